@@ -1,11 +1,11 @@
-//! Host memory in the alignment that devices can share.
+//! Host memory with the alignment that devices require for sharing it.
 
 use std::alloc::{Layout, alloc_zeroed, dealloc, handle_alloc_error};
 use std::fmt;
 use std::ops::{Deref, DerefMut};
 use std::ptr::NonNull;
 
-/// Bytes in host memory, starting at a multiple of 64.
+/// Bytes in host memory, aligned to 64 bytes.
 ///
 /// The CPU plugin shares such memory with a buffer instead of copying it
 /// ([`Client::buffer_from_owned`](crate::Client::buffer_from_owned)).
@@ -31,11 +31,11 @@ impl AlignedBytes {
     /// The alignment, in bytes.
     pub const ALIGNMENT: usize = 64;
 
-    /// This many zero bytes. Fresh pages come zeroed from the system, so nothing is
-    /// written for large sizes.
+    /// Creates `len` zero bytes. The operating system zeroes fresh pages, so large sizes are not
+    /// written.
     ///
     /// # Panics
-    /// When the size is not representable.
+    /// Panics if the size exceeds `isize::MAX`.
     pub fn zeroed(len: usize) -> AlignedBytes {
         #[repr(align(64))]
         struct Line;
@@ -75,14 +75,14 @@ impl Clone for AlignedBytes {
 impl Deref for AlignedBytes {
     type Target = [u8];
     fn deref(&self) -> &[u8] {
-        // SAFETY: allocated and initialised for `len` bytes.
+        // SAFETY: allocated and initialized for `len` bytes.
         unsafe { std::slice::from_raw_parts(self.start.as_ptr(), self.len) }
     }
 }
 
 impl DerefMut for AlignedBytes {
     fn deref_mut(&mut self) -> &mut [u8] {
-        // SAFETY: allocated and initialised for `len` bytes, borrowed exclusively.
+        // SAFETY: allocated and initialized for `len` bytes, borrowed exclusively.
         unsafe { std::slice::from_raw_parts_mut(self.start.as_ptr(), self.len) }
     }
 }

@@ -1,5 +1,4 @@
-//! What the compiler says about an executable: cost, memory, collectives, optimised
-//! program.
+//! The compiler's information about an executable: cost, memory use, and the optimized program.
 
 use crate::error::{Error, ErrorCode, Result, owned_string};
 use crate::hlo;
@@ -11,35 +10,35 @@ use crate::value::Value;
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct MemoryAnalysis {
-    /// Machine code.
+    /// Size of the machine code.
     pub generated_code: i64,
-    /// Inputs.
+    /// Size of the inputs.
     pub argument: i64,
-    /// Outputs.
+    /// Size of the outputs.
     pub output: i64,
-    /// Outputs that take over the memory of donated inputs.
+    /// Size of the outputs that reuse the memory of donated inputs.
     pub alias: i64,
-    /// Intermediate values.
+    /// Size of intermediate values.
     pub temp: i64,
-    /// The most in use at once, as far as the plugin knows; 0 if it does not.
+    /// Peak memory use, or 0 if the plugin does not report it.
     pub peak: i64,
-    /// Machine code in host memory.
+    /// Size of the machine code in host memory.
     pub host_generated_code: i64,
-    /// Inputs in host memory.
+    /// Size of the inputs in host memory.
     pub host_argument: i64,
-    /// Outputs in host memory.
+    /// Size of the outputs in host memory.
     pub host_output: i64,
-    /// Outputs in host memory that take over donated inputs.
+    /// Size of the outputs in host memory that reuse the memory of donated inputs.
     pub host_alias: i64,
-    /// Intermediate values in host memory.
+    /// Size of intermediate values in host memory.
     pub host_temp: i64,
 }
 
 impl UnloadedExecutable {
-    /// The compiler's estimates, such as `flops` and `bytes accessed`, sorted by name.
+    /// Returns the compiler's estimates, such as `flops` and `bytes accessed`, sorted by name.
     ///
     /// # Errors
-    /// The plugin's error.
+    /// Returns the plugin's error.
     pub fn cost_analysis(&self) -> Result<Vec<(String, Value)>> {
         let mut args = sys::zeroed::<sys::ExecutableGetCostAnalysis>();
         args.executable = self.raw();
@@ -52,10 +51,10 @@ impl UnloadedExecutable {
         Ok(costs)
     }
 
-    /// The memory one run needs on each device.
+    /// Returns the memory that one run needs on each device.
     ///
     /// # Errors
-    /// The plugin's error.
+    /// Returns the plugin's error.
     pub fn memory_analysis(&self) -> Result<MemoryAnalysis> {
         let mut args = sys::zeroed::<sys::ExecutableGetCompiledMemoryStats>();
         args.executable = self.raw();
@@ -76,21 +75,21 @@ impl UnloadedExecutable {
         })
     }
 
-    /// The program after the compiler's optimisations, as text.
+    /// Returns the optimized program as text.
     ///
-    /// Plugins return it in a binary form, of which this shows computations and, for
-    /// each instruction, its name, shape, operation, operands and the attributes that
-    /// identify it; constants larger than a few elements are left out.
+    /// Plugins return the program in a binary form. The text contains the computations and, for
+    /// each instruction, its name, shape, operation, operands and the attributes that identify
+    /// it; constants of more than a few elements are omitted.
     ///
     /// # Errors
-    /// The plugin's error, or `Unimplemented` for a form this crate cannot show.
+    /// Returns the plugin's error, or `Unimplemented` if the program's format is unknown.
     pub fn optimized_text(&self) -> Result<String> {
         let (format, code) = self.optimized_program()?;
         hlo::text(&format, &code)
             .ok_or_else(|| unknown_form(&format, &code, "showing the optimized program"))
     }
 
-    /// The optimised module in the binary form of XLA.
+    /// Returns the optimized module in XLA's binary format.
     pub(crate) fn module(&self) -> Result<Vec<u8>> {
         let (format, code) = self.optimized_program()?;
         match hlo::module_of(&format, &code) {
@@ -103,21 +102,22 @@ impl UnloadedExecutable {
         }
     }
 
-    /// The optimised program as the plugin stores it: the format's name and the bytes.
+    /// Returns the optimized program as the plugin stores it: the name of the format, and the
+    /// bytes.
     pub(crate) fn optimized_program(&self) -> Result<(String, Vec<u8>)> {
         let mut program = sys::zeroed::<sys::Program>();
         let mut args = sys::zeroed::<sys::ExecutableOptimizedProgram>();
         args.executable = self.raw();
         let program_pointer = &raw mut program;
         args.program = program_pointer;
-        // SAFETY: without room for the code the call tells its size and format.
+        // SAFETY: without space for the code, the call returns its size and format.
         unsafe { self.api().call(&mut args) }?;
         let mut code = vec![0u8; program.code_size];
         program.code = code.as_mut_ptr();
         args.program = &raw mut program;
-        // SAFETY: now there is room for the code.
+        // SAFETY: now there is space for the code.
         unsafe { self.api().call(&mut args) }?;
-        // SAFETY: the format's name is static text of the plugin.
+        // SAFETY: the format's name is a static string of the plugin.
         Ok((
             unsafe { owned_string(program.format.cast(), program.format_size) },
             code,

@@ -1,34 +1,35 @@
-//! Which programs the plugin runs in the launch itself.
+//! Detection of programs that the plugin runs synchronously, inside the launch.
 //!
-//! The CPU plugin hands a program to a thread of its own, except tiny ones, of less than
-//! a thousand operations by its own count. When a launch of those returns it is over:
-//! nothing need be watched. That a launch *was* over when it returned says less. A fast
-//! thread may have come before us; it is then still about to let go of donated inputs.
+//! The CPU plugin hands programs to another thread, except tiny ones: those with fewer than a
+//! thousand operations by its own count. When a launch of a tiny program returns, the program has
+//! finished, so its completion need not be tracked. The observation that a program *had* finished
+//! when its launch returned proves less: a fast thread may have run it, and may still be about to
+//! release donated inputs.
 
 use crate::executable::Inner;
 use crate::value::Value;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// After so many launches in a row that were over when they returned, the plugin is
-/// asked how large the program is, which takes some microseconds.
+/// The number of consecutive launches that had finished when they returned, after which the
+/// plugin is asked for the size of the program. The query takes some microseconds.
 const SURE: u32 = 16;
 
-/// Programs with fewer operations run in the launch.
+/// Programs with fewer operations run inside the launch.
 const TINY: f32 = 1000.0;
 
-/// What is known of one program.
+/// Observations about one program.
 #[derive(Default)]
 pub(crate) struct AtOnce {
-    /// How many launches in a row were over when they returned.
+    /// The number of consecutive launches that had finished when they returned.
     over: AtomicU32,
-    /// Whether it is that small; asked once.
+    /// Whether the program is tiny; queried once.
     tiny: OnceLock<bool>,
 }
 
 impl Inner {
-    /// Whether a launch now is over when it returns. The plugin runs no program in the
-    /// launch while its inputs are still being computed.
+    /// Returns `true` if a launch now finishes before it returns. The plugin does not run a
+    /// program inside the launch while its inputs are still being computed.
     #[inline]
     pub(crate) fn ends_at_once(&self) -> bool {
         self.at_once.over.load(Ordering::Relaxed) >= SURE
@@ -38,7 +39,7 @@ impl Inner {
             && self.client.under_way.is_idle()
     }
 
-    /// Learns from a launch that was watched.
+    /// Records whether a tracked launch had finished when it returned.
     #[inline]
     pub(crate) fn observe(&self, over: bool) {
         let before = self.at_once.over.load(Ordering::Relaxed);
@@ -83,7 +84,7 @@ mod tests {
         for (n, tiny) in [(8, true), (4096, false)] {
             let program = compiled(client, n).0;
             assert!(!program.ends_at_once(), "of {n}, before any launch");
-            // As if a fast thread had been there first each time.
+            // Simulates a fast thread that finishes first each time.
             (0..SURE).for_each(|_| program.observe(true));
             assert_eq!(program.ends_at_once(), tiny, "of {n} operations");
             program.observe(false);

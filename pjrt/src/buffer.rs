@@ -11,20 +11,20 @@ use std::fmt;
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// An array on a device. Dropping it frees the device memory, unless it was donated.
+/// An array on a device. Dropping it frees the device memory, unless the buffer was donated.
 ///
-/// Its contents may still be being computed: [`wait`](Buffer::wait) and reading
-/// report the error of the computation or transfer that fills it.
+/// The contents may still be being computed. [`wait`](Buffer::wait) and reads return the error of
+/// the computation or transfer that produces them.
 pub struct Buffer {
     raw: NonNull<RawBuffer>,
     ty: BufferType,
     device: Device,
-    /// The number of readers that keep it from being donated; or [`DONATED`] and the
-    /// ticket of the execution that took it.
+    /// The number of users that prevent donation; or [`DONATED`] and the ticket of the execution
+    /// that took the contents.
     state: AtomicU64,
 }
 
-/// The state of a buffer whose contents an execution has taken.
+/// The state of a buffer whose contents were taken by an execution.
 const DONATED: u64 = 1 << 63;
 
 // SAFETY: PJRT buffers may be used and destroyed on any thread.
@@ -36,7 +36,7 @@ impl Buffer {
     /// Takes ownership of a buffer.
     ///
     /// # Safety
-    /// `raw` is a live buffer of type `ty` on `device` that nobody else destroys.
+    /// `raw` must be a live buffer of type `ty` on `device` that nothing else destroys.
     #[inline]
     pub(crate) unsafe fn new(raw: NonNull<RawBuffer>, ty: BufferType, device: Device) -> Buffer {
         Buffer {
@@ -47,56 +47,57 @@ impl Buffer {
         }
     }
 
-    /// Element type and dimensions.
+    /// Returns the element type and the dimensions.
     #[inline]
     pub fn buffer_type(&self) -> BufferType {
         self.ty
     }
 
-    /// The device it is on.
+    /// Returns the device that the buffer is on.
     #[inline]
     pub fn device(&self) -> Device {
         self.device
     }
 
-    /// Bytes of its dense row-major host representation.
+    /// Returns the size of the dense row-major host representation in bytes.
     pub fn size_bytes(&self) -> usize {
         self.ty.size_bytes()
     }
 
-    /// Whether its contents are gone, because it was donated to an execution.
+    /// Returns `true` if the contents were donated to an execution.
     #[inline]
     pub fn is_deleted(&self) -> bool {
         self.state.load(Ordering::Acquire) & DONATED != 0
     }
 
-    /// Whether an execution has taken its contents. Nothing but donation deletes a
-    /// buffer that is still held, so this is [`is_deleted`](Buffer::is_deleted).
+    /// Returns `true` if an execution has taken the contents. Only donation deletes a buffer that
+    /// is still owned, so this is the same as [`is_deleted`](Buffer::is_deleted).
     pub fn is_donated(&self) -> bool {
         self.is_deleted()
     }
 
-    /// Whether its contents are there (or their computation has failed).
+    /// Returns `true` if the contents are available, or if their computation has failed.
     ///
     /// # Errors
-    /// When it was donated; else the plugin's error.
+    /// Returns an error if the buffer was donated, or the plugin's error.
     pub fn is_ready(&self) -> Result<bool> {
         self.ready_event("is_ready")?
             .map_or(Ok(true), |event| event.is_ready())
     }
 
-    /// Blocks until its contents are there.
+    /// Blocks until the contents are available.
     ///
     /// # Errors
-    /// The error of the computation or transfer that fills it; or that it was donated.
+    /// Returns the error of the computation or transfer that produces the contents, or an error
+    /// if the buffer was donated.
     pub fn wait(&self) -> Result<()> {
         self.ready_event("wait")?.map_or(Ok(()), |event| {
             event.wait().map_err(|e| e.during("computing a buffer"))
         })
     }
 
-    /// Blocks until its contents are there or their computation has failed; whether
-    /// they are there. An error stays to be reported by [`wait`](Buffer::wait).
+    /// Blocks until the computation of the contents ends. Returns `true` if it succeeded. An
+    /// error is still reported by a later [`wait`](Buffer::wait).
     pub fn settle(&self) -> bool {
         let event = self.ready_event("settle");
         event.is_ok_and(|event| event.is_none_or(|event| event.settle().is_ok()))
@@ -114,12 +115,12 @@ impl Buffer {
         }
     }
 
-    /// Copies the contents to host memory, dense and row-major, waiting for them.
+    /// Waits for the contents and copies them to host memory, dense and row-major.
     ///
     /// # Errors
-    /// [`Error::HostSize`] when `host` has another length than
-    /// [`size_bytes`](Buffer::size_bytes); the error of the computation that fills the
-    /// buffer; or that it was donated.
+    /// Returns [`Error::HostSize`] if the length of `host` differs from
+    /// [`size_bytes`](Buffer::size_bytes), the error of the computation that produces the
+    /// contents, or an error if the buffer was donated.
     pub fn copy_to_host(&self, host: &mut [u8]) -> Result<()> {
         if host.len() != self.size_bytes() {
             return Err(Error::HostSize {
@@ -132,25 +133,25 @@ impl Buffer {
         if host.is_empty() {
             return self.wait();
         }
-        // On a CPU the device's memory is the host's: a transfer by the plugin takes 100
-        // times as long for a scalar.
+        // The memory of a CPU device is host memory. A transfer by the plugin takes 100 times as
+        // long for a scalar.
         if let Some(view) = self.host_view()? {
             host.copy_from_slice(&view);
             return Ok(());
         }
-        // SAFETY: `host` is borrowed exclusively until the event has been waited for.
+        // SAFETY: `host` is borrowed exclusively until after the event has been waited for.
         let event = unsafe { self.start_copy(host.as_mut_ptr()) }?;
         event.map_or(Ok(()), |event| {
             event.wait().map_err(|e| e.during("reading a buffer"))
         })
     }
 
-    /// Whether its device's memory is the host's.
+    /// Returns `true` if the device's memory is host memory.
     pub(crate) fn is_on_cpu(&self) -> bool {
         self.client().is_cpu
     }
 
-    /// Whether the device keeps the last dimension contiguous, and so on outwards.
+    /// Returns `true` if the device stores the elements in row-major order.
     pub(crate) fn is_row_major(&self) -> Result<bool> {
         let mut args = sys::zeroed::<sys::BufferGetMemoryLayout>();
         args.buffer = self.raw.as_ptr();
@@ -168,13 +169,13 @@ impl Buffer {
     /// Starts copying the contents to host memory, dense and row-major.
     ///
     /// # Errors
-    /// When it was donated; else the plugin's error.
+    /// Returns an error if the buffer was donated, or the plugin's error.
     pub fn to_host_async(&self) -> Result<HostCopy> {
         let mut bytes = AlignedBytes::zeroed(self.size_bytes());
         let event = if bytes.is_empty() {
             self.ready_event("to_host_async")?
         } else {
-            // SAFETY: `HostCopy` keeps the bytes, untouched, until the event is done.
+            // SAFETY: `HostCopy` owns the bytes and does not access them until the event is done.
             unsafe { self.start_copy(bytes.as_mut_ptr()) }?
         };
         Ok(HostCopy { bytes, event })
@@ -183,7 +184,7 @@ impl Buffer {
     /// Starts a transfer to `host`.
     ///
     /// # Safety
-    /// `host` is writable for `size_bytes`, and nothing else uses it until the event
+    /// `host` must be writable for `size_bytes`, and nothing else may access it until the event
     /// is done.
     unsafe fn start_copy(&self, host: *mut u8) -> Result<Option<Event>> {
         self.check_live("copy_to_host")?;
@@ -197,13 +198,13 @@ impl Buffer {
         layout.tiled.minor_to_major_size = minor_to_major.len();
         let mut args = sys::zeroed::<sys::BufferToHostBuffer>();
         args.buffer = self.raw.as_ptr();
-        // A device may keep dimensions in another order; below rank 2 there is one order.
+        // A device may store the dimensions in another order; below rank 2 there is only one.
         args.host_layout = if rank >= 2 { &layout } else { std::ptr::null() };
         args.dst = host.cast();
         args.dst_size = self.size_bytes();
         let api = self.client().api;
-        // SAFETY: the buffer is live, the layout outlives the call, and the caller
-        // vouches for `host`.
+        // SAFETY: the buffer is live, the layout outlives the call, and the caller guarantees the
+        // validity of `host`.
         unsafe {
             api.call(&mut args)
                 .map_err(|e| e.during("reading a buffer"))?;
@@ -211,10 +212,10 @@ impl Buffer {
         }
     }
 
-    /// Copies it to another device of the same client, without waiting.
+    /// Starts copying the buffer to another device of the same client, without waiting.
     ///
     /// # Errors
-    /// When it was donated; else the plugin's error.
+    /// Returns an error if the buffer was donated, or the plugin's error.
     pub fn copy_to_device(&self, device: Device) -> Result<Buffer> {
         self.check_live("copy_to_device")?;
         let mut args = sys::zeroed::<sys::BufferCopyToDevice>();
@@ -227,11 +228,11 @@ impl Buffer {
         Ok(unsafe { Buffer::new(raw, self.ty, device) })
     }
 
-    /// Copies it to another memory of its device, such as `pinned_host`.
+    /// Starts copying the buffer to another memory of its device, such as `pinned_host`.
     ///
     /// # Errors
-    /// When it was donated; else the plugin's error, also where it is in that memory
-    /// already.
+    /// Returns an error if the buffer was donated, or the plugin's error, for example if the
+    /// buffer is already in that memory.
     pub fn copy_to_memory(&self, memory: &Memory) -> Result<Buffer> {
         self.check_live("copy_to_memory")?;
         let mut args = sys::zeroed::<sys::BufferCopyToMemory>();
@@ -244,10 +245,10 @@ impl Buffer {
         Ok(unsafe { Buffer::new(raw, self.ty, self.device) })
     }
 
-    /// The address of its memory on the device, for comparing only.
+    /// Returns the address of the buffer's memory on the device, for comparisons only.
     ///
     /// # Errors
-    /// When it was donated; else the plugin's error.
+    /// Returns an error if the buffer was donated, or the plugin's error.
     pub fn address(&self) -> Result<usize> {
         self.check_live("address")?;
         let mut args = sys::zeroed::<sys::BufferUnsafePointer>();
@@ -281,7 +282,7 @@ impl Buffer {
         self.raw.as_ptr()
     }
 
-    /// Marks it as donated; false if it is donated already or in use.
+    /// Marks the buffer as being donated. Returns `false` if it was already donated or is in use.
     #[inline]
     pub(crate) fn claim(&self) -> bool {
         self.state
@@ -289,19 +290,19 @@ impl Buffer {
             .is_ok()
     }
 
-    /// Ends a claim: an execution has taken the contents.
+    /// Ends a claim after an execution has taken the contents.
     #[inline]
     pub(crate) fn donate(&self, ticket: Ticket) {
         self.state.store(DONATED | ticket, Ordering::Release);
     }
 
-    /// Ends a claim: the contents are still there.
+    /// Ends a claim after the contents were not taken.
     pub(crate) fn unclaim(&self) {
         self.state.store(0, Ordering::Release);
     }
 
-    /// Keeps it from being donated until [`end_use`](Buffer::end_use); false if it is
-    /// donated already.
+    /// Prevents donation until [`end_use`](Buffer::end_use). Returns `false` if the buffer was
+    /// already donated.
     #[inline]
     pub(crate) fn begin_use(&self) -> bool {
         self.state
@@ -311,13 +312,13 @@ impl Buffer {
             .is_ok()
     }
 
-    /// Ends what [`begin_use`](Buffer::begin_use) began.
+    /// Ends the use started by [`begin_use`](Buffer::begin_use).
     #[inline]
     pub(crate) fn end_use(&self) {
         self.state.fetch_sub(1, Ordering::AcqRel);
     }
 
-    /// Asks the plugin whether the contents are gone.
+    /// Queries the plugin for whether the contents were deleted.
     pub(crate) fn is_deleted_by_plugin(&self) -> bool {
         let mut args = sys::zeroed::<sys::BufferIsDeleted>();
         args.buffer = self.raw.as_ptr();
@@ -334,7 +335,7 @@ impl Drop for Buffer {
             // SAFETY: the handle is ours and not used again.
             unsafe { client.under_way.push(self.raw, state & !DONATED) };
         } else {
-            // SAFETY: as above. Running executions keep the memory for themselves.
+            // SAFETY: as above. Running executions keep the memory alive.
             unsafe { crate::under_way::destroy(client.api, self.raw) };
         }
     }
@@ -347,7 +348,7 @@ impl fmt::Debug for Buffer {
     }
 }
 
-/// A copy to host memory under way.
+/// A copy to host memory in progress.
 #[derive(Debug)]
 pub struct HostCopy {
     bytes: AlignedBytes,
@@ -355,20 +356,20 @@ pub struct HostCopy {
 }
 
 impl HostCopy {
-    /// Whether [`wait`](HostCopy::wait) would return at once.
+    /// Returns `true` if [`wait`](HostCopy::wait) would not block.
     ///
     /// # Errors
-    /// The plugin's error.
+    /// Returns the plugin's error.
     pub fn is_ready(&self) -> Result<bool> {
         self.event
             .as_ref()
             .map_or(Ok(true), |event| event.is_ready())
     }
 
-    /// Blocks until the bytes are there and returns them.
+    /// Blocks until the bytes are available and returns them.
     ///
     /// # Errors
-    /// The error of the computation that fills the buffer.
+    /// Returns the error of the computation that produces the buffer.
     pub fn wait(mut self) -> Result<AlignedBytes> {
         if let Some(event) = self.event.take() {
             event.wait().map_err(|e| e.during("reading a buffer"))?;

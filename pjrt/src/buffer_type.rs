@@ -7,10 +7,10 @@ use std::fmt;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::{OnceLock, RwLock};
 
-/// An element type and dimensions, held once per process.
+/// An element type and dimensions, interned.
 ///
-/// Equal types are the same pointer, so comparing and hashing cost one word. Each
-/// distinct type stays allocated until the process ends.
+/// Equal types are the same pointer, so comparing and hashing take constant time. Each distinct
+/// type stays allocated until the process ends.
 ///
 /// ```
 /// use ramie_pjrt::{BufferType, ElementType};
@@ -36,10 +36,10 @@ fn table() -> &'static Table {
 }
 
 impl BufferType {
-    /// The type with these dimensions; a scalar has none.
+    /// Returns the type with these dimensions. A scalar has no dimensions.
     ///
     /// # Panics
-    /// On a negative dimension, and when the size in bytes overflows.
+    /// Panics if a dimension is negative, or if the size in bytes exceeds `isize::MAX`.
     #[track_caller]
     pub fn new(element_type: ElementType, dims: &[i64]) -> BufferType {
         let mut hasher = DefaultHasher::new();
@@ -82,22 +82,22 @@ impl BufferType {
         BufferType(interned)
     }
 
-    /// The element type.
+    /// Returns the element type.
     pub fn element_type(self) -> ElementType {
         self.0.element_type
     }
 
-    /// The dimensions, outermost first.
+    /// Returns the dimensions, outermost first.
     pub fn dims(self) -> &'static [i64] {
         &self.0.dims
     }
 
-    /// Number of dimensions.
+    /// Returns the number of dimensions.
     pub fn rank(self) -> usize {
         self.0.dims.len()
     }
 
-    /// Bytes of the dense row-major host representation.
+    /// Returns the size of the dense row-major host representation in bytes.
     pub fn size_bytes(self) -> usize {
         self.0.size_bytes
     }

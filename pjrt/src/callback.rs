@@ -1,8 +1,7 @@
-//! Functions of this process that compiled programs call.
+//! Functions of this process that compiled programs can call.
 //!
-//! XLA calls a plain C function. There is one, [`TARGET`], registered with a plugin at
-//! the first use; an attribute of each call says which of the process's callbacks it
-//! is for. A call in StableHLO is
+//! XLA calls a plain C function. Ramie has a single one, [`TARGET`], which is registered with a
+//! plugin on first use. An attribute of each call identifies the callback. A call in StableHLO is
 //!
 //! ```text
 //! stablehlo.custom_call @ramie_callback(%x) {api_version = 4 : i32,
@@ -23,14 +22,14 @@ use std::ptr::null_mut;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, Mutex};
 
-/// An operand of a callback: elements in host memory, dense and row-major.
+/// An operand of a callback, with its elements in host memory, dense and row-major.
 #[derive(Debug, Clone, Copy)]
 pub struct BufferView<'a> {
     /// The element type.
     pub element_type: ElementType,
     /// The dimensions, outermost first.
     pub dims: &'a [i64],
-    /// The elements.
+    /// The bytes of the elements.
     pub bytes: &'a [u8],
 }
 
@@ -41,7 +40,7 @@ pub struct BufferMut<'a> {
     pub element_type: ElementType,
     /// The dimensions, outermost first.
     pub dims: &'a [i64],
-    /// Room for the elements, dense and row-major. What is in it before is arbitrary.
+    /// The memory for the elements, dense and row-major. The initial contents are arbitrary.
     pub bytes: &'a mut [u8],
 }
 
@@ -51,10 +50,10 @@ type Function = dyn Fn(&[BufferView<'_>], &mut [BufferMut<'_>]) -> std::result::
 
 /// A function that programs call by its [`id`](Callback::id).
 ///
-/// It can be called for as long as this handle lives, and by executions that were
-/// launched before the handle was dropped. It is called on any thread, also on several
-/// at once. What it does must not wait for other executions: it may be occupying the
-/// thread that those need.
+/// The function can be called as long as this handle lives, and by executions that were launched
+/// before the handle was dropped. It is called on any thread, possibly on several at the same
+/// time. It must not wait for other executions, because it may be occupying the thread that they
+/// need.
 pub struct Callback {
     id: i64,
     client: Client,
@@ -62,14 +61,14 @@ pub struct Callback {
 
 struct Registered {
     function: Arc<Function>,
-    /// Its handle is gone; executions may still call it.
+    /// Set when the handle was dropped; executions may still call the function.
     retired: Option<&'static ClientInner>,
 }
 
 static CALLBACKS: Mutex<Option<HashMap<i64, Registered>>> = Mutex::new(None);
 static NEXT: AtomicI64 = AtomicI64::new(1);
 static FAILURES: Mutex<Vec<String>> = Mutex::new(Vec::new());
-/// Failures that nobody asks for do not pile up.
+/// The maximum number of failures kept in case nothing takes them.
 const KEPT_FAILURES: usize = 64;
 thread_local! { static INSIDE: Cell<bool> = const { Cell::new(false) }; }
 
@@ -77,14 +76,14 @@ impl Callback {
     /// The name of the custom call.
     pub const TARGET: &'static str = "ramie_callback";
 
-    /// Makes a function callable by programs of this client.
+    /// Registers a function that programs of this client can call.
     ///
-    /// It gets the operands, and fills in the results. An error, or a panic, fails the
-    /// execution that calls it.
+    /// The function receives the operands and fills in the results. If it returns an error or
+    /// panics, the execution that calls it fails.
     ///
     /// # Errors
-    /// If programs of this client cannot call functions of the process: its devices do
-    /// not compute in host memory, or the plugin has no FFI extension.
+    /// Returns an error if programs of this client cannot call functions of the process: its
+    /// devices do not compute in host memory, or the plugin has no FFI extension.
     ///
     /// ```no_run
     /// # use ramie_pjrt::{Callback, Client};
@@ -121,26 +120,26 @@ impl Callback {
         Ok(Callback { id, client })
     }
 
-    /// Whether programs of this client can call functions of the process.
+    /// Checks that programs of this client can call functions of the process.
     ///
     /// # Errors
-    /// Why they cannot.
+    /// Returns an error with the reason if they cannot.
     pub fn check(client: Client) -> Result<()> {
         client.enable_callbacks()
     }
 
-    /// The attribute `id` of its calls. No two callbacks of a process have the same.
+    /// Returns the value of the attribute `id` for calls. It is unique within the process.
     pub fn id(&self) -> i64 {
         self.id
     }
 
-    /// Whether this thread is running a callback.
+    /// Returns `true` if this thread is running a callback.
     #[inline]
     pub fn is_running() -> bool {
         INSIDE.get()
     }
 
-    /// Runs `f` as if a program called it: [`is_running`](Callback::is_running) is true
+    /// Runs `f` as if a program called it: [`is_running`](Callback::is_running) returns `true`
     /// meanwhile.
     pub fn enter<R>(f: impl FnOnce() -> R) -> R {
         struct Restore(bool);
@@ -153,15 +152,15 @@ impl Callback {
         f()
     }
 
-    /// The messages of callbacks that have failed since this was last asked, without
-    /// those that an error of the execution has reported already.
+    /// Takes the messages of the callbacks that have failed since the last call, except those
+    /// already reported by an error of the execution.
     pub fn take_failures() -> Vec<String> {
         std::mem::take(&mut *lock(&FAILURES))
     }
 }
 
-/// Notes that the caller is given this error: a failure of a callback that it reports
-/// is not reported again.
+/// Records that this error is returned to the caller, so that the callback failure in it is not
+/// reported again.
 #[cold]
 pub(crate) fn note_reported(error: &Error) {
     let mut failures = lock(&FAILURES);
@@ -172,8 +171,8 @@ pub(crate) fn note_reported(error: &Error) {
     }
 }
 
-/// Removes the callbacks that no execution of the client can call any more. They are
-/// dropped without the lock held, since they may own callbacks.
+/// Removes the callbacks that no execution of the client can call any more. The caller drops them
+/// after the lock is released, because they may own callbacks.
 fn take_released(client: &'static ClientInner) -> Vec<Registered> {
     if !client.under_way.is_over() {
         return Vec::new();
@@ -244,14 +243,14 @@ impl Client {
             platform_name_size: platform.len(),
             traits: 0,
         };
-        // SAFETY: the strings go with their lengths, and the handler is a function.
+        // SAFETY: the strings are passed with their lengths, and the handler is a function.
         let error = unsafe { register(&mut args) };
         if error.is_null() {
             return Ok(());
         }
-        // SAFETY: a non-null result is an error that now belongs to us.
+        // SAFETY: a non-null result is an error that is now ours.
         let error = unsafe { self.0.api.take_error(error, "registering callbacks") };
-        // Another client of the same plugin has registered it.
+        // Another client of the same plugin has registered the function.
         if error.code() == ErrorCode::AlreadyExists {
             return Ok(());
         }
@@ -259,14 +258,14 @@ impl Client {
     }
 }
 
-/// What XLA calls.
+/// The function that XLA calls.
 ///
 /// # Safety
-/// `frame` is a call of the plugin, live until this returns.
+/// `frame` must be a call of the plugin, live until this function returns.
 unsafe extern "C" fn handler(frame: *mut CallFrame) -> *mut FfiError {
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     let frame = unsafe { &*frame };
-    // SAFETY: as above; XLA asks for the version by an extension of the frame.
+    // SAFETY: as above; XLA queries the version with an extension of the frame.
     if unsafe { answer_probe(frame) } || frame.stage != EXECUTE {
         return null_mut();
     }
@@ -281,24 +280,24 @@ unsafe extern "C" fn handler(frame: *mut CallFrame) -> *mut FfiError {
                 failures.push(message.clone());
             }
             drop(failures);
-            // SAFETY: the frame's table is the plugin's.
+            // SAFETY: the frame's function table is the plugin's.
             unsafe { fail(frame, &message) }
         }
     }
 }
 
-/// Answers XLA's question for the version this handler was made for: the plugin's own.
+/// Answers XLA's query for the API version of this handler with the plugin's own version.
 ///
 /// # Safety
-/// `frame` is a call of the plugin.
+/// `frame` must be a call of the plugin.
 unsafe fn answer_probe(frame: &CallFrame) -> bool {
     let extension = frame.header.extension_start;
     // SAFETY: a non-null extension is live.
     if extension.is_null() || unsafe { (*extension).kind } != METADATA {
         return false;
     }
-    // SAFETY: an extension of this type is a `MetadataExtension`; its target and the
-    // table are live, and what is written lies inside every version of the struct.
+    // SAFETY: an extension of this type is a `MetadataExtension`. Its target and the function
+    // table are live, and the fields written exist in every version of the struct.
     unsafe {
         let metadata = (*extension.cast::<MetadataExtension>()).metadata;
         let version = &(*frame.api).version;
@@ -312,9 +311,9 @@ unsafe fn answer_probe(frame: &CallFrame) -> bool {
 /// Finds the callback and runs it.
 ///
 /// # Safety
-/// `frame` is a call of the plugin in the stage of execution.
+/// `frame` must be a call of the plugin in the execution stage.
 unsafe fn dispatch(frame: &CallFrame) -> std::result::Result<(), String> {
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     let id = unsafe { attribute(&frame.attributes, "id") }
         .ok_or("a call of `ramie_callback` without the attribute `id`")?;
     let function = lock(&CALLBACKS)
@@ -322,7 +321,7 @@ unsafe fn dispatch(frame: &CallFrame) -> std::result::Result<(), String> {
         .and_then(|callbacks| callbacks.get(&id))
         .map(|callback| callback.function.clone())
         .ok_or_else(|| format!("callback {id} is not one of this process, or is gone"))?;
-    // SAFETY: operands are readable, and results writable by us alone, until we return.
+    // SAFETY: until we return, operands are readable, and results are writable by us alone.
     let (args, mut results) = unsafe {
         let args: Vec<BufferView<'_>> = buffers(&frame.args)?
             .map(|b| {
@@ -355,14 +354,14 @@ unsafe fn dispatch(frame: &CallFrame) -> std::result::Result<(), String> {
     Callback::enter(|| function(&args, &mut results))
 }
 
-/// The integer attribute of this name.
+/// Returns the integer attribute of this name.
 ///
 /// # Safety
-/// `attributes` is part of a live call.
+/// `attributes` must be part of a live call.
 unsafe fn attribute(attributes: &Attributes, name: &str) -> Option<i64> {
     let size = usize::try_from(attributes.size).ok()?;
-    // SAFETY: three lists of `size` entries; text goes with its length; an attribute of
-    // the kind `SCALAR` is an `FfiScalar`, whose value has the size its type says.
+    // SAFETY: there are three lists of `size` entries, and strings have a length. An attribute of
+    // the kind `SCALAR` is an `FfiScalar`, whose value has the size given by its type.
     unsafe {
         let names = borrowed(attributes.names, size);
         let at = names.iter().position(|span| {
@@ -378,15 +377,15 @@ unsafe fn attribute(attributes: &Attributes, name: &str) -> Option<i64> {
     }
 }
 
-/// Operands or results.
+/// Returns the operands or results.
 ///
 /// # Safety
-/// `values` is part of a live call.
+/// `values` must be part of a live call.
 unsafe fn buffers(
     values: &Values,
 ) -> std::result::Result<impl Iterator<Item = &FfiBuffer>, String> {
     let size = usize::try_from(values.size).unwrap_or(0);
-    // SAFETY: two lists of `size` entries.
+    // SAFETY: there are two lists of `size` entries.
     let (types, list) = unsafe { (borrowed(values.types, size), borrowed(values.values, size)) };
     if types.iter().any(|&t| t != kind::BUFFER) {
         return Err("a callback takes and gives arrays only".into());
@@ -396,7 +395,7 @@ unsafe fn buffers(
 }
 
 impl FfiBuffer {
-    /// Element type, dimensions and bytes.
+    /// Returns the element type, the dimensions and the number of bytes.
     fn layout(&self) -> std::result::Result<(ElementType, &[i64], usize), String> {
         let ty = element_type(self.dtype)
             .filter(|ty| ty.is_whole_bytes())
@@ -414,8 +413,8 @@ impl FfiBuffer {
     }
 }
 
-/// The element type with this number in the FFI, which is that of XLA's own files and
-/// not that of PJRT.
+/// Returns the element type with this number in the FFI. The numbers are those of XLA's own
+/// formats, which differ from those of PJRT.
 fn element_type(code: u32) -> Option<ElementType> {
     use ElementType::*;
     Some(match code {
@@ -451,10 +450,10 @@ fn element_type(code: u32) -> Option<ElementType> {
     })
 }
 
-/// An error in the plugin's hands.
+/// Creates an error that the plugin owns.
 ///
 /// # Safety
-/// `frame` is a call of the plugin.
+/// `frame` must be a call of the plugin.
 unsafe fn fail(frame: &CallFrame, message: &str) -> *mut FfiError {
     let text: Vec<u8> = message.bytes().filter(|&b| b != 0).collect();
     let text = CString::new(text).unwrap_or_default();
@@ -466,7 +465,7 @@ unsafe fn fail(frame: &CallFrame, message: &str) -> *mut FfiError {
         message: text.as_ptr(),
         code: INTERNAL,
     };
-    // SAFETY: the table lives as long as the plugin; the text is copied by the call.
+    // SAFETY: the function table lives as long as the plugin; the call copies the message.
     unsafe {
         match (*frame.api).error_create {
             Some(create) => create(&mut args),
@@ -475,7 +474,7 @@ unsafe fn fail(frame: &CallFrame, message: &str) -> *mut FfiError {
     }
 }
 
-/// The words of a panic.
+/// Returns the message of a panic.
 fn panic_message(panic: &(dyn Any + Send)) -> &str {
     panic
         .downcast_ref::<&str>()

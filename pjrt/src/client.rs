@@ -1,4 +1,4 @@
-//! Clients: one plugin's devices in this process.
+//! Clients, which manage one plugin's devices in this process.
 
 use crate::blocks;
 use crate::client_options::ClientOptions;
@@ -14,11 +14,11 @@ use std::ptr::NonNull;
 use std::sync::OnceLock;
 use std::time::Instant;
 
-/// A client: the devices of one plugin, and all that is made on them.
+/// A client: the devices of one plugin, and everything created on them.
 ///
-/// A copyable handle. A client lives until the process ends: devices, buffers and
-/// executables refer to it without counting, and plugins do not take kindly to a
-/// client that goes away under running work.
+/// This is a copyable handle. A client lives until the process ends: devices, buffers and
+/// executables refer to it without reference counts, and destroying a client while it has running
+/// work can crash plugins.
 #[derive(Clone, Copy)]
 pub struct Client(pub(crate) &'static ClientInner);
 
@@ -31,19 +31,19 @@ pub(crate) struct ClientInner {
     pub is_cpu: bool,
     platform_version: String,
     process_index: i32,
-    /// All devices, set once right after creation, because devices refer back here.
+    /// All devices. Set right after creation, because devices refer back to this struct.
     devices: OnceLock<Box<[Device]>>,
     addressable: OnceLock<Box<[Device]>>,
-    /// Launches on several devices.
+    /// State of launches on several devices.
     pub launches: Launches,
-    /// Work the plugin has not finished.
+    /// Work that the plugin has not finished.
     pub under_way: UnderWay,
     /// Whether programs can call functions of this process.
     pub callbacks: OnceLock<Result<()>>,
 }
 
-// SAFETY: PJRT clients may be used from any thread, and all else here is immutable
-// or locked.
+// SAFETY: PJRT clients may be used from any thread, and everything else here is immutable or
+// locked.
 unsafe impl Send for ClientInner {}
 // SAFETY: as above.
 unsafe impl Sync for ClientInner {}
@@ -52,24 +52,23 @@ impl Client {
     /// Creates a client.
     ///
     /// # Errors
-    /// [`Error::ClientOption`](crate::Error::ClientOption) for options the plugin would
-    /// ignore or abort on; else the plugin's error, for instance when its hardware is
-    /// not there.
+    /// Returns [`Error::ClientOption`](crate::Error::ClientOption) for options that the plugin
+    /// would ignore or abort on, or the plugin's error, for example if its hardware is missing.
     pub fn new(plugin: &Plugin, options: &ClientOptions) -> Result<Client> {
         Client::create(plugin, options, None)
     }
 
-    /// Creates the client of one process of several, which find each other's devices
-    /// through a key-value store that they share.
+    /// Creates the client of one of several processes, which discover each other's devices
+    /// through a shared key-value store.
     ///
-    /// The options say which process this is, for CUDA `node_id` and `num_nodes`. The
-    /// call returns when all processes have made theirs. A plugin that knows one
-    /// process only, as that of the CPU, does not look at the store. It lives until
-    /// the process ends: plugins use it again when devices first talk to each other.
+    /// The options identify this process; for CUDA, they are `node_id` and `num_nodes`. The call
+    /// returns when all processes have created their clients. Plugins that support a single
+    /// process only, such as the CPU plugin, ignore the store. The store lives until the process
+    /// ends, because plugins use it again when devices first communicate.
     ///
     /// # Errors
-    /// As [`new`](Client::new); also what the store reports, such as a process that
-    /// did not come in time.
+    /// Returns the same errors as [`new`](Client::new), and those of the store, for example if a
+    /// process did not join in time.
     pub fn with_key_value_store(
         plugin: &Plugin,
         options: &ClientOptions,
@@ -93,8 +92,8 @@ impl Client {
         if let Some(store) = store {
             store.hand_over(&mut args);
         }
-        // SAFETY: the options view `options`, which outlives the call; the store is
-        // there for ever.
+        // SAFETY: the options borrow `options`, which outlives the call; the store is never
+        // freed.
         unsafe { api.call(&mut args) }.map_err(|e| e.during("creating a client"))?;
         let raw = NonNull::new(args.client).expect("a created client is not null");
 
@@ -104,7 +103,7 @@ impl Client {
         version.client = raw.as_ptr();
         let mut process = sys::zeroed::<sys::ClientProcessIndex>();
         process.client = raw.as_ptr();
-        // SAFETY: the client is live; the texts live as long as it does.
+        // SAFETY: the client is live; the strings live as long as it does.
         let (platform_name, platform_version) = unsafe {
             api.call(&mut name)?;
             api.call(&mut version)?;
@@ -143,42 +142,42 @@ impl Client {
         Ok(client)
     }
 
-    /// The plugin it came from.
+    /// Returns the plugin that the client was created from.
     pub fn plugin(self) -> &'static Plugin {
         &self.0.plugin
     }
 
-    /// The platform: `cpu`, `cuda`, `tpu`, …
+    /// Returns the name of the platform: `cpu`, `cuda`, `tpu`, …
     pub fn platform_name(self) -> &'static str {
         &self.0.platform_name
     }
 
-    /// The platform's version, as the plugin words it.
+    /// Returns the version of the platform, as reported by the plugin.
     pub fn platform_version(self) -> &'static str {
         &self.0.platform_version
     }
 
-    /// This process's number among those that share the devices.
+    /// Returns the number of this process among those that share the devices.
     pub fn process_index(self) -> i32 {
         self.0.process_index
     }
 
-    /// All devices, those of other processes included.
+    /// Returns all devices, including those of other processes.
     pub fn devices(self) -> &'static [Device] {
         self.0.devices.get().map_or(&[], |d| d)
     }
 
-    /// The devices this process can use.
+    /// Returns the devices that this process can use.
     pub fn addressable_devices(self) -> &'static [Device] {
         self.0.addressable.get().map_or(&[], |d| d)
     }
 
-    /// Blocks until all work launched so far has ended, with or without error.
+    /// Blocks until all work launched so far has ended, successfully or not.
     pub fn wait(self) {
         self.0.under_way.wait();
     }
 
-    /// The device with this id.
+    /// Returns the device with this id, if there is one.
     pub fn device(self, id: i32) -> Option<Device> {
         self.devices()
             .iter()
@@ -205,7 +204,7 @@ impl ClientInner {
         let mut devices = Vec::with_capacity(all.len());
         for &raw in all {
             let raw = NonNull::new(raw).expect("a listed device is not null");
-            // SAFETY: a device of this client, which lives for ever.
+            // SAFETY: a device of this client, which lives forever.
             let inner = unsafe { DeviceInner::read(self, raw) }?;
             devices.push(Device(Box::leak(Box::new(inner))));
         }
@@ -217,7 +216,7 @@ impl ClientInner {
         Ok(())
     }
 
-    /// The device behind a pointer of the plugin.
+    /// Returns the device of a raw pointer.
     pub fn device_of(&'static self, raw: *mut RawDevice) -> Option<Device> {
         Client(self)
             .devices()

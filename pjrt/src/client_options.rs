@@ -1,13 +1,13 @@
-//! Options of a client, checked before the plugin sees them.
+//! Options of a client, validated before they are passed to the plugin.
 //!
-//! Plugins ignore an unknown option and abort the process on one of the wrong type,
-//! so names and types are listed here.
+//! Plugins ignore unknown options and abort the process if an option has the wrong type, so the
+//! names and types are listed here.
 
 use crate::error::{Error, Result};
 use crate::sys::NamedValue;
 use crate::value::Value;
 
-/// The options that plugins understand, with an example of each type.
+/// The names and types of the options that plugins support.
 const KNOWN: &[(&str, &str)] = &[
     // CPU
     ("cpu_device_count", "integer"),
@@ -26,7 +26,7 @@ const KNOWN: &[(&str, &str)] = &[
     ("enable_mock_nccl", "bool"),
     ("mock_gpu_topology", "string"),
     ("partition_index", "integer"),
-    // GPUs that need not be there
+    // GPUs that need not be present
     ("target_config", "string"),
     ("topology", "string"),
     // TPU
@@ -50,13 +50,13 @@ pub struct ClientOptions {
 }
 
 impl ClientOptions {
-    /// No options: the plugin's defaults.
+    /// Creates empty options, which select the plugin's defaults.
     pub fn new() -> ClientOptions {
         ClientOptions::default()
     }
 
-    /// Sets one option; a second value for the same name replaces the first. Names
-    /// and types are checked by [`check`](Self::check), which `Client::new` calls.
+    /// Sets an option, replacing an earlier value. [`check`](Self::check), which `Client::new`
+    /// calls, validates names and types.
     #[must_use]
     pub fn set(mut self, name: impl Into<String>, value: impl Into<Value>) -> ClientOptions {
         let (name, value) = (name.into(), value.into());
@@ -65,13 +65,13 @@ impl ClientOptions {
         self
     }
 
-    /// How many devices the CPU plugin divides the machine into.
+    /// Sets the number of virtual devices of the CPU plugin.
     #[must_use]
     pub fn cpu_device_count(self, count: i64) -> ClientOptions {
         self.set("cpu_device_count", count)
     }
 
-    /// The options set so far.
+    /// Returns the options set so far.
     pub fn values(&self) -> &[(String, Value)] {
         &self.values
     }
@@ -79,8 +79,8 @@ impl ClientOptions {
     /// Checks names, types and ranges.
     ///
     /// # Errors
-    /// [`Error::ClientOption`] for the first option that a plugin would ignore, abort
-    /// on, or cannot use.
+    /// Returns [`Error::ClientOption`] for the first option that a plugin would ignore, abort on,
+    /// or cannot use.
     pub fn check(&self) -> Result<()> {
         for (name, value) in &self.values {
             let refuse = |reason: String| {
@@ -131,7 +131,7 @@ impl ClientOptions {
         Ok(())
     }
 
-    /// Views of the options for the plugin; they borrow `self`.
+    /// Returns views of the options for the plugin, which borrow `self`.
     pub(crate) fn to_raw(&self) -> Vec<NamedValue> {
         self.values
             .iter()

@@ -1,4 +1,4 @@
-//! What the devices of a compiled program send each other.
+//! Communication between the devices of a compiled program.
 
 use crate::error::Result;
 use crate::hlo::{element_name, field, int, ints, messages, string};
@@ -8,11 +8,11 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 /// The collective operations of one kind in a compiled program.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Collective {
-    /// XLA's name for them, such as `all-reduce`.
+    /// XLA's name of the operation, such as `all-reduce`.
     pub kind: String,
-    /// How many of them the program has. One in a loop is one.
+    /// The number of operations in the program. An operation in a loop counts once.
     pub count: usize,
-    /// Bytes that a device gives them together, each done once.
+    /// The total size of the operands on one device in bytes, with each operation executed once.
     pub bytes: u64,
 }
 
@@ -27,11 +27,10 @@ const KINDS: [&str; 7] = [
 ];
 
 impl UnloadedExecutable {
-    /// The collective operations of the compiled program, sorted by kind.
+    /// Returns the collective operations of the compiled program, sorted by kind.
     ///
     /// # Errors
-    /// The plugin's error, or `Unimplemented` for a form of the program that this
-    /// crate cannot read.
+    /// Returns the plugin's error, or `Unimplemented` if the program's format is unknown.
     pub fn collectives(&self) -> Result<Vec<Collective>> {
         Ok(of_module(&self.module()?))
     }
@@ -47,8 +46,8 @@ fn of_module(module: &[u8]) -> Vec<Collective> {
         .filter(|i| string(i, 2) == "fusion")
         .flat_map(|i| ints(i, 38))
         .collect();
-    // What a TPU sends while it computes stands in each of the fusions meanwhile, with
-    // one channel.
+    // A collective that a TPU overlaps with computation occurs in each of the fusions that run
+    // meanwhile, with the same channel.
     let mut fused_channels = HashSet::new();
     for (computation, instructions) in messages(module, 3).zip(computations) {
         let is_fused = fused.contains(&int(computation, 5));
@@ -58,7 +57,8 @@ fn of_module(module: &[u8]) -> Vec<Collective> {
             .collect();
         for instruction in instructions {
             let opcode = string(instruction, 2);
-            // What begins by itself ends in an operation of another name.
+            // An asynchronous operation starts with this suffix and ends in an operation of
+            // another name.
             let kind = opcode.strip_suffix("-start").unwrap_or(&opcode);
             let Some(kind) = KINDS.into_iter().find(|k| *k == kind) else {
                 continue;
@@ -82,14 +82,14 @@ fn of_module(module: &[u8]) -> Vec<Collective> {
     found.into_iter().map(collective).collect()
 }
 
-/// The size of an array of this shape, or of all arrays of a tuple.
+/// Returns the size of an array of this shape, or the total size of a tuple, in bytes.
 fn bytes(shape: &[u8]) -> u64 {
     let parts: u64 = messages(shape, 4).map(bytes).sum();
     let elements: u64 = ints(shape, 3).iter().map(|d| *d as u64).product();
     parts + (elements * bits(element_name(int(shape, 2)))).div_ceil(8)
 }
 
-/// The bits of an element, which its type is named for.
+/// Returns the number of bits of an element, which is part of the type's name.
 fn bits(name: &str) -> u64 {
     if name == "pred" {
         return 8;

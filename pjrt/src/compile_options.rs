@@ -1,38 +1,37 @@
-//! Options of a compilation, in the encoding that every plugin reads.
+//! Compile options, in the encoding that every plugin reads.
 
 use crate::error::{Error, Result};
 use crate::proto::Writer;
 
-/// How a program is compiled and laid out over devices.
+/// Options for compiling a program and distributing it over devices.
 ///
 /// `Default` is one replica and one partition on the client's first device.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CompileOptions {
-    /// Copies of the program that differ in their data only.
+    /// Number of copies of the program that differ only in their data.
     pub num_replicas: usize,
-    /// Parts that one copy is divided into.
+    /// Number of parts that each replica is divided into.
     pub num_partitions: usize,
-    /// Device ids, replica-major: `device_assignment[r * num_partitions + p]`. `None`
-    /// leaves the choice to the plugin, which takes its first devices.
+    /// Device ids, replica-major: `device_assignment[r * num_partitions + p]`. With `None`, the
+    /// plugin uses its first devices.
     pub device_assignment: Option<Vec<i32>>,
-    /// Let the compiler partition the program over `num_partitions`.
+    /// Whether the compiler partitions the program over `num_partitions`.
     pub use_spmd: bool,
-    /// Read shardings in the Shardy dialect (`sdy`); a program that has them fails
-    /// to compile without.
+    /// Whether shardings are in the Shardy dialect (`sdy`). Required for programs that use it.
     pub use_shardy: bool,
-    /// For each input, whether the compiler may choose its layout over the devices
-    /// where the program says none; one value stands for all inputs.
+    /// For each input, whether the compiler may choose its sharding if the program does not
+    /// specify one. A single value applies to all inputs.
     ///
-    /// Without Shardy, an input that has no sharding and may not be laid out stays
-    /// whole on every device. With Shardy, the compiler lays out whatever has no
-    /// `sdy.sharding` (or open dimensions in it), and the program keeps an input
-    /// whole by saying so. In both modes, [`Signature::inputs`] has for the inputs
-    /// named here the types that the compiler has settled on.
+    /// Without Shardy, an input without a sharding that is not named here is replicated. With
+    /// Shardy, the compiler shards every input without `sdy.sharding` (or with open dimensions in
+    /// it), and a program specifies the sharding of inputs that must be replicated. In both
+    /// modes, [`Signature::inputs`] contains, for the inputs named here, the types chosen by the
+    /// compiler.
     ///
     /// [`Signature::inputs`]: crate::Signature::inputs
     pub propagate_to_inputs: Vec<bool>,
-    /// As `propagate_to_inputs`, for the outputs; see
-    /// [`output_shardings`](crate::Executable::output_shardings) for the choice.
+    /// Like `propagate_to_inputs`, but for the outputs. To query the choice, use
+    /// [`output_shardings`](crate::Executable::output_shardings).
     pub propagate_to_outputs: Vec<bool>,
     /// XLA flags for this compilation, by name, such as `xla_dump_to`.
     pub env_overrides: Vec<(String, OptionOverride)>,
@@ -41,9 +40,9 @@ pub struct CompileOptions {
 /// The value of an XLA flag.
 #[derive(Debug, Clone, PartialEq)]
 pub enum OptionOverride {
-    /// Text, also for enumerations.
+    /// A string or the name of an enumerator.
     String(String),
-    /// True or false.
+    /// A boolean.
     Bool(bool),
     /// An integer.
     Int(i64),
@@ -67,7 +66,7 @@ impl Default for CompileOptions {
 }
 
 impl CompileOptions {
-    /// Options for one program divided over these devices, with Shardy.
+    /// Creates options for one program partitioned over these devices, with Shardy.
     pub fn partitioned(devices: &[i32]) -> CompileOptions {
         CompileOptions {
             num_partitions: devices.len(),
@@ -78,7 +77,7 @@ impl CompileOptions {
         }
     }
 
-    /// Options for one device, given by id.
+    /// Creates options for one device, given by its id.
     pub fn on_device(device: i32) -> CompileOptions {
         CompileOptions {
             device_assignment: Some(vec![device]),
@@ -86,16 +85,16 @@ impl CompileOptions {
         }
     }
 
-    /// Number of devices the program runs on.
+    /// Returns the number of devices that the program runs on.
     pub fn num_devices(&self) -> usize {
         self.num_replicas * self.num_partitions
     }
 
-    /// Checks that counts are positive and the assignment has one distinct device for
+    /// Checks that the counts are positive, and that the assignment lists one distinct device for
     /// each replica and partition.
     ///
     /// # Errors
-    /// [`Error::CompileOptions`] with the contradiction.
+    /// Returns [`Error::CompileOptions`] with the contradiction.
     pub fn check(&self) -> Result<()> {
         let refuse = |reason: String| Err(Error::CompileOptions(reason));
         if self.num_devices() == 0 {
@@ -122,8 +121,8 @@ impl CompileOptions {
         Ok(())
     }
 
-    /// The serialised `CompileOptionsProto`. Equal options have equal bytes, so they
-    /// can be part of a cache key.
+    /// Returns the serialized `CompileOptionsProto`. Equal options have equal bytes, so these can
+    /// be part of a cache key.
     pub fn encode(&self) -> Vec<u8> {
         let (replicas, partitions) = (self.num_replicas, self.num_partitions);
         let mut options = Writer::default();

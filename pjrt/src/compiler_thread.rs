@@ -1,49 +1,50 @@
-//! The thread that a plugin's compiler runs on.
+//! Selection of the thread that a plugin's compiler runs on.
 //!
-//! The compiler (MLIR) has thread-local objects. While a thread ends they are destroyed
-//! before the thread-local variables of Rust that are older. A destructor of such a
-//! variable that computes with arrays would run the compiler on objects that are gone,
-//! and the process would die. There the compiler runs on a thread of its own.
+//! The compiler (MLIR) has thread-local objects. When a thread ends, they are destroyed before
+//! those thread-local variables of Rust that were created earlier. If the destructor of such a
+//! variable computed with arrays, the compiler would access destroyed objects, and the process
+//! would crash. In this case, the compiler runs on another thread.
 
 use std::cell::Cell;
 
 struct Alive;
 
 impl Drop for Alive {
-    /// Makes the variable one that must be destroyed, and so one that can be gone.
+    /// Makes the variable require destruction, so that its destruction can be detected.
     fn drop(&mut self) {}
 }
 
 thread_local! {
     /// Whether the compiler has run on this thread.
     static USED: Cell<bool> = const { Cell::new(false) };
-    /// First used after the compiler ran, hence destroyed before the compiler's objects.
+    /// First used after the compiler ran, and hence destroyed before the compiler's objects.
     static ALIVE: Alive = const { Alive };
 }
 
-/// Asserts that a value may go to another thread and back.
+/// Asserts that a value may be moved to another thread and back.
 struct Moved<T>(T);
 
-// SAFETY: `on_living_thread` waits for the other thread, and what it moves there is a
-// call of the plugin's compiler, which may be made on any thread.
+// SAFETY: `on_living_thread` waits for the other thread. What it moves there is a call of the
+// plugin's compiler, which any thread may make.
 unsafe impl<T> Send for Moved<T> {}
 
 impl<T> Moved<T> {
-    /// A method, so that closures capture the whole.
+    /// Consumes the wrapper; a method, so that closures capture the whole value.
     fn take(self) -> T {
         self.0
     }
 }
 
-/// Runs a call of the plugin's compiler where its thread-local objects are alive.
+/// Runs a call of the plugin's compiler on a thread whose thread-local objects of the compiler
+/// are alive.
 ///
 /// # Safety
-/// Neither `call` nor what it returns depends on the thread.
+/// Neither `call` nor its result may depend on the thread.
 pub(crate) unsafe fn on_living_thread<R>(call: impl FnOnce() -> R) -> R {
     if !USED.get() || ALIVE.try_with(|_| ()).is_ok() {
         let out = call();
         USED.set(true);
-        // Fails where the thread is ending, which is found at the next call.
+        // Fails if the thread is ending, which the next call detects.
         let _ = ALIVE.try_with(|_| ());
         return out;
     }
@@ -65,7 +66,7 @@ mod tests {
     use std::thread::{self, ThreadId};
 
     fn compiler() -> ThreadId {
-        // SAFETY: the number of the thread is what is asked for.
+        // SAFETY: this test queries the id of the thread.
         unsafe { on_living_thread(|| thread::current().id()) }
     }
 

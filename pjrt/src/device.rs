@@ -10,7 +10,7 @@ use std::ptr::NonNull;
 
 /// A device of a client.
 ///
-/// A copyable handle. It stays valid because clients live until the process ends.
+/// This is a copyable handle. It stays valid because clients live until the process ends.
 #[derive(Clone, Copy)]
 pub struct Device(pub(crate) &'static DeviceInner);
 
@@ -28,17 +28,16 @@ pub(crate) struct DeviceInner {
     attributes: Vec<(String, Value)>,
 }
 
-// SAFETY: device handles of PJRT may be used from any thread, and all else here is
-// immutable.
+// SAFETY: PJRT device handles may be used from any thread, and everything else here is immutable.
 unsafe impl Send for DeviceInner {}
 // SAFETY: as above.
 unsafe impl Sync for DeviceInner {}
 
 impl DeviceInner {
-    /// Reads everything constant about a device.
+    /// Reads all constant properties of a device.
     ///
     /// # Safety
-    /// `raw` is a device of `client`.
+    /// `raw` must be a device of `client`.
     pub unsafe fn read(
         client: &'static ClientInner,
         raw: NonNull<RawDevice>,
@@ -46,7 +45,7 @@ impl DeviceInner {
         let api = client.api;
         let mut description = sys::zeroed::<sys::DeviceGetDescription>();
         description.device = raw.as_ptr();
-        // SAFETY: the caller's promise: a live device.
+        // SAFETY: the caller guarantees a live device.
         unsafe { api.call(&mut description) }?;
         let about = description.description;
 
@@ -91,14 +90,14 @@ impl DeviceInner {
     }
 }
 
-/// Id and kind of a device that is known by description only.
+/// Returns the id and the kind of a device given only by its description.
 ///
 /// # Safety
-/// `about` is a live description.
+/// `about` must be a live description.
 pub(crate) unsafe fn describe(api: Api, about: *mut RawDeviceDescription) -> Result<(i32, String)> {
     let mut id = sys::zeroed::<sys::DescriptionId>();
     id.description = about;
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     unsafe {
         api.call(&mut id)?;
         Ok((id.id, kind(api, about)?))
@@ -106,11 +105,11 @@ pub(crate) unsafe fn describe(api: Api, about: *mut RawDeviceDescription) -> Res
 }
 
 /// # Safety
-/// `about` is a live description.
+/// `about` must be a live description.
 unsafe fn kind(api: Api, about: *mut RawDeviceDescription) -> Result<String> {
     let mut args = sys::zeroed::<sys::DescriptionKind>();
     args.description = about;
-    // SAFETY: the caller's promise; the text lives as long as the description.
+    // SAFETY: guaranteed by the caller; the string lives as long as the description.
     unsafe {
         api.call(&mut args)?;
         Ok(owned_string(args.kind.cast(), args.kind_size))
@@ -118,25 +117,25 @@ unsafe fn kind(api: Api, about: *mut RawDeviceDescription) -> Result<String> {
 }
 
 /// # Safety
-/// `about` is a live description.
+/// `about` must be a live description.
 unsafe fn description_text(api: Api, about: *mut RawDeviceDescription) -> Result<String> {
     let mut args = sys::zeroed::<sys::DescriptionToString>();
     args.description = about;
-    // SAFETY: the caller's promise; the text lives as long as the description.
+    // SAFETY: guaranteed by the caller; the string lives as long as the description.
     unsafe {
         api.call(&mut args)?;
         Ok(owned_string(args.text.cast(), args.text_size))
     }
 }
 
-/// Attributes are optional in a plugin: none on error.
+/// Returns the attributes of a device. Plugins need not support them; returns none on error.
 ///
 /// # Safety
-/// `about` is a live description.
+/// `about` must be a live description.
 unsafe fn attributes(api: Api, about: *mut RawDeviceDescription) -> Vec<(String, Value)> {
     let mut args = sys::zeroed::<sys::DescriptionAttributes>();
     args.description = about;
-    // SAFETY: the caller's promise; the list lives as long as the description.
+    // SAFETY: guaranteed by the caller; the list lives as long as the description.
     unsafe {
         match api.call(&mut args) {
             Ok(()) => Value::read_all(args.attributes, args.num_attributes),
@@ -145,14 +144,14 @@ unsafe fn attributes(api: Api, about: *mut RawDeviceDescription) -> Vec<(String,
     }
 }
 
-/// The memories of an addressable device, and which of them is the default.
+/// Returns the memories of an addressable device, and the index of the default one.
 ///
 /// # Safety
-/// `raw` is a live addressable device.
+/// `raw` must be a live addressable device.
 unsafe fn read_memories(api: Api, raw: NonNull<RawDevice>) -> Result<(Vec<Memory>, Option<usize>)> {
     let mut list = sys::zeroed::<sys::DeviceAddressableMemories>();
     list.device = raw.as_ptr();
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     if let Err(error) = unsafe { api.call(&mut list) } {
         return if error.code() == ErrorCode::Unimplemented {
             Ok((Vec::new(), None))
@@ -169,7 +168,7 @@ unsafe fn read_memories(api: Api, raw: NonNull<RawDevice>) -> Result<(Vec<Memory
     }
     let mut default = sys::zeroed::<sys::DeviceDefaultMemory>();
     default.device = raw.as_ptr();
-    // SAFETY: the caller's promise. A device may have no default memory.
+    // SAFETY: guaranteed by the caller. A device may have no default memory.
     let _ = unsafe { api.call(&mut default) };
     Ok((memories, raws.iter().position(|&m| m == default.memory)))
 }
@@ -185,7 +184,7 @@ pub struct Memory {
 
 impl Memory {
     /// # Safety
-    /// `raw` is a live memory.
+    /// `raw` must be a live memory.
     unsafe fn read(api: Api, raw: *mut RawMemory) -> Result<Memory> {
         let mut id = sys::zeroed::<sys::MemoryId>();
         id.memory = raw;
@@ -193,7 +192,7 @@ impl Memory {
         kind.memory = raw;
         let mut text = sys::zeroed::<sys::MemoryToString>();
         text.memory = raw;
-        // SAFETY: the caller's promise; the texts live as long as the memory.
+        // SAFETY: guaranteed by the caller; the strings live as long as the memory.
         unsafe {
             api.call(&mut id)?;
             api.call(&mut kind)?;
@@ -207,94 +206,94 @@ impl Memory {
         }
     }
 
-    /// Its number, unique in the client.
+    /// Returns the id of the memory, which is unique in the client.
     pub fn id(&self) -> i32 {
         self.id
     }
 
-    /// Its kind, such as `device`, `pinned_host` or `unpinned_host`.
+    /// Returns the kind of the memory, such as `device`, `pinned_host` or `unpinned_host`.
     pub fn kind(&self) -> &str {
         &self.kind
     }
 
-    /// The plugin's description.
+    /// Returns the plugin's description of the memory.
     pub fn description(&self) -> &str {
         &self.description
     }
 }
 
-/// Memory use of a device, in bytes; `None` where the plugin does not say.
+/// Memory statistics of a device, in bytes; `None` for those that the plugin does not report.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct MemoryStats {
-    /// In use now.
+    /// Memory currently in use.
     pub bytes_in_use: i64,
-    /// Most ever in use.
+    /// Peak memory use.
     pub peak_bytes_in_use: Option<i64>,
     /// Number of allocations made.
     pub num_allocs: Option<i64>,
-    /// The largest single allocation.
+    /// Size of the largest allocation.
     pub largest_alloc_size: Option<i64>,
-    /// What the allocator may use.
+    /// Maximum memory that the allocator may use.
     pub bytes_limit: Option<i64>,
-    /// Reserved from the system.
+    /// Memory reserved from the system.
     pub bytes_reserved: Option<i64>,
-    /// The largest free block.
+    /// Size of the largest free block.
     pub largest_free_block_bytes: Option<i64>,
     /// Size of the allocator's pool.
     pub pool_bytes: Option<i64>,
 }
 
 impl Device {
-    /// Its number, unique in the client across processes.
+    /// Returns the id of the device, which is unique in the client across processes.
     pub fn id(self) -> i32 {
         self.0.id
     }
 
-    /// Its number on this machine, or -1 if it belongs to another process.
+    /// Returns the number of the device on this machine, or -1 if it belongs to another process.
     pub fn local_hardware_id(self) -> i32 {
         self.0.local_hardware_id
     }
 
-    /// What it is, such as `cpu` or `NVIDIA H200`.
+    /// Returns the kind of the device, such as `cpu` or `NVIDIA H200`.
     pub fn kind(self) -> &'static str {
         &self.0.kind
     }
 
-    /// The process it belongs to.
+    /// Returns the index of the process that the device belongs to.
     pub fn process_index(self) -> i32 {
         self.0.process_index
     }
 
-    /// The plugin's description.
+    /// Returns the plugin's description of the device.
     pub fn description(self) -> &'static str {
         &self.0.description
     }
 
-    /// What the plugin says about it, such as coordinates or compute capability.
+    /// Returns the attributes that the plugin reports, such as coordinates or compute capability.
     pub fn attributes(self) -> &'static [(String, Value)] {
         &self.0.attributes
     }
 
-    /// Whether this process can put data on it and run programs on it.
+    /// Returns `true` if this process can store data and run programs on the device.
     pub fn is_addressable(self) -> bool {
         self.0.is_addressable
     }
 
-    /// Its memory spaces; empty if it is not addressable.
+    /// Returns the memory spaces of the device; empty if the device is not addressable.
     pub fn memories(self) -> &'static [Memory] {
         &self.0.memories
     }
 
-    /// The memory space that buffers go to.
+    /// Returns the memory space in which buffers are created by default.
     pub fn default_memory(self) -> Option<&'static Memory> {
         self.0.default_memory.map(|i| &self.0.memories[i])
     }
 
-    /// Its memory use, or `None` if the plugin does not count it.
+    /// Returns the memory statistics of the device, or `None` if the plugin has none.
     ///
     /// # Errors
-    /// The plugin's error.
+    /// Returns the plugin's error.
     pub fn memory_stats(self) -> Result<Option<MemoryStats>> {
         let mut args = sys::zeroed::<sys::DeviceMemoryStats>();
         args.device = self.0.raw.as_ptr();
@@ -316,7 +315,7 @@ impl Device {
         }))
     }
 
-    /// The client it belongs to.
+    /// Returns the client that the device belongs to.
     pub fn client(self) -> crate::Client {
         crate::Client(self.0.client)
     }

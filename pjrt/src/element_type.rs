@@ -4,7 +4,7 @@ use std::fmt;
 
 macro_rules! element_types {
     ($($variant:ident = $code:literal, $name:literal, $bytes:literal, $doc:literal;)*) => {
-        /// The type of one element; the numbers are those of the PJRT ABI.
+        /// The type of an element. The numbers are those of the PJRT ABI.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
         #[repr(u32)]
         pub enum ElementType {
@@ -12,27 +12,28 @@ macro_rules! element_types {
         }
 
         impl ElementType {
-            /// Every element type.
+            /// All element types.
             pub const ALL: &'static [ElementType] = &[$(ElementType::$variant),*];
 
-            /// The type with this number in the ABI.
+            /// Returns the element type with this number in the ABI.
             pub fn from_raw(code: u32) -> Option<ElementType> {
                 match code { $($code => Some(ElementType::$variant),)* _ => None }
             }
 
-            /// Bytes of one element in host memory. Types narrower than a byte take a
-            /// whole byte on the host.
+            /// Returns the size of an element in host memory in bytes. Types narrower than a byte
+            /// occupy a whole byte on the host.
             pub const fn byte_size(self) -> usize {
                 match self { $(ElementType::$variant => $bytes,)* }
             }
 
-            /// Whether an element takes whole bytes on every device, as on the host.
+            /// Returns `true` if an element occupies whole bytes on every device, as it does on
+            /// the host.
             pub(crate) const fn is_whole_bytes(self) -> bool {
                 use ElementType::{F4E2M1Fn, S2, S4, Token, U2, U4};
                 !matches!(self, S2 | U2 | S4 | U4 | F4E2M1Fn | Token)
             }
 
-            /// The name in StableHLO text, such as `f32`, `i64` or `ui8`.
+            /// Returns the name in StableHLO text, such as `f32`, `i64` or `ui8`.
             pub const fn name(self) -> &'static str {
                 match self { $(ElementType::$variant => $name,)* }
             }

@@ -1,22 +1,22 @@
-//! Whether a shared library is all there.
+//! Check that a shared library is complete.
 //!
-//! The dynamic loader maps a library and believes its headers. Where the file ends
-//! before the parts that they describe, as after an interrupted copy, the process dies
-//! by a signal when one of these is touched.
+//! The dynamic loader maps a library according to its headers. If the file ends before the
+//! segments that they describe, for example after an interrupted copy, accessing these kills the
+//! process with a signal.
 
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::path::Path;
 
 const HEADER: usize = 64;
-/// A part that is loaded.
+/// The type of a segment that is loaded.
 const LOAD: u32 = 1;
 
-/// Checks that the file is as long as its headers say. Files that are not 64-bit
-/// little-endian ELF are left to the loader, which refuses them by their first bytes.
+/// Checks that the file is as long as its headers require. Files that are not 64-bit
+/// little-endian ELF are left to the loader, which rejects them by their first bytes.
 ///
 /// # Errors
-/// What is missing, in words.
+/// Returns a description of what is missing.
 pub(crate) fn check_whole(path: &Path) -> Result<(), String> {
     let mut file = File::open(path).map_err(|e| e.to_string())?;
     let length = file.metadata().map_err(|e| e.to_string())?.len();
@@ -38,11 +38,11 @@ fn incomplete(length: u64, headers: &str) -> String {
     )
 }
 
-/// How long the file must be, by its headers.
+/// Returns the minimum length of the file according to its headers; `None` for other formats.
 fn described(file: &mut File) -> io::Result<Option<u64>> {
     let mut start = [0; 6];
     let read = file.read(&mut start)?;
-    // 64 bits, little-endian.
+    // Magic number, 64 bits, little-endian.
     if read < start.len() || start != *b"\x7fELF\x02\x01" {
         return Ok(None);
     }
@@ -91,7 +91,7 @@ mod tests {
         let bytes = std::fs::read(&library).unwrap();
         let folder = tempfile::tempdir().unwrap();
         let cut = folder.path().join("cut.so");
-        // This program's file ends with its table of sections.
+        // The test executable ends with its section table.
         for length in [6, 63, 64, 200, bytes.len() / 2, bytes.len() - 1] {
             std::fs::write(&cut, &bytes[..length]).unwrap();
             let problem = check_whole(&cut).unwrap_err();

@@ -1,28 +1,28 @@
-//! What can go wrong between this process and a plugin.
+//! Errors of a plugin, and of calls into it.
 
 use crate::memory::Bytes;
 use crate::sys::{self, Api, Arguments, Padded, RawError};
 use std::fmt;
 use std::path::PathBuf;
 
-/// A result of this crate.
+/// A `Result` with [`Error`].
 pub type Result<T> = std::result::Result<T, Error>;
 
-/// A failure of the plugin, of loading it, or of what was handed to it.
+/// A failure of the plugin, of loading it, or of arguments passed to it.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// The plugin answered a call with an error.
+    /// A call of the plugin returned an error.
     #[error("{context}: {message} [{code}]")]
     Plugin {
         /// The kind of failure.
         code: ErrorCode,
-        /// The plugin's own words.
+        /// The plugin's message.
         message: String,
         /// The call or step that failed.
         context: String,
     },
-    /// No file at the plugin's path.
+    /// There is no file at the plugin's path.
     #[error(
         "no plugin at {path:?}; help: give the path of a PJRT plugin, a shared library such as `xla_cpu_pjrt.so`"
     )]
@@ -30,7 +30,7 @@ pub enum Error {
         /// The path that was tried.
         path: PathBuf,
     },
-    /// The file is there, but the dynamic loader refuses it.
+    /// The dynamic loader rejects the file.
     #[error(
         "cannot load {path:?} as a PJRT plugin: {reason}; help: the file must be a shared library for this machine, and the libraries it needs must be found"
     )]
@@ -40,8 +40,7 @@ pub enum Error {
         /// The loader's message.
         reason: String,
     },
-    /// A shared library that does not export `GetPjrtApi`, or exports one that
-    /// returns nothing.
+    /// The shared library does not export `GetPjrtApi`, or the function returns null.
     #[error("{path:?} is a shared library but not a PJRT plugin: {reason}")]
     NotAPlugin {
         /// The path that was tried.
@@ -49,7 +48,7 @@ pub enum Error {
         /// What is missing.
         reason: String,
     },
-    /// The plugin's API version is outside what this crate understands.
+    /// The plugin's API version is not supported.
     #[error(
         "{path:?} implements PJRT API {major}.{minor}, and this program needs 0.{min} or a later 0.x; \
          help: install a {age} plugin", min = crate::plugin::OLDEST_MINOR, age = if *.major > 0 { "matching" } else { "newer" }
@@ -57,32 +56,32 @@ pub enum Error {
     UnsupportedVersion {
         /// The plugin's path.
         path: PathBuf,
-        /// Its major version.
+        /// The plugin's major version.
         major: i32,
-        /// Its minor version.
+        /// The plugin's minor version.
         minor: i32,
     },
-    /// A client option with an unknown name, or a value of the wrong type or range.
+    /// A client option has an unknown name, or a value of the wrong type or range.
     #[error("client option `{name}`: {reason}")]
     ClientOption {
-        /// The option.
+        /// The name of the option.
         name: String,
-        /// Why it was refused.
+        /// The reason why it was rejected.
         reason: String,
     },
-    /// Compile options or a signature that contradict themselves or the client.
+    /// Compile options or a signature contradict themselves or the client.
     #[error("compile options: {0}")]
     CompileOptions(String),
-    /// Host data whose length does not match the shape.
+    /// The length of host data does not match the shape.
     #[error("{operation}: {ty} takes {expected} bytes, got {got}")]
     HostSize {
-        /// What was attempted.
+        /// The operation that was attempted.
         operation: &'static str,
         /// The buffer's type.
         ty: String,
-        /// Bytes given.
+        /// Number of bytes passed.
         got: usize,
-        /// Bytes needed.
+        /// Number of bytes required.
         expected: usize,
     },
     /// The number of arguments does not match the executable.
@@ -92,28 +91,28 @@ pub enum Error {
     ArgumentCount {
         /// The executable's name.
         executable: String,
-        /// Arguments given.
+        /// Number of arguments passed.
         got: usize,
-        /// Arguments needed.
+        /// Number of arguments required.
         expected: usize,
-        /// Devices the executable runs on.
+        /// Number of devices that the executable runs on.
         devices: usize,
-        /// Inputs on each device.
+        /// Number of inputs on each device.
         per_device: usize,
     },
-    /// One argument has the wrong type or device, or is no longer there.
+    /// An argument has the wrong type or device, or was deleted.
     #[error("argument {index} for device {device}: got {got}, expected {expected}")]
     ExecuteArgument {
-        /// Position among the inputs of one device.
+        /// Index among the inputs of one device.
         index: usize,
-        /// Id of the device the argument was meant for.
+        /// Id of the device that the argument was meant for.
         device: i32,
-        /// What was passed.
+        /// The argument that was passed.
         got: String,
-        /// What the executable takes.
+        /// The argument that the executable requires.
         expected: String,
     },
-    /// Programs cannot call functions of this process.
+    /// Programs of the platform cannot call functions of this process.
     #[error(
         "programs on the platform `{platform}` cannot call functions of the process: {reason}; help: run the \
          part with the callback on a CPU client, or do its work between compiled calls"
@@ -121,7 +120,7 @@ pub enum Error {
     Callbacks {
         /// The client's platform.
         platform: String,
-        /// What is missing.
+        /// What the platform or plugin lacks.
         reason: String,
     },
     /// The host has less memory than an operation needs.
@@ -131,13 +130,13 @@ pub enum Error {
         Bytes(*bytes), Bytes(*available)
     )]
     HostMemory {
-        /// What needs the memory, as the subject of a sentence.
+        /// The operation that needs the memory, as the subject of a sentence.
         operation: String,
-        /// Bytes needed.
+        /// Number of bytes required.
         bytes: u64,
-        /// Bytes available.
+        /// Number of bytes available.
         available: u64,
-        /// What limits them, in words.
+        /// A description of the limit.
         limit: String,
     },
     /// A buffer that was donated to an execution is used again.
@@ -145,7 +144,7 @@ pub enum Error {
         "{operation}: the buffer {ty} was donated to an execution and no longer holds data; help: use the execution's result, or list the input as non-donatable"
     )]
     Donated {
-        /// What was attempted.
+        /// The operation that was attempted.
         operation: &'static str,
         /// The buffer's type.
         ty: String,
@@ -153,7 +152,7 @@ pub enum Error {
 }
 
 impl Error {
-    /// The kind of failure, also for errors found before the plugin was asked.
+    /// Returns the kind of failure, including for errors detected before calling the plugin.
     pub fn code(&self) -> ErrorCode {
         match self {
             Error::Plugin { code, .. } => *code,
@@ -165,7 +164,7 @@ impl Error {
         }
     }
 
-    /// The plugin's message, or this error's own text.
+    /// Returns the plugin's message, or this error's own message.
     pub fn message(&self) -> String {
         match self {
             Error::Plugin { message, .. } => message.clone(),
@@ -173,9 +172,9 @@ impl Error {
         }
     }
 
-    /// Takes away what the plugin puts around the message of a program that failed: a
-    /// layer for each program that depends on it. Explains what has become of the
-    /// arguments of one that ran out of memory.
+    /// Removes the prefixes that the plugin adds to the message of a failed program, one for each
+    /// program that depends on it. If a program ran out of memory, explains what happened to its
+    /// arguments.
     pub(crate) fn without_layers(self) -> Error {
         const LAYERS: [&str; 3] = [
             "Buffer Definition Event: ",
@@ -210,7 +209,7 @@ impl Error {
         }
     }
 
-    /// Puts a step's name before a plugin error; other errors name theirs already.
+    /// Sets the step that failed in a plugin error. Other errors already contain it.
     pub(crate) fn during(self, step: impl fmt::Display) -> Error {
         match self {
             Error::Plugin { code, message, .. } => Error::Plugin {
@@ -223,7 +222,7 @@ impl Error {
     }
 }
 
-/// The kinds of failure a plugin reports; the numbers are those of the ABI.
+/// The kinds of failure that a plugin reports. The numbers are those of the ABI.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 #[allow(missing_docs)]
@@ -247,7 +246,7 @@ pub enum ErrorCode {
 }
 
 impl ErrorCode {
-    /// The code with this number; numbers outside the ABI are `Unknown`.
+    /// Returns the code with this number, or `Unknown` for numbers outside the ABI.
     pub fn from_raw(code: i32) -> ErrorCode {
         use ErrorCode::*;
         const ALL: [ErrorCode; 16] = [
@@ -303,45 +302,46 @@ impl Api {
     /// Calls the function that takes `T`.
     ///
     /// # Errors
-    /// The plugin's error, or `Unimplemented` when its table ends before the function.
+    /// Returns the plugin's error, or `Unimplemented` if the plugin's function table ends before
+    /// the function.
     ///
     /// # Safety
-    /// The fields of `args` are what the function's contract asks for.
+    /// The fields of `args` must satisfy the function's contract.
     #[inline]
     pub(crate) unsafe fn call<T: Arguments>(self, args: &mut Padded<T>) -> Result<()> {
         match self.function::<T>() {
-            // SAFETY: the slot holds the function that takes `T`; the caller vouches
-            // for the fields.
+            // SAFETY: the slot contains the function that takes `T`; the caller guarantees the
+            // validity of the fields.
             Some(function) => match unsafe { function(args) } {
                 error if error.is_null() => Ok(()),
-                // SAFETY: a non-null result is an error that now belongs to us.
+                // SAFETY: a non-null result is an error that is now ours.
                 error => Err(unsafe { self.take_error(error, T::NAME) }),
             },
             None => Err(missing(self, T::NAME)),
         }
     }
 
-    /// Turns the plugin's error into ours and frees it.
+    /// Converts the plugin's error and frees it.
     ///
     /// # Safety
-    /// `error` is a live error of this plugin that nobody else frees.
+    /// `error` must be a live error of this plugin that nothing else frees.
     #[cold]
     pub(crate) unsafe fn take_error(self, error: *mut RawError, context: &str) -> Error {
         let mut text = sys::zeroed::<sys::ErrorMessage>();
         text.error = error;
         let mut message = String::new();
         if let Some(function) = self.function::<sys::ErrorMessage>() {
-            // SAFETY: `error` is live; this function returns nothing, and its result
-            // register is not looked at.
+            // SAFETY: `error` is live. The function returns nothing, and its result register is
+            // not read.
             unsafe { function(&mut text) };
-            // SAFETY: the text lives as long as the error.
+            // SAFETY: the string lives as long as the error.
             message = unsafe { owned_string(text.message.cast(), text.message_size) };
         }
         let mut kind = sys::zeroed::<sys::ErrorGetCode>();
         kind.error = error;
         kind.code = ErrorCode::Unknown as i32;
         if let Some(function) = self.function::<sys::ErrorGetCode>() {
-            // SAFETY: `error` is live. An error about reading an error is dropped.
+            // SAFETY: `error` is live. An error while reading an error is ignored.
             unsafe { function(&mut kind) };
         }
         let mut destroy = sys::zeroed::<sys::ErrorDestroy>();
@@ -371,7 +371,7 @@ fn missing(api: Api, name: &str) -> Error {
 /// Copies a string of the plugin.
 ///
 /// # Safety
-/// `pointer` is null or points to `size` readable bytes.
+/// `pointer` must be null or point to `size` readable bytes.
 pub(crate) unsafe fn owned_string(pointer: *const u8, size: usize) -> String {
     if pointer.is_null() || size == 0 {
         return String::new();
@@ -380,15 +380,15 @@ pub(crate) unsafe fn owned_string(pointer: *const u8, size: usize) -> String {
     String::from_utf8_lossy(unsafe { std::slice::from_raw_parts(pointer, size) }).into_owned()
 }
 
-/// Borrows an array of the plugin; a null pointer is an empty array.
+/// Borrows an array of the plugin. A null pointer is an empty array.
 ///
 /// # Safety
-/// `pointer` is null or points to `len` elements that live for `'a`.
+/// `pointer` must be null or point to `len` elements that live for `'a`.
 pub(crate) unsafe fn borrowed<'a, T>(pointer: *const T, len: usize) -> &'a [T] {
     if pointer.is_null() || len == 0 {
         return &[];
     }
-    // SAFETY: non-null, so the caller's promise holds.
+    // SAFETY: non-null, so valid as guaranteed by the caller.
     unsafe { std::slice::from_raw_parts(pointer, len) }
 }
 

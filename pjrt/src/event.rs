@@ -1,4 +1,4 @@
-//! Events: completion of transfers and executions.
+//! Events, which signal the completion of transfers and executions.
 
 use crate::callback::note_reported;
 use crate::error::{Error, Result};
@@ -19,15 +19,15 @@ unsafe impl Send for Event {}
 unsafe impl Sync for Event {}
 
 impl Event {
-    /// Takes ownership of an event; null means already done.
+    /// Takes ownership of an event. A null event is already done.
     ///
     /// # Safety
-    /// `raw` is null or a live event of this plugin that nobody else destroys.
+    /// `raw` must be null or a live event of this plugin that nothing else destroys.
     pub unsafe fn take(api: Api, raw: *mut RawEvent) -> Option<Event> {
         NonNull::new(raw).map(|raw| Event { raw, api })
     }
 
-    /// Whether it is done, with or without error.
+    /// Returns `true` if the event is done, successfully or not.
     pub fn is_ready(&self) -> Result<bool> {
         let mut args = sys::zeroed::<sys::EventIsReady>();
         args.event = self.raw.as_ptr();
@@ -36,14 +36,15 @@ impl Event {
         Ok(args.is_ready)
     }
 
-    /// Blocks until it is done and returns its error, if any, for the caller's caller.
+    /// Blocks until the event is done and returns its error, which is then marked as reported to
+    /// the user.
     pub fn wait(&self) -> Result<()> {
         self.settle()
             .map_err(Error::without_layers)
             .inspect_err(note_reported)
     }
 
-    /// Blocks until it is done. An error is returned for a look at it: it is reported
+    /// Blocks until the event is done. Its error is returned for inspection only; it is reported
     /// where the results are waited for.
     pub fn settle(&self) -> Result<()> {
         let mut args = sys::zeroed::<sys::EventAwait>();
@@ -52,17 +53,17 @@ impl Event {
         unsafe { self.api.call(&mut args) }
     }
 
-    /// Has the plugin call `callback(error, user)` once, when the event is done;
-    /// possibly at once, on this thread.
+    /// Registers `callback(error, user)` to be called once, when the event is done. The call may
+    /// happen immediately, on this thread.
     ///
     /// # Safety
-    /// `callback` may be called with `user` from any thread at any later time.
+    /// It must be sound to call `callback` with `user` from any thread at any later time.
     pub unsafe fn on_ready(&self, callback: OnReady, user: *mut c_void) -> Result<()> {
         let mut args = sys::zeroed::<sys::EventOnReady>();
         args.event = self.raw.as_ptr();
         args.callback = Some(callback);
         args.user = user;
-        // SAFETY: the event is live; the caller vouches for the callback.
+        // SAFETY: the event is live; the caller guarantees the validity of the callback.
         unsafe { self.api.call(&mut args) }
     }
 }
@@ -71,7 +72,7 @@ impl Drop for Event {
     fn drop(&mut self) {
         let mut args = sys::zeroed::<sys::EventDestroy>();
         args.event = self.raw.as_ptr();
-        // SAFETY: the event is live and ours. An error here has no remedy.
+        // SAFETY: the event is live and ours. An error here cannot be handled.
         let _ = unsafe { self.api.call(&mut args) };
     }
 }

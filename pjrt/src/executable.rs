@@ -1,4 +1,4 @@
-//! Compiled programs: making, storing and describing them.
+//! Compiled programs: compilation, serialization and metadata.
 
 use crate::analysis::MemoryAnalysis;
 use crate::at_once::AtOnce;
@@ -19,14 +19,14 @@ use std::ptr::NonNull;
 use std::sync::Arc;
 use std::time::Instant;
 
-/// What an executable takes and returns on each of its devices.
+/// The inputs and outputs of an executable on each of its devices.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Signature {
     /// Types of the inputs.
     pub inputs: Box<[BufferType]>,
     /// Types of the outputs, read from the executable itself.
     pub outputs: Box<[BufferType]>,
-    /// For each input, whether the program may take over its memory.
+    /// For each input, whether the program may reuse its memory.
     pub donated: Box<[bool]>,
 }
 
@@ -39,23 +39,23 @@ pub(crate) struct Inner {
     pub unloaded: UnloadedExecutable,
     pub client: &'static ClientInner,
     pub signature: Signature,
-    /// Positions of the donated inputs.
+    /// Indices of the donated inputs.
     pub donated: Box<[usize]>,
     pub devices: Box<[Device]>,
     pub at_once: AtOnce,
-    /// What a run needs of the host's memory, if that is much.
+    /// The host memory that a run needs, if it is large.
     pub host_memory: Option<HostMemory>,
 }
 
-/// Host memory that a run needs beside its arguments, on all devices together.
+/// Host memory that a run needs in addition to its arguments, in total on all devices.
 #[derive(Clone, Copy)]
 pub(crate) struct HostMemory {
     pub outputs: u64,
     pub temporaries: u64,
 }
 
-// SAFETY: PJRT executables may be run, described and destroyed from any thread, and
-// all else here is immutable or atomic.
+// SAFETY: PJRT executables may be run, queried and destroyed from any thread, and everything else
+// here is immutable or atomic.
 unsafe impl Send for Inner {}
 // SAFETY: as above.
 unsafe impl Sync for Inner {}
@@ -63,15 +63,14 @@ unsafe impl Sync for Inner {}
 impl Client {
     /// Compiles a StableHLO program, given as text.
     ///
-    /// `inputs` and `donated` are what `@main` takes on one device (after
-    /// partitioning) and which of it the program may take over, as its argument
-    /// attributes say; an empty `donated` is none. The plugin does not tell these, and
-    /// without them a wrong argument could not be recognised, so they must agree with
-    /// the program.
+    /// `inputs` are the types of the arguments of `@main` on one device (after partitioning), and
+    /// `donated` marks those whose memory the program may reuse, according to its argument
+    /// attributes; an empty `donated` means none. The plugin does not report these, and they are
+    /// needed to detect wrong arguments, so they must agree with the program.
     ///
     /// # Errors
-    /// Contradictory options; else the compiler's error, with the program's own
-    /// locations.
+    /// Returns an error if the options contradict each other, or the compiler's error with the
+    /// locations in the program.
     pub fn compile(
         self,
         program: &str,
@@ -82,12 +81,12 @@ impl Client {
         self.compile_module(program.as_bytes(), options, inputs, donated)
     }
 
-    /// [`compile`](Client::compile) of a module in any form that the plugin reads:
-    /// text, or StableHLO's portable binary form.
+    /// Compiles a module in any form that the plugin reads: text, or StableHLO's portable binary
+    /// form. See [`compile`](Client::compile).
     ///
     /// # Errors
-    /// As [`compile`](Client::compile); also for a module of a later version of
-    /// StableHLO than the plugin's.
+    /// Returns the same errors as [`compile`](Client::compile), and an error if the module
+    /// requires a later version of StableHLO than the plugin's.
     pub fn compile_module(
         self,
         program: &[u8],
@@ -105,8 +104,8 @@ impl Client {
         let compile = || {
             with_program(program, |code| {
                 args.program = code;
-                // SAFETY: the client is live; program and options outlive the call and
-                // are not written to. Any thread may compile.
+                // SAFETY: the client is live; program and options outlive the call and are not
+                // written to. Any thread may compile.
                 unsafe { self.0.api.call(&mut args) }
             })
         };
@@ -119,13 +118,14 @@ impl Client {
         Ok(executable)
     }
 
-    /// Loads an executable from [`Executable::serialize`]'s bytes, made by the same
+    /// Loads an executable from the bytes of [`Executable::serialize`], created by the same
     /// plugin for the same kind of device.
     ///
-    /// `options`, `inputs` and `donated` are those it was compiled with.
+    /// `options`, `inputs` and `donated` must be those it was compiled with.
     ///
     /// # Errors
-    /// Contradictory options; else the plugin's error, as for truncated bytes.
+    /// Returns an error if the options contradict each other, or the plugin's error, for example
+    /// for truncated bytes.
     pub fn load_executable(
         self,
         bytes: &[u8],
@@ -142,8 +142,7 @@ impl Client {
         args.bytes_size = bytes.len();
         args.options = encoded.as_ptr();
         args.options_size = encoded.len();
-        // SAFETY: the client is live; bytes and options outlive the call. Any thread may
-        // load.
+        // SAFETY: the client is live; bytes and options outlive the call. Any thread may load.
         unsafe { on_living_thread(|| self.0.api.call(&mut args)) }
             .map_err(|e| e.during("loading an executable"))?;
         // SAFETY: a new executable of this client.
@@ -189,10 +188,10 @@ impl Client {
 }
 
 impl Executable {
-    /// Describes a new executable and takes ownership of it.
+    /// Reads the properties of a new executable and takes ownership of it.
     ///
     /// # Safety
-    /// `loaded` is a live executable of `client` that nobody else destroys.
+    /// `loaded` must be a live executable of `client` that nothing else destroys.
     unsafe fn from_loaded(
         client: &'static ClientInner,
         loaded: *mut RawLoadedExecutable,
@@ -204,12 +203,13 @@ impl Executable {
         let loaded = NonNull::new(loaded).expect("a compiled executable is not null");
         let mut get = sys::zeroed::<sys::LoadedExecutableGetExecutable>();
         get.loaded = loaded.as_ptr();
-        // SAFETY: the executable is live, and so is its inside, which is then ours.
+        // SAFETY: the executable is live, and so is the unloaded executable in it, which is then
+        // ours.
         let unloaded = unsafe {
             let got = api.call(&mut get);
             got.and_then(|()| UnloadedExecutable::take(api, get.executable, None))
         };
-        // SAFETY: ours, and after an error not used again.
+        // SAFETY: ours, and not used again after an error.
         let unloaded = unloaded.inspect_err(|_| unsafe { destroy_loaded(api, loaded) })?;
         let mut inner = Inner {
             loaded,
@@ -247,8 +247,8 @@ impl Executable {
         Ok(executable)
     }
 
-    /// Types of the inputs, with the dimensions that the compiler has given to those
-    /// that it was free to lay out.
+    /// Returns the types of the inputs, with the dimensions that the compiler chose for those
+    /// that it was free to shard.
     fn inputs_settled_on(&self, free: &[bool]) -> Result<Box<[BufferType]>> {
         let given = &self.0.signature.inputs;
         let dims = self.layouts()?.input_dims;
@@ -274,74 +274,75 @@ impl Executable {
         Ok(settled.collect())
     }
 
-    /// Types of inputs and outputs on each device.
+    /// Returns the types of the inputs and outputs on each device.
     pub fn signature(&self) -> &Signature {
         &self.0.signature
     }
 
-    /// The devices of this process it runs on, in the order of its arguments.
+    /// Returns the devices of this process that it runs on, in the order of its arguments.
     pub fn devices(&self) -> &[Device] {
         &self.0.devices
     }
 
-    /// The client it belongs to.
+    /// Returns the client that it belongs to.
     pub fn client(&self) -> Client {
         Client(self.0.client)
     }
 
-    /// The program by itself: its name and size, and what the compiler says of it.
+    /// Returns the unloaded executable, with the program's name, its size, and the compiler's
+    /// information.
     pub fn unloaded(&self) -> &UnloadedExecutable {
         &self.0.unloaded
     }
 
-    /// The name of the program's module.
+    /// Returns the name of the program's module.
     pub fn name(&self) -> &str {
         self.unloaded().name()
     }
 
-    /// Bytes from which [`Client::load_executable`] makes it again.
+    /// Returns bytes from which [`Client::load_executable`] can load the executable again.
     ///
     /// # Errors
-    /// The plugin's error.
+    /// Returns the plugin's error.
     pub fn serialize(&self) -> Result<Vec<u8>> {
         self.unloaded().serialize()
     }
 
-    /// A hash of the compiled program, if the plugin has one.
+    /// Returns a hash of the compiled program, if the plugin has one.
     ///
     /// # Errors
-    /// The plugin's error.
+    /// Returns the plugin's error.
     pub fn fingerprint(&self) -> Result<Option<String>> {
         self.unloaded().fingerprint()
     }
 
-    /// As [`UnloadedExecutable::cost_analysis`].
+    /// Returns the compiler's estimates; see [`UnloadedExecutable::cost_analysis`].
     ///
     /// # Errors
-    /// The plugin's error.
+    /// Returns the plugin's error.
     pub fn cost_analysis(&self) -> Result<Vec<(String, Value)>> {
         self.unloaded().cost_analysis()
     }
 
-    /// As [`UnloadedExecutable::memory_analysis`].
+    /// Returns the memory that a run needs; see [`UnloadedExecutable::memory_analysis`].
     ///
     /// # Errors
-    /// The plugin's error.
+    /// Returns the plugin's error.
     pub fn memory_analysis(&self) -> Result<MemoryAnalysis> {
         self.unloaded().memory_analysis()
     }
 
-    /// As [`UnloadedExecutable::optimized_text`].
+    /// Returns the optimized program as text; see [`UnloadedExecutable::optimized_text`].
     ///
     /// # Errors
-    /// The plugin's error, or `Unimplemented` for a form this crate cannot show.
+    /// Returns the plugin's error, or `Unimplemented` if the program's format is unknown.
     pub fn optimized_text(&self) -> Result<String> {
         self.unloaded().optimized_text()
     }
 }
 
 impl Inner {
-    /// What a run needs of the host's memory, where that is worth a check.
+    /// Returns the host memory that a run needs, if it is large enough to be checked.
     fn read_host_memory(&self) -> Option<HostMemory> {
         if !self.client.is_cpu {
             return None;
@@ -355,10 +356,11 @@ impl Inner {
         (needs.outputs + needs.temporaries >= memory::LARGE).then_some(needs)
     }
 
-    /// Checks that the host has the memory that a run needs. Programs under way give
-    /// theirs back when they end, so that a run waits for them before it is refused.
+    /// Checks that the host has the memory that a run needs. If it does not, waits for running
+    /// programs, which free memory when they end, and checks again.
     ///
     /// # Errors
+    /// Returns [`Error::HostMemory`] if there is not enough memory.
     /// [`Error::HostMemory`].
     #[cold]
     pub(crate) fn check_memory(&self, needs: HostMemory) -> Result<()> {
@@ -399,18 +401,18 @@ impl Inner {
 
 impl Drop for Inner {
     fn drop(&mut self) {
-        // SAFETY: the handle is ours and not used again; running executions keep the
-        // program for themselves.
+        // SAFETY: the handle is ours and not used again; running executions keep the program
+        // alive.
         unsafe { destroy_loaded(self.client.api, self.loaded) };
     }
 }
 
 /// # Safety
-/// `loaded` is a live executable that nobody uses from now on.
+/// `loaded` must be a live executable that is not used any more.
 unsafe fn destroy_loaded(api: Api, loaded: NonNull<RawLoadedExecutable>) {
     let mut args = sys::zeroed::<sys::LoadedExecutableDestroy>();
     args.executable = loaded.as_ptr();
-    // SAFETY: the caller's promise. An error here has no remedy.
+    // SAFETY: guaranteed by the caller. An error here cannot be handled.
     let _ = unsafe { api.call(&mut args) };
 }
 

@@ -1,8 +1,8 @@
-//! Running an executable.
+//! Execution of an executable.
 //!
-//! The plugin checks neither element types nor devices, and a wrong argument in a
-//! launch on several devices makes the next launch hang. Everything is therefore
-//! checked here, in one pass over the arguments that compares pointers only.
+//! The plugin checks neither element types nor devices, and a wrong argument in a launch on
+//! several devices makes the next launch hang. Therefore everything is checked here, in a single
+//! pass over the arguments that only compares pointers.
 
 use crate::buffer::Buffer;
 use crate::callback;
@@ -14,8 +14,7 @@ use crate::under_way::{Events, Ticket};
 use smallvec::SmallVec;
 use std::ptr::{NonNull, null_mut};
 
-/// Arguments and results of a launch on one device up to this number need no
-/// allocation.
+/// Maximum number of arguments and of results of a single-device launch that need no allocation.
 const INLINE: usize = 64;
 
 pub(crate) type Handles = SmallVec<[*mut RawBuffer; INLINE]>;
@@ -23,18 +22,18 @@ pub(crate) type Handles = SmallVec<[*mut RawBuffer; INLINE]>;
 impl Executable {
     /// Runs the program without waiting for it.
     ///
-    /// `args` is device-major: input `i` of device `d` is `args[d * inputs + i]`. The
-    /// results are appended to `outputs` in the same way. Results may be used at once;
-    /// an error of the computation itself is reported where they are waited for or read.
+    /// `args` is device-major: input `i` of device `d` is `args[d * inputs + i]`. The results are
+    /// appended to `outputs` in the same order. Results may be used immediately; an error of the
+    /// computation itself is reported where they are waited for or read.
     ///
-    /// Inputs that the signature donates are deleted, except those whose positions are
-    /// in `non_donatable`, which the program copies instead.
+    /// Inputs that the signature donates are deleted, except those whose indices are in
+    /// `non_donatable`, which the program copies instead.
     ///
     /// # Errors
-    /// [`Error::ArgumentCount`] and [`Error::ExecuteArgument`] for arguments that do not
-    /// fit, are deleted, or are donated while another argument is the same buffer; else
-    /// the plugin's error. After an error no argument is donated that was not donated
-    /// before, unless the plugin had taken it already, and `outputs` is unchanged.
+    /// Returns [`Error::ArgumentCount`] or [`Error::ExecuteArgument`] if arguments do not match
+    /// the signature, were deleted, or are donated while another argument is the same buffer;
+    /// otherwise the plugin's error. After an error, `outputs` is unchanged, and no argument has
+    /// been donated, unless the plugin had already taken it.
     pub fn execute(
         &self,
         args: &[&Buffer],
@@ -55,7 +54,7 @@ impl Executable {
 }
 
 impl Inner {
-    /// Runs with arguments whose number is right.
+    /// Runs the program with arguments whose number was checked.
     #[inline]
     fn run(&self, args: &[&Buffer], kept: &Kept, outputs: &mut Vec<Buffer>) -> Result<()> {
         if let Some(needs) = self.host_memory {
@@ -82,8 +81,8 @@ impl Inner {
         launched.map(|_| ()).inspect_err(callback::note_reported)
     }
 
-    /// Whether the plugin would donate less than it is asked to: it stops donating at
-    /// the first position that is listed as non-donatable, and copies all after it.
+    /// Returns `true` if the plugin would donate fewer inputs than requested: it stops donating
+    /// at the first non-donatable index and copies all inputs after it.
     fn must_copy(&self, kept: &Kept) -> bool {
         !kept.positions.is_empty()
             && self
@@ -93,7 +92,7 @@ impl Inner {
                 .any(|&i| !kept.contains(i))
     }
 
-    /// Donates copies of the arguments that are to be kept.
+    /// Runs the program with copies of the arguments that must be kept.
     fn run_with_copies(
         &self,
         args: &[&Buffer],
@@ -112,7 +111,7 @@ impl Inner {
             }
             match args[position].copy_to_device(args[position].device()) {
                 Ok(copy) => copies.push(copy),
-                // Donating less is slower and still right.
+                // Donating fewer inputs is slower but correct.
                 Err(_) => return self.run(args, kept, outputs),
             }
         }
@@ -124,7 +123,7 @@ impl Inner {
     }
 }
 
-/// The positions that a call does not donate, as the plugin takes them and as a set.
+/// The indices that a call does not donate, as a list for the plugin and as a set.
 pub(crate) struct Kept {
     positions: SmallVec<[i64; 16]>,
     bits: SmallVec<[u64; 4]>,
@@ -173,7 +172,7 @@ impl<'a> Claims<'a> {
         Ok(claims)
     }
 
-    /// Position in `args` and buffer of every argument that this call donates.
+    /// Returns the index in `args` and the buffer of every argument that this call donates.
     fn donated(&self) -> impl Iterator<Item = (usize, &'a Buffer)> {
         let inputs = self.inner.signature.inputs.len();
         let (args, kept) = (self.args, self.kept);
@@ -188,8 +187,8 @@ impl<'a> Claims<'a> {
             .map(move |position| (position, args[position]))
     }
 
-    /// Ends the call. Arguments that the plugin did not take are usable again: a donated
-    /// input whose memory fits no output, and all after an error.
+    /// Ends the call. Arguments that the plugin did not take become usable again: donated inputs
+    /// whose memory fits no output, and all inputs after an error.
     #[inline]
     fn settle(self, ticket: Ticket) {
         if self.inner.donated.is_empty() {
@@ -234,8 +233,8 @@ impl Inner {
         Ok(())
     }
 
-    /// Launches on the only device; the events, if it is watched, are done when the
-    /// execution has ended.
+    /// Launches on the only device. If the launch is tracked, the returned events are done when
+    /// the execution has ended.
     #[inline]
     fn launch_one(
         &self,
@@ -247,13 +246,13 @@ impl Inner {
         let count = self.signature.outputs.len();
         let mut results = Handles::from_elem(null_mut(), count);
         let mut event = null_mut();
-        // An event of the launch itself costs five times one of a result.
+        // An event of the launch itself costs five times as much as one of a result.
         let room = if count == 0 {
             &raw mut event
         } else {
             null_mut()
         };
-        // SAFETY: one list each of checked arguments and of room for the results.
+        // SAFETY: one list each of checked arguments and of space for the results.
         unsafe { self.call(&[handles.as_ptr()], &[results.as_mut_ptr()], kept, 0, room) }?;
         // SAFETY: the event, if any, is ours.
         let event = unsafe { Event::take(self.client.api, event) };
@@ -266,9 +265,9 @@ impl Inner {
     /// Calls the plugin.
     ///
     /// # Safety
-    /// The lists have one entry per device: pointers to the handles of all inputs, and
-    /// to room for the handles of all outputs. `events` is null or has room for one per
-    /// device, which are then the caller's.
+    /// The lists must have one entry per device: pointers to the handles of all inputs, and to
+    /// space for the handles of all outputs. `events` must be null or have space for one event
+    /// per device; the caller then owns the events.
     #[inline]
     pub(crate) unsafe fn call(
         &self,
@@ -290,19 +289,19 @@ impl Inner {
         call.num_args = self.signature.inputs.len();
         call.output_lists = output_lists.as_ptr();
         call.device_complete_events = events;
-        // SAFETY: the executable is live, the options outlive the call, and the caller
-        // vouches for the lists.
+        // SAFETY: the executable is live, the options outlive the call, and the caller guarantees
+        // the validity of the lists.
         unsafe { self.client.api.call(&mut call) }
             .map_err(Error::without_layers)
             .map_err(|e| e.during(format_args!("executing `{}`", self.unloaded.name())))
     }
 
-    /// Appends the results as buffers; their types are known, so nothing is asked.
-    /// Returns an event for each device, done when the execution has ended there, if the
-    /// launch is watched.
+    /// Appends the results as buffers. Their types are known, so the plugin is not queried. If
+    /// the launch is tracked, returns an event for each device that is done when the execution
+    /// has ended there.
     ///
     /// # Safety
-    /// `results` holds new buffers of this executable, device-major.
+    /// `results` must contain new buffers of this executable, device-major.
     #[inline]
     pub(crate) unsafe fn adopt(
         &self,
@@ -319,7 +318,7 @@ impl Inner {
         for (&device, of_device) in self.devices.iter().zip(results.chunks_exact(types.len())) {
             for (&raw, &ty) in of_device.iter().zip(types) {
                 let raw = NonNull::new(raw).expect("a result is not null");
-                // SAFETY: the caller's promise.
+                // SAFETY: guaranteed by the caller.
                 outputs.push(unsafe { Buffer::new(raw, ty, device) });
             }
             if !watched {
@@ -345,7 +344,7 @@ impl Inner {
         }
     }
 
-    /// Says what is wrong with the argument at this position.
+    /// Returns the error about the argument at this index.
     #[cold]
     pub(crate) fn wrong_argument(&self, args: &[&Buffer], position: usize) -> Error {
         let inputs = self.signature.inputs.len();
@@ -387,7 +386,7 @@ impl Inner {
         }
     }
 
-    /// Says why the argument at this position cannot be donated.
+    /// Returns the error that explains why the argument at this index cannot be donated.
     #[cold]
     fn refuse_donation(&self, args: &[&Buffer], position: usize) -> Error {
         let inputs = self.signature.inputs.len();

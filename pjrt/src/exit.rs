@@ -3,15 +3,15 @@
 use crate::lock::lock;
 use std::sync::Mutex;
 
-/// The functions of [`at_exit`], in the order of their registration.
+/// The functions registered with [`at_exit`], in order.
 static FUNCTIONS: Mutex<Vec<fn()>> = Mutex::new(Vec::new());
 
-/// Calls a function when the process exits: when `main` returns, when it panics, and at
-/// [`std::process::exit`], on the thread that ends the process.
+/// Registers a function to be called when the process exits: when `main` returns or panics, and
+/// at [`std::process::exit`], on the thread that ends the process.
 ///
-/// Functions run in reverse order of registration, before the exit waits for unfinished
-/// programs of the clients that existed at the registration. Nothing runs when the process
-/// aborts or a signal kills it.
+/// Functions run in reverse order of registration, before the exit waits for unfinished programs
+/// of the clients that existed at the registration. They do not run if the process aborts or is
+/// killed by a signal.
 ///
 /// ```
 /// ramie_pjrt::at_exit(|| println!("bye"));
@@ -21,7 +21,7 @@ pub fn at_exit(function: fn()) {
     register(call_last);
 }
 
-/// Calls the function that was registered last and has not run yet.
+/// Calls the most recently registered function that has not run yet.
 extern "C" fn call_last() {
     let last = lock(&FUNCTIONS).pop();
     if let Some(function) = last {
@@ -29,7 +29,7 @@ extern "C" fn call_last() {
     }
 }
 
-/// Registers a function with the C library. It fails only without memory.
+/// Registers a function with the C library. This only fails if memory is exhausted.
 pub(crate) fn register(function: extern "C" fn()) {
     unsafe extern "C" {
         safe fn atexit(function: extern "C" fn()) -> std::ffi::c_int;

@@ -1,4 +1,4 @@
-//! How much a compiled program computes.
+//! Counting of a program's floating-point operations.
 
 use crate::error::{ErrorCode, Result};
 use crate::hlo::{field, int, ints, messages, string};
@@ -7,14 +7,14 @@ use crate::value::Value;
 use std::collections::HashMap;
 
 impl UnloadedExecutable {
-    /// Floating-point operations of a run on each device, those in a loop once: as the
-    /// plugin estimates them in [`cost_analysis`](UnloadedExecutable::cost_analysis),
-    /// or, where it has no estimate (that for CUDA has none), those of the matrix
-    /// products and convolutions in the compiled program.
+    /// Returns the number of floating-point operations of a run on each device, with every loop
+    /// body counted once. This is the plugin's estimate from
+    /// [`cost_analysis`](UnloadedExecutable::cost_analysis). If the plugin has no estimate, as
+    /// for CUDA, it is the number of operations of the matrix products and convolutions in the
+    /// compiled program.
     ///
     /// # Errors
-    /// The plugin's error, or `Unimplemented` for a form of the program that this
-    /// crate cannot read.
+    /// Returns the plugin's error, or `Unimplemented` if the program's format is unknown.
     pub fn flops(&self) -> Result<f64> {
         let estimates = match self.cost_analysis() {
             Err(error) if error.code() == ErrorCode::Unimplemented => Vec::new(),
@@ -28,7 +28,7 @@ impl UnloadedExecutable {
     }
 }
 
-/// Operations of the products in a module.
+/// Returns the number of operations of the products in a module.
 fn of_module(module: &[u8]) -> f64 {
     let of_computation = |computation| {
         let instructions: Vec<&[u8]> = messages(computation, 2).collect();
@@ -40,7 +40,7 @@ fn of_module(module: &[u8]) -> f64 {
     messages(module, 3).map(of_computation).sum()
 }
 
-/// The dimensions of an instruction's result, or of the first part of a tuple.
+/// Returns the dimensions of an instruction's result, or of the first part of a tuple.
 fn shape(instruction: &[u8]) -> Vec<i64> {
     let Some(shape) = field(instruction, 3) else {
         return Vec::new();
@@ -53,8 +53,8 @@ fn size(dims: &[i64]) -> f64 {
     dims.iter().map(|d| *d as f64).product()
 }
 
-/// Operations of an instruction that multiplies matrices or convolves: two for each
-/// element of the result and each element that is summed over for it.
+/// Returns the number of operations of a matrix product or convolution: two for each element of
+/// the result and each element summed over for it.
 fn product(instruction: &[u8], shapes: &HashMap<i64, Vec<i64>>) -> Option<f64> {
     let result = shape(instruction);
     let operands = ints(instruction, 36);
@@ -65,8 +65,8 @@ fn product(instruction: &[u8], shapes: &HashMap<i64, Vec<i64>>) -> Option<f64> {
         let sizes: Vec<i64> = sizes.collect::<Option<_>>()?;
         Some(2.0 * size(&result) * size(&sizes))
     };
-    // Of what a convolution gives, and of its filter: forward as backward these two
-    // are multiplied, but for each feature of the result its own part of the filter.
+    // Multiplies the sizes of the convolution's output and of its filter. In the forward and
+    // backward passes, each output feature uses its own part of the filter.
     let convolved = |given: &[i64], filter: &[i64]| {
         let features = field(instruction, 16).map_or(0, |n| int(n.bytes(), 4));
         let features = *filter.get(usize::try_from(features).ok()?)? as f64;
@@ -92,8 +92,7 @@ fn product(instruction: &[u8], shapes: &HashMap<i64, Vec<i64>>) -> Option<f64> {
     }
 }
 
-/// The axes of the left operand that a product sums over, in the configuration that
-/// the compiler gives a call of a library.
+/// Returns the contracted axes of the left operand from the configuration of a library call.
 fn contracted(config: &str) -> Vec<i64> {
     let list = || {
         let (_, after) = config.split_once("\"lhs_contracting_dimensions\":[")?;
@@ -109,7 +108,7 @@ mod tests {
     use super::*;
     use crate::proto::Writer;
 
-    /// A module of two parameters `a` and `b`, and what `add` makes of them.
+    /// Returns a module of two parameters `a` and `b` and the instruction created by `add`.
     fn module(a: &[u8], b: &[u8], result: &[u8], add: impl Fn(&mut Writer)) -> Vec<u8> {
         let mut module = Writer::default();
         module.message(3, |c| {
@@ -151,7 +150,7 @@ mod tests {
 
     #[test]
     fn convolutions_count_forward_as_backward() {
-        // 2 images of 8×8 pixels and 3 features, 5 filters of 3×3 pixels.
+        // Two images of 8×8 pixels and 3 features; 5 filters of 3×3 pixels.
         let (images, filter, given) = ([2, 8, 8, 3], [3, 3, 3, 5], [2, 6, 6, 5]);
         let features = |i: &mut Writer| i.message(16, |numbers| numbers.int(4, 3));
         let expected = 2.0 * (2.0 * 6.0 * 6.0 * 5.0) * (3.0 * 3.0 * 3.0);

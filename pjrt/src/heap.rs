@@ -1,14 +1,14 @@
-//! What compilations leave of the process's heap.
+//! Return of freed heap memory to the system after compilations.
 
-/// Memory that a compilation freed and the allocator kept, in bytes, from which
-/// on it is given back to the system.
+/// The minimum memory in bytes that a compilation must have left in the allocator for it to be
+/// returned to the system.
 const WORTH_GIVING_BACK: u64 = 16 << 20;
 
-/// Runs `compile`, and gives the system back what it freed if that is much.
+/// Runs `compile` and returns the memory it freed to the system, if it is large.
 ///
-/// A compiler makes and drops many small objects, and the allocator keeps their
-/// memory for more of them: after a transformer's step over 100 MB, which would
-/// come on top of what the program's runs need, to the end of the process.
+/// A compiler allocates and frees many small objects, whose memory the allocator keeps. For the
+/// train step of a transformer this is over 100 MB, which would remain in use until the process
+/// ends.
 pub(crate) fn trimmed<T>(compile: impl FnOnce() -> T) -> T {
     let before = anonymous_memory();
     let out = compile();
@@ -20,8 +20,8 @@ pub(crate) fn trimmed<T>(compile: impl FnOnce() -> T) -> T {
     out
 }
 
-/// Bytes of this process's resident memory that are no file's, where the system
-/// tells.
+/// Returns the resident memory of this process in bytes that is not backed by files, if the
+/// system reports it.
 fn anonymous_memory() -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find_map(|l| l.strip_prefix("RssAnon:"))?;
@@ -34,12 +34,12 @@ fn trim() {
     unsafe extern "C" {
         fn malloc_trim(pad: usize) -> std::ffi::c_int;
     }
-    // SAFETY: the function of the C library, which locks what it looks at; memory
-    // that is in use stays as it is.
+    // SAFETY: the function belongs to the C library, which locks its own data; memory in use is
+    // not touched.
     unsafe { malloc_trim(0) };
 }
 
-/// Other allocators decide for themselves.
+/// Does nothing for other allocators.
 #[cfg(not(all(target_os = "linux", target_env = "gnu")))]
 fn trim() {}
 
@@ -49,8 +49,7 @@ mod tests {
 
     #[test]
     fn what_was_freed_is_given_back() {
-        // Small objects, the last of which keeps the heap from shrinking by
-        // itself.
+        // Small objects, the last of which prevents the heap from shrinking by itself.
         let fill = || -> Vec<Vec<u8>> { (0..1 << 16).map(|_| vec![1; 1000]).collect() };
         let before = anonymous_memory().expect("Linux tells");
         let last = trimmed(|| fill().pop());

@@ -1,8 +1,8 @@
-//! Text of a compiled module, from the binary form that plugins return.
+//! Text representation of a compiled module, from the binary form that plugins return.
 //!
-//! Field numbers are those of XLA's `HloModuleProto` and the messages inside it. The
-//! text follows XLA's own notation: one line per instruction with name, shape,
-//! operation, operands and the attributes that identify it.
+//! Field numbers are those of XLA's `HloModuleProto` and the messages in it. The text follows
+//! XLA's own notation: one line per instruction with name, shape, operation, operands and the
+//! attributes that identify it.
 
 use crate::proto::{Field, Reader};
 use std::collections::HashMap;
@@ -11,7 +11,7 @@ use std::fmt::Write;
 /// Constants with more elements are shown as `{...}`.
 const SHOWN_ELEMENTS: usize = 8;
 
-/// Shows a program in this format; `None` if the format is not known.
+/// Returns the text of a program in this format, or `None` if the format is unknown.
 pub(crate) fn text(format: &str, code: &[u8]) -> Option<String> {
     match format {
         "mlir" => Some(String::from_utf8_lossy(code).into_owned()),
@@ -19,17 +19,17 @@ pub(crate) fn text(format: &str, code: &[u8]) -> Option<String> {
     }
 }
 
-/// The module's message in a program in this format.
+/// Returns the message of the module in a program in this format.
 pub(crate) fn module_of<'a>(format: &str, code: &'a [u8]) -> Option<&'a [u8]> {
     match format {
         "hlo" => Some(code),
-        // The module, then the configuration it was compiled with.
+        // The module, followed by the configuration it was compiled with.
         "hlo_with_config" => messages(code, 1).next(),
         _ => None,
     }
 }
 
-/// Names of instructions and computations by id.
+/// Names of instructions or computations by id.
 type Names = HashMap<i64, String>;
 
 fn module(code: &[u8]) -> String {
@@ -63,7 +63,7 @@ fn module(code: &[u8]) -> String {
     out
 }
 
-/// Donated inputs: `{output}: (parameter, {part}, kind)`.
+/// Formats the donated inputs: `{output}: (parameter, {part}, kind)`.
 fn alias_entries(code: &[u8]) -> String {
     let entries = messages(code, 1).map(|entry| {
         let kind = if int(entry, 4) == 2 {
@@ -172,7 +172,7 @@ fn instruction(code: &[u8], names: &Names, computations: &Names, out: &mut Strin
     out.push('\n');
 }
 
-/// Where an instruction comes from, if the program said so.
+/// Returns the source location of an instruction, if the program contains it.
 fn source(code: &[u8]) -> String {
     let (name, file, line) = (string(code, 2), string(code, 3), int(code, 4));
     let mut parts = Vec::new();
@@ -206,7 +206,7 @@ fn shape(code: &[u8]) -> String {
     format!("{}[{}]{order}", element_name(element), dims.join(","))
 }
 
-/// The name of an element type; its numbers differ from those of the PJRT ABI.
+/// Returns the name of an element type. The numbers differ from those of the PJRT ABI.
 pub(crate) fn element_name(number: i64) -> &'static str {
     const NAMES: [&str; 34] = [
         "invalid",
@@ -250,12 +250,12 @@ pub(crate) fn element_name(number: i64) -> &'static str {
         .unwrap_or("?")
 }
 
-/// The elements of a small constant.
+/// Formats the elements of a small constant.
 fn literal(code: &[u8]) -> String {
     let mut elements: Vec<String> = Vec::new();
     for (field, value) in Reader(code) {
         match field {
-            // preds and the integers
+            // booleans and integers
             2 if !value.bytes().is_empty() => {
                 elements.extend(value.bytes().iter().map(|b| (*b != 0).to_string()));
             }
@@ -287,13 +287,13 @@ fn literal(code: &[u8]) -> String {
     }
 }
 
-/// The messages, or texts, in all fields with this number.
+/// Returns the messages or strings in all fields with this number.
 pub(crate) fn messages(code: &[u8], number: u32) -> impl Iterator<Item = &[u8]> {
     let of_number = Reader(code).filter(move |(field, _)| *field == number);
     of_number.map(|(_, message)| message.bytes())
 }
 
-/// The last field with this number, as the wire format asks.
+/// Returns the last field with this number, as the wire format requires.
 pub(crate) fn field(code: &[u8], number: u32) -> Option<Field<'_>> {
     Reader(code)
         .filter(|(field, _)| *field == number)
@@ -327,7 +327,7 @@ mod tests {
     use super::*;
     use crate::proto::Writer;
 
-    /// `y = add(x, 2)` as a module of one computation.
+    /// Returns `y = add(x, 2)` as a module of one computation.
     fn small_module() -> Vec<u8> {
         let scalar = |w: &mut Writer| w.message(3, |shape| shape.int(2, 11));
         let mut module = Writer::default();

@@ -1,4 +1,4 @@
-//! Host memory to device buffers.
+//! Creation of device buffers from host memory.
 
 use crate::buffer::Buffer;
 use crate::client::Client;
@@ -11,14 +11,13 @@ use std::ffi::c_void;
 use std::ptr::NonNull;
 use std::sync::Arc;
 
-/// Memory that a buffer can take over.
+/// Host memory that a buffer can own.
 ///
 /// # Safety
-/// [`as_bytes`](HostData::as_bytes) returns the same memory every time, wherever the
-/// value is moved, and nothing changes that memory while the value is alive and not
-/// mutably borrowed.
+/// [`as_bytes`](HostData::as_bytes) must return the same memory every time, even after the value
+/// is moved, and that memory must not change while the value is alive and not mutably borrowed.
 pub unsafe trait HostData: Send + 'static {
-    /// The bytes, dense and row-major.
+    /// Returns the bytes, dense and row-major.
     fn as_bytes(&self) -> &[u8];
 }
 
@@ -57,20 +56,20 @@ unsafe impl<T: HostData + Sync> HostData for Arc<T> {
     }
 }
 
-/// Below this size an unaligned owner is copied during the call: a copy on another
-/// thread costs more than it saves.
+/// Unaligned data below this size is copied during the call, because a copy on another thread
+/// costs more than it saves.
 const COPY_DURING_CALL: usize = 64 << 10;
 
 impl Client {
-    /// Makes a buffer from host bytes, which are copied during the call.
+    /// Creates a buffer from host bytes, which are copied during the call.
     ///
-    /// `data` is dense and row-major, of `ty.size_bytes()` bytes.
+    /// `data` must be dense and row-major, with `ty.size_bytes()` bytes.
     ///
     /// # Errors
-    /// [`Error::HostSize`] when the length does not match; else the plugin's error.
+    /// Returns [`Error::HostSize`] if the length does not match, or the plugin's error.
     pub fn buffer_from_host(self, data: &[u8], ty: BufferType, device: Device) -> Result<Buffer> {
         check(self, "buffer_from_host", data.len(), ty, device)?;
-        // SAFETY: with these semantics the plugin is done with `data` when it returns.
+        // SAFETY: with these semantics, the plugin does not use `data` after it returns.
         let (buffer, done) = unsafe {
             put(
                 self.0.api,
@@ -84,14 +83,14 @@ impl Client {
         Ok(buffer)
     }
 
-    /// Makes a buffer that takes over host memory.
+    /// Creates a buffer that takes ownership of host memory.
     ///
-    /// On a CPU device memory at a multiple of 64 bytes (such as [`AlignedBytes`])
-    /// becomes the buffer's own without a copy, and is dropped when the device is done
-    /// with it. Other memory is copied and dropped after the copy.
+    /// On a CPU device, memory aligned to 64 bytes (such as [`AlignedBytes`]) becomes the
+    /// buffer's own without a copy, and is dropped when the device no longer needs it. Other
+    /// memory is copied and then dropped.
     ///
     /// # Errors
-    /// [`Error::HostSize`] when the length does not match; else the plugin's error.
+    /// Returns [`Error::HostSize`] if the length does not match, or the plugin's error.
     pub fn buffer_from_owned<T: HostData>(
         self,
         data: T,
@@ -115,13 +114,13 @@ impl Client {
         let api = self.0.api;
         let owner = Box::new(Owner { data, api });
         let bytes = owner.data.as_bytes().as_ptr();
-        // SAFETY: the owner is kept until the done event fires.
+        // SAFETY: the owner is kept until the event is done.
         match unsafe { put(api, bytes, ty, device, semantics) }? {
             (buffer, None) => Ok(buffer),
             (buffer, Some(done)) => {
                 let user = Box::into_raw(owner);
-                // SAFETY: `release::<T>` may run on any thread because `T: Send`, and is
-                // the only one to use `user` from now on.
+                // SAFETY: `release::<T>` may run on any thread because `T: Send`, and nothing
+                // else uses `user` from now on.
                 unsafe { done.on_ready(release::<T>, user.cast()) }?;
                 Ok(buffer)
             }
@@ -129,18 +128,18 @@ impl Client {
     }
 }
 
-/// What a shared buffer keeps alive.
+/// The data that a shared buffer keeps alive.
 struct Owner<T> {
     data: T,
     api: Api,
 }
 
-/// Drops the owner once the plugin is done with its memory.
+/// Drops the owner when the plugin no longer uses its memory.
 ///
 /// # Safety
-/// `user` is a `Box<Owner<T>>` given up to this call; `error` is null or owned by it.
+/// `user` must be a `Box<Owner<T>>` owned by this call; `error` must be null or owned by it.
 unsafe extern "C" fn release<T: HostData>(error: *mut RawError, user: *mut c_void) {
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     let owner = unsafe { Box::from_raw(user.cast::<Owner<T>>()) };
     if !error.is_null() {
         // SAFETY: the error belongs to this call.
@@ -179,10 +178,10 @@ fn check(
     Ok(())
 }
 
-/// Starts a transfer; the event tells when the plugin is done with `data`.
+/// Starts a transfer. The event signals that the plugin no longer uses `data`.
 ///
 /// # Safety
-/// `data` is readable for the size of `ty`, and stays so as long as `semantics` asks.
+/// `data` must be readable for the size of `ty`, and stay so as long as `semantics` requires.
 unsafe fn put(
     api: Api,
     data: *const u8,
@@ -198,8 +197,8 @@ unsafe fn put(
     args.num_dims = ty.rank();
     args.host_buffer_semantics = semantics;
     args.device = device.0.raw.as_ptr();
-    // SAFETY: client and device are live, dimensions are interned, and the caller
-    // vouches for `data`.
+    // SAFETY: client and device are live, dimensions are interned, and the caller guarantees the
+    // validity of `data`.
     unsafe { api.call(&mut args) }?;
     // SAFETY: the event, if any, is ours.
     let done = unsafe { Event::take(api, args.done_with_host_buffer) };

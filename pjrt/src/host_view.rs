@@ -1,24 +1,24 @@
-//! Contents of buffers where they are, on devices whose memory is the host's.
+//! Zero-copy views of buffers in host memory.
 
 use crate::buffer::Buffer;
 use crate::error::Result;
 use std::fmt;
 use std::ops::Deref;
 
-/// The contents of a buffer, dense and row-major, without a copy. The buffer is not
-/// donated while it is held.
+/// A view of the contents of a buffer, dense and row-major, without a copy. The buffer cannot be
+/// donated while the view exists.
 pub struct HostView<'a> {
     buffer: &'a Buffer,
     bytes: &'a [u8],
 }
 
 impl Buffer {
-    /// The contents as they lie in memory, once they are there; `None` where that is
-    /// not the host's memory, or they are in another form than
-    /// [`copy_to_host`](Buffer::copy_to_host) gives.
+    /// Waits for the contents and returns a view of them. Returns `None` if they are not in host
+    /// memory, or if their layout differs from that of [`copy_to_host`](Buffer::copy_to_host).
     ///
     /// # Errors
-    /// The error of the computation that fills the buffer; or that it was donated.
+    /// Returns the error of the computation that produces the buffer, or an error if the buffer
+    /// was donated.
     pub fn host_view(&self) -> Result<Option<HostView<'_>>> {
         let ty = self.buffer_type();
         if !self.is_on_cpu() || !ty.element_type().is_whole_bytes() {
@@ -28,7 +28,7 @@ impl Buffer {
         if !self.begin_use() {
             return Err(self.donated("host_view"));
         }
-        // From here on the view's end ends the use.
+        // From here on, dropping the view ends the use.
         let mut view = HostView {
             buffer: self,
             bytes: &[],
@@ -38,9 +38,9 @@ impl Buffer {
         }
         if ty.size_bytes() > 0 {
             let start = std::ptr::with_exposed_provenance(self.address()?);
-            // SAFETY: the buffer is computed and holds this many bytes in row-major
-            // order; they are neither written to nor freed while the view keeps it from
-            // being donated, which is no longer than it is borrowed.
+            // SAFETY: the buffer is computed and contains this many bytes in row-major order.
+            // They are neither written nor freed while the view prevents donation, and the view
+            // lives no longer than its borrow.
             view.bytes = unsafe { std::slice::from_raw_parts(start, ty.size_bytes()) };
         }
         Ok(Some(view))

@@ -1,8 +1,7 @@
-//! A key-value store that the processes of one program share, as plugins reach it.
+//! The key-value store that plugins use to connect the processes of a program.
 //!
-//! A plugin that drives devices of several processes publishes through it what the
-//! others need to know: the devices of each process, and how to open a channel
-//! between them. Elements of arrays never go through it.
+//! A plugin with devices in several processes publishes there what the others need: the devices
+//! of each process, and how to open a connection. Array elements are never stored in it.
 
 use crate::error::{ErrorCode, borrowed};
 use crate::sys::key_value::*;
@@ -13,12 +12,12 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr::null_mut;
 use std::time::Duration;
 
-/// Why a key-value store did not do what it was asked for.
+/// An error of a key-value store.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct KeyValueError {
-    /// The kind of failure, which the plugin passes on.
+    /// The kind of failure, which is passed to the plugin.
     pub code: ErrorCode,
-    /// What happened, in words.
+    /// A description of the failure.
     pub message: String,
 }
 
@@ -30,41 +29,41 @@ impl fmt::Display for KeyValueError {
 
 impl std::error::Error for KeyValueError {}
 
-/// Values that all processes see.
+/// A key-value store shared by all processes.
 ///
-/// Plugins call it from any thread, also from several at once.
+/// Plugins call it from any thread, possibly from several at the same time.
 pub trait KeyValueStore: Send + Sync + 'static {
-    /// Waits until some process has put this key, and returns its value.
+    /// Waits until some process has set this key, and returns its value.
     ///
     /// # Errors
-    /// [`ErrorCode::DeadlineExceeded`] if none has when the time is over; other codes
-    /// when the store cannot be reached.
+    /// Returns [`ErrorCode::DeadlineExceeded`] if no process has set it before the timeout; other
+    /// codes if the store cannot be reached.
     fn get(&self, key: &str, timeout: Duration) -> Result<Vec<u8>, KeyValueError>;
 
-    /// The value of this key, if it is there.
+    /// Returns the value of this key, if it exists.
     ///
     /// # Errors
-    /// When the store cannot be reached.
+    /// Returns an error if the store cannot be reached.
     fn try_get(&self, key: &str) -> Result<Option<Vec<u8>>, KeyValueError>;
 
-    /// Sets a key.
+    /// Sets the value of a key.
     ///
     /// # Errors
-    /// [`ErrorCode::AlreadyExists`] for a key that has a value; other codes when the
-    /// store cannot be reached.
+    /// Returns [`ErrorCode::AlreadyExists`] if the key has a value; other codes if the store
+    /// cannot be reached.
     fn put(&self, key: &str, value: &[u8]) -> Result<(), KeyValueError>;
 }
 
-/// A store behind one word, which is what goes through the plugin.
+/// A store behind a thin pointer, which is passed through the plugin.
 pub(crate) struct Shared(Box<dyn KeyValueStore>);
 
-/// A store for as long as the process lives.
+/// Leaks a store, so that it lives as long as the process.
 pub(crate) fn leak(store: impl KeyValueStore) -> &'static Shared {
     Box::leak(Box::new(Shared(Box::new(store))))
 }
 
 impl Shared {
-    /// Puts the callbacks into the arguments that create a client.
+    /// Stores the callbacks in the arguments that create a client.
     pub fn hand_over(&'static self, args: &mut Padded<ClientCreate>) {
         let user = std::ptr::from_ref(self).cast_mut().cast::<c_void>();
         args.kv_get = Some(get);
@@ -76,10 +75,10 @@ impl Shared {
     }
 }
 
-/// Answers a plugin that waits for a key.
+/// Implements the plugin's blocking `get`.
 ///
 /// # Safety
-/// `args` is a call of the plugin to a store of [`Shared::hand_over`].
+/// `args` must be a call of the plugin to a store of [`Shared::hand_over`].
 unsafe extern "C" fn get(args: *mut KeyValueGet) -> *mut RawError {
     // SAFETY: the arguments are live and ours until we return.
     let args = unsafe { &mut *args };
@@ -97,10 +96,10 @@ unsafe extern "C" fn get(args: *mut KeyValueGet) -> *mut RawError {
     }
 }
 
-/// Answers a plugin that asks for a key.
+/// Implements the plugin's non-blocking `try_get`.
 ///
 /// # Safety
-/// `args` is a call of the plugin to a store of [`Shared::hand_over`].
+/// `args` must be a call of the plugin to a store of [`Shared::hand_over`].
 unsafe extern "C" fn try_get(args: *mut KeyValueTryGet) -> *mut RawError {
     // SAFETY: the arguments are live and ours until we return.
     let args = unsafe { &mut *args };
@@ -124,10 +123,10 @@ unsafe extern "C" fn try_get(args: *mut KeyValueTryGet) -> *mut RawError {
     }
 }
 
-/// Answers a plugin that sets a key.
+/// Implements the plugin's `put`.
 ///
 /// # Safety
-/// `args` is a call of the plugin to a store of [`Shared::hand_over`].
+/// `args` must be a call of the plugin to a store of [`Shared::hand_over`].
 unsafe extern "C" fn put(args: *mut KeyValuePut) -> *mut RawError {
     // SAFETY: the arguments are live until we return.
     let args = unsafe { &*args };
@@ -145,18 +144,19 @@ unsafe extern "C" fn put(args: *mut KeyValuePut) -> *mut RawError {
     }
 }
 
-/// Calls the store with a plugin's key; a panic becomes an error, since it must not
+/// Calls the store with a plugin's key. A panic is converted to an error, because it must not
 /// unwind into the plugin.
 ///
 /// # Safety
-/// `user` is what [`Shared::hand_over`] gave, and `key` is readable for `size` bytes.
+/// `user` must be the pointer set by [`Shared::hand_over`], and `key` must be readable for `size`
+/// bytes.
 unsafe fn with_key<R>(
     user: *mut c_void,
     key: *const c_char,
     size: usize,
     f: impl FnOnce(&dyn KeyValueStore, &str) -> Result<R, KeyValueError>,
 ) -> Result<R, KeyValueError> {
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     let (store, key) = unsafe { (&*user.cast::<Shared>(), borrowed(key.cast::<u8>(), size)) };
     let key = std::str::from_utf8(key).map_err(|_| KeyValueError {
         code: ErrorCode::InvalidArgument,
@@ -170,16 +170,16 @@ unsafe fn with_key<R>(
     })
 }
 
-/// Bytes in front of a value that tell its length to [`delete`].
+/// Number of bytes before a value that store its length for [`delete`].
 const PREFIX: usize = size_of::<usize>();
 
-/// A copy of a value that the plugin gives back to [`delete`].
+/// Copies a value to memory that the plugin frees with [`delete`].
 fn give(value: &[u8]) -> (*mut c_char, usize) {
     let mut block = Vec::with_capacity(PREFIX + value.len());
     block.extend_from_slice(&value.len().to_ne_bytes());
     block.extend_from_slice(value);
     let block = Box::into_raw(block.into_boxed_slice());
-    // SAFETY: the block is longer than the prefix, or as long.
+    // SAFETY: the block is at least as long as the prefix.
     (
         unsafe { block.cast::<u8>().add(PREFIX) }.cast(),
         value.len(),
@@ -189,12 +189,12 @@ fn give(value: &[u8]) -> (*mut c_char, usize) {
 /// Frees a value.
 ///
 /// # Safety
-/// `value` is from [`give`], and not used again.
+/// `value` must come from [`give`], and must not be used again.
 unsafe extern "C" fn delete(value: *mut c_char) {
     if value.is_null() {
         return;
     }
-    // SAFETY: in front of the value lies its length, and both are one boxed slice.
+    // SAFETY: the length is stored before the value, and both are one boxed slice.
     unsafe {
         let block = value.cast::<u8>().sub(PREFIX);
         let len = block.cast::<usize>().read_unaligned();
@@ -203,15 +203,15 @@ unsafe extern "C" fn delete(value: *mut c_char) {
     }
 }
 
-/// An error in the plugin's hands.
+/// Creates an error that the plugin owns.
 ///
 /// # Safety
-/// `make` is null or points to the function of a live call.
+/// `make` must be null or point to the function of a live call.
 unsafe fn fail(make: *const MakeError, error: &KeyValueError) -> *mut RawError {
     if make.is_null() {
         return null_mut();
     }
-    // SAFETY: the caller's promise; the plugin copies the text.
+    // SAFETY: guaranteed by the caller; the plugin copies the message.
     unsafe {
         (*make)(
             error.code as i32,
@@ -228,7 +228,7 @@ mod tests {
     use std::collections::HashMap;
     use std::sync::Mutex;
 
-    /// A store of this process alone; the key `panic` panics.
+    /// A store of this process alone, which panics at the key `panic`.
     #[derive(Default)]
     struct Local(Mutex<HashMap<String, Vec<u8>>>);
 
@@ -257,9 +257,9 @@ mod tests {
         }
     }
 
-    /// What the plugin's function for errors was called with, as the test's error.
+    /// Stands in for the plugin's error function: stores its arguments as the test's error.
     unsafe extern "C" fn make(code: i32, text: *const c_char, size: usize) -> *mut RawError {
-        // SAFETY: text goes with its length.
+        // SAFETY: the string is passed with its length.
         let text = unsafe { crate::error::owned_string(text.cast(), size) };
         Box::into_raw(Box::new((code, text))).cast()
     }
@@ -294,7 +294,7 @@ mod tests {
                 make_error: &MAKE,
                 user: self.0.kv_put_user,
             };
-            // SAFETY: a call as a plugin makes it.
+            // SAFETY: a call like one of a plugin.
             outcome(unsafe { self.0.kv_put.unwrap()(&mut args) })
         }
 
@@ -311,7 +311,7 @@ mod tests {
                 value_size: 0,
                 delete_value: None,
             };
-            // SAFETY: a call as a plugin makes it; the value is copied, then deleted.
+            // SAFETY: a call like one of a plugin; the value is copied, then deleted.
             unsafe {
                 outcome(self.0.kv_get.unwrap()(&mut args))?;
                 let value = borrowed(args.value.cast::<u8>(), args.value_size).to_vec();

@@ -12,20 +12,20 @@ use smallvec::SmallVec;
 use std::ptr::null_mut;
 use std::sync::Mutex;
 
-/// The launches of one client on several devices, of which one happens at a time.
+/// The launches of one client on several devices, of which only one happens at a time.
 ///
-/// All devices must see launches in one order, since collectives of two programs would
-/// wait for each other. On CPU devices that is not enough: the plugin runs all devices
-/// on one pool of threads, a collective holds its thread until the other devices arrive,
-/// and two runs under way can take all threads with neither complete, for ever. There a
-/// launch waits for the one before it.
+/// All devices must see launches in the same order; otherwise collectives of two programs would
+/// wait for each other. On CPU devices this is not sufficient: the plugin runs all devices on one
+/// thread pool, and a collective blocks its thread until the other devices arrive, so two
+/// concurrent runs can occupy all threads and deadlock. There, a launch waits for the previous
+/// one to end.
 #[derive(Default)]
 pub(crate) struct Launches(Mutex<Previous>);
 
 #[derive(Default)]
 struct Previous {
     id: i32,
-    /// One per device, done when the device has finished.
+    /// One event per device, done when the device has finished.
     events: SmallVec<[Event; 8]>,
 }
 
@@ -52,7 +52,7 @@ impl Inner {
         {
             let mut previous = lock(&self.client.launches.0);
             for event in previous.events.drain(..) {
-                // Its error is reported where its results are waited for.
+                // The error is reported where the results are waited for.
                 let _ = event.settle();
             }
             previous.id = previous.id.wrapping_add(1).max(1);
@@ -64,7 +64,7 @@ impl Inner {
                     null_mut()
                 },
             );
-            // SAFETY: one list per device of checked arguments and of room for the results.
+            // SAFETY: one list per device of checked arguments and of space for the results.
             unsafe { self.call(&argument_lists, &output_lists, kept, id, room) }?;
             // SAFETY: the events, if any, are ours.
             previous.events.extend(
@@ -79,8 +79,8 @@ impl Inner {
     }
 }
 
-/// Keeps the arguments of a launch from being donated by another thread between the
-/// check and the launch.
+/// Prevents another thread from donating the arguments of a launch between the check and the
+/// launch.
 struct Uses<'a> {
     inner: &'a Inner,
     args: &'a [&'a Buffer],

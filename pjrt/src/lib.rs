@@ -1,9 +1,8 @@
-//! A safe, thin layer over the PJRT C API, the interface of XLA's plugins.
+//! A thin, safe wrapper of the PJRT C API, the interface of XLA plugins.
 //!
-//! A plugin is a shared library that brings a compiler and a runtime for one kind of
-//! device. [`Plugin`] loads it, [`Client`] starts it, [`Client::compile`] turns
-//! StableHLO text into an [`Executable`], and [`Executable::execute`] runs that on
-//! [`Buffer`]s:
+//! A plugin is a shared library that contains a compiler and a runtime for one kind of device.
+//! [`Plugin`] loads it, [`Client`] initializes it, [`Client::compile`] compiles StableHLO text to
+//! an [`Executable`], and [`Executable::execute`] runs the executable on [`Buffer`]s:
 //!
 //! ```no_run
 //! use ramie_pjrt::{BufferType, Client, ClientOptions, CompileOptions, ElementType, Plugin};
@@ -27,7 +26,7 @@
 //! # }
 //! ```
 //!
-//! The C ABI is written by hand (`sys`); this is the only crate of Ramie with unsafe
+//! The bindings of the C ABI are handwritten (`sys`). This is the only crate of Ramie with unsafe
 //! code. One binary works with plugins of PJRT API 0.81 and later.
 
 mod aligned;

@@ -1,7 +1,7 @@
-//! Locks that outlive panics.
+//! Locks that ignore poisoning.
 //!
-//! Nothing under a lock of Ramie is changed in steps between which there could be a panic, so
-//! the value that a thread which panicked leaves behind is used as it is.
+//! No data behind a lock of Ramie is modified in several steps between which a panic could occur,
+//! so the value stays valid after a thread panics.
 
 use std::sync::{LockResult, Mutex, MutexGuard, PoisonError};
 
