@@ -361,7 +361,6 @@ impl Inner {
     ///
     /// # Errors
     /// Returns [`Error::HostMemory`] if there is not enough memory.
-    /// [`Error::HostMemory`].
     #[cold]
     pub(crate) fn check_memory(&self, needs: HostMemory) -> Result<()> {
         let check = || {

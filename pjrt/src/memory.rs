@@ -1,8 +1,8 @@
 //! The host memory that this process can still use.
 //!
-//! The system maps more memory than it has, and ends the process when pages that were
-//! promised are written to. Large requests are therefore compared with what there is
-//! before anything is mapped. Small ones are not: reading the limits takes some tens of
+//! The operating system maps more memory than it has, and kills the process when it writes to
+//! pages that cannot be backed. Large requests are therefore compared with the available memory
+//! before anything is mapped. Small requests are not checked, as reading the limits takes tens of
 //! microseconds.
 
 use crate::error::{Error, Result};
@@ -14,17 +14,15 @@ use std::path::{Path, PathBuf};
 /// Requests of fewer bytes are not checked.
 pub(crate) const LARGE: u64 = 256 << 20;
 
-/// Checks that this process can use so much more host memory, for an operation that
-/// the error names. Requests below 256 MB always pass, and all requests do with
-/// `RAMIE_CHECK_MEMORY=0`.
+/// Checks that this process can use `bytes` more host memory, for an operation that the error
+/// names. Requests below 256 MiB always pass, and all requests pass with `RAMIE_CHECK_MEMORY=0`.
 ///
-/// What counts is the memory that the system calls available, with free swap; the
-/// limits of the control groups (containers) that the process is in; and the
-/// process's own limits (`ulimit -v`, `ulimit -d`). Blocks that Ramie's allocator
-/// keeps for their next use are available too.
+/// The check considers the memory that the system reports as available plus free swap, the limits
+/// of the process's control groups (containers), and the process's own limits (`ulimit -v`,
+/// `ulimit -d`). Free blocks in Ramie's allocator count as available.
 ///
 /// # Errors
-/// [`Error::HostMemory`] if there is less.
+/// Returns [`Error::HostMemory`] if less memory is available.
 pub fn check_host_memory(operation: impl fmt::Display, bytes: usize) -> Result<()> {
     let bytes = bytes as u64;
     if bytes < LARGE || settings::CHECK_MEMORY.get() == Ok(Some(false)) {
@@ -43,14 +41,14 @@ pub fn check_host_memory(operation: impl fmt::Display, bytes: usize) -> Result<(
     }
 }
 
-/// Checks that a plugin with so many bytes of code has room in the address space: it
-/// aborts the process where it does not.
+/// Checks that the address space has room for a plugin with `code` bytes of code. Without enough
+/// room, the plugin would abort the process.
 pub(crate) fn check_address_space(plugin: &Path, code: u64) -> Result<()> {
-    /// For what the compiler takes and for small allocations.
+    /// Memory for the compiler and for small allocations.
     const SPARE: u64 = 256 << 20;
-    /// For each processor: stacks of two threads.
+    /// Stacks of two threads per processor.
     const STACKS: u64 = (2 * 8) << 20;
-    /// An arena of the C library, of which threads can share a few.
+    /// An arena of the C library; threads share a few of them.
     const ARENA: u64 = 64 << 20;
     if settings::CHECK_MEMORY.get() == Ok(Some(false)) {
         return Ok(());
@@ -68,14 +66,14 @@ pub(crate) fn check_address_space(plugin: &Path, code: u64) -> Result<()> {
     }
 }
 
-/// Bytes that are available, and what limits them.
+/// The number of bytes available, and a description of the limit.
 #[derive(Debug, PartialEq)]
 struct Available {
     bytes: u64,
     limit: String,
 }
 
-/// The tightest limit, where the system has any. `root` is that of the file system.
+/// Returns the tightest limit, if the system has any. `root` is the root of the file system.
 fn available(root: &Path) -> Option<Available> {
     let swap = meminfo(root, "SwapFree:").unwrap_or(0);
     let system = meminfo(root, "MemAvailable:").map(|memory| Available {
@@ -90,7 +88,7 @@ fn meminfo(root: &Path, key: &str) -> Option<u64> {
     kilobytes(&root.join("proc/meminfo"), key)
 }
 
-/// A line such as `MemAvailable:   23 kB`, in bytes.
+/// Reads a line such as `MemAvailable: 23 kB`, in bytes.
 fn kilobytes(file: &Path, key: &str) -> Option<u64> {
     let text = fs::read_to_string(file).ok()?;
     let line = text.lines().find_map(|line| line.strip_prefix(key))?;
@@ -98,7 +96,7 @@ fn kilobytes(file: &Path, key: &str) -> Option<u64> {
     Some(number << 10)
 }
 
-/// The process's own limits, where they are set.
+/// Returns the tightest of the process's own limits, if any is set.
 fn address_space(root: &Path) -> Option<Available> {
     let limits = fs::read_to_string(root.join("proc/self/limits")).ok()?;
     let status = root.join("proc/self/status");
@@ -119,7 +117,7 @@ fn address_space(root: &Path) -> Option<Available> {
         .min_by_key(|left| left.bytes)
 }
 
-/// The tightest limit of the control groups that the process is in.
+/// Returns the tightest limit of the process's control groups.
 fn control_group(root: &Path, swap: u64) -> Option<Available> {
     let groups = fs::read_to_string(root.join("proc/self/cgroup")).ok()?;
     let mut limits = Vec::new();
@@ -133,7 +131,7 @@ fn control_group(root: &Path, swap: u64) -> Option<Available> {
         };
         let top = root.join(top);
         let own = top.join(path.trim_start_matches('/'));
-        // Inside a container this can be a path of the host, which does not exist here.
+        // Inside a container this may be a path of the host, which does not exist here.
         let start = if own.is_dir() { own } else { top.clone() };
         for group in start
             .ancestors()
@@ -145,11 +143,11 @@ fn control_group(root: &Path, swap: u64) -> Option<Available> {
     limits.into_iter().min_by_key(|limit| limit.bytes)
 }
 
-/// The names of a control group's files.
+/// File names of a control group.
 struct GroupFiles {
     limit: &'static str,
     used: &'static str,
-    /// Pages of files, which the system takes back when memory is short.
+    /// Pages of files, which the system reclaims when memory is short.
     reclaimable: [&'static str; 2],
     swap_limit: &'static str,
     swap_used: &'static str,
@@ -166,7 +164,7 @@ const LEGACY: GroupFiles = GroupFiles {
     limit: "memory.limit_in_bytes",
     used: "memory.usage_in_bytes",
     reclaimable: ["total_active_file ", "total_inactive_file "],
-    // Of memory and swap together, which is not looked at.
+    // The legacy limit is of memory and swap together, which this check ignores.
     swap_limit: "",
     swap_used: "",
 };
@@ -177,7 +175,7 @@ impl GroupFiles {
             let text = fs::read_to_string(group.join(name)).ok()?;
             text.trim().parse().ok()
         };
-        // `max`, and the number of the older version that stands for it, are no limit.
+        // `max`, and the huge number that stands for it in the legacy version, mean no limit.
         let limit = number(self.limit).filter(|limit| *limit < 1 << 60)?;
         let statistics = fs::read_to_string(group.join("memory.stat")).unwrap_or_default();
         let reclaimable: u64 = statistics
@@ -202,7 +200,7 @@ impl GroupFiles {
     }
 }
 
-/// A number of bytes for messages, in decimal units.
+/// A number of bytes, formatted in decimal units for messages.
 pub(crate) struct Bytes(pub u64);
 
 impl fmt::Display for Bytes {
@@ -227,7 +225,7 @@ mod tests {
 
     const GB: u64 = 1 << 30;
 
-    /// A file system with these files.
+    /// Creates a file system with these files.
     fn system(files: &[(&str, &str)]) -> tempfile::TempDir {
         let root = tempfile::tempdir().unwrap();
         for (path, contents) in files {

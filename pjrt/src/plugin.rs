@@ -1,4 +1,4 @@
-//! Loading a plugin: a shared library that exports `GetPjrtApi`.
+//! Loading of plugins, which are shared libraries that export `GetPjrtApi`.
 
 use crate::error::{Error, Result};
 use crate::lock::lock;
@@ -13,13 +13,13 @@ use std::ptr::NonNull;
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
-/// The oldest minor version of PJRT API 0 that this crate works with.
+/// The oldest supported minor version of PJRT API 0.
 pub const OLDEST_MINOR: i32 = 81;
 
 /// A loaded plugin.
 ///
-/// A plugin is loaded once per file and never unloaded: plugins start threads and
-/// register process-wide state, so unloading one is not safe. Cloning is cheap.
+/// A plugin is loaded once per file and never unloaded, because plugins start threads and
+/// register process-wide state. Cloning is cheap.
 #[derive(Clone)]
 pub struct Plugin(Arc<Inner>);
 
@@ -28,17 +28,17 @@ struct Inner {
     api: Api,
 }
 
-/// An extension that a plugin offers beyond the function table.
+/// An extension that a plugin offers in addition to the function table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Extension {
-    /// The number of its type in the ABI.
+    /// The number of the extension's type in the ABI.
     pub id: u32,
-    /// Bytes of its struct, which grows with its version.
+    /// The size of the extension's struct in bytes, which grows with its version.
     pub struct_size: usize,
 }
 
 impl Extension {
-    /// The name of the type, if this crate knows the number.
+    /// Returns the name of the extension's type, if this crate knows it.
     pub fn name(&self) -> Option<&'static str> {
         const NAMES: [&str; 25] = [
             "gpu custom call",
@@ -72,24 +72,24 @@ impl Extension {
 }
 
 impl Plugin {
-    /// Loads the plugin in this file, or returns it if it is loaded already.
+    /// Loads the plugin in this file, or returns it if it is already loaded.
     ///
-    /// Sets `TF_CPP_MIN_LOG_LEVEL=2` first unless the variable is set, which silences
-    /// the plugin's informational lines on stderr. Call this before starting threads
-    /// that read or write the environment through C.
+    /// If the environment variable `TF_CPP_MIN_LOG_LEVEL` is unset, sets it to 2 first, which
+    /// suppresses the plugin's informational messages on stderr. Call this before starting
+    /// threads that read or write the environment through C.
     ///
     /// # Errors
-    /// When the file is missing, is not a loadable library, does not export
-    /// `GetPjrtApi`, or implements an API version older than 0.81 or of another major
-    /// number; and when the plugin's own initialisation fails.
+    /// Returns an error if the file is missing, is not a loadable library, does not export
+    /// `GetPjrtApi`, or implements an API version older than 0.81 or of another major version,
+    /// and if the plugin's initialization fails.
     pub fn load(path: impl AsRef<Path>) -> Result<Plugin> {
         static LOADED: Mutex<Option<HashMap<PathBuf, Plugin>>> = Mutex::new(None);
         let path = path.as_ref();
         let canonical = path
             .canonicalize()
             .map_err(|_| Error::PluginNotFound { path: path.into() })?;
-        // One lock around the whole of loading: two threads must not initialise a
-        // plugin at once, and loading is rare.
+        // Holds the lock during the whole load: two threads must not initialize a plugin at the
+        // same time, and loading is rare.
         let mut loaded = lock(&LOADED);
         let loaded = loaded.get_or_insert_default();
         if let Some(plugin) = loaded.get(&canonical) {
@@ -104,7 +104,7 @@ impl Plugin {
         let (major, minor) = plugin.api_version();
         check_version(&canonical, major, minor)?;
         let mut args = sys::zeroed::<sys::PluginInitialize>();
-        // SAFETY: the function takes no fields.
+        // SAFETY: the function has no input fields.
         unsafe { api.call(&mut args) }
             .map_err(|e| e.during(format_args!("initialising {canonical:?}")))?;
         tracing::debug!(path = %canonical.display(), major, minor, elapsed = ?start.elapsed(), "loaded plugin");
@@ -112,20 +112,21 @@ impl Plugin {
         Ok(plugin)
     }
 
-    /// The file it was loaded from, absolute and without symbolic links.
+    /// Returns the path of the file that the plugin was loaded from, absolute and without
+    /// symbolic links.
     pub fn path(&self) -> &Path {
         &self.0.path
     }
 
-    /// Major and minor version of the PJRT API it implements.
+    /// Returns the major and minor version of the PJRT API that the plugin implements.
     pub fn api_version(&self) -> (i32, i32) {
         self.0.api.version()
     }
 
-    /// What the plugin says about itself, such as the StableHLO versions it reads.
+    /// Returns the attributes that the plugin reports, such as the supported StableHLO versions.
     ///
     /// # Errors
-    /// The plugin's error.
+    /// Returns the plugin's error.
     pub fn attributes(&self) -> Result<Vec<(String, Value)>> {
         let mut args = sys::zeroed::<sys::PluginAttributes>();
         // SAFETY: all fields are outputs.
@@ -134,7 +135,7 @@ impl Plugin {
         Ok(unsafe { Value::read_all(args.attributes, args.num_attributes) })
     }
 
-    /// The extensions it offers, in its order.
+    /// Returns the extensions that the plugin offers, in its order.
     pub fn extensions(&self) -> Vec<Extension> {
         let extensions = self.0.api.extensions().map(|node| {
             // SAFETY: the list is constant data of the plugin.
@@ -159,7 +160,7 @@ impl fmt::Debug for Plugin {
     }
 }
 
-/// Opens the library and asks it for its function table.
+/// Opens the library and gets its function table.
 fn open(path: &Path) -> Result<Api> {
     let unloadable = |reason: String| Error::PluginUnloadable {
         path: path.into(),
@@ -169,14 +170,14 @@ fn open(path: &Path) -> Result<Api> {
     let code = path.metadata().map_or(0, |meta| meta.len());
     memory::check_address_space(path, code)?;
     if std::env::var_os("TF_CPP_MIN_LOG_LEVEL").is_none() {
-        // SAFETY: Rust's own readers of the environment are synchronised with this;
-        // C readers on other threads are the caller's concern, as documented.
+        // SAFETY: Rust's own readers of the environment are synchronized with this; the
+        // documentation makes callers responsible for C readers on other threads.
         unsafe { std::env::set_var("TF_CPP_MIN_LOG_LEVEL", "2") };
     }
-    // SAFETY: running a library's constructors is what loading a plugin means; the
-    // user named the file as one to trust.
+    // SAFETY: loading a plugin inherently runs the library's constructors; the user chose the
+    // file as trusted.
     let library = unsafe { Library::open(Some(path), RTLD_NOW | RTLD_LOCAL) }.map_err(|e| {
-        // The system's own words: the outer text says only that loading failed.
+        // The system's message; the outer error only states that loading failed.
         let reason = std::error::Error::source(&e);
         unloadable(reason.map_or_else(|| e.to_string(), ToString::to_string))
     })?;
@@ -187,11 +188,11 @@ fn open(path: &Path) -> Result<Api> {
     type GetPjrtApi = unsafe extern "C" fn() -> *mut ApiTable;
     // SAFETY: a function of this name has this type in every plugin.
     let table = match unsafe { library.get::<GetPjrtApi>("GetPjrtApi") } {
-        // SAFETY: it takes nothing and returns the table or null.
+        // SAFETY: the function takes no arguments and returns the table or null.
         Ok(function) => unsafe { function() },
         Err(_) => return Err(not_a_plugin("it does not export the function `GetPjrtApi`")),
     };
-    // Never unloaded, so the table lives until the process ends.
+    // The library is never unloaded, so the table lives until the process ends.
     std::mem::forget(library);
     let table = NonNull::new(table).ok_or_else(|| not_a_plugin("`GetPjrtApi` returned null"))?;
     // SAFETY: the library stays loaded.

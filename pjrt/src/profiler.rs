@@ -1,4 +1,4 @@
-//! A plugin's own profiler: what its devices do, as XProf's `XSpace` message.
+//! A plugin's own profiler, which records device activity as an `XSpace` message of XProf.
 
 use crate::Plugin;
 use crate::error::{Error, ErrorCode, Result, borrowed, owned_string};
@@ -7,21 +7,21 @@ use crate::sys::profiler::*;
 use std::fmt;
 use std::ptr::{NonNull, null, null_mut};
 
-/// A profile being taken.
+/// A running profile.
 pub struct Profiler {
     api: Table,
     raw: NonNull<RawProfiler>,
     running: bool,
 }
 
-// SAFETY: a profiler may be used from any thread, by one at a time.
+// SAFETY: a profiler may be used from any thread, but only from one at a time.
 unsafe impl Send for Profiler {}
 
-/// The plugin's functions, which live for ever.
+/// The plugin's functions, which live forever.
 #[derive(Clone, Copy)]
 struct Table(&'static ProfilerApi);
 
-/// Version 1, traces of host and devices, and the programs that ran.
+/// Returns the options: version 1, tracing of host and devices, and the programs that ran.
 fn options() -> Vec<u8> {
     let mut options = Writer::default();
     for (field, value) in [(5, 1), (2, 2), (3, 1), (7, 1)] {
@@ -31,10 +31,10 @@ fn options() -> Vec<u8> {
 }
 
 impl Plugin {
-    /// Starts the plugin's profiler; `None` if it has none.
+    /// Starts the plugin's profiler. Returns `None` if the plugin has no profiler.
     ///
     /// # Errors
-    /// The plugin's, for instance if one is running already.
+    /// Returns the plugin's error, for example if a profiler is already running.
     pub fn start_profiler(&self) -> Result<Option<Profiler>> {
         let extension = self
             .api()
@@ -42,8 +42,8 @@ impl Plugin {
         let Some(extension) = extension else {
             return Ok(None);
         };
-        // SAFETY: an extension of this type and size is a `ProfilerExtension`, and its
-        // table, if any, is constant data of the plugin.
+        // SAFETY: an extension of this type and size is a `ProfilerExtension`, and its table, if
+        // any, is constant data of the plugin.
         let api = unsafe { extension.as_ref().api.as_ref() };
         api.map(|api| Profiler::start(Table(api))).transpose()
     }
@@ -88,10 +88,10 @@ impl Profiler {
         unsafe { self.api.call(function, &mut args, step) }
     }
 
-    /// Stops and returns the serialised `XSpace`.
+    /// Stops the profiler and returns the serialized `XSpace`.
     ///
     /// # Errors
-    /// The plugin's.
+    /// Returns the plugin's error.
     pub fn stop(mut self) -> Result<Vec<u8>> {
         self.running = false;
         self.simple(self.api.0.stop, "stopping the profiler")?;
@@ -102,15 +102,15 @@ impl Profiler {
             buffer_size: 0,
         };
         let step = "collecting the profile";
-        // SAFETY: the profiler is live; without a buffer the size is asked for.
+        // SAFETY: the profiler is live; without a buffer, the call returns the size.
         unsafe { self.api.call(self.api.0.collect_data, &mut args, step) }?;
         if !args.buffer.is_null() {
-            // SAFETY: the plugin gave its own buffer, which lives as long as the profiler.
+            // SAFETY: the plugin returned its own buffer, which lives as long as the profiler.
             return Ok(unsafe { borrowed(args.buffer, args.buffer_size) }.to_vec());
         }
         let mut bytes = vec![0; args.buffer_size];
         args.buffer = bytes.as_mut_ptr();
-        // SAFETY: the buffer has the size that was asked for.
+        // SAFETY: the buffer has the size that the plugin requested.
         unsafe { self.api.call(self.api.0.collect_data, &mut args, step) }?;
         Ok(bytes)
     }
@@ -124,7 +124,7 @@ impl fmt::Debug for Profiler {
 
 impl Drop for Profiler {
     fn drop(&mut self) {
-        // Errors here have no remedy.
+        // Errors here cannot be handled.
         if self.running {
             let _ = self.simple(self.api.0.stop, "stopping the profiler");
         }
@@ -136,7 +136,7 @@ impl Table {
     /// Calls a function of the table.
     ///
     /// # Safety
-    /// The fields of `args` are what the function's contract asks for.
+    /// The fields of `args` must satisfy the function's contract.
     unsafe fn call<T>(
         self,
         function: Option<unsafe extern "C" fn(*mut T) -> *mut ProfilerError>,
@@ -151,7 +151,7 @@ impl Table {
         let Some(function) = function else {
             return Err(fail("the plugin's profiler lacks the function".into()));
         };
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         let error = unsafe { function(args) };
         if error.is_null() {
             return Ok(());
@@ -165,7 +165,7 @@ impl Table {
         };
         let mut message = String::new();
         if let Some(read) = self.0.error_message {
-            // SAFETY: the error is live, and its text lives as long.
+            // SAFETY: the error is live, and its message lives as long.
             message = unsafe {
                 read(&mut text);
                 owned_string(text.message.cast(), text.message_size)
@@ -199,7 +199,7 @@ mod tests {
     }
 
     unsafe extern "C" fn create(args: *mut ProfilerCreate) -> *mut ProfilerError {
-        // SAFETY: the test's own arguments.
+        // SAFETY: arguments created by this test.
         unsafe { (*args).profiler = NonNull::dangling().as_ptr() };
         note("create")
     }
@@ -213,7 +213,7 @@ mod tests {
         note("destroy")
     }
     unsafe extern "C" fn collect(args: *mut ProfilerCollect) -> *mut ProfilerError {
-        // SAFETY: the test's own arguments, with room for what was asked for.
+        // SAFETY: arguments created by this test, with space for the requested size.
         unsafe {
             (*args).buffer_size = SPACE.len();
             if !(*args).buffer.is_null() {
@@ -227,7 +227,7 @@ mod tests {
         NonNull::dangling().as_ptr()
     }
     unsafe extern "C" fn message(args: *mut ErrorText) {
-        // SAFETY: the test's own arguments.
+        // SAFETY: arguments created by this test.
         unsafe {
             (*args).message = REASON.as_ptr().cast();
             (*args).message_size = REASON.len();

@@ -1,7 +1,7 @@
-//! The protocol-buffer wire format: enough to write compile options, profiles and
+//! The protocol buffer wire format: as much as is needed to write compile options, profiles and
 //! event files, and to read compiled modules.
 
-/// A message of protocol buffers, to which fields are appended by number.
+/// A writer of a protocol buffer message, to which fields are appended by number.
 ///
 /// ```
 /// use ramie_pjrt::ProtoWriter;
@@ -16,7 +16,7 @@ pub struct Writer(
 );
 
 impl Writer {
-    /// A number in as few bytes as it needs, without a field.
+    /// Writes a number in as few bytes as possible, without a field key.
     pub fn varint(&mut self, mut value: u64) {
         while value >= 0x80 {
             self.0.push(value as u8 | 0x80);
@@ -25,37 +25,37 @@ impl Writer {
         self.0.push(value as u8);
     }
 
-    /// A field of integer, bool or enum type.
+    /// Writes a field of integer, bool or enum type.
     pub fn int(&mut self, field: u32, value: i64) {
         self.uint(field, value as u64);
     }
 
-    /// A field of unsigned integer type.
+    /// Writes a field of unsigned integer type.
     pub fn uint(&mut self, field: u32, value: u64) {
         self.varint(u64::from(field) << 3);
         self.varint(value);
     }
 
-    /// A field of string, bytes or message type, or a packed list.
+    /// Writes a field of string, bytes or message type, or a packed list.
     pub fn bytes(&mut self, field: u32, value: &[u8]) {
         self.varint(u64::from(field) << 3 | 2);
         self.varint(value.len() as u64);
         self.0.extend_from_slice(value);
     }
 
-    /// A field of type double.
+    /// Writes a field of type double.
     pub fn double(&mut self, field: u32, value: f64) {
         self.varint(u64::from(field) << 3 | 1);
         self.0.extend_from_slice(&value.to_le_bytes());
     }
 
-    /// A field of type float.
+    /// Writes a field of type float.
     pub fn float(&mut self, field: u32, value: f32) {
         self.varint(u64::from(field) << 3 | 5);
         self.0.extend_from_slice(&value.to_le_bytes());
     }
 
-    /// A message field, written by `body`.
+    /// Writes a message field with `body`.
     pub fn message(&mut self, field: u32, body: impl FnOnce(&mut Writer)) {
         let mut inner = Writer::default();
         body(&mut inner);
@@ -63,7 +63,7 @@ impl Writer {
     }
 }
 
-/// The payload of one field.
+/// The payload of a field.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Field<'a> {
     Int(u64),
@@ -73,7 +73,7 @@ pub(crate) enum Field<'a> {
 }
 
 impl<'a> Field<'a> {
-    /// The value of an integer field; 0 for other kinds.
+    /// Returns the value of an integer field; 0 for other kinds.
     pub fn int(self) -> i64 {
         match self {
             Field::Int(value) => value as i64,
@@ -81,7 +81,7 @@ impl<'a> Field<'a> {
         }
     }
 
-    /// The bytes of a length-delimited field; empty for other kinds.
+    /// Returns the bytes of a length-delimited field; empty for other kinds.
     pub fn bytes(self) -> &'a [u8] {
         match self {
             Field::Bytes(bytes) => bytes,
@@ -89,13 +89,13 @@ impl<'a> Field<'a> {
         }
     }
 
-    /// The text of a string field, with invalid UTF-8 replaced.
+    /// Returns the value of a string field, with invalid UTF-8 replaced.
     pub fn text(self) -> String {
         String::from_utf8_lossy(self.bytes()).into_owned()
     }
 
-    /// [`ints_into`](Field::ints_into) of a field that must be well-formed: `None`,
-    /// with part of it added, where it is not.
+    /// Appends the integers of this field like [`ints_into`](Field::ints_into). Returns `None`,
+    /// after appending some of them, if the field is malformed.
     pub fn all_ints_into(self, list: &mut Vec<i64>) -> Option<()> {
         match self {
             Field::Bytes(packed) => {
@@ -113,7 +113,7 @@ impl<'a> Field<'a> {
         }
     }
 
-    /// Adds the integers of this field, packed or single, to `list`.
+    /// Appends the integers of this field, packed or single, to `list`.
     pub fn ints_into(self, list: &mut Vec<i64>) {
         match self {
             Field::Bytes(packed) => {
@@ -127,7 +127,7 @@ impl<'a> Field<'a> {
     }
 }
 
-/// All fields of a message; `None` unless it is well-formed to its end.
+/// Returns all fields of a message, or `None` if the message is malformed.
 pub(crate) fn fields(message: &[u8]) -> Option<Vec<(u32, Field<'_>)>> {
     let mut reader = Reader(message);
     let mut all = Vec::new();
@@ -137,8 +137,8 @@ pub(crate) fn fields(message: &[u8]) -> Option<Vec<(u32, Field<'_>)>> {
     Some(all)
 }
 
-/// Iterates over the fields of a message; ends at its end or at the first byte that
-/// is not well-formed.
+/// An iterator over the fields of a message, which ends at its end or at the first malformed
+/// byte.
 pub(crate) struct Reader<'a>(pub &'a [u8]);
 
 impl<'a> Reader<'a> {

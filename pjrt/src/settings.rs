@@ -1,15 +1,15 @@
-//! The settings that environment variables give, all in one place.
+//! Settings from environment variables, all in one place.
 //!
-//! A variable that is unset or empty leaves its setting at the default. A value that
-//! cannot be read is an [`InvalidSetting`], which names the variable and what it
-//! accepts: it never counts as unset.
+//! If a variable is unset or empty, its setting has the default. An invalid value is an
+//! [`InvalidSetting`], which names the variable and the accepted values; it is never treated as
+//! unset.
 
 use crate::discover::Platform;
 use std::ffi::{OsStr, OsString};
 use std::fmt;
 use std::path::PathBuf;
 
-/// A setting that an environment variable gives.
+/// A setting from an environment variable.
 ///
 /// ```
 /// use ramie_pjrt::settings;
@@ -21,9 +21,9 @@ use std::path::PathBuf;
 /// );
 /// ```
 pub struct Setting<T> {
-    /// The variable.
+    /// Name of the environment variable.
     pub name: &'static str,
-    /// The values it accepts, in words that follow "expected".
+    /// Description of the accepted values, to follow the word "expected".
     pub expected: &'static str,
     read: fn(&OsStr) -> Option<T>,
 }
@@ -31,11 +31,11 @@ pub struct Setting<T> {
 /// An environment variable with a value that its setting does not accept.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct InvalidSetting {
-    /// The variable.
+    /// Name of the environment variable.
     pub name: &'static str,
-    /// Its value.
+    /// Value of the environment variable.
     pub value: OsString,
-    /// The values it accepts.
+    /// Description of the accepted values.
     pub expected: &'static str,
 }
 
@@ -53,18 +53,18 @@ impl fmt::Display for InvalidSetting {
 impl std::error::Error for InvalidSetting {}
 
 impl<T> Setting<T> {
-    /// The value of the variable in this process; `None` if it is unset or empty.
+    /// Returns the value of the variable in this process, or `None` if it is unset or empty.
     ///
     /// # Errors
-    /// If the variable has a value that the setting does not accept.
+    /// Returns an error if the setting does not accept the variable's value.
     pub fn get(&self) -> Result<Option<T>, InvalidSetting> {
         std::env::var_os(self.name).map_or(Ok(None), |value| self.parse(&value))
     }
 
-    /// The setting that this value of the variable gives; `None` if it is empty.
+    /// Parses a value of the variable. Returns `None` if it is empty.
     ///
     /// # Errors
-    /// If the setting does not accept the value.
+    /// Returns an error if the setting does not accept the value.
     pub fn parse(&self, value: &OsStr) -> Result<Option<T>, InvalidSetting> {
         if value.is_empty() {
             return Ok(None);
@@ -79,20 +79,20 @@ impl<T> Setting<T> {
 }
 
 impl Setting<bool> {
-    /// Whether the setting is on; off where [`check`] would fail.
+    /// Returns `true` if the setting is on; `false` if it is off, unset or invalid.
     pub fn is_on(&self) -> bool {
         self.get() == Ok(Some(true))
     }
 }
 
-/// Where compiled programs are kept.
+/// The location of compiled programs on disk.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum CompilationCache {
-    /// Nowhere.
+    /// No location: compiled programs are not stored.
     Off,
-    /// In the user's cache.
+    /// The user's cache directory.
     On,
-    /// In this folder.
+    /// A given directory.
     Folder(PathBuf),
 }
 
@@ -132,7 +132,7 @@ pub static PLATFORM: Setting<Platform> = Setting {
     expected: "`cpu`, `cuda` (NVIDIA GPUs) or `tpu`",
     read: |value| value.to_str()?.parse().ok(),
 };
-/// The plugin's file, instead of a search.
+/// The path of the plugin, which replaces the search for one.
 pub static PJRT_PLUGIN: Setting<PathBuf> = Setting {
     name: "RAMIE_PJRT_PLUGIN",
     expected: "the path of a PJRT plugin",
@@ -144,13 +144,13 @@ pub static NUM_CPU_DEVICES: Setting<usize> = Setting {
     expected: "a whole number from 1 to 1024",
     read: |value| number(value).filter(|n| (1..=1024).contains(n)),
 };
-/// The folder of plugins and compiled programs.
+/// The directory of plugins and compiled programs.
 pub static CACHE_DIR: Setting<PathBuf> = Setting {
     name: "RAMIE_CACHE_DIR",
     expected: "the path of a folder",
     read: path,
 };
-/// Where compiled programs are kept between processes.
+/// The location of compiled programs that later processes can use.
 pub static COMPILATION_CACHE: Setting<CompilationCache> = Setting {
     name: "RAMIE_COMPILATION_CACHE",
     expected: "`on`, `off` or the path of a folder",
@@ -162,16 +162,16 @@ pub static COMPILATION_CACHE: Setting<CompilationCache> = Setting {
         })
     },
 };
-/// Megabytes that the folder of compiled programs may contain.
+/// The maximum size of the directory of compiled programs, in MiB.
 pub static COMPILATION_CACHE_MB: Setting<u64> = Setting {
     name: "RAMIE_COMPILATION_CACHE_MB",
     expected: "the size in megabytes that the folder of compiled programs may reach, a whole \
                number such as 4096",
     read: |value| number::<u64>(value).filter(|mb| mb.checked_mul(1 << 20).is_some()),
 };
-/// Whether large requests for host memory are compared with what there is.
+/// Whether large requests for host memory are compared with the available memory.
 pub static CHECK_MEMORY: Setting<bool> = switched("RAMIE_CHECK_MEMORY");
-/// How many programs of operations outside of `jit` are kept.
+/// The maximum number of compiled programs kept for operations outside of `jit`.
 pub static EAGER_PROGRAMS: Setting<usize> = Setting {
     name: "RAMIE_EAGER_PROGRAMS",
     expected: "the number of compiled operations to keep, a whole number from 1",
@@ -179,43 +179,43 @@ pub static EAGER_PROGRAMS: Setting<usize> = Setting {
 };
 /// Whether Ramie's allocator serves the CPU plugin.
 pub static KEEP_BLOCKS: Setting<bool> = switched("RAMIE_KEEP_BLOCKS");
-/// Whether compilations are printed.
+/// Whether compilations are logged.
 pub static LOG_COMPILES: Setting<bool> = switched("RAMIE_LOG_COMPILES");
-/// Whether the first operation that makes a NaN panics.
+/// Whether the first operation that produces a NaN panics.
 pub static DEBUG_NANS: Setting<bool> = switched("RAMIE_DEBUG_NANS");
-/// Whether the first operation that makes an infinity panics.
+/// Whether the first operation that produces an infinity panics.
 pub static DEBUG_INFS: Setting<bool> = switched("RAMIE_DEBUG_INFS");
-/// The folder for the StableHLO of each compiled program.
+/// The directory to which the StableHLO of each compiled program is written.
 pub static DUMP_IR_TO: Setting<PathBuf> = Setting {
     name: "RAMIE_DUMP_IR_TO",
     expected: "the path of a folder",
     read: path,
 };
-/// Log levels.
+/// The log levels.
 pub static LOG: Setting<String> = Setting {
     name: "RAMIE_LOG",
     expected: "a level such as `debug`, or a list such as `warn,ramie_core=debug`",
     read: text,
 };
-/// Address of the coordinator of several processes.
+/// The address of the coordinator of several processes.
 pub static COORDINATOR_ADDRESS: Setting<String> = Setting {
     name: "RAMIE_COORDINATOR_ADDRESS",
     expected: "a host and a port, such as `10.0.0.1:8476`",
     read: text,
 };
-/// Port of the coordinator.
+/// The port of the coordinator.
 pub static COORDINATOR_PORT: Setting<u16> = Setting {
     name: "RAMIE_COORDINATOR_PORT",
     expected: "a port, a whole number from 1 to 65535",
     read: |value| number(value).filter(|port| *port > 0),
 };
-/// Number of processes.
+/// The number of processes.
 pub static NUM_PROCESSES: Setting<usize> = Setting {
     name: "RAMIE_NUM_PROCESSES",
     expected: "the number of processes, a whole number from 1",
     read: |value| number(value).filter(|n| *n > 0),
 };
-/// This process's number.
+/// The index of this process.
 pub static PROCESS_ID: Setting<usize> = Setting {
     name: "RAMIE_PROCESS_ID",
     expected: "this process's number, a whole number from 0",
@@ -224,13 +224,13 @@ pub static PROCESS_ID: Setting<usize> = Setting {
 
 /// A setting of any type.
 pub trait AnySetting: Sync {
-    /// The variable.
+    /// Returns the name of the environment variable.
     fn name(&self) -> &'static str;
 
     /// Checks a value of the variable.
     ///
     /// # Errors
-    /// If the setting does not accept it.
+    /// Returns an error if the setting does not accept the value.
     fn check(&self, value: &OsStr) -> Result<(), InvalidSetting>;
 }
 
@@ -269,7 +269,7 @@ pub static ALL: [&dyn AnySetting; 18] = [
 /// Checks the variables of all settings in this process.
 ///
 /// # Errors
-/// The first that has a value its setting does not accept.
+/// Returns an error for the first variable whose value its setting does not accept.
 pub fn check() -> Result<(), InvalidSetting> {
     for setting in ALL {
         if let Some(value) = std::env::var_os(setting.name()) {
@@ -283,8 +283,8 @@ pub fn check() -> Result<(), InvalidSetting> {
 mod tests {
     use super::*;
 
-    /// A value for each setting that it does not accept, beside those that are no
-    /// text; paths may be any bytes.
+    /// An invalid value for each setting that has one, besides values that are not UTF-8. Paths
+    /// may be any bytes.
     const RUBBISH: [(&str, &str); 13] = [
         ("RAMIE_PLATFORM", "gpu"),
         ("RAMIE_NUM_CPU_DEVICES", "0"),

@@ -1,4 +1,4 @@
-//! Hardware to compile for that need not be there, by its name.
+//! Named hardware to compile for, which need not be present.
 
 use crate::client_options::ClientOptions;
 use crate::discover::{DiscoverError, Environment, Platform};
@@ -8,11 +8,11 @@ use crate::topology::Topology;
 use std::fmt;
 use std::str::FromStr;
 
-/// Hardware to compile for: `tpu:v5e:2x4`, `cuda:h200`, `cuda:h200:4`.
+/// Hardware to compile for, such as `tpu:v5e:2x4`, `cuda:h200` or `cuda:h200:4`.
 ///
-/// Of TPUs the name says generation and topology, in the words of their plugin. Of
-/// GPUs it says which, and how many; without a number there are as many as a program
-/// wants.
+/// For TPUs, the name consists of generation and topology, in the notation of the TPU plugin. For
+/// GPUs, it consists of the model and the number of GPUs; without a number, there are as many as
+/// a program needs.
 ///
 /// ```
 /// use ramie_pjrt::Target;
@@ -37,29 +37,29 @@ enum Hardware {
     },
 }
 
-/// What XLA's compiler wants to know of a GPU.
+/// The properties of a GPU that XLA's compiler needs.
 #[derive(Debug, PartialEq, Eq)]
 struct Gpu {
-    /// In targets.
+    /// Name in targets.
     name: &'static str,
-    /// As its driver says.
+    /// Name reported by the driver.
     kind: &'static str,
     /// Major and minor compute capability.
     capability: (u32, u32),
-    /// Whether its architecture has instructions of its own, as `sm_90a` has.
+    /// Whether the architecture has accelerated features, as `sm_90a` does.
     accelerated: bool,
     multiprocessors: u32,
-    /// For single precision, of a multiprocessor.
+    /// Number of single-precision units of a multiprocessor.
     arithmetic_units: u32,
     clock_mhz: u32,
     memory_bytes: u64,
     memory_bytes_per_second: u64,
     l2_bytes: u64,
-    /// Of a multiprocessor, and what of it a block may have.
+    /// Shared memory of a multiprocessor, and the part of it that a block may use.
     shared_bytes: (u32, u32),
 }
 
-/// The GPUs that have names, from their data sheets and drivers.
+/// The supported GPUs, with properties from their data sheets and drivers.
 static GPUS: [Gpu; 4] = [
     Gpu {
         name: "a100",
@@ -115,11 +115,11 @@ static GPUS: [Gpu; 4] = [
     },
 ];
 
-/// GPUs of one host.
+/// Number of GPUs in a host.
 const GPUS_OF_HOST: usize = 8;
 
 impl Gpu {
-    /// The text of XLA's `GpuTargetConfigProto`.
+    /// Returns the text of XLA's `GpuTargetConfigProto`.
     fn config(&self) -> String {
         let (major, minor) = self.capability;
         let extension = match self.accelerated {
@@ -165,7 +165,7 @@ device_description_str: \"{}\"
     }
 }
 
-/// A text that names no [`Target`].
+/// A string that does not name a [`Target`].
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("`{given}` is no target: {problem}; help: {HELP}")]
 pub struct InvalidTarget {
@@ -239,7 +239,7 @@ fn gpu(name: &str) -> Result<&'static Gpu, String> {
     })
 }
 
-/// Hosts and GPUs of each, of so many GPUs.
+/// Returns the number of hosts, and of GPUs in each, for this number of GPUs.
 fn hosts(count: usize) -> Option<(usize, usize)> {
     match count {
         1..=GPUS_OF_HOST => Some((1, count)),
@@ -248,22 +248,23 @@ fn hosts(count: usize) -> Option<(usize, usize)> {
     }
 }
 
-/// Why there is no topology for a target.
+/// An error while creating the topology of a target.
 #[derive(Debug, thiserror::Error)]
 pub enum TargetError {
     /// The platform's plugin is not installed.
     #[error(transparent)]
     Plugin(#[from] DiscoverError),
-    /// The plugin cannot be loaded, or knows no such topology.
+    /// The plugin cannot be loaded, or does not know the topology.
     #[error(transparent)]
     Topology(#[from] Error),
-    /// There is no host with so many GPUs.
+    /// No number of hosts has this number of GPUs.
     #[error("{0} GPUs are not to be had: {COUNTS}")]
     Count(usize),
 }
 
-/// What the TPUs' plugin looks for in the environment, else in the network, and says
-/// aloud or in files if it finds neither; topologies by name do not depend on it.
+/// Values of environment variables that the TPU plugin reads. If they are unset, it queries the
+/// network and reports failures on stderr or in files. Named topologies do not depend on the
+/// values.
 const WITHOUT_TPU: [(&str, &str); 4] = [
     ("TPU_SKIP_MDS_QUERY", "1"),
     ("TPU_ACCELERATOR_TYPE", "v5litepod-8"),
@@ -272,7 +273,7 @@ const WITHOUT_TPU: [(&str, &str); 4] = [
 ];
 
 impl Target {
-    /// The platform, whose plugin compiles for the target.
+    /// Returns the platform whose plugin compiles for the target.
     pub fn platform(&self) -> Platform {
         match &self.0 {
             Hardware::Tpu { .. } => Platform::Tpu,
@@ -280,24 +281,24 @@ impl Target {
         }
     }
 
-    /// The target's devices: of GPUs without a number, as many as are `wanted`.
+    /// Returns the target's topology. For GPUs without a number, it has `wanted` devices.
     ///
-    /// Finds and loads the platform's plugin. Where there is no TPU, that plugin would
-    /// ask the network for minutes what its TPUs are: `TPU_SKIP_MDS_QUERY` and
-    /// variables of what else it wants to know are set first, unless they are already.
-    /// Call this before starting threads that read or write the environment through C.
+    /// Finds and loads the platform's plugin. On machines without a TPU, the TPU plugin would
+    /// query the network for minutes, so `TPU_SKIP_MDS_QUERY` and variables for other information
+    /// it needs are set first, unless they are already set. Call this before starting threads
+    /// that read or write the environment through C.
     ///
     /// # Errors
-    /// If the plugin is not installed, cannot be loaded, or knows no such topology.
+    /// Returns an error if the plugin is not installed, cannot be loaded, or does not know the
+    /// topology, or if `wanted` GPUs do not fill hosts.
     pub fn topology(&self, wanted: usize) -> Result<Topology, TargetError> {
         let environment = Environment::from_process();
         let location = environment.expect_installed(self.platform())?;
         if self.platform() == Platform::Tpu && !environment.device_visible(Platform::Tpu) {
             for (name, value) in WITHOUT_TPU {
                 if std::env::var_os(name).is_none() {
-                    // SAFETY: Rust's own readers of the environment are synchronised with
-                    // this; C readers on other threads are the caller's concern, as
-                    // documented.
+                    // SAFETY: Rust's own readers of the environment are synchronized with this;
+                    // the documentation makes callers responsible for C readers on other threads.
                     unsafe { std::env::set_var(name, value) };
                 }
             }

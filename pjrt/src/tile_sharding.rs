@@ -1,5 +1,4 @@
-//! How a partitioned program lays its inputs and outputs out over devices, read from
-//! the compiled module.
+//! The shardings of a partitioned program's inputs and outputs, read from the compiled module.
 //!
 //! Field numbers are those of XLA's `HloModuleProto` and `OpSharding`.
 
@@ -7,54 +6,53 @@ use crate::error::{Error, ErrorCode, Result};
 use crate::executable::Executable;
 use crate::proto::{Field, fields};
 
-/// More devices than any program has; a larger number is damage.
+/// An upper bound of the number of devices; a larger number means that the data is corrupt.
 const MOST_DEVICES: usize = 1 << 20;
 
-/// The layout of one array over the partitions of a program.
+/// The sharding of an array over the partitions of a program.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum TileSharding {
-    /// All of it on every device.
+    /// The whole array is on every device.
     Replicated,
-    /// Cut into equal tiles, each on one device or, if there are more devices than
-    /// tiles, on several.
+    /// The array is divided into equal tiles, each on one device or, if there are more devices
+    /// than tiles, on several.
     Tiled {
-        /// Number of tiles along each of the array's dimensions.
+        /// Number of tiles along each dimension of the array.
         tiles: Vec<usize>,
-        /// For each partition, in the order of the device assignment, the coordinate
-        /// of its tile: one number below `tiles[d]` for each dimension `d`.
+        /// For each partition, in the order of the device assignment, the coordinates of its
+        /// tile: an index below `tiles[d]` for each dimension `d`.
         places: Vec<Vec<usize>>,
     },
-    /// A layout that is none of these, such as one device holding all of it; in words.
+    /// Any other sharding, such as the whole array on a single device, as a description.
     Other(String),
 }
 
-/// Layouts and per-device shapes of a compiled module's inputs and outputs.
+/// Shardings and per-device shapes of a compiled module's inputs and outputs.
 #[derive(Debug, Default, PartialEq)]
 pub(crate) struct Layouts {
-    /// Layouts of the inputs; empty where the module was not partitioned.
+    /// Shardings of the inputs; empty if the module was not partitioned.
     pub inputs: Vec<TileSharding>,
-    /// Layouts of the outputs; empty where the module was not partitioned.
+    /// Shardings of the outputs; empty if the module was not partitioned.
     pub outputs: Vec<TileSharding>,
     /// Dimensions of the inputs on one device.
     pub input_dims: Vec<Vec<i64>>,
 }
 
 impl Executable {
-    /// How the outputs lie over the devices, also those whose layout was left to the
-    /// compiler (see `CompileOptions::propagate_to_outputs`).
+    /// Returns the shardings of the outputs, including those chosen by the compiler (see
+    /// `CompileOptions::propagate_to_outputs`).
     ///
     /// # Errors
-    /// The plugin's error, or `Unimplemented` if its form of the compiled program is
-    /// not one this crate can read.
+    /// Returns the plugin's error, or `Unimplemented` if the program's format is unknown.
     pub fn output_shardings(&self) -> Result<Vec<TileSharding>> {
         let ranks: Vec<usize> = ranks(&self.signature().outputs);
         self.complete(self.layouts()?.outputs, &ranks, "outputs")
     }
 
-    /// How the inputs lie over the devices.
+    /// Returns the shardings of the inputs.
     ///
     /// # Errors
-    /// As [`output_shardings`](Executable::output_shardings).
+    /// Returns the same errors as [`output_shardings`](Executable::output_shardings).
     pub fn input_shardings(&self) -> Result<Vec<TileSharding>> {
         let ranks: Vec<usize> = ranks(&self.signature().inputs);
         self.complete(self.layouts()?.inputs, &ranks, "inputs")
@@ -65,8 +63,8 @@ impl Executable {
         from_program(&format, &code)
     }
 
-    /// Checks the layouts against what the executable takes or returns. A program for
-    /// one partition has no layouts: all is where it is.
+    /// Checks the shardings against the executable's inputs or outputs. A program with a single
+    /// partition has no shardings: all arrays are replicated.
     fn complete(
         &self,
         found: Vec<TileSharding>,
@@ -103,12 +101,12 @@ fn malformed(message: String) -> Error {
     }
 }
 
-/// Reads the layouts from a compiled program.
+/// Reads the shardings from a compiled program.
 pub(crate) fn from_program(format: &str, code: &[u8]) -> Result<Layouts> {
     let damaged = |part: &str| malformed(format!("the {part} is not well-formed"));
     let module = match format {
         "hlo" => code,
-        // The module, then the configuration it was compiled with.
+        // The module, followed by the configuration it was compiled with.
         "hlo_with_config" => fields(code)
             .ok_or_else(|| damaged("program"))?
             .into_iter()
@@ -137,7 +135,7 @@ pub(crate) fn from_program(format: &str, code: &[u8]) -> Result<Layouts> {
     Ok(layouts)
 }
 
-/// Dimensions of the parameters of a `ProgramShapeProto`.
+/// Returns the dimensions of the parameters of a `ProgramShapeProto`.
 fn parameter_dims(code: &[u8]) -> Option<Vec<Vec<i64>>> {
     let mut all = Vec::new();
     for (field, shape) in fields(code)? {
@@ -154,7 +152,7 @@ fn parameter_dims(code: &[u8]) -> Option<Vec<Vec<i64>>> {
     Some(all)
 }
 
-/// The fields of an `OpSharding` that say where elements are.
+/// The fields of an `OpSharding` that determine the location of elements.
 #[derive(Default)]
 struct OpSharding<'a> {
     kind: i64,
@@ -193,7 +191,7 @@ impl OpSharding<'_> {
         Some(this)
     }
 
-    /// The layout of one array.
+    /// Returns the sharding of an array.
     fn layout(&self) -> std::result::Result<TileSharding, String> {
         let name = match self.kind {
             REPLICATED => return Ok(TileSharding::Replicated),
@@ -212,7 +210,7 @@ impl OpSharding<'_> {
         let all = sizes(&self.tile_dims).ok_or("its tile dimensions are impossible")?;
         let count: usize = all.iter().product();
         let devices = self.assignment(count)?;
-        // Behind the array's dimensions: groups of devices that have the same tile.
+        // The array's dimensions are followed by groups of devices with the same tile.
         let groups = match (&self.last_tile_dims[..], self.replicate_on_last) {
             ([], replicated) => usize::from(replicated),
             (kinds, false) => {
@@ -247,7 +245,7 @@ impl OpSharding<'_> {
         })
     }
 
-    /// The device of each tile, in row-major order of the tiles: a permutation.
+    /// Returns the device of each tile, in row-major order of the tiles, which is a permutation.
     fn assignment(&self, count: usize) -> std::result::Result<Vec<usize>, String> {
         let devices: Vec<usize> = if self.iota_dims.is_empty() {
             let known = |&d: &i64| usize::try_from(d).ok().filter(|d| *d < count);
@@ -272,7 +270,7 @@ impl OpSharding<'_> {
         }
     }
 
-    /// `arange(n).reshape(iota_dims).transpose(iota_perm)`, flattened.
+    /// Returns `arange(n).reshape(iota_dims).transpose(iota_perm)`, flattened.
     fn iota(&self) -> Option<Vec<usize>> {
         let dims = sizes(&self.iota_dims)?;
         let rank = dims.len();
@@ -300,7 +298,7 @@ impl OpSharding<'_> {
     }
 }
 
-/// Positive sizes whose product is a possible number of devices.
+/// Returns positive sizes whose product is a possible number of devices.
 fn sizes(dims: &[i64]) -> Option<Vec<usize>> {
     let sizes: Vec<usize> = dims
         .iter()
@@ -310,7 +308,7 @@ fn sizes(dims: &[i64]) -> Option<Vec<usize>> {
     (count <= MOST_DEVICES).then_some(sizes)
 }
 
-/// The layout of one array.
+/// Parses the sharding of an array.
 fn parse(code: &[u8]) -> Result<TileSharding> {
     let sharding =
         OpSharding::read(code).ok_or_else(|| malformed("a sharding is not well-formed".into()))?;
@@ -319,7 +317,7 @@ fn parse(code: &[u8]) -> Result<TileSharding> {
         .map_err(|reason| malformed(format!("a sharding contradicts itself: {reason}")))
 }
 
-/// The layouts of a tuple's parts, or of the one array that is no tuple.
+/// Parses the shardings of a tuple's parts, or of a single array.
 fn parse_each(code: &[u8]) -> Result<Vec<TileSharding>> {
     let sharding =
         OpSharding::read(code).ok_or_else(|| malformed("a sharding is not well-formed".into()))?;
@@ -345,7 +343,7 @@ mod tests {
         }
     }
 
-    /// A tiled sharding with these values of its fields 3, 4, 8, 9, 10 and 6.
+    /// Encodes a tiled sharding with these values of its fields 3, 4, 8, 9, 10 and 6.
     fn tiled(lists: [&[i64]; 5], replicate_on_last: bool) -> Vec<u8> {
         let mut writer = Writer::default();
         writer.int(1, TILED);
@@ -451,7 +449,7 @@ mod tests {
         }
     }
 
-    /// A module with two inputs and two outputs.
+    /// Encodes a module with two inputs and two outputs.
     fn module() -> Vec<u8> {
         let sharding = tiled([&[2, 2], &[], &[], &[2, 2], &[1, 0]], false);
         let mut module = Writer::default();
@@ -490,7 +488,7 @@ mod tests {
         let module = module();
         let whole = from_program("hlo", &module).unwrap();
         for cut in 0..module.len() {
-            // A cut between two fields is a shorter module; any other is an error.
+            // A cut between two fields yields a shorter module; any other cut is an error.
             match from_program("hlo", &module[..cut]) {
                 Ok(fewer) => {
                     let fields = fields(&module[..cut]).unwrap().len();

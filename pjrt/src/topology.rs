@@ -1,4 +1,4 @@
-//! Topologies: devices to compile programs for that need not be there.
+//! Topologies: sets of devices to compile programs for, which need not be present.
 
 use crate::client_options::ClientOptions;
 use crate::compile_options::CompileOptions;
@@ -13,32 +13,32 @@ use std::ptr::NonNull;
 use std::sync::Arc;
 use std::time::Instant;
 
-/// Devices of one kind and how they are connected, as a plugin knows them without
-/// having them. Cloning is cheap.
+/// Devices of one kind and their connections, described by a plugin without accessing them.
+/// Cloning is cheap.
 #[derive(Clone)]
 pub struct Topology(Arc<Inner>);
 
 struct Inner {
     raw: NonNull<RawTopology>,
     plugin: Plugin,
-    /// The devices' ids.
+    /// Ids of the devices.
     devices: Box<[i32]>,
     kind: String,
 }
 
-// SAFETY: topologies are immutable once made.
+// SAFETY: topologies are immutable after creation.
 unsafe impl Send for Inner {}
 // SAFETY: as above.
 unsafe impl Sync for Inner {}
 
 impl Topology {
-    /// The topology of this name, with the options that the plugin takes for one:
-    /// `v5e:2x4` of TPUs, or for GPUs any name, with the options `target_config`
-    /// and `topology`. [`Target`](crate::Target) knows both.
+    /// Creates a topology by name, with options of the plugin. For TPUs, the name is for example
+    /// `v5e:2x4`. For GPUs, the name is arbitrary, and the options `target_config` and `topology`
+    /// describe the devices. [`Target`](crate::Target) creates both.
     ///
     /// # Errors
-    /// [`Error::ClientOption`] for options the plugin would ignore; else the
-    /// plugin's error, for instance because it knows no such topology.
+    /// Returns [`Error::ClientOption`] for options that the plugin would ignore, or the plugin's
+    /// error, for example if it does not know the topology.
     pub fn new(plugin: &Plugin, name: &str, options: &ClientOptions) -> Result<Topology> {
         options.check()?;
         let api = plugin.api();
@@ -57,7 +57,7 @@ impl Topology {
             devices: Box::default(),
             kind: String::new(),
         };
-        // From here on `inner` destroys the handle if something fails.
+        // From here on, `inner` destroys the handle if something fails.
         let mut list = sys::zeroed::<sys::TopologyDeviceDescriptions>();
         list.topology = inner.raw.as_ptr();
         // SAFETY: the topology is live, and the list lives as long.
@@ -76,21 +76,21 @@ impl Topology {
         Ok(Topology(Arc::new(inner)))
     }
 
-    /// The devices' ids, in the plugin's order.
+    /// Returns the ids of the devices, in the plugin's order.
     pub fn devices(&self) -> &[i32] {
         &self.0.devices
     }
 
-    /// What its devices are, such as `TPU v5 lite` or `NVIDIA H200`.
+    /// Returns the kind of the devices, such as `TPU v5 lite` or `NVIDIA H200`.
     pub fn kind(&self) -> &str {
         &self.0.kind
     }
 
-    /// Compiles a StableHLO program, in text or in its portable binary form.
+    /// Compiles a StableHLO program, as text or in its portable binary form.
     ///
     /// # Errors
-    /// Contradictory options; else the compiler's error, with the program's own
-    /// locations.
+    /// Returns an error if the options contradict each other, or the compiler's error with the
+    /// locations in the program.
     pub fn compile(&self, program: &[u8], options: &CompileOptions) -> Result<UnloadedExecutable> {
         options.check()?;
         let (needed, there) = (options.num_devices(), self.devices().len());
@@ -110,14 +110,14 @@ impl Topology {
         let compile = || {
             with_program(program, |code| {
                 args.program = code;
-                // SAFETY: the topology is live; program and options outlive the call and
-                // are not written to. Any thread may compile.
+                // SAFETY: the topology is live; program and options outlive the call and are not
+                // written to. Any thread may compile.
                 unsafe { api.call(&mut args) }
             })
         };
         // SAFETY: as above.
         unsafe { on_living_thread(compile) }.map_err(compile_error)?;
-        // SAFETY: a new executable, which keeps its topology.
+        // SAFETY: a new executable, which keeps its topology alive.
         let executable =
             unsafe { UnloadedExecutable::take(api, args.executable, Some(self.clone())) }?;
         tracing::debug!(name = executable.name(), topology = ?self, text = program.len(), elapsed = ?start.elapsed(), "compiled ahead of time");
@@ -129,7 +129,7 @@ impl Drop for Inner {
     fn drop(&mut self) {
         let mut args = sys::zeroed::<sys::TopologyDestroy>();
         args.topology = self.raw.as_ptr();
-        // SAFETY: the handle is ours and not used again. An error here has no remedy.
+        // SAFETY: the handle is ours and not used again. An error here cannot be handled.
         let _ = unsafe { self.plugin.api().call(&mut args) };
     }
 }

@@ -1,17 +1,17 @@
-//! Files and folders whose contents this process runs as native code.
+//! Checks of files and directories whose contents this process runs as native code.
 //!
-//! Plugins and compiled programs are native code. A process that loads them from a
-//! folder which another user can change runs that user's code with its own rights.
-//! The rule is the one that ssh has for its keys: a file or folder is trusted if this
-//! user or root owns it and neither its group nor others may write to it. Folders
-//! above it need no check: a user who replaces the folder owns the new one.
+//! Plugins and compiled programs are native code. A process that loads them from a directory
+//! which another user can modify runs that user's code with its own privileges. The rule is the
+//! one that ssh applies to its keys: a file or directory is trusted if it is owned by this user
+//! or root, and neither its group nor others may write to it. Parent directories need no check: a
+//! user who replaces the directory owns the new one.
 
 use std::fmt;
 use std::fs::Metadata;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// A file or folder that another user can change.
+/// A file or directory that another user can modify.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Untrusted {
     path: PathBuf,
@@ -26,7 +26,7 @@ impl fmt::Display for Untrusted {
 }
 
 impl Untrusted {
-    /// The message without its advice.
+    /// Returns the message without its advice.
     pub(crate) fn reason(&self) -> String {
         format!(
             "`{}` {}, so another user could place native code there that this process would run",
@@ -35,7 +35,7 @@ impl Untrusted {
         )
     }
 
-    /// The advice.
+    /// Returns the advice.
     pub(crate) fn remedy(&self) -> &str {
         &self.remedy
     }
@@ -43,14 +43,14 @@ impl Untrusted {
 
 impl std::error::Error for Untrusted {}
 
-/// Checks that no other user can change the file or folder that `meta` describes.
+/// Checks that no other user can modify the file or directory that `meta` describes.
 ///
 /// # Errors
-/// [`Untrusted`] if another user owns it, or its group or others may write to it.
+/// Returns [`Untrusted`] if another user owns it, or if its group or others may write to it.
 #[cfg(unix)]
 pub fn check(path: &Path, meta: &Metadata) -> Result<(), Untrusted> {
     use std::os::unix::fs::MetadataExt;
-    // SAFETY: takes nothing and cannot fail.
+    // SAFETY: takes no arguments and cannot fail.
     let user = unsafe { libc::geteuid() };
     let untrusted = |problem: String, remedy: String| Untrusted {
         path: path.to_owned(),
@@ -84,17 +84,17 @@ pub fn check(path: &Path, meta: &Metadata) -> Result<(), Untrusted> {
     Ok(())
 }
 
-/// Other systems have other rights.
+/// Always succeeds, as other systems have other permissions.
 #[cfg(not(unix))]
 pub fn check(_: &Path, _: &Metadata) -> Result<(), Untrusted> {
     Ok(())
 }
 
-/// Creates a folder, and those above it that are missing, for this user alone
-/// (mode 0700). A folder that exists stays as it is.
+/// Creates a directory and its missing parents, accessible only by this user (mode 0700). An
+/// existing directory is not changed.
 ///
 /// # Errors
-/// The operating system's.
+/// Returns the operating system's error.
 pub fn create_folder(path: &Path) -> io::Result<()> {
     let mut builder = std::fs::DirBuilder::new();
     builder.recursive(true);
@@ -130,7 +130,7 @@ mod tests {
         );
         assert!(text.starts_with(&expected), "{text}");
         assert!(text.contains("help: run `chmod go-w "), "{text}");
-        // The sticky bit does not keep others from creating files.
+        // The sticky bit does not prevent others from creating files.
         fs::set_permissions(&file, Permissions::from_mode(0o1777)).unwrap();
         assert!(checked(&file).is_err());
     }
@@ -141,7 +141,7 @@ mod tests {
         let file = folder.path().join("program");
         fs::write(&file, "code").unwrap();
         fs::set_permissions(&file, Permissions::from_mode(0o600)).unwrap();
-        // Only root can give a file away.
+        // Only root can change the owner of a file.
         if chown(&file, Some(12345), None).is_ok() {
             let text = checked(&file).unwrap_err().to_string();
             assert!(text.contains("belongs to the user with id 12345"), "{text}");

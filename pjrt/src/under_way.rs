@@ -1,19 +1,19 @@
-//! Work that the plugin has not finished, and what waits for it.
+//! Tracking of work that the plugin has not finished.
 //!
-//! Two things need to know about unfinished work:
+//! There are two reasons to track unfinished work:
 //!
-//! * Destroying the handle of a donated input blocks until the execution that took it
-//!   has ended. A training loop drops such handles at every step while the step is still
-//!   running, so dropping must not destroy at once. Nor when it has just ended: its
-//!   results are ready some moments before the plugin lets go of what it took, and to be
-//!   woken then takes longer than a small step. A handle is therefore destroyed one
-//!   launch after its execution was seen to have ended. While it waits here it holds no
-//!   device memory: that belongs to the execution's result.
-//! * When the process exits, the plugin's global objects are destroyed. Its threads must
-//!   not be at work then, so the exit waits for what is listed here.
+//! * Destroying the handle of a donated input blocks until the execution that took it has ended.
+//!   A training loop drops such handles at every step while the step is still running, so
+//!   dropping must not destroy them immediately. This also holds when the execution has just
+//!   ended: its results are ready shortly before the plugin releases its inputs, and being woken
+//!   up takes longer than a small step. A handle is therefore destroyed one launch after its
+//!   execution was found to have ended. Until then it occupies no device memory, as the memory
+//!   belongs to the execution's result.
+//! * When the process exits, the plugin's global objects are destroyed. Its threads must not be
+//!   running then, so the exit waits for the work listed here.
 //!
-//! What has ended by the time the launch returns is not listed. The list is looked
-//! through when something is added to it; there is no thread.
+//! Work that has ended when its launch returns is not listed. Adding to the list removes work
+//! that has ended; there is no background thread.
 
 use crate::client::ClientInner;
 use crate::event::Event;
@@ -27,39 +27,39 @@ use std::ptr::NonNull;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard};
 
-/// Above this number of entries the whole list is looked through, not only its oldest
-/// ones: a long execution may precede many short ones.
+/// Above this number of entries, the whole list is scanned, not only its oldest entries, because
+/// one long execution may precede many short ones.
 const SCAN_ABOVE: usize = 64;
 
 struct Handle(NonNull<RawBuffer>);
 
-// SAFETY: a handle is owned by one place at a time and may be destroyed on any thread.
+// SAFETY: a handle has a single owner at a time and may be destroyed on any thread.
 unsafe impl Send for Handle {}
 
 type Handles = SmallVec<[Handle; 8]>;
 
-/// Names a piece of work. Zero is one that the plugin is done with.
+/// The id of a piece of work. Zero stands for work that the plugin has finished.
 pub(crate) type Ticket = u64;
 
-/// One event for each device that takes part.
+/// An event for each device that takes part.
 pub(crate) type Events = SmallVec<[Event; 1]>;
 
 /// The unfinished work of one client.
 pub(crate) struct UnderWay {
     api: Api,
     list: Mutex<List>,
-    /// The length of the list, to be read without its lock.
+    /// The length of the list, readable without the lock.
     listed: AtomicUsize,
-    /// Threads that have taken work off the list to wait for it.
+    /// The number of threads that have taken work off the list to wait for it.
     waiting: AtomicUsize,
 }
 
 #[derive(Default)]
 struct List {
     last: Ticket,
-    /// In the order of their tickets.
+    /// Work in the order of its tickets.
     works: VecDeque<Work>,
-    /// Donated inputs of work that had ended when it was last looked.
+    /// Donated inputs of work that was found to have ended.
     ended: Handles,
 }
 
@@ -67,7 +67,7 @@ struct List {
 struct Work {
     ticket: Ticket,
     events: Events,
-    /// Donated inputs to destroy when it has ended.
+    /// Donated inputs to be destroyed after the work has ended.
     handles: Handles,
 }
 
@@ -81,11 +81,12 @@ impl UnderWay {
         }
     }
 
-    /// Lists the work that these events end; its ticket, and whether it has ended already.
+    /// Adds the work that ends with these events. Returns its ticket, and whether it has already
+    /// ended.
     pub fn begin(&self, events: Events) -> (Ticket, bool) {
         let over = events.iter().all(is_over);
         if !over {
-            // Fails on a thread that is ending; it waits in a moment, or has.
+            // Fails if the thread is ending; then it waits soon, or has already waited.
             let _ = AT_END.try_with(|_| ());
         }
         let mut list = self.lock();
@@ -105,19 +106,19 @@ impl UnderWay {
         (ticket, over)
     }
 
-    /// Whether nothing is listed.
+    /// Returns `true` if the list is empty.
     #[inline]
     pub fn is_idle(&self) -> bool {
         self.listed.load(Ordering::Relaxed) == 0
     }
 
-    /// Takes a donated handle, to destroy it when that work has ended.
+    /// Takes ownership of a donated handle and destroys it after the work has ended.
     ///
     /// # Safety
-    /// `raw` is a live handle that nobody else uses from now on.
+    /// `raw` must be a live handle that nothing else uses from now on.
     pub unsafe fn push(&self, raw: NonNull<RawBuffer>, ticket: Ticket) {
         if ticket == 0 {
-            // SAFETY: the caller's promise.
+            // SAFETY: guaranteed by the caller.
             return unsafe { destroy(self.api, raw) };
         }
         let list = &mut *self.lock();
@@ -129,7 +130,7 @@ impl UnderWay {
         handles.push(Handle(raw));
     }
 
-    /// Whether all work has ended.
+    /// Returns `true` if all work has ended.
     pub fn is_over(&self) -> bool {
         let mut list = self.lock();
         let mut ended = std::mem::take(&mut list.ended);
@@ -149,7 +150,7 @@ impl UnderWay {
         self.destroy_all(ended);
         for work in works {
             for event in work.events {
-                // Its error is reported where its results are waited for.
+                // The error is reported where the results are waited for.
                 let _ = event.settle();
             }
             self.destroy_all(work.handles);
@@ -164,17 +165,17 @@ impl UnderWay {
         }
     }
 
-    /// Not called with the lock held: freeing a shared buffer drops its owner, which
-    /// may hold buffers itself.
+    /// Destroys handles. The lock must not be held: freeing a shared buffer drops its owner,
+    /// which may own buffers itself.
     fn destroy_all(&self, handles: Handles) {
         for Handle(raw) in handles {
-            // SAFETY: the handle was given up to us by `push`.
+            // SAFETY: `push` transferred ownership of the handle to us.
             unsafe { destroy(self.api, raw) };
         }
     }
 }
 
-/// The list while it is locked; its length is noted when that ends.
+/// The locked list; unlocking it updates the length.
 struct Listed<'a> {
     list: MutexGuard<'a, List>,
     listed: &'a AtomicUsize,
@@ -200,7 +201,7 @@ impl Drop for Listed<'_> {
 }
 
 impl List {
-    /// Removes the work that has ended and returns their handles.
+    /// Removes work that has ended, and returns its handles.
     fn take_ended(&mut self) -> Handles {
         let mut handles = Handles::new();
         if self.works.len() > SCAN_ABOVE {
@@ -226,28 +227,29 @@ impl Work {
     }
 }
 
-/// An event that cannot be asked counts as over: waiting for it would be for ever.
+/// Returns `true` if the event is done. An event that cannot be queried counts as done, because
+/// waiting for it would never end.
 fn is_over(event: &Event) -> bool {
     event.is_ready().unwrap_or(true)
 }
 
-/// Destroys a handle; blocks while an execution it was donated to runs.
+/// Destroys a handle. Blocks while an execution runs that the buffer was donated to.
 ///
 /// # Safety
-/// `raw` is a live handle that nobody uses from now on.
+/// `raw` must be a live handle that is not used any more.
 pub(crate) unsafe fn destroy(api: Api, raw: NonNull<RawBuffer>) {
     let mut args = sys::zeroed::<sys::BufferDestroy>();
     args.buffer = raw.as_ptr();
-    // SAFETY: the caller's promise. An error here has no remedy.
+    // SAFETY: guaranteed by the caller. An error here cannot be handled.
     let _ = unsafe { api.call(&mut args) };
 }
 
-/// Clients whose work an exit waits for.
+/// The clients whose work an exit waits for.
 static CLIENTS: Mutex<Vec<&'static ClientInner>> = Mutex::new(Vec::new());
 
 thread_local! {
-    /// Waits when a thread that has started work ends. On the thread that ends the
-    /// process this comes before any global object is destroyed.
+    /// Waits when a thread that has started work ends. On the thread that ends the process, this
+    /// happens before any global object is destroyed.
     static AT_END: WaitAtEnd = const { WaitAtEnd };
 }
 
@@ -259,11 +261,11 @@ impl Drop for WaitAtEnd {
     }
 }
 
-/// Has the process wait for this client's work before it exits.
+/// Makes the process wait for this client's work before it exits.
 pub(crate) fn wait_at_exit(client: &'static ClientInner) {
     clients().push(client);
-    // For an exit from a thread that has started no work. It comes after the destruction
-    // of the objects that the plugin makes later.
+    // Handles an exit from a thread that has started no work. This runs after the destruction of
+    // objects that the plugin creates later.
     exit::register(wait_for_clients);
 }
 
@@ -272,7 +274,7 @@ fn clients() -> MutexGuard<'static, Vec<&'static ClientInner>> {
 }
 
 extern "C" fn wait_for_clients() {
-    // Not locked while waiting: what the work calls may make a client.
+    // The lock is not held while waiting, because callbacks of the work may create clients.
     let all = clients().clone();
     for client in all {
         client.under_way.wait();

@@ -1,4 +1,4 @@
-//! Compiled programs as such, on whatever devices.
+//! Compiled programs that are not loaded on devices.
 
 use crate::buffer_type::BufferType;
 use crate::element_type::ElementType;
@@ -8,20 +8,19 @@ use crate::topology::Topology;
 use std::fmt;
 use std::ptr::NonNull;
 
-/// A compiled program, not loaded on any device: what
-/// [`Topology::compile`] makes for devices that need not be there, and the inside
-/// of an [`Executable`](crate::Executable).
+/// A compiled program that is not loaded on any device. [`Topology::compile`] creates it for
+/// devices that need not be present, and every [`Executable`](crate::Executable) contains one.
 pub struct UnloadedExecutable {
     raw: NonNull<RawExecutable>,
     api: Api,
     name: String,
-    /// What it was compiled for, if not for a client's devices. It must not go
-    /// first.
+    /// The topology it was compiled for, unless it was compiled for a client's devices. It must
+    /// outlive the executable.
     _topology: Option<Topology>,
 }
 
-// SAFETY: PJRT executables may be described and destroyed from any thread, and all
-// else here is immutable.
+// SAFETY: PJRT executables may be queried and destroyed from any thread, and everything else here
+// is immutable.
 unsafe impl Send for UnloadedExecutable {}
 // SAFETY: as above.
 unsafe impl Sync for UnloadedExecutable {}
@@ -30,7 +29,7 @@ impl UnloadedExecutable {
     /// Takes ownership of a new executable.
     ///
     /// # Safety
-    /// `raw` is a live executable of `api`'s plugin that nobody else destroys.
+    /// `raw` must be a live executable of `api`'s plugin that nothing else destroys.
     pub(crate) unsafe fn take(
         api: Api,
         raw: *mut RawExecutable,
@@ -44,7 +43,7 @@ impl UnloadedExecutable {
         };
         let mut args = sys::zeroed::<sys::ExecutableName>();
         args.executable = raw;
-        // SAFETY: the executable is live, and the text lives as long.
+        // SAFETY: the executable is live, and the string lives as long.
         executable.name = unsafe {
             api.call(&mut args)?;
             owned_string(args.name.cast(), args.name_size)
@@ -60,16 +59,16 @@ impl UnloadedExecutable {
         self.raw.as_ptr()
     }
 
-    /// The name of the program's module.
+    /// Returns the name of the program's module.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// Bytes from which [`Client::load_executable`](crate::Client::load_executable)
-    /// makes an executable, on devices like those that it was compiled for.
+    /// Returns bytes from which [`Client::load_executable`](crate::Client::load_executable) loads
+    /// an executable, on devices like those that it was compiled for.
     ///
     /// # Errors
-    /// The plugin's error.
+    /// Returns the plugin's error.
     pub fn serialize(&self) -> Result<Vec<u8>> {
         let mut args = sys::zeroed::<sys::ExecutableSerialize>();
         args.executable = self.raw();
@@ -84,24 +83,24 @@ impl UnloadedExecutable {
         Ok(bytes)
     }
 
-    /// A hash of the compiled program, if the plugin has one.
+    /// Returns a hash of the compiled program, if the plugin has one.
     ///
     /// # Errors
-    /// The plugin's error.
+    /// Returns the plugin's error.
     pub fn fingerprint(&self) -> Result<Option<String>> {
         let mut args = sys::zeroed::<sys::ExecutableFingerprint>();
         args.executable = self.raw();
         // SAFETY: the executable is live.
         match unsafe { self.api.call(&mut args) } {
             Err(error) if error.code() == ErrorCode::Unimplemented => Ok(None),
-            // SAFETY: the text lives as long as the executable.
+            // SAFETY: the string lives as long as the executable.
             result => result.map(|()| unsafe {
                 Some(owned_string(args.fingerprint.cast(), args.fingerprint_size))
             }),
         }
     }
 
-    /// Types of the results on each device.
+    /// Returns the types of the outputs on each device.
     pub(crate) fn read_outputs(&self) -> Result<Box<[BufferType]>> {
         let mut types = sys::zeroed::<sys::ExecutableOutputElementTypes>();
         types.executable = self.raw();
@@ -137,7 +136,7 @@ impl Drop for UnloadedExecutable {
     fn drop(&mut self) {
         let mut args = sys::zeroed::<sys::ExecutableDestroy>();
         args.executable = self.raw();
-        // SAFETY: the handle is ours and not used again. An error here has no remedy.
+        // SAFETY: the handle is ours and not used again. An error here cannot be handled.
         let _ = unsafe { self.api.call(&mut args) };
     }
 }
@@ -148,13 +147,13 @@ impl fmt::Debug for UnloadedExecutable {
     }
 }
 
-/// Hands a StableHLO program, in any form that plugins read, to a call that compiles it.
-/// The call runs on a stack that is large enough for the program.
+/// Passes a StableHLO program, in any form that plugins read, to a call that compiles it. The
+/// call runs on a stack that is large enough for the program.
 pub(crate) fn with_program<R>(
     program: &[u8],
     call: impl FnOnce(*const Padded<sys::Program>) -> R,
 ) -> R {
-    // The plugin's parser looks for a zero byte behind the text.
+    // The plugin's parser requires a zero byte after the text.
     let text = [program, &[0]].concat();
     let mut code = sys::zeroed::<sys::Program>();
     code.code = text.as_ptr().cast_mut();
@@ -165,13 +164,13 @@ pub(crate) fn with_program<R>(
     stacker::maybe_grow(needed, needed, || call(&code))
 }
 
-/// Bytes of stack that the compiler may use for a program. Its passes call themselves for
-/// each function that a function calls, and for each region inside a region.
+/// Returns the number of bytes of stack that the compiler may need for a program. Its passes
+/// recurse into called functions and nested regions.
 fn stack_to_compile(program: &[u8]) -> usize {
     const BASE: usize = 1 << 20;
     const PER_LEVEL: usize = 32 << 10;
     let Ok(text) = std::str::from_utf8(program) else {
-        // The binary form does not show how deeply it is nested.
+        // The binary form does not show its nesting depth.
         return BASE + 1000 * PER_LEVEL;
     };
     let (mut depth, mut deepest) = (0usize, 0);
@@ -186,8 +185,7 @@ fn stack_to_compile(program: &[u8]) -> usize {
     BASE + (deepest + text.matches("func.func").count()) * PER_LEVEL
 }
 
-/// Leaves the compiler's message and takes away the line that the plugin puts around
-/// it when the text does not parse.
+/// Removes the line that the plugin adds to the compiler's message if the text cannot be parsed.
 pub(crate) fn compile_error(error: Error) -> Error {
     match error {
         Error::Plugin { code, message, .. } => Error::Plugin {

@@ -1,4 +1,4 @@
-//! Named values: options going to a plugin, attributes and costs coming back.
+//! Named values: options passed to a plugin, and attributes and costs returned by it.
 
 use crate::error::{borrowed, owned_string};
 use crate::sys::{NamedValue, NamedValuePayload, named_value};
@@ -7,7 +7,7 @@ use std::fmt;
 /// The value of an option, an attribute or a property.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Value {
-    /// Text.
+    /// A string.
     String(String),
     /// An integer.
     I64(i64),
@@ -15,12 +15,12 @@ pub enum Value {
     I64List(Vec<i64>),
     /// A floating-point number.
     F32(f32),
-    /// True or false.
+    /// A boolean.
     Bool(bool),
 }
 
 impl Value {
-    /// The name of this value's type.
+    /// Returns the name of this value's type.
     pub fn type_name(&self) -> &'static str {
         match self {
             Value::String(_) => "string",
@@ -31,7 +31,7 @@ impl Value {
         }
     }
 
-    /// The view a plugin reads. It borrows `self` and `name`, which must outlive it.
+    /// Returns a view for the plugin. It borrows `self` and `name`, which must outlive it.
     pub(crate) fn to_raw(&self, name: &str) -> NamedValue {
         let (kind, value, value_size) = match self {
             Value::String(s) => (
@@ -63,13 +63,12 @@ impl Value {
         }
     }
 
-    /// Copies what a plugin lists. Values of a type this crate does not know are
-    /// left out.
+    /// Copies a list of named values of a plugin. Values of unknown types are omitted.
     ///
     /// # Safety
-    /// `values` is null or points to `count` live named values.
+    /// `values` must be null or point to `count` live named values.
     pub(crate) unsafe fn read_all(values: *const NamedValue, count: usize) -> Vec<(String, Value)> {
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         let values = unsafe { borrowed(values, count) };
         let read = |raw: &NamedValue| {
             // SAFETY: name, kind and payload of a named value agree with each other.
@@ -135,7 +134,7 @@ mod tests {
             Value::from(true),
         ];
         let raw: Vec<NamedValue> = values.iter().map(|v| v.to_raw("name")).collect();
-        // SAFETY: `raw` views `values`, both alive.
+        // SAFETY: `raw` borrows `values`, and both are alive.
         let back = unsafe { Value::read_all(raw.as_ptr(), raw.len()) };
         assert!(back.iter().all(|(name, _)| name == "name"));
         assert!(back.into_iter().map(|(_, v)| v).eq(values));

@@ -1,4 +1,4 @@
-//! What the plugin calls instead of the C library's functions.
+//! Functions that the plugin calls instead of those of the C library.
 
 use super::imports::Imports;
 use super::local;
@@ -11,7 +11,7 @@ use std::ptr::{NonNull, null_mut};
 use std::sync::{Condvar, LazyLock, Mutex, MutexGuard, OnceLock};
 use std::time::Duration;
 
-/// Set when the functions of this file are installed, where the system allows.
+/// The small blocks. Set when the functions of this file are installed, if the system allows it.
 static SMALL: OnceLock<Small> = OnceLock::new();
 
 static FREED: Condvar = Condvar::new();
@@ -21,7 +21,7 @@ pub fn pool() -> MutexGuard<'static, Pool> {
     lock(&POOL)
 }
 
-/// Puts the functions of this file in the place of those that a library imports.
+/// Replaces the functions that a library imports by those of this file.
 pub fn install(address_in_library: *const ()) {
     static INSTALLING: Mutex<()> = Mutex::new(());
     let _one_at_a_time = lock(&INSTALLING);
@@ -29,21 +29,21 @@ pub fn install(address_in_library: *const ()) {
         tracing::debug!("the plugin's imports are not where they were looked for");
         return;
     };
-    // A second client of the plugin: what it imports are our functions already, and
-    // no longer lead to its C++ library.
+    // This is the second client of the plugin: its imports are already our functions, and no
+    // longer lead to its C++ library.
     if plugin.address(c"free") == Some(free as *const ()) {
         return;
     }
     if SMALL.get().is_none()
         && let Some(small) = Small::new()
     {
-        // Not set before, and nobody else is here.
+        // Not set before, and this is the only thread here.
         let _ = SMALL.set(small);
     }
-    // Who gives back what was taken comes first: other threads may be at work.
+    // The freeing functions are replaced first, because other threads may be running.
     let ours = Imports::of(free as *const ());
     let gives_back = |library: &Imports| {
-        // What these functions pass on must not come back to them.
+        // Calls that these functions forward must not return to them.
         if ours.as_ref().is_none_or(|ours| ours.is_same(library)) {
             return false;
         }
@@ -53,7 +53,7 @@ pub fn install(address_in_library: *const ()) {
     if !gives_back(&plugin) {
         return;
     }
-    // Objects go back and forth between a plugin and the C++ library that it uses.
+    // Objects are passed between a plugin and the C++ library that it uses.
     let library = plugin.address(c"_Znwm");
     if library.is_some_and(|a| !Imports::of(a).is_some_and(|l| gives_back(&l))) {
         tracing::debug!("the imports of the plugin's C++ library were not found");
@@ -67,7 +67,7 @@ pub fn install(address_in_library: *const ()) {
     tracing::debug!("the plugin's memory comes from blocks that are kept");
 }
 
-/// A block, for requests that want one.
+/// Returns a block for a request, if it is of a suitable size and alignment.
 pub fn block(alignment: usize, size: usize) -> *mut c_void {
     if alignment <= small::ALIGNMENT {
         let block = small(size);
@@ -85,9 +85,9 @@ fn large(size: usize) -> Option<NonNull<u8>> {
     let mut pool = pool();
     let mut block = pool.reuse(size);
     if block.is_none() && pool.has_in_use(size) {
-        // A program that follows another asks for its memory some microseconds
-        // before that one has freed the same. Waiting so long that it does not
-        // matter beside the making of new pages saves these, and half of the memory.
+        // A program that follows another requests its memory some microseconds before the other
+        // program has freed the same amount. A wait that is short compared with creating new
+        // pages saves these, and half of the memory.
         let patience = Duration::from_nanos(size as u64 / 512);
         let none_kept = |pool: &mut Pool| !pool.has_kept(size);
         pool = unpoisoned(FREED.wait_timeout_while(pool, patience, none_kept)).0;
@@ -96,14 +96,14 @@ fn large(size: usize) -> Option<NonNull<u8>> {
     block.or_else(|| pool.map(size))
 }
 
-/// Takes a block back; whether it is one.
+/// Takes a block back. Returns `false` if the address is not that of a block.
 ///
 /// # Safety
-/// If there is a block at this address, it is in use, and is no more.
+/// If there is a block at this address, it must be in use, and must not be used any more.
 unsafe fn give_back(p: *mut c_void) -> bool {
     let address = p as usize;
     if let Some(small) = SMALL.get() {
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         let was_small = unsafe { local::give_back(small, address) };
         if was_small {
             return true;
@@ -116,13 +116,13 @@ unsafe fn give_back(p: *mut c_void) -> bool {
     was_block
 }
 
-/// Whether an address can be that of a large block; most others are told apart
-/// here, without a lock.
+/// Returns `true` if an address may be that of a large block. This excludes most other addresses
+/// without a lock.
 fn may_be_large(address: usize) -> bool {
     address != 0 && address.is_multiple_of(pool::ALIGNMENT)
 }
 
-/// A small block.
+/// Returns a small block.
 fn small(size: usize) -> *mut c_void {
     let block = SMALL.get().and_then(|s| local::take(s, size));
     block.map_or(null_mut(), |b| b.as_ptr().cast())
@@ -133,7 +133,7 @@ extern "C" fn malloc(size: usize) -> *mut c_void {
     if !block.is_null() {
         return block;
     }
-    // SAFETY: what the plugin asked for, passed on.
+    // SAFETY: forwards the plugin's request.
     unsafe { libc::malloc(size) }
 }
 
@@ -141,11 +141,11 @@ extern "C" fn calloc(count: usize, size: usize) -> *mut c_void {
     let bytes = count.saturating_mul(size);
     let block = small(bytes);
     if !block.is_null() {
-        // SAFETY: a block of at least so many bytes.
+        // SAFETY: the block has at least `bytes` bytes.
         unsafe { block.cast::<u8>().write_bytes(0, bytes) };
         return block;
     }
-    // SAFETY: what the plugin asked for, passed on.
+    // SAFETY: forwards the plugin's request.
     unsafe { libc::calloc(count, size) }
 }
 
@@ -154,12 +154,12 @@ extern "C" fn aligned_alloc(alignment: usize, size: usize) -> *mut c_void {
     if !block.is_null() {
         return block;
     }
-    // SAFETY: what the plugin asked for, passed on.
+    // SAFETY: forwards the plugin's request.
     unsafe { libc::aligned_alloc(alignment, size) }
 }
 
 /// # Safety
-/// That of the C library's function.
+/// The same as for the C library's function.
 unsafe extern "C" fn posix_memalign(out: *mut *mut c_void, alignment: usize, size: usize) -> c_int {
     let allowed = alignment.is_power_of_two() && alignment >= size_of::<usize>();
     let block = match allowed {
@@ -167,16 +167,16 @@ unsafe extern "C" fn posix_memalign(out: *mut *mut c_void, alignment: usize, siz
         false => null_mut(),
     };
     if block.is_null() {
-        // SAFETY: what the plugin asked for, passed on.
+        // SAFETY: forwards the plugin's request.
         return unsafe { libc::posix_memalign(out, alignment, size) };
     }
-    // SAFETY: the caller gives a place for the address.
+    // SAFETY: the caller provides space for the address.
     unsafe { out.write(block) };
     0
 }
 
 /// # Safety
-/// That of the C library's function.
+/// The same as for the C library's function.
 unsafe extern "C" fn realloc(p: *mut c_void, size: usize) -> *mut c_void {
     let address = p as usize;
     let small = SMALL.get().and_then(|s| s.size_of(address));
@@ -185,31 +185,31 @@ unsafe extern "C" fn realloc(p: *mut c_void, size: usize) -> *mut c_void {
         false => None,
     });
     let Some(old) = block else {
-        // SAFETY: what the plugin asked for, passed on: no block of ours.
+        // SAFETY: forwards the plugin's request; the address is not one of our blocks.
         return unsafe { libc::realloc(p, size) };
     };
     // SAFETY: a plain allocation.
     let new = unsafe { libc::malloc(size) };
     if !new.is_null() {
-        // SAFETY: the old block has `old` bytes, the new one, which is another,
-        // has `size`.
+        // SAFETY: the old block has `old` bytes, and the new block, which is a different one, has
+        // `size` bytes.
         unsafe {
             p.cast::<u8>()
                 .copy_to_nonoverlapping(new.cast(), old.min(size))
         };
-        // SAFETY: its contents are in the new block.
+        // SAFETY: the contents have been copied to the new block.
         unsafe { give_back(p) };
     }
     new
 }
 
 /// # Safety
-/// That of the C library's function.
+/// The same as for the C library's function.
 unsafe extern "C" fn free(p: *mut c_void) {
-    // SAFETY: the plugin has done with what is at this address.
+    // SAFETY: the plugin does not use the memory at this address any more.
     if unsafe { give_back(p) } {
         return;
     }
-    // SAFETY: what the plugin asked for, passed on: no block of ours.
+    // SAFETY: forwards the plugin's request; the address is not one of our blocks.
     unsafe { libc::free(p) }
 }

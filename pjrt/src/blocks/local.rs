@@ -1,14 +1,14 @@
-//! Small blocks at hand of each thread, so that most calls need no lock.
+//! Per-thread caches of small blocks, so that most calls need no lock.
 
 use super::small::{CLASSES, Small, class_of};
 use std::cell::RefCell;
 use std::ptr::NonNull;
 
-/// Blocks of one size that a thread has at hand, at most.
+/// The maximum number of blocks of one size that a thread caches.
 const MOST: usize = 32;
-/// How many go to and from the others at once.
+/// The number of blocks exchanged with the shared lists at once.
 const MOVED: usize = MOST / 2;
-/// Sizes up to this are kept at hand.
+/// The largest size that is cached.
 const LARGEST: usize = 64 << 10;
 const AT_HAND: usize = class_of(LARGEST) + 1;
 const _: () = assert!(AT_HAND < CLASSES);
@@ -45,14 +45,15 @@ impl Local {
     }
 
     /// # Safety
-    /// A block of this class was in use at this address, and is no more.
+    /// A block of this class must have been in use at this address, and must not be used any
+    /// more.
     #[inline]
     unsafe fn give_back(&mut self, class: usize, block: usize) {
         let length = &mut self.lengths[class];
         if usize::from(*length) == MOST {
-            // The ones that have been here longest.
+            // The blocks that have been cached longest.
             let blocks = &mut self.blocks[class];
-            // SAFETY: nobody uses what is at hand.
+            // SAFETY: cached blocks are not in use.
             unsafe { self.small.give_back_many(class, &blocks[..MOVED]) };
             blocks.copy_within(MOVED.., 0);
             *length -= MOVED as u8;
@@ -62,12 +63,12 @@ impl Local {
     }
 }
 
-/// When its thread ends.
+/// Returns all blocks when the thread ends.
 impl Drop for Local {
     fn drop(&mut self) {
         for class in 0..AT_HAND {
             let length = usize::from(self.lengths[class]);
-            // SAFETY: nobody uses what is at hand.
+            // SAFETY: cached blocks are not in use.
             unsafe {
                 self.small
                     .give_back_many(class, &self.blocks[class][..length]);
@@ -76,7 +77,7 @@ impl Drop for Local {
     }
 }
 
-/// Does something with this thread's blocks. None while the thread ends.
+/// Calls a function with this thread's cache. Returns `None` while the thread is ending.
 #[inline]
 fn with<R>(small: &'static Small, f: impl FnOnce(&mut Local) -> R) -> Option<R> {
     let with = |local: &RefCell<Option<Box<Local>>>| {
@@ -86,7 +87,7 @@ fn with<R>(small: &'static Small, f: impl FnOnce(&mut Local) -> R) -> Option<R> 
     LOCAL.try_with(with).ok().flatten()
 }
 
-/// A block of at least `size` bytes, as [`Small::take`].
+/// Returns a block of at least `size` bytes, like [`Small::take`].
 #[inline]
 pub fn take(small: &'static Small, size: usize) -> Option<NonNull<u8>> {
     if size <= LARGEST
@@ -97,16 +98,16 @@ pub fn take(small: &'static Small, size: usize) -> Option<NonNull<u8>> {
     small.take(size)
 }
 
-/// Takes a block back; whether the address is one of a block.
+/// Takes a block back. Returns `false` if the address is not that of a block.
 ///
 /// # Safety
-/// If there is a block at this address, it is in use, and is no more.
+/// If there is a block at this address, it must be in use, and must not be used any more.
 #[inline]
 pub unsafe fn give_back(small: &'static Small, address: usize) -> bool {
     let Some(class) = small.class_at(address) else {
         return false;
     };
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     let put = |local: &mut Local| unsafe { local.give_back(class, address) };
     if class >= AT_HAND || with(small, put).is_none() {
         // SAFETY: as above.
@@ -149,15 +150,15 @@ mod tests {
             for i in 0..20_000usize {
                 let size = 1 + (i * 37) % 5000;
                 let block = take(small, size).expect("memory");
-                // SAFETY: a block of this size of this thread's own.
+                // SAFETY: a block of this size that this thread owns.
                 unsafe { block.as_ptr().write_bytes(size as u8, size) };
                 send.send((block.as_ptr() as usize, size))
                     .expect("a receiver");
             }
         });
         for (block, size) in receive {
-            // SAFETY: the other thread has written so many bytes, and has done with
-            // the block.
+            // SAFETY: the other thread has written this many bytes, and does not use the block
+            // any more.
             unsafe {
                 let bytes = std::slice::from_raw_parts(block as *const u8, size);
                 assert!(bytes.iter().all(|&b| b == size as u8));

@@ -1,16 +1,15 @@
-//! Blocks of host memory for the CPU plugin, kept from one use to the next.
+//! Blocks of host memory for the CPU plugin, kept for reuse.
 //!
-//! A program that runs on the CPU asks for the memory of its temporaries when it
-//! starts and gives it back when it ends. The C library returns blocks above some
-//! megabytes to the system at once, so that every step of training gets pages that
-//! the system has to find and clear anew: a third of the step of a small
-//! transformer. With small blocks the C library is slow where they are aligned, and
-//! where one thread takes and another gives back, as with every buffer of every run.
-//! What the plugin imports to take and to give back memory is therefore led here
-//! ([`serve`]): large blocks come from a `Pool`, in huge pages where the system has
-//! them, small ones from lists of freed blocks (`Small`). The rest is passed on to
-//! the C library. Of other libraries only the `free` of the plugin's C++ library is
-//! led here, since objects go back and forth between the two.
+//! A program that runs on the CPU allocates memory for its temporaries when it starts and frees
+//! it when it ends. The C library returns blocks above some megabytes to the system immediately,
+//! so every training step gets pages that the system has to find and clear again; this takes a
+//! third of the step of a small transformer. The C library is also slow for small blocks that are
+//! aligned, or that one thread allocates and another frees, as with every buffer of every run.
+//! The functions that the plugin imports for allocating and freeing memory are therefore replaced
+//! ([`serve`]): large blocks come from a `Pool`, in huge pages if the system has them, and small
+//! blocks from lists of freed blocks (`Small`). Other requests are forwarded to the C library. Of
+//! other libraries, only the `free` of the plugin's C++ library is replaced, because objects are
+//! passed between the two.
 
 use crate::settings;
 
@@ -27,7 +26,7 @@ mod pool;
 #[cfg(all(target_os = "linux", target_pointer_width = "64"))]
 mod small;
 
-/// What large blocks of host memory the CPU plugin has.
+/// Statistics of the large blocks of host memory that the CPU plugin has.
 ///
 /// ```
 /// let blocks = ramie_pjrt::host_blocks();
@@ -35,22 +34,20 @@ mod small;
 /// ```
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct HostBlocks {
-    /// Bytes of blocks that are in use.
+    /// Number of bytes in blocks in use.
     pub in_use: usize,
-    /// Bytes of blocks that are kept for the next use.
+    /// Number of bytes in blocks kept for reuse.
     pub kept: usize,
-    /// The most bytes that were in use at once; what is in use and what is kept are
-    /// together never more.
+    /// Peak number of bytes in use; `in_use` and `kept` together never exceed it.
     pub peak: usize,
 }
 
-/// The large blocks that CPU plugins have now.
+/// Returns the statistics of the large blocks that CPU plugins currently have.
 ///
-/// Blocks of 1 MB or more that a CPU plugin asks for (buffers, temporaries of
-/// programs) are kept when it frees them, and used again. They go back to the system
-/// when they were not used for some seconds, or when a block of another size is
-/// wanted. All numbers are zero on systems other than Linux, and where the
-/// environment says `RAMIE_KEEP_BLOCKS=0`.
+/// When a CPU plugin frees a block of 1 MiB or more (buffers, temporaries of programs), the block
+/// is kept and reused. It is returned to the system when it has not been used for some seconds,
+/// or when a block of another size is needed. All numbers are zero on systems other than Linux,
+/// and with `RAMIE_KEEP_BLOCKS=0`.
 pub fn host_blocks() -> HostBlocks {
     #[cfg(all(target_os = "linux", target_pointer_width = "64"))]
     {
@@ -62,10 +59,10 @@ pub fn host_blocks() -> HostBlocks {
     }
 }
 
-/// Leads the allocations of the library that holds this address to the pool.
+/// Redirects the allocations of the library that contains this address to the pool.
 ///
-/// Without effect where that cannot be done: the library then has its memory from
-/// the C library, as without us.
+/// If that is not possible, this has no effect, and the library allocates from the C library as
+/// usual.
 pub(crate) fn serve(address_in_library: *const ()) {
     if settings::KEEP_BLOCKS.get() == Ok(Some(false)) {
         return;

@@ -1,15 +1,15 @@
-//! The operators `new` of C++, of which a plugin imports those that it uses.
+//! The C++ `new` operators; a plugin imports those that it uses.
 //!
-//! What they return may be given back by any C++ code of the process, all of which
-//! comes to `free` in the C++ library. What that library takes itself stays the C
-//! library's: some of it is given back by `free` in places that nobody knows.
+//! Any C++ code of the process may free the memory they return, and all of it calls `free` in the
+//! C++ library. Memory that the C++ library itself allocates stays in the C library, because some
+//! of it is freed by unknown calls of `free`.
 
 use super::hooks::block;
 use super::imports::Imports;
 use std::ffi::c_void;
 use std::sync::OnceLock;
 
-/// Alignment of what asks for none.
+/// The alignment of operators without an alignment argument.
 const PLAIN: usize = 16;
 
 macro_rules! operators {
@@ -19,18 +19,18 @@ macro_rules! operators {
 
             type Operator = unsafe extern "C-unwind" fn(usize $(, $ty)*) -> *mut c_void;
 
-            /// The operator itself, for what is not served here.
+            /// The original operator, for requests that are not served here.
             static OPERATOR: OnceLock<Operator> = OnceLock::new();
 
             /// # Safety
-            /// That of the operator, which may throw.
+            /// The same as for the operator, which may throw.
             unsafe extern "C-unwind" fn served(size: usize $(, $arg: $ty)*) -> *mut c_void {
                 let block = block($alignment, size);
                 if !block.is_null() {
                     return block;
                 }
                 let operator = OPERATOR.get().expect("set before this is called");
-                // SAFETY: what the plugin asked for, passed on.
+                // SAFETY: forwards the plugin's request.
                 unsafe { operator(size $(, $arg)*) }
             }
 
@@ -46,7 +46,7 @@ macro_rules! operators {
             }
         })*
 
-        /// Puts functions of ours in the place of those that a plugin imports.
+        /// Replaces the operators that a plugin imports.
         pub fn replace(plugin: &Imports) {
             $($module::replace(plugin);)*
         }

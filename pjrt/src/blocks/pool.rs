@@ -5,25 +5,24 @@ use std::collections::HashMap;
 use std::ptr::NonNull;
 use std::time::{Duration, Instant};
 
-/// Every block starts at a multiple of this, the size of a huge page: an address
-/// that is none is no block's.
+/// The alignment of every block, which is the size of a huge page. Addresses that are not aligned
+/// to this cannot be blocks.
 pub const ALIGNMENT: usize = 2 << 20;
-/// The smallest block.
+/// The size of the smallest block.
 pub const SMALLEST: usize = 1 << 20;
 /// Sizes of blocks are multiples of this.
 const STEP: usize = 64 << 10;
-/// How long a block is kept that nobody wants.
+/// The time after which an unused block is released.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// Blocks in use, and blocks kept for their next use.
+/// Blocks in use, and blocks kept for reuse.
 ///
-/// What is in use and what is kept are together never more than the most that was
-/// in use at once.
+/// Their total size never exceeds the peak size in use.
 #[derive(Default)]
 pub struct Pool {
-    /// Sizes by address.
+    /// Sizes of the blocks in use, by address.
     used: HashMap<usize, usize>,
-    /// The one that was freed first is the first.
+    /// The kept blocks, in the order in which they were freed.
     kept: Vec<Kept>,
     usage: HostBlocks,
 }
@@ -34,7 +33,7 @@ struct Kept {
     since: Instant,
 }
 
-/// Whether a block serves a request: larger ones would be wasted on it.
+/// Returns `true` if a block is suitable for a request, that is, not much larger.
 fn fits(block: usize, size: usize) -> bool {
     block >= size && block - size <= size / 8 + STEP
 }
@@ -43,9 +42,9 @@ fn fits(block: usize, size: usize) -> bool {
 struct Pages;
 
 impl Pool {
-    /// A block that is kept and fits, with contents that nobody promised: of the
-    /// closest size, and among those the one freed last, whose contents are the most
-    /// likely to be in caches.
+    /// Returns a kept block that fits, with arbitrary contents. Prefers the closest size, and
+    /// among equal sizes the block that was freed last, whose contents are most likely in a
+    /// cache.
     pub fn reuse(&mut self, size: usize) -> Option<NonNull<u8>> {
         let fits = |i: &usize| fits(self.kept[*i].size, size);
         let candidates = (0..self.kept.len()).rev().filter(fits);
@@ -56,7 +55,7 @@ impl Pool {
         Some(self.hand_out(kept.address, kept.size))
     }
 
-    /// A new block of at least `size` bytes. Nothing when the system has no more.
+    /// Returns a new block of at least `size` bytes, or `None` if the system is out of memory.
     pub fn map(&mut self, size: usize) -> Option<NonNull<u8>> {
         let size = size.checked_next_multiple_of(STEP)?;
         let in_use = self.usage.in_use.saturating_add(size);
@@ -72,22 +71,22 @@ impl Pool {
         NonNull::new(address as *mut u8).expect("pages are not at address zero")
     }
 
-    /// Whether a block in use would fit, were it free.
+    /// Returns `true` if a block in use would fit after it is freed.
     pub fn has_in_use(&self, size: usize) -> bool {
         self.used.values().any(|&used| fits(used, size))
     }
 
-    /// Whether a block that is kept fits.
+    /// Returns `true` if a kept block fits.
     pub fn has_kept(&self, size: usize) -> bool {
         self.kept.iter().any(|k| fits(k.size, size))
     }
 
-    /// The size of the block at this address, if it is one in use.
+    /// Returns the size of the block in use at this address, if there is one.
     pub fn size_of(&self, address: usize) -> Option<usize> {
         self.used.get(&address).copied()
     }
 
-    /// Takes a block back; whether the address is one of a block in use.
+    /// Takes a block back. Returns `false` if the address is not that of a block in use.
     pub fn give_back(&mut self, address: usize) -> bool {
         let Some(size) = self.used.remove(&address) else {
             return false;
@@ -107,8 +106,8 @@ impl Pool {
         self.usage
     }
 
-    /// Gives blocks to the system, those kept longest first, until no more than
-    /// this is kept.
+    /// Releases blocks to the system, starting with those kept longest, until at most `bytes` are
+    /// kept.
     fn release_down_to(&mut self, bytes: usize) {
         let mut left = self.usage.kept;
         let first_to_stay = self.kept.iter().position(|k| {
@@ -121,7 +120,7 @@ impl Pool {
         self.release_first(first_to_stay.unwrap_or(self.kept.len()));
     }
 
-    /// Gives blocks to the system that were not used for long.
+    /// Releases blocks that have not been used for a long time.
     fn release_old(&mut self) {
         if self
             .kept
@@ -143,11 +142,11 @@ impl Pool {
 }
 
 impl Pages {
-    /// Fresh pages at a multiple of [`ALIGNMENT`], huge ones where the system likes.
+    /// Returns the address of fresh pages aligned to [`ALIGNMENT`], in huge pages if possible.
     fn map(size: usize) -> Option<usize> {
-        // More than is needed, of which the part that is aligned is kept.
+        // Maps more than needed and keeps the part that is aligned.
         let all = size.checked_add(ALIGNMENT)?;
-        // SAFETY: anonymous pages at a place of the system's choice.
+        // SAFETY: anonymous pages at an address chosen by the system.
         let start = unsafe {
             libc::mmap(
                 std::ptr::null_mut(),
@@ -166,15 +165,15 @@ impl Pages {
         Pages::unmap(start, address - start);
         Pages::unmap(address + size, start + all - address - size);
         let huge = size / ALIGNMENT * ALIGNMENT;
-        // SAFETY: pages that were just made. A system without huge pages refuses,
-        // and the pages are as good as before.
+        // SAFETY: pages that were just mapped. A system without huge pages returns an error, and
+        // the pages remain usable.
         unsafe { libc::madvise(address as *mut _, huge, libc::MADV_HUGEPAGE) };
         Some(address)
     }
 
     fn unmap(address: usize, size: usize) {
         if size > 0 {
-            // SAFETY: pages that `map` made and nobody uses.
+            // SAFETY: pages from `map` that are not in use.
             unsafe { libc::munmap(address as *mut _, size) };
         }
     }
@@ -225,7 +224,7 @@ mod tests {
             peak,
         };
         assert_eq!(pool.usage(), all_kept);
-        // Larger than each that is kept: the oldest two make room.
+        // Larger than each kept block: the two oldest make room.
         let large = take(&mut pool, 25 * MB);
         let usage = pool.usage();
         assert_eq!((usage.in_use, usage.kept), (25 * MB, 30 * MB));

@@ -1,23 +1,24 @@
-//! Small blocks: lists of freed ones by size, in one range of addresses.
+//! Small blocks: lists of freed blocks by size, in one range of addresses.
 
 use crate::lock::lock;
 use std::ptr::NonNull;
 use std::sync::{Mutex, MutexGuard};
 
-/// Every block starts at a multiple of this, and has a multiple of it in bytes.
+/// The alignment of every block; sizes are multiples of it.
 pub const ALIGNMENT: usize = 64;
-/// The largest block.
+/// The size of the largest block.
 const LARGEST: usize = 1 << 20;
-/// Sizes: four between each power of two and the next, beyond the first four units.
+/// The number of size classes: one for each of the first four units, then four between
+/// consecutive powers of two.
 pub const CLASSES: usize = class_of(LARGEST) + 1;
-/// Bytes of all blocks of one size, which lie together. What is beyond is the C
-/// library's to give, so that a large compilation does not fill memory with blocks
-/// that are never given back.
+/// Total number of bytes of all blocks of one class, which are contiguous. Further requests are
+/// served by the C library, so that a large compilation does not fill memory with blocks that are
+/// never released.
 const SPAN: usize = 2 << 20;
-/// Bytes of the addresses of the freed blocks of one size.
+/// Number of bytes for the list of addresses of the freed blocks of one class.
 const LIST: usize = SPAN / ALIGNMENT * size_of::<usize>();
 
-/// The number of the smallest class whose blocks have this size.
+/// Returns the number of the smallest class whose blocks have this size.
 pub const fn class_of(size: usize) -> usize {
     let units = size.div_ceil(ALIGNMENT);
     if units <= 4 {
@@ -29,7 +30,7 @@ pub const fn class_of(size: usize) -> usize {
     4 + (power - 2) * 4 + quarter
 }
 
-/// Bytes of the blocks of a class.
+/// Returns the block size of a class in bytes.
 const fn size_of_class(class: usize) -> usize {
     match class {
         0..4 => (class + 1) * ALIGNMENT,
@@ -37,29 +38,29 @@ const fn size_of_class(class: usize) -> usize {
     }
 }
 
-/// Small blocks of memory that are never given back to the system.
+/// Small blocks of memory, which are never released to the system.
 pub struct Small {
-    /// Where the range of addresses starts: blocks by class, then lists of freed ones
-    /// by class. Its pages are the system's until they are written to.
+    /// Start of the range of addresses: blocks by class, then lists of freed blocks by class.
+    /// Pages are not backed by memory until they are written to.
     base: usize,
     classes: [Mutex<Class>; CLASSES],
 }
 
-/// The blocks of one size.
+/// The blocks of one class.
 struct Class {
-    /// How many freed ones its list has. The blocks are not touched when they go from
-    /// thread to thread: what a thread has written to them is in another core's cache.
+    /// The number of freed blocks in the list. Passing blocks between threads does not touch the
+    /// blocks themselves, whose contents are in another core's cache.
     freed: usize,
-    /// Bytes of blocks that were never used.
+    /// The number of bytes in blocks that have never been used.
     fresh: usize,
 }
 
 impl Small {
     const SIZE: usize = (SPAN + LIST) * CLASSES;
 
-    /// None if the system has no such range of addresses.
+    /// Creates the range of addresses. Returns `None` if the system has no such range.
     pub fn new() -> Option<Small> {
-        // SAFETY: anonymous pages at a place of the system's choice.
+        // SAFETY: anonymous pages at an address chosen by the system.
         let base = unsafe {
             libc::mmap(
                 std::ptr::null_mut(),
@@ -84,8 +85,8 @@ impl Small {
         lock(&self.classes[class])
     }
 
-    /// A block of at least `size` bytes. None for a size that is large, and when all
-    /// blocks of the size are in use.
+    /// Returns a block of at least `size` bytes. Returns `None` if the size is too large, or if
+    /// all blocks of the class are in use.
     pub fn take(&self, size: usize) -> Option<NonNull<u8>> {
         if size > LARGEST {
             return None;
@@ -95,15 +96,15 @@ impl Small {
         NonNull::new(block[0] as *mut u8)
     }
 
-    /// Puts the addresses of blocks of a class in `blocks`, as many as it has room
-    /// for and there are, and returns how many.
+    /// Fills `blocks` with addresses of free blocks of a class, as far as there are any, and
+    /// returns their number.
     pub fn take_many(&self, number: usize, blocks: &mut [usize]) -> usize {
         let mut class = self.class(number);
         let size = size_of_class(number);
         let again = blocks.len().min(class.freed);
         let (freed, fresh) = blocks.split_at_mut(again);
         class.freed -= again;
-        // SAFETY: the last addresses of the list, which the lock is for.
+        // SAFETY: the last addresses of the list, which the lock protects.
         unsafe {
             let last = self.list(number).add(class.freed);
             last.copy_to_nonoverlapping(freed.as_mut_ptr(), again);
@@ -116,18 +117,19 @@ impl Small {
         again + left
     }
 
-    /// Where the addresses of the freed blocks of a class are; it has room for all.
+    /// Returns the list of addresses of the freed blocks of a class, which has space for all of
+    /// them.
     fn list(&self, number: usize) -> *mut usize {
         (self.base + SPAN * CLASSES + LIST * number) as *mut usize
     }
 
-    /// The size of the block at this address, if the address is one of a block.
+    /// Returns the size of the block at this address, if there is one.
     #[inline]
     pub fn size_of(&self, address: usize) -> Option<usize> {
         self.class_at(address).map(size_of_class)
     }
 
-    /// The class of the block at this address, if the address is one of a block.
+    /// Returns the class of the block at this address, if there is one.
     #[inline]
     pub fn class_at(&self, address: usize) -> Option<usize> {
         let class = address.wrapping_sub(self.base) / SPAN;
@@ -137,10 +139,11 @@ impl Small {
     /// Takes blocks of a class back.
     ///
     /// # Safety
-    /// Blocks of this class were in use at these addresses, and are no more.
+    /// Blocks of this class must have been in use at these addresses, and must not be used any
+    /// more.
     pub unsafe fn give_back_many(&self, number: usize, blocks: &[usize]) {
         let mut class = self.class(number);
-        // SAFETY: the list has room for the addresses of all blocks that are free.
+        // SAFETY: the list has space for the addresses of all free blocks.
         unsafe {
             let end = self.list(number).add(class.freed);
             end.copy_from_nonoverlapping(blocks.as_ptr(), blocks.len());
@@ -148,7 +151,7 @@ impl Small {
         class.freed += blocks.len();
     }
 
-    /// How many blocks of a class there are.
+    /// Returns the number of blocks of a class.
     #[cfg(test)]
     pub fn capacity(&self, class: usize) -> usize {
         SPAN / size_of_class(class)
@@ -157,7 +160,7 @@ impl Small {
 
 impl Drop for Small {
     fn drop(&mut self) {
-        // SAFETY: the pages that `new` made.
+        // SAFETY: pages created by `new`.
         unsafe { libc::munmap(self.base as *mut _, Small::SIZE) };
     }
 }

@@ -8,8 +8,8 @@ macro_rules! arguments {
         #[repr(C)]
         pub(crate) struct $name { pub header: Header, $(pub $field: $ty),* }
 
-        // SAFETY: repr(C) with the header first and explicit padding; pointers,
-        // integers, `false` and `None` are all zero bytes; slot and fields are the ABI's.
+        // SAFETY: repr(C) with the header first and explicit padding; pointers, integers, `false`
+        // and `None` are all zero bytes; slot and fields are those of the ABI.
         unsafe impl Arguments for $name {
             const SLOT: usize = $slot;
             const NAME: &'static str = $function;
@@ -18,7 +18,7 @@ macro_rules! arguments {
     )*};
 }
 
-/// Called by the plugin once an event is done; owns the error.
+/// Called by the plugin when an event is done; owns the error.
 pub(crate) type OnReady = unsafe extern "C" fn(error: *mut RawError, user: *mut c_void);
 
 arguments! {
@@ -226,7 +226,7 @@ arguments! {
     }
 }
 
-/// A number the plugin may leave unset.
+/// A number that the plugin may leave unset.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub(crate) struct OptionalI64 {
@@ -235,15 +235,15 @@ pub(crate) struct OptionalI64 {
     pub reserved: [u8; 7],
 }
 
-/// Implements [`Arguments`] for structs that are passed inside arguments and belong
-/// to no slot, so that [`zeroed`] serves them too.
+/// Implements [`Arguments`] for structs that are passed inside arguments and have no slot, so
+/// that [`zeroed`] works for them, too.
 macro_rules! nested {
     ($($name:ident, $c_name:literal { $($field:ident: $ty:ty),* $(,)? })*) => {$(
         #[repr(C)]
         pub(crate) struct $name { pub header: Header, $(pub $field: $ty),* }
 
-        // SAFETY: layout as for `arguments!`; the slot lies beyond any table, so
-        // `Api::function` finds nothing for it.
+        // SAFETY: layout as for `arguments!`; the slot is beyond any table, so `Api::function`
+        // returns `None` for it.
         unsafe impl Arguments for $name {
             const SLOT: usize = 1 << 32;
             const NAME: &'static str = $c_name;

@@ -1,8 +1,8 @@
-//! The C ABI of XLA's foreign functions (FFI 0.1 and later), and the PJRT extension
-//! that registers one.
+//! The C ABI of XLA's foreign functions (FFI 0.1 and later), and the PJRT extension for
+//! registering them.
 //!
-//! These structs are written by the plugin. It states the size of each, and fields
-//! are only ever appended, so what is declared here is what every version has.
+//! The plugin writes these structs. It reports the size of each, and fields are only ever
+//! appended, so the declared fields exist in every version.
 
 use super::{ExtensionBase, RawError};
 use std::ffi::{c_char, c_void};
@@ -19,7 +19,7 @@ pub(crate) struct FfiExtension {
     pub register_handler: Option<unsafe extern "C" fn(*mut RegisterHandler) -> *mut RawError>,
 }
 
-/// Registers a handler. This struct has no room for an extension.
+/// Registers a handler. This struct has no extension field.
 #[repr(C)]
 pub(crate) struct RegisterHandler {
     pub struct_size: usize,
@@ -31,33 +31,33 @@ pub(crate) struct RegisterHandler {
     pub traits: u32,
 }
 
-/// What XLA calls for a custom call; a null error is success.
+/// The function that XLA calls for a custom call; a null error means success.
 pub(crate) type Handler = unsafe extern "C" fn(*mut CallFrame) -> *mut FfiError;
 
-/// An error that XLA owns once it is returned.
+/// An error, which XLA owns after it is returned.
 #[repr(C)]
 pub(crate) struct FfiError {
     _opaque: [u8; 0],
 }
 
-/// The two words that every struct starts with.
+/// The two words at the start of every struct.
 #[repr(C)]
 pub(crate) struct FfiHeader {
     pub struct_size: usize,
     pub extension_start: *mut ExtensionBase,
 }
 
-/// The number of the extension by which XLA asks a handler for its version.
+/// The number of the extension by which XLA queries the version of a handler.
 pub(crate) const METADATA: u32 = 1;
 
-/// The extension that asks; the answer is written behind the pointer.
+/// The extension for the query; the answer is written to the target of the pointer.
 #[repr(C)]
 pub(crate) struct MetadataExtension {
     pub base: ExtensionBase,
     pub metadata: *mut Metadata,
 }
 
-/// What a handler says about itself.
+/// The metadata of a handler.
 #[repr(C)]
 pub(crate) struct Metadata {
     pub struct_size: usize,
@@ -82,7 +82,7 @@ pub(crate) struct FfiApi {
     pub error_create: Option<unsafe extern "C" fn(*mut ErrorCreate) -> *mut FfiError>,
 }
 
-/// Makes an error; the message ends with a zero byte.
+/// Creates an error; the message is zero-terminated.
 #[repr(C)]
 pub(crate) struct ErrorCreate {
     pub header: FfiHeader,
@@ -90,10 +90,10 @@ pub(crate) struct ErrorCreate {
     pub code: i32,
 }
 
-/// The stage in which operands and results are there.
+/// The stage in which operands and results exist.
 pub(crate) const EXECUTE: u32 = 3;
 
-/// One call of a handler.
+/// A call of a handler.
 #[repr(C)]
 pub(crate) struct CallFrame {
     pub header: FfiHeader,
@@ -114,7 +114,7 @@ pub(crate) struct Values {
     pub values: *const *const FfiBuffer,
 }
 
-/// Elements, in row-major order.
+/// An array of elements in row-major order.
 #[repr(C)]
 pub(crate) struct FfiBuffer {
     pub header: FfiHeader,
@@ -140,19 +140,19 @@ pub(crate) mod kind {
     pub const SCALAR: u32 = 3;
 }
 
-/// Text with its length.
+/// A string with its length.
 #[repr(C)]
 pub(crate) struct ByteSpan {
     pub start: *const u8,
     pub len: usize,
 }
 
-/// A number among the attributes.
+/// A numeric attribute.
 #[repr(C)]
 pub(crate) struct FfiScalar {
     pub dtype: u32,
     pub value: *const c_void,
 }
 
-/// `INTERNAL` among the error codes.
+/// The error code `INTERNAL`.
 pub(crate) const INTERNAL: i32 = 13;

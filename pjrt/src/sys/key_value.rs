@@ -1,13 +1,12 @@
-//! The callbacks through which a plugin reaches a key-value store that processes
-//! share.
+//! The callbacks through which a plugin accesses a key-value store shared by processes.
 //!
-//! These structs are written by the plugin. It states the size of each, and fields
-//! are only ever appended, so what is declared here is what every version has.
+//! The plugin writes these structs. It reports the size of each, and fields are only ever
+//! appended, so the declared fields exist in every version.
 
 use super::{ExtensionBase, RawError};
 use std::ffi::{c_char, c_int, c_void};
 
-/// Makes an error of the plugin: code, message and the message's length.
+/// Creates an error of the plugin from a code, a message and the message's length.
 pub(crate) type MakeError = unsafe extern "C" fn(i32, *const c_char, usize) -> *mut RawError;
 
 /// Frees a value that a callback has returned.
@@ -28,7 +27,7 @@ pub(crate) struct KeyValueGet {
     pub delete_value: Option<DeleteValue>,
 }
 
-/// Asks for a key that may not be there.
+/// Gets a key that may not exist.
 #[repr(C)]
 pub(crate) struct KeyValueTryGet {
     pub struct_size: usize,
@@ -55,9 +54,9 @@ pub(crate) struct KeyValuePut {
     pub user: *mut c_void,
 }
 
-/// Answers a [`KeyValueGet`]; a null error is success.
+/// Implements a [`KeyValueGet`]; a null error means success.
 pub(crate) type Get = unsafe extern "C" fn(*mut KeyValueGet) -> *mut RawError;
-/// Answers a [`KeyValueTryGet`]; a null error is success.
+/// Implements a [`KeyValueTryGet`]; a null error means success.
 pub(crate) type TryGet = unsafe extern "C" fn(*mut KeyValueTryGet) -> *mut RawError;
-/// Answers a [`KeyValuePut`]; a null error is success.
+/// Implements a [`KeyValuePut`]; a null error means success.
 pub(crate) type Put = unsafe extern "C" fn(*mut KeyValuePut) -> *mut RawError;

@@ -1,7 +1,7 @@
-//! The layouts this crate writes, checked against the numbers of the C header.
+//! Struct layouts of this crate, checked against the numbers of the C header.
 //!
-//! For a struct that has grown since API 0.81 the offsets of its old fields are
-//! unchanged, and the whole struct is checked against API 0.114.
+//! For a struct that has grown since API 0.81, the offsets of its old fields are unchanged, and
+//! the whole struct is checked against API 0.114.
 
 use super::*;
 use std::mem::offset_of;

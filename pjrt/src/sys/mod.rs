@@ -1,17 +1,17 @@
-//! The PJRT C ABI, written by hand.
+//! Handwritten bindings of the PJRT C ABI.
 //!
-//! Layouts and slot numbers follow the C header of PJRT API 0.114; they are facts
-//! of an append-only binary interface and are checked by `layout.rs` against the
-//! sizes and offsets of API 0.81, the oldest this crate accepts.
+//! Layouts and slot numbers follow the C header of PJRT API 0.114. They are facts of an
+//! append-only binary interface. `layout.rs` checks them against the sizes and offsets of API
+//! 0.81, the oldest supported version.
 //!
 //! Three rules keep one binary compatible with every plugin from 0.81 on:
 //!
-//! * A function is read from the table only if its slot lies inside the size the
-//!   plugin reports ([`Api::function`]).
-//! * Argument structs are zeroed, carry a zero tail ([`Padded`]) and count it in
-//!   their `struct_size`, because a plugin refuses a struct smaller than its own
-//!   and accepts a larger one.
-//! * Elements of arrays ([`NamedValue`]) have exactly the size of the ABI.
+//! * A function is only read from the table if its slot is inside the size that the plugin
+//!   reports ([`Api::function`]).
+//! * Argument structs are zeroed, have a zero tail ([`Padded`]) and include it in their
+//!   `struct_size`, because a plugin rejects a struct smaller than its own and accepts a larger
+//!   one.
+//! * Elements of arrays ([`NamedValue`]) have exactly the size in the ABI.
 
 mod args;
 pub(crate) mod ffi;
@@ -26,7 +26,7 @@ use std::ffi::c_char;
 use std::ops::{Deref, DerefMut};
 use std::ptr::NonNull;
 
-/// Declares types that only the plugin can look into.
+/// Declares opaque types, whose contents only the plugin accesses.
 macro_rules! opaque {
     ($($name:ident),* $(,)?) => {$(
         #[repr(C)]
@@ -39,7 +39,7 @@ opaque! {
     RawExecutable, RawLoadedExecutable, RawBuffer, RawSerializedExecutable, RawTopology,
 }
 
-/// One node of the linked list of extensions.
+/// A node of the linked list of extensions.
 #[repr(C)]
 pub(crate) struct ExtensionBase {
     pub struct_size: usize,
@@ -47,7 +47,7 @@ pub(crate) struct ExtensionBase {
     pub next: *mut ExtensionBase,
 }
 
-/// The two words that every argument struct starts with.
+/// The two words at the start of every argument struct.
 #[repr(C)]
 pub(crate) struct Header {
     pub struct_size: usize,
@@ -61,7 +61,7 @@ pub(crate) struct ApiTable {
     pub version: ApiVersion,
 }
 
-/// The version a plugin was built with.
+/// The API version that a plugin was built with.
 #[repr(C)]
 pub(crate) struct ApiVersion {
     pub header: Header,
@@ -69,8 +69,7 @@ pub(crate) struct ApiVersion {
     pub minor: i32,
 }
 
-/// A named option, attribute or property. Sent and received in arrays, so its
-/// size is exact.
+/// A named option, attribute or property. Values are passed in arrays, so the size is exact.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub(crate) struct NamedValue {
@@ -83,7 +82,7 @@ pub(crate) struct NamedValue {
     pub value_size: usize,
 }
 
-/// The payload of a [`NamedValue`]; `kind` says which field is set.
+/// The payload of a [`NamedValue`]; `kind` selects the field.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub(crate) union NamedValuePayload {
@@ -110,7 +109,7 @@ pub(crate) mod host_buffer {
     pub const IMMUTABLE_ZERO_COPY: u32 = 2;
 }
 
-/// A dimension order without tiles: the only layout this crate asks for.
+/// An order of dimensions without tiles, which is the only layout this crate requests.
 #[repr(C)]
 pub(crate) struct TiledLayout {
     pub header: Header,
@@ -121,7 +120,7 @@ pub(crate) struct TiledLayout {
     pub num_tiles: usize,
 }
 
-/// A memory layout; kind 0 is [`TiledLayout`], the larger arm of the C union.
+/// A memory layout. Kind 0 is [`TiledLayout`], the larger variant of the C union.
 #[repr(C)]
 pub(crate) struct MemoryLayout {
     pub header: Header,
@@ -130,20 +129,20 @@ pub(crate) struct MemoryLayout {
     pub reserved: u32,
 }
 
-/// The arguments of one function of the table.
+/// The arguments of a function of the table.
 ///
 /// # Safety
-/// The type is `repr(C)`, begins with a [`Header`], has size a multiple of 8, is
-/// valid when all its bytes are zero, and is what the function in slot `SLOT` takes.
+/// The type must be `repr(C)`, begin with a [`Header`], have a size that is a multiple of 8, be
+/// valid when all its bytes are zero, and be the argument of the function in slot `SLOT`.
 pub(crate) unsafe trait Arguments {
-    /// Position in the function table.
+    /// Index in the function table.
     const SLOT: usize;
-    /// The function's name, for messages.
+    /// Name of the function, for messages.
     const NAME: &'static str;
 }
 
-/// Bytes of zeros behind every struct handed to the plugin: room for the fields
-/// that newer plugins append.
+/// Number of zero bytes after every struct passed to the plugin, as space for the fields that
+/// newer plugins append.
 const TAIL_WORDS: usize = 8;
 
 /// A struct followed by a zero tail that its `struct_size` includes.
@@ -166,12 +165,12 @@ impl<T> DerefMut for Padded<T> {
     }
 }
 
-/// Zeroed arguments with their size filled in.
+/// Returns zeroed arguments with their size filled in.
 #[inline]
 pub(crate) fn zeroed<T: Arguments>() -> Padded<T> {
-    // SAFETY: `Arguments` promises that all-zero bytes are a valid `T`.
+    // SAFETY: `Arguments` guarantees that all-zero bytes are a valid `T`.
     let mut padded: Padded<T> = unsafe { std::mem::zeroed() };
-    // SAFETY: `Arguments` promises that `T` begins with a `Header`.
+    // SAFETY: `Arguments` guarantees that `T` begins with a `Header`.
     unsafe { (*(&raw mut padded.body).cast::<Header>()).struct_size = size_of::<Padded<T>>() };
     padded
 }
@@ -179,55 +178,54 @@ pub(crate) fn zeroed<T: Arguments>() -> Padded<T> {
 /// A function of the table.
 pub(crate) type Function<T> = unsafe extern "C" fn(*mut Padded<T>) -> *mut RawError;
 
-/// A loaded plugin's function table. Plugins are never unloaded, so it lives for
-/// ever.
+/// A loaded plugin's function table. Plugins are never unloaded, so it lives forever.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Api(NonNull<ApiTable>);
 
-// SAFETY: the table is constant data of a library that is never unloaded, and PJRT
-// functions may be called from any thread.
+// SAFETY: the table is constant data of a library that is never unloaded, and PJRT functions may
+// be called from any thread.
 unsafe impl Send for Api {}
 // SAFETY: as above.
 unsafe impl Sync for Api {}
 
 impl Api {
-    /// Wraps what `GetPjrtApi` returned.
+    /// Wraps the return value of `GetPjrtApi`.
     ///
     /// # Safety
-    /// `table` points to a `PJRT_Api` that lives until the process ends.
+    /// `table` must point to a `PJRT_Api` that lives until the process ends.
     pub unsafe fn new(table: NonNull<ApiTable>) -> Api {
         Api(table)
     }
 
-    /// An address within the plugin.
+    /// Returns an address in the plugin.
     pub fn address(self) -> *const () {
         self.0.as_ptr().cast_const().cast()
     }
 
-    /// Major and minor version.
+    /// Returns the major and minor version.
     pub fn version(self) -> (i32, i32) {
-        // SAFETY: `Api::new` promises a live table.
+        // SAFETY: `Api::new` requires a live table.
         let version = unsafe { &self.0.as_ref().version };
         (version.major, version.minor)
     }
 
-    /// Bytes of the table, which say how many functions it holds.
+    /// Returns the size of the table in bytes, which determines the number of functions.
     pub fn table_size(self) -> usize {
-        // SAFETY: `Api::new` promises a live table.
+        // SAFETY: `Api::new` requires a live table.
         unsafe { self.0.as_ref().header.struct_size }
     }
 
-    /// The extensions, in the plugin's order; constant data of the plugin.
+    /// Returns the extensions in the plugin's order, which are constant data of the plugin.
     pub fn extensions(self) -> impl Iterator<Item = NonNull<ExtensionBase>> {
-        // SAFETY: `Api::new` promises a live table.
+        // SAFETY: `Api::new` requires a live table.
         let first = NonNull::new(unsafe { self.0.as_ref().header.extension_start });
         std::iter::successors(first, |node| {
-            // SAFETY: the list is constant data of the plugin, ended by null.
+            // SAFETY: the list is constant data of the plugin and ends with null.
             NonNull::new(unsafe { node.as_ref() }.next)
         })
     }
 
-    /// The extension of this type, if the plugin has it with all that `T` has.
+    /// Returns the extension of this type, if the plugin has it with at least the fields of `T`.
     pub fn extension<T>(self, kind: u32) -> Option<NonNull<T>> {
         let found = self.extensions().find(|node| {
             // SAFETY: as above.
@@ -237,15 +235,15 @@ impl Api {
         found.map(NonNull::cast)
     }
 
-    /// The function that takes `T`, if this plugin has it.
+    /// Returns the function that takes `T`, if this plugin has it.
     #[inline]
     pub fn function<T: Arguments>(self) -> Option<Function<T>> {
         let offset = size_of::<ApiTable>() + T::SLOT * size_of::<usize>();
         if offset + size_of::<usize>() > self.table_size() {
             return None;
         }
-        // SAFETY: the slot lies inside the table (checked above); a slot holds a
-        // function pointer or null, which is what `Option<Function>` is.
+        // SAFETY: the slot is inside the table, as checked above. A slot contains a function
+        // pointer or null, which is a valid `Option<Function>`.
         unsafe {
             *self
                 .0

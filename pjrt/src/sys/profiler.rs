@@ -1,4 +1,4 @@
-//! The C ABI of a plugin's profiler, reached through the PJRT extension for it.
+//! The C ABI of a plugin's profiler, which is a PJRT extension.
 
 use super::ExtensionBase;
 use std::ffi::{c_char, c_void};
@@ -13,7 +13,7 @@ pub(crate) struct ProfilerExtension {
     pub api: *const ProfilerApi,
 }
 
-/// The profiler and its errors, which only the plugin can look into.
+/// The profiler and its errors, whose contents only the plugin accesses.
 #[repr(C)]
 pub(crate) struct RawProfiler {
     _opaque: [u8; 0],
@@ -25,7 +25,7 @@ pub(crate) struct ProfilerError {
 
 type Call<T> = Option<unsafe extern "C" fn(*mut T) -> *mut ProfilerError>;
 
-/// The functions of the first version; later ones append to the table.
+/// The functions of the first version; later versions append to the table.
 #[repr(C)]
 pub(crate) struct ProfilerApi {
     pub struct_size: usize,
@@ -64,14 +64,15 @@ pub(crate) struct ProfilerCreate {
     pub profiler: *mut RawProfiler,
 }
 
-/// What destroying, starting and stopping take.
+/// The arguments of destroying, starting and stopping.
 #[repr(C)]
 pub(crate) struct ProfilerCall {
     pub struct_size: usize,
     pub profiler: *mut RawProfiler,
 }
 
-/// Without a buffer it asks for the size, or gives the plugin's own buffer.
+/// The arguments of collecting data. Without a buffer, the call returns the size, or the plugin's
+/// own buffer.
 #[repr(C)]
 pub(crate) struct ProfilerCollect {
     pub struct_size: usize,
