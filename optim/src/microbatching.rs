@@ -167,7 +167,7 @@ pub fn reshape_batch_axis<B: Tree>(batch: &B, size: usize, axis: usize) -> B {
 /// # Panics
 /// The returned function panics if the batch has no arrays, if its arrays have different numbers
 /// of examples, if the microbatch size does not divide that number, if a mean is requested of
-/// results that are not floats, or if results without a batch axis are to be concatenated.
+/// results that are not floats, or if results without a batch axis must be concatenated.
 pub fn microbatch<B: Tree, R: Tree>(
     fun: impl Fn(B) -> R + Send + Sync,
     options: Microbatch,
