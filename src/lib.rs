@@ -1,9 +1,8 @@
-//! Ramie trains neural networks in Rust: arrays, function transformations,
-//! models and optimizers in the vocabulary of JAX, compiled by XLA for CPU, GPU
-//! and TPU. No Python runs in the process.
+//! Ramie trains neural networks in Rust: arrays, function transformations, models and optimizers
+//! with JAX's vocabulary, compiled by XLA for CPU, GPU and TPU. No Python runs in the process.
 //!
-//! A function of arrays is ordinary Rust. [`grad`] differentiates it, [`vmap`]
-//! batches it, [`jit`] compiles it, and they compose:
+//! A function of arrays is an ordinary Rust function. [`grad`] differentiates it, [`vmap`] batches
+//! it, [`jit`] compiles it, and they compose:
 //!
 //! ```
 //! use ramie::{Array, grad, jit, vmap};
@@ -18,49 +17,46 @@
 //! assert_eq!(force(x.clone()).to_vec::<f32>(), (x - sine).to_vec::<f32>());
 //! ```
 //!
-//! # Where things are
+//! # Overview
 //!
-//! - [`Array`], [`DType`]: elements on a device, with the operations of NumPy as
-//!   methods. Operators broadcast and promote as in JAX; number literals take
-//!   the dtype of the array they meet.
-//! - Transformations: [`jit`], [`grad`], [`value_and_grad`], [`jvp`], [`vjp`],
-//!   [`linearize`], [`linear_transpose`], [`vmap`], [`make_jaxpr`],
-//!   [`eval_shape`]. Whole Jacobians: [`jacfwd`], [`jacrev`], [`hessian`],
-//!   [`hvp`]. Derivatives of one's own: [`custom_jvp`], [`custom_vjp`]. Less
-//!   memory: [`remat`], by [`CheckpointPolicy`].
-//! - Control flow on values: [`cond`], [`switch`], [`scan`], [`map`],
-//!   [`fori_loop`], [`while_loop`], [`associative_scan`]. Many train steps in one
-//!   program: [`train_steps`].
-//! - Collectives over axes that [`vmap_with`] names: [`psum`], [`all_gather`],
-//!   [`ppermute`] and their kin.
-//! - [`random`]: numbers from explicit keys, bit for bit those of JAX.
-//! - [`linalg`]: decompositions of matrices, and systems of equations. [`fft`]:
-//!   Fourier transforms. [`image`]: images of another size.
-//! - [`debug`], [`io_callback`], [`pure_callback`]: the host's functions in
-//!   programs. [`checkify`], [`profiler`], [`export`]: checks of values, traces
-//!   of time, programs as files.
-//! - [`Tree`], [`tree`], [`State`]: structures of arrays. Whatever a transformed
-//!   function takes or returns is a tree; `#[derive(Tree)]` makes a struct one.
-//! - [`nn`]: models as structs with `#[derive(Module)]`, variables such as
-//!   [`nn::Param`], layers such as [`nn::Linear`], and [`nn::Optimizer`].
+//! - [`Array`], [`DType`]: elements on a device, with NumPy's operations as methods. Operators
+//!   broadcast and promote as in JAX; number literals take the dtype of the array operand.
+//! - Transformations: [`jit`], [`grad`], [`value_and_grad`], [`jvp`], [`vjp`], [`linearize`],
+//!   [`linear_transpose`], [`vmap`], [`make_jaxpr`], [`eval_shape`]. Whole Jacobians: [`jacfwd`],
+//!   [`jacrev`], [`hessian`], [`hvp`]. Custom derivatives: [`custom_jvp`], [`custom_vjp`].
+//!   Rematerialization: [`remat`], with a [`CheckpointPolicy`].
+//! - Control flow on values: [`cond`], [`switch`], [`scan`], [`map`], [`fori_loop`],
+//!   [`while_loop`], [`associative_scan`]. Many training steps in one program: [`train_steps`].
+//! - Collectives over axes named by [`vmap_with`]: [`psum`], [`all_gather`], [`ppermute`] and
+//!   others.
+//! - [`random`]: random numbers from explicit keys. Keys, bits and uniforms equal JAX's bit for
+//!   bit; normals differ by at most 2 ulp.
+//! - [`linalg`]: matrix decompositions and linear systems. [`fft`]: Fourier transforms. [`image`]:
+//!   image resizing.
+//! - [`debug`], [`io_callback`], [`pure_callback`]: host callbacks. [`checkify`], [`profiler`],
+//!   [`export`]: runtime checks, profiler traces, programs as files.
+//! - [`Tree`], [`tree`], [`State`]: pytrees of arrays. Arguments and results of transformed
+//!   functions are trees; `#[derive(Tree)]` implements the trait for a struct.
+//! - [`nn`]: models as structs with `#[derive(Module)]`, variables such as [`nn::Param`], layers
+//!   such as [`nn::Linear`], and [`nn::Optimizer`].
 //! - [`optim`]: gradient transformations, composed with [`optim::chain`].
-//! - [`data`]: data sets. [`mod@checkpoint`]: saving and restoring.
-//! - [`distributed`]: programs of several processes, on several hosts.
+//! - [`data`]: datasets. [`mod@checkpoint`]: saving and restoring.
+//! - [`distributed`]: programs of several processes on several hosts.
 //! - [`configure`], [`devices`], [`init_logging`]: the process's XLA client.
-//! - [`core`]: how it works inside: the typed IR, primitives,
-//!   lowering to StableHLO. [`pjrt`]: the layer over XLA's plugins.
+//! - [`core`]: internals: the typed IR, primitives, lowering to StableHLO. [`pjrt`]: the layer
+//!   over XLA's plugins.
 //!
-//! [`prelude`] has what most programs name.
+//! [`prelude`] exports the names that most programs use.
 //!
 //! # Errors
 //!
-//! A mistake of the caller (shapes that do not fit, an axis that is not there)
-//! panics at the caller's line with what was expected, what was given and a
-//! remedy. What the world does (a missing plugin, a full disk, a damaged file)
-//! comes back as a [`Result`].
+//! A mistake in the program, such as mismatched shapes or an invalid axis, panics at the caller's
+//! line. The message contains the expected and the actual values and a remedy. Failures of the
+//! environment, such as a missing plugin, a full disk or a damaged file, are returned as a
+//! [`Result`].
 #![forbid(unsafe_code)]
 
-// Derived code names this crate from outside and from its own examples alike.
+// Derived code uses the same crate name in other crates and in this crate's own examples.
 #[allow(unused_extern_crates)]
 extern crate self as ramie;
 
@@ -91,7 +87,7 @@ pub use ramie_core::{
     einsum_path, einsum_sharded, fft, hstack, image, lax_sort, linalg, meshgrid, meshgrid_ij,
     random, s, stack, vstack, where_,
 };
-// Functions of NumPy and of neural networks.
+// Functions of NumPy and for neural networks.
 #[doc(inline)]
 pub use ramie_core::{
     Attention, BitOrder, BoundsMode, Covariance, DTypeKind, Distinct, FloatInfo, Histogram,
@@ -120,7 +116,7 @@ pub use ramie_core::{
 pub use ramie_core::{RootFn, custom_root, custom_root_with_aux};
 #[doc(inline)]
 pub use ramie_core::{StepCount, StepFunction, TrainStepsOptions, train_steps, train_steps_with};
-// Elements of less than sixteen bits.
+// Elements narrower than sixteen bits.
 #[doc(inline)]
 pub use ramie_core::{
     F4E2M1Fn, F8E4M3Fn, F8E4M3Fnuz, F8E5M2, F8E5M2Fnuz, F8E8M0Fnu, I2, I4, U2, U4,
@@ -134,7 +130,7 @@ pub use ramie_core::{
     jit_with, jvp, linear_transpose, linearize, log_compiles, make_jaxpr, value_and_grad,
     value_and_grad_holomorphic, vjp, vjp_with_aux, vmap, vmap_axes, vmap_with,
 };
-// Derivatives of one's own, and what they keep.
+// Custom derivatives and rematerialization.
 #[doc(inline)]
 pub use ramie_core::{
     CheckpointOptions, CheckpointPolicy, Residual, checkpoint, checkpoint_name, checkpoint_with,
@@ -150,10 +146,10 @@ pub use ramie_core::{
     JvpTerm, Tangents, custom_jvp, custom_jvp_nondiff, custom_jvp_symbolic_zeros, custom_jvp_terms,
     custom_vjp, custom_vjp_nondiff, custom_vjp_symbolic_zeros,
 };
-// Operations of one's own, by name.
+// Custom composite operations.
 #[doc(inline)]
 pub use ramie_core::{CompositeAttribute, CompositeName, composite};
-// Batches of one's own.
+// Custom batching rules.
 #[doc(inline)]
 pub use ramie_core::{BatchedResults, Mapped, custom_vmap, sequential_vmap};
 // Collectives over mapped axes.
@@ -168,14 +164,14 @@ pub use ramie_core::{
     axis_size, pbroadcast, pmax, pmean, pmin, ppermute, pshuffle, psum, psum_scatter,
     psum_scatter_tiled, pswapaxes, pvary,
 };
-// Looking into programs, and calling back.
+// Inspecting programs, and host callbacks.
 #[doc(inline)]
 pub use ramie_core::{
     NamedScope, Scope, VmapMethod, debug, debug_infs, debug_nans, disable_jit, effects_barrier,
     enter_named_scope, io_callback, io_callback_ordered, named_scope, pure_callback,
     pure_callback_with,
 };
-// Structures of arrays.
+// Pytrees of arrays.
 #[doc(inline)]
 pub use ramie_core::{State, StateMismatch, Tree, tree};
 #[doc(inline)]
@@ -187,7 +183,7 @@ pub use ramie_core::{
     RuntimeOptions, Value, at_exit, compilation_stats, configure, devices, runtime,
     with_default_device,
 };
-// Meshes, and how arrays are sharded over them.
+// Meshes and shardings of arrays.
 #[doc(inline)]
 pub use ramie_core::{
     AbstractMesh, AxisType, HostShard, Mesh, MeshGuard, NamedSharding, OutSharding, P,
@@ -197,7 +193,7 @@ pub use ramie_core::{
     make_mesh, make_mesh_with, reshard, set_mesh, shard_map, shard_map_with, type_of,
     visualize_sharding, with_mesh, with_sharding_constraint,
 };
-// Names of dimensions, and rules for them.
+// Logical axis names and their rules.
 #[doc(inline)]
 pub use ramie_core::{Error, Result, ShapeError};
 #[doc(inline)]
@@ -213,13 +209,13 @@ mod logging;
 #[cfg(feature = "logging")]
 pub use logging::init_logging;
 
-/// What derived code needs; not part of the interface.
+/// Items for derived code; not part of the public API.
 #[doc(hidden)]
 pub mod __private {
     pub use {ramie_core, ramie_nn};
 }
 
-/// The examples of the documents are tests.
+/// Runs the examples of the documents as doc tests.
 #[cfg(doctest)]
 mod documents {
     #[doc = include_str!("../README.md")]

@@ -2,14 +2,15 @@ use ramie_pjrt::settings;
 use tracing_subscriber::filter::Targets;
 use tracing_subscriber::prelude::*;
 
-/// Shows Ramie's log on stderr, as the variable `RAMIE_LOG` asks, else `RUST_LOG`.
+/// Prints Ramie's log to stderr, with the levels given by the variable `RAMIE_LOG` or, if it is
+/// unset, `RUST_LOG`.
 ///
 /// The variable is a level (`error`, `warn`, `info`, `debug`, `trace`) or a list of levels for
-/// crates and modules, such as `warn,ramie_core=debug`. Nothing is shown without it, and nothing
-/// changes if the program has a `tracing` subscriber already. A variable that cannot be read as
-/// such a list is reported on stderr and ignored.
+/// crates and modules, such as `warn,ramie_core=debug`. If neither variable is set, nothing is
+/// logged. If the program already has a `tracing` subscriber, nothing changes. An invalid value is
+/// reported on stderr and ignored.
 ///
-/// The plugins' own messages are not part of it: `TF_CPP_MIN_LOG_LEVEL=0` shows those.
+/// Messages of the plugins are separate: set `TF_CPP_MIN_LOG_LEVEL=0` to show them.
 ///
 /// ```
 /// ramie::init_logging();
@@ -41,7 +42,7 @@ pub fn init_logging() {
     let lines = tracing_subscriber::fmt::layer()
         .with_writer(std::io::stderr)
         .with_ansi(false);
-    // Fails where a subscriber is set already: that one stays.
+    // Fails if a subscriber is already set; that one is kept.
     let _ = tracing_subscriber::registry()
         .with(lines.with_filter(targets))
         .try_init();

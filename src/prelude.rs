@@ -1,4 +1,4 @@
-//! What most programs name: `use ramie::prelude::*;`.
+//! Names that most programs use: `use ramie::prelude::*;`.
 //!
 //! ```
 //! use ramie::prelude::*;
@@ -13,8 +13,8 @@
 //! assert_eq!(grads.get("factor").unwrap().item::<f32>(), 6.0);
 //! ```
 //!
-//! The gradients of models stay in [`nn`], as in Flax: [`grad`] is that of a
-//! function of its arguments, [`nn::grad`] that of a model's parameters.
+//! Gradients with respect to models stay in [`nn`], as in Flax: [`grad`] differentiates a function
+//! with respect to its arguments, [`nn::grad`] with respect to a model's parameters.
 
 #[doc(no_inline)]
 pub use crate::nn::{BatchStat, Linear, Optimizer, Param, Rngs};

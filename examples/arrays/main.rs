@@ -51,11 +51,11 @@ fn making_arrays() {
     let b = Array::arange(6);
     println!("arange: {b}, {} on {}", b.aval(), b.devices()[0]);
 
-    // From the host to the device, and back: an `ndarray`, or a vector.
+    // Copy from the device to the host and back, as an `ndarray` or a vector.
     let on_host = b.to_ndarray::<i32>();
     let again = Array::from(&on_host);
     assert_eq!(again.to_vec::<i32>(), [0, 1, 2, 3, 4, 5]);
-    // Both may stand in one expression, which the device computes.
+    // Both can be used in one expression, which the device computes.
     println!("device + host: {}", &b + &on_host);
 }
 

@@ -16,7 +16,7 @@ pub struct Images {
 /// A batch: `[n, height, width, 1]` and `[n]`.
 pub type Batch = (Array4<f32>, Array1<i32>);
 
-/// Training and test images.
+/// Loads the training and test images.
 pub fn load(idx: Option<&Path>) -> Result<(Images, Images)> {
     if let Some(folder) = idx {
         let of = |split| -> Result<Images> {
@@ -30,7 +30,7 @@ pub fn load(idx: Option<&Path>) -> Result<(Images, Images)> {
     }
     let digits = digits::load()?;
     let of = |split: digits::Split| Images {
-        // They go from 0 to 16.
+        // The built-in digits range from 0 to 16.
         pixels: split.images.mapv(|p| (p / 16.0 * 255.0) as u8),
         labels: split.labels,
     };
@@ -38,7 +38,7 @@ pub fn load(idx: Option<&Path>) -> Result<(Images, Images)> {
 }
 
 impl Images {
-    /// Mean and standard deviation of the pixels, scaled to 0..1.
+    /// Returns the mean and standard deviation of the pixels, scaled to 0..1.
     pub fn statistics(&self) -> ([f32; 1], [f32; 1]) {
         let count = self.pixels.len().max(1) as f64;
         let mean = self.pixels.iter().map(|p| f64::from(*p)).sum::<f64>() / count;

@@ -28,7 +28,7 @@ struct ConvBlock {
 impl ConvBlock {
     fn new(inputs: usize, outputs: usize, rngs: &mut Rngs) -> ConvBlock {
         ConvBlock {
-            // The normalization has a bias.
+            // The normalization already has a bias.
             conv: Conv::features(outputs, [3, 3])
                 .without_bias()
                 .build(inputs, &mut *rngs),

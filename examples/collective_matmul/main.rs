@@ -39,10 +39,10 @@ fn main() -> ExitCode {
     common::main(run)
 }
 
-/// A function of one device's parts over the mesh.
+/// Returns a function of one device's shards, mapped over the mesh.
 ///
-/// Around the ring every device comes to have all sums, which types cannot tell:
-/// `check_vma: false` vouches for it.
+/// The ring leaves all sums on every device, which types cannot express: `check_vma: false`
+/// disables the check.
 fn over(
     mesh: Mesh,
     in_specs: [PartitionSpec; 3],
@@ -57,8 +57,8 @@ fn over(
     shard_map_with(f, options)
 }
 
-/// Runs programs that should compute the same, says how long each took, and
-/// returns how far the results are apart.
+/// Runs programs that should return the same results, prints their times and the differences
+/// between the results.
 fn compare(
     title: &str,
     programs: Vec<(&str, Product)>,

@@ -1,29 +1,27 @@
-//! Products of matrices that are sharded along the axis `Y` of a mesh, for use in
-//! `shard_map`: what the devices send around a ring overlaps with what they
-//! multiply.
+//! Products of matrices that are sharded along the mesh axis `Y`, for use in `shard_map`.
+//! Communication around a ring of devices overlaps with computation.
 //!
-//! Wang et al., *Overlap Communication with Dependent Computation via
-//! Decomposition in Large Deep Learning Models*, 2023.
+//! Wang et al., *Overlap Communication with Dependent Computation via Decomposition in Large Deep
+//! Learning Models*, 2023.
 
 use ramie::{
     Array, ForiLoopOptions, Tree, axis_index, axis_size, concatenate, fori_loop_with, ppermute,
     psum, pvary,
 };
 
-/// The axis of the mesh around which the devices send.
+/// Mesh axis of the ring.
 const AXIS: &str = "Y";
 
-/// Which way parts travel: each device sends to the one before it in the ring,
-/// or to the one after it.
+/// Direction in the ring: each device sends to the previous one, or to the next one.
 #[derive(Clone, Copy, PartialEq)]
 pub enum Way {
     Back,
     Forth,
 }
 
-/// All parts go the same way.
+/// All parts travel in the same direction.
 pub const ONE_WAY: &[Way] = &[Way::Back];
-/// One half goes one way, the other half the other, at the same time.
+/// One half travels in one direction, the other half in the other, at the same time.
 pub const BOTH_WAYS: &[Way] = &[Way::Back, Way::Forth];
 
 impl Way {
@@ -37,8 +35,7 @@ impl Way {
         ppermute(x, AXIS, &pairs)
     }
 
-    /// The device that is `steps` further against this way: what it has now is
-    /// here after that many steps.
+    /// Returns the device whose current part arrives here after `steps` steps.
     fn source(self, steps: &Array) -> Array {
         let n = axis_size(AXIS) as i32;
         let here = axis_index(AXIS);
@@ -49,8 +46,8 @@ impl Way {
     }
 }
 
-/// The steps of a ring, written out, so that the compiler can start a step's
-/// sending before the last one's multiplying has ended.
+/// Runs the steps of a ring unrolled, so that the compiler can start the communication of a step
+/// before the computation of the previous one has ended.
 fn around<C: Tree>(steps: usize, body: impl Fn(Array, C) -> C, init: C) -> C {
     let unrolled = ForiLoopOptions { unroll: 0 };
     fori_loop_with(0, steps as i32, body, init, unrolled)
@@ -60,8 +57,8 @@ fn zeros(rows: usize, columns: usize, like: &Array) -> Array {
     pvary(&Array::zeros(&[rows, columns], like.dtype()), ["X", AXIS])
 }
 
-/// `A[X, D/Y] · W[D, F/Y] → [X, F/Y]`: parts of the rows of `A` travel, and each
-/// device multiplies those that have come with the rows of `W` that they meet.
+/// Computes `A[X, D/Y] · W[D, F/Y] → [X, F/Y]`. Row blocks of `A` travel, and each device
+/// multiplies the blocks that arrive with the matching rows of `W`.
 pub fn all_gather_matmul(lhs: &Array, rhs: &Array, ways: &[Way]) -> Array {
     let n = axis_size(AXIS);
     let chunk = lhs.shape()[1];
@@ -71,7 +68,7 @@ pub fn all_gather_matmul(lhs: &Array, rhs: &Array, ways: &[Way]) -> Array {
         let start = way.source(step) * (chunk as i32);
         lhs.matmul(rhs.dynamic_slice_in_dim(start, chunk, 0))
     };
-    // For each way the sums so far, and what travels.
+    // For each direction, the sum so far and the traveling part.
     let step = |i: Array, parts: Vec<(Array, Array)>| {
         let each = ways.iter().zip(parts);
         each.map(|(way, (sum, lhs))| (sum + product(*way, &i, &lhs), way.send(&lhs)))
@@ -81,7 +78,7 @@ pub fn all_gather_matmul(lhs: &Array, rhs: &Array, ways: &[Way]) -> Array {
     let init: Vec<(Array, Array)> = (0..ways.len())
         .map(|w| (zeros(rows, rhs.shape()[1], lhs), part(w)))
         .collect();
-    // What the last step would send nobody needs.
+    // The last step does not need to send anything.
     // ANCHOR_END: ring
     let last = Array::from(n as i32 - 1);
     let parts = around(n - 1, step, init);
@@ -92,15 +89,14 @@ pub fn all_gather_matmul(lhs: &Array, rhs: &Array, ways: &[Way]) -> Array {
     concatenate(&sums.iter().collect::<Vec<_>>(), 0)
 }
 
-/// The sums that are this device's after a ring, for each way: its columns of
-/// `A · W` summed over all devices, as many as there are divided by those of the
-/// ring, and of these one part for each way.
+/// Returns this device's columns of `A · W`, summed over all devices of the ring, with one part
+/// per direction.
 fn scattered(lhs: &Array, rhs: &Array, ways: &[Way]) -> Vec<Array> {
     let n = axis_size(AXIS);
     let chunk = rhs.shape()[1] / n;
     let columns = chunk / ways.len();
     let product = |w: usize, left: &Array| {
-        // The sum here now is for the device that it reaches in `left` steps.
+        // The current sum belongs to the device that it reaches in `left` steps.
         let to = match ways[w] {
             Way::Back => Way::Forth.source(left),
             Way::Forth => Way::Back.source(left),
@@ -121,15 +117,15 @@ fn scattered(lhs: &Array, rhs: &Array, ways: &[Way]) -> Vec<Array> {
         .collect()
 }
 
-/// `A[X, F/Y] · W[F/Y, D] → [X, D/Y]`: sums travel, and each device adds its
-/// products to those that come by.
+/// Computes `A[X, F/Y] · W[F/Y, D] → [X, D/Y]`. Sums travel, and each device adds its products to
+/// the sums that arrive.
 pub fn reduce_scatter_matmul(lhs: &Array, rhs: &Array, ways: &[Way]) -> Array {
     let sums = scattered(lhs, rhs, ways);
     concatenate(&sums.iter().collect::<Vec<_>>(), 1)
 }
 
-/// `A[X, D/Y] · W[D/Y, F] → [X, F]`, `tiles` parts of the columns one after the
-/// other: while one is summed over the devices, the next is multiplied.
+/// Computes `A[X, D/Y] · W[D/Y, F] → [X, F]` in `tiles` column blocks, one after the other: while
+/// one is summed over the devices, the next is multiplied.
 pub fn all_reduce_matmul(lhs: &Array, rhs: &Array, tiles: usize) -> Array {
     let columns = rhs.shape()[1] / tiles;
     let tile = |t| lhs.matmul(rhs.slice_in_dim(t * columns, (t + 1) * columns, 1, 1));
@@ -137,10 +133,11 @@ pub fn all_reduce_matmul(lhs: &Array, rhs: &Array, tiles: usize) -> Array {
     concatenate(&sums.iter().collect::<Vec<_>>(), 1)
 }
 
-/// The same as [`all_reduce_matmul`] around the ring, both ways: sums travel until
-/// each device has those of its columns, and these travel on until all have all.
+/// Computes the same as [`all_reduce_matmul`] around the ring, in both directions: sums travel
+/// until each device has those of its columns, which then travel on until all devices have all of
+/// them.
 ///
-/// The result is the same on all devices of the ring, which types cannot tell.
+/// The result is replicated over the ring, which types cannot express.
 pub fn all_reduce_matmul_ring(lhs: &Array, rhs: &Array, ways: &[Way]) -> Array {
     let n = axis_size(AXIS);
     let (rows, chunk) = (lhs.shape()[0], rhs.shape()[1] / n);
@@ -160,8 +157,8 @@ pub fn all_reduce_matmul_ring(lhs: &Array, rhs: &Array, ways: &[Way]) -> Array {
     put(out, &parts, &Array::from(n as i32 - 1))
 }
 
-/// `In[X, D/Y] · W_in[D, F/Y] → relu → · W_out[F/Y, D] → [X, D/Y]`: the two
-/// products of a transformer's block.
+/// Computes `In[X, D/Y] · W_in[D, F/Y] → relu → · W_out[F/Y, D] → [X, D/Y]`: the two products of a
+/// transformer block.
 pub fn block(x: &Array, w_in: &Array, w_out: &Array, ways: &[Way]) -> Array {
     let hidden = all_gather_matmul(x, w_in, ways).relu();
     reduce_scatter_matmul(&hidden, w_out, ways)

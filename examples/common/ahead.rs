@@ -15,7 +15,7 @@ static COMPILED: AtomicBool = AtomicBool::new(false);
 
 const NAME: &str = "aot";
 
-/// The option that every example has in addition to its own.
+/// Returns the option that every example has in addition to its own.
 pub(super) fn option() -> Arg {
     Arg::new(NAME)
         .long(NAME)
@@ -38,7 +38,7 @@ fn targets() -> &'static [Target] {
     TARGETS.get().map_or(&[], |targets| targets)
 }
 
-/// The end of a program that has compiled its step and is not to run it.
+/// Ends a program that has compiled its step and must not run it.
 #[derive(Debug)]
 struct Compiled;
 
@@ -49,7 +49,7 @@ impl fmt::Display for Compiled {
 }
 impl Error for Compiled {}
 
-/// What a program ends with that was to compile its step only.
+/// Converts the outcome of a program that only compiles its step into success.
 pub(super) fn outcome(outcome: Result) -> Result {
     match outcome {
         Err(e) if e.is::<Compiled>() => Ok(()),
@@ -60,8 +60,8 @@ pub(super) fn outcome(outcome: Result) -> Result {
     }
 }
 
-/// If targets are given, compiles one of several programs for each of them and
-/// prints the report. The caller must not run it then.
+/// Compiles one of several programs for each target, if there are any, and prints the report.
+/// Returns whether it did; the caller must not run the program then.
 pub fn compiled_ahead<S: Tree, A: Tree, R: Tree>(
     name: &str,
     lower: impl FnOnce() -> ramie::Result<Lowered<S, A, R>>,
@@ -78,7 +78,7 @@ pub fn compiled_ahead<S: Tree, A: Tree, R: Tree>(
     Ok(true)
 }
 
-/// [`compiled_ahead`] for the only step of a program, which then exits.
+/// Compiles the only step of a program like [`compiled_ahead`]; the program then exits.
 pub fn ahead<S: Tree, A: Tree, R: Tree>(
     lower: impl FnOnce() -> ramie::Result<Lowered<S, A, R>>,
 ) -> Result {

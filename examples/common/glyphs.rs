@@ -1,13 +1,12 @@
-//! A few characters as dots, so that pictures need no fonts.
+//! Dot-matrix characters, so that pictures need no fonts.
 
 use plotters::coord::Shift;
 use plotters::prelude::*;
 
-/// Dots across and down a character; a column stays free between two.
+/// Columns and rows of dots per character; characters are separated by one column.
 const SIZE: (i32, i32) = (5, 7);
 
-/// Rows of a character from the top, the leftmost dot in the highest of five
-/// bits.
+/// Returns the rows of a character from the top; the highest of five bits is the leftmost dot.
 fn rows(c: char) -> [u8; 7] {
     match c {
         '0' => [0x0e, 0x11, 0x13, 0x15, 0x19, 0x11, 0x0e],
@@ -59,18 +58,18 @@ fn rows(c: char) -> [u8; 7] {
     }
 }
 
-/// Width of a text in pixels, at `scale` pixels a dot.
+/// Returns the width of a string in pixels, at `scale` pixels per dot.
 pub fn width(text: &str, scale: i32) -> i32 {
     let count = text.chars().count() as i32;
     (count * (SIZE.0 + 1) - 1) * scale
 }
 
-/// Height of a text in pixels.
+/// Returns the height of a string in pixels.
 pub fn height(scale: i32) -> i32 {
     SIZE.1 * scale
 }
 
-/// Draws a text with its upper left corner at a place.
+/// Draws a string with its upper left corner at a position.
 pub fn draw<B: DrawingBackend>(
     area: &DrawingArea<B, Shift>,
     text: &str,
@@ -83,7 +82,7 @@ pub fn draw<B: DrawingBackend>(
         for (row, bits) in rows(c).into_iter().enumerate() {
             for column in (0..SIZE.0).filter(|column| bits >> (SIZE.0 - 1 - column) & 1 == 1) {
                 let corner = (left + column * scale, y + row as i32 * scale);
-                // A filled rectangle ends before its lower right corner.
+                // A filled rectangle excludes its lower right corner.
                 let opposite = (corner.0 + scale, corner.1 + scale);
                 area.draw(&Rectangle::new([corner, opposite], color.filled()))?;
             }

@@ -1,8 +1,7 @@
-//! Shared code of the examples: startup and exit, run folders with checkpoints and
-//! resuming, and pictures. An example includes it as
-//! `#[path = "../common/mod.rs"] mod common;`.
+//! Shared code of the examples: startup and exit, run directories with checkpoints and resuming,
+//! and pictures. An example includes it as `#[path = "../common/mod.rs"] mod common;`.
 
-// Each example takes the parts that it needs.
+// Each example uses only some of these items.
 #![allow(dead_code, unused_imports)]
 
 mod ahead;
@@ -24,11 +23,11 @@ use std::error::Error;
 use std::fmt::Display;
 use std::process::ExitCode;
 
-/// Any error, from files to plugins; its message is printed.
+/// Result with any error, whose message is printed.
 pub type Result<T = ()> = std::result::Result<T, Box<dyn Error>>;
 
-/// Parses the command line and runs the example. An error is printed on stderr, with
-/// exit code 1. A run that a signal stopped exits with 128 plus the signal number.
+/// Parses the command line and runs the example. Errors are printed to stderr, with exit code 1. A
+/// run that a signal stopped exits with 128 plus the signal number.
 ///
 /// Used as `fn main() -> ExitCode { common::main(run) }`.
 pub fn main<O: Parser>(run: impl FnOnce(&O) -> Result) -> ExitCode {
@@ -53,8 +52,8 @@ pub fn main<O: Parser>(run: impl FnOnce(&O) -> Result) -> ExitCode {
 /// Starts the XLA client; without a platform, on the best one available.
 ///
 /// # Errors
-/// If there is no plugin for the platform. Without this call, the first array would
-/// panic.
+/// Returns an error if there is no plugin for the platform. Without this call, the first array
+/// would panic.
 pub fn start(platform: Option<Platform>) -> Result {
     start_with(RuntimeOptions {
         platform,
@@ -65,14 +64,14 @@ pub fn start(platform: Option<Platform>) -> Result {
 /// Starts the XLA client with options.
 ///
 /// # Errors
-/// As [`start`].
+/// Same as [`start`].
 pub fn start_with(options: RuntimeOptions) -> Result {
     configure(options)?;
     runtime()?;
     Ok(())
 }
 
-/// `437/450 correct (97.11%)`.
+/// Formats a score: `437/450 correct (97.11%)`.
 pub fn score(correct: usize, total: usize) -> impl Display {
     let percent = 100.0 * correct as f64 / total.max(1) as f64;
     format!("{correct}/{total} correct ({percent:.2}%)")

@@ -1,4 +1,4 @@
-//! Pictures: images with what a model takes them for, and curves.
+//! Pictures: classified images and curves.
 
 use super::{Result, glyphs};
 use plotters::coord::Shift;
@@ -14,13 +14,13 @@ pub const RED: RGBColor = RGBColor(210, 30, 30);
 pub const BLUE: RGBColor = RGBColor(30, 90, 200);
 const GRID: RGBColor = RGBColor(225, 225, 225);
 
-/// Makes the folder of a program's pictures.
+/// Creates the output directory.
 pub fn folder(folder: &Path) -> Result {
     std::fs::create_dir_all(folder)
         .map_err(|e| format!("{}: the folder cannot be made: {e}", folder.display()).into())
 }
 
-/// Draws a picture of `size` and writes it as `name` in the folder.
+/// Draws a picture of `size` and writes it as `name` in the directory.
 pub fn write(
     folder: &Path,
     name: &str,
@@ -43,22 +43,21 @@ pub fn write(
     Ok(path)
 }
 
-/// An image with what a model takes it for.
+/// An image with its predicted label.
 pub struct Tile {
-    /// From 0, no ink, to 1, row by row.
+    /// Pixels from 0 (white) to 1 (black), in row-major order.
     pub pixels: Vec<f32>,
-    /// The pixels of a row.
+    /// Pixels per row.
     pub width: usize,
     pub text: String,
     pub right: bool,
 }
 
-/// Images, ten in a row: what a model takes each for is green where it is right
-/// and red where it is wrong.
+/// Draws images, ten per row, with their labels: green if correct, red if wrong.
 pub fn tiles(folder: &Path, name: &str, tiles: &[Tile]) -> Result<PathBuf> {
     const COLUMNS: usize = 10;
     const TILE: (i32, i32) = (64, 80);
-    /// The pixels of the picture across an image.
+    /// Width of an image in the picture, in pixels.
     const IMAGE: i32 = 48;
     let rows = tiles.len().div_ceil(COLUMNS).max(1) as i32;
     let size = ((TILE.0 * COLUMNS as i32) as u32, (TILE.1 * rows) as u32);
@@ -86,18 +85,18 @@ pub fn tiles(folder: &Path, name: &str, tiles: &[Tile]) -> Result<PathBuf> {
     })
 }
 
-/// How the points of a curve are shown.
+/// Style of a curve.
 #[derive(Clone, Copy, PartialEq)]
 pub enum Mark {
-    /// A line through them.
+    /// A line through the points.
     Line,
-    /// Each by itself.
+    /// A dot per point.
     Dot,
-    /// A bar of its height, around its place.
+    /// A bar per point, centered at it.
     Bar,
 }
 
-/// A curve of a chart.
+/// Curve of a chart.
 pub struct Curve<'a> {
     pub name: &'a str,
     pub color: RGBColor,
@@ -105,18 +104,18 @@ pub struct Curve<'a> {
     pub points: &'a [(f64, f64)],
 }
 
-/// How far a bar goes to each side of its place.
+/// Half of the width of a bar.
 const HALF: f64 = 0.4;
 
-/// How values are spread over the height of a chart.
+/// Scale of the vertical axis.
 #[derive(Clone, Copy, PartialEq)]
 pub enum Scale {
     Linear,
-    /// By decades; values that are not positive are left out.
+    /// Logarithmic scale; values that are not positive are omitted.
     Logarithmic,
 }
 
-/// The loss of every step of training.
+/// Draws the loss of every training step.
 pub fn loss_curve(folder: &Path, losses: &[(f64, f64)]) -> Result<PathBuf> {
     let curve = Curve {
         name: "training loss",
@@ -127,7 +126,7 @@ pub fn loss_curve(folder: &Path, losses: &[(f64, f64)]) -> Result<PathBuf> {
     curves(folder, "loss.png", "step", Scale::Logarithmic, &[curve])
 }
 
-/// Curves in one chart, their names above it.
+/// Draws curves in one chart, with their names above it.
 pub fn curves(
     folder: &Path,
     name: &str,
@@ -144,7 +143,7 @@ pub fn curves(
         points.filter(|(_, y)| y.is_finite()).collect()
     };
     let mut all: Vec<(f64, f64)> = curves.iter().flat_map(points).collect();
-    // Bars stand on zero, and have a width.
+    // Bars start at zero and have a width.
     for curve in curves.iter().filter(|curve| curve.mark == Mark::Bar) {
         let feet = points(curve).into_iter();
         all.extend(feet.flat_map(|(x, _)| [(x - HALF, 0.0), (x + HALF, 0.0)]));
@@ -202,16 +201,16 @@ pub fn curves(
     })
 }
 
-/// Round numbers along an axis, around the values that are shown.
+/// Round numbers along an axis that cover the displayed values.
 struct Ticks {
     first: i64,
     last: i64,
-    /// How far they are apart.
+    /// Distance between two ticks.
     step: f64,
 }
 
 impl Ticks {
-    /// About five of them, at least `apart` from each other.
+    /// Creates about five ticks, at least `apart` from each other.
     fn of(values: impl Iterator<Item = f64> + Clone, apart: f64) -> Ticks {
         let low = values.clone().fold(f64::INFINITY, f64::min);
         let high = values.fold(f64::NEG_INFINITY, f64::max);

@@ -1,5 +1,4 @@
-//! A training run: its folder with checkpoints, metrics and pictures, and its
-//! progress bar.
+//! A training run: its directory with checkpoints, metrics and pictures, and its progress bar.
 
 use super::saved::Checkpoints;
 use super::{Result, history, picture, start_with};
@@ -12,14 +11,14 @@ use serde::{Serialize, de::DeserializeOwned};
 use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
 
-/// Options of every program that trains.
+/// Options of every training program.
 #[derive(Args)]
 pub struct RunOptions {
-    /// Folder for checkpoints, metrics and pictures; defaults to out/ and the name of
-    /// the example.
+    /// Directory for checkpoints, metrics and pictures; defaults to out/ and the name of the
+    /// example.
     #[arg(long)]
     pub out: Option<PathBuf>,
-    /// Resume from the last checkpoint in that folder, if there is one.
+    /// Resume from the last checkpoint in that directory, if there is one.
     #[arg(long)]
     pub resume: bool,
     /// Steps between checkpoints; defaults to a tenth of the run. The last step is
@@ -34,8 +33,8 @@ pub struct RunOptions {
     pub no_plots: bool,
 }
 
-/// Delay, in steps, before a metric is read. It is computed by then, so reading it
-/// does not block the device, which runs behind the program.
+/// Delay, in steps, before a metric is read. The metric is computed by then, so reading it does
+/// not block the program, which runs ahead of the device.
 const LATER: usize = 10;
 
 /// The program was interrupted and has saved a checkpoint; `--resume` continues it.
@@ -45,11 +44,11 @@ pub struct Stopped(u64);
 
 /// A training run.
 pub struct Run {
-    /// Output folder.
+    /// Output directory.
     pub folder: PathBuf,
     /// Completed steps.
     pub step: u64,
-    /// Those before the last call of [`stepped`](Run::stepped).
+    /// Completed steps before the last call of [`stepped`](Run::stepped).
     before: u64,
     total: u64,
     every: u64,
@@ -60,17 +59,17 @@ pub struct Run {
     last_saved: Option<u64>,
     bar: ProgressBar,
     metrics: Option<MultiWriter>,
-    /// Metrics that are still being computed, with the last step that they are of.
+    /// Metrics that are still being computed, with the last step that they belong to.
     coming: VecDeque<(u64, Vec<(&'static str, Array)>)>,
 }
 
 impl Run {
-    /// Starts the client, and a run of `total` steps of an example.
+    /// Starts the client and a run of `total` steps.
     pub fn new(example: &str, options: &RunOptions, total: u64) -> Result<Run> {
         Run::on(example, options, total, RuntimeOptions::default())
     }
 
-    /// [`new`](Run::new) with other options of the client, such as its number of
+    /// Starts a run like [`new`](Run::new), with other client options such as the number of
     /// devices.
     pub fn on(
         example: &str,
@@ -80,7 +79,7 @@ impl Run {
     ) -> Result<Run> {
         let folder = options.out.clone();
         let folder = folder.unwrap_or_else(|| Path::new("out").join(example));
-        // Better to fail now than after the training.
+        // Fail now rather than after the training.
         picture::folder(&folder)?;
         start_with(RuntimeOptions {
             platform: options.platform,
@@ -111,8 +110,8 @@ impl Run {
         self.folder.join("metrics.jsonl")
     }
 
-    /// If the run is to be resumed, replaces the state by that of the last
-    /// checkpoint, and gives where the data stood.
+    /// Replaces the state with that of the last checkpoint if the run is to be resumed. Returns
+    /// the data position.
     pub fn restore<D: DeserializeOwned>(&mut self, state: &mut impl Tree) -> Result<Option<D>> {
         if !self.resume {
             return Ok(None);
@@ -135,13 +134,13 @@ impl Run {
         Ok(Some(data))
     }
 
-    /// Whether there are steps to make.
+    /// Returns whether there are steps left.
     pub fn goes_on(&self) -> bool {
         self.step < self.total
     }
 
-    /// Counts a step, and takes its metrics; or several that were made at once, with
-    /// a value of each metric for each.
+    /// Counts a step and records its metrics. If each metric has several values, counts as many
+    /// steps.
     pub fn stepped(&mut self, metrics: &[(&'static str, &Array)]) -> Result {
         self.before = self.step;
         self.step += metrics
@@ -153,8 +152,8 @@ impl Run {
         self.write_metrics(LATER)
     }
 
-    /// Writes numbers that the program has, such as an accuracy.
-    /// A finished run that is resumed has them already.
+    /// Writes metrics that are known on the host, such as an accuracy. A finished run that is
+    /// resumed has them already.
     pub fn record(&mut self, metrics: &[(&str, f64)]) -> Result {
         self.write_metrics(0)?;
         let step = self.step;
@@ -170,7 +169,7 @@ impl Run {
         }
     }
 
-    /// A line above the bar.
+    /// Prints a line above the progress bar.
     pub fn say(&self, line: impl std::fmt::Display) {
         self.bar.suspend(|| println!("{line}"));
     }
@@ -182,7 +181,7 @@ impl Run {
             let lines = if self.resumed {
                 JsonLinesWriter::append(path)?
             } else {
-                // A folder of events is one run, and this is another one.
+                // A directory of events contains a single run, so remove those of an earlier run.
                 let _ = std::fs::remove_dir_all(&events);
                 JsonLinesWriter::create(path)?
             };
@@ -192,7 +191,7 @@ impl Run {
         Ok(self.metrics.as_mut().expect("just made"))
     }
 
-    /// Writes metrics but for those of the last few calls.
+    /// Writes all metrics except those of the last `left` calls.
     fn write_metrics(&mut self, left: usize) -> Result {
         while self.coming.len() > left {
             let (last, metrics) = self.coming.pop_front().expect("more than `left`");
@@ -213,17 +212,17 @@ impl Run {
         Ok(())
     }
 
-    /// Saves a checkpoint, if one is due: every so many steps, at the end, and when
-    /// someone pressed Ctrl-C or the machine is wanted back.
+    /// Saves a checkpoint if one is due: at regular intervals, at the end, and on a preemption
+    /// request or Ctrl-C.
     ///
     /// # Errors
-    /// If it cannot be saved; and [`Stopped`], if the program is to end.
+    /// Returns an error if saving fails, or [`Stopped`] if the program should exit.
     pub fn checkpoint(&mut self, state: &impl Tree, data: &impl Serialize) -> Result {
         let stop = preemption::requested();
         let passed = self.step / self.every > self.before / self.every;
         let due = passed || self.step == self.total || stop;
         if due && self.last_saved != Some(self.step) {
-            // Metrics first: those up to a checkpoint are there if it is.
+            // Write the metrics first, so that they are complete up to every checkpoint.
             self.write_metrics(0)?;
             self.writer()?.flush()?;
             self.checkpoints.save(self.step, state, data)?;
@@ -237,7 +236,7 @@ impl Run {
         Ok(())
     }
 
-    /// Ends the run: draws the curve of the loss, and says where everything is.
+    /// Ends the run: draws the loss curve, and prints the output directory.
     pub fn finish(&mut self) -> Result {
         self.write_metrics(0)?;
         self.bar.finish();
@@ -249,7 +248,7 @@ impl Run {
             return Err(Stopped(self.step).into());
         }
         preemption::end_at_once();
-        // A resumed run's curve begins where the first run began.
+        // The curve of a resumed run starts where the first run started.
         if self.step > 0 {
             let losses = history::of(&self.metrics_file(), "loss")?;
             self.draw(|folder| picture::loss_curve(folder, &losses))?;
@@ -258,7 +257,7 @@ impl Run {
         Ok(())
     }
 
-    /// Draws a picture in the folder, if pictures are wanted.
+    /// Draws a picture in the output directory, unless disabled.
     pub fn draw(&self, picture: impl FnOnce(&Path) -> Result<PathBuf>) -> Result {
         if self.plots {
             println!("Wrote {}", picture(&self.folder)?.display());

@@ -1,6 +1,4 @@
-//! Checkpoints of a run: the state of training, and where the data stood.
-//!
-//! This is the one place of the examples that knows how they are kept.
+//! Checkpoints of a run: training state and data position.
 
 use super::Result;
 use ramie::Tree;
@@ -10,22 +8,22 @@ use ramie::checkpoint::pytree::{StandardRestore, StandardSave};
 use serde::{Serialize, de::DeserializeOwned};
 use std::path::Path;
 
-/// How many checkpoints are kept.
+/// Number of checkpoints to keep.
 const KEPT: usize = 2;
 
-/// The checkpoints of a run.
+/// Checkpoints of a run.
 pub struct Checkpoints {
     manager: CheckpointManager,
-    /// Whether those that are there are of this run.
+    /// Whether existing checkpoints belong to this run.
     ours: bool,
 }
 
 impl Checkpoints {
-    /// Those of a folder; a run that is not resumed begins without any.
+    /// Opens the checkpoints in a directory. A run that is not resumed ignores existing ones.
     pub fn open(folder: &Path, resume: bool) -> Result<Checkpoints> {
         let options = CheckpointManagerOptions::new()
             .max_to_keep(KEPT)
-            // What a killed run left half written.
+            // Remove partial checkpoints of a killed run.
             .cleanup_tmp_directories(true);
         Ok(Checkpoints {
             manager: CheckpointManager::new(folder, options)?,
@@ -33,7 +31,7 @@ impl Checkpoints {
         })
     }
 
-    /// Saves the state after a step. It is written while training goes on.
+    /// Saves the state after a step; the checkpoint is written while training continues.
     pub fn save<T: Tree>(&mut self, step: u64, state: &T, data: &impl Serialize) -> Result {
         if !self.ours {
             for step in self.manager.all_steps() {
@@ -48,8 +46,8 @@ impl Checkpoints {
         Ok(())
     }
 
-    /// Replaces a state by that of the last checkpoint, and says after which step
-    /// it was saved and where the data stood; nothing if there is none.
+    /// Replaces a state with that of the last checkpoint. Returns its step and data position, or
+    /// `None` if there is no checkpoint.
     pub fn restore<T: Tree, D: DeserializeOwned>(&self, state: &mut T) -> Result<Option<(u64, D)>> {
         let Some(step) = self.manager.latest_step() else {
             return Ok(None);

@@ -5,8 +5,8 @@ use ramie::core::lower::{Lowering, Value};
 use ramie::core::prim::{Avals, BatchAxis, Batched, Differentiation, Param, Primitive};
 use ramie::{Array, Aval, ShapeError, ShardingRule};
 
-/// `log(cosh(x))`, element by element. Composed of the two functions it overflows
-/// from about 89 on (`f32`), and so does its derivative.
+/// Elementwise `log(cosh(x))`. Composing the two functions overflows for `|x|` above about 89 in
+/// `f32`, and so does the derivative.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct LogCosh;
 
@@ -19,7 +19,7 @@ impl Primitive for LogCosh {
         Vec::new()
     }
 
-    // The result has the type of the operand.
+    // The result has the same type as the operand.
     fn infer(&self, args: &[Aval]) -> Result<Avals, ShapeError> {
         match args[0].dtype().is_float() {
             true => Ok(Avals::from_iter([args[0]])),
@@ -31,27 +31,27 @@ impl Primitive for LogCosh {
     }
 
     // ANCHOR: rules
-    // The tangent of the result for that of the operand. Reverse mode transposes
-    // it, and second derivatives differentiate it: nothing more is needed.
+    // Maps the operand's tangent to the result's. Reverse mode transposes this rule, and second
+    // derivatives differentiate it; no other rule is needed.
     fn differentiation(&self) -> Differentiation<'_> {
         Differentiation::jvp(|args, tangents, _| {
             vec![tangents[0].as_ref().map(|t| t * args[0].tanh())]
         })
     }
 
-    // Where the axis of examples is does not matter.
+    // The position of the batch axis does not matter.
     fn batch(&self, args: &[Array], axes: &[Option<usize>], _: BatchAxis) -> Batched {
         let out = bind1(LogCosh, &[&args[0]]);
         (vec![out].into(), vec![axes[0]].into())
     }
     // ANCHOR_END: rules
 
-    // Nor how the operand is cut over devices.
+    // The sharding of the operand does not matter either.
     fn sharding(&self, _: &[Aval], _: &[Aval]) -> Result<ShardingRule, ShapeError> {
         Ok(ShardingRule::Elementwise)
     }
 
-    // |x| + log(1 + exp(-2|x|)) - log(2): nothing becomes larger than the result.
+    // |x| + log(1 + exp(-2|x|)) - log(2): no intermediate value overflows.
     fn lower(
         &self,
         ctx: &mut Lowering<'_>,
@@ -71,10 +71,10 @@ impl Primitive for LogCosh {
     }
 }
 
-/// `log(cosh(x))`: about `x² / 2` near 0, and `|x|` less a constant far from it.
+/// Computes `log(cosh(x))` of each element: about `x² / 2` near 0, and `|x| - log(2)` far from 0.
 ///
 /// # Panics
-/// If the elements are no floats.
+/// Panics if the elements are not floats.
 #[track_caller]
 pub fn log_cosh(x: &Array) -> Array {
     bind1(LogCosh, &[x])

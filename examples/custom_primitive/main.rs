@@ -33,7 +33,7 @@ struct Options {
     no_plots: bool,
 }
 
-/// The line that the points lie on, but for those that do not: `SLOPE x + 1`.
+/// Slope of the line `SLOPE x + 1`, on which all points except the outliers lie.
 const SLOPE: f64 = 2.0;
 
 fn main() -> ExitCode {
@@ -64,7 +64,7 @@ fn run(options: &Options) -> Result {
     Ok(())
 }
 
-/// Composed of known operations.
+/// Composes `log(cosh(x))` of built-in operations.
 fn composed(x: &Array) -> Array {
     x.cosh().log()
 }
@@ -92,7 +92,7 @@ fn as_any_other() -> Result {
     }
 }
 
-/// Points near a line; every tenth is far above it, more so to the right.
+/// Returns points near a line. Every tenth is an outlier far above it, more so to the right.
 fn points(count: usize) -> (Array, Array) {
     let x = Array::linspace(-1.0, 1.0, count);
     let noise = random::normal(&random::key(0), &[count], DType::F32) * 0.05;
@@ -101,7 +101,7 @@ fn points(count: usize) -> (Array, Array) {
     (x.clone(), where_(&wild, &y + (&x + 1.0) * 50.0, &y))
 }
 
-/// Slope and value at 0 of the line whose errors have the least loss.
+/// Fits a line with the smallest loss of its errors; returns its slope and its value at 0.
 fn fit(
     steps: usize,
     x: &Array,
@@ -134,7 +134,7 @@ fn draw(
     robust: (f32, f32),
 ) -> Result {
     let (x, y) = (x.to_vec::<f32>(), y.to_vec::<f32>());
-    // Those that are near, so that the lines are seen.
+    // Draw only nearby points, so that the lines are visible.
     let near = x.iter().zip(&y).filter(|(_, y)| **y < 10.0);
     let near: Vec<(f64, f64)> = near.map(|(x, y)| ((*x).into(), (*y).into())).collect();
     let line = |(slope, start): (f32, f32)| {

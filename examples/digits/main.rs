@@ -62,7 +62,7 @@ fn run(options: &Options) -> Result {
 fn train(run: &mut Run, trainer: &mut Trainer, data: &Split) -> Result {
     let (images, labels) = (data.pixel_array(), data.label_array());
     let step = jit(train_step);
-    // Every step takes all images: there is no place in the data to remember.
+    // Every step uses all images, so there is no data position to save.
     run.restore::<()>(trainer)?;
     while run.goes_on() {
         common::ahead(|| step.lower_with(trainer, (images.clone(), labels.clone())))?;
@@ -80,7 +80,7 @@ fn train(run: &mut Run, trainer: &mut Trainer, data: &Split) -> Result {
 fn tiles(data: &Split, predicted: &[i32]) -> Vec<Tile> {
     let images = data.images.outer_iter().take(100);
     let tile = |(image, (predicted, label)): (ndarray::ArrayView2<'_, f32>, (&i32, &i32))| Tile {
-        // 16 is the brightest.
+        // 16 is the maximum brightness.
         pixels: image.iter().map(|p| p / 16.0).collect(),
         width: 8,
         text: predicted.to_string(),

@@ -1,5 +1,5 @@
 //! Trains a classifier of handwritten digits in the Linen style: the model contains
-//! hyperparameters, and its variables are a value. `digits` is the same in the NNX
+//! hyperparameters, and its variables are a value. The example `digits` does the same in the NNX
 //! style.
 //!
 //! `cargo run --release --example digits_linen -- --steps 500 --seed 1`
@@ -46,7 +46,7 @@ fn run(options: &Options) -> Result {
     let variables = Classifier::default().init(random::key(options.seed), images.clone());
     let mut state = trainer(variables.params(), options.learning_rate);
     let step = jit(train_step);
-    // Every step takes all images: there is no place in the data to remember.
+    // Every step uses all images, so there is no data position to save.
     run.restore::<()>(&mut state)?;
     while run.goes_on() {
         common::ahead(|| step.lower_with(&state, (images.clone(), labels.clone())))?;

@@ -81,7 +81,7 @@ struct Classifier {
 }
 
 impl Classifier {
-    /// Pixels `[n, 64]` to logits `[n, 10]`.
+    /// Maps pixels `[n, 64]` to logits `[n, 10]`.
     fn forward(&self, x: &Array) -> Array {
         self.out.forward(&self.hidden.forward(x).relu())
     }
@@ -111,7 +111,7 @@ fn train_and_export(options: &Options, digits: &Digits) -> Result<Vec<i32>> {
     }
 
     // ANCHOR: export
-    // What the function captures becomes part of the program.
+    // Values that the function captures become part of the program.
     let model = tree::map(&state.1, Array::clone);
     let classify = jit(move |pixels: Array| model.forward(&pixels).argmax(-1));
     let pixels = digits.test.pixel_array();

@@ -77,7 +77,7 @@ fn run(options: &Options) -> Result {
         .rule("norm", ("data", "model"));
     let _mesh = set_mesh(mesh);
     let _rules = set_logical_axis_rules(rules);
-    // Each device makes its parts only.
+    // Each device initializes only its own shards.
     let sharded = JitOptions {
         out_shardings: Some(shardings(mesh, rules)),
         ..JitOptions::default()
@@ -96,7 +96,7 @@ fn run(options: &Options) -> Result {
     );
     println!("Parameters: {whole} bytes, {part} bytes per device");
 
-    // Restored parts go where those of the new trainer are.
+    // Restored arrays get the shardings of the new trainer.
     run.restore::<()>(&mut trainer)?;
     let step = jit(train_step);
     while run.goes_on() {

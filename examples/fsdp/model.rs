@@ -1,5 +1,4 @@
-//! A decoder whose dimensions have names, so that rules can say how it is spread
-//! over devices.
+//! A decoder whose dimensions have logical names, so that rules can determine its sharding.
 
 use ramie::core::random::{self, Key};
 use ramie::nn::{Module, Optimizer, Param, Tree, value_and_grad};
@@ -9,7 +8,7 @@ use ramie::{
     where_, with_logical_constraint,
 };
 
-/// The sizes of a decoder.
+/// Sizes of a decoder.
 #[derive(Clone, Copy, Debug)]
 pub struct Sizes {
     pub vocabulary: usize,
@@ -21,8 +20,8 @@ pub struct Sizes {
     pub length: usize,
 }
 
-/// The names of a parameter's dimensions, by its path; moments of an optimizer
-/// have the names of their parameters, and numbers of steps have none.
+/// Returns the names of a parameter's dimensions, given its path. Optimizer moments have the names
+/// of their parameters, and step counts have none.
 pub fn dimensions(path: &str) -> PartitionSpec {
     let name = path.rsplit('.').next().unwrap_or(path);
     match name {
@@ -37,7 +36,7 @@ pub fn dimensions(path: &str) -> PartitionSpec {
     }
 }
 
-/// Where each array of a model or of its optimizer goes.
+/// Returns the sharding of each array of a model or of its optimizer.
 pub fn shardings(mesh: Mesh, rules: LogicalAxisRules) -> Shardings {
     Shardings::by_path(move |path| {
         let spec = rules.to_mesh(&dimensions(path));
@@ -62,7 +61,7 @@ struct Norm {
     scale: Param,
 }
 
-/// A decoder with RMS norms, causal attention, and a tied embedding.
+/// Decoder with RMS normalization, causal attention and tied embeddings.
 #[derive(Module)]
 pub struct Decoder {
     embedding: Param,
@@ -142,7 +141,7 @@ impl Decoder {
         }
     }
 
-    /// The mean loss of predicting each token from those before it; `tokens` is
+    /// Returns the mean loss of predicting each token from those before it; `tokens` is
     /// `i32[batch, length + 1]`.
     pub fn loss(&self, tokens: &Array) -> Array {
         let length = tokens.shape()[1] - 1;
@@ -159,7 +158,7 @@ impl Decoder {
     }
 }
 
-/// What a train step carries.
+/// State of a training step.
 #[derive(Tree)]
 pub struct Trainer {
     pub model: Decoder,
@@ -174,15 +173,15 @@ impl Trainer {
     }
 }
 
-/// One step of training, and the loss before it.
+/// Runs one training step. Returns the loss before the update.
 pub fn train_step(t: &mut Trainer, tokens: Array) -> Array {
     let (loss, grads) = value_and_grad(&mut t.model, |m| m.loss(&tokens));
     t.optimizer.update(&mut t.model, grads);
     loss
 }
 
-/// Token sequences with something to learn: each token is the last one plus a
-/// step that is the same all along the sequence. `i32[batch, length + 1]`.
+/// Returns token sequences `i32[batch, length + 1]` that can be learned: the difference between
+/// consecutive tokens is constant within each sequence.
 pub fn sequences(sizes: Sizes, batch: usize, seed: usize) -> Array {
     let length = sizes.length + 1;
     let token = |i: usize| {

@@ -66,7 +66,7 @@ fn run(options: &Options) -> Result {
         Some(file) => file.clone(),
         None => pretrained(&run.folder, &digits.train)?,
     };
-    // The file says nothing of adapters, which begin with no effect.
+    // The file contains no adapters; new adapters have no effect at first.
     let mut model = Classifier::adapted(options.rank, &mut Rngs::new(options.seed));
     let base = weights(&base, &nnx::state(&model, of_type::<Param>()))?;
     base.update(&mut model)?;
@@ -95,7 +95,7 @@ fn run(options: &Options) -> Result {
     run.finish()?;
     let mut model = trainer.model;
 
-    // The adapters alone are a small file, that goes with the one of the base.
+    // The adapters are a small file, to be used together with the base file.
     let adapters = nnx::state(&model, of_type::<LoraParam>());
     let path = run.folder.join("adapters.safetensors");
     save(&path, &adapters)?;
@@ -110,7 +110,7 @@ fn run(options: &Options) -> Result {
         }
     }
 
-    // With the adapters in its kernels it is an ordinary classifier again.
+    // Merging the adapters into the kernels gives an ordinary classifier again.
     let mut merged = model.merged();
     save(run.folder.join("merged.safetensors"), &merged)?;
     let images = turned(&digits.test);
@@ -127,8 +127,8 @@ fn run(options: &Options) -> Result {
     Ok(())
 }
 
-/// The weights of a safetensors file, which has to have those of the model: the
-/// same names, shapes and types.
+/// Loads the weights of a safetensors file, which must match those of the model in names, shapes
+/// and dtypes.
 fn weights(file: &Path, expected: &State) -> Result<State> {
     let base = load_state(file)?;
     for (path, array) in expected.iter() {
@@ -147,12 +147,12 @@ fn weights(file: &Path, expected: &State) -> Result<State> {
     Ok(base)
 }
 
-/// Pixels of images as they are, `[n, 64]`.
+/// Returns the pixels of upright images, `[n, 64]`.
 fn upright(split: &Split) -> Array {
     split.pixel_array()
 }
 
-/// Pixels of images turned by a right angle, `[n, 64]`.
+/// Returns the pixels of images rotated by 90 degrees, `[n, 64]`.
 fn turned(split: &Split) -> Array {
     split
         .image_array()
@@ -164,7 +164,7 @@ fn numbers(state: &State) -> usize {
     state.arrays().iter().map(Array::size).sum()
 }
 
-/// How many images a classifier takes for the digits that they show.
+/// Counts the correctly classified images.
 fn correct<L: Forward>(model: &mut Classifier<L>, images: &Array, split: &Split) -> usize {
     let predicted = model.forward(images).argmax(-1);
     let right = predicted.eq(split.label_array()).count_nonzero();
@@ -176,7 +176,7 @@ fn loss(logits: &Array, labels: &Array) -> Array {
 }
 
 // ANCHOR: fine_tune
-/// One step of the adapters alone; returns the loss before it.
+/// Runs one step that updates only the adapters. Returns the loss before the update.
 fn fine_tune(trainer: &mut Trainer<Classifier<LoraLinear>>, images: Array, labels: Array) -> Array {
     let (value, grads) = value_and_grad_wrt(&mut trainer.model, of_type::<LoraParam>(), |model| {
         loss(&model.forward(&images), &labels)
@@ -186,8 +186,8 @@ fn fine_tune(trainer: &mut Trainer<Classifier<LoraLinear>>, images: Array, label
 }
 // ANCHOR_END: fine_tune
 
-/// The file of a classifier that was trained on upright digits; it is made, if it
-/// is not there.
+/// Returns the file of a classifier trained on upright digits, training it first if the file does
+/// not exist.
 fn pretrained(folder: &Path, train: &Split) -> Result<PathBuf> {
     let path = folder.join("base.safetensors");
     if path.exists() {

@@ -22,7 +22,7 @@ impl<L: Forward> Classifier<L> {
         }
     }
 
-    /// Pixels `[n, 64]` to logits `[n, 10]`.
+    /// Maps pixels `[n, 64]` to logits `[n, 10]`.
     pub fn forward(&mut self, x: &Array) -> Array {
         let x = self.linear1.forward(x).selu();
         let x = self.linear2.forward(&x).selu();
@@ -37,14 +37,14 @@ impl Classifier {
 }
 
 impl Classifier<LoraLinear> {
-    /// The same layers, each with an adapter of this rank. Kernels and biases have
-    /// the paths that they have without adapters.
+    /// Creates the same layers, each with an adapter of this rank. Kernels and biases have the
+    /// same paths as without adapters.
     pub fn adapted(rank: usize, rngs: &mut Rngs) -> Classifier<LoraLinear> {
         Classifier::of(|inputs, outputs| LoraLinear::new(inputs, outputs, rank, rngs))
     }
 
-    /// The classifier with the adapters in its kernels: it costs what it did
-    /// before.
+    /// Returns the classifier with the adapters merged into its kernels, which costs as much as
+    /// the base model.
     pub fn merged(&self) -> Classifier {
         Classifier {
             linear1: self.linear1.merged(),

@@ -1,9 +1,9 @@
-//! A layer of experts, `out[i] = w[b[i]] @ a[i]`: each token is multiplied with
-//! the matrix of the expert that it was sent to.
+//! A mixture-of-experts layer, `out[i] = w[b[i]] @ a[i]`: each token is multiplied by the matrix
+//! of the expert that it was routed to.
 //!
-//! `w` is `[experts, D, F]`, `a` is `[tokens, D]`, `b` is `[tokens]` of integers.
-//! The last two functions are for `shard_map` over the axis `X`, which shards the
-//! first dimension of all three: each device has its experts and its tokens.
+//! `w` is `[experts, D, F]`, `a` is `[tokens, D]`, and `b` contains the integer experts
+//! `[tokens]`. The functions with collectives are for `shard_map` over the axis `X`, which shards
+//! the first dimension of all three: each device has some of the experts and some of the tokens.
 
 use ramie::{
     Array, DType, all_gather_tiled, all_to_all, axis_index, axis_size, fori_loop, pmax,
@@ -12,8 +12,8 @@ use ramie::{
 
 const AXIS: &str = "X";
 
-/// Expert by expert, each with all tokens, of which a mask keeps its own. No
-/// array of `[tokens, D, F]` is made.
+/// Multiplies all tokens with each expert in turn; a mask selects the expert's own tokens. Does
+/// not allocate an array of `[tokens, D, F]`.
 pub fn moe_masked(w: Array, a: Array, b: Array) -> Array {
     let experts = w.shape()[0];
     let step = |out: Array, (e, w): (Array, Array)| {
@@ -24,8 +24,8 @@ pub fn moe_masked(w: Array, a: Array, b: Array) -> Array {
     scan(step, out, (Array::arange(experts), w)).0
 }
 
-/// Tokens sorted by expert, and one product in groups of as many rows as each
-/// expert has tokens. Tokens of an expert that is not there give zeros.
+/// Sorts the tokens by expert and computes one grouped product with a group of rows per expert.
+/// Tokens of experts that do not exist yield zeros.
 pub fn moe_grouped(w: Array, a: Array, b: Array) -> Array {
     let experts = w.shape()[0];
     let order = b.argsort(0);
@@ -34,30 +34,30 @@ pub fn moe_grouped(w: Array, a: Array, b: Array) -> Array {
     out.take(&order.argsort(0), 0)
 }
 
-/// How many of `b` are 0, 1 and so on, before `n`: `i32[n]`.
+/// Counts how many elements of `b` are 0, 1, …, `n - 1`: `i32[n]`.
 fn counts(b: &Array, n: usize) -> Array {
     let one_hot = b.one_hot(n, DType::I32);
     one_hot.sum_axes(&[0])
 }
 
 // ANCHOR: all_gather
-/// Every device sees all tokens, multiplies those of its experts, and gets back
-/// the sums for its own tokens.
+/// Gathers all tokens on every device, multiplies those of its own experts, and scatters the sums
+/// to the tokens' devices.
 pub fn moe_all_gather(w: Array, a: Array, b: Array) -> Array {
     let here = w.shape()[0];
     let first = axis_index(AXIS) * (here as i32);
     let a = all_gather_tiled(&a, AXIS, 0);
     let b = all_gather_tiled(&b, AXIS, 0) - first;
-    // Tokens of other devices' experts come after those of the experts here.
+    // Tokens of other devices' experts are sorted after those of local experts.
     let foreign = b.lt(0).logical_or(b.ge(here as i32));
     let out = moe_grouped(w, a, where_(&foreign, here as i32, b));
     psum_scatter_tiled(&out, AXIS, 0)
 }
 // ANCHOR_END: all_gather
 
-/// Tokens go to their experts and come back, `chunk` of them from each device to
-/// each other in a round, for as many rounds as the fullest pair of devices
-/// needs. No device ever has more than that of the tokens of others.
+/// Sends tokens to their experts and back, `chunk` of them between each pair of devices per round,
+/// for as many rounds as the fullest pair needs. No device ever stores more than one round of
+/// other devices' tokens.
 pub fn moe_all_to_all(w: Array, a: Array, b: Array, chunk: usize) -> Array {
     let exchange = Exchange::new(w, a, b, chunk);
     let rounds = (pmax(&exchange.fullest, AXIS) + (chunk as i32 - 1)).floor_divide(chunk as i32);
@@ -70,8 +70,8 @@ pub fn moe_all_to_all(w: Array, a: Array, b: Array, chunk: usize) -> Array {
     out
 }
 
-/// The same in as many rounds as could be needed, a number that is known before,
-/// so that it has derivatives in both modes.
+/// Does the same as [`moe_all_to_all`] in the maximum number of rounds. That number is known in
+/// advance, so the function is differentiable in both modes.
 pub fn moe_exchange(w: Array, a: Array, b: Array, chunk: usize) -> Array {
     let rounds = a.shape()[0].div_ceil(chunk);
     let exchange = Exchange::new(w, a, b, chunk);
@@ -79,19 +79,19 @@ pub fn moe_exchange(w: Array, a: Array, b: Array, chunk: usize) -> Array {
     fori_loop(0, rounds as i32, |i, out| exchange.round(&i, out), out)
 }
 
-/// What a device knows of its tokens before the first round.
+/// A device's routing tables before the first round.
 struct Exchange {
     experts: Array,
-    /// The tokens, sorted by expert and so by device.
+    /// Tokens sorted by expert, and therefore by device.
     tokens: Array,
-    /// Their experts.
+    /// Experts of the sorted tokens.
     expert: Array,
-    /// Where each was before sorting.
+    /// Original indices of the sorted tokens.
     order: Array,
-    /// How many go to each device, and where the first of them is.
+    /// Number of tokens for each device, and the index of the first of them.
     count: Array,
     start: Array,
-    /// The greatest of `count`.
+    /// Maximum of `count`.
     fullest: Array,
     chunk: usize,
 }
@@ -119,18 +119,19 @@ impl Exchange {
         pvary(&Array::zeros(&shape, self.tokens.dtype()), AXIS)
     }
 
-    /// One round: to each device `chunk` tokens, to be multiplied and sent back.
+    /// Runs one round: sends `chunk` tokens to each device, which multiplies them and sends them
+    /// back.
     fn round(&self, round: &Array, out: Array) -> Array {
         let (tokens, here) = (self.tokens.shape()[0], self.experts.shape()[0]);
         let (devices, chunk) = (axis_size(AXIS), self.chunk);
-        // `[devices, chunk]`: which of the sorted tokens go where.
+        // `[devices, chunk]`: indices of the sorted tokens to send.
         let slot = Array::arange(chunk) + round * (chunk as i32);
         let there = slot.expand_dims(&[0]).lt(self.count.expand_dims(&[1]));
         let from = slot.expand_dims(&[0]) + self.start.expand_dims(&[1]);
         let from = where_(&there, from, 0);
         let sent = self.tokens.take(&from, 0);
         let first = axis_index(AXIS) * (here as i32);
-        // A slot without a token has an expert that no device has.
+        // Empty slots get an expert that no device has.
         let none = (devices * here) as i32;
         let expert = where_(&there, self.expert.take(&from, 0), none);
 
@@ -142,14 +143,14 @@ impl Exchange {
         let made = moe_grouped(self.experts.clone(), got.reshape(&[all, depth]), expert);
         let back = all_to_all(&made.reshape(&[devices, chunk, width]), AXIS, 0, 0);
 
-        // What is written past the end is dropped.
+        // Updates with an index past the end are dropped.
         let place = where_(&there, self.order.take(&from, 0), tokens as i32);
         out.at(place).set(back)
     }
 }
 
-/// The mean over the `k` experts that each token is sent to, by any of the
-/// functions above: `b` is `[tokens, k]`.
+/// Returns a function that averages over the `k` experts of each token, using any of the functions
+/// above: `b` is `[tokens, k]`.
 pub fn top_k(moe: impl Fn(Array, Array, Array) -> Array) -> impl Fn(Array, Array, Array) -> Array {
     move |w, a, b| {
         let (tokens, k) = (b.shape()[0], b.shape()[1]);

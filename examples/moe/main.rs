@@ -72,7 +72,7 @@ fn run(options: &Options) -> Result<(), Box<dyn Error>> {
     let key = random::key(0);
     let w = random::normal(&key, &[options.experts, width, width], DType::F32);
     let a = random::normal(&key.fold_in(1), &[tokens, width], DType::F32);
-    // The router is one more product; each token goes to the best of its scores.
+    // The router is another product; each token goes to the experts with the highest scores.
     let router = random::normal(&key.fold_in(2), &[width, options.experts], DType::F32);
     let (_, b) = a.matmul(&router).top_k(options.top_k);
     let load = b.one_hot(options.experts, DType::I32).sum_axes(&[0, 1]);
@@ -125,8 +125,8 @@ fn run(options: &Options) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// How many tokens each expert has: nobody made them take turns, and the fullest
-/// one is what all wait for.
+/// Prints and plots the number of tokens per expert. The routing is not balanced, and the fullest
+/// expert determines the time.
 fn show_load(options: &Options, load: &[i32]) -> Result<(), Box<dyn Error>> {
     let each = (options.tokens * options.top_k) as f64 / load.len() as f64;
     let (least, most) = (load.iter().min(), load.iter().max());

@@ -1,4 +1,4 @@
-//! Killing the run, and comparing what is left with a run that was not killed.
+//! Kills the run repeatedly and compares the result with that of an uninterrupted run.
 
 use super::common::Result;
 use super::training::{Saved, last};
@@ -11,12 +11,12 @@ use std::process::{Child, ChildStdout, Command, Stdio};
 use std::thread::sleep;
 use std::time::Duration;
 
-/// How long after a step a kill may come, at most. A step, or a save, is shorter.
+/// Maximum delay of a kill after a step, in microseconds. A step or a save is shorter.
 const DELAY_US: i64 = 20_000;
-/// How long after its start a run may be killed, if it is to be killed while it
-/// starts and restores.
+/// Maximum delay of a kill after the start of a run, in microseconds, to hit its startup and
+/// restore.
 const START_US: i64 = 1_500_000;
-/// The steps that a run may make between the one that is waited for and the kill.
+/// Number of steps that a run may make between the awaited step and the kill.
 const SPARE: u64 = 3;
 
 /// Trains once without interruption and once with kills.
@@ -49,7 +49,7 @@ pub fn compare(options: &Options) -> Result {
     Ok(())
 }
 
-/// The difference of two runs, if there is one.
+/// Returns an error if the two runs differ.
 fn same(expected: &Saved, got: &Saved) -> Result {
     let bits = |losses: &[f32]| losses.iter().map(|x| x.to_bits()).collect::<Vec<_>>();
     if expected.step != got.step {
@@ -71,11 +71,10 @@ fn same(expected: &Saved, got: &Saved) -> Result {
     Ok(())
 }
 
-/// Starts the run, kills it, and starts it again, until it was killed as often as
-/// is wanted; then it may end.
+/// Starts the run and kills it, `options.kills` times, then lets it finish.
 fn kill_often(options: &Options, folder: &Path) -> Result {
     let mut random = RandomState::new(options.seed as u32);
-    // However the moments fall, the run does not end before the last kill.
+    // The run must not end before the last kill, whatever the delays are.
     let most = (options.steps / options.kills.max(1))
         .saturating_sub(SPARE)
         .max(1);
@@ -106,7 +105,7 @@ fn kill_often(options: &Options, folder: &Path) -> Result {
     Running::start(options, folder)?.finish()
 }
 
-/// Whether there is a checkpoint that was not finished.
+/// Returns whether there is an unfinished checkpoint.
 fn is_half_written(folder: &Path) -> Result<bool> {
     let Ok(entries) = fs::read_dir(folder) else {
         return Ok(false);
@@ -119,7 +118,7 @@ fn is_half_written(folder: &Path) -> Result<bool> {
     Ok(false)
 }
 
-/// The run as a process of its own.
+/// The run in a separate process.
 struct Running {
     process: Child,
     lines: Lines<BufReader<ChildStdout>>,
@@ -148,7 +147,7 @@ impl Running {
         })
     }
 
-    /// Waits until the run has made so many steps.
+    /// Waits until the run has made this many steps.
     fn wait_for_steps(&mut self, mut steps: i64) -> Result {
         while steps > 0 {
             let line = self.lines.next().ok_or("the run failed")??;
@@ -157,7 +156,7 @@ impl Running {
         Ok(())
     }
 
-    /// Kills it by SIGKILL: nothing in the program hears of that.
+    /// Kills the run with SIGKILL, which the program cannot notice.
     fn kill(mut self) -> Result {
         if let Some(status) = self.process.try_wait()? {
             return Err(format!("the run ended before it was killed: {status}").into());
@@ -167,7 +166,7 @@ impl Running {
         Ok(())
     }
 
-    /// Waits for its end.
+    /// Waits until the run has finished.
     fn finish(mut self) -> Result {
         for line in self.lines {
             line?;

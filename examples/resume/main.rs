@@ -1,9 +1,8 @@
-//! Kills a training run again and again, without any loss.
+//! Kills a training run again and again, without losing any state.
 //!
-//! The program trains a classifier of digits without interruption. It then starts
-//! itself as another process with the same training run, kills that process at random
-//! moments, also during saves, and restarts it. At the end it compares both runs bit
-//! for bit.
+//! The program trains a classifier of digits without interruption. It then starts itself as
+//! another process with the same training run, kills that process at random times, also during
+//! saves, and restarts it. At the end it compares both runs bit for bit.
 //!
 //! `cargo run --release --example resume`
 #![forbid(unsafe_code)]
@@ -37,14 +36,14 @@ pub struct Options {
     /// Seed of all random numbers, including the moments of the kills.
     #[arg(long, default_value_t = 0)]
     pub seed: u64,
-    /// Folder of both runs.
+    /// Directory of both runs.
     #[arg(long, default_value = "out/resume")]
     pub out: PathBuf,
     /// Platform: cpu, cuda or tpu; defaults to the best one available.
     #[arg(long)]
     pub platform: Option<Platform>,
-    /// Only train, in the folder --out, from its last checkpoint; Ctrl-C saves a
-    /// checkpoint and exits.
+    /// Only train, in the directory --out, from its last checkpoint; Ctrl-C saves a checkpoint and
+    /// exits.
     #[arg(long)]
     pub train: bool,
 }

@@ -1,4 +1,4 @@
-//! The run: its state, its steps, and its checkpoints.
+//! The training run: state, steps and checkpoints.
 
 use super::Options;
 use super::common::{self, Result};
@@ -12,8 +12,7 @@ use ramie::optim::{adam, softmax_cross_entropy_with_integer_labels};
 use ramie::{Array, State, jit};
 use std::path::Path;
 
-/// A perceptron whose hidden features are dropped at random, so that its keys are
-/// a part of the state.
+/// A multilayer perceptron with dropout, so that RNG keys are part of the state.
 #[derive(Module)]
 struct Classifier {
     hidden: Linear,
@@ -21,7 +20,7 @@ struct Classifier {
     out: Linear,
 }
 
-/// What a step changes: parameters, keys, and the optimizer's moments.
+/// State of a step: parameters, RNG keys and optimizer moments.
 #[derive(Tree)]
 struct Trainer {
     model: Classifier,
@@ -41,7 +40,7 @@ impl Trainer {
     }
 }
 
-/// One step on images `[n, 8, 8]` and labels `[n]`; returns the loss before it.
+/// Runs one step on images `[n, 8, 8]` and labels `[n]`. Returns the loss before the update.
 fn train_step(trainer: &mut Trainer, images: Array, labels: Array) -> Array {
     let x = images.reshape(&[images.shape()[0], 64]) / 16.0;
     let objective = |model: &mut Classifier| {
@@ -54,9 +53,9 @@ fn train_step(trainer: &mut Trainer, images: Array, labels: Array) -> Array {
     loss
 }
 
-/// Trains from the last checkpoint in the folder, or from the beginning, and says
-/// after each step that it is made. A checkpoint holds all that the steps after it
-/// depend on, and the losses so far.
+/// Trains from the last checkpoint in the directory, or from the beginning, and prints a line
+/// after each step. A checkpoint contains everything that later steps depend on, and the losses so
+/// far.
 pub fn train(options: &Options) -> Result {
     common::start(options.platform)?;
     preemption::on_signals()?;
@@ -96,7 +95,7 @@ pub fn train(options: &Options) -> Result {
             .item("state", StandardSave::new(&trainer))
             .item("data", IteratorSave::new(&data))
             .item("losses", JsonSave::new(&losses));
-        // It is written while training goes on. The last step is saved in any case.
+        // The checkpoint is written while training continues. The last step is always saved.
         manager.save_with(
             made,
             &items,
@@ -115,8 +114,7 @@ pub fn train(options: &Options) -> Result {
     Ok(())
 }
 
-/// Everything that is saved of the last step in a folder: arrays, where the data
-/// stood, and losses.
+/// Contents of the last checkpoint in a directory: arrays, data position and losses.
 pub struct Saved {
     pub step: u64,
     pub arrays: State,
@@ -124,7 +122,7 @@ pub struct Saved {
     pub losses: Vec<f32>,
 }
 
-/// The last checkpoint in a folder, its files compared with their checksums.
+/// Restores the last checkpoint in a directory and verifies its checksums.
 pub fn last(folder: &Path) -> Result<Option<Saved>> {
     let manager = CheckpointManager::new(folder, CheckpointManagerOptions::new().read_only(true))?;
     let Some(step) = manager.latest_step() else {

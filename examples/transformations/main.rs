@@ -26,7 +26,7 @@ struct Options {
     /// Number of virtual CPU devices.
     #[arg(long, default_value_t = 4)]
     devices: usize,
-    /// Output folder.
+    /// Output directory.
     #[arg(long, default_value = "out/transformations")]
     out: PathBuf,
     /// Write no picture.
@@ -111,7 +111,7 @@ fn derivatives(options: &Options) -> Result {
 
     if !options.no_plots {
         let xs = Array::linspace(-3.0, 3.0, 200);
-        // `vmap` has a function of one number take many at once.
+        // `vmap` turns a function of one number into a function of many.
         let points = |ys: Array| -> Vec<(f64, f64)> {
             let pairs = xs.to_vec::<f32>().into_iter().zip(ys.to_vec::<f32>());
             pairs.map(|(x, y)| (x.into(), y.into())).collect()
@@ -181,8 +181,8 @@ fn descend(steps: usize, mut line: Line, inputs: &Array, targets: &Array) -> Lin
     line
 }
 
-/// Each device processes some of the examples, and the gradients are averaged: the
-/// parameters equal those of one device.
+/// Each device processes some of the examples, and the gradients are averaged. The parameters
+/// equal those of a single device.
 fn on_many_devices(
     options: &Options,
     mut line: Line,

@@ -1,4 +1,4 @@
-//! Sums as text: `123+456=` is to be continued with `579`.
+//! Sums as text: the model continues `123+456=` with `579`.
 
 use crate::common::Result;
 use crate::model::Decoder;
@@ -7,21 +7,21 @@ use ramie::data::{DataLoader, Error, Source};
 use ramie::nn::models::{Generator, Sampling};
 use ramie::{Array, random};
 
-/// The characters, in the order of their tokens.
+/// Characters in the order of their tokens.
 const CHARACTERS: &[u8] = b"0123456789+=";
-/// How many tokens there are.
+/// Number of tokens.
 pub const VOCABULARY: usize = CHARACTERS.len();
 
-/// All sums of two numbers of so many digits. Numbers are written from their last
-/// digit to their first, as they are added by hand: each digit of the result is
-/// then known from two digits and a carry.
+/// All sums of two numbers with this many digits. Numbers are written from their last digit to
+/// their first, as in manual addition: each digit of the result then depends only on two digits
+/// and a carry.
 #[derive(Clone, Copy)]
 pub struct Sums {
     pub digits: usize,
 }
 
 impl Sums {
-    /// The tokens that are given: two numbers and two signs.
+    /// Returns the number of given tokens: two numbers and two signs.
     pub fn given(self) -> usize {
         2 * self.digits + 2
     }
@@ -30,7 +30,7 @@ impl Sums {
         10usize.pow(self.digits as u32)
     }
 
-    /// As people write it.
+    /// Formats the sum in the usual digit order.
     fn text(self, tokens: &[i32]) -> String {
         let number = |tokens: &[i32]| -> String {
             let digits = tokens.iter().rev();
@@ -44,7 +44,7 @@ impl Sums {
     }
 }
 
-/// The digits of a number from the last one on.
+/// Appends the digits of a number, last digit first.
 fn spell(tokens: &mut Vec<i32>, number: usize, digits: usize) {
     let digit = |i| (number / 10usize.pow(i as u32) % 10) as i32;
     tokens.extend((0..digits).map(digit));
@@ -67,8 +67,8 @@ impl Source for Sums {
     }
 }
 
-/// How many of the sums the model continues with exactly their result, and how
-/// many there are. Shows the first few.
+/// Returns how many sums the model continues with exactly the right result, and their total
+/// number. Prints the first few.
 pub fn exact_matches(
     model: &Decoder,
     sums: Sums,
@@ -79,7 +79,7 @@ pub fn exact_matches(
     for batch in DataLoader::new(held_out).batch_size(500).iter() {
         let batch = batch?;
         let given = batch.slice_axis(Axis(1), (..sums.given()).into());
-        // Greedily nothing is left to chance, and any key will do.
+        // Greedy sampling is deterministic, so any key will do.
         let key = random::key(0);
         let made = generator.generate(model, &Array::from(&given.to_owned()), &key);
         let made = made.to_vec::<i32>();

@@ -75,7 +75,7 @@ struct Options {
     run: RunOptions,
 }
 
-/// How many characters of the held-out text are judged.
+/// Maximum number of held-out characters to evaluate.
 const JUDGED: usize = 100_000;
 
 #[derive(Clone, Copy, PartialEq, ValueEnum)]
@@ -138,7 +138,7 @@ fn write(options: &Options) -> Result {
     let tokens = characters.encode(&text)?;
     let (first, last) = tokens.split_at(tokens.len() / 10 * 9);
     let judged = &last[..last.len().min(JUDGED)];
-    // Better to fail now than after the training.
+    // Fail now rather than after the training.
     if judged.len() <= options.length * options.batch_size {
         return Err(format!(
             "the last tenth of the text, {} characters, which is tested, does not fill a batch of \
@@ -172,8 +172,7 @@ fn write(options: &Options) -> Result {
     Ok(())
 }
 
-/// A model trained on sequences of tokens, of which the first `given` are not to
-/// be learned.
+/// Trains a model on token sequences; the first `given` tokens of each are not learned.
 fn train(
     run: &mut Run,
     options: &Options,

@@ -1,4 +1,4 @@
-//! A decoder, and its training step.
+//! A decoder-only transformer and its training step.
 
 use ramie::Array;
 use ramie::nn::models::LanguageModel;
@@ -9,10 +9,10 @@ use ramie::nn::{
 use ramie::optim::schedules::{WarmupCosineDecay, warmup_cosine_decay_schedule};
 use ramie::optim::{adamw, chain, clip_by_global_norm, softmax_cross_entropy_with_integer_labels};
 
-/// The sizes of a decoder.
+/// Sizes of a decoder.
 #[derive(Clone, Copy, Debug)]
 pub struct Sizes {
-    /// Tokens that there are.
+    /// Number of tokens.
     pub vocabulary: usize,
     /// Features of a token.
     pub width: usize,
@@ -20,7 +20,7 @@ pub struct Sizes {
     pub layers: usize,
 }
 
-/// Predicts from tokens what comes next.
+/// Decoder that predicts the next tokens.
 #[derive(Clone, Module)]
 pub struct Decoder {
     embed: Embed,
@@ -29,7 +29,7 @@ pub struct Decoder {
     head: Linear,
 }
 
-/// Attention and a perceptron, each after a normalization and added to its input.
+/// Attention and a multilayer perceptron, each with pre-normalization and a residual connection.
 #[derive(Clone, Module)]
 struct Block {
     norm1: RMSNorm,
@@ -44,7 +44,7 @@ impl Block {
         let (width, inner) = (sizes.width, 4 * sizes.width);
         Block {
             norm1: RMSNorm::new(width, rngs),
-            // Places are told by how queries and keys are rotated.
+            // Rotary embeddings encode the positions.
             attention: MultiHeadAttention::heads(sizes.heads)
                 .use_bias(false)
                 .rotary(RotaryEmbedding::new(width / sizes.heads))
@@ -69,15 +69,14 @@ impl Decoder {
             embed: Embed::new(sizes.vocabulary, sizes.width, rngs),
             blocks: (0..sizes.layers).map(|_| Block::new(sizes, rngs)).collect(),
             norm: RMSNorm::new(sizes.width, rngs),
-            // At first all tokens are as likely, nearly.
+            // Small weights make all tokens about equally likely at first.
             head: Linear::features(sizes.vocabulary)
                 .kernel_init(init::normal(0.02))
                 .build(sizes.width, rngs),
         }
     }
 
-    /// Tokens `[batch, length]` to logits of the next ones, `[batch, length,
-    /// vocabulary]`.
+    /// Maps tokens `[batch, length]` to logits of the next ones, `[batch, length, vocabulary]`.
     pub fn forward(&mut self, tokens: &Array) -> Array {
         let mut x = self.embed.forward(tokens);
         for block in &mut self.blocks {
@@ -86,8 +85,8 @@ impl Decoder {
         self.head.forward(&self.norm.forward(&x))
     }
 
-    /// The losses of predicting tokens `[batch, length]`, each from those before
-    /// it, without the first `given`: `[batch, length - given]`.
+    /// Returns the losses of predicting each token of `[batch, length]` from those before it,
+    /// except for the first `given` tokens: `[batch, length - given]`.
     pub fn losses(&mut self, tokens: &Array, given: usize) -> Array {
         let length = tokens.shape()[1];
         let logits = self.forward(&tokens.slice_in_dim(0, length - 1, 1, 1));
@@ -97,8 +96,8 @@ impl Decoder {
     }
 }
 
-/// For [`ramie::nn::models::Generator`], which keeps keys and values of tokens
-/// while it appends others.
+/// Interface for [`ramie::nn::models::Generator`], which caches keys and values while it appends
+/// tokens.
 impl LanguageModel for Decoder {
     fn logits(&mut self, tokens: &Array) -> Array {
         self.forward(tokens)
@@ -118,7 +117,7 @@ impl LanguageModel for Decoder {
     }
 }
 
-/// What a step changes.
+/// State of a step.
 #[derive(Tree)]
 pub struct Trainer {
     pub model: Decoder,
@@ -126,8 +125,8 @@ pub struct Trainer {
 }
 
 impl Trainer {
-    /// A trainer with AdamW, whose learning rate rises over a tenth of the steps
-    /// and then falls to a tenth.
+    /// Creates a trainer with AdamW. The learning rate rises during the first tenth of the steps
+    /// and then decays to a tenth of its peak.
     pub fn new(model: Decoder, learning_rate: f64, steps: u64) -> Trainer {
         let steps = steps as usize;
         let rate = warmup_cosine_decay_schedule(WarmupCosineDecay {
@@ -146,8 +145,8 @@ impl Trainer {
 }
 
 // ANCHOR: step
-/// One step on tokens `[batch, length]`, of which the first `given` are not to be
-/// learned; returns the loss before it.
+/// Runs one step on tokens `[batch, length]`; the first `given` tokens are not learned. Returns
+/// the loss before the update.
 pub fn train_step(given: usize) -> impl Fn(&mut Trainer, Array) -> Array + Copy {
     move |trainer, tokens| {
         let objective = |model: &mut Decoder| model.losses(&tokens, given).mean();

@@ -1,4 +1,4 @@
-//! The characters of a text: reading, judging, and making more of them.
+//! Character-level text: reading, evaluating and sampling.
 
 use crate::common::Result;
 use crate::model::Decoder;
@@ -9,7 +9,7 @@ use ramie::{Array, jit, random, tree};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// The text of a file; without one, the sources of this project.
+/// Loads the text of a file or, by default, the sources of this project.
 pub fn load(file: Option<&Path>) -> Result<String> {
     if let Some(file) = file {
         return Ok(text::load(file)?);
@@ -39,14 +39,14 @@ fn sources(folder: &Path, files: &mut Vec<PathBuf>) -> std::io::Result<()> {
     Ok(())
 }
 
-/// Windows of `length` characters and the one behind them. Each begins where the
-/// last one's inputs end.
+/// Returns windows of `length` inputs and the following character. Each window begins where the
+/// inputs of the previous one end.
 pub fn windows(tokens: &[i32], length: usize) -> impl Source<Item = Vec<i32>> + 'static {
     tokens.to_vec().into_source().window(length + 1, length)
 }
 
-/// How many bits the model needs for a character, on average: what it does not
-/// know of the next one. There are windows for a batch at least.
+/// Returns the model's average cross entropy in bits per character. There must be enough windows
+/// for at least one batch.
 pub fn bits_per_character(
     model: &Decoder,
     windows: impl Source<Item = Vec<i32>> + 'static,
@@ -65,8 +65,7 @@ pub fn bits_per_character(
     Ok(nats / count as f64 / std::f64::consts::LN_2)
 }
 
-/// The prompt and `count` more characters, each drawn as the model finds it
-/// likely.
+/// Returns the prompt followed by `count` characters sampled from the model.
 pub fn sample(
     model: &Decoder,
     characters: &Characters,

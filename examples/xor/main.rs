@@ -34,8 +34,8 @@ struct Options {
     /// Number of loader threads.
     #[arg(long, default_value_t = 0)]
     workers: usize,
-    /// Number of steps per compiled program and call. A single step is shorter than a
-    /// call.
+    /// Number of training steps per call. Several steps per call reduce the overhead of calls,
+    /// which exceeds the time of a single step here.
     #[arg(long, default_value_t = 1)]
     steps_per_call: usize,
     #[command(flatten)]
@@ -79,7 +79,7 @@ fn run(options: &Options) -> Result {
     let total = points.y.len();
     let right = jit(count_right(model));
     let mut correct = 0;
-    // The last batch has fewer points.
+    // The last batch is smaller.
     let batches = DataLoader::new(points)
         .batch_size(options.batch_size)
         .iter();
@@ -103,7 +103,7 @@ fn train(
         Some(position) => loader.resume(&position)?,
         None => loader.iter(),
     };
-    // While a step runs, the next points are on their way to the device.
+    // While a step runs, the next batch is transferred to the device.
     // ANCHOR: train
     let place = Placement::default();
     let (step, mut batches) = match steps_per_call {

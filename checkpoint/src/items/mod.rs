@@ -28,7 +28,7 @@
 //!
 //! impl Snapshot for Text {
 //!     fn write(&mut self, writer: &ItemWriter) -> Result<()> {
-//!         // There is one text, whatever the number of processes.
+//!         // Only one process writes the text.
 //!         if writer.process().is_primary() {
 //!             writer.write("text", self.0.as_bytes())?;
 //!         }

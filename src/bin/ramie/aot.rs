@@ -1,4 +1,4 @@
-//! `ramie aot`.
+//! The command `ramie aot`.
 
 use std::error::Error;
 use std::io::{self, Write};
@@ -20,7 +20,7 @@ pub(crate) fn run(targets: &[Target], files: &[PathBuf]) -> Result<(), Box<dyn E
     Ok(())
 }
 
-/// What MLIR's binary form begins with.
+/// Magic bytes of MLIR bytecode.
 const BINARY: &[u8] = b"ML\xefR";
 
 fn compile(file: &Path, bytes: &[u8], target: &Target) -> ramie::Result<CompiledFor> {

@@ -1,4 +1,4 @@
-//! `ramie doctor`: each thing that a program needs, in the order in which it needs them.
+//! The command `ramie doctor`: checks everything that a program needs, in the order of use.
 
 use std::error::Error;
 use std::fs;
@@ -53,7 +53,7 @@ pub(crate) fn run(platform: Option<Platform>) -> Outcome {
 
     let options = match found.platform {
         Platform::Cpu => ClientOptions::new().cpu_device_count(1),
-        // A look must not take most of the GPU's memory from the programs that run.
+        // A check must not reserve most of the GPU's memory, which running programs may need.
         Platform::Cuda => ClientOptions::new().set("preallocate", false),
         Platform::Tpu => ClientOptions::new(),
     };
@@ -76,7 +76,7 @@ pub(crate) fn run(platform: Option<Platform>) -> Outcome {
     line("result", "everything works")
 }
 
-/// Why this platform.
+/// Returns the chosen platform and the reason for the choice.
 fn choice(env: &Environment, asked: Option<Platform>, found: &PluginLocation) -> String {
     let reason = match (asked, env.platform_variable()) {
         (Some(_), _) => "asked for by --platform",
@@ -99,7 +99,7 @@ fn cache(env: &Environment) -> Outcome {
     Ok(())
 }
 
-/// The number and the bytes of all files below `folder`; what cannot be read counts as nothing.
+/// Returns the number and total size of all files below `folder`, skipping unreadable entries.
 fn size(folder: &Path) -> (u64, u64) {
     let mut total = (0, 0);
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
@@ -113,7 +113,7 @@ fn size(folder: &Path) -> (u64, u64) {
     total
 }
 
-/// Compiles and runs a matrix product whose result is known.
+/// Compiles and runs a matrix product with a known result.
 fn smoke_test(client: Client) -> Outcome {
     const PROGRAM: &str = "func.func @main(%x: tensor<2x2xf32>) -> tensor<2x2xf32> {
   %y = stablehlo.dot_general %x, %x, contracting_dims = [1] x [0]
@@ -156,7 +156,8 @@ fn milliseconds(start: Instant) -> String {
     format!("{:.2} ms", start.elapsed().as_secs_f64() * 1e3)
 }
 
-/// The runtime's name and version; some versions only repeat the name, others have many lines.
+/// Returns the runtime's name and the first line of its version, unless that only repeats the
+/// name.
 fn runtime(name: &str, version: &str) -> String {
     match version.lines().next() {
         Some(version) if version != name => format!("{name} {version}"),

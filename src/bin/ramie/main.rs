@@ -1,5 +1,5 @@
-//! The command-line tool: installs XLA plugins, tells whether everything works, compiles
-//! programs ahead of time, and looks into checkpoints.
+//! The command-line tool: installs and checks XLA plugins, compiles programs ahead of time, and
+//! inspects checkpoints.
 #![forbid(unsafe_code)]
 
 mod aot;
@@ -16,8 +16,8 @@ use clap::{Parser, Subcommand};
 use ramie::aot::Target;
 use ramie_pjrt::discover::Platform;
 
-/// Installs the XLA plugins that Ramie runs on, tells whether they work, compiles programs
-/// for hardware that is not here, and looks into checkpoints.
+/// Installs and checks the XLA plugins that Ramie runs on, compiles programs for hardware you
+/// don't have, and inspects checkpoints.
 #[derive(Parser)]
 #[command(name = "ramie", version)]
 struct Arguments {
@@ -29,33 +29,34 @@ struct Arguments {
 enum Command {
     /// Show the platform, its plugin and devices, and run a small compiled program.
     Doctor {
-        /// Look at this platform (cpu, cuda or tpu) instead of the one that programs would use.
+        /// Platform to check: cpu, cuda or tpu; defaults to the one that programs would use.
         #[arg(long)]
         platform: Option<Platform>,
     },
     /// Install and list plugins.
     #[command(subcommand)]
     Plugin(PluginCommand),
-    /// Compile programs for hardware that is not here: tell what memory they take on it, how
-    /// much they compute, and what its devices send each other.
+    /// Compile programs for hardware you don't have, and report their memory, FLOPs and
+    /// communication between devices.
     Aot {
-        /// A TPU topology such as tpu:v5e:2x4, or GPUs: cuda:h200, cuda:h200:4.
+        /// TPU topology such as tpu:v5e:2x4, or GPUs such as cuda:h200 or cuda:h200:4.
         #[arg(long, required = true)]
         target: Vec<Target>,
-        /// Files of StableHLO, as text or in its binary form, or of exported functions.
+        /// Files of StableHLO (text or bytecode) or of exported functions.
         #[arg(required = true)]
         files: Vec<PathBuf>,
     },
-    /// List, show, compare, convert and verify checkpoints: folders of a CheckpointManager, steps
-    /// and items in Orbax's layout, msgpack files of Flax and folders of them, safetensors files
-    /// and their index.
+    /// List, show, compare, convert and verify checkpoints: CheckpointManager directories, steps
+    /// and items in Orbax's format, Flax msgpack files and directories of them, safetensors files
+    /// and their indices.
     #[command(subcommand)]
     Ckpt(ckpt::Command),
-    /// Tell what a checkpoint holds: parameters, memory by type, the largest arrays.
+    /// Report the number of parameters, the memory by dtype and the largest arrays of a
+    /// checkpoint.
     Inspect {
         #[command(flatten)]
         one: ckpt::One,
-        /// How many arrays are listed.
+        /// Number of largest arrays to list.
         #[arg(long, default_value_t = 10)]
         largest: usize,
     },
@@ -63,15 +64,15 @@ enum Command {
 
 #[derive(Subcommand)]
 enum PluginCommand {
-    /// Install a platform's plugin into the user cache, unless it is there.
+    /// Install a platform's plugin into the user cache, unless it is already installed.
     Install {
-        /// cpu, cuda or tpu.
+        /// Platform: cpu, cuda or tpu.
         platform: Platform,
-        /// Install it anew even if it is there.
+        /// Reinstall the plugin even if it is already installed.
         #[arg(long)]
         force: bool,
     },
-    /// List the plugins that are installed, and where.
+    /// List the installed plugins and their paths.
     List,
 }
 

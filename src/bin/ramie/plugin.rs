@@ -1,4 +1,4 @@
-//! `ramie plugin`.
+//! The command `ramie plugin`.
 
 use std::error::Error;
 use std::io::{self, Write};
@@ -51,7 +51,7 @@ pub(crate) fn list() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// What to do about a platform without a plugin.
+/// Returns a suggestion for a platform without a plugin.
 pub(crate) fn remedy(env: &Environment, platform: Platform) -> String {
     match env.release(platform) {
         Ok(release) => format!(

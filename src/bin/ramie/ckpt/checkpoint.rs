@@ -1,4 +1,4 @@
-//! One checkpoint, opened.
+//! An open checkpoint.
 
 use std::error::Error;
 use std::fs;
@@ -16,25 +16,25 @@ use serde_json::Value;
 use super::One;
 use super::parts::{self, Part, What};
 
-/// The arrays and texts of one step, item or file.
+/// Contents of a step, item or file.
 pub(crate) enum Checkpoint {
     Safetensors(PathBuf),
     Msgpack(PathBuf),
     Orbax(OrbaxFolder),
 }
 
-/// Files of more bytes than this are no texts to be shown.
+/// Maximum size of files that are shown as text.
 const LARGEST_TEXT: u64 = 1 << 16;
 
 impl Checkpoint {
-    /// Opens the checkpoint that is asked for; its step if there are several.
+    /// Opens the requested checkpoint; also returns its step if it is part of a run.
     pub(crate) fn find(one: &One) -> Result<(Checkpoint, Option<u64>), Box<dyn Error>> {
         let found = Source::open(&one.path)?.checkpoint(one.step)?;
         let step = found.step;
         Ok((Checkpoint::open(found, one.item.as_deref())?, step))
     }
 
-    /// Opens a checkpoint, of which one item may be asked for.
+    /// Opens a checkpoint, or one of its items.
     pub(crate) fn open(found: Location, item: Option<&str>) -> Result<Checkpoint, Box<dyn Error>> {
         let path = found.path;
         match (found.format, item) {
@@ -63,7 +63,7 @@ impl Checkpoint {
         }
     }
 
-    /// The parts, in order, without their elements.
+    /// Returns the parts in order, without the elements of arrays.
     pub(crate) fn parts(&self) -> Result<Vec<Part>, Box<dyn Error>> {
         let step = match self {
             Checkpoint::Safetensors(path) => {
@@ -88,7 +88,7 @@ impl Checkpoint {
         Ok(all)
     }
 
-    /// The arrays with their elements, on the default device.
+    /// Returns the arrays with their elements, on the default device.
     pub(crate) fn state(&self) -> Result<State, Box<dyn Error>> {
         Ok(match self {
             Checkpoint::Orbax(step) => step.state()?,
@@ -98,7 +98,7 @@ impl Checkpoint {
         })
     }
 
-    /// One part, printed whole.
+    /// Formats the value of one part.
     pub(crate) fn value(&self, path: &str) -> Result<String, Box<dyn Error>> {
         let missing = || format!("{}: there is no `{path}`", self.path().display());
         let parts = self.parts()?;
@@ -113,7 +113,7 @@ impl Checkpoint {
         for item in step.items().iter().filter(|item| item.is_tree()) {
             for part in parts::of_tree(pytree::metadata(item.reader().folder())?) {
                 if step.path_in(item, &part.path) == path {
-                    // Only this array is read.
+                    // Read only this array.
                     let like = Array::shape_dtype_struct(shape, *dtype);
                     let target = State::from_iter([(part.path.as_str(), like)]);
                     let restore = PyTreeRestore::new(&target).partial_restore(true);
@@ -125,8 +125,8 @@ impl Checkpoint {
         Err(missing().into())
     }
 
-    /// Everything that a state dict can hold, with the elements of arrays, on the default
-    /// device.
+    /// Returns everything that a state dict can contain, with the elements of arrays, on the
+    /// default device.
     pub(crate) fn dict(&self) -> Result<StateDict, Box<dyn Error>> {
         match self {
             Checkpoint::Safetensors(path) => {
@@ -140,8 +140,8 @@ impl Checkpoint {
     }
 }
 
-/// Refuses arrays whose paths go on below other arrays: in a tree of dictionaries there is
-/// one thing for each name.
+/// Rejects arrays whose paths continue the path of another array: a tree of dictionaries cannot
+/// contain both.
 fn check_paths(state: &State) -> Result<(), Box<dyn Error>> {
     for (path, _) in state.iter() {
         for (at, _) in path.match_indices('.') {
@@ -158,7 +158,7 @@ fn check_paths(state: &State) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// The files of an item that is not a tree.
+/// Returns the files of an item that is not a tree.
 fn files(item: &OrbaxItem) -> Result<Vec<Part>, Box<dyn Error>> {
     let part = |name: String| {
         Ok(Part {
@@ -170,7 +170,7 @@ fn files(item: &OrbaxItem) -> Result<Vec<Part>, Box<dyn Error>> {
     item.files()?.into_iter().map(part).collect()
 }
 
-/// What a file is; it must be JSON if the item is.
+/// Reads a file of an item; it must be JSON if the item is.
 fn file(item: &OrbaxItem, name: &str) -> Result<What, Box<dyn Error>> {
     let (path, json) = (item.reader().path(name)?, item.is_json());
     let size = fs::metadata(&path).map_or(0, |file| file.len());
@@ -183,7 +183,7 @@ fn file(item: &OrbaxItem, name: &str) -> Result<What, Box<dyn Error>> {
             false => Ok(What::Other(format!("a file of {size} bytes"))),
         };
     };
-    // Python's JSON has numbers such as NaN, which metrics know.
+    // Python's JSON may contain numbers such as NaN, which `Metrics` supports.
     let parsed = serde_json::from_str::<Value>(&text).map(drop);
     match parsed.map_err(|e| (Metrics::from_json(&text).is_ok(), e)) {
         Ok(()) | Err((true, _)) => Ok(What::Json(text)),

@@ -1,4 +1,4 @@
-//! `ramie ckpt convert`.
+//! The command `ramie ckpt convert`.
 
 use std::error::Error;
 use std::fs;
@@ -29,7 +29,7 @@ pub(crate) fn run(one: &One, to: &Path, format: Option<Format>) -> Result<(), Bo
         eprintln!("ramie: `{path}` is left out: {format} has no {what}");
     }
     let arrays = match format {
-        // Names are only names there, and make no tree.
+        // Safetensors files are flat, so names need not form a tree.
         Format::Safetensors => {
             let state = checkpoint.state()?;
             format.save(to, &state)?;
@@ -49,7 +49,7 @@ pub(crate) fn run(one: &One, to: &Path, format: Option<Format>) -> Result<(), Bo
     Ok(())
 }
 
-/// Whether a format has such parts.
+/// Returns whether a format supports such a value.
 fn keeps(format: Format, what: &What) -> bool {
     match what {
         What::Array(..) | What::Number(_) => true,
@@ -59,8 +59,8 @@ fn keeps(format: Format, what: &What) -> bool {
     }
 }
 
-/// Makes nodes without parts empty dictionaries, as Flax has them: Orbax stores the states of
-/// optimizers that keep nothing as `None`, which Flax refuses in their place.
+/// Replaces empty nodes with empty dictionaries, as in Flax. Orbax stores the states of stateless
+/// optimizers as `None`, which Flax rejects in their place.
 fn as_flax(dict: &mut StateDict) {
     match dict {
         StateDict::Dict(parts) => parts.iter_mut().for_each(|(_, part)| as_flax(part)),

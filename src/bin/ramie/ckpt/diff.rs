@@ -1,4 +1,4 @@
-//! `ramie ckpt diff`.
+//! The command `ramie ckpt diff`.
 
 use std::collections::BTreeMap;
 use std::error::Error;
@@ -12,10 +12,10 @@ use super::checkpoint::Checkpoint;
 use super::parts::{Part, What};
 use super::text;
 
-/// The exit code of checkpoints that differ.
+/// Exit code if the checkpoints differ.
 const DIFFERENT: u8 = 1;
 
-/// The exit code if one cannot be read, as programs that compare have it.
+/// Exit code if a checkpoint cannot be read, as in `diff` and `cmp`.
 const TROUBLE: u8 = 2;
 
 pub(crate) fn run(a: &One, b: &One) -> Result<ExitCode, Box<dyn Error>> {
@@ -30,7 +30,7 @@ pub(crate) fn run(a: &One, b: &One) -> Result<ExitCode, Box<dyn Error>> {
     }
 }
 
-/// Writes how two checkpoints differ; whether they are equal.
+/// Prints the differences between two checkpoints; returns whether they are equal.
 fn compare(a: &One, b: &One) -> Result<bool, Box<dyn Error>> {
     let (a, b) = (Checkpoint::find(a)?.0, Checkpoint::find(b)?.0);
     let (parts_a, parts_b) = (a.parts()?, b.parts()?);
@@ -74,13 +74,13 @@ fn compare(a: &One, b: &One) -> Result<bool, Box<dyn Error>> {
 
 fn is_same(a: &What, b: &What) -> bool {
     match (a, b) {
-        // One that is not a number is equal to itself here.
+        // NaN counts as equal to itself here.
         (What::Number(a), What::Number(b)) => format!("{a:?}") == format!("{b:?}"),
         _ => a == b,
     }
 }
 
-/// How the elements of two arrays of one type differ; nothing, if they do not.
+/// Describes the differences between two arrays of the same type; `None` if they are equal.
 fn values(path: &str, a: &State, b: &State) -> Result<Option<String>, Box<dyn Error>> {
     let (Some(a), Some(b)) = (a.get(path), b.get(path)) else {
         return Err(format!("`{path}` has a shape and no elements").into());
@@ -93,7 +93,7 @@ fn values(path: &str, a: &State, b: &State) -> Result<Option<String>, Box<dyn Er
     let elements = bytes.chunks(of_element).zip(others.chunks(of_element));
     let differ = elements.filter(|(x, y)| x != y).count();
     let total = bytes.len() / of_element;
-    // Not a number on one side only is no difference that has a size.
+    // If only one side is NaN, the difference has no size.
     let sizes = numbers(a)?.into_iter().zip(numbers(b)?);
     let sizes = sizes.map(|((x, i), (y, j))| (x - y).hypot(i - j));
     let largest = sizes.filter(|size| !size.is_nan()).fold(0.0, f64::max);
@@ -104,7 +104,7 @@ fn values(path: &str, a: &State, b: &State) -> Result<Option<String>, Box<dyn Er
     )))
 }
 
-/// The elements, as real and imaginary parts.
+/// Returns the elements as real and imaginary parts.
 fn numbers(array: &Array) -> Result<Vec<(f64, f64)>, Box<dyn Error>> {
     let complex = array.dtype().is_complex();
     let wide = if complex { DType::C128 } else { DType::F64 };

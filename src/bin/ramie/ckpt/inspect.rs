@@ -1,4 +1,4 @@
-//! `ramie inspect`.
+//! The command `ramie inspect`.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -57,7 +57,7 @@ pub(crate) fn run(one: &One, largest: usize) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// What is known of the checkpoint as a whole.
+/// Returns information about the checkpoint as a whole.
 fn facts(
     checkpoint: &Checkpoint,
     step: Option<u64>,

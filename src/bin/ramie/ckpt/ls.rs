@@ -1,4 +1,4 @@
-//! `ramie ckpt ls`.
+//! The command `ramie ckpt ls`.
 
 use std::error::Error;
 use std::fs;
@@ -47,15 +47,15 @@ fn row(step: &RunStep) -> Result<Vec<String>, Box<dyn Error>> {
     ])
 }
 
-/// When a step was committed, or else changed last.
+/// Returns the commit time of a step or, failing that, its modification time.
 fn saved(path: &Path) -> Option<SystemTime> {
     let metadata = StepMetadata::of(path).ok().flatten();
     let committed = metadata.and_then(|metadata| metadata.committed());
     committed.or_else(|| fs::metadata(path).ok()?.modified().ok())
 }
 
-/// The metrics of a step: those that cannot be read are said to be so, for the others are
-/// still worth a look.
+/// Formats the metrics of a step. Unreadable metrics are marked, so that the other steps are still
+/// listed.
 fn metrics(path: &Path) -> String {
     match Metrics::of(path) {
         Ok(None) => String::new(),
@@ -68,7 +68,8 @@ fn metrics(path: &Path) -> String {
     }
 }
 
-/// Bytes of a file, or of all files in a folder. What is removed meanwhile has none.
+/// Returns the size of a file, or of all files in a directory. Files that are removed meanwhile
+/// count as 0.
 fn size(path: &Path) -> io::Result<u64> {
     let gone = |e: io::Error| match e.kind() {
         io::ErrorKind::NotFound => Ok(0),

@@ -1,5 +1,4 @@
-//! `ramie ckpt` and `ramie inspect`: what checkpoints hold, whether they are whole, how two
-//! differ, and the same one in another format.
+//! The commands `ramie ckpt` and `ramie inspect`: show, verify, compare and convert checkpoints.
 
 mod checkpoint;
 mod convert;
@@ -20,71 +19,70 @@ use ramie::checkpoint::Format;
 
 pub(crate) use inspect::run as inspect;
 
-/// What is done with checkpoints.
+/// Subcommands of `ramie ckpt`.
 #[derive(Subcommand)]
 pub(crate) enum Command {
-    /// List the steps of a run: size, time, metrics, and whether they were committed.
+    /// List the steps of a run with size, time, metrics and commit state.
     Ls {
-        /// The folder of a run.
+        /// Directory of a run.
         path: PathBuf,
     },
-    /// Show the parts of a checkpoint: paths, types, bytes, shardings. No elements are read.
+    /// Show the parts of a checkpoint: paths, types, bytes, shardings. Does not read array
+    /// elements.
     Show {
         #[command(flatten)]
         one: One,
-        /// Print one part whole: a text, a JSON file, or the elements of an array, which needs
-        /// a plugin.
+        /// Print the value of one part: a string, a JSON file, or an array (which needs a plugin).
         #[arg(long, value_name = "PATH")]
         values: Option<String>,
     },
     /// Compare two checkpoints: structure, types and values, with the greatest absolute
-    /// difference. It needs a plugin where types are equal. The exit code is 0 if they are
+    /// difference. Needs a plugin if types are equal. The exit code is 0 if the checkpoints are
     /// equal, 1 if they differ, and 2 if one cannot be read.
     Diff {
-        /// One checkpoint.
+        /// First checkpoint.
         a: PathBuf,
-        /// The other one.
+        /// Second checkpoint.
         b: PathBuf,
-        /// The step of both, of folders with several; the last one if not given.
+        /// Step to compare; defaults to the last one.
         #[arg(long)]
         step: Option<u64>,
-        /// The step of B, if it is another one.
+        /// Step of B, if it is another one.
         #[arg(long)]
         to_step: Option<u64>,
-        /// The item of both, of steps with several.
+        /// Item to compare, for steps with several items.
         #[arg(long)]
         item: Option<String>,
     },
-    /// Save a checkpoint in another format: arrays, and as far as the format has them numbers,
-    /// texts and empty nodes. It needs a plugin.
+    /// Save a checkpoint in another format: arrays, and the numbers, strings and empty nodes that
+    /// the format supports. Needs a plugin.
     Convert {
         #[command(flatten)]
         one: One,
-        /// The new file or folder, which must not be there yet.
+        /// New file or directory, which must not exist.
         to: PathBuf,
-        /// The format, if the name does not end in .safetensors, .safetensors.index.json
-        /// or .msgpack; without either it is orbax.
+        /// Output format; defaults to the one implied by the name (.safetensors,
+        /// .safetensors.index.json or .msgpack), otherwise orbax.
         #[arg(long = "to", value_name = "FORMAT")]
         format: Option<Format>,
     },
-    /// Read everything and compare it with the checksums that were saved; tell which files are
-    /// damaged. Trees without checksums are restored, which needs a plugin: those that Orbax
-    /// wrote.
+    /// Verify all files against the saved checksums and list damaged ones. Orbax checkpoints have
+    /// no file checksums; they are restored instead, which needs a plugin.
     Verify {
         #[command(flatten)]
         one: One,
     },
 }
 
-/// One checkpoint of those that a path leads to.
+/// A single checkpoint at a path.
 #[derive(Args)]
 pub(crate) struct One {
-    /// A file, or the folder of a run, step or item.
+    /// File, or directory of a run, step or item.
     path: PathBuf,
-    /// The step, of a folder with several; the last one if not given (verify: all).
+    /// Step of a run; defaults to the last one (verify: all steps).
     #[arg(long)]
     step: Option<u64>,
-    /// The item, of a step with several; all if not given.
+    /// Item of a step; defaults to all items.
     #[arg(long)]
     item: Option<String>,
 }

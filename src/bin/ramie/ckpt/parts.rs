@@ -1,4 +1,4 @@
-//! The parts of a checkpoint, without their elements.
+//! Parts of a checkpoint, without the elements of arrays.
 
 use ramie::checkpoint::pytree::{PartMetadata, TreeMetadata, ValueKind};
 use ramie::checkpoint::serialization::StateDict;
@@ -6,29 +6,29 @@ use ramie::{Array, DType, Scalar, State};
 
 use super::text;
 
-/// A part of a checkpoint.
+/// Part of a checkpoint.
 pub(crate) struct Part {
-    /// Its dotted path.
+    /// Dotted path of the part.
     pub path: String,
     pub what: What,
-    /// Where the array was, if that was written.
+    /// Saved sharding of the array, if any.
     pub sharding: Option<String>,
 }
 
-/// What a part is.
+/// Value of a part.
 #[derive(Clone, PartialEq)]
 pub(crate) enum What {
     Array(Vec<usize>, DType),
     Text(String),
-    /// A number without an element type.
+    /// A number without a dtype.
     Number(Scalar),
-    /// So many bytes.
+    /// Byte string of this length.
     Bytes(usize),
-    /// A node without parts: `None`, an empty dictionary, list or tuple.
+    /// An empty node: `None`, or an empty dictionary, list or tuple.
     Empty(&'static str),
-    /// A file of JSON.
+    /// A JSON file.
     Json(String),
-    /// Something that is only described.
+    /// Any other value, as a description.
     Other(String),
 }
 
@@ -37,7 +37,7 @@ impl What {
         What::Array(array.shape().to_vec(), array.dtype())
     }
 
-    /// The number of elements.
+    /// Returns the number of elements.
     pub(crate) fn count(&self) -> u64 {
         match self {
             What::Array(shape, _) => shape.iter().fold(1, |n, d| n.saturating_mul(*d as u64)),
@@ -45,7 +45,7 @@ impl What {
         }
     }
 
-    /// Bytes of the elements on a device.
+    /// Returns the number of bytes of the elements on a device.
     pub(crate) fn bytes(&self) -> u64 {
         match self {
             What::Array(_, dtype) => self.count().saturating_mul(dtype.size() as u64),
@@ -53,7 +53,7 @@ impl What {
         }
     }
 
-    /// What it is in a few words: `f32[2,3]`, the beginning of a text.
+    /// Describes the value briefly: `f32[2,3]`, or the start of a string.
     pub(crate) fn describe(&self) -> String {
         match self {
             What::Array(shape, dtype) => {
@@ -69,7 +69,7 @@ impl What {
         }
     }
 
-    /// The whole value, of what is not an array.
+    /// Returns the whole value, except for arrays.
     pub(crate) fn value(&self) -> String {
         match self {
             What::Text(text) | What::Json(text) => text.trim_end().to_owned(),
@@ -92,19 +92,19 @@ impl Part {
     }
 }
 
-/// What parts have together, of what is counted.
+/// Sums a quantity over parts.
 pub(crate) fn sum<'a>(parts: impl IntoIterator<Item = &'a Part>, of: fn(&What) -> u64) -> u64 {
     let each = parts.into_iter().map(|part| of(&part.what));
     each.fold(0, u64::saturating_add)
 }
 
-/// The parts of a state whose arrays may have no elements.
+/// Returns the parts of a state whose arrays may have no elements.
 pub(crate) fn of_state(state: &State) -> Vec<Part> {
     let part = |(path, array): (&str, &Array)| Part::new(path, What::of(array));
     state.iter().map(part).collect()
 }
 
-/// The parts of a state dict.
+/// Returns the parts of a state dict.
 pub(crate) fn of_dict(dict: &StateDict) -> Vec<Part> {
     let mut parts = Vec::new();
     collect(dict, String::new(), &mut parts);
@@ -140,7 +140,7 @@ fn collect(dict: &StateDict, path: String, parts: &mut Vec<Part>) {
     parts.push(Part::new(path, what));
 }
 
-/// The parts of a tree in Orbax's layout.
+/// Returns the parts of a tree in Orbax's format.
 pub(crate) fn of_tree(tree: TreeMetadata) -> Vec<Part> {
     let part = |part: PartMetadata| {
         let what = match (part.array.as_ref(), part.text) {

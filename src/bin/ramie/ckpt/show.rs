@@ -1,4 +1,4 @@
-//! `ramie ckpt show`.
+//! The command `ramie ckpt show`.
 
 use std::error::Error;
 use std::io::{self, Write};

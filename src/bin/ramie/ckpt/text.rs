@@ -1,4 +1,4 @@
-//! Numbers, times and shardings as people read them.
+//! Human-readable numbers, times and shardings.
 
 use std::iter;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -6,7 +6,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use ramie::Scalar;
 use serde_json::Value;
 
-/// Bytes with a unit.
+/// Formats a number of bytes with a unit.
 pub(crate) fn bytes(n: u64) -> String {
     let units = ["kB", "MB", "GB", "TB", "PB", "EB"];
     let mut shown = n as f64;
@@ -23,7 +23,7 @@ pub(crate) fn bytes(n: u64) -> String {
     }
 }
 
-/// A number with commas between thousands.
+/// Formats a number with commas between thousands.
 pub(crate) fn grouped(n: u64) -> String {
     let digits = n.to_string();
     let mut text = String::new();
@@ -36,13 +36,13 @@ pub(crate) fn grouped(n: u64) -> String {
     text
 }
 
-/// A number of things, of which more than one have an `s`.
+/// Formats a count of things, with a plural `s` if needed.
 pub(crate) fn counted(n: usize, thing: &str) -> String {
     let s = if n == 1 { "" } else { "s" };
     format!("{n} {thing}{s}")
 }
 
-/// A time in UTC: `2026-11-21 22:58:01`.
+/// Formats a time in UTC: `2026-11-21 22:58:01`.
 pub(crate) fn time(time: SystemTime) -> String {
     let seconds = time.duration_since(UNIX_EPOCH).map_or(0, |d| d.as_secs());
     let (mut day, second) = (seconds / 86400, seconds % 86400);
@@ -65,7 +65,7 @@ pub(crate) fn time(time: SystemTime) -> String {
     format!("{year}-{month:02}-{day:02} {hour:02}:{minute:02}:{second:02}")
 }
 
-/// The beginning of a text, in quotes and in one line.
+/// Returns the start of a string, quoted and on one line.
 pub(crate) fn shortened(text: &str) -> String {
     const MOST: usize = 60;
     let line = |c: char| if c.is_control() { ' ' } else { c };
@@ -76,12 +76,12 @@ pub(crate) fn shortened(text: &str) -> String {
     }
 }
 
-/// The beginning of a text of JSON, in one line without spaces that mean nothing.
+/// Returns the start of a JSON text on one line, without insignificant whitespace.
 pub(crate) fn abbreviated(text: &str) -> String {
     const MOST: usize = 60;
     let compact = match serde_json::from_str::<Value>(text) {
         Ok(value) => value.to_string(),
-        // Python writes numbers that JSON does not have.
+        // Python writes numbers that JSON does not support.
         Err(_) => text.split_whitespace().collect::<Vec<_>>().join(" "),
     };
     match compact.char_indices().nth(MOST) {
@@ -90,7 +90,7 @@ pub(crate) fn abbreviated(text: &str) -> String {
     }
 }
 
-/// A number as Rust writes it.
+/// Formats a number as Rust does.
 pub(crate) fn number(number: Scalar) -> String {
     match number {
         Scalar::Bool(v) => v.to_string(),
@@ -101,8 +101,8 @@ pub(crate) fn number(number: Scalar) -> String {
     }
 }
 
-/// A sharding in Orbax's words as a spec over the axes of its mesh, `P(x, None) on x=4, y=2`, or
-/// the name of its device.
+/// Formats Orbax's description of a sharding as a spec with mesh axes, `P(x, None) on x=4, y=2`,
+/// or as the name of its device.
 pub(crate) fn sharding(description: &Value) -> String {
     let device = &description["device_str"];
     let words = |value: &Value| match value {
@@ -134,8 +134,7 @@ fn list(items: impl Iterator<Item = String>) -> String {
     items.collect::<Vec<_>>().join(", ")
 }
 
-/// Rows in columns below a head, which says how many columns there are; those of numbers to
-/// the right.
+/// Formats rows as a table below a header. The columns in `right` are right-aligned.
 pub(crate) fn table(head: &[&str], rows: &[Vec<String>], right: &[usize]) -> String {
     let head: Vec<String> = head.iter().map(|&name| name.to_owned()).collect();
     let all = || iter::once(&head).chain(rows);

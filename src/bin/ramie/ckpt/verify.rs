@@ -1,4 +1,4 @@
-//! `ramie ckpt verify`.
+//! The command `ramie ckpt verify`.
 
 use std::error::Error;
 use std::io::{self, Write};
@@ -57,19 +57,19 @@ pub(crate) fn run(one: &One) -> Result<(), Box<dyn Error>> {
     }
 }
 
-/// Reads a step, or an item of it.
+/// Verifies a step, or an item of it.
 fn verify(step: &Path, item: Option<&str>) -> Result<String, Box<dyn Error>> {
     let found = Source::open(step)?.checkpoint(None)?;
     Checkpoint::open(found, item)?.verify()
 }
 
 impl Checkpoint {
-    /// Reads everything; what was found, or the first file that is damaged.
+    /// Reads everything. Returns a summary, or the error of the first damaged file.
     fn verify(&self) -> Result<String, Box<dyn Error>> {
         let parts = |parts: usize| format!("readable, {}", text::counted(parts, "part"));
         match self {
             Checkpoint::Safetensors(path) => {
-                // Of each file that an index names the header says how large it is.
+                // For an index, the header of each file gives its size.
                 let found = self.parts()?.len();
                 read(path)?;
                 Ok(parts(found))
