@@ -66,8 +66,8 @@ pub(crate) enum Command {
         #[arg(long = "to", value_name = "FORMAT")]
         format: Option<Format>,
     },
-    /// Verify all files against the saved checksums and list damaged ones. Orbax checkpoints have
-    /// no file checksums; they are restored instead, which needs a plugin.
+    /// Read all files, compare them with the checksums that Ramie saved, and name damaged ones.
+    /// Orbax checkpoints have no file checksums; they are restored, which needs a plugin.
     Verify {
         #[command(flatten)]
         one: One,
