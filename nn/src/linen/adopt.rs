@@ -1,16 +1,16 @@
-//! Modules that other modules are made of.
+//! Modules passed to the constructors of other modules, and their names.
 
 use super::Scope;
 
-/// A module that another one was made with, such as the cell of an
+/// A module that another module was constructed with, such as the cell of an
 /// [`RNN`](super::RNN).
 ///
-/// Flax names it by where it was made. In a compact function that is the
-/// module around both: `nn.RNN(nn.LSTMCell(4))` there has the parameters of
-/// `LSTMCell_0`, beside it. Elsewhere it is a part of the other module: a model
-/// that is only the `RNN`, or has it from its `setup`, has those of `cell`.
-/// So do [`Scope::child`], [`Scope::named`] and [`Scope::share`] on one hand,
-/// [`Scope::setup`] and `init` on the other.
+/// Flax names such a module by where it was constructed. In a compact function it is a
+/// submodule of the enclosing module: `nn.RNN(nn.LSTMCell(4))` has the parameters of
+/// `LSTMCell_0`, next to those of the `RNN`. Elsewhere it is a submodule of the module that it
+/// was passed to: a model that is only the `RNN`, or creates it in `setup`, has the parameters
+/// of `cell`. [`Scope::child`], [`Scope::named`] and [`Scope::share`] follow the first rule,
+/// [`Scope::setup`] and `init` the second.
 #[derive(Clone, Debug)]
 pub struct Adopted {
     field: &'static str,
@@ -19,7 +19,7 @@ pub struct Adopted {
 }
 
 impl Adopted {
-    /// The module of a field, by the name of its class.
+    /// Creates an entry for the module in a field, by the name of its class.
     pub fn new(field: &'static str, class: impl Into<String>) -> Adopted {
         Adopted {
             field,
@@ -28,7 +28,7 @@ impl Adopted {
         }
     }
 
-    /// With the modules that it was made with.
+    /// Sets the modules that this module was itself constructed with.
     #[must_use]
     pub fn with_parts(mut self, parts: Vec<Adopted>) -> Adopted {
         self.parts = parts;
@@ -37,7 +37,8 @@ impl Adopted {
 }
 
 impl Scope {
-    /// Names modules that a part was made with, as parts of this module.
+    /// Gives automatic names in this module to the modules that a submodule was constructed
+    /// with.
     #[track_caller]
     pub(super) fn adopt(&mut self, parts: Vec<Adopted>) -> Vec<(&'static str, Vec<String>)> {
         let mut named = Vec::new();
@@ -51,7 +52,7 @@ impl Scope {
         named
     }
 
-    /// Another parameter in the place of one, whatever may change.
+    /// Replaces a parameter, regardless of which collections are mutable.
     pub(crate) fn replace_param(&mut self, path: &str, value: ramie_core::Array) {
         let path = self.path_of(path);
         self.root_mut().variables.put("params", &path, value);

@@ -1,10 +1,10 @@
-//! `init` and `apply` of functions of a scope.
+//! `init` and `apply` for functions of a scope.
 
 use super::root::{Calls, Capture, Root};
 use super::{CollectionFilter, Scope, Streams, Variables};
 use std::sync::Arc;
 
-/// How variables are applied: with which keys, and what may change.
+/// Options of applying variables: RNG streams and mutable collections.
 ///
 /// ```no_run
 /// use ramie_core::random;
@@ -22,41 +22,40 @@ pub struct Apply {
 }
 
 impl Apply {
-    /// Without keys; nothing may change.
+    /// Creates options without RNG streams and without mutable collections.
     pub fn new() -> Apply {
         Apply::default()
     }
 
-    /// As `init` does by default: everything may change but intermediate
-    /// values, which are not kept.
+    /// Creates the default options of `init`: all collections are mutable, except for
+    /// intermediate values, which are not recorded.
     pub fn initializing() -> Apply {
         Apply::new().mutable(CollectionFilter::all_but(["intermediates"]))
     }
 
-    /// The keys of the streams.
+    /// Sets the keys of the RNG streams.
     #[must_use]
     pub fn rngs(mut self, rngs: impl Into<Streams>) -> Apply {
         self.streams = rngs.into();
         self
     }
 
-    /// The collections that may change, and are returned.
+    /// Sets the mutable collections, which are also returned.
     #[must_use]
     pub fn mutable(mut self, collections: impl Into<CollectionFilter>) -> Apply {
         self.mutable = collections.into();
         self
     }
 
-    /// Keeps the outputs of all modules in the collection `intermediates`,
-    /// which must be among the mutable ones, each as `__call__` below the
-    /// module's path.
+    /// Records the outputs of all modules in the collection `intermediates`, as `__call__`
+    /// below the path of the module. Makes that collection mutable.
     #[must_use]
     pub fn capture_intermediates(self) -> Apply {
         self.capture_if(|_, _| true)
     }
 
-    /// Keeps the outputs of those modules whose path and class a predicate
-    /// accepts.
+    /// Records the outputs of those modules whose path and class a predicate accepts, like
+    /// `capture_intermediates`.
     #[must_use]
     pub fn capture_if(
         mut self,
@@ -84,15 +83,15 @@ impl Apply {
     }
 }
 
-/// Computes a function of a scope that has these variables; also returns the
-/// collections that may have changed.
+/// Calls a function of a scope that has these variables. Returns its result and the mutable
+/// collections.
 ///
-/// With it a method of a module other than `call` is applied:
+/// Use it to apply a method of a module other than `call`:
 /// `linen::apply(&variables, &Apply::new(), |scope| model.encode(scope, x))`.
 ///
 /// # Panics
-/// If a variable is missing, has another shape or would be changed, or a stream
-/// of keys is missing.
+/// Panics if a variable is missing or has another shape, if an immutable collection would
+/// change, or if an RNG stream is missing.
 #[track_caller]
 pub fn apply<R>(
     variables: &Variables,
@@ -105,20 +104,20 @@ pub fn apply<R>(
     (out, updates)
 }
 
-/// Makes the variables that a function of a scope asks for.
+/// Initializes the variables that a function of a scope requests.
 ///
 /// # Panics
-/// If a stream of keys is missing.
+/// Panics if an RNG stream is missing.
 #[track_caller]
 pub fn init<R>(rngs: impl Into<Streams>, f: impl FnOnce(&mut Scope) -> R) -> Variables {
     init_with_output(rngs, &Apply::initializing(), f).1
 }
 
-/// Makes the variables that a function of a scope asks for, and returns its
-/// result too.
+/// Initializes the variables that a function of a scope requests. Returns the result of the
+/// function and the variables.
 ///
 /// # Panics
-/// If a stream of keys is missing.
+/// Panics if an RNG stream is missing.
 #[track_caller]
 pub fn init_with_output<R>(
     rngs: impl Into<Streams>,
@@ -131,7 +130,7 @@ pub fn init_with_output<R>(
     (out, made)
 }
 
-/// The outermost scope of variables that are made.
+/// Creates the outermost scope for an initialization.
 pub(super) fn initializing(rngs: Streams, options: &Apply) -> Scope {
     let mut root = options.root(Variables::new());
     root.streams = rngs;

@@ -1,13 +1,12 @@
-//! `Bound`: a module with its variables.
+//! `Bound`: a module bound to its variables.
 
 use super::{Apply, Module, Scope, Variables};
 use ramie_core::Tree;
 use std::fmt;
 
-/// A module with its variables, to be looked at and called
-/// (`Module.bind`).
+/// A module bound to its variables, for interactive use (`Module.bind`).
 ///
-/// What calls change of mutable collections stays in it.
+/// Changes of mutable collections persist between calls.
 ///
 /// ```no_run
 /// use ramie_core::{Array, DType, random};
@@ -34,7 +33,7 @@ impl<M> Bound<M> {
     /// Calls the module.
     ///
     /// # Panics
-    /// As [`Module::apply`].
+    /// Panics as [`Module::apply`] does.
     #[track_caller]
     pub fn call<A: Tree, O: Tree>(&mut self, args: A) -> O
     where
@@ -49,19 +48,19 @@ impl<M> Bound<M> {
         method(&self.module, &mut self.scope)
     }
 
-    /// The variables as they are now.
+    /// Returns the current variables.
     pub fn variables(&self) -> Variables {
         self.scope.root().variables.clone()
     }
 
-    /// The module and its variables, apart again.
+    /// Returns the module and its current variables.
     pub fn unbind(self) -> (M, Variables) {
         let variables = self.variables();
         (self.module, variables)
     }
 }
 
-/// The module with its hyperparameters, and the types of its variables.
+/// Formats the module with its hyperparameters, and the types of its variables.
 impl<M: fmt::Debug> fmt::Debug for Bound<M> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let root = self.scope.root();

@@ -1,15 +1,15 @@
-//! Parameters are sharded where they are used as their metadata say.
+//! Sharding constraints on parameters, from their metadata.
 
 use ramie_core::{
     Array, AxisType, PartitionSpec, get_abstract_mesh, is_tracing, with_logical_constraint,
     with_sharding_constraint,
 };
 
-/// A parameter whose sharding in a compiled program is that of its metadata
-/// (`Partitioned.unbox` and `LogicallyPartitioned.unbox` of Flax): by the rules
-/// for names of dimensions that are current, or where the names are axes of the
-/// current mesh. Without a mesh it stays as it is, as it does where the mesh has
-/// explicit axes, whose arrays know their shardings.
+/// Constrains the sharding of a parameter in a compiled program to that of its metadata
+/// (`Partitioned.unbox` and `LogicallyPartitioned.unbox` of Flax). Names are translated by the
+/// current logical axis rules, unless all of them are automatic axes of the current mesh.
+/// Returns the value unchanged outside of a trace, without a mesh, or if the mesh has explicit
+/// axes, whose arrays have shardings of their own.
 #[track_caller]
 pub(super) fn constrained(value: Array, spec: &PartitionSpec) -> Array {
     let Some(mesh) = get_abstract_mesh().filter(|_| is_tracing()) else {

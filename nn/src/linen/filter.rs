@@ -1,6 +1,6 @@
-//! `CollectionFilter`: which collections, or which streams.
+//! `CollectionFilter`: selects collections or RNG streams.
 
-/// Which collections of variables, or which streams of keys.
+/// A set of collections of variables, or of RNG streams.
 ///
 /// ```
 /// use ramie_nn::linen::CollectionFilter;
@@ -14,19 +14,19 @@ pub enum CollectionFilter {
     None,
     /// Every collection.
     All,
-    /// Those with these names.
+    /// The collections with these names.
     Only(Vec<String>),
-    /// All but those with these names (`DenyList`).
+    /// All collections except those with these names (`DenyList`).
     AllBut(Vec<String>),
 }
 
 impl CollectionFilter {
-    /// All collections but those with these names.
+    /// Creates a filter of all collections except those with these names.
     pub fn all_but<'a>(names: impl IntoIterator<Item = &'a str>) -> CollectionFilter {
         CollectionFilter::AllBut(names.into_iter().map(str::to_owned).collect())
     }
 
-    /// Whether a collection is among them.
+    /// Returns `true` if the filter contains the collection.
     pub fn accepts(&self, collection: &str) -> bool {
         match self {
             CollectionFilter::None => false,
@@ -36,7 +36,7 @@ impl CollectionFilter {
         }
     }
 
-    /// The collections that both accept (`intersect_filters`).
+    /// Returns the intersection of both filters (`intersect_filters`).
     ///
     /// ```
     /// use ramie_nn::linen::CollectionFilter;
@@ -60,7 +60,7 @@ impl CollectionFilter {
         }
     }
 
-    /// The collections that this one does not accept.
+    /// Returns the complement of the filter.
     #[must_use]
     pub fn not(&self) -> CollectionFilter {
         match self {
@@ -71,7 +71,7 @@ impl CollectionFilter {
         }
     }
 
-    /// The collections that either accepts (`union_filters`).
+    /// Returns the union of both filters (`union_filters`).
     #[must_use]
     pub fn or(&self, other: &CollectionFilter) -> CollectionFilter {
         self.not().and(&other.not()).not()

@@ -1,19 +1,19 @@
-//! `intercept_methods`: functions around the calls of modules.
+//! `intercept_methods`: wraps the calls of modules.
 
 use ramie_core::{Array, Tree, tree};
 use std::cell::RefCell;
 use std::rc::Rc;
 
-/// Which call is intercepted.
+/// Description of an intercepted call.
 #[derive(Clone, Debug)]
 pub struct MethodContext {
-    /// The dotted path of the module; empty for the outermost.
+    /// The dotted path of the module; empty for the outermost one.
     pub path: String,
-    /// The name of its type.
+    /// The name of the module's type.
     pub class: String,
 }
 
-/// The rest of a call: from the arrays of the arguments to those of the result.
+/// The rest of a call, as a function from the arrays of the arguments to those of the result.
 pub type NextCall<'a> = &'a mut dyn FnMut(Vec<Array>) -> Vec<Array>;
 
 type Interceptor = Rc<dyn Fn(&MethodContext, Vec<Array>, NextCall<'_>) -> Vec<Array>>;
@@ -22,10 +22,9 @@ thread_local! {
     static INTERCEPTORS: RefCell<Vec<Interceptor>> = const { RefCell::new(Vec::new()) };
 }
 
-/// Runs a function while another is around all calls of modules of this thread
-/// (`nn.intercept_methods`). It is given which call it is, the arrays of the
-/// arguments, and the rest of the call, which it may call with other arguments,
-/// and whose results it may change.
+/// Runs `f` while `interceptor` wraps all module calls on this thread (`nn.intercept_methods`).
+/// The interceptor receives a description of the call, the arrays of the arguments, and the
+/// rest of the call. It can call the latter with other arguments, and can change its results.
 ///
 /// ```no_run
 /// use ramie_core::{Array, DType};
@@ -47,7 +46,7 @@ pub fn intercept_methods<R>(
     interceptor: impl Fn(&MethodContext, Vec<Array>, NextCall<'_>) -> Vec<Array> + 'static,
     f: impl FnOnce() -> R,
 ) -> R {
-    /// Takes the interceptor off again, also after a panic.
+    /// Removes the interceptor, also after a panic.
     struct Guard;
     impl Drop for Guard {
         fn drop(&mut self) {
@@ -59,17 +58,17 @@ pub fn intercept_methods<R>(
     f()
 }
 
-/// What is around the calls of modules now.
+/// The active interceptors.
 pub(super) struct Interceptors(Vec<Interceptor>);
 
-/// What is around the calls of modules now, if anything is.
+/// Returns the active interceptors, if any.
 pub(super) fn interceptors() -> Option<Interceptors> {
-    // A thread that is ending may have lost them.
+    // A thread that is exiting may have dropped its interceptors already.
     let around = INTERCEPTORS.try_with(|all| all.borrow().clone()).ok()?;
     (!around.is_empty()).then_some(Interceptors(around))
 }
 
-/// Calls a module with what is around it.
+/// Calls a module with its interceptors.
 #[track_caller]
 pub(super) fn intercepted<A: Tree, O: Tree>(
     around: &Interceptors,
@@ -104,7 +103,7 @@ pub(super) fn intercepted<A: Tree, O: Tree>(
     }
 }
 
-/// The call with the interceptors around it, the last of which is innermost.
+/// Runs a call with interceptors around it; the last one is the innermost.
 fn continued(
     around: &[Interceptor],
     context: &MethodContext,

@@ -1,11 +1,11 @@
-//! `lazy_init`: parameters without computing the model.
+//! `lazy_init`: initializes parameters without computing the model.
 
 use super::{Apply, Module, Streams, Variables, init_with_output};
 use ramie_core::lock::lock;
 use ramie_core::{Array, Tree, make_jaxpr, tree};
 use std::sync::Mutex;
 
-/// Makes the variables of a module from the types of its arguments.
+/// Initializes the variables of a module from the types of its arguments.
 #[track_caller]
 pub(super) fn lazy_init<M, A: Tree, O: Tree>(module: &M, rngs: Streams, args: A) -> Variables
 where

@@ -1,10 +1,10 @@
-//! Models in the way of Flax's Linen: a module is its hyperparameters, and its
+//! Models in the style of Flax's Linen: a module contains only hyperparameters, and its
 //! variables are a value that pure functions take and return.
 //!
-//! A module asks a [`Scope`] for its parameters, or calls other modules in it.
-//! [`init`](Module::init) makes the [`Variables`], [`apply`](Module::apply)
-//! computes with them. Names, shapes and, with the same key, first values are
-//! those of Flax, so that its parameter files load unchanged.
+//! A module requests its parameters from a [`Scope`], or calls other modules in it.
+//! [`init`](Module::init) creates the [`Variables`], and [`apply`](Module::apply) computes with
+//! them. Names and shapes are those of Flax, and so are initial values for the same key.
+//! Parameter files of Flax therefore load unchanged.
 //!
 //! ```no_run
 //! use ramie_core::{Array, DType, random};
@@ -27,24 +27,24 @@
 //! assert_eq!(model.apply(&variables, x).shape(), [8, 1]);
 //! ```
 //!
-//! Transformations of modules with their variables are [`vmap`], [`scan`],
-//! [`remat`], [`remat_scan`], [`jit`], [`map_variables`], [`cond`], [`switch`],
-//! [`while_loop`], [`vjp`], [`jvp`], [`value_and_grad`] and [`custom_vjp`]:
+//! The following functions transform modules together with their variables: [`vmap`], [`scan`],
+//! [`remat`], [`remat_scan`], [`jit`], [`map_variables`], [`cond`], [`switch`], [`while_loop`],
+//! [`vjp`], [`jvp`], [`value_and_grad`] and [`custom_vjp`]:
 //!
 //! ```no_run
 //! # use ramie_core::{Array, DType, random};
 //! # use ramie_nn::linen::{self, Dense, Module};
-//! // Three layers with parameters of their own, side by side.
+//! // Three layers in parallel, each with its own parameters.
 //! let layers = linen::vmap(Dense::new(2)).variable_axes("params", 0).split_rngs("params", true);
 //! let variables = layers.init(random::key(0), Array::ones(&[3, 4], DType::F32));
 //! assert_eq!(variables["params"]["kernel"].shape(), [3, 4, 2]);
 //! ```
 //!
-//! A module that calls another one as `other.call(scope, x)`, in its own scope
-//! and not in one below, shares its names with it (`share_scope` of Flax).
+//! A module that calls another one as `other.call(scope, x)`, in its own scope instead of a
+//! child scope, shares its names with that module (`share_scope` of Flax).
 //!
-//! Layers are configured by the same structs in both ways: [`Dense`] is the
-//! configuration of [`Linear`](crate::Linear).
+//! Both styles configure layers with the same structs: [`Dense`] contains the options of
+//! [`Linear`](crate::Linear).
 
 mod adopt;
 mod apply;

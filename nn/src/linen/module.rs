@@ -1,4 +1,4 @@
-//! `Module`: a computation with variables that a scope holds.
+//! `Module`: a computation whose variables are in a scope.
 
 use super::apply::initializing;
 use super::{Adopted, Apply, Bound, Scope, Streams, Summary, Tabulate, Variables};
@@ -9,25 +9,25 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt;
 
-/// The name of a type without its path and parameters.
+/// Returns the name of a type without its path and generic arguments.
 pub(crate) fn type_name<T: ?Sized>() -> &'static str {
     let name = std::any::type_name::<T>();
     let name = name.split('<').next().unwrap_or(name);
     name.rsplit("::").next().unwrap_or(name)
 }
 
-/// A computation with variables that a [`Scope`] holds: its own value is only
+/// A computation whose variables are in a [`Scope`]; the module itself contains only
 /// hyperparameters (`flax.linen.Module`).
 ///
-/// `Args` is what it is called with, an array or a tree such as a tuple; `Out`
-/// what it returns. A type may be a module of several kinds of arguments.
+/// `Args` is the type of the argument, an array or a pytree such as a tuple; `Out` is the type
+/// of the result. A type can be a module for several types of arguments.
 ///
 /// ```no_run
 /// use ramie_core::{Array, DType, random};
 /// use ramie_nn::init;
 /// use ramie_nn::linen::{Module, Scope};
 ///
-/// /// A scale for each feature, kept positive.
+/// /// Scales each feature by a positive parameter.
 /// #[derive(Clone)]
 /// struct Scale;
 ///
@@ -44,34 +44,32 @@ pub(crate) fn type_name<T: ?Sized>() -> &'static str {
 /// assert_eq!(Scale.apply(&variables, x).shape(), [2, 3]);
 /// ```
 ///
-/// A module cannot be called without a scope, which is what Flax calls an
-/// unbound module:
+/// A module cannot be called without a scope; Flax calls that an unbound module:
 /// ```compile_fail,E0061
 /// # use ramie_core::{Array, DType};
 /// # use ramie_nn::linen::{Dense, Module};
 /// let y = Dense::new(3).call(Array::ones(&[2, 3], DType::F32));
 /// ```
 pub trait Module<Args: Tree = Array, Out: Tree = Array> {
-    /// Computes in a scope.
+    /// Computes the output in a scope.
     #[track_caller]
     fn call(&self, scope: &mut Scope, args: Args) -> Out;
 
-    /// The name of the type, from which automatic names are made.
+    /// Returns the name of the type, from which automatic names are made.
     fn class_name(&self) -> Cow<'static, str> {
         Cow::Borrowed(type_name::<Self>())
     }
 
-    /// The modules that this one was made with, in the order of its fields,
-    /// for their names.
+    /// Returns the modules that this module was constructed with, in the order of its fields,
+    /// for their automatic names.
     fn adopted(&self) -> Vec<Adopted> {
         Vec::new()
     }
 
-    /// Makes the variables, for arguments like these. Intermediate values are
-    /// not among them.
+    /// Initializes the variables, for arguments like these. Intermediate values are omitted.
     ///
     /// # Panics
-    /// If a stream of keys is missing; and as the module.
+    /// Panics if an RNG stream is missing, and as the module does.
     #[track_caller]
     fn init(&self, rngs: impl Into<Streams>, args: Args) -> Variables
     where
@@ -80,10 +78,10 @@ pub trait Module<Args: Tree = Array, Out: Tree = Array> {
         self.init_with_output(rngs, args).1
     }
 
-    /// Makes the variables, and computes with them.
+    /// Initializes the variables, and also returns the output.
     ///
     /// # Panics
-    /// As [`init`](Module::init).
+    /// Panics as [`init`](Module::init) does.
     #[track_caller]
     fn init_with_output(&self, rngs: impl Into<Streams>, args: Args) -> (Out, Variables)
     where
@@ -95,9 +93,8 @@ pub trait Module<Args: Tree = Array, Out: Tree = Array> {
         (out, made)
     }
 
-    /// Makes the variables from the types of the arguments alone, whose arrays
-    /// need no elements ([`Array::shape_dtype_struct`]): only what first values
-    /// need is computed.
+    /// Initializes the variables from the types of the arguments alone, which can be abstract
+    /// arrays ([`Array::shape_dtype_struct`]). Only the initial values are computed.
     ///
     /// ```no_run
     /// use ramie_core::{Array, DType};
@@ -108,8 +105,8 @@ pub trait Module<Args: Tree = Array, Out: Tree = Array> {
     /// ```
     ///
     /// # Panics
-    /// If a first value depends on values of the arguments; and as
-    /// [`init`](Module::init).
+    /// Panics if an initial value depends on values of the arguments, and as
+    /// [`init`](Module::init) does.
     #[track_caller]
     fn lazy_init(&self, rngs: impl Into<Streams>, args: Args) -> Variables
     where
@@ -118,8 +115,8 @@ pub trait Module<Args: Tree = Array, Out: Tree = Array> {
         lazy::lazy_init(self, rngs.into(), args)
     }
 
-    /// A table of the modules inside with their types and variables. Nothing is
-    /// computed; the arrays of the arguments need no elements.
+    /// Returns a table of the submodules with their types and variables. Nothing is computed;
+    /// the arguments can be abstract arrays.
     ///
     /// ```no_run
     /// use ramie_core::{Array, DType};
@@ -131,7 +128,7 @@ pub trait Module<Args: Tree = Array, Out: Tree = Array> {
     /// ```
     ///
     /// # Panics
-    /// As [`init`](Module::init).
+    /// Panics as [`init`](Module::init) does.
     #[track_caller]
     fn tabulate(&self, rngs: impl Into<Streams>, args: Args, options: &Tabulate) -> Summary
     where
@@ -140,11 +137,11 @@ pub trait Module<Args: Tree = Array, Out: Tree = Array> {
         tabulate::summary(self, rngs.into(), args, options)
     }
 
-    /// The dotted paths of the modules inside, and the names of their types; the
-    /// outermost is at the empty path. Nothing is computed.
+    /// Returns the dotted paths of the module and its submodules, with the names of their
+    /// types; the path of the module itself is empty. Nothing is computed.
     ///
     /// # Panics
-    /// As [`init`](Module::init).
+    /// Panics as [`init`](Module::init) does.
     #[track_caller]
     fn module_paths(&self, rngs: impl Into<Streams>, args: Args) -> BTreeMap<String, String>
     where
@@ -155,11 +152,11 @@ pub trait Module<Args: Tree = Array, Out: Tree = Array> {
         named.collect()
     }
 
-    /// Computes with variables, which stay as they are.
+    /// Computes the output with the given variables, which do not change.
     ///
     /// # Panics
-    /// If a variable is missing, has another shape or would be changed, or a
-    /// stream of keys is missing; and as the module.
+    /// Panics if a variable is missing or has another shape, if a variable would change, or if
+    /// an RNG stream is missing, and as the module does.
     #[track_caller]
     fn apply(&self, variables: &Variables, args: Args) -> Out
     where
@@ -168,11 +165,11 @@ pub trait Module<Args: Tree = Array, Out: Tree = Array> {
         self.apply_with(variables, args, &Apply::new()).0
     }
 
-    /// Computes with variables; also returns the collections that
-    /// [`Apply::mutable`] names, with what changed in them.
+    /// Computes the output with the given variables. Also returns the collections that
+    /// [`Apply::mutable`] selects, with their updated values.
     ///
     /// # Panics
-    /// As [`apply`](Module::apply).
+    /// Panics as [`apply`](Module::apply) does.
     #[track_caller]
     fn apply_with(&self, variables: &Variables, args: Args, options: &Apply) -> (Out, Variables)
     where
@@ -184,7 +181,7 @@ pub trait Module<Args: Tree = Array, Out: Tree = Array> {
         (out, updates)
     }
 
-    /// The module with its variables, to be called again and again.
+    /// Binds the module to its variables, for repeated calls.
     fn bind(&self, variables: &Variables, options: &Apply) -> Bound<Self>
     where
         Self: Sized + Clone,
@@ -217,8 +214,8 @@ impl<A: Tree, O: Tree, M: Module<A, O> + ?Sized> Module<A, O> for Box<M> {
     }
 }
 
-/// A part of a module, which may be called several times with the same
-/// variables; see [`Scope::setup`].
+/// A submodule, which can be called several times with the same variables; see
+/// [`Scope::setup`].
 pub struct Child<M> {
     scope: Scope,
     module: M,
@@ -232,7 +229,7 @@ impl<M> Child<M> {
     /// Calls the module.
     ///
     /// # Panics
-    /// As the module.
+    /// Panics as the module does.
     #[track_caller]
     pub fn call<A: Tree, O: Tree>(&mut self, args: A) -> O
     where
@@ -257,7 +254,7 @@ impl<M> Child<M> {
         method(&self.module, &mut scope)
     }
 
-    /// The module.
+    /// Returns the module.
     pub fn module(&self) -> &M {
         &self.module
     }
@@ -272,8 +269,8 @@ impl<M: fmt::Debug> fmt::Debug for Child<M> {
     }
 }
 
-/// A hyperparameter that is given either when a module is made or when it is
-/// called (`nn.merge_param`).
+/// Merges a hyperparameter that is passed either to the constructor or to the call
+/// (`nn.merge_param`).
 ///
 /// ```
 /// use ramie_nn::linen::merge_param;
@@ -281,7 +278,7 @@ impl<M: fmt::Debug> fmt::Debug for Child<M> {
 /// ```
 ///
 /// # Panics
-/// If it is given neither way, or both.
+/// Panics if neither or both values are present.
 #[track_caller]
 pub fn merge_param<T>(name: &str, made_with: Option<T>, called_with: Option<T>) -> T {
     match (made_with, called_with) {

@@ -1,4 +1,4 @@
-//! `Root`: what all scopes of one `init` or `apply` share.
+//! `Root`: the state shared by all scopes of one `init` or `apply`.
 
 use super::streams::{Streams, fold_in_path};
 use super::{CollectionFilter, Variables};
@@ -8,56 +8,57 @@ use ramie_core::{Aval, State};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::{Arc, Mutex};
 
-/// Decides by the path of a module and the name of its class whether its
-/// output is kept.
+/// A predicate of the path of a module and the name of its class that selects the outputs to
+/// record.
 pub(crate) type Capture = Arc<dyn Fn(&str, &str) -> bool + Send + Sync>;
 
-/// What one call of a module took and gave; for tables.
+/// A recorded call of a module, for tables.
 #[derive(Clone, Debug)]
 pub(crate) struct Call {
-    /// Names of the module, outermost first.
+    /// The names of the module and its ancestors, outermost first.
     pub path: Vec<String>,
-    /// The name of its type.
+    /// The name of the module's type.
     pub class: String,
-    /// The types of its arrays.
+    /// The types of the argument's arrays.
     pub inputs: Vec<Aval>,
-    /// The types of its results.
+    /// The types of the result's arrays.
     pub outputs: Vec<Aval>,
 }
 
-/// The calls of an `init` or `apply`, in the order in which they began; shared
-/// with the scopes inside of transformations.
+/// The calls of an `init` or `apply`, in the order in which they began. Scopes inside of
+/// transformations share them.
 #[derive(Clone, Default)]
 pub(crate) struct Calls(Arc<Mutex<Vec<Call>>>);
 
 impl Calls {
-    /// Adds a call, and returns its place.
+    /// Appends a call and returns its index.
     pub fn push(&self, call: Call) -> usize {
         let mut calls = lock(&self.0);
         calls.push(call);
         calls.len() - 1
     }
 
-    /// Says what a call returned.
+    /// Sets the result types of a call.
     pub fn returned(&self, place: usize, outputs: Vec<Aval>) {
         if let Some(call) = lock(&self.0).get_mut(place) {
             call.outputs = outputs;
         }
     }
 
-    /// The calls so far.
+    /// Returns the calls so far.
     pub fn to_vec(&self) -> Vec<Call> {
         lock(&self.0).clone()
     }
 }
 
-/// Keys given, by the names of the scope and the stream.
+/// Numbers of keys returned, by the path of the scope and the name of the stream.
 type Counts = Arc<Mutex<HashMap<(Vec<String>, String), u32>>>;
 
-/// Something of each scope.
+/// Values by the path of the scope.
 type ByScope<V> = HashMap<Vec<String>, V>;
 
-/// What a scope has; its path is copied only where it had nothing.
+/// Returns the entry of a scope, inserting the default if absent. Copies the path only to
+/// insert it.
 fn of_scope<'a, V: Default>(all: &'a mut ByScope<V>, path: &[String]) -> &'a mut V {
     if !all.contains_key(path) {
         all.insert(path.to_vec(), V::default());
@@ -65,30 +66,30 @@ fn of_scope<'a, V: Default>(all: &'a mut ByScope<V>, path: &[String]) -> &'a mut
     all.get_mut(path).expect("it has something now")
 }
 
-/// What all scopes of one `init` or `apply` share.
+/// The state shared by all scopes of one `init` or `apply`.
 pub(crate) struct Root {
     pub variables: Variables,
-    /// Whether missing variables are made.
+    /// Whether missing variables are created.
     pub initializing: bool,
     pub mutable: CollectionFilter,
     pub streams: Streams,
-    /// How many names of a path are left out when keys are derived: those of
-    /// the modules around a transformation, whose keys have them already.
+    /// Number of leading path components to omit when keys are derived: those of the modules
+    /// around a transformation, which its keys already include.
     pub base: usize,
-    /// How many names of a path are left out where variables are looked up:
-    /// inside of a transformation the variables are those of one module.
+    /// Number of leading path components to omit when variables are looked up: inside a
+    /// transformation the variables are those of one module.
     pub outer: usize,
-    /// The transformation that these scopes are inside of.
+    /// The transformation that currently uses these variables.
     pub lent: Option<&'static str>,
-    /// Shared with the scopes inside of transformations: a module that is
-    /// called again gets other keys.
+    /// Shared with scopes inside of transformations, so that another call of the same module
+    /// gets other keys.
     counts: Counts,
-    /// The names in use in each scope: of modules (`None`), and of variables in
-    /// each collection.
+    /// The names in use in each scope: of modules (`None`), and of variables in each
+    /// collection.
     names: ByScope<BTreeMap<String, BTreeSet<Option<String>>>>,
-    /// How many modules of each class got a name in each scope.
+    /// Number of automatically named modules of each class in each scope.
     cursors: ByScope<HashMap<String, usize>>,
-    /// Where parts of a module are that are not below it, by their names there.
+    /// Paths of submodules that are stored outside of their module, by their names in it.
     pub adopted: ByScope<Vec<(&'static str, Vec<String>)>>,
     pub capture: Option<Capture>,
     pub calls: Option<Calls>,
@@ -113,10 +114,9 @@ impl Root {
         }
     }
 
-    /// A root for the scopes inside of a transformation of the module at a path,
-    /// with the variables and keys that it is given. Automatic names go on from
-    /// here, as do counts of keys; names in use here may be used again, for the
-    /// same parts.
+    /// Creates a root for scopes inside a transformation of the module at a path, to be filled
+    /// with variables and keys. Automatic names and counts of keys continue from here. Names
+    /// that are in use here are available inside, for the same submodules.
     pub fn inner(&self, path: &[String]) -> Root {
         Root {
             variables: Variables::new(),
@@ -135,12 +135,12 @@ impl Root {
         }
     }
 
-    /// Goes on with automatic names where the inside of a transformation ended.
+    /// Continues automatic names where the inside of a transformation ended.
     pub fn take_names(&mut self, inner: Root) {
         self.cursors = inner.cursors;
     }
 
-    /// The collections that may have changed.
+    /// Returns the mutable collections.
     pub fn mutated(&self) -> Variables {
         let mut out = Variables::new();
         for (name, state) in self.variables.iter() {
@@ -156,8 +156,8 @@ impl Root {
         out
     }
 
-    /// The next key of a stream at a scope; none if neither the stream nor
-    /// `params` is there.
+    /// Returns the next key of a stream at a scope, or `None` if there is neither that stream
+    /// nor `params`.
     pub fn next_key(&mut self, path: &[String], stream: &str) -> Option<Key> {
         let stream = match self.streams.get(stream) {
             Some(_) => stream,
@@ -175,21 +175,21 @@ impl Root {
         Some(fold_in_path(key, &path[self.base..], Some(count)))
     }
 
-    /// Where the part of a module is, if that is not below the module.
+    /// Returns the path of a submodule if it is stored outside of its module.
     pub fn adopted_path(&self, path: &[String], name: &str) -> Option<Vec<String>> {
         let parts = self.adopted.get(path)?;
         let part = parts.iter().find(|(field, _)| *field == name);
         part.map(|(_, path)| path.clone())
     }
 
-    /// Begins a call of the module at a path: its names are free again.
+    /// Begins a call of the module at a path, which frees its names.
     pub fn begin(&mut self, path: &[String]) {
         self.names.remove(path);
         self.cursors.remove(path);
     }
 
-    /// Takes a name for a module, or for a variable of a collection; `false` if
-    /// it is in use.
+    /// Reserves a name for a module, or for a variable of a collection. Returns `false` if it
+    /// is in use.
     pub fn reserve(&mut self, path: &[String], name: &str, collection: Option<&str>) -> bool {
         let names = of_scope(&mut self.names, path);
         let uses = names.entry(name.to_owned()).or_default();
@@ -201,7 +201,7 @@ impl Root {
         free
     }
 
-    /// The next automatic name for a module of a class: `Dense_0`.
+    /// Returns the next automatic name for a module of a class, such as `Dense_0`.
     pub fn automatic_name(&mut self, path: &[String], class: &str) -> String {
         let cursors = of_scope(&mut self.cursors, path);
         let cursor = cursors.entry(class.to_owned()).or_insert(0);
@@ -210,8 +210,7 @@ impl Root {
         name
     }
 
-    /// Where the next value that is kept under a name belongs: after those that
-    /// were kept before.
+    /// Returns the path of the next value recorded under a name, after all earlier ones.
     pub fn next_place(&self, collection: &str, path: &str) -> String {
         let kept = self.variables.get(collection).into_iter();
         let numbers = kept.flat_map(State::paths).filter_map(|p| {

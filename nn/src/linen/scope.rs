@@ -1,4 +1,4 @@
-//! `Scope`: where a module finds its variables and its parts.
+//! `Scope`: provides a module's variables, RNG keys and submodules.
 
 use super::constrain::constrained;
 use super::intercept::{MethodContext, intercepted, interceptors};
@@ -11,7 +11,7 @@ use ramie_core::{Array, DType, State, Tree, enter_named_scope, tree};
 use std::cell::{Ref, RefCell, RefMut};
 use std::rc::Rc;
 
-/// [`Scope::layer`] in place, so that panics name the line of the caller.
+/// [`Scope::layer`], expanded in place so that panics report the line of the caller.
 macro_rules! in_scope {
     ($scope:expr, |$vars:ident| $make:expr, |$layer:ident| $call:expr $(,)?) => {{
         let $layer = &mut {
@@ -26,11 +26,10 @@ macro_rules! in_scope {
 }
 pub(crate) use in_scope;
 
-/// Where a module finds its variables, its keys and its parts while it is
-/// called.
+/// Provides a module's variables, RNG keys and submodules during a call.
 ///
-/// Handles of one scope share its state. A scope ends with the `init` or
-/// `apply` that made it.
+/// Handles of the same scope share its state. A scope is valid until the `init` or `apply` that
+/// created it returns.
 pub struct Scope {
     root: Rc<RefCell<Root>>,
     path: Vec<String>,
@@ -41,7 +40,7 @@ impl Scope {
         Scope::at(root, Vec::new())
     }
 
-    /// The scope of a module at a path.
+    /// Creates the scope of the module at a path.
     pub(super) fn at(root: Root, path: Vec<String>) -> Scope {
         Scope {
             root: Rc::new(RefCell::new(root)),
@@ -76,13 +75,12 @@ impl Scope {
         }
     }
 
-    /// Says that a transformation has the variables of these scopes, or that it
-    /// has given them back.
+    /// Marks the variables as in use by a transformation, or as returned.
     pub(super) fn lend(&self, to: Option<&'static str>) {
         self.root.borrow_mut().lent = to;
     }
 
-    /// Another handle of the same scope.
+    /// Returns another handle of the same scope.
     pub(crate) fn handle(&self) -> Scope {
         Scope {
             root: self.root.clone(),
@@ -94,17 +92,17 @@ impl Scope {
         &self.path
     }
 
-    /// The dotted path of the module; empty for the outermost.
+    /// Returns the dotted path of the module; empty for the outermost one.
     pub fn path(&self) -> String {
         self.path.join(".")
     }
 
-    /// The name of the module in the one around; none for the outermost.
+    /// Returns the name of the module in its parent, or `None` for the outermost one.
     pub fn name(&self) -> Option<&str> {
         self.path.last().map(String::as_str)
     }
 
-    /// The path for messages.
+    /// Formats the path for messages.
     fn shown(&self) -> String {
         match self.path.is_empty() {
             true => "the outermost module".into(),
@@ -112,7 +110,7 @@ impl Scope {
         }
     }
 
-    /// The path of a variable of this module.
+    /// Returns the path of a variable of this module.
     pub(crate) fn path_of(&self, name: &str) -> String {
         match self.place().as_str() {
             "" => name.to_owned(),
@@ -120,34 +118,34 @@ impl Scope {
         }
     }
 
-    /// Where the module's variables are: the path, or within a transformation
-    /// the part of it below the module that is transformed.
+    /// Returns the path of the module's variables: its own path, or inside a transformation the
+    /// part below the transformed module.
     pub(super) fn place(&self) -> String {
         self.path[self.root().outer..].join(".")
     }
 
-    /// `true` while variables are being made by `init`.
+    /// Returns `true` while `init` creates the variables.
     pub fn is_initializing(&self) -> bool {
         self.root().initializing
     }
 
-    /// Whether variables of a collection may be changed.
+    /// Returns `true` if the collection is mutable.
     pub fn is_mutable_collection(&self, collection: &str) -> bool {
         self.root().mutable.accepts(collection)
     }
 
-    /// Whether the module has a variable.
+    /// Returns `true` if the module has the variable.
     pub fn has_variable(&self, collection: &str, name: &str) -> bool {
         self.get_variable(collection, name).is_some()
     }
 
-    /// A variable of the module.
+    /// Returns a variable of the module, if present.
     pub fn get_variable(&self, collection: &str, name: &str) -> Option<Array> {
         let path = self.path_of(name);
         self.root().variables.at(collection, &path).cloned()
     }
 
-    /// The module's variables of a collection, by the paths from here.
+    /// Returns the module's variables of a collection, by their paths relative to the module.
     pub fn variables(&self, collection: &str) -> State {
         let place = self.place();
         let root = self.root();
@@ -161,7 +159,7 @@ impl Scope {
     /// Sets a variable of the module.
     ///
     /// # Panics
-    /// If the collection may not be changed.
+    /// Panics if the collection is immutable.
     #[track_caller]
     pub fn put_variable(&mut self, collection: &str, name: &str, value: Array) {
         if !self.is_mutable_collection(collection) {
@@ -200,12 +198,12 @@ impl Scope {
         );
     }
 
-    /// A parameter: that of the variables, or a new one while initializing,
-    /// which takes a key of the stream `params`.
+    /// Returns a parameter. During initialization, creates it with a key from the stream
+    /// `params`.
     ///
     /// # Panics
-    /// If there is no such parameter and none may be made, or it has another
-    /// shape, or the name is in use.
+    /// Panics if the parameter is missing and cannot be created, if it has another shape, or if
+    /// the name is in use.
     #[track_caller]
     pub fn param(
         &mut self,
@@ -234,11 +232,10 @@ impl Scope {
         Param::new(value).with_metadata(metadata)
     }
 
-    /// A parameter whose first value is a function of a key.
+    /// Returns a parameter whose initial value is a function of a key.
     ///
     /// # Panics
-    /// If there is no such parameter and none may be made, or the name is in
-    /// use.
+    /// Panics if the parameter is missing and cannot be created, or if the name is in use.
     #[track_caller]
     pub fn param_with(
         &mut self,
@@ -257,12 +254,11 @@ impl Scope {
         value
     }
 
-    /// A variable of a collection, or a new one while the collection may be
-    /// changed.
+    /// Returns a variable of a collection. If it is missing and the collection is mutable,
+    /// creates it.
     ///
     /// # Panics
-    /// If there is no such variable and none may be made, or the name is in
-    /// use.
+    /// Panics if the variable is missing and cannot be created, or if the name is in use.
     #[track_caller]
     pub fn variable(
         &mut self,
@@ -315,16 +311,16 @@ impl Scope {
         )
     }
 
-    /// Whether there is a stream of keys of this name, or `params` in its
-    /// place.
+    /// Returns `true` if there is an RNG stream of this name, or a stream `params` to use
+    /// instead.
     pub fn has_rng(&self, stream: &str) -> bool {
         self.root().streams.get(stream).is_some()
     }
 
-    /// The next key of a stream.
+    /// Returns the next key of an RNG stream.
     ///
     /// # Panics
-    /// If neither the stream nor `params` is there.
+    /// Panics if there is neither this stream nor `params`.
     #[track_caller]
     pub fn make_rng(&mut self, stream: &str) -> Key {
         let key = self.root_mut().next_key(&self.path, stream);
@@ -351,9 +347,8 @@ impl Scope {
         )
     }
 
-    /// Keeps a value, an array or a tree, in a collection after those kept under
-    /// the same name before; nothing happens, and the result is `false`, unless
-    /// the collection may be changed.
+    /// Appends a value, an array or a pytree, to those recorded under a name in a collection.
+    /// Does nothing and returns `false` if the collection is immutable.
     pub fn sow<T: Tree>(&mut self, collection: &str, name: &str, value: &T) -> bool {
         if !self.is_mutable_collection(collection) {
             return false;
@@ -371,8 +366,9 @@ impl Scope {
         true
     }
 
-    /// Keeps the result of a function of what was kept before, `init` the first
-    /// time, and the value (`sow` with `reduce_fn` and `init_fn`).
+    /// Combines a value with the recorded one by `reduce`, starting from `init()` (`sow` with
+    /// `reduce_fn` and `init_fn`). Does nothing and returns `false` if the collection is
+    /// immutable.
     pub fn sow_with(
         &mut self,
         collection: &str,
@@ -389,12 +385,12 @@ impl Scope {
         true
     }
 
-    /// The value plus a variable of the collection `perturbations`, which is
-    /// zero: its gradient is the gradient of the value. Without the collection
-    /// it is the value.
+    /// Adds a zero variable of the collection `perturbations` to a value; the variable's
+    /// gradient is the gradient with respect to the value. Without the collection, returns the
+    /// value.
     ///
     /// # Panics
-    /// If the collection is there without the variable.
+    /// Panics if the collection exists, but not the variable.
     #[track_caller]
     pub fn perturb(&mut self, name: &str, value: Array) -> Array {
         const COLLECTION: &str = "perturbations";
@@ -417,11 +413,11 @@ impl Scope {
         }
     }
 
-    /// Calls a module as a part of this one, under an automatic name: `Dense_0`,
-    /// `Dense_1` and so on, in the order of the calls.
+    /// Calls a submodule under an automatic name: `Dense_0`, `Dense_1` and so on, in the order
+    /// of the calls.
     ///
     /// # Panics
-    /// As the module.
+    /// Panics as the module does.
     #[track_caller]
     pub fn child<M, A: Tree, O: Tree>(&mut self, module: &M, args: A) -> O
     where
@@ -434,10 +430,10 @@ impl Scope {
         scope.run(module, args)
     }
 
-    /// Calls a module as a part of this one, under a name.
+    /// Calls a submodule under a name.
     ///
     /// # Panics
-    /// If the name is in use; and as the module.
+    /// Panics if the name is in use, and as the module does.
     #[track_caller]
     pub fn named<M, A: Tree, O: Tree>(&mut self, name: &str, module: &M, args: A) -> O
     where
@@ -448,18 +444,17 @@ impl Scope {
         scope.run(module, args)
     }
 
-    /// A part of this module under a name, to be called several times with the
-    /// same variables, or by other methods than `call`: what `setup` is for in
-    /// Flax.
+    /// Creates a submodule under a name, to call it several times with the same variables, or
+    /// to call other methods than `call`. This is the equivalent of Flax's `setup`.
     ///
     /// # Panics
-    /// If the name is in use.
+    /// Panics if the name is in use.
     #[track_caller]
     pub fn setup<M: Clone>(&mut self, name: &str, module: &M) -> Child<M> {
         Child::new(self.enter(name), module.clone())
     }
 
-    /// [`setup`](Scope::setup) under an automatic name.
+    /// Like [`setup`](Scope::setup), but with an automatic name.
     #[track_caller]
     pub fn share<M: Clone + Module<A, O>, A: Tree, O: Tree>(&mut self, module: &M) -> Child<M> {
         let adopted = self.adopt(module.adopted());
@@ -468,11 +463,11 @@ impl Scope {
         Child::new(self.enter_with(&name, adopted), module.clone())
     }
 
-    /// The scope of a part of this module. Prefer [`child`](Scope::child) and
+    /// Returns the scope of a submodule. Prefer [`child`](Scope::child) and
     /// [`setup`](Scope::setup), which call a module in it.
     ///
     /// # Panics
-    /// If the name is in use.
+    /// Panics if the name is in use.
     #[track_caller]
     pub fn enter(&mut self, name: &str) -> Scope {
         self.reserve(name, None);
@@ -489,7 +484,7 @@ impl Scope {
         }
     }
 
-    /// The scope of a part whose own parts may be elsewhere.
+    /// Returns the scope of a submodule whose own submodules may be stored elsewhere.
     #[track_caller]
     fn enter_with(&mut self, name: &str, adopted: Vec<(&'static str, Vec<String>)>) -> Scope {
         let scope = self.enter(name);
@@ -520,7 +515,7 @@ impl Scope {
         // Profilers and compilers show the operations of a module under its name.
         let name = self.path.last().map_or(class.as_ref(), String::as_str);
         let named = enter_named_scope(name);
-        // Not in a closure, which would hide whose call it is.
+        // Not in a closure, which would hide the caller's location.
         let out = match interceptors() {
             None => module.call(self, args),
             Some(around) => {
@@ -539,7 +534,7 @@ impl Scope {
         out
     }
 
-    /// Keeps the output of a call if that was asked for.
+    /// Records the output of a call if requested.
     fn capture<O: Tree>(&mut self, class: &str, out: &O) {
         let wanted = self.root().capture.clone();
         if wanted.is_some_and(|wanted| wanted(&self.path(), class)) {
@@ -547,15 +542,13 @@ impl Scope {
         }
     }
 
-    /// Makes a layer with the variables of this scope and calls it; what the
-    /// call changed of them is put back. This is how the layers of this crate
-    /// serve as Linen's.
+    /// Builds a layer with the variables of this scope, calls it, and stores the variables that
+    /// the call changed. This is how the layers of this crate work as Linen modules.
     ///
-    /// While initializing nothing is put back: variables keep their first
-    /// values.
+    /// During initialization nothing is stored afterwards: variables keep their initial values.
     ///
     /// # Panics
-    /// If a variable changed whose collection may not be.
+    /// Panics if a variable of an immutable collection changed.
     #[track_caller]
     pub fn layer<L: Tree, R>(
         &mut self,
@@ -565,7 +558,7 @@ impl Scope {
         in_scope!(self, |vars| make(vars), |layer| call(layer))
     }
 
-    /// Puts back what a call changed of the variables of a layer.
+    /// Stores the variables of a layer that a call has changed.
     #[track_caller]
     pub(crate) fn keep_changes<L: Tree>(&mut self, before: Vec<Array>, layer: &L) {
         if self.is_initializing() {
@@ -588,7 +581,7 @@ impl Scope {
         }
     }
 
-    /// The collections that may be changed.
+    /// Returns the mutable collections.
     pub fn mutable(&self) -> CollectionFilter {
         self.root().mutable.clone()
     }

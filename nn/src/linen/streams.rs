@@ -1,4 +1,4 @@
-//! `Streams`: the keys that a model is initialized or applied with.
+//! `Streams`: the RNG keys for `init` and `apply`.
 
 use super::CollectionFilter;
 use ramie_core::random::{self, Key};
@@ -7,10 +7,10 @@ use ramie_derive::Tree;
 use sha1::{Digest, Sha1};
 use std::collections::BTreeMap;
 
-/// Keys by the name of their stream: what Linen calls `rngs`.
+/// RNG keys by the name of their stream: Linen's `rngs`.
 ///
-/// One key alone, or a seed, is the stream `params`. A stream that is asked for
-/// and not there is replaced by `params`.
+/// A single key or a seed converts to the stream `params`, which is also used for missing
+/// streams.
 ///
 /// ```no_run
 /// use ramie_core::random;
@@ -24,7 +24,7 @@ pub struct Streams {
 }
 
 impl Streams {
-    /// No streams.
+    /// Creates an empty set of streams.
     pub fn none() -> Streams {
         Streams::default()
     }
@@ -36,17 +36,17 @@ impl Streams {
         self
     }
 
-    /// The key of a stream.
+    /// Returns the key of a stream.
     pub fn get(&self, name: &str) -> Option<&Key> {
         self.keys.get(name)
     }
 
-    /// The names of the streams.
+    /// Returns an iterator over the names of the streams.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.keys.keys().map(String::as_str)
     }
 
-    /// The streams that a filter accepts.
+    /// Returns the streams that a filter accepts.
     #[must_use]
     pub fn filter(&self, filter: &CollectionFilter) -> Streams {
         let kept = self.keys.iter().filter(|(name, _)| filter.accepts(name));
@@ -55,7 +55,7 @@ impl Streams {
         }
     }
 
-    /// The streams with other keys.
+    /// Applies `f` to the name and key of each stream.
     #[must_use]
     pub fn map(&self, mut f: impl FnMut(&str, &Key) -> Key) -> Streams {
         Streams {
@@ -67,14 +67,14 @@ impl Streams {
         }
     }
 
-    /// Both; streams of these are replaced by those of the others.
+    /// Merges two sets of streams. For streams in both, `other` wins.
     #[must_use]
     pub(crate) fn joined_with(mut self, other: Streams) -> Streams {
         self.keys.extend(other.keys);
         self
     }
 
-    /// Names and keys.
+    /// Returns an iterator over names and keys.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &Key)> {
         self.keys.iter().map(|(n, k)| (n.as_str(), k))
     }
@@ -110,9 +110,9 @@ impl<const N: usize> From<[(&str, Key); N]> for Streams {
     }
 }
 
-/// The key for the `count`th request of a stream at a path, as Flax derives it:
-/// the first four bytes of the SHA-1 of the path's names and of the count are
-/// folded in. Without a count it is the key of the path itself.
+/// Returns the key for the `count`-th request of a stream at a path, derived as in Flax: folds
+/// in the first four bytes of the SHA-1 of the path's names and the count. Without a count,
+/// returns the key of the path itself.
 pub(crate) fn fold_in_path(key: &Key, path: &[String], count: Option<u32>) -> Key {
     if path.is_empty() && count.is_none() {
         return key.clone();
@@ -122,7 +122,7 @@ pub(crate) fn fold_in_path(key: &Key, path: &[String], count: Option<u32>) -> Ke
         hash.update(name.as_bytes());
     }
     if let Some(count) = count {
-        // As few bytes as the number needs, the highest first.
+        // As few big-endian bytes as the number needs.
         let bytes = count.to_be_bytes();
         hash.update(&bytes[count.leading_zeros() as usize / 8..]);
     }

@@ -9,7 +9,7 @@ use flops::Program;
 use ramie_core::{Aval, State, Tree, eval_shape, tree};
 use std::collections::BTreeSet;
 
-/// What is shown of a model; see [`Module::tabulate`].
+/// Options of [`Module::tabulate`].
 ///
 /// ```
 /// use ramie_nn::linen::Tabulate;
@@ -24,31 +24,30 @@ pub struct Tabulate {
 }
 
 impl Tabulate {
-    /// Shows modules up to this many names deep; their variables count those of
-    /// the modules below.
+    /// Sets the maximum depth of the modules to show. Modules at this depth include the
+    /// variables of their submodules. Defaults to no limit.
     #[must_use]
     pub fn depth(mut self, depth: usize) -> Tabulate {
         self.depth = Some(depth);
         self
     }
 
-    /// Shows all calls of a module, not only the first.
+    /// Shows all calls of a module instead of only the first.
     #[must_use]
     pub fn show_repeated(mut self) -> Tabulate {
         self.repeated = true;
         self
     }
 
-    /// Counts the floating-point operations of each module: of the operations
-    /// that it does, compiled by themselves.
+    /// Adds the floating-point operations of each module, whose operations are compiled
+    /// separately for this.
     #[must_use]
     pub fn flops(mut self) -> Tabulate {
         self.flops = true;
         self
     }
 
-    /// Counts the floating-point operations of each module together with its
-    /// reverse mode.
+    /// Adds the floating-point operations of each module including its reverse-mode derivative.
     #[must_use]
     pub fn vjp_flops(mut self) -> Tabulate {
         self.vjp_flops = true;
@@ -56,45 +55,45 @@ impl Tabulate {
     }
 }
 
-/// A table of the modules of a model; [`Display`](std::fmt::Display) draws it.
+/// A table of the modules of a model. Its [`Display`](std::fmt::Display) implementation formats
+/// it.
 #[derive(Clone, Debug)]
 pub struct Summary {
     /// The name of the outermost module's type.
     pub class: String,
-    /// The collections that there are.
+    /// The names of the collections.
     pub collections: Vec<String>,
-    /// A row for each module, in the order in which they are called.
+    /// The rows, one for each shown call of a module, in call order.
     pub rows: Vec<SummaryRow>,
 }
 
-/// A module in a [`Summary`].
+/// A row of a [`Summary`]: a module.
 #[derive(Clone, Debug)]
 pub struct SummaryRow {
-    /// The dotted path; empty for the outermost.
+    /// The dotted path; empty for the outermost module.
     pub path: String,
-    /// The name of its type.
+    /// The name of the module's type.
     pub class: String,
-    /// The types of the arrays that it takes.
+    /// The types of the argument's arrays.
     pub inputs: Vec<Aval>,
-    /// The types of the arrays that it returns.
+    /// The types of the result's arrays.
     pub outputs: Vec<Aval>,
-    /// The types of its own variables, by collection and path from here.
+    /// The types of the module's own variables, by collection and relative path.
     pub variables: Vec<(String, Vec<(String, Aval)>)>,
-    /// Floating-point operations, where they were asked for.
+    /// Floating-point operations, if requested.
     pub flops: Option<u64>,
-    /// Floating-point operations together with those of reverse mode, where they
-    /// were asked for.
+    /// Floating-point operations including the reverse-mode derivative, if requested.
     pub vjp_flops: Option<u64>,
-    /// The types of the variables that count for it.
+    /// The types of the variables that the row's size includes.
     counted: Vec<(String, Vec<Aval>)>,
 }
 
-/// How many numbers, and how many bytes.
+/// A number of elements and their size in bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SummarySize {
-    /// Numbers.
+    /// Number of elements.
     pub elements: usize,
-    /// Bytes.
+    /// Size in bytes.
     pub bytes: usize,
 }
 
@@ -115,8 +114,8 @@ impl SummarySize {
 }
 
 impl SummaryRow {
-    /// The size of the module's variables of a collection; at the greatest depth
-    /// that is shown, together with those of the modules below.
+    /// Returns the size of the module's variables of a collection. At the maximum depth, this
+    /// includes the variables of submodules.
     pub fn size(&self, collection: &str) -> SummarySize {
         let counted = self.counted.iter().filter(|(name, _)| name == collection);
         SummarySize::of(counted.flat_map(|(_, types)| types))
@@ -124,7 +123,7 @@ impl SummaryRow {
 }
 
 impl Summary {
-    /// The size of all variables of a collection.
+    /// Returns the size of all variables of a collection.
     pub fn total(&self, collection: &str) -> SummarySize {
         let mut total = SummarySize::default();
         for row in &self.rows {
@@ -133,14 +132,14 @@ impl Summary {
         total
     }
 
-    /// The row of a module.
+    /// Returns the first row of the module at a path.
     pub fn row(&self, path: &str) -> Option<&SummaryRow> {
         self.rows.iter().find(|row| row.path == path)
     }
 }
 
-/// The calls of a module while it is initialized, and the types of the variables
-/// that it makes. Nothing is computed.
+/// Traces the initialization of a module. Returns the calls of modules and the types of the
+/// variables.
 #[track_caller]
 pub(super) fn calls_of<M: Module<A, O> + ?Sized, A: Tree, O: Tree>(
     module: &M,
@@ -162,7 +161,7 @@ pub(super) fn calls_of<M: Module<A, O> + ?Sized, A: Tree, O: Tree>(
     (calls.to_vec(), variables)
 }
 
-/// Makes the table of a module.
+/// Creates the table of a module.
 #[track_caller]
 pub(super) fn summary<M, A: Tree, O: Tree>(
     module: &M,
@@ -216,8 +215,8 @@ where
 }
 
 impl SummaryRow {
-    /// Finds the variables of the module: those below it that are not below
-    /// another module, unless all count.
+    /// Finds the variables of the module: those below it that do not belong to a submodule.
+    /// With `whole`, the size includes the variables of submodules.
     fn find_variables(&mut self, variables: &Variables, places: &BTreeSet<String>, whole: bool) {
         for (name, state) in variables.iter() {
             let below: State = match self.path.is_empty() {

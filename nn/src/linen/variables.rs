@@ -10,11 +10,9 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::ops::Index;
 
-/// The arrays of a model: a [`State`] for each collection, such as `params` and
-/// `batch_stats`.
+/// The arrays of a model: a [`State`] for each collection, such as `params` and `batch_stats`.
 ///
-/// It is a tree whose paths begin with the collection:
-/// `params.Dense_0.kernel`.
+/// It is a pytree whose paths begin with the collection: `params.Dense_0.kernel`.
 ///
 /// ```
 /// use ramie_core::{Array, DType, State};
@@ -26,11 +24,11 @@ use std::ops::Index;
 #[derive(Clone, Default)]
 pub struct Variables {
     collections: BTreeMap<String, State>,
-    /// By collection and path.
+    /// The metadata by `collection.path`.
     metadata: BTreeMap<String, Metadata>,
 }
 
-/// What filters and optimizers take the variables of a collection for.
+/// Returns the kind of a collection's variables for filters and optimizers.
 pub(crate) fn kind_of(collection: &str) -> Option<&'static str> {
     Some(match collection {
         "params" => crate::Param::KIND,
@@ -42,7 +40,7 @@ pub(crate) fn kind_of(collection: &str) -> Option<&'static str> {
     })
 }
 
-/// A path below a module; the outermost is at "".
+/// Joins the path of a module, "" for the outermost one, and a path below it.
 fn joined(place: &str, path: &str) -> String {
     match place.is_empty() {
         true => path.to_owned(),
@@ -51,12 +49,12 @@ fn joined(place: &str, path: &str) -> String {
 }
 
 impl Variables {
-    /// Without collections.
+    /// Creates variables without collections.
     pub fn new() -> Variables {
         Variables::default()
     }
 
-    /// Only the collection `params`.
+    /// Creates variables with only the collection `params`.
     pub fn from_params(params: State) -> Variables {
         Variables::new().with("params", params)
     }
@@ -68,7 +66,7 @@ impl Variables {
         self
     }
 
-    /// Adds or replaces a collection.
+    /// Adds or replaces a collection in place.
     pub fn set(&mut self, collection: &str, state: State) {
         let state = match kind_of(collection) {
             Some(kind) => state.with_kind(Some(kind)),
@@ -77,39 +75,38 @@ impl Variables {
         self.collections.insert(collection.to_owned(), state);
     }
 
-    /// A collection.
+    /// Returns a collection, if present.
     pub fn get(&self, collection: &str) -> Option<&State> {
         self.collections.get(collection)
     }
 
-    /// Takes a collection out.
+    /// Removes a collection and returns it.
     pub fn remove(&mut self, collection: &str) -> Option<State> {
         self.collections.remove(collection)
     }
 
-    /// The collection `params`, empty if it is not there.
+    /// Returns the collection `params`, or an empty state without it.
     pub fn params(&self) -> State {
         self.get("params").cloned().unwrap_or_default()
     }
 
-    /// The names of the collections.
+    /// Returns an iterator over the names of the collections.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.collections.keys().map(String::as_str)
     }
 
-    /// The collections, by name.
+    /// Returns an iterator over the names and collections.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &State)> {
         self.collections.iter().map(|(n, s)| (n.as_str(), s))
     }
 
-    /// `true` if there are no collections.
+    /// Returns `true` if there are no collections.
     pub fn is_empty(&self) -> bool {
         self.collections.is_empty()
     }
 
-    /// These variables with the collections of others in the place of their
-    /// own: how the updates that [`apply_with`](super::Module::apply_with)
-    /// returns come back.
+    /// Replaces collections by those of `updates`, as returned by
+    /// [`apply_with`](super::Module::apply_with).
     ///
     /// ```no_run
     /// # use ramie_nn::linen::Variables;
@@ -123,15 +120,14 @@ impl Variables {
         self
     }
 
-    /// The sharding that each variable asks for (`nn.get_partition_spec`), by
-    /// collection and path: `params.Dense_0.kernel`.
+    /// Returns the partition spec in the metadata of each variable (`nn.get_partition_spec`),
+    /// by collection and path: `params.Dense_0.kernel`.
     pub fn partition_spec(&self) -> BTreeMap<String, PartitionSpec> {
         get_partition_spec(self)
     }
 
-    /// [`partition_spec`](Variables::partition_spec) with the axes of a mesh that
-    /// rules give for logical names
-    /// (`nn.logical_to_mesh(nn.get_partition_spec(variables), rules)`).
+    /// Like [`partition_spec`](Variables::partition_spec), with logical names translated to
+    /// mesh axes by rules (`nn.logical_to_mesh(nn.get_partition_spec(variables), rules)`).
     ///
     /// ```
     /// use ramie_core::{Array, DType, LogicalAxisRules, P, State};
@@ -145,7 +141,7 @@ impl Variables {
     /// ```
     ///
     /// # Panics
-    /// If a name occurs twice in a spec.
+    /// Panics if a name occurs twice in a spec.
     #[track_caller]
     pub fn mesh_spec(&self, rules: LogicalAxisRules) -> BTreeMap<String, PartitionSpec> {
         let specs = self.partition_spec().into_iter();
@@ -154,13 +150,13 @@ impl Variables {
             .collect()
     }
 
-    /// The sharding of each variable over a mesh (`nn.get_sharding`), for
+    /// Returns the sharding of each variable over a mesh (`nn.get_sharding`), for
     /// [`JitOptions::out_shardings`](ramie_core::JitOptions) and
-    /// [`device_put`](ramie_core::device_put). Names that are no axes of the mesh
-    /// must be translated before, with rules.
+    /// [`device_put`](ramie_core::device_put). With rules, logical names are translated to mesh
+    /// axes first.
     ///
     /// # Panics
-    /// If a spec has a name that is no axis of the mesh.
+    /// Panics if a spec has a name that is not an axis of the mesh.
     #[track_caller]
     pub fn sharding(&self, mesh: Mesh, rules: Option<LogicalAxisRules>) -> Shardings {
         let specs = match rules {
@@ -175,19 +171,19 @@ impl Variables {
         Shardings::by_path(move |path| Some(named.get(path).copied().unwrap_or(whole).into()))
     }
 
-    /// The variables without metadata (`nn.unbox`).
+    /// Removes all metadata (`nn.unbox`).
     #[must_use]
     pub fn unbox(mut self) -> Variables {
         self.metadata.clear();
         self
     }
 
-    /// What is known of a variable beside its value.
+    /// Returns the metadata of a variable, if any.
     pub fn metadata(&self, collection: &str, path: &str) -> Option<&Metadata> {
         self.metadata.get(&format!("{collection}.{path}"))
     }
 
-    /// Sets what is known of a variable beside its value.
+    /// Sets the metadata of a variable.
     pub fn set_metadata(&mut self, collection: &str, path: &str, metadata: Metadata) {
         let path = format!("{collection}.{path}");
         match metadata.is_empty() {
@@ -196,8 +192,8 @@ impl Variables {
         };
     }
 
-    /// The variables of a module, by their paths from there, in the collections
-    /// that a filter accepts.
+    /// Returns the variables of a module in the collections that a filter accepts, by their
+    /// paths relative to the module.
     pub(crate) fn below(&self, place: &str, filter: &CollectionFilter) -> Variables {
         let mut out = Variables::new();
         for (name, state) in self.iter().filter(|(name, _)| filter.accepts(name)) {
@@ -228,19 +224,19 @@ impl Variables {
         }
     }
 
-    /// The collections that a filter accepts, and the others.
+    /// Splits the variables into the collections that a filter accepts and the others.
     pub(crate) fn split(&self, filter: &CollectionFilter) -> (Variables, Variables) {
         (self.below("", filter), self.below("", &filter.not()))
     }
 
-    /// Both, where no collection is in both.
+    /// Merges two sets of variables that have no collection in common.
     pub(crate) fn joined_with(mut self, other: Variables) -> Variables {
         self.collections.extend(other.collections);
         self.metadata.extend(other.metadata);
         self
     }
 
-    /// The variable at a path of a collection.
+    /// Returns the variable at a path of a collection.
     pub(crate) fn at(&self, collection: &str, path: &str) -> Option<&Array> {
         self.get(collection)?.get(path)
     }
@@ -252,10 +248,10 @@ impl Variables {
     }
 }
 
-/// A collection by name.
+/// Returns a collection by name.
 ///
 /// # Panics
-/// If it is not there.
+/// Panics if the collection is missing.
 impl Index<&str> for Variables {
     type Output = State;
     #[track_caller]
@@ -307,7 +303,7 @@ impl Tree for Variables {
     }
 }
 
-/// Shows a collection with the metadata of its variables.
+/// Visits a collection with the metadata of its variables.
 struct Annotated<'a> {
     visitor: &'a mut dyn Visitor,
     collection: &'a str,
@@ -328,7 +324,7 @@ impl Visitor for Annotated<'_> {
         self.visitor.fixed(value);
     }
     fn enter(&mut self, key: Key<'_>) {
-        // A state's steps are whole paths.
+        // The keys of a state are whole paths.
         self.path = key.to_string();
         self.visitor.enter(key);
     }

@@ -114,7 +114,7 @@ pub enum ReseedPolicy {
 /// ```
 ///
 /// # Panics
-/// Panics if a stream has an array of keys and the policy is [`ReseedPolicy::ScalarsOnly`].
+/// Panics if a stream has an array of keys and the policy is `ReseedPolicy::ScalarsOnly`.
 #[track_caller]
 pub fn reseed<M: Tree>(model: &mut M, mut rngs: Rngs, policy: ReseedPolicy) {
     for_each_mut(model, |path, stream: &mut RngStream| {

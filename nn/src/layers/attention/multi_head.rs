@@ -133,7 +133,7 @@ hyperparameters! {
         out_bias_init: [Option<Initializer>] = None,
         /// Sets whether the projections have biases. Defaults to `true`.
         use_bias: [bool] = true,
-        /// Sets the attention function. Defaults to [`AttentionFn::dot_product`].
+        /// Sets the attention function. Defaults to `AttentionFn::dot_product()`.
         attention_fn: [AttentionFn] = AttentionFn::default(),
         /// Sets whether the layer decodes: its inputs continue the sequence in the cache.
         /// Defaults to `false`.

@@ -90,7 +90,7 @@ impl RotaryEmbedding {
         RotaryEmbedding { base, ..self }
     }
 
-    /// Sets the pairs of features that are rotated together. Defaults to [`RotaryStyle::Half`].
+    /// Sets the pairs of features that are rotated together. Defaults to `RotaryStyle::Half`.
     #[must_use]
     pub fn style(self, style: RotaryStyle) -> RotaryEmbedding {
         RotaryEmbedding { style, ..self }

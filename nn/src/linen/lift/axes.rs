@@ -1,16 +1,14 @@
-//! Which axes of values and of variables a transformation goes along.
+//! The mapped axes of arguments, results and variables in a lifted transformation.
 
 use crate::linen::{CollectionFilter, Streams, Variables};
 use crate::sharding::{with_axis, without_axis};
 use ramie_core::random::Key;
 use ramie_core::{Array, AxisName, PartitionSpec, SpecEntry, State, Tree, tree};
 
-/// The axis of the arrays of arguments, or of results, that a lifted
-/// transformation goes along; `None` for what is the same for all steps or
-/// examples.
+/// The mapped axis of the arrays of arguments or results in a lifted transformation; `None` for
+/// arrays that all steps or batch elements share.
 ///
-/// One number serves all arrays. A list has an entry for each component of a
-/// tuple.
+/// A single number applies to all arrays. A list has an entry for each component of a tuple.
 ///
 /// ```
 /// use ramie_nn::linen::Axes;
@@ -42,7 +40,7 @@ impl<const N: usize> From<[Option<isize>; N]> for Axes {
 }
 
 impl Axes {
-    /// The axis of each array of a tree.
+    /// Returns the axis of each array of a tree.
     #[track_caller]
     pub(super) fn of<T: Tree>(&self, operation: &str, what: &str, value: &T) -> Vec<Option<isize>> {
         let paths = tree::paths(value);
@@ -67,22 +65,21 @@ impl Axes {
     }
 }
 
-/// How many steps or examples there are, found out from the arrays that have an
-/// axis for them.
+/// The number of steps or batch elements, inferred from the arrays that have an axis for them.
 pub(super) struct Counted {
-    /// What transforms, and what is counted.
+    /// The transformation.
     pub operation: &'static str,
     pub counts: &'static str,
-    /// What an axis is there for.
+    /// The purpose of the axis, for messages.
     pub purpose: &'static str,
-    /// What to do about arrays without the axis.
+    /// The help text for arrays without the axis.
     pub help: &'static str,
-    /// How many there are, and what says so.
+    /// The number, and the array or option that determines it.
     pub known: Option<(usize, String)>,
 }
 
 impl Counted {
-    /// Counts along an axis of an array.
+    /// Checks or sets the number from an axis of an array.
     #[track_caller]
     pub fn see(&mut self, what: String, array: &Array, axis: isize) {
         let Counted {
@@ -110,15 +107,15 @@ impl Counted {
     }
 }
 
-/// An axis counted from the first one; out of range if it is.
+/// Returns an axis counted from the start; out-of-range axes stay out of range.
 fn from_start(axis: isize, rank: usize) -> usize {
     usize::try_from(axis).unwrap_or_else(|_| rank.saturating_add_signed(axis))
 }
 
-/// The axis of the variables of a collection that a lifted transformation goes
-/// along: one axis on the way in and out, `None` for variables that all
-/// examples share, or different ones
-/// ([`only_in`](VariableAxis::only_in), [`only_out`](VariableAxis::only_out)).
+/// The mapped axis of the variables of a collection in a lifted transformation. A single axis
+/// applies to inputs and outputs; `None` is for variables that all batch elements share.
+/// [`only_in`](VariableAxis::only_in) and [`only_out`](VariableAxis::only_out) set only one of
+/// them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct VariableAxis {
     pub(super) input: Option<Option<isize>>,
@@ -126,7 +123,7 @@ pub struct VariableAxis {
 }
 
 impl VariableAxis {
-    /// Variables that go in and do not come out (`nn.In`).
+    /// Creates the axis of variables that are inputs, but not outputs (`nn.In`).
     pub fn only_in(axis: impl Into<Option<isize>>) -> VariableAxis {
         VariableAxis {
             input: Some(axis.into()),
@@ -134,7 +131,7 @@ impl VariableAxis {
         }
     }
 
-    /// Variables that come out and do not go in (`nn.Out`).
+    /// Creates the axis of variables that are outputs, but not inputs (`nn.Out`).
     pub fn only_out(axis: impl Into<Option<isize>>) -> VariableAxis {
         VariableAxis {
             input: None,
@@ -157,24 +154,23 @@ impl From<Option<isize>> for VariableAxis {
     }
 }
 
-/// The axes of collections, and the streams of keys, that a transformation
-/// takes inside.
+/// The axes of collections and the RNG streams that a transformation passes to its module.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Lifted {
     pub axes: Vec<(CollectionFilter, VariableAxis)>,
     pub rngs: Vec<(CollectionFilter, bool)>,
-    /// The name that the new axis has in the shardings of variables.
+    /// The name of the new axis in the shardings of variables.
     pub partition_name: Option<AxisName>,
 }
 
 impl Lifted {
-    /// The axis of a collection on the way in; none if it does not go in.
+    /// Returns the input axis of a collection, or `None` if it is not an input.
     pub fn input(&self, collection: &str) -> Option<Option<isize>> {
         let mut groups = self.axes.iter();
         groups.find_map(|(f, axis)| axis.input.filter(|_| f.accepts(collection)))
     }
 
-    /// The axis of a collection on the way out; none if it does not come out.
+    /// Returns the output axis of a collection, or `None` if it is not an output.
     pub fn output(&self, collection: &str) -> Option<Option<isize>> {
         let mut groups = self.axes.iter();
         groups.find_map(|(f, axis)| axis.output.filter(|_| f.accepts(collection)))
@@ -185,30 +181,29 @@ impl Lifted {
         groups.fold(CollectionFilter::None, |all, (f, _)| all.or(f))
     }
 
-    /// The collections that go in.
+    /// Returns the collections that are inputs.
     pub fn inputs(&self) -> CollectionFilter {
         self.any(|axis| axis.input.is_some())
     }
 
-    /// The collections that come out.
+    /// Returns the collections that are outputs.
     pub fn outputs(&self) -> CollectionFilter {
         self.any(|axis| axis.output.is_some())
     }
 
-    /// The streams that go in.
+    /// Returns the RNG streams that are inputs.
     pub fn streams(&self) -> CollectionFilter {
         let groups = self.rngs.iter();
         groups.fold(CollectionFilter::None, |all, (f, _)| all.or(f))
     }
 
-    /// Whether each step or example has its own keys of a stream.
+    /// Returns `true` if each step or batch element has its own keys of a stream.
     pub fn splits(&self, stream: &str) -> bool {
         let group = self.rngs.iter().find(|(f, _)| f.accepts(stream));
         group.is_some_and(|(_, split)| *split)
     }
 
-    /// The streams with as many keys as there are steps or examples, where they
-    /// are split.
+    /// Splits the streams that are split into one key per step or batch element.
     pub fn split_streams(&self, streams: &Streams, size: usize) -> Streams {
         streams.map(|name, key: &Key| match self.splits(name) {
             true => key.split_array(&[size]),
@@ -216,7 +211,7 @@ impl Lifted {
         })
     }
 
-    /// Variables whose shardings are those of one step or example.
+    /// Removes the mapped axis from the shardings of variables.
     #[track_caller]
     pub fn without_axis(&self, operation: &str, variables: Variables) -> Variables {
         let axis = |collection: &str| self.input(collection).flatten();
@@ -233,7 +228,7 @@ impl Lifted {
         })
     }
 
-    /// Variables whose shardings have the name of the new axis.
+    /// Adds the name of the new axis to the shardings of variables.
     #[track_caller]
     pub fn with_axis(&self, operation: &str, variables: Variables) -> Variables {
         let axis = |collection: &str| self.output(collection).flatten();
@@ -254,7 +249,7 @@ impl Lifted {
     }
 }
 
-/// Variables with other shardings, where a collection has an axis.
+/// Changes the shardings of variables in collections that have an axis.
 fn renamed(
     mut variables: Variables,
     axis: impl Fn(&str) -> Option<isize>,
@@ -280,7 +275,7 @@ fn renamed(
     variables
 }
 
-/// The variables with each array changed, told its collection.
+/// Applies `f` to the collection, path and value of each array.
 pub(super) fn map_arrays(
     variables: &Variables,
     mut f: impl FnMut(&str, &str, &Array) -> Array,

@@ -1,17 +1,16 @@
-//! `cond`, `switch` and `while_loop` over a scope.
+//! `cond`, `switch` and `while_loop` for functions of a scope.
 
 use super::pack::Pack;
 use crate::linen::{CollectionFilter, Scope, Streams, Variables};
 use ramie_core::{Array, DType, IntoArray, Tree};
 
-/// What the branches of a choice take.
+/// The operands of a branch.
 type Operands<A> = (Variables, Streams, A);
 
-/// One of two functions of a scope, as a value says (`flax.linen.cond`).
+/// Calls one of two functions of a scope, selected by a boolean scalar (`flax.linen.cond`).
 ///
-/// Both must make and change the same variables. To initialize parts that only
-/// one branch has, call both while
-/// [`is_initializing`](Scope::is_initializing).
+/// Both must create and change the same variables. To initialize submodules that only one
+/// branch has, call both functions while [`is_initializing`](Scope::is_initializing) is true.
 ///
 /// ```no_run
 /// use ramie_core::Array;
@@ -24,8 +23,8 @@ type Operands<A> = (Variables, Streams, A);
 /// ```
 ///
 /// # Panics
-/// If the predicate is no scalar, or results or variables of the branches
-/// differ in their types.
+/// Panics if the predicate is not a scalar, or if results or variables of the branches have
+/// different types.
 #[track_caller]
 pub fn cond<A: Tree, R: Tree>(
     scope: &mut Scope,
@@ -47,12 +46,12 @@ pub fn cond<A: Tree, R: Tree>(
     out
 }
 
-/// One of several functions of a scope, as an integer says
-/// (`flax.linen.switch`); see [`cond`].
+/// Calls one of several functions of a scope, selected by an integer (`flax.linen.switch`); see
+/// [`cond`].
 ///
 /// # Panics
-/// If there are no branches, the index is no integer scalar, or results or
-/// variables of the branches differ in their types.
+/// Panics if there are no branches, if the index is not an integer scalar, or if results or
+/// variables of the branches have different types.
 #[track_caller]
 pub fn switch<A: Tree, R: Tree>(
     scope: &mut Scope,
@@ -74,7 +73,7 @@ pub fn switch<A: Tree, R: Tree>(
     out
 }
 
-/// Which variables a [`while_loop`] has, and its keys.
+/// Options of a [`while_loop`]: its variables and RNG streams.
 ///
 /// ```
 /// use ramie_nn::linen::While;
@@ -88,15 +87,15 @@ pub struct While {
 }
 
 impl Default for While {
-    /// All variables are there, and none may be changed; no keys.
+    /// Makes all variables available as constants, without RNG streams.
     fn default() -> While {
         While::carrying(CollectionFilter::None)
     }
 }
 
 impl While {
-    /// A loop that changes the variables of these collections; the others are
-    /// there and stay as they are.
+    /// Creates the options of a loop that changes the variables of these collections; all
+    /// others are available as constants.
     pub fn carrying(collections: impl Into<CollectionFilter>) -> While {
         While {
             carry: collections.into(),
@@ -105,16 +104,15 @@ impl While {
         }
     }
 
-    /// The collections that are there and stay as they are; by default all that
-    /// do not change.
+    /// Sets the collections that are available as constants. Defaults to all that the loop does
+    /// not change.
     #[must_use]
     pub fn broadcast(mut self, collections: impl Into<CollectionFilter>) -> While {
         self.broadcast = collections.into();
         self
     }
 
-    /// Takes streams of keys inside; if they are split, each round has keys of
-    /// its own.
+    /// Adds RNG streams. If `split` is true, each iteration has its own keys.
     #[must_use]
     pub fn split_rngs(mut self, streams: impl Into<CollectionFilter>, split: bool) -> While {
         self.rngs.push((streams.into(), split));
@@ -126,7 +124,7 @@ impl While {
         groups.fold(CollectionFilter::None, |all, (f, _)| all.or(f))
     }
 
-    /// The keys of a round.
+    /// Returns the keys of an iteration.
     fn folded(&self, streams: &Streams, round: &Array) -> Streams {
         streams.map(|name, key| {
             let group = self.rngs.iter().find(|(f, _)| f.accepts(name));
@@ -138,9 +136,8 @@ impl While {
     }
 }
 
-/// Calls a function of a scope as long as a condition holds
-/// (`flax.linen.while_loop`). No variables can be made inside: call the body
-/// once before where they are to be initialized.
+/// Calls a function of a scope while a condition is true (`flax.linen.while_loop`). Variables
+/// cannot be created inside; call the body once before the loop to initialize them.
 ///
 /// ```no_run
 /// use ramie_core::{Array, DType};
@@ -162,8 +159,8 @@ impl While {
 /// ```
 ///
 /// # Panics
-/// If the condition gives no scalar bool, or the carry or a variable changes
-/// its type.
+/// Panics if the condition does not return a boolean scalar, or if the type of the carry or of
+/// a variable changes.
 #[track_caller]
 pub fn while_loop<C: Tree>(
     scope: &mut Scope,
@@ -199,7 +196,7 @@ pub fn while_loop<C: Tree>(
     out
 }
 
-/// Checks that a round made no variable.
+/// Checks that an iteration created no variable.
 #[track_caller]
 fn check_made(before: &Variables, after: &Variables) {
     for (name, state) in after.iter() {

@@ -1,24 +1,22 @@
-//! `custom_vjp` of functions of a scope.
+//! `custom_vjp` for functions of a scope.
 
 use super::pack::Pack;
 use crate::linen::{CollectionFilter, Scope, Streams, Variables};
 use ramie_core::{Tree, custom_vjp_nondiff};
 
-/// Calls a function of a scope that has a rule of its own for reverse mode
-/// (`flax.linen.custom_vjp`).
+/// Calls a function of a scope with a custom reverse-mode rule (`flax.linen.custom_vjp`).
 ///
-/// `fwd` is called in the place of `f` where a gradient is taken. It also gives
-/// residuals, from which, and from the cotangent of the result, `bwd` computes
-/// the cotangents: of the variables of the collections `variables`, told by
-/// their paths from the scope in the order in which the scope has them, and of
-/// the argument. In `bwd` there is no scope; what it needs of the variables,
-/// [`Scope::variables`] in `fwd` gives.
+/// When a gradient is taken, `fwd` is called instead of `f`. It also returns residuals. From
+/// these and the cotangent of the result, `bwd` computes the cotangents of the argument and of
+/// the variables in the collections `variables`, by their paths relative to the scope, in the
+/// scope's order. `bwd` has no scope; if it needs variables, `fwd` can return them from
+/// [`Scope::variables`] as residuals.
 ///
 /// ```no_run
 /// use ramie_core::{Array, State, vjp};
 /// use ramie_nn::linen::{self, Apply, Dense, Module, Scope, Variables};
 /// # fn f(scope: &mut Scope, x: Array) -> Array {
-/// // Gradients of the parameters are replaced by their signs.
+/// // Replace the gradients of the parameters by their signs.
 /// let dense = |scope: &mut Scope, x: Array| Dense::new(3).call(scope, x);
 /// linen::custom_vjp(
 ///     scope,
@@ -38,8 +36,8 @@ use ramie_core::{Tree, custom_vjp_nondiff};
 /// ```
 ///
 /// # Panics
-/// The derivative panics where `bwd` gives other types than those of variables
-/// and argument, and where variables of other collections are differentiated.
+/// The derivative panics if `bwd` returns types that differ from those of the variables and the
+/// argument, or if variables of other collections are differentiated.
 #[track_caller]
 pub fn custom_vjp<A: Tree, R: Tree, S: Tree>(
     scope: &mut Scope,
@@ -53,7 +51,7 @@ pub fn custom_vjp<A: Tree, R: Tree, S: Tree>(
     let pack = Pack::of(scope, "custom_vjp");
     let (differentiated, others) = pack.variables(&all).split(&variables.into());
     let streams = pack.streams(&all);
-    // The rules are called after the scope has been given back.
+    // The rules are called after the scope has been returned.
     let inside = pack.inside();
     let (out, changed) = {
         let f = |(variables, args): (Variables, A), others: Variables, streams: Streams| {

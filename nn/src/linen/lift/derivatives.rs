@@ -7,12 +7,11 @@ use ramie_core::lock::lock;
 use ramie_core::{Array, Objective, Tree, jvp_with_aux, make_jaxpr, tree, vjp_with_aux};
 use std::sync::Mutex;
 
-/// The value of a function of a scope, and the function that pulls a cotangent
-/// back to the variables of some collections and to the argument
-/// (`flax.linen.vjp`).
+/// Returns the value of a function of a scope, and a function that maps a cotangent to those of
+/// the argument and of the variables in some collections (`flax.linen.vjp`).
 ///
-/// Variables are told by their paths from the scope. Those that the function
-/// changes are changed.
+/// Variables are given by their paths relative to the scope. Variables that the function
+/// changes are updated in the scope.
 ///
 /// ```no_run
 /// use ramie_core::Array;
@@ -27,8 +26,7 @@ use std::sync::Mutex;
 /// ```
 ///
 /// # Panics
-/// The returned function panics if its argument does not have the types of the
-/// result.
+/// The returned function panics if its argument does not have the types of the result.
 #[track_caller]
 pub fn vjp<A: Tree, R: Tree>(
     scope: &mut Scope,
@@ -40,7 +38,7 @@ pub fn vjp<A: Tree, R: Tree>(
     let pack = Pack::of(scope, "vjp");
     let (differentiated, others) = pack.variables(&all).split(&variables.into());
     let streams = pack.streams(&all);
-    // The program of the function outlives what the function borrows.
+    // The traced program may outlive the borrows of the function.
     let structure = Mutex::new(None);
     let traced = |variables: Variables, args: A| {
         let variables = others.clone().joined_with(variables);
@@ -60,14 +58,13 @@ pub fn vjp<A: Tree, R: Tree>(
     (out, Box::new(pull))
 }
 
-/// What [`vjp`] returns beside the value: from a cotangent of the result, those
-/// of the variables and of the argument.
+/// The function that [`vjp`] returns: maps a cotangent of the result to those of the variables
+/// and of the argument.
 pub type Pullback<R, A> = Box<dyn Fn(R) -> (Variables, A) + Send + Sync>;
 
-/// The value of a function of a scope and its directional derivative
-/// (`flax.linen.jvp`): along `tangents` of the argument, and along tangents of
-/// the variables of the collections that `variable_tangents` has, told by their
-/// paths from the scope.
+/// Returns the value of a function of a scope and its directional derivative
+/// (`flax.linen.jvp`), along `tangents` of the argument and along `variable_tangents` of
+/// variables. The latter are given by their paths relative to the scope.
 ///
 /// ```no_run
 /// use ramie_core::{Array, DType, State};
@@ -80,8 +77,8 @@ pub type Pullback<R, A> = Box<dyn Fn(R) -> (Variables, A) + Send + Sync>;
 /// ```
 ///
 /// # Panics
-/// If a tangent does not have the type of what it belongs to, or a variable of
-/// one of these collections has none.
+/// Panics if a tangent does not have the type of its primal, or if a variable of a collection
+/// in `variable_tangents` has no tangent.
 #[track_caller]
 pub fn jvp<A: Tree, R: Tree>(
     scope: &mut Scope,
@@ -117,8 +114,8 @@ pub fn jvp<A: Tree, R: Tree>(
     (out, tangent)
 }
 
-/// The value of a function of a scope, a scalar loss or `(loss, aux)`, and its
-/// gradient with respect to the argument (`flax.linen.value_and_grad`).
+/// Returns the value of a function of a scope, a scalar loss or `(loss, aux)`, and its gradient
+/// with respect to the argument (`flax.linen.value_and_grad`).
 ///
 /// ```no_run
 /// use ramie_core::Array;
@@ -131,7 +128,7 @@ pub fn jvp<A: Tree, R: Tree>(
 /// ```
 ///
 /// # Panics
-/// If the loss is no floating-point scalar.
+/// Panics if the loss is not a floating-point scalar.
 #[track_caller]
 pub fn value_and_grad<A: Tree, R: Objective>(
     scope: &mut Scope,
@@ -161,11 +158,11 @@ pub fn value_and_grad<A: Tree, R: Objective>(
     (out, gradient)
 }
 
-/// The gradient of a function of a scope with respect to the argument
+/// Returns the gradient of a function of a scope with respect to the argument
 /// (`flax.linen.grad`); see [`value_and_grad`].
 ///
 /// # Panics
-/// As [`value_and_grad`].
+/// Panics as [`value_and_grad`] does.
 #[track_caller]
 pub fn grad<A: Tree, R: Objective>(
     scope: &mut Scope,

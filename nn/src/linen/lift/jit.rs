@@ -1,4 +1,4 @@
-//! `jit` of modules, and `fold_rngs`.
+//! `jit` and `fold_rngs` for modules.
 
 use super::pack::Pack;
 use crate::linen::{CollectionFilter, Module, Scope, Streams, Variables};
@@ -8,7 +8,7 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::{Arc, LazyLock, Mutex};
 
-/// A module that is compiled by itself; made by [`jit`].
+/// A module that is compiled separately. [`jit`] creates it.
 #[derive(Clone, Debug)]
 pub struct Jit<M> {
     module: M,
@@ -16,13 +16,13 @@ pub struct Jit<M> {
     rngs: CollectionFilter,
 }
 
-/// A module that is compiled by itself (`flax.linen.jit`): within a compiled
-/// program, one function that is called as often as there are such modules. The
-/// default name is that of the class with `Jit` before it.
+/// Compiles a module separately (`flax.linen.jit`). Within a compiled program, equal modules
+/// become one function, which is called for each of them. The default name is that of the class
+/// with the prefix `Jit`.
 ///
-/// What is compiled must not depend on where in the model it is. So its keys are
-/// other ones than those of the module alone: they begin with a key of each
-/// stream of the scope.
+/// The compiled function must not depend on the module's path in the model. Its keys therefore
+/// differ from those of the module without `jit`: they are derived from one key of each stream
+/// of the scope.
 ///
 /// ```no_run
 /// use ramie_core::Array;
@@ -40,14 +40,14 @@ pub fn jit<M>(module: M) -> Jit<M> {
 }
 
 impl<M> Jit<M> {
-    /// The collections that are there inside; all by default.
+    /// Sets the collections that the module can access. Defaults to all.
     #[must_use]
     pub fn variables(mut self, collections: impl Into<CollectionFilter>) -> Self {
         self.variables = collections.into();
         self
     }
 
-    /// The streams of keys that are there inside; all by default.
+    /// Sets the RNG streams that the module can access. Defaults to all.
     #[must_use]
     pub fn rngs(mut self, streams: impl Into<CollectionFilter>) -> Self {
         self.rngs = streams.into();
@@ -88,14 +88,14 @@ impl<A: Tree, O: Tree, M: Module<A, O> + Send + Sync> Module<A, O> for Jit<M> {
 /// A function of captured values and arguments.
 type Run = dyn Fn(Vec<Array>, Vec<Array>) -> Vec<Array> + Send + Sync;
 
-/// The same, compiled.
+/// A compiled function of captured values and arguments.
 type Compiled = Arc<Jitted<'static, (), (Vec<Array>, Vec<Array>), Vec<Array>, Run>>;
 
-/// How many programs are kept.
+/// Maximum number of cached programs.
 const LIMIT: usize = 256;
 
-/// The compiled function of a program. A module is traced at each call, and its
-/// program compiled once: modules of equal programs share it, wherever they are.
+/// Returns the compiled function of a program. A module is traced at each call, but its program
+/// is compiled once. Modules with equal programs share it.
 fn compiled(jaxpr: Arc<Jaxpr>) -> Compiled {
     static PROGRAMS: LazyLock<Mutex<HashMap<Arc<Jaxpr>, Compiled>>> = LazyLock::new(Mutex::default);
     let mut programs = lock(&PROGRAMS);
@@ -113,14 +113,14 @@ fn compiled(jaxpr: Arc<Jaxpr>) -> Compiled {
     made
 }
 
-/// A module whose keys begin anew; made by [`fold_rngs`].
+/// A module with newly derived keys. [`fold_rngs`] creates it.
 #[derive(Clone, Debug)]
 pub struct FoldRngs<M> {
     module: M,
 }
 
-/// A module whose keys begin with a key of each stream of the scope, as those
-/// of [`jit`] do (`flax.linen.fold_rngs`).
+/// Derives the keys of a module from one key of each stream of the scope, as [`jit`] does
+/// (`flax.linen.fold_rngs`).
 ///
 /// ```no_run
 /// use ramie_core::Array;

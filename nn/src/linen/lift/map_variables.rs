@@ -1,4 +1,4 @@
-//! `map_variables`: a module that sees other variables than those kept.
+//! `map_variables`: transforms the variables that a module accesses.
 
 use super::axes::Lifted;
 use super::pack::Pack;
@@ -10,8 +10,7 @@ use std::sync::Arc;
 
 type Change = Arc<dyn Fn(Variables) -> Variables + Send + Sync>;
 
-/// A module that sees other variables than those that are kept; made by
-/// [`map_variables`].
+/// A module that accesses transformed variables. [`map_variables`] creates it.
 #[derive(Clone)]
 pub struct MapVariables<M> {
     module: M,
@@ -33,12 +32,12 @@ impl<M: fmt::Debug> fmt::Debug for MapVariables<M> {
     }
 }
 
-/// A module that sees the variables of some collections changed by a function
-/// (`flax.linen.map_variables`), told by their paths from the module: kernels
-/// that are tied to one another, normalized, or quantized. The default name is
-/// that of the class with `Map_variables` before it.
+/// Transforms the variables of some collections before a module accesses them
+/// (`flax.linen.map_variables`), for example to tie, normalize or quantize kernels. The
+/// variables have their paths relative to the module. The default name is that of the class
+/// with the prefix `Map_variables`.
 ///
-/// By default they may not be changed, not even made; see
+/// By default the module can neither change nor create these variables; see
 /// [`initialized`](MapVariables::initialized) and [`mutable`](MapVariables::mutable).
 ///
 /// ```no_run
@@ -71,8 +70,8 @@ pub fn map_variables<M>(
 }
 
 impl<M> MapVariables<M> {
-    /// How variables that the module made or changed are kept; as they are by
-    /// default.
+    /// Sets the transformation of variables that the module created or changed, before they are
+    /// stored. Defaults to the identity.
     #[must_use]
     pub fn change_out(
         mut self,
@@ -82,29 +81,28 @@ impl<M> MapVariables<M> {
         self
     }
 
-    /// The variables are made before they are changed, by a first call of the
-    /// module.
+    /// Initializes the variables by a first call of the module, before they are transformed.
     #[must_use]
     pub fn initialized(mut self) -> Self {
         self.init = true;
         self
     }
 
-    /// The module may change and make the variables that it sees.
+    /// Allows the module to change and create the transformed variables.
     #[must_use]
     pub fn mutable(mut self) -> Self {
         self.mutable = true;
         self
     }
 
-    /// The streams of keys that are there inside; all by default.
+    /// Sets the RNG streams that the module can access. Defaults to all.
     #[must_use]
     pub fn rngs(mut self, streams: impl Into<CollectionFilter>) -> Self {
         self.rngs = streams.into();
         self
     }
 
-    /// The other collections that are there inside; all by default.
+    /// Sets the other collections that the module can access. Defaults to all.
     #[must_use]
     pub fn variables(mut self, collections: impl Into<CollectionFilter>) -> Self {
         self.variables = collections.into();
@@ -150,9 +148,9 @@ impl<A: Tree, O: Tree, M: Module<A, O>> Module<A, O> for MapVariables<M> {
     }
 }
 
-/// A module whose variables of some collections have shardings with one axis
-/// more outside than inside (`flax.linen.add_metadata_axis`): for a loop or a
-/// map over layers that is written out by hand.
+/// Adds an axis to the shardings of a module's variables in some collections
+/// (`flax.linen.add_metadata_axis`); the module itself sees them without it. Use it for
+/// hand-written loops or maps over layers.
 ///
 /// ```no_run
 /// use ramie_nn::linen::{self, Dense};

@@ -4,15 +4,15 @@ use crate::linen::{Module, Scope};
 use ramie_core::Tree;
 use std::borrow::Cow;
 
-/// A function of a scope as a module; made by [`method`].
+/// A function of a scope as a module. [`method`] creates it.
 #[derive(Clone, Debug)]
 pub struct Method<F>(F);
 
-/// A function of a scope as a module, for transformations of a part of a
-/// module's `call`, or of another method.
+/// Converts a function of a scope to a module, to transform a part of a module's `call` or
+/// another method.
 ///
-/// Called as `module.call(scope, args)` it computes in that same scope: the
-/// names of its parts are those that they would have without it.
+/// Called as `module.call(scope, args)`, it computes in that scope: submodules have the same
+/// names as without it.
 ///
 /// ```no_run
 /// use ramie_core::Array;

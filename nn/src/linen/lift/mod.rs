@@ -1,4 +1,4 @@
-//! Lifted transformations: those of functions, on modules with their variables.
+//! Lifted transformations: transformations of modules together with their variables.
 
 mod axes;
 mod control;

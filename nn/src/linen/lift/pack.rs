@@ -1,8 +1,7 @@
 //! `Pack`: a part of a model as a pure function of its variables and keys.
 //!
-//! All lifted transformations are made in this way: the variables and keys that
-//! a scope has become arguments of a function that is transformed as any other,
-//! and the variables that it changed are results of it.
+//! All lifted transformations work this way: the variables and keys of a scope become arguments
+//! of a pure function, which is then transformed, and the changed variables become results.
 
 use crate::linen::root::Root;
 use crate::linen::{CollectionFilter, Scope, Streams, Variables};
@@ -12,24 +11,24 @@ use std::sync::Mutex;
 /// A scope whose variables and keys were taken for a transformation.
 pub(super) struct Pack {
     path: Vec<String>,
-    /// What scopes inside are made of: all but variables and keys.
+    /// The template of inner scopes, without variables and keys.
     template: Root,
     /// The names in use after the last call.
     after: Mutex<Option<Root>>,
-    /// The variables below the scope, and the keys.
+    /// The variables below the scope; next to them, the keys.
     variables: Variables,
     streams: Streams,
 }
 
-/// The part of a pack that holds no arrays.
+/// The part of a pack without arrays.
 pub(super) struct Inside {
     path: Vec<String>,
     template: Root,
 }
 
 impl Inside {
-    /// Calls a function in a scope with these variables and keys. Returns its
-    /// result, and the collections that may have changed among the mutable.
+    /// Calls a function in a scope with these variables and keys. Returns its result and the
+    /// mutable collections.
     pub fn call<R>(
         &self,
         variables: Variables,
@@ -80,9 +79,8 @@ impl Pack {
         pack
     }
 
-    /// As if a key of each stream had been asked for in the scope, and those
-    /// were the streams inside: what `jit` does, whose program must not depend
-    /// on where in a model it is.
+    /// Replaces each stream by one that starts at its next key, as `jit` requires, so that the
+    /// program does not depend on the path of the module.
     pub fn fork(&mut self) {
         let path = self.path.clone();
         let names: Vec<String> = self.streams.names().map(str::to_owned).collect();
@@ -97,22 +95,22 @@ impl Pack {
         self.streams = forked;
     }
 
-    /// The variables of the collections that a filter accepts.
+    /// Returns the variables of the collections that a filter accepts.
     pub fn variables(&self, filter: &CollectionFilter) -> Variables {
         self.variables.below("", filter)
     }
 
-    /// The streams that a filter accepts.
+    /// Returns the streams that a filter accepts.
     pub fn streams(&self, filter: &CollectionFilter) -> Streams {
         self.streams.filter(filter)
     }
 
-    /// The collections that may be changed.
+    /// Returns the mutable collections.
     pub fn mutable(&self) -> &CollectionFilter {
         &self.template.mutable
     }
 
-    /// The part that holds no arrays, for functions that are called later.
+    /// Returns the part without arrays, for functions that are called later.
     pub fn inside(&self) -> Inside {
         Inside {
             path: self.path.clone(),
@@ -120,9 +118,9 @@ impl Pack {
         }
     }
 
-    /// Calls a function in a scope with these variables and keys, in which the
-    /// collections that `mutable` accepts may be changed, if they may outside.
-    /// Returns its result, and the collections that may have changed.
+    /// Calls a function in a scope with these variables and keys. Collections that `mutable`
+    /// accepts and that are mutable outside are mutable inside. Returns the function's result
+    /// and the mutable collections.
     pub fn call<R>(
         &self,
         variables: Variables,
@@ -135,7 +133,7 @@ impl Pack {
         result
     }
 
-    /// Gives the scope back, with changed variables.
+    /// Returns the scope, with changed variables.
     pub fn publish(self, scope: &mut Scope, changed: &Variables) {
         scope.lend(None);
         let place = scope.place();

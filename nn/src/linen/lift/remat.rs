@@ -1,4 +1,4 @@
-//! `remat` of modules: derivatives that compute values again.
+//! `remat` for modules: rematerialization in the backward pass.
 
 use super::pack::Pack;
 use super::{Axes, VariableAxis, scan};
@@ -6,7 +6,8 @@ use crate::linen::{CollectionFilter, Module, Scope, Streams, Variables};
 use ramie_core::{CheckpointOptions, CheckpointPolicy, Tree, checkpoint_with};
 use std::borrow::Cow;
 
-/// A module whose derivative computes its values again; made by [`remat`].
+/// A module whose intermediate values are recomputed in the backward pass. [`remat`] creates
+/// it.
 #[derive(Clone)]
 pub struct Remat<M> {
     module: M,
@@ -15,9 +16,9 @@ pub struct Remat<M> {
     rngs: CollectionFilter,
 }
 
-/// A module whose derivative keeps the arguments and computes intermediate
-/// values again (`flax.linen.remat`, `flax.linen.checkpoint`). The default name
-/// is that of the class with `Checkpoint` before it.
+/// Recomputes the intermediate values of a module in the backward pass, instead of storing
+/// them; only the arguments are stored (`flax.linen.remat`, `flax.linen.checkpoint`). The
+/// default name is that of the class with the prefix `Checkpoint`.
 ///
 /// ```no_run
 /// use ramie_core::{Array, CheckpointPolicy};
@@ -37,29 +38,29 @@ pub fn remat<M>(module: M) -> Remat<M> {
 }
 
 impl<M> Remat<M> {
-    /// Which values are kept.
+    /// Sets the policy that selects values to store. Defaults to none.
     #[must_use]
     pub fn policy(mut self, policy: CheckpointPolicy) -> Self {
         self.options.policy = Some(policy);
         self
     }
 
-    /// Whether the compiler is kept from merging the second computation with the
-    /// first; not needed within a scan.
+    /// Sets whether to prevent the compiler from merging the recomputation with the first
+    /// computation. Not needed inside a scan.
     #[must_use]
     pub fn prevent_cse(mut self, prevent: bool) -> Self {
         self.options.prevent_cse = prevent;
         self
     }
 
-    /// The collections that are there inside; all by default.
+    /// Sets the collections that the module can access. Defaults to all.
     #[must_use]
     pub fn variables(mut self, collections: impl Into<CollectionFilter>) -> Self {
         self.variables = collections.into();
         self
     }
 
-    /// The streams of keys that are there inside; all by default.
+    /// Sets the RNG streams that the module can access. Defaults to all.
     #[must_use]
     pub fn rngs(mut self, streams: impl Into<CollectionFilter>) -> Self {
         self.rngs = streams.into();
@@ -87,8 +88,7 @@ impl<A: Tree, O: Tree, M: Module<A, O> + Send + Sync> Module<A, O> for Remat<M> 
     }
 }
 
-/// A module that is called many times over, with little memory; made by
-/// [`remat_scan`].
+/// A module that is applied many times with little memory. [`remat_scan`] creates it.
 #[derive(Clone)]
 pub struct RematScan<M> {
     module: M,
@@ -100,10 +100,9 @@ pub struct RematScan<M> {
     rngs: Vec<(CollectionFilter, bool)>,
 }
 
-/// A module called as often as the product of `lengths`, each time with what it
-/// returned before, in nested loops that compute values again
-/// (`flax.linen.remat_scan`): of `n` layers in two loops, about `sqrt(n)` keep
-/// values for the derivative. Each layer has variables and keys of its own.
+/// Applies a module to its own output, as often as the product of `lengths`, in nested loops
+/// with recomputation (`flax.linen.remat_scan`). With `n` layers in two loops, about `sqrt(n)`
+/// layers store values for the backward pass. Each layer has its own variables and keys.
 ///
 /// ```no_run
 /// use ramie_core::{Array, DType, random};
@@ -125,37 +124,37 @@ pub fn remat_scan<M>(module: M, lengths: &[usize]) -> RematScan<M> {
 }
 
 impl<M> RematScan<M> {
-    /// Which values are kept.
+    /// Sets the policy that selects values to store. Defaults to none.
     #[must_use]
     pub fn policy(mut self, policy: CheckpointPolicy) -> Self {
         self.policy = Some(policy);
         self
     }
 
-    /// Collections whose variables all layers share.
+    /// Sets the collections whose variables all layers share. Defaults to none.
     #[must_use]
     pub fn variable_broadcast(mut self, collections: impl Into<CollectionFilter>) -> Self {
         self.broadcast = collections.into();
         self
     }
 
-    /// Collections whose variables go from layer to layer.
+    /// Sets the collections whose variables are carried from layer to layer. Defaults to none.
     #[must_use]
     pub fn variable_carry(mut self, collections: impl Into<CollectionFilter>) -> Self {
         self.carry = collections.into();
         self
     }
 
-    /// The collections of which each layer has its own, with their axes, in the
-    /// place of all at axis 0.
+    /// Sets the collections of which each layer has its own variables, with their stacking
+    /// axes. Defaults to all collections, at axis 0.
     #[must_use]
     pub fn variable_axes<const N: usize>(mut self, axes: [(&str, isize); N]) -> Self {
         self.axes = axes.map(|(name, axis)| (name.into(), axis.into())).to_vec();
         self
     }
 
-    /// The streams of keys, and whether each layer has its own, in the place of
-    /// all split.
+    /// Sets the RNG streams, and whether each layer has its own keys. Defaults to all streams,
+    /// split.
     #[must_use]
     pub fn split_rngs<const N: usize>(mut self, streams: [(&str, bool); N]) -> Self {
         self.rngs = streams.map(|(name, split)| (name.into(), split)).to_vec();
@@ -163,7 +162,7 @@ impl<M> RematScan<M> {
     }
 }
 
-/// One level of the loops.
+/// One level of the nested loops.
 struct Level<'a, M> {
     whole: &'a RematScan<M>,
     lengths: &'a [usize],
@@ -186,7 +185,7 @@ impl<C: Tree, M: Module<C, C> + Send + Sync> Module<(C, ()), (C, ())> for Level<
     }
 }
 
-/// The innermost body, which has no loop around but that of its level.
+/// The innermost body, which is not rematerialized separately.
 struct Body<'a, M>(&'a M);
 
 impl<C: Tree, M: Module<C, C>> Module<(C, ()), (C, ())> for Body<'_, M> {

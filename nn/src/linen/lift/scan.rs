@@ -1,4 +1,4 @@
-//! `scan` of modules: the same layer many times over.
+//! `scan` for modules: applies a layer repeatedly.
 
 use super::axes::{Axes, Counted, Lifted, VariableAxis, map_arrays};
 use super::pack::Pack;
@@ -8,7 +8,7 @@ use ramie_core::{Array, AxisName, ScanOptions, Tree, make_jaxpr, scan_with, tree
 use std::borrow::Cow;
 use std::sync::Mutex;
 
-/// A module that is called in a loop; made by [`scan`].
+/// A module that is called in a loop. [`scan`] creates it.
 #[derive(Clone, Debug)]
 pub struct Scan<M> {
     module: M,
@@ -22,14 +22,14 @@ pub struct Scan<M> {
     unroll: usize,
 }
 
-/// A module that is called in a loop (`flax.linen.scan`): with `(carry, x)` it
-/// returns `(carry, y)`; the whole is called with the first carry and all `x`,
-/// and returns the last carry and all `y`.
+/// Calls a module in a loop (`flax.linen.scan`). The module maps `(carry, x)` to `(carry, y)`.
+/// The resulting module takes the initial carry and all `x`, and returns the last carry and all
+/// `y`.
 ///
-/// Variables are of one of three kinds: each step has its own
-/// ([`variable_axes`](Scan::variable_axes)), all steps share them
-/// ([`variable_broadcast`](Scan::variable_broadcast)), or each step changes
-/// those of the step before ([`variable_carry`](Scan::variable_carry)).
+/// Each variable is of one of three kinds: separate for each step
+/// ([`variable_axes`](Scan::variable_axes)), shared by all steps
+/// ([`variable_broadcast`](Scan::variable_broadcast)), or carried from step to step
+/// ([`variable_carry`](Scan::variable_carry)).
 ///
 /// ```no_run
 /// use ramie_core::{Array, DType, random};
@@ -65,11 +65,11 @@ pub fn scan<M>(module: M) -> Scan<M> {
 }
 
 impl<M> Scan<M> {
-    /// Collections of which each step has variables of its own, along an axis.
+    /// Adds collections of which each step has its own variables, stacked along an axis.
     ///
     /// # Panics
-    /// If there is no axis: variables that all steps share are those of
-    /// [`variable_broadcast`](Scan::variable_broadcast).
+    /// Panics if the axis is `None`; use [`variable_broadcast`](Scan::variable_broadcast) for
+    /// variables that all steps share.
     #[must_use]
     #[track_caller]
     pub fn variable_axes(
@@ -87,67 +87,66 @@ impl<M> Scan<M> {
         self
     }
 
-    /// Collections whose variables all steps share.
+    /// Sets the collections whose variables all steps share. Defaults to none.
     #[must_use]
     pub fn variable_broadcast(mut self, collections: impl Into<CollectionFilter>) -> Self {
         self.broadcast = collections.into();
         self
     }
 
-    /// Collections whose variables go from step to step.
+    /// Sets the collections whose variables are carried from step to step. Defaults to none.
     #[must_use]
     pub fn variable_carry(mut self, collections: impl Into<CollectionFilter>) -> Self {
         self.carry = collections.into();
         self
     }
 
-    /// Takes streams of keys inside; if they are split, each step has keys of
-    /// its own.
+    /// Adds RNG streams. If `split` is true, each step has its own keys.
     #[must_use]
     pub fn split_rngs(mut self, streams: impl Into<CollectionFilter>, split: bool) -> Self {
         self.lifted.rngs.push((streams.into(), split));
         self
     }
 
-    /// The axis of the arguments after the carry; the first by default, `None`
-    /// for arguments that are the same in all steps.
+    /// Sets the scanned axes of the arguments after the carry; `None` for arguments that all
+    /// steps share. Defaults to the first axis.
     #[must_use]
     pub fn in_axes(mut self, axes: impl Into<Axes>) -> Self {
         self.in_axes = axes.into();
         self
     }
 
-    /// The axis along which the results of the steps are stacked; the first by
-    /// default, `None` for results that do not depend on the step.
+    /// Sets the axes along which the results of the steps are stacked; `None` for results that
+    /// do not depend on the step. Defaults to the first axis.
     #[must_use]
     pub fn out_axes(mut self, axes: impl Into<Axes>) -> Self {
         self.out_axes = axes.into();
         self
     }
 
-    /// The number of steps, needed only where no argument tells it.
+    /// Sets the number of steps. Required only if no argument has a scanned axis.
     #[must_use]
     pub fn length(mut self, length: usize) -> Self {
         self.length = Some(length);
         self
     }
 
-    /// Goes from the last to the first.
+    /// Scans from the last element to the first.
     #[must_use]
     pub fn reverse(mut self) -> Self {
         self.reverse = true;
         self
     }
 
-    /// How many steps are written out in each round of the compiled loop.
+    /// Sets the number of steps unrolled in each iteration of the loop. Defaults to 1.
     #[must_use]
     pub fn unroll(mut self, steps: usize) -> Self {
         self.unroll = steps;
         self
     }
 
-    /// The name of the new axis in the shardings of variables
-    /// (`metadata_params` of Flax).
+    /// Sets the name of the new axis in the shardings of variables (`metadata_params` of Flax).
+    /// Defaults to none.
     #[must_use]
     pub fn partition_name(mut self, name: impl Into<AxisName>) -> Self {
         self.lifted.partition_name = Some(name.into());
@@ -178,7 +177,7 @@ impl<M> Scan<M> {
     }
 }
 
-/// The arrays that have an axis, with it in front.
+/// Moves the scanned axis of each array that has one to the front, and drops the other arrays.
 fn in_front(leaves: &[Array], axes: &[Option<isize>]) -> Vec<Array> {
     let pairs = leaves.iter().zip(axes);
     pairs
@@ -186,7 +185,7 @@ fn in_front(leaves: &[Array], axes: &[Option<isize>]) -> Vec<Array> {
         .collect()
 }
 
-/// All arrays again: those of the step where there is an axis, else the others.
+/// Merges the arrays of a step with those that have no scanned axis.
 fn merged(axes: &[Option<isize>], step: Vec<Array>, others: &[Array]) -> Vec<Array> {
     let mut step = step.into_iter();
     let pairs = axes.iter().zip(others);
@@ -198,12 +197,12 @@ fn merged(axes: &[Option<isize>], step: Vec<Array>, others: &[Array]) -> Vec<Arr
         .collect()
 }
 
-/// The types of arrays of one step.
+/// Returns the type of an array's slice for one step.
 fn element(array: &Array) -> Array {
     Array::shape_dtype_struct(&array.shape()[1..], array.dtype())
 }
 
-/// What one step takes beside what all steps share.
+/// The inputs of one step, besides the shared variables and the carry.
 type Step = (Variables, Streams, Vec<Array>);
 
 impl<C, X, Y, M> Module<(C, X), (C, Y)> for Scan<M>
@@ -237,8 +236,8 @@ where
         let streams = self.lifted.split_streams(&streams.filter(&splits), length);
         let all = self.broadcast.or(&self.carry).or(&self.lifted.outputs());
 
-        // One step: what changed of the shared variables, of the carried ones,
-        // of those of the step, and the results.
+        // One step: returns the changed shared, carried and separate variables, and the
+        // results.
         let step = |shared: &Variables, carry: Variables, c: C, (own, streams, x): Step| {
             let x = merged(&axes, x, &leaves);
             let x = tree::with_leaves(&xs, x);
@@ -252,8 +251,8 @@ where
             (shared, carry.joined_with(carried), c, own, y)
         };
 
-        // What all steps share must not depend on the step. It is made before
-        // the loop, from a trace of one step.
+        // Shared variables must not depend on the step. Create them before the loop, from a
+        // trace of one step.
         let structure: Mutex<Option<(Variables, Y)>> = Mutex::default();
         let probe = |carry: Variables, c: C, one: Step| {
             let (shared, _, _, _, y) = step(&shared, carry, c, one);
@@ -338,7 +337,7 @@ where
     }
 }
 
-/// Checks that a step made no carried variable.
+/// Checks that a step created no carried variable.
 #[track_caller]
 fn check_carry(before: &Variables, after: &Variables) {
     for (name, state) in after.iter() {

@@ -1,4 +1,4 @@
-//! `vmap` of modules.
+//! `vmap` for modules.
 
 use super::axes::{Axes, Counted, Lifted, VariableAxis};
 use super::pack::Pack;
@@ -9,8 +9,7 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 
-/// A module that is applied to all examples of a batch at once; made by
-/// [`vmap`].
+/// A module that is applied to all batch elements at once. [`vmap`] creates it.
 #[derive(Clone, Debug)]
 pub struct Vmap<M> {
     module: M,
@@ -22,18 +21,17 @@ pub struct Vmap<M> {
     spmd_axis_name: Option<AxisNames>,
 }
 
-/// A module that is applied to all examples of a batch at once
-/// (`flax.linen.vmap`).
+/// Applies a module to all batch elements at once (`flax.linen.vmap`).
 ///
-/// Which collections it has, and whether each example has its own variables in
-/// them, say [`variable_axes`](Vmap::variable_axes); which streams of keys, and
-/// whether each example has its own keys, [`split_rngs`](Vmap::split_rngs). The
-/// default name of the module is that of the class with `Vmap` before it.
+/// [`variable_axes`](Vmap::variable_axes) sets the collections that the module can access, and
+/// whether each batch element has its own variables in them. [`split_rngs`](Vmap::split_rngs)
+/// sets the RNG streams, and whether each batch element has its own keys. The default name of
+/// the module is that of the class with the prefix `Vmap`.
 ///
 /// ```no_run
 /// use ramie_core::{Array, DType, random};
 /// use ramie_nn::linen::{self, Dense, Module};
-/// // Three models, each with an input of its own.
+/// // Three models, each with its own input.
 /// let models = linen::vmap(Dense::new(2)).variable_axes("params", 0).split_rngs("params", true);
 /// let x = Array::ones(&[3, 4], DType::F32);
 /// let variables = models.init(random::key(0), x);
@@ -52,8 +50,8 @@ pub fn vmap<M>(module: M) -> Vmap<M> {
 }
 
 impl<M> Vmap<M> {
-    /// Takes collections inside: along an axis each example has variables of its
-    /// own, with `None` all share them.
+    /// Adds collections that the module can access. With an axis, each batch element has its
+    /// own variables; with `None`, all share them.
     #[must_use]
     pub fn variable_axes(
         mut self,
@@ -64,58 +62,57 @@ impl<M> Vmap<M> {
         self
     }
 
-    /// Takes streams of keys inside; if they are split, each example has keys of
-    /// its own.
+    /// Adds RNG streams. If `split` is true, each batch element has its own keys.
     #[must_use]
     pub fn split_rngs(mut self, streams: impl Into<CollectionFilter>, split: bool) -> Self {
         self.lifted.rngs.push((streams.into(), split));
         self
     }
 
-    /// The batch axis of the arguments; the first by default.
+    /// Sets the batch axes of the arguments. Defaults to the first axis.
     #[must_use]
     pub fn in_axes(mut self, axes: impl Into<Axes>) -> Self {
         self.in_axes = axes.into();
         self
     }
 
-    /// Where results have their batch axis; the first by default.
+    /// Sets the batch axes of the results. Defaults to the first axis.
     #[must_use]
     pub fn out_axes(mut self, axes: impl Into<Axes>) -> Self {
         self.out_axes = axes.into();
         self
     }
 
-    /// The number of examples, needed only where no argument has a batch axis.
+    /// Sets the number of batch elements. Required only if nothing has a batch axis.
     #[must_use]
     pub fn axis_size(mut self, size: usize) -> Self {
         self.axis_size = Some(size);
         self
     }
 
-    /// The name of the mapped axis, for collectives in the module.
+    /// Sets the name of the mapped axis, for collectives in the module. Defaults to none.
     #[must_use]
     pub fn axis_name(mut self, name: impl Into<AxisName>) -> Self {
         self.axis_name = Some(name.into());
         self
     }
 
-    /// The axes of a mesh along which the examples are sharded.
+    /// Sets the mesh axes over which the batch elements are sharded. Defaults to none.
     #[must_use]
     pub fn spmd_axis_name(mut self, names: impl Into<AxisNames>) -> Self {
         self.spmd_axis_name = Some(names.into());
         self
     }
 
-    /// The name of the new axis in the shardings of variables
-    /// (`metadata_params` of Flax).
+    /// Sets the name of the new axis in the shardings of variables (`metadata_params` of Flax).
+    /// Defaults to none.
     #[must_use]
     pub fn partition_name(mut self, name: impl Into<AxisName>) -> Self {
         self.lifted.partition_name = Some(name.into());
         self
     }
 
-    /// The number of examples.
+    /// Returns the number of batch elements.
     #[track_caller]
     fn size<A: Tree>(&self, args: &A, axes: &[Option<isize>], variables: &Variables) -> usize {
         let mut examples = Counted {
@@ -149,7 +146,7 @@ impl<M> Vmap<M> {
     }
 }
 
-/// The collection of a path in the tree of variables: its first name.
+/// Returns the collection of a path in the tree of variables: its first component.
 fn collection(path: &str) -> &str {
     path.split('.').next().unwrap_or(path)
 }

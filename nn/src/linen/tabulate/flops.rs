@@ -1,4 +1,4 @@
-//! Floating-point operations of the parts of a model.
+//! Floating-point operations of the modules of a model.
 
 use crate::linen::{Apply, CollectionFilter, Module, Streams, Variables, apply};
 use crate::nnx;
@@ -8,11 +8,10 @@ use ramie_core::{
 use std::collections::HashSet;
 use std::sync::Arc;
 
-/// The program of a whole model, whose operations know their modules by the
-/// named scopes around them.
+/// The program of a whole model. Named scopes assign its operations to modules.
 pub(super) struct Program {
-    /// The program itself, and those inside of its operations: of loops,
-    /// branches and compiled parts.
+    /// The program itself and those nested in its operations: loops, branches and compiled
+    /// functions.
     jaxprs: Vec<Arc<Jaxpr>>,
     /// The name of the outermost module in named scopes.
     root: String,
@@ -25,7 +24,7 @@ pub(super) struct Part {
 }
 
 impl Program {
-    /// Traces a module at these types.
+    /// Traces a module for arguments of these types.
     #[track_caller]
     pub fn of<M, A: Tree, O: Tree>(
         module: &M,
@@ -57,7 +56,7 @@ impl Program {
         }
     }
 
-    /// The operations of the module at a path.
+    /// Returns the operations of the module at a path.
     pub fn part(&self, path: &[String]) -> Part {
         let mut scope = self.root.clone();
         for name in path {
@@ -68,7 +67,7 @@ impl Program {
             let rest = eqn.scope.name().strip_prefix(scope.as_str());
             rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
         };
-        // What is inside of a loop counts once.
+        // The body of a loop counts once.
         let has = |jaxpr: &&Arc<Jaxpr>| jaxpr.eqns.iter().any(|e| within(&e));
         let jaxpr = self.jaxprs.iter().find(has).unwrap_or(&self.jaxprs[0]);
         let eqns: Vec<Eqn> = jaxpr.eqns.iter().filter(within).cloned().collect();
@@ -110,7 +109,7 @@ impl Program {
     }
 }
 
-/// The table of types, by variable.
+/// Returns the table of types, by variable.
 fn types(jaxpr: &Jaxpr) -> Vec<Aval> {
     let bound = jaxpr.constvars.iter().chain(&jaxpr.invars);
     let bound = bound.chain(jaxpr.eqns.iter().flat_map(|e| &e.outputs));
@@ -127,7 +126,7 @@ impl Part {
         self.inputs.iter().map(of).collect()
     }
 
-    /// The operations, compiled.
+    /// Returns the floating-point operations of the compiled module.
     pub fn flops(&self) -> u64 {
         let program = self.program.clone();
         cost(
@@ -136,7 +135,8 @@ impl Part {
         )
     }
 
-    /// The operations and those of reverse mode, compiled.
+    /// Returns the floating-point operations of the compiled module including its reverse-mode
+    /// derivative.
     pub fn vjp_flops(&self) -> u64 {
         let program = self.program.clone();
         let run = move |args: Vec<Array>| {
@@ -147,8 +147,8 @@ impl Part {
     }
 }
 
-/// The floating-point operations of a function, compiled; none if the compiler
-/// does not tell.
+/// Compiles a function and returns its floating-point operations, or 0 if the compiler does not
+/// report them.
 fn cost(f: impl Fn(Vec<Array>) -> Vec<Array> + Send + Sync, args: Vec<Array>) -> u64 {
     nnx::flops(jit(f).compile((args,))).map_or(0, |n| n as u64)
 }

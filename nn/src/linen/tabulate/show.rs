@@ -1,4 +1,4 @@
-//! The table of a model as text.
+//! Text output of the table of a model.
 
 use super::{Summary, SummaryRow, SummarySize};
 use crate::quantity::Quantity;
