@@ -4,8 +4,7 @@ use super::{Metric, MetricArgs, MetricState};
 use ramie_core::{Array, AxisNames, DType, psum};
 use ramie_derive::Tree;
 
-/// The mean of all values seen (`nnx.metrics.Average`): not a number before the
-/// first.
+/// The mean of all values so far (`nnx.metrics.Average`). It is NaN before the first value.
 ///
 /// ```
 /// use ramie_core::Array;
@@ -17,11 +16,11 @@ use ramie_derive::Tree;
 /// ```
 #[derive(Clone, Debug, Tree)]
 pub struct Average {
-    /// The name of the argument of `update` that it takes.
+    /// The name of the `update` argument to average.
     pub argname: String,
-    /// The sum, 0-d `f32`.
+    /// The sum of the values, 0-d `f32`.
     pub total: MetricState,
-    /// How many there were, 0-d `i32`.
+    /// Number of values, 0-d `i32`.
     pub count: MetricState,
 }
 
@@ -32,12 +31,12 @@ impl Default for Average {
 }
 
 impl Average {
-    /// The average of the argument `values`.
+    /// Creates an average of the argument `values`.
     pub fn new() -> Average {
         Average::of("values")
     }
 
-    /// The average of the argument of this name.
+    /// Creates an average of the argument of this name.
     pub fn of(argname: &str) -> Average {
         Average {
             argname: argname.to_owned(),
@@ -89,8 +88,8 @@ impl Metric for Average {
     }
 }
 
-/// The part of predictions that are right (`nnx.metrics.Accuracy`), from the
-/// arguments `logits` and `labels`.
+/// The fraction of correct predictions (`nnx.metrics.Accuracy`), from the arguments `logits`
+/// and `labels`.
 ///
 /// ```
 /// use ramie_core::Array;
@@ -102,20 +101,20 @@ impl Metric for Average {
 /// ```
 #[derive(Clone, Debug, Default, Tree)]
 pub struct Accuracy {
-    /// For two classes: from which score on the prediction is positive. `None`
-    /// for many classes, of which the one with the highest score is predicted.
+    /// For two classes, the score from which the prediction is positive. `None` for many
+    /// classes, of which the one with the highest score is predicted.
     pub threshold: Option<f64>,
-    /// The average of what is right.
+    /// The average of the correct predictions.
     pub average: Average,
 }
 
 impl Accuracy {
-    /// For scores of many classes along the last axis.
+    /// Creates the accuracy for scores of many classes along the last axis.
     pub fn new() -> Accuracy {
         Accuracy::default()
     }
 
-    /// For two classes: scores from the threshold on are positive.
+    /// Creates the accuracy for two classes. Scores of at least `threshold` are positive.
     pub fn with_threshold(threshold: f64) -> Accuracy {
         Accuracy {
             threshold: Some(threshold),

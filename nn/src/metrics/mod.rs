@@ -1,8 +1,7 @@
-//! Metrics that gather over batches (`nnx.metrics`): averages, accuracy,
-//! statistics.
+//! Metrics that accumulate over batches (`nnx.metrics`): averages, accuracy and statistics.
 //!
-//! A metric is a tree and its state are variables, so that a compiled train step
-//! can hold it and update it.
+//! A metric is a pytree and its state consists of variables, so that a compiled train step can
+//! contain and update it.
 //!
 //! ```
 //! use ramie_core::Array;
@@ -32,43 +31,42 @@ use ramie_core::{Array, AxisNames, Tree};
 use std::collections::BTreeMap;
 
 variables! {
-    /// What a metric has gathered (`nnx.metrics.MetricState`).
+    /// The accumulated state of a metric (`nnx.metrics.MetricState`).
     MetricState = "metric_state";
 }
 
-/// A value gathered over batches.
+/// A metric that accumulates over batches.
 pub trait Metric: Tree {
-    /// What it gives.
+    /// The type of the metric's value.
     type Value: Tree;
 
-    /// Takes a batch in.
+    /// Updates the metric with a batch.
     ///
     /// # Panics
-    /// If an argument that the metric reads is missing, or has a wrong shape.
+    /// Panics if an argument that the metric requires is missing or has a wrong shape.
     #[track_caller]
     fn update(&mut self, args: &MetricArgs);
 
-    /// The value over all that was taken in.
+    /// Computes the value over all batches so far.
     fn compute(&self) -> Self::Value;
 
-    /// Forgets what was taken in.
+    /// Resets the metric to its initial state.
     fn reset(&mut self);
 
-    /// Joins what each device along axes of a mesh, or each example of a mapped
-    /// axis, has taken in: afterwards all have the whole.
+    /// Combines the state of all devices along mesh axes, or of all batch elements along a
+    /// mapped axis. Afterwards each of them has the total.
     #[track_caller]
     fn reduce(&mut self, axes: &AxisNames);
 }
 
-/// What metrics are updated with: arrays by name. Each metric takes those that
-/// it knows.
+/// The arguments of an update: arrays by name. Each metric uses those that it knows.
 #[derive(Clone, Debug, Default)]
 pub struct MetricArgs {
     arrays: BTreeMap<String, Array>,
 }
 
 impl MetricArgs {
-    /// Nothing yet.
+    /// Creates an empty set of arguments.
     pub fn new() -> MetricArgs {
         MetricArgs::default()
     }
@@ -80,39 +78,39 @@ impl MetricArgs {
         self
     }
 
-    /// The values that averages and statistics are of.
+    /// Sets the values for averages and statistics.
     #[must_use]
     pub fn values(self, values: &Array) -> MetricArgs {
         self.with("values", values)
     }
 
-    /// Scores of the classes, or of the positive class.
+    /// Sets the scores of all classes, or of the positive class.
     #[must_use]
     pub fn logits(self, logits: &Array) -> MetricArgs {
         self.with("logits", logits)
     }
 
-    /// The right classes, integers.
+    /// Sets the correct classes, which are integers.
     #[must_use]
     pub fn labels(self, labels: &Array) -> MetricArgs {
         self.with("labels", labels)
     }
 
-    /// Which elements count: ones and zeros, or booleans.
+    /// Sets the mask of elements to include: ones and zeros, or booleans.
     #[must_use]
     pub fn mask(self, mask: &Array) -> MetricArgs {
         self.with("mask", mask)
     }
 
-    /// The array under a name.
+    /// Returns the array under a name, if present.
     pub fn get(&self, name: &str) -> Option<&Array> {
         self.arrays.get(name)
     }
 
-    /// The array under a name, which a metric needs.
+    /// Returns the array under a name, which a metric requires.
     ///
     /// # Panics
-    /// If there is none.
+    /// Panics if there is no such array.
     #[track_caller]
     pub fn expect(&self, metric: &str, name: &str) -> &Array {
         self.get(name).unwrap_or_else(|| {
@@ -126,7 +124,7 @@ impl MetricArgs {
     }
 }
 
-/// One array as `values`.
+/// Converts one array to the argument `values`.
 impl From<&Array> for MetricArgs {
     fn from(values: &Array) -> MetricArgs {
         MetricArgs::new().values(values)

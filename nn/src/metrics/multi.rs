@@ -6,7 +6,7 @@ use ramie_core::{Array, AxisNames, State};
 use std::any::Any;
 use std::collections::BTreeMap;
 
-/// A metric whose type is not known.
+/// A type-erased metric.
 trait AnyMetric: Send + Sync {
     fn walk(&self, visitor: &mut dyn Visitor);
     fn walk_mut(&mut self, visit: &mut dyn FnMut(&mut Array));
@@ -58,15 +58,15 @@ impl<M: Metric> AnyMetric for M {
 
 /// Several metrics by name, updated in one call (`nnx.MultiMetric`).
 ///
-/// All get the same arguments, and each takes its own. The value is a [`State`]
-/// with the names of the metrics; see the [module](super) for an example.
+/// All metrics receive the same arguments, and each uses its own. The value is a [`State`] with
+/// the names of the metrics; see the [module](super) for an example.
 #[derive(Default)]
 pub struct MultiMetric {
     metrics: BTreeMap<String, Box<dyn AnyMetric>>,
 }
 
 impl MultiMetric {
-    /// No metrics yet.
+    /// Creates a `MultiMetric` without metrics.
     pub fn new() -> MultiMetric {
         MultiMetric::default()
     }
@@ -78,12 +78,12 @@ impl MultiMetric {
         self
     }
 
-    /// A metric by name, if it is there and of this type.
+    /// Returns a metric by name, if it exists and has this type.
     pub fn get<M: Metric>(&self, name: &str) -> Option<&M> {
         self.metrics.get(name)?.as_any().downcast_ref()
     }
 
-    /// The names of the metrics.
+    /// Returns an iterator over the names of the metrics.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.metrics.keys().map(String::as_str)
     }

@@ -4,18 +4,18 @@ use super::{Metric, MetricArgs, MetricState};
 use ramie_core::{Array, AxisNames, DType, psum};
 use ramie_derive::Tree;
 
-/// What [`Welford`] gives.
+/// The result of [`Welford`].
 #[derive(Clone, Debug, Tree)]
 pub struct Statistics {
     /// The mean.
     pub mean: Array,
-    /// The standard deviation divided by the root of the number of values.
+    /// The standard deviation divided by the square root of the number of values.
     pub standard_error_of_mean: Array,
     /// The standard deviation.
     pub standard_deviation: Array,
 }
 
-/// Mean and standard deviation of all values seen, by Welford's method
+/// The mean and standard deviation of all values so far, computed by Welford's method
 /// (`nnx.metrics.Welford`).
 ///
 /// ```
@@ -28,13 +28,13 @@ pub struct Statistics {
 /// ```
 #[derive(Clone, Debug, Tree)]
 pub struct Welford {
-    /// The name of the argument of `update` that it takes.
+    /// The name of the `update` argument to use.
     pub argname: String,
-    /// How many there were, 0-d `i32`.
+    /// Number of values, 0-d `i32`.
     pub count: MetricState,
-    /// Their mean, 0-d `f32`.
+    /// The mean of the values, 0-d `f32`.
     pub mean: MetricState,
-    /// The sum of their squared distances from the mean, 0-d `f32`.
+    /// The sum of squared distances from the mean, 0-d `f32`.
     pub m2: MetricState,
 }
 
@@ -45,12 +45,12 @@ impl Default for Welford {
 }
 
 impl Welford {
-    /// The statistics of the argument `values`.
+    /// Creates the statistics of the argument `values`.
     pub fn new() -> Welford {
         Welford::of("values")
     }
 
-    /// The statistics of the argument of this name.
+    /// Creates the statistics of the argument of this name.
     pub fn of(argname: &str) -> Welford {
         let zero = || MetricState::new(Array::scalar(0.0, DType::F32));
         Welford {
@@ -99,7 +99,7 @@ impl Metric for Welford {
     fn reduce(&mut self, axes: &AxisNames) {
         let sum = |a: Array| psum(&a, axes.clone());
         let count = sum(self.count.value().clone());
-        // Before the first value there is nothing to divide by.
+        // Avoid dividing by zero before the first value.
         let divisor = count.maximum(1);
         let mean = sum(&*self.mean * &*self.count) / divisor;
         let off = &*self.mean - &mean;

@@ -1,11 +1,11 @@
-//! Activations by the names of configurations.
+//! Activations by the names used in model configurations.
 
 use ramie_core::Array;
 
-/// A function of each element.
+/// An elementwise function.
 pub type Activation = fn(&Array) -> Array;
 
-/// The function that published configurations call by this name.
+/// Returns the function that published configurations call by this name.
 pub fn by_name(name: &str) -> Option<Activation> {
     Some(match name {
         "gelu_new" | "gelu_pytorch_tanh" | "gelu_fast" => Array::gelu,

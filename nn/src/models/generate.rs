@@ -1,4 +1,4 @@
-//! `Generator`: text, token by token.
+//! `Generator`: autoregressive text generation.
 
 use super::{LanguageModel, Sampling};
 use ramie_core::random::Key;
@@ -9,9 +9,9 @@ type Step<M> = Box<dyn Fn(&mut M, Array, Key) -> Array + Send + Sync>;
 
 /// Continues sequences of tokens with a language model.
 ///
-/// The tokens given are computed at once, and then one token at a time, with keys
-/// and values of the others in the models' caches. Both steps are compiled at the
-/// first call and serve later calls with the same shapes.
+/// The prompt is processed in one step, then one token per step, with the keys and values of
+/// previous tokens in the model's caches. Both steps are compiled in the first call and reused
+/// by later calls with the same shapes.
 ///
 /// ```no_run
 /// use ramie_core::{Array, random};
@@ -31,7 +31,7 @@ pub struct Generator<M> {
 }
 
 impl<M: LanguageModel> Generator<M> {
-    /// Adds so many tokens, chosen in this way.
+    /// Creates a generator that appends up to `max_new_tokens` tokens, chosen by `sampling`.
     pub fn new(sampling: Sampling, max_new_tokens: usize) -> Generator<M> {
         let step = jit(move |model: &mut M, tokens: Array, key: Key| {
             let logits = model.logits(&tokens);
@@ -47,8 +47,8 @@ impl<M: LanguageModel> Generator<M> {
         }
     }
 
-    /// The token that ends a sequence; generation stops when all sequences have
-    /// ended.
+    /// Sets the token that ends a sequence. Generation stops when all sequences have ended.
+    /// Defaults to none.
     #[must_use]
     pub fn eos_token_id(self, token: i64) -> Generator<M> {
         Generator {
@@ -57,7 +57,7 @@ impl<M: LanguageModel> Generator<M> {
         }
     }
 
-    /// The token that comes after a sequence has ended, 0 by default.
+    /// Sets the token that pads sequences that have ended. Defaults to 0.
     #[must_use]
     pub fn pad_token_id(self, token: i64) -> Generator<M> {
         Generator {
@@ -66,13 +66,13 @@ impl<M: LanguageModel> Generator<M> {
         }
     }
 
-    /// The tokens `[batch, length]` and those that come after, `i32` in the shape
-    /// `[batch, length + new]`. The sequences have the same length. The model is
-    /// evaluated, and stays as it is.
+    /// Continues the tokens `[batch, length]`, sequences of equal length. Returns them with the
+    /// new tokens, as `i32` of shape `[batch, length + new]`. The model is used in evaluation
+    /// mode and does not change.
     ///
     /// # Panics
-    /// If there are no tokens to begin with, or the model has no room for that
-    /// many.
+    /// Panics if the tokens are empty or not integers, or if the model does not support the
+    /// total length.
     #[track_caller]
     pub fn generate(&self, model: &M, tokens: &Array, key: &Key) -> Array {
         let &[batch, length] = tokens.shape() else {

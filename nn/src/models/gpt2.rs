@@ -1,4 +1,4 @@
-//! GPT-2.
+//! GPT-2 language models.
 
 use super::LanguageModel;
 use super::activation::{self, Activation};
@@ -9,54 +9,51 @@ use crate::{
 use ramie_core::{Array, DType};
 use serde::Deserialize;
 
-/// The hyperparameters of [`Gpt2`] under their published names; by default those
-/// of the model with 124 million parameters.
+/// Options of [`Gpt2`] under their published names. Defaults to those of the model with 124
+/// million parameters.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(default)]
 #[non_exhaustive]
 pub struct Gpt2Config {
-    /// How many tokens there are.
+    /// Number of tokens in the vocabulary.
     pub vocab_size: usize,
-    /// How many places a sequence may have.
+    /// Maximum length of a sequence.
     pub n_positions: usize,
-    /// The features of a place.
+    /// Number of features per position.
     pub n_embd: usize,
-    /// The number of blocks.
+    /// Number of blocks.
     pub n_layer: usize,
-    /// The number of heads.
+    /// Number of attention heads.
     pub n_head: usize,
-    /// The hidden features of a block's perceptron, four times those of a place
-    /// by default.
+    /// Number of hidden features of the MLP in each block. Defaults to four times `n_embd`.
     pub n_inner: Option<usize>,
-    /// The activation of the perceptrons: `gelu_new`, `gelu`, `relu`, `silu` or
-    /// `tanh`.
+    /// The activation of the MLPs: `gelu_new`, `gelu`, `relu`, `silu` or `tanh`.
     pub activation_function: String,
-    /// What normalizations add to the variance.
+    /// The constant that normalizations add to the variance.
     pub layer_norm_epsilon: f64,
-    /// The probability to drop a feature of a block's parts.
+    /// Dropout rate of the outputs of attention and MLP.
     pub resid_pdrop: f64,
-    /// The probability to drop a feature of the embeddings.
+    /// Dropout rate of the embeddings.
     pub embd_pdrop: f64,
-    /// The probability to drop a weight of attention.
+    /// Dropout rate of the attention weights.
     pub attn_pdrop: f64,
-    /// The standard deviation of first weights.
+    /// Standard deviation of the initial weights.
     pub initializer_range: f64,
-    /// Whether products are divided by the root of the size of a head; this model
+    /// Whether attention logits are divided by the square root of the head size. This model
     /// always does.
     pub(super) scale_attn_weights: bool,
-    /// Whether products are divided by the number of the layer; this model never
-    /// does.
+    /// Whether attention logits are divided by the index of the layer. This model never does.
     pub(super) scale_attn_by_inverse_layer_idx: bool,
-    /// Whether there is attention to other inputs; this model has none.
+    /// Whether blocks have cross attention. This model has none.
     pub(super) add_cross_attention: bool,
-    /// How the blocks attend. In blocks of keys no weights can be dropped:
-    /// `attn_pdrop` must be 0 then.
+    /// The attention function of the blocks. Blockwise attention does not support dropout: it
+    /// requires an `attn_pdrop` of 0.
     #[serde(skip)]
     pub attention_fn: AttentionFn,
-    /// The element type of the computation; by default that of the parameters.
+    /// The dtype of the computation. Defaults to that of the parameters.
     #[serde(skip)]
     pub compute_dtype: Option<DType>,
-    /// The element type of the parameters, `f32` by default.
+    /// The dtype of the parameters. Defaults to `f32`.
     #[serde(skip, default = "f32")]
     pub param_dtype: DType,
 }
@@ -90,10 +87,10 @@ impl Default for Gpt2Config {
     }
 }
 
-/// GPT-2 (Radford et al., *Language Models are Unsupervised Multitask Learners*,
-/// 2019), its last layer with the weights of the first.
+/// GPT-2 (Radford et al., *Language Models are Unsupervised Multitask Learners*, 2019), whose
+/// output layer shares the weights of the embedding.
 ///
-/// Fields have the names of published checkpoints, which
+/// The fields have the names of published checkpoints, which
 /// [`from_pretrained`](Gpt2::from_pretrained) loads.
 ///
 /// ```no_run
@@ -106,41 +103,42 @@ impl Default for Gpt2Config {
 /// ```
 #[derive(Clone, Debug, Module)]
 pub struct Gpt2 {
-    /// Vectors of tokens.
+    /// The token embedding.
     pub wte: Embed,
-    /// Vectors of places.
+    /// The position embedding.
     pub wpe: Embed,
-    /// Drops features of the embeddings.
+    /// The dropout of the embeddings.
     pub drop: Dropout,
     /// The blocks.
     pub h: Vec<Gpt2Block>,
-    /// The last normalization.
+    /// The final normalization.
     pub ln_f: LayerNorm,
 }
 
-/// Attention and a perceptron, each after a normalization and added to its input.
+/// A block: attention and an MLP, each with a normalization of its input and a residual
+/// connection.
 #[derive(Clone, Debug, Module)]
 pub struct Gpt2Block {
-    /// Before attention.
+    /// The normalization before attention.
     pub ln_1: LayerNorm,
-    /// Causal attention.
+    /// The causal attention.
     pub attn: MultiHeadAttention,
-    /// Before the perceptron.
+    /// The normalization before the MLP.
     pub ln_2: LayerNorm,
-    /// The perceptron.
+    /// The MLP.
     pub mlp: Gpt2Mlp,
-    /// Drops features of both.
+    /// The dropout of both outputs.
     pub dropout: Dropout,
 }
 
 /// Two linear layers with an activation between them.
 #[derive(Clone, Debug, Module)]
 pub struct Gpt2Mlp {
-    /// To hidden features.
+    /// The linear layer to the hidden features.
     pub c_fc: Linear,
-    /// And back.
+    /// The linear layer back to the input's features.
     pub c_proj: Linear,
-    /// What comes between.
+    /// The activation between both layers.
     #[tree(fixed)]
     pub activation: Activation,
 }
@@ -150,7 +148,7 @@ impl Gpt2Block {
     fn new(config: &Gpt2Config, rngs: &mut Rngs) -> Gpt2Block {
         let (features, weights) = (config.n_embd, init::normal(config.initializer_range));
         let inner = config.n_inner.unwrap_or(4 * features);
-        // What is added to the stream becomes smaller the more is added.
+        // Scale the weights of residual branches by the number of branches.
         let layers = (2 * config.n_layer.max(1)) as f64;
         let last = init::normal(config.initializer_range / layers.sqrt());
         let dtype = config.computed();
@@ -200,7 +198,7 @@ impl Gpt2Block {
 }
 
 impl Gpt2Config {
-    /// The element type of the computation.
+    /// Returns the dtype of the computation.
     fn computed(&self) -> DType {
         self.compute_dtype.unwrap_or(self.param_dtype)
     }
@@ -216,10 +214,11 @@ impl Gpt2Config {
 }
 
 impl Gpt2 {
-    /// A model with random weights, in training mode.
+    /// Creates a model with random weights, in training mode.
     ///
     /// # Panics
-    /// If the heads do not divide the features, or there is no such activation.
+    /// Panics if the number of heads does not divide the number of features, or if the
+    /// activation is unknown.
     #[track_caller]
     pub fn new(config: &Gpt2Config, rngs: &mut Rngs) -> Gpt2 {
         let embed = |count: usize, rngs: &mut Rngs| {
@@ -240,11 +239,11 @@ impl Gpt2 {
         }
     }
 
-    /// Logits of the next token after each: `[batch, length]`, of integers, to
-    /// `[batch, length, vocab_size]`.
+    /// Computes the logits of the next token after each token: from integers `[batch, length]`
+    /// to `[batch, length, vocab_size]`.
     ///
     /// # Panics
-    /// If there are more tokens than places.
+    /// Panics if the tokens do not have two axes, or if there are more of them than positions.
     #[track_caller]
     pub fn forward(&mut self, tokens: &Array) -> Array {
         let (length, room) = (

@@ -11,7 +11,8 @@ impl Gpt2Config {
     /// Reads a `config.json`.
     ///
     /// # Errors
-    /// If the file cannot be read, or the model is a variant that [`Gpt2`] is not.
+    /// Returns an error if the file cannot be read, or if it describes a variant that [`Gpt2`]
+    /// does not support.
     pub fn from_json(path: impl AsRef<Path>) -> Result<Gpt2Config, PretrainedError> {
         let path = path.as_ref();
         let config: Gpt2Config = read_config(path)?;
@@ -38,12 +39,13 @@ impl Gpt2Config {
 }
 
 impl Gpt2 {
-    /// The model of a published checkpoint, in evaluation mode: a folder with
-    /// `config.json` and `model.safetensors`, or `model.safetensors.index.json` and
-    /// the files that it lists.
+    /// Loads a published checkpoint, in evaluation mode, from a directory with `config.json`
+    /// and `model.safetensors`, or with `model.safetensors.index.json` and the files that it
+    /// lists.
     ///
     /// # Errors
-    /// As [`Gpt2Config::from_json`] and [`load_pretrained`](Gpt2::load_pretrained).
+    /// Returns an error as [`Gpt2Config::from_json`] and
+    /// [`load_pretrained`](Gpt2::load_pretrained) do.
     pub fn from_pretrained(folder: impl AsRef<Path>) -> Result<Gpt2, PretrainedError> {
         let folder = folder.as_ref();
         let config = Gpt2Config::from_json(folder.join("config.json"))?;
@@ -53,14 +55,14 @@ impl Gpt2 {
         Ok(model)
     }
 
-    /// Replaces all weights by those of a safetensors file, or of those that an
-    /// index lists, under their published names: `transformer.wte.weight` or
-    /// `wte.weight`, `h.0.attn.c_attn.weight`, and so on. They are converted to the
-    /// element type of the model's.
+    /// Replaces all weights by those of a safetensors file, or of the files that an index
+    /// lists. The tensors have their published names: `transformer.wte.weight` or `wte.weight`,
+    /// `h.0.attn.c_attn.weight`, and so on. They are converted to the dtypes of the model's
+    /// parameters.
     ///
     /// # Errors
-    /// If a file cannot be read, lacks a tensor, has one that the model lacks or one
-    /// of another shape. Some weights may have been replaced then.
+    /// Returns an error if a file cannot be read, lacks a tensor, or contains a tensor that is
+    /// not in the model or has another shape. Some weights may already have been replaced.
     pub fn load_pretrained(&mut self, path: impl AsRef<Path>) -> Result<(), PretrainedError> {
         let mut w = Weights::open(path.as_ref())?;
         w.below("transformer.");
@@ -78,7 +80,7 @@ impl Gpt2 {
             w.set_linear(&at("mlp.c_proj"), &mut block.mlp.c_proj, false)?;
         }
         norm(&mut w, "ln_f", &mut self.ln_f)?;
-        // Causal masks, and the last layer, which has the weights of the first.
+        // Causal masks, and the output layer, which shares the weights of the embedding.
         w.finish(|name| {
             name.ends_with(".attn.bias")
                 || name.ends_with(".attn.masked_bias")
@@ -92,7 +94,7 @@ fn norm(w: &mut Weights, name: &str, norm: &mut LayerNorm) -> Result<(), Pretrai
     w.set_some(&format!("{name}.bias"), &mut norm.bias)
 }
 
-/// Sets the projections to queries, keys and values, which are published as one.
+/// Sets the projections to queries, keys and values, which are published as one tensor.
 fn together(
     w: &mut Weights,
     name: &str,

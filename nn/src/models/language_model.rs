@@ -1,29 +1,27 @@
-//! `LanguageModel`: what text is generated with.
+//! `LanguageModel`: the trait of models that generate text.
 
 use crate::Module;
 use ramie_core::Array;
 
-/// A model that tells from tokens what the next one may be, and can keep what it
-/// has computed of those before.
+/// A model that predicts the next token, with a cache for autoregressive decoding.
 pub trait LanguageModel: Module + Clone {
-    /// Logits of the next token after each of the tokens: `[batch, length]`, of
-    /// integers, to `[batch, length, vocabulary]`.
+    /// Computes the logits of the next token after each token: from integers `[batch, length]`
+    /// to `[batch, length, vocabulary]`.
     ///
-    /// While decoding, the tokens are the next ones of the sequences.
+    /// While decoding, the tokens continue the sequences in the cache.
     ///
     /// # Panics
-    /// If there are more tokens than the model, or the cache, has room for.
+    /// Panics if there are more tokens than the model or the cache supports.
     #[track_caller]
     fn logits(&mut self, tokens: &Array) -> Array;
 
-    /// How many tokens a sequence may have; `None` for as many as there is
-    /// memory for.
+    /// Returns the maximum length of a sequence, or `None` if only memory limits it.
     fn max_length(&self) -> Option<usize>;
 
-    /// Makes empty caches: from now on tokens are the next ones of `batch`
-    /// sequences of up to `length` tokens.
+    /// Starts decoding with empty caches: tokens continue `batch` sequences of up to `length`
+    /// tokens.
     fn start_decoding(&mut self, batch: usize, length: usize);
 
-    /// Drops the caches: tokens are whole sequences again.
+    /// Stops decoding and drops the caches: tokens are whole sequences again.
     fn stop_decoding(&mut self);
 }

@@ -1,4 +1,4 @@
-//! Llama.
+//! Llama language models.
 
 use super::LanguageModel;
 use super::activation::{self, Activation};
@@ -6,13 +6,11 @@ use super::llama_config::LlamaConfig;
 use crate::{AttentionInputs, Embed, Linear, Module, MultiHeadAttention, RMSNorm, Rngs, init};
 use ramie_core::Array;
 
-/// The decoder of the Llama models (Touvron et al., *LLaMA: Open and Efficient
-/// Foundation Language Models*, 2023; Grattafiori et al., *The Llama 3 Herd of
-/// Models*, 2024): normalization by the root of the mean of squares, rotary
-/// embeddings, query heads that share heads of keys and values, and gated
-/// perceptrons.
+/// The decoder of the Llama models (Touvron et al., *LLaMA: Open and Efficient Foundation
+/// Language Models*, 2023; Grattafiori et al., *The Llama 3 Herd of Models*, 2024), with RMS
+/// normalization, rotary embeddings, grouped-query attention and gated MLPs.
 ///
-/// Fields have the names of published checkpoints, which
+/// The fields have the names of published checkpoints, which
 /// [`from_pretrained`](Llama::from_pretrained) loads.
 ///
 /// ```no_run
@@ -29,50 +27,50 @@ use ramie_core::Array;
 /// ```
 #[derive(Clone, Debug, Module)]
 pub struct Llama {
-    /// Vectors of tokens.
+    /// The token embedding.
     pub embed_tokens: Embed,
     /// The blocks.
     pub layers: Vec<LlamaBlock>,
-    /// The last normalization.
+    /// The final normalization.
     pub norm: RMSNorm,
-    /// To logits; without it the vectors of tokens serve.
+    /// The output layer. Without it, the weights of the token embedding are used.
     pub lm_head: Option<Linear>,
 }
 
-/// Attention and a gated perceptron, each after a normalization and added to its
-/// input.
+/// A block: attention and a gated MLP, each with a normalization of its input and a residual
+/// connection.
 #[derive(Clone, Debug, Module)]
 pub struct LlamaBlock {
-    /// Before attention.
+    /// The normalization before attention.
     pub input_layernorm: RMSNorm,
-    /// Causal attention.
+    /// The causal attention.
     pub self_attn: MultiHeadAttention,
-    /// Before the perceptron.
+    /// The normalization before the MLP.
     pub post_attention_layernorm: RMSNorm,
-    /// The perceptron.
+    /// The gated MLP.
     pub mlp: LlamaMlp,
 }
 
-/// A perceptron whose hidden features are the products of two linear maps, one
-/// after an activation (Shazeer, *GLU Variants Improve Transformer*, 2020).
+/// A gated MLP: the hidden features are the product of two linear maps, one of them with an
+/// activation (Shazeer, *GLU Variants Improve Transformer*, 2020).
 #[derive(Clone, Debug, Module)]
 pub struct LlamaMlp {
-    /// To the factors before the activation.
+    /// The linear map to the gates, before the activation.
     pub gate_proj: Linear,
-    /// To the other factors.
+    /// The linear map to the gated features.
     pub up_proj: Linear,
-    /// And back.
+    /// The linear map back to the input's features.
     pub down_proj: Linear,
-    /// What comes after the first.
+    /// The activation of the gates.
     #[tree(fixed)]
     pub activation: Activation,
 }
 
 impl LlamaMlp {
-    /// `[.., features]` to the same.
+    /// Maps an array `[.., features]` to one of the same shape.
     ///
     /// # Panics
-    /// If the last axis of the input has another size.
+    /// Panics if the last axis of the input has another size.
     #[track_caller]
     pub fn forward(&self, x: &Array) -> Array {
         let gate = (self.activation)(&self.gate_proj.forward(x));
@@ -153,11 +151,11 @@ impl LlamaBlock {
 }
 
 impl Llama {
-    /// A model with random weights, in training mode.
+    /// Creates a model with random weights, in training mode.
     ///
     /// # Panics
-    /// If numbers of heads do not divide each other, heads have an odd size, or
-    /// there is no such activation.
+    /// Panics if the numbers of heads do not divide evenly, if the head size is odd, or if the
+    /// activation is unknown.
     #[track_caller]
     pub fn new(config: &LlamaConfig, rngs: &mut Rngs) -> Llama {
         Llama {
@@ -175,11 +173,11 @@ impl Llama {
         }
     }
 
-    /// Logits of the next token after each: `[batch, length]`, of integers, to
-    /// `[batch, length, vocab_size]`.
+    /// Computes the logits of the next token after each token: from integers `[batch, length]`
+    /// to `[batch, length, vocab_size]`.
     ///
     /// # Panics
-    /// If the tokens have other axes.
+    /// Panics if the tokens do not have two axes.
     #[track_caller]
     pub fn forward(&mut self, tokens: &Array) -> Array {
         assert!(

@@ -7,50 +7,50 @@ use ramie_core::DType;
 use serde::Deserialize;
 use std::path::Path;
 
-/// The hyperparameters of [`Llama`](super::Llama) under their published names; by
-/// default those of the first model with 7 billion parameters.
+/// Options of [`Llama`](super::Llama) under their published names. Defaults to those of the
+/// first model with 7 billion parameters.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct LlamaConfig {
-    /// How many tokens there are.
+    /// Number of tokens in the vocabulary.
     pub vocab_size: usize,
-    /// The features of a place.
+    /// Number of features per position.
     pub hidden_size: usize,
-    /// The hidden features of a block's perceptron.
+    /// Number of hidden features of the MLP in each block.
     pub intermediate_size: usize,
-    /// The number of blocks.
+    /// Number of blocks.
     pub num_hidden_layers: usize,
-    /// The number of heads of queries.
+    /// Number of query heads.
     pub num_attention_heads: usize,
-    /// The number of heads of keys and values, by default that of queries.
+    /// Number of key and value heads. Defaults to the number of query heads.
     pub num_key_value_heads: Option<usize>,
-    /// The size of a head, by default the features divided by the heads.
+    /// Size of a head. Defaults to the number of features divided by the number of heads.
     pub head_dim: Option<usize>,
-    /// The activation of the perceptrons.
+    /// The activation of the MLPs.
     pub hidden_act: String,
-    /// How many places the model was trained with.
+    /// Maximum length of the training sequences.
     pub max_position_embeddings: usize,
-    /// The standard deviation of first weights.
+    /// Standard deviation of the initial weights.
     pub initializer_range: f64,
-    /// What normalizations add to the mean of squares.
+    /// The constant that normalizations add to the mean square.
     pub rms_norm_eps: f64,
-    /// Whether the last layer has the weights of the first.
+    /// Whether the output layer shares the weights of the token embedding.
     pub tie_word_embeddings: bool,
     /// The base of the frequencies of rotary embeddings.
     pub rope_theta: f64,
-    /// How these frequencies are changed.
+    /// The scaling of these frequencies, if any.
     pub rope_scaling: Option<RotaryScaling>,
     /// Whether the projections of attention have biases.
     pub attention_bias: bool,
-    /// Whether the perceptrons have biases.
+    /// Whether the MLPs have biases.
     pub mlp_bias: bool,
-    /// The probability to drop a weight of attention.
+    /// Dropout rate of the attention weights.
     pub attention_dropout: f64,
-    /// How the blocks attend: for long sequences, in blocks of keys.
+    /// The attention function of the blocks; blockwise attention suits long sequences.
     pub attention_fn: AttentionFn,
-    /// The element type of the computation; by default that of the parameters.
+    /// The dtype of the computation. Defaults to that of the parameters.
     pub compute_dtype: Option<DType>,
-    /// The element type of the parameters, `f32` by default.
+    /// The dtype of the parameters. Defaults to `f32`.
     pub param_dtype: DType,
 }
 
@@ -81,7 +81,7 @@ impl Default for LlamaConfig {
     }
 }
 
-/// The names of a published file; what is missing there is as by default.
+/// The fields of a published file. Missing fields have the defaults of [`LlamaConfig`].
 #[derive(Deserialize)]
 struct File {
     vocab_size: Option<usize>,
@@ -97,7 +97,7 @@ struct File {
     rms_norm_eps: Option<f64>,
     tie_word_embeddings: Option<bool>,
     rope_theta: Option<f64>,
-    // The second is the newer name, and has the base in it.
+    // `rope_parameters` is the newer name; it also contains the base.
     rope_scaling: Option<Rope>,
     rope_parameters: Option<Rope>,
     attention_bias: Option<bool>,
@@ -117,7 +117,7 @@ struct Rope {
 }
 
 impl Rope {
-    /// How frequencies are changed; the name of what is not known.
+    /// Returns the scaling of frequencies, or the name of an unknown one as an error.
     fn scaling(&self) -> Result<Option<RotaryScaling>, String> {
         let name = self.rope_type.as_deref().unwrap_or("default");
         let need = |value: Option<f64>, what: &str| value.ok_or(format!("{name} without {what}"));
@@ -143,8 +143,8 @@ impl LlamaConfig {
     /// Reads a `config.json`.
     ///
     /// # Errors
-    /// If the file cannot be read, or the model is a variant that
-    /// [`Llama`](super::Llama) is not.
+    /// Returns an error if the file cannot be read, or if it describes a variant that
+    /// [`Llama`](super::Llama) does not support.
     pub fn from_json(path: impl AsRef<Path>) -> Result<LlamaConfig, PretrainedError> {
         let path = path.as_ref();
         let file: File = read_config(path)?;
@@ -184,13 +184,13 @@ impl LlamaConfig {
         })
     }
 
-    /// The size of a head.
+    /// Returns the size of a head.
     pub(super) fn head_size(&self) -> usize {
         self.head_dim
             .unwrap_or(self.hidden_size / self.num_attention_heads.max(1))
     }
 
-    /// How queries and keys are rotated.
+    /// Returns the rotary embedding of queries and keys.
     #[track_caller]
     pub(super) fn rotary(&self) -> RotaryEmbedding {
         let rotary = RotaryEmbedding::new(self.head_size()).base(self.rope_theta);
@@ -200,7 +200,7 @@ impl LlamaConfig {
         }
     }
 
-    /// The element type of the computation.
+    /// Returns the dtype of the computation.
     pub(super) fn computed(&self) -> DType {
         self.compute_dtype.unwrap_or(self.param_dtype)
     }

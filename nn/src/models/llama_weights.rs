@@ -6,13 +6,13 @@ use crate::{Module, RMSNorm, Rngs};
 use std::path::Path;
 
 impl Llama {
-    /// The model of a published checkpoint, in evaluation mode: a folder with
-    /// `config.json` and `model.safetensors`, or `model.safetensors.index.json` and
-    /// the files that it lists.
+    /// Loads a published checkpoint, in evaluation mode, from a directory with `config.json`
+    /// and `model.safetensors`, or with `model.safetensors.index.json` and the files that it
+    /// lists.
     ///
     /// # Errors
-    /// As [`LlamaConfig::from_json`] and
-    /// [`load_pretrained`](Llama::load_pretrained).
+    /// Returns an error as [`LlamaConfig::from_json`] and
+    /// [`load_pretrained`](Llama::load_pretrained) do.
     pub fn from_pretrained(folder: impl AsRef<Path>) -> Result<Llama, PretrainedError> {
         let folder = folder.as_ref();
         let config = LlamaConfig::from_json(folder.join("config.json"))?;
@@ -22,14 +22,13 @@ impl Llama {
         Ok(model)
     }
 
-    /// Replaces all weights by those of a safetensors file, or of those that an
-    /// index lists, under their published names:
-    /// `model.layers.0.self_attn.q_proj.weight` and so on. They are converted to the
-    /// element type of the model's.
+    /// Replaces all weights by those of a safetensors file, or of the files that an index
+    /// lists. The tensors have their published names: `model.layers.0.self_attn.q_proj.weight`
+    /// and so on. They are converted to the dtypes of the model's parameters.
     ///
     /// # Errors
-    /// If a file cannot be read, lacks a tensor, has one that the model lacks or one
-    /// of another shape. Some weights may have been replaced then.
+    /// Returns an error if a file cannot be read, lacks a tensor, or contains a tensor that is
+    /// not in the model or has another shape. Some weights may already have been replaced.
     pub fn load_pretrained(&mut self, path: impl AsRef<Path>) -> Result<(), PretrainedError> {
         let mut w = Weights::open(path.as_ref())?;
         w.below("model.");
@@ -55,8 +54,8 @@ impl Llama {
             let weight = w.take_whole("lm_head.weight", &[tokens, features])?;
             put(&mut head.kernel, weight.transpose(&[1, 0]));
         }
-        // Frequencies that older programs saved, and a last layer that is the first
-        // one again.
+        // Frequencies saved by older programs, and an output layer that repeats the tied
+        // embedding.
         w.finish(|name| name.ends_with(".rotary_emb.inv_freq") || tied && name == "lm_head.weight")
     }
 }

@@ -4,8 +4,7 @@ use super::activation::Activation;
 use crate::{Dropout, Linear, Module, Rngs};
 use ramie_core::{Array, DType};
 
-/// Linear layers with an activation between them, and dropout after each if
-/// there is some.
+/// Linear layers with an activation between them, and optional dropout after each activation.
 ///
 /// ```no_run
 /// use ramie_core::{Array, DType};
@@ -19,32 +18,32 @@ use ramie_core::{Array, DType};
 pub struct Mlp {
     /// The layers, in order.
     pub layers: Vec<Linear>,
-    /// What is dropped after each activation.
+    /// The dropout after each activation, if any.
     pub dropout: Option<Dropout>,
-    /// What comes after each layer but the last.
+    /// The activation after each layer but the last.
     #[tree(fixed)]
     pub activation: Activation,
 }
 
-/// The hyperparameters of an [`Mlp`].
+/// Options of an [`Mlp`].
 #[derive(Clone, Debug)]
 pub struct MlpConfig {
-    /// The features of the input, of each hidden layer and of the output.
+    /// The numbers of features of the input, of each hidden layer and of the output.
     pub features: Vec<usize>,
-    /// What comes after each layer but the last, `relu` by default.
+    /// The activation after each layer but the last. Defaults to `relu`.
     pub activation: Activation,
-    /// The probability of a hidden feature to be dropped, 0 by default.
+    /// Dropout rate of hidden features. Defaults to 0.
     pub dropout_rate: f64,
     /// The dtype of the computation. Defaults to the dtype that the input and the parameters
     /// promote to.
     pub dtype: Option<DType>,
-    /// The element type of the parameters, `f32` by default.
+    /// The dtype of the parameters. Defaults to `f32`.
     pub param_dtype: DType,
 }
 
 impl MlpConfig {
-    /// From these features of the input, over those of hidden layers, to those of
-    /// the output.
+    /// Creates the options of a model with these numbers of features: of the input, of each
+    /// hidden layer, and of the output.
     pub fn new(features: &[usize]) -> MlpConfig {
         MlpConfig {
             features: features.to_vec(),
@@ -57,10 +56,10 @@ impl MlpConfig {
 }
 
 impl Mlp {
-    /// A model with random weights.
+    /// Creates a model with random weights.
     ///
     /// # Panics
-    /// If there are not two numbers of features or more.
+    /// Panics if there are fewer than two numbers of features.
     #[track_caller]
     pub fn new(config: &MlpConfig, rngs: &mut Rngs) -> Mlp {
         assert!(
@@ -85,10 +84,10 @@ impl Mlp {
         }
     }
 
-    /// `[.., features of the input]` to `[.., features of the output]`.
+    /// Maps an array `[.., input features]` to `[.., output features]`.
     ///
     /// # Panics
-    /// If the last axis of the input has another size.
+    /// Panics if the last axis of the input has another size.
     #[track_caller]
     pub fn forward(&mut self, x: &Array) -> Array {
         let mut x = x.clone();

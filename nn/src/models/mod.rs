@@ -1,5 +1,5 @@
-//! Models made of this crate's layers: a perceptron, a residual network, GPT-2
-//! and Llama, which load published checkpoints and generate text.
+//! Complete models built from this crate's layers: a multi-layer perceptron, a residual
+//! network, GPT-2 and Llama. The language models load published checkpoints and generate text.
 //!
 //! ```no_run
 //! use ramie_core::{Array, random};

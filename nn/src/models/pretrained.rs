@@ -1,4 +1,4 @@
-//! Weights by their published names.
+//! Loading of weights by their published names.
 
 use crate::nnx::{self, Not, of_type};
 use crate::{Linear, LinearGeneral, Param};
@@ -6,76 +6,76 @@ use ramie_core::{Array, Tree, eval_shape, make_jaxpr, tree};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-/// Why a published checkpoint does not load.
+/// An error of loading a published checkpoint.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum PretrainedError {
-    /// A file cannot be read, or is none of safetensors.
+    /// A file cannot be read, or is not in the safetensors format.
     #[error(transparent)]
     Checkpoint(#[from] ramie_checkpoint::Error),
     /// A configuration cannot be read.
     #[error("{}: {message}", path.display())]
     Config {
-        /// The file.
+        /// The path of the file.
         path: PathBuf,
-        /// What is wrong, and what to do.
+        /// The problem and its remedy.
         message: String,
     },
-    /// A tensor is not there.
+    /// A tensor is missing.
     #[error(
         "{}: there is no tensor `{tensor}`; there are {near}\n  help: is this a checkpoint of this \
          model, with as many layers as its configuration says?",
         path.display()
     )]
     Missing {
-        /// The file, or the index of several.
+        /// The path of the file, or of the index of several files.
         path: PathBuf,
-        /// The name that was looked for.
+        /// The name of the missing tensor.
         tensor: String,
-        /// Some names that are there.
+        /// Some names of existing tensors.
         near: String,
     },
-    /// A tensor has another shape.
+    /// A tensor has another shape than the model's parameter.
     #[error(
         "{}: the tensor `{tensor}` has shape {got:?}, expected {expected:?}\n  help: the configuration \
          must be that of the checkpoint: its config.json",
         path.display()
     )]
     Shape {
-        /// The file, or the index of several.
+        /// The path of the file, or of the index of several files.
         path: PathBuf,
-        /// The tensor's name.
+        /// The name of the tensor.
         tensor: String,
-        /// Its shape.
+        /// The shape of the tensor.
         got: Vec<usize>,
-        /// What the model needs.
+        /// The shape of the model's parameter.
         expected: Vec<usize>,
     },
-    /// There are tensors that the model does not have.
+    /// The checkpoint contains tensors that are not in the model.
     #[error(
         "{}: the model has no place for {tensors}\n  help: is this a checkpoint of this model, with as \
          many layers as its configuration says?",
         path.display()
     )]
     Unexpected {
-        /// The file, or the index of several.
+        /// The path of the file, or of the index of several files.
         path: PathBuf,
-        /// Their names.
+        /// The names of these tensors.
         tensors: String,
     },
 }
 
-/// A `Result` of loading.
+/// A `Result` of loading a checkpoint.
 pub(super) type Result<T> = std::result::Result<T, PretrainedError>;
 
-/// The tensors of a checkpoint that were not taken yet.
+/// The tensors of a checkpoint that have not been taken yet.
 pub(super) struct Weights {
     path: PathBuf,
     arrays: BTreeMap<String, Array>,
     prefix: String,
 }
 
-/// The first names of a list, quoted.
+/// Formats the first names of a list, quoted.
 fn some<'a>(names: impl Iterator<Item = &'a String>) -> String {
     let names: Vec<&String> = names.collect();
     let shown: Vec<String> = names.iter().take(6).map(|n| format!("`{n}`")).collect();
@@ -88,7 +88,7 @@ fn some<'a>(names: impl Iterator<Item = &'a String>) -> String {
 }
 
 impl Weights {
-    /// Reads a file or an index of several.
+    /// Reads a file, or the files of an index.
     pub(super) fn open(path: &Path) -> Result<Weights> {
         let state = ramie_checkpoint::load_state(path)?;
         let arrays = state.iter().map(|(n, a)| (n.to_owned(), a.clone()));
@@ -99,24 +99,24 @@ impl Weights {
         })
     }
 
-    /// Names begin with this from now on, if any do: bare models are published
-    /// without what heads put before.
+    /// Sets a prefix of the names that follow, if any name has it: bare models are published
+    /// without the prefix of models with a head.
     pub(super) fn below(&mut self, prefix: &str) {
         if self.arrays.keys().any(|name| name.starts_with(prefix)) {
             self.prefix = prefix.to_owned();
         }
     }
 
-    /// A tensor of this shape, by its name below the prefix.
+    /// Takes a tensor of this shape, by its name below the prefix.
     pub(super) fn take(&mut self, name: &str, shape: &[usize]) -> Result<Array> {
         let name = format!("{}{name}", self.prefix);
         self.take_whole(&name, shape)
     }
 
-    /// A tensor of this shape, by its whole name.
+    /// Takes a tensor of this shape, by its full name.
     pub(super) fn take_whole(&mut self, name: &str, shape: &[usize]) -> Result<Array> {
         let Some(array) = self.arrays.remove(name) else {
-            // Names that differ least: those that end alike, or else any.
+            // Similar names: those that contain the last two components, or else any.
             let last = name.rsplit('.').take(2).last().unwrap_or(name);
             let near: Vec<&String> = self.arrays.keys().filter(|n| n.contains(last)).collect();
             let near = match near.is_empty() {
@@ -147,7 +147,7 @@ impl Weights {
         Ok(())
     }
 
-    /// Sets a parameter that may not be there.
+    /// Sets a parameter if the model has it.
     pub(super) fn set_some(&mut self, name: &str, param: &mut Option<Param>) -> Result<()> {
         match param {
             Some(param) => self.set(name, param),
@@ -155,8 +155,8 @@ impl Weights {
         }
     }
 
-    /// Sets a layer to `weight`, `[outputs, inputs]` if it is transposed as PyTorch
-    /// keeps it, and `bias`.
+    /// Sets a layer to `weight` and `bias`. The weight is `[outputs, inputs]`, as in PyTorch,
+    /// if `transposed` is true.
     pub(super) fn set_linear(
         &mut self,
         name: &str,
@@ -169,8 +169,8 @@ impl Weights {
         self.set_some(&format!("{name}.bias"), &mut layer.bias)
     }
 
-    /// Sets a layer of several axes to `weight` and `bias`, in which the axes of
-    /// the outputs are one, and those of the inputs.
+    /// Sets a layer with several axes to `weight` and `bias`, in which the input axes are
+    /// merged into one, and so are the output axes.
     pub(super) fn set_general(
         &mut self,
         name: &str,
@@ -190,7 +190,7 @@ impl Weights {
         Ok(())
     }
 
-    /// A matrix of inputs by outputs.
+    /// Takes a matrix of inputs by outputs.
     pub(super) fn matrix(
         &mut self,
         name: &str,
@@ -203,8 +203,8 @@ impl Weights {
         })
     }
 
-    /// Refuses tensors that were not taken, but for those that `ignored` accepts:
-    /// constants that some programs saved, too.
+    /// Returns an error if tensors are left that were not taken. `ignored` accepts constants
+    /// that some programs also saved.
     pub(super) fn finish(self, ignored: impl Fn(&str) -> bool) -> Result<()> {
         let left: Vec<&String> = self.arrays.keys().filter(|n| !ignored(n)).collect();
         match left.is_empty() {
@@ -217,8 +217,8 @@ impl Weights {
     }
 }
 
-/// A model without elements of its parameters, which are to be set: nothing is
-/// drawn that would be thrown away.
+/// Creates a model with abstract parameters, which must then be set. This avoids drawing random
+/// weights that would be discarded.
 pub(super) fn without_parameters<M: Tree>(make: impl Fn() -> M + Send + Sync) -> M {
     let others = Not(of_type::<Param>());
     let mut model = eval_shape(|()| make(), ());
@@ -232,13 +232,13 @@ pub(super) fn without_parameters<M: Tree>(make: impl Fn() -> M + Send + Sync) ->
     model
 }
 
-/// Sets a parameter, which keeps its element type.
+/// Sets a parameter and keeps its dtype.
 pub(super) fn put(param: &mut Param, array: Array) {
     let dtype = param.dtype();
     param.set(array.astype(dtype));
 }
 
-/// The weights in a folder: one file, or several with their index.
+/// Returns the path of the weights in a directory: one file, or the index of several files.
 pub(super) fn weights_in(folder: &Path) -> PathBuf {
     let index = folder.join("model.safetensors.index.json");
     match index.exists() {
@@ -247,7 +247,7 @@ pub(super) fn weights_in(folder: &Path) -> PathBuf {
     }
 }
 
-/// A configuration in JSON.
+/// Reads a configuration in JSON.
 pub(super) fn read_config<T: serde::de::DeserializeOwned>(path: &Path) -> Result<T> {
     let wrong = |message: String| PretrainedError::Config {
         path: path.into(),
@@ -267,7 +267,7 @@ pub(super) fn read_config<T: serde::de::DeserializeOwned>(path: &Path) -> Result
     })
 }
 
-/// A choice of a configuration that the model does not have.
+/// Returns the error for an option that the model does not support.
 pub(super) fn unsupported(path: &Path, name: &str, value: impl std::fmt::Debug) -> PretrainedError {
     PretrainedError::Config {
         path: path.into(),

@@ -18,42 +18,41 @@ use ramie_core::Array;
 pub struct ResNet {
     /// The first convolution.
     pub conv: Conv,
-    /// Its normalization.
+    /// The normalization after the first convolution.
     pub norm: BatchNorm,
     /// The blocks of all stages.
     pub blocks: Vec<ResNetBlock>,
-    /// From the means of the last features to logits.
+    /// The linear layer from the averaged features to the logits.
     pub head: Linear,
 }
 
-/// Two convolutions, whose result is added to their input.
+/// A block of two convolutions with a residual connection.
 #[derive(Clone, Debug, Module)]
 pub struct ResNetBlock {
-    /// The first convolution, which may have strides.
+    /// The first convolution, which may be strided.
     pub conv1: Conv,
-    /// Its normalization.
+    /// The normalization after the first convolution.
     pub norm1: BatchNorm,
     /// The second convolution.
     pub conv2: Conv,
-    /// Its normalization, whose scale is zero at first: the block begins as the
-    /// identity.
+    /// The normalization after the second convolution. Its scale is initially zero, so that the
+    /// block starts as the identity.
     pub norm2: BatchNorm,
-    /// Brings the input to the shape of the result, where they differ.
+    /// The projection of the input to the shape of the result, if these differ.
     pub projection: Option<(Conv, BatchNorm)>,
 }
 
-/// The hyperparameters of a [`ResNet`]; by default those with 20 layers for
-/// images of three colours and ten classes.
+/// Options of a [`ResNet`]. Defaults to 20 layers, images with three colors and ten classes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ResNetConfig {
-    /// The features of the images.
+    /// Number of features of the images.
     pub in_features: usize,
-    /// The features of the first stage; each stage has twice those of the one
-    /// before, on half the height and width.
+    /// Number of features of the first stage. Each later stage has twice as many features and
+    /// half the height and width.
     pub features: usize,
-    /// How many blocks each stage has.
+    /// Number of blocks in each stage.
     pub stages: Vec<usize>,
-    /// How many logits there are.
+    /// Number of classes.
     pub classes: usize,
 }
 
@@ -68,7 +67,7 @@ impl Default for ResNetConfig {
     }
 }
 
-/// A square convolution without bias, which the normalization has.
+/// Returns a square convolution without bias, because a normalization follows.
 fn square(features: usize, size: usize, strides: usize) -> ConvConfig {
     Conv::features(features, [size, size])
         .strides(strides)
@@ -77,7 +76,7 @@ fn square(features: usize, size: usize, strides: usize) -> ConvConfig {
 }
 
 impl ResNetBlock {
-    /// A block from so many features to others.
+    /// Creates a block from `inputs` to `features` features.
     #[track_caller]
     pub fn new(inputs: usize, features: usize, strides: usize, rngs: &mut Rngs) -> ResNetBlock {
         let project = inputs != features || strides != 1;
@@ -95,7 +94,8 @@ impl ResNetBlock {
         }
     }
 
-    /// `[batch, height, width, features]`, the sides divided by the strides.
+    /// Maps images `[batch, height, width, inputs]` to `[batch, height, width, features]`, with
+    /// height and width divided by the strides.
     #[track_caller]
     pub fn forward(&mut self, x: &Array) -> Array {
         let y = self.norm1.forward(&self.conv1.forward(x)).relu();
@@ -109,7 +109,7 @@ impl ResNetBlock {
 }
 
 impl ResNet {
-    /// A model with random weights.
+    /// Creates a model with random weights.
     #[track_caller]
     pub fn new(config: &ResNetConfig, rngs: &mut Rngs) -> ResNet {
         let mut features = config.features;
@@ -132,10 +132,10 @@ impl ResNet {
         }
     }
 
-    /// Images `[batch, height, width, features]` to logits `[batch, classes]`.
+    /// Maps images `[batch, height, width, features]` to logits `[batch, classes]`.
     ///
     /// # Panics
-    /// If the images have other features.
+    /// Panics if the images have another number of features.
     #[track_caller]
     pub fn forward(&mut self, images: &Array) -> Array {
         let mut x = self.norm.forward(&self.conv.forward(images)).relu();

@@ -1,11 +1,11 @@
-//! `Sampling`: which token comes next.
+//! `Sampling`: the choice of the next token.
 
 use crate::Tree;
 use ramie_core::random::{self, Key};
 use ramie_core::{Array, DType, where_};
 
-/// How the next token is chosen from logits: the likeliest, or by chance among
-/// all, the likeliest few, or those that make up most of the probability.
+/// The method of choosing the next token from logits: the most likely one, or a random one
+/// among all, the `k` most likely, or those that make up most of the probability.
 ///
 /// ```no_run
 /// use ramie_core::{Array, random};
@@ -22,7 +22,7 @@ pub struct Sampling {
 }
 
 impl Sampling {
-    /// The likeliest token, always.
+    /// Selects the most likely token.
     pub fn greedy() -> Sampling {
         Sampling {
             temperature: None,
@@ -31,11 +31,11 @@ impl Sampling {
         }
     }
 
-    /// By chance, with the logits divided by a temperature: below 1 likely tokens
-    /// become likelier.
+    /// Samples from the logits divided by a temperature. Values below 1 make likely tokens more
+    /// likely.
     ///
     /// # Panics
-    /// If the temperature is not positive.
+    /// Panics if the temperature is not positive.
     #[must_use]
     #[track_caller]
     pub fn temperature(self, temperature: f64) -> Sampling {
@@ -50,10 +50,10 @@ impl Sampling {
         }
     }
 
-    /// By chance among so many likeliest tokens.
+    /// Samples from the `k` most likely tokens.
     ///
     /// # Panics
-    /// If there are to be none.
+    /// Panics if `k` is 0.
     #[must_use]
     #[track_caller]
     pub fn top_k(self, k: usize) -> Sampling {
@@ -69,12 +69,11 @@ impl Sampling {
         }
     }
 
-    /// By chance among the fewest likeliest tokens whose probabilities add up to
-    /// `p` (Holtzman et al., 2020), of those that [`top_k`](Sampling::top_k)
-    /// keeps.
+    /// Samples from the smallest set of most likely tokens whose probabilities add up to at
+    /// least `p` (Holtzman et al., 2020), among those that [`top_k`](Sampling::top_k) keeps.
     ///
     /// # Panics
-    /// If `p` is not above 0 and at most 1.
+    /// Panics if `p` is not in `(0, 1]`.
     #[must_use]
     #[track_caller]
     pub fn top_p(self, p: f64) -> Sampling {
@@ -90,11 +89,11 @@ impl Sampling {
         }
     }
 
-    /// The logits `[.., vocabulary]` divided by the temperature, minus infinity
-    /// for tokens that are not chosen from. Greedily they stay as they are.
+    /// Returns the logits `[.., vocabulary]` divided by the temperature, with minus infinity
+    /// for excluded tokens. Greedy sampling leaves them unchanged.
     ///
     /// # Panics
-    /// If the logits have no axes.
+    /// Panics if the logits have no axes, unless sampling is greedy.
     #[track_caller]
     pub fn limited(&self, logits: &Array) -> Array {
         let Some(temperature) = self.temperature else {
@@ -110,7 +109,7 @@ impl Sampling {
         if let Some(p) = self.top_p {
             let sorted = logits.sort_descending(-1);
             let likely = sorted.softmax(-1);
-            // What comes before a token must not be enough already.
+            // Keep a token if those before it do not reach `p`.
             let before = likely.cumsum(-1) - &likely;
             let kept = where_(&before.lt(p), sorted, f64::INFINITY);
             let least = kept.min_axes(&[-1]).expand_dims(&[-1]);
@@ -119,10 +118,10 @@ impl Sampling {
         logits
     }
 
-    /// Tokens, `i32` in the shape `[..]`, for logits `[.., vocabulary]`.
+    /// Chooses tokens, `i32` of shape `[..]`, from logits `[.., vocabulary]`.
     ///
     /// # Panics
-    /// If the logits have no axes.
+    /// Panics if the logits have no axes.
     #[track_caller]
     pub fn choose(&self, key: &Key, logits: &Array) -> Array {
         assert!(

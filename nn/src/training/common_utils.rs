@@ -1,19 +1,20 @@
-//! Small helpers of training loops (`flax.training.common_utils`).
+//! Helper functions for training loops (`flax.training.common_utils`).
 
 use ramie_core::random::Key;
 use ramie_core::{Array, DType, Tree, devices, stack, tree, where_};
 
-/// Arrays with their first axis cut into one part for each device of this
-/// process, for [`pmap`](ramie_core::pmap).
+/// Splits the first axis of each array into one shard per device of this process, for
+/// [`pmap`](ramie_core::pmap).
 ///
 /// # Panics
-/// If the number of devices does not divide the first axis of an array.
+/// Panics if the number of devices does not divide the first axis of an array, or if an array
+/// has no axes.
 #[track_caller]
 pub fn shard<T: Tree>(batch: &T) -> T {
     shard_over(batch, devices().len())
 }
 
-/// Arrays with their first axis cut into parts.
+/// Splits the first axis of each array into `parts` shards, along a new first axis.
 ///
 /// ```
 /// use ramie_core::{Array, DType};
@@ -23,7 +24,8 @@ pub fn shard<T: Tree>(batch: &T) -> T {
 /// ```
 ///
 /// # Panics
-/// If the number of parts does not divide the first axis of an array.
+/// Panics if the number of shards does not divide the first axis of an array, or if an array
+/// has no axes.
 #[track_caller]
 pub fn shard_over<T: Tree>(batch: &T, parts: usize) -> T {
     tree::map(batch, |x| {
@@ -38,14 +40,14 @@ pub fn shard_over<T: Tree>(batch: &T, parts: usize) -> T {
     })
 }
 
-/// A key for each device of this process, as an array of keys.
+/// Splits a key into an array of keys, one for each device of this process.
 #[track_caller]
 pub fn shard_prng_key(key: &Key) -> Key {
     key.split_array(&[devices().len()])
 }
 
-/// Trees of one structure as one tree, each array of which has those of all
-/// trees stacked along a new first axis.
+/// Stacks pytrees of the same structure: each array of the result contains those of all pytrees
+/// along a new first axis.
 ///
 /// ```
 /// use ramie_core::Array;
@@ -55,7 +57,7 @@ pub fn shard_prng_key(key: &Key) -> Key {
 /// ```
 ///
 /// # Panics
-/// If there are no trees, or arrays at one place differ in shape.
+/// Panics if there are no pytrees, or if corresponding arrays differ in shape.
 #[track_caller]
 pub fn stack_forest<T: Tree>(forest: &[T]) -> T {
     let Some(first) = forest.first() else {
@@ -69,12 +71,12 @@ pub fn stack_forest<T: Tree>(forest: &[T]) -> T {
     tree::with_leaves(first, stacked.collect::<Vec<_>>())
 }
 
-/// Metrics of many steps of a [`pmap`](ramie_core::pmap)ped function, which
-/// every device has alike along the first axis: those of the first device,
-/// stacked over the steps.
+/// Stacks the metrics of many steps of a [`pmap`](ramie_core::pmap)ped function. The metrics
+/// are equal on all devices along the first axis; the result contains those of the first
+/// device.
 ///
 /// # Panics
-/// If there are no steps, or a metric has no axis of devices.
+/// Panics if there are no steps, or if a metric has no device axis.
 #[track_caller]
 pub fn get_metrics<T: Tree>(steps: &[T]) -> T {
     let of_first = |metrics: &T| {
@@ -92,8 +94,8 @@ pub fn get_metrics<T: Tree>(steps: &[T]) -> T {
     stack_forest(&host)
 }
 
-/// Vectors that are `on` at the place that each label says and `off` elsewhere,
-/// along a new last axis, in `f32`.
+/// Returns vectors that are `on` at the index given by each label and `off` elsewhere, along a
+/// new last axis, in `f32`.
 ///
 /// ```
 /// use ramie_core::Array;

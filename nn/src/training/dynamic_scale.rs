@@ -1,10 +1,10 @@
-//! `DynamicScale`: losses scaled for narrow floating-point numbers.
+//! `DynamicScale`: loss scaling for narrow floating-point dtypes.
 
 use ramie_core::{Array, AxisName, DType, IntoArray, Tree, pmean, tree, value_and_grad, where_};
 use ramie_derive::Tree;
 
-/// Scales a loss, so that small gradients are not rounded to zero in `f16`, by
-/// the greatest power for which they are finite
+/// Scales a loss, so that small gradients are not rounded to zero in `f16`. The scale grows
+/// while gradients are finite, and shrinks when they overflow
 /// (`flax.training.dynamic_scale.DynamicScale`).
 ///
 /// ```
@@ -18,22 +18,25 @@ use ramie_derive::Tree;
 ///     p -= where_(&step.is_finite, step.grad * 0.1, 0.0);
 /// }
 /// assert!(p.item::<f32>() < 1.0);
-/// // The first scale was too large.
+/// // The initial scale was too large.
 /// assert!(scale.scale.item::<f32>() < 65536.0);
 /// ```
 #[derive(Clone, Debug, Tree)]
 pub struct DynamicScale {
-    /// How much the scale grows after many finite gradients.
+    /// The factor by which the scale grows after `growth_interval` steps with finite gradients.
+    /// Defaults to 2.
     pub growth_factor: f32,
-    /// How much it falls after one that is not.
+    /// The factor by which the scale shrinks after a gradient that is not finite. Defaults to
+    /// 0.5.
     pub backoff_factor: f32,
-    /// After how many finite gradients in a row the scale grows.
+    /// Number of consecutive steps with finite gradients before the scale grows. Defaults to
+    /// 2000.
     pub growth_interval: i32,
-    /// Finite gradients in a row, 0-d `i32`.
+    /// Number of consecutive steps with finite gradients so far, 0-d `i32`.
     pub fin_steps: Array,
-    /// The scale now, 0-d `f32`.
+    /// The current scale, 0-d `f32`. Defaults to 65536.
     pub scale: Array,
-    /// The least scale.
+    /// Lower bound of the scale. Defaults to the smallest positive normal `f32`.
     pub minimum_scale: Option<f32>,
 }
 
@@ -50,26 +53,24 @@ impl Default for DynamicScale {
     }
 }
 
-/// What [`DynamicScale::value_and_grad`] returns.
+/// The result of [`DynamicScale::value_and_grad`].
 #[derive(Clone, Debug, Tree)]
 pub struct ScaledGradient<P: Tree, X: Tree = ()> {
-    /// Whether all gradients are finite, 0-d bool. If not, the step must be
-    /// left out.
+    /// Whether all gradients are finite, a 0-d boolean. If not, skip the step.
     pub is_finite: Array,
-    /// The loss, not scaled.
+    /// The unscaled loss.
     pub loss: Array,
-    /// What the function returned beside the loss.
+    /// The auxiliary result of the function.
     pub aux: X,
-    /// The gradient, not scaled, in `f32`.
+    /// The unscaled gradient, in `f32`.
     pub grad: P,
 }
 
 impl DynamicScale {
-    /// The value and gradient of a loss; the scale becomes that of the next
-    /// step.
+    /// Computes the value and gradient of a loss, and updates the scale for the next step.
     ///
     /// # Panics
-    /// If the loss is no floating-point scalar.
+    /// Panics if the loss is not a floating-point scalar.
     #[track_caller]
     pub fn value_and_grad<P: Tree>(
         &mut self,
@@ -79,12 +80,11 @@ impl DynamicScale {
         self.value_and_grad_with_aux(|p| (loss(p), ()), params, None)
     }
 
-    /// [`value_and_grad`](DynamicScale::value_and_grad) of a function that
-    /// returns other values too; gradients are averaged over a mapped axis if
-    /// one is named.
+    /// Like [`value_and_grad`](DynamicScale::value_and_grad), for a function that also returns
+    /// auxiliary values. If `axis_name` is given, gradients are averaged over that mapped axis.
     ///
     /// # Panics
-    /// If the loss is no floating-point scalar.
+    /// Panics if the loss is not a floating-point scalar.
     #[track_caller]
     pub fn value_and_grad_with_aux<P: Tree, X: Tree>(
         &mut self,
@@ -118,7 +118,7 @@ impl DynamicScale {
         }
     }
 
-    /// The scale after gradients that were finite or not.
+    /// Updates the scale after a step, given whether its gradients were finite.
     fn adjust(&mut self, is_finite: &Array) {
         let grow = self.fin_steps.eq(self.growth_interval);
         let larger = (&self.scale * self.growth_factor).minimum(f32::MAX);

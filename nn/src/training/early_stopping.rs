@@ -1,7 +1,6 @@
-//! `EarlyStopping`: an end to training that no longer helps.
+//! `EarlyStopping`: ends training when it no longer improves.
 
-/// Tells when a metric has stopped to fall
-/// (`flax.training.early_stopping.EarlyStopping`).
+/// Detects when a metric no longer decreases (`flax.training.early_stopping.EarlyStopping`).
 ///
 /// ```
 /// use ramie_nn::training::EarlyStopping;
@@ -12,22 +11,22 @@
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct EarlyStopping {
-    /// By how much a metric must fall to have improved.
+    /// The minimum decrease of the metric that counts as an improvement.
     pub min_delta: f64,
-    /// How many updates without improvement are borne.
+    /// Number of consecutive updates without improvement that are tolerated.
     pub patience: usize,
-    /// The least metric so far.
+    /// The metric at the last improvement; initially infinite.
     pub best_metric: f64,
-    /// Updates since the last improvement.
+    /// Number of updates since the last improvement.
     pub patience_count: usize,
-    /// Whether training should end.
+    /// Whether training should stop.
     pub should_stop: bool,
     /// Whether the last update was an improvement.
     pub has_improved: bool,
 }
 
 impl EarlyStopping {
-    /// Nothing seen yet.
+    /// Creates the initial state.
     pub fn new(min_delta: f64, patience: usize) -> EarlyStopping {
         EarlyStopping {
             min_delta,
@@ -39,12 +38,12 @@ impl EarlyStopping {
         }
     }
 
-    /// As new.
+    /// Resets to the initial state.
     pub fn reset(&mut self) {
         *self = EarlyStopping::new(self.min_delta, self.patience);
     }
 
-    /// Takes the metric of another round.
+    /// Updates the state with the metric of another evaluation.
     pub fn update(&mut self, metric: f64) -> &EarlyStopping {
         let improved = self.best_metric.is_infinite() || self.best_metric - metric > self.min_delta;
         self.has_improved = improved;

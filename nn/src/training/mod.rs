@@ -1,5 +1,4 @@
-//! What training loops of Linen models are made of (`flax.training`), and
-//! writers of metrics.
+//! Utilities for training loops of Linen models (`flax.training`), and writers of metrics.
 
 mod common_utils;
 mod dynamic_scale;

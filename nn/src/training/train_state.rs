@@ -1,4 +1,4 @@
-//! `TrainState`: parameters, optimizer and step count together.
+//! `TrainState`: parameters, optimizer and step count.
 
 use crate::linen::Variables;
 use crate::names::listed_or_none;
@@ -7,14 +7,13 @@ use ramie_core::{Array, DType, State};
 use ramie_derive::Tree;
 use ramie_optim::{ExtraArgs, GradientTransformation, OptState, safe_increment};
 
-/// What a training run of a Linen model consists of
-/// (`flax.training.train_state.TrainState`): the step count, the parameters,
-/// the optimizer and its state, and in `extra` what else a model needs, such as
-/// batch statistics, averaged parameters, or a
+/// The state of a training run of a Linen model (`flax.training.train_state.TrainState`): the
+/// step count, the parameters, the optimizer and its state. `extra` contains any other state of
+/// the model, such as batch statistics, averaged parameters, or a
 /// [`DynamicScale`](super::DynamicScale): a tuple, or a struct that derives
 /// [`Tree`](ramie_core::Tree).
 ///
-/// It is a tree, and can be the state of a compiled train step.
+/// It is a pytree and can be the state of a compiled train step.
 ///
 /// ```
 /// use ramie_core::{Array, DType, jit, value_and_grad};
@@ -39,20 +38,20 @@ use ramie_optim::{ExtraArgs, GradientTransformation, OptState, safe_increment};
 /// ```
 #[derive(Clone, Debug, Tree)]
 pub struct TrainState<X: ramie_core::Tree = ()> {
-    /// Updates made, 0-d `i32`.
+    /// Number of updates so far, 0-d `i32`.
     pub step: Array,
     /// The parameters.
     pub params: State,
-    /// What turns gradients into updates.
+    /// The transformation from gradients to updates.
     pub tx: GradientTransformation,
-    /// Its state.
+    /// The state of the transformation.
     pub opt_state: OptState,
-    /// What else the model needs.
+    /// Any other state of the model.
     pub extra: X,
 }
 
 impl TrainState {
-    /// The state before the first step.
+    /// Creates the state before the first step.
     #[track_caller]
     pub fn create(params: State, tx: impl Into<GradientTransformation>) -> TrainState {
         TrainState::create_with(params, tx, ())
@@ -60,7 +59,7 @@ impl TrainState {
 }
 
 impl<X: ramie_core::Tree> TrainState<X> {
-    /// The state before the first step, of a model that needs more than
+    /// Creates the state before the first step, for a model with other state besides its
     /// parameters.
     ///
     /// ```
@@ -89,27 +88,27 @@ impl<X: ramie_core::Tree> TrainState<X> {
         }
     }
 
-    /// The parameters as variables of a model.
+    /// Returns the parameters as variables of a model.
     pub fn variables(&self) -> Variables {
         Variables::from_params(self.params.clone())
     }
 
-    /// Makes one step: parameters, state of the optimizer and step count are
-    /// replaced by new ones.
+    /// Updates the parameters, the optimizer's state and the step count with one optimization
+    /// step.
     ///
     /// # Panics
-    /// If the gradients are not those of the parameters.
+    /// Panics if the gradients do not match the parameters.
     #[track_caller]
     pub fn apply_gradients(&mut self, grads: State) {
         self.apply_gradients_with(grads, &ExtraArgs::new());
     }
 
-    /// [`apply_gradients`](TrainState::apply_gradients) with what some
-    /// transformations need besides: the value of the loss, or the loss itself.
+    /// Like [`apply_gradients`](TrainState::apply_gradients), with additional arguments for the
+    /// transformation: the value of the loss, or the loss function itself.
     ///
     /// # Panics
-    /// If the gradients are not those of the parameters, or something is missing
-    /// that the optimizer needs.
+    /// Panics if the gradients do not match the parameters, or if a required extra argument is
+    /// missing.
     #[track_caller]
     pub fn apply_gradients_with(&mut self, grads: State, extra: &ExtraArgs<'_>) {
         let missing = |a: &State, b: &State| -> Vec<String> {

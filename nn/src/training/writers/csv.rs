@@ -1,4 +1,4 @@
-//! `CsvWriter`: a row for each step.
+//! `CsvWriter`: a CSV file with one row per step.
 
 use super::json_lines::make_folder;
 use super::rows::{Row, Rows};
@@ -7,9 +7,8 @@ use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-/// Writes metrics as comma-separated values: a row for each step, with columns
-/// that are named when the file is created. A metric without a value in a step
-/// leaves its column empty.
+/// Writes metrics as comma-separated values: one row per step, with columns that are named when
+/// the file is created. If a step has no value for a metric, its cell is empty.
 ///
 /// ```
 /// use ramie_nn::training::writers::{CsvWriter, MetricWriter};
@@ -31,10 +30,10 @@ pub struct CsvWriter {
 }
 
 impl CsvWriter {
-    /// A new file, in the place of one that is there; its folder is made.
+    /// Creates a file, replacing an existing one, and its directory.
     ///
     /// # Errors
-    /// If the file cannot be made.
+    /// Returns an error if the file cannot be created.
     pub fn create(path: impl AsRef<Path>, columns: &[&str]) -> Result<CsvWriter, WriteError> {
         let path = path.as_ref();
         make_folder(path)?;
@@ -60,7 +59,7 @@ impl CsvWriter {
     }
 }
 
-/// A text as a cell.
+/// Formats a string as a cell, quoting it if necessary.
 fn cell(text: &str) -> String {
     match text.contains([',', '"', '\n', '\r']) {
         true => format!("\"{}\"", text.replace('"', "\"\"")),
@@ -87,7 +86,7 @@ impl MetricWriter for CsvWriter {
     }
 }
 
-/// What is held back is written; an error can no longer be told.
+/// Writes buffered rows. Errors are ignored here.
 impl Drop for CsvWriter {
     fn drop(&mut self) {
         let _ = self.flush();

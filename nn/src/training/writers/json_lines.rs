@@ -1,4 +1,4 @@
-//! `JsonLinesWriter`: an object for each step.
+//! `JsonLinesWriter`: a JSON object per step.
 
 use super::rows::{Row, Rows};
 use super::{MetricWriter, WriteError};
@@ -6,9 +6,9 @@ use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-/// Writes metrics as JSON lines: for each step an object with `step` and the
-/// numbers of the step by name. Numbers that are not finite, which JSON cannot
-/// say, are `null`. Texts are objects of their own.
+/// Writes metrics as JSON lines: one object per step with `step` and the step's metrics by
+/// name. Non-finite numbers, which JSON cannot represent, are `null`. Text entries are separate
+/// objects.
 ///
 /// ```
 /// use ramie_nn::training::writers::{JsonLinesWriter, MetricWriter};
@@ -28,18 +28,18 @@ pub struct JsonLinesWriter {
 }
 
 impl JsonLinesWriter {
-    /// A new file, in the place of one that is there; its folder is made.
+    /// Creates a file, replacing an existing one, and its directory.
     ///
     /// # Errors
-    /// If the file cannot be made.
+    /// Returns an error if the file cannot be created.
     pub fn create(path: impl AsRef<Path>) -> Result<JsonLinesWriter, WriteError> {
         JsonLinesWriter::open(path.as_ref(), File::options().write(true).truncate(true))
     }
 
-    /// A file that is continued where it ends.
+    /// Opens a file for appending, creating it and its directory if necessary.
     ///
     /// # Errors
-    /// If the file cannot be opened.
+    /// Returns an error if the file cannot be opened.
     pub fn append(path: impl AsRef<Path>) -> Result<JsonLinesWriter, WriteError> {
         JsonLinesWriter::open(path.as_ref(), File::options().append(true))
     }
@@ -72,7 +72,7 @@ impl JsonLinesWriter {
     }
 }
 
-/// A text as JSON writes it.
+/// Formats a string as a JSON string.
 fn quoted(text: &str) -> String {
     let mut out = String::from('"');
     for c in text.chars() {
@@ -88,7 +88,7 @@ fn quoted(text: &str) -> String {
     out
 }
 
-/// Makes the folder that a file is to be in.
+/// Creates the parent directory of a file.
 pub(super) fn make_folder(path: &Path) -> Result<(), WriteError> {
     match path.parent() {
         Some(folder) => std::fs::create_dir_all(folder).map_err(WriteError::io(path)),
@@ -117,7 +117,7 @@ impl MetricWriter for JsonLinesWriter {
     }
 }
 
-/// What is held back is written; an error can no longer be told.
+/// Writes buffered rows. Errors are ignored here.
 impl Drop for JsonLinesWriter {
     fn drop(&mut self) {
         let _ = self.flush();

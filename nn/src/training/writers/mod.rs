@@ -1,4 +1,4 @@
-//! Writers of metrics: TensorBoard's event files, JSON lines, CSV.
+//! Writers of metrics: TensorBoard event files, JSON lines and CSV.
 //!
 //! ```no_run
 //! use ramie_nn::training::writers::{JsonLinesWriter, MetricWriter, MultiWriter, TensorBoardWriter};
@@ -28,7 +28,7 @@ use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Metrics could not be written; says to which file.
+/// An error of writing metrics to a file.
 #[derive(Debug)]
 pub struct WriteError {
     path: PathBuf,
@@ -38,7 +38,7 @@ pub struct WriteError {
 #[derive(Debug)]
 enum What {
     Io(io::Error),
-    /// The metric has no column, and what columns there are.
+    /// The metric has no column; the second field lists the columns.
     Column(String, Vec<String>),
 }
 
@@ -50,7 +50,7 @@ impl WriteError {
         }
     }
 
-    /// The file.
+    /// Returns the path of the file.
     pub fn path(&self) -> &Path {
         &self.path
     }
@@ -80,43 +80,42 @@ impl std::error::Error for WriteError {
     }
 }
 
-/// Writes metrics of steps somewhere.
+/// A destination for the metrics of training steps.
 pub trait MetricWriter {
     /// Writes a number.
     ///
     /// # Errors
-    /// If the file cannot be written.
+    /// Returns an error if the file cannot be written.
     fn scalar(&mut self, step: u64, tag: &str, value: f64) -> Result<(), WriteError>;
 
-    /// Writes how values are distributed. Formats without a way to say that
-    /// write nothing.
+    /// Writes the distribution of values. Formats without histograms ignore it.
     ///
     /// # Errors
-    /// If the file cannot be written.
+    /// Returns an error if the file cannot be written.
     fn histogram(&mut self, step: u64, tag: &str, values: &Array) -> Result<(), WriteError> {
         let _ = (step, tag, values);
         Ok(())
     }
 
-    /// Writes a text. Formats without a way to say that write nothing.
+    /// Writes a text entry. Formats without text entries ignore it.
     ///
     /// # Errors
-    /// If the file cannot be written.
+    /// Returns an error if the file cannot be written.
     fn text(&mut self, step: u64, tag: &str, text: &str) -> Result<(), WriteError> {
         let _ = (step, tag, text);
         Ok(())
     }
 
-    /// Writes what is still held back.
+    /// Writes all buffered data.
     ///
     /// # Errors
-    /// If the file cannot be written.
+    /// Returns an error if the file cannot be written.
     fn flush(&mut self) -> Result<(), WriteError>;
 
     /// Writes several numbers of a step.
     ///
     /// # Errors
-    /// If the file cannot be written.
+    /// Returns an error if the file cannot be written.
     fn scalars(&mut self, step: u64, values: &[(&str, f64)]) -> Result<(), WriteError> {
         for (tag, value) in values {
             self.scalar(step, tag, *value)?;
@@ -124,15 +123,15 @@ pub trait MetricWriter {
         Ok(())
     }
 
-    /// Writes the scalars of a state under their paths: what
-    /// [`MultiMetric::compute`](crate::metrics::Metric::compute) gives. Waits
-    /// for their values.
+    /// Writes the scalars of a state under their paths, such as the result of
+    /// [`MultiMetric::compute`](crate::metrics::Metric::compute). Blocks until the values are
+    /// available.
     ///
     /// # Errors
-    /// If the file cannot be written.
+    /// Returns an error if the file cannot be written.
     ///
     /// # Panics
-    /// If an array is no scalar.
+    /// Panics if an array is not a scalar.
     fn state(&mut self, step: u64, values: &State) -> Result<(), WriteError> {
         for (path, array) in values.iter() {
             assert!(

@@ -1,4 +1,4 @@
-//! `MultiWriter`: several writers as one.
+//! `MultiWriter`: combines several writers.
 
 use super::{MetricWriter, WriteError};
 use ramie_core::Array;
@@ -10,7 +10,7 @@ pub struct MultiWriter {
 }
 
 impl MultiWriter {
-    /// No writers yet.
+    /// Creates a `MultiWriter` without writers.
     pub fn new() -> MultiWriter {
         MultiWriter::default()
     }
@@ -22,7 +22,7 @@ impl MultiWriter {
         self
     }
 
-    /// Has all writers write; the first error of any is told.
+    /// Calls all writers, and returns the first error.
     fn each(
         &mut self,
         mut write: impl FnMut(&mut dyn MetricWriter) -> Result<(), WriteError>,

@@ -1,4 +1,4 @@
-//! `Rows`: the numbers of a step, gathered until the next step begins.
+//! `Rows`: collects the numbers of a step until the next step begins.
 
 /// The numbers of a step.
 pub(super) struct Row {
@@ -6,13 +6,13 @@ pub(super) struct Row {
     pub values: Vec<(String, f64)>,
 }
 
-/// Gathers the numbers of a step.
+/// Collects the numbers of a step.
 #[derive(Default)]
 pub(super) struct Rows(Option<Row>);
 
 impl Rows {
-    /// Adds a number; gives the row before it if that is complete: of another
-    /// step, or with a number of this name.
+    /// Adds a number. Returns the previous row if that is complete: it belongs to another step,
+    /// or already has a number of this name.
     pub fn add(&mut self, step: u64, tag: &str, value: f64) -> Option<Row> {
         let fits = |row: &Row| row.step == step && row.values.iter().all(|(t, _)| t != tag);
         let done = match &self.0 {
@@ -27,7 +27,7 @@ impl Rows {
         done
     }
 
-    /// The row that is being gathered.
+    /// Takes the unfinished row.
     pub fn take(&mut self) -> Option<Row> {
         self.0.take()
     }

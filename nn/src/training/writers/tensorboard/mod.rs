@@ -1,4 +1,4 @@
-//! `TensorBoardWriter`: event files.
+//! `TensorBoardWriter`: TensorBoard event files.
 
 mod proto;
 mod record;
@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// Writes metrics as TensorBoard's event files: numbers, histograms and texts.
+/// Writes metrics as TensorBoard event files: numbers, histograms and text.
 ///
 /// ```no_run
 /// use ramie_core::Array;
@@ -29,18 +29,18 @@ pub struct TensorBoardWriter {
     buckets: usize,
 }
 
-/// Seconds since 1970.
+/// Returns the seconds since 1970.
 fn now() -> f64 {
     let since = SystemTime::now().duration_since(UNIX_EPOCH);
     since.map_or(0.0, |t| t.as_secs_f64())
 }
 
 impl TensorBoardWriter {
-    /// A new event file in a folder, which is made. TensorBoard shows all files
-    /// of a folder as one run.
+    /// Creates a new event file in a directory, which is created if necessary. TensorBoard
+    /// shows all files of a directory as one run.
     ///
     /// # Errors
-    /// If the file cannot be made.
+    /// Returns an error if the file cannot be created.
     pub fn create(folder: impl AsRef<Path>) -> Result<TensorBoardWriter, WriteError> {
         static FILES: AtomicU32 = AtomicU32::new(0);
         let folder = folder.as_ref();
@@ -63,14 +63,14 @@ impl TensorBoardWriter {
         Ok(writer)
     }
 
-    /// How many buckets histograms have, 30 by default.
+    /// Sets the number of histogram buckets. Defaults to 30.
     #[must_use]
     pub fn buckets(mut self, buckets: usize) -> TensorBoardWriter {
         self.buckets = buckets.max(1);
         self
     }
 
-    /// The file.
+    /// Returns the path of the file.
     pub fn path(&self) -> &Path {
         &self.path
     }
@@ -88,7 +88,7 @@ impl MetricWriter for TensorBoardWriter {
         self.write(&Event::scalar(now(), step, tag, value as f32))
     }
 
-    /// Waits for the values.
+    /// Blocks until the values are available.
     fn histogram(&mut self, step: u64, tag: &str, values: &Array) -> Result<(), WriteError> {
         let values = values.astype(DType::F32).to_vec::<f32>();
         let histogram = Histogram::of(&values, self.buckets);

@@ -2,7 +2,7 @@
 
 use ramie_pjrt::ProtoWriter;
 
-/// How values are distributed (`HistogramProto`).
+/// The distribution of values (`HistogramProto`).
 #[derive(Debug, PartialEq)]
 pub struct Histogram {
     min: f64,
@@ -10,19 +10,19 @@ pub struct Histogram {
     num: f64,
     sum: f64,
     sum_squares: f64,
-    /// The upper ends of the buckets.
+    /// The upper bounds of the buckets.
     limits: Vec<f64>,
     counts: Vec<f64>,
 }
 
 impl Histogram {
-    /// In buckets of one width. Values that are not finite are left out.
+    /// Counts the values in buckets of equal width. Non-finite values are ignored.
     pub fn of(values: &[f32], buckets: usize) -> Histogram {
         let values: Vec<f64> = values.iter().map(|v| f64::from(*v)).collect();
         let values: Vec<f64> = values.into_iter().filter(|v| v.is_finite()).collect();
         let fold = |f: fn(f64, f64) -> f64| values.iter().copied().reduce(f).unwrap_or(0.0);
         let (min, max) = (fold(f64::min), fold(f64::max));
-        // Of equal values there is one bucket, around them.
+        // If all values are equal, use one bucket around them.
         let (start, width, buckets) = match max > min {
             true => (min, (max - min) / buckets as f64, buckets),
             false => (min - 0.5, 1.0, 1),
@@ -45,12 +45,12 @@ impl Histogram {
     }
 }
 
-/// Numbers one after the other, as a packed list.
+/// Encodes numbers as a packed list.
 fn packed(values: &[f64]) -> Vec<u8> {
     values.iter().flat_map(|v| v.to_le_bytes()).collect()
 }
 
-/// What happened at a step (`Event`).
+/// An event of a step (`Event`).
 pub struct Event(ProtoWriter);
 
 impl Event {
@@ -60,19 +60,19 @@ impl Event {
         Event(event)
     }
 
-    /// The first event of a file.
+    /// Creates the first event of a file.
     pub fn version(time: f64) -> Event {
         let mut event = Event::at(time);
         event.0.bytes(3, b"brain.Event:2");
         event
     }
 
-    /// The encoded message.
+    /// Returns the encoded message.
     pub fn bytes(&self) -> &[u8] {
         &self.0.0
     }
 
-    /// A value under a tag.
+    /// Creates an event with a value under a tag.
     fn value(time: f64, step: u64, tag: &str, value: impl FnOnce(&mut ProtoWriter)) -> Event {
         let mut event = Event::at(time);
         event.0.uint(2, step);
@@ -85,12 +85,12 @@ impl Event {
         event
     }
 
-    /// A number.
+    /// Creates an event with a number.
     pub fn scalar(time: f64, step: u64, tag: &str, value: f32) -> Event {
         Event::value(time, step, tag, |tagged| tagged.float(2, value))
     }
 
-    /// A distribution.
+    /// Creates an event with a histogram.
     pub fn histogram(time: f64, step: u64, tag: &str, of: &Histogram) -> Event {
         Event::value(time, step, tag, |tagged| {
             tagged.message(5, |histogram| {
@@ -105,7 +105,7 @@ impl Event {
         })
     }
 
-    /// A text: a tensor of one string, which the plugin for texts shows.
+    /// Creates an event with text: a tensor of one string, shown by the text plugin.
     pub fn text(time: f64, step: u64, tag: &str, text: &str) -> Event {
         const STRING: u64 = 7;
         Event::value(time, step, tag, |tagged| {

@@ -1,13 +1,13 @@
 //! Records of TensorFlow's files: length, data, and checksums of both.
 
-/// A checksum of data that may hold checksums itself.
+/// Returns the masked checksum, for data that may itself contain checksums.
 fn masked(data: &[u8]) -> u32 {
     crc32c::crc32c(data)
         .rotate_right(15)
         .wrapping_add(0xa282_ead8)
 }
 
-/// The record of some data.
+/// Encodes data as a record.
 pub fn framed(data: &[u8]) -> Vec<u8> {
     let length = (data.len() as u64).to_le_bytes();
     let mut record = Vec::with_capacity(data.len() + 16);
