@@ -1,4 +1,4 @@
-"""`checkpoint` with Orbax: a state of 1 GB saved in the background and restored; a JSON line.
+"""`checkpoint` with Orbax: saves a state of 1 GB in the background and restores it. Prints a JSON line.
 
     pip install orbax-checkpoint==0.12.8
     python checkpoint.py --samples 10
@@ -22,7 +22,7 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--samples", type=int, default=10)
     samples = parser.parse_args().samples
-    # As weights are: numbers that cannot be compressed much.
+    # Random numbers, which compress as poorly as weights.
     values = jax.random.normal(jax.random.key(0), SHAPE, jnp.float32)
     state = jax.block_until_ready({f"layer_{i}": values + i for i in range(ARRAYS)})
     target = jax.tree.map(ocp.utils.to_shape_dtype_struct, state)

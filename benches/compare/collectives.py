@@ -1,10 +1,10 @@
 """`collectives` in JAX: products of sharded matrices on a mesh (2, 4) of virtual
-devices, as the compiler shards them and sending around a ring while multiplying,
-one way and both ways.
+devices: as sharded by the compiler, and with a ring transfer during the
+multiplication, in one and in both directions.
 
     python collectives.py --client jaxlib
 
-A line each: the time of a call, several of them before each wait.
+Prints a line for each with the time of a call. A sample makes several calls and waits once.
 """
 
 import argparse
@@ -78,7 +78,7 @@ def programs(mesh):
         return jax.shard_map(f, mesh=mesh, in_specs=specs, out_specs=P("X", "Y"))
 
     def summed(f):
-        # That all devices of a ring have all sums, types cannot tell.
+        # The types do not show that all devices of a ring have the complete sums.
         return jax.shard_map(lambda x, w_in, w_out, rows: f(x, rows), mesh=mesh, in_specs=specs, out_specs=P("X"),
                              check_vma=False)
 

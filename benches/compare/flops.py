@@ -1,7 +1,7 @@
 """Floating-point operations of a function's matrix products and convolutions, counted in its jaxpr.
 
-XLA's own estimate counts the body of a loop once and elementwise operations as if each took one
-instruction; this counts what a processor must multiply and add, and loops as often as they run.
+XLA's own estimate counts the body of a loop once, and an elementwise operation as one instruction. This
+module counts the multiplications and additions, and loop bodies as often as they run.
 """
 
 import math
@@ -14,14 +14,14 @@ def dot(eqn):
 
 
 def convolution(eqn):
-    """Two for each element of the window that an element of the result sees, padding included."""
+    """Counts two operations for each element of the window of each element of the result, including padding."""
     kernel, out = eqn.invars[1].aval.shape, eqn.outvars[0].aval.shape
     out_features = kernel[eqn.params["dimension_numbers"].rhs_spec[0]]
     return 2 * math.prod(out) * math.prod(kernel) // out_features // eqn.params["batch_group_count"]
 
 
 def inner(eqn):
-    """The jaxprs that an equation runs, each with how often."""
+    """Returns the jaxprs that an equation runs, each with the number of times."""
     times = eqn.params.get("length", 1) if eqn.primitive.name == "scan" else 1
     for value in eqn.params.values():
         for part in value if isinstance(value, (tuple, list)) else (value,):
@@ -39,7 +39,7 @@ def of_jaxpr(jaxpr):
 
 
 def of_products(function, *types):
-    """Of one call of `function` with arguments of these types."""
+    """Returns the number of operations of a call of `function` with arguments of these types."""
     import jax
 
     return of_jaxpr(jax.make_jaxpr(function)(*types).jaxpr)

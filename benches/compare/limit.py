@@ -1,4 +1,4 @@
-"""What this machine can compute at most: f32 products of square matrices, a JSON line for each size.
+"""Measures this machine's peak rate with f32 products of square matrices. Prints a JSON line for each size.
 
     python limit.py --client numpy             # the BLAS in NumPy's wheel
     python limit.py --client plugin            # XLA
@@ -16,7 +16,7 @@ SECONDS = 0.5
 
 
 def gflops(size, product):
-    """The best rate of a product within some time; `product` waits for its result."""
+    """Returns the best rate of a product, measured for some seconds; `product` waits for its result."""
     product()
     best, end = float("inf"), time.perf_counter() + SECONDS
     while time.perf_counter() < end:

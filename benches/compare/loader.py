@@ -1,4 +1,4 @@
-"""`loader` with PyTorch's DataLoader and with Grain; a JSON line for each case.
+"""`loader` with PyTorch's DataLoader and with Grain. Prints a JSON line for each case.
 
     pip install torch grain
     python loader.py --framework torch
@@ -62,7 +62,7 @@ def grain_loader(x, y, transform, workers):
 
     def epoch():
         data = grain.MapDataset.source(Source()).shuffle(seed=0).batch(BATCH, drop_remainder=True)
-        # No thread reads ahead where there is no worker.
+        # Without workers, no thread reads ahead.
         data = data.to_iter_dataset(grain.ReadOptions(num_threads=workers, prefetch_buffer_size=2 * workers))
         return sum(x.nbytes + y.nbytes for x, y in data)
 

@@ -1,4 +1,4 @@
-"""`ops` in JAX: one operation after another outside of `jit`, a JSON line each.
+"""`ops` in JAX: single operations outside of `jit`. Prints a JSON line for each.
 
     python ops.py --client plugin
 """

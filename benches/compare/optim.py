@@ -1,12 +1,12 @@
-"""Measures one update of 50 million parameters by optimizers of Optax; one JSON line each.
+"""Measures one update of 50 million parameters by optimizers of Optax. Prints a JSON line for each.
 
     python optim.py --client plugin
     python optim.py --client plugin --optimizers adam,adamw --samples 20
 
-Gradients are given; parameters and the optimizer's state are donated. `held_mb` is what parameters,
-state and gradients take, `peak_mb` that with the outputs and intermediate values of the step that do
-not take over the memory of donated inputs, as the compiler planned it. Every optimizer runs in a
-process of its own.
+Gradients are given; parameters and the optimizer's state are donated. `held_mb` is the size of
+parameters, state and gradients. `peak_mb` adds the outputs and intermediate values of the step that do
+not reuse the memory of donated inputs, as planned by the compiler. Every optimizer runs in a separate
+process.
 """
 
 import argparse

@@ -1,23 +1,23 @@
-//! What the programs of other frameworks share: the protocol of README.md, and
-//! the JSON line. Both take `WORKLOAD [--samples N] [--steps N]`.
+//! The code shared by the programs of other frameworks: the protocol of README.md and the JSON
+//! line. Both programs take `WORKLOAD [--samples N] [--steps N]`.
 
 use std::process::{Command, Stdio, exit};
 use std::time::Instant;
 
 const WARMUP: usize = 3;
-/// A sample has less steps than was asked for where it would take longer.
+/// The maximum duration of a sample, which reduces its number of steps if necessary.
 const SAMPLE_SECONDS: f64 = 1.5;
 
 /// A workload that is ready to run.
 pub struct Workload {
-    /// Runs a step; the state stays inside.
+    /// Runs a step; the state is captured.
     pub step: Box<dyn FnMut()>,
     /// Waits for the last step and returns its loss.
     pub loss: Box<dyn FnMut() -> f32>,
 }
 
 impl Workload {
-    /// A workload whose step returns a loss that `read` waits for.
+    /// Creates a workload whose step returns a loss that `read` waits for.
     pub fn new<T: 'static>(
         mut step: impl FnMut() -> T + 'static,
         read: impl Fn(&T) -> f32 + 'static,
@@ -31,7 +31,7 @@ impl Workload {
     }
 }
 
-/// Runs the command line: `build` makes a workload by its name, if there is one.
+/// Runs the command line. `build` creates a workload by name, if there is one.
 pub fn main(framework: &str, build: impl Fn(&str) -> Option<Workload>) {
     let mut name = None;
     let (mut samples, mut steps, mut inside) = (10, 100, false);
@@ -93,7 +93,8 @@ fn measure(framework: &str, name: &str, work: &mut Workload, samples: usize, ste
     );
 }
 
-/// From the start of fresh processes until each has finished one step of `digits`.
+/// Measures the time from the start of a fresh process until it has finished one step of
+/// `digits`.
 fn first_step(framework: &str, samples: usize) {
     let program = std::env::current_exe().expect("the path of this program");
     let one = |_| {
@@ -104,7 +105,7 @@ fn first_step(framework: &str, samples: usize) {
             assert!(status.expect("this program starts").success());
         })
     };
-    // The first brings the program into memory.
+    // The first process loads the program into memory and is not counted.
     let times = (0..samples + 1).map(one).skip(1).collect();
     let (median, best) = median_and_best(times);
     println!(

@@ -1,4 +1,4 @@
-"""The tables of `docs/performance.md`, from the lines of a run."""
+"""Creates the tables of `docs/performance.md` from the lines of a run."""
 
 import statistics
 
@@ -8,13 +8,13 @@ END = "<!-- The end of what benches/compare/table.py wrote. -->"
 SIDES = {"ramie": "Ramie", "jax_plugin": "JAX, plugin", "jax_jaxlib": "JAX, jaxlib", "candle": "Candle", "burn": "Burn"}
 JAX = ("jax_plugin", "jax_jaxlib")
 STEPS = ("scalar", "xor", "digits", "cnn", "gpt", "lstm")
-# Ratios to the better of JAX's clients that this project wants.
+# Target ratios to the better of JAX's clients.
 STEP_TARGETS = {"scalar": 0.35, "xor": 0.5, "digits": 0.8, "cnn": 0.5, "gpt": 0.75}
 TRACE_TARGET, WARM_TARGET, COLD_TARGET, MEMORY_TARGET = 0.2, 0.15, 0.5, 0.6
 
 
 def duration(seconds):
-    """With a unit, in three digits."""
+    """Formats a duration with a unit and three digits."""
     for unit, factor in (("s", 1), ("ms", 1e3), ("µs", 1e6)):
         if seconds * factor >= 1 or unit == "µs":
             value = seconds * factor
@@ -40,12 +40,12 @@ def ratio(value):
 
 
 def spread(values, form):
-    """The median of rounds, and the least and the most where there are several."""
+    """Formats the median of rounds; if there are several, with minimum and maximum."""
     middle = form(statistics.median(values))
     low, high = form(min(values)), form(max(values))
     if low == high:
         return middle
-    # A unit that both have is said once.
+    # A common unit is written once.
     if low.split(" ")[1:] == high.split(" ")[1:]:
         low = low.split(" ")[0]
     return f"{middle} ({low} to {high})"
@@ -60,7 +60,7 @@ class Run:
         self.sides = [side for side in SIDES if any(line["side"] == side for line in self.lines)]
 
     def rounds(self, workload, side, field):
-        """The field in each round that has it, by the number of the round."""
+        """Returns the values of a field by round, for rounds that have it."""
         return {line["round"]: line[field] for line in self.lines
                 if line["workload"] == workload and line["side"] == side and field in line}
 
@@ -76,14 +76,14 @@ class Run:
         return "failed" if self.failure(workload, side) else ""
 
     def ratios(self, workload, field):
-        """In each round: Ramie's to the least of JAX's clients."""
+        """Returns the ratio of Ramie to the faster of JAX's clients in each round."""
         ours = self.rounds(workload, "ramie", field)
         theirs = [self.rounds(workload, side, field) for side in JAX]
         best = {n: min(t[n] for t in theirs if n in t) for n in ours if any(n in t for t in theirs)}
         return [ours[n] / best[n] for n in best]
 
     def ratio(self, workload, field, target=None):
-        """Cells: the ratio, and whether its median is within the target."""
+        """Returns two cells: the ratio, and whether its median is within the target."""
         values = self.ratios(workload, field)
         if not values or not target:
             return [spread(values, ratio) if values else "", ""]
@@ -91,7 +91,7 @@ class Run:
         return [spread(values, ratio), f"≤ {target:g}, {met}"]
 
     def gflops(self):
-        """The best rate, and who had it."""
+        """Returns the best rate and its line."""
         best = max((line for line in self.lines if "gflops" in line), key=lambda line: line["gflops"], default=None)
         return (best["gflops"], best) if best else (None, None)
 
@@ -162,7 +162,7 @@ def start_table(run):
 
 
 def start_of_others(run, others):
-    """Frameworks that compile nothing have one number only."""
+    """Frameworks that compile nothing have a single number."""
     cells = [(SIDES[side], run.cell("first_step", side, "median_s")) for side in others]
     said = [f"{name} after {cell}" for name, cell in cells if cell and cell != "failed"]
     return f"Frameworks that compile nothing finish the first `digits` step: {', '.join(said)}.\n" if said else ""
@@ -206,7 +206,7 @@ def tables(lines):
 
 
 def replaced(document, text):
-    """The document with what is between the marks replaced."""
+    """Returns the document with the text between the marks replaced."""
     before, rest = document.split(BEGIN)
     _, after = rest.split(END)
     return f"{before}{BEGIN}\n\n{text}\n{END}{after}"

@@ -1,4 +1,4 @@
-"""The frameworks that `table.py` compares: how each is built, and how a workload of it is started."""
+"""The frameworks that `table.py` compares: how to build each and how to start its workloads."""
 
 import json
 import os
@@ -14,16 +14,16 @@ HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 
 SIDES = ("ramie", "jax_plugin", "jax_jaxlib", "candle", "burn")
-# Cargo's arguments, and the folder that they are for.
+# Cargo's arguments, and the directory in which it runs.
 BUILDS = {"ramie": (ROOT, ["bench", "--bench", "steps", "--no-run"]),
           "candle": (HERE / "candle", ["build", "--release", "--locked"]),
           "burn": (HERE / "burn", ["build", "--release", "--locked"])}
-# `trace` is not a matter of the client.
+# `trace` does not depend on the client.
 LACKS = {"jax_jaxlib": {"trace"}, "candle": {"trace"}, "burn": {"trace"}}
 
 
 def build(side):
-    """Builds a side and returns its program, if that works. Cargo's own words go to the terminal."""
+    """Builds a side and returns its program, or None on failure. Cargo's output goes to the terminal."""
     folder, arguments = BUILDS[side]
     print(f"building {side} in {folder}", file=sys.stderr)
     command = ["cargo", *arguments, "--message-format", "json-render-diagnostics"]
@@ -37,16 +37,16 @@ def build(side):
 
 
 def command(side, program, workload, samples, faster):
-    """The command that prints a line of a workload, and what its environment adds.
+    """Returns the command that prints a workload's line, and its additional environment variables.
 
-    `faster`: by how much less steps a sample has than the workload's own number.
+    `faster`: the factor by which to reduce the number of steps per sample.
     """
     steps = max(1, STEPS.get(workload, 1) // faster)
     plan = ["--samples", str(samples)]
     if workload in STEPS:
         plan += ["--steps", str(steps)]
     if not side.startswith("jax"):
-        # The plugin that JAX has, too.
+        # The same plugin as JAX.
         extra = {"RAMIE_PJRT_PLUGIN": default_library()} if side == "ramie" and find_spec("xla_plugins") else {}
         return [program, workload, *plan], extra
     client = ["--client", side.removeprefix("jax_")]
@@ -61,7 +61,7 @@ def output(*arguments):
 
 
 def locked(folder, package):
-    """The version of a package in a lock file."""
+    """Returns the version of a package in a lock file."""
     blocks = (folder / "Cargo.lock").read_text().split("[[package]]")
     block = next(block for block in blocks if f'name = "{package}"\n' in block)
     return block.split('version = "')[1].split('"')[0]
@@ -75,7 +75,7 @@ def python_package(name):
 
 
 def versions(sides):
-    """What was measured, on what."""
+    """Returns the versions of the measured libraries, and the machine."""
     changed = output("git", "status", "--porcelain", "--untracked-files=no", "--", ":!docs")
     model = next((line.split(":")[1].strip() for line in pathlib.Path("/proc/cpuinfo").read_text().splitlines()
                   if line.startswith("model name")), "unknown")

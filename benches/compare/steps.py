@@ -4,7 +4,7 @@
     python steps.py --client jaxlib            # the client built into jaxlib
     python steps.py --first-step --client plugin
 
-README.md says what is measured. Every workload runs in a process of its own.
+README.md describes the protocol. Every workload runs in a separate process.
 """
 
 import argparse
@@ -24,20 +24,20 @@ WARMUP = 3
 
 
 def since_process_start():
-    """Seconds since this process started, by the kernel's clock (10 ms ticks)."""
+    """Returns the seconds since this process started, by the kernel's clock (10 ms ticks)."""
     ticks = int(pathlib.Path("/proc/self/stat").read_text().rsplit(")", 1)[1].split()[19])
     return time.clock_gettime(time.CLOCK_BOOTTIME) - ticks / os.sysconf("SC_CLK_TCK")
 
 
 def start_client(client, library, devices=1):
-    """Selects the client, with so many devices, before JAX creates one."""
+    """Selects the client and its number of devices, before JAX creates a client."""
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
     os.environ["JAX_PLATFORMS"] = "xla_cpu" if client == "plugin" else "cpu"
     if client == "plugin":
         from jax._src import xla_bridge
 
         logging.getLogger("jax._src.xla_bridge").setLevel(logging.ERROR)
-        # Without the option the plugin would make four.
+        # Without the option, the plugin would create four devices.
         xla_bridge.register_plugin("xla_cpu", priority=500, library_path=library, options={"cpu_device_count": devices})
     elif devices > 1:
         import jax
@@ -90,7 +90,7 @@ def measure(name, client, steps, samples, warmup):
 
 
 def first_step():
-    """One digits step, then the time since this process started."""
+    """Runs one digits step and prints the time since this process started."""
     import jax
     from workloads import WORKLOADS
 
@@ -100,7 +100,7 @@ def first_step():
 
 
 def measure_first_step(client, command, samples):
-    """Starts `samples` fresh processes over a warm compilation cache."""
+    """Starts `samples` fresh processes with a warm compilation cache."""
     with tempfile.TemporaryDirectory() as cache:
         env = dict(os.environ, JAX_COMPILATION_CACHE_DIR=cache, JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS="0",
                    JAX_PERSISTENT_CACHE_MIN_ENTRY_SIZE_BYTES="-1", JAX_PERSISTENT_CACHE_ENABLE_XLA_CACHES="none")

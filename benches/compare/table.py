@@ -1,12 +1,12 @@
-"""Measures Ramie beside JAX, Candle and Burn in turn, and writes the tables of `docs/performance.md`.
+"""Measures Ramie, JAX, Candle and Burn in turns, and writes the tables of `docs/performance.md`.
 
     python table.py                                # everything: builds, measures, writes
-    python table.py --without candle,burn          # less
-    python table.py --quick --workloads digits     # a look: one round of few steps, nothing is written
-    python table.py --lines FILE --write           # the tables again, of the lines of an earlier run
+    python table.py --without candle,burn          # excludes frameworks
+    python table.py --quick --workloads digits     # quick check: one round of few steps, writes nothing
+    python table.py --lines FILE --write           # rewrites the tables from the lines of an earlier run
 
-In each round all sides take turns in each workload, each in a process of its own, and another side is the
-first. What the processes print is kept in a file of JSON lines. README.md says what is measured.
+In each round, all frameworks take turns in each workload, each in a separate process, starting with another
+one each time. The output of the processes is stored in a file of JSON lines. README.md describes the protocol.
 """
 
 import argparse
@@ -20,14 +20,14 @@ import time
 import report
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
-# Seconds that a process takes, the mean of all sides, to say how long a run will be.
+# Mean duration of a process in seconds, to estimate the duration of a run.
 WORKLOADS = {"scalar": 2, "xor": 2, "digits": 4, "cnn": 10, "gpt": 14, "lstm": 14, "trace": 6, "first_step": 6}
 LIMIT_SECONDS = 12
 TIMEOUT = 300
 
 
 def run(command, extra):
-    """The JSON lines that a command prints, or one that says why there are none."""
+    """Returns the JSON lines that a command prints, or a line with the error."""
     try:
         done = subprocess.run(command, env=os.environ | extra, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                               stderr=subprocess.PIPE, text=True, timeout=TIMEOUT)
@@ -42,7 +42,7 @@ def run(command, extra):
 
 
 def shown(line):
-    """A line of the run's record, for the terminal."""
+    """Formats a line of the record for the terminal."""
     if "failed" in line:
         return "failed: " + line["failed"]
     if "gflops" in line:
@@ -51,7 +51,7 @@ def shown(line):
 
 
 class Record:
-    """The lines of a run, also in a file as soon as they are there."""
+    """The lines of a run, which are also written to a file immediately."""
 
     def __init__(self, path):
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -73,7 +73,7 @@ def measure_limit(record, number, clients):
 
 
 def measure(args, record, programs):
-    """All rounds. `programs`: those of the sides that are built."""
+    """Runs all rounds. `programs`: the programs of the frameworks that were built."""
     from sides import LACKS, command
 
     clients = ["numpy"] + [side.removeprefix("jax_") for side in args.sides if side.startswith("jax_")]
@@ -122,7 +122,7 @@ def arguments():
 
 
 def measured(args):
-    """Builds and measures; the lines."""
+    """Builds and measures; returns the lines."""
     from sides import BUILDS, LACKS, build, versions
 
     programs = {side: args.program.get(side) or build(side) for side in args.sides if side in BUILDS}

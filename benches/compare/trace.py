@@ -3,8 +3,8 @@ decoder of 24 layers of width 1,024, written with plain functions and Optax.
 
     python trace.py --client plugin
 
-Each sample is a step function that was never called, with JAX's caches cleared
-before it (`first_s`: the first in the process). Nothing is computed: arguments
+Each sample traces a step function that has not been called before, after clearing
+JAX's caches (`first_s` is the first sample in the process). Nothing is computed: arguments
 are types.
 """
 

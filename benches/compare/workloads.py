@@ -1,8 +1,8 @@
 """The benchmark workloads as a JAX user writes them: Flax linen, Optax, jax.jit.
 
 Each function returns (step, state, inputs): `state, outputs = step(state, *inputs)`,
-where `step` is not yet compiled, the whole state is to be donated, and the first
-of the outputs is the loss.
+where `step` is not yet compiled, the whole state should be donated, and the first
+output is the loss.
 """
 
 import flax.linen as nn
@@ -20,7 +20,7 @@ def scalar():
 
 
 def trainer(model, optimizer, example, loss_fn, **init):
-    """State and step of a linen model without mutable collections."""
+    """Returns the state and the step of a Linen model without mutable collections."""
     params = jax.jit(lambda key: model.init(key, example, **init))(jax.random.key(0))
     state = (params, jax.jit(optimizer.init)(params))
 

@@ -1,5 +1,5 @@
-//! `checkpoint`: a state of 1 GB saved by a `CheckpointManager` in the background and
-//! restored, with what the caller waits for.
+//! `checkpoint`: a state of 1 GB, saved in the background by a `CheckpointManager` and restored.
+//! The line includes the time for which the caller is blocked.
 
 use crate::measure::Plan;
 use crate::report::{Line, Times};
@@ -8,13 +8,13 @@ use ramie::checkpoint::pytree::{StandardRestore, StandardSave};
 use ramie::{DType, State, random, tree};
 use std::time::Instant;
 
-/// Arrays of 16.8 MB each, 1.007 GB in all.
+/// The number of arrays, of 16.8 MB each and 1.007 GB in total.
 const ARRAYS: usize = 60;
 const SHAPE: [usize; 2] = [4096, 1024];
 
-/// Saves and restores as often as samples are taken, after one that is not counted.
+/// Saves and restores once per sample, after one round that is not counted.
 pub fn measure(plan: &Plan) {
-    // As weights are: numbers that cannot be compressed much.
+    // Random numbers, which compress as poorly as weights.
     let values = random::normal(&random::key(0), &SHAPE, DType::F32);
     let array = |i: usize| (format!("layer_{i}"), &values + i as f32);
     let state: State = (0..ARRAYS).map(array).collect();

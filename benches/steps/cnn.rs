@@ -1,6 +1,6 @@
-//! `cnn`: two blocks of convolution 3×3, batch normalization, ReLU and max
-//! pooling, with 32 and 64 features, then a dense layer, on images 28×28×1, 64 a
-//! step, Adam, running statistics updated.
+//! `cnn`: two blocks of 3×3 convolution, batch normalization, ReLU and max pooling, with 32 and
+//! 64 features, followed by a dense layer. Images are 28×28×1, with 64 per step. The optimizer is
+//! Adam, and the running statistics are updated.
 
 use crate::linen_step::{Trainer, cross_entropy, trainer};
 use crate::measure::Workload;

@@ -1,6 +1,6 @@
-//! `collectives`: products of sharded matrices on a mesh (2, 4) of virtual devices,
-//! as the compiler shards them, sending around a ring while multiplying, and sending
-//! both ways. A line each, with the bytes that each device receives.
+//! `collectives`: products of sharded matrices on a mesh (2, 4) of virtual devices: as sharded by
+//! the compiler, with a ring transfer during the multiplication, and with transfers in both
+//! directions. Each prints a line with the number of bytes that each device receives.
 //!
 //! - `product`: `A[X, D/Y] · W[D, F/Y] → [X, F/Y]`
 //! - `sums`: `A[X, D/Y] · W[D/Y, F] → [X, F]`
@@ -26,8 +26,8 @@ const CALLS: usize = 5;
 
 type Program = Box<dyn Fn(Vec<Array>) -> Array + Send + Sync>;
 
-/// Times every program, checks that it gives what the compiler's own gives, and
-/// prints a line.
+/// Measures every program, checks its result against that of the compiler's program, and prints a
+/// line.
 pub fn measure(plan: &Plan) -> Result<()> {
     configure(RuntimeOptions {
         cpu_devices: Some(8),
@@ -55,7 +55,8 @@ pub fn measure(plan: &Plan) -> Result<()> {
         let f = shard_map(f, mesh, [P!["X", "Y"], P![None, "Y"]], P!["X", "Y"]);
         Box::new(move |v| f(v[0].clone(), v[1].clone()))
     };
-    // That all devices of a ring have all sums, types cannot tell.
+    // The types do not show that all devices of a ring have the complete sums, so the check is
+    // off.
     let summed = |f: fn(&Array, &Array) -> Array| -> Program {
         let options = ShardMapOptions {
             mesh: Some(mesh),
@@ -130,7 +131,7 @@ fn measure_one(
 ) -> Result<Array> {
     let steps = plan.steps.unwrap_or(CALLS);
     let program = jit_with(program, options).compile((args.to_vec(),))?;
-    // All collectives of these programs go along `Y`.
+    // All collectives of these programs are along `Y`.
     let moved = traffic(&program.as_text()?, 4).map_err(Error::Configuration)?;
     let run = || program.run((args.to_vec(),));
     let mut out = run()?;

@@ -1,5 +1,5 @@
-//! A decoder as plain functions of arrays: pre-LayerNorm, causal attention, an
-//! MLP of four widths with GELU, learned positions, tied embedding.
+//! A decoder of plain functions: pre-LayerNorm, causal attention, an MLP of four times the width
+//! with GELU, learned positions and tied embeddings.
 
 use ramie::core::{Array, DType, State, einsum, tree, value_and_grad, where_};
 use ramie::nn::Tree;
@@ -113,7 +113,7 @@ impl Block {
 }
 
 impl Params {
-    /// Types of parameters, without elements.
+    /// Returns the types of the parameters, without elements.
     pub fn new(sizes: Sizes) -> Params {
         Params {
             embed: parameter(&[sizes.vocabulary, sizes.width]),
@@ -132,7 +132,7 @@ impl Params {
     }
 }
 
-/// What a train step carries.
+/// The state of a train step.
 #[derive(Tree)]
 pub struct Trainer {
     params: Params,
@@ -140,7 +140,7 @@ pub struct Trainer {
 }
 
 impl Trainer {
-    /// The types of a trainer's arrays, without elements.
+    /// Returns the types of a trainer's arrays, without elements.
     pub fn new(sizes: Sizes, optimizer: &GradientTransformation) -> Trainer {
         let params = Params::new(sizes);
         let moments = ramie::core::eval_shape(|s| optimizer.init(&s), State::of(&params));
@@ -148,7 +148,7 @@ impl Trainer {
     }
 }
 
-/// One step of training: loss, gradient, AdamW.
+/// Returns a train step: loss, gradient, AdamW.
 pub fn train_step(
     heads: usize,
     optimizer: GradientTransformation,
@@ -170,7 +170,7 @@ pub fn train_step(
     }
 }
 
-/// AdamW as the workloads use it.
+/// Returns AdamW with the options of the workloads.
 pub fn optimizer() -> GradientTransformation {
     adamw(1e-3).into()
 }

@@ -1,5 +1,5 @@
-//! `digits`: an MLP 64-128-128-10 with SELU, 1,347 examples a step, gradient
-//! descent, logits returned beside the loss.
+//! `digits`: an MLP 64-128-128-10 with SELU and 1,347 examples per step, trained by gradient
+//! descent. The step also returns the logits.
 
 use crate::measure::{Workload, compile_time, timed};
 use ramie::core::{Array, DType, Result, jit, random};
@@ -66,7 +66,7 @@ pub fn build() -> Result<Workload<Trainer, Box<Step>>> {
     })
 }
 
-/// One step, and its loss.
+/// Runs one step and returns its loss.
 pub fn first_step() -> f32 {
     let (mut state, x, y) = parts();
     let (loss, _) = jit(train_step)(&mut state, x, y);

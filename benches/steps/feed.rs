@@ -1,7 +1,7 @@
-//! `feed`: train steps of the digits classifier on shuffled batches of 128 that a
-//! `DataLoader` makes and brings to the device while steps run, and on one batch
-//! that stays there. A line for each number of workers: `waited_share` is the part of
-//! the time in which a step could not begin, since its batch was not there yet.
+//! `feed`: train steps of the digits classifier on shuffled batches of 128, which a `DataLoader`
+//! makes and copies to the device while steps run, and on a single batch that stays there. There
+//! is one line for each number of workers. `waited_share` is the share of time in which a step
+//! had to wait for its batch.
 
 use crate::digits::{parts, train_step};
 use crate::measure::Plan;

@@ -1,12 +1,12 @@
-//! `first_step`: from the start of a process to its first finished digits step,
-//! with the compilation cache warm.
+//! `first_step`: the time from the start of a process until its first digits step has finished,
+//! with a warm compilation cache.
 
 use crate::report::{Line, Times};
 use std::io::{BufRead, BufReader};
 use std::process::{Command, Stdio};
 use std::time::Instant;
 
-/// Starts `samples` fresh processes over a warm cache and prints a line.
+/// Starts `samples` fresh processes with a warm cache and prints a line.
 pub fn measure(samples: usize) -> std::io::Result<()> {
     let cache = tempfile::tempdir()?;
     let program = std::env::current_exe()?;
@@ -28,7 +28,7 @@ pub fn measure(samples: usize) -> std::io::Result<()> {
         }
         counts = line.trim().to_string();
     }
-    // The first fills the cache, the second is thrown away.
+    // The first run fills the cache, and the second is discarded.
     let empty_cache = times[0];
     let line = Line::of("first_step")
         .times(&Times::new(times.split_off(2)))
@@ -42,8 +42,8 @@ pub fn measure(samples: usize) -> std::io::Result<()> {
     Ok(())
 }
 
-/// What a measured process does: it prints the numbers of programs that it
-/// compiled and loaded, and the loss.
+/// Runs a measured process, which prints the number of programs that it compiled, the number that
+/// it loaded, and the loss.
 pub fn inside() {
     let loss = crate::digits::first_step();
     let stats = ramie::core::compilation_stats();

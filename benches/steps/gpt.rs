@@ -1,5 +1,5 @@
-//! `gpt`: a decoder of four layers, 128 wide with four heads, 96 characters, 16
-//! texts of 128 tokens a step, AdamW.
+//! `gpt`: a decoder of four layers, 128 wide with four heads and a vocabulary of 96 characters,
+//! trained with AdamW on 16 sequences of 128 tokens per step.
 
 use crate::linen_step::{Trainer, cross_entropy, trainer};
 use crate::measure::Workload;

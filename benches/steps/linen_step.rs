@@ -1,4 +1,4 @@
-//! A train step of a Linen module, as the JAX programs beside this one have it.
+//! A train step of a Linen module, equivalent to that of the JAX programs.
 
 use crate::measure::{Workload, compile_time, timed};
 use ramie::core::{Array, Objective, Result, State, jit, random, value_and_grad};
@@ -6,7 +6,7 @@ use ramie::nn::Tree;
 use ramie::nn::linen::{Apply, Module, Variables};
 use ramie::optim::{GradientTransformation, OptState, apply_updates};
 
-/// What a step changes.
+/// The state of a train step.
 #[derive(Tree)]
 pub struct Trainer {
     params: State,
@@ -15,8 +15,8 @@ pub struct Trainer {
     moments: OptState,
 }
 
-/// A workload that trains a module: `objective` makes the loss, and what else a
-/// step returns, of outputs and labels.
+/// Creates a workload that trains a module. `objective` computes the loss, and the step's other
+/// results, from outputs and labels.
 pub fn trainer<M, R>(
     model: &M,
     optimizer: impl Into<GradientTransformation>,
@@ -72,7 +72,7 @@ where
     })
 }
 
-/// Mean cross-entropy of logits and integer labels.
+/// Returns the mean cross-entropy of logits and integer labels.
 pub fn cross_entropy(logits: &Array, labels: &Array) -> Array {
     ramie::optim::softmax_cross_entropy_with_integer_labels(logits, labels).mean()
 }

@@ -1,5 +1,5 @@
-//! `loader`: epochs of a `DataLoader`, on the host, a line for each data set and
-//! number of workers.
+//! `loader`: epochs of a `DataLoader` on the host. There is one line for each dataset and number
+//! of workers.
 
 use crate::measure::Plan;
 use crate::report::{Line, Times};
@@ -9,7 +9,7 @@ use std::hint::black_box;
 
 const BATCH: usize = 128;
 
-/// Loads every case with no worker, one, and two.
+/// Measures every case with zero, one and two workers.
 pub fn measure(plan: &Plan) {
     let rows = (
         Array2::<f32>::from_shape_fn((65_536, 64), |(i, j)| (i + j) as f32),
@@ -34,7 +34,7 @@ pub fn measure(plan: &Plan) {
     pictures(plan, "pictures", images.into_dyn());
 }
 
-/// Brightness from -1 to 1, element by element.
+/// Measures images whose brightness is scaled to the range from -1 to 1, element by element.
 fn pictures(plan: &Plan, case: &str, images: ArrayD<u8>) {
     let count = images.shape()[0];
     report(plan, case, count, |workers| {

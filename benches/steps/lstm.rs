@@ -1,5 +1,5 @@
-//! `lstm`: two layers of 256 over 64 steps of 256 features, 32 sequences a step,
-//! a dense layer on the last state, Adam.
+//! `lstm`: two layers of width 256 over 64 steps of 256 features, with 32 sequences per step,
+//! followed by a dense layer on the last state, trained with Adam.
 
 use crate::linen_step::{Trainer, cross_entropy, trainer};
 use crate::measure::Workload;
@@ -16,7 +16,7 @@ struct Lstm;
 impl Module for Lstm {
     fn call(&self, scope: &mut Scope, mut x: Array) -> Array {
         for _ in 0..2 {
-            // As the JAX program: the plugin lacks the LAPACK that JAX's
+            // The same initializer as in the JAX program: the plugin lacks LAPACK, which JAX's
             // orthogonal initializer calls.
             let cell = OptimizedLSTMCell::new(WIDTH).recurrent_kernel_init(init::lecun_normal());
             x = scope.child(&RNN::new(cell), x);

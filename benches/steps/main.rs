@@ -1,9 +1,9 @@
-//! Times the workloads that `benches/compare` times in JAX; one JSON line each.
+//! Measures the workloads that `benches/compare` measures in JAX; prints a JSON line for each.
 //!
 //! `cargo bench --bench steps -- [WORKLOAD…] [--steps N] [--samples N] [--warmup N]`
 //!
-//! Every workload runs in a process of its own, so that peak memory is its own; so
-//! does every optimizer of `optim`, which `optim/adamw` names alone.
+//! Every workload runs in a separate process, so that its peak memory can be measured. This also
+//! holds for every optimizer of `optim`; `optim/adamw` selects a single one.
 
 mod checkpoint;
 mod cnn;

@@ -1,11 +1,11 @@
-//! The protocol of measurement: some steps to warm up, then samples of many
-//! steps, each step on the state of the last, with one wait at the end.
+//! The measurement protocol: some warm-up steps, then samples of many steps. Each step uses the
+//! state of the previous one, and each sample waits once, at its end.
 
 use crate::report::{Line, Times};
 use ramie::core::{Compiled, Result, Tree, tree};
 use std::time::Instant;
 
-/// How much is measured.
+/// The number of steps and samples.
 pub struct Plan {
     pub steps: Option<usize>,
     pub samples: usize,
@@ -23,7 +23,7 @@ impl Default for Plan {
 }
 
 impl Plan {
-    /// The plan as arguments of this program.
+    /// Returns the plan as arguments of this program.
     pub fn arguments(&self) -> Vec<String> {
         let mut out = vec![
             "--samples".into(),
@@ -38,8 +38,8 @@ impl Plan {
     }
 }
 
-/// A workload: its state, a call of the jitted step, and the time that tracing
-/// and lowering, and compiling, took.
+/// A workload: its state, a call of the jitted step, and the times that tracing and lowering, and
+/// compiling, took.
 pub struct Workload<S, F> {
     pub state: S,
     pub step: F,
@@ -47,14 +47,14 @@ pub struct Workload<S, F> {
     pub compile_s: f64,
 }
 
-/// Times a stage of a workload's making.
+/// Runs a stage of creating a workload; returns its result and its duration in seconds.
 pub fn timed<T>(f: impl FnOnce() -> Result<T>) -> Result<(T, f64)> {
     let start = Instant::now();
     let value = f()?;
     Ok((value, start.elapsed().as_secs_f64()))
 }
 
-/// Compiles without the persistent cache's help; it is only timed.
+/// Compiles without the persistent cache and returns the time it takes.
 pub fn compile_time<S: Tree, A: Tree, R: Tree>(
     lowered: ramie::core::Lowered<S, A, R>,
 ) -> Result<f64> {
@@ -69,7 +69,7 @@ pub fn measure<S: Tree, R: Tree, F: FnMut(&mut S) -> R>(
     default_steps: usize,
     build: impl FnOnce() -> Result<Workload<S, F>>,
 ) -> Result<()> {
-    // Compile times are those of XLA, not of the cache.
+    // Compile times must be those of XLA, not of the cache.
     ramie::core::configure(ramie::core::RuntimeOptions {
         compilation_cache: Some(false),
         ..Default::default()
@@ -109,7 +109,7 @@ pub fn measure<S: Tree, R: Tree, F: FnMut(&mut S) -> R>(
     Ok(())
 }
 
-/// The most memory that this process has had resident.
+/// Returns the peak resident memory of this process.
 fn peak_rss_mb() -> f64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     status

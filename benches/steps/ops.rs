@@ -1,4 +1,4 @@
-//! `ops`: one operation after another outside of `jit`, a line each.
+//! `ops`: single operations outside of `jit`, with one line each.
 
 use crate::measure::Plan;
 use crate::report::{Line, Times};
@@ -34,13 +34,13 @@ const OPERATIONS: [Operation; 16] = [
     ("softmax", |o| o.matrix.softmax(-1)),
 ];
 
-/// Times every operation: `CALLS` calls, and one wait for the last result.
+/// Measures every operation: `CALLS` calls, and one wait for the last result.
 pub fn measure(plan: &Plan) -> Result<()> {
     let platform = devices()[0].client().platform_name();
     let steps = plan.steps.unwrap_or(CALLS);
     let vector = Array::linspace(0.0, 1.0, 1000);
     let operands = Operands {
-        // On the device, as the others are; a literal would stay on the host.
+        // On the device, like the other operands; a literal would stay on the host.
         scalar: vector.index(500),
         matrix: Array::linspace(0.0, 1.0, 64 * 64).reshape(&[64, 64]),
         vector,

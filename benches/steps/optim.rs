@@ -1,9 +1,9 @@
-//! `optim`: one update of 50 million parameters, gradients given, by an optimizer;
-//! a process and a line for each.
+//! `optim`: one update of 50 million parameters by an optimizer, with given gradients. Each
+//! optimizer runs in a separate process and prints a line.
 //!
-//! `held_mb` is what parameters, state and gradients take, `peak_mb` that with the
-//! outputs and intermediate values of the step that do not take over the memory of
-//! donated inputs, as the compiler planned it.
+//! `held_mb` is the size of parameters, state and gradients. `peak_mb` adds the outputs and
+//! intermediate values that do not reuse the memory of donated inputs, as planned by the
+//! compiler.
 
 use crate::measure::{Plan, timed};
 use crate::report::{Line, Times};
@@ -33,7 +33,7 @@ fn optimizer(name: &str) -> GradientTransformation {
     }
 }
 
-/// 12 blocks of four matrices and two vectors.
+/// Creates 12 blocks of four matrices and two vectors.
 fn shapes() -> Vec<(String, Vec<usize>)> {
     let block = [
         ("bias", vec![4096]),

@@ -1,22 +1,22 @@
-//! Samples of time, and the JSON lines that tell them.
+//! Time samples, and the JSON lines that report them.
 
 use crate::measure::Plan;
 use std::fmt::Display;
 use std::time::Instant;
 
-/// Seconds that something took each time, the least first; at least one.
+/// Times in seconds, sorted and with at least one element.
 pub struct Times(Vec<f64>);
 
 impl Times {
-    /// Times that were taken elsewhere.
+    /// Creates times that were measured elsewhere.
     pub fn new(mut seconds: Vec<f64>) -> Times {
         assert!(!seconds.is_empty(), "nothing was measured");
         seconds.sort_by(f64::total_cmp);
         Times(seconds)
     }
 
-    /// Takes the plan's samples: `steps` steps each, and a wait for the last.
-    /// A time is that of one step.
+    /// Takes the plan's samples, of `steps` steps and a wait for the last step each. A time is
+    /// that of one step.
     pub fn sample(plan: &Plan, steps: usize, mut sample: impl FnMut()) -> Times {
         let one = |_| {
             let start = Instant::now();
@@ -26,7 +26,7 @@ impl Times {
         Times::new((0..plan.samples.max(1)).map(one).collect())
     }
 
-    /// The one in the middle, or the mean of the two that are.
+    /// Returns the median.
     pub fn median(&self) -> f64 {
         let middle = self.0.len() / 2;
         match self.0.len() % 2 {
@@ -35,13 +35,13 @@ impl Times {
         }
     }
 
-    /// The least.
+    /// Returns the minimum.
     pub fn best(&self) -> f64 {
         self.0[0]
     }
 }
 
-/// A line of JSON about a workload.
+/// A JSON line about a workload.
 pub struct Line(String);
 
 impl Line {
@@ -51,24 +51,24 @@ impl Line {
             .text("framework", "ramie")
     }
 
-    /// A field of text without characters that JSON escapes.
+    /// Adds a string field without characters that JSON escapes.
     pub fn text(self, name: &str, text: impl Display) -> Line {
         self.value(name, format_args!("\"{text}\""))
     }
 
-    /// A field of anything that is JSON as it is displayed.
+    /// Adds a field whose displayed form is valid JSON.
     pub fn value(mut self, name: &str, value: impl Display) -> Line {
         let comma = if self.0.len() > 1 { ", " } else { "" };
         self.0 += &format!("{comma}\"{name}\": {value}");
         self
     }
 
-    /// A number of seconds, to the microsecond.
+    /// Adds a number of seconds, to the microsecond.
     pub fn seconds(self, name: &str, seconds: f64) -> Line {
         self.value(name, format_args!("{seconds:.6}"))
     }
 
-    /// Median, least and number of samples.
+    /// Adds the median, the minimum and the number of samples.
     pub fn times(self, times: &Times) -> Line {
         self.value("median_s", format_args!("{:e}", times.median()))
             .value("best_s", format_args!("{:e}", times.best()))

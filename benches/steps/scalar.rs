@@ -1,4 +1,4 @@
-//! `scalar`: `x → x + 1`, fed back.
+//! `scalar`: `x → x + 1`, with the output fed back as input.
 
 use crate::measure::{Workload, compile_time, timed};
 use ramie::core::{Array, Result, jit};

@@ -1,5 +1,5 @@
-//! `trace`: tracing and lowering, without compiling, of the train step of a
-//! decoder of 24 layers of width 1,024.
+//! `trace`: tracing and lowering, without compiling, of the train step of a decoder of 24 layers
+//! of width 1,024.
 
 use crate::decoder::{Sizes, Trainer, optimizer, train_step};
 use crate::measure::Plan;
@@ -15,8 +15,8 @@ const SIZES: Sizes = Sizes {
     length: 128,
 };
 
-/// Times one trace at a time, each of a function that was never called, and
-/// prints a line. Nothing is computed: arguments are types.
+/// Measures one trace per sample, each of a function that has not been called before, and prints
+/// a line. Nothing is computed: the arguments are types.
 pub fn measure(plan: &Plan) -> Result<()> {
     let platform = devices()[0].client().platform_name();
     let optimizer = optimizer();

@@ -1,15 +1,15 @@
-//! The bytes that a compiled program sends between devices, from its text.
+//! The number of bytes that a compiled program sends between devices, from its text.
 
 use std::collections::BTreeMap;
 
-/// What the collectives of one kind move.
+/// The collectives of one kind.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Traffic {
     /// The kind, such as `all-gather`.
     pub collective: &'static str,
-    /// How many of them the program runs.
+    /// The number of collectives that the program runs.
     pub count: usize,
-    /// Bytes that each device receives through them in one run.
+    /// The number of bytes that each device receives through them in a run.
     pub bytes: usize,
 }
 
@@ -21,18 +21,18 @@ const COLLECTIVES: [&str; 5] = [
     "reduce-scatter",
 ];
 
-/// The traffic of a program by kind of collective, kinds that do not occur left
-/// out. All are between groups of `n` devices, which the text does not tell; a
-/// device then receives
+/// Returns the traffic of a program by kind of collective, without kinds that do not occur. All
+/// collectives are assumed to be between groups of `n` devices, which the text does not contain.
+/// A device then receives
 ///
-/// - of an `all-gather` or `all-to-all` with a result of `b` bytes `b·(n-1)/n`,
-/// - of a `reduce-scatter` with a result of `b` bytes `b·(n-1)`,
-/// - of an `all-reduce` both, as a ring does it: `2·b·(n-1)/n`,
-/// - of a `collective-permute` its result.
+/// - for an `all-gather` or `all-to-all` with a result of `b` bytes, `b·(n-1)/n`,
+/// - for a `reduce-scatter` with a result of `b` bytes, `b·(n-1)`,
+/// - for an `all-reduce`, both, as in a ring: `2·b·(n-1)/n`,
+/// - for a `collective-permute`, its result.
 ///
 /// # Errors
-/// In words, if a collective is in a loop or a branch, whose number of rounds the
-/// text does not tell, if it comes in two halves, or if the text is not understood.
+/// Returns an error if a collective is in a loop or a branch, whose number of iterations the text
+/// does not contain, if it is asynchronous, or if the text cannot be parsed.
 pub fn traffic(text: &str, n: usize) -> Result<Vec<Traffic>, String> {
     let functions = functions(text);
     let main = functions.keys().find(|name| name.starts_with(MAIN));
@@ -64,10 +64,10 @@ pub fn traffic(text: &str, n: usize) -> Result<Vec<Traffic>, String> {
     Ok(out)
 }
 
-/// How the main computation begins.
+/// The prefix of the entry computation.
 const MAIN: &str = "ENTRY ";
 
-/// The lines of each computation, by its name.
+/// Returns the lines of each computation, by name.
 fn functions(text: &str) -> BTreeMap<&str, Vec<&str>> {
     let mut out: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
     let mut inside = None;
@@ -90,7 +90,7 @@ fn functions(text: &str) -> BTreeMap<&str, Vec<&str>> {
     out
 }
 
-/// The computations that a line names after any of these words.
+/// Returns the computations that a line names after any of these words.
 fn named<'a>(line: &'a str, words: &[&str]) -> Vec<&'a str> {
     let after = words.iter().flat_map(|w| line.split(w).skip(1));
     let names = |rest: &'a str| -> Vec<&'a str> {
@@ -104,7 +104,7 @@ fn named<'a>(line: &'a str, words: &[&str]) -> Vec<&'a str> {
     after.flat_map(names).collect()
 }
 
-/// The lines that one run of a computation runs once each.
+/// Returns the lines that one run of a computation executes once each.
 fn lines_run<'a>(
     functions: &BTreeMap<&'a str, Vec<&'a str>>,
     name: &str,
@@ -130,8 +130,8 @@ fn lines_run<'a>(
     Ok(out)
 }
 
-/// The result's type and the kind, of a line such as
-/// `x = f32[4,8]{1,0} all-gather(y), dimensions={0}`.
+/// Returns the result's type and the kind from a line such as `x = f32[4,8]{1,0} all-gather(y),
+/// dimensions={0}`.
 fn collective_of(line: &str) -> Option<(&str, &'static str)> {
     let (_, value) = line.split_once(" = ")?;
     COLLECTIVES.iter().find_map(|name| {
@@ -140,7 +140,7 @@ fn collective_of(line: &str) -> Option<(&str, &'static str)> {
     })
 }
 
-/// The bytes of a type, or of all types of a tuple.
+/// Returns the size in bytes of a type, or of all types of a tuple.
 fn bytes_of(types: &str) -> Result<usize, String> {
     let mut bytes = 0;
     for part in types.split_inclusive(']') {

@@ -1,5 +1,5 @@
-//! `xor`: an MLP 2-8-1 with tanh, 128 examples a step, gradient descent,
-//! accuracy returned beside the loss.
+//! `xor`: an MLP 2-8-1 with tanh and 128 examples per step, trained by gradient descent. The step
+//! also returns the accuracy.
 
 use crate::linen_step::{Trainer, trainer};
 use crate::measure::Workload;

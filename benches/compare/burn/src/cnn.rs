@@ -1,5 +1,5 @@
-//! `cnn`: convolution, batch normalization that updates its statistics, ReLU, max
-//! pooling, twice; channels first, as Burn has them.
+//! `cnn`: two blocks of convolution, batch normalization with running statistics, ReLU and max
+//! pooling. Images are channels-first, as in Burn.
 
 use crate::protocol::Workload;
 use crate::{adam, classes, normal, train};

@@ -59,7 +59,7 @@ struct Gpt {
 impl Gpt {
     fn new(device: &Device) -> Gpt {
         let normal = |std| Initializer::Normal { mean: 0.0, std };
-        // Narrower than Burn's own, since it is also the last layer.
+        // Smaller than Burn's default, because the embedding is also the output layer.
         let narrow = normal((WIDTH as f64).powf(-0.5));
         let embed = EmbeddingConfig::new(VOCABULARY, WIDTH).with_initializer(narrow);
         Gpt {
@@ -70,7 +70,7 @@ impl Gpt {
         }
     }
 
-    /// A row of logits for each place of each text.
+    /// Returns a row of logits for each position of each sequence.
     fn forward(&self, tokens: Tensor<2, Int>, mask: Tensor<3, Bool>) -> Tensor<2> {
         let mut x = self.embed.forward(tokens) + self.positions.val().unsqueeze::<3>();
         for block in &self.blocks {

@@ -1,4 +1,4 @@
-//! `lstm`: two layers over 64 steps, a dense layer on the last state.
+//! `lstm`: two layers over 64 steps, followed by a dense layer on the last state.
 
 use crate::protocol::Workload;
 use crate::{adam, classes, normal, train};

@@ -1,4 +1,4 @@
-//! The workloads in Burn, on Flex, its CPU backend in Rust alone.
+//! The workloads in Burn, on Flex, its pure Rust CPU backend.
 
 #[path = "../../protocol.rs"]
 mod protocol;
@@ -14,7 +14,7 @@ use burn::prelude::*;
 use burn::tensor::Distribution;
 use protocol::Workload;
 
-/// A workload that trains `model`.
+/// Creates a workload that trains `model`.
 pub fn train<M: Module + 'static>(
     model: M,
     mut optimizer: ModuleOptimizer,
@@ -32,18 +32,18 @@ pub fn train<M: Module + 'static>(
     Workload::new(step, |loss: &Tensor<1>| loss.clone().into_scalar())
 }
 
-/// Adam; with this weight decay, AdamW.
+/// Returns Adam, or AdamW if the weight decay is not 0.
 pub fn adam(weight_decay: f32) -> ModuleOptimizer {
     let config = AdamWConfig::new().with_epsilon(1e-8);
     config.with_weight_decay(weight_decay).init()
 }
 
-/// Random classes, `0` to `count - 1`.
+/// Returns random classes from `0` to `count - 1`.
 pub fn classes<const D: usize>(count: usize, shape: [usize; D], device: &Device) -> Tensor<D, Int> {
     Tensor::<D>::random(shape, Distribution::Uniform(0.0, count as f64), device).int()
 }
 
-/// Random numbers of a normal distribution.
+/// Returns normally distributed random numbers.
 pub fn normal<const D: usize>(shape: [usize; D], device: &Device) -> Tensor<D> {
     Tensor::random(shape, Distribution::Normal(0.0, 1.0), device)
 }

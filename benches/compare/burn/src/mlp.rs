@@ -1,4 +1,4 @@
-//! `xor` and `digits`: dense layers, gradient descent.
+//! `xor` and `digits`: dense layers trained by gradient descent.
 
 use crate::protocol::Workload;
 use crate::{classes, normal, train};
@@ -20,7 +20,7 @@ impl Mlp {
         Mlp { layers }
     }
 
-    /// The last layer's outputs, with an activation between layers.
+    /// Returns the outputs of the last layer, with an activation between layers.
     fn forward(&self, mut x: Tensor<2>, activation: impl Fn(Tensor<2>) -> Tensor<2>) -> Tensor<2> {
         let (last, hidden) = self.layers.split_last().expect("a layer");
         for layer in hidden {
@@ -48,7 +48,7 @@ pub fn xor(device: &Device) -> Workload {
 }
 
 pub fn digits(device: &Device) -> Workload {
-    // From 0 to 1, as in the program of Candle.
+    // From 0 to 1, as in the Candle program.
     let x = classes(17, [1347, 64], device).float() / 16.0;
     let y = classes(10, [1347], device);
     let loss = CrossEntropyLossConfig::new().init(device);

@@ -1,5 +1,5 @@
-//! `cnn`: convolution, batch normalization that updates its statistics, ReLU, max
-//! pooling, twice; channels first, as Candle has them.
+//! `cnn`: two blocks of convolution, batch normalization with running statistics, ReLU and max
+//! pooling. Images are channels-first, as in Candle.
 
 use crate::protocol::Workload;
 use crate::{Parameters, classes};
@@ -33,7 +33,8 @@ pub fn build() -> Result<Workload> {
     })
 }
 
-/// Adam with a rate of 1e-3; with this weight decay, AdamW.
+/// Returns the options of Adam with a learning rate of 1e-3, or of AdamW if the weight decay is
+/// not 0.
 pub fn adam(weight_decay: f64) -> ParamsAdamW {
     ParamsAdamW {
         weight_decay,

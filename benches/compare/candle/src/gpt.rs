@@ -13,8 +13,8 @@ const LAYERS: usize = 4;
 const LENGTH: usize = 128;
 const BATCH: usize = 16;
 
-/// Layer normalization of Candle's plain operations: its layer has no gradient
-/// where it has a bias.
+/// Layer normalization from Candle's basic operations, because Candle's layer with a bias has no
+/// gradient.
 struct Norm {
     scale: Tensor,
     bias: Tensor,
@@ -58,7 +58,7 @@ impl Block {
         })
     }
 
-    /// `mask` is 0 where a place may look and negative infinity elsewhere.
+    /// `mask` is 0 where a position may attend and negative infinity elsewhere.
     fn attention(&self, x: &Tensor, mask: &Tensor) -> Result<Tensor> {
         let heads = |layer: &Linear| {
             let h = layer.forward(x)?;
@@ -75,7 +75,7 @@ impl Block {
 
     fn forward(&self, x: &Tensor, mask: &Tensor) -> Result<Tensor> {
         let x = (x + self.attention(&self.norm1.forward(x)?, mask)?)?;
-        // The approximation by tanh.
+        // Candle's `gelu` is the tanh approximation.
         let h = self.up.forward(&self.norm2.forward(&x)?)?.gelu()?;
         x + self.down.forward(&h)?
     }
@@ -95,7 +95,7 @@ pub fn build() -> Result<Workload> {
     let parameters = Parameters::new();
     let vars = parameters.builder();
     let normal = |stdev| Init::Randn { mean: 0.0, stdev };
-    // Narrower than Candle's own, since it is also the last layer.
+    // Smaller than Candle's default, because the embedding is also the output layer.
     let narrow = normal((WIDTH as f64).powf(-0.5));
     let embed = vars.get_with_hints((VOCABULARY, WIDTH), "embed", narrow)?;
     let embed = Embedding::new(embed, WIDTH);

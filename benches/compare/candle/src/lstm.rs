@@ -1,4 +1,4 @@
-//! `lstm`: two layers over 64 steps, a dense layer on the last state.
+//! `lstm`: two layers over 64 steps, followed by a dense layer on the last state.
 
 use crate::cnn::adam;
 use crate::protocol::Workload;
@@ -14,7 +14,7 @@ pub fn build() -> Result<Workload> {
     let y = classes(10, &[32])?;
     let parameters = Parameters::new();
     let vars = parameters.builder();
-    // One bias, as Flax's cell has it.
+    // A single bias, as in Flax's cell.
     let one_bias = LSTMConfig {
         b_ih_init: None,
         ..LSTMConfig::default()

@@ -12,7 +12,7 @@ use candle_core::{DType, Device, Result, Tensor};
 use candle_nn::{Optimizer, VarBuilder, VarMap};
 use protocol::Workload;
 
-/// Where new parameters are made.
+/// The collection of a model's parameters.
 pub struct Parameters(VarMap);
 
 impl Parameters {
@@ -24,7 +24,7 @@ impl Parameters {
         VarBuilder::from_varmap(&self.0, DType::F32, &Device::Cpu)
     }
 
-    /// A workload that trains them: `loss` of all parameters, and a step of the
+    /// Creates a workload that trains the parameters with `loss`. A step is a step of the
     /// optimizer.
     pub fn train<O: Optimizer + 'static>(
         self,
@@ -41,13 +41,13 @@ impl Parameters {
     }
 }
 
-/// A workload of steps that return a tensor with one element.
+/// Creates a workload from a step that returns a tensor with one element.
 fn workload(step: impl FnMut() -> Tensor + 'static) -> Workload {
-    // Candle computes at once on the CPU: there is nothing to wait for.
+    // Candle computes synchronously on the CPU, so there is nothing to wait for.
     Workload::new(step, |loss| loss.to_scalar().expect("one number"))
 }
 
-/// Random classes, `0` to `count - 1`.
+/// Returns random classes from `0` to `count - 1`.
 pub fn classes(count: usize, shape: &[usize]) -> Result<Tensor> {
     Tensor::rand(0f32, count as f32, shape, &Device::Cpu)?.to_dtype(DType::U32)
 }

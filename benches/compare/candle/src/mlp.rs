@@ -1,4 +1,4 @@
-//! `xor` and `digits`: dense layers, gradient descent.
+//! `xor` and `digits`: dense layers trained by gradient descent.
 
 use crate::Parameters;
 use crate::classes;
@@ -6,7 +6,7 @@ use crate::protocol::Workload;
 use candle_core::{DType, Device, Result, Tensor};
 use candle_nn::{Linear, Module, SGD, VarBuilder, linear, loss, ops};
 
-/// Layers of these sizes.
+/// Creates layers of these sizes.
 fn layers(sizes: &[usize], vars: VarBuilder<'_>) -> Result<Vec<Linear>> {
     let pairs = sizes.windows(2).enumerate();
     pairs
@@ -14,7 +14,7 @@ fn layers(sizes: &[usize], vars: VarBuilder<'_>) -> Result<Vec<Linear>> {
         .collect()
 }
 
-/// The last layer's outputs, with an activation between layers.
+/// Returns the outputs of the last layer, with an activation between layers.
 fn forward(
     layers: &[Linear],
     x: &Tensor,
@@ -45,7 +45,7 @@ pub fn xor() -> Result<Workload> {
 }
 
 pub fn digits() -> Result<Workload> {
-    // From 0 to 1: from 0 to 16, Candle's initial weights end in NaN.
+    // From 0 to 1: inputs from 0 to 16 produce NaN with Candle's initial weights.
     let x = (classes(17, &[1347, 64])?.to_dtype(DType::F32)? / 16.0)?;
     let y = classes(10, &[1347])?;
     let parameters = Parameters::new();
