@@ -1,4 +1,4 @@
-//! Element types and the promotion lattice.
+//! Dtypes and the promotion lattice.
 
 use bytemuck::NoUninit;
 use half::{bf16, f16};
@@ -16,7 +16,7 @@ use std::fmt;
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum DType {
-    /// Truth values, one byte each on the host.
+    /// Booleans, stored as one byte on the host.
     Bool,
     /// 8-bit signed integers.
     I8,
@@ -42,17 +42,17 @@ pub enum DType {
     F32,
     /// IEEE 754 double precision.
     F64,
-    /// Floats of 8 bits: 4 exponent and 3 fraction bits, finite.
+    /// 8-bit floats: 4 exponent and 3 fraction bits, no infinities.
     F8E4M3Fn,
-    /// Floats of 8 bits: 5 exponent and 2 fraction bits, with infinities.
+    /// 8-bit floats: 5 exponent and 2 fraction bits, with infinities.
     F8E5M2,
-    /// Floats of 8 bits: 4 and 3 bits, finite, without minus zero.
+    /// 8-bit floats: 4 exponent and 3 fraction bits, no infinities and no negative zero.
     F8E4M3Fnuz,
-    /// Floats of 8 bits: 5 and 2 bits, finite, without minus zero.
+    /// 8-bit floats: 5 exponent and 2 fraction bits, no infinities and no negative zero.
     F8E5M2Fnuz,
-    /// Powers of two in 8 bits.
+    /// 8-bit powers of two.
     F8E8M0Fnu,
-    /// Floats of 4 bits: 2 exponent bits and 1 fraction bit, finite.
+    /// 4-bit floats: 2 exponent bits and 1 fraction bit, no infinities.
     F4E2M1Fn,
     /// 4-bit signed integers.
     I4,
@@ -62,29 +62,28 @@ pub enum DType {
     I2,
     /// 2-bit unsigned integers.
     U2,
-    /// Complex numbers of two `f32`, the default complex type.
+    /// Complex numbers with `f32` parts, the default complex type.
     C64,
-    /// Complex numbers of two `f64`.
+    /// Complex numbers with `f64` parts.
     C128,
 }
 
 use DType::*;
 
 impl DType {
-    /// Every element type, in the order of the enumeration.
+    /// All dtypes, in the order of the enumeration.
     pub const ALL: [DType; 25] = [
         Bool, I8, I16, I32, I64, U8, U16, U32, U64, BF16, F16, F32, F64, F8E4M3Fn, F8E5M2,
         F8E4M3Fnuz, F8E5M2Fnuz, F8E8M0Fnu, F4E2M1Fn, I4, U4, I2, U2, C64, C128,
     ];
 
-    /// Truth values and the real numbers that combine with one another without
-    /// an explicit conversion: all but the [narrow](DType::is_narrow) and the
-    /// complex ones.
+    /// Booleans and the real numbers that combine with each other without an explicit conversion:
+    /// all dtypes except the [narrow](DType::is_narrow) and the complex dtypes.
     pub const COMMON: [DType; 13] = [
         Bool, I8, I16, I32, I64, U8, U16, U32, U64, BF16, F16, F32, F64,
     ];
 
-    /// Bytes that one element takes on the host.
+    /// Returns the size of an element on the host in bytes.
     pub const fn size(self) -> usize {
         match self {
             Bool | I8 | U8 | I4 | U4 | I2 | U2 => 1,
@@ -96,8 +95,8 @@ impl DType {
         }
     }
 
-    /// The type itself, or one of whole bytes that holds its numbers: what the
-    /// compiler is given where it does not take elements of less than a byte.
+    /// Returns the dtype itself, or a dtype of whole bytes that represents its numbers, for
+    /// compilers that do not support elements smaller than a byte.
     pub(crate) const fn whole_bytes(self) -> DType {
         match self {
             F4E2M1Fn => F8E4M3Fn,
@@ -107,7 +106,7 @@ impl DType {
         }
     }
 
-    /// Bits that one element takes (8 for `Bool`).
+    /// Returns the number of bits of an element (8 for `Bool`).
     pub const fn bits(self) -> usize {
         match self {
             I4 | U4 | F4E2M1Fn => 4,
@@ -116,29 +115,29 @@ impl DType {
         }
     }
 
-    /// `true` for the floating-point types, narrow ones included.
+    /// Returns `true` for floating-point dtypes, including narrow floats.
     pub const fn is_float(self) -> bool {
         matches!(self, BF16 | F16 | F32 | F64) || (self.is_narrow() && !self.is_integer())
     }
 
-    /// `true` for floats of eight bits and less, and integers of less than
-    /// eight: types for storage, which meet no other type without an explicit
+    /// Returns `true` for floats of at most eight bits and integers of less than eight bits.
+    /// These dtypes are for storage: most combinations with other dtypes require an explicit
     /// conversion.
     pub const fn is_narrow(self) -> bool {
         self as usize > F64 as usize && !self.is_complex()
     }
 
-    /// `true` for the complex types.
+    /// Returns `true` for complex dtypes.
     pub const fn is_complex(self) -> bool {
         matches!(self, C64 | C128)
     }
 
-    /// `true` for floats and complex numbers, the types that have derivatives.
+    /// Returns `true` for floats and complex numbers, the dtypes that are differentiable.
     pub const fn is_inexact(self) -> bool {
         self.is_float() || self.is_complex()
     }
 
-    /// The type of the real and imaginary parts; of a real type, itself.
+    /// Returns the dtype of the real and imaginary parts. A real dtype is returned unchanged.
     ///
     /// ```
     /// use ramie_core::DType;
@@ -152,8 +151,8 @@ impl DType {
         }
     }
 
-    /// The type of complex numbers with parts of this type: `C128` for `F64`
-    /// and `C128`, else `C64`.
+    /// Returns the complex dtype with parts of this dtype: `C128` for `F64` and `C128`, otherwise
+    /// `C64`.
     pub const fn complex(self) -> DType {
         match self {
             F64 | C128 => C128,
@@ -161,12 +160,12 @@ impl DType {
         }
     }
 
-    /// `true` for signed and unsigned integers, not for `Bool`.
+    /// Returns `true` for signed and unsigned integers, but not for `Bool`.
     pub const fn is_integer(self) -> bool {
         matches!(self, I8 | I16 | I32 | I64 | I4 | I2) || self.is_unsigned()
     }
 
-    /// `true` for types that hold negative numbers.
+    /// Returns `true` for dtypes that can represent negative real numbers.
     pub const fn is_signed(self) -> bool {
         match self {
             F8E8M0Fnu => false,
@@ -175,12 +174,12 @@ impl DType {
         }
     }
 
-    /// `true` for unsigned integers.
+    /// Returns `true` for unsigned integers.
     pub const fn is_unsigned(self) -> bool {
         matches!(self, U8 | U16 | U32 | U64 | U4 | U2)
     }
 
-    /// The short name, as in a printed jaxpr: `f32`, `bool`.
+    /// Returns the short name, as in a printed jaxpr: `f32`, `bool`.
     pub const fn name(self) -> &'static str {
         match self {
             Bool => "bool",
@@ -211,7 +210,7 @@ impl DType {
         }
     }
 
-    /// NumPy's name: `float32`, `bool`.
+    /// Returns NumPy's name: `float32`, `bool`.
     pub const fn numpy_name(self) -> &'static str {
         match self {
             Bool => "bool",
@@ -242,7 +241,7 @@ impl DType {
         }
     }
 
-    /// The element type in StableHLO text: `f32`, `i1`, `ui8`.
+    /// Returns the name in StableHLO text: `f32`, `i1`, `ui8`.
     pub const fn mlir(self) -> &'static str {
         match self {
             Bool => "i1",
@@ -261,7 +260,7 @@ impl DType {
         }
     }
 
-    /// The runtime's name for this type.
+    /// Returns the corresponding type of the runtime.
     pub const fn element_type(self) -> ElementType {
         match self {
             Bool => ElementType::Pred,
@@ -292,14 +291,14 @@ impl DType {
         }
     }
 
-    /// The type for one of the runtime's, where Ramie has it.
+    /// Returns the dtype for a type of the runtime, or `None` if Ramie does not support it.
     pub fn from_element_type(ty: ElementType) -> Option<DType> {
         DType::ALL.into_iter().find(|d| d.element_type() == ty)
     }
 
-    /// The least upper bound of two types in JAX's lattice; `weak` marks
-    /// operands whose type gives way, as a bare literal's does. Returns the
-    /// type and whether it is weak itself.
+    /// Returns the least upper bound of two dtypes in JAX's promotion lattice, and whether the
+    /// result is weak. The booleans mark weakly typed operands, such as literals, which adopt the
+    /// dtype of the other operand.
     ///
     /// ```
     /// use ramie_core::DType::{self, *};
@@ -311,8 +310,8 @@ impl DType {
     /// ```
     ///
     /// # Panics
-    /// If a narrow type meets a definite other one, with which it has no upper
-    /// bound; see [`try_promote`](DType::try_promote).
+    /// Panics if a narrow dtype is combined with a strong dtype with which it has no upper bound;
+    /// see [`try_promote`](DType::try_promote).
     #[track_caller]
     pub fn promote(a: (DType, bool), b: (DType, bool)) -> (DType, bool) {
         if let Some(promoted) = DType::try_promote(a, b) {
@@ -326,8 +325,7 @@ impl DType {
         ))
     }
 
-    /// [`promote`](DType::promote), or `None` where the types have no upper
-    /// bound.
+    /// Same as [`promote`](DType::promote), but returns `None` if the dtypes have no upper bound.
     ///
     /// ```
     /// use ramie_core::DType::{self, *};
@@ -350,10 +348,10 @@ impl DType {
     }
 }
 
-/// The type promotion lattice of JAX: `bool → i* → {u8, i8} → … → f* → {bf16,
-/// f16} → f32 → f64`, where `i*` and `f*` are the types of weak operands; from
-/// `f*`, `f32` and `f64` also to `c* → c64 → c128`. Narrow types are above `i*`
-/// and `f*`, and below nothing.
+/// JAX's type promotion lattice: `bool → i* → {u8, i8} → … → f* → {bf16, f16} → f32 → f64`, where
+/// `i*` and `f*` are the dtypes of weak operands. `f*`, `f32` and `f64` also lead to
+/// `c* → c64 → c128`. Narrow integers are above `i*`, narrow floats above `f*`, and both are
+/// below no other dtype.
 mod lattice {
     use super::DType;
 
@@ -413,7 +411,7 @@ mod lattice {
         }
     }
 
-    /// The node above both whose own bounds are all the common ones.
+    /// Returns the least upper bound: the common node whose own upper bounds are all common ones.
     pub fn join(a: usize, b: usize) -> Option<usize> {
         let common = UP[a] & UP[b];
         (0..NODES).find(|&n| common & (1 << n) != 0 && UP[n] == common)
@@ -426,24 +424,23 @@ impl fmt::Display for DType {
     }
 }
 
-/// A Rust type that can be an array's element: `bool`, integers, `f32`, `f64`,
-/// the 16-bit floats of the `half` crate, complex numbers of the `num-complex`
-/// crate, and the narrow types of this one.
+/// A Rust type of array elements: `bool`, integers, `f32`, `f64`, the 16-bit floats of the `half`
+/// crate, complex numbers of the `num-complex` crate, and the narrow types of this crate.
 pub trait Element:
     NoUninit + Copy + Send + Sync + PartialEq + fmt::Debug + Default + 'static
 {
-    /// The element type.
+    /// The corresponding dtype.
     const DTYPE: DType;
-    /// `count` elements whose memory `fill` writes, as a device stores them:
-    /// one byte each for truth values, else the element itself.
+    /// Reads `count` elements from memory that `fill` writes in the format of a device: one byte
+    /// for a boolean, otherwise the element itself.
     ///
     /// # Errors
-    /// That of `fill`.
+    /// Returns the error of `fill`.
     fn read_with<E>(
         count: usize,
         fill: impl FnOnce(&mut [u8]) -> Result<(), E>,
     ) -> Result<Vec<Self>, E>;
-    /// The value as a scalar literal.
+    /// Converts the value to a scalar literal.
     fn to_scalar(self) -> crate::Scalar;
 }
 

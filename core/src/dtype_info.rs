@@ -1,57 +1,56 @@
-//! What is known of element types: limits of numbers, kinds, and which type
-//! holds what others do.
+//! Properties of dtypes: numeric limits, kinds and safe casts.
 
 use crate::narrow::{NarrowFloat, exponent};
 use crate::{Array, DType};
 
-/// Limits of a floating-point type; see [`finfo`].
+/// Numeric limits of a floating-point dtype; see [`finfo`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct FloatInfo {
-    /// The type.
+    /// The dtype.
     pub dtype: DType,
-    /// Bits of an element.
+    /// Number of bits of an element.
     pub bits: usize,
-    /// Bits of the exponent (`nexp`).
+    /// Number of exponent bits (`nexp`).
     pub exponent_bits: u32,
-    /// Bits of the fraction (`nmant`).
+    /// Number of fraction bits (`nmant`).
     pub fraction_bits: u32,
-    /// The distance from 1 to the next larger number.
+    /// Distance from 1 to the next larger number.
     pub eps: f64,
-    /// The distance from 1 to the next smaller number.
+    /// Distance from 1 to the next smaller number.
     pub epsneg: f64,
-    /// The largest finite number.
+    /// Largest finite number.
     pub max: f64,
-    /// The smallest finite number, `-max`.
+    /// Smallest finite number. Equals `-max`, except for unsigned formats.
     pub min: f64,
-    /// The smallest positive number of full precision (`tiny`).
+    /// Smallest positive number with full precision (`tiny`).
     pub smallest_normal: f64,
-    /// The smallest positive number.
+    /// Smallest positive number.
     pub smallest_subnormal: f64,
-    /// The exponent of the smallest normal number (`minexp`).
+    /// Exponent of the smallest normal number (`minexp`).
     pub min_exponent: i32,
-    /// The smallest exponent that overflows (`maxexp`).
+    /// Smallest exponent that overflows (`maxexp`).
     pub max_exponent: i32,
-    /// Decimal digits that are kept.
+    /// Number of decimal digits that are preserved.
     pub precision: u32,
-    /// `10⁻ᵖ` for that many digits `p`.
+    /// `10⁻ᵖ`, where `p` is the precision.
     pub resolution: f64,
 }
 
-/// Limits of an integer type; see [`iinfo`].
+/// Numeric limits of an integer dtype; see [`iinfo`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct IntInfo {
-    /// The type.
+    /// The dtype.
     pub dtype: DType,
-    /// Bits of an element.
+    /// Number of bits of an element.
     pub bits: usize,
-    /// The smallest number.
+    /// Smallest number.
     pub min: i128,
-    /// The largest number.
+    /// Largest number.
     pub max: i128,
 }
 
-/// Limits of a floating-point type (`jnp.finfo`); of complex numbers those of
-/// their parts.
+/// Returns the numeric limits of a floating-point dtype (`jnp.finfo`), or of the parts of a
+/// complex dtype.
 ///
 /// ```
 /// use ramie_core::{DType, finfo};
@@ -60,14 +59,14 @@ pub struct IntInfo {
 /// ```
 ///
 /// # Panics
-/// If the type holds no floats.
+/// Panics if the dtype is neither a floating-point nor a complex dtype.
 #[track_caller]
 pub fn finfo(dtype: DType) -> FloatInfo {
     let dtype = dtype.real();
-    // In two steps, for powers of the ends of f64 are not powers themselves.
+    // Computed in two steps, because powers at the limits of f64 overflow or underflow otherwise.
     let two = |power: i32| 2f64.powi(power / 2) * 2f64.powi(power - power / 2);
-    // Bits of the fraction, smallest exponent, smallest and largest number, and
-    // decimal digits.
+    // Returns the number of fraction bits, the smallest exponent, the smallest and the largest
+    // number, and the number of decimal digits.
     let ieee = |exponent_bits: u32, fraction: u32| {
         let bias = (1i32 << (exponent_bits - 1)) - 1;
         let max = (2.0 - two(-(fraction as i32))) * two(bias);
@@ -108,7 +107,7 @@ pub fn finfo(dtype: DType) -> FloatInfo {
     }
 }
 
-/// Limits of an integer type (`jnp.iinfo`).
+/// Returns the numeric limits of an integer dtype (`jnp.iinfo`).
 ///
 /// ```
 /// use ramie_core::{DType, iinfo};
@@ -117,7 +116,7 @@ pub fn finfo(dtype: DType) -> FloatInfo {
 /// ```
 ///
 /// # Panics
-/// If the type holds no integers.
+/// Panics if the dtype is not an integer dtype.
 #[track_caller]
 pub fn iinfo(dtype: DType) -> IntInfo {
     assert!(
@@ -135,7 +134,7 @@ pub fn iinfo(dtype: DType) -> IntInfo {
     }
 }
 
-/// The type that operands of two types are computed in (`jnp.promote_types`).
+/// Returns the dtype in which operands of two dtypes are computed (`jnp.promote_types`).
 ///
 /// ```
 /// use ramie_core::{DType, promote_types};
@@ -143,25 +142,26 @@ pub fn iinfo(dtype: DType) -> IntInfo {
 /// ```
 ///
 /// # Panics
-/// If one is a type of less than a byte or a float of 8 bits, which has a common
-/// type only with itself.
+/// Panics if the dtypes have no common dtype: if a narrow integer is combined with another dtype
+/// than itself and `Bool`, or a narrow float with another float, a complex dtype or a narrow
+/// integer.
 #[track_caller]
 pub fn promote_types(a: DType, b: DType) -> DType {
     DType::promote((a, false), (b, false)).0
 }
 
-/// The type that arrays are computed in together (`jnp.result_type`); numbers
-/// made by `Array` operators from literals give way.
+/// Returns the dtype in which arrays are computed together (`jnp.result_type`). Weakly typed
+/// arrays, which result from literals, adopt the dtype of the others.
 ///
 /// # Panics
-/// If there are no arrays.
+/// Panics if there are no arrays.
 #[track_caller]
 pub fn result_type<A: std::borrow::Borrow<Array>>(arrays: &[A]) -> DType {
     crate::ops::common_type("result_type", arrays).0
 }
 
-/// Whether every element of `from` has an equal one of `to` (`jnp.can_cast`
-/// with NumPy's rule for safe casts: 64-bit integers may go to `f64`).
+/// Returns whether every element of `from` can be represented by `to` (`jnp.can_cast` with
+/// NumPy's rule for safe casts, which permits 64-bit integers to `f64`).
 ///
 /// ```
 /// use ramie_core::{DType, can_cast};
@@ -191,10 +191,10 @@ pub fn can_cast(from: DType, to: DType) -> bool {
     }
 }
 
-/// A set of element types, as NumPy's abstract types are.
+/// A set of dtypes, like NumPy's abstract types.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum DTypeKind {
-    /// Truth values.
+    /// Booleans.
     Bool,
     /// Signed and unsigned integers (`jnp.integer`).
     Integer,
@@ -206,14 +206,13 @@ pub enum DTypeKind {
     Floating,
     /// Complex numbers (`jnp.complexfloating`).
     ComplexFloating,
-    /// Real and complex floating-point numbers, which have derivatives
-    /// (`jnp.inexact`).
+    /// Real and complex floating-point numbers, which are differentiable (`jnp.inexact`).
     Inexact,
-    /// All but truth values (`jnp.number`).
+    /// All dtypes except booleans (`jnp.number`).
     Number,
 }
 
-/// Whether a type is of a kind (`jnp.issubdtype`, `jnp.isdtype`).
+/// Returns whether a dtype is of a kind (`jnp.issubdtype`, `jnp.isdtype`).
 ///
 /// ```
 /// use ramie_core::{DType, DTypeKind, issubdtype};

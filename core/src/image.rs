@@ -1,30 +1,29 @@
-//! Images of another size (`jax.image`).
+//! Image resizing (`jax.image`).
 //!
-//! An output pixel is a weighted sum of input pixels, one axis at a time. The
-//! weights come from a kernel, a function of the distance between the centres
-//! of the pixels; with antialiasing the kernel widens with the pixels of a
-//! smaller image.
+//! An output pixel is a weighted sum of input pixels, one axis at a time. The weights are given
+//! by a kernel, a function of the distance between the centers of the pixels. With antialiasing,
+//! the kernel is widened when the image is downsampled.
 
 use crate::{Array, DType, DotDimensionNumbers, IntoArray, Precision, where_};
 
-/// How pixels between pixels are estimated.
+/// Interpolation methods.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ResizeMethod {
-    /// The nearest pixel.
+    /// Nearest neighbor.
     Nearest,
-    /// Between the neighbours, linearly.
+    /// Linear interpolation.
     Linear,
-    /// Lanczos's windowed sinc over 3 pixels on each side.
+    /// Lanczos windowed sinc with 3 pixels on each side.
     Lanczos3,
-    /// Lanczos's windowed sinc over 5 pixels on each side.
+    /// Lanczos windowed sinc with 5 pixels on each side.
     Lanczos5,
-    /// Keys's cubic convolution with a = -0.5 (Keys 1981, "Cubic convolution
-    /// interpolation for digital image processing").
+    /// Keys cubic convolution with a = -0.5 (Keys 1981, "Cubic convolution interpolation for
+    /// digital image processing").
     Cubic,
-    /// With antialiasing as [`Cubic`](ResizeMethod::Cubic); without it, cubic
-    /// convolution with a = -0.75 and repeated edges, as PyTorch does.
+    /// Same as [`Cubic`](ResizeMethod::Cubic) with antialiasing. Without antialiasing, cubic
+    /// convolution with a = -0.75 and repeated edges, as in PyTorch.
     CubicPytorch,
-    /// The mean over the area that the output pixel covers.
+    /// The mean over the area of the output pixel.
     Area,
 }
 
@@ -61,7 +60,7 @@ impl Kernel {
 }
 
 impl ResizeMethod {
-    /// The kernel, and how many pixels the edges are repeated for.
+    /// Returns the kernel, and the number of pixels by which the edges are repeated.
     fn kernel(self, antialias: bool) -> (Kernel, usize) {
         match self {
             ResizeMethod::Nearest => unreachable!("the nearest pixel needs no weights"),
@@ -75,7 +74,7 @@ impl ResizeMethod {
     }
 }
 
-/// The weights `[n, size]` of `n` input pixels in `size` output pixels.
+/// Computes the weights `[n, size]` of `n` input pixels in `size` output pixels.
 fn weights(
     n: usize,
     size: usize,
@@ -103,7 +102,7 @@ fn weights(
             kernel.weights(&distance)
         }
     };
-    // What lies beyond the edges counts for the pixels at the edges.
+    // The weights of pixels beyond the edges are added to those of the edge pixels.
     let raw = match repeat {
         0 => raw,
         k => {
@@ -136,7 +135,7 @@ fn check_rank(operation: &str, image: &Array, shape: &[usize]) {
     );
 }
 
-/// Image values as floats; those of small integers as `f32`.
+/// Converts image values to floats; integers become `f32`.
 fn inexact(image: &Array) -> Array {
     match image.dtype().is_inexact() {
         true => image.clone(),
@@ -144,9 +143,9 @@ fn inexact(image: &Array) -> Array {
     }
 }
 
-/// The image scaled to `shape`, with antialiasing where it gets smaller
-/// (`jax.image.resize`). Axes whose size does not change are left alone: for
-/// `[batch, height, width, channels]` name the same batch and channels.
+/// Resizes an image to `shape`, with antialiasing when downsampling (`jax.image.resize`). Axes
+/// with the same size are left unchanged: for images `[batch, height, width, channels]`, pass the
+/// same batch size and number of channels.
 ///
 /// ```
 /// use ramie_core::{Array, image};
@@ -154,19 +153,18 @@ fn inexact(image: &Array) -> Array {
 /// let wide = image::resize(&row, &[4], image::ResizeMethod::Linear);
 /// assert_eq!(wide.to_vec::<f32>(), [1.0, 1.5, 2.5, 3.0]);
 /// ```
-///
 /// # Panics
-/// If `shape` does not name a size for each axis.
+/// Panics if the length of `shape` differs from the number of axes.
 #[track_caller]
 pub fn resize(image: &Array, shape: &[usize], method: ResizeMethod) -> Array {
     resize_with(image, shape, method, true)
 }
 
-/// [`resize`] with or without antialiasing
+/// Resizes an image like [`resize`], with optional antialiasing
 /// (`jax.image.resize(.., antialias=..)`).
 ///
 /// # Panics
-/// As [`resize`].
+/// Panics in the same cases as [`resize`].
 #[track_caller]
 pub fn resize_with(image: &Array, shape: &[usize], method: ResizeMethod, antialias: bool) -> Array {
     check_rank("resize", image, shape);
@@ -203,7 +201,7 @@ fn nearest(x: &Array, axis: usize, size: usize) -> Array {
     x.take(&centres.floor().astype(DType::I32), axis as isize)
 }
 
-/// The product of an axis with weights `[axis, new axis]`.
+/// Contracts an axis with weights `[axis, new axis]`.
 fn contract(x: &Array, axis: usize, weights: &Array) -> Array {
     let numbers = DotDimensionNumbers::new([&[axis], &[0]], [&[], &[]]);
     let weights = weights.astype(x.dtype());
@@ -211,15 +209,14 @@ fn contract(x: &Array, axis: usize, weights: &Array) -> Array {
         .move_axis(-1, axis as isize)
 }
 
-/// The image scaled and moved along some axes: the input location `x` goes to
-/// `x * scale + translation`, in pixels whose centres are at halves; what comes
-/// from outside of the image is zero (`jax.image.scale_and_translate`).
-/// `scale` and `translation` have one element for each of `spatial_axes`, and
-/// may be traced and differentiated.
+/// Scales and translates an image along some axes: the input location `x` is mapped to
+/// `x * scale + translation`, in pixels whose centers are at half-integers. Pixels from outside
+/// the image are zero (`jax.image.scale_and_translate`). `scale` and `translation` have one
+/// element for each of `spatial_axes`. They may be traced and differentiated.
 ///
 /// # Panics
-/// If `shape` does not name a size for each axis, `scale` or `translation` has
-/// another number of elements, or the method is the nearest pixel.
+/// Panics if the length of `shape` differs from the number of axes, if `scale` or `translation`
+/// has a different number of elements than `spatial_axes`, or if the method is nearest neighbor.
 #[track_caller]
 pub fn scale_and_translate(
     image: &Array,

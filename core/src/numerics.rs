@@ -1,4 +1,4 @@
-//! Finding the operation that makes a NaN or an infinity.
+//! Detection of operations that produce NaN or infinity.
 
 use crate::jaxpr::ClosedJaxpr;
 use crate::jit::disable_jit;
@@ -11,13 +11,13 @@ use std::panic::Location;
 use std::sync::Once;
 use std::sync::atomic::{AtomicU8, Ordering};
 
-/// What results are looked for, as bits.
+/// Bits of the kinds of values that are checked for.
 const NANS: u8 = 1;
 const INFS: u8 = 2;
-/// The environment has not been asked.
+/// The environment has not been read yet.
 const UNREAD: u8 = 4;
 
-/// One number, since every call looks at it.
+/// A single number, since every call reads it.
 static LOOKED_FOR: AtomicU8 = AtomicU8::new(UNREAD);
 
 #[inline]
@@ -56,14 +56,13 @@ fn look_for(kind: u8, on: bool) {
     }
 }
 
-/// Looks for NaN in the results of every operation and every call of a jitted
-/// function, and panics where there is one (`jax.debug_nans`). Also switched on
-/// by `RAMIE_DEBUG_NANS=1`.
+/// Checks the results of every operation and of every call of a jitted function for NaN, and
+/// panics if one is found (`jax.debug_nans`). `RAMIE_DEBUG_NANS=1` also enables it.
 ///
-/// A jitted function whose result has a NaN is run again operation by
-/// operation, so that the panic names the first operation that makes one and
-/// the line that it comes from. Every call waits for its results and keeps its
-/// arguments, so programs run slower and take more memory.
+/// If the result of a jitted function contains NaN, the function is run again operation by
+/// operation, so that the panic names the first operation that produces NaN, and its source line.
+/// Every call waits for its results and keeps its arguments, so programs run slower and use more
+/// memory.
 ///
 /// ```no_run
 /// use ramie_core::{Array, debug_nans, jit};
@@ -75,24 +74,24 @@ pub fn debug_nans(on: bool) {
     look_for(NANS, on);
 }
 
-/// [`debug_nans`] for infinities (`jax.debug_infs`). Also switched on by
-/// `RAMIE_DEBUG_INFS=1`.
+/// Checks for infinities like [`debug_nans`] does for NaN (`jax.debug_infs`).
+/// `RAMIE_DEBUG_INFS=1` also enables it.
 pub fn debug_infs(on: bool) {
     look_for(INFS, on);
 }
 
-/// Whether results are looked at.
+/// Returns whether results are checked.
 #[inline]
 pub(crate) fn is_checked() -> bool {
     looked_for() != 0
 }
 
-/// What an array has that it should not have, and how often.
+/// Returns the kind of invalid value in an array, and the number of its elements that have it.
 fn found(array: &Array) -> Option<(&'static str, usize)> {
     if array.is_tracer() || !array.dtype().is_inexact() {
         return None;
     }
-    // The computation's own failure is reported where the array is read.
+    // A failed computation is reported where the array is read.
     let bytes = array.try_to_bytes().ok()?;
     let (mut nans, mut infs) = (0, 0);
     // The parts of a complex number count as one element.
@@ -135,11 +134,11 @@ fn found(array: &Array) -> Option<(&'static str, usize)> {
     }
 }
 
-/// Checks the results of an operation that ran at once. `again` runs it
-/// operation by operation, if it holds any.
+/// Checks the results of an operation that ran eagerly. `again` runs it operation by operation,
+/// if it is composed of several.
 ///
 /// # Panics
-/// If they have what they should not have.
+/// Panics if a result contains an invalid value.
 #[track_caller]
 pub(crate) fn check_operation(name: &str, args: &[&Array], outs: &[Array], again: impl FnOnce()) {
     let Some((out, (what, count))) = outs.iter().find_map(|o| Some((o, found(o)?))) else {
@@ -160,8 +159,8 @@ pub(crate) fn check_operation(name: &str, args: &[&Array], outs: &[Array], again
 /// Checks the results of a jitted function's program.
 ///
 /// # Panics
-/// If they have what they should not have: at the first operation that makes
-/// it, if running them one by one does so too.
+/// Panics if a result contains an invalid value: at the first operation that produces one, if
+/// running the operations one by one reproduces it.
 #[track_caller]
 pub(crate) fn check_call(name: &str, program: &ClosedJaxpr, inputs: &[Array], outs: &[Array]) {
     let Some((out, (what, count))) = outs.iter().find_map(|o| Some((o, found(o)?))) else {

@@ -1,4 +1,4 @@
-//! Scalar values known on the host, and the literals of a jaxpr.
+//! Scalar values known on the host, and literals of jaxprs.
 
 use crate::narrow::NarrowFloat;
 use crate::{Aval, DType};
@@ -7,8 +7,8 @@ use num_complex::Complex;
 use std::fmt;
 use std::hash::{Hash, Hasher};
 
-/// A number or truth value without a width. As an operand of an array it is
-/// weakly typed: it takes the array's element type where it can.
+/// A number or boolean without a fixed width. As an operand of an array it is weakly typed: it
+/// adopts the array's dtype where possible.
 ///
 /// ```
 /// use ramie_core::Scalar;
@@ -17,7 +17,7 @@ use std::hash::{Hash, Hasher};
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Scalar {
-    /// A truth value.
+    /// A boolean.
     Bool(bool),
     /// A signed integer.
     Int(i64),
@@ -25,7 +25,7 @@ pub enum Scalar {
     Uint(u64),
     /// A floating-point number.
     Float(f64),
-    /// A complex number: its real and its imaginary part.
+    /// A complex number: its real and imaginary parts.
     Complex(f64, f64),
 }
 
@@ -49,8 +49,8 @@ impl From<usize> for Scalar {
 }
 
 impl Scalar {
-    /// The weak type that the value has as an operand: the default one of its
-    /// kind, or a wider one where that does not hold an integer.
+    /// Returns the weak dtype of the value as an operand: the default dtype of its kind, or a
+    /// wider one for an integer that does not fit.
     pub fn weak_dtype(self) -> DType {
         match self {
             Scalar::Bool(_) => DType::Bool,
@@ -63,7 +63,7 @@ impl Scalar {
         }
     }
 
-    /// The value as a 64-bit float; of a complex number, the real part.
+    /// Converts the value to a 64-bit float; for a complex number, returns its real part.
     pub fn to_f64(self) -> f64 {
         match self {
             Scalar::Bool(v) => f64::from(u8::from(v)),
@@ -73,7 +73,7 @@ impl Scalar {
         }
     }
 
-    /// The imaginary part, zero for all but complex numbers.
+    /// Returns the imaginary part, which is zero unless the number is complex.
     pub fn imaginary(self) -> f64 {
         match self {
             Scalar::Complex(_, v) => v,
@@ -96,7 +96,7 @@ impl Scalar {
         }
     }
 
-    /// The value as the nearest one that `dtype` holds; integers wrap.
+    /// Converts the value to the nearest value that `dtype` can represent. Integers wrap.
     pub fn cast(self, dtype: DType) -> Scalar {
         let bits = dtype.bits() as u32;
         if let Some(format) = NarrowFloat::of(dtype) {
@@ -120,7 +120,7 @@ impl Scalar {
         }
     }
 
-    /// The bytes of the value as an element of `dtype`.
+    /// Returns the bytes of the value as an element of `dtype`.
     pub fn to_bytes(self, dtype: DType) -> Vec<u8> {
         if let Some(format) = NarrowFloat::of(dtype) {
             return vec![format.encode(self.to_f64())];
@@ -149,7 +149,7 @@ impl Scalar {
     }
 }
 
-/// A scalar constant in a jaxpr, of a definite element type.
+/// A scalar constant in a jaxpr, with a dtype.
 #[derive(Clone, Copy)]
 pub struct Literal {
     value: Scalar,
@@ -157,7 +157,7 @@ pub struct Literal {
 }
 
 impl Literal {
-    /// `value` as an element of the 0-d `dtype`.
+    /// Creates a literal of `value` with a strong dtype.
     pub fn new(value: impl Into<Scalar>, dtype: DType) -> Literal {
         Literal {
             value: value.into().cast(dtype),
@@ -165,8 +165,8 @@ impl Literal {
         }
     }
 
-    /// The same with a weak type. The value is kept as it is, since the type
-    /// that it takes next to an array may be wider.
+    /// Creates a literal of `value` with a weak dtype. The value is not rounded, since the dtype
+    /// that it adopts from an array may be wider.
     pub fn weak(value: impl Into<Scalar>, dtype: DType) -> Literal {
         Literal {
             value: value.into(),
@@ -174,17 +174,17 @@ impl Literal {
         }
     }
 
-    /// The value; one of a definite type is already rounded to it.
+    /// Returns the value. It is already rounded if the dtype is strong.
     pub fn value(&self) -> Scalar {
         self.value
     }
 
-    /// Its abstract value; the shape is `[]`.
+    /// Returns the abstract value, of shape `[]`.
     pub fn aval(&self) -> Aval {
         self.aval
     }
 
-    /// The text of the value in StableHLO's `dense<…>`.
+    /// Returns the value in the syntax of StableHLO's `dense<…>`.
     pub(crate) fn mlir(&self) -> String {
         let dtype = self.aval.dtype();
         if dtype.is_complex() {
@@ -202,7 +202,7 @@ impl Literal {
                     DType::F64 => format!("{v:e}"),
                     _ => format!("{:e}", v as f32),
                 };
-                // MLIR wants a fraction in every float: `1.0e0`, not `1e0`.
+                // MLIR requires a fraction in every float: `1.0e0`, not `1e0`.
                 match text.split_once('e') {
                     Some((m, e)) if !m.contains('.') => format!("{m}.0e{e}"),
                     _ => text,
@@ -231,7 +231,7 @@ impl Hash for Literal {
 }
 
 impl fmt::Display for Scalar {
-    /// As Python prints it.
+    /// Formats the value like Python.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match *self {
             Scalar::Bool(true) => f.write_str("True"),
@@ -244,8 +244,8 @@ impl fmt::Display for Scalar {
     }
 }
 
-/// A float as Python's `repr` writes it: shortest digits that read back, in
-/// exponent form below 1e-4 and from 1e16 on.
+/// Formats a float like Python's `repr`: the shortest digits that read back, in scientific
+/// notation below 1e-4 and from 1e16 on.
 pub(crate) fn python_float(v: f64) -> String {
     if v.is_nan() {
         return "nan".into();
@@ -266,8 +266,8 @@ pub(crate) fn python_float(v: f64) -> String {
     format!("{v:?}")
 }
 
-/// A complex number as Python writes it: `(1+2j)`, and `2j` where the real part
-/// is zero; whole parts have no point.
+/// Formats a complex number like Python: `(1+2j)`, or `2j` if the real part is zero. Integral
+/// parts have no decimal point.
 pub(crate) fn complex_text(re: f64, im: f64, float: impl Fn(f64) -> String) -> String {
     let part = |v: f64| {
         let text = float(v);

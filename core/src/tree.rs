@@ -1,4 +1,4 @@
-//! Trees: values made of arrays.
+//! Pytrees: values that contain arrays.
 
 mod maps;
 mod per_array;
@@ -17,14 +17,14 @@ pub use ravel::ravel;
 pub(crate) use structure::structure;
 pub use structure::{map2, structure_mismatch, transpose};
 
-/// One step from a node to a child.
+/// One step of the path from a node to a child.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Key<'a> {
-    /// A field of a struct, known to the type.
+    /// A field of a struct, known from the type.
     Field(&'static str),
-    /// A place in a tuple or a list.
+    /// An index of a tuple or list.
     Index(usize),
-    /// A name known at run time: a map's key.
+    /// A name known at run time: the key of a map.
     Name(&'a str),
 }
 
@@ -38,12 +38,11 @@ impl fmt::Display for Key<'_> {
     }
 }
 
-/// A value that is not traced: it is part of what a compiled function is
-/// compiled for.
+/// A static value, which is not traced. Compiled functions are specialized to it.
 pub trait Fixed: Send + Sync {
-    /// Feeds the value.
+    /// Feeds the value to a hasher.
     fn hash_fixed(&self, state: &mut dyn Hasher);
-    /// The value for messages.
+    /// Formats the value for messages.
     fn describe(&self) -> String;
 }
 
@@ -58,47 +57,47 @@ impl<T: Hash + Debug + Send + Sync> Fixed for T {
 
 /// Receives the parts of a tree in order.
 pub trait Visitor {
-    /// An array.
+    /// Visits an array.
     fn leaf(&mut self, array: &Array);
-    /// A value that is not traced.
+    /// Visits a static value.
     fn fixed(&mut self, value: &dyn Fixed) {
         let _ = value;
     }
-    /// A child that is one fixed value: a number, a text, a field marked as
-    /// fixed. Not told otherwise it is [`fixed`](Visitor::fixed).
+    /// Visits a child that is a single static value: a number, a string, or a field marked as
+    /// fixed. Defaults to [`fixed`](Visitor::fixed).
     fn value(&mut self, value: &dyn Fixed) {
         self.fixed(value);
     }
-    /// Says that an optional part is not there.
+    /// Reports that an optional part is `None`.
     fn none(&mut self) {}
-    /// Descends to a child.
+    /// Enters a child.
     fn enter(&mut self, key: Key<'_>) {
         let _ = key;
     }
-    /// Returns from a child.
+    /// Leaves a child.
     fn exit(&mut self) {}
-    /// Says of what kind the leaves below are, until the matching `exit`:
-    /// module variables call it between `enter` and `leaf`.
+    /// Reports the kind of the leaves below, until the matching `exit`. Module variables call it
+    /// between `enter` and `leaf`.
     fn kind(&mut self, kind: &'static str) {
         let _ = kind;
     }
-    /// Says whose parts come next: the type's name, and the value itself.
-    /// Structs and enums that derive [`Tree`] call it before their parts.
+    /// Reports the node whose parts follow: the name of its type, and the value itself. Structs
+    /// and enums that derive [`Tree`] call it before their parts.
     fn node(&mut self, name: &'static str, node: &dyn Any) {
         let _ = (name, node);
     }
-    /// Says what else is known of the leaves below, until the matching `exit`:
-    /// module variables call it with their metadata between `enter` and `leaf`.
+    /// Reports metadata of the leaves below, until the matching `exit`. Module variables call it
+    /// with their metadata between `enter` and `leaf`.
     fn metadata(&mut self, metadata: &dyn Any) {
         let _ = metadata;
     }
 }
 
-/// A value made of arrays, that can be walked and rebuilt.
+/// A pytree: a value made of arrays that can be walked and rebuilt.
 ///
-/// Arrays are leaves, and are traced. Numbers, strings and the like are trees
-/// without leaves: they are *fixed*, a function is compiled anew when one of
-/// them changes. Structs and enums derive the trait: `#[derive(Tree)]`.
+/// Arrays are leaves and are traced. Numbers, strings and similar types are trees without leaves:
+/// they are *static*, and a function is recompiled when one of them changes. Structs and enums
+/// derive the trait: `#[derive(Tree)]`.
 ///
 /// ```
 /// use ramie_core::{Array, DType, tree::{self, Tree}};
@@ -111,29 +110,29 @@ pub trait Visitor {
     note = "add `#[derive(Tree)]` to the type, or `#[tree(fixed)]` to the field if it is a hyperparameter"
 )]
 pub trait Tree: Sized + Send + Sync + 'static {
-    /// Shows the parts, in order.
+    /// Visits the parts in order.
     fn walk(&self, visitor: &mut dyn Visitor);
 
-    /// Lets every array be replaced, in the order of [`walk`](Tree::walk).
+    /// Calls `visit` on every array in the order of [`walk`](Tree::walk), so that arrays can be
+    /// replaced.
     fn walk_mut(&mut self, visit: &mut dyn FnMut(&mut Array));
 
-    /// The same structure and fixed values with other arrays, asked for in the
-    /// order of [`walk`](Tree::walk).
+    /// Creates a tree with the same structure and static values, and with other arrays, which
+    /// `leaf` returns in the order of [`walk`](Tree::walk).
     fn rebuild(&self, leaf: &mut dyn FnMut(&Array) -> Array) -> Self;
 
-    /// Lets the parts be changed, whatever their types: each field, entry or
-    /// element, and then the parts of it. So does a module switch all of its
-    /// layers from training to evaluation.
+    /// Calls `visit` on the parts, whatever their types, so that they can be changed: each field,
+    /// entry or element, followed by its own parts. `Module` uses this to switch its layers
+    /// between training and evaluation.
     ///
-    /// Arrays and numbers have no parts. Fixed values are parts like others: a
-    /// part that was changed must still fit what holds it.
+    /// Arrays and numbers have no parts. Static values are parts like others. A changed part must
+    /// still fit the value that contains it.
     fn visit_parts(&mut self, visit: &mut dyn FnMut(&mut dyn Any)) {
         let _ = visit;
     }
 }
 
-/// Visits a part and the parts of it; what implementations of
-/// [`Tree::visit_parts`] call.
+/// Visits a part and its own parts. Implementations of [`Tree::visit_parts`] call it.
 pub fn part<T: Tree>(value: &mut T, visit: &mut dyn FnMut(&mut dyn Any)) {
     visit(value);
     value.visit_parts(visit);
@@ -151,12 +150,12 @@ impl Tree for Array {
     }
 }
 
-/// Told as [metadata](Visitor::metadata) of a part that has a name in a checkpoint
-/// even if it holds no arrays: the state of an optimizer that keeps nothing.
+/// The [metadata](Visitor::metadata) of a part that has a name in a checkpoint even if it has no
+/// arrays, such as the state of a stateless optimizer.
 #[derive(Clone, Copy, Debug)]
 pub struct Kept;
 
-/// Implements [`Tree`] for types that are fixed values.
+/// Implements [`Tree`] for types of static values.
 #[macro_export]
 macro_rules! fixed_tree {
     ($($t:ty),* $(,)?) => { $(
@@ -201,7 +200,7 @@ macro_rules! fixed_float {
 }
 fixed_float!(f32, f64, half::f16, half::bf16);
 
-/// A float as a fixed value: by its bits.
+/// A float as a static value, compared by its bits.
 pub struct Float(pub f64);
 impl Hash for Float {
     fn hash<H: Hasher>(&self, state: &mut H) {
@@ -214,7 +213,7 @@ impl Debug for Float {
     }
 }
 
-/// Which variant an enum holds, as a fixed value; what derived code shows.
+/// The variant of an enum, as a static value. Derived code visits it.
 #[derive(Clone, Copy)]
 pub struct Variant {
     index: u32,
@@ -222,7 +221,7 @@ pub struct Variant {
 }
 
 impl Variant {
-    /// The variant at place `index` of its enum.
+    /// Creates the variant with the given `index` in its enum.
     pub fn new(index: u32, name: &'static str) -> Variant {
         Variant { index, name }
     }
@@ -283,7 +282,7 @@ tuple!(A 0, B 1, C 2, D 3, E 4, F 5, G 6, H 7, I 8, J 9);
 tuple!(A 0, B 1, C 2, D 3, E 4, F 5, G 6, H 7, I 8, J 9, K 10);
 tuple!(A 0, B 1, C 2, D 3, E 4, F 5, G 6, H 7, I 8, J 9, K 10, L 11);
 
-/// Walks a child between `enter` and `exit`; what derived code calls.
+/// Walks a child between `enter` and `exit`. Derived code calls it.
 pub fn child<T: Tree>(visitor: &mut dyn Visitor, key: Key<'_>, value: &T) {
     visitor.enter(key);
     value.walk(visitor);
@@ -369,7 +368,7 @@ impl<T: Tree> Tree for Box<T> {
     }
 }
 
-/// The arrays of a tree, in order.
+/// Returns the arrays of a tree in order.
 pub fn leaves<T: Tree>(tree: &T) -> Vec<Array> {
     struct Leaves(Vec<Array>);
     impl Visitor for Leaves {
@@ -382,7 +381,7 @@ pub fn leaves<T: Tree>(tree: &T) -> Vec<Array> {
     v.0
 }
 
-/// How many arrays a tree has.
+/// Returns the number of arrays of a tree.
 pub(crate) fn count<T: Tree>(tree: &T) -> usize {
     struct Count(usize);
     impl Visitor for Count {
@@ -431,14 +430,14 @@ pub fn for_each_with_path<T: Tree>(tree: &T, f: impl FnMut(&str, Option<&'static
     });
 }
 
-/// The dotted path of each leaf.
+/// Returns the dotted path of each leaf.
 pub fn paths<T: Tree>(tree: &T) -> Vec<String> {
     let mut out = Vec::new();
     for_each_with_path(tree, |path, _, _| out.push(path.to_string()));
     out
 }
 
-/// The tree with `f` applied to every array.
+/// Applies `f` to every array and returns the resulting tree.
 ///
 /// ```
 /// use ramie_core::{Array, DType, tree};
@@ -450,8 +449,8 @@ pub fn map<T: Tree>(tree: &T, mut f: impl FnMut(&Array) -> Array) -> T {
     tree.rebuild(&mut f)
 }
 
-/// The tree with types in the place of arrays, which need no elements
-/// ([`Array::shape_dtype_struct`]): what tracing a function takes.
+/// Replaces the arrays of a tree by abstract arrays without elements
+/// ([`Array::shape_dtype_struct`]), for tracing functions.
 ///
 /// ```
 /// use ramie_core::{Array, DType, eval_shape, tree};
@@ -463,7 +462,7 @@ pub fn shape_dtype_structs<T: Tree>(tree: &T) -> T {
     map(tree, |a| Array::shape_dtype_struct(a.shape(), a.dtype()))
 }
 
-/// The tree with `f` applied to the path and value of every array.
+/// Applies `f` to the path and value of every array and returns the resulting tree.
 pub fn map_with_path<T: Tree>(tree: &T, mut f: impl FnMut(&str, &Array) -> Array) -> T {
     let paths = paths(tree);
     let mut next = paths.iter();
@@ -475,14 +474,14 @@ pub fn reduce<T: Tree, A>(tree: &T, init: A, f: impl FnMut(A, &Array) -> A) -> A
     leaves(tree).iter().fold(init, f)
 }
 
-/// Whether the predicate holds for every array of a tree.
+/// Returns whether the predicate is true for every array of a tree.
 pub fn all<T: Tree>(tree: &T, mut predicate: impl FnMut(&Array) -> bool) -> bool {
     leaves(tree).iter().all(&mut predicate)
 }
 
-/// Folds the arrays of a tree pairwise, as a balanced tree of calls: for `n`
-/// arrays every result depends on the last through `log2(n)` calls only. `None`
-/// for a tree without arrays (`jax.tree.reduce_associative`).
+/// Reduces the arrays of a tree pairwise, as a balanced tree of calls
+/// (`jax.tree.reduce_associative`). With `n` arrays, every array passes through at most `log2(n)`
+/// calls, rounded up. Returns `None` for a tree without arrays.
 pub fn reduce_associative<T: Tree>(
     tree: &T,
     mut f: impl FnMut(&Array, &Array) -> Array,
@@ -500,11 +499,11 @@ pub fn reduce_associative<T: Tree>(
     level.pop()
 }
 
-/// Waits until all arrays of a tree are computed (`jax.block_until_ready`).
-/// Returns the tree, so that calls chain.
+/// Waits until all arrays of a tree are computed (`jax.block_until_ready`). Returns the tree for
+/// chaining.
 ///
 /// # Panics
-/// If a computation failed; the message is the runtime's.
+/// Panics with the runtime's message if a computation failed.
 #[track_caller]
 pub fn block_until_ready<T: Tree>(tree: &T) -> &T {
     for array in leaves(tree) {
@@ -513,10 +512,10 @@ pub fn block_until_ready<T: Tree>(tree: &T) -> &T {
     tree
 }
 
-/// The tree with its arrays replaced, in order.
+/// Replaces the arrays of a tree in order and returns the resulting tree.
 ///
 /// # Panics
-/// If there are not as many arrays as places.
+/// Panics if the number of arrays differs from the number of leaves.
 #[track_caller]
 pub fn with_leaves<T: Tree>(tree: &T, arrays: impl IntoIterator<Item = Array>) -> T {
     let arrays: Vec<Array> = arrays.into_iter().collect();

@@ -1,4 +1,4 @@
-//! `Array`: a cheap handle to elements on a device, or to a value being traced.
+//! `Array`: a cheap handle to elements on a device, or to a traced value.
 
 mod convert;
 mod display;
@@ -14,9 +14,9 @@ pub use convert::{ArrayLike, Number, array};
 
 /// An n-dimensional array.
 ///
-/// One type serves everywhere: outside a transformation an `Array` is a handle
-/// to elements on a device; while a function is traced it stands for a value
-/// that the program will compute. Cloning copies the handle, not the elements.
+/// The same type is used everywhere. Outside transformations, an `Array` is a handle to elements
+/// on a device. While a function is traced, it represents a value that the program will compute.
+/// Cloning copies the handle, not the elements.
 ///
 /// ```no_run
 /// use ramie_core::{Array, DType};
@@ -32,7 +32,7 @@ pub(crate) enum Repr {
     Device(Arc<DeviceArray>),
     Literal(Arc<LiteralArray>),
     Tracer(Tracer),
-    /// A type without elements, and where these would be.
+    /// A type without elements, with an optional sharding.
     Abstract(Aval, Option<crate::NamedSharding>),
 }
 
@@ -43,7 +43,7 @@ pub(crate) struct DeviceArray {
     pub sharding: Sharding,
 }
 
-/// A scalar known on the host; it reaches a device when a program needs it.
+/// A scalar known on the host. It is copied to a device when a program needs it.
 pub(crate) struct LiteralArray {
     pub literal: Literal,
     device: OnceLock<Arc<DeviceArray>>,
@@ -59,7 +59,7 @@ pub(crate) struct Tracer {
 }
 
 impl Array {
-    /// A 0-d array of a scalar that is known now.
+    /// Creates a 0-d array from a scalar known on the host.
     pub(crate) fn literal(literal: Literal) -> Array {
         Array(Repr::Literal(Arc::new(LiteralArray {
             literal,
@@ -67,16 +67,16 @@ impl Array {
         })))
     }
 
-    /// A 0-d array of `value` in `dtype`.
+    /// Creates a 0-d array of `value` in `dtype`.
     pub fn scalar(value: impl Into<Scalar>, dtype: DType) -> Array {
         Array::literal(Literal::new(value, dtype))
     }
 
-    /// Shape and type without elements (JAX's `ShapeDtypeStruct`), to stage a
-    /// function with. Computing with it outside a transformation panics.
+    /// Creates an array that has a shape and a dtype but no elements (JAX's `ShapeDtypeStruct`),
+    /// for tracing functions. Computing with it outside a transformation panics.
     ///
     /// # Panics
-    /// If the array would have more bytes than a program can address.
+    /// Panics if the array would have more bytes than a program can address.
     #[track_caller]
     pub fn shape_dtype_struct(shape: &[usize], dtype: DType) -> Array {
         let aval = Aval::new(shape, dtype);
@@ -86,8 +86,8 @@ impl Array {
         Array(Repr::Abstract(aval, None))
     }
 
-    /// [`shape_dtype_struct`](Array::shape_dtype_struct) of an array that is
-    /// laid out so (`ShapeDtypeStruct(.., sharding=..)`).
+    /// Same as [`shape_dtype_struct`](Array::shape_dtype_struct), with a sharding
+    /// (`ShapeDtypeStruct(.., sharding=..)`).
     pub fn shape_dtype_struct_on(
         shape: &[usize],
         dtype: DType,
@@ -105,8 +105,8 @@ impl Array {
         })))
     }
 
-    /// An array of parts, one for each device of this process in the order of
-    /// the sharding's devices.
+    /// Creates an array from its shards, one for each device of this process, in the order of the
+    /// sharding's devices.
     pub(crate) fn from_parts(
         aval: Aval,
         buffers: SmallVec<[Buffer; 1]>,
@@ -119,7 +119,7 @@ impl Array {
         })))
     }
 
-    /// The abstract value: shape, element type, weak or not.
+    /// Returns the abstract value: shape, dtype, and whether the dtype is weak.
     pub fn aval(&self) -> Aval {
         match &self.0 {
             Repr::Device(d) => d.aval,
@@ -129,8 +129,8 @@ impl Array {
         }
     }
 
-    /// `true` if both handles stand for the same elements, or for the same value
-    /// of a program; arrays with equal elements may well be different.
+    /// Returns `true` if both handles refer to the same elements, or to the same value of a
+    /// program. Arrays with equal elements may be different.
     pub fn same(&self, other: &Array) -> bool {
         match (&self.0, &other.0) {
             (Repr::Device(a), Repr::Device(b)) => Arc::ptr_eq(a, b),
@@ -141,37 +141,37 @@ impl Array {
         }
     }
 
-    /// Dimensions, outermost first.
+    /// Returns the dimensions, outermost first.
     pub fn shape(&self) -> &'static [usize] {
         self.aval().shape()
     }
 
-    /// Element type.
+    /// Returns the dtype of the elements.
     pub fn dtype(&self) -> DType {
         self.aval().dtype()
     }
 
-    /// Number of dimensions.
+    /// Returns the number of dimensions.
     pub fn ndim(&self) -> usize {
         self.aval().ndim()
     }
 
-    /// Number of elements.
+    /// Returns the number of elements.
     pub fn size(&self) -> usize {
         self.aval().size()
     }
 
-    /// Bytes that the elements take.
+    /// Returns the size of the elements in bytes.
     pub fn nbytes(&self) -> usize {
         self.aval().size_bytes()
     }
 
-    /// `true` while the array stands for a value of a program being traced.
+    /// Returns `true` if the array is a value of a program being traced.
     pub fn is_tracer(&self) -> bool {
         matches!(self.0, Repr::Tracer(_))
     }
 
-    /// The scalar, where the array is a literal known on the host.
+    /// Returns the scalar if the array is a literal known on the host.
     pub(crate) fn as_literal(&self) -> Option<Literal> {
         match &self.0 {
             Repr::Literal(l) => Some(l.literal),
@@ -179,10 +179,10 @@ impl Array {
         }
     }
 
-    /// A normal, non-negative axis.
+    /// Normalizes an axis to a non-negative index.
     ///
     /// # Panics
-    /// If `axis` is not between `-ndim` and `ndim - 1`.
+    /// Panics if `axis` is not between `-ndim` and `ndim - 1`.
     #[track_caller]
     pub(crate) fn axis(&self, operation: &str, axis: isize) -> usize {
         let n = self.ndim() as isize;
@@ -203,10 +203,10 @@ impl Array {
         normal as usize
     }
 
-    /// Normal, non-negative, distinct axes.
+    /// Normalizes axes to non-negative indices.
     ///
     /// # Panics
-    /// If one is out of range or named twice.
+    /// Panics if an axis is out of range or given twice.
     #[track_caller]
     pub(crate) fn axes(&self, operation: &str, axes: &[isize]) -> Dims {
         let mut out = Dims::new();
@@ -222,14 +222,14 @@ impl Array {
         out
     }
 
-    /// Where the elements are, for an array that has some.
+    /// Returns the array's buffers, or an error if it has no elements.
     pub(crate) fn device_array(&self) -> crate::Result<&Arc<DeviceArray>> {
         match &self.0 {
             Repr::Device(d) => Ok(d),
             Repr::Literal(l) => {
                 if l.device.get().is_none() {
                     let array = crate::runtime::put_scalar(l.literal)?;
-                    // Another thread may have been first; either will do.
+                    // If another thread was faster, its buffer is used.
                     let _ = l.device.set(array);
                 }
                 Ok(l.device.get().expect("just set"))
@@ -241,7 +241,7 @@ impl Array {
     }
 
     /// # Panics
-    /// If the array has no elements, since it is traced or a type only.
+    /// Panics if the array has no elements because it is traced or abstract.
     #[track_caller]
     pub(crate) fn expect_value(&self, operation: &str) {
         if matches!(self.0, Repr::Tracer(_) | Repr::Abstract(..)) {
@@ -249,7 +249,7 @@ impl Array {
         }
     }
 
-    /// Why a value cannot be had, for an array that has none.
+    /// Returns the message that explains why the array has no value.
     pub(crate) fn no_value(&self, operation: &str) -> String {
         match &self.0 {
             Repr::Tracer(t) => format!(
@@ -266,7 +266,7 @@ impl Array {
         }
     }
 
-    /// How a message shows the operand: its type, and where it was made.
+    /// Returns the description of an operand in messages: its type, and where it was created.
     pub(crate) fn describe(&self) -> String {
         match &self.0 {
             Repr::Tracer(t) => format!("{}  made at {}", t.aval, t.location),
@@ -277,10 +277,10 @@ impl Array {
 
     /// Waits until the elements are computed.
     ///
-    /// Returns the array, so that calls chain.
+    /// Returns the array for chaining.
     ///
     /// # Panics
-    /// If the computation failed; the message is the runtime's.
+    /// Panics with the runtime's message if the computation failed.
     #[track_caller]
     pub fn block_until_ready(&self) -> &Array {
         if let Repr::Device(d) = &self.0 {

@@ -50,7 +50,7 @@ pub fn fori_loop<C: Tree>(
     fori_loop_with(lower, upper, body, init, ForiLoopOptions::default())
 }
 
-/// Same as [`fori_loop`], with options for unrolling.
+/// Runs [`fori_loop`] with options for unrolling.
 ///
 /// # Panics
 /// Panics in the same cases as [`fori_loop`], or if the loop is unrolled and a bound is traced.

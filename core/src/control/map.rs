@@ -32,7 +32,7 @@ pub fn map<X: Tree, Y: Tree>(f: impl Fn(X) -> Y, xs: X) -> Y {
     scan_as("map", "", |(), x| ((), f(x)), (), xs, options).1
 }
 
-/// Same as [`map`], with options for batching.
+/// Runs [`map`] with options for batching.
 ///
 /// ```no_run
 /// use ramie_core::{Array, MapOptions, map_with};

@@ -64,7 +64,7 @@ pub fn scan<C: Tree, X: Tree, Y: Tree>(f: impl Fn(C, X) -> (C, Y), init: C, xs: 
     scan_with(f, init, xs, ScanOptions::default())
 }
 
-/// Same as [`scan`], with options for its length, direction and unrolling.
+/// Runs [`scan`] with options for its length, direction and unrolling.
 ///
 /// ```no_run
 /// use ramie_core::{Array, ScanOptions, scan_with};

@@ -110,7 +110,7 @@ where
     train_steps_with(steps, step, TrainStepsOptions::default())
 }
 
-/// Same as [`train_steps`], with options for the stacked axes and for unrolling.
+/// Converts a step like [`train_steps`], with options for the stacked axes and for unrolling.
 ///
 /// ```no_run
 /// use ramie_core::{Array, TrainStepsOptions, jit, train_steps_with};

@@ -28,7 +28,7 @@ pub fn gmres<T: Tree>(matvec: impl Fn(T) -> T, b: T) -> T {
     gmres_with(matvec, b, |r| r, 20, Iteration::default())
 }
 
-/// Same as [`gmres`], with a preconditioner, which approximates the inverse matrix, the number of
+/// Runs [`gmres`] with a preconditioner, which approximates the inverse matrix, the number of
 /// steps between restarts, and limits. Memory is needed for one vector per step; `max_iterations`
 /// limits the number of restarts. The gradient solves the transposed system with the same
 /// preconditioner.

@@ -122,7 +122,7 @@ pub fn cg<T: Tree>(matvec: impl Fn(T) -> T, b: T) -> T {
     cg_with(matvec, b, |r| r, Iteration::default())
 }
 
-/// Same as [`cg`], with a preconditioner, which approximates the inverse matrix, and limits.
+/// Runs [`cg`] with a preconditioner, which approximates the inverse matrix, and limits.
 ///
 /// # Panics
 /// Panics in the same cases as [`cg`].
@@ -177,7 +177,7 @@ pub fn bicgstab<T: Tree>(matvec: impl Fn(T) -> T, b: T) -> T {
     bicgstab_with(matvec, b, |r| r, Iteration::default())
 }
 
-/// Same as [`bicgstab`], with a preconditioner, which approximates the inverse matrix, and
+/// Runs [`bicgstab`] with a preconditioner, which approximates the inverse matrix, and
 /// limits. The gradient solves the transposed system with the same preconditioner.
 ///
 /// # Panics

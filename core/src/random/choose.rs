@@ -326,7 +326,7 @@ impl Categorical {
         }
     }
 
-    /// Samples each category at most once per distribution.
+    /// Draws each category at most once per distribution.
     pub fn without_replacement(self) -> Categorical {
         Categorical {
             replace: false,
@@ -339,7 +339,7 @@ impl Categorical {
         Categorical { mode, ..self }
     }
 
-    /// Samples categories as `i32`.
+    /// Draws categories as `i32`.
     ///
     /// # Panics
     /// Panics if the axis is out of range, if the shape does not end with the batch shape, if
@@ -385,7 +385,7 @@ impl Categorical {
     }
 }
 
-/// Samples a category, as `i32`, from each distribution along `axis` of `logits`. Use
+/// Draws a category, as `i32`, from each distribution along `axis` of `logits`. Use
 /// [`Categorical`] for other options.
 ///
 /// # Panics

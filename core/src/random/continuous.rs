@@ -7,7 +7,7 @@ use super::{
 use crate::{Array, DType, Dims, IntoArray, complex, finfo, where_};
 use std::f64::consts::{PI, SQRT_2};
 
-/// Samples standard normal numbers within a sampler's program.
+/// Draws standard normal numbers within a sampler's program.
 pub(super) fn gauss(key: &Key, shape: &[usize], dtype: DType) -> Array {
     if dtype.is_complex() {
         let parts = key.split_into::<2>();
@@ -19,7 +19,7 @@ pub(super) fn gauss(key: &Key, shape: &[usize], dtype: DType) -> Array {
     between(key, shape, dtype, lo, 1.0).erf_inv() * SQRT_2
 }
 
-/// Samples normal numbers with mean 0 and standard deviation 1 (`jax.random.normal`). The real
+/// Draws normal numbers with mean 0 and standard deviation 1 (`jax.random.normal`). The real
 /// and imaginary parts of complex numbers are independent, each with variance one half.
 ///
 /// ```no_run
@@ -57,31 +57,31 @@ macro_rules! standard {
 }
 
 standard! {
-    /// Samples exponential numbers with rate 1: density `e⁻ˣ` for `x ≥ 0`.
+    /// Draws exponential numbers with rate 1: density `e⁻ˣ` for `x ≥ 0`.
     exponential "_exponential" |key, shape, dtype| {
         -(-between(key, shape, dtype, 0.0, 1.0)).log1p()
     };
 
-    /// Samples Laplace numbers with location 0 and scale 1: density `e^-|x| / 2`.
+    /// Draws Laplace numbers with location 0 and scale 1: density `e^-|x| / 2`.
     laplace "_laplace" |key, shape, dtype| {
         let lo = -1.0 + finfo(dtype).eps / 2.0;
         let u = between(key, shape, dtype, lo, 1.0);
         u.sign() * (-u.abs()).log1p()
     };
 
-    /// Samples logistic numbers: density `e⁻ˣ / (1 + e⁻ˣ)²`.
+    /// Draws logistic numbers: density `e⁻ˣ / (1 + e⁻ˣ)²`.
     logistic "_logistic" |key, shape, dtype| {
         let u = between(key, shape, dtype, finfo(dtype).smallest_normal, 1.0);
         u.log() - (-u).log1p()
     };
 
-    /// Samples Cauchy numbers: density `1 / (π (1 + x²))`.
+    /// Draws Cauchy numbers: density `1 / (π (1 + x²))`.
     cauchy "_cauchy" |key, shape, dtype| {
         let u = between(key, shape, dtype, finfo(dtype).eps, 1.0);
         ((u - 0.5) * PI).tan()
     };
 
-    /// Samples Maxwell numbers, the lengths of vectors of three normal numbers: density
+    /// Draws Maxwell numbers, the lengths of vectors of three normal numbers: density
     /// proportional to `x² e^(-x²/2)`.
     maxwell "_maxwell" |key, shape, dtype| {
         let axis = shape.len() as isize;
@@ -90,7 +90,7 @@ standard! {
     };
 }
 
-/// Samples normal numbers restricted to the open interval from `lower` to `upper`, which
+/// Draws normal numbers restricted to the open interval from `lower` to `upper`, which
 /// broadcast to the shape.
 ///
 /// ```no_run
@@ -150,7 +150,7 @@ pub enum GumbelMode {
     Highest,
 }
 
-/// Samples Gumbel numbers: density `e^-(x + e⁻ˣ)`.
+/// Draws Gumbel numbers: density `e^-(x + e⁻ˣ)`.
 ///
 /// # Panics
 /// Panics if `dtype` is not a floating-point dtype, or if `key` is an array of keys.
@@ -159,7 +159,7 @@ pub fn gumbel(key: &Key, shape: &[usize], dtype: DType) -> Array {
     gumbel_with_mode(key, shape, dtype, GumbelMode::default())
 }
 
-/// Samples [`gumbel`] numbers with the given precision.
+/// Draws [`gumbel`] numbers with the given precision.
 ///
 /// # Panics
 /// Panics in the same cases as [`gumbel`].
@@ -177,7 +177,7 @@ pub(super) fn halves(pair: &Array, shape: &[usize]) -> (Array, Array) {
     (part(0), part(1))
 }
 
-/// Samples Gumbel numbers within a sampler's program.
+/// Draws Gumbel numbers within a sampler's program.
 pub(super) fn gumbel_noise(key: &Key, shape: &[usize], dtype: DType, mode: GumbelMode) -> Array {
     let info = finfo(dtype);
     match mode {
@@ -230,7 +230,7 @@ fn fixed_to_float(high: &Array, low: &Array) -> Array {
         .bitcast_convert_type(DType::F32)
 }
 
-/// Samples log-normal numbers, which may be complex: the exponentials of normal numbers with
+/// Draws log-normal numbers, which may be complex: the exponentials of normal numbers with
 /// standard deviation `sigma`, which broadcasts to the shape.
 ///
 /// # Panics
@@ -246,7 +246,7 @@ pub fn lognormal(key: &Key, sigma: impl IntoArray, shape: &[usize], dtype: DType
     })
 }
 
-/// Samples Pareto numbers: density `b / x^(b+1)` for `x ≥ 1`. `b` broadcasts to the shape.
+/// Draws Pareto numbers: density `b / x^(b+1)` for `x ≥ 1`. `b` broadcasts to the shape.
 ///
 /// # Panics
 /// Panics if `dtype` is not a floating-point dtype, if `b` does not broadcast to the shape, or if
@@ -262,7 +262,7 @@ pub fn pareto(key: &Key, b: impl IntoArray, shape: &[usize], dtype: DType) -> Ar
     })
 }
 
-/// Samples Rayleigh numbers: density `(x / scale²) e^(-x² / (2 scale²))`. `scale` broadcasts to
+/// Draws Rayleigh numbers: density `(x / scale²) e^(-x² / (2 scale²))`. `scale` broadcasts to
 /// the shape.
 ///
 /// # Panics
@@ -279,7 +279,7 @@ pub fn rayleigh(key: &Key, scale: impl IntoArray, shape: &[usize], dtype: DType)
     })
 }
 
-/// Samples Weibull numbers with the cumulative distribution `1 - e^-((x / scale)^concentration)`.
+/// Draws Weibull numbers with the cumulative distribution `1 - e^-((x / scale)^concentration)`.
 /// Both parameters broadcast to the shape.
 ///
 /// # Panics
@@ -310,7 +310,7 @@ pub fn weibull_min(
     )
 }
 
-/// Samples triangular numbers from `left` to `right` with the peak at `mode`. The parameters
+/// Draws triangular numbers from `left` to `right` with the peak at `mode`. The parameters
 /// broadcast to the shape.
 ///
 /// # Panics
@@ -349,7 +349,7 @@ pub fn triangular(
     )
 }
 
-/// Samples Maxwell numbers of either sign, multiplied by `scale` and shifted by `loc`: density
+/// Draws Maxwell numbers of either sign, multiplied by `scale` and shifted by `loc`: density
 /// proportional to `((x - loc) / scale)² e^(-((x - loc) / scale)² / 2)`.
 ///
 /// The result has the axes of `shape`, followed by the broadcast axes of `loc` and `scale`, as in
@@ -387,7 +387,7 @@ pub fn double_sided_maxwell(
     )
 }
 
-/// Samples inverse Gaussian (Wald) numbers with scale 1: density
+/// Draws inverse Gaussian (Wald) numbers with scale 1: density
 /// `e^(-(x - mean)² / (2 mean² x)) / √(2 π x³)`. `mean` broadcasts to the shape.
 ///
 /// ```no_run

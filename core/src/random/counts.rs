@@ -7,7 +7,7 @@ use crate::{Array, DType, IntoArray, scan, where_, while_loop};
 /// Maximum number of loop iterations, as in JAX.
 const MOST: i32 = i32::MAX;
 
-/// Samples Poisson counts with mean `lam`, which broadcasts to the shape, as integers of `dtype`
+/// Draws Poisson counts with mean `lam`, which broadcasts to the shape, as integers of `dtype`
 /// (`jax.random.poisson`). Uses Knuth's products of uniform floats for `lam` below 10 and
 /// Hörmann's transformed rejection above, in `f32`.
 ///
@@ -56,7 +56,7 @@ fn poisson_knuth(key: &Key, lam: &Array, shape: &[usize]) -> Array {
     while_loop(more, step, (zero, none, key.clone(), one)).1 - 1
 }
 
-/// Samples by rejection: Hörmann, "The transformed rejection method for generating Poisson random
+/// Draws by rejection: Hörmann, "The transformed rejection method for generating Poisson random
 /// variables" (1993).
 fn poisson_rejection(key: &Key, lam: &Array, shape: &[usize]) -> Array {
     let log_lam = lam.log();
@@ -88,7 +88,7 @@ fn poisson_rejection(key: &Key, lam: &Array, shape: &[usize]) -> Array {
     while_loop(more, step, (zero, none, nowhere, key.clone())).1
 }
 
-/// Samples binomial counts, as floats: the number of successes of `n` trials with probability
+/// Draws binomial counts, as floats: the number of successes of `n` trials with probability
 /// `p`. Both broadcast to the shape (`jax.random.binomial`). The result is NaN where `n` is
 /// negative or `p` is not a probability. Uses inversion if at most ten successes are expected,
 /// and Hörmann's transformed rejection otherwise.
@@ -130,7 +130,7 @@ fn probabilities(operation: &str, p: impl IntoArray) -> Array {
     }
 }
 
-/// Samples [`binomial`] counts within a sampler's program, in the dtype of the probabilities.
+/// Draws [`binomial`] counts within a sampler's program, in the dtype of the probabilities.
 fn binomial_counts(key: &Key, n: &Array, p: &Array, shape: &[usize]) -> Array {
     let (n, p) = (n.broadcast_to(shape), p.broadcast_to(shape));
     let rare = p.lt(0.5);
@@ -177,7 +177,7 @@ fn inversion(key: &Key, n: &Array, p: &Array, shape: &[usize]) -> Array {
     while_loop(more, step, (zero.clone(), zero, key.clone())).0 - 1.0
 }
 
-/// Samples by rejection: Hörmann, "The generation of binomial random variates" (1993), algorithm
+/// Draws by rejection: Hörmann, "The generation of binomial random variates" (1993), algorithm
 /// BTRS.
 fn rejection(key: &Key, n: &Array, p: &Array, shape: &[usize]) -> Array {
     let deviation = (n * p * (1.0 - p)).sqrt();
@@ -246,7 +246,7 @@ fn stirling_tail(k: &Array) -> Array {
     where_(&small, table, series)
 }
 
-/// Samples multinomial counts, as floats: the number of `n` trials that fall into each of the
+/// Draws multinomial counts, as floats: the number of `n` trials that fall into each of the
 /// categories along the last axis of `p`, which contains the probabilities. `n` broadcasts to the
 /// other axes of `p`, which are also axes of the result.
 ///

@@ -5,7 +5,7 @@ use super::uniform::{between, random_bits};
 use super::{Key, draw, expect_fits, float_parameter, parameter, with_front};
 use crate::{Array, DType, IntInfo, IntoArray, finfo, iinfo, where_};
 
-/// Samples uniform random bits as unsigned integers (`jax.random.bits`).
+/// Draws uniform random bits as unsigned integers (`jax.random.bits`).
 ///
 /// ```no_run
 /// use ramie_core::{DType, random};
@@ -36,7 +36,7 @@ pub enum BernoulliMode {
     High,
 }
 
-/// Samples booleans that are `true` with probability `p`, which broadcasts to the shape. A scalar
+/// Draws booleans that are `true` with probability `p`, which broadcasts to the shape. A scalar
 /// literal is compared in `f32`.
 ///
 /// ```no_run
@@ -52,7 +52,7 @@ pub fn bernoulli(key: &Key, p: impl IntoArray, shape: &[usize]) -> Array {
     bernoulli_with_mode(key, p, shape, BernoulliMode::default())
 }
 
-/// Samples [`bernoulli`] booleans with the given precision.
+/// Draws [`bernoulli`] booleans with the given precision.
 ///
 /// # Panics
 /// Panics in the same cases as [`bernoulli`].
@@ -82,7 +82,7 @@ pub fn bernoulli_with_mode(
     )
 }
 
-/// Samples `-1` or `1`, each with probability one half, in any signed or complex dtype.
+/// Draws `-1` or `1`, each with probability one half, in any signed or complex dtype.
 ///
 /// # Panics
 /// Panics if `dtype` cannot represent -1, or if `key` is an array of keys.
@@ -98,7 +98,7 @@ pub fn rademacher(key: &Key, shape: &[usize], dtype: DType) -> Array {
     })
 }
 
-/// Samples the number of trials up to the first success, 1, 2, …, each with success probability
+/// Draws the number of trials up to the first success, 1, 2, …, each with success probability
 /// `p`, which broadcasts to the shape.
 ///
 /// # Panics
@@ -136,7 +136,7 @@ fn convert_and_clip(x: &Array, dtype: DType, limits: IntInfo) -> Array {
     x.clip(bound(limits.min), bound(limits.max)).astype(dtype)
 }
 
-/// Samples integers in `[minval, maxval)`; the bounds broadcast to the shape
+/// Draws integers in `[minval, maxval)`; the bounds broadcast to the shape
 /// (`jax.random.randint`). If `maxval` is not above `minval`, the result is `minval`. Bounds may
 /// exceed the dtype: `randint(key, shape, 0, 256, U8)` samples every byte.
 ///
@@ -180,7 +180,7 @@ pub fn randint(
     )
 }
 
-/// Samples [`randint`] integers within a sampler's program.
+/// Draws [`randint`] integers within a sampler's program.
 pub(super) fn integers(
     key: &Key,
     shape: &[usize],

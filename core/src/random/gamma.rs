@@ -39,7 +39,7 @@ pub(crate) fn gamma_sample(of: &RandomGamma, keys: &Array, a: &Array) -> Array {
     samples.reshape(a.shape())
 }
 
-/// Samples by the rejection method of Marsaglia and Tsang, "A simple method for generating gamma
+/// Draws by the rejection method of Marsaglia and Tsang, "A simple method for generating gamma
 /// variables" (2000), with random numbers in JAX's order.
 fn gamma_of_one(key: &Key, a: &Array, log_space: bool) -> Array {
     let dtype = a.dtype();
@@ -95,7 +95,7 @@ pub(crate) fn gamma_slope(a: &Array, sample: &Array, log_space: bool) -> Array {
     a.random_gamma_grad(&x) / x
 }
 
-/// Samples gamma numbers within a sampler's program.
+/// Draws gamma numbers within a sampler's program.
 fn gamma_draw(key: &Key, a: &Array, shape: &[usize], dtype: DType, log_space: bool) -> Array {
     let Kind { layout, generator } = key.kind();
     let sample = RandomGamma {
@@ -128,7 +128,7 @@ macro_rules! with_parameters {
 }
 
 with_parameters! {
-    /// Samples gamma numbers with shape parameter `a` and scale 1: density `x^(a-1) e⁻ˣ / Γ(a)`
+    /// Draws gamma numbers with shape parameter `a` and scale 1: density `x^(a-1) e⁻ˣ / Γ(a)`
     /// (`jax.random.gamma`). Samples are differentiable with respect to `a`. For small `a`, many
     /// samples are rounded to zero; [`loggamma`] avoids this.
     ///
@@ -139,10 +139,10 @@ with_parameters! {
     /// ```
     gamma "_gamma" (a) |key, shape, dtype| gamma_draw(key, a, shape, dtype, false);
 
-    /// Samples the logarithms of [`gamma`] numbers.
+    /// Draws the logarithms of [`gamma`] numbers.
     loggamma "_loggamma" (a) |key, shape, dtype| gamma_draw(key, a, shape, dtype, true);
 
-    /// Samples beta numbers between 0 and 1: density proportional to `x^(a-1) (1-x)^(b-1)`.
+    /// Draws beta numbers between 0 and 1: density proportional to `x^(a-1) (1-x)^(b-1)`.
     beta "_beta" (a, b) |key, shape, dtype| {
         let [first, second] = key.split_into();
         let x = gamma_draw(&first, a, shape, dtype, true);
@@ -152,11 +152,11 @@ with_parameters! {
         &x / (&x + &y)
     };
 
-    /// Samples chi-square numbers with `df` degrees of freedom: sums of the squares of `df`
+    /// Draws chi-square numbers with `df` degrees of freedom: sums of the squares of `df`
     /// standard normal numbers.
     chisquare "_chisquare" (df) |key, shape, dtype| chi_square(key, df, shape, dtype);
 
-    /// Samples numbers of Student's t distribution with `df` degrees of freedom.
+    /// Draws numbers of Student's t distribution with `df` degrees of freedom.
     t "_t" (df) |key, shape, dtype| {
         let [normal, gamma] = key.split_into();
         let n = gauss(&normal, shape, dtype);
@@ -165,7 +165,7 @@ with_parameters! {
         n * (half / g).sqrt()
     };
 
-    /// Samples numbers of the F distribution: the ratio of two [`chisquare`] numbers, each
+    /// Draws numbers of the F distribution: the ratio of two [`chisquare`] numbers, each
     /// divided by its degrees of freedom.
     f "_f" (dfnum, dfden) |key, shape, dtype| {
         let [below, above] = key.split_into();
@@ -174,19 +174,19 @@ with_parameters! {
         (above / dfnum) / (below / dfden)
     };
 
-    /// Samples numbers with a density proportional to `e^-|x|^p`: Laplace numbers for `p` of 1,
+    /// Draws numbers with a density proportional to `e^-|x|^p`: Laplace numbers for `p` of 1,
     /// and normal numbers with variance one half for `p` of 2.
     generalized_normal "_generalized_normal" (p) |key, shape, dtype| {
         powers_of_gamma(key, p, shape, dtype)
     };
 }
 
-/// Samples [`chisquare`] numbers within a sampler's program.
+/// Draws [`chisquare`] numbers within a sampler's program.
 fn chi_square(key: &Key, df: &Array, shape: &[usize], dtype: DType) -> Array {
     gamma_draw(key, &(df / 2.0), shape, dtype, true).exp() * 2.0
 }
 
-/// Samples [`generalized_normal`] numbers within a sampler's program.
+/// Draws [`generalized_normal`] numbers within a sampler's program.
 fn powers_of_gamma(key: &Key, p: &Array, shape: &[usize], dtype: DType) -> Array {
     let [gamma, signs] = key.split_into();
     let inverse: Array = 1.0 / p;
@@ -194,7 +194,7 @@ fn powers_of_gamma(key: &Key, p: &Array, shape: &[usize], dtype: DType) -> Array
     rademacher(&signs, shape, dtype) * g.lax_pow(parameter(&inverse, shape, dtype))
 }
 
-/// Samples points of the simplex: floats along the last axis that add up to 1, with a density
+/// Draws points of the simplex: floats along the last axis that add up to 1, with a density
 /// proportional to the product of `x^(alpha-1)`. `shape` is the batch shape, to which the leading
 /// axes of `alpha` broadcast. The result has the last axis of `alpha` after it.
 ///
@@ -226,7 +226,7 @@ pub fn dirichlet(key: &Key, alpha: impl IntoArray, shape: &[usize], dtype: DType
     })
 }
 
-/// Samples points uniformly from the `d`-dimensional unit ball in the `p`-norm, along a last
+/// Draws points uniformly from the `d`-dimensional unit ball in the `p`-norm, along a last
 /// axis: `[…shape, d]`.
 ///
 /// # Panics

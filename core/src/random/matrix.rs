@@ -5,7 +5,7 @@ use crate::linalg::matrix::{diagonals, transposed};
 use crate::linalg::{self, QrMode};
 use crate::{Array, DType, broadcast_shapes};
 
-/// Samples matrices uniformly from those with orthonormal rows or columns, whichever are fewer
+/// Draws matrices uniformly from those with orthonormal rows or columns, whichever are fewer
 /// (`jax.random.orthogonal`): `[shape.., n, m]`. Square matrices are elements of the orthogonal
 /// group, or of the unitary group if they are complex.
 ///
@@ -43,7 +43,7 @@ pub enum CovarianceRoot {
     Svd,
 }
 
-/// Samples normal vectors with a mean and a covariance (`jax.random.multivariate_normal`):
+/// Draws normal vectors with a mean and a covariance (`jax.random.multivariate_normal`):
 /// `[shape.., n]` for means `[.., n]` and covariances `[.., n, n]`, whose batch axes broadcast to
 /// `shape`.
 ///

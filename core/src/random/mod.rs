@@ -56,7 +56,7 @@ pub use key::{
 pub use matrix::{CovarianceRoot, multivariate_normal, orthogonal};
 pub use uniform::{uniform, uniform_range};
 
-/// Samples with `sampler`, sharded by `out_sharding` over explicit axes of the current mesh: each
+/// Draws with `sampler`, sharded by `out_sharding` over explicit axes of the current mesh: each
 /// device samples its own shard (`jax.random.normal(.., out_sharding=..)`, and likewise for every
 /// sampler). The numbers are the same as on one device.
 ///

@@ -25,7 +25,7 @@ pub(super) fn random_bits(key: &Key, shape: &[usize], dtype: DType) -> Array {
     key.kind().bits(super::key_data(key), shape, dtype)
 }
 
-/// Samples floats in `[lo, hi)` within a sampler's program: random numbers between 1 and 2,
+/// Draws floats in `[lo, hi)` within a sampler's program: random numbers between 1 and 2,
 /// shifted and scaled.
 pub(super) fn between(
     key: &Key,
@@ -50,7 +50,7 @@ pub(super) fn between(
     lo.maximum(unit * (&hi - &lo) + &lo)
 }
 
-/// Samples floats in `[0, 1)` (`jax.random.uniform`).
+/// Draws floats in `[0, 1)` (`jax.random.uniform`).
 ///
 /// ```no_run
 /// use ramie_core::{DType, random};
@@ -68,7 +68,7 @@ pub fn uniform(key: &Key, shape: &[usize], dtype: DType) -> Array {
     })
 }
 
-/// Samples floats in `[minval, maxval)`; the bounds broadcast to the shape. Rounding can produce
+/// Draws floats in `[minval, maxval)`; the bounds broadcast to the shape. Rounding can produce
 /// `maxval` itself.
 ///
 /// # Panics

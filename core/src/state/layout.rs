@@ -1,11 +1,11 @@
-//! The paths of a state, shared by the states made from one another.
+//! Paths of a state, shared by the states derived from it.
 
 use crate::hash::WideHasher;
 use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::sync::{Arc, OnceLock};
 
-/// A leaf's path and kind.
+/// Path and kind of a leaf.
 #[derive(Clone, PartialEq, Eq)]
 pub(super) struct Entry {
     pub path: Arc<str>,
@@ -21,17 +21,15 @@ impl Entry {
     }
 }
 
-/// Distinct paths in order, found by name in logarithmic time.
+/// Distinct paths in order, with lookup by path in logarithmic time.
 #[derive(Clone, Default)]
 pub(super) struct Layout {
     entries: Vec<Entry>,
-    /// Places of the entries in the order of their paths.
+    /// Indices of the entries in the order of their paths.
     sorted: Vec<u32>,
-    /// Paths of empty parts, such as leaves that have been masked, each with the number
-    /// of entries before it.
+    /// Paths of empty parts, such as masked leaves, each with the number of entries before it.
     holes: Vec<(usize, Arc<str>)>,
-    /// What `hash` feeds, computed once: of the paths alone, and of the kinds and
-    /// holes.
+    /// Hashes that `hash` feeds, computed once: of the paths alone, and of the kinds and holes.
     fingerprint: OnceLock<Fingerprint>,
 }
 
@@ -42,7 +40,7 @@ struct Fingerprint {
 }
 
 impl Layout {
-    /// A layout of distinct paths; else the path that occurs twice.
+    /// Creates a layout of distinct paths. Returns the path that occurs twice, if there is one.
     pub fn new(entries: Vec<Entry>) -> Result<Layout, Arc<str>> {
         let count = u32::try_from(entries.len()).expect("fewer than 2^32 arrays");
         let mut sorted: Vec<u32> = (0..count).collect();
@@ -60,8 +58,7 @@ impl Layout {
         })
     }
 
-    /// The layout without the entries that the predicate does not accept, whose
-    /// places become holes.
+    /// Returns the layout without the entries that the predicate rejects. They become holes.
     pub fn masked(&self, mut accepts: impl FnMut(usize) -> bool) -> Layout {
         let (mut entries, mut holes) = (Vec::new(), Vec::new());
         let mut old = self.holes.iter().peekable();
@@ -80,12 +77,12 @@ impl Layout {
         layout.with_holes(holes)
     }
 
-    /// The same entries with these holes.
+    /// Returns the same entries with these holes.
     pub fn with_holes(self, holes: Vec<(usize, Arc<str>)>) -> Layout {
         Layout { holes, ..self }
     }
 
-    /// Adds a hole behind all entries, if the path is new.
+    /// Adds a hole after all entries, if the path is new.
     pub fn push_hole(&mut self, path: &str) {
         let known = self.holes.iter().any(|(_, hole)| **hole == *path);
         if !known && self.position(path).is_none() {
@@ -94,8 +91,8 @@ impl Layout {
         }
     }
 
-    /// Paths of empty parts, such as leaves that have been masked, each with the number
-    /// of entries before it.
+    /// Returns the paths of empty parts, such as masked leaves, each with the number of entries
+    /// before it.
     pub fn holes(&self) -> &[(usize, Arc<str>)] {
         &self.holes
     }
@@ -104,7 +101,7 @@ impl Layout {
         &self.entries
     }
 
-    /// The place of a path among the sorted ones, or where it belongs.
+    /// Returns the index of a path among the sorted paths, or the index at which to insert it.
     fn search(&self, path: &str) -> Result<usize, usize> {
         self.sorted
             .binary_search_by(|&i| (*self.entries[i as usize].path).cmp(path))
@@ -114,7 +111,7 @@ impl Layout {
         self.search(path).ok().map(|i| self.sorted[i] as usize)
     }
 
-    /// Adds a path that is not there.
+    /// Adds a path, which must be new.
     pub fn push(&mut self, entry: Entry) {
         let place = self.search(&entry.path).unwrap_or_else(|place| place);
         let at = u32::try_from(self.entries.len()).expect("fewer than 2^32 arrays");
@@ -136,7 +133,7 @@ impl Layout {
         self.fingerprint = OnceLock::new();
     }
 
-    /// The paths with every kind set to `kind`.
+    /// Returns the paths with every kind set to `kind`.
     pub fn with_kind(self: &Arc<Self>, kind: Option<&'static str>) -> Arc<Layout> {
         if self.entries.iter().all(|e| e.kind == kind) {
             return self.clone();
@@ -153,7 +150,7 @@ impl Layout {
         })
     }
 
-    /// Whether both have the same paths in the same order.
+    /// Returns whether both layouts have the same paths in the same order.
     pub fn same_paths(self: &Arc<Self>, other: &Arc<Self>) -> bool {
         Arc::ptr_eq(self, other) || self.fingerprint().paths == other.fingerprint().paths
     }
@@ -174,8 +171,8 @@ impl Layout {
     }
 }
 
-/// Feeds the fingerprint: a state is walked at every step of a training run,
-/// its paths are not.
+/// Feeds the fingerprint: a state is hashed at every step of a training run, but its paths are
+/// not.
 impl Hash for Layout {
     fn hash<H: Hasher>(&self, state: &mut H) {
         let Fingerprint { paths, kinds } = self.fingerprint();
@@ -185,7 +182,7 @@ impl Hash for Layout {
     }
 }
 
-/// The paths, for messages about what a function was compiled for.
+/// Lists the paths, for messages about the specialization of a compiled function.
 impl fmt::Debug for Layout {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_list()
@@ -194,7 +191,7 @@ impl fmt::Debug for Layout {
     }
 }
 
-/// A path below another; either may be empty.
+/// Joins a prefix and a path. Either may be empty.
 pub(super) fn join(prefix: &str, path: &str) -> String {
     match (prefix.is_empty(), path.is_empty()) {
         (true, _) => path.to_owned(),

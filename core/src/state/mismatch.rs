@@ -1,18 +1,17 @@
-//! Why a state does not fit a tree.
+//! Differences between a state and a tree.
 
 use crate::Aval;
 use std::fmt;
 
-/// How a [`State`](crate::State) and a tree differ.
+/// The differences between a [`State`](crate::State) and a tree.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct StateMismatch {
-    /// Leaves of the tree that the state lacks.
+    /// Leaves of the tree that are missing from the state.
     pub missing: Vec<String>,
-    /// Leaves of the state that the tree lacks.
+    /// Leaves of the state that are not in the tree.
     pub unexpected: Vec<String>,
-    /// Leaves of another shape or element type: path, what the tree has, what
-    /// the state has.
+    /// Leaves with a different shape or dtype: path, type in the tree, type in the state.
     pub mistyped: Vec<(String, Aval, Aval)>,
 }
 
@@ -21,7 +20,7 @@ impl StateMismatch {
         self.mistyped.push((path.to_owned(), expected, got));
     }
 
-    /// Nothing, if nothing differs.
+    /// Returns an error if there are differences.
     pub(super) fn checked(self) -> Result<(), StateMismatch> {
         if self == StateMismatch::default() {
             Ok(())
@@ -31,10 +30,10 @@ impl StateMismatch {
     }
 }
 
-/// The most names that a message lists.
+/// Maximum number of names listed in a message.
 const LISTED: usize = 10;
 
-/// Names in a message, the first of many.
+/// Formats names for a message; long lists are shortened.
 pub(super) fn listed(names: &[String]) -> String {
     match names.len() {
         0 => "nothing".into(),

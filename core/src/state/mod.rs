@@ -1,4 +1,4 @@
-//! `State`: arrays by path, the untyped twin of a tree.
+//! `State`: a flat map from paths to arrays.
 
 mod layout;
 mod mismatch;
@@ -11,16 +11,14 @@ use std::sync::Arc;
 
 pub use mismatch::StateMismatch;
 
-/// Arrays by path, in order: what is left of a [`Tree`] when its types are
-/// forgotten.
+/// Arrays by path, in order: the untyped form of a [`Tree`].
 ///
-/// Gradients, the moments of optimizers, collections of variables and
-/// checkpoints are states, so that what works on them is written once. A path
-/// is dotted, as [`tree::paths`] gives it; each leaf also remembers its kind
-/// (`"param"`, …) if it has one. States made from one another share their list
+/// Gradients, optimizer moments, variable collections and checkpoints are states, so that
+/// operations on them are written once. Paths are dotted, as in [`tree::paths`]. Each leaf also
+/// stores its kind (`"param"`, …) if it has one. States derived from each other share their list
 /// of paths.
 ///
-/// A state is a tree itself. Its paths and kinds are fixed.
+/// A state is itself a tree. Its paths and kinds are static.
 ///
 /// ```
 /// use ramie_core::{Array, DType, State};
@@ -36,16 +34,16 @@ pub struct State {
 }
 
 impl State {
-    /// A state without arrays.
+    /// Creates a state without arrays.
     pub fn new() -> State {
         State::default()
     }
 
-    /// The arrays of a tree, in its order.
+    /// Creates a state of the arrays of a tree, in order.
     ///
     /// # Panics
-    /// If two leaves have one path, which a map whose keys contain dots can
-    /// bring about.
+    /// Panics if two leaves have the same path, which can happen if the keys of a map contain
+    /// dots.
     #[track_caller]
     pub fn of<T: Tree>(tree: &T) -> State {
         let (mut entries, mut arrays) = (Vec::new(), Vec::new());
@@ -65,34 +63,34 @@ impl State {
         }
     }
 
-    /// The number of arrays.
+    /// Returns the number of arrays.
     pub fn len(&self) -> usize {
         self.arrays.len()
     }
 
-    /// `true` if there are no arrays.
+    /// Returns `true` if there are no arrays.
     pub fn is_empty(&self) -> bool {
         self.arrays.is_empty()
     }
 
-    /// The array at a path.
+    /// Returns the array at a path.
     pub fn get(&self, path: &str) -> Option<&Array> {
         self.layout.position(path).map(|i| &self.arrays[i])
     }
 
-    /// The kind of the leaf at a path, if it is there and has one.
+    /// Returns the kind of the leaf at a path, if the leaf exists and has a kind.
     pub fn kind(&self, path: &str) -> Option<&'static str> {
         let at = self.layout.position(path)?;
         self.layout.entries()[at].kind
     }
 
-    /// Sets the array at a path and returns the one that was there. A new path
-    /// goes to the end, without a kind.
+    /// Sets the array at a path and returns the previous array. A new path is appended, without a
+    /// kind.
     pub fn insert(&mut self, path: &str, array: Array) -> Option<Array> {
         self.insert_of_kind(path, None, array)
     }
 
-    /// [`insert`](State::insert), where a new path gets a kind.
+    /// Same as [`insert`](State::insert), but a new path gets the given kind.
     pub fn insert_of_kind(
         &mut self,
         path: &str,
@@ -107,9 +105,9 @@ impl State {
         None
     }
 
-    /// Adds an empty part at a new path, behind all arrays: what [`masked`](State::masked)
-    /// leaves, and what restoring a checkpoint makes of a node without arrays, such as the
-    /// state of an optimizer that keeps nothing. Saving the state writes such nodes again.
+    /// Adds an empty part at a new path, after all arrays. [`masked`](State::masked) creates
+    /// empty parts, and restoring a checkpoint creates them for nodes without arrays, such as the
+    /// state of a stateless optimizer. Saving the state writes these nodes again.
     ///
     /// ```
     /// use ramie_core::{Array, State};
@@ -121,34 +119,34 @@ impl State {
         Arc::make_mut(&mut self.layout).push_hole(path);
     }
 
-    /// Paths of the empty parts, in order.
+    /// Returns the paths of the empty parts in order.
     pub fn empty_paths(&self) -> impl ExactSizeIterator<Item = &str> {
         self.layout.holes().iter().map(|(_, path)| &**path)
     }
 
-    /// Takes the array at a path out.
+    /// Removes and returns the array at a path.
     pub fn remove(&mut self, path: &str) -> Option<Array> {
         let at = self.layout.position(path)?;
         Arc::make_mut(&mut self.layout).remove(at);
         Some(self.arrays.remove(at))
     }
 
-    /// Paths, in order.
+    /// Returns the paths in order.
     pub fn paths(&self) -> impl ExactSizeIterator<Item = &str> {
         self.layout.entries().iter().map(|e| &*e.path)
     }
 
-    /// Arrays, in order.
+    /// Returns the arrays in order.
     pub fn arrays(&self) -> &[Array] {
         &self.arrays
     }
 
-    /// Paths and arrays, in order.
+    /// Iterates over paths and arrays in order.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = (&str, &Array)> {
         self.paths().zip(&self.arrays)
     }
 
-    /// The state with `f` applied to every array.
+    /// Applies `f` to every array and returns the resulting state.
     pub fn map(&self, f: impl FnMut(&Array) -> Array) -> State {
         State {
             layout: self.layout.clone(),
@@ -156,7 +154,7 @@ impl State {
         }
     }
 
-    /// The state with `f` applied to the path and value of every array.
+    /// Applies `f` to the path and value of every array and returns the resulting state.
     pub fn map_with_path(&self, mut f: impl FnMut(&str, &Array) -> Array) -> State {
         State {
             layout: self.layout.clone(),
@@ -164,11 +162,11 @@ impl State {
         }
     }
 
-    /// The state with `f` applied to the arrays of two states at each path.
+    /// Applies `f` to the arrays of two states at each path and returns the resulting state.
     ///
     /// # Panics
-    /// If the states do not have the same paths; the message names those that
-    /// only one of them has.
+    /// Panics if the states have different paths. The message lists the paths that only one of
+    /// them has.
     #[track_caller]
     pub fn zip(&self, other: &State, mut f: impl FnMut(&Array, &Array) -> Array) -> State {
         let others = self.aligned(other);
@@ -179,7 +177,7 @@ impl State {
         }
     }
 
-    /// The other state's arrays in the order of this one.
+    /// Returns the other state's arrays in the order of this state.
     #[track_caller]
     fn aligned<'a>(&self, other: &'a State) -> Vec<&'a Array> {
         if self.layout.same_paths(&other.layout) {
@@ -203,7 +201,7 @@ impl State {
         }
     }
 
-    /// Zeros in the place of every array.
+    /// Replaces every array by zeros.
     #[track_caller]
     pub fn zeros_like(&self) -> State {
         let mut out = self.clone();
@@ -213,7 +211,7 @@ impl State {
         out
     }
 
-    /// The state with every floating-point array in another element type.
+    /// Converts every floating-point array to another dtype.
     #[track_caller]
     pub fn astype(&self, dtype: DType) -> State {
         let mut out = self.clone();
@@ -223,15 +221,15 @@ impl State {
         out
     }
 
-    /// The leaves whose path and kind the predicate accepts, without empty parts.
+    /// Returns the leaves whose path and kind the predicate accepts, without empty parts.
     pub fn filter(&self, predicate: impl FnMut(&str, Option<&'static str>) -> bool) -> State {
         self.split(predicate).0
     }
 
-    /// The leaves whose path and array the predicate accepts. Each of the others
-    /// leaves an empty part in its place: walking the state shows a child without
-    /// arrays there, as that of a tree with Optax's `MaskedNode` does, and so do
-    /// the states that [`map`](State::map) and [`zip`](State::zip) make of it.
+    /// Returns the leaves whose path and array the predicate accepts. Each other leaf is replaced
+    /// by an empty part: walking the state visits a child without arrays, as for Optax's
+    /// `MaskedNode`. States derived by [`map`](State::map) and [`zip`](State::zip) keep the empty
+    /// parts.
     ///
     /// ```
     /// use ramie_core::{Array, State};
@@ -251,13 +249,13 @@ impl State {
         }
     }
 
-    /// The leaves of one kind.
+    /// Returns the leaves of one kind.
     pub fn of_kind(&self, kind: &str) -> State {
         self.filter(|_, k| k == Some(kind))
     }
 
-    /// Two states: the leaves that the predicate accepts, and the others.
-    /// [`merge`](State::merge) joins them.
+    /// Splits the state into the leaves that the predicate accepts and the others.
+    /// [`merge`](State::merge) is the inverse.
     pub fn split(
         &self,
         mut predicate: impl FnMut(&str, Option<&'static str>) -> bool,
@@ -282,10 +280,10 @@ impl State {
         (state(yes), state(no))
     }
 
-    /// This state with the leaves of another after its own.
+    /// Appends the leaves of another state.
     ///
     /// # Panics
-    /// If a path is in both.
+    /// Panics if a path is in both states.
     #[track_caller]
     pub fn merge(self, other: State) -> State {
         let (own, others) = (&self.layout, &other.layout);
@@ -308,7 +306,7 @@ impl State {
         State { layout, arrays }
     }
 
-    /// The state with every leaf of kind `kind`.
+    /// Sets the kind of every leaf to `kind`.
     pub fn with_kind(&self, kind: Option<&'static str>) -> State {
         State {
             layout: self.layout.with_kind(kind),
@@ -316,7 +314,7 @@ impl State {
         }
     }
 
-    /// The leaves below a path, under the paths that they have from there.
+    /// Returns the leaves below a path, with paths relative to it.
     ///
     /// ```
     /// use ramie_core::{Array, DType, State};
@@ -351,7 +349,7 @@ impl State {
         }
     }
 
-    /// The state below a path: the reverse of [`subtree`](State::subtree).
+    /// Prefixes all paths with `path`. The inverse of [`subtree`](State::subtree).
     pub fn nested(&self, path: &str) -> State {
         let entries = self.layout.entries().iter();
         let entries = entries.map(|e| Entry::new(&layout::join(path, &e.path), e.kind));
@@ -367,17 +365,17 @@ impl State {
     /// Replaces all arrays of a tree by those of the state, by path.
     ///
     /// # Errors
-    /// If the state lacks a leaf of the tree or has one too many, or a leaf
-    /// differs in shape or element type. The tree is then left as it was.
+    /// Returns an error, and leaves the tree unchanged, if the state lacks a leaf of the tree or
+    /// has an additional leaf, or if a leaf differs in shape or dtype.
     pub fn apply_to<T: Tree>(&self, tree: &mut T) -> Result<(), StateMismatch> {
         self.put(tree, true)
     }
 
-    /// Replaces those arrays of a tree that the state has, by path.
+    /// Replaces those arrays of a tree that are in the state, by path.
     ///
     /// # Errors
-    /// If the state has a leaf that the tree lacks, or a leaf differs in shape
-    /// or element type. The tree is then left as it was.
+    /// Returns an error, and leaves the tree unchanged, if the state has a leaf that the tree
+    /// lacks, or if a leaf differs in shape or dtype.
     pub fn update<T: Tree>(&self, tree: &mut T) -> Result<(), StateMismatch> {
         self.put(tree, false)
     }
@@ -416,10 +414,10 @@ impl State {
     }
 }
 
-/// The array at a path.
+/// Returns the array at a path.
 ///
 /// # Panics
-/// If there is none; the message names some that there are.
+/// Panics if the path does not exist. The message lists some of the existing paths.
 impl std::ops::Index<&str> for State {
     type Output = Array;
     #[track_caller]
@@ -448,8 +446,8 @@ impl Tree for State {
             while let Some((_, path)) = holes.next_if(|(place, _)| *place <= i) {
                 empty(visitor, path);
             }
-            // The state of a tree that is one leaf has the empty path, which
-            // is no step.
+            // The state of a tree that is a single leaf has the empty path, which is not a path
+            // step.
             let step = !entry.path.is_empty();
             if step {
                 visitor.enter(Key::Name(&entry.path));
@@ -479,7 +477,7 @@ impl Tree for State {
     }
 }
 
-/// Collects paths and arrays; of several arrays for one path the last stays.
+/// Collects paths and arrays. If a path occurs several times, the last array is kept.
 impl<P: AsRef<str>> FromIterator<(P, Array)> for State {
     fn from_iter<I: IntoIterator<Item = (P, Array)>>(items: I) -> State {
         let mut state = State::new();
@@ -490,7 +488,7 @@ impl<P: AsRef<str>> FromIterator<(P, Array)> for State {
     }
 }
 
-/// Paths with the types of the arrays, one on each line.
+/// Lists the paths with the types of the arrays, one per line.
 impl fmt::Debug for State {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("State ")?;

@@ -1,4 +1,4 @@
-//! Maps as trees.
+//! Maps as pytrees.
 
 use super::{Key, Tree, Visitor, part};
 use crate::Array;
@@ -8,9 +8,9 @@ use std::collections::{BTreeMap, HashMap};
 use std::fmt::Debug;
 use std::hash::Hash;
 
-/// A type that can be a map's key in a tree.
+/// A type that can be the key of a map in a tree.
 pub trait MapKey: Ord + Hash + Clone + Debug + Send + Sync + 'static {
-    /// Calls `f` with the step for this key.
+    /// Calls `f` with the path step for this key.
     fn with_key(&self, f: &mut dyn FnMut(Key<'_>));
 }
 impl MapKey for String {
@@ -61,7 +61,7 @@ impl<K: MapKey, T: Tree> Tree for BTreeMap<K, T> {
     }
 }
 
-/// In the order of the keys, whatever the table's own order.
+/// Visits the entries in the order of the keys, regardless of the order of the hash table.
 impl<K: MapKey, T: Tree> Tree for HashMap<K, T> {
     fn walk(&self, visitor: &mut dyn Visitor) {
         let mut entries: Vec<_> = self.iter().collect();

@@ -1,10 +1,10 @@
-//! One value for each array of a tree, told by fewer.
+//! Per-array values, given as a prefix of the tree.
 
 use std::fmt;
 use std::sync::Arc;
 
-/// A value for each array of a tree: one for all, one for each argument or
-/// component (and so on inside of it), or by the arrays' paths.
+/// A value for each array of a tree: the same value for all arrays, one value for each argument
+/// or component (recursively), or values by the arrays' paths.
 ///
 /// ```
 /// use ramie_core::{P, Specs};
@@ -25,34 +25,33 @@ enum Told<T> {
 }
 
 impl<T: Clone> PerArray<T> {
-    /// One value for all arrays.
+    /// Creates a single value for all arrays.
     pub fn all(value: T) -> PerArray<T> {
         PerArray(Told::All(value))
     }
 
-    /// An entry for each argument of a function, or for each component of a
-    /// value.
+    /// Creates one entry for each argument of a function, or for each component of a value.
     pub fn each(entries: impl IntoIterator<Item = PerArray<T>>) -> PerArray<T> {
         PerArray(Told::Each(entries.into_iter().collect()))
     }
 
-    /// The value of each array from its dotted path: for arguments the number
-    /// of the argument and the path within it, `0.encoder.kernel`; for results
-    /// the path within the result.
+    /// Computes the value of each array from its dotted path. Paths of arguments consist of the
+    /// number of the argument and the path within it, such as `0.encoder.kernel`; paths of
+    /// results are paths within the result.
     pub fn by_path(value: impl Fn(&str) -> T + Send + Sync + 'static) -> PerArray<T> {
         PerArray(Told::ByPath(Arc::new(value)))
     }
 
-    /// The value for each of the arrays with these paths.
+    /// Returns the value for each of the arrays with these paths.
     ///
     /// # Errors
-    /// In words, if there are not as many entries as components.
+    /// Returns a message if the numbers of entries and components differ.
     pub(crate) fn of_paths(&self, what: &str, paths: &[String]) -> Result<Vec<T>, String> {
         let whole: Vec<(&str, &str)> = paths.iter().map(|p| (p.as_str(), p.as_str())).collect();
         self.resolve(what, &whole)
     }
 
-    /// `paths` are whole ones, and what is left of them at this level.
+    /// Resolves values for `paths`, pairs of a full path and the rest of it at this level.
     fn resolve(&self, what: &str, paths: &[(&str, &str)]) -> Result<Vec<T>, String> {
         match &self.0 {
             Told::All(value) => Ok(vec![value.clone(); paths.len()]),
@@ -68,7 +67,7 @@ impl<T: Clone> PerArray<T> {
                 }
                 let mut out = Vec::with_capacity(paths.len());
                 for (i, (key, group)) in groups.iter().enumerate() {
-                    // Numbered components may have no arrays, and are not listed.
+                    // Numbered components without arrays are not listed.
                     let at = key.parse().unwrap_or(i);
                     let Some(entry) = entries.get(at) else {
                         return Err(format!(
@@ -94,7 +93,7 @@ impl<T: Clone> PerArray<T> {
         }
     }
 
-    /// How many arguments it tells apart, if it does.
+    /// Returns the number of arguments if there is one entry for each.
     pub(crate) fn count(&self) -> Option<usize> {
         match &self.0 {
             Told::Each(entries) => Some(entries.len()),

@@ -1,14 +1,12 @@
-//! A tree as one vector, and back.
+//! Conversion of a tree to a single vector and back.
 
 use super::{leaves, with_leaves};
 use crate::{Array, DType, Dims, Tree, concatenate};
 
-/// All arrays of a tree, flattened and put together in order, and the function
-/// that brings a vector of that size back into the tree's form
-/// (`jax.flatten_util.ravel_pytree`).
+/// Flattens and concatenates all arrays of a tree in order. Returns the vector, and the function
+/// that converts a vector of that size back to the tree (`jax.flatten_util.ravel_pytree`).
 ///
-/// The vector has the type that the arrays' types promote to; the arrays that
-/// come back have their own types.
+/// The vector has the promoted dtype of the arrays. Converting back restores the original dtypes.
 ///
 /// ```
 /// use ramie_core::{Array, tree};
@@ -21,7 +19,7 @@ use crate::{Array, DType, Dims, Tree, concatenate};
 /// ```
 ///
 /// # Panics
-/// The returned function panics if the vector has another size.
+/// The returned function panics if the vector has a different size.
 #[track_caller]
 pub fn ravel<T: Tree>(tree: &T) -> (Array, impl Fn(&Array) -> T + Send + Sync + use<T>) {
     let arrays = leaves(tree);
@@ -43,7 +41,7 @@ pub fn ravel<T: Tree>(tree: &T) -> (Array, impl Fn(&Array) -> T + Send + Sync + 
         .map(|a| (a.size(), a.shape().into(), a.dtype()))
         .collect();
     let total: usize = places.iter().map(|p| p.0).sum();
-    // Only the form is kept: the arrays may be large.
+    // Keeps only the structure, since the arrays may be large.
     let form = super::shape_dtype_structs(tree);
     let unravel = move |vector: &Array| {
         assert!(

@@ -1,4 +1,4 @@
-//! The structure of trees, and functions of several trees of one structure.
+//! The structure of trees, and functions of several trees with the same structure.
 
 use super::{Fixed, Key, Tree, Visitor, leaves};
 use crate::Array;
@@ -6,7 +6,7 @@ use crate::hash::WideHasher;
 use std::any::Any;
 use std::hash::{Hash, Hasher};
 
-/// A fingerprint of structure and fixed values, arrays left out.
+/// Computes a fingerprint of the structure and the static values, without the arrays.
 pub(crate) fn structure<T: Tree>(tree: &T) -> (u64, u64) {
     struct Structure(WideHasher);
     impl Visitor for Structure {
@@ -22,8 +22,8 @@ pub(crate) fn structure<T: Tree>(tree: &T) -> (u64, u64) {
     v.0.finish_wide()
 }
 
-/// [`structure`] with the steps to every part, so that trees of different types
-/// can be compared.
+/// Same as [`structure`], but includes the path steps to every part, so that trees of different
+/// types can be compared.
 fn steps<T: Tree>(tree: &T) -> (u64, u64) {
     struct Steps(WideHasher);
     impl Visitor for Steps {
@@ -50,9 +50,9 @@ fn steps<T: Tree>(tree: &T) -> (u64, u64) {
 #[derive(Clone, Debug, PartialEq)]
 enum Part {
     Array,
-    /// A length, a variant, or whether an optional part is there.
+    /// A length, a variant, or whether an optional part is present.
     Fixed(String),
-    /// A number, a text.
+    /// A number or a string.
     Value(String),
     Child(Step, Node),
 }
@@ -80,7 +80,7 @@ struct Node {
     parts: Vec<Part>,
 }
 
-/// Builds the nodes of a tree; the last is the one being visited.
+/// Builds the nodes of a tree. The last node is the one being visited.
 struct Nodes(Vec<(Option<Step>, Node)>);
 
 impl Nodes {
@@ -128,7 +128,7 @@ impl Visitor for Nodes {
 }
 
 impl Node {
-    /// As JAX prints a tree's structure: an array is `*`.
+    /// Formats the structure like JAX, with `*` for an array.
     fn render(&self) -> String {
         let mut length = None;
         let mut texts = Vec::new();
@@ -164,7 +164,8 @@ impl Node {
         }
     }
 
-    /// The path of the first difference from another node, and what each has there.
+    /// Returns the path of the first difference from another node, and a description of both
+    /// parts.
     fn difference(&self, other: &Node, path: &str) -> Option<(String, [String; 2])> {
         if self.name != other.name {
             let text = |node: &Node| match node.name {
@@ -213,9 +214,9 @@ fn shortened(text: String) -> String {
     }
 }
 
-/// Compares the structures of two trees: containers and their keys, numbers of
-/// entries, and fixed values. Returns `None` if they are the same, otherwise both
-/// structures and the first difference, one line each. An array is written `*`.
+/// Compares the structures of two trees: containers and their keys, numbers of entries, and
+/// static values. Returns `None` if they are the same, otherwise both structures and the first
+/// difference, one per line. An array is printed as `*`.
 ///
 /// ```
 /// use ramie_core::{Array, tree};
@@ -236,7 +237,7 @@ pub fn structure_mismatch<T: Tree, U: Tree>(
         return None;
     }
     let (a, b) = (Nodes::of(tree), Nodes::of(other));
-    // What is left are values of which one text stands for several.
+    // Values with the same description may still differ.
     let (path, [has, other_has]) = a.difference(&b, "")?;
     let [one, two] = names;
     let place = match path.is_empty() {
@@ -261,11 +262,11 @@ fn expect_same<T: Tree, U: Tree>(operation: &str, names: [&str; 2], tree: &T, ot
     }
 }
 
-/// The tree with `f` applied to the arrays of two trees of one structure.
+/// Applies `f` to the corresponding arrays of two trees with the same structure, and returns the
+/// resulting tree.
 ///
 /// # Panics
-/// If the structures differ: containers, keys, numbers of entries, or values that
-/// are not arrays.
+/// Panics if the structures differ: containers, keys, numbers of entries, or static values.
 #[track_caller]
 pub fn map2<T: Tree, U: Tree>(
     tree: &T,
@@ -283,10 +284,10 @@ pub fn map2<T: Tree, U: Tree>(
     tree.rebuild(&mut |a| f(a, next.next().expect("as many arrays")))
 }
 
-/// A list of trees as one tree of lists: the arrays at each place of all trees.
+/// Transposes a list of trees: returns, for each leaf, the arrays of all trees at that leaf.
 ///
 /// # Panics
-/// If the structures differ, as [`map2`].
+/// Panics if the structures differ, as in [`map2`].
 #[track_caller]
 pub fn transpose<T: Tree>(trees: &[T]) -> Vec<Vec<Array>> {
     let Some((first, rest)) = trees.split_first() else {

@@ -1,4 +1,4 @@
-//! Elements from and to the host.
+//! Copies of elements from and to the host.
 
 mod nested;
 mod of_ndarray;
@@ -11,14 +11,13 @@ use ramie_pjrt::{AlignedBytes, Device};
 pub use nested::{ArrayLike, Number, array};
 
 impl Array {
-    /// An array of `shape` from elements in row-major order, on the default
-    /// device.
+    /// Creates an array of `shape` from elements in row-major order, on the default device.
     ///
     /// # Errors
-    /// If there is no working plugin, or the device is out of memory.
+    /// Returns an error if there is no working plugin, or if the device is out of memory.
     ///
     /// # Panics
-    /// If the number of elements is not the product of the shape.
+    /// Panics if the number of elements is not the product of the shape.
     #[track_caller]
     pub fn try_from_slice<T: Element>(elements: &[T], shape: &[usize]) -> Result<Array> {
         check_size("from_slice", elements.len(), shape);
@@ -27,11 +26,11 @@ impl Array {
         runtime::put(bytes, Aval::new(shape, T::DTYPE), device)
     }
 
-    /// [`try_from_slice`](Array::try_from_slice), for programs that need a
-    /// device to go on.
+    /// Same as [`try_from_slice`](Array::try_from_slice), but panics instead of returning an
+    /// error.
     ///
     /// # Panics
-    /// Also if there is no working plugin, or the device is out of memory.
+    /// Panics also if there is no working plugin, or if the device is out of memory.
     #[track_caller]
     pub fn from_slice<T: Element>(elements: &[T], shape: &[usize]) -> Array {
         match Array::try_from_slice(elements, shape) {
@@ -40,15 +39,14 @@ impl Array {
         }
     }
 
-    /// [`try_from_slice`](Array::try_from_slice) of elements that are given
-    /// away: the device copies them while the program goes on, or uses their
-    /// memory if it can.
+    /// Same as [`try_from_slice`](Array::try_from_slice), but takes ownership of the elements:
+    /// the device copies them asynchronously, or uses their memory if possible.
     ///
     /// # Errors
-    /// If there is no working plugin, or the device is out of memory.
+    /// Returns an error if there is no working plugin, or if the device is out of memory.
     ///
     /// # Panics
-    /// If the number of elements is not the product of the shape.
+    /// Panics if the number of elements is not the product of the shape.
     #[track_caller]
     pub fn try_from_vec<T: Element>(elements: Vec<T>, shape: &[usize]) -> Result<Array> {
         check_size("from_vec", elements.len(), shape);
@@ -56,11 +54,10 @@ impl Array {
         runtime::put_owned(elements, Aval::new(shape, T::DTYPE), device)
     }
 
-    /// [`try_from_vec`](Array::try_from_vec), for programs that need a device
-    /// to go on.
+    /// Same as [`try_from_vec`](Array::try_from_vec), but panics instead of returning an error.
     ///
     /// # Panics
-    /// Also if there is no working plugin, or the device is out of memory.
+    /// Panics also if there is no working plugin, or if the device is out of memory.
     #[track_caller]
     pub fn from_vec<T: Element>(elements: Vec<T>, shape: &[usize]) -> Array {
         match Array::try_from_vec(elements, shape) {
@@ -69,44 +66,43 @@ impl Array {
         }
     }
 
-    /// An array of `shape` and `dtype` from the bytes of its elements, as
-    /// [`try_to_bytes`](Array::try_to_bytes) gives them.
+    /// Creates an array of `shape` and `dtype` from the bytes of its elements, as returned by
+    /// [`try_to_bytes`](Array::try_to_bytes).
     ///
     /// # Errors
-    /// If the number of bytes is not that of the shape, if a truth value is
-    /// neither 0 nor 1, if there is no working plugin, or the device is out of
-    /// memory.
+    /// Returns an error if the number of bytes does not match the shape, if a boolean is neither
+    /// 0 nor 1, if there is no working plugin, or if the device is out of memory.
     pub fn try_from_bytes(bytes: &[u8], shape: &[usize], dtype: DType) -> Result<Array> {
         let aval = checked_bytes(bytes, shape, dtype)?;
         runtime::put(bytes, aval, runtime::runtime()?.default_device())
     }
 
-    /// [`try_from_bytes`](Array::try_from_bytes) of memory that is given away:
-    /// a CPU device uses it as it is.
+    /// Same as [`try_from_bytes`](Array::try_from_bytes), but takes ownership of the memory,
+    /// which a CPU device uses without copying.
     ///
     /// # Errors
-    /// As [`try_from_bytes`](Array::try_from_bytes).
+    /// Returns an error in the same cases as [`try_from_bytes`](Array::try_from_bytes).
     pub fn try_from_aligned(bytes: AlignedBytes, shape: &[usize], dtype: DType) -> Result<Array> {
         let aval = checked_bytes(&bytes, shape, dtype)?;
         runtime::put_owned(bytes, aval, runtime::runtime()?.default_device())
     }
 
-    /// The bytes of the elements, row-major, little-endian.
+    /// Returns the bytes of the elements, row-major and little-endian.
     ///
     /// # Errors
-    /// If the array is traced, or its computation failed.
+    /// Returns an error if the array is traced, or if its computation failed.
     pub fn try_to_bytes(&self) -> Result<Vec<u8>> {
         self.check_memory()?;
         u8::read_with(self.nbytes(), |bytes| self.copy_to(bytes))
     }
 
-    /// Checks that the host has the memory for a copy of the elements.
+    /// Returns an error if the host lacks the memory for a copy of the elements.
     fn check_memory(&self) -> Result<()> {
         let operation = format_args!("reading {}", self.aval());
         Ok(ramie_pjrt::check_host_memory(operation, self.nbytes())?)
     }
 
-    /// Copies the bytes of the elements.
+    /// Copies the bytes of the elements to `bytes`.
     fn copy_to(&self, bytes: &mut [u8]) -> Result<()> {
         if let Some(l) = self.as_literal() {
             bytes.copy_from_slice(&l.value().to_bytes(self.dtype()));
@@ -118,13 +114,13 @@ impl Array {
         }
     }
 
-    /// The elements in row-major order, once they are computed.
+    /// Waits for the elements and returns them in row-major order.
     ///
     /// # Errors
-    /// If the computation failed.
+    /// Returns an error if the computation failed.
     ///
     /// # Panics
-    /// If the array is traced, or holds another type than `T`.
+    /// Panics if the array is traced, or if its dtype is not that of `T`.
     #[track_caller]
     pub fn try_to_vec<T: Element>(&self) -> Result<Vec<T>> {
         assert!(
@@ -139,11 +135,10 @@ impl Array {
         T::read_with(self.size(), |bytes| self.copy_to(bytes))
     }
 
-    /// [`try_to_vec`](Array::try_to_vec), for programs that need the values to
-    /// go on.
+    /// Same as [`try_to_vec`](Array::try_to_vec), but panics instead of returning an error.
     ///
     /// # Panics
-    /// Also if the computation failed.
+    /// Panics also if the computation failed.
     #[track_caller]
     pub fn to_vec<T: Element>(&self) -> Vec<T> {
         match self.try_to_vec() {
@@ -152,10 +147,10 @@ impl Array {
         }
     }
 
-    /// The one element of an array of size 1.
+    /// Returns the single element of an array of size 1.
     ///
     /// # Panics
-    /// If the array has another size or type, is traced, or its computation
+    /// Panics if the array has another size or dtype, if it is traced, or if its computation
     /// failed.
     #[track_caller]
     pub fn item<T: Element>(&self) -> T {
@@ -169,8 +164,8 @@ impl Array {
         self.to_vec()[0]
     }
 
-    /// The devices that hold the elements; none for traced arrays and scalars
-    /// that have not been used.
+    /// Returns the devices that store the elements. Traced arrays, and scalars that have not been
+    /// used yet, have none.
     pub fn devices(&self) -> Vec<Device> {
         match &self.0 {
             Repr::Device(d) => d.sharding.devices().to_vec(),
@@ -179,7 +174,7 @@ impl Array {
     }
 }
 
-/// What to do with an array whose elements are read as another type.
+/// Returns the `help:` text for reading elements as another dtype.
 fn remedy(from: DType, to: DType) -> String {
     match from.is_complex() && !to.is_complex() {
         true => crate::ops::TAKE_A_PART.into(),
@@ -246,7 +241,7 @@ impl<T: Element, const N: usize, const M: usize> From<[[T; M]; N]> for Array {
 }
 macro_rules! from_scalar {
     ($($t:ty),*) => { $(
-        /// A 0-d array of exactly this element type.
+        /// Creates a 0-d array of exactly this dtype.
         impl From<$t> for Array {
             fn from(v: $t) -> Array { Array::scalar(v.to_scalar(), <$t as Element>::DTYPE) }
         }

@@ -1,15 +1,15 @@
-//! Arrays written out: scalars, and lists of lists of them.
+//! Array literals: scalars, and nested lists of scalars.
 
 use super::{Array, Element};
 use crate::Dims;
 use half::{bf16, f16};
 
-/// A number or truth value, and the element type it has in [`array()`].
+/// A number or boolean, and its dtype in [`array()`].
 pub trait Number: Copy {
-    /// The element: `f64` becomes `f32`, 64-bit integers and sizes `i32`, `u64`
-    /// becomes `u32`; all others stay.
+    /// Rust type of the element: `f32` for `f64`, `i32` for `i64`, `isize` and `usize`, and `u32`
+    /// for `u64`. All other types are unchanged.
     type Element: Element;
-    /// The value as that element; `None` where it does not fit.
+    /// Converts the value to the element type, or returns `None` if it does not fit.
     fn element(self) -> Option<Self::Element>;
 }
 
@@ -55,22 +55,21 @@ number! {
     f64 => f32, |v| Some(v as f32);
 }
 
-/// What [`array()`] takes: a number, or an array, vector or slice of what it
-/// takes, nested to any depth.
+/// An argument of [`array()`]: a number, or an array, vector or slice of arguments, nested to any
+/// depth.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be written out as an array",
     note = "numbers, truth values, and nested arrays, vectors and slices of them can"
 )]
 pub trait ArrayLike {
-    /// The numbers inside.
+    /// Type of the nested numbers.
     type Number: Number;
-    /// Adds the sizes of this level, as its first item has them, and of those
-    /// below.
+    /// Appends the sizes of this level and of the nested levels, given by their first items.
     fn shape(first: Option<&Self>, shape: &mut Dims);
-    /// Adds the elements in row-major order; `path` is the place of `self`.
+    /// Appends the elements in row-major order. `path` is the position of `self`.
     ///
     /// # Panics
-    /// If the sizes are not those of `shape`, or a number does not fit.
+    /// Panics if the sizes differ from `shape`, or if a number does not fit.
     fn gather(
         &self,
         shape: &[usize],
@@ -126,11 +125,11 @@ list! {
     [T: ArrayLike] &[T], None;
 }
 
-/// An array written out (`jnp.array`): a number, or nested lists of numbers.
+/// Creates an array from a number, or from nested lists of numbers (`jnp.array`).
 ///
-/// Numbers of 64 bits, which is what literals without a suffix are to Rust,
-/// become the default types, as in JAX: floats become `f32`, integers `i32`.
-/// [`Array::from`] and [`Array::from_slice`] keep the exact type instead.
+/// 64-bit numbers, which include Rust's float literals without a suffix, are converted to the
+/// default dtypes, as in JAX: floats to `f32`, integers to `i32`. [`Array::from`] and
+/// [`Array::from_slice`] keep the exact dtype instead.
 ///
 /// ```no_run
 /// use ramie_core::{DType, array};
@@ -141,8 +140,8 @@ list! {
 /// ```
 ///
 /// # Panics
-/// If the input is ragged, an integer does not fit, there is no working plugin,
-/// or the device is out of memory.
+/// Panics if the input is ragged, if an integer does not fit, if there is no working plugin, or
+/// if the device is out of memory.
 #[track_caller]
 pub fn array<T: ArrayLike>(data: T) -> Array {
     let mut shape = Dims::new();

@@ -1,15 +1,15 @@
-//! From and to arrays of the `ndarray` crate.
+//! Conversions from and to arrays of the `ndarray` crate.
 
 use super::{Array, Element};
 use crate::{Error, Result};
 use ndarray::{ArrayBase, ArrayD, ArrayView, Data, Dimension, IxDyn};
 
 impl Array {
-    /// The elements as an array of the `ndarray` crate, in row-major order.
+    /// Returns the elements as an array of the `ndarray` crate, in row-major order.
     ///
     /// # Errors
-    /// If the array is traced, holds another type than `T`, or its computation
-    /// failed.
+    /// Returns an error if the array is traced, if its dtype is not that of `T`, or if its
+    /// computation failed.
     pub fn try_to_ndarray<T: Element>(&self) -> Result<ArrayD<T>> {
         if self.dtype() != T::DTYPE {
             return Err(Error::Configuration(format!(
@@ -24,8 +24,8 @@ impl Array {
         Ok(array.expect("as many elements as the shape has"))
     }
 
-    /// [`try_to_ndarray`](Array::try_to_ndarray), for programs that need the
-    /// values to go on.
+    /// Same as [`try_to_ndarray`](Array::try_to_ndarray), but panics instead of returning an
+    /// error.
     ///
     /// ```no_run
     /// use ramie_core::Array;
@@ -34,7 +34,7 @@ impl Array {
     /// ```
     ///
     /// # Panics
-    /// If the array is traced, holds another type than `T`, or its computation
+    /// Panics if the array is traced, if its dtype is not that of `T`, or if its computation
     /// failed.
     #[track_caller]
     pub fn to_ndarray<T: Element>(&self) -> ArrayD<T> {
@@ -45,7 +45,7 @@ impl Array {
     }
 }
 
-/// Row-major elements of any array: its own if they are so already.
+/// Copies the elements of any array in row-major order.
 #[track_caller]
 fn copied<T: Element, S: Data<Elem = T>, D: Dimension>(array: &ArrayBase<S, D>) -> Array {
     match array.as_slice() {
@@ -54,7 +54,7 @@ fn copied<T: Element, S: Data<Elem = T>, D: Dimension>(array: &ArrayBase<S, D>) 
     }
 }
 
-/// Takes the memory over where it is in row-major order.
+/// Reuses the memory if the elements are in row-major order.
 impl<T: Element, D: Dimension> From<ndarray::Array<T, D>> for Array {
     #[track_caller]
     fn from(array: ndarray::Array<T, D>) -> Array {
@@ -81,7 +81,7 @@ impl<T: Element, S: Data<Elem = T>, D: Dimension> From<&ArrayBase<S, D>> for Arr
     }
 }
 
-/// An array on the host as an operand: it goes to the device.
+/// Converts an array on the host to an operand by copying it to the device.
 impl<T: Element, S: Data<Elem = T>, D: Dimension> crate::IntoArray for &ArrayBase<S, D> {
     #[track_caller]
     fn into_array(self) -> Array {

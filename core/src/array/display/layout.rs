@@ -1,21 +1,21 @@
-//! Words in nested brackets, wrapped and elided as NumPy does.
+//! Nested brackets of words, wrapped and elided like NumPy's.
 
-/// Larger arrays are elided.
+/// Arrays with more elements are elided.
 const THRESHOLD: usize = 1000;
-/// What is shown of each end of an elided axis.
+/// Number of elements shown at each end of an elided axis.
 const EDGE: usize = 3;
 
-/// How words are put together.
+/// Layout of the words of an array.
 pub(super) struct Layout {
-    /// Between words.
+    /// Separator of words.
     pub separator: &'static str,
-    /// Columns before the words of a new line.
+    /// Indentation of the words of a new line.
     pub indent: usize,
-    /// Columns of a line.
+    /// Maximum width of a line.
     pub width: usize,
 }
 
-/// The places shown along an axis: all, or both ends of an elided one.
+/// Returns the indices shown along an axis: all of them, or those at both ends of an elided axis.
 fn places(size: usize, elided: bool) -> (std::ops::Range<usize>, std::ops::Range<usize>) {
     if elided && size > 2 * EDGE {
         (0..EDGE, size - EDGE..size)
@@ -24,7 +24,7 @@ fn places(size: usize, elided: bool) -> (std::ops::Range<usize>, std::ops::Range
     }
 }
 
-/// The places, in row-major order, of the elements that are shown.
+/// Returns the row-major indices of the elements that are shown.
 pub(super) fn shown(shape: &[usize]) -> Vec<usize> {
     let elided = shape.iter().product::<usize>() > THRESHOLD;
     shape.iter().fold(vec![0], |starts, &size| {
@@ -38,7 +38,7 @@ pub(super) fn shown(shape: &[usize]) -> Vec<usize> {
 }
 
 impl Layout {
-    /// The text of an array of `shape` whose shown elements are `words`.
+    /// Formats an array of `shape` whose shown elements are `words`.
     pub fn brackets(&self, shape: &[usize], words: &mut dyn Iterator<Item = String>) -> String {
         let elided = shape.iter().product::<usize>() > THRESHOLD;
         self.nest(shape, elided, self.indent, self.width, words)
@@ -75,7 +75,7 @@ impl Layout {
         format!("[{text}]")
     }
 
-    /// Words on lines, each as full as it gets.
+    /// Fills lines with words, each as full as possible.
     fn fill(&self, words: &[String], indent: usize, width: usize) -> String {
         let room = width - self.separator.trim_end().len().max(1);
         let margin = " ".repeat(indent);

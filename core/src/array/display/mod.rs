@@ -1,5 +1,4 @@
-//! Arrays as text, as JAX shows them: `{}` prints what NumPy's `print` does,
-//! `{:?}` what JAX's `repr` does.
+//! Formatting of arrays as in JAX: `{}` prints like NumPy's `print`, `{:?}` like JAX's `repr`.
 
 mod layout;
 mod number;
@@ -12,14 +11,14 @@ use layout::Layout;
 use number::Format;
 use std::fmt;
 
-/// Digits after the point.
+/// Default number of digits after the decimal point.
 const PRECISION: usize = 8;
-/// Columns of a line.
+/// Maximum width of a line.
 const WIDTH: usize = 75;
 
-/// Elements as the nested brackets of NumPy, with eight digits after the point
-/// or as many as the format asks for (`{:.3}`). Long arrays are elided. A traced
-/// array shows its type. If the elements cannot be had, the text says why.
+/// Prints the elements in nested brackets like NumPy, with eight digits after the decimal point,
+/// or with the precision of the format (`{:.3}`). Long arrays are elided. A traced array prints
+/// its type. If the elements are unavailable, the output explains why.
 ///
 /// ```no_run
 /// use ramie_core::Array;
@@ -49,7 +48,7 @@ impl fmt::Display for Array {
     }
 }
 
-/// The text of the array with its element type: `Array([1., 2.], dtype=float32)`.
+/// Prints the array with its dtype: `Array([1., 2.], dtype=float32)`.
 impl fmt::Debug for Array {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         const PREFIX: &str = "Array(";
@@ -97,7 +96,7 @@ fn without_elements(array: &Array) -> String {
     }
 }
 
-/// A shape as Python prints a tuple.
+/// Formats a shape like a Python tuple.
 fn shape(dims: &[usize]) -> String {
     let dims: Vec<String> = dims.iter().map(usize::to_string).collect();
     match dims.as_slice() {
@@ -129,7 +128,7 @@ struct Elements {
 }
 
 impl Elements {
-    /// `None` for arrays that have no elements now.
+    /// Copies the elements to the host. Returns `None` for arrays without elements.
     fn of(array: &Array) -> Option<Result<Elements>> {
         if matches!(array.0, Repr::Tracer(_) | Repr::Abstract(..)) {
             return None;

@@ -1,35 +1,35 @@
-//! Elements as words of one width, as NumPy writes them.
+//! Formatting of elements as words of equal width, as in NumPy.
 
 use crate::{DType, Scalar};
 use half::f16;
 
-/// How all elements of an array are written.
+/// The common format of an array's elements.
 pub(super) enum Format {
-    /// Truth values, padded to one width or not.
+    /// Booleans, optionally padded to equal width.
     Bool { padded: bool },
     /// Integers of this width.
     Integer { width: usize },
-    /// Floats with a point: columns before and digits after it.
+    /// Floats in positional notation: columns before and digits after the decimal point.
     Positional {
         dtype: DType,
         precision: usize,
         left: usize,
         right: usize,
     },
-    /// Floats with an exponent: columns before the point, digits after it, and
+    /// Floats in scientific notation: columns before the decimal point, digits after it, and
     /// digits of the exponent.
     Scientific {
         left: usize,
         digits: usize,
         exponent: usize,
     },
-    /// Complex numbers: both parts as floats, each over all elements.
+    /// Complex numbers: the formats of both parts, each computed over all elements.
     Complex { re: Box<Format>, im: Box<Format> },
-    /// Each on its own, with six significant digits: `bf16` and narrow floats.
+    /// Each element separately, with six significant digits: `bf16` and narrow floats.
     General,
 }
 
-/// A power of ten from which NumPy writes floats with an exponent.
+/// Returns the power of ten from which NumPy uses scientific notation.
 fn large(dtype: DType) -> f64 {
     match dtype {
         DType::F16 => 1e3,
@@ -38,13 +38,13 @@ fn large(dtype: DType) -> f64 {
     }
 }
 
-/// A number rounded to the element type.
+/// Rounds a number to the dtype.
 fn rounded(v: f64, dtype: DType) -> f64 {
     Scalar::Float(v).cast(dtype).to_f64()
 }
 
 impl Format {
-    /// The format that suits these elements together.
+    /// Chooses the format for these elements.
     pub fn new(elements: &[Scalar], dtype: DType, ndim: usize, precision: usize) -> Format {
         match dtype {
             DType::Bool => Format::Bool { padded: ndim > 0 },
@@ -113,7 +113,7 @@ impl Format {
         format
     }
 
-    /// Columns of a float.
+    /// Returns the width of a float.
     fn width(&self) -> usize {
         match self {
             Format::Positional { left, right, .. } => left + 1 + right,
@@ -126,7 +126,7 @@ impl Format {
         }
     }
 
-    /// An element as a word.
+    /// Formats an element as a word.
     pub fn word(&self, element: Scalar) -> String {
         let v = element.to_f64();
         let width = self.width();
@@ -146,7 +146,7 @@ impl Format {
                 };
                 let size = im.word(Scalar::Float(i.abs()));
                 let (width, digits) = (size.len() + 1, size.trim());
-                // Spaces that align digits after the point come after the j.
+                // Spaces that align the digits after the decimal point follow the j.
                 let after = size.len() - size.trim_end().len();
                 let signed = format!("{sign}{digits}");
                 let lead = width - after;
@@ -185,7 +185,7 @@ fn nonfinite(v: f64) -> &'static str {
     }
 }
 
-/// The parts of a number with an exponent.
+/// The parts of a number in scientific notation.
 struct Parts {
     whole: String,
     fraction: String,
@@ -207,13 +207,13 @@ impl Parts {
         if self.power < 0 { '-' } else { '+' }
     }
 
-    /// At least two.
+    /// Returns the number of digits of the exponent, at least two.
     fn exponent_digits(&self) -> usize {
         self.power.unsigned_abs().to_string().len().max(2)
     }
 }
 
-/// The fewest digits that give the element back, with an exponent.
+/// Returns the shortest scientific notation that reads back as the same element.
 fn shortest(v: f64, dtype: DType) -> String {
     match dtype {
         DType::F32 => format!("{:e}", v as f32),
@@ -228,7 +228,7 @@ fn shortest(v: f64, dtype: DType) -> String {
     }
 }
 
-/// The shortest digits, at most `precision` of them after the point.
+/// Returns the shortest digits, with at most `precision` digits after the decimal point.
 fn significant(v: f64, dtype: DType, precision: usize) -> String {
     let text = shortest(v, dtype);
     if Parts::of(&text).fraction.len() > precision {
@@ -238,8 +238,8 @@ fn significant(v: f64, dtype: DType, precision: usize) -> String {
     }
 }
 
-/// The shortest digits without an exponent, at most `precision` of them after
-/// the point, without zeros at the end: `1.`, `0.25`.
+/// Returns the shortest positional notation with at most `precision` digits after the decimal
+/// point and without trailing zeros: `1.`, `0.25`.
 fn positional(v: f64, dtype: DType, precision: usize) -> String {
     let parts = Parts::of(&shortest(v, dtype));
     let places = parts.fraction.len() as i32 - parts.power;
@@ -253,7 +253,7 @@ fn positional(v: f64, dtype: DType, precision: usize) -> String {
         None => ("", parts.whole.as_str()),
     };
     let digits = format!("{whole}{}", parts.fraction);
-    // The place of the point among the digits.
+    // The position of the decimal point among the digits.
     let point = whole.len() as i32 + parts.power;
     if point <= 0 {
         let zeros = "0".repeat(point.unsigned_abs() as usize);
@@ -264,7 +264,7 @@ fn positional(v: f64, dtype: DType, precision: usize) -> String {
     format!("{minus}{}.{}", &digits[..point], &digits[point..])
 }
 
-/// A 0-d array, as NumPy prints its scalars: all digits of the type.
+/// Formats a 0-d array like NumPy's scalars, with all digits of the dtype.
 pub(super) fn scalar(element: Scalar, dtype: DType) -> String {
     if let Scalar::Complex(re, im) = element {
         return crate::scalar::complex_text(re, im, |v| scalar(Scalar::Float(v), dtype.real()));
@@ -302,7 +302,7 @@ pub(super) fn scalar(element: Scalar, dtype: DType) -> String {
     )
 }
 
-/// Six significant digits, with an exponent where that is shorter.
+/// Formats a number with six significant digits, in scientific notation if that is shorter.
 fn general(v: f64) -> String {
     const DIGITS: i32 = 6;
     if !v.is_finite() {
