@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 /// Information about a variable besides its value: its sharding, and custom entries by name.
 ///
-/// It is part of a variable's static structure: `jit` compiles a function anew for variables
+/// It is part of a variable's static structure: `jit` recompiles a function for variables
 /// with different metadata.
 ///
 /// ```

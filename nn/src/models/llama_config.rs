@@ -81,7 +81,7 @@ impl Default for LlamaConfig {
     }
 }
 
-/// The fields of a published file. Missing fields have the defaults of [`LlamaConfig`].
+/// The fields of a published file. Missing fields have the defaults of `LlamaConfig`.
 #[derive(Deserialize)]
 struct File {
     vocab_size: Option<usize>,
