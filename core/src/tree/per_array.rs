@@ -45,7 +45,7 @@ impl<T: Clone> PerArray<T> {
     /// Returns the value for each of the arrays with these paths.
     ///
     /// # Errors
-    /// Returns a message if the numbers of entries and components differ.
+    /// Returns an error if the numbers of entries and components differ.
     pub(crate) fn of_paths(&self, what: &str, paths: &[String]) -> Result<Vec<T>, String> {
         let whole: Vec<(&str, &str)> = paths.iter().map(|p| (p.as_str(), p.as_str())).collect();
         self.resolve(what, &whole)

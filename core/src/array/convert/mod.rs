@@ -26,8 +26,8 @@ impl Array {
         runtime::put(bytes, Aval::new(shape, T::DTYPE), device)
     }
 
-    /// Same as [`try_from_slice`](Array::try_from_slice), but panics instead of returning an
-    /// error.
+    /// Creates an array like [`try_from_slice`](Array::try_from_slice), but panics instead of
+    /// returning an error.
     ///
     /// # Panics
     /// Panics also if there is no working plugin, or if the device is out of memory.
@@ -39,8 +39,8 @@ impl Array {
         }
     }
 
-    /// Same as [`try_from_slice`](Array::try_from_slice), but takes ownership of the elements:
-    /// the device copies them asynchronously, or uses their memory if possible.
+    /// Creates an array like [`try_from_slice`](Array::try_from_slice), but takes ownership of
+    /// the elements: the device copies them asynchronously, or uses their memory if possible.
     ///
     /// # Errors
     /// Returns an error if there is no working plugin, or if the device is out of memory.
@@ -54,7 +54,8 @@ impl Array {
         runtime::put_owned(elements, Aval::new(shape, T::DTYPE), device)
     }
 
-    /// Same as [`try_from_vec`](Array::try_from_vec), but panics instead of returning an error.
+    /// Creates an array like [`try_from_vec`](Array::try_from_vec), but panics instead of
+    /// returning an error.
     ///
     /// # Panics
     /// Panics also if there is no working plugin, or if the device is out of memory.
@@ -77,8 +78,8 @@ impl Array {
         runtime::put(bytes, aval, runtime::runtime()?.default_device())
     }
 
-    /// Same as [`try_from_bytes`](Array::try_from_bytes), but takes ownership of the memory,
-    /// which a CPU device uses without copying.
+    /// Creates an array like [`try_from_bytes`](Array::try_from_bytes), but takes ownership of
+    /// the memory, which a CPU device uses without copying.
     ///
     /// # Errors
     /// Returns an error in the same cases as [`try_from_bytes`](Array::try_from_bytes).
@@ -135,7 +136,8 @@ impl Array {
         T::read_with(self.size(), |bytes| self.copy_to(bytes))
     }
 
-    /// Same as [`try_to_vec`](Array::try_to_vec), but panics instead of returning an error.
+    /// Returns the elements like [`try_to_vec`](Array::try_to_vec), but panics instead of
+    /// returning an error.
     ///
     /// # Panics
     /// Panics also if the computation failed.

@@ -24,8 +24,8 @@ impl Array {
         Ok(array.expect("as many elements as the shape has"))
     }
 
-    /// Same as [`try_to_ndarray`](Array::try_to_ndarray), but panics instead of returning an
-    /// error.
+    /// Returns the elements like [`try_to_ndarray`](Array::try_to_ndarray), but panics instead of
+    /// returning an error.
     ///
     /// ```no_run
     /// use ramie_core::Array;

@@ -55,7 +55,7 @@ impl Array {
         x.gammasgn() * x.lgamma().exp()
     }
 
-    /// Computes the factorial, `Γ(n + 1)`, of each element. That of negative numbers is 0.
+    /// Computes the factorial, `Γ(n + 1)`, of each element. The result for negative numbers is 0.
     ///
     /// # Panics
     /// Panics if the array is complex.
