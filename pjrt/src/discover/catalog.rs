@@ -6,17 +6,17 @@ use super::Platform;
 /// A plugin with the packages it needs, for one processor architecture of Linux.
 #[derive(Clone, Copy, Debug)]
 pub struct Release {
-    /// The hardware that the plugin drives.
+    /// The platform of the plugin.
     pub platform: Platform,
     /// The architecture, as [`std::env::consts::ARCH`] writes it.
     pub arch: &'static str,
     /// The plugin's file, relative to the folder that the wheels are unpacked into.
     pub library: &'static str,
-    /// The wheels: the plugin's first, then the libraries that it loads.
+    /// The wheels: first the plugin's, then those of the libraries that it loads.
     pub wheels: &'static [Wheel],
 }
 
-/// One wheel of a [`Release`].
+/// A wheel of a [`Release`].
 #[derive(Clone, Copy, Debug)]
 pub struct Wheel {
     /// The package's name.
@@ -27,33 +27,34 @@ pub struct Wheel {
     pub sha256: &'static str,
     /// The size of the wheel file, in bytes.
     pub bytes: u64,
-    /// Which files are unpacked: those whose path starts with one of these. Python sources and
-    /// static libraries never are.
+    /// Path prefixes of the files that are extracted. Python sources and static libraries are
+    /// never extracted.
     pub keep: &'static [&'static str],
-    /// pip's options that choose one wheel where a package has several for different Pythons.
+    /// pip options that select a wheel if a package has several for different Python versions.
     pub selector: &'static [&'static str],
 }
 
 impl Release {
-    /// The package that carries the plugin.
+    /// Returns the package that contains the plugin.
     pub fn package(&self) -> &'static Wheel {
         &self.wheels[0]
     }
 
-    /// The folder's name below `plugins/` in the user cache, such as `xla-cpu-pjrt-0.0.1-x86_64`.
+    /// Returns the directory name below `plugins/` in the user cache, such as
+    /// `xla-cpu-pjrt-0.0.1-x86_64`.
     pub fn folder(&self) -> String {
         let package = self.package();
         format!("{}-{}-{}", package.name, package.version, self.arch)
     }
 
-    /// The size of all wheels, in bytes.
+    /// Returns the total size of all wheels in bytes.
     pub fn bytes(&self) -> u64 {
         self.wheels.iter().map(|wheel| wheel.bytes).sum()
     }
 }
 
 impl Wheel {
-    /// The package and version as pip reads them, such as `xla-cpu-pjrt==0.0.1`.
+    /// Returns the package and version in pip's notation, such as `xla-cpu-pjrt==0.0.1`.
     pub fn requirement(&self) -> String {
         format!("{}=={}", self.name, self.version)
     }
@@ -95,7 +96,8 @@ pub static RELEASES: &[Release] = &[
             sha256: "ba67ddbfdbac61c8da1fafc26cd51b93e9fe4d298016e2882eb986b1718cba34",
             bytes: 204_805_508,
             keep: &["libtpu/libtpu.so"],
-            // The library is the same for every Python, but its wheels carry a Python's tag.
+            // The library is the same for every Python, but its wheels have the tag of one Python
+            // version.
             selector: &[
                 "--implementation",
                 "cp",
@@ -122,7 +124,8 @@ const fn cpu(sha256: &'static str, bytes: u64) -> Wheel {
 }
 
 /// The plugin finds NVIDIA's libraries through its relative search path `../../nvidia/*/lib`, and
-/// the assembler and libdevice below `nvidia/cu13`: all wheels share one folder.
+/// the assembler and libdevice below `nvidia/cu13`, so all wheels are extracted into the same
+/// directory.
 static CUDA_13: &[Wheel] = &[
     nvidia(
         "jax-cuda13-pjrt",

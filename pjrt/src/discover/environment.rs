@@ -8,11 +8,11 @@ use super::catalog::{RELEASES, Release};
 use super::hardware;
 use super::{InstallError, Platform};
 
-/// All that discovery asks of the world: variables, devices, pinned releases and where progress
-/// is told.
+/// The inputs of discovery: environment variables, devices, pinned releases and the output for
+/// progress messages.
 ///
-/// [`Environment::from_process`] is the real one. Other values serve tests, and programs that give
-/// their own folders instead of reading the process's variables.
+/// [`Environment::from_process`] returns the real environment. Other values are useful for tests,
+/// and for programs that set their own directories instead of reading the process's variables.
 ///
 /// ```
 /// use ramie_pjrt::discover::Environment;
@@ -28,12 +28,13 @@ pub struct Environment {
 }
 
 impl Environment {
-    /// The variables of this process and the devices of this machine; progress goes to stderr.
+    /// Returns the environment of this process and machine. Progress is printed to stderr.
     pub fn from_process() -> Self {
         Self::from_vars(std::env::vars_os())
     }
 
-    /// The variables given, and everything else as in [`Environment::from_process`].
+    /// Creates an environment with the given variables, and otherwise like
+    /// [`Environment::from_process`].
     pub fn from_vars<K: Into<OsString>, V: Into<OsString>>(
         vars: impl IntoIterator<Item = (K, V)>,
     ) -> Self {
@@ -48,37 +49,39 @@ impl Environment {
         }
     }
 
-    /// Looks for device nodes below `root` instead of `/`.
+    /// Sets the root below which device nodes are searched. Defaults to `/`.
     #[must_use]
     pub fn with_root(mut self, root: impl Into<PathBuf>) -> Self {
         self.root = root.into();
         self
     }
 
-    /// Installs from these releases instead of the ones pinned in Ramie.
+    /// Sets the releases to install. Defaults to those pinned in Ramie.
     #[must_use]
     pub fn with_releases(mut self, releases: &'static [Release]) -> Self {
         self.releases = releases;
         self
     }
 
-    /// Tells the progress of installations, a line at a time, to `progress` instead of stderr.
+    /// Sets a function that receives the progress of installations line by line. Defaults to
+    /// printing to stderr.
     #[must_use]
     pub fn with_progress(mut self, progress: impl Fn(&str) + Send + Sync + 'static) -> Self {
         self.progress = Arc::new(progress);
         self
     }
 
-    /// The folder of Ramie's cache: `RAMIE_CACHE_DIR`, else `$XDG_CACHE_HOME/ramie`, else
+    /// Returns Ramie's cache directory: `RAMIE_CACHE_DIR`, or `$XDG_CACHE_HOME/ramie`, or
     /// `~/.cache/ramie`. It need not exist.
     ///
-    /// Plugins are below `plugins/`, compiled programs below `compiled/`.
+    /// Plugins are stored below `plugins/`, compiled programs below `compiled/`.
     pub fn cache_dir(&self) -> PathBuf {
         if let Some(folder) = self.var("RAMIE_CACHE_DIR") {
-            // Absolute, so that a later change of the working directory does not move the cache.
+            // The path is made absolute, so that a later change of the working directory does not
+            // move the cache.
             return std::path::absolute(folder).unwrap_or_else(|_| PathBuf::from(folder));
         }
-        // The XDG specification says to ignore relative paths.
+        // The XDG specification requires that relative paths are ignored.
         if let Some(folder) = self.var("XDG_CACHE_HOME").map(Path::new)
             && folder.is_absolute()
         {
@@ -92,9 +95,9 @@ impl Environment {
         home.join(".cache/ramie")
     }
 
-    /// Whether a device of `platform` is visible to this machine; the processor always is.
+    /// Returns `true` if a device of `platform` is visible on this machine. The CPU always is.
     ///
-    /// Only device nodes are looked at: a driver may still fail to start the device.
+    /// This only checks for device nodes: a driver may still fail to initialize the device.
     pub fn device_visible(&self, platform: Platform) -> bool {
         match platform {
             Platform::Cpu => true,
@@ -128,7 +131,7 @@ impl Environment {
             })
     }
 
-    /// A variable that is set to something.
+    /// Returns the value of a variable that is set and not empty.
     pub(super) fn var(&self, name: &str) -> Option<&OsStr> {
         self.vars
             .get(OsStr::new(name))
@@ -148,7 +151,7 @@ impl Environment {
         (self.progress)(line);
     }
 
-    /// Every executable file called `python3` on `PATH`, in order.
+    /// Returns all executable files named `python3` on `PATH`, in order.
     pub(super) fn pythons(&self) -> Vec<PathBuf> {
         let Some(path) = self.var("PATH") else {
             return Vec::new();
@@ -162,7 +165,7 @@ impl Environment {
 }
 
 impl fmt::Debug for Environment {
-    // Variables may hold secrets: only their number is shown.
+    // Variables may contain secrets, so only their number is shown.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Environment")
             .field("vars", &self.vars.len())

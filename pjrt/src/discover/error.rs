@@ -8,50 +8,50 @@ use super::catalog::Release;
 use super::{Platform, UnknownPlatform};
 use crate::trust::Untrusted;
 
-/// Why no plugin could be given.
+/// An error while searching for a plugin.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum DiscoverError {
-    /// `RAMIE_PLATFORM` names no platform.
+    /// `RAMIE_PLATFORM` is not the name of a platform.
     #[error("RAMIE_PLATFORM: {0}")]
     UnknownPlatform(#[from] UnknownPlatform),
 
-    /// `RAMIE_PJRT_PLUGIN` names something that is not a readable file.
+    /// `RAMIE_PJRT_PLUGIN` is not the path of a readable file.
     #[error(
         "RAMIE_PJRT_PLUGIN names `{}`, {problem}\n\
          help: set it to the path of a PJRT plugin (a .so file), or unset it to search the usual places",
         path.display()
     )]
     ExplicitPlugin {
-        /// The path as the variable gave it.
+        /// The value of the variable.
         path: PathBuf,
-        /// What is wrong with it, such as `which does not exist`.
+        /// The problem, such as `which does not exist`.
         problem: String,
     },
 
-    /// No place held a plugin, and none could be installed.
+    /// No plugin was found, and none could be installed.
     #[error(transparent)]
     NotFound(#[from] NotFound),
 
-    /// The installed plugin is not the one that was installed, or others can change it.
+    /// The installed plugin was modified, or other users can modify it.
     #[error(transparent)]
     Refused(#[from] RefusedPlugin),
 
-    /// An installation that was asked for failed.
+    /// An installation failed.
     #[error(transparent)]
     Install(#[from] InstallError),
 }
 
-/// An installed plugin that is not loaded, because it is native code that somebody else may have
+/// An installed plugin that is not loaded, because it is native code that another user may have
 /// written.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("the installed {} plugin is not loaded: {problem}\nhelp: {remedy}", platform.title())]
 pub struct RefusedPlugin {
     /// The plugin's platform.
     pub platform: Platform,
-    /// The file or folder, and what is wrong with it.
+    /// The file or directory, and the problem.
     pub problem: String,
-    /// What to do about it.
+    /// The advice for the user.
     pub remedy: String,
 }
 
@@ -78,23 +78,23 @@ impl RefusedPlugin {
     }
 }
 
-/// Every place that was searched in vain, and what to do about it.
+/// The error that no plugin was found, with all searched locations and advice.
 #[derive(Debug)]
 pub struct NotFound {
-    /// The platform that was wanted.
+    /// The requested platform.
     pub platform: Platform,
-    /// The places, in the order of the search.
+    /// The locations, in the order of the search.
     pub tried: Vec<Attempt>,
-    /// One command that fixes it, with an alternative.
+    /// A command that solves the problem, with an alternative.
     pub remedy: String,
 }
 
-/// One place that was searched, and why it gave no plugin.
+/// A searched location, and the reason why it has no plugin.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Attempt {
-    /// The place, such as `user cache /home/me/.cache/ramie/plugins/…`.
+    /// The location, such as `user cache /home/me/.cache/ramie/plugins/…`.
     pub place: String,
-    /// Why it gave no plugin, such as `not there`.
+    /// The reason, such as `not there`.
     pub outcome: String,
 }
 
@@ -123,15 +123,15 @@ impl fmt::Display for NotFound {
 
 impl std::error::Error for NotFound {}
 
-/// Why a plugin could not be installed into the user cache.
+/// An error while installing a plugin into the user cache.
 ///
-/// Whatever the reason, nothing half-installed is left behind.
+/// In all cases, no partial installation is left behind.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum InstallError {
-    /// No wheel is published (or pinned here) for this kind of machine.
+    /// No wheel is pinned for this kind of machine.
     Unsupported {
-        /// The platform that was wanted.
+        /// The requested platform.
         platform: Platform,
         /// The operating system of this machine.
         os: String,
@@ -139,52 +139,52 @@ pub enum InstallError {
         arch: String,
     },
 
-    /// No `python3` is on `PATH` to download with.
+    /// There is no `python3` on `PATH` to download with.
     NoPython {
-        /// The package that was wanted, as `name==version`.
+        /// The requested package, as `name==version`.
         package: String,
     },
 
-    /// pip ran and failed.
+    /// pip failed.
     Pip {
-        /// The package that was wanted, as `name==version`.
+        /// The requested package, as `name==version`.
         package: String,
         /// The command line that failed.
         command: String,
-        /// The exit status in words.
+        /// A description of the exit status.
         status: String,
-        /// The last lines that pip wrote.
+        /// The last lines of pip's output.
         output: Vec<String>,
     },
 
-    /// The wheel is not the one pinned in the source.
+    /// The wheel's hash differs from the pinned one.
     WrongHash {
         /// The wheel's file name.
         wheel: String,
         /// The pinned SHA-256, in lowercase hexadecimal.
         expected: String,
-        /// The SHA-256 of the file that came.
+        /// The SHA-256 of the downloaded file.
         found: String,
     },
 
-    /// The wheel is not an archive that can be unpacked.
+    /// The wheel cannot be extracted.
     BadWheel {
         /// The wheel's file name.
         wheel: String,
-        /// What is wrong with it.
+        /// The problem.
         problem: String,
     },
 
-    /// Another user can change the folder of plugins.
+    /// Another user can modify the plugin directory.
     Untrusted(#[from] Untrusted),
 
-    /// A file of the user cache could not be read or written.
+    /// A file in the user cache could not be read or written.
     Cache {
-        /// What was being done, such as `create the folder`.
+        /// The operation, such as `create the folder`.
         action: &'static str,
-        /// The file or folder.
+        /// The file or directory.
         path: PathBuf,
-        /// The operating system's reason.
+        /// The operating system's error.
         source: io::Error,
     },
 }
@@ -196,7 +196,7 @@ impl fmt::Display for InstallError {
 }
 
 impl InstallError {
-    /// The message without its advice.
+    /// Returns the message without its advice.
     pub(crate) fn reason(&self) -> String {
         match self {
             InstallError::Unsupported { platform, os, arch } => {

@@ -1,20 +1,20 @@
-//! Whether this machine has the hardware of a platform, asked of the file system only: it must be
-//! cheap enough for every process start, and no driver is loaded for the answer.
+//! Detection of a platform's hardware on this machine. It only uses the file system, because it
+//! runs at every process start, and loads no driver.
 
 use std::ffi::OsStr;
 use std::fs;
 use std::path::Path;
 
-/// The vendor of TPU chips on the PCI bus. Virtual network cards of the same vendor share it.
+/// The PCI vendor id of TPU chips. Virtual network cards of the same vendor share it.
 const GOOGLE: &str = "0x1ae0";
-/// The PCI device numbers of TPU chips, v2/v3 to v7.
+/// The PCI device ids of TPU chips, from v2/v3 to v7.
 const TPU_CHIPS: [&str; 7] = [
     "0x0027", "0x0056", "0x005e", "0x0062", "0x0063", "0x006f", "0x0076",
 ];
 
-/// Whether an NVIDIA driver offers a device below `root` (`/`, save in tests).
+/// Returns `true` if an NVIDIA driver offers a device below `root` (`/`, except in tests).
 pub(super) fn nvidia_device(root: &Path, visible_devices: Option<&OsStr>) -> bool {
-    // CUDA hides every device for an empty list and for one that starts with -1.
+    // CUDA hides all devices if the list is empty or begins with -1.
     if visible_devices.is_some_and(|list| list.is_empty() || list.as_encoded_bytes() == b"-1") {
         return false;
     }
@@ -23,15 +23,15 @@ pub(super) fn nvidia_device(root: &Path, visible_devices: Option<&OsStr>) -> boo
     numbered_node(&root.join("dev"), "nvidia") || windows_subsystem()
 }
 
-/// Whether a TPU chip is open to this machine: an `accel` node, or (v5e and later) a `vfio` group
-/// together with a TPU chip on the bus.
+/// Returns `true` if this machine has access to a TPU chip: an `accel` node, or (v5e and later) a
+/// `vfio` group together with a TPU chip on the bus.
 pub(super) fn tpu_device(root: &Path) -> bool {
     numbered_node(&root.join("dev"), "accel")
         || (numbered_node(&root.join("dev/vfio"), "")
             && tpu_on_bus(&root.join("sys/bus/pci/devices")))
 }
 
-/// Whether `folder` holds a node called `prefix` followed by digits only.
+/// Returns `true` if `folder` contains a node named `prefix` followed only by digits.
 fn numbered_node(folder: &Path, prefix: &str) -> bool {
     let Ok(entries) = fs::read_dir(folder) else {
         return false;

@@ -1,5 +1,5 @@
-//! Installing a release into the user cache: download with pip, verify, unpack, and move into
-//! place in one step.
+//! Installation of a release into the user cache: downloads it with pip, verifies and extracts
+//! it, and moves it into place atomically.
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
@@ -13,7 +13,7 @@ use super::manifest::{self, Installation, Look, Manifest};
 use super::{Environment, InstallError, Origin, PluginLocation, wheel};
 use crate::trust;
 
-/// How many of pip's last lines an error shows.
+/// The number of lines of pip's output that an error shows.
 const SHOWN_LINES: usize = 6;
 
 /// Installs `release` unless it is there, whole; with `again`, even then.
@@ -69,7 +69,7 @@ pub(super) fn install(
         megabytes(release.bytes()),
         folder.display(),
     ));
-    // Beside its destination, because only within one file system is a rename a single step.
+    // Next to its destination, because a rename is only atomic within a file system.
     let temp = tempfile::Builder::new()
         .prefix(&draft_prefix(release))
         .tempdir_in(&plugins)
@@ -113,7 +113,7 @@ pub(super) fn install(
     Ok(installed(path, hash, Origin::Download))
 }
 
-/// Holds the release's lock until the file is dropped.
+/// Acquires the release's lock, which is held until the file is dropped.
 fn lock(env: &Environment, plugins: &Path, release: &Release) -> Result<File, InstallError> {
     let path = plugins.join(format!("{}.lock", release.folder()));
     let file = File::options()
@@ -122,7 +122,7 @@ fn lock(env: &Environment, plugins: &Path, release: &Release) -> Result<File, In
         .truncate(false)
         .open(&path)
         .map_err(InstallError::cache("open the lock", &path))?;
-    // Written out because newer standard libraries have methods of the same names.
+    // Called explicitly because newer standard libraries have methods of the same names.
     match fs4::FileExt::try_lock(&file) {
         Ok(()) => return Ok(file),
         Err(fs4::TryLockError::WouldBlock) => env.tell(&format!(
@@ -133,7 +133,8 @@ fn lock(env: &Environment, plugins: &Path, release: &Release) -> Result<File, In
     }
     match fs4::FileExt::lock(&file) {
         Ok(()) => Ok(file),
-        // Some network file systems have no locks. The final rename is a single step all the same.
+        // Some network file systems do not support locks. The final rename is atomic
+        // nevertheless.
         Err(error) if error.kind() == std::io::ErrorKind::Unsupported => Ok(file),
         Err(error) => Err(InstallError::cache("lock", &path)(error)),
     }
@@ -143,7 +144,7 @@ fn draft_prefix(release: &Release) -> String {
     format!(".{}-", release.folder())
 }
 
-/// Removes what killed processes left. The lock is held, so no draft belongs to a living one.
+/// Removes drafts that killed processes left behind. The lock ensures that no draft is in use.
 fn remove_leftovers(plugins: &Path, release: &Release) {
     let prefix = draft_prefix(release);
     for entry in fs::read_dir(plugins).into_iter().flatten().flatten() {
@@ -200,7 +201,7 @@ fn download(env: &Environment, wheel: &Wheel, temp: &TempDir) -> Result<PathBuf,
             .iter()
             .any(|line| line.contains("No module named pip"));
         failure = failed(output.status.to_string(), lines);
-        // Some environments have no pip; a Python further along may.
+        // Some environments have no pip; another Python on `PATH` may have it.
         if !without_pip {
             break;
         }
@@ -219,7 +220,7 @@ fn only_wheel(folder: &Path) -> Option<PathBuf> {
 }
 
 fn last_lines(stdout: &[u8], stderr: &[u8]) -> Vec<String> {
-    // pip tells errors on stderr; its stdout matters only when that is empty.
+    // pip reports errors on stderr; its stdout only matters if stderr is empty.
     let said = if stderr.trim_ascii().is_empty() {
         stdout
     } else {
@@ -253,7 +254,7 @@ fn verify(archive: &Path, wheel: &Wheel) -> Result<(), InstallError> {
     })
 }
 
-/// A size in decimal megabytes, as pip writes it.
+/// Formats a size in decimal megabytes, like pip.
 fn megabytes(bytes: u64) -> String {
     format!("{:.1} MB", bytes as f64 / 1e6)
 }

@@ -1,5 +1,5 @@
-//! What an installation in the user cache consists of, so that a start can trust it without
-//! reading hundreds of megabytes: each file with its state and its SHA-256.
+//! The manifest of an installation in the user cache, which contains the state and the SHA-256 of
+//! each file, so that a process can trust an installation without reading hundreds of megabytes.
 
 use std::fs::{self, File, Metadata};
 use std::io::{self, Read, Write};
@@ -14,7 +14,7 @@ use super::catalog::Release;
 use crate::trust::{self, Untrusted};
 
 const FILE: &str = "manifest.json";
-/// Raised when the meaning of a manifest changes: older installations are then replaced.
+/// The version of the manifest format. Installations with another version are replaced.
 const FORMAT: u32 = 1;
 
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
@@ -27,15 +27,15 @@ pub(super) struct Manifest {
 
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct InstalledFile {
-    /// Relative to the installation's folder.
+    /// Path relative to the installation's directory.
     pub path: String,
     #[serde(flatten)]
     state: FileState,
     pub sha256: String,
 }
 
-/// The marks by which the system tells one state of a file from another: a file whose
-/// contents have changed differs in one of them.
+/// The metadata that identifies a version of a file. A file whose contents have changed differs
+/// in at least one of the fields.
 ///
 /// ```
 /// use ramie_pjrt::discover::FileState;
@@ -48,9 +48,10 @@ pub(super) struct InstalledFile {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FileState {
     bytes: u64,
-    /// Nanoseconds since 1970.
+    /// Modification time in nanoseconds since 1970.
     modified: u64,
-    /// When contents, owner or rights changed; unlike `modified` nobody can set it.
+    /// Time of the last change of contents, owner or permissions. Unlike `modified`, it cannot be
+    /// set.
     #[serde(default)]
     changed: u64,
     #[serde(default)]
@@ -58,10 +59,10 @@ pub struct FileState {
 }
 
 impl FileState {
-    /// The state of the file at `path`.
+    /// Returns the state of the file at `path`.
     ///
     /// # Errors
-    /// If the system cannot describe the file.
+    /// Returns an error if the file's metadata cannot be read.
     pub fn of(path: &Path) -> io::Result<FileState> {
         Ok(FileState::from(&path.metadata()?))
     }
@@ -95,21 +96,21 @@ impl From<&Metadata> for FileState {
 /// The state of a release in the user cache.
 pub(super) enum Installation {
     Absent,
-    /// Whole: here is the plugin's file, and its SHA-256.
+    /// Complete, with the path of the plugin and its SHA-256.
     Whole(PathBuf, String),
-    /// Present and incomplete, or of another release, for this reason.
+    /// Present but incomplete, or of another release, for this reason.
     Broken(String),
-    /// Present, and not to be loaded: its contents are not those that were installed,
-    /// or another user can change them.
+    /// Present but not to be loaded: the contents differ from the installed ones, or another user
+    /// can modify them.
     Refused(RefusedPlugin),
 }
 
-/// Which files are read to be checked.
+/// Selection of the files whose contents are checked.
 #[derive(Clone, Copy, PartialEq)]
 pub(super) enum Look {
-    /// Those whose state is not the recorded one, as after copying the cache.
+    /// Files whose state differs from the recorded one, as after copying the cache.
     AtChanged,
-    /// All.
+    /// All files.
     AtAll,
 }
 
@@ -122,7 +123,7 @@ impl Manifest {
         }
     }
 
-    /// Writes the manifest into `folder`, replacing one that is there in a single step.
+    /// Writes the manifest into `folder`, atomically replacing an existing one.
     pub(super) fn write(&self, folder: &Path) -> io::Result<()> {
         let mut file = tempfile::Builder::new()
             .prefix(".manifest-")
@@ -135,8 +136,8 @@ impl Manifest {
     }
 }
 
-/// Whether `folder` contains `release`, whole. Costs a `stat` for each file that need
-/// not be read.
+/// Checks whether `folder` contains the complete `release`. Takes one `stat` for each file that
+/// is not read.
 pub(super) fn check(folder: &Path, release: &Release, look: Look) -> Installation {
     let text = match fs::read_to_string(folder.join(FILE)) {
         Ok(text) => text,
@@ -167,13 +168,13 @@ pub(super) fn check(folder: &Path, release: &Release, look: Look) -> Installatio
         }
     }
     if touched && let Err(error) = manifest.write(folder) {
-        // Only the next start's speed depends on it.
+        // A failure only makes the next start slower.
         tracing::debug!(folder = %folder.display(), %error, "cannot refresh the manifest");
     }
     Installation::Whole(folder.join(release.library), hash)
 }
 
-/// Checks that nobody else can change these; one that is missing is found later.
+/// Checks that no other user can modify these paths. Missing ones are detected later.
 pub(super) fn only_ours(paths: &[&Path]) -> Result<(), Untrusted> {
     for path in paths {
         if let Ok(meta) = path.metadata() {
@@ -184,7 +185,7 @@ pub(super) fn only_ours(paths: &[&Path]) -> Result<(), Untrusted> {
 }
 
 impl InstalledFile {
-    /// Describes a file that was just written.
+    /// Returns the description of a file that was just written.
     pub(super) fn describe(path: &str, meta: &Metadata, sha256: String) -> Self {
         InstalledFile {
             path: path.to_owned(),
@@ -193,8 +194,8 @@ impl InstalledFile {
         }
     }
 
-    /// Whether the file's state is another than the recorded one, which it then
-    /// replaces. Its contents are the installed ones.
+    /// Checks that the file has the installed contents. Updates the recorded state, and returns
+    /// `true` if it differed.
     fn check(
         &mut self,
         folder: &Path,
@@ -233,7 +234,7 @@ fn wheels(release: &Release) -> Vec<String> {
     release.wheels.iter().map(hash).collect()
 }
 
-/// The time of change in nanoseconds since 1970; 0 where the file system keeps none.
+/// Returns the modification time in nanoseconds since 1970, or 0 if the file system has none.
 pub(super) fn modified(meta: &Metadata) -> u64 {
     meta.modified()
         .ok()
@@ -241,7 +242,7 @@ pub(super) fn modified(meta: &Metadata) -> u64 {
         .map_or(0, |age| age.as_nanos() as u64)
 }
 
-/// The SHA-256 of a file, in lowercase hexadecimal.
+/// Returns the SHA-256 of a file in lowercase hexadecimal.
 pub(super) fn sha256_of(path: &Path) -> io::Result<String> {
     let mut file = File::open(path)?;
     let mut hasher = Sha256::new();

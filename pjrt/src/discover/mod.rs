@@ -1,17 +1,17 @@
-//! Finding and installing XLA plugins.
+//! Discovery and installation of XLA plugins.
 //!
-//! [`find`] looks, in this order, at
-//! 1. the file that the variable `RAMIE_PJRT_PLUGIN` names; if it is missing that is an error;
+//! [`find`] searches the following locations in order:
+//! 1. the file given by the variable `RAMIE_PJRT_PLUGIN`; it is an error if this file is missing;
 //! 2. the user cache, [`cache_dir`];
-//! 3. a Python environment that is installed already: that of `VIRTUAL_ENV`, and that of the first
-//!    `python3` on `PATH`;
-//! 4. for the CPU only, a download by pip of a wheel whose version and SHA-256 are pinned here.
+//! 3. existing Python environments: that of `VIRTUAL_ENV`, and that of the first `python3` on
+//!    `PATH`;
+//! 4. for the CPU only, PyPI: pip downloads a wheel whose version and SHA-256 are pinned here.
 //!
 //! The plugins for CUDA and TPU, of several hundred megabytes and more, are downloaded only when
 //! [`install`] is called, which `ramie plugin install` does.
 //!
-//! `RAMIE_PLATFORM` (`cpu`, `cuda` or `tpu`) chooses the platform. Without it, the best one whose
-//! device and plugin are both there is taken: TPU before CUDA before CPU.
+//! `RAMIE_PLATFORM` (`cpu`, `cuda` or `tpu`) selects the platform. Without it, the first of TPU,
+//! CUDA and CPU is used for which both a device and a plugin exist.
 //!
 //! ```no_run
 //! let plugin = ramie_pjrt::discover::find(None)?;
@@ -40,19 +40,18 @@ pub use platform::{Platform, UnknownPlatform};
 
 use manifest::{Installation, Look};
 
-/// A plugin's file, and how it was found.
+/// The location of a plugin, and how it was found.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PluginLocation {
-    /// The platform that the plugin drives.
+    /// The platform of the plugin.
     pub platform: Platform,
     /// The shared library.
     pub path: PathBuf,
     /// The version of the package it came in, where known.
     pub version: Option<String>,
-    /// The SHA-256 of the file in lowercase hexadecimal, where it is known: for plugins in the
-    /// user cache.
+    /// The SHA-256 of the file in lowercase hexadecimal, if known: for plugins in the user cache.
     pub sha256: Option<String>,
-    /// Which step of the search found it.
+    /// The step of the search that found the plugin.
     pub origin: Origin,
 }
 
@@ -63,9 +62,9 @@ pub enum Origin {
     Variable,
     /// The user cache.
     Cache,
-    /// An installed Python environment.
+    /// An existing Python environment.
     Python,
-    /// A download that has just been made, into the user cache.
+    /// A download into the user cache during this search.
     Download,
 }
 
@@ -83,43 +82,43 @@ impl fmt::Display for Origin {
 /// Finds the plugin for `platform`, or for the best platform where that is `None`, installing the
 /// CPU plugin where no plugin is found. See the [module](self) for the order of the search.
 ///
-/// Costs well under a millisecond when the user cache has the plugin.
+/// Takes well under a millisecond if the user cache contains the plugin.
 ///
 /// # Errors
-/// [`DiscoverError::NotFound`] lists every place that was tried, with one command that fixes it;
-/// [`DiscoverError::ExplicitPlugin`] and [`DiscoverError::UnknownPlatform`] tell of a variable
-/// that is set to something impossible.
+/// Returns [`DiscoverError::NotFound`] with all searched locations and a command that solves the
+/// problem, or [`DiscoverError::ExplicitPlugin`] or [`DiscoverError::UnknownPlatform`] if a
+/// variable has an invalid value.
 pub fn find(platform: Option<Platform>) -> Result<PluginLocation, DiscoverError> {
     Environment::from_process().find(platform)
 }
 
-/// Installs the plugin for `platform` into the user cache, unless it is there already.
+/// Installs the plugin for `platform` into the user cache, unless it is already installed.
 ///
 /// # Errors
-/// See [`InstallError`]. Nothing half-installed is left behind.
+/// Returns an [`InstallError`]. No partial installation is left behind.
 pub fn install(platform: Platform) -> Result<PluginLocation, InstallError> {
     Environment::from_process().install(platform)
 }
 
-/// The folder of Ramie's cache: `RAMIE_CACHE_DIR`, else `$XDG_CACHE_HOME/ramie`, else
+/// Returns Ramie's cache directory: `RAMIE_CACHE_DIR`, or `$XDG_CACHE_HOME/ramie`, or
 /// `~/.cache/ramie`. It need not exist.
 pub fn cache_dir() -> PathBuf {
     Environment::from_process().cache_dir()
 }
 
-/// Why a search found no plugin.
+/// The reason why a search found no plugin.
 enum Miss {
-    /// There is one that must not be loaded.
+    /// A plugin exists but must not be loaded.
     Refused(RefusedPlugin),
-    /// There is none in these places.
+    /// These locations have no plugin.
     Tried(Vec<Attempt>),
 }
 
 impl Environment {
-    /// As the function [`find`], in this environment.
+    /// Finds a plugin like the function [`find`], in this environment.
     ///
     /// # Errors
-    /// As the function [`find`].
+    /// Returns the same errors as the function [`find`].
     pub fn find(&self, platform: Option<Platform>) -> Result<PluginLocation, DiscoverError> {
         let found = self.search(platform);
         match &found {
@@ -183,16 +182,18 @@ impl Environment {
         .into())
     }
 
-    /// The plugin for `platform` in the user cache or a Python environment, if it is there.
-    /// Nothing is downloaded, and `RAMIE_PJRT_PLUGIN` is not looked at.
+    /// Returns the plugin for `platform` in the user cache or a Python environment, if it exists.
+    /// This downloads nothing and ignores `RAMIE_PJRT_PLUGIN`.
     pub fn installed(&self, platform: Platform) -> Option<PluginLocation> {
         self.look(platform).ok()
     }
 
-    /// As [`installed`](Environment::installed), where there must be one.
+    /// Returns the same as [`installed`](Environment::installed), or an error if there is no
+    /// plugin.
     ///
     /// # Errors
-    /// [`DiscoverError::NotFound`] with what was tried and how to install it.
+    /// Returns [`DiscoverError::NotFound`] with the searched locations and how to install the
+    /// plugin.
     pub fn expect_installed(&self, platform: Platform) -> Result<PluginLocation, DiscoverError> {
         self.look(platform).map_err(|miss| match miss {
             Miss::Refused(refused) => refused.into(),
@@ -222,18 +223,18 @@ impl Environment {
         }
     }
 
-    /// As the function [`install`], in this environment.
+    /// Installs a plugin like the function [`install`], in this environment.
     ///
     /// # Errors
-    /// See [`InstallError`].
+    /// Returns an [`InstallError`].
     pub fn install(&self, platform: Platform) -> Result<PluginLocation, InstallError> {
         install::install(self, self.release(platform)?, false)
     }
 
-    /// Installs the plugin for `platform` anew, even if it is there.
+    /// Installs the plugin for `platform`, replacing an existing installation.
     ///
     /// # Errors
-    /// See [`InstallError`]. An installation that was there stays.
+    /// Returns an [`InstallError`]. An existing installation is then kept.
     pub fn reinstall(&self, platform: Platform) -> Result<PluginLocation, InstallError> {
         install::install(self, self.release(platform)?, true)
     }
@@ -248,7 +249,8 @@ impl Environment {
             .transpose()
     }
 
-    /// The user cache, then Python environments; otherwise what was tried.
+    /// Searches the user cache and then Python environments. Returns the searched locations on
+    /// failure.
     fn look(&self, platform: Platform) -> Result<PluginLocation, Miss> {
         let mut tried = Vec::new();
         match self.release(platform) {
@@ -297,8 +299,8 @@ impl Environment {
     }
 }
 
-/// The plugin that `RAMIE_PJRT_PLUGIN` names. Unless a platform was asked for, the file's name
-/// tells which it is.
+/// Returns the plugin given by `RAMIE_PJRT_PLUGIN`. If no platform was requested, it is derived
+/// from the file name.
 fn explicit(path: &Path, wanted: Option<Platform>) -> Result<PluginLocation, DiscoverError> {
     let refused = |problem: String| DiscoverError::ExplicitPlugin {
         path: path.to_owned(),

@@ -1,7 +1,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-/// A kind of hardware that an XLA plugin drives.
+/// A kind of hardware for which there is an XLA plugin.
 ///
 /// ```
 /// use ramie_pjrt::discover::Platform;
@@ -19,10 +19,10 @@ pub enum Platform {
 }
 
 impl Platform {
-    /// Every platform, in the order in which they are listed to users.
+    /// All platforms, in the order in which they are listed to users.
     pub const ALL: [Platform; 3] = [Platform::Cpu, Platform::Cuda, Platform::Tpu];
 
-    /// The name that `RAMIE_PLATFORM` and the command line use: `cpu`, `cuda` or `tpu`.
+    /// Returns the name used by `RAMIE_PLATFORM` and the command line: `cpu`, `cuda` or `tpu`.
     pub const fn name(self) -> &'static str {
         match self {
             Platform::Cpu => "cpu",
@@ -31,7 +31,7 @@ impl Platform {
         }
     }
 
-    /// The name as it reads in a sentence: `CPU`, `CUDA` or `TPU`.
+    /// Returns the name as used in sentences: `CPU`, `CUDA` or `TPU`.
     pub(crate) const fn title(self) -> &'static str {
         match self {
             Platform::Cpu => "CPU",
@@ -61,10 +61,10 @@ impl FromStr for Platform {
     }
 }
 
-/// A name that is no [`Platform`].
+/// An error for a name that does not denote a [`Platform`].
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("`{given}` is not a platform: expected `cpu`, `cuda` (NVIDIA GPUs) or `tpu`")]
 pub struct UnknownPlatform {
-    /// The name as it was given.
+    /// The invalid name.
     pub given: String,
 }

@@ -1,4 +1,4 @@
-//! Plugins in a Python environment that is installed already.
+//! Plugins in existing Python environments.
 
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
@@ -33,7 +33,7 @@ fn layouts(platform: Platform) -> &'static [(&'static str, &'static str)] {
     }
 }
 
-/// Looks in the environment of `VIRTUAL_ENV`, then in that of the first `python3` on `PATH`.
+/// Searches the environment of `VIRTUAL_ENV`, then that of the first `python3` on `PATH`.
 pub(super) fn search(
     env: &Environment,
     platform: Platform,
@@ -53,7 +53,7 @@ pub(super) fn search(
             "Python environment of `python3`",
             "no `python3` is on PATH",
         )),
-        // That environment was searched above, without starting Python.
+        // This environment was searched above, without starting Python.
         Some(python) if virtual_env.is_some_and(|folder| python.starts_with(folder)) => {}
         Some(python) => {
             let place = format!("Python environment of {}", python.display());
@@ -98,7 +98,7 @@ fn among(
     None
 }
 
-/// The version of `package`, from the name of its `dist-info` folder.
+/// Returns the version of `package`, from the name of its `dist-info` directory.
 fn version(dir: &Path, package: &str) -> Option<String> {
     fs::read_dir(dir).ok()?.flatten().find_map(|entry| {
         let name = entry.file_name();
@@ -111,7 +111,7 @@ fn version(dir: &Path, package: &str) -> Option<String> {
     })
 }
 
-/// The `site-packages` folders of a virtual environment, found without starting its Python.
+/// Returns the `site-packages` directories of a virtual environment without starting its Python.
 fn site_packages(environment: &Path) -> Vec<PathBuf> {
     let mut dirs = Vec::new();
     for lib in ["lib", "lib64"] {
@@ -129,11 +129,11 @@ fn site_packages(environment: &Path) -> Vec<PathBuf> {
     dirs
 }
 
-/// Prints `sys.path`, in bytes that survive any locale.
+/// Prints `sys.path` as bytes, independently of the locale.
 const QUESTION: &str =
     r"import os, sys; sys.stdout.buffer.write(b'\n'.join(map(os.fsencode, sys.path)))";
 
-/// The variables on which the answer depends.
+/// The variables that influence the result.
 const INFLUENCES: [&str; 7] = [
     "HOME",
     "PYTHONHOME",
@@ -144,7 +144,7 @@ const INFLUENCES: [&str; 7] = [
     "CONDA_PREFIX",
 ];
 
-/// What a Python answered, and under which circumstances the answer holds. Starting Python costs
+/// The search path of a Python, and the conditions under which it is valid. Starting Python takes
 /// tens of milliseconds, more than the rest of a program's start.
 #[derive(PartialEq, Serialize, Deserialize)]
 struct Remembered {
@@ -173,14 +173,15 @@ fn search_path(env: &Environment, python: &Path) -> Result<Vec<PathBuf>, String>
         now.dirs.clone_from(&dirs);
         memory.insert(key, now);
         if let Err(error) = remember(&file, &memory) {
-            // Only the next start's speed depends on it.
+            // A failure only makes the next start slower.
             tracing::debug!(file = %file.display(), %error, "cannot remember Python's search path");
         }
     }
     Ok(dirs)
 }
 
-/// None for a script: a version manager's `python3` chooses another Python by the working folder.
+/// Returns the current conditions. Returns `None` for a script, because the `python3` of a
+/// version manager selects a Python depending on the working directory.
 fn circumstances(env: &Environment, python: &Path) -> Option<Remembered> {
     let mut start = [0; 2];
     File::open(python).ok()?.read_exact(&mut start).ok()?;
@@ -241,7 +242,7 @@ mod tests {
     fn sandbox() -> (tempfile::TempDir, Environment, PathBuf) {
         let temp = tempfile::tempdir().unwrap();
         let python = temp.path().join("python3");
-        // Not a program: any attempt to start it is an error.
+        // The file is not a program, so any attempt to start it is an error.
         fs::write(&python, "\x7fELF nothing").unwrap();
         let cache = temp.path().join("cache");
         let env = Environment::from_vars([("RAMIE_CACHE_DIR", &cache)]);

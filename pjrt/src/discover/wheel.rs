@@ -1,4 +1,4 @@
-//! Unpacking the needed files of a wheel, which is a ZIP archive.
+//! Extraction of the required files of a wheel, which is a ZIP archive.
 
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Read, Write};
@@ -12,10 +12,11 @@ use super::InstallError;
 use super::catalog::Wheel;
 use super::manifest::{InstalledFile, hex};
 
-/// Unpacks what `wheel.keep` names from the archive at `path` into `folder`.
+/// Extracts the files selected by `wheel.keep` from the archive at `path` into `folder`.
 ///
-/// An archive that holds a path outside of the folder, or a link, is refused as a whole: no wheel
-/// has one, and a link could lead a later file out of the folder.
+/// If an archive contains a path outside of the directory, or a link, the whole archive is
+/// rejected: no wheel contains either, and a link could redirect a later file out of the
+/// directory.
 pub(super) fn unpack(
     path: &Path,
     wheel: &Wheel,
@@ -48,7 +49,7 @@ pub(super) fn unpack(
         }
         files.push(write_entry(&mut entry, &name, folder, bad)?);
     }
-    // A name in `keep` without a file means that the wheel is not what the release expects.
+    // If no file matches an entry of `keep`, the wheel is not what the release expects.
     for prefix in wheel.keep {
         if !files.iter().any(|file| file.path.starts_with(prefix)) {
             return Err(bad(format!("it holds no `{prefix}`")));
@@ -57,7 +58,7 @@ pub(super) fn unpack(
     Ok(files)
 }
 
-/// Whether every part of the path is the name of a file or folder, on every operating system.
+/// Returns `true` if every component of the path is a valid file name on all operating systems.
 fn stays_inside(name: &str) -> bool {
     !name.contains(['\\', ':', '\0'])
         && Path::new(name)
@@ -86,7 +87,7 @@ fn write_entry<R: Read>(
         hasher: Sha256::new(),
         failure: None,
     };
-    // Never more than the archive declares, whatever the compressed data expands to.
+    // Reads no more than the declared size, whatever the compressed data expands to.
     let bytes = entry.size();
     let copied = io::copy(&mut entry.take(bytes + 1), &mut writer);
     if let Some(source) = writer.failure.take() {
@@ -107,7 +108,7 @@ fn write_entry<R: Read>(
             .into_inner()
             .map_err(|error| error.into_error())?;
         set_mode(&file, entry.unix_mode().unwrap_or(0), name)?;
-        // A crash must not leave a file of the right size with nothing in it.
+        // Without this, a crash could leave a file of the right size without contents.
         file.sync_all()?;
         file.metadata()
     })();
@@ -115,7 +116,8 @@ fn write_entry<R: Read>(
     Ok(InstalledFile::describe(name, &meta, hex(writer.hasher)))
 }
 
-/// Programs need the execute bit, which some unpackers and some wheels lose.
+/// Sets the file mode. Programs need the execute bit, which some wheels and extraction tools
+/// lose.
 #[cfg(unix)]
 fn set_mode(file: &File, mode: u32, name: &str) -> io::Result<()> {
     use std::os::unix::fs::PermissionsExt;
@@ -132,7 +134,7 @@ fn set_mode(_: &File, _: u32, _: &str) -> io::Result<()> {
     Ok(())
 }
 
-/// A file that hashes what is written to it, and keeps its own failure apart from the reader's.
+/// A writer that computes the hash, and stores its own error separately from that of the reader.
 struct Hashing {
     file: BufWriter<File>,
     hasher: Sha256,
