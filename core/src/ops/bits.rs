@@ -38,7 +38,8 @@ fn integers(operation: &str, a: &Array, b: impl IntoArray) -> (Array, Array) {
 }
 
 impl Array {
-    /// Computes the greatest common divisor of each pair of elements. The result for two zeros is 0.
+    /// Computes the greatest common divisor of each pair of elements. The result for two zeros is
+    /// 0.
     ///
     /// # Panics
     /// Panics if the operands are not integers, or if the shapes do not broadcast.

@@ -54,7 +54,7 @@ impl ConvTranspose {
         self
     }
 
-    /// Sets the padding. [`Padding::Same`] and [`Padding::Valid`] refer to the convolution that
+    /// Sets the padding. [`Padding::Same`] and `Padding::Valid` refer to the convolution that
     /// is transposed. Explicit numbers refer to this convolution unless
     /// [`use_consistent_padding`](ConvTranspose::use_consistent_padding) is set.
     /// [`Padding::SameLower`] is rejected.

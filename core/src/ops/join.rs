@@ -23,7 +23,7 @@ pub fn column_stack<A: Borrow<Array>>(arrays: &[A]) -> Array {
 }
 
 /// Joins arrays along their third axis. Arrays with fewer axes are extended by
-/// [`Array::at_least_3d`].
+/// `Array::at_least_3d`.
 ///
 /// # Panics
 /// Panics if there are no arrays, or dimensions other than the third differ.

@@ -100,7 +100,7 @@ impl Stepped {
     }
 }
 
-/// Creates a range to which [`step`](Stepped::step) adds a step.
+/// Creates a range to which `step` adds a step.
 ///
 /// ```no_run
 /// use ramie_core::{Array, s};
