@@ -1,4 +1,4 @@
-//! `all_to_all` and `ppermute`: values change places between examples.
+//! `all_to_all` and `ppermute`: exchange of values between examples.
 
 use super::{Names, around, bare, divide, groups, merge, size_of, tuple};
 use crate::lower::{Lowering, Value, collective_attributes};
@@ -8,19 +8,19 @@ use crate::prim::{
 use crate::trace::bind1;
 use crate::{Array, Aval, AxisName, Dims, ShapeError, ShardingRule};
 
-/// Parts of an axis go to the examples, one to each, and each example
-/// concatenates what it gets along another axis.
+/// Splits an axis into one part for each example, sends these to the examples, and concatenates
+/// the received parts along another axis.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct AllToAll {
-    /// The mapped axes.
+    /// Mapped axes.
     pub axes: Names,
-    /// The axis that is parted.
+    /// Axis that is split.
     pub split: usize,
-    /// The axis along which parts are put together.
+    /// Axis along which parts are concatenated.
     pub concat: usize,
-    /// The number of examples.
+    /// Number of examples.
     pub size: usize,
-    /// Whether the caller's axes kept their rank; only the printed form tells.
+    /// Whether the caller's axes kept their rank; only affects the printed form.
     pub tiled: bool,
 }
 
@@ -97,8 +97,8 @@ impl Primitive for AllToAll {
         let (slower, faster) = around(&self.axes, name);
         let outer = size_of(&slower).expect("outer axes are mapped");
         let inner = self.size / (outer * axis.size).max(1);
-        // One axis of parts for each group of mapped axes, in front of the
-        // axis that is split; what arrives lies there in their stead.
+        // One axis of parts for each group of mapped axes, in front of the split axis; the
+        // received parts replace them.
         let x = move_batch_axis(&args[0], axes[0], 0, axis);
         let mut x = divide(&x, 1 + self.split, outer);
         x = divide(&x, 2 + self.split, axis.size);
@@ -118,7 +118,7 @@ impl Primitive for AllToAll {
             }
         }
         x = merge(&merge(&x, at), at);
-        // The parts, in front of the axis along which they are put together.
+        // The parts, in front of the axis along which they are concatenated.
         x = x.move_axis(at as isize, 1 + self.concat as isize);
         batched(merge(&x, 1 + self.concat), Some(0))
     }
@@ -141,17 +141,17 @@ impl Primitive for AllToAll {
     }
 }
 
-/// Each example sends its value to another; who gets none has zeros.
+/// Sends each example's value to another example; an example that receives none gets zeros.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Ppermute {
-    /// The mapped axes.
+    /// Mapped axes.
     pub axes: Names,
-    /// From whom to whom.
+    /// Pairs of sender and receiver.
     pub permutation: Vec<(usize, usize)>,
 }
 
 impl Ppermute {
-    /// For each example, whose value it gets.
+    /// Returns, for each example, from which example it receives.
     fn sources(&self, size: usize) -> Vec<Option<usize>> {
         let mut sources = vec![None; size];
         for &(from, to) in &self.permutation {
@@ -160,8 +160,7 @@ impl Ppermute {
         sources
     }
 
-    /// The values `all` of all examples, along the first axis, at their new
-    /// places.
+    /// Permutes the values `all` of all examples along the first axis.
     fn exchanged(&self, all: &Array) -> Array {
         let size = all.shape()[0];
         let sources = self.sources(size);
@@ -228,8 +227,8 @@ impl Primitive for Ppermute {
         if self.axes.len() == 1 {
             return batched(self.exchanged(&x), Some(0));
         }
-        // Over several axes the exchange does not come apart: everybody gets
-        // all values, and takes its own.
+        // The permutation over several axes does not split into one per axis: each example
+        // gathers all values, and takes its own.
         let (slower, faster) = around(&self.axes, name);
         let mut all = x;
         for names in [&faster, &slower] {
@@ -257,7 +256,7 @@ impl Primitive for Ppermute {
         outs: &[Aval],
     ) -> Vec<Value> {
         let mut groups = groups(ctx, "ppermute", &self.axes);
-        // As JAX, which counts devices in the mesh's order here.
+        // As in JAX, which counts devices in the mesh's order here.
         groups.iter_mut().for_each(|group| group.sort_unstable());
         let of_group = |group: &Vec<usize>| -> Vec<[usize; 2]> {
             let pair = |&(from, to): &(usize, usize)| [group[from], group[to]];

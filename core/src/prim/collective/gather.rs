@@ -9,35 +9,33 @@ use crate::sharding::Place;
 use crate::trace::bind1;
 use crate::{Array, Aval, AxisName, Dims, ShapeError, ShardingRule};
 
-/// The values of all examples, along an axis; all of them get the result.
+/// Gathers the values of all examples along an axis; every example receives the result.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct AllGather {
-    /// The mapped axes.
+    /// Mapped axes.
     pub axes: Names,
-    /// The axis of the result along which the examples' values lie.
+    /// Axis of the result along which the examples' values are gathered.
     pub dimension: usize,
-    /// The number of examples.
+    /// Number of examples.
     pub size: usize,
-    /// Whether the values are concatenated along an axis that they have, not
-    /// stacked along a new one.
+    /// Whether the values are concatenated along an existing axis, instead of stacked along a new
+    /// one.
     pub tiled: bool,
-    /// Whether the type of the result says that it is the same along the axes
-    /// (`all_gather_invariant`). Each example's cotangent is then its part of the
-    /// result's, which all have.
+    /// Whether the result's type is invariant along the axes (`all_gather_invariant`). Each
+    /// example's cotangent is then its part of the result's cotangent, which is the same for all.
     pub to_invariant: bool,
 }
 
-/// The sum of the examples' values, of which each example gets one part along
-/// an axis.
+/// Sums the examples' values; each example receives one part of the sum along an axis.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct ReduceScatter {
-    /// The mapped axes.
+    /// Mapped axes.
     pub axes: Names,
-    /// The axis that is parted.
+    /// Axis that is split.
     pub dimension: usize,
-    /// The number of examples.
+    /// Number of examples.
     pub size: usize,
-    /// Whether each example's part keeps the axis, not only an index of it.
+    /// Whether each example's part keeps the axis, instead of being one index of it.
     pub tiled: bool,
 }
 
@@ -68,7 +66,8 @@ fn check_size(names: &Names, size: usize) -> Result<(), ShapeError> {
 }
 
 impl AllGather {
-    /// The same of values with a batch axis at `at`, and where it is then.
+    /// Applies the operation to values with a batch axis at `at`; also returns the new position
+    /// of that axis.
     fn beside(&self, x: &Array, at: usize) -> (Array, usize) {
         let mut inner = self.clone();
         let shifted = match self.tiled {
@@ -80,7 +79,7 @@ impl AllGather {
         (bind1(inner, &[x]), at + usize::from(moved))
     }
 
-    /// This example's part of what was gathered.
+    /// Returns this example's part of a gathered array.
     fn part(&self, whole: &Array) -> Array {
         let d = self.dimension;
         let size = whole.shape()[d] / self.size.max(1);
@@ -164,8 +163,8 @@ impl Primitive for AllGather {
             let (out, at) = self.beside(x, at);
             return batched(out, Some(at));
         };
-        // Values of the faster axes are gathered first, then those of the batch
-        // axis, then those of the slower ones: the order of the examples.
+        // Gathers over the faster-varying axes first, then over the batch axis, then over the
+        // slower-varying ones: the order of the examples.
         let (slower, faster) = around(&self.axes, name);
         let stack = |names: Names, dimension: usize, size: usize| AllGather {
             axes: names,
@@ -304,7 +303,8 @@ impl Primitive for ReduceScatter {
         let (slower, faster) = around(&self.axes, name);
         let outer = size_of(&slower).expect("outer axes are mapped");
         let d = self.dimension;
-        // Parts of the slower axes, of the batch axis, of the faster ones.
+        // Splits over the slower-varying axes, then over the batch axis, then over the
+        // faster-varying ones.
         let part = |names: Names, dimension: usize, size: usize| ReduceScatter {
             axes: names,
             dimension,

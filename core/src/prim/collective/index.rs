@@ -9,10 +9,10 @@ use crate::sharding::AxisType;
 use crate::trace::bind1;
 use crate::{Array, Aval, AxisName, DType, ShapeError};
 
-/// The number of the example along a mapped axis: `i32[]`.
+/// Returns the index of the example along a mapped axis, as an `i32[]`.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct AxisIndex {
-    /// The mapped axis.
+    /// Mapped axis.
     pub axis: AxisName,
 }
 
@@ -40,8 +40,8 @@ impl Primitive for AxisIndex {
         batched(Array::iota(&[axis.size], 0, DType::I32), Some(0))
     }
     fn lower(&self, ctx: &mut Lowering<'_>, _: &[Value], _: &[Aval], outs: &[Aval]) -> Vec<Value> {
-        // A group goes along the axis; its members' numbers are far apart by the
-        // number of partitions with one place on it.
+        // The partition numbers in a group along the axis differ by the number of partitions at
+        // one index of the axis.
         let groups = groups(ctx, "axis_index", &[self.axis]);
         let stride = match &groups[0][..] {
             [first, second, ..] => second - first,
@@ -59,7 +59,7 @@ impl Primitive for AxisIndex {
 }
 
 impl AxisIndex {
-    /// The place along the axis, from the number of the partition.
+    /// Computes the index along the axis from the partition number.
     fn index(&self, ctx: &mut Lowering<'_>, stride: usize, size: usize) -> Value {
         let aval = Aval::scalar(DType::U32);
         let id = ctx.op1("partition_id", &[], &[], aval, "");
@@ -71,10 +71,10 @@ impl AxisIndex {
     }
 }
 
-/// The value, as one that may differ between the examples.
+/// Marks a value as varying between the examples.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Pvary {
-    /// The mapped axes along which it may differ.
+    /// Mapped axes along which it may vary.
     pub axes: Names,
 }
 
@@ -94,8 +94,7 @@ impl Primitive for Pvary {
         true
     }
     fn differentiation(&self) -> Differentiation<'_> {
-        // One value went to all examples: all of them contribute to its
-        // cotangent.
+        // All examples use the same value, so all of them contribute to its cotangent.
         Differentiation::linear(|ct, _| bind1(AllReduce::sum(self.axes.clone()), &[ct]))
     }
     fn uses_axis(&self, name: AxisName) -> bool {

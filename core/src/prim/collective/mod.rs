@@ -1,8 +1,7 @@
-//! Collectives: operations between the examples of a mapped axis, which they
-//! call by its name.
+//! Collectives: operations between the examples of a mapped axis, which they refer to by name.
 //!
-//! `vmap` replaces them by operations along the batch axis. A collective over
-//! several axes is taken apart one axis at a time, as each is mapped.
+//! `vmap` replaces them by operations along the batch axis. A collective over several axes is
+//! decomposed one axis at a time, as each axis is mapped.
 
 mod exchange;
 mod gather;
@@ -23,13 +22,13 @@ use crate::trace::bind1;
 use crate::{Array, AxisName, ShapeError, axis, trace};
 use smallvec::SmallVec;
 
-/// Names of the axes of a collective, the slowest first.
+/// Names of the axes of a collective, the slowest-varying first.
 pub type Names = SmallVec<[AxisName; 2]>;
 
-/// The number of examples along axes together.
+/// Returns the number of examples along several axes together.
 ///
 /// # Errors
-/// If one is not mapped here.
+/// Returns an error if an axis is not mapped.
 pub(crate) fn size_of(names: &[AxisName]) -> Result<usize, ShapeError> {
     let mut size = 1;
     for &name in names {
@@ -49,12 +48,12 @@ fn unbound(name: AxisName) -> ShapeError {
     )
 }
 
-/// Names as JAX prints them: a tuple.
+/// Formats names like JAX, as a tuple.
 fn tuple(names: &[AxisName]) -> Param {
     Param::tuple(names.iter().map(|n| format!("{n:?}")))
 }
 
-/// Names as JAX prints them where one needs no tuple.
+/// Formats names like JAX where a single name needs no tuple.
 fn bare(names: &[AxisName]) -> Param {
     match names {
         [one] => Param::new(one),
@@ -62,13 +61,13 @@ fn bare(names: &[AxisName]) -> Param {
     }
 }
 
-/// The axes before and after `name`.
+/// Returns the axes before and after `name`.
 fn around(names: &[AxisName], name: AxisName) -> (Names, Names) {
     let at = names.iter().position(|n| *n == name).unwrap_or(0);
     (names[..at].into(), names[at + 1..].into())
 }
 
-/// The array with the axes `at` and `at + 1` as one.
+/// Merges the axes `at` and `at + 1`.
 fn merge(x: &Array, at: usize) -> Array {
     let mut shape = x.shape().to_vec();
     let inner = shape.remove(at + 1);
@@ -76,7 +75,7 @@ fn merge(x: &Array, at: usize) -> Array {
     x.reshape(&shape)
 }
 
-/// The array with the axis `at` as two, the first of size `outer`.
+/// Splits the axis `at` in two, the first of size `outer`.
 fn divide(x: &Array, at: usize, outer: usize) -> Array {
     let mut shape = x.shape().to_vec();
     shape[at] /= outer;
@@ -84,8 +83,8 @@ fn divide(x: &Array, at: usize, outer: usize) -> Array {
     x.reshape(&shape)
 }
 
-/// The program's partitions in groups along these axes, in which a collective's
-/// values go.
+/// Returns the program's partitions in groups along these axes, within which a collective
+/// communicates.
 fn groups(ctx: &Lowering<'_>, operation: &str, names: &[AxisName]) -> Vec<Vec<usize>> {
     ctx.replica_groups(names).unwrap_or_else(|| {
         trace::fail(&format!(
@@ -96,8 +95,7 @@ fn groups(ctx: &Lowering<'_>, operation: &str, names: &[AxisName]) -> Vec<Vec<us
     })
 }
 
-/// Those of the axes that are manual axes of a mesh here, where types say what
-/// varies over them.
+/// Returns those of the axes that are manual mesh axes here and that types track.
 fn manual(names: &[AxisName]) -> AxisSet {
     let context = Context::current();
     let is_manual = |n: &AxisName| {
@@ -109,8 +107,7 @@ fn manual(names: &[AxisName]) -> AxisSet {
     AxisSet::new(names.iter().copied().filter(is_manual))
 }
 
-/// The array as one that varies over those of the axes over which types say what
-/// varies.
+/// Marks the array as varying over those of the axes that types track.
 #[track_caller]
 pub(crate) fn vary(x: &Array, names: &[AxisName]) -> Array {
     let missing = manual(names).without(x.aval().varying());
@@ -125,8 +122,8 @@ pub(crate) fn vary(x: &Array, names: &[AxisName]) -> Array {
     }
 }
 
-/// Operands that vary over the same axes, where those given do not and the
-/// primitive asks for it.
+/// Returns the operands, marked as varying over the same axes, if they do not and the primitive
+/// requires it.
 #[track_caller]
 pub(crate) fn vary_together(
     primitive: &dyn Primitive,

@@ -1,4 +1,4 @@
-//! `ragged_all_to_all`: rows go to other examples, as many as each one says.
+//! `ragged_all_to_all`: exchange of variable numbers of rows between examples.
 
 use super::{Names, groups, size_of, tuple};
 use crate::lower::{Lowering, Value};
@@ -9,20 +9,20 @@ use crate::prim::{
 use crate::trace::{self, bind1};
 use crate::{Array, Aval, AxisName, DType, ShapeError, all_to_all_tiled};
 
-/// Each example sends to every example a run of rows of its operand, which lands
-/// in that one's output. Operands are the rows to send, the output to write to,
-/// and of each example's runs the offsets in the operand, the sizes, the offsets
-/// in the receivers' outputs, and the sizes of what is received.
+/// Sends a range of rows of each example's operand to every example, which stores it in its
+/// output. The operands are the rows to send, the output to write to, and for each example's
+/// ranges the offsets in the operand, the sizes, the offsets in the receivers' outputs, and the
+/// sizes of the received ranges.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct RaggedAllToAll {
-    /// The mapped axes.
+    /// Mapped axes.
     pub axes: Names,
-    /// The number of examples.
+    /// Number of examples.
     pub size: usize,
 }
 
-/// Which of `rows` rows are in a run, for runs along the first axis: `bool` of
-/// the runs and then the rows. Offsets and sizes are of equal shapes.
+/// Returns which of `rows` rows are in a range, as a `bool` array with the axes of `offsets`
+/// followed by one of rows. Offsets and sizes have the same shape.
 fn within(offsets: &Array, sizes: &Array, rows: usize) -> Array {
     let last = offsets.ndim() as isize;
     let (from, size) = (offsets.expand_dims(&[last]), sizes.expand_dims(&[last]));
@@ -31,14 +31,14 @@ fn within(offsets: &Array, sizes: &Array, rows: usize) -> Array {
 }
 
 impl RaggedAllToAll {
-    /// The same of the values of all examples, along the first axes.
+    /// Computes the exchange for the values of all examples, along the first axes.
     fn exchanged(&self, args: &[Array]) -> Array {
         let [operand, output, starts, sizes, ends] = [0, 1, 2, 3, 4].map(|i| &args[i]);
         let (n, rows, room) = (self.size, operand.shape()[1], output.shape()[1]);
         if rows == 0 {
             return output.clone();
         }
-        // Runs by sender, receiver, and number among those of the two.
+        // Ranges by sender, receiver, and index among those from one to the other.
         let each = starts.shape()[1] / n;
         let runs = |x: &Array| x.reshape(&[n, n, each]);
         let (starts, sizes, ends) = (runs(starts), runs(sizes), runs(ends));
@@ -130,7 +130,7 @@ impl Primitive for RaggedAllToAll {
                     Operand::Linear(_) => unreachable!("offsets and sizes are integers"),
                 };
                 let [starts, sent, ends, received] = [2, 3, 4, 5].map(known);
-                // What each receives, in its own terms.
+                // The offsets of what each example receives, in its own output.
                 let back = |x: &Array| all_to_all_tiled(x, &self.axes[..], 0, 0);
                 let mut out = vec![None; operands.len()];
                 let ends = back(ends);
@@ -166,13 +166,13 @@ impl Primitive for RaggedAllToAll {
             }
             return batched(self.exchanged(&all), Some(0));
         }
-        // One exchange of the rows of all examples, whose runs are apart by the
-        // rows of one.
+        // One exchange of the rows of all examples; the offsets of consecutive examples differ by
+        // the number of rows of one example.
         let (n, m) = (all[0].shape()[1] as i32, all[1].shape()[1] as i32);
         let number = Array::iota(&[axis.size, 1], 0, all[2].dtype());
         let runs = |x: &Array, step: i32| {
             let apart = x + &number * step;
-            // Those to one receiver stay together.
+            // Ranges for one receiver stay together.
             let count = x.shape()[1];
             let shape = [axis.size, self.size, count / self.size];
             apart
@@ -220,17 +220,15 @@ fn refs(arrays: &[Array]) -> Vec<&Array> {
     arrays.iter().collect()
 }
 
-/// Runs of rows sent between examples (`jax.lax.ragged_all_to_all`).
+/// Exchanges ranges of rows between examples (`jax.lax.ragged_all_to_all`).
 ///
-/// To example `j` goes the run of `send_sizes[j]` rows of `operand` from row
-/// `input_offsets[j]` on; it lands in that example's `output` from its row
-/// `output_offsets[j]` on. `recv_sizes[j]` is the size of the run that comes from
-/// example `j`. Rows of `output` where nothing lands stay as they are. Offsets
-/// and sizes are integers, one for each example, or several where several runs go
-/// to each.
+/// The `send_sizes[j]` rows of `operand` from row `input_offsets[j]` on are sent to example `j`,
+/// and stored in its `output` from row `output_offsets[j]` on. `recv_sizes[j]` is the number of
+/// rows received from example `j`. Other rows of `output` are unchanged. Offsets and sizes are
+/// integers, one for each example, or several if several ranges are sent to each.
 ///
-/// XLA has this operation on GPUs and TPUs. On CPUs only axes of a
-/// [`vmap`](crate::vmap) can be exchanged over.
+/// XLA supports this operation on GPUs and TPUs. On CPUs it only works over axes of a
+/// [`vmap`](crate::vmap).
 ///
 /// ```
 /// use ramie_core::{Array, VmapOptions, ragged_all_to_all, vmap_with};
@@ -252,9 +250,9 @@ fn refs(arrays: &[Array]) -> Vec<&Array> {
 /// ```
 ///
 /// # Panics
-/// If an axis of that name is not mapped here, rows are of other shapes or types,
-/// or offsets and sizes are not as many integers as there are examples; when the
-/// program is compiled for CPUs.
+/// Panics if an axis is not mapped, if rows have different shapes or dtypes, if offsets and sizes
+/// are not integers, or if their number is not a multiple of the number of examples. Panics when
+/// the program is compiled for CPUs.
 #[track_caller]
 pub fn ragged_all_to_all(
     operand: &Array,
@@ -270,8 +268,8 @@ pub fn ragged_all_to_all(
         Ok(size) => size,
         Err(e) => trace::fail(&e.render("ragged_all_to_all", &[])),
     };
-    // Of one type, so that rules can compute with them; what are no integers
-    // are refused below.
+    // Converted to one dtype, so that rules can compute with them; other dtypes are rejected
+    // below.
     let index = |x: &Array| match x.dtype().is_integer() && x.dtype() != DType::I64 {
         true => x.astype(DType::I32),
         false => x.clone(),

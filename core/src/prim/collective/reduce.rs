@@ -12,27 +12,27 @@ use crate::{Array, Aval, AxisName, ShapeError};
 pub enum Combine {
     /// Their sum: `psum`.
     Sum,
-    /// The greatest: `pmax`.
+    /// Their maximum: `pmax`.
     Max,
-    /// The least: `pmin`.
+    /// Their minimum: `pmin`.
     Min,
 }
 
-/// Combines the values of all examples; all of them get the result.
+/// Combines the values of all examples; every example receives the result.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct AllReduce {
-    /// How.
+    /// How values are combined.
     pub combine: Combine,
-    /// The mapped axes.
+    /// Mapped axes.
     pub axes: Names,
-    /// Whether types say that values vary over the axes, and that the result does
-    /// not (`psum_invariant`). The transpose of such a sum is `pvary`; that of
-    /// another, in which every example shares, is the same sum.
+    /// Whether types track that values vary over the axes and the result does not
+    /// (`psum_invariant`). The transpose of such a sum is `pvary`; otherwise it is the same sum,
+    /// to which every example contributes.
     pub to_invariant: bool,
 }
 
 impl AllReduce {
-    /// The sum over axes, as types are here.
+    /// Creates the sum over axes, with types as they are tracked here.
     pub(crate) fn sum(axes: Names) -> AllReduce {
         AllReduce {
             combine: Combine::Sum,
@@ -94,7 +94,7 @@ impl Primitive for AllReduce {
     fn differentiation(&self) -> Differentiation<'_> {
         match self.combine {
             Combine::Sum if self.to_invariant => Differentiation::linear(|ct, _| {
-                // Axes of a `vmap` are none over which types say what varies.
+                // Types do not track the axes of a `vmap`.
                 let mapped = |n: &AxisName| !manual(&[*n]).contains(*n);
                 let others: Names = self.axes.iter().copied().filter(mapped).collect();
                 match others.is_empty() {
@@ -144,7 +144,7 @@ impl Primitive for AllReduce {
             Combine::Min => "minimum",
         };
         if self.combine != Combine::Sum && ins[0].dtype().is_complex() {
-            // Plugins reduce between devices by known operations only.
+            // Plugins only support built-in reductions between devices.
             crate::trace::fail(&format!(
                 "{}: devices have no order of complex numbers, got {}\n  help: gather the values with \
                  `all_gather` and reduce them",

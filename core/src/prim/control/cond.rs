@@ -1,4 +1,4 @@
-//! `cond`: one of several programs, chosen by an index.
+//! `cond`: one of several programs, selected by an index.
 
 use super::derive::{self, Residual, same};
 use super::{acting, check_types};
@@ -16,18 +16,16 @@ use crate::{Array, Aval, DType, Outputs, ShapeError, ensure_shape};
 use smallvec::SmallVec;
 use std::sync::Arc;
 
-/// One of several programs, chosen by an `i32` that comes first among the
-/// operands; the others are operands of all programs. An index that is out of
-/// range chooses the last.
+/// One of several programs, selected by an `i32` that is the first operand; the others are
+/// operands of all programs. An index that is out of range selects the last program.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Cond {
-    /// The programs, of equal types, without captured values.
+    /// Programs of the same type, without captured values.
     pub branches: Vec<Arc<Jaxpr>>,
 }
 
 impl Cond {
-    /// Binds programs to operands. What any of them captured becomes an operand
-    /// of all.
+    /// Binds programs to operands. The values captured by any of them become operands of all.
     #[track_caller]
     pub(crate) fn apply(index: &Array, branches: Vec<ClosedJaxpr>, args: &[Array]) -> Vec<Array> {
         let (branches, consts) = shared_consts(branches);
@@ -42,8 +40,8 @@ impl Cond {
     }
 }
 
-/// Programs that take everything that any of them captured, each value once, as
-/// their first arguments; and those values.
+/// Returns programs that take all captured values as their first arguments, each value once, and
+/// these values.
 pub(crate) fn shared_consts(branches: Vec<ClosedJaxpr>) -> (Vec<Arc<Jaxpr>>, Vec<Array>) {
     let mut all: Vec<Array> = Vec::new();
     for value in branches.iter().flat_map(|b| &b.consts) {
@@ -72,14 +70,14 @@ pub(crate) fn shared_consts(branches: Vec<ClosedJaxpr>) -> (Vec<Arc<Jaxpr>>, Vec
     (branches.into_iter().map(take_all).collect(), all)
 }
 
-/// A new variable.
+/// Creates a new variable.
 fn fresh(avals: &mut Vec<Aval>, aval: Aval) -> Var {
     avals.push(aval);
     Var(avals.len() as u32 - 1)
 }
 
-/// One value for each example, repeated to the shape of `like`, whose first
-/// axis runs over examples.
+/// Broadcasts one value for each example to the shape of `like`, whose first axis is the batch
+/// axis.
 fn along_front(values: &Array, like: &Array) -> Array {
     match like.ndim() {
         1 => values.clone(),
@@ -87,14 +85,15 @@ fn along_front(values: &Array, like: &Array) -> Array {
     }
 }
 
-/// For each result, whether it is marked in any branch.
+/// Returns whether each result is marked in any branch.
 fn any(marks: impl IntoIterator<Item = Vec<bool>>) -> Vec<bool> {
     let join = |a: Vec<bool>, b: Vec<bool>| a.iter().zip(b).map(|(a, b)| *a || b).collect();
     marks.into_iter().reduce(join).unwrap_or_default()
 }
 
-/// Programs made of the branches, and which results are marked in any of them.
-/// `make` gets the results to mark, and gives the program with those that are.
+/// Returns the programs that `make` derives from the branches, and which results are marked in
+/// any of them. `make` receives the results to mark, and returns the program and all marked
+/// results.
 fn joined<P>(
     branches: &[Arc<Jaxpr>],
     results: usize,
@@ -111,8 +110,8 @@ fn joined<P>(
     (programs.collect(), marked)
 }
 
-/// A list of types that has the residuals of every branch, in its order, at
-/// the places given for the branch. Branches share places of equal types.
+/// Returns a list of types that includes the residuals of every branch, and the positions of each
+/// branch's residuals in it. Branches share positions of equal types.
 fn merged(branches: &[Vec<Aval>]) -> (Vec<Aval>, Vec<Vec<usize>>) {
     let mut all: Vec<Aval> = Vec::new();
     let mut places = Vec::new();
@@ -225,8 +224,7 @@ impl Primitive for Cond {
 }
 
 impl Cond {
-    /// All branches for all examples, and of the results those that each
-    /// example's index chooses.
+    /// Runs all branches for all examples, and selects the results by each example's index.
     fn select_all(&self, index: &Array, axis: BatchAxis, ops: &[Array]) -> Batched {
         if let Some(action) = self.branches.iter().find_map(|b| acting(b)) {
             fail(&format!(
@@ -240,8 +238,8 @@ impl Cond {
         let mut results: Vec<Vec<Array>> = vec![Vec::new(); self.results()];
         for (i, branch) in self.branches.iter().enumerate() {
             let (program, _) = derive::batched(branch, &at, axis, |_, _| Some(0));
-            // An example that does not choose the branch must not get a
-            // derivative through it: its NaN times zero would be NaN.
+            // Derivatives must not flow through a branch that an example does not select: NaN
+            // times zero would be NaN.
             let chosen = index.eq(i as i32);
             let safe: Vec<Array> = ops
                 .iter()

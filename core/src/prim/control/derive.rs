@@ -1,5 +1,5 @@
-//! Programs derived from a nested one: its batch, its linear part, what of it
-//! does not depend on the loop.
+//! Programs derived from a nested one: the batched program, the linear part, and the
+//! loop-invariant part.
 
 use super::scan::Parts;
 use crate::array::Repr;
@@ -13,7 +13,7 @@ use crate::{Array, Aval};
 use smallvec::SmallVec;
 use std::sync::Arc;
 
-/// Whether two handles stand for one value.
+/// Returns whether two handles refer to the same value.
 pub(super) fn same(a: &Array, b: &Array) -> bool {
     match (&a.0, &b.0) {
         (Repr::Tracer(a), Repr::Tracer(b)) => (a.trace, a.var) == (b.trace, b.var),
@@ -22,8 +22,8 @@ pub(super) fn same(a: &Array, b: &Array) -> bool {
     }
 }
 
-/// The program for many examples at once. `place` says where the axis of a
-/// result goes that has it at the given place.
+/// Returns the program for many examples at once. `place` returns the position of the batch axis
+/// of result `i`, given the position that the result has.
 pub(super) fn batched(
     jaxpr: &Jaxpr,
     axes: &[Option<usize>],
@@ -42,39 +42,38 @@ pub(super) fn batched(
     nested::batched(jaxpr, &avals, axes, axis, place)
 }
 
-/// Where a value that a linear program needs comes from.
+/// The origin of a value that a linear program needs.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Residual {
-    /// An argument of the program that was split, as it is.
+    /// An unchanged argument of the original program.
     Argument(usize),
-    /// Computed on the way: the next of the known program's last results.
+    /// A computed value: the next of the additional results of the known program.
     Computed,
 }
 
-/// A program split into what does not depend on the tangents and what is
-/// linear in them.
+/// A program split into the part that does not depend on tangents and the part that is linear in
+/// them.
 pub(super) struct Split {
-    /// From the arguments to the results, and then the computed residuals.
+    /// Program from the arguments to the results, followed by the computed residuals.
     pub known: ClosedJaxpr,
-    /// The first arguments of `linear`.
+    /// Origins of the first arguments of `linear`.
     pub residuals: Vec<Residual>,
-    /// From residuals and tangents to the tangents of those results that have
-    /// one.
+    /// Program from residuals and tangents to the nonzero tangents of the results.
     pub linear: Arc<Jaxpr>,
-    /// Which results have a tangent.
+    /// Whether each result has a nonzero tangent.
     pub nonzero: Vec<bool>,
 }
 
 impl Split {
-    /// How many results of `known` are residuals.
+    /// Returns how many results of `known` are residuals.
     pub fn computed(&self) -> usize {
         let computed = self.residuals.iter();
         computed.filter(|r| **r == Residual::Computed).count()
     }
 }
 
-/// Where the captured values come from: arguments marked by `forward`, or
-/// further results.
+/// Returns the origins of captured values: arguments marked by `forward`, or values added to
+/// `outs`.
 fn residuals(
     captured: &[Array],
     args: &[Array],
@@ -95,8 +94,8 @@ fn residuals(
     residuals
 }
 
-/// Linearizes a program with respect to the arguments marked in `perturbed`.
-/// Arguments marked in `forward` are residuals as they are.
+/// Linearizes a program with respect to the arguments marked in `perturbed`. Arguments marked in
+/// `forward` are used as residuals directly.
 pub(super) fn linearized(
     jaxpr: &Jaxpr,
     perturbed: &[bool],
@@ -128,7 +127,7 @@ pub(super) fn linearized(
     }
 }
 
-/// Which results depend on the marked arguments.
+/// Returns which results depend on the marked arguments.
 pub(super) fn reached(jaxpr: &Jaxpr, marked: &[bool]) -> Vec<bool> {
     let mut on = vec![false; jaxpr.num_vars()];
     for (v, mark) in jaxpr.invars.iter().zip(marked) {
@@ -152,10 +151,9 @@ pub(super) fn reached(jaxpr: &Jaxpr, marked: &[bool]) -> Vec<bool> {
     jaxpr.outvars.iter().map(|a| marks(&on, a)).collect()
 }
 
-/// Divides a loop's program that is linear in the marked operands into what does
-/// not depend on them and the rest. The known part has those results that the
-/// carries not marked get; all results that depend on marked operands are
-/// those of the linear part.
+/// Splits a loop's program that is linear in the marked operands into the part that does not
+/// depend on them and the rest. The known part returns the carries that are not marked; the
+/// linear part returns all results that depend on marked operands.
 pub(super) fn divided(jaxpr: &Jaxpr, marked: &Parts<bool>) -> Split {
     let marks = marked.all();
     let types = jaxpr.in_avals();
@@ -196,18 +194,17 @@ pub(super) fn divided(jaxpr: &Jaxpr, marked: &Parts<bool>) -> Split {
     }
 }
 
-/// A loop's body without what does not depend on the loop.
+/// A loop's body without its loop-invariant part.
 pub(super) struct Hoisted {
-    /// From the arguments that vary to the results that vary; captured values
-    /// are what was computed outside.
+    /// Program from the varying arguments to the varying results; its captured values were
+    /// computed outside the loop.
     pub program: ClosedJaxpr,
-    /// For each result from the `kept`th on: its value, where it does not
-    /// depend on the loop.
+    /// Value of each result from the `kept`th on, if it is loop-invariant.
     pub invariant: Vec<Option<Array>>,
 }
 
-/// Computes what depends on nothing but the first arguments, `known`, and
-/// leaves the rest. The first `kept` results stay results of the rest.
+/// Computes what depends only on the first arguments, `known`, and returns the rest as a program.
+/// The first `kept` results always remain results of that program.
 pub(super) fn hoisted(program: &ClosedJaxpr, known: &[Array], kept: usize) -> Hoisted {
     let jaxpr = &*program.jaxpr;
     let mut values: Evaluation<Array> = Evaluation::new(jaxpr);
@@ -231,7 +228,7 @@ pub(super) fn hoisted(program: &ClosedJaxpr, known: &[Array], kept: usize) -> Ho
         }
         outside.push(value);
     }
-    // What the rest reads of the values outside, in the order of reading.
+    // Outside values that the remaining program reads, in order of their first use.
     let mut constvars: Vec<Var> = Vec::new();
     let mut consts = Vec::new();
     let read_atoms = rest.iter().flat_map(|e| &e.inputs).chain(&outvars);

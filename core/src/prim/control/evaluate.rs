@@ -1,11 +1,10 @@
-//! Control flow run operation by operation, inside of
-//! [`disable_jit`](crate::disable_jit).
+//! Control flow run operation by operation, inside [`disable_jit`](crate::disable_jit).
 
 use super::{Cond, Scan, While};
 use crate::jit::jit_is_disabled;
 use crate::{Array, DType, Outputs, Result, stack};
 
-/// What runs an operation that holds programs, if that is to be seen.
+/// Runs an operation that contains programs step by step, if `jit` is disabled.
 fn one_by_one(run: impl FnOnce() -> Result<Vec<Array>>) -> Option<Result<Outputs>> {
     jit_is_disabled().then(|| run().map(Outputs::from_vec))
 }
@@ -14,7 +13,7 @@ fn owned(args: &[&Array]) -> Vec<Array> {
     args.iter().map(|a| (*a).clone()).collect()
 }
 
-/// The value of a 0-d array.
+/// Returns the value of a 0-d array.
 fn number<T: crate::Element>(array: &Array) -> Result<T> {
     Ok(array.try_to_vec::<T>()?[0])
 }
@@ -31,7 +30,7 @@ impl Cond {
 
 impl While {
     pub(super) fn one_by_one(&self, args: &[&Array]) -> Option<Result<Outputs>> {
-        // Loops side by side run as one.
+        // A batched condition runs as one loop.
         if self.cond_jaxpr.out_avals()[0].ndim() > 0 {
             return None;
         }
@@ -77,7 +76,7 @@ impl Scan {
     }
 }
 
-/// The arrays along a new first axis, also if there are none.
+/// Stacks arrays along a new first axis, even if there are none.
 fn stacked(arrays: &[Array], shape: &[usize], dtype: DType) -> Array {
     if arrays.is_empty() {
         let shape: Vec<usize> = std::iter::once(0).chain(shape.iter().copied()).collect();

@@ -1,5 +1,5 @@
-//! `custom_linear_solve`: a linear system and a function that solves it, through
-//! which nothing is differentiated.
+//! `custom_linear_solve`: a linear system and a function that solves it, which is not
+//! differentiated.
 
 use crate::jaxpr::Jaxpr;
 use crate::lower::{Lowering, Value};
@@ -13,20 +13,20 @@ use crate::{Array, Aval, ShapeError};
 use std::ops::Range;
 use std::sync::Arc;
 
-/// The `x` with `A x = b`. Operands are what the four programs take first, in
-/// their order, and `b`; each program takes and gives as many arrays as `b` has.
+/// Solves `A x = b` for `x`. The operands are the additional arguments of the four programs, in
+/// their order, and `b`. Each program takes and returns as many arrays as `b` contains.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct CustomLinearSolve {
-    /// From `x` to `A x`.
+    /// Program that maps `x` to `A x`.
     pub matvec: Arc<Jaxpr>,
-    /// From `b` to `x`.
+    /// Program that maps `b` to `x`.
     pub solve: Arc<Jaxpr>,
-    /// From `y` to `Aᵀ y`, and from `c` to the `y` with `Aᵀ y = c`.
+    /// Programs that map `y` to `Aᵀ y`, and `c` to the `y` with `Aᵀ y = c`.
     pub transposed: Option<(Arc<Jaxpr>, Arc<Jaxpr>)>,
 }
 
 impl CustomLinearSolve {
-    /// How many arrays `b` has.
+    /// Returns the number of arrays in `b`.
     fn size(&self) -> usize {
         self.matvec.outvars.len()
     }
@@ -36,7 +36,7 @@ impl CustomLinearSolve {
         [&self.matvec, &self.solve].into_iter().chain(transposed)
     }
 
-    /// The places among the operands of what each program takes first.
+    /// Returns the range of operands that each program takes as additional arguments.
     fn places(&self) -> Vec<Range<usize>> {
         let mut start = 0;
         self.programs()
@@ -48,7 +48,7 @@ impl CustomLinearSolve {
             .collect()
     }
 
-    /// The tangent of `x`: the solution with the right-hand side `b' - A' x`.
+    /// Computes the tangent of `x`: the solution with the right-hand side `b' - A' x`.
     fn tangent(
         &self,
         primals: &[Array],
@@ -84,7 +84,7 @@ impl CustomLinearSolve {
         dots.into_iter().map(Some).collect()
     }
 
-    /// The cotangent of `b`: the solution of the transposed system.
+    /// Computes the cotangent of `b`: the solution of the transposed system.
     fn transpose(&self, cts: &[Option<Array>], operands: &[Operand]) -> Vec<Option<Array>> {
         let Some((vecmat, solve)) = &self.transposed else {
             fail(

@@ -1,8 +1,7 @@
-//! Control flow: `cond`, `while` and `scan`, primitives that hold programs.
+//! Control flow: `cond`, `while` and `scan`, primitives that contain programs.
 //!
-//! The programs capture nothing: values from outside are operands, and come
-//! first. What transformations need of a program is in `derive.rs`, and the
-//! rules put the derived programs together again.
+//! The programs capture nothing: values from outside are their first operands. `derive.rs`
+//! computes the programs that transformations need, and the rules assemble them.
 
 mod cond;
 mod derive;
@@ -27,15 +26,15 @@ use crate::jaxpr::Jaxpr;
 use crate::stack::with_room;
 use crate::{Aval, ShapeError};
 
-/// The parts of a list: the first `a` items, the next `b`, and the others.
+/// Splits a list into the first `a` items, the next `b`, and the others.
 fn split3<T>(items: &[T], a: usize, b: usize) -> (&[T], &[T], &[T]) {
     let (first, rest) = items.split_at(a);
     let (second, third) = rest.split_at(b);
     (first, second, third)
 }
 
-/// The name of an operation in a program that acts on the world outside, which
-/// must not happen in the place of something else. Looking at values may.
+/// Returns the name of an operation with side effects in a program, other than one that only
+/// observes values. Such a program must not run for examples that do not select it.
 fn acting(jaxpr: &Jaxpr) -> Option<&'static str> {
     let acts = jaxpr.eqns.iter().filter(|e| !e.primitive.only_observes());
     acts.into_iter().find_map(|eqn| {

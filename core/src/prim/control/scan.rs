@@ -1,5 +1,4 @@
-//! `scan`: a program run for each element along the first axis of arrays, with
-//! a carry from one step to the next.
+//! `scan`: a loop over the first axis of arrays, with a carry from one step to the next.
 
 use super::derive;
 use super::{check_types, split3};
@@ -13,28 +12,27 @@ use crate::{Array, Aval, Outputs, ShapeError, ensure_shape};
 use smallvec::SmallVec;
 use std::sync::Arc;
 
-/// A loop of known length over the first axis of arrays.
+/// A loop of fixed length over the first axis of arrays.
 ///
-/// Operands are constants, the first values of the carry, and the arrays that
-/// are gone through; results are the last carry and, one element a step, the
-/// program's other results.
+/// The operands are constants, the initial carry, and the scanned arrays. The results are the
+/// final carry and the program's other results, stacked along a first axis of steps.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Scan {
-    /// From constants, carry and elements to the next carry and other results.
+    /// Program from constants, carry and elements to the next carry and the other results.
     pub jaxpr: Arc<Jaxpr>,
-    /// How many steps.
+    /// Number of steps.
     pub length: usize,
-    /// How many arrays the carry has.
+    /// Number of arrays in the carry.
     pub num_carry: usize,
-    /// How many constants there are.
+    /// Number of constants.
     pub num_consts: usize,
-    /// Whether steps go from the last element to the first.
+    /// Whether steps run from the last element to the first.
     pub reverse: bool,
-    /// How many steps are written out in one round of the loop; 0 is all.
+    /// Number of steps unrolled in one iteration of the loop; 0 unrolls all.
     pub unroll: usize,
 }
 
-/// The operands of a scan.
+/// The operands of a scan, by kind.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Parts<T> {
     pub consts: Vec<T>,
@@ -43,11 +41,11 @@ pub(crate) struct Parts<T> {
 }
 
 impl<T: Clone> Parts<T> {
-    /// All in the order of the operands.
+    /// Returns all operands in their order.
     pub fn all(&self) -> Vec<T> {
         [&self.consts[..], &self.carry, &self.xs].concat()
     }
-    /// One list for each part.
+    /// Maps each operand.
     pub fn map<U>(&self, mut f: impl FnMut(&T) -> U) -> Parts<U> {
         let mut list = |items: &[T]| items.iter().map(&mut f).collect();
         Parts {
@@ -58,13 +56,13 @@ impl<T: Clone> Parts<T> {
     }
 }
 
-/// The type of one element along the first axis.
+/// Returns the type of one element along the first axis.
 pub(crate) fn element(aval: Aval) -> Aval {
     aval.without_dimension(0)
 }
 
 impl Scan {
-    /// Operands (or what belongs to each) by what they are.
+    /// Splits a list with an item for each operand by kind.
     pub(crate) fn parts<T: Clone>(&self, operands: &[T]) -> Parts<T> {
         let (consts, carry, xs) = split3(operands, self.num_consts, self.num_carry);
         Parts {
@@ -74,7 +72,7 @@ impl Scan {
         }
     }
 
-    /// The same loop with another program; what that captured are constants.
+    /// Applies the same loop with another program, whose captured values become constants.
     #[track_caller]
     pub(crate) fn apply(&self, program: ClosedJaxpr, args: Parts<Array>) -> Vec<Array> {
         let (jaxpr, mut consts) = program.open();
@@ -89,7 +87,7 @@ impl Scan {
         bind(primitive, &all).into_vec()
     }
 
-    /// The types of a result of the program and of the loop.
+    /// Returns the type of a result of the loop, from that of the program.
     fn result(&self, i: usize, aval: Aval) -> Aval {
         if i < self.num_carry {
             return aval;
@@ -104,7 +102,7 @@ impl Primitive for Scan {
     }
     fn thread_state(&self, pass: &StatePass<'_>, args: &[Array]) -> Option<Vec<Array>> {
         let args = self.parts(args);
-        // Constants come first in the program, the state is part of the carry.
+        // The program's first arguments are constants; the state becomes part of the carry.
         let (consts, carried) = (args.consts.len(), pass.avals());
         let types: Vec<Aval> = self.jaxpr.in_avals();
         let all = [&types[..consts], &carried, &types[consts..]].concat();
@@ -169,7 +167,7 @@ impl Primitive for Scan {
     fn batch(&self, args: &[Array], axes: &[Option<usize>], axis: BatchAxis) -> Batched {
         let args = self.parts(args);
         let from = self.parts(axes);
-        // Examples come first in the program, and second in what it goes through.
+        // The batch axis is the first in the program, and the second in scanned arrays.
         let mut at = from.map(|ax| ax.map(|_| 0));
         let n = self.num_carry;
         let (program, places) = loop {
@@ -177,7 +175,7 @@ impl Primitive for Scan {
                 let carried = i < n && at.carry[i].is_some();
                 (carried || found.is_some()).then_some(0)
             });
-            // A carry is batched if its first value or a later one is.
+            // A carry is batched if its initial value or a later one is.
             if found[..n] == at.carry[..] {
                 break (program, found);
             }

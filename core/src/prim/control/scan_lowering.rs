@@ -1,14 +1,14 @@
-//! The lowering of `scan`: a loop with a counter, that slices what it goes
-//! through and writes its results into arrays made before it.
+//! The lowering of `scan`: a loop with a counter, which slices the scanned arrays and writes its
+//! results into preallocated arrays.
 
 use super::scan::{Scan, element};
 use super::split3;
 use crate::lower::{Lowering, Value, dims_array};
 use crate::{Aval, DType};
 
-/// The first axis of several arrays, cut at one place.
+/// A range of elements along the first axis of several arrays.
 struct Window {
-    /// The first element: a number, or a value and what it is at most.
+    /// First element: a constant or a value.
     start: Start,
     size: usize,
 }
@@ -18,7 +18,7 @@ enum Start {
     Value(Value),
 }
 
-/// The type with `size` elements along the first axis.
+/// Returns the type with `size` elements along the first axis.
 fn window(aval: Aval, size: usize) -> Aval {
     let mut shape = aval.shape().to_vec();
     shape[0] = size;
@@ -53,7 +53,7 @@ fn write(ctx: &mut Lowering<'_>, array: Value, aval: Aval, new: Value, at: &Wind
     ctx.op1("dynamic_update_slice", &args, &ins, aval, "")
 }
 
-/// Operands followed by where a box starts: `start` along the first axis.
+/// Appends to operands the start indices of a slice: `start` along the first axis, and zeros.
 fn with_starts(
     ctx: &mut Lowering<'_>,
     mut args: Vec<Value>,
@@ -85,7 +85,7 @@ fn slice(ctx: &mut Lowering<'_>, array: Value, aval: Aval, start: usize, size: u
     ctx.op1("slice", &[array], &[aval], out, &attributes)
 }
 
-/// Arrays of equal types as one, along a new first axis.
+/// Stacks arrays of the same type along a new first axis.
 fn stack(ctx: &mut Lowering<'_>, values: &[Value], aval: Aval) -> Value {
     let mut shape = vec![1];
     shape.extend(aval.shape());
@@ -102,19 +102,19 @@ fn stack(ctx: &mut Lowering<'_>, values: &[Value], aval: Aval) -> Value {
     ctx.op1("concatenate", &parts, &types, out, "dimension = 0 : i64")
 }
 
-/// What all steps share.
+/// The part of a loop that all steps share.
 struct Loop<'a> {
     scan: &'a Scan,
-    /// Types of constants, of the carry, of what is gone through, of results.
+    /// Types of constants, carry, scanned arrays and results.
     consts: &'a [Aval],
     carry: &'a [Aval],
     xs: &'a [Aval],
     ys: &'a [Aval],
-    /// Whether the program is written once, as a function.
+    /// Whether the program is emitted once, as a function.
     shared: bool,
 }
 
-/// Values at one point of the loop.
+/// The values at one point of the loop.
 #[derive(Clone)]
 struct State {
     consts: Vec<Value>,
@@ -124,7 +124,7 @@ struct State {
 }
 
 impl Loop<'_> {
-    /// The steps of one window: carry and results are replaced.
+    /// Emits the steps of one window, and replaces carry and results.
     fn steps(&self, ctx: &mut Lowering<'_>, state: &mut State, at: &Window) {
         let blocks: Vec<Value> = state
             .xs
@@ -166,7 +166,7 @@ impl Loop<'_> {
         }
     }
 
-    /// `trips` rounds of `size` steps each; the first element is `offset`.
+    /// Emits `trips` iterations of `size` steps each; the first element is `offset`.
     fn rounds(
         &self,
         ctx: &mut Lowering<'_>,
@@ -217,7 +217,7 @@ impl Loop<'_> {
         state_of(&outs)
     }
 
-    /// The first element of a round.
+    /// Returns the first element of an iteration.
     fn start(
         &self,
         ctx: &mut Lowering<'_>,
@@ -252,8 +252,8 @@ impl Scan {
         ins: &[Aval],
         outs: &[Aval],
     ) -> Vec<Value> {
-        // Rounds of `unroll` steps, and the steps that are left; without
-        // rounds, all steps one after the other.
+        // Iterations of `unroll` steps, followed by the remaining steps; without iterations, all
+        // steps are unrolled.
         let (trips, rest) = match self.unroll {
             0 => (0, self.length),
             unroll if unroll >= self.length => (0, self.length),
@@ -276,7 +276,7 @@ impl Scan {
             carry: values.carry,
             ys: steps.ys.iter().map(|aval| ctx.splat(0, *aval)).collect(),
         };
-        // Going back, what is left over is at the front.
+        // In reverse, the remaining steps are at the front.
         let offset = if self.reverse { rest } else { 0 };
         if trips > 0 {
             state = steps.rounds(ctx, state, trips, self.unroll, offset);

@@ -1,10 +1,9 @@
 //! Derivatives of `scan`.
 //!
-//! Forward mode carries tangents along. For reverse mode the program is split
-//! into what depends on no tangent and what is linear in them: the first loop
-//! gives, beside its results, what the second needs at each step. What is the
-//! same at every step is computed once, before the loops, and what is an
-//! operand anyway is not copied. The second loop is transposed by going back; see
+//! Forward mode adds tangents to the carry. Reverse mode splits the body into a primal and a
+//! linear part. The primal loop also returns each step's residuals for the linear loop. Residuals
+//! that are the same at every step are computed once, before the loops, and residuals that are
+//! operands are not copied. The linear loop is transposed by running it in reverse; see
 //! `scan_transpose.rs`.
 
 use super::derive::{self, Residual, Split};
@@ -17,7 +16,7 @@ use crate::trace::trace_to_jaxpr;
 use crate::{Array, Aval};
 use std::sync::Arc;
 
-/// The tangents of the marked values, zeros where there are none.
+/// Returns the tangents of the marked values, with zeros instead of `None`.
 fn instantiated(dots: &[Option<Array>], values: &[Array], marked: &[bool]) -> Vec<Array> {
     dots.iter()
         .zip(values)
@@ -38,7 +37,7 @@ impl NestedDifferentiation for Scan {
         let mut on = dots.map(Option::is_some);
         let (program, nonzero) = loop {
             let (program, found) = self.pushed(&on);
-            // A carry has a tangent if its first value or a later one has.
+            // A carry has a tangent if its initial value or a later one has one.
             if found[..self.num_carry] == on.carry[..] {
                 break (program, found);
             }
@@ -75,7 +74,7 @@ impl NestedDifferentiation for Scan {
         let split = loop {
             let mut instantiate = on.carry.clone();
             instantiate.resize(results, false);
-            // A carry is another value at each step, and has to be kept.
+            // The carry changes at each step, so it must be stored.
             let split = derive::linearized(&self.jaxpr, &on.all(), &instantiate, |i| {
                 !carry.contains(&i)
             });
@@ -109,23 +108,21 @@ impl NestedDifferentiation for Scan {
     }
 }
 
-/// What the linear program needs of the known one.
+/// The values of the known program that the linear program needs.
 pub(super) struct Kept {
-    /// The values of its first arguments, and whether each has one for every
-    /// step.
+    /// Values of its first arguments, and whether each is stacked over the steps.
     residuals: Vec<(Array, bool)>,
 }
 
 impl Kept {
-    /// The values that have one for every step, or those that are the same for
-    /// all.
+    /// Returns the stacked values, or those that are the same for all steps.
     pub fn values(&self, stacked: bool) -> Vec<Array> {
         let marked = self.residuals.iter().filter(|r| r.1 == stacked);
         marked.map(|r| r.0.clone()).collect()
     }
 
-    /// The linear program in the order of a loop's operands: what is the same
-    /// for all steps comes first, and what differs last.
+    /// Orders the arguments of the linear program like a loop's operands: values that are the
+    /// same for all steps come first, stacked values last.
     pub fn arrange(&self, linear: &Jaxpr) -> Jaxpr {
         let (before, rest) = linear.invars.split_at(self.residuals.len());
         let of = |stacked: bool| -> Vec<Var> {
@@ -139,8 +136,8 @@ impl Kept {
 }
 
 impl Scan {
-    /// Runs the known part of a split program, of `results` results, and gives
-    /// these and what the linear part needs.
+    /// Runs the known part of a split program with `results` results, and returns these and the
+    /// values that the linear part needs.
     pub(super) fn run_known(
         &self,
         split: &Split,
@@ -173,8 +170,8 @@ impl Scan {
         (outs, Kept { residuals })
     }
 
-    /// The program on values and tangents, constants, carry and elements each
-    /// with theirs, and which results then have a tangent.
+    /// Returns the program on values and tangents, where constants, carry and elements are each
+    /// followed by their tangents, and which results then have a tangent.
     fn pushed(&self, on: &Parts<bool>) -> (ClosedJaxpr, Vec<bool>) {
         let types = self.parts(&self.jaxpr.in_avals());
         let dots = |types: &[Aval], on: &[bool]| -> Vec<Aval> {

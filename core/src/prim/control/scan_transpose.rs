@@ -1,5 +1,5 @@
-//! The transpose of `scan`: the steps backwards, with the sums of cotangents of
-//! constants in the carry.
+//! The transpose of `scan`: the steps in reverse, with the accumulated cotangents of constants in
+//! the carry.
 
 use super::derive;
 use super::scan::{Parts, Scan};
@@ -13,14 +13,14 @@ use crate::{Array, Aval};
 use std::sync::Arc;
 
 impl Scan {
-    /// Cotangents of the linear operands.
+    /// Computes the cotangents of the linear operands.
     pub(super) fn transposed(
         &self,
         cts: &[Option<Array>],
         operands: &Parts<Operand>,
     ) -> Vec<Option<Array>> {
-        // A carry with a known first value is linear if later ones are: the
-        // first is a zero then.
+        // A carry with a known initial value is linear if later values are: its initial tangent
+        // is zero.
         let mut linear = operands.map(Operand::is_linear);
         loop {
             let reached = derive::reached(&self.jaxpr, &linear.all());
@@ -37,8 +37,8 @@ impl Scan {
         self.without_known(cts, operands, &linear)
     }
 
-    /// The transpose where some carry depends on nothing linear, a counter for
-    /// instance: a loop of its own goes through its values first.
+    /// Transposes a loop in which some carry depends on nothing linear, such as a counter: a
+    /// separate loop computes its values first.
     fn without_known(
         &self,
         cts: &[Option<Array>],
@@ -137,10 +137,10 @@ impl Scan {
         all
     }
 
-    /// The program of one step back: from known constants, sums of cotangents
-    /// of the linear ones, cotangents of the carry and of the marked results,
-    /// and known elements, to sums, cotangents of the carry and of the linear
-    /// elements. `stacked` says which elements get one.
+    /// Returns the program of one reverse step. It maps known constants, accumulated cotangents
+    /// of the linear constants, cotangents of the carry and of the marked results, and known
+    /// elements, to the new accumulated cotangents, and the cotangents of the carry and of the
+    /// linear elements. `stacked` is set to which elements get a cotangent.
     fn pulled(
         &self,
         operands: &Parts<Operand>,
@@ -172,8 +172,8 @@ impl Scan {
             part(&operands.xs, &types.xs, false),
         ]
         .concat();
-        // The linear constants are results too: the cotangents that these bring
-        // are the sums so far, and what the step adds goes on top.
+        // The linear constants become results, too: their cotangents are the accumulated sums, to
+        // which the step adds its contributions.
         let linear_consts = jaxpr.invars.iter().zip(&operands.consts);
         let linear_consts = linear_consts.filter(|(_, o)| o.is_linear());
         let mut outvars = jaxpr.outvars.clone();

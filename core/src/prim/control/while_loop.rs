@@ -1,4 +1,4 @@
-//! `while`: a program run again and again, while a condition holds.
+//! `while`: a program repeated as long as a condition holds.
 
 use super::derive;
 use super::{acting, check_types, split3};
@@ -15,34 +15,33 @@ use crate::{Array, Aval, DType, Outputs, ShapeError, ensure_shape};
 use smallvec::SmallVec;
 use std::sync::Arc;
 
-/// A program applied to what it gave before, as long as another gives `true`.
+/// A program applied repeatedly to its own results, as long as another program returns `true`.
 ///
-/// Operands are what the condition needs, what the body needs, and the first
-/// values of the carry. A condition with axes stands for that many loops side
-/// by side, along the first axes of the carry: each stands still once its own
-/// condition fails, and all end when the last does.
+/// The operands are the condition's constants, the body's constants, and the initial carry. A
+/// condition with axes represents that many loops, along the first axes of the carry: each stops
+/// when its own condition is false, and all end with the last.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct While {
-    /// From the body's constants and the carry to the next carry.
+    /// Program from the body's constants and the carry to the next carry.
     pub body_jaxpr: Arc<Jaxpr>,
-    /// How many constants the body has.
+    /// Number of the body's constants.
     pub body_nconsts: usize,
-    /// From the condition's constants and the carry to truth values.
+    /// Program from the condition's constants and the carry to booleans.
     pub cond_jaxpr: Arc<Jaxpr>,
-    /// How many constants the condition has.
+    /// Number of the condition's constants.
     pub cond_nconsts: usize,
-    /// The function that made the loop, for messages: `fori_loop`.
+    /// Function that created the loop, for messages: `fori_loop`.
     pub made_by: &'static str,
 }
 
-/// The loop of `x.at(…).apply(f)` over repeated integers.
+/// Name of the loop of `x.at(…).apply(f)` over repeated indices.
 pub(crate) const APPLY: &str = "at(…).apply";
 
-/// A loop's program and the constants it is called with.
+/// A loop's program and its constants.
 pub(crate) struct Part {
-    /// The program; what it captured is a constant too.
+    /// The program; its captured values are also constants.
     pub program: ClosedJaxpr,
-    /// Its constants.
+    /// Constants passed to the program.
     pub consts: Vec<Array>,
 }
 
@@ -55,7 +54,7 @@ impl Part {
 }
 
 impl While {
-    /// Binds a loop of the function `made_by`.
+    /// Binds a loop for the function `made_by`.
     #[track_caller]
     pub(crate) fn apply(
         made_by: &'static str,
@@ -77,7 +76,7 @@ impl While {
         bind(primitive, &all).into_vec()
     }
 
-    /// The operands of the condition, of the body, and the carry.
+    /// Splits operands into those of the condition, those of the body, and the carry.
     pub(super) fn parts<'a, T>(&self, operands: &'a [T]) -> (&'a [T], &'a [T], &'a [T]) {
         split3(operands, self.cond_nconsts, self.body_nconsts)
     }
@@ -153,7 +152,7 @@ impl Primitive for While {
     fn batch(&self, args: &[Array], axes: &[Option<usize>], axis: BatchAxis) -> Batched {
         let (cconsts, bconsts, init) = self.parts(args);
         let (cconst_axes, bconst_axes, init_axes) = self.parts(axes);
-        // A carry is batched if its first value or a later one is.
+        // A carry is batched if its initial value or a later one is.
         let to_front = |_: usize, found: Option<usize>| found.map(|_| 0);
         let at = |consts: &[Option<usize>], carry: &[Option<usize>]| [consts, carry].concat();
         let mut carry: Vec<Option<usize>> = init_axes.iter().map(|ax| ax.map(|_| 0)).collect();
@@ -179,8 +178,8 @@ impl Primitive for While {
                  the place of vmap"
             ));
         }
-        // The truth values of a batched condition lie along the first axis of
-        // every carry; otherwise the new axis comes after those of the condition.
+        // The axis of a batched condition is the first of every carry; otherwise the new axis
+        // follows the condition's axes.
         let rank = self.cond_jaxpr.out_avals()[0].ndim();
         for place in &mut carry {
             *place = match (pred, *place) {
@@ -258,7 +257,7 @@ impl Primitive for While {
     }
 }
 
-/// Whether any of the truth values holds.
+/// Emits whether any of the booleans is true.
 fn any_of(ctx: &mut Lowering<'_>, value: Value, aval: Aval) -> Value {
     let scalar = Aval::scalar(DType::Bool);
     let init = ctx.scalar(false, DType::Bool);
@@ -279,7 +278,7 @@ impl NestedDifferentiation for While {
         let (_, bdots, init_dots) = self.parts(tangents);
         let const_on = given(bdots);
         let mut carry_on = given(init_dots);
-        // A carry has a tangent if its first value or a later one has.
+        // A carry has a tangent if its initial value or a later one has one.
         let body = loop {
             let (program, found) = self.pushed_body(bconsts, init, &const_on, &carry_on);
             if found == carry_on {
@@ -305,9 +304,8 @@ impl NestedDifferentiation for While {
         (outs, spread(&carry_on, dots))
     }
 
-    /// The results by the loop itself, their tangents by a second one that
-    /// computes both: how many values a loop goes through is not known, so that
-    /// none can be kept.
+    /// Computes the results with the original loop, and their tangents with a second loop that
+    /// computes both: the number of iterations is unknown, so residuals cannot be stored.
     fn linearize(
         &self,
         primals: &[Array],
@@ -334,7 +332,7 @@ impl NestedDifferentiation for While {
 }
 
 impl While {
-    /// The body on values and tangents, and which carries then have one.
+    /// Returns the body on values and tangents, and which carries then have a tangent.
     fn pushed_body(
         &self,
         consts: &[Array],
@@ -370,7 +368,7 @@ impl While {
     }
 }
 
-/// The program with more arguments, which it does not use.
+/// Adds unused arguments to the program.
 fn with_unused(jaxpr: &Jaxpr, more: impl Iterator<Item = Aval>) -> Jaxpr {
     let mut avals = jaxpr.avals().to_vec();
     let mut invars = jaxpr.invars.clone();

@@ -1,4 +1,4 @@
-//! A loop with a state that passes through its programs.
+//! A `while` loop that threads a state through its programs.
 
 use super::{Part, While};
 use crate::prim::StatePass;
@@ -6,8 +6,8 @@ use crate::prim::nested::avals;
 use crate::trace::{self, trace_to_jaxpr};
 use crate::{Array, Aval};
 
-/// The condition runs with the state where the loop begins and after each step: a
-/// condition cannot change what a loop carries.
+/// Runs the condition with the state before the loop and after each step, since the condition
+/// itself cannot change the carry.
 pub(super) fn thread(op: &While, pass: &StatePass<'_>, args: &[Array]) -> Vec<Array> {
     if op.cond_jaxpr.out_avals()[0].ndim() > 0 {
         trace::fail(
@@ -40,7 +40,7 @@ pub(super) fn thread(op: &While, pass: &StatePass<'_>, args: &[Array]) -> Vec<Ar
     let cond = trace_to_jaxpr(&[&avals(cconsts)[..], &carried].concat(), |args| {
         let (cconsts, rest) = args.split_at(cconsts.len());
         let (state, carry) = rest.split_at(count);
-        // What its checks find here is found where the condition is checked.
+        // Its checks are recorded where the condition runs with the state.
         let mut outs = pass.run(&op.cond_jaxpr, state, &[cconsts, carry].concat());
         outs.split_off(count)
     });

@@ -1,5 +1,4 @@
-//! Batches of convolutions: the examples become part of the batch or of the
-//! features.
+//! Batching of convolutions: the batch axis is merged into the batch or the features.
 
 use super::ConvGeneralDilated;
 use super::transpose::{merge_axis, split_axis};
@@ -7,8 +6,8 @@ use crate::prim::{Batched, batched};
 use crate::trace::bind1;
 use crate::{Array, Dims};
 
-/// Merges axis `from` into axis `at` (counted with `from` gone), inside of the
-/// groups that the axis is divided in.
+/// Merges axis `from` into axis `at` (counted without `from`), inside the groups into which the
+/// axis is divided.
 fn merge_inside(x: &Array, from: usize, at: usize, groups: usize) -> Array {
     if groups == 1 {
         return merge_axis(x, from, at);
@@ -20,7 +19,7 @@ fn merge_inside(x: &Array, from: usize, at: usize, groups: usize) -> Array {
 }
 
 impl ConvGeneralDilated {
-    /// The batching rule.
+    /// Implements the batching rule.
     pub(super) fn batched(
         &self,
         lhs: &Array,
@@ -36,7 +35,7 @@ impl ConvGeneralDilated {
                 .collect()
         };
         if size == 0 {
-            // No examples: merging them into another axis would lose its size.
+            // Without examples, merging them into another axis would lose its size.
             let image = lhs.aval().with_shape(&example(lhs, axes[0]));
             let shape = self.shape(image, &example(rhs, axes[1]));
             let mut shape = shape.expect("the shapes of one example fit");
@@ -72,7 +71,7 @@ impl ConvGeneralDilated {
                 if groups == 1 {
                     return batched(split_axis(&out, at, size), Some(at));
                 }
-                // Features are groups, then examples, then features of a group.
+                // Features are ordered by group, then by example, then within the group.
                 let out = split_axis(&out, at, groups);
                 let out = split_axis(&out, at + 1, size);
                 batched(merge_axis(&out, at, at + 1), Some(at))

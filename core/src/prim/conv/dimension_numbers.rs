@@ -1,4 +1,4 @@
-//! Which axis of a convolution's operands and result is what.
+//! Dimension numbers: the roles of the axes of a convolution's operands and result.
 
 use super::sizes;
 use crate::{Aval, Dims, ShapeError};
@@ -7,28 +7,28 @@ use std::fmt;
 /// The axes of a batch of images.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct ImageAxes {
-    /// The axis of examples, `N`.
+    /// Batch axis, `N`.
     pub batch: usize,
-    /// The axis of features, `C`.
+    /// Feature axis, `C`.
     pub feature: usize,
-    /// The other axes, in the kernel's order.
+    /// Spatial axes, in the kernel's order.
     pub spatial: Dims,
 }
 
 /// The axes of kernels.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct KernelAxes {
-    /// The axis of the result's features, `O`.
+    /// Axis of output features, `O`.
     pub output: usize,
-    /// The axis of the operand's features, `I`.
+    /// Axis of input features, `I`.
     pub input: usize,
-    /// The other axes.
+    /// Spatial axes.
     pub spatial: Dims,
 }
 
 /// The axes of the operands and of the result of a convolution.
 ///
-/// Usually made of a [`ConvLayout`].
+/// Usually created from a [`ConvLayout`].
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct ConvDimensionNumbers {
     /// Axes of the left operand, the images.
@@ -41,9 +41,9 @@ pub struct ConvDimensionNumbers {
 
 /// The order of axes in a convolution, as letters or as numbers.
 ///
-/// Three strings say it for images, kernels and result: `N` is the batch, `C`
-/// features, `I` and `O` the kernel's input and output features; all other
-/// letters are spatial axes, which go by their order in the kernel.
+/// Three strings specify the axes of images, kernels and result: `N` is the batch, `C` the
+/// features, `I` and `O` the kernel's input and output features. All other letters are spatial
+/// axes, ordered as in the kernel.
 ///
 /// ```no_run
 /// use ramie_core::ConvLayout;
@@ -62,7 +62,7 @@ pub enum ConvLayout {
     ChannelsLast,
     /// Letters for images, kernels and result.
     Letters(&'static str, &'static str, &'static str),
-    /// The axes by number.
+    /// Axes by number.
     Numbers(ConvDimensionNumbers),
 }
 
@@ -79,12 +79,11 @@ impl From<ConvDimensionNumbers> for ConvLayout {
 }
 
 impl ConvLayout {
-    /// The axes, for operands with so many
-    /// (`jax.lax.conv_dimension_numbers`).
+    /// Returns the axes for operands with `ndim` axes (`jax.lax.conv_dimension_numbers`).
     ///
     /// # Panics
-    /// If there are less than 2 axes, letters for another number of axes, a
-    /// letter twice, or other spatial letters for one of the arrays.
+    /// Panics if there are fewer than 2 axes, if the number of letters differs from `ndim`, if a
+    /// letter occurs twice, or if the spatial letters of the arrays differ.
     #[track_caller]
     pub fn dimension_numbers(&self, ndim: usize) -> ConvDimensionNumbers {
         assert!(
@@ -119,7 +118,7 @@ impl ConvLayout {
     }
 }
 
-/// The axes that letters name.
+/// Returns the axes that letters specify.
 #[track_caller]
 fn of_letters(letters: [&str; 3], ndim: usize) -> ConvDimensionNumbers {
     let pairs = [['N', 'C'], ['O', 'I'], ['N', 'C']];
@@ -185,7 +184,7 @@ impl ImageAxes {
             .collect()
     }
 
-    /// With batch and features exchanged.
+    /// Returns the axes with batch and features exchanged.
     fn swapped(&self) -> ImageAxes {
         ImageAxes {
             batch: self.feature,
@@ -194,7 +193,7 @@ impl ImageAxes {
         }
     }
 
-    /// The sizes of the spatial axes.
+    /// Returns the sizes of the spatial axes.
     pub(super) fn spatial_sizes(&self, shape: &[usize]) -> Dims {
         sizes(shape, &self.spatial)
     }
@@ -209,7 +208,7 @@ impl KernelAxes {
             .collect()
     }
 
-    /// With input and output features exchanged.
+    /// Returns the axes with input and output features exchanged.
     fn swapped(&self) -> KernelAxes {
         KernelAxes {
             output: self.input,
@@ -218,14 +217,14 @@ impl KernelAxes {
         }
     }
 
-    /// The sizes of the spatial axes.
+    /// Returns the sizes of the spatial axes.
     pub(super) fn spatial_sizes(&self, shape: &[usize]) -> Dims {
         sizes(shape, &self.spatial)
     }
 }
 
 impl ConvDimensionNumbers {
-    /// Refuses operands whose axes these are not.
+    /// Returns an error if the operands do not have these axes.
     pub(super) fn check(&self, lhs: Aval, rhs: Aval) -> Result<(), ShapeError> {
         if lhs.ndim() != rhs.ndim() || lhs.ndim() < 2 {
             return Err(ShapeError::new(format!(
@@ -250,8 +249,8 @@ impl ConvDimensionNumbers {
         Ok(())
     }
 
-    /// Those of the product that gives the left operand's cotangent from that
-    /// of the result and the kernels.
+    /// Returns the axes of the convolution that computes the left operand's cotangent from the
+    /// result's cotangent and the kernels.
     pub(super) fn transposed_lhs(&self) -> ConvDimensionNumbers {
         ConvDimensionNumbers {
             lhs: self.out.clone(),
@@ -260,8 +259,8 @@ impl ConvDimensionNumbers {
         }
     }
 
-    /// Those of the product that gives the kernels' cotangent from the left
-    /// operand and the cotangent of the result.
+    /// Returns the axes of the convolution that computes the kernels' cotangent from the left
+    /// operand and the result's cotangent.
     pub(super) fn transposed_rhs(&self) -> ConvDimensionNumbers {
         let out = self.out.swapped();
         ConvDimensionNumbers {
@@ -279,8 +278,8 @@ impl ConvDimensionNumbers {
         }
     }
 
-    /// As StableHLO writes them: `#stablehlo.conv<[b, 0, 1, f]x[0, 1, i,
-    /// o]->[b, 0, 1, f]>`.
+    /// Formats the axes in StableHLO syntax:
+    /// `#stablehlo.conv<[b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f]>`.
     pub(super) fn attribute(&self) -> String {
         let list = |first: (usize, char), second: (usize, char), spatial: &[usize]| {
             let mut names = vec![String::new(); spatial.len() + 2];
@@ -305,7 +304,7 @@ impl ConvDimensionNumbers {
     }
 }
 
-/// As JAX prints them.
+/// Formats the axes like JAX.
 impl fmt::Display for ConvDimensionNumbers {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let list = |order: Dims| {

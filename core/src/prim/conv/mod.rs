@@ -1,5 +1,4 @@
-//! `conv_general_dilated`: products of two arrays, summed over a window that
-//! slides along their spatial axes.
+//! `conv_general_dilated`: convolutions of batches of images with kernels.
 
 mod batch;
 mod dimension_numbers;
@@ -19,59 +18,56 @@ use crate::sharding::{PartitionSpec, SpecEntry};
 use crate::trace::bind1;
 use crate::{Array, Aval, DType, Dims, OutSharding, Precision, ShapeError, ShardingRule};
 
-/// Elements added before and after each spatial axis; negative numbers cut
-/// elements off.
+/// Numbers of elements added before and after each spatial axis; negative numbers remove
+/// elements.
 pub type Pads = smallvec::SmallVec<[(isize, isize); 4]>;
 
-/// A convolution of a batch of images (the left operand) with kernels (the
-/// right one), over any number of spatial axes.
+/// A convolution of a batch of images (the left operand) with kernels (the right operand), over
+/// any number of spatial axes.
 ///
-/// The order of axes is that of `dimension_numbers`; windows are not reversed,
-/// as is usual in neural networks (mathematics calls this a correlation).
+/// `dimension_numbers` specifies the order of axes. Kernels are not reversed, as is usual in
+/// neural networks (mathematically this is a cross-correlation).
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct ConvGeneralDilated {
-    /// How far windows are apart, for each spatial axis.
+    /// Stride for each spatial axis.
     pub window_strides: Dims,
-    /// What is added around each spatial axis of the left operand.
+    /// Padding for each spatial axis of the left operand.
     pub padding: Pads,
-    /// How far the left operand's elements are spread: `d - 1` zeros go between
-    /// each two.
+    /// Dilation of the left operand: `d - 1` zeros are inserted between elements.
     pub lhs_dilation: Dims,
-    /// How far the kernel's elements are spread.
+    /// Dilation of the kernel.
     pub rhs_dilation: Dims,
-    /// What each axis of operands and result is.
+    /// Roles of the axes of operands and result.
     pub dimension_numbers: ConvDimensionNumbers,
-    /// In how many groups features are divided, each with kernels of its own.
+    /// Number of groups into which features are divided, each with its own kernels.
     pub feature_group_count: usize,
-    /// In how many groups the batch is divided, each with kernels of its own.
+    /// Number of groups into which the batch is divided, each with its own kernels.
     pub batch_group_count: usize,
-    /// How exactly products are computed; `None` leaves it to the platform.
+    /// Precision of products; `None` lets the platform choose.
     pub precision: Option<Precision>,
-    /// The type of the result, in which products are summed; `None` is the
-    /// operands'.
+    /// Dtype of the result, in which products are accumulated; `None` is the operands' dtype.
     pub preferred_element_type: Option<DType>,
-    /// How the result is sharded; without it as the left operand is, if that
-    /// leaves no choice.
+    /// Sharding of the result. Defaults to that of the left operand, if it is unambiguous.
     pub out_sharding: Option<OutSharding>,
 }
 
-/// The sizes at `places`.
+/// Returns the sizes of the axes `places`.
 fn sizes(shape: &[usize], places: &[usize]) -> Dims {
     places.iter().map(|&d| shape[d]).collect()
 }
 
 impl ConvGeneralDilated {
-    /// The groups: of features or of the batch, at most one of which is divided.
+    /// Returns the number of groups, of features or of the batch; at most one of them is divided.
     fn groups(&self) -> usize {
         self.feature_group_count * self.batch_group_count
     }
 
-    /// The type of the result.
+    /// Returns the dtype of the result.
     fn result_type(&self, operand: DType) -> DType {
         self.preferred_element_type.unwrap_or(operand)
     }
 
-    /// Refuses sizes that groups do not divide.
+    /// Returns an error if the number of groups does not divide the sizes.
     fn check_groups(&self, lhs: Aval, rhs: Aval) -> Result<(), ShapeError> {
         let n = &self.dimension_numbers;
         let (batch, features) = (lhs.shape()[n.lhs.batch], lhs.shape()[n.lhs.feature]);
@@ -103,7 +99,7 @@ impl ConvGeneralDilated {
         Ok(())
     }
 
-    /// The shape of the result, for operands that fit.
+    /// Returns the shape of the result, if the operands fit.
     fn shape(&self, image: Aval, rhs: &[usize]) -> Result<Dims, ShapeError> {
         let (n, lhs) = (&self.dimension_numbers, image.shape());
         let mut spread: Dims = lhs.into();
@@ -119,7 +115,7 @@ impl ConvGeneralDilated {
             [shape[to], spread[axis]] = window_positions(axis, base, padding, window, stride)?;
             let around = [padding.0, padding.1].map(isize::unsigned_abs);
             let parts = [spread[axis], window, around[0], around[1]];
-            // XLA's CPU kernel of dilated images divides by zero where its `int` overflows.
+            // XLA's CPU kernel for dilated images divides by zero if its `int` overflows.
             crate::ensure_shape!(
                 !image_is_dilated || parts.iter().all(|&n| i32::try_from(n).is_ok()),
                 "axis {axis} has {base} elements after dilation and padding {padding:?}, more \
@@ -281,7 +277,7 @@ impl Primitive for ConvGeneralDilated {
             self.feature_group_count,
             self.batch_group_count,
         );
-        // The compiler has no convolution of integers of less than a byte.
+        // The compiler does not support convolutions of integers of less than a byte.
         let whole = |a: Aval| match a.dtype().is_integer() {
             true => a.with_dtype(a.dtype().whole_bytes()),
             false => a,

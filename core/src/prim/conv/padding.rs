@@ -1,22 +1,21 @@
-//! How much is added around the axes that a window slides along.
+//! Padding of the axes along which a window slides.
 
 use super::Pads;
 use crate::ShapeError;
 use crate::aval::ADDRESSABLE;
 
-/// What is added around the spatial axes before a window slides along them.
+/// Padding of the spatial axes along which a window slides.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
 pub enum Padding {
-    /// Nothing: windows are inside the operand.
+    /// No padding: windows are inside the operand.
     #[default]
     Valid,
-    /// As much as gives one window for every `stride` elements; where the
-    /// number is odd, the one more goes to the end.
+    /// Padding such that there is one window for every `stride` elements. If the total is odd,
+    /// the extra element is added at the end.
     Same,
-    /// As [`Padding::Same`], where the one more goes to the start.
+    /// Same as [`Padding::Same`], but the extra element is added at the start.
     SameLower,
-    /// So many elements before and after each axis; negative numbers cut
-    /// elements off.
+    /// Explicit numbers of elements before and after each axis; negative numbers remove elements.
     Explicit(Pads),
 }
 
@@ -45,9 +44,8 @@ impl From<Pads> for Padding {
 }
 
 impl Padding {
-    /// The elements before and after each axis
-    /// (`jax.lax.padtype_to_pads`), for axes of sizes `shape` and a window of
-    /// sizes `window`, dilation included.
+    /// Returns the numbers of elements before and after each axis (`jax.lax.padtype_to_pads`),
+    /// for axes of sizes `shape` and a window of sizes `window`, dilation included.
     ///
     /// ```no_run
     /// use ramie_core::Padding;
@@ -55,7 +53,7 @@ impl Padding {
     /// ```
     ///
     /// # Panics
-    /// Unless there is one number of each for every axis.
+    /// Panics unless `shape`, `window` and `strides` have the same length.
     #[track_caller]
     pub fn pads(&self, shape: &[usize], window: &[usize], strides: &[usize]) -> Pads {
         assert!(
@@ -85,13 +83,14 @@ impl Padding {
     }
 }
 
-/// The nearest padding. One that is cut leaves no size that a process can address.
+/// Clamps a padding to the range of `isize`. A padding that is clamped always leads to a size
+/// that no process can address.
 fn clamped(size: i128) -> isize {
     size.clamp(isize::MIN as i128, isize::MAX as i128) as isize
 }
 
-/// The size of an axis of `n` elements with `dilation - 1` places between each
-/// two, at most `usize::MAX`.
+/// Returns the size of an axis of `n` elements with `dilation - 1` elements inserted between
+/// neighbors, at most `usize::MAX`.
 pub(crate) fn dilated(n: usize, dilation: usize) -> usize {
     match n {
         0 => 0,
@@ -99,9 +98,9 @@ pub(crate) fn dilated(n: usize, dilation: usize) -> usize {
     }
 }
 
-/// Along one axis: how many windows of `window` elements, `stride` apart, fit into
-/// `base` elements with `padding`, and how many elements there are with it. Sizes are
-/// those after dilation.
+/// Returns how many windows of `window` elements with the given stride fit into `base` elements
+/// with `padding` along one axis, and the number of elements with padding. Sizes include
+/// dilation.
 pub(crate) fn window_positions(
     axis: usize,
     base: usize,
@@ -116,7 +115,7 @@ pub(crate) fn window_positions(
         "padding ({low}, {high}) cuts more off axis {axis} than its {base} elements"
     );
     let padded = padded.unsigned_abs();
-    // Gradients dilate by the stride, so that it is the size of an array as well.
+    // Gradients use the stride as dilation, so that it must be a valid array size, too.
     for (what, size) in [
         ("the dilated axis", base as u128),
         ("the padded axis", padded),
@@ -136,8 +135,8 @@ pub(crate) fn window_positions(
     Ok([positions, padded.max(base)])
 }
 
-/// The padding with which a window over the result's cotangent gives that of
-/// the operand, along one axis: sizes are those after dilation.
+/// Returns the padding of the convolution that computes the operand's cotangent from the
+/// result's, along one axis. Sizes include dilation.
 pub(crate) fn lhs_cotangent_padding(
     lhs: usize,
     window: usize,
@@ -149,8 +148,8 @@ pub(crate) fn lhs_cotangent_padding(
     (clamped(before), clamped(after))
 }
 
-/// The padding with which a window of the result's cotangent over the operand
-/// gives the kernel's cotangent, along one axis: sizes are those after dilation.
+/// Returns the padding of the convolution that computes the kernel's cotangent from the operand
+/// and the result's cotangent, along one axis. Sizes include dilation.
 pub(super) fn rhs_cotangent_padding(
     lhs: usize,
     window: usize,
@@ -161,8 +160,8 @@ pub(super) fn rhs_cotangent_padding(
     (padding.0, clamped(after))
 }
 
-/// Along one axis, the padding of a transposed convolution for a window of
-/// `window` elements, where the convolution that it reverses has `padding`.
+/// Returns the padding of a transposed convolution with a window of `window` elements along one
+/// axis, where `padding` is that of the convolution that it reverses.
 pub(crate) fn transposed_padding(
     window: usize,
     stride: usize,

@@ -1,9 +1,9 @@
 //! Cotangents of a convolution's operands, which are convolutions themselves.
 //!
-//! Spatial axes aside, a convolution is a product of matrices, `[m, j] [j, k] →
-//! [m, k]` with `m` the batch and `j`, `k` the features; its cotangents are
-//! `[m, k] [k, j]` and `[j, m] [m, k]`. What are groups of features of one are
-//! groups of the batch, or of the other operand's features, in another.
+//! Apart from spatial axes, a convolution is a matrix product, `[m, j] [j, k] → [m, k]` with the
+//! batch `m` and the features `j` and `k`; its cotangents are `[m, k] [k, j]` and
+//! `[j, m] [m, k]`. Groups of features become groups of the batch, or of the other operand's
+//! features, in a cotangent.
 
 use super::padding::{dilated, lhs_cotangent_padding, rhs_cotangent_padding};
 use super::{ConvGeneralDilated, Pads};
@@ -19,8 +19,8 @@ pub(super) fn split_axis(x: &Array, at: usize, outer: usize) -> Array {
     x.reshape(&shape)
 }
 
-/// Merges axis `from` into another as its outer part; `to` is that axis' place
-/// when `from` is gone.
+/// Merges axis `from` into another axis as its outer part; `to` is that axis's index after
+/// removing `from`.
 pub(super) fn merge_axis(x: &Array, from: usize, to: usize) -> Array {
     let moved = x.move_axis(from as isize, to as isize);
     let mut shape: Dims = moved.shape().into();
@@ -29,7 +29,7 @@ pub(super) fn merge_axis(x: &Array, from: usize, to: usize) -> Array {
     moved.reshape(&shape)
 }
 
-/// The kernel with its spatial axes reversed.
+/// Returns the kernel with its spatial axes reversed.
 pub(crate) fn turned(kernel: &Array, spatial: &[usize]) -> Array {
     if spatial.is_empty() {
         return kernel.clone();
@@ -39,8 +39,8 @@ pub(crate) fn turned(kernel: &Array, spatial: &[usize]) -> Array {
 }
 
 impl ConvGeneralDilated {
-    /// The paddings of all spatial axes, by `rule`, from the sizes of operand,
-    /// window and result after dilation.
+    /// Returns the paddings of all spatial axes by `rule`, from the sizes of operand, window and
+    /// result with dilation.
     fn cotangent_padding(
         &self,
         [lhs, rhs, out]: [&[usize]; 3],
@@ -62,7 +62,7 @@ impl ConvGeneralDilated {
             .collect()
     }
 
-    /// The cotangent of the left operand.
+    /// Computes the cotangent of the left operand.
     pub(super) fn transpose_lhs(&self, ct: &Array, lhs: Aval, rhs: &Array) -> Array {
         let n = &self.dimension_numbers;
         let groups = self.groups();
@@ -72,7 +72,7 @@ impl ConvGeneralDilated {
         );
         let mut kernel = rhs.clone();
         if groups > 1 {
-            // Groups go from the kernel's output to its input features.
+            // Moves groups from the kernel's output features to its input features.
             kernel = split_axis(&kernel, n.rhs.output, groups);
             kernel = merge_axis(&kernel, n.rhs.output, n.rhs.input);
         }
@@ -95,9 +95,9 @@ impl ConvGeneralDilated {
         out
     }
 
-    /// The cotangent of the kernels; none where the result has no elements.
+    /// Computes the cotangent of the kernels; `None` if the result has no elements.
     pub(super) fn transpose_rhs(&self, ct: &Array, lhs: &Array, rhs: Aval) -> Option<Array> {
-        // Windows without elements have no place in a convolution.
+        // A convolution does not support empty windows.
         if ct.size() == 0 {
             return None;
         }

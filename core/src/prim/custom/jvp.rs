@@ -1,4 +1,4 @@
-//! `custom_jvp_call`: a function with a tangent rule of its own.
+//! `custom_jvp_call`: a function with a custom tangent rule.
 
 use super::{Rule, batched_run, bind_batched, in_front, infer_call, refuse_captured};
 use crate::checkify::Errors;
@@ -18,12 +18,12 @@ type Arrays = Vec<Array>;
 type Tangents = Vec<Option<Array>>;
 type Run = dyn Fn(&[Array], &[Option<Array>]) -> (Arrays, Tangents) + Send + Sync;
 
-/// The rule of a [`CustomJvpCall`]: from the arguments and their tangents, of
-/// which `None` are zero, to the results and theirs.
+/// The rule of a [`CustomJvpCall`]: maps the arguments and their tangents, where `None` is zero,
+/// to the results and their tangents.
 pub type JvpRule = Rule<Run>;
 
 impl JvpRule {
-    /// The rule for all examples at once.
+    /// Returns the rule for all examples at once.
     fn batched(&self, axes: &[Option<usize>], axis: BatchAxis) -> JvpRule {
         let identity = self.identity.batched(axes, axis);
         let (inner, axes) = (self.run.clone(), axes.to_vec());
@@ -55,9 +55,9 @@ impl JvpRule {
     }
 }
 
-/// A rule for all examples at once, inside of a linearization. What it computes of
-/// the arguments alone is a program of its own: in one program with the tangents,
-/// the results of a choice or a loop would all count as linear.
+/// Runs a rule for all examples at once, inside a linearization. The computations that depend
+/// only on the arguments form a separate program: in one program with the tangents, all results
+/// of a `cond` or a loop would count as linear.
 fn linearized(
     rule: &Run,
     primals: &[Array],
@@ -96,18 +96,18 @@ fn linearized(
     (outs, spread(&nonzero, dots))
 }
 
-/// The call of a function that has a tangent rule of its own.
+/// The call of a function with a custom tangent rule.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct CustomJvpCall {
-    /// The function's name.
+    /// Name of the function.
     pub name: Arc<str>,
-    /// Its program; captured values are its first arguments.
+    /// Program of the function; captured values are its first arguments.
     pub call_jaxpr: Arc<Jaxpr>,
-    /// How many captured values there are.
+    /// Number of captured values.
     pub num_consts: usize,
-    /// Whether the rule is told which tangents are zero.
+    /// Whether the rule receives zero tangents as symbolic zeros.
     pub symbolic_zeros: bool,
-    /// The tangent rule, of the arguments after the captured values.
+    /// Tangent rule, for the arguments after the captured values.
     pub jvp: JvpRule,
 }
 
@@ -116,7 +116,8 @@ impl Primitive for CustomJvpCall {
         "custom_jvp_call"
     }
     fn thread_state(&self, pass: &StatePass<'_>, args: &[Array]) -> Option<Vec<Array>> {
-        // The rule of the user is for the function as a whole, which goes only where it must.
+        // The user's rule applies to the function as a whole, so the state is threaded through
+        // only if it must be.
         pass.requires(&self.call_jaxpr)
             .then(|| pass.run(&self.call_jaxpr, pass.state(), args))
     }
@@ -180,7 +181,8 @@ impl NestedDifferentiation for CustomJvpCall {
         (self.jvp.run)(&primals[self.num_consts..], &tangents[self.num_consts..])
     }
 
-    /// What the rule computes without tangents goes below, as in every rule.
+    /// Computations of the rule that do not depend on tangents are bound below the linearization,
+    /// as in every rule.
     fn linearize(&self, primals: &[Array], tangents: &[Option<Array>]) -> (Arrays, Tangents) {
         NestedDifferentiation::jvp(self, primals, tangents)
     }

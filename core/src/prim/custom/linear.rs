@@ -1,5 +1,4 @@
-//! `custom_lin`: the tangents of a function of which only the reverse rule is
-//! known.
+//! `custom_lin`: the tangents of a function with only a reverse-mode rule.
 
 use super::{Rule, batched_run};
 use crate::lower::{Lowering, Value};
@@ -15,15 +14,14 @@ use std::sync::Arc;
 
 type Run = dyn Fn(&[Array], &[Option<Array>]) -> Vec<Option<Array>> + Send + Sync;
 
-/// The backward rule of a [`CustomVjpCall`](super::CustomVjpCall): from the
-/// residuals and the cotangents of the results to those of the arguments;
-/// `None` is zero.
+/// The backward rule of a [`CustomVjpCall`](super::CustomVjpCall): maps the residuals and the
+/// cotangents of the results to those of the arguments, where `None` is zero.
 pub type BackwardRule = Rule<Run>;
 
 impl BackwardRule {
-    /// The rule for all examples at once: `kept` are the batch axes of the
-    /// residuals, `axes` those of the arguments. An argument that all examples
-    /// share gets the sum of their cotangents.
+    /// Returns the rule for all examples at once: `kept` contains the batch axes of the
+    /// residuals, `axes` those of the arguments. An argument that all examples share gets the sum
+    /// of their cotangents.
     pub(super) fn batched(
         &self,
         kept: &[Option<usize>],
@@ -66,25 +64,25 @@ impl BackwardRule {
     }
 }
 
-/// A linear function of tangents that can only be transposed, which calls the
-/// backward rule. Its operands are the residuals, then the tangents that are
-/// not zero; its results are the tangents of the floating-point results.
+/// A linear function of tangents that can only be transposed, which calls the backward rule. Its
+/// operands are the residuals, followed by the nonzero tangents; its results are the tangents of
+/// the floating-point results.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct CustomLin {
-    /// The function's name.
+    /// Name of the function.
     pub name: Arc<str>,
-    /// The backward rule.
+    /// Backward rule of the function.
     pub bwd: BackwardRule,
-    /// How many residuals there are.
+    /// Number of residuals.
     pub num_res: usize,
-    /// Which arguments have a tangent.
+    /// Whether each argument has a tangent.
     pub perturbed: Vec<bool>,
-    /// The types of the function's results.
+    /// Types of the function's results.
     pub out_avals: Vec<Aval>,
 }
 
 impl CustomLin {
-    /// The tangents of the results.
+    /// Returns the tangents of the results.
     pub(super) fn apply(
         name: &Arc<str>,
         bwd: BackwardRule,
@@ -106,7 +104,7 @@ impl CustomLin {
     }
 }
 
-/// The error of forward mode through a rule for reverse mode.
+/// Panics, since forward mode cannot use a reverse-mode rule.
 #[track_caller]
 pub(super) fn refuse_forward_mode(name: &str) -> ! {
     trace::fail(&format!(

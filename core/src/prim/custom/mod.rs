@@ -1,8 +1,7 @@
-//! Functions with rules of their own: `custom_jvp_call`, `custom_vjp_call` and
-//! `custom_vmap_call`.
+//! Functions with custom rules: `custom_jvp_call`, `custom_vjp_call` and `custom_vmap_call`.
 //!
-//! Such a primitive holds the function's program, which is what runs, and rules
-//! in Rust, which are called when it is differentiated or batched.
+//! Such a primitive contains the function's program, which normally runs, and rules in Rust,
+//! which are called when it is differentiated or batched.
 
 mod jvp;
 mod linear;
@@ -26,10 +25,10 @@ use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
-/// What makes a rule the same as another: the function, the structure of the
-/// trees that it is applied to, and what has been made of it: batches, tangents.
-/// A function that captures nothing is known by its type, others by their
-/// address, which the rule keeps alive. Rules made of programs are known by these.
+/// The identity of a rule: the function, the structure of the trees to which it is applied, and
+/// the transformations applied to it. A function that captures nothing is identified by its type,
+/// others by their address, which the rule keeps alive. Rules that consist of programs are
+/// identified by these.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Identity {
     functions: Vec<Function>,
@@ -44,7 +43,7 @@ enum Function {
     Program(Arc<Jaxpr>),
 }
 
-/// What has been made of a rule.
+/// A transformation applied to a rule.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 enum Step {
     Batch {
@@ -52,12 +51,12 @@ enum Step {
         size: usize,
         name: Option<AxisName>,
     },
-    /// Of a rule for values one for values and tangents of these arguments.
+    /// A rule for values became a rule for values and the tangents of these arguments.
     Tangents(Vec<bool>),
 }
 
 impl Identity {
-    /// The identity of a function applied to trees of these structures.
+    /// Returns the identity of a function applied to trees of these structures.
     pub(crate) fn new<F: 'static>(function: &Arc<F>, structure: Vec<(u64, u64)>) -> Identity {
         let function = match size_of::<F>() {
             0 => Function::Type(TypeId::of::<F>()),
@@ -70,7 +69,7 @@ impl Identity {
         }
     }
 
-    /// The identity of a rule that is made of programs and nothing else.
+    /// Returns the identity of a rule that consists only of programs.
     pub(crate) fn of_programs(programs: impl IntoIterator<Item = Arc<Jaxpr>>) -> Identity {
         Identity {
             functions: programs.into_iter().map(Function::Program).collect(),
@@ -79,7 +78,7 @@ impl Identity {
         }
     }
 
-    /// The identity of two functions that go together.
+    /// Returns the identity of a pair of functions.
     pub(crate) fn and(mut self, other: &Identity) -> Identity {
         self.functions.extend_from_slice(&other.functions);
         self
@@ -102,7 +101,7 @@ impl Identity {
     }
 }
 
-/// A rule: what it does, beside what it is known by.
+/// A rule: a function and its identity.
 pub struct Rule<F: ?Sized> {
     name: &'static str,
     identity: Identity,
@@ -148,7 +147,7 @@ fn examples(args: &[Array], axes: &[Option<usize>]) -> Vec<Aval> {
     args.map(|(a, axis)| example(a.aval(), *axis)).collect()
 }
 
-/// Arrays with their batch axis in front, repeated where they had none.
+/// Moves the batch axes of arrays to the front, and broadcasts arrays without one.
 fn in_front(arrays: Vec<Array>, axes: &[Option<usize>], size: usize) -> Vec<Array> {
     let arrays = arrays.iter().zip(axes);
     arrays
@@ -156,7 +155,7 @@ fn in_front(arrays: Vec<Array>, axes: &[Option<usize>], size: usize) -> Vec<Arra
         .collect()
 }
 
-/// A rule run for all examples at once: `f` sees one example.
+/// Runs a rule for all examples at once: `f` sees one example.
 fn batched_run(
     args: &[Array],
     axes: &[Option<usize>],
@@ -169,10 +168,10 @@ fn batched_run(
     batch_eval(&program.jaxpr, &program.consts, args, axes, axis)
 }
 
-/// A call for all examples, made by `call` of the function's program for these
-/// and of how many more values that captures. Every result has the batch axis in
-/// front: which results are the same for all examples is not known of rules
-/// before they are called, and must not differ between them.
+/// Binds a batched call. `call` creates the primitive from the function's batched program and the
+/// number of additional captured values. Every result has its batch axis first, since it is
+/// unknown before a rule is called which of its results are batched, and rule and program must
+/// agree.
 fn bind_batched<P: Primitive>(
     jaxpr: &Jaxpr,
     args: &[Array],
@@ -186,7 +185,7 @@ fn bind_batched<P: Primitive>(
     (bind(call(jaxpr, consts.len()), &all), places.into())
 }
 
-/// The types that a call of `jaxpr` gives for these operands.
+/// Returns the result types of a call of `jaxpr` with these operands.
 fn infer_call(
     what: &str,
     name: &str,
@@ -206,8 +205,7 @@ fn infer_call(
     Ok(jaxpr.out_avals().into())
 }
 
-/// Captured values have no place in the rules, so that they cannot be
-/// differentiated.
+/// Panics if a captured value is differentiated, since rules do not cover captured values.
 #[track_caller]
 fn refuse_captured(what: &str, name: &str, tangents: &[Option<Array>]) {
     if tangents.iter().any(Option::is_some) {

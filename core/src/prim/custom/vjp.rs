@@ -1,4 +1,4 @@
-//! `custom_vjp_call`: a function with a reverse rule of its own.
+//! `custom_vjp_call`: a function with a custom reverse-mode rule.
 
 use super::{
     BackwardRule, CustomLin, Rule, batched_run, bind_batched, in_front, infer_call, refuse_captured,
@@ -15,24 +15,24 @@ use crate::trace;
 use crate::{Array, Aval, Outputs, Result, ShapeError};
 use std::sync::Arc;
 
-/// What the forward rule gives.
+/// The output of the forward rule.
 pub struct Forward {
-    /// The results.
+    /// Results of the function.
     pub outs: Vec<Array>,
-    /// What the backward rule needs to know.
+    /// Values that the backward rule needs.
     pub residuals: Vec<Array>,
-    /// The backward rule, for residuals of this structure.
+    /// Backward rule, for residuals of this structure.
     pub backward: BackwardRule,
 }
 
 type Run = dyn Fn(&[Array], &[bool]) -> Forward + Send + Sync;
 
-/// The forward rule of a [`CustomVjpCall`]: from the arguments, and which of
-/// them are differentiated, to results and residuals.
+/// The forward rule of a [`CustomVjpCall`]: maps the arguments, and which of them are
+/// differentiated, to results and residuals.
 pub type ForwardRule = Rule<Run>;
 
 impl ForwardRule {
-    /// The rule for all examples at once.
+    /// Returns the rule for all examples at once.
     fn batched(&self, axes: &[Option<usize>], axis: BatchAxis) -> ForwardRule {
         let identity = self.identity.batched(axes, axis);
         let (inner, axes) = (self.run.clone(), axes.to_vec());
@@ -61,21 +61,21 @@ impl ForwardRule {
     }
 }
 
-/// The call of a function that has a rule of its own for reverse mode.
+/// The call of a function with a custom reverse-mode rule.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct CustomVjpCall {
-    /// The function's name.
+    /// Name of the function.
     pub name: Arc<str>,
-    /// Its program; captured values are its first arguments.
+    /// Program of the function; captured values are its first arguments.
     pub call_jaxpr: Arc<Jaxpr>,
-    /// How many captured values there are.
+    /// Number of captured values.
     pub num_consts: usize,
-    /// Whether the rules are told which arguments are differentiated, and which
-    /// cotangents are zero.
+    /// Whether the rules receive which arguments are differentiated, and zero cotangents as
+    /// symbolic zeros.
     pub symbolic_zeros: bool,
-    /// The forward rule, which gives the backward rule.
+    /// Forward rule, which returns the backward rule.
     pub fwd: ForwardRule,
-    /// The backward rule's name.
+    /// Name of the backward rule.
     pub bwd: &'static str,
 }
 
@@ -84,7 +84,8 @@ impl Primitive for CustomVjpCall {
         "custom_vjp_call"
     }
     fn thread_state(&self, pass: &StatePass<'_>, args: &[Array]) -> Option<Vec<Array>> {
-        // The rule of the user is for the function as a whole, which goes only where it must.
+        // The user's rule applies to the function as a whole, so the state is threaded through
+        // only if it must be.
         pass.requires(&self.call_jaxpr)
             .then(|| pass.run(&self.call_jaxpr, pass.state(), args))
     }

@@ -1,4 +1,4 @@
-//! `custom_vmap_call`: a function with a batching rule of its own.
+//! `custom_vmap_call`: a function with a custom batching rule.
 
 use super::{Rule, infer_call};
 use crate::jaxpr::Jaxpr;
@@ -19,13 +19,12 @@ type Arrays = Vec<Array>;
 type Tangents = Vec<Option<Array>>;
 type Run = dyn Fn(usize, &[bool], &[Array]) -> (Arrays, Vec<bool>) + Send + Sync;
 
-/// The rule of a [`CustomVmapCall`]: from the number of examples, which arguments
-/// are batched, and the arguments, to the results and which of them are batched.
-/// Batch axes are the first.
+/// The rule of a [`CustomVmapCall`]: maps the number of examples, which arguments are batched,
+/// and the arguments, to the results and which of them are batched. Batch axes are the first.
 pub type VmapRule = Rule<Run>;
 
 impl VmapRule {
-    /// The rule of the function's values and tangents: those of the rule.
+    /// Returns the rule for the function's values and tangents, by differentiating this rule.
     fn tangent(&self, perturbed: &[bool]) -> VmapRule {
         let identity = self.identity.differentiated(perturbed);
         let (inner, perturbed) = (self.run.clone(), perturbed.to_vec());
@@ -39,7 +38,7 @@ impl VmapRule {
                 let Some(batched) = batched.filter(|&batched| batched != at[i]) else {
                     continue;
                 };
-                // A value and its tangent are batched together.
+                // A value and its tangent must be batched together.
                 let one = match batched {
                     true => &mut primals[i],
                     false => tangents[i].as_mut().expect("a tangent"),
@@ -67,27 +66,27 @@ impl VmapRule {
     }
 }
 
-/// Which results of a program can have tangents. All of them get one, since which
-/// are zero differs between a function and its rule.
+/// Returns which results of a program can have tangents. All of them get one, since a function
+/// and its rule may differ in which tangents are zero.
 fn moving(jaxpr: &Jaxpr) -> Vec<bool> {
     let outs = jaxpr.out_avals();
     outs.iter().map(|out| out.dtype().is_inexact()).collect()
 }
 
-/// The call of a function that has a batching rule of its own.
+/// The call of a function with a custom batching rule.
 ///
-/// Forward mode takes the rule along: its batch is that of the rule's tangent.
-/// Reverse mode, and derivatives in captured values, are those of the program,
-/// whose operations are then batched by their own rules.
+/// Forward mode differentiates the rule, too: the batched tangent is that of the rule. Reverse
+/// mode, and derivatives with respect to captured values, differentiate the program, whose
+/// operations are then batched by their own rules.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct CustomVmapCall {
-    /// The function's name.
+    /// Name of the function.
     pub name: Arc<str>,
-    /// Its program; captured values are its first arguments.
+    /// Program of the function; captured values are its first arguments.
     pub call: Arc<Jaxpr>,
-    /// How many captured values there are.
+    /// Number of captured values.
     pub num_consts: usize,
-    /// The batching rule, of the arguments after the captured values.
+    /// Batching rule, for the arguments after the captured values.
     pub rule: VmapRule,
 }
 
@@ -96,7 +95,8 @@ impl Primitive for CustomVmapCall {
         "custom_vmap_call"
     }
     fn thread_state(&self, pass: &StatePass<'_>, args: &[Array]) -> Option<Vec<Array>> {
-        // The rule of the user is for the function as a whole, which goes only where it must.
+        // The user's rule applies to the function as a whole, so the state is threaded through
+        // only if it must be.
         pass.requires(&self.call)
             .then(|| pass.run(&self.call, pass.state(), args))
     }
@@ -128,7 +128,7 @@ impl Primitive for CustomVmapCall {
     }
     fn batch(&self, args: &[Array], axes: &[Option<usize>], axis: BatchAxis) -> Batched {
         if axes.iter().all(Option::is_none) {
-            // The function speaks of the axis by its name.
+            // The function refers to the axis by name.
             let (outs, places) = batch_eval(&self.call, &[], args, axes, axis);
             return (outs.into(), places.into());
         }
@@ -178,8 +178,7 @@ impl NestedDifferentiation for CustomVmapCall {
         (outs, spread(&moving, dots))
     }
 
-    /// The rule has no part in it: it says nothing of what the program would keep
-    /// for its derivative.
+    /// Does not use the rule, since the rule does not define residuals.
     fn linearize(&self, primals: &[Array], tangents: &[Option<Array>]) -> (Arrays, Tangents) {
         jvp_eval(&self.call, &[], primals, tangents)
     }

@@ -1,8 +1,8 @@
-//! Lowering of a product with as few axes as it can have.
+//! Lowering of products with as few axes as possible.
 //!
-//! Neighbouring axes that play one role are joined before the product and split
-//! after it. On XLA's CPU backend the gradient of two dense layers over a batch
-//! of sequences takes half the time that way, and no product takes longer.
+//! Adjacent axes with the same role are merged before the product and split after it. On XLA's
+//! CPU backend this halves the time of the gradient of two dense layers over a batch of
+//! sequences, and no product becomes slower.
 
 use super::{DotDimensionNumbers, Precision};
 use crate::lower::{Lowering, Value};
@@ -15,14 +15,14 @@ fn reshape(ctx: &mut Lowering<'_>, value: Value, from: Aval, to: Aval) -> Value 
     ctx.op1("reshape", &[value], &[from], to, "")
 }
 
-/// Runs of axes: each run is joined into one.
+/// Merged axes of an operand: each run of axes becomes one.
 struct Joined {
-    /// The new axis of each old axis.
+    /// New axis of each original axis.
     place: Dims,
     shape: Dims,
 }
 
-/// Joins neighbours `d, d + 1` of an operand wherever `join` says so.
+/// Merges neighbors `d, d + 1` of an operand if `join` returns true for `d`.
 fn joined(shape: &[usize], join: impl Fn(usize) -> bool) -> Joined {
     let (mut place, mut sizes) = (Dims::new(), Dims::new());
     for (d, &n) in shape.iter().enumerate() {
@@ -38,15 +38,15 @@ fn joined(shape: &[usize], join: impl Fn(usize) -> bool) -> Joined {
     }
 }
 
-/// Whether pair `d, d + 1` of one operand is a neighbouring pair of the other
-/// under the same role.
+/// Returns whether the axes `d, d + 1` of one operand correspond to adjacent axes of the other in
+/// the same role.
 fn pairs(own: &[usize], other: &[usize], d: usize) -> bool {
     own.windows(2)
         .zip(other.windows(2))
         .any(|(a, b)| a == [d, d + 1] && b[1] == b[0] + 1)
 }
 
-/// The axes of a role after joining, each once.
+/// Returns the axes of a role after merging, each once.
 fn moved(axes: &[usize], joined: &Joined) -> Dims {
     let mut out = Dims::new();
     for &a in axes {

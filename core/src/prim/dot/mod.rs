@@ -1,4 +1,4 @@
-//! `dot_general`: products summed over paired axes.
+//! `dot_general`: products summed over contracted axes.
 
 mod collapse;
 mod ragged;
@@ -14,21 +14,21 @@ use crate::trace::bind1;
 use crate::{Array, Aval, DType, Dims, OutSharding, PartitionSpec, ShapeError, ShardingRule};
 use std::fmt;
 
-/// How exactly a product of matrices is computed, where the hardware offers
-/// a choice: TPUs and GPUs multiply `f32` in fewer bits by default.
+/// The precision of matrix products on hardware that offers a choice: by default, TPUs and GPUs
+/// multiply `f32` in fewer bits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Precision {
     /// The fastest.
     #[default]
     Default,
-    /// In between.
+    /// A compromise.
     High,
-    /// The element type's own precision.
+    /// The full precision of the dtype.
     Highest,
 }
 
 impl Precision {
-    /// As JAX prints the precision of both operands.
+    /// Formats the precision of both operands like JAX.
     pub(crate) fn of_both(self) -> String {
         format!("(Precision.{self}, Precision.{self})")
     }
@@ -44,27 +44,27 @@ impl fmt::Display for Precision {
     }
 }
 
-/// Which axes of the operands of a product are paired.
+/// The correspondence of the axes of a product's operands.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
 pub struct DotDimensionNumbers {
-    /// Axes of the left operand that are summed over.
+    /// Contracted axes of the left operand.
     pub lhs_contracting: Dims,
-    /// Their partners in the right operand.
+    /// Corresponding axes of the right operand.
     pub rhs_contracting: Dims,
-    /// Axes of the left operand that the result keeps, one element with one.
+    /// Batch axes of the left operand, which the result keeps.
     pub lhs_batch: Dims,
-    /// Their partners in the right operand.
+    /// Corresponding axes of the right operand.
     pub rhs_batch: Dims,
 }
 
-/// The axes of an operand that are in neither list.
+/// Returns the axes of an operand that are in neither list.
 fn remaining(rank: usize, a: &[usize], b: &[usize]) -> Dims {
     (0..rank)
         .filter(|d| !a.contains(d) && !b.contains(d))
         .collect()
 }
 
-/// The partners of `axes`, in the order of those.
+/// Returns the partners of `axes`, sorted by axis.
 fn partners(axes: &[usize], partners: &[usize]) -> impl Iterator<Item = usize> {
     let mut pairs: Vec<(usize, usize)> =
         axes.iter().copied().zip(partners.iter().copied()).collect();
@@ -72,7 +72,7 @@ fn partners(axes: &[usize], partners: &[usize]) -> impl Iterator<Item = usize> {
     pairs.into_iter().map(|p| p.1)
 }
 
-/// The array with its axes at the places that `axes` tells for each.
+/// Moves each axis of the array to the index that `axes` gives for it.
 fn ordered(x: &Array, axes: impl Iterator<Item = usize>) -> Array {
     let mut permutation = vec![0isize; x.ndim()];
     for (from, to) in axes.enumerate() {
@@ -82,7 +82,8 @@ fn ordered(x: &Array, axes: impl Iterator<Item = usize>) -> Array {
 }
 
 impl DotDimensionNumbers {
-    /// Contracting and batch axes as pairs of lists, left and right.
+    /// Creates dimension numbers from contracting and batch axes, each as a pair of lists for the
+    /// left and right operand.
     pub fn new(contracting: [&[usize]; 2], batch: [&[usize]; 2]) -> DotDimensionNumbers {
         DotDimensionNumbers {
             lhs_contracting: contracting[0].into(),
@@ -92,24 +93,23 @@ impl DotDimensionNumbers {
         }
     }
 
-    /// Those of products of matrices along the last two of `rank` axes, one for
-    /// each element of the axes before.
+    /// Creates the dimension numbers of batched matrix products over the last two of `rank` axes.
     pub(crate) fn matrices(rank: usize) -> DotDimensionNumbers {
         let batch: Dims = (0..rank - 2).collect();
         DotDimensionNumbers::new([&[rank - 1], &[rank - 2]], [&batch, &batch])
     }
 
-    /// The left operand's axes that only it has.
+    /// Returns the free axes of the left operand.
     fn lhs_free(&self, rank: usize) -> Dims {
         remaining(rank, &self.lhs_contracting, &self.lhs_batch)
     }
 
-    /// The right operand's axes that only it has.
+    /// Returns the free axes of the right operand.
     fn rhs_free(&self, rank: usize) -> Dims {
         remaining(rank, &self.rhs_contracting, &self.rhs_batch)
     }
 
-    /// The same pairs with the operands exchanged.
+    /// Returns the same numbers with the operands exchanged.
     fn swapped(&self) -> DotDimensionNumbers {
         DotDimensionNumbers {
             lhs_contracting: self.rhs_contracting.clone(),
@@ -156,8 +156,7 @@ impl DotDimensionNumbers {
         Ok(())
     }
 
-    /// The shape of the product: batch axes, then the axes of each operand that
-    /// only it has.
+    /// Returns the shape of the product: batch axes, then the free axes of each operand.
     fn shape(&self, lhs: &[usize], rhs: &[usize]) -> Dims {
         let batch = self.lhs_batch.iter().map(|&d| lhs[d]);
         let left = self.lhs_free(lhs.len()).into_iter().map(|d| lhs[d]);
@@ -166,7 +165,7 @@ impl DotDimensionNumbers {
     }
 }
 
-/// What to try where axis `l` of `lhs` and axis `r` of `rhs` differ in size.
+/// Suggests a fix if axis `l` of `lhs` and axis `r` of `rhs` differ in size.
 fn remedy(lhs: Aval, rhs: Aval, l: usize, r: usize) -> String {
     let (m, n) = (lhs.shape()[l], rhs.shape()[r]);
     let tail = (0..l)
@@ -185,7 +184,7 @@ fn remedy(lhs: Aval, rhs: Aval, l: usize, r: usize) -> String {
     }
 }
 
-/// As JAX prints them: `(([1], [0]), ([], []))`.
+/// Formats the numbers like JAX: `(([1], [0]), ([], []))`.
 impl fmt::Display for DotDimensionNumbers {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let n = self;
@@ -200,15 +199,13 @@ impl fmt::Display for DotDimensionNumbers {
 /// Products of elements, summed over the contracted axes.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct DotGeneral {
-    /// Which axes are paired.
+    /// Correspondence of the operands' axes.
     pub dimension_numbers: DotDimensionNumbers,
-    /// How exactly products are computed; `None` leaves it to the platform.
+    /// Precision of products; `None` lets the platform choose.
     pub precision: Option<Precision>,
-    /// The type of the result, in which products are summed; `None` is the
-    /// operands'.
+    /// Dtype of the result, in which products are accumulated; `None` is the operands' dtype.
     pub preferred_element_type: Option<DType>,
-    /// How the result is sharded; without it as the operands are, if that leaves
-    /// no choice.
+    /// Sharding of the result. Defaults to that of the operands, if it is unambiguous.
     pub out_sharding: Option<OutSharding>,
 }
 
@@ -220,8 +217,8 @@ impl DotGeneral {
         }
     }
 
-    /// The cotangent of the left operand `x`, given that of the result and the
-    /// right operand `y`; `swapped` where the operands are exchanged.
+    /// Computes the cotangent of the left operand `x` from that of the result and the right
+    /// operand `y`; with `swapped` the operands are exchanged.
     fn transpose_lhs(&self, ct: &Array, x: Aval, y: &Array, swapped: bool) -> Array {
         let n = if swapped {
             self.dimension_numbers.swapped()
@@ -230,8 +227,8 @@ impl DotGeneral {
         };
         let x_free = n.lhs_free(x.ndim());
         let y_free = n.rhs_free(y.ndim());
-        // The result's axes: batch, then those of its left, then of its right
-        // operand.
+        // The result has the batch axes, then those of its left operand, then those of its right
+        // one.
         let batch = n.lhs_batch.len();
         let start = if swapped { batch } else { batch + x_free.len() };
         let numbers = DotDimensionNumbers {
@@ -240,7 +237,7 @@ impl DotGeneral {
             lhs_batch: (0..batch).collect(),
             rhs_batch: n.rhs_batch.clone(),
         };
-        // Its axes are those of x: batch, free, and contracted in y's order.
+        // Its axes are those of `x`: batch, free, and contracted in the order of `y`.
         let contracted = partners(&n.rhs_contracting, &n.lhs_contracting);
         let axes = n.lhs_batch.iter().copied().chain(x_free).chain(contracted);
         let axes: Dims = axes.collect();
@@ -348,7 +345,7 @@ impl Primitive for DotGeneral {
             numbers.rhs_contracting = past(&n.rhs_contracting, r);
             numbers.rhs_batch = past(&n.rhs_batch, r);
         }
-        // An axis that one operand has alone is one more of its free axes.
+        // A batch axis that only one operand has becomes another free axis.
         let before = |free: Dims, at: usize| free.iter().filter(|&&d| d < at).count();
         let out = match (axes[0], axes[1]) {
             (Some(l), Some(r)) => {
@@ -383,7 +380,7 @@ impl Primitive for DotGeneral {
         outs: &[Aval],
     ) -> Vec<Value> {
         let mut operands = [(args[0], ins[0]), (args[1], ins[1])];
-        // Backends multiply operands of one type, and none of two bits.
+        // Backends require operands of one dtype, and do not support two-bit integers.
         let mut out = outs[0];
         if out.dtype().bits() < 4 {
             out = out.with_dtype(DType::I32);
@@ -401,24 +398,23 @@ impl Primitive for DotGeneral {
 }
 
 impl Array {
-    /// The general product (`jax.lax.dot_general`) of two arrays of one type:
-    /// the result has the batch axes, the remaining axes of `self`, and those of
-    /// `rhs`.
+    /// Computes a general product of two arrays of one dtype (`jax.lax.dot_general`): the result
+    /// has the batch axes, the free axes of `self`, and those of `rhs`.
     ///
     /// # Panics
-    /// If the types differ, an axis is out of range or named twice, or paired
-    /// axes have different sizes.
+    /// Panics if the dtypes differ, if an axis is out of range or occurs twice, or if
+    /// corresponding axes have different sizes.
     #[track_caller]
     pub fn dot_general(&self, rhs: &Array, dimension_numbers: DotDimensionNumbers) -> Array {
         self.dot_general_with(rhs, dimension_numbers, None, None)
     }
 
-    /// [`dot_general`](Array::dot_general) with a precision and a type to sum
-    /// in, which the result has.
+    /// Same as [`dot_general`](Array::dot_general), with a precision and a dtype for
+    /// accumulation, which is also the result's.
     ///
     /// # Panics
-    /// As `dot_general`, or if integers are to be summed as floats or floats as
-    /// integers.
+    /// Panics in the same cases as `dot_general`, and if integers would be accumulated as floats
+    /// or floats as integers.
     #[track_caller]
     pub fn dot_general_with(
         &self,
@@ -436,11 +432,12 @@ impl Array {
         bind1(dot, &[self, rhs])
     }
 
-    /// [`dot_general`](Array::dot_general) with the result sharded by
-    /// `out_sharding` over explicit axes of a mesh.
+    /// Same as [`dot_general`](Array::dot_general), with the result sharded by `out_sharding`
+    /// over explicit mesh axes.
     ///
     /// # Panics
-    /// As `dot_general`, or if `out_sharding` does not fit the mesh or the shape.
+    /// Panics in the same cases as `dot_general`, and if `out_sharding` does not fit the mesh or
+    /// the shape.
     #[track_caller]
     pub fn dot_general_sharded(
         &self,
@@ -451,11 +448,11 @@ impl Array {
         self.dot_general_sharded_with(rhs, dimension_numbers, None, None, out_sharding)
     }
 
-    /// [`dot_general_sharded`](Array::dot_general_sharded) with a precision and
-    /// a type to sum in, which the result has.
+    /// Same as [`dot_general_sharded`](Array::dot_general_sharded), with a precision and a dtype
+    /// for accumulation, which is also the result's.
     ///
     /// # Panics
-    /// As `dot_general_with` and `dot_general_sharded`.
+    /// Panics in the same cases as `dot_general_with` and `dot_general_sharded`.
     #[track_caller]
     pub fn dot_general_sharded_with(
         &self,
@@ -474,7 +471,7 @@ impl Array {
         )
     }
 
-    /// The product, summed in the given type and sharded so.
+    /// Computes the product with the given dtype for accumulation and sharding.
     #[track_caller]
     pub(crate) fn general_product(
         &self,

@@ -1,5 +1,4 @@
-//! `ragged_dot_general`: products in groups of different sizes, as mixtures of
-//! experts have them.
+//! `ragged_dot_general`: products over groups of different sizes, as in mixtures of experts.
 
 use super::{DotDimensionNumbers, DotGeneral, Precision, ordered, partners};
 use crate::lower::{Lowering, Value};
@@ -12,22 +11,21 @@ use crate::trace::bind1;
 use crate::{Array, Aval, DType, Dims, ShapeError};
 use std::fmt;
 
-/// Which axes of the operands of a product in groups are paired, and which one
-/// is divided.
+/// The correspondence of the axes of a grouped product's operands, and the axis that is divided
+/// into groups.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct RaggedDotDimensionNumbers {
-    /// The axes of the product.
+    /// Axes of the product.
     pub dot: DotDimensionNumbers,
-    /// The axis of the left operand that groups divide: one that only it has,
-    /// a contracted one, or one of the batch.
+    /// Axis of the left operand that is divided into groups: a free, a contracted or a batch
+    /// axis.
     pub lhs_ragged: usize,
-    /// The axis of the right operand with an element for each group, where
-    /// `lhs_ragged` is an axis that only the left operand has.
+    /// Axis of the right operand with an element for each group, if `lhs_ragged` is a free axis.
     pub rhs_group: Option<usize>,
 }
 
 impl RaggedDotDimensionNumbers {
-    /// Those of a matrix whose rows are in groups, with a matrix for each group.
+    /// Creates the numbers of a matrix whose rows are in groups, with one matrix for each group.
     pub fn rows() -> RaggedDotDimensionNumbers {
         RaggedDotDimensionNumbers {
             dot: DotDimensionNumbers::new([&[1], &[1]], [&[], &[]]),
@@ -36,8 +34,8 @@ impl RaggedDotDimensionNumbers {
         }
     }
 
-    /// The axes before the divided one among those of its kind, and the batch:
-    /// each combination of their elements may have sizes of groups of its own.
+    /// Returns the batch axes and the axes of the same kind before the divided one: each
+    /// combination of their elements may have its own group sizes.
     fn prefix(&self, rank: usize, ragged: usize, batch: &[usize], contracting: &[usize]) -> Dims {
         let before = |list: &[usize]| -> Dims {
             list.iter().copied().take_while(|&d| d != ragged).collect()
@@ -65,14 +63,13 @@ impl RaggedDotDimensionNumbers {
         )
     }
 
-    /// Whether the divided axis is summed over: then there is a result for each
-    /// group.
+    /// Returns whether the divided axis is contracted: then there is a result for each group.
     fn sums_groups(&self) -> bool {
         self.dot.lhs_contracting.contains(&self.lhs_ragged)
     }
 }
 
-/// As JAX prints them.
+/// Formats the numbers like JAX.
 impl fmt::Display for RaggedDotDimensionNumbers {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let tuple = |list: &[usize]| match Param::tuple(list) {
@@ -94,20 +91,20 @@ impl fmt::Display for RaggedDotDimensionNumbers {
     }
 }
 
-/// A product in groups. Operands are both factors and the groups' sizes, in
-/// order along the divided axis; what is beyond their sum counts as zeros.
+/// A grouped product. The operands are both factors and the group sizes, in order along the
+/// divided axis; elements after the last group count as zeros.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct RaggedDotGeneral {
-    /// Which axes are paired, and which is divided.
+    /// Correspondence of the operands' axes, and the divided axis.
     pub dimension_numbers: RaggedDotDimensionNumbers,
-    /// How exactly products are computed; `None` leaves it to the platform.
+    /// Precision of products; `None` lets the platform choose.
     pub precision: Option<Precision>,
-    /// The type of the result; `None` is the operands'.
+    /// Dtype of the result; `None` is the operands' dtype.
     pub preferred_element_type: Option<DType>,
 }
 
-/// Each element's place among the groups: `mask[…, g, i]` tells whether element
-/// `i` of `n` is in group `g`.
+/// Returns the group membership of elements: `mask[…, g, i]` is whether element `i` of `n` is in
+/// group `g`.
 fn membership(sizes: &Array, n: usize) -> Array {
     let rank = sizes.ndim();
     let mut shape: Dims = sizes.shape().into();
@@ -122,15 +119,15 @@ fn membership(sizes: &Array, n: usize) -> Array {
         .bitwise_and(place.lt(spread(&ends)))
 }
 
-/// `x` once for each group along a new first axis, with zeros for the elements of
-/// other groups. Groups divide axis `ragged`; `prefix` are the axes that `sizes`
-/// has, before that of groups.
+/// Repeats `x` for each group along a new first axis, with zeros for the elements of other
+/// groups. Groups divide axis `ragged`; `prefix` contains the axes of `sizes` before that of
+/// groups.
 fn expanded(x: &Array, ragged: usize, prefix: &[usize], sizes: &Array) -> Array {
     let groups = sizes.shape()[prefix.len()];
     let mask = membership(sizes, x.shape()[ragged]);
     let mut shape = Dims::from_elem(groups, 1);
     shape.extend_from_slice(x.shape());
-    // Where the axes of the mask go, in increasing order.
+    // Target axes of the mask, in increasing order.
     let mut places: Vec<(usize, usize)> = prefix.iter().map(|d| d + 1).zip(0..).collect();
     places.push((0, prefix.len()));
     places.push((ragged + 1, prefix.len() + 1));
@@ -159,7 +156,7 @@ impl RaggedDotGeneral {
         }
     }
 
-    /// The product of which this one has parts.
+    /// Returns the ungrouped product.
     fn product(&self, dimension_numbers: DotDimensionNumbers) -> DotGeneral {
         DotGeneral {
             dimension_numbers,
@@ -169,7 +166,7 @@ impl RaggedDotGeneral {
         }
     }
 
-    /// Sizes of groups for each combination of elements of the axes before.
+    /// Broadcasts group sizes over the axes before the divided one.
     fn all_sizes(&self, lhs: &[usize], sizes: &Array) -> Array {
         let prefix = self.dimension_numbers.lhs_prefix(lhs.len());
         if sizes.ndim() == prefix.len() + 1 {
@@ -180,7 +177,7 @@ impl RaggedDotGeneral {
         sizes.broadcast_in_dim(&shape, &[prefix.len()])
     }
 
-    /// The product by zeros in place of other groups.
+    /// Computes the product densely, with zeros for the elements of other groups.
     fn dense(&self, lhs: &Array, rhs: &Array, sizes: &Array) -> Array {
         let numbers = &self.dimension_numbers;
         let n = &numbers.dot;
@@ -216,7 +213,7 @@ impl RaggedDotGeneral {
         bind1(self.product(wide), &[&expand_lhs(), &rhs])
     }
 
-    /// The cotangent of the left operand, where groups divide an axis of its own.
+    /// Computes the cotangent of the left operand, if groups divide one of its free axes.
     fn transpose_lhs(&self, ct: &Array, x: Aval, y: &Array, sizes: &Array) -> Array {
         let numbers = &self.dimension_numbers;
         let n = &numbers.dot;
@@ -242,8 +239,7 @@ impl RaggedDotGeneral {
         ordered(&out, axes).astype(x.dtype())
     }
 
-    /// The cotangent of the right operand, where groups divide an axis of the
-    /// left one alone.
+    /// Computes the cotangent of the right operand, if groups divide a free axis of the left one.
     fn transpose_rhs(&self, ct: &Array, x: &Array, y: Aval, sizes: &Array) -> Array {
         let numbers = &self.dimension_numbers;
         let n = &numbers.dot;
@@ -268,7 +264,7 @@ impl RaggedDotGeneral {
         ordered(&out, axes.chain(contracted).chain(y_free)).astype(y.dtype())
     }
 
-    /// The cotangent of one factor, by transposing the dense product.
+    /// Computes the cotangent of one factor by transposing the dense product.
     fn transpose_dense(&self, ct: &Array, operands: &[Operand], factor: usize) -> Option<Array> {
         let sizes = operands[2].known().expect("sizes are known");
         let other = operands[1 - factor].known()?;
@@ -355,7 +351,7 @@ impl Primitive for RaggedDotGeneral {
                 ))
                 .help("the group sizes have an element for each matrix along that axis"));
             }
-            // The axis of groups is no axis of the result.
+            // The axis of groups is not an axis of the result.
             let mut shape: Dims = rhs.shape().into();
             shape.remove(group);
             right = rhs.with_shape(&shape);
@@ -403,8 +399,8 @@ impl Primitive for RaggedDotGeneral {
     }
     fn batch(&self, args: &[Array], axes: &[Option<usize>], axis: BatchAxis) -> Batched {
         let numbers = &self.dimension_numbers;
-        // Each example has sizes of its own, one list for each combination of
-        // elements of the axes before.
+        // Each example has its own sizes, with a list for each combination of elements of the
+        // preceding axes.
         let mut lhs: Dims = args[0].shape().into();
         if let Some(at) = axes[0] {
             lhs.remove(at);
@@ -453,9 +449,9 @@ impl Primitive for RaggedDotGeneral {
 }
 
 impl Array {
-    /// The rows of a matrix in groups of `group_sizes` rows, each group times
-    /// its own matrix of `rhs` (`jax.lax.ragged_dot`). Shapes are `[m, k]`,
-    /// `[groups, k, n]` and `[groups]`; rows beyond the groups give zeros.
+    /// Multiplies the rows of a matrix in groups of `group_sizes` rows, each group by its own
+    /// matrix of `rhs` (`jax.lax.ragged_dot`). Shapes are `[m, k]`, `[groups, k, n]` and
+    /// `[groups]`; rows after the last group yield zeros.
     ///
     /// ```no_run
     /// use ramie_core::{Array, DType, array};
@@ -466,7 +462,7 @@ impl Array {
     /// ```
     ///
     /// # Panics
-    /// If shapes or types do not fit, or sizes are no integers.
+    /// Panics if shapes or dtypes do not fit, or if sizes are not integers.
     #[track_caller]
     pub fn ragged_dot(&self, rhs: &Array, group_sizes: &Array) -> Array {
         self.ragged_dot_general(
@@ -478,21 +474,21 @@ impl Array {
         )
     }
 
-    /// A product in groups of different sizes (`jax.lax.ragged_dot_general`).
-    /// Groups divide one axis of the left operand, in order; what that axis is
-    /// tells what comes of it:
+    /// Computes a product over groups of different sizes (`jax.lax.ragged_dot_general`). Groups
+    /// divide one axis of the left operand, in order. The role of that axis determines the
+    /// result:
     ///
-    /// - only the left operand has it: each group is multiplied with its own
-    ///   element of an axis of groups of `rhs`;
-    /// - it is contracted: there is a product for each group, along a new first
-    ///   axis of the result;
-    /// - it is of the batch: groups change nothing.
+    /// - a free axis: each group is multiplied by its own element of `rhs` along the axis of
+    ///   groups;
+    /// - a contracted axis: there is a product for each group, along a new first axis of the
+    ///   result;
+    /// - a batch axis: groups have no effect.
     ///
-    /// `group_sizes` has the shape `[groups]`, or before that the sizes of the
-    /// batch axes and of the axes of the same kind before the divided one.
+    /// `group_sizes` has the shape `[groups]`, optionally preceded by the sizes of the batch axes
+    /// and of the axes of the same kind before the divided one.
     ///
     /// # Panics
-    /// If axes, shapes or types do not fit, or sizes are no integers.
+    /// Panics if axes, shapes or dtypes do not fit, or if sizes are not integers.
     #[track_caller]
     pub fn ragged_dot_general(
         &self,

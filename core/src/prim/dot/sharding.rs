@@ -1,10 +1,10 @@
-//! How a product is sharded.
+//! The sharding rule of products.
 
 use super::{DotDimensionNumbers, DotGeneral};
 use crate::sharding::{PartitionSpec, SpecEntry};
 use crate::{Aval, AxisName, ShapeError, ShardingRule};
 
-/// Entries of a spec, as Python prints a tuple of them.
+/// Formats entries of a spec as a Python tuple.
 fn tuple(spec: &PartitionSpec, dims: &[usize]) -> String {
     let entries: Vec<String> = dims.iter().map(|&d| spec.entry(d).to_string()).collect();
     match &entries[..] {
@@ -17,7 +17,7 @@ fn sharded(entry: &SpecEntry) -> bool {
     !entry.axes().is_empty()
 }
 
-/// Whether dimensions that run together are sharded in two ways.
+/// Returns whether corresponding dimensions are sharded differently.
 fn differ(lhs: &PartitionSpec, l: &[usize], rhs: &PartitionSpec, r: &[usize]) -> bool {
     l.iter().zip(r).any(|(&l, &r)| {
         let (l, r) = (lhs.entry(l), rhs.entry(r));
@@ -26,9 +26,9 @@ fn differ(lhs: &PartitionSpec, l: &[usize], rhs: &PartitionSpec, r: &[usize]) ->
 }
 
 impl DotGeneral {
-    /// The result has the shardings of batch dimensions, and of those that one
-    /// operand has alone. Where both operands are sharded along a summed
-    /// dimension, the caller must say how the sum is.
+    /// Implements the sharding rule: the result has the shardings of the batch and free
+    /// dimensions. If both operands are sharded along a contracted dimension, the caller must
+    /// pass the sharding of the result.
     pub(super) fn rule(&self, lhs: Aval, rhs: Aval) -> Result<ShardingRule, ShapeError> {
         let n = &self.dimension_numbers;
         let (l, r) = (lhs.spec(), rhs.spec());
@@ -87,7 +87,7 @@ impl DotGeneral {
     }
 }
 
-/// A result that is left unreduced must be so over the axes of the summed
+/// Checks that an unreduced result is unreduced over exactly the axes of the contracted
 /// dimensions.
 fn check_unreduced(
     n: &DotDimensionNumbers,

@@ -5,12 +5,12 @@ use crate::prim::{Avals, BatchAxis, Batched, Differentiation, Operand, Primitive
 use crate::trace::{self, bind};
 use crate::{Array, Aval, Outputs, Result, ShapeError, Tree, tree};
 
-/// The operands themselves, which the compiler computes all before it uses one,
-/// and across which it moves and merges nothing.
+/// Returns the operands. The compiler computes all of them before it uses any, and moves and
+/// merges no operations across the barrier.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct OptimizationBarrier;
 
-/// The barrier of those that are there.
+/// Applies a barrier to the arrays that are `Some`.
 fn among(arrays: &[Option<Array>]) -> Vec<Option<Array>> {
     let given: Vec<&Array> = arrays.iter().flatten().collect();
     if given.is_empty() {
@@ -67,9 +67,9 @@ impl Primitive for OptimizationBarrier {
     }
 }
 
-/// The tree itself; in a compiled program all its arrays are computed before any
-/// of them is used, and the compiler neither moves operations across this place
-/// nor merges those on both sides of it (`jax.lax.optimization_barrier`).
+/// Returns the tree. In a compiled program all its arrays are computed before any of them is
+/// used, and the compiler neither moves operations across the barrier nor merges operations on
+/// both sides of it (`jax.lax.optimization_barrier`).
 ///
 /// ```
 /// use ramie_core::{Array, DType, make_jaxpr, optimization_barrier};

@@ -14,24 +14,22 @@ use crate::{Array, Aval, Outputs, Result, ShapeError};
 use smallvec::SmallVec;
 use std::sync::Arc;
 
-/// The call of a function whose linearization keeps what a policy allows and
-/// computes the rest again.
+/// The call of a function whose linearization saves the values that a policy selects and
+/// recomputes the others.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Remat {
-    /// The function's program, without captured values.
+    /// Program of the function, without captured values.
     pub jaxpr: Arc<Jaxpr>,
-    /// Whether this is a tangent or cotangent program, which computes values
-    /// again.
+    /// Whether this is a tangent or cotangent program, which recomputes values.
     pub differentiated: bool,
-    /// What may be kept; `None` keeps nothing.
+    /// Policy that selects the values to save; `None` saves nothing.
     pub policy: Option<CheckpointPolicy>,
-    /// Whether the compiler is kept from merging values computed again with
-    /// those of the first time.
+    /// Whether to prevent the compiler from merging recomputed values with the original ones.
     pub prevent_cse: bool,
 }
 
 impl Remat {
-    /// The call of another program with the same parameters.
+    /// Applies another program with the same parameters.
     pub(crate) fn apply(
         &self,
         program: ClosedJaxpr,
@@ -130,8 +128,8 @@ impl NestedDifferentiation for Remat {
         (outs, spread(&nonzero, dots))
     }
 
-    /// The linearized program is divided: what gives the results runs below, and
-    /// the tangent program begins with computing the residuals again.
+    /// Splits the linearized program: the part that computes the results runs below, and the
+    /// tangent program starts by recomputing the residuals.
     fn linearize(
         &self,
         primals: &[Array],

@@ -1,5 +1,5 @@
-//! Rematerialization: `remat2`, the call of a function whose linearization
-//! recomputes values instead of keeping them, and what goes with it.
+//! Rematerialization: `remat2`, the call of a function whose linearization recomputes values
+//! instead of saving them, and related primitives.
 
 mod barrier;
 mod call;

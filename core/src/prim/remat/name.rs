@@ -1,4 +1,4 @@
-//! `name`: values that policies of rematerialization can speak of.
+//! `name`: names for values, which rematerialization policies can refer to.
 
 use crate::lower::{Lowering, Value};
 use crate::prim::{Avals, BatchAxis, Batched, Differentiation, Param, Primitive, batched, one};
@@ -6,10 +6,10 @@ use crate::trace::{self, bind1};
 use crate::{Array, Aval, Outputs, Result, ShapeError, ShardingRule, Tree, tree};
 use std::sync::Arc;
 
-/// The operand itself, under a name.
+/// Returns the operand, with a name.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Name {
-    /// The name.
+    /// Name of the value.
     pub name: Arc<str>,
 }
 
@@ -42,8 +42,8 @@ impl Primitive for Name {
     }
 }
 
-/// The tree itself, with a name by which a [`CheckpointPolicy`] can speak of its
-/// arrays (`jax.ad_checkpoint.checkpoint_name`).
+/// Returns the tree, with a name by which a [`CheckpointPolicy`] can select its arrays
+/// (`jax.ad_checkpoint.checkpoint_name`).
 ///
 /// [`CheckpointPolicy`]: crate::CheckpointPolicy
 #[track_caller]

@@ -1,4 +1,4 @@
-//! Which values a linearization may keep.
+//! Policies that select which values a linearization saves.
 
 use super::Name;
 use crate::prim::Primitive;
@@ -13,13 +13,13 @@ use std::sync::Arc;
 type Names = BTreeSet<String>;
 type Decide = dyn Fn(&dyn Primitive, &[Aval]) -> bool + Send + Sync;
 
-/// Which intermediate values of a function under [`checkpoint`] are kept for its
-/// derivative; the others are computed again (`jax.checkpoint_policies`).
-/// Arguments are always kept.
+/// A policy that selects which intermediate values of a function under [`checkpoint`] are saved
+/// for its derivative; the others are recomputed (`jax.checkpoint_policies`). Arguments are
+/// always saved.
 ///
-/// A policy decides about the operations of a function and of the jitted
-/// functions in it. It treats a loop or a `cond` as one operation; to keep values
-/// of every step of a loop, apply [`checkpoint`] to the loop's body.
+/// A policy applies to the operations of a function and of the jitted functions in it. It treats
+/// a loop or a `cond` as one operation; to save values of every step of a loop, apply
+/// [`checkpoint`] to the loop's body.
 ///
 /// [`checkpoint`]: crate::checkpoint()
 #[derive(Clone)]
@@ -59,46 +59,46 @@ fn names<'a>(names: impl IntoIterator<Item = &'a str>) -> Names {
 }
 
 impl CheckpointPolicy {
-    /// Whatever the derivative needs is kept, as without `checkpoint`.
+    /// Saves everything that the derivative needs, as without `checkpoint`.
     pub fn everything_saveable() -> Self {
         CheckpointPolicy(Policy::Everything)
     }
 
-    /// Everything is computed again from the arguments. This is the default.
+    /// Saves nothing, and recomputes everything from the arguments. This is the default.
     pub fn nothing_saveable() -> Self {
         CheckpointPolicy(Policy::Nothing)
     }
 
-    /// Results of matrix products and convolutions are kept.
+    /// Saves the results of matrix products and convolutions.
     pub fn dots_saveable() -> Self {
         CheckpointPolicy(Policy::Dots {
             only_if_no_batch_dims: false,
         })
     }
 
-    /// Results of matrix products without batch dimensions are kept: those with
-    /// weights, not those of attention.
+    /// Saves the results of matrix products without batch dimensions: products with weights, but
+    /// not those of attention.
     pub fn dots_with_no_batch_dims_saveable() -> Self {
         CheckpointPolicy(Policy::Dots {
             only_if_no_batch_dims: true,
         })
     }
 
-    /// Values with one of these names, given by [`checkpoint_name`], are kept.
+    /// Saves only values with one of these names, assigned by [`checkpoint_name`].
     ///
     /// [`checkpoint_name`]: crate::checkpoint_name
     pub fn save_only_these_names<'a>(saved: impl IntoIterator<Item = &'a str>) -> Self {
         CheckpointPolicy(Policy::Only(names(saved)))
     }
 
-    /// Values with a name are kept, but for these names.
+    /// Saves only named values, except those with these names.
     pub fn save_any_names_but_these<'a>(recomputed: impl IntoIterator<Item = &'a str>) -> Self {
         CheckpointPolicy(Policy::AnyBut(names(recomputed)))
     }
 
-    /// Whatever the derivative needs is kept, named or not, except results of
-    /// [`checkpoint_name`] with these names. As in JAX, the value that is given
-    /// such a name may be kept, since it has no name itself.
+    /// Saves everything that the derivative needs, named or not, except results of
+    /// [`checkpoint_name`] with these names. As in JAX, the operand of such a `checkpoint_name`
+    /// may be saved, since it has no name itself.
     ///
     /// [`checkpoint_name`]: crate::checkpoint_name
     pub fn save_anything_except_these_names<'a>(
@@ -107,13 +107,12 @@ impl CheckpointPolicy {
         CheckpointPolicy(Policy::AnythingExcept(names(recomputed)))
     }
 
-    /// Values with one of the first names are kept on the device, those with one
-    /// of the second names in the host's memory. On the CPU these are one, so
-    /// that all of them are just kept, as in JAX. Other platforms are refused when
-    /// the function is differentiated: arrays have no kinds of memory.
+    /// Saves values with one of the first names on the device, and those with one of the second
+    /// names in host memory. On the CPU these are the same memory, so all of them are saved
+    /// normally, as in JAX. Other platforms are rejected when the function is differentiated.
     ///
     /// # Panics
-    /// If a name is in both lists.
+    /// Panics if a name is in both lists.
     #[track_caller]
     pub fn save_and_offload_only_these_names<'a>(
         saved: impl IntoIterator<Item = &'a str>,
@@ -129,8 +128,8 @@ impl CheckpointPolicy {
         CheckpointPolicy(Policy::OffloadNames { saved, offloaded })
     }
 
-    /// [`dots_with_no_batch_dims_saveable`] with the results in the host's memory;
-    /// see [`save_and_offload_only_these_names`] for where that is possible.
+    /// Same as [`dots_with_no_batch_dims_saveable`], but saves the results in host memory; see
+    /// [`save_and_offload_only_these_names`] for the supported platforms.
     ///
     /// [`dots_with_no_batch_dims_saveable`]: Self::dots_with_no_batch_dims_saveable
     /// [`save_and_offload_only_these_names`]: Self::save_and_offload_only_these_names
@@ -138,13 +137,13 @@ impl CheckpointPolicy {
         CheckpointPolicy(Policy::OffloadDots)
     }
 
-    /// What one of two policies keeps is kept.
+    /// Saves a value if one of two policies saves it.
     pub fn save_from_both_policies(first: Self, second: Self) -> Self {
         CheckpointPolicy(Policy::Both(Arc::new(first), Arc::new(second)))
     }
 
-    /// A policy of one's own: whether the results of an operation are kept, from
-    /// the operation and the types of its operands.
+    /// Creates a custom policy: `saveable` returns whether to save the results of an operation,
+    /// given the operation and the types of its operands.
     ///
     /// ```
     /// use ramie_core::CheckpointPolicy;
@@ -154,7 +153,7 @@ impl CheckpointPolicy {
         CheckpointPolicy(Policy::Decide(Decision(Arc::new(saveable))))
     }
 
-    /// Whether results of this operation are kept.
+    /// Returns whether the policy saves the results of this operation.
     pub fn is_saveable(&self, primitive: &dyn Primitive, operands: &[Aval]) -> bool {
         let name = || primitive.as_any().downcast_ref::<Name>();
         let dot = || primitive.as_any().downcast_ref::<DotGeneral>();
@@ -182,7 +181,7 @@ impl CheckpointPolicy {
         }
     }
 
-    /// Whether values are to be kept in the host's memory.
+    /// Returns whether the policy saves values in host memory.
     fn offloads(&self) -> bool {
         match &self.0 {
             Policy::OffloadDots => true,
@@ -192,7 +191,7 @@ impl CheckpointPolicy {
         }
     }
 
-    /// Fails where the host's memory is another than the device's.
+    /// Panics if the platform's host memory is not the device's.
     #[track_caller]
     pub(super) fn check_platform(&self) {
         if !self.offloads() {
@@ -210,8 +209,8 @@ impl CheckpointPolicy {
         }
     }
 
-    /// Whether the policy treats all operations alike, so that it does not
-    /// matter in which program they are.
+    /// Returns whether the policy treats all operations alike, so that it does not matter in
+    /// which program they are.
     pub(super) fn is_uniform(&self) -> bool {
         matches!(self.0, Policy::Everything | Policy::Nothing)
     }
@@ -229,7 +228,7 @@ impl Hash for CheckpointPolicy {
     }
 }
 
-/// As a program shows it, in JAX's words.
+/// Formats the policy like JAX.
 impl fmt::Display for CheckpointPolicy {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let set = |names: &Names| {

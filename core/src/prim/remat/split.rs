@@ -1,4 +1,4 @@
-//! Dividing a program in what is computed and kept, and what is computed again.
+//! Splits a program into a part that is computed once and saved, and a part that is recomputed.
 
 use super::CheckpointPolicy;
 use crate::jaxpr::{Atom, Evaluation, Jaxpr, Scope, Var};
@@ -8,24 +8,24 @@ use crate::trace::bind1;
 use crate::{Array, Aval};
 use smallvec::SmallVec;
 
-/// A program whose last results are residuals, divided by a policy.
+/// A program whose last results are residuals, split by a policy.
 pub(super) struct Split<'a> {
     jaxpr: &'a Jaxpr,
-    /// The program's results but for the residuals.
+    /// Results of the program except the residuals.
     outs: &'a [Atom],
     residuals: &'a [Atom],
-    /// Values that are kept, in the order in which they are computed.
+    /// Saved values, in the order in which they are computed.
     pub saved: Vec<Var>,
-    /// Arguments that are needed to compute the residuals from what is kept.
+    /// Indices of arguments needed to recompute the residuals from the saved values.
     pub inputs: Vec<usize>,
-    /// Which equations are computed again.
+    /// Whether each equation is recomputed.
     again: Vec<bool>,
-    /// Which equations are computed at first.
+    /// Whether each equation is part of the first computation.
     first: Vec<bool>,
 }
 
 impl<'a> Split<'a> {
-    /// Divides `jaxpr`, of whose results the first `count` are no residuals.
+    /// Splits `jaxpr`, whose first `count` results are not residuals.
     pub fn new(jaxpr: &'a Jaxpr, count: usize, policy: &CheckpointPolicy) -> Split<'a> {
         let (outs, residuals) = jaxpr.outvars.split_at(count);
         let saveable = saveable(jaxpr, policy);
@@ -79,7 +79,7 @@ impl<'a> Split<'a> {
         }
     }
 
-    /// Computes the results, and what is kept.
+    /// Computes the results and the saved values.
     pub fn compute(&self, args: &[Array]) -> (Vec<Array>, Vec<Array>) {
         let mut evaluation = Evaluation::new(self.jaxpr);
         evaluation.set(&self.jaxpr.invars, args.iter().cloned());
@@ -92,8 +92,8 @@ impl<'a> Split<'a> {
             }
         }
         self.run(&self.first, &mut evaluation, |v, out| {
-            // Otherwise the compiler may keep more digits of the value where it
-            // is computed than where it is read again.
+            // Otherwise the compiler may use more digits of the value in the first computation
+            // than are saved.
             let rounded = self.saved.contains(&v) && used[v.index()];
             match exponent_and_mantissa(out.aval()) {
                 Some((exponent_bits, mantissa_bits)) if rounded => bind1(
@@ -110,7 +110,7 @@ impl<'a> Split<'a> {
         (evaluation.read(self.outs), evaluation.read(&saved))
     }
 
-    /// Computes the residuals from what was kept and the arguments in `inputs`.
+    /// Computes the residuals from the saved values and the arguments in `inputs`.
     pub fn recompute(&self, saved: &[Array], args: &[Array]) -> Vec<Array> {
         let mut evaluation = Evaluation::new(self.jaxpr);
         let inputs = self.inputs.iter().map(|i| &self.jaxpr.invars[*i]);
@@ -141,7 +141,7 @@ impl<'a> Split<'a> {
     }
 }
 
-/// Which variables the policy keeps.
+/// Returns which variables the policy saves.
 fn saveable(jaxpr: &Jaxpr, policy: &CheckpointPolicy) -> Vec<bool> {
     let mut saveable = vec![false; jaxpr.num_vars()];
     for eqn in &jaxpr.eqns {
@@ -155,7 +155,7 @@ fn saveable(jaxpr: &Jaxpr, policy: &CheckpointPolicy) -> Vec<bool> {
     saveable
 }
 
-/// The bits of a floating-point type.
+/// Returns the numbers of exponent and mantissa bits of a floating-point dtype.
 fn exponent_and_mantissa(aval: Aval) -> Option<(u32, u32)> {
     use crate::DType;
     match aval.dtype() {
@@ -167,13 +167,12 @@ fn exponent_and_mantissa(aval: Aval) -> Option<(u32, u32)> {
     }
 }
 
-/// Evaluates a program with the programs that it calls in place, so that a
-/// policy sees their operations.
+/// Evaluates a program with called programs inlined, so that a policy sees their operations.
 pub(crate) fn eval_inlined(jaxpr: &Jaxpr, args: &[Array]) -> Vec<Array> {
     inlined_within(Scope::default(), jaxpr, args)
 }
 
-/// [`eval_inlined`] of a program that is called in a scope: the scopes of a called
+/// Same as [`eval_inlined`], for a program that is called in a scope: the scopes of a called
 /// program are relative to its call.
 fn inlined_within(outer: Scope, jaxpr: &Jaxpr, args: &[Array]) -> Vec<Array> {
     jaxpr.evaluate([], args.iter().cloned(), |eqn, operands| {

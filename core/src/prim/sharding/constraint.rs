@@ -1,4 +1,4 @@
-//! `sharding_constraint`: how the compiler is to shard a value.
+//! `sharding_constraint`: constrains how the compiler shards a value.
 
 use crate::lower::{Lowering, Value};
 use crate::prim::{Avals, BatchAxis, Batched, Differentiation, Param, Primitive, batched, one};
@@ -6,15 +6,15 @@ use crate::sharding::{AxisType, Mesh, NamedSharding, SpecEntry};
 use crate::trace::bind1;
 use crate::{Array, Aval, ShapeError, ShardingRule};
 
-/// The value, sharded so.
+/// Returns the value with the given sharding.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct ShardingConstraint {
-    /// How.
+    /// Sharding of the value.
     pub sharding: NamedSharding,
 }
 
 impl ShardingConstraint {
-    /// The same for values with a batch axis at `at`, sharded over `spmd`.
+    /// Returns the constraint for values with a batch axis at `at`, sharded over `spmd`.
     fn batched(&self, at: usize, axis: BatchAxis) -> ShardingConstraint {
         let entry = match axis.spmd_names() {
             [] => SpecEntry::Unconstrained,
@@ -59,8 +59,7 @@ impl Primitive for ShardingConstraint {
         _: &[Aval],
     ) -> Vec<Value> {
         let mesh = self.sharding.mesh();
-        // Inside a program that each device runs for its part the mesh's own
-        // order is the program's.
+        // Inside a manual computation the program uses the mesh's device order.
         let axes = ctx.axes().unwrap_or(mesh.abstract_mesh());
         let spec = self.sharding.spec().filtered(ins[0].ndim(), |name| {
             axes.axis_type(name) != Some(AxisType::Manual)

@@ -1,5 +1,4 @@
-//! Operations that speak of meshes: constraints on how values are sharded, and
-//! programs that each device runs for its part.
+//! Operations on meshes: sharding constraints, and programs that each device runs on its shards.
 
 mod constraint;
 mod reshard;

@@ -1,5 +1,5 @@
-//! `reshard`: a value whose type is sharded otherwise, or that passes between
-//! what types say and what the compiler decides.
+//! `reshard`: changes the sharding in a value's type, or converts between explicit and automatic
+//! axes.
 
 use crate::lower::{Lowering, Value};
 use crate::prim::{Avals, BatchAxis, Batched, Differentiation, Primitive, batched, one};
@@ -9,18 +9,17 @@ use crate::sharding::{
 use crate::trace::bind1;
 use crate::{Array, Aval, ShapeError};
 
-/// The value, whose type is then sharded so.
+/// Returns the value with this sharding in its type.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Reshard {
-    /// The mesh that the type speaks of then, with its axes as they are where
-    /// the result is used.
+    /// Mesh in the result's type, with its axis types where the result is used.
     pub axes: AbstractMesh,
-    /// Its devices, where they are known.
+    /// Devices of the mesh, if known.
     pub mesh: Option<Mesh>,
-    /// How the value is sharded.
+    /// Spec of the result.
     pub spec: PartitionSpec,
-    /// Whether only the type changes, for a value that passes between explicit
-    /// and automatic axes.
+    /// Whether only the type changes, for a value that is converted between explicit and
+    /// automatic axes.
     pub cast: bool,
 }
 
@@ -51,7 +50,7 @@ impl Primitive for Reshard {
     }
     fn batch(&self, args: &[Array], axes: &[Option<usize>], axis: BatchAxis) -> Batched {
         let at = axes[0].expect("the operand is batched");
-        // The batch axis stays sharded as it is.
+        // The batch axis keeps its sharding.
         let entry = match (axis.spmd_names(), args[0].aval().sharding()) {
             ([], Some(s)) => s.spec().entry(at).clone(),
             (names, _) => SpecEntry::from(names),

@@ -1,4 +1,4 @@
-//! `shard_map`: a program that each device of a mesh runs for its part.
+//! `shard_map`: a program that each device of a mesh runs on its shards.
 
 use crate::jaxpr::{ClosedJaxpr, Jaxpr};
 use crate::lower::{Lowering, Value};
@@ -12,28 +12,27 @@ use crate::{Array, Aval, AxisName, ShapeError, axis};
 use smallvec::SmallVec;
 use std::sync::Arc;
 
-/// A program that each device runs for its part of the arguments, along some
-/// axes of a mesh.
+/// A program that each device runs on its shards of the arguments, along some axes of a mesh.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct ShardMap {
-    /// The program, without captured values.
+    /// Program without captured values.
     pub jaxpr: Arc<Jaxpr>,
-    /// The mesh, its axes as they are around the program.
+    /// Mesh with its axis types outside the program.
     pub axes: AbstractMesh,
-    /// Its devices, where they are known.
+    /// Devices of the mesh, if known.
     pub mesh: Option<Mesh>,
-    /// The axes that are manual in the program and not around it.
+    /// Axes that are manual in the program, but not outside.
     pub manual: Vec<AxisName>,
-    /// How arguments come apart over the manual axes.
+    /// How arguments are split over the manual axes.
     pub in_specs: Vec<PartitionSpec>,
-    /// How results are put together.
+    /// How results are assembled over the manual axes.
     pub out_specs: Vec<PartitionSpec>,
-    /// Whether types say over which axes values may vary.
+    /// Whether types track the axes over which values may vary.
     pub check_vma: bool,
 }
 
 impl ShardMap {
-    /// The mesh as it is in the program.
+    /// Returns the mesh with its axis types inside the program.
     pub(super) fn inner_axes(&self) -> AbstractMesh {
         self.axes.with_types(|n, t| match self.manual.contains(&n) {
             true => AxisType::Manual,
@@ -41,8 +40,8 @@ impl ShardMap {
         })
     }
 
-    /// Runs `f` as in the program: its axes can be named, and types say what
-    /// varies if they do so there.
+    /// Runs `f` in the context of the program: its axes are bound, and types track varying axes
+    /// if they do so in the program.
     pub(crate) fn scope<R>(&self, f: impl FnOnce() -> R) -> R {
         let sized = |n: &AxisName| (*n, self.axes.axis_size(*n).expect("an axis of the mesh"));
         let axes: Vec<(AxisName, usize)> = self.manual.iter().map(sized).collect();
@@ -55,7 +54,7 @@ impl ShardMap {
         context.within(|| axis::with_axes(&axes, f))
     }
 
-    /// The type of one device's part of an argument.
+    /// Returns the type of one device's shard of an argument.
     pub(crate) fn shard(&self, spec: &PartitionSpec, aval: Aval) -> Result<Aval, ShapeError> {
         let shape = shard_shape(self.axes, spec, aval.shape())?;
         let local = aval.with_shape(&shape);
@@ -70,7 +69,7 @@ impl ShardMap {
         Ok(local.with_sharding(sharding).with_varying(varying))
     }
 
-    /// The type of a result that is put together from such parts.
+    /// Returns the type of a result that is assembled from such shards.
     pub(crate) fn unshard(&self, spec: &PartitionSpec, aval: Aval) -> Aval {
         let size = |n: &AxisName| self.axes.axis_size(*n).unwrap_or(1);
         let shape: Vec<usize> = aval
@@ -92,7 +91,7 @@ impl ShardMap {
             .with_varying(aval.varying_set().without(&self.manual))
     }
 
-    /// The types of the program's arguments, from those around it.
+    /// Returns the types of the program's arguments, from those outside.
     #[track_caller]
     pub(super) fn locals(&self, specs: &[PartitionSpec], avals: &[Aval]) -> Vec<Aval> {
         let local = |(spec, aval): (&PartitionSpec, &Aval)| match self.shard(spec, *aval) {
@@ -102,8 +101,7 @@ impl ShardMap {
         specs.iter().zip(avals).map(local).collect()
     }
 
-    /// Binds a program of the same mesh; what it captured is the same for all
-    /// devices.
+    /// Binds a program over the same mesh; its captured values are the same on all devices.
     #[track_caller]
     pub(crate) fn bind(
         &self,
@@ -216,7 +214,7 @@ impl Primitive for ShardMap {
             .zip(axes)
             .map(|(s, at)| with_batch(s, *at))
             .collect();
-        // Along manual axes each device has its part of the examples.
+        // Along manual axes each device has its shard of the examples.
         let manual = |n: &&AxisName| self.manual.contains(n);
         let parts: usize = spmd
             .iter()

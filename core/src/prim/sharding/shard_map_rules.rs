@@ -1,4 +1,4 @@
-//! How `shard_map` is differentiated.
+//! Differentiation of `shard_map`.
 
 use super::ShardMap;
 use crate::jaxpr::ClosedJaxpr;
@@ -11,7 +11,7 @@ use crate::{Array, Aval, AxisName, psum};
 use std::sync::Arc;
 
 impl ShardMap {
-    /// Names that a spec leaves out: the values are the same along these.
+    /// Returns the axes that a spec omits: the values are the same along these.
     fn unmentioned(&self, spec: &PartitionSpec) -> Vec<AxisName> {
         let mentioned = |n: &AxisName| spec.axes().any(|a| a == *n);
         self.manual
@@ -21,8 +21,8 @@ impl ShardMap {
             .collect()
     }
 
-    /// How a value of the program is put together that is to come back to it as
-    /// it is: along its first dimension, over all axes along which it may vary.
+    /// Returns the spec with which a residual leaves and re-enters the program unchanged:
+    /// concatenated along its first dimension, over all axes along which it may vary.
     fn residual_spec(&self, aval: Aval) -> PartitionSpec {
         let varies = |n: &AxisName| !self.check_vma || aval.varying_set().contains(*n);
         let names: Vec<AxisName> = self.manual.iter().copied().filter(varies).collect();
@@ -32,8 +32,8 @@ impl ShardMap {
         }
     }
 
-    /// The known part of the program with residuals that have a dimension to be
-    /// put together along, and which ones were given it.
+    /// Adds a dimension for concatenation to the residuals of the known program that have none;
+    /// returns the program and which residuals were changed.
     fn with_dimensions(
         &self,
         known: ClosedJaxpr,
@@ -100,7 +100,7 @@ impl NestedDifferentiation for ShardMap {
             nonzero,
         } = self.scope(|| nested::linearized(&self.jaxpr, &locals, &perturbed));
         let results = self.out_specs.len();
-        // A residual that is an argument is at hand; the others are results.
+        // Residuals that are arguments are already available; the others become results.
         let source = known.jaxpr.forwarded().split_off(results);
         let (known, lifted) = self.with_dimensions(known, results, &source);
         let kept = known.jaxpr.out_avals().split_off(results);
@@ -158,9 +158,8 @@ impl NestedDifferentiation for ShardMap {
 
     fn transpose(&self, cts: &[Option<Array>], operands: &[Operand]) -> Vec<Option<Array>> {
         let size = |n: &AxisName| self.axes.axis_size(*n).unwrap_or(1);
-        // Without types that say what varies, a result that is the same on
-        // several devices shares its cotangent among them, and arguments that
-        // are sum theirs.
+        // If types do not track varying axes, the devices on which a result is the same share its
+        // cotangent, and the cotangents of arguments that are the same are summed.
         let share = |spec: &PartitionSpec| -> usize {
             match self.check_vma {
                 true => 1,
