@@ -1,4 +1,4 @@
-//! Operators of two operands.
+//! Binary elementwise operators.
 
 use super::{Class, add_tangents, batch_elementwise, fit, infer_same, spread};
 use crate::checkify::Errors;
@@ -7,21 +7,22 @@ use crate::prim::{Avals, BatchAxis, Batched, Differentiation, Operand, Primitive
 use crate::trace::bind1;
 use crate::{Array, Aval, DType, IntoArray, ShapeError, ShardingRule};
 
-/// A row of a table of binary operators, for tests and documentation.
+/// An entry of the table of binary operators, for tests and documentation.
 pub struct BinaryRow {
-    /// The struct that implements the primitive.
+    /// Struct that implements the primitive.
     pub ty: &'static str,
     /// Name in a jaxpr.
     pub name: &'static str,
-    /// Element types.
+    /// Supported dtypes.
     pub class: Class,
-    /// Intervals for the operands on which the operator is differentiable.
+    /// Intervals of the operands on which the operator is differentiable.
     pub domain: [(f64, f64); 2],
-    /// The operator.
+    /// Function that applies the operator.
     pub apply: fn(&Array, &Array) -> Array,
 }
 
-/// The cotangent of a linear operand: summed where the operand was repeated.
+/// Returns the cotangent of a linear operand, summed over axes along which the operand was
+/// broadcast.
 fn unbroadcast(ct: &Array, operand: &Operand) -> Option<Array> {
     operand
         .is_linear()
@@ -35,8 +36,8 @@ macro_rules! differentiation {
     (undefined $why:literal) => {
         Differentiation::Undefined($why)
     };
-    // Sum: the operator itself on two tangents; one alone passes, the second
-    // through the operator given for it.
+    // Sum: the operator applied to two tangents. A single tangent of the first operand is passed
+    // on, and one of the second goes through the given function.
     (sum $ty:ident $second:expr) => {
         Differentiation::bilinear(
             |_, t, outs| {
@@ -151,11 +152,10 @@ macro_rules! binary {
         impl Array {
             $(#[$doc])*
             ///
-            /// Operands are promoted to one type and broadcast together.
+            /// Operands are promoted to a common dtype and broadcast.
             ///
             /// # Panics
-            /// If the shapes do not broadcast, or the promoted type has no such
-            /// operator.
+            /// Panics if the shapes do not broadcast, or if the promoted dtype is not supported.
             #[track_caller]
             pub fn $f(&self, other: impl IntoArray) -> Array {
                 let (a, b) = crate::ops::promote($name, self, &other.into_array());
@@ -166,7 +166,7 @@ macro_rules! binary {
                 }
             }
         } )*
-        /// The table of binary operators.
+        /// Table of binary operators.
         pub const BINARY: &[BinaryRow] = &[$( BinaryRow {
             ty: stringify!($ty), name: $name, class: Class::$class, domain: [($lo, $hi), ($lo2, $hi2)],
             apply: |a, b| a.$f(b),
@@ -174,8 +174,8 @@ macro_rules! binary {
     };
 }
 
-/// The share of the tangent of `x` in that of `z`, the larger or smaller of `x`
-/// and `y`: at a tie, half to each.
+/// Returns the share of the tangent of `x` in that of `z`, the maximum or minimum of `x` and `y`:
+/// each gets half if they are equal.
 fn balanced(g: &Array, x: &Array, y: &Array, z: &Array) -> Array {
     let chosen = x.eq(z).select(&z.ones_like(), &z.zeros_like());
     let tied = y.eq(z).select(&z.full_like(2), &z.ones_like());
@@ -183,16 +183,16 @@ fn balanced(g: &Array, x: &Array, y: &Array, z: &Array) -> Array {
 }
 
 binary! {
-    /// The sum; for truth values, logical or.
+    /// Computes the sum of the elements; for booleans, logical or.
     Add add "add" "add" Number [(-3.0, 3.0), (-3.0, 3.0)] {sum Add |t: &Array| t.clone()};
-    /// The difference.
+    /// Computes the difference of the elements.
     Sub sub "sub" "subtract" Number [(-3.0, 3.0), (-3.0, 3.0)] {sum Sub |t: &Array| t.negative()};
-    /// The product; for truth values, logical and.
+    /// Computes the product of the elements; for booleans, logical and.
     Mul mul "mul" "multiply" Number [(-3.0, 3.0), (-3.0, 3.0)] {product};
-    /// The quotient of floats; for integers, rounded towards zero. The
-    /// operator `/` is NumPy's true division.
+    /// Computes the quotient of the elements; integers are rounded towards zero. The operator `/`
+    /// is NumPy's true division.
     Div lax_div "div" "divide" Number [(-3.0, 3.0), (0.5, 3.0)] {quotient};
-    /// The remainder, with the sign of the dividend.
+    /// Computes the remainder of the elements, with the sign of the dividend.
     Rem lax_rem "rem" "remainder" Real [(1.1, 1.9), (2.1, 3.0)] {[
         |g, _, y, z| { let _ = y; fit(g, z) },
         |g, x, y, _| {
@@ -201,45 +201,47 @@ binary! {
             &g.negative() * &whole
         }
     ]};
-    /// The larger; NaN wins. Complex numbers are ordered by their real parts, equal
-    /// ones by their imaginary parts.
+    /// Computes the maximum of the elements. NaN propagates. Complex numbers are ordered by their
+    /// real parts, then by their imaginary parts.
     Max maximum "max" "maximum" Any [(-3.0, 3.0), (-3.0, 3.0)] {[
         |g, x, y, z| balanced(g, x, y, z),
         |g, x, y, z| balanced(g, y, x, z)
     ]};
-    /// The smaller; NaN wins. Complex numbers are ordered by their real parts, equal
-    /// ones by their imaginary parts.
+    /// Computes the minimum of the elements. NaN propagates. Complex numbers are ordered by their
+    /// real parts, then by their imaginary parts.
     Min minimum "min" "minimum" Any [(-3.0, 3.0), (-3.0, 3.0)] {[
         |g, x, y, z| balanced(g, x, y, z),
         |g, x, y, z| balanced(g, y, x, z)
     ]};
-    /// The angle of the point `(other, self)`, in radians; for complex numbers,
-    /// its analytic continuation.
+    /// Computes the angle of the point `(other, self)` in radians; for complex numbers, its
+    /// analytic continuation.
     Atan2 arctan2 "atan2" "atan2" Inexact [(0.5, 3.0), (0.5, 3.0)] {[
         |g, x, y, _| g * &(y / &(&x.square() + &y.square())),
         |g, x, y, _| g * &(&x.negative() / &(&x.square() + &y.square()))
     ]};
-    /// Bitwise and; for truth values, logical and.
+    /// Computes the bitwise and of the elements; for booleans, logical and.
     And bitwise_and "and" "and" Bits [(0.0, 9.0), (0.0, 9.0)] {zero};
-    /// Bitwise or; for truth values, logical or.
+    /// Computes the bitwise or of the elements; for booleans, logical or.
     Or bitwise_or "or" "or" Bits [(0.0, 9.0), (0.0, 9.0)] {zero};
-    /// Bitwise exclusive or.
+    /// Computes the bitwise exclusive or of the elements.
     Xor bitwise_xor "xor" "xor" Bits [(0.0, 9.0), (0.0, 9.0)] {zero};
-    /// Bits moved up by `other` places; zero from the width on.
+    /// Shifts the bits of each element left by `other`; the result is zero if `other` is at least
+    /// the number of bits.
     ShiftLeft left_shift "shift_left" "shift_left" Integer [(0.0, 9.0), (0.0, 7.0)] {zero};
-    /// Bits moved down, filled with zeros.
+    /// Shifts the bits of each element right, filling with zeros.
     ShiftRightLogical right_shift_logical "shift_right_logical" "shift_right_logical" Integer
         [(0.0, 9.0), (0.0, 7.0)] {zero};
-    /// Bits moved down, filled with the sign.
+    /// Shifts the bits of each element right, filling with the sign bit.
     ShiftRightArithmetic right_shift_arithmetic "shift_right_arithmetic" "shift_right_arithmetic"
         Integer [(0.0, 9.0), (0.0, 7.0)] {zero};
-    /// The next representable number after the first towards the second.
+    /// Computes the next representable number after the first element in the direction of the
+    /// second.
     NextAfter nextafter "nextafter" "chlo.next_after" Float [(-3.0, 3.0), (-3.0, 3.0)]
         {undefined "it moves by one representable number; differentiate a copy under stop_gradient"};
 }
 
 impl Lowering<'_> {
-    /// Emits a binary operator whose operands and result have one type.
+    /// Emits a binary operator whose operands and result have the same type.
     pub(crate) fn binary(&mut self, name: &str, args: &[Value], aval: Aval) -> Value {
         if aval.dtype().is_complex() && matches!(name, "maximum" | "minimum") {
             return self.complex_extreme(name, [args[0], args[1]], aval);
@@ -253,9 +255,9 @@ impl Lowering<'_> {
         }
     }
 
-    /// An integer quotient or remainder. By zero XLA defines the quotient -1 and
-    /// the remainder `x`, but where both operands are constants, the compiler
-    /// divides on the host, which raises a signal: no zero must reach it.
+    /// Emits an integer quotient or remainder. XLA defines the quotient by zero as -1 and the
+    /// remainder as `x`. If both operands are constants, however, the compiler divides on the
+    /// host, which raises a signal, so that divisors of zero are replaced.
     fn divide(&mut self, name: &str, [x, y]: [Value; 2], aval: Aval) -> Value {
         let [zero, one] = [0, 1].map(|value| self.splat(value, aval));
         let by_zero = self.compare("EQ", [y, zero], aval);
@@ -270,7 +272,7 @@ impl Lowering<'_> {
     }
 }
 
-/// The sum of two tangents or cotangents of one type (JAX's `add_any`).
+/// Adds two tangents or cotangents of the same type (JAX's `add_any`).
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct AddAny;
 

@@ -1,4 +1,4 @@
-//! Comparisons.
+//! Elementwise comparisons.
 
 use super::{Class, batch_elementwise, infer_same, spread};
 use crate::lower::{Lowering, Value};
@@ -6,13 +6,13 @@ use crate::prim::{Avals, BatchAxis, Batched, Differentiation, Primitive, one};
 use crate::trace::bind1;
 use crate::{Array, Aval, DType, IntoArray, ShapeError, ShardingRule};
 
-/// A row of the table of comparisons, for tests and documentation.
+/// An entry of the table of comparisons, for tests and documentation.
 pub struct CompareRow {
-    /// The struct that implements the primitive.
+    /// Struct that implements the primitive.
     pub ty: &'static str,
     /// Name in a jaxpr.
     pub name: &'static str,
-    /// The operator.
+    /// Function that applies the operator.
     pub apply: fn(&Array, &Array) -> Array,
 }
 
@@ -44,12 +44,12 @@ macro_rules! compare {
         impl Array {
             $(#[$doc])*
             ///
-            /// The result holds booleans. Operands are promoted to one type and
-            /// broadcast together. Complex numbers are ordered by their real parts,
-            /// equal ones by their imaginary parts.
+            /// The result has dtype `bool`. Operands are promoted to a common dtype and
+            /// broadcast. Complex numbers are ordered by their real parts, then by their
+            /// imaginary parts.
             ///
             /// # Panics
-            /// If the shapes do not broadcast.
+            /// Panics if the shapes do not broadcast.
             #[track_caller]
             pub fn $f(&self, other: impl IntoArray) -> Array {
                 let (a, b) = crate::ops::promote($name, self, &other.into_array());
@@ -59,22 +59,22 @@ macro_rules! compare {
                 bind1($ty, &[&a, &b])
             }
         } )*
-        /// The table of comparisons.
+        /// Table of comparisons.
         pub const COMPARE: &[CompareRow] = &[$( CompareRow { ty: stringify!($ty), name: $name, apply: |a, b| a.$f(b) } ),*];
     };
 }
 
 compare! {
-    /// Whether the elements are equal; NaN equals nothing.
+    /// Returns whether the elements are equal. NaN is not equal to anything.
     Eq eq "eq" "EQ";
-    /// Whether the elements differ.
+    /// Returns whether the elements differ.
     Ne ne "ne" "NE";
-    /// Whether the first is smaller.
+    /// Returns whether the first element is less than the second.
     Lt lt "lt" "LT";
-    /// Whether the first is smaller or equal.
+    /// Returns whether the first element is less than or equal to the second.
     Le le "le" "LE";
-    /// Whether the first is larger.
+    /// Returns whether the first element is greater than the second.
     Gt gt "gt" "GT";
-    /// Whether the first is larger or equal.
+    /// Returns whether the first element is greater than or equal to the second.
     Ge ge "ge" "GE";
 }

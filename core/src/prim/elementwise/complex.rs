@@ -1,8 +1,8 @@
-//! Complex numbers: parts, conjugates, and making them of parts.
+//! Complex numbers: parts, conjugates, and construction from parts.
 //!
-//! Derivatives are JAX's: a tangent of a complex value is complex, and
-//! operations are transposed without conjugation. The gradient of a real
-//! function of `z = x + iy` is therefore `∂f/∂x - i ∂f/∂y`.
+//! Derivatives follow JAX's convention: a tangent of a complex value is complex, and operations
+//! are transposed without conjugation. The gradient of a real function of `z = x + iy` is
+//! therefore `∂f/∂x - i ∂f/∂y`.
 
 use super::{batch_elementwise, broadcast_rule, fit, spread};
 use crate::lower::{Lowering, Value};
@@ -11,7 +11,7 @@ use crate::trace::bind1;
 use crate::{Array, Aval, IntoArray, ShapeError, ShardingRule};
 use num_complex::Complex as Number;
 
-/// Refuses operands that are not complex.
+/// Returns an error if the operand is not complex.
 fn expect_complex(args: &[Aval]) -> Result<(), ShapeError> {
     crate::ensure_shape!(args.len() == 1, "expects 1 operand, got {}", args.len());
     if args[0].dtype().is_complex() {
@@ -54,11 +54,11 @@ macro_rules! part {
 }
 
 part! {
-    /// The real part of a complex number.
+    /// Returns the real part of a complex number.
     Real real |x| x.with_dtype(x.dtype().real()), |ct: &Array| complex(ct, ct.zeros_like());
-    /// The imaginary part of a complex number.
+    /// Returns the imaginary part of a complex number.
     Imag imag |x| x.with_dtype(x.dtype().real()), |ct: &Array| complex(ct.zeros_like(), -ct);
-    /// The complex conjugate.
+    /// Returns the complex conjugate.
     Conj conj |x| x, |ct: &Array| ct.conj();
 }
 
@@ -74,8 +74,8 @@ impl Lowering<'_> {
         self.op1("complex", &[re, im], &[half, half], to, "")
     }
 
-    /// The larger or smaller of two complex numbers, ordered by their real parts,
-    /// then by their imaginary parts; NaN wins. StableHLO has no such operator.
+    /// Emits the maximum or minimum of two complex numbers, ordered by their real parts, then by
+    /// their imaginary parts. NaN propagates. StableHLO has no such operator.
     pub(super) fn complex_extreme(&mut self, name: &str, [a, b]: [Value; 2], aval: Aval) -> Value {
         let direction = if name == "maximum" { "GT" } else { "LT" };
         let (half, truth) = (
@@ -97,7 +97,7 @@ impl Lowering<'_> {
     }
 }
 
-/// A complex number of its real and its imaginary part.
+/// Creates complex numbers from their real and imaginary parts.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Complex;
 
@@ -164,8 +164,8 @@ impl Primitive for Complex {
     }
 }
 
-/// Complex numbers of their real and imaginary parts (`jax.lax.complex`), which
-/// are promoted to one type of floats and broadcast together.
+/// Creates complex numbers from their real and imaginary parts (`jax.lax.complex`), which are
+/// promoted to a common floating-point dtype and broadcast.
 ///
 /// ```no_run
 /// use ramie_core::{Array, complex};
@@ -174,7 +174,7 @@ impl Primitive for Complex {
 /// ```
 ///
 /// # Panics
-/// If the shapes do not broadcast, or the parts are complex themselves.
+/// Panics if the shapes do not broadcast, or if the parts are complex.
 #[track_caller]
 pub fn complex(re: impl IntoArray, im: impl IntoArray) -> Array {
     let (re, im) = crate::ops::promote("complex", &re.into_array(), &im.into_array());
@@ -186,7 +186,7 @@ pub fn complex(re: impl IntoArray, im: impl IntoArray) -> Array {
     bind1(Complex, &[&part(re), &part(im)])
 }
 
-/// The tangent of the magnitude of a complex number.
+/// Computes the tangent of the absolute value of a complex number.
 pub(super) fn abs_tangent(g: &Array, x: &Array, y: &Array) -> Array {
     if !x.dtype().is_complex() {
         return x.ge(0).select(g, &g.negative());
@@ -196,7 +196,7 @@ pub(super) fn abs_tangent(g: &Array, x: &Array, y: &Array) -> Array {
 }
 
 impl Array {
-    /// The real part; of real numbers, the array itself.
+    /// Returns the real part of each element; for real dtypes, the array itself.
     #[track_caller]
     pub fn real(&self) -> Array {
         match self.dtype().is_complex() {
@@ -205,7 +205,7 @@ impl Array {
         }
     }
 
-    /// The imaginary part; of real numbers, zeros.
+    /// Returns the imaginary part of each element; for real dtypes, zeros.
     #[track_caller]
     pub fn imag(&self) -> Array {
         match self.dtype().is_complex() {
@@ -214,7 +214,7 @@ impl Array {
         }
     }
 
-    /// The complex conjugate; of real numbers, the array itself.
+    /// Returns the complex conjugate of each element; for real dtypes, the array itself.
     #[track_caller]
     pub fn conj(&self) -> Array {
         match self.dtype().is_complex() {
@@ -223,8 +223,7 @@ impl Array {
         }
     }
 
-    /// The angle of complex numbers in the plane, in radians; of a real number,
-    /// 0 or π.
+    /// Computes the angle of each complex element in radians; for real dtypes, 0 or π.
     ///
     /// ```no_run
     /// use ramie_core::{Array, complex};
@@ -237,13 +236,13 @@ impl Array {
         x.imag().arctan2(x.real())
     }
 
-    /// `true` where the imaginary part is zero.
+    /// Returns whether the imaginary part of each element is zero.
     #[track_caller]
     pub fn is_real(&self) -> Array {
         self.imag().eq(0)
     }
 
-    /// `true` where the imaginary part is not zero.
+    /// Returns whether the imaginary part of each element is nonzero.
     #[track_caller]
     pub fn is_complex(&self) -> Array {
         self.imag().ne(0)

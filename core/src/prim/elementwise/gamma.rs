@@ -6,7 +6,7 @@ use crate::prim::{Avals, BatchAxis, Batched, Differentiation, Primitive};
 use crate::trace::bind1;
 use crate::{Array, Aval, IntoArray, ShapeError, ShardingRule};
 
-/// Derivatives of the digamma function: operand 0 tells which, operand 1 where.
+/// Computes a derivative of the digamma function: operand 0 is the order, operand 1 the argument.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Polygamma;
 
@@ -21,7 +21,7 @@ impl Primitive for Polygamma {
         Ok(ShardingRule::Elementwise)
     }
     fn differentiation(&self) -> Differentiation<'_> {
-        // The order is a whole number: no derivative is taken in it.
+        // The order is an integer, so there is no derivative with respect to it.
         Differentiation::jvp(|p, t, outs| {
             let next = |g: &Array| fit(&(g * &(&p[0] + 1.0).polygamma(&p[1])), &outs[0]);
             vec![t[1].as_ref().map(next)]
@@ -43,11 +43,11 @@ impl Primitive for Polygamma {
 }
 
 impl Array {
-    /// The derivative of the digamma function at `x`, as many times as `self`
-    /// says (whole numbers, in floats).
+    /// Computes the derivative of the digamma function of the order given by `self` (integers, as
+    /// floats) at `x`.
     ///
     /// # Panics
-    /// If the operands are no floats, or their shapes do not broadcast.
+    /// Panics if the operands are not floats, or if their shapes do not broadcast.
     #[track_caller]
     pub fn polygamma(&self, x: impl IntoArray) -> Array {
         let (n, x) = crate::ops::promote("polygamma", self, &x.into_array());

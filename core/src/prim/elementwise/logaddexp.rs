@@ -1,5 +1,5 @@
-//! `logaddexp`: a primitive, because the derivative of the formula that avoids
-//! overflow is wrong where its pieces meet.
+//! `logaddexp`: a primitive, because the derivative of the overflow-safe formula is wrong at the
+//! boundaries of its cases.
 
 use super::{Class, add_tangents, batch_elementwise, infer_same};
 use crate::checkify::Errors;
@@ -9,7 +9,7 @@ use crate::trace::bind1;
 use crate::{Array, Aval, DType, IntoArray, ShapeError, ShardingRule, where_};
 use std::f64::consts::PI;
 
-/// `log(eᵃ + eᵇ)` of two operands of one shape.
+/// Computes `log(eᵃ + eᵇ)` of two operands of the same shape.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct LogAddExp;
 
@@ -34,7 +34,7 @@ impl Primitive for LogAddExp {
         Ok(ShardingRule::Elementwise)
     }
     fn differentiation(&self) -> Differentiation<'_> {
-        // e^(a - z) is at most 1; the infinite a = z has the weight 1.
+        // e^(a - z) is at most 1; an infinite a = z has weight 1.
         let finite = |x: &Array| where_(&x.real().eq(f64::INFINITY), 0, x);
         Differentiation::jvp(move |p, t, outs| {
             let weight = |x: &Array| (finite(x) - finite(&outs[0])).exp();
@@ -63,7 +63,7 @@ impl Primitive for LogAddExp {
 }
 
 impl Lowering<'_> {
-    /// `log(eᵃ + eᵇ)` without overflow; equal infinities give themselves.
+    /// Emits `log(eᵃ + eᵇ)` without overflow; equal infinities yield themselves.
     pub(crate) fn log_add_exp(&mut self, args: [Value; 2], aval: Aval) -> Value {
         if aval.dtype().is_complex() {
             return self.complex_log_add_exp(args, aval);
@@ -77,19 +77,19 @@ impl Lowering<'_> {
         let power = ctx.same("exponential", &[negative], aval);
         let rest = ctx.same("log_plus_one", &[power], aval);
         let sum = ctx.same("add", &[largest, rest], aval);
-        // Equal infinities have no distance; their sum is the answer.
+        // The difference of equal infinities is NaN; their sum is the result.
         let undefined = ctx.compare("NE", [distance, distance], aval);
         let plain = ctx.same("add", args, aval);
         let types = [aval.with_dtype(DType::Bool), aval, aval];
         ctx.op1("select", &[undefined, plain, sum], &types, aval, "")
     }
 
-    /// That of complex numbers, with an imaginary part from -π to π.
+    /// Emits `log(eᵃ + eᵇ)` of complex numbers, with an imaginary part from -π to π.
     fn complex_log_add_exp(&mut self, args: [Value; 2], aval: Aval) -> Value {
         let largest = self.binary("maximum", &args, aval);
         let sum = self.same("add", &args, aval);
         let twice = self.same("add", &[largest, largest], aval);
-        // The distance of two logarithms of zero is not a number.
+        // The difference of two logarithms of zero is NaN.
         let half = aval.with_dtype(aval.dtype().real());
         let truth = half.with_dtype(DType::Bool);
         let size = self.op1("real", &[largest], &[aval], half, "");
@@ -126,11 +126,11 @@ impl Lowering<'_> {
 }
 
 impl Array {
-    /// `log(eᵃ + eᵇ)`, without overflow; the imaginary part of a complex result is
+    /// Computes `log(eᵃ + eᵇ)` without overflow. The imaginary part of a complex result is
     /// between -π and π.
     ///
     /// # Panics
-    /// If the shapes do not broadcast.
+    /// Panics if the shapes do not broadcast.
     #[track_caller]
     pub fn logaddexp(&self, other: impl IntoArray) -> Array {
         let (a, b) = crate::ops::promote("logaddexp", self, &other.into_array());

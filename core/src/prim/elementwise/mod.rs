@@ -1,7 +1,7 @@
-//! Elementwise primitives: families written as tables, a row per operator.
+//! Elementwise primitives: families of operators, as tables with a row per operator.
 //!
-//! Operands have one shape, up to dimensions of size 1 and 0-d operands, which
-//! are repeated, as in JAX.
+//! Operands have the same shape, except that dimensions of size 1 and 0-d operands are broadcast,
+//! as in JAX.
 
 mod binary;
 mod compare;
@@ -34,36 +34,36 @@ pub use special::*;
 pub use stop_gradient::*;
 pub use unary::*;
 
-/// Which element types an elementwise operator takes.
+/// The dtypes that an elementwise operator supports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Class {
     /// Floating-point numbers.
     Float,
     /// Floating-point and complex numbers.
     Inexact,
-    /// Numbers that have an order, and truth values.
+    /// Numbers that have an order, and booleans.
     Ordered,
     /// Integers.
     Integer,
-    /// Integers and truth values.
+    /// Integers and booleans.
     Bits,
-    /// Every number.
+    /// All numbers.
     Number,
     /// Integers and floating-point numbers.
     Real,
     /// Signed integers and floats.
     Signed,
-    /// Numbers and truth values.
+    /// Numbers and booleans.
     Any,
-    /// Words of 32 bits: `u32`.
+    /// 32-bit words: `u32`.
     Word,
-    /// The types of linear algebra: `f32`, `f64`, `c64` and `c128`.
+    /// The dtypes of linear algebra: `f32`, `f64`, `c64` and `c128`.
     Lapack,
 }
 
 impl Class {
-    /// The checks of operations that compute with all elements of this class:
-    /// arithmetic makes NaN of infinities, and orders and bits do not.
+    /// Returns the checks of operations that compute with all dtypes of this class: arithmetic
+    /// can produce NaN from infinities; ordering and bit operations cannot.
     pub(crate) fn checks(self) -> Errors {
         match self {
             Class::Number | Class::Real | Class::Inexact => Errors::NAN,
@@ -71,7 +71,7 @@ impl Class {
         }
     }
 
-    /// Whether the class contains `dtype`.
+    /// Returns whether the class contains `dtype`.
     pub fn contains(self, dtype: DType) -> bool {
         match self {
             Class::Float => dtype.is_float(),
@@ -116,7 +116,7 @@ impl Class {
     }
 }
 
-/// The shape of the result: dimensions agree or are 1; 0-d operands fit all.
+/// Returns the shape of the result: dimensions must be equal or 1; 0-d operands match all shapes.
 pub(crate) fn broadcast_rule(args: &[Aval]) -> Result<Dims, ShapeError> {
     let mut out: Option<Dims> = None;
     for a in args.iter().filter(|a| a.ndim() > 0) {
@@ -143,7 +143,7 @@ pub(crate) fn broadcast_rule(args: &[Aval]) -> Result<Dims, ShapeError> {
     Ok(out.unwrap_or_default())
 }
 
-/// Shape and type of an operator whose operands and result have one type.
+/// Returns shape and dtype of an operator whose operands and result have the same dtype.
 pub(crate) fn infer_same(class: Class, args: &[Aval], arity: usize) -> Result<Avals, ShapeError> {
     crate::ensure_shape!(
         args.len() == arity,
@@ -164,14 +164,14 @@ pub(crate) fn infer_same(class: Class, args: &[Aval], arity: usize) -> Result<Av
     one(Aval::new(&broadcast_rule(args)?, dtype))
 }
 
-/// The batching rule of every elementwise operator: line the batch axes up and
-/// apply the operator as it is.
+/// Implements the batching rule of elementwise operators: aligns the batch axes and applies the
+/// same operator.
 pub(crate) fn batch_elementwise(
     args: &[Array],
     axes: &[Option<usize>],
     apply: impl FnOnce(&[&Array]) -> Array,
 ) -> Batched {
-    // The same shape and axis everywhere (scalars aside): nothing to move.
+    // All operands except scalars have the same shape and batch axis: nothing to move.
     let first = args
         .iter()
         .zip(axes)
@@ -196,12 +196,12 @@ pub(crate) fn batch_elementwise(
         .zip(axes)
         .map(|(a, ax)| match ax {
             None if a.ndim() == 0 => a.clone(),
-            // A size-1 batch axis is repeated by the operator itself.
+            // The operator itself broadcasts a batch axis of size 1.
             None => a.expand_dims(&[0]),
             Some(ax) => {
                 let front = a.move_axis(*ax as isize, 0);
                 let missing: Vec<isize> = (front.ndim()..rank + 1).map(|d| d as isize).collect();
-                // A batch of scalars meets arrays: its missing axes go last.
+                // A batch of scalars is combined with arrays: the missing axes are appended.
                 if missing.is_empty() {
                     front
                 } else {
@@ -214,7 +214,7 @@ pub(crate) fn batch_elementwise(
     batched(apply(&refs), Some(0))
 }
 
-/// Operands repeated to the shape of the result.
+/// Emits the operands, broadcast to the shape of the result.
 pub(crate) fn spread(
     ctx: &mut Lowering<'_>,
     args: &[Value],
@@ -227,7 +227,7 @@ pub(crate) fn spread(
         .collect()
 }
 
-/// A tangent repeated to the shape of the result.
+/// Broadcasts a tangent to the shape of the result.
 pub(crate) fn fit(tangent: &Array, out: &Array) -> Array {
     if tangent.shape() == out.shape() {
         tangent.clone()
@@ -236,7 +236,7 @@ pub(crate) fn fit(tangent: &Array, out: &Array) -> Array {
     }
 }
 
-/// The sum of two tangents, either of which may be zero.
+/// Adds two tangents, either of which may be zero.
 pub(crate) fn add_tangents(a: Option<Array>, b: Option<Array>) -> Option<Array> {
     match (a, b) {
         (Some(a), Some(b)) => Some(add_any(&a, &b)),

@@ -1,4 +1,4 @@
-//! `mulhi`: the upper half of a product of integers.
+//! `mulhi`: the upper half of integer products.
 
 use super::{Class, batch_elementwise, infer_same, spread};
 use crate::lower::{Lowering, Value};
@@ -6,7 +6,8 @@ use crate::prim::{Avals, BatchAxis, Batched, Differentiation, Primitive};
 use crate::trace::bind1;
 use crate::{Array, Aval, DType, IntoArray, ShapeError, ShardingRule};
 
-/// The upper half of the product of two integers, as many bits as they have.
+/// Computes the upper half of the product of two integers, with the same number of bits as the
+/// operands.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Mulhi;
 
@@ -40,7 +41,8 @@ impl Primitive for Mulhi {
     }
 }
 
-/// The upper half, by integers of twice the bits, or by halves of 64-bit ones.
+/// Computes the upper half with integers of twice the width, or with 32-bit halves of 64-bit
+/// integers.
 fn upper_half(x: &Array, y: &Array) -> Array {
     let dtype = x.dtype();
     let bits = dtype.bits() as i64;
@@ -53,7 +55,7 @@ fn upper_half(x: &Array, y: &Array) -> Array {
         let product = x.astype(wide).mul(y.astype(wide));
         return product.right_shift(bits).astype(dtype);
     }
-    // Schoolbook multiplication; upper halves of signed integers are signed.
+    // Schoolbook multiplication; the upper halves of signed integers are signed.
     let half = Array::scalar(32, dtype);
     let low = |x: &Array| x.bitwise_and(Array::scalar(0xffff_ffffu64, dtype));
     let high = |x: &Array| x.right_shift(&half);
@@ -65,8 +67,8 @@ fn upper_half(x: &Array, y: &Array) -> Array {
 }
 
 impl Array {
-    /// The upper half of the product of two integers, as many bits as they have
-    /// (`jax.lax.mulhi`).
+    /// Computes the upper half of the product of two integers, with the same number of bits as
+    /// the operands (`jax.lax.mulhi`).
     ///
     /// ```no_run
     /// use ramie_core::Array;
@@ -74,7 +76,7 @@ impl Array {
     /// ```
     ///
     /// # Panics
-    /// If the operands are no integers, or their shapes do not broadcast.
+    /// Panics if the operands are not integers, or if their shapes do not broadcast.
     #[track_caller]
     pub fn mulhi(&self, other: impl IntoArray) -> Array {
         let (a, b) = crate::ops::promote("mulhi", self, &other.into_array());

@@ -1,17 +1,16 @@
 //! `erf`, `expm1` and `log1p` of `f32` on CPUs.
 //!
-//! XLA's CPU backend makes `expm1` of an exponential and a hyperbolic tangent, and
-//! `log1p` of code that is not vectorized: two and twelve times the time of `exp`
-//! and `log` (`docs/performance.md`). These forms are vectorized, and exact to two
-//! units in the last place.
+//! XLA's CPU backend computes `expm1` from an exponential and a hyperbolic tangent, and `log1p`
+//! with code that is not vectorized: they take two and twelve times as long as `exp` and `log`
+//! (`docs/performance.md`). The versions in this module are vectorized, and accurate to 2 ulp.
 
 use crate::lower::{Lowering, Value};
 use crate::{Array, Aval, DType, where_};
 
-/// The magnitude from which `erf` of `f32` rounds to 1.
+/// The smallest magnitude at which `erf` of `f32` rounds to 1.
 const ERF_IS_ONE: f64 = 3.832_506_856_900_711;
 
-/// `erf`, limited to 1. XLA's approximation exceeds 1 by a unit below
+/// Emits `erf`, clamped to at most 1. XLA's approximation exceeds 1 by one unit below
 /// [`ERF_IS_ONE`], and older plugins return `1 - 1.8e-7` from there on.
 pub(super) fn erf(ctx: &mut Lowering<'_>, x: Value, aval: Aval) -> Value {
     let y = ctx.chlo("erf", &[x], aval, aval);
@@ -27,18 +26,18 @@ pub(super) fn erf(ctx: &mut Lowering<'_>, x: Value, aval: Aval) -> Value {
     ctx.op1("select", &[small, inside, sign], &types, aval, "")
 }
 
-/// [`expm1`] as an operator.
+/// Lowers `expm1`.
 pub(super) fn lowered_expm1(ctx: &mut Lowering<'_>, x: Value, aval: Aval) -> Value {
     by_form(ctx, ["expm1", "exponential_minus_one"], x, aval, expm1)
 }
 
-/// [`log1p`] as an operator.
+/// Lowers `log1p`.
 pub(super) fn lowered_log1p(ctx: &mut Lowering<'_>, x: Value, aval: Aval) -> Value {
     by_form(ctx, ["log1p", "log_plus_one"], x, aval, log1p)
 }
 
-/// The operator with a name in JAX and one in StableHLO, by other operators where they
-/// are better.
+/// Emits the operator with the JAX name `label` and the StableHLO name `name`, or `form` for
+/// `f32` on CPUs.
 fn by_form(
     ctx: &mut Lowering<'_>,
     [label, name]: [&str; 2],
@@ -52,18 +51,18 @@ fn by_form(
     ctx.traced(label, &[x], &[aval.unplaced()], |args| vec![form(&args[0])])[0]
 }
 
-/// `coefficients[0] + coefficients[1]·x + …`.
+/// Evaluates the polynomial `coefficients[0] + coefficients[1]·x + …`.
 fn polynomial(x: &Array, coefficients: &[f64]) -> Array {
     let (last, others) = coefficients.split_last().expect("a coefficient");
     let start = x.full_like(*last);
     others.iter().rev().fold(start, |sum, &c| sum * x + c)
 }
 
-/// By `x = n·ln 2 + r` with `|r| ≤ ln 2 / 2`: `2ⁿ·(eʳ - 1) + (2ⁿ - 1)`.
+/// Computes `2ⁿ·(eʳ - 1) + (2ⁿ - 1)`, where `x = n·ln 2 + r` and `|r| ≤ ln 2 / 2`.
 fn expm1(x: &Array) -> Array {
-    // The upper part of ln 2 has so few bits that its products with n are exact.
+    // The upper part of ln 2 has few enough bits that its products with n are exact.
     const LN_2: [f64; 2] = [0.693_145_751_953_125, 1.428_606_765_330_187e-6];
-    // Below is -1, above infinity.
+    // The result is -1 below this range, and infinite above.
     let inside = x.maximum(-30.0).minimum(89.0);
     let n = (&inside * std::f64::consts::LOG2_E + 0.5).floor();
     let r = inside - &n * LN_2[0] - &n * LN_2[1];
@@ -76,16 +75,16 @@ fn expm1(x: &Array) -> Array {
         1.0 / 5040.0,
     ];
     let grown = &r + &r * &r * polynomial(&r, &series);
-    // 2ⁿ⁻¹, for 2¹²⁸ is no number: the exponent's bits of one that has no others.
+    // 2ⁿ⁻¹, since 2¹²⁸ is not representable: shifts the exponent into place.
     let bits = (n.astype(DType::I32) + 126).left_shift(23);
     let half = bits.bitcast_convert_type(DType::F32);
     let y = (&half * grown + (&half - 0.5)) * 2.0;
-    // Keeps the sign of zero, and halves of the least numbers from being zero.
+    // Preserves the sign of zero, and prevents halves of the smallest numbers from becoming zero.
     where_(&x.abs().lt(1e-8), x, y)
 }
 
-/// Near zero by `log(1 + x) = 2·artanh(s)` with `s = x / (2 + x)`, written so that `x`
-/// itself is the largest term; elsewhere rounding `1 + x` does no harm.
+/// Computes `log(1 + x) = 2·artanh(s)` with `s = x / (2 + x)` near zero, written so that `x`
+/// itself is the largest term; elsewhere rounding `1 + x` is accurate enough.
 fn log1p(x: &Array) -> Array {
     let s = x / &(x + 2.0);
     let square = s.square();

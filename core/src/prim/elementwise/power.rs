@@ -7,11 +7,11 @@ use crate::prim::{Avals, BatchAxis, Batched, Differentiation, Primitive, one};
 use crate::trace::bind1;
 use crate::{Array, Aval, IntoArray, ShapeError, ShardingRule};
 
-/// Floats to a power: of their own type, or integers.
+/// Raises floats to a power: floats of the same dtype, or integers.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Pow;
 
-/// The array with ones for zeros, whose logarithm is zero.
+/// Replaces zeros by ones, whose logarithm is zero.
 fn replace_zero(x: &Array) -> Array {
     x.eq(0).select(&x.ones_like(), x)
 }
@@ -72,12 +72,14 @@ impl Primitive for Pow {
 }
 
 impl Array {
-    /// The first to the power of the second, which are floats of one type.
+    /// Raises the first element to the power of the second, which must be floats of the same
+    /// dtype.
     ///
-    /// Operands are promoted to one type and broadcast together.
+    /// Operands are promoted to a common dtype and broadcast.
     ///
     /// # Panics
-    /// If the shapes do not broadcast, or the promoted type is no float.
+    /// Panics if the shapes do not broadcast, or if the promoted dtype is not a floating-point
+    /// dtype.
     #[track_caller]
     pub fn lax_pow(&self, other: impl IntoArray) -> Array {
         let (a, b) = crate::ops::promote("pow", self, &other.into_array());

@@ -1,4 +1,4 @@
-//! Choices between arrays: `select_n`, `clamp`; and conversions of type.
+//! Selection between arrays (`select_n`, `clamp`), and dtype conversion.
 
 use super::{add_tangents, batch_elementwise, broadcast_rule, infer_same, spread};
 use crate::lower::{Lowering, Value};
@@ -8,9 +8,8 @@ use crate::prim::{
 use crate::trace::bind1;
 use crate::{Array, Aval, DType, IntoArray, ShapeError, ShardingRule};
 
-/// Picks, for each element, one of several arrays of one shape and type: the
-/// first operand tells which (`false`/0 is the first case). The selector has
-/// the cases' shape or is 0-d.
+/// Selects, for each element, from one of several arrays of the same shape and dtype: the first
+/// operand is the index (`false`/0 selects the first case). It has the cases' shape or is 0-d.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct SelectN;
 
@@ -110,7 +109,7 @@ impl Primitive for SelectN {
             let types = [ins[0], ins[2], ins[1]];
             return vec![ctx.op1("select", &[args[0], args[2], args[1]], &types, outs[0], "")];
         }
-        // A cascade: the last case unless an earlier number matches.
+        // A cascade of selects: the last case, unless an earlier index matches.
         let which = ctx.broadcast_to(args[0], ins[0], outs[0]);
         let numbers = ins[0].with_shape(outs[0].shape());
         let mut chosen = args[args.len() - 1];
@@ -125,8 +124,8 @@ impl Primitive for SelectN {
     }
 }
 
-/// Limits each element to the interval between two bounds, which are 0-d or of
-/// the operand's shape. Operands: lower bound, array, upper bound.
+/// Clamps each element to the interval between two bounds, which are 0-d or have the operand's
+/// shape. The operands are lower bound, array, upper bound.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Clamp;
 
@@ -186,7 +185,7 @@ impl Primitive for Clamp {
         let args = spread(ctx, args, ins, outs[0]);
         let same = [outs[0]; 3];
         if outs[0].dtype() == DType::Bool {
-            // XLA has no such clamp where it meets one on its own.
+            // XLA does not support `clamp` of booleans outside larger computations.
             let low = ctx.op1("maximum", &args[..2], &same[..2], outs[0], "");
             return vec![ctx.op1("minimum", &[low, args[2]], &same[..2], outs[0], "")];
         }
@@ -194,10 +193,10 @@ impl Primitive for Clamp {
     }
 }
 
-/// Conversion of the element type.
+/// Converts the dtype.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct ConvertElementType {
-    /// The new type.
+    /// Dtype of the result.
     pub new_dtype: DType,
     /// Whether the result is weakly typed.
     pub weak_type: bool,
@@ -256,10 +255,10 @@ impl Primitive for ConvertElementType {
 }
 
 impl Array {
-    /// The array in another element type; itself, if it has that type.
+    /// Converts the array to another dtype; returns the array itself if it already has that
+    /// dtype.
     ///
-    /// Floats become integers by dropping the fraction; numbers become truth
-    /// values by comparing with zero.
+    /// Floats are truncated to integers; numbers become booleans by comparison with zero.
     #[track_caller]
     pub fn astype(&self, dtype: DType) -> Array {
         if let Some(l) = self.as_literal() {
@@ -281,18 +280,17 @@ impl Array {
         bind1(to, &[self])
     }
 
-    /// For truth values: `on_true` where the element is true, else `on_false`,
-    /// which have one type and the shape of `self` (or `self` is 0-d).
+    /// Selects from `on_true` where the boolean element is true, and from `on_false` otherwise.
+    /// Both have the same dtype and the shape of `self`, or `self` is 0-d.
     #[track_caller]
     pub(crate) fn select(&self, on_true: &Array, on_false: &Array) -> Array {
         bind1(SelectN, &[self, on_false, on_true])
     }
 
-    /// Limits each element to the interval from `lo` to `hi`.
+    /// Clamps each element to the interval from `lo` to `hi`.
     ///
     /// # Panics
-    /// If the bounds do not broadcast to the array's shape, or an operand is
-    /// complex.
+    /// Panics if the bounds do not broadcast to the array's shape, or if an operand is complex.
     #[track_caller]
     pub fn clip(&self, lo: impl IntoArray, hi: impl IntoArray) -> Array {
         let (lo, hi) = (lo.into_array(), hi.into_array());
@@ -301,11 +299,11 @@ impl Array {
     }
 }
 
-/// Picks from `on_true` where `condition` holds, else from `on_false`.
-/// Operands are promoted and broadcast together.
+/// Selects from `on_true` where `condition` is true, and from `on_false` otherwise. Operands are
+/// promoted and broadcast.
 ///
 /// # Panics
-/// If the shapes do not broadcast.
+/// Panics if the shapes do not broadcast.
 #[track_caller]
 pub fn where_(condition: &Array, on_true: impl IntoArray, on_false: impl IntoArray) -> Array {
     let (a, b) = crate::ops::promote("where", &on_true.into_array(), &on_false.into_array());

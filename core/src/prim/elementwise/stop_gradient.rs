@@ -6,7 +6,7 @@ use crate::prim::{Avals, BatchAxis, Batched, Differentiation, Primitive};
 use crate::trace::bind1;
 use crate::{Array, Aval, ShapeError, ShardingRule};
 
-/// The operand itself, with a tangent of zero.
+/// Returns the operand, with a tangent of zero.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct StopGradient;
 
@@ -32,8 +32,7 @@ impl Primitive for StopGradient {
 }
 
 impl Array {
-    /// The array as a constant to differentiation: derivatives do not flow
-    /// through it.
+    /// Returns the array as a constant for differentiation: derivatives do not flow through it.
     #[track_caller]
     pub fn stop_gradient(&self) -> Array {
         if !self.is_tracer() || !self.dtype().is_inexact() {

@@ -1,4 +1,4 @@
-//! Operators of one operand.
+//! Unary elementwise operators.
 
 use super::{Class, batch_elementwise, infer_same};
 use crate::checkify::Errors;
@@ -7,17 +7,17 @@ use crate::prim::{Avals, BatchAxis, Batched, Differentiation, Param, Primitive, 
 use crate::trace::bind1;
 use crate::{Array, Aval, DType, ShapeError, ShardingRule};
 
-/// A row of a table of unary operators, for tests and documentation.
+/// An entry of the table of unary operators, for tests and documentation.
 pub struct UnaryRow {
-    /// The struct that implements the primitive.
+    /// Struct that implements the primitive.
     pub ty: &'static str,
     /// Name in a jaxpr.
     pub name: &'static str,
-    /// Element types.
+    /// Supported dtypes.
     pub class: Class,
-    /// An interval on which the operator and its derivative are defined.
+    /// Interval on which the operator and its derivative are defined.
     pub domain: (f64, f64),
-    /// The operator.
+    /// Function that applies the operator.
     pub apply: fn(&Array) -> Array,
 }
 
@@ -46,7 +46,7 @@ macro_rules! unary {
         impl Primitive for $ty {
             fn name(&self) -> &'static str { $name }
             fn checks(&self) -> Errors {
-                // Steps have integers as results.
+                // Step functions return integers, so they cannot produce NaN.
                 match (Class::$class, self.differentiation()) {
                     (Class::Float | Class::Inexact, Differentiation::Jvp { .. }) => Errors::NAN,
                     _ => Errors::NONE,
@@ -72,10 +72,10 @@ macro_rules! unary {
         impl Array {
             $(#[$doc])*
             ///
-            /// Integers become floats first where the operator is one of floats.
+            /// Integers are converted to floats first if the operator only supports floats.
             ///
             /// # Panics
-            /// If the element type has no such operator.
+            /// Panics if the dtype is not supported.
             #[track_caller]
             pub fn $f(&self) -> Array {
                 let types: Types = types!($($($types)+)?);
@@ -86,18 +86,18 @@ macro_rules! unary {
                 bind1($ty, &[&x])
             }
         } )*
-        /// The table of unary operators.
+        /// Table of unary operators.
         pub const UNARY: &[UnaryRow] = &[$( UnaryRow {
             ty: stringify!($ty), name: $name, class: Class::$class, domain: ($lo, $hi), apply: Array::$f,
         } ),*];
     };
 }
 
-/// The types of an operator, other than those of its class.
+/// The result dtypes of an operator, if they are not those of its class.
 struct Types {
-    /// The element type of the result, for that of the operand.
+    /// Returns the dtype of the result, given that of the operand.
     result: fn(DType) -> DType,
-    /// Whether all elements of such a type are returned as they are, as by NumPy.
+    /// Returns whether arrays of a dtype are returned unchanged, as by NumPy.
     unchanged: fn(DType) -> bool,
 }
 
@@ -131,91 +131,91 @@ macro_rules! lowering {
 }
 
 unary! {
-    /// `-x`; unsigned integers wrap.
+    /// Computes `-x`; unsigned integers wrap.
     Neg negative "neg" {stablehlo "negate"} Number (-3.0, 3.0) [linear |ct: &Array| ct.negative()];
-    /// `-1`, `0` or `1`, the sign of `x`.
+    /// Computes the sign of `x`: `-1`, `0` or `1`.
     Sign sign "sign" {|ctx, x, _, to| ctx.sign(x, to)} Number (0.5, 3.0) [zero];
-    /// The magnitude of `x`.
+    /// Computes the absolute value of each element.
     Abs abs "abs" {stablehlo "abs"} Signed (0.5, 3.0) [|g, x, y| super::complex::abs_tangent(g, x, y)]
         {result: DType::real, unchanged: |dtype| dtype.is_unsigned() || dtype == DType::Bool};
-    /// `eˣ`.
+    /// Computes `eˣ`.
     Exp exp "exp" {stablehlo "exponential"} Inexact (-2.0, 2.0) [|g, x, y| g * y];
-    /// `2ˣ`.
+    /// Computes `2ˣ`.
     Exp2 exp2 "exp2" {|ctx, x, _, to| ctx.exp2(x, to)} Inexact (-2.0, 2.0)
         [|g, x, y| std::f64::consts::LN_2 * &(g * y)];
-    /// `eˣ - 1`, accurate near zero.
+    /// Computes `eˣ - 1`, accurate near zero.
     Expm1 expm1 "expm1" {|ctx, x, _, to| super::on_cpu::lowered_expm1(ctx, x, to)} Inexact (-2.0, 2.0) [|g, x, y| g * &(y + 1.0)];
-    /// The natural logarithm.
+    /// Computes the natural logarithm of each element.
     Log log "log" {stablehlo "log"} Inexact (0.3, 4.0) [|g, x, y| g / x];
-    /// `log(1 + x)`, accurate near zero.
+    /// Computes `log(1 + x)`, accurate near zero.
     Log1p log1p "log1p" {|ctx, x, _, to| super::on_cpu::lowered_log1p(ctx, x, to)} Inexact (-0.5, 3.0) [|g, x, y| g / &(x + 1.0)];
-    /// The square root.
+    /// Computes the square root of each element.
     Sqrt sqrt "sqrt" {stablehlo "sqrt"} Inexact (0.3, 4.0) [|g, x, y| g * &(0.5 / y)];
-    /// `1 / √x`.
+    /// Computes `1 / √x`.
     Rsqrt rsqrt "rsqrt" {stablehlo "rsqrt"} Inexact (0.3, 4.0) [|g, x, y| g * &(-0.5 * &(y / x))];
-    /// The cube root.
+    /// Computes the cube root of each element.
     Cbrt cbrt "cbrt" {stablehlo "cbrt"} Float (0.3, 4.0) [|g, x, y| g * &((1.0 / 3.0) * &y.integer_pow(-2))];
-    /// The sine of `x` in radians.
+    /// Computes the sine of `x` in radians.
     Sin sin "sin" {stablehlo "sine"} Inexact (-3.0, 3.0) [|g, x, y| g * &x.cos()];
-    /// The cosine of `x` in radians.
+    /// Computes the cosine of `x` in radians.
     Cos cos "cos" {stablehlo "cosine"} Inexact (-3.0, 3.0) [|g, x, y| (g * &x.sin()).negative()];
-    /// The tangent of `x` in radians.
+    /// Computes the tangent of `x` in radians.
     Tan tan "tan" {stablehlo "tan"} Inexact (-1.0, 1.0) [|g, x, y| g * &(1.0 + &y.square())];
-    /// The hyperbolic tangent.
+    /// Computes the hyperbolic tangent of each element.
     Tanh tanh "tanh" {stablehlo "tanh"} Inexact (-2.0, 2.0) [|g, x, y| &(g + &(g * y)) * &(1.0 - y)];
-    /// The hyperbolic sine.
+    /// Computes the hyperbolic sine of each element.
     Sinh sinh "sinh" {chlo "sinh"} Inexact (-2.0, 2.0) [|g, x, y| g * &x.cosh()];
-    /// The hyperbolic cosine.
+    /// Computes the hyperbolic cosine of each element.
     Cosh cosh "cosh" {chlo "cosh"} Inexact (-2.0, 2.0) [|g, x, y| g * &x.sinh()];
-    /// The inverse sine, in radians.
+    /// Computes the inverse sine of each element, in radians.
     Asin asin "asin" {chlo "asin"} Inexact (-0.8, 0.8) [|g, x, y| g * &(1.0f64 - &x.square()).rsqrt()];
-    /// The inverse cosine, in radians.
+    /// Computes the inverse cosine of each element, in radians.
     Acos acos "acos" {chlo "acos"} Inexact (-0.8, 0.8)
         [|g, x, y| g * &(1.0f64 - &x.square()).rsqrt().negative()];
-    /// The inverse tangent, in radians.
+    /// Computes the inverse tangent of each element, in radians.
     Atan atan "atan" {chlo "atan"} Inexact (-2.0, 2.0) [|g, x, y| g / &(1.0 + &x.square())];
-    /// The inverse hyperbolic sine.
+    /// Computes the inverse hyperbolic sine of each element.
     Asinh asinh "asinh" {chlo "asinh"} Inexact (-2.0, 2.0) [|g, x, y| g * &(&x.square() + 1.0).rsqrt()];
-    /// The inverse hyperbolic cosine.
+    /// Computes the inverse hyperbolic cosine of each element.
     Acosh acosh "acosh" {chlo "acosh"} Inexact (1.5, 4.0)
         [|g, x, y| g * &(&(x - 1.0).rsqrt() * &(x + 1.0).rsqrt())];
-    /// The inverse hyperbolic tangent.
+    /// Computes the inverse hyperbolic tangent of each element.
     Atanh atanh "atanh" {chlo "atanh"} Inexact (-0.8, 0.8) [|g, x, y| g / &(1.0 - &x.square())];
-    /// The logistic function `1 / (1 + e⁻ˣ)`.
+    /// Computes the logistic function `1 / (1 + e⁻ˣ)`.
     Logistic logistic "logistic" {stablehlo "logistic"} Inexact (-3.0, 3.0)
         [|g, x, y| g * &(y * &(1.0 - y))];
-    /// The error function.
+    /// Computes the error function of each element.
     Erf erf "erf" {|ctx, x, _, to| super::on_cpu::erf(ctx, x, to)} Float (-2.0, 2.0)
         [|g, x, y| std::f64::consts::FRAC_2_SQRT_PI * &(g * &x.square().negative().exp())];
-    /// `1 - erf(x)`, accurate for large `x`.
+    /// Computes `1 - erf(x)`, accurate for large `x`.
     Erfc erfc "erfc" {chlo "erfc"} Float (-2.0, 2.0)
         [|g, x, y| -std::f64::consts::FRAC_2_SQRT_PI * &(g * &x.square().negative().exp())];
-    /// The inverse of the error function.
+    /// Computes the inverse error function of each element.
     ErfInv erf_inv "erf_inv" {chlo "erf_inv"} Float (-0.8, 0.8)
         [|g, x, y| (std::f64::consts::PI.sqrt() / 2.0) * &(g * &y.square().exp())];
-    /// The logarithm of the gamma function's magnitude.
+    /// Computes the logarithm of the absolute value of the gamma function.
     Lgamma lgamma "lgamma" {chlo "lgamma"} Float (0.5, 4.0) [|g, x, y| g * &x.digamma()];
-    /// The derivative of [`lgamma`](Array::lgamma).
+    /// Computes the digamma function, the derivative of [`lgamma`](Array::lgamma).
     Digamma digamma "digamma" {chlo "digamma"} Float (0.5, 4.0)
         [|g, x, y| g * &x.ones_like().polygamma(x)];
-    /// `x²`.
+    /// Computes `x²`.
     Square square "square" {|ctx, x, _, to| ctx.same("multiply", &[x, x], to)} Number (-3.0, 3.0) [|g, x, y| g * &(2.0 * x)];
-    /// The largest integer not above `x`.
+    /// Rounds each element down to an integer.
     Floor floor "floor" {stablehlo "floor"} Float (0.1, 0.9) [zero]
         {result: |dtype| dtype, unchanged: |dtype| !dtype.is_inexact()};
-    /// The smallest integer not below `x`.
+    /// Rounds each element up to an integer.
     Ceil ceil "ceil" {stablehlo "ceil"} Float (0.1, 0.9) [zero]
         {result: |dtype| dtype, unchanged: |dtype| !dtype.is_inexact()};
-    /// Bits inverted; for truth values, negated.
+    /// Inverts the bits of each element; for booleans, logical not.
     Not bitwise_not "not" {stablehlo "not"} Bits (0.0, 9.0) [zero];
-    /// The number of one bits.
+    /// Computes the number of one bits of each element.
     PopulationCount population_count "population_count" {stablehlo "popcnt"} Integer (0.0, 9.0) [zero];
-    /// The number of leading zero bits.
+    /// Computes the number of leading zero bits of each element.
     Clz count_leading_zeros "clz" {|ctx, x, _, to| ctx.leading_zeros(x, to)} Integer (0.0, 9.0) [zero];
 }
 
 impl Lowering<'_> {
-    /// A unary operator of StableHLO.
+    /// Emits a unary StableHLO operator.
     fn unary(&mut self, name: &str, x: Value, from: Aval, to: Aval) -> Value {
         match from.dtype() == to.dtype() {
             true => self.same(name, &[x], to),
@@ -223,7 +223,7 @@ impl Lowering<'_> {
         }
     }
 
-    /// StableHLO has no sign of unsigned integers.
+    /// Emits the sign. StableHLO does not support `sign` of unsigned integers.
     fn sign(&mut self, x: Value, aval: Aval) -> Value {
         if !aval.dtype().is_unsigned() {
             return self.same("sign", &[x], aval);
@@ -232,8 +232,9 @@ impl Lowering<'_> {
         self.same("minimum", &[x, one], aval)
     }
 
-    /// XLA extends constants to 64 bits with their sign and then counts, so that a
-    /// negative one has less than no leading zeros: bits without a sign are counted.
+    /// Emits the number of leading zeros. XLA sign-extends constants to 64 bits before it counts,
+    /// which yields a negative number for a negative constant, so the bits are counted as
+    /// unsigned integers.
     fn leading_zeros(&mut self, x: Value, aval: Aval) -> Value {
         let bits = aval.with_dtype(match aval.dtype() {
             DType::I2 => DType::U2,
@@ -262,9 +263,9 @@ impl Lowering<'_> {
 /// How halves are rounded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum RoundingMethod {
-    /// Away from zero.
+    /// Rounds halves away from zero.
     AwayFromZero,
-    /// To the even neighbour, as IEEE 754 and NumPy do.
+    /// Rounds halves to the even neighbor, as IEEE 754 and NumPy do.
     ToNearestEven,
 }
 
@@ -310,7 +311,7 @@ impl Primitive for Round {
     }
 }
 
-/// `true` where `x` is neither infinite nor NaN.
+/// Returns whether `x` is neither infinite nor NaN.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct IsFinite;
 
@@ -353,7 +354,7 @@ impl Primitive for IsFinite {
     }
 }
 
-/// `xʸ` for a fixed integer `y`.
+/// Computes `xʸ` for a fixed integer `y`.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct IntegerPow(pub i32);
 
@@ -404,7 +405,7 @@ impl Primitive for IntegerPow {
         _: &[Aval],
         outs: &[Aval],
     ) -> Vec<Value> {
-        // Repeated squaring, as JAX does it.
+        // Repeated squaring, as in JAX.
         let aval = outs[0];
         let mut n = self.0.unsigned_abs();
         let mut base = args[0];
@@ -432,11 +433,11 @@ impl Primitive for IntegerPow {
 }
 
 impl Array {
-    /// The nearest integer, halves to the even neighbour, as NumPy rounds.
-    /// Integers are returned unchanged; both parts of complex numbers are rounded.
+    /// Rounds each element to the nearest integer; halves are rounded to the even neighbor, as in
+    /// NumPy. Integers are returned unchanged; both parts of complex numbers are rounded.
     ///
     /// # Panics
-    /// If the array holds booleans.
+    /// Panics if the dtype is `bool`.
     #[track_caller]
     pub fn round(&self) -> Array {
         if self.dtype().is_integer() {
@@ -445,33 +446,33 @@ impl Array {
         crate::ops::by_parts(self, |x| bind1(Round(RoundingMethod::ToNearestEven), &[x]))
     }
 
-    /// The nearest integer, halves as `method` says.
+    /// Rounds each element to the nearest integer; halves are rounded by `method`.
     ///
     /// # Panics
-    /// If the array holds no floats.
+    /// Panics if the dtype is not a floating-point dtype.
     #[track_caller]
     pub fn round_with(&self, method: RoundingMethod) -> Array {
         bind1(Round(method), &[self])
     }
 
-    /// `true` where the element is neither infinite nor NaN, in either part of a
-    /// complex number.
+    /// Returns whether each element is neither infinite nor NaN, in both parts of a complex
+    /// number.
     #[track_caller]
     pub fn is_finite(&self) -> Array {
         bind1(IsFinite, &[&self.to_inexact()])
     }
 
-    /// `true` where the element is NaN.
+    /// Returns whether each element is NaN.
     #[track_caller]
     pub fn is_nan(&self) -> Array {
         let x = self.to_inexact();
         x.ne(&x)
     }
 
-    /// Each element to the integer power `y`.
+    /// Raises each element to the integer power `y`.
     ///
     /// # Panics
-    /// If `y` is negative and the array holds integers.
+    /// Panics if `y` is negative and the dtype is an integer dtype.
     #[track_caller]
     pub fn integer_pow(&self, y: i32) -> Array {
         bind1(IntegerPow(y), &[self])

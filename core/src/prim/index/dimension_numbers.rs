@@ -1,45 +1,43 @@
-//! How the axes of gathers and scatters correspond.
+//! Dimension numbers of gathers and scatters.
 
 use crate::{Dims, ShapeError};
 use std::fmt;
 
-/// How the axes of a gather correspond. The last axis of the indices holds
-/// index vectors; its other axes are batch axes.
+/// The correspondence of the axes of a gather. The last axis of the indices contains index
+/// vectors; its other axes are batch axes.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
 pub struct GatherDimensionNumbers {
-    /// Axes of the result that run over the gathered slices, increasing.
+    /// Axes of the result that correspond to the axes of gathered slices, in increasing order.
     pub offset_dims: Dims,
-    /// Axes of the operand, of slice size 1, that the result lacks, increasing.
+    /// Axes of the operand with slice size 1 that the result omits, in increasing order.
     pub collapsed_slice_dims: Dims,
-    /// For each component of an index vector, the operand's axis.
+    /// Axis of the operand for each component of an index vector.
     pub start_index_map: Dims,
-    /// Axes of the operand that are batched together with the indices,
-    /// increasing.
+    /// Axes of the operand that are batched together with the indices, in increasing order.
     pub operand_batching_dims: Dims,
-    /// For each of `operand_batching_dims`, the axis of the indices.
+    /// Axis of the indices for each of `operand_batching_dims`.
     pub start_indices_batching_dims: Dims,
 }
 
-/// How the axes of a scatter correspond. The last axis of the indices holds
-/// index vectors; its other axes are batch axes.
+/// The correspondence of the axes of a scatter. The last axis of the indices contains index
+/// vectors; its other axes are batch axes.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
 pub struct ScatterDimensionNumbers {
-    /// Axes of the updates that run over the written windows, increasing.
+    /// Axes of the updates that correspond to the axes of written windows, in increasing order.
     pub update_window_dims: Dims,
-    /// Axes of the operand along which a window has size 1 and that the
-    /// updates lack, increasing.
+    /// Axes of the operand along which a window has size 1 and that the updates omit, in
+    /// increasing order.
     pub inserted_window_dims: Dims,
-    /// For each component of an index vector, the operand's axis.
+    /// Axis of the operand for each component of an index vector.
     pub scatter_dims_to_operand_dims: Dims,
-    /// Axes of the operand that are batched together with the indices,
-    /// increasing.
+    /// Axes of the operand that are batched together with the indices, in increasing order.
     pub operand_batching_dims: Dims,
-    /// For each of `operand_batching_dims`, the axis of the indices.
+    /// Axis of the indices for each of `operand_batching_dims`.
     pub scatter_indices_batching_dims: Dims,
 }
 
 impl ScatterDimensionNumbers {
-    /// The gather that reads what the scatter writes.
+    /// Returns the gather that reads the elements that the scatter writes.
     pub fn inverse(&self) -> GatherDimensionNumbers {
         GatherDimensionNumbers {
             offset_dims: self.update_window_dims.clone(),
@@ -52,7 +50,7 @@ impl ScatterDimensionNumbers {
 }
 
 impl GatherDimensionNumbers {
-    /// The scatter that writes what the gather reads.
+    /// Returns the scatter that writes the elements that the gather reads.
     pub fn inverse(&self) -> ScatterDimensionNumbers {
         ScatterDimensionNumbers {
             update_window_dims: self.offset_dims.clone(),
@@ -64,15 +62,14 @@ impl GatherDimensionNumbers {
     }
 }
 
-/// What becomes of indices that are out of bounds.
+/// How out-of-bounds indices are handled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum GatherScatterMode {
-    /// The caller promises that there are none; what happens otherwise is the
-    /// compiler's choice.
+    /// The caller asserts that there are none; otherwise the result is unspecified.
     PromiseInBounds,
-    /// They are moved to the nearest index in bounds.
+    /// They are clamped to the nearest index in bounds.
     Clip,
-    /// Reads give the fill value, writes are dropped.
+    /// Reads return the fill value, writes are dropped.
     FillOrDrop,
 }
 
@@ -97,7 +94,7 @@ fn tuple(dims: &Dims) -> String {
 }
 
 impl fmt::Display for GatherDimensionNumbers {
-    /// As JAX prints it.
+    /// Formats the numbers like JAX.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
@@ -113,7 +110,7 @@ impl fmt::Display for GatherDimensionNumbers {
 }
 
 impl fmt::Display for ScatterDimensionNumbers {
-    /// As JAX prints it.
+    /// Formats the numbers like JAX.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,

@@ -1,4 +1,4 @@
-//! `dynamic_slice`: a box of fixed size at a computed place.
+//! `dynamic_slice`: a slice of fixed size at a computed position.
 
 use super::{Gather, GatherDimensionNumbers, GatherScatterMode, check_starts, stack_starts};
 use crate::checkify::Errors;
@@ -9,11 +9,11 @@ use crate::prim::{
 use crate::trace::bind1;
 use crate::{Array, Aval, Dims, IntoArray, ShapeError, ShardingRule};
 
-/// A box of `slice_sizes` of the first operand. The other operands are its
-/// start along each axis, moved so that the box is within the array.
+/// Returns a slice of `slice_sizes` of the first operand. The other operands are its start index
+/// along each axis, clamped so that the slice is within the array.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct DynamicSlice {
-    /// The size of the box along each axis.
+    /// Size of the slice along each axis.
     pub slice_sizes: Dims,
 }
 
@@ -110,9 +110,9 @@ impl Primitive for DynamicSlice {
 }
 
 impl Array {
-    /// A box of `slice_sizes` that starts at `starts`, one scalar integer for
-    /// each axis. Negative starts count from the end; the box is moved to lie
-    /// within the array (`jax.lax.dynamic_slice`).
+    /// Returns a slice of `slice_sizes` that starts at `starts`, one scalar integer for each
+    /// axis. Negative starts count from the end; the slice is moved to lie within the array
+    /// (`jax.lax.dynamic_slice`).
     ///
     /// ```no_run
     /// use ramie_core::Array;
@@ -121,8 +121,8 @@ impl Array {
     /// ```
     ///
     /// # Panics
-    /// Unless there is one scalar integer start and one size per axis, and the
-    /// box fits into the array.
+    /// Panics unless there is one scalar integer start and one size per axis, and the slice fits
+    /// into the array.
     #[track_caller]
     pub fn dynamic_slice<S: IntoArray + Clone>(
         &self,
@@ -136,12 +136,12 @@ impl Array {
         bind1(DynamicSlice { slice_sizes }, &args)
     }
 
-    /// `size` elements of one axis from `start` on; see
+    /// Returns `size` elements along one axis from `start` on; see
     /// [`dynamic_slice`](Array::dynamic_slice).
     ///
     /// # Panics
-    /// If the axis is out of range or shorter than `size`, or `start` is not a
-    /// scalar integer.
+    /// Panics if the axis is out of range or shorter than `size`, or if `start` is not a scalar
+    /// integer.
     #[track_caller]
     pub fn dynamic_slice_in_dim(&self, start: impl IntoArray, size: usize, axis: isize) -> Array {
         let axis = self.axis("dynamic_slice_in_dim", axis);

@@ -1,4 +1,4 @@
-//! `dynamic_update_slice`: a box written at a computed place.
+//! `dynamic_update_slice`: writes a slice at a computed position.
 
 use super::{
     GatherScatterMode, Scatter, ScatterDimensionNumbers, ScatterMethod, check_starts, stack_starts,
@@ -11,8 +11,8 @@ use crate::prim::{
 use crate::trace::bind1;
 use crate::{Array, Aval, Dims, IntoArray, ShapeError, ShardingRule};
 
-/// The first operand with the box at a computed place replaced by the second.
-/// The other operands are its start along each axis, moved so that the box is
+/// Returns the first operand with the slice at a computed position replaced by the second
+/// operand. The other operands are its start index along each axis, clamped so that the slice is
 /// within the array.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct DynamicUpdateSlice;
@@ -134,9 +134,9 @@ impl Primitive for DynamicUpdateSlice {
 }
 
 impl Array {
-    /// The array with the box that starts at `starts` replaced by `update`, one
-    /// scalar integer for each axis. Negative starts count from the end; the
-    /// box is moved to lie within the array (`jax.lax.dynamic_update_slice`).
+    /// Returns the array with the slice that starts at `starts`, one scalar integer for each
+    /// axis, replaced by `update`. Negative starts count from the end; the slice is moved to lie
+    /// within the array (`jax.lax.dynamic_update_slice`).
     ///
     /// ```no_run
     /// use ramie_core::Array;
@@ -146,8 +146,8 @@ impl Array {
     /// ```
     ///
     /// # Panics
-    /// Unless there is one scalar integer start per axis, `update` fits into
-    /// the array, and its type is one that the array's takes up.
+    /// Panics unless there is one scalar integer start per axis, `update` fits into the array,
+    /// and its dtype can be converted to the array's.
     #[track_caller]
     pub fn dynamic_update_slice<S: IntoArray + Clone>(
         &self,
@@ -161,12 +161,12 @@ impl Array {
         bind1(DynamicUpdateSlice, &args)
     }
 
-    /// The array with the elements of one axis from `start` on replaced by
-    /// `update`; see [`dynamic_update_slice`](Array::dynamic_update_slice).
+    /// Returns the array with the elements along one axis from `start` on replaced by `update`;
+    /// see [`dynamic_update_slice`](Array::dynamic_update_slice).
     ///
     /// # Panics
-    /// If the axis is out of range, `start` is not a scalar integer, or
-    /// `update` does not fit.
+    /// Panics if the axis is out of range, if `start` is not a scalar integer, or if `update`
+    /// does not fit.
     #[track_caller]
     pub fn dynamic_update_slice_in_dim(
         &self,

@@ -1,4 +1,4 @@
-//! `gather`: slices at places given by an array of index vectors.
+//! `gather`: slices at positions given by an array of index vectors.
 
 use super::dimension_numbers::{check_batching, check_dims, check_disjoint};
 use super::{
@@ -12,26 +12,26 @@ use crate::prim::{
 use crate::trace::bind1;
 use crate::{Array, Aval, DType, Dims, Literal, ShapeError, ShardingRule};
 
-/// Slices of the first operand, one for each index vector along the last axis
-/// of the second.
+/// Gathers slices of the first operand, one for each index vector along the last axis of the
+/// second.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Gather {
-    /// How the axes correspond.
+    /// Correspondence of the axes.
     pub dimension_numbers: GatherDimensionNumbers,
-    /// The size of a slice along each axis of the operand.
+    /// Size of a slice along each axis of the operand.
     pub slice_sizes: Dims,
-    /// What becomes of indices out of bounds.
+    /// How out-of-bounds indices are handled.
     pub mode: GatherScatterMode,
-    /// The caller promises that the index vectors are sorted.
+    /// Asserts that the index vectors are sorted.
     pub indices_are_sorted: bool,
-    /// The caller promises that the slices do not overlap.
+    /// Asserts that the slices do not overlap.
     pub unique_indices: bool,
-    /// What is read out of bounds; by default NaN, the smallest signed or the
-    /// largest unsigned integer, or true.
+    /// Value of out-of-bounds reads. Defaults to NaN, the smallest signed or the largest unsigned
+    /// integer, or true.
     pub fill_value: Option<Literal>,
 }
 
-/// What a gather reads out of bounds unless it is told.
+/// Returns the default value of out-of-bounds reads.
 fn default_fill(dtype: DType) -> Literal {
     let bits = dtype.bits() as u32;
     match dtype {
@@ -43,8 +43,7 @@ fn default_fill(dtype: DType) -> Literal {
 }
 
 impl Gather {
-    /// A gather without promises that clamps nothing and fills nothing: indices
-    /// must be in bounds.
+    /// Creates a gather without assertions about the order of indices. Indices must be in bounds.
     pub fn new(dimension_numbers: GatherDimensionNumbers, slice_sizes: &[usize]) -> Gather {
         Gather {
             dimension_numbers,
@@ -56,13 +55,13 @@ impl Gather {
         }
     }
 
-    /// The same with another treatment of indices out of bounds.
+    /// Sets how out-of-bounds indices are handled.
     #[must_use]
     pub fn mode(self, mode: GatherScatterMode) -> Gather {
         Gather { mode, ..self }
     }
 
-    /// The tangents of what is read.
+    /// Gathers the tangents of the slices.
     fn of_tangent(&self, tangent: &Array, indices: &Array) -> Array {
         let fill_value = self
             .fill_value
@@ -168,7 +167,7 @@ impl Primitive for Gather {
             let limit = if dropped(&d) { 1 } else { operand.shape()[d] };
             let collapsed = numbers.collapsed_slice_dims.contains(&d);
             let fits = sizes[d] <= limit && (!collapsed || sizes[d] == 1);
-            // A gather of nothing may name slices that its operand lacks.
+            // A gather without index vectors may have slices larger than its operand.
             let empty = indices.size() == 0 && !dropped(&d);
             let readable = sizes[d] <= operand.shape()[d] || indices.size() == 0;
             if !(fits || empty) || !readable {
@@ -223,7 +222,7 @@ impl Primitive for Gather {
         let numbers = &self.dimension_numbers;
         let mut gather = self.clone();
         let (operand, indices) = match (axes[0], axes[1]) {
-            // Slices take in the whole batch.
+            // Slices include the whole batch.
             (Some(axis), None) => {
                 gather.slice_sizes.insert(0, size);
                 gather.dimension_numbers = GatherDimensionNumbers {
@@ -235,7 +234,7 @@ impl Primitive for Gather {
                 };
                 (args[0].move_axis(axis as isize, 0), args[1].clone())
             }
-            // More index vectors into the same array.
+            // The indices have more index vectors into the same array.
             (None, Some(axis)) => {
                 gather.dimension_numbers.offset_dims = shifted(&numbers.offset_dims);
                 gather.dimension_numbers.start_indices_batching_dims =
@@ -313,7 +312,7 @@ impl Primitive for Gather {
 }
 
 impl Gather {
-    /// Which index vectors name a slice within the operand.
+    /// Emits which index vectors refer to a slice within the operand.
     fn in_bounds(&self, ctx: &mut Lowering<'_>, indices: Value, ins: &[Aval]) -> (Value, Aval) {
         let wide = ins[1].dtype().bits() == 64;
         let dtype = if wide { DType::I64 } else { DType::I32 };
@@ -350,13 +349,13 @@ impl Gather {
     }
 }
 
-/// A truth value as Python writes it.
+/// Formats a boolean as in Python.
 pub(super) fn python(value: bool) -> &'static str {
     if value { "True" } else { "False" }
 }
 
-/// The body of a `#stablehlo.gather` or `#stablehlo.scatter` attribute, empty
-/// lists left out.
+/// Formats the body of a `#stablehlo.gather` or `#stablehlo.scatter` attribute, without empty
+/// lists.
 pub(super) fn attribute(lists: &[(&str, &Dims)], index_vector_dim: usize) -> String {
     let mut items: Vec<String> = lists
         .iter()
@@ -386,12 +385,12 @@ pub(super) fn check_indices(indices: Aval, length: usize) -> Result<(), ShapeErr
 }
 
 impl Array {
-    /// Slices of the array, one for each index vector along the last axis of
-    /// `indices` (`jax.lax.gather`). Indexing ([`index`](Array::index)) and
-    /// [`take`](Array::take) are more convenient.
+    /// Gathers slices of the array, one for each index vector along the last axis of `indices`
+    /// (`jax.lax.gather`). Indexing ([`index`](Array::index)) and [`take`](Array::take) are more
+    /// convenient.
     ///
     /// # Panics
-    /// If `indices` are not integers, or the dimension numbers do not fit.
+    /// Panics if `indices` are not integers, or if the dimension numbers do not fit.
     #[track_caller]
     pub fn gather(&self, indices: &Array, gather: Gather) -> Array {
         let fill_value = match gather.mode {

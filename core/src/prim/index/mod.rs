@@ -1,5 +1,4 @@
-//! Primitives that read and write parts of an array at places that are
-//! computed.
+//! Primitives that read and write parts of arrays at computed positions.
 
 mod dimension_numbers;
 mod dynamic_slice;
@@ -19,8 +18,8 @@ use crate::lower::{Lowering, Value};
 use crate::ops::index_dtype;
 use crate::{Array, Aval, DType, Dims, ShapeError, iinfo};
 
-/// Checks that the operands after the first `skip` are one scalar integer per
-/// axis of the first, all of one type.
+/// Checks that the operands after the first `skip` are one scalar integer per axis of the first,
+/// all of the same type.
 fn check_starts(args: &[Aval], skip: usize) -> Result<(), ShapeError> {
     let (operand, starts) = (args[0], &args[skip..]);
     if starts.len() != operand.ndim() {
@@ -42,8 +41,8 @@ fn check_starts(args: &[Aval], skip: usize) -> Result<(), ShapeError> {
     Ok(())
 }
 
-/// Start indices of one example, each with its batch axis, as one array of
-/// index vectors and its batch axis.
+/// Stacks the start indices of one example, each with its batch axis, into one array of index
+/// vectors; also returns its batch axis.
 fn stack_starts(starts: &[Array], axes: &[Option<usize>], size: usize) -> (Array, Option<usize>) {
     if starts.is_empty() {
         return (Array::zeros(&[0], DType::I32), None);
@@ -62,8 +61,8 @@ fn stack_starts(starts: &[Array], axes: &[Option<usize>], size: usize) -> (Array
     (indices, is_batched.then_some(0))
 }
 
-/// Integer scalars as start indices of one type, negative ones counted from
-/// the end where `wrap` is set.
+/// Converts integer scalars to start indices of one dtype; negative ones are counted from the end
+/// if `wrap` is set.
 #[track_caller]
 fn start_indices(operation: &str, operand: &Array, starts: &[Array], wrap: bool) -> Vec<Array> {
     assert!(
@@ -93,7 +92,7 @@ fn start_indices(operation: &str, operand: &Array, starts: &[Array], wrap: bool)
                 if wrap && value < 0 {
                     value += size as i64;
                 }
-                // A narrow type might not hold the size.
+                // A narrow dtype may not be able to represent the size.
                 let aval = literal.aval();
                 let narrow = aval.weak_type() || aval.dtype().bits() < 32;
                 let dtype = if narrow { DType::I32 } else { aval.dtype() };
@@ -110,13 +109,13 @@ fn start_indices(operation: &str, operand: &Array, starts: &[Array], wrap: bool)
     crate::ops::promote_all(operation, &starts)
 }
 
-/// Indices with negative ones counted from the end of an axis of `size`.
+/// Returns indices with negative ones counted from the end of an axis of `size`.
 #[track_caller]
 pub(crate) fn wrap_negative(indices: &Array, size: usize) -> Array {
     if indices.dtype().is_unsigned() {
         return indices.clone();
     }
-    // A narrow type might not hold the size.
+    // A narrow dtype may not be able to represent the size.
     let dtype = index_dtype(indices.dtype(), std::iter::once(size));
     let indices = &match indices.dtype().bits() < dtype.bits() {
         true => indices.astype(dtype),
@@ -125,8 +124,8 @@ pub(crate) fn wrap_negative(indices: &Array, size: usize) -> Array {
     crate::where_(&indices.lt(0), indices + size, indices)
 }
 
-/// Indices into an axis of `size` as integers of the signed type `dtype`. What
-/// `dtype` cannot represent stays out of bounds.
+/// Converts indices into an axis of `size` to the signed `dtype`. Indices that `dtype` cannot
+/// represent remain out of bounds.
 #[track_caller]
 pub(crate) fn signed_indices(indices: &Array, size: usize, dtype: DType) -> Array {
     let own = indices.dtype();
@@ -138,8 +137,8 @@ pub(crate) fn signed_indices(indices: &Array, size: usize, dtype: DType) -> Arra
 }
 
 impl Lowering<'_> {
-    /// Indices into an operand in 64 bits, if an axis is longer than 32 bits count:
-    /// XLA compares them with the sizes in their own type.
+    /// Converts indices into an operand to 64 bits if an axis is too long for 32 bits: XLA
+    /// compares indices with sizes in the indices' dtype.
     fn indices_into(&mut self, operand: Aval, indices: Value, aval: Aval) -> (Value, Aval) {
         let dtype = index_dtype(aval.dtype(), operand.shape().iter().copied());
         match aval.dtype().bits() < 64 && dtype == DType::I64 {
@@ -148,7 +147,7 @@ impl Lowering<'_> {
         }
     }
 
-    /// [`indices_into`](Self::indices_into) for the operands after the first `skip`.
+    /// Same as [`indices_into`](Self::indices_into), for the operands after the first `skip`.
     fn starts_into(
         &mut self,
         skip: usize,
@@ -164,12 +163,12 @@ impl Lowering<'_> {
     }
 }
 
-/// The dims moved past a new axis in front.
+/// Returns the dims shifted by a new axis in front.
 fn shifted(dims: &Dims) -> Dims {
     dims.iter().map(|d| d + 1).collect()
 }
 
-/// The dims moved past a new axis in front, and that axis before them.
+/// Returns the dims shifted by a new axis in front, preceded by that axis.
 fn shifted_after(dims: &Dims) -> Dims {
     std::iter::once(0).chain(shifted(dims)).collect()
 }

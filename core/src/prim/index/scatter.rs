@@ -1,5 +1,5 @@
-//! The `scatter` family: windows written, or combined with what is there, at
-//! places given by an array of index vectors.
+//! The `scatter` family: writes windows at positions given by an array of index vectors, or
+//! combines them with the existing elements.
 
 use super::dimension_numbers::{check_batching, check_dims, check_disjoint};
 use super::gather::{attribute, check_indices, python};
@@ -19,42 +19,41 @@ use crate::{Array, Aval, DType, Dims, ShapeError, ShardingRule};
 use std::panic::Location;
 use std::sync::{Arc, Mutex};
 
-/// How a written element meets the one that is there.
+/// How an update is combined with the existing element.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum ScatterMethod {
-    /// It replaces it (`scatter`).
+    /// Replaces the element (`scatter`).
     Set,
-    /// It is added (`scatter-add`).
+    /// Adds to the element (`scatter-add`).
     Add,
-    /// It is subtracted (`scatter-sub`).
+    /// Subtracts from the element (`scatter-sub`).
     Sub,
-    /// It is multiplied (`scatter-mul`).
+    /// Multiplies the element (`scatter-mul`).
     Mul,
-    /// The smaller stays (`scatter-min`).
+    /// Keeps the minimum (`scatter-min`).
     Min,
-    /// The larger stays (`scatter-max`).
+    /// Keeps the maximum (`scatter-max`).
     Max,
 }
 
-/// Writes windows of the third operand into the first, one for each index
-/// vector along the last axis of the second. Windows that reach out of bounds
-/// are moved or dropped whole.
+/// Writes windows of the third operand into the first, one for each index vector along the last
+/// axis of the second. Windows that are partly out of bounds are clamped or dropped as a whole.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Scatter {
-    /// How a written element meets the one that is there.
+    /// How updates are combined with existing elements.
     pub method: ScatterMethod,
-    /// How the axes correspond.
+    /// Correspondence of the axes.
     pub dimension_numbers: ScatterDimensionNumbers,
-    /// What becomes of indices out of bounds.
+    /// How out-of-bounds indices are handled.
     pub mode: GatherScatterMode,
-    /// The caller promises that the index vectors are sorted.
+    /// Asserts that the index vectors are sorted.
     pub indices_are_sorted: bool,
-    /// The caller promises that the windows do not overlap.
+    /// Asserts that the windows do not overlap.
     pub unique_indices: bool,
 }
 
 impl Scatter {
-    /// A scatter without promises, which drops what is out of bounds.
+    /// Creates a scatter without assertions about indices, which drops out-of-bounds updates.
     pub fn new(method: ScatterMethod, dimension_numbers: ScatterDimensionNumbers) -> Scatter {
         Scatter {
             method,
@@ -65,7 +64,7 @@ impl Scatter {
         }
     }
 
-    /// The size of a window along each axis of an operand of `rank` axes.
+    /// Returns the size of a window along each axis of an operand of `rank` axes.
     pub(crate) fn window(&self, rank: usize, updates: &[usize]) -> Dims {
         let numbers = &self.dimension_numbers;
         let mut sizes = numbers.update_window_dims.iter().map(|&d| updates[d]);
@@ -80,15 +79,15 @@ impl Scatter {
             .collect()
     }
 
-    /// Whether the updates lack this axis of the operand.
+    /// Returns whether the updates omit this axis of the operand.
     fn lacks(&self, axis: usize) -> bool {
         let numbers = &self.dimension_numbers;
         numbers.inserted_window_dims.contains(&axis)
             || numbers.operand_batching_dims.contains(&axis)
     }
 
-    /// The program that combines two elements of a type, as a parameter of the
-    /// primitive. Equal programs are one, and are printed once.
+    /// Returns the program that combines two elements of a dtype, as a parameter of the
+    /// primitive. Equal programs are shared, and printed once.
     fn update_jaxpr(&self, dtype: DType) -> Param {
         type Programs = FastMap<(ScatterMethod, DType), Arc<Jaxpr>>;
         static PROGRAMS: Mutex<Option<Programs>> = Mutex::new(None);
@@ -109,7 +108,7 @@ impl Scatter {
     }
 }
 
-/// The program of one primitive on two scalars.
+/// Returns the program of one primitive on two scalars.
 fn combination(primitive: Arc<dyn Primitive>, scalar: Aval) -> Jaxpr {
     let [a, b, out] = [Var(0), Var(1), Var(2)];
     let eqn = Eqn {
@@ -276,7 +275,7 @@ impl Primitive for Scatter {
             scatter_indices_batching_dims: numbers.scatter_indices_batching_dims.clone(),
         };
         let indices = match axes[1] {
-            // Windows take in the whole batch.
+            // Windows include the whole batch.
             None => {
                 dimension_numbers.update_window_dims = shifted_after(&numbers.update_window_dims);
                 args[1].clone()
@@ -347,7 +346,7 @@ impl Primitive for Scatter {
 }
 
 impl Scatter {
-    /// The indices moved so that every window is within the operand.
+    /// Emits the indices, clamped so that every window is within the operand.
     fn clamp(&self, ctx: &mut Lowering<'_>, indices: Value, ins: &[Aval]) -> Value {
         let aval = ins[1].strong();
         let window = self.window(ins[0].ndim(), ins[2].shape());
@@ -368,13 +367,13 @@ impl Scatter {
 }
 
 impl Array {
-    /// The array with windows of `updates` written into it, one for each index
-    /// vector along the last axis of `indices` (`jax.lax.scatter` and its
-    /// kin). Indexed updates ([`at`](Array::at)) are more convenient.
+    /// Writes windows of `updates` into the array, one for each index vector along the last axis
+    /// of `indices` (`jax.lax.scatter` and related functions). Indexed updates
+    /// ([`at`](Array::at)) are more convenient.
     ///
     /// # Panics
-    /// If `indices` are not integers, the types of the array and the updates
-    /// differ, or the dimension numbers do not fit.
+    /// Panics if `indices` are not integers, if the dtypes of the array and the updates differ,
+    /// or if the dimension numbers do not fit.
     #[track_caller]
     pub fn scatter(&self, indices: &Array, updates: &Array, scatter: Scatter) -> Array {
         bind1(scatter, &[self, indices, updates])

@@ -83,8 +83,8 @@ impl Scatter {
         }
     }
 
-    /// The gather of what the scatter writes, in the shape of the updates;
-    /// zero where nothing is written.
+    /// Gathers the elements that the scatter writes, in the shape of the updates; zero where
+    /// nothing is written.
     fn read(&self, from: &Array, indices: &Array, updates: Aval) -> Array {
         let fill = self.mode == GatherScatterMode::FillOrDrop;
         let gather = Gather {
@@ -112,8 +112,8 @@ impl Scatter {
         vec![operand, None, updates]
     }
 
-    /// Where updates tie with each other or with the element that is there,
-    /// each gets an equal share.
+    /// Computes the tangent of a minimum or maximum. Updates that are equal to each other or to
+    /// the existing element get equal shares.
     fn extremal_tangent(
         &self,
         primals: &[Array],
@@ -146,10 +146,10 @@ impl Scatter {
         Some(bind1(add, &[&base, indices, &change]))
     }
 
-    /// Values and tangents of a scatter whose windows may overlap, where it is
-    /// open which update stays. Every update gets a number; the numbers are
-    /// scattered, which shows who stayed; values and tangents of all others
-    /// are made zero, and the rest is added up.
+    /// Computes values and tangents of a scatter whose windows may overlap, for which it is
+    /// unspecified which update wins. Every update gets a number, and the numbers are scattered
+    /// to find the winners; values and tangents of all others are set to zero, and the rest is
+    /// added.
     fn overlapping(
         &self,
         primals: &[Array],

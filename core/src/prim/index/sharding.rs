@@ -1,5 +1,5 @@
-//! How gathers and scatters are sharded: along batches and whole slices, where
-//! no device needs the elements of another.
+//! Sharding rules of gathers and scatters: they may be sharded along batch axes and whole slices,
+//! so that no device needs the elements of another.
 
 use super::{Gather, Scatter};
 use crate::sharding::{PartitionSpec, SpecEntry};
@@ -9,8 +9,8 @@ fn sharded(entry: &SpecEntry) -> bool {
     !entry.axes().is_empty()
 }
 
-/// The one sharding of dimensions that run together, if they agree; those that
-/// are whole agree with all.
+/// Returns the common sharding of corresponding dimensions, if they agree; unsharded dimensions
+/// agree with all.
 fn agreed<'a>(entries: impl IntoIterator<Item = &'a SpecEntry>) -> Option<SpecEntry> {
     let mut found = SpecEntry::None;
     for entry in entries.into_iter().filter(|e| sharded(e)) {
@@ -23,9 +23,9 @@ fn agreed<'a>(entries: impl IntoIterator<Item = &'a SpecEntry>) -> Option<SpecEn
 }
 
 impl Gather {
-    /// Batch dimensions of the indices are those of the result, and so are
-    /// dimensions of the operand that are taken whole. Dimensions that are indexed
-    /// must be whole on every device.
+    /// Implements the sharding rule of gathers. Batch dimensions of the indices, and dimensions
+    /// of the operand that slices cover completely, correspond to those of the result. Indexed
+    /// dimensions must not be sharded.
     pub(super) fn rule(
         &self,
         operand: Aval,
@@ -77,9 +77,9 @@ impl Gather {
 }
 
 impl Scatter {
-    /// The result is sharded as the operand is: batch dimensions and windows
-    /// that are whole agree between all three, and dimensions that are indexed
-    /// must be whole on every device.
+    /// Implements the sharding rule of scatters. The result is sharded like the operand: batch
+    /// dimensions and complete windows agree between all three arrays, and indexed dimensions
+    /// must not be sharded.
     pub(super) fn rule(
         &self,
         operand: Aval,
@@ -104,7 +104,7 @@ impl Scatter {
         let n = &self.dimension_numbers;
         let (of, at, by) = (operand.spec(), indices.spec(), updates.spec());
         let mut out: Vec<SpecEntry> = (0..operand.ndim()).map(|d| of.entry(d).clone()).collect();
-        // Dimensions of the updates that are not windows are those of the indices.
+        // Dimensions of the updates that are not windows correspond to those of the indices.
         let queries: Dims = (0..updates.ndim())
             .filter(|d| !n.update_window_dims.contains(d))
             .collect();

@@ -7,9 +7,9 @@ use crate::lower::{Lowering, Value};
 use crate::prim::{Avals, BatchAxis, Batched, Differentiation, Primitive, one};
 use crate::{Array, Aval, DType, Scalar, ShapeError, ShardingRule};
 
-/// The lower triangular `L` with `A = L Lᴴ`, from the lower triangle of `A`.
-/// The elements above its diagonal are unspecified. A matrix that is not positive
-/// definite gives NaN everywhere.
+/// Computes the lower triangular `L` with `A = L Lᴴ`, from the lower triangle of `A`. The
+/// elements above its diagonal are unspecified. If a matrix is not positive definite, all
+/// elements are NaN.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Cholesky;
 
@@ -56,7 +56,7 @@ impl Primitive for Cholesky {
         if !outs[0].dtype().is_complex() {
             return vec![factor];
         }
-        // XLA's NaN has an imaginary part of 0.
+        // The imaginary part of XLA's NaN is 0.
         let aval = outs[0].strong();
         let unknown = ctx.compare("NE", [factor, factor], aval);
         let nan = ctx.splat(Scalar::Complex(f64::NAN, f64::NAN), aval);

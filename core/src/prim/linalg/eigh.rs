@@ -1,5 +1,4 @@
-//! Eigenvalues and eigenvectors of Hermitian matrices: symmetric ones, if they are
-//! real.
+//! Eigenvalues and eigenvectors of Hermitian (or real symmetric) matrices.
 
 use super::jacobi::{Rotation, halves, moved_on, or_nan, phase, scale, sweeps};
 use super::{batch_in_front, real, square, with_last};
@@ -11,11 +10,11 @@ use crate::lower::{Lowering, Value};
 use crate::prim::{Avals, BatchAxis, Batched, Differentiation, Param, Primitive};
 use crate::{Array, Aval, DType, ShapeError, ShardingRule, concatenate, where_};
 
-/// Orthonormal eigenvectors of Hermitian matrices, as columns, and their
-/// eigenvalues in increasing order.
+/// Computes orthonormal eigenvectors of Hermitian matrices, as columns, and their eigenvalues in
+/// increasing order.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Eigh {
-    /// Whether the lower triangle is read, or the upper one.
+    /// Whether the lower triangle is used, instead of the upper one.
     pub lower: bool,
 }
 
@@ -41,9 +40,8 @@ impl Primitive for Eigh {
         Ok(ShardingRule::batch(args, outs, &[2]))
     }
     fn differentiation(&self) -> Differentiation<'_> {
-        // Perturbation theory for eigenvalues that are apart: w' is the diagonal
-        // of Vᴴ A' V, and V' = V (F ∘ Vᴴ A' V) with F = 1 / (wⱼ - wᵢ) off the
-        // diagonal.
+        // Perturbation theory for distinct eigenvalues: w' is the diagonal of Vᴴ A' V, and V' = V
+        // (F ∘ Vᴴ A' V) with F = 1 / (wⱼ - wᵢ) off the diagonal.
         Differentiation::jvp(|_, tangents, results| {
             let Some(tangent) = &tangents[0] else {
                 return vec![None, None];
@@ -74,8 +72,7 @@ impl Primitive for Eigh {
                 false => (a.triu(0), a.triu(1)),
             };
             let half = match a.dtype().is_complex() {
-                // The diagonal of a Hermitian matrix is real; its imaginary part is
-                // not read.
+                // The diagonal of a Hermitian matrix is real; its imaginary part is ignored.
                 true => &rest + diagonal_matrices(&typed_as(&diagonals(a).real(), a)),
                 false => half,
             };
@@ -84,8 +81,8 @@ impl Primitive for Eigh {
     }
 }
 
-/// Eigenvectors and eigenvalues of Hermitian matrices, by rotations that make
-/// them diagonal.
+/// Computes eigenvectors and eigenvalues of Hermitian matrices, by rotations that diagonalize
+/// them.
 fn diagonalize(a: &Array) -> Vec<Array> {
     let n = matrix_shape(a).0;
     if a.size() == 0 {
@@ -93,7 +90,7 @@ fn diagonalize(a: &Array) -> Vec<Array> {
     }
     let batch = &a.shape()[..a.ndim() - 2];
     let (scale, finite) = scale(a);
-    // An even number of rows; one that is added meets only zeros.
+    // Pads to an even number of rows; an added row is only paired with zeros.
     let even = n.next_multiple_of(2);
     let mut widths = vec![(0, 0); a.ndim()];
     widths[a.ndim() - 2].1 = even - n;
@@ -101,7 +98,7 @@ fn diagonalize(a: &Array) -> Vec<Array> {
     let matrix = (a / &scale).pad(&widths, 0);
     let size = squared_magnitude(&matrix).sum_axes(&[-2, -1]).sqrt();
     let vectors = identity(even, a.dtype()).broadcast_to(matrix.shape());
-    // Rows of the eigenvectors are rotated as those of the matrix are.
+    // Rows of the eigenvectors are rotated like those of the matrix.
     let both = concatenate(&[matrix, vectors], -1);
     let outside = identity(even, DType::Bool).logical_not();
     let left = |both: &Array| {
@@ -122,7 +119,7 @@ fn diagonalize(a: &Array) -> Vec<Array> {
     vec![or_nan(&vectors, &finite), or_nan(&values, &finite)]
 }
 
-/// One round on `[A | Vᴴ]`.
+/// Performs one round on `[A | Vᴴ]`.
 fn round(both: &Array, n: usize) -> Array {
     let mut parts = halves(both, -2);
     let [upper, lower] = [0, 1].map(|i| parts[i].slice_in_dim(0, n, 1, -1));
@@ -147,7 +144,7 @@ fn round(both: &Array, n: usize) -> Array {
         sides[1] = &sides[1] * turn.conj().expand_dims(&[-2]);
     }
     let matrix = moved_on(rotation.columns(&sides), -1);
-    // What the rotations give exactly: no rest off the diagonal.
+    // The exact results of the rotations, without rounding errors off the diagonal.
     let shift = &rotation.tangent * &r;
     let diagonal = [p - &shift, q + shift].map(|x| typed_as(&x, both).expand_dims(&[-1]));
     let diagonal = moved_on(diagonal, -2);
@@ -156,13 +153,13 @@ fn round(both: &Array, n: usize) -> Array {
     concatenate(&[exact, vectors], -1)
 }
 
-/// Where the rows that have just met are, off the diagonal.
+/// Returns a mask of the elements between the pairs of rows that were just rotated.
 fn met(n: usize) -> Array {
     let place = Array::iota(&[n, 1], 0, DType::I32);
     let ends = halves(&place, -2);
     let partner = moved_on([ends[1].clone(), ends[0].clone()], -2);
     let place = moved_on(ends, -2);
-    // The row at `i` was at place[i] and met partner[i], which is now where the
-    // place is that.
+    // The row now at i came from place[i] and was paired with partner[i], which is now where
+    // place has that value.
     partner.eq(transposed(&place))
 }

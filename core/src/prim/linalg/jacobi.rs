@@ -1,22 +1,20 @@
-//! Jacobi's method: plane rotations of pairs of rows, half of all rows against
-//! the other half at a time.
+//! Jacobi's method: plane rotations of pairs of rows, half of all rows paired with the other half
+//! at a time.
 //!
-//! Row `i` of the first half meets row `i` of the second. After each round the
-//! rows move on as players do in a round-robin tournament, so that in as many
-//! rounds as there are other rows each meets each, and all are back where they
-//! were (Brent and Luk, The solution of singular-value and symmetric eigenvalue
-//! problems on multiprocessor arrays, 1985). That is a sweep; a few sweeps are
-//! enough.
+//! Row `i` of the first half is paired with row `i` of the second. After each round the rows are
+//! permuted as in a round-robin tournament: after as many rounds as there are other rows, each
+//! row was paired with every other row, and all are in their original positions (Brent and Luk,
+//! The solution of singular-value and symmetric eigenvalue problems on multiprocessor arrays,
+//! 1985). That is a sweep; a few sweeps are sufficient.
 
 use crate::linalg::matrix::epsilon;
 use crate::{Array, DType, concatenate, finfo, fori_loop, where_, while_loop};
 use num_complex::Complex;
 
-/// After how many sweeps the method gives up. It takes about ten for matrices
-/// with a thousand rows.
+/// Maximum number of sweeps. Matrices with a thousand rows need about ten.
 const SWEEPS: usize = 40;
 
-/// The first and second half of an axis.
+/// Splits an axis into its first and second half.
 pub(super) fn halves(x: &Array, axis: isize) -> [Array; 2] {
     let n = x.shape()[x.axis("halves", axis)];
     [
@@ -25,8 +23,8 @@ pub(super) fn halves(x: &Array, axis: isize) -> [Array; 2] {
     ]
 }
 
-/// Both halves of an axis together, each place moved on by one: the first stays,
-/// the others go right in the first half and left in the second.
+/// Concatenates both halves of an axis and permutes them for the next round: the first element
+/// stays, the others move right in the first half and left in the second.
 pub(super) fn moved_on([top, bottom]: [Array; 2], axis: isize) -> Array {
     let k = top.shape()[top.axis("moved_on", axis)];
     if k < 2 {
@@ -42,8 +40,8 @@ pub(super) fn moved_on([top, bottom]: [Array; 2], axis: isize) -> Array {
     concatenate(&parts, axis)
 }
 
-/// Cosines, sines and tangents of the smaller angles of the rotations that make
-/// `[[p, r], [r, q]]` diagonal.
+/// Cosines, sines and tangents of the smaller angles of the rotations that diagonalize
+/// `[[p, r], [r, q]]`.
 pub(super) struct Rotation {
     pub cosine: Array,
     pub sine: Array,
@@ -51,7 +49,7 @@ pub(super) struct Rotation {
 }
 
 impl Rotation {
-    /// For matrices where `wanted` holds; the others stay.
+    /// Computes the rotations of matrices where `wanted` is true; the others are not rotated.
     pub fn new(p: &Array, q: &Array, r: &Array, wanted: &Array) -> Rotation {
         let r = where_(wanted, r, r.ones_like());
         let tau = (q - p) / (r * 2);
@@ -66,25 +64,24 @@ impl Rotation {
         }
     }
 
-    /// Pairs of rows rotated.
+    /// Rotates pairs of rows.
     pub fn rows(&self, [top, bottom]: &[Array; 2]) -> [Array; 2] {
         let (c, s) = (self.cosine.expand_dims(&[-1]), self.sine.expand_dims(&[-1]));
         [&c * top - &s * bottom, &s * top + &c * bottom]
     }
 
-    /// Pairs of columns rotated.
+    /// Rotates pairs of columns.
     pub fn columns(&self, [left, right]: &[Array; 2]) -> [Array; 2] {
         let (c, s) = (self.cosine.expand_dims(&[-2]), self.sine.expand_dims(&[-2]));
         [&c * left - &s * right, &s * left + &c * right]
     }
 }
 
-/// Returns, for elements `r` of Hermitian matrices `[[p, r], [r̄, q]]`: real elements
-/// that replace them, a mask of those that the rotation must make zero, and for complex
-/// matrices the phase factors that multiply the second rows.
+/// Returns, for elements `r` of Hermitian matrices `[[p, r], [r̄, q]]`: real elements that
+/// replace them, a mask of those that the rotation must eliminate, and for complex matrices the
+/// phase factors by which the second rows are multiplied.
 ///
-/// The phases of numbers that are nearly subnormal are not exact; such numbers count
-/// as zero.
+/// The phases of numbers that are almost subnormal are not accurate; such numbers count as zero.
 pub(super) fn phase(r: &Array) -> (Array, Array, Option<Array>) {
     if !r.dtype().is_complex() {
         return (r.clone(), r.ne(0), None);
@@ -96,8 +93,8 @@ pub(super) fn phase(r: &Array) -> (Array, Array, Option<Array>) {
     (size, wanted, Some(turn))
 }
 
-/// Sweeps of `rounds` rounds until what is `left` to do, a number for each
-/// matrix of the batch, is `small` everywhere.
+/// Performs sweeps of `rounds` rounds until `left`, a number for each matrix of the batch, is at
+/// most `small` everywhere.
 pub(super) fn sweeps(
     x: Array,
     rounds: usize,
@@ -120,7 +117,7 @@ pub(super) fn sweeps(
     x
 }
 
-/// The largest magnitude in each matrix, or 1 where that is 0, as `[.., 1, 1]`;
+/// Returns the largest magnitude in each matrix, or 1 where that is 0, with shape `[.., 1, 1]`,
 /// and whether all elements are finite.
 pub(super) fn scale(x: &Array) -> (Array, Array) {
     let largest = x.abs().max_keepdims(&[-2, -1]);
@@ -129,7 +126,7 @@ pub(super) fn scale(x: &Array) -> (Array, Array) {
     (where_(&finite, &scale, scale.ones_like()), finite)
 }
 
-/// NaN where the matrix had elements that are not finite.
+/// Replaces the results of matrices with non-finite elements by NaN.
 pub(super) fn or_nan(x: &Array, finite: &Array) -> Array {
     let missing = (finite.ndim() - x.ndim()) as isize;
     let finite = match missing {

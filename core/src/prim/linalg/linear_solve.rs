@@ -1,4 +1,4 @@
-//! Systems of equations by a known decomposition.
+//! Linear systems with a known decomposition.
 
 use super::{batch_in_front, batch_side_by_side, square};
 use crate::linalg::matrix::{product, transposed};
@@ -8,12 +8,11 @@ use crate::prim::{Avals, BatchAxis, Batched, Differentiation, Param, Primitive, 
 use crate::trace::bind1;
 use crate::{Array, Aval, DType, ShapeError, ShardingRule};
 
-/// The `X` with `A X = B`, or `Aᵀ X = B`, for matrices `A` of which the LU
-/// decomposition is known.
+/// Solves `A X = B`, or `Aᵀ X = B`, for `X`, given the LU decomposition of `A`.
 ///
-/// Operands are `A`, its decomposition and permutation as [`Lu`](super::Lu)
-/// gives them, and `B`. The tangent solves `A X' = B' - A' X` with the same
-/// decomposition, so that no derivative is taken of that.
+/// The operands are `A`, its decomposition and permutation as returned by [`Lu`](super::Lu), and
+/// `B`. The tangent solves `A X' = B' - A' X` with the same decomposition, which is therefore not
+/// differentiated.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct LinearSolve {
     /// Whether `A` is transposed.
@@ -21,7 +20,7 @@ pub struct LinearSolve {
 }
 
 impl LinearSolve {
-    /// The same system with other right-hand sides.
+    /// Solves the same system with other right-hand sides.
     fn solve(&self, system: &[Array], b: &Array) -> Array {
         bind1(self.clone(), &[&system[0], &system[1], &system[2], b])
     }

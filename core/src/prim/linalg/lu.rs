@@ -8,9 +8,9 @@ use crate::prim::elementwise::Class;
 use crate::prim::{Avals, BatchAxis, Batched, Differentiation, Param, Primitive, one};
 use crate::{Array, Aval, DType, ShapeError, ShardingRule, fori_loop, where_};
 
-/// `L` below the diagonal, its ones left out, and `U` on and above it, with
-/// `P A = L U`; the row that each row was exchanged with, in turn; and the
-/// permutation of the rows that the exchanges amount to. Indices are `i32`.
+/// Computes the decomposition `P A = L U`. The results are `L` below the diagonal, without its
+/// unit diagonal, combined with `U` on and above it; the row with which each row was exchanged,
+/// in order; and the resulting permutation of the rows. Indices are `i32`.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Lu;
 
@@ -51,14 +51,13 @@ impl Primitive for Lu {
     }
 }
 
-/// From `L' U + L U' = P A'`: `L⁻¹ P A' U⁻¹` is the sum of `L⁻¹ L'`, below the
-/// diagonal, and `U' U⁻¹`, on and above it (de Hoog, Anderssen and Lukas,
-/// Differentiation of matrix functionals using triangular factorization, 2011).
+/// Computes the tangent. From `L' U + L U' = P A'`, `L⁻¹ P A' U⁻¹` is the sum of `L⁻¹ L'`, below
+/// the diagonal, and `U' U⁻¹`, on and above it (de Hoog, Anderssen and Lukas, Differentiation of
+/// matrix functionals using triangular factorization, 2011).
 fn tangent_of_lu(lu: &Array, permutation: &Array, tangent: &Array) -> Array {
     let (rows, columns) = matrix_shape(lu);
     let k = rows.min(columns);
-    // Both factors as square matrices: rows and columns of the identity where
-    // they have none.
+    // Extends both factors to square matrices with rows and columns of the identity.
     let grown = |x: &Array, n: usize| {
         let mut widths = vec![(0, 0); x.ndim()];
         let (r, c) = matrix_shape(x);
@@ -80,13 +79,13 @@ fn tangent_of_lu(lu: &Array, permutation: &Array, tangent: &Array) -> Array {
     product(&lower, &inner.tril(-1)) + product(&inner.triu(0), &upper)
 }
 
-/// How many columns are eliminated between products of matrices, at least.
+/// Minimum number of columns that are eliminated between matrix products.
 const BLOCK: usize = 128;
-/// How many blocks there are at most: each is a part of the program.
+/// Maximum number of blocks, since each adds to the size of the program.
 const BLOCKS: usize = 16;
 
-/// The decomposition, a block of columns at a time: what is right of a block is
-/// updated by one product.
+/// Computes the decomposition by blocks of columns: the columns to the right of a block are
+/// updated by one matrix product.
 fn blocked(a: &Array) -> Vec<Array> {
     let (rows, columns) = matrix_shape(a);
     let k = rows.min(columns);
@@ -94,7 +93,7 @@ fn blocked(a: &Array) -> Vec<Array> {
     let mut permutation =
         Array::iota(&[rows], 0, DType::I32).broadcast_to(&[batch, &[rows]].concat());
     let width = BLOCK.max(k.div_ceil(BLOCKS));
-    // Rows and columns from one to another.
+    // A range of rows and columns.
     let part = |x: &Array, rows: [usize; 2], columns: [usize; 2]| {
         x.slice_in_dim(rows[0], rows[1], 1, -2)
             .slice_in_dim(columns[0], columns[1], 1, -1)
@@ -134,8 +133,8 @@ fn blocked(a: &Array) -> Vec<Array> {
     vec![a, pivots, permutation]
 }
 
-/// The magnitudes by which a pivot is chosen; of complex numbers, as in LAPACK,
-/// the sums of the magnitudes of their parts.
+/// Returns the magnitudes by which pivots are chosen; for complex numbers, as in LAPACK, the sums
+/// of the magnitudes of their parts.
 fn pivot_size(x: &Array) -> Array {
     match x.dtype().is_complex() {
         true => x.real().abs() + x.imag().abs(),
@@ -143,8 +142,7 @@ fn pivot_size(x: &Array) -> Array {
     }
 }
 
-/// The decomposition one column after the other, with its exchanges and the
-/// permutation.
+/// Computes the decomposition column by column, with its exchanges and the permutation.
 fn unblocked(a: &Array) -> [Array; 3] {
     let (rows, columns) = matrix_shape(a);
     let batch = &a.shape()[..a.ndim() - 2];
@@ -161,7 +159,7 @@ fn unblocked(a: &Array) -> [Array; 3] {
         let pivot = size.argmax(-2);
         let at = pivot.expand_dims(&[-1]);
         let pivots = where_(&place.eq(&i), pivot, pivots);
-        // The rows i and `at` exchanged.
+        // Exchanges the rows i and `at`.
         let swapped = |x: &Array| {
             let here = x.dynamic_slice_in_dim(&i, 1, -2);
             let width = x.shape()[x.ndim() - 1];
@@ -187,10 +185,10 @@ fn unblocked(a: &Array) -> [Array; 3] {
     [a, pivots, permutation.squeeze(&[-1])]
 }
 
-/// The permutation that exchanges of rows amount to.
+/// Computes the permutation that results from exchanges of rows.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct LuPivotsToPermutation {
-    /// How many rows there are.
+    /// Number of rows.
     pub permutation_size: usize,
 }
 

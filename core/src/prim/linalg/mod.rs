@@ -1,9 +1,8 @@
-//! Decompositions of matrices and solutions of linear systems.
+//! Matrix decompositions and solutions of linear systems.
 //!
-//! Matrices lie along the last two axes of an operand, all others are a batch.
-//! Elements are `f32`, `f64`, `c64` or `c128`. No platform's own library is called: every
-//! primitive lowers to operations that XLA has, or to loops over them, so that
-//! one program runs on all platforms.
+//! Matrices are the last two axes of an operand; all others are batch axes. Supported dtypes are
+//! `f32`, `f64`, `c64` and `c128`. No platform-specific library is called: every primitive lowers
+//! to XLA's operations, or to loops over them, so that the same program runs on all platforms.
 
 mod cholesky;
 mod eigh;
@@ -30,7 +29,7 @@ use crate::trace::bind;
 use crate::{Array, Aval, Dims, ShapeError};
 use smallvec::SmallVec;
 
-/// The rows and columns of the matrices of an operand.
+/// Returns the numbers of rows and columns of an operand's matrices.
 fn matrix(x: Aval) -> Result<(usize, usize), ShapeError> {
     Class::Lapack.check(x.dtype())?;
     match x.shape() {
@@ -40,7 +39,7 @@ fn matrix(x: Aval) -> Result<(usize, usize), ShapeError> {
     }
 }
 
-/// The rows of the square matrices of an operand.
+/// Returns the number of rows of an operand's square matrices.
 fn square(x: Aval) -> Result<usize, ShapeError> {
     match matrix(x)? {
         (rows, columns) if rows == columns => Ok(rows),
@@ -51,21 +50,20 @@ fn square(x: Aval) -> Result<usize, ShapeError> {
     }
 }
 
-/// The shape of an operand with other axes in place of its last two.
+/// Returns the type of an operand with other sizes for its last two axes.
 fn with_last(x: Aval, last: &[usize]) -> Aval {
     let mut shape = x.shape()[..x.ndim() - 2].to_vec();
     shape.extend_from_slice(last);
     x.with_shape(&shape)
 }
 
-/// The type of real results of an operation on such an operand.
+/// Returns the type of real results of an operation on such an operand.
 fn real(x: Aval) -> Aval {
     x.with_dtype(x.dtype().real())
 }
 
-/// The batching rule of one system for all examples, whose right-hand sides,
-/// the matrices `b` with the batch axis `at`, stand side by side along axis `to`
-/// of one example.
+/// Implements the batching rule if all examples share one system: their right-hand sides, the
+/// matrices `b` with the batch axis `at`, are concatenated along axis `to` of one example.
 fn batch_side_by_side(
     b: &Array,
     at: usize,
@@ -78,8 +76,8 @@ fn batch_side_by_side(
     batched(solve(&b.reshape(&merged)).reshape(b.shape()), Some(to + 1))
 }
 
-/// The batching rule of all operations on matrices along the last axes: one
-/// more batch axis in front.
+/// Implements the batching rule of operations on matrices along the last axes: moves the batch
+/// axis to the front.
 fn batch_in_front<P: Primitive + Clone>(
     primitive: &P,
     args: &[Array],

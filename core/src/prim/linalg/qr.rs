@@ -12,7 +12,7 @@ use crate::{Array, Aval, ShapeError, ShardingRule};
 
 use super::TriangularSolve;
 
-/// Householder's decomposition: `R` on and above the diagonal, below it the
+/// Computes a Householder QR decomposition: `R` on and above the diagonal, and below it the
 /// reflectors whose product is `Q`; and the reflectors' scalar factors.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Geqrf;
@@ -45,14 +45,14 @@ impl Primitive for Geqrf {
         ins: &[Aval],
         outs: &[Aval],
     ) -> Vec<Value> {
-        // The name is known to XLA, which expands it on every platform.
+        // XLA knows this name and expands it on every platform.
         let attributes = "call_target_name = \"Qr\"";
         ctx.op("custom_call", args, ins, outs, attributes, &[])
     }
 }
 
-/// The first columns of the product of Householder reflectors: `Q` of a
-/// decomposition by [`Geqrf`].
+/// Computes the first columns of the product of Householder reflectors: `Q` of a decomposition by
+/// [`Geqrf`].
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct HouseholderProduct;
 
@@ -111,11 +111,11 @@ impl Primitive for HouseholderProduct {
     }
 }
 
-/// `Q` with orthonormal columns and upper triangular `R` with `A = Q R`.
+/// Computes `Q` with orthonormal columns and upper triangular `R` with `A = Q R`.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Qr {
-    /// Whether `Q` is square; else it has as many columns as `A`, if `A` has
-    /// fewer columns than rows.
+    /// Whether `Q` is square. Otherwise it has as many columns as the smaller of the numbers of
+    /// rows and columns of `A`.
     pub full_matrices: bool,
 }
 
@@ -165,7 +165,7 @@ impl Primitive for Qr {
 }
 
 impl Qr {
-    /// How many columns `Q`, and rows `R`, has.
+    /// Returns the number of columns of `Q`, which is the number of rows of `R`.
     fn middle(&self, rows: usize, columns: usize) -> usize {
         if self.full_matrices {
             rows
@@ -174,12 +174,12 @@ impl Qr {
         }
     }
 
-    /// The decomposition by reflectors.
+    /// Computes the decomposition with reflectors.
     fn reflect(&self, a: &Array) -> Vec<Array> {
         let (rows, columns) = matrix_shape(a);
         let middle = self.middle(rows, columns);
         if rows == 0 || columns == 0 {
-            // No reflectors.
+            // There are no reflectors.
             let batch = &a.shape()[..a.ndim() - 2];
             let q = Array::eye(rows, a.dtype()).slice_in_dim(0, middle, 1, 1);
             let q = q.broadcast_to(&[batch, &[rows, middle]].concat());
@@ -202,16 +202,16 @@ impl Qr {
     }
 }
 
-/// The tangents of `Q` and `R` of matrices with at least as many rows as
-/// columns, `Q` having as many columns as they (Walter and Lehmann, Algorithmic
-/// differentiation of linear algebra functions, 2012).
+/// Computes the tangents of `Q` and `R` of matrices with at least as many rows as columns, where
+/// `Q` has as many columns as the matrices (Walter and Lehmann, Algorithmic differentiation of
+/// linear algebra functions, 2012).
 fn tangents_of_thin(q: &Array, r: &Array, tangent: &Array) -> (Array, Array) {
     let right = triangular_solve(r, tangent, TriangularSolve::new());
     let inside = product(&adjoint(q), &right);
     let below = inside.tril(-1);
     let mut rotation = &below - &adjoint(&below);
     if inside.dtype().is_complex() {
-        // The diagonal of R stays real.
+        // Keeps the diagonal of R real.
         let diagonal = diagonals(&inside);
         let imaginary = &diagonal - diagonal.real();
         rotation += diagonal_matrices(&imaginary);
@@ -227,8 +227,7 @@ fn tangents_of_qr(a: &Array, tangent: &Array, q: &Array, r: &Array) -> (Array, A
     let above = |x: &Array, n: usize| x.slice_in_dim(0, n, 1, -2);
     let below = |x: &Array, n: usize| x.slice_in_dim(n, x.shape()[x.ndim() - 2], 1, -2);
     if rows < columns {
-        // Q is that of the first, square block; the others are Qᴴ times those
-        // of A.
+        // Q is that of the leading square block; the other columns of R are Qᴴ times those of A.
         let (q_dot, r_dot) = tangents_of_thin(q, &left(r, rows), &left(tangent, rows));
         let others =
             product(&adjoint(&q_dot), &rest(a, rows)) + product(&adjoint(q), &rest(tangent, rows));
@@ -241,10 +240,9 @@ fn tangents_of_qr(a: &Array, tangent: &Array, q: &Array, r: &Array) -> (Array, A
     if square == columns {
         return (q_dot, r_dot);
     }
-    // The columns of Q that complete the basis are those of the same product
-    // of reflectors, which makes them functions of the first columns: with
-    // Z = Q₂₁ (Q₁₁ - I)⁻¹,
-    // Q₂' = Q₁' Zᴴ - (Q₁ + Q₂ Z) (Q₂₁' - Z Q₁₁')ᴴ.
+    // The columns of Q that complete the basis come from the same product of reflectors, which
+    // makes them functions of the first columns: with Z = Q₂₁ (Q₁₁ - I)⁻¹, Q₂' = Q₁' Zᴴ - (Q₁ +
+    // Q₂ Z) (Q₂₁' - Z Q₁₁')ᴴ.
     let first = above(&thin, columns) - identity(columns, a.dtype());
     let parts = bind(
         Qr {

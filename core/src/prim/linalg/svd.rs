@@ -11,13 +11,13 @@ use crate::prim::{Avals, BatchAxis, Batched, Differentiation, Param, Primitive};
 use crate::trace::bind;
 use crate::{Array, Aval, ShapeError, ShardingRule, concatenate, where_};
 
-/// Singular values in decreasing order and, unless left out, left singular
-/// vectors as columns and right ones as rows.
+/// Computes singular values in decreasing order and, optionally, left singular vectors as columns
+/// and right singular vectors as rows.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Svd {
-    /// Whether both matrices of vectors are square.
+    /// Whether both matrices of singular vectors are square.
     pub full_matrices: bool,
-    /// Whether vectors are computed.
+    /// Whether singular vectors are computed.
     pub compute_uv: bool,
 }
 
@@ -87,9 +87,8 @@ impl Primitive for Svd {
     }
 }
 
-/// The tangents of `S`, `U` and `Vᴴ` (Giles, Collected matrix derivative results
-/// for forward and reverse mode algorithmic differentiation, 2008), for singular
-/// values that are apart.
+/// Computes the tangents of `S`, `U` and `Vᴴ` (Giles, Collected matrix derivative results for
+/// forward and reverse mode algorithmic differentiation, 2008), for distinct singular values.
 fn tangents_of_svd(tangent: &Array, s: &Array, u: &Array, vt: &Array) -> [Array; 3] {
     let (ut, v) = (adjoint(u), adjoint(vt));
     let row = s.expand_dims(&[-2]);
@@ -106,7 +105,7 @@ fn tangents_of_svd(tangent: &Array, s: &Array, u: &Array, vt: &Array) -> [Array;
     let mut u_dot = product(u, &turned);
     let mut v_dot = product(&v, &(inverse * both(&column * &inside)));
     let (m, n) = matrix_shape(tangent);
-    // The part outside of the space that the vectors span.
+    // The part outside the space spanned by the singular vectors.
     if m > n {
         let moved = product(tangent, &v);
         u_dot += (&moved - product(u, &product(&ut, &moved))) / &row;
@@ -119,12 +118,12 @@ fn tangents_of_svd(tangent: &Array, s: &Array, u: &Array, vt: &Array) -> [Array;
 }
 
 impl Svd {
-    /// The decomposition by Jacobi's one-sided method, after a QR decomposition
-    /// (Drmač and Veselić, New fast and accurate Jacobi SVD algorithm, 2008).
+    /// Computes the decomposition by Jacobi's one-sided method, after a QR decomposition (Drmač
+    /// and Veselić, New fast and accurate Jacobi SVD algorithm, 2008).
     fn decompose(&self, a: &Array) -> Vec<Array> {
         let (m, n) = matrix_shape(a);
         if m < n {
-            // Aᴴ = U S Vᴴ is A = V S Uᴴ.
+            // If Aᴴ = U S Vᴴ, then A = V S Uᴴ.
             let mut parts = self.decompose(&adjoint(a));
             if self.compute_uv {
                 parts.swap(1, 2);
@@ -160,8 +159,8 @@ impl Svd {
         let Some(rotations) = rotations else {
             return vec![s];
         };
-        // R = V S Uᴴ, where the rows are those of S Uᴴ and Vᴴ is the rotations.
-        // Rows without a size get the directions that are left.
+        // R = V S Uᴴ, where the rows are those of S Uᴴ, and Vᴴ is the product of the rotations.
+        // Rows of zero norm get the remaining directions.
         let (rows, rotations) = (permuted(&rows, &order), permuted(&rotations, &order));
         let tiny = sizes.le(sizes.max_keepdims(&[-1]) * (epsilon(a.dtype()) * epsilon(a.dtype())));
         let inverse = where_(&tiny, 0, 1 / where_(&tiny, 1, &sizes));
@@ -183,8 +182,8 @@ impl Svd {
         vec![s, or_nan(&u, &finite), or_nan(&vt, &finite)]
     }
 
-    /// Rotates the rows of `R` until they are orthogonal to each other; with the
-    /// rows that rotate as they do, those of the identity, if vectors are wanted.
+    /// Rotates the rows of `R` until they are orthogonal to each other. If singular vectors are
+    /// computed, also rotates the rows of the identity in the same way.
     fn orthogonalize(&self, r: &Array) -> (Array, Option<Array>) {
         let n = matrix_shape(r).1;
         let even = n.next_multiple_of(2);
@@ -204,7 +203,7 @@ impl Svd {
                 - diagonal_matrices(&squared_magnitude(&rows).sum_axes(&[-1]));
             cosines.abs().max_axes(&[-2, -1])
         };
-        // What rounding leaves of the cosine of a right angle.
+        // Rounding error of the cosine of a right angle.
         let small = 2.0 * epsilon(r.dtype()) * (n as f64).sqrt().max(2.0);
         let both = sweeps(both, even - 1, small, |both| round(&both, n), left);
         let both = both.slice_in_dim(0, n, 1, -2);
@@ -214,7 +213,7 @@ impl Svd {
     }
 }
 
-/// One round on `[R | Vᴴ]`.
+/// Performs one round on `[R | Vᴴ]`.
 fn round(both: &Array, n: usize) -> Array {
     let mut parts = halves(both, -2);
     let [upper, lower] = [0, 1].map(|i| parts[i].slice_in_dim(0, n, 1, -1));

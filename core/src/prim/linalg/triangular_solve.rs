@@ -1,4 +1,4 @@
-//! Systems with triangular matrices.
+//! Linear systems with triangular matrices.
 
 use super::{batch_in_front, batch_side_by_side, square};
 use crate::linalg::matrix::{product, transposed};
@@ -9,10 +9,9 @@ use crate::prim::{Avals, BatchAxis, Batched, Differentiation, Param, Primitive, 
 use crate::trace::bind1;
 use crate::{Array, Aval, ShapeError, ShardingRule};
 
-/// The `X` with `X op(A) = B`, or `op(A) X = B`, for triangular matrices `A`.
+/// Solves `X op(A) = B`, or `op(A) X = B`, for `X`, where `A` is triangular.
 ///
-/// As in JAX, `A` is upper triangular and on the right unless said otherwise;
-/// its other triangle is not looked at.
+/// As in JAX, `A` is by default upper triangular and on the right; its other triangle is ignored.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub struct TriangularSolve {
     /// Whether `A` is on the left of `X`.
@@ -21,19 +20,19 @@ pub struct TriangularSolve {
     pub lower: bool,
     /// Whether `op` transposes `A`.
     pub transpose_a: bool,
-    /// Whether `op` conjugates `A`, which changes nothing in real numbers.
+    /// Whether `op` conjugates `A`, which has no effect on real numbers.
     pub conjugate_a: bool,
-    /// Whether the diagonal of `A` is taken for ones and not looked at.
+    /// Whether the diagonal of `A` is assumed to be ones, and ignored.
     pub unit_diagonal: bool,
 }
 
 impl TriangularSolve {
-    /// `X A = B` with upper triangular `A`.
+    /// Creates the system `X A = B` with upper triangular `A`.
     pub fn new() -> TriangularSolve {
         TriangularSolve::default()
     }
 
-    /// With `A` on the left: `A X = B`.
+    /// Sets `A` to be on the left: `A X = B`.
     #[must_use]
     pub fn left_side(self) -> TriangularSolve {
         TriangularSolve {
@@ -42,7 +41,7 @@ impl TriangularSolve {
         }
     }
 
-    /// With lower triangular `A`.
+    /// Sets `A` to be lower triangular.
     #[must_use]
     pub fn lower(self) -> TriangularSolve {
         TriangularSolve {
@@ -51,7 +50,7 @@ impl TriangularSolve {
         }
     }
 
-    /// With the transpose of `A`.
+    /// Transposes `A`.
     #[must_use]
     pub fn transpose_a(self) -> TriangularSolve {
         TriangularSolve {
@@ -60,7 +59,7 @@ impl TriangularSolve {
         }
     }
 
-    /// With the conjugate transpose of `A`.
+    /// Transposes and conjugates `A`.
     #[must_use]
     pub fn adjoint_a(self) -> TriangularSolve {
         TriangularSolve {
@@ -69,7 +68,7 @@ impl TriangularSolve {
         }
     }
 
-    /// With ones on the diagonal of `A`.
+    /// Sets the diagonal of `A` to ones.
     #[must_use]
     pub fn unit_diagonal(self) -> TriangularSolve {
         TriangularSolve {
@@ -78,8 +77,8 @@ impl TriangularSolve {
         }
     }
 
-    /// The tangent of `x` for the tangent of `a`: `-op(A)⁻¹ op(A') X`, with the
-    /// smaller of its two products first.
+    /// Computes the tangent of `x` for the tangent of `a`: `-op(A)⁻¹ op(A') X`, with the smaller
+    /// of its two products first.
     fn tangent_of_a(&self, a: &Array, a_dot: &Array, x: &Array) -> Array {
         let outside = isize::from(self.unit_diagonal);
         let a_dot = match self.lower {

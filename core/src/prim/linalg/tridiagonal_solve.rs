@@ -1,4 +1,4 @@
-//! Systems with tridiagonal matrices.
+//! Linear systems with tridiagonal matrices.
 
 use super::{batch_in_front, batch_side_by_side};
 use crate::linalg::tridiagonal_solve;
@@ -8,16 +8,15 @@ use crate::prim::{Avals, BatchAxis, Batched, Differentiation, Primitive, one};
 use crate::trace::bind1;
 use crate::{Array, Aval, ScanOptions, ShapeError, concatenate, scan, scan_with, where_};
 
-/// The `X` with `A X = B` for matrices `A` of which three diagonals are given.
+/// Solves `A X = B` for `X`, where `A` is given by its three diagonals.
 ///
-/// Operands are the diagonals below, on and above the main one, of a shape
-/// `[..., m]`, and `B` of the shape `[..., m, k]`. Row `i` of `A` has the elements
-/// `i` of all three; the first one of the lower and the last one of the upper
-/// diagonal are not looked at.
+/// The operands are the diagonals below, on and above the main one, of shape `[..., m]`, and `B`
+/// of shape `[..., m, k]`. Row `i` of `A` contains the elements `i` of all three; the first
+/// element of the lower and the last one of the upper diagonal are ignored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct TridiagonalSolve;
 
-/// Rows without the first, with one of zeros at the end.
+/// Shifts rows up: removes the first row and appends a row of zeros.
 fn up(x: &Array, axis: isize) -> Array {
     let rows = x.shape()[(x.ndim() as isize + axis) as usize];
     let first = rows.min(1);
@@ -25,7 +24,7 @@ fn up(x: &Array, axis: isize) -> Array {
     concatenate(&[&x.slice_in_dim(first, rows, 1, axis), &zero], axis)
 }
 
-/// Rows without the last, with one of zeros at the start.
+/// Shifts rows down: removes the last row and prepends a row of zeros.
 fn down(x: &Array, axis: isize) -> Array {
     let rows = x.shape()[(x.ndim() as isize + axis) as usize];
     let zero = x.slice_in_dim(0, rows.min(1), 1, axis).zeros_like();
@@ -33,7 +32,7 @@ fn down(x: &Array, axis: isize) -> Array {
     concatenate(&[&zero, &rest], axis)
 }
 
-/// The product of a matrix with `x`; diagonals that are zero are `None`.
+/// Computes the product of a tridiagonal matrix with `x`; diagonals that are zero are `None`.
 fn product([dl, d, du]: [Option<&Array>; 3], x: &Array) -> Option<Array> {
     let times = |diagonal: &Array, x: &Array| diagonal.expand_dims(&[-1]) * x;
     [
@@ -46,16 +45,16 @@ fn product([dl, d, du]: [Option<&Array>; 3], x: &Array) -> Option<Array> {
     .reduce(|a, b| a + b)
 }
 
-/// Elimination with a choice between two rows in each step, and substitution
-/// backwards: what LAPACK does. The equations lie along the first axis.
+/// Solves by Gaussian elimination with pivoting between two rows in each step, followed by back
+/// substitution, as in LAPACK. The equations are along the first axis.
 fn eliminated(dl: &Array, d: &Array, du: &Array, b: &Array) -> Array {
     let m = d.shape()[0];
     if m == 0 {
         return b.clone();
     }
     let rest = |x: &Array| x.slice_in_dim(1, m, 1, 0);
-    // A row of which the elements left of the diagonal are gone: two elements,
-    // and the right-hand side.
+    // A row whose elements left of the diagonal are eliminated: two elements, and the right-hand
+    // side.
     let first = ((d.index(0), du.index(0)), b.index(0));
     let column = |x: &Array| x.expand_dims(&[-1]);
     type Row = ((Array, Array), Array);

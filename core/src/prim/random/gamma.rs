@@ -1,4 +1,4 @@
-//! `random_gamma`: samples of gamma distributions, differentiable in their
+//! `random_gamma`: samples of gamma distributions, differentiable with respect to their
 //! parameter.
 
 use crate::lower::{Lowering, Value};
@@ -10,17 +10,17 @@ use crate::sharding::Place;
 use crate::trace::bind1;
 use crate::{Array, Aval, DType, ShapeError, ShardingRule};
 
-/// Samples of gamma distributions with scale 1. Operands: key data of `[…keys,
-/// words]` and the parameters `[…keys, …shape]`; each element of a key's part
-/// is drawn with a key of its own.
+/// Draws samples of gamma distributions with scale 1. The operands are key data of shape
+/// `[…keys, words]` and the parameters of shape `[…keys, …shape]`; each element is drawn with its
+/// own key, derived from its operand key.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct RandomGamma {
-    /// Whether the logarithms of the samples are given, which do not underflow
-    /// for small parameters.
+    /// Whether to return the logarithms of the samples, which do not underflow for small
+    /// parameters.
     pub log_space: bool,
-    /// How the keys' counters are laid out.
+    /// Layout of the keys' counters.
     pub layout: KeyLayout,
-    /// The generator of the keys.
+    /// Generator of the keys.
     pub generator: KeyImpl,
 }
 
@@ -69,8 +69,8 @@ impl Primitive for RandomGamma {
         })
     }
     fn differentiation(&self) -> Differentiation<'_> {
-        // Implicit differentiation: how a sample moves with the distribution
-        // when its place in the cumulative distribution stays.
+        // Implicit differentiation: the derivative of a sample with respect to the parameter at a
+        // fixed value of the cumulative distribution function.
         Differentiation::jvp(|p, t, outs| {
             let slope = |t: &Array| t * &gamma_slope(&p[1], &outs[0], self.log_space);
             vec![t[1].as_ref().map(slope)]

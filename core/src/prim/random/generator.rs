@@ -7,10 +7,10 @@ use crate::{Array, Aval, DType, Dims, ShapeError, ShardingRule, concatenate};
 use smallvec::smallvec;
 use std::fmt;
 
-/// Which algorithm [`RngBitGenerator`] runs.
+/// The algorithm of [`RngBitGenerator`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum RngAlgorithm {
-    /// Whatever the device prefers.
+    /// The device's default.
     #[default]
     Default,
     /// ThreeFry.
@@ -20,7 +20,7 @@ pub enum RngAlgorithm {
 }
 
 impl fmt::Display for RngAlgorithm {
-    /// As a jaxpr prints it.
+    /// Formats the algorithm as in a jaxpr.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(match self {
             RngAlgorithm::Default => "RNG_DEFAULT",
@@ -30,16 +30,15 @@ impl fmt::Display for RngAlgorithm {
     }
 }
 
-/// Random bits from a state `u32[4]` or `u64[2]`: the state after the draw, and
-/// an array of unsigned integers. A batch of states is drawn from as one, with
-/// the first state.
+/// Draws random bits from a state `u32[4]` or `u64[2]`: returns the state after the draw, and an
+/// array of unsigned integers. A batch of states is drawn as one array, from the first state.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct RngBitGenerator {
-    /// The algorithm.
+    /// Algorithm to use.
     pub algorithm: RngAlgorithm,
-    /// The element type of the bits, unsigned.
+    /// Dtype of the bits, which is unsigned.
     pub dtype: DType,
-    /// The shape of the bits.
+    /// Shape of the bits.
     pub shape: Dims,
 }
 
@@ -148,10 +147,9 @@ impl Primitive for RngBitGenerator {
     }
 }
 
-/// Random bits of the device's own generator (`jax.lax.rng_bit_generator`):
-/// the state after the draw, and an array of `shape` of the unsigned `dtype`.
-/// The state is `u32[4]` or `u64[2]`. The bits can differ between devices and
-/// versions of the compiler.
+/// Draws random bits from the device's own generator (`jax.lax.rng_bit_generator`): returns the
+/// state after the draw, and an array of `shape` of the unsigned `dtype`. The state is `u32[4]`
+/// or `u64[2]`. The bits may differ between devices and versions of the compiler.
 ///
 /// ```no_run
 /// use ramie_core::{Array, DType};
@@ -162,7 +160,7 @@ impl Primitive for RngBitGenerator {
 /// ```
 ///
 /// # Panics
-/// If the state is of another type, or `dtype` is not an unsigned integer.
+/// Panics if the state has another type, or if `dtype` is not an unsigned integer dtype.
 #[track_caller]
 pub fn rng_bit_generator(
     state: &Array,

@@ -1,10 +1,10 @@
-//! The hash and its counters in StableHLO.
+//! Lowering of the Threefry hash and its counters to StableHLO.
 
 use crate::lower::{Lowering, Value, dims_array};
 use crate::{Aval, DType, Dims};
 
 impl Lowering<'_> {
-    /// The block function: 20 rounds on words of one type.
+    /// Emits the block function: 20 rounds on words of one type.
     pub(super) fn threefry(
         &mut self,
         key: [Value; 2],
@@ -35,8 +35,8 @@ impl Lowering<'_> {
         [x, y]
     }
 
-    /// The two words of keys, each repeated to the type of `to`, whose first
-    /// axes are the keys'.
+    /// Emits the two words of keys, each broadcast to the type of `to`, whose first axes are the
+    /// keys'.
     pub(super) fn key_words(&mut self, keys: Value, aval: Aval, to: Aval) -> [Value; 2] {
         let rank = aval.ndim() - 1;
         let axes = &aval.shape()[..rank];
@@ -60,7 +60,7 @@ impl Lowering<'_> {
         })
     }
 
-    /// Hashes of every position of an array of `shape`, for each key.
+    /// Emits the hashes of every position of an array of `shape`, for each key.
     pub(super) fn hash_positions(
         &mut self,
         keys: Value,
@@ -78,8 +78,8 @@ impl Lowering<'_> {
         (self.threefry(key, counter, out), out)
     }
 
-    /// The row-major position of each element of an array of `shape`, as two
-    /// words, counted along each axis so that a partition counts its part.
+    /// Emits the row-major position of each element of an array of `shape`, as two words,
+    /// computed from an iota along each axis, so that it can be partitioned.
     fn positions(&mut self, shape: &[usize]) -> [Value; 2] {
         let size: usize = shape.iter().product();
         let narrow = u32::try_from(size).is_ok();
@@ -110,7 +110,7 @@ impl Lowering<'_> {
         [hi, lo]
     }
 
-    /// The upper and the lower word of 64-bit integers.
+    /// Emits the upper and the lower word of 64-bit integers.
     pub(super) fn halves(&mut self, wide: Value, aval: Aval) -> (Value, Value) {
         let shift = self.splat(32, aval);
         let hi = self.same("shift_right_logical", &[wide, shift], aval);
@@ -120,7 +120,7 @@ impl Lowering<'_> {
         )
     }
 
-    /// 64-bit integers of an upper and a lower word.
+    /// Emits 64-bit integers from their upper and lower words.
     pub(super) fn widen(&mut self, [hi, lo]: [Value; 2], word: Aval) -> Value {
         let wide = word.with_dtype(DType::U64);
         let [hi, lo] = [hi, lo].map(|v| self.convert(v, word, DType::U64));
@@ -129,7 +129,7 @@ impl Lowering<'_> {
         self.same("or", &[hi, lo], wide)
     }
 
-    /// Two words joined along a new last axis.
+    /// Joins two words along a new last axis.
     pub(super) fn join_words(&mut self, words: [Value; 2], word: Aval) -> Value {
         let rank = word.ndim();
         let with_last = |n: usize| -> Aval {
@@ -142,11 +142,11 @@ impl Lowering<'_> {
         self.op1("concatenate", &words, &[single, single], pair, &attributes)
     }
 
-    /// Keys that were hashed of others, kept apart from what is drawn with them.
+    /// Emits derived keys, with a barrier between them and the draws that use them.
     ///
-    /// XLA's simplifier looks through the words' joining, and the loop over the
-    /// elements of a draw then hashes its key anew for each: on a CPU LLVM took
-    /// four times as long to compile a `randint`, whose loop was no faster.
+    /// XLA's simplifier looks through the joining of words, and the loop over the elements of a
+    /// draw then hashes its key again for each element: on a CPU LLVM took four times as long to
+    /// compile a `randint`, whose loop was no faster.
     pub(super) fn derived_keys(&mut self, keys: Value, aval: Aval) -> Value {
         if !self.is_for_cpu() {
             return keys;
@@ -154,8 +154,8 @@ impl Lowering<'_> {
         self.op1("optimization_barrier", &[keys], &[aval], aval, "")
     }
 
-    /// The original layout's hash of the counters `0..n`, for each key: counter
-    /// `i` is hashed together with counter `i + ⌈n/2⌉`, a missing last one being 0.
+    /// Emits the hash of the counters `0..n` in the original layout, for each key: counter `i` is
+    /// hashed together with counter `i + ⌈n/2⌉`, where a missing last counter is 0.
     pub(super) fn hash_counters(&mut self, keys: Value, aval: Aval, n: usize) -> (Value, Aval) {
         let axes = &aval.shape()[..aval.ndim() - 1];
         let last = axes.len();
@@ -184,12 +184,12 @@ impl Lowering<'_> {
         (self.take_first(joined, even, n), with_last(n))
     }
 
-    /// The first `n` along the last axis.
+    /// Emits the first `n` elements along the last axis.
     fn take_first(&mut self, value: Value, aval: Aval, n: usize) -> Value {
         self.take_range(value, aval, 0, n)
     }
 
-    /// Places `start..limit` along the last axis.
+    /// Emits the elements `start..limit` along the last axis.
     fn take_range(&mut self, value: Value, aval: Aval, start: usize, limit: usize) -> Value {
         let rank = aval.ndim();
         let mut starts = vec![0; rank];
@@ -211,7 +211,7 @@ impl Lowering<'_> {
         self.op1("slice", &[value], &[aval], out, &attributes)
     }
 
-    /// `n` draws for each key in the original layout, as `out`.
+    /// Emits `n` draws for each key in the original layout, with the type `out`.
     pub(super) fn original_bits(&mut self, keys: Value, aval: Aval, n: usize, out: Aval) -> Value {
         let width = out.dtype().bits();
         let (flat, flat_aval) = match width {
@@ -225,7 +225,7 @@ impl Lowering<'_> {
                 (self.widen([hi, lo], word), word.with_dtype(DType::U64))
             }
             32 => self.hash_counters(keys, aval, n),
-            // Each word yields its pieces, the least significant first.
+            // Each word is split into pieces, the least significant first.
             _ => {
                 let (words, from) = self.hash_counters(keys, aval, (n * width).div_ceil(32));
                 let pieces = 32 / width;

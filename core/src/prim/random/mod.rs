@@ -1,10 +1,8 @@
-//! Primitives of the counter-based generator: `threefry2x32`, and operations
-//! on keys made of it.
+//! Primitives of the counter-based generator: `threefry2x32`, and operations on its keys.
 //!
-//! A key is two `u32` words, the last axis of an array of key data; the axes
-//! before it are those of an array of keys. An operation on an array of keys
-//! puts the keys' axes first in its result, so batching a key is exact: each
-//! example gets what its key gives alone.
+//! A key is two `u32` words, the last axis of an array of key data; the axes before it are those
+//! of an array of keys. An operation on an array of keys puts the keys' axes first in its result,
+//! so batching keys is exact: each example gets the same result as with its key alone.
 
 mod gamma;
 mod generator;
@@ -21,12 +19,12 @@ use smallvec::smallvec;
 pub use gamma::RandomGamma;
 pub use generator::{RngAlgorithm, RngBitGenerator, rng_bit_generator};
 
-/// How keys are split and how the words of a draw are counted: JAX's
+/// How keys are split and how the words of a draw are counted; corresponds to JAX's
 /// `jax_threefry_partitionable`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum KeyLayout {
-    /// Each element is hashed from its own 64-bit position, so that devices
-    /// can draw their parts of an array alone. JAX's present default.
+    /// Each element is hashed from its own 64-bit position, so that devices can draw their shards
+    /// of an array independently. JAX's current default.
     #[default]
     Partitionable,
     /// Counters are hashed in two halves, as JAX did before version 0.5.
@@ -34,15 +32,15 @@ pub enum KeyLayout {
 }
 
 impl KeyLayout {
-    /// The parameter as a jaxpr prints it; the default goes without saying.
+    /// Returns the parameter as printed in a jaxpr; the default is omitted.
     fn param(self) -> Option<(&'static str, Param)> {
         (self == KeyLayout::Original).then(|| ("layout", Param::new("original")))
     }
 }
 
-/// The hash of Salmon and others, "Parallel random numbers: as easy as 1, 2,
-/// 3" (2011), in 20 rounds on two 32-bit words. Operands: two key words and
-/// two counter words, broadcast together; results: two words.
+/// The hash of Salmon and others, "Parallel random numbers: as easy as 1, 2, 3" (2011), in 20
+/// rounds on two 32-bit words. Operands: two key words and two counter words, broadcast together;
+/// results: two words.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Threefry2x32;
 
@@ -79,7 +77,7 @@ impl Primitive for Threefry2x32 {
             .map(|(a, ax)| a.ndim() - usize::from(ax.is_some()))
             .max()
             .unwrap_or(0);
-        // The examples' axis comes first, the words' own axes meet at the end.
+        // The batch axis is first; the words' own axes are aligned at the end.
         let moved: Vec<Array> = args
             .iter()
             .zip(axes)
@@ -117,7 +115,7 @@ impl Primitive for Threefry2x32 {
     }
 }
 
-/// The last axis of key data holds two words; returns the axes before it.
+/// Checks that the last axis of key data contains two words, and returns the axes before it.
 fn key_axes(args: &[Aval]) -> Result<&'static [usize], ShapeError> {
     let keys = args[0];
     match keys.shape().split_last() {
@@ -129,7 +127,7 @@ fn key_axes(args: &[Aval]) -> Result<&'static [usize], ShapeError> {
     }
 }
 
-/// Key data from integer seeds: 64-bit seeds give both words, narrower ones the
+/// Creates key data from integer seeds: 64-bit seeds set both words, narrower ones only the
 /// second.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct RandomSeed;
@@ -197,12 +195,12 @@ impl Primitive for RandomSeed {
     }
 }
 
-/// New keys from each key, an array of `shape` of them.
+/// Derives an array of new keys, of shape `shape`, from each key.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct RandomSplit {
     /// Shape of the array of new keys.
     pub shape: Dims,
-    /// How counters are laid out.
+    /// Layout of counters.
     pub layout: KeyLayout,
 }
 
@@ -254,7 +252,7 @@ impl Primitive for RandomSplit {
     }
 }
 
-/// A new key from each key and an integer.
+/// Derives a new key from each key and an integer.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct RandomFoldIn;
 
@@ -299,14 +297,14 @@ impl Primitive for RandomFoldIn {
     }
 }
 
-/// Uniform random bits: an array of `shape` for each key, of unsigned integers.
+/// Draws uniform random bits: an array of `shape` for each key, of unsigned integers.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct RandomBits {
-    /// Bits of an element: 8, 16, 32 or 64.
+    /// Number of bits of an element: 8, 16, 32 or 64.
     pub bit_width: usize,
     /// Shape of a draw.
     pub shape: Dims,
-    /// How counters are laid out.
+    /// Layout of counters.
     pub layout: KeyLayout,
 }
 

@@ -12,9 +12,9 @@ macro_rules! arg_reductions {
         $(#[$doc])*
         #[derive(Debug, Clone, PartialEq, Eq, Hash)]
         pub struct $ty {
-            /// The axis that disappears.
+            /// Axis that is reduced.
             pub axis: usize,
-            /// The type of the position.
+            /// Dtype of the index.
             pub index_dtype: DType,
         }
         impl Primitive for $ty {
@@ -39,7 +39,8 @@ macro_rules! arg_reductions {
                 batched(bind1(moved, &[&args[0]]), Some(out))
             }
             fn lower(&self, ctx: &mut Lowering<'_>, args: &[Value], ins: &[Aval], outs: &[Aval]) -> Vec<Value> {
-                // The compiler reduces several arrays only if their elements have whole bytes.
+                // The compiler only reduces several arrays together if their elements are whole
+                // bytes.
                 let [from, to] = [ins[0], outs[0]].map(|a| a.with_dtype(a.dtype().whole_bytes()));
                 let operand = ctx.convert(args[0], ins[0], from.dtype());
                 let identity = ctx.scalar($identity(from.dtype()), from.dtype());
@@ -49,7 +50,7 @@ macro_rules! arg_reductions {
         }
         impl Array {
             $(#[$doc])*
-            /// The position counts from 0, in `i32`.
+            /// The index is counted from 0, in `i32`.
             ///
             /// # Panics
             #[doc = concat!("If the axis is out of range or has size 0, which has no ", $word, " element,")]
@@ -64,11 +65,11 @@ macro_rules! arg_reductions {
 }
 
 arg_reductions! {
-    /// The position of the largest element along an axis, which disappears: of
-    /// the first one, where several are equal, and of the first NaN, if any.
+    /// Returns the index of the largest element along an axis, which is removed: the first one
+    /// among equal elements, and the first NaN, if any.
     Argmax argmax "largest" "GT" lowest;
-    /// The position of the smallest element along an axis, which disappears: of
-    /// the first one, where several are equal, and of the first NaN, if any.
+    /// Returns the index of the smallest element along an axis, which is removed: the first one
+    /// among equal elements, and the first NaN, if any.
     Argmin argmin "smallest" "LT" highest;
 }
 
@@ -91,7 +92,7 @@ fn infer(operand: Aval, axis: usize, index_dtype: DType) -> Result<Avals, ShapeE
 }
 
 impl Lowering<'_> {
-    /// A reduction of pairs (value, position).
+    /// Emits a reduction of pairs (value, index).
     fn arg_reduce(
         &mut self,
         direction: &str,
@@ -117,7 +118,7 @@ impl Lowering<'_> {
             let mut better = ctx.compare(direction, [a, b], value);
             let mut tied = ctx.compare("EQ", [a, b], value);
             if from.dtype().is_float() {
-                // NaN beats every number, and ties with NaN.
+                // NaN beats every number, and is equal to NaN.
                 let a_nan = ctx.compare("NE", [a, a], value);
                 let b_nan = ctx.compare("NE", [b, b], value);
                 let both = ctx.same("and", &[a_nan, b_nan], truth);

@@ -1,29 +1,28 @@
-//! Sums over several axes of large arrays on CPUs, one axis first.
+//! Sums over several axes of large arrays on CPUs, with one axis first.
 //!
-//! XLA's CPU backend adds up the elements of several axes in one loop nest for
-//! each element that is kept, jumping from row to row. With one axis summed
-//! first, as a window that is as long as the axis, neighbouring elements are
-//! added side by side, and little is left for the other axes
-//! (`docs/performance.md` has the numbers).
+//! XLA's CPU backend sums the elements of several axes in one loop nest for each remaining
+//! element, with strided accesses. If one axis is summed first, with a window as long as the
+//! axis, adjacent elements are added together, and the sum over the other axes is small
+//! (`docs/performance.md` has measurements).
 //!
-//! The shape must not change for this, as it would by a `reshape` to longer
-//! rows: the compiler merges a reshape with what makes the array, once for each
-//! of several sums over it, and makes it again for each.
+//! This must not change the shape, as a `reshape` to longer rows would: the compiler fuses a
+//! reshape with the producer of the array, separately for each of several sums, and thus computes
+//! the array again for each.
 
 use crate::lower::{Lowering, Value};
 use crate::prim::conv::Pads;
 use crate::prim::window::SlidingWindow;
 use crate::{Aval, DType, Dims, Scalar};
 
-/// From so many elements on.
+/// Minimum number of elements of the operand.
 const LARGE: usize = 1 << 15;
 
-/// The axes that are summed first have at least and at most so many elements.
+/// Range of the size of the axis that is summed first.
 const FIRST: std::ops::RangeInclusive<usize> = 4..=128;
 
-/// The axis that is summed first: the longest but the outermost, over which the
-/// work is divided among threads. None if the sum is over one axis, or if the
-/// last axis, whose elements are neighbours, goes too.
+/// Returns the axis that is summed first: the longest except the outermost, over which the work
+/// is divided among threads. Returns `None` if the sum is over one axis, or if the contiguous
+/// last axis is also summed.
 fn first(operand: Aval, axes: &[usize]) -> Option<usize> {
     let last_stays = axes.last() != Some(&(operand.ndim().checked_sub(1)?));
     if axes.len() < 2 || !last_stays || operand.size() < LARGE {
@@ -34,7 +33,7 @@ fn first(operand: Aval, axes: &[usize]) -> Option<usize> {
         .max_by_key(|&d| operand.shape()[d])
 }
 
-/// `operand` with one of the summed axes summed already, and of one element.
+/// Sums `operand` over one of the axes and keeps that axis with size 1.
 pub(super) fn summed_first(
     ctx: &mut Lowering<'_>,
     operand: Value,

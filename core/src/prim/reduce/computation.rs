@@ -1,4 +1,4 @@
-//! Programs that combine scalars, which general reductions hold.
+//! Programs on scalars, used by general reductions.
 
 use crate::jaxpr::{Atom, Jaxpr};
 use crate::lower::{Lowering, Region, Value};
@@ -11,7 +11,7 @@ use std::sync::Arc;
 /// Traces a computation on scalars of the given types.
 ///
 /// # Panics
-/// If it captures arrays, whose values a region of a reduction cannot see.
+/// Panics if it captures arrays, which the region of a reduction cannot access.
 #[track_caller]
 pub(crate) fn scalar_program(
     operation: &str,
@@ -21,7 +21,7 @@ pub(crate) fn scalar_program(
     let scalars: Vec<Aval> = types.iter().map(|&d| Aval::scalar(d)).collect();
     let program = trace_to_jaxpr(&scalars, |args| {
         let outs = computation(args);
-        // A literal as result has a type of its own, but is weak.
+        // A literal result has the right dtype, but is weakly typed.
         let strong = |out: Array| match out.aval().weak_type() {
             true => out.astype(out.dtype()),
             false => out,
@@ -38,10 +38,10 @@ pub(crate) fn scalar_program(
     program.jaxpr
 }
 
-/// Traces the computation of a reduction: of two scalars of each type, one.
+/// Traces the computation of a reduction, which combines two scalars of each dtype into one.
 ///
 /// # Panics
-/// If it captures arrays, or its results are not one scalar of each type.
+/// Panics if it captures arrays, or if its results are not one scalar of each dtype.
 #[track_caller]
 pub(crate) fn reduction_program(
     operation: &str,
@@ -64,7 +64,8 @@ pub(crate) fn reduction_program(
     jaxpr
 }
 
-/// The name of the only operation of a program that combines two scalars by it.
+/// Returns the name of the only operation of a program, if the program combines two scalars by
+/// it.
 pub(crate) fn monoid(jaxpr: &Jaxpr) -> Option<&'static str> {
     let ([a, b], [eqn], [out]) = (
         jaxpr.invars.as_slice(),
@@ -78,7 +79,7 @@ pub(crate) fn monoid(jaxpr: &Jaxpr) -> Option<&'static str> {
     whole.then(|| eqn.primitive.name())
 }
 
-/// The region of StableHLO for a program, whose scalars are of types `outside`.
+/// Emits the StableHLO region of a program whose scalars have the types `outside`.
 fn region(ctx: &mut Lowering<'_>, jaxpr: &Jaxpr, outside: &[Aval]) -> Region {
     ctx.region(outside, |ctx, args| {
         let types = jaxpr.in_avals().into_iter().zip(outside);
@@ -96,8 +97,8 @@ fn region(ctx: &mut Lowering<'_>, jaxpr: &Jaxpr, outside: &[Aval]) -> Region {
     })
 }
 
-/// Lowers `operation`, which combines elements by programs. The compiler combines
-/// several arrays only if their elements have whole bytes.
+/// Lowers `operation`, which combines elements by programs. The compiler only combines several
+/// arrays together if their elements are whole bytes.
 pub(crate) fn lower_in_whole_bytes(
     ctx: &mut Lowering<'_>,
     operation: &str,
@@ -128,7 +129,7 @@ pub(crate) fn lower_in_whole_bytes(
         .collect()
 }
 
-/// A program on scalars, applied to arrays of one shape, element by element.
+/// Applies a program on scalars elementwise to arrays of the same shape.
 pub(crate) fn elementwise(jaxpr: &Jaxpr, args: &[Array]) -> Vec<Array> {
     let Some(first) = args.first() else {
         return jaxpr.eval(&[], args);
@@ -147,13 +148,13 @@ pub(crate) fn elementwise(jaxpr: &Jaxpr, args: &[Array]) -> Vec<Array> {
     outs.into_iter().zip(places).map(spread).collect()
 }
 
-/// Combines lists of arrays of one shape by a reduction's program.
+/// Combines lists of arrays of the same shape by a reduction's program.
 pub(crate) fn combine(jaxpr: &Jaxpr, a: &[Array], b: &[Array]) -> Vec<Array> {
     elementwise(jaxpr, &[a, b].concat())
 }
 
-/// Combines what is along the first axis of each array, which disappears, by
-/// halves. There is at least one element.
+/// Combines the elements along the first axis of each array, which is removed, by repeated
+/// halving. There must be at least one element.
 pub(crate) fn combine_halves(jaxpr: &Jaxpr, arrays: &[Array]) -> Vec<Array> {
     let n = arrays[0].shape()[0];
     let part = |from: usize, to: usize| -> Vec<Array> {
@@ -172,14 +173,14 @@ pub(crate) fn combine_halves(jaxpr: &Jaxpr, arrays: &[Array]) -> Vec<Array> {
     combine_halves(jaxpr, &combined)
 }
 
-/// A number repeated to a shape.
+/// Broadcasts a scalar to a shape.
 pub(crate) fn repeated(scalar: &Array, shape: &[usize]) -> Array {
     scalar.broadcast_in_dim(shape, &[])
 }
 
-/// The same program on pairs of a value and whether there is one: a value that
-/// is not there leaves the other as it is. It reduces a batch in which the
-/// values to start with differ; those are combined with the results.
+/// Returns the program on pairs of a value and whether it is present: a missing value leaves the
+/// other unchanged. It reduces a batch with different initial values, which are then combined
+/// with the results.
 fn flagged(jaxpr: &Jaxpr) -> Arc<Jaxpr> {
     let types: Vec<DType> = jaxpr.out_avals().iter().map(Aval::dtype).collect();
     let n = types.len();
@@ -194,8 +195,8 @@ fn flagged(jaxpr: &Jaxpr) -> Arc<Jaxpr> {
     })
 }
 
-/// The results of a [`flagged`] reduction of a batch, whose axis comes first,
-/// combined with the values to start with, one for each example.
+/// Combines the results of a [`flagged`] reduction of a batch, whose axis is first, with the
+/// initial values, one for each example.
 fn started(jaxpr: &Jaxpr, reduced: &[Array], starts: &[Array]) -> Vec<Array> {
     let n = starts.len();
     let shape = reduced[0].shape();
@@ -211,8 +212,8 @@ fn started(jaxpr: &Jaxpr, reduced: &[Array], starts: &[Array]) -> Vec<Array> {
     pairs.map(|(x, s)| reduced[n].select(x, s)).collect()
 }
 
-/// The batching rule of a reduction by a program: `reduce` applies it, or another
-/// program, to arrays whose first axis is the batch, and to scalars.
+/// Implements the batching rule of a reduction by a program: `reduce` applies the program, or
+/// another one, to arrays whose first axis is the batch axis, and to scalars.
 pub(crate) fn batched_reduction(
     jaxpr: &Arc<Jaxpr>,
     args: &[Array],
@@ -238,7 +239,7 @@ pub(crate) fn batched_reduction(
     (outs, (0..n).map(|_| Some(0)).collect())
 }
 
-/// The tangents of `f`, a function of arrays, some of which have tangents.
+/// Computes the tangents of `f`, a function of arrays, some of which have tangents.
 pub(crate) fn tangents(
     f: impl Fn(&[Array]) -> Vec<Array>,
     primals: &[Array],
@@ -264,7 +265,7 @@ pub(crate) fn tangents(
         .collect()
 }
 
-/// The axes of an array in the order: those named, then the others.
+/// Returns the axes of an array in the order: those in `named`, then the others.
 pub(crate) fn named_first(rank: usize, named: &[usize]) -> (Vec<isize>, Dims) {
     let kept: Dims = (0..rank).filter(|d| !named.contains(d)).collect();
     let order = named.iter().chain(&kept).map(|&d| d as isize).collect();

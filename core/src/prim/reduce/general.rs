@@ -1,4 +1,4 @@
-//! `reduce`: a reduction by a program of its own.
+//! `reduce`: a reduction by a custom program.
 
 use super::computation::{
     batched_reduction, combine, combine_halves, lower_in_whole_bytes, monoid, named_first,
@@ -13,19 +13,19 @@ use crate::trace::{bind, bind1};
 use crate::{Array, Aval, DType, Dims, IntoArray, Literal, Scalar, ShapeError, ShardingRule};
 use std::sync::Arc;
 
-/// Combines elements over axes by a program; several arrays are reduced
-/// together. Operands are the arrays, then the values to start with, which the
-/// program leaves as they are (its identity), one for each array.
+/// Combines elements along axes by a program; several arrays are reduced together. The operands
+/// are the arrays, followed by one initial value for each array, which must be the program's
+/// identity.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Reduce {
-    /// The axes that disappear, increasing; at least one.
+    /// Axes that are reduced, in increasing order; at least one.
     pub dimensions: Dims,
-    /// What combines two elements of each array; without captured values.
+    /// Program that combines two elements of each array, without captured values.
     pub jaxpr: Arc<Jaxpr>,
 }
 
-/// Refuses operands that are not arrays of one shape and as many scalars of
-/// their types, or that the program does not combine.
+/// Returns an error if the operands are not arrays of the same shape and one scalar of each
+/// dtype, or if the program does not combine them.
 pub(crate) fn check_operands(jaxpr: &Jaxpr, args: &[Aval]) -> Result<(), ShapeError> {
     let n = args.len() / 2;
     crate::ensure_shape!(
@@ -55,7 +55,7 @@ pub(crate) fn check_operands(jaxpr: &Jaxpr, args: &[Aval]) -> Result<(), ShapeEr
 }
 
 impl Reduce {
-    /// The same reduction by operations that can be differentiated.
+    /// Computes the same reduction with differentiable operations.
     fn by_halves(&self, args: &[Array]) -> Vec<Array> {
         let (arrays, starts) = args.split_at(args.len() / 2);
         let (order, kept) = named_first(arrays[0].ndim(), &self.dimensions);
@@ -133,7 +133,7 @@ impl Primitive for Reduce {
     }
 }
 
-/// Whether an array is the number `identity`.
+/// Returns whether an array is the literal `identity`.
 pub(crate) fn is_number(array: &Array, identity: Scalar) -> bool {
     let known = array
         .as_literal()
@@ -141,7 +141,7 @@ pub(crate) fn is_number(array: &Array, identity: Scalar) -> bool {
     known == Some(Literal::new(identity, array.dtype()))
 }
 
-/// The reduction by one operator that a program stands for, if there is one.
+/// Returns the built-in reduction that is equivalent to a program, if there is one.
 fn single(jaxpr: &Jaxpr, x: &Array, start: &Array, axes: &Dims) -> Option<Array> {
     let dtype = x.dtype();
     let axes = || axes.clone();
@@ -162,10 +162,9 @@ fn single(jaxpr: &Jaxpr, x: &Array, start: &Array, axes: &Dims) -> Option<Array>
     }
 }
 
-/// Combines the elements over axes of several arrays of one shape together
-/// (`jax.lax.reduce`). `computation` gets two scalars of each array, and gives
-/// one; it must be associative and commutative, and leave `init_values` as they
-/// are. Without axes the results are the arrays themselves.
+/// Reduces several arrays of the same shape along axes together (`jax.lax.reduce`). `computation`
+/// receives two scalars of each array and returns one. It must be associative and commutative,
+/// with `init_values` as its identity. Without axes the results are the arrays themselves.
 ///
 /// ```no_run
 /// use ramie_core::{Array, reduce};
@@ -178,9 +177,9 @@ fn single(jaxpr: &Jaxpr, x: &Array, start: &Array, axes: &Dims) -> Option<Array>
 /// ```
 ///
 /// # Panics
-/// If shapes differ, an axis is out of range or named twice, starts are not one
-/// scalar of each array's type, or the computation captures arrays or gives
-/// other types.
+/// Panics if shapes differ, if an axis is out of range or occurs twice, if the initial values are
+/// not one scalar of each array's dtype, or if the computation captures arrays or returns other
+/// types.
 #[track_caller]
 pub fn reduce(
     operands: &[Array],
@@ -213,8 +212,8 @@ pub fn reduce(
 }
 
 impl Array {
-    /// The elements over axes combined by a computation on scalars
-    /// (`jax.lax.reduce`); see [`reduce`].
+    /// Reduces the array along axes by a computation on scalars (`jax.lax.reduce`); see
+    /// [`reduce`].
     ///
     /// ```no_run
     /// use ramie_core::Array;
@@ -224,7 +223,7 @@ impl Array {
     /// ```
     ///
     /// # Panics
-    /// As [`reduce`].
+    /// Panics in the same cases as [`reduce`].
     #[track_caller]
     pub fn reduce(
         &self,

@@ -1,4 +1,4 @@
-//! Primitives that combine the elements along axes.
+//! Primitives that reduce arrays along axes.
 
 mod arg;
 mod axis_first;
@@ -14,7 +14,7 @@ pub use table::*;
 use crate::narrow::NarrowFloat;
 use crate::{Aval, DType, Dims, Scalar, ShapeError};
 
-/// The shape without the reduced axes, which are increasing and in range.
+/// Returns the shape without the reduced axes, which must be increasing and in range.
 pub(crate) fn reduced_shape(operand: Aval, axes: &[usize]) -> Result<Dims, ShapeError> {
     let ordered =
         axes.is_sorted_by(|a, b| a < b) && axes.last().is_none_or(|&a| a < operand.ndim());
@@ -28,8 +28,8 @@ pub(crate) fn reduced_shape(operand: Aval, axes: &[usize]) -> Result<Dims, Shape
         .collect())
 }
 
-/// The axes of a reduction over a batch: those of one example, moved past the
-/// batch axis, and the batch axis of the result.
+/// Returns the axes of a batched reduction: those of one example, shifted by the batch axis, and
+/// the batch axis of the result.
 pub(crate) fn batched_axes(axes: &[usize], batch_axis: usize) -> (Dims, usize) {
     let moved: Dims = axes
         .iter()
@@ -39,13 +39,13 @@ pub(crate) fn batched_axes(axes: &[usize], batch_axis: usize) -> (Dims, usize) {
     (moved, batch_axis - before)
 }
 
-/// A format that has no infinities, so that its own ends stand for them.
+/// Returns the format of a dtype without infinities, whose extreme values replace them.
 fn finite(dtype: DType) -> Option<NarrowFloat> {
     NarrowFloat::of(dtype).filter(|f| !f.has_infinity())
 }
 
-/// The smallest value of a type, which is the identity of `max`: minus
-/// infinity for floats that have it, and for both parts of complex numbers.
+/// Returns the smallest value of a dtype, which is the identity of `max`: minus infinity if the
+/// dtype has it, and for both parts of complex numbers.
 pub(crate) fn lowest(dtype: DType) -> Scalar {
     if let Some(format) = finite(dtype) {
         return Scalar::Float(format.min());
@@ -59,8 +59,8 @@ pub(crate) fn lowest(dtype: DType) -> Scalar {
     }
 }
 
-/// The largest value of a type, which is the identity of `min`: infinity for
-/// floats that have it, and for both parts of complex numbers.
+/// Returns the largest value of a dtype, which is the identity of `min`: infinity if the dtype
+/// has it, and for both parts of complex numbers.
 pub(crate) fn highest(dtype: DType) -> Scalar {
     if let Some(format) = finite(dtype) {
         return Scalar::Float(format.max());

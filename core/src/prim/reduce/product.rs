@@ -2,9 +2,8 @@
 
 use crate::{Array, Dims};
 
-/// The tangent of the product of `x` over `axes`, where the tangent of `x` is
-/// `g`. Pairs are multiplied until one is left: no division, which zeros would
-/// spoil.
+/// Computes the tangent of the product of `x` over `axes`, where `g` is the tangent of `x`.
+/// Multiplies pairs until one element is left, since a formula with divisions fails for zeros.
 pub(super) fn tangent(g: &Array, x: &Array, axes: &[usize]) -> Array {
     let kept: Dims = (0..x.ndim()).filter(|d| !axes.contains(d)).collect();
     let permutation: Vec<isize> = axes.iter().chain(&kept).map(|&d| d as isize).collect();
@@ -18,7 +17,7 @@ pub(super) fn tangent(g: &Array, x: &Array, axes: &[usize]) -> Array {
     crate::jvp(halved, front(x), front(g)).1
 }
 
-/// The product over the first axis, by halves.
+/// Computes the product over the first axis by repeated halving.
 fn halved(mut x: Array) -> Array {
     while x.shape()[0] > 1 {
         let n = x.shape()[0];

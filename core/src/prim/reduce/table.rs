@@ -1,4 +1,4 @@
-//! Reductions by one operator: a table, a row per primitive.
+//! Reductions by one operator, as a table with a row per primitive.
 
 use super::axis_first::summed_first;
 use super::{batched_axes, highest, lowest, reduced_shape};
@@ -9,31 +9,31 @@ use crate::prim::{Avals, BatchAxis, Batched, Differentiation, Param, Primitive, 
 use crate::trace::bind1;
 use crate::{Array, Aval, DType, Dims, OutSharding, Scalar, ShapeError, ShardingRule};
 
-/// A row of the table of reductions, for tests and documentation.
+/// An entry of the table of reductions, for tests and documentation.
 pub struct ReduceRow {
-    /// The struct that implements the primitive.
+    /// Struct that implements the primitive.
     pub ty: &'static str,
     /// Name in a jaxpr.
     pub name: &'static str,
-    /// Element types.
+    /// Supported dtypes.
     pub class: Class,
-    /// The reduction over the named axes.
+    /// Function that reduces over the given axes.
     pub apply: fn(&Array, &[isize]) -> Array,
 }
 
-/// The axes that a reduction over `axes` keeps.
+/// Returns the axes that a reduction over `axes` keeps.
 fn kept(rank: usize, axes: &[usize]) -> Dims {
     (0..rank).filter(|d| !axes.contains(d)).collect()
 }
 
-/// A reduction's result, repeated along the reduced axes again.
+/// Broadcasts a reduction's result along the reduced axes again.
 fn spread(reduced: &Array, operand: Aval, axes: &[usize]) -> Array {
     let sharding = OutSharding::of(operand);
     reduced.repeated(operand.shape(), &kept(operand.ndim(), axes), sharding)
 }
 
-/// The tangent of a choice: that of the chosen element; where several tie,
-/// their mean.
+/// Computes the tangent of a maximum or minimum: that of the chosen element, or the mean if
+/// several are equal.
 fn chosen(g: &Array, x: &Array, out: &Array, axes: &[usize]) -> Array {
     let sum = |x: &Array| {
         let axes = axes.into();
@@ -65,7 +65,7 @@ macro_rules! reductions {
         $(#[$doc])*
         #[derive(Debug, Clone, PartialEq, Eq, Hash)]
         pub struct $ty {
-            /// The axes that disappear, increasing.
+            /// Axes that are reduced, in increasing order.
             pub axes: Dims,
         }
         impl Primitive for $ty {
@@ -94,12 +94,12 @@ macro_rules! reductions {
         impl Array {
             $(#[$doc])*
             ///
-            /// The axes disappear; the element type stays. Without axes the
-            /// result is the array itself.
+            /// The axes are removed; the dtype is unchanged. Without axes, returns the array
+            /// itself.
             ///
             /// # Panics
-            /// If an axis is out of range or named twice, or the element type has
-            /// no such operator.
+            /// Panics if an axis is out of range or occurs twice, or if the dtype is not
+            /// supported.
             #[track_caller]
             pub fn $f(&self, axes: &[isize]) -> Array {
                 let mut axes = self.axes(stringify!($f), axes);
@@ -110,7 +110,7 @@ macro_rules! reductions {
                 bind1($ty { axes }, &[self])
             }
         } )*
-        /// The table of reductions.
+        /// Table of reductions.
         pub const REDUCE: &[ReduceRow] = &[$( ReduceRow {
             ty: stringify!($ty), name: stringify!($f), class: Class::$class, apply: Array::$f,
         } ),*];
@@ -118,32 +118,32 @@ macro_rules! reductions {
 }
 
 reductions! {
-    /// The sum over axes.
+    /// Computes the sum over axes.
     ReduceSum reduce_sum "add" Number |_| Scalar::Int(0),
         [("out_sharding", Param::new("None"))] {linear};
-    /// The product over axes.
+    /// Computes the product over axes.
     ReduceProd reduce_prod "multiply" Number |_| Scalar::Int(1),
         [] {|g, x, y, axes| super::product::tangent(g, x, axes)};
-    /// The largest element over axes; NaN wins.
+    /// Computes the maximum over axes. NaN propagates.
     ReduceMax reduce_max "maximum" Any lowest,
         [] {|g, x, y, axes| chosen(g, x, y, axes)};
-    /// The smallest element over axes; NaN wins.
+    /// Computes the minimum over axes. NaN propagates.
     ReduceMin reduce_min "minimum" Any highest,
         [] {|g, x, y, axes| chosen(g, x, y, axes)};
-    /// Bitwise and over axes; for truth values, whether all hold.
+    /// Computes the bitwise and over axes; for booleans, whether all are true.
     ReduceAnd reduce_and "and" Bits |_| Scalar::Int(-1),
         [] {zero};
-    /// Bitwise or over axes; for truth values, whether any holds.
+    /// Computes the bitwise or over axes; for booleans, whether any is true.
     ReduceOr reduce_or "or" Bits |_| Scalar::Int(0),
         [] {zero};
-    /// Bitwise exclusive or over axes.
+    /// Computes the bitwise exclusive or over axes.
     ReduceXor reduce_xor "xor" Bits |_| Scalar::Int(0),
         [] {zero};
 }
 
 impl Lowering<'_> {
-    /// `stablehlo.reduce` by one operator; `types` are those of the operand and
-    /// of the result.
+    /// Emits `stablehlo.reduce` with one operator; `types` contains those of the operand and of
+    /// the result.
     fn reduce(
         &mut self,
         op: &str,

@@ -9,11 +9,11 @@ use crate::prim::{
 use crate::trace::bind1;
 use crate::{Array, Aval, DType, Dims, ShapeError, ShardingRule};
 
-/// The same bits, read as another type. An element of a wider type becomes a
-/// last axis of narrower ones, the lowest bits first, and the other way round.
+/// Reinterprets the bits as another dtype. An element of a wider dtype becomes a last axis of
+/// narrower ones, the lowest bits first, and vice versa.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct BitcastConvertType {
-    /// The new type.
+    /// Dtype of the result.
     pub new_dtype: DType,
 }
 
@@ -76,7 +76,7 @@ impl Primitive for BitcastConvertType {
     }
     fn batch(&self, args: &[Array], axes: &[Option<usize>], axis: BatchAxis) -> Batched {
         let size = axis.size;
-        // The last axis may be joined, or be new.
+        // The last axis may be merged, or be new.
         let front = move_batch_axis(&args[0], axes[0], 0, size);
         batched(bind1(self.clone(), &[&front]), Some(0))
     }
@@ -91,12 +91,12 @@ impl Primitive for BitcastConvertType {
     }
 }
 
-/// Rounds to a floating-point format of fewer bits, in the wider type.
+/// Rounds to a floating-point format of fewer bits, without changing the dtype.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct ReducePrecision {
-    /// Bits of the exponent.
+    /// Number of exponent bits.
     pub exponent_bits: u32,
-    /// Bits of the fraction.
+    /// Number of fraction bits.
     pub mantissa_bits: u32,
 }
 
@@ -142,9 +142,9 @@ impl Primitive for ReducePrecision {
 }
 
 impl Array {
-    /// The same bits, read as another type (`jax.lax.bitcast_convert_type`). An
-    /// element of a wider type becomes a last axis of narrower ones, the lowest
-    /// bits first; and such an axis becomes one element of a wider type.
+    /// Reinterprets the bits as another dtype (`jax.lax.bitcast_convert_type`). An element of a
+    /// wider dtype becomes a last axis of narrower ones, the lowest bits first; vice versa, such
+    /// an axis becomes one element of a wider dtype.
     ///
     /// ```no_run
     /// use ramie_core::{Array, DType};
@@ -156,8 +156,8 @@ impl Array {
     /// ```
     ///
     /// # Panics
-    /// If one of the types is `Bool`, or the last axis has not as many elements
-    /// as make one of a wider type.
+    /// Panics if one of the dtypes is `Bool`, or if the last axis does not have as many elements
+    /// as one of the wider dtype contains.
     #[track_caller]
     pub fn bitcast_convert_type(&self, new_dtype: DType) -> Array {
         if self.dtype() == new_dtype {
@@ -166,11 +166,11 @@ impl Array {
         bind1(BitcastConvertType { new_dtype }, &[self])
     }
 
-    /// The elements rounded to a floating-point format with so many bits of
-    /// exponent and fraction; the type stays.
+    /// Rounds the elements to a floating-point format with these numbers of exponent and fraction
+    /// bits, without changing the dtype.
     ///
     /// # Panics
-    /// If the array does not hold floats, or `exponent_bits` is 0.
+    /// Panics if the dtype is not a floating-point dtype, or if `exponent_bits` is 0.
     #[track_caller]
     pub fn reduce_precision(&self, exponent_bits: u32, mantissa_bits: u32) -> Array {
         let primitive = ReducePrecision {

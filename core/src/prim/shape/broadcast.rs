@@ -1,20 +1,19 @@
-//! `broadcast_in_dim`, and the ways of repeating made of it.
+//! `broadcast_in_dim`, and other ways of broadcasting.
 
 use crate::lower::{Lowering, Value};
 use crate::prim::{Avals, BatchAxis, Batched, Differentiation, Param, Primitive, batched, one};
 use crate::trace::bind1;
 use crate::{Array, Aval, Dims, OutSharding, PartitionSpec, ShapeError, ShardingRule};
 
-/// Repeats the operand to `shape`: its axis `i` becomes axis
-/// `broadcast_dimensions[i]`, repeated where its size is 1.
+/// Broadcasts the operand to `shape`: its axis `i` becomes axis `broadcast_dimensions[i]`,
+/// repeated if its size is 1.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct BroadcastInDim {
     /// Shape of the result.
     pub shape: Dims,
-    /// Where the operand's axes go, in increasing order.
+    /// Axes of the result to which the operand's axes correspond, in increasing order.
     pub broadcast_dimensions: Dims,
-    /// How the result is sharded; without it as the operand is, and not along
-    /// what is new.
+    /// Sharding of the result. Defaults to the operand's, with new axes unsharded.
     pub sharding: Option<OutSharding>,
 }
 
@@ -23,7 +22,7 @@ impl Primitive for BroadcastInDim {
         "broadcast_in_dim"
     }
     fn params(&self) -> Vec<(&'static str, Param)> {
-        // The shape is that of the result, which is printed already.
+        // The shape is part of the result's type, which is already printed.
         match self.broadcast_dimensions.as_slice() {
             [] => Vec::new(),
             dims => vec![("broadcast_dimensions", Param::tuple(dims))],
@@ -95,21 +94,21 @@ impl Primitive for BroadcastInDim {
 }
 
 impl Array {
-    /// Repeats the array to `shape`: its axis `i` becomes axis `dims[i]`.
+    /// Broadcasts the array to `shape`: its axis `i` becomes axis `dims[i]`.
     ///
     /// # Panics
-    /// If an axis has neither its old size nor was 1, or axes change order.
+    /// Panics if the size of an axis changes from a value other than 1, or if axes change order.
     #[track_caller]
     pub fn broadcast_in_dim(&self, shape: &[usize], dims: &[usize]) -> Array {
         self.repeated(shape, dims, None)
     }
 
-    /// [`broadcast_in_dim`](Array::broadcast_in_dim) with the result sharded by
-    /// `out_sharding` over explicit axes of a mesh.
+    /// Same as [`broadcast_in_dim`](Array::broadcast_in_dim), with the result sharded by
+    /// `out_sharding` over explicit mesh axes.
     ///
     /// # Panics
-    /// As `broadcast_in_dim`, or if `out_sharding` does not fit the mesh or the
-    /// shape.
+    /// Panics in the same cases as `broadcast_in_dim`, and if `out_sharding` does not fit the
+    /// mesh or the shape.
     #[track_caller]
     pub fn broadcast_in_dim_sharded(
         &self,
@@ -144,10 +143,10 @@ impl Array {
         )
     }
 
-    /// Repeats the array to `shape` as NumPy broadcasts it.
+    /// Broadcasts the array to `shape` by NumPy's rules.
     ///
     /// # Panics
-    /// If the shapes do not broadcast.
+    /// Panics if the array does not broadcast to `shape`.
     #[track_caller]
     pub fn broadcast_to(&self, shape: &[usize]) -> Array {
         assert!(
@@ -161,11 +160,12 @@ impl Array {
         self.broadcast_in_dim(shape, &dims)
     }
 
-    /// [`broadcast_to`](Array::broadcast_to) with the result sharded by
-    /// `out_sharding` over explicit axes of a mesh.
+    /// Same as [`broadcast_to`](Array::broadcast_to), with the result sharded by `out_sharding`
+    /// over explicit mesh axes.
     ///
     /// # Panics
-    /// As `broadcast_to`, or if `out_sharding` does not fit the mesh or the shape.
+    /// Panics in the same cases as `broadcast_to`, and if `out_sharding` does not fit the mesh or
+    /// the shape.
     #[track_caller]
     pub fn broadcast_to_sharded(
         &self,
@@ -182,10 +182,10 @@ impl Array {
         self.broadcast_in_dim_sharded(shape, &dims, out_sharding)
     }
 
-    /// The array with new axes of size 1 at these places of the result.
+    /// Inserts axes of size 1, such that they have these indices in the result.
     ///
     /// # Panics
-    /// If a place is out of range or named twice.
+    /// Panics if an index is out of range or occurs twice.
     #[track_caller]
     pub fn expand_dims(&self, axes: &[isize]) -> Array {
         let rank = self.ndim() + axes.len();

@@ -1,4 +1,4 @@
-//! `concatenate`: arrays joined along an axis.
+//! `concatenate`: joins arrays along an axis.
 
 use crate::lower::{Lowering, Value};
 use crate::prim::{
@@ -7,10 +7,10 @@ use crate::prim::{
 use crate::trace::bind1;
 use crate::{Array, Aval, Dims, ShapeError, ShardingRule};
 
-/// Joins arrays along an axis; other dimensions agree.
+/// Concatenates arrays along an axis; their other dimensions are equal.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Concatenate {
-    /// The axis along which the operands follow each other.
+    /// Axis along which the operands are concatenated.
     pub dimension: usize,
 }
 
@@ -88,7 +88,7 @@ impl Primitive for Concatenate {
         outs: &[Aval],
     ) -> Vec<Value> {
         let attributes = format!("dimension = {} : i64", self.dimension);
-        // XLA's CPU compiler does not join elements of less than a byte.
+        // XLA's CPU compiler cannot concatenate elements of less than a byte.
         let whole = |a: &Aval| a.with_dtype(a.dtype().whole_bytes());
         let wide: Vec<Aval> = ins.iter().map(whole).collect();
         let parts = args.iter().zip(ins).zip(&wide);
@@ -100,7 +100,7 @@ impl Primitive for Concatenate {
     }
 }
 
-/// Arrays joined along an existing axis, in the type they promote to.
+/// Concatenates arrays along an existing axis, after promotion to a common dtype.
 ///
 /// ```no_run
 /// use ramie_core::{Array, concatenate};
@@ -109,8 +109,8 @@ impl Primitive for Concatenate {
 /// ```
 ///
 /// # Panics
-/// If there are no arrays, the axis is out of range, or dimensions other than
-/// that of the axis differ.
+/// Panics if there are no arrays, if the axis is out of range, or if dimensions other than that
+/// axis differ.
 #[track_caller]
 pub fn concatenate<A: std::borrow::Borrow<Array>>(arrays: &[A], axis: isize) -> Array {
     let arrays = crate::ops::promote_all("concatenate", arrays);

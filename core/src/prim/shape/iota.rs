@@ -1,20 +1,20 @@
-//! `iota`: positions.
+//! `iota`: indices along an axis.
 
 use crate::lower::{Lowering, Value};
 use crate::prim::elementwise::Class;
 use crate::prim::{Avals, BatchAxis, Batched, Differentiation, Param, Primitive, one};
 use crate::{Array, Aval, DType, Dims, OutSharding, ShapeError, ShardingRule};
 
-/// Each element's own position along an axis.
+/// Returns each element's index along an axis.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Iota {
     /// Shape of the result.
     pub shape: Dims,
-    /// The axis that is counted.
+    /// Axis along which the index is counted.
     pub dimension: usize,
-    /// Element type of the result.
+    /// Dtype of the result.
     pub dtype: DType,
-    /// How the result is sharded.
+    /// Sharding of the result.
     pub sharding: Option<OutSharding>,
 }
 

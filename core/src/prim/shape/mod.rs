@@ -1,4 +1,4 @@
-//! Primitives that move elements without changing them.
+//! Primitives that rearrange elements without changing them.
 
 mod bits;
 mod broadcast;

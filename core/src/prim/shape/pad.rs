@@ -1,4 +1,4 @@
-//! `pad`: elements added around and between, or cut off.
+//! `pad`: adds elements around and between existing ones, or removes elements.
 
 use crate::checkify::Errors;
 use crate::lower::{Lowering, Value, dims_array, i64_array};
@@ -9,14 +9,14 @@ use crate::trace::bind1;
 use crate::{Array, Aval, Dims, IntoArray, ShapeError, ShardingRule};
 use smallvec::SmallVec;
 
-/// For each axis: elements added before, after, and between each two. Negative
-/// numbers before and after cut elements off.
+/// For each axis, the numbers of elements to add before, after, and between neighbors. Negative
+/// numbers before and after remove elements.
 pub type PaddingConfig = SmallVec<[(isize, isize, usize); 4]>;
 
-/// Surrounds and spreads the first operand with the second, which is 0-d.
+/// Pads the first operand with the second, which is 0-d.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Pad {
-    /// What is added along each axis.
+    /// Padding of each axis.
     pub padding_config: PaddingConfig,
 }
 
@@ -58,7 +58,7 @@ impl Primitive for Pad {
         for (d, (&n, &(low, high, interior))) in
             operand.shape().iter().zip(&self.padding_config).enumerate()
         {
-            // No product of two sizes overflows 128 bits.
+            // Products of two sizes do not overflow 128 bits.
             let spread = n as i128 + n.saturating_sub(1) as i128 * interior as i128;
             let size = spread + low as i128 + high as i128;
             if size < 0 {
@@ -108,7 +108,7 @@ impl Primitive for Pad {
             pad.padding_config.insert(axis, (0, 0, 0));
             return batched(bind1(pad, &[&args[0], &args[1]]), Some(axis));
         };
-        // Each example has a padding value of its own: pad a mask, and choose.
+        // The examples have different padding values: pads a mask, and selects by it.
         let x = move_batch_axis(&args[0], axes[0], 0, size);
         let values = args[1].move_axis(axis as isize, 0);
         let mut pad = self.clone();
@@ -140,13 +140,12 @@ impl Primitive for Pad {
 }
 
 impl Array {
-    /// The array with `value` added along each axis: before, after, and between
-    /// each two elements. Negative numbers before and after cut elements off
-    /// (`jax.lax.pad`).
+    /// Pads each axis with `value`: before, after, and between neighboring elements. Negative
+    /// numbers before and after remove elements (`jax.lax.pad`).
     ///
     /// # Panics
-    /// Unless there is one entry per axis, `value` is 0-d and of a type that
-    /// the array's takes up, and no more elements are cut off than there are.
+    /// Panics unless there is one entry per axis, `value` is 0-d and its dtype can be converted
+    /// to the array's, and no more elements are removed than exist.
     #[track_caller]
     pub fn lax_pad(
         &self,
@@ -161,8 +160,7 @@ impl Array {
         bind1(Pad { padding_config }, &[self, &value])
     }
 
-    /// The array with `value` added along each axis, `(before, after)`
-    /// elements.
+    /// Pads each axis with `value`, `(before, after)` elements.
     ///
     /// ```no_run
     /// use ramie_core::Array;
@@ -170,8 +168,8 @@ impl Array {
     /// ```
     ///
     /// # Panics
-    /// Unless there is one entry per axis, and `value` is 0-d and of a type
-    /// that the array's takes up.
+    /// Panics unless there is one entry per axis, and `value` is 0-d and its dtype can be
+    /// converted to the array's.
     #[track_caller]
     pub fn pad(&self, widths: &[(usize, usize)], value: impl IntoArray) -> Array {
         let signed = |n: usize| isize::try_from(n).unwrap_or(isize::MAX);

@@ -7,13 +7,12 @@ use crate::prim::{Avals, BatchAxis, Batched, Differentiation, Param, Primitive, 
 use crate::trace::bind1;
 use crate::{Array, Aval, Dims, OutSharding, PartitionSpec, ShapeError, ShardingRule};
 
-/// The same elements, in row-major order, under another shape.
+/// Reshapes the operand; elements keep their row-major order.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Reshape {
-    /// The new shape.
+    /// Shape of the result.
     pub new_sizes: Dims,
-    /// How the result is sharded; without it as the operand is, if that leaves
-    /// no choice.
+    /// Sharding of the result. Defaults to the operand's, if it is unambiguous.
     pub sharding: Option<OutSharding>,
 }
 
@@ -71,10 +70,10 @@ impl Primitive for Reshape {
     }
 }
 
-/// Drops dimensions of size 1.
+/// Removes dimensions of size 1.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Squeeze {
-    /// Which, in increasing order.
+    /// Dimensions to remove, in increasing order.
     pub dimensions: Dims,
 }
 
@@ -129,20 +128,21 @@ impl Primitive for Squeeze {
 }
 
 impl Array {
-    /// The same elements under another shape.
+    /// Reshapes the array; elements keep their row-major order.
     ///
     /// # Panics
-    /// If the shapes have different numbers of elements.
+    /// Panics if the shapes have different numbers of elements.
     #[track_caller]
     pub fn reshape(&self, shape: &[usize]) -> Array {
         self.reshaped(shape, None)
     }
 
-    /// [`reshape`](Array::reshape) with the result sharded by `out_sharding` over
-    /// explicit axes of a mesh.
+    /// Same as [`reshape`](Array::reshape), with the result sharded by `out_sharding` over
+    /// explicit mesh axes.
     ///
     /// # Panics
-    /// As `reshape`, or if `out_sharding` does not fit the mesh or the shape.
+    /// Panics in the same cases as `reshape`, and if `out_sharding` does not fit the mesh or the
+    /// shape.
     #[track_caller]
     pub fn reshape_sharded(
         &self,
@@ -167,18 +167,16 @@ impl Array {
         bind1(reshape, &[self])
     }
 
-    /// A cotangent in the shape of the operand that it belongs to, and sharded as
-    /// that is.
+    /// Reshapes a cotangent to the shape of its operand, with the operand's sharding.
     #[track_caller]
     pub(crate) fn reshaped_as(&self, operand: Aval) -> Array {
         self.reshaped(operand.shape(), OutSharding::of_cotangent(operand, &[self]))
     }
 
-    /// Joins the axes of a range into one: `x.flatten(1..)` keeps the first
-    /// axis.
+    /// Merges the axes of a range into one: `x.flatten(1..)` keeps the first axis.
     ///
     /// # Panics
-    /// If the range is empty or out of bounds.
+    /// Panics if the range is empty or out of bounds.
     #[track_caller]
     pub fn flatten(&self, axes: impl std::ops::RangeBounds<usize>) -> Array {
         use std::ops::Bound::{Excluded, Included, Unbounded};
@@ -208,10 +206,10 @@ impl Array {
         self.reshape(&to)
     }
 
-    /// Drops the named axes, which have size 1; all such axes if none is named.
+    /// Removes the given axes, which must have size 1; removes all such axes if `axes` is empty.
     ///
     /// # Panics
-    /// If a named axis is out of range or has another size.
+    /// Panics if an axis is out of range or has another size.
     #[track_caller]
     pub fn squeeze(&self, axes: &[isize]) -> Array {
         let mut dimensions = if axes.is_empty() {

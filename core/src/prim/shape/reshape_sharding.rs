@@ -1,15 +1,14 @@
-//! How a reshaped array is sharded: dimensions that stay, come apart or are
-//! joined.
+//! Sharding of reshaped arrays, whose dimensions are kept, split or merged.
 
 use crate::sharding::{AbstractMesh, PartitionSpec, SpecEntry};
 use crate::{Aval, AxisName, Dims, ShapeError};
 use std::ops::Range;
 
-/// The spec of `operand` in the shape `new_sizes`, where there is no choice.
+/// Returns the spec of `operand` with the shape `new_sizes`, if it is unambiguous.
 ///
-/// A dimension that comes apart gives its mesh axes to its parts, as many to
-/// the first as its size takes, and so on. Dimensions that are joined give theirs
-/// to the whole, if the ones sharded come first. Dimensions of size 1 come and go.
+/// The mesh axes of a dimension that is split are assigned to its parts in order, as many to each
+/// as divide its size. The mesh axes of merged dimensions shard the merged dimension, if the
+/// sharded ones come first. Dimensions of size 1 may be added and removed.
 pub(super) fn reshaped_spec(
     operand: Aval,
     new_sizes: &[usize],
@@ -43,7 +42,7 @@ pub(super) fn reshaped_spec(
             entries[*out] = (*entry).clone();
             continue;
         }
-        // One comes apart, or several are joined.
+        // One dimension is split, or several are merged.
         if given.len() > 1 && outs.len() > 1 {
             return Err(refuse());
         }
@@ -60,8 +59,8 @@ pub(super) fn reshaped_spec(
     Ok(PartitionSpec::new(entries))
 }
 
-/// Runs of dimensions of both shapes that hold the same elements, the smallest;
-/// none where the shapes have no elements and differ.
+/// Returns the smallest corresponding runs of dimensions of both shapes, which contain the same
+/// elements; `None` if the shapes have no elements and differ.
 fn pieces(from: &[usize], to: &[usize]) -> Option<Vec<(Range<usize>, Range<usize>)>> {
     let mut out = Vec::new();
     let (mut i, mut j) = (0, 0);
@@ -83,7 +82,7 @@ fn pieces(from: &[usize], to: &[usize]) -> Option<Vec<(Range<usize>, Range<usize
     Some(out)
 }
 
-/// The mesh axes that each of the sizes takes, in order.
+/// Returns the mesh axes assigned to each of the sizes, in order.
 fn shares<'a>(
     mesh: AbstractMesh,
     mut axes: &'a [AxisName],

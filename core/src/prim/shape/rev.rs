@@ -1,4 +1,4 @@
-//! `rev`: axes backwards.
+//! `rev`: reverses axes.
 
 use crate::lower::{Lowering, Value, dims_array};
 use crate::prim::{Avals, BatchAxis, Batched, Differentiation, Param, Primitive, batched, one};
@@ -8,7 +8,7 @@ use crate::{Array, Aval, Dims, ShapeError, ShardingRule};
 /// Reverses the order of the elements along axes.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Rev {
-    /// Which axes, each once.
+    /// Axes to reverse, each once.
     pub dimensions: Dims,
 }
 
@@ -57,11 +57,11 @@ impl Primitive for Rev {
 }
 
 impl Array {
-    /// The elements in reverse order along the named axes, along all if none
-    /// is named (`jnp.flip`).
+    /// Reverses the order of the elements along the given axes, or along all axes if `axes` is
+    /// empty (`jnp.flip`).
     ///
     /// # Panics
-    /// If an axis is out of range or named twice.
+    /// Panics if an axis is out of range or occurs twice.
     #[track_caller]
     pub fn flip(&self, axes: &[isize]) -> Array {
         let dimensions = if axes.is_empty() {

@@ -1,19 +1,19 @@
-//! `slice`: a box of elements, all or every n-th.
+//! `slice`: a contiguous or strided range of elements along each axis.
 
 use crate::lower::{Lowering, Value, dims_array};
 use crate::prim::{Avals, BatchAxis, Batched, Differentiation, Param, Primitive, batched, one};
 use crate::trace::bind1;
 use crate::{Array, Aval, Dims, ShapeError, ShardingRule};
 
-/// The elements from `start_indices` to before `limit_indices`, taken by
+/// Returns the elements from `start_indices` (inclusive) to `limit_indices` (exclusive), with
 /// `strides`.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Slice {
-    /// The first element along each axis.
+    /// Index of the first element along each axis.
     pub start_indices: Dims,
-    /// The element before which each axis ends.
+    /// Exclusive end index along each axis.
     pub limit_indices: Dims,
-    /// The step along each axis; `None` is 1 everywhere.
+    /// Stride along each axis; `None` is 1 for all axes.
     pub strides: Option<Dims>,
 }
 
@@ -122,13 +122,13 @@ impl Primitive for Slice {
 }
 
 impl Array {
-    /// The box of elements from `start_indices` to before `limit_indices`, by
-    /// `strides` (`None` takes every element). Indexing
-    /// ([`index`](Array::index)) is more convenient.
+    /// Returns the elements from `start_indices` (inclusive) to `limit_indices` (exclusive), with
+    /// `strides` (`None` takes every element). Indexing ([`index`](Array::index)) is more
+    /// convenient.
     ///
     /// # Panics
-    /// Unless there is one number per axis, `start ≤ limit ≤ size` and strides
-    /// are positive.
+    /// Panics unless there is one number per axis, `start ≤ limit ≤ size`, and strides are
+    /// positive.
     #[track_caller]
     pub fn slice(
         &self,
@@ -152,10 +152,10 @@ impl Array {
         bind1(slice, &[self])
     }
 
-    /// The elements `start..limit` of one axis.
+    /// Returns the elements `start..limit` along one axis.
     ///
     /// # Panics
-    /// If the axis has no such elements.
+    /// Panics if the range is out of bounds.
     #[track_caller]
     pub(crate) fn slice_axis(&self, axis: usize, start: usize, limit: usize) -> Array {
         let mut starts = Dims::from_elem(0, self.ndim());
@@ -164,11 +164,11 @@ impl Array {
         self.slice(&starts, &limits, None)
     }
 
-    /// The elements `start..limit` of one axis, every `stride`-th
+    /// Returns every `stride`-th of the elements `start..limit` along one axis
     /// (`jax.lax.slice_in_dim`).
     ///
     /// # Panics
-    /// If the axis is out of range, or has no such elements.
+    /// Panics if the axis is out of range, or if the range is out of bounds.
     #[track_caller]
     pub fn slice_in_dim(&self, start: usize, limit: usize, stride: usize, axis: isize) -> Array {
         let axis = self.axis("slice_in_dim", axis);

@@ -1,4 +1,4 @@
-//! `split`: an array taken apart along an axis.
+//! `split`: divides an array along an axis.
 
 use super::{Concatenate, Slice};
 use crate::lower::{Lowering, Value};
@@ -6,12 +6,12 @@ use crate::prim::{Avals, BatchAxis, Batched, Differentiation, Param, Primitive};
 use crate::trace::{bind, bind1};
 use crate::{Array, Aval, Dims, ShapeError, ShardingRule};
 
-/// Parts of given sizes along an axis, in order.
+/// Splits an array into parts of given sizes along an axis, in order.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Split {
-    /// The size of each part.
+    /// Size of each part.
     pub sizes: Dims,
-    /// The axis that is divided.
+    /// Axis that is split.
     pub axis: usize,
 }
 
@@ -106,12 +106,12 @@ impl Primitive for Split {
     }
 }
 
-/// The largest number of equal parts. A list of more arrays fills the memory
-/// before the compiler sees it.
+/// Maximum number of equal parts. A longer list of arrays would exhaust memory before
+/// compilation.
 pub(crate) const MOST_PARTS: usize = 1 << 20;
 
 impl Array {
-    /// Parts of the given sizes along an axis (`jax.lax.split`).
+    /// Splits the array into parts of the given sizes along an axis (`jax.lax.split`).
     ///
     /// ```no_run
     /// use ramie_core::Array;
@@ -120,7 +120,7 @@ impl Array {
     /// ```
     ///
     /// # Panics
-    /// If the axis is out of range, or the sizes do not add up to its size.
+    /// Panics if the axis is out of range, or if the sum of the sizes is not the axis's size.
     #[track_caller]
     pub fn split_sizes(&self, sizes: &[usize], axis: isize) -> Vec<Array> {
         let axis = self.axis("split", axis);
@@ -128,10 +128,10 @@ impl Array {
         bind(Split { sizes, axis }, &[self]).into_vec()
     }
 
-    /// The array in `sections` equal parts along an axis.
+    /// Splits the array into `sections` equal parts along an axis.
     ///
     /// # Panics
-    /// If the axis is out of range, `sections` does not divide its size, or there
+    /// Panics if the axis is out of range, if `sections` does not divide its size, or if there
     /// are more than 2²⁰ sections.
     #[track_caller]
     pub fn split(&self, sections: usize, axis: isize) -> Vec<Array> {
@@ -152,11 +152,11 @@ impl Array {
         self.split_sizes(&vec![size / sections; sections], axis)
     }
 
-    /// The array divided before each of `indices` along an axis
-    /// (`jnp.split(x, indices)`); indices past the end give empty parts.
+    /// Splits the array before each of `indices` along an axis (`jnp.split(x, indices)`); indices
+    /// past the end yield empty parts.
     ///
     /// # Panics
-    /// If the axis is out of range, or the indices are not increasing.
+    /// Panics if the axis is out of range, or if the indices are not increasing.
     #[track_caller]
     pub fn split_at(&self, indices: &[usize], axis: isize) -> Vec<Array> {
         let at = self.axis("split_at", axis);

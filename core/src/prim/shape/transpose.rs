@@ -1,4 +1,4 @@
-//! `transpose`, and the axis moves made of it.
+//! `transpose`, and other permutations of axes.
 
 use crate::lower::{Lowering, Value, dims_array};
 use crate::prim::{Avals, BatchAxis, Batched, Differentiation, Param, Primitive, batched, one};
@@ -8,7 +8,7 @@ use crate::{Array, Aval, Dims, ShapeError, ShardingRule};
 /// Permutes axes: result axis `i` is operand axis `permutation[i]`.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Transpose {
-    /// For each axis of the result, the operand's.
+    /// Axis of the operand for each axis of the result.
     pub permutation: Dims,
 }
 
@@ -85,22 +85,22 @@ impl Array {
     /// Permutes axes: axis `i` of the result is axis `permutation[i]`.
     ///
     /// # Panics
-    /// If `permutation` does not name every axis once.
+    /// Panics unless `permutation` contains every axis exactly once.
     #[track_caller]
     pub fn transpose(&self, permutation: &[isize]) -> Array {
         self.permute(self.axes("transpose", permutation))
     }
 
-    /// The axes reversed; for a matrix, its transpose.
+    /// Reverses the order of the axes; for a matrix, returns its transpose.
     #[track_caller]
     pub fn t(&self) -> Array {
         self.permute((0..self.ndim()).rev().collect())
     }
 
-    /// The array with one axis moved to another place.
+    /// Moves one axis to another index.
     ///
     /// # Panics
-    /// If an axis is out of range.
+    /// Panics if an axis is out of range.
     #[track_caller]
     pub fn move_axis(&self, from: isize, to: isize) -> Array {
         let (from, to) = (self.axis("move_axis", from), self.axis("move_axis", to));
@@ -109,10 +109,10 @@ impl Array {
         self.permute(permutation)
     }
 
-    /// The array with two axes exchanged.
+    /// Exchanges two axes.
     ///
     /// # Panics
-    /// If an axis is out of range.
+    /// Panics if an axis is out of range.
     #[track_caller]
     pub fn swap_axes(&self, a: isize, b: isize) -> Array {
         let mut permutation: Dims = (0..self.ndim()).collect();

@@ -11,17 +11,16 @@ use crate::trace::bind;
 use crate::{Array, Aval, DType, Dims, ShapeError, ShardingRule};
 use smallvec::SmallVec;
 
-/// Sorts several arrays of one shape together along an axis, by the first
-/// `num_keys` of them in turn. Numbers come first, NaN last; `-0.0` and `0.0`
-/// are equal. Complex numbers are ordered by their real parts, equal ones by their
-/// imaginary parts.
+/// Sorts several arrays of the same shape together along an axis, lexicographically by the first
+/// `num_keys` of them. NaN is sorted last; `-0.0` and `0.0` are equal. Complex numbers are
+/// ordered by their real parts, then by their imaginary parts.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Sort {
-    /// The sorted axis.
+    /// Axis to sort along.
     pub dimension: usize,
     /// Whether equal elements keep their order.
     pub is_stable: bool,
-    /// How many operands are compared; the others are carried along.
+    /// Number of operands that are compared; the others are permuted in the same way.
     pub num_keys: usize,
 }
 
@@ -95,7 +94,7 @@ impl Primitive for Sort {
         ins: &[Aval],
         outs: &[Aval],
     ) -> Vec<Value> {
-        // XLA's CPU compiler does not sort elements of less than a byte right.
+        // XLA's CPU compiler sorts elements of less than a byte incorrectly.
         let wide: Vec<Aval> = ins
             .iter()
             .map(|a| a.with_dtype(a.dtype().whole_bytes()))
@@ -118,7 +117,7 @@ impl Primitive for Sort {
 }
 
 impl Lowering<'_> {
-    /// The order of a sort: by the first key, then by the second, …
+    /// Emits the comparison of a sort: by the first key, then by the second, …
     fn before(&mut self, operands: &[Aval], num_keys: usize) -> Region {
         let scalars: Vec<Aval> = operands
             .iter()
@@ -146,8 +145,8 @@ impl Lowering<'_> {
         })
     }
 
-    /// The pairs that are compared for one key: of complex numbers their real
-    /// parts, then their imaginary parts.
+    /// Emits the pairs to compare for one key: for complex numbers the real parts, then the
+    /// imaginary parts.
     fn real_keys(&mut self, aval: Aval, pair: [Value; 2]) -> Vec<(Aval, [Value; 2])> {
         if !aval.dtype().is_complex() {
             return vec![(aval, pair)];
@@ -160,7 +159,8 @@ impl Lowering<'_> {
         ["real", "imag"].map(part).into()
     }
 
-    /// A float with one zero and one NaN, which the total order tells apart.
+    /// Emits a float with a single zero and a single NaN, since the total order distinguishes
+    /// several.
     fn canonical(&mut self, x: Value, aval: Aval) -> Value {
         if !aval.dtype().is_float() {
             return x;
@@ -187,7 +187,7 @@ impl Lowering<'_> {
     }
 }
 
-/// The elements of `x` at positions `order` along `axis`, which are within it.
+/// Gathers the elements of `x` at indices `order`, which are in bounds, along `axis`.
 fn along(x: &Array, order: &Array, axis: usize) -> Array {
     let others: Dims = (0..x.ndim()).filter(|&d| d != axis).collect();
     let numbers = GatherDimensionNumbers {
@@ -202,9 +202,9 @@ fn along(x: &Array, order: &Array, axis: usize) -> Array {
     x.gather(&order.expand_dims(&[-1]), gather)
 }
 
-/// Sorts several arrays of one shape together along an axis, by the first
-/// `num_keys` of them in turn (`jax.lax.sort`): NaN comes last, `-0.0` and `0.0`
-/// are equal, and equal elements keep their order.
+/// Sorts several arrays of the same shape together along an axis, lexicographically by the first
+/// `num_keys` of them (`jax.lax.sort`). NaN is sorted last, `-0.0` and `0.0` are equal, and equal
+/// elements keep their order.
 ///
 /// ```no_run
 /// use ramie_core::{Array, lax_sort};
@@ -214,7 +214,7 @@ fn along(x: &Array, order: &Array, axis: usize) -> Array {
 /// ```
 ///
 /// # Panics
-/// If there is no operand, shapes differ, the axis is out of range, or
+/// Panics if there are no operands, if shapes differ, if the axis is out of range, or if
 /// `num_keys` is not between 1 and the number of operands.
 #[track_caller]
 pub fn lax_sort(operands: &[Array], axis: isize, num_keys: usize) -> Vec<Array> {
@@ -229,11 +229,11 @@ pub fn lax_sort(operands: &[Array], axis: isize, num_keys: usize) -> Vec<Array> 
 }
 
 impl Array {
-    /// The elements along an axis in increasing order, NaN last. Complex numbers
-    /// are ordered by their real parts, equal ones by their imaginary parts.
+    /// Sorts the elements along an axis in increasing order, NaN last. Complex numbers are
+    /// ordered by their real parts, then by their imaginary parts.
     ///
     /// # Panics
-    /// If the axis is out of range.
+    /// Panics if the axis is out of range.
     #[track_caller]
     pub fn sort(&self, axis: isize) -> Array {
         lax_sort(std::slice::from_ref(self), axis, 1)
@@ -241,11 +241,11 @@ impl Array {
             .expect("one array is sorted")
     }
 
-    /// The positions (`i32`) along an axis of its elements in increasing order,
-    /// NaN last; equal elements keep their order.
+    /// Returns the indices (`i32`) that sort the array along an axis in increasing order, NaN
+    /// last; equal elements keep their order.
     ///
     /// # Panics
-    /// If the axis is out of range.
+    /// Panics if the axis is out of range.
     #[track_caller]
     pub fn argsort(&self, axis: isize) -> Array {
         let dimension = self.axis("argsort", axis);

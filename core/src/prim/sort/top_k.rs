@@ -8,13 +8,13 @@ use crate::trace::bind;
 use crate::{Array, Aval, DType, Dims, ShapeError, ShardingRule};
 use smallvec::SmallVec;
 
-/// The `k` largest elements along an axis, in decreasing order, and their
-/// positions in `i32`; of equal elements the first comes first.
+/// Returns the `k` largest elements along an axis, in decreasing order, and their indices in
+/// `i32`; equal elements keep their order.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct TopK {
-    /// How many.
+    /// Number of elements to return.
     pub k: usize,
-    /// Along which axis.
+    /// Axis along which elements are selected.
     pub axis: usize,
 }
 
@@ -73,7 +73,7 @@ impl Primitive for TopK {
         ins: &[Aval],
         outs: &[Aval],
     ) -> Vec<Value> {
-        // The operation of XLA is one of the last axis.
+        // XLA's operation only supports the last axis.
         let rank = ins[0].ndim();
         let mut order: Dims = (0..rank).collect();
         order.swap(self.axis, rank - 1);
@@ -88,7 +88,7 @@ impl Primitive for TopK {
             let attributes = format!("permutation = {}", crate::lower::dims_array(&order));
             ctx.op1("transpose", &[x], &[from], to, &attributes)
         };
-        // XLA's positions have the bits of the elements where these are few.
+        // XLA's indices have the dtype's width if elements have less than a byte.
         let whole = ins[0].dtype().whole_bytes();
         let [operand, values] = [ins[0], outs[0]].map(|a| a.with_dtype(whole));
         let x = ctx.convert(args[0], ins[0], whole);
@@ -110,11 +110,11 @@ impl Primitive for TopK {
 }
 
 impl Array {
-    /// The `k` largest elements along the last axis in decreasing order, NaN
-    /// first, and their positions in `i32`.
+    /// Returns the `k` largest elements along the last axis in decreasing order, NaN first, and
+    /// their indices in `i32`.
     ///
     /// # Panics
-    /// If the array is 0-d or complex, or the last axis has fewer than `k` elements.
+    /// Panics if the array is 0-d or complex, or if the last axis has fewer than `k` elements.
     #[track_caller]
     pub fn top_k(&self, k: usize) -> (Array, Array) {
         let axis = self.axis("top_k", -1);

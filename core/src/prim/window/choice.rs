@@ -1,11 +1,10 @@
-//! The chosen element of each window, found by operations on whole arrays.
+//! The selected element of each window, computed with operations on whole arrays.
 //!
-//! XLA's CPU backend goes through windows one by one, in a loop that neither
-//! several threads nor vector instructions speed up: the gradient of pooling is
-//! then half of a small convolutional network's step. Instead, the elements at
-//! one place of all windows are one slice, slices are compared one after the
-//! other, and every element of the array asks the windows that it is in whether
-//! it is the one that they chose (`docs/performance.md` has the numbers).
+//! XLA's CPU backend processes windows one by one, in a loop that uses neither several threads
+//! nor vector instructions: the gradient of pooling then takes half of a small convolutional
+//! network's step. Instead, the elements at one offset in all windows form a slice, slices are
+//! compared one after the other, and for every element of the array the windows that contain it
+//! are checked for whether they selected it (`docs/performance.md` has measurements).
 
 use super::{Select, SlidingWindow};
 use crate::lower::{Lowering, Value};
@@ -13,11 +12,11 @@ use crate::prim::Primitive;
 use crate::prim::shape::{Pad, Slice};
 use crate::{Aval, DType, Dims, Scalar};
 
-/// The most elements of a window whose program is written out: one comparison
-/// each, and one sum for each window that an element is in.
+/// Maximum number of elements of a window for this method. The program contains one comparison
+/// for each, and one sum for each window that contains an element.
 const MOST_ELEMENTS: usize = 32;
 
-/// All places in a box of such sizes, the last axis fastest.
+/// Returns all offsets in a box of these sizes, the last axis fastest.
 fn places(sizes: &[usize]) -> Vec<Dims> {
     let mut out = vec![Dims::new()];
     for &n in sizes {
@@ -30,7 +29,7 @@ fn places(sizes: &[usize]) -> Vec<Dims> {
     out
 }
 
-/// `value` without what is before `start`, every `strides`-th, `sizes` of them.
+/// Emits a slice of `value`: `sizes` elements from `start` on, with `strides`.
 fn slice(
     ctx: &mut Lowering<'_>,
     (value, from): (Value, Aval),
@@ -51,7 +50,7 @@ fn slice(
     slice.lower(ctx, &[value], &[from], &[to])[0]
 }
 
-/// `value` with so much of `filling` around each axis; negative numbers cut off.
+/// Pads `value` with `filling` around each axis; negative numbers remove elements.
 pub(super) fn pad(
     ctx: &mut Lowering<'_>,
     (value, from): (Value, Aval),
@@ -75,21 +74,21 @@ pub(super) fn pad(
 }
 
 impl SlidingWindow {
-    /// Whether the choice of this window is written by whole arrays: on CPUs,
-    /// where windows have few elements.
+    /// Returns whether this window is lowered with whole arrays: on CPUs, for windows with few
+    /// elements.
     pub(super) fn by_arrays(&self, ctx: &Lowering<'_>) -> bool {
         let elements = crate::aval::element_count(&self.dimensions);
         ctx.is_for_one_cpu() && self.is_plain() && elements <= MOST_ELEMENTS
     }
 
-    /// How many places of the window an element can be in, along each axis.
+    /// Returns the maximum number of windows that contain an element, along each axis.
     fn overlaps(&self) -> Dims {
         let axes = self.dimensions.iter().zip(&self.strides);
         axes.map(|(&w, &t)| w.div_ceil(t)).collect()
     }
 
-    /// The number of the window's element at `offset`; all elements that
-    /// `overlaps` windows reach have different ones, in the window or not.
+    /// Returns the number of the window's element at `offset`. All offsets that `overlaps`
+    /// windows reach have different numbers, inside the window or not.
     fn number(&self, offset: &[usize]) -> i64 {
         let axes = self.overlaps().into_iter().zip(&self.strides).zip(offset);
         axes.fold(0, |number, ((r, t), at)| {
@@ -97,8 +96,8 @@ impl SlidingWindow {
         })
     }
 
-    /// The numbers of the chosen elements of all places of the window over an
-    /// array that is padded already.
+    /// Emits the numbers of the selected elements of all windows over an array that is already
+    /// padded.
     fn chosen(
         &self,
         ctx: &mut Lowering<'_>,
@@ -127,12 +126,12 @@ impl SlidingWindow {
             });
         }
         let (_, chosen) = best.expect("a window has elements");
-        // Otherwise the comparisons are done again for each element that asks.
+        // Otherwise the comparisons are recomputed for each use.
         ctx.op1("optimization_barrier", &[chosen], &[numbers], numbers, "")
     }
 
-    /// For each element of `operand`, which is padded already, the sum of
-    /// `source` over the windows that chose it; with `padding` taken off.
+    /// Emits, for each element of `operand`, which is already padded, the sum of `source` over
+    /// the windows that selected it; removes `padding`.
     pub(super) fn scatter_by_arrays(
         &self,
         ctx: &mut Lowering<'_>,
@@ -144,14 +143,14 @@ impl SlidingWindow {
         let numbers = places_aval.with_dtype(DType::I32);
         let chosen = self.chosen(ctx, select, operand, places_aval);
         let overlaps = self.overlaps();
-        // Places before the first and after the last one, which choose nothing.
+        // Windows before the first and after the last one, which select nothing.
         let around: Vec<_> = overlaps
             .iter()
             .map(|&r| (r as isize - 1, r as isize - 1))
             .collect();
         let chosen = pad(ctx, (chosen, numbers), -1, &around);
         let source = pad(ctx, (source, places_aval), 0, &around);
-        // An element is at `stride * q + o`; axes of `o` come behind those of `q`.
+        // An element is at `stride * q + o`; the axes of `o` follow those of `q`.
         let rows: Dims = places_aval
             .shape()
             .iter()
@@ -172,7 +171,7 @@ impl SlidingWindow {
         let zeros = ctx.splat(0, wide);
         let inside = self.step_numbers(ctx, steps);
         let mut sum = None;
-        // The first window first, as the sums of XLA's own operation are.
+        // The first window first, in the order in which XLA's own operation sums.
         for back in places(&overlaps).into_iter().rev() {
             let start: Dims = overlaps.iter().zip(&back).map(|(r, j)| r - 1 - j).collect();
             let ones = Dims::from_elem(1, start.len());
@@ -207,7 +206,7 @@ impl SlidingWindow {
         pad(ctx, (sum, joined_aval), 0, &rest).0
     }
 
-    /// The numbers of the elements at the steps between two places.
+    /// Emits the numbers of the elements at the steps between two windows.
     fn step_numbers(&self, ctx: &mut Lowering<'_>, steps: Aval) -> Value {
         let mut sum = ctx.splat(0, steps);
         for (d, &t) in self.strides.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! `reduce_window`: a reduction of windows by a program of its own.
+//! `reduce_window`: a reduction of windows by a custom program.
 
 use super::SlidingWindow;
 use crate::checkify::Errors;
@@ -13,21 +13,20 @@ use crate::trace::bind;
 use crate::{Array, Aval, Dims, ShapeError, ShardingRule};
 use std::sync::Arc;
 
-/// Combines the elements in each place of a window by a program; several arrays
-/// are reduced together. Operands are the arrays, then the values to start with,
-/// which also fill the padding and which the program leaves as they are (its
-/// identity), one for each array.
+/// Combines the elements of each window by a program; several arrays are reduced together. The
+/// operands are the arrays, followed by one initial value for each array, which also fills the
+/// padding and must be the program's identity.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct ReduceWindow {
-    /// What combines two elements of each array; without captured values.
+    /// Program that combines two elements of each array, without captured values.
     pub jaxpr: Arc<Jaxpr>,
-    /// The window.
+    /// Window to reduce.
     pub window: SlidingWindow,
 }
 
 impl ReduceWindow {
-    /// The same reduction by operations that can be differentiated: one axis
-    /// after another, elements at the same place of all windows at once.
+    /// Computes the same reduction with differentiable operations: one axis after another, for
+    /// elements at the same offset of all windows at once.
     fn by_places(&self, args: &[Array]) -> Vec<Array> {
         let (arrays, starts) = args.split_at(args.len() / 2);
         let w = &self.window;

@@ -1,8 +1,8 @@
-//! Primitives of a window that slides over an array: reductions of what is in
-//! it, and the operations that their derivatives need.
+//! Primitives of sliding windows: reductions of windows, and the operations needed by their
+//! derivatives.
 //!
-//! XLA's CPU compiler ends the process at a window over a 0-d array, which is
-//! lowered without one.
+//! XLA's CPU compiler aborts the process on a window over a 0-d array, which is therefore lowered
+//! without a window.
 
 mod choice;
 mod general;
@@ -23,32 +23,32 @@ use crate::prim::conv::{Pads, dilated, window_positions};
 use crate::prim::reduce::{highest, lowest};
 use crate::{Aval, DType, Dims, Scalar, ShapeError};
 
-/// A window over all axes of an array, and the places that it takes.
+/// A window that slides along all axes of an array.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct SlidingWindow {
-    /// How many elements the window has along each axis.
+    /// Size of the window along each axis.
     pub dimensions: Dims,
-    /// How far its places are apart.
+    /// Stride along each axis.
     pub strides: Dims,
-    /// What is added around the array.
+    /// Padding of the array.
     pub padding: Pads,
-    /// How far the array's elements are spread.
+    /// Dilation of the array.
     pub base_dilation: Dims,
-    /// How far the window's elements are spread.
+    /// Dilation of the window.
     pub window_dilation: Dims,
 }
 
-/// Which element of a window is chosen.
+/// Which element of a window is selected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Select {
-    /// The first that is as large as every other.
+    /// The first element that is greater than or equal to all others.
     Ge,
-    /// The first that is as small as every other.
+    /// The first element that is less than or equal to all others.
     Le,
 }
 
 impl Select {
-    /// The name of the comparison, as JAX prints it.
+    /// Returns the name of the comparison, as JAX prints it.
     fn name(self) -> &'static str {
         match self {
             Select::Ge => "ge",
@@ -56,7 +56,7 @@ impl Select {
         }
     }
 
-    /// The comparison in StableHLO.
+    /// Returns the comparison's name in StableHLO.
     fn direction(self) -> &'static str {
         match self {
             Select::Ge => "GE",
@@ -64,7 +64,7 @@ impl Select {
         }
     }
 
-    /// The value that every other is chosen over.
+    /// Returns the value over which every other is selected.
     fn last(self, dtype: DType) -> Scalar {
         match self {
             Select::Ge => lowest(dtype),
@@ -78,7 +78,7 @@ fn ones(rank: usize) -> Dims {
 }
 
 impl SlidingWindow {
-    /// A window without dilation.
+    /// Creates a window without dilation.
     pub(crate) fn plain(dimensions: Dims, strides: Dims, padding: Pads) -> SlidingWindow {
         let rank = dimensions.len();
         SlidingWindow {
@@ -90,13 +90,13 @@ impl SlidingWindow {
         }
     }
 
-    /// Whether neither array nor window are spread.
+    /// Returns whether neither array nor window are dilated.
     fn is_plain(&self) -> bool {
         let dilations = [&self.base_dilation, &self.window_dilation];
         dilations.iter().all(|list| list.iter().all(|&d| d == 1))
     }
 
-    /// Refuses a window without dilation that has some.
+    /// Returns an error if array or window are dilated.
     fn check_plain(&self) -> Result<(), ShapeError> {
         crate::ensure_shape!(
             self.is_plain(),
@@ -107,7 +107,7 @@ impl SlidingWindow {
         Ok(())
     }
 
-    /// How many places the window takes along each axis of an array.
+    /// Returns the number of windows along each axis of an array.
     fn shape(&self, operand: Aval) -> Result<Dims, ShapeError> {
         let rank = operand.ndim();
         for (what, given) in [
@@ -153,7 +153,7 @@ impl SlidingWindow {
         Ok(shape)
     }
 
-    /// The window over a batch whose axis is `at`: one example at a time.
+    /// Returns the window over a batch whose axis is `at`: one example at a time.
     fn batched(&self, at: usize) -> SlidingWindow {
         let mut window = self.clone();
         window.padding.insert(at, (0, 0));
@@ -168,9 +168,8 @@ impl SlidingWindow {
         window
     }
 
-    /// The parameters of a reduction, without those before `base_dilation`;
-    /// `after` are those that come between the dilation and the padding, and
-    /// those between padding and window.
+    /// Returns the parameters of a reduction, without those before `base_dilation`. The arguments
+    /// are the parameters between dilation and padding, and those between padding and window.
     fn params(
         &self,
         before_padding: Vec<(&'static str, Param)>,
@@ -186,7 +185,7 @@ impl SlidingWindow {
         params
     }
 
-    /// Window and padding as attributes of StableHLO, without dilations.
+    /// Formats window and padding as StableHLO attributes, without dilations.
     fn plain_attributes(&self) -> String {
         format!(
             "window_dimensions = {}, window_strides = {}, {}",
@@ -196,7 +195,7 @@ impl SlidingWindow {
         )
     }
 
-    /// All of it as attributes of StableHLO.
+    /// Formats the window as StableHLO attributes.
     pub(crate) fn attributes(&self) -> String {
         format!(
             "{}, base_dilations = {}, window_dilations = {}",

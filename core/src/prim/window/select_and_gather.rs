@@ -1,4 +1,4 @@
-//! `select_and_gather_add`: what belongs to the chosen element of each window.
+//! `select_and_gather_add`: gathers an element for the selected element of each window.
 
 use super::{Select, SelectAndScatterAdd, SlidingWindow};
 use crate::lower::{Lowering, Value};
@@ -9,19 +9,18 @@ use crate::prim::{
 use crate::trace::bind1;
 use crate::{Array, Aval, DType, Dims, ShapeError, ShardingRule};
 
-/// For each place of a window over the second operand, finds the largest or
-/// smallest element, and gives the element of the first operand that is at its
-/// place: the tangent of the chosen element.
+/// Finds the maximum or minimum of each window over the second operand, and returns the element
+/// of the first operand at its position: the tangent of the selected element.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct SelectAndGatherAdd {
-    /// Which element is chosen.
+    /// Which element is selected.
     pub select: Select,
-    /// The window.
+    /// Window to select from.
     pub window: SlidingWindow,
 }
 
 impl SelectAndGatherAdd {
-    /// The cotangent of the first operand.
+    /// Computes the cotangent of the first operand.
     fn transpose(&self, ct: &Array, operand: &Array) -> Array {
         let window = &self.window;
         if window.window_dilation.iter().any(|&d| d != 1) {
@@ -70,7 +69,8 @@ impl Primitive for SelectAndGatherAdd {
         Ok(ShardingRule::Elementwise)
     }
     fn differentiation(&self) -> Differentiation<'_> {
-        // The choice jumps: there is no derivative in the second operand.
+        // The selection is not continuous: there is no derivative with respect to the second
+        // operand.
         Differentiation::bilinear(
             |p, t, _| {
                 let again = |t: &Array| bind1(self.clone(), &[t, &p[1]]);

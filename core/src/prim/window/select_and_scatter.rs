@@ -1,5 +1,4 @@
-//! `select_and_scatter`: each window's value goes to an element that a program
-//! chooses.
+//! `select_and_scatter`: scatters each window's value to an element that a program selects.
 
 use super::SlidingWindow;
 use crate::jaxpr::Jaxpr;
@@ -13,16 +12,16 @@ use crate::trace::bind1;
 use crate::{Array, Aval, DType, ShapeError, ShardingRule};
 use std::sync::Arc;
 
-/// For each place of a window over the first operand, one program chooses an
-/// element, and another combines that place's element of the second operand with
-/// a result that starts as the third, 0-d one.
+/// For each window over the first operand, one program selects an element, and another combines
+/// the window's element of the second operand with the result at that position. The result is
+/// initialized with the third, 0-d operand.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct SelectAndScatter {
-    /// Whether the first of two elements is chosen.
+    /// Program that returns whether the first of two elements is selected.
     pub select_jaxpr: Arc<Jaxpr>,
-    /// What combines two values that go to one element.
+    /// Program that combines two values for the same element.
     pub scatter_jaxpr: Arc<Jaxpr>,
-    /// The window, without dilation.
+    /// Window to select from, without dilation.
     pub window: SlidingWindow,
 }
 

@@ -1,4 +1,4 @@
-//! `select_and_scatter_add`: each window's value goes to its chosen element.
+//! `select_and_scatter_add`: adds each window's value to its selected element.
 
 use super::choice::pad;
 use super::{Select, SelectAndGatherAdd, SlidingWindow};
@@ -11,19 +11,19 @@ use crate::prim::{
 use crate::trace::bind1;
 use crate::{Array, Aval, DType, Scalar, ShapeError, ShardingRule};
 
-/// For each place of a window over the second operand, finds the largest or
-/// smallest element, and adds that place's element of the first operand to a
-/// result that starts as zeros: the cotangent of the chosen element.
+/// Finds the maximum or minimum of each window over the second operand, and adds the window's
+/// element of the first operand to the result at that position, which starts as zeros: the
+/// cotangent of the selected element.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct SelectAndScatterAdd {
-    /// Which element is chosen.
+    /// Which element is selected.
     pub select: Select,
-    /// The window, without dilation.
+    /// Window to select from, without dilation.
     pub window: SlidingWindow,
 }
 
 impl SelectAndScatterAdd {
-    /// `value` padded as the window says (`outwards`), or the reverse.
+    /// Emits `value` padded by the window's padding (`outwards`), or with that padding removed.
     fn padded(
         &self,
         ctx: &mut Lowering<'_>,
@@ -72,7 +72,8 @@ impl Primitive for SelectAndScatterAdd {
         Ok(ShardingRule::Elementwise)
     }
     fn differentiation(&self) -> Differentiation<'_> {
-        // The choice jumps: there is no derivative in the second operand.
+        // The selection is not continuous: there is no derivative with respect to the second
+        // operand.
         Differentiation::bilinear(
             |p, t, _| {
                 let again = |t: &Array| bind1(self.clone(), &[t, &p[1]]);
@@ -115,8 +116,8 @@ impl Primitive for SelectAndScatterAdd {
             return vec![args[0]];
         }
         let scalar = Aval::scalar(dtype);
-        // The operation's own padding crashed XLA's compilers for CPU and GPU:
-        // the operand is padded before.
+        // XLA's compilers for CPU and GPU crashed on the operation's own padding, so the operand
+        // is padded first.
         let (operand, aval) = self.padded(ctx, args[1], outs[0], true);
         if self.window.by_arrays(ctx) {
             let (operand, source) = ((operand, aval), (args[0], ins[0]));

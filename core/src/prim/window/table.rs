@@ -1,4 +1,4 @@
-//! Reductions of a window by one operator: a table, a row per primitive.
+//! Window reductions by one operator, as a table with a row per primitive.
 
 use super::{Select, SelectAndGatherAdd, SlidingWindow, ones};
 use crate::checkify::Errors;
@@ -10,15 +10,15 @@ use crate::prim::{Avals, BatchAxis, Batched, Differentiation, Param, Primitive, 
 use crate::trace::bind1;
 use crate::{Array, Aval, DType, Dims, Scalar, ShapeError, ShardingRule};
 
-/// A row of the table of reductions of windows, for tests and documentation.
+/// An entry of the table of window reductions, for tests and documentation.
 pub struct ReduceWindowRow {
-    /// The struct that implements the primitive.
+    /// Struct that implements the primitive.
     pub ty: &'static str,
     /// Name in a jaxpr.
     pub name: &'static str,
-    /// Element types.
+    /// Supported dtypes.
     pub class: Class,
-    /// The operation with a window.
+    /// Function that reduces each window.
     pub apply: fn(&Array, &SlidingWindow) -> Array,
 }
 
@@ -41,8 +41,8 @@ macro_rules! differentiation {
     };
 }
 
-/// The cotangent of the operand of a sum: each element is in some windows, and
-/// gets the sum of theirs.
+/// Computes the cotangent of the operand of a sum: each element gets the sum of the cotangents of
+/// the windows that contain it.
 fn sum_cotangent(window: &SlidingWindow, ct: &Array, operand: Aval) -> Array {
     let rank = operand.ndim();
     let config: Vec<(isize, isize, usize)> = (0..rank)
@@ -73,7 +73,7 @@ macro_rules! reduce_windows {
         $(#[$doc])*
         #[derive(Debug, Clone, PartialEq, Eq, Hash)]
         pub struct $ty {
-            /// The window.
+            /// Window to reduce.
             pub window: SlidingWindow,
         }
         impl Primitive for $ty {
@@ -108,7 +108,7 @@ macro_rules! reduce_windows {
                 ctx.op("reduce_window", &[args[0], identity], &types, outs, &self.window.attributes(), &[region])
             }
         } )*
-        /// The table of reductions of windows.
+        /// Table of window reductions.
         pub const REDUCE_WINDOW: &[ReduceWindowRow] = &[$( ReduceWindowRow {
             ty: stringify!($ty), name: stringify!($f), class: Class::$class,
             apply: |x, window| bind1($ty { window: window.clone() }, &[x]),
@@ -117,10 +117,10 @@ macro_rules! reduce_windows {
 }
 
 reduce_windows! {
-    /// The sum of the elements in each place of a window.
+    /// Computes the sum of each window.
     ReduceWindowSum reduce_window_sum "add" Number |_| Scalar::Int(0), {linear};
-    /// The largest element in each place of a window; NaN wins.
+    /// Computes the maximum of each window. NaN propagates.
     ReduceWindowMax reduce_window_max "maximum" Any lowest, {Select::Ge};
-    /// The smallest element in each place of a window; NaN wins.
+    /// Computes the minimum of each window. NaN propagates.
     ReduceWindowMin reduce_window_min "minimum" Any highest, {Select::Le};
 }

@@ -1,4 +1,4 @@
-//! Modified Bessel functions, by the Chebyshev polynomials of Cephes.
+//! Modified Bessel functions, by the Chebyshev expansions of Cephes.
 
 use crate::{Array, DType, where_};
 
@@ -65,8 +65,8 @@ const FAR: [f64; 25] = [
     0.8044904110141088,
 ];
 
-/// The sum of Chebyshev polynomials with these coefficients, the last one first,
-/// by Clenshaw's recurrence.
+/// Evaluates a Chebyshev series with these coefficients, the last one first, by Clenshaw's
+/// recurrence.
 fn chebyshev(x: &Array, coefficients: &[f64]) -> Array {
     let zero = x.zeros_like();
     let (mut last, mut before, mut two_before) = (zero.clone(), zero.clone(), zero);
@@ -78,7 +78,7 @@ fn chebyshev(x: &Array, coefficients: &[f64]) -> Array {
     (last - two_before) * 0.5
 }
 
-/// `e^-|x| I₀(x)`.
+/// Computes `e^-|x| I₀(x)`.
 pub(super) fn i0e(operands: &[Array]) -> Array {
     let x = operands[0].abs();
     let (near, far): (&[f64], &[f64]) = match x.dtype() {
@@ -90,8 +90,7 @@ pub(super) fn i0e(operands: &[Array]) -> Array {
     where_(&x.le(8.0), below, above)
 }
 
-/// The slope of `value = e^-|x| I₁(x)`, which has none that can be computed by
-/// its formula near 0.
+/// Computes the derivative of `value = e^-|x| I₁(x)`. The general formula is not usable near 0.
 pub(super) fn i1e_slope(x: &Array, value: &Array) -> Array {
     let epsilon = super::epsilon(x.dtype());
     let away = x.abs().gt(epsilon);

@@ -4,7 +4,7 @@ use super::epsilon;
 use crate::control::while_loop;
 use crate::{Array, DType, where_};
 
-/// How many steps of the fraction are taken at most.
+/// Returns the maximum number of steps of the fraction.
 fn most_steps(dtype: DType) -> i64 {
     match dtype {
         DType::F32 => 200,
@@ -12,7 +12,7 @@ fn most_steps(dtype: DType) -> i64 {
     }
 }
 
-/// Twice the smallest normal number.
+/// Returns twice the smallest normal number.
 fn very_small(dtype: DType) -> f64 {
     match dtype {
         DType::F64 => 2.0 * f64::MIN_POSITIVE,
@@ -20,15 +20,15 @@ fn very_small(dtype: DType) -> f64 {
     }
 }
 
-/// The numerator of step `n` from 1 on; all but that of the first belong to a
-/// step `m` of the published fraction.
+/// Returns the numerator of step `n`, counted from 1; all but the first belong to a step `m` of
+/// the published fraction.
 fn numerator(n: &Array, a: &Array, b: &Array, x: &Array) -> Array {
     let before = n - 1;
     let m = before.lax_div(before.full_like(2));
     let first = m.eq(0);
     let m = m.astype(a.dtype());
     let twice = a + &m * 2.0;
-    // Where a is near 0, the general formula divides two tiny numbers.
+    // If a is near 0, the general formula divides two tiny numbers.
     let start = -(a + b) * x / (a + 1.0);
     let even = -(a + &m) * (a + b + &m) * x / (&twice * (&twice + 1.0));
     let odd = &m * (b - &m) * x / ((&twice - 1.0) * &twice);
@@ -37,12 +37,12 @@ fn numerator(n: &Array, a: &Array, b: &Array, x: &Array) -> Array {
     where_(&n.eq(1), 1.0, value)
 }
 
-/// The continued fraction, by the algorithm of Lentz, Thompson and Barnett.
+/// Evaluates the continued fraction by the algorithm of Lentz, Thompson and Barnett.
 fn fraction(a: &Array, b: &Array, x: &Array) -> Array {
     let dtype = a.dtype();
     let tiny = epsilon(dtype) / 2.0;
     let nonzero = |x: Array| where_(&x.abs().lt(tiny), tiny, &x);
-    // All denominators but the zeroth, which is 0, are 1.
+    // All denominators are 1, except the zeroth, which is 0.
     let start = x.full_like(tiny);
     let start = vec![
         Array::from(1i32),
@@ -64,10 +64,10 @@ fn fraction(a: &Array, b: &Array, x: &Array) -> Array {
     while_loop(on, step, start).swap_remove(4)
 }
 
-/// The regularized incomplete beta function of `a`, `b` and `x`.
+/// Computes the regularized incomplete beta function of `a`, `b` and `x`.
 pub(super) fn regularized(operands: &[Array]) -> Array {
     let (a, b, x) = (&operands[0], &operands[1], &operands[2]);
-    // At these all of the integral is at one end.
+    // For these parameters the whole integral is at one end.
     let at_start = a.eq(0.0).bitwise_or(b.eq(f64::INFINITY));
     let at_end = b.eq(0.0).bitwise_or(a.eq(f64::INFINITY));
     let (from, to) = (x.eq(0.0), x.eq(1.0));
@@ -83,7 +83,7 @@ pub(super) fn regularized(operands: &[Array]) -> Array {
         .bitwise_or(x.gt(1.0))
         .bitwise_or(at_start.bitwise_and(&at_end))
         .bitwise_or(unknown);
-    // Where the fraction converges slowly, that of the other end does not.
+    // Where the fraction converges slowly, the one from the other end converges fast.
     let rapid = x.lt((a + 1.0) / (a + b + 2.0));
     let (first, second) = (rapid.select(a, b), rapid.select(b, a));
     let (a, b) = (&first, &second);
@@ -102,7 +102,7 @@ pub(super) fn regularized(operands: &[Array]) -> Array {
     where_(&undefined, f64::NAN, value)
 }
 
-/// The derivative in `x`: the density of the beta distribution.
+/// Computes the derivative with respect to `x`: the density of the beta distribution.
 pub(super) fn density(a: &Array, b: &Array, x: &Array) -> Array {
     let beta = a.lgamma() + b.lgamma() - (a + b).lgamma();
     ((b - 1.0) * (-x).log1p() + (a - 1.0) * x.log() - beta).exp()

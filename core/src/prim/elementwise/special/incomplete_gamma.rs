@@ -1,32 +1,31 @@
-//! Incomplete gamma functions and their derivatives, by a series for small `x`
-//! and a continued fraction for large ones, as Cephes computes them.
+//! Incomplete gamma functions and their derivatives, by a series for small `x` and a continued
+//! fraction for large `x`, as in Cephes.
 
 use super::{epsilon, largest_exponent};
 use crate::control::while_loop;
 use crate::{Array, where_};
 
-/// What is wanted of the function.
+/// The quantity to compute.
 #[derive(Clone, Copy, PartialEq)]
 enum Wanted {
-    /// Its value.
+    /// The value of the function.
     Value,
-    /// Its derivative in `a`.
+    /// The derivative with respect to `a`.
     Derivative,
-    /// The derivative in `a` of a sample `x` of the distribution.
+    /// The derivative of a sample `x` of the distribution with respect to `a`.
     Sample,
 }
 
-/// `value` where `enabled`, else `old`.
+/// Returns `value` where `enabled`, and `old` elsewhere.
 fn updated(enabled: &Array, value: &Array, old: &Array) -> Array {
     enabled.select(value, old)
 }
 
-/// `P(a, x)` by its power series, for `x` up to about `a`; `scale` is
-/// `xᵃ e⁻ˣ / Γ(a)`.
+/// Computes `P(a, x)` by its power series, for `x` up to about `a`; `scale` is `xᵃ e⁻ˣ / Γ(a)`.
 fn series(scale: &Array, x: &Array, a: &Array, enabled: Array, wanted: Wanted) -> Array {
     let precision = epsilon(a.dtype());
     let (one, zero) = (a.ones_like(), a.zeros_like());
-    // The index of the term, the term, their sum; derivatives of both in a.
+    // The index of the term, the term and the sum, and the derivatives of both with respect to a.
     let start = vec![enabled, a.clone(), one.clone(), one, zero.clone(), zero];
     let step = |v: Vec<Array>| {
         let index = &v[1] + 1.0;
@@ -58,7 +57,7 @@ fn series(scale: &Array, x: &Array, a: &Array, enabled: Array, wanted: Wanted) -
     }
 }
 
-/// `Q(a, x)` by its continued fraction, for `x` above 1 and `a`; `scale` is
+/// Computes `Q(a, x)` by its continued fraction, for `x` above 1 and `a`; `scale` is
 /// `xᵃ e⁻ˣ / Γ(a)`.
 fn fraction(scale: &Array, x: &Array, a: &Array, enabled: Array, wanted: Wanted) -> Array {
     const STEPS: f64 = 2000.0;
@@ -66,8 +65,8 @@ fn fraction(scale: &Array, x: &Array, a: &Array, enabled: Array, wanted: Wanted)
     let (one, zero) = (x.ones_like(), x.zeros_like());
     let y = 1.0 - a;
     let z = x + &y + 1.0;
-    // Numerators and denominators of this and the step before, and their
-    // derivatives in a.
+    // Numerators and denominators of this step and the previous step, and their derivatives with
+    // respect to a.
     let (p1, q1) = (x + 1.0, &z * x);
     let ratio = &p1 / &q1;
     let q1_da = -x;
@@ -105,7 +104,7 @@ fn fraction(scale: &Array, x: &Array, a: &Array, enabled: Array, wanted: Wanted)
         let q_da = q1_da * &z - q1 - q2_da * &factor + q2 * &count;
         let next_da = where_(&defined, (&p_da - &ratio * &q_da) / &q, ratio_da);
         let change_da = where_(&defined, (&next_da - ratio_da).abs(), 1.0);
-        // Both grow without bound, their ratio does not.
+        // Both grow without bound, but their ratio does not.
         let large = p.abs().gt(1.0 / precision);
         let kept = |x: &Array| where_(&large, x * precision, x);
         let change_wanted = match wanted {
@@ -146,14 +145,14 @@ fn fraction(scale: &Array, x: &Array, a: &Array, enabled: Array, wanted: Wanted)
     }
 }
 
-/// `xᵃ e⁻ˣ / Γ(a)`, and where it is too small to tell from 0.
+/// Returns `xᵃ e⁻ˣ / Γ(a)`, and whether it underflows to 0.
 fn scale(a: &Array, x: &Array) -> (Array, Array) {
     let exponent = a * x.log() - x - a.lgamma();
     let underflow = exponent.lt(-largest_exponent(a.dtype()));
     (exponent.exp(), underflow)
 }
 
-/// Where the functions are not defined.
+/// Returns where the functions are undefined.
 fn outside(a: &Array, x: &Array) -> Array {
     let negative = x.lt(0.0).bitwise_or(a.lt(0.0));
     let both_zero = a.eq(0.0).bitwise_and(x.eq(0.0));
@@ -161,12 +160,12 @@ fn outside(a: &Array, x: &Array) -> Array {
     negative.bitwise_or(both_zero).bitwise_or(unknown)
 }
 
-/// Whether the element is infinite and positive.
+/// Returns whether each element is positive infinity.
 fn is_infinite(x: &Array) -> Array {
     x.eq(f64::INFINITY)
 }
 
-/// `P(a, x)`.
+/// Computes `P(a, x)`.
 pub(super) fn lower(operands: &[Array]) -> Array {
     let (a, x) = (&operands[0], &operands[1]);
     let outside = outside(a, x);
@@ -190,7 +189,7 @@ pub(super) fn lower(operands: &[Array]) -> Array {
     where_(&outside, f64::NAN, value)
 }
 
-/// `Q(a, x)`.
+/// Computes `Q(a, x)`.
 pub(super) fn upper(operands: &[Array]) -> Array {
     let (a, x) = (&operands[0], &operands[1]);
     let outside = outside(a, x);
@@ -209,7 +208,7 @@ pub(super) fn upper(operands: &[Array]) -> Array {
     where_(&outside, f64::NAN, value)
 }
 
-/// A derivative in `a`.
+/// Computes a derivative with respect to `a`.
 fn derivative_of(operands: &[Array], wanted: Wanted) -> Array {
     let (a, x) = (&operands[0], &operands[1]);
     let unknown = a.is_nan().bitwise_or(x.is_nan());
@@ -225,17 +224,17 @@ fn derivative_of(operands: &[Array], wanted: Wanted) -> Array {
     where_(&outside, f64::NAN, value)
 }
 
-/// The derivative of `P(a, x)` in `a`.
+/// Computes the derivative of `P(a, x)` with respect to `a`.
 pub(super) fn derivative(operands: &[Array]) -> Array {
     derivative_of(operands, Wanted::Derivative)
 }
 
-/// The derivative of a sample in `a`.
+/// Computes the derivative of a sample with respect to `a`.
 pub(super) fn of_sample(operands: &[Array]) -> Array {
     derivative_of(operands, Wanted::Sample)
 }
 
-/// The derivative of `P(a, x)` in `x`: the distribution's density.
+/// Computes the derivative of `P(a, x)` with respect to `x`: the distribution's density.
 pub(super) fn density(a: &Array, x: &Array) -> Array {
     ((a - 1.0) * x.log() - x - a.lgamma()).exp()
 }

@@ -1,5 +1,5 @@
-//! Special functions that are computed by series, fractions and polynomials,
-//! written with other operations and lowered through them.
+//! Special functions computed by series, continued fractions and polynomials, written with other
+//! operations and lowered through them.
 
 mod bessel;
 mod incomplete_beta;
@@ -12,7 +12,7 @@ use crate::prim::{Avals, BatchAxis, Batched, Differentiation, Primitive};
 use crate::trace::bind1;
 use crate::{Array, Aval, DType, IntoArray, ShapeError, ShardingRule};
 
-/// The operands in the type that is computed in: 16-bit floats are too short.
+/// Returns the dtype of the computation: 16-bit floats are not precise enough.
 fn computed_in(dtype: DType) -> DType {
     match dtype {
         DType::F64 => DType::F64,
@@ -20,7 +20,7 @@ fn computed_in(dtype: DType) -> DType {
     }
 }
 
-/// The distance from 1 to the next float.
+/// Returns the distance from 1 to the next float.
 fn epsilon(dtype: DType) -> f64 {
     match dtype {
         DType::F64 => f64::EPSILON,
@@ -30,7 +30,7 @@ fn epsilon(dtype: DType) -> f64 {
     }
 }
 
-/// The logarithm of the largest float.
+/// Returns the logarithm of the largest float.
 fn largest_exponent(dtype: DType) -> f64 {
     match dtype {
         DType::F64 => f64::MAX.ln(),
@@ -38,7 +38,7 @@ fn largest_exponent(dtype: DType) -> f64 {
     }
 }
 
-/// Refuses a derivative in an operand.
+/// Panics, since there is no derivative with respect to an operand.
 #[track_caller]
 fn refuse(function: &str, operands: &str) -> ! {
     crate::trace::fail(&format!(
@@ -47,7 +47,7 @@ fn refuse(function: &str, operands: &str) -> ! {
     ))
 }
 
-/// Both tangents of a function of two operands, each with its rule.
+/// Adds the two tangents of a function of two operands, each with its own rule.
 fn both(
     t: &[Option<Array>],
     out: &Array,
@@ -103,10 +103,10 @@ macro_rules! special {
         impl Array {
             $(#[$doc])*
             ///
-            /// Operands are promoted to one type of floats and broadcast together.
+            /// Operands are promoted to a common floating-point dtype and broadcast.
             ///
             /// # Panics
-            /// If shapes do not broadcast.
+            /// Panics if the shapes do not broadcast.
             #[track_caller]
             pub fn $f(&self $(, $other: impl IntoArray)*) -> Array {
                 let operands = [self.to_inexact() $(, $other.into_array().to_inexact())*];
@@ -119,13 +119,13 @@ macro_rules! special {
 }
 
 special! {
-    /// The regularized lower incomplete gamma function `P(a, x)`, the part of
-    /// the gamma function's integral up to `x`; `self` is `a`.
+    /// Computes the regularized lower incomplete gamma function `P(a, x)`, the fraction of the
+    /// gamma function's integral up to `x`; `self` is `a`.
     Igamma igamma "igamma" (x) {incomplete_gamma::lower} [Differentiation::jvp(|p, t, outs| {
         both(t, &outs[0], |t| t * p[0].igamma_grad_a(&p[1]), |t| t * incomplete_gamma::density(&p[0], &p[1]))
     })];
-    /// The regularized upper incomplete gamma function `Q(a, x) = 1 - P(a, x)`;
-    /// `self` is `a`.
+    /// Computes the regularized upper incomplete gamma function `Q(a, x) = 1 - P(a, x)`; `self`
+    /// is `a`.
     Igammac igammac "igammac" (x) {incomplete_gamma::upper} [Differentiation::jvp(|p, t, outs| {
         both(
             t,
@@ -134,16 +134,16 @@ special! {
             |t| -(t * incomplete_gamma::density(&p[0], &p[1])),
         )
     })];
-    /// The derivative of [`igamma`](Array::igamma) in `a`, which is `self`.
+    /// Computes the derivative of [`igamma`](Array::igamma) with respect to `a`, which is `self`.
     IgammaGradA igamma_grad_a "igamma_grad_a" (x) {incomplete_gamma::derivative}
         [Differentiation::Undefined("it is a derivative itself, of igamma; stop_gradient keeps it out")];
-    /// The derivative of a sample `x` of the gamma distribution in the
-    /// distribution's parameter `a`, which is `self`, as if the sample were a
-    /// smooth function of it.
+    /// Computes the derivative of a sample `x` of the gamma distribution with respect to the
+    /// distribution's parameter `a`, which is `self`, as if the sample were a smooth function of
+    /// it.
     RandomGammaGrad random_gamma_grad "random_gamma_grad" (x) {incomplete_gamma::of_sample}
         [Differentiation::Undefined("it is a derivative itself, of samples of the gamma distribution")];
-    /// The regularized incomplete beta function: the part of the beta
-    /// function's integral up to `x`; `self` is its first parameter.
+    /// Computes the regularized incomplete beta function: the fraction of the beta function's
+    /// integral up to `x`; `self` is its first parameter.
     Betainc betainc "regularized_incomplete_beta" (b x) {incomplete_beta::regularized}
         [Differentiation::jvp(|p, t, outs| {
             if t[0].is_some() || t[1].is_some() {
@@ -152,7 +152,7 @@ special! {
             let rule = |t: &Array| fit(&(incomplete_beta::density(&p[0], &p[1], &p[2]) * t), &outs[0]);
             vec![t[2].as_ref().map(rule)]
         })];
-    /// The Hurwitz zeta function `Σ (k + q)⁻ˢ` over `k` from 0; `self` is `s`.
+    /// Computes the Hurwitz zeta function `Σ (k + q)⁻ˢ` over `k` from 0; `self` is `s`.
     Zeta zeta "zeta" (q) {chlo "zeta"} [Differentiation::jvp(|p, t, outs| {
         if t[0].is_some() {
             refuse("zeta", "its first operand");
@@ -160,12 +160,12 @@ special! {
         let rule = |t: &Array| fit(&(t * &(-&p[0] * (&p[0] + 1.0).zeta(&p[1]))), &outs[0]);
         vec![t[1].as_ref().map(rule)]
     })];
-    /// The modified Bessel function of order 0, scaled by `e^-|x|`.
+    /// Computes the modified Bessel function of order 0, scaled by `e^-|x|`.
     BesselI0e bessel_i0e "bessel_i0e" () {bessel::i0e} [Differentiation::jvp(|p, t, outs| {
         let slope = || p[0].bessel_i1e() - p[0].sign() * &outs[0];
         vec![t[0].as_ref().map(|t| t * slope())]
     })];
-    /// The modified Bessel function of order 1, scaled by `e^-|x|`.
+    /// Computes the modified Bessel function of order 1, scaled by `e^-|x|`.
     BesselI1e bessel_i1e "bessel_i1e" () {chlo "bessel_i1e"} [Differentiation::jvp(|p, t, outs| {
         vec![t[0].as_ref().map(|t| t * bessel::i1e_slope(&p[0], &outs[0]))]
     })];
