@@ -105,7 +105,7 @@ impl fmt::Display for ShapeError {
     }
 }
 
-/// Returns a [`ShapeError`] from a shape rule unless the condition holds.
+/// Returns a [`ShapeError`] from a shape rule unless the condition is true.
 #[macro_export]
 macro_rules! ensure_shape {
     ($condition:expr, $($message:tt)+) => {

@@ -5,7 +5,7 @@ use crate::{DType, Element, Scalar};
 use bytemuck::NoUninit;
 use std::fmt;
 
-/// How a format represents overflow and NaN.
+/// The representation of overflow and NaN in a format.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Kind {
     /// Has infinities and NaN as in IEEE 754.

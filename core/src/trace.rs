@@ -16,7 +16,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 /// The results of a primitive, usually one.
 pub type Outputs = SmallVec<[Array; 1]>;
 
-/// Which operations an open trace records.
+/// The operations that an open trace records.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Kind {
     /// All operations, including constants.
@@ -160,7 +160,8 @@ impl OpenTrace {
         self.finish_named(outputs, |_| None)
     }
 
-    /// Same as [`finish`](OpenTrace::finish), with the paths of the results for messages.
+    /// Closes the trace like [`finish`](OpenTrace::finish), with the paths of the results for
+    /// messages.
     #[track_caller]
     pub fn finish_named(
         self,
@@ -370,7 +371,7 @@ pub fn bind<P: Primitive>(primitive: P, args: &[&Array]) -> Outputs {
     }
 }
 
-/// Same as [`bind`], for a shared primitive.
+/// Applies a shared primitive like [`bind`].
 ///
 /// # Panics
 /// Panics in the same cases as [`bind`].
@@ -382,7 +383,7 @@ pub fn bind_arc(primitive: Arc<dyn Primitive>, args: &[&Array]) -> Outputs {
     }
 }
 
-/// Same as [`bind`], for a primitive with one result.
+/// Applies a primitive with one result like [`bind`].
 ///
 /// # Panics
 /// Panics in the same cases as [`bind`].

@@ -43,7 +43,7 @@ pub fn callback<A: Tree>(f: impl Fn(A) + Send + Sync + 'static, args: A) {
     call(f, args, false);
 }
 
-/// Same as [`callback`], but ordered: calls happen in program order, also across programs.
+/// Calls `f` like [`callback`], but ordered: calls happen in program order, also across programs.
 ///
 /// # Panics
 /// Panics under `vmap`, which has no order. Panics outside `jit` if `f` panics.
@@ -94,7 +94,7 @@ pub fn print(format: &str, args: &[&Array]) {
     print_with(format, args, false);
 }
 
-/// Same as [`print()`], but ordered: lines are printed in program order, also across programs.
+/// Prints like [`print()`], but ordered: lines are printed in program order, also across programs.
 ///
 /// # Panics
 /// Panics in the same cases as [`print()`], and under `vmap`, which has no order.

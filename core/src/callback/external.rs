@@ -6,7 +6,7 @@ use crate::prim::callback::{CallbackKind, HostCallback};
 use crate::trace::bind;
 use crate::{Array, Aval, Tree, tree};
 
-/// How a callback is called under `vmap`.
+/// The behavior of a callback under `vmap`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum VmapMethod {
     /// Calls it once for each example.
@@ -61,7 +61,7 @@ pub fn pure_callback<A: Tree, R: Tree>(
     call(CallbackKind::Pure, f, result, args, false, None)
 }
 
-/// Same as [`pure_callback`], but supports `vmap`.
+/// Calls a function like [`pure_callback`], but supports `vmap`.
 ///
 /// ```no_run
 /// use ramie_core::{Array, DType, VmapMethod, pure_callback_with, vmap};
@@ -106,7 +106,8 @@ pub fn io_callback<A: Tree, R: Tree>(
     call(CallbackKind::Io, f, result, args, false, method)
 }
 
-/// Same as [`io_callback`], but ordered: calls happen in program order, also across programs.
+/// Calls a function like [`io_callback`], but ordered: calls happen in program order, also across
+/// programs.
 ///
 /// # Panics
 /// Panics in the same cases as [`pure_callback`], and under `vmap`, which has no order.

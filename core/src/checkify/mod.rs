@@ -130,7 +130,8 @@ pub fn check(pred: impl IntoArray, message: &str, args: &[&Array]) {
     check_at(pred.into_array(), message, args, false, Location::caller());
 }
 
-/// Same as [`check`], but ignored without [`checkify`] (`jax.experimental.checkify.debug_check`).
+/// Checks like [`check`], but is ignored without [`checkify`]
+/// (`jax.experimental.checkify.debug_check`).
 ///
 /// # Panics
 /// Panics in the same cases as [`check`], except that it never fails outside traced functions and

@@ -47,7 +47,7 @@ pub(super) struct Connection {
 struct Waiting {
     next: u64,
     replies: HashMap<u64, SyncSender<Reply>>,
-    /// Why no more replies arrive.
+    /// The reason why no more replies arrive, if the connection has failed.
     failure: Option<String>,
 }
 

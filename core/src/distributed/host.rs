@@ -9,8 +9,8 @@ use crate::{Array, Result};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-/// How long a process waits for the others in these functions. They may be compiling or writing
-/// files meanwhile; a lost process is noticed much earlier.
+/// The maximum time that a process waits for the others in these functions. They may be compiling
+/// or writing files meanwhile; a lost process is noticed much earlier.
 const PATIENCE: Duration = Duration::from_secs(30 * 60);
 
 /// Number of the next exchange. Processes agree on it because they perform the same exchanges in

@@ -94,7 +94,7 @@ impl FailureKind {
     }
 }
 
-/// What a process does when another process fails.
+/// The reaction of a process to the failure of another process.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum PeerFailure {
     /// Prints the reason and aborts, as JAX does. A collective that waits for a lost process
@@ -128,13 +128,13 @@ pub struct DistributedOptions {
     /// Number of the group of hosts that the fastest network connects, if the CUDA plugin does
     /// not detect it. Set it in all processes or in none.
     pub partition_index: Option<i64>,
-    /// How long processes wait for each other at startup.
+    /// Maximum time that processes wait for each other at startup.
     pub initialization_timeout: Duration,
-    /// How long a process may be silent before it is considered lost.
+    /// Maximum time that a process may be silent before it is considered lost.
     pub heartbeat_timeout: Duration,
-    /// How long processes wait for each other at shutdown.
+    /// Maximum time that processes wait for each other at shutdown.
     pub shutdown_timeout: Duration,
-    /// What to do when another process fails.
+    /// Reaction to the failure of another process.
     pub peer_failure: PeerFailure,
 }
 
@@ -195,7 +195,8 @@ pub fn initialize(coordinator: &str, num_processes: usize, process_id: usize) ->
     })
 }
 
-/// Same as [`initialize`], with options. Takes fields that are not set from the cluster.
+/// Connects this process like [`initialize`], with options. Takes fields that are not set from
+/// the cluster.
 ///
 /// # Errors
 /// Returns an error in the same cases as [`initialize`], and if a field is neither set nor

@@ -150,8 +150,8 @@ impl Exported {
         self.run(&tree::leaves(&args), &PyTree::of(&args).1)
     }
 
-    /// Same as [`call`](Exported::call), but returns the result as a tree with the structure of
-    /// `like`.
+    /// Calls the function like [`call`](Exported::call), but returns the result as a tree with
+    /// the structure of `like`.
     ///
     /// # Errors
     /// Returns an error in the same cases as [`call`](Exported::call).

@@ -324,7 +324,8 @@ impl<S: Tree, R: Tree> Trace<S, R> {
 }
 
 impl<S: Tree, R: Tree> Entry<S, R> {
-    /// Same as [`run`](Self::run), but checks the results if NaN or infinity checks are enabled.
+    /// Runs the program like [`run`](Self::run), but checks the results if NaN or infinity checks
+    /// are enabled.
     ///
     /// # Panics
     /// Panics if the results contain NaNs or infinities; see [`numerics`].

@@ -85,7 +85,7 @@ pub fn jit<'f, F: JitFunction<'f, M>, M>(f: F) -> F::Jitted {
     f.into_jitted(JitOptions::default())
 }
 
-/// Same as [`jit`], with options.
+/// Compiles a function like [`jit`], with options.
 ///
 /// # Panics
 /// Panics in the same cases as [`jit`].

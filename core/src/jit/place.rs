@@ -55,7 +55,7 @@ fn placed_array(array: Array, to: &Placed, path: &str) -> Result<Array> {
     }
 }
 
-/// How a call is compiled: donated inputs, and the layouts on the devices of a mesh, if it runs
+/// The plan of a call: donated inputs, and the layouts on the devices of a mesh, if it runs
 /// on one.
 pub(super) struct Plan {
     pub site: Site,

@@ -90,7 +90,7 @@ pub fn i64_array(values: impl IntoIterator<Item = i64>) -> String {
     text
 }
 
-/// Same as [`i64_array`], for sizes.
+/// Formats sizes like [`i64_array`].
 pub fn dims_array(values: &[usize]) -> String {
     i64_array(values.iter().map(|&d| d as i64))
 }
@@ -223,7 +223,7 @@ impl<'m> Lowering<'m> {
         results.into_vec()
     }
 
-    /// Same as [`op`](Self::op), with one result and no regions.
+    /// Emits an operation like [`op`](Self::op), with one result and no regions.
     pub fn op1(
         &mut self,
         name: &str,

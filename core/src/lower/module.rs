@@ -9,7 +9,7 @@ use crate::{Array, Aval, Platform, Result};
 use std::fmt::Write;
 use std::sync::Arc;
 
-/// How a program may use the buffer of one of its arguments.
+/// The permitted use of an argument's buffer by a program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ArgumentAttribute {
     /// It may only read the buffer.

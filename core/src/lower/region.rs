@@ -19,7 +19,7 @@ pub struct Region {
     pub(super) terminator: &'static str,
 }
 
-/// What an operation with ordered effects in some region adds to each of its regions.
+/// The state that an operation with ordered effects in some region adds to each region.
 #[derive(Clone, Copy)]
 pub(super) struct Ordered {
     /// State before the operation.

@@ -34,7 +34,7 @@ pub struct HostCallback {
     pub results: Vec<Aval>,
     /// Whether calls happen in program order.
     pub ordered: bool,
-    /// How `vmap` calls the function.
+    /// Behavior under `vmap`, if it is supported.
     pub vmap_method: Option<VmapMethod>,
     /// Batches whose examples are called one by one, outermost first.
     pub levels: Vec<Level>,

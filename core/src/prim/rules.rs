@@ -84,7 +84,7 @@ impl Operand {
     }
 }
 
-/// How a primitive is differentiated.
+/// The differentiation rule of a primitive.
 pub enum Differentiation<'a> {
     /// The tangent is zero wherever it exists, as for comparisons, integers and `floor`.
     Zero,

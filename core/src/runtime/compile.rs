@@ -38,7 +38,7 @@ impl Program {
         Program::lower_for(None, name, jaxpr, attributes, partition)
     }
 
-    /// Same as [`lower`](Program::lower), for another platform than this process's.
+    /// Lowers like [`lower`](Program::lower), for another platform than this process's.
     pub fn lower_for(
         platform: Option<Platform>,
         name: &str,

@@ -291,7 +291,7 @@ pub fn make_mesh(sizes: &[usize], names: &[&str]) -> Result<Mesh> {
     make_mesh_with(sizes, names, AxisType::Auto)
 }
 
-/// Same as [`make_mesh`], with axes of the given type.
+/// Creates a mesh like [`make_mesh`], with axes of the given type.
 ///
 /// # Errors
 /// Returns an error in the same cases as [`make_mesh`].

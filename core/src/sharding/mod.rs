@@ -39,7 +39,7 @@ pub use shards::{
 pub use spec::{PartitionSpec, SpecEntry};
 pub use specs::{Shardings, Specs};
 
-/// How an array's elements are distributed over devices.
+/// The distribution of an array's elements over devices.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Sharding {

@@ -4,7 +4,7 @@ use crate::AxisName;
 use smallvec::SmallVec;
 use std::fmt;
 
-/// How one dimension is partitioned.
+/// The partitioning of one dimension.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub enum SpecEntry {
     /// Not sharded: every device has the whole dimension.

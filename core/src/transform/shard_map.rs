@@ -27,10 +27,10 @@ use std::sync::Arc;
 pub struct ShardMapOptions {
     /// Mesh to use. Defaults to the current one.
     pub mesh: Option<Mesh>,
-    /// How the arguments' arrays are split into shards.
+    /// Specs by which the arguments' arrays are split into shards.
     pub in_specs: Specs,
-    /// How the results' arrays are assembled from shards. The result is the same along axes that
-    /// a spec omits.
+    /// Specs by which the results' arrays are assembled from shards. The result is the same along
+    /// axes that a spec omits.
     pub out_specs: Specs,
     /// Mesh axes that are manual in the function. Defaults to all.
     pub axis_names: Option<AxisNames>,

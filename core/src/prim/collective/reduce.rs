@@ -7,7 +7,7 @@ use crate::prim::{Avals, BatchAxis, Batched, Differentiation, Param, Primitive, 
 use crate::trace::bind1;
 use crate::{Array, Aval, AxisName, ShapeError};
 
-/// How the examples' values are combined.
+/// The reduction of the examples' values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Combine {
     /// Their sum: `psum`.
@@ -21,7 +21,7 @@ pub enum Combine {
 /// Combines the values of all examples; every example receives the result.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct AllReduce {
-    /// How values are combined.
+    /// Reduction to apply.
     pub combine: Combine,
     /// Mapped axes.
     pub axes: Names,

@@ -1,4 +1,4 @@
-//! `while`: a program repeated as long as a condition holds.
+//! `while`: a program repeated as long as a condition is true.
 
 use super::derive;
 use super::{acting, check_types, split3};

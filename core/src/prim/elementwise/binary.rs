@@ -174,8 +174,8 @@ macro_rules! binary {
     };
 }
 
-/// Returns the share of the tangent of `x` in that of `z`, the maximum or minimum of `x` and `y`:
-/// each gets half if they are equal.
+/// Returns the share of the tangent of `x` in the tangent of `z`, the maximum or minimum of `x`
+/// and `y`: each gets half if they are equal.
 fn balanced(g: &Array, x: &Array, y: &Array, z: &Array) -> Array {
     let chosen = x.eq(z).select(&z.ones_like(), &z.zeros_like());
     let tied = y.eq(z).select(&z.full_like(2), &z.ones_like());

@@ -260,7 +260,7 @@ impl Lowering<'_> {
     }
 }
 
-/// How halves are rounded.
+/// The rounding of halves.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum RoundingMethod {
     /// Rounds halves away from zero.

@@ -62,7 +62,7 @@ impl GatherDimensionNumbers {
     }
 }
 
-/// How out-of-bounds indices are handled.
+/// The handling of out-of-bounds indices.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum GatherScatterMode {
     /// The caller asserts that there are none; otherwise the result is unspecified.

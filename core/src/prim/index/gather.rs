@@ -20,7 +20,7 @@ pub struct Gather {
     pub dimension_numbers: GatherDimensionNumbers,
     /// Size of a slice along each axis of the operand.
     pub slice_sizes: Dims,
-    /// How out-of-bounds indices are handled.
+    /// Handling of out-of-bounds indices.
     pub mode: GatherScatterMode,
     /// Asserts that the index vectors are sorted.
     pub indices_are_sorted: bool,

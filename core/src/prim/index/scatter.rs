@@ -19,7 +19,7 @@ use crate::{Array, Aval, DType, Dims, ShapeError, ShardingRule};
 use std::panic::Location;
 use std::sync::{Arc, Mutex};
 
-/// How an update is combined with the existing element.
+/// The combination of an update with the existing element.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum ScatterMethod {
     /// Replaces the element (`scatter`).
@@ -40,11 +40,11 @@ pub enum ScatterMethod {
 /// axis of the second. Windows that are partly out of bounds are clamped or dropped as a whole.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Scatter {
-    /// How updates are combined with existing elements.
+    /// Combination of updates with existing elements.
     pub method: ScatterMethod,
     /// Correspondence of the axes.
     pub dimension_numbers: ScatterDimensionNumbers,
-    /// How out-of-bounds indices are handled.
+    /// Handling of out-of-bounds indices.
     pub mode: GatherScatterMode,
     /// Asserts that the index vectors are sorted.
     pub indices_are_sorted: bool,

@@ -23,9 +23,9 @@ pub struct ShardMap {
     pub mesh: Option<Mesh>,
     /// Axes that are manual in the program, but not outside.
     pub manual: Vec<AxisName>,
-    /// How arguments are split over the manual axes.
+    /// Specs by which arguments are split over the manual axes.
     pub in_specs: Vec<PartitionSpec>,
-    /// How results are assembled over the manual axes.
+    /// Specs by which results are assembled over the manual axes.
     pub out_specs: Vec<PartitionSpec>,
     /// Whether types track the axes over which values may vary.
     pub check_vma: bool,

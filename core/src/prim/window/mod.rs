@@ -38,7 +38,7 @@ pub struct SlidingWindow {
     pub window_dilation: Dims,
 }
 
-/// Which element of a window is selected.
+/// The element of a window that is selected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Select {
     /// The first element that is greater than or equal to all others.

@@ -13,7 +13,7 @@ use crate::{Array, Aval, DType, Dims, ShapeError, ShardingRule};
 /// of the first operand at its position: the tangent of the selected element.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct SelectAndGatherAdd {
-    /// Which element is selected.
+    /// Element that is selected.
     pub select: Select,
     /// Window to select from.
     pub window: SlidingWindow,

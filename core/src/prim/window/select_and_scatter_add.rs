@@ -16,7 +16,7 @@ use crate::{Array, Aval, DType, Scalar, ShapeError, ShardingRule};
 /// cotangent of the selected element.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct SelectAndScatterAdd {
-    /// Which element is selected.
+    /// Element that is selected.
     pub select: Select,
     /// Window to select from, without dilation.
     pub window: SlidingWindow,
