@@ -14,7 +14,7 @@ use std::sync::Arc;
 /// ```no_run
 /// use ramie_core::{Array, P, ShardMapOptions, make_mesh, psum, shard_map_with};
 /// let mesh = make_mesh(&[4, 2], &["x", "y"])?;
-/// // Along `y` the compiler goes on to decide.
+/// // Along `y` the compiler still chooses.
 /// let options = ShardMapOptions {
 ///     mesh: Some(mesh),
 ///     axis_names: Some("x".into()),
