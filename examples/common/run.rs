@@ -110,7 +110,7 @@ impl Run {
         self.folder.join("metrics.jsonl")
     }
 
-    /// Replaces the state with that of the last checkpoint if the run is to be resumed. Returns
+    /// Replaces the state with that of the last checkpoint if the run is resumed. Returns
     /// the data position.
     pub fn restore<D: DeserializeOwned>(&mut self, state: &mut impl Tree) -> Result<Option<D>> {
         if !self.resume {
