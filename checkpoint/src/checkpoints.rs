@@ -5,7 +5,7 @@
 //! use ramie_core::{Array, DType};
 //! # fn main() -> Result<(), ramie_checkpoint::Error> {
 //! let mut state = Array::zeros(&[3], DType::F32);
-//! restore_checkpoint("run", &mut state)?; // the last one, if there is one
+//! restore_checkpoint("run", &mut state)?; // the last checkpoint, if any
 //! for step in 0..1000 {
 //!     // …
 //!     save_checkpoint_with("run", &state, step, &SaveOptions::new().keep(3))?;

@@ -19,7 +19,7 @@
 //!     // … train
 //!     manager.save(step, &JsonSave::new(&step))?;
 //!     if manager.reached_preemption(step) {
-//!         break; // it is saved
+//!         break; // the step is saved
 //!     }
 //! }
 //! manager.close()?;

@@ -46,7 +46,7 @@ struct Options {
     /// Seed of all random numbers.
     #[arg(long, default_value_t = 0)]
     seed: u64,
-    /// Folder of MNIST-format files: train-images-idx3-ubyte and so on, optionally
+    /// Directory of MNIST-format files: train-images-idx3-ubyte and so on, optionally
     /// .gz; defaults to the built-in digits.
     #[arg(long)]
     idx: Option<PathBuf>,

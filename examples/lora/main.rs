@@ -38,7 +38,7 @@ struct Options {
     #[arg(long, default_value_t = 0)]
     seed: u64,
     /// Safetensors file of the classifier to fine-tune; by default, one is trained and
-    /// written to base.safetensors in the output folder.
+    /// written to base.safetensors in the output directory.
     #[arg(long)]
     base: Option<PathBuf>,
     #[command(flatten)]

@@ -12,9 +12,9 @@
 //! use ramie_checkpoint::items::{RestoreArgs, SaveArgs, Snapshot};
 //! use ramie_checkpoint::{Error, Result};
 //!
-//! /// Saves a text.
+//! /// Saves a string.
 //! struct TextSave<'a>(&'a str);
-//! /// Snapshot of a text.
+//! /// Snapshot of a string.
 //! struct Text(String);
 //!
 //! impl SaveArgs for TextSave<'_> {
@@ -28,7 +28,7 @@
 //!
 //! impl Snapshot for Text {
 //!     fn write(&mut self, writer: &ItemWriter) -> Result<()> {
-//!         // Only one process writes the text.
+//!         // Only one process writes the string.
 //!         if writer.process().is_primary() {
 //!             writer.write("text", self.0.as_bytes())?;
 //!         }
@@ -36,7 +36,7 @@
 //!     }
 //! }
 //!
-//! /// Restores a text.
+//! /// Restores a string.
 //! struct TextRestore;
 //!
 //! impl RestoreArgs for TextRestore {

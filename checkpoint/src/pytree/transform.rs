@@ -12,7 +12,7 @@ type Many = Arc<dyn Fn(&[Array]) -> Array + Send + Sync>;
 ///
 /// ```
 /// use ramie_checkpoint::pytree::Transform;
-/// // The array was called otherwise, and was stored transposed.
+/// // The array had another name and was stored transposed.
 /// let kernel = Transform::original("linear.weight").map(|w| w.t());
 /// # let _ = kernel;
 /// ```
