@@ -13,3 +13,5 @@ mod install;
 mod order;
 #[path = "discover/platforms.rs"]
 mod platforms;
+#[path = "discover/preference.rs"]
+mod preference;

@@ -1,5 +1,10 @@
 //! The releases that are installed: names, versions and SHA-256 pinned here, so that an installation
 //! is the same everywhere and a damaged or replaced download is refused.
+//!
+//! Releases of one platform and architecture are listed in the order of preference. The first one is
+//! the default; the next one is used where the first cannot be installed.
+
+use std::fmt;
 
 use super::Platform;
 
@@ -10,6 +15,8 @@ pub struct Release {
     pub platform: Platform,
     /// The architecture, as [`std::env::consts::ARCH`] writes it.
     pub arch: &'static str,
+    /// What distinguishes this release, as `ramie doctor` prints it.
+    pub about: &'static str,
     /// The plugin's file, relative to the folder that the wheels are unpacked into.
     pub library: &'static str,
     /// The wheels: first the plugin's, then those of the libraries that it loads.
@@ -53,6 +60,12 @@ impl Release {
     }
 }
 
+impl fmt::Display for Wheel {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {}", self.name, self.version)
+    }
+}
+
 impl Wheel {
     /// Returns the package and version in pip's notation, such as `xla-cpu-pjrt==0.0.1`.
     pub fn requirement(&self) -> String {
@@ -65,6 +78,21 @@ pub static RELEASES: &[Release] = &[
     Release {
         platform: Platform::Cpu,
         arch: "x86_64",
+        about: "XLA of June 2026, the fastest CPU plugin for matrix products",
+        library: "fastatomstruct_xla_cpu/libpjrt_cpu.so",
+        wheels: &[Wheel {
+            name: "fastatomstruct-xla-cpu",
+            version: "2026.6.23",
+            sha256: "88b1c430b341b4bea40a37420311c9c75db6e22b46d2ff95b6986577bee6afe9",
+            bytes: 63_200_622,
+            keep: &["fastatomstruct_xla_cpu/libpjrt_cpu.so"],
+            selector: &[],
+        }],
+    },
+    Release {
+        platform: Platform::Cpu,
+        arch: "x86_64",
+        about: "XLA of November 2025, used where the newer plugin cannot be installed",
         library: "xla_plugins/xla_cpu_pjrt/xla_cpu_pjrt.so",
         wheels: &[cpu(
             "55837b6b7b47daa717f2d9a5a03563ea0ceaa338d06a81a1e2d3f060d960decc",
@@ -74,6 +102,7 @@ pub static RELEASES: &[Release] = &[
     Release {
         platform: Platform::Cpu,
         arch: "aarch64",
+        about: "XLA of November 2025, the CPU plugin that is published for aarch64",
         library: "xla_plugins/xla_cpu_pjrt/xla_cpu_pjrt.so",
         wheels: &[cpu(
             "8f613be6e891858f40d64f9799319502fff42689661944fc18a6ffd8210b30c9",
@@ -83,12 +112,14 @@ pub static RELEASES: &[Release] = &[
     Release {
         platform: Platform::Cuda,
         arch: "x86_64",
+        about: "JAX 0.12's plugin for CUDA 13",
         library: "jax_plugins/xla_cuda13/xla_cuda_plugin.so",
         wheels: CUDA_13,
     },
     Release {
         platform: Platform::Tpu,
         arch: "x86_64",
+        about: "Google's plugin for TPUs",
         library: "libtpu/libtpu.so",
         wheels: &[Wheel {
             name: "libtpu",

@@ -111,23 +111,26 @@ impl Environment {
         }
     }
 
-    /// The release pinned for `platform` on this machine's architecture.
+    /// The releases pinned for `platform` on this machine's architecture, in the order of
+    /// preference.
+    pub fn releases(&self, platform: Platform) -> impl Iterator<Item = &'static Release> + use<> {
+        let here = std::env::consts::OS == "linux";
+        self.releases.iter().filter(move |release| {
+            here && release.platform == platform && release.arch == std::env::consts::ARCH
+        })
+    }
+
+    /// The first of [`releases`](Environment::releases).
     ///
     /// # Errors
-    /// [`InstallError::Unsupported`] where none is.
+    /// [`InstallError::Unsupported`] where none is pinned.
     pub fn release(&self, platform: Platform) -> Result<&'static Release, InstallError> {
-        let arch = std::env::consts::ARCH;
-        self.releases
-            .iter()
-            .find(|release| {
-                release.platform == platform
-                    && release.arch == arch
-                    && std::env::consts::OS == "linux"
-            })
+        self.releases(platform)
+            .next()
             .ok_or_else(|| InstallError::Unsupported {
                 platform,
                 os: std::env::consts::OS.to_owned(),
-                arch: arch.to_owned(),
+                arch: std::env::consts::ARCH.to_owned(),
             })
     }
 

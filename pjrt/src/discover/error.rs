@@ -234,6 +234,12 @@ impl InstallError {
         }
     }
 
+    /// Whether another release may be installable.
+    pub(super) fn is_of_the_wheel(&self) -> bool {
+        use InstallError::{BadWheel, Pip, WrongHash};
+        matches!(self, Pip { .. } | WrongHash { .. } | BadWheel { .. })
+    }
+
     /// The advice.
     fn help(&self) -> String {
         match self {

@@ -16,31 +16,36 @@ use crate::trust;
 /// The number of lines of pip's output that an error shows.
 const SHOWN_LINES: usize = 6;
 
-/// Installs `release` unless it is there, whole; with `again`, even then.
+/// When and how patiently a release is installed.
+#[derive(Clone, Copy, PartialEq)]
+pub(super) enum How {
+    /// Unless it is there, whole.
+    IfMissing,
+    /// Even if it is there.
+    Again,
+    /// Unless it is there. Another plugin is, so that a program need not wait for a network that
+    /// does not answer.
+    Upgrade,
+}
+
+/// Installs `release`.
 ///
 /// Processes and threads that do so at once wait for each other, and those that waited find the
 /// first one's work.
 pub(super) fn install(
     env: &Environment,
     release: &'static Release,
-    again: bool,
+    how: How,
 ) -> Result<PluginLocation, InstallError> {
     let plugins = env.plugins_dir();
     let folder = plugins.join(release.folder());
     trust::create_folder(&plugins).map_err(InstallError::cache("create the folder", &plugins))?;
     manifest::only_ours(&[&plugins])?;
     let _lock = lock(env, &plugins, release)?;
-    let installed = |path, sha256, origin| PluginLocation {
-        platform: release.platform,
-        path,
-        version: Some(release.package().version.to_owned()),
-        sha256: Some(sha256),
-        origin,
-    };
     let title = release.platform.title();
     match manifest::check(&folder, release, Look::AtChanged) {
-        Installation::Whole(path, hash) if !again => {
-            return Ok(installed(path, hash, Origin::Cache));
+        Installation::Whole(path, hash) if how != How::Again => {
+            return Ok(PluginLocation::of(release, path, hash, Origin::Cache));
         }
         Installation::Broken(problem) => {
             env.tell(&format!(
@@ -63,9 +68,7 @@ pub(super) fn install(
         });
     }
     env.tell(&format!(
-        "installing the XLA {title} plugin ({} {}, {}) into {} ...",
-        package.name,
-        package.version,
+        "installing the XLA {title} plugin ({package}, {}) into {} ...",
         megabytes(release.bytes()),
         folder.display(),
     ));
@@ -80,13 +83,9 @@ pub(super) fn install(
     for (index, wheel) in release.wheels.iter().enumerate() {
         if release.wheels.len() > 1 {
             let (count, size) = (release.wheels.len(), megabytes(wheel.bytes));
-            let (name, version) = (wheel.name, wheel.version);
-            env.tell(&format!(
-                "[{}/{count}] {name} {version}, {size} ...",
-                index + 1
-            ));
+            env.tell(&format!("[{}/{count}] {wheel}, {size} ...", index + 1));
         }
-        let archive = download(env, wheel, &temp)?;
+        let archive = download(env, wheel, &temp, how)?;
         verify(&archive, wheel)?;
         files.extend(wheel::unpack(&archive, wheel, &draft)?);
         fs::remove_file(&archive).map_err(InstallError::cache("remove", &archive))?;
@@ -110,7 +109,7 @@ pub(super) fn install(
         "installed the XLA {title} plugin in {:.1} s",
         start.elapsed().as_secs_f64()
     ));
-    Ok(installed(path, hash, Origin::Download))
+    Ok(PluginLocation::of(release, path, hash, Origin::Download))
 }
 
 /// Acquires the release's lock, which is held until the file is dropped.
@@ -156,8 +155,17 @@ fn remove_leftovers(plugins: &Path, release: &Release) {
 }
 
 /// Lets pip, in its ordinary configuration, fetch one wheel.
-fn download(env: &Environment, wheel: &Wheel, temp: &TempDir) -> Result<PathBuf, InstallError> {
+fn download(
+    env: &Environment,
+    wheel: &Wheel,
+    temp: &TempDir,
+    how: How,
+) -> Result<PathBuf, InstallError> {
     let package = wheel.requirement();
+    let patience: &[&str] = match how {
+        How::Upgrade => &["--retries", "1", "--timeout", "10"],
+        How::IfMissing | How::Again => &[],
+    };
     let folder = temp.path().join("wheels");
     let pythons = env.pythons();
     let mut failure = InstallError::NoPython {
@@ -169,6 +177,7 @@ fn download(env: &Environment, wheel: &Wheel, temp: &TempDir) -> Result<PathBuf,
             .args(["-m", "pip", "download", "--no-deps", "--only-binary=:all:"])
             .args(["--disable-pip-version-check", "--no-input"])
             .args(["--progress-bar", "off"])
+            .args(patience)
             .args(wheel.selector)
             .arg(&package)
             .arg("-d")

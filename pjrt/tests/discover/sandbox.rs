@@ -116,6 +116,7 @@ impl Sandbox {
         let release = Release {
             platform,
             arch: std::env::consts::ARCH,
+            about: "made up",
             library,
             wheels: wheels.leak(),
         };
@@ -202,11 +203,13 @@ done
         self.env().cache_dir().join("plugins")
     }
 
-    /// What is in the plugins' folder, apart from locks, which stay.
+    /// What is in the plugins' folder, apart from locks, which stay, and notes of failures.
     pub fn in_cache(&self) -> Vec<String> {
         let entries = fs::read_dir(self.plugins()).into_iter().flatten();
         let names = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap());
-        names.filter(|name| !name.ends_with(".lock")).collect()
+        names
+            .filter(|name| !name.ends_with(".lock") && !name.ends_with(".failed"))
+            .collect()
     }
 }
 

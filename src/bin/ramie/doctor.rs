@@ -23,8 +23,8 @@ pub(crate) fn run(platform: Option<Platform>) -> Outcome {
     line("platform", &choice(&env, platform, &found))?;
     line("plugin", &found.path.display().to_string())?;
     line("", &format!("found in: {} ({elapsed})", found.origin))?;
-    if let Some(version) = &found.version {
-        line("", &format!("version: {version}"))?;
+    for text in package(&env, &found) {
+        line("", &text)?;
     }
     if matches!(found.origin, Origin::Cache | Origin::Download) {
         let start = Instant::now();
@@ -84,6 +84,31 @@ fn choice(env: &Environment, asked: Option<Platform>, found: &PluginLocation) ->
         _ => "the best that is there; RAMIE_PLATFORM or --platform chooses another",
     };
     format!("{} ({reason})", found.platform)
+}
+
+/// Which package the plugin came in, why this one, and why not the preferred one.
+fn package(env: &Environment, found: &PluginLocation) -> Vec<String> {
+    let version = found.version.as_deref().unwrap_or("of unknown version");
+    let Some(name) = found.package else {
+        return Vec::new();
+    };
+    let mut texts = vec![format!("package: {name} {version}")];
+    let mut releases = env.releases(found.platform);
+    if let Some(release) = releases.find(|release| release.package().name == name) {
+        texts.push(format!("about: {}", release.about));
+    }
+    if let Ok(preferred) = env.release(found.platform)
+        && preferred.package().name != name
+    {
+        let (package, platform) = (preferred.package(), found.platform);
+        let why = match env.failure(preferred) {
+            Some(reason) => format!("could not be installed: {reason}"),
+            None => "is not installed".to_owned(),
+        };
+        texts.push(format!("preferred: {package}, which {why}"));
+        texts.push(format!("`ramie plugin install {platform}` installs it"));
+    }
+    texts
 }
 
 fn cache(env: &Environment) -> Outcome {

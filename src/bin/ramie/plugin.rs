@@ -26,30 +26,46 @@ pub(crate) fn list() -> Result<(), Box<dyn Error>> {
         let path = path.to_string_lossy();
         writeln!(out, "RAMIE_PJRT_PLUGIN is set, and wins: {path}\n")?;
     }
-    writeln!(out, "PLATFORM  DEVICE   VERSION    PLUGIN")?;
+    writeln!(out, "PLATFORM  DEVICE   {:<WIDTH$}  PLUGIN", "PACKAGE")?;
     for platform in Platform::ALL {
         let device = if env.device_visible(platform) {
             "visible"
         } else {
             "none"
         };
-        match env.installed(platform) {
+        let used = env.installed(platform);
+        let mut row = |package: &str, plugin: &str| {
+            writeln!(
+                out,
+                "{platform:<8}  {device:<7}  {package:<WIDTH$}  {plugin}"
+            )
+        };
+        match &used {
             Some(plugin) => {
                 let version = plugin.version.as_deref().unwrap_or("unknown");
+                let name = plugin.package.unwrap_or("unknown");
                 let (origin, path) = (plugin.origin, plugin.path.display());
-                writeln!(
-                    out,
-                    "{platform:<8}  {device:<7}  {version:<9}  {path} ({origin})"
-                )?;
+                row(&format!("{name} {version}"), &format!("{path} ({origin})"))?;
             }
-            None => {
-                let remedy = remedy(&env, platform);
-                writeln!(out, "{platform:<8}  {device:<7}  {:<9}  {remedy}", "-")?;
+            None => row("-", &remedy(&env, platform))?,
+        }
+        // The others that are pinned, in the order in which an installation tries them.
+        for release in env.releases(platform) {
+            let package = release.package();
+            let is_used = used.as_ref().and_then(|u| u.package) == Some(package.name);
+            if env.releases(platform).count() > 1 && !is_used {
+                row(
+                    &package.to_string(),
+                    &format!("not used: {}", release.about),
+                )?;
             }
         }
     }
     Ok(())
 }
+
+/// The width of the column of packages.
+const WIDTH: usize = 32;
 
 /// Returns a suggestion for a platform without a plugin.
 pub(crate) fn remedy(env: &Environment, platform: Platform) -> String {
