@@ -153,17 +153,17 @@ impl CompiledFor {
         Ok(self.executable.memory_analysis()?)
     }
 
-    /// Returns the compiler's estimates for each device, such as `flops` and `bytes accessed`.
+    /// Returns estimates for each device, such as `flops` and `bytes accessed`: the plugin's, or, where
+    /// it has none, what Ramie counts in the compiled program.
     ///
     /// # Errors
-    /// Returns an error if the plugin provides no estimates.
+    /// Returns an error if the plugin does not provide the program.
     pub fn cost_analysis(&self) -> Result<Vec<(String, Value)>> {
         Ok(self.executable.cost_analysis()?)
     }
 
-    /// Returns the number of floating-point operations of a run on each device, counting loop
-    /// bodies once: the plugin's estimate, or, if it provides none, those of matrix products and
-    /// convolutions.
+    /// Returns the floating-point operations of a run on each device, as in
+    /// [`cost_analysis`](CompiledFor::cost_analysis). Those in a loop count once.
     ///
     /// # Errors
     /// Returns an error if the plugin does not provide the program's text.
@@ -240,12 +240,8 @@ impl fmt::Display for CompiledFor {
             }
             Err(e) => writeln!(f, "  memory       unknown: {e}")?,
         }
-        let counted = match self.cost_analysis() {
-            Ok(_) => "",
-            Err(_) => " in products and convolutions",
-        };
         match self.flops() {
-            Ok(flops) => writeln!(f, "  FLOPs        {}{counted}", scaled(flops, ""))?,
+            Ok(flops) => writeln!(f, "  FLOPs        {}", scaled(flops, ""))?,
             Err(e) => writeln!(f, "  FLOPs        unknown: {e}")?,
         }
         let collectives = match self.collectives() {

@@ -1,10 +1,10 @@
 //! The compiler's information about an executable: cost, memory use, and the optimized program.
 
 use crate::error::{Error, ErrorCode, Result, owned_string};
-use crate::hlo;
 use crate::sys;
 use crate::unloaded::UnloadedExecutable;
 use crate::value::Value;
+use crate::{cost, hlo};
 
 /// Memory that one run needs on each device, in bytes.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -35,11 +35,48 @@ pub struct MemoryAnalysis {
 }
 
 impl UnloadedExecutable {
-    /// Returns the compiler's estimates, such as `flops` and `bytes accessed`, sorted by name.
+    /// Returns estimates of the cost of a run on each device, sorted by name: `flops`,
+    /// `transcendentals`, `bytes accessed`, and others that the plugin has. A loop counts
+    /// once.
+    ///
+    /// Where the plugin has no estimates, these three are counted from the compiled program.
     ///
     /// # Errors
-    /// Returns the plugin's error.
+    /// Returns the plugin's error, or `Unimplemented` for a form of the program that this crate
+    /// cannot read.
     pub fn cost_analysis(&self) -> Result<Vec<(String, Value)>> {
+        match self.plugins_cost_analysis() {
+            Err(error) if error.code() == ErrorCode::Unimplemented => {
+                let cost = cost::of_module(&self.module()?);
+                let named = [
+                    ("bytes accessed", cost.bytes),
+                    ("flops", cost.flops),
+                    ("transcendentals", cost.transcendentals),
+                ];
+                let value =
+                    |(name, value): (&str, f64)| (name.to_owned(), Value::F32(value as f32));
+                Ok(named.into_iter().map(value).collect())
+            }
+            other => other,
+        }
+    }
+
+    /// Returns the floating-point operations of a run on each device, as in
+    /// [`cost_analysis`](UnloadedExecutable::cost_analysis).
+    ///
+    /// # Errors
+    /// As [`cost_analysis`](UnloadedExecutable::cost_analysis).
+    pub fn flops(&self) -> Result<f64> {
+        let costs = self.cost_analysis()?;
+        let flops = costs.iter().find_map(|(name, value)| match value {
+            Value::F32(flops) if name == "flops" => Some(f64::from(*flops)),
+            _ => None,
+        });
+        // A plugin may leave out what is zero.
+        Ok(flops.unwrap_or(0.0))
+    }
+
+    fn plugins_cost_analysis(&self) -> Result<Vec<(String, Value)>> {
         let mut args = sys::zeroed::<sys::ExecutableGetCostAnalysis>();
         args.executable = self.raw();
         // SAFETY: the executable is live, and the list lives as long.

@@ -53,7 +53,12 @@ fn of_module(module: &[u8]) -> Vec<Collective> {
         let is_fused = fused.contains(&int(computation, 5));
         let sizes: HashMap<i64, u64> = instructions
             .iter()
-            .map(|i| (int(i, 35), field(i, 3).map_or(0, |s| bytes(s.bytes()))))
+            .map(|i| {
+                (
+                    int(i, 35),
+                    field(i, 3).map_or(0, |s| bytes_of_shape(s.bytes())),
+                )
+            })
             .collect();
         for instruction in instructions {
             let opcode = string(instruction, 2);
@@ -83,8 +88,8 @@ fn of_module(module: &[u8]) -> Vec<Collective> {
 }
 
 /// Returns the size of an array of this shape, or the total size of a tuple, in bytes.
-fn bytes(shape: &[u8]) -> u64 {
-    let parts: u64 = messages(shape, 4).map(bytes).sum();
+pub(crate) fn bytes_of_shape(shape: &[u8]) -> u64 {
+    let parts: u64 = messages(shape, 4).map(bytes_of_shape).sum();
     let elements: u64 = ints(shape, 3).iter().map(|d| *d as u64).product();
     parts + (elements * bits(element_name(int(shape, 2)))).div_ceil(8)
 }

@@ -155,10 +155,11 @@ impl<S: Tree, A: Tree, R: Tree> Compiled<S, A, R> {
         Ok(self.program.value.executable.optimized_text()?)
     }
 
-    /// Returns the compiler's estimates, such as `flops` and `bytes accessed`.
+    /// Returns estimates such as `flops` and `bytes accessed`: the plugin's, or, where it has none, what
+    /// Ramie counts in the compiled program.
     ///
     /// # Errors
-    /// Returns an error if the plugin provides no estimates.
+    /// Returns an error if the plugin does not provide the program.
     pub fn cost_analysis(&self) -> Result<Vec<(String, Value)>> {
         Ok(self.program.value.executable.cost_analysis()?)
     }
