@@ -116,9 +116,10 @@ fn unchecked() {
             .try_to_vec::<f32>()
             .expect_err("no memory")
             .to_string();
-        let expected =
-            "computing a buffer: Out of memory allocating 72567767433216 bytes. While the";
-        assert!(text.starts_with(expected), "{text}");
+        // Each plugin has its own temporaries.
+        let allocation = "computing a buffer: Out of memory allocating 7";
+        assert!(text.starts_with(allocation), "{text}");
+        assert!(text.contains(" bytes. While the program ran"), "{text}");
         assert!(
             text.contains("state passed by `&mut`: they are lost"),
             "{text}"

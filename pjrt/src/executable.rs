@@ -9,6 +9,7 @@ use crate::compile_options::CompileOptions;
 use crate::compiler_thread::on_living_thread;
 use crate::device::Device;
 use crate::error::{Error, Result, borrowed};
+use crate::features::without_preferences;
 use crate::heap;
 use crate::memory::{self, Bytes};
 use crate::sys::{self, Api, RawLoadedExecutable};
@@ -136,6 +137,10 @@ impl Client {
         self.check_options(options, inputs, donated)?;
         let start = Instant::now();
         let encoded = options.encode();
+        let bytes = &*match self.0.is_cpu {
+            true => without_preferences(bytes),
+            false => bytes.into(),
+        };
         let mut args = sys::zeroed::<sys::ExecutableDeserializeAndLoad>();
         args.client = self.0.raw.as_ptr();
         args.bytes = bytes.as_ptr();

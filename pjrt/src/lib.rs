@@ -51,6 +51,7 @@ mod event;
 mod executable;
 mod execute;
 mod exit;
+mod features;
 mod heap;
 mod hlo;
 mod host;
