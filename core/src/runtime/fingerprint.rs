@@ -5,6 +5,7 @@ use ramie_pjrt::Client;
 use ramie_pjrt::discover::{Platform, PluginLocation};
 use std::ffi::{OsStr, OsString};
 use std::fs;
+use std::sync::OnceLock;
 
 /// Environment variables with these prefixes may change how plugins compile: their flags, their
 /// numbers of threads, and the settings of their libraries.
@@ -118,7 +119,7 @@ pub(super) fn fingerprint(
 }
 
 /// Identifies the plugin's file: by its hash if known, otherwise by the file's metadata.
-fn identity(plugin: &PluginLocation) -> String {
+pub(super) fn identity(plugin: &PluginLocation) -> String {
     match &plugin.sha256 {
         Some(hash) => hash.clone(),
         None => ramie_pjrt::discover::FileState::of(&plugin.path)
@@ -127,7 +128,12 @@ fn identity(plugin: &PluginLocation) -> String {
 }
 
 /// Returns the processor's model and features, if the system reports them.
-fn processor() -> String {
+pub(super) fn processor() -> &'static String {
+    static PROCESSOR: OnceLock<String> = OnceLock::new();
+    PROCESSOR.get_or_init(read_processor)
+}
+
+fn read_processor() -> String {
     const KEYS: [&str; 5] = [
         "model name",
         "flags",

@@ -6,6 +6,7 @@ mod compile;
 mod dump;
 mod fingerprint;
 pub(crate) mod ordered;
+mod self_check;
 pub(crate) mod sharded;
 
 use crate::array::DeviceArray;
@@ -83,8 +84,8 @@ pub fn configure(options: RuntimeOptions) -> Result<()> {
 /// Returns the client, which the first call creates.
 ///
 /// # Errors
-/// Returns an error if no plugin can be found, installed, loaded or started; the error reports
-/// what was tried and what to do.
+/// Returns an error if no plugin can be found, installed, loaded or started, or if it computes wrong
+/// numbers; the error reports what was tried and what to do.
 pub fn runtime() -> Result<&'static Runtime> {
     RUNTIME
         .get_or_init(|| {
@@ -117,6 +118,7 @@ impl Runtime {
             client_options = client_options.cpu_device_count(devices as i64);
         }
         let client = distributed::create_client(&plugin, location.platform, client_options)?;
+        self_check::check(client, &location)?;
         let cache = match options.compilation_cache {
             Some(false) => None,
             _ => Cache::from_environment()?,
