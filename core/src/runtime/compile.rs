@@ -1,5 +1,6 @@
 //! Compilation of jaxprs to loaded executables, through the persistent cache.
 
+use super::cpu_options::cpu_options;
 use super::{cache, runtime};
 use crate::lower::{ArgumentAttribute, Module, Partition, order};
 use crate::{Aval, Error, Jaxpr, Result, profiler};
@@ -121,20 +122,6 @@ pub(crate) fn compile(
     compile_or_load(program, device, flags).map(|(executable, _)| executable)
 }
 
-/// Arguments with more bytes do not stay in a CPU's caches from one use to the next.
-const BEYOND_CACHES: usize = 64 << 20;
-
-/// Compiler flags of CPU programs with arguments larger than that.
-const FOR_LITTLE_MEMORY: [(&str, bool); 2] = [
-    // The concurrency-optimized scheduler starts every operation as early as possible. Small
-    // programs run faster with it, but a program that uses much memory keeps all its intermediate
-    // values alive at the same time.
-    ("xla_cpu_enable_concurrency_optimized_scheduler", false),
-    // If two operations read a donated argument, and one of them writes its new value, it is not
-    // copied if the other can run first.
-    ("xla_cpu_copy_insertion_use_region_analysis", true),
-];
-
 /// Returns the compile options for one device, or for those of a partition.
 fn options(
     device: Device,
@@ -152,18 +139,9 @@ fn options(
             }
         }
     };
-    if runtime()?.location.platform == Platform::Cpu {
-        // By default the maximum and minimum of the CPU plugin drop NaN.
-        let strict = OptionOverride::Bool(false);
-        let name = "xla_cpu_enable_fast_min_max".to_string();
-        options.env_overrides.push((name, strict));
-        if inputs.iter().map(|i| i.size_bytes()).sum::<usize>() > BEYOND_CACHES {
-            for (name, on) in FOR_LITTLE_MEMORY {
-                options
-                    .env_overrides
-                    .push((name.to_string(), OptionOverride::Bool(on)));
-            }
-        }
+    let runtime = runtime()?;
+    if runtime.location.platform == Platform::Cpu {
+        options.env_overrides = cpu_options(*runtime.client(), inputs);
     }
     options.env_overrides.extend_from_slice(flags);
     Ok(options)

@@ -3,6 +3,7 @@
 
 mod cache;
 mod compile;
+mod cpu_options;
 mod dump;
 mod fingerprint;
 pub(crate) mod ordered;

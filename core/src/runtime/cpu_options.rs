@@ -1,0 +1,36 @@
+//! Compiler options of CPU programs, chosen by the plugin and the program.
+
+use ramie_pjrt::{BufferType, Client, OptionOverride};
+
+/// Arguments with more bytes do not stay in a CPU's caches from one use to the next.
+const BEYOND_CACHES: usize = 64 << 20;
+
+/// The first minor version of the PJRT API whose plugins choose the scheduler by
+/// `xla_cpu_scheduler_type`, as far as tested plugins show.
+const NAMED_SCHEDULERS: i32 = 100;
+
+/// Returns the options of a program with these arguments.
+pub(super) fn cpu_options(client: Client, inputs: &[BufferType]) -> Vec<(String, OptionOverride)> {
+    let (_, minor) = client.plugin().api_version();
+    let mut options = Vec::new();
+    let mut set = |name: &str, value| options.push((name.to_owned(), value));
+    // By default the maximum and minimum of the CPU plugin drop NaN.
+    set("xla_cpu_enable_fast_min_max", OptionOverride::Bool(false));
+    if inputs.iter().map(|i| i.size_bytes()).sum::<usize>() > BEYOND_CACHES {
+        // The concurrency-optimized scheduler starts every operation as early as possible. Small
+        // programs run faster with it, but a program that uses much memory keeps all its
+        // intermediate values alive at the same time.
+        if minor >= NAMED_SCHEDULERS {
+            let scheduler = "CPU_SCHEDULER_TYPE_MEMORY_OPTIMIZED".to_owned();
+            set("xla_cpu_scheduler_type", OptionOverride::String(scheduler));
+        } else {
+            let name = "xla_cpu_enable_concurrency_optimized_scheduler";
+            set(name, OptionOverride::Bool(false));
+        }
+        // If two operations read a donated argument, and one of them writes its new value, it is
+        // not copied if the other can run first.
+        let name = "xla_cpu_copy_insertion_use_region_analysis";
+        set(name, OptionOverride::Bool(true));
+    }
+    options
+}
