@@ -9,15 +9,12 @@ use std::io::{BufRead, BufReader, Lines};
 use std::path::Path;
 use std::process::{Child, ChildStdout, Command, Stdio};
 use std::thread::sleep;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-/// Maximum delay of a kill after a step, in microseconds. A step or a save is shorter.
-const DELAY_US: i64 = 20_000;
-/// Maximum delay of a kill after the start of a run, in microseconds, to hit its startup and
-/// restore.
-const START_US: i64 = 1_500_000;
-/// Number of steps that a run may make between the awaited step and the kill.
-const SPARE: u64 = 3;
+/// Fraction of the kills that hit a run during its startup and restore.
+const DURING_START: f64 = 0.2;
+/// Maximum delay of a kill after an awaited step, as a multiple of a step's duration.
+const STEPS_AFTER: f64 = 2.0;
 
 /// Trains once without interruption and once with kills.
 pub fn compare(options: &Options) -> Result {
@@ -71,23 +68,29 @@ fn same(expected: &Saved, got: &Saved) -> Result {
     Ok(())
 }
 
-/// Starts the run and kills it, `options.kills` times, then lets it finish.
+/// Starts and kills the run `options.kills` times, then lets it finish.
+///
+/// A run that will be killed pauses after its share of the steps, so that it cannot finish first,
+/// however fast the machine is. The moments of the kills follow the durations of earlier runs.
 fn kill_often(options: &Options, folder: &Path) -> Result {
     let mut random = RandomState::new(options.seed as u32);
-    // The run must not end before the last kill, whatever the delays are.
-    let most = (options.steps / options.kills.max(1))
-        .saturating_sub(SPARE)
-        .max(1);
+    let share = (options.steps / (options.kills + 1)).max(1);
     let (mut saves_hit, mut starts_hit, mut saved) = (0, 0, 0);
+    let (mut start, mut step) = (Duration::ZERO, Duration::ZERO);
     for kill in 1..=options.kills {
-        let mut run = Running::start(options, folder)?;
-        if random.random() < 0.2 {
-            let moment = random.randint(0, START_US) as u64;
-            sleep(Duration::from_micros(moment));
+        let mut run = Running::start(options, folder, Some(share))?;
+        // The first run is not killed while it starts: it measures the duration of a start.
+        if kill > 1 && random.random() < DURING_START {
+            sleep(start.mul_f64(random.random()));
             starts_hit += 1;
         } else {
-            run.wait_for_steps(random.randint(1, most as i64 + 1))?;
-            sleep(Duration::from_micros(random.randint(0, DELAY_US) as u64));
+            let steps = random.randint(1, share as i64 + 1);
+            let (first, others) = run.wait_for_steps(steps)?;
+            start = first;
+            if steps > 1 {
+                step = others / (steps - 1) as u32;
+            }
+            sleep(step.mul_f64(STEPS_AFTER * random.random()));
         }
         run.kill()?;
         saves_hit += usize::from(is_half_written(folder)?);
@@ -102,7 +105,7 @@ fn kill_often(options: &Options, folder: &Path) -> Result {
         "Killed {} times: {saves_hit} while saving, {starts_hit} while starting",
         options.kills
     );
-    Running::start(options, folder)?.finish()
+    Running::start(options, folder, None)?.finish()
 }
 
 /// Returns whether there is an unfinished checkpoint.
@@ -121,11 +124,13 @@ fn is_half_written(folder: &Path) -> Result<bool> {
 /// The run in a separate process.
 struct Running {
     process: Child,
+    started: Instant,
     lines: Lines<BufReader<ChildStdout>>,
 }
 
 impl Running {
-    fn start(options: &Options, folder: &Path) -> Result<Running> {
+    /// Starts the run. With `pause_after`, it waits after this many steps until it is killed.
+    fn start(options: &Options, folder: &Path, pause_after: Option<u64>) -> Result<Running> {
         let mut command = Command::new(std::env::current_exe()?);
         command.arg("--train").arg("--out").arg(folder);
         for (name, value) in [
@@ -133,30 +138,44 @@ impl Running {
             ("--save-every", options.save_every),
             ("--width", options.width as u64),
             ("--seed", options.seed),
-        ] {
+        ]
+        .into_iter()
+        .chain(pause_after.map(|steps| ("--pause-after", steps)))
+        {
             command.args([name, &value.to_string()]);
         }
         if let Some(platform) = options.platform {
             command.args(["--platform", &platform.to_string()]);
         }
-        let mut process = command.stdout(Stdio::piped()).spawn()?;
+        command.stdin(Stdio::piped()).stdout(Stdio::piped());
+        let started = Instant::now();
+        let mut process = command.spawn()?;
         let out = process.stdout.take().ok_or("the run has no output")?;
         Ok(Running {
             process,
+            started,
             lines: BufReader::new(out).lines(),
         })
     }
 
-    /// Waits until the run has made this many steps.
-    fn wait_for_steps(&mut self, mut steps: i64) -> Result {
-        while steps > 0 {
-            let line = self.lines.next().ok_or("the run failed")??;
-            steps -= i64::from(line.starts_with("made"));
+    /// Waits until the run has made this many steps. Returns the time until the first one, and the
+    /// time that the others took.
+    fn wait_for_steps(&mut self, steps: i64) -> Result<(Duration, Duration)> {
+        let mut first = None;
+        for _ in 0..steps {
+            loop {
+                let line = self.lines.next().ok_or("the run failed")??;
+                if line.starts_with("made") {
+                    break;
+                }
+            }
+            first.get_or_insert_with(|| self.started.elapsed());
         }
-        Ok(())
+        let first = first.unwrap_or_default();
+        Ok((first, self.started.elapsed() - first))
     }
 
-    /// Kills the run with SIGKILL, which the program cannot notice.
+    /// Kills the process by SIGKILL, which no program can catch.
     fn kill(mut self) -> Result {
         if let Some(status) = self.process.try_wait()? {
             return Err(format!("the run ended before it was killed: {status}").into());
@@ -166,7 +185,7 @@ impl Running {
         Ok(())
     }
 
-    /// Waits until the run has finished.
+    /// Waits until the process exits.
     fn finish(mut self) -> Result {
         for line in self.lines {
             line?;

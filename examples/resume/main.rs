@@ -46,6 +46,10 @@ pub struct Options {
     /// exits.
     #[arg(long)]
     pub train: bool,
+    /// With --train: wait after this many steps until the process is killed, or
+    /// until its standard input is closed.
+    #[arg(long, hide = true)]
+    pub pause_after: Option<u64>,
 }
 
 fn main() -> ExitCode {
@@ -55,6 +59,9 @@ fn main() -> ExitCode {
 fn run(options: &Options) -> Result {
     if options.save_every == 0 || options.width == 0 {
         return Err("--save-every and --width must be at least 1".into());
+    }
+    if options.kills > 0 && options.steps <= options.kills && !options.train {
+        return Err("--steps must be greater than --kills".into());
     }
     match options.train {
         true => training::train(options),

@@ -10,6 +10,7 @@ use ramie::data::{DataLoader, Placement, Resumable, digits};
 use ramie::nn::{Dropout, Linear, Module, Optimizer, Rngs, Tree, value_and_grad};
 use ramie::optim::{adam, softmax_cross_entropy_with_integer_labels};
 use ramie::{Array, State, jit};
+use std::io::Read;
 use std::path::Path;
 
 /// A multilayer perceptron with dropout, so that RNG keys are part of the state.
@@ -85,6 +86,7 @@ pub fn train(options: &Options) -> Result {
     }
     let mut batches = batches.prefetch_to_device(2, Placement::default());
     let step = jit(train_step);
+    let pause = options.pause_after.map(|steps| losses.len() as u64 + steps);
     // ANCHOR: save
     for made in losses.len() as u64 + 1..=options.steps {
         let (images, labels) = batches.next().ok_or("there are no batches left")??;
@@ -104,6 +106,9 @@ pub fn train(options: &Options) -> Result {
         println!("made step {made}");
         if manager.reached_preemption(made) {
             break;
+        }
+        if pause == Some(made) {
+            std::io::stdin().read_to_end(&mut Vec::new())?;
         }
     }
     // ANCHOR_END: save
