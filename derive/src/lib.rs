@@ -24,34 +24,6 @@ use proc_macro::TokenStream;
 ///   that import Ramie under another name. By default, the macro searches the dependencies of the
 ///   package for `ramie`, then for `ramie-core` and `ramie-nn`.
 ///
-/// ```
-/// use ramie_core::{Array, DType, tree};
-/// use ramie_derive::Tree;
-///
-/// #[derive(Clone, Debug, Hash)]
-/// enum Padding { Same, Valid }
-///
-/// #[derive(Tree)]
-/// struct Conv {
-///     kernel: Array,
-///     features: usize,
-///     #[tree(fixed)]
-///     padding: Padding,
-/// }
-///
-/// let kernel = Array::scalar(1.0, DType::F32);
-/// let conv = Conv { kernel, features: 1, padding: Padding::Same };
-/// assert_eq!(tree::paths(&conv), ["kernel"]);
-/// ```
-///
-/// A field that is neither a tree nor marked as fixed does not compile:
-/// ```compile_fail,E0277
-/// # use ramie_derive::Tree;
-/// enum Padding { Same, Valid }
-/// #[derive(Tree)]
-/// struct Conv { padding: Padding }
-/// ```
-///
 /// # Generics
 /// A type parameter gets the bound `Tree`, unless it occurs only in fixed fields. A parameter
 /// that occurs in a fixed field gets the bounds of a fixed value.

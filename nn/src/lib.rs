@@ -135,7 +135,35 @@ pub use module::{Deterministic, Module, UseRunningAverage};
 pub use optimizer::{ModelAndOptimizer, OptVariable, Optimizer};
 #[doc(inline)]
 pub use ramie_core::{avg_pool, max_pool, min_pool, pool};
-pub use ramie_derive::{Module, Tree};
+pub use ramie_derive::Module;
+/// ```
+/// use ramie_core::{Array, DType, tree};
+/// use ramie_nn::Tree;
+///
+/// #[derive(Clone, Debug, Hash)]
+/// enum Padding { Same, Valid }
+///
+/// #[derive(Tree)]
+/// struct Conv {
+///     kernel: Array,
+///     features: usize,
+///     #[tree(fixed)]
+///     padding: Padding,
+/// }
+///
+/// let kernel = Array::scalar(1.0, DType::F32);
+/// let conv = Conv { kernel, features: 1, padding: Padding::Same };
+/// assert_eq!(tree::paths(&conv), ["kernel"]);
+/// ```
+///
+/// A field that is neither a tree nor marked as fixed does not compile:
+/// ```compile_fail,E0277
+/// # use ramie_nn::Tree;
+/// enum Padding { Same, Valid }
+/// #[derive(Tree)]
+/// struct Conv { padding: Padding }
+/// ```
+pub use ramie_derive::Tree;
 pub use rngs::{RngKey, RngStream, Rngs};
 pub use sharding::{get_named_sharding, logical_to_mesh_sharding, put_sharded, shardings_by_path};
 pub use value_and_grad::{grad, value_and_grad, value_and_grad_wrt};

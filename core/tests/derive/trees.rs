@@ -187,7 +187,7 @@ mod renamed {
 }
 
 #[derive(Tree)]
-#[tree(crate = "crate::renamed::elsewhere")]
+#[tree(crate = "crate::trees::renamed::elsewhere")]
 struct Elsewhere {
     leaf: Array,
 }
