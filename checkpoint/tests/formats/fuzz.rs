@@ -1,0 +1,73 @@
+//! Damaged files by chance, for what restores Flax's msgpack and safetensors.
+//!
+//! `RAMIE_FUZZ_INPUTS=1000000 cargo test -p ramie-checkpoint --test fuzz -- --nocapture`
+//! is a long run.
+
+use crate::inputs as fuzz;
+
+use fuzz::{at_path, fuzz};
+use ramie_checkpoint::safetensors::{self, load_metadata, load_state};
+use ramie_checkpoint::serialization::{from_bytes, msgpack_restore};
+use ramie_core::{Array, DType, State};
+use std::path::Path;
+
+fn golden(name: &str) -> Vec<u8> {
+    let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/golden/data");
+    std::fs::read(data.join(name)).expect("the file is in the repository")
+}
+
+/// A small file of arrays, with notes.
+fn tensors() -> Vec<u8> {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("state");
+    let state = State::from_iter([
+        ("a.b", Array::zeros(&[2, 3], DType::F32)),
+        ("c", Array::from([true, false])),
+    ]);
+    let notes = [("k".to_string(), "v".to_string())].into();
+    safetensors::save_with_metadata(&path, &state, &notes).expect("written");
+    std::fs::read(path).expect("read")
+}
+
+/// An index of one file, which is beside it.
+fn index() -> Vec<u8> {
+    let index = r#"{"metadata":{"total_size":26},"weight_map":{"a.b":"s.safetensors","c":"s.safetensors"}}"#;
+    index.into()
+}
+
+#[test]
+fn damaged_files_are_refused() {
+    let flax = ["flax_chunks", "flax_model", "flax_state", "flax_dtypes"];
+    let flax = flax.map(|name| golden(&format!("{name}.msgpack")));
+    fuzz("msgpack", &flax, |bytes| {
+        let restored = msgpack_restore(bytes);
+        if let Ok(dict) = &restored {
+            let _ = dict.to_state();
+        }
+        restored.is_ok()
+    });
+    // Compared with a tree before arrays are made.
+    let params = |bytes: &[u8]| msgpack_restore(bytes).and_then(|dict| dict.to_state());
+    let mut tree = params(&flax[1]).expect("parameters");
+    fuzz("msgpack_into", &flax[1..2], |bytes| {
+        from_bytes(&mut tree, bytes).is_ok()
+    });
+    let mut tree = State::from_iter([
+        ("a.b", Array::zeros(&[2, 3], DType::F32)),
+        ("c", Array::from([true, false])),
+    ]);
+    at_path("safetensors", &[tensors()], |path| {
+        let _ = load_metadata(path);
+        let _ = safetensors::load_into(path, &mut tree);
+        load_state(path).is_ok()
+    });
+    let folder = tempfile::tempdir().expect("a folder");
+    std::fs::write(folder.path().join("s.safetensors"), tensors()).expect("written");
+    let path = folder.path().join("model.safetensors.index.json");
+    fuzz("index", &[index()], |bytes| {
+        let _ = std::fs::remove_file(&path);
+        std::fs::write(&path, bytes).expect("written");
+        let _ = load_metadata(&path);
+        load_state(&path).is_ok()
+    });
+}

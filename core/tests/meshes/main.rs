@@ -1,0 +1,17 @@
+//! Programs over meshes of 8 virtual devices.
+
+#[path = "../../../tests/common/mod.rs"]
+mod common;
+#[macro_use]
+#[path = "../../../tests/common/jaxprs.rs"]
+mod jaxprs;
+
+mod callbacks_on_meshes;
+mod collectives_on_meshes;
+mod devices;
+mod explicit;
+mod explicit_programs;
+mod pmap;
+mod shard_map;
+mod shard_map_jaxprs;
+mod sharding;

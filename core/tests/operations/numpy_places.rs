@@ -1,0 +1,203 @@
+//! Functions of `jax.numpy` about places: searches, orders, distinct elements,
+//! differences and statistics of samples.
+
+use crate::common;
+
+use common::functions::{Applied, agree, one, pair, two};
+use common::golden::Row;
+use ramie_core::{
+    Array, BoundsMode, Covariance, DType, Histogram, Interpolation, Reduction, Side, Unique,
+    lexsort, ravel_multi_index,
+};
+
+fn searches(row: &Row) -> Applied {
+    match row.op.as_str() {
+        "searchsorted_left" => two(|a, v| a.searchsorted(v, Side::Left)),
+        "searchsorted_right" => two(|a, v| a.searchsorted(v, Side::Right)),
+        "digitize" => two(Array::digitize),
+        "digitize_right" => two(Array::digitize_right),
+        "nonzero" => Some(Box::new(|x| x[0].nonzero_sized(4, -1))),
+        "flatnonzero" => one(|x| x.flatnonzero_sized(2, 9)),
+        "argwhere" => one(|x| x.argwhere_sized(5, 7)),
+        "compress" => two(|c, x| x.compress_sized(c, 0, 3, 5)),
+        "compress_last" => two(|c, x| x.compress_sized(c, -1, 1, 5)),
+        "extract" => {
+            let size = row.outputs[0].size();
+            two(move |c, x| x.extract_sized(c, size, -2))
+        }
+        "bincount" => one(|x| x.bincount_sized(4)),
+        "bincount_weighted" => two(|x, w| x.bincount_weighted(w, 6)),
+        "isin" => two(|x, set| x.isin(set)),
+        _ => None,
+    }
+}
+
+fn orders(row: &Row) -> Applied {
+    let number = |name: &str| row.params[name].as_i64().unwrap_or(0) as isize;
+    let (kth, axis) = (number("kth"), number("axis"));
+    let special = row.case == "special";
+    let distinct = |how: Unique| -> Applied {
+        Some(Box::new(move |x| {
+            let found = how.of(&x[0]);
+            vec![found.values, found.indices, found.inverse, found.counts]
+        }))
+    };
+    match row.op.as_str() {
+        "partition" => one(move |x| x.partition(kth, axis)),
+        "argpartition" => one(move |x| x.argpartition(kth, axis)),
+        "sort_descending" => one(|x| x.sort_descending(0)),
+        "argsort_descending" => one(move |x| x.argsort_descending(if special { 0 } else { 1 })),
+        "lexsort" => two(|a, b| {
+            let axis = if b.dtype().is_float() { 0 } else { 1 };
+            lexsort(&[a, b], axis)
+        }),
+        "unique" => distinct(Unique::new().size(row.outputs[0].size()).fill_value(-1)),
+        "unique_nan" => distinct(Unique::new().size(6).fill_value(7).nan_distinct()),
+        "unique_rows" => distinct(Unique::new().axis(0).size(3).fill_value(9)),
+        "unique_columns" => distinct(Unique::new().axis(-1).size(2)),
+        "unique_flat" => distinct(Unique::new().size(4)),
+        _ => None,
+    }
+}
+
+fn calculus(row: &Row) -> Applied {
+    let covariance = |how: Covariance| one(move |x| how.of(x));
+    let interp = |how: Interpolation| -> Applied {
+        Some(Box::new(move |x| vec![how.of(&x[0], &x[1], &x[2])]))
+    };
+    match row.op.as_str() {
+        "diff" => one(|x| x.diff(0)),
+        "diff_2" => one(|x| x.diff_n(2, -1)),
+        "ediff1d" => one(Array::ediff1d),
+        "gradient" => one(|x| x.gradient(0)),
+        "gradients" => Some(Box::new(|x| x[0].gradients())),
+        "gradient_spaced" => one(|x| x.gradient_spaced(0.25, 1)),
+        "gradient_at" => two(|x, h| x.gradient_spaced(h, 0)),
+        "trapezoid" => one(|x| x.trapezoid(0)),
+        "trapezoid_spaced" => one(|x| x.trapezoid_spaced(0.5, -1)),
+        "trapezoid_at" => two(|x, at| x.trapezoid_at(at, 0)),
+        "interp" => Some(Box::new(|x| vec![x[0].interp(&x[1], &x[2])])),
+        "interp_sides" => interp(Interpolation::new().left(-1.0).right(2.0)),
+        "interp_line" => interp(Interpolation::new().extrapolate()),
+        "interp_period" => interp(Interpolation::new().period(1.7)),
+        "unwrap" => one(|x| x.unwrap_phase(2.0 * std::f64::consts::PI, -1)),
+        "cov" => one(Array::cov),
+        "cov_columns" => covariance(Covariance::new().columns().ddof(0.0)),
+        "cov_and" => two(|x, y| Covariance::new().and(y).of(x)),
+        "cov_frequencies" => two(|x, f| Covariance::new().frequencies(f).of(x)),
+        "cov_weights" => Some(Box::new(|x| {
+            vec![
+                Covariance::new()
+                    .frequencies(&x[1])
+                    .weights(&x[2])
+                    .of(&x[0]),
+            ]
+        })),
+        "cov_weights_0" => Some(Box::new(|x| {
+            let how = Covariance::new().frequencies(&x[1]).weights(&x[2]);
+            vec![how.ddof(0.0).of(&x[0])]
+        })),
+        "corrcoef" => one(Array::corrcoef),
+        "average" => Some(Box::new(|x| {
+            let (mean, total) = x[0].average_with(&x[1], &Reduction::over(&[1]));
+            let plain = x[0].average(&x[1], &[1]);
+            vec![(mean + plain) * 0.5, total]
+        })),
+        "average_all" => Some(Box::new(|x| {
+            pair(x[0].average_with(&x[1], &Reduction::all()))
+        })),
+        "histogram" => Some(Box::new(|x| pair(x[0].histogram(4)))),
+        "histogram_weights" => Some(Box::new(|x| {
+            let how = Histogram::new(3).range(-1.0, 1.5).weights(&x[1]);
+            pair(how.of(&x[0]))
+        })),
+        "histogram_density" => Some(Box::new(|x| {
+            pair(Histogram::with_edges(&x[1]).density().of(&x[0]))
+        })),
+        _ => None,
+    }
+}
+
+#[test]
+fn searches_agree_with_jax() {
+    agree("numpy_searches", 13, &searches);
+}
+
+#[test]
+fn orders_agree_with_jax() {
+    agree("numpy_orders", 10, &orders);
+}
+
+#[test]
+fn calculus_and_statistics_agree_with_jax() {
+    agree("numpy_calculus", 25, &calculus);
+}
+
+#[test]
+fn sizes_are_values_outside_of_programs() {
+    let x = Array::from([[0, 5, 0], [7, 0, 2]]);
+    let places = x.nonzero();
+    assert_eq!(places[0].to_vec::<i32>(), [0, 1, 1]);
+    assert_eq!(places[1].to_vec::<i32>(), [1, 0, 2]);
+    assert_eq!(x.flatnonzero().to_vec::<i32>(), [1, 3, 5]);
+    assert_eq!(x.argwhere().shape(), [3, 2]);
+    assert_eq!(Array::scalar(3, x.dtype()).argwhere().shape(), [1, 0]);
+    assert_eq!(x.extract(&x.gt(1)).to_vec::<i32>(), [5, 7, 2]);
+    let columns = x.compress(&Array::from([true, false, true]), 1);
+    assert_eq!(columns.to_vec::<i32>(), [0, 0, 7, 2]);
+    assert_eq!(
+        x.ravel().bincount().to_vec::<i32>(),
+        [3, 0, 1, 0, 0, 1, 0, 1]
+    );
+    assert_eq!(x.unique().to_vec::<i32>(), [0, 2, 5, 7]);
+    assert_eq!(x.unique_counts().1.to_vec::<i32>(), [3, 1, 1, 1]);
+    assert_eq!(x.unique_inverse().1.to_vec::<i32>(), [0, 2, 0, 3, 0, 1]);
+    assert_eq!(x.unique_all().indices.to_vec::<i32>(), [0, 5, 1, 3]);
+    let nan = Array::from([f32::NAN, 1.0, f32::NAN]);
+    assert_eq!(nan.unique().size(), 2);
+    assert_eq!(nan.unique_values().size(), 3);
+    let (a, b) = (Array::from([4, 2, 2, 1]), Array::from([3, 2, 4]));
+    assert_eq!(a.union1d(&b).to_vec::<i32>(), [1, 2, 3, 4]);
+    assert_eq!(a.intersect1d(&b).to_vec::<i32>(), [2, 4]);
+    assert_eq!(a.setdiff1d(&b).to_vec::<i32>(), [1]);
+    assert_eq!(a.setxor1d(&b).to_vec::<i32>(), [1, 3]);
+    assert_eq!(
+        Array::from([0, 0, 3, 0, 4, 0]).trim_zeros().to_vec::<i32>(),
+        [3, 0, 4]
+    );
+    assert_eq!(Array::from_slice::<i32>(&[], &[0]).unique().shape(), [0]);
+}
+
+#[test]
+#[should_panic(expected = "help: give the size: `nonzero_sized`")]
+fn sizes_of_traced_arrays_are_not_known() {
+    let _ = ramie_core::jit(|x: Array| x.nonzero())(Array::from([1, 0]));
+}
+
+#[test]
+fn narrow_integers_are_places_along_longer_axes() {
+    let x = Array::arange(1000);
+    let last = Array::from(-1i8);
+    assert_eq!(x.roll_dynamic(&last, 0).index(0).item::<i32>(), 1);
+    assert_eq!(x.put(&last, 7).index(-1).item::<i32>(), 7);
+    assert_eq!(x.insert(&last, 7, 0).index(-2).item::<i32>(), 7);
+    let flat = last.unravel_index(&[1000]);
+    assert_eq!(flat[0].item::<i32>(), 999);
+    let places = [Array::from(70_000), Array::from(5u8)];
+    let flat = ravel_multi_index(&places, &[100_000, 100_000], BoundsMode::Clip);
+    assert_eq!(flat.item::<i64>(), 7_000_000_005);
+    // A negative number names no segment.
+    let sums = Array::from([1, 2]).segment_sum(&Array::from([-1i8, 1]), 1000);
+    assert_eq!(sums.sum().item::<i32>(), 2);
+    let row = Array::from(5u8).one_hot(300, DType::I32);
+    assert_eq!((row.argmax(0).item::<i32>(), row.size()), (5, 300));
+}
+
+#[test]
+fn narrow_floats_count_and_number_many_elements() {
+    let x = Array::full(&[70_000], 1.0, DType::F16);
+    let half = Array::scalar(0.5, DType::F16);
+    assert_eq!(x.quantile(half).astype(DType::F32).item::<f32>(), 1.0);
+    let (counts, _) = x.slice_in_dim(0, 3000, 1, 0).histogram(2);
+    assert_eq!(counts.astype(DType::F32).to_vec::<f32>(), [0.0, 3000.0]);
+}

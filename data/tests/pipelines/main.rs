@@ -1,0 +1,10 @@
+//! Sources, readers, loaders and streams.
+
+#[path = "../common/mod.rs"]
+mod common;
+
+mod digits;
+mod loader;
+mod readers;
+mod source;
+mod stream;

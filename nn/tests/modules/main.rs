@@ -1,0 +1,17 @@
+//! Modules, their use and misuse.
+
+mod accumulation;
+mod attention_errors;
+mod layers;
+mod linen_calls;
+mod misuse_layers;
+mod misuse_linen;
+mod misuse_maps;
+mod misuse_nnx;
+mod models;
+mod nnx;
+mod nnx_inspect;
+mod programs_linen;
+mod rotary;
+mod training;
+mod writers;

@@ -1,0 +1,16 @@
+//! Gradient transformations, schedules and losses against Optax.
+
+#[path = "../common/mod.rs"]
+mod common;
+
+mod functions;
+mod losses;
+mod low_precision;
+mod optimizers;
+mod plots;
+mod schedules;
+mod special_trajectories;
+mod states;
+mod trajectories;
+mod transforms;
+mod wrong_use;
