@@ -100,7 +100,7 @@ impl Input {
             Data::Union(data) => {
                 errors.at(
                     &data.union_token,
-                    "a union cannot be a tree: which field it holds is not known; use an enum",
+                    "a union cannot be a tree, because its active field is unknown; use an enum",
                 );
                 Shape::Struct(Vec::new())
             }
@@ -129,7 +129,7 @@ fn container_attributes(attrs: &[syn::Attribute], errors: &mut Errors) -> Option
             if meta.path.is_ident("crate") {
                 let path: syn::LitStr = meta.value()?.parse()?;
                 if root.is_some() {
-                    return Err(meta.error("`crate` is given twice"));
+                    return Err(meta.error("duplicate attribute `crate`"));
                 }
                 root = Some(path.parse_with(Path::parse_mod_style)?);
                 return Ok(());
@@ -179,7 +179,7 @@ fn is_fixed(attrs: &[syn::Attribute], errors: &mut Errors) -> bool {
                 return Err(meta.error("unknown attribute; a field takes #[tree(fixed)]"));
             }
             if fixed {
-                return Err(meta.error("`fixed` is given twice"));
+                return Err(meta.error("duplicate attribute `fixed`"));
             }
             fixed = true;
             Ok(())

@@ -40,8 +40,8 @@ impl Roots {
                 module: nn,
             }),
             (None, None) => Err(
-                "neither `ramie` nor `ramie-core` is among this package's dependencies; \
-                 add one, or say where it is: #[tree(crate = \"path::to::ramie_core\")]"
+                "this package depends on neither `ramie` nor `ramie-core`; add one of them, or \
+                 specify the path: #[tree(crate = \"path::to::ramie_core\")]"
                     .into(),
             ),
         }

@@ -44,8 +44,8 @@ struct Search {
 pub fn hungarian_algorithm(cost_matrix: &Array) -> (Array, Array) {
     assert!(
         cost_matrix.ndim() == 2,
-        "hungarian_algorithm: expected a matrix of costs, got {}\n  help: use vmap for a batch of \
-         matrices",
+        "hungarian_algorithm: expected a matrix of costs, got {}\n  help: pass costs of shape [n, \
+         m]; use vmap for a batch of matrices",
         cost_matrix.aval()
     );
     if cost_matrix.size() == 0 {

@@ -60,8 +60,8 @@ pub fn chain(transformations: impl Transformations) -> GradientTransformation {
         move |mut updates, states: Vec<OptState>, params, extra: &ExtraArgs<'_>| {
             if states.len() != list.len() {
                 refuse(&format!(
-                    "chain: the state has {} parts, the chain {} transformations\n  help: pass the \
-                     state that this transformation's `init` or last `update` returned",
+                    "chain: the state has {} parts, but the chain has {} transformations\n  help: \
+                     pass the state that this transformation's `init` or last `update` returned",
                     states.len(),
                     list.len()
                 ));
@@ -100,8 +100,8 @@ pub fn named_chain<N: Into<String>, T: Into<GradientTransformation>>(
     for (i, name) in names.iter().enumerate() {
         assert!(
             !names[..i].contains(name),
-            "named_chain: two transformations are called `{name}`\n  help: give each a name of its \
-             own, here they are {}",
+            "named_chain: two transformations are named `{name}`\n  help: use a different name \
+             for each; the names are {}",
             names.join(", ")
         );
     }
@@ -122,8 +122,8 @@ pub fn named_chain<N: Into<String>, T: Into<GradientTransformation>>(
             for (name, t) in &list {
                 let Some(state) = states.remove(name) else {
                     refuse(&format!(
-                        "named_chain: the state has nothing for `{name}`\n  help: pass the state that \
-                         this transformation's `init` or last `update` returned"
+                        "named_chain: the state has no entry `{name}`\n  help: pass the state \
+                         that this transformation's `init` or last `update` returned"
                     ))
                 };
                 let (u, s) = t.update_with(updates, state, params, extra);

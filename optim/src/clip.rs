@@ -59,8 +59,8 @@ fn unitwise_norm(x: &Array, axes: Option<&[isize]>) -> Array {
             4 => square.sum_keepdims(&[0, 1, 2]),
             5 => square.sum_keepdims(&[0, 1, 2, 3]),
             _ => panic!(
-                "adaptive_grad_clip: no units are known for {}\n  help: name the axes of a unit, \
-                 AdaptiveGradClip::axes",
+                "adaptive_grad_clip: there are no default axes for {}\n  help: set the axes over \
+                 which norms are computed, for example `.axes(Some(vec![0]))`",
                 x.aval()
             ),
         },
@@ -113,8 +113,8 @@ fn batch_size(operation: &str, grads: &State) -> usize {
     match lengths[..] {
         [Some(n)] => n,
         _ => panic!(
-            "{operation}: the gradients of each example are stacked along the first axis of every \
-             array, got {grads:?}\n  help: take them with vmap(grad(loss))"
+            "{operation}: expected per-example gradients, stacked along the first axis of every \
+             array, got {grads:?}\n  help: compute them with vmap(grad(loss))"
         ),
     }
 }

@@ -136,7 +136,7 @@ impl<'a> ExtraArgs<'a> {
         *given(
             &self.grad_fn,
             operation,
-            "the function of the gradients",
+            "the gradient function",
             "grad_fn(&gradients)",
         )
     }

@@ -31,7 +31,10 @@ pub fn flatten(inner: impl Into<GradientTransformation>) -> GradientTransformati
 /// Concatenates all arrays into one vector at the empty path.
 #[track_caller]
 fn vector(x: &State) -> State {
-    assert!(!x.is_empty(), "flatten: there are no parameters");
+    assert!(
+        !x.is_empty(),
+        "flatten: the state has no arrays\n  help: pass at least one parameter"
+    );
     let flat: Vec<Array> = x.arrays().iter().map(Array::ravel).collect();
     State::of(&concatenate(&flat, 0))
 }

@@ -118,8 +118,8 @@ impl From<Array> for Hyperparam {
     fn from(array: Array) -> Hyperparam {
         assert!(
             array.ndim() == 0,
-            "hyperparameter: expected a number, got {}\n  help: use vmap to train with several \
-             values at once",
+            "hyperparameter: expected a 0-d array, got {}\n  help: use vmap to train with several \
+             values at the same time",
             array.aval()
         );
         Hyperparam(Value::Array(array))

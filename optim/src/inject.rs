@@ -36,7 +36,7 @@ impl Hyperparams {
         match self.0.get(name) {
             Some(array) => array.into(),
             None => refuse(&format!(
-                "inject_hyperparams: there is no hyperparameter `{name}`\n  help: there are {}",
+                "inject_hyperparams: there is no hyperparameter `{name}`\n  help: use one of {}",
                 self.0.paths().collect::<Vec<_>>().join(", ")
             )),
         }
@@ -239,8 +239,8 @@ fn kept(hyperparams: &State, name: &str) -> Array {
     match hyperparams.get(name) {
         Some(array) => array.clone(),
         None => refuse(&format!(
-            "inject_hyperparams: the state has no hyperparameter `{name}`\n  help: replace its \
-             values, but leave the names as they are"
+            "inject_hyperparams: the state has no hyperparameter `{name}`\n  help: change only \
+             the values in the state, not the names"
         )),
     }
 }

@@ -41,7 +41,11 @@ options! {
     }
     |o| {
         let memory = o.memory_size;
-        assert!(memory > 0, "scale_by_lbfgs: the memory has no place\n  help: keep at least 1 step");
+        assert!(
+            memory > 0,
+            "scale_by_lbfgs: memory_size is 0, expected at least 1\n  help: use \
+             `.memory_size(10)`, for example"
+        );
         GradientTransformation::new(
             move |params| {
                 let stacked = params.map(|p| {

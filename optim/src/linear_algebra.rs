@@ -23,8 +23,8 @@ fn product(a: &Array, b: &Array) -> Array {
 fn check_square(operation: &str, matrix: &Array) {
     assert!(
         matches!(matrix.shape(), [rows, columns] if rows == columns && *rows > 0),
-        "{operation}: expected a square matrix, got {}\n  help: the shape is [n, n]; use vmap for a \
-         batch of matrices",
+        "{operation}: expected a square matrix, got {}\n  help: pass a matrix of shape [n, n]; \
+         use vmap for a batch of matrices",
         matrix.aval()
     );
 }
@@ -191,7 +191,7 @@ pub fn matrix_inverse_pth_root(matrix: &Array, p: u32, options: &InversePthRoot)
     check_square("matrix_inverse_pth_root", matrix);
     assert!(
         matches!(p, 1 | 2 | 4 | 8),
-        "matrix_inverse_pth_root: p is {p}\n  help: it is 1, 2, 4 or 8"
+        "matrix_inverse_pth_root: p is {p}, which is not supported\n  help: use 1, 2, 4 or 8"
     );
     let n = matrix.shape()[0];
     let alpha = -1.0 / f64::from(p);
@@ -264,7 +264,8 @@ pub fn matrix_inverse_pth_root(matrix: &Array, p: u32, options: &InversePthRoot)
 pub fn nnls(a: &Array, b: &Array, iters: usize, bound: Option<&Array>) -> Array {
     assert!(
         a.ndim() == 2 && matches!(b.ndim(), 1 | 2) && a.shape()[0] == b.shape()[0],
-        "nnls: a is {}, b is {}\n  help: a is a matrix [m, n], b a vector [m] or a matrix [m, k]",
+        "nnls: shapes do not match\n  a {}\n  b {}\n  help: pass a matrix [m, n] as `a`, and a \
+         vector [m] or a matrix [m, k] as `b`",
         a.aval(),
         b.aval()
     );

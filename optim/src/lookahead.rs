@@ -49,8 +49,8 @@ impl LookaheadParams {
         if fast.is_empty() || fast.len() != slow.len() {
             let found: Vec<&str> = state.paths().collect();
             crate::mistake::refuse(&format!(
-                "lookahead: the parameters have no fast and slow half, they are {}\n  help: make them \
-                 with LookaheadParams::init_synced(&params).to_state()",
+                "lookahead: the parameters have no matching `fast` and `slow` parts, their paths \
+                 are {}\n  help: create them with LookaheadParams::init_synced(&params).to_state()",
                 found.join(", ")
             ));
         }
@@ -74,7 +74,8 @@ impl From<usize> for SyncPeriod {
     fn from(steps: usize) -> SyncPeriod {
         assert!(
             steps > 0,
-            "a synchronization period is at least 1, got 0\n  help: 1 synchronizes in every step"
+            "sync_period: expected at least 1 step, got 0\n  help: use 1 to synchronize in \
+             every step"
         );
         SyncPeriod(i32::try_from(steps).expect("fewer than 2^31 steps"))
     }

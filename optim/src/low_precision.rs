@@ -101,8 +101,8 @@ pub fn stochastic_rounding(key: Key) -> GradientTransformation {
                 check("stochastic_rounding", p);
                 assert!(
                     p.dtype() != DType::F16,
-                    "stochastic_rounding: a parameter is {}\n  help: keep parameters in bf16, or use \
-                     kahan_summation",
+                    "stochastic_rounding: parameters in f16 are not supported, got {}\n  help: \
+                     use parameters in bf16, or kahan_summation",
                     p.aval()
                 );
             }
@@ -117,8 +117,8 @@ pub fn stochastic_rounding(key: Key) -> GradientTransformation {
             let updates = params.map_with_path(|path, p| {
                 let Some(u) = updates.get(path) else {
                     panic!(
-                        "stochastic_rounding: there is no update for the parameter `{path}`\n  help: \
-                         pass gradients with the paths of the parameters"
+                        "stochastic_rounding: the parameter `{path}` has no update\n  help: pass \
+                         gradients with the same paths as the parameters"
                     )
                 };
                 match p.dtype() {
@@ -141,8 +141,8 @@ pub fn stochastic_rounding(key: Key) -> GradientTransformation {
 fn check(operation: &str, param: &Array) {
     assert!(
         !param.dtype().is_float() || param.dtype().bits() >= 16,
-        "{operation}: a parameter is {}\n  help: keep parameters in bf16; types of 8 bits and less are \
-         for storage",
+        "{operation}: parameters of fewer than 16 bits are not supported, got {}\n  help: use \
+         parameters in bf16; narrower dtypes are for storage only",
         param.aval()
     );
 }

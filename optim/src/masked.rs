@@ -61,13 +61,13 @@ impl Mask {
         let unused: Vec<&str> = unused.collect();
         if !without.is_empty() || !unused.is_empty() {
             let listed = |names: &[&str]| match names {
-                [] => "nothing".to_owned(),
+                [] => "none".to_owned(),
                 names => names.join(", "),
             };
             refuse(&format!(
-                "masked_by: the mask has another structure than the parameters\n  parameters \
-                 without an entry: {}\n  entries without a parameter: {}\n  help: give an entry for \
-                 each parameter or for a node above it, or use `masked` with a function of the path",
+                "masked_by: the mask does not match the parameters\n  parameters without an \
+                 entry: {}\n  entries without a parameter: {}\n  help: add an entry for each \
+                 parameter or for a node above it, or use `masked` with a function of the path",
                 listed(&without),
                 listed(&unused)
             ));

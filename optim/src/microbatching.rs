@@ -71,7 +71,7 @@ impl Microbatch {
     pub fn of(size: usize) -> Microbatch {
         assert!(
             size > 0,
-            "microbatch: parts of 0 examples\n  help: 1 looks at one example at a time"
+            "microbatch: the size is 0\n  help: use at least 1 example per microbatch"
         );
         Microbatch {
             size,
@@ -111,24 +111,27 @@ fn parts<B: Tree>(batch: &B, size: usize, axis: usize) -> usize {
     tree::for_each_with_path(batch, |path, _, a| {
         assert!(
             a.ndim() > axis,
-            "microbatch: `{path}` of the batch is {}, without an axis {axis} of examples\n  help: \
-             capture what is not batched in the function instead",
+            "microbatch: `{path}` of the batch is {}, which has no batch axis {axis}\n  help: let \
+             the function capture arrays that are not batched",
             a.aval()
         );
         sizes.push(a.shape()[axis]);
     });
     let Some(&examples) = sizes.first() else {
-        panic!("microbatch: the batch has no arrays\n  help: give it what has an axis of examples")
+        panic!(
+            "microbatch: the batch has no arrays\n  help: pass at least one array with a batch \
+             axis"
+        )
     };
     assert!(
         sizes.iter().all(|s| *s == examples),
         "microbatch: the arrays of the batch have different numbers of examples, {sizes:?}\n  help: \
-         axis {axis} of each must be that of the examples"
+         axis {axis} must have the same length in all arrays"
     );
     assert!(
         examples % size == 0 && examples > 0,
-        "microbatch: {examples} examples do not come apart into parts of {size}\n  help: choose a \
-         size that divides the batch, or pad it and set num_real_microbatches"
+        "microbatch: {examples} examples cannot be split into microbatches of {size}\n  help: \
+         choose a size that divides the batch, or pad it and set num_real_microbatches"
     );
     examples / size
 }
@@ -187,8 +190,8 @@ pub fn microbatch<B: Tree, R: Tree>(
             let mean = matches!(kind, AccumulationType::Mean | AccumulationType::RunningMean);
             assert!(
                 !mean || a.dtype().is_float(),
-                "microbatch: the mean of `{path}`, which is {}\n  help: means are of floats; use Sum \
-                 or Concat",
+                "microbatch: cannot compute the mean of `{path}`, which is {}, expected floats\n  \
+                 help: use AccumulationType::Sum or Concat for it",
                 a.aval()
             );
             kinds.push(kind);
@@ -241,8 +244,8 @@ pub fn microbatch<B: Tree, R: Tree>(
 fn in_order(a: &Array) -> Array {
     assert!(
         a.ndim() > 1,
-        "microbatch: results without an axis of examples cannot be put one after another\n  help: \
-         use Sum or Mean for them"
+        "microbatch: results without a batch axis cannot be concatenated\n  help: use \
+         AccumulationType::Sum or Mean for them"
     );
     let mut order: Vec<isize> = (0..a.ndim() as isize).collect();
     order.swap(0, 1);
@@ -274,7 +277,8 @@ pub fn micro_vmap<B: Tree, R: Tree>(
     if let Some(options) = &options {
         assert!(
             options.axis == 0,
-            "micro_vmap: the axis of examples is {}\n  help: move it to the front",
+            "micro_vmap: the batch axis is {}, expected 0\n  help: move the batch axis to the \
+             front",
             options.axis
         );
     }

@@ -124,7 +124,7 @@ pub struct ApplyEveryState {
 pub fn apply_every(k: usize) -> GradientTransformation {
     assert!(
         k > 0,
-        "apply_every: k is 0\n  help: 1 lets every update through"
+        "apply_every: k is 0\n  help: use 1 to apply every update"
     );
     let k = i32::try_from(k).expect("fewer than 2^31 steps");
     GradientTransformation::new(

@@ -80,8 +80,8 @@ pub fn monitor<N: Into<String>, T: Into<GradientTransformation>>(
         move |updates, mut state: MonitorState, params, extra: &ExtraArgs<'_>| {
             assert!(
                 state.measure_states.len() == measures.len(),
-                "monitor: the state has {} measures, the monitor {}\n  help: pass the state that \
-                 this transformation's `init` or last `update` returned",
+                "monitor: the state has {} measures, but the monitor has {}\n  help: pass the \
+                 state that this transformation's `init` or last `update` returned",
                 state.measure_states.len(),
                 measures.len()
             );

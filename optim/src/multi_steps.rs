@@ -66,7 +66,7 @@ impl fmt::Debug for MultiSteps {
 pub fn multi_steps(optimizer: impl Into<GradientTransformation>, every: usize) -> MultiSteps {
     assert!(
         every > 0,
-        "multi_steps: updates every 0 steps\n  help: 1 makes an update in every step"
+        "multi_steps: `every` is 0\n  help: use 1 to update in every step"
     );
     let every = i32::try_from(every).expect("fewer than 2^31 steps");
     multi_steps_by(optimizer, move |_| Array::scalar(every, DType::I32))
@@ -134,8 +134,8 @@ impl MultiSteps {
         let (skip, state) = skip(updates, step, params);
         if skip.dtype() != DType::Bool || skip.ndim() != 0 {
             crate::mistake::refuse(&format!(
-                "multi_steps: the function that skips updates returns {}, expected a scalar bool\n  \
-                 help: combine the elements with all() or any()",
+                "multi_steps: the skip function returned {}, expected a 0-d bool\n  help: combine \
+                 the elements with .all() or .any()",
                 skip.aval()
             ));
         }

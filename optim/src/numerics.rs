@@ -13,7 +13,8 @@ use ramie_core::{Array, DType, IntoArray, State, custom_jvp, where_};
 pub fn safe_increment(count: &Array) -> Array {
     assert!(
         count.dtype() == DType::I32,
-        "safe_increment: the count is {}, expected i32\n  help: make it with Array::scalar(0, DType::I32)",
+        "safe_increment: the count is {}, expected i32\n  help: create it with Array::scalar(0, \
+         DType::I32)",
         count.aval()
     );
     where_(&count.lt(i32::MAX), count + 1, i32::MAX)

@@ -32,7 +32,7 @@ macro_rules! option_type {
 macro_rules! option_setter {
     ($(#[$doc:meta])* $field:ident num $default:expr) => {
         $(#[$doc])*
-        #[doc = concat!("\n\nBy default `", stringify!($default), "`.")]
+        #[doc = concat!("\n\nDefaults to `", stringify!($default), "`.")]
         #[must_use]
         #[track_caller]
         pub fn $field(mut self, $field: impl Into<$crate::Hyperparam>) -> Self {
@@ -42,7 +42,7 @@ macro_rules! option_setter {
     };
     ($(#[$doc:meta])* $field:ident schedule $default:expr) => {
         $(#[$doc])*
-        #[doc = concat!("\n\nBy default `", stringify!($default), "`.")]
+        #[doc = concat!("\n\nDefaults to `", stringify!($default), "`.")]
         #[must_use]
         #[track_caller]
         pub fn $field(mut self, $field: impl Into<$crate::Schedule>) -> Self {
@@ -111,7 +111,7 @@ macro_rules! option_setter {
     };
     ($(#[$doc:meta])* $field:ident $kind:ident $default:expr) => {
         $(#[$doc])*
-        #[doc = concat!("\n\nBy default `", stringify!($default), "`.")]
+        #[doc = concat!("\n\nDefaults to `", stringify!($default), "`.")]
         #[must_use]
         pub fn $field(mut self, $field: $crate::options::option_type!($kind)) -> Self {
             self.$field = $field;

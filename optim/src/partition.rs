@@ -60,8 +60,8 @@ pub fn partition<L: Into<String>, T: Into<GradientTransformation>>(
             for (own, tx) in &masks {
                 let Some(state) = states.remove(own) else {
                     refuse(&format!(
-                        "partition: the state has nothing for the label `{own}`\n  help: pass the \
-                         state that this transformation's `init` or last `update` returned"
+                        "partition: the state has no entry for the label `{own}`\n  help: pass \
+                         the state that this transformation's `init` or last `update` returned"
                     ))
                 };
                 let (u, s) = tx.update_with(updates, state, params, extra);
@@ -91,8 +91,8 @@ fn check(
         let found = label(path, array);
         if !known.contains_key(&found) {
             refuse(&format!(
-                "partition: `{path}` has the label `{found}`, for which there is no transformation\n  \
-                 help: there are transformations for {}",
+                "partition: `{path}` has the label `{found}`, which has no transformation\n  help: \
+                 use one of the labels {}",
                 known.keys().cloned().collect::<Vec<_>>().join(", ")
             ));
         }

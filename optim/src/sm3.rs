@@ -71,8 +71,8 @@ fn per_axis(x: &State, f: impl Fn(&Array, usize) -> Array) -> State {
     for (path, array) in x.iter() {
         assert!(
             array.ndim() > 0 && array.dtype().is_float(),
-            "scale_by_sm3: `{path}` is {}, expected floats of one axis or more\n  help: use another \
-             optimizer for it with `partition`",
+            "scale_by_sm3: `{path}` is {}, expected floats with at least one axis\n  help: use \
+             another optimizer for it with `partition`",
             array.aval()
         );
         for axis in 0..array.ndim() {
@@ -95,8 +95,8 @@ fn of_axis(mu: &State, path: &str, axis: usize) -> Array {
     match mu.get(&place(path, axis)) {
         Some(array) => array.clone(),
         None => panic!(
-            "scale_by_sm3: the state has nothing for `{path}`\n  help: pass updates of the \
-             parameters that `init` saw"
+            "scale_by_sm3: the state has no entry for `{path}`\n  help: pass updates with the \
+             paths of the parameters passed to `init`"
         ),
     }
 }

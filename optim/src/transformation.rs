@@ -203,8 +203,9 @@ impl OptState {
         match self.0.into_any().downcast() {
             Ok(state) => *state,
             Err(_) => refuse(&format!(
-                "update: the state is that of another transformation\n  expected {}\n  got {found}\n  \
-                 help: pass the state that this transformation's `init` or last `update` returned",
+                "update: the state belongs to another transformation\n  expected {}\n  got \
+                 {found}\n  help: pass the state that this transformation's `init` or last \
+                 `update` returned",
                 type_name::<S>()
             )),
         }

@@ -108,7 +108,8 @@ pub fn vdot(x: &State, y: &State) -> Array {
     let products = x.zip(y, |a, b| {
         assert!(
             a.shape() == b.shape(),
-            "tree::vdot: shapes differ, {} and {}\n  help: pass states of the same structure",
+            "tree::vdot: shapes do not match, {} and {}\n  help: pass states with the same paths \
+             and shapes",
             a.aval(),
             b.aval()
         );
@@ -224,8 +225,8 @@ pub fn dtype(x: &State) -> DType {
     };
     if let Some((other, found)) = dtypes.find(|(_, d)| *d != dtype) {
         panic!(
-            "tree::dtype: `{first}` is {dtype}, `{other}` is {found}\n  help: ask for \
-             tree::lowest_dtype, highest_dtype or promoted_dtype"
+            "tree::dtype: the dtypes differ, `{first}` is {dtype}, `{other}` is {found}\n  help: \
+             use tree::lowest_dtype, highest_dtype or promoted_dtype"
         );
     }
     dtype

@@ -55,8 +55,8 @@ impl WeightDimensionNumbers {
             let at = |axis: &isize| {
                 assert!(
                     (-rank..rank).contains(axis),
-                    "{operation}: there is no axis {axis} in {}\n  help: the dimension numbers \
-                     are those of another weight",
+                    "{operation}: axis {axis} is out of range for {}\n  help: pass dimension \
+                     numbers that match this weight",
                     x.aval()
                 );
                 axis.rem_euclid(rank) as usize
@@ -69,8 +69,8 @@ impl WeightDimensionNumbers {
         let different = all.windows(2).all(|pair| pair[0] != pair[1]);
         assert!(
             different,
-            "{operation}: an axis of {} is named twice, reduction {:?} and output {:?}\n  help: \
-             each axis is one of the reduction, one of the output, or in neither list",
+            "{operation}: an axis of {} is listed twice: reduction_axis is {:?}, output_axis is \
+             {:?}\n  help: list each axis at most once",
             x.aval(),
             self.reduction_axis,
             self.output_axis

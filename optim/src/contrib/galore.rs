@@ -111,7 +111,8 @@ impl ScaleByGalore {
     fn check(&self) {
         assert!(
             self.rank > 0 && self.update_proj_gap > 0,
-            "scale_by_galore: the rank is {} and the gap {}\n  help: both are at least 1",
+            "scale_by_galore: rank is {} and update_proj_gap is {}\n  help: both must be at least \
+             1",
             self.rank,
             self.update_proj_gap
         );
@@ -124,8 +125,8 @@ impl ScaleByGalore {
         let matrices = (rule.0)(path, x)?.place("scale_by_galore", x);
         assert!(
             matrices.count == 1,
-            "scale_by_galore: the dimension numbers of `{path}` make {} matrices of {}\n  help: name \
-             every axis, in one of the two lists",
+            "scale_by_galore: the dimension numbers of `{path}` describe {} matrices in {}, \
+             expected one\n  help: list every axis in `reduction_axis` or `output_axis`",
             matrices.count,
             x.aval()
         );

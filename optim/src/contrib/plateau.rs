@@ -56,13 +56,14 @@ options! {
     |o| {
         assert!(
             o.factor > 0.0 && o.factor < 1.0,
-            "reduce_on_plateau: the factor is {}, expected one between 0 and 1",
+            "reduce_on_plateau: factor is {}, expected a number between 0 and 1\n  help: use \
+             `.factor(0.1)`, for example",
             o.factor
         );
         assert!(
             o.rtol >= 0.0 && o.atol >= 0.0 && o.rtol + o.atol > 0.0 && o.rtol <= 1.0,
-            "reduce_on_plateau: the tolerances are rtol = {} and atol = {}\n  help: neither may be \
-             negative, one must be positive, and rtol at most 1",
+            "reduce_on_plateau: invalid tolerances, rtol is {} and atol is {}\n  help: both must \
+             be at least 0, one must be positive, and rtol must be at most 1",
             o.rtol,
             o.atol
         );

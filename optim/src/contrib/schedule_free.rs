@@ -36,8 +36,8 @@ pub struct ScheduleFreeState {
 pub fn schedule_free_eval_params(state: &OptState, params: &State) -> State {
     let Some(state) = state.get::<ScheduleFreeState>() else {
         panic!(
-            "schedule_free_eval_params: the state is that of another transformation\n  help: pass \
-             the state of schedule_free, not of a chain around it"
+            "schedule_free_eval_params: the state belongs to another transformation\n  help: pass \
+             the state of schedule_free itself, not of a chain that contains it"
         )
     };
     average(params, &state.z, &state.b1)

@@ -41,13 +41,13 @@ pub fn value_and_grad_from_state(
         Some(grad) => grad,
         None => panic!(
             "value_and_grad_from_state: the state has no gradient for `{path}`\n  help: use a \
-                 line search that keeps it, `store_grad` for backtracking"
+             line search that stores it, such as scale_by_backtracking_linesearch().store_grad()"
         ),
     });
     let Some(value) = value else {
         panic!(
-            "value_and_grad_from_state: the state has no value\n  help: use an optimizer with a line \
-             search, lbfgs for example"
+            "value_and_grad_from_state: the state has no value\n  help: use an optimizer with a \
+             line search, such as lbfgs()"
         )
     };
     cond(

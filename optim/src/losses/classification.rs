@@ -89,7 +89,7 @@ pub fn softmax_cross_entropy_with_integer_labels_over(
         LOSS,
         "labels",
         labels,
-        "for probabilities use softmax_cross_entropy",
+        "use softmax_cross_entropy for class probabilities",
     );
     assert!(
         logits.ndim() > 0,
@@ -101,8 +101,8 @@ pub fn softmax_cross_entropy_with_integer_labels_over(
     let (&classes, batch) = logits.shape().split_last().expect("an axis of classes");
     assert!(
         labels.shape() == batch,
-        "{LOSS}: shapes do not match\n  logits {}\n  labels {}\n  help: labels have the shape of the \
-         logits without their last axis, {batch:?}",
+        "{LOSS}: shapes do not match\n  logits {}\n  labels {}\n  help: pass labels with the \
+         shape of the logits without the axis of classes, {batch:?}",
         logits.aval(),
         labels.aval()
     );

@@ -60,7 +60,7 @@ pub fn ctc_loss_with_forward_probs(
         "ctc_loss",
         "labels",
         labels,
-        "name the classes by numbers from 0",
+        "pass class indices, counted from 0",
     );
     let fits = logits.ndim() == 3
         && labels.ndim() == 2
@@ -70,8 +70,8 @@ pub fn ctc_loss_with_forward_probs(
     assert!(
         fits,
         "ctc_loss: shapes do not match\n  logits {}\n  logit_paddings {}\n  labels {}\n  label_paddings \
-         {}\n  help: they are [batch, frames, classes], [batch, frames], [batch, labels] and \
-         [batch, labels]",
+         {}\n  help: the shapes must be [batch, frames, classes], [batch, frames], [batch, \
+         labels] and [batch, labels]",
         logits.aval(),
         logit_paddings.aval(),
         labels.aval(),
@@ -84,7 +84,8 @@ pub fn ctc_loss_with_forward_probs(
     let blank = options.blank_id;
     assert!(
         blank < classes,
-        "ctc_loss: blank_id is {blank}, and there are {classes} classes\n  help: name one of the classes"
+        "ctc_loss: blank_id is {blank}, but there are only {classes} classes\n  help: set \
+         blank_id to the index of the blank class"
     );
     let epsilon = options.log_epsilon;
     let dtype = logits.dtype();

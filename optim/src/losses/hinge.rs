@@ -28,7 +28,7 @@ pub fn perceptron_loss(scores: &Array, targets: &Array) -> Array {
 /// Returns the score of each example's class, and the classes one-hot encoded.
 #[track_caller]
 fn of_class(loss: &str, scores: &Array, labels: &Array) -> (Array, Array) {
-    check_integers(loss, "labels", labels, "name the classes by numbers from 0");
+    check_integers(loss, "labels", labels, "pass class indices, counted from 0");
     let classes = scores.shape().last().copied().unwrap_or(0);
     let rows = labels.one_hot(classes, scores.dtype());
     ((scores * &rows).sum_axes(&[-1]), rows)

@@ -117,7 +117,7 @@ fn check_floats(loss: &str, what: &str, x: &Array) {
         "{loss}: the {what} are {}, expected floats\n  help: {}",
         x.aval(),
         match x.dtype().is_complex() {
-            true => "take the part that is meant: .real(), .imag() or .abs()",
+            true => "use .real(), .imag() or .abs() of the complex numbers",
             false => "convert them with astype(DType::F32)",
         }
     );
@@ -138,8 +138,8 @@ fn check_integers(loss: &str, what: &str, x: &Array, instead: &str) {
 fn check_same_shape(loss: &str, names: [&str; 2], a: &Array, b: &Array) {
     assert!(
         a.shape() == b.shape(),
-        "{loss}: shapes do not match\n  {} {}\n  {} {}\n  help: they must be equal; reshape or broadcast \
-         one of them first",
+        "{loss}: shapes do not match\n  {} {}\n  {} {}\n  help: the shapes must be equal; reshape \
+         or broadcast one of the arrays first",
         names[0],
         a.aval(),
         names[1],

@@ -82,8 +82,8 @@ pub fn dice_loss(predictions: &Array, targets: &Array, options: &DiceOptions) ->
     if let Some(weights) = &options.class_weights {
         assert!(
             weights.shape() == [classes],
-            "dice_loss: the class weights are {}, and there are {classes} classes\n  help: give one \
-             number for each class",
+            "dice_loss: class_weights is {}, but there are {classes} classes\n  help: pass one \
+             weight for each class",
             weights.aval()
         );
         loss *= weights;

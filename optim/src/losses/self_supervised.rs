@@ -14,8 +14,8 @@ pub fn ntxent(embeddings: &Array, labels: &Array, temperature: f64) -> Array {
     check_floats("ntxent", "embeddings", embeddings);
     assert!(
         embeddings.ndim() == 2 && labels.shape() == &embeddings.shape()[..1],
-        "ntxent: shapes do not match\n  embeddings {}\n  labels {}\n  help: embeddings are [n, features] \
-         and labels [n]",
+        "ntxent: shapes do not match\n  embeddings {}\n  labels {}\n  help: pass embeddings [n, \
+         features] and labels [n]",
         embeddings.aval(),
         labels.aval()
     );

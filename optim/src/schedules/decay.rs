@@ -8,8 +8,8 @@ use ramie_core::{Array, DType, where_};
 pub(super) fn check_steps(schedule: &str, what: &str, steps: usize) {
     assert!(
         steps > 0,
-        "{schedule}: {what} is 0, expected a positive number of steps\n  help: for a value that does \
-         not change use constant_schedule"
+        "{schedule}: {what} is 0, expected a positive number of steps\n  help: use \
+         constant_schedule for a constant value"
     );
 }
 
@@ -168,8 +168,8 @@ pub fn exponential_decay(decay: ExponentialDecay) -> Schedule {
     );
     assert!(
         decay.decay_rate > 0.0,
-        "exponential_decay: decay_rate is {}, expected a positive number\n  help: for a value that does \
-         not change use constant_schedule",
+        "exponential_decay: decay_rate is {}, expected a positive number\n  help: use \
+         constant_schedule for a constant value",
         decay.decay_rate
     );
     Schedule::new(move |count| {

@@ -19,7 +19,7 @@ fn in_order(schedule: &str, boundaries_and_scales: &[(usize, f64)]) -> Vec<(usiz
     for (boundary, scale) in boundaries_and_scales {
         assert!(
             *scale >= 0.0,
-            "{schedule}: the factor at step {boundary} is {scale}, expected none below 0"
+            "{schedule}: the factor at step {boundary} is {scale}, expected at least 0"
         );
     }
     // As in a Python dictionary, the last of several factors for one step wins.

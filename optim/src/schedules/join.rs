@@ -19,8 +19,8 @@ use ramie_core::where_;
 pub fn join_schedules(schedules: Vec<Schedule>, boundaries: &[usize]) -> Schedule {
     assert!(
         schedules.len() == boundaries.len() + 1,
-        "join_schedules: {} schedules and {} boundaries\n  help: give one boundary between each two \
-         schedules",
+        "join_schedules: got {} schedules and {} boundaries\n  help: pass one boundary between \
+         consecutive schedules",
         schedules.len(),
         boundaries.len()
     );
@@ -93,8 +93,8 @@ pub fn warmup_cosine_decay_schedule(w: WarmupCosineDecay) -> Schedule {
     const SCHEDULE: &str = "warmup_cosine_decay_schedule";
     assert!(
         w.decay_steps > w.warmup_steps,
-        "{SCHEDULE}: decay_steps is {}, expected more than warmup_steps, {}\n  help: decay_steps counts all \
-         steps, those of the rise included",
+        "{SCHEDULE}: decay_steps is {}, expected more than warmup_steps, {}\n  help: decay_steps \
+         is the total number of steps, including the warm-up",
         w.decay_steps,
         w.warmup_steps
     );
@@ -147,7 +147,7 @@ fn after_rise(from: f64, to: f64, steps: usize, then: Schedule) -> Schedule {
 pub fn sgdr_schedule(cycles: &[WarmupCosineDecay]) -> Schedule {
     assert!(
         !cycles.is_empty(),
-        "sgdr_schedule: there is no cycle\n  help: give at least one"
+        "sgdr_schedule: there are no cycles\n  help: pass at least one cycle"
     );
     let mut schedules = Vec::with_capacity(cycles.len());
     let mut boundaries = Vec::with_capacity(cycles.len());

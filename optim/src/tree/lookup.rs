@@ -71,7 +71,7 @@ pub fn get_where<T: Tree>(
 fn only(key: &str, mut found: Vec<(String, Array)>) -> Option<Array> {
     assert!(
         found.len() < 2,
-        "tree::get: several arrays are called `{key}`: {}\n  help: give more of the path, `{}`",
+        "tree::get: several arrays match `{key}`: {}\n  help: pass a longer path, such as `{}`",
         found
             .iter()
             .map(|(p, _)| p.as_str())
@@ -119,7 +119,7 @@ pub fn set_where<T: Tree>(
     });
     assert!(
         places.contains(&true),
-        "tree::set: no array is called `{key}`\n  help: there are {}",
+        "tree::set: no array matches `{key}`\n  help: use one of {}",
         tree::paths(x).join(", ")
     );
     let mut next = places.into_iter();
@@ -127,7 +127,7 @@ pub fn set_where<T: Tree>(
         if next.next() == Some(true) {
             assert!(
                 array.shape() == value.shape(),
-                "tree::set: `{key}` is {}, the new value {}",
+                "tree::set: `{key}` is {}, but the new value is {}",
                 array.aval(),
                 value.aval()
             );

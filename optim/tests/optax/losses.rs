@@ -225,7 +225,9 @@ fn labels_outside_the_classes() {
 }
 
 #[test]
-#[should_panic(expected = "labels have the shape of the logits without their last axis, [2]")]
+#[should_panic(
+    expected = "pass labels with the shape of the logits without the axis of classes, [2]"
+)]
 fn labels_of_another_shape_are_refused() {
     let logits = Array::from([[1.0f32, 2.0], [1.0, 2.0]]);
     softmax_cross_entropy_with_integer_labels(&logits, &Array::from([1i32, 0, 1]));

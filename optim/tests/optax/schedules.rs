@@ -199,7 +199,7 @@ fn the_inverse_square_root_comes_after_a_rise() {
 }
 
 #[test]
-#[should_panic(expected = "decay_steps counts all steps")]
+#[should_panic(expected = "decay_steps is the total number of steps")]
 fn a_decay_shorter_than_its_rise_is_refused() {
     warmup_cosine_decay_schedule(WarmupCosineDecay {
         warmup_steps: 10,

@@ -129,7 +129,7 @@ fn counts_stop_at_the_greatest_value() {
 }
 
 #[test]
-#[should_panic(expected = "the state is that of another transformation")]
+#[should_panic(expected = "the state belongs to another transformation")]
 fn a_foreign_state_is_refused() {
     let state = scale(1.0).init(&parameters());
     GradientTransformation::from(adam(0.1)).update(parameters(), state, None);

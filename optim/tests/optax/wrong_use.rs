@@ -90,14 +90,14 @@ fn states_of_others() {
     explained(
         || drop(tx.update(params(), state, None)),
         &[
-            "the state is that of another transformation",
+            "the state belongs to another transformation",
             "help: pass the state that this",
         ],
     );
     let long = chain((adam(0.1), scale(1.0), scale(1.0)));
     explained(
         || drop(long.update(params(), other, None)),
-        &["chain: the state has 2 parts, the chain 3 transformations"],
+        &["chain: the state has 2 parts, but the chain has 3 transformations"],
     );
 }
 
@@ -122,7 +122,7 @@ fn masks_of_another_structure() {
     explained(
         || drop(missing.init(&params())),
         &[
-            "masked_by: the mask has another structure",
+            "masked_by: the mask does not match the parameters",
             "parameters without an entry: b",
             "help:",
         ],
@@ -145,7 +145,7 @@ fn names_and_labels() {
     let twice: [(&str, GradientTransformation); 2] = [("x", clip(1.0)), ("x", scale(2.0))];
     explained(
         || drop(named_chain(twice)),
-        &["named_chain: two transformations are called `x`"],
+        &["named_chain: two transformations are named `x`"],
     );
     let groups: [(&str, GradientTransformation); 1] = [("known", clip(1.0))];
     let tx = partition(groups, |path, _| path.to_owned());
@@ -153,7 +153,7 @@ fn names_and_labels() {
         || drop(tx.init(&params())),
         &[
             "partition: `a` has the label `a`",
-            "there are transformations for known",
+            "use one of the labels known",
         ],
     );
     let tx: GradientTransformation =
@@ -162,13 +162,13 @@ fn names_and_labels() {
         || drop(tx.init(&params())),
         &[
             "there is no hyperparameter `learning_rate`",
-            "there are rate",
+            "use one of rate",
         ],
     );
     let mut state = GradientTransformation::from(adam(0.1)).init(&params());
     explained(
         || tree::set(&mut state, "nothing", 1),
-        &["no array is called `nothing`", "0.count"],
+        &["no array matches `nothing`", "0.count"],
     );
 }
 
@@ -176,21 +176,21 @@ fn names_and_labels() {
 fn numbers_out_of_range() {
     explained(
         || drop(multi_steps(sgd(0.1), 0)),
-        &["multi_steps: updates every 0 steps"],
+        &["multi_steps: `every` is 0"],
     );
     explained(|| drop(apply_every(0)), &["apply_every: k is 0"]);
     explained(
         || drop(sgd(Array::from([0.1f32, 0.2]))),
-        &["hyperparameter: expected a number, got f32[2]", "vmap"],
+        &["hyperparameter: expected a 0-d array, got f32[2]", "vmap"],
     );
     let plateau = contrib::reduce_on_plateau().factor(2.0);
     explained(
         || drop(GradientTransformation::from(plateau)),
-        &["the factor is 2"],
+        &["factor is 2"],
     );
     let ahead: GradientTransformation = lookahead(sgd(0.1), 5usize, 0.5).into();
     explained(
         || drop(ahead.init(&params())),
-        &["no fast and slow half", "init_synced"],
+        &["no matching `fast` and `slow` parts", "init_synced"],
     );
 }

@@ -99,8 +99,8 @@ impl ScaleByMuon {
         if let NsCoefficients::Each(rows) = &self.ns_coeffs {
             assert!(
                 !rows.is_empty() && rows.len() <= self.ns_steps,
-                "scale_by_muon: there are coefficients for {} iterations, of which {} are made\n  \
-                 help: set ns_steps to the number of rows",
+                "scale_by_muon: ns_coeffs has {} rows of coefficients, but ns_steps is {}\n  help: \
+                 pass at least one row, and set ns_steps to the number of rows",
                 rows.len(),
                 self.ns_steps
             );

@@ -98,14 +98,14 @@ pub fn orthogonalize_via_newton_schulz(
     let operation = "orthogonalize_via_newton_schulz";
     assert!(
         x.ndim() == 2 || dimension_numbers.is_some(),
-        "{operation}: expected a matrix, got {}\n  help: give the dimension numbers that make it \
-         one, or leave it to another optimizer with `partition`",
+        "{operation}: expected a matrix, got {}\n  help: pass the dimension numbers of its \
+         matrices, or use another optimizer for it with `partition`",
         x.aval()
     );
     assert!(
         matches!(ns_coeffs.shape(), [3] | [_, 3]),
-        "{operation}: the coefficients are {}\n  help: there are three, or three for each \
-         iteration",
+        "{operation}: ns_coeffs is {}, expected shape [3] or [iterations, 3]\n  help: pass three \
+         coefficients, or three for each iteration",
         ns_coeffs.aval()
     );
     let of_matrix = WeightDimensionNumbers::default();
