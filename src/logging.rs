@@ -17,7 +17,7 @@ use tracing_subscriber::prelude::*;
 /// ```
 pub fn init_logging() {
     let ours = settings::LOG.get().unwrap_or_else(|error| {
-        eprintln!("ramie: {error}; it is ignored");
+        eprintln!("ramie: {error}; the variable is ignored");
         None
     });
     let variable = match ours {
@@ -33,8 +33,8 @@ pub fn init_logging() {
         Ok(targets) => targets,
         Err(error) => {
             eprintln!(
-                "ramie: {name}=`{value}` is ignored: {error}\n\
-                 help: write a level such as `debug`, or a list such as `warn,ramie_core=debug`"
+                "ramie: {name}=`{value}` is ignored: {error}\nhelp: use a level such as `debug`, \
+                 or a list such as `warn,ramie_core=debug`"
             );
             return;
         }

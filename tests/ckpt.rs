@@ -213,7 +213,7 @@ fn show_prints_values() {
     assert_eq!((code, out.as_str()), (0, "[0 0 0]\n"), "{err}");
     let (code, _, err) = compute(&["ckpt", "show", &shown(&path), "--values", "nothing"]);
     assert_eq!(code, 1);
-    has_all(&err, &["there is no `nothing`"]);
+    has_all(&err, &["has no part `nothing`"]);
 }
 
 #[test]
@@ -258,7 +258,7 @@ fn verify_names_the_damaged_file() {
 fn verify_reads_what_has_no_checksums() {
     let (code, out, err) = compute(&["ckpt", "verify", &golden("orbax/train_state_ocdbt")]);
     assert_eq!(code, 0, "{err}");
-    has_all(&out, &["readable", "no checksums"]);
+    has_all(&out, &["readable", "no file checksums"]);
     let folder = tempfile::tempdir().unwrap();
     for name in ["digits.safetensors", "flax_model.msgpack"] {
         assert_eq!(look(&["ckpt", "verify", &golden(name)]).0, 0);
@@ -267,7 +267,7 @@ fn verify_reads_what_has_no_checksums() {
         fs::write(&cut, &bytes[..bytes.len() - 1]).unwrap();
         let (code, _, err) = look(&["ckpt", "verify", &shown(&cut)]);
         assert_eq!(code, 1);
-        has_all(&err, &[name, "cut short"]);
+        has_all(&err, &[name, "truncated"]);
     }
 }
 
@@ -341,13 +341,13 @@ fn convert_goes_round_and_changes_nothing() {
     }
     let (code, _, err) = compute(&["ckpt", "convert", &names[0], &names[1]]);
     assert_eq!(code, 1);
-    has_all(&err, &["w.safetensors: is there already"]);
+    has_all(&err, &["w.safetensors: already exists"]);
 
     // What is no array is said to be left out; the format may be named.
     let run = shown(&path);
     let (code, _, err) = compute(&["ckpt", "convert", &run, &at("all"), "--to", "msgpack"]);
     assert_eq!(code, 0);
-    has_all(&err, &["left out"]);
+    has_all(&err, &["is omitted"]);
     assert!(folder.path().join("all").is_file());
     let (code, _, err) = look(&["ckpt", "convert", &run, &at("x"), "--to", "zip"]);
     assert_eq!(code, 2);
@@ -373,10 +373,13 @@ fn what_is_no_checkpoint_is_refused() {
     for command in ["show", "verify"] {
         for (arguments, message) in [
             (vec!["nowhere"], "nowhere: "),
-            (vec![foreign.as_str()], "is no folder of checkpoints"),
+            (vec![foreign.as_str()], "is not a checkpoint directory"),
             (vec![text.as_str()], "is neither a safetensors file"),
-            (vec![half.as_str()], "was not finished"),
-            (vec![run.as_str(), "--step", "30"], "no step 30"),
+            (vec![half.as_str()], "is an interrupted save"),
+            (
+                vec![run.as_str(), "--step", "30"],
+                "step 30 is not committed",
+            ),
             (
                 vec![run.as_str(), "--step", "20", "--item", "optimizer"],
                 "no item optimizer",
@@ -392,10 +395,10 @@ fn what_is_no_checkpoint_is_refused() {
     }
     let (code, _, err) = look(&["ckpt", "ls", &golden("digits.safetensors")]);
     assert_eq!(code, 1);
-    has_all(&err, &["is one checkpoint"]);
+    has_all(&err, &["is a single checkpoint"]);
     let (code, _, err) = look(&["ckpt", "ls", &foreign]);
     assert_eq!(code, 1);
-    has_all(&err, &["is no folder of checkpoints"]);
+    has_all(&err, &["is not a checkpoint directory"]);
 }
 
 #[cfg(unix)]
@@ -479,7 +482,10 @@ fn verify_and_convert_refuse_what_has_lost_its_metadata() {
         let path = folder.path().join(name);
         copy(Path::new(&golden(name)), &path);
         fs::remove_file(path.join("_METADATA")).unwrap();
-        refused(&shown(&path), "_METADATA is missing");
+        refused(
+            &shown(&path),
+            "_METADATA, which lists the arrays, is missing",
+        );
     }
     // An item of a step with invalid JSON.
     let step = folder.path().join("step");
@@ -490,7 +496,7 @@ fn verify_and_convert_refuse_what_has_lost_its_metadata() {
     fs::remove_file(json).unwrap();
     refused(
         &shown(&step),
-        "holds neither a tree of arrays nor another item",
+        "contains neither a tree of arrays nor another item",
     );
 }
 

@@ -101,7 +101,7 @@ fn list_tells_how_to_install_what_is_missing() {
     let mut list = ramie(home.path(), &["plugin", "list"]);
     let (_, out, _) = run(list.env("RAMIE_PJRT_PLUGIN", "/my/plugin.so"));
     assert!(
-        out.starts_with("RAMIE_PJRT_PLUGIN is set, and wins: /my/plugin.so\n"),
+        out.starts_with("RAMIE_PJRT_PLUGIN is set and takes precedence: /my/plugin.so\n"),
         "{out}"
     );
 }

@@ -244,7 +244,7 @@ fn experts_on_many_devices_give_what_they_give_on_one() {
     let lines = checked_in(folder.path(), "moe", &sizes);
     assert_eq!(lines.len(), 7, "{lines:?}");
     // Two experts for each of 64 tokens, among 8.
-    let load = lines[0].strip_prefix("Tokens of an expert: ");
+    let load = lines[0].strip_prefix("Tokens per expert: ");
     assert!(
         load.is_some_and(|l| l.ends_with(", 16 on average")),
         "{lines:?}"
@@ -304,17 +304,17 @@ fn what_cannot_be_done_is_said_in_a_line() {
         (
             "xor",
             "--epochs 1 --out file",
-            "file: the folder cannot be made",
+            "file: the directory cannot be created",
         ),
         (
             "custom_primitive",
             "--out file/in/it",
-            "file/in/it: the folder cannot be made",
+            "file/in/it: the directory cannot be created",
         ),
         (
             "transformations",
             "--out /proc/nothing",
-            "/proc/nothing: the folder cannot be made",
+            "/proc/nothing: the directory cannot be created",
         ),
         ("moe", "--experts 9", "--tokens and --experts"),
         ("collective_matmul", "--width 20", "--width"),

@@ -116,8 +116,8 @@ fn another_optimizer_is_named() {
     ];
     for (i, error) in errors.into_iter().enumerate() {
         let error = error.unwrap_err().to_string();
-        let expected = "the optimizer is not the one that was saved:\n    `opt_state.0`: the checkpoint \
-                        has `count`, `mu`, `nu` as Adam has, the tree `trace` as momentum has";
+        let expected = "the optimizer differs from the saved one:\n    `opt_state.0`: the checkpoint has \
+                        `count`, `mu`, `nu` (Adam), the tree has `trace` (momentum)";
         assert!(error.contains(expected), "{i}: {error}");
     }
 }

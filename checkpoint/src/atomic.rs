@@ -13,7 +13,10 @@ pub(crate) fn replace(path: &Path, write: impl FnOnce(&mut File) -> Result<()>) 
     let fail = |action| move |e: io::Error| Error::io(path, action, e);
     let folder = parent(path);
     let name = path.file_name().ok_or_else(|| {
-        Error::format(path, "names a folder, not a file\n  help: add a file name")
+        Error::format(
+            path,
+            "does not name a file\n  help: append a file name to the path",
+        )
     })?;
     let mut prefix = std::ffi::OsString::from(".");
     prefix.push(name);
@@ -26,11 +29,11 @@ pub(crate) fn replace(path: &Path, write: impl FnOnce(&mut File) -> Result<()>) 
     builder.permissions(permissions);
     let mut temporary = builder
         .tempfile_in(folder)
-        .map_err(fail("make a file beside it"))?;
+        .map_err(fail("create a temporary file next to it"))?;
     let file = temporary.as_file_mut();
     write(file)?;
     file.flush().map_err(fail("be written"))?;
-    file.sync_all().map_err(fail("be put on the disk"))?;
+    file.sync_all().map_err(fail("be flushed to disk"))?;
     temporary
         .persist(path)
         .map_err(|e| Error::io(path, "be replaced", e.error))?;
@@ -38,7 +41,7 @@ pub(crate) fn replace(path: &Path, write: impl FnOnce(&mut File) -> Result<()>) 
     #[cfg(unix)]
     File::open(folder)
         .and_then(|folder| folder.sync_all())
-        .map_err(fail("have its folder put on the disk"))?;
+        .map_err(fail("flush its directory to disk"))?;
     Ok(())
 }
 
@@ -98,7 +101,7 @@ mod tests {
         let error = bytes(Path::new("/no/such/folder/state"), b"x").unwrap_err();
         let text = error.to_string();
         assert!(
-            text.starts_with("/no/such/folder/state: cannot make a file beside it: "),
+            text.starts_with("/no/such/folder/state: cannot create a temporary file next to it: "),
             "{text}"
         );
     }

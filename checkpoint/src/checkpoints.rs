@@ -117,7 +117,8 @@ impl SaveOptions {
     pub fn keep(mut self, files: usize) -> SaveOptions {
         assert!(
             files > 0,
-            "SaveOptions::keep: 0 would not keep the file that is saved\n  help: keep 1 at least"
+            "SaveOptions::keep: `files` is 0, so the saved file would be deleted\n  help: pass at \
+             least 1"
         );
         self.keep = files;
         self
@@ -138,8 +139,8 @@ impl SaveOptions {
     pub fn keep_every_n_steps(mut self, steps: u64) -> SaveOptions {
         assert!(
             steps > 0,
-            "SaveOptions::keep_every_n_steps: every 0 steps\n  help: give 1 at least; without the \
-             option only the last files are kept"
+            "SaveOptions::keep_every_n_steps: `steps` is 0\n  help: pass at least 1, or omit the \
+             option to keep only the last files"
         );
         self.keep_every_n_steps = Some(steps);
         self
@@ -150,7 +151,8 @@ impl SaveOptions {
 fn checked(prefix: String) -> String {
     assert!(
         !prefix.contains(std::path::is_separator),
-        "prefix: `{prefix}` names a folder\n  help: put the folder into the argument of this name"
+        "prefix: `{prefix}` contains a path separator\n  help: pass the directory as the `folder` \
+         argument"
     );
     prefix
 }
@@ -191,7 +193,7 @@ pub fn save_checkpoint_with<T: Tree>(
     options: &SaveOptions,
 ) -> Result<PathBuf> {
     let folder = folder.as_ref();
-    std::fs::create_dir_all(folder).map_err(|e| Error::io(folder, "be made", e))?;
+    std::fs::create_dir_all(folder).map_err(|e| Error::io(folder, "be created", e))?;
     let name = format!("{}{}", options.prefix, step.into());
     let path = folder.join(&name);
     let there = checkpoints(folder, &options.prefix)?;
@@ -201,8 +203,8 @@ pub fn save_checkpoint_with<T: Tree>(
         return Err(Error::format(
             &path,
             format!(
-                "is not saved, {other} is there already\n  help: save a later step, or set \
-                 `overwrite`, which replaces the file and removes those of later steps"
+                "{other} already exists; nothing was saved\n  help: save a later step, or use \
+                 `overwrite(true)`, which replaces this file and removes those of later steps"
             ),
         ));
     }
@@ -365,7 +367,8 @@ pub fn restore_checkpoint_with<T: Tree>(
         if path.is_dir() {
             return Err(Error::format(
                 path,
-                "is a folder, as Orbax writes, not a file of Flax",
+                "is a directory, as in Orbax's format, not a Flax file\n  help: use \
+                 `checkpoint::load_into`, which reads any format",
             ));
         }
         serialization::load_into(path, tree)?;

@@ -70,7 +70,8 @@ pub enum Error {
     Write(io::Error),
     /// The step does not exist.
     #[error(
-        "{}: there is no step {step}: {there}\n  help: `all_steps` lists them, and `reload` reads the folder again",
+        "{}: step {step} does not exist: {there}\n  help: list the steps with `all_steps`, or use \
+         `reload` to read the directory again",
         folder.display()
     )]
     NoStep {
@@ -82,7 +83,7 @@ pub enum Error {
         there: String,
     },
     /// A background save failed.
-    #[error("{}: the save in the background failed: {source}", path.display())]
+    #[error("{}: the background save failed: {source}", path.display())]
     Save {
         /// Path of the checkpoint, which was not created.
         path: PathBuf,
@@ -254,7 +255,7 @@ impl fmt::Display for Difference<'_> {
             }
         };
         let source = if self.file { "file" } else { "state dict" };
-        write!(f, "the {source} does not fit the tree")?;
+        write!(f, "the {source} does not match the tree")?;
         f.write_str(self.optimizer.as_deref().unwrap_or_default())?;
         list(
             f,
@@ -266,7 +267,7 @@ impl fmt::Display for Difference<'_> {
         for (path, expected, got) in mistyped.iter().take(LISTED) {
             write!(
                 f,
-                "\n  `{path}`: the tree has {expected}, the {source} {got}"
+                "\n  `{path}`: the tree has {expected}, the {source} has {got}"
             )?;
         }
         if mistyped.len() > LISTED {
@@ -276,9 +277,9 @@ impl fmt::Display for Difference<'_> {
         let as_it_is = if self.file { "load_state" } else { "to_state" };
         write!(
             f,
-            "  help: load into a tree of the structure that was saved, or take the {source} as it is \
-             with `{as_it_is}` and use what fits: `filter` and `astype` change a state, `update` \
-             puts it into a tree",
+            "  help: load into a tree with the saved structure, or read the {source} as a `State` \
+             with `{as_it_is}`: `filter` and `astype` adapt a state, `update` copies it into a \
+             tree",
         )
     }
 }

@@ -30,8 +30,9 @@ pub(crate) fn unreadable(path: &Path, e: io::Error) -> Error {
     match e.kind() {
         ErrorKind::IsADirectory => Error::format(
             path,
-            "is a folder, and a file is expected\n  help: name a file in it; a folder in Orbax's \
-             layout is restored with `pytree::StandardCheckpointer` or a `CheckpointManager`",
+            "is a directory, expected a file\n  help: pass a file in it, or use \
+             `pytree::StandardCheckpointer` or `CheckpointManager` for a directory in Orbax's \
+             format",
         ),
         _ => Error::io(path, "be read", e),
     }
@@ -43,14 +44,13 @@ pub(crate) fn expect_folder(path: &Path) -> Result<()> {
         Ok(metadata) if metadata.is_dir() => Ok(()),
         Ok(_) => Err(Error::format(
             path,
-            "is a file, and the folder of a checkpoint is expected\n  help: \
-             `safetensors::load_state` reads safetensors files, `serialization::load_state` msgpack \
-             files of Flax",
+            "is a file, expected a checkpoint directory\n  help: use `safetensors::load_state` for \
+             safetensors files, `serialization::load_state` for Flax's msgpack files",
         )),
         Err(e) if e.kind() == ErrorKind::NotFound => Err(Error::format(
             path,
-            "there is no such folder\n  help: check the path; a run has a folder for each step, and \
-             a step one for each item",
+            "the directory does not exist\n  help: check the path; a run has a directory per step, \
+             and a step has one per item",
         )),
         Err(e) => Err(Error::io(path, "be read", e)),
     }

@@ -77,7 +77,7 @@ impl Builder {
         for (depth, (name, is_field)) in self.path.iter().enumerate() {
             if node.leaf.is_some() && self.trouble.is_none() {
                 let path = dotted(&self.path[..depth]);
-                self.trouble = Some((path, "is an array, and has arrays below it"));
+                self.trouble = Some((path, "is an array, but has arrays below it"));
             }
             let at = match node.places.get(name) {
                 Some(at) => *at,
@@ -114,7 +114,7 @@ impl Visitor for Builder {
         let trouble = if node.leaf.is_some() {
             Some("is the path of two arrays")
         } else {
-            (!node.children.is_empty()).then_some("is an array, and has arrays below it")
+            (!node.children.is_empty()).then_some("is an array, but has arrays below it")
         };
         node.leaf = Some(leaf);
         if let (Some(trouble), None) = (trouble, &self.trouble) {

@@ -60,13 +60,13 @@ impl<'a> OptimizerDifference<'a> {
 
     /// Returns the lines of the message.
     pub fn lines(&self) -> String {
-        let mut text = String::from("\n  the optimizer is not the one that was saved:");
+        let mut text = String::from("\n  the optimizer differs from the saved one:");
         let places: BTreeSet<&str> = self.saved.keys().chain(self.tree.keys()).copied().collect();
         for at in places {
             let (saved, tree) = (described(self.saved.get(at)), described(self.tree.get(at)));
             let _ = write!(
                 text,
-                "\n    `{at}`: the checkpoint has {saved}, the tree {tree}"
+                "\n    `{at}`: the checkpoint has {saved}, the tree has {tree}"
             );
         }
         text
@@ -107,7 +107,7 @@ fn described(fields: Option<&BTreeSet<&str>>) -> String {
     let own: Vec<&str> = fields.iter().filter(|f| **f != "count").copied().collect();
     let known = KNOWN.iter().find(|(known, _)| *known == own.as_slice());
     match known {
-        Some((_, name)) => format!("{} as {name} has", quoted.join(", ")),
+        Some((_, name)) => format!("{} ({name})", quoted.join(", ")),
         None => quoted.join(", "),
     }
 }
@@ -129,13 +129,13 @@ mod tests {
         let difference = OptimizerDifference::of(ADAM, sgd).unwrap();
         assert_eq!(
             difference.lines(),
-            "\n  the optimizer is not the one that was saved:\n    `opt_state.0`: the checkpoint has \
-             `count`, `mu`, `nu` as Adam has, the tree `trace` as momentum has"
+            "\n  the optimizer differs from the saved one:\n    `opt_state.0`: the checkpoint has \
+             `count`, `mu`, `nu` (Adam), the tree has `trace` (momentum)"
         );
         assert!(difference.explains("opt_state.0.trace.w"));
         assert!(!difference.explains("params.w"));
         let nothing = OptimizerDifference::of(ADAM, ["params.w"]).unwrap();
-        assert!(nothing.lines().ends_with("the tree nothing"));
+        assert!(nothing.lines().ends_with("the tree has nothing"));
     }
 
     #[test]

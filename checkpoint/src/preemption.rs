@@ -109,7 +109,7 @@ pub fn on_signals() -> Result<()> {
             flag::register(signal, Arc::clone(&ends))?;
             Ok(())
         };
-        listen().map_err(|e| Error::io(Path::new("signals"), "be listened to", e))?;
+        listen().map_err(|e| Error::io(Path::new("signals"), "install their handlers", e))?;
     }
     Ok(())
 }

@@ -446,7 +446,7 @@ fn the_end_of_the_process_waits_for_the_last_save() {
         let steps = open(&root).all_steps();
         if how.contains("fails") {
             assert_eq!(steps, [0u64; 0], "{how}");
-            let reason = "the save in the background failed";
+            let reason = "the background save failed";
             assert!(errors.contains(reason), "{how}: {errors}");
         } else {
             assert_eq!(steps, [1], "{how}: {errors}");

@@ -21,8 +21,8 @@ pub(super) fn option() -> Arg {
         .long(NAME)
         .value_name("TARGET")
         .help(
-            "Only compile the step, for hardware that need not be there: tpu:v5e:2x4, cuda:h200; \
-             tell what it takes there",
+            "Only compile the step, for hardware such as tpu:v5e:2x4 or cuda:h200, and report its \
+             memory, FLOPs and communication",
         )
         .value_parser(|text: &str| text.parse::<Target>())
         .action(ArgAction::Append)

@@ -17,7 +17,7 @@ const GRID: RGBColor = RGBColor(225, 225, 225);
 /// Creates the output directory.
 pub fn folder(folder: &Path) -> Result {
     std::fs::create_dir_all(folder)
-        .map_err(|e| format!("{}: the folder cannot be made: {e}", folder.display()).into())
+        .map_err(|e| format!("{}: the directory cannot be created: {e}", folder.display()).into())
 }
 
 /// Draws a picture of `size` and writes it as `name` in the directory.

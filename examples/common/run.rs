@@ -39,7 +39,7 @@ const LATER: usize = 10;
 
 /// The program was interrupted and has saved a checkpoint; `--resume` continues it.
 #[derive(Debug, thiserror::Error)]
-#[error("Stopped and saved after step {0}: --resume goes on from there")]
+#[error("Stopped and saved after step {0}: --resume continues from there")]
 pub struct Stopped(u64);
 
 /// A training run.
@@ -118,7 +118,7 @@ impl Run {
         }
         let Some((step, data)) = self.checkpoints.restore(state)? else {
             println!(
-                "There is no checkpoint in {} yet: starting anew",
+                "There is no checkpoint in {} yet: starting from scratch",
                 self.folder.display()
             );
             return Ok(None);

@@ -131,7 +131,7 @@ fn show_load(options: &Options, load: &[i32]) -> Result<(), Box<dyn Error>> {
     let each = (options.tokens * options.top_k) as f64 / load.len() as f64;
     let (least, most) = (load.iter().min(), load.iter().max());
     println!(
-        "Tokens of an expert: {} to {}, {each:.0} on average",
+        "Tokens per expert: {} to {}, {each:.0} on average",
         least.unwrap_or(&0),
         most.unwrap_or(&0)
     );

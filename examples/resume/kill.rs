@@ -39,7 +39,7 @@ pub fn compare(options: &Options) -> Result {
     same(&expected, &got)?;
     let arrays = got.arrays.iter().count();
     println!(
-        "Step {}: {arrays} arrays, {} losses and the place in the data are equal, bit for bit",
+        "Step {}: {arrays} arrays, {} losses and the data position are equal, bit for bit",
         got.step,
         got.losses.len()
     );

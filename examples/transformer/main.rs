@@ -141,8 +141,8 @@ fn write(options: &Options) -> Result {
     // Fail now rather than after the training.
     if judged.len() <= options.length * options.batch_size {
         return Err(format!(
-            "the last tenth of the text, {} characters, which is tested, does not fill a batch of \
-             --batch-size {} windows of --length {}: give a longer text, or less of these",
+            "the held-out last tenth of the text has {} characters, too few for a batch of \
+             --batch-size {} windows of --length {}: use a longer text, or smaller values",
             last.len(),
             options.batch_size,
             options.length

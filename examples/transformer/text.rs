@@ -20,7 +20,7 @@ pub fn load(file: Option<&Path>) -> Result<String> {
             &Path::new(env!("CARGO_MANIFEST_DIR")).join(part),
             &mut files,
         )
-        .map_err(|e| format!("the project's sources: {e}\n  help: name a file with --text"))?;
+        .map_err(|e| format!("the project's sources: {e}\n  help: pass a file with --text"))?;
     }
     files.sort();
     let texts = files.iter().map(text::load);

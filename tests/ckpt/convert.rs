@@ -45,7 +45,10 @@ fn convert_keeps_all_that_a_format_has() {
     let (code, _, err) = compute(&["ckpt", "convert", &orbax, &at("w.safetensors")]);
     assert_eq!(code, 0);
     for path in ["`empty`", "`note`", "`opt.0`"] {
-        has_all(&err, &[&format!("{path} is left out: safetensors has no ")]);
+        has_all(
+            &err,
+            &[&format!("{path} is omitted: safetensors does not support ")],
+        );
     }
 }
 

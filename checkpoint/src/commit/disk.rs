@@ -22,14 +22,14 @@ use super::fault;
 pub(crate) fn make_folder(folder: &Path) -> Result<()> {
     fault::reach(folder, "make")
         .and_then(|()| std::fs::create_dir_all(folder))
-        .map_err(|e| Error::io(folder, "be made", e))
+        .map_err(|e| Error::io(folder, "be created", e))
 }
 
 /// Creates an empty file, replacing an existing one.
 pub(crate) fn create(path: &Path) -> Result<File> {
     fault::reach(path, "create")
         .and_then(|()| File::create(path))
-        .map_err(|e| Error::io(path, "be made", e))
+        .map_err(|e| Error::io(path, "be created", e))
 }
 
 /// Appends bytes to a file.
@@ -43,7 +43,7 @@ pub(crate) fn write(file: &mut File, path: &Path, bytes: &[u8]) -> Result<()> {
 pub(crate) fn sync(file: &File, path: &Path) -> Result<()> {
     fault::reach(path, "sync")
         .and_then(|()| file.sync_all())
-        .map_err(|e| Error::io(path, "be put on the disk", e))
+        .map_err(|e| Error::io(path, "be flushed to disk", e))
 }
 
 /// Flushes a directory's entries to disk.
@@ -51,7 +51,7 @@ pub(crate) fn sync_folder(folder: &Path) -> Result<()> {
     let synced = fault::reach(folder, "sync folder");
     #[cfg(unix)]
     let synced = synced.and_then(|()| File::open(folder)?.sync_all());
-    synced.map_err(|e| Error::io(folder, "be put on the disk", e))
+    synced.map_err(|e| Error::io(folder, "be flushed to disk", e))
 }
 
 /// Writes a whole file and flushes it to disk.
@@ -65,7 +65,7 @@ pub(crate) fn write_synced(path: &Path, bytes: &[u8]) -> Result<()> {
 pub(crate) fn rename(from: &Path, to: &Path) -> Result<()> {
     fault::reach(from, "rename")
         .and_then(|()| std::fs::rename(from, to))
-        .map_err(|e| Error::io(to, "be renamed to", e))?;
+        .map_err(|e| Error::io(to, "rename a directory to this path", e))?;
     sync_folder(parent(to)).inspect_err(|_| {
         let _ = std::fs::rename(to, from);
     })

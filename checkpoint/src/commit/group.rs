@@ -60,8 +60,9 @@ impl Group {
         ] {
             assert!(
                 members.contains(&member),
-                "MultiprocessingOptions: {what}, number {member}, is not among the active processes \
-                 {members:?}\n  help: only active processes save, and the primary one is one of them"
+                "MultiprocessingOptions: {what} has index {member}, which is not among the active \
+                 processes {members:?}\n  help: add it to `active_processes`; only active \
+                 processes save"
             );
         }
         let mut group = Group {

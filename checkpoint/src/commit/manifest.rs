@@ -129,31 +129,31 @@ impl Manifest {
             Error::damaged(
                 path,
                 format!(
-                    "the manifest is damaged: {what}\n  help: restore another step; the files of this \
-                     one cannot be checked"
+                    "the manifest is damaged: {what}\n  help: restore another step; the files of \
+                     this one cannot be verified"
                 ),
             )
         };
-        let text = std::str::from_utf8(bytes).map_err(|_| damaged("it is no text"))?;
+        let text = std::str::from_utf8(bytes).map_err(|_| damaged("it is not UTF-8"))?;
         let lines = text
             .strip_suffix('\n')
-            .ok_or_else(|| damaged("its end is missing"))?;
+            .ok_or_else(|| damaged("it is truncated"))?;
         let (body, end) = match lines.rfind('\n') {
             Some(at) => lines.split_at(at + 1),
-            None => return Err(damaged("its end is missing")),
+            None => return Err(damaged("it is truncated")),
         };
-        let end: End = serde_json::from_str(end).map_err(|_| damaged("its end is missing"))?;
+        let end: End = serde_json::from_str(end).map_err(|_| damaged("it is truncated"))?;
         if number(&end.crc32c) != Some(crc32c::crc32c(body.as_bytes())) {
             return Err(damaged("its checksum is wrong"));
         }
         let mut body = body.lines();
         let head: Option<Head> = body.next().and_then(|l| serde_json::from_str(l).ok());
-        let head = head.ok_or_else(|| damaged("it has no head"))?;
+        let head = head.ok_or_else(|| damaged("it has no valid header"))?;
         if head.version != VERSION {
             return Err(Error::format(
                 path,
                 format!(
-                    "a manifest of version {}, and this program reads version {VERSION}",
+                    "the manifest has version {}, but this program reads version {VERSION}",
                     head.version
                 ),
             ));
@@ -162,7 +162,7 @@ impl Manifest {
         for line in body {
             let file: Option<Line> = serde_json::from_str(line).ok();
             let file = file.and_then(|f| Some((number(&f.crc32c)?, f)));
-            let (crc32c, file) = file.ok_or_else(|| damaged("a line is no file"))?;
+            let (crc32c, file) = file.ok_or_else(|| damaged("a line is invalid"))?;
             let size = file.size;
             files.insert(file.path, Contents { size, crc32c });
         }
@@ -193,7 +193,7 @@ fn checked_parts<'a>(folder: &Path, name: &'a str) -> Result<Vec<&'a str>> {
     }
     Err(Error::format(
         folder,
-        format!("{name:?} is no name of a file in this folder"),
+        format!("{name:?} is not the name of a file in this directory"),
     ))
 }
 

@@ -43,13 +43,13 @@ pub(crate) fn check(folder: &Path, manifest: Option<&[u8]>) -> Result<()> {
         if ours {
             let path = folder.join(MANIFEST);
             let what = "the manifest is missing\n  help: the files of this checkpoint cannot be \
-                        checked; restore another step";
+                        verified; restore another step";
             return Err(Error::damaged(&path, what));
         }
         return Ok(()); // written by Orbax
     };
     let Some(marker) = marker else {
-        return damaged("the file is missing, without which the checkpoint is not complete");
+        return damaged("the commit marker is missing");
     };
     let first = marker.iter().position(|b| *b == b'\n');
     let (first, second) = marker.split_at(first.unwrap_or(marker.len()));
@@ -61,8 +61,8 @@ pub(crate) fn check(folder: &Path, manifest: Option<&[u8]>) -> Result<()> {
     let same_text = format!(" {:08x}\n", sums.1);
     if second.len() == expected.len() && second.ends_with(same_text.as_bytes()) {
         return damaged(
-            "it belongs to another manifest: this file or _RAMIE_MANIFEST is not what was written",
+            "the commit marker does not match _RAMIE_MANIFEST: one of them has changed",
         );
     }
-    damaged("the file is not what was written")
+    damaged("the commit marker has changed since it was written")
 }

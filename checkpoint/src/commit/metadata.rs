@@ -70,7 +70,7 @@ impl StepMetadata {
 
     fn from_bytes(path: &Path, bytes: &[u8]) -> Result<StepMetadata> {
         serde_json::from_slice(bytes)
-            .map_err(|e| Error::format(path, format!("is no metadata of a checkpoint: {e}")))
+            .map_err(|e| Error::format(path, format!("is not valid checkpoint metadata: {e}")))
     }
 
     /// Returns the time when everything was written.

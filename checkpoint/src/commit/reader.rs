@@ -147,7 +147,7 @@ impl ItemReader {
             let size = opened.length;
             return Err(Error::format(
                 &opened.path,
-                format!("no memory for its {size} bytes"),
+                format!("not enough memory for its {size} bytes"),
             ));
         }
         loop {
@@ -172,7 +172,7 @@ impl ItemReader {
         if opened.length != bytes.len() as u64 {
             return Err(Error::format(
                 &opened.path,
-                format!("has {} bytes, not {}", opened.length, bytes.len()),
+                format!("has {} bytes, expected {}", opened.length, bytes.len()),
             ));
         }
         for piece in bytes.chunks_mut(PIECE) {
@@ -271,7 +271,7 @@ impl ItemReader {
             let size = expected.size;
             return Err(Error::damaged(
                 &path,
-                format!("the file has {length} bytes, and {size} were written{DAMAGED}"),
+                format!("the file has {length} bytes, but {size} were written{DAMAGED}"),
             ));
         }
         Ok(Opened {
@@ -308,7 +308,10 @@ impl Opened {
         match self.expected {
             Some(expected) if expected != self.read => Err(Error::damaged(
                 &self.path,
-                format!("the file is not what was written: its checksum is wrong{DAMAGED}"),
+                format!(
+                    "the file has changed since it was written: its checksum is \
+                         wrong{DAMAGED}"
+                ),
             )),
             _ => Ok(()),
         }

@@ -67,7 +67,7 @@ impl SaverOptions {
     pub fn threads(mut self, threads: usize) -> SaverOptions {
         assert!(
             threads > 0,
-            "threads: 0 threads write nothing\n  help: give 1 at least"
+            "threads: `threads` is 0, but saving needs a thread\n  help: pass at least 1"
         );
         self.threads = threads;
         self
@@ -302,11 +302,10 @@ impl Saver {
                 running.here();
                 let result =
                     panic::catch_unwind(panic::AssertUnwindSafe(|| job.run(&shared, false)));
-                let result = result.unwrap_or_else(|_| {
-                    Err(Error::format(&path, "the thread that wrote it panicked"))
-                });
+                let result = result
+                    .unwrap_or_else(|_| Err(Error::format(&path, "the save thread panicked")));
                 if let Err(error) = result {
-                    tracing::error!(path = %path.display(), %error, "a save failed");
+                    tracing::error!(path = %path.display(), %error, "a background save failed");
                     *lock(&shared.failure) = Some(error);
                 }
                 shared.busy.store(false, Ordering::SeqCst);
@@ -318,7 +317,7 @@ impl Saver {
             Ok(handle) => *running = Some(handle),
             Err(e) => {
                 self.shared.busy.store(false, Ordering::SeqCst);
-                return Err(Error::io(&path, "get a thread to be saved by", e));
+                return Err(Error::io(&path, "spawn the save thread", e));
             }
         }
         Ok(())

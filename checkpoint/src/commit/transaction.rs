@@ -230,7 +230,7 @@ fn panicked(path: &Path, panic: &(dyn Any + Send)) -> Error {
     let text = text.or_else(|| panic.downcast_ref::<&str>().copied());
     Error::format(
         path,
-        format!("writing it panicked: {}", text.unwrap_or("without a text")),
+        format!("writing it panicked: {}", text.unwrap_or("no message")),
     )
 }
 
@@ -239,7 +239,7 @@ fn set_permissions(folder: &Path, mode: u32) -> Result<()> {
     {
         let permissions = std::os::unix::fs::PermissionsExt::from_mode(mode);
         std::fs::set_permissions(folder, permissions)
-            .map_err(|e| Error::io(folder, "get its permissions", e))?;
+            .map_err(|e| Error::io(folder, "set its permissions", e))?;
     }
     #[cfg(not(unix))]
     let _ = (folder, mode);
@@ -265,16 +265,16 @@ pub(crate) fn check_name(path: &Path, overwrite: bool) -> Result<()> {
     }
     Err(Error::format(
         path,
-        "already exists and is no checkpoint; nothing was saved\n  help: save under another name, or \
-         remove it",
+        "already exists and is not a checkpoint; nothing was saved\n  help: save under another \
+         name, or remove it",
     ))
 }
 
 fn exists(path: &Path) -> Error {
     Error::format(
         path,
-        "already exists; nothing was saved\n  help: save under another name or step, or replace it \
-         with `force`",
+        "already exists; nothing was saved\n  help: save under another name or step, or use \
+         `SaveOptions::force(true)` to replace it",
     )
 }
 

@@ -235,7 +235,7 @@ impl fmt::Display for Format {
 
 /// Error for a name that is not the name of a [`Format`].
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("no format is called `{0}`; expected `safetensors`, `msgpack` or `orbax`")]
+#[error("unknown format `{0}`; expected `safetensors`, `msgpack` or `orbax`")]
 pub struct UnknownFormat(String);
 
 /// Parses the lowercase name of a format: `safetensors`, `msgpack` or `orbax`.

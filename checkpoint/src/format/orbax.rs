@@ -64,7 +64,10 @@ impl OrbaxFolder {
         }
         if reader.contains(TREE) || !items.iter().any(OrbaxItem::has_files) {
             if let Some(item) = item {
-                let message = format!("is one item, and has no item {item}\n  help: name no item");
+                let message = format!(
+                    "is a single item and has no item {item}\n  help: omit the \
+                                       item"
+                );
                 return Err(Error::format(folder, message));
             }
             items = vec![OrbaxItem {
@@ -76,7 +79,7 @@ impl OrbaxFolder {
         if let Some(wanted) = item {
             let names: Vec<&str> = items.iter().filter_map(OrbaxItem::name).collect();
             let message = format!(
-                "there is no item {wanted}\n  help: name one of {}",
+                "has no item {wanted}\n  help: use one of {}",
                 names.join(", ")
             );
             items.retain(|item| item.name() == Some(wanted));
@@ -160,7 +163,7 @@ impl OrbaxFolder {
             [first, ..] => {
                 let names: Vec<&str> = trees.iter().filter_map(|item| item.name()).collect();
                 let message = format!(
-                    "contains several trees: {}\n  help: name the folder of one, such as {}, or \
+                    "contains several trees: {}\n  help: pass the directory of one, such as {}, or \
                      restore all with a `Composite`",
                     names.join(", "),
                     first.reader.folder().display()
@@ -215,8 +218,8 @@ impl OrbaxItem {
         let lost = !names.iter().any(metadata) && names.iter().any(|name| is_of_tree(name));
         if lost || self.is_read_by(&["PyTree", "Standard", "ArrayCheckpoint"]) {
             let message = format!(
-                "{TREE} is missing, which names the arrays\n  help: the checkpoint is damaged; take \
-                 another step, or another copy"
+                "{TREE}, which lists the arrays, is missing\n  help: the checkpoint is damaged; \
+                 use another step or another copy"
             );
             return Err(Error::format(folder, message));
         }
@@ -225,8 +228,8 @@ impl OrbaxItem {
         if names.is_empty() {
             return Err(Error::format(
                 folder,
-                "holds neither a tree of arrays nor another item\n  help: give the folder of a run, a \
-                 step or an item",
+                "contains neither a tree of arrays nor another item\n  help: pass the directory of \
+                 a run, a step or an item",
             ));
         }
         Ok(names)

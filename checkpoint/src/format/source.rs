@@ -94,15 +94,15 @@ impl Source {
             }
             (Source::Checkpoint(_, path), Some(step)) => {
                 let message = format!(
-                    "is one checkpoint, and has no step {step}\n  help: give the folder of the run, \
-                     or no step"
+                    "is a single checkpoint and has no step {step}\n  help: pass the directory of \
+                     the run, or omit the step"
                 );
                 return Err(Error::format(path, message));
             }
             (Source::Run(path, steps), _) => (path, steps),
         };
         let others = format!(
-            "\n  help: `ramie ckpt ls {}` lists the steps",
+            "\n  help: list the steps with `ramie ckpt ls {}`",
             path.display()
         );
         let wanted = |s: &&RunStep| step.is_none_or(|number| s.number == number);
@@ -121,8 +121,10 @@ impl Source {
             None => committed.next_back(),
         };
         let Some(found) = found else {
-            let which = step.map_or("no step".into(), |number| format!("no step {number}"));
-            let message = format!("there is {which} that was committed{others}");
+            let which = step.map_or("no step is".into(), |number| {
+                format!("step {number} is not")
+            });
+            let message = format!("{which} committed{others}");
             return Err(Error::format(path, message));
         };
         let location = Source::open(&found.path)?.checkpoint(None)?;
@@ -158,9 +160,9 @@ fn file(path: &Path) -> Result<Format> {
         _ if named == Some(Format::Msgpack) || is_step_of_flax(path) => Ok(Format::Msgpack),
         _ => Err(Error::format(
             path,
-            "is neither a safetensors file nor a msgpack file of Flax\n  help: name a file of one of \
-             these formats, or the folder of a run, a step or an item; copy a file anew that is \
-             damaged or cut short",
+            "is neither a safetensors file nor a Flax msgpack file\n  help: pass a file of one of \
+             these formats, or the directory of a run, a step or an item; if the file is damaged \
+             or truncated, copy it again",
         )),
     }
 }
@@ -169,8 +171,8 @@ fn folder(path: &Path) -> Result<Source> {
     if is_temporary(path) {
         return Err(Error::format(
             path,
-            "the save was not finished, so this is no checkpoint\n  help: load another step; \
-             `cleanup_tmp_directories` of a manager removes what interrupted saves leave",
+            "is an interrupted save, not a checkpoint\n  help: load another step; \
+             `CheckpointManagerOptions::cleanup_tmp_directories(true)` removes interrupted saves",
         ));
     }
     let orbax = || Source::Checkpoint(Format::Orbax, path.into());
@@ -200,8 +202,8 @@ fn folder(path: &Path) -> Result<Source> {
     }
     Err(Error::format(
         path,
-        "is no folder of checkpoints: there are no steps, no tree of arrays, and no safetensors \
-         file\n  help: give the folder of a run, a step or an item, or a file",
+        "is not a checkpoint directory: it contains no steps, no tree of arrays, and no \
+         safetensors file\n  help: pass the directory of a run, a step or an item, or a file",
     ))
 }
 

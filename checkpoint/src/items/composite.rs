@@ -91,11 +91,13 @@ fn checked(others: &[&str], name: &str) -> String {
     let separator = |c| std::path::is_separator(c) || c == '\0';
     assert!(
         !name.is_empty() && name != "." && name != ".." && !name.contains(separator),
-        "Composite: {name:?} is no name of an item\n  help: an item is a folder in that of the checkpoint"
+        "Composite: {name:?} is not a valid item name\n  help: use a name without path separators; \
+         it becomes a subdirectory of the checkpoint"
     );
     assert!(
         !others.contains(&name),
-        "Composite: there are two items {name:?}\n  help: give each a name of its own"
+        "Composite: there are two items named {name:?}\n  help: use a different name for each \
+         item"
     );
     name.to_owned()
 }
@@ -133,7 +135,7 @@ impl<A: RestoreArgs> Named<A> {
     fn restore(self, reader: &ItemReader) -> Result<A::Item> {
         let item = reader.subfolder(&self.name)?;
         if !item.folder().is_dir() {
-            let help = "restore an item of a name that was saved";
+            let help = "use the name of a saved item";
             return Err(missing(reader, &self.name, help));
         }
         restore_checked(self.args, &item)
@@ -144,10 +146,10 @@ impl<A: RestoreArgs> Named<A> {
 pub(crate) fn missing(reader: &ItemReader, name: &str, help: &str) -> Error {
     let folder = reader.folder();
     if !folder.is_dir() {
-        return Error::format(folder, "there is no such checkpoint");
+        return Error::format(folder, "the checkpoint does not exist");
     }
     let there = match reader.subfolders() {
-        Ok(items) if items.is_empty() => "it has none".to_owned(),
+        Ok(items) if items.is_empty() => "it has no items".to_owned(),
         Ok(items) => format!("it has `{}`", items.join("`, `")),
         Err(error) => return error,
     };

@@ -107,7 +107,7 @@ impl<T: DeserializeOwned> RestoreArgs for IteratorRestore<T> {
         let Some((first, others)) = files.split_first() else {
             return Err(Error::format(
                 reader.folder(),
-                format!("holds no state of an iteration: `{mine}` is missing"),
+                format!("contains no iteration state: `{mine}` is missing"),
             ));
         };
         let state: Value = from_json(reader, first)?;
@@ -116,8 +116,9 @@ impl<T: DeserializeOwned> RestoreArgs for IteratorRestore<T> {
                 return Err(Error::format(
                     reader.folder(),
                     format!(
-                        "holds the states of {} processes, which stood at different places, and there \
-                         are {} now\n  help: restore with as many processes as saved it",
+                        "contains the states of {} processes at different positions, but there are \
+                         {} processes now\n  help: restore with the number of processes that saved \
+                         it",
                         files.len(),
                         process.count()
                     ),

@@ -142,7 +142,14 @@ impl<T: DeserializeOwned> RestoreArgs for JsonRestore<'_, T> {
 pub(super) fn from_json<T: DeserializeOwned>(reader: &ItemReader, file: &str) -> Result<T> {
     let bytes = reader.read(file)?;
     serde_json::from_slice(&bytes).map_err(|e| match reader.path(file) {
-        Ok(path) => Error::format(&path, format!("is not the JSON of this value: {e}\n  help: restore a value of the type that was saved; `serde_json::Value` takes any")),
+        Ok(path) => Error::format(
+            &path,
+            format!(
+                "is not JSON of the requested type: {e}\n  help: \
+                                                  restore a value of the saved type, or a \
+                                                  `serde_json::Value`, which accepts any JSON"
+            ),
+        ),
         Err(error) => error,
     })
 }

@@ -90,7 +90,7 @@ impl RestoreArgs for JaxRandomKeyRestore {
         let fail = |message: String| {
             Err(Error::format(
                 reader.folder(),
-                format!("{message}\n  help: restore the array itself with `ArrayRestore`"),
+                format!("{message}\n  help: use `ArrayRestore` to restore the array itself"),
             ))
         };
         let words = data.shape().last().copied();
@@ -98,13 +98,19 @@ impl RestoreArgs for JaxRandomKeyRestore {
             Some(name) => KeyImpl::ALL.into_iter().find(|g| g.name() == name),
             None => KeyImpl::ALL.into_iter().find(|g| Some(g.words()) == words),
         };
-        let name = metadata.generator.as_deref().unwrap_or("any generator");
+        let name = metadata
+            .generator
+            .as_deref()
+            .unwrap_or("any PRNG implementation");
         let Some(generator) = generator else {
-            return fail(format!("holds {}, which is no key of {name}", data.aval()));
+            return fail(format!(
+                "contains {}, which is not a key of {name}",
+                data.aval()
+            ));
         };
         if data.dtype() != DType::U32 || words != Some(generator.words()) {
             return fail(format!(
-                "holds {}, which is no key of {generator}",
+                "contains {}, which is not a key of {generator}",
                 data.aval()
             ));
         }

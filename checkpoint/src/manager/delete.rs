@@ -110,7 +110,7 @@ impl Background {
         let thread = std::thread::Builder::new().name("checkpoint delete".into());
         let thread = thread
             .spawn(work)
-            .map_err(|e| Error::io(&root, "get a thread that deletes", e))?;
+            .map_err(|e| Error::io(&root, "spawn the deletion thread", e))?;
         Ok(Background {
             paths: Some(paths),
             thread: Some(thread),

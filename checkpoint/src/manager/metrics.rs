@@ -74,9 +74,7 @@ impl Metrics {
     pub fn from_json(text: &str) -> Result<Metrics, String> {
         match serde_json::from_str(&quoted(text)) {
             Ok(Value::Object(map)) => Ok(Metrics(map)),
-            Ok(other) => Err(format!(
-                "metrics are an object with names, and this is {other}"
-            )),
+            Ok(other) => Err(format!("expected a JSON object of metrics, got {other}")),
             Err(e) => Err(e.to_string()),
         }
     }

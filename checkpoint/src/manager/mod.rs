@@ -211,7 +211,7 @@ fn prepare(
     } else if !root.is_dir() {
         return Err(Error::format(
             root,
-            "there is no such folder\n  help: make it, or leave `create` as it is",
+            "the directory does not exist\n  help: create it, or use `create(true)`, the default",
         ));
     }
     if options.cleanup_tmp_directories {
@@ -369,7 +369,8 @@ impl CheckpointManager {
             Some(step) => self.restore(step, args),
             None => Err(Error::format(
                 &self.root,
-                "there is no step to restore\n  help: ask for `latest_step` before, where a run may begin anew",
+                "there is no step to restore\n  help: check `latest_step()` first; it is `None` \
+                 for a new run",
             )),
         }
     }
@@ -420,9 +421,9 @@ fn reader(root: &Path, names: &StepNames, step: u64) -> Result<ItemReader> {
     let last = steps.iter().rev().take(10);
     let there: Vec<String> = last.map(|(step, _)| step.to_string()).collect();
     let there = match (there.len(), steps.len()) {
-        (0, _) => "there is none".to_owned(),
-        (n, m) if n < m => format!("the last ones are {}", there.join(", ")),
-        _ => format!("there are {}", there.join(", ")),
+        (0, _) => "there are no steps".to_owned(),
+        (n, m) if n < m => format!("the last steps are {}", there.join(", ")),
+        _ => format!("the steps are {}", there.join(", ")),
     };
     Err(Error::NoStep {
         folder: root.to_owned(),
@@ -439,7 +440,7 @@ fn restore_from<R: RestoreArgs>(reader: &ItemReader, args: R) -> Result<R::Item>
     if item.folder().is_dir() {
         return restore_checked(args, &item);
     }
-    let help = "items that have names are restored with a `Composite`";
+    let help = "use a `Composite` to restore named items";
     Err(missing(reader, DEFAULT_ITEM, help))
 }
 

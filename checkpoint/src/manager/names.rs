@@ -39,8 +39,8 @@ impl StepNames {
         let prefix = prefix.into();
         assert!(
             !prefix.contains(std::path::is_separator),
-            "StepNames::prefix: `{prefix}` names a folder\n  help: put the folder into the path of the \
-             manager"
+            "StepNames::prefix: `{prefix}` contains a path separator\n  help: include the \
+             directory in the path of the manager"
         );
         self.prefix = Some(prefix);
         self
@@ -54,7 +54,8 @@ impl StepNames {
     pub fn fixed_length(mut self, digits: usize) -> StepNames {
         assert!(
             (1..=20).contains(&digits),
-            "StepNames::fixed_length: {digits} digits\n  help: give 1 to 20; the greatest step has 20"
+            "StepNames::fixed_length: `digits` is {digits}, expected 1 to 20\n  help: pass at most \
+             20, the number of digits of the greatest step"
         );
         self.fixed_length = Some(digits);
         self

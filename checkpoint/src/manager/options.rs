@@ -117,8 +117,8 @@ impl CheckpointManagerOptions {
     pub fn save_interval_steps(mut self, interval: u64) -> Self {
         assert!(
             interval > 0,
-            "CheckpointManagerOptions::save_interval_steps: every 0 steps\n  help: give 1 at least; a \
-             manager that does not save is `read_only`"
+            "CheckpointManagerOptions::save_interval_steps: `interval` is 0\n  help: pass at least \
+             1, or use `read_only(true)` to save nothing"
         );
         self.save_interval_steps = interval;
         self
@@ -185,8 +185,8 @@ impl CheckpointManagerOptions {
     pub fn max_to_keep(mut self, n: usize) -> Self {
         assert!(
             n > 0,
-            "CheckpointManagerOptions::max_to_keep: 0 would not keep the step that is saved\n  help: keep \
-             1 at least"
+            "CheckpointManagerOptions::max_to_keep: `n` is 0, so the saved step would be \
+             deleted\n  help: pass at least 1"
         );
         self.max_to_keep = Some(n);
         self
@@ -200,8 +200,8 @@ impl CheckpointManagerOptions {
     pub fn keep_period(mut self, steps: u64) -> Self {
         assert!(
             steps > 0,
-            "CheckpointManagerOptions::keep_period: every 0 steps\n  help: give 1 at least; without \
-             `max_to_keep` all steps are kept"
+            "CheckpointManagerOptions::keep_period: `steps` is 0\n  help: pass at least 1; without \
+             `max_to_keep`, all steps are kept"
         );
         self.keep_period = Some(steps);
         self
@@ -260,8 +260,8 @@ impl CheckpointManagerOptions {
             let set = rules.iter().find(|(_, set)| *set);
             assert!(
                 set.is_none(),
-                "CheckpointManagerOptions: `preservation_policy` and `{}` are both set\n  help: put the \
-                 rule into the policy, with `AnyPreservationPolicy`",
+                "CheckpointManagerOptions: `preservation_policy` and `{}` are both set\n  help: \
+                 set only the policy; use `AnyPreservationPolicy` to combine rules",
                 set.map_or("", |(name, _)| name)
             );
             return policy.clone();
@@ -388,8 +388,8 @@ impl CheckpointManagerOptions {
         let set = self.todelete.as_ref().map(std::mem::discriminant);
         assert!(
             set.is_none_or(|set| set == other),
-            "CheckpointManagerOptions: `todelete_subdir` and `todelete_full_path` are both set\n  help: a \
-             step goes to one place; set one of them"
+            "CheckpointManagerOptions: `todelete_subdir` and `todelete_full_path` are both \
+             set\n  help: set only one of them"
         );
         self.todelete = Some(todelete);
     }
@@ -410,8 +410,8 @@ impl CheckpointManagerOptions {
     pub fn num_deletion_threads(mut self, threads: usize) -> Self {
         assert!(
             threads > 0,
-            "CheckpointManagerOptions::num_deletion_threads: 0 threads delete nothing\n  help: give 1 at \
-             least"
+            "CheckpointManagerOptions::num_deletion_threads: `threads` is 0\n  help: pass at least \
+             1"
         );
         self.num_deletion_threads = Some(threads);
         self

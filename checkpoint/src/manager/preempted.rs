@@ -53,7 +53,7 @@ impl Preempted {
             let thread = std::thread::Builder::new().name("checkpoint preemption".into());
             let spawned = thread.spawn(move || shared.watch(&meeting));
             if let Err(error) = &spawned {
-                tracing::error!(%error, "no thread can wait for the end of the program");
+                tracing::error!(%error, "failed to spawn the thread that watches for preemption");
             }
             spawned.ok()
         });
@@ -84,7 +84,8 @@ impl Shared {
             match told {
                 Ok(false) => continue,
                 Ok(true) => self.settle(meeting),
-                Err(error) => tracing::warn!(%error, "the end of the program cannot be agreed on"),
+                Err(error) => tracing::warn!(%error, "the processes could not agree on the last \
+                                                      step"),
             }
             return;
         }
@@ -96,7 +97,7 @@ impl Shared {
         match meeting.exchange("progress", progress.asked) {
             Ok(all) => progress.end = Some(all.into_iter().max().unwrap_or(0) + 1),
             Err(error) => {
-                tracing::warn!(%error, "the end of the program cannot be agreed on");
+                tracing::warn!(%error, "the processes could not agree on the last step");
                 progress.end = Some(progress.asked + 1);
             }
         }

@@ -30,7 +30,7 @@ pub(super) fn read(root: &Path) -> Result<Option<Map<String, Value>>> {
         return Ok(None);
     };
     let metadata: RootMetadata = serde_json::from_slice(&bytes)
-        .map_err(|e| Error::format(&path, format!("is no metadata of a run: {e}")))?;
+        .map_err(|e| Error::format(&path, format!("is not valid run metadata: {e}")))?;
     Ok(Some(metadata.custom_metadata))
 }
 

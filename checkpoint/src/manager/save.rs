@@ -144,7 +144,7 @@ impl CheckpointManager {
         if tracks_best && options.metrics.is_none() {
             tracing::warn!(
                 step,
-                "a step is saved without metrics, and the best are kept"
+                "a step is saved without metrics, but `best_fn` needs them to rank steps"
             );
         }
         let written = options.metrics.as_ref().filter(|_| tracks_best);
@@ -159,8 +159,8 @@ impl CheckpointManager {
             let path = self.step_path(step);
             return Err(Error::format(
                 &path,
-                "is not saved, the step is there already\n  help: save a later step, or delete this one \
-                 before",
+                "the step already exists; nothing was saved\n  help: save a later step, or delete \
+                 this one first",
             ));
         }
         let change = self.change(step, options.metrics)?;
@@ -191,8 +191,8 @@ impl CheckpointManager {
         let kept = self.preservation.should_preserve(&after);
         assert!(
             kept.len() == after.len(),
-            "PreservationPolicy::should_preserve: {} answers for {} checkpoints\n  help: return one for \
-             each",
+            "PreservationPolicy::should_preserve: returned {} answers for {} checkpoints\n  help: \
+             return one `bool` per checkpoint",
             kept.len(),
             after.len()
         );
@@ -242,7 +242,8 @@ impl CheckpointManager {
             return Err(self.reader(step).err().unwrap_or_else(|| {
                 Error::format(
                     &path,
-                    "is a step that the manager does not know\n  help: `reload` reads the steps again",
+                    "the manager does not know this step\n  help: use `reload` to read the steps \
+                     again",
                 )
             }));
         }
@@ -320,8 +321,8 @@ fn step_items<'a>(
     if let Some(metrics) = metrics {
         assert!(
             items.iter().all(|(name, _)| *name != steps::METRICS),
-            "CheckpointManager::save: an item `{}` beside the metrics of the step\n  help: give the \
-             item another name",
+            "CheckpointManager::save: the item name `{}` is reserved for the metrics of the \
+             step\n  help: use another name for the item",
             steps::METRICS
         );
         items.push((steps::METRICS, metrics));

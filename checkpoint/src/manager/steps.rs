@@ -85,8 +85,8 @@ pub(super) fn damage(root: &Path, names: &StepNames, step: u64) -> Result<Option
 fn warn_of_others(root: &Path, names: &StepNames, committed: &[(u64, PathBuf)]) -> Result<()> {
     let last = committed.last().map(|(step, _)| *step);
     let instead = match last {
-        Some(last) => format!("the last step that counts is {last}"),
-        None => "no step counts".to_owned(),
+        Some(last) => format!("the last valid step is {last}"),
+        None => "there is no valid step".to_owned(),
     };
     for (step, path) in names.find_all(root)? {
         if committed.iter().any(|(other, _)| *other == step) {
@@ -96,11 +96,15 @@ fn warn_of_others(root: &Path, names: &StepNames, committed: &[(u64, PathBuf)]) 
         let path = path.display();
         match state {
             CommitState::Damaged(why) => warn_loudly(&format!(
-                "{path}: step {step} is ignored: {why}; {instead}\n  help: the save was interrupted at \
-                 its last moment, or the file was damaged; `ramie ckpt verify` compares the others"
+                "{path}: step {step} is ignored: {why}; {instead}\n  help: the save was \
+                 interrupted at the last moment, or the file was damaged; use `ramie ckpt verify` \
+                 to check the other steps"
             )),
             _ if last < Some(step) => {
-                tracing::warn!("{path}: step {step} is ignored: its save has not ended; {instead}");
+                tracing::warn!(
+                    "{path}: step {step} is ignored: its save is not complete; \
+                                {instead}"
+                );
             }
             _ => {}
         }
@@ -140,7 +144,8 @@ pub(super) fn load(
         // A step exists even if its metadata cannot be read; policies then do without it.
         let metrics = read_metrics(&path).unwrap_or_else(|error| {
             warn_loudly(&format!(
-                "{error}\n  step {step} has no metrics for policies, and the best step is unknown"
+                "{error}\n  policies see step {step} without metrics, and the best step is \
+                 unknown"
             ));
             None
         });
@@ -199,8 +204,8 @@ pub(super) fn metrics_of(file: &Path, bytes: &[u8]) -> Result<Metrics> {
         Error::format(
             file,
             format!(
-                "holds no metrics: {e}\n  help: the file is damaged; `delete` the step, or restore one \
-                 by its number"
+                "does not contain metrics: {e}\n  help: the file is damaged; `delete` the step, or \
+                 restore a step by number"
             ),
         )
     })

@@ -28,7 +28,7 @@ impl fmt::Display for Kind {
         f.write_str(match self {
             Kind::Manifest => "the manifest",
             Kind::Node => "the node",
-            Kind::VersionNode => "the node of versions",
+            Kind::VersionNode => "the version node",
         })
     }
 }
@@ -74,7 +74,7 @@ pub(super) fn decode<T>(
         .rfold(0, |n, b| n << 8 | u64::from(*b));
     if length != bytes.len() as u64 {
         let got = bytes.len();
-        return Err(failed(format!("has {got} bytes, and should have {length}")));
+        return Err(failed(format!("has {got} bytes, expected {length}")));
     }
     let (sealed, sum) = bytes.split_at(bytes.len() - TAIL);
     if crc32c::crc32c(sealed).to_le_bytes() != sum {
@@ -84,7 +84,7 @@ pub(super) fn decode<T>(
     let codec = cursor
         .varint_up_to(0, "the version")
         .and_then(|_| cursor.varint_up_to(1, "the compression"))
-        .map_err(|bad| failed(format!("has a head that is not known: {}", bad.message)))?;
+        .map_err(|bad| failed(format!("has an unknown header: {}", bad.message)))?;
     let start = sealed.len() - cursor.remaining();
     let content = match codec {
         0 => Cow::Borrowed(&sealed[start..]),
@@ -98,7 +98,7 @@ pub(super) fn decode<T>(
             format!("{kind}, at byte {at}: {}", bad.message)
         }
         _ => failed(format!(
-            "is wrong at byte {} of its content: {}",
+            "is invalid at byte {} of its contents: {}",
             bad.at, bad.message
         )),
     })
@@ -114,11 +114,11 @@ fn inflate(frame: &[u8], limit: usize) -> Result<Vec<u8>, String> {
     let read = decoder.by_ref().take(most).read_to_end(&mut content);
     read.map_err(failed)?;
     if content.len() > limit {
-        return Err(format!("has a content of more than {limit} bytes"));
+        return Err(format!("has contents of more than {limit} bytes"));
     }
     match decoder.finish().len() {
         0 => Ok(content),
-        more => Err(format!("has {more} bytes after its compressed content")),
+        more => Err(format!("has {more} bytes after its compressed contents")),
     }
 }
 
@@ -175,7 +175,7 @@ mod tests {
         let error = read(&block).unwrap_err();
         assert_eq!(
             error,
-            "the node at byte 100 has a content of more than 1000 bytes"
+            "the node at byte 100 has contents of more than 1000 bytes"
         );
     }
 
@@ -192,7 +192,7 @@ mod tests {
         );
         assert_eq!(
             wrong(Compression::Zstd { level: 1 }),
-            "the manifest at byte 100 is wrong at byte 1 of its content: 2 bytes are left over"
+            "the manifest at byte 100 is invalid at byte 1 of its contents: 2 bytes are left over"
         );
     }
 }

@@ -37,7 +37,7 @@ impl<'a> Cursor<'a> {
     pub fn take(&mut self, length: usize) -> Decoded<&'a [u8]> {
         let room = self.remaining();
         if length > room {
-            return self.bad(format!("{length} bytes are due, and {room} are left"));
+            return self.bad(format!("expected {length} bytes, but {room} are left"));
         }
         let taken = &self.bytes[self.at..self.at + length];
         self.at += length;
@@ -89,7 +89,7 @@ impl<'a> Cursor<'a> {
         let count = self.varint_up_to(most as u64, what)? as usize;
         let room = self.remaining();
         if count.saturating_mul(least) > room {
-            return self.bad(format!("{what} is {count}, and {room} bytes are left"));
+            return self.bad(format!("{what} is {count}, but {room} bytes are left"));
         }
         Ok(count)
     }
@@ -149,7 +149,7 @@ mod tests {
         let error = error.unwrap_err();
         assert_eq!(
             (error.at, &*error.message),
-            (2, "the count is 200, and 1 bytes are left")
+            (2, "the count is 200, but 1 bytes are left")
         );
     }
 }

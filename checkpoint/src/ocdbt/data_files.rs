@@ -42,7 +42,7 @@ pub(super) fn read_table(
         let (shared, base_length) = (shared[i], bases[i]);
         let length = shared + own[i];
         if shared > path.len() || length > room || base_length > length {
-            return cursor.bad(format!("the path of file {i} has impossible lengths"));
+            return cursor.bad(format!("the path of file {i} has invalid lengths"));
         }
         if shared > base_length.min(base_before) && base_length != base_before {
             return cursor.bad(format!("file {i} shares more than its base path"));
@@ -55,7 +55,7 @@ pub(super) fn read_table(
         }
         let text = |bytes| match std::str::from_utf8(bytes) {
             Ok(text) => Ok(text),
-            Err(_) => cursor.bad(format!("the path of file {i} is no UTF-8")),
+            Err(_) => cursor.bad(format!("the path of file {i} is not UTF-8")),
         };
         let same = i > 0 && base_length == base_before && shared >= base_length;
         let base: Arc<str> = match files.last() {

@@ -157,8 +157,8 @@ impl Database {
             return Err(Error::format(
                 database.folder(),
                 format!(
-                    "the database has no version {generation}\n  help: `Database::versions` lists \
-                     those that it has"
+                    "the database has no version {generation}\n  help: list the versions with \
+                     `Database::versions`"
                 ),
             ));
         };
@@ -421,7 +421,10 @@ impl Database {
             let (length, offset) = (location.length, location.offset);
             return Err(Error::format(
                 &path(),
-                format!("{kind} at byte {offset} has {length} bytes, and {limit} are allowed"),
+                format!(
+                    "{kind} at byte {offset} has {length} bytes, but at most {limit} are \
+                         allowed"
+                ),
             ));
         }
         let mut bytes = vec![0; location.length as usize];

@@ -109,7 +109,7 @@ impl Files {
         if relative.is_empty() || !Path::new(&relative).components().all(normal) {
             return Err(Error::format(
                 &self.folder,
-                format!("the database has data at `{relative}`, which is no path below it"),
+                format!("the database refers to `{relative}`, which is not a path below it"),
             ));
         }
         let failed = |e| Error::io(&path, "be read", e);
@@ -136,7 +136,7 @@ impl Files {
             return Err(Error::format(
                 &open.path,
                 format!(
-                    "has {} bytes, and should have {} at byte {}: it was cut short",
+                    "has {} bytes, but should have {} at byte {}: it was truncated",
                     open.length, location.length, location.offset
                 ),
             ));

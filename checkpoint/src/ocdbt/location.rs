@@ -25,7 +25,10 @@ impl Location {
                 offset,
                 length,
             }),
-            _ => cursor.bad(format!("{length} bytes from {offset} are beyond any file")),
+            _ => cursor.bad(format!(
+                "{length} bytes at offset {offset} exceed the maximum size of \
+                                     a file"
+            )),
         }
     }
 }
@@ -40,7 +43,10 @@ pub(super) fn read_files<'f>(
         let number = cursor.varint()?;
         match files.get(usize::try_from(number).unwrap_or(usize::MAX)) {
             Some(file) => Ok(file),
-            None => cursor.bad(format!("file {number} of {} is meant", files.len())),
+            None => cursor.bad(format!(
+                "file index {number} is out of range of {} files",
+                files.len()
+            )),
         }
     };
     (0..count).map(one).collect()
@@ -70,7 +76,7 @@ pub(super) fn read_present(
     count: usize,
 ) -> Decoded<Vec<Location>> {
     let all: Option<_> = read_locations(cursor, files, count)?.into_iter().collect();
-    all.map_or_else(|| cursor.bad("a node's place is missing"), Ok)
+    all.map_or_else(|| cursor.bad("a node's location is missing"), Ok)
 }
 
 /// Writes locations.

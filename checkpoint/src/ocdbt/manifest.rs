@@ -40,7 +40,7 @@ impl Config {
         let decoded = cursor.varint_up_to(most, "the limit of nodes")?;
         let arity = cursor.byte()?;
         if !(1..=ARITY_LOG2).contains(&arity) {
-            return cursor.bad(format!("nodes of versions have an arity of 2^{arity}"));
+            return cursor.bad(format!("version nodes have an arity of 2^{arity}"));
         }
         let compression = match cursor.varint_up_to(1, "the compression")? {
             0 => Compression::None,
@@ -135,7 +135,7 @@ impl Manifest {
             return Err(Error::format(&path, "belongs to another database"));
         }
         if versions.config.numbered {
-            return Err(Error::format(&path, "holds no versions"));
+            return Err(Error::format(&path, "contains no versions"));
         }
         Ok(versions)
     }
@@ -147,7 +147,8 @@ fn open(path: &Path) -> Result<Manifest> {
     let file = files::open(path).map_err(|e| match e.kind() {
         io::ErrorKind::NotFound => Error::format(
             path,
-            "is not there: the folder holds no OCDBT database, or its writing never ended",
+            "does not exist: the directory contains no OCDBT database, or its writing never \
+             finished",
         ),
         _ => unreadable(path, e),
     })?;

@@ -110,11 +110,11 @@ impl Keys {
         let mut last = Vec::new();
         for i in 0..count {
             if shared[i] > last.len() || shared[i] + own[i] > LONGEST_KEY {
-                return cursor.bad(format!("key {i} has impossible lengths"));
+                return cursor.bad(format!("key {i} has invalid lengths"));
             }
             let rest = cursor.take(own[i])?;
             if i > 0 && last[shared[i]..] >= *rest {
-                return cursor.bad(format!("key {i} is not after the one before"));
+                return cursor.bad(format!("key {i} is not after the previous one"));
             }
             last.truncate(shared[i]);
             last.extend_from_slice(rest);
@@ -184,7 +184,7 @@ impl Node {
             let lengths = cursor.varints(count)?;
             let kinds = cursor.take(count)?;
             if let Some(kind) = kinds.iter().find(|&&kind| kind > 1) {
-                return cursor.bad(format!("a value is of kind {kind}"));
+                return cursor.bad(format!("a value has the unknown kind {kind}"));
             }
             let outside = kinds.iter().filter(|&&kind| kind == 1).count();
             let mut files = read_files(cursor, &files, outside)?.into_iter();

@@ -49,7 +49,7 @@ pub(super) fn read_roots(
 ) -> Decoded<Vec<Root>> {
     let count = cursor.count(1 << arity_log2, 15, "the number of versions")?;
     if count == 0 {
-        return cursor.bad("there is no version");
+        return cursor.bad("there are no versions");
     }
     let generations = cursor.varints(count)?;
     ascending(cursor, &generations)?;
@@ -93,7 +93,7 @@ pub(super) fn read_top(cursor: &mut Cursor<'_>, files: &[DataFile]) -> Decoded<V
         versions.height = *height;
     }
     if all.iter().any(|v| v.height == 0) || all.windows(2).any(|p| p[0].height <= p[1].height) {
-        return cursor.bad("heights of nodes of versions do not go down to 1");
+        return cursor.bad("the version tree's node heights do not decrease to 1");
     }
     Ok(all)
 }
@@ -104,7 +104,7 @@ fn read_subtrees(
     files: &[DataFile],
     most: usize,
 ) -> Decoded<Vec<Versions>> {
-    let count = cursor.count(most, 13, "the number of nodes of versions")?;
+    let count = cursor.count(most, 13, "the number of version nodes")?;
     let generations = cursor.varints(count)?;
     ascending(cursor, &generations)?;
     let locations = read_present(cursor, files, count)?;

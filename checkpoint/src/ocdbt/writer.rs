@@ -122,15 +122,16 @@ impl Writer {
         let inline = options.max_inline_value_bytes;
         assert!(
             inline as usize <= LARGEST_INLINE,
-            "ocdbt::Writer::create: max_inline_value_bytes is {inline}, and nodes hold values of at \
-             most {LARGEST_INLINE} bytes\n  help: leave it at 1024"
+            "ocdbt::Writer::create: max_inline_value_bytes is {inline}, but nodes store values of \
+             at most {LARGEST_INLINE} bytes\n  help: use the default of 1024"
         );
         let manifest = home.path().join(manifest::NAME);
         let there = manifest.try_exists();
-        if there.map_err(|e| Error::io(&manifest, "be looked for", e))? {
+        if there.map_err(|e| Error::io(&manifest, "be accessed", e))? {
             return Err(Error::format(
                 &manifest,
-                "is there already: databases are written once\n  help: write to another folder",
+                "already exists; databases cannot be overwritten\n  help: write to another \
+                 directory",
             ));
         }
         Ok(Writer {
@@ -187,8 +188,8 @@ impl Writer {
         let length = key.len();
         assert!(
             length <= LONGEST_KEY,
-            "ocdbt::Writer::put: the key has {length} bytes, and keys have at most {LONGEST_KEY}\n  \
-             help: shorten the names in the tree"
+            "ocdbt::Writer::put: the key has {length} bytes, but keys have at most \
+             {LONGEST_KEY}\n  help: shorten the names in the tree"
         );
         let length: usize = parts.iter().map(|part| part.len()).sum();
         let value = if length <= self.config.max_inline_value_bytes as usize {
@@ -230,8 +231,8 @@ impl Writer {
         let plain = !name.is_empty() && !name.contains(['/', '\\']) && name != "." && name != "..";
         assert!(
             plain,
-            "ocdbt::Writer::include: `{name}` is not the name of a folder\n  help: name a folder \
-             that is directly in the database's"
+            "ocdbt::Writer::include: `{name}` is not the name of a directory\n  help: pass the \
+             name of a direct subdirectory of the database"
         );
         let database = Database::open(self.folder().join(name))?;
         for entry in Entry::new(&database, b"") {
@@ -248,7 +249,10 @@ impl Writer {
                 let key = key.escape_ascii();
                 return Err(Error::format(
                     database.folder(),
-                    format!("has another value for `{key}` than the database that it is added to"),
+                    format!(
+                        "has a different value for `{key}` than the database to which it is \
+                             added"
+                    ),
                 ));
             }
             self.state().entries.insert(key, value);
@@ -313,7 +317,7 @@ impl Writer {
         if state.failed {
             return Err(Error::format(
                 self.home.path(),
-                "the database is not complete: a value could not be written",
+                "the database is incomplete: a value could not be written",
             ));
         }
         for output in state.idle {

@@ -180,7 +180,10 @@ impl RestoreArgs for ArrayRestore {
             Some(array) => Ok(array.clone()),
             None => Err(crate::Error::tree(
                 Some(reader.folder()),
-                format!("the checkpoint has no array `{ARRAY}`, so it is not a single one"),
+                format!(
+                    "the checkpoint has no array `{ARRAY}`, so it is not that of a single \
+                         array"
+                ),
             )),
         }
     }

@@ -50,7 +50,7 @@ pub(super) fn to_json(arrays: Vec<ArrayMetadata>) -> Result<Vec<u8>> {
 
 pub(super) fn from_json(path: &Path, bytes: &[u8]) -> Result<Vec<ArrayMetadata>> {
     let file: FileJson = serde_json::from_slice(bytes)
-        .map_err(|e| Error::format(path, format!("is no list of metadata of arrays: {e}")))?;
+        .map_err(|e| Error::format(path, format!("is not a valid list of array metadata: {e}")))?;
     let entries = file.array_metadatas.into_iter();
     Ok(entries.map(|entry| entry.array_metadata).collect())
 }

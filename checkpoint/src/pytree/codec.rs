@@ -112,7 +112,7 @@ impl Codec {
             Codec::Plain => {
                 if encoded.len() != out.len() {
                     let (n, m) = (encoded.len(), out.len());
-                    return Err(format!("has {n} bytes, and the chunk {m}"));
+                    return Err(format!("has {n} bytes, but the chunk has {m}"));
                 }
                 out.copy_from_slice(encoded);
                 Ok(())
@@ -123,7 +123,7 @@ impl Codec {
                     .map_err(|e| format!("cannot be decompressed: {e}"))?;
                 match n == out.len() {
                     true => Ok(()),
-                    false => Err(format!("has {n} bytes, and the chunk {}", out.len())),
+                    false => Err(format!("has {n} bytes, but the chunk has {}", out.len())),
                 }
             }
             Codec::Chain(chain) => chain.decode(encoded, chunk, out),
@@ -162,7 +162,7 @@ impl Chain {
             .map_err(|e| format!("cannot be decoded: {e}"))?;
         if decoded.len() != out.len() {
             let (n, m) = (decoded.len(), out.len());
-            return Err(format!("has {n} bytes, and the chunk {m}"));
+            return Err(format!("has {n} bytes, but the chunk has {m}"));
         }
         out.copy_from_slice(&decoded);
         Ok(())
@@ -190,7 +190,7 @@ impl Parts {
             }
             if start.checked_add(length).is_none_or(|end| end > all) {
                 return Err(format!(
-                    "has {all} bytes, and a part of {length} bytes at byte {start}"
+                    "has {all} bytes, but a part of {length} bytes at byte {start}"
                 ));
             }
         }
@@ -227,7 +227,7 @@ impl Step {
             "bytes" | "endian" => match settings["endian"].as_str() {
                 Some("big") => Ok(Step::Bytes { big: true }),
                 Some("little") | None => Ok(Step::Bytes { big: false }),
-                Some(other) => Err(format!("`{other}` is no order of bytes")),
+                Some(other) => Err(format!("`{other}` is not a byte order")),
             },
             "zstd" => Ok(Step::Zstd),
             "crc32c" => Ok(Step::Crc32c),
@@ -246,13 +246,13 @@ impl Step {
                     location: match settings["index_location"].as_str() {
                         Some("start") => ShardingIndexLocation::Start,
                         Some("end") | None => ShardingIndexLocation::End,
-                        Some(other) => return Err(format!("`{other}` is no place of an index")),
+                        Some(other) => return Err(format!("`{other}` is not an index location")),
                     },
                 }))
             }
             other => Err(format!(
-                "the codec `{other}` is not known\n  help: it can be read with zarr of Python, and \
-                 saved again without"
+                "the codec `{other}` is not supported\n  help: read the array with Python's zarr \
+                 and save it without this codec"
             )),
         }
     }
@@ -264,23 +264,26 @@ impl Sharding {
         let (part, n) = (&self.part, chunk.len());
         if part.len() != n {
             return Err(format!(
-                "parts of shape {part:?} in chunks of {n} dimensions"
+                "parts have shape {part:?}, but chunks have {n} dimensions"
             ));
         }
         let (mut counts, mut all) = (Vec::with_capacity(n), 1u64);
         for (outer, inner) in chunk.iter().zip(part) {
             if *inner == 0 || outer % inner != 0 {
-                return Err(format!("chunks of {chunk:?} have no parts of {part:?}"));
+                return Err(format!(
+                    "chunks of shape {chunk:?} are not divisible into parts of \
+                                    shape {part:?}"
+                ));
             }
             let along = outer / inner;
             let more = all.checked_mul(along as u64);
-            all = more.ok_or("more parts than counted")?;
+            all = more.ok_or("the number of parts overflows")?;
             counts.push(along);
         }
         // The size of the index must follow from the number of parts.
         let plain = |step: &Step| matches!(step, Step::Bytes { .. } | Step::Crc32c);
         if !self.index.iter().all(plain) {
-            return Err("the index of sharding_indexed is compressed".into());
+            return Err("a compressed index of sharding_indexed is not supported".into());
         }
         let codec = ShardingCodec::new(
             nonzero(part)?,
@@ -311,7 +314,7 @@ fn chain(steps: &[Step]) -> Result<CodecChain, String> {
         after.push(match step {
             Step::Zstd => Arc::new(Bounded),
             Step::Crc32c => Arc::new(Crc32cCodec::new()),
-            _ => return Err("`bytes` is there twice".into()),
+            _ => return Err("`bytes` occurs twice".into()),
         });
     }
     Ok(CodecChain::new(Vec::new(), Arc::new(first), after))

@@ -98,7 +98,7 @@ pub(super) fn parts(dict: &StateDict) -> Result<Vec<Part>> {
         let what = dict.describe();
         return Err(Error::tree(
             None,
-            format!("{what} has no name\n  help: save one array with `ArraySave`"),
+            format!("{what} has no name\n  help: use `ArraySave` to save a single array"),
         ));
     }
     let mut parts = Vec::new();
@@ -140,8 +140,8 @@ fn collect(dict: &StateDict, path: &mut Vec<KeyPart>, parts: &mut Vec<Part>) -> 
             return Err(Error::tree(
                 None,
                 format!(
-                    "`{name}` is bytes, which Orbax's layout does not have\n  help: save them as an \
-                     array of u8"
+                    "`{name}` is bytes, which Orbax's format does not support\n  help: save them \
+                     as an array of u8"
                 ),
             ));
         }

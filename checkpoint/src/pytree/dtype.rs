@@ -67,7 +67,7 @@ pub(super) fn from_stored(dtype: DType, bytes: &mut [u8]) -> Result<(), String> 
     match dtype {
         DType::Bool => match bytes.iter().position(|b| *b > 1) {
             Some(i) => Err(format!(
-                "element {i} is {}, and a truth value is 0 or 1",
+                "element {i} is {}, but a boolean is 0 or 1",
                 bytes[i]
             )),
             None => Ok(()),

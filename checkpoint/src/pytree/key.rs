@@ -78,9 +78,9 @@ impl KeyPath {
             DICTIONARY => Ok(KeyPart::Name(part.key)),
             SEQUENCE => match part.key.parse() {
                 Ok(index) => Ok(KeyPart::Index(index)),
-                Err(_) => Err(format!("{:?} is no place in a sequence", part.key)),
+                Err(_) => Err(format!("{:?} is not an index in a sequence", part.key)),
             },
-            other => Err(format!("{other} is no type of keys, which is 1 or 2")),
+            other => Err(format!("{other} is not a key type; expected 1 or 2")),
         };
         Ok(KeyPath(
             parts.into_iter().map(part).collect::<Result<_, _>>()?,

@@ -107,15 +107,17 @@ impl Layout {
             Zarr::V2 => Layout::parse_v2(bytes),
             Zarr::V3 => Layout::parse_v3(bytes),
         };
-        let layout = layout.map_err(|e| format!("is no metadata of an array: {e}"))?;
+        let layout = layout.map_err(|e| format!("is not valid array metadata: {e}"))?;
         let Layout { shape, chunk, .. } = &layout;
         if shape.len() > MOST_DIMENSIONS || shape.len() != chunk.len() {
             let (n, m) = (shape.len(), chunk.len());
-            return Err(format!("{n} dimensions in chunks of {m}"));
+            return Err(format!(
+                "the array has {n} dimensions, but its chunks have {m}"
+            ));
         }
         let countable = |shape| bytes_of(shape, layout.dtype).is_some();
         if chunk.contains(&0) || !countable(shape) || !countable(chunk) {
-            return Err(format!("no array has shape {shape:?} in chunks {chunk:?}"));
+            return Err(format!("shape {shape:?} in chunks {chunk:?} is invalid"));
         }
         Ok(layout)
     }
@@ -125,18 +127,18 @@ impl Layout {
         let metadata: ArrayMetadataV2 = serde_json::from_slice(bytes).map_err(text)?;
         let name = metadata.dtype.to_string();
         let (dtype, big) =
-            from_zarr2(&name).ok_or_else(|| format!("the element type `{name}` is not known"))?;
+            from_zarr2(&name).ok_or_else(|| format!("the dtype `{name}` is not supported"))?;
         let zstd = match metadata.compressor.as_ref().map(|c| c.id().to_owned()) {
             None => false,
             Some(id) if id == "zstd" => true,
-            Some(id) => return Err(format!("the compressor `{id}` is not known")),
+            Some(id) => return Err(format!("the compressor `{id}` is not supported")),
         };
         let order = serde_json::to_value(metadata.order).map_err(text)?;
         if order != "C" {
-            return Err(format!("the order of elements is {order}, and not C"));
+            return Err(format!("the element order is {order}, expected C"));
         }
         if metadata.filters.is_some_and(|f| !f.is_empty()) {
-            return Err("filters are not known".into());
+            return Err("filters are not supported".into());
         }
         let separator = serde_json::to_value(metadata.dimension_separator).map_err(text)?;
         let chunk: Vec<u64> = metadata.chunks.iter().map(|n| n.get()).collect();
@@ -159,10 +161,10 @@ impl Layout {
         let metadata: ArrayMetadataV3 = serde_json::from_slice(bytes).map_err(text)?;
         let name = metadata.data_type.name();
         let dtype =
-            from_zarr3(name).ok_or_else(|| format!("the element type `{name}` is not known"))?;
+            from_zarr3(name).ok_or_else(|| format!("the dtype `{name}` is not supported"))?;
         let grid = metadata.chunk_grid.name();
         if grid != "regular" || !metadata.storage_transformers.is_empty() {
-            return Err(format!("chunks in a grid `{grid}` that is not known"));
+            return Err(format!("the chunk grid `{grid}` is not supported"));
         }
         let grid = serde_json::to_value(&metadata.chunk_grid).map_err(text)?;
         let chunk = &grid["configuration"]["chunk_shape"];
@@ -171,7 +173,7 @@ impl Layout {
         let begins_with_c = match metadata.chunk_key_encoding.name() {
             "default" => true,
             "v2" => false,
-            other => return Err(format!("the names `{other}` of chunks are not known")),
+            other => return Err(format!("the chunk key encoding `{other}` is not supported")),
         };
         let keys = serde_json::to_value(&metadata.chunk_key_encoding).map_err(text)?;
         let separator = match keys["configuration"]["separator"].as_str() {
@@ -179,7 +181,7 @@ impl Layout {
             Some("/") => '/',
             None if begins_with_c => '/',
             None => '.',
-            Some(other) => return Err(format!("`{other}` is no separator of names")),
+            Some(other) => return Err(format!("`{other}` is not a separator of chunk keys")),
         };
         if chunk.contains(&0) {
             return Err("chunks have a size of 0".into());
@@ -330,7 +332,7 @@ impl Iterator for Cells {
 
 /// Converts sizes to `usize`.
 fn sizes(shape: &[u64]) -> Result<Vec<usize>, String> {
-    let size = |n: &u64| usize::try_from(*n).map_err(|_| format!("a size of {n}"));
+    let size = |n: &u64| usize::try_from(*n).map_err(|_| format!("the size {n} is too large"));
     shape.iter().map(size).collect()
 }
 

@@ -141,8 +141,8 @@ fn make(request: &Request, mut parts: Vec<Part>) -> Result<Array> {
             return Err(Error::tree(
                 None,
                 format!(
-                    "`{}`: the tree has {}, the checkpoint the number {number:?}\n  help: \
-                     `allow_lossy_casts(true)` or `cast` converts it with loss",
+                    "`{}`: the tree has {}, the checkpoint has the number {number:?}\n  help: use \
+                     `allow_lossy_casts(true)` or `cast` to convert it with loss",
                     request.name, request.dtype
                 ),
             ));

@@ -212,8 +212,13 @@ impl<T: Tree> RestoreArgs for PyTreeRestore<'_, T> {
         let source = Source::open(reader)?;
         let Some(target) = self.target else {
             let state = self.everything(&source)?;
-            return as_tree(state)
-                .ok_or_else(|| Error::tree(Some(reader.folder()), "only a State needs no target"));
+            return as_tree(state).ok_or_else(|| {
+                Error::tree(
+                    Some(reader.folder()),
+                    "only a `State` can be restored \
+                                                                   without a target",
+                )
+            });
         };
         let arrays = self.like_target(&source, target)?;
         Ok(tree::with_leaves(target, arrays))
@@ -410,8 +415,8 @@ impl<T: Tree> PyTreeRestore<'_, T> {
             return Err(Error::tree(
                 Some(folder),
                 format!(
-                    "`{name}`: the transform made {got}, and the tree has {expected}\n  help: the \
-                     function of a transform returns an array of the target's shape"
+                    "`{name}`: the transform returned {got}, but the tree has {expected}\n  help: \
+                     return an array of the target's shape from the transform"
                 ),
             ));
         }
@@ -421,9 +426,9 @@ impl<T: Tree> PyTreeRestore<'_, T> {
             return Err(Error::tree(
                 Some(folder),
                 format!(
-                    "`{name}`: the transform made {got}, which does not fit into {expected} without \
-                     loss\n  help: convert it in the transform with `astype`, or set \
-                     `allow_lossy_casts(true)`"
+                    "`{name}`: the transform returned {got}, which cannot be converted to \
+                     {expected} without loss\n  help: convert it in the transform with `astype`, \
+                     or use `allow_lossy_casts(true)`"
                 ),
             ));
         }
@@ -478,7 +483,7 @@ impl Differences<'_> {
             false => format!(" at `{original}`"),
         };
         let tree = tree.strong();
-        let line = format!("`{name}`: the tree has {tree}, the checkpoint nothing{named}");
+        let line = format!("`{name}`: the tree has {tree}, the checkpoint has nothing{named}");
         self.lines.push(line);
         self.missing = true;
     }
@@ -488,14 +493,14 @@ impl Differences<'_> {
             return;
         }
         let saved = described(layout);
-        let line = format!("`{name}`: the tree has nothing, the checkpoint {saved}");
+        let line = format!("`{name}`: the tree has nothing, the checkpoint has {saved}");
         self.lines.push(line);
         self.missing = true;
     }
 
     fn shape(&mut self, name: &str, request: &Request, tree: Aval) {
         let (saved, tree) = (described(&request.layout), tree.strong());
-        let line = format!("`{name}`: the tree has {tree}, the checkpoint {saved}");
+        let line = format!("`{name}`: the tree has {tree}, the checkpoint has {saved}");
         self.lines.push(line);
         self.shapes = true;
     }
@@ -503,7 +508,8 @@ impl Differences<'_> {
     fn lossy(&mut self, name: &str, request: &Request, tree: Aval) {
         let (saved, tree) = (described(&request.layout), tree.strong());
         let line = format!(
-            "`{name}`: the tree has {tree}, the checkpoint {saved}, which does not fit without loss"
+            "`{name}`: the tree has {tree}, the checkpoint has {saved}, which cannot be converted \
+             without loss"
         );
         self.lines.push(line);
         self.lossy = true;
@@ -513,7 +519,7 @@ impl Differences<'_> {
         if self.lines.is_empty() && !self.optimizers {
             return Ok(());
         }
-        let mut message = String::from("the checkpoint does not fit the tree");
+        let mut message = String::from("the checkpoint does not match the tree");
         if let Some(optimizer) = self.optimizer.filter(|_| self.optimizers) {
             message.push_str(&optimizer.lines());
         }
@@ -523,21 +529,21 @@ impl Differences<'_> {
         let helps = [
             (
                 self.optimizers,
-                "to continue with another optimizer, keep the tree's state of it: \
+                "to continue with another optimizer, keep the tree's optimizer state: \
                  `PyTreeRestore::new(&target).placeholder(\"opt_state\")`",
             ),
             (
                 self.missing,
-                "`partial_restore` leaves out what the tree does not have, `transform` finds arrays \
-                 under other names or keeps the tree's",
+                "use `partial_restore(true)` to ignore arrays that the tree does not have, or \
+                 `transform` to read arrays from other names or keep the tree's",
             ),
             (
                 self.lossy,
-                "`allow_lossy_casts(true)` or `cast` converts element types with loss",
+                "use `allow_lossy_casts(true)` or `cast` to convert dtypes with loss",
             ),
             (
                 self.shapes,
-                "`strict(false)` cuts arrays or continues them with zeros",
+                "use `strict(false)` to truncate arrays or pad them with zeros",
             ),
         ];
         let helps: Vec<&str> = helps.iter().filter(|h| h.0).map(|h| h.1).collect();

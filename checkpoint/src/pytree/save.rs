@@ -189,8 +189,8 @@ impl<'a, T: Tree> PyTreeSave<'a, T> {
         let layout = Layout::new(shape, &chunk, dtype, self.zarr);
         let metadata = layout.to_json(self.zarr, self.compression).ok_or_else(|| {
             wrong(format!(
-                "the zarr format has no elements of type {dtype}\n  help: save it as another type, \
-                 with `leaves`"
+                "the zarr format does not support {dtype}\n  help: use `leaves` to save the array \
+                 with another dtype"
             ))
         })?;
         Ok(Stored {
@@ -213,7 +213,8 @@ impl<T: Tree> SaveArgs for PyTreeSave<'_, T> {
     fn snapshot(&self, process: Process) -> Result<Box<dyn Snapshot>> {
         let parts = match self.content {
             Content::Tree(tree) => walk::parts(tree).map_err(|(path, trouble)| {
-                let help = "help: rename one of the two, or save one array with `ArraySave`";
+                let help = "help: rename one of the two, or use `ArraySave` to save a single \
+                            array";
                 Error::tree(None, format!("`{path}` {trouble}\n  {help}"))
             })?,
             Content::Dict(dict) => dict::parts(dict)?,

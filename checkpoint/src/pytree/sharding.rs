@@ -33,13 +33,21 @@ pub(super) fn to_json<'a>(shardings: impl IntoIterator<Item = (&'a str, Sharding
 
 /// Parses the descriptions of shardings by dotted array name.
 pub(super) fn from_json(path: &Path, bytes: &[u8]) -> Result<BTreeMap<String, Value>> {
-    let wrong = |what: String| Error::format(path, format!("is no list of shardings: {what}"));
+    let wrong = |what: String| {
+        Error::format(
+            path,
+            format!(
+                "is not a valid list of shardings: \
+                                                            {what}"
+            ),
+        )
+    };
     let map: BTreeMap<String, String> =
         serde_json::from_slice(bytes).map_err(|e| wrong(e.to_string()))?;
     let mut out = BTreeMap::new();
     for (code, text) in map {
         let name = from_base64(&code).and_then(|name| String::from_utf8(name).ok());
-        let name = name.ok_or_else(|| wrong(format!("{code:?} is no name in base64")))?;
+        let name = name.ok_or_else(|| wrong(format!("{code:?} is not a name in base64")))?;
         let value = serde_json::from_str(&text).map_err(|e| wrong(format!("`{name}`: {e}")))?;
         out.insert(name, value);
     }

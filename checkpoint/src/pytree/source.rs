@@ -28,8 +28,8 @@ impl Source {
             let path = reader.folder().join(metadata::FILE);
             return Err(Error::format(
                 &path,
-                "is missing, so that the folder holds no tree of arrays\n  help: give the folder of \
-                 one item, such as `<step>/default` of a manager's checkpoint",
+                "is missing, so the directory does not contain a tree of arrays\n  help: pass the \
+                 directory of an item, such as `<step>/default` of a manager's checkpoint",
             ));
         }
         let path = reader.path(metadata::FILE)?;

@@ -73,7 +73,7 @@ impl Store {
                     Ok(())
                 }
                 Some(size) => {
-                    let message = format!("has {size} bytes, not {}", out.len());
+                    let message = format!("has {size} bytes, expected {}", out.len());
                     Err(Error::format(&self.path(key), message))
                 }
                 None => Err(self.missing(key)),
@@ -94,7 +94,7 @@ impl Store {
     pub fn missing(&self, key: &str) -> Error {
         Error::format(
             &self.path(key),
-            "is missing\n  help: the checkpoint is not whole; restore another step",
+            "is missing\n  help: the checkpoint is incomplete; restore another step",
         )
     }
 }

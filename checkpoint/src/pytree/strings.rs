@@ -12,7 +12,7 @@ pub(super) const FILE: &str = "_strings.json";
 /// Parses the strings of a file by dotted name.
 pub(super) fn from_json(path: &Path, bytes: &[u8]) -> Result<BTreeMap<String, String>> {
     serde_json::from_slice(bytes)
-        .map_err(|e| Error::format(path, format!("is no list of texts: {e}")))
+        .map_err(|e| Error::format(path, format!("is not a valid list of strings: {e}")))
 }
 
 /// Returns the entry of a string in a tree's metadata.

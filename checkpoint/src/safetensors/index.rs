@@ -35,7 +35,7 @@ fn read(path: &Path) -> Result<Index> {
         Error::format(
             path,
             format!(
-                "is no index of safetensors files: {e}\n  help: name an index, such as \
+                "is not an index of safetensors files: {e}\n  help: pass an index, such as \
                  model{ENDING}, or a safetensors file"
             ),
         )
@@ -62,7 +62,10 @@ pub fn open(path: &Path) -> Result<Arrays> {
         let mut steps = Path::new(file).components().peekable();
         let below = steps.peek().is_some() && steps.all(|c| matches!(c, Component::Normal(_)));
         if !below {
-            let message = format!("is in `{file}`, which is no file in the folder of the index");
+            let message = format!(
+                "is in `{file}`, which is not a file in the directory of the \
+                                   index"
+            );
             return Err(Error::tensor(path, name, message));
         }
         shards.entry(file).or_insert_with(Vec::new).push(name);
@@ -78,7 +81,7 @@ pub fn open(path: &Path) -> Result<Arrays> {
         for name in names {
             // Both the names and the tensors of a shard are sorted.
             let at = there.binary_search_by(|t| t.name.cmp(name)).map_err(|_| {
-                let message = format!("is not in the file, though {} says so", path.display());
+                let message = format!("is not in the file, although {} lists it", path.display());
                 Error::tensor(&shard, name, message)
             })?;
             arrays.tensors.push((there.remove(at), arrays.shards.len()));
@@ -141,8 +144,8 @@ pub fn save_sharded_with_metadata<T: Tree>(
     let stem = path.file_name().and_then(|name| name.to_str());
     let Some(stem) = stem.and_then(|name| name.strip_suffix(ENDING)) else {
         panic!(
-            "save_sharded: {} is no name of an index\n  help: let it end in `{ENDING}`, as \
-             model{ENDING} does",
+            "save_sharded: {} is not the name of an index\n  help: use a name that ends in \
+             `{ENDING}`, such as model{ENDING}",
             path.display()
         );
     };

@@ -31,8 +31,8 @@ impl Reader {
             Problem::File(what) => Error::format(
                 path,
                 format!(
-                    "{what}\n  help: this is no safetensors file, or it was damaged or cut short; \
-                     copy it anew, or take an older checkpoint"
+                    "{what}\n  help: this is not a safetensors file, or it was damaged or \
+                     truncated; copy it again, or use an older checkpoint"
                 ),
             ),
             other => error(path, other),

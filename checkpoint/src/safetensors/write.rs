@@ -51,13 +51,13 @@ pub(super) fn write(
     let mut end = 0;
     for (name, array) in &arrays {
         if *name == METADATA {
-            let message = "is a name that the format keeps for itself\n  help: rename the field";
+            let message = "is a name that the format reserves\n  help: rename the field";
             return Err(Error::tensor(path, name, message));
         }
         let Some((_, dtype)) = dtype_name(array.dtype()) else {
             let message = format!(
-                "the format keeps no elements of {}\n  help: convert them first: \
-                 x.astype(DType::I8), or F8E4M3Fn for floats",
+                "the format does not support {}\n  help: convert the array first: \
+                 x.astype(DType::I8), or DType::F8E4M3Fn for floats",
                 array.dtype()
             );
             return Err(Error::tensor(path, name, message));

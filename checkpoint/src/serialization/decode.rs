@@ -83,8 +83,8 @@ pub(super) fn parse(bytes: &[u8]) -> Result<Part<'_>> {
 }
 
 /// Help for bytes that cannot be decoded.
-const DAMAGED: &str = "these are no bytes of `flax.serialization`, or they were damaged or cut short; \
-                       copy the file anew, or take an older checkpoint";
+const DAMAGED: &str = "`flax.serialization` did not write these bytes, or they were damaged or \
+                       truncated; copy the file again, or use an older checkpoint";
 
 /// Maximum nesting depth of parts.
 const DEEPEST: usize = 256;
@@ -115,7 +115,7 @@ impl<'a> Parser<'a> {
     fn take(&mut self, length: usize) -> Parsed<&'a [u8]> {
         let Some((start, rest)) = self.rest.split_at_checked(length) else {
             return Err(format!(
-                "{length} bytes should follow, {} do",
+                "expected {length} more bytes, got {}",
                 self.rest.len()
             ));
         };
@@ -146,11 +146,11 @@ impl<'a> Parser<'a> {
                 Ok(())
             }
             None => {
-                self.help = "these are no bytes of `flax.serialization`; many numbers are one array, \
-                             not a list of numbers";
+                self.help = "`flax.serialization` did not write these bytes; save many numbers as \
+                             one array, not as a list";
                 Err(format!(
-                    "{} bytes hold so many small parts that they take more than {ROOM_PER_BYTE} times \
-                     as much memory",
+                    "{} bytes contain so many small parts that they take more than {ROOM_PER_BYTE} \
+                     times as much memory",
                     self.all
                 ))
             }
@@ -205,7 +205,7 @@ impl<'a> Parser<'a> {
                 })?;
                 self.extension(length)
             }
-            Marker::Reserved => Err("0xc1 is no value of msgpack".into()),
+            Marker::Reserved => Err("0xc1 is not a msgpack value".into()),
             other => match self.integer(other)? {
                 Some(n) => number(n),
                 None => {
@@ -244,7 +244,7 @@ impl<'a> Parser<'a> {
             Marker::Str8 => self.length(1)?,
             Marker::Str16 => self.length(2)?,
             Marker::Str32 => self.length(4)?,
-            other => return Err(format!("a text should be here, {other:?} is")),
+            other => return Err(format!("expected a string, got {other:?}")),
         };
         utf8(self.take(length)?)
     }
@@ -255,7 +255,7 @@ impl<'a> Parser<'a> {
             Marker::Bin8 => self.length(1)?,
             Marker::Bin16 => self.length(2)?,
             Marker::Bin32 => self.length(4)?,
-            other => return Err(format!("an array's bytes should be here, {other:?} is")),
+            other => return Err(format!("expected the bytes of an array, got {other:?}")),
         };
         self.take(length)
     }
@@ -291,7 +291,7 @@ impl<'a> Parser<'a> {
             };
             self.take_room(name.len() + 2 * OVERHEAD)?;
             if !names.insert(name.clone()) {
-                return Err(format!("the name `{name}` is there twice"));
+                return Err(format!("the name `{name}` occurs twice"));
             }
             self.path.push(name.clone().into_owned());
             let part = self.part()?;
@@ -319,7 +319,7 @@ impl<'a> Parser<'a> {
             code::NPSCALAR => inner.array().map(|a| StateDict::NumpyScalar(Box::new(a))),
             code::NATIVE_COMPLEX => inner.complex().map(StateDict::Number),
             other => Err(format!(
-                "an extension of code {other} is here, Flax writes 1, 2 and 3"
+                "unknown extension type {other}; Flax writes 1, 2 and 3"
             )),
         };
         (self.help, self.room) = (inner.help, inner.room);
@@ -336,7 +336,7 @@ impl<'a> Parser<'a> {
             Marker::FixArray(n) => Ok(n.into()),
             Marker::Array16 => self.length(2),
             Marker::Array32 => self.length(4),
-            other => Err(format!("a list should be here, {other:?} is")),
+            other => Err(format!("expected a list, got {other:?}")),
         }
     }
 
@@ -344,12 +344,12 @@ impl<'a> Parser<'a> {
         let marker = self.marker()?;
         let length = self.list_length(marker)?;
         if length != 2 {
-            return Err(format!("a complex number has two parts, this has {length}"));
+            return Err(format!("a complex number has two parts, got {length}"));
         }
         let mut part = || match self.part()? {
             StateDict::Number(n @ (Scalar::Float(_) | Scalar::Int(_))) => Ok(n.to_f64()),
             other => Err(format!(
-                "{} is a part of a complex number",
+                "{} cannot be part of a complex number",
                 other.describe()
             )),
         };
@@ -362,7 +362,7 @@ impl<'a> Parser<'a> {
         let length = self.list_length(marker)?;
         if length != 3 {
             return Err(format!(
-                "an array is kept as shape, element type and bytes; here are {length} parts"
+                "expected the shape, dtype and bytes of an array, got {length} parts"
             ));
         }
         let marker = self.marker()?;
@@ -374,7 +374,7 @@ impl<'a> Parser<'a> {
             let marker = self.marker()?;
             match self.integer(marker)? {
                 Some(n) => shape.push(dimension(n)?),
-                None => return Err(format!("a dimension should be here, {marker:?} is")),
+                None => return Err(format!("expected a dimension, got {marker:?}")),
             }
         }
         let marker = self.marker()?;
@@ -384,10 +384,9 @@ impl<'a> Parser<'a> {
             other => self.text(other)?,
         };
         let Some(dtype) = dtype(name) else {
-            self.help = "convert the array to another type, for example float32, where the file is \
-                         written";
+            self.help = "convert the array to another dtype, such as float32, before saving it";
             return Err(format!(
-                "has the element type `{name}`, which Ramie does not have"
+                "has the dtype `{name}`, which Ramie does not support"
             ));
         };
         let marker = self.marker()?;
@@ -402,7 +401,7 @@ impl<'a> Parser<'a> {
 }
 
 fn utf8(text: &[u8]) -> Parsed<&str> {
-    std::str::from_utf8(text).map_err(|e| format!("a text is not UTF-8: {e}"))
+    std::str::from_utf8(text).map_err(|e| format!("a string is not UTF-8: {e}"))
 }
 
 fn check_axes(axes: usize) -> Parsed<()> {
@@ -410,14 +409,14 @@ fn check_axes(axes: usize) -> Parsed<()> {
         return Ok(());
     }
     Err(format!(
-        "has {axes} axes, arrays of NumPy have at most {MAX_AXES}"
+        "has {axes} axes, but NumPy arrays have at most {MAX_AXES}"
     ))
 }
 
 fn dimension(n: Scalar) -> Parsed<usize> {
     match n {
-        Scalar::Int(n) => usize::try_from(n).map_err(|_| format!("{n} is no dimension")),
-        other => Err(format!("{other:?} is no dimension")),
+        Scalar::Int(n) => usize::try_from(n).map_err(|_| format!("{n} is not a dimension")),
+        other => Err(format!("{other:?} is not a dimension")),
     }
 }
 
@@ -433,7 +432,7 @@ fn check_size(shape: &[usize], size: usize, length: usize, name: &str) -> Parsed
     if bound.is_some_and(|n| isize::try_from(n).is_ok()) && expected == Some(length) {
         return Ok(());
     }
-    Err(format!("{length} bytes are not those of {name}{shape:?}"))
+    Err(format!("{length} bytes do not match {name}{shape:?}"))
 }
 
 /// Joins the chunks of a chunked array's dictionary.
@@ -442,38 +441,38 @@ fn joined<'a>(parts: &[(String, Part<'a>)]) -> Parsed<Encoded<'a>> {
     let numbered = |name: &str| {
         let part = parts.iter().find(|(n, _)| n == name).map(|(_, part)| part);
         let Some(StateDict::Dict(parts)) = part else {
-            return Err(format!("an array in chunks has no dictionary `{name}`"));
+            return Err(format!("a chunked array has no dictionary `{name}`"));
         };
         let mut sorted: Vec<Option<&Part<'a>>> = vec![None; parts.len()];
         for (name, part) in parts {
             match name.parse().ok().and_then(|i: usize| sorted.get_mut(i)) {
                 Some(place) => *place = Some(part),
-                None => return Err(format!("an array in chunks has a part `{name}`")),
+                None => return Err(format!("a chunked array has an unexpected part `{name}`")),
             }
         }
         let sorted: Option<Vec<_>> = sorted.into_iter().collect();
-        sorted.ok_or_else(|| "an array in chunks lacks a part".to_owned())
+        sorted.ok_or_else(|| "a chunked array lacks a part".to_owned())
     };
     let dimensions = numbered("shape")?;
     check_axes(dimensions.len())?;
     let shape = dimensions.into_iter().map(|part| match part {
         StateDict::Number(n) => dimension(*n),
-        other => Err(format!("{} is no dimension", other.describe())),
+        other => Err(format!("{} is not a dimension", other.describe())),
     });
     let shape = shape.collect::<Parsed<Vec<usize>>>()?;
     let mut dtype = None;
     let mut pieces = Vec::new();
     for part in numbered("chunks")? {
         let StateDict::Array(chunk) = part else {
-            return Err(format!("{} is no chunk of an array", part.describe()));
+            return Err(format!("{} is not a chunk of an array", part.describe()));
         };
         if *dtype.get_or_insert(chunk.dtype) != chunk.dtype {
-            return Err("chunks of one array have different element types".into());
+            return Err("the chunks of an array have different dtypes".into());
         }
         pieces.extend(&chunk.pieces);
     }
     let Some(dtype) = dtype else {
-        return Err("an array in chunks has none".into());
+        return Err("a chunked array has no chunks".into());
     };
     let length = pieces.iter().map(|p: &&[u8]| p.len()).sum();
     check_size(&shape, dtype.size(), length, dtype.numpy_name())?;

@@ -219,8 +219,8 @@ impl Encoder<'_> {
 fn count(n: usize) -> Result<u32, Failure> {
     u32::try_from(n).map_err(|_| {
         Failure::Part(format!(
-            "has {n} bytes or parts, the format takes at most {}\n  help: save it with \
-             `ramie_checkpoint::save`, or put a large array in a dictionary, where it is written \
+            "has {n} bytes or parts, but the format supports at most {}\n  help: use \
+             `ramie_checkpoint::save`, or put a large array into a dictionary, where it is written \
              in chunks",
             u32::MAX
         ))

@@ -57,11 +57,14 @@ pub(super) fn restore<T: Tree, A: Stored>(tree: &mut T, dict: &StateDict<A>) -> 
             }
             (StateDict::Number(n), None) => Aval::new(&[], n.weak_dtype()),
             (other, Some(aval)) => {
-                let message = format!("the tree has {}, the state dict {}", aval, text(other));
+                let message = format!("the tree has {}, the state dict has {}", aval, text(other));
                 return Err(Error::state_dict(path, message));
             }
             (other, None) => {
-                let message = format!("the tree has nothing here, the state dict {}", text(other));
+                let message = format!(
+                    "the tree has nothing here, the state dict has {}",
+                    text(other)
+                );
                 return Err(Error::state_dict(path, message));
             }
         };
@@ -84,7 +87,7 @@ pub(super) fn restore<T: Tree, A: Stored>(tree: &mut T, dict: &StateDict<A>) -> 
                 }
             }
             StateDict::Number(n) => Array::scalar(*n, wanted[&path].dtype()),
-            _ => unreachable!("other leaves have been refused"),
+            _ => unreachable!("other leaves are rejected above"),
         });
     }
     let mut arrays = arrays.into_iter();
@@ -95,7 +98,7 @@ pub(super) fn restore<T: Tree, A: Stored>(tree: &mut T, dict: &StateDict<A>) -> 
 /// Describes a leaf that is not an array, for messages.
 fn text<A>(leaf: &StateDict<A>) -> String {
     match leaf {
-        StateDict::Number(Scalar::Bool(v)) => format!("the truth value {v}"),
+        StateDict::Number(Scalar::Bool(v)) => format!("the boolean {v}"),
         StateDict::Number(Scalar::Int(v)) => format!("the number {v}"),
         StateDict::Number(Scalar::Uint(v)) => format!("the number {v}"),
         StateDict::Number(Scalar::Float(v)) => format!("the number {v:?}"),

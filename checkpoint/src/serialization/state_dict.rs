@@ -77,10 +77,10 @@ impl<A> StateDict<A> {
             StateDict::Dict(_) => "a dictionary",
             StateDict::List(_) => "a list",
             StateDict::Array(_) => "an array",
-            StateDict::NumpyScalar(_) => "a scalar of NumPy",
-            StateDict::Number(Scalar::Bool(_)) => "a truth value",
+            StateDict::NumpyScalar(_) => "a NumPy scalar",
+            StateDict::Number(Scalar::Bool(_)) => "a boolean",
             StateDict::Number(_) => "a number",
-            StateDict::Str(_) => "a text",
+            StateDict::Str(_) => "a string",
             StateDict::Bytes(_) => "bytes",
             StateDict::None => "None",
         }
@@ -97,8 +97,8 @@ impl<A> StateDict<A> {
         match leaves.iter().find(|(path, _)| !seen.insert(path.as_str())) {
             Some((path, _)) => Err(Error::state_dict(
                 path,
-                "is there twice, once through a name with dots\n  help: take the part by \
-                 `StateDict::get`",
+                "the path occurs twice, because a name contains a dot\n  help: use \
+                 `StateDict::get` to access the part",
             )),
             None => Ok(leaves),
         }
@@ -214,8 +214,8 @@ pub(super) fn state<A: Stored>(dict: &StateDict<A>) -> Result<State> {
             StateDict::Number(n) => Array::scalar(*n, n.weak_dtype()),
             other => {
                 let message = format!(
-                    "is {}, which a state does not hold\n  help: read the file with \
-                     `serialization::load` and take its parts with `get`",
+                    "is {}, which a `State` cannot contain\n  help: use `serialization::load` to \
+                     read the file and `get` to access its parts",
                     other.describe()
                 );
                 return Err(Error::state_dict(&path, message));

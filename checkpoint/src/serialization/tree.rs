@@ -27,8 +27,8 @@ pub fn to_state_dict<T: Tree>(tree: &T) -> StateDict {
     match Node::of(tree) {
         Ok(root) => closed(root).unwrap_or(StateDict::Dict(Vec::new())),
         Err((path, trouble)) => panic!(
-            "to_state_dict: `{path}` {trouble}\n  help: a state dict has one thing for each name; \
-             rename one of the two"
+            "to_state_dict: `{path}` {trouble}\n  help: rename one of the two; names in a state \
+             dict are unique"
         ),
     }
 }

@@ -147,7 +147,10 @@ fn json_that_is_none_names_the_file() {
     save_item(&path, &JsonSave::new("text")).unwrap();
     let error = restore_item(&path, JsonRestore::<u32>::new()).unwrap_err();
     let text = error.to_string();
-    assert!(text.contains("value/metadata: is not the JSON"), "{text}");
+    assert!(
+        text.contains("value/metadata: is not JSON of the requested type"),
+        "{text}"
+    );
     let missing = restore_item(&path, JsonRestore::<u32>::new().file("other"));
     assert!(missing.unwrap_err().to_string().contains("value/other"));
 }

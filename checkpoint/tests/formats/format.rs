@@ -109,18 +109,15 @@ fn the_last_committed_step_of_a_run_is_loaded() {
         let source = Source::open(run).unwrap();
         assert_eq!(source.checkpoint(Some(9)).unwrap().step, Some(9));
         let error = source.checkpoint(Some(12)).unwrap_err().to_string();
-        assert!(
-            error.contains("there is no step 12 that was committed"),
-            "{error}"
-        );
+        assert!(error.contains("step 12 is not committed"), "{error}");
     }
     let source = Source::open(&orbax).unwrap();
     let error = source.checkpoint(Some(11)).unwrap_err().to_string();
-    assert!(error.contains("no step 11 that was committed"), "{error}");
+    assert!(error.contains("step 11 is not committed"), "{error}");
     let error = Source::open(orbax.join("9")).unwrap().checkpoint(Some(9));
     let error = error.unwrap_err().to_string();
     assert!(
-        error.contains("is one checkpoint, and has no step 9"),
+        error.contains("is a single checkpoint and has no step 9"),
         "{error}"
     );
     // A step whose save was interrupted at its last moment.
@@ -170,7 +167,7 @@ fn a_step_with_one_tree_has_the_paths_of_the_tree() {
         .unwrap()
         .to_string();
     assert!(
-        error.contains("there is no item c\n  help: name one of a, b"),
+        error.contains("has no item c\n  help: use one of a, b"),
         "{error}"
     );
 }
@@ -215,23 +212,20 @@ fn what_is_no_checkpoint_is_explained() {
         assert_eq!(value(&tree), 1.0);
     };
     says(&folder.path().join("nowhere"), "cannot be read: ");
-    says(folder.path(), "is no folder of checkpoints: ");
+    says(folder.path(), "is not a checkpoint directory: ");
     let file = folder.path().join("notes.txt");
     for bytes in [&b""[..], b"hello", b"hello there"] {
         fs::write(&file, bytes).unwrap();
         says(
             &file,
-            "is neither a safetensors file nor a msgpack file of Flax\n  help: ",
+            "is neither a safetensors file nor a Flax msgpack file\n  help: ",
         );
     }
     let half = folder.path().join("30.orbax-checkpoint-tmp");
     fs::create_dir(&half).unwrap();
-    says(&half, "the save was not finished");
+    says(&half, "is an interrupted save");
     fs::create_dir(folder.path().join("40")).unwrap();
-    says(
-        folder.path(),
-        "there is no step that was committed\n  help: ",
-    );
+    says(folder.path(), "no step is committed\n  help: ");
 }
 
 #[test]

@@ -56,7 +56,7 @@ fn steps_that_are_none_do_not_count() {
         .restore(7, JsonRestore::<String>::new())
         .unwrap_err();
     assert!(matches!(error, Error::NoStep { step: 7, .. }), "{error:?}");
-    let expected = "there is no step 7: there are 13, 11, 3\n";
+    let expected = "step 7 does not exist: the steps are 13, 11, 3\n";
     assert!(error.to_string().contains(expected), "{error}");
     // An empty folder is no obstacle; one that holds something is.
     let forced = || StepOptions::new().force(true);
@@ -64,7 +64,7 @@ fn steps_that_are_none_do_not_count() {
     manager.wait_until_finished().unwrap();
     let error = manager.save_with(10, &JsonSave::new("y"), forced());
     let error = error.unwrap_err().to_string();
-    assert!(error.contains("is no checkpoint"), "{error}");
+    assert!(error.contains("is not a checkpoint"), "{error}");
     assert_eq!(std::fs::read(root.join("10/notes")).unwrap(), b"by hand");
     assert!(
         manager
@@ -141,7 +141,7 @@ fn items_that_are_not_there_are_named_with_those_that_are() {
     assert!(
         error
             .to_string()
-            .contains("there is no step 0: there is none")
+            .contains("step 0 does not exist: there are no steps")
     );
     assert!(open(elsewhere.path()).restore_latest(one()).is_err());
 }
@@ -162,7 +162,7 @@ fn iterations_of_other_processes_are_taken_where_they_agree() {
     write("process_1-of-2.json", "[1, 3]");
     let text = restore().unwrap_err().to_string();
     assert!(
-        text.contains("help: restore with as many processes"),
+        text.contains("help: restore with the number of processes"),
         "{text}"
     );
     write("process_0-of-1.json", "[9]");
@@ -255,7 +255,10 @@ fn what_is_only_read_stays_as_it_is() {
     let error = CheckpointManager::new(&missing, options)
         .unwrap_err()
         .to_string();
-    assert!(error.contains("none: there is no such folder"), "{error}");
+    assert!(
+        error.contains("none: the directory does not exist"),
+        "{error}"
+    );
 }
 
 #[test]
@@ -319,7 +322,10 @@ fn metrics_are_an_item() {
     assert_eq!(again.all_steps(), [0, 1, 2, 3]);
     // Step 0 may be the best: no other one is taken for it.
     let error = again.best_step().unwrap_err().to_string();
-    for part in ["0/metrics/metrics: holds no metrics", "`delete` the step"] {
+    for part in [
+        "0/metrics/metrics: does not contain metrics",
+        "`delete` the step",
+    ] {
         assert!(error.contains(part), "{error}");
     }
     again.delete(0).unwrap();

@@ -252,7 +252,9 @@ fn run(script: &Value, row: &Value, asynchronous: bool) {
             Value::String(_) => {
                 let text = result.expect_err(&case).to_string();
                 assert!(
-                    text.contains("already") || text.contains("no step"),
+                    ["already", "does not exist", "no step"]
+                        .iter()
+                        .any(|t| text.contains(t)),
                     "{text}"
                 );
             }

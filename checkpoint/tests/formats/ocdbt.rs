@@ -303,17 +303,14 @@ fn an_unfinished_writer_leaves_no_database() {
     writer.put("a", &[1; 2000]).unwrap();
     drop(writer);
     let error = Database::open(folder.path()).unwrap_err().to_string();
-    assert!(error.contains("manifest.ocdbt: is not there"), "{error}");
+    assert!(error.contains("manifest.ocdbt: does not exist"), "{error}");
     // A second writer is not hindered; a third would replace a database.
     let writer = Writer::create(folder.path(), &Options::default()).unwrap();
     writer.put("a", &[2; 2000]).unwrap();
     writer.finish().unwrap();
     let error = Writer::create(folder.path(), &Options::default()).unwrap_err();
     let error = error.to_string();
-    assert!(
-        error.contains("manifest.ocdbt: is there already"),
-        "{error}"
-    );
+    assert!(error.contains("manifest.ocdbt: already exists"), "{error}");
 }
 
 #[test]
@@ -328,21 +325,21 @@ fn merging_refuses_what_it_must() {
     }
     let error = ocdbt::merge(folder.path(), &options).unwrap_err();
     let error = error.to_string();
-    let expected = "ocdbt.process_1: has another value for `x\\xff` than the database";
+    let expected = "ocdbt.process_1: has a different value for `x\\xff` than the database";
     assert!(error.contains(expected), "{error}");
     // One that a process did not finish.
     std::fs::remove_file(process(1).join("manifest.ocdbt")).unwrap();
     let error = ocdbt::merge(folder.path(), &options).unwrap_err();
     let error = error.to_string();
     assert!(
-        error.contains("process_1/manifest.ocdbt: is not there"),
+        error.contains("process_1/manifest.ocdbt: does not exist"),
         "{error}"
     );
     assert!(Database::open(folder.path()).is_err());
 }
 
 #[test]
-#[should_panic(expected = "the key has 65536 bytes, and keys have at most 65535")]
+#[should_panic(expected = "the key has 65536 bytes, but keys have at most 65535")]
 fn too_long_a_key_is_refused() {
     let folder = tempfile::tempdir().unwrap();
     let writer = Writer::create(folder.path(), &Options::default()).unwrap();
@@ -410,7 +407,7 @@ fn a_database_is_an_item_of_a_checkpoint() {
     database.verify().unwrap();
     database.get_range(key(1), 10..20).unwrap();
     let error = database.verify().unwrap_err().to_string();
-    let expected = "the file is not what was written: its checksum is wrong";
+    let expected = "the file has changed since it was written: its checksum is wrong";
     assert!(error.starts_with(large.to_str().unwrap()), "{error}");
     assert!(error.contains(expected), "{error}");
     let other = Database::open_in(&reader).unwrap();

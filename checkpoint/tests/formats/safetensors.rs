@@ -68,7 +68,7 @@ fn dtype(dtype: DType) -> Dtype {
         DType::F8E4M3Fnuz => Dtype::F8_E4M3FNUZ,
         DType::F8E5M2Fnuz => Dtype::F8_E5M2FNUZ,
         DType::F8E8M0Fnu => Dtype::F8_E8M0,
-        other => panic!("the format keeps no {other}"),
+        other => panic!("the format does not support {other}"),
     }
 }
 
@@ -82,7 +82,7 @@ fn dtypes() -> Vec<DType> {
 fn elements_of_less_than_a_byte_are_refused() {
     let path = folder().path().join("state");
     let error = save(&path, &ones(&[2]).astype(DType::I4)).unwrap_err();
-    assert!(message(error, &path).contains("the format keeps no elements of i4"));
+    assert!(message(error, &path).contains("the format does not support i4"));
 }
 
 #[test]
@@ -175,9 +175,9 @@ fn what_does_not_fit_is_named_and_nothing_changes() {
         ("new", zeros(1, DType::F32)),
     ]);
     let text = message(load_into(&path, &mut tree).unwrap_err(), &path);
-    let expected = "the file does not fit the tree\n  missing from the file: `new`\n  not in the tree: \
-                    `old`\n  `type`: the tree has bf16[2], the file f32[2]\n  `shape`: the tree has \
-                    f32[2], the file f32[3]\n  help: ";
+    let expected = "the file does not match the tree\n  missing from the file: `new`\n  not in the \
+                    tree: `old`\n  `type`: the tree has bf16[2], the file has f32[2]\n  `shape`: the \
+                    tree has f32[2], the file has f32[3]\n  help: ";
     assert!(text.starts_with(expected), "{text}");
     assert_eq!(tree.get("same").unwrap().to_vec::<f32>(), [0.0, 0.0]);
 }
@@ -221,7 +221,7 @@ fn damaged_files_are_named() {
         &[0; 5],
         "has 5 bytes of tensors, its header names 8",
     );
-    says(&f32s("[2]", "[0,8]"), &[0; 9], "damaged or cut short");
+    says(&f32s("[2]", "[0,8]"), &[0; 9], "damaged or truncated");
     says(
         &f32s("[3]", "[0,8]"),
         &[0; 8],

@@ -156,7 +156,7 @@ fn everything_that_a_state_dict_may_hold_is_read_and_written_as_by_flax() {
     );
     let error = dict.to_state().unwrap_err().to_string();
     assert!(
-        error.starts_with("state dict: `1`: is a text, which a state does not hold"),
+        error.starts_with("state dict: `1`: is a string, which a `State` cannot contain"),
         "{error}"
     );
     same(dict.get(""), &dict);
@@ -221,14 +221,14 @@ fn trees_become_state_dicts() {
 }
 
 #[test]
-#[should_panic(expected = "to_state_dict: `a` is an array, and has arrays below it")]
+#[should_panic(expected = "to_state_dict: `a` is an array, but has arrays below it")]
 fn an_array_has_no_parts() {
     let x = || Array::from(1.0f32);
     to_state_dict(&State::from_iter([("a.b", x()), ("a", x())]));
 }
 
 #[test]
-#[should_panic(expected = "to_state_dict: `0.a` is an array, and has arrays below it")]
+#[should_panic(expected = "to_state_dict: `0.a` is an array, but has arrays below it")]
 fn a_part_is_no_array() {
     let x = || Array::from(1.0f32);
     to_state_dict(&(State::from_iter([("a", x()), ("a.b", x())]),));
@@ -249,10 +249,10 @@ fn what_does_not_fit_is_named_and_nothing_changes() {
     ]);
     let saved = to_bytes(&file).unwrap();
     let text = from_bytes(&mut tree, &saved).unwrap_err().to_string();
-    let expected = "the state dict does not fit the tree\n  missing from the state dict: `new`\n  not \
-                    in the tree: `old`\n  `a.type`: the tree has bf16[2], the state dict f32[2]\n  \
-                    help: load into a tree of the structure that was saved, or take the state dict as \
-                    it is with `to_state`";
+    let expected = "the state dict does not match the tree\n  missing from the state dict: `new`\n  \
+                    not in the tree: `old`\n  `a.type`: the tree has bf16[2], the state dict has \
+                    f32[2]\n  help: load into a tree with the saved structure, or read the state dict \
+                    as a `State` with `to_state`";
     assert!(text.starts_with(expected), "{text}");
     assert_eq!(tree.get("a.same").unwrap().to_vec::<f32>(), [0.0, 0.0]);
 
@@ -262,7 +262,7 @@ fn what_does_not_fit_is_named_and_nothing_changes() {
     let text = serialization::load_into(&path, &mut tree)
         .unwrap_err()
         .to_string();
-    let start = format!("{}: the file does not fit the tree\n", path.display());
+    let start = format!("{}: the file does not match the tree\n", path.display());
     assert!(text.starts_with(&start), "{text}");
     let absent = folder.path().join("absent");
     let text = serialization::load(&absent).unwrap_err().to_string();
@@ -294,28 +294,28 @@ fn numbers_take_the_place_of_arrays_that_hold_them() {
         DType::U8,
         &[],
         int(256),
-        "u8[], the state dict the number 256",
+        "u8[], the state dict has the number 256",
     );
     says(
         DType::I32,
         &[],
         number(1.0),
-        "i32[], the state dict the number 1.0",
+        "i32[], the state dict has the number 1.0",
     );
     says(
         DType::I32,
         &[],
         truth(),
-        "i32[], the state dict the truth value true",
+        "i32[], the state dict has the boolean true",
     );
     says(
         DType::F32,
         &[1],
         int(1),
-        "f32[1], the state dict the number 1",
+        "f32[1], the state dict has the number 1",
     );
     let text = StateDict::Str("x".into());
-    says(DType::F32, &[], text, "f32[], the state dict a text");
+    says(DType::F32, &[], text, "f32[], the state dict has a string");
 }
 
 #[test]
@@ -332,39 +332,39 @@ fn damaged_bytes_are_explained() {
         let start = text.split("\n  help: ").next().unwrap();
         assert_eq!(start, expected, "{text}");
     };
-    says(b"", "state dict: 1 bytes should follow, 0 do (byte 0)");
-    says(b"\xc1", "state dict: 0xc1 is no value of msgpack (byte 1)");
+    says(b"", "state dict: expected 1 more bytes, got 0 (byte 0)");
+    says(b"\xc1", "state dict: 0xc1 is not a msgpack value (byte 1)");
     says(
         b"\x01\x02",
         "state dict: 1 bytes follow the end of the value (byte 1)",
     );
     says(
         b"\x81\xa1a\xdf\xff\xff\xff\xff",
-        "state dict: `a`: 1 bytes should follow, 0 do (byte 8)",
+        "state dict: `a`: expected 1 more bytes, got 0 (byte 8)",
     );
     says(
         b"\xdd\xff\xff\xff\xff",
-        "state dict: `0`: 1 bytes should follow, 0 do (byte 5)",
+        "state dict: `0`: expected 1 more bytes, got 0 (byte 5)",
     );
     says(
         b"\xc6\xff\xff\xff\xff",
-        "state dict: 4294967295 bytes should follow, 0 do (byte 5)",
+        "state dict: expected 4294967295 more bytes, got 0 (byte 5)",
     );
     says(
         b"\x82\xa1a\x01\xa1a\x02",
-        "state dict: the name `a` is there twice (byte 6)",
+        "state dict: the name `a` occurs twice (byte 6)",
     );
     says(
         b"\xa2\xff\xfe",
-        "state dict: a text is not UTF-8: invalid utf-8 sequence of 1 bytes from index 0 (byte 3)",
+        "state dict: a string is not UTF-8: invalid utf-8 sequence of 1 bytes from index 0 (byte 3)",
     );
     says(
         b"\x81\xc0\x01",
-        "state dict: a text should be here, Null is (byte 2)",
+        "state dict: expected a string, got Null (byte 2)",
     );
     says(
         b"\x81\xa1w\xd4\x07\x00",
-        "state dict: `w`: an extension of code 7 is here, Flax writes 1, 2 and 3 (byte 6)",
+        "state dict: `w`: unknown extension type 7; Flax writes 1, 2 and 3 (byte 6)",
     );
     let deep = [b"\x91".repeat(300), b"\x01".to_vec()].concat();
     let text = msgpack_restore(&deep).unwrap_err().to_string();
@@ -391,35 +391,35 @@ fn damaged_bytes_are_explained() {
     assert!(msgpack_restore(&array(b"\x93\x91\x02\xc4\x05uint8\xc4\x02ab")).is_ok());
     says_of(
         b"\x92\x91\x02\xa5uint8",
-        "an array is kept as shape, element type and bytes; here are 2 parts",
+        "expected the shape, dtype and bytes of an array, got 2 parts",
     );
     says_of(
         b"\x93\x91\x03\xa5uint8\xc4\x02ab",
-        "2 bytes are not those of uint8[3]",
+        "2 bytes do not match uint8[3]",
     );
-    says_of(b"\x93\x91\xff\xa5uint8\xc4\x02ab", "-1 is no dimension");
+    says_of(b"\x93\x91\xff\xa5uint8\xc4\x02ab", "-1 is not a dimension");
     says_of(
         b"\x93\x91\xa1x\xa5uint8\xc4\x02ab",
-        "a dimension should be here, FixStr(1) is",
+        "expected a dimension, got FixStr(1)",
     );
     says_of(
         b"\x93\x93\x00\xcf\x40\0\0\0\0\0\0\0\xcf\x40\0\0\0\0\0\0\0\xa5uint8\xc4\x00",
-        "0 bytes are not those of uint8[0, 4611686018427387904, 4611686018427387904]",
+        "0 bytes do not match uint8[0, 4611686018427387904, 4611686018427387904]",
     );
     says_of(
         b"\x93\xdc\xff\xff",
-        "has 65535 axes, arrays of NumPy have at most 64",
+        "has 65535 axes, but NumPy arrays have at most 64",
     );
     says_of(
         b"\x93\x90\xa3<U4\xc4\x00",
-        "has the element type `<U4`, which Ramie does not have",
+        "has the dtype `<U4`, which Ramie does not support",
     );
     says_of(
         b"\x93\x90\xa5uint8\xc4\x01ab",
         "1 bytes follow the end of an array or number",
     );
     let text = msgpack_restore(&array(b"\x93\x90\xa3<U4\xc4\x00")).unwrap_err();
-    let help = "\n  help: convert the array to another type, for example float32";
+    let help = "\n  help: convert the array to another dtype, such as float32";
     assert!(text.to_string().contains(help), "{text}");
     let text = msgpack_restore(&array(b"\x93\x91\x01\xa4bool\xc4\x01\x02")).unwrap_err();
     assert!(
@@ -453,33 +453,33 @@ fn damaged_chunks_are_explained() {
     says(
         shape(3),
         dict([("0", array(b"ab"))]),
-        "2 bytes are not those of uint8[3]",
+        "2 bytes do not match uint8[3]",
     );
-    says(shape(2), dict([]), "an array in chunks has none");
+    says(shape(2), dict([]), "a chunked array has no chunks");
     says(
         shape(2),
         dict([("1", array(b"ab"))]),
-        "an array in chunks has a part `1`",
+        "a chunked array has an unexpected part `1`",
     );
     says(
         shape(2),
         dict([("0", int(1))]),
-        "a number is no chunk of an array",
+        "a number is not a chunk of an array",
     );
     says(
         shape(2),
         int(1),
-        "an array in chunks has no dictionary `chunks`",
+        "a chunked array has no dictionary `chunks`",
     );
     says(
         dict([("0", array(b"a"))]),
         dict([("0", array(b"a"))]),
-        "an array is no dimension",
+        "an array is not a dimension",
     );
     says(
         dict([("0", int(1)), ("00", int(1))]),
         dict([("0", array(b"a"))]),
-        "an array in chunks lacks a part",
+        "a chunked array lacks a part",
     );
     let mixed = dict([
         ("0", array(b"a")),
@@ -488,7 +488,7 @@ fn damaged_chunks_are_explained() {
     says(
         shape(2),
         mixed,
-        "chunks of one array have different element types",
+        "the chunks of an array have different dtypes",
     );
 }
 
@@ -497,7 +497,7 @@ fn one_path_twice_is_an_error() {
     let twice = dict([("a.b", int(1)), ("a", dict([("b", int(2))]))]);
     let text = twice.to_state().unwrap_err().to_string();
     assert!(
-        text.starts_with("state dict: `a.b`: is there twice"),
+        text.starts_with("state dict: `a.b`: the path occurs twice"),
         "{text}"
     );
     same(twice.get("a.b"), &int(2));

@@ -64,10 +64,10 @@ fn shards_come_back() {
     }
     let mut other = State::from_iter([("a", Array::from([0i32]))]);
     let text = load_into(&path, &mut other).unwrap_err().to_string();
-    let start = format!("{}: the file does not fit the tree\n", path.display());
+    let start = format!("{}: the file does not match the tree\n", path.display());
     assert!(text.starts_with(&start), "{text}");
     assert!(
-        text.contains("`a`: the tree has i32[1], the file f16[1]"),
+        text.contains("`a`: the tree has i32[1], the file has f16[1]"),
         "{text}"
     );
 }
@@ -92,7 +92,7 @@ fn an_index_that_is_wrong_is_explained() {
     assert!(error(&path).starts_with(&format!("{}: cannot be read: ", path.display())));
     index("[1");
     assert!(error(&path).starts_with(&format!(
-        "{}: is no index of safetensors files: ",
+        "{}: is not an index of safetensors files: ",
         path.display()
     )));
     index(r#"{"metadata": {}}"#);
@@ -104,7 +104,7 @@ fn an_index_that_is_wrong_is_explained() {
     for file in ["../x", "/etc/x", "", ".", "a/../b"] {
         index(&format!(r#"{{"weight_map": {{"w": "{file}"}}}}"#));
         let expected = format!(
-            "{}: tensor `w`: is in `{file}`, which is no file in the folder of the index",
+            "{}: tensor `w`: is in `{file}`, which is not a file in the directory of the index",
             path.display()
         );
         assert_eq!(error(&path), expected);
@@ -118,7 +118,7 @@ fn an_index_that_is_wrong_is_explained() {
     )
     .unwrap();
     let expected = format!(
-        "{}: tensor `v`: is not in the file, though {} says so",
+        "{}: tensor `v`: is not in the file, although {} lists it",
         shard.display(),
         path.display()
     );
@@ -134,7 +134,7 @@ fn an_index_that_is_wrong_is_explained() {
 }
 
 #[test]
-#[should_panic(expected = "save_sharded: model.json is no name of an index")]
+#[should_panic(expected = "save_sharded: model.json is not the name of an index")]
 fn an_index_has_a_name_of_its_own() {
     let _ = save_sharded("model.json", &state(), 10);
 }

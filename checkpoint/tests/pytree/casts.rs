@@ -102,7 +102,7 @@ fn lossy_conversions_are_asked_for() {
         .unwrap_err()
         .to_string();
     for part in [
-        "`x`: the tree has i32[2], the checkpoint f32[2], which does not fit without loss",
+        "`x`: the tree has i32[2], the checkpoint has f32[2], which cannot be converted without loss",
         "`allow_lossy_casts(true)`",
     ] {
         assert!(error.contains(part), "{error}");
@@ -121,7 +121,7 @@ fn lossy_conversions_are_asked_for() {
         || PyTreeRestore::new(&target).transform("x", Transform::original("x").map(|x| x * 2.0));
     let error = restore_item(&path, transform()).unwrap_err().to_string();
     assert!(
-        error.contains("the transform made f32[2], which does not fit into i32[2]"),
+        error.contains("the transform returned f32[2], which cannot be converted to i32[2]"),
         "{error}"
     );
     let restored = restore_item(&path, transform().allow_lossy_casts(true)).unwrap();
@@ -149,7 +149,7 @@ fn numbers_of_python_take_the_type_of_the_target() {
     }
     let error = restore(DType::Bool).unwrap_err().to_string();
     assert!(
-        error.contains("`step`: the tree has bool, the checkpoint the number"),
+        error.contains("`step`: the tree has bool, the checkpoint has the number"),
         "{error}"
     );
 }

@@ -18,18 +18,19 @@ fn differences_are_listed_with_both_sides() {
     ]);
     let error = text(restore_item(&path, StandardRestore::new(&target)));
     let expected = format!(
-        "{}: the checkpoint does not fit the tree
-  `enc.w`: the tree has f32[4,5], the checkpoint f32[4,3]
-  `enc.c`: the tree has f32[3], the checkpoint nothing
-  `enc.b`: the tree has nothing, the checkpoint f32[3]
-  help: `partial_restore` leaves out what the tree does not have, `transform` finds arrays under \
-         other names or keeps the tree's; `strict(false)` cuts arrays or continues them with zeros",
+        "{}: the checkpoint does not match the tree
+  `enc.w`: the tree has f32[4,5], the checkpoint has f32[4,3]
+  `enc.c`: the tree has f32[3], the checkpoint has nothing
+  `enc.b`: the tree has nothing, the checkpoint has f32[3]
+  help: use `partial_restore(true)` to ignore arrays that the tree does not have, or `transform` \
+         to read arrays from other names or keep the tree's; use `strict(false)` to truncate \
+         arrays or pad them with zeros",
         path.display()
     );
     assert_eq!(error, expected);
     let renamed = PyTreeRestore::new(&target).transform("enc", Transform::original("encoder"));
     let error = text(restore_item(&path, renamed));
-    let expected = "`enc.c`: the tree has f32[3], the checkpoint nothing at `encoder.c`";
+    let expected = "`enc.c`: the tree has f32[3], the checkpoint has nothing at `encoder.c`";
     assert!(error.contains(expected), "{error}");
 }
 
@@ -68,7 +69,7 @@ fn damage_is_an_error_that_names_the_file() {
     std::fs::write(&chunk, zstd::bulk::compress(&[0; 12], 1).unwrap()).unwrap();
     let short = error(&path);
     assert!(
-        short.contains("kernel/0.0: has 12 bytes, and the chunk 48"),
+        short.contains("kernel/0.0: has 12 bytes, but the chunk has 48"),
         "{short}"
     );
     std::fs::write(&chunk, zstd::bulk::compress(&[0; 1 << 20], 1).unwrap()).unwrap();
@@ -82,27 +83,27 @@ fn damage_is_an_error_that_names_the_file() {
         (
             "<i8",
             "<x8",
-            "step/.zarray: is no metadata of an array: the element type `<x8`",
+            "step/.zarray: is not valid array metadata: the dtype `<x8`",
         ),
         (
             "zstd",
             "lzma",
-            "step/.zarray: is no metadata of an array: the compressor `lzma`",
+            "step/.zarray: is not valid array metadata: the compressor `lzma`",
         ),
         (
             "\"C\"",
             "\"F\"",
-            "step/.zarray: is no metadata of an array: the order",
+            "step/.zarray: is not valid array metadata: the element order",
         ),
         (
             "\"shape\":[]",
             "\"shape\":[3]",
-            "step/.zarray: 1 dimensions in chunks of 0",
+            "step/.zarray: the array has 1 dimensions, but its chunks have 0",
         ),
         (
             "\"zarr_format\":2",
             "",
-            "step/.zarray: is no metadata of an array",
+            "step/.zarray: is not valid array metadata",
         ),
     ] {
         assert!(metadata.contains(from));
@@ -113,7 +114,7 @@ fn damage_is_an_error_that_names_the_file() {
     std::fs::remove_file(&array).unwrap();
     assert!(error(&path).contains("step/.zarray: is missing"));
     std::fs::write(path.join("_METADATA"), "{}").unwrap();
-    assert!(error(&path).contains("_METADATA: is no metadata of a tree"));
+    assert!(error(&path).contains("_METADATA: is not valid tree metadata"));
     std::fs::remove_file(path.join("_METADATA")).unwrap();
     assert!(error(&path).contains("_METADATA: is missing"));
 

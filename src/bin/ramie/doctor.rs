@@ -32,7 +32,7 @@ pub(crate) fn run(platform: Option<Platform>) -> Outcome {
         let elapsed = milliseconds(start);
         line(
             "",
-            &format!("files: as installed, by their SHA-256 ({elapsed})"),
+            &format!("files: unchanged since installation, by SHA-256 ({elapsed})"),
         )?;
     }
     for other in [Platform::Cuda, Platform::Tpu] {
@@ -40,7 +40,7 @@ pub(crate) fn run(platform: Option<Platform>) -> Outcome {
             let advice = remedy(&env, other);
             line(
                 "note",
-                &format!("a {other} device is visible, its plugin is {advice}"),
+                &format!("a {other} device is visible, but its plugin is {advice}"),
             )?;
         }
     }
@@ -85,9 +85,9 @@ pub(crate) fn run(platform: Option<Platform>) -> Outcome {
 /// Returns the chosen platform and the reason for the choice.
 fn choice(env: &Environment, asked: Option<Platform>, found: &PluginLocation) -> String {
     let reason = match (asked, env.platform_variable()) {
-        (Some(_), _) => "asked for by --platform",
+        (Some(_), _) => "set by --platform",
         (None, Ok(Some(_))) => "RAMIE_PLATFORM",
-        _ => "the best that is there; RAMIE_PLATFORM or --platform chooses another",
+        _ => "the best available; use RAMIE_PLATFORM or --platform to choose another",
     };
     format!("{} ({reason})", found.platform)
 }
@@ -159,7 +159,7 @@ fn smoke_test(client: Client) -> Outcome {
     let device = *client
         .addressable_devices()
         .first()
-        .ok_or("the plugin offers no device")?;
+        .ok_or("the plugin has no devices")?;
     let bytes: Vec<u8> = [1f32, 2.0, 3.0, 4.0]
         .iter()
         .flat_map(|x| x.to_ne_bytes())

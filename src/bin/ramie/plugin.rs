@@ -13,7 +13,7 @@ pub(crate) fn install(platform: Platform, again: bool) -> Result<(), Box<dyn Err
         env.install(platform)?
     };
     if plugin.origin == Origin::Cache {
-        eprintln!("ramie: the {platform} plugin is installed already");
+        eprintln!("ramie: the {platform} plugin is already installed");
     }
     writeln!(io::stdout(), "{}", plugin.path.display())?;
     Ok(())
@@ -24,7 +24,10 @@ pub(crate) fn list() -> Result<(), Box<dyn Error>> {
     let mut out = io::stdout().lock();
     if let Some(path) = std::env::var_os("RAMIE_PJRT_PLUGIN").filter(|path| !path.is_empty()) {
         let path = path.to_string_lossy();
-        writeln!(out, "RAMIE_PJRT_PLUGIN is set, and wins: {path}\n")?;
+        writeln!(
+            out,
+            "RAMIE_PJRT_PLUGIN is set and takes precedence: {path}\n"
+        )?;
     }
     writeln!(out, "PLATFORM  DEVICE   {:<WIDTH$}  PLUGIN", "PACKAGE")?;
     for platform in Platform::ALL {
@@ -74,6 +77,6 @@ pub(crate) fn remedy(env: &Environment, platform: Platform) -> String {
             "not installed: `ramie plugin install {platform}` downloads {:.0} MB",
             release.bytes() as f64 / 1e6
         ),
-        Err(_) => "not installed, and none is published for this machine".to_owned(),
+        Err(_) => "not installed, and no plugin is published for this machine".to_owned(),
     }
 }

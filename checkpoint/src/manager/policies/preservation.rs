@@ -108,7 +108,8 @@ impl EveryNSteps {
 fn checked(policy: &str, interval_steps: u64) -> u64 {
     assert!(
         interval_steps > 0,
-        "{policy}: every 0 steps\n  help: give 1 at least; `PreserveAll` keeps all"
+        "{policy}: `interval_steps` is 0\n  help: pass at least 1, or use `PreserveAll` to keep \
+         all steps"
     );
     interval_steps
 }
@@ -236,7 +237,8 @@ impl AnyPreservationPolicy {
     pub fn new(policies: Vec<Arc<dyn PreservationPolicy>>) -> AnyPreservationPolicy {
         assert!(
             !policies.is_empty(),
-            "AnyPreservationPolicy: no policy keeps nothing\n  help: give one at least"
+            "AnyPreservationPolicy: `policies` is empty, so nothing would be kept\n  help: pass at \
+             least one policy"
         );
         AnyPreservationPolicy(policies)
     }

@@ -56,7 +56,7 @@ impl FixedIntervalPolicy {
     pub fn new(interval: u64) -> FixedIntervalPolicy {
         assert!(
             interval > 0,
-            "FixedIntervalPolicy: every 0 steps\n  help: give 1 at least"
+            "FixedIntervalPolicy: `interval` is 0\n  help: pass at least 1"
         );
         FixedIntervalPolicy(interval)
     }

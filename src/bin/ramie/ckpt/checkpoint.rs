@@ -41,7 +41,7 @@ impl Checkpoint {
             (Format::Orbax, item) => Ok(Checkpoint::Orbax(OrbaxFolder::open(path, item)?)),
             (_, Some(item)) => {
                 let path = path.display();
-                Err(format!("{path}: is a file, and has no item {item}").into())
+                Err(format!("{path}: is a file and has no item {item}").into())
             }
             (Format::Safetensors, None) => Ok(Checkpoint::Safetensors(path)),
             (Format::Msgpack, None) => Ok(Checkpoint::Msgpack(path)),
@@ -100,7 +100,7 @@ impl Checkpoint {
 
     /// Formats the value of one part.
     pub(crate) fn value(&self, path: &str) -> Result<String, Box<dyn Error>> {
-        let missing = || format!("{}: there is no `{path}`", self.path().display());
+        let missing = || format!("{}: has no part `{path}`", self.path().display());
         let parts = self.parts()?;
         let part = parts.iter().find(|part| part.path == path);
         let part = part.ok_or_else(missing)?;
@@ -148,8 +148,8 @@ fn check_paths(state: &State) -> Result<(), Box<dyn Error>> {
             let above = &path[..at];
             if state.get(above).is_some() {
                 return Err(format!(
-                    "`{path}` is below `{above}`, which is an array, so that there is no tree of \
-                     them\n  help: convert to safetensors, where names are only names"
+                    "`{path}` is below `{above}`, which is an array, so they do not form a \
+                     tree\n  help: convert to safetensors, whose names need not form a tree"
                 )
                 .into());
             }
@@ -179,7 +179,7 @@ fn file(item: &OrbaxItem, name: &str) -> Result<What, Box<dyn Error>> {
     }
     let Ok(text) = String::from_utf8(item.reader().read(name)?) else {
         return match json {
-            true => Err(format!("{}: is not JSON, but bytes", path.display()).into()),
+            true => Err(format!("{}: is not JSON: it is not UTF-8", path.display()).into()),
             false => Ok(What::Other(format!("a file of {size} bytes"))),
         };
     };

@@ -17,7 +17,7 @@ pub(crate) fn run(one: &One, to: &Path, format: Option<Format>) -> Result<(), Bo
     let format = format.or(Format::of_name(to)).unwrap_or(Format::Orbax);
     if fs::exists(to)? {
         return Err(format!(
-            "{}: is there already\n  help: remove it, or give another name",
+            "{}: already exists\n  help: remove it, or use another name",
             to.display()
         )
         .into());
@@ -26,7 +26,7 @@ pub(crate) fn run(one: &One, to: &Path, format: Option<Format>) -> Result<(), Bo
     let parts = checkpoint.parts()?;
     for part in parts.iter().filter(|part| !keeps(format, &part.what)) {
         let (path, what) = (&part.path, part.what.describe());
-        eprintln!("ramie: `{path}` is left out: {format} has no {what}");
+        eprintln!("ramie: `{path}` is omitted: {format} does not support {what}");
     }
     let arrays = match format {
         // Safetensors files are flat, so names need not form a tree.

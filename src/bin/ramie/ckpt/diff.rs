@@ -83,7 +83,7 @@ fn is_same(a: &What, b: &What) -> bool {
 /// Describes the differences between two arrays of the same type; `None` if they are equal.
 fn values(path: &str, a: &State, b: &State) -> Result<Option<String>, Box<dyn Error>> {
     let (Some(a), Some(b)) = (a.get(path), b.get(path)) else {
-        return Err(format!("`{path}` has a shape and no elements").into());
+        return Err(format!("`{path}` has a shape but no elements").into());
     };
     let (bytes, others) = (a.try_to_bytes()?, b.try_to_bytes()?);
     if bytes == others {

@@ -79,7 +79,7 @@ fn facts(
             }
             let checked = match folder.reader().is_checked() {
                 true => "of every file",
-                false => "none but those of the format",
+                false => "only those of the format",
             };
             facts.push(fact("checksums", checked.into()));
         }

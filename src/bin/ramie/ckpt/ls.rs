@@ -18,8 +18,8 @@ pub(crate) fn run(path: &Path) -> Result<(), Box<dyn Error>> {
         Source::Checkpoint(_, file) => {
             let shown = file.display();
             return Err(format!(
-                "{}: is one checkpoint, not a folder of steps\n  help: `ramie ckpt show {shown}` \
-                 shows what is in it",
+                "{}: is a single checkpoint, not a directory of steps\n  help: use `ramie ckpt \
+                 show {shown}` to show its contents",
                 path.display()
             )
             .into());
@@ -64,7 +64,7 @@ fn metrics(path: &Path) -> String {
             let all: Vec<String> = metrics.names().filter_map(metric).collect();
             all.join(" ")
         }
-        Err(_) => "cannot be read".into(),
+        Err(_) => "unreadable".into(),
     }
 }
 

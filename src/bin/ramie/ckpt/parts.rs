@@ -151,7 +151,7 @@ pub(crate) fn of_tree(tree: TreeMetadata) -> Vec<Part> {
                 ValueKind::Dict => What::Empty("empty dictionary"),
                 ValueKind::List => What::Empty("empty list"),
                 ValueKind::Tuple | ValueKind::NamedTuple => What::Empty("empty tuple"),
-                kind => What::Other(format!("of the kind {}", kind.name())),
+                kind => What::Other(format!("of kind {}", kind.name())),
             },
         };
         let sharding = part.array.and_then(|array| array.sharding);

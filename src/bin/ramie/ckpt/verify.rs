@@ -28,7 +28,7 @@ pub(crate) fn run(one: &One) -> Result<(), Box<dyn Error>> {
         match &step.state {
             CommitState::Committed => whole += 1,
             CommitState::Unfinished => {
-                writeln!(out, "step {}: unfinished, counts for nothing", step.number)?;
+                writeln!(out, "step {}: unfinished, ignored", step.number)?;
                 continue;
             }
             CommitState::Damaged(why) => {
@@ -47,7 +47,7 @@ pub(crate) fn run(one: &One) -> Result<(), Box<dyn Error>> {
     }
     let path = one.path.display();
     match (whole, damaged) {
-        (0, _) => Err(format!("{path}: there is no step that was committed").into()),
+        (0, _) => Err(format!("{path}: no step is committed").into()),
         (_, 0) => Ok(()),
         _ => Err(format!(
             "{path}: {damaged} of {} damaged",
@@ -80,12 +80,12 @@ impl Checkpoint {
                 reader.verify_all()?;
                 self.parts()?;
                 let files = text::counted(reader.names()?.len(), "file");
-                Ok(format!("checksums of {files} are right"))
+                Ok(format!("checksums of {files} are correct"))
             }
             Checkpoint::Orbax(_) => {
                 let found = parts(self.parts()?.len());
                 self.state()?;
-                Ok(format!("{found}; there are no checksums of files"))
+                Ok(format!("{found}; there are no file checksums"))
             }
         }
     }
