@@ -319,8 +319,8 @@ impl DType {
         }
         let narrow = if a.0.is_narrow() { a.0 } else { b.0 };
         crate::trace::fail(&format!(
-            "promotion: {} and {} have no common type, {narrow} meets no other type by itself\n  \
-             help: convert one of the operands first: x.astype(DType::F32)",
+            "promotion: {} and {} have no common dtype, because {narrow} is not promoted \
+             implicitly\n  help: convert one of the operands first: x.astype(DType::F32)",
             a.0, b.0
         ))
     }

@@ -84,7 +84,8 @@ pub fn finfo(dtype: DType) -> FloatInfo {
             (fraction, least, narrow.min(), narrow.max(), digits)
         }
         _ => panic!(
-            "finfo: {dtype} holds no floats\n  help: the limits of integers are `iinfo(dtype)`"
+            "finfo: {dtype} is not a floating-point dtype\n  help: use `iinfo(dtype)` for the \
+             limits of integers"
         ),
     };
     let fraction = fraction_bits as i32;
@@ -121,7 +122,8 @@ pub fn finfo(dtype: DType) -> FloatInfo {
 pub fn iinfo(dtype: DType) -> IntInfo {
     assert!(
         dtype.is_integer(),
-        "iinfo: {dtype} holds no integers\n  help: the limits of floats are `finfo(dtype)`"
+        "iinfo: {dtype} is not an integer dtype\n  help: use `finfo(dtype)` for the limits of \
+         floats"
     );
     let bits = dtype.bits();
     let sign = u32::from(dtype.is_signed());

@@ -54,14 +54,14 @@ fn transform(
     let places = x.axes(operation, axes);
     assert!(
         lengths.is_none_or(|s| s.len() == axes.len()),
-        "{operation}: {} lengths for {} axes\n  help: give one for each axis",
+        "{operation}: got {} lengths for {} axes\n  help: pass one length per axis",
         lengths.map_or(0, <[usize]>::len),
         axes.len()
     );
     assert!(
         lengths.is_none_or(|s| !s.contains(&0)),
-        "{operation}: a transform has no length of 0\n  help: leave the lengths out to take those \
-         of {}",
+        "{operation}: the length of a transform must not be 0\n  help: pass None as lengths to \
+         use those of {}",
         x.aval()
     );
     let half = fft_type == FftType::Irfft;
@@ -281,8 +281,8 @@ pub fn rfftfreq(n: usize, d: f64, dtype: DType) -> Array {
 fn expect_samples(operation: &str, n: usize, dtype: DType) {
     assert!(
         n > 0 && dtype.is_float(),
-        "{operation}: expects samples and a floating-point dtype, got {n} and {dtype}\n  help: use \
-         F32, and at least one sample"
+        "{operation}: expects at least one sample and a floating-point dtype, got {n} and \
+         {dtype}\n  help: use F32, and at least one sample"
     );
 }
 

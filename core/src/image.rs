@@ -127,8 +127,8 @@ fn weights(
 fn check_rank(operation: &str, image: &Array, shape: &[usize]) {
     assert!(
         shape.len() == image.ndim(),
-        "{operation}: the new shape {shape:?} has {} axes, the image {} has {}\n  help: name the \
-         size of every axis, also of those that stay, such as batch and channels",
+        "{operation}: the new shape {shape:?} has {} axes, but the image {} has {}\n  help: pass \
+         the size of every axis, including those that do not change, such as batch and channels",
         shape.len(),
         image.aval(),
         image.ndim()
@@ -230,8 +230,8 @@ pub fn scale_and_translate(
     check_rank("scale_and_translate", image, shape);
     assert!(
         method != ResizeMethod::Nearest,
-        "scale_and_translate: ResizeMethod::Nearest has no weights\n  help: use `resize` for the \
-         nearest pixel, or another method here"
+        "scale_and_translate: ResizeMethod::Nearest is not supported\n  help: use `resize` for \
+         the nearest pixel, or pass another method"
     );
     let image = inexact(image);
     let dtype = weight_type(&image);
@@ -262,7 +262,7 @@ pub fn scale_and_translate(
     }
     assert!(
         x.shape() == shape,
-        "scale_and_translate: axes outside of spatial_axes keep their size: the result is {}, not \
+        "scale_and_translate: axes not in spatial_axes keep their size, so the result is {}, not \
          {shape:?}",
         x.aval()
     );

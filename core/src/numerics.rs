@@ -148,8 +148,9 @@ pub(crate) fn check_operation(name: &str, args: &[&Array], outs: &[Array], again
     let operands: Vec<String> = args.iter().map(|a| a.aval().to_string()).collect();
     let at = trace::current_location().unwrap_or(Location::caller());
     panic!(
-        "{name}: the result {} has {what} in {count} of {} elements\n  operands: {}\n  at {at}\n  help: \
-         debug_nans and debug_infs are on; if this value is meant, switch them off around it",
+        "{name}: the result {} has {what} in {count} of {} elements\n  operands: {}\n  at {at}\n  \
+         help: debug_nans or debug_infs is on; if the value is intended, switch the check off \
+         around this operation",
         out.aval(),
         out.size(),
         operands.join(", "),
@@ -168,9 +169,9 @@ pub(crate) fn check_call(name: &str, program: &ClosedJaxpr, inputs: &[Array], ou
     };
     disable_jit(|| program.eval(inputs));
     panic!(
-        "{name}: the result {} has {what} in {count} of {} elements, although its operations, run one \
-         by one, make none\n  help: the compiled program computes in another order or precision; look \
-         at values with debug::print",
+        "{name}: the result {} has {what} in {count} of {} elements, although its operations, \
+         run one by one, produce none\n  help: the compiled program computes in another order or \
+         precision; print intermediate values with debug::print",
         out.aval(),
         out.size(),
     );

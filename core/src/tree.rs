@@ -522,8 +522,8 @@ pub fn with_leaves<T: Tree>(tree: &T, arrays: impl IntoIterator<Item = Array>) -
     let places = count(tree);
     assert!(
         arrays.len() == places,
-        "tree::with_leaves: {} arrays for the {places} places of the tree\n  help: pass one array for \
-         each leaf, in the order of `tree::leaves`",
+        "tree::with_leaves: got {} arrays for the {places} leaves of the tree\n  help: pass one \
+         array for each leaf, in the order of `tree::leaves`",
         arrays.len()
     );
     let mut arrays = arrays.into_iter();

@@ -297,7 +297,7 @@ fn counts_of_long_axes_are_refused_by_name() {
         });
         assert!(text.starts_with(&format!("{name}: the ")), "{name}: {text}");
         assert!(
-            text.contains("and i32 ends at 2147483647"),
+            text.contains("which exceeds the largest i32, 2147483647"),
             "{name}: {text}"
         );
         assert!(text.contains("help: "), "{name}: {text}");

@@ -247,7 +247,7 @@ fn damaged_files_are_named() {
     says(
         truth,
         &[2],
-        "tensor `w`: byte 0 of bool[1] is 2, a truth value is 0 or 1",
+        "tensor `w`: byte 0 of bool[1] is 2, but a boolean must be 0 or 1",
     );
     let path = folder.path().join("short");
     std::fs::write(&path, [1, 2, 3]).unwrap();

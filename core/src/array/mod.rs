@@ -188,14 +188,14 @@ impl Array {
         let n = self.ndim() as isize;
         assert!(
             n > 0,
-            "{operation}: axis {axis} is out of range for {}, which has no axes\n  help: give an \
-             array of at least one axis, such as x.at_least_1d()",
+            "{operation}: axis {axis} is out of range for {}, which has no axes\n  help: pass an \
+             array with at least one axis, such as x.at_least_1d()",
             self.aval()
         );
         let normal = if axis < 0 { axis + n } else { axis };
         assert!(
             (0..n).contains(&normal),
-            "{operation}: axis {axis} is out of range for {}\n  help: axes run from {} to {}",
+            "{operation}: axis {axis} is out of range for {}\n  help: pass an axis from {} to {}",
             self.aval(),
             -n,
             n - 1
@@ -214,8 +214,8 @@ impl Array {
             let axis = self.axis(operation, axis);
             assert!(
                 !out.contains(&axis),
-                "{operation}: axis {axis} is named twice in {axes:?}\n  help: name every axis once; a \
-                 negative number counts from the last axis"
+                "{operation}: axis {axis} appears twice in {axes:?}\n  help: pass every axis \
+                 once; negative axes count from the end"
             );
             out.push(axis);
         }
@@ -253,14 +253,14 @@ impl Array {
     pub(crate) fn no_value(&self, operation: &str) -> String {
         match &self.0 {
             Repr::Tracer(t) => format!(
-                "{operation}: the value of a traced {} is not known while the program is traced\n  \
-                 made at {}\n  help: return the array from the traced function and read it there; \
-                 for a choice that depends on values use `where_` or `cond`",
+                "{operation}: the value of a traced {} is not known at trace time\n  made at \
+                 {}\n  help: return the array from the traced function and read the result; for a \
+                 choice that depends on values, use `where_` or `cond`",
                 t.aval, t.location
             ),
             _ => format!(
-                "{operation}: {} has a shape and a type but no elements (it is a shape_dtype_struct)\n  \
-                 help: pass an array with elements",
+                "{operation}: {} has no elements, it is a shape_dtype_struct\n  help: pass an \
+                 array with elements",
                 self.aval()
             ),
         }

@@ -39,13 +39,13 @@ pub(super) fn check<C: Tree>(operation: &str, inside: &str, given: &C, next: &C)
             "the carry that the body returns",
         ];
         let help = super::varying_help(given, next, whose).unwrap_or_else(|| {
-            "convert with astype or reshape in the body, or start with an array of the type that the \
-             body returns; what is not an array cannot change from step to step"
+            "convert with astype or reshape in the body, or start with an array of the type that \
+             the body returns; values that are not arrays cannot change between steps"
                 .into()
         });
         panic!(
-            "{operation}: the body must return a carry of the structure and types that it is given\n  \
-             {}\n  help: {help}",
+            "{operation}: the body must return a carry with the structure and types of its \
+             argument\n  {}\n  help: {help}",
             lines.join("\n  ")
         );
     }

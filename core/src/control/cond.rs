@@ -35,8 +35,8 @@ pub fn cond<A: Tree, R: Tree>(
     let pred = pred.into_array();
     assert!(
         pred.ndim() == 0,
-        "cond: the predicate must be a scalar, it is {}\n  help: for a choice for each element use \
-         where_; for one for each example use vmap",
+        "cond: the predicate must be a scalar, got {}\n  help: use where_ to choose for each \
+         element, or vmap to choose for each batch element",
         pred.aval()
     );
     let pred = match pred.dtype() {
@@ -83,12 +83,12 @@ pub fn switch<A: Tree, R: Tree>(
     let index = index.into_array();
     assert!(
         index.ndim() == 0 && index.dtype().is_integer(),
-        "switch: the index must be a scalar integer, it is {}\n  help: convert it with \
+        "switch: the index must be a scalar integer, got {}\n  help: convert it with \
          astype(DType::I32)",
         index.aval()
     );
     match branches {
-        [] => panic!("switch: there are no branches\n  help: give at least one function"),
+        [] => panic!("switch: there are no branches\n  help: pass at least one function"),
         [only] => return only(operands),
         _ => {}
     }
@@ -121,10 +121,10 @@ fn check_results<R: Tree>(operation: &str, names: [&str; 2], a: &R, b: &R) {
     if let Some(lines) = differences(names, "", (a, b)) {
         let whose = names.map(|n| format!("the result of {n}"));
         let help = super::varying_help(a, b, [&whose[0], &whose[1]])
-            .unwrap_or_else(|| "convert the result of a branch with astype or reshape".into());
+            .unwrap_or_else(|| "convert the result of one branch with astype or reshape".into());
         panic!(
-            "{operation}: the branches must give results of one structure and type\n  {}\n  help: \
-             {help}",
+            "{operation}: the branches must return results of the same structure and types\n  \
+             {}\n  help: {help}",
             lines.join("\n  ")
         );
     }

@@ -85,8 +85,8 @@ pub fn fori_loop_with<C: Tree>(
     }
     assert!(
         options.unroll == 1,
-        "fori_loop: unroll = {} needs bounds that are known, and these are traced: {} and {}\n  \
-         help: give numbers, or leave unroll at 1",
+        "fori_loop: unroll = {} requires known bounds, but they are traced: {} and {}\n  help: \
+         pass numbers, or set unroll to 1",
         options.unroll,
         lower.aval(),
         upper.aval()
@@ -134,7 +134,8 @@ fn common_dtype(lower: &Array, upper: &Array) -> DType {
         (true, false) if signed(b.dtype()) => b.dtype(),
         (false, true) if signed(a.dtype()) => a.dtype(),
         _ => panic!(
-            "fori_loop: bounds must have one type, got {a} and {b}\n  help: convert one with astype"
+            "fori_loop: bounds must have the same dtype, got {a} and {b}\n  help: convert one \
+             with astype"
         ),
     }
 }

@@ -84,8 +84,8 @@ fn part<T: Tree>(name: &str, b: &T, types: &T, f: &dyn Fn(T) -> T) -> (ClosedJax
     let traced = trace_tree(types, f);
     if let Some(lines) = differences([name, "b"], "", (&traced.result, b)) {
         panic!(
-            "custom_linear_solve: {name} gives another tree than b\n  {}\n  help: both map from \
-             trees like b to trees like b",
+            "custom_linear_solve: {name} returns a tree that differs from b\n  {}\n  help: \
+             matvec and solve must map trees like b to trees like b",
             lines.join("\n  ")
         );
     }

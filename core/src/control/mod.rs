@@ -70,7 +70,7 @@ fn varying_help<T: Tree, U: Tree>(a: &T, b: &U, of: [&str; 2]) -> Option<String>
         false => format!(", {path}"),
     };
     Some(format!(
-        "apply `pvary(.., {:?})` to {whose}{place}: one varies over these axes of the mesh, the other \
+        "apply `pvary(.., {:?})` to {whose}{place}: one varies over these mesh axes, the other \
          does not; or pass check_vma: false to shard_map",
         axes.as_slice()
     ))

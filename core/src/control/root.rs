@@ -102,8 +102,8 @@ pub fn custom_root_with_aux<T: Tree, A: Tree>(
 fn expect_like<T: Tree>(name: &str, guess: &T, result: &T) {
     if let Some(lines) = differences([name, "the guess"], "", (result, guess)) {
         panic!(
-            "custom_root: {name} gives another tree than the guess\n  {}\n  help: f, solve and \
-             tangent_solve map to trees like the guess",
+            "custom_root: {name} returns a tree that differs from the guess\n  {}\n  help: f, \
+             solve and tangent_solve must return trees like the guess",
             lines.join("\n  ")
         );
     }

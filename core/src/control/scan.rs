@@ -142,23 +142,24 @@ pub(super) fn length_of<X: Tree>(operation: &str, xs: &X, given: Option<usize>) 
         let what = format!("{} of xs", place("", path));
         let Some(&n) = x.shape().first() else {
             panic!(
-                "{operation}: {what} is {}, it has no axis to go along\n  help: pass what is the same for \
-                 all steps by capture, or in the carry",
+                "{operation}: {what} is {}, which has no axis to scan over\n  help: capture \
+                 values that are the same for all steps, or pass them in the carry",
                 x.aval()
             );
         };
         if !x.aval().spec().entry(0).axes().is_empty() {
             panic!(
-                "{operation}: 0th dimension of all xs should be replicated. Got {}, {what} is {}\n  help: \
-                 make it whole with `reshard`",
+                "{operation}: 0th dimension of all xs should be replicated. Got {}, {what} is \
+                 {}\n  help: replicate it with `reshard`",
                 x.aval().spec(),
                 x.aval()
             );
         }
         match &known {
             Some((other, first)) if *other != n => panic!(
-                "{operation}: lengths differ: {first} says {other}, {what} has {n} elements\n  help: all \
-                 arrays of xs need first axes of one size, and the option length need not be given"
+                "{operation}: lengths differ: {first} is {other}, but {what} has {n} elements\n  \
+                 help: the first axes of all arrays in xs must have the same size; the option \
+                 length is then not needed"
             ),
             Some(_) => {}
             None => known = Some((n, what)),
@@ -167,8 +168,8 @@ pub(super) fn length_of<X: Tree>(operation: &str, xs: &X, given: Option<usize>) 
     match known {
         Some((n, _)) => n,
         None => panic!(
-            "{operation}: the number of steps is not known: xs has no arrays\n  help: give it with \
-             scan_with(…, ScanOptions {{ length: Some(n), ..Default::default() }})"
+            "{operation}: the number of steps is unknown, because xs has no arrays\n  help: pass \
+             it with scan_with(…, ScanOptions {{ length: Some(n), ..Default::default() }})"
         ),
     }
 }

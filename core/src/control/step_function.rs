@@ -8,7 +8,8 @@ use crate::{Tree, tree};
 /// `M` distinguishes closures with different numbers of arguments. It is inferred.
 #[diagnostic::on_unimplemented(
     message = "this function is not a train step",
-    note = "a train step takes its state by `&mut` first, then up to six trees by value, and returns a tree; annotate the types of a closure's arguments"
+    note = "a train step takes its state by `&mut` first, then up to six trees by value, and \
+     returns a tree; annotate the argument types of a closure"
 )]
 pub trait StepFunction<M>: Send + Sync {
     /// The state that is passed from step to step.

@@ -141,7 +141,8 @@ where
     let (count, at) = (steps.into(), Location::caller());
     assert!(
         count.most > 0,
-        "train_steps: a call of {count} steps\n  help: give at least 1"
+        "train_steps: a call must run at least one step, got {count} steps\n  help: pass 1 or \
+         more"
     );
     options.in_axes.check_arguments("train_steps", F::COUNT);
     F::many(move |state, args| apply(&step, state, args, count, &options, at))
@@ -201,9 +202,9 @@ fn stacked<A: Tree>(
         let from = if axis < 0 { axis + rank } else { axis };
         assert!(
             (0..rank).contains(&from),
-            "train_steps: argument `{path}` is {}, it has no axis {axis} with a batch for each step\n  \
-             train_steps was called at {at}\n  help: stack the batches of {count} steps, or give it \
-             None in in_axes if it is the same in each step",
+            "train_steps: argument `{path}` is {}, which has no axis {axis} with one batch per \
+             step\n  train_steps was called at {at}\n  help: stack the batches of {count} steps, \
+             or pass None in in_axes if the argument is the same in each step",
             x.aval()
         );
         let n = x.shape()[from as usize];
@@ -214,24 +215,26 @@ fn stacked<A: Tree>(
         };
         assert!(
             fits,
-            "train_steps: argument `{path}` is {}, it has {n} along axis {axis}, expected a batch for \
-             each of {count} steps\n  train_steps was called at {at}\n  help: {}",
+            "train_steps: argument `{path}` is {}, with size {n} along axis {axis}, expected one \
+             batch for each of {count} steps\n  train_steps was called at {at}\n  help: {}",
             x.aval(),
             match count.fewer || n == 0 || n > count.most {
                 true =>
-                    "stack the batches, for example with `loader.iter().stack(n)`; one batch that is \
-                         not stacked is for the step itself",
+                    "stack the batches, for example with `loader.iter().stack(n)`; to run a \
+                     single batch, call the step itself",
                 false =>
-                    "stack as many batches, for example with `loader.iter().stack(n).drop_last()`, \
-                          or let a call have fewer: train_steps(..=n, step)",
+                    "stack as many batches, for example with \
+                     `loader.iter().stack(n).drop_last()`, or allow fewer per call: \
+                     train_steps(..=n, step)",
             }
         );
         match first {
             Some((other, who)) => assert!(
                 n == other,
-                "train_steps: argument `{who}` has batches for {other} steps, argument `{path}` for {n}\n  \
-                 train_steps was called at {at}\n  help: stack as many of each, or give None in in_axes to \
-                 what is the same in each step"
+                "train_steps: argument `{who}` has batches for {other} steps, but argument \
+                 `{path}` for {n}\n  train_steps was called at {at}\n  help: stack the same \
+                 number of batches, or pass None in in_axes for arguments that are the same in \
+                 each step"
             ),
             None => first = Some((n, path)),
         }
@@ -251,12 +254,12 @@ fn check_state<S: Tree>(before: &S, after: &S, at: &'static Location<'static>) {
         return;
     };
     let help = varying_help(before, after, names).unwrap_or_else(|| {
-        "convert with astype or reshape at the end of the step, or begin with a state of the types that \
-         the step leaves; what is not an array cannot change from step to step"
+        "convert with astype or reshape at the end of the step, or start with a state of the \
+         types that the step returns; values that are not arrays cannot change between steps"
             .into()
     });
     panic!(
-        "train_steps: a step must leave its state with the structure and types that it is given\n  {}\n  \
+        "train_steps: a step must preserve the structure and types of its state\n  {}\n  \
          train_steps was called at {at}\n  help: {help}",
         lines.join("\n  ")
     );

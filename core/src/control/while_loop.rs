@@ -63,8 +63,8 @@ pub(crate) fn while_as<C: Tree>(
     let verdict = holds.result.aval();
     assert!(
         verdict.ndim() == 0 && verdict.dtype() == DType::Bool,
-        "{operation}: the condition must give a scalar bool, it gave {verdict}\n  help: compare, for \
-         example x.gt(0.0); for many elements use .all() or .any()"
+        "{operation}: the condition must return a scalar bool, got {verdict}\n  help: compare, \
+         for example x.gt(0.0); reduce several elements with .all() or .any()"
     );
     carry::check(operation, inside, &init, &next.result);
     let outs = bind(operation, holds.program, next.program, tree::leaves(&init));

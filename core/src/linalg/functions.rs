@@ -33,8 +33,8 @@ pub fn multi_dot<A: Borrow<Array>>(arrays: &[A]) -> Array {
             .all(|w| w[0].shape().last() == w[1].shape().first());
     assert!(
         fits,
-        "multi_dot: shapes {:?} do not fit\n  help: give two matrices or more, the columns of \
-         each as many as the rows of the next; the first and last may be vectors",
+        "multi_dot: shapes {:?} do not fit\n  help: pass two or more matrices, each with as many \
+         columns as the next has rows; the first and the last may be vectors",
         arrays.iter().map(|a| a.shape()).collect::<Vec<_>>()
     );
     // sizes[i] and sizes[i + 1] are rows and columns of matrix i.
@@ -93,7 +93,7 @@ fn multiply(arrays: &[&Array], splits: &[Vec<usize>], from: usize, to: usize) ->
 pub fn diagonal(x: &Array, offset: isize) -> Array {
     assert!(
         x.ndim() >= 2,
-        "diagonal: {} is no matrix\n  help: give an array of at least two axes",
+        "diagonal: {} is not a matrix\n  help: pass an array with at least two axes",
         x.aval()
     );
     let (rows, columns) = matrix_shape(x);
@@ -133,8 +133,8 @@ pub fn block_diag<A: Borrow<Array>>(arrays: &[A]) -> Array {
     let arrays: Vec<Array> = arrays.iter().map(|a| a.borrow().clone()).collect();
     assert!(
         !arrays.is_empty() && arrays.iter().all(|a| a.ndim() <= 2),
-        "block_diag: expects at least one array, of at most two axes each\n  help: for a batch use \
-         vmap"
+        "block_diag: expects at least one array, each with at most two axes\n  help: use vmap \
+         for a batch"
     );
     let blocks: Vec<Array> = crate::ops::promote_all("block_diag", &arrays)
         .iter()
@@ -179,8 +179,8 @@ pub fn toeplitz(column: &Array, row: &Array) -> Array {
     });
     let batch = broadcast_shapes(&[column_batch, row_batch]).unwrap_or_else(|| {
         panic!(
-            "toeplitz: the axes in front of the last do not broadcast, {} and {}\n  help: give \
-             both the same, or none",
+            "toeplitz: the leading axes do not broadcast, {} and {}\n  help: pass arrays with \
+             the same leading axes, or without leading axes",
             column.aval(),
             row.aval()
         )

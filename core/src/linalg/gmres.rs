@@ -48,8 +48,7 @@ pub fn gmres_with<T: Tree>(
 ) -> T {
     assert!(
         restart > 0,
-        "gmres: restart is 0\n  help: give the number of steps after which it starts again, 20 if \
-         in doubt"
+        "gmres: restart is 0\n  help: pass the number of steps between restarts, for example 20"
     );
     expect_one_field("gmres", &b);
     let solve = |matvec: LinearFn<'_, T>, b: T| {

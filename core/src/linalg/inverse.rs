@@ -26,7 +26,7 @@ pub fn pinv(a: &Array, rtol: Option<f64>) -> Array {
     let a = inexact(a);
     assert!(
         a.ndim() >= 2,
-        "pinv: {} is no matrix\n  help: give an array of at least two axes",
+        "pinv: {} is not a matrix\n  help: pass an array with at least two axes",
         a.aval()
     );
     pinv_of(&a, rtol, false)
@@ -168,7 +168,8 @@ pub fn lstsq(a: &Array, b: &Array, rcond: Option<f64>) -> LeastSquares {
     let fits = a.ndim() == 2 && matches!(b.ndim(), 1 | 2) && b.shape()[0] == a.shape()[0];
     assert!(
         fits,
-        "lstsq: {} and {} do not fit\n  help: give one matrix [m, n], and [m] or [m, k]",
+        "lstsq: {} and {} do not fit\n  help: pass one matrix [m, n], and a right-hand side [m] \
+         or [m, k]",
         a.aval(),
         b.aval()
     );
@@ -232,8 +233,8 @@ pub fn tensorinv(a: &Array, ind: usize) -> Array {
     let size: usize = out.iter().product();
     assert!(
         ind > 0 && size == into.iter().product::<usize>(),
-        "tensorinv: the first {ind} axes of {} do not have as many elements as the others\n  \
-         help: choose another `ind`, at least 1",
+        "tensorinv: the first {ind} axes of {} have a different number of elements than the \
+         others\n  help: pass another `ind`, at least 1",
         a.aval()
     );
     inv(&a.reshape(&[size, size])).reshape(&[into, out].concat())
@@ -250,8 +251,8 @@ pub fn tensorsolve(a: &Array, b: &Array) -> Array {
     let (out, into) = a.shape().split_at(b.ndim().min(a.ndim()));
     assert!(
         out == b.shape() && into.iter().product::<usize>() == b.size(),
-        "tensorsolve: {} does not map arrays of {} elements to {}\n  help: its first axes are \
-         those of b, the others have as many elements",
+        "tensorsolve: {} does not map arrays of {} elements to {}\n  help: the first axes of a \
+         must be those of b, and the others must have as many elements as b",
         a.aval(),
         b.size(),
         b.aval()

@@ -52,7 +52,7 @@ pub(super) fn expect_one_field<T: Tree>(operation: &str, b: &T) {
         .find(|x| !x.dtype().is_complex());
     if let Some(real) = real.filter(|_| is_complex(b)) {
         panic!(
-            "{operation}: b has complex leaves, and {} is real\n  help: make all leaves complex: \
+            "{operation}: b has complex leaves, but {} is real\n  help: make all leaves complex: \
              x.astype(DType::C64)",
             real.aval()
         );

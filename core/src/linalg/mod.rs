@@ -77,7 +77,7 @@ fn expect_square(operation: &str, a: &Array) -> Array {
         [.., rows, columns] if rows == columns => a.clone(),
         shape => panic!(
             "{operation}: expects square matrices along the last two axes, got shape {shape:?}\n  \
-             help: qr, svd, pinv and lstsq take matrices of any shape"
+             help: use qr, svd, pinv or lstsq, which accept matrices of any shape"
         ),
     }
 }

@@ -51,14 +51,14 @@ pub fn norm(x: &Array, order: impl Into<NormOrder>, axes: &[isize], keepdims: bo
         [_] => match order {
             NormOrder::P(p) => vector_norm(x, p, axes, keepdims),
             other => panic!(
-                "norm: vectors have no {other:?} norm\n  help: name two axes for matrices, or give \
-                 the order as a number"
+                "norm: the {other:?} norm is not defined for vectors\n  help: pass two axes for \
+                 matrices, or a number as the order"
             ),
         },
         [_, _] => norm_of_matrices(x, order, axes, keepdims),
         _ => panic!(
-            "norm: got {} axes\n  help: name one axis for vectors, two for matrices; \
-             `vector_norm` and `Array::norm_axes` take any number",
+            "norm: expects one or two axes, got {} axes\n  help: pass one axis for vectors or \
+             two axes for matrices; `vector_norm` and `Array::norm_axes` accept any number",
             axes.len()
         ),
     }
@@ -158,8 +158,8 @@ fn norm_of_matrices(x: &Array, order: NormOrder, axes: &[isize], keepdims: bool)
             value.expand_dims(&ends)
         }
         NormOrder::P(p) => panic!(
-            "norm: matrices have no norm of order {p}\n  help: the orders are 1, -1, 2, -2, ∞, -∞, \
-             Frobenius and Nuclear; name one axis for vectors"
+            "norm: the norm of order {p} is not defined for matrices\n  help: use the order 1, \
+             -1, 2, -2, ∞, -∞, Frobenius or Nuclear, or pass one axis for vectors"
         ),
     };
     match keepdims {
@@ -187,7 +187,8 @@ pub fn cond(x: &Array, order: impl Into<NormOrder>) -> Array {
     let (x, order) = (inexact(x), order.into());
     assert!(
         x.ndim() >= 2 && !x.shape()[x.ndim() - 2..].contains(&0),
-        "cond: {} holds no matrix with elements\n  help: matrices lie along the last two axes",
+        "cond: {} has no nonempty matrices along the last two axes\n  help: pass matrices with \
+         at least one row and one column",
         x.aval()
     );
     let ratio = match order {

@@ -140,9 +140,9 @@ fn solve_broadcast(
     let rows = (columns.ndim() >= 2).then(|| columns.shape()[columns.ndim() - 2]);
     if rows != Some(size) {
         panic!(
-            "{operation}: matrices of shape {shape:?} do not fit right-hand sides of shape {:?}\n  \
-             help: give [{size}], or columns [.., {size}, k]; for a batch of vectors add an axis: \
-             b.expand_dims(&[-1])",
+            "{operation}: matrices of shape {shape:?} do not fit right-hand sides of shape \
+             {:?}\n  help: pass a vector [{size}], or columns [.., {size}, k]; for a batch of \
+             vectors, add an axis: b.expand_dims(&[-1])",
             b.shape()
         );
     }
@@ -155,8 +155,8 @@ fn solve_broadcast(
     }
     let Some(batch) = broadcast_shapes(&[matrices, &columns.shape()[..own]]) else {
         panic!(
-            "{operation}: the batches of matrices {shape:?} and right-hand sides {:?} do not \
-             broadcast together\n  help: all axes but the last two must agree or be 1",
+            "{operation}: the batch axes of matrices {shape:?} and right-hand sides {:?} do not \
+             broadcast together\n  help: all axes except the last two must agree or be 1",
             b.shape()
         );
     };

@@ -81,7 +81,7 @@ impl Array {
         super::require_real("packbits", &[self]);
         assert!(
             !self.dtype().is_float(),
-            "packbits: {} holds floats\n  help: compare: x.ne(0)",
+            "packbits: expects booleans or integers, got {}\n  help: compare: x.ne(0)",
             self.aval()
         );
         self.axis("packbits", axis);
@@ -107,7 +107,7 @@ impl Array {
         super::require_real("unpackbits", &[self]);
         assert!(
             self.dtype() == DType::U8,
-            "unpackbits: {} holds no bytes\n  help: convert it: x.astype(DType::U8)",
+            "unpackbits: expects u8 elements, got {}\n  help: convert it: x.astype(DType::U8)",
             self.aval()
         );
         self.axis("unpackbits", axis);

@@ -85,8 +85,8 @@ impl Array {
         let (x, h) = (self.to_inexact(), spacing.into_array());
         assert!(
             n >= 2,
-            "gradient: axis {axis} of {} has {n} elements, expected two or more\n  help: a \
-             derivative needs neighbours",
+            "gradient: axis {axis} of {} has {n} elements, expected two or more\n  help: pass at \
+             least two samples along the axis",
             self.aval()
         );
         let part = |x: &Array, start: usize, limit: usize| x.slice_axis(at, start, limit);
@@ -100,8 +100,8 @@ impl Array {
         }
         assert!(
             h.shape() == [n],
-            "gradient: places {} are not one for each element of axis {axis} of {}\n  help: give a \
-             1-d array of {n} places, or one distance",
+            "gradient: the coordinates {} must be one for each element of axis {axis} of {}\n  \
+             help: pass a 1-d array of {n} coordinates, or a single spacing",
             h.aval(),
             self.aval()
         );
@@ -147,7 +147,8 @@ impl Array {
         if dx.ndim() == 0 {
             assert!(
                 n > 0,
-                "trapezoid: axis {axis} of {} has no elements\n  help: an integral needs a sample",
+                "trapezoid: axis {axis} of {} has no elements\n  help: pass at least one sample \
+                 along the axis",
                 self.aval()
             );
             let ends = y.slice_axis(rank - 1, 0, 1) + y.slice_axis(rank - 1, n - 1, n);
@@ -299,8 +300,8 @@ impl Interpolation {
     pub fn of(&self, x: &Array, xp: &Array, fp: &Array) -> Array {
         assert!(
             xp.ndim() == 1 && xp.size() > 0 && xp.shape() == fp.shape(),
-            "interp: places {} and values {} are not 1-d arrays of one size above 0\n  help: give \
-             one value for each place",
+            "interp: the coordinates {} and values {} must be nonempty 1-d arrays of the same \
+             size\n  help: pass one value for each coordinate",
             xp.aval(),
             fp.aval()
         );

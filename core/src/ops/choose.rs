@@ -41,8 +41,8 @@ impl BoundsMode {
 pub fn ravel_multi_index(places: &[Array], shape: &[usize], mode: BoundsMode) -> Array {
     assert!(
         places.len() == shape.len(),
-        "ravel_multi_index: {} arrays of places for the shape {shape:?}\n  help: give one for each \
-         axis",
+        "ravel_multi_index: got {} arrays of indices for the shape {shape:?}\n  help: pass one \
+         array per axis",
         places.len()
     );
     let count = flat_positions("ravel_multi_index", shape);
@@ -51,7 +51,7 @@ pub fn ravel_multi_index(places: &[Array], shape: &[usize], mode: BoundsMode) ->
         require_real("ravel_multi_index", &[x]);
         assert!(
             x.dtype().is_integer(),
-            "ravel_multi_index: places {} are not integers\n  help: convert them with \
+            "ravel_multi_index: indices {} are not integers\n  help: convert them with \
              astype(DType::I32)",
             x.aval()
         );
@@ -72,7 +72,7 @@ impl Array {
         require_real("unravel_index", &[self]);
         assert!(
             self.dtype().is_integer(),
-            "unravel_index: places {} are not integers\n  help: convert them with \
+            "unravel_index: indices {} are not integers\n  help: convert them with \
              astype(DType::I32)",
             self.aval()
         );
@@ -109,7 +109,7 @@ impl Array {
         require_real("choose", &[self]);
         assert!(
             self.dtype().is_integer(),
-            "choose: {} holds no integers\n  help: convert it with astype(DType::I32)",
+            "choose: expects integers, got {}\n  help: convert it with astype(DType::I32)",
             self.aval()
         );
         let choices = promote_all("choose", choices);
@@ -182,8 +182,8 @@ impl Array {
         let n = self.size();
         assert!(
             mask.size() == n && values.size() > 0,
-            "place: the mask {} and {} values do not fit {}\n  help: the mask has as many elements \
-             as the array, and there is a value",
+            "place: the mask {} and {} values do not fit {}\n  help: pass a mask with as many \
+             elements as the array, and at least one value",
             mask.aval(),
             values.size(),
             self.aval()

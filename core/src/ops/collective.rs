@@ -299,8 +299,8 @@ pub fn all_to_all(
     let concat = x.axis("all_to_all", concat_axis);
     if x.shape()[split] != size {
         fail(&format!(
-            "all_to_all: axis {split} of {} has size {}, expected the number of examples, {size}\n  \
-             help: use all_to_all_tiled to send several parts to each example",
+            "all_to_all: axis {split} of {} has size {}, expected the mapped axis size, {size}\n  \
+             help: use all_to_all_tiled to send several parts to each batch element",
             x.aval(),
             x.shape()[split]
         ));
@@ -391,7 +391,8 @@ pub fn pshuffle<T: Tree>(x: &T, axes: impl Into<AxisNames>, sources: &[usize]) -
     let size = count("pshuffle", &names);
     if sources.len() != size {
         fail(&format!(
-            "pshuffle: {} sources for {size} examples\n  help: name the source of each example",
+            "pshuffle: got {} sources for a mapped axis of size {size}\n  help: pass the source \
+             of each batch element",
             sources.len()
         ));
     }
@@ -409,7 +410,7 @@ pub fn pbroadcast<T: Tree>(x: &T, axes: impl Into<AxisNames>, source: usize) -> 
     let size = count("pbroadcast", &names);
     if source >= size {
         fail(&format!(
-            "pbroadcast: there is no example {source} among {size}"
+            "pbroadcast: source {source} is out of range for a mapped axis of size {size}"
         ));
     }
     tree::map(x, |a| {
@@ -452,8 +453,8 @@ pub fn pcast<T: Tree>(x: &T, axes: impl Into<AxisNames>, to: PcastTo) -> T {
         let aval = a.aval();
         if let Some(name) = axes.iter().find(|n| aval.varying().contains(n)) {
             fail(&format!(
-                "pcast: {aval} varies over {name:?} already, and can be made to vary over axes only \
-                 over which it does not\n  help: leave the axis out, or use `pvary`, which does"
+                "pcast: {aval} already varies over {name:?}, but pcast requires axes over which \
+                 it does not vary\n  help: omit the axis, or use `pvary`, which ignores such axes"
             ));
         }
     }

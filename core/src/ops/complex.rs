@@ -4,8 +4,7 @@
 use crate::{Array, complex};
 
 /// The `help:` text for a complex operand of a function of real numbers.
-pub(crate) const TAKE_A_PART: &str =
-    "take the real number that is meant first: x.real(), x.imag() or x.abs()";
+pub(crate) const TAKE_A_PART: &str = "convert to real numbers first: x.real(), x.imag() or x.abs()";
 
 /// Panics if an operand of a function of real numbers is complex.
 #[track_caller]

@@ -138,8 +138,9 @@ impl Convolution {
             computed => {
                 assert!(
                     *computed == Padding::Valid || spread.iter().all(|&d| d == 1),
-                    "conv_general_dilated: {computed:?} padding of an operand that is dilated by \
-                     {spread:?}\n  help: give the padding in numbers, or use conv_transpose"
+                    "conv_general_dilated: {computed:?} padding does not support an operand \
+                     dilated by {spread:?}\n  help: pass the padding as numbers, or use \
+                     conv_transpose"
                 );
                 let size = |shape: &[usize], at: &usize| shape.get(*at).copied().unwrap_or(0);
                 let base = numbers.lhs.spatial.iter().map(|d| size(lhs, d));

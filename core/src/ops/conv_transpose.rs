@@ -113,8 +113,8 @@ impl ConvTranspose {
 pub fn conv_transpose(lhs: &Array, rhs: &Array, how: &ConvTranspose) -> Array {
     assert!(
         how.padding != Padding::SameLower,
-        "conv_transpose: SameLower padding has no transpose\n  help: use Padding::Same, \
-         Padding::Valid or give numbers"
+        "conv_transpose: SameLower padding is not supported\n  help: use Padding::Same, \
+         Padding::Valid or numbers"
     );
     let numbers = how.layout.dimension_numbers(lhs.ndim());
     let spatial = lhs.ndim() - 2;

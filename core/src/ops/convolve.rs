@@ -35,8 +35,8 @@ fn sequences(operation: &str, a: &Array, v: &Array) -> (Array, Array) {
     for x in [a, v] {
         assert!(
             x.ndim() == 1 && x.size() > 0,
-            "{operation}: operands {} and {}, expected sequences of one axis that are not \
-             empty\n  help: for more axes use conv_general_dilated",
+            "{operation}: expects nonempty 1-d operands, got {} and {}\n  help: use \
+             conv_general_dilated for more axes",
             a.aval(),
             v.aval()
         );

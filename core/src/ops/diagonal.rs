@@ -59,7 +59,7 @@ impl Array {
         match self.shape() {
             [.., rows, columns] => (*rows, *columns),
             _ => panic!(
-                "{operation}: {} is no matrix\n  help: give an array of at least two axes",
+                "{operation}: {} is not a matrix\n  help: pass an array with at least two axes",
                 self.aval()
             ),
         }
@@ -73,7 +73,7 @@ impl Array {
     pub fn diagonal(&self, k: isize) -> Array {
         let [rows, columns, ..] = self.shape() else {
             panic!(
-                "diagonal: {} is no matrix\n  help: give an array of at least two axes",
+                "diagonal: {} is not a matrix\n  help: pass an array with at least two axes",
                 self.aval()
             );
         };
@@ -118,8 +118,8 @@ impl Array {
             }
             [_, _] => self.diagonal(k),
             _ => panic!(
-                "diag: {} has neither one nor two axes\n  help: `diagonal` picks from arrays of more \
-                 axes",
+                "diag: expects one or two axes, got {}\n  help: use `diagonal` for arrays with \
+                 more axes",
                 self.aval()
             ),
         }
@@ -141,7 +141,7 @@ impl Array {
         let (a, b) = (self.axis("diagonal", axis1), self.axis("diagonal", axis2));
         assert!(
             a != b,
-            "diagonal: both axes are axis {a} of {}\n  help: name two axes",
+            "diagonal: both axes are axis {a} of {}\n  help: pass two different axes",
             self.aval()
         );
         let others = (0..self.ndim()).filter(|&d| d != a && d != b);
@@ -165,8 +165,8 @@ impl Array {
         let equal = self.shape().windows(2).all(|w| w[0] == w[1]);
         assert!(
             self.ndim() == 2 || self.ndim() > 2 && equal,
-            "fill_diagonal: {} has no such diagonal\n  help: give an array of two axes, or of more \
-             that have one size",
+            "fill_diagonal: {} must have two axes, or more axes of the same size\n  help: pass a \
+             matrix, or an array whose axes all have the same size",
             self.aval()
         );
         let n = self.shape().iter().copied().min().unwrap_or(0);
@@ -174,8 +174,8 @@ impl Array {
         let index = vec![IndexItem::Array(places); self.ndim()];
         assert!(
             value.size() > 0 || n == 0,
-            "fill_diagonal: the value {} has no elements for the diagonal of {}\n  help: give a number, or \
-             an array with elements",
+            "fill_diagonal: the value {} has no elements for the diagonal of {}\n  help: pass a \
+             number, or an array with elements",
             value.aval(),
             self.aval()
         );
@@ -228,7 +228,10 @@ impl Array {
         let places = mask(&Array::ones(&[n, n], DType::F32)).nonzero();
         match <[Array; 2]>::try_from(places) {
             Ok([rows, columns]) => (rows, columns),
-            Err(_) => panic!("mask_indices: the mask has not two axes\n  help: mask a matrix"),
+            Err(_) => panic!(
+                "mask_indices: the mask is not a matrix\n  help: return a matrix \
+             from the mask function, such as x.triu(0)"
+            ),
         }
     }
 }

@@ -192,10 +192,10 @@ fn labels(text: &str, rank: Option<usize>, dots: usize) -> Result<Vec<Label>, Sh
     let add = |part: &str, out: &mut Vec<Label>| -> Result<(), ShapeError> {
         for c in part.chars() {
             if !c.is_alphabetic() {
-                return Err(ShapeError::new(format!(
-                    "`{c}` in `{text}` is not a letter that can name an axis"
-                ))
-                .help("write one letter for each axis, as in \"ij,jk->ik\""));
+                return Err(
+                    ShapeError::new(format!("`{c}` in `{text}` is not a letter"))
+                        .help("write one letter per axis, as in \"ij,jk->ik\""),
+                );
             }
             out.push(Label::Letter(c));
         }
@@ -212,10 +212,10 @@ fn labels(text: &str, rank: Option<usize>, dots: usize) -> Result<Vec<Label>, Sh
         && out.len() != rank
     {
         return Err(ShapeError::new(format!(
-            "`{text}` names {} axes of an operand that has {rank}",
+            "`{text}` names {} axes, but the operand has {rank}",
             out.len()
         ))
-        .help("name every axis, or write ... for the leading ones"));
+        .help("name every axis, or write `...` for the leading axes"));
     }
     Ok(out)
 }
@@ -229,10 +229,11 @@ impl Plan {
         let parts: Vec<&str> = left.split(',').collect();
         if parts.len() != arrays.len() {
             let (named, given) = (parts.len(), arrays.len());
-            return Err(
-                ShapeError::new(format!("{named} operands are described, {given} given"))
-                    .help("describe every operand before `->`, with commas between them"),
-            );
+            return Err(ShapeError::new(format!(
+                "the subscripts describe {named} operands, but {given} \
+                 were passed"
+            ))
+            .help("describe every operand before `->`, separated by commas"));
         }
         let inputs = parts
             .iter()
@@ -254,7 +255,10 @@ impl Plan {
                         return Err(ShapeError::new(format!(
                             "axes named {axis} have different sizes, {m} and {n}"
                         ))
-                        .help("axes under one letter run together: give others another letter"));
+                        .help(
+                            "axes with the same letter are aligned; use different letters for \
+                         different axes",
+                        ));
                     }
                 }
             }
@@ -289,7 +293,7 @@ impl Plan {
             };
             return Err(
                 ShapeError::new(format!("`{shown}` of the result {problem}"))
-                    .help("after `->` stand axes of operands, each once"),
+                    .help("use letters of the operands after `->`, each at most once"),
             );
         }
         Ok(Plan {

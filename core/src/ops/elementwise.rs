@@ -78,7 +78,7 @@ impl Array {
         if !dtype.is_float() {
             assert!(
                 decimals >= 0,
-                "round_decimals: integers ({}) are not rounded to {decimals} decimals\n  help: \
+                "round_decimals: integers ({}) cannot be rounded to {decimals} decimals\n  help: \
                  convert to floats first, or divide, round and multiply",
                 self.aval()
             );
@@ -285,8 +285,8 @@ impl Array {
         require_real("ldexp", &[self, &exponent]);
         assert!(
             exponent.dtype().is_integer(),
-            "ldexp: the powers are {}, expected integers\n  help: multiply by x.exp2() for other \
-             powers",
+            "ldexp: the exponents are {}, expected integers\n  help: multiply by x.exp2() for \
+             other exponents",
             exponent.aval()
         );
         let x = self.to_inexact();

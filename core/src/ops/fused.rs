@@ -60,7 +60,7 @@ pub(crate) fn fused(
         let program = at_location(location, || trace_to_jaxpr(&avals, f));
         assert!(
             program.consts.is_empty(),
-            "`{name}`: its function captured an array\n  help: give the array as an argument"
+            "`{name}`: its function captured an array\n  help: pass the array as an argument"
         );
         let key = Key {
             name,

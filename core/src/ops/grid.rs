@@ -181,7 +181,7 @@ impl Array {
     pub fn arange_step(start: f64, stop: f64, step: f64, dtype: DType) -> Array {
         assert!(
             step != 0.0,
-            "arange: a step of 0 never reaches {stop}\n  help: give a step towards it"
+            "arange: the step is 0, which never reaches {stop}\n  help: pass a nonzero step"
         );
         let size = ((stop - start) / step).ceil().max(0.0) as usize;
         let small = dtype.is_float() && dtype.bits() < 32;
@@ -300,7 +300,8 @@ fn open_grid(operation: &str, arrays: &[Array]) -> Vec<Array> {
     let rank = arrays.len();
     if let Some(x) = arrays.iter().find(|x| x.ndim() > 1) {
         panic!(
-            "{operation}: {} has more than one axis\n  help: coordinates are 1-d: flatten them first",
+            "{operation}: {} has more than one axis\n  help: flatten the coordinates first: \
+             x.ravel()",
             x.aval()
         );
     }

@@ -106,8 +106,8 @@ impl Histogram {
             Some(w) => {
                 assert!(
                     w.shape() == x.shape(),
-                    "histogram: weights {} are not one for each element of {}\n  help: give them in \
-                     the same shape",
+                    "histogram: the weights {} must be one for each element of {}\n  help: pass \
+                     weights of the same shape",
                     w.aval(),
                     x.aval()
                 );

@@ -90,8 +90,8 @@ impl Array {
             let normal = if place < 0 { place + n as isize } else { place };
             assert!(
                 (0..n as isize).contains(&normal),
-                "delete: place {place} is out of range for axis {axis} of {}\n  help: places run \
-                 from {} to {}",
+                "delete: index {place} is out of range for axis {axis} of {}\n  help: pass an \
+                 index from {} to {}",
                 self.aval(),
                 -(n as isize),
                 n as isize - 1
@@ -134,8 +134,8 @@ impl Array {
         let (places, values) = (places.into_array(), values.into_array());
         assert!(
             places.ndim() <= 1 && places.dtype().is_integer(),
-            "insert: places {} are not integers of at most one axis\n  help: give an integer, or a \
-             1-d array of them",
+            "insert: the indices {} must be integers with at most one axis\n  help: pass an \
+             integer, or a 1-d array of integers",
             places.aval()
         );
         let mut values = at_least(&values.astype(self.dtype()), self.ndim());
@@ -235,7 +235,7 @@ impl Array {
 pub fn select(conditions: &[Array], choices: &[Array], default: impl IntoArray) -> Array {
     assert!(
         conditions.len() == choices.len(),
-        "select: {} conditions for {} choices\n  help: give one for each",
+        "select: got {} conditions for {} choices\n  help: pass one condition for each choice",
         conditions.len(),
         choices.len()
     );

@@ -59,7 +59,8 @@ impl Array {
         let (from, to) = (normal(start), normal(stop));
         assert!(
             0 <= from && from <= to && to <= rank,
-            "collapse: {} has no axes from {start} to before {stop}\n  help: axes run from 0 to {}",
+            "collapse: the range {start}..{stop} is not within the axes of {}\n  help: axes \
+             range from 0 to {}",
             self.aval(),
             rank - 1
         );
@@ -82,8 +83,8 @@ impl Array {
         let normal = if index < 0 { index + size } else { index };
         assert!(
             (0..size).contains(&normal),
-            "index_in_dim: index {index} is out of range for axis {axis} of {}\n  help: indices run \
-             from {} to {}",
+            "index_in_dim: index {index} is out of range for axis {axis} of {}\n  help: pass an \
+             index from {} to {}",
             self.aval(),
             -size,
             size - 1
@@ -160,8 +161,8 @@ impl Array {
             .all(|i| i.ndim() == 1 && i.dtype().is_integer() && i.shape() == indices[0].shape());
         assert!(
             lists && indices.len() == axes.len() && !axes.is_empty(),
-            "index_take: {} lists of indices for axes {axes:?}\n  help: give one 1-d array of \
-             integers for each axis, all of one size",
+            "index_take: got {} lists of indices for axes {axes:?}\n  help: pass one 1-d array \
+             of integers per axis, all of the same size",
             indices.len()
         );
         let columns: Vec<Array> = indices
@@ -198,8 +199,8 @@ impl Array {
         let rank = self.ndim();
         assert!(
             rank >= 2 && rhs.ndim() == rank,
-            "batch_matmul: operands {} and {}, expected as many axes, 2 or more\n  help: matmul \
-             broadcasts",
+            "batch_matmul: operands {} and {} must have the same number of axes, at least 2\n  \
+             help: use matmul, which broadcasts batch axes",
             self.aval(),
             rhs.aval()
         );

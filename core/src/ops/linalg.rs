@@ -96,7 +96,7 @@ impl Array {
         let (sizes_a, sizes_b) = (&a.shape()[..lead_a], &b.shape()[..lead_b]);
         if crate::broadcast_shapes(&[sizes_a, sizes_b]).is_none() {
             let error = ShapeError::new("batch axes do not broadcast together")
-                .help("all axes but the last two are batches; they must agree or be 1");
+                .help("all axes except the last two are batch axes, which must agree or be 1");
             refuse("matmul", &error, &a, &b);
         }
         // A batch axis with the same size in both operands is paired. An axis that only one
@@ -207,8 +207,11 @@ impl Array {
     pub fn tensordot(&self, rhs: impl IntoArray, n: usize) -> Array {
         let (a, b, _) = promote_types(self, &rhs.into_array());
         if a.ndim() < n || b.ndim() < n {
-            let error = ShapeError::new(format!("there are not {n} axes to sum over"))
-                .help("name the axes with tensordot_axes");
+            let error = ShapeError::new(format!(
+                "operands must have at least {n} axes to sum \
+             over"
+            ))
+            .help("use tensordot_axes to choose the axes");
             refuse("tensordot", &error, &a, &b);
         }
         let left: Dims = (a.ndim() - n..a.ndim()).collect();

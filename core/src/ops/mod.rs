@@ -188,10 +188,11 @@ fn refuse_shapes(operation: &str, arrays: &[&Array]) -> ! {
         .zip(["lhs", "rhs", "operand 2"])
         .map(|(a, name)| format!("{name} {}", a.describe()))
         .collect();
-    let error = crate::ShapeError::new("operands have shapes that do not broadcast together").help(
-        "shapes are aligned at their last axes and must agree there or be 1; use reshape, \
-         expand_dims or transpose to line them up",
-    );
+    let error = crate::ShapeError::new("the shapes of the operands do not broadcast together")
+        .help(
+            "shapes are aligned at their last axes, and sizes must agree or be 1; use reshape, \
+         expand_dims or transpose to align them",
+        );
     crate::trace::fail(&error.render(operation, &operands))
 }
 
@@ -204,8 +205,8 @@ pub(crate) fn listed<T>(operation: &str, size: usize, numbers: impl Iterator<Ite
     let mut list = Vec::new();
     assert!(
         list.try_reserve_exact(size).is_ok(),
-        "{operation}: the host's memory cannot hold a list of {size} numbers\n  help: the operation \
-         lists them on the host; apply it to smaller arrays"
+        "{operation}: not enough host memory for a list of {size} numbers\n  help: the operation \
+         lists them on the host; use smaller arrays"
     );
     list.extend(numbers);
     list

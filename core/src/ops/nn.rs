@@ -132,8 +132,8 @@ impl Array {
         let n = self.shape()[self.axis("glu", axis)];
         assert!(
             n.is_multiple_of(2),
-            "glu: axis {axis} of {} has an odd size, {n}\n  help: its halves are values and gates: \
-             the axis must have twice the size of the result",
+            "glu: axis {axis} of {} has an odd size, {n}\n  help: the halves of the axis are \
+             values and gates, so its size must be even",
             self.aval()
         );
         let halves = self.split(2, axis);

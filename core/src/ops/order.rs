@@ -107,8 +107,8 @@ impl Array {
         let place = if kth < 0 { kth + n } else { kth };
         assert!(
             (0..n).contains(&place),
-            "{operation}: place {kth} is out of range for axis {axis} of {}\n  help: places run from \
-             {} to {}",
+            "{operation}: kth {kth} is out of range for axis {axis} of {}\n  help: pass an index \
+             from {} to {}",
             self.aval(),
             -n,
             n - 1

@@ -89,8 +89,8 @@ impl PadMode {
         while place < to {
             assert!(
                 runs.len() < MOST_PARTS,
-                "pad: {} elements repeat the {size} of the array more than {MOST_PARTS} times\n  help: \
-                 `tile` repeats an array",
+                "pad: {} elements repeat the {size} elements of the axis more than {MOST_PARTS} \
+                 times\n  help: use `tile` to repeat an array",
                 to - from
             );
             let (first, step, count) = self.run(place, size as i128);
@@ -123,8 +123,8 @@ impl Array {
                 let length = stat_length.unwrap_or(size).min(size);
                 assert!(
                     length > 0,
-                    "pad: a stat_length of 0 leaves nothing to make numbers of\n  help: give the \
-                     number of elements, or None for all"
+                    "pad: stat_length must not be 0\n  help: pass the number of elements, or \
+                     None for all"
                 );
                 let number = |from: usize| {
                     let some = padded.slice_axis(axis, from, from + length);
@@ -164,7 +164,7 @@ impl Array {
         let end = end.into_array();
         assert!(
             end.ndim() == 0,
-            "pad_linear_ramp: the end is {}, expected one number",
+            "pad_linear_ramp: the end is {}, expected a single number",
             end.aval()
         );
         self.padded(widths, |padded, axis, (before, after)| {
@@ -198,8 +198,8 @@ impl Array {
     ) -> Array {
         assert!(
             widths.len() == self.ndim(),
-            "pad: {} has {} axes, got padding for {}\n  help: give one entry for each axis, (0, 0) \
-             where nothing is added",
+            "pad: {} has {} axes, got padding for {}\n  help: pass one entry per axis, (0, 0) \
+             for axes without padding",
             self.aval(),
             self.ndim(),
             widths.len()
@@ -211,8 +211,8 @@ impl Array {
             }
             assert!(
                 self.shape()[axis] > 0,
-                "pad: axis {axis} of {} is empty, there is nothing to pad it with\n  help: pad with \
-                 a value: x.pad(widths, 0)",
+                "pad: axis {axis} of {} is empty, so it has no elements to pad with\n  help: pad \
+                 with a value: x.pad(widths, 0)",
                 self.aval()
             );
             let mut shape: Dims = padded.shape().into();

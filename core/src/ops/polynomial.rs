@@ -19,7 +19,7 @@ impl Array {
     pub fn polyval(&self, x: impl IntoArray) -> Array {
         assert!(
             self.ndim() > 0,
-            "polyval: coefficients {} have no axes\n  help: give at least a 1-d array",
+            "polyval: the coefficients {} have no axes\n  help: pass at least a 1-d array",
             self.aval()
         );
         let (x, first) = (x.into_array(), self.slice_axis(0, 0, 0));
@@ -29,7 +29,7 @@ impl Array {
         let shape = shape.unwrap_or_else(|| {
             panic!(
                 "polyval: coefficients {} and numbers {} do not broadcast\n  help: axes of the \
-                 coefficients after the first are those of the numbers",
+                 coefficients after the first must broadcast with the numbers",
                 p.aval(),
                 x.aval()
             )
@@ -186,8 +186,8 @@ impl Array {
         self.require_vector("polyfit");
         assert!(
             matches!(y.ndim(), 1 | 2) && y.shape()[0] == self.size(),
-            "polyfit: values {} do not belong to the points {}\n  help: give one value, or one \
-             row of values, for each point",
+            "polyfit: the values {} do not fit the points {}\n  help: pass one value, or one row \
+             of values, for each point",
             y.aval(),
             self.aval()
         );

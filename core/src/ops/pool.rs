@@ -16,9 +16,9 @@ fn window(
     let spatial = window_shape.len();
     assert!(
         x.ndim() > spatial && strides.len() == spatial,
-        "pool: a window of {window_shape:?} with strides {strides:?} over {}\n  help: give a size and \
-         a stride for each spatial axis; an axis of features comes after them, and one of examples \
-         may come before",
+        "pool: a window of {window_shape:?} with strides {strides:?} does not fit {}\n  help: \
+         pass a size and a stride for each spatial axis; features are the last axis, and batch \
+         axes may come first",
         x.aval()
     );
     let lead = x.ndim() - spatial - 1;
@@ -30,8 +30,8 @@ fn window(
         Padding::Explicit(pads) => {
             assert!(
                 pads.len() == spatial,
-                "pool: padding for {} axes, the window has {spatial}\n  help: give one pair of \
-                 numbers for each spatial axis",
+                "pool: got padding for {} axes, but the window has {spatial}\n  help: pass one \
+                 pair of numbers for each spatial axis",
                 pads.len()
             );
             let mut all = Pads::from_elem((0, 0), lead);

@@ -20,10 +20,10 @@ pub(crate) fn check_count(what: &str, count: usize, dtype: DType) -> Result<(), 
     if count as i128 <= largest {
         return Ok(());
     }
-    Err(
-        ShapeError::new(format!("{what} {count}, and {dtype} ends at {largest}"))
-            .help("split the axis by reshape and combine the results of its parts"),
-    )
+    Err(ShapeError::new(format!(
+        "{what} {count}, which exceeds the largest {dtype}, {largest}"
+    ))
+    .help("split the axis by reshape and combine the results of its parts"))
 }
 
 /// Returns the number of row-major positions in `shape`, counting an empty axis as 1.

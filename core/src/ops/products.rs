@@ -10,8 +10,8 @@ fn components(x: &Array, axis: isize) -> (Vec<Array>, bool) {
     let n = x.shape()[x.axis("cross", axis)];
     assert!(
         n == 2 || n == 3,
-        "cross: axis {axis} of {} has size {n}, expected 2 or 3\n  help: name the axis of the \
-         components",
+        "cross: axis {axis} of {} has size {n}, expected 2 or 3\n  help: pass the axis of the \
+         vector components",
         x.aval()
     );
     let mut components = x.unstack(axis);
@@ -118,7 +118,7 @@ fn require_vectors(operation: &str, arrays: &[&Array]) {
     for x in arrays {
         assert!(
             x.ndim() > 0,
-            "{operation}: {} is no vector\n  help: multiply by a scalar with `*`",
+            "{operation}: {} is not a vector\n  help: multiply by a scalar with `*`",
             x.aval()
         );
     }

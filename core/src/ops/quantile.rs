@@ -113,8 +113,8 @@ impl Quantile {
         require_real("quantile", &[&x, &q]);
         assert!(
             q.ndim() <= 1,
-            "quantile: the quantiles asked for are {}, expected a number or a 1-d array\n  help: \
-             flatten them, and reshape the result",
+            "quantile: q is {}, expected a number or a 1-d array\n  help: flatten q, and reshape \
+             the result",
             q.aval()
         );
         let axes = match &self.axes {
@@ -135,8 +135,8 @@ impl Quantile {
         let values = rows(&x);
         assert!(
             values.shape()[kept.len()] > 0,
-            "quantile: {} has no elements along axes {axes:?}\n  help: give the empty case its own \
-             value",
+            "quantile: {} has no elements along axes {axes:?}\n  help: handle the empty case \
+             separately",
             x.aval()
         );
         // The working dtype is at least as fine as the elements' and can count them.
@@ -164,7 +164,7 @@ impl Quantile {
     fn fit_weights(&self, x: &Array, weights: &Array, axes: &[usize]) -> Array {
         assert!(
             self.method == QuantileMethod::InvertedCdf,
-            "quantile: {:?} takes no weights\n  help: use QuantileMethod::InvertedCdf",
+            "quantile: {:?} does not support weights\n  help: use QuantileMethod::InvertedCdf",
             self.method
         );
         spread_weights("quantile", x, &weights.astype(x.dtype()), axes)

@@ -19,7 +19,7 @@ impl Array {
         let n = self.shape()[self.axis("array_split", axis)];
         assert!(
             sections > 0,
-            "array_split: {} cannot be divided into no parts\n  help: ask for one or more",
+            "array_split: {} cannot be split into 0 parts\n  help: pass 1 or more",
             self.aval()
         );
         let (size, longer) = (n / sections, n % sections);
@@ -107,7 +107,7 @@ impl Array {
     pub fn roll_axes(&self, shifts: &[isize], axes: &[isize]) -> Array {
         assert!(
             shifts.len() == axes.len(),
-            "roll: {} shifts for {} axes\n  help: give one for each",
+            "roll: got {} shifts for {} axes\n  help: pass one shift per axis",
             shifts.len(),
             axes.len()
         );
@@ -133,8 +133,8 @@ impl Array {
     pub fn roll_dynamic(&self, shift: &Array, axis: isize) -> Array {
         assert!(
             shift.ndim() == 0 && shift.dtype().is_integer(),
-            "roll: the shift is {}, expected a 0-d integer\n  help: roll along one axis after the \
-             other",
+            "roll: the shift is {}, expected a 0-d integer\n  help: roll along one axis at a \
+             time",
             shift.aval()
         );
         let at = self.axis("roll", axis);
@@ -158,7 +158,7 @@ impl Array {
         let (from, to) = (self.axes("move_axes", from), self.axes("move_axes", to));
         assert!(
             from.len() == to.len(),
-            "move_axes: {} axes for {} places\n  help: give one place for each",
+            "move_axes: got {} axes for {} positions\n  help: pass one position per axis",
             from.len(),
             to.len()
         );
@@ -182,7 +182,8 @@ impl Array {
         let from = self.axis("roll_axis", axis) as isize;
         assert!(
             (-n..=n).contains(&start),
-            "roll_axis: place {start} is out of range for {}\n  help: places run from {} to {n}",
+            "roll_axis: start {start} is out of range for {}\n  help: pass an axis from {} to \
+             {n}",
             self.aval(),
             -n
         );

@@ -80,11 +80,11 @@ reductions! {
     /// Computes the standard deviation, the square root of the variance.
     std std_axes std_keepdims = deviation;
     /// Computes the maximum of the elements. NaN propagates.
-    max max_axes max_keepdims, panics "If there is no element to choose." = largest;
+    max max_axes max_keepdims, panics "Panics if there are no elements to choose from." = largest;
     /// Computes the minimum of the elements. NaN propagates.
-    min min_axes min_keepdims, panics "If there is no element to choose." = smallest;
+    min min_axes min_keepdims, panics "Panics if there are no elements to choose from." = smallest;
     /// Computes the difference between the largest and the smallest element.
-    ptp ptp_axes ptp_keepdims, panics "If there is no element to choose." = spread;
+    ptp ptp_axes ptp_keepdims, panics "Panics if there are no elements to choose from." = spread;
     /// Computes whether all elements are nonzero (or `true`).
     all all_axes all_keepdims = every_true;
     /// Computes whether any element is nonzero (or `true`).
@@ -185,7 +185,7 @@ pub(super) fn require_elements(operation: &str, x: &Array, axes: &[usize]) {
     assert!(
         combined(x, axes) > 0,
         "{operation}: {} has no elements along axes {axes:?} to choose from\n  help: reduce an \
-         axis that has elements, or give the empty case its own value",
+         axis with elements, or handle the empty case separately",
         x.aval()
     );
 }

@@ -109,7 +109,7 @@ impl Reduction {
         };
         assert!(
             mask.dtype() == DType::Bool,
-            "{operation}: the mask is {}, expected truth values\n  help: compare: x.ne(0)",
+            "{operation}: the mask is {}, expected booleans\n  help: compare: x.ne(0)",
             mask.aval()
         );
         where_(mask, x, Array::scalar(other, x.dtype()))
@@ -156,8 +156,8 @@ impl Reduction {
         let (computed, out) = self.float_types(x);
         assert!(
             computed.is_complex() || !x.dtype().is_complex(),
-            "{operation}: the type {out} was asked for the variance of {}\n  help: leave the type \
-             out: the variance of complex numbers is real",
+            "{operation}: the dtype {out} was requested for the variance of {}\n  help: omit the \
+             dtype; the variance of complex numbers is real",
             x.aval()
         );
         match self.dtype {
@@ -207,7 +207,7 @@ impl Reduction {
             Some(initial) => {
                 assert!(
                     initial.ndim() == 0,
-                    "{operation}: the start value is {}, expected a 0-d one\n  help: combine \
+                    "{operation}: the initial value is {}, expected a 0-d array\n  help: combine \
                      arrays with the result",
                     initial.aval()
                 );
@@ -252,8 +252,8 @@ impl Reduction {
         }
         assert!(
             self.mask.is_none(),
-            "{operation}: with a mask there may be no element to choose\n  help: say what is chosen \
-             then: Reduction::initial"
+            "{operation}: with a mask there may be no element to choose\n  help: set the value \
+             for this case with Reduction::initial"
         );
         require_elements(operation, x, &self.axes_of(operation, x));
     }

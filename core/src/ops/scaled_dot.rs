@@ -20,8 +20,9 @@ fn scaled(side: &str, x: &Array, scale: Option<&Array>, contracting: &[usize]) -
         });
     assert!(
         fits,
-        "scaled_dot: the scales of {side} are {}, for {}\n  help: along the contracted axes \
-         {contracting:?} a scale holds for 2 elements or more, along others for one",
+        "scaled_dot: the scales of {side} are {}, which do not fit {}\n  help: along the \
+         contracted axes {contracting:?} each scale covers 2 or more elements, along other axes \
+         one element",
         scale.aval(),
         x.aval()
     );
@@ -71,8 +72,8 @@ impl Array {
         let rank = self.ndim();
         assert!(
             rank >= 2 || dimension_numbers.is_some(),
-            "scaled_dot: lhs is {}, expected 2 axes or more\n  help: give dimension_numbers, or add \
-             axes with expand_dims",
+            "scaled_dot: lhs is {}, expected 2 axes or more\n  help: pass dimension_numbers, or \
+             add axes with expand_dims",
             self.aval()
         );
         let numbers = dimension_numbers.unwrap_or_else(|| DotDimensionNumbers::matrices(rank));

@@ -39,8 +39,8 @@ impl Array {
     pub(crate) fn known_count(&self, operation: &str) -> usize {
         assert!(
             !self.is_tracer(),
-            "{operation}: the size of the result depends on values of {}, which a traced program \
-             does not know\n  help: give the size: `{operation}_sized`",
+            "{operation}: the size of the result depends on the values of {}, which are unknown \
+             at trace time\n  help: use `{operation}_sized` with a fixed size",
             self.describe()
         );
         self.count_nonzero().item::<i32>() as usize
@@ -55,7 +55,7 @@ impl Array {
     pub fn nonzero_sized(&self, size: usize, fill: impl Into<Scalar>) -> Vec<Array> {
         assert!(
             self.ndim() > 0,
-            "nonzero: {} has no axes to give places along\n  help: use x.ravel()",
+            "nonzero: {} has no axes\n  help: use x.ravel()",
             self.aval()
         );
         self.expect_i32_count("nonzero", self.size());
@@ -149,8 +149,8 @@ impl Array {
         let past = places.ge(self.shape()[at] as i64).any().item::<bool>();
         assert!(
             !past,
-            "compress: the condition is true past the end of axis {axis} of {}\n  help: give a \
-             condition no longer than the axis",
+            "compress: the condition is true beyond the end of axis {axis} of {}\n  help: pass a \
+             condition that is not longer than the axis",
             self.aval()
         );
         self.take(&places, axis)
@@ -174,8 +174,8 @@ impl Array {
         let n = self.shape()[at].min(condition.size());
         assert!(
             size <= self.shape()[at],
-            "compress: {size} elements are more than axis {axis} of {} has\n  help: give a size up \
-             to {}",
+            "compress: the size {size} exceeds axis {axis} of {}\n  help: pass a size of at most \
+             {}",
             self.aval(),
             self.shape()[at]
         );
@@ -213,8 +213,8 @@ impl Array {
     pub fn bincount(&self) -> Array {
         assert!(
             !self.is_tracer(),
-            "bincount: the number of bins is a value of {}, which a traced program does not know\n  \
-             help: give the number: `bincount_sized`",
+            "bincount: the number of bins depends on the values of {}, which are unknown at \
+             trace time\n  help: use `bincount_sized` with a fixed number",
             self.describe()
         );
         super::require_real("bincount", &[self]);
@@ -252,13 +252,13 @@ impl Array {
         super::require_real("bincount", &[self]);
         assert!(
             !self.dtype().is_float(),
-            "bincount: {} holds no integers\n  help: convert it: x.astype(DType::I32)",
+            "bincount: expects integers, got {}\n  help: convert it: x.astype(DType::I32)",
             self.aval()
         );
         assert!(
             weights.ndim() == 0 || weights.shape() == self.shape(),
-            "bincount: weights {} are not one for each number of {}\n  help: give them in the same \
-             shape",
+            "bincount: the weights {} must be one for each number of {}\n  help: pass weights of \
+             the same shape",
             weights.aval(),
             self.aval()
         );

@@ -134,8 +134,8 @@ impl Segments {
     ) -> Array {
         assert!(
             ids.dtype().is_integer() && data.ndim() > 0 && ids.shape() == &data.shape()[..1],
-            "{operation}: the numbers of segments {} are not an integer for each slice of {}\n  help: \
-             give a 1-d array as long as the first axis of the data",
+            "{operation}: the segment ids {} must be one integer for each slice of {}\n  help: \
+             pass a 1-d array with the size of the data's first axis",
             ids.aval(),
             data.aval()
         );

@@ -181,7 +181,7 @@ impl Unique {
     fn without_values(&self, empty: &Array, count: usize) -> Array {
         assert!(
             count == 0 || self.fill.is_some(),
-            "unique: {} has no elements to fill {count} values with\n  help: give a fill_value",
+            "unique: {} has no elements to fill {count} values with\n  help: set a fill_value",
             empty.aval()
         );
         let mut shape: crate::Dims = empty.shape().into();

@@ -12,7 +12,7 @@ pub(crate) fn common_type<A: Borrow<Array>>(operation: &str, arrays: &[A]) -> (D
     });
     match types.reduce(DType::promote) {
         Some(common) => common,
-        None => panic!("{operation}: no arrays were given\n  help: give at least one array"),
+        None => panic!("{operation}: no arrays were passed\n  help: pass at least one array"),
     }
 }
 
@@ -33,7 +33,7 @@ pub(crate) fn as_dtype_of(operation: &str, array: &Array, value: &Array) -> Arra
     let (dtype, _) = DType::promote((a.dtype(), a.weak_type()), (v.dtype(), v.weak_type()));
     assert!(
         dtype == a.dtype(),
-        "{operation}: a value of {} does not fit an array of {}\n  help: {}",
+        "{operation}: a {} value does not fit into an array of {}\n  help: {}",
         v.dtype(),
         a.dtype(),
         match v.dtype().is_complex() && !a.dtype().is_complex() {
@@ -68,8 +68,8 @@ pub fn stack<A: Borrow<Array>>(arrays: &[A], axis: isize) -> Array {
             .find(|(_, a)| a.shape() != first.shape())
     {
         panic!(
-            "stack: array {i} has shape {:?}, the first has {:?}\n  help: all arrays must have one \
-             shape; `concatenate` joins along an existing axis",
+            "stack: array {i} has shape {:?}, but the first array has {:?}\n  help: pass arrays \
+             of the same shape, or use `concatenate` to join along an existing axis",
             other.shape(),
             first.shape()
         );

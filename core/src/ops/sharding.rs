@@ -121,9 +121,9 @@ pub fn reshard(x: &Array, spec: impl Into<PartitionSpec>) -> Array {
     let implicit = |n: &AxisName| axes.axis_type(*n) != Some(AxisType::Explicit);
     if let Some(name) = spec.axes().find(implicit) {
         fail(&format!(
-            "reshard: the axis {name:?} of {axes:?} is not explicit, so that types do not speak of \
-             it\n  help: use with_sharding_constraint for automatic axes, or make the axis explicit \
-             with make_mesh_with or explicit_axes"
+            "reshard: the axis {name:?} of {axes:?} is not explicit, so it is not part of array \
+             types\n  help: use with_sharding_constraint for automatic axes, or make the axis \
+             explicit with make_mesh_with or explicit_axes"
         ));
     }
     resharded(x, axes, &spec)
@@ -142,8 +142,8 @@ pub(crate) fn placed_by_compiler(
     let context = Context::current();
     let Some(outside) = found.map(|s| s.mesh()).or(context.axes) else {
         fail(&format!(
-            "{operation}: out_sharding is {spec}, and no mesh is current\n  help: make a mesh with \
-             explicit axes current with `set_mesh(mesh)`"
+            "{operation}: out_sharding is {spec}, but no mesh is current\n  help: make a mesh \
+             with explicit axes current with `set_mesh(mesh)`"
         ))
     };
     let inside = outside.with_types(|_, t| match t {

@@ -13,8 +13,8 @@ pub(super) fn spread_weights(operation: &str, x: &Array, weights: &Array, axes: 
     let own: Dims = axes.iter().map(|&d| x.shape()[d]).collect();
     assert!(
         weights.shape() == own.as_slice(),
-        "{operation}: weights {} fit neither {} nor its axes {axes:?}\n  help: give a weight for each \
-         element, or for each place along the axes",
+        "{operation}: weights {} fit neither {} nor its axes {axes:?}\n  help: pass a weight for \
+         each element, or for each index along the axes",
         weights.aval(),
         x.aval()
     );
@@ -164,7 +164,7 @@ impl Covariance {
     fn rows(&self, x: &Array) -> Array {
         assert!(
             x.ndim() <= 2,
-            "cov: {} has more than two axes\n  help: give variables by observations",
+            "cov: {} has more than two axes\n  help: pass a matrix of variables by observations",
             x.aval()
         );
         match x.ndim() {
@@ -222,7 +222,8 @@ impl Covariance {
         for w in self.frequencies.iter().chain(&self.weights) {
             assert!(
                 w.shape() == [n],
-                "cov: weights {} are not one for each of {n} observations\n  help: give a 1-d array",
+                "cov: the weights {} must be one for each of {n} observations\n  help: pass a \
+                 1-d array",
                 w.aval()
             );
         }

@@ -22,8 +22,8 @@ impl Signature {
         let parsed = sides.and_then(|(a, r)| Some((side(a)?, side(r)?)));
         let Some((arguments, results)) = parsed else {
             panic!(
-                "vectorize: `{text}` is no signature\n  help: list the axes of arguments and results: \
-                 (n,m),(m)->(n)"
+                "vectorize: `{text}` is not a valid signature\n  help: list the axes of \
+                 arguments and results: (n,m),(m)->(n)"
             );
         };
         Signature { arguments, results }
@@ -75,7 +75,7 @@ where
 {
     assert!(
         args.len() == signature.arguments.len(),
-        "vectorize: {} arguments for the signature {text}\n  help: give {}",
+        "vectorize: got {} arguments for the signature {text}\n  help: pass {}",
         args.len(),
         signature.arguments.len()
     );
@@ -90,14 +90,14 @@ where
         .collect();
     let Some(shape) = crate::broadcast_shapes(&loops) else {
         panic!(
-            "vectorize: the axes {loops:?} before those of the signature {text} do not broadcast\n  \
-             help: they must agree or be 1"
+            "vectorize: the leading axes {loops:?} before those of the signature {text} do not \
+             broadcast\n  help: they must agree or be 1"
         );
     };
     let checked = |results: Vec<Array>| {
         assert!(
             results.len() == signature.results.len(),
-            "vectorize: {} results for the signature {text}\n  help: give {}",
+            "vectorize: got {} results for the signature {text}\n  help: return {}",
             results.len(),
             signature.results.len()
         );
@@ -105,7 +105,8 @@ where
         for (x, axes) in results.iter().zip(&signature.results) {
             assert!(
                 x.ndim() == axes.len(),
-                "vectorize: a result is {}, which has not the axes {axes:?} of the signature {text}",
+                "vectorize: a result is {}, which lacks the axes {axes:?} of the signature \
+                 {text}",
                 x.aval()
             );
             own_axes(text, x, axes, &mut sizes);
@@ -162,7 +163,7 @@ where
 fn own_axes<'n>(text: &str, x: &Array, axes: &'n [String], sizes: &mut BTreeMap<&'n str, usize>) {
     assert!(
         x.ndim() >= axes.len(),
-        "vectorize: {} has not the axes {axes:?} of the signature {text}",
+        "vectorize: {} lacks the axes {axes:?} of the signature {text}",
         x.aval()
     );
     let own = &x.shape()[x.ndim() - axes.len()..];
@@ -170,8 +171,8 @@ fn own_axes<'n>(text: &str, x: &Array, axes: &'n [String], sizes: &mut BTreeMap<
         let known = *sizes.entry(name).or_insert(n);
         assert!(
             known == n,
-            "vectorize: axis `{name}` of the signature {text} has the sizes {known} and {n}\n  help: \
-             axes of one name have one size"
+            "vectorize: axis `{name}` of the signature {text} has the sizes {known} and {n}\n  \
+             help: axes with the same name must have the same size"
         );
     }
 }

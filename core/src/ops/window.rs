@@ -78,8 +78,8 @@ impl Window {
                 && shape.len() == strides.len()
                 && shape.len() == window_dilation.len(),
             "{operation}: a window of {:?} with strides {strides:?} and dilation \
-             {window_dilation:?} over an array of shape {shape:?}\n  help: give a number for each \
-             axis of the array, 1 along those that are not reduced",
+             {window_dilation:?} does not fit an array of shape {shape:?}\n  help: pass one \
+             number per axis of the array, 1 for axes that are not reduced",
             self.dimensions
         );
         let window = self.dimensions.iter().zip(&window_dilation);
@@ -112,8 +112,8 @@ pub fn reduce_window(
 ) -> Vec<Array> {
     let (Some(first), true) = (operands.first(), operands.len() == init_values.len()) else {
         panic!(
-            "reduce_window: {} arrays and {} values to start with\n  help: give one or more arrays, \
-             and a value for each",
+            "reduce_window: got {} arrays and {} initial values\n  help: pass one or more \
+             arrays, and one initial value for each",
             operands.len(),
             init_values.len()
         );

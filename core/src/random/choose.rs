@@ -196,13 +196,13 @@ impl Choice {
         }
         assert!(
             n > 0,
-            "choice: there is nothing to choose from, the axis has size 0\n  help: ask for no \
-             draws, or pass elements"
+            "choice: there are no elements to choose from, the axis has size 0\n  help: pass \
+             elements, or a shape without draws"
         );
         assert!(
             self.replace || draws <= n,
-            "choice: {draws} draws without replacement from {n} elements\n  help: ask for at most \
-             {n}, or draw with replacement"
+            "choice: cannot draw {draws} times without replacement from {n} elements\n  help: \
+             draw at most {n} times, or with replacement"
         );
         if let Some(p) = &self.p {
             assert!(
@@ -356,8 +356,8 @@ impl Categorical {
         let shape = self.shape.clone().unwrap_or_else(|| batch.clone());
         let Some(prefix) = shape.strip_suffix(batch.as_slice()) else {
             panic!(
-                "categorical: the shape {:?} does not end with the batch {:?} of logits {}\n  \
-                 help: put the number of draws in front of the batch",
+                "categorical: the shape {:?} does not end with the batch shape {:?} of logits \
+                 {}\n  help: put the number of draws before the batch axes",
                 shape.as_slice(),
                 batch.as_slice(),
                 logits.describe()
@@ -366,8 +366,8 @@ impl Categorical {
         let draws = crate::aval::element_count(prefix);
         assert!(
             self.replace || draws <= categories,
-            "categorical: {draws} draws without replacement from {categories} categories\n  help: \
-             ask for at most {categories}, or draw with replacement"
+            "categorical: cannot draw {draws} times without replacement from {categories} \
+             categories\n  help: draw at most {categories} times, or with replacement"
         );
         let fixed = (&shape, axis, self.replace, self.mode);
         draw("_categorical", key, fixed, &[&logits], |key, args| {

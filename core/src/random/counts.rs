@@ -267,8 +267,8 @@ pub fn multinomial(key: &Key, n: impl IntoArray, p: impl IntoArray, dtype: DType
     let n = real_parameter("multinomial", n, p.dtype());
     let Some((&categories, batch)) = p.shape().split_last() else {
         panic!(
-            "multinomial: expects probabilities along an axis, got p {}\n  help: put them into an \
-             array of one axis",
+            "multinomial: expects probabilities along an axis, got p {}\n  help: pass them as a \
+             1-d array",
             p.describe()
         );
     };

@@ -214,8 +214,8 @@ pub fn dirichlet(key: &Key, alpha: impl IntoArray, shape: &[usize], dtype: DType
     let alpha = real_parameter("dirichlet", alpha, dtype);
     let Some(&last) = alpha.shape().last() else {
         panic!(
-            "dirichlet: expects parameters along an axis, got alpha {}\n  help: put them into an \
-             array of one axis",
+            "dirichlet: expects parameters along an axis, got alpha {}\n  help: pass them as a \
+             1-d array",
             alpha.describe()
         );
     };

@@ -150,8 +150,8 @@ pub fn wrap_key_data(data: Array) -> Key {
 pub fn wrap_key_data_with(data: Array, generator: KeyImpl) -> Key {
     assert!(
         data.dtype() == DType::U32 && data.shape().last() == Some(&generator.words()),
-        "wrap_key_data: expects key data u32[...,{}] of {generator}, got {}\n  help: make keys of \
-         integers with `random::key`",
+        "wrap_key_data: expects key data u32[...,{}] of {generator}, got {}\n  help: use \
+         `random::key` to create keys from integers",
         generator.words(),
         data.aval()
     );
@@ -329,15 +329,14 @@ impl Key {
         let data = data.into_array();
         assert!(
             data.dtype().is_integer() && data.ndim() == 0,
-            "fold_in: expects a 0-d integer, got {}\n  help: to fold each element of an array in, \
-             use `vmap`",
+            "fold_in: expects a 0-d integer, got {}\n  help: use `vmap` to fold in each element \
+             of an array",
             data.describe()
         );
         if let Some(l) = data.as_literal() {
             assert!(
                 l.value().to_f64() >= 0.0,
-                "fold_in: expects a number that is not negative, got {}\n  help: convert it to u32 \
-                 first",
+                "fold_in: expects a non-negative number, got {}\n  help: convert it to u32 first",
                 l.value()
             );
         }

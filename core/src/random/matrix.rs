@@ -72,8 +72,8 @@ pub fn multivariate_normal(
     let fits = matches!((n, covariance.shape()), (Some(n), [.., r, c]) if *r == n && *c == n);
     assert!(
         fits,
-        "multivariate_normal: mean {} and covariance {} do not fit\n  help: a mean [.., n] takes \
-         covariances [.., n, n]",
+        "multivariate_normal: mean {} and covariance {} do not fit\n  help: pass covariances \
+         [.., n, n] for a mean [.., n]",
         mean.aval(),
         covariance.aval()
     );
@@ -84,9 +84,9 @@ pub fn multivariate_normal(
     ];
     assert!(
         broadcast_shapes(&[own[0], own[1], shape]).as_deref() == Some(shape),
-        "multivariate_normal: mean {} and covariance {} do not broadcast to the shape {shape:?} of \
-         the draw\n  help: their axes before the last ones must agree with those of the shape, or \
-         be 1",
+        "multivariate_normal: mean {} and covariance {} do not broadcast to the shape {shape:?} \
+         of the draw\n  help: their batch axes must agree with the last axes of the shape, or be \
+         1",
         mean.aval(),
         covariance.aval()
     );

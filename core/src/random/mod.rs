@@ -156,7 +156,7 @@ fn expect_fits(operation: &str, shape: &[usize], parameters: &[(&str, &Array)]) 
         assert!(
             together.as_deref() == Some(shape),
             "{operation}: {name} {} does not broadcast to the shape {shape:?} of the draw\n  \
-             help: its axes must agree with the last ones of the shape, or be 1",
+             help: its axes must agree with the last axes of the shape, or be 1",
             array.describe()
         );
     }

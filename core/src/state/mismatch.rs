@@ -59,8 +59,8 @@ impl fmt::Display for StateMismatch {
             write!(f, "\n  and {} more", self.mistyped.len() - LISTED)?;
         }
         f.write_str(
-            "\n  help: the state must come from a tree of the same structure; `filter` takes \
-             leaves out of a state, `update` leaves the tree's other leaves as they are",
+            "\n  help: the state must come from a tree of the same structure; use `filter` to \
+             remove leaves from a state, or `update` to keep the tree's other leaves",
         )
     }
 }

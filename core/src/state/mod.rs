@@ -57,8 +57,8 @@ impl State {
                 arrays,
             },
             Err(path) => panic!(
-                "State::of: two leaves of the tree have the path `{path}`\n  help: keys of maps \
-                 must not contain dots that make them look like nested names"
+                "State::of: two leaves of the tree have the path `{path}`\n  help: rename map \
+                 keys that contain dots"
             ),
         }
     }
@@ -425,8 +425,8 @@ impl std::ops::Index<&str> for State {
         self.get(path).unwrap_or_else(|| {
             let there: Vec<String> = self.paths().map(String::from).collect();
             panic!(
-                "State: there is no array at `{path}`, there are: {}\n  help: paths are dotted, as \
-                 tree::paths gives them; `get` asks whether one is there",
+                "State: no array at `{path}`, the paths are: {}\n  help: use a dotted path, as \
+                 returned by tree::paths, or `get`, which returns an Option",
                 mismatch::listed(&there)
             )
         })

@@ -71,8 +71,9 @@ impl<T: Clone> PerArray<T> {
                     let at = key.parse().unwrap_or(i);
                     let Some(entry) = entries.get(at) else {
                         return Err(format!(
-                            "{what} has {} entries, and there is a component `{key}` (number {at}) at \
-                             `{}`\n  help: give an entry for each component, or one value for all",
+                            "{what} has {} entries, but the tree has a component `{key}` (number \
+                             {at}) at `{}`\n  help: pass an entry for each component, or one \
+                             value for all",
                             entries.len(),
                             group[0].0
                         ));
@@ -82,7 +83,7 @@ impl<T: Clone> PerArray<T> {
                 let numbered = groups.iter().all(|(key, _)| key.parse::<usize>().is_ok());
                 if !numbered && groups.len() != entries.len() {
                     return Err(format!(
-                        "{what} has {} entries for {} components\n  help: give an entry for each \
+                        "{what} has {} entries for {} components\n  help: pass an entry for each \
                          component, or one value for all",
                         entries.len(),
                         groups.len()

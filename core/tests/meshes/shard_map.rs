@@ -437,7 +437,7 @@ fn of_parts(f: impl Fn(Array) -> Array + Send + Sync + 'static) {
 
 #[test]
 #[should_panic(
-    expected = "apply `pvary(.., ['x'])` to the carry that the loop starts with: one varies over these axes"
+    expected = "apply `pvary(.., ['x'])` to the carry that the loop starts with: one varies over these mesh axes"
 )]
 fn a_carry_that_begins_to_vary() {
     of_parts(|x| {
@@ -476,7 +476,7 @@ fn a_counted_loop_that_begins_to_vary() {
 
 #[test]
 #[should_panic(
-    expected = "apply `pvary(.., ['x'])` to the result of false_fn: one varies over these axes"
+    expected = "apply `pvary(.., ['x'])` to the result of false_fn: one varies over these mesh axes"
 )]
 fn branches_that_vary_over_other_axes() {
     of_parts(|x| {
@@ -494,7 +494,7 @@ fn a_result_of_which_it_is_not_known_that_it_is_the_same() {
 }
 
 #[test]
-#[should_panic(expected = "pcast: f32[2]{V:x} varies over 'x' already")]
+#[should_panic(expected = "pcast: f32[2]{V:x} already varies over 'x'")]
 fn a_cast_of_what_varies() {
     of_parts(|x| pcast(&x, "x", PcastTo::Varying));
 }

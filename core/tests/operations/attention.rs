@@ -213,7 +213,7 @@ fn a_mask_of_another_shape_is_named() {
 }
 
 #[test]
-#[should_panic(expected = "one number for each place of each sequence")]
+#[should_panic(expected = "one number for each position of each sequence")]
 fn segments_of_another_shape_are_named() {
     let (q, k, v, _) = operands(None);
     let ids = Array::zeros(&[2, 7], DType::I32);

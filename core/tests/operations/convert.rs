@@ -50,12 +50,12 @@ fn bytes_are_checked() {
     let error = Array::try_from_bytes(&[0; 7], &[2], DType::F32).unwrap_err();
     assert_eq!(
         error.to_string().lines().next(),
-        Some("7 bytes are not those of f32[2], which has 8")
+        Some("got 7 bytes for f32[2], which has 8")
     );
     let error = Array::try_from_bytes(&[0, 1, 2], &[3], DType::Bool).unwrap_err();
     assert_eq!(
         error.to_string().lines().next(),
-        Some("byte 2 of bool[3] is 2, a truth value is 0 or 1")
+        Some("byte 2 of bool[3] is 2, but a boolean must be 0 or 1")
     );
 }
 
@@ -95,7 +95,7 @@ fn ndarrays_of_any_layout() {
     let turned: ArrayD<i32> = (&x).try_into().unwrap();
     assert_eq!(turned, a.t().into_dyn());
     let error = ArrayD::<f32>::try_from(x).unwrap_err().to_string();
-    assert!(error.contains("holds i32, not f32"), "{error}");
+    assert!(error.contains("dtype is i32, not f32"), "{error}");
 }
 
 #[test]

@@ -207,7 +207,7 @@ fn polynomials_near_values() {
 }
 
 #[test]
-#[should_panic(expected = "polyfit: values f32[2] do not belong to the points f32[3]")]
+#[should_panic(expected = "polyfit: the values f32[2] do not fit the points f32[3]")]
 fn values_for_some_of_the_points() {
     Array::from([0.0f32, 1.0, 2.0]).polyfit(&Array::from([1.0f32, 2.0]), 1);
 }

@@ -175,7 +175,7 @@ fn narrow_types_meet_no_other_by_themselves() {
     let panic = catch_unwind(AssertUnwindSafe(run)).expect_err("a panic");
     let text = panic.downcast_ref::<String>().expect("text");
     assert!(
-        text.contains("f8_e5m2 and f32 have no common type") && text.contains("help:"),
+        text.contains("f8_e5m2 and f32 have no common dtype") && text.contains("help:"),
         "{text}"
     );
     assert_eq!((&x * 2.0).dtype(), DType::F8E5M2);

@@ -130,7 +130,7 @@ fn without_jit_values_can_be_read() {
         [7.0]
     );
     assert_eq!(f.compilations(), 0);
-    assert!(message(|| f(Array::from([3.0f32]))).contains("not known while the program is traced"));
+    assert!(message(|| f(Array::from([3.0f32]))).contains("not known at trace time"));
     let step = jit(|s: &mut Array, x: Array| *s = &*s + x.item::<f32>());
     let mut s = scalar(1.0);
     disable_jit(|| step(&mut s, scalar(2.0)));
@@ -171,7 +171,7 @@ fn without_jit_control_flow_runs_with_values() {
     let (seen, last) = disable_jit(|| f(x()));
     assert_eq!(seen.to_vec::<f32>(), [6.0, 8.0]);
     assert_eq!(last.item::<f32>(), -0.625);
-    assert!(message(|| f(x())).contains("not known while the program is traced"));
+    assert!(message(|| f(x())).contains("not known at trace time"));
 
     // Programs that are there already run one operation after the other.
     let loops = |x: Array| {

@@ -169,7 +169,7 @@ fn sizes_are_values_outside_of_programs() {
 }
 
 #[test]
-#[should_panic(expected = "help: give the size: `nonzero_sized`")]
+#[should_panic(expected = "help: use `nonzero_sized` with a fixed size")]
 fn sizes_of_traced_arrays_are_not_known() {
     let _ = ramie_core::jit(|x: Array| x.nonzero())(Array::from([1, 0]));
 }

@@ -50,7 +50,7 @@ fn only_axes_that_are_padded_need_elements() {
 }
 
 #[test]
-#[should_panic(expected = "pad: a stat_length of 0 leaves nothing to make numbers of")]
+#[should_panic(expected = "pad: stat_length must not be 0")]
 fn numbers_are_made_of_something() {
     let mode = PadMode::Statistic {
         of: PadStatistic::Mean,

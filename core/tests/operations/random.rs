@@ -504,7 +504,7 @@ fn mistakes_say_what_to_do() {
             }),
         ),
         (
-            "fold_in: expects a number that is not negative, got -1",
+            "fold_in: expects a non-negative number, got -1",
             message(|| {
                 random::key(0).fold_in(-1);
             }),
@@ -518,7 +518,7 @@ fn mistakes_say_what_to_do() {
     ];
     let choices: Vec<(&str, String)> = vec![
         (
-            "choice: 4 draws without replacement from 3 elements",
+            "choice: cannot draw 4 times without replacement from 3 elements",
             message(|| {
                 Choice::of(3)
                     .without_replacement()
@@ -526,7 +526,7 @@ fn mistakes_say_what_to_do() {
             }),
         ),
         (
-            "choice: there is nothing to choose from",
+            "choice: there are no elements to choose from",
             message(|| {
                 random::choice(&random::key(0), 0, &[4]);
             }),
@@ -539,7 +539,7 @@ fn mistakes_say_what_to_do() {
             }),
         ),
         (
-            "the shape [2, 3] does not end with the batch [4]",
+            "the shape [2, 3] does not end with the batch shape [4]",
             message(|| {
                 let logits = Array::zeros(&[4, 5], DType::F32);
                 Categorical::of(&logits)

@@ -165,7 +165,7 @@ fn roots_of_trees() {
 }
 
 #[test]
-#[should_panic(expected = "custom_root: f gives another tree than the guess")]
+#[should_panic(expected = "custom_root: f returns a tree that differs from the guess")]
 fn functions_map_to_their_own_type() {
     custom_root(|x: Array| x.sum(), array([1.0, 2.0]), newton, each);
 }

@@ -263,7 +263,7 @@ fn two_values_for_one_example() {
 }
 
 #[test]
-#[should_panic(expected = "expected the number of examples, 3")]
+#[should_panic(expected = "expected the mapped axis size, 3")]
 fn parts_that_do_not_fit() {
     one(|x| all_to_all(&x, "i", 0, 0), &numbers(&[3, 4]));
 }

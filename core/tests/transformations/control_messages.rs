@@ -41,7 +41,7 @@ fn carries_that_change_are_explained() {
     says(
         || drop(scan(widen, init(), numbers(&[1.0, 2.0]))),
         &[
-            "scan: the body must return a carry of the structure and types that it is given",
+            "scan: the body must return a carry with the structure and types of its argument",
             "`1.0`: the carry given has f32[2], the carry returned has f32[4]",
             "`1.1`: the carry given has i32[], the carry returned has f32[]",
             "help:",
@@ -128,11 +128,7 @@ fn loops_that_make_no_sense_are_explained() {
     let sum = |c: Array, (x, y): (Array, Array)| (c + x + y, ());
     says(
         || drop(scan(sum, Array::from(0.0f32), (x.clone(), y.clone()))),
-        &[
-            "scan: lengths differ",
-            "`0` of xs says 2",
-            "`1` of xs has 3",
-        ],
+        &["scan: lengths differ", "`0` of xs is 2", "`1` of xs has 3"],
     );
     says(
         || {
@@ -146,7 +142,7 @@ fn loops_that_make_no_sense_are_explained() {
     );
     says(
         || drop(scan(|c: Array, ()| (c, ()), x.clone(), ())),
-        &["the number of steps is not known", "length: Some(n)"],
+        &["the number of steps is unknown", "length: Some(n)"],
     );
     says(
         || drop(while_loop(|x: Array| x, |x| x, x.clone())),
@@ -170,7 +166,7 @@ fn loops_that_make_no_sense_are_explained() {
                 fori_loop_with(0, n, |i, x| x + i, 0.into_array(), twice.clone())
             })(Array::from(3)))
         },
-        &["fori_loop: unroll = 2 needs bounds that are known"],
+        &["fori_loop: unroll = 2 requires known bounds"],
     );
 }
 

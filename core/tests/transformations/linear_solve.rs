@@ -172,7 +172,7 @@ fn reverse_mode_without_a_transpose() {
 }
 
 #[test]
-#[should_panic(expected = "custom_linear_solve: matvec gives another tree than b")]
+#[should_panic(expected = "custom_linear_solve: matvec returns a tree that differs from b")]
 fn matrices_that_are_not_square() {
     linalg::cg(|x: Array| x.index((0..1,)), Array::ones(&[3], DType::F64));
 }

@@ -141,5 +141,5 @@ fn functions_of_two_trees_compare_structures() {
     let said = message(|| drop(tree::map2(&pair, &list, |a, _| a.clone())));
     assert!(said.contains("(*, *)") && said.contains("[*, *]"), "{said}");
     let more = message(|| drop(tree::with_leaves(&pair, [x(), x(), x()])));
-    assert!(more.contains("3 arrays for the 2 places"), "{more}");
+    assert!(more.contains("3 arrays for the 2 leaves"), "{more}");
 }

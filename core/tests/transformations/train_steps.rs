@@ -198,38 +198,35 @@ fn says(f: impl FnOnce(), parts: &[&str]) {
 fn mistakes_are_explained() {
     let add = |sum: &mut Array, x: Array| *sum = &*sum + x.sum();
     let zero = || Array::scalar(0.0, DType::F32);
-    says(
-        || drop(train_steps(0, add)),
-        &["a call of 0 steps", "help:"],
-    );
-    says(
-        || drop(train_steps(..=0, add)),
-        &["a call of at most 0 steps"],
-    );
+    says(|| drop(train_steps(0, add)), &["got 0 steps", "help:"]);
+    says(|| drop(train_steps(..=0, add)), &["got at most 0 steps"]);
     let call = |count: StepCount, shape: &[usize]| {
         let steps = jit(train_steps(count, add));
         steps(&mut zero(), Array::zeros(shape, DType::F32));
     };
     let parts = [
-        "train_steps: argument `0` is f32[128,2], it has 128 along axis 0, expected a batch for each of \
-         10 steps",
+        "train_steps: argument `0` is f32[128,2], with size 128 along axis 0, expected one batch for \
+         each of 10 steps",
         "train_steps was called at",
-        "one batch that is not stacked is for the step itself",
+        "to run a single batch, call the step itself",
     ];
     says(|| call(10.into(), &[128, 2]), &parts);
     says(
         || call((..=10).into(), &[128, 2]),
         &["each of at most 10 steps"],
     );
-    says(|| call((..=10).into(), &[0, 2]), &["it has 0 along axis 0"]);
+    says(
+        || call((..=10).into(), &[0, 2]),
+        &["with size 0 along axis 0"],
+    );
     let parts = [
-        "it has 7 along axis 0",
-        "or let a call have fewer: train_steps(..=n, step)",
+        "with size 7 along axis 0",
+        "or allow fewer per call: train_steps(..=n, step)",
     ];
     says(|| call(10.into(), &[7, 2]), &parts);
     says(
         || call(10.into(), &[]),
-        &["argument `0` is f32[], it has no axis 0"],
+        &["argument `0` is f32[], which has no axis 0"],
     );
     let parts = ["in_axes names 3 arguments, the function has 1"];
     let options = || TrainStepsOptions {
@@ -238,7 +235,7 @@ fn mistakes_are_explained() {
     };
     says(|| drop(train_steps_with(2, add, options())), &parts);
     let both = |sum: &mut Array, x: Array, y: Array| *sum = &*sum + x * y;
-    let parts = ["argument `0` has batches for 2 steps, argument `1` for 3"];
+    let parts = ["argument `0` has batches for 2 steps, but argument `1` for 3"];
     let uneven =
         || jit(train_steps(..=4, both))(&mut zero(), numbers(&[1.0; 2]), numbers(&[1.0; 3]));
     says(uneven, &parts);
@@ -247,7 +244,7 @@ fn mistakes_are_explained() {
 #[test]
 fn a_state_that_changes_is_explained() {
     let parts = [
-        "train_steps: a step must leave its state with the structure and types that it is given",
+        "train_steps: a step must preserve the structure and types of its state",
         "`1.0`: the state before the step has f32[2], the state after it has f32[4]",
         "help: convert with astype",
     ];

@@ -352,7 +352,7 @@ fn branches_with_different_variables() {
     });
     refused(
         || drop(model.init(0, x())),
-        &["cond", "results of one structure"],
+        &["cond", "results of the same structure"],
     );
 }
 

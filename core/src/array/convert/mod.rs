@@ -126,7 +126,7 @@ impl Array {
     pub fn try_to_vec<T: Element>(&self) -> Result<Vec<T>> {
         assert!(
             self.dtype() == T::DTYPE,
-            "to_vec: the array holds {}, not {}\n  help: {}",
+            "to_vec: the array's dtype is {}, not {}\n  help: {}",
             self.dtype(),
             T::DTYPE,
             remedy(self.dtype(), T::DTYPE)
@@ -189,8 +189,8 @@ fn check_size(operation: &str, count: usize, shape: &[usize]) {
     let size = crate::aval::element_count(shape);
     assert!(
         count == size,
-        "{operation}: {count} elements do not fill the shape {shape:?}, which has {size}\n  help: the \
-         product of the shape must be the number of elements"
+        "{operation}: {count} elements do not fill the shape {shape:?}, which has {size}\n  \
+         help: pass a shape whose product is the number of elements"
     );
 }
 
@@ -198,8 +198,8 @@ fn checked_bytes(bytes: &[u8], shape: &[usize], dtype: DType) -> Result<Aval> {
     let aval = Aval::new(shape, dtype);
     if bytes.len() != aval.size_bytes() {
         return Err(Error::Configuration(format!(
-            "{} bytes are not those of {aval}, which has {}\n  help: give the bytes of all elements, \
-             row by row",
+            "got {} bytes for {aval}, which has {}\n  help: pass the bytes of all elements in \
+             row-major order",
             bytes.len(),
             aval.size_bytes()
         )));
@@ -208,8 +208,8 @@ fn checked_bytes(bytes: &[u8], shape: &[usize], dtype: DType) -> Result<Aval> {
         && let Some(i) = bytes.iter().position(|&b| b > 1)
     {
         return Err(Error::Configuration(format!(
-            "byte {i} of {aval} is {}, a truth value is 0 or 1\n  help: read the bytes as U8 and \
-             compare: x.ne(0)",
+            "byte {i} of {aval} is {}, but a boolean must be 0 or 1\n  help: read the bytes as \
+             U8 and compare: x.ne(0)",
             bytes[i]
         )));
     }

@@ -27,8 +27,8 @@ macro_rules! number {
                 match self.element() {
                     Some(element) => out.push(element),
                     None => panic!(
-                        "array: {self} does not fit in {}, the type of such numbers here\n  help: \
-                         Array::from and Array::from_slice keep the type {}",
+                        "array: {self} does not fit in {}, to which `array` converts such \
+                         numbers\n  help: use Array::from or Array::from_slice, which keep {}",
                         <$e>::DTYPE,
                         stringify!($t)
                     ),
@@ -58,8 +58,8 @@ number! {
 /// An argument of [`array()`]: a number, or an array, vector or slice of arguments, nested to any
 /// depth.
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` cannot be written out as an array",
-    note = "numbers, truth values, and nested arrays, vectors and slices of them can"
+    message = "`{Self}` cannot be converted to an array",
+    note = "pass numbers, booleans, or nested arrays, vectors and slices of them"
 )]
 pub trait ArrayLike {
     /// Type of the nested numbers.
@@ -91,8 +91,8 @@ fn gather_items<T: ArrayLike>(
     if items.len() != size {
         let place: String = path.iter().map(|i| format!("[{i}]")).collect();
         panic!(
-            "array: ragged input: the list at {place} has {} items, the first one at its level has \
-             {size}\n  help: lists of one level must have one length; pad them",
+            "array: ragged input: the list at {place} has {} items, but the first list at its \
+             level has {size}\n  help: pad the lists of each level to the same length",
             items.len()
         );
     }

@@ -13,7 +13,7 @@ impl Array {
     pub fn try_to_ndarray<T: Element>(&self) -> Result<ArrayD<T>> {
         if self.dtype() != T::DTYPE {
             return Err(Error::Configuration(format!(
-                "to_ndarray: the array holds {}, not {}\n  help: {}",
+                "to_ndarray: the array's dtype is {}, not {}\n  help: {}",
                 self.dtype(),
                 T::DTYPE,
                 super::remedy(self.dtype(), T::DTYPE)

@@ -155,8 +155,8 @@ impl Attention {
     pub fn blockwise(self, keys: usize) -> Attention {
         assert!(
             keys > 0,
-            "Attention::blockwise: blocks of 0 keys were asked for\n  help: give a block at least \
-             one key; 128 to 1024 are common"
+            "Attention::blockwise: the block size must not be 0\n  help: pass at least 1; 128 to \
+             1024 are common"
         );
         Attention {
             block: Some(keys),
@@ -184,8 +184,9 @@ impl Attention {
             [query, key, value]
                 .iter()
                 .all(|x| matches!(x.ndim(), 3 | 4)),
-            "dot_product_attention: queries {}, keys {} and values {} have not three or four axes each\n  \
-             help: queries are [B, T, N, H], keys and values [B, S, K, H]; the axis B may be missing",
+            "dot_product_attention: queries {}, keys {} and values {} must have three or four \
+             axes each\n  help: queries are [B, T, N, H], keys and values [B, S, K, H]; the batch \
+             axis B may be omitted",
             query.aval(),
             key.aval(),
             value.aval()
@@ -263,9 +264,9 @@ impl Attention {
         let types = q.dtype() == k.dtype() && k.dtype() == v.dtype() && k.dtype().is_float();
         assert!(
             fits && types && k.shape() == v.shape(),
-            "dot_product_attention: queries {}, keys {} and values {} do not fit together\n  help: \
-             queries are [B, T, N, H], keys and values [B, S, K, H], floats of one type, and K divides \
-             N",
+            "dot_product_attention: queries {}, keys {} and values {} do not fit together\n  \
+             help: queries are [B, T, N, H], keys and values [B, S, K, H], floats of the same \
+             dtype, and K divides N",
             q.aval(),
             k.aval(),
             v.aval()
@@ -273,8 +274,8 @@ impl Attention {
         if let Some(mask) = &self.mask {
             assert!(
                 mask.dtype() == DType::Bool,
-                "dot_product_attention: the mask is {}, expected truth values\n  help: compare: \
-                 m.ne(0); numbers to be added are a bias",
+                "dot_product_attention: the mask is {}, expected booleans\n  help: compare: \
+                 m.ne(0); pass numbers that should be added as the bias",
                 mask.aval()
             );
         }
@@ -290,9 +291,9 @@ impl Attention {
                     .all(|(x, n)| x == n || *x == 1);
             assert!(
                 fits,
-                "dot_product_attention: the {what} is {}, which does not broadcast to [B, N, T, S] = \
-                 {full:?}\n  help: give size 1 for axes that it does not depend on: one of [B, T, S] \
-                 needs an axis for the heads, expand_dims(&[1])",
+                "dot_product_attention: the {what} is {}, which does not broadcast to [B, N, T, \
+                 S] = {full:?}\n  help: use size 1 for axes that it does not depend on; add an \
+                 axis for the heads to [B, T, S] with expand_dims(&[1])",
                 x.aval()
             );
         }
@@ -302,9 +303,9 @@ impl Attention {
                     && keys.shape() == [b, s]
                     && queries.dtype() == keys.dtype()
                     && queries.dtype().is_integer(),
-                "dot_product_attention: segments of queries {} and of keys {} are not integers of the \
-                 shapes [{b}, {t}] and [{b}, {s}]\n  help: give one number for each place of each \
-                 sequence",
+                "dot_product_attention: segments of queries {} and of keys {} must be integers \
+                 of the shapes [{b}, {t}] and [{b}, {s}]\n  help: pass one number for each \
+                 position of each sequence",
                 queries.aval(),
                 keys.aval()
             );
@@ -312,8 +313,8 @@ impl Attention {
         for lengths in self.query_lengths.iter().chain(&self.key_value_lengths) {
             assert!(
                 lengths.shape() == [q.shape()[0]] && lengths.dtype().is_integer(),
-                "dot_product_attention: lengths {} are not an integer for each of {} sequences\n  \
-                 help: give them in the shape [B]",
+                "dot_product_attention: lengths {} must be one integer for each of {} \
+                 sequences\n  help: pass an array of shape [B]",
                 lengths.aval(),
                 q.shape()[0]
             );

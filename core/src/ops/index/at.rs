@@ -400,8 +400,8 @@ fn fit(value: &Array, shape: &[usize]) -> Array {
     let fits = crate::broadcast_shapes(&[tail, shape]).is_some_and(|s| s.as_slice() == shape);
     assert!(
         ones && fits,
-        "at: a value of shape {:?} does not broadcast to the indexed place of shape {shape:?}\n  \
-         help: give a scalar, or an array of that shape up to axes of size 1",
+        "at: a value of shape {:?} does not broadcast to the selected elements of shape \
+         {shape:?}\n  help: pass a scalar, or an array whose axes agree with that shape or are 1",
         value.shape()
     );
     value.reshape(tail).broadcast_to(shape)

@@ -92,8 +92,8 @@ impl Stepped {
     pub fn step(self, step: isize) -> Stepped {
         assert!(
             step != 0,
-            "index: a step of 0 never moves\n  help: give a step of 1 or more, or a negative one to go \
-             backwards"
+            "index: the step of a slice must not be 0\n  help: pass a step of 1 or more, or a \
+             negative step to go backwards"
         );
         let step = step as i64;
         Stepped { step, ..self }

@@ -181,9 +181,9 @@ impl Plan {
         let shapes: Vec<&[usize]> = places.iter().map(|a| a.shape()).collect();
         let Some(shared) = crate::broadcast_shapes(&shapes) else {
             panic!(
-                "index: arrays of integers of shapes {shapes:?} do not broadcast together\n  help: \
-                 they are paired element by element; to pick rows and columns independently give \
-                 one an axis of size 1, or index twice"
+                "index: arrays of integers of shapes {shapes:?} do not broadcast together\n  \
+                 help: they are paired element by element; to select rows and columns \
+                 independently, add an axis of size 1 to one array, or index twice"
             );
         };
         let wide = places.iter().any(|a| a.dtype().bits() == 64);

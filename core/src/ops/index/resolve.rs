@@ -53,12 +53,13 @@ pub(super) fn resolve(array: &Array, items: &[IndexItem], bounds: Bounds) -> Vec
         .count();
     assert!(
         ellipses <= 1,
-        "index: {ellipses} entries are Ellipsis\n  help: use it once, and `..` for one whole axis"
+        "index: Ellipsis appears {ellipses} times\n  help: use it once, and `..` for a single \
+         whole axis"
     );
     assert!(
         named <= array.ndim(),
-        "index: {named} axes are indexed, {} has {}\n  help: give at most one entry for each axis; \
-         NewAxis inserts one",
+        "index: {named} axes are indexed, but {} has {}\n  help: pass at most one entry per \
+         axis; NewAxis inserts an axis",
         array.aval(),
         array.ndim()
     );
@@ -110,8 +111,8 @@ fn pick(array: &Array, axis: usize, item: &IndexItem, bounds: Bounds) -> Pick {
         IndexItem::Array(places) => {
             assert!(
                 places.dtype().is_integer(),
-                "index: axis {axis} is indexed by {}, expected integers or a mask of truth \
-                 values\n  help: convert the indices: i.astype(DType::I32)",
+                "index: axis {axis} is indexed by {}, expected integers or a boolean mask\n  \
+                 help: convert the indices: i.astype(DType::I32)",
                 places.aval()
             );
             match places.as_literal() {
@@ -140,7 +141,7 @@ fn element(array: &Array, axis: usize, at: i64, bounds: Bounds) -> Pick {
     assert!(
         (0..size).contains(&place),
         "index: {at} is out of bounds for axis {axis} of {}, which has {size} elements\n  help: \
-         elements are numbered from 0 to {}, or from -{size} to -1 from the end",
+         use an index from 0 to {}, or from -{size} to -1 to count from the end",
         array.aval(),
         size - 1
     );
@@ -181,14 +182,14 @@ fn mask_places(array: &Array, axis: usize, mask: &Array) -> Vec<Array> {
     let over = &array.shape()[axis..axis + shape.len()];
     assert!(
         !shape.is_empty() && shape == over,
-        "index: a mask of shape {shape:?} cannot pick from axes {over:?} of {}\n  help: a mask has \
-         the sizes of the axes that it picks from",
+        "index: a mask of shape {shape:?} does not fit axes of sizes {over:?} of {}\n  help: \
+         pass a mask with the sizes of the axes that it selects from",
         array.aval()
     );
     assert!(
         !mask.is_tracer(),
-        "index: the mask {} is traced, so the number of elements it picks is not known\n  help: \
-         use `where_(mask, x, y)` to choose, or `x.at(mask).set(value)` with one value",
+        "index: the mask {} is traced, so the number of selected elements is unknown\n  help: \
+         use `where_(mask, x, y)` to choose, or `x.at(mask).set(value)` with a single value",
         mask.aval()
     );
     let mut places: Vec<Vec<i64>> = vec![Vec::new(); shape.len()];

@@ -47,8 +47,8 @@ impl Array {
         integers("take", indices);
         assert!(
             self.shape()[axis] > 0 || indices.size() == 0,
-            "take: axis {axis} of {} is empty, the indices are {}\n  help: no index is in bounds of \
-             an empty axis; check the size before the call",
+            "take: axis {axis} of {} is empty, but the indices {} are not\n  help: no index is \
+             valid for an empty axis; check its size before the call",
             self.aval(),
             indices.aval()
         );
@@ -89,7 +89,7 @@ impl Array {
         let at = self.axis("repeat_each", axis);
         assert!(
             counts.len() == self.shape()[at],
-            "repeat_each: {} counts were given for axis {at} of {}\n  help: give one count for each \
+            "repeat_each: got {} counts for axis {at} of {}\n  help: pass one count for each \
              element along the axis",
             counts.len(),
             self.aval()
@@ -139,8 +139,8 @@ impl Array {
         let pair = Paired::new("put_along_axis", self, indices, axis);
         assert!(
             pair.array.shape() == self.shape(),
-            "put_along_axis: indices {} name more places than {} has\n  help: only axes of the \
-             indices may have size 1 and be repeated",
+            "put_along_axis: indices {} do not broadcast to {}\n  help: only the indices may \
+             have axes of size 1 that broadcast",
             indices.aval(),
             self.aval()
         );
@@ -183,8 +183,8 @@ impl Paired {
         let shared = crate::broadcast_shapes(&[&ours, &theirs]);
         let Some(mut shape) = shared.filter(|_| indices.ndim() == array.ndim()) else {
             panic!(
-                "{operation}: indices {} do not pair with {} along axis {axis}\n  help: they have \
-                 the same number of axes, and all but axis {axis} agree or are 1",
+                "{operation}: indices {} do not fit {} along axis {axis}\n  help: both must have \
+                 the same number of axes, and all except axis {axis} must agree or be 1",
                 indices.aval(),
                 array.aval()
             );

@@ -312,7 +312,7 @@ fn matrices_agree_with_jax() {
 }
 
 #[test]
-#[should_panic(expected = "gmres: b has complex leaves, and f32[2] is real\n  help: make all")]
+#[should_panic(expected = "gmres: b has complex leaves, but f32[2] is real\n  help: make all")]
 fn real_and_complex_unknowns_are_not_mixed() {
     let ones = Array::ones(&[2], DType::F32);
     la::gmres(
