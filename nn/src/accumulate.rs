@@ -122,9 +122,9 @@ pub fn accumulate_wrt<M: Tree, B: Tree, R: Objective>(
         let (out, grads) = differentiate(OPERATION, at, &mut model, current, |m| f(m, part));
         if let Some(what) = difference(&before, &model) {
             panic!(
-                "accumulate: a part changed the structure of the model: {what}\n  called at {at}\n  \
-                 help: the function may change the model's arrays; change hyperparameters and modes \
-                 before the call"
+                "accumulate: a microbatch changed the structure of the model: {what}\n  called \
+                 at {at}\n  help: the function may only change the model's arrays; change \
+                 hyperparameters and modes before the call"
             );
         }
         let sums = sums.zip(&grads, |sum, g| sum + g.astype(sum.dtype()));
@@ -159,22 +159,22 @@ fn count<B: Tree>(parts: &B) -> usize {
     for (path, a) in tree::paths(parts).into_iter().zip(tree::leaves(parts)) {
         let Some(&n) = a.shape().first() else {
             panic!(
-                "accumulate: `{path}` of the parts is {}, which has no first axis of parts\n  help: \
-                 capture what all parts share in the function",
+                "accumulate: `{path}` is {}, but must have a leading axis of microbatches\n  \
+                 help: capture arrays that all microbatches share in the function",
                 a.aval()
             )
         };
         match &first {
             Some((other, count)) => assert!(
                 n == *count,
-                "accumulate: `{other}` has {count} parts and `{path}` has {n}\n  {HELP}"
+                "accumulate: `{other}` has {count} microbatches, but `{path}` has {n}\n  {HELP}"
             ),
             None => first = Some((path, n)),
         }
     }
     match first {
-        Some((path, 0)) => panic!("accumulate: `{path}` has 0 parts\n  {HELP}"),
+        Some((path, 0)) => panic!("accumulate: `{path}` has 0 microbatches\n  {HELP}"),
         Some((_, count)) => count,
-        None => panic!("accumulate: the parts have no arrays\n  {HELP}"),
+        None => panic!("accumulate: the microbatches contain no arrays\n  {HELP}"),
     }
 }

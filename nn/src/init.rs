@@ -296,8 +296,8 @@ impl Initializer {
         match &mut self.kind {
             Kind::VarianceScaling(scaling) => change(scaling),
             other => panic!(
-                "{method}: {other:?} does not scale with the number of connections\n  help: axes \
-                 belong to `variance_scaling` and to the lecun, glorot and he initializers"
+                "{method}: {other:?} is not a variance-scaling initializer\n  help: set axes on \
+                 `variance_scaling`, or on a lecun, glorot or he initializer"
             ),
         }
         self
@@ -313,8 +313,8 @@ impl VarianceScaling {
             let normal = if axis < 0 { axis + rank } else { axis };
             assert!(
                 (0..rank).contains(&normal),
-                "variance_scaling: the shape {shape:?} has no axis {axis} for the {what}\n  help: \
-                 name the axes: `init::lecun_normal().in_axes(&[0])`"
+                "variance_scaling: the shape {shape:?} has no axis {axis} for the {what}\n  \
+                 help: set the axes: `init::lecun_normal().in_axes(&[0])`"
             );
             shape[normal as usize] as f64
         });
@@ -556,8 +556,9 @@ fn draw_orthogonal(
     let rank = shape.len() as isize;
     assert!(
         rank >= 2 && (-rank..rank).contains(&column_axis),
-        "orthogonal: the shape {shape:?} has no columns along axis {column_axis} beside rows\n  \
-         help: give at least two axes, one of which are the columns"
+        "orthogonal: the shape {shape:?} does not have two axes or more, one of which is the \
+         column axis {column_axis}\n  help: use a shape of rows and columns: orthogonal(1.0, -1) \
+         with the shape [rows, columns]"
     );
     if shape.contains(&0) {
         return Array::zeros(shape, dtype);
@@ -582,8 +583,9 @@ fn draw_delta_orthogonal(
     let fits = (3..=5).contains(&shape.len()) && shape[shape.len() - 2] <= shape[shape.len() - 1];
     assert!(
         fits,
-        "delta_orthogonal: the shape {shape:?} is no kernel with at least as many outputs as \
-         inputs\n  help: give one to three axes of a window, then inputs and outputs"
+        "delta_orthogonal: the shape {shape:?} is not [window.., inputs, outputs] with at least \
+         as many outputs as inputs\n  help: use one to three window axes, followed by inputs and \
+         outputs"
     );
     if shape.contains(&0) {
         return Array::zeros(shape, dtype);

@@ -63,9 +63,9 @@ impl Optimizer {
         let params = nnx::state(model, wrt);
         assert!(
             !params.is_empty(),
-            "Optimizer: the filter accepts no leaf of the model, so there is nothing to optimize\n  \
-             help: hold parameters in `Param`, derive Tree or Module for the layers that own them, \
-             and look at nnx::state(&model, filter)"
+            "Optimizer: the filter accepts no leaf of the model, so there is nothing to \
+             optimize\n  help: use `Param` for parameters, and derive Tree or Module for the \
+             layers that own them; nnx::state(&model, filter) shows the accepted leaves"
         );
         Optimizer {
             step: OptVariable::new(Array::scalar(0, DType::U32)),
@@ -132,8 +132,8 @@ impl Optimizer {
             .collect();
         assert!(
             missing.is_empty(),
-            "Optimizer::update: the model has no {}, which the optimizer was made for\n  help: give \
-             the model that the optimizer was made for",
+            "Optimizer::update: the model has no {}, which the optimizer was created for\n  \
+             help: pass the model that the optimizer was created for",
             listed(&missing)
         );
         let extra = extra.clone().with_kind(Some(OptVariable::KIND));
@@ -163,9 +163,9 @@ impl Optimizer {
             false => format!("\n  {what}: {paths}"),
         };
         panic!(
-            "Optimizer::update: the gradients are not those of the leaves that the optimizer was made \
-             for{}{}\n  help: take gradients of the same model with respect to the same filter: \
-             value_and_grad for Optimizer::new, value_and_grad_wrt for Optimizer::wrt",
+            "Optimizer::update: the gradients do not match the leaves that the optimizer was \
+             created for{}{}\n  help: take gradients of the same model with respect to the same \
+             filter: value_and_grad for Optimizer::new, value_and_grad_wrt for Optimizer::wrt",
             line("without gradient", listed(&missing)),
             line("unknown to the optimizer", listed(&extra)),
         )

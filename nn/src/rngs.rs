@@ -83,9 +83,9 @@ impl RngStream {
         let shape = self.key.0.shape();
         assert!(
             shape.is_empty(),
-            "RngStream: the stream `{}` has an array of keys, of shape {shape:?}, and a key is asked \
-             for\n  help: call the layer within nnx::vmap or nnx::scan, which give each example or \
-             step its own key",
+            "RngStream: cannot take a key from the stream `{}`, which has an array of keys of \
+             shape {shape:?}\n  help: call the layer inside nnx::vmap or nnx::scan, which pass a \
+             separate key to each batch element or step",
             self.tag
         );
         self.key.0.fold_in(&self.count)
@@ -206,13 +206,13 @@ impl Rngs {
         if !self.streams.contains_key(found) {
             let there: Vec<&String> = self.streams.keys().collect();
             panic!(
-                "Rngs: there is no stream `{name}`, and none named `default` in its place; there \
-                 are: {}\n  help: add it with Rngs::stream(\"{name}\", seed), or make a default one \
-                 with Rngs::new(seed)",
+                "Rngs: there is neither a stream `{name}` nor a stream `default`; existing \
+                 streams: {}\n  help: add it with Rngs::stream(\"{name}\", seed), or use \
+                 Rngs::new(seed) for a default stream",
                 listed_or_none(&there)
             );
         }
-        self.streams.get_mut(found).expect("it is there")
+        self.streams.get_mut(found).expect("the stream exists")
     }
 
     /// Returns the next key of the stream `name`, or of `default` if there is none of that
@@ -320,14 +320,14 @@ impl Rngs {
 macro_rules! samplers {
     ($( $f:ident ( $($arg:ident: $ty:ty),* ); )*) => {
         impl RngStream { $(
-            #[doc = concat!("[`random::", stringify!($f), "`] with the next key.")]
+            #[doc = concat!("Calls [`random::", stringify!($f), "`] with the next key.")]
             #[track_caller]
             pub fn $f(&mut self, $($arg: $ty),*) -> Array {
                 random::$f(&self.next_key(), $($arg),*)
             }
         )* }
         impl Rngs { $(
-            #[doc = concat!("[`random::", stringify!($f), "`] with the next key of the stream \
+            #[doc = concat!("Calls [`random::", stringify!($f), "`] with the next key of the stream \
                 `default`.")]
             ///
             /// # Panics

@@ -71,14 +71,14 @@ pub(crate) fn parameters<M: Tree>(operation: &str, model: &M, wrt: impl Filter) 
     let params = nnx::state(model, wrt);
     assert!(
         !params.is_empty(),
-        "{operation}: the model has nothing to differentiate with respect to\n  help: hold \
-         parameters in `Param`, and derive Tree or Module for the layers that own them"
+        "{operation}: the model has no parameters to differentiate with respect to\n  help: use \
+         `Param` for parameters, and derive Tree or Module for the layers that own them"
     );
     for (path, array) in params.iter() {
         assert!(
             array.dtype().is_float(),
-            "{operation}: `{path}` is {}, which holds no floating-point numbers\n  help: hold it \
-             in another kind of variable than `Param`",
+            "{operation}: `{path}` is {}, but only floating-point leaves can be \
+             differentiated\n  help: use another kind of variable than `Param` for it",
             array.aval()
         );
     }
@@ -115,11 +115,11 @@ fn check_loss(operation: &str, loss: &Array, at: &Location<'_>) {
     let (aval, dtype) = (loss.aval(), loss.dtype());
     assert!(
         aval.ndim() == 0 && dtype.is_float(),
-        "{operation}: the function must return a floating-point scalar loss, it returned {aval}\n  \
-         called at {at}\n  help: {}",
+        "{operation}: the function must return a floating-point scalar loss, but it returned \
+         {aval}\n  called at {at}\n  help: {}",
         match dtype {
             d if d.is_float() => "reduce it, for example with .mean() or .sum()",
-            d if d.is_complex() => "return the part that is meant: .real(), .imag() or .abs()",
+            d if d.is_complex() => "return a real part: .real(), .imag() or .abs()",
             _ => "convert it with astype(DType::F32)",
         }
     );

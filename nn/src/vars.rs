@@ -108,7 +108,7 @@ impl Vars<'_> {
                 let key = (!there && scope.is_mutable_collection(&collection))
                     .then(|| scope.make_rng("params"));
                 scope.variable(&collection, name, || {
-                    let key = key.expect("a key for a variable that may be made");
+                    let key = key.expect("a key for the new variable");
                     init.draw(&key, shape, dtype)
                 })
             }

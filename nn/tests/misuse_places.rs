@@ -65,11 +65,11 @@ fn layers() {
     refused(&["LayerNorm", "no axis -1", "f32[]"], || {
         LayerNorm::new(8, &mut rngs()).forward(&zeros(&[]))
     });
-    refused(&["Dropout", "no stream of keys"], || {
+    refused(&["Dropout", "provides an RNG key"], || {
         let mut dropout = Dropout::with_rate(0.5).build_without_keys();
         dropout.forward(&zeros(&[2]))
     });
-    refused(&["Conv: strides [2] for a window of 2 axes"], || {
+    refused(&["Conv: strides is [2], but the window has 2 axes"], || {
         Conv::features(8, [3, 3]).strides([2]).build(3, &mut rngs())
     });
     refused(&["Conv: strides [0, 0], expected 1 or more"], || {
@@ -79,9 +79,10 @@ fn layers() {
         &["ConvTranspose: kernel_size [3, 0], expected 1 or more"],
         || ConvTranspose::new(3, 8, [3, 0], &mut rngs()),
     );
-    refused(&["no stream `params`", "there are: none"], || {
-        LayerNorm::new(8, &mut Rngs::empty())
-    });
+    refused(
+        &["neither a stream `params`", "existing streams: none"],
+        || LayerNorm::new(8, &mut Rngs::empty()),
+    );
     let input = ["GRUCell: the input of a step is f32[2,4]", "last axis of 3"];
     refused(&input, || {
         GRUCell::new(3, 8, &mut rngs()).step(zeros(&[2, 8]), &zeros(&[2, 4]))
@@ -99,25 +100,31 @@ fn modules() {
         dense.apply(&variables, zeros(&[2, 7]))
     });
     refused(
-        &["`kernel` of the collection `params`", "they have: none"],
+        &[
+            "`kernel` of the collection `params`",
+            "the collections: none",
+        ],
         || dense.apply(&Variables::new(), x()),
     );
-    refused(&["no collection `batch_stats`, there are: params"], || {
-        variables["batch_stats"].len()
-    });
     refused(
-        &["LayerNorm: there is no axis 3 in the input, f32[2,4]"],
-        || Model.init(0, x()),
+        &["no collection `batch_stats`; existing collections: params"],
+        || variables["batch_stats"].len(),
     );
+    refused(&["LayerNorm: the input f32[2,4] has no axis 3"], || {
+        Model.init(0, x())
+    });
     let norm = linen::BatchNorm::new();
-    refused(&["BatchNorm: `use_running_average` was not given"], || {
+    refused(&["BatchNorm: `use_running_average` is not set"], || {
         norm.init(0, x())
     });
     refused(
-        &["`mean` of the collection `batch_stats`", "have: params"],
+        &[
+            "`mean` of the collection `batch_stats`",
+            "collections: params",
+        ],
         || norm.apply(&variables, (x(), UseRunningAverage(true))),
     );
-    let key = ["stream `dropout`", "given are: none", "Apply::new().rngs"];
+    let key = ["stream `dropout`", "streams are: none", "Apply::new().rngs"];
     refused(&key, || {
         let options = Apply::new();
         linen::Dropout::new(0.5).apply_with(&variables, (x(), Deterministic(false)), &options)
@@ -127,8 +134,7 @@ fn modules() {
         || dense.init((), x()),
     );
     let attention = linen::MultiHeadAttention::new(2).dropout_rate(0.1);
-    refused(
-        &["MultiHeadAttention: `deterministic` was not given"],
-        || attention.init(0, zeros(&[1, 4, 8])),
-    );
+    refused(&["MultiHeadAttention: `deterministic` is not set"], || {
+        attention.init(0, zeros(&[1, 4, 8]))
+    });
 }

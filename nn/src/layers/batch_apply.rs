@@ -31,8 +31,8 @@ pub fn batch_apply<A: Tree, R: Tree>(num_dims: usize, f: impl FnOnce(A) -> R, ar
     let Some(lead) = example.map(|x| x.shape()[..num_dims].to_vec()) else {
         let shown: Vec<String> = leaves.iter().map(|x| x.aval().to_string()).collect();
         panic!(
-            "batch_apply: none of the arguments has {num_dims} axes: {}\n  help: give the number of \
-             axes of examples that arguments have",
+            "batch_apply: none of the arguments has {num_dims} axes: {}\n  help: set num_dims to \
+             the number of batch axes of the arguments",
             shown.join(", ")
         )
     };
@@ -47,8 +47,8 @@ pub fn batch_apply<A: Tree, R: Tree>(num_dims: usize, f: impl FnOnce(A) -> R, ar
     tree::map(&f(merged), |y| {
         assert!(
             y.shape().first() == Some(&examples),
-            "batch_apply: a result is {}, expected a first axis of {examples}, which becomes \
-             {lead:?}\n  help: have the function keep the axis of examples first",
+            "batch_apply: a result is {}, expected a first axis of {examples}, which is split \
+             into {lead:?}\n  help: return arrays whose first axis is the batch axis",
             y.aval()
         );
         y.reshape(&[&lead, &y.shape()[1..]].concat())

@@ -64,7 +64,7 @@ const MODE: Mode = Mode {
     class: "Dropout",
     name: "deterministic",
     call: "(x, Deterministic(!train))",
-    decides: "whether nothing is dropped, as in evaluation",
+    decides: "whether dropout is disabled, as in evaluation",
 };
 
 /// Returns `true` if dropout needs a key: the rate is strictly between 0 and 1.
@@ -78,8 +78,8 @@ fn by_chance(rate: f64) -> bool {
 fn drop(x: &Array, rate: f64, broadcast_dims: &[isize], key: Option<Key>) -> Array {
     assert!(
         (0.0..=1.0).contains(&rate),
-        "Dropout: the rate is {rate}, expected a probability\n  help: it is the share of elements to \
-         drop, not to keep: from 0.0 to 1.0"
+        "Dropout: the rate is {rate}, expected a probability\n  help: pass the fraction of \
+         elements to drop, from 0.0 to 1.0"
     );
     if rate == 0.0 {
         return x.clone();
@@ -98,13 +98,13 @@ fn drop(x: &Array, rate: f64, broadcast_dims: &[isize], key: Option<Key>) -> Arr
         let size = usize::try_from(at).ok().and_then(|at| shape.get_mut(at));
         *size.unwrap_or_else(|| {
             panic!(
-                "Dropout: axis {dim} of broadcast_dims is none of the input, {}\n  help: axes are \
-                 counted from 0, or from the last one as -1",
+                "Dropout: broadcast_dims contains {dim}, but the input is {}\n  help: axes count \
+                 from 0, or from the last one as -1",
                 x.aval()
             )
         }) = 1;
     }
-    let key = key.expect("a key where elements are dropped by chance");
+    let key = key.expect("a key for dropout");
     let keep = 1.0 - rate;
     let mask = random::bernoulli(&key, keep, &shape).broadcast_to(x.shape());
     where_(&mask, x / keep, x.zeros_like())
@@ -156,9 +156,10 @@ impl Dropout {
             (Some(key), _) => Some(key.clone()),
             (None, Some(stream)) => Some(stream.next_key()),
             (None, None) => panic!(
-                "Dropout: the layer has no stream of keys, and the call gives none\n  help: make it \
-                 with Dropout::new(rate, &mut rngs), or give a key: dropout.forward_with(&x, None, \
-                 Some(&key)); in evaluation, call model.eval() first"
+                "Dropout: dropout is active, but neither the layer nor the call provides an RNG \
+                 key\n  help: create the layer with Dropout::new(rate, &mut rngs), or pass a \
+                 key: dropout.forward_with(&x, None, Some(&key)); in evaluation, call \
+                 model.eval() first"
             ),
         };
         drop(x, self.rate, &self.broadcast_dims, key)

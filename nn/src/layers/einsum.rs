@@ -71,9 +71,9 @@ fn letters(equation: &str) -> (Vec<char>, Vec<char>) {
     });
     let Some((kernel, result)) = parts else {
         panic!(
-            "Einsum: the equation {equation:?} is not of an input, a kernel and a result\n  help: \
-             write two operands and the result, the kernel second and with a letter for each of \
-             its axes: \"nta,hab->nthb\""
+            "Einsum: the equation {equation:?} does not have an input, a kernel and a result\n  \
+             help: write two operands and the result, with the kernel second and one letter per \
+             axis of the kernel: \"nta,hab->nthb\""
         )
     };
     (kernel.chars().collect(), result.chars().collect())
@@ -86,8 +86,8 @@ fn bias_shape(equation: &str, kernel_shape: &[usize]) -> Vec<usize> {
     let (kernel, result) = letters(equation);
     assert!(
         kernel.len() == kernel_shape.len(),
-        "Einsum: the equation {equation:?} names {} axes of the kernel, whose shape is \
-         {kernel_shape:?}\n  help: write a letter for each axis of the kernel",
+        "Einsum: the equation {equation:?} has {} axes for the kernel, whose shape is \
+         {kernel_shape:?}\n  help: write one letter per axis of the kernel",
         kernel.len()
     );
     let place = |c: &char| kernel.iter().position(|k| k == c);

@@ -124,8 +124,8 @@ impl Embed {
     fn table(&self, indices: &Array) -> Array {
         assert!(
             indices.dtype().is_integer(),
-            "Embed: the input is {}, expected integers\n  help: pass the places of the vectors in \
-             the table; if they are whole numbers already, x.astype(DType::I32)",
+            "Embed: the input is {}, expected integers\n  help: pass indices into the table; \
+             convert whole numbers with x.astype(DType::I32)",
             indices.aval()
         );
         match self.dtype {
@@ -139,8 +139,8 @@ impl Embed {
         let features = self.embedding.shape()[1];
         assert!(
             query.shape().last() == Some(&features),
-            "Embed::attend: the input is {}, expected a last axis of {features}\n  table {}\n  help: \
-             the vectors that go in have as many features as those of the table",
+            "Embed::attend: the input is {}, expected a last axis of {features}\n  table {}\n  \
+             help: pass vectors with as many features as those of the table",
             query.aval(),
             self.embedding.aval()
         );

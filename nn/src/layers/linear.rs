@@ -135,8 +135,9 @@ pub(crate) fn affine(
     let in_features = kernel.shape()[0];
     assert!(
         x.shape().last() == Some(&in_features),
-        "{layer}: the input is {}, expected a last axis of {in_features}\n  kernel {}\n  help: give \
-         the layer the features of its input, or flatten the input first: x.flatten(1..)",
+        "{layer}: the input is {}, expected a last axis of {in_features}\n  kernel {}\n  help: \
+         create the layer with the number of features of its input, or flatten the input first: \
+         x.flatten(1..)",
         x.aval(),
         kernel.aval()
     );

@@ -133,8 +133,9 @@ impl LinearGeneral {
         let sizes: Vec<usize> = batch.iter().chain(&axes).map(|&a| x.shape()[a]).collect();
         assert!(
             sizes == kernel_shape[..leading],
-            "LinearGeneral: the input is {}, of which the axes {:?} have sizes {sizes:?}, expected \
-             {:?}\n  kernel {}\n  help: give the layer the features of its input, or other axes",
+            "LinearGeneral: the input is {}, whose axes {:?} have sizes {sizes:?}, expected \
+             {:?}\n  kernel {}\n  help: create the layer with the sizes of its input, or select \
+             other axes",
             x.aval(),
             [&batch[..], &axes].concat(),
             &kernel_shape[..leading],
@@ -174,8 +175,9 @@ fn normal_axes(axes: &[isize], batch_dims: usize, x: &Array) -> Vec<usize> {
         let fits = (batch_dims as isize..rank).contains(&at) && !normal.contains(&(at as usize));
         assert!(
             fits,
-            "LinearGeneral: axis {axis} of {} cannot be mapped\n  got axes {axes:?} and {batch_dims} \
-             batch axes\n  help: name each axis once, and none of the batch axes, which come first",
+            "LinearGeneral: axis {axis} of {} cannot be mapped\n  got axes {axes:?} and \
+             {batch_dims} batch axes\n  help: list each axis once, without the batch axes, which \
+             come first",
             x.aval()
         );
         normal.push(at as usize);
@@ -222,9 +224,9 @@ impl LinearGeneralConfig {
         let (inputs, outputs) = (in_features.into().list(), self.features.list());
         assert!(
             inputs.len() == self.axis.len() && batch.len() == self.batch_dims,
-            "LinearGeneral: got {} input features and {} sizes of batch axes, expected {} and {}\n  \
-             help: give one number for each of the axes {:?}; `batch_dims` says how many leading \
-             axes are batch axes, and build_batched takes their sizes",
+            "LinearGeneral: got {} input features and {} sizes of batch axes, expected {} and \
+             {}\n  help: pass one number for each of the axes {:?}; `batch_dims` is the number \
+             of leading batch axes, whose sizes are an argument of build_batched",
             inputs.len(),
             batch.len(),
             self.axis.len(),

@@ -118,8 +118,8 @@ impl<B: Forward> Lora<B> {
         let in_features = self.lora_a.shape()[0];
         assert!(
             x.shape().last() == Some(&in_features),
-            "Lora: the input is {}, expected a last axis of {in_features}\n  lora_a {}\n  help: give \
-             the adapter the features of its input",
+            "Lora: the input is {}, expected a last axis of {in_features}\n  lora_a {}\n  help: \
+             create the adapter with the number of features of its input",
             x.aval(),
             self.lora_a.aval()
         );

@@ -28,12 +28,12 @@ impl Mode {
         match (module, call) {
             (Some(mode), None) | (None, Some(mode)) => mode,
             (None, None) => panic!(
-                "{class}: `{name}` was not given, which decides {decides}\n  help: give it to the \
-                 module, {class}::new(..).{name}(!train), or to the call, {argument}"
+                "{class}: `{name}` is not set; it decides {decides}\n  help: set it on the \
+                 module, {class}::new(..).{name}(!train), or in the call, {argument}"
             ),
             (Some(_), Some(_)) => panic!(
-                "{class}: `{name}` was given to the module and to the call\n  help: leave it out of \
-                 one of them"
+                "{class}: `{name}` is set both on the module and in the call\n  help: remove one \
+                 of them"
             ),
         }
     }

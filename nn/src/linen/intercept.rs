@@ -82,8 +82,8 @@ pub(super) fn intercepted<A: Tree, O: Tree>(
     let mut innermost = |arrays: Vec<Array>| -> Vec<Array> {
         let call = call.take().unwrap_or_else(|| {
             panic!(
-                "intercept_methods: the call of `{}` ({}) was continued twice\n  help: call `next` \
-                 once, and reuse its result",
+                "intercept_methods: the interceptor called `next` twice for `{}` ({})\n  help: \
+                 call `next` once, and reuse its result",
                 context.path, context.class
             )
         });
@@ -96,8 +96,8 @@ pub(super) fn intercepted<A: Tree, O: Tree>(
     match &out {
         Some(out) => tree::with_leaves(out, arrays),
         None => panic!(
-            "intercept_methods: the call of `{}` ({}) was not continued\n  help: call `next`, also \
-             where its result is replaced, so that the module's variables are made",
+            "intercept_methods: the interceptor did not call `next` for `{}` ({})\n  help: call \
+             `next` even if its result is replaced, so that the module's variables are created",
             context.path, context.class
         ),
     }

@@ -26,9 +26,9 @@ where
     let known = known.map(|(value, path)| {
         value.unwrap_or_else(|| {
             panic!(
-                "Module::lazy_init: the first value of `{path}` depends on the values of the \
-                 arguments, of which only the types are there\n  help: use init, with arguments that \
-                 have elements, or give the variable a first value that only depends on shapes"
+                "Module::lazy_init: the initial value of `{path}` depends on the values of the \
+                 arguments, but only their types are available\n  help: use init, with concrete \
+                 arguments, or an initial value that only depends on shapes"
             )
         })
     });

@@ -284,12 +284,12 @@ pub fn merge_param<T>(name: &str, made_with: Option<T>, called_with: Option<T>) 
     match (made_with, called_with) {
         (Some(value), None) | (None, Some(value)) => value,
         (None, None) => panic!(
-            "linen: `{name}` was not given\n  help: give it when the module is made or when it is \
-             called"
+            "linen: `{name}` is not set\n  help: pass it to the constructor of the module or to \
+             the call"
         ),
         (Some(_), Some(_)) => panic!(
-            "linen: `{name}` was given both when the module was made and when it was called\n  \
-             help: give it once"
+            "linen: `{name}` is set both in the constructor of the module and in the call\n  \
+             help: remove one of them"
         ),
     }
 }

@@ -63,7 +63,7 @@ fn of_scope<'a, V: Default>(all: &'a mut ByScope<V>, path: &[String]) -> &'a mut
     if !all.contains_key(path) {
         all.insert(path.to_vec(), V::default());
     }
-    all.get_mut(path).expect("it has something now")
+    all.get_mut(path).expect("the entry was inserted")
 }
 
 /// The state shared by all scopes of one `init` or `apply`.

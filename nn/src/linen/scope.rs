@@ -66,9 +66,9 @@ impl Scope {
     fn check_not_lent(&self, root: &Root) {
         if let Some(operation) = root.lent {
             panic!(
-                "linen::{operation}: the function that is transformed uses the scope of {} from \
-                 outside of the transformation\n  help: use the scope that the function is given; \
-                 modules made outside with scope.setup are called inside under the same name: \
+                "linen::{operation}: the transformed function uses the scope of {} from outside \
+                 of the transformation\n  help: use the scope that is passed to the function; \
+                 call modules that were set up outside under the same name: \
                  scope.named(\"name\", &module, x)",
                 self.shown()
             );
@@ -164,10 +164,10 @@ impl Scope {
     pub fn put_variable(&mut self, collection: &str, name: &str, value: Array) {
         if !self.is_mutable_collection(collection) {
             panic!(
-                "Scope::put_variable: `{name}` in {} cannot be changed, because the collection \
-                 `{collection}` is immutable\n  help: ask for its new value: \
+                "Scope::put_variable: cannot change `{name}` in {}, because the collection \
+                 `{collection}` is immutable\n  help: make it mutable: \
                  model.apply_with(&variables, x, &Apply::new().mutable(\"{collection}\")), which \
-                 returns (output, updates); or have the layer not update it, for example with \
+                 returns (output, updates); or stop the layer from updating it, for example with \
                  use_running_average(true)",
                 self.shown()
             );
@@ -180,8 +180,8 @@ impl Scope {
     fn reserve(&self, name: &str, collection: Option<&str>) {
         assert!(
             !name.is_empty() && !name.contains('.'),
-            "Scope: `{name}` is no name for a part of {}\n  help: names are not empty and have no \
-             dots, which separate the names of a path",
+            "Scope: `{name}` is not a valid name in {}\n  help: use a non-empty name without \
+             dots, which separate the components of a path",
             self.shown()
         );
         let free = self.root_mut().reserve(&self.path, name, collection);
@@ -191,9 +191,9 @@ impl Scope {
         };
         assert!(
             free,
-            "Scope: the name `{name}` is in use already in {}, and {what} cannot have it too\n  \
-             help: give each part its own name; to call one module several times, make it once \
-             with scope.setup(\"{name}\", &module) and call that",
+            "Scope: the name `{name}` is already in use in {}, so {what} cannot have it\n  help: \
+             use a different name; to call one module several times, create it once with \
+             scope.setup(\"{name}\", &module) and call that",
             self.shown()
         );
     }
@@ -216,8 +216,8 @@ impl Scope {
         let value = self.param_with(name, metadata.as_ref(), |key| init.draw(&key, shape, dtype));
         assert!(
             value.shape() == shape,
-            "Scope::param: `{}` has shape {:?} in the variables given, expected {shape:?}\n  help: \
-             give the module the hyperparameters and the input that these variables were made \
+            "Scope::param: `{}` has shape {:?} in the variables, expected {shape:?}\n  help: use \
+             the module with the hyperparameters and the input that these variables were created \
              for, or load other variables",
             self.path_of(name),
             value.shape(),
@@ -296,17 +296,18 @@ impl Scope {
         let Some(state) = root.variables.get(collection).filter(|s| !s.is_empty()) else {
             let there = listed_or_none(&root.variables.names().collect::<Vec<_>>());
             panic!(
-                "Scope: {} asks for `{name}` of the collection `{collection}`, which the variables \
-                 given do not have; they have: {there}\n  help: pass all that init returned, or \
-                 make it: Variables::with(\"{collection}\", ..)",
+                "Scope: {} requests `{name}` of the collection `{collection}`, but the variables \
+                 only have the collections: {there}\n  help: pass all variables that init \
+                 returned, or add the collection: Variables::with(\"{collection}\", ..)",
                 self.shown()
             )
         };
         let mut near: Vec<&str> = state.paths().filter(|p| p.ends_with(name)).collect();
         near.truncate(6);
         panic!(
-            "Scope: the variables have no `{path}` in `{collection}`\n  of that name there are: {}\n  \
-             help: were they made by this module, with the same names of its parts?",
+            "Scope: the variables have no `{path}` in `{collection}`\n  paths with this name: \
+             {}\n  help: pass variables that were created by this module, with the same names of \
+             submodules",
             listed_or_none(&near)
         )
     }
@@ -330,8 +331,8 @@ impl Scope {
         let root = self.root();
         let there: Vec<&str> = root.streams.names().collect();
         panic!(
-            "Scope::make_rng: {} needs a key of the stream `{stream}`, and the streams given are: \
-             {}\n  help: pass one: {}{}",
+            "Scope::make_rng: {} needs a key of the stream `{stream}`, but the streams are: \
+             {}\n  help: pass a key: {}{}",
             self.shown(),
             listed_or_none(&there),
             match root.initializing {
@@ -406,8 +407,8 @@ impl Scope {
         match self.get_variable(COLLECTION, name) {
             Some(perturbation) => value + perturbation,
             None => panic!(
-                "Scope::perturb: the collection `{COLLECTION}` is there, without `{}`\n  help: pass \
-                 the perturbations that init returned, or leave the collection out",
+                "Scope::perturb: the collection `{COLLECTION}` has no `{}`\n  help: pass the \
+                 perturbations that init returned, or remove the collection",
                 self.path_of(name)
             ),
         }

@@ -261,8 +261,8 @@ impl Index<&str> for Variables {
         }
         let there = listed_or_none(&self.names().collect::<Vec<_>>());
         panic!(
-            "Variables: there is no collection `{collection}`, there are: {there}\n  help: \
-             collections other than `params` appear when a module asks for them"
+            "Variables: there is no collection `{collection}`; existing collections: {there}\n  \
+             help: init creates collections other than `params` only if a module uses them"
         )
     }
 }

@@ -137,17 +137,17 @@ impl Metric for Accuracy {
             labels.aval(),
             match scores {
                 0 => "one logit for each label",
-                _ => "an axis of classes after those of the labels",
+                _ => "a class axis after the axes of the labels",
             },
             match scores {
-                0 => "for many classes leave the threshold away: Accuracy::new()",
-                _ => "for two classes give a threshold: Accuracy::with_threshold(0.5)",
+                0 => "for many classes, omit the threshold: Accuracy::new()",
+                _ => "for two classes, set a threshold: Accuracy::with_threshold(0.5)",
             }
         );
         assert!(
             labels.dtype().is_integer(),
-            "Accuracy::update: the labels are {}, expected integers\n  help: labels are the numbers \
-             of classes; convert them with astype(DType::I32)",
+            "Accuracy::update: the labels are {}, expected integers\n  help: pass class indices; \
+             convert whole numbers with astype(DType::I32)",
             labels.aval()
         );
         let right = match self.threshold {

@@ -116,8 +116,8 @@ impl MetricArgs {
         self.get(name).unwrap_or_else(|| {
             let there: Vec<&str> = self.arrays.keys().map(String::as_str).collect();
             panic!(
-                "{metric}::update: there is no argument `{name}`, there are: {}\n  help: give it: \
-                 MetricArgs::new().with(\"{name}\", &array)",
+                "{metric}::update: the argument `{name}` is missing; existing arguments: {}\n  \
+                 help: pass it: MetricArgs::new().with(\"{name}\", &array)",
                 there.join(", ")
             )
         })

@@ -77,8 +77,8 @@ impl<M: LanguageModel> Generator<M> {
     pub fn generate(&self, model: &M, tokens: &Array, key: &Key) -> Array {
         let &[batch, length] = tokens.shape() else {
             panic!(
-                "Generator: the tokens are {}, expected [batch, length]\n  help: give a batch of one: \
-                 tokens.expand_dims(&[0])",
+                "Generator: the tokens are {}, expected [batch, length]\n  help: add a batch \
+                 axis: tokens.expand_dims(&[0])",
                 tokens.aval()
             )
         };
@@ -86,14 +86,14 @@ impl<M: LanguageModel> Generator<M> {
         let room = model.max_length().unwrap_or(usize::MAX);
         assert!(
             length > 0 && tokens.dtype().is_integer(),
-            "Generator: the tokens are {}, expected integers, one or more for each sequence\n  help: \
-             begin with a token that stands for the beginning of a text",
+            "Generator: the tokens are {}, expected one or more integers per sequence\n  help: \
+             start with the token that begins a text",
             tokens.aval()
         );
         assert!(
             total <= room,
-            "Generator: {length} tokens and {} more are {total}, and the model has room for {room}\n  \
-             help: generate fewer tokens, or give the last tokens of the text only",
+            "Generator: {length} tokens and {} more are {total}, but the model supports at most \
+             {room}\n  help: generate fewer tokens, or pass only the last tokens of the text",
             self.max_new_tokens
         );
         let mut tokens = tokens.astype(DType::I32);

@@ -161,7 +161,8 @@ impl Gpt2Block {
         let name = &config.activation_function;
         let Some(activation) = activation::by_name(name) else {
             panic!(
-                "Gpt2: there is no activation `{name}`\n  help: use gelu_new, gelu, relu, silu or tanh"
+                "Gpt2: unknown activation `{name}`\n  help: use gelu_new, gelu, relu, silu or \
+                 tanh"
             )
         };
         Gpt2Block {
@@ -252,8 +253,8 @@ impl Gpt2 {
         );
         assert!(
             tokens.ndim() == 2 && length <= Some(room),
-            "Gpt2: the tokens are {}, expected [batch, length] with a length of {room} or less\n  help: \
-             cut the text into parts that the model has places for",
+            "Gpt2: the tokens are {}, expected [batch, length] with a length of {room} or \
+             less\n  help: split the text into parts of at most that length",
             tokens.aval()
         );
         let mut places = Array::arange(length.unwrap_or(0)).astype(DType::I32);

@@ -106,7 +106,7 @@ impl LlamaBlock {
         let heads = config.num_attention_heads;
         let Some(activation) = activation::by_name(&config.hidden_act) else {
             panic!(
-                "Llama: there is no activation `{}`\n  help: use silu, gelu, gelu_new, relu or tanh",
+                "Llama: unknown activation `{}`\n  help: use silu, gelu, gelu_new, relu or tanh",
                 config.hidden_act
             )
         };
@@ -182,7 +182,7 @@ impl Llama {
     pub fn forward(&mut self, tokens: &Array) -> Array {
         assert!(
             tokens.ndim() == 2,
-            "Llama: the tokens are {}, expected [batch, length]\n  help: give a batch of one: \
+            "Llama: the tokens are {}, expected [batch, length]\n  help: add a batch axis: \
              tokens.expand_dims(&[0])",
             tokens.aval()
         );

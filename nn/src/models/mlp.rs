@@ -64,8 +64,8 @@ impl Mlp {
     pub fn new(config: &MlpConfig, rngs: &mut Rngs) -> Mlp {
         assert!(
             config.features.len() >= 2,
-            "Mlp: the features {:?} make no layer\n  help: give those of the input, of each hidden \
-             layer and of the output",
+            "Mlp: the features {:?} do not define a layer\n  help: pass the features of the \
+             input, of each hidden layer and of the output",
             config.features
         );
         let layer = |pair: &[usize]| {

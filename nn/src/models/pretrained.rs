@@ -23,8 +23,8 @@ pub enum PretrainedError {
     },
     /// A tensor is missing.
     #[error(
-        "{}: there is no tensor `{tensor}`; there are {near}\n  help: is this a checkpoint of this \
-         model, with as many layers as its configuration says?",
+        "{}: the tensor `{tensor}` is missing; existing tensors: {near}\n  help: use a \
+         checkpoint of this model, with the number of layers in its configuration",
         path.display()
     )]
     Missing {
@@ -37,8 +37,8 @@ pub enum PretrainedError {
     },
     /// A tensor has another shape than the model's parameter.
     #[error(
-        "{}: the tensor `{tensor}` has shape {got:?}, expected {expected:?}\n  help: the configuration \
-         must be that of the checkpoint: its config.json",
+        "{}: the tensor `{tensor}` has shape {got:?}, expected {expected:?}\n  help: use the \
+         checkpoint's own configuration: its config.json",
         path.display()
     )]
     Shape {
@@ -53,8 +53,8 @@ pub enum PretrainedError {
     },
     /// The checkpoint contains tensors that are not in the model.
     #[error(
-        "{}: the model has no place for {tensors}\n  help: is this a checkpoint of this model, with as \
-         many layers as its configuration says?",
+        "{}: the model has no parameters for {tensors}\n  help: use a checkpoint of this model, \
+         with the number of layers in its configuration",
         path.display()
     )]
     Unexpected {
@@ -255,13 +255,13 @@ pub(super) fn read_config<T: serde::de::DeserializeOwned>(path: &Path) -> Result
     };
     let text = ramie_core::files::read(path).map_err(|e| {
         wrong(format!(
-            "cannot be read: {e}\n  help: name the folder of a checkpoint, with config.json and \
-             model.safetensors or its index"
+            "cannot be read: {e}\n  help: pass the directory of a checkpoint, with config.json \
+             and model.safetensors or its index"
         ))
     })?;
     serde_json::from_slice(&text).map_err(|e| {
         wrong(format!(
-            "is no configuration of this model: {e}\n  help: its names are those of published \
+            "is not a configuration of this model: {e}\n  help: use the field names of published \
              checkpoints"
         ))
     })
@@ -272,8 +272,8 @@ pub(super) fn unsupported(path: &Path, name: &str, value: impl std::fmt::Debug) 
     PretrainedError::Config {
         path: path.into(),
         message: format!(
-            "`{name}` is {value:?}, which this model does not have\n  help: take a checkpoint without \
-             it, or build the model from layers"
+            "`{name}` is {value:?}, which this model does not support\n  help: use another \
+             checkpoint, or build the model from layers"
         ),
     }
 }

@@ -41,8 +41,8 @@ impl Sampling {
     pub fn temperature(self, temperature: f64) -> Sampling {
         assert!(
             temperature > 0.0,
-            "Sampling::temperature: {temperature} is no temperature\n  help: give a positive number; \
-             for the likeliest token, Sampling::greedy()"
+            "Sampling::temperature: the temperature is {temperature}, expected a positive \
+             number\n  help: for the most likely token, use Sampling::greedy()"
         );
         Sampling {
             temperature: Some(temperature),
@@ -59,8 +59,8 @@ impl Sampling {
     pub fn top_k(self, k: usize) -> Sampling {
         assert!(
             k > 0,
-            "Sampling::top_k: no tokens would be left to choose from\n  help: keep one or more; 40 is \
-             common"
+            "Sampling::top_k: k is 0, which leaves no tokens to sample from\n  help: use 1 or \
+             more; 40 is common"
         );
         Sampling {
             temperature: self.temperature.or(Some(1.0)),
@@ -79,8 +79,8 @@ impl Sampling {
     pub fn top_p(self, p: f64) -> Sampling {
         assert!(
             p > 0.0 && p <= 1.0,
-            "Sampling::top_p: {p} is no share of the probability\n  help: give a number above 0 and at \
-             most 1; 0.9 is common"
+            "Sampling::top_p: p is {p}, expected a probability above 0 and at most 1\n  help: \
+             use a number in this range; 0.9 is common"
         );
         Sampling {
             temperature: self.temperature.or(Some(1.0)),

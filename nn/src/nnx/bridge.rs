@@ -248,7 +248,8 @@ impl<N, Make, Call> ToLinen<N, Make, Call> {
         });
         assert!(
             missing.is_empty(),
-            "nnx::to_linen: the variables given lack {} of {}\n  help: pass all that init returned",
+            "nnx::to_linen: the variables lack {} of {}\n  help: pass all variables that init \
+             returned",
             listed(&missing),
             self.class
         );
@@ -268,8 +269,8 @@ impl<N, Make, Call> ToLinen<N, Make, Call> {
                 };
                 assert!(
                     found.get(&key).is_some(),
-                    "nnx::to_linen: {} has a stream of keys `{}`, for which there are neither keys nor \
-                     variables\n  help: pass a key: Apply::new().rngs([(\"{}\", key)])",
+                    "nnx::to_linen: {} has an RNG stream `{}`, but there are neither keys nor \
+                     variables for it\n  help: pass a key: Apply::new().rngs([(\"{}\", key)])",
                     self.class,
                     stream.tag,
                     stream.tag

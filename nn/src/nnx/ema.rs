@@ -43,10 +43,10 @@ impl Ema {
             .collect();
         assert!(
             plain.is_empty() && !params.is_empty(),
-            "Ema: {}\n  help: average variables, for example of_type::<Param>()",
+            "Ema: {}\n  help: use a filter of variables, for example of_type::<Param>()",
             match params.is_empty() {
                 true => "the filter accepts no leaf of the model".to_owned(),
-                false => format!("{} are arrays, no variables", listed(&plain)),
+                false => format!("{} are plain arrays, not variables", listed(&plain)),
             }
         );
         Ema { decay, params }
@@ -114,8 +114,8 @@ impl<M: Tree> TrainState<M> {
         let (graphdef, (params, others)) = graph::split(model, (of_type::<Param>(), true));
         assert!(
             !params.is_empty(),
-            "nnx::TrainState: the model has no parameters\n  help: hold them in `Param`, and derive \
-             Tree or Module for the layers that own them"
+            "nnx::TrainState: the model has no parameters\n  help: use `Param` for parameters, \
+             and derive Tree or Module for the layers that own them"
         );
         let tx = tx.into();
         TrainState {

@@ -231,8 +231,8 @@ pub fn split<M: Tree, F: Filters>(model: &M, filters: F) -> (GraphDef<M>, F::Sta
     let (states, others) = divide(model, &filters);
     assert!(
         others.is_empty(),
-        "nnx::split: no filter accepts {}\n  help: add `Everything` as the last filter, or take \
-         some leaves only with nnx::state",
+        "nnx::split: no filter accepts {}\n  help: add `Everything` as the last filter, or \
+         select only some leaves with nnx::state",
         listed(&others)
     );
     (GraphDef::of(model), states)
@@ -276,8 +276,8 @@ pub fn merge<M: Tree>(graphdef: &GraphDef<M>, states: impl States) -> M {
     }
     assert!(
         wrong.is_empty(),
-        "nnx::merge: the states are not those of the model{}\n  help: give all states that \
-         nnx::split returned with this GraphDef; nnx::update changes some leaves of a model",
+        "nnx::merge: the states do not match the model{}\n  help: pass all states that \
+         nnx::split returned with this GraphDef; use nnx::update to change some leaves of a model",
         wrong.concat()
     );
     model

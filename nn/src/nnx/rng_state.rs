@@ -86,8 +86,8 @@ pub fn restore_rngs<M: Tree>(model: &mut M, backups: RngBackups) {
     });
     assert!(
         backups.is_empty(),
-        "nnx::restore_rngs: the model has no stream `{}`\n  help: give the model whose streams were \
-         split, or one that has them at the same paths",
+        "nnx::restore_rngs: the model has no stream `{}`\n  help: pass the model whose streams \
+         were split, or one with streams at the same paths",
         backups[0].0
     );
 }
@@ -127,8 +127,9 @@ pub fn reseed<M: Tree>(model: &mut M, mut rngs: Rngs, policy: ReseedPolicy) {
             ([], _) => key,
             (shape, ReseedPolicy::MatchShape) => key.split_array(shape),
             (shape, ReseedPolicy::ScalarsOnly) => panic!(
-                "nnx::reseed: the stream at `{path}` has an array of keys, of shape {shape:?}\n  \
-                 help: if all of them are different, give ReseedPolicy::MatchShape"
+                "nnx::reseed: the stream at `{path}` has an array of keys of shape {shape:?}\n  \
+                 help: pass ReseedPolicy::MatchShape to split the new key into an array of this \
+                 shape"
             ),
         };
         stream.count = RngCount::new(Array::zeros(shape, DType::U32));

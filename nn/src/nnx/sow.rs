@@ -95,8 +95,8 @@ impl Intermediates {
     fn keep(&mut self, name: &str, f: impl FnOnce(&mut Vec<Array>)) -> bool {
         assert!(
             !name.is_empty() && !name.contains('.'),
-            "Intermediates::sow: `{name}` is no name\n  help: names are not empty and have no dots, \
-             which separate the names of a path"
+            "Intermediates::sow: `{name}` is not a valid name\n  help: use a non-empty name \
+             without dots, which separate the components of a path"
         );
         if self.recording {
             f(self.values.entry(name.to_owned()).or_default());
@@ -186,8 +186,8 @@ pub fn pop<M: Tree>(model: &mut M, filter: impl Filter) -> State {
     });
     assert!(
         fields.is_empty(),
-        "nnx::pop: {} cannot be taken out, being fields of structs\n  help: what is sown into \
-         `Intermediates` can; nnx::split takes a whole model apart",
+        "nnx::pop: cannot remove {}, because they are struct fields\n  help: remove only values \
+         sown into `Intermediates`; use nnx::split to split a whole model",
         listed(&fields)
     );
     popped
@@ -283,8 +283,8 @@ impl Perturb {
             Some(zeros) => {
                 assert!(
                     zeros.shape() == value.shape(),
-                    "Perturb::apply: the value is {}, the perturbation {}\n  help: make perturbations \
-                     for inputs of this shape with nnx::init_perturbations",
+                    "Perturb::apply: the value is {}, but the perturbation is {}\n  help: create \
+                     perturbations for inputs of this shape with nnx::init_perturbations",
                     value.aval(),
                     zeros.aval()
                 );

@@ -109,8 +109,8 @@ pub fn replace_by_pure_dict(state: &mut State, dict: &PureDict) {
         .collect();
     assert!(
         unknown.is_empty(),
-        "nnx::replace_by_pure_dict: the state has no {}\n  help: was the dictionary made of the \
-         state of the same model?",
+        "nnx::replace_by_pure_dict: the state has no {}\n  help: use a dictionary created from \
+         the state of the same model",
         listed(&unknown)
     );
     for (path, array) in found {

@@ -32,8 +32,8 @@ pub fn shard_over<T: Tree>(batch: &T, parts: usize) -> T {
         let n = x.shape().first().copied().unwrap_or(0);
         assert!(
             x.ndim() > 0 && n.is_multiple_of(parts),
-            "shard: {} cannot be cut into {parts} equal parts along its first axis\n  help: choose a \
-             batch size that is a multiple of the number of devices",
+            "shard: {} cannot be divided into {parts} equal shards along its first axis\n  help: \
+             use a batch size that is a multiple of the number of devices",
             x.aval()
         );
         x.reshape(&[&[parts, n / parts], &x.shape()[1..]].concat())
@@ -61,7 +61,10 @@ pub fn shard_prng_key(key: &Key) -> Key {
 #[track_caller]
 pub fn stack_forest<T: Tree>(forest: &[T]) -> T {
     let Some(first) = forest.first() else {
-        panic!("stack_forest: there are no trees\n  help: collect the metrics of at least one step")
+        panic!(
+            "stack_forest: there are no pytrees to stack\n  help: collect the metrics of at \
+                least one step"
+        )
     };
     let columns = tree::transpose(forest);
     let stacked = columns.iter().map(|column| {
@@ -83,7 +86,7 @@ pub fn get_metrics<T: Tree>(steps: &[T]) -> T {
         tree::map(metrics, |x| {
             assert!(
                 x.ndim() > 0,
-                "get_metrics: a metric is {}, it has no axis of devices\n  help: use stack_forest \
+                "get_metrics: a metric is {}, which has no device axis\n  help: use stack_forest \
                  for metrics that were not mapped",
                 x.aval()
             );

@@ -118,9 +118,9 @@ impl<X: ramie_core::Tree> TrainState<X> {
         let (without, other) = (missing(&self.params, &grads), missing(&grads, &self.params));
         assert!(
             without.is_empty() && other.is_empty(),
-            "TrainState::apply_gradients: the gradients are not those of the parameters\n  \
-             parameters without a gradient: {}\n  gradients without a parameter: {}\n  help: take \
-             the gradient with respect to state.params",
+            "TrainState::apply_gradients: the gradients do not match the parameters\n  \
+             parameters without a gradient: {}\n  gradients without a parameter: {}\n  help: \
+             differentiate with respect to state.params",
             listed_or_none(&without),
             listed_or_none(&other),
         );

@@ -143,7 +143,7 @@ fn gradients_of_narrow_types_are_summed_in_f32() {
 }
 
 #[test]
-#[should_panic(expected = "accumulate: `0` has 4 parts and `1` has 3")]
+#[should_panic(expected = "accumulate: `0` has 4 microbatches, but `1` has 3")]
 fn parts_of_different_numbers_are_refused() {
     let parts = (
         Array::zeros(&[4, 2], DType::F32),
@@ -154,7 +154,7 @@ fn parts_of_different_numbers_are_refused() {
 
 #[test]
 #[should_panic(
-    expected = "accumulate: a part changed the structure of the model: in `use_running_average`"
+    expected = "accumulate: a microbatch changed the structure of the model: in `use_running_average`"
 )]
 fn a_part_that_changes_the_structure_is_refused() {
     accumulate(&mut Net::new(0.5), parts(), |m, p| {

@@ -36,7 +36,7 @@ fn streams_are_trees() {
 }
 
 #[test]
-#[should_panic(expected = "there are: dropout")]
+#[should_panic(expected = "existing streams: dropout")]
 fn a_missing_stream_is_named() {
     Rngs::empty().stream("dropout", 1).params();
 }

@@ -53,7 +53,10 @@ fn functions_around_calls() {
         .expect_err("refused")
         .downcast::<String>()
         .expect("a text");
-    assert!(message.contains("(Mlp) was not continued"), "{message}");
+    assert!(
+        message.contains("did not call `next` for `` (Mlp)"),
+        "{message}"
+    );
     assert_eq!(Mlp.apply(&made, x()).to_vec::<f32>(), plain);
 }
 

@@ -38,23 +38,23 @@ fn modes_are_forgotten_or_given_twice() {
     let none = Variables::new();
     explains(
         &[
-            "Dropout: `deterministic` was not given",
+            "Dropout: `deterministic` is not set",
             "Deterministic(!train)",
         ],
         || linen::Dropout::new(0.5).apply(&none, x(&[2])),
     );
     explains(
-        &["Dropout: `deterministic` was given to the module and to the call"],
+        &["Dropout: `deterministic` is set both on the module and in the call"],
         || {
             let module = linen::Dropout::new(0.5).deterministic(true);
             module.apply(&none, (x(&[2]), Deterministic(false)))
         },
     );
     explains(
-        &["BatchNorm: `use_running_average` was not given", "(!train)"],
+        &["BatchNorm: `use_running_average` is not set", "(!train)"],
         || linen::BatchNorm::new().init(random::key(0), x(&[2, 3])),
     );
-    explains(&["given to the module and to the call"], || {
+    explains(&["set both on the module and in the call"], || {
         let module = linen::BatchNorm::new().use_running_average(false);
         module.init(random::key(0), (x(&[2, 3]), TRAIN))
     });
@@ -65,7 +65,7 @@ fn streams_of_dropout_are_missing() {
     explains(
         &[
             "needs a key of the stream `dropout`",
-            "the streams given are: none",
+            "the streams are: none",
             "rngs([(\"dropout\"",
         ],
         || {
@@ -73,12 +73,15 @@ fn streams_of_dropout_are_missing() {
             module.apply(&Variables::new(), x(&[2]))
         },
     );
-    explains(&["Dropout: the layer has no stream of keys"], || {
-        Dropout::with_rate(0.5)
-            .build_without_keys()
-            .forward(&x(&[2]))
-    });
-    explains(&["there are: params"], || {
+    explains(
+        &["Dropout: dropout is active, but neither the layer nor the call provides an RNG key"],
+        || {
+            Dropout::with_rate(0.5)
+                .build_without_keys()
+                .forward(&x(&[2]))
+        },
+    );
+    explains(&["existing streams: params"], || {
         Dropout::new(0.5, &mut Rngs::empty().stream("params", 0))
     });
 }
@@ -89,7 +92,7 @@ fn dropout_is_no_share_and_has_no_such_axis() {
         &["Dropout: the rate is 1.5, expected a probability"],
         || Dropout::new(1.5, &mut rngs()).forward(&x(&[2])),
     );
-    explains(&["axis 2 of broadcast_dims", "f32[2,3]"], || {
+    explains(&["broadcast_dims contains 2", "f32[2,3]"], || {
         let config = Dropout::with_rate(0.5).broadcast_dims(&[2]);
         config.build(&mut rngs()).forward(&x(&[2, 3]))
     });
@@ -101,7 +104,7 @@ fn statistics_cannot_be_written() {
     let variables = module.init(random::key(0), (x(&[4, 3]), TRAIN));
     explains(
         &[
-            "cannot be changed",
+            "cannot change",
             "collection `batch_stats` is immutable",
             "mutable(\"batch_stats\")",
         ],
@@ -112,7 +115,7 @@ fn statistics_cannot_be_written() {
     explains(
         &[
             "`mean` of the collection `batch_stats`",
-            "they have: params",
+            "the collections: params",
         ],
         || {
             let params = Variables::from_params(variables.params());
@@ -147,13 +150,10 @@ fn features_are_others() {
         let variables = module.init(random::key(0), x(&[2, 3]));
         module.apply(&variables, x(&[2, 4]))
     });
-    explains(
-        &["BatchNorm: there is no axis 2 in the input, f32[2,3]"],
-        || {
-            let norm = BatchNorm::config().axis(2).build(3, &mut rngs());
-            { norm }.forward(&x(&[2, 3]))
-        },
-    );
+    explains(&["BatchNorm: the input f32[2,3] has no axis 2"], || {
+        let norm = BatchNorm::config().axis(2).build(3, &mut rngs());
+        { norm }.forward(&x(&[2, 3]))
+    });
 }
 
 #[test]
@@ -162,14 +162,15 @@ fn groups_do_not_divide() {
         &["GroupNorm: 6 channels cannot be divided into 4 groups"],
         || GroupNorm::new(6, 4, &mut rngs()),
     );
-    explains(&["6 channels are no multiple of the group size 4"], || {
-        GroupNorm::config().group_size(4).build(6, &mut rngs())
-    });
-    explains(&["num_groups and group_size are both given"], || {
+    explains(
+        &["6 channels are not a multiple of the group size 4"],
+        || GroupNorm::config().group_size(4).build(6, &mut rngs()),
+    );
+    explains(&["num_groups and group_size are both set"], || {
         let config = GroupNorm::config().group_size(3).num_groups(2);
         config.build(6, &mut rngs())
     });
-    explains(&["expected the last axis among them"], || {
+    explains(&["must include the last axis"], || {
         let config = GroupNorm::config().num_groups(2);
         let config = config.reduction_axes(vec![1]);
         config.build(4, &mut rngs()).forward(&x(&[2, 3, 4]))
@@ -184,7 +185,7 @@ fn groups_do_not_divide() {
     explains(
         &[
             "InstanceNorm: the first axis of the input",
-            "it is the batch",
+            "the first one is the batch",
         ],
         || {
             let config = InstanceNorm::config().feature_axes(&[0]);
@@ -222,7 +223,7 @@ fn carries_and_sequences_do_not_fit() {
     );
     explains(
         &[
-            "RNN: the lengths of the sequences are f32[2]",
+            "RNN: the sequence lengths are f32[2]",
             "integers of shape [2]",
         ],
         || {

@@ -51,7 +51,7 @@ fn missing_streams() {
         &[
             "module `encoder.Dense_0`",
             "stream `params`",
-            "given are: none",
+            "streams are: none",
         ],
     );
     let dropout = Dropout::new(0.5);
@@ -67,7 +67,7 @@ fn missing_streams() {
     let other = Apply::new().rngs([("noise", random::key(0))]);
     refused(
         || drop(dropout.apply_with(&Variables::new(), args(), &other)),
-        &["stream `dropout`", "given are: noise"],
+        &["stream `dropout`", "streams are: noise"],
     );
 }
 
@@ -79,7 +79,11 @@ fn missing_collections_and_parameters() {
     let params = Variables::from_params(made.params());
     refused(
         || drop(norm.apply(&params, args())),
-        &["`mean`", "collection `batch_stats`", "they have: params"],
+        &[
+            "`mean`",
+            "collection `batch_stats`",
+            "the collections: params",
+        ],
     );
     let other = Dense::new(4).init(0, x());
     refused(
@@ -141,7 +145,7 @@ fn names_in_use_and_names_with_dots() {
             });
         },
         &[
-            "`a` is in use",
+            "`a` is already in use",
             "a module cannot have it",
             "scope.setup(\"a\"",
         ],
@@ -153,7 +157,7 @@ fn names_in_use_and_names_with_dots() {
                 scope.named("a", &dense, x());
             });
         },
-        &["`a` is in use", "a module cannot have it"],
+        &["`a` is already in use", "a module cannot have it"],
     );
     refused(
         || {
@@ -162,15 +166,18 @@ fn names_in_use_and_names_with_dots() {
                 scope.param("a", &init::ones(), &[3], DType::F32);
             });
         },
-        &["`a` is in use", "a variable of `params` cannot have it"],
+        &[
+            "`a` is already in use",
+            "a variable of `params` cannot have it",
+        ],
     );
     refused(
         || build(&|scope| drop(scope.named::<_, _, Array>("a.b", &dense, x()))),
-        &["`a.b` is no name", "no dots"],
+        &["`a.b` is not a valid name", "without dots"],
     );
     refused(
         || build(&|scope| drop(scope.variable("state", "", x))),
-        &["`` is no name"],
+        &["`` is not a valid name"],
     );
 }
 
@@ -186,11 +193,11 @@ fn forgotten_modes() {
     );
     refused(
         || _ = linen::merge_param::<bool>("train", None, None),
-        &["`train` was not given"],
+        &["`train` is not set"],
     );
     refused(
         || _ = linen::merge_param("train", Some(true), Some(true)),
-        &["`train` was given both"],
+        &["`train` is set both"],
     );
 }
 
@@ -212,7 +219,7 @@ fn perturbations_that_are_missing() {
     let variables = Variables::new().with("perturbations", State::from_iter([("other", x())]));
     refused(
         || drop(model.apply(&variables, x())),
-        &["`perturbations`", "without `h`"],
+        &["`perturbations`", "has no `h`"],
     );
 }
 
@@ -232,7 +239,7 @@ fn lifted_loops() {
     let carried = linen::scan(Step).variable_carry("state");
     refused(
         || drop(carried.init(0, args())),
-        &["linen::scan", "`h` of `state` was made in the loop"],
+        &["linen::scan", "`h` of `state` was created in the loop"],
     );
     let shared = linen::scan(Step).variable_broadcast("state");
     refused(
@@ -247,16 +254,13 @@ fn lifted_loops() {
     let nothing = linen::scan(Step).variable_axes("state", 0).in_axes(None);
     refused(
         || drop(nothing.init(0, args())),
-        &["the number of steps is not known", ".length(n)"],
+        &["the number of steps is unknown", ".length(n)"],
     );
     let lengths = linen::scan(Step).variable_axes("state", 0).length(5);
-    refused(
-        || drop(lengths.init(0, args())),
-        &["length says 5", "has 2"],
-    );
+    refused(|| drop(lengths.init(0, args())), &["length has 5", "has 2"]);
     refused(
         || drop(linen::scan(Step).variable_axes("state", None)),
-        &["takes an axis", "variable_broadcast"],
+        &["needs an axis", "variable_broadcast"],
     );
 }
 
@@ -269,7 +273,10 @@ fn lifted_loops_and_tangents() {
     });
     refused(
         || drop(forever.init(0, x())),
-        &["linen::while_loop", "`h` of `state` was made in the loop"],
+        &[
+            "linen::while_loop",
+            "`h` of `state` was created in the loop",
+        ],
     );
     let pushed = linen::method(|scope: &mut Scope, x: Array| {
         let dense = |scope: &mut Scope, x: Array| scope.named("d", &Dense::new(2), x);
@@ -307,7 +314,7 @@ fn lifted_maps() {
     );
     refused(
         || drop(mapped.clone().in_axes(None).init(0, x())),
-        &["the number of examples is not known", ".axis_size(n)"],
+        &["the number of batch elements is unknown", ".axis_size(n)"],
     );
     refused(
         || drop(mapped.clone().in_axes([Some(0), None]).init(0, x())),

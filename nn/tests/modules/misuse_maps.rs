@@ -49,7 +49,7 @@ fn rows() -> Vec<Row> {
             },
             &[
                 "axis -1 of f32[2,3] cannot be mapped",
-                "name each axis once",
+                "list each axis once",
             ],
         ),
         row(
@@ -66,11 +66,7 @@ fn rows() -> Vec<Row> {
         ),
         row(
             || drop(Einsum::new("ab,bcd->acd", [2, 3], &mut rngs())),
-            &[
-                "names 3 axes of the kernel",
-                "[2, 3]",
-                "a letter for each axis",
-            ],
+            &["has 3 axes for the kernel", "[2, 3]", "one letter per axis"],
         ),
         row(
             || drop(Embed::new(5, 4, &mut rngs()).forward(&x(&[2]))),
@@ -89,7 +85,7 @@ fn rows() -> Vec<Row> {
             &[
                 "Conv: the input is f32[2,8,8,4]",
                 "a last axis of 3",
-                "features come last",
+                "put features last",
             ],
         ),
         row(
@@ -102,7 +98,7 @@ fn rows() -> Vec<Row> {
                 drop(groups.build(3, &mut rngs()));
             },
             &[
-                "Conv: 2 groups of 3 input and 4 output features",
+                "Conv: 2 groups do not divide 3 input features and 4 output features",
                 "divides both",
             ],
         ),
@@ -115,7 +111,7 @@ fn rows() -> Vec<Row> {
                 )
             },
             &[
-                "Conv: strides [2, 2, 2] for a window of 2 axes",
+                "Conv: strides is [2, 2, 2], but the window has 2 axes",
                 "one for all",
             ],
         ),
@@ -124,7 +120,10 @@ fn rows() -> Vec<Row> {
                 let pads = Conv::features(4, [3, 3]).padding([1, 1, 1]);
                 drop(pads.build(3, &mut rngs()).forward(&x(&[1, 8, 8, 3])));
             },
-            &["Conv: padding for 3 axes, the window has 2", "padding(1)"],
+            &[
+                "Conv: the padding is for 3 axes, but the window has 2",
+                "padding(1)",
+            ],
         ),
         row(
             || {
@@ -133,7 +132,7 @@ fn rows() -> Vec<Row> {
             },
             &[
                 "Conv: causal padding of 2 spatial axes",
-                "only one axis can be time",
+                "use it for one axis",
             ],
         ),
         row(
@@ -142,8 +141,8 @@ fn rows() -> Vec<Row> {
                 drop(masked.build(3, &mut rngs()).forward(&x(&[1, 8, 3])));
             },
             &[
-                "Conv: the mask is f32[3,3], the kernel f32[3,3,4]",
-                "the shape of the kernel",
+                "Conv: the mask is f32[3,3], but the kernel is f32[3,3,4]",
+                "the kernel's shape",
             ],
         ),
         row(
@@ -152,9 +151,9 @@ fn rows() -> Vec<Row> {
                 drop(layer.forward(&x(&[1, 9, 3])));
             },
             &[
-                "ConvLocal: the input f32[1,9,3] has windows at [9] places",
+                "ConvLocal: the input f32[1,9,3] has [9] window positions",
                 "[8]",
-                "one size",
+                "the size that the layer was built for",
             ],
         ),
         row(
@@ -169,7 +168,10 @@ fn rows() -> Vec<Row> {
                 let mirror = ConvTranspose::features(4, 3).padding(ConvPadding::Reflect);
                 drop(mirror.build(3, &mut rngs()).forward(&x(&[1, 8, 3])));
             },
-            &["ConvTranspose: there is no Reflect padding", "Circular"],
+            &[
+                "ConvTranspose: Reflect padding is not supported",
+                "Circular",
+            ],
         ),
         row(
             || drop(Lora::new(3, 2, 4, &mut rngs()).forward(&x(&[2, 5]))),
@@ -188,7 +190,7 @@ fn rows() -> Vec<Row> {
         ),
         row(
             || drop(linen::Sequential::default().init(0u64, x(&[2, 3]))),
-            &["Sequential: there are no layers", "Dense::new(8)"],
+            &["Sequential: the sequence has no layers", "Dense::new(8)"],
         ),
     ]
 }

@@ -46,7 +46,10 @@ fn input() -> Array {
 #[test]
 fn a_stream_that_is_missing() {
     let call = || drop(Linear::new(2, 3, &mut Rngs::empty().stream("dropout", 0)));
-    explained(call, &["no stream `params`", "dropout", "Rngs::new(seed)"]);
+    explained(
+        call,
+        &["neither a stream `params`", "dropout", "Rngs::new(seed)"],
+    );
 }
 
 #[test]
@@ -68,7 +71,7 @@ fn an_optimizer_of_nothing() {
 fn gradients_of_nothing() {
     let mut stats = (BatchStat::new(Array::from(0.0f32)),);
     let call = || drop(value_and_grad(&mut stats, |s| s.0.square()));
-    explained(call, &["nothing to differentiate", "Param"]);
+    explained(call, &["no parameters to differentiate", "Param"]);
 }
 
 #[test]
@@ -196,7 +199,7 @@ fn streams_that_cannot_be_seeded() {
 fn metrics_without_their_arguments() {
     let mut average = Average::of("loss");
     let call = || average.update(&MetricArgs::from(&Array::from(1.0f32)));
-    explained(call, &["`loss`", "there are: values"]);
+    explained(call, &["`loss`", "existing arguments: values"]);
     let mut accuracy = Accuracy::new();
     let (logits, labels) = (Array::from([0.1f32, 0.9]), Array::from([0, 1]));
     let call = || accuracy.update(&MetricArgs::new().logits(&logits).labels(&labels));
@@ -208,6 +211,6 @@ fn averages_of_what_is_no_variable() {
     let model = (Array::from(1.0f32),);
     explained(
         || drop(Ema::new(&model, 0.9, Everything)),
-        &["Ema", "0 are arrays", "Param"],
+        &["Ema", "0 are plain arrays", "Param"],
     );
 }

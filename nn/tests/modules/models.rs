@@ -143,7 +143,7 @@ fn what_does_not_load_is_named() {
     flatter.n_layer = 1;
     let message = load(&flatter).to_string();
     assert!(
-        message.contains("no place for `transformer.h.1."),
+        message.contains("no parameters for `transformer.h.1."),
         "{message}"
     );
     let mut wider = config.clone();
@@ -163,7 +163,10 @@ fn what_does_not_load_is_named() {
     let mut model = Llama::new(&config, &mut Rngs::new(0));
     let error = model.load_pretrained(folder("llama_tied").join("model.safetensors"));
     let message = error.unwrap_err().to_string();
-    assert!(message.contains("no tensor `lm_head.weight`"), "{message}");
+    assert!(
+        message.contains("the tensor `lm_head.weight` is missing"),
+        "{message}"
+    );
 }
 
 #[test]
@@ -192,7 +195,7 @@ fn variants_that_are_not_there_are_refused() {
     );
     refused(
         "{\"n_layer\": \"many\"}",
-        "is no configuration of this model",
+        "is not a configuration of this model",
         false,
     );
     let yarn = "{\"rope_scaling\": {\"type\": \"yarn\", \"factor\": 2.0}}";
@@ -302,7 +305,7 @@ fn generation_ends() {
     let run = || too_many.generate(&model, &one, &random::key(0));
     let failed = catch_unwind(AssertUnwindSafe(run)).expect_err("no room");
     let message = failed.downcast_ref::<String>().expect("a text");
-    assert!(message.contains("9 tokens and 16 more are 25, and the model has room for 24"));
+    assert!(message.contains("9 tokens and 16 more are 25, but the model supports at most 24"));
 }
 
 #[test]

@@ -238,7 +238,7 @@ fn gradients_of_values_inside() {
 }
 
 #[test]
-#[should_panic(expected = "cannot be taken out, being fields of structs")]
+#[should_panic(expected = "because they are struct fields")]
 fn parameters_are_not_popped() {
     nnx::pop(&mut Model::new(), of_type::<Param>());
 }

@@ -261,7 +261,7 @@ fn errors_name_the_file() {
     let error = writer
         .scalar(0, "accuracy", 1.0)
         .expect_err("no such column");
-    for part in ["log.csv", "`accuracy`", "there are: loss", "help:"] {
+    for part in ["log.csv", "`accuracy`", "existing columns: loss", "help:"] {
         assert!(error.to_string().contains(part), "{error}");
     }
     std::fs::remove_dir_all(folder).expect("removed");

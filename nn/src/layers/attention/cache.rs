@@ -24,8 +24,8 @@ pub(super) fn extended(
     let queries = query.shape().get(length_at);
     assert!(
         key.shape() == expected && queries == Some(&length),
-        "MultiHeadAttention: the next keys are {} for queries {}, and the cache holds {}\n  help: \
-         decoding is self attention, with the batch that the cache was made for",
+        "MultiHeadAttention: cannot decode with keys {} for queries {} and cached keys {}\n  \
+         help: use the layer for self-attention, with the batch that the cache was created for",
         key.aval(),
         query.aval(),
         keys.aval()
@@ -37,8 +37,8 @@ pub(super) fn extended(
     };
     assert!(
         before + length <= max_length,
-        "MultiHeadAttention: the cache is full: it has room for {max_length} places, of which {before} \
-         are taken, and {length} more were given\n  help: make it for longer sequences: \
+        "MultiHeadAttention: the cache is full: it has room for {max_length} positions, {before} \
+         are in use, and the call adds {length}\n  help: create it for longer sequences: \
          layer.init_cache(&[batch, max_length, features], dtype)"
     );
     let axis = length_at as isize;

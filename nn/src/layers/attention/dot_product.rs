@@ -62,17 +62,17 @@ impl Heads {
         let rank = q.ndim();
         assert!(
             rank >= 3 && k.ndim() == rank && q.shape()[..rank - 3] == k.shape()[..rank - 3],
-            "dot_product_attention: queries {} and keys or values {} do not fit together\n  help: \
-             they are [batch.., length, heads, size], with the same batch",
+            "dot_product_attention: queries {} and keys or values {} do not match\n  help: pass \
+             arrays [batch.., length, heads, size] with the same batch axes",
             q.aval(),
             k.aval()
         );
         let (n, heads) = (q.shape()[rank - 2], k.shape()[rank - 2]);
         assert!(
             heads > 0 && n.is_multiple_of(heads),
-            "dot_product_attention: {n} heads of queries cannot share {heads} of keys and values\n  \
-             queries {}, keys or values {}\n  help: the number of query heads must be a multiple of \
-             theirs",
+            "dot_product_attention: {n} query heads cannot share {heads} key and value heads\n  \
+             queries {}, keys or values {}\n  help: use a number of query heads that is a \
+             multiple of the number of key heads",
             q.aval(),
             k.aval()
         );
@@ -109,7 +109,7 @@ pub fn dot_product_attention_weights(query: &Array, key: &Array, how: &Attention
     let h = query.shape()[at.batch + 2];
     assert!(
         key.shape()[at.batch + 2] == h,
-        "dot_product_attention: queries {} and keys {} have heads of different sizes\n  help: \
+        "dot_product_attention: queries {} and keys {} have different head sizes\n  help: \
          project both to the same size",
         query.aval(),
         key.aval()
@@ -179,8 +179,8 @@ fn fits(what: &str, x: &Array, full: &[usize]) {
     assert!(
         x.ndim() <= full.len() && each.clone().all(|(x, n)| x == n || *x == 1),
         "dot_product_attention: the {what} is {}, which does not broadcast to [batch.., heads, \
-         queries, keys] = {full:?}\n  help: give size 1 for axes that it does not depend on: one of \
-         [batch, queries, keys] needs an axis for the heads, expand_dims(&[1])",
+         queries, keys] = {full:?}\n  help: use size 1 for axes that it does not depend on; for \
+         [batch, queries, keys], add an axis for the heads: expand_dims(&[1])",
         x.aval()
     );
 }
@@ -220,8 +220,8 @@ pub(crate) fn weigh(
     let at = Heads::of(query, value);
     assert!(
         weights.shape().last() == Some(&at.s),
-        "dot_product_attention: there are weights {} for values {}\n  help: keys and values have the \
-         same length",
+        "dot_product_attention: the weights {} do not match the values {}\n  help: pass keys and \
+         values of the same length",
         weights.aval(),
         value.aval()
     );

@@ -85,8 +85,9 @@ impl AttentionFn {
 fn blockwise(keys: usize, inputs: [&Array; 3], how: &AttentionOptions) -> Array {
     assert!(
         how.dropout.as_ref().is_none_or(|d| d.rate == 0.0),
-        "AttentionFn::blockwise: weights were to be dropped, which are not there as a whole\n  help: \
-         use dropout_rate 0, and drop elements of the output with a Dropout layer"
+        "AttentionFn::blockwise: attention weights cannot be dropped, because blockwise \
+         attention does not compute the whole matrix\n  help: use dropout_rate 0, and drop \
+         elements of the output with a Dropout layer"
     );
     let [q, k, v] = promote(how.dtype, inputs);
     let batch = q.ndim().saturating_sub(3);

@@ -110,8 +110,9 @@ impl AttentionInputs {
     pub(crate) fn keys_and_values(&self) -> (&Array, &Array) {
         assert!(
             self.inputs_k.is_some() || self.inputs_v.is_none(),
-            "MultiHeadAttention: inputs of values were given without those of keys\n  help: give them \
-             as inputs of keys, which values have by default: AttentionInputs::of(&x).keys(&memory)"
+            "MultiHeadAttention: the call has inputs of values, but no inputs of keys\n  help: \
+             pass them as inputs of keys, which are also used for values: \
+             AttentionInputs::of(&x).keys(&memory)"
         );
         let keys = self.inputs_k.as_ref().unwrap_or(&self.inputs_q);
         (keys, self.inputs_v.as_ref().unwrap_or(keys))

@@ -14,7 +14,7 @@ const MODE: Mode = Mode {
     class: "MultiHeadAttention",
     name: "deterministic",
     call: "AttentionInputs::of(&x).deterministic(!train)",
-    decides: "whether no weights are dropped, as in evaluation",
+    decides: "whether dropout is disabled, as in evaluation",
 };
 
 /// Linen's `MultiHeadDotProductAttention`: [`MultiHeadAttentionConfig`] with another class

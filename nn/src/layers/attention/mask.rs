@@ -117,8 +117,8 @@ pub fn combine_masks_with(masks: &[Option<&Array>], dtype: DType) -> Option<Arra
     if masks.iter().any(|m| m.ndim() != first.ndim()) {
         let types: Vec<String> = masks.iter().map(|m| m.aval().to_string()).collect();
         panic!(
-            "combine_masks: the masks have different numbers of axes: {}\n  help: a mask is [batch.., \
-             heads or 1, queries, keys]; add the axes that are missing with expand_dims",
+            "combine_masks: the masks have different numbers of axes: {}\n  help: use masks \
+             [batch.., heads or 1, queries, keys]; add missing axes with expand_dims",
             types.join(", ")
         );
     }

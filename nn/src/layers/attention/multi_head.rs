@@ -202,7 +202,7 @@ impl MultiHeadAttention {
     #[track_caller]
     pub fn forward_and_weights(&mut self, inputs: &AttentionInputs) -> (Array, Array) {
         let (out, weights) = self.attend(inputs, true);
-        (out, weights.expect("they were asked for"))
+        (out, weights.expect("weights were requested"))
     }
 
     #[track_caller]
@@ -229,8 +229,9 @@ impl MultiHeadAttention {
             let length = query.shape()[rank - 3];
             assert!(
                 length == key.shape()[rank - 3],
-                "MultiHeadAttention: queries {} and keys {} are to be rotated by the same places\n  \
-                 help: rotary embeddings are for self attention",
+                "MultiHeadAttention: queries {} and keys {} have different lengths, but a rotary \
+                 embedding needs the same positions for both\n  help: use rotary embeddings for \
+                 self-attention only",
                 query.aval(),
                 key.aval()
             );
@@ -265,8 +266,8 @@ impl MultiHeadAttention {
             true => {
                 assert!(
                     self.attention_fn.has_weights(),
-                    "MultiHeadAttention: weights were asked for, which {:?} does not have as a whole\n  \
-                     help: use AttentionFn::dot_product() to look at weights",
+                    "MultiHeadAttention: {:?} does not compute the matrix of attention \
+                     weights\n  help: use AttentionFn::dot_product() to inspect weights",
                     self.attention_fn
                 );
                 let weights = dot_product_attention_weights(&query, &key, &how);
@@ -287,9 +288,10 @@ impl MultiHeadAttention {
             (Some(key), _) => key.clone(),
             (None, Some(stream)) => stream.next_key(),
             (None, None) => panic!(
-                "MultiHeadAttention: weights are to be dropped, and there is neither a stream of keys \
-                 in the layer nor a key in the call\n  help: give one: \
-                 AttentionInputs::of(&x).dropout_rng(&key); in evaluation, call model.eval() first"
+                "MultiHeadAttention: dropout is active, but neither the layer nor the call \
+                 provides an RNG key\n  help: pass one: \
+                 AttentionInputs::of(&x).dropout_rng(&key); in evaluation, call model.eval() \
+                 first"
             ),
         };
         Some(AttentionDropout {
@@ -308,8 +310,8 @@ impl MultiHeadAttention {
     pub fn init_cache(&mut self, input_shape: &[usize], dtype: DType) {
         assert!(
             input_shape.len() >= 2,
-            "MultiHeadAttention::init_cache: the shape of inputs is {input_shape:?}, expected \
-             [batch.., max_length, features]\n  help: give the shape of whole sequences"
+            "MultiHeadAttention::init_cache: the input shape is {input_shape:?}, expected \
+             [batch.., max_length, features]\n  help: pass the shape of whole sequences"
         );
         let heads = &self.key.kernel.shape()[1..];
         let shape = [&input_shape[..input_shape.len() - 1], heads].concat();
@@ -340,10 +342,10 @@ impl MultiHeadAttention {
         let caches = (&self.cached_key, &self.cached_value, &self.cache_index);
         let (Some(keys), Some(values), Some(index)) = caches else {
             panic!(
-                "MultiHeadAttention: the layer decodes, and has no cache\n  help: make it with \
-                 layer.init_cache(&[batch, max_length, features], dtype); in the way of Linen init \
-                 makes it, from inputs of the whole length, and apply takes and returns the \
-                 collection `cache`"
+                "MultiHeadAttention: the layer decodes, but has no cache\n  help: create it with \
+                 layer.init_cache(&[batch, max_length, features], dtype); in Linen style, call \
+                 init with inputs of the maximum length, then pass the collection `cache` to \
+                 apply, which also returns it"
             )
         };
         let state = [keys.value(), values.value(), index.value()];
@@ -351,7 +353,7 @@ impl MultiHeadAttention {
         let seen = cache::seen(index.value(), &keys, key);
         // Set the values in place, so that the variables keep their metadata.
         let set = |variable: &mut Option<Cache>, value: &Array| {
-            variable.as_mut().expect("it is there").set(value);
+            variable.as_mut().expect("the cache exists").set(value);
         };
         set(&mut self.cached_key, &keys);
         set(&mut self.cached_value, &values);
@@ -366,9 +368,9 @@ fn expect_features(what: &str, x: &Array, projection: &LinearGeneral) {
     let expected = projection.kernel.shape()[0];
     assert!(
         x.ndim() >= 2 && x.shape()[x.ndim() - 1] == expected,
-        "MultiHeadAttention: inputs of {what} are {}, expected [batch.., length, {expected}]\n  kernel \
-         {}\n  help: give the layer the features of its input: in_features, and in_kv_features for \
-         keys and values",
+        "MultiHeadAttention: inputs of {what} are {}, expected [batch.., length, {expected}]\n  \
+         kernel {}\n  help: create the layer with the features of its inputs: in_features, and \
+         in_kv_features for keys and values",
         x.aval(),
         projection.kernel.aval()
     );
@@ -392,8 +394,8 @@ impl MultiHeadAttentionConfig {
         let features = self.qkv_features.unwrap_or(in_features);
         assert!(
             self.num_heads > 0 && features.is_multiple_of(self.num_heads),
-            "MultiHeadAttention: {features} features cannot be divided into {} heads\n  help: give \
-             another number of heads, or qkv_features({})",
+            "MultiHeadAttention: {features} features cannot be divided into {} heads\n  help: \
+             use another number of heads, or qkv_features({})",
             self.num_heads,
             features.next_multiple_of(self.num_heads.max(1))
         );
@@ -411,8 +413,8 @@ impl MultiHeadAttentionConfig {
         let kv_heads = self.num_kv_heads.unwrap_or(self.num_heads);
         assert!(
             kv_heads > 0 && self.num_heads.is_multiple_of(kv_heads),
-            "MultiHeadAttention: {} heads of queries cannot share {kv_heads} of keys and values\n  \
-             help: give num_kv_heads a divisor of the number of heads",
+            "MultiHeadAttention: {} query heads cannot share {kv_heads} key and value heads\n  \
+             help: set num_kv_heads to a divisor of the number of heads",
             self.num_heads
         );
         let project = |heads: usize| {

@@ -73,8 +73,8 @@ impl RotaryEmbedding {
     pub fn new(dim: usize) -> RotaryEmbedding {
         assert!(
             dim.is_multiple_of(2),
-            "RotaryEmbedding: {dim} features were to be rotated in pairs\n  help: give an even number \
-             of features; of a head of odd size, rotate the first ones"
+            "RotaryEmbedding: {dim} features cannot be rotated in pairs\n  help: use an even \
+             number of features; for heads of odd size, rotate only the first ones"
         );
         RotaryEmbedding {
             dim,
@@ -133,8 +133,8 @@ impl RotaryEmbedding {
         let each = places.iter().rev().zip(x.shape()[..rank - 2].iter().rev());
         assert!(
             places.len() <= rank - 2 && each.clone().all(|(p, n)| p == n || *p == 1),
-            "RotaryEmbedding: the places are {}, which do not broadcast to the [batch.., length] of \
-             {}\n  help: give an integer for each place: Array::arange(length)",
+            "RotaryEmbedding: the positions are {}, which do not broadcast to the [batch.., \
+             length] of {}\n  help: pass an integer per position: Array::arange(length)",
             positions.aval(),
             x.aval()
         );

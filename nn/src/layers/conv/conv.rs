@@ -183,8 +183,8 @@ impl ConvConfig {
             groups > 0
                 && in_features.is_multiple_of(groups)
                 && self.features.is_multiple_of(groups),
-            "Conv: {groups} groups of {in_features} input and {} output features\n  help: \
-             feature_group_count divides both",
+            "Conv: {groups} groups do not divide {in_features} input features and {} output \
+             features\n  help: use a feature_group_count that divides both",
             self.features
         );
         let vars = &mut vars.into();

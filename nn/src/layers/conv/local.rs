@@ -111,8 +111,9 @@ impl ConvLocal {
         let got = windows.places(&batch.x.shape()[1..]);
         assert!(
             got == places[..axes],
-            "ConvLocal: the input {} has windows at {got:?} places, expected {:?}\n  kernel {}\n  \
-             help: a layer with a kernel for each place takes inputs of one size only",
+            "ConvLocal: the input {} has {got:?} window positions, expected {:?}\n  kernel {}\n  \
+             help: pass inputs of the size that the layer was built for, because it has a kernel \
+             for each position",
             batch.x.aval(),
             &places[..axes],
             self.kernel.aval()
@@ -163,8 +164,9 @@ impl ConvLocalConfig {
         let kernel_size = for_axes("ConvLocal", "kernel_size", &self.kernel_size, axes);
         assert!(
             image.len() == axes + 1,
-            "ConvLocal: an image of shape {image:?} for a window of {kernel_size:?}\n  help: give the \
-             sizes of the spatial axes and the number of features: build(&[28, 28, 3], rngs)"
+            "ConvLocal: an image of shape {image:?} does not match a window of \
+             {kernel_size:?}\n  help: pass the sizes of the spatial axes and the number of \
+             features: build(&[28, 28, 3], rngs)"
         );
         let (strides, input_dilation, kernel_dilation) = (
             for_axes("ConvLocal", "strides", &self.strides, axes),

@@ -45,8 +45,9 @@ impl ConvPadding {
             ConvPadding::Each(pairs) => {
                 assert!(
                     pairs.len() == axes,
-                    "{layer}: padding for {} axes, the window has {axes}\n  help: give one number \
-                     or pair for each axis of the window, or one number for all: padding(1)",
+                    "{layer}: the padding is for {} axes, but the window has {axes}\n  help: \
+                     pass one number or pair for each axis of the window, or one number for all: \
+                     padding(1)",
                     pairs.len()
                 );
                 Some(pairs.clone())

@@ -154,8 +154,9 @@ impl ConvTranspose {
             other => match other.numbers("ConvTranspose", axes) {
                 Some(pairs) => Padding::Explicit(pairs.into_iter().collect()),
                 None => panic!(
-                    "ConvTranspose: there is no {other:?} padding of a transposed convolution\n  \
-                     help: use ConvPadding::Same, Valid or Circular, or give numbers"
+                    "ConvTranspose: {other:?} padding is not supported for transposed \
+                     convolutions\n  help: use ConvPadding::Same, Valid or Circular, or explicit \
+                     numbers"
                 ),
             },
         }

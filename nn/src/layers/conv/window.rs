@@ -12,15 +12,15 @@ use ramie_core::{
 pub(super) fn for_axes(layer: &str, what: &str, sizes: &Sizes, axes: usize) -> Vec<usize> {
     let Some(all) = sizes.for_axes(axes) else {
         panic!(
-            "{layer}: {what} {:?} for a window of {axes} axes\n  help: give one number for each axis \
-             of the window, or one for all: {what}(2)",
+            "{layer}: {what} is {:?}, but the window has {axes} axes\n  help: pass one \
+             number for each axis of the window, or one for all: {what}(2)",
             sizes.list()
         )
     };
     assert!(
         !all.contains(&0),
-        "{layer}: {what} {all:?}, expected 1 or more for each axis\n  help: 1 is for windows of one \
-         element, next to each other, of elements that are not spread"
+        "{layer}: {what} {all:?}, expected 1 or more for each axis\n  help: use 1 for the \
+         default size, stride or dilation of an axis"
     );
     all
 }
@@ -42,8 +42,8 @@ impl Batch {
         assert!(
             x.ndim() > axes && x.shape()[x.ndim() - 1] == in_features,
             "{layer}: the input is {}, expected {axes} spatial axes and a last axis of \
-             {in_features}\n  help: features come last, [batch, height, width, features]; give the \
-             layer the features of its input",
+             {in_features}\n  help: put features last, [batch, height, width, features]; create \
+             the layer with the number of features of its input",
             x.aval()
         );
         let (lead, image) = x.shape().split_at(x.ndim() - axes - 1);
@@ -103,8 +103,9 @@ impl Windows<'_> {
             ConvPadding::Causal => {
                 assert!(
                     axes == 1,
-                    "{}: causal padding of {axes} spatial axes\n  help: only one axis can be time; \
-                     give the padding of each axis in numbers: padding([(2, 0), (1, 1)])",
+                    "{}: causal padding of {axes} spatial axes\n  help: use it for one axis, \
+                     which is time; for more axes, pass explicit padding: padding([(2, 0), (1, \
+                     1)])",
                     self.layer
                 );
                 let x = x.pad(&[(0, 0), (spans[0] - 1, 0), (0, 0)], 0);
@@ -163,7 +164,7 @@ pub(super) fn masked(layer: &str, kernel: &Array, mask: Option<&Array>) -> Array
     };
     assert!(
         mask.shape() == kernel.shape(),
-        "{layer}: the mask is {}, the kernel {}\n  help: a mask has the shape of the kernel",
+        "{layer}: the mask is {}, but the kernel is {}\n  help: use a mask of the kernel's shape",
         mask.aval(),
         kernel.aval()
     );

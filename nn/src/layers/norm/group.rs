@@ -93,7 +93,7 @@ impl GroupNorm {
         assert!(
             x.ndim() >= 2,
             "{class}: the input is {}, expected a batch axis and a channel axis\n  help: add the \
-             axis of the batch: x.expand_dims(&[0])",
+             batch axis: x.expand_dims(&[0])",
             x.aval()
         );
         let last = x.ndim() - 1;
@@ -103,8 +103,8 @@ impl GroupNorm {
         };
         assert!(
             axes.last() == Some(&last),
-            "{class}: statistics are taken over {axes:?} of the input, {}, expected the last axis \
-             among them\n  help: it is the axis of the channels",
+            "{class}: the reduction axes are {axes:?} for the input {}, but must include the \
+             last axis\n  help: add the last axis, which contains the channels",
             x.aval()
         );
         let outer = &axes[..axes.len() - 1];
@@ -120,8 +120,8 @@ impl GroupNorm {
         let mask = mask.map(|mask| {
             assert!(
                 mask.shape().last() == Some(&channels),
-                "{class}: the mask is {}, expected a last axis of {channels}, as that of the \
-                 input, {}\n  help: broadcast it: mask.broadcast_to(x.shape())",
+                "{class}: the mask is {}, expected a last axis of {channels}, as in the input \
+                 {}\n  help: broadcast it: mask.broadcast_to(x.shape())",
                 mask.aval(),
                 x.aval()
             );
@@ -155,8 +155,8 @@ impl GroupNorm {
 fn expect_groups(channels: usize, groups: usize) {
     assert!(
         groups > 0 && channels.is_multiple_of(groups),
-        "GroupNorm: {channels} channels cannot be divided into {groups} groups\n  help: choose a \
-         number of groups that divides them, num_groups(n), or the size of a group, group_size(n)"
+        "GroupNorm: {channels} channels cannot be divided into {groups} groups\n  help: use \
+         num_groups(n) with a divisor of the number of channels, or group_size(n)"
     );
 }
 
@@ -166,13 +166,13 @@ impl GroupNormConfig {
     fn groups(&self, channels: usize) -> usize {
         let groups = match (self.num_groups, self.group_size) {
             (Some(_), Some(_)) => panic!(
-                "GroupNorm: num_groups and group_size are both given\n  help: give one of them"
+                "GroupNorm: num_groups and group_size are both set\n  help: remove one of them"
             ),
             (None, Some(size)) => {
                 assert!(
                     size > 0 && channels.is_multiple_of(size),
-                    "GroupNorm: {channels} channels are no multiple of the group size {size}\n  \
-                     help: choose a size that divides them"
+                    "GroupNorm: {channels} channels are not a multiple of the group size \
+                     {size}\n  help: use a group size that divides the number of channels"
                 );
                 channels / size
             }

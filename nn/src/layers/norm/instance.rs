@@ -78,8 +78,8 @@ impl InstanceNorm {
         let features = positive_axes(class, x, &self.feature_axes);
         assert!(
             !features.contains(&0),
-            "{class}: the first axis of the input, {}, cannot be one of the features\n  help: it is \
-             the batch; put the features on another axis",
+            "{class}: the first axis of the input {} cannot be a feature axis\n  help: move the \
+             features to another axis; the first one is the batch",
             x.aval()
         );
         let axes: Vec<usize> = (1..x.ndim()).filter(|a| !features.contains(a)).collect();

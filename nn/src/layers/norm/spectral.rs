@@ -139,8 +139,8 @@ impl<L> SpectralNormConfig<L> {
         let accepted = value.ndim() > 1 && self.n_steps > 0;
         assert!(
             !accepted || value.ndim() == 2 || !self.error_on_non_matrix,
-            "SpectralNorm: `{path}` is {}, expected a matrix\n  help: leave out \
-             error_on_non_matrix(true), which takes it for one with the last axis for columns",
+            "SpectralNorm: `{path}` is {}, expected a matrix\n  help: remove \
+             error_on_non_matrix(true) to treat it as a matrix with the last axis as columns",
             value.aval()
         );
         accepted

@@ -34,8 +34,8 @@ pub(crate) fn positive_axes(class: &str, x: &Array, axes: &[isize]) -> Vec<usize
     for &axis in axes {
         assert!(
             (-rank..rank).contains(&axis),
-            "{class}: there is no axis {axis} in the input, {}\n  help: axes are counted from 0, or \
-             from the last one as -1",
+            "{class}: the input {} has no axis {axis}\n  help: axes count from 0, or from the \
+             last one as -1",
             x.aval()
         );
         all.push(axis.rem_euclid(rank) as usize);
@@ -127,8 +127,8 @@ impl Normalization<'_> {
         assert!(
             count(value.shape()) == count(&features),
             "{class}: the input is {}, which has {features:?} features along {axes:?}, expected \
-             {:?}\n  {name} {}\n  help: give the layer the number of features of its input, or the \
-             axis that they are on",
+             {:?}\n  {name} {}\n  help: create the layer with the number of features of its \
+             input, or set the feature axis",
             x.aval(),
             value.shape(),
             value.aval()

@@ -227,8 +227,9 @@ impl First {
         let in_features = map.kernel.shape()[0];
         assert!(
             x.shape().last() == Some(&in_features),
-            "{class}: the input of a step is {}, expected a last axis of {in_features}\n  kernel {}\n  \
-             help: give the cell the features of its input: {class}::new({}, features, rngs)",
+            "{class}: the input of a step is {}, expected a last axis of {in_features}\n  kernel \
+             {}\n  help: create the cell with the number of features of its input: \
+             {class}::new({}, features, rngs)",
             x.aval(),
             map.kernel.aval(),
             x.shape().last().copied().unwrap_or(1)

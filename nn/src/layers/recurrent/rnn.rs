@@ -177,8 +177,8 @@ pub(super) fn go<C: RNNCell>(
     let features = cell.num_feature_axes();
     assert!(
         inputs.ndim() > features,
-        "RNN: the input is {}, expected an axis of time and {features} of features\n  help: batch \
-         axes come first, then time, then features: [batch, time, features]",
+        "RNN: the input is {}, expected a time axis and {features} feature axes\n  help: put \
+         batch axes first, then time, then features: [batch, time, features]",
         inputs.aval()
     );
     let batch_dims = inputs.ndim() - features - 1;

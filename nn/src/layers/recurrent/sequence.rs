@@ -31,7 +31,7 @@ pub fn flip_sequences(
     };
     assert!(
         inputs.ndim() > num_batch_dims,
-        "flip_sequences: the input is {}, expected {num_batch_dims} batch axes and an axis of time",
+        "flip_sequences: the input is {}, expected {num_batch_dims} batch axes and a time axis",
         inputs.aval()
     );
     let Some(lengths) = seq_lengths else {
@@ -55,8 +55,8 @@ pub fn flip_sequences(
 pub(super) fn expect_lengths(lengths: &Array, batch: &[usize], inputs: &Array) {
     assert!(
         lengths.dtype().is_integer() && lengths.shape() == batch,
-        "RNN: the lengths of the sequences are {}, expected integers of shape {batch:?}\n  input \
-         {}\n  help: give a length for each sequence of the batch",
+        "RNN: the sequence lengths are {}, expected integers of shape {batch:?}\n  input {}\n  \
+         help: pass a length for each sequence of the batch",
         lengths.aval(),
         inputs.aval()
     );

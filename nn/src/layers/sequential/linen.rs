@@ -104,8 +104,8 @@ impl Sequential {
     fn run(&self, x: Array, mut call: impl FnMut(usize, &dyn Shared, Array) -> Array) -> Array {
         assert!(
             !self.steps.is_empty(),
-            "Sequential: there are no layers\n  help: give it some: Sequential::new((Dense::new(8), \
-             Array::relu))"
+            "Sequential: the sequence has no layers\n  help: add some: \
+             Sequential::new((Dense::new(8), Array::relu))"
         );
         self.steps
             .iter()

@@ -55,9 +55,8 @@ impl Axes {
         let found: Option<Vec<Option<isize>>> = paths.iter().map(|p| component(p)).collect();
         found.unwrap_or_else(|| {
             panic!(
-                "linen::{operation}: {what} has {} axes, which are for the components of a tuple; \
-                 the arrays here are at: {}\n  help: give one axis for each component, or one axis \
-                 for all",
+                "linen::{operation}: {what} has {} axes for the components of a tuple, but the \
+                 arrays are at: {}\n  help: pass one axis for each component, or one axis for all",
                 axes.len(),
                 paths.join(", ")
             )
@@ -92,13 +91,14 @@ impl Counted {
         let at = from_start(axis, array.ndim());
         assert!(
             at < array.ndim(),
-            "linen::{operation}: {what} is {}, it has no axis {axis} to {purpose}\n  help: {help}",
+            "linen::{operation}: {what} is {}, which has no axis {axis} to {purpose}\n  help: \
+             {help}",
             array.aval()
         );
         let n = array.shape()[at];
         match &self.known {
             Some((other, who)) if *other != n => panic!(
-                "linen::{operation}: {counts} differ: {who} says {other}, {what} has {n}\n  help: \
+                "linen::{operation}: {counts} differ: {who} has {other}, {what} has {n}\n  help: \
                  {help}"
             ),
             Some(_) => {}
@@ -220,9 +220,9 @@ impl Lifted {
             let (entries, found) = without_axis(spec, at);
             assert!(
                 found.as_ref().is_some_and(|e| e.axes() == [name]),
-                "linen::{operation}: the sharding {spec} of `{path}` does not have `{name}` at {at}, \
-                 the axis that is mapped over\n  help: give the partition name that the variables \
-                 were made with"
+                "linen::{operation}: the sharding {spec} of `{path}` does not have `{name}` at \
+                 the mapped axis {at}\n  help: pass the partition name that the variables were \
+                 created with"
             );
             entries
         })
@@ -242,8 +242,8 @@ impl Lifted {
     fn name(&self, operation: &str, path: &str) -> AxisName {
         self.partition_name.unwrap_or_else(|| {
             panic!(
-                "linen::{operation}: the variable `{path}` has a sharding, and the transformation \
-                 adds an axis to it that has no name\n  help: name it: .partition_name(\"layers\")"
+                "linen::{operation}: the variable `{path}` has a sharding, but the axis that the \
+                 transformation adds has no name\n  help: set one: .partition_name(\"layers\")"
             )
         })
     }

@@ -203,9 +203,9 @@ fn check_made(before: &Variables, after: &Variables) {
         for path in state.paths() {
             assert!(
                 before.at(name, path).is_some(),
-                "linen::while_loop: the variable `{path}` of `{name}` was made in the loop, whose \
-                 variables go from round to round\n  help: make it before the loop, for example by \
-                 calling the body once while scope.is_initializing()"
+                "linen::while_loop: the variable `{path}` of `{name}` was created in the loop, \
+                 but carried variables must exist before it\n  help: create it before the loop, \
+                 for example by calling the body once while scope.is_initializing()"
             );
         }
     }

@@ -97,8 +97,8 @@ pub fn jvp<A: Tree, R: Tree>(
         let tangent = variable_tangents.at(collection, path);
         tangent.cloned().unwrap_or_else(|| {
             panic!(
-                "linen::jvp: the tangents of `{collection}` have none for `{path}`\n  help: give \
-                 one for each variable of the collection, zero where it does not move"
+                "linen::jvp: the tangents of `{collection}` have none for `{path}`\n  help: pass \
+                 one for each variable of the collection, zero for variables that do not change"
             )
         })
     });
@@ -144,8 +144,8 @@ pub fn value_and_grad<A: Tree, R: Objective>(
             let loss = out.loss().clone();
             assert!(
                 loss.ndim() == 0 && loss.dtype().is_float(),
-                "linen::value_and_grad: the function must return a floating-point scalar loss, it \
-                 returned {}\n  help: reduce it, for example with .sum()",
+                "linen::value_and_grad: the function must return a floating-point scalar loss, \
+                 but it returned {}\n  help: reduce it, for example with .sum()",
                 loss.aval()
             );
             (loss, (out, changed))

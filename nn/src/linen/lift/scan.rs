@@ -80,8 +80,8 @@ impl<M> Scan<M> {
         let axis = axis.into();
         assert!(
             axis.input != Some(None) && axis.output != Some(None),
-            "linen::scan: variable_axes takes an axis, got None\n  help: name collections that all \
-             steps share with .variable_broadcast(..)"
+            "linen::scan: variable_axes needs an axis, got None\n  help: use \
+             .variable_broadcast(..) for collections that all steps share"
         );
         self.lifted.axes.push((collections.into(), axis));
         self
@@ -158,8 +158,8 @@ impl<M> Scan<M> {
         let mut steps = Counted {
             operation: "scan",
             counts: "lengths",
-            purpose: "go along",
-            help: "set in_axes to None for what is the same in all steps",
+            purpose: "scan over",
+            help: "set in_axes to None for arguments that all steps share",
             known: self.length.map(|n| (n, "length".to_owned())),
         };
         for ((path, x), axis) in tree::paths(xs).iter().zip(&tree::leaves(xs)).zip(axes) {
@@ -170,8 +170,8 @@ impl<M> Scan<M> {
         match steps.known {
             Some((n, _)) => n,
             None => panic!(
-                "linen::scan: the number of steps is not known: no argument has an axis to go \
-                 along\n  help: give it: .length(n)"
+                "linen::scan: the number of steps is unknown, because no argument has a scanned \
+                 axis\n  help: set it: .length(n)"
             ),
         }
     }
@@ -284,15 +284,15 @@ where
             .map(|(i, value)| {
                 value.unwrap_or_else(|| match names.get(i) {
                     Some(path) => panic!(
-                        "linen::scan: the shared variable `{path}` depends on the carry or on what \
-                         the loop goes through\n  help: variables of variable_broadcast are made \
-                         once, before the loop; those that change from step to step belong to \
-                         .variable_carry(..) or .variable_axes(..)"
+                        "linen::scan: the shared variable `{path}` depends on the carry or on a \
+                         scanned argument\n  help: variables of variable_broadcast are created \
+                         once, before the loop; use .variable_carry(..) or .variable_axes(..) \
+                         for those that change from step to step"
                     ),
                     None => panic!(
-                        "linen::scan: a result with out_axes None depends on the carry or on what \
-                         the loop goes through\n  help: give it an axis along which the results of \
-                         the steps are stacked"
+                        "linen::scan: a result with out_axes None depends on the carry or on a \
+                         scanned argument\n  help: set the axis along which the results of the \
+                         steps are stacked"
                     ),
                 })
             })
@@ -344,9 +344,10 @@ fn check_carry(before: &Variables, after: &Variables) {
         for path in state.paths() {
             assert!(
                 before.at(name, path).is_some(),
-                "linen::scan: the variable `{path}` of `{name}` was made in the loop, and variables \
-                 of variable_carry go from step to step, the first included\n  help: make it before \
-                 the loop, with scope.variable(..), or have each step own it: .variable_axes(..)"
+                "linen::scan: the variable `{path}` of `{name}` was created in the loop, but \
+                 variables of variable_carry must exist before it\n  help: create it before the \
+                 loop, with scope.variable(..), or use .variable_axes(..) for a separate one in \
+                 each step"
             );
         }
     }

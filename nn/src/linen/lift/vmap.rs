@@ -119,7 +119,7 @@ impl<M> Vmap<M> {
             operation: "vmap",
             counts: "batch sizes",
             purpose: "map over",
-            help: "set in_axes or variable_axes to None for what is the same for all examples",
+            help: "set in_axes or variable_axes to None for arrays that all batch elements share",
             known: self.axis_size.map(|n| (n, "axis_size".to_owned())),
         };
         for ((array, axis), path) in tree::leaves(args).iter().zip(axes).zip(tree::paths(args)) {
@@ -139,8 +139,8 @@ impl<M> Vmap<M> {
         match examples.known {
             Some((n, _)) => n,
             None => panic!(
-                "linen::vmap: the number of examples is not known: no argument and no variable has \
-                 a batch axis\n  help: give it: .axis_size(n)"
+                "linen::vmap: the number of batch elements is unknown, because no argument and \
+                 no variable has a batch axis\n  help: set it: .axis_size(n)"
             ),
         }
     }

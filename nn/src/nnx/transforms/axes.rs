@@ -107,8 +107,8 @@ impl StateAxes {
         });
         if let Some(leaf) = without {
             panic!(
-                "{operation}: no filter of the StateAxes accepts {leaf}\n  help: say what happens to \
-                 all others: .with(Everything, None)"
+                "{operation}: no filter of the StateAxes accepts {leaf}\n  help: add an axis for \
+                 all other leaves: .with(Everything, None)"
             );
         }
         axes
@@ -122,9 +122,9 @@ pub(super) fn checked_axis(operation: &str, path: &str, array: &Array, axis: isi
     let from_start = if axis < 0 { axis + rank } else { axis };
     assert!(
         (0..rank).contains(&from_start),
-        "{operation}: `{path}` is {}, which has no axis {axis}\n  help: make stacked layers with \
-         nnx::vmap of their constructor over split streams, rngs.split(n), or choose another axis in \
-         the StateAxes",
+        "{operation}: `{path}` is {}, which has no axis {axis}\n  help: stack layers with \
+         nnx::vmap of their constructor over split streams, rngs.split(n), or use another axis \
+         in the StateAxes",
         array.aval()
     );
     from_start as usize
@@ -174,8 +174,8 @@ pub(super) fn rename_axes<T: Tree>(
             if let Some(removed) = removed {
                 assert!(
                     removed == SpecEntry::from(name),
-                    "{operation}: the metadata of `{path}` name the axis {axis} that is mapped over \
-                     {removed}, expected {name}\n  help: give the partition_name that the layers \
+                    "{operation}: the metadata of `{path}` names the mapped axis {axis} \
+                     {removed}, expected {name}\n  help: pass the partition_name that the layers \
                      were stacked with"
                 );
             }

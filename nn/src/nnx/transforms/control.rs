@@ -9,9 +9,9 @@ use ramie_core::{Array, IntoArray, Tree};
 fn same_structure<M: Tree>(operation: &str, branch: &str, before: &M, after: &M) {
     if let Some(what) = difference(before, after) {
         panic!(
-            "{operation}: {branch} changed the structure of the model: {what}\n  help: branches and \
-             loops may change the model's arrays; change hyperparameters, modes and what is sown \
-             before or after"
+            "{operation}: {branch} changed the structure of the model: {what}\n  help: change \
+             only the model's arrays in branches and loops; change hyperparameters and modes, \
+             and sow values, before or after"
         );
     }
 }

@@ -72,8 +72,8 @@ fn cotangents<M: Tree>(like: &M, grads: &State) -> M {
         .collect();
     assert!(
         unknown.is_empty(),
-        "nnx::custom_vjp: the backward rule gives cotangents for {}, which the model does not have\n  \
-         help: the model has {}",
+        "nnx::custom_vjp: the backward rule returned cotangents for {}, which the model does not \
+         have\n  help: use paths of the model: {}",
         listed(&unknown),
         listed(&paths)
     );

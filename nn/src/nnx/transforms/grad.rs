@@ -79,8 +79,8 @@ pub fn vjp<M: Tree, R: Tree, F: FnOnce(&mut M) -> R>(
     let params = graph::state(model, of_type::<Param>());
     assert!(
         !params.is_empty(),
-        "nnx::vjp: the model has nothing to differentiate with respect to\n  help: hold parameters \
-         in `Param`, and derive Tree or Module for the layers that own them"
+        "nnx::vjp: the model has no parameters to differentiate with respect to\n  help: use \
+         `Param` for parameters, and derive Tree or Module for the layers that own them"
     );
     let mut inside = copy(model);
     let traced = move |params: State| {
@@ -117,7 +117,7 @@ pub fn jvp<M: Tree, R: Tree>(
     let unknown: Vec<&str> = tangents.paths().filter(|p| all.get(p).is_none()).collect();
     assert!(
         unknown.is_empty(),
-        "nnx::jvp: the model has no {} that there are tangents for\n  help: tangents are a State \
+        "nnx::jvp: the tangents contain {}, which the model does not have\n  help: pass a State \
          with paths of the model, such as nnx::state(&model, of_type::<Param>())",
         listed(&unknown)
     );

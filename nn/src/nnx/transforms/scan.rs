@@ -118,8 +118,8 @@ impl Leaves {
     fn after_step<M: Tree>(&self, before: &M, after: &M) -> (Vec<Array>, Vec<Array>) {
         if let Some(what) = difference(before, after) {
             panic!(
-                "nnx::scan: a step changed the structure of the model: {what}\n  help: steps may \
-                 change the model's arrays; change hyperparameters and modes before"
+                "nnx::scan: a step changed the structure of the model: {what}\n  help: change \
+                 only the model's arrays in steps; change hyperparameters and modes before"
             );
         }
         let (mut carried, mut scanned) = (Vec::new(), Vec::new());
@@ -131,9 +131,9 @@ impl Leaves {
                 Axis::At(_) => scanned.push(array),
                 Axis::Broadcast => assert!(
                     shared.next().is_some_and(|s| s.same(&array)),
-                    "nnx::scan: a step changed `{path}`, which all steps share\n  help: give it the \
-                     axis `Carry`, so that each step gets it from the one before, or an axis to be \
-                     stacked along"
+                    "nnx::scan: a step changed `{path}`, which all steps share\n  help: use the \
+                     axis `Carry` to pass it from step to step, or an axis along which it is \
+                     stacked"
                 ),
             }
         }

@@ -94,8 +94,8 @@ fn map_axes(axes: &[Axis]) -> Vec<Option<isize>> {
         Axis::At(axis) => Some(*axis),
         Axis::Broadcast => None,
         Axis::Carry => panic!(
-            "nnx::vmap: Carry is an axis of nnx::scan; examples of a batch have no order\n  help: \
-             give None to what all examples share"
+            "nnx::vmap: Carry is only for nnx::scan, because batch elements have no order\n  \
+             help: use None for leaves that all batch elements share"
         ),
     });
     axes.collect()

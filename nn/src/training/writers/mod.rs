@@ -60,11 +60,11 @@ impl fmt::Display for WriteError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let path = self.path.display();
         match &self.what {
-            What::Io(error) => write!(f, "{path}: metrics cannot be written: {error}"),
+            What::Io(error) => write!(f, "{path}: failed to write metrics: {error}"),
             What::Column(tag, columns) => write!(
                 f,
-                "{path}: there is no column for the metric `{tag}`, there are: {}\n  help: name all \
-                 metrics when the file is created",
+                "{path}: there is no column for the metric `{tag}`; existing columns: {}\n  \
+                 help: list all metrics when the file is created",
                 columns.join(", ")
             ),
         }
