@@ -73,7 +73,8 @@ impl Augment {
     pub fn resize(self, height: usize, width: usize) -> Augment {
         assert!(
             height > 0 && width > 0,
-            "Augment::resize: to {height} by {width} pixels\n  help: give at least 1 by 1"
+            "Augment::resize: the size is {height} by {width} pixels\n  help: pass sizes of at least \
+             1, such as `resize(224, 224)`"
         );
         self.then(Step::Resize(height, width))
     }
@@ -87,8 +88,8 @@ impl Augment {
     pub fn normalise(self, mean: &[f32], deviation: &[f32]) -> Augment {
         assert!(
             mean.len() == deviation.len() && !deviation.contains(&0.0),
-            "Augment::normalise: {} means, and the deviations {deviation:?}\n  help: give one of both for \
-             each channel, deviations that are not 0",
+            "Augment::normalise: there are {} means, and the deviations are {deviation:?}\n  help: \
+             pass a mean and a nonzero deviation for each channel",
             mean.len()
         );
         self.then(Step::Normalise(mean.to_vec(), deviation.to_vec()))
@@ -142,7 +143,8 @@ impl Step {
             Step::Resize(height, width) => {
                 assert!(
                     h > 0 && w > 0,
-                    "Augment: an image of {h} by {w} pixels cannot be resized\n  help: leave it out"
+                    "Augment: an image of {h} by {w} pixels cannot be resized\n  help: remove empty \
+                     images from the dataset"
                 );
                 let rows = weights(h, *height);
                 let columns = weights(w, *width);
@@ -163,8 +165,8 @@ impl Step {
             Step::Normalise(mean, deviation) => {
                 assert!(
                     channels == mean.len(),
-                    "Augment: an image of {channels} channels, and {} to normalise by\n  help: give a mean \
-                     and a deviation for each channel",
+                    "Augment: the image has {channels} channels, but `normalise` has the means of {}\n \
+                      help: pass a mean and a deviation for each channel to `normalise`",
                     mean.len()
                 );
                 for c in 0..channels {

@@ -59,7 +59,8 @@ impl<T: Clone + Send, D: RemoveAxis> Batch for Array<T, D> {
         ndarray::concatenate(Axis(0), &views).map_err(|_| {
             let shapes: Vec<&[usize]> = batches.iter().map(|b| &b.shape()[1..]).collect();
             Error::Collate(format!(
-                "the rows of batches to be joined have the shapes {shapes:?}; pad them to one"
+                "cannot join batches whose rows have the shapes {shapes:?}; pad the rows to the same \
+                 shape"
             ))
         })
     }
@@ -111,7 +112,8 @@ impl<B: Batch> Batch for BTreeMap<String, B> {
         let whole = |(name, parts): (String, Vec<B>)| match parts.len() == count {
             true => Ok((name, B::join(parts)?)),
             false => Err(Error::Collate(format!(
-                "`{name}` is missing in some of the batches to be joined; give all the same names"
+                "cannot join batches: `{name}` is missing in some of them; use the same names in all \
+                 batches"
             ))),
         };
         columns.into_iter().map(whole).collect()

@@ -106,7 +106,7 @@ pub fn ragged<T: Element>(items: Vec<Vec<T>>) -> Result<Ragged<T>> {
         total += item.len();
         row_splits.push(i32::try_from(total).map_err(|_| {
             Error::Collate(format!(
-                "{total} elements are more than an i32 counts; make smaller batches"
+                "{total} elements exceed the range of i32 offsets; use smaller batches"
             ))
         })?);
     }

@@ -41,7 +41,7 @@ pub enum Error {
         source: Box<Error>,
     },
     /// A batch could not be made from its elements.
-    #[error("the batch of the elements {elements}: {source}")]
+    #[error("batch of elements {elements}: {source}")]
     Batch {
         /// The indices of the elements; only the first eight of a large batch.
         elements: String,
@@ -49,7 +49,7 @@ pub enum Error {
         source: Box<Error>,
     },
     /// An index is out of range.
-    #[error("there is no element {index}: the source has {len}")]
+    #[error("index {index} is out of range for a source with {len} elements")]
     OutOfRange {
         /// The index.
         index: usize,
@@ -63,13 +63,13 @@ pub enum Error {
     #[error("panicked: {0}")]
     Panic(String),
     /// A batch took longer than the loader's timeout.
-    #[error("no batch came within {0:?}; ask again to wait on")]
+    #[error("no batch was ready within {0:?}; call `next` again to continue waiting")]
     Timeout(std::time::Duration),
     /// A saved position does not match the iteration it is restored into.
-    #[error("the saved position does not fit: {0}")]
+    #[error("cannot restore the saved position: {0}")]
     Position(String),
     /// A batch could not be copied to a device.
-    #[error("to the device: {0}")]
+    #[error("cannot copy the batch to the device: {0}")]
     Device(String),
     /// A user function failed with this message.
     #[error("{0}")]

@@ -58,7 +58,7 @@ impl Generator {
     pub fn below(&mut self, n: usize) -> usize {
         assert!(
             n > 0,
-            "Generator::below: there is no number below 0\n  help: give at least 1"
+            "Generator::below: `n` is 0, and no number is below 0\n  help: pass at least 1"
         );
         let n = n as u64;
         loop {

@@ -13,7 +13,7 @@ fn message_of(panic: &(dyn Any + Send)) -> String {
         Some(message) => message.clone(),
         None => match panic.downcast_ref::<&str>() {
             Some(message) => message.to_string(),
-            None => "a value that is not text".to_string(),
+            None => "a value that is not a string".to_string(),
         },
     }
 }

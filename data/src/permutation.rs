@@ -83,7 +83,8 @@ impl Permutation {
     pub fn get(&self, place: usize) -> usize {
         assert!(
             place < self.len,
-            "Permutation::get: there is no place {place} among {}\n  help: places count from 0",
+            "Permutation::get: index {place} is out of range for a length of {}\n  help: indices start \
+             at 0",
             self.len
         );
         if let Some(table) = &self.table {

@@ -40,7 +40,9 @@ impl Pool {
             let (queue, init) = (queue.clone(), init.clone());
             let thread = thread::Builder::new().name(format!("data worker {worker}"));
             let run = move || work(&queue, worker, init);
-            thread.spawn(run).expect("a thread for a data worker")
+            thread
+                .spawn(run)
+                .expect("failed to spawn the thread of a data worker")
         };
         let threads = (0..workers).map(start).collect();
         Pool { queue, threads }

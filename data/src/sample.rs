@@ -38,9 +38,9 @@ use std::collections::BTreeMap;
 /// }
 /// ```
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` is not known to make batches",
-    note = "numbers, `ndarray` arrays, vectors, and tuples and maps of them do; for other items give the \
-            function yourself: `DataLoader::with_collate`, `batch_with`"
+    message = "`{Self}` cannot be collated into batches",
+    note = "numbers, `ndarray` arrays, vectors, and tuples and maps of them can; for other items pass \
+            a collate function to `DataLoader::with_collate` or `batch_with`"
 )]
 pub trait Sample: Sized + Send + 'static {
     /// The type of a batch.
@@ -117,8 +117,8 @@ impl<T: Element> Sample for Vec<T> {
         for (i, item) in items.iter().enumerate() {
             if item.len() != length {
                 return Err(Error::Collate(format!(
-                    "item {i} of the batch has {} elements, item 0 has {length}; pad them: \
-                     collate::padded, or keep them ragged: collate::ragged",
+                    "item {i} of the batch has {} elements, but item 0 has {length}; pad them with \
+                     `collate::padded`, or concatenate them with `collate::ragged`",
                     item.len()
                 )));
             }
@@ -155,8 +155,8 @@ where
             }
             if item.shape() != shape {
                 return Err(Error::Collate(format!(
-                    "item {made} of the batch has the shape {:?}, item 0 has {shape:?}; crop, resize or \
-                     pad them to one shape",
+                    "item {made} of the batch has the shape {:?}, but item 0 has {shape:?}; crop, \
+                     resize or pad the items to the same shape",
                     item.shape()
                 )));
             }
@@ -232,7 +232,7 @@ impl<S: Sample> Sample for BTreeMap<String, S> {
         let whole = |(name, column): (String, Vec<S>)| match column.len() == count {
             true => Ok((name, S::collate(column)?)),
             false => Err(Error::Collate(format!(
-                "`{name}` is missing in some items of the batch; give every item the same names"
+                "`{name}` is missing in some items of the batch; use the same names in all items"
             ))),
         };
         columns.into_iter().map(whole).collect()
@@ -257,12 +257,12 @@ mod tests {
         let e = Sample::collate(vec![vec![1, 2], vec![3]]).unwrap_err();
         assert!(
             e.to_string()
-                .starts_with("item 1 of the batch has 1 elements, item 0 has 2; pad")
+                .starts_with("item 1 of the batch has 1 elements, but item 0 has 2; pad")
         );
         let e = Sample::collate(vec![array![1, 2], array![3]]).unwrap_err();
         assert!(
             e.to_string()
-                .starts_with("item 1 of the batch has the shape [1], item 0 has [2]")
+                .starts_with("item 1 of the batch has the shape [1], but item 0 has [2]")
         );
     }
 

@@ -25,7 +25,7 @@ impl Shard {
     pub fn new(index: usize, count: usize) -> Shard {
         assert!(
             index < count,
-            "Shard::new: part {index} of {count}\n  help: parts count from 0"
+            "Shard::new: index {index} is out of range for {count} shards\n  help: indices start at 0"
         );
         Shard { index, count }
     }

@@ -16,10 +16,7 @@ pub struct Stacks<I: Resumable, B> {
 impl<I: Resumable, B> Stacks<I, B> {
     #[track_caller]
     pub(crate) fn new(batches: I, count: usize) -> Self {
-        assert!(
-            count > 0,
-            "stack: stacks of 0 batches\n  help: give at least 1"
-        );
+        assert!(count > 0, "stack: the count is 0\n  help: pass at least 1");
         Stacks {
             state: batches.state(),
             batches,

@@ -42,7 +42,7 @@ where
         assert_eq!(
             left,
             whole[given..],
-            "what is left after {given} batches differs once restored"
+            "the output after {given} batches differs after restoring"
         );
         batches.next();
     }
@@ -80,19 +80,22 @@ where
             assert_eq!(
                 again.position(),
                 position,
-                "the position after {given} elements is another once restored{how}"
+                "the position after {given} elements differs after restoring{how}"
             );
             assert_eq!(
                 rest(&mut again),
                 whole[given..],
-                "what is left after {given} elements differs once restored{how}"
+                "the output after {given} elements differs after restoring{how}"
             );
-            assert!(again.next().is_none(), "a stream that has ended goes on");
+            assert!(
+                again.next().is_none(),
+                "a stream that has ended returned another element"
+            );
         }
         assert_eq!(
             stream.next().as_ref(),
             whole.get(given),
-            "element {given} differs from one reading to the next"
+            "element {given} differs between two reads"
         );
     }
     whole.len()

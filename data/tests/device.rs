@@ -175,7 +175,7 @@ fn a_mesh_has_one_global_array_of_each_batch() {
         .unwrap_err()
         .to_string();
     assert!(
-        e.contains("a batch of 6 rows does not come apart over 4 parts"),
+        e.contains("6 rows do not divide evenly over the 4 shards"),
         "{e}"
     );
     let e = pixels(3).slice(ndarray::s![.., ..3]).to_owned();

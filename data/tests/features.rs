@@ -50,9 +50,9 @@ fn folders_of_images() {
     assert_eq!((x.dim(), y.to_vec()), ((4, 2, 2, 3), vec![0, 0, 1, 1]));
 
     let half = decode("half.png", &png[..png.len() / 2]);
-    assert!(said(half, "half.png").starts_with(": is no image that can be decoded: "));
+    assert!(said(half, "half.png").starts_with(": cannot be decoded as an image: "));
     assert!(
-        said(decode("x.png", b"none"), "x.png").starts_with(": is no image that can be decoded: ")
+        said(decode("x.png", b"none"), "x.png").starts_with(": cannot be decoded as an image: ")
     );
     // A picture of a million by a million pixels, it says.
     let mut huge = png;
@@ -61,7 +61,7 @@ fn folders_of_images() {
     let empty = tempfile::tempdir().unwrap();
     let e = ImageFolder::open(empty.path()).unwrap_err().to_string();
     assert!(
-        e.contains("has no images; expected a folder for each class"),
+        e.contains("has no images; expected a directory for each class"),
         "{e}"
     );
 }
@@ -106,26 +106,27 @@ fn parquet_and_arrow_tables() {
         );
         assert_eq!(
             said(table.texts("note"), "t.table"),
-            ", record 5: column \"note\" is null; fill it before it is read"
+            ", record 5: column \"note\" is null; fill null values before reading the column"
         );
         assert!(
             said(table.column("name"), "t.table")
-                .contains("column \"name\" holds Utf8, expected numbers")
+                .contains("column \"name\" has the type Utf8, expected numbers")
         );
         assert!(
-            said(table.texts("id"), "t.table").contains("column \"id\" holds Int64, expected text")
+            said(table.texts("id"), "t.table")
+                .contains("column \"id\" has the type Int64, expected strings")
         );
         assert!(
             said(table.column("none"), "t.table")
-                .contains("has no column \"none\"; there are id, odd")
+                .contains("has no column \"none\"; its columns are id, odd")
         );
         let mut tables = parquet::stream(&path);
         let rows: usize = tables.iter().map(|t| t.unwrap().rows()).sum();
         assert_eq!(rows, 6);
         std::fs::write(&path, &bytes[..bytes.len() - 9]).unwrap();
         let message = said(parquet::load(&path), "t.table");
-        assert!(message.starts_with(": is no "), "{message}");
-        assert!(said(parquet::stream(&path).next().unwrap(), "t.table").starts_with(": is no "));
+        assert!(message.starts_with(": is not a"), "{message}");
+        assert!(said(parquet::stream(&path).next().unwrap(), "t.table").starts_with(": is not a"));
     }
     std::fs::remove_file(&path).unwrap();
     assert!(said(parquet::load(&path), "t.table").starts_with(": cannot be opened: "));
@@ -147,5 +148,5 @@ fn tokenizers_of_hugging_face() {
         Tokenizer::parse("tokenizer.json", damaged.as_bytes()),
         "tokenizer.json",
     );
-    assert!(message.starts_with(": is no tokenizer: "), "{message}");
+    assert!(message.starts_with(": is not a tokenizer: "), "{message}");
 }

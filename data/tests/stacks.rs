@@ -118,7 +118,7 @@ fn batches_of_every_kind_are_stacked() {
 }
 
 #[test]
-#[should_panic(expected = "stack: stacks of 0 batches")]
+#[should_panic(expected = "stack: the count is 0")]
 fn stacks_of_nothing_are_refused() {
     let _ = DataLoader::new(numbers(5)).iter().stack(0);
 }

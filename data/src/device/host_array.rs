@@ -107,7 +107,7 @@ impl HostArray {
     pub fn new(dtype: DType, shape: &[usize], bytes: Vec<u8>) -> Result<HostArray> {
         if nbytes(dtype, shape) != Some(bytes.len()) {
             return Err(Error::Other(format!(
-                "{} bytes are not those of a {dtype} array of shape {shape:?}",
+                "{} bytes do not match a {dtype} array of shape {shape:?}",
                 bytes.len()
             )));
         }
@@ -115,7 +115,7 @@ impl HostArray {
             && let Some(i) = bytes.iter().position(|b| *b > 1)
         {
             return Err(Error::Other(format!(
-                "truth value {i} is {}, expected 0 or 1",
+                "boolean {i} is {}, expected 0 or 1",
                 bytes[i]
             )));
         }
@@ -148,7 +148,7 @@ impl HostArray {
     pub fn to_vec<T: Element>(&self) -> Result<Vec<T>> {
         if T::DTYPE != self.dtype {
             return Err(Error::Other(format!(
-                "the array holds {}, not {}; ask for what it holds, and convert",
+                "the array contains {}, not {}; read it with its own dtype and convert the result",
                 self.dtype,
                 T::DTYPE
             )));
@@ -192,7 +192,8 @@ impl Sample for HostArray {
     fn collate(items: Vec<HostArray>) -> Result<HostArray> {
         let Some(first) = items.first() else {
             return Err(Error::Collate(
-                "a batch of no arrays has no element type; leave it out".into(),
+                "cannot collate zero arrays, because the dtype is unknown; skip empty batches"
+                    .into(),
             ));
         };
         let (dtype, shape) = (first.dtype, first.shape.clone());
@@ -200,7 +201,8 @@ impl Sample for HostArray {
         for (i, item) in items.iter().enumerate() {
             if item.dtype != dtype || item.shape != shape {
                 return Err(Error::Collate(format!(
-                    "item {i} of the batch is {}{:?}, item 0 is {dtype}{shape:?}; make them alike",
+                    "item {i} of the batch is {}{:?}, but item 0 is {dtype}{shape:?}; convert the \
+                     items to the same dtype and shape",
                     item.dtype, item.shape
                 )));
             }
@@ -221,7 +223,7 @@ impl ToDevice for HostArray {
         with_element!(
             self.dtype,
             T => place.put(self.to_vec::<T>()?, &self.shape),
-            Err(Error::Device(format!("a batch of {} cannot be put there", self.dtype)))
+            Err(Error::Device(format!("the dtype {} is not supported", self.dtype)))
         )
     }
 }

@@ -55,8 +55,8 @@ impl From<PartitionSpec> for Placement {
     fn from(spec: PartitionSpec) -> Placement {
         let Some(mesh) = get_mesh() else {
             panic!(
-                "Placement: {spec} speaks of the axes of a mesh, and none is current\n  help: make one \
-                 current with `set_mesh(mesh)`, or give `NamedSharding::new(mesh, {spec})`"
+                "Placement: the spec {spec} names mesh axes, but no mesh is current\n  help: set the \
+                 current mesh with `set_mesh(mesh)`, or pass `NamedSharding::new(mesh, {spec})`"
             )
         };
         Place::Sharded(NamedSharding::new(mesh, spec)).into()
@@ -104,8 +104,8 @@ impl Placement {
                     let tiles = Rows::on_mesh(sharding);
                     if tiles.own.is_empty() || *rows % tiles.own.len() != 0 {
                         return Err(Error::Device(format!(
-                            "a batch of {rows} rows does not come apart over {} parts of {spec} on this \
-                             process; give a batch size that does, and drop or mask the last batch",
+                            "{rows} rows do not divide evenly over the {} shards of {spec} on this \
+                             process; use a batch size that does, and drop or mask the last batch",
                             tiles.own.len()
                         )));
                     }

@@ -26,7 +26,7 @@ impl<D: Send + 'static, S: Clone + Send + 'static> DevicePrefetch<D, S> {
     {
         assert!(
             count > 0,
-            "prefetch_to_device: 0 batches ahead\n  help: give at least 1; 2 are double buffering"
+            "prefetch_to_device: the count is 0\n  help: pass at least 1, or 2 for double buffering"
         );
         let state = batches.state();
         let place = place.settle();
@@ -52,7 +52,11 @@ impl<D: Send + 'static, S: Clone + Send + 'static> DevicePrefetch<D, S> {
         let thread = thread::Builder::new().name("data to device".into());
         DevicePrefetch {
             ahead: Some(ahead),
-            thread: Some(thread.spawn(run).expect("a thread for batches to devices")),
+            thread: Some(
+                thread
+                    .spawn(run)
+                    .expect("failed to spawn the thread `data to device`"),
+            ),
             state,
             waited: Duration::ZERO,
         }

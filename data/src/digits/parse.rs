@@ -68,7 +68,7 @@ fn number(field: &str, largest: u8) -> Result<u8, String> {
     match field.trim().parse() {
         Ok(n) if n <= largest => Ok(n),
         _ => Err(format!(
-            "{field:?}, expected a whole number from 0 to {largest}"
+            "{field:?}, expected an integer from 0 to {largest}"
         )),
     }
 }
@@ -100,7 +100,7 @@ pub(super) fn places(file: &str, text: &str, count: usize) -> Result<(Vec<usize>
             Ok(place) if place < count => place,
             _ => {
                 return Err(bad(format!(
-                    "names image {place:?}, expected a whole number below {count}"
+                    "names image {place:?}, expected an integer below {count}"
                 )));
             }
         };
@@ -192,11 +192,11 @@ mod tests {
         );
         assert_eq!(
             message(&good.replacen("0,1,", "0,17,", 1)),
-            "digits.csv, row 1: pixel 1 is \"17\", expected a whole number from 0 to 16"
+            "digits.csv, row 1: pixel 1 is \"17\", expected an integer from 0 to 16"
         );
         assert_eq!(
             message(&format!("{}x", line(1))),
-            "digits.csv, row 1: the label is \"1x\", expected a whole number from 0 to 9"
+            "digits.csv, row 1: the label is \"1x\", expected an integer from 0 to 9"
         );
     }
 
@@ -218,7 +218,7 @@ mod tests {
         );
         expect(
             "split,row\ntrain,3\n",
-            "split.csv, row 2: names image \"3\", expected a whole number below 3",
+            "split.csv, row 2: names image \"3\", expected an integer below 3",
         );
         expect(
             "split,row\nvalid,0\n",

@@ -170,7 +170,7 @@ impl<B: Send + 'static> LoaderIter<B> {
                 }
                 let batch = match failure {
                     None => run(&*fetch, &task),
-                    Some(message) => Err(Error::Panic(format!("the worker's start: {message}"))),
+                    Some(message) => Err(Error::Panic(format!("in `worker_init`: {message}"))),
                 };
                 // Drops these before the batch is delivered, because its receiver may own the
                 // last other reference.

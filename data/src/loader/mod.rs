@@ -207,7 +207,7 @@ impl<B: Send + 'static> DataLoader<B> {
     pub fn batch_size(mut self, size: usize) -> Self {
         assert!(
             size > 0,
-            "DataLoader::batch_size: batches of 0 elements\n  help: give at least 1"
+            "DataLoader::batch_size: the size is 0\n  help: pass at least 1"
         );
         self.batch_size = size;
         self
@@ -296,8 +296,8 @@ impl<B: Send + 'static> DataLoader<B> {
     pub fn prefetch_factor(mut self, batches: usize) -> Self {
         assert!(
             batches > 0,
-            "DataLoader::prefetch_factor: workers that make no batch\n  help: give at least 1, or \
-             workers(0)"
+            "DataLoader::prefetch_factor: the number of batches is 0\n  help: pass at least 1, or use \
+             `workers(0)` for no prefetching"
         );
         self.prefetch_factor = batches;
         self
@@ -474,7 +474,10 @@ impl<B: Send + 'static> DataLoader<B> {
         let mut tasks = self.tasks(0, 1);
         match tasks.next() {
             Some(task) => iter::run(&*self.fetch, &task),
-            None => Err(Error::other("the loader has no batch; give it elements")),
+            None => Err(Error::other(
+                "the loader has no batches; use a source with more elements, or a \
+                                      smaller batch size",
+            )),
         }
     }
 
@@ -497,8 +500,8 @@ impl<B: Send + 'static> DataLoader<B> {
         let listed = matches!(self.order, OrderBy::Batches(_));
         assert!(
             listed || self.batch_size.is_multiple_of(self.rows.tiles),
-            "DataLoader: batches of {} elements do not come apart into {} equal parts\n  help: \
-             batch_size is that of all processes together; give a multiple of their number",
+            "DataLoader: batches of {} elements cannot be divided into {} equal shards\n  help: \
+             `batch_size` is the size of the global batch; pass a multiple of the number of shards",
             self.batch_size,
             self.rows.tiles
         );

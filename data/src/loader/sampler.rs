@@ -88,7 +88,8 @@ impl Order {
     pub fn get(&self, place: usize) -> usize {
         assert!(
             place < self.len(),
-            "Order::get: there is no place {place} among {}\n  help: places count from 0",
+            "Order::get: position {place} is out of range for a length of {}\n  help: positions start \
+             at 0",
             self.len()
         );
         match &self.0 {
@@ -153,7 +154,8 @@ impl RandomSampler {
     pub fn with_replacement(len: usize, draws: usize, seed: u64) -> RandomSampler {
         assert!(
             len > 0 || draws == 0,
-            "RandomSampler: {draws} draws of no elements\n  help: give a source that has some"
+            "RandomSampler: cannot make {draws} draws from 0 elements\n  help: pass a `len` of at \
+             least 1"
         );
         RandomSampler {
             len,
@@ -230,7 +232,8 @@ impl WeightedRandomSampler {
         let weights: Arc<[f64]> = weights.into_iter().collect();
         if let Some(i) = weights.iter().position(|w| !(*w >= 0.0 && w.is_finite())) {
             panic!(
-                "WeightedRandomSampler: weight {i} is {}\n  help: weights are finite, and not negative",
+                "WeightedRandomSampler: weight {i} is {}\n  help: pass finite weights that are not \
+                 negative",
                 weights[i]
             );
         }
@@ -241,7 +244,8 @@ impl WeightedRandomSampler {
         let sums: Arc<[f64]> = weights.iter().scan(0.0, sum).collect();
         assert!(
             sums.last().is_some_and(|total| *total > 0.0),
-            "WeightedRandomSampler: all of the {} weights are 0\n  help: give one that is positive",
+            "WeightedRandomSampler: all of the {} weights are 0\n  help: pass at least one positive \
+             weight",
             weights.len()
         );
         WeightedRandomSampler {
@@ -263,8 +267,8 @@ impl WeightedRandomSampler {
         let positive = self.weights.iter().filter(|w| **w > 0.0).count();
         assert!(
             self.count <= positive,
-            "WeightedRandomSampler: {} draws without replacement of {positive} elements of positive \
-             weight\n  help: draw at most as many",
+            "WeightedRandomSampler: cannot make {} draws without replacement from {positive} elements \
+             of positive weight\n  help: pass a smaller `count`",
             self.count
         );
         self.replacement = false;

@@ -46,27 +46,26 @@ impl LoaderState {
     pub(super) fn check(&self, len: usize, fingerprint: u64) -> Result<usize> {
         if self.version != VERSION {
             return Err(Error::Position(format!(
-                "it is of version {}, and this program reads version {VERSION}",
+                "it has version {}, but this program reads version {VERSION}",
                 self.version
             )));
         }
         if self.len != len as u64 {
             return Err(Error::Position(format!(
-                "the epoch had {} elements, and now has {len}; restore it with the data of the run that \
-                 saved it",
+                "the epoch had {} elements, but now has {len}; use the dataset of the run that saved it",
                 self.len
             )));
         }
         if self.fingerprint != fingerprint {
             return Err(Error::Position(format!(
-                "epoch {} has another order; give the loader the sampler and the seed that it had",
+                "epoch {} has a different order; use the sampler and the seed of the run that saved it",
                 self.epoch
             )));
         }
         match usize::try_from(self.position) {
             Ok(position) if position <= len => Ok(position),
             _ => Err(Error::Position(format!(
-                "it is behind element {} of {len}",
+                "its index {} exceeds the length {len}",
                 self.position
             ))),
         }

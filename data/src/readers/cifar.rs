@@ -74,8 +74,8 @@ impl Records {
         let size = limits.len() + PIXELS;
         if bytes.is_empty() || !bytes.len().is_multiple_of(size) {
             let message = format!(
-                "has {} bytes, expected records of {size}: labels and an image; the file is cut short, or \
-                 of another data set",
+                "has {} bytes, expected records of {size}: labels and an image; the file is cut short, \
+                 or belongs to another dataset",
                 bytes.len()
             );
             return Err(bad_file(file, message));

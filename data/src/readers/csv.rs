@@ -145,7 +145,7 @@ impl Table {
     pub fn place(&self, name: &str) -> Result<usize> {
         self.names.iter().position(|n| n == name).ok_or_else(|| {
             let message = format!(
-                "has no column {name:?}; there are {}",
+                "has no column {name:?}; its columns are {}",
                 self.names.join(", ")
             );
             bad_file(&self.file, message)

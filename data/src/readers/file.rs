@@ -75,7 +75,7 @@ pub(super) fn read_exactly(
 pub(super) fn expect_end(reader: &mut dyn Read, file: &str, what: &str) -> Result<()> {
     match reader.read(&mut [0]) {
         Ok(0) => Ok(()),
-        Ok(_) => Err(bad_file(file, format!("goes on behind {what}"))),
+        Ok(_) => Err(bad_file(file, format!("contains data after {what}"))),
         Err(e) => Err(bad_file(file, format!("cannot be read: {e}"))),
     }
 }

@@ -97,7 +97,7 @@ impl Mnist {
             let array = load(path)?;
             if (array.dtype(), array.shape().len()) != (DType::U8, rank) {
                 let message = format!(
-                    "holds {}{:?}, expected {what}: unsigned bytes of {rank} dimensions",
+                    "contains {}{:?}, expected {what}: unsigned bytes of {rank} dimensions",
                     array.dtype(),
                     array.shape()
                 );

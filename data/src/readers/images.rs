@@ -55,7 +55,7 @@ impl ImageFolder {
         }
         if files.is_empty() {
             let message =
-                "has no images; expected a folder for each class, with .png or .jpg files";
+                "has no images; expected a directory for each class, with .png or .jpg files";
             return Err(bad_file(&name_of(folder), message));
         }
         Ok(ImageFolder { classes, files })
@@ -122,8 +122,7 @@ fn decode_image(file: &str, bytes: &[u8]) -> Result<Array3<u8>> {
     limits.max_alloc = Some(MOST_MEMORY);
     reader.limits(limits);
     let image = reader.decode();
-    let image =
-        image.map_err(|e| bad_file(file, format!("is no image that can be decoded: {e}")))?;
+    let image = image.map_err(|e| bad_file(file, format!("cannot be decoded as an image: {e}")))?;
     let image = image.into_rgb8();
     let (width, height) = image.dimensions();
     let shape = (height as usize, width as usize, 3);

@@ -52,7 +52,7 @@ impl<T: DeserializeOwned + Send> Source for JsonLines<T> {
             bad_row(
                 self.lines.file(),
                 self.lines.row(index),
-                format!("is not as expected: {e}"),
+                format!("cannot be parsed: {e}"),
             )
         })
     }

@@ -52,7 +52,8 @@ pub fn load_npz(path: impl AsRef<Path>) -> Result<BTreeMap<String, HostArray>> {
 /// # Errors
 /// Returns an error if the contents are damaged, or if no device supports an array's dtype.
 pub fn parse_npz(file: &str, bytes: &[u8]) -> Result<BTreeMap<String, HostArray>> {
-    let bad = |e: zip::result::ZipError| bad_file(file, format!("is no archive of arrays: {e}"));
+    let bad =
+        |e: zip::result::ZipError| bad_file(file, format!("is not an archive of arrays: {e}"));
     let mut archive = ZipArchive::new(Cursor::new(bytes)).map_err(bad)?;
     let mut arrays = BTreeMap::new();
     for i in 0..archive.len() {
@@ -62,7 +63,7 @@ pub fn parse_npz(file: &str, bytes: &[u8]) -> Result<BTreeMap<String, HostArray>
         let array = read_array(&inside, &mut entry)?;
         let name = name.strip_suffix(".npy").unwrap_or(&name).to_string();
         if arrays.insert(name, array).is_some() {
-            return Err(bad_file(&inside, "is there twice"));
+            return Err(bad_file(&inside, "occurs twice"));
         }
     }
     Ok(arrays)
@@ -75,7 +76,7 @@ pub fn parse_npz(file: &str, bytes: &[u8]) -> Result<BTreeMap<String, HostArray>
 pub fn to_bytes(array: &HostArray) -> Result<Vec<u8>> {
     let Some((descr, _)) = TYPES.iter().find(|(_, dtype)| *dtype == array.dtype()) else {
         return Err(Error::other(format!(
-            "NumPy has no elements of the type {}; convert them first",
+            "NumPy has no dtype {}; convert the array first",
             array.dtype()
         )));
     };
@@ -119,13 +120,16 @@ const TYPES: [(&str, DType); 14] = [
 fn read_array(file: &str, reader: &mut dyn Read) -> Result<HostArray> {
     let magic = read_exactly(reader, 8, file, "the magic number")?;
     if magic[..6] != *b"\x93NUMPY" {
-        return Err(bad_file(file, "does not begin as an array of NumPy does"));
+        return Err(bad_file(
+            file,
+            "does not begin with the magic number of NumPy arrays",
+        ));
     }
     let length = match magic[6] {
         1 => 2,
         2 | 3 => 4,
         version => {
-            let message = format!("is of version {version}, expected 1, 2 or 3");
+            let message = format!("has version {version}, expected 1, 2 or 3");
             return Err(bad_file(file, message));
         }
     };
@@ -202,11 +206,11 @@ impl Header {
         let descr = descr
             .strip_prefix(['\'', '"'])
             .and_then(|d| d.split(['\'', '"']).next());
-        let descr = descr.ok_or("the element type is that of a record, expected one number")?;
+        let descr = descr.ok_or("the dtype is a record, expected a single number")?;
         let order = descr.chars().next().unwrap_or_default();
         let kind = descr.strip_prefix(['<', '>', '|', '=']).unwrap_or(descr);
         let Some((_, dtype)) = TYPES.iter().find(|(name, _)| *name == kind) else {
-            return Err(format!("no device has elements of the type {descr:?}"));
+            return Err(format!("no device supports the dtype {descr:?}"));
         };
         let fortran_order = match value_of(text, "fortran_order")? {
             order if order.starts_with("False") => false,
@@ -215,11 +219,11 @@ impl Header {
         };
         let shape = value_of(text, "shape")?;
         let shape = shape.strip_prefix('(').and_then(|s| s.split_once(')'));
-        let (shape, _) = shape.ok_or("the shape is no tuple")?;
+        let (shape, _) = shape.ok_or("the shape is not a tuple")?;
         let sizes = shape.split(',').map(str::trim).filter(|s| !s.is_empty());
         let size = |s: &str| {
             s.parse()
-                .map_err(|_| format!("the shape has the size {s:?}"))
+                .map_err(|_| format!("the shape has the invalid size {s:?}"))
         };
         Ok(Header {
             dtype: *dtype,
@@ -238,5 +242,5 @@ fn value_of<'a>(text: &'a str, key: &str) -> Result<&'a str, String> {
     });
     behind
         .map(str::trim_start)
-        .ok_or_else(|| format!("there is no {key:?}"))
+        .ok_or_else(|| format!("it has no {key:?}"))
 }

@@ -82,19 +82,19 @@ fn open_file(path: &Path) -> Result<(SchemaRef, Batches)> {
     if &magic == b"ARROW1" {
         check_arrow(&Positioned::open(path)?)?;
         let reader = arrow_ipc::reader::FileReader::try_new(opened()?, None);
-        let reader = reader.map_err(|e| bad_file(&name, format!("is no Arrow file: {e}")))?;
+        let reader = reader.map_err(|e| bad_file(&name, format!("is not an Arrow file: {e}")))?;
         return Ok((reader.schema(), Box::new(reader)));
     }
     let builder = ParquetRecordBatchReaderBuilder::try_new(opened()?);
     let reader = builder.and_then(ParquetRecordBatchReaderBuilder::build);
-    let reader = reader.map_err(|e| bad_file(&name, format!("is no Parquet file: {e}")))?;
+    let reader = reader.map_err(|e| bad_file(&name, format!("is not a Parquet file: {e}")))?;
     Ok((reader.schema(), Box::new(reader)))
 }
 
 /// Returns an error if an Arrow file refers to blocks outside of it: the decoder allocates memory
 /// for them before it reads.
 fn check_arrow(file: &Positioned) -> Result<()> {
-    let bad = |what: String| bad_file(file.name(), format!("is no Arrow file: {what}"));
+    let bad = |what: String| bad_file(file.name(), format!("is not an Arrow file: {what}"));
     let Some(end) = file.len().checked_sub(TAIL) else {
         return Err(bad("it is too short".into()));
     };
@@ -103,7 +103,7 @@ fn check_arrow(file: &Positioned) -> Result<()> {
     let length = length.map_err(|e| bad(e.to_string()))?;
     let Some(start) = end.checked_sub(length as u64) else {
         return Err(bad(format!(
-            "it names a footer of {length} bytes, and has {end} before it"
+            "its footer should have {length} bytes, but only {end} precede its end"
         )));
     };
     let bytes = file.read_at(start, length)?;
@@ -121,7 +121,8 @@ fn check_arrow(file: &Positioned) -> Result<()> {
         });
         if end.is_none_or(|end| end > start) {
             return Err(bad(format!(
-                "a batch is said to be at byte {}, with {} and {} bytes, of {start}",
+                "its footer describes a batch at byte {} with {} and {} bytes, but the footer begins \
+                 at byte {start}",
                 parts[0], parts[1], parts[2]
             )));
         }
@@ -170,7 +171,10 @@ impl Table {
     fn parts(&self, name: &str) -> Result<Vec<&ArrayRef>> {
         let Some((place, _)) = self.schema.column_with_name(name) else {
             let names: Vec<&str> = self.names().collect();
-            let message = format!("has no column {name:?}; there are {}", names.join(", "));
+            let message = format!(
+                "has no column {name:?}; its columns are {}",
+                names.join(", ")
+            );
             return Err(bad_file(&self.file, message));
         };
         let mut before = 0;
@@ -178,7 +182,10 @@ impl Table {
         for batch in &self.batches {
             let part = batch.column(place);
             if let Some(row) = (0..part.len()).find(|i| part.is_null(*i)) {
-                let message = format!("column {name:?} is null; fill it before it is read");
+                let message = format!(
+                    "column {name:?} is null; fill null values before reading the \
+                                       column"
+                );
                 return Err(bad_record(&self.file, before + row, message));
             }
             before += part.len();
@@ -236,7 +243,10 @@ impl Table {
             DataType::Float64 => numbers::<Float64Type>(shape, &flat),
             other => Err(bad_file(
                 &self.file,
-                format!("column {name:?} holds {other}, expected numbers; `texts` reads text"),
+                format!(
+                    "column {name:?} has the type {other}, expected numbers; use `texts` to read \
+                         strings"
+                ),
             )),
         }
     }
@@ -251,7 +261,8 @@ impl Table {
                 let first = *length.get_or_insert(own);
                 if own != first {
                     let message = format!(
-                        "column {name:?} is a list of {own}, and the first is one of {first}"
+                        "column {name:?} is a list of length {own}, but the first list has length \
+                         {first}"
                     );
                     return Err(bad_record(&self.file, row, message));
                 }
@@ -279,7 +290,7 @@ impl Table {
                     texts.extend(part.as_string_view().iter().flatten().map(String::from));
                 }
                 other => {
-                    let message = format!("column {name:?} holds {other}, expected text");
+                    let message = format!("column {name:?} has the type {other}, expected strings");
                     return Err(bad_file(&self.file, message));
                 }
             }

@@ -118,7 +118,7 @@ impl Safetensors {
         if place.shape.is_empty() {
             return Err(bad_file(
                 self.file.name(),
-                format!("array {name:?} has no dimensions, and no rows"),
+                format!("array {name:?} has no dimensions, so it has no rows"),
             ));
         }
         Ok(Rows {

@@ -151,7 +151,7 @@ impl Characters {
         let token = |(i, c): (usize, char)| match self.0.binary_search(&c) {
             Ok(token) => Ok(token as i32),
             Err(_) => Err(Error::Other(format!(
-                "character {i} of the text is {c:?}, which is not among the {} that are known",
+                "character {i} of the text is {c:?}, which is not among the {} known characters",
                 self.len()
             ))),
         };

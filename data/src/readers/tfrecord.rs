@@ -45,15 +45,15 @@ impl TfRecords {
             let left = file.len() - at;
             if left < HEAD + SUM {
                 return Err(bad(format!(
-                    "{left} bytes are too few; the file is cut short, or compressed"
+                    "has only {left} bytes; the file is cut short, or compressed"
                 )));
             }
             let head = file.read_at(at, HEAD as usize)?;
             let (length, sum) = head.split_at(8);
             if masked_sum(length).to_le_bytes() != sum {
                 return Err(bad(
-                    "its length has another checksum; the file is damaged, compressed, or of \
-                     another format"
+                    "its length has the wrong checksum; the file is damaged, compressed, or not a \
+                     TFRecord file"
                         .into(),
                 ));
             }
@@ -61,7 +61,7 @@ impl TfRecords {
             let size = usize::try_from(length).ok();
             let Some(size) = size.filter(|_| length <= left - HEAD - SUM) else {
                 return Err(bad(format!(
-                    "is said to have {length} bytes, and {left} are left; the file is cut short"
+                    "should have {length} bytes, but only {left} are left; the file is cut short"
                 )));
             };
             records.push((at + HEAD, size));
@@ -86,7 +86,7 @@ impl Source for TfRecords {
             false => Err(bad_record(
                 self.file.name(),
                 index,
-                "has another checksum; it is damaged",
+                "has the wrong checksum; it is damaged",
             )),
         }
     }
@@ -168,7 +168,7 @@ impl Example {
                 Ok(())
             })
         })
-        .map_err(|what| Error::Other(format!("the record is no tf.train.Example: {what}")))?;
+        .map_err(|what| Error::Other(format!("the record is not a tf.train.Example: {what}")))?;
         Ok(Example(features))
     }
 
@@ -185,7 +185,7 @@ impl Example {
         self.0.get(name).ok_or_else(|| {
             let names: Vec<&str> = self.names().collect();
             Error::Other(format!(
-                "the example has no {name:?}; there are {}",
+                "the example has no {name:?}; its lists are {}",
                 names.join(", ")
             ))
         })
@@ -195,9 +195,9 @@ impl Example {
         let found = match self.0.get(name) {
             Some(Feature::Bytes(_)) => "bytes",
             Some(Feature::Floats(_)) => "floats",
-            _ => "whole numbers",
+            _ => "integers",
         };
-        Error::Other(format!("{name:?} holds {found}, expected {wanted}"))
+        Error::Other(format!("{name:?} contains {found}, expected {wanted}"))
     }
 
     /// Returns a list of byte strings.
@@ -229,7 +229,7 @@ impl Example {
     pub fn ints(&self, name: &str) -> Result<&[i64]> {
         match self.feature(name)? {
             Feature::Ints(list) => Ok(list),
-            _ => Err(self.other(name, "whole numbers")),
+            _ => Err(self.other(name, "integers")),
         }
     }
 }
@@ -261,7 +261,7 @@ fn parse_feature(message: &[u8]) -> Result<Option<Feature>, &'static str> {
                             items.extend(packed.chunks_exact(4).map(number));
                         }
                         (1, Value::Four(one)) => items.push(number(&one)),
-                        (1, _) => return Err("a list of floats holds something else"),
+                        (1, _) => return Err("a list of floats contains other values"),
                         _ => {}
                     }
                     Ok(())
@@ -278,7 +278,7 @@ fn parse_feature(message: &[u8]) -> Result<Option<Feature>, &'static str> {
                             }
                         }
                         (1, Value::Varint(one)) => items.push(one as i64),
-                        (1, _) => return Err("a list of whole numbers holds something else"),
+                        (1, _) => return Err("a list of integers contains other values"),
                         _ => {}
                     }
                     Ok(())
@@ -317,7 +317,7 @@ fn each<'a>(
                 Value::Bytes(take(&mut message, count)?)
             }
             5 => Value::Four(take(&mut message, 4)?.try_into().expect("4 bytes")),
-            _ => return Err("a field has a wire type that there is not"),
+            _ => return Err("a field has an invalid wire type"),
         };
         found(key >> 3, value)?;
     }

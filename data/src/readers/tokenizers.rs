@@ -32,7 +32,7 @@ impl Tokenizer {
     pub fn parse(file: &str, bytes: &[u8]) -> Result<Tokenizer> {
         decoded(file, || {
             let tokenizer = ::tokenizers::Tokenizer::from_bytes(bytes);
-            let bad = |e| bad_file(file, format!("is no tokenizer: {e}"));
+            let bad = |e| bad_file(file, format!("is not a tokenizer: {e}"));
             Ok(Tokenizer(tokenizer.map_err(bad)?))
         })
     }
@@ -54,7 +54,7 @@ impl Tokenizer {
     pub fn encode(&self, text: &str) -> Result<Vec<i32>> {
         let encoding = self.0.encode(text, true);
         let encoding =
-            encoding.map_err(|e| Error::Other(format!("the text has no tokens: {e}")))?;
+            encoding.map_err(|e| Error::Other(format!("cannot tokenize the text: {e}")))?;
         Ok(encoding.get_ids().iter().map(|id| *id as i32).collect())
     }
 
@@ -76,6 +76,6 @@ impl Tokenizer {
             .map(id)
             .collect::<Result<Vec<u32>>>()?;
         let text = self.0.decode(&ids, true);
-        text.map_err(|e| Error::Other(format!("the tokens have no text: {e}")))
+        text.map_err(|e| Error::Other(format!("cannot decode the tokens: {e}")))
     }
 }

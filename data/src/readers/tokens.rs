@@ -56,7 +56,8 @@ impl TokenFile {
         let size = kind.size() as u64;
         if !file.len().is_multiple_of(size) {
             let message = format!(
-                "has {} bytes, expected tokens of {size}; it is cut short, or of another type",
+                "has {} bytes, expected tokens of {size} bytes; it is cut short, or has another token \
+                 type",
                 file.len()
             );
             return Err(bad_file(file.name(), message));
@@ -88,7 +89,7 @@ impl TokenFile {
     pub fn read(&self, at: usize, count: usize) -> Result<Vec<i32>> {
         if at.checked_add(count).is_none_or(|end| end > self.len) {
             let message = format!(
-                "{count} tokens from {at} on are not there: it has {}",
+                "cannot read {count} tokens from index {at} on: it has {}",
                 self.len
             );
             return Err(bad_file(self.file.name(), message));
@@ -181,7 +182,7 @@ impl TokenWindows {
     fn new(tokens: Tokens, size: usize, stride: usize, length: usize) -> TokenWindows {
         assert!(
             length > 0,
-            "windows: windows of 0 tokens\n  help: give at least 1"
+            "windows: the length is 0\n  help: pass at least 1"
         );
         TokenWindows {
             tokens,
@@ -300,7 +301,7 @@ where
         let tokens = source.get(index).map_err(|e| Error::element(index, e))?;
         if tokens.len() > length {
             let message = format!(
-                "has {} tokens, and rows have {length}; cut it first",
+                "has {} tokens, but rows have {length}; truncate it first",
                 tokens.len()
             );
             return Err(Error::element(index, Error::Other(message)));
@@ -343,7 +344,7 @@ impl<S: Source<Item = Vec<i32>>> Source for PackedSource<S> {
         }
         if packed.tokens.len() > self.length {
             return Err(Error::Other(format!(
-                "row {index} has {} tokens, and was packed for {}: sequences grew since",
+                "row {index} has {} tokens, but was packed for {}: sequences have become longer",
                 packed.tokens.len(),
                 self.length
             )));

@@ -27,7 +27,7 @@ impl<T: Element, D: RemoveAxis> ArraySource<T, D> {
     pub fn new(array: Array<T, D>) -> Self {
         assert!(
             array.ndim() > 0,
-            "ArraySource::new: a 0-d array has no rows\n  help: give it an axis of elements in front"
+            "ArraySource::new: a 0-d array has no rows\n  help: add an axis with `insert_axis(Axis(0))`"
         );
         let array = match array.is_standard_layout() {
             true => array,
@@ -133,8 +133,8 @@ impl<S: Source> MapSource<S> {
             for (name, other) in &sources {
                 assert!(
                     other.len() == source.len(),
-                    "MapSource::new: `{name}` has {} elements and `{first}` {}\n  help: give sources of \
-                     one length; `slice` cuts the longer one",
+                    "MapSource::new: `{name}` has {} elements, but `{first}` has {}\n  help: pass \
+                     sources of equal length; `slice` shortens the longer one",
                     other.len(),
                     source.len()
                 );

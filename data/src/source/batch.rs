@@ -16,10 +16,7 @@ pub struct Batched<S, F> {
 impl<S: Source, F> Batched<S, F> {
     #[track_caller]
     pub(super) fn new(source: S, size: usize, last: LastBatch, make: F) -> Self {
-        assert!(
-            size > 0,
-            "batch: batches of 0 elements\n  help: give at least 1"
-        );
+        assert!(size > 0, "batch: the size is 0\n  help: pass at least 1");
         Batched {
             source,
             size,

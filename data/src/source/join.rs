@@ -50,8 +50,8 @@ impl<A: Source, B: Source> Zip<A, B> {
 fn check_lengths(operation: &str, lengths: &[usize]) {
     assert!(
         lengths.iter().all(|n| *n == lengths[0]),
-        "{operation}: the sources have {lengths:?} elements\n  help: give sources of one length; `slice` \
-         cuts the longer ones"
+        "{operation}: the sources have {lengths:?} elements\n  help: pass sources of equal length; \
+         `slice` shortens the longer ones"
     );
 }
 

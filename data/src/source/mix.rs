@@ -46,7 +46,8 @@ impl<T: Send> Mix<T> {
         let (sources, weights): (Vec<_>, Vec<f64>) = sources.into_iter().unzip();
         assert!(
             !weights.is_empty() && weights.iter().all(|w| *w > 0.0 && w.is_finite()),
-            "mix: the weights are {weights:?}\n  help: give at least one source, and positive weights"
+            "mix: the weights are {weights:?}\n  help: pass at least one source, with positive and \
+             finite weights"
         );
         let mut left: f64 = weights.iter().sum();
         let mut parts = Vec::with_capacity(weights.len());

@@ -98,8 +98,8 @@ pub trait Source: Send + Sync {
         match self.gather(indices, epoch) {
             Some(batch) => Ok(*batch?.downcast().unwrap_or_else(|_| {
                 panic!(
-                    "Source::gather: the batch is not a {}\n  help: return what `Sample::collate` of the \
-                     elements would",
+                    "Source::gather: the batch is not a {}\n  help: return the type that \
+                     `Sample::collate` of the elements returns",
                     std::any::type_name::<<Self::Item as Sample>::Batch>()
                 )
             })),

@@ -74,7 +74,7 @@ impl<S: Source> Repeat<S> {
     pub(super) fn new(source: S, epochs: usize) -> Self {
         assert!(
             source.len().checked_mul(epochs).is_some(),
-            "repeat: {} elements {epochs} times are more than a usize counts\n  help: repeat less often",
+            "repeat: {} elements repeated {epochs} times overflow a usize\n  help: pass fewer epochs",
             source.len()
         );
         Repeat {

@@ -47,8 +47,8 @@ impl<S: Source> Subset<S> {
         let len = source.len();
         if let Some(place) = indices.iter().position(|&i| i >= len) {
             panic!(
-                "subset: index {} at place {place} of the indices, of a source with {len} elements\n  \
-                 help: indices count from 0",
+                "subset: index {} at position {place} is out of range for a source with {len} \
+                 elements\n  help: indices start at 0",
                 indices[place]
             );
         }
@@ -71,8 +71,8 @@ impl<S: Source> Subset<S> {
         };
         assert!(
             start <= end && end <= len,
-            "slice: {start}..{end} of a source with {len} elements\n  help: a range ends at the length at \
-             most"
+            "slice: {start}..{end} is out of range for a source with {len} elements\n  help: pass a \
+             range that ends at the length at most"
         );
         let indices = Indices::Steps {
             start,
@@ -101,8 +101,8 @@ impl<S: Source> Subset<S> {
         let len = source.len();
         assert!(
             lengths.iter().sum::<usize>() == len,
-            "random_split: the lengths {lengths:?} sum to {}, and the source has {len} elements\n  help: \
-             every element goes to one part",
+            "random_split: the lengths {lengths:?} sum to {}, but the source has {len} elements\n  \
+             help: pass lengths that sum to the number of elements",
             lengths.iter().sum::<usize>()
         );
         let order = Permutation::new(len, seed, 0);
@@ -126,8 +126,8 @@ pub(super) fn lengths_of<const N: usize>(len: usize, fractions: [f64; N]) -> [us
     let sum: f64 = fractions.iter().sum();
     assert!(
         (sum - 1.0).abs() < 1e-6 && fractions.iter().all(|f| *f >= 0.0),
-        "random_split_fractions: the fractions {fractions:?} sum to {sum}\n  help: give fractions of the \
-         whole, such as [0.8, 0.2]"
+        "random_split_fractions: the fractions {fractions:?} sum to {sum}\n  help: pass fractions that \
+         are not negative and sum to 1, such as `[0.8, 0.2]`"
     );
     let mut lengths = fractions.map(|f| (f * len as f64).floor() as usize);
     let left = len - lengths.iter().sum::<usize>();

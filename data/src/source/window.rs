@@ -16,7 +16,7 @@ impl<S: Source> Windows<S> {
     pub(super) fn new(source: S, size: usize, stride: usize) -> Self {
         assert!(
             size > 0 && stride > 0,
-            "window: size {size}, stride {stride}\n  help: both are at least 1"
+            "window: the size is {size} and the stride {stride}\n  help: pass at least 1 for both"
         );
         Windows {
             source,

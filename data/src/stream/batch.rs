@@ -15,10 +15,7 @@ pub struct Batches<S: Stream, F> {
 impl<S: Stream, F> Batches<S, F> {
     #[track_caller]
     pub(super) fn new(stream: S, size: usize, last: LastBatch, collate: F) -> Self {
-        assert!(
-            size > 0,
-            "batch: batches of 0 elements\n  help: give at least 1"
-        );
+        assert!(size > 0, "batch: the size is 0\n  help: pass at least 1");
         Batches {
             stream,
             size,

@@ -48,11 +48,13 @@ impl Buckets {
         let (lengths, sizes) = (lengths.into(), sizes.into());
         assert!(
             !lengths.is_empty() && lengths.windows(2).all(|w| w[0] < w[1]),
-            "Buckets: the lengths are {lengths:?}\n  help: give at least one, shorter ones first"
+            "Buckets: the lengths are {lengths:?}\n  help: pass at least one length, in increasing \
+             order"
         );
         assert!(
             sizes.len() == lengths.len() && !sizes.contains(&0),
-            "Buckets: the sizes are {sizes:?} for {} lengths\n  help: give one for each, at least 1",
+            "Buckets: the sizes are {sizes:?} for {} lengths\n  help: pass one size for each length, \
+             at least 1",
             lengths.len()
         );
         Buckets { lengths, sizes }
@@ -76,8 +78,8 @@ impl Buckets {
         match self.lengths.partition_point(|l| *l < length) {
             b if b < self.lengths.len() => Ok(b),
             _ => Err(Error::Collate(format!(
-                "an element of length {length} is longer than the longest bucket, {}; cut it, leave it \
-                 out, or add a bucket",
+                "an element of length {length} is longer than the longest bucket, {}; truncate it, \
+                 skip it, or add a bucket",
                 self.lengths[self.lengths.len() - 1]
             ))),
         }
@@ -147,7 +149,7 @@ impl<S: Stream, L: FnMut(&S::Item) -> usize + Send> Stream for Bucketed<S, L> {
         let fits = total.is_some_and(|n| n + 1 == from.len() as u64);
         if counts.len() != self.held.len() || !fits {
             return Err(Error::Position(format!(
-                "it is that of {} buckets, and the stream has {}",
+                "it belongs to a stream with {} buckets, but this one has {}",
                 counts.len(),
                 self.held.len()
             )));
@@ -161,7 +163,7 @@ impl<S: Stream, L: FnMut(&S::Item) -> usize + Send> Stream for Bucketed<S, L> {
                 self.stream.restore(position)?;
                 let Some(item) = self.stream.next().transpose()? else {
                     return Err(Error::Position(
-                        "a bucket holds an element behind the end".into(),
+                        "a bucket contains an element beyond the end of the stream".into(),
                     ));
                 };
                 held.push((position.clone(), item));

@@ -69,7 +69,7 @@ where
         while (self.kept.len() as u64) < next {
             if self.read().is_none() {
                 return Err(Error::Position(format!(
-                    "it is behind {next} elements, and there are {}",
+                    "it is after {next} elements, but the stream has {}",
                     self.kept.len()
                 )));
             }

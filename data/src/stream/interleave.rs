@@ -36,7 +36,7 @@ pub struct Interleave<S> {
 pub fn interleave<S: Stream>(streams: impl IntoIterator<Item = S>, open: usize) -> Interleave<S> {
     assert!(
         open > 0,
-        "interleave: 0 streams at a time\n  help: give at least 1"
+        "interleave: the number of open streams is 0\n  help: pass at least 1"
     );
     let streams: Vec<S> = streams.into_iter().collect();
     let open = open.min(streams.len());
@@ -83,7 +83,7 @@ impl<S: Stream> Stream for Interleave<S> {
         let (numbers, from) = position.parts("interleave")?;
         let other = || {
             Error::Position(format!(
-                "it is not that of {} streams by turns, {} at a time",
+                "it does not belong to {} interleaved streams with {} open at a time",
                 self.streams.len(),
                 self.open.len()
             ))

@@ -124,14 +124,14 @@ where
         }
         let Some(item) = self.stream.next().transpose()? else {
             return Err(Error::Position(
-                "it is inside of an element behind the end".into(),
+                "it is inside an element beyond the end of the stream".into(),
             ));
         };
         let mut rest = (self.f)(item).into_iter();
         for before in 0..taken {
             if rest.next().is_none() {
                 return Err(Error::Position(format!(
-                    "it is behind {taken} parts of an element that has {before}"
+                    "it is after {taken} parts of an element that has only {before}"
                 )));
             }
         }

@@ -47,7 +47,8 @@ impl<T: Send> MixStream<T> {
         let (streams, weights): (Vec<_>, Vec<f64>) = streams.into_iter().unzip();
         assert!(
             !weights.is_empty() && weights.iter().all(|w| *w > 0.0 && w.is_finite()),
-            "mix: the weights are {weights:?}\n  help: give at least one stream, and positive weights"
+            "mix: the weights are {weights:?}\n  help: pass at least one stream, with positive and \
+             finite weights"
         );
         MixStream {
             ended: vec![false; weights.len()],
@@ -96,7 +97,7 @@ impl<T: Send> Stream for MixStream<T> {
         let count = self.streams.len();
         if from.len() != count || numbers.len() != count + 1 {
             return Err(Error::Position(format!(
-                "it is that of {} mixed streams, and here are {count}",
+                "it belongs to {} mixed streams, but this stream mixes {count}",
                 from.len()
             )));
         }

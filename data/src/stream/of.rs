@@ -38,7 +38,7 @@ impl<S: Source> Stream for SourceStream<S> {
             Ok(next) if next <= len => self.next = next,
             _ => {
                 return Err(Error::Position(format!(
-                    "it is behind element {next}, and the source has {len}"
+                    "it is after {next} elements, but the source has {len}"
                 )));
             }
         }
@@ -100,7 +100,7 @@ where
         for before in 0..taken {
             if iterator.next().is_none() {
                 return Err(Error::Position(format!(
-                    "it is behind {taken} elements, and the iterator has {before}"
+                    "it is after {taken} elements, but the iterator has only {before}"
                 )));
             }
         }

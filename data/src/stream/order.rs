@@ -23,7 +23,7 @@ impl<S: Stream> WindowShuffle<S> {
     pub(super) fn new(stream: S, size: usize, seed: u64) -> Self {
         assert!(
             size > 0,
-            "window_shuffle: windows of 0 elements\n  help: give at least 1"
+            "window_shuffle: the size is 0\n  help: pass at least 1"
         );
         let start = stream.position();
         WindowShuffle {

@@ -65,7 +65,7 @@ pub fn pack<S: Stream<Item = Vec<i32>>>(
 ) -> PackStream<S> {
     assert!(
         length > 0 && open > 0,
-        "pack: {open} open rows of {length} tokens\n  help: both are at least 1"
+        "pack: {open} open rows of {length} tokens\n  help: pass at least 1 for both"
     );
     PackStream {
         start: stream.position(),
@@ -119,7 +119,7 @@ impl<S: Stream<Item = Vec<i32>>> PackStream<S> {
         let sequence = sequence?;
         if sequence.len() > self.length {
             return Err(Error::Collate(format!(
-                "a sequence of {} tokens is longer than the rows, which have {}; cut it first",
+                "a sequence of {} tokens is longer than the rows, which have {}; truncate it first",
                 sequence.len(),
                 self.length
             )));
@@ -195,7 +195,7 @@ impl<S: Stream<Item = Vec<i32>>> Stream for PackStream<S> {
         while self.fill().is_err() {}
         if (self.ready.len() as u64) < given {
             return Err(Error::Position(format!(
-                "it is behind {given} rows, and {} are packed here",
+                "it is after {given} rows, but only {} were packed",
                 self.ready.len()
             )));
         }

@@ -31,7 +31,7 @@ impl<S: Stream, U> ParallelMap<S, U> {
     ) -> Self {
         assert!(
             workers > 0,
-            "map_parallel: 0 workers\n  help: give at least 1, or use `map`"
+            "map_parallel: the number of workers is 0\n  help: pass at least 1, or use `map`"
         );
         ParallelMap {
             position: stream.position(),

@@ -70,8 +70,8 @@ impl Position {
 
     fn mismatch(&self, stage: &str, what: &str) -> Error {
         Error::Position(format!(
-            "it is that of a stage `{}` ({} numbers, {} positions), and the stream has `{stage}` ({what}) \
-             there; build the stream as it was when it was saved",
+            "it belongs to a stage `{}` ({} numbers, {} positions), but the stream has `{stage}` \
+             ({what}) there; build the stream as it was when it was saved",
             self.stage,
             self.numbers.len(),
             self.from.len()

@@ -33,7 +33,7 @@ impl<S: Stream + 'static> Prefetch<S> {
     pub(super) fn new(stream: S, count: usize) -> Self {
         assert!(
             count > 0,
-            "prefetch: 0 elements ahead\n  help: give at least 1, or leave the stage out"
+            "prefetch: the count is 0\n  help: pass at least 1, or remove the stage"
         );
         Prefetch {
             count,
@@ -67,7 +67,9 @@ impl<S: Stream + 'static> Prefetch<S> {
             }
         };
         let thread = thread::Builder::new().name("data prefetch".into());
-        let thread = thread.spawn(run).expect("a thread for reading ahead");
+        let thread = thread
+            .spawn(run)
+            .expect("failed to spawn the thread `data prefetch`");
         self.state = State::Running { ahead, thread };
     }
 
@@ -111,7 +113,7 @@ impl<S: Stream + 'static> Stream for Prefetch<S> {
     fn restore(&mut self, position: &Position) -> Result<()> {
         let Some(mut stream) = self.stop() else {
             return Err(Error::Position(
-                "the stream panicked, and cannot go on; build it anew".into(),
+                "the stream panicked and cannot be restored; build it again".into(),
             ));
         };
         let restored = stream.restore(position);

@@ -19,7 +19,7 @@ impl<S: Stream> Rebatch<S> {
     pub(super) fn new(operation: &str, stream: S, size: usize, last: LastBatch) -> Self {
         assert!(
             size > 0,
-            "{operation}: batches of 0 rows\n  help: give at least 1"
+            "{operation}: the number of rows is 0\n  help: pass at least 1"
         );
         Rebatch {
             stream,
@@ -89,7 +89,8 @@ impl<S: Stream<Item: Batch>> Stream for Rebatch<S> {
         let batch = self.stream.next().transpose()?;
         let Some(batch) = batch.filter(|batch| used < batch.rows() as u64) else {
             return Err(Error::Position(format!(
-                "it is behind {used} rows of a batch that is not there, or shorter"
+                "it is after {used} rows of a batch that is missing or shorter; the data has changed \
+                 since it was saved"
             )));
         };
         self.current = Some((from.clone(), used as usize, batch));

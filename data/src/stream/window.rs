@@ -24,7 +24,7 @@ impl<S: Stream> WindowStream<S> {
     pub(super) fn new(stream: S, size: usize, stride: usize) -> Self {
         assert!(
             size > 0 && stride > 0,
-            "window: size {size}, stride {stride}\n  help: both are at least 1"
+            "window: the size is {size} and the stride {stride}\n  help: pass at least 1 for both"
         );
         WindowStream {
             stream,
@@ -83,7 +83,7 @@ where
             // Elements that failed before fail again; their errors were already returned.
             if self.read().is_none() {
                 return Err(Error::Position(format!(
-                    "a window is behind {read} elements, and only {done} are left"
+                    "a window is after {read} elements, but only {done} are left"
                 )));
             }
         }

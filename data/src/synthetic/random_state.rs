@@ -76,7 +76,8 @@ impl RandomState {
     pub fn randint(&mut self, low: i64, high: i64) -> i64 {
         assert!(
             low < high,
-            "RandomState::randint: no whole number from {low} to below {high}\n  help: low is less than high"
+            "RandomState::randint: there is no integer in {low}..{high}\n  help: pass a `low` below \
+             `high`"
         );
         let range = high.wrapping_sub(low) as u64 - 1;
         low.wrapping_add(self.below_or_at(range) as i64)
@@ -137,7 +138,8 @@ impl RandomState {
     pub fn choice_without_replacement(&mut self, n: usize, count: usize) -> Vec<usize> {
         assert!(
             count <= n,
-            "RandomState::choice_without_replacement: {count} of {n}\n  help: ask for at most as many"
+            "RandomState::choice_without_replacement: cannot choose {count} of {n} numbers\n  help: \
+             pass a `count` of at most `n`"
         );
         let mut order = self.permutation(n);
         order.truncate(count);
@@ -152,7 +154,7 @@ impl RandomState {
     pub fn choice_weighted(&mut self, probabilities: &[f64], count: usize) -> Vec<usize> {
         assert!(
             !probabilities.is_empty(),
-            "RandomState::choice_weighted: no probabilities\n  help: give one for each number"
+            "RandomState::choice_weighted: there are no probabilities\n  help: pass one for each number"
         );
         let sums = probabilities.iter().scan(0.0, |sum, p| {
             *sum += p;

@@ -88,7 +88,7 @@ pub const ADDITION: &str = "0123456789+ ";
 pub fn addition(count: usize, digits: usize, seed: u32) -> Sequences {
     assert!(
         (1..=17).contains(&digits),
-        "addition: numbers of {digits} digits\n  help: give from 1 to 17"
+        "addition: numbers of {digits} digits\n  help: pass 1 to 17"
     );
     let mut r = RandomState::new(seed);
     let beyond = 10i64.pow(digits as u32);

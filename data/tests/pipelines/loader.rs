@@ -156,7 +156,8 @@ fn an_error_comes_with_its_element_and_the_rest_goes_on() {
         assert_eq!(got[2], error(6, Error::Panic("element 7 bites".into())));
         assert_eq!(got.len(), 3);
     }
-    let out = |n: usize| format!("element {n}: there is no element {n}: the source has 4");
+    let out =
+        |n: usize| format!("element {n}: index {n} is out of range for a source with 4 elements");
     let rows = Array2::<f32>::zeros((4, 2));
     let loader = DataLoader::new((rows, 0..4))
         .batch_size(2)
@@ -180,7 +181,7 @@ fn a_batch_that_cannot_be_made_names_its_elements() {
     let e = e.to_string();
     assert!(
         e.starts_with(
-            "the batch of the elements 0, 1, 2: item 2 of the batch has 2 elements, item 0 has 1"
+            "batch of elements 0, 1, 2: item 2 of the batch has 2 elements, but item 0 has 1"
         ),
         "{e}"
     );
@@ -194,7 +195,7 @@ fn a_batch_that_cannot_be_made_names_its_elements() {
         .unwrap_err();
     assert_eq!(
         e.to_string(),
-        "the batch of the elements 0, 1: panicked: collate bites"
+        "batch of elements 0, 1: panicked: collate bites"
     );
 }
 
@@ -204,10 +205,7 @@ fn a_worker_that_cannot_start_says_so() {
         .workers(1)
         .worker_init(|w| panic!("worker {w} is ill"));
     let e = loader.iter().next().unwrap().unwrap_err();
-    assert_eq!(
-        e,
-        Error::Panic("the worker's start: worker 0 is ill".into())
-    );
+    assert_eq!(e, Error::Panic("in `worker_init`: worker 0 is ill".into()));
     let started = Arc::new(AtomicUsize::new(0));
     let counter = started.clone();
     let loader = DataLoader::new(0..6)
@@ -326,15 +324,15 @@ fn states_of_other_data_are_refused() {
     let loader = DataLoader::new(0..20).batch_size(2).shuffle(1);
     assert!(loader.resume(&state(20, 1)).is_ok());
     let refused = |state: &LoaderState| loader.resume(state).err().unwrap().to_string();
-    assert!(refused(&state(21, 1)).contains("the epoch had 21 elements, and now has 20"));
-    assert!(refused(&state(20, 2)).contains("epoch 0 has another order"));
+    assert!(refused(&state(21, 1)).contains("the epoch had 21 elements, but now has 20"));
+    assert!(refused(&state(20, 2)).contains("epoch 0 has a different order"));
     let mut saved = serde_json::to_value(state(20, 1)).unwrap();
     saved["position"] = 21.into();
     let state: LoaderState = serde_json::from_value(saved.clone()).unwrap();
-    assert!(refused(&state).contains("behind element 21 of 20"));
+    assert!(refused(&state).contains("its index 21 exceeds the length 20"));
     saved["version"] = 9.into();
     let state: LoaderState = serde_json::from_value(saved).unwrap();
-    assert!(refused(&state).contains("it is of version 9"));
+    assert!(refused(&state).contains("it has version 9"));
 }
 
 #[test]
@@ -349,7 +347,7 @@ fn batches_that_do_not_come_apart_are_a_mistake() {
     let message = panic.unwrap_err().downcast_ref::<String>().unwrap().clone();
     assert!(
         message.starts_with(
-            "DataLoader: batches of 4 elements do not come apart into 3 equal parts\n  help: "
+            "DataLoader: batches of 4 elements cannot be divided into 3 equal shards\n  help: "
         ),
         "{message}"
     );

@@ -68,7 +68,7 @@ fn idx_files() {
     assert!(
         parse(&without(&idx(), 1)).contains("has 11 of the 12 bytes of the elements of [2, 3, 2]")
     );
-    assert!(parse(&[idx(), vec![0]].concat()).contains("goes on behind its elements"));
+    assert!(parse(&[idx(), vec![0]].concat()).contains("contains data after its elements"));
     let huge = with(&idx(), 4, &[255; 12]);
     assert!(parse(&huge).contains("cut short") || parse(&huge).contains("too large"));
     let more = with(&gzip(&idx()), 12, &[77]);
@@ -96,7 +96,7 @@ fn mnist_folders() {
     let message = said(Mnist::load(folder.path(), "train"), name);
     assert_eq!(
         message,
-        ": holds u8[2, 3, 2], expected labels: unsigned bytes of 1 dimensions"
+        ": contains u8[2, 3, 2], expected labels: unsigned bytes of 1 dimensions"
     );
     fs::remove_file(path).unwrap();
     let message = said(
@@ -166,7 +166,7 @@ fn csv_tables() {
     );
     assert_eq!(
         said(table.texts("c"), "t"),
-        ": has no column \"c\"; there are a, b, kind"
+        ": has no column \"c\"; its columns are a, b, kind"
     );
     let parse = |bytes: &[u8]| said(csv::parse("t.csv", bytes, &options), "t.csv");
     assert_eq!(
@@ -226,12 +226,12 @@ fn npy_files() {
     let parse = |bytes: &[u8]| said(npy::parse("x.npy", bytes), "x.npy");
     assert_eq!(
         parse(&with(&bytes, bytes.len() - 1, &[2])),
-        ": truth value 1 is 2, expected 0 or 1"
+        ": boolean 1 is 2, expected 0 or 1"
     );
     assert!(parse(&without(&bytes, 1)).contains("has 1 of the 2 bytes of the elements of [2]"));
-    assert!(parse(&[&bytes[..], b"x"].concat()).contains("goes on behind its elements"));
-    assert!(parse(b"\x93NUMPY\x09\x00").contains("is of version 9, expected 1, 2 or 3"));
-    assert!(parse(b"not NumPy").contains("does not begin as an array of NumPy does"));
+    assert!(parse(&[&bytes[..], b"x"].concat()).contains("contains data after its elements"));
+    assert!(parse(b"\x93NUMPY\x09\x00").contains("has version 9, expected 1, 2 or 3"));
+    assert!(parse(b"not NumPy").contains("does not begin with the magic number of NumPy arrays"));
     let other = |from: &str, to: &str| {
         let text: Vec<u8> = bytes.clone();
         let at = text
@@ -240,10 +240,10 @@ fn npy_files() {
             .unwrap();
         parse(&with(&text, at, to.as_bytes()))
     };
-    assert!(other("|b1", "|O8").contains("no device has elements of the type \"|O8\""));
-    assert!(other("(2,)", "(x,)").contains("the shape has the size \"x\""));
-    assert!(other("descr", "DESCR").contains("there is no \"descr\""));
-    assert!(other("'|b1'", "[(1,)").contains("the element type is that of a record"));
+    assert!(other("|b1", "|O8").contains("no device supports the dtype \"|O8\""));
+    assert!(other("(2,)", "(x,)").contains("the shape has the invalid size \"x\""));
+    assert!(other("descr", "DESCR").contains("it has no \"descr\""));
+    assert!(other("'|b1'", "[(1,)").contains("the dtype is a record"));
     assert!(other("False", "Maybe").contains("fortran_order is neither True nor False"));
 }
 
@@ -252,7 +252,9 @@ fn npz_archives() {
     let arrays = npy::parse_npz("a", &npz()).unwrap();
     assert_eq!(arrays.keys().collect::<Vec<_>>(), ["x", "y"]);
     assert_eq!(arrays["x"], matrix());
-    assert!(said(npy::parse_npz("a.npz", b"PK"), "a.npz").starts_with(": is no archive of arrays"));
+    assert!(
+        said(npy::parse_npz("a.npz", b"PK"), "a.npz").starts_with(": is not an archive of arrays")
+    );
     let bytes = npz();
     let at = bytes.windows(6).rposition(|w| w == b"\x93NUMPY").unwrap();
     let message = said(npy::parse_npz("a.npz", &with(&bytes, at, b"x")), "a.npz");
@@ -274,9 +276,9 @@ fn json_lines() {
     fs::write(&path, "{}\n{\"text\": \"\"").unwrap();
     let examples: JsonLines<Example> = JsonLines::open(&path).unwrap();
     assert!(
-        said(examples.get(0), "e.jsonl").starts_with(", row 1: is not as expected: missing field")
+        said(examples.get(0), "e.jsonl").starts_with(", row 1: cannot be parsed: missing field")
     );
-    assert!(said(examples.get(1), "e.jsonl").starts_with(", row 2: is not as expected: EOF"));
+    assert!(said(examples.get(1), "e.jsonl").starts_with(", row 2: cannot be parsed: EOF"));
 }
 
 #[test]
@@ -323,7 +325,7 @@ fn token_files() {
     assert_eq!(open(TokenType::U8).read(2, 2).unwrap(), [232, 3]);
     assert!(open(TokenType::U8).windows(21).is_empty());
     let message = said(open(TokenType::U32).read(4, 2), "t.bin");
-    assert_eq!(message, ": 2 tokens from 4 on are not there: it has 5");
+    assert_eq!(message, ": cannot read 2 tokens from index 4 on: it has 5");
     fs::write(&path, [0, 0, 0, 0, 255, 255, 255, 255]).unwrap();
     let message = said(open(TokenType::U32).read(0, 2), "t.bin");
     assert_eq!(
@@ -377,7 +379,7 @@ fn packed_rows_hold_every_sequence_once() {
     );
     let e = pack(vec![vec![1], vec![1; 9]], 8).unwrap_err().to_string();
     assert!(
-        e.starts_with("element 1: has 9 tokens, and rows have 8"),
+        e.starts_with("element 1: has 9 tokens, but rows have 8"),
         "{e}"
     );
 }
@@ -454,16 +456,16 @@ fn records_of_tensorflow() {
     let said = |e: Error| e.to_string();
     assert_eq!(
         said(example.ints("size").unwrap_err()),
-        "\"size\" holds floats, expected whole numbers"
+        "\"size\" contains floats, expected integers"
     );
     assert_eq!(
         said(example.floats("depth").unwrap_err()),
-        "the example has no \"depth\"; there are image, label, size"
+        "the example has no \"depth\"; its lists are image, label, size"
     );
     let e = said(Example::parse(&EXAMPLE[..20]).unwrap_err());
     assert_eq!(
         e,
-        "the record is no tf.train.Example: it ends within a field"
+        "the record is not a tf.train.Example: it ends within a field"
     );
 
     let open = |bytes: &[u8]| {
@@ -484,13 +486,13 @@ fn records_of_tensorflow() {
     let end = bytes.len();
     assert_eq!(
         open(&with(end - 6, 1)),
-        "record 2: has another checksum; it is damaged"
+        "record 2: has the wrong checksum; it is damaged"
     );
-    assert!(open(&with(0, 1)).starts_with("record 0: its length has another checksum;"));
+    assert!(open(&with(0, 1)).starts_with("record 0: its length has the wrong checksum;"));
     assert!(
-        open(&bytes[..end - 3]).starts_with("record 2: is said to have 4 bytes, and 17 are left")
+        open(&bytes[..end - 3]).starts_with("record 2: should have 4 bytes, but only 17 are left")
     );
-    assert!(open(&bytes[..end - 10]).starts_with("record 2: 10 bytes are too few"));
+    assert!(open(&bytes[..end - 10]).starts_with("record 2: has only 10 bytes"));
 }
 
 /// A pipe would keep a reader waiting, and a device never ends.

@@ -212,15 +212,15 @@ fn mistakes_are_explained() {
         ),
         (
             message(move || source(2).subset([0, 2])),
-            "subset: index 2 at place 1 of the indices, of a source with 2 elements\n  help: ",
+            "subset: index 2 at position 1 is out of range for a source with 2 elements\n  help: ",
         ),
         (
             message(move || source(2).slice(1..4)),
-            "slice: 1..4 of a source with 2 elements\n  help: ",
+            "slice: 1..4 is out of range for a source with 2 elements\n  help: ",
         ),
         (
             message(move || source(2).random_split([1, 2], 0)),
-            "random_split: the lengths [1, 2] sum to 3, and the source has 2 elements\n  help: ",
+            "random_split: the lengths [1, 2] sum to 3, but the source has 2 elements\n  help: ",
         ),
         (
             message(move || source(2).random_split_fractions([0.5, 0.4], 0)),
@@ -228,11 +228,11 @@ fn mistakes_are_explained() {
         ),
         (
             message(move || source(2).batch(0)),
-            "batch: batches of 0 elements\n  help: ",
+            "batch: the size is 0\n  help: ",
         ),
         (
             message(move || source(2).repeat(usize::MAX)),
-            "repeat: 2 elements 18446744073709551615 times are more than a usize counts\n  help: ",
+            "repeat: 2 elements repeated 18446744073709551615 times overflow a usize\n  help: ",
         ),
         (
             message(move || mix([(source(2), -1.0)])),

@@ -222,7 +222,7 @@ fn positions_of_other_streams_are_refused() {
     let refused = |stream: &mut dyn Stream<Item = usize>, position: Position, expected: &str| {
         let e = stream.restore(&position).unwrap_err().to_string();
         assert!(
-            e.starts_with("the saved position does not fit: ") && e.contains(expected),
+            e.starts_with("cannot restore the saved position: ") && e.contains(expected),
             "{e}"
         );
     };
@@ -230,27 +230,27 @@ fn positions_of_other_streams_are_refused() {
     refused(
         &mut numbers(5),
         shuffled,
-        "that of a stage `window_shuffle`",
+        "it belongs to a stage `window_shuffle`",
     );
     let mut behind = numbers(9);
     rest(&mut behind);
     refused(
         &mut numbers(5),
         behind.position(),
-        "behind element 9, and the source has 5",
+        "after 9 elements, but the source has 5",
     );
     let mut behind = faulty(9);
     rest(&mut behind);
     refused(
         &mut faulty(5),
         behind.position(),
-        "behind 9 elements, and the iterator has 5",
+        "after 9 elements, but the iterator has only 5",
     );
     let mixed = stream::mix([(numbers(5), 1.0)], 0).position();
     refused(
         &mut stream::mix([(numbers(5), 1.0), (numbers(5), 1.0)], 0),
         mixed,
-        "that of 1 mixed streams, and here are 2",
+        "it belongs to 1 mixed streams, but this stream mixes 2",
     );
 }
 
@@ -288,7 +288,10 @@ fn batches_of_other_sizes_keep_their_rows() {
     let mut odd = from_fn(|| [1, 2].map(|n| Ok(ndarray::Array2::from_elem((1, n), n))))
         .rebatch(2, LastBatch::Keep);
     let e = odd.next().unwrap().unwrap_err().to_string();
-    assert!(e.contains("have the shapes [[1], [2]]; pad them"), "{e}");
+    assert!(
+        e.contains("have the shapes [[1], [2]]; pad the rows"),
+        "{e}"
+    );
 }
 
 #[test]
@@ -303,5 +306,8 @@ fn streams_come_by_turns() {
     let other = turns.position();
     let e = stream::interleave([1, 1].map(part), 2).restore(&other);
     let e = e.unwrap_err().to_string();
-    assert!(e.contains("not that of 2 streams by turns"), "{e}");
+    assert!(
+        e.contains("does not belong to 2 interleaved streams"),
+        "{e}"
+    );
 }
