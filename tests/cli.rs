@@ -146,7 +146,10 @@ fn installing_without_python_fails_with_advice() {
     let home = tempfile::tempdir().unwrap();
     let (code, out, err) = run(&mut ramie(home.path(), &["plugin", "install", "cpu"]));
     assert_eq!((code, out.as_str()), (1, ""));
-    assert!(err.contains("error: no `python3` is on PATH"), "{err}");
+    assert!(
+        err.contains("error: the plugin is downloaded with pip, but there is no `python3` on PATH"),
+        "{err}"
+    );
     assert!(err.contains("help: install Python 3 with pip"), "{err}");
 }
 
@@ -215,20 +218,22 @@ fn aot_tells_what_is_no_target() {
     };
     for (target, problem) in [
         ("gpu:h200", "`gpu` is neither `tpu` nor `cuda`"),
-        ("tpu:v5e", "a TPU is named by generation and topology"),
-        ("tpu:v5e:2xfour", "`four` is no size"),
+        (
+            "tpu:v5e",
+            "a TPU target consists of a generation and a topology",
+        ),
+        ("tpu:v5e:2xfour", "`four` is not a positive integer"),
         (
             "cuda:h2000",
-            "the GPU `h2000` is not known, a100, h100, h200, b200 are",
+            "the GPU `h2000` is unknown; known are a100, h100, h200, b200",
         ),
         (
             "cuda:h200:9",
-            "`9` is no number of GPUs: there are 1 to 8, or a multiple of 8",
+            "`9` is not a valid number of GPUs: it must be 1 to 8, or a multiple of 8",
         ),
     ] {
         let err = refusal(target);
-        let expected =
-            format!("`{target}` is no target: {problem}; help: a target is a TPU topology");
+        let expected = format!("`{target}` is not a target: {problem}; help: use a TPU topology");
         assert!(err.contains(&expected), "{err}");
     }
     let (code, _, err) = run(&mut ramie(home.path(), &["aot", "f.mlir"]));

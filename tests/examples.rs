@@ -644,5 +644,5 @@ fn an_example_without_a_step_has_none_to_compile() {
     let arguments = ["--aot", "cuda:h2000"];
     let out = run(&example("arrays"), &arguments, &folder.path().join("cache"));
     assert_eq!(out.status.code(), Some(2));
-    assert!(said(&out.stderr).contains("the GPU `h2000` is not known"));
+    assert!(said(&out.stderr).contains("the GPU `h2000` is unknown"));
 }

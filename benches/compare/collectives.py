@@ -102,7 +102,7 @@ def programs(mesh):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--client", choices=["plugin", "jaxlib"], default="plugin")
-    parser.add_argument("--library", help="the plugin's shared library (default: that of the installed wheel)")
+    parser.add_argument("--library", help="path of the plugin (default: from the installed wheel)")
     parser.add_argument("--samples", type=int, default=SAMPLES)
     args = parser.parse_args()
     library = args.library or (default_library() if args.client == "plugin" else "")

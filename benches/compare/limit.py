@@ -42,7 +42,7 @@ def products(client, size):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--client", choices=["numpy", "plugin", "jaxlib"], default="numpy")
-    parser.add_argument("--library", help="the plugin's shared library (default: that of the installed wheel)")
+    parser.add_argument("--library", help="path of the plugin (default: from the installed wheel)")
     args = parser.parse_args()
     if args.client != "numpy":
         start_client(args.client, args.library or (default_library() if args.client == "plugin" else ""))

@@ -43,7 +43,7 @@ def operations():
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--client", choices=["plugin", "jaxlib"], default="plugin")
-    parser.add_argument("--library", help="the plugin's shared library (default: that of the installed wheel)")
+    parser.add_argument("--library", help="path of the plugin (default: from the installed wheel)")
     parser.add_argument("--steps", type=int, default=CALLS)
     parser.add_argument("--samples", type=int, default=SAMPLES)
     parser.add_argument("--warmup", type=int, default=WARMUP)

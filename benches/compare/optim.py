@@ -76,8 +76,8 @@ def measure(name, client, steps, samples, warmup):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--client", choices=["plugin", "jaxlib"], default="plugin")
-    parser.add_argument("--library", help="the plugin's shared library (default: that of the installed wheel)")
-    parser.add_argument("--optimizers", default=",".join(OPTIMIZERS), help="names joined by commas")
+    parser.add_argument("--library", help="path of the plugin (default: from the installed wheel)")
+    parser.add_argument("--optimizers", default=",".join(OPTIMIZERS), help="comma-separated names")
     parser.add_argument("--steps", type=int, default=2)
     parser.add_argument("--samples", type=int, default=10)
     parser.add_argument("--warmup", type=int, default=3)

@@ -51,7 +51,7 @@ pub fn main(framework: &str, build: impl Fn(&str) -> Option<Workload>) {
     }
     let model = if inside { "digits" } else { &name };
     let Some(mut work) = build(model) else {
-        eprintln!("{framework}: no workload `{name}`");
+        eprintln!("{framework}: unknown workload `{name}`");
         exit(2);
     };
     if inside {

@@ -124,8 +124,8 @@ def measure_first_step(client, command, samples):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--client", choices=["plugin", "jaxlib"], default="plugin")
-    parser.add_argument("--library", help="the plugin's shared library (default: that of the installed wheel)")
-    parser.add_argument("--workloads", default=",".join(STEPS), help="names joined by commas")
+    parser.add_argument("--library", help="path of the plugin (default: from the installed wheel)")
+    parser.add_argument("--workloads", default=",".join(STEPS), help="comma-separated names")
     parser.add_argument("--steps", type=int, help="steps per sample (default: the workload's own)")
     parser.add_argument("--samples", type=int, default=SAMPLES)
     parser.add_argument("--warmup", type=int, default=WARMUP)

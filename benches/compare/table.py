@@ -92,7 +92,7 @@ def measure(args, record, programs):
                     record.add({"round": number, "side": side, "workload": workload} | line)
         spent = time.monotonic() - begin
         left = spent / number * (args.rounds - number)
-        print(f"round {number} of {args.rounds} is done after {spent:.0f} s; about {left:.0f} s are left", flush=True)
+        print(f"round {number} of {args.rounds} finished after {spent:.0f} s; about {left:.0f} s left", flush=True)
 
 
 def names(text):
@@ -102,18 +102,18 @@ def names(text):
 def arguments():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--samples", type=int, default=6, help="samples of a process (of trace and first_step: 3)")
-    parser.add_argument("--workloads", type=names, default=list(WORKLOADS), help="names joined by commas")
-    parser.add_argument("--without", type=names, default=[], help="sides to leave out, of: " + ", ".join(report.SIDES))
+    parser.add_argument("--samples", type=int, default=6, help="samples per process (3 for trace and first_step)")
+    parser.add_argument("--workloads", type=names, default=list(WORKLOADS), help="comma-separated names")
+    parser.add_argument("--without", type=names, default=[], help="frameworks to exclude, out of: " + ", ".join(report.SIDES))
     parser.add_argument("--program", action="append", default=[], metavar="SIDE=FILE",
-                        help="a program that is built already, of ramie, candle or burn")
-    parser.add_argument("--quick", action="store_true", help="one round, two samples, a fifth of the steps; writes nothing")
-    parser.add_argument("--lines", type=pathlib.Path, default=ROOT / "out/compare.jsonl", help="the file of lines")
-    parser.add_argument("--write", action="store_true", help="do not measure: write the tables of the file of lines")
-    parser.add_argument("--into", type=pathlib.Path, default=ROOT / "docs/performance.md", help="the document")
+                        help="existing binary of ramie, candle or burn")
+    parser.add_argument("--quick", action="store_true", help="quick check: one round, two samples, a fifth of the steps; writes nothing")
+    parser.add_argument("--lines", type=pathlib.Path, default=ROOT / "out/compare.jsonl", help="file of JSON lines")
+    parser.add_argument("--write", action="store_true", help="only rewrite the tables from the file of JSON lines")
+    parser.add_argument("--into", type=pathlib.Path, default=ROOT / "docs/performance.md", help="document to update")
     args = parser.parse_args()
     for wrong in [w for w in args.workloads if w not in WORKLOADS] + [s for s in args.without if s not in report.SIDES]:
-        parser.error(f"there is no {wrong}")
+        parser.error(f"unknown name: {wrong}")
     args.program = dict(pair.split("=", 1) for pair in args.program)
     args.sides = [side for side in report.SIDES if side not in args.without]
     if args.quick:
@@ -133,7 +133,7 @@ def measured(args):
     record = Record(args.lines)
     load = os.getloadavg()[0]
     if load > 0.5 * os.cpu_count():
-        print(f"the machine is busy: {load:.1f} processes want to run; times will be too long", flush=True)
+        print(f"warning: the load average is {load:.1f}; times will be too long", flush=True)
     record.add({"versions": versions(args.sides), "date": time.strftime("%Y-%m-%d"), "load": round(load, 2),
                 "rounds": args.rounds, "samples": args.samples})
     measure(args, record, programs)

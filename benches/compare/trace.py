@@ -86,7 +86,7 @@ def make_step(optimizer):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--client", choices=["plugin", "jaxlib"], default="plugin")
-    parser.add_argument("--library", help="the plugin's shared library (default: that of the installed wheel)")
+    parser.add_argument("--library", help="path of the plugin (default: from the installed wheel)")
     parser.add_argument("--samples", type=int, default=SAMPLES)
     args = parser.parse_args()
     start_client(args.client, args.library or (default_library() if args.client == "plugin" else ""))

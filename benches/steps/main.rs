@@ -74,7 +74,7 @@ fn run(name: &str, plan: &Plan) -> ramie::core::Result<()> {
         }
         other => {
             eprintln!(
-                "steps: no workload `{other}`; there are: {}",
+                "steps: unknown workload `{other}`; known are {}",
                 WORKLOADS.join(", ")
             );
             std::process::exit(2);
@@ -90,7 +90,7 @@ fn main() {
     while let Some(arg) = args.next() {
         let mut number = |what: &str| {
             args.next().and_then(|v| v.parse().ok()).unwrap_or_else(|| {
-                eprintln!("steps: {what} wants a number");
+                eprintln!("steps: {what} needs a number");
                 std::process::exit(2)
             })
         };

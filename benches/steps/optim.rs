@@ -25,7 +25,7 @@ fn optimizer(name: &str) -> GradientTransformation {
         "muon" => contrib::muon(1e-3).into(),
         other => {
             eprintln!(
-                "steps: no optimizer `{other}`; there are: {}",
+                "steps: unknown optimizer `{other}`; known are {}",
                 OPTIMIZERS.join(", ")
             );
             std::process::exit(2)

@@ -36,7 +36,7 @@ const COLLECTIVES: [&str; 5] = [
 pub fn traffic(text: &str, n: usize) -> Result<Vec<Traffic>, String> {
     let functions = functions(text);
     let main = functions.keys().find(|name| name.starts_with(MAIN));
-    let main = main.ok_or("there is no main computation")?;
+    let main = main.ok_or("the program has no entry computation")?;
     let mut out: Vec<Traffic> = Vec::new();
     for line in lines_run(&functions, main)? {
         let Some((result, collective)) = collective_of(line) else {
@@ -119,12 +119,14 @@ fn lines_run<'a>(
         for repeated in named(line, &often) {
             let inside = lines_run(functions, repeated)?;
             if let Some(found) = inside.iter().find(|l| collective_of(l).is_some()) {
-                return Err(format!("a collective in a loop or a branch: {found}"));
+                return Err(format!(
+                    "cannot count a collective in a loop or a branch: {found}"
+                ));
             }
         }
         let halves = |c: &&str| line.contains(&format!(" {c}-start("));
         if COLLECTIVES.iter().any(halves) {
-            return Err(format!("a collective in two halves: {line}"));
+            return Err(format!("cannot count an asynchronous collective: {line}"));
         }
     }
     Ok(out)

@@ -136,7 +136,8 @@ fn a_limit_that_is_no_number_is_an_error() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().to_str().expect("text");
     let (_, errors) = start(path, &[("RAMIE_COMPILATION_CACHE_MB", "4 GB")]);
-    let expected = "RAMIE_COMPILATION_CACHE_MB is \"4 GB\"; expected the size in megabytes";
+    let expected =
+        "RAMIE_COMPILATION_CACHE_MB is \"4 GB\"; expected the maximum size of the directory";
     assert!(errors.contains(expected), "{errors}");
 }
 

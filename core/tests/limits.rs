@@ -59,8 +59,8 @@ fn large() {
         for part in [
             what,
             "needs ",
-            " of host memory, and ",
-            " is available, by ",
+            " of host memory, but only ",
+            " is available, limited by ",
             "help: ",
         ] {
             assert!(text.contains(part), "{part:?} in {text}");

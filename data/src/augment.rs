@@ -165,8 +165,8 @@ impl Step {
             Step::Normalise(mean, deviation) => {
                 assert!(
                     channels == mean.len(),
-                    "Augment: the image has {channels} channels, but `normalise` has the means of {}\n \
-                      help: pass a mean and a deviation for each channel to `normalise`",
+                    "Augment: the image has {channels} channels, but `normalise` has the means of {}\n  help: \
+                     pass a mean and a deviation for each channel to `normalise`",
                     mean.len()
                 );
                 for c in 0..channels {

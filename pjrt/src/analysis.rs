@@ -166,7 +166,7 @@ fn unknown_form(format: &str, code: &[u8], context: &str) -> Error {
     Error::Plugin {
         code: ErrorCode::Unimplemented,
         message: format!(
-            "the plugin returns it in the form `{format}` ({} bytes)",
+            "the plugin returns it in the unknown format `{format}` ({} bytes)",
             code.len()
         ),
         context: context.into(),

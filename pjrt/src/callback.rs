@@ -315,12 +315,12 @@ unsafe fn answer_probe(frame: &CallFrame) -> bool {
 unsafe fn dispatch(frame: &CallFrame) -> std::result::Result<(), String> {
     // SAFETY: guaranteed by the caller.
     let id = unsafe { attribute(&frame.attributes, "id") }
-        .ok_or("a call of `ramie_callback` without the attribute `id`")?;
+        .ok_or("a call of `ramie_callback` lacks the attribute `id`")?;
     let function = lock(&CALLBACKS)
         .as_ref()
         .and_then(|callbacks| callbacks.get(&id))
         .map(|callback| callback.function.clone())
-        .ok_or_else(|| format!("callback {id} is not one of this process, or is gone"))?;
+        .ok_or_else(|| format!("callback {id} does not exist in this process, or was dropped"))?;
     // SAFETY: until we return, operands are readable, and results are writable by us alone.
     let (args, mut results) = unsafe {
         let args: Vec<BufferView<'_>> = buffers(&frame.args)?
@@ -388,7 +388,7 @@ unsafe fn buffers(
     // SAFETY: there are two lists of `size` entries.
     let (types, list) = unsafe { (borrowed(values.types, size), borrowed(values.values, size)) };
     if types.iter().any(|&t| t != kind::BUFFER) {
-        return Err("a callback takes and gives arrays only".into());
+        return Err("operands and results of a callback must be arrays".into());
     }
     // SAFETY: a value of the kind `BUFFER` is a live `FfiBuffer`.
     Ok(list.iter().map(|&buffer| unsafe { &*buffer }))
@@ -401,7 +401,7 @@ impl FfiBuffer {
             .filter(|ty| ty.is_whole_bytes())
             .ok_or_else(|| {
                 format!(
-                    "callbacks do not take elements of type number {}",
+                    "callbacks do not support the element type with the number {}",
                     self.dtype
                 )
             })?;

@@ -92,7 +92,7 @@ impl ClientOptions {
             let Some((_, ty)) = KNOWN.iter().find(|(known, _)| known == name) else {
                 let names: Vec<&str> = KNOWN.iter().map(|(name, _)| *name).collect();
                 return refuse(format!(
-                    "no plugin has this option; known are {}",
+                    "no plugin has this option; the known options are {}",
                     names.join(", ")
                 ));
             };

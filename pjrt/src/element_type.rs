@@ -43,34 +43,36 @@ macro_rules! element_types {
 
 element_types! {
     Pred = 1, "i1", 1, "A boolean, one byte of 0 or 1.";
-    S8 = 2, "i8", 1, "Signed, 8 bits.";
-    S16 = 3, "i16", 2, "Signed, 16 bits.";
-    S32 = 4, "i32", 4, "Signed, 32 bits.";
-    S64 = 5, "i64", 8, "Signed, 64 bits.";
-    U8 = 6, "ui8", 1, "Unsigned, 8 bits.";
-    U16 = 7, "ui16", 2, "Unsigned, 16 bits.";
-    U32 = 8, "ui32", 4, "Unsigned, 32 bits.";
-    U64 = 9, "ui64", 8, "Unsigned, 64 bits.";
-    F16 = 10, "f16", 2, "IEEE half precision.";
-    F32 = 11, "f32", 4, "IEEE single precision.";
-    F64 = 12, "f64", 8, "IEEE double precision.";
-    Bf16 = 13, "bf16", 2, "The upper half of an `f32`.";
-    C64 = 14, "complex<f32>", 8, "Two `f32`: real, imaginary.";
-    C128 = 15, "complex<f64>", 16, "Two `f64`: real, imaginary.";
+    S8 = 2, "i8", 1, "Signed 8-bit integer.";
+    S16 = 3, "i16", 2, "Signed 16-bit integer.";
+    S32 = 4, "i32", 4, "Signed 32-bit integer.";
+    S64 = 5, "i64", 8, "Signed 64-bit integer.";
+    U8 = 6, "ui8", 1, "Unsigned 8-bit integer.";
+    U16 = 7, "ui16", 2, "Unsigned 16-bit integer.";
+    U32 = 8, "ui32", 4, "Unsigned 32-bit integer.";
+    U64 = 9, "ui64", 8, "Unsigned 64-bit integer.";
+    F16 = 10, "f16", 2, "IEEE half-precision float.";
+    F32 = 11, "f32", 4, "IEEE single-precision float.";
+    F64 = 12, "f64", 8, "IEEE double-precision float.";
+    Bf16 = 13, "bf16", 2, "16-bit float, the upper half of an `f32`.";
+    C64 = 14, "complex<f32>", 8, "Complex number of two `f32`: real and imaginary part.";
+    C128 = 15, "complex<f64>", 16, "Complex number of two `f64`: real and imaginary part.";
     F8E5M2 = 16, "f8E5M2", 1, "8-bit float, 5 exponent and 2 mantissa bits, with infinities.";
     F8E4M3Fn = 17, "f8E4M3FN", 1, "8-bit float, 4 exponent and 3 mantissa bits, finite.";
-    F8E4M3B11Fnuz = 18, "f8E4M3B11FNUZ", 1, "As `F8E4M3Fnuz` with exponent bias 11.";
-    F8E5M2Fnuz = 19, "f8E5M2FNUZ", 1, "8-bit float, 5 and 2 bits, finite, no negative zero.";
-    F8E4M3Fnuz = 20, "f8E4M3FNUZ", 1, "8-bit float, 4 and 3 bits, finite, no negative zero.";
-    S4 = 21, "i4", 1, "Signed, 4 bits.";
-    U4 = 22, "ui4", 1, "Unsigned, 4 bits.";
+    F8E4M3B11Fnuz = 18, "f8E4M3B11FNUZ", 1, "Like `F8E4M3Fnuz`, with exponent bias 11.";
+    F8E5M2Fnuz = 19, "f8E5M2FNUZ", 1, "8-bit float, 5 exponent and 2 mantissa bits, finite, no \
+                                       negative zero.";
+    F8E4M3Fnuz = 20, "f8E4M3FNUZ", 1, "8-bit float, 4 exponent and 3 mantissa bits, finite, no \
+                                       negative zero.";
+    S4 = 21, "i4", 1, "Signed 4-bit integer.";
+    U4 = 22, "ui4", 1, "Unsigned 4-bit integer.";
     Token = 23, "!stablehlo.token", 0, "An ordering token without data.";
-    S2 = 24, "i2", 1, "Signed, 2 bits.";
-    U2 = 25, "ui2", 1, "Unsigned, 2 bits.";
-    F8E4M3 = 26, "f8E4M3", 1, "8-bit float, 4 and 3 bits, with infinities.";
-    F8E3M4 = 27, "f8E3M4", 1, "8-bit float, 3 and 4 bits, with infinities.";
+    S2 = 24, "i2", 1, "Signed 2-bit integer.";
+    U2 = 25, "ui2", 1, "Unsigned 2-bit integer.";
+    F8E4M3 = 26, "f8E4M3", 1, "8-bit float, 4 exponent and 3 mantissa bits, with infinities.";
+    F8E3M4 = 27, "f8E3M4", 1, "8-bit float, 3 exponent and 4 mantissa bits, with infinities.";
     F8E8M0Fnu = 28, "f8E8M0FNU", 1, "8-bit exponent without mantissa or sign.";
-    F4E2M1Fn = 29, "f4E2M1FN", 1, "4-bit float, 2 and 1 bits, finite.";
+    F4E2M1Fn = 29, "f4E2M1FN", 1, "4-bit float, 2 exponent bits and 1 mantissa bit, finite.";
 }
 
 impl fmt::Display for ElementType {

@@ -25,7 +25,7 @@ pub(crate) fn check_whole(path: &Path) -> Result<(), String> {
         Ok(Some(needed)) if length >= needed => Ok(()),
         Ok(Some(needed)) => Err(incomplete(length, &format!("{needed} bytes"))),
         Err(e) if e.kind() == io::ErrorKind::UnexpectedEof => {
-            Err(incomplete(length, "headers that are not all there"))
+            Err(incomplete(length, "longer headers"))
         }
         Err(e) => Err(e.to_string()),
     }
@@ -33,8 +33,8 @@ pub(crate) fn check_whole(path: &Path) -> Result<(), String> {
 
 fn incomplete(length: u64, headers: &str) -> String {
     format!(
-        "the file is incomplete: it has {length} bytes, and its first bytes describe {headers}, as \
-         after an interrupted copy or download"
+        "the file is incomplete: it has {length} bytes, but its first bytes describe {headers}; \
+         perhaps a copy or download was interrupted"
     )
 }
 

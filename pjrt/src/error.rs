@@ -25,7 +25,8 @@ pub enum Error {
     },
     /// There is no file at the plugin's path.
     #[error(
-        "no plugin at {path:?}; help: give the path of a PJRT plugin, a shared library such as `xla_cpu_pjrt.so`"
+        "no plugin at {path:?}; help: pass the path of a PJRT plugin, a shared library such as \
+         `xla_cpu_pjrt.so`"
     )]
     PluginNotFound {
         /// The path that was tried.
@@ -33,7 +34,8 @@ pub enum Error {
     },
     /// The dynamic loader rejects the file.
     #[error(
-        "cannot load {path:?} as a PJRT plugin: {reason}; help: the file must be a shared library for this machine, and the libraries it needs must be found"
+        "cannot load {path:?} as a PJRT plugin: {reason}; help: use a shared library for this machine, \
+         and install the libraries that it needs"
     )]
     PluginUnloadable {
         /// The path that was tried.
@@ -51,7 +53,7 @@ pub enum Error {
     },
     /// The plugin's API version is not supported.
     #[error(
-        "{path:?} implements PJRT API {major}.{minor}, and this program needs 0.{min} or a later 0.x; \
+        "{path:?} implements PJRT API {major}.{minor}, but this program needs 0.{min} or a later 0.x; \
          help: install a {age} plugin", min = crate::plugin::OLDEST_MINOR, age = if *.major > 0 { "matching" } else { "newer" }
     )]
     UnsupportedVersion {
@@ -146,8 +148,8 @@ pub enum Error {
     },
     /// The host has less memory than an operation needs.
     #[error(
-        "{operation} needs {} of host memory, and {} is available, by {limit}; help: use smaller arrays \
-         or batches, or end other programs; RAMIE_CHECK_MEMORY=0 turns this check off",
+        "{operation} needs {} of host memory, but only {} is available, limited by {limit}; help: use \
+         smaller arrays or batches, or end other programs; RAMIE_CHECK_MEMORY=0 turns this check off",
         Bytes(*bytes), Bytes(*available)
     )]
     HostMemory {
@@ -162,7 +164,8 @@ pub enum Error {
     },
     /// A buffer that was donated to an execution is used again.
     #[error(
-        "{operation}: the buffer {ty} was donated to an execution and no longer holds data; help: use the execution's result, or list the input as non-donatable"
+        "{operation}: the buffer {ty} was donated to an execution and no longer contains data; help: \
+         use the execution's result, or list the input as non-donatable"
     )]
     Donated {
         /// The operation that was attempted.
@@ -384,7 +387,7 @@ fn missing(api: Api, name: &str) -> Error {
     let (major, minor) = api.version();
     Error::Plugin {
         code: ErrorCode::Unimplemented,
-        message: format!("this plugin (PJRT API {major}.{minor}) does not provide it"),
+        message: format!("this plugin (PJRT API {major}.{minor}) does not provide this function"),
         context: name.to_string(),
     }
 }

@@ -168,13 +168,13 @@ impl Client {
             if self.device(id).is_none() {
                 let ids: Vec<i32> = self.devices().iter().map(|d| d.id()).collect();
                 return Err(Error::CompileOptions(format!(
-                    "device_assignment lists device {id}, and this client has {ids:?}"
+                    "device_assignment lists device {id}, but this client has {ids:?}"
                 )));
             }
         }
         if options.num_devices() > self.devices().len() {
             return Err(Error::CompileOptions(format!(
-                "{} replicas × {} partitions need {} devices, and this client has {}",
+                "{} replicas × {} partitions need {} devices, but this client has {}",
                 options.num_replicas,
                 options.num_partitions,
                 options.num_devices(),
@@ -246,7 +246,7 @@ impl Executable {
         let mut executable = Executable(Arc::new(inner));
         if options.propagate_to_inputs.contains(&true) {
             let inputs = executable.inputs_settled_on(&options.propagate_to_inputs)?;
-            let inner = Arc::get_mut(&mut executable.0).expect("nobody else has it yet");
+            let inner = Arc::get_mut(&mut executable.0).expect("this is the only reference");
             inner.signature.inputs = inputs;
         }
         Ok(executable)
@@ -259,7 +259,7 @@ impl Executable {
         let dims = self.layouts()?.input_dims;
         if dims.len() != given.len() {
             return Err(Error::CompileOptions(format!(
-                "{} takes {} inputs, and the types of {} were given",
+                "{} takes {} inputs, but the types of {} were passed",
                 self.name(),
                 dims.len(),
                 given.len()

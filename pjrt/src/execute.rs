@@ -380,7 +380,7 @@ impl Inner {
                 ),
                 None => error(
                     format!("a deleted buffer {ty}, donated to an earlier execution"),
-                    "a buffer that still holds data".into(),
+                    "a buffer that still contains data".into(),
                 ),
             }
         }
@@ -396,7 +396,7 @@ impl Inner {
             .position(|other| std::ptr::eq(*other, arg))
         {
             Some(other) => format!(
-                "the buffer that is donated as argument {} too",
+                "the buffer that is also donated as argument {}",
                 other % inputs
             ),
             None if arg.is_deleted() => format!(
@@ -404,7 +404,7 @@ impl Inner {
                 arg.buffer_type()
             ),
             None => format!(
-                "a buffer {} that another thread is launching with",
+                "a buffer {} that another thread is using in a launch",
                 arg.buffer_type()
             ),
         };

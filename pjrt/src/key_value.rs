@@ -160,7 +160,7 @@ unsafe fn with_key<R>(
     let (store, key) = unsafe { (&*user.cast::<Shared>(), borrowed(key.cast::<u8>(), size)) };
     let key = std::str::from_utf8(key).map_err(|_| KeyValueError {
         code: ErrorCode::InvalidArgument,
-        message: format!("the key {key:?} is not text"),
+        message: format!("the key {key:?} is not UTF-8"),
     })?;
     catch_unwind(AssertUnwindSafe(|| f(&*store.0, key))).unwrap_or_else(|_| {
         Err(KeyValueError {
@@ -364,7 +364,7 @@ mod tests {
         let absent = plugin.try_get("x").unwrap_err();
         assert!(absent.0 == 5 && absent.1.contains("`x`"), "{absent:?}");
         let (code, text) = plugin.put(&[0xff], b"").unwrap_err();
-        assert!(code == 3 && text.contains("not text"), "{text}");
+        assert!(code == 3 && text.contains("not UTF-8"), "{text}");
     }
 
     #[test]

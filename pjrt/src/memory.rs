@@ -78,7 +78,7 @@ fn available(root: &Path) -> Option<Available> {
     let swap = meminfo(root, "SwapFree:").unwrap_or(0);
     let system = meminfo(root, "MemAvailable:").map(|memory| Available {
         bytes: memory + swap,
-        limit: "the memory and swap that the system has available".to_owned(),
+        limit: "the system's available memory and swap".to_owned(),
     });
     let limits = [system, control_group(root, swap), address_space(root)];
     limits.into_iter().flatten().min_by_key(|limit| limit.bytes)

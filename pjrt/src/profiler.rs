@@ -62,7 +62,7 @@ impl Profiler {
         unsafe { api.call(api.0.create, &mut args, "creating a profiler") }?;
         let raw = NonNull::new(args.profiler).ok_or_else(|| Error::Plugin {
             code: ErrorCode::Internal,
-            message: "the plugin made no profiler".into(),
+            message: "the plugin created no profiler".into(),
             context: "creating a profiler".into(),
         })?;
         let mut profiler = Profiler {

@@ -17,7 +17,7 @@ use std::path::PathBuf;
 /// let error = settings::NUM_CPU_DEVICES.parse("many".as_ref()).unwrap_err();
 /// assert_eq!(
 ///     error.to_string(),
-///     "RAMIE_NUM_CPU_DEVICES is \"many\"; expected a whole number from 1 to 1024"
+///     "RAMIE_NUM_CPU_DEVICES is \"many\"; expected an integer from 1 to 1024"
 /// );
 /// ```
 pub struct Setting<T> {
@@ -141,19 +141,19 @@ pub static PJRT_PLUGIN: Setting<PathBuf> = Setting {
 /// Number of virtual CPU devices.
 pub static NUM_CPU_DEVICES: Setting<usize> = Setting {
     name: "RAMIE_NUM_CPU_DEVICES",
-    expected: "a whole number from 1 to 1024",
+    expected: "an integer from 1 to 1024",
     read: |value| number(value).filter(|n| (1..=1024).contains(n)),
 };
 /// The directory of plugins and compiled programs.
 pub static CACHE_DIR: Setting<PathBuf> = Setting {
     name: "RAMIE_CACHE_DIR",
-    expected: "the path of a folder",
+    expected: "the path of a directory",
     read: path,
 };
 /// The location of compiled programs that later processes can use.
 pub static COMPILATION_CACHE: Setting<CompilationCache> = Setting {
     name: "RAMIE_COMPILATION_CACHE",
-    expected: "`on`, `off` or the path of a folder",
+    expected: "`on`, `off` or the path of a directory",
     read: |value| {
         Some(match switch(value) {
             Some(true) => CompilationCache::On,
@@ -165,8 +165,7 @@ pub static COMPILATION_CACHE: Setting<CompilationCache> = Setting {
 /// The maximum size of the directory of compiled programs, in MiB.
 pub static COMPILATION_CACHE_MB: Setting<u64> = Setting {
     name: "RAMIE_COMPILATION_CACHE_MB",
-    expected: "the size in megabytes that the folder of compiled programs may reach, a whole \
-               number such as 4096",
+    expected: "the maximum size of the directory of compiled programs in MiB, an integer such as 4096",
     read: |value| number::<u64>(value).filter(|mb| mb.checked_mul(1 << 20).is_some()),
 };
 /// Whether large requests for host memory are compared with the available memory.
@@ -174,7 +173,7 @@ pub static CHECK_MEMORY: Setting<bool> = switched("RAMIE_CHECK_MEMORY");
 /// The maximum number of compiled programs kept for operations outside of `jit`.
 pub static EAGER_PROGRAMS: Setting<usize> = Setting {
     name: "RAMIE_EAGER_PROGRAMS",
-    expected: "the number of compiled operations to keep, a whole number from 1",
+    expected: "the number of compiled operations to keep, an integer from 1",
     read: |value| number(value).filter(|n| *n > 0),
 };
 /// Whether Ramie's allocator serves the CPU plugin.
@@ -188,7 +187,7 @@ pub static DEBUG_INFS: Setting<bool> = switched("RAMIE_DEBUG_INFS");
 /// The directory to which the StableHLO of each compiled program is written.
 pub static DUMP_IR_TO: Setting<PathBuf> = Setting {
     name: "RAMIE_DUMP_IR_TO",
-    expected: "the path of a folder",
+    expected: "the path of a directory",
     read: path,
 };
 /// The log levels.
@@ -206,19 +205,19 @@ pub static COORDINATOR_ADDRESS: Setting<String> = Setting {
 /// The port of the coordinator.
 pub static COORDINATOR_PORT: Setting<u16> = Setting {
     name: "RAMIE_COORDINATOR_PORT",
-    expected: "a port, a whole number from 1 to 65535",
+    expected: "a port, an integer from 1 to 65535",
     read: |value| number(value).filter(|port| *port > 0),
 };
 /// The number of processes.
 pub static NUM_PROCESSES: Setting<usize> = Setting {
     name: "RAMIE_NUM_PROCESSES",
-    expected: "the number of processes, a whole number from 1",
+    expected: "the number of processes, an integer from 1",
     read: |value| number(value).filter(|n| *n > 0),
 };
 /// The index of this process.
 pub static PROCESS_ID: Setting<usize> = Setting {
     name: "RAMIE_PROCESS_ID",
-    expected: "this process's number, a whole number from 0",
+    expected: "this process's number, an integer from 0",
     read: number,
 };
 

@@ -167,14 +167,14 @@ device_description_str: \"{}\"
 
 /// A string that does not name a [`Target`].
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("`{given}` is no target: {problem}; help: {HELP}")]
+#[error("`{given}` is not a target: {problem}; help: {HELP}")]
 pub struct InvalidTarget {
     given: String,
     problem: String,
 }
 
-const HELP: &str = "a target is a TPU topology such as `tpu:v5e:2x4`, or a GPU such as `cuda:h200`, \
-                    or `cuda:h200:4` for four of them";
+const HELP: &str = "use a TPU topology such as `tpu:v5e:2x4`, or a GPU such as `cuda:h200`, or \
+                    `cuda:h200:4` for four of them";
 
 impl FromStr for Target {
     type Err = InvalidTarget;
@@ -197,7 +197,7 @@ impl FromStr for Target {
                     )));
                 }
                 if let Some(size) = sizes.clone().find(|size| !positive(size)) {
-                    return Err(invalid(format!("`{size}` is no size")));
+                    return Err(invalid(format!("`{size}` is not a positive integer")));
                 }
                 Hardware::Tpu {
                     generation: generation.into(),
@@ -205,7 +205,9 @@ impl FromStr for Target {
                 }
             }
             ["tpu", ..] => {
-                return Err(invalid("a TPU is named by generation and topology".into()));
+                return Err(invalid(
+                    "a TPU target consists of a generation and a topology".into(),
+                ));
             }
             ["cuda", name] => Hardware::Cuda {
                 gpu: gpu(name).map_err(invalid)?,
@@ -215,10 +217,18 @@ impl FromStr for Target {
                 gpu: gpu(name).map_err(invalid)?,
                 count: match count.parse() {
                     Ok(n) if hosts(n).is_some() => Some(n),
-                    _ => return Err(invalid(format!("`{count}` is no number of GPUs: {COUNTS}"))),
+                    _ => {
+                        return Err(invalid(format!(
+                            "`{count}` is not a valid number of GPUs: {COUNTS}"
+                        )));
+                    }
                 },
             },
-            ["cuda", ..] => return Err(invalid("a GPU is named by one word and a number".into())),
+            ["cuda", ..] => {
+                return Err(invalid(
+                    "a GPU target consists of a name and a number".into(),
+                ));
+            }
             _ => {
                 return Err(invalid(format!(
                     "`{}` is neither `tpu` nor `cuda`",
@@ -230,12 +240,15 @@ impl FromStr for Target {
     }
 }
 
-const COUNTS: &str = "there are 1 to 8, or a multiple of 8";
+const COUNTS: &str = "it must be 1 to 8, or a multiple of 8";
 
 fn gpu(name: &str) -> Result<&'static Gpu, String> {
     GPUS.iter().find(|gpu| gpu.name == name).ok_or_else(|| {
         let names: Vec<&str> = GPUS.iter().map(|gpu| gpu.name).collect();
-        format!("the GPU `{name}` is not known, {} are", names.join(", "))
+        format!(
+            "the GPU `{name}` is unknown; known are {}",
+            names.join(", ")
+        )
     })
 }
 
@@ -258,7 +271,7 @@ pub enum TargetError {
     #[error(transparent)]
     Topology(#[from] Error),
     /// No number of hosts has this number of GPUs.
-    #[error("{0} GPUs are not to be had: {COUNTS}")]
+    #[error("{0} is not a valid number of GPUs: {COUNTS}")]
     Count(usize),
 }
 
@@ -351,20 +364,20 @@ mod tests {
         for (text, problem) in [
             ("", "`` is neither"),
             ("gpu:h200", "`gpu` is neither `tpu` nor `cuda`"),
-            ("tpu", "a TPU is named by"),
-            ("tpu:v5e", "a TPU is named by"),
+            ("tpu", "a TPU target consists of"),
+            ("tpu:v5e", "a TPU target consists of"),
             ("tpu:v5e:2", "two or three sizes"),
-            ("tpu:v5e:2x0", "`0` is no size"),
+            ("tpu:v5e:2x0", "`0` is not a positive integer"),
             (
                 "cuda:h2000",
-                "`h2000` is not known, a100, h100, h200, b200 are",
+                "`h2000` is unknown; known are a100, h100, h200, b200",
             ),
-            ("cuda:h200:12", "`12` is no number of GPUs"),
-            ("cuda:h200:1:1", "one word and a number"),
+            ("cuda:h200:12", "`12` is not a valid number of GPUs"),
+            ("cuda:h200:1:1", "a name and a number"),
         ] {
             let refusal = refusal(text);
             assert!(refusal.contains(problem), "{refusal}");
-            assert!(refusal.contains("help: a target is"), "{refusal}");
+            assert!(refusal.contains("help: use a TPU topology"), "{refusal}");
         }
     }
 }

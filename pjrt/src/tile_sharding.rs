@@ -82,7 +82,7 @@ impl Executable {
             return Ok(found);
         }
         Err(malformed(format!(
-            "{} has {} {of} of ranks {ranks:?}, and the compiled module says {found:?}",
+            "{} has {} {of} of ranks {ranks:?}, but the compiled module contains {found:?}",
             self.name(),
             ranks.len()
         )))
@@ -115,7 +115,7 @@ pub(crate) fn from_program(format: &str, code: &[u8]) -> Result<Layouts> {
         _ => {
             return Err(Error::Plugin {
                 code: ErrorCode::Unimplemented,
-                message: format!("the plugin returns it in the form `{format}`"),
+                message: format!("the plugin returns it in the unknown format `{format}`"),
                 context: "reading the layouts of a compiled program".into(),
             });
         }
@@ -207,7 +207,7 @@ impl OpSharding<'_> {
     }
 
     fn tiled(&self) -> std::result::Result<TileSharding, String> {
-        let all = sizes(&self.tile_dims).ok_or("its tile dimensions are impossible")?;
+        let all = sizes(&self.tile_dims).ok_or("its tile dimensions are invalid")?;
         let count: usize = all.iter().product();
         let devices = self.assignment(count)?;
         // The array's dimensions are followed by groups of devices with the same tile.
@@ -220,7 +220,7 @@ impl OpSharding<'_> {
                 }
                 kinds.len()
             }
-            _ => return Err("it says twice what its last tile dimensions are".into()),
+            _ => return Err("it specifies its last tile dimensions twice".into()),
         };
         let rank = all
             .len()
@@ -253,7 +253,7 @@ impl OpSharding<'_> {
         } else {
             self.iota()
         }
-        .ok_or("its devices are impossible")?;
+        .ok_or("its devices are invalid")?;
         let mut seen = vec![false; count];
         for &device in &devices {
             let first = seen
@@ -423,11 +423,11 @@ mod tests {
             (tiled([&[2], &[0], &[], &[], &[]], false), "2 tiles have 1"),
             (
                 tiled([&[2], &[0, 9], &[], &[], &[]], false),
-                "devices are impossible",
+                "devices are invalid",
             ),
             (
                 tiled([&[0], &[], &[], &[], &[]], false),
-                "dimensions are impossible",
+                "dimensions are invalid",
             ),
             (
                 tiled([&[1 << 40, 1 << 40], &[], &[], &[], &[]], false),
@@ -435,14 +435,17 @@ mod tests {
             ),
             (
                 tiled([&[4], &[], &[], &[2, 2], &[0, 0]], false),
-                "devices are impossible",
+                "devices are invalid",
             ),
             (tiled([&[4], &[], &[], &[2], &[]], false), "4 tiles have 2"),
             (
                 tiled([&[], &[0], &[0, 0], &[], &[]], false),
                 "fewer tile dimensions",
             ),
-            (tiled([&[2], &[0, 1], &[0], &[], &[]], true), "says twice"),
+            (
+                tiled([&[2], &[0, 1], &[0], &[], &[]], true),
+                "its last tile dimensions twice",
+            ),
         ] {
             let error = parse(&bad).unwrap_err().to_string();
             assert!(error.contains(reason), "{error}");

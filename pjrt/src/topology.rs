@@ -96,7 +96,7 @@ impl Topology {
         let (needed, there) = (options.num_devices(), self.devices().len());
         if needed > there {
             return Err(Error::CompileOptions(format!(
-                "{} replicas × {} partitions need {needed} devices, and the topology has {there}",
+                "{} replicas × {} partitions need {needed} devices, but the topology has {there}",
                 options.num_replicas, options.num_partitions,
             )));
         }

@@ -63,7 +63,7 @@ pub fn check(path: &Path, meta: &Metadata) -> Result<(), Untrusted> {
                 "belongs to the user with id {}, and this process runs as the user with id {user}",
                 meta.uid()
             ),
-            "use a folder of your own".to_owned(),
+            "use a directory of your own".to_owned(),
         ));
     }
     let mode = meta.mode() & 0o7777;
@@ -76,7 +76,7 @@ pub fn check(path: &Path, meta: &Metadata) -> Result<(), Untrusted> {
         return Err(untrusted(
             format!("is writable by {writers} (mode {mode:04o})"),
             format!(
-                "run `chmod go-w {}`, or use a folder of your own",
+                "run `chmod go-w {}`, or use a directory of your own",
                 path.display()
             ),
         ));

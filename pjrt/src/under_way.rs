@@ -214,7 +214,7 @@ impl List {
             });
         }
         while self.works.front().is_some_and(Work::is_over) {
-            let mut work = self.works.pop_front().expect("the front is there");
+            let mut work = self.works.pop_front().expect("the list has a front");
             handles.append(&mut work.handles);
         }
         handles

@@ -119,7 +119,7 @@ impl UnloadedExecutable {
             let element_type = ElementType::from_raw(code).ok_or_else(|| Error::Plugin {
                 code: ErrorCode::Unimplemented,
                 message: format!(
-                    "output {} has element type {code}, unknown here",
+                    "output {} has the unknown element type {code}",
                     outputs.len()
                 ),
                 context: "reading the outputs of an executable".into(),

@@ -69,7 +69,7 @@ fn errors_and_panics_fail_the_execution() {
         Ok(outs) => outs[0].wait().unwrap_err().to_string(),
         Err(e) => e.to_string(),
     };
-    assert!(error.contains("is gone"), "{error}");
+    assert!(error.contains("was dropped"), "{error}");
     // What an error has reported is not reported again.
     let disk = |failures: &[String]| failures.iter().any(|m| m.contains("the disk is full"));
     let kept = Callback::take_failures();

@@ -183,7 +183,7 @@ fn one_buffer_cannot_be_donated_twice_or_used_beside_its_donation() {
     let x = put(&[1., 2., 3.], &[3], device(0));
     let twice = run(&both, &[&x, &x]).unwrap_err().to_string();
     assert!(
-        twice.contains("argument 1") && twice.contains("donated as argument 0 too"),
+        twice.contains("argument 1") && twice.contains("is also donated as argument 0"),
         "{twice}"
     );
     assert!(!x.is_deleted(), "a refused call donates nothing");

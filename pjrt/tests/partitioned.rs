@@ -206,7 +206,7 @@ fn impossible_assignments_are_refused() {
         ..CompileOptions::default()
     });
     assert!(
-        many.contains("need 9 devices, and this client has 8"),
+        many.contains("need 9 devices, but this client has 8"),
         "{many}"
     );
 }

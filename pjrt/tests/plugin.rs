@@ -106,7 +106,7 @@ fn libraries_that_are_no_usable_plugins_are_told_apart() {
 
     let hollow = load("hollow", &empty_plugin(0, 81)).to_string();
     assert!(
-        hollow.contains("PJRT API 0.81") && hollow.contains("does not provide it"),
+        hollow.contains("PJRT API 0.81") && hollow.contains("does not provide this function"),
         "{hollow}"
     );
 }

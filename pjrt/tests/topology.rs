@@ -57,7 +57,7 @@ fn mistakes_are_told() {
         let refused = topology.compile(SUMS.as_bytes(), &CompileOptions::partitioned(&nine));
         let message = refused.unwrap_err().to_string();
         assert!(
-            message.contains("need 9 devices, and the topology has 8"),
+            message.contains("need 9 devices, but the topology has 8"),
             "{target}: {message}"
         );
         let refused = topology.compile(b"module {", &CompileOptions::default());

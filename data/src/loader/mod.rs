@@ -475,8 +475,7 @@ impl<B: Send + 'static> DataLoader<B> {
         match tasks.next() {
             Some(task) => iter::run(&*self.fetch, &task),
             None => Err(Error::other(
-                "the loader has no batches; use a source with more elements, or a \
-                                      smaller batch size",
+                "the loader has no batches; use a source with more elements, or a smaller batch size",
             )),
         }
     }

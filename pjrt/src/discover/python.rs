@@ -98,8 +98,12 @@ fn among(
         .map(|(layout, _)| *layout)
         .collect();
     let outcome = match dirs {
-        [] => "it has no site-packages folder".to_owned(),
-        dirs => format!("no {} in its {} folders", names.join(" or "), dirs.len()),
+        [] => "it has no site-packages directory".to_owned(),
+        dirs => format!(
+            "no {} in its {} directories",
+            names.join(" or "),
+            dirs.len()
+        ),
     };
     tried.push(Attempt::new(place, outcome));
     None

@@ -39,7 +39,7 @@ pub(super) fn unpack(
             .map_err(|error| bad(error.to_string()))?
             .into_owned();
         if !stays_inside(&name) {
-            return Err(bad(format!("`{name}` leads out of its folder")));
+            return Err(bad(format!("`{name}` is outside of its directory")));
         }
         if entry.is_symlink() {
             return Err(bad(format!("`{name}` is a link")));
@@ -52,7 +52,7 @@ pub(super) fn unpack(
     // If no file matches an entry of `keep`, the wheel is not what the release expects.
     for prefix in wheel.keep {
         if !files.iter().any(|file| file.path.starts_with(prefix)) {
-            return Err(bad(format!("it holds no `{prefix}`")));
+            return Err(bad(format!("it does not contain `{prefix}`")));
         }
     }
     Ok(files)
@@ -97,7 +97,7 @@ fn write_entry<R: Read>(
         Err(error) => return Err(bad(format!("`{name}`: {error}"))),
         Ok(count) if count != bytes => {
             return Err(bad(format!(
-                "`{name}` does not have the {bytes} bytes that it declares"
+                "`{name}` does not have the declared size of {bytes} bytes"
             )));
         }
         Ok(_) => {}

@@ -77,7 +77,7 @@ fn a_wheel_without_the_plugin_is_refused() {
     sandbox.pin_again();
     let text = refused(&sandbox).to_string();
     assert!(
-        text.contains("it holds no `xla_plugins/xla_cpu_pjrt/xla_cpu_pjrt.so`"),
+        text.contains("it does not contain `xla_plugins/xla_cpu_pjrt/xla_cpu_pjrt.so`"),
         "{text}"
     );
 }
@@ -97,7 +97,10 @@ fn a_wheel_that_leads_out_of_its_folder_is_refused() {
         write_wheel(&sandbox.wheel_file("xla-cpu-pjrt"), files);
         sandbox.pin_again();
         let text = refused(&sandbox).to_string();
-        assert!(text.contains("leads out of its folder"), "{path}: {text}");
+        assert!(
+            text.contains("is outside of its directory"),
+            "{path}: {text}"
+        );
         assert!(!sandbox.plugins().join("evil.so").exists());
     }
 }
@@ -198,7 +201,10 @@ fn a_changed_installation_is_refused() {
             text.contains(&format!("`{}` {problem}", path.display())),
             "{text}"
         );
-        assert!(text.contains("help: `ramie plugin install cpu`"), "{text}");
+        assert!(
+            text.contains("help: run `ramie plugin install cpu`"),
+            "{text}"
+        );
         assert!(sandbox.env().verify(Platform::Cpu).is_err(), "{index}");
         assert!(sandbox.env().installed(Platform::Cpu).is_none());
         let installed = sandbox.env().install(Platform::Cpu).unwrap();
@@ -293,7 +299,7 @@ fn a_cache_that_cannot_be_written_is_reported() {
         .to_string();
     assert!(text.contains("cannot create the folder `"), "{text}");
     assert!(
-        text.contains("help: RAMIE_CACHE_DIR chooses another folder"),
+        text.contains("help: set RAMIE_CACHE_DIR to use another directory"),
         "{text}"
     );
     let text = sandbox.env().find(None).unwrap_err().to_string();
