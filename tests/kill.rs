@@ -76,7 +76,7 @@ fn a_run_that_is_asked_to_end_saves_and_goes_on() {
     let folder = tempfile::tempdir().unwrap();
     let train = |resume: bool| {
         let mut command = Command::new(example("xor"));
-        command.args(["--epochs", "100000", "--no-plots", "--out", "run"]);
+        command.args(["--epochs", "100000000", "--no-plots", "--out", "run"]);
         if resume {
             command.arg("--resume");
         }

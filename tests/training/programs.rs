@@ -40,14 +40,20 @@ fn dispatch_is_asynchronous() {
     let x = Array::full(&[700, 700], 0.001, DType::F32);
     let work = jit(|x: Array| (0..20).fold(x.clone(), |y, _| y.matmul(&x)));
     work(x.clone()).block_until_ready();
-    let start = Instant::now();
-    let y = work(x);
-    let dispatched = start.elapsed();
-    y.block_until_ready();
-    let done = start.elapsed();
+    let timed = |_| {
+        let start = Instant::now();
+        let y = work(x.clone());
+        let dispatched = start.elapsed();
+        y.block_until_ready();
+        (dispatched, start.elapsed())
+    };
+    // On a busy machine a call may be interrupted.
+    let times: Vec<_> = (0..10).map(timed).collect();
     assert!(
-        dispatched * 4 < done,
-        "back after {dispatched:?}, done after {done:?}"
+        times
+            .iter()
+            .any(|(dispatched, done)| *dispatched * 4 < *done),
+        "returned and done after {times:?}"
     );
 }
 

@@ -16,6 +16,8 @@ use ramie_core::Array;
 use ramie_core::random::{self, KeyImpl, KeyLayout};
 use serde_json::json;
 use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use tempfile::TempDir;
 
@@ -381,8 +383,9 @@ fn other_programs_wait_for_steps() {
     // A folder that is not there yet has no steps.
     let short = wait().timeout(Duration::from_millis(20));
     assert_eq!(wait_for_new_checkpoint(&root, None, short).unwrap(), None);
+    let written = Arc::new(AtomicBool::new(false));
     let writer = std::thread::spawn({
-        let root = root.clone();
+        let (root, written) = (root.clone(), written.clone());
         move || {
             let options = CheckpointManagerOptions::new().step_name_format(names());
             let manager = CheckpointManager::new(root, options).unwrap();
@@ -391,6 +394,7 @@ fn other_programs_wait_for_steps() {
                 manager.save(step, &JsonSave::new(&step)).unwrap();
             }
             manager.close().unwrap();
+            written.store(true, Ordering::SeqCst);
         }
     });
     assert!(wait_for_new_checkpoint(&root, Some(2), wait()).unwrap() >= Some(2));
@@ -401,7 +405,7 @@ fn other_programs_wait_for_steps() {
             .timeout(Duration::from_millis(300))
             .timeout_fn(move || {
                 asked += 1;
-                asked == 2
+                asked >= 2 && written.load(Ordering::SeqCst)
             }),
     );
     let seen: Vec<u64> = steps.map(|step| step.unwrap()).collect();

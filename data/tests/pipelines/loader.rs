@@ -8,7 +8,7 @@ use ramie_data::{
     Resumable, Shard, Source, SubsetRandomSampler, WeightedRandomSampler, collate, testing,
 };
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
@@ -270,8 +270,12 @@ fn dropping_waits_for_the_batch_at_hand_only() {
 
 #[test]
 fn a_slow_batch_times_out_and_is_waited_for_again() {
-    let source = (0..2).into_source().map(|i| {
-        sleep(Duration::from_millis(if i == 0 { 150 } else { 0 }));
+    let released = Arc::new(AtomicBool::new(false));
+    let gate = released.clone();
+    let source = (0..2).into_source().map(move |i| {
+        while !gate.load(Ordering::SeqCst) {
+            sleep(Duration::from_millis(1));
+        }
         i
     });
     let timeout = Duration::from_millis(30);
@@ -280,6 +284,7 @@ fn a_slow_batch_times_out_and_is_waited_for_again() {
     let start = batches.state();
     assert_eq!(batches.next(), Some(Err(Error::Timeout(timeout))));
     assert_eq!(batches.state(), start);
+    released.store(true, Ordering::SeqCst);
     let rest: Vec<_> = batches
         .filter(|b| *b != Err(Error::Timeout(timeout)))
         .collect();
@@ -446,20 +451,29 @@ fn kept_workers_are_as_many_as_were_asked_for_last() {
 
 #[test]
 fn a_step_that_is_slower_than_its_batches_never_waits() {
-    let made = (0..40).into_source().map(|i| {
+    let made = Arc::new(AtomicUsize::new(0));
+    let counter = made.clone();
+    let source = (0..40).into_source().map(move |i| {
         sleep(Duration::from_millis(2));
+        counter.fetch_add(1, Ordering::SeqCst);
         i
     });
-    let loader = DataLoader::new(made).batch_size(2).workers(1);
+    let loader = DataLoader::new(source).batch_size(2).workers(1);
     let mut batches = loader.iter();
     let first = batches.next();
     assert!(first.is_some() && batches.waited() >= Duration::from_millis(4));
     let (start, before) = (Instant::now(), batches.waited());
-    let steps = batches
-        .by_ref()
-        .inspect(|_| sleep(Duration::from_millis(20)));
+    let mut given = 1;
+    let steps = batches.by_ref().inspect(|_| {
+        given += 1;
+        // A step lasts until the next batch is complete, also on a busy machine.
+        while made.load(Ordering::SeqCst) < (2 * given + 2).min(40) {
+            sleep(Duration::from_millis(1));
+        }
+        sleep(Duration::from_millis(20));
+    });
     assert_eq!(steps.count(), 19);
-    // A batch takes 4 ms, a step 20: without workers steps would wait for a sixth.
+    // A batch takes 4 ms, a step 20: without workers steps would wait for a sixth of the time.
     let share = (batches.waited() - before).as_secs_f64() / start.elapsed().as_secs_f64();
     assert!(share < 0.1, "steps wait for {share} of the time");
     // Made here, each is waited for.

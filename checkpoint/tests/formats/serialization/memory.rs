@@ -80,7 +80,7 @@ fn memory_is_bounded_by_the_number_of_bytes() {
     ] {
         let output = Command::new(std::env::current_exe().unwrap())
             .args([
-                "memory::memory_is_bounded_by_the_number_of_bytes",
+                "serialization::memory::memory_is_bounded_by_the_number_of_bytes",
                 "--exact",
                 "--nocapture",
             ])

@@ -3,7 +3,8 @@
 //! `RAMIE_FUZZ_INPUTS=1000000 cargo test -p ramie-checkpoint --test fuzz -- --nocapture`
 //! is a long run.
 
-use crate::inputs as fuzz;
+#[path = "../../tests/common/fuzz.rs"]
+mod fuzz;
 
 use fuzz::{at_path, fuzz};
 use ramie_checkpoint::safetensors::{self, load_metadata, load_state};

@@ -5,7 +5,8 @@
 //! `RAMIE_FUZZ_INPUTS=1000000 cargo test -p ramie-checkpoint --test ocdbt_damage` runs
 //! more inputs by chance than the few hundred of a usual run.
 
-use crate::chance;
+#[path = "../../tests/common/chance.rs"]
+mod chance;
 
 use chance::{Generator, read_many};
 use ramie_checkpoint::ocdbt::{Compression, Database, Options, Writer};
