@@ -158,7 +158,7 @@ fn a_step_whose_batch_is_sharded() {
         if targets.iter().any(|t| t.platform() == target.platform()) {
             let error = lowered.compile_for(&target).unwrap_err().to_string();
             let expected =
-                format!("`squares` is for 8 devices, {few} has 4\n  help: name a target");
+                format!("`squares` needs 8 devices, but {few} has 4\n  help: use a target");
             assert!(error.starts_with(&expected), "{error}");
         }
     }
@@ -211,7 +211,7 @@ fn callbacks_are_refused() {
     let error = lowered.compile_for(&"cuda:h200".parse().unwrap());
     let error = error.unwrap_err().to_string();
     assert!(
-        error.contains("calls functions of this process, which cuda:h200 does not have"),
+        error.contains("calls functions of this process, which are not available on cuda:h200"),
         "{error}"
     );
 }

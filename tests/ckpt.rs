@@ -589,7 +589,7 @@ fn pipes_are_refused() {
         ] {
             let (code, _, err) = look(&arguments);
             assert_ne!(code, 0, "{arguments:?}");
-            has_all(&err, &["only regular files are read"]);
+            has_all(&err, &["only regular files are supported"]);
         }
     }
 }

@@ -255,7 +255,7 @@ fn aot_tells_what_is_no_program() {
     fs::write(&file, [0xff; 100]).unwrap();
     let (code, _, err) = run(&mut aot);
     assert_eq!(code, 1);
-    let damaged = "for cuda:h200: exported function: the bytes are damaged or cut short";
+    let damaged = "for cuda:h200: exported function: the bytes are damaged or truncated";
     assert!(err.contains(damaged), "{err}");
 }
 

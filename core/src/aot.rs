@@ -76,8 +76,8 @@ impl CompiledFor {
     ) -> Result<CompiledFor> {
         if program.calls_back {
             return Err(Error::Configuration(format!(
-                "`{}` calls functions of this process, which {target} does not have\n  help: leave \
-                 debug::print and callbacks out of what is compiled ahead of time",
+                "`{}` calls functions of this process, which are not available on {target}\n  help: \
+                 remove debug::print and callbacks from the function",
                 program.name
             )));
         }
@@ -112,8 +112,8 @@ impl CompiledFor {
         let there = topology.devices();
         if devices > there.len() {
             return Err(Error::Configuration(format!(
-                "`{name}` is for {devices} devices, {target} has {}\n  help: name a target with as \
-                 many, such as tpu:v5e:2x4 or cuda:h200:8, which have 8",
+                "`{name}` needs {devices} devices, but {target} has {}\n  help: use a target with \
+                 enough devices, such as tpu:v5e:2x4 or cuda:h200:8, which have 8",
                 there.len()
             )));
         }

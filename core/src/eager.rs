@@ -121,8 +121,8 @@ pub(crate) fn device_of(primitive: &dyn Primitive, args: &[&Array]) -> Result<De
     match site(primitive.name(), primitive, args)? {
         Site::Device(device) => Ok(device),
         Site::Mesh(mesh) => Err(Error::Configuration(format!(
-            "operands are on the devices of {mesh:?}, and outside of programs the operation is for \
-             one device\n  help: call it in a function that is jitted"
+            "operands are on the devices of {mesh:?}, but outside `jit` this operation supports a \
+             single device\n  help: call it in a jitted function"
         ))),
     }
 }
@@ -135,8 +135,8 @@ pub(crate) fn place_on(device: Device, args: &[&Array]) -> Result<(Device, Opera
             let held = arg.device_array()?;
             if let Sharding::Named(named) = held.sharding {
                 return Err(Error::Configuration(format!(
-                    "{} is laid out as {named}, and the program is for one device\n  help: move it there \
-                     with `device_put(&array, device)`",
+                    "{} is sharded by {named}, but the program runs on one device\n  help: move it \
+                     there with `device_put(&array, device)`",
                     arg.aval()
                 )));
             }

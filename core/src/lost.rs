@@ -198,10 +198,10 @@ fn message(kind: &str, aval: Aval, at: &Location<'_>, path: Option<&str>) -> Str
         _ => "every step and every call starts from the same value",
     };
     format!(
-        "warning: a new value of {variable} is lost: a traced function wrote it to a copy of the model \
-         and dropped the copy\n  written at {at}\n  so {effect}\n  help: change the model itself, \
-         `&mut model`: `nn::accumulate` goes through the parts of a batch, `nn::nnx::scan` and the \
-         other functions of `nn::nnx` carry the model's state; for evaluation call `eval()` on the \
-         copy before its first use"
+        "warning: a new value of {variable} is lost: a traced function wrote it to a copy of the \
+         model and dropped the copy\n  written at {at}\n  therefore {effect}\n  help: change the \
+         model itself, `&mut model`: `nn::accumulate` iterates over microbatches, `nn::nnx::scan` \
+         and the other functions of `nn::nnx` carry the model's state; for evaluation call \
+         `eval()` on the copy before its first use"
     )
 }

@@ -107,8 +107,8 @@ impl OpenTrace {
         let id = NEXT_TRACE.fetch_add(1, Ordering::Relaxed);
         if STACK.with_borrow(Vec::len) >= MAX_DEPTH {
             fail(&format!(
-                "trace: {MAX_DEPTH} functions are traced inside each other\n  help: a traced function \
-                 probably calls itself without end; repeat a computation with scan or while_loop"
+                "trace: {MAX_DEPTH} traced functions are nested\n  help: a traced function \
+                 probably calls itself infinitely; repeat a computation with scan or while_loop"
             ));
         }
         STACK.with_borrow_mut(|stack| {
@@ -325,9 +325,9 @@ fn usable(operation: &str, array: &Array) -> Result<(), String> {
                 Ok(())
             } else {
                 Err(format!(
-                    "{operation}: a tracer {} was used after its trace ended (leaked tracer)\n  \
-                     made at {}\n  help: return the array from the traced function instead of \
-                     keeping it in a variable outside, and use it only on the thread that traces",
+                    "{operation}: a tracer {} was used after its trace ended (leaked tracer)\n  created \
+                     at {}\n  help: return the array from the traced function instead of storing \
+                     it in a variable outside, and use it only on the thread that traces",
                     t.aval, t.location
                 ))
             }
@@ -425,9 +425,9 @@ fn run(primitive: &dyn Primitive, args: &[&Array]) -> Outputs {
 pub(crate) fn refuse_in_callback(operation: &str) {
     if ramie_pjrt::Callback::is_running() {
         fail(&format!(
-            "{operation}: arrays cannot be computed with inside a callback, whose device may be \
-             waiting for it\n  help: read the elements with to_vec() and compute in Rust, or do it \
-             before or after the callback"
+            "{operation}: arrays cannot be computed with inside a callback, since the device may \
+             be waiting for it\n  help: read the elements with to_vec() and compute in Rust, or do \
+             it before or after the callback"
         ));
     }
 }

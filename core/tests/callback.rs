@@ -158,7 +158,7 @@ fn ordered_effects_keep_their_order_within_and_between_programs() {
         vmap(f)(f32s(&[1.0, 2.0]));
     });
     assert!(
-        refused.contains("debug_callback: effects in a given order cannot be mapped"),
+        refused.contains("debug_callback: ordered effects cannot be mapped"),
         "{refused}"
     );
 }
@@ -251,7 +251,7 @@ fn vmap_of_a_pure_callback_follows_its_method() {
         vmap_axes(apply(None), [Some(0), None], 0)(x.clone(), y.clone());
     });
     assert!(
-        refused.contains("pure_callback: `vmap` needs to know"),
+        refused.contains("pure_callback: `vmap` requires a vmap method"),
         "{refused}"
     );
 }
@@ -287,7 +287,7 @@ fn failures_are_errors_of_the_execution() {
         Err(e) => e.to_string(),
     };
     assert!(
-        text.contains("returned f32[1] as array 0, f32[2] was promised")
+        text.contains("returned f32[1] as array 0, but f32[2] was expected")
             && text.contains("tests/callback.rs"),
         "{text}"
     );
@@ -433,7 +433,7 @@ fn prints_are_written() {
     assert!(text.contains(expected), "{text}");
     let wrong = message(|| debug::print("{} {}", &[&scalar(1.0)]));
     assert!(
-        wrong.contains("has 2 places, but 1 arrays are given"),
+        wrong.contains("has 2 placeholders, but 1 arrays were passed"),
         "{wrong}"
     );
 }

@@ -193,7 +193,7 @@ fn a_folder_that_others_can_change_is_not_used() {
     let (text, errors) = start(path, &[]);
     assert_eq!(counts(&text, &errors), (compiled, 0));
     let expected = format!(
-        "ramie: the cache of compiled programs is not used: `{path}` is writable by its group and \
+        "ramie: the compilation cache is disabled: `{path}` is writable by its group and \
          all other users (mode 0777)"
     );
     assert_eq!(errors.matches(&expected).count(), 1, "{errors}");

@@ -329,10 +329,10 @@ fn wrong_numbers_are_refused() {
     program.start("join", 3, 2, &[]);
     let says = program.says();
     assert!(says[0].contains("process 1 of 3 did not join"), "{says:?}");
-    let words = "Refused: distributed::initialize: process 1 of 4: process 1 says that there are 4 \
-                 processes, and process 0 says 3";
+    let words = "Refused: distributed::initialize: process 1 of 4: process 1 expects 4 \
+                 processes, but process 0 expects 3";
     assert!(says[1].starts_with(words), "{says:?}");
-    let words = "Refused: distributed::initialize: process 2 of 3: process id 2 is taken by a process \
+    let words = "Refused: distributed::initialize: process 2 of 3: process id 2 is already used by a process \
                  at 127.0.0.1:";
     let refused: Vec<_> = says[2..].iter().filter(|s| s.starts_with(words)).collect();
     assert_eq!(refused.len(), 1, "{says:?}");
@@ -343,7 +343,7 @@ fn a_process_that_dies_is_named() {
     let says = Program::of("die", 3, &[("RAMIE_TEST_DIES", "1")]).finish();
     for survivor in [0, 2] {
         let text = String::from_utf8_lossy(&says[survivor].stdout);
-        let words = "SAYS PeerLost: process 1 of 3 is gone: its connection was closed";
+        let words = "SAYS PeerLost: process 1 of 3 was lost: its connection was closed";
         assert!(text.contains(words), "{text}");
     }
 }
@@ -355,7 +355,7 @@ fn a_coordinator_that_dies_is_named() {
     for output in &program.finish()[1..] {
         let text = String::from_utf8_lossy(&output.stdout);
         let words = format!(
-            "SAYS PeerLost: the coordinator at {address}, in process 0, is gone: its connection was closed"
+            "SAYS PeerLost: the coordinator at {address}, in process 0, was lost: its connection was closed"
         );
         assert!(text.contains(&words), "{text}");
     }
@@ -367,9 +367,9 @@ fn processes_abort_when_another_dies_unless_told_otherwise() {
     for (process, output) in outputs[..2].iter().enumerate() {
         assert_eq!(output.status.code(), None, "ended by a signal");
         let text = String::from_utf8_lossy(&output.stderr);
-        let words = format!("process {process} of 3: process 2 of 3 is gone: its connection was");
+        let words = format!("process {process} of 3: process 2 of 3 was lost: its connection was");
         assert!(text.contains(&words), "{text}");
-        assert!(text.contains("this process ends too"), "{text}");
+        assert!(text.contains("this process exits too"), "{text}");
     }
 }
 
@@ -387,7 +387,7 @@ fn a_process_that_is_silent_is_taken_for_dead() {
     let says = program.says().remove(0);
     frozen.kill().expect("it is there");
     frozen.wait().expect("it ends");
-    let words = "PeerLost: process 1 of 2 is gone: nothing was heard of it for ";
+    let words = "PeerLost: process 1 of 2 was lost: no heartbeat for ";
     assert!(says.starts_with(words), "{says}");
 }
 
@@ -406,7 +406,7 @@ fn unlike_trees_are_refused() {
     let says = Program::of("unlike", 2, &[]).says();
     let words = |other, theirs, ours| {
         format!(
-            "Refused: processes exchange unlike trees: process {other} has (f32[{theirs}]), this one (f32[{ours}])"
+            "Refused: the processes exchange different trees: process {other} has (f32[{theirs}]), this one (f32[{ours}])"
         )
     };
     // The source of a broadcast does not learn what the others have.
@@ -423,7 +423,7 @@ fn unlike_trees_are_refused() {
 #[test]
 fn processes_that_do_not_leave_are_named() {
     let says = Program::of("leave", 2, &[]).says();
-    let words = "Timeout: shutdown: process 0 of 2 did not come within ";
+    let words = "Timeout: shutdown: process 0 of 2 did not arrive within ";
     assert!(says[1].starts_with(words), "{says:?}");
     let words = "Refused: barrier `more`: process 1 called shutdown";
     assert_eq!(says[0], words);

@@ -138,5 +138,8 @@ fn programs_in_a_folder() {
         .unwrap();
     let text = String::from_utf8_lossy(&failed.stdout).into_owned();
     assert!(!failed.status.success());
-    assert!(text.contains("set RAMIE_DUMP_IR_TO to a folder"), "{text}");
+    assert!(
+        text.contains("set RAMIE_DUMP_IR_TO to a writable directory"),
+        "{text}"
+    );
 }

@@ -219,29 +219,29 @@ fn damaged_files_are_named() {
     says(
         &f32s("[2]", "[0,8]"),
         &[0; 5],
-        "has 5 bytes of tensors, its header names 8",
+        "has 5 bytes of tensors, but 8 according to its header",
     );
     says(&f32s("[2]", "[0,8]"), &[0; 9], "damaged or truncated");
     says(
         &f32s("[3]", "[0,8]"),
         &[0; 8],
-        "tensor `w`: bytes 0 to 8 are not those of F32[3]",
+        "tensor `w`: bytes 0 to 8 do not match the size of F32[3]",
     );
     says(&f32s("[2]", "[8,0]"), &[0; 8], "tensor `w`: bytes 8 to 0");
     says(
         &f32s("[2]", "[4,12]"),
         &[0; 12],
-        "tensor `w`: begins at byte 4, expected 0",
+        "tensor `w`: starts at byte 4, expected 0",
     );
     let huge = f32s("[4294967296,4294967296,2]", "[0,0]");
-    says(&huge, &[], "tensor `w`: bytes 0 to 0 are not");
+    says(&huge, &[], "tensor `w`: bytes 0 to 0 do not");
     let twice = r#"{"w":{"dtype":"F32","shape":[],"data_offsets":[0,4]},"w":{"dtype":"F32","shape":[],"data_offsets":[0,4]}}"#;
-    says(twice, &[0; 4], "`w` is there twice");
+    says(twice, &[0; 4], "`w` occurs twice");
     let unknown = r#"{"w":{"dtype":"F6_E2M3","shape":[1],"data_offsets":[0,1]}}"#;
     says(
         unknown,
         &[0],
-        "tensor `w`: has the element type F6_E2M3, which Ramie does not have",
+        "tensor `w`: has dtype F6_E2M3, which is not supported",
     );
     let truth = r#"{"w":{"dtype":"BOOL","shape":[1],"data_offsets":[0,1]}}"#;
     says(
@@ -252,10 +252,13 @@ fn damaged_files_are_named() {
     let path = folder.path().join("short");
     std::fs::write(&path, [1, 2, 3]).unwrap();
     let text = message(load_state(&path).unwrap_err(), &path);
-    assert!(text.starts_with("has 3 bytes, too few\n  help: "), "{text}");
+    assert!(
+        text.starts_with("has only 3 bytes, which is too short\n  help: "),
+        "{text}"
+    );
     std::fs::write(&path, [0xFF; 20]).unwrap();
     let text = message(load_state(&path).unwrap_err(), &path);
-    assert!(text.contains("after which there are 12"), "{text}");
+    assert!(text.contains("but only 12 bytes follow"), "{text}");
     let absent = folder.path().join("absent");
     let text = message(load_state(&absent).unwrap_err(), &absent);
     assert!(text.starts_with("cannot be read: "), "{text}");

@@ -130,7 +130,10 @@ fn an_index_that_is_wrong_is_explained() {
         ["w"]
     );
     std::fs::write(&shard, b"damaged").unwrap();
-    assert!(error(&path).starts_with(&format!("{}: has 7 bytes, too few", shard.display())));
+    assert!(error(&path).starts_with(&format!(
+        "{}: has only 7 bytes, which is too short",
+        shard.display()
+    )));
 }
 
 #[test]

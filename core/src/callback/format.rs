@@ -20,7 +20,7 @@ impl Format {
         let places = pieces.iter().filter(|p| p.is_place()).count();
         assert_eq!(
             places, args,
-            "{operation}: {text:?} has {places} places, but {args} arrays are given"
+            "{operation}: {text:?} has {places} placeholders, but {args} arrays were passed"
         );
         Format(pieces)
     }
@@ -99,8 +99,8 @@ fn parse(format: &str) -> Result<Vec<Piece>, String> {
 fn place(inside: &str) -> Result<Piece, String> {
     let unknown = || {
         format!(
-            "`{{{inside}}}` is not known; a place is `{{}}`, `{{:?}}`, `{{:.3}}` or `{{:.3?}}`, and \
-             stands for the next array"
+            "`{{{inside}}}` is not a valid placeholder; use `{{}}`, `{{:?}}`, `{{:.3}}` or \
+             `{{:.3?}}` for the next array"
         )
     };
     if inside.is_empty() {

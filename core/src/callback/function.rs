@@ -95,7 +95,7 @@ impl HostFunction {
         let outs = (self.0.body)(&arrays);
         if outs.len() != results.len() {
             return Err(self.explain(&format!(
-                "the function returned {} arrays, {} were promised",
+                "the function returned {} arrays, but {} were expected",
                 outs.len(),
                 results.len()
             )));
@@ -106,11 +106,11 @@ impl HostFunction {
             .map(|(i, (out, expected))| {
                 if out.aval().strong() != expected.strong() {
                     let message = self.explain(&format!(
-                        "the function returned {} as array {i}, {expected} was promised",
+                        "the function returned {} as array {i}, but {expected} was expected",
                         out.aval()
                     ));
                     return Err(message
-                        + "\n  help: return an array of the shape and dtype given as the result's");
+                        + "\n  help: return an array of the shape and dtype passed as the result's");
                 }
                 out.try_to_bytes().map_err(text)
             })

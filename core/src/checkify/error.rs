@@ -132,7 +132,7 @@ impl Error {
     /// Returns the message of one example.
     fn message(&self, example: usize, code: i32) -> String {
         let Some(failure) = Failure::of(code) else {
-            return format!("failure number {code} is not one of this process");
+            return format!("failure code {code} does not belong to this process");
         };
         let range = self.layout.range(&failure.signature).unwrap_or(0..0);
         let arrays: Vec<Array> = self.arrays[range]

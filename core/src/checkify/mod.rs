@@ -151,8 +151,8 @@ fn check_at(
 ) {
     assert!(
         pred.ndim() == 0 && pred.dtype() == DType::Bool,
-        "check: the predicate must be a scalar bool, it is {}\n  help: compare, for example x.ge(0.0); \
-         for many elements use .all() or .any()",
+        "check: the predicate must be a scalar bool, but it is {}\n  help: compare, for example \
+         x.ge(0.0); for many elements use .all() or .any()",
         pred.aval()
     );
     let format = crate::callback::format::Format::new("check", message, args.len());

@@ -52,8 +52,8 @@ pub(super) fn run(pass: &mut Pass, eqn: &Eqn, ins: &[Array]) -> Option<Outputs> 
             Some(outs.into())
         }
         None if programs.iter().any(|p| has_user_checks(p)) => trace::fail(&format!(
-            "checkify: a `check` inside of `{}` cannot be made a value\n  help: apply checkify inside \
-             of it, or implement `Primitive::thread_state`",
+            "checkify: a `check` inside `{}` cannot be converted to an error value\n  help: apply \
+             checkify inside it, or implement `Primitive::thread_state`",
             eqn.primitive.name()
         )),
         None => None,

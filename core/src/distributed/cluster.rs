@@ -148,8 +148,8 @@ impl Surroundings<'_> {
                 Ok(in_slice * self.or("MEGASCALE_NUM_SLICES", 1)?)
             }
             Cluster::Kubernetes => Err(
-                "Kubernetes does not tell a pod how many there are; set RAMIE_NUM_PROCESSES in \
-                 the Job to the same number as `completions`"
+                "Kubernetes does not provide the number of pods; set RAMIE_NUM_PROCESSES in the \
+                 Job to the same number as `completions`"
                     .into(),
             ),
         }
@@ -205,7 +205,7 @@ impl Surroundings<'_> {
                 Ok(("127.0.0.1".into(), PORT))
             } else {
                 Err(
-                    "this version of Open MPI does not tell where process 0 is; set \
+                    "this version of Open MPI does not provide the address of process 0; set \
                      RAMIE_COORDINATOR_ADDRESS (mpirun -x RAMIE_COORDINATOR_ADDRESS=host:port)"
                         .into(),
                 )

@@ -75,8 +75,8 @@ impl Place {
                         FailureKind::Timeout,
                         format!(
                             "distributed::initialize: {} could not reach the coordinator at {} \
-                             within {:.1?}: {error}\n  help: process 0 must run at that address, and \
-                             its port be open to the other hosts",
+                             within {:.1?}: {error}\n  help: process 0 must run at that address, \
+                             with its port open to the other hosts",
                             self.whom(),
                             self.coordinator,
                             self.join_timeout
@@ -141,7 +141,7 @@ impl Connection {
             Ok(_) => {
                 return refuse(
                     FailureKind::Refused,
-                    "the coordinator answers something else",
+                    "the coordinator sent an unexpected reply",
                 );
             }
             Err(error) => return Err(gone("before all processes had joined", &error)),
@@ -203,7 +203,7 @@ impl Connection {
                 }
                 Err(error) => {
                     return self.fail(format!(
-                        "the coordinator at {}, in process 0, is gone: {}",
+                        "the coordinator at {}, in process 0, was lost: {}",
                         self.place.coordinator,
                         describe(&error)
                     ));
@@ -219,8 +219,7 @@ impl Connection {
             let silence = lock(&self.heard).elapsed();
             if silence > self.place.heartbeat_timeout {
                 self.fail(format!(
-                    "the coordinator at {}, in process 0, is gone: nothing was heard of it for \
-                     {silence:.1?}",
+                    "the coordinator at {}, in process 0, was lost: no heartbeat for {silence:.1?}",
                     self.place.coordinator
                 ));
                 let _ = self.stream.shutdown(Shutdown::Both);
@@ -245,8 +244,8 @@ impl Connection {
         if self.place.peer_failure == PeerFailure::Abort {
             // Work that waits for the lost process never ends, and would prevent a regular exit.
             eprintln!(
-                "{}: {why}\n  this process ends too, since what it computes with the lost one \
-                 would never be finished; see `PeerFailure`",
+                "{}: {why}\n  this process exits too, since its computations with the lost process \
+                 can never finish; see `PeerFailure`",
                 self.place.whom()
             );
             std::process::abort();
@@ -285,11 +284,11 @@ impl Connection {
                 lock(&self.waiting).replies.remove(&id);
                 return Err(failed(
                     FailureKind::Other,
-                    format!("{error}: it may have {LONGEST} bytes"),
+                    format!("{error}: the limit is {LONGEST} bytes"),
                 ));
             }
             self.fail(format!(
-                "the coordinator at {}, in process 0, is gone: {}",
+                "the coordinator at {}, in process 0, was lost: {}",
                 self.place.coordinator,
                 describe(&error)
             ));

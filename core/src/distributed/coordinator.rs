@@ -152,7 +152,8 @@ impl Shared {
             Ok(Some(process)) => process,
             Ok(None) => return,
             Err(error) => {
-                tracing::debug!(%from, %error, "a connection from somebody else");
+                tracing::debug!(%from, %error, "rejected a connection that is not from a process \
+                                                of the program");
                 return;
             }
         };
@@ -234,7 +235,7 @@ pub(super) fn describe(error: &io::Error) -> String {
         | io::ErrorKind::ConnectionReset
         | io::ErrorKind::ConnectionAborted
         | io::ErrorKind::BrokenPipe => {
-            "its connection was closed; it ended without `shutdown`, or was killed".into()
+            "its connection was closed; it exited without calling `shutdown`, or was killed".into()
         }
         _ => format!("its connection failed: {error}"),
     }

@@ -183,7 +183,12 @@ fn header(leaves: &[Array]) -> String {
 fn unpack<'a, T: Tree>(tree: &T, packed: &'a [u8], process: usize) -> Result<Vec<&'a [u8]>> {
     let leaves = tree::leaves(tree);
     let ours = header(&leaves);
-    let damaged = || failed(FailureKind::Other, "a value of another version of Ramie");
+    let damaged = || {
+        failed(
+            FailureKind::Other,
+            "received a value from another version of Ramie",
+        )
+    };
     let (length, rest) = packed.split_first_chunk::<8>().ok_or_else(damaged)?;
     let length = usize::try_from(u64::from_le_bytes(*length)).map_err(|_| damaged())?;
     let (theirs, mut rest) = rest.split_at_checked(length).ok_or_else(damaged)?;
@@ -193,8 +198,8 @@ fn unpack<'a, T: Tree>(tree: &T, packed: &'a [u8], process: usize) -> Result<Vec
         return Err(failed(
             FailureKind::Refused,
             format!(
-                "processes exchange unlike trees: process {process} has {}, this one {}\n  help: all \
-                 processes exchange the same things in the same order",
+                "the processes exchange different trees: process {process} has {}, this one {}\n  help: \
+                 perform the same exchanges in the same order in all processes",
                 words(&theirs),
                 words(&ours)
             ),

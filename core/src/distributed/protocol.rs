@@ -301,7 +301,7 @@ pub(super) fn write_frame(mut to: impl Write, message: &[u8]) -> io::Result<()> 
     let length = u32::try_from(message.len())
         .ok()
         .filter(|n| *n as usize <= LONGEST)
-        .ok_or_else(|| io::Error::new(io::ErrorKind::InvalidInput, "a message too long"))?;
+        .ok_or_else(|| io::Error::new(io::ErrorKind::InvalidInput, "the message is too long"))?;
     // A single write, so that small messages are one packet.
     let mut frame = Vec::with_capacity(4 + message.len());
     frame.extend(length.to_le_bytes());

@@ -37,7 +37,7 @@ fn milliseconds(time: Duration) -> u64 {
 
 /// Returns the error for a reply of the wrong kind.
 fn confused() -> Error {
-    failed(FailureKind::Other, "an answer to another question")
+    failed(FailureKind::Other, "received an unexpected reply")
 }
 
 impl KeyValueStore {

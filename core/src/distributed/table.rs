@@ -86,29 +86,29 @@ impl Table {
         let known = self.members.len();
         if count as usize != known {
             return Err(format!(
-                "process {process} says that there are {count} processes, and process 0 says {known}\n  \
-                 help: give all processes the same `num_processes`"
+                "process {process} expects {count} processes, but process 0 expects {known}\n  help: \
+                 pass the same `num_processes` in all processes"
             ));
         }
         let process = process as usize;
         if process >= known {
             return Err(format!(
-                "process id {process} is not below the number of processes, {known}"
+                "process id {process} is not less than the number of processes, {known}"
             ));
         }
         match &self.members[process] {
             Member::Awaited => {}
             Member::Joined { from, .. } | Member::Here { from, .. } => {
                 return Err(format!(
-                    "process id {process} is taken by a process at {from}\n  help: give each process \
-                     its own `process_id`, from 0 to {}",
+                    "process id {process} is already used by a process at {from}\n  help: pass a \
+                     different `process_id` in each process, from 0 to {}",
                     known - 1
                 ));
             }
             Member::Left | Member::Lost => {
                 return Err(format!(
-                    "process {process} has been here and is gone; a program cannot be joined again\n  \
-                     help: start all processes anew"
+                    "process {process} has already left; it cannot join the running program \
+                     again\n  help: restart all processes"
                 ));
             }
         }
@@ -210,7 +210,7 @@ impl Table {
                 return self.arrive(process, id, GOODBYE.into(), now, after(timeout_ms));
             }
             (Request::Hello { .. }, _) => {
-                return self.lost(process, "it introduced itself twice");
+                return self.lost(process, "it sent its first message twice");
             }
         };
         self.outbox.push((process, reply));
@@ -227,7 +227,7 @@ impl Table {
             return Reply::Failed {
                 id,
                 kind: FailureKind::AlreadyExists,
-                message: format!("the key `{}` has a value already", plain(&key)),
+                message: format!("the key `{}` already has a value", plain(&key)),
             };
         }
         let (waiting, others) = std::mem::take(&mut self.getters)
@@ -254,7 +254,7 @@ impl Table {
             let twice = at.is_some_and(|at| at.iter().any(|w| w.process == process));
             twice.then(|| {
                 format!(
-                    "{}: two threads of process {process} are at it",
+                    "{}: two threads of process {process} wait at it",
                     title(&name)
                 )
             })
@@ -293,7 +293,7 @@ impl Table {
             Member::Joined { .. } | Member::Here { .. } => {
                 self.members[process] = Member::Lost;
                 let count = self.members.len();
-                self.fail(&format!("process {process} of {count} is gone: {why}"));
+                self.fail(&format!("process {process} of {count} was lost: {why}"));
             }
             Member::Awaited | Member::Left | Member::Lost => {}
         }
@@ -340,10 +340,7 @@ impl Table {
             if let Member::Here { heard, .. } = &self.members[process] {
                 let silence = now.saturating_duration_since(*heard);
                 if silence > self.heartbeat_timeout {
-                    self.lost(
-                        process,
-                        &format!("nothing was heard of it for {silence:.1?}"),
-                    );
+                    self.lost(process, &format!("no heartbeat for {silence:.1?}"));
                 }
             }
         }
@@ -396,7 +393,7 @@ impl Table {
             let elsewhere = self.elsewhere(&missing);
             for waiter in &at {
                 let message = format!(
-                    "{}: {} of {} did not come within {:.1?}{elsewhere}",
+                    "{}: {} of {} did not arrive within {:.1?}{elsewhere}",
                     title(&name),
                     processes(&missing),
                     self.members.len(),
@@ -422,7 +419,11 @@ impl Table {
                 .collect();
             if !here.is_empty() {
                 let are = if here.len() == 1 { "is" } else { "are" };
-                text += &format!("; {} {are} at the {}", processes(&here), title(name));
+                text += &format!(
+                    "; {} {are} waiting at the {}",
+                    processes(&here),
+                    title(name)
+                );
             }
         }
         text

@@ -133,22 +133,22 @@ fn wrong_numbers_are_told_apart() {
     test.join(0, 2).unwrap();
     let error = test.join(1, 3).unwrap_err();
     assert!(
-        error.contains("says that there are 3") && error.contains("says 2"),
+        error.contains("expects 3 processes") && error.contains("expects 2"),
         "{error}"
     );
     let error = test.join(2, 2).unwrap_err();
     assert!(
-        error.contains("2 is not below the number of processes, 2"),
+        error.contains("2 is not less than the number of processes, 2"),
         "{error}"
     );
     let error = test.join(0, 2).unwrap_err();
     assert!(
-        error.contains("process id 0 is taken by a process at host0"),
+        error.contains("process id 0 is already used by a process at host0"),
         "{error}"
     );
     test.join(1, 2).unwrap();
     let error = test.join(1, 2).unwrap_err();
-    assert!(error.contains("taken by a process at host1"), "{error}");
+    assert!(error.contains("used by a process at host1"), "{error}");
 }
 
 #[test]
@@ -245,8 +245,8 @@ fn a_barrier_fails_for_all_that_are_there_and_says_where_the_others_are() {
     let late = failures(test.after(4));
     let words = |time| {
         format!(
-            "barrier `epoch`: processes 1, 2 and 4 of 5 did not come within {time}; \
-             processes 1 and 2 are at the barrier `save`"
+            "barrier `epoch`: processes 1, 2 and 4 of 5 did not arrive within {time}; \
+             processes 1 and 2 are waiting at the barrier `save`"
         )
     };
     let expected = [
@@ -264,7 +264,7 @@ fn when_a_process_dies_all_that_wait_are_told() {
     test.barrier(0, 1, "x", 60);
     test.get(1, 2, "k");
     test.table.lost(2, "its connection was closed");
-    let why = "process 2 of 3 is gone: its connection was closed";
+    let why = "process 2 of 3 was lost: its connection was closed";
     let lost = |process| {
         (
             process,
@@ -302,7 +302,7 @@ fn a_silent_process_is_taken_for_dead() {
     let [(0, Reply::Lost { message })] = &told[..] else {
         panic!("{told:?}");
     };
-    assert!(message.contains("process 1 of 2 is gone: nothing was heard of it for 101.0s"));
+    assert!(message.contains("process 1 of 2 was lost: no heartbeat for 101.0s"));
 }
 
 #[test]
@@ -322,7 +322,7 @@ fn a_process_that_does_not_leave_is_named() {
     let mut test = Test::started(2);
     test.goodbye(0);
     let late = failures(test.after(5));
-    let words = "shutdown: process 1 of 2 did not come within 5.0s";
+    let words = "shutdown: process 1 of 2 did not arrive within 5.0s";
     assert_eq!(late, [(0, FailureKind::Timeout, words.into())]);
     let refused = failures(test.barrier(1, 4, "x", 5));
     assert_eq!(refused[0].2, "barrier `x`: process 0 called shutdown");

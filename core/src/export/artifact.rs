@@ -90,7 +90,7 @@ fn read_aval(table: Table<'_>) -> Result<Aval> {
         .find(|d| d.name() == name)
         .ok_or_else(|| {
             Error::Export(format!(
-                "arrays of element type number {code} ({name}) are not known"
+                "arrays of dtype number {code} ({name}) are not supported"
             ))
         })?;
     let shape: Vec<usize> = table
@@ -99,8 +99,8 @@ fn read_aval(table: Table<'_>) -> Result<Aval> {
         .map(|d| {
             d.parse().map_err(|_| {
                 Error::Export(format!(
-                    "a dimension is `{d}`: functions of symbolic shapes cannot be run here\n  help: \
-                     export the function for shapes in numbers"
+                    "a dimension is `{d}`, but functions with symbolic shapes are not supported\n  help: \
+                     export the function for concrete shapes"
                 ))
             })
         })
@@ -180,20 +180,21 @@ pub(super) fn read(bytes: &[u8]) -> Result<Exported> {
     let devices = devices.max(root.u16(at(slot::NUM_DEVICES_SHORT))?.into());
     if devices != 1 {
         return refuse(&format!(
-            "the function runs on {devices} devices, expected one"
+            "the function runs on {devices} devices, but one is expected"
         ));
     }
     if root.u8(at(slot::USES_GLOBAL_CONSTANTS))? != 0 {
         return refuse(
-            "the function is for symbolic shapes or several platforms\n  help: export it for shapes in \
-             numbers and one platform",
+            "the function has symbolic shapes or several platforms\n  help: export it for concrete \
+             shapes and one platform",
         );
     }
     let effects = root.tables(at(slot::ORDERED_EFFECTS))?.len()
         + root.tables(at(slot::UNORDERED_EFFECTS))?.len();
     if effects > 0 {
         return refuse(
-            "the function has effects, such as printing, which only its own process has",
+            "the function has effects, such as printing, which only work in the process that \
+             exported it",
         );
     }
     let avals = |numbers: u16, listed: u16| -> Result<Vec<Aval>> {

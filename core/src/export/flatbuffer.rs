@@ -155,7 +155,7 @@ pub(super) struct Table<'a> {
 
 fn damaged() -> Error {
     Error::Export(
-        "the bytes are damaged or cut short\n  help: read them from a file that `serialize` wrote"
+        "the bytes are damaged or truncated\n  help: read them from a file written by `serialize`"
             .into(),
     )
 }

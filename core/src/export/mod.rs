@@ -82,8 +82,8 @@ pub fn export<A: Tree, R: Tree, C: ?Sized>(
     let module = Module::lower_whole(f.name(), &program)?;
     if module.calls_back {
         return Err(Error::Export(format!(
-            "`{}` calls functions of this process, which another does not have\n  help: leave \
-             debug::print and callbacks out of what is exported",
+            "`{}` calls functions of this process, which are not available in others\n  help: \
+             remove debug::print and callbacks from the exported function",
             f.name()
         )));
     }
@@ -165,7 +165,7 @@ impl Exported {
         assert_eq!(
             order.len(),
             self.out_avals.len(),
-            "{}: the result has {} arrays ({}), the tree for it {}",
+            "{}: the function returns {} arrays ({}), but `like` has {}",
             self.name,
             self.out_avals.len(),
             self.out_tree,
@@ -185,7 +185,7 @@ impl Exported {
         assert_eq!(
             args.len(),
             self.in_avals.len(),
-            "{}: takes {} arrays {}, got {}",
+            "{}: the function takes {} arrays {}, got {}",
             self.name,
             self.in_avals.len(),
             self.in_tree,
@@ -195,8 +195,8 @@ impl Exported {
         for (i, (arg, expected)) in args.iter().zip(&self.in_avals).enumerate() {
             assert!(
                 arg.aval().strong() == expected.strong(),
-                "{}: takes {expected} as array {i} of {}, got {}\n  help: a function is exported for \
-                 given shapes and types; export it anew, or convert the argument",
+                "{}: the function takes {expected} as array {i} of {}, got {}\n  help: export the \
+                 function again for these shapes and dtypes, or convert the argument",
                 self.name,
                 self.in_tree,
                 arg.describe()

@@ -84,8 +84,8 @@ impl PyTree {
             4 => PyTree::Dict(table.texts(2)?.into_iter().zip(children).collect()),
             _ => {
                 return Err(Error::Export(format!(
-                    "arguments or results have nodes of a Python type, `{}`, that only Python \
-                     knows\n  help: export a function of tuples, lists and dictionaries",
+                    "arguments or results have nodes of the Python type `{}`, which is not \
+                     supported\n  help: export a function of tuples, lists and dictionaries",
                     table.text(3)?
                 )));
             }

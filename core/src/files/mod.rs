@@ -44,7 +44,7 @@ fn check(metadata: &Metadata) -> io::Result<()> {
         return Ok(());
     }
     if kind.is_dir() {
-        let what = "it is a folder, and a file is expected";
+        let what = "it is a directory, but a file is expected";
         return Err(io::Error::new(ErrorKind::IsADirectory, what));
     }
     #[cfg(unix)]
@@ -60,7 +60,7 @@ fn check(metadata: &Metadata) -> io::Result<()> {
     let what = "something else";
     Err(io::Error::new(
         ErrorKind::InvalidInput,
-        format!("it is {what}, and only regular files are read"),
+        format!("it is {what}, but only regular files are supported"),
     ))
 }
 
@@ -81,12 +81,12 @@ mod tests {
         #[cfg(unix)]
         {
             let said = |path: &Path| read(path).unwrap_err().to_string();
-            let device = "it is a device, and only regular files are read";
+            let device = "it is a device, but only regular files are supported";
             assert_eq!(said(Path::new("/dev/zero")), device);
             let pipe = folder.join("pipe");
             let made = std::process::Command::new("mkfifo").arg(&pipe).status();
             assert!(made.unwrap().success());
-            let expected = "it is a named pipe, and only regular files are read";
+            let expected = "it is a named pipe, but only regular files are supported";
             assert_eq!(said(&pipe), expected);
             let link = folder.join("link");
             std::os::unix::fs::symlink(&pipe, &link).unwrap();

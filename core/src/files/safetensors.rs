@@ -129,7 +129,7 @@ impl<'de> Deserialize<'de> for Header {
                         entries.insert(name.clone(), map.next_value()?).is_some()
                     };
                     if twice {
-                        return Err(A::Error::custom(format!("`{name}` is there twice")));
+                        return Err(A::Error::custom(format!("`{name}` occurs twice")));
                     }
                 }
                 Ok(Header {
@@ -150,14 +150,17 @@ impl Header {
     /// Returns an error if the file cannot be read, or does not start with a header.
     pub fn read(mut file: impl Read, length: u64) -> Result<(Header, u64), Problem> {
         let Some(room) = length.checked_sub(8) else {
-            return Err(Problem::File(format!("has {length} bytes, too few")));
+            return Err(Problem::File(format!(
+                "has only {length} bytes, which is too short"
+            )));
         };
         let mut size = [0; 8];
         file.read_exact(&mut size).map_err(Problem::Io)?;
         let size = u64::from_le_bytes(size);
         if size > LARGEST || size > room {
             return Err(Problem::File(format!(
-                "names a header of {size} bytes, after which there are {room}"
+                "has a header of {size} bytes according to its length field, but only {room} bytes \
+                 follow"
             )));
         }
         let mut text = vec![0; size as usize];
@@ -186,15 +189,15 @@ impl Header {
         for (start, end, name) in places {
             if start != filled {
                 let message =
-                    format!("begins at byte {start}, expected {filled}; the file is damaged");
+                    format!("starts at byte {start}, expected {filled}; the file is damaged");
                 return Err(Problem::Tensor(name.clone(), message));
             }
             filled = end;
         }
         if filled != available {
             return Err(Problem::File(format!(
-                "has {available} bytes of tensors, its header names {filled}; the file is damaged or \
-                 cut short"
+                "has {available} bytes of tensors, but {filled} according to its header; the file \
+                 is damaged or truncated"
             )));
         }
         Ok(tensors)
@@ -206,8 +209,8 @@ fn tensor(name: &str, entry: &Entry) -> Result<Tensor, String> {
     let known = DTYPES.iter().find(|(_, text)| *text == entry.dtype);
     let Some((dtype, _)) = known else {
         return Err(format!(
-            "has the element type {}, which Ramie does not have\n  help: convert it, for example to \
-             F32, where the file is written",
+            "has dtype {}, which is not supported\n  help: convert it before writing the file, for \
+             example to F32",
             entry.dtype
         ));
     };
@@ -216,7 +219,7 @@ fn tensor(name: &str, entry: &Entry) -> Result<Tensor, String> {
     let (start, end) = entry.data_offsets;
     if size.is_none_or(|size| end.checked_sub(start) != Some(size as u64)) {
         return Err(format!(
-            "bytes {start} to {end} are not those of {}{:?}; the file is damaged",
+            "bytes {start} to {end} do not match the size of {}{:?}; the file is damaged",
             entry.dtype, entry.shape
         ));
     }

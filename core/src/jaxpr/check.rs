@@ -41,7 +41,7 @@ impl Jaxpr {
                 crate::prim::infer(&*eqn.primitive, &ins).map_err(|e| format!("{at}: {e}"))?;
             if outs.len() != eqn.outputs.len() {
                 return Err(format!(
-                    "{at}: has {} results, its rule says {}",
+                    "{at}: has {} results, but its rule infers {}",
                     eqn.outputs.len(),
                     outs.len()
                 ));
@@ -51,7 +51,9 @@ impl Jaxpr {
                 order[v.index()] = i + 1;
                 let got = self.var_aval(*v);
                 if got.strong() != expected.strong() {
-                    return Err(format!("{at}: result is {got}, its rule says {expected}"));
+                    return Err(format!(
+                        "{at}: result is {got}, but its rule infers {expected}"
+                    ));
                 }
             }
         }

@@ -111,7 +111,9 @@ impl Jaxpr {
         if cfg!(debug_assertions)
             && let Err(problem) = jaxpr.check()
         {
-            panic!("internal error: a pass made an ill-formed jaxpr: {problem}\n{jaxpr}");
+            panic!(
+                "internal error: a transformation produced an ill-formed jaxpr: {problem}\n{jaxpr}",
+            );
         }
         jaxpr
     }

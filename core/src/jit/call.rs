@@ -391,7 +391,7 @@ impl<S: Tree, R: Tree> Entry<S, R> {
         let numbers = copied.iter().map(|i| i - self.consts.len());
         for i in numbers.filter(|&i| matches!(inputs[i].0, Repr::Device(_))) {
             eprintln!(
-                "ramie: `{}` copies `{}`, {}: another handle holds it",
+                "ramie: `{}` copies `{}`, {}: the array has another handle",
                 self.executable.name(),
                 donate::path(i, state, args),
                 inputs[i].aval()

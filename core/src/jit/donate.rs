@@ -47,8 +47,8 @@ fn leaves_of<A: Tree>(name: &str, args: &A, argnums: &[usize]) -> Vec<usize> {
     let arguments = leaves.arguments;
     if let Some(argnum) = argnums.iter().find(|&&n| n >= arguments) {
         panic!(
-            "{name}: donate_argnums contains {argnum}, and the function has {arguments} arguments \
-             beside the state\n  help: arguments are counted from 0; the state is always donated"
+            "{name}: donate_argnums contains {argnum}, but the function has {arguments} arguments \
+             besides the state\n  help: arguments are counted from 0; the state is always donated"
         );
     }
     leaves.chosen
@@ -89,7 +89,7 @@ impl<S: Tree, R: Tree> Trace<S, R> {
                     taken[o] = true;
                 }
                 None if super::logs_compiles() => eprintln!(
-                    "ramie: `{name}` cannot donate `{}`, {}: no result of this type is left",
+                    "ramie: `{name}` cannot donate `{}`, {}: no remaining result has this type",
                     path(i, state, args),
                     ins[i]
                 ),

@@ -41,9 +41,9 @@ fn placed_array(array: Array, to: &Placed, path: &str) -> Result<Array> {
     }
     if let Some(Sharding::Named(here)) = here {
         return Err(Error::Configuration(format!(
-            "in_shardings wants argument `{path}` as {to}, and it is laid out as {here}\n  \
-             help: move it with `device_put(&array, sharding)` before the call, or leave it out of \
-             in_shardings"
+            "in_shardings requires argument `{path}` to be sharded as {to}, but it is sharded as \
+             {here}\n  help: move it with `device_put(&array, sharding)` before the call, or omit \
+             it from in_shardings"
         )));
     }
     match (&array.0, to) {
@@ -147,9 +147,9 @@ fn wanted<R: Tree>(shardings: &Shardings, result: &R) -> Result<Vec<Option<Named
             None => Ok(None),
             Some(Sharding::Named(named)) => Ok(Some(named)),
             Some(Sharding::SingleDevice(device)) => Err(Error::Configuration(format!(
-                "out_shardings wants the result `{path}` on {}\n  help: results of a program \
-                 are over the devices it runs on; give a NamedSharding or a PartitionSpec, or move the \
-                 result with device_put",
+                "out_shardings requires the result `{path}` to be on {}\n  help: results are on \
+                 the devices on which the program runs; use a NamedSharding or a PartitionSpec, or \
+                 move the result with device_put",
                 device.description()
             ))),
         })

@@ -193,7 +193,7 @@ impl Description {
         }
         for (i, (path, old)) in earlier.0.iter().enumerate() {
             if place(&self.0, path, count(&earlier.0, i, path)).is_none() {
-                lines.push(format!("`{path}` is gone; it was {old}"));
+                lines.push(format!("`{path}` was removed; it was {old}"));
             }
         }
         let n = lines.len();

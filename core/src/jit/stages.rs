@@ -187,8 +187,9 @@ impl<S: Tree, A: Tree, R: Tree> Compiled<S, A, R> {
             let now = describe(state, &args);
             let why = now.explain(std::iter::once(&self.program.value.description));
             return Err(Error::Configuration(format!(
-                "{}: called with arguments it was not compiled for: {}\n  help: lower and compile \
-                 for these arguments, or call the jitted function, which does so by itself",
+                "{}: called with arguments for which it was not compiled: {}\n  help: lower and \
+                 compile for these arguments, or call the jitted function, which compiles \
+                 automatically",
                 self.name,
                 why.unwrap_or_default()
             )));

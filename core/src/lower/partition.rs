@@ -175,7 +175,7 @@ impl Lowering<'_> {
         self.axes = outer;
         if region.is_ordered() {
             crate::trace::fail(
-                "shard_map: the function has ordered effects, for which there is no order between \
+                "shard_map: the function has ordered effects, but effects have no order across \
                  devices\n  help: use unordered callbacks",
             );
         }
@@ -246,9 +246,9 @@ impl Lowering<'_> {
             Some(_) => {
                 let refuse = || -> ! {
                     crate::trace::fail(&format!(
-                        "{operation}: the surrounding shard_map leaves axes of the mesh to the \
-                         compiler, which cannot decide which devices call the function\n  help: set \
-                         `axis_names` of ShardMapOptions to None, or call the function outside of \
+                        "{operation}: the enclosing shard_map leaves some axes of the mesh \
+                         automatic, so it is undefined which devices call the function\n  help: \
+                         set `axis_names` of ShardMapOptions to None, or call the function outside \
                          shard_map"
                     ))
                 };

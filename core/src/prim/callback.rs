@@ -150,8 +150,8 @@ impl Primitive for HostCallback {
         match self.kind {
             CallbackKind::Debug => Differentiation::Zero,
             _ => Differentiation::Undefined(
-                "what a function of the host does to its arguments is not known; give a derivative \
-                 with `custom_jvp` or `custom_vjp`, or use `stop_gradient` on the arguments",
+                "the derivative of a host function is unknown; define one with `custom_jvp` or \
+                 `custom_vjp`, or use `stop_gradient` on the arguments",
             ),
         }
     }
@@ -159,15 +159,15 @@ impl Primitive for HostCallback {
         let size = axis.size;
         if self.ordered {
             trace::fail(&format!(
-                "{}: effects in a given order cannot be mapped by `vmap`\n  help: make the callback \
+                "{}: ordered effects cannot be mapped by `vmap`\n  help: make the callback \
                  unordered, or loop over the examples with `scan`",
                 self.name()
             ));
         }
         let Some(method) = self.vmap_method else {
             trace::fail(&format!(
-                "{}: `vmap` needs to know how to call the function for many examples\n  help: say so \
-                 with `pure_callback_with(…, VmapMethod::Sequential)`",
+                "{}: `vmap` requires a vmap method for host functions\n  help: use \
+                 `pure_callback_with(…, VmapMethod::Sequential)`",
                 self.name()
             ));
         };

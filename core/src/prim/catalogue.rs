@@ -36,7 +36,7 @@ const fn collective(ty: &'static str, name: &'static str) -> CatalogueEntry {
         name,
         class: Class::Any,
         exempt: Some(
-            "exists only where axes have names: core/tests/collectives.rs maps them with vmap, \
+            "only exists with named axes: core/tests/collectives.rs maps them with vmap, \
              core/tests/collectives_on_meshes.rs over devices",
         ),
     }
@@ -50,11 +50,11 @@ const fn elsewhere(ty: &'static str, name: &'static str, why: &'static str) -> C
 }
 
 /// Why operations on meshes have no test cases.
-const MESHES: &str = "it speaks of several devices, and cases run on one; core/tests/sharding.rs and \
+const MESHES: &str = "it runs on several devices, but cases run on one; core/tests/sharding.rs and \
                       core/tests/shard_map.rs call it on 8 under every transformation";
 
 /// Why callbacks have no test cases.
-const CALLBACK: &str = "it holds a function, not numbers; core/tests/callback.rs calls it under \
+const CALLBACK: &str = "it contains a function, not numbers; core/tests/callback.rs calls it under \
                         every transformation";
 
 /// Creates an entry for a primitive of complex numbers, which the tables of real dtypes do not
@@ -175,7 +175,9 @@ const LISTED: &[CatalogueEntry] = &[
     entry("RandomBits", "random_bits", Class::Word),
     entry("RandomFoldIn", "random_fold_in", Class::Word),
     CatalogueEntry {
-        exempt: Some("what is drawn is known from JAX only: core/tests/samplers.rs compares"),
+        exempt: Some(
+            "only JAX provides reference samples: core/tests/samplers.rs compares with them",
+        ),
         ..entry("RandomGamma", "random_gamma", Class::Word)
     },
     entry("RandomSeed", "random_seed", Class::Integer),
@@ -192,14 +194,16 @@ const LISTED: &[CatalogueEntry] = &[
     entry("Call", "jit", Class::Any),
     CatalogueEntry {
         exempt: Some(
-            "it has no derivative, and its batch is that of other operations: core/tests/composite.rs",
+            "it has no derivative, and its batch consists of other operations: \
+             core/tests/composite.rs",
         ),
         ..entry("Composite", "composite", Class::Any)
     },
     entry("CustomJvpCall", "custom_jvp_call", Class::Any),
     CatalogueEntry {
         exempt: Some(
-            "exists only between the forward and the backward rule of custom_vjp, whose cases run it",
+            "only exists between the forward and the backward rule of custom_vjp, whose cases run \
+             it",
         ),
         ..entry("CustomLin", "custom_lin", Class::Any)
     },
@@ -224,7 +228,8 @@ const LISTED: &[CatalogueEntry] = &[
     elsewhere(
         "Check",
         "check",
-        "it has no results; core/tests/checkify.rs makes values of it under every transformation",
+        "it has no results; core/tests/checkify.rs converts it to values under every \
+         transformation",
     ),
     elsewhere("HostCallback", "debug_callback", CALLBACK),
     elsewhere("HostCallback", "io_callback", CALLBACK),

@@ -34,7 +34,7 @@ impl Primitive for Check {
         let types: Vec<Aval> = self.signatures.iter().flatten().copied().collect();
         ensure_shape!(
             args.len() == 1 + types.len() && args[0].dtype() == DType::I32,
-            "expects a number and {} arrays",
+            "expects a failure code and {} arrays",
             types.len()
         );
         for (arg, aval) in args[1..].iter().zip(&types) {
@@ -73,8 +73,9 @@ impl Primitive for Check {
     fn lower(&self, _: &mut Lowering<'_>, _: &[Value], _: &[Aval], _: &[Aval]) -> Vec<Value> {
         assert!(
             self.debug,
-            "check: a compiled program cannot stop at a failed check\n  made at {}\n  help: make it a \
-             value: let (error, result) = checkify(f, Errors::USER)(…), then error.throw()",
+            "check: a compiled program cannot panic on a failed check\n  created at {}\n  help: \
+             convert it to a value: let (error, result) = checkify(f, Errors::USER)(…), then \
+             error.throw()",
             self.at
         );
         Vec::new()

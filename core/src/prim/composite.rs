@@ -121,8 +121,8 @@ impl Primitive for Composite {
     }
     fn differentiation(&self) -> Differentiation<'_> {
         Differentiation::Undefined(
-            "nothing says what the derivative of an operation of that name is; give the function a \
-             rule of its own with custom_jvp or custom_vjp",
+            "the derivative of a named operation is unknown; define one with custom_jvp or \
+             custom_vjp around it",
         )
     }
     fn batch(&self, args: &[Array], axes: &[Option<usize>], axis: BatchAxis) -> Batched {

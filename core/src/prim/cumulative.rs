@@ -210,7 +210,7 @@ pub fn associative_scan(
 ) -> Vec<Array> {
     assert!(
         !elems.is_empty(),
-        "associative_scan: no arrays were given\n  help: give at least one array"
+        "associative_scan: no arrays were passed\n  help: pass at least one array"
     );
     let mut axes = Vec::with_capacity(elems.len());
     for x in elems {
@@ -220,8 +220,9 @@ pub fn associative_scan(
         let (size, first) = (x.shape()[axis], elems[0].shape()[axes[0]]);
         assert!(
             size == first,
-            "associative_scan: {} has {size} elements along axis {axis}, the first array {first}\n  \
-             help: arrays that are scanned together have one size along the axis",
+            "associative_scan: {} has {size} elements along axis {axis}, but the first array has \
+             {first}\n  help: arrays that are scanned together must have the same size along the \
+             axis",
             x.aval()
         );
     }

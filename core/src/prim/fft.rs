@@ -123,7 +123,7 @@ impl Primitive for Fft {
         }
         crate::ensure_shape!(
             last == expected.as_slice(),
-            "the last axes of {x} are not those of a transform of the lengths {:?}, {:?}",
+            "the last axes of {x} do not have the sizes of a transform of the lengths {:?}, {:?}",
             self.fft_lengths.as_slice(),
             expected.as_slice()
         );

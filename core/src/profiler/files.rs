@@ -34,12 +34,12 @@ pub(super) fn write(
     let put = |path: &Path, bytes: &[u8]| {
         std::fs::write(path, bytes).map_err(|e| Error::File {
             path: path.to_path_buf(),
-            message: format!("the trace could not be written: {e}"),
+            message: format!("could not write the trace: {e}"),
         })
     };
     std::fs::create_dir_all(&run).map_err(|e| Error::File {
         path: run.clone(),
-        message: format!("the folder for a trace could not be made: {e}"),
+        message: format!("could not create the directory for the trace: {e}"),
     })?;
     // Concatenated protobuf messages are one message with the planes of both.
     let own = own_space(begin, events, &host);

@@ -57,7 +57,8 @@ pub fn start_trace(folder: impl AsRef<Path>) -> Result<()> {
     let mut session = session();
     if session.is_some() {
         return Err(Error::Configuration(
-            "start_trace: a trace is being taken already\n  help: end it with stop_trace()".into(),
+            "start_trace: a trace is already being recorded\n  help: stop it with stop_trace()"
+                .into(),
         ));
     }
     let device = runtime::runtime()?.client().plugin().start_profiler()?;
@@ -76,7 +77,7 @@ pub fn start_trace(folder: impl AsRef<Path>) -> Result<()> {
 pub fn stop_trace() -> Result<TraceFiles> {
     let Some(Session { folder, device }) = session().take() else {
         return Err(Error::Configuration(
-            "stop_trace: no trace is being taken\n  help: begin one with start_trace(folder)"
+            "stop_trace: no trace is being recorded\n  help: start one with start_trace(folder)"
                 .into(),
         ));
     };

@@ -65,7 +65,7 @@ impl Cache {
             limit: limit.unwrap_or(DEFAULT_LIMIT) << 20,
         };
         if let Err(untrusted) = cache.check() {
-            eprintln!("ramie: the cache of compiled programs is not used: {untrusted}");
+            eprintln!("ramie: the compilation cache is disabled: {untrusted}");
             return Ok(None);
         }
         Ok(Some(cache))

@@ -188,7 +188,7 @@ pub(crate) fn compile_or_load(
     if let Some(entry) = entry {
         match executable.serialize() {
             Ok(bytes) => entry.write(&bytes),
-            Err(e) => tracing::debug!(name = %program.name, "cannot be kept: {e}"),
+            Err(e) => tracing::debug!(name = %program.name, "cannot be cached: {e}"),
         }
     }
     Ok((executable, Origin::Compiled))

@@ -36,8 +36,8 @@ fn write(folder: &Path, name: &str, text: &str) -> Result<()> {
         .map_err(|e| Error::File {
             path,
             message: format!(
-                "the program could not be written: {e}\n  help: set RAMIE_DUMP_IR_TO to a folder \
-                 that can be written, or unset it"
+                "could not write the program: {e}\n  help: set RAMIE_DUMP_IR_TO to a writable \
+                 directory, or unset it"
             ),
         })
 }

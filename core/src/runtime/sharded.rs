@@ -48,8 +48,8 @@ impl SiteFinder {
         if let Some(kind) = sharding.named().and_then(|n| n.memory_kind()) {
             self.clash.get_or_insert_with(|| {
                 format!(
-                    "{} is in {kind} memory, which programs do not read\n  help: move it to the devices' \
-                     own with `device_put(&array, sharding)`, without a memory kind",
+                    "{} is in {kind} memory, which programs cannot read\n  help: move it to device \
+                     memory with `device_put(&array, sharding)`, without a memory kind",
                     name()
                 )
             });
@@ -59,7 +59,7 @@ impl SiteFinder {
                 None => self.device = Some((here, name())),
                 Some((other, first)) if *other != here && self.clash.is_none() => {
                     self.clash = Some(format!(
-                        "{first} on {}, {} on {}\n  help: move them together with \
+                        "{first} on {}, {} on {}\n  help: move them to the same device with \
                          `device_put(&array, device)`",
                         other.description(),
                         name(),
@@ -73,8 +73,9 @@ impl SiteFinder {
                 Some((other, first)) if !same_devices(*other, named.mesh()) => {
                     self.clash.get_or_insert_with(|| {
                         format!(
-                            "{first} is on the devices of {other:?}, {} on those of {:?}, which are \
-                             others\n  help: move them to one mesh with `device_put(&array, sharding)`",
+                            "{first} is on the devices of {other:?}, {} on those of {:?}, which \
+                             differ\n  help: move them to one mesh with `device_put(&array, \
+                             sharding)`",
                             name(),
                             named.mesh()
                         )
@@ -208,8 +209,8 @@ pub(crate) fn compile(
     loop {
         if program.ordered {
             return Err(Error::Configuration(format!(
-                "{}: ordered effects are for programs on one device, and this one runs on {}\n  \
-                 help: use unordered callbacks, or call the function on arrays of one device",
+                "{}: ordered effects require a single device, but this program runs on {}\n  help: \
+                 use unordered callbacks, or call the function with arrays on one device",
                 program.name,
                 mesh.size()
             )));

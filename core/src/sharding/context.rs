@@ -65,7 +65,7 @@ impl Context {
 
 /// A guard that keeps a mesh, or logical axis rules, current until it is dropped; returned by
 /// [`set_mesh`] and [`set_logical_axis_rules`](crate::set_logical_axis_rules).
-#[must_use = "what was made current is so until this is dropped"]
+#[must_use = "the mesh or the rules are current only until this is dropped"]
 pub struct MeshGuard {
     _restore: Restore,
     /// The context belongs to one thread, so guards are not `Send`.

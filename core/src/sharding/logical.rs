@@ -76,14 +76,15 @@ impl LogicalAxisRules {
                 [] => None,
                 [one] => Some(*one),
                 _ => crate::trace::fail(&format!(
-                    "logical_to_mesh: the entry {entry} of {logical} has several names\n  help: give \
-                     each dimension one name; its rule may name several axes of the mesh"
+                    "logical_to_mesh: the entry {entry} of {logical} has several names\n  help: \
+                     use one name for each dimension; its rule may contain several axes of the \
+                     mesh"
                 )),
             };
             if name.is_some() && names.contains(&name) {
                 crate::trace::fail(&format!(
-                    "logical_to_mesh: {entry} occurs more than once in {logical}\n  help: give every \
-                     dimension a name of its own"
+                    "logical_to_mesh: {entry} occurs more than once in {logical}\n  help: use a \
+                     different name for every dimension"
                 ));
             }
             names.push(name);

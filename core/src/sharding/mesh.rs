@@ -54,8 +54,8 @@ impl AbstractMesh {
     pub fn with_axis_types(sizes: &[usize], names: &[&str], types: &[AxisType]) -> AbstractMesh {
         assert!(
             sizes.len() == names.len() && sizes.len() == types.len(),
-            "mesh: {} sizes, {} names and {} axis types\n  help: give each axis a size, a name and \
-             a type",
+            "mesh: {} sizes, {} names and {} axis types\n  help: pass a size, a name and a type \
+             for each axis",
             sizes.len(),
             names.len(),
             types.len()
@@ -63,11 +63,11 @@ impl AbstractMesh {
         for (i, name) in names.iter().enumerate() {
             assert!(
                 !names[..i].contains(name),
-                "mesh: two axes are named `{name}`\n  help: give every axis a name of its own"
+                "mesh: two axes are named `{name}`\n  help: use a different name for every axis"
             );
             assert!(
                 sizes[i] > 0,
-                "mesh: axis `{name}` has size 0\n  help: an axis that is not needed has size 1"
+                "mesh: axis `{name}` has size 0\n  help: use size 1 for an axis that is not needed"
             );
         }
         AbstractMesh::keep(Shape {
@@ -201,7 +201,7 @@ impl Mesh {
         for (i, device) in devices.iter().enumerate() {
             assert!(
                 !devices[..i].contains(device),
-                "mesh: device {device} is there twice\n  help: a device has one place in a mesh"
+                "mesh: device {device} occurs twice\n  help: use each device once in a mesh"
             );
         }
         Mesh(MESHES.keep(Grid {
@@ -311,13 +311,14 @@ pub fn make_mesh_with(sizes: &[usize], names: &[&str], axis_type: AxisType) -> R
         };
         let more = match runtime::runtime()?.plugin().platform {
             ramie_pjrt::discover::Platform::Cpu => {
-                "; RAMIE_NUM_CPU_DEVICES, or RuntimeOptions::cpu_devices before the first array, \
-                 makes more virtual CPU devices"
+                "; set RAMIE_NUM_CPU_DEVICES, or RuntimeOptions::cpu_devices before the first \
+                 array, for more virtual CPU devices"
             }
             _ => "",
         };
         return Err(Error::Configuration(format!(
-            "make_mesh: a mesh of ({}) needs {} devices, and {there}\n  help: make the axes smaller{more}",
+            "make_mesh: a mesh of ({}) needs {} devices, but {there}\n  help: make the axes \
+             smaller{more}",
             axes.describe(),
             axes.size()
         )));

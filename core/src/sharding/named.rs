@@ -35,13 +35,13 @@ pub(crate) fn check_spec(axes: AbstractMesh, spec: &PartitionSpec) -> Result<(),
                 "resource axis {axis} of {spec} is not found in the mesh ({})",
                 axes.describe()
             ))
-            .help("name axes of the mesh, or None for a dimension that is not sharded"));
+            .help("use axes of the mesh, or None for a dimension that is not sharded"));
         }
         if all().take(i).any(|other| other == axis) {
             return Err(ShapeError::new(format!(
                 "{spec} has duplicate entries for {axis}: a mesh axis can shard one dimension"
             ))
-            .help("name every mesh axis once at most"));
+            .help("use every mesh axis at most once"));
         }
     }
     Ok(())
@@ -60,7 +60,7 @@ pub(crate) fn shard_shape(
             spec.entries().len(),
             shape.len()
         ))
-        .help("give one entry for each dimension at most"));
+        .help("pass at most one entry for each dimension"));
     }
     let mut out: Dims = shape.into();
     for (d, size) in out.iter_mut().enumerate() {
@@ -71,12 +71,13 @@ pub(crate) fn shard_shape(
             .product();
         if !size.is_multiple_of(parts) {
             return Err(ShapeError::new(format!(
-                "{spec} on the mesh ({}) partitions dimension {d} into {parts} parts, and its size \
+                "{spec} on the mesh ({}) partitions dimension {d} into {parts} parts, but its size \
                  is {size} (whole shape {whole})",
                 axes.describe()
             ))
             .help(
-                "pad the dimension to a multiple of the number of parts, or leave it whole with None",
+                "pad the dimension to a multiple of the number of parts, or use None to leave it \
+                 unsharded",
             ));
         }
         *size /= parts;

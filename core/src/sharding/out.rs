@@ -31,7 +31,7 @@ impl OutSharding {
         let found = operands.iter().find_map(|x| x.aval().sharding());
         let Some(axes) = found.map(|s| s.mesh()).or(context.axes) else {
             crate::trace::fail(&format!(
-                "{operation}: out_sharding is {spec}, and no mesh is current\n  help: make a mesh \
+                "{operation}: out_sharding is {spec}, but no mesh is current\n  help: make a mesh \
                  with explicit axes current with `set_mesh(mesh)`"
             ))
         };
@@ -136,18 +136,19 @@ pub(crate) fn check(
             "out_sharding {spec} has {} entries for a result of {rank} dimensions",
             spec.entries().len()
         ))
-        .help("give one entry for each dimension at most"));
+        .help("pass at most one entry for each dimension"));
     }
     let implicit = |n: &AxisName| axes.axis_type(*n) != Some(AxisType::Explicit);
     match spec.axes().find(implicit) {
         None => Ok(()),
         Some(name) => Err(ShapeError::new(format!(
-            "out_sharding {spec} names the axis {name:?} of the mesh ({}), which is not explicit",
+            "out_sharding {spec} contains the axis {name:?} of the mesh ({}), which is not \
+             explicit",
             axes.describe()
         ))
         .help(
-            "types speak of explicit axes: make it one with make_mesh_with or explicit_axes, or \
-             leave it to with_sharding_constraint",
+            "only explicit axes are part of types: make the axis explicit with make_mesh_with or \
+             explicit_axes, or use with_sharding_constraint instead",
         )),
     }
 }

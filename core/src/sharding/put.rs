@@ -48,8 +48,8 @@ impl Placed {
 pub(crate) fn on_current_mesh(operation: &str, spec: &PartitionSpec) -> NamedSharding {
     let Some(mesh) = Context::current().mesh else {
         fail(&format!(
-            "{operation}: {spec} speaks of the axes of a mesh, and none is current\n  help: make one \
-             current with `set_mesh(mesh)`, or pass `NamedSharding::new(mesh, {spec})`"
+            "{operation}: {spec} refers to the axes of a mesh, but no mesh is current\n  help: \
+             make one current with `set_mesh(mesh)`, or pass `NamedSharding::new(mesh, {spec})`"
         ))
     };
     NamedSharding::new(mesh, spec.clone())
@@ -137,7 +137,7 @@ fn in_memory(array: &Array, to: NamedSharding) -> Result<Array> {
         let Some(memory) = memory else {
             let kinds: Vec<&str> = device.memories().iter().map(|m| m.kind()).collect();
             return Err(Error::Configuration(format!(
-                "{} has no memory of the kind `{}`\n  help: it has {}",
+                "{} has no memory of the kind `{}`\n  help: use one of its kinds: {}",
                 device.description(),
                 kind.unwrap_or("default"),
                 kinds.join(", ")
@@ -257,8 +257,8 @@ pub(super) fn wrong_size(
     let expected = local.size_bytes();
     (bytes != expected).then(|| {
         format!(
-            "the part {index:?} of {aval} is {local}, which has {expected} bytes; got {bytes}\n  help: \
-             give all elements of the part, row by row"
+            "the shard {index:?} of {aval} is {local}, which has {expected} bytes; got {bytes}\n  help: \
+             pass all elements of the shard, row by row"
         )
     })
 }
@@ -332,9 +332,9 @@ impl DeviceArray {
         }
         if self.buffers.len() < self.sharding.devices().len() {
             return Err(Error::Configuration(format!(
-                "{} has parts on devices of other processes ({})\n  help: read the parts that are \
-                 here with `addressable_shards`, or gather it first: \
-                 device_put(&x, NamedSharding::new(mesh, P![]))",
+                "{} has shards on devices of other processes ({})\n  help: read this process's \
+                 shards with `addressable_shards`, or gather it first: device_put(&x, \
+                 NamedSharding::new(mesh, P![]))",
                 self.aval, self.sharding
             )));
         }

@@ -115,10 +115,10 @@ pub(crate) fn place_results(
     let mesh = match (mesh_of(args)?, primitive.out_sharding()) {
         (Some(mesh), Some(out)) if mesh != out.axes() => {
             return Err(ShapeError::new(format!(
-                "operands are sharded over {mesh:?}, and out_sharding is over {:?}",
+                "operands are sharded over {mesh:?}, but out_sharding is over {:?}",
                 out.axes()
             ))
-            .help("reshard the operands to the other mesh before"));
+            .help("reshard the operands to the other mesh first"));
         }
         (mesh, out) => mesh.or(out.map(|o| o.axes())),
     };
@@ -165,7 +165,7 @@ pub(crate) fn mesh_of(args: &[Aval]) -> Result<Option<AbstractMesh>, ShapeError>
                     "operands are sharded over different meshes, {mesh:?} and {:?}",
                     sharding.mesh()
                 ))
-                .help("reshard one of them to the other's mesh before"));
+                .help("reshard one of them to the other's mesh first"));
             }
             _ => found = Some(sharding.mesh()),
         }
@@ -226,7 +226,7 @@ fn refuse(primitive: &dyn Primitive, args: &[Aval]) -> Result<(), ShapeError> {
         types(&sharded)
     ))
     .help(
-        "make the operands whole with `reshard(x, P![])`, or let the compiler decide: call the \
+        "unshard the operands with `reshard(x, P![])`, or let the compiler choose: call the \
          function through `auto_axes`",
     ))
 }
@@ -245,7 +245,7 @@ fn duplicate(
         types(args)
     ))
     .help(
-        "a mesh axis can shard one dimension: reshard an operand, or say how the result is sharded \
+        "a mesh axis can shard one dimension: reshard an operand, or pass the result's sharding \
          with `out_sharding`",
     )
 }
@@ -273,7 +273,7 @@ fn uneven(
         types(args),
         out.shape()
     ))
-    .help("make the dimension whole before with `reshard`")
+    .help("unshard the dimension first with `reshard`")
 }
 
 /// Returns the specs of results, each dimension with the entry of the operands' corresponding
@@ -298,11 +298,11 @@ fn follow(
                 Place::Reduced => {}
                 Place::Whole => {
                     return Err(ShapeError::new(format!(
-                        "dimension {d} of {aval} is sharded over {entry}, and the operation needs \
-                         all of it"
+                        "dimension {d} of {aval} is sharded over {entry}, but the operation \
+                         requires it to be unsharded"
                     ))
                     .help(
-                        "make it whole with `reshard`, or let the compiler decide with `auto_axes`",
+                        "unshard it with `reshard`, or let the compiler choose with `auto_axes`",
                     ));
                 }
                 Place::Axis(axis) => match axes.iter().find(|(a, _)| a == axis) {
@@ -314,7 +314,7 @@ fn follow(
                              operand and over {entry} in another; got {}",
                             types(args)
                         ))
-                        .help("reshard one of them as the other with `reshard`"));
+                        .help("reshard one of them to the other's sharding with `reshard`"));
                     }
                 },
             }

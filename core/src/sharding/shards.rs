@@ -184,8 +184,8 @@ pub fn make_array_from_process_local_data<T: Element>(
     let local_aval = Aval::new(&here, T::DTYPE);
     if local.len() != local_aval.size() {
         return Err(Error::Configuration(format!(
-            "make_array_from_process_local_data: {} elements, and the devices of this process hold \
-             {local_aval} of {:?}\n  help: give the elements of this process only, and all of them",
+            "make_array_from_process_local_data: got {} elements, but the devices of this process \
+             store {local_aval} of {:?}\n  help: pass all elements of this process, and only those",
             local.len(),
             shape
         )));
@@ -217,8 +217,8 @@ pub fn visualize_sharding(array: &Array) -> String {
     };
     if !(1..=2).contains(&shape.len()) {
         fail(&format!(
-            "visualize_sharding: {} has {} dimensions, and one or two can be drawn\n  help: reshape or \
-             slice the array first",
+            "visualize_sharding: {} has {} dimensions, but only one or two can be drawn\n  help: \
+             reshape or slice the array first",
             array.aval(),
             shape.len()
         ));

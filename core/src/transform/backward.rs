@@ -46,8 +46,8 @@ pub(crate) fn backward(program: &ClosedJaxpr, cts: &[Option<Array>]) -> Vec<Opti
             let refuse = || -> ! {
                 trace::fail(&format!(
                     "{}: cannot be transposed: it is not linear in its operands\n  help: a linear \
-                     function adds its values, multiplies them by known ones, and moves them; for \
-                     the derivative of another function use vjp",
+                     function can only add values, multiply them by constants, and move them; use \
+                     vjp for the derivative of other functions",
                     eqn.primitive.name()
                 ))
             };
@@ -81,7 +81,7 @@ pub(crate) fn backward(program: &ClosedJaxpr, cts: &[Option<Array>]) -> Vec<Opti
                 debug_assert!(
                     grad.as_ref()
                         .is_none_or(|g| g.aval().matches(operand.aval())),
-                    "{}: the transpose gave a cotangent {:?} for an operand {:?}",
+                    "{}: the transpose returned a cotangent {:?} for an operand {:?}",
                     eqn.primitive.name(),
                     grad.as_ref().map(Array::aval),
                     operand.aval()

@@ -39,7 +39,7 @@ impl CompositeName {
         let named = name.find('.').is_some_and(|at| at + 1 < name.len());
         assert!(
             begins && named && name.chars().all(plain),
-            "composite: {name:?} is no name of an operation\n  help: give a dialect and a name, \
+            "composite: {name:?} is not a valid operation name\n  help: use a dialect and a name, \
              such as \"my.gelu\""
         );
     }
@@ -62,8 +62,8 @@ impl CompositeName {
         let begins = name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');
         assert!(
             begins && name.chars().all(plain) && self.attributes.iter().all(|(k, _)| k != name),
-            "composite: {name:?} is no name of a new attribute\n  help: use letters, digits and _, \
-             each name once"
+            "composite: {name:?} is not a valid new attribute name\n  help: use letters, digits \
+             and _, and each name once"
         );
         self.attributes.push((name.into(), value.into()));
         self.attributes.sort();

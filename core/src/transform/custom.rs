@@ -79,7 +79,7 @@ impl Given<'_> {
         let names = ["expected", "given"];
         if let Some(lines) = tree::structure_mismatch(names, like, given) {
             trace::fail(&format!(
-                "{}: the {} of `{}` gave a {} of another structure than the {}\n  {lines}\n  help: \
+                "{}: the {} of `{}` returned a {} with another structure than the {}\n  {lines}\n  help: \
                  return a tree with the same containers and keys",
                 self.operation, self.rule, self.function, self.what, self.of
             ));
@@ -103,8 +103,8 @@ impl Given<'_> {
         let wanted = tree::leaves(like);
         if wanted.len() != given.len() {
             trace::fail(&format!(
-                "{operation}: the {rule} of `{function}` gave {} {what}s, expected {}, one for each \
-                 array of the {of}s",
+                "{operation}: the {rule} of `{function}` returned {} {what}s, expected {}, one for \
+                 each array of the {of}s",
                 given.len(),
                 wanted.len()
             ));
@@ -119,8 +119,8 @@ impl Given<'_> {
                 path => format!(" `{path}`"),
             };
             trace::fail(&format!(
-                "{operation}: the {rule} of `{function}` gave a {what} {} for the {of}{place}, which \
-                 is {}\n  help: shapes and types must be the same; sum over axes that were \
+                "{operation}: the {rule} of `{function}` returned a {what} {} for the {of}{place}, \
+                 which is {}\n  help: shapes and dtypes must be the same; sum over axes that were \
                  broadcast, and convert with astype",
                 given.aval(),
                 wanted.aval()

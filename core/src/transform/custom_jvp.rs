@@ -233,9 +233,9 @@ pub(super) fn refuse_others(
 ) {
     if others.any(|differentiated| differentiated) {
         trace::fail(&format!(
-            "{operation}: an argument of `{function}` after the first is being differentiated, and \
-             its rule gives no derivative for it\n  help: pass value.stop_gradient(), or give a rule \
-             for all arguments"
+            "{operation}: an argument of `{function}` after the first is being differentiated, but \
+             its rule returns no derivative for it\n  help: pass value.stop_gradient(), or use a \
+             rule for all arguments"
         ));
     }
 }
@@ -292,8 +292,8 @@ where
         let terms = &again.1;
         if terms.len() != tangents.len() {
             trace::fail(&format!(
-                "custom_jvp_terms: {} rules for {} arrays of arguments\n  help: give a rule or None \
-                 for each",
+                "custom_jvp_terms: {} rules for {} arrays of arguments\n  help: pass a rule or \
+                 None for each",
                 terms.len(),
                 tangents.len()
             ));

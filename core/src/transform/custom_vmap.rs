@@ -40,7 +40,7 @@ impl Mapped {
         match self.paths.iter().position(|p| p == path) {
             Some(at) => self.batched[at],
             None => panic!(
-                "Mapped::is_batched: no array at `{path}`\n  help: there are {:?}",
+                "Mapped::is_batched: no array at `{path}`\n  help: the paths are {:?}",
                 self.paths
             ),
         }
@@ -57,8 +57,8 @@ impl Mapped {
         assert_eq!(
             count,
             self.batched.len(),
-            "Mapped::broadcast: a tree of {count} arrays for arguments of {}\n  help: give all \
-             arguments, as the rule gets them",
+            "Mapped::broadcast: a tree of {count} arrays for arguments of {}\n  help: pass all \
+             arguments, as the rule receives them",
             self.batched.len()
         );
         let mut batched = self.batched.iter();
@@ -216,8 +216,8 @@ fn check<T: Tree>(
     };
     if outs.len() != wanted.len() || batched.len() != wanted.len() {
         trace::fail(&format!(
-            "custom_vmap: the rule of `{function}` gave {} arrays and says of {} whether they are \
-             batched, expected {}, as many as the function gives",
+            "custom_vmap: the rule of `{function}` returned {} arrays and {} flags for whether \
+             they are batched, expected {}, as many as the function returns",
             outs.len(),
             batched.len(),
             wanted.len()
@@ -241,9 +241,9 @@ fn check<T: Tree>(
             false => "the same for all examples".into(),
         };
         trace::fail(&format!(
-            "custom_vmap: the rule of `{function}` gave {} for the result{place}, expected {expected}, \
-             {what}\n  help: the rule says of each result whether it is batched, with the batch axis \
-             in front",
+            "custom_vmap: the rule of `{function}` returned {} for the result{place}, expected \
+             {expected}, {what}\n  help: the rule must return for each result whether it is \
+             batched, with the batch axis first",
             out.aval()
         ));
     }

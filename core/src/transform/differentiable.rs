@@ -30,7 +30,7 @@ impl Numbers {
         match self {
             Numbers::Complex => "which is not complex",
             _ if dtype.is_complex() => "which is complex",
-            _ => "which holds no floating-point numbers",
+            _ => "which is not floating-point",
         }
     }
 }
@@ -72,14 +72,14 @@ impl Request {
             let help = match leaf.dtype() {
                 d if numbers.contain(d) => continue,
                 _ if is_key => {
-                    "keys have no derivative; pass the key as a later argument or by capture, \
-                     which are not differentiated"
+                    "keys have no derivative; pass the key as a later argument or capture it, \
+                     since these are not differentiated"
                 }
                 d if d.is_complex() => instead,
                 _ if numbers == Numbers::Complex => "convert it with astype(DType::C64)",
                 _ => {
-                    "convert it with astype(DType::F32), or pass it as a later argument or by \
-                     capture, which are not differentiated"
+                    "convert it with astype(DType::F32), or pass it as a later argument or capture \
+                     it, since these are not differentiated"
                 }
             };
             let is = match is_key {
@@ -105,9 +105,9 @@ impl Request {
                 d if d.is_complex() => instead,
                 _ if numbers == Numbers::Complex => {
                     "only results that depend holomorphically on the argument have such a \
-                     derivative; leave the others out"
+                     derivative; remove the others"
                 }
-                _ => "convert it with astype(DType::F32), or leave it out",
+                _ => "convert it with astype(DType::F32), or remove it",
             };
             let Request { operation, at } = self;
             panic!(

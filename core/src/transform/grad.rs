@@ -60,21 +60,21 @@ fn check_like<T: Tree, U: Tree>(
     });
     if let Some(lines) = tree::structure_mismatch(["expected", what], expected, got) {
         panic!(
-            "{operation}: {what} has another structure than the value it belongs to\n  {lines}{at}\n  \
-             help: return a tree with the containers and keys of that value, for example from \
+            "{operation}: {what} has another structure than the value to which it belongs\n  {lines}{at}\n  help: \
+             return a tree with the containers and keys of that value, for example from \
              `tree::map`"
         );
     }
-    const HELP: &str =
-        "help: tangents and cotangents have the shape and type of the values they belong to";
+    const HELP: &str = "help: tangents and cotangents must have the shape and dtype of the values to which they \
+         belong";
     let (e, g) = (tree::leaves(expected), tree::leaves(got));
     for ((path, e), g) in tree::paths(expected).iter().zip(&e).zip(&g) {
         let (e, g) = (e.aval(), g.aval());
         let fits = e.matches(g);
         let help = match fits {
             true => {
-                "help: a value and its tangent vary over the same axes of the mesh; mark the one that \
-                 varies over fewer with `pvary`"
+                "help: a value and its tangent must vary over the same mesh axes; mark the one \
+                 that varies over fewer with `pvary`"
             }
             false => HELP,
         };
@@ -283,9 +283,9 @@ where
     let loss = value.loss().aval();
     assert!(
         loss.ndim() == 0,
-        "{operation}: the function must return a scalar, it returned {loss}\n  {operation} was called \
-         at {at}\n  help: reduce it, for example with .mean() or .sum(); for the whole Jacobian use \
-         jacrev or vjp"
+        "{operation}: the function must return a scalar, but it returned {loss}\n  {operation} was \
+         called at {at}\n  help: reduce it, for example with .mean() or .sum(); for the whole \
+         Jacobian use jacrev or vjp"
     );
     let expected = match holomorphic {
         true => loss.dtype().is_complex(),
@@ -293,8 +293,8 @@ where
     };
     assert!(
         expected,
-        "{operation}: the function must return a {} scalar, it returned {loss}\n  {operation} was \
-         called at {at}\n  help: {}",
+        "{operation}: the function must return a {} scalar, but it returned {loss}\n  {operation} \
+         was called at {at}\n  help: {}",
         if holomorphic {
             "complex"
         } else {
@@ -302,7 +302,8 @@ where
         },
         match (loss.dtype().is_complex(), holomorphic) {
             (true, _) =>
-                "take the part that is meant, or grad_holomorphic of a holomorphic function",
+                "return the real or imaginary part, or use grad_holomorphic for a holomorphic \
+                 function",
             (false, true) => "use grad: a real function is not holomorphic",
             (false, false) => "convert it with astype(DType::F32)",
         }

@@ -15,7 +15,7 @@ use std::panic::Location;
 /// arrays has the axes of the result, followed by those of the argument's array. The Jacobian of
 /// several arrays contains one such tree for each of them.
 #[diagnostic::on_unimplemented(
-    message = "there is no Jacobian of a result of type `{Self}`",
+    message = "a result of type `{Self}` has no Jacobian",
     note = "return an array, or arrays in a tuple, a Vec or a map"
 )]
 pub trait Codomain<A: Tree>: Tree {
@@ -189,8 +189,8 @@ pub(super) fn forward<A: Tree, R: Codomain<A>>(
     request.check_argument(
         first,
         arguments,
-        "use jacfwd_holomorphic of a holomorphic function; of others take the real and the \
-         imaginary part as arguments",
+        "use jacfwd_holomorphic for a holomorphic function; for other functions pass the real and \
+         the imaginary part as arguments",
     );
     let check = |value: &R| request.check_result(value, results, "");
     at_location(at, || forward_columns(f, first, check))
@@ -305,8 +305,8 @@ pub(super) fn reverse<A: Tree, R: Codomain<A>>(
         request.check_result(
             &value,
             results,
-            "use jacrev_holomorphic of a holomorphic function; of others return the real and the \
-             imaginary part",
+            "use jacrev_holomorphic for a holomorphic function; for other functions return the \
+             real and the imaginary part",
         );
         reverse_rows(&value, &pull, first)
     })

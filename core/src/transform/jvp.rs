@@ -55,7 +55,7 @@ fn jvp_equation(
             // The reason, optionally followed by a semicolon and the remedy.
             let (why, remedy) = why.split_once("; ").unwrap_or((why, "use stop_gradient"));
             trace::fail(&format!(
-                "{}: has no derivative, and is on the path of a gradient: {why}\n  help: {remedy}",
+                "{}: has no derivative, but is on the path of a gradient: {why}\n  help: {remedy}",
                 primitive.name()
             ))
         }
@@ -82,7 +82,7 @@ fn jvp_equation(
             for (t, o) in dots.iter().zip(&outs) {
                 debug_assert!(
                     t.as_ref().is_none_or(|t| t.aval().matches(o.aval())),
-                    "{}: the rule gave a tangent {:?} for a result {:?}",
+                    "{}: the rule returned a tangent {:?} for a result {:?}",
                     primitive.name(),
                     t.as_ref().map(Array::aval),
                     o.aval()

@@ -41,8 +41,8 @@ impl MapAxes {
         if let Spec::Each(axes) = &self.0 {
             assert!(
                 axes.len() == count,
-                "{operation}: in_axes names {} arguments, the function has {count}\n  help: give an axis \
-                 or None for each argument",
+                "{operation}: in_axes has {} entries, but the function has {count} arguments\n  help: \
+                 pass an axis or None for each argument",
                 axes.len(),
             );
         }
@@ -68,8 +68,8 @@ impl MapAxes {
             .collect();
         if first.len() != axes.len() {
             return Err(format!(
-                "out_axes names {} components, the result has {}\n  help: give an axis or None for \
-                 each component of the result, or one axis for all",
+                "out_axes has {} entries, but the result has {} components\n  help: pass an axis \
+                 or None for each component of the result, or one axis for all",
                 axes.len(),
                 first.len()
             ));

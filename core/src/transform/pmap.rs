@@ -112,8 +112,8 @@ fn mesh(options: &PmapOptions, size: usize, at: At) -> (Mesh, AxisName) {
         Some(devices) => refuse(
             at,
             &format!(
-                "{} devices were given, and the mapped axis has size {size}\n  help: give a device \
-                 for each index of the axis",
+                "{} devices were passed, but the mapped axis has size {size}\n  help: pass a \
+                 device for each index of the axis",
                 devices.len()
             ),
         ),
@@ -124,8 +124,8 @@ fn mesh(options: &PmapOptions, size: usize, at: At) -> (Mesh, AxisName) {
                 None => refuse(
                     at,
                     &format!(
-                        "the mapped axis has size {size}, and there are {} devices\n  help: map what is \
-                         left over with `vmap` in the function, or shard it with `jit`",
+                        "the mapped axis has size {size}, but there are {} devices\n  help: map \
+                         the rest with `vmap` in the function, or shard it with `jit`",
                         all.len()
                     ),
                 ),

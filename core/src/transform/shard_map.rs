@@ -107,8 +107,8 @@ where
         && n != F::Args::COUNT
     {
         fail(&format!(
-            "shard_map: in_specs has {n} entries for the {} arguments of the function\n  help: give a \
-             spec for each argument, or one for all",
+            "shard_map: in_specs has {n} entries for the {} arguments of the function\n  help: \
+             pass a spec for each argument, or one for all",
             F::Args::COUNT
         ));
     }
@@ -133,8 +133,8 @@ fn frame(options: &ShardMapOptions, at: &'static Location<'static>) -> ShardMap 
     let Some(axes) = around else {
         refuse(
             at,
-            "no mesh was given, and none is current\n  help: pass one in ShardMapOptions, or make one \
-             current with `set_mesh(mesh)`",
+            "no mesh was passed, and none is current\n  help: pass one in ShardMapOptions, or make \
+             one current with `set_mesh(mesh)`",
         )
     };
     let free = |n: &AxisName| axes.axis_type(*n) != Some(crate::AxisType::Manual);
@@ -146,8 +146,8 @@ fn frame(options: &ShardMapOptions, at: &'static Location<'static>) -> ShardMap 
                     refuse(
                         at,
                         &format!(
-                            "axis_names has {name:?}, which the mesh ({}) does not have\n  help: name \
-                             axes of the mesh",
+                            "axis_names contains {name:?}, which the mesh ({}) does not have\n  help: \
+                             use axes of the mesh",
                             axes.describe()
                         ),
                     );
@@ -156,8 +156,8 @@ fn frame(options: &ShardMapOptions, at: &'static Location<'static>) -> ShardMap 
                     refuse(
                         at,
                         &format!(
-                            "axis_names has {name:?}, which is manual here already\n  help: leave it \
-                             out; the function may go on to use it"
+                            "axis_names contains {name:?}, which is already manual here\n  help: \
+                             remove it; the function may still use it"
                         ),
                     );
                 }
@@ -227,11 +227,12 @@ fn check(map: &ShardMap, spec: &PartitionSpec) -> Result<(), crate::ShapeError> 
     check_spec(map.axes, spec)?;
     if let Some(name) = spec.axes().find(|a| !map.manual.contains(a)) {
         return Err(crate::ShapeError::new(format!(
-            "{spec} names {name:?}, which is not one of the manual axes {:?}",
+            "{spec} contains {name:?}, which is not one of the manual axes {:?}",
             map.manual
         ))
         .help(
-            "add it to axis_names, or leave it to the compiler: shardings along other axes pass by",
+            "add it to axis_names, or remove it from the spec: shardings along other axes are \
+             preserved",
         ));
     }
     Ok(())
@@ -258,8 +259,8 @@ fn check_results(
             refuse(
                 at,
                 &format!(
-                    "out_specs {spec} has {} entries for {place}, which is {aval}\n  help: give an \
-                     entry for each dimension at most; a 0-d result cannot be put together, give it a \
+                    "out_specs {spec} has {} entries for {place}, which is {aval}\n  help: pass at \
+                     most one entry for each dimension; a 0-d result cannot be assembled, so add a \
                      dimension with reshape(&[1]) or reduce it with psum",
                     spec.entries().len()
                 ),
@@ -277,10 +278,10 @@ fn check_results(
             refuse(
                 at,
                 &format!(
-                    "{place} is {aval}, and out_specs {spec} says that it is the same along {loose:?}, \
-                     which can't be statically inferred\n  help: reduce or gather it over {loose:?} (psum, \
-                     pmean, all_gather), name the axes in out_specs, or pass check_vma: false to vouch \
-                     for it"
+                    "{place} is {aval}, and out_specs {spec} requires it to be the same along \
+                     {loose:?}, which can't be statically inferred\n  help: reduce or gather it \
+                     over {loose:?} (psum, pmean, all_gather), add the axes to out_specs, or pass \
+                     check_vma: false to disable this check"
                 ),
             );
         }

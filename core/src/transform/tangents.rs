@@ -60,7 +60,7 @@ impl<T: Tree> Tangents<T> {
         let paths = tree::paths(&self.like);
         match paths.iter().position(|p| p == path) {
             Some(at) => self.leaves[at].as_ref(),
-            None => panic!("Tangents::get: no array at `{path}`\n  help: there are {paths:?}"),
+            None => panic!("Tangents::get: no array at `{path}`\n  help: the paths are {paths:?}"),
         }
     }
 

@@ -33,7 +33,7 @@ pub(crate) fn batch_eval(
         for (out, ax) in &outs {
             debug_assert!(
                 ax.is_none_or(|ax| out.shape()[ax] == axis.size),
-                "{}: the batching rule gave {} with batch axis {ax:?} of size {}",
+                "{}: the batching rule returned {} with batch axis {ax:?} of size {}",
                 eqn.primitive.name(),
                 out.aval(),
                 axis.size
@@ -156,8 +156,8 @@ fn apply<F: Function<M>, M>(
                 let path = || tree::paths(&traced.result)[i].clone();
                 assert!(
                     found.is_none(),
-                    "vmap: out_axes says that the result `{}` is the same for all examples, but it \
-                     depends on them\n  vmap was called at {at}\n  help: give it an axis in \
+                    "vmap: out_axes requires the result `{}` to be the same for all examples, but \
+                     it depends on them\n  vmap was called at {at}\n  help: set its axis in \
                      out_axes, or reduce it over the mapped axis, for example with `pmean`",
                     path()
                 );
@@ -202,10 +202,10 @@ fn explicit_axes(
         let entry = leaf.aval().spec().entry(axis).clone();
         match &found {
             Some((other, who)) if *other != entry => panic!(
-                "vmap: Mapped away dimension of inputs passed to vmap should be sharded the same. Got \
-                 inconsistent axis specs: {other} of argument `{who}` vs {entry} of argument \
-                 `{path}`\n  vmap was called at {at}\n  help: reshard one of them as the other with \
-                 `reshard`"
+                "vmap: Mapped away dimension of inputs passed to vmap should be sharded the same. \
+                 Got inconsistent axis specs: {other} of argument `{who}` vs {entry} of argument \
+                 `{path}`\n  vmap was called at {at}\n  help: reshard one of them to the other's \
+                 sharding with `reshard`"
             ),
             Some(_) => {}
             None => found = Some((entry, path)),
@@ -217,8 +217,8 @@ fn explicit_axes(
         assert!(
             axis.is_some() || !aval.spec().axes().any(|a| names.contains(&a)),
             "vmap: Unmapped values passed to vmap cannot be sharded along the mesh axis you are \
-             vmapping over. Argument `{path}` is {aval}, the examples are sharded over {names:?}\n  \
-             vmap was called at {at}\n  help: make it whole along that axis with `reshard`"
+             vmapping over. Argument `{path}` is {aval}, the examples are sharded over {names:?}\n  vmap \
+             was called at {at}\n  help: unshard it along that axis with `reshard`"
         );
     }
     names
@@ -233,7 +233,7 @@ pub(super) fn batch_axes(
     at: At,
 ) -> (Vec<Option<usize>>, usize) {
     let mut axes: Vec<Option<usize>> = Vec::with_capacity(leaves.len());
-    let mut size: Option<(usize, String)> = axis_size.map(|n| (n, format!("axis_size says {n}")));
+    let mut size: Option<(usize, String)> = axis_size.map(|n| (n, format!("axis_size is {n}")));
     for ((leaf, axis), path) in leaves.iter().zip(given).zip(paths) {
         let Some(axis) = *axis else {
             axes.push(None);
@@ -243,16 +243,17 @@ pub(super) fn batch_axes(
         let normal = if axis < 0 { axis + rank } else { axis };
         assert!(
             (0..rank).contains(&normal),
-            "{}: argument `{path}` is {}, it has no axis {axis} to batch over\n  {at}\n  help: add an axis with expand_dims, or set its in_axes to None",
+            "{}: argument `{path}` is {}, which has no axis {axis} to batch over\n  {at}\n  help: \
+             add an axis with expand_dims, or set its in_axes to None",
             at.0,
             leaf.aval()
         );
         let n = leaf.shape()[normal as usize];
         match &size {
             Some((other, who)) if *other != n => panic!(
-                "{}: batch sizes differ: {who}, argument `{path}` has {n}\n  {at}\n  help: arrays must \
-                 agree in the size of the batched axis; set in_axes to None for what is the same for \
-                 all examples",
+                "{}: batch sizes differ: {who}, argument `{path}` has {n}\n  {at}\n  help: batched \
+                 axes must have the same size; set in_axes to None for arrays that are the same \
+                 for all examples",
                 at.0
             ),
             Some(_) => {}
@@ -262,8 +263,8 @@ pub(super) fn batch_axes(
     }
     let Some((size, _)) = size else {
         panic!(
-            "{}: no argument has a batch axis\n  {at}\n  help: at least one of in_axes must be an \
-             axis, or axis_size be given",
+            "{}: no argument has a batch axis\n  {at}\n  help: set an axis in in_axes, or set \
+             axis_size",
             at.0
         );
     };

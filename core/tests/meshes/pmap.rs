@@ -117,14 +117,14 @@ fn trees_and_one_compilation() {
 }
 
 #[test]
-#[should_panic(expected = "pmap: the mapped axis has size 9, and there are 8 devices")]
+#[should_panic(expected = "pmap: the mapped axis has size 9, but there are 8 devices")]
 fn more_than_there_are_devices() {
     eight_devices();
     pmap(|x: Array| x)(numbers(&[9]));
 }
 
 #[test]
-#[should_panic(expected = "pmap: 2 devices were given, and the mapped axis has size 3")]
+#[should_panic(expected = "pmap: 2 devices were passed, but the mapped axis has size 3")]
 fn another_number_of_devices() {
     eight_devices();
     let options = PmapOptions {

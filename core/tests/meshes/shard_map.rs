@@ -487,7 +487,7 @@ fn branches_that_vary_over_other_axes() {
 
 #[test]
 #[should_panic(
-    expected = "the result is f32[2]{V:x}, and out_specs P() says that it is the same along ['x'], which can't be statically inferred"
+    expected = "the result is f32[2]{V:x}, and out_specs P() requires it to be the same along ['x'], which can't be statically inferred"
 )]
 fn a_result_of_which_it_is_not_known_that_it_is_the_same() {
     shard_map(|x: Array| x * 2.0, mesh(), P!["x"], P![])(numbers(&[8]));
@@ -556,7 +556,7 @@ fn one_axis_at_a_time() {
 }
 
 #[test]
-#[should_panic(expected = "ragged_all_to_all: XLA has no such operation on CPUs")]
+#[should_panic(expected = "ragged_all_to_all: XLA does not support this operation on CPUs")]
 fn runs_of_rows_on_cpus() {
     of_parts(|x| {
         let none = Array::zeros(&[4], DType::I32);

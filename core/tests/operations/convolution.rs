@@ -130,13 +130,13 @@ fn f32s(shape: &[usize]) -> Array {
 }
 
 #[test]
-#[should_panic(expected = "lhs has 3 features in 1 group(s), the kernel takes 2")]
+#[should_panic(expected = "lhs has 3 features in 1 group(s), but the kernel takes 2")]
 fn features_must_agree() {
     let _ = conv(&f32s(&[1, 3, 5]), &f32s(&[4, 2, 3]), &[1], Padding::Valid);
 }
 
 #[test]
-#[should_panic(expected = "do not fit 4 axes: rhs needs 4 letters, each once, and 'O' and 'I'")]
+#[should_panic(expected = "do not fit 4 axes: rhs needs 4 distinct letters, including 'O' and 'I'")]
 fn letters_must_name_the_axes() {
     let how = Convolution::new().layout(("NHWC", "HWXO", "NHWC"));
     let _ = conv_general_dilated(&f32s(&[1, 5, 5, 1]), &f32s(&[3, 3, 1, 1]), &how);
@@ -175,7 +175,7 @@ fn computations_see_no_arrays() {
 }
 
 #[test]
-#[should_panic(expected = "the computation gives [bool[]], expected [f32[]]")]
+#[should_panic(expected = "the computation returns [bool[]], expected [f32[]]")]
 fn computations_keep_types() {
     let _ = f32s(&[4]).reduce(0.0, |a, b| a.lt(b), &[0]);
 }

@@ -262,7 +262,7 @@ fn mistakes_are_explained() {
     );
     let text = message(|| x.dynamic_slice(&[0, 0], &[4, 1]));
     assert!(
-        text.contains("a box of [4, 1] does not fit into f32[3,4]"),
+        text.contains("a slice of [4, 1] does not fit into f32[3,4]"),
         "{text}"
     );
     let text = message(|| x.take_along_axis(&Array::from([0]), 1));

@@ -160,11 +160,14 @@ fn wrong_dimension_numbers_are_explained() {
     let at = Array::from([[0], [1]]);
     let text = message(|| x.gather(&at, gather(&[1, 4], &[1])));
     assert!(
-        text.contains("slice size 4 along axis 1 of f32[4,3]"),
+        text.contains("slice size 4 is invalid along axis 1 of f32[4,3]"),
         "{text}"
     );
     let text = message(|| x.gather(&at, gather(&[2, 3], &[1])));
-    assert!(text.contains("slice size 2 along axis 0"), "{text}");
+    assert!(
+        text.contains("slice size 2 is invalid along axis 0"),
+        "{text}"
+    );
     let text = message(|| x.gather(&at, gather(&[1, 3], &[2])));
     assert!(
         text.contains("offset_dims [2] are not increasing axes below 2"),
@@ -172,7 +175,7 @@ fn wrong_dimension_numbers_are_explained() {
     );
     let text = message(|| x.gather(&Array::from([[0, 1]]), gather(&[1, 3], &[1])));
     assert!(
-        text.contains("do not hold index vectors of 1 components"),
+        text.contains("do not contain index vectors of 1 components"),
         "{text}"
     );
     let text = message(|| x.gather(&x, gather(&[1, 3], &[1])));
@@ -194,7 +197,7 @@ fn wrong_dimension_numbers_are_explained() {
         scatter(&[x.clone(), at.clone(), updates]).remove(0)
     });
     assert!(
-        text.contains("the updates hold f64, the array f32"),
+        text.contains("the updates have dtype f64, but the array has f32"),
         "{text}"
     );
 }

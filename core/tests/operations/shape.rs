@@ -215,7 +215,7 @@ fn mistakes_are_explained() {
     let x = matrix();
     let text = message(|| concatenate(&[&x, &Array::arange(3).reshape(&[1, 3])], 1));
     assert!(
-        text.contains("operand 1 of shape [1, 3] cannot follow [2, 3]"),
+        text.contains("operand 1 of shape [1, 3] cannot be concatenated with [2, 3]"),
         "{text}"
     );
     let text = message(|| concatenate::<Array>(&[], 0));
@@ -232,7 +232,7 @@ fn mistakes_are_explained() {
     );
     let text = message(|| x.split_sizes(&[1, 1], 1)[0].clone());
     assert!(
-        text.contains("[1, 1] make 2 elements, axis 1 has 3"),
+        text.contains("[1, 1] have 2 elements, but axis 1 has 3"),
         "{text}"
     );
     let text = message(|| x.pad(&[(1, 1)], 0));
@@ -252,14 +252,14 @@ fn mistakes_are_explained() {
     );
     let text = message(|| x.slice(&[0, 2], &[2, 1], None));
     assert!(
-        text.contains("axis 1 of size 3 has no elements 2..1"),
+        text.contains("axis 1 of size 3 does not contain the range 2..1"),
         "{text}"
     );
     let text = message(|| Array::arange(0).pad_with(&[(1, 0)], PadMode::Edge));
     assert!(text.contains("axis 0 of i32[0] is empty"), "{text}");
     let text = message(|| x.bitcast_convert_type(DType::F64));
     assert!(
-        text.contains("2 elements of i32 make one of f64, but the last axis"),
+        text.contains("2 elements of i32 are needed for one of f64, but the last axis"),
         "{text}"
     );
 }

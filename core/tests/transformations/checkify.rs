@@ -258,7 +258,7 @@ fn without_checkify_a_check_stops_the_program_or_is_refused() {
     assert_eq!(root(scalar(4.0)).item::<f32>(), 2.0);
     let text = message(|| jit(root)(scalar(4.0)));
     assert!(
-        text.contains("check: a compiled program cannot stop at a failed check"),
+        text.contains("check: a compiled program cannot panic on a failed check"),
         "{text}"
     );
     assert!(text.contains("checkify(f, Errors::USER)"), "{text}");
@@ -272,7 +272,7 @@ fn without_checkify_a_check_stops_the_program_or_is_refused() {
     assert_eq!(said(&error).unwrap(), "negative (`check` failed)");
     let text = message(|| check(f32s(&[1.0]).gt(0.0), "many", &[]));
     assert!(
-        text.contains("check: the predicate must be a scalar bool, it is bool[1]"),
+        text.contains("check: the predicate must be a scalar bool, but it is bool[1]"),
         "{text}"
     );
 }
@@ -346,7 +346,7 @@ fn checks_inside_a_primitive_of_the_user_are_found() {
     let text = said(&error).expect("the second root is of -1");
     assert_eq!(text, "-1.0 has no root (`check` failed)");
     let text = message(|| checkify(twice(false), Errors::ALL)(scalar(1.0)));
-    assert!(text.contains("a `check` inside of `twice`"), "{text}");
+    assert!(text.contains("a `check` inside `twice`"), "{text}");
     assert!(
         text.contains("implement `Primitive::thread_state`"),
         "{text}"

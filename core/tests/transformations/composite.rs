@@ -91,7 +91,7 @@ fn it_has_no_derivative_of_its_own() {
 }
 
 #[test]
-#[should_panic(expected = "composite: \"sine\" is no name of an operation")]
+#[should_panic(expected = "composite: \"sine\" is not a valid operation name")]
 fn names_have_a_dialect() {
     let _ = composite(|x: Array| x.sin(), "sine");
 }

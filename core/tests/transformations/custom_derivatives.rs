@@ -397,7 +397,7 @@ fn mistakes_are_explained() {
     });
     assert!(
         text.starts_with(
-            "custom_vjp: the forward rule of `f` gave a value f32[] for the result, which is f32[3]"
+            "custom_vjp: the forward rule of `f` returned a value f32[] for the result, which is f32[3]"
         ),
         "{text}"
     );
@@ -405,7 +405,7 @@ fn mistakes_are_explained() {
     let text = message(|| grad(move |a: Pair| bad(a.0, a.1).sum())(at()));
     assert!(
         text.starts_with(
-            "custom_jvp: the rule of `f` gave a tangent f32[] for the result, which is f32[3]"
+            "custom_jvp: the rule of `f` returned a tangent f32[] for the result, which is f32[3]"
         ),
         "{text}"
     );
@@ -414,14 +414,14 @@ fn mistakes_are_explained() {
     let h = g.clone();
     let text = message(|| jvp(|(x, y): Pair| h(x, y), at(), at()));
     assert!(
-        text.starts_with("custom_vjp: the function `f` has a rule for reverse mode only"),
+        text.starts_with("custom_vjp: the function `f` only has a reverse-mode rule"),
         "{text}"
     );
     let h = g.clone();
     let (_, push) = linearize(|(x, y): Pair| h(x, y), at());
     let text = message(|| push(at()));
     assert!(
-        text.contains("the function `f` has a rule for reverse mode only"),
+        text.contains("the function `f` only has a reverse-mode rule"),
         "{text}"
     );
 

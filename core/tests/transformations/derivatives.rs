@@ -238,9 +238,7 @@ fn derivatives_agree_with_jax() {
 }
 
 #[test]
-#[should_panic(
-    expected = "jacrev: the result at `1` is i32[3], which holds no floating-point numbers"
-)]
+#[should_panic(expected = "jacrev: the result at `1` is i32[3], which is not floating-point")]
 fn jacobians_are_of_floats() {
     jacrev(|x: Array| (x.sin(), x.astype(ramie_core::DType::I32)))(Array::from([1.0f32, 2.0, 3.0]));
 }
@@ -260,7 +258,7 @@ fn sinc_is_smooth_at_zero() {
 }
 
 #[test]
-#[should_panic(expected = "nextafter: has no derivative, and is on the path of a gradient")]
+#[should_panic(expected = "nextafter: has no derivative, but is on the path of a gradient")]
 fn what_has_no_derivative_says_so() {
     grad(|x: Array| bind1(NextAfter, &[&x, &Array::from(1.0f32)]))(Array::from(0.5f32));
 }

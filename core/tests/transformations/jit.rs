@@ -232,7 +232,7 @@ fn arguments_are_donated_where_the_options_name_them() {
 }
 
 #[test]
-#[should_panic(expected = "donate_argnums contains 1, and the function has 1 arguments")]
+#[should_panic(expected = "donate_argnums contains 1, but the function has 1 arguments")]
 fn an_argument_that_is_not_there_cannot_be_donated() {
     let options = JitOptions {
         donate_argnums: vec![1],

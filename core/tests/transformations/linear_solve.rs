@@ -162,7 +162,7 @@ fn stabilized_biconjugate_gradients_of_any_matrix() {
 }
 
 #[test]
-#[should_panic(expected = "say how the transposed system is solved")]
+#[should_panic(expected = "specify how the transposed system is solved")]
 fn reverse_mode_without_a_transpose() {
     let a = matrix();
     grad(|b: Array| {

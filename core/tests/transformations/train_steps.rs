@@ -228,7 +228,7 @@ fn mistakes_are_explained() {
         || call(10.into(), &[]),
         &["argument `0` is f32[], which has no axis 0"],
     );
-    let parts = ["in_axes names 3 arguments, the function has 1"];
+    let parts = ["in_axes has 3 entries, but the function has 1"];
     let options = || TrainStepsOptions {
         in_axes: [Some(0), None, None].into(),
         ..Default::default()

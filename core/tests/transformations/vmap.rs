@@ -44,7 +44,7 @@ fn a_result_that_is_the_same_for_all() {
         vmap_axes(|x: Array| x, 0, None)(matrix());
     });
     assert!(
-        text.contains("out_axes says that the result `` is the same"),
+        text.contains("out_axes requires the result `` to be the same"),
         "{text}"
     );
 }
@@ -61,7 +61,7 @@ fn the_number_of_examples_given() {
         vmap_with(|x: Array| x, options(4))(matrix());
     });
     assert!(
-        text.contains("axis_size says 4, argument `0` has 2"),
+        text.contains("axis_size is 4, argument `0` has 2"),
         "{text}"
     );
 }
@@ -72,14 +72,14 @@ fn lists_of_the_wrong_length() {
         let _ = vmap_axes(|x: Array| x, [Some(0), None], 0);
     });
     assert!(
-        text.contains("in_axes names 2 arguments, the function has 1"),
+        text.contains("in_axes has 2 entries, but the function has 1"),
         "{text}"
     );
     let text = message(|| {
         vmap_axes(|x: Array| (x.clone(), x), 0, [Some(0)])(matrix());
     });
     assert!(
-        text.contains("out_axes names 1 components, the result has 2"),
+        text.contains("out_axes has 1 entries, but the result has 2"),
         "{text}"
     );
     let text = message(|| {

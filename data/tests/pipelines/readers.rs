@@ -412,21 +412,23 @@ fn safetensors_files() {
             .unwrap();
         after(with(&bytes, at, to.as_bytes()))
     };
-    assert_eq!(after(vec![1, 2]), ": has 2 bytes, too few");
-    assert!(after(with(&safetensors(), 0, &[255; 7])).contains("names a header of"));
+    assert_eq!(after(vec![1, 2]), ": has only 2 bytes, which is too short");
+    assert!(after(with(&safetensors(), 0, &[255; 7])).contains("has a header of"));
     assert!(text("{\"", "[\"").contains("has a header that cannot be read"));
-    assert!(text("F32", "F33").contains("array \"x\": has the element type F33"));
+    assert!(text("F32", "F33").contains("array \"x\": has dtype F33"));
     assert!(
-        text("[16,19]", "[16,99]").contains("array \"y\": bytes 16 to 99 are not those of U8[3]")
+        text("[16,19]", "[16,99]")
+            .contains("array \"y\": bytes 16 to 99 do not match the size of U8[3]")
     );
     assert!(
-        text("[2,2]", "[2,3]").contains("array \"x\": bytes 0 to 16 are not those of F32[2, 3]")
+        text("[2,2]", "[2,3]")
+            .contains("array \"x\": bytes 0 to 16 do not match the size of F32[2, 3]")
     );
-    assert!(after(without(&safetensors(), 1)).contains("its header names 19"));
+    assert!(after(without(&safetensors(), 1)).contains("but 19 according to its header"));
     // `y` within `x`, and a gap before `y`.
     assert!(text("[16,19]", "[08,11]").contains("cannot be read"));
-    assert!(text("[16,19]", "[8,11] ").contains("array \"y\": begins at byte 8, expected 16"));
-    assert!(text("[16,19]", "[17,20]").contains("array \"y\": begins at byte 17, expected 16"));
+    assert!(text("[16,19]", "[8,11] ").contains("array \"y\": starts at byte 8, expected 16"));
+    assert!(text("[16,19]", "[17,20]").contains("array \"y\": starts at byte 17, expected 16"));
 }
 
 #[test]
@@ -532,7 +534,7 @@ fn only_regular_files_are_read() {
         for (path, what) in [
             (pipe.clone(), "it is a named pipe"),
             (zero, "it is a device"),
-            (folder.path().to_owned(), "it is a folder"),
+            (folder.path().to_owned(), "it is a directory"),
         ] {
             let (send, receive) = std::sync::mpsc::channel();
             std::thread::spawn(move || send.send(read(&path)));

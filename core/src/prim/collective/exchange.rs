@@ -44,7 +44,7 @@ impl Primitive for AllToAll {
         let bound = size_of(&self.axes)?;
         crate::ensure_shape!(
             bound == self.size,
-            "the axes {:?} have {bound} examples, not {}",
+            "the axes {:?} have {bound} examples, but {} were expected",
             self.axes,
             self.size
         );
@@ -52,7 +52,7 @@ impl Primitive for AllToAll {
         let rank = shape.len();
         crate::ensure_shape!(
             self.split < rank && self.concat < rank,
-            "there are no axes {} and {} to split and to concatenate",
+            "the axes {} and {} to split and to concatenate are out of range",
             self.split,
             self.concat
         );
@@ -192,14 +192,14 @@ impl Primitive for Ppermute {
         for &(a, b) in &self.permutation {
             crate::ensure_shape!(
                 a < size && b < size,
-                "the pair ({a}, {b}) names an example that is not among the {size}"
+                "the pair ({a}, {b}) contains an example that is out of range for {size} examples"
             );
             if std::mem::replace(&mut from[a], true) || std::mem::replace(&mut to[b], true) {
                 return Err(ShapeError::new(format!(
                     "{:?} is not a permutation: an example sends or receives twice",
                     self.permutation
                 ))
-                .help("name each example at most once as a source, and once as a target"));
+                .help("use each example at most once as a source, and once as a target"));
             }
         }
         one(args[0])

@@ -60,7 +60,7 @@ fn check_size(names: &Names, size: usize) -> Result<(), ShapeError> {
     let bound = size_of(names)?;
     crate::ensure_shape!(
         bound == size,
-        "the axes {names:?} have {bound} examples, not {size}"
+        "the axes {names:?} have {bound} examples, but {size} were expected"
     );
     Ok(())
 }
@@ -111,7 +111,7 @@ impl Primitive for AllGather {
         let room = shape.len() + usize::from(!self.tiled);
         if self.dimension >= room {
             return Err(ShapeError::new(format!(
-                "there is no axis {} in the result, which has {room}",
+                "axis {} is out of range for the result, which has {room}",
                 self.dimension
             )));
         }
@@ -236,7 +236,7 @@ impl Primitive for ReduceScatter {
         let mut shape: Dims = args[0].shape().into();
         let Some(&n) = shape.get(self.dimension) else {
             return Err(ShapeError::new(format!(
-                "there is no axis {} to scatter",
+                "axis {} to scatter is out of range",
                 self.dimension
             )));
         };

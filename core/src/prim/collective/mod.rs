@@ -88,9 +88,9 @@ fn divide(x: &Array, at: usize, outer: usize) -> Array {
 fn groups(ctx: &Lowering<'_>, operation: &str, names: &[AxisName]) -> Vec<Vec<usize>> {
     ctx.replica_groups(names).unwrap_or_else(|| {
         trace::fail(&format!(
-            "{operation}: the axes {names:?} are not mapped in the program that is compiled\n  help: \
-             call the function through `shard_map` over a mesh with these axes, or through \
-             `vmap_with` with these axis names"
+            "{operation}: the axes {names:?} are not mapped in the compiled program\n  help: call \
+             the function through `shard_map` over a mesh with these axes, or through `vmap_with` \
+             with these axis names"
         ))
     })
 }

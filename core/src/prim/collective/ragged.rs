@@ -84,7 +84,8 @@ impl Primitive for RaggedAllToAll {
         crate::ensure_shape!(
             rows && operand.dtype() == output.dtype()
                 && operand.shape()[1..] == output.shape()[1..],
-            "the operand is {operand} and the output {output}, expected rows of one shape and type"
+            "the operand is {operand} and the output {output}, but their rows must have the same \
+             shape and dtype"
         );
         for (aval, name) in args[2..].iter().zip(names) {
             crate::ensure_shape!(
@@ -99,7 +100,7 @@ impl Primitive for RaggedAllToAll {
             return Err(ShapeError::new(format!(
                 "there are {count} offsets, expected a multiple of the number of examples, {size}"
             ))
-            .help("give an offset and a size for each example that rows are sent to"));
+            .help("pass an offset and a size for each example that receives rows"));
         }
         one(output.strong())
     }
@@ -159,8 +160,8 @@ impl Primitive for RaggedAllToAll {
         if axis.is_used_by(self) {
             if self.axes.len() > 1 {
                 trace::fail(&format!(
-                    "ragged_all_to_all: one of the axes {:?} is that of a `vmap`\n  help: exchange over \
-                     one axis at a time, or over axes of a mesh",
+                    "ragged_all_to_all: one of the axes {:?} is a `vmap` axis\n  help: exchange \
+                     over one axis at a time, or over axes of a mesh",
                     self.axes
                 ));
             }
@@ -201,8 +202,9 @@ impl Primitive for RaggedAllToAll {
     ) -> Vec<Value> {
         if ctx.is_for_cpu() {
             trace::fail(
-                "ragged_all_to_all: XLA has no such operation on CPUs\n  help: send runs of one size, \
-                 padded, with `all_to_all`, or gather all rows with `all_gather` and choose",
+                "ragged_all_to_all: XLA does not support this operation on CPUs\n  help: send \
+                 padded ranges of equal sizes with `all_to_all`, or gather all rows with \
+                 `all_gather` and select",
             );
         }
         let groups = groups(ctx, "ragged_all_to_all", &self.axes);

@@ -84,7 +84,7 @@ impl Primitive for AllReduce {
                 "{} does not vary over the axes {:?}",
                 args[0], self.axes
             ))
-            .help("mark the value as one that varies with `pvary`, or leave the sum out"));
+            .help("mark the value as varying with `pvary`, or remove the sum"));
         }
         one(args[0].with_varying(varying.without(&self.axes)))
     }
@@ -104,8 +104,8 @@ impl Primitive for AllReduce {
             }),
             Combine::Sum => Differentiation::linear(|ct, _| bind1(self.clone(), &[ct])),
             Combine::Max | Combine::Min => Differentiation::Undefined(
-                "JAX defines none either; use `psum`, or gather the values with `all_gather` and \
-                 reduce them",
+                "JAX does not define one either; use `psum`, or gather the values with \
+                 `all_gather` and reduce them",
             ),
         }
     }
@@ -146,8 +146,8 @@ impl Primitive for AllReduce {
         if self.combine != Combine::Sum && ins[0].dtype().is_complex() {
             // Plugins only support built-in reductions between devices.
             crate::trace::fail(&format!(
-                "{}: devices have no order of complex numbers, got {}\n  help: gather the values with \
-                 `all_gather` and reduce them",
+                "{}: reductions between devices do not support the order of complex numbers, got \
+                 {}\n  help: gather the values with `all_gather` and reduce them",
                 self.name(),
                 ins[0]
             ));

@@ -158,7 +158,7 @@ impl Primitive for Cond {
         };
         ensure_shape!(
             index.unplaced().strong() == Aval::scalar(DType::I32),
-            "the index must be i32[], it is {index}"
+            "the index must be i32[], but it is {index}"
         );
         let outs = self.branches[0].out_avals();
         for (i, branch) in self.branches.iter().enumerate() {
@@ -228,10 +228,10 @@ impl Cond {
     fn select_all(&self, index: &Array, axis: BatchAxis, ops: &[Array]) -> Batched {
         if let Some(action) = self.branches.iter().find_map(|b| acting(b)) {
             fail(&format!(
-                "cond: a branch has an {action}, and the examples of a vmap choose different \
-                 branches\n  help: batched, every branch runs for all examples, and would act for \
-                 those too that did not choose it; move it out of the branches, or use map in the \
-                 place of vmap"
+                "cond: a branch has an {action}, and the examples of a vmap select different \
+                 branches\n  help: a vmapped cond runs every branch for all examples, so the side \
+                 effect would also happen for examples that did not select it; move it out of the \
+                 branches, or use map instead of vmap"
             ));
         }
         let at = vec![Some(0); ops.len()];

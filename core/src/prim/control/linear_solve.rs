@@ -88,8 +88,8 @@ impl CustomLinearSolve {
     fn transpose(&self, cts: &[Option<Array>], operands: &[Operand]) -> Vec<Option<Array>> {
         let Some((vecmat, solve)) = &self.transposed else {
             fail(
-                "custom_linear_solve: cannot be transposed, and is on the path of a gradient in \
-                 reverse mode\n  help: say how the transposed system is solved: \
+                "custom_linear_solve: cannot be transposed, but is on the path of a gradient in \
+                 reverse mode\n  help: specify how the transposed system is solved: \
                  TransposeSolve::Symmetric or TransposeSolve::By",
             );
         };
@@ -98,7 +98,7 @@ impl CustomLinearSolve {
         let known = |range: Range<usize>| {
             operands[range].iter().map(|o| match o.known() {
                 Some(a) => a.clone(),
-                None => fail("custom_linear_solve: is linear in the right-hand side only"),
+                None => fail("custom_linear_solve: is only linear in the right-hand side"),
             })
         };
         let order = [2, 3, 0, 1];

@@ -142,7 +142,8 @@ impl Primitive for While {
         ensure_shape!(
             pred.dtype() == DType::Bool
                 && carry.iter().all(|c| c.shape().starts_with(pred.shape())),
-            "the condition must give truth values along the first axes of the carry, it gives {pred}"
+            "the condition must return booleans along the first axes of the carry, but it returns \
+             {pred}"
         );
         Ok(outs.into())
     }
@@ -173,9 +174,9 @@ impl Primitive for While {
         if pred && let Some(action) = programs.iter().find_map(|p| acting(p)) {
             fail(&format!(
                 "while: the loop has an {action}, and the examples of a vmap run for different \
-                 numbers of steps\n  help: batched, the body runs for all examples until the last is \
-                 done, and would act for those too that are; move it out of the loop, or use map in \
-                 the place of vmap"
+                 numbers of steps\n  help: a vmapped loop runs until its last example finishes, so \
+                 the side effect would also happen for finished examples; move it out of the loop, \
+                 or use map instead of vmap"
             ));
         }
         // The axis of a batched condition is the first of every carry; otherwise the new axis

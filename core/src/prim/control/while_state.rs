@@ -11,8 +11,8 @@ use crate::{Array, Aval};
 pub(super) fn thread(op: &While, pass: &StatePass<'_>, args: &[Array]) -> Vec<Array> {
     if op.cond_jaxpr.out_avals()[0].ndim() > 0 {
         trace::fail(
-            "checkify: a loop whose number of steps differs between the examples of a vmap has checks \
-             in it\n  help: apply checkify first: vmap(checkify(f, errors))",
+            "checkify: a loop that contains checks runs different numbers of steps for the \
+             examples of a vmap\n  help: apply checkify first: vmap(checkify(f, errors))",
         );
     }
     let (cconsts, rest) = args.split_at(op.cond_nconsts);

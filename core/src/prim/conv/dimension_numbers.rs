@@ -88,8 +88,9 @@ impl ConvLayout {
     pub fn dimension_numbers(&self, ndim: usize) -> ConvDimensionNumbers {
         assert!(
             ndim >= 2,
-            "convolution: operands with {ndim} axes, expected 2 or more\n  help: an axis of \
-             examples and one of features come with the spatial axes; add them with expand_dims"
+            "convolution: operands have {ndim} axes, but at least 2 are required\n  help: a batch \
+             axis and a feature axis are required besides the spatial axes; add them with \
+             expand_dims"
         );
         let image = |batch, feature, spatial: std::ops::Range<usize>| ImageAxes {
             batch,
@@ -137,8 +138,8 @@ fn of_letters(letters: [&str; 3], ndim: usize) -> ConvDimensionNumbers {
         assert!(
             text.len() == ndim && complete && !twice,
             "convolution: the dimension numbers {letters:?} do not fit {ndim} axes: {name} needs \
-             {ndim} letters, each once, and {:?} and {:?} among them\n  help: for instance \
-             (\"NHWC\", \"HWIO\", \"NHWC\") for images of two spatial axes",
+             {ndim} distinct letters, including {:?} and {:?}\n  help: for example (\"NHWC\", \
+             \"HWIO\", \"NHWC\") for images with two spatial axes",
             pair[0],
             pair[1]
         );
@@ -146,8 +147,8 @@ fn of_letters(letters: [&str; 3], ndim: usize) -> ConvDimensionNumbers {
     let spatial = sorted(&texts[1], pairs[1]);
     assert!(
         sorted(&texts[0], pairs[0]) == spatial && sorted(&texts[2], pairs[2]) == spatial,
-        "convolution: the dimension numbers {letters:?} have different letters for spatial axes\n  \
-         help: use the same letters in all three, for instance (\"NHWC\", \"HWIO\", \"NHWC\")"
+        "convolution: the dimension numbers {letters:?} have different letters for spatial axes\n  help: \
+         use the same letters in all three, for example (\"NHWC\", \"HWIO\", \"NHWC\")"
     );
     let place = |i: usize, c: char| {
         let found = texts[i].iter().position(|&d| d == c);
@@ -233,8 +234,8 @@ impl ConvDimensionNumbers {
                 rhs.ndim()
             ))
             .help(
-                "both have one axis for each spatial one and two more: examples and features, \
-                 output and input features",
+                "both need one axis for each spatial axis and two more: batch and features, output \
+                 and input features",
             ));
         }
         let everything: Dims = (0..lhs.ndim()).collect();
@@ -242,7 +243,7 @@ impl ConvDimensionNumbers {
             order.sort_unstable();
             crate::ensure_shape!(
                 order == everything,
-                "the dimension numbers {self} do not name each of {} axes once",
+                "the dimension numbers {self} do not contain each of {} axes once",
                 lhs.ndim()
             );
         }

@@ -75,16 +75,17 @@ impl ConvGeneralDilated {
         let (by_feature, by_batch) = (self.feature_group_count, self.batch_group_count);
         crate::ensure_shape!(
             by_feature > 0 && by_batch > 0 && (by_feature == 1 || by_batch == 1),
-            "features in {by_feature} and the batch in {by_batch} groups: both are 1 or more, and \
-             one of them is 1"
+            "features have {by_feature} groups and the batch {by_batch}, but both must be at least \
+             1, and one of them must be 1"
         );
         if !features.is_multiple_of(by_feature) || features / by_feature != inputs {
             return Err(ShapeError::new(format!(
-                "lhs has {features} features in {by_feature} group(s), the kernel takes {inputs}"
+                "lhs has {features} features in {by_feature} group(s), but the kernel takes \
+                 {inputs}"
             ))
             .help(
-                "the kernel's input features must be those of lhs, divided by \
-                 feature_group_count; check the dimension numbers",
+                "the kernel's input features must be those of lhs divided by feature_group_count; \
+                 check the dimension numbers",
             ));
         }
         for (what, size, groups) in [
@@ -93,7 +94,7 @@ impl ConvGeneralDilated {
         ] {
             crate::ensure_shape!(
                 size.is_multiple_of(groups),
-                "the {what}, {size}, cannot be divided in {groups} equal groups"
+                "the {what}, {size}, cannot be divided into {groups} equal groups"
             );
         }
         Ok(())
@@ -118,8 +119,8 @@ impl ConvGeneralDilated {
             // XLA's CPU kernel for dilated images divides by zero if its `int` overflows.
             crate::ensure_shape!(
                 !image_is_dilated || parts.iter().all(|&n| i32::try_from(n).is_ok()),
-                "axis {axis} has {base} elements after dilation and padding {padding:?}, more \
-                 than a convolution of a dilated image counts"
+                "axis {axis} has {base} elements after dilation and padding {padding:?}, more than a \
+                 convolution of a dilated image supports"
             );
         }
         image.with_shape(&spread).check_size()?;
@@ -160,7 +161,7 @@ impl Primitive for ConvGeneralDilated {
         Class::Number.check(lhs.dtype())?;
         if lhs.dtype() != rhs.dtype() {
             return Err(ShapeError::new(format!(
-                "operands have different types, {} and {}",
+                "operands have different dtypes, {} and {}",
                 lhs.dtype(),
                 rhs.dtype()
             ))
@@ -169,7 +170,7 @@ impl Primitive for ConvGeneralDilated {
         if let Some(to) = self.preferred_element_type {
             crate::ensure_shape!(
                 to.is_float() == lhs.dtype().is_float() && Class::Number.contains(to),
-                "products of {} cannot be summed in {to}",
+                "products of {} cannot be accumulated in {to}",
                 lhs.dtype()
             );
         }
@@ -192,15 +193,16 @@ impl Primitive for ConvGeneralDilated {
                 "strides {:?} and dilations {:?} and {:?} must be 1 or more",
                 self.window_strides, self.lhs_dilation, self.rhs_dilation
             ))
-            .help("1 is for windows next to each other, and elements that are not spread"));
+            .help("use stride 1 for adjacent windows, and dilation 1 for none"));
         }
         let window = self.dimension_numbers.rhs.spatial.iter();
         let window: Dims = window.map(|&axis| rhs.shape()[axis]).collect();
         if window.contains(&0) {
             return Err(ShapeError::new(format!(
-                "a window of {window:?} has no elements, expected 1 or more along each spatial axis"
+                "a window of {window:?} has no elements, but at least 1 is required along each \
+                 spatial axis"
             ))
-            .help("the sizes of the window are those of the kernel's spatial axes"));
+            .help("the window has the sizes of the kernel's spatial axes"));
         }
         self.check_groups(lhs, rhs)?;
         let shape = self.shape(lhs, rhs.shape())?;
@@ -220,7 +222,7 @@ impl Primitive for ConvGeneralDilated {
                  `conv_general_dilated`; got {} and {}",
                 args[0], args[1]
             ))
-            .help("make kernels and features whole with `reshard`, or use `auto_axes`"));
+            .help("unshard kernels and features with `reshard`, or use `auto_axes`"));
         }
         let mut spec = vec![SpecEntry::None; outs[0].ndim()];
         spec[n.out.batch] = lhs.entry(n.lhs.batch).clone();

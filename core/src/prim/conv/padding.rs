@@ -58,8 +58,8 @@ impl Padding {
     pub fn pads(&self, shape: &[usize], window: &[usize], strides: &[usize]) -> Pads {
         assert!(
             shape.len() == window.len() && shape.len() == strides.len(),
-            "padding: {} axes, a window of {} and {} strides\n  help: give one of each for every \
-             axis",
+            "padding: {} axes, but a window of {} and {} strides\n  help: pass one of each for \
+             every axis",
             shape.len(),
             window.len(),
             strides.len()
@@ -112,7 +112,7 @@ pub(crate) fn window_positions(
     let padded = base as i128 + low as i128 + high as i128;
     crate::ensure_shape!(
         padded >= 0,
-        "padding ({low}, {high}) cuts more off axis {axis} than its {base} elements"
+        "padding ({low}, {high}) removes more elements from axis {axis} than its {base}"
     );
     let padded = padded.unsigned_abs();
     // Gradients use the stride as dilation, so that it must be a valid array size, too.

@@ -108,10 +108,10 @@ impl CustomLin {
 #[track_caller]
 pub(super) fn refuse_forward_mode(name: &str) -> ! {
     trace::fail(&format!(
-        "custom_vjp: the function `{name}` has a rule for reverse mode only, and cannot be \
-         differentiated in forward mode (jvp, jacfwd, or calling what linearize gives)\n  help: \
+        "custom_vjp: the function `{name}` only has a reverse-mode rule, so it cannot be \
+         differentiated in forward mode (jvp, jacfwd, or calling the result of linearize)\n  help: \
          use reverse mode (grad, vjp, jacrev), or define the derivative with custom_jvp, which \
-         serves both"
+         supports both"
     ))
 }
 

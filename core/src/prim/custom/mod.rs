@@ -210,8 +210,8 @@ fn infer_call(
 fn refuse_captured(what: &str, name: &str, tangents: &[Option<Array>]) {
     if tangents.iter().any(Option::is_some) {
         trace::fail(&format!(
-            "{what}: the function `{name}` captures a value that is being differentiated, and its \
-             rule speaks of its arguments only\n  help: pass the value as an argument, or capture \
+            "{what}: the function `{name}` captures a value that is being differentiated, but its \
+             rule only covers its arguments\n  help: pass the value as an argument, or capture \
              value.stop_gradient()"
         ));
     }

@@ -175,9 +175,9 @@ impl NestedDifferentiation for CustomVjpCall {
 
     fn transpose(&self, _: &[Option<Array>], _: &[Operand]) -> Vec<Option<Array>> {
         trace::fail(&format!(
-            "custom_vjp: the function `{}` has a rule for its derivative, and none that says that it \
-             is linear; it cannot be transposed\n  help: transpose its derivative, from linearize, \
-             or the function without the rule",
+            "custom_vjp: the function `{}` cannot be transposed: it has a rule for its derivative, \
+             but is not known to be linear\n  help: transpose its derivative, from linearize, or \
+             the function without the rule",
             self.name
         ))
     }

@@ -134,8 +134,8 @@ impl Primitive for CustomVmapCall {
         }
         if axes[..self.num_consts].iter().any(Option::is_some) {
             trace::fail(&format!(
-                "custom_vmap: the function `{}` captures a value that is batched, and its rule \
-                 speaks of its arguments only\n  help: pass the value as an argument",
+                "custom_vmap: the function `{}` captures a value that is batched, but its rule \
+                 only covers its arguments\n  help: pass the value as an argument",
                 self.name
             ));
         }

@@ -139,7 +139,7 @@ impl DotDimensionNumbers {
         ] {
             crate::ensure_shape!(
                 left.len() == right.len(),
-                "{} {what} axes of lhs meet {} of rhs",
+                "lhs has {} {what} axes, rhs has {}",
                 left.len(),
                 right.len()
             );
@@ -176,11 +176,11 @@ fn remedy(lhs: Aval, rhs: Aval, l: usize, r: usize) -> String {
             format!("flatten the last axes of lhs first: x.flatten({start}..)")
         }
         _ if lhs.shape().contains(&n) || rhs.shape().contains(&m) => {
-            "an axis of that size stands elsewhere: transpose an operand, or name the axes with \
-             tensordot or einsum"
+            "the axis of that size has another position: transpose an operand, or use tensordot or \
+             einsum"
                 .into()
         }
-        _ => "paired axes must have one size".into(),
+        _ => "corresponding axes must have the same size".into(),
     }
 }
 
@@ -276,7 +276,7 @@ impl Primitive for DotGeneral {
         let floats = lhs.dtype().is_float() && rhs.dtype().is_float();
         crate::ensure_shape!(
             lhs.dtype() == rhs.dtype() || floats,
-            "operands have different types, {} and {}",
+            "operands have different dtypes, {} and {}",
             lhs.dtype(),
             rhs.dtype()
         );
@@ -284,17 +284,17 @@ impl Primitive for DotGeneral {
         let common = DType::try_promote((lhs.dtype(), false), (rhs.dtype(), false));
         let Some(dtype) = self.preferred_element_type.or(common.map(|c| c.0)) else {
             return Err(ShapeError::new(format!(
-                "products of {} and {} have no type of their own",
+                "products of {} and {} have no default dtype",
                 lhs.dtype(),
                 rhs.dtype()
             ))
-            .help("say in which type to sum, with preferred_element_type"));
+            .help("pass the dtype of the accumulation as preferred_element_type"));
         };
         crate::ensure_shape!(
             dtype.is_float() == lhs.dtype().is_float()
                 && dtype.is_complex() == lhs.dtype().is_complex()
                 && dtype != DType::Bool,
-            "a product of {} cannot be summed in {dtype}",
+            "a product of {} cannot be accumulated in {dtype}",
             lhs.dtype()
         );
         one(Aval::new(

@@ -306,7 +306,7 @@ impl Primitive for RaggedDotGeneral {
     fn infer(&self, args: &[Aval]) -> Result<Avals, ShapeError> {
         crate::ensure_shape!(
             args.len() == 3,
-            "expects two factors and the groups' sizes, got {} operands",
+            "expects two factors and the group sizes, got {} operands",
             args.len()
         );
         let (lhs, rhs, sizes) = (args[0].strong(), args[1].strong(), args[2]);
@@ -314,15 +314,15 @@ impl Primitive for RaggedDotGeneral {
         let n = &numbers.dot;
         crate::ensure_shape!(
             numbers.lhs_ragged < lhs.ndim(),
-            "groups divide axis {} of {lhs}, which it does not have",
+            "groups divide axis {} of {lhs}, which is out of range",
             numbers.lhs_ragged
         );
         let own = !n.lhs_contracting.contains(&numbers.lhs_ragged)
             && !n.lhs_batch.contains(&numbers.lhs_ragged);
         crate::ensure_shape!(
             own == numbers.rhs_group.is_some(),
-            "groups divide axis {} of lhs, and rhs has {:?} as axis of groups: it has one where the \
-             divided axis is neither contracted nor of the batch",
+            "groups divide axis {} of lhs, and the axis of groups of rhs is {:?}: there must be \
+             one exactly if the divided axis is a free axis",
             numbers.lhs_ragged,
             numbers.rhs_group
         );
@@ -333,10 +333,12 @@ impl Primitive for RaggedDotGeneral {
             || (sizes.ndim() == expected.len() + 1 && sizes.shape().starts_with(&expected));
         let (Some(groups), true, true) = (groups, fits, sizes.dtype().is_integer()) else {
             return Err(ShapeError::new(format!(
-                "the groups' sizes are {sizes}, expected integers of shape [groups] or \
-                 {expected:?} and groups"
+                "the group sizes are {sizes}, expected integers of shape [groups] or {expected:?} \
+                 followed by groups"
             ))
-            .help("one list of sizes for all, or one for each element of the axes before"));
+            .help(
+                "pass one list of sizes for all, or one for each element of the preceding axes",
+            ));
         };
         let mut product = self.product(n.clone());
         let mut right = rhs;
@@ -347,9 +349,9 @@ impl Primitive for RaggedDotGeneral {
                 && !n.rhs_batch.contains(&group);
             if !fits {
                 return Err(ShapeError::new(format!(
-                    "axis {group} of {rhs} is no axis of {groups} groups that is not contracted"
+                    "axis {group} of {rhs} is not a free axis with {groups} groups"
                 ))
-                .help("the group sizes have an element for each matrix along that axis"));
+                .help("the group sizes must have an element for each matrix along that axis"));
             }
             // The axis of groups is not an axis of the result.
             let mut shape: Dims = rhs.shape().into();

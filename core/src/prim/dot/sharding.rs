@@ -44,7 +44,7 @@ impl DotGeneral {
                 tuple(&l, &n.lhs_batch),
                 tuple(&r, &n.rhs_batch)
             ))
-            .help("reshard one of the operands as the other with `reshard`"));
+            .help("reshard one of the operands to the other's sharding with `reshard`"));
         }
         if differ(&l, &n.lhs_contracting, &r, &n.rhs_contracting) {
             return Err(ShapeError::new(format!(
@@ -52,7 +52,7 @@ impl DotGeneral {
                  and {}.",
                 contracting[0], contracting[1]
             ))
-            .help("reshard one of the operands as the other with `reshard`"));
+            .help("reshard one of the operands to the other's sharding with `reshard`"));
         }
         let summed = n.lhs_contracting.iter().zip(&n.rhs_contracting);
         let mut summed = summed.map(|(&l_at, &r_at)| (l.entry(l_at), r.entry(r_at)));
@@ -65,8 +65,8 @@ impl DotGeneral {
             ))
             .help(
                 "call the function whose name ends in `_sharded`, such as x.matmul_sharded(&w, \
-                 P![...]): a result sharded along the same axis takes a reduce-scatter, one that \
-                 is whole along it an all-reduce",
+                 P![...]): a result sharded along the same axis needs a reduce-scatter, an \
+                 unsharded one an all-reduce",
             ));
         }
         let batch = n.lhs_batch.iter().zip(&n.rhs_batch);
@@ -110,7 +110,7 @@ fn check_unreduced(
              unreduced axes. Got lhs_contracting_spec={}, rhs_contracting_spec={}",
             contracting[0], contracting[1]
         ))
-        .help("reshard one of the operands as the other with `reshard`"));
+        .help("reshard one of the operands to the other's sharding with `reshard`"));
     }
     summed.sort_unstable();
     if summed != unreduced {
@@ -119,7 +119,7 @@ fn check_unreduced(
              axes={unreduced:?} and contracting spec={}",
             contracting[0]
         ))
-        .help("leave unreduced what the product sums over"));
+        .help("set the unreduced axes to those of the contracted dimensions"));
     }
     Ok(())
 }

@@ -237,7 +237,7 @@ binary! {
     /// Computes the next representable number after the first element in the direction of the
     /// second.
     NextAfter nextafter "nextafter" "chlo.next_after" Float [(-3.0, 3.0), (-3.0, 3.0)]
-        {undefined "it moves by one representable number; differentiate a copy under stop_gradient"};
+        {undefined "it moves by one representable number; apply it to a copy under stop_gradient"};
 }
 
 impl Lowering<'_> {

@@ -18,7 +18,7 @@ fn expect_complex(args: &[Aval]) -> Result<(), ShapeError> {
         return Ok(());
     }
     Err(
-        ShapeError::new(format!("expects a complex type, got {}", args[0].dtype()))
+        ShapeError::new(format!("expects a complex dtype, got {}", args[0].dtype()))
             .help("convert first: x.astype(DType::C64)"),
     )
 }
@@ -110,7 +110,7 @@ impl Primitive for Complex {
         let dtype = args[0].dtype();
         if dtype != args[1].dtype() || dtype.complex().real() != dtype {
             return Err(ShapeError::new(format!(
-                "expects parts of one type, f32 or f64, got {dtype} and {}",
+                "expects parts of the same dtype, f32 or f64, got {dtype} and {}",
                 args[1].dtype()
             ))
             .help(match dtype.is_complex() || args[1].dtype().is_complex() {

@@ -153,11 +153,12 @@ pub(crate) fn infer_same(class: Class, args: &[Aval], arity: usize) -> Result<Av
     let dtype = args[0].dtype();
     if let Some(other) = args.iter().find(|a| a.dtype() != dtype) {
         return Err(ShapeError::new(format!(
-            "operands have different types, {dtype} and {}",
+            "operands have different dtypes, {dtype} and {}",
             other.dtype()
         ))
         .help(
-            "the operators of `Array` promote; the primitive itself wants one type: use astype",
+            "the operators of `Array` promote their operands, but the primitive requires the same \
+             dtype: use astype",
         ));
     }
     class.check(dtype)?;

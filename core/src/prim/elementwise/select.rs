@@ -24,7 +24,7 @@ impl Primitive for SelectN {
         crate::ensure_shape!(args.len() >= 2, "expects a selector and at least one case");
         let (which, cases) = (args[0], &args[1..]);
         if cases.iter().any(|c| c.strong() != cases[0].strong()) {
-            return Err(ShapeError::new("cases differ in shape or type")
+            return Err(ShapeError::new("cases differ in shape or dtype")
                 .help("`where_` broadcasts and promotes its operands"));
         }
         crate::ensure_shape!(

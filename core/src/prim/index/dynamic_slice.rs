@@ -38,11 +38,11 @@ impl Primitive for DynamicSlice {
         let (shape, sizes) = (args[0].shape(), &self.slice_sizes);
         if sizes.len() != shape.len() || sizes.iter().zip(shape).any(|(s, n)| s > n) {
             return Err(ShapeError::new(format!(
-                "a box of {:?} does not fit into {}",
+                "a slice of {:?} does not fit into {}",
                 sizes.as_slice(),
                 args[0]
             ))
-            .help("give one size for each axis, no larger than the axis"));
+            .help("pass one size for each axis, no larger than the axis"));
         }
         one(args[0].with_shape(sizes))
     }

@@ -36,7 +36,7 @@ impl Primitive for DynamicUpdateSlice {
         check_starts(args, 2)?;
         if operand.dtype() != update.dtype() {
             return Err(ShapeError::new(format!(
-                "the update holds {}, the array {}",
+                "the update has dtype {}, but the array has {}",
                 update.dtype(),
                 operand.dtype()
             ))
@@ -51,7 +51,7 @@ impl Primitive for DynamicUpdateSlice {
         if !fits {
             return Err(
                 ShapeError::new(format!("an update {update} does not fit into {operand}"))
-                    .help("the update has the array's rank, and no axis of it is larger"),
+                    .help("the update must have the array's rank, and no axis may be larger"),
             );
         }
         one(operand)

@@ -161,7 +161,7 @@ impl Primitive for Gather {
                 rank - kept.len(),
                 numbers.offset_dims.len()
             ))
-            .help("give one slice size per axis; each axis is an offset, collapsed or batched"));
+            .help("pass one slice size per axis; each axis is an offset, collapsed or batched"));
         }
         for d in 0..rank {
             let limit = if dropped(&d) { 1 } else { operand.shape()[d] };
@@ -172,10 +172,12 @@ impl Primitive for Gather {
             let readable = sizes[d] <= operand.shape()[d] || indices.size() == 0;
             if !(fits || empty) || !readable {
                 return Err(ShapeError::new(format!(
-                    "slice size {} along axis {d} of {operand}",
+                    "slice size {} is invalid along axis {d} of {operand}",
                     sizes[d]
                 ))
-                .help("a slice is no larger than its axis; collapsed axes have slice size 1"));
+                .help(
+                    "a slice must not be larger than its axis; collapsed axes have slice size 1",
+                ));
             }
         }
         let mut batch = indices.shape()[..indices.ndim() - 1].iter();
@@ -377,9 +379,9 @@ pub(super) fn check_indices(indices: Aval, length: usize) -> Result<(), ShapeErr
     }
     if indices.shape().last() != Some(&length) {
         return Err(ShapeError::new(format!(
-            "indices {indices} do not hold index vectors of {length} components"
+            "indices {indices} do not contain index vectors of {length} components"
         ))
-        .help("the last axis of the indices has one entry for each indexed axis"));
+        .help("the last axis of the indices must have one entry for each indexed axis"));
     }
     Ok(())
 }

@@ -28,12 +28,13 @@ fn check_starts(args: &[Aval], skip: usize) -> Result<(), ShapeError> {
             operand.ndim(),
             starts.len()
         ))
-        .help("give one start index for each axis"));
+        .help("pass one start index for each axis"));
     }
     for start in starts {
         if start.ndim() != 0 || !start.dtype().is_integer() || start.dtype() != starts[0].dtype() {
             return Err(ShapeError::new(format!(
-                "a start index is {start}, expected a scalar integer, and one type for all"
+                "a start index is {start}, expected a scalar integer of the same dtype as the \
+                 others"
             ))
             .help("pass 0-d integer arrays or integer literals"));
         }
@@ -67,7 +68,7 @@ fn stack_starts(starts: &[Array], axes: &[Option<usize>], size: usize) -> (Array
 fn start_indices(operation: &str, operand: &Array, starts: &[Array], wrap: bool) -> Vec<Array> {
     assert!(
         starts.len() == operand.ndim(),
-        "{operation}: {} has {} axes, got {} start indices\n  help: give one start index for each \
+        "{operation}: {} has {} axes, got {} start indices\n  help: pass one start index for each \
          axis",
         operand.aval(),
         operand.ndim(),

@@ -185,7 +185,7 @@ impl Primitive for Scatter {
         let (operand, indices, updates) = (args[0], args[1], args[2]);
         if operand.dtype() != updates.dtype() {
             return Err(ShapeError::new(format!(
-                "the updates hold {}, the array {}",
+                "the updates have dtype {}, but the array has {}",
                 updates.dtype(),
                 operand.dtype()
             ))
@@ -196,7 +196,7 @@ impl Primitive for Scatter {
                 self.method,
                 ScatterMethod::Add | ScatterMethod::Sub | ScatterMethod::Mul
             ) || Class::Number.contains(operand.dtype()),
-            "truth values are no numbers; convert first: x.astype(DType::I32)"
+            "booleans are not numbers; convert first: x.astype(DType::I32)"
         );
         let numbers = &self.dimension_numbers;
         check_indices(indices, numbers.scatter_dims_to_operand_dims.len())?;
@@ -245,7 +245,7 @@ impl Primitive for Scatter {
                 numbers.update_window_dims.as_slice(),
                 windows.len()
             ))
-            .help("the updates have one window for each index vector"));
+            .help("the updates must have one window for each index vector"));
         }
         for (&from, &to) in numbers.update_window_dims.iter().zip(&windows) {
             crate::ensure_shape!(

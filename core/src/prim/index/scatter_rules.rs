@@ -50,8 +50,8 @@ impl Scatter {
                     let updates = t[2].as_ref().map(|t| {
                         if !self.unique_indices {
                             fail(
-                                "scatter-mul: the derivative with respect to the factors is \
-                                 defined only where no two of them meet\n  help: promise it with \
+                                "scatter-mul: the derivative with respect to the factors is only \
+                                 defined if no two windows overlap\n  help: assert it with \
                                  unique_indices(true)",
                             );
                         }
@@ -207,7 +207,7 @@ impl NestedDifferentiation for Scatter {
 
     fn transpose(&self, _: &[Option<Array>], _: &[Operand]) -> Vec<Option<Array>> {
         fail(
-            "scatter: is linear in its operands only where no two updates meet\n  help: promise it \
+            "scatter: is only linear in its operands if no two updates overlap\n  help: assert it \
              with unique_indices(true)",
         )
     }

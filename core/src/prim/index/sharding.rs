@@ -38,7 +38,7 @@ impl Gather {
                  indexing as out sharding could not be resolved unambiguously (or would require \
                  collectives on inputs). Got operand={operand}, indices={indices}"
             ))
-            .help("or make the dimensions that are indexed whole with `reshard`")
+            .help("or unshard the indexed dimensions with `reshard`")
         })?;
         Ok(ShardingRule::Specs(vec![spec]))
     }
@@ -93,8 +93,8 @@ impl Scatter {
                  updates={updates}"
             ))
             .help(
-                "make the dimensions that are indexed, and the indices, whole with `reshard`, or \
-                 let the compiler decide with `auto_axes`",
+                "unshard the indexed dimensions, and the indices, with `reshard`, or let the \
+                 compiler choose with `auto_axes`",
             )
         })?;
         Ok(ShardingRule::Specs(vec![spec]))

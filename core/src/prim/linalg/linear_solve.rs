@@ -42,14 +42,14 @@ impl Primitive for LinearSolve {
             lu.strong() == a.strong()
                 && permutation.strong() == rows.with_dtype(DType::I32)
                 && b.dtype() == a.dtype(),
-            "the decomposition is not that of the matrices, or types differ"
+            "the decomposition does not match the matrices, or dtypes differ"
         );
         let fits = b.ndim() == a.ndim() && b.shape()[..b.ndim() - 1] == a.shape()[..a.ndim() - 1];
         if !fits {
             return Err(ShapeError::new(format!(
                 "the right-hand sides {b} do not fit systems of {size} equations"
             ))
-            .help("they are columns, and have the batch axes of the matrices"));
+            .help("pass columns, with the batch axes of the matrices"));
         }
         one(b)
     }

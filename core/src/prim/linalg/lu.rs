@@ -205,7 +205,7 @@ impl Primitive for LuPivotsToPermutation {
         Class::Integer.check(pivots.dtype())?;
         let Some((count, batch)) = pivots.shape().split_last() else {
             return Err(ShapeError::new("expects at least one axis")
-                .help("pass the pivots that `lu` gives"));
+                .help("pass the pivots that `lu` returns"));
         };
         crate::ensure_shape!(
             *count <= self.permutation_size,

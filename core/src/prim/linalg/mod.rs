@@ -35,7 +35,7 @@ fn matrix(x: Aval) -> Result<(usize, usize), ShapeError> {
     match x.shape() {
         [.., rows, columns] => Ok((*rows, *columns)),
         _ => Err(ShapeError::new(format!("{x} is no matrix"))
-            .help("matrices lie along the last two axes: give an array of at least two")),
+            .help("matrices are the last two axes: pass an array with at least two axes")),
     }
 }
 
@@ -46,7 +46,7 @@ fn square(x: Aval) -> Result<usize, ShapeError> {
         (rows, columns) => Err(ShapeError::new(format!(
             "expects square matrices, got {rows} rows and {columns} columns"
         ))
-        .help("qr, svd, pinv and lstsq take matrices of any shape")),
+        .help("qr, svd, pinv and lstsq accept matrices of any shape")),
     }
 }
 

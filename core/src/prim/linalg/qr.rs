@@ -31,9 +31,7 @@ impl Primitive for Geqrf {
         Ok(ShardingRule::batch(args, outs, &[2]))
     }
     fn differentiation(&self) -> Differentiation<'_> {
-        Differentiation::Undefined(
-            "reflectors have no derivative rule; differentiate `qr`, which has",
-        )
+        Differentiation::Undefined("reflectors have no derivative rule; differentiate `qr` instead")
     }
     fn batch(&self, args: &[Array], axes: &[Option<usize>], axis: BatchAxis) -> Batched {
         batch_in_front(self, args, axes, axis.size)
@@ -66,7 +64,7 @@ impl Primitive for HouseholderProduct {
         let (rows, columns) = matrix(a)?;
         crate::ensure_shape!(
             a.dtype() == factors.dtype(),
-            "operands have different types, {} and {}",
+            "operands have different dtypes, {} and {}",
             a.dtype(),
             factors.dtype()
         );
@@ -74,7 +72,7 @@ impl Primitive for HouseholderProduct {
             return Err(ShapeError::new(format!(
                 "expects at least as many rows as columns, got {rows} and {columns}"
             ))
-            .help("a product of reflectors is square: take as many columns as there are rows"));
+            .help("take only as many columns as there are rows"));
         }
         let batch = &a.shape()[..a.ndim() - 2];
         let fits = factors.ndim() + 1 == a.ndim()
@@ -92,9 +90,7 @@ impl Primitive for HouseholderProduct {
         Ok(ShardingRule::batch(args, outs, &[2, 1]))
     }
     fn differentiation(&self) -> Differentiation<'_> {
-        Differentiation::Undefined(
-            "reflectors have no derivative rule; differentiate `qr`, which has",
-        )
+        Differentiation::Undefined("reflectors have no derivative rule; differentiate `qr` instead")
     }
     fn batch(&self, args: &[Array], axes: &[Option<usize>], axis: BatchAxis) -> Batched {
         batch_in_front(self, args, axes, axis.size)

@@ -56,8 +56,8 @@ impl Primitive for Svd {
             let (m, n) = matrix_shape(&primals[0]);
             if self.compute_uv && self.full_matrices && m != n {
                 crate::trace::fail(
-                    "svd: the vectors that complete a basis have no derivative\n  help: ask for \
-                     the others only, without `full_matrices`",
+                    "svd: the vectors that complete a basis have no derivative\n  help: compute \
+                     only the others, without `full_matrices`",
                 );
             }
             if !self.compute_uv {

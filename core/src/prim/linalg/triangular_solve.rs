@@ -128,21 +128,21 @@ impl Primitive for TriangularSolve {
         let size = square(a)?;
         crate::ensure_shape!(
             a.dtype() == b.dtype(),
-            "operands have different types, {} and {}",
+            "operands have different dtypes, {} and {}",
             a.dtype(),
             b.dtype()
         );
         if a.ndim() != b.ndim() || a.shape()[..a.ndim() - 2] != b.shape()[..b.ndim() - 2] {
             return Err(ShapeError::new("the axes before the last two differ")
-                .help("they are a batch, and the same for both operands: broadcast them first"));
+                .help("batch axes must be the same for both operands: broadcast them first"));
         }
         let axis = b.ndim() - if self.left_side { 2 } else { 1 };
         if b.shape()[axis] != size {
             return Err(ShapeError::new(format!(
-                "the matrices of lhs have size {size}, axis {axis} of rhs has size {}",
+                "the matrices of lhs have size {size}, but axis {axis} of rhs has size {}",
                 b.shape()[axis]
             ))
-            .help("with `left_side`, A X = B is solved, without it X A = B"));
+            .help("with `left_side`, A X = B is solved, otherwise X A = B"));
         }
         one(b)
     }

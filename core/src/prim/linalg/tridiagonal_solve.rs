@@ -100,11 +100,11 @@ impl Primitive for TridiagonalSolve {
         Class::Lapack.check(d.dtype())?;
         if dl.strong() != d.strong() || du.strong() != d.strong() || b.dtype() != d.dtype() {
             return Err(ShapeError::new(format!(
-                "the diagonals are {dl}, {d} and {du}, the right-hand sides {b}"
+                "the diagonals are {dl}, {d} and {du}, and the right-hand sides {b}"
             ))
             .help(
-                "all have one type, and all diagonals the shape [..., m]: pad the lower one in front \
-                 and the upper one behind",
+                "all must have the same dtype, and all diagonals the shape [..., m]: pad the lower \
+                 one at the front and the upper one at the end",
             ));
         }
         let fits = d.ndim() > 0 && b.ndim() == d.ndim() + 1 && b.shape()[..d.ndim()] == *d.shape();
@@ -112,7 +112,7 @@ impl Primitive for TridiagonalSolve {
             return Err(ShapeError::new(format!(
                 "the right-hand sides {b} do not fit diagonals {d}"
             ))
-            .help("they are columns: an array of the diagonals' shape and one axis more"));
+            .help("pass columns: an array of the diagonals' shape with one more axis"));
         }
         one(b)
     }

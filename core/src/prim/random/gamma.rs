@@ -45,7 +45,7 @@ impl Primitive for RandomGamma {
                 return Err(ShapeError::new(format!(
                     "expects key data u32[...,{words}], got {keys}"
                 ))
-                .help("make keys with `random::key`"));
+                .help("create keys with `random::key`"));
             }
         };
         crate::ensure_shape!(

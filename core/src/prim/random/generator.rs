@@ -67,13 +67,15 @@ impl Primitive for RngBitGenerator {
         if !fits {
             return Err(
                 ShapeError::new(format!("expects a state u32[4] or u64[2], got {state}")).help(
-                    "make one with `random::key_with(seed, KeyImpl::Rbg)` and `random::key_data`",
+                    "create one with `random::key_with(seed, KeyImpl::Rbg)` and `random::key_data`",
                 ),
             );
         }
         if !(self.dtype.is_unsigned() && self.dtype.bits() >= 8) {
-            return Err(ShapeError::new(format!("makes no bits of {}", self.dtype))
-                .help("ask for U8, U16, U32 or U64"));
+            return Err(
+                ShapeError::new(format!("cannot generate bits of dtype {}", self.dtype))
+                    .help("use U8, U16, U32 or U64"),
+            );
         }
         Ok(smallvec![
             state.strong(),

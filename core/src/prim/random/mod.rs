@@ -57,7 +57,7 @@ impl Primitive for Threefry2x32 {
         let Some(shape) = crate::broadcast_shapes(&shapes) else {
             return Err(
                 ShapeError::new("key and counter words do not broadcast together")
-                    .help("give them one shape, or 0-d key words"),
+                    .help("pass them with the same shape, or 0-d key words"),
             );
         };
         let out = Aval::new(&shape, DType::U32);
@@ -122,7 +122,7 @@ fn key_axes(args: &[Aval]) -> Result<&'static [usize], ShapeError> {
         Some((2, axes)) if keys.dtype() == DType::U32 => Ok(axes),
         _ => Err(
             ShapeError::new(format!("expects key data u32[...,2], got {keys}"))
-                .help("make keys with `random::key`, or of words with `random::wrap_key_data`"),
+                .help("create keys with `random::key`, or from words with `random::wrap_key_data`"),
         ),
     }
 }
@@ -145,7 +145,7 @@ impl Primitive for RandomSeed {
     fn infer(&self, args: &[Aval]) -> Result<Avals, ShapeError> {
         if !args[0].dtype().is_integer() {
             return Err(
-                ShapeError::new(format!("a seed is an integer, got {}", args[0]))
+                ShapeError::new(format!("a seed must be an integer, got {}", args[0]))
                     .help("convert it first: x.astype(DType::I32)"),
             );
         }
@@ -316,7 +316,7 @@ impl RandomBits {
             32 => Ok(DType::U32),
             64 => Ok(DType::U64),
             other => Err(ShapeError::new(format!(
-                "bits come in widths of 8, 16, 32 and 64, not {other}"
+                "bit widths are 8, 16, 32 and 64, got {other}"
             ))),
         }
     }

@@ -53,7 +53,7 @@ macro_rules! arg_reductions {
             /// The index is counted from 0, in `i32`.
             ///
             /// # Panics
-            #[doc = concat!("If the axis is out of range or has size 0, which has no ", $word, " element,")]
+            #[doc = concat!("Panics if the axis is out of range or has size 0, which has no ", $word, " element,")]
             /// or the array is complex.
             #[track_caller]
             pub fn $f(&self, axis: isize) -> Array {
@@ -79,12 +79,12 @@ fn infer(operand: Aval, axis: usize, index_dtype: DType) -> Result<Avals, ShapeE
     if operand.shape()[axis] == 0 {
         return Err(
             ShapeError::new(format!("axis {axis} of {operand} has no elements"))
-                .help("an empty axis has no extreme element; check the shape before"),
+                .help("an empty axis has no extreme element; check the shape first"),
         );
     }
     crate::ensure_shape!(
         index_dtype.is_integer(),
-        "positions are integers, not {index_dtype}"
+        "the index dtype must be an integer dtype, got {index_dtype}"
     );
     let what = format!("the last position along axis {axis} is");
     crate::ops::check_count(&what, operand.shape()[axis] - 1, index_dtype)?;

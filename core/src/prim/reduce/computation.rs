@@ -31,7 +31,7 @@ pub(crate) fn scalar_program(
     if let Some(captured) = program.consts.first() {
         crate::trace::fail(&format!(
             "{operation}: the computation captures {}\n  help: it can only use its arguments and \
-             numbers; pass what it needs as another operand",
+             numbers; pass other values as additional operands",
             captured.describe()
         ));
     }
@@ -58,8 +58,8 @@ pub(crate) fn reduction_program(
             .iter()
             .map(Aval::strong)
             .eq(expected.iter().copied()),
-        "{operation}: the computation gives {results:?}, expected {expected:?}\n  help: its results \
-         are scalars of the operands' types: convert them with astype"
+        "{operation}: the computation returns {results:?}, expected {expected:?}\n  help: its \
+         results must be scalars of the operands' dtypes: convert them with astype"
     );
     jaxpr
 }

@@ -30,8 +30,8 @@ pub(crate) fn check_operands(jaxpr: &Jaxpr, args: &[Aval]) -> Result<(), ShapeEr
     let n = args.len() / 2;
     crate::ensure_shape!(
         n > 0 && args.len() == 2 * n && jaxpr.outvars.len() == n,
-        "{} operands for a computation of {} elements: expected arrays, and a value to start with \
-         for each",
+        "{} operands for a computation of {} elements: expected arrays, and an initial value for \
+         each",
         args.len(),
         jaxpr.outvars.len()
     );
@@ -40,15 +40,20 @@ pub(crate) fn check_operands(jaxpr: &Jaxpr, args: &[Aval]) -> Result<(), ShapeEr
         let (operand, start) = (args[i], args[n + i]);
         crate::ensure_shape!(
             operand.shape() == args[0].shape(),
-            "array {i} is {operand}, array 0 is {}: they are reduced together and have one shape",
+            "array {i} is {operand}, array 0 is {}: arrays that are reduced together must have the \
+             same shape",
             args[0]
         );
         if start.strong() != Aval::scalar(operand.dtype()) || operand.dtype() != types[i].dtype() {
             return Err(ShapeError::new(format!(
-                "array {i} is {operand}, starts with {start} and combines to {}",
+                "array {i} is {operand}, its initial value is {start}, and the computation returns \
+                 {}",
                 types[i]
             ))
-            .help("all three have one element type, and the start is 0-d: convert with astype"));
+            .help(
+                "all three must have the same dtype, and the initial value must be 0-d: convert \
+                 with astype",
+            ));
         }
     }
     Ok(())
@@ -96,7 +101,7 @@ impl Primitive for Reduce {
         check_operands(&self.jaxpr, args)?;
         crate::ensure_shape!(
             !self.dimensions.is_empty(),
-            "no axis to reduce over: the result is the operand"
+            "no axis to reduce: the result would be the operand"
         );
         let shape = reduced_shape(args[0], &self.dimensions)?;
         let arrays = args[..args.len() / 2].iter();
@@ -189,8 +194,8 @@ pub fn reduce(
 ) -> Vec<Array> {
     let (Some(first), true) = (operands.first(), operands.len() == init_values.len()) else {
         panic!(
-            "reduce: {} arrays and {} values to start with\n  help: give one or more arrays, and a \
-             value for each",
+            "reduce: {} arrays and {} initial values\n  help: pass one or more arrays, and an \
+             initial value for each",
             operands.len(),
             init_values.len()
         );

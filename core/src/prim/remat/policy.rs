@@ -121,8 +121,8 @@ impl CheckpointPolicy {
         let (saved, offloaded) = (names(saved), names(offloaded));
         if let Some(name) = saved.intersection(&offloaded).next() {
             panic!(
-                "save_and_offload_only_these_names: `{name}` is to be saved and to be offloaded\n  \
-                 help: put each name into one list"
+                "save_and_offload_only_these_names: `{name}` is in both lists\n  help: put each \
+                 name into one list"
             );
         }
         CheckpointPolicy(Policy::OffloadNames { saved, offloaded })
@@ -201,8 +201,8 @@ impl CheckpointPolicy {
             && runtime.plugin().platform != Platform::Cpu
         {
             trace::fail(&format!(
-                "checkpoint: the policy {self} keeps values in the host's memory, which arrays on {} \
-                 cannot be told\n  help: keep them on the device, with save_only_these_names or \
+                "checkpoint: the policy {self} saves values in host memory, which is not supported \
+                 on {}\n  help: save them on the device, with save_only_these_names or \
                  dots_with_no_batch_dims_saveable",
                 runtime.plugin().platform
             ));

@@ -30,17 +30,19 @@ impl Primitive for BitcastConvertType {
     fn infer(&self, args: &[Aval]) -> Result<Avals, ShapeError> {
         let (from, to) = (args[0].dtype(), self.new_dtype);
         if (from == DType::Bool) != (to == DType::Bool) {
-            return Err(
-                ShapeError::new(format!("the bits of {from} cannot be read as {to}"))
-                    .help("to convert values use astype"),
-            );
+            return Err(ShapeError::new(format!(
+                "the bits of {from} cannot be reinterpreted as {to}"
+            ))
+            .help("to convert values use astype"));
         }
         if from != to && (from.is_complex() || to.is_complex()) {
-            return Err(
-                ShapeError::new(format!("the bits of {from} cannot be read as {to}")).help(
-                    "real numbers have bits: x.real() and x.imag(); complex(re, im) joins them",
-                ),
-            );
+            return Err(ShapeError::new(format!(
+                "the bits of {from} cannot be reinterpreted as {to}"
+            ))
+            .help(
+                "use the parts of complex numbers, x.real() and x.imag(), and complex(re, im) \
+                     to join them",
+            ));
         }
         let shape = args[0].shape();
         let out = args[0].with_dtype(to);
@@ -57,11 +59,11 @@ impl Primitive for BitcastConvertType {
         match shape.split_last() {
             Some((&last, rest)) if last == pieces => one(out.with_shape(rest)),
             _ => Err(ShapeError::new(format!(
-                "{pieces} elements of {from} make one of {to}, but the last axis of {} has not \
-                 that size",
+                "{pieces} elements of {from} are needed for one of {to}, but the last axis of {} \
+                 does not have that size",
                 args[0]
             ))
-            .help("reshape, so that the elements to be joined are the last axis")),
+            .help("reshape so that the elements to join are the last axis")),
         }
     }
     fn sharding(&self, args: &[Aval], outs: &[Aval]) -> Result<ShardingRule, ShapeError> {

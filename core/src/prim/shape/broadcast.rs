@@ -38,12 +38,12 @@ impl Primitive for BroadcastInDim {
                 .all(|(&d, &n)| self.shape.get(d).is_some_and(|&m| m == n || n == 1));
         if !fits {
             return Err(ShapeError::new(format!(
-                "{:?} does not repeat to {:?} with its axes at {:?}",
+                "{:?} does not broadcast to {:?} with its axes at {:?}",
                 from,
                 self.shape.as_slice(),
                 dims.as_slice()
             ))
-            .help("each axis keeps its size or has size 1, and axes keep their order"));
+            .help("each axis must keep its size or have size 1, and axes must keep their order"));
         }
         one(args[0].with_shape(&self.shape))
     }
@@ -152,7 +152,7 @@ impl Array {
         assert!(
             crate::broadcast_shapes(&[self.shape(), shape]).is_some_and(|s| s.as_slice() == shape),
             "broadcast_to: {} does not broadcast to {shape:?}\n  help: shapes are aligned at their \
-             last axes; each axis keeps its size or has size 1",
+             last axes; each axis must keep its size or have size 1",
             self.aval()
         );
         let lead = shape.len() - self.ndim();
@@ -175,7 +175,7 @@ impl Array {
         assert!(
             crate::broadcast_shapes(&[self.shape(), shape]).is_some_and(|s| s.as_slice() == shape),
             "broadcast_to: {} does not broadcast to {shape:?}\n  help: shapes are aligned at their \
-             last axes; each axis keeps its size or has size 1",
+             last axes; each axis must keep its size or have size 1",
             self.aval()
         );
         let dims: Dims = (shape.len() - self.ndim()..shape.len()).collect();
@@ -194,7 +194,7 @@ impl Array {
             let normal = if axis < 0 { axis + rank as isize } else { axis };
             assert!(
                 (0..rank as isize).contains(&normal) && !places.contains(&(normal as usize)),
-                "expand_dims: axes {axes:?} are not distinct places among the {rank} axes of the \
+                "expand_dims: axes {axes:?} are not distinct indices among the {rank} axes of the \
                  result of {}\n  help: axes are counted in the result, from {} to {}",
                 self.aval(),
                 -(rank as isize),

@@ -32,7 +32,7 @@ impl Primitive for Concatenate {
         for (i, arg) in args.iter().enumerate().skip(1) {
             if arg.dtype() != first.dtype() {
                 return Err(ShapeError::new(format!(
-                    "operand {i} holds {}, the first holds {}",
+                    "operand {i} has dtype {}, but the first has {}",
                     arg.dtype(),
                     first.dtype()
                 ))
@@ -42,11 +42,11 @@ impl Primitive for Concatenate {
                 && (0..first.ndim()).all(|d| d == axis || arg.shape()[d] == first.shape()[d]);
             if !fits {
                 return Err(ShapeError::new(format!(
-                    "operand {i} of shape {:?} cannot follow {:?} along axis {axis}",
+                    "operand {i} of shape {:?} cannot be concatenated with {:?} along axis {axis}",
                     arg.shape(),
                     first.shape()
                 ))
-                .help("all dimensions but that of the axis must agree"));
+                .help("all dimensions except that of the axis must agree"));
             }
             shape[axis] += arg.shape()[axis];
         }

@@ -40,7 +40,7 @@ impl Primitive for Iota {
         );
         crate::ensure_shape!(
             Class::Number.contains(self.dtype),
-            "bool cannot count positions"
+            "bool cannot represent indices"
         );
         let last = self.shape[self.dimension].saturating_sub(1);
         let what = format!("the last position along axis {} is", self.dimension);

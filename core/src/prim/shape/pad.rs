@@ -44,7 +44,7 @@ impl Primitive for Pad {
                 "the padding value is {value}, expected {}[]",
                 operand.dtype()
             ))
-            .help("pad with a scalar of the array's type"));
+            .help("pad with a scalar of the array's dtype"));
         }
         if self.padding_config.len() != operand.ndim() {
             return Err(ShapeError::new(format!(
@@ -52,7 +52,7 @@ impl Primitive for Pad {
                 operand.ndim(),
                 self.padding_config.len()
             ))
-            .help("give one entry for each axis, (0, 0) where nothing is added"));
+            .help("pass one entry for each axis, (0, 0) where nothing is added"));
         }
         let mut shape = Dims::new();
         for (d, (&n, &(low, high, interior))) in
@@ -66,7 +66,7 @@ impl Primitive for Pad {
                     "padding ({low}, {high}, {interior}) leaves axis {d} of size {n} with {size} \
                      elements"
                 ))
-                .help("cut no more elements off than there are"));
+                .help("do not remove more elements than exist"));
             }
             shape.push(usize::try_from(size).unwrap_or(usize::MAX));
         }

@@ -88,7 +88,7 @@ impl Primitive for Squeeze {
         let shape = args[0].shape();
         if let Some(&d) = self.dimensions.iter().find(|&&d| shape[d] != 1) {
             return Err(ShapeError::new(format!(
-                "axis {d} has size {}, only axes of size 1 can be dropped",
+                "axis {d} has size {}, but only axes of size 1 can be removed",
                 shape[d]
             ))
             .help("use reshape to join axes, or index the axis to pick one element"));

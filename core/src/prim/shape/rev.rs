@@ -28,7 +28,7 @@ impl Primitive for Rev {
                 dims.as_slice(),
                 args[0]
             ))
-            .help("name each axis to reverse once"));
+            .help("pass each axis to reverse once"));
         }
         one(args[0])
     }

@@ -54,19 +54,19 @@ impl Primitive for Slice {
                 limit.len(),
                 self.strides.as_ref().map_or(rank, |s| s.len())
             ))
-            .help("give one number for each axis"));
+            .help("pass one number for each axis"));
         }
         let mut shape = Dims::new();
         for d in 0..rank {
             let stride = self.stride(d);
             if start[d] > limit[d] || limit[d] > operand.shape()[d] || stride == 0 {
                 return Err(ShapeError::new(format!(
-                    "axis {d} of size {} has no elements {}..{} in steps of {stride}",
+                    "axis {d} of size {} does not contain the range {}..{} in steps of {stride}",
                     operand.shape()[d],
                     start[d],
                     limit[d]
                 ))
-                .help("start ≤ limit ≤ size, and strides are positive"));
+                .help("start ≤ limit ≤ size, and strides must be positive"));
             }
             shape.push((limit[d] - start[d]).div_ceil(stride));
         }

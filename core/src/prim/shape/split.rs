@@ -34,11 +34,11 @@ impl Primitive for Split {
         let total = (self.sizes.iter()).fold(0usize, |sum, &n| sum.saturating_add(n));
         if total != operand.shape()[axis] {
             return Err(ShapeError::new(format!(
-                "parts of sizes {:?} make {total} elements, axis {axis} has {}",
+                "parts of sizes {:?} have {total} elements, but axis {axis} has {}",
                 self.sizes.as_slice(),
                 operand.shape()[axis]
             ))
-            .help("the sizes must add up to the size of the axis"));
+            .help("the sum of the sizes must be the size of the axis"));
         }
         let part = |&n: &usize| {
             let mut shape: Dims = operand.shape().into();
@@ -139,14 +139,14 @@ impl Array {
         let size = self.shape()[at];
         assert!(
             sections <= MOST_PARTS,
-            "split: {} along axis {at} into {sections} arrays\n  help: at most {MOST_PARTS} arrays can \
-             be made; keep the axis, or map a function over it with `map` or `vmap`",
+            "split: {} along axis {at} into {sections} arrays\n  help: at most {MOST_PARTS} arrays \
+             can be created; keep the axis, or map a function over it with `map` or `vmap`",
             self.aval()
         );
         assert!(
             sections > 0 && size.is_multiple_of(sections),
-            "split: axis {at} of {} does not divide into {sections} equal parts\n  help: \
-             `split_sizes` makes parts of sizes you choose",
+            "split: axis {at} of {} does not divide into {sections} equal parts\n  help: use \
+             `split_sizes` for parts of different sizes",
             self.aval()
         );
         self.split_sizes(&vec![size / sections; sections], axis)

@@ -28,7 +28,7 @@ impl Primitive for Transpose {
                 self.permutation.as_slice(),
                 args[0].ndim()
             ))
-            .help("name each axis once"));
+            .help("pass each axis once"));
         }
         let shape: Dims = self
             .permutation

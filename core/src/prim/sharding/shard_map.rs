@@ -116,8 +116,8 @@ impl ShardMap {
             let sharded = |s: TypeSharding| s.spec().axes().any(|a| self.manual.contains(&a));
             if aval.sharding().is_some_and(sharded) {
                 fail(&format!(
-                    "shard_map: the function uses a value {aval} from around it, whose parts are on \
-                     different devices\n  help: pass it as an argument, with a spec in in_specs"
+                    "shard_map: the function captures {aval}, whose shards are on different \
+                     devices\n  help: pass it as an argument, with a spec in in_specs"
                 ));
             }
         }
@@ -175,7 +175,8 @@ impl Primitive for ShardMap {
             let local = self.shard(spec, *arg)?;
             crate::ensure_shape!(
                 local.strong() == expected.strong(),
-                "array {i} is {arg}, whose parts by {spec} are {local}; the program takes {expected}"
+                "array {i} is {arg}, whose shards by {spec} are {local}; the program takes \
+                 {expected}"
             );
         }
         let outs = self.jaxpr.out_avals();
@@ -199,8 +200,8 @@ impl Primitive for ShardMap {
         let used = self.in_specs.iter().chain(&self.out_specs);
         if let Some(name) = used.flat_map(|s| s.axes()).find(|a| spmd.contains(a)) {
             fail(&format!(
-                "shard_map: the axis {name:?} is the spmd_axis_name of a vmap around it, and is in its \
-                 specs too\n  help: map over another axis of the mesh"
+                "shard_map: the axis {name:?} is the spmd_axis_name of an enclosing vmap, and is \
+                 also in the specs\n  help: map over another axis of the mesh"
             ));
         }
         let entry = SpecEntry::from(spmd);

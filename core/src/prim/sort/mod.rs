@@ -39,8 +39,9 @@ impl Primitive for Sort {
     fn infer(&self, args: &[Aval]) -> Result<Avals, ShapeError> {
         crate::ensure_shape!(!args.is_empty(), "expects at least one operand");
         if args.iter().any(|a| a.shape() != args[0].shape()) {
-            return Err(ShapeError::new("operands have different shapes")
-                .help("what is sorted together has one shape: broadcast first"));
+            return Err(ShapeError::new("operands have different shapes").help(
+                "arrays that are sorted together must have the same shape: broadcast first",
+            ));
         }
         crate::ensure_shape!(
             self.dimension < args[0].ndim(),
@@ -218,7 +219,7 @@ fn along(x: &Array, order: &Array, axis: usize) -> Array {
 /// `num_keys` is not between 1 and the number of operands.
 #[track_caller]
 pub fn lax_sort(operands: &[Array], axis: isize, num_keys: usize) -> Vec<Array> {
-    assert!(!operands.is_empty(), "sort: no operand to sort");
+    assert!(!operands.is_empty(), "sort: no operands were passed");
     let sort = Sort {
         dimension: operands[0].axis("sort", axis),
         is_stable: true,

@@ -42,7 +42,7 @@ impl Primitive for TopK {
                 "axis {} has {} elements, fewer than k = {}",
                 self.axis, shape[self.axis], self.k
             ))
-            .help("k is at most the size of the axis"));
+            .help("k must be at most the size of the axis"));
         }
         let what = format!("the last position along axis {} is", self.axis);
         crate::ops::check_count(&what, shape[self.axis].saturating_sub(1), DType::I32)?;

@@ -119,10 +119,10 @@ impl SlidingWindow {
         ] {
             if given != rank {
                 return Err(ShapeError::new(format!(
-                    "{what} has {given} entries for the {rank} axes of {operand}"
+                    "{what} has {given} entries, but {operand} has {rank} axes"
                 ))
                 .help(
-                    "give one for each axis, also for those along which nothing is reduced (1)",
+                    "pass one for each axis, also for those along which nothing is reduced (1)",
                 ));
             }
         }

@@ -60,7 +60,7 @@ impl Primitive for SelectAndGatherAdd {
     fn infer(&self, args: &[Aval]) -> Result<Avals, ShapeError> {
         crate::ensure_shape!(
             args.len() == 2 && args[0].strong() == args[1].strong(),
-            "expects two operands of one type and shape"
+            "expects two operands of the same dtype and shape"
         );
         Class::Float.check(args[0].dtype())?;
         one(args[0].with_shape(&self.window.shape(args[1])?))

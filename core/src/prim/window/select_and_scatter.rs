@@ -55,8 +55,8 @@ impl Primitive for SelectAndScatter {
         let element = Aval::scalar(operand.dtype());
         crate::ensure_shape!(
             source.strong() == operand.with_shape(&places).strong() && start.strong() == element,
-            "the window takes {places:?} places in {operand}: expected as many values of its type \
-             and one to start with, got {source} and {start}"
+            "there are {places:?} windows in {operand}: expected as many values of its dtype and \
+             an initial value, got {source} and {start}"
         );
         let programs = [&self.select_jaxpr, &self.scatter_jaxpr];
         let results = [element.with_dtype(DType::Bool), element];
@@ -64,7 +64,7 @@ impl Primitive for SelectAndScatter {
             crate::ensure_shape!(
                 program.in_avals().iter().all(|a| a.strong() == element)
                     && program.out_avals() == [result],
-                "a program of {operand} combines two {element} to {result}, got {program}"
+                "a program of {operand} must combine two {element} into {result}, got {program}"
             );
         }
         one(operand)
@@ -74,15 +74,15 @@ impl Primitive for SelectAndScatter {
     }
     fn differentiation(&self) -> Differentiation<'_> {
         Differentiation::Undefined(
-            "programs choose and combine; use reduce_window_max or reduce_window_min, whose \
-             derivatives are known",
+            "it selects and combines by programs; use reduce_window_max or reduce_window_min, \
+             which have derivatives",
         )
     }
     fn batch(&self, args: &[Array], axes: &[Option<usize>], axis: BatchAxis) -> Batched {
         if axes[2].is_some() {
             crate::trace::fail(
-                "select_and_scatter: the value to start with differs between examples\n  help: \
-                 start with the combination's identity, and combine the result with that value",
+                "select_and_scatter: the initial value differs between examples\n  help: use the \
+                 combination's identity as initial value, and combine the result with your value",
             );
         }
         let operand = move_batch_axis(&args[0], axes[0], 0, axis);

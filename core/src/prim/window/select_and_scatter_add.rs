@@ -56,7 +56,7 @@ impl Primitive for SelectAndScatterAdd {
     fn infer(&self, args: &[Aval]) -> Result<Avals, ShapeError> {
         crate::ensure_shape!(
             args.len() == 2 && args[0].dtype() == args[1].dtype(),
-            "expects two operands of one type"
+            "expects two operands of the same dtype"
         );
         let (source, operand) = (args[0], args[1]);
         Class::Real.check(operand.dtype())?;
@@ -64,7 +64,7 @@ impl Primitive for SelectAndScatterAdd {
         let places = self.window.shape(operand)?;
         crate::ensure_shape!(
             source.shape() == &places[..],
-            "the window takes {places:?} places in {operand}, the first operand is {source}"
+            "there are {places:?} windows in {operand}, but the first operand is {source}"
         );
         one(operand)
     }

@@ -42,8 +42,8 @@ fn largest_exponent(dtype: DType) -> f64 {
 #[track_caller]
 fn refuse(function: &str, operands: &str) -> ! {
     crate::trace::fail(&format!(
-        "{function}: has no derivative in {operands}\n  help: stop_gradient keeps them out of a \
-         derivative"
+        "{function}: has no derivative with respect to {operands}\n  help: use stop_gradient on \
+         them"
     ))
 }
 
@@ -136,12 +136,14 @@ special! {
     })];
     /// Computes the derivative of [`igamma`](Array::igamma) with respect to `a`, which is `self`.
     IgammaGradA igamma_grad_a "igamma_grad_a" (x) {incomplete_gamma::derivative}
-        [Differentiation::Undefined("it is a derivative itself, of igamma; stop_gradient keeps it out")];
+        [Differentiation::Undefined("it is itself a derivative, of igamma; use stop_gradient")];
     /// Computes the derivative of a sample `x` of the gamma distribution with respect to the
     /// distribution's parameter `a`, which is `self`, as if the sample were a smooth function of
     /// it.
     RandomGammaGrad random_gamma_grad "random_gamma_grad" (x) {incomplete_gamma::of_sample}
-        [Differentiation::Undefined("it is a derivative itself, of samples of the gamma distribution")];
+        [Differentiation::Undefined(
+            "it is itself a derivative, of samples of the gamma distribution",
+        )];
     /// Computes the regularized incomplete beta function: the fraction of the beta function's
     /// integral up to `x`; `self` is its first parameter.
     Betainc betainc "regularized_incomplete_beta" (b x) {incomplete_beta::regularized}
