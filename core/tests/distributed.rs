@@ -526,17 +526,20 @@ fn impossible_options_are_refused() {
         process_id: Some(2),
         ..base.clone()
     });
-    assert!(id.contains("process_id 2 of num_processes 2"), "{id}");
+    assert!(
+        id.contains("process_id 2 is out of range for num_processes 2"),
+        "{id}"
+    );
     for address in ["host", "host:", "host:port", "host:0"] {
         let text = refusal(DistributedOptions {
             coordinator: Some(address.into()),
             ..base.clone()
         });
-        assert!(text.contains("not a host and a port"), "{text}");
+        assert!(text.contains("expected a host and a port"), "{text}");
     }
     let nothing = refusal(DistributedOptions::default());
     assert!(
-        nothing.contains("`coordinator` is not given, and no cluster"),
+        nothing.contains("`coordinator` is not set, and no cluster"),
         "{nothing}"
     );
     let slurm = refusal(DistributedOptions {
@@ -551,7 +554,7 @@ fn impossible_options_are_refused() {
         .to_string();
     let words = format!("process 0 cannot listen at {address}: ");
     assert!(
-        error.contains(&words) && error.contains("its port be free"),
+        error.contains(&words) && error.contains("its port must be free"),
         "{error}"
     );
 }

@@ -217,8 +217,8 @@ pub fn initialize_with(options: &DistributedOptions) -> Result<()> {
     }
     if crate::runtime::started().is_some() {
         return Err(Error::Configuration(
-            "distributed::initialize: the runtime is already in use, with the devices of this \
-             process only\n  help: call it at the start of `main`, before the first array"
+            "distributed::initialize: the runtime is already in use, with only the devices of this \
+             process\n  help: call it at the start of `main`, before the first array"
                 .into(),
         ));
     }
@@ -242,7 +242,7 @@ pub fn initialize_with(options: &DistributedOptions) -> Result<()> {
     tracing::info!(
         process = position.0,
         of = position.1,
-        "joined the other processes"
+        "connected to the other processes"
     );
     *lock(&PLACE) = position;
     *group = Some(Arc::new(Group {
@@ -282,9 +282,9 @@ fn settle(options: &DistributedOptions) -> Result<(Place, Option<Vec<i64>>)> {
             (Some(given), _) => Ok(given),
             (None, Some(cluster)) => ask(cluster).map_err(|e| format!("{cluster}: {e}")),
             (None, None) => Err(format!(
-                "`{name}` is not given, and no cluster is recognised\n  help: give it, or set \
-                 RAMIE_COORDINATOR_ADDRESS, RAMIE_NUM_PROCESSES and RAMIE_PROCESS_ID; clusters \
-                 that are recognised are Slurm, Open MPI, Kubernetes and GKE with TPUs"
+                "`{name}` is not set, and no cluster was detected\n  help: set it, or set \
+                 RAMIE_COORDINATOR_ADDRESS, RAMIE_NUM_PROCESSES and RAMIE_PROCESS_ID; Slurm, Open \
+                 MPI, Kubernetes and GKE with TPUs are detected"
             )),
         }
     }
@@ -301,7 +301,8 @@ fn settle(options: &DistributedOptions) -> Result<(Place, Option<Vec<i64>>)> {
     .map_err(refuse)?;
     if count == 0 || process >= count || u32::try_from(count).is_err() {
         return Err(refuse(format!(
-            "process_id {process} of num_processes {count}; the ids go from 0 to num_processes - 1"
+            "process_id {process} is out of range for num_processes {count}; the ids go from 0 to \
+             num_processes - 1"
         )));
     }
     let port = coordinator
@@ -309,7 +310,8 @@ fn settle(options: &DistributedOptions) -> Result<(Place, Option<Vec<i64>>)> {
         .map(|(_, port)| port.parse::<u16>());
     if !matches!(port, Some(Ok(1..))) {
         return Err(refuse(format!(
-            "the coordinator's address is {coordinator:?}, not a host and a port, as `10.0.0.1:8476`"
+            "the coordinator's address is {coordinator:?}, expected a host and a port, such as \
+             `10.0.0.1:8476`"
         )));
     }
     let mut local_device_ids = options.local_device_ids.clone();
@@ -338,8 +340,8 @@ fn listen(coordinator: &str, bind: Option<&str>) -> Result<TcpListener> {
         failed(
             FailureKind::Other,
             format!(
-                "distributed::initialize: process 0 cannot listen at {address}: {error}\n  help: the \
-                 address must be one of this host, and its port be free"
+                "distributed::initialize: process 0 cannot listen at {address}: {error}\n  help: \
+                 the address must be an address of this host, and its port must be free"
             ),
         )
     };
@@ -418,7 +420,7 @@ pub fn key_value_store() -> Result<KeyValueStore> {
         Some(group) => Ok(KeyValueStore::new(group.connection.clone(), "user")),
         None => Err(failed(
             FailureKind::NotInitialized,
-            "distributed::key_value_store: there is one process only\n  help: call \
+            "distributed::key_value_store: there is only one process\n  help: call \
              `distributed::initialize` first",
         )),
     }
@@ -453,8 +455,8 @@ pub(crate) fn create_client(
         Platform::Tpu => Client::new(plugin, &options)?,
         Platform::Cpu => {
             tracing::warn!(
-                "the CPU plugin knows one process only: each of the {} processes computes on its own \
-                 devices",
+                "the CPU plugin supports only one process: each of the {} processes computes on \
+                 its own devices",
                 place.count
             );
             Client::new(plugin, &options)?

@@ -170,7 +170,7 @@ impl Entry {
         let mut bytes = Vec::new();
         file.read_to_end(&mut bytes).map_err(|e| e.to_string())?;
         if bytes.len() < HEADER || bytes[..8] != MAGIC[..] {
-            return Err("it is not a whole entry of this version".into());
+            return Err("it is not a complete entry of this version".into());
         }
         if bytes[8..40] != self.key {
             return Err("it was written for another program or other settings".into());
@@ -200,7 +200,7 @@ impl Entry {
     /// not cached.
     pub fn write(&self, program: &[u8]) {
         if let Err(e) = self.try_write(program) {
-            tracing::warn!(path = %self.path.display(), "cannot keep a compiled program: {e}");
+            tracing::warn!(path = %self.path.display(), "cannot cache a compiled program: {e}");
             return;
         }
         static WRITTEN: AtomicUsize = AtomicUsize::new(0);
