@@ -143,7 +143,10 @@ fn a_tracer_kept_after_its_trace_is_an_error_that_says_so() {
         text.contains("after its trace ended (leaked tracer)"),
         "{text}"
     );
-    assert!(text.contains("made at tests/programs.rs:"), "{text}");
+    assert!(
+        text.contains("made at tests/training/programs.rs:"),
+        "{text}"
+    );
     assert!(text.contains("help: return the array"), "{text}");
 }
 

@@ -1,6 +1,6 @@
 //! Element types that a restore converts: one rule for all formats.
 
-use super::golden;
+use super::{devices_8, golden};
 use ramie_checkpoint::commit::{restore_item, save_item};
 use ramie_checkpoint::pytree::*;
 use ramie_checkpoint::{safetensors, serialization};
@@ -53,6 +53,7 @@ fn saved(folder: &Path, state: &State) -> Vec<(&'static str, Load)> {
 
 #[test]
 fn every_format_converts_what_no_value_is_lost_by_and_refuses_the_rest() {
+    devices_8();
     let lossless = lossless();
     for from in DType::ALL {
         let one = Array::ones(&[1], DType::F32).astype(from);
@@ -93,6 +94,7 @@ fn every_format_converts_what_no_value_is_lost_by_and_refuses_the_rest() {
 
 #[test]
 fn lossy_conversions_are_asked_for() {
+    devices_8();
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("state");
     let saved = State::from_iter([("x", Array::from([1.7f32, -2.3]))]);
@@ -138,6 +140,7 @@ fn lossy_conversions_are_asked_for() {
 /// The step of a Flax train state is a number of Python, of 64 bits in the file.
 #[test]
 fn numbers_of_python_take_the_type_of_the_target() {
+    devices_8();
     let restore = |dtype: DType| {
         let target = State::from_iter([("step", Array::shape_dtype_struct(&[], dtype))]);
         let restore = PyTreeRestore::new(&target).partial_restore(true);

@@ -51,11 +51,15 @@ pub struct Runtime {
     fingerprint: OnceLock<String>,
 }
 
-static OPTIONS: Mutex<RuntimeOptions> = Mutex::new(RuntimeOptions {
-    platform: None,
-    cpu_devices: None,
-    compilation_cache: None,
-});
+/// The options, and whether a client is created with them.
+static OPTIONS: Mutex<(RuntimeOptions, bool)> = Mutex::new((
+    RuntimeOptions {
+        platform: None,
+        cpu_devices: None,
+        compilation_cache: None,
+    },
+    false,
+));
 static RUNTIME: OnceLock<Result<Runtime>> = OnceLock::new();
 thread_local! { static DEFAULT: Cell<Option<Device>> = const { Cell::new(None) }; }
 
@@ -70,8 +74,9 @@ thread_local! { static DEFAULT: Cell<Option<Device>> = const { Cell::new(None) }
 /// # Ok::<(), ramie_core::Error>(())
 /// ```
 pub fn configure(options: RuntimeOptions) -> Result<()> {
-    let mut current = lock(&OPTIONS);
-    if RUNTIME.get().is_some() && *current != options {
+    let mut guard = lock(&OPTIONS);
+    let (current, in_use) = &mut *guard;
+    if *in_use && *current != options {
         return Err(Error::Configuration(
             "configure: the runtime is already in use with other options\n  help: call `configure` \
              at the start of `main`, before the first array"
@@ -90,7 +95,11 @@ pub fn configure(options: RuntimeOptions) -> Result<()> {
 pub fn runtime() -> Result<&'static Runtime> {
     RUNTIME
         .get_or_init(|| {
-            let options = lock(&OPTIONS).clone();
+            let options = {
+                let mut guard = lock(&OPTIONS);
+                guard.1 = true;
+                guard.0.clone()
+            };
             Runtime::start(&options)
         })
         .as_ref()

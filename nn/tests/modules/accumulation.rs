@@ -196,7 +196,7 @@ fn warnings(f: impl FnOnce()) -> Vec<String> {
     let all = collected.0.lock().unwrap();
     for warning in all.iter() {
         assert!(
-            warning.contains("  written at nn/tests/accumulation.rs:"),
+            warning.contains("  written at nn/tests/modules/accumulation.rs:"),
             "{warning}"
         );
         assert!(warning.contains("nn::accumulate"), "{warning}");
