@@ -144,7 +144,7 @@ fn a_tracer_kept_after_its_trace_is_an_error_that_says_so() {
         "{text}"
     );
     assert!(
-        text.contains("made at tests/training/programs.rs:"),
+        text.contains("created at tests/training/programs.rs:"),
         "{text}"
     );
     assert!(text.contains("help: return the array"), "{text}");

@@ -424,7 +424,7 @@ fn damaged_bytes_are_explained() {
     let text = msgpack_restore(&array(b"\x93\x91\x01\xa4bool\xc4\x01\x02")).unwrap_err();
     assert!(
         text.to_string()
-            .starts_with("state dict: `w`: byte 0 of bool[1] is 2, a truth"),
+            .starts_with("state dict: `w`: byte 0 of bool[1] is 2, but a boolean must be 0 or 1"),
         "{text}"
     );
 }

@@ -24,7 +24,6 @@ mod large_sums;
 mod linalg;
 mod linalg_functions;
 mod narrow;
-mod numerics;
 mod numpy;
 mod numpy_layouts;
 mod numpy_networks;

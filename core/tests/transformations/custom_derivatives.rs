@@ -384,7 +384,7 @@ fn mistakes_are_explained() {
     });
     let text = message(|| grad(move |a: Pair| bad(a.0, a.1).sum())(at()));
     assert!(
-        text.starts_with("custom_vjp: the backward rule of `f` gave a cotangent f32[3] for the argument `1`, which is f32[]"),
+        text.starts_with("custom_vjp: the backward rule of `f` returned a cotangent f32[3] for the argument `1`, which is f32[]"),
         "{text}"
     );
     let bad: F2 = custom_vjp(
