@@ -1,5 +1,6 @@
 //! Dtypes in the metadata of zarr arrays.
 
+use super::zarr::Endian;
 use ramie_core::DType;
 
 /// Returns the dtype's name in `.zarray`: NumPy's code, or TensorStore's extended name for dtypes
@@ -31,9 +32,12 @@ pub(super) fn zarr3_name(dtype: DType) -> Option<&'static str> {
     (!matches!(dtype, DType::U4 | DType::U2)).then(|| dtype.numpy_name())
 }
 
-/// Parses a dtype in `.zarray`; also returns whether the bytes are in big-endian order.
-pub(super) fn from_zarr2(name: &str) -> Option<(DType, bool)> {
-    let big = name.starts_with('>');
+/// Parses a dtype and its byte order in `.zarray`.
+pub(super) fn from_zarr2(name: &str) -> Option<(DType, Endian)> {
+    let endian = match name.starts_with('>') {
+        true => Endian::Big,
+        false => Endian::Little,
+    };
     let little = match name.split_at_checked(1) {
         Some(("<" | ">" | "|", code)) if code.ends_with('1') => format!("|{code}"),
         Some(("<" | ">", code)) => format!("<{code}"),
@@ -42,7 +46,7 @@ pub(super) fn from_zarr2(name: &str) -> Option<(DType, bool)> {
     let found = DType::ALL
         .into_iter()
         .find(|d| zarr2_name(*d) == Some(&little))?;
-    Some((found, big && found.size() > 1))
+    Some((found, endian))
 }
 
 /// Parses a dtype in `zarr.json`.
@@ -95,14 +99,14 @@ mod tests {
     fn every_name_leads_back() {
         for dtype in DType::ALL {
             if let Some(name) = zarr2_name(dtype) {
-                assert_eq!(from_zarr2(name), Some((dtype, false)), "{name}");
+                assert_eq!(from_zarr2(name), Some((dtype, Endian::Little)), "{name}");
             }
             if let Some(name) = zarr3_name(dtype) {
                 assert_eq!(from_zarr3(name), Some(dtype), "{name}");
             }
         }
-        assert_eq!(from_zarr2(">f4"), Some((DType::F32, true)));
-        assert_eq!(from_zarr2(">u1"), Some((DType::U8, false)));
+        assert_eq!(from_zarr2(">f4"), Some((DType::F32, Endian::Big)));
+        assert_eq!(from_zarr2(">u1"), Some((DType::U8, Endian::Big)));
         for wrong in ["", "<", "f4", "<f3", "|S4", "<M8[ns]", "é"] {
             assert_eq!(from_zarr2(wrong), None, "{wrong}");
         }

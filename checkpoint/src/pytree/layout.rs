@@ -2,10 +2,12 @@
 
 use super::codec::Codec;
 use super::dtype::{from_zarr2, from_zarr3, zarr2_name, zarr3_name};
+use super::region::cell_region;
+use super::zarr::{ArrayV2, ArrayV3, KeyEncoding, Regular};
 use ramie_core::DType;
 use serde_json::{Value, json};
+use std::fmt::Debug;
 use std::ops::Range;
-use zarrs::array::{ArrayMetadataV2, ArrayMetadataV3};
 
 /// Version of the zarr format.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -86,7 +88,7 @@ impl Layout {
             // Chunk sizes must be positive.
             chunk: chunk.iter().map(|n| (*n).max(1)).collect(),
             dtype,
-            codec: Codec::Plain,
+            codec: Codec::PLAIN,
             fills_with_zero: true,
             keys: match zarr {
                 Zarr::V2 => Keys {
@@ -123,79 +125,75 @@ impl Layout {
     }
 
     fn parse_v2(bytes: &[u8]) -> Result<Layout, String> {
-        let text = |e: serde_json::Error| e.to_string();
-        let metadata: ArrayMetadataV2 = serde_json::from_slice(bytes).map_err(text)?;
-        let name = metadata.dtype.to_string();
-        let (dtype, big) =
+        let metadata: ArrayV2 = serde_json::from_slice(bytes).map_err(|e| e.to_string())?;
+        expect("zarr_format", metadata.zarr_format, 2)?;
+        let name = metadata.dtype.as_str().map(str::to_owned);
+        let name = name.unwrap_or_else(|| metadata.dtype.to_string());
+        let (dtype, endian) =
             from_zarr2(&name).ok_or_else(|| format!("the dtype `{name}` is not supported"))?;
-        let zstd = match metadata.compressor.as_ref().map(|c| c.id().to_owned()) {
+        let zstd = match metadata.compressor.map(|c| c.id) {
             None => false,
             Some(id) if id == "zstd" => true,
             Some(id) => return Err(format!("the compressor `{id}` is not supported")),
         };
-        let order = serde_json::to_value(metadata.order).map_err(text)?;
-        if order != "C" {
-            return Err(format!("the element order is {order}, expected C"));
+        if metadata.order != "C" {
+            let order = metadata.order;
+            return Err(format!("the element order is {order:?}, expected \"C\""));
         }
         if metadata.filters.is_some_and(|f| !f.is_empty()) {
             return Err("filters are not supported".into());
         }
-        let separator = serde_json::to_value(metadata.dimension_separator).map_err(text)?;
-        let chunk: Vec<u64> = metadata.chunks.iter().map(|n| n.get()).collect();
-        let fill = serde_json::to_value(&metadata.fill_value).map_err(text)?;
         Ok(Layout {
-            shape: sizes(&metadata.shape)?,
-            chunk: sizes(&chunk)?,
+            shape: metadata.shape,
+            chunk: metadata.chunks,
             dtype,
-            codec: Codec::zarr2(zstd, big, dtype),
-            fills_with_zero: is_zero(&fill),
+            codec: Codec::zarr2(zstd, endian, dtype),
+            fills_with_zero: is_zero(&metadata.fill_value),
             keys: Keys {
                 begins_with_c: false,
-                separator: if separator == "/" { '/' } else { '.' },
+                separator: separator(metadata.dimension_separator, '.')?,
             },
         })
     }
 
     fn parse_v3(bytes: &[u8]) -> Result<Layout, String> {
-        let text = |e: serde_json::Error| e.to_string();
-        let metadata: ArrayMetadataV3 = serde_json::from_slice(bytes).map_err(text)?;
+        let metadata: ArrayV3 = serde_json::from_slice(bytes).map_err(|e| e.to_string())?;
+        expect("zarr_format", metadata.zarr_format, 3)?;
+        expect("node_type", metadata.node_type.as_str(), "array")?;
+        if let Some(field) = metadata.unsupported_field() {
+            return Err(format!("the field `{field}` is not supported"));
+        }
         let name = metadata.data_type.name();
         let dtype =
             from_zarr3(name).ok_or_else(|| format!("the dtype `{name}` is not supported"))?;
         let grid = metadata.chunk_grid.name();
-        if grid != "regular" || !metadata.storage_transformers.is_empty() {
+        if grid != "regular" {
             return Err(format!("the chunk grid `{grid}` is not supported"));
         }
-        let grid = serde_json::to_value(&metadata.chunk_grid).map_err(text)?;
-        let chunk = &grid["configuration"]["chunk_shape"];
-        let chunk: Vec<u64> = serde_json::from_value(chunk.clone()).map_err(text)?;
-        let chunk = sizes(&chunk)?;
+        if let Some(transformer) = metadata.storage_transformers.first() {
+            let name = transformer.name();
+            return Err(format!("the storage transformer `{name}` is not supported"));
+        }
+        let Regular { chunk_shape: chunk } = metadata.chunk_grid.settings()?;
+        if chunk.contains(&0) {
+            return Err("chunks have a size of 0".into());
+        }
         let begins_with_c = match metadata.chunk_key_encoding.name() {
             "default" => true,
             "v2" => false,
             other => return Err(format!("the chunk key encoding `{other}` is not supported")),
         };
-        let keys = serde_json::to_value(&metadata.chunk_key_encoding).map_err(text)?;
-        let separator = match keys["configuration"]["separator"].as_str() {
-            Some(".") => '.',
-            Some("/") => '/',
-            None if begins_with_c => '/',
-            None => '.',
-            Some(other) => return Err(format!("`{other}` is not a separator of chunk keys")),
-        };
-        if chunk.contains(&0) {
-            return Err("chunks have a size of 0".into());
-        }
-        let fill = serde_json::to_value(&metadata.fill_value).map_err(text)?;
+        let keys: KeyEncoding = metadata.chunk_key_encoding.settings()?;
+        let fills_with_zero = is_zero(&metadata.fill_value);
         Ok(Layout {
-            shape: sizes(&metadata.shape)?,
-            codec: Codec::zarr3(&metadata.codecs, &chunk, dtype)?,
+            shape: metadata.shape,
+            codec: Codec::zarr3(&metadata.codecs, &chunk, dtype, fills_with_zero)?,
             chunk,
             dtype,
-            fills_with_zero: is_zero(&fill),
+            fills_with_zero,
             keys: Keys {
                 begins_with_c,
-                separator,
+                separator: separator(keys.separator, if begins_with_c { '/' } else { '.' })?,
             },
         })
     }
@@ -283,11 +281,7 @@ impl Layout {
                 false => r.start / c..(r.end - 1) / c + 1,
             })
             .collect();
-        let first = ranges.iter().map(|r| r.start).collect();
-        Cells {
-            next: (!ranges.iter().any(|r| r.is_empty())).then_some(first),
-            ranges,
-        }
+        Cells::new(ranges)
     }
 
     /// Returns the number of chunks that overlap a region.
@@ -299,8 +293,7 @@ impl Layout {
 
     /// Returns the region of a chunk, which may extend beyond the array.
     pub fn region(&self, cell: &[usize]) -> Vec<Range<usize>> {
-        let sizes = cell.iter().zip(&self.chunk);
-        sizes.map(|(i, c)| i * c..(i + 1) * c).collect()
+        cell_region(cell, &self.chunk)
     }
 }
 
@@ -308,6 +301,17 @@ impl Layout {
 pub(super) struct Cells {
     ranges: Vec<Range<usize>>,
     next: Option<Vec<usize>>,
+}
+
+impl Cells {
+    /// Returns the grid positions in a region of the grid.
+    pub fn new(ranges: Vec<Range<usize>>) -> Cells {
+        let first = ranges.iter().map(|r| r.start).collect();
+        Cells {
+            next: (!ranges.iter().any(|r| r.is_empty())).then_some(first),
+            ranges,
+        }
+    }
 }
 
 impl Iterator for Cells {
@@ -330,10 +334,20 @@ impl Iterator for Cells {
     }
 }
 
-/// Converts sizes to `usize`.
-fn sizes(shape: &[u64]) -> Result<Vec<usize>, String> {
-    let size = |n: &u64| usize::try_from(*n).map_err(|_| format!("the size {n} is too large"));
-    shape.iter().map(size).collect()
+/// Checks that a field has the only supported value.
+fn expect<T: PartialEq + Debug>(field: &str, found: T, expected: T) -> Result<(), String> {
+    match found == expected {
+        true => Ok(()),
+        false => Err(format!("`{field}` is {found:?}, expected {expected:?}")),
+    }
+}
+
+/// Returns the separator in the names of chunk files.
+fn separator(given: Option<char>, default: char) -> Result<char, String> {
+    match given.unwrap_or(default) {
+        known @ ('.' | '/') => Ok(known),
+        other => Err(format!("`{other}` is not a separator of chunk keys")),
+    }
 }
 
 /// Returns whether a fill value is zero or missing.
@@ -343,5 +357,150 @@ fn is_zero(fill: &Value) -> bool {
         Value::Number(n) => n.as_f64() == Some(0.0),
         Value::Array(parts) => parts.iter().all(is_zero),
         _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Returns metadata of version 3 with one field replaced.
+    fn with(key: &str, value: Value) -> Vec<u8> {
+        let mut json = json!({
+            "zarr_format": 3, "node_type": "array", "shape": [4], "data_type": "int16",
+            "chunk_grid": {"name": "regular", "configuration": {"chunk_shape": [2]}},
+            "chunk_key_encoding": "default", "fill_value": 0, "codecs": ["bytes"],
+            "attributes": {"a": 1}, "dimension_names": [null], "storage_transformers": [],
+        });
+        json[key] = value;
+        serde_json::to_vec(&json).unwrap()
+    }
+
+    #[test]
+    fn names_may_be_strings_or_objects() {
+        let codecs = json!([{"name": "bytes", "configuration": {"endian": "little"}}, "crc32c"]);
+        for (key, value, chunk_file) in [
+            ("codecs", codecs, "c/1"),
+            (
+                "data_type",
+                json!({"name": "int16", "configuration": {}}),
+                "c/1",
+            ),
+            ("chunk_key_encoding", json!({"name": "v2"}), "1"),
+            (
+                "chunk_key_encoding",
+                json!({"name": "default", "configuration": {"separator": "."}}),
+                "c.1",
+            ),
+            ("future", json!({"must_understand": false, "x": [1]}), "c/1"),
+        ] {
+            let layout = Layout::parse(Zarr::V3, &with(key, value)).unwrap();
+            assert_eq!((&layout.shape, &layout.chunk), (&vec![4], &vec![2]));
+            assert_eq!(layout.dtype, DType::I16);
+            assert_eq!(layout.key(&[1]), chunk_file);
+        }
+    }
+
+    #[test]
+    fn unsupported_metadata_is_named() {
+        let unnamed = "expected a name, or an object with `name` and `configuration`";
+        for (key, value, message) in [
+            (
+                "future",
+                json!({"x": 1}),
+                "the field `future` is not supported",
+            ),
+            (
+                "future",
+                json!(false),
+                "the field `future` is not supported",
+            ),
+            ("zarr_format", json!(2), "`zarr_format` is 2, expected 3"),
+            (
+                "node_type",
+                json!("group"),
+                "`node_type` is \"group\", expected \"array\"",
+            ),
+            (
+                "data_type",
+                json!("string"),
+                "the dtype `string` is not supported",
+            ),
+            (
+                "chunk_grid",
+                json!("rectangular"),
+                "the chunk grid `rectangular` is not supported",
+            ),
+            (
+                "chunk_grid",
+                json!("regular"),
+                "the settings of `regular` are invalid: missing",
+            ),
+            (
+                "chunk_key_encoding",
+                json!("x"),
+                "the chunk key encoding `x` is not supported",
+            ),
+            (
+                "chunk_key_encoding",
+                json!({"name": "v2", "configuration": {"separator": "-"}}),
+                "`-` is not a separator of chunk keys",
+            ),
+            (
+                "storage_transformers",
+                json!(["x"]),
+                "the storage transformer `x` is not supported",
+            ),
+            ("codecs", json!([{"id": "zstd"}]), unnamed),
+            ("codecs", json!([{"name": "zstd", "level": 1}]), unnamed),
+        ] {
+            let error = Layout::parse(Zarr::V3, &with(key, value)).unwrap_err();
+            let start = format!("is not valid array metadata: {message}");
+            assert!(error.starts_with(&start), "{error}");
+        }
+    }
+
+    #[test]
+    fn metadata_of_version_2_may_lack_what_has_a_default() {
+        let json = json!({
+            "zarr_format": 2, "shape": [4], "chunks": [2], "dtype": ">i2", "fill_value": null,
+            "order": "C", "compressor": {"id": "zstd", "level": 1, "checksum": true},
+        });
+        let parse = |json: &Value| Layout::parse(Zarr::V2, &serde_json::to_vec(json).unwrap());
+        let layout = parse(&json).unwrap();
+        assert_eq!((layout.dtype, layout.key(&[1])), (DType::I16, "1".into()));
+        for (key, value, message) in [
+            ("zarr_format", json!(3), "`zarr_format` is 3, expected 2"),
+            (
+                "dtype",
+                json!([["a", "<i2"]]),
+                "the dtype `[[\"a\",\"<i2\"]]` is not supported",
+            ),
+            (
+                "order",
+                json!("F"),
+                "the element order is \"F\", expected \"C\"",
+            ),
+            (
+                "filters",
+                json!([{"id": "delta"}]),
+                "filters are not supported",
+            ),
+            (
+                "compressor",
+                json!({"id": "blosc"}),
+                "the compressor `blosc` is not supported",
+            ),
+            (
+                "dimension_separator",
+                json!("-"),
+                "`-` is not a separator of chunk keys",
+            ),
+        ] {
+            let mut json = json.clone();
+            json[key] = value;
+            let error = parse(&json).unwrap_err();
+            assert_eq!(error, format!("is not valid array metadata: {message}"));
+        }
     }
 }

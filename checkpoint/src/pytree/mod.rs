@@ -13,6 +13,8 @@ mod args;
 mod array_metadata;
 mod checkpointer;
 mod codec;
+#[cfg(test)]
+mod codec_tests;
 mod dict;
 mod dtype;
 mod json;
@@ -29,6 +31,7 @@ mod store;
 mod strings;
 mod transform;
 mod walk;
+mod zarr;
 
 pub use args::{ArrayRestore, ArraySave, StandardRestore, StandardSave};
 pub use checkpointer::{AsyncCheckpointer, Checkpointer, PyTreeCheckpointer, StandardCheckpointer};

@@ -1,7 +1,6 @@
 //! Reading arrays: each chunk is read once, several in parallel, directly into the memory that
 //! devices use.
 
-use super::codec::Codec;
 use super::dtype::from_stored;
 use super::layout::{Layout, bytes_of};
 use super::region::{copy, in_one_piece, overlap, shape, whole};
@@ -217,9 +216,9 @@ impl Source<'_> {
         let (store, layout) = (self.store, &self.request.layout);
         let key = self.key(cell);
         let damaged = |what: String| Error::format(&store.path(&key), format!("{what}{DAMAGED}"));
-        match layout.codec {
-            Codec::Plain => store.read_into(&key, out)?,
-            _ => {
+        match layout.codec.is_plain() {
+            true => store.read_into(&key, out)?,
+            false => {
                 let encoded = store.read(&key)?;
                 let decoded = layout.codec.decode(&encoded, &layout.chunk, out);
                 decoded.map_err(damaged)?;

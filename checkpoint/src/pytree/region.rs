@@ -15,6 +15,12 @@ pub(super) fn whole(shape: &[usize]) -> Vec<Range<usize>> {
     shape.iter().map(|n| 0..*n).collect()
 }
 
+/// Returns the region at a position in a grid of regions of this shape.
+pub(super) fn cell_region(cell: &[usize], shape: &[usize]) -> Vec<Range<usize>> {
+    let axes = cell.iter().zip(shape);
+    axes.map(|(i, n)| i * n..(i + 1) * n).collect()
+}
+
 /// Returns the overlap of two regions, or `None` if they are disjoint.
 pub(super) fn overlap(a: &Region, b: &Region) -> Option<Vec<Range<usize>>> {
     let both = a.iter().zip(b);
