@@ -1,15 +1,14 @@
 //! Error messages: runs every entry of `docs/errors.md`.
 //!
-//! The document is made of these tests. A case is a title and a closure that
-//! makes a mistake; its source text and its message are what the document
-//! shows. If one of them changes, the test fails, and
+//! The document is generated from these tests. A case has a title and a closure
+//! that makes a mistake; the document shows the source of the closure and the
+//! message. If one of them changes, the test fails, and
 //!
 //! ```text
 //! RAMIE_BLESS=1 cargo test --test errors
 //! ```
 //!
-//! writes the document anew. Read the difference: a message is part of the
-//! interface.
+//! regenerates the document. Review the diff: messages are part of the interface.
 
 #[path = "errors/algebra.rs"]
 mod algebra;
@@ -44,25 +43,25 @@ use document::{Section, sections};
 
 fn all() -> Vec<Section> {
     sections![
-        arrays "Elements, types and devices";
-        shapes "Shapes";
-        indexing "Indices";
-        numbers "Operations on numbers";
-        algebra "Convolutions, windows and matrices";
-        transformations "Transformations";
-        control "Control flow";
-        rules "Custom rules, axis names, callbacks, exports";
-        tracing "Tracers and compiled functions";
-        meshes "Meshes and shardings";
-        trees "Trees and states";
+        arrays "Creating and reading arrays";
+        shapes "Shapes, axes and matrix products";
+        indexing "Indexing";
+        numbers "Arithmetic, reductions, sorting and random numbers";
+        algebra "Convolutions, pooling and linear algebra";
+        transformations "Gradients and vmap";
+        control "Control flow and training loops";
+        rules "Custom derivatives, collectives, callbacks and export";
+        tracing "Tracing and jit";
+        meshes "Meshes, sharding and shard_map";
+        trees "Pytrees and states";
         optimizers "Optimizers";
         checkpoints "Checkpoints";
     ]
 }
 
 #[test]
-fn every_mistake_is_explained_as_the_document_shows() {
-    // Mistakes on meshes are made with 8 virtual CPU devices.
+fn messages_match_the_document() {
+    // The cases with meshes need 8 virtual CPU devices.
     let options = ramie::RuntimeOptions {
         cpu_devices: Some(8),
         ..Default::default()
@@ -78,8 +77,8 @@ fn every_mistake_is_explained_as_the_document_shows() {
     for (i, (now, then)) in text.lines().zip(shown.lines()).enumerate() {
         assert!(
             now == then,
-            "docs/errors.md, line {}, shows\n  {then}\nbut it is now\n  {now}\nhelp: if that is \
-             right, RAMIE_BLESS=1 cargo test --test errors",
+            "docs/errors.md, line {}, differs:\n  expected {then}\n  got {now}\n  help: to accept \
+             the new messages, run RAMIE_BLESS=1 cargo test --test errors",
             i + 1
         );
     }

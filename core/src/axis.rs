@@ -140,8 +140,8 @@ pub(crate) fn bound_names() -> String {
             .map(|(n, s)| format!("`{n}` (size {s})"))
             .collect();
         match names.is_empty() {
-            true => "no axis is".into(),
-            false => format!("only {} is", names.join(", ")),
+            true => "no axis is mapped".into(),
+            false => format!("the mapped axes are {}", names.join(", ")),
         }
     })
 }

@@ -108,7 +108,8 @@ impl OpenTrace {
         if STACK.with_borrow(Vec::len) >= MAX_DEPTH {
             fail(&format!(
                 "trace: {MAX_DEPTH} traced functions are nested\n  help: a traced function \
-                 probably calls itself infinitely; repeat a computation with scan or while_loop"
+                 probably calls itself without a base case; use scan or while_loop to repeat a \
+                 computation"
             ));
         }
         STACK.with_borrow_mut(|stack| {

@@ -36,7 +36,7 @@ impl Hyperparams {
         match self.0.get(name) {
             Some(array) => array.into(),
             None => refuse(&format!(
-                "inject_hyperparams: there is no hyperparameter `{name}`\n  help: use one of {}",
+                "inject_hyperparams: there is no hyperparameter `{name}`\n  help: use one of these names: {}",
                 self.0.paths().collect::<Vec<_>>().join(", ")
             )),
         }

@@ -92,7 +92,7 @@ fn check(
         if !known.contains_key(&found) {
             refuse(&format!(
                 "partition: `{path}` has the label `{found}`, which has no transformation\n  help: \
-                 use one of the labels {}",
+                 use one of these labels: {}",
                 known.keys().cloned().collect::<Vec<_>>().join(", ")
             ));
         }

@@ -1,4 +1,4 @@
-//! Mistakes with checkpoints.
+//! Errors of checkpoints.
 
 use crate::document::{Case, case, error};
 use ramie::checkpoint::commit::{SaverOptions, restore_item, save_item};
@@ -11,8 +11,7 @@ use ramie::nn::training::TrainState;
 use ramie::optim::{adam, sgd};
 use ramie::{Array, DType, State};
 
-/// A run of its own for each case, below the folder in which tests may write: with a
-/// name that does not change, since messages hold it.
+/// Returns an empty run directory. Its name is fixed, because messages contain it.
 fn run() -> &'static str {
     let _ = std::fs::remove_dir_all("target/run");
     "target/run"
@@ -20,7 +19,7 @@ fn run() -> &'static str {
 
 #[track_caller]
 fn manager(options: CheckpointManagerOptions) -> CheckpointManager {
-    CheckpointManager::new(run(), options).expect("a folder can be made")
+    CheckpointManager::new(run(), options).expect("the directory can be created")
 }
 
 fn options() -> CheckpointManagerOptions {
@@ -29,49 +28,67 @@ fn options() -> CheckpointManagerOptions {
 
 pub fn cases() -> Vec<Case> {
     vec![
-        case("A manager that saves every 0 steps", || {
+        case("CheckpointManagerOptions: save_interval_steps is 0", || {
             options().save_interval_steps(0)
         }),
-        case("A manager that keeps no step", || options().max_to_keep(0)),
-        case("Steps to keep every 0 steps", || options().keep_period(0)),
-        case("A policy of every 0 steps", || EveryNSteps::new(0)),
-        case("A policy of no policies", || {
+        case("CheckpointManagerOptions: max_to_keep is 0", || {
+            options().max_to_keep(0)
+        }),
+        case("CheckpointManagerOptions: keep_period is 0", || {
+            options().keep_period(0)
+        }),
+        case("EveryNSteps: the interval is 0", || EveryNSteps::new(0)),
+        case("AnyPreservationPolicy: no policies", || {
             AnyPreservationPolicy::new(Vec::new())
         }),
-        case("Saving at multiples of 0", || FixedIntervalPolicy::new(0)),
-        case("A policy and a rule beside it", || {
-            manager(options().max_to_keep(3).preservation_policy(PreserveAll))
+        case("FixedIntervalPolicy: the interval is 0", || {
+            FixedIntervalPolicy::new(0)
         }),
-        case("Two places for what is deleted", || {
-            options()
-                .todelete_subdir("old")
-                .todelete_full_path("/archive")
+        case(
+            "CheckpointManagerOptions: preservation_policy and max_to_keep are both set",
+            || manager(options().max_to_keep(3).preservation_policy(PreserveAll)),
+        ),
+        case(
+            "CheckpointManagerOptions: todelete_subdir and todelete_full_path are both set",
+            || {
+                options()
+                    .todelete_subdir("old")
+                    .todelete_full_path("/archive")
+            },
+        ),
+        case(
+            "CheckpointManagerOptions: num_deletion_threads is 0",
+            || options().num_deletion_threads(0),
+        ),
+        case("SaverOptions: threads is 0", || {
+            SaverOptions::new().threads(0)
         }),
-        case("No threads that delete", || {
-            options().num_deletion_threads(0)
-        }),
-        case("No threads that write", || SaverOptions::new().threads(0)),
-        case("A prefix of steps that names a folder", || {
-            options().step_prefix("runs/step")
-        }),
-        case("Steps of 30 digits", || {
-            options().step_format_fixed_length(30)
-        }),
-        case("Two items of one name", || {
+        case(
+            "CheckpointManagerOptions: step_prefix contains a path separator",
+            || options().step_prefix("runs/step"),
+        ),
+        case(
+            "CheckpointManagerOptions: step_format_fixed_length exceeds 20",
+            || options().step_format_fixed_length(30),
+        ),
+        case("Composite: two items have the same name", || {
             Composite::new()
                 .item("state", JsonSave::new(&1))
                 .item("state", JsonSave::new(&2))
         }),
-        case("An item whose name leads out of the step", || {
+        case("Composite: not a valid item name", || {
             Composite::new().item("../state", JsonSave::new(&1))
         }),
-        case("An item in the place of the metrics", || {
-            let manager = manager(options().best_fn(|metrics| metrics.get("loss").unwrap()));
-            let items = Composite::new().item("metrics", JsonSave::new(&1));
-            let metrics = StepOptions::new().metrics([("loss", 0.5)]);
-            manager.save_with(0, &items, metrics)
-        }),
-        case("A policy that forgets a step", || {
+        case(
+            "CheckpointManager::save: the item name metrics is reserved",
+            || {
+                let manager = manager(options().best_fn(|metrics| metrics.get("loss").unwrap()));
+                let items = Composite::new().item("metrics", JsonSave::new(&1));
+                let metrics = StepOptions::new().metrics([("loss", 0.5)]);
+                manager.save_with(0, &items, metrics)
+            },
+        ),
+        case("PreservationPolicy: wrong number of answers", || {
             struct None;
             impl PreservationPolicy for None {
                 fn should_preserve(&self, _: &[CheckpointInfo]) -> Vec<bool> {
@@ -80,113 +97,135 @@ pub fn cases() -> Vec<Case> {
             }
             manager(options().preservation_policy(None)).save(0, &JsonSave::new(&1))
         }),
-        error("A step that is there already", || {
+        error("CheckpointManager::save: the step already exists", || {
             let manager = manager(options());
             manager.save(7, &JsonSave::new(&1))?;
             manager.save_with(7, &JsonSave::new(&2), StepOptions::new().force(true))
         }),
-        error("A step that is not there", || {
-            let manager = manager(options().max_to_keep(2));
-            for step in 0..3 {
-                manager.save(step, &JsonSave::new(&step))?;
-            }
-            manager.wait_until_finished()?;
-            manager.restore(0, JsonRestore::<u64>::new())
-        }),
-        error("A run without steps", || {
-            manager(options()).restore_latest(JsonRestore::<u64>::new())
-        }),
-        error("A step that is deleted twice", || {
+        error(
+            "CheckpointManager::restore: the step does not exist",
+            || {
+                let manager = manager(options().max_to_keep(2));
+                for step in 0..3 {
+                    manager.save(step, &JsonSave::new(&step))?;
+                }
+                manager.wait_until_finished()?;
+                manager.restore(0, JsonRestore::<u64>::new())
+            },
+        ),
+        error(
+            "CheckpointManager::restore_latest: there is no step to restore",
+            || manager(options()).restore_latest(JsonRestore::<u64>::new()),
+        ),
+        error("CheckpointManager::delete: the step does not exist", || {
             let manager = manager(options());
             manager.save(7, &JsonSave::new(&1))?;
             manager.delete(7)?;
             manager.delete(7)
         }),
-        error("An item that the step does not have", || {
-            let manager = manager(options());
-            let items = Composite::new()
-                .item("state", JsonSave::new(&1))
-                .item("data", JsonSave::new(&2));
-            manager.save(0, &items)?;
-            let items = Composite::new().item("params", JsonRestore::<u64>::new());
-            manager.restore(0, items)
-        }),
-        error("One item of a step that has several", || {
-            let manager = manager(options());
-            let items = Composite::new().item("state", JsonSave::new(&1));
-            manager.save(0, &items)?;
-            manager.restore(0, JsonRestore::<u64>::new())
-        }),
-        error("A value of another type", || {
+        error(
+            "CheckpointManager::restore: the step has no such item",
+            || {
+                let manager = manager(options());
+                let items = Composite::new()
+                    .item("state", JsonSave::new(&1))
+                    .item("data", JsonSave::new(&2));
+                manager.save(0, &items)?;
+                let items = Composite::new().item("params", JsonRestore::<u64>::new());
+                manager.restore(0, items)
+            },
+        ),
+        error(
+            "CheckpointManager::restore: the step has no default item",
+            || {
+                let manager = manager(options());
+                let items = Composite::new().item("state", JsonSave::new(&1));
+                manager.save(0, &items)?;
+                manager.restore(0, JsonRestore::<u64>::new())
+            },
+        ),
+        error("JsonRestore: not JSON of the requested type", || {
             let manager = manager(options());
             manager.save(0, &JsonSave::new("three"))?;
             manager.restore(0, JsonRestore::<u64>::new())
         }),
-        error("A path that is taken", || {
+        error("save_item: the path already exists", || {
             let path = format!("{}/settings", run());
             save_item(&path, &JsonSave::new(&1))?;
             save_item(&path, &JsonSave::new(&2))
         }),
-        error("A path that holds something else", || {
+        error("save_item: the path exists and is not a checkpoint", || {
             let path = format!("{}/settings", run());
-            std::fs::create_dir_all(&path).expect("a folder");
+            std::fs::create_dir_all(&path).expect("a directory");
             std::fs::write(format!("{path}/notes.txt"), "by hand").expect("a file");
             save_item(&path, &JsonSave::new(&1))
         }),
-        error("A file that was changed", || {
+        error("restore_item: wrong checksum", || {
             let path = format!("{}/settings", run());
             save_item(&path, &JsonSave::new(&1))?;
             std::fs::write(format!("{path}/metadata"), "2").expect("a file");
             restore_item(&path, JsonRestore::<u64>::new())
         }),
-        error("A file that is missing", || {
+        error("restore_item: a file is missing", || {
             let path = format!("{}/settings", run());
             save_item(&path, &JsonSave::new(&1))?;
             std::fs::remove_file(format!("{path}/metadata")).expect("a file");
             restore_item(&path, JsonRestore::<u64>::new())
         }),
-        error("A path that is taken, saved in the background", || {
-            let path = format!("{}/weights", run());
-            let weights = State::from_iter([("w", Array::zeros(&[2], DType::F32))]);
-            let checkpointer = StandardCheckpointer::new();
-            checkpointer.save(&path, &weights)?;
-            checkpointer.wait_until_finished()?;
-            checkpointer.save(&path, &weights)
-        }),
-        error("A restore that would lose values", || {
-            let path = format!("{}/weights", run());
-            let saved = State::from_iter([("w", Array::from([0.5f32, 1.5]))]);
-            save_item(&path, &StandardSave::new(&saved))?;
-            let target = State::from_iter([("w", Array::zeros(&[2], DType::I32))]);
-            restore_item(&path, StandardRestore::new(&target))
-        }),
-        error("Another optimizer than the saved one", || {
-            let path = format!("{}/state", run());
-            let params = State::from_iter([("w", Array::zeros(&[2], DType::F32))]);
-            let saved = TrainState::create(params.clone(), adam(1e-3));
-            save_item(&path, &StandardSave::new(&saved))?;
-            let target = TrainState::create(params, sgd(0.1).momentum(0.9));
-            restore_item(&path, StandardRestore::new(&target)).map(|state| state.step)
-        }),
-        error("A file in the place of a checkpoint's folder", || {
+        error(
+            "StandardCheckpointer::save: the path already exists",
+            || {
+                let path = format!("{}/weights", run());
+                let weights = State::from_iter([("w", Array::zeros(&[2], DType::F32))]);
+                let checkpointer = StandardCheckpointer::new();
+                checkpointer.save(&path, &weights)?;
+                checkpointer.wait_until_finished()?;
+                checkpointer.save(&path, &weights)
+            },
+        ),
+        error(
+            "StandardRestore: a dtype cannot be converted without loss",
+            || {
+                let path = format!("{}/weights", run());
+                let saved = State::from_iter([("w", Array::from([0.5f32, 1.5]))]);
+                save_item(&path, &StandardSave::new(&saved))?;
+                let target = State::from_iter([("w", Array::zeros(&[2], DType::I32))]);
+                restore_item(&path, StandardRestore::new(&target))
+            },
+        ),
+        error(
+            "StandardRestore: the optimizer differs from the saved one",
+            || {
+                let path = format!("{}/state", run());
+                let params = State::from_iter([("w", Array::zeros(&[2], DType::F32))]);
+                let saved = TrainState::create(params.clone(), adam(1e-3));
+                save_item(&path, &StandardSave::new(&saved))?;
+                let target = TrainState::create(params, sgd(0.1).momentum(0.9));
+                restore_item(&path, StandardRestore::new(&target)).map(|state| state.step)
+            },
+        ),
+        error("StandardCheckpointer::restore: the path is a file", || {
             let path = format!("{}/weights.safetensors", run());
             let weights = State::from_iter([("w", Array::zeros(&[2], DType::F32))]);
-            std::fs::create_dir_all(run()).expect("a folder");
+            std::fs::create_dir_all(run()).expect("a directory");
             safetensors::save(&path, &weights)?;
             StandardCheckpointer::new().restore(&path, &weights)
         }),
-        error("A checkpoint's folder in the place of a file", || {
+        error("safetensors::load_state: the path is a directory", || {
             let path = format!("{}/weights", run());
             let weights = State::from_iter([("w", Array::zeros(&[2], DType::F32))]);
             save_item(&path, &StandardSave::new(&weights))?;
             safetensors::load_state(&path)
         }),
-        error("A checkpoint that is not there", || {
+        error("restore_item: the directory does not exist", || {
             restore_item(format!("{}/weights", run()), StandardRestore::state())
         }),
-        error("A folder that is not made", || {
-            let missing = format!("{}/nowhere", run());
-            CheckpointManager::new(missing, options().create(false))
-        }),
+        error(
+            "CheckpointManager::new: the directory does not exist",
+            || {
+                let missing = format!("{}/nowhere", run());
+                CheckpointManager::new(missing, options().create(false))
+            },
+        ),
     ]
 }

@@ -1,17 +1,17 @@
-//! Running mistakes, and writing the document of their messages.
+//! Runs the cases and generates the document from their messages.
 
 use std::cell::RefCell;
 use std::collections::HashSet;
 use std::fmt::Write;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-/// A mistake.
+/// A program that fails with a message.
 pub struct Case {
     title: &'static str,
     run: Box<dyn Fn() -> Option<String>>,
 }
 
-/// A mistake that panics.
+/// Creates a case that panics.
 pub fn case<R>(title: &'static str, f: impl Fn() -> R + 'static) -> Case {
     let run = Box::new(move || {
         f();
@@ -20,7 +20,7 @@ pub fn case<R>(title: &'static str, f: impl Fn() -> R + 'static) -> Case {
     Case { title, run }
 }
 
-/// A mistake that is reported as an error.
+/// Creates a case that returns an error.
 pub fn error<R, E: std::fmt::Display>(
     title: &'static str,
     f: impl Fn() -> Result<R, E> + 'static,
@@ -37,7 +37,7 @@ pub struct Section {
     pub cases: Vec<Case>,
 }
 
-/// Sections from the modules that hold their cases.
+/// Creates the sections from the modules with their cases.
 macro_rules! sections {
     ($($module:ident $title:literal;)*) => {
         vec![$($crate::document::Section {
@@ -53,19 +53,25 @@ pub(crate) use sections;
 const INTRODUCTION: &str = "\
 # Error messages
 
-A caller's mistake panics at the caller's line. The message names the operation, what it got, what it
-expected, and a remedy. Failures of the environment are returned as errors.
+Each entry is a program with a mistake and the exact message that it produces. To find a message, search this page for
+its first line. `tests/errors.rs` runs all programs.
 
-Each entry is a wrong program and its exact message; `tests/errors.rs` runs all of them.
-Programs are shown as if each were the file `src/main.rs`, after `use ramie::*;`. `f32(&[2, 3])` is
-an array of that shape and dtype. Programs about optimizers also have `use ramie::optim::*;`, and
-`params()` is a state with a `kernel` `[2, 3]` and a `bias` `[3]`. Programs about checkpoints also have
-`use ramie::checkpoint::{commit::*, items::*, manager::{*, policies::*}};`, and each saves into an empty folder
-`run()`. A transformation returns a closure whose panics have lines in the crate; their messages name
-the line of the program that called it.
+A mistake in a call panics, and the panic reports the line of the call. The message names the operation, its operands
+and what it expected, and ends with `help:` and a remedy. Failures of the environment, such as a missing file, are
+returned as errors; their messages start with `Error:` here.
+
+Every program is the content of `src/main.rs` after `use ramie::*;`, and line numbers count from its first line.
+`f32(&[2, 3])` is an array of that shape and dtype.
+
+- Optimizers: the programs also `use ramie::optim::*;`. `params()` is a state with a `kernel` `[2, 3]` and a `bias`
+  `[3]`.
+- Checkpoints: the programs also `use ramie::checkpoint::{commit::*, items::*, manager::{*, policies::*}};`. `run()` is
+  an empty directory.
+- Transformations: `grad(f)`, `jit(f)` and others return closures. A panic in such a closure reports a line of the
+  crate; its message names the line of the program that called the transformation.
 ";
 
-/// The document, and what is wrong with messages.
+/// Returns the document, and the problems of its messages.
 pub fn render(sections: &[Section]) -> (String, Vec<String>) {
     let mut text = INTRODUCTION.to_owned();
     let mut problems = Vec::new();
@@ -78,7 +84,7 @@ pub fn render(sections: &[Section]) -> (String, Vec<String>) {
             let message = match message(case) {
                 Some(message) => source.relocate(&message),
                 None => {
-                    problems.push(format!("{}: it went well", case.title));
+                    problems.push(format!("{}: the program succeeded", case.title));
                     continue;
                 }
             };
@@ -95,7 +101,7 @@ pub fn render(sections: &[Section]) -> (String, Vec<String>) {
     (text, problems)
 }
 
-/// What is wrong with a message, by the rules for messages.
+/// Returns the rule that a message violates.
 fn judge(message: &str) -> Option<&'static str> {
     if !message.contains("\n  help: ") {
         return Some("the message has no remedy");
@@ -112,10 +118,10 @@ fn judge(message: &str) -> Option<&'static str> {
         return Some("the message does not begin with the operation");
     }
     if body.starts_with("assertion") {
-        return Some("the message is that of a bare assertion");
+        return Some("the message is a bare assertion");
     }
-    // A function that a transformation returns cannot know who calls it; the
-    // message says where it was made.
+    // A closure that a transformation returns does not know its caller; the
+    // message names the call of the transformation.
     if !message.contains("src/main.rs:") {
         return Some("the message names no line of the program");
     }
@@ -123,15 +129,15 @@ fn judge(message: &str) -> Option<&'static str> {
 }
 
 thread_local! {
-    /// Where the last panic of this thread was.
-    static PLACE: RefCell<Option<String>> = const { RefCell::new(None) };
+    /// The location of the last panic of this thread.
+    static LOCATION: RefCell<Option<String>> = const { RefCell::new(None) };
 }
 
-/// What a case says; nothing if nothing is wrong.
+/// Returns the message of a case, or `None` if the case succeeds.
 fn message(case: &Case) -> Option<String> {
     let before = std::panic::take_hook();
     std::panic::set_hook(Box::new(|info| {
-        PLACE.set(info.location().map(ToString::to_string));
+        LOCATION.set(info.location().map(ToString::to_string));
     }));
     let outcome = catch_unwind(AssertUnwindSafe(|| (case.run)()));
     std::panic::set_hook(before);
@@ -143,7 +149,7 @@ fn message(case: &Case) -> Option<String> {
                 Some(text) => text.as_str(),
                 None => payload.downcast_ref::<&str>().expect("a message"),
             };
-            let place = PLACE.take().expect("a panic has a place");
+            let place = LOCATION.take().expect("a panic has a location");
             Some(format!("thread 'main' panicked at {place}:\n{text}"))
         }
     }
@@ -154,8 +160,7 @@ struct Source {
     /// The closure's body.
     code: String,
     file: &'static str,
-    /// The line of the file on which the body begins, from 1, and how far it is
-    /// indented there.
+    /// The line of the file on which the body begins, from 1, and its indentation.
     line: usize,
     indent: usize,
 }
@@ -172,7 +177,7 @@ impl Source {
         let line = 1 + source[..start].matches('\n').count();
         let inside = body.strip_prefix('{').and_then(|b| b.strip_suffix('}'));
         let Some(inside) = inside else {
-            // An expression, which stands where it stands.
+            // An expression keeps its column.
             let column = start - source[..start].rfind('\n').map_or(0, |n| n + 1);
             return Source {
                 code: dedent(body, column),
@@ -191,7 +196,7 @@ impl Source {
         }
     }
 
-    /// A message with the places of this file as those of the code alone.
+    /// Returns a message with locations in this file replaced by locations in the code.
     fn relocate(&self, message: &str) -> String {
         let mut out = String::new();
         let mut rest = message;
@@ -216,8 +221,8 @@ impl Source {
     }
 }
 
-/// The text without the numbers of lines in files of a folder: they change with
-/// every edit there, and say nothing to the reader.
+/// Removes the line numbers of files in a folder: they change with every edit there
+/// and are of no use to the reader.
 fn without_lines(text: &str, folder: &str) -> String {
     let mut out = String::new();
     let mut rest = text;
@@ -232,7 +237,7 @@ fn without_lines(text: &str, folder: &str) -> String {
     out + rest
 }
 
-/// The number that a text begins with.
+/// Returns the number at the start of a text.
 fn leading(text: &str) -> usize {
     let digits: String = text.chars().take_while(char::is_ascii_digit).collect();
     digits.parse().unwrap_or(0)
@@ -246,7 +251,7 @@ fn dedent(text: &str, indent: usize) -> String {
     text.lines().map(shorter).collect::<Vec<_>>().join("\n")
 }
 
-/// How long the rest of a call's arguments is: up to the bracket that closes it.
+/// Returns the length of the rest of a call's arguments, up to the closing bracket.
 fn length(source: &str) -> usize {
     let mut depth = 0;
     let mut quoted = false;
@@ -265,10 +270,10 @@ fn length(source: &str) -> usize {
             _ => {}
         }
     }
-    panic!("a call that does not end")
+    panic!("an unclosed call")
 }
 
-/// Zeros of a shape.
+/// Returns zeros of a shape.
 pub fn f32(shape: &[usize]) -> ramie::Array {
     ramie::Array::zeros(shape, ramie::DType::F32)
 }

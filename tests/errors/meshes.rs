@@ -1,4 +1,4 @@
-//! Mistakes with meshes, shardings and programs over several devices.
+//! Errors of meshes, sharding and `shard_map`.
 
 use crate::document::{Case, case, error, f32};
 use ramie::*;
@@ -13,35 +13,40 @@ fn explicit() -> Mesh {
 
 pub fn cases() -> Vec<Case> {
     vec![
-        error("A mesh of more devices than there are", || {
+        error("make_mesh: not enough devices", || {
             make_mesh(&[4, 4], &["x", "y"])
         }),
-        case("A mesh with two axes of one name", || {
+        case("make_mesh: two axes have the same name", || {
             make_mesh(&[4, 2], &["x", "x"])
         }),
-        case("A mesh with more sizes than names", || {
+        case("make_mesh: different numbers of sizes and names", || {
             make_mesh(&[4, 2], &["x"])
         }),
-        case("Sharding over an axis that the mesh does not have", || {
+        case("NamedSharding: axis not found in the mesh", || {
             NamedSharding::new(mesh(), P!["z"])
         }),
-        case("Sharding two dimensions over one axis", || {
+        case("NamedSharding: duplicate entries for an axis", || {
             NamedSharding::new(mesh(), P!["x", "x"])
         }),
-        case("A dimension that does not come apart", || {
-            device_put(&f32(&[6]), NamedSharding::new(mesh(), P!["x"]))
-        }),
-        case("A spec with more entries than dimensions", || {
-            device_put(&f32(&[8]), NamedSharding::new(mesh(), P!["x", "y"]))
-        }),
-        case("A spec where no mesh is current", || {
+        case(
+            "device_put: dimension not divisible by the number of parts",
+            || device_put(&f32(&[6]), NamedSharding::new(mesh(), P!["x"])),
+        ),
+        case(
+            "device_put: the spec has more entries than the array has dimensions",
+            || device_put(&f32(&[8]), NamedSharding::new(mesh(), P!["x", "y"])),
+        ),
+        case("device_put: no mesh is current", || {
             device_put(&f32(&[8]), P!["x"])
         }),
-        case("A constraint that does not fit", || {
-            let sharding = NamedSharding::new(mesh(), P!["x"]);
-            jit(move |x: Array| with_sharding_constraint(&x, sharding))(f32(&[6]))
-        }),
-        case("Arguments on different devices", || {
+        case(
+            "with_sharding_constraint: dimension not divisible by the number of parts",
+            || {
+                let sharding = NamedSharding::new(mesh(), P!["x"]);
+                jit(move |x: Array| with_sharding_constraint(&x, sharding))(f32(&[6]))
+            },
+        ),
+        case("jit: arguments are on different devices", || {
             let small = Mesh::new(
                 &devices()[..2],
                 AbstractMesh::new(&[2], &["x"], AxisType::Auto),
@@ -49,7 +54,7 @@ pub fn cases() -> Vec<Case> {
             let on = |mesh| device_put(&f32(&[8]), NamedSharding::new(mesh, P!["x"]));
             jit(|x: Array, y: Array| x + y)(on(mesh()), on(small))
         }),
-        case("An argument that in_shardings wants elsewhere", || {
+        case("jit: in_shardings requires another sharding", || {
             let options = JitOptions {
                 in_shardings: Some(NamedSharding::new(mesh(), P!["x"]).into()),
                 ..JitOptions::default()
@@ -57,21 +62,21 @@ pub fn cases() -> Vec<Case> {
             let x = device_put(&f32(&[8]), NamedSharding::new(mesh(), P!["y"]));
             jit_with(|x: Array| x, options)(x)
         }),
-        case("out_shardings of more results than there are", || {
+        case("jit: out_shardings has too many entries", || {
             let options = JitOptions {
                 out_shardings: Some([P!["x"], P!["y"]].into()),
                 ..JitOptions::default()
             };
             with_mesh(mesh(), || jit_with(|x: Array| x, options)(f32(&[8])))
         }),
-        case("Operands that are sharded differently", || {
+        case("add: incompatible shardings", || {
             with_mesh(explicit(), || {
                 let x = device_put(&f32(&[8]), P!["x"]);
                 let y = device_put(&f32(&[8]), P!["y"]);
                 x + y
             })
         }),
-        case("A product whose result may be sharded in two ways", || {
+        case("einsum: ambiguous output sharding", || {
             with_mesh(explicit(), || {
                 let x = device_put(&f32(&[8, 16]), P!["x", "y"]);
                 let w = device_put(&f32(&[16, 8]), P!["y"]);
@@ -79,7 +84,7 @@ pub fn cases() -> Vec<Case> {
             })
         }),
         case(
-            "A product whose summed axes are sharded differently",
+            "matmul: contracting dimensions with inconsistent sharding",
             || {
                 with_mesh(explicit(), || {
                     let x = device_put(&f32(&[8, 16]), P![None, "x"]);
@@ -87,44 +92,44 @@ pub fn cases() -> Vec<Case> {
                 })
             },
         ),
-        case("A product sharded twice over one axis", || {
+        case("matmul: illegally sharded result", || {
             with_mesh(explicit(), || {
                 let x = device_put(&f32(&[8, 16]), P!["x"]);
                 x.matmul(device_put(&f32(&[16, 8]), P![None, "x"]))
             })
         }),
-        case("A reshape of a sharded dimension", || {
+        case("reshape: not supported for a sharded dimension", || {
             with_mesh(explicit(), || {
                 device_put(&f32(&[8, 16]), P!["x"]).reshape(&[16, 8])
             })
         }),
-        case("Rows at indices, of rows that are sharded", || {
+        case("index: output sharding could not be resolved", || {
             with_mesh(explicit(), || {
                 let rows = array([0, 5]);
                 device_put(&f32(&[8, 16]), P!["x"]).index(rows)
             })
         }),
         case(
-            "A part of a sharded dimension that does not come apart",
+            "slice: sharded dimension not divisible by the mesh axes",
             || with_mesh(explicit(), || device_put(&f32(&[8]), P!["x"]).index(0)),
         ),
-        case("Sums along a sharded dimension", || {
+        case("cumsum: the dimension must be unsharded", || {
             with_mesh(explicit(), || device_put(&f32(&[8]), P!["x"]).cumsum(0))
         }),
-        case("A scan along a sharded dimension", || {
+        case("scan: the first dimension of xs must be replicated", || {
             with_mesh(explicit(), || {
                 let xs = device_put(&f32(&[8]), P!["x"]);
                 scan(|sum: Array, x: Array| (sum + x, ()), array(0.0), xs).0
             })
         }),
-        case("vmap over dimensions that are sharded differently", || {
+        case("vmap: inconsistent shardings of the batch axis", || {
             with_mesh(explicit(), || {
                 let x = device_put(&f32(&[8]), P!["x"]);
                 let y = device_put(&f32(&[8]), P!["y"]);
                 vmap(|x: Array, y: Array| x + y)(x, y)
             })
         }),
-        case("An operation on values that are still to be summed", || {
+        case("Operations: unreduced rule is not implemented", || {
             with_mesh(explicit(), || {
                 let x = device_put(&f32(&[8, 16]), P!["x", "y"]);
                 let w = device_put(&f32(&[16, 8]), P!["y"]);
@@ -135,44 +140,46 @@ pub fn cases() -> Vec<Case> {
                 make_jaxpr(f)(x, w)
             })
         }),
-        case("out_sharding where no mesh is current", || {
+        case("out_sharding: no mesh is current", || {
             Array::zeros_sharded(&[8], DType::F32, P!["x"])
         }),
-        case(
-            "out_sharding over an axis that types do not speak of",
-            || with_mesh(mesh(), || Array::zeros_sharded(&[8], DType::F32, P!["x"])),
-        ),
-        case("out_sharding for more dimensions than there are", || {
+        case("out_sharding: the axis is not explicit", || {
+            with_mesh(mesh(), || Array::zeros_sharded(&[8], DType::F32, P!["x"]))
+        }),
+        case("out_sharding: too many entries for the result", || {
             with_mesh(explicit(), || {
                 f32(&[8, 16]).reshape_sharded(&[128], P!["x", "y"])
             })
         }),
-        case("reshard over an axis that types do not speak of", || {
+        case("reshard: the axis is not explicit", || {
             with_mesh(mesh(), || reshard(&f32(&[8]), P!["x"]))
         }),
-        case("shard_map without a mesh", || {
+        case("shard_map: no mesh was passed, and none is current", || {
             shard_map_with(|x: Array| x, ShardMapOptions::new(P!["x"], P!["x"]))(f32(&[8]))
         }),
-        case("in_specs for more arguments than there are", || {
+        case("shard_map: in_specs has too many entries", || {
             shard_map(|x: Array| x, mesh(), [P!["x"], P!["y"]], P!["x"])
         }),
-        case("in_specs over an axis that the mesh does not have", || {
+        case("shard_map: in_specs axis not found in the mesh", || {
             shard_map(|x: Array| x, mesh(), P!["z"], P!["x"])(f32(&[8]))
         }),
-        case("An argument that in_specs cannot part", || {
-            shard_map(|x: Array| x, mesh(), P!["x"], P!["x"])(f32(&[6]))
-        }),
         case(
-            "A result that may differ where out_specs says it does not",
+            "shard_map: dimension not divisible by the number of parts",
+            || shard_map(|x: Array| x, mesh(), P!["x"], P!["x"])(f32(&[6])),
+        ),
+        case(
+            "shard_map: replication of the result cannot be statically inferred",
             || shard_map(|x: Array| x * 2.0, mesh(), P!["x"], P![])(f32(&[8])),
         ),
-        case("out_specs for a result without dimensions", || {
-            shard_map(|x: Array| x.sum(), mesh(), P!["x"], P!["x"])(f32(&[8]))
-        }),
-        case("A collective over an axis that is not mapped", || {
-            shard_map(|x: Array| psum(&x, "z"), mesh(), P!["x"], P!["x"])(f32(&[8]))
-        }),
-        case("A loop whose value comes to vary", || {
+        case(
+            "shard_map: out_specs has too many entries for the result",
+            || shard_map(|x: Array| x.sum(), mesh(), P!["x"], P!["x"])(f32(&[8])),
+        ),
+        case(
+            "shard_map: collective over an axis that is not mapped",
+            || shard_map(|x: Array| psum(&x, "z"), mesh(), P!["x"], P!["x"])(f32(&[8])),
+        ),
+        case("shard_map: the carry of a loop becomes varying", || {
             let f = |x: Array| {
                 fori_loop(
                     0,
@@ -183,19 +190,23 @@ pub fn cases() -> Vec<Case> {
             };
             shard_map(f, mesh(), P!["x"], P!["x"])(f32(&[8]))
         }),
-        case("A tangent that varies where its value does not", || {
+        case("shard_map: the tangent varies over other mesh axes", || {
             let f = |p: Array, t: Array| jvp(|p: Array| p.sin(), p, t).1;
             shard_map(f, mesh(), [P![], P!["x"]], P!["x"])(f32(&[2]), f32(&[8]))
         }),
-        error("Parts of an array with another number of elements", || {
-            let sharding = NamedSharding::new(mesh(), P!["x"]);
-            make_array_from_callback(&[8], sharding, |_| vec![0.0f32; 3])
-        }),
-        case("Two dimensions of one name", || {
+        error(
+            "make_array_from_callback: a shard has the wrong number of bytes",
+            || {
+                let sharding = NamedSharding::new(mesh(), P!["x"]);
+                make_array_from_callback(&[8], sharding, |_| vec![0.0f32; 3])
+            },
+        ),
+        case("logical_to_mesh: a name occurs more than once", || {
             logical_to_mesh(&P!["batch", "batch"])
         }),
-        case("A dimension of two names", || {
-            LogicalAxisRules::new().to_mesh(&P![("batch", "length")])
-        }),
+        case(
+            "LogicalAxisRules::to_mesh: an entry has several names",
+            || LogicalAxisRules::new().to_mesh(&P![("batch", "length")]),
+        ),
     ]
 }

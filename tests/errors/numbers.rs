@@ -1,80 +1,83 @@
-//! Mistakes with element types and axes of operations on numbers.
+//! Errors of arithmetic, reductions, sorting and random numbers.
 
 use crate::document::{Case, case, f32};
 use ramie::*;
 
 pub fn cases() -> Vec<Case> {
     vec![
-        case("Bits of floats", || f32(&[3]) & f32(&[3])),
-        case("The remainder of complex numbers", || {
+        case("and: expects an integer type or bool", || {
+            f32(&[3]) & f32(&[3])
+        }),
+        case("remainder: expects real numbers", || {
             complex(f32(&[3]), 1.0) % 2.0
         }),
-        case("The place of the largest complex number", || {
+        case("argmax: expects a real type", || {
             complex(f32(&[3]), 1.0).argmax(0)
         }),
-        case("The variance of complex numbers in a real type", || {
-            complex(f32(&[3]), 1.0).var_with(&Reduction::all().dtype(DType::F32))
+        case(
+            "var: dtype requested for the variance of complex numbers",
+            || complex(f32(&[3]), 1.0).var_with(&Reduction::all().dtype(DType::F32)),
+        ),
+        case("shift_left: expects an integer type", || f32(&[3]) << 1),
+        case("population_count: expects an integer type", || {
+            f32(&[3]).population_count()
         }),
-        case("Shifting floats", || f32(&[3]) << 1),
-        case("Counting bits of floats", || f32(&[3]).population_count()),
-        case("Primitives of different types", || {
+        case("Primitives: operands have different dtypes", || {
             let x = f32(&[3]);
             let n = Array::arange(3);
             core::bind1(core::prim::elementwise::Add, &[&x, &n])
         }),
-        case("A sum over an axis that is not there", || {
-            f32(&[2, 3]).sum_axes(&[2])
-        }),
-        case("A sum over one axis twice", || {
+        case("sum: axis out of range", || f32(&[2, 3]).sum_axes(&[2])),
+        case("sum: an axis appears twice", || {
             f32(&[2, 3]).sum_axes(&[0, -2])
         }),
-        case("The largest of no elements", || f32(&[0]).max()),
-        case("The place of the largest of no elements", || {
-            f32(&[0]).argmax(0)
-        }),
-        case("A cumulative sum along an axis that is not there", || {
-            f32(&[3]).cumsum(1)
-        }),
-        case("Sorting along an axis that is not there", || {
-            f32(&[3]).sort(1)
-        }),
-        case("Sorting arrays of different shapes together", || {
+        case("max: no elements to choose from", || f32(&[0]).max()),
+        case("argmax: the axis has no elements", || f32(&[0]).argmax(0)),
+        case("cumsum: axis out of range", || f32(&[3]).cumsum(1)),
+        case("sort: axis out of range", || f32(&[3]).sort(1)),
+        case("lax_sort: operands have different shapes", || {
             lax_sort(&[f32(&[3]), f32(&[4])], 0, 1)
         }),
-        case("More largest elements than there are", || {
+        case("top_k: the axis has fewer than k elements", || {
             f32(&[3]).top_k(4)
         }),
-        case("An integer to a negative power", || {
-            Array::arange(3).power(-1)
-        }),
-        case("Classes that are no integers", || {
+        case(
+            "power: integers cannot be raised to a negative power",
+            || Array::arange(3).power(-1),
+        ),
+        case("one_hot: expected integer classes", || {
             f32(&[3]).one_hot(10, DType::F32)
         }),
-        case("Random floats of an integer type", || {
+        case("random::normal: expects a floating-point dtype", || {
             random::normal(&random::key(0), &[3], DType::I32)
         }),
-        case("Random integers of a floating-point type", || {
+        case("random::randint: expects an integer dtype", || {
             random::randint(&random::key(0), &[3], 0, 10, DType::F32)
         }),
-        case("Random numbers from an array of keys", || {
+        case("random::normal: expects a single key", || {
             let keys = random::key(0).split_array(&[2]);
             random::normal(&keys, &[3], DType::F32)
         }),
-        case("More draws than there are elements", || {
+        case("random::choice: too many draws without replacement", || {
             random::Choice::of(3)
                 .without_replacement()
                 .draw(&random::key(0), &[4])
         }),
-        case("Parameters of a distribution that do not fit", || {
-            random::bernoulli(&random::key(0), f32(&[3]), &[2])
-        }),
-        case("Labels of another shape than the logits", || {
-            let logits = f32(&[8, 10]);
-            let labels = Array::arange(10);
-            optim::softmax_cross_entropy_with_integer_labels(&logits, &labels)
-        }),
-        case("Labels that are no integers", || {
-            optim::softmax_cross_entropy_with_integer_labels(&f32(&[8, 10]), &f32(&[8]))
-        }),
+        case(
+            "random::bernoulli: p does not broadcast to the shape",
+            || random::bernoulli(&random::key(0), f32(&[3]), &[2]),
+        ),
+        case(
+            "softmax_cross_entropy_with_integer_labels: shapes do not match",
+            || {
+                let logits = f32(&[8, 10]);
+                let labels = Array::arange(10);
+                optim::softmax_cross_entropy_with_integer_labels(&logits, &labels)
+            },
+        ),
+        case(
+            "softmax_cross_entropy_with_integer_labels: expected integer labels",
+            || optim::softmax_cross_entropy_with_integer_labels(&f32(&[8, 10]), &f32(&[8])),
+        ),
     ]
 }

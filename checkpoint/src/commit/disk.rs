@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 #[cfg(not(test))]
 mod fault {
-    /// Fault injection point for tests.
+    /// Marks a fault injection point for tests.
     #[inline]
     pub fn reach(_: &std::path::Path, _: &'static str) -> std::io::Result<()> {
         Ok(())

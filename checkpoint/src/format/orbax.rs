@@ -79,7 +79,7 @@ impl OrbaxFolder {
         if let Some(wanted) = item {
             let names: Vec<&str> = items.iter().filter_map(OrbaxItem::name).collect();
             let message = format!(
-                "has no item {wanted}\n  help: use one of {}",
+                "has no item {wanted}\n  help: use one of these names: {}",
                 names.join(", ")
             );
             items.retain(|item| item.name() == Some(wanted));

@@ -167,7 +167,7 @@ fn a_step_with_one_tree_has_the_paths_of_the_tree() {
         .unwrap()
         .to_string();
     assert!(
-        error.contains("has no item c\n  help: use one of a, b"),
+        error.contains("has no item c\n  help: use one of these names: a, b"),
         "{error}"
     );
 }

@@ -253,7 +253,7 @@ impl Array {
     pub(crate) fn no_value(&self, operation: &str) -> String {
         match &self.0 {
             Repr::Tracer(t) => format!(
-                "{operation}: the value of a traced {} is not known at trace time\n  made at \
+                "{operation}: the value of a traced {} is not known at trace time\n  created at \
                  {}\n  help: return the array from the traced function and read the result; for a \
                  choice that depends on values, use `where_` or `cond`",
                 t.aval, t.location
@@ -269,7 +269,7 @@ impl Array {
     /// Returns the description of an operand in messages: its type, and where it was created.
     pub(crate) fn describe(&self) -> String {
         match &self.0 {
-            Repr::Tracer(t) => format!("{}  made at {}", t.aval, t.location),
+            Repr::Tracer(t) => format!("{}  created at {}", t.aval, t.location),
             Repr::Literal(l) => l.literal.to_string(),
             _ => self.aval().to_string(),
         }

@@ -32,12 +32,9 @@ pub(super) fn promoted<C: Tree>(init: &C, next: &C) -> Option<C> {
 /// the path `inside`.
 #[track_caller]
 pub(super) fn check<C: Tree>(operation: &str, inside: &str, given: &C, next: &C) {
-    let names = ["the carry given", "the carry returned"];
+    let names = ["the initial carry", "the returned carry"];
     if let Some(lines) = differences(names, inside, (given, next)) {
-        let whose = [
-            "the carry that the loop starts with",
-            "the carry that the body returns",
-        ];
+        let whose = ["the initial carry", "the returned carry"];
         let help = super::varying_help(given, next, whose).unwrap_or_else(|| {
             "convert with astype or reshape in the body, or start with an array of the type that \
              the body returns; values that are not arrays cannot change between steps"

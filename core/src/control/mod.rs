@@ -67,7 +67,7 @@ fn varying_help<T: Tree, U: Tree>(a: &T, b: &U, of: [&str; 2]) -> Option<String>
     };
     let place = match path.is_empty() {
         true => String::new(),
-        false => format!(", {path}"),
+        false => format!(" at `{path}`"),
     };
     Some(format!(
         "apply `pvary(.., {:?})` to {whose}{place}: one varies over these mesh axes, the other \

@@ -157,9 +157,9 @@ pub(super) fn length_of<X: Tree>(operation: &str, xs: &X, given: Option<usize>) 
         }
         match &known {
             Some((other, first)) if *other != n => panic!(
-                "{operation}: lengths differ: {first} is {other}, but {what} has {n} elements\n  \
-                 help: the first axes of all arrays in xs must have the same size; the option \
-                 length is then not needed"
+                "{operation}: lengths differ: {other} for {first}, but {n} for {what}\n  help: the \
+                 first axes of all arrays in xs must have the same size, which the option length \
+                 must equal if it is set"
             ),
             Some(_) => {}
             None => known = Some((n, what)),

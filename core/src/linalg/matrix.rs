@@ -8,7 +8,7 @@ use crate::{Array, DType, Dims, where_};
 pub(crate) fn matrix_shape(x: &Array) -> (usize, usize) {
     match x.shape() {
         [.., rows, columns] => (*rows, *columns),
-        _ => unreachable!("{} is no matrix", x.aval()),
+        _ => unreachable!("{} is not a matrix", x.aval()),
     }
 }
 

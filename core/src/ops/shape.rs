@@ -33,7 +33,7 @@ pub(crate) fn as_dtype_of(operation: &str, array: &Array, value: &Array) -> Arra
     let (dtype, _) = DType::promote((a.dtype(), a.weak_type()), (v.dtype(), v.weak_type()));
     assert!(
         dtype == a.dtype(),
-        "{operation}: a {} value does not fit into an array of {}\n  help: {}",
+        "{operation}: a value of dtype {} does not fit into an array of {}\n  help: {}",
         v.dtype(),
         a.dtype(),
         match v.dtype().is_complex() && !a.dtype().is_complex() {

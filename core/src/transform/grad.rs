@@ -60,8 +60,8 @@ fn check_like<T: Tree, U: Tree>(
     });
     if let Some(lines) = tree::structure_mismatch(["expected", what], expected, got) {
         panic!(
-            "{operation}: {what} has another structure than the value to which it belongs\n  {lines}{at}\n  help: \
-             return a tree with the containers and keys of that value, for example from \
+            "{operation}: the structure of {what} differs from that of its value\n  {lines}{at}\n  \
+             help: return a tree with the containers and keys of that value, for example from \
              `tree::map`"
         );
     }

@@ -194,9 +194,9 @@ impl Node {
 
 fn described(part: Option<&Part>) -> String {
     match part {
-        None => "nothing more".into(),
+        None => "no further entry".into(),
         Some(Part::Array) => "an array".into(),
-        Some(Part::Child(step, _)) => format!("the part `{step}`"),
+        Some(Part::Child(step, _)) => format!("the entry `{step}`"),
         Some(Part::Fixed(text)) => match text.parse::<usize>() {
             Ok(1) => "1 entry".into(),
             Ok(n) => format!("{n} entries"),

@@ -437,7 +437,7 @@ fn of_parts(f: impl Fn(Array) -> Array + Send + Sync + 'static) {
 
 #[test]
 #[should_panic(
-    expected = "apply `pvary(.., ['x'])` to the carry that the loop starts with: one varies over these mesh axes"
+    expected = "apply `pvary(.., ['x'])` to the initial carry: one varies over these mesh axes"
 )]
 fn a_carry_that_begins_to_vary() {
     of_parts(|x| {
@@ -451,9 +451,7 @@ fn a_carry_that_begins_to_vary() {
 }
 
 #[test]
-#[should_panic(
-    expected = "apply `pvary(.., ['x'])` to the carry that the body returns: one varies"
-)]
+#[should_panic(expected = "apply `pvary(.., ['x'])` to the returned carry: one varies")]
 fn a_carry_that_stops_to_vary() {
     of_parts(|x| {
         while_loop(
@@ -465,7 +463,7 @@ fn a_carry_that_stops_to_vary() {
 }
 
 #[test]
-#[should_panic(expected = "apply `pvary(.., ['x'])` to the carry that the loop starts with")]
+#[should_panic(expected = "apply `pvary(.., ['x'])` to the initial carry")]
 fn a_counted_loop_that_begins_to_vary() {
     of_parts(|x| {
         let zero = Array::zeros(&[2], DType::F32);

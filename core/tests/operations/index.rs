@@ -247,7 +247,7 @@ fn mistakes_are_explained() {
     );
     let text = message(|| Array::from([1]).at(0).set(1.5));
     assert!(
-        text.contains("a f32 value does not fit into an array of i32"),
+        text.contains("a value of dtype f32 does not fit into an array of i32"),
         "{text}"
     );
     let text = message(|| vmap(|m: Array| Array::arange(2).index(m))(Array::from([[true, false]])));

@@ -247,7 +247,7 @@ fn mistakes_are_explained() {
     );
     let text = message(|| x.pad(&[(0, 1), (0, 0)], 0.5));
     assert!(
-        text.contains("a f32 value does not fit into an array of i32"),
+        text.contains("a value of dtype f32 does not fit into an array of i32"),
         "{text}"
     );
     let text = message(|| x.slice(&[0, 2], &[2, 1], None));

@@ -239,7 +239,9 @@ fn what_is_printed() {
 }
 
 #[test]
-#[should_panic(expected = "psum: no mapped axis is named `k` here: only `i` (size 2) is mapped")]
+#[should_panic(
+    expected = "psum: no mapped axis is named `k` here: the mapped axes are `i` (size 2)"
+)]
 fn a_name_that_is_not_mapped() {
     one(|x| psum(&x, "k"), &numbers(&[2]));
 }

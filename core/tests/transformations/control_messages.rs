@@ -42,8 +42,8 @@ fn carries_that_change_are_explained() {
         || drop(scan(widen, init(), numbers(&[1.0, 2.0]))),
         &[
             "scan: the body must return a carry with the structure and types of its argument",
-            "`1.0`: the carry given has f32[2], the carry returned has f32[4]",
-            "`1.1`: the carry given has i32[], the carry returned has f32[]",
+            "`1.0`: the initial carry has f32[2], the returned carry has f32[4]",
+            "`1.1`: the initial carry has i32[], the returned carry has f32[]",
             "help:",
         ],
     );
@@ -55,7 +55,7 @@ fn carries_that_change_are_explained() {
         || drop(while_loop(|(a, _): Carry| a.gt(0.0), shorten, init())),
         &[
             "while_loop:",
-            "`1.1`: the carry given has i32[], the carry returned has none",
+            "`1.1`: the initial carry has i32[], the returned carry has none",
         ],
     );
     // Paths are those of the caller's carry, also beside a counter.
@@ -63,7 +63,7 @@ fn carries_that_change_are_explained() {
     let init = || (Array::from(1), Array::from(1.0f32));
     let parts = [
         "fori_loop:",
-        "`0`: the carry given has i32[], the carry returned has f32[]",
+        "`0`: the initial carry has i32[], the returned carry has f32[]",
     ];
     says(|| drop(fori_loop(0, 5, step, init())), &parts);
     let traced = |n: Array| fori_loop(0, n, step, init());
@@ -128,7 +128,10 @@ fn loops_that_make_no_sense_are_explained() {
     let sum = |c: Array, (x, y): (Array, Array)| (c + x + y, ());
     says(
         || drop(scan(sum, Array::from(0.0f32), (x.clone(), y.clone()))),
-        &["scan: lengths differ", "`0` of xs is 2", "`1` of xs has 3"],
+        &[
+            "scan: lengths differ",
+            "2 for `0` of xs, but 3 for `1` of xs",
+        ],
     );
     says(
         || {

@@ -58,7 +58,7 @@ fn functions_of_two_trees_compare_structures() {
     let map = |key: &str| Form::Map([(key.to_string(), x())].into());
     let differing: [(Form, Form, &str); 5] = [
         (map("a"), map("b"), "`\"a\"`"),
-        (Form::List(vec![x()]), map("a"), "the part `0`"),
+        (Form::List(vec![x()]), map("a"), "the entry `0`"),
         (Form::List(vec![x()]), Form::Optional(Some(x())), "`true`"),
         (Form::Pair(x(), 1.0), Form::Pair(x(), 2.0), "number"),
         (

@@ -119,7 +119,7 @@ pub fn set_where<T: Tree>(
     });
     assert!(
         places.contains(&true),
-        "tree::set: no array matches `{key}`\n  help: use one of {}",
+        "tree::set: no array matches `{key}`\n  help: use one of these names: {}",
         tree::paths(x).join(", ")
     );
     let mut next = places.into_iter();

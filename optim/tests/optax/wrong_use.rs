@@ -153,7 +153,7 @@ fn names_and_labels() {
         || drop(tx.init(&params())),
         &[
             "partition: `a` has the label `a`",
-            "use one of the labels known",
+            "use one of these labels: known",
         ],
     );
     let tx: GradientTransformation =
@@ -162,7 +162,7 @@ fn names_and_labels() {
         || drop(tx.init(&params())),
         &[
             "there is no hyperparameter `learning_rate`",
-            "use one of rate",
+            "use one of these names: rate",
         ],
     );
     let mut state = GradientTransformation::from(adam(0.1)).init(&params());

@@ -274,7 +274,7 @@ impl Environment {
         preference::failure(self, release)
     }
 
-    /// The platform that `RAMIE_PLATFORM` names, if it is set.
+    /// Returns the platform that `RAMIE_PLATFORM` names, if it is set.
     ///
     /// # Errors
     /// [`UnknownPlatform`] if it names none.

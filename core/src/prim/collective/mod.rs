@@ -39,7 +39,7 @@ pub(crate) fn size_of(names: &[AxisName]) -> Result<usize, ShapeError> {
 
 fn unbound(name: AxisName) -> ShapeError {
     ShapeError::new(format!(
-        "no mapped axis is named `{name}` here: {} mapped",
+        "no mapped axis is named `{name}` here: {}",
         axis::bound_names()
     ))
     .help(

@@ -229,13 +229,13 @@ impl ConvDimensionNumbers {
     pub(super) fn check(&self, lhs: Aval, rhs: Aval) -> Result<(), ShapeError> {
         if lhs.ndim() != rhs.ndim() || lhs.ndim() < 2 {
             return Err(ShapeError::new(format!(
-                "lhs has {} axes and rhs {}",
+                "lhs has {} axes, but rhs has {}",
                 lhs.ndim(),
                 rhs.ndim()
             ))
             .help(
-                "both need one axis for each spatial axis and two more: batch and features, output \
-                 and input features",
+                "pass the same number of spatial axes for both; lhs also has a batch and a feature \
+                 axis, rhs an output and an input feature axis",
             ));
         }
         let everything: Dims = (0..lhs.ndim()).collect();

@@ -58,8 +58,8 @@ impl Padding {
     pub fn pads(&self, shape: &[usize], window: &[usize], strides: &[usize]) -> Pads {
         assert!(
             shape.len() == window.len() && shape.len() == strides.len(),
-            "padding: {} axes, but a window of {} and {} strides\n  help: pass one of each for \
-             every axis",
+            "padding: got {} axes, {} window sizes and {} strides\n  help: pass one window size and \
+             one stride for each axis",
             shape.len(),
             window.len(),
             strides.len()

@@ -133,9 +133,9 @@ pub(crate) fn broadcast_rule(args: &[Aval]) -> Result<Dims, ShapeError> {
             });
         if !fits {
             return Err(
-                ShapeError::new("operands have shapes that do not broadcast together").help(
-                    "shapes are aligned at their last axes and must agree there or be 1; \
-                 use reshape, expand_dims or transpose to line them up",
+                ShapeError::new("the shapes of the operands do not broadcast together").help(
+                    "shapes are aligned at their last axes, and sizes must agree or be 1; use \
+                     reshape, expand_dims or transpose to align them",
                 ),
             );
         }

@@ -34,7 +34,7 @@ fn matrix(x: Aval) -> Result<(usize, usize), ShapeError> {
     Class::Lapack.check(x.dtype())?;
     match x.shape() {
         [.., rows, columns] => Ok((*rows, *columns)),
-        _ => Err(ShapeError::new(format!("{x} is no matrix"))
+        _ => Err(ShapeError::new(format!("{x} is not a matrix"))
             .help("matrices are the last two axes: pass an array with at least two axes")),
     }
 }

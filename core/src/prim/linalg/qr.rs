@@ -72,7 +72,7 @@ impl Primitive for HouseholderProduct {
             return Err(ShapeError::new(format!(
                 "expects at least as many rows as columns, got {rows} and {columns}"
             ))
-            .help("take at most as many columns as there are rows"));
+            .help("pass a matrix with no more columns than rows"));
         }
         let batch = &a.shape()[..a.ndim() - 2];
         let fits = factors.ndim() + 1 == a.ndim()

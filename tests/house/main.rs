@@ -1,18 +1,21 @@
 //! The rules of CONTRIBUTING.md that a machine can check.
 
+mod summaries;
+mod words;
+
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// A file with more lines than this holds more than one concept.
+/// A file with more lines than this contains more than one concept.
 const LONGEST_FILE: usize = 650;
-/// A first example that is longer is not read.
+/// Nobody reads a first example that is longer.
 const LONGEST_EXAMPLE: usize = 30;
 
 fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
 
-/// The project's files with this ending: their paths from the root, and texts.
+/// Paths (from the root) and contents of the project's files with this ending.
 fn files(ending: &str) -> Vec<(String, String)> {
     fn walk(folder: &Path, ending: &str, found: &mut Vec<PathBuf>) {
         for entry in fs::read_dir(folder).unwrap() {
@@ -39,7 +42,7 @@ fn files(ending: &str) -> Vec<(String, String)> {
     all
 }
 
-/// Whether `word` stands in `line` as a whole word.
+/// Whether `line` contains `word` as a whole word.
 fn has_word(line: &str, word: &str) -> bool {
     let part = |c: char| c.is_alphanumeric() || c == '_';
     line.match_indices(word)
@@ -64,9 +67,9 @@ fn offending_lines(offends: impl Fn(&str, &str) -> bool) -> Vec<String> {
     offences
 }
 
-/// Scripts that record golden data may leave their own place in it.
+/// Scripts that record golden data may leave their own path in it.
 #[test]
-fn recordings_do_not_say_where_they_were_made() {
+fn recordings_do_not_contain_the_path_of_their_recorder() {
     let mut folders = vec![root().join("tests/golden/data")];
     let mut recordings = Vec::new();
     while let Some(folder) = folders.pop() {
@@ -251,5 +254,5 @@ fn links_between_documents_lead_somewhere() {
             }
         }
     }
-    expect_none("documents link to what is there", broken);
+    expect_none("documents link to existing files", broken);
 }
