@@ -1,4 +1,4 @@
-//! Whether a plugin computes right numbers.
+//! A check that a plugin computes correct numbers.
 //!
 //! Some builds of XLA have functions that are wrong for certain numbers of elements: one has an
 //! `atan` that is off by 0.8 where loops are vectorized. Such errors do not stop a training run, they
@@ -17,7 +17,7 @@ use std::thread;
 /// Elements of each operand: more than any vector register holds.
 const LEN: usize = 64;
 
-/// Increases whenever the check changes, so that earlier results do not count.
+/// Version of the check. Increase it with every change, so that earlier results are ignored.
 const VERSION: u32 = 1;
 
 /// The element types, with the largest error (relative to the expected value, or absolute if that
@@ -126,7 +126,7 @@ const GROUPS: [&[Function]; 11] = [
     ],
 ];
 
-/// What is checked beside the functions: a function whose results are concatenated and reduced.
+/// An additional program: a function whose results are concatenated and reduced.
 const REDUCED: &str = "the sum of a concatenation of atan";
 
 fn reduced() -> f64 {
@@ -159,10 +159,10 @@ fn digamma(mut x: f64) -> f64 {
 
 impl Client {
     /// Runs every elementwise function on 64 elements of each floating-point type and compares
-    /// the results with those of the host. Takes about half a second, most of it to compile.
+    /// the results with those of the host. Takes about one second, most of it to compile.
     ///
     /// # Errors
-    /// [`Error::WrongNumbers`] for a wrong result; else the plugin's error.
+    /// Returns [`Error::WrongNumbers`] for a wrong result, or the plugin's error.
     pub fn check_numbers(self) -> Result<()> {
         thread::scope(|scope| {
             let check = |(ty, tolerance, groups)| {
@@ -174,8 +174,8 @@ impl Client {
         })
     }
 
-    /// The version of [`check_numbers`](Client::check_numbers). A recorded result of another
-    /// version does not count.
+    /// Returns the version of [`check_numbers`](Client::check_numbers). Recorded results of other
+    /// versions are ignored.
     pub const fn check_version() -> u32 {
         VERSION
     }
@@ -201,7 +201,7 @@ impl Client {
             let Some(i) = (0..LEN).find(|&i| !is_right(result[i], expected(i))) else {
                 continue;
             };
-            // Which function of the group it is.
+            // Find the function of the group that is wrong.
             for &(name, operands, host) in *group {
                 let one: &[Function] = &[(name, operands, host)];
                 let got = self.results(ty, &[one])?[0][i];

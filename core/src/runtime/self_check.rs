@@ -9,8 +9,8 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Checks that the plugin computes right numbers, unless an earlier process did. The check takes
-/// about half a second. Its record is a file in the folder `checked` of the user's cache.
+/// Checks that the plugin computes correct numbers, unless an earlier process did. The check takes
+/// about one second. Its record is a file in the folder `checked` of the user's cache.
 ///
 /// # Errors
 /// If the plugin computes wrong numbers or cannot run the check.

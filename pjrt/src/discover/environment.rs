@@ -111,7 +111,7 @@ impl Environment {
         }
     }
 
-    /// The releases pinned for `platform` on this machine's architecture, in the order of
+    /// Returns the releases pinned for `platform` on this machine's architecture, in order of
     /// preference.
     pub fn releases(&self, platform: Platform) -> impl Iterator<Item = &'static Release> + use<> {
         let here = std::env::consts::OS == "linux";
@@ -120,10 +120,10 @@ impl Environment {
         })
     }
 
-    /// The first of [`releases`](Environment::releases).
+    /// Returns the preferred one of [`releases`](Environment::releases).
     ///
     /// # Errors
-    /// [`InstallError::Unsupported`] where none is pinned.
+    /// Returns [`InstallError::Unsupported`] if no release is pinned.
     pub fn release(&self, platform: Platform) -> Result<&'static Release, InstallError> {
         self.releases(platform)
             .next()

@@ -16,15 +16,15 @@ use crate::trust;
 /// The number of lines of pip's output that an error shows.
 const SHOWN_LINES: usize = 6;
 
-/// When and how patiently a release is installed.
+/// Conditions and timeouts of an installation.
 #[derive(Clone, Copy, PartialEq)]
 pub(super) enum How {
-    /// Unless it is there, whole.
+    /// Installs it unless it is installed and complete.
     IfMissing,
-    /// Even if it is there.
+    /// Installs it again if it is already installed.
     Again,
-    /// Unless it is there. Another plugin is, so that a program need not wait for a network that
-    /// does not answer.
+    /// Installs it unless it is installed. Another plugin is available, so the program does not
+    /// wait for a network that does not respond.
     Upgrade,
 }
 

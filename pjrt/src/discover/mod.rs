@@ -268,8 +268,8 @@ impl Environment {
         preference::install_first(self, platform, How::Again)
     }
 
-    /// Why the last installation of `release` failed, if another release was installed or used
-    /// instead.
+    /// Returns the reason why the last installation of `release` failed, if another release was
+    /// installed or used instead.
     pub fn failure(&self, release: &Release) -> Option<String> {
         preference::failure(self, release)
     }

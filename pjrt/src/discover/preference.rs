@@ -79,7 +79,7 @@ pub(super) fn upgrade(env: &Environment, plugin: PluginLocation) -> PluginLocati
     }
 }
 
-/// Why the last installation of `release` failed, if another release took its place.
+/// Returns the reason why the last installation of `release` failed, if another release was used.
 pub(super) fn failure(env: &Environment, release: &Release) -> Option<String> {
     fs::read_to_string(failure_file(env, release)).ok()
 }
