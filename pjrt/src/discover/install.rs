@@ -30,8 +30,8 @@ pub(super) enum How {
 
 /// Installs `release`.
 ///
-/// Processes and threads that do so at once wait for each other, and those that waited find the
-/// first one's work.
+/// Processes and threads that install at the same time wait for each other. The first one
+/// installs, and the others use its result.
 pub(super) fn install(
     env: &Environment,
     release: &'static Release,
