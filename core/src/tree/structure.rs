@@ -225,7 +225,7 @@ fn shortened(text: String) -> String {
 /// let lines = tree::structure_mismatch(["params", "grads"], &(x.clone(), y.clone()), &vec![x, y]);
 /// assert_eq!(
 ///     lines.unwrap(),
-///     "params: (*, *)\n  grads: [*, *]\n  params has the part `0`, grads has 2 entries"
+///     "params: (*, *)\n  grads: [*, *]\n  params has the entry `0`, grads has 2 entries"
 /// );
 /// ```
 pub fn structure_mismatch<T: Tree, U: Tree>(
