@@ -45,6 +45,17 @@ pub(crate) struct Entry {
     cache: Cache,
 }
 
+/// Returns a digest of these parts, also as the name of a file.
+pub(super) fn key(parts: &[&[u8]]) -> ([u8; 32], String) {
+    let mut digest = Sha256::new();
+    for part in parts {
+        digest.update((part.len() as u64).to_le_bytes());
+        digest.update(part);
+    }
+    let key: [u8; 32] = digest.finalize().into();
+    (key, key.iter().map(|b| format!("{b:02x}")).collect())
+}
+
 impl Cache {
     /// Returns the cache configured by `RAMIE_COMPILATION_CACHE` and
     /// `RAMIE_COMPILATION_CACHE_MB`; `None` if it is disabled, or if another user can change the
@@ -102,13 +113,7 @@ impl Cache {
     }
 
     fn place(&self, parts: &[&[u8]]) -> Entry {
-        let mut digest = Sha256::new();
-        for part in parts {
-            digest.update((part.len() as u64).to_le_bytes());
-            digest.update(part);
-        }
-        let key: [u8; 32] = digest.finalize().into();
-        let name: String = key.iter().map(|b| format!("{b:02x}")).collect();
+        let (key, name) = key(parts);
         Entry {
             path: self.folder.join(name),
             key,

@@ -1,10 +1,10 @@
 //! The check of a CPU plugin's numbers, once for each plugin file and processor.
 
+use super::cache::key;
 use super::fingerprint::{identity, processor};
 use crate::Result;
 use ramie_pjrt::discover::{self, Platform, PluginLocation};
 use ramie_pjrt::{Client, trust};
-use sha2::{Digest, Sha256};
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -33,22 +33,13 @@ pub(super) fn check(client: Client, plugin: &PluginLocation) -> Result<()> {
 /// The file that records the check of this plugin on this processor, whose instruction sets
 /// decide what the plugin compiles.
 fn record(cache: &Path, plugin: &PluginLocation) -> PathBuf {
-    let mut digest = Sha256::new();
-    for part in [
-        &Client::check_version().to_string(),
-        &plugin.path.display().to_string(),
-        &identity(plugin),
-        processor(),
-    ] {
-        digest.update((part.len() as u64).to_le_bytes());
-        digest.update(part);
-    }
-    let key: String = digest
-        .finalize()
-        .iter()
-        .map(|b| format!("{b:02x}"))
-        .collect();
-    cache.join("checked").join(key)
+    let (_, name) = key(&[
+        Client::check_version().to_string().as_bytes(),
+        plugin.path.display().to_string().as_bytes(),
+        identity(plugin).as_bytes(),
+        processor().as_bytes(),
+    ]);
+    cache.join("checked").join(name)
 }
 
 fn write(record: &Path, plugin: &PluginLocation) -> io::Result<()> {
