@@ -31,11 +31,7 @@ pub(super) fn install_first(
         Err(error) => error,
     };
     for next in env.releases(platform).skip(1) {
-        env.tell(&format!(
-            "cannot install {}: {}",
-            preferred.package(),
-            error.reason()
-        ));
+        tell_failure(env, preferred, &error);
         env.tell(&format!("trying {} instead", next.package()));
         if let Ok(plugin) = install(env, next, how) {
             remember_failure(env, preferred, &error);
@@ -67,11 +63,7 @@ pub(super) fn upgrade(env: &Environment, plugin: PluginLocation) -> PluginLocati
         Err(error) => {
             if remember_failure(env, preferred, &error) {
                 let used = plugin.package.unwrap_or("the installed plugin");
-                env.tell(&format!(
-                    "cannot install {}: {}",
-                    preferred.package(),
-                    error.reason()
-                ));
+                tell_failure(env, preferred, &error);
                 env.tell(&format!("using {used}; the next attempt is in a day"));
             }
             plugin
@@ -82,6 +74,11 @@ pub(super) fn upgrade(env: &Environment, plugin: PluginLocation) -> PluginLocati
 /// Returns the reason why the last installation of `release` failed, if another release was used.
 pub(super) fn failure(env: &Environment, release: &Release) -> Option<String> {
     fs::read_to_string(failure_file(env, release)).ok()
+}
+
+fn tell_failure(env: &Environment, release: &Release, error: &InstallError) {
+    let (package, reason) = (release.package(), error.reason());
+    env.tell(&format!("cannot install {package}: {reason}"));
 }
 
 fn failure_file(env: &Environment, release: &Release) -> PathBuf {
