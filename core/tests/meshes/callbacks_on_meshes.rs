@@ -1,13 +1,10 @@
 //! Functions of the host called by programs that run on several devices.
 
+use crate::eight_devices;
 use ramie_core::*;
 
 fn mesh() -> Mesh {
-    let options = RuntimeOptions {
-        cpu_devices: Some(8),
-        ..RuntimeOptions::default()
-    };
-    configure(options).unwrap();
+    eight_devices();
     make_mesh(&[4, 2], &["x", "y"]).unwrap()
 }
 

@@ -4,6 +4,7 @@
 
 use crate::common;
 
+use crate::eight_devices;
 use common::apply::Operation;
 use common::check::Failures;
 use common::golden::{Golden, Row};
@@ -30,11 +31,7 @@ fn spec(value: &Value) -> PartitionSpec {
 }
 
 fn mesh(sizes: &[usize]) -> Mesh {
-    let options = RuntimeOptions {
-        cpu_devices: Some(8),
-        ..RuntimeOptions::default()
-    };
-    configure(options).unwrap();
+    eight_devices();
     make_mesh(sizes, &["x", "y", "z"][..sizes.len()]).unwrap()
 }
 

@@ -1,14 +1,11 @@
 //! Several devices: placement, moves, and what is refused.
 
+use crate::eight_devices;
 use ramie_core::*;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 fn eight() -> &'static [Device] {
-    configure(RuntimeOptions {
-        cpu_devices: Some(8),
-        ..Default::default()
-    })
-    .expect("the first use of the runtime");
+    eight_devices();
     devices()
 }
 

@@ -1,14 +1,11 @@
 //! Programs in which types say how values are sharded, run on 8 virtual devices.
 
+use crate::eight_devices;
 use ramie_core::*;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 fn mesh(sizes: &[usize], names: &[&str]) -> Mesh {
-    let options = RuntimeOptions {
-        cpu_devices: Some(8),
-        ..RuntimeOptions::default()
-    };
-    configure(options).unwrap();
+    eight_devices();
     make_mesh_with(sizes, names, AxisType::Explicit).unwrap()
 }
 
@@ -261,11 +258,7 @@ fn axes_pass_into_the_hands_of_the_compiler_and_back() {
 
 #[test]
 fn explicit_and_automatic_axes_meet() {
-    let options = RuntimeOptions {
-        cpu_devices: Some(8),
-        ..RuntimeOptions::default()
-    };
-    configure(options).unwrap();
+    eight_devices();
     let axes =
         AbstractMesh::with_axis_types(&[4, 2], &["X", "Y"], &[AxisType::Explicit, AxisType::Auto]);
     let mesh = Mesh::new(&devices()[..8], axes);

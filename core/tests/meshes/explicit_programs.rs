@@ -1,6 +1,7 @@
 //! Programs where types say how values are sharded print as in JAX: those of
 //! `tests/golden/explicit.py`.
 
+use crate::eight_devices;
 use ramie_core::*;
 use serde::Deserialize;
 
@@ -87,11 +88,7 @@ fn trace(name: &str, a: Vec<Array>) -> ClosedJaxpr {
 
 #[test]
 fn programs_print_as_in_jax() {
-    let options = RuntimeOptions {
-        cpu_devices: Some(8),
-        ..RuntimeOptions::default()
-    };
-    configure(options).unwrap();
+    eight_devices();
     let mesh = make_mesh_with(&[2, 2, 2], &["X", "Y", "Z"], AxisType::Explicit).unwrap();
     let _current = set_mesh(mesh);
     let path = concat!(

@@ -15,3 +15,12 @@ mod pmap;
 mod shard_map;
 mod shard_map_jaxprs;
 mod sharding;
+
+/// Configures the runtime, which all tests of this program share.
+fn eight_devices() {
+    let options = ramie_core::RuntimeOptions {
+        cpu_devices: Some(8),
+        ..Default::default()
+    };
+    ramie_core::configure(options).expect("every test configures it first");
+}

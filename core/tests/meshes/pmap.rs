@@ -2,17 +2,10 @@
 
 use crate::common;
 
+use crate::eight_devices;
 use common::apply::Operation;
 use common::golden::{Golden, Row};
 use ramie_core::*;
-
-fn eight_devices() {
-    let options = RuntimeOptions {
-        cpu_devices: Some(8),
-        ..RuntimeOptions::default()
-    };
-    configure(options).unwrap();
-}
 
 fn function(name: &str, x: &Array) -> Array {
     let ring: Vec<(usize, usize)> = (0..8).map(|k| (k, (k + 1) % 8)).collect();

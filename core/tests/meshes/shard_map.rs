@@ -2,15 +2,12 @@
 //! and in all transformations, they give what one device gives; and what types
 //! say about where values may differ.
 
+use crate::eight_devices;
 use ramie_core::*;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 fn mesh() -> Mesh {
-    let options = RuntimeOptions {
-        cpu_devices: Some(8),
-        ..RuntimeOptions::default()
-    };
-    configure(options).unwrap();
+    eight_devices();
     make_mesh(&[4, 2], &["x", "y"]).unwrap()
 }
 

@@ -6,6 +6,7 @@
 
 use crate::jaxprs;
 
+use crate::eight_devices;
 use ramie_core::prim::elementwise::SelectN;
 use ramie_core::*;
 
@@ -14,11 +15,7 @@ fn f32(value: f64) -> Array {
 }
 
 fn mesh() -> Mesh {
-    let options = RuntimeOptions {
-        cpu_devices: Some(8),
-        ..RuntimeOptions::default()
-    };
-    configure(options).unwrap();
+    eight_devices();
     make_mesh(&[4, 2], &["x", "y"]).unwrap()
 }
 

@@ -1,13 +1,10 @@
 //! Arrays and programs over meshes of 8 virtual devices.
 
+use crate::eight_devices;
 use ramie_core::*;
 
 fn mesh(sizes: &[usize], names: &[&str], axis_type: AxisType) -> Mesh {
-    let options = RuntimeOptions {
-        cpu_devices: Some(8),
-        ..RuntimeOptions::default()
-    };
-    configure(options).unwrap();
+    eight_devices();
     make_mesh_with(sizes, names, axis_type).unwrap()
 }
 
