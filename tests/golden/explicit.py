@@ -4,7 +4,7 @@ The mesh is X: 2, Y: 2, Z: 2. Each of `types` is one operation on operands of gi
 and shardings: the types of its results, as `jax.typeof` prints them, or the first line of
 the error. Each of `programs` is the jaxpr of a function, without what its lines say of the
 kind of devices. The operations are named; core/tests/explicit_types.rs and
-core/tests/explicit_programs.rs have the same functions under these names.
+core/tests/meshes/explicit_programs.rs have the same functions under these names.
 """
 
 import json

@@ -4,7 +4,7 @@
     python export.py FILE      reads FILE, which Ramie wrote, runs it, and compares it with JAX;
                                data/export_ramie.bin is a file that passed
 
-Ramie writes FILE with `RAMIE_WRITE_EXPORT=FILE cargo test -p ramie-core --test export`.
+Ramie writes FILE with `RAMIE_WRITE_EXPORT=FILE cargo test -p ramie-core --test transformations export`.
 """
 
 import sys

@@ -2,7 +2,7 @@
 
 A row is a call: the name of a case, its inputs (name to shape, type and
 elements), the value and the gradient of its sum with respect to `x`. The cases
-are written again in optim/tests/losses.rs.
+are written again in optim/tests/optax/losses.rs.
 """
 
 import json

@@ -3,8 +3,8 @@ need more than parameters and gradients, or are no optimizers: lookahead, SAM
 in opaque mode, private gradients, gradients that are not finite, projections,
 arithmetic of trees, perturbations, microbatches, linear algebra.
 
-The cases are written again in optim/tests/functions.rs and
-optim/tests/special_trajectories.rs.
+The cases are written again in optim/tests/optax/functions.rs and
+optim/tests/optax/special_trajectories.rs.
 """
 
 import json

@@ -1,7 +1,7 @@
 """Writes data/schedules.json: schedules of Optax at several steps,
 and their slopes between steps.
 
-The cases are written again in optim/tests/schedules.rs.
+The cases are written again in optim/tests/optax/schedules.rs.
 """
 
 import json

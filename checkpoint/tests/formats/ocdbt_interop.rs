@@ -1,6 +1,6 @@
 //! TensorStore reads what we write, and we what it writes.
 //!
-//! `RAMIE_ORBAX_PYTHON=.../python cargo test -p ramie-checkpoint --test ocdbt_interop`,
+//! `RAMIE_ORBAX_PYTHON=.../python cargo test -p ramie-checkpoint --test formats ocdbt_interop`,
 //! with a Python that has `tensorstore` 0.1.86.
 
 use crate::python;

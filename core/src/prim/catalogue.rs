@@ -17,7 +17,7 @@ pub struct CatalogueEntry {
     pub name: &'static str,
     /// Dtypes of the main operand, or of the result if there are no operands.
     pub class: Class,
-    /// Why no test case of the catalogue applies the primitive, and which test does.
+    /// Reason for having no test case in the catalogue, and the test that applies the primitive.
     pub exempt: Option<&'static str>,
 }
 
@@ -36,8 +36,8 @@ const fn collective(ty: &'static str, name: &'static str) -> CatalogueEntry {
         name,
         class: Class::Any,
         exempt: Some(
-            "only exists with named axes: core/tests/collectives.rs maps them with vmap, \
-             core/tests/collectives_on_meshes.rs over devices",
+            "only exists with named axes: core/tests/transformations/collectives.rs maps them with vmap, \
+             core/tests/meshes/collectives_on_meshes.rs over devices",
         ),
     }
 }
@@ -49,11 +49,11 @@ const fn elsewhere(ty: &'static str, name: &'static str, why: &'static str) -> C
     }
 }
 
-/// Why operations on meshes have no test cases.
-const MESHES: &str = "it runs on several devices, but cases run on one; core/tests/sharding.rs and \
-                      core/tests/shard_map.rs call it on 8 under every transformation";
+/// Reason for operations on meshes to have no test cases.
+const MESHES: &str = "it runs on several devices, but cases run on one; core/tests/meshes/sharding.rs and \
+                      core/tests/meshes/shard_map.rs call it on 8 under every transformation";
 
-/// Why callbacks have no test cases.
+/// Reason for callbacks to have no test cases.
 const CALLBACK: &str = "it contains a function, not numbers; core/tests/callback.rs calls it under \
                         every transformation";
 
@@ -61,7 +61,7 @@ const CALLBACK: &str = "it contains a function, not numbers; core/tests/callback
 /// include.
 const fn complex(ty: &'static str, name: &'static str) -> CatalogueEntry {
     CatalogueEntry {
-        exempt: Some("its numbers are complex: core/tests/complex.rs has the cases"),
+        exempt: Some("its numbers are complex: core/tests/operations/complex.rs has the cases"),
         ..entry(ty, name, Class::Inexact)
     }
 }
@@ -168,7 +168,7 @@ const LISTED: &[CatalogueEntry] = &[
     ),
     // Fourier transforms
     CatalogueEntry {
-        exempt: Some("its numbers are complex: core/tests/fft.rs has the cases"),
+        exempt: Some("its numbers are complex: core/tests/operations/fft.rs has the cases"),
         ..entry("Fft", "fft", Class::Inexact)
     },
     // Random numbers
@@ -176,7 +176,7 @@ const LISTED: &[CatalogueEntry] = &[
     entry("RandomFoldIn", "random_fold_in", Class::Word),
     CatalogueEntry {
         exempt: Some(
-            "only JAX provides reference samples: core/tests/samplers.rs compares with them",
+            "only JAX provides reference samples: core/tests/operations/samplers.rs compares with them",
         ),
         ..entry("RandomGamma", "random_gamma", Class::Word)
     },
@@ -184,7 +184,7 @@ const LISTED: &[CatalogueEntry] = &[
     entry("RandomSplit", "random_split", Class::Word),
     CatalogueEntry {
         exempt: Some(
-            "a batch is drawn with its first state, unlike a loop: core/tests/samplers.rs compares \
+            "a batch is drawn with its first state, unlike a loop: core/tests/operations/samplers.rs compares \
              it with JAX",
         ),
         ..entry("RngBitGenerator", "rng_bit_generator", Class::Integer)
@@ -195,7 +195,7 @@ const LISTED: &[CatalogueEntry] = &[
     CatalogueEntry {
         exempt: Some(
             "it has no derivative, and its batch consists of other operations: \
-             core/tests/composite.rs",
+             core/tests/transformations/composite.rs",
         ),
         ..entry("Composite", "composite", Class::Any)
     },
@@ -218,7 +218,7 @@ const LISTED: &[CatalogueEntry] = &[
         class: Class::Float,
         exempt: Some(
             "its programs must solve one system; values, derivatives of both orders and batches: \
-             core/tests/linear_solve.rs",
+             core/tests/transformations/linear_solve.rs",
         ),
     },
     entry("Name", "name", Class::Any),
@@ -228,7 +228,7 @@ const LISTED: &[CatalogueEntry] = &[
     elsewhere(
         "Check",
         "check",
-        "it has no results; core/tests/checkify.rs converts it to values under every \
+        "it has no results; core/tests/transformations/checkify.rs converts it to values under every \
          transformation",
     ),
     elsewhere("HostCallback", "debug_callback", CALLBACK),

@@ -32,7 +32,7 @@ const EXCLUDED: &[(&str, &[&str])] = &[
         ],
     ),
     (
-        "the operation needs the name of a mapped axis; core/tests/collectives.rs calls it",
+        "the operation needs the name of a mapped axis; core/tests/transformations/collectives.rs calls it",
         &[
             "axis_size",
             "axis_index",

@@ -3,7 +3,7 @@
 //! The test fails where a plot is not that of the schedule any more, and
 //!
 //! ```text
-//! RAMIE_BLESS=1 cargo test -p ramie-optim --test plots
+//! RAMIE_BLESS=1 cargo test -p ramie-optim --test optax plots
 //! ```
 //!
 //! writes the plots anew.
