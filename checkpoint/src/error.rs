@@ -15,7 +15,7 @@ pub enum Error {
     Io {
         /// Path of the file.
         path: PathBuf,
-        /// What was attempted.
+        /// Attempted action, such as "be written".
         action: &'static str,
         /// Error of the operating system.
         source: io::Error,
@@ -25,7 +25,7 @@ pub enum Error {
     Format {
         /// Path of the file.
         path: PathBuf,
-        /// What is wrong, and how to fix it.
+        /// Description of the problem, and the remedy.
         message: String,
     },
     /// The file differs from what was written: its checksum or size contradicts the checkpoint's
@@ -34,7 +34,7 @@ pub enum Error {
     Damaged {
         /// Path of the file.
         path: PathBuf,
-        /// What is wrong, and how to fix it.
+        /// Description of the problem, and the remedy.
         message: String,
     },
     /// One array of the file cannot be read or written.
@@ -44,7 +44,7 @@ pub enum Error {
         path: PathBuf,
         /// Path of the array in the tree.
         tensor: String,
-        /// What is wrong, and how to fix it.
+        /// Description of the problem, and the remedy.
         message: String,
     },
     /// Part of a state dict, or of its bytes, is invalid.
@@ -54,7 +54,7 @@ pub enum Error {
         path: Option<PathBuf>,
         /// Path of the part in the tree.
         at: String,
-        /// What is wrong, and how to fix it.
+        /// Description of the problem, and the remedy.
         message: String,
     },
     /// A tree cannot be saved, or does not match what was saved.
@@ -62,7 +62,7 @@ pub enum Error {
     Tree {
         /// Directory of the checkpoint, if the error concerns one.
         path: Option<PathBuf>,
-        /// What is wrong, and how to fix it.
+        /// Description of the problem, and the remedy.
         message: String,
     },
     /// Writing a state dict to a writer failed.

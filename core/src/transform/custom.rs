@@ -63,7 +63,7 @@ pub(super) struct Given<'a> {
     pub function: &'a str,
     /// Name of the rule.
     pub rule: &'static str,
-    /// What the rule returned, such as "the tangent".
+    /// Name of the value that the rule returned, such as "the tangent".
     pub what: &'static str,
     /// The value to which it belongs.
     pub of: &'static str,

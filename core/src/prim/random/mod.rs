@@ -19,8 +19,8 @@ use smallvec::smallvec;
 pub use gamma::RandomGamma;
 pub use generator::{RngAlgorithm, RngBitGenerator, rng_bit_generator};
 
-/// How keys are split and how the words of a draw are counted; corresponds to JAX's
-/// `jax_threefry_partitionable`.
+/// Scheme for splitting keys and for counting the words of a draw (`jax_threefry_partitionable` in
+/// JAX).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum KeyLayout {
     /// Each element is hashed from its own 64-bit position, so that devices can draw their shards
