@@ -167,9 +167,9 @@ pub use ramie_core::{
 // Inspecting programs, and host callbacks.
 #[doc(inline)]
 pub use ramie_core::{
-    NamedScope, Scope, VmapMethod, debug, debug_infs, debug_nans, disable_jit, effects_barrier,
-    enter_named_scope, io_callback, io_callback_ordered, named_scope, pure_callback,
-    pure_callback_with,
+    NamedScope, Scope, VmapMethod, debug, debug_infs, debug_nans, disable_jit,
+    disable_most_optimizations, effects_barrier, enter_named_scope, io_callback,
+    io_callback_ordered, named_scope, pure_callback, pure_callback_with,
 };
 // Pytrees of arrays.
 #[doc(inline)]

@@ -31,11 +31,13 @@ impl From<Error> for Failure {
 
 type Operands = SmallVec<[Arc<DeviceArray>; 4]>;
 
-/// The key of a primitive's program: the primitive, the operands' types, and the device or mesh.
+/// The key of a primitive's program: the primitive, the operands' types, the device or mesh, and
+/// whether it is compiled inside [`disable_most_optimizations`](crate::disable_most_optimizations).
 struct Key<I, P> {
     primitive: Arc<dyn Primitive>,
     ins: SmallVec<[I; 4]>,
     place: P,
+    least_effort: bool,
 }
 
 type Programs<I, P, T> = ProgramCache<Key<I, P>, T>;
@@ -54,8 +56,13 @@ impl<I: Hash + Eq + Clone, P: Hash + Eq + Clone, T> Programs<I, P, T> {
         primitive.dyn_hash(&mut hasher);
         ins.hash(&mut hasher);
         place.hash(&mut hasher);
+        let least_effort = runtime::least_effort();
+        least_effort.hash(&mut hasher);
         let is_key = |key: &Key<I, P>| {
-            key.place == *place && *key.ins == *ins && key.primitive.dyn_eq(primitive.as_any())
+            key.place == *place
+                && key.least_effort == least_effort
+                && *key.ins == *ins
+                && key.primitive.dyn_eq(primitive.as_any())
         };
         self.get_or_make(hasher.finish(), is_key, || {
             let primitive = primitive.to_arc();
@@ -64,6 +71,7 @@ impl<I: Hash + Eq + Clone, P: Hash + Eq + Clone, T> Programs<I, P, T> {
                 primitive,
                 ins: ins.into(),
                 place: place.clone(),
+                least_effort,
             };
             Ok((key, program))
         })
@@ -190,7 +198,8 @@ fn on_device(
         let outs = prim::infer(&*primitive, ins).map_err(Failure::Shape)?;
         let name = primitive.name();
         let jaxpr = single(primitive, ins, &outs);
-        let program = Program::lower(name, &jaxpr, &[], Partition::default());
+        let mut program = Program::lower(name, &jaxpr, &[], Partition::default());
+        program.single = true;
         Ok(OnDevice {
             outs,
             executable: runtime::compile(&program, device, &[])?,
@@ -233,7 +242,8 @@ fn on_mesh(
         let jaxpr = single(primitive, &avals, &outs);
         let shardings = ins.iter().map(|(_, s)| *s).collect();
         let partition = sharded::partition(&jaxpr, mesh, shardings, &[]);
-        let program = Program::lower(name, &jaxpr, &[], partition);
+        let mut program = Program::lower(name, &jaxpr, &[], partition);
+        program.single = true;
         Ok(sharded::compile(program, &jaxpr, &[], mesh, &[])?)
     })
 }

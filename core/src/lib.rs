@@ -115,8 +115,8 @@ pub use prim::sort::lax_sort;
 pub use ramie_pjrt::discover::Platform;
 pub use ramie_pjrt::{AlignedBytes, Device, MemoryAnalysis, OptionOverride, Value, at_exit};
 pub use runtime::{
-    CompilationStats, Runtime, RuntimeOptions, compilation_stats, configure, devices, runtime,
-    with_default_device,
+    CompilationStats, Runtime, RuntimeOptions, compilation_stats, configure, devices,
+    disable_most_optimizations, runtime, with_default_device,
 };
 pub use scalar::{Literal, Scalar};
 pub use sharding::{

@@ -178,6 +178,8 @@ pub static EAGER_PROGRAMS: Setting<usize> = Setting {
 };
 /// Whether Ramie's allocator serves the CPU plugin.
 pub static KEEP_BLOCKS: Setting<bool> = switched("RAMIE_KEEP_BLOCKS");
+/// Whether programs are compiled without most optimizations.
+pub static DISABLE_MOST_OPTIMIZATIONS: Setting<bool> = switched("RAMIE_DISABLE_MOST_OPTIMIZATIONS");
 /// Whether compilations are logged.
 pub static LOG_COMPILES: Setting<bool> = switched("RAMIE_LOG_COMPILES");
 /// Whether the first operation that produces a NaN panics.
@@ -244,7 +246,7 @@ impl<T> AnySetting for Setting<T> {
 }
 
 /// All settings.
-pub static ALL: [&dyn AnySetting; 18] = [
+pub static ALL: [&dyn AnySetting; 19] = [
     &PLATFORM,
     &PJRT_PLUGIN,
     &NUM_CPU_DEVICES,
@@ -254,6 +256,7 @@ pub static ALL: [&dyn AnySetting; 18] = [
     &CHECK_MEMORY,
     &EAGER_PROGRAMS,
     &KEEP_BLOCKS,
+    &DISABLE_MOST_OPTIMIZATIONS,
     &LOG_COMPILES,
     &DEBUG_NANS,
     &DEBUG_INFS,
@@ -284,13 +287,14 @@ mod tests {
 
     /// An invalid value for each setting that has one, besides values that are not UTF-8. Paths
     /// may be any bytes.
-    const RUBBISH: [(&str, &str); 13] = [
+    const RUBBISH: [(&str, &str); 14] = [
         ("RAMIE_PLATFORM", "gpu"),
         ("RAMIE_NUM_CPU_DEVICES", "0"),
         ("RAMIE_COMPILATION_CACHE_MB", "4 GB"),
         ("RAMIE_KEEP_BLOCKS", "2"),
         ("RAMIE_CHECK_MEMORY", "maybe"),
         ("RAMIE_EAGER_PROGRAMS", "0"),
+        ("RAMIE_DISABLE_MOST_OPTIMIZATIONS", "all"),
         ("RAMIE_LOG_COMPILES", "please"),
         ("RAMIE_DEBUG_NANS", "nan"),
         ("RAMIE_DEBUG_INFS", "-1"),

@@ -7,7 +7,7 @@ use super::case::Case;
 use super::golden::Derivative;
 use super::numbers::{close, to_f64, tolerance};
 use super::plan::{Batches, Plan, Ran, STEP, present, run};
-use ramie_core::Array;
+use ramie_core::{Array, disable_most_optimizations};
 use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -41,25 +41,9 @@ impl Failures {
 /// Checks the cases, on as many threads as there are cores.
 pub fn cases(cases: &[Case], failures: &mut Failures) {
     let groups: Vec<&[Case]> = cases.chunks(GROUP).collect();
-    let next = AtomicUsize::new(0);
-    let found: Mutex<Vec<(usize, Vec<String>)>> = Mutex::default();
-    let threads = std::thread::available_parallelism().map_or(1, |n| n.get());
-    std::thread::scope(|scope| {
-        for _ in 0..threads.min(groups.len()) {
-            scope.spawn(|| {
-                loop {
-                    let i = next.fetch_add(1, Ordering::Relaxed);
-                    let Some(group) = groups.get(i) else { return };
-                    let notes = group_of(group);
-                    found.lock().expect("no panics").push((i, notes));
-                }
-            });
-        }
-    });
-    let mut found = found.into_inner().expect("no panics");
-    found.sort();
-    for (i, notes) in found {
-        for (case, note) in groups[i].iter().zip(notes) {
+    let found = on_all_cores(&groups, |group| group_of(group));
+    for (group, notes) in groups.into_iter().zip(found) {
+        for (case, note) in group.iter().zip(notes) {
             if !note.is_empty() {
                 failures.note(&case.label, note);
             }
@@ -67,30 +51,69 @@ pub fn cases(cases: &[Case], failures: &mut Failures) {
     }
 }
 
+/// Calls `f` with each item, on as many threads as there are cores; the results are in the
+/// order of the items.
+fn on_all_cores<T: Sync, R: Send>(items: &[T], f: impl Fn(&T) -> R + Sync) -> Vec<R> {
+    let next = AtomicUsize::new(0);
+    let found: Mutex<Vec<(usize, R)>> = Mutex::default();
+    let threads = std::thread::available_parallelism().map_or(1, |n| n.get());
+    std::thread::scope(|scope| {
+        for _ in 0..threads.min(items.len()) {
+            scope.spawn(|| {
+                loop {
+                    let i = next.fetch_add(1, Ordering::Relaxed);
+                    let Some(item) = items.get(i) else { return };
+                    let result = f(item);
+                    found.lock().expect("no panics").push((i, result));
+                }
+            });
+        }
+    });
+    let mut found = found.into_inner().expect("no panics");
+    found.sort_by_key(|(i, _)| *i);
+    found.into_iter().map(|(_, result)| result).collect()
+}
+
 /// Checks the results of the first case of each operation when it is applied at
 /// once, outside of any program.
 pub fn eagerly(cases: &[Case], failures: &mut Failures) {
     let mut seen = BTreeSet::new();
-    for case in cases {
-        if let Some(outputs) = &case.outputs
-            && seen.insert(&case.op)
-        {
-            // Each operation rounds on its own here, to the operands' type.
-            let operands = case.inputs.iter().map(|x| tolerance(x.dtype()));
-            let coarsest = operands.fold(0.0, f64::max);
-            let checked = caught(|| {
-                let got = (case.apply)(&case.inputs);
-                values_within(&got, outputs, case.signs, coarsest)
-            });
-            if let Err(message) = checked {
-                failures.note(&case.label, format!("at once: {message}"));
-            }
+    let mut first = |case: &&Case| case.outputs.is_some() && seen.insert(case.op.clone());
+    let cases: Vec<&Case> = cases.iter().filter(|case| first(case)).collect();
+    let checked = on_all_cores(&cases, |case| {
+        // Each operation rounds on its own here, to the operands' type.
+        let operands = case.inputs.iter().map(|x| tolerance(x.dtype()));
+        let coarsest = operands.fold(0.0, f64::max);
+        caught(|| {
+            let got = (case.apply)(&case.inputs);
+            let known = case.outputs.as_ref().expect("it has known results");
+            values_within(&got, known, case.signs, coarsest)
+        })
+    });
+    for (case, checked) in cases.into_iter().zip(checked) {
+        if let Err(message) = checked {
+            failures.note(&case.label, format!("at once: {message}"));
         }
     }
 }
 
 /// Per case of a group what is wrong with it, or nothing.
+///
+/// Programs run once here, so they are compiled with little effort. Only with all
+/// optimizations are products and sums fused, as in the recordings: the cases whose
+/// results depend on it are checked again.
 fn group_of(group: &[Case]) -> Vec<String> {
+    let mut notes = disable_most_optimizations(|| together(group));
+    for (case, note) in group.chunks(1).zip(&mut notes) {
+        if !note.is_empty() {
+            *note = together(case).remove(0);
+        }
+    }
+    notes
+}
+
+/// Per case what is wrong with it, or nothing, of the cases in one program.
+fn together(group: &[Case]) -> Vec<String> {
     let checked = caught(|| {
         let plans: Vec<Plan<'_>> = group.iter().map(plan_of).collect();
         let ran = run(&plans);
@@ -102,7 +125,7 @@ fn group_of(group: &[Case]) -> Vec<String> {
     match checked {
         Ok(notes) => notes,
         // One case took the others with it: each alone tells which.
-        Err(_) if group.len() > 1 => group.chunks(1).flat_map(group_of).collect(),
+        Err(_) if group.len() > 1 => group.chunks(1).flat_map(together).collect(),
         Err(message) => vec![message],
     }
 }
@@ -149,7 +172,7 @@ fn case_of(case: &Case, plan: &Plan<'_>, ran: &Ran) -> Result<(), String> {
 #[track_caller]
 pub fn gradients(label: &str, f: &Operation, inputs: &[Array]) {
     let plan = Plan::new(f, inputs, None, true, Batches::None);
-    let ran = run(std::slice::from_ref(&plan));
+    let ran = disable_most_optimizations(|| run(std::slice::from_ref(&plan)));
     if let Err(message) = differences(&plan, &ran[0]) {
         panic!("{label}: {message}");
     }
@@ -161,7 +184,8 @@ pub fn gradients(label: &str, f: &Operation, inputs: &[Array]) {
 /// Where it does not.
 pub fn batching(inputs: &[Array], f: &Operation) -> Result<(), String> {
     let plan = Plan::new(f, inputs, None, false, Batches::Plain);
-    batches(&plan, &run(std::slice::from_ref(&plan))[0])
+    let ran = disable_most_optimizations(|| run(std::slice::from_ref(&plan)));
+    batches(&plan, &ran[0])
 }
 
 /// The results are the known ones.

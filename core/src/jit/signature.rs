@@ -110,7 +110,8 @@ fn feed<S: Tree, A: Tree>(state: &S, args: &A, word: impl FnMut(u64)) {
     args.walk(&mut f);
     let device = f.device.or_else(default_device);
     f.words.write_i64(device.map_or(-1, |d| i64::from(d.id())));
-    f.words.write_u8(f.mixed.into());
+    let effort = u8::from(crate::runtime::least_effort());
+    f.words.write_u8(u8::from(f.mixed) | effort << 1);
     for number in Context::current().numbers() {
         f.words.write_usize(number);
     }

@@ -1,6 +1,7 @@
 //! Compilation of jaxprs to loaded executables, through the persistent cache.
 
 use super::cpu_options::cpu_options;
+use super::effort::optimizations_are_disabled;
 use super::{cache, runtime};
 use crate::lower::{ArgumentAttribute, Module, Partition, order};
 use crate::{Aval, Error, Jaxpr, Result, profiler};
@@ -25,6 +26,8 @@ pub(crate) struct Program {
     pub ordered: bool,
     /// Whether the program calls functions of this process.
     pub calls_back: bool,
+    /// Whether the program is one operation outside `jit`, which often runs only once.
+    pub single: bool,
 }
 
 impl Program {
@@ -79,6 +82,7 @@ impl Program {
             donated,
             ordered: module.ordered,
             calls_back: module.calls_back,
+            single: false,
         }
     }
 }
@@ -125,10 +129,10 @@ pub(crate) fn compile(
 /// Returns the compile options for one device, or for those of a partition.
 fn options(
     device: Device,
-    partition: &Partition,
-    inputs: &[BufferType],
+    program: &Program,
     flags: &[(String, OptionOverride)],
 ) -> Result<CompileOptions> {
+    let partition = &program.partition;
     let mut options = match partition.devices.is_empty() {
         true => CompileOptions::on_device(device.id()),
         false => {
@@ -141,7 +145,15 @@ fn options(
     };
     let runtime = runtime()?;
     if runtime.location.platform == Platform::Cpu {
-        options.env_overrides = cpu_options(*runtime.client(), inputs);
+        options.env_overrides = cpu_options(*runtime.client(), program);
+    }
+    if optimizations_are_disabled() {
+        let mut set = |name: &str, value| options.env_overrides.push((name.to_owned(), value));
+        set("xla_backend_optimization_level", OptionOverride::Int(0));
+        set(
+            "xla_llvm_disable_expensive_passes",
+            OptionOverride::Bool(true),
+        );
     }
     options.env_overrides.extend_from_slice(flags);
     Ok(options)
@@ -156,7 +168,7 @@ pub(crate) fn compile_or_load(
     let runtime = runtime()?;
     super::dump::dump(program)?;
     let client = runtime.client();
-    let options = options(device, &program.partition, &program.inputs, flags)?;
+    let options = options(device, program, flags)?;
     if program.calls_back {
         Callback::check(*client)?;
     }
@@ -206,25 +218,31 @@ pub(crate) struct ModuleBytes<'a> {
 
 /// Compiles a module for one device, or loads it from the persistent cache.
 pub(crate) fn compile_module(program: &ModuleBytes<'_>, device: Device) -> Result<Executable> {
-    let donated = vec![false; program.inputs.len()];
-    if let Ok(text) = std::str::from_utf8(program.module) {
-        let program = Program {
-            name: program.name.to_string(),
-            text: text.to_string(),
-            inputs: program.inputs.clone(),
-            partition: Partition::default(),
-            donated,
-            ordered: false,
-            calls_back: false,
-        };
-        return compile(&program, device, &[]);
+    let text = std::str::from_utf8(program.module);
+    let readable = Program {
+        name: program.name.to_string(),
+        text: text.unwrap_or_default().to_string(),
+        inputs: program.inputs.clone(),
+        partition: Partition::default(),
+        donated: vec![false; program.inputs.len()],
+        ordered: false,
+        calls_back: false,
+        single: false,
+    };
+    if text.is_ok() {
+        return compile(&readable, device, &[]);
     }
-    let options = options(device, &Partition::default(), &program.inputs, &[])?;
+    let options = options(device, &readable, &[])?;
     let executable = runtime()?
         .client()
-        .compile_module(program.module, &options, &program.inputs, &donated)
+        .compile_module(
+            program.module,
+            &options,
+            &readable.inputs,
+            &readable.donated,
+        )
         .map_err(|source| Error::Compile {
-            name: program.name.to_string(),
+            name: readable.name,
             source,
         })?;
     COMPILED.fetch_add(1, Ordering::Relaxed);

@@ -1,22 +1,31 @@
 //! Compiler options of CPU programs, chosen by the plugin and the program.
 
-use ramie_pjrt::{BufferType, Client, OptionOverride};
+use super::Program;
+use super::effort::optimizations_are_disabled;
+use ramie_pjrt::{Client, OptionOverride};
 
 /// Arguments with more bytes do not stay in a CPU's caches from one use to the next.
 const BEYOND_CACHES: usize = 64 << 20;
+
+/// An operation on more bytes takes longer in plain loops than in those of XLA's fusion emitters.
+const PLAIN_LOOPS: usize = 64 << 10;
 
 /// The first minor version of the PJRT API whose plugins choose the scheduler by
 /// `xla_cpu_scheduler_type`, as far as tested plugins show.
 const NAMED_SCHEDULERS: i32 = 100;
 
-/// Returns the options of a program with these arguments.
-pub(super) fn cpu_options(client: Client, inputs: &[BufferType]) -> Vec<(String, OptionOverride)> {
+/// Returns the options of a program.
+pub(super) fn cpu_options(client: Client, program: &Program) -> Vec<(String, OptionOverride)> {
     let (_, minor) = client.plugin().api_version();
     let mut options = Vec::new();
     let mut set = |name: &str, value| options.push((name.to_owned(), value));
     // By default the maximum and minimum of the CPU plugin drop NaN.
     set("xla_cpu_enable_fast_min_max", OptionOverride::Bool(false));
-    if inputs.iter().map(|i| i.size_bytes()).sum::<usize>() > BEYOND_CACHES {
+    let bytes = program.inputs.iter().map(|i| i.size_bytes()).sum::<usize>();
+    if plain_loops(program, bytes) {
+        set("xla_cpu_use_fusion_emitters", OptionOverride::Bool(false));
+    }
+    if bytes > BEYOND_CACHES {
         // The concurrency-optimized scheduler starts every operation as early as possible. Small
         // programs run faster with it, but a program that uses much memory keeps all its
         // intermediate values alive at the same time.
@@ -33,4 +42,14 @@ pub(super) fn cpu_options(client: Client, inputs: &[BufferType]) -> Vec<(String,
         set(name, OptionOverride::Bool(true));
     }
     options
+}
+
+/// Returns whether the program is compiled without XLA's fusion emitters. They set up a compiler
+/// of their own for each fusion, which takes a third to two thirds of the time to compile, so
+/// they are worth it only for a program that runs often or long.
+///
+/// Without them, conversions to `fnuz` floats turn values that round to zero from below into NaN.
+fn plain_loops(program: &Program, bytes: usize) -> bool {
+    let worth_it = program.single && bytes <= PLAIN_LOOPS || optimizations_are_disabled();
+    worth_it && !program.text.is_empty() && !program.text.contains("FNUZ")
 }

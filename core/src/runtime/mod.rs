@@ -5,6 +5,7 @@ mod cache;
 mod compile;
 mod cpu_options;
 mod dump;
+mod effort;
 mod fingerprint;
 pub(crate) mod ordered;
 mod self_check;
@@ -28,6 +29,8 @@ pub(crate) use compile::{
     Cache, ModuleBytes, Origin, Program, compile, compile_module, compile_or_load,
 };
 pub use compile::{CompilationStats, compilation_stats};
+pub use effort::disable_most_optimizations;
+pub(crate) use effort::least_effort;
 
 /// Options of the process's client. Set them before the first array is created; see
 /// [`configure`].

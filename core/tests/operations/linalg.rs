@@ -6,7 +6,7 @@ use crate::common;
 use common::numbers::{Draw, to_f64};
 use ramie_core::DType::{F32, F64};
 use ramie_core::linalg::{self, QrMode};
-use ramie_core::{Array, DType, jit, stack};
+use ramie_core::{Array, DType, disable_most_optimizations, jit, stack};
 
 /// Matrices of a shape.
 fn drawn(shape: &[usize], dtype: DType) -> Array {
@@ -58,36 +58,40 @@ fn orthonormal(label: &str, x: &Array, steps: f64) {
 
 #[track_caller]
 fn check_eigh(a: &Array, steps: f64) {
-    let label = format!("eigh of {}", a.aval());
-    let parts = jit(|a: Array| linalg::eigh(&a))(a.clone());
-    let (w, v) = parts;
-    let rest = a.matmul(&v) - &v * w.expand_dims(&[-2]);
-    vanishes(&label, &rest, largest(a), steps);
-    orthonormal(&label, &v, steps);
-    let n = w.shape()[w.ndim() - 1];
-    if n > 1 {
-        let steps = w.slice_in_dim(1, n, 1, -1) - w.slice_in_dim(0, n - 1, 1, -1);
-        assert!(steps.ge(0).all().item::<bool>(), "{label}: not sorted");
-    }
+    disable_most_optimizations(|| {
+        let label = format!("eigh of {}", a.aval());
+        let parts = jit(|a: Array| linalg::eigh(&a))(a.clone());
+        let (w, v) = parts;
+        let rest = a.matmul(&v) - &v * w.expand_dims(&[-2]);
+        vanishes(&label, &rest, largest(a), steps);
+        orthonormal(&label, &v, steps);
+        let n = w.shape()[w.ndim() - 1];
+        if n > 1 {
+            let steps = w.slice_in_dim(1, n, 1, -1) - w.slice_in_dim(0, n - 1, 1, -1);
+            assert!(steps.ge(0).all().item::<bool>(), "{label}: not sorted");
+        }
+    });
 }
 
 #[track_caller]
 fn check_svd(a: &Array, full_matrices: bool, steps: f64) {
-    let label = format!("svd of {}, full {full_matrices}", a.aval());
-    let svd = jit(move |a: Array| linalg::svd(&a, full_matrices))(a.clone());
-    let k = svd.s.shape()[svd.s.ndim() - 1];
-    let u = svd.u.slice_in_dim(0, k, 1, -1);
-    let vt = svd.vt.slice_in_dim(0, k, 1, -2);
-    let again = (u * svd.s.expand_dims(&[-2])).matmul(vt);
-    vanishes(&label, &(again - a), largest(a), steps);
-    orthonormal(&label, &svd.u, steps);
-    orthonormal(&label, &transposed(&svd.vt), steps);
-    if k > 1 {
-        let steps = svd.s.slice_in_dim(0, k - 1, 1, -1) - svd.s.slice_in_dim(1, k, 1, -1);
-        assert!(steps.ge(0).all().item::<bool>(), "{label}: not sorted");
-    }
-    let alone = linalg::svdvals(a);
-    vanishes(&label, &(alone - &svd.s), largest(&svd.s), steps);
+    disable_most_optimizations(|| {
+        let label = format!("svd of {}, full {full_matrices}", a.aval());
+        let svd = jit(move |a: Array| linalg::svd(&a, full_matrices))(a.clone());
+        let k = svd.s.shape()[svd.s.ndim() - 1];
+        let u = svd.u.slice_in_dim(0, k, 1, -1);
+        let vt = svd.vt.slice_in_dim(0, k, 1, -2);
+        let again = (u * svd.s.expand_dims(&[-2])).matmul(vt);
+        vanishes(&label, &(again - a), largest(a), steps);
+        orthonormal(&label, &svd.u, steps);
+        orthonormal(&label, &transposed(&svd.vt), steps);
+        if k > 1 {
+            let steps = svd.s.slice_in_dim(0, k - 1, 1, -1) - svd.s.slice_in_dim(1, k, 1, -1);
+            assert!(steps.ge(0).all().item::<bool>(), "{label}: not sorted");
+        }
+        let alone = linalg::svdvals(a);
+        vanishes(&label, &(alone - &svd.s), largest(&svd.s), steps);
+    });
 }
 
 #[test]
@@ -133,45 +137,48 @@ fn singular_values_of_any_matrices() {
 
 #[test]
 fn factors_of_large_matrices() {
-    for dtype in [F32, F64] {
-        let wide = if dtype == F32 { [150, 140] } else { [140, 150] };
-        for shape in [&wide[..], &[2, 30, 9]] {
-            let a = drawn(shape, dtype);
-            let factors = jit(|a: Array| linalg::lu(&a))(a.clone());
-            let again = factors
-                .permutation_matrix()
-                .matmul(factors.lower())
-                .matmul(factors.upper());
-            vanishes("lu", &(again - &a), 1.0, 100.0);
-            let k = shape[shape.len() - 1].min(shape[shape.len() - 2]);
-            assert_eq!(factors.pivots.shape().last(), Some(&k));
-            let order = linalg::lu_pivots_to_permutation(&factors.pivots, shape[shape.len() - 2]);
-            assert_eq!(order.to_vec::<i32>(), factors.permutation.to_vec::<i32>());
-            assert!(factors.lower().abs().le(1).all().item::<bool>());
-            for mode in [QrMode::Reduced, QrMode::Complete] {
-                let (q, r) = linalg::qr(&a, mode);
-                vanishes("qr", &(q.matmul(&r) - &a), largest(&a), 200.0);
-                orthonormal("qr", &q, 100.0);
+    disable_most_optimizations(|| {
+        for dtype in [F32, F64] {
+            let wide = if dtype == F32 { [150, 140] } else { [140, 150] };
+            for shape in [&wide[..], &[2, 30, 9]] {
+                let a = drawn(shape, dtype);
+                let factors = jit(|a: Array| linalg::lu(&a))(a.clone());
+                let again = factors
+                    .permutation_matrix()
+                    .matmul(factors.lower())
+                    .matmul(factors.upper());
+                vanishes("lu", &(again - &a), 1.0, 100.0);
+                let k = shape[shape.len() - 1].min(shape[shape.len() - 2]);
+                assert_eq!(factors.pivots.shape().last(), Some(&k));
+                let order =
+                    linalg::lu_pivots_to_permutation(&factors.pivots, shape[shape.len() - 2]);
+                assert_eq!(order.to_vec::<i32>(), factors.permutation.to_vec::<i32>());
+                assert!(factors.lower().abs().le(1).all().item::<bool>());
+                for mode in [QrMode::Reduced, QrMode::Complete] {
+                    let (q, r) = linalg::qr(&a, mode);
+                    vanishes("qr", &(q.matmul(&r) - &a), largest(&a), 200.0);
+                    orthonormal("qr", &q, 100.0);
+                }
             }
+            let a = drawn(&[40, 40], dtype) + Array::eye(40, dtype) * 8;
+            let b = drawn(&[40, 3], dtype);
+            vanishes("solve", &(a.matmul(linalg::solve(&a, &b)) - b), 1.0, 100.0);
+            vanishes(
+                "inv",
+                &(a.matmul(linalg::inv(&a)) - Array::eye(40, dtype)),
+                1.0,
+                100.0,
+            );
+            let a = a.matmul(transposed(&a));
+            let l = linalg::cholesky(&a);
+            vanishes(
+                "cholesky",
+                &(l.matmul(transposed(&l)) - &a),
+                largest(&a),
+                100.0,
+            );
         }
-        let a = drawn(&[40, 40], dtype) + Array::eye(40, dtype) * 8;
-        let b = drawn(&[40, 3], dtype);
-        vanishes("solve", &(a.matmul(linalg::solve(&a, &b)) - b), 1.0, 100.0);
-        vanishes(
-            "inv",
-            &(a.matmul(linalg::inv(&a)) - Array::eye(40, dtype)),
-            1.0,
-            100.0,
-        );
-        let a = a.matmul(transposed(&a));
-        let l = linalg::cholesky(&a);
-        vanishes(
-            "cholesky",
-            &(l.matmul(transposed(&l)) - &a),
-            largest(&a),
-            100.0,
-        );
-    }
+    });
 }
 
 #[test]

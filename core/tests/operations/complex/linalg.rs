@@ -3,7 +3,7 @@
 
 use super::rows::{self, array, close};
 use ramie_core::linalg::{self as la, Iteration, QrMode, TriangularSolve};
-use ramie_core::{Array, DType, jit, jvp, stack, vjp, vmap};
+use ramie_core::{Array, DType, disable_most_optimizations, jit, jvp, stack, vjp, vmap};
 use serde_json::Value;
 use std::collections::HashSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -267,7 +267,8 @@ fn failure(row: &Value, batched: bool) -> Option<String> {
     let Some(f) = operation(row) else {
         return Some(format!("{label}: no way to apply it is known"));
     };
-    match catch_unwind(AssertUnwindSafe(|| compare(row, &f, batched))) {
+    let compared = || disable_most_optimizations(|| compare(row, &f, batched));
+    match catch_unwind(AssertUnwindSafe(compared)) {
         Ok(Ok(())) => None,
         Ok(Err(message)) => Some(format!("{label}: {message}")),
         Err(panic) => {

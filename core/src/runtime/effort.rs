@@ -1,0 +1,44 @@
+//! `disable_most_optimizations`: programs that compile quickly and run slowly.
+
+use ramie_pjrt::settings;
+use std::cell::Cell;
+use std::sync::LazyLock;
+
+thread_local! { static DISABLED: Cell<bool> = const { Cell::new(false) }; }
+static ALWAYS: LazyLock<bool> = LazyLock::new(|| settings::DISABLE_MOST_OPTIMIZATIONS.is_on());
+
+/// Runs `f` with most optimizations of the compiler disabled on this thread
+/// (`jax_disable_most_optimizations`): a CPU program compiles about three times as fast, and runs
+/// several times more slowly. For tests that run each program once; `RAMIE_DISABLE_MOST_OPTIMIZATIONS=1` does
+/// the same for a whole process.
+///
+/// The last bits of results may differ, because products and sums are not fused. Programs that were
+/// compiled with optimizations are not used inside, nor those compiled inside elsewhere.
+///
+/// ```
+/// use ramie_core::{Array, disable_most_optimizations, jit};
+/// let f = jit(|x: Array| x.sin().sum());
+/// let y = disable_most_optimizations(|| f(Array::from([0.0f32, 0.0])));
+/// assert_eq!(y.item::<f32>(), 0.0);
+/// ```
+pub fn disable_most_optimizations<R>(f: impl FnOnce() -> R) -> R {
+    struct Restore(bool);
+    impl Drop for Restore {
+        fn drop(&mut self) {
+            DISABLED.set(self.0);
+        }
+    }
+    let _restore = Restore(DISABLED.replace(true));
+    f()
+}
+
+/// Returns whether this thread runs inside [`disable_most_optimizations`].
+#[inline]
+pub(crate) fn least_effort() -> bool {
+    DISABLED.get()
+}
+
+/// Returns whether programs of this thread are compiled without most optimizations.
+pub(super) fn optimizations_are_disabled() -> bool {
+    DISABLED.get() || *ALWAYS
+}
