@@ -18,6 +18,7 @@ use ramie::*;
 fn mesh(sizes: &[usize], names: &[&str]) -> Mesh {
     let options = RuntimeOptions {
         cpu_devices: Some(8),
+        disable_most_optimizations: Some(true),
         ..RuntimeOptions::default()
     };
     configure(options).expect("the same options for all tests");

@@ -33,6 +33,7 @@ const STEPS: usize = 20;
 fn mesh(sizes: &[usize], names: &[&str]) -> Mesh {
     let options = RuntimeOptions {
         cpu_devices: Some(8),
+        disable_most_optimizations: Some(true),
         ..RuntimeOptions::default()
     };
     configure(options).expect("the same options for all tests");

@@ -7,6 +7,7 @@ use ramie_nn::{Dropout, Rngs};
 fn mesh() -> Mesh {
     let options = RuntimeOptions {
         cpu_devices: Some(4),
+        disable_most_optimizations: Some(true),
         ..RuntimeOptions::default()
     };
     configure(options).unwrap();

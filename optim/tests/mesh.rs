@@ -75,6 +75,7 @@ fn check_places(name: &str, tx: &GradientTransformation, placed: &State) -> usiz
 fn states_are_sharded_as_their_parameters() {
     let options = RuntimeOptions {
         cpu_devices: Some(8),
+        disable_most_optimizations: Some(true),
         ..RuntimeOptions::default()
     };
     configure(options).expect("nothing has run yet");

@@ -1,7 +1,6 @@
 //! Compilation of jaxprs to loaded executables, through the persistent cache.
 
 use super::cpu_options::cpu_options;
-use super::effort::optimizations_are_disabled;
 use super::{cache, runtime};
 use crate::lower::{ArgumentAttribute, Module, Partition, order};
 use crate::{Aval, Error, Jaxpr, Result, profiler};
@@ -145,9 +144,9 @@ fn options(
     };
     let runtime = runtime()?;
     if runtime.location.platform == Platform::Cpu {
-        options.env_overrides = cpu_options(*runtime.client(), program);
+        options.env_overrides = cpu_options(runtime, program);
     }
-    if optimizations_are_disabled() {
+    if runtime.optimizations_are_disabled() {
         let mut set = |name: &str, value| options.env_overrides.push((name.to_owned(), value));
         set("xla_backend_optimization_level", OptionOverride::Int(0));
         set(

@@ -1,8 +1,7 @@
 //! Compiler options of CPU programs, chosen by the plugin and the program.
 
-use super::Program;
-use super::effort::optimizations_are_disabled;
-use ramie_pjrt::{Client, OptionOverride};
+use super::{Program, Runtime};
+use ramie_pjrt::OptionOverride;
 
 /// Arguments with more bytes do not stay in a CPU's caches from one use to the next.
 const BEYOND_CACHES: usize = 64 << 20;
@@ -15,15 +14,23 @@ const PLAIN_LOOPS: usize = 64 << 10;
 const NAMED_SCHEDULERS: i32 = 100;
 
 /// Returns the options of a program.
-pub(super) fn cpu_options(client: Client, program: &Program) -> Vec<(String, OptionOverride)> {
-    let (_, minor) = client.plugin().api_version();
+pub(super) fn cpu_options(runtime: &Runtime, program: &Program) -> Vec<(String, OptionOverride)> {
+    let (_, minor) = runtime.client().plugin().api_version();
     let mut options = Vec::new();
     let mut set = |name: &str, value| options.push((name.to_owned(), value));
     // By default the maximum and minimum of the CPU plugin drop NaN.
     set("xla_cpu_enable_fast_min_max", OptionOverride::Bool(false));
     let bytes = program.inputs.iter().map(|i| i.size_bytes()).sum::<usize>();
-    if plain_loops(program, bytes) {
+    let little_effort = runtime.optimizations_are_disabled();
+    if plain_loops(program, bytes, little_effort) {
         set("xla_cpu_use_fusion_emitters", OptionOverride::Bool(false));
+    }
+    if little_effort {
+        // Each part would set up a compiler of its own.
+        set(
+            "xla_cpu_parallel_codegen_split_count",
+            OptionOverride::Int(1),
+        );
     }
     if bytes > BEYOND_CACHES {
         // The concurrency-optimized scheduler starts every operation as early as possible. Small
@@ -49,7 +56,7 @@ pub(super) fn cpu_options(client: Client, program: &Program) -> Vec<(String, Opt
 /// they are worth it only for a program that runs often or long.
 ///
 /// Without them, conversions to `fnuz` floats turn values that round to zero from below into NaN.
-fn plain_loops(program: &Program, bytes: usize) -> bool {
-    let worth_it = program.single && bytes <= PLAIN_LOOPS || optimizations_are_disabled();
-    worth_it && !program.text.is_empty() && !program.text.contains("FNUZ")
+fn plain_loops(program: &Program, bytes: usize, little_effort: bool) -> bool {
+    let brief = program.single && bytes <= PLAIN_LOOPS;
+    (brief || little_effort) && !program.text.is_empty() && !program.text.contains("FNUZ")
 }

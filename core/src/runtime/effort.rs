@@ -1,16 +1,14 @@
 //! `disable_most_optimizations`: programs that compile quickly and run slowly.
 
-use ramie_pjrt::settings;
 use std::cell::Cell;
-use std::sync::LazyLock;
 
 thread_local! { static DISABLED: Cell<bool> = const { Cell::new(false) }; }
-static ALWAYS: LazyLock<bool> = LazyLock::new(|| settings::DISABLE_MOST_OPTIMIZATIONS.is_on());
 
 /// Runs `f` with most optimizations of the compiler disabled on this thread
 /// (`jax_disable_most_optimizations`): a CPU program compiles about three times as fast, and runs
-/// several times more slowly. For tests that run each program once; `RAMIE_DISABLE_MOST_OPTIMIZATIONS=1` does
-/// the same for a whole process.
+/// several times more slowly. Use it in tests that run each program once;
+/// [`RuntimeOptions::disable_most_optimizations`](crate::RuntimeOptions::disable_most_optimizations)
+/// does the same for a whole process.
 ///
 /// The last bits of results may differ, because products and sums are not fused. Programs that were
 /// compiled with optimizations are not used inside, nor those compiled inside elsewhere.
@@ -36,9 +34,4 @@ pub fn disable_most_optimizations<R>(f: impl FnOnce() -> R) -> R {
 #[inline]
 pub(crate) fn least_effort() -> bool {
     DISABLED.get()
-}
-
-/// Returns whether programs of this thread are compiled without most optimizations.
-pub(super) fn optimizations_are_disabled() -> bool {
-    DISABLED.get() || *ALWAYS
 }

@@ -43,6 +43,10 @@ pub struct RuntimeOptions {
     /// Whether the persistent compilation cache is enabled. By default it is, in the user's cache
     /// directory or the directory `RAMIE_COMPILATION_CACHE`, unless that is `off`.
     pub compilation_cache: Option<bool>,
+    /// Whether most optimizations of the compiler are disabled, as by
+    /// [`disable_most_optimizations`]. Defaults to `RAMIE_DISABLE_MOST_OPTIMIZATIONS`, or else to
+    /// `false`.
+    pub disable_most_optimizations: Option<bool>,
 }
 
 /// The XLA client of this process.
@@ -50,6 +54,7 @@ pub struct Runtime {
     client: Client,
     location: PluginLocation,
     cache: Option<Cache>,
+    disable_most_optimizations: bool,
     surroundings: Surroundings,
     fingerprint: OnceLock<String>,
 }
@@ -60,6 +65,7 @@ static OPTIONS: Mutex<(RuntimeOptions, bool)> = Mutex::new((
         platform: None,
         cpu_devices: None,
         compilation_cache: None,
+        disable_most_optimizations: None,
     },
     false,
 ));
@@ -136,10 +142,15 @@ impl Runtime {
             Some(false) => None,
             _ => Cache::from_environment()?,
         };
+        let disable_most_optimizations = match options.disable_most_optimizations {
+            Some(disable) => disable,
+            None => settings::DISABLE_MOST_OPTIMIZATIONS.is_on(),
+        };
         Ok(Runtime {
             client,
             location,
             cache,
+            disable_most_optimizations,
             surroundings,
             fingerprint: OnceLock::new(),
         })
@@ -153,6 +164,11 @@ impl Runtime {
     /// Returns the plugin, and how it was found.
     pub fn plugin(&self) -> &PluginLocation {
         &self.location
+    }
+
+    /// Returns whether programs of this thread are compiled without most optimizations.
+    fn optimizations_are_disabled(&self) -> bool {
+        least_effort() || self.disable_most_optimizations
     }
 
     pub(crate) fn cache(&self) -> Option<&Cache> {

@@ -20,6 +20,7 @@ mod sharding;
 fn eight_devices() {
     let options = ramie_core::RuntimeOptions {
         cpu_devices: Some(8),
+        disable_most_optimizations: Some(true),
         ..Default::default()
     };
     ramie_core::configure(options).expect("every test configures it first");

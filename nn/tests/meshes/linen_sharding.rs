@@ -13,6 +13,7 @@ use ramie_nn::training::{get_metrics, shard, shard_prng_key};
 fn mesh() -> Mesh {
     let options = RuntimeOptions {
         cpu_devices: Some(8),
+        disable_most_optimizations: Some(true),
         ..RuntimeOptions::default()
     };
     configure(options).expect("8 devices");

@@ -11,6 +11,7 @@ use std::collections::BTreeMap;
 fn mesh(axis_type: AxisType) -> Mesh {
     let options = RuntimeOptions {
         cpu_devices: Some(8),
+        disable_most_optimizations: Some(true),
         ..RuntimeOptions::default()
     };
     configure(options).unwrap();
