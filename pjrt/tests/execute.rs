@@ -256,19 +256,16 @@ fn donated_handles_of_running_programs_are_dropped_without_waiting() {
     let w = w.copy_to_device(device(0)).unwrap();
     let mut x = put(&identity, &[768, 768], device(0));
     x.wait().unwrap();
-    let start = std::time::Instant::now();
-    let mut launched = std::time::Duration::ZERO;
-    for _ in 0..12 {
-        x = run(&executable, &[&x, &w]).unwrap().remove(0);
-        launched = start.elapsed();
-    }
-    let last_was_running = !x.is_ready().unwrap();
-    x.wait().unwrap();
-    assert!(
-        last_was_running,
-        "launching took {launched:?}, all of {:?}",
-        start.elapsed()
-    );
+    // A thread that the system sets aside for long finds the last product complete.
+    let last_was_running = (0..50).any(|_| {
+        for _ in 0..12 {
+            x = run(&executable, &[&x, &w]).unwrap().remove(0);
+        }
+        let running = !x.is_ready().unwrap();
+        x.wait().unwrap();
+        running
+    });
+    assert!(last_was_running, "each launch waits for the one before");
     assert_eq!(get(&x), identity);
 }
 
