@@ -10,8 +10,8 @@ const BEYOND_CACHES: usize = 64 << 20;
 const PLAIN_LOOPS: usize = 64 << 10;
 
 /// The first minor version of the PJRT API whose plugins choose the scheduler by
-/// `xla_cpu_scheduler_type`, as far as tested plugins show.
-const NAMED_SCHEDULERS: i32 = 100;
+/// `xla_cpu_scheduler_type` and call YNNPACK, as far as tested plugins show.
+const NEWER_PLUGINS: i32 = 100;
 
 /// Returns the options of a program.
 pub(super) fn cpu_options(runtime: &Runtime, program: &Program) -> Vec<(String, OptionOverride)> {
@@ -25,6 +25,11 @@ pub(super) fn cpu_options(runtime: &Runtime, program: &Program) -> Vec<(String, 
     if plain_loops(program, bytes, little_effort) {
         set("xla_cpu_use_fusion_emitters", OptionOverride::Bool(false));
     }
+    if minor >= NEWER_PLUGINS && program.text.contains("stablehlo.convolution") {
+        // YNNPACK's convolutions take a quarter longer than XLA's own; its products are faster.
+        let none = OptionOverride::String(String::new());
+        set("xla_cpu_experimental_ynn_fusion_type", none);
+    }
     if little_effort {
         // Each part would set up a compiler of its own.
         set(
@@ -36,7 +41,7 @@ pub(super) fn cpu_options(runtime: &Runtime, program: &Program) -> Vec<(String, 
         // The concurrency-optimized scheduler starts every operation as early as possible. Small
         // programs run faster with it, but a program that uses much memory keeps all its
         // intermediate values alive at the same time.
-        if minor >= NAMED_SCHEDULERS {
+        if minor >= NEWER_PLUGINS {
             let scheduler = "CPU_SCHEDULER_TYPE_MEMORY_OPTIMIZED".to_owned();
             set("xla_cpu_scheduler_type", OptionOverride::String(scheduler));
         } else {
