@@ -51,9 +51,9 @@ pub fn cases(cases: &[Case], failures: &mut Failures) {
     }
 }
 
-/// Calls `f` with each item, on as many threads as there are cores; the results are in the
-/// order of the items.
-fn on_all_cores<T: Sync, R: Send>(items: &[T], f: impl Fn(&T) -> R + Sync) -> Vec<R> {
+/// Calls `f` with each item, on as many threads as there are cores, because each compilation
+/// takes one; the results are in the order of the items.
+pub fn on_all_cores<T: Sync, R: Send>(items: &[T], f: impl Fn(&T) -> R + Sync) -> Vec<R> {
     let next = AtomicUsize::new(0);
     let found: Mutex<Vec<(usize, R)>> = Mutex::default();
     let threads = std::thread::available_parallelism().map_or(1, |n| n.get());

@@ -2,13 +2,13 @@
 //! rows.
 
 use super::rows::{self, array, close};
+use crate::common::check::on_all_cores;
 use ramie_core::linalg::{self as la, Iteration, QrMode, TriangularSolve};
 use ramie_core::{Array, DType, disable_most_optimizations, jit, jvp, stack, vjp, vmap};
 use serde_json::Value;
 use std::collections::HashSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 type Operation = Arc<dyn Fn(&[Array]) -> Vec<Array> + Send + Sync>;
 
@@ -290,20 +290,8 @@ fn matrices_agree_with_jax() {
         let single = row["inputs"][0]["dtype"] == "complex64";
         work.push((row, single && seen.insert(row["op"].to_string())));
     }
-    // Compiling takes most of the time, and each compilation one thread.
-    let (next, failures) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
-    let threads = std::thread::available_parallelism().map_or(1, |n| n.get());
-    std::thread::scope(|scope| {
-        for _ in 0..threads {
-            scope.spawn(|| {
-                while let Some(&(row, batched)) = work.get(next.fetch_add(1, Ordering::Relaxed)) {
-                    let failure = failure(row, batched);
-                    failures.lock().expect("no panics").extend(failure);
-                }
-            });
-        }
-    });
-    let failures = failures.into_inner().expect("no panics");
+    let found = on_all_cores(&work, |&(row, batched)| failure(row, batched));
+    let failures: Vec<String> = found.into_iter().flatten().collect();
     assert!(
         failures.is_empty(),
         "{}\n{}",
