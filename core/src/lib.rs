@@ -41,6 +41,7 @@ mod program_cache;
 pub mod random;
 mod runtime;
 mod scalar;
+mod scoped;
 mod sharding;
 mod single_flight;
 mod stack;

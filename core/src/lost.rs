@@ -7,8 +7,7 @@
 
 use crate::array::Repr;
 use crate::lock::lock;
-use crate::trace;
-use crate::{Array, Aval};
+use crate::{Array, Aval, scoped, trace};
 use std::cell::Cell;
 use std::collections::BTreeSet;
 use std::panic::Location;
@@ -35,14 +34,7 @@ thread_local! {
 
 /// Runs a function in which rebuilt variables count as copies, as if they were cloned.
 pub fn copying<R>(f: impl FnOnce() -> R) -> R {
-    struct Restore(bool);
-    impl Drop for Restore {
-        fn drop(&mut self) {
-            COPYING.set(self.0);
-        }
-    }
-    let _restore = Restore(COPYING.replace(true));
-    f()
+    scoped::with(&COPYING, true, f)
 }
 
 impl Default for History {

@@ -6,7 +6,7 @@ use crate::jaxpr::{Atom, ClosedJaxpr, Eqn, Jaxpr, Scope, Var};
 use crate::prim::{self, Primitive};
 use crate::stack::with_room;
 use crate::thread_stack::{ThreadStack, WithStack};
-use crate::{Array, Aval, ShapeError, lost};
+use crate::{Array, Aval, ShapeError, lost, scoped};
 use smallvec::SmallVec;
 use std::cell::Cell;
 use std::panic::Location;
@@ -263,15 +263,8 @@ pub fn is_tracing() -> bool {
 /// assert_eq!(f(Array::from(2.0f32)).item::<f32>(), 6.0);
 /// ```
 pub fn compile_time_eval<R>(f: impl FnOnce() -> R) -> R {
-    struct Restore(usize);
-    impl Drop for Restore {
-        fn drop(&mut self) {
-            PAUSED.set(self.0);
-        }
-    }
     let open = STACK.with_borrow(Vec::len);
-    let _restore = Restore(PAUSED.replace(open));
-    f()
+    scoped::with(&PAUSED, open, f)
 }
 
 /// Returns whether the thread is inside [`compile_time_eval`].
@@ -298,14 +291,7 @@ pub(crate) fn in_user_code<R>(f: impl FnOnce() -> R) -> R {
 }
 
 fn ascribed<R>(location: Option<&'static Location<'static>>, f: impl FnOnce() -> R) -> R {
-    struct Restore(Option<&'static Location<'static>>);
-    impl Drop for Restore {
-        fn drop(&mut self) {
-            LOCATION.set(self.0);
-        }
-    }
-    let _restore = Restore(LOCATION.replace(location));
-    with_room(f)
+    scoped::with(&LOCATION, location, || with_room(f))
 }
 
 /// Returns the source location that rules currently use.

@@ -1,6 +1,7 @@
 //! Named scopes: names for parts of a program, stored with its equations.
 
 use crate::lock::lock;
+use crate::scoped::Scoped;
 use std::cell::Cell;
 use std::collections::HashSet;
 use std::fmt;
@@ -57,7 +58,7 @@ impl Scope {
 
     fn enter(self) -> NamedScope {
         NamedScope {
-            outer: CURRENT.replace(self),
+            _scoped: Scoped::set(&CURRENT, self),
             of_thread: PhantomData,
         }
     }
@@ -66,14 +67,8 @@ impl Scope {
 /// A guard of a named scope, which ends when this is dropped; returned by [`enter_named_scope`].
 #[must_use]
 pub struct NamedScope {
-    outer: Scope,
+    _scoped: Scoped<Scope>,
     of_thread: PhantomData<*const ()>,
-}
-
-impl Drop for NamedScope {
-    fn drop(&mut self) {
-        CURRENT.set(self.outer);
-    }
 }
 
 impl fmt::Display for Scope {

@@ -1,5 +1,6 @@
 //! `disable_jit`: runs jitted functions operation by operation.
 
+use crate::scoped;
 use std::cell::Cell;
 
 thread_local! { static DISABLED: Cell<bool> = const { Cell::new(false) }; }
@@ -18,14 +19,7 @@ thread_local! { static DISABLED: Cell<bool> = const { Cell::new(false) }; }
 /// disable_jit(|| f(Array::from([1.0f32, 2.0])));
 /// ```
 pub fn disable_jit<R>(f: impl FnOnce() -> R) -> R {
-    struct Restore(bool);
-    impl Drop for Restore {
-        fn drop(&mut self) {
-            DISABLED.set(self.0);
-        }
-    }
-    let _restore = Restore(DISABLED.replace(true));
-    f()
+    scoped::with(&DISABLED, true, f)
 }
 
 /// Returns whether this thread runs inside [`disable_jit`].

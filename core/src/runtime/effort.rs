@@ -1,5 +1,6 @@
 //! `disable_most_optimizations`: programs that compile quickly and run slowly.
 
+use crate::scoped;
 use std::cell::Cell;
 
 thread_local! { static DISABLED: Cell<bool> = const { Cell::new(false) }; }
@@ -20,14 +21,7 @@ thread_local! { static DISABLED: Cell<bool> = const { Cell::new(false) }; }
 /// assert_eq!(y.item::<f32>(), 0.0);
 /// ```
 pub fn disable_most_optimizations<R>(f: impl FnOnce() -> R) -> R {
-    struct Restore(bool);
-    impl Drop for Restore {
-        fn drop(&mut self) {
-            DISABLED.set(self.0);
-        }
-    }
-    let _restore = Restore(DISABLED.replace(true));
-    f()
+    scoped::with(&DISABLED, true, f)
 }
 
 /// Returns whether this thread runs inside [`disable_most_optimizations`].

@@ -13,7 +13,7 @@ pub(crate) mod sharded;
 
 use crate::array::DeviceArray;
 use crate::lock::lock;
-use crate::{Array, Aval, Error, Literal, Result, Sharding, distributed};
+use crate::{Array, Aval, Error, Literal, Result, Sharding, distributed, scoped};
 use fingerprint::Surroundings;
 use ramie_pjrt::discover::{self, Platform, PluginLocation};
 use ramie_pjrt::settings;
@@ -209,14 +209,7 @@ pub fn devices() -> &'static [Device] {
 
 /// Runs `f` with `device` as the default device of new arrays and eager operations.
 pub fn with_default_device<R>(device: Device, f: impl FnOnce() -> R) -> R {
-    struct Restore(Option<Device>);
-    impl Drop for Restore {
-        fn drop(&mut self) {
-            DEFAULT.set(self.0);
-        }
-    }
-    let _restore = Restore(DEFAULT.replace(Some(device)));
-    f()
+    scoped::with(&DEFAULT, Some(device), f)
 }
 
 /// Copies elements to a device.

@@ -1,6 +1,7 @@
 //! The current mesh of a thread, and the types of its axes.
 
 use super::{AbstractMesh, AxisType, LogicalAxisRules, Mesh};
+use crate::scoped::{self, Scoped};
 use std::cell::Cell;
 use std::marker::PhantomData;
 
@@ -24,14 +25,6 @@ thread_local! {
     };
 }
 
-/// Restores the previous context when dropped.
-struct Restore(Context);
-impl Drop for Restore {
-    fn drop(&mut self) {
-        CONTEXT.set(self.0);
-    }
-}
-
 impl Context {
     pub fn current() -> Context {
         CONTEXT.get()
@@ -39,8 +32,7 @@ impl Context {
 
     /// Runs `f` in this context.
     pub fn within<R>(self, f: impl FnOnce() -> R) -> R {
-        let _restore = Restore(CONTEXT.replace(self));
-        f()
+        scoped::with(&CONTEXT, self, f)
     }
 
     /// Returns numbers that identify the context in signatures of programs traced here; 0 without
@@ -57,7 +49,7 @@ impl Context {
     /// Makes the context current as long as the result lives.
     pub fn enter(self) -> MeshGuard {
         MeshGuard {
-            _restore: Restore(CONTEXT.replace(self)),
+            _scoped: Scoped::set(&CONTEXT, self),
             _thread: PhantomData,
         }
     }
@@ -67,7 +59,7 @@ impl Context {
 /// [`set_mesh`] and [`set_logical_axis_rules`](crate::set_logical_axis_rules).
 #[must_use = "the mesh or the rules are current only until this is dropped"]
 pub struct MeshGuard {
-    _restore: Restore,
+    _scoped: Scoped<Context>,
     /// The context belongs to one thread, so guards are not `Send`.
     _thread: PhantomData<*const ()>,
 }
