@@ -577,13 +577,14 @@ fn pipes_are_refused() {
     let pipe = folder.path().join("pipe.msgpack");
     let made = Command::new("mkfifo").arg(&pipe).status();
     assert!(made.unwrap().success());
+    let out = shown(&folder.path().join("out"));
     for path in [shown(&pipe), "/dev/zero".to_owned()] {
         for arguments in [
             vec!["ckpt", "show", &path],
             vec!["ckpt", "verify", &path],
             vec!["ckpt", "ls", &path],
             vec!["ckpt", "diff", &path, &path],
-            vec!["ckpt", "convert", &path, "out"],
+            vec!["ckpt", "convert", &path, &out],
             vec!["inspect", &path],
             vec!["aot", "--target", "tpu:v5e:2x4", &path],
         ] {
