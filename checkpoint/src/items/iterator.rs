@@ -21,6 +21,11 @@ fn numbers(name: &str) -> Option<(usize, usize)> {
     Some((index.parse().ok()?, count.parse().ok()?))
 }
 
+/// Returns whether the item is the state of an iteration.
+pub(super) fn is_state(reader: &ItemReader) -> Result<bool> {
+    Ok(reader.names()?.iter().any(|name| numbers(name).is_some()))
+}
+
 /// Arguments of saving the state of an iteration over data, such as the `state()` of a loader.
 /// Each process saves its own state.
 ///

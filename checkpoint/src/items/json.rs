@@ -8,7 +8,7 @@ use serde::de::DeserializeOwned;
 use std::marker::PhantomData;
 
 /// Default name of the file, as in Orbax.
-const FILE: &str = "metadata";
+pub(super) const FILE: &str = "metadata";
 /// Python class that reads the file.
 const HANDLER: &str =
     "orbax.checkpoint._src.handlers.json_checkpoint_handler.JsonCheckpointHandler";

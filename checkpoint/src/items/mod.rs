@@ -47,11 +47,14 @@
 //! }
 //! ```
 
+mod any;
 mod composite;
 mod iterator;
 mod json;
 mod random_key;
 
+pub use any::{AnyItem, AnyRestore};
+pub(crate) use any::{items, tree_metadata};
 pub(crate) use composite::missing;
 pub use composite::{Composite, Named, RestoreList, SaveList};
 pub use iterator::{IteratorRestore, IteratorSave};

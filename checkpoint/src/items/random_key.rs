@@ -12,6 +12,12 @@ use serde::{Deserialize, Serialize};
 const KEY: &str = "jax_random_key";
 const METADATA: &str = "jax_random_key_metadata";
 
+/// Returns whether the item is a random key.
+pub(super) fn is_key(reader: &ItemReader) -> bool {
+    let is_folder = |name| reader.path(name).is_ok_and(|path| path.is_dir());
+    is_folder(KEY) && is_folder(METADATA)
+}
+
 /// Metadata of a key. Orbax only stores whether the key is typed; the other fields are written
 /// only if they differ from Orbax's defaults.
 #[derive(Serialize, Deserialize)]

@@ -53,6 +53,7 @@ pub use metrics::Metrics;
 pub use names::StepNames;
 pub use options::CheckpointManagerOptions;
 pub use save::StepOptions;
+pub(crate) use steps::item_metrics;
 pub use wait::{CheckpointsIterator, WaitOptions, checkpoints_iterator, wait_for_new_checkpoint};
 
 use crate::commit::{
@@ -60,13 +61,17 @@ use crate::commit::{
     remove_folder,
 };
 use crate::file::expect_folder;
-use crate::items::{RestoreArgs, missing, restore_checked};
+use crate::items::{
+    AnyItem, AnyRestore, RestoreArgs, items, missing, restore_checked, tree_metadata,
+};
+use crate::pytree::TreeMetadata;
 use crate::{Error, Result};
 use delete::Deleter;
 use policies::{PreservationPolicy, SaveDecisionPolicy, worse_first};
 use preempted::Preempted;
 use ramie_core::lock::lock;
 use serde_json::{Map, Value};
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use steps::Steps;
@@ -308,12 +313,8 @@ impl CheckpointManager {
     }
 
     fn metrics_in(&self, reader: &ItemReader, step: u64) -> Result<Option<Metrics>> {
-        let item = reader.subfolder(steps::METRICS)?;
-        if !item.contains(steps::METRICS) {
-            return Ok(self.steps.get(step).and_then(|info| info.metrics));
-        }
-        let bytes = item.read(steps::METRICS)?;
-        steps::metrics_of(&item.path(steps::METRICS)?, &bytes).map(Some)
+        let metrics = item_metrics(&reader.subfolder(steps::METRICS)?)?;
+        Ok(metrics.or_else(|| self.steps.get(step).and_then(|info| info.metrics)))
     }
 
     /// Returns the metadata of a step, including its metrics.
@@ -357,6 +358,40 @@ impl CheckpointManager {
     /// pending save of this step.
     pub fn restore<R: RestoreArgs>(&self, step: u64, args: R) -> Result<R::Item> {
         restore_from(&self.reader(step)?, args)
+    }
+
+    /// Restores all items of a step without naming their types (Orbax: `restore(step)`): trees,
+    /// JSON, random keys and metrics by name. An item that was saved without a name is `default`.
+    ///
+    /// ```
+    /// use ramie_checkpoint::items::JsonSave;
+    /// use ramie_checkpoint::manager::{CheckpointManager, CheckpointManagerOptions};
+    /// # fn main() -> ramie_checkpoint::Result<()> {
+    /// # let folder = tempfile::tempdir().unwrap();
+    /// let options = CheckpointManagerOptions::new();
+    /// let manager = CheckpointManager::new(folder.path(), options)?;
+    /// manager.save(3, &JsonSave::new(&[1, 2]))?;
+    /// let items = manager.restore_all(3)?;
+    /// assert_eq!(items["default"].json(), Some(&vec![1, 2].into()));
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// Same as [`restore`](CheckpointManager::restore). Also returns an error if an item is of a
+    /// kind that [`AnyRestore`] does not know.
+    #[doc(alias = "restore")]
+    pub fn restore_all(&self, step: u64) -> Result<BTreeMap<String, AnyItem>> {
+        items(&self.reader(step)?, |item| AnyRestore.restore(item))
+    }
+
+    /// Returns the metadata of a step's items by name, without reading their arrays: names, shapes,
+    /// dtypes and shardings of trees. The value is `None` for items that are not trees.
+    ///
+    /// # Errors
+    /// Returns an error if the step does not exist or the metadata of an item is damaged.
+    pub fn item_metadata(&self, step: u64) -> Result<BTreeMap<String, Option<TreeMetadata>>> {
+        items(&self.reader(step)?, tree_metadata)
     }
 
     /// Restores the last step, like [`restore`](CheckpointManager::restore).

@@ -3,7 +3,7 @@
 use super::options::CheckpointManagerOptions;
 use super::policies::CheckpointInfo;
 use super::{Metrics, StepNames};
-use crate::commit::{CommitState, Group, StepMetadata, commit_state, is_committed};
+use crate::commit::{CommitState, Group, ItemReader, StepMetadata, commit_state, is_committed};
 use crate::error::DAMAGED;
 use crate::file::read_if_there;
 use crate::warning::warn_loudly;
@@ -197,8 +197,16 @@ pub(super) fn read_metrics(path: &Path) -> Result<Option<Metrics>> {
     bytes.map(|bytes| metrics_of(&file, &bytes)).transpose()
 }
 
+/// Reads the metrics of an item, or returns `None` if it is of another kind.
+pub(crate) fn item_metrics(item: &ItemReader) -> Result<Option<Metrics>> {
+    if !item.contains(METRICS) {
+        return Ok(None);
+    }
+    metrics_of(&item.path(METRICS)?, &item.read(METRICS)?).map(Some)
+}
+
 /// Parses the bytes of a metrics file.
-pub(super) fn metrics_of(file: &Path, bytes: &[u8]) -> Result<Metrics> {
+fn metrics_of(file: &Path, bytes: &[u8]) -> Result<Metrics> {
     let text = io::read_to_string(bytes).map_err(|e| Error::io(file, "be read", e))?;
     Metrics::from_json(&text).map_err(|e| {
         Error::format(

@@ -91,7 +91,7 @@ impl<T: Tree> RestoreArgs for StandardRestore<'_, T> {
 }
 
 /// Orbax's name of the array in an item that is a single array.
-const ARRAY: &str = "checkpoint";
+pub(crate) const ARRAY: &str = "checkpoint";
 
 /// Arguments of saving a single array: `orbax.checkpoint.args.ArraySave`.
 ///

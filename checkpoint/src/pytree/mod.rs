@@ -6,7 +6,8 @@
 //! [`ArrayRestore`] handle a single array.
 //!
 //! By default, each array is stored in a directory of its dotted name, divided into chunks: one
-//! per device shard, or smaller ones. Replicated shards are written once. Arrays can be restored
+//! per device shard, or smaller ones. Many small arrays are stored in an OCDBT database instead
+//! (see [`PyTreeSave::use_ocdbt`]). Replicated shards are written once. Arrays can be restored
 //! onto any number of devices: see [`PyTreeRestore`].
 
 mod args;
@@ -33,6 +34,7 @@ mod transform;
 mod walk;
 mod zarr;
 
+pub(crate) use args::ARRAY;
 pub use args::{ArrayRestore, ArraySave, StandardRestore, StandardSave};
 pub use checkpointer::{AsyncCheckpointer, Checkpointer, PyTreeCheckpointer, StandardCheckpointer};
 pub use dict::DictRestore;
@@ -72,8 +74,7 @@ use std::path::Path;
 /// Returns an error if the directory does not contain a tree, or a file in it is unreadable or
 /// damaged.
 pub fn metadata(folder: impl AsRef<Path>) -> Result<TreeMetadata> {
-    let reader = ItemReader::open(folder.as_ref())?;
-    TreeMetadata::of(&source::Source::open(&reader)?)
+    TreeMetadata::read(&ItemReader::open(folder.as_ref())?)
 }
 
 /// Returns whether a file belongs to a tree, even if the tree's metadata is lost.

@@ -52,7 +52,7 @@ pub struct PyTreeSave<'a, T> {
     content: Content<'a, T>,
     zarr: Zarr,
     compression: Compression,
-    use_ocdbt: bool,
+    use_ocdbt: Option<bool>,
     target_data_file_size: Option<u64>,
     chunk_byte_size: Option<u64>,
     leaves: Option<Box<dyn Fn(&str, &Array) -> LeafSave + 'a>>,
@@ -87,7 +87,7 @@ impl<'a, T: Tree> PyTreeSave<'a, T> {
             content,
             zarr: Zarr::default(),
             compression: Compression::default(),
-            use_ocdbt: false,
+            use_ocdbt: None,
             target_data_file_size: None,
             chunk_byte_size: None,
             leaves: None,
@@ -110,9 +110,11 @@ impl<'a, T: Tree> PyTreeSave<'a, T> {
     }
 
     /// Sets whether everything is stored in an OCDBT database, which has few files for any number
-    /// of arrays. Defaults to `false`; Orbax defaults to `True`.
+    /// of arrays. By default, trees of at least 16 arrays with less than 4 MiB each on average
+    /// are, because creating a file takes longer than filling it. Larger arrays are restored
+    /// faster from files of their own. Orbax defaults to `True`.
     pub fn use_ocdbt(mut self, use_ocdbt: bool) -> Self {
-        self.use_ocdbt = use_ocdbt;
+        self.use_ocdbt = Some(use_ocdbt);
         self
     }
 
@@ -148,9 +150,10 @@ impl<'a, T: Tree> PyTreeSave<'a, T> {
         self
     }
 
-    /// Returns the options of the OCDBT database, if one is used.
-    fn database(&self) -> Option<ocdbt::Options> {
-        self.use_ocdbt.then(|| {
+    /// Returns the options of the OCDBT database, if one is used for these parts.
+    fn database(&self, parts: &[Part]) -> Option<ocdbt::Options> {
+        let use_ocdbt = self.use_ocdbt.unwrap_or_else(|| are_many_and_small(parts));
+        use_ocdbt.then(|| {
             let mut options = ocdbt::Options::default();
             if let Some(bytes) = self.target_data_file_size {
                 options.ocdbt_target_data_file_size = bytes;
@@ -160,17 +163,14 @@ impl<'a, T: Tree> PyTreeSave<'a, T> {
     }
 
     /// Prepares one array for saving.
-    fn stored(&self, name: &str, leaf: &Leaf) -> Result<Stored> {
+    fn stored(&self, name: &str, leaf: &Leaf, database: Option<&ocdbt::Options>) -> Result<Stored> {
         let wrong = |what: String| Error::tree(None, format!("`{name}`: {what}"));
         let mut how = self
             .leaves
             .as_ref()
             .map_or_else(LeafSave::default, |leaves| leaves(name, &leaf.array));
         how.chunk_byte_size = how.chunk_byte_size.or(self.chunk_byte_size);
-        if let Some(limit) = self
-            .database()
-            .and_then(|database| database.largest_value())
-        {
+        if let Some(limit) = database.and_then(ocdbt::Options::largest_value) {
             how.chunk_byte_size = Some(how.chunk_byte_size.map_or(limit, |size| size.min(limit)));
         }
         let array = match how.dtype {
@@ -219,6 +219,7 @@ impl<T: Tree> SaveArgs for PyTreeSave<'_, T> {
             })?,
             Content::Dict(dict) => dict::parts(dict)?,
         };
+        let database = self.database(&parts);
         let mut strings: BTreeMap<String, String> = self.strings.iter().cloned().collect();
         let own: Vec<Entry> = strings.keys().map(|name| strings::entry(name)).collect();
         let mut entries = Vec::with_capacity(parts.len());
@@ -231,11 +232,11 @@ impl<T: Tree> SaveArgs for PyTreeSave<'_, T> {
                     (ValueKind::String, None)
                 }
                 walk::Value::Number(leaf) => {
-                    arrays.push(self.stored(&path.to_string(), &leaf)?);
+                    arrays.push(self.stored(&path.to_string(), &leaf, database.as_ref())?);
                     (ValueKind::Scalar, None)
                 }
                 walk::Value::Array(leaf) => {
-                    let stored = self.stored(&path.to_string(), &leaf)?;
+                    let stored = self.stored(&path.to_string(), &leaf, database.as_ref())?;
                     let shape = sizes(&stored.written);
                     arrays.push(stored);
                     (ValueKind::Array, Some(shape))
@@ -253,18 +254,34 @@ impl<T: Tree> SaveArgs for PyTreeSave<'_, T> {
             process,
             tree: metadata::Tree {
                 entries,
-                use_ocdbt: Some(self.use_ocdbt),
+                use_ocdbt: Some(database.is_some()),
                 use_zarr3: self.zarr == Zarr::V3,
                 writes_all_chunks: true,
                 custom_metadata: self.custom_metadata.clone(),
             },
             zarr: self.zarr,
             compression: self.compression,
-            options: self.database(),
+            options: database,
             arrays,
             strings,
         }))
     }
+}
+
+/// Least number of arrays of a tree that is stored in a database by default.
+const MANY: usize = 16;
+/// Average number of bytes of an array from which arrays are stored in files by default.
+const LARGE: usize = 4 << 20;
+
+/// Returns whether creating a file per array would take most of the time of a save. All processes
+/// get the same answer, because the sizes are those of the whole arrays.
+fn are_many_and_small(parts: &[Part]) -> bool {
+    let arrays = parts.iter().filter_map(|part| match &part.value {
+        walk::Value::Array(leaf) | walk::Value::Number(leaf) => Some(leaf.array.nbytes()),
+        walk::Value::Text(_) | walk::Value::Empty(_) => None,
+    });
+    let (count, bytes) = arrays.fold((0, 0), |(n, sum), bytes| (n + 1, sum + bytes));
+    count >= MANY && bytes / count < LARGE
 }
 
 fn sizes(shape: &[usize]) -> Vec<u64> {

@@ -173,6 +173,11 @@ impl TreeMetadata {
         self.parts.iter().find(|part| part.path.to_string() == name)
     }
 
+    /// Reads the metadata of the tree in an item.
+    pub(crate) fn read(reader: &ItemReader) -> Result<TreeMetadata> {
+        TreeMetadata::of(&Source::open(reader)?)
+    }
+
     pub(super) fn of(source: &Source) -> Result<TreeMetadata> {
         let mut shardings = source.shardings()?;
         let (mut strings, mut keys) = (source.strings()?, source.key_impls()?);

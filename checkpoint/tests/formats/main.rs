@@ -3,6 +3,7 @@
 #[path = "../interop/python.rs"]
 mod python;
 
+mod any;
 mod checkpoints;
 mod commit;
 mod format;
