@@ -125,7 +125,7 @@ pub use ramie_core::{
 #[doc(inline)]
 pub use ramie_core::{
     ArgTuple, ClosedJaxpr, Compiled, Function, JitFunction, JitOptions, Jitted, Lowered, MapAxes,
-    Objective, Pure, Staged, Stateful, VmapOptions, compile_time_eval, eval_shape, grad,
+    Objective, Pure, Staged, Stateful, Traced, VmapOptions, compile_time_eval, eval_shape, grad,
     grad_holomorphic, hessian_holomorphic, is_tracing, jacfwd_holomorphic, jacrev_holomorphic, jit,
     jit_with, jvp, linear_transpose, linearize, log_compiles, make_jaxpr, value_and_grad,
     value_and_grad_holomorphic, vjp, vjp_with_aux, vmap, vmap_axes, vmap_with,

@@ -74,7 +74,7 @@ pub use error::{Error, Result, ShapeError};
 pub use jaxpr::{Atom, ClosedJaxpr, Eqn, Jaxpr, Scope, Var};
 pub use jaxpr::{NamedScope, enter_named_scope, named_scope};
 pub use jit::{
-    Compiled, JitFunction, JitOptions, Jitted, Lowered, Staged, Stateful, disable_jit, jit,
+    Compiled, JitFunction, JitOptions, Jitted, Lowered, Staged, Stateful, Traced, disable_jit, jit,
     jit_with, log_compiles,
 };
 pub use narrow::{F4E2M1Fn, F8E4M3Fn, F8E4M3Fnuz, F8E5M2, F8E5M2Fnuz, F8E8M0Fnu, I2, I4, U2, U4};

@@ -38,7 +38,7 @@ pub(crate) use error::Layout;
 use crate::prim::check::Check;
 use crate::trace::bind;
 use crate::transform::trace_tree;
-use crate::{ArgTuple, Array, DType, Function, IntoArray, tree, where_};
+use crate::{Array, DType, Function, IntoArray, tree, where_};
 use failure::{Category, Failure};
 use std::ops::BitOr;
 use std::panic::Location;
@@ -94,17 +94,14 @@ impl BitOr for Errors {
 /// The returned function panics if `f` panics, and if a loop that contains checks runs a
 /// different number of steps for each example of a `vmap`.
 #[track_caller]
-pub fn checkify<'f, F, M>(
-    f: F,
-    errors: Errors,
-) -> Box<<F::Args as ArgTuple>::Fn<'f, (Error, F::Output)>>
+pub fn checkify<'f, F, M>(f: F, errors: Errors) -> Box<F::Fn<'f, (Error, F::Output)>>
 where
     F: Function<M> + 'f,
     F::Output: 'f,
     M: 'f,
 {
     let at = Location::caller();
-    F::Args::spread(move |args| {
+    F::spread(move |args| {
         let traced = crate::trace::at_location(at, || trace_tree(&args, |args| f.call(args)));
         let program = &traced.program;
         let layout = Layout::of(&program.jaxpr, errors);

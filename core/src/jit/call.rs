@@ -11,6 +11,7 @@ use crate::prim::call::Call;
 use crate::runtime::sharded::{Layout, Site};
 use crate::runtime::{self, Origin};
 use crate::trace::{OpenTrace, in_user_code, is_tracing};
+use crate::transform::{Arguments, ByRef, ByValue, taken, type_only};
 use crate::{Array, Aval, Error, Result, Sharding, Tree, numerics, profiler, sharding, tree};
 use ramie_pjrt::{Buffer, Callback, Device, Executable};
 use smallvec::SmallVec;
@@ -77,9 +78,9 @@ fn is_in_a_mode() -> bool {
 
 /// Returns the leaves of both trees.
 #[cold]
-fn leaves<A: Tree, B: Tree>(a: &A, b: &B) -> Vec<Array> {
+fn leaves<A: Tree, B: Arguments>(a: &A, b: &B) -> Vec<Array> {
     let mut all = tree::leaves(a);
-    all.extend(tree::leaves(b));
+    all.extend(tree::leaves(&b.rebuild(&mut Array::clone)));
     all
 }
 
@@ -95,18 +96,29 @@ impl<'f, S: Tree, A: Tree, R: Tree> Jit<'f, S, A, R> {
     }
 
     /// Calls the function: runs the compiled program, or records a nested call inside a trace.
-    pub fn call(&self, state: &mut S, args: A, at: &'static Location<'static>) -> R {
-        let in_a_mode = is_in_a_mode();
-        if in_a_mode && super::jit_is_disabled() {
-            return (self.body)(state, args);
+    pub fn call<X>(&self, state: &mut S, args: X, at: &'static Location<'static>) -> R
+    where
+        X: Arguments<Owned = A>,
+    {
+        if self.options.in_shardings.is_none() || super::jit_is_disabled() {
+            return self.call_in_place(state, args, at);
         }
-        let args = match self.placed(args) {
-            Ok(args) => args,
+        match self.placed(args.own()) {
+            Ok(args) => self.call_in_place(state, ByValue(args), at),
             Err(e) => panic!("{}: {e}\n  jit was called at {at}", self.name),
-        };
-        if in_a_mode {
+        }
+    }
+
+    fn call_in_place<X>(&self, state: &mut S, args: X, at: &'static Location<'static>) -> R
+    where
+        X: Arguments<Owned = A>,
+    {
+        if is_in_a_mode() {
+            if super::jit_is_disabled() {
+                return (self.body)(state, args.own());
+            }
             if is_tracing() || self.is_recorded(state, &args) {
-                return self.call_nested(state, args, at);
+                return self.call_nested(state, args.own(), at);
             }
             crate::trace::refuse_in_callback(&self.name);
         }
@@ -119,14 +131,16 @@ impl<'f, S: Tree, A: Tree, R: Tree> Jit<'f, S, A, R> {
     /// Returns whether a call during compile-time evaluation has tracers as inputs, and must be
     /// recorded.
     #[cold]
-    fn is_recorded(&self, state: &S, args: &A) -> bool {
+    fn is_recorded<X: Arguments<Owned = A>>(&self, state: &S, args: &X) -> bool {
         crate::trace::evaluates_at_compile_time()
-            && (tree::leaves(state).iter().any(Array::is_tracer)
-                || tree::leaves(args).iter().any(Array::is_tracer))
+            && leaves(state, args).iter().any(Array::is_tracer)
     }
 
-    fn try_call(&self, state: &mut S, args: A, at: &'static Location<'static>) -> Result<R> {
-        let compile = || self.compile(state, &args, at);
+    fn try_call<X>(&self, state: &mut S, args: X, at: &'static Location<'static>) -> Result<R>
+    where
+        X: Arguments<Owned = A>,
+    {
+        let compile = || self.compile(state, &args.rebuild(&mut Array::clone), at);
         let made = self.programs.get_or_make(state, &args, compile)?;
         made.value.run_checked(&self.name, state, args)
     }
@@ -204,7 +218,7 @@ impl<'f, S: Tree, A: Tree, R: Tree> Jit<'f, S, A, R> {
     /// program.
     #[cold]
     fn call_nested(&self, state: &mut S, args: A, at: &'static Location<'static>) -> R {
-        let key = Signature::of(state, &args).and(crate::axis::bound());
+        let key = Signature::of(state, &ByRef(&args)).and(crate::axis::bound());
         let trace = match self.nested.find(&key) {
             Some(made) => made.value.clone(),
             None => {
@@ -221,9 +235,12 @@ impl<'f, S: Tree, A: Tree, R: Tree> Jit<'f, S, A, R> {
         inputs.extend(tree::leaves(&args));
         donated.resize(inputs.len(), false);
         let program = trace.program.clone();
-        let mut outs = crate::trace::at_location(at, || {
-            Call::apply_donating(&self.name, program, &inputs, &donated)
-        })
+        let mut outs = match self.options.inline {
+            true => program.eval(&inputs),
+            false => crate::trace::at_location(at, || {
+                Call::apply_donating(&self.name, program, &inputs, &donated)
+            }),
+        }
         .into_iter();
         trace.put_state(state, &mut outs);
         trace.result(&mut outs)
@@ -311,6 +328,11 @@ impl<S: Tree, R: Tree> Trace<S, R> {
         }
     }
 
+    /// Returns the result as arrays without elements.
+    pub fn out_info(&self) -> R {
+        self.result.rebuild(&mut type_only)
+    }
+
     /// Returns the result as the trace left it.
     pub fn traced_result(&self) -> &R {
         &self.result
@@ -330,28 +352,24 @@ impl<S: Tree, R: Tree> Entry<S, R> {
     /// # Panics
     /// Panics if the results contain NaNs or infinities; see [`numerics`].
     #[track_caller]
-    pub fn run_checked<A: Tree>(&self, name: &str, state: &mut S, args: A) -> Result<R> {
+    pub fn run_checked<A: Arguments>(&self, name: &str, state: &mut S, args: A) -> Result<R> {
         // The additional handles prevent donation, so the inputs remain valid.
         let held = numerics::is_checked().then(|| leaves(state, &args));
         let result = self.run(state, args)?;
         if let Some(inputs) = held {
-            let outs = leaves(state, &result);
+            let outs = leaves(state, &ByRef(&result));
             numerics::check_call(name, &self.trace.program, &inputs, &outs);
         }
         Ok(result)
     }
 
     /// Runs the program on arguments of its signature.
-    pub fn run<A: Tree>(&self, state: &mut S, mut args: A) -> Result<R> {
+    pub fn run<A: Arguments>(&self, state: &mut S, mut args: A) -> Result<R> {
         // Takes the arrays out of the trees, so that a handle count above one means that the user
         // has another handle.
         let mut inputs = Inputs::new();
-        let mut take = |a: &mut Array| {
-            let placeholder = Array(Repr::Abstract(a.aval(), None));
-            inputs.push(std::mem::replace(a, placeholder));
-        };
-        state.walk_mut(&mut take);
-        args.walk_mut(&mut take);
+        state.walk_mut(&mut |a| inputs.push(taken(a)));
+        args.take(&mut |a| inputs.push(a));
         let restore = |state: &mut S, inputs: Inputs, e: Error| {
             let mut inputs = inputs.into_iter();
             state.walk_mut(&mut |a| *a = inputs.next().expect("as many arrays"));
@@ -360,7 +378,7 @@ impl<S: Tree, R: Tree> Entry<S, R> {
         if let Some(layout) = &self.layout {
             let mut outs = Vec::with_capacity(self.outs.len());
             match self.execute_sharded(layout, &inputs, &mut outs) {
-                Ok(copied) => self.report_copies(state, &args, &inputs, &copied),
+                Ok(copied) => self.report_copies(state, args, &inputs, &copied),
                 Err(e) => return restore(state, inputs, e),
             }
             let mut outs = outs.into_iter();
@@ -369,7 +387,7 @@ impl<S: Tree, R: Tree> Entry<S, R> {
         }
         let mut outputs: Vec<Buffer> = Vec::with_capacity(self.outs.len());
         match self.execute(&inputs, &mut outputs) {
-            Ok(copied) => self.report_copies(state, &args, &inputs, &copied),
+            Ok(copied) => self.report_copies(state, args, &inputs, &copied),
             Err(e) => return restore(state, inputs, e),
         }
         let sharding = Sharding::SingleDevice(self.device);
@@ -383,17 +401,18 @@ impl<S: Tree, R: Tree> Entry<S, R> {
 
     /// Reports, once, which inputs could not be donated because they have other handles.
     #[inline]
-    fn report_copies<A: Tree>(&self, state: &S, args: &A, inputs: &[Array], copied: &Copied) {
+    fn report_copies<A: Arguments>(&self, state: &S, args: A, inputs: &[Array], copied: &Copied) {
         if copied.is_empty() || !super::logs_compiles() || self.reported.swap(true, Relaxed) {
             return;
         }
+        let args = args.own();
         // A host scalar has no buffer that could be donated.
         let numbers = copied.iter().map(|i| i - self.consts.len());
         for i in numbers.filter(|&i| matches!(inputs[i].0, Repr::Device(_))) {
             eprintln!(
                 "ramie: `{}` copies `{}`, {}: the array has another handle",
                 self.executable.name(),
-                donate::path(i, state, args),
+                donate::path(i, state, &args),
                 inputs[i].aval()
             );
         }

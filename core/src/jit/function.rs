@@ -1,24 +1,29 @@
 //! The functions that `jit` accepts, and its return type.
 
 use super::call::Jit;
-use super::{Compiled, JitOptions, Lowered};
-use crate::transform::{ArgTuple, Function, Pure};
+use super::{Compiled, JitOptions, Lowered, Traced};
+use crate::transform::{ArgTuple, ByRef, ByValue, Function, Pure, for_each_form};
 use crate::{Result, Tree};
 use std::marker::PhantomData;
 use std::ops::Deref;
 use std::panic::Location;
 use std::sync::Arc;
 
-/// Marks functions whose first argument is state passed by `&mut`.
+/// Marks functions whose first argument is state passed by `&mut`, before arguments passed by value or
+/// by reference.
 pub struct Stateful<S, Args>(PhantomData<fn(S, Args)>);
 /// Marks functions that are already jitted.
 pub struct Staged<Args>(PhantomData<fn(Args)>);
 
-/// A function accepted by [`jit`](super::jit): up to six trees by value, after at most one state
-/// by `&mut`.
+/// A function accepted by [`jit`](super::jit): at most one state by `&mut`, then up to eight trees, by
+/// value or by reference. With more than four of them, references come first.
 #[diagnostic::on_unimplemented(
     message = "this function cannot be compiled",
-    note = "arguments and results must be trees, taken by value after at most one leading `&mut` state; annotate the types of a closure's arguments"
+    label = "not a function of at most one `&mut` state and up to eight trees",
+    note = "the state comes first; every argument must be a tree (an array, a number, a tuple, or a type with \
+            `#[derive(Tree)]`), taken by value or by `&`; the result must be a tree, by value",
+    note = "annotate the types of a closure's arguments; what it captures must be `Send + Sync`, \
+            and a boxed function a `Box<dyn Fn(..) -> _ + Send + Sync>`"
 )]
 pub trait JitFunction<'f, M> {
     /// The compiled function.
@@ -76,7 +81,30 @@ impl<S: Tree, A: Tree, R: Tree, C: ?Sized> Jitted<'_, S, A, R, C> {
     /// [`Array::shape_dtype_struct`]: crate::Array::shape_dtype_struct
     #[track_caller]
     pub fn lower_with(&self, state: &S, args: A) -> Result<Lowered<S, A, R>> {
-        Lowered::new(&self.jit, state, args, Location::caller())
+        Traced::new(&self.jit, state, args, Location::caller()).map(Traced::lower)
+    }
+
+    /// Traces for state and arguments like these, without lowering or running; see
+    /// [`lower_with`](Self::lower_with).
+    ///
+    /// # Errors
+    /// Returns an error if the arguments are on different devices, or if there is no runtime.
+    ///
+    /// # Panics
+    /// Panics if the traced function panics.
+    #[track_caller]
+    pub fn trace_with(&self, state: &S, args: A) -> Result<Traced<S, A, R>> {
+        Traced::new(&self.jit, state, args, Location::caller())
+    }
+
+    /// Returns the result for state and arguments like these as arrays without elements, and
+    /// computes nothing; see [`eval_shape`](Self::eval_shape).
+    ///
+    /// # Panics
+    /// Panics if the traced function panics.
+    #[track_caller]
+    pub fn eval_shape_with(&self, state: &S, args: A) -> R {
+        self.jit.trace(state, &args, Location::caller()).out_info()
     }
 
     /// Returns the location where `jit` was called.
@@ -96,7 +124,47 @@ impl<A: Tree, R: Tree, C: ?Sized> Jitted<'_, (), A, R, C> {
     /// Panics if the traced function panics.
     #[track_caller]
     pub fn lower(&self, args: A) -> Result<Lowered<(), A, R>> {
-        Lowered::new(&self.jit, &(), args, Location::caller())
+        self.lower_with(&(), args)
+    }
+
+    /// Traces for arguments like these, passed as a tuple, without lowering or running
+    /// (`jax.jit(f).trace`).
+    ///
+    /// ```no_run
+    /// use ramie_core::{Array, DType, jit};
+    /// let f = jit(|x: &Array| x.sin().sum());
+    /// let traced = f.trace((Array::shape_dtype_struct(&[3], DType::F32),))?;
+    /// println!("{}", traced.jaxpr());
+    /// let compiled = traced.lower().compile()?;
+    /// # Ok::<(), ramie_core::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Returns an error if the arguments are on different devices, or if there is no runtime.
+    ///
+    /// # Panics
+    /// Panics if the traced function panics.
+    #[track_caller]
+    pub fn trace(&self, args: A) -> Result<Traced<(), A, R>> {
+        self.trace_with(&(), args)
+    }
+
+    /// Returns the result for arguments like these, passed as a tuple, as arrays without elements,
+    /// and computes nothing (`jax.jit(f).eval_shape`). Arrays without elements are accepted as
+    /// arguments.
+    ///
+    /// ```
+    /// use ramie_core::{Array, DType, jit};
+    /// let f = jit(|x: &Array| x.sum_axes(&[0]));
+    /// let y = f.eval_shape((Array::shape_dtype_struct(&[1000, 8], DType::F32),));
+    /// assert_eq!(y.aval().to_string(), "f32[8]");
+    /// ```
+    ///
+    /// # Panics
+    /// Panics if the traced function panics.
+    #[track_caller]
+    pub fn eval_shape(&self, args: A) -> R {
+        self.eval_shape_with(&(), args)
     }
 
     /// Lowers like [`lower`](Self::lower), and compiles.
@@ -122,61 +190,71 @@ pub(crate) fn short_name<F>() -> &'static str {
     }
 }
 
-macro_rules! pure {
-    ($($t:ident $a:ident),*) => {
-        impl<'f, Func, Out: Tree, $($t: Tree),*> JitFunction<'f, Pure<($($t,)*)>> for Func
+macro_rules! jitted {
+    ($({$t:ident $a:ident $i:tt [($mark:ty) $wrap:ident $($r:tt)?]})*) => {
+        #[doc(hidden)]
+        impl<'f, Func, Out: Tree, $($t: Tree),*> JitFunction<'f, Pure<($($mark,)*)>> for Func
         where
-            Func: Fn($($t),*) -> Out + Send + Sync + 'f,
-        {
-            type Jitted = Jitted<'f, (), ($($t,)*), Out, dyn Fn($($t),*) -> Out + Send + Sync + 'f>;
-            #[track_caller]
-            fn into_jitted(self, options: JitOptions) -> Self::Jitted {
-                let at = Location::caller();
-                let body = move |_: &mut (), ($($a,)*): ($($t,)*)| self($($a),*);
-                let jit = Arc::new(Jit::new(Box::new(body), short_name::<Func>(), options));
-                let shared = jit.clone();
-                let call = Box::new(move |$($a: $t),*| shared.call(&mut (), ($($a,)*), at));
-                Jitted { jit, call, at }
-            }
-        }
-        impl<'f, Func, State: Tree, Out: Tree, $($t: Tree),*>
-            JitFunction<'f, Stateful<State, ($($t,)*)>> for Func
-        where
-            Func: Fn(&mut State $(, $t)*) -> Out + Send + Sync + 'f,
+            Func: Fn($($($r)? $t),*) -> Out + Send + Sync + 'f,
         {
             type Jitted = Jitted<
-                'f, State, ($($t,)*), Out, dyn Fn(&mut State $(, $t)*) -> Out + Send + Sync + 'f,
+                'f, (), ($($t,)*), Out, dyn Fn($($($r)? $t),*) -> Out + Send + Sync + 'f,
             >;
             #[track_caller]
             fn into_jitted(self, options: JitOptions) -> Self::Jitted {
                 let at = Location::caller();
-                let body = move |s: &mut State, ($($a,)*): ($($t,)*)| self(s $(, $a)*);
+                let body = move |_: &mut (), ($($a,)*): ($($t,)*)| self($($($r)? $a),*);
                 let jit = Arc::new(Jit::new(Box::new(body), short_name::<Func>(), options));
                 let shared = jit.clone();
-                let call = Box::new(move |s: &mut State $(, $a: $t)*| shared.call(s, ($($a,)*), at));
+                let call = Box::new(move |$($a: $($r)? $t),*| {
+                    shared.call(&mut (), ($($wrap($a),)*), at)
+                });
+                Jitted { jit, call, at }
+            }
+        }
+        #[doc(hidden)]
+        impl<'f, Func, State: Tree, Out: Tree, $($t: Tree),*>
+            JitFunction<'f, Stateful<State, ($($mark,)*)>> for Func
+        where
+            Func: Fn(&mut State $(, $($r)? $t)*) -> Out + Send + Sync + 'f,
+        {
+            type Jitted = Jitted<
+                'f, State, ($($t,)*), Out,
+                dyn Fn(&mut State $(, $($r)? $t)*) -> Out + Send + Sync + 'f,
+            >;
+            #[track_caller]
+            fn into_jitted(self, options: JitOptions) -> Self::Jitted {
+                let at = Location::caller();
+                let body = move |s: &mut State, ($($a,)*): ($($t,)*)| self(s $(, $($r)? $a)*);
+                let jit = Arc::new(Jit::new(Box::new(body), short_name::<Func>(), options));
+                let shared = jit.clone();
+                let call = Box::new(move |s: &mut State $(, $a: $($r)? $t)*| {
+                    shared.call(s, ($($wrap($a),)*), at)
+                });
                 Jitted { jit, call, at }
             }
         }
     };
 }
-pure!();
-pure!(A a);
-pure!(A a, B b);
-pure!(A a, B b, C c);
-pure!(A a, B b, C c, D d);
-pure!(A a, B b, C c, D d, E e);
-pure!(A a, B b, C c, D d, E e, F f);
+jitted!();
+for_each_form!(jitted);
 
+#[diagnostic::do_not_recommend]
 impl<A: ArgTuple, R: Tree, C: ?Sized + Send + Sync> Function<Staged<A>>
     for Jitted<'_, (), A, R, C>
 {
     type Args = A;
     type Output = R;
+    type Fn<'g, T: 'g> = A::Fn<'g, T>;
     fn call(&self, args: A) -> R {
-        self.jit.call(&mut (), args, self.at)
+        self.jit.call(&mut (), ByValue(args), self.at)
+    }
+    fn spread<'g, T: 'g>(f: impl Fn(A) -> T + Send + Sync + 'g) -> Box<A::Fn<'g, T>> {
+        A::spread(f)
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl<'f, S: Tree, A: Tree, R: Tree, C: ?Sized> JitFunction<'f, Staged<A>>
     for Jitted<'f, S, A, R, C>
 {

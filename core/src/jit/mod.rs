@@ -16,7 +16,7 @@ pub(crate) use disable::jit_is_disabled;
 pub(crate) use function::short_name;
 pub use function::{JitFunction, Jitted, Staged, Stateful};
 pub(crate) use programs::forget_all;
-pub use stages::{Compiled, Lowered};
+pub use stages::{Compiled, Lowered, Traced};
 
 use crate::Shardings;
 use ramie_pjrt::{OptionOverride, settings};
@@ -33,6 +33,9 @@ pub struct JitOptions {
     /// state (`donate_argnums` in `jax.jit`). An array with other handles is copied instead.
     /// State passed by `&mut` is always donated.
     pub donate_argnums: Vec<usize>,
+    /// Whether calls inside traced functions add the function's equations to the program instead
+    /// of one equation that calls it (`inline` in `jax.jit`). Defaults to `false`.
+    pub inline: bool,
     /// XLA flags for this function, by name.
     pub compiler_options: Vec<(String, OptionOverride)>,
     /// Shardings of the arguments. Arrays that are not yet sharded over a mesh are moved to them;
@@ -49,6 +52,7 @@ impl Default for JitOptions {
             name: None,
             cache_limit: 256,
             donate_argnums: Vec::new(),
+            inline: false,
             compiler_options: Vec::new(),
             in_shardings: None,
             out_shardings: None,
@@ -64,7 +68,8 @@ impl Default for JitOptions {
 ///
 /// State passed by `&mut` as the first argument is replaced by its new value, in the same memory
 /// if there are no other handles to it. Arguments passed by value keep their buffers, unless
-/// [`JitOptions::donate_argnums`] lists them.
+/// [`JitOptions::donate_argnums`] lists them. Arguments passed by reference, such as a model in
+/// inference, are read in place and never donated.
 ///
 /// ```no_run
 /// use ramie_core::{Array, jit};
@@ -75,6 +80,10 @@ impl Default for JitOptions {
 /// }
 /// assert_eq!(count.item::<f32>(), 6.0);
 /// assert_eq!(step.compilations(), 1);
+///
+/// let predict = jit(|(w, b): &(Array, Array), x: &Array| x * w + b);
+/// let params = (Array::from(2.0f32), Array::from(1.0f32));
+/// assert_eq!(predict(&params, &Array::from(3.0f32)).item::<f32>(), 7.0);
 /// ```
 ///
 /// # Panics

@@ -4,6 +4,7 @@ use super::signature::Signature;
 use crate::Tree;
 use crate::lock::lock;
 use crate::program_cache::{ProgramCache, Slot};
+use crate::transform::Arguments;
 use std::sync::{Arc, Mutex, Weak};
 
 /// A program with its signature.
@@ -72,7 +73,7 @@ pub(crate) fn forget_all() {
 impl<E> Programs<E> {
     /// Returns the program for a call. Creates it at the first use, on one thread.
     #[inline]
-    pub fn get_or_make<S: Tree, A: Tree, X>(
+    pub fn get_or_make<S: Tree, A: Arguments, X>(
         &self,
         state: &S,
         args: &A,

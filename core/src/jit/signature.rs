@@ -4,6 +4,7 @@ use crate::Array;
 use crate::array::Repr;
 use crate::hash::{FastHasher, words};
 use crate::sharding::{Context, Sharding};
+use crate::transform::Arguments;
 use crate::tree::{Fixed, Key, Tree, Visitor};
 use ramie_pjrt::Device;
 use smallvec::SmallVec;
@@ -16,7 +17,7 @@ pub(crate) struct Signature(SmallVec<[u64; 32]>);
 
 impl Signature {
     /// Returns the signature of a call.
-    pub fn of<S: Tree, A: Tree>(state: &S, args: &A) -> Signature {
+    pub fn of<S: Tree, A: Arguments>(state: &S, args: &A) -> Signature {
         let mut all = SmallVec::new();
         feed(state, args, |word| all.push(word));
         Signature(all)
@@ -24,7 +25,7 @@ impl Signature {
 
     /// Returns whether a call has this signature, without allocating.
     #[inline]
-    pub fn matches<S: Tree, A: Tree>(&self, state: &S, args: &A) -> bool {
+    pub fn matches<S: Tree, A: Arguments>(&self, state: &S, args: &A) -> bool {
         let (mut rest, mut same) = (self.0.iter(), true);
         feed(state, args, |word| same &= rest.next() == Some(&word));
         same && rest.next().is_none()
@@ -100,7 +101,7 @@ impl<W: FnMut(u64)> Visitor for Fingerprint<W> {
 }
 
 /// Passes the words of a call's signature to `word`.
-fn feed<S: Tree, A: Tree>(state: &S, args: &A, word: impl FnMut(u64)) {
+fn feed<S: Tree, A: Arguments>(state: &S, args: &A, word: impl FnMut(u64)) {
     let mut f = Fingerprint {
         words: Sink(word),
         device: None,

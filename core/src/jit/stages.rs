@@ -9,18 +9,18 @@ use super::signature::{Signature, describe};
 use crate::aot::{CompiledFor, Target};
 use crate::lower::strip_locations;
 use crate::runtime::Program;
-use crate::{Error, Jaxpr, Result, Tree};
+use crate::transform::{ByRef, ByValue};
+use crate::{ClosedJaxpr, Error, Jaxpr, Result, Tree};
 use ramie_pjrt::{Executable, MemoryAnalysis, OptionOverride, Value};
 use std::marker::PhantomData;
 use std::panic::Location;
 use std::sync::Arc;
 
-/// A function traced and lowered for given arguments; returned by
-/// [`Jitted::lower`](super::Jitted::lower).
-pub struct Lowered<S, A, R> {
+/// A function traced for given arguments (`jax.stages.Traced`); returned by
+/// [`Jitted::trace`](super::Jitted::trace).
+pub struct Traced<S, A, R> {
     name: Arc<str>,
     trace: Trace<S, R>,
-    program: Program,
     plan: Plan,
     key: Signature,
     description: super::signature::Description,
@@ -30,6 +30,13 @@ pub struct Lowered<S, A, R> {
     args: PhantomData<fn(A)>,
 }
 
+/// A function traced and lowered for given arguments; returned by
+/// [`Jitted::lower`](super::Jitted::lower).
+pub struct Lowered<S, A, R> {
+    traced: Traced<S, A, R>,
+    program: Program,
+}
+
 /// A compiled function for arguments of one signature.
 pub struct Compiled<S, A, R> {
     name: Arc<str>,
@@ -37,7 +44,7 @@ pub struct Compiled<S, A, R> {
     args: PhantomData<fn(A)>,
 }
 
-impl<S: Tree, A: Tree, R: Tree> Lowered<S, A, R> {
+impl<S: Tree, A: Tree, R: Tree> Traced<S, A, R> {
     pub(super) fn new(
         jit: &Jit<'_, S, A, R>,
         state: &S,
@@ -48,13 +55,11 @@ impl<S: Tree, A: Tree, R: Tree> Lowered<S, A, R> {
         let site = site_of(state, &args)?;
         let trace = jit.trace(state, &args, at);
         let plan = jit.plan(&trace, site, state, &args)?;
-        let program = plan.lower(&jit.name, &trace.program.jaxpr);
-        Ok(Lowered {
+        Ok(Traced {
             name: jit.name.clone(),
             trace,
-            program,
             plan,
-            key: Signature::of(state, &args),
+            key: Signature::of(state, &ByRef(&args)),
             description: describe(state, &args),
             compiler_options: jit.compiler_options().to_vec(),
             programs: jit.programs().clone(),
@@ -62,19 +67,49 @@ impl<S: Tree, A: Tree, R: Tree> Lowered<S, A, R> {
         })
     }
 
-    /// Returns the program as a jaxpr.
-    pub fn jaxpr(&self) -> &Jaxpr {
-        &self.trace.program.jaxpr
+    /// Returns the function's name.
+    pub fn fun_name(&self) -> &str {
+        &self.name
     }
 
     /// Returns the program with the arrays that it captured.
-    pub(crate) fn program(&self) -> &crate::ClosedJaxpr {
+    pub fn jaxpr(&self) -> &ClosedJaxpr {
         &self.trace.program
+    }
+
+    /// Returns the result as arrays without elements.
+    pub fn out_info(&self) -> R {
+        self.trace.out_info()
+    }
+
+    /// Lowers the program.
+    pub fn lower(self) -> Lowered<S, A, R> {
+        Lowered {
+            program: self.plan.lower(&self.name, &self.trace.program.jaxpr),
+            traced: self,
+        }
+    }
+}
+
+impl<S: Tree, A: Tree, R: Tree> Lowered<S, A, R> {
+    /// Returns the program as a jaxpr.
+    pub fn jaxpr(&self) -> &Jaxpr {
+        &self.traced.trace.program.jaxpr
+    }
+
+    /// Returns the program with the arrays that it captured.
+    pub(crate) fn program(&self) -> &ClosedJaxpr {
+        &self.traced.trace.program
+    }
+
+    /// Returns the result as arrays without elements (`Lowered.out_info`).
+    pub fn out_info(&self) -> R {
+        self.traced.out_info()
     }
 
     /// Returns the result, with tracers as leaves.
     pub(crate) fn result(&self) -> &R {
-        self.trace.traced_result()
+        self.traced.trace.traced_result()
     }
 
     /// Returns the program in StableHLO.
@@ -103,12 +138,13 @@ impl<S: Tree, A: Tree, R: Tree> Lowered<S, A, R> {
     /// # Errors
     /// Returns an error if XLA rejects the program.
     pub fn compile(self) -> Result<Compiled<S, A, R>> {
-        let jaxpr = &self.trace.program.jaxpr;
-        let (made, _) = Made::compile(self.program, jaxpr, &self.plan, &self.compiler_options)?;
-        let entry = self.trace.into_entry(made, self.description)?;
+        let Lowered { traced, program } = self;
+        let jaxpr = &traced.trace.program.jaxpr;
+        let (made, _) = Made::compile(program, jaxpr, &traced.plan, &traced.compiler_options)?;
+        let entry = traced.trace.into_entry(made, traced.description)?;
         Ok(Compiled {
-            name: self.name,
-            program: self.programs.insert(self.key, entry),
+            name: traced.name,
+            program: traced.programs.insert(traced.key, entry),
             args: PhantomData,
         })
     }
@@ -139,10 +175,9 @@ impl<S: Tree, A: Tree, R: Tree> Lowered<S, A, R> {
     /// it.
     pub fn compile_for(&self, target: &Target) -> Result<CompiledFor> {
         let platform = Some(target.platform());
-        let program = self
-            .plan
-            .lower_for(platform, &self.name, &self.trace.program.jaxpr);
-        CompiledFor::of_program(&program, &self.compiler_options, target)
+        let traced = &self.traced;
+        let program = traced.plan.lower_for(platform, &traced.name, self.jaxpr());
+        CompiledFor::of_program(&program, &traced.compiler_options, target)
     }
 }
 
@@ -183,7 +218,7 @@ impl<S: Tree, A: Tree, R: Tree> Compiled<S, A, R> {
     /// Returns an error if the arguments have other types, structure or devices, or if running
     /// fails. The state is then unchanged.
     pub fn run_with(&self, state: &mut S, args: A) -> Result<R> {
-        if !self.program.key.matches(state, &args) {
+        if !self.program.key.matches(state, &ByRef(&args)) {
             let now = describe(state, &args);
             let why = now.explain(std::iter::once(&self.program.value.description));
             return Err(Error::Configuration(format!(
@@ -194,7 +229,9 @@ impl<S: Tree, A: Tree, R: Tree> Compiled<S, A, R> {
                 why.unwrap_or_default()
             )));
         }
-        self.program.value.run_checked(&self.name, state, args)
+        self.program
+            .value
+            .run_checked(&self.name, state, ByValue(args))
     }
 }
 

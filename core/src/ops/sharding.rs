@@ -6,7 +6,7 @@ use crate::sharding::{
     check_spec,
 };
 use crate::trace::{bind1, fail};
-use crate::transform::{ArgTuple, Function};
+use crate::transform::Function;
 use crate::{Array, Aval, AxisName, AxisNames, Tree, tree};
 
 /// Constrains the sharding of `x`, if the mesh axes are managed by the compiler.
@@ -182,12 +182,12 @@ fn with_axes_as<F, M>(
     to: AxisType,
     specs: Specs,
     specs_are_of_results: bool,
-) -> Box<<F::Args as ArgTuple>::Fn<'static, F::Output>>
+) -> Box<F::Fn<'static, F::Output>>
 where
     F: Function<M> + 'static,
     M: 'static,
 {
-    F::Args::spread(move |args| {
+    F::spread(move |args| {
         let Some(outside) = Context::current().axes else {
             fail(&format!(
                 "{operation}: no mesh is current\n  help: make one current with `set_mesh(mesh)`"
@@ -249,7 +249,7 @@ pub fn auto_axes<F, M>(
     f: F,
     axes: impl Into<AxisNames>,
     out_sharding: impl Into<Specs>,
-) -> Box<<F::Args as ArgTuple>::Fn<'static, F::Output>>
+) -> Box<F::Fn<'static, F::Output>>
 where
     F: Function<M> + 'static,
     M: 'static,
@@ -268,7 +268,7 @@ pub fn explicit_axes<F, M>(
     f: F,
     axes: impl Into<AxisNames>,
     in_sharding: impl Into<Specs>,
-) -> Box<<F::Args as ArgTuple>::Fn<'static, F::Output>>
+) -> Box<F::Fn<'static, F::Output>>
 where
     F: Function<M> + 'static,
     M: 'static,

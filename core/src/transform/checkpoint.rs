@@ -2,7 +2,7 @@
 //! list residuals.
 
 use super::custom::{self, apply};
-use super::{ArgTuple, Function, linearize_eval};
+use super::{Function, linearize_eval};
 use crate::jaxpr::{Atom, Var};
 use crate::prim::call::Call;
 use crate::prim::remat::{CheckpointPolicy, Name, Remat};
@@ -56,7 +56,7 @@ impl From<CheckpointPolicy> for CheckpointOptions {
 /// assert_eq!(slope.item::<f32>(), grad(f)(x).item::<f32>());
 /// ```
 #[track_caller]
-pub fn checkpoint<'f, F, M>(f: F) -> Box<<F::Args as ArgTuple>::Fn<'f, F::Output>>
+pub fn checkpoint<'f, F, M>(f: F) -> Box<F::Fn<'f, F::Output>>
 where
     F: Function<M> + 'f,
     F::Output: 'f,
@@ -81,7 +81,7 @@ where
 pub fn checkpoint_with<'f, F, M>(
     f: F,
     options: impl Into<CheckpointOptions>,
-) -> Box<<F::Args as ArgTuple>::Fn<'f, F::Output>>
+) -> Box<F::Fn<'f, F::Output>>
 where
     F: Function<M> + 'f,
     F::Output: 'f,
@@ -89,7 +89,7 @@ where
 {
     let at = Location::caller();
     let options = options.into();
-    F::Args::spread(move |args| {
+    F::spread(move |args| {
         apply(&f, args, at, |call: custom::Call<_, F::Output>| Remat {
             jaxpr: call.jaxpr,
             differentiated: false,
@@ -118,24 +118,24 @@ impl fmt::Display for Residual {
 /// derivative (`jax.ad_checkpoint.saved_residuals`). Nothing is computed, so arrays without
 /// elements are accepted as arguments.
 #[track_caller]
-pub fn saved_residuals<'f, F, M>(f: F) -> Box<<F::Args as ArgTuple>::Fn<'f, Vec<Residual>>>
+pub fn saved_residuals<'f, F, M>(f: F) -> Box<F::Fn<'f, Vec<Residual>>>
 where
     F: Function<M> + 'f,
     M: 'f,
 {
     let at = Location::caller();
-    F::Args::spread(move |args| trace::at_location(at, || residuals(&f, args)))
+    F::spread(move |args| trace::at_location(at, || residuals(&f, args)))
 }
 
 /// Prints [`saved_residuals`], one per line.
 #[track_caller]
-pub fn print_saved_residuals<'f, F, M>(f: F) -> Box<<F::Args as ArgTuple>::Fn<'f, ()>>
+pub fn print_saved_residuals<'f, F, M>(f: F) -> Box<F::Fn<'f, ()>>
 where
     F: Function<M> + 'f,
     M: 'f,
 {
     let at = Location::caller();
-    F::Args::spread(move |args| {
+    F::spread(move |args| {
         for residual in trace::at_location(at, || residuals(&f, args)) {
             println!("{residual}");
         }

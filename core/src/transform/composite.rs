@@ -1,7 +1,7 @@
 //! Functions as named composite operations.
 
+use super::Function;
 use super::custom::{Call, apply};
-use super::{ArgTuple, Function};
 use crate::prim::composite::{Composite, CompositeAttribute};
 use std::panic::Location;
 use std::sync::Arc;
@@ -95,17 +95,14 @@ impl CompositeName {
 /// Panics if the name is not of the form `dialect.name`, starts with something other than a
 /// letter, or contains characters other than letters, digits, `_`, `.` and `-`.
 #[track_caller]
-pub fn composite<'f, F, M>(
-    f: F,
-    name: impl Into<CompositeName>,
-) -> Box<<F::Args as ArgTuple>::Fn<'f, F::Output>>
+pub fn composite<'f, F, M>(f: F, name: impl Into<CompositeName>) -> Box<F::Fn<'f, F::Output>>
 where
     F: Function<M> + 'f,
     M: 'f,
 {
     let (at, name) = (Location::caller(), name.into());
     name.check();
-    F::Args::spread(move |args| {
+    F::spread(move |args| {
         apply(&f, args, at, |call| {
             let Call { jaxpr, .. } = call;
             Composite {

@@ -19,14 +19,14 @@ fn with_rule<'f, F, M, R>(
     symbolic_zeros: bool,
     rule: R,
     at: &'static Location<'static>,
-) -> Box<<F::Args as ArgTuple>::Fn<'f, F::Output>>
+) -> Box<F::Fn<'f, F::Output>>
 where
     F: Function<M> + 'f,
     M: 'f,
     R: Fn(Packed<F, M>, &[Option<Array>]) -> (F::Output, Dots) + Send + Sync + 'static,
 {
     let rule = Arc::new(rule);
-    F::Args::spread(move |args| {
+    F::spread(move |args| {
         let names = (name, short_name::<F>());
         stage(&f, args, names, symbolic_zeros, &rule, at)
     })
@@ -124,7 +124,7 @@ fn check_tangent<T: Tree>(function: &str, out: &T, dot: &T) {
 /// The derivative panics if the rule returns other types than the function, or if a captured
 /// value is differentiated.
 #[track_caller]
-pub fn custom_jvp<'f, F, M, R>(f: F, rule: R) -> Box<<F::Args as ArgTuple>::Fn<'f, F::Output>>
+pub fn custom_jvp<'f, F, M, R>(f: F, rule: R) -> Box<F::Fn<'f, F::Output>>
 where
     F: Function<M> + 'f,
     M: 'f,
@@ -160,10 +160,7 @@ where
 /// # Panics
 /// Panics in the same cases as [`custom_jvp`].
 #[track_caller]
-pub fn custom_jvp_symbolic_zeros<'f, F, M, R>(
-    f: F,
-    rule: R,
-) -> Box<<F::Args as ArgTuple>::Fn<'f, F::Output>>
+pub fn custom_jvp_symbolic_zeros<'f, F, M, R>(f: F, rule: R) -> Box<F::Fn<'f, F::Output>>
 where
     F: Function<M> + 'f,
     M: 'f,
@@ -198,10 +195,7 @@ where
 /// Panics in the same cases as [`custom_jvp`]. The derivative also panics if an argument other
 /// than the first is differentiated.
 #[track_caller]
-pub fn custom_jvp_nondiff<'f, F, M, R>(
-    f: F,
-    rule: R,
-) -> Box<<F::Args as ArgTuple>::Fn<'f, F::Output>>
+pub fn custom_jvp_nondiff<'f, F, M, R>(f: F, rule: R) -> Box<F::Fn<'f, F::Output>>
 where
     F: Function<M> + 'f,
     M: 'f,
@@ -264,14 +258,14 @@ pub type JvpTerm<P> = Box<dyn Fn(&Array, &Array, &P) -> Array + Send + Sync>;
 pub fn custom_jvp_terms<F, M>(
     f: F,
     terms: Vec<Option<JvpTerm<Packed<F, M>>>>,
-) -> Box<<F::Args as ArgTuple>::Fn<'static, Array>>
+) -> Box<F::Fn<'static, Array>>
 where
     F: Function<M, Output = Array> + 'static,
     M: 'static,
 {
     let at = Location::caller();
     let shared = Arc::new((f, terms));
-    F::Args::spread(move |args| apply_terms(&shared, args, at))
+    F::spread(move |args| apply_terms(&shared, args, at))
 }
 
 type Terms<F, M> = (F, Vec<Option<JvpTerm<Packed<F, M>>>>);

@@ -27,7 +27,7 @@ fn with_rules<'f, F, M, S, Fwd, Bwd>(
     f: F,
     rules: Rules<Fwd, Bwd>,
     at: &'static Location<'static>,
-) -> Box<<F::Args as ArgTuple>::Fn<'f, F::Output>>
+) -> Box<F::Fn<'f, F::Output>>
 where
     F: Function<M> + 'f,
     M: 'f,
@@ -37,7 +37,7 @@ where
 {
     let function = short_name::<F>();
     let (fwd, bwd) = (Arc::new(rules.fwd), Arc::new(rules.bwd));
-    F::Args::spread(move |args| {
+    F::spread(move |args| {
         apply(&f, args, at, |call| {
             let Call {
                 jaxpr,
@@ -157,11 +157,7 @@ where
 /// The derivative panics if a rule returns other types than those of the function's arguments and
 /// result, in forward mode, and if a captured value is differentiated.
 #[track_caller]
-pub fn custom_vjp<'f, F, M, S, Fwd, Bwd>(
-    f: F,
-    fwd: Fwd,
-    bwd: Bwd,
-) -> Box<<F::Args as ArgTuple>::Fn<'f, F::Output>>
+pub fn custom_vjp<'f, F, M, S, Fwd, Bwd>(f: F, fwd: Fwd, bwd: Bwd) -> Box<F::Fn<'f, F::Output>>
 where
     F: Function<M> + 'f,
     M: 'f,
@@ -193,7 +189,7 @@ pub fn custom_vjp_symbolic_zeros<'f, F, M, S, Fwd, Bwd>(
     f: F,
     fwd: Fwd,
     bwd: Bwd,
-) -> Box<<F::Args as ArgTuple>::Fn<'f, F::Output>>
+) -> Box<F::Fn<'f, F::Output>>
 where
     F: Function<M> + 'f,
     M: 'f,
@@ -234,7 +230,7 @@ pub fn custom_vjp_nondiff<'f, F, M, S, Fwd, Bwd>(
     f: F,
     fwd: Fwd,
     bwd: Bwd,
-) -> Box<<F::Args as ArgTuple>::Fn<'f, F::Output>>
+) -> Box<F::Fn<'f, F::Output>>
 where
     F: Function<M> + 'f,
     M: 'f,

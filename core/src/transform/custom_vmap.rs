@@ -136,7 +136,7 @@ impl From<Vec<bool>> for BatchedResults {
 /// The batched function panics if the rule returns other types than batches of the function's
 /// results, or if a captured value is batched.
 #[track_caller]
-pub fn custom_vmap<'f, F, M, R, B>(f: F, rule: R) -> Box<<F::Args as ArgTuple>::Fn<'f, F::Output>>
+pub fn custom_vmap<'f, F, M, R, B>(f: F, rule: R) -> Box<F::Fn<'f, F::Output>>
 where
     F: Function<M> + 'f,
     M: 'f,
@@ -145,7 +145,7 @@ where
 {
     let at = Location::caller();
     let rule = Arc::new(rule);
-    F::Args::spread(move |args| {
+    F::spread(move |args| {
         let identity = |structure| Identity::new(&rule, structure);
         let rule = rule.clone();
         let run = move |mapped: Mapped, args: Packed<F, M>| {
@@ -266,14 +266,14 @@ fn check<T: Tree>(
 /// # Panics
 /// The batched function panics if a captured value is batched.
 #[track_caller]
-pub fn sequential_vmap<F, M>(f: F) -> Box<<F::Args as ArgTuple>::Fn<'static, F::Output>>
+pub fn sequential_vmap<F, M>(f: F) -> Box<F::Fn<'static, F::Output>>
 where
     F: Function<M> + 'static,
     M: 'static,
 {
     let at = Location::caller();
     let shared = Arc::new(f);
-    F::Args::spread(move |args| sequential(&shared, args, at))
+    F::spread(move |args| sequential(&shared, args, at))
 }
 
 /// Applies the function; its rule calls `sequential` again, so that nested batches become nested

@@ -1,24 +1,37 @@
 //! Traits of functions of trees that transformations accept.
 
+use super::arguments::{Arguments, ByRef, ByValue, for_each_form};
 use crate::{Array, Tree, tree};
 
-/// Marks functions of arguments taken by value.
+/// Marks functions of these arguments, each passed by value or by reference.
 pub struct Pure<Args>(std::marker::PhantomData<fn(Args)>);
 
-/// A function of one to six trees that returns a tree.
+/// A function of one to eight trees that returns a tree.
 ///
-/// `M` distinguishes closures by their number of arguments; it is inferred.
+/// Each argument is passed by value or by reference: `|model: &Linear, x: &Array| ..`. With more
+/// than four arguments, references come first. A transformed function takes its arguments in the
+/// same way.
+///
+/// `M` distinguishes functions by the number and the passing of their arguments; it is inferred.
 #[diagnostic::on_unimplemented(
     message = "this function cannot be transformed",
-    note = "arguments and results must be trees, taken and returned by value; annotate the types of a closure's arguments"
+    label = "not a function of one to eight trees",
+    note = "every argument must be a tree (an array, a number, a tuple, or a type with \
+            `#[derive(Tree)]`), taken by value or by `&`; the result must be a tree, by value",
+    note = "annotate the types of a closure's arguments; what it captures must be `Send + Sync`, \
+            and a boxed function a `Box<dyn Fn(..) -> _ + Send + Sync>`"
 )]
 pub trait Function<M>: Send + Sync {
     /// The arguments.
     type Args: ArgTuple;
     /// The result.
     type Output: Tree;
+    /// A function that takes the arguments in the same way and returns `R`.
+    type Fn<'f, R: 'f>: ?Sized;
     /// Calls the function.
     fn call(&self, args: Self::Args) -> Self::Output;
+    /// Converts a function of a tuple to a function that takes the arguments in the same way.
+    fn spread<'f, R: 'f>(f: impl Fn(Self::Args) -> R + Send + Sync + 'f) -> Box<Self::Fn<'f, R>>;
 }
 
 /// The arguments of a function, as a tuple.
@@ -87,16 +100,6 @@ macro_rules! arity {
                 Box::new(move |$a $(, $b)*| f(($a, $($b,)*)))
             }
         }
-        impl<Func, Out: Tree, $first: Tree $(, $rest: Tree)*> Function<Pure<($first, $($rest,)*)>> for Func
-        where
-            Func: Fn($first $(, $rest)*) -> Out + Send + Sync,
-        {
-            type Args = ($first, $($rest,)*);
-            type Output = Out;
-            fn call(&self, ($a, $($b,)*): Self::Args) -> Out {
-                self($a $(, $b)*)
-            }
-        }
     };
 }
 arity!(1; A a 0);
@@ -105,6 +108,29 @@ arity!(3; A a 0, B b 1, C c 2);
 arity!(4; A a 0, B b 1, C c 2, D d 3);
 arity!(5; A a 0, B b 1, C c 2, D d 3, E e 4);
 arity!(6; A a 0, B b 1, C c 2, D d 3, E e 4, F f 5);
+arity!(7; A a 0, B b 1, C c 2, D d 3, E e 4, F f 5, G g 6);
+arity!(8; A a 0, B b 1, C c 2, D d 3, E e 4, F f 5, G g 6, H h 7);
+
+macro_rules! function {
+    ($({$t:ident $a:ident $i:tt [($mark:ty) $wrap:ident $($r:tt)?]})*) => {
+        #[doc(hidden)]
+        impl<Func, Out: Tree, $($t: Tree),*> Function<Pure<($($mark,)*)>> for Func
+        where
+            Func: Fn($($($r)? $t),*) -> Out + Send + Sync,
+        {
+            type Args = ($($t,)*);
+            type Output = Out;
+            type Fn<'f, R: 'f> = dyn Fn($($($r)? $t),*) -> R + Send + Sync + 'f;
+            fn call(&self, ($($a,)*): Self::Args) -> Out {
+                self($($($r)? $a),*)
+            }
+            fn spread<'f, R: 'f>(f: impl Fn(Self::Args) -> R + Send + Sync + 'f) -> Box<Self::Fn<'f, R>> {
+                Box::new(move |$($a: $($r)? $t),*| f(($($wrap($a).own(),)*)))
+            }
+        }
+    };
+}
+for_each_form!(function);
 
 /// The result of a differentiated function: a scalar loss, alone or with auxiliary values,
 /// `(loss, aux)`.

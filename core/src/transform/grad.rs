@@ -1,5 +1,6 @@
 //! `jvp`, `linearize`, `vjp`, `grad` and related transformations of functions of trees.
 
+use super::arguments::type_only;
 use super::differentiable::{Numbers, Request, place};
 use super::tangents::filled;
 use super::{ArgTuple, Function, Objective, backward, jvp_eval, linearize_eval};
@@ -38,11 +39,6 @@ pub(super) fn inexact<T: Tree>(tree: &T) -> Vec<bool> {
         .iter()
         .map(|a| a.dtype().is_inexact())
         .collect()
-}
-
-/// Returns an array of the same type, without elements.
-fn type_only(array: &Array) -> Array {
-    Array(crate::array::Repr::Abstract(array.aval(), None))
 }
 
 /// Checks that tangents or cotangents have the structure and types of their primals. `made` is
@@ -333,7 +329,7 @@ type First<F, M> = <<F as Function<M>>::Args as ArgTuple>::First;
 /// The returned function panics if the first argument contains arrays other than floating-point
 /// or complex ones, or if the result is not a floating-point scalar.
 #[track_caller]
-pub fn grad<'f, F, M>(f: F) -> Box<<F::Args as ArgTuple>::Fn<'f, First<F, M>>>
+pub fn grad<'f, F, M>(f: F) -> Box<F::Fn<'f, First<F, M>>>
 where
     F: Function<M> + 'f,
     F::Output: Objective,
@@ -341,7 +337,7 @@ where
     M: 'f,
 {
     let at = Location::caller();
-    F::Args::spread(move |args| evaluate(&f, args, at, false).1)
+    F::spread(move |args| evaluate(&f, args, at, false).1)
 }
 
 /// Returns a function that computes the derivative of a holomorphic function (`jax.grad` with
@@ -357,7 +353,7 @@ where
 /// The returned function panics if the first argument or the result is not complex, or if the
 /// result is not a scalar.
 #[track_caller]
-pub fn grad_holomorphic<'f, F, M>(f: F) -> Box<<F::Args as ArgTuple>::Fn<'f, First<F, M>>>
+pub fn grad_holomorphic<'f, F, M>(f: F) -> Box<F::Fn<'f, First<F, M>>>
 where
     F: Function<M> + 'f,
     F::Output: Objective,
@@ -365,7 +361,7 @@ where
     M: 'f,
 {
     let at = Location::caller();
-    F::Args::spread(move |args| evaluate(&f, args, at, true).1)
+    F::spread(move |args| evaluate(&f, args, at, true).1)
 }
 
 /// Returns a function that computes the value of a holomorphic function and its derivative
@@ -374,9 +370,7 @@ where
 /// # Panics
 /// Panics in the same cases as [`grad_holomorphic`].
 #[track_caller]
-pub fn value_and_grad_holomorphic<'f, F, M>(
-    f: F,
-) -> Box<<F::Args as ArgTuple>::Fn<'f, (F::Output, First<F, M>)>>
+pub fn value_and_grad_holomorphic<'f, F, M>(f: F) -> Box<F::Fn<'f, (F::Output, First<F, M>)>>
 where
     F: Function<M> + 'f,
     F::Output: Objective,
@@ -384,7 +378,7 @@ where
     M: 'f,
 {
     let at = Location::caller();
-    F::Args::spread(move |args| evaluate(&f, args, at, true))
+    F::spread(move |args| evaluate(&f, args, at, true))
 }
 
 /// Returns a function that computes the value of a scalar function and its gradient with respect
@@ -393,9 +387,7 @@ where
 /// # Panics
 /// Panics in the same cases as [`grad`].
 #[track_caller]
-pub fn value_and_grad<'f, F, M>(
-    f: F,
-) -> Box<<F::Args as ArgTuple>::Fn<'f, (F::Output, First<F, M>)>>
+pub fn value_and_grad<'f, F, M>(f: F) -> Box<F::Fn<'f, (F::Output, First<F, M>)>>
 where
     F: Function<M> + 'f,
     F::Output: Objective,
@@ -403,7 +395,7 @@ where
     M: 'f,
 {
     let at = Location::caller();
-    F::Args::spread(move |args| evaluate(&f, args, at, false))
+    F::spread(move |args| evaluate(&f, args, at, false))
 }
 
 /// Returns the transpose of a linear function, at the types of `example`

@@ -20,14 +20,14 @@ use std::panic::Location;
 /// # Panics
 /// Panics in the same cases as [`grad`](super::grad()).
 #[track_caller]
-pub fn grad_all<'f, F, M>(f: F) -> Box<<F::Args as ArgTuple>::Fn<'f, Packed<F, M>>>
+pub fn grad_all<'f, F, M>(f: F) -> Box<F::Fn<'f, Packed<F, M>>>
 where
     F: Function<M> + 'f,
     F::Output: Objective,
     M: 'f,
 {
     let at = Location::caller();
-    F::Args::spread(move |args| evaluate_all(&f, args, at).1)
+    F::spread(move |args| evaluate_all(&f, args, at).1)
 }
 
 /// Returns a function that computes the value of a scalar function and its gradient with respect
@@ -36,16 +36,14 @@ where
 /// # Panics
 /// Panics in the same cases as [`grad`](super::grad()).
 #[track_caller]
-pub fn value_and_grad_all<'f, F, M>(
-    f: F,
-) -> Box<<F::Args as ArgTuple>::Fn<'f, (F::Output, Packed<F, M>)>>
+pub fn value_and_grad_all<'f, F, M>(f: F) -> Box<F::Fn<'f, (F::Output, Packed<F, M>)>>
 where
     F: Function<M> + 'f,
     F::Output: Objective,
     M: 'f,
 {
     let at = Location::caller();
-    F::Args::spread(move |args| evaluate_all(&f, args, at))
+    F::spread(move |args| evaluate_all(&f, args, at))
 }
 
 fn evaluate_all<F, M>(

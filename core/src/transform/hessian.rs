@@ -22,9 +22,7 @@ type Rows<F, M> = <<F as Function<M>>::Output as Codomain<First<F, M>>>::Jacobia
 /// # Panics
 /// Panics in the same cases as [`jacfwd`](super::jacfwd).
 #[track_caller]
-pub fn hessian<'f, F, M>(
-    f: F,
-) -> Box<<F::Args as ArgTuple>::Fn<'f, <Rows<F, M> as Codomain<First<F, M>>>::Jacobian>>
+pub fn hessian<'f, F, M>(f: F) -> Box<F::Fn<'f, <Rows<F, M> as Codomain<First<F, M>>>::Jacobian>>
 where
     F: Function<M> + 'f,
     F::Output: Codomain<First<F, M>>,
@@ -32,7 +30,7 @@ where
     M: 'f,
 {
     let at = Location::caller();
-    F::Args::spread(move |args| {
+    F::spread(move |args| {
         let (first, rest) = args.split();
         let gradient = |x: First<F, M>| reverse(|x| f.call(F::Args::join(x, &rest)), &x, at, false);
         forward(gradient, &first, at, false)
@@ -47,7 +45,7 @@ where
 #[track_caller]
 pub fn hessian_holomorphic<'f, F, M>(
     f: F,
-) -> Box<<F::Args as ArgTuple>::Fn<'f, <Rows<F, M> as Codomain<First<F, M>>>::Jacobian>>
+) -> Box<F::Fn<'f, <Rows<F, M> as Codomain<First<F, M>>>::Jacobian>>
 where
     F: Function<M> + 'f,
     F::Output: Codomain<First<F, M>>,
@@ -55,7 +53,7 @@ where
     M: 'f,
 {
     let at = Location::caller();
-    F::Args::spread(move |args| {
+    F::spread(move |args| {
         let (first, rest) = args.split();
         let gradient = |x: First<F, M>| reverse(|x| f.call(F::Args::join(x, &rest)), &x, at, true);
         forward(gradient, &first, at, true)

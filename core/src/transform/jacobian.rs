@@ -131,16 +131,14 @@ fn assemble<A: Tree, R: Codomain<A>>(value: &R, first: &A, blocks: Vec<Vec<Array
 /// The returned function panics if the argument contains anything but floating-point numbers, or
 /// the result anything but floating-point and complex numbers.
 #[track_caller]
-pub fn jacfwd<'f, F, M>(
-    f: F,
-) -> Box<<F::Args as ArgTuple>::Fn<'f, <F::Output as Codomain<First<F, M>>>::Jacobian>>
+pub fn jacfwd<'f, F, M>(f: F) -> Box<F::Fn<'f, <F::Output as Codomain<First<F, M>>>::Jacobian>>
 where
     F: Function<M> + 'f,
     F::Output: Codomain<First<F, M>>,
     M: 'f,
 {
     let at = Location::caller();
-    F::Args::spread(move |args| {
+    F::spread(move |args| {
         let (first, rest) = args.split();
         forward(|x| f.call(F::Args::join(x, &rest)), &first, at, false)
     })
@@ -161,14 +159,14 @@ where
 #[track_caller]
 pub fn jacfwd_holomorphic<'f, F, M>(
     f: F,
-) -> Box<<F::Args as ArgTuple>::Fn<'f, <F::Output as Codomain<First<F, M>>>::Jacobian>>
+) -> Box<F::Fn<'f, <F::Output as Codomain<First<F, M>>>::Jacobian>>
 where
     F: Function<M> + 'f,
     F::Output: Codomain<First<F, M>>,
     M: 'f,
 {
     let at = Location::caller();
-    F::Args::spread(move |args| {
+    F::spread(move |args| {
         let (first, rest) = args.split();
         forward(|x| f.call(F::Args::join(x, &rest)), &first, at, true)
     })
@@ -251,16 +249,14 @@ fn zeros(out: &Aval, input: &Aval, dtype: DType) -> Array {
 /// The returned function panics if the argument contains anything but floating-point and complex
 /// numbers, or the result anything but floating-point numbers.
 #[track_caller]
-pub fn jacrev<'f, F, M>(
-    f: F,
-) -> Box<<F::Args as ArgTuple>::Fn<'f, <F::Output as Codomain<First<F, M>>>::Jacobian>>
+pub fn jacrev<'f, F, M>(f: F) -> Box<F::Fn<'f, <F::Output as Codomain<First<F, M>>>::Jacobian>>
 where
     F: Function<M> + 'f,
     F::Output: Codomain<First<F, M>>,
     M: 'f,
 {
     let at = Location::caller();
-    F::Args::spread(move |args| {
+    F::spread(move |args| {
         let (first, rest) = args.split();
         reverse(|x| f.call(F::Args::join(x, &rest)), &first, at, false)
     })
@@ -273,14 +269,14 @@ where
 #[track_caller]
 pub fn jacrev_holomorphic<'f, F, M>(
     f: F,
-) -> Box<<F::Args as ArgTuple>::Fn<'f, <F::Output as Codomain<First<F, M>>>::Jacobian>>
+) -> Box<F::Fn<'f, <F::Output as Codomain<First<F, M>>>::Jacobian>>
 where
     F: Function<M> + 'f,
     F::Output: Codomain<First<F, M>>,
     M: 'f,
 {
     let at = Location::caller();
-    F::Args::spread(move |args| {
+    F::spread(move |args| {
         let (first, rest) = args.split();
         reverse(|x| f.call(F::Args::join(x, &rest)), &first, at, true)
     })

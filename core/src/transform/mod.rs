@@ -1,5 +1,6 @@
 //! Transformations: interpreters of jaxprs, and the public functions that apply them.
 
+mod arguments;
 mod backward;
 mod checkpoint;
 mod closure_convert;
@@ -23,6 +24,7 @@ mod stage;
 mod tangents;
 mod vmap;
 
+pub use arguments::{ByRef, ByValue};
 pub use checkpoint::checkpoint as remat;
 pub use checkpoint::{
     CheckpointOptions, Residual, checkpoint, checkpoint_with, print_saved_residuals,
@@ -51,6 +53,7 @@ pub use stage::{eval_shape, make_jaxpr};
 pub use tangents::Tangents;
 pub use vmap::{vmap, vmap_axes, vmap_with};
 
+pub(crate) use arguments::{Arguments, for_each_form, taken, type_only};
 pub(crate) use backward::{backward, transpose_call};
 pub(crate) use grad::{Traced, trace as trace_tree};
 pub(crate) use jvp::{jvp_eval, linearize_eval};

@@ -68,7 +68,7 @@ impl Default for PmapOptions {
 /// The returned function panics if `f` panics, if an array has no axes, if sizes differ, or if
 /// there are fewer devices than indices.
 #[track_caller]
-pub fn pmap<'f, F, M>(f: F) -> Box<<F::Args as ArgTuple>::Fn<'f, F::Output>>
+pub fn pmap<'f, F, M>(f: F) -> Box<F::Fn<'f, F::Output>>
 where
     F: Function<M> + 'f,
     F::Output: 'f,
@@ -84,10 +84,7 @@ where
 /// function panics in the same cases as that of [`pmap`], and if the number of `devices` is not
 /// the size of the mapped axis.
 #[track_caller]
-pub fn pmap_with<'f, F, M>(
-    f: F,
-    options: PmapOptions,
-) -> Box<<F::Args as ArgTuple>::Fn<'f, F::Output>>
+pub fn pmap_with<'f, F, M>(f: F, options: PmapOptions) -> Box<F::Fn<'f, F::Output>>
 where
     F: Function<M> + 'f,
     F::Output: 'f,
@@ -96,7 +93,7 @@ where
     let at = At("pmap", Location::caller());
     options.in_axes.check_arguments("pmap", F::Args::COUNT);
     let staged = jit(move |args: F::Args| apply(&f, args, &options, at));
-    F::Args::spread(move |args| trace::at_location(at.1, || staged(args)))
+    F::spread(move |args| trace::at_location(at.1, || staged(args)))
 }
 
 fn refuse(at: At, message: &str) -> ! {

@@ -75,7 +75,7 @@ pub fn shard_map<'f, F, M>(
     mesh: Mesh,
     in_specs: impl Into<Specs>,
     out_specs: impl Into<Specs>,
-) -> Box<<F::Args as ArgTuple>::Fn<'f, F::Output>>
+) -> Box<F::Fn<'f, F::Output>>
 where
     F: Function<M> + 'f,
     F::Output: 'f,
@@ -93,10 +93,7 @@ where
 /// # Panics
 /// Panics in the same cases as [`shard_map`], and if no mesh is given and none is current.
 #[track_caller]
-pub fn shard_map_with<'f, F, M>(
-    f: F,
-    options: ShardMapOptions,
-) -> Box<<F::Args as ArgTuple>::Fn<'f, F::Output>>
+pub fn shard_map_with<'f, F, M>(f: F, options: ShardMapOptions) -> Box<F::Fn<'f, F::Output>>
 where
     F: Function<M> + 'f,
     F::Output: 'f,
@@ -112,7 +109,7 @@ where
             F::Args::COUNT
         ));
     }
-    F::Args::spread(move |args| trace::at_location(at, || apply(&f, args, &options, at)))
+    F::spread(move |args| trace::at_location(at, || apply(&f, args, &options, at)))
 }
 
 #[track_caller]

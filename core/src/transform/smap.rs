@@ -1,6 +1,6 @@
 //! `smap`: makes one axis of the current mesh manual, in terms of array axes.
 
-use super::{ArgTuple, Function, MapAxes, ShardMapOptions, shard_map_with};
+use super::{Function, MapAxes, ShardMapOptions, shard_map_with};
 use crate::AxisName;
 
 /// Returns a function that runs on the devices along one axis of the current mesh, on each
@@ -30,7 +30,7 @@ pub fn smap<'f, F, M>(
     in_axes: impl Into<MapAxes>,
     out_axes: impl Into<MapAxes>,
     axis_name: impl Into<AxisName>,
-) -> Box<<F::Args as ArgTuple>::Fn<'f, F::Output>>
+) -> Box<F::Fn<'f, F::Output>>
 where
     F: Function<M> + 'f,
     F::Output: 'f,

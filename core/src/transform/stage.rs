@@ -1,9 +1,9 @@
 //! Staging a function without running it: `make_jaxpr` and `eval_shape`.
 
-use super::{ArgTuple, Function};
-use crate::array::Repr;
+use super::Function;
+use super::arguments::type_only;
 use crate::jaxpr::ClosedJaxpr;
-use crate::{Array, Tree, trace, tree};
+use crate::{Tree, trace, tree};
 use std::panic::Location;
 
 /// Returns a function that traces `f` at the types of its arguments to a jaxpr
@@ -22,13 +22,13 @@ use std::panic::Location;
 /// # Panics
 /// The returned function panics if the traced function panics.
 #[track_caller]
-pub fn make_jaxpr<'f, F, M>(f: F) -> Box<<F::Args as ArgTuple>::Fn<'f, ClosedJaxpr>>
+pub fn make_jaxpr<'f, F, M>(f: F) -> Box<F::Fn<'f, ClosedJaxpr>>
 where
     F: Function<M> + 'f,
     M: 'f,
 {
     let at = Location::caller();
-    F::Args::spread(move |args| {
+    F::spread(move |args| {
         trace::at_location(at, || {
             super::grad::trace(&args, |args| f.call(args)).program
         })
@@ -50,5 +50,5 @@ where
 #[track_caller]
 pub fn eval_shape<A: Tree, R: Tree>(f: impl FnOnce(A) -> R, args: A) -> R {
     let traced = super::grad::trace(&args, f);
-    tree::map(&traced.result, |a| Array(Repr::Abstract(a.aval(), None)))
+    tree::map(&traced.result, type_only)
 }

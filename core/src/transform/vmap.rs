@@ -57,7 +57,7 @@ pub(crate) fn batch_eval(
 /// # Panics
 /// The returned function panics if an array has no axes, or if sizes differ.
 #[track_caller]
-pub fn vmap<'f, F, M>(f: F) -> Box<<F::Args as ArgTuple>::Fn<'f, F::Output>>
+pub fn vmap<'f, F, M>(f: F) -> Box<F::Fn<'f, F::Output>>
 where
     F: Function<M> + 'f,
     F::Output: 'f,
@@ -78,7 +78,7 @@ pub fn vmap_axes<'f, F, M>(
     f: F,
     in_axes: impl Into<MapAxes>,
     out_axes: impl Into<MapAxes>,
-) -> Box<<F::Args as ArgTuple>::Fn<'f, F::Output>>
+) -> Box<F::Fn<'f, F::Output>>
 where
     F: Function<M> + 'f,
     F::Output: 'f,
@@ -99,10 +99,7 @@ where
 /// batch axis has another size than `axis_size`, and if a result that `out_axes` marks as the
 /// same for all examples depends on the example.
 #[track_caller]
-pub fn vmap_with<'f, F, M>(
-    f: F,
-    options: VmapOptions,
-) -> Box<<F::Args as ArgTuple>::Fn<'f, F::Output>>
+pub fn vmap_with<'f, F, M>(f: F, options: VmapOptions) -> Box<F::Fn<'f, F::Output>>
 where
     F: Function<M> + 'f,
     F::Output: 'f,
@@ -110,7 +107,7 @@ where
 {
     let at = Location::caller();
     options.in_axes.check_arguments("vmap", F::Args::COUNT);
-    F::Args::spread(move |args| apply(&f, args, &options, at))
+    F::spread(move |args| apply(&f, args, &options, at))
 }
 
 fn apply<F: Function<M>, M>(

@@ -6,6 +6,7 @@ mod common;
 #[path = "../../../tests/common/jaxprs.rs"]
 mod recorded;
 
+mod by_reference;
 mod checkify;
 mod checkpoint;
 mod collectives;
