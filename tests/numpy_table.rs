@@ -1,7 +1,8 @@
 //! The table of `docs/numpy.md`: what it names is there, under these names.
 
 use ramie::{
-    Array, BoundsMode, ConvolveMode, DType, DTypeKind, Reduction, Side, finfo, issubdtype,
+    Array, BoundsMode, ConvolveMode, DType, DTypeKind, Like, Order, Reduction, Side, TakeMode,
+    finfo, issubdtype,
 };
 use std::collections::BTreeSet;
 
@@ -25,7 +26,7 @@ methods! {
     plain {
         angle conj imag is_complex is_real real
         abs acos acosh all all_axes all_keepdims all_with any any_axes any_keepdims any_with
-        arange arange_from arange_step argmax argmin argpartition argsort argsort_descending
+        arange arange_from arange_step argpartition argsort argsort_descending
         argwhere array_split asin asinh astype at_least_1d at_least_2d at_least_3d atan
         atanh average average_with bartlett  bincount bincount_sized
         bincount_weighted bitwise_count bitwise_not blackman broadcast_to cbrt ceil celu
@@ -33,7 +34,7 @@ methods! {
         cov cross cumprod cumprod_reversed cumsum cumsum_reversed cumulative_prod
         cumulative_sum deg2rad delete diag diag_indices diagflat diagonal diagonal_axes diff
         diff_n digamma digitize digitize_right dot_general dsplit dtype ediff1d elu entr erf
-        erf_inv erfc erfcx exp exp2 expand_dims expit expm1 extract eye fabs factorial
+        erf_inv erfc erfcx exp exp2 expand_dims expit expm1 extract eye eye_with fabs factorial
         flatnonzero flip fliplr flipud floor frexp gamma gammaln gammasgn gelu gelu_exact
         geomspace glu gradient gradients hamming hanning hard_sigmoid hard_silu hard_tanh
         histogram hsplit i0 i0e i1 i1e indices integer_pow interp intersect1d iota is_finite
@@ -43,7 +44,7 @@ methods! {
         logsumexp logsumexp_with matrix_transpose max max_axes max_keepdims max_with mean
         mean_axes mean_keepdims mean_with median median_axes median_keepdims min min_axes
         min_keepdims min_with mish modf move_axes move_axis multigammaln nan_to_num
-        nan_to_num_with nanargmax nanargmin nancumprod nancumsum nanmax nanmax_axes
+        nan_to_num_with nancumprod nancumsum nanmax nanmax_axes
         nanmax_keepdims nanmax_with nanmean nanmean_axes nanmean_keepdims nanmean_with
         nanmedian nanmedian_axes nanmedian_keepdims nanmin nanmin_axes nanmin_keepdims
         nanmin_with nanprod nanprod_axes nanprod_keepdims nanprod_with nanstd nanstd_axes
@@ -51,14 +52,13 @@ methods! {
         nanvar_axes nanvar_keepdims nanvar_with ndim ndtr ndtri negative nonzero one_hot
         one_hot_along ones ones_like packbits  pad_with partition poly polyder polyfit polyint
         positive prod prod_axes prod_keepdims prod_with ptp ptp_axes ptp_keepdims rad2deg
-        ravel reciprocal relu relu6 repeat repeat_each reshape resize rint roll roll_axes
+        ravel ravel_with_order reciprocal relu relu6 repeat_each resize rint roll roll_axes
         roll_axis roll_dynamic roll_flat rot90 round round_decimals segment_max segment_min
         segment_prod segment_sum selu setdiff1d setxor1d shape sigmoid sign signbit silu sin
         sinc sinh size soft_sign softmax softmax_axes softmax_where softplus sort
         sort_descending spacing sparse_plus sparse_sigmoid split split_at split_sizes sqrt
         square squareplus squeeze standardize std std_axes std_ddof std_keepdims std_with
-        sum sum_axes sum_keepdims sum_with swap_axes swish t take take_along_axis
-        take_with_mode tan tanh tile trace transpose trapezoid trapezoid_at tri tril
+        sum sum_axes sum_keepdims sum_with swap_axes swish t tan tanh tile trace transpose trapezoid trapezoid_at tri tril
         tril_indices trim_zeros triu triu_indices trunc try_from_bytes union1d unique
         unique_all unique_counts unique_inverse unique_values unpackbits unravel_index
         unstack unwrap_phase vander var var_axes var_ddof var_keepdims var_with vsplit zeros
@@ -78,6 +78,10 @@ methods! {
         allclose_within |x| x.allclose_within(x, 0.0, 0.0);
         betainc |x| x.betainc(x, x);
         apply_along_axis |x| x.apply_along_axis(0, |v| v);
+        argmax |x| x.argmax(0);
+        argmax_keepdims |x| x.argmax_keepdims(0);
+        argmin |x| x.argmin(0);
+        argmin_keepdims |x| x.argmin_keepdims(0);
         argwhere_sized |x| x.argwhere_sized(1, 0);
         choose |x| x.choose(&[x], BoundsMode::Clip);
         clip |x| x.clip(0, 1);
@@ -90,6 +94,7 @@ methods! {
         from_function |x| Array::from_function(x.shape(), DType::F32, |places| places[0].clone());
         from_slice |x| Array::from_slice(&[x.ndim() as f32], &[1]);
         full_like |x| x.full_like(0);
+        full_like_with |x| x.full_like_with(0, Like::new());
         gradient_spaced |x| x.gradient_spaced(1.0, 0);
         index |x| x.index(0);
         insert |x| x.insert(0, x, 0);
@@ -98,19 +103,33 @@ methods! {
         logsumexp_signed |x| x.logsumexp_signed(x, &Reduction::all());
         logsumexp_weighted |x| x.logsumexp_weighted(x, &Reduction::all());
         mask_indices |x| Array::mask_indices(x.ndim(), |ones| ones.triu(0));
+        nanargmax |x| x.nanargmax(0);
+        nanargmax_keepdims |x| x.nanargmax_keepdims(0);
+        nanargmin |x| x.nanargmin(0);
+        nanargmin_keepdims |x| x.nanargmin_keepdims(0);
         nanpercentile_axes |x| x.nanpercentile_axes(0.5, &[0]);
         nanquantile_axes |x| x.nanquantile_axes(0.5, &[0]);
         nonzero_sized |x| x.nonzero_sized(1, 0);
         percentile_axes |x| x.percentile_axes(0.5, &[0]);
         pad |x| x.pad(&[(0, 0)], 0);
+        pad_constants |x| x.pad_constants(&[(0, 0)], &[(0, 0)]);
         pad_linear_ramp |x| x.pad_linear_ramp(&[], 0);
         place |x| x.place(x, 0.0);
         put |x| x.put(x, 0.0);
         put_along_axis |x| x.put_along_axis(x, 0.0, 0);
         quantile_axes |x| x.quantile_axes(0.5, &[0]);
+        repeat |x| x.repeat(1, 0);
+        repeat_sized |x| x.repeat_sized(x, 0, 1);
+        reshape |x| x.reshape(-1);
+        reshape_with_order |x| x.reshape_with_order(-1, Order::F);
         scalar |x| Array::scalar(0.0, x.dtype());
         full |x| Array::full(x.shape(), 0.0, x.dtype());
         searchsorted |x| x.searchsorted(x, Side::Left);
+        take |x| x.take(x, 0);
+        take_along_axis |x| x.take_along_axis(x, 0);
+        take_along_axis_with_mode |x| x.take_along_axis_with_mode(x, 0, TakeMode::Wrap);
+        take_with_mode |x| x.take_with_mode(x, 0, TakeMode::Wrap);
+        vecdot_along |x| x.vecdot_along(x, 0);
         tensordot |x| x.tensordot(x, 1);
         tensordot_axes |x| x.tensordot_axes(x, &[0], &[0]);
         trapezoid_spaced |x| x.trapezoid_spaced(1.0, 0);

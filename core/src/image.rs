@@ -249,7 +249,7 @@ pub fn scale_and_translate(
     let mut x = image;
     for (i, &axis) in spatial_axes.iter().enumerate() {
         let d = x.axis("scale_and_translate", axis);
-        let one = |a: &Array| a.slice_in_dim(i, i + 1, 1, 0).reshape(&[]);
+        let one = |a: &Array| a.slice_in_dim(i, i + 1, 1, 0).reshape(());
         let w = weights(
             x.shape()[d],
             shape[d],

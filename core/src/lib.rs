@@ -80,9 +80,9 @@ pub use jit::{
 pub use narrow::{F4E2M1Fn, F8E4M3Fn, F8E4M3Fnuz, F8E5M2, F8E5M2Fnuz, F8E8M0Fnu, I2, I4, U2, U4};
 pub use numerics::{debug_infs, debug_nans};
 pub use ops::{
-    At, Ellipsis, IndexItem, IntoArray, IntoIndex, IntoIndexItem, NewAxis, PadMode, PadStatistic,
-    Stepped, broadcast_arrays, einsum, einsum_path, einsum_sharded, hstack, meshgrid, meshgrid_ij,
-    s, stack, vstack,
+    At, DimSize, Ellipsis, IndexItem, IntoArray, IntoIndex, IntoIndexItem, IntoShape, Like,
+    NewAxis, Order, PadMode, PadStatistic, RequestedShape, Stepped, TakeMode, broadcast_arrays,
+    einsum, einsum_path, einsum_sharded, hstack, meshgrid, meshgrid_ij, s, stack, vstack,
 };
 pub use ops::{
     Attention, BitOrder, BoundsMode, Covariance, Distinct, Histogram, Interpolation, Quantile,

@@ -53,7 +53,7 @@ options! {
                 let rate = max_dist.zip(&grad_sum_of_squares, |d, sum| {
                     d / (sum + &o.eps).sqrt() * &o.global_scale
                 });
-                let updates = updates.zip(&rate, |g, rate| rate.reshape(&[]) * g);
+                let updates = updates.zip(&rate, |g, rate| rate.reshape(()) * g);
                 let init_params = state.init_params;
                 (updates, ScaleByDistanceOverGradientsState { max_dist, grad_sum_of_squares, init_params })
             },

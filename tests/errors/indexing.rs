@@ -42,6 +42,9 @@ pub fn cases() -> Vec<Case> {
         case("take: expected integer indices", || {
             f32(&[5]).take(&f32(&[2]), 0)
         }),
+        case("repeat_sized: expected one count per element", || {
+            f32(&[5]).repeat_sized(Array::arange(2), 0, 8)
+        }),
         case("take: axis out of range", || {
             f32(&[5]).take(&Array::arange(2), 1)
         }),

@@ -24,6 +24,19 @@ pub fn cases() -> Vec<Case> {
         case("reshape: the shape has another number of elements", || {
             f32(&[2, 3]).reshape(&[4])
         }),
+        case("reshape: the inferred size is not an integer", || {
+            f32(&[2, 3]).reshape(&[-1, 4])
+        }),
+        case("reshape: more than one size is -1", || {
+            f32(&[2, 3]).reshape((-1, -1))
+        }),
+        case("reshape: a size is negative", || {
+            f32(&[2, 3]).reshape(&[-2, 3])
+        }),
+        case(
+            "pad_constants: expected one pair of constants per axis",
+            || f32(&[2, 3]).pad_constants(&[(1, 1), (0, 2)], &[(0, 1), (2, 3), (4, 5)]),
+        ),
         case("transpose: not a permutation of the axes", || {
             f32(&[2, 3]).transpose(&[0])
         }),

@@ -57,7 +57,7 @@ fn element_types() -> Vec<Case> {
             let (last, ys) = scan(shift, a[0].at(2).get(), a[0].clone());
             vec![last, ys]
         };
-        let known = vec![array(d, &[3.0]).reshape(&[]), array(d, &[3.0, 0.0, 1.0])];
+        let known = vec![array(d, &[3.0]).reshape(()), array(d, &[3.0, 0.0, 1.0])];
         let mut shift =
             case("scan", &format!("shift {d}"), std::slice::from_ref(&x), f).gives(known);
         if matches!(

@@ -182,6 +182,8 @@ impl Array {
     ///
     /// # Panics
     /// Panics if the shapes do not broadcast, or an integer is raised to a negative scalar power.
+    #[doc(alias = "powf")]
+    #[doc(alias = "pow")]
     #[track_caller]
     pub fn power(&self, exponent: impl IntoArray) -> Array {
         let exponent = exponent.into_array();

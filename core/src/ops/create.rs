@@ -2,7 +2,34 @@
 
 use crate::prim::shape::Iota;
 use crate::trace::bind1;
-use crate::{Array, Aval, DType, OutSharding, PartitionSpec, Scalar, Sharding};
+use crate::{Array, Aval, DType, Dims, OutSharding, PartitionSpec, Scalar, Sharding};
+
+/// Dtype and shape of [`Array::full_like_with`], where they differ from the array's.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[must_use]
+pub struct Like {
+    dtype: Option<DType>,
+    shape: Option<Dims>,
+}
+
+impl Like {
+    /// Creates the default options: the dtype and the shape of the array.
+    pub fn new() -> Like {
+        Like::default()
+    }
+
+    /// Sets the dtype.
+    pub fn dtype(mut self, dtype: DType) -> Like {
+        self.dtype = Some(dtype);
+        self
+    }
+
+    /// Sets the shape.
+    pub fn shape(mut self, shape: &[usize]) -> Like {
+        self.shape = Some(shape.into());
+        self
+    }
+}
 
 impl Array {
     /// Creates an array filled with `value`.
@@ -84,26 +111,50 @@ impl Array {
     /// Creates zeros with the shape and dtype of this array.
     #[track_caller]
     pub fn zeros_like(&self) -> Array {
-        self.filled(0)
+        self.filled(0, self.aval())
     }
 
     /// Creates ones with the shape and dtype of this array.
     #[track_caller]
     pub fn ones_like(&self) -> Array {
-        self.filled(1)
+        self.filled(1, self.aval())
     }
 
     /// Creates an array filled with `value`, with the shape and dtype of this array.
     #[track_caller]
     pub fn full_like(&self, value: impl Into<Scalar>) -> Array {
-        self.filled(value)
+        self.filled(value, self.aval())
     }
 
-    /// Creates an array filled with `value`, with this array's shape, dtype and placement: the
+    /// Creates an array filled with `value` that has the dtype and the shape of this array, except
+    /// for those that `how` sets (`jnp.full_like`, `jnp.zeros_like`, `jnp.ones_like` and
+    /// `jnp.empty_like` with `dtype=` and `shape=`).
+    ///
+    /// ```no_run
+    /// use ramie_core::{Array, DType, Like};
+    /// let x = Array::from([[1.5f32, 2.5]]);
+    /// let mask = x.full_like_with(1, Like::new().dtype(DType::Bool));
+    /// assert_eq!((mask.dtype(), mask.shape()), (DType::Bool, x.shape()));
+    /// let row = x.full_like_with(0, Like::new().shape(&[3]));
+    /// assert_eq!(row.to_vec::<f32>(), [0.0, 0.0, 0.0]);
+    /// ```
+    #[doc(alias = "empty_like")]
+    #[track_caller]
+    pub fn full_like_with(&self, value: impl Into<Scalar>, how: Like) -> Array {
+        let aval = match how.dtype {
+            Some(dtype) => self.aval().with_dtype(dtype),
+            None => self.aval(),
+        };
+        match how.shape {
+            Some(shape) if *shape != *self.shape() => Array::full(&shape, value, aval.dtype()),
+            _ => self.filled(value, aval),
+        }
+    }
+
+    /// Creates an array of type `aval`, which has this array's shape, filled with `value`: with the
     /// same sharding and the same varying axes.
     #[track_caller]
-    fn filled(&self, value: impl Into<Scalar>) -> Array {
-        let aval = self.aval();
+    fn filled(&self, value: impl Into<Scalar>, aval: Aval) -> Array {
         let array = Array::filled_as(aval, value);
         match self.sharding() {
             Some(Sharding::Named(here)) if !array.is_tracer() && aval.sharding().is_none() => {
@@ -193,13 +244,32 @@ impl Array {
         Array::iota_sharded(&[n], 0, DType::I32, out_sharding)
     }
 
-    /// Creates a square matrix with ones on its diagonal.
+    /// Creates a square matrix with ones on its diagonal. Use [`eye_with`](Array::eye_with) for
+    /// other shapes and diagonals.
+    #[doc(alias = "identity")]
     #[track_caller]
     pub fn eye(n: usize, dtype: DType) -> Array {
+        Array::eye_with(n, n, 0, dtype)
+    }
+
+    /// Creates a matrix with ones on the `k`-th diagonal, which starts at column `k` of the first
+    /// row, or for a negative `k` at row `-k` of the first column (`jnp.eye(n, m, k)`).
+    ///
+    /// ```no_run
+    /// use ramie_core::{Array, DType};
+    /// let x = Array::eye_with(2, 3, 1, DType::I32);
+    /// assert_eq!(x.to_vec::<i32>(), [0, 1, 0, 0, 0, 1]);
+    /// ```
+    #[track_caller]
+    pub fn eye_with(n: usize, m: usize, k: isize, dtype: DType) -> Array {
+        // Diagonals beyond the matrix have no elements, whatever their number.
+        let size = |n: usize| isize::try_from(n).unwrap_or(isize::MAX);
+        let k = k.clamp(-size(n), size(m));
         let (rows, columns) = (
-            Array::iota(&[n, n], 0, DType::I32),
-            Array::iota(&[n, n], 1, DType::I32),
+            Array::iota(&[n, m], 0, DType::I32),
+            Array::iota(&[n, m], 1, DType::I32),
         );
+        let rows = if k == 0 { rows } else { rows + k as i64 };
         rows.eq(&columns).astype(dtype)
     }
 }

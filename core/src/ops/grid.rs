@@ -101,6 +101,32 @@ impl Spacing {
         numbers.astype(dtype)
     }
 
+    /// Computes the numbers of [`linear`](Spacing::linear) and the distance between them, in the
+    /// dtype of the computation (`jnp.linspace` with `retstep=True`). With fewer than two numbers
+    /// there is no distance: it is NaN, unless the count is 1 and the end is excluded.
+    ///
+    /// ```no_run
+    /// use ramie_core::Spacing;
+    /// let (x, step) = Spacing::new(5).linear_with_step(0.0, 2.0);
+    /// assert_eq!((x.size(), step.item::<f32>()), (5, 0.5));
+    /// ```
+    ///
+    /// # Panics
+    /// Panics in the same cases as [`linear`](Spacing::linear).
+    #[doc(alias = "retstep")]
+    #[track_caller]
+    pub fn linear_with_step(self, start: impl IntoArray, stop: impl IntoArray) -> (Array, Array) {
+        let (start, stop) = (start.into_array(), stop.into_array());
+        let numbers = self.linear(&start, &stop);
+        let (_, start, stop) = self.ends(&start, &stop);
+        let step = match (self.count, self.end) {
+            (0, _) | (1, true) => Array::scalar(f64::NAN, start.dtype()),
+            (1, false) => &stop - &start,
+            (n, end) => (&stop - &start) / (n - usize::from(end)) as f64,
+        };
+        (numbers, step)
+    }
+
     /// Computes `base` raised to evenly spaced exponents from `start` to `stop` (`jnp.logspace`).
     ///
     /// # Panics

@@ -157,27 +157,51 @@ fn position(x: &Array, axis: isize, found: Array) -> Array {
 
 impl Array {
     /// Returns the index (`i32`) of the largest element along an axis that is not NaN, or -1 if
-    /// all elements are NaN.
+    /// all elements are NaN. With `None` instead of an axis, the array is flattened first.
     ///
     /// # Panics
     /// Panics if the axis is out of range or has size 0, or the array is complex.
     #[track_caller]
-    pub fn nanargmax(&self, axis: isize) -> Array {
+    pub fn nanargmax(&self, axis: impl Into<Option<isize>>) -> Array {
         require_real("nanargmax", &[self]);
-        let found = without_nan(self, lowest(self.dtype())).argmax(axis);
-        position(self, axis, found)
+        let (x, axis) = self.flattened_without(axis.into());
+        let found = without_nan(&x, lowest(x.dtype())).argmax(axis);
+        position(&x, axis, found)
+    }
+
+    /// Same as [`nanargmax`](Array::nanargmax), but keeps the axis with size 1. Without an axis, all
+    /// axes have size 1.
+    ///
+    /// # Panics
+    /// Panics in the same cases as `nanargmax`.
+    #[track_caller]
+    pub fn nanargmax_keepdims(&self, axis: impl Into<Option<isize>>) -> Array {
+        let axis = axis.into();
+        self.with_axis_kept(axis, &self.nanargmax(axis))
     }
 
     /// Returns the index (`i32`) of the smallest element along an axis that is not NaN, or -1 if
-    /// all elements are NaN.
+    /// all elements are NaN. With `None` instead of an axis, the array is flattened first.
     ///
     /// # Panics
     /// Panics if the axis is out of range or has size 0, or the array is complex.
     #[track_caller]
-    pub fn nanargmin(&self, axis: isize) -> Array {
+    pub fn nanargmin(&self, axis: impl Into<Option<isize>>) -> Array {
         require_real("nanargmin", &[self]);
-        let found = without_nan(self, highest(self.dtype())).argmin(axis);
-        position(self, axis, found)
+        let (x, axis) = self.flattened_without(axis.into());
+        let found = without_nan(&x, highest(x.dtype())).argmin(axis);
+        position(&x, axis, found)
+    }
+
+    /// Same as [`nanargmin`](Array::nanargmin), but keeps the axis with size 1. Without an axis, all
+    /// axes have size 1.
+    ///
+    /// # Panics
+    /// Panics in the same cases as `nanargmin`.
+    #[track_caller]
+    pub fn nanargmin_keepdims(&self, axis: impl Into<Option<isize>>) -> Array {
+        let axis = axis.into();
+        self.with_axis_kept(axis, &self.nanargmin(axis))
     }
 
     /// Computes [`cumsum`](Array::cumsum) with NaN treated as 0.

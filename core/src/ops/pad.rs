@@ -148,6 +148,48 @@ impl Array {
         })
     }
 
+    /// Pads each axis with constants, a pair of them for the elements before and after the axis
+    /// (`jnp.pad` with `constant_values`). One pair applies to all axes. Later axes also pad the
+    /// elements that earlier axes added.
+    ///
+    /// ```no_run
+    /// use ramie_core::Array;
+    /// let x = Array::from([5, 6]).pad_constants(&[(1, 2)], &[(-1, 9)]);
+    /// assert_eq!(x.to_vec::<i32>(), [-1, 5, 6, 9, 9]);
+    /// ```
+    ///
+    /// # Panics
+    /// Panics unless there is one entry of widths per axis and one pair of constants or one per
+    /// axis, and the constants are 0-d and their dtype can be converted to the array's.
+    #[doc(alias = "constant_values")]
+    #[track_caller]
+    pub fn pad_constants<V: IntoArray + Clone>(
+        &self,
+        widths: &[(usize, usize)],
+        constants: &[(V, V)],
+    ) -> Array {
+        self.check_widths(widths);
+        assert!(
+            constants.len() == 1 || constants.len() == widths.len(),
+            "pad_constants: got {} pairs of constants for {} axes\n  help: pass one pair for all \
+             axes, or one per axis",
+            constants.len(),
+            widths.len()
+        );
+        let mut padded = self.clone();
+        for (axis, &(before, after)) in widths.iter().enumerate() {
+            let (first, last) = &constants[axis.min(constants.len() - 1)];
+            for (width, value) in [((before, 0), first), ((0, after), last)] {
+                if width != (0, 0) {
+                    let mut only = vec![(0, 0); self.ndim()];
+                    only[axis] = width;
+                    padded = padded.pad(&only, value.clone());
+                }
+            }
+        }
+        padded
+    }
+
     /// Pads each axis with numbers that change linearly from `end` at the new ends to the
     /// elements at the old ends (`jnp.pad` with `mode="linear_ramp"`). Integers are rounded down.
     ///
@@ -188,14 +230,9 @@ impl Array {
         })
     }
 
-    /// Pads one axis after the other by concatenating the parts that `parts` returns. Axes
-    /// without padding are skipped.
+    /// Panics unless there is one entry per axis.
     #[track_caller]
-    fn padded(
-        &self,
-        widths: &[(usize, usize)],
-        parts: impl Fn(&Array, usize, (usize, usize)) -> Vec<Array>,
-    ) -> Array {
+    fn check_widths(&self, widths: &[(usize, usize)]) {
         assert!(
             widths.len() == self.ndim(),
             "pad: {} has {} axes, got padding for {}\n  help: pass one entry per axis, (0, 0) \
@@ -204,6 +241,17 @@ impl Array {
             self.ndim(),
             widths.len()
         );
+    }
+
+    /// Pads one axis after the other by concatenating the parts that `parts` returns. Axes
+    /// without padding are skipped.
+    #[track_caller]
+    fn padded(
+        &self,
+        widths: &[(usize, usize)],
+        parts: impl Fn(&Array, usize, (usize, usize)) -> Vec<Array>,
+    ) -> Array {
+        self.check_widths(widths);
         let mut padded = self.clone();
         for (axis, &width) in widths.iter().enumerate() {
             if width == (0, 0) {

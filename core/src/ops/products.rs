@@ -36,6 +36,29 @@ impl Array {
         row.matmul(column).squeeze(&[-2, -1])
     }
 
+    /// Same as [`vecdot`](Array::vecdot), but along the given axis of both arrays
+    /// (`jnp.vecdot(…, axis=…)`).
+    ///
+    /// ```no_run
+    /// use ramie_core::Array;
+    /// let x = Array::from([[1, 2], [3, 4]]);
+    /// assert_eq!(x.vecdot_along(&x, 0).to_vec::<i32>(), [10, 20]);
+    /// ```
+    ///
+    /// # Panics
+    /// Panics if the axis is out of range, if the arrays have different sizes along it, or if the
+    /// other axes do not broadcast.
+    #[track_caller]
+    pub fn vecdot_along(&self, other: impl IntoArray, axis: isize) -> Array {
+        let other = other.into_array();
+        require_vectors("vecdot", &[self, &other]);
+        let last = |x: &Array| {
+            x.axis("vecdot", axis);
+            x.move_axis(axis, -1)
+        };
+        last(self).vecdot(last(&other))
+    }
+
     /// Multiplies matrices, along the last two axes, by vectors, along the last axis of `vector`.
     /// The other axes broadcast (`jnp.matvec`).
     ///

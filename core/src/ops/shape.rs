@@ -146,12 +146,6 @@ impl Array {
         self.reshape(&shape)
     }
 
-    /// Flattens the array to one axis, in row-major order.
-    #[track_caller]
-    pub fn ravel(&self) -> Array {
-        self.reshape(&[self.size()])
-    }
-
     /// Splits the array along an axis into arrays without that axis. The inverse of [`stack`].
     ///
     /// # Panics
@@ -194,7 +188,8 @@ impl Array {
         concatenate(&[front, back], at as isize)
     }
 
-    /// Repeats each element `repeats` times along an axis (`jnp.repeat`).
+    /// Repeats each element `repeats` times along an axis (`jnp.repeat`). With `None` instead of an
+    /// axis, the array is flattened first.
     ///
     /// ```no_run
     /// use ramie_core::Array;
@@ -204,12 +199,13 @@ impl Array {
     /// # Panics
     /// Panics if the axis is out of range.
     #[track_caller]
-    pub fn repeat(&self, repeats: usize, axis: isize) -> Array {
-        let at = self.axis("repeat", axis);
-        let mut shape: Dims = self.shape().into();
+    pub fn repeat(&self, repeats: usize, axis: impl Into<Option<isize>>) -> Array {
+        let (x, axis) = self.flattened_without(axis.into());
+        let at = x.axis("repeat", axis);
+        let mut shape: Dims = x.shape().into();
         shape.insert(at + 1, repeats);
         let kept: Dims = (0..shape.len()).filter(|&d| d != at + 1).collect();
-        let spread = self.broadcast_in_dim(&shape, &kept);
+        let spread = x.broadcast_in_dim(&shape, &kept);
         shape.remove(at + 1);
         shape[at] = shape[at].saturating_mul(repeats);
         spread.reshape(&shape)

@@ -5,7 +5,7 @@ use ramie_core::*;
 
 /// A 0-d array on a device: a place that is not known when a program is made.
 fn computed(place: i32) -> Array {
-    Array::from([place]).reshape(&[])
+    Array::from([place]).reshape(())
 }
 
 /// The message of the panic in `f`.

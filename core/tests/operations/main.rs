@@ -29,6 +29,7 @@ mod numpy_layouts;
 mod numpy_networks;
 mod numpy_places;
 mod padding;
+mod ports_arrays;
 mod random;
 mod reduce;
 mod roots;

@@ -102,7 +102,7 @@ fn narrow_types_are_those_of_jax() {
                 .astype(dtype);
             let got = match row["fn"].as_str() {
                 Some("repr") => format!("{x:?}"),
-                Some("scalar") => x.reshape(&[]).to_string(),
+                Some("scalar") => x.reshape(()).to_string(),
                 Some("type") => make_jaxpr(|x: Array| x)(x).to_string(),
                 _ => x.to_string(),
             };

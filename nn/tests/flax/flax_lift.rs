@@ -225,7 +225,7 @@ fn control() {
             let x = &x - random::normal(&key, x.shape(), DType::F32);
             -scope.named("dense", &Dense::new(2), x)
         };
-        let large = x[1].reshape(&[]).gt(0.0);
+        let large = x[1].reshape(()).gt(0.0);
         vec![linen::cond(scope, large, yes, no, x[0].clone())]
     };
     golden.case("cond_true").linen(choice);

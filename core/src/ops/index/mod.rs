@@ -9,6 +9,7 @@ use crate::{Array, IntoArray};
 use std::ops::{Range, RangeFrom, RangeFull, RangeInclusive, RangeTo, RangeToInclusive};
 
 pub use at::At;
+pub use take::TakeMode;
 
 /// One entry of an index.
 #[derive(Clone, Debug)]

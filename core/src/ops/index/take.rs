@@ -7,12 +7,66 @@ use crate::prim::index::{
     Gather, GatherDimensionNumbers, GatherScatterMode, Scatter, ScatterMethod, signed_indices,
     wrap_negative,
 };
-use crate::{Array, Dims, IntoArray};
+use crate::{Array, BoundsMode, DType, Dims, IntoArray, Literal, Scalar};
+
+/// The treatment of out-of-bounds indices by [`Array::take_with_mode`].
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub enum TakeMode {
+    /// Reads NaN, the smallest signed or largest unsigned integer, or true (`mode="fill"`).
+    #[default]
+    Fill,
+    /// Reads the given value (`mode="fill"` with `fill_value`).
+    FillValue(Scalar),
+    /// Clamps to the nearest index.
+    Clip,
+    /// Wraps around.
+    Wrap,
+    /// Assumes that all indices are within bounds; the result is unspecified for others.
+    PromiseInBounds,
+}
+
+impl From<GatherScatterMode> for TakeMode {
+    fn from(mode: GatherScatterMode) -> TakeMode {
+        match mode {
+            GatherScatterMode::FillOrDrop => TakeMode::Fill,
+            GatherScatterMode::Clip => TakeMode::Clip,
+            GatherScatterMode::PromiseInBounds => TakeMode::PromiseInBounds,
+        }
+    }
+}
+
+impl From<BoundsMode> for TakeMode {
+    fn from(mode: BoundsMode) -> TakeMode {
+        match mode {
+            BoundsMode::Clip => TakeMode::Clip,
+            BoundsMode::Wrap => TakeMode::Wrap,
+        }
+    }
+}
+
+impl TakeMode {
+    /// Sets the mode of a gather from `array`.
+    fn of(self, gather: Gather, array: &Array) -> Gather {
+        match self {
+            TakeMode::Fill => gather.mode(GatherScatterMode::FillOrDrop),
+            TakeMode::FillValue(value) => Gather {
+                mode: GatherScatterMode::FillOrDrop,
+                fill_value: Some(Literal::new(value, array.dtype())),
+                ..gather
+            },
+            TakeMode::Clip => gather.mode(GatherScatterMode::Clip),
+            TakeMode::Wrap | TakeMode::PromiseInBounds => {
+                gather.mode(GatherScatterMode::PromiseInBounds)
+            }
+        }
+    }
+}
 
 impl Array {
     /// Selects the elements at `indices` along an axis. The axes of `indices` replace that axis
-    /// (`jnp.take`). Negative indices count from the end. Out-of-bounds indices read NaN, the
-    /// smallest signed or largest unsigned integer, or true.
+    /// (`jnp.take`). With `None` instead of an axis, the array is flattened first. Negative indices
+    /// count from the end. Out-of-bounds indices read NaN, the smallest signed or largest unsigned
+    /// integer, or true.
     ///
     /// ```no_run
     /// use ramie_core::Array;
@@ -23,35 +77,53 @@ impl Array {
     /// # Panics
     /// Panics if the axis is out of range or empty, or `indices` are not integers.
     #[track_caller]
-    pub fn take(&self, indices: &Array, axis: isize) -> Array {
-        self.take_with_mode(indices, axis, GatherScatterMode::FillOrDrop)
+    pub fn take(&self, indices: &Array, axis: impl Into<Option<isize>>) -> Array {
+        self.take_with_mode(indices, axis, TakeMode::Fill)
     }
 
     /// Same as [`take`](Array::take), but with the given treatment of out-of-bounds indices
-    /// (`jnp.take(…, mode=…)`). `Clip` replaces negative indices by 0, as in JAX; in the other
-    /// modes they count from the end.
+    /// (`jnp.take(…, mode=…, fill_value=…)`). `Clip` replaces negative indices by 0, as in JAX; in
+    /// the other modes they count from the end.
     ///
     /// ```no_run
-    /// use ramie_core::{Array, prim::index::GatherScatterMode};
-    /// let x = Array::from([10, 20, 30]);
-    /// let clipped = x.take_with_mode(&Array::from([-1, 9]), 0, GatherScatterMode::Clip);
-    /// assert_eq!(clipped.to_vec::<i32>(), [10, 30]);
+    /// use ramie_core::{Array, TakeMode};
+    /// let (x, i) = (Array::from([10, 20, 30]), Array::from([-1, 4]));
+    /// assert_eq!(x.take_with_mode(&i, 0, TakeMode::Clip).to_vec::<i32>(), [10, 30]);
+    /// assert_eq!(x.take_with_mode(&i, 0, TakeMode::Wrap).to_vec::<i32>(), [30, 20]);
+    /// let filled = x.take_with_mode(&i, 0, TakeMode::FillValue(7.into()));
+    /// assert_eq!(filled.to_vec::<i32>(), [30, 7]);
     /// ```
     ///
     /// # Panics
     /// Panics in the same cases as [`take`](Array::take), or if the axis is empty and `indices`
     /// is not.
     #[track_caller]
-    pub fn take_with_mode(&self, indices: &Array, axis: isize, mode: GatherScatterMode) -> Array {
-        let axis = self.axis("take", axis);
+    pub fn take_with_mode(
+        &self,
+        indices: &Array,
+        axis: impl Into<Option<isize>>,
+        mode: impl Into<TakeMode>,
+    ) -> Array {
+        let (x, axis) = self.flattened_without(axis.into());
+        let axis = x.axis("take", axis);
+        x.take_along(indices, axis, mode.into())
+    }
+
+    #[track_caller]
+    fn take_along(&self, indices: &Array, axis: usize, mode: TakeMode) -> Array {
         integers("take", indices);
+        let size = self.shape()[axis];
         assert!(
-            self.shape()[axis] > 0 || indices.size() == 0,
+            size > 0 || indices.size() == 0,
             "take: axis {axis} of {} is empty, but the indices {} are not\n  help: no index is \
              valid for an empty axis; check its size before the call",
             self.aval(),
             indices.aval()
         );
+        let indices = match mode {
+            TakeMode::Wrap if size > 0 => indices.counting_to(size).remainder(size as i64),
+            _ => indices.clone(),
+        };
         let entries: Vec<Entry> = self
             .shape()
             .iter()
@@ -71,16 +143,16 @@ impl Array {
             })
             .collect();
         let negative = match mode {
-            GatherScatterMode::Clip => Negative::OutOfBounds,
+            TakeMode::Clip | TakeMode::Wrap => Negative::OutOfBounds,
             _ => Negative::FromEnd,
         };
         let plan = Plan::new(self, &entries, negative);
-        let gather = Gather::new(plan.numbers, &plan.slice_sizes).mode(mode);
-        self.gather(&plan.indices, gather)
+        let gather = Gather::new(plan.numbers, &plan.slice_sizes);
+        self.gather(&plan.indices, mode.of(gather, self))
     }
 
-    /// Repeats element `i` along an axis `counts[i]` times (`jnp.repeat` with an array of
-    /// counts).
+    /// Repeats element `i` along an axis `counts[i]` times (`jnp.repeat` with a list of
+    /// counts). Use [`repeat_sized`](Array::repeat_sized) if the counts are an array.
     ///
     /// # Panics
     /// Panics if the axis is out of range, or if its size differs from the length of `counts`.
@@ -101,6 +173,54 @@ impl Array {
         self.take(&Array::from(places), at as isize)
     }
 
+    /// Repeats element `i` along an axis `counts[i]` times, up to `total` elements in all: surplus
+    /// elements are dropped, and missing ones repeat the last (`jnp.repeat` with
+    /// `total_repeat_length`). The counts may be traced. With `None` instead of an axis, the array
+    /// is flattened first.
+    ///
+    /// ```no_run
+    /// use ramie_core::Array;
+    /// let (x, counts) = (Array::from([7, 8, 9]), Array::from([1, 0, 2]));
+    /// assert_eq!(x.repeat_sized(&counts, 0, 3).to_vec::<i32>(), [7, 9, 9]);
+    /// ```
+    ///
+    /// # Panics
+    /// Panics if the axis is out of range, if the counts are not integers, or if they are neither
+    /// one number nor one for each element along the axis.
+    #[doc(alias = "total_repeat_length")]
+    #[track_caller]
+    pub fn repeat_sized(
+        &self,
+        counts: impl IntoArray,
+        axis: impl Into<Option<isize>>,
+        total: usize,
+    ) -> Array {
+        let (x, axis) = self.flattened_without(axis.into());
+        let at = x.axis("repeat_sized", axis);
+        let (size, counts) = (x.shape()[at], counts.into_array().ravel());
+        integers("repeat_sized", &counts);
+        assert!(
+            counts.size() == 1 || counts.size() == size,
+            "repeat_sized: got {} counts for axis {at} of {}\n  help: pass one count for each \
+             element along the axis, or one for all",
+            counts.size(),
+            x.aval()
+        );
+        x.expect_i32_count("repeat_sized", total);
+        if total == 0 {
+            return x.slice_axis(at, 0, 0);
+        }
+        if size == 0 {
+            return x;
+        }
+        let counts = counts.astype(DType::I32).broadcast_to(&[size]);
+        // The copies of an element start where those of the elements before it end. Each start
+        // adds 1 to the index of the element that is copied.
+        let starts = counts.cumsum(0) - &counts;
+        let marks = Array::zeros(&[total], DType::I32).at(starts).add(1);
+        x.take(&(marks.cumsum(0) - 1), at as isize)
+    }
+
     /// Selects elements along an axis by an index for each position: the result at each position
     /// of `indices` is the element at the same position, except that its index along `axis` is
     /// the value of `indices` (`jnp.take_along_axis`). The other axes are broadcast together.
@@ -118,12 +238,32 @@ impl Array {
     /// Panics if the axis is out of range, if `indices` are not integers or have a different
     /// number of axes, or if the other axes do not broadcast together.
     #[track_caller]
-    pub fn take_along_axis(&self, indices: &Array, axis: isize) -> Array {
-        let pair = Paired::new("take_along_axis", self, indices, axis);
-        let numbers = pair.numbers();
-        let sizes = Dims::from_elem(1, self.ndim());
-        let gather = Gather::new(numbers, &sizes).mode(GatherScatterMode::FillOrDrop);
-        pair.array.gather(&pair.vectors, gather)
+    pub fn take_along_axis(&self, indices: &Array, axis: impl Into<Option<isize>>) -> Array {
+        self.take_along_axis_with_mode(indices, axis, TakeMode::Fill)
+    }
+
+    /// Same as [`take_along_axis`](Array::take_along_axis), but with the given treatment of
+    /// out-of-bounds indices (`jnp.take_along_axis(…, mode=…, fill_value=…)`). Negative indices
+    /// count from the end first.
+    ///
+    /// # Panics
+    /// Panics in the same cases as `take_along_axis`.
+    #[track_caller]
+    pub fn take_along_axis_with_mode(
+        &self,
+        indices: &Array,
+        axis: impl Into<Option<isize>>,
+        mode: impl Into<TakeMode>,
+    ) -> Array {
+        let (x, axis) = self.flattened_without(axis.into());
+        let mut pair = Paired::new("take_along_axis", &x, indices, axis);
+        let (mode, size) = (mode.into(), pair.array.shape()[pair.axis]);
+        if mode == TakeMode::Wrap && size > 0 {
+            pair.vectors = pair.vectors.remainder(size as i64);
+        }
+        let sizes = Dims::from_elem(1, x.ndim());
+        let gather = Gather::new(pair.numbers(), &sizes);
+        pair.array.gather(&pair.vectors, mode.of(gather, &x))
     }
 
     /// Writes `values` to the elements that [`take_along_axis`](Array::take_along_axis) would

@@ -474,6 +474,8 @@ impl Array {
     /// # Panics
     /// Panics if `y` is negative and the dtype is an integer dtype.
     #[track_caller]
+    #[doc(alias = "powi")]
+    #[doc(alias = "pow")]
     pub fn integer_pow(&self, y: i32) -> Array {
         bind1(IntegerPow(y), &[self])
     }

@@ -5,10 +5,10 @@ use crate::lower::{Lowering, Value, dims_array};
 use crate::prim::elementwise::Class;
 use crate::prim::{Avals, BatchAxis, Batched, Differentiation, Param, Primitive, batched, one};
 use crate::trace::bind1;
-use crate::{Array, Aval, DType, ShapeError, ShardingRule};
+use crate::{Array, Aval, DType, Dims, ShapeError, ShardingRule};
 
 macro_rules! arg_reductions {
-    ($( $(#[$doc:meta])* $ty:ident $f:ident $word:literal $direction:literal $identity:expr; )*) => { $(
+    ($( $(#[$doc:meta])* $ty:ident $f:ident $keep:ident $word:literal $direction:literal $identity:expr; )*) => { $(
         $(#[$doc])*
         #[derive(Debug, Clone, PartialEq, Eq, Hash)]
         pub struct $ty {
@@ -50,15 +50,28 @@ macro_rules! arg_reductions {
         }
         impl Array {
             $(#[$doc])*
-            /// The index is counted from 0, in `i32`.
+            /// The index is counted from 0, in `i32`. With `None` instead of an axis, the array is
+            /// flattened first.
             ///
             /// # Panics
             #[doc = concat!("Panics if the axis is out of range or has size 0, which has no ", $word, " element,")]
             /// or the array is complex.
             #[track_caller]
-            pub fn $f(&self, axis: isize) -> Array {
-                let axis = self.axis(stringify!($f), axis);
-                bind1($ty { axis, index_dtype: DType::I32 }, &[self])
+            pub fn $f(&self, axis: impl Into<Option<isize>>) -> Array {
+                let (x, axis) = self.flattened_without(axis.into());
+                let axis = x.axis(stringify!($f), axis);
+                bind1($ty { axis, index_dtype: DType::I32 }, &[&x])
+            }
+
+            #[doc = concat!("Same as [`", stringify!($f), "`](Array::", stringify!($f), "), but keeps the axis with size 1.")]
+            /// Without an axis, all axes have size 1.
+            ///
+            /// # Panics
+            #[doc = concat!("Panics in the same cases as `", stringify!($f), "`.")]
+            #[track_caller]
+            pub fn $keep(&self, axis: impl Into<Option<isize>>) -> Array {
+                let axis = axis.into();
+                self.with_axis_kept(axis, &self.$f(axis))
             }
         } )*
     };
@@ -67,10 +80,30 @@ macro_rules! arg_reductions {
 arg_reductions! {
     /// Returns the index of the largest element along an axis, which is removed: the first one
     /// among equal elements, and the first NaN, if any.
-    Argmax argmax "largest" "GT" lowest;
+    Argmax argmax argmax_keepdims "largest" "GT" lowest;
     /// Returns the index of the smallest element along an axis, which is removed: the first one
     /// among equal elements, and the first NaN, if any.
-    Argmin argmin "smallest" "LT" highest;
+    Argmin argmin argmin_keepdims "smallest" "LT" highest;
+}
+
+impl Array {
+    /// Returns the array and the axis, or the flattened array and its only axis.
+    #[track_caller]
+    pub(crate) fn flattened_without(&self, axis: Option<isize>) -> (Array, isize) {
+        match axis {
+            Some(axis) => (self.clone(), axis),
+            None => (self.ravel(), 0),
+        }
+    }
+
+    /// Restores the axis of this array that `reduced` lacks, or all axes, with size 1.
+    #[track_caller]
+    pub(crate) fn with_axis_kept(&self, axis: Option<isize>, reduced: &Array) -> Array {
+        match axis {
+            Some(axis) => reduced.expand_dims(&[axis]),
+            None => reduced.reshape(&Dims::from_elem(1, self.ndim())),
+        }
+    }
 }
 
 fn infer(operand: Aval, axis: usize, index_dtype: DType) -> Result<Avals, ShapeError> {

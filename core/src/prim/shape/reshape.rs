@@ -5,7 +5,7 @@ use crate::aval::element_count;
 use crate::lower::{Lowering, Value};
 use crate::prim::{Avals, BatchAxis, Batched, Differentiation, Param, Primitive, batched, one};
 use crate::trace::bind1;
-use crate::{Array, Aval, Dims, OutSharding, PartitionSpec, ShapeError, ShardingRule};
+use crate::{Array, Aval, Dims, IntoShape, OutSharding, PartitionSpec, ShapeError, ShardingRule};
 
 /// Reshapes the operand; elements keep their row-major order.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -130,11 +130,24 @@ impl Primitive for Squeeze {
 impl Array {
     /// Reshapes the array; elements keep their row-major order.
     ///
+    /// The shape is an integer, a tuple of integers, or a reference to an array, a slice or a `Vec`.
+    /// A size of -1 is inferred from the number of elements. In a tuple, `usize` sizes and -1 can be
+    /// mixed. `()` is the shape of a 0-d array.
+    ///
+    /// ```no_run
+    /// use ramie_core::Array;
+    /// let x = Array::arange(12).reshape(&[3, 4]);
+    /// assert_eq!(x.reshape(&[2, -1]).shape(), [2, 6]);
+    /// assert_eq!(x.reshape((x.shape()[0], 2, -1)).shape(), [3, 2, 2]);
+    /// assert_eq!(x.reshape(-1).shape(), [12]);
+    /// ```
+    ///
     /// # Panics
-    /// Panics if the shapes have different numbers of elements.
+    /// Panics if the shapes have different numbers of elements, or if more than one size is -1.
+    #[doc(alias = "view")]
     #[track_caller]
-    pub fn reshape(&self, shape: &[usize]) -> Array {
-        self.reshaped(shape, None)
+    pub fn reshape(&self, shape: impl IntoShape) -> Array {
+        self.reshaped(&shape.into_shape().of("reshape", self), None)
     }
 
     /// Same as [`reshape`](Array::reshape), with the result sharded by `out_sharding` over
@@ -146,11 +159,12 @@ impl Array {
     #[track_caller]
     pub fn reshape_sharded(
         &self,
-        shape: &[usize],
+        shape: impl IntoShape,
         out_sharding: impl Into<PartitionSpec>,
     ) -> Array {
+        let shape = shape.into_shape().of("reshape", self);
         let sharding = OutSharding::new("reshape", &[self], &out_sharding.into(), shape.len());
-        self.reshaped(shape, Some(sharding))
+        self.reshaped(&shape, Some(sharding))
     }
 
     #[track_caller]

@@ -144,7 +144,7 @@ impl NestedDifferentiation for ShardMap {
             trace_to_jaxpr(&locals, |args| {
                 let (kept, dots) = args.split_at(residuals);
                 let lower = |(a, on): (&Array, &bool)| match on {
-                    true => a.reshape(&[]),
+                    true => a.reshape(()),
                     false => a.clone(),
                 };
                 let kept: Vec<Array> = kept.iter().zip(&lifted).map(lower).collect();

@@ -47,6 +47,7 @@ fn of_one_operand(t: &mut Vec<Operation>) {
         "reduce_precision" |x| x.reduce_precision(5, 2);
         "unique_all" |x| { let d = x.unique_all(); [d.values, d.indices, d.inverse, d.counts] };
         "full_like" |x| x.full_like(1);
+        "full_like_with" |x| x.full_like_with(1, Like::new().dtype(DType::I8).shape(&[2]));
         "polygamma" |x| Array::scalar(1, DType::F32).polygamma(x);
         "bitcast_convert_type" |x| x.bitcast_convert_type(DType::U8);
         "unwrap_phase" |x| x.unwrap_phase(6.0, 0);
@@ -247,6 +248,8 @@ fn paddings_and_parts(t: &mut Vec<Operation>) {
     rows!(t;
         "pad" |x, y| x.pad(&vec![(1, 2); x.ndim()], y.ravel().max());
         "pad/huge" |x| x.pad(&vec![(HUGE, HUGE); x.ndim()], 0);
+        "pad_constants" |x, y| x.pad_constants(&vec![(1, 2); x.ndim()], &[(y.ravel().max(), Array::from(0))]);
+        "pad_constants/huge" |x| x.pad_constants(&vec![(HUGE, HUGE); x.ndim()], &[(0, 1)]);
         "lax_pad" |x| x.lax_pad(&vec![(-1, 1, 1); x.ndim()], 0);
         "lax_pad/huge" |x| x.lax_pad(&vec![(isize::MAX, isize::MAX, HUGE); x.ndim()], 0);
         "lax_pad/negative" |x| x.lax_pad(&vec![(isize::MIN, isize::MIN, 0); x.ndim()], 0);
@@ -256,6 +259,10 @@ fn paddings_and_parts(t: &mut Vec<Operation>) {
         "pad_linear_ramp" |x| x.pad_linear_ramp(&vec![(1, 2); x.ndim()], 0);
         "reshape" |x| x.reshape(&[x.size()]);
         "reshape/huge" |x| x.reshape(&[HUGE, 4]);
+        "reshape/inferred" |x| x.reshape((2, -1));
+        "reshape/huge_inferred" |x| x.reshape((HUGE, 4, -1));
+        "reshape_with_order" |x| x.reshape_with_order(x.shape(), Order::F);
+        "ravel_with_order" |x| x.ravel_with_order(Order::F);
         "flatten" |x| x.flatten(..);
         "slice" |x| x.slice(&vec![0; x.ndim()], x.shape(), Some(&vec![2; x.ndim()]));
         "slice/huge" |x| x.slice(&vec![0; x.ndim()], &vec![HUGE; x.ndim()], None);
@@ -308,6 +315,15 @@ fn places(t: &mut Vec<Operation>) {
         "index/array" |x, y| x.index(y);
         "index/range" |x| x.index(s(1..).step(2));
         "take_with_mode" |x, y| x.take_with_mode(y, 0, GatherScatterMode::Clip);
+        "take_with_mode/wrap" |x, y| x.take_with_mode(y, None, TakeMode::Wrap);
+        "take_with_mode/fill" |x, y| x.take_with_mode(y, 0, TakeMode::FillValue(1.into()));
+        "take_along_axis_with_mode" |x, y| x.take_along_axis_with_mode(y, 0, TakeMode::Wrap);
+        "repeat_sized" |x, y| x.repeat_sized(y, 0, 3);
+        "argmax_keepdims" |x| x.argmax_keepdims(None);
+        "argmin_keepdims" |x| x.argmin_keepdims(0);
+        "nanargmax_keepdims" |x| x.nanargmax_keepdims(None);
+        "nanargmin_keepdims" |x| x.nanargmin_keepdims(0);
+        "vecdot_along" |x, y| x.vecdot_along(y, 0);
         "put_along_axis" |x, y, z| x.put_along_axis(y, z, 0);
         "dynamic_slice" |x, y| x.dynamic_slice(&vec![y.ravel().max(); x.ndim()], &vec![1; x.ndim()]);
         "dynamic_slice_in_dim" |x, y| x.dynamic_slice_in_dim(y.ravel().max(), 2, 0);
@@ -369,6 +385,8 @@ fn creation(t: &mut Vec<Operation>) {
         "iota/huge" |x| Array::iota(&[HUGE, HUGE], 0, x.dtype());
         "eye" |x| Array::eye(x.ndim(), x.dtype());
         "eye/huge" |x| Array::eye(HUGE, x.dtype());
+        "eye_with" |x| Array::eye_with(2, 3, 1, x.dtype());
+        "eye_with/huge" |x| Array::eye_with(2, 3, isize::MIN, x.dtype());
         "tri" |x| Array::tri(3, 4, -1, x.dtype());
         "tri/far" |x| Array::tri(3, 4, isize::MIN, x.dtype());
         "tril_indices" |x| Array::tril_indices(x.ndim(), 3, 0);

@@ -1,0 +1,243 @@
+//! Options of functions that most programs ported from JAX pass, against JAX:
+//! an inferred size, an order, a mode, a dtype, an axis.
+
+use ramie_core::*;
+
+/// The numbers from 1, with alternating signs.
+fn x(shape: &[usize]) -> Array {
+    let n: usize = shape.iter().product();
+    let sign = |i: usize| if i.is_multiple_of(2) { 1.0 } else { -1.0 };
+    let numbers: Vec<f32> = (0..n).map(|i| (i + 1) as f32 * sign(i)).collect();
+    Array::from(numbers).reshape(shape)
+}
+
+fn shapes(case: &str) -> Option<Array> {
+    Some(match case {
+        "reshape_2_-1" => x(&[3, 4]).reshape(&[2, -1]),
+        "reshape_-1" => x(&[3, 4]).reshape(-1),
+        "reshape_-1_empty" => x(&[0, 4]).reshape((-1, 2)),
+        "reshape_0_4_of_empty" => x(&[0, 4]).reshape((4usize, -1)),
+        "reshape_scalar" => x(&[]).reshape(&[-1]),
+        "reshape_to_scalar" => x(&[1, 1]).reshape(()),
+        "reshape_F" => x(&[2, 3, 4]).reshape_with_order((4, -1), Order::F),
+        "reshape_F_vector" => x(&[6]).reshape_with_order(&[2, 3], Order::F),
+        "reshape_F_empty" => x(&[2, 0]).reshape_with_order(&[0, 5], Order::F),
+        "ravel_F" => x(&[2, 3, 2]).ravel_with_order(Order::F),
+        _ => return None,
+    })
+}
+
+type Choice = fn(&Array, Option<isize>) -> Array;
+
+fn extremes(case: &str) -> Option<Array> {
+    let (name, rest) = case.split_once('_')?;
+    let [plain, keepdims]: [Choice; 2] = match name {
+        "argmax" => [|x, a| x.argmax(a), |x, a| x.argmax_keepdims(a)],
+        "argmin" => [|x, a| x.argmin(a), |x, a| x.argmin_keepdims(a)],
+        "nanargmax" => [|x, a| x.nanargmax(a), |x, a| x.nanargmax_keepdims(a)],
+        "nanargmin" => [|x, a| x.nanargmin(a), |x, a| x.nanargmin_keepdims(a)],
+        _ => return None,
+    };
+    let tied = Array::from([[3, 1, 3], [3, 0, 0]]);
+    let nan = f32::NAN;
+    let with_nan = Array::from([[1.0, nan, 5.0], [7.0, 0.0, nan]]);
+    Some(match rest {
+        "all" if name.starts_with("nan") => plain(&with_nan, None),
+        "1_keepdims" => keepdims(&with_nan, Some(1)),
+        "all" => plain(&x(&[3, 4]), None),
+        "all_tied" => plain(&tied, None),
+        "all_nan" => plain(&Array::from([[1.0, nan], [nan, 0.0]]), None),
+        "all_scalar" => plain(&x(&[]), None),
+        "all_keepdims" => keepdims(&x(&[3, 4]), None),
+        "0_keepdims" => keepdims(&x(&[3, 4]), Some(0)),
+        "-1_keepdims" => keepdims(&tied, Some(-1)),
+        _ => return None,
+    })
+}
+
+fn creation(case: &str) -> Option<Array> {
+    use DType::*;
+    let like = x(&[2, 3]).astype(F16);
+    Some(match case {
+        "eye_2_3" => Array::eye_with(2, 3, 0, F32),
+        "eye_3_2_1" => Array::eye_with(3, 2, 1, F32),
+        "eye_3_4_-1" => Array::eye_with(3, 4, -1, I32),
+        "eye_2_2_9" => Array::eye_with(2, 2, 9, F32),
+        "eye_0_3" => Array::eye_with(0, 3, 0, F32),
+        "zeros_like_i32" => like.full_like_with(0, Like::new().dtype(I32)),
+        "ones_like_shape" => like.full_like_with(1, Like::new().shape(&[4])),
+        "full_like_both" => like.full_like_with(7, Like::new().dtype(U8).shape(&[2, 1])),
+        "full_like_scalar_shape" => like.full_like_with(2.5, Like::new().shape(&[])),
+        _ => return linspace(case.strip_prefix("linspace")?),
+    })
+}
+
+fn linspace(case: &str) -> Option<Array> {
+    let step = case.ends_with("_step");
+    let (start, stop) = (Array::from([0.0f32, 2.0]), Array::from([4.0f32, -6.0]));
+    let spacing = Spacing::new(5);
+    let spacing = match case.trim_end_matches("_step") {
+        "" => spacing,
+        "_end" => spacing.without_end(),
+        "_axis" => spacing.axis(-1),
+        "_f16" => spacing.dtype(DType::F16),
+        few => {
+            let spacing = Spacing::new(few[1..2].parse().ok()?);
+            let spacing = match &few[2..] {
+                "_True" => spacing,
+                "_False" => spacing.without_end(),
+                _ => return None,
+            };
+            return Some(spacing.linear_with_step(1f32, 3f32).1);
+        }
+    };
+    let found = spacing.linear_with_step(start, stop);
+    Some(if step { found.1 } else { found.0 })
+}
+
+fn repeats(case: &str) -> Option<Array> {
+    let counts = Array::from([1, 0, 3]);
+    Some(match case.strip_prefix("repeat_")? {
+        "1" => x(&[2, 3]).repeat_sized(counts, -1, 5),
+        "one_count" => x(&[2, 3]).repeat_sized(2, 1, 6),
+        "none" => x(&[2, 2]).repeat_sized(Array::from([0, 1, 2, 1]), None, 4),
+        "zeros" => x(&[3]).repeat_sized(Array::from([0, 0, 0]), None, 2),
+        "empty" => x(&[0, 2]).repeat_sized(Array::zeros(&[0], DType::I32), 0, 3),
+        total => {
+            let total = total.strip_prefix("0_")?.parse().ok()?;
+            x(&[3, 2]).repeat_sized(counts, 0, total)
+        }
+    })
+}
+
+fn mode(name: &str) -> Option<TakeMode> {
+    Some(match name {
+        "clip" => TakeMode::Clip,
+        "wrap" => TakeMode::Wrap,
+        "fill" | "default" => TakeMode::Fill,
+        "promise" => TakeMode::PromiseInBounds,
+        "fill_value" => TakeMode::FillValue((-7.5).into()),
+        _ => return None,
+    })
+}
+
+fn takes(case: &str) -> Option<Array> {
+    let a = x(&[4, 3]);
+    let i = Array::from([-1, 9, 0, -7, 2, -4]);
+    let within = Array::from([3, 0, -1, -4]);
+    let (function, rest) = case.split_once('_')?;
+    Some(match (function, rest) {
+        ("take", "u8_wrap") => a.take_with_mode(&Array::from([200u8, 3, 4]), 0, TakeMode::Wrap),
+        ("take", "fill_value") => a.take_with_mode(&i, 0, mode("fill_value")?),
+        ("take", "i32_fill_value") => {
+            let fill = TakeMode::FillValue((-7).into());
+            a.astype(DType::I32).take_with_mode(&i, 0, fill)
+        }
+        ("take", "empty") => x(&[4, 0]).take_with_mode(&i, 0, TakeMode::Wrap),
+        ("take", "promise") => a.take_with_mode(&within, 0, TakeMode::PromiseInBounds),
+        ("take", _) => {
+            let (axis, name) = rest.split_once('_')?;
+            let mode = mode(name)?;
+            match axis {
+                "0" => a.take_with_mode(&i, 0, mode),
+                "1" => a.take_with_mode(&i, 1, mode),
+                "none" => a.take_with_mode(&i, None, mode),
+                _ => a.take_with_mode(&i.astype(DType::I8), 0, mode),
+            }
+        }
+        ("along", "none") => a.take_along_axis(&i, None),
+        ("along", "fill_value") => {
+            a.take_along_axis_with_mode(&i.expand_dims(&[1]), 0, mode("fill_value")?)
+        }
+        ("along", _) => {
+            let (axis, name) = rest.split_once('_')?;
+            let places = match (name, axis) {
+                ("promise", "1") => within.remainder(3),
+                ("promise", _) => within,
+                _ => i,
+            };
+            match axis {
+                "0" => a.take_along_axis_with_mode(&places.expand_dims(&[1]), 0, mode(name)?),
+                _ => a.take_along_axis_with_mode(&places.expand_dims(&[0]), 1, mode(name)?),
+            }
+        }
+        _ => return None,
+    })
+}
+
+fn products(case: &str) -> Option<Array> {
+    let (a, b) = (x(&[2, 3, 4]), x(&[3, 4]));
+    Some(match case {
+        "vecdot_-1" => a.vecdot(b),
+        "vecdot_0" => x(&[3, 2]).vecdot_along(x(&[3, 2]), 0),
+        "vecdot_1" => a.vecdot_along(&a, 1),
+        "vecdot_-2" => a.vecdot_along(b, -2),
+        _ => return None,
+    })
+}
+
+fn paddings(case: &str) -> Option<Array> {
+    let a = x(&[2, 3]);
+    let widths = [(1, 2), (0, 1)];
+    let each = [(1, 2), (3, 4)];
+    Some(match case {
+        "pad_each" => a.pad_constants(&widths, &each),
+        "pad_pair" => a.pad_constants(&widths, &[(5.0, 6.0)]),
+        "pad_vector" => x(&[2]).pad_constants(&[(2, 1)], &[(-1, 9)]),
+        "pad_i32" => a.astype(DType::I32).pad_constants(&widths, &each),
+        "pad_none" => a.pad_constants(&[(0, 0), (0, 0)], &each),
+        _ => return None,
+    })
+}
+
+#[test]
+fn options_of_ported_programs_equal_jax() {
+    let text = include_str!("../../../tests/golden/data/ports_arrays.json");
+    let rows: Vec<serde_json::Value> = serde_json::from_str(text).expect("rows");
+    let parts = [
+        shapes, extremes, creation, repeats, takes, products, paddings,
+    ];
+    for row in &rows {
+        let case = row["case"].as_str().expect("a name");
+        let found = parts.iter().find_map(|part| part(case));
+        let found = found.unwrap_or_else(|| panic!("no case {case}"));
+        let shape: Vec<usize> = serde_json::from_value(row["shape"].clone()).expect("sizes");
+        assert_eq!(found.shape(), shape, "{case}");
+        assert_eq!(found.dtype().name(), row["dtype"], "{case}");
+        let numbers: Vec<f64> = (row["out"].as_array().expect("elements").iter())
+            .map(|v| match v.as_str() {
+                Some(word) => word.parse().expect("a number"),
+                None => v.as_f64().expect("a number"),
+            })
+            .collect();
+        let found: Vec<f64> = found.astype(DType::F64).to_vec();
+        let same = |(a, b): (&f64, &f64)| a == b || (a.is_nan() && b.is_nan());
+        assert!(
+            found.iter().zip(&numbers).all(same),
+            "{case}: expected {numbers:?}, got {found:?}"
+        );
+    }
+}
+
+#[test]
+fn shapes_may_have_any_integer_type() {
+    let a = x(&[2, 3, 4]);
+    let (n, sizes) = (a.shape()[0], vec![6i64, -1]);
+    assert_eq!(a.reshape((n, -1)).shape(), [2, 12]);
+    assert_eq!(a.reshape(&sizes).shape(), [6, 4]);
+    assert_eq!(a.reshape(&sizes[..]).shape(), [6, 4]);
+    assert_eq!(a.reshape(&[-1i8, 2u8 as i8]).shape(), [12, 2]);
+    assert_eq!(
+        a.reshape(&a.shape()[..2].iter().map(|n| n * 2).collect::<Dims>())
+            .shape(),
+        [4, 6]
+    );
+    assert_eq!(a.reshape(&[1u64, 24]).shape(), [1, 24]);
+}
+
+#[test]
+fn traced_counts_repeat_elements() {
+    let f = jit(|(x, counts): (Array, Array)| x.repeat_sized(counts, 0, 3));
+    let out = f((Array::from([7, 8]), Array::from([1, 2])));
+    assert_eq!(out.to_vec::<i32>(), [7, 8, 8]);
+}
