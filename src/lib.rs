@@ -146,6 +146,12 @@ pub use ramie_core::{
     JvpTerm, Tangents, custom_jvp, custom_jvp_nondiff, custom_jvp_symbolic_zeros, custom_jvp_terms,
     custom_vjp, custom_vjp_nondiff, custom_vjp_symbolic_zeros,
 };
+// Gradients of chosen arguments, and auxiliary results.
+#[doc(inline)]
+pub use ramie_core::{
+    Argnum, Argnums, HasArgument, argnums, grad_argnums, hessian_with_aux, jacfwd_with_aux,
+    jacrev_with_aux, linearize_with_aux, value_and_grad_argnums,
+};
 // Custom composite operations.
 #[doc(inline)]
 pub use ramie_core::{CompositeAttribute, CompositeName, composite};

@@ -139,6 +139,10 @@ pub use transform::{
     linear_transpose, linearize, make_jaxpr, shard_map, shard_map_with, value_and_grad,
     value_and_grad_holomorphic, vjp, vjp_with_aux, vmap, vmap_axes, vmap_with,
 };
+pub use transform::{
+    Argnum, Argnums, HasArgument, grad_argnums, hessian_with_aux, jacfwd_with_aux, jacrev_with_aux,
+    linearize_with_aux, value_and_grad_argnums,
+};
 pub use transform::{BatchedResults, Mapped, custom_vmap, sequential_vmap};
 pub use transform::{
     CheckpointOptions, Residual, checkpoint, checkpoint_with, print_saved_residuals, remat,

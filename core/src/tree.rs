@@ -1,5 +1,6 @@
 //! Pytrees: values that contain arrays.
 
+mod by_path;
 mod maps;
 mod per_array;
 mod ravel;
@@ -11,6 +12,8 @@ use std::any::Any;
 use std::fmt::{self, Debug};
 use std::hash::{Hash, Hasher};
 
+#[doc(hidden)]
+pub use by_path::collect_by_path;
 pub use maps::MapKey;
 pub use per_array::PerArray;
 pub use ravel::ravel;

@@ -68,7 +68,9 @@ fn tree_impl(input: &Input, core: &TokenStream) -> TokenStream {
         (quote!(self), quote!(self))
     };
     let label = syn::ext::IdentExt::unraw(name).to_string();
+    let codomain = codomain_impl(input, core);
     quote! {
+        #codomain
         #[automatically_derived]
         #[allow(unused_variables, clippy::all)]
         impl #params #core::tree::Tree for #name #arguments #clause {
@@ -90,6 +92,30 @@ fn tree_impl(input: &Input, core: &TokenStream) -> TokenStream {
                 __visit: &mut dyn ::core::ops::FnMut(&mut dyn ::core::any::Any),
             ) {
                 match #unique { #(#visit)* }
+            }
+        }
+    }
+}
+
+/// Generates `impl Codomain`: the Jacobian of the type is a map by path.
+fn codomain_impl(input: &Input, core: &TokenStream) -> TokenStream {
+    let name = &input.name;
+    let mut generics = bounded(input, core);
+    let (_, arguments, _) = generics.split_for_impl();
+    let arguments = quote!(#arguments);
+    let argument: syn::TypeParam = syn::parse_quote!(__Argument: #core::tree::Tree);
+    generics.params.push(argument.into());
+    let (params, _, clause) = generics.split_for_impl();
+    quote! {
+        #[automatically_derived]
+        #[doc(hidden)]
+        impl #params #core::Codomain<__Argument> for #name #arguments #clause {
+            type Jacobian = ::std::collections::BTreeMap<::std::string::String, __Argument>;
+            fn collect(
+                &self,
+                __of: &mut dyn ::core::ops::FnMut(&#core::Array) -> __Argument,
+            ) -> Self::Jacobian {
+                #core::tree::collect_by_path(self, __of)
             }
         }
     }

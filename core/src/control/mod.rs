@@ -113,7 +113,7 @@ fn differences<T: Tree, U: Tree>(
             ));
         }
     }
-    if lines.is_empty() && tree::structure(a) != tree::structure(b) {
+    if lines.is_empty() && tree::fingerprint(a) != tree::fingerprint(b) {
         lines.push(format!(
             "a value that is not an array (a number, a variant, a length) differs between {one} and \
              {other}"

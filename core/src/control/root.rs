@@ -8,8 +8,9 @@ use crate::{Array, Aval, ClosedJaxpr, Jaxpr, Tree, linearize, tree};
 use std::ops::Range;
 use std::sync::Arc;
 
-/// A function from a tree to a tree of the same type, whose root is computed.
-pub type RootFn<'a, T> = &'a dyn Fn(T) -> T;
+/// A function from a tree to a tree of the same type, whose root is computed. Transformations such
+/// as [`grad`](crate::grad()) accept closures that call it.
+pub type RootFn<'a, T> = &'a (dyn Fn(T) -> T + Send + Sync);
 
 /// Solves `f(x) = 0` by `solve(f, initial_guess)` (`jax.lax.custom_root`).
 ///
@@ -46,7 +47,7 @@ pub type RootFn<'a, T> = &'a dyn Fn(T) -> T;
 /// Panics if `f`, `solve` or `tangent_solve` returns other types than those of the guess.
 #[track_caller]
 pub fn custom_root<T: Tree>(
-    f: impl Fn(T) -> T,
+    f: impl Fn(T) -> T + Send + Sync,
     initial_guess: T,
     solve: impl Fn(RootFn<'_, T>, T) -> T,
     tangent_solve: impl Fn(LinearFn<'_, T>, T) -> T,
@@ -62,7 +63,7 @@ pub fn custom_root<T: Tree>(
 /// Panics in the same cases as [`custom_root`].
 #[track_caller]
 pub fn custom_root_with_aux<T: Tree, A: Tree>(
-    f: impl Fn(T) -> T,
+    f: impl Fn(T) -> T + Send + Sync,
     initial_guess: T,
     solve: impl Fn(RootFn<'_, T>, T) -> (T, A),
     tangent_solve: impl Fn(LinearFn<'_, T>, T) -> T,

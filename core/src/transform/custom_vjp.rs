@@ -45,7 +45,7 @@ where
                 args,
                 out,
             } = call;
-            let structure = vec![tree::structure(&args), tree::structure(&out)];
+            let structure = vec![tree::fingerprint(&args), tree::fingerprint(&out)];
             let identity = Identity::new(&fwd, structure.clone());
             // The identity includes the backward rule, since calls may differ in nothing else.
             let both = identity.and(&Identity::new(&bwd, structure));
@@ -110,9 +110,9 @@ where
     Bwd: Fn(&A, S, Tangents<R>) -> Grads + Send + Sync + 'static,
 {
     let structure = vec![
-        tree::structure(&args),
-        tree::structure(&out),
-        tree::structure(&residuals),
+        tree::fingerprint(&args),
+        tree::fingerprint(&out),
+        tree::fingerprint(&residuals),
     ];
     let identity = Identity::new(bwd, structure);
     let bwd = bwd.clone();

@@ -177,7 +177,7 @@ where
             args,
             out,
         } = call;
-        let identity = identity(vec![tree::structure(&args), tree::structure(&out)]);
+        let identity = identity(vec![tree::fingerprint(&args), tree::fingerprint(&out)]);
         let run = move |size: usize, batched: &[bool], arrays: &[Array]| {
             let mapped = Mapped {
                 size,

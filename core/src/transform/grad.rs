@@ -160,6 +160,33 @@ pub fn linearize<A: Tree, R: Tree>(
     (value, push)
 }
 
+/// Same as [`linearize`], for a function that also returns auxiliary values, which are not
+/// differentiated (`jax.linearize(…, has_aux=True)`).
+///
+/// ```
+/// use ramie_core::{Array, linearize_with_aux};
+/// let f = |x: Array| (x.square(), x + 1.0);
+/// let (y, push, aux) = linearize_with_aux(f, Array::from(3.0f32));
+/// assert_eq!((y.item::<f32>(), aux.item::<f32>()), (9.0, 4.0));
+/// assert_eq!(push(Array::from(1.0f32)).item::<f32>(), 6.0);
+/// ```
+///
+/// # Panics
+/// Panics in the same cases as [`linearize`].
+#[track_caller]
+pub fn linearize_with_aux<A: Tree, R: Tree, X: Tree>(
+    f: impl FnOnce(A) -> (R, X),
+    primals: A,
+) -> (R, impl Fn(A) -> R + Send + Sync, X) {
+    let ((value, aux), push) = linearize(|args| stopped(f(args)), primals);
+    (value, move |tangents| push(tangents).0, aux)
+}
+
+/// Stops derivatives of auxiliary values, so that none are computed.
+pub(super) fn stopped<R, X: Tree>((value, aux): (R, X)) -> (R, X) {
+    (value, tree::map(&aux, Array::stop_gradient))
+}
+
 pub(super) struct Pullback {
     linear: ClosedJaxpr,
     nonzero: Vec<bool>,

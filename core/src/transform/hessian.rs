@@ -32,8 +32,8 @@ where
     let at = Location::caller();
     F::spread(move |args| {
         let (first, rest) = args.split();
-        let gradient = |x: First<F, M>| reverse(|x| f.call(F::Args::join(x, &rest)), &x, at, false);
-        forward(gradient, &first, at, false)
+        let value = |x| (f.call(F::Args::join(x, &rest)), ());
+        forward(|x| reverse(value, &x, at, false), &first, at, false).0
     })
 }
 
@@ -55,8 +55,33 @@ where
     let at = Location::caller();
     F::spread(move |args| {
         let (first, rest) = args.split();
-        let gradient = |x: First<F, M>| reverse(|x| f.call(F::Args::join(x, &rest)), &x, at, true);
-        forward(gradient, &first, at, true)
+        let value = |x| (f.call(F::Args::join(x, &rest)), ());
+        forward(|x| reverse(value, &x, at, true), &first, at, true).0
+    })
+}
+
+/// Same as [`hessian`], for a function that also returns auxiliary values, `(result, aux)`, which
+/// are not differentiated (`jax.hessian(…, has_aux=True)`). Returns the Hessian and the auxiliary
+/// values.
+///
+/// # Panics
+/// Panics in the same cases as [`hessian`].
+#[track_caller]
+pub fn hessian_with_aux<'f, F, M, R, X>(
+    f: F,
+) -> Box<F::Fn<'f, (<R::Jacobian as Codomain<First<F, M>>>::Jacobian, X)>>
+where
+    F: Function<M, Output = (R, X)> + 'f,
+    R: Codomain<First<F, M>> + 'f,
+    R::Jacobian: Codomain<First<F, M>>,
+    X: Tree,
+    M: 'f,
+{
+    let at = Location::caller();
+    F::spread(move |args| {
+        let (first, rest) = args.split();
+        let value = |x| f.call(F::Args::join(x, &rest));
+        forward(|x| reverse(value, &x, at, false), &first, at, false)
     })
 }
 

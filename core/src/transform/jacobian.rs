@@ -2,21 +2,22 @@
 
 use super::custom::First;
 use super::differentiable::{Numbers, Request};
-use super::grad::{Pullback, inexact, pullback};
+use super::grad::{Pullback, inexact, pullback, stopped};
 use super::{ArgTuple, Function, batch_eval, linearize_eval};
 use crate::trace::{at_location, trace_to_jaxpr};
 use crate::{Array, Aval, DType, Tree, tree};
 use std::collections::BTreeMap;
 use std::panic::Location;
 
-/// A result that has a Jacobian: an array, or arrays in tuples, lists and maps.
+/// A result that has a Jacobian: an array, or arrays in tuples, lists, maps and structs.
 ///
 /// The Jacobian of an array with respect to a tree has the structure of that tree; each of its
 /// arrays has the axes of the result, followed by those of the argument's array. The Jacobian of
-/// several arrays contains one such tree for each of them.
+/// several arrays contains one such tree for each of them. For a struct or enum with
+/// `#[derive(Tree)]` it is a map from the dotted paths of the arrays to these trees.
 #[diagnostic::on_unimplemented(
     message = "a result of type `{Self}` has no Jacobian",
-    note = "return an array, or arrays in a tuple, a Vec or a map"
+    note = "return an array, arrays in a tuple, a Vec or a map, or a type with `#[derive(Tree)]`"
 )]
 pub trait Codomain<A: Tree>: Tree {
     /// The Jacobian with respect to `A`.
@@ -140,7 +141,7 @@ where
     let at = Location::caller();
     F::spread(move |args| {
         let (first, rest) = args.split();
-        forward(|x| f.call(F::Args::join(x, &rest)), &first, at, false)
+        forward(|x| (f.call(F::Args::join(x, &rest)), ()), &first, at, false).0
     })
 }
 
@@ -168,17 +169,45 @@ where
     let at = Location::caller();
     F::spread(move |args| {
         let (first, rest) = args.split();
-        forward(|x| f.call(F::Args::join(x, &rest)), &first, at, true)
+        forward(|x| (f.call(F::Args::join(x, &rest)), ()), &first, at, true).0
+    })
+}
+
+/// Same as [`jacfwd`], for a function that also returns auxiliary values, `(result, aux)`, which are
+/// not differentiated (`jax.jacfwd(…, has_aux=True)`). Returns the Jacobian and the auxiliary values.
+///
+/// ```
+/// use ramie_core::{Array, jacfwd_with_aux};
+/// let f = |x: Array| (x.square(), x.sum());
+/// let (jacobian, total) = jacfwd_with_aux(f)(Array::from([1.0f32, 2.0]));
+/// assert_eq!(jacobian.to_vec::<f32>(), [2.0, 0.0, 0.0, 4.0]);
+/// assert_eq!(total.item::<f32>(), 3.0);
+/// ```
+///
+/// # Panics
+/// Panics in the same cases as [`jacfwd`].
+#[track_caller]
+pub fn jacfwd_with_aux<'f, F, M, R, X>(f: F) -> Box<F::Fn<'f, (R::Jacobian, X)>>
+where
+    F: Function<M, Output = (R, X)> + 'f,
+    R: Codomain<First<F, M>> + 'f,
+    X: Tree,
+    M: 'f,
+{
+    let at = Location::caller();
+    F::spread(move |args| {
+        let (first, rest) = args.split();
+        forward(|x| f.call(F::Args::join(x, &rest)), &first, at, false)
     })
 }
 
 /// Computes the Jacobian by forward mode, of a `holomorphic` function or of one of real numbers.
-pub(super) fn forward<A: Tree, R: Codomain<A>>(
-    f: impl FnOnce(A) -> R,
+pub(super) fn forward<A: Tree, R: Codomain<A>, X: Tree>(
+    f: impl FnOnce(A) -> (R, X),
     first: &A,
     at: &'static Location<'static>,
     holomorphic: bool,
-) -> R::Jacobian {
+) -> (R::Jacobian, X) {
     let (operation, arguments, results) = match holomorphic {
         true => ("jacfwd_holomorphic", Numbers::Complex, Numbers::Complex),
         false => ("jacfwd", Numbers::Real, Numbers::Any),
@@ -194,15 +223,15 @@ pub(super) fn forward<A: Tree, R: Codomain<A>>(
     at_location(at, || forward_columns(f, first, check))
 }
 
-fn forward_columns<A: Tree, R: Codomain<A>>(
-    f: impl FnOnce(A) -> R,
+fn forward_columns<A: Tree, R: Codomain<A>, X: Tree>(
+    f: impl FnOnce(A) -> (R, X),
     first: &A,
     check: impl FnOnce(&R),
-) -> R::Jacobian {
-    let traced = super::grad::trace(first, f);
+) -> (R::Jacobian, X) {
+    let traced = super::grad::trace(first, |x| stopped(f(x)));
     let (jaxpr, consts) = (&traced.program.jaxpr, &traced.program.consts);
     let lin = linearize_eval(jaxpr, consts, &tree::leaves(first), &inexact(first));
-    let value = tree::with_leaves(&traced.result, lin.outs.iter().cloned());
+    let (value, aux) = tree::with_leaves(&traced.result, lin.outs.iter().cloned());
     check(&value);
     let inputs = avals(first);
     let (units, total) = basis(&inputs);
@@ -223,7 +252,7 @@ fn forward_columns<A: Tree, R: Codomain<A>>(
             None => inputs.iter().map(|x| zeros(&out, x, out.dtype())).collect(),
         });
     let blocks = blocks.collect();
-    assemble(&value, first, blocks)
+    (assemble(&value, first, blocks), aux)
 }
 
 fn zeros(out: &Aval, input: &Aval, dtype: DType) -> Array {
@@ -258,7 +287,7 @@ where
     let at = Location::caller();
     F::spread(move |args| {
         let (first, rest) = args.split();
-        reverse(|x| f.call(F::Args::join(x, &rest)), &first, at, false)
+        reverse(|x| (f.call(F::Args::join(x, &rest)), ()), &first, at, false).0
     })
 }
 
@@ -278,18 +307,46 @@ where
     let at = Location::caller();
     F::spread(move |args| {
         let (first, rest) = args.split();
-        reverse(|x| f.call(F::Args::join(x, &rest)), &first, at, true)
+        reverse(|x| (f.call(F::Args::join(x, &rest)), ()), &first, at, true).0
+    })
+}
+
+/// Same as [`jacrev`], for a function that also returns auxiliary values, `(result, aux)`, which are
+/// not differentiated (`jax.jacrev(…, has_aux=True)`). Returns the Jacobian and the auxiliary values.
+///
+/// ```
+/// use ramie_core::{Array, jacrev_with_aux};
+/// let f = |x: Array| (x.square(), x.sum());
+/// let (jacobian, total) = jacrev_with_aux(f)(Array::from([1.0f32, 2.0]));
+/// assert_eq!(jacobian.to_vec::<f32>(), [2.0, 0.0, 0.0, 4.0]);
+/// assert_eq!(total.item::<f32>(), 3.0);
+/// ```
+///
+/// # Panics
+/// Panics in the same cases as [`jacrev`].
+#[track_caller]
+pub fn jacrev_with_aux<'f, F, M, R, X>(f: F) -> Box<F::Fn<'f, (R::Jacobian, X)>>
+where
+    F: Function<M, Output = (R, X)> + 'f,
+    R: Codomain<First<F, M>> + 'f,
+    X: Tree,
+    M: 'f,
+{
+    let at = Location::caller();
+    F::spread(move |args| {
+        let (first, rest) = args.split();
+        reverse(|x| f.call(F::Args::join(x, &rest)), &first, at, false)
     })
 }
 
 /// Computes the Jacobian by reverse mode, of a `holomorphic` function or of one with real
 /// results.
-pub(super) fn reverse<A: Tree, R: Codomain<A>>(
-    f: impl FnOnce(A) -> R,
+pub(super) fn reverse<A: Tree, R: Codomain<A>, X: Tree>(
+    f: impl FnOnce(A) -> (R, X),
     first: &A,
     at: &'static Location<'static>,
     holomorphic: bool,
-) -> R::Jacobian {
+) -> (R::Jacobian, X) {
     let (operation, arguments, results) = match holomorphic {
         true => ("jacrev_holomorphic", Numbers::Complex, Numbers::Complex),
         false => ("jacrev", Numbers::Any, Numbers::Real),
@@ -297,14 +354,14 @@ pub(super) fn reverse<A: Tree, R: Codomain<A>>(
     let request = Request { operation, at };
     request.check_argument(first, arguments, "");
     at_location(at, || {
-        let (value, pull) = pullback(f, first);
+        let ((value, aux), pull) = pullback(|x| stopped(f(x)), first);
         request.check_result(
             &value,
             results,
             "use jacrev_holomorphic for a holomorphic function; for other functions return the \
              real and the imaginary part",
         );
-        reverse_rows(&value, &pull, first)
+        (reverse_rows(&value, &pull, first), aux)
     })
 }
 
@@ -313,7 +370,8 @@ fn reverse_rows<A: Tree, R: Codomain<A>>(value: &R, pull: &Pullback, first: &A) 
     let (units, total) = basis(&outs);
     let mut nonzero = Vec::new();
     let program = trace_to_jaxpr(&outs, |cts| {
-        let grads = pull.apply(cts.iter().cloned().map(Some));
+        let none = std::iter::repeat(None);
+        let grads = pull.apply(cts.iter().cloned().map(Some).chain(none));
         nonzero = grads.iter().map(Option::is_some).collect();
         grads.into_iter().flatten().collect()
     });

@@ -1,5 +1,6 @@
 //! Transformations: interpreters of jaxprs, and the public functions that apply them.
 
+mod argnums;
 mod arguments;
 mod backward;
 mod checkpoint;
@@ -24,6 +25,7 @@ mod stage;
 mod tangents;
 mod vmap;
 
+pub use argnums::{Argnum, Argnums, HasArgument, grad_argnums, value_and_grad_argnums};
 pub use arguments::{ByRef, ByValue};
 pub use checkpoint::checkpoint as remat;
 pub use checkpoint::{
@@ -39,12 +41,15 @@ pub use custom_vjp::{custom_vjp, custom_vjp_nondiff, custom_vjp_symbolic_zeros};
 pub use custom_vmap::{BatchedResults, Mapped, custom_vmap, sequential_vmap};
 pub use function::{ArgTuple, Function, Objective, Pure};
 pub use grad::{
-    grad, grad_holomorphic, jvp, jvp_with_aux, linear_transpose, linearize, value_and_grad,
-    value_and_grad_holomorphic, vjp, vjp_with_aux,
+    grad, grad_holomorphic, jvp, jvp_with_aux, linear_transpose, linearize, linearize_with_aux,
+    value_and_grad, value_and_grad_holomorphic, vjp, vjp_with_aux,
 };
 pub use grad_all::{grad_all, value_and_grad_all};
-pub use hessian::{hessian, hessian_holomorphic, hvp};
-pub use jacobian::{Codomain, jacfwd, jacfwd_holomorphic, jacrev, jacrev_holomorphic};
+pub use hessian::{hessian, hessian_holomorphic, hessian_with_aux, hvp};
+pub use jacobian::{
+    Codomain, jacfwd, jacfwd_holomorphic, jacfwd_with_aux, jacrev, jacrev_holomorphic,
+    jacrev_with_aux,
+};
 pub use map_axes::{MapAxes, VmapOptions};
 pub use pmap::{PmapOptions, pmap, pmap_with};
 pub use shard_map::{ShardMapOptions, shard_map, shard_map_with};

@@ -26,6 +26,7 @@ mod jaxprs;
 mod jit;
 mod linear_solve;
 mod nesting;
+mod ports;
 mod state;
 mod structures;
 mod train_steps;
