@@ -1,7 +1,10 @@
 //! Pytrees: values that contain arrays.
 
 mod by_path;
+mod definition;
+mod dict;
 mod maps;
+mod path;
 mod per_array;
 mod ravel;
 mod structure;
@@ -14,10 +17,13 @@ use std::hash::{Hash, Hasher};
 
 #[doc(hidden)]
 pub use by_path::collect_by_path;
+pub use definition::{TreeDef, flatten, flatten_with_path, map_parts, structure, unflatten};
+pub use dict::{flatten_dict, flatten_dict_keep_empty, unflatten_dict};
 pub use maps::MapKey;
+pub use path::{KeyEntry, KeyPath, keystr, keystr_simple, leaves_with_path};
 pub use per_array::PerArray;
 pub use ravel::ravel;
-pub(crate) use structure::structure;
+pub(crate) use structure::fingerprint;
 pub use structure::{map2, structure_mismatch, transpose};
 
 /// One step of the path from a node to a child.

@@ -194,7 +194,7 @@ impl<'f, S: Tree, A: Tree, R: Tree> Jit<'f, S, A, R> {
         let mut tracer = |a: &Array| open.input(a.aval());
         let mut inner = state.rebuild(&mut tracer);
         let state_ins = tree::count(state);
-        let before = tree::structure(state);
+        let before = tree::fingerprint(state);
         let args = args.rebuild(&mut tracer);
         let result = in_user_code(|| body(&mut inner, args));
         let mut outs = tree::leaves(&inner);
@@ -206,7 +206,7 @@ impl<'f, S: Tree, A: Tree, R: Tree> Jit<'f, S, A, R> {
         };
         Trace {
             program: open.finish_named(&outs, path),
-            in_place: before == tree::structure(&inner),
+            in_place: before == tree::fingerprint(&inner),
             state: inner,
             result,
             state_ins,

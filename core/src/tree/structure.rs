@@ -7,7 +7,7 @@ use std::any::Any;
 use std::hash::{Hash, Hasher};
 
 /// Computes a fingerprint of the structure and the static values, without the arrays.
-pub(crate) fn structure<T: Tree>(tree: &T) -> (u64, u64) {
+pub(crate) fn fingerprint<T: Tree>(tree: &T) -> (u64, u64) {
     struct Structure(WideHasher);
     impl Visitor for Structure {
         fn leaf(&mut self, _: &Array) {
@@ -22,9 +22,9 @@ pub(crate) fn structure<T: Tree>(tree: &T) -> (u64, u64) {
     v.0.finish_wide()
 }
 
-/// Same as [`structure`], but includes the path steps to every part, so that trees of different
+/// Same as [`fingerprint`], but includes the path steps to every part, so that trees of different
 /// types can be compared.
-fn steps<T: Tree>(tree: &T) -> (u64, u64) {
+pub(super) fn steps<T: Tree>(tree: &T) -> (u64, u64) {
     struct Steps(WideHasher);
     impl Visitor for Steps {
         fn leaf(&mut self, _: &Array) {
@@ -75,16 +75,16 @@ impl std::fmt::Display for Step {
 }
 
 #[derive(Clone, Debug, Default, PartialEq)]
-struct Node {
+pub(super) struct Node {
     name: Option<&'static str>,
     parts: Vec<Part>,
 }
 
 /// Builds the nodes of a tree. The last node is the one being visited.
-struct Nodes(Vec<(Option<Step>, Node)>);
+pub(super) struct Nodes(Vec<(Option<Step>, Node)>);
 
 impl Nodes {
-    fn of<T: Tree>(tree: &T) -> Node {
+    pub(super) fn of<T: Tree>(tree: &T) -> Node {
         let mut nodes = Nodes(vec![(None, Node::default())]);
         tree.walk(&mut nodes);
         nodes.0.swap_remove(0).1
@@ -129,7 +129,7 @@ impl Visitor for Nodes {
 
 impl Node {
     /// Formats the structure like JAX, with `*` for an array.
-    fn render(&self) -> String {
+    pub(super) fn render(&self) -> String {
         let mut length = None;
         let mut texts = Vec::new();
         let mut first = None;
