@@ -67,7 +67,7 @@ pub use ramie_checkpoint as checkpoint;
 #[doc(inline)]
 pub use ramie_core as core;
 #[doc(inline)]
-pub use ramie_core::{aot, checkify, distributed, export, profiler};
+pub use ramie_core::{aot, checkify, config, distributed, export, profiler};
 #[doc(inline)]
 pub use ramie_data as data;
 #[doc(inline)]
@@ -98,14 +98,14 @@ pub use ramie_core::{
 };
 // Convolutions and windows.
 #[doc(inline)]
+pub use ramie_core::{Contraction, einsum_with};
+#[doc(inline)]
 pub use ramie_core::{
     ConvDimensionNumbers, ConvGeneralDilated, ConvLayout, ConvTranspose, Convolution, ConvolveMode,
     Padding, RaggedDotDimensionNumbers, Window, avg_pool, conv, conv_general_dilated,
     conv_general_dilated_local, conv_general_dilated_patches, conv_transpose,
     conv_with_general_padding, max_pool, min_pool, pool, reduce, reduce_window, select_and_scatter,
 };
-#[doc(inline)]
-pub use ramie_core::{EinsumOptions, einsum_with};
 // Control flow on values.
 #[doc(inline)]
 pub use ramie_core::{
@@ -173,8 +173,8 @@ pub use ramie_core::{
 // Inspecting programs, and host callbacks.
 #[doc(inline)]
 pub use ramie_core::{
-    NamedScope, Scope, VmapMethod, debug, debug_infs, debug_nans, disable_jit,
-    disable_most_optimizations, effects_barrier, enter_named_scope, io_callback,
+    NamedScope, Scope, VmapMethod, debug, debug_infs, debug_nans, default_matmul_precision,
+    disable_jit, disable_most_optimizations, effects_barrier, enter_named_scope, io_callback,
     io_callback_ordered, named_scope, pure_callback, pure_callback_with,
 };
 // Pytrees of arrays.

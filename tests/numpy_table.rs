@@ -1,8 +1,8 @@
 //! The table of `docs/numpy.md`: what it names is there, under these names.
 
 use ramie::{
-    Array, BoundsMode, ConvolveMode, DType, DTypeKind, Like, Order, Reduction, Side, TakeMode,
-    finfo, issubdtype,
+    Array, BoundsMode, Contraction, ConvolveMode, DType, DTypeKind, Like, Order, Reduction, Side,
+    TakeMode, finfo, issubdtype,
 };
 use std::collections::BTreeSet;
 
@@ -130,6 +130,10 @@ methods! {
         take_along_axis_with_mode |x| x.take_along_axis_with_mode(x, 0, TakeMode::Wrap);
         take_with_mode |x| x.take_with_mode(x, 0, TakeMode::Wrap);
         vecdot_along |x| x.vecdot_along(x, 0);
+        dot_with |x| x.dot_with(x, &Contraction::new());
+        matmul_with |x| x.matmul_with(x, &Contraction::new());
+        tensordot_with |x| x.tensordot_with(x, 1, &Contraction::new());
+        tensordot_axes_with |x| x.tensordot_axes_with(x, &[0], &[0], &Contraction::new());
         tensordot |x| x.tensordot(x, 1);
         tensordot_axes |x| x.tensordot_axes(x, &[0], &[0]);
         trapezoid_spaced |x| x.trapezoid_spaced(1.0, 0);
@@ -151,7 +155,7 @@ macro_rules! items {
 items! {
     Array Attention Covariance DType DTypeKind Histogram Interpolation NewAxis Quantile Reduction
     Segments Spacing Standardize Unique array block broadcast_arrays broadcast_shapes can_cast
-    checkpoint column_stack concatenate dot_product_attention dstack einsum einsum_path finfo hstack iinfo
+    checkpoint column_stack concatenate dot_product_attention dstack einsum einsum_path einsum_with finfo hstack iinfo
     issubdtype ix_ lax_sort lexsort linalg meshgrid meshgrid_ij mgrid promote_types random
     ravel_multi_index result_type s select stack stats vectorize vmap vstack where_
 }

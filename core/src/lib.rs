@@ -13,6 +13,7 @@ mod aval;
 mod axis;
 mod callback;
 pub mod checkify;
+pub mod config;
 mod control;
 pub mod distributed;
 mod dtype;
@@ -89,6 +90,7 @@ pub use ops::{
     QuantileMethod, Reduction, Segments, Side, Spacing, Standardize, Unique, block, column_stack,
     dot_product_attention, dstack, ix_, lexsort, mgrid, ravel_multi_index, select, vectorize,
 };
+pub use ops::{Contraction, einsum_with};
 pub use ops::{
     ConvTranspose, Convolution, ConvolveMode, all_gather, all_gather_stacked, all_gather_tiled,
     all_to_all, all_to_all_tiled, axis_index, axis_size, conv, conv_general_dilated,
@@ -96,7 +98,6 @@ pub use ops::{
     conv_with_general_padding, pbroadcast, pmax, pmean, pmin, ppermute, pshuffle, psum,
     psum_scatter, psum_scatter_tiled, pswapaxes, pvary,
 };
-pub use ops::{EinsumOptions, einsum_with};
 pub use ops::{PcastTo, all_gather_invariant, all_gather_invariant_tiled, pcast};
 pub use ops::{PlatformFn, platform_dependent};
 pub use ops::{Window, avg_pool, max_pool, min_pool, pool, reduce_window, select_and_scatter};
@@ -106,7 +107,9 @@ pub use prim::collective::ragged_all_to_all;
 pub use prim::composite::CompositeAttribute;
 pub use prim::conv::{ConvDimensionNumbers, ConvGeneralDilated, ConvLayout, Padding};
 pub use prim::cumulative::associative_scan;
-pub use prim::dot::{DotDimensionNumbers, DotGeneral, Precision, RaggedDotDimensionNumbers};
+pub use prim::dot::{
+    DotDimensionNumbers, DotGeneral, Precision, RaggedDotDimensionNumbers, default_matmul_precision,
+};
 pub use prim::elementwise::{RoundingMethod, complex, where_};
 pub use prim::index::GatherScatterMode;
 pub use prim::reduce::reduce;

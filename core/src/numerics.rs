@@ -80,6 +80,12 @@ pub fn debug_infs(on: bool) {
     look_for(INFS, on);
 }
 
+/// Returns whether results are checked for NaN, and whether for infinities.
+pub(crate) fn checked_kinds() -> (bool, bool) {
+    let kinds = looked_for();
+    (kinds & NANS != 0, kinds & INFS != 0)
+}
+
 /// Returns whether results are checked.
 #[inline]
 pub(crate) fn is_checked() -> bool {

@@ -205,3 +205,23 @@ fn a_nan_is_found_inside_of_a_loop() {
     let text = message(|| f(Array::from([1.0f32, 1.0, 1.0])));
     assert!(text.starts_with("sqrt: the result f32[] has NaN"), "{text}");
 }
+
+#[test]
+fn settings_change_while_the_program_runs() {
+    let _alone = alone();
+    let before = config::read();
+    config::update(|c| {
+        c.debug_nans = true;
+        c.default_matmul_precision = Some(Precision::HIGH);
+    });
+    assert!(config::read().debug_nans && !config::read().debug_infs);
+    let x = Array::ones(&[2, 2], DType::F32);
+    let printed = |x: &Array| make_jaxpr(|x: Array| x.matmul(&x))(x.clone()).to_string();
+    assert!(printed(&x).contains("(Precision.HIGH, Precision.HIGH)"));
+    let none = default_matmul_precision(None, || printed(&x));
+    assert!(!none.contains("Precision"), "{none}");
+    assert!(message(|| scalar(-1.0).log()).contains("has NaN"));
+    config::update(|c| *c = before);
+    assert!(scalar(-1.0).log().item::<f32>().is_nan());
+    assert!(!printed(&x).contains("Precision"));
+}

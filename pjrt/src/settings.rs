@@ -180,6 +180,24 @@ pub static EAGER_PROGRAMS: Setting<usize> = Setting {
 pub static KEEP_BLOCKS: Setting<bool> = switched("RAMIE_KEEP_BLOCKS");
 /// Whether programs are compiled without most optimizations.
 pub static DISABLE_MOST_OPTIMIZATIONS: Setting<bool> = switched("RAMIE_DISABLE_MOST_OPTIMIZATIONS");
+/// The precision of matrix products that request none.
+pub static DEFAULT_MATMUL_PRECISION: Setting<String> = Setting {
+    name: "RAMIE_DEFAULT_MATMUL_PRECISION",
+    expected: "`default`, `high` or `highest` (also `bfloat16`, `tensorfloat32`, `float32`)",
+    read: |value| {
+        const NAMES: [&str; 8] = [
+            "default",
+            "fastest",
+            "bfloat16",
+            "high",
+            "bfloat16_3x",
+            "tensorfloat32",
+            "highest",
+            "float32",
+        ];
+        text(value).filter(|name| NAMES.contains(&name.as_str()))
+    },
+};
 /// Whether compilations are logged.
 pub static LOG_COMPILES: Setting<bool> = switched("RAMIE_LOG_COMPILES");
 /// Whether the first operation that produces a NaN panics.
@@ -246,7 +264,7 @@ impl<T> AnySetting for Setting<T> {
 }
 
 /// All settings.
-pub static ALL: [&dyn AnySetting; 19] = [
+pub static ALL: [&dyn AnySetting; 20] = [
     &PLATFORM,
     &PJRT_PLUGIN,
     &NUM_CPU_DEVICES,
@@ -257,6 +275,7 @@ pub static ALL: [&dyn AnySetting; 19] = [
     &EAGER_PROGRAMS,
     &KEEP_BLOCKS,
     &DISABLE_MOST_OPTIMIZATIONS,
+    &DEFAULT_MATMUL_PRECISION,
     &LOG_COMPILES,
     &DEBUG_NANS,
     &DEBUG_INFS,
@@ -287,7 +306,8 @@ mod tests {
 
     /// An invalid value for each setting that has one, besides values that are not UTF-8. Paths
     /// may be any bytes.
-    const RUBBISH: [(&str, &str); 14] = [
+    const RUBBISH: [(&str, &str); 15] = [
+        ("RAMIE_DEFAULT_MATMUL_PRECISION", "exact"),
         ("RAMIE_PLATFORM", "gpu"),
         ("RAMIE_NUM_CPU_DEVICES", "0"),
         ("RAMIE_COMPILATION_CACHE_MB", "4 GB"),

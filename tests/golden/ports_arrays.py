@@ -137,7 +137,38 @@ def paddings():
     record("pad_none", jnp.pad(a, ((0, 0), (0, 0)), constant_values=((1, 2), (3, 4))))
 
 
-for part in (shapes, extremes, creation, repeats, takes, products, paddings):
+def contractions():
+    numbers = (((1,), (2,)), ((0,), (0,)))
+    record("dot_numbers", lax.dot(x(2, 3, 4), x(2, 5, 3), dimension_numbers=numbers))
+    small = x(3, 4).astype(jnp.bfloat16)
+    record("dot_f32", jnp.dot(small, small.T, preferred_element_type=jnp.float32))
+    record("dot_scalar_f32", jnp.dot(small, jnp.bfloat16(2), preferred_element_type=jnp.float32))
+    record("matmul_f32", jnp.matmul(small, small.T, preferred_element_type=jnp.float32))
+    record("tensordot_1_f32", jnp.tensordot(small, small.T, axes=1, preferred_element_type=jnp.float32))
+    record("tensordot_f32", jnp.tensordot(small, small, axes=([0, 1], [0, 1]), preferred_element_type=jnp.float32))
+    bytes_ = x(3, 4).astype(jnp.int8)
+    record("matmul_i32", jnp.matmul(bytes_, bytes_.T, preferred_element_type=jnp.int32))
+    record("matmul_i8", jnp.matmul(bytes_, bytes_.T))
+
+
+def precisions():
+    """The parameter `precision` of each product, as a jaxpr prints it."""
+    both = (lax.Precision.DEFAULT, lax.Precision.HIGHEST)
+    dot = lambda p: lambda a, b: lax.dot_general(a, b, (((1,), (0,)), ((), ())), precision=p)
+    conv = lambda p: lambda a, b: lax.conv(a[None, None], b[None, None], (1, 1), "SAME", precision=p)
+    operands = x(3, 3), x(3, 3)
+    for name, f in {"dot": dot, "conv": conv}.items():
+        for case, p in {"none": None, "high": lax.Precision.HIGH, "both": both}.items():
+            for default in (None, "float32", "bfloat16"):
+                with jax.default_matmul_precision(default):
+                    plain = jax.make_jaxpr(f(p))(*operands)
+                    reverse = jax.make_jaxpr(jax.grad(lambda a, b: f(p)(a, b).sum(), (0, 1)))(*operands)
+                found = [str(e.params["precision"]) for e in [*plain.eqns, *reverse.eqns] if "precision" in e.params]
+                texts = [t.replace("<", "").split(":")[0] if t.startswith("<") else t for t in found]
+                rows.append({"case": f"precision_{name}_{case}_{default}", "texts": texts})
+
+
+for part in (shapes, extremes, creation, repeats, takes, products, contractions, precisions, paddings):
     part()
 data = pathlib.Path(__file__).parent / "data"
 text = ",\n".join(json.dumps(row, separators=(",", ":")) for row in rows)

@@ -20,7 +20,7 @@ pub use stages::{Compiled, Lowered, Traced};
 
 use crate::Shardings;
 use ramie_pjrt::{OptionOverride, settings};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicU8, Ordering};
 
 /// Options of [`jit_with`].
 #[derive(Clone, Debug)]
@@ -103,14 +103,19 @@ pub fn jit_with<'f, F: JitFunction<'f, M>, M>(f: F, options: JitOptions) -> F::J
     f.into_jitted(options)
 }
 
-static LOG_COMPILES: AtomicBool = AtomicBool::new(false);
+/// Whether compilations are logged; until it is set, the environment determines it.
+static LOG_COMPILES: AtomicU8 = AtomicU8::new(UNSET);
+const UNSET: u8 = 2;
 
 /// Enables or disables compilation logs on standard error: when a function is compiled, how long
 /// it took, and why no earlier program matched. Also enabled by `RAMIE_LOG_COMPILES=1`.
 pub fn log_compiles(on: bool) {
-    LOG_COMPILES.store(on, Ordering::Relaxed);
+    LOG_COMPILES.store(u8::from(on), Ordering::Relaxed);
 }
 
-fn logs_compiles() -> bool {
-    LOG_COMPILES.load(Ordering::Relaxed) || settings::LOG_COMPILES.is_on()
+pub(crate) fn logs_compiles() -> bool {
+    match LOG_COMPILES.load(Ordering::Relaxed) {
+        UNSET => settings::LOG_COMPILES.is_on(),
+        on => on == 1,
+    }
 }

@@ -158,7 +158,7 @@ impl Convolution {
             dimension_numbers: numbers,
             feature_group_count: self.feature_group_count,
             batch_group_count: self.batch_group_count,
-            precision: self.precision,
+            precision: self.precision.or_else(crate::prim::dot::current_default),
             preferred_element_type: self.preferred_element_type,
             out_sharding: self
                 .out_sharding

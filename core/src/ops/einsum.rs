@@ -1,49 +1,9 @@
 //! Einstein summation, implemented with `dot_general`, transposes and reductions.
 
+use super::Contraction;
 use crate::prim::dot::DotDimensionNumbers;
-use crate::{Array, DType, PartitionSpec, Precision, ShapeError};
+use crate::{Array, DType, PartitionSpec, ShapeError};
 use std::borrow::Borrow;
-
-/// Options of [`einsum_with`]: precision, dtype and sharding of the result.
-///
-/// ```no_run
-/// use ramie_core::{Array, DType, EinsumOptions, Precision, einsum_with};
-/// let (a, b) = (Array::ones(&[4, 8], DType::BF16), Array::ones(&[8, 2], DType::BF16));
-/// let how = EinsumOptions::new().precision(Precision::Highest).preferred_element_type(DType::F32);
-/// assert_eq!(einsum_with("ij,jk->ik", &[a, b], &how).dtype(), DType::F32);
-/// ```
-#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
-#[must_use]
-pub struct EinsumOptions {
-    precision: Option<Precision>,
-    preferred_element_type: Option<DType>,
-    out_sharding: Option<PartitionSpec>,
-}
-
-impl EinsumOptions {
-    /// Creates the default options, the same as those of [`einsum`].
-    pub fn new() -> EinsumOptions {
-        EinsumOptions::default()
-    }
-
-    /// Sets the precision of the products.
-    pub fn precision(mut self, precision: Precision) -> EinsumOptions {
-        self.precision = Some(precision);
-        self
-    }
-
-    /// Sets the dtype of the result, in which products are accumulated.
-    pub fn preferred_element_type(mut self, dtype: DType) -> EinsumOptions {
-        self.preferred_element_type = Some(dtype);
-        self
-    }
-
-    /// Sets the sharding of the result over explicit axes of a mesh.
-    pub fn out_sharding(mut self, out_sharding: impl Into<PartitionSpec>) -> EinsumOptions {
-        self.out_sharding = Some(out_sharding.into());
-        self
-    }
-}
 
 /// Computes a sum of products of arrays whose axes are named by letters.
 ///
@@ -67,7 +27,7 @@ impl EinsumOptions {
 /// letter has different sizes, or if the result repeats a letter or has one that no operand has.
 #[track_caller]
 pub fn einsum<A: Borrow<Array>>(spec: &str, operands: &[A]) -> Array {
-    einsum_with(spec, operands, &EinsumOptions::new())
+    einsum_with(spec, operands, &Contraction::new())
 }
 
 /// Computes [`einsum`] with options for the precision, the dtype and the sharding of the result.
@@ -75,7 +35,7 @@ pub fn einsum<A: Borrow<Array>>(spec: &str, operands: &[A]) -> Array {
 /// # Panics
 /// Panics in the same cases as [`einsum`], or if the sharding does not fit the mesh or the shape.
 #[track_caller]
-pub fn einsum_with<A: Borrow<Array>>(spec: &str, operands: &[A], how: &EinsumOptions) -> Array {
+pub fn einsum_with<A: Borrow<Array>>(spec: &str, operands: &[A], how: &Contraction) -> Array {
     let arrays: Vec<&Array> = operands.iter().map(Borrow::borrow).collect();
     let out = plan("einsum", spec, &arrays).run(&arrays, how);
     match how.preferred_element_type {
@@ -110,7 +70,7 @@ pub fn einsum_sharded<A: Borrow<Array>>(
     einsum_with(
         spec,
         operands,
-        &EinsumOptions::new().out_sharding(out_sharding),
+        &Contraction::new().out_sharding(out_sharding),
     )
 }
 
@@ -137,7 +97,7 @@ pub fn einsum_path<A: Borrow<Array>>(spec: &str, operands: &[A]) -> Vec<(usize, 
     let mut path = Vec::new();
     crate::trace::trace_to_jaxpr(&types, |arrays| {
         let refs: Vec<&Array> = arrays.iter().collect();
-        vec![plan.run_along(&refs, &EinsumOptions::new(), |pair| path.push(pair))]
+        vec![plan.run_along(&refs, &Contraction::new(), |pair| path.push(pair))]
     });
     path
 }
@@ -309,7 +269,7 @@ impl Plan {
     }
 
     #[track_caller]
-    fn run(self, arrays: &[&Array], how: &EinsumOptions) -> Array {
+    fn run(self, arrays: &[&Array], how: &Contraction) -> Array {
         self.run_along(arrays, how, |_| ())
     }
 
@@ -318,7 +278,7 @@ impl Plan {
     fn run_along(
         self,
         arrays: &[&Array],
-        how: &EinsumOptions,
+        how: &Contraction,
         mut visit: impl FnMut((usize, usize)),
     ) -> Array {
         let types = arrays.iter().map(|a| (a.dtype(), a.aval().weak_type()));
@@ -452,7 +412,7 @@ impl Plan {
         left: Term,
         right: Term,
         others: &[Label],
-        how: &EinsumOptions,
+        how: &Contraction,
         out_sharding: Option<&PartitionSpec>,
     ) -> Term {
         // The spec of the product, before its labels are transposed.
@@ -477,6 +437,7 @@ impl Plan {
         let exchanged = [&batch[..], &free_right, &free_left].concat();
         if exchanged == self.output && !free_left.is_empty() {
             let spec = spec(&exchanged);
+            let how = &how.swapped();
             return product([&right, &left], [&batch, &summed], exchanged, how, spec);
         }
         let labels = [&batch[..], &free_left, &free_right].concat();
@@ -490,7 +451,7 @@ fn product(
     [a, b]: [&Term; 2],
     [batch, summed]: [&[Label]; 2],
     labels: Vec<Label>,
-    how: &EinsumOptions,
+    how: &Contraction,
     out_sharding: Option<PartitionSpec>,
 ) -> Term {
     let axes = |t: &Term, of: &[Label]| -> Vec<usize> {

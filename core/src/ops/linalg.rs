@@ -1,5 +1,6 @@
 //! NumPy's products of arrays, implemented with `dot_general`.
 
+use super::Contraction;
 use crate::prim::dot::DotDimensionNumbers;
 use crate::{Array, DType, Dims, IntoArray, PartitionSpec, ShapeError};
 
@@ -19,13 +20,15 @@ fn product(
     b: &Array,
     contracting: [&[usize]; 2],
     batch: [&[usize]; 2],
-    out_sharding: Option<PartitionSpec>,
+    how: &Contraction,
 ) -> Array {
     let numbers = DotDimensionNumbers::new(contracting, batch);
     if let Err(error) = numbers.check(a.aval(), b.aval()) {
         refuse(operation, &error, a, b);
     }
-    a.general_product(b, numbers, None, Some(a.dtype()), out_sharding)
+    let dtype = how.preferred_element_type.unwrap_or(a.dtype());
+    let out_sharding = how.out_sharding.clone();
+    a.general_product(b, numbers, how.precision, Some(dtype), out_sharding)
 }
 
 #[track_caller]
@@ -53,7 +56,7 @@ impl Array {
     /// broadcast.
     #[track_caller]
     pub fn matmul(&self, rhs: impl IntoArray) -> Array {
-        self.matrix_product(&rhs.into_array(), None)
+        self.matmul_with(rhs, &Contraction::new())
     }
 
     /// Computes [`matmul`](Array::matmul) with the result sharded by `out_sharding` over
@@ -80,12 +83,20 @@ impl Array {
         rhs: impl IntoArray,
         out_sharding: impl Into<PartitionSpec>,
     ) -> Array {
-        self.matrix_product(&rhs.into_array(), Some(out_sharding.into()))
+        self.matmul_with(rhs, &Contraction::new().out_sharding(out_sharding))
     }
 
+    /// Computes [`matmul`](Array::matmul) with options for the precision, the dtype and the
+    /// sharding of the result.
+    ///
+    /// # Panics
+    /// Panics in the same cases as `matmul`, if integers would be accumulated as floats or floats as
+    /// integers, or if the sharding does not fit the mesh or the shape.
+    #[doc(alias = "precision")]
+    #[doc(alias = "preferred_element_type")]
     #[track_caller]
-    fn matrix_product(&self, rhs: &Array, out_sharding: Option<PartitionSpec>) -> Array {
-        let (a, b, _) = promote_types(self, rhs);
+    pub fn matmul_with(&self, rhs: impl IntoArray, how: &Contraction) -> Array {
+        let (a, b, _) = promote_types(self, &rhs.into_array());
         if a.ndim() == 0 || b.ndim() == 0 {
             let error = ShapeError::new("operands must have at least one axis")
                 .help("multiply by a scalar with `*`");
@@ -144,13 +155,20 @@ impl Array {
         for (from, &to) in places.iter().enumerate() {
             permutation[to] = from as isize;
         }
+        let how = Contraction {
+            out_sharding: how
+                .out_sharding
+                .as_ref()
+                .map(|s| s.clone().gathered(&places)),
+            ..how.clone()
+        };
         let out = product(
             "matmul",
             &x,
             &y,
             [&[x.ndim() - 1], &[contract_b]],
             [&batch_a, &batch_b],
-            out_sharding.map(|s| s.gathered(&places)),
+            &how,
         );
         if permutation.is_sorted() {
             out
@@ -166,7 +184,7 @@ impl Array {
     /// Panics if the contracted sizes differ.
     #[track_caller]
     pub fn dot(&self, rhs: impl IntoArray) -> Array {
-        self.inner_product(&rhs.into_array(), None)
+        self.dot_with(rhs, &Contraction::new())
     }
 
     /// Computes [`dot`](Array::dot) with the result sharded by `out_sharding` over explicit
@@ -181,21 +199,28 @@ impl Array {
         rhs: impl IntoArray,
         out_sharding: impl Into<PartitionSpec>,
     ) -> Array {
-        self.inner_product(&rhs.into_array(), Some(out_sharding.into()))
+        self.dot_with(rhs, &Contraction::new().out_sharding(out_sharding))
     }
 
+    /// Computes [`dot`](Array::dot) with options for the precision, the dtype and the sharding of
+    /// the result.
+    ///
+    /// # Panics
+    /// Panics in the same cases as `dot`, if integers would be accumulated as floats or floats as
+    /// integers, or if the sharding does not fit the mesh or the shape.
     #[track_caller]
-    fn inner_product(&self, rhs: &Array, out_sharding: Option<PartitionSpec>) -> Array {
-        let (a, b, _) = promote_types(self, rhs);
+    pub fn dot_with(&self, rhs: impl IntoArray, how: &Contraction) -> Array {
+        let (a, b, common) = promote_types(self, &rhs.into_array());
         if a.ndim() == 0 || b.ndim() == 0 {
-            let scaled = a.mul(&b);
-            return match out_sharding {
+            let dtype = how.preferred_element_type.unwrap_or(common);
+            let scaled = a.mul(&b).astype(dtype);
+            return match how.out_sharding.clone() {
                 Some(spec) => crate::reshard(&scaled, spec),
                 None => scaled,
             };
         }
         let summed = [&[a.ndim() - 1][..], &[b.ndim().saturating_sub(2)]];
-        product("dot", &a, &b, summed, [&[], &[]], out_sharding)
+        product("dot", &a, &b, summed, [&[], &[]], how)
     }
 
     /// Computes the sum of products over the last `n` axes of `self` and the first `n` axes of
@@ -205,6 +230,16 @@ impl Array {
     /// Panics if an operand has fewer than `n` axes, or if paired axes have different sizes.
     #[track_caller]
     pub fn tensordot(&self, rhs: impl IntoArray, n: usize) -> Array {
+        self.tensordot_with(rhs, n, &Contraction::new())
+    }
+
+    /// Computes [`tensordot`](Array::tensordot) with options for the precision, the dtype and the
+    /// sharding of the result.
+    ///
+    /// # Panics
+    /// Panics in the same cases as `tensordot` and [`matmul_with`](Array::matmul_with).
+    #[track_caller]
+    pub fn tensordot_with(&self, rhs: impl IntoArray, n: usize, how: &Contraction) -> Array {
         let (a, b, _) = promote_types(self, &rhs.into_array());
         if a.ndim() < n || b.ndim() < n {
             let error = ShapeError::new(format!(
@@ -216,7 +251,7 @@ impl Array {
         }
         let left: Dims = (a.ndim() - n..a.ndim()).collect();
         let right: Dims = (0..n).collect();
-        product("tensordot", &a, &b, [&left, &right], [&[], &[]], None)
+        product("tensordot", &a, &b, [&left, &right], [&[], &[]], how)
     }
 
     /// Computes the sum of products over `lhs_axes` of `self`, each paired with the corresponding
@@ -232,10 +267,26 @@ impl Array {
         lhs_axes: &[isize],
         rhs_axes: &[isize],
     ) -> Array {
+        self.tensordot_axes_with(rhs, lhs_axes, rhs_axes, &Contraction::new())
+    }
+
+    /// Computes [`tensordot_axes`](Array::tensordot_axes) with options for the precision, the dtype
+    /// and the sharding of the result.
+    ///
+    /// # Panics
+    /// Panics in the same cases as `tensordot_axes` and [`matmul_with`](Array::matmul_with).
+    #[track_caller]
+    pub fn tensordot_axes_with(
+        &self,
+        rhs: impl IntoArray,
+        lhs_axes: &[isize],
+        rhs_axes: &[isize],
+        how: &Contraction,
+    ) -> Array {
         let (a, b, _) = promote_types(self, &rhs.into_array());
         let left = a.axes("tensordot", lhs_axes);
         let right = b.axes("tensordot", rhs_axes);
-        product("tensordot_axes", &a, &b, [&left, &right], [&[], &[]], None)
+        product("tensordot_axes", &a, &b, [&left, &right], [&[], &[]], how)
     }
 
     /// Computes the sum of products over the last axes of both arrays. A scalar operand
@@ -250,7 +301,7 @@ impl Array {
             return a.mul(&b);
         }
         let summed = [&[a.ndim() - 1][..], &[b.ndim() - 1]];
-        product("inner", &a, &b, summed, [&[], &[]], None)
+        product("inner", &a, &b, summed, [&[], &[]], &Contraction::new())
     }
 
     /// Computes the sum of products of the conjugated elements and those of `rhs`, both flattened
@@ -262,7 +313,14 @@ impl Array {
     pub fn vdot(&self, rhs: impl IntoArray) -> Array {
         let rhs = rhs.into_array();
         let (a, b, _) = promote_types(&self.conj().flatten(..), &rhs.flatten(..));
-        product("vdot", &a, &b, [&[0], &[0]], [&[], &[]], None)
+        product(
+            "vdot",
+            &a,
+            &b,
+            [&[0], &[0]],
+            [&[], &[]],
+            &Contraction::new(),
+        )
     }
 
     /// Computes the products of each element of `self` with each element of `rhs`, both flattened

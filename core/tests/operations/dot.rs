@@ -353,7 +353,7 @@ fn einsum_refuses_letters_of_two_sizes() {
 fn sums_may_be_wider_than_operands() {
     let numbers = || DotDimensionNumbers::new([&[1], &[0]], [&[], &[]]);
     let product = move |a: Array, b: Array| {
-        let p = Some(Precision::Highest);
+        let p = Some(Precision::HIGHEST);
         a.dot_general_with(&b, numbers(), p, Some(DType::F32))
     };
     let (a, b) = (
@@ -372,17 +372,17 @@ fn sums_may_be_wider_than_operands() {
 
 #[test]
 fn einsums_sum_in_the_type_that_is_asked_for() {
-    use ramie_core::{EinsumOptions, einsum_with};
+    use ramie_core::{Contraction, einsum_with};
     // 257 is no number of bf16, the sum of 257 ones is one of f32.
     let ones = |shape: &[usize]| Array::ones(shape, DType::BF16);
-    let how = EinsumOptions::new().preferred_element_type(DType::F32);
+    let how = Contraction::new().preferred_element_type(DType::F32);
     let sums = einsum_with("ij,jk->ik", &[ones(&[1, 257]), ones(&[257, 2])], &how);
     assert_eq!(sums.to_vec::<f32>(), [257.0; 2]);
     // The second product has operands of two types.
     let three = [ones(&[1, 257]), ones(&[257, 2]), ones(&[2, 3])];
     let sums = einsum_with("ij,jk,kl->il", &three, &how);
     assert_eq!(sums.to_vec::<f32>(), [514.0; 3]);
-    let precise = EinsumOptions::new().precision(Precision::Highest);
+    let precise = Contraction::new().precision(Precision::HIGHEST);
     let text = make_jaxpr(|x: Array, y: Array| einsum_with("ij,jk->ik", &[x, y], &precise));
     let program = text(ones(&[1, 2]), ones(&[2, 2])).to_string();
     assert!(program.contains("HIGHEST"), "{program}");

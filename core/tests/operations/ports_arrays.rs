@@ -176,6 +176,27 @@ fn products(case: &str) -> Option<Array> {
     })
 }
 
+fn contractions(case: &str) -> Option<Array> {
+    use DType::*;
+    let small = x(&[3, 4]).astype(BF16);
+    let bytes = x(&[3, 4]).astype(I8);
+    let of = |dtype| Contraction::new().preferred_element_type(dtype);
+    Some(match case {
+        "dot_numbers" => {
+            let numbers = DotDimensionNumbers::new([&[1], &[2]], [&[0], &[0]]);
+            x(&[2, 3, 4]).dot_general(&x(&[2, 5, 3]), numbers)
+        }
+        "dot_f32" => small.dot_with(small.t(), &of(F32)),
+        "dot_scalar_f32" => small.dot_with(Array::scalar(2, BF16), &of(F32)),
+        "matmul_f32" => small.matmul_with(small.t(), &of(F32)),
+        "tensordot_1_f32" => small.tensordot_with(small.t(), 1, &of(F32)),
+        "tensordot_f32" => small.tensordot_axes_with(&small, &[0, 1], &[0, 1], &of(F32)),
+        "matmul_i32" => bytes.matmul_with(bytes.t(), &of(I32)),
+        "matmul_i8" => bytes.matmul(bytes.t()),
+        _ => return None,
+    })
+}
+
 fn paddings(case: &str) -> Option<Array> {
     let a = x(&[2, 3]);
     let widths = [(1, 2), (0, 1)];
@@ -195,9 +216,16 @@ fn options_of_ported_programs_equal_jax() {
     let text = include_str!("../../../tests/golden/data/ports_arrays.json");
     let rows: Vec<serde_json::Value> = serde_json::from_str(text).expect("rows");
     let parts = [
-        shapes, extremes, creation, repeats, takes, products, paddings,
+        shapes,
+        extremes,
+        creation,
+        repeats,
+        takes,
+        products,
+        contractions,
+        paddings,
     ];
-    for row in &rows {
+    for row in rows.iter().filter(|row| row["texts"].is_null()) {
         let case = row["case"].as_str().expect("a name");
         let found = parts.iter().find_map(|part| part(case));
         let found = found.unwrap_or_else(|| panic!("no case {case}"));
@@ -217,6 +245,80 @@ fn options_of_ported_programs_equal_jax() {
             "{case}: expected {numbers:?}, got {found:?}"
         );
     }
+}
+
+/// The parameters `precision` of the products in a printed program.
+fn precisions(program: &str) -> Vec<String> {
+    let rest = program.split("precision=(").skip(1);
+    rest.map(|rest| format!("({})", rest.split(')').next().unwrap_or_default()))
+        .collect()
+}
+
+#[test]
+fn precisions_and_their_defaults_equal_jax() {
+    let text = include_str!("../../../tests/golden/data/ports_arrays.json");
+    let rows: Vec<serde_json::Value> = serde_json::from_str(text).expect("rows");
+    let (highest, default) = (Precision::HIGHEST, Precision::DEFAULT);
+    let mut compared = 0;
+    for row in rows.iter().filter(|row| !row["texts"].is_null()) {
+        let case = row["case"].as_str().expect("a name");
+        let words: Vec<&str> = case.split('_').collect();
+        let precision = match words[2] {
+            "none" => None,
+            "high" => Some(Precision::HIGH),
+            _ => Some(Precision::per_operand(default, highest)),
+        };
+        let process = match words[3] {
+            "None" => None,
+            "float32" => Some(highest),
+            _ => Some(default),
+        };
+        let convolves = words[1] == "conv";
+        let f = move |a: Array, b: Array| {
+            if !convolves {
+                let numbers = DotDimensionNumbers::new([&[1], &[0]], [&[], &[]]);
+                return a.dot_general_with(&b, numbers, precision, None);
+            }
+            let how = Convolution::new().padding(Padding::Same);
+            let how = match precision {
+                Some(precision) => how.precision(precision),
+                None => how,
+            };
+            let [a, b] = [a, b].map(|x| x.expand_dims(&[0, 1]));
+            conv_general_dilated(&a, &b, &how)
+        };
+        let a = || x(&[3, 3]);
+        let mut found =
+            default_matmul_precision(process, || precisions(&make_jaxpr(f)(a(), a()).to_string()));
+        found.extend(default_matmul_precision(process, || {
+            let both = grad_all(move |a: Array, b: Array| f(a, b).sum());
+            precisions(&make_jaxpr(both)(a(), a()).to_string())
+        }));
+        let texts = row["texts"].as_array().expect("texts").iter();
+        let texts: Vec<&str> = texts
+            .filter_map(|t| t.as_str())
+            .filter(|t| *t != "None")
+            .collect();
+        assert_eq!(found, texts, "{case}");
+        compared += 1;
+    }
+    assert_eq!(compared, 18);
+}
+
+#[test]
+fn a_program_is_traced_for_each_default_precision() {
+    let traces = std::sync::Arc::new(std::sync::atomic::AtomicUsize::new(0));
+    let count = traces.clone();
+    let f = jit(move |x: Array| {
+        count.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+        x.matmul(&x)
+    });
+    let call = || f(Array::ones(&[2, 2], DType::F32)).to_vec::<f32>();
+    for _ in 0..2 {
+        assert_eq!(call(), [2.0; 4]);
+        default_matmul_precision(Precision::HIGHEST, call);
+    }
+    assert_eq!(traces.load(std::sync::atomic::Ordering::Relaxed), 2);
 }
 
 #[test]

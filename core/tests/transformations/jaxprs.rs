@@ -204,7 +204,7 @@ programs! {
     dot_general_batched |a, b| product(&a, &b, numbers(&[2], &[1], true), None, None);
     dot_precision |a, b| {
         let numbers = numbers(&[1], &[0], false);
-        product(&a, &b, numbers, Some(Precision::Highest), Some(DType::F32))
+        product(&a, &b, numbers, Some(Precision::HIGHEST), Some(DType::F32))
     };
     long_line |x, y| product(&x, &y, numbers(&[1, 2], &[1, 2], true), None, Some(DType::F32));
     reshape_transpose |x| {

@@ -5,7 +5,7 @@ use super::promote::promote_affine;
 use crate::init::{self, Initializer};
 use crate::nnx::observed;
 use crate::{Module, Param, Rngs, Sizes, Vars};
-use ramie_core::{Array, DType, EinsumOptions, PartitionSpec, Precision, einsum_with};
+use ramie_core::{Array, Contraction, DType, PartitionSpec, Precision, einsum_with};
 
 /// An einsum of the input and a kernel, plus an optional bias (`nnx.Einsum`, `nn.Einsum`).
 ///
@@ -146,7 +146,7 @@ impl Einsum {
     #[track_caller]
     fn multiply(&self, equation: &str, x: &Array, out_sharding: Option<PartitionSpec>) -> Array {
         let (operands, bias) = promote_affine(self.dtype, [x, &self.kernel], self.bias.as_deref());
-        let mut how = EinsumOptions::new();
+        let mut how = Contraction::new();
         if let Some(precision) = self.precision {
             how = how.precision(precision);
         }

@@ -270,7 +270,7 @@ impl Primitive for ConvGeneralDilated {
         let attributes = format!(
             "window_strides = {}, {}, lhs_dilation = {}, rhs_dilation = {}, window_reversal = {reversal}, \
              dimension_numbers = {}, feature_group_count = {} : i64, batch_group_count = {} : i64, \
-             precision_config = [#stablehlo<precision {precision}>, #stablehlo<precision {precision}>]",
+             {}",
             dims_array(&self.window_strides),
             padding_attribute(&self.padding),
             dims_array(&self.lhs_dilation),
@@ -278,6 +278,7 @@ impl Primitive for ConvGeneralDilated {
             self.dimension_numbers.attribute(),
             self.feature_group_count,
             self.batch_group_count,
+            precision.attribute(),
         );
         // The compiler does not support convolutions of integers of less than a byte.
         let whole = |a: Aval| match a.dtype().is_integer() {

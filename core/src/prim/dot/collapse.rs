@@ -91,12 +91,12 @@ pub(super) fn dot(
     let attributes = format!(
         "dot_dimension_numbers = #stablehlo.dot<lhs_batching_dimensions = {}, \
          rhs_batching_dimensions = {}, lhs_contracting_dimensions = {}, \
-         rhs_contracting_dimensions = {}>, precision_config = [#stablehlo<precision {precision}>, \
-         #stablehlo<precision {precision}>]",
+         rhs_contracting_dimensions = {}>, {}",
         list(&numbers.lhs_batch),
         list(&numbers.rhs_batch),
         list(&numbers.lhs_contracting),
         list(&numbers.rhs_contracting),
+        precision.attribute(),
     );
     let result = ctx.op1("dot_general", &[lhs, rhs], &[lc, rc], product, &attributes);
     reshape(ctx, result, product, out)

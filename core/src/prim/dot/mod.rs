@@ -1,9 +1,12 @@
 //! `dot_general`: products summed over contracted axes.
 
 mod collapse;
+mod precision;
 mod ragged;
 mod sharding;
 
+pub use precision::{Precision, default_matmul_precision};
+pub(crate) use precision::{current_default, default_code, process_default, set_process_default};
 pub use ragged::{RaggedDotDimensionNumbers, RaggedDotGeneral};
 
 use crate::checkify::Errors;
@@ -13,36 +16,6 @@ use crate::prim::{Avals, BatchAxis, Batched, Differentiation, Param, Primitive, 
 use crate::trace::bind1;
 use crate::{Array, Aval, DType, Dims, OutSharding, PartitionSpec, ShapeError, ShardingRule};
 use std::fmt;
-
-/// The precision of matrix products on hardware that offers a choice: by default, TPUs and GPUs
-/// multiply `f32` in fewer bits.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
-pub enum Precision {
-    /// The fastest.
-    #[default]
-    Default,
-    /// A compromise.
-    High,
-    /// The full precision of the dtype.
-    Highest,
-}
-
-impl Precision {
-    /// Formats the precision of both operands like JAX.
-    pub(crate) fn of_both(self) -> String {
-        format!("(Precision.{self}, Precision.{self})")
-    }
-}
-
-impl fmt::Display for Precision {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Precision::Default => "DEFAULT",
-            Precision::High => "HIGH",
-            Precision::Highest => "HIGHEST",
-        })
-    }
-}
 
 /// The correspondence of the axes of a product's operands.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
@@ -423,13 +396,13 @@ impl Array {
         precision: Option<Precision>,
         preferred_element_type: Option<DType>,
     ) -> Array {
-        let dot = DotGeneral {
+        self.general_product(
+            rhs,
             dimension_numbers,
             precision,
             preferred_element_type,
-            out_sharding: None,
-        };
-        bind1(dot, &[self, rhs])
+            None,
+        )
     }
 
     /// Same as [`dot_general`](Array::dot_general), with the result sharded by `out_sharding`
@@ -488,7 +461,7 @@ impl Array {
             out_sharding.map(|s| OutSharding::new("dot_general", &[self, rhs], &s, rank));
         let dot = DotGeneral {
             dimension_numbers,
-            precision,
+            precision: precision.or_else(current_default),
             preferred_element_type,
             out_sharding,
         };

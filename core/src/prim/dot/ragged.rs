@@ -1,6 +1,6 @@
 //! `ragged_dot_general`: products over groups of different sizes, as in mixtures of experts.
 
-use super::{DotDimensionNumbers, DotGeneral, Precision, ordered, partners};
+use super::{DotDimensionNumbers, DotGeneral, Precision, current_default, ordered, partners};
 use crate::lower::{Lowering, Value};
 use crate::prim::elementwise::add_tangents;
 use crate::prim::{
@@ -502,7 +502,7 @@ impl Array {
     ) -> Array {
         let dot = RaggedDotGeneral {
             dimension_numbers,
-            precision,
+            precision: precision.or_else(current_default),
             preferred_element_type,
         };
         bind1(dot, &[self, rhs, group_sizes])

@@ -315,6 +315,10 @@ const OPAQUE: &[&str] = &[
     // Products, compared in `complex.json` or made of the compared ones.
     "matmul",
     "matmul_sharded",
+    "matmul_with",
+    "dot_with",
+    "tensordot_with",
+    "tensordot_axes_with",
     "vecdot_along",
     "dot_sharded",
     "tensordot",

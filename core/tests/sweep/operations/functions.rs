@@ -47,7 +47,10 @@ fn of_several_arrays(t: &mut Vec<Operation>) {
         };
         "einsum" |x, y| einsum("...,...->...", &[x, y]);
         "einsum/trace" |x| einsum("ii", &[x]);
-        "einsum_with" |x, y| einsum_with("ij,jk", &[x, y], &EinsumOptions::new());
+        "einsum_with" |x, y| einsum_with("ij,jk", &[x, y], &Contraction::new());
+        "default_matmul_precision" |x, y| {
+            default_matmul_precision(Precision::HIGHEST, || x.matmul(y))
+        };
         "associative_scan" |x| {
             associative_scan(|a, b| vec![&a[0] + &b[0]], std::slice::from_ref(x), false, 0)
         };

@@ -117,6 +117,10 @@ fn of_two_operands(t: &mut Vec<Operation>) {
         "cross/first" |x, y| x.cross(y, 0);
         "batch_matmul" |x, y| x.batch_matmul(y, None);
         "dot_general" |x, y| x.dot_general(y, DotDimensionNumbers::new([&[0], &[0]], [&[], &[]]));
+        "matmul_with" |x, y| x.matmul_with(y, &Contraction::new().precision(Precision::HIGH));
+        "dot_with" |x, y| x.dot_with(y, &Contraction::new().preferred_element_type(DType::F64));
+        "tensordot_with" |x, y| x.tensordot_with(y, 1, &Contraction::new());
+        "tensordot_axes_with" |x, y| x.tensordot_axes_with(y, &[0], &[0], &Contraction::new());
         "dot_general_with" |x, y| x.dot_general_with(
             y, DotDimensionNumbers::new([&[], &[]], [&[0], &[0]]), None, Some(DType::F32));
         "ragged_dot" |x, y, z| x.ragged_dot(y, z);

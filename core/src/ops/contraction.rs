@@ -1,0 +1,55 @@
+//! `Contraction`: options of matrix products.
+
+use crate::{DType, PartitionSpec, Precision};
+
+/// Options of matrix products and of [`einsum_with`](crate::einsum_with): precision, dtype and
+/// sharding of the result.
+///
+/// ```no_run
+/// use ramie_core::{Array, Contraction, DType, Precision, einsum_with};
+/// let (a, b) = (Array::ones(&[4, 8], DType::BF16), Array::ones(&[8, 2], DType::BF16));
+/// let how = Contraction::new().precision(Precision::HIGHEST).preferred_element_type(DType::F32);
+/// assert_eq!(a.matmul_with(&b, &how).dtype(), DType::F32);
+/// assert_eq!(einsum_with("ij,jk->ik", &[a, b], &how).dtype(), DType::F32);
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+#[must_use]
+pub struct Contraction {
+    pub(crate) precision: Option<Precision>,
+    pub(crate) preferred_element_type: Option<DType>,
+    pub(crate) out_sharding: Option<PartitionSpec>,
+}
+
+impl Contraction {
+    /// Creates the default options.
+    pub fn new() -> Contraction {
+        Contraction::default()
+    }
+
+    /// Sets the precision of the products; [`Precision::per_operand`] combines one for each
+    /// operand. Defaults to [`default_matmul_precision`](crate::default_matmul_precision).
+    pub fn precision(mut self, precision: Precision) -> Contraction {
+        self.precision = Some(precision);
+        self
+    }
+
+    /// Sets the dtype of the result, in which products are accumulated.
+    pub fn preferred_element_type(mut self, dtype: DType) -> Contraction {
+        self.preferred_element_type = Some(dtype);
+        self
+    }
+
+    /// Sets the sharding of the result over explicit axes of a mesh.
+    pub fn out_sharding(mut self, out_sharding: impl Into<PartitionSpec>) -> Contraction {
+        self.out_sharding = Some(out_sharding.into());
+        self
+    }
+
+    /// Returns the options for exchanged operands.
+    pub(crate) fn swapped(&self) -> Contraction {
+        Contraction {
+            precision: self.precision.map(Precision::swapped),
+            ..self.clone()
+        }
+    }
+}
