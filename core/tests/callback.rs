@@ -418,6 +418,8 @@ fn prints_are_written() {
         });
         f(f32s(&[1.0, 2.5]), scalar(2.0 / 3.0));
         vmap(|x: Array| debug::print("row {}", &[&x]))(f32s(&[7.0, 8.0]));
+        let (step, loss) = (Array::from(7), scalar(0.25));
+        debug::print("{step:>3}: {loss:.3f}", [("loss", &loss), ("step", &step)]);
         debug::print("nothing", &[]);
         effects_barrier().unwrap();
         return;
@@ -429,7 +431,7 @@ fn prints_are_written() {
         .unwrap();
     let text = String::from_utf8(output.stdout).unwrap();
     let expected = "x = [1.  2.5], y = 0.67\n{typed} Array(0.6666667, dtype=float32)\nrow 7.0\nrow \
-                    8.0\nnothing\n";
+                    8.0\n  7: 0.250\nnothing\n";
     assert!(text.contains(expected), "{text}");
     let wrong = message(|| debug::print("{} {}", &[&scalar(1.0)]));
     assert!(

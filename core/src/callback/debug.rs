@@ -2,6 +2,7 @@
 //! functions, loops and derivatives.
 
 use super::format::Format;
+pub use super::format::FormatArgs;
 use super::{HostFunction, VmapMethod};
 use crate::prim::callback::{CallbackKind, HostCallback};
 use crate::trace::bind;
@@ -73,25 +74,27 @@ fn bind_debug(function: HostFunction, ordered: bool, args: &[&Array]) {
 
 /// Prints values whenever execution reaches this point (`jax.debug.print`).
 ///
-/// Each `{}` in `format` is replaced by the next array; `{:.3}` sets the number of decimal
-/// places, `{:?}` also prints the dtype, `{{` and `}}` are braces. A newline is appended.
-/// [`callback`] documents when printing happens.
+/// `{}` in `format` is replaced by the next array, `{loss}` by the array of this name.
+/// `{:.3}` sets the number of decimal places, `{:8}` and `{:>8}` the width, `{:e}` prints an
+/// exponent, and `{:?}` also the dtype; the types `d` and `f` of Python are accepted. `{{` and
+/// `}}` are braces. A newline is appended. [`callback`] documents when printing happens.
 ///
 /// ```no_run
 /// use ramie_core::{Array, debug, jit};
 /// let f = jit(|x: Array| {
 ///     let y = x.sin();
 ///     debug::print("x = {}, y = {:.2}", &[&x, &y]);
+///     debug::print("{loss:.3} at {step}", [("loss", &y), ("step", &x)]);
 ///     y
 /// });
-/// f(Array::from(1.0f32)); // x = 1.0, y = 0.84
+/// f(Array::from(1.0f32)); // x = 1.0, y = 0.84, then 0.841 at 1.0
 /// ```
 ///
 /// # Panics
-/// Panics if the number of placeholders in `format` is not the number of arrays.
+/// Panics if the placeholders in `format` do not match the arrays.
 #[track_caller]
-pub fn print(format: &str, args: &[&Array]) {
-    print_with(format, args, false);
+pub fn print<'a>(format: &str, args: impl FormatArgs<'a>) {
+    print_with(format, &args.named(), false);
 }
 
 /// Prints like [`print()`], but ordered: lines are printed in program order, also across programs.
@@ -99,18 +102,19 @@ pub fn print(format: &str, args: &[&Array]) {
 /// # Panics
 /// Panics in the same cases as [`print()`], and under `vmap`, which has no order.
 #[track_caller]
-pub fn print_ordered(format: &str, args: &[&Array]) {
-    print_with(format, args, true);
+pub fn print_ordered<'a>(format: &str, args: impl FormatArgs<'a>) {
+    print_with(format, &args.named(), true);
 }
 
 #[track_caller]
-fn print_with(format: &str, args: &[&Array], ordered: bool) {
-    let format = Format::new("debug::print", format, args.len());
+fn print_with(format: &str, args: &[(&str, &Array)], ordered: bool) {
+    let (names, args): (Vec<&str>, Vec<&Array>) = args.iter().copied().unzip();
+    let format = Format::new("debug::print", format, &names);
     let body = move |arrays: &[Array]| {
         let line = format.fill(arrays) + "\n";
         // A closed pipe must not fail a computation.
         let _ = std::io::stdout().lock().write_all(line.as_bytes());
         Vec::new()
     };
-    bind_debug(HostFunction::new("debug_callback", body), ordered, args);
+    bind_debug(HostFunction::new("debug_callback", body), ordered, &args);
 }

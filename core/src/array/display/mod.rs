@@ -17,7 +17,8 @@ const PRECISION: usize = 8;
 const WIDTH: usize = 75;
 
 /// Prints the elements in nested brackets like NumPy, with eight digits after the decimal point,
-/// or with the precision of the format (`{:.3}`). Long arrays are elided. A traced array prints
+/// or with the precision of the format (`{:.3}`). A 0-d array is formatted like a
+/// number of Rust, with width, alignment, sign and precision (`{:>8.3}`). Long arrays are elided. A traced array prints
 /// its type. If the elements are unavailable, the output explains why.
 ///
 /// ```no_run
@@ -33,8 +34,15 @@ impl fmt::Display for Array {
             None => f.write_str(&without_elements(self)),
             Some(Err(e)) => write!(f, "<{} without elements: {e}>", self.aval()),
             Some(Ok(_)) if self.size() == 0 => f.write_str("[]"),
-            Some(Ok(elements)) if self.ndim() == 0 && precision.is_none() => {
-                f.write_str(&number::scalar(elements.get(0), self.dtype()))
+            Some(Ok(elements)) if self.ndim() == 0 => {
+                let element = elements.get(0);
+                match (element, precision) {
+                    (Scalar::Float(v), Some(_)) if v.is_finite() => fmt::Display::fmt(&v, f),
+                    (Scalar::Complex(re, im), Some(p)) if re.is_finite() && im.is_finite() => {
+                        padded(&format!("({re:.p$}{im:+.p$}j)"), f)
+                    }
+                    _ => padded(&number::scalar(element, self.dtype()), f),
+                }
             }
             Some(Ok(elements)) => {
                 let layout = Layout {
@@ -45,6 +53,40 @@ impl fmt::Display for Array {
                 f.write_str(&brackets(self, &elements, &layout, precision))
             }
         }
+    }
+}
+
+/// Writes a number with the width, the alignment (right by default) and the sign of the format.
+fn padded(text: &str, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    let plus = if f.sign_plus() && !text.starts_with('-') {
+        "+"
+    } else {
+        ""
+    };
+    let missing = f
+        .width()
+        .unwrap_or(0)
+        .saturating_sub(text.chars().count() + plus.len());
+    let before = match f.align() {
+        Some(fmt::Alignment::Left) => 0,
+        Some(fmt::Alignment::Center) => missing / 2,
+        _ => missing,
+    };
+    let fill = |n: usize| f.fill().to_string().repeat(n);
+    let (before, after) = (fill(before), fill(missing - before));
+    write!(f, "{before}{plus}{text}{after}")
+}
+
+/// Prints a 0-d array with an exponent: `{:.2e}`. Other arrays are printed as by `{}`.
+impl fmt::LowerExp for Array {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.ndim() == 0
+            && let Some(Ok(elements)) = Elements::of(self)
+            && let v @ (Scalar::Float(_) | Scalar::Int(_) | Scalar::Uint(_)) = elements.get(0)
+        {
+            return fmt::LowerExp::fmt(&v.to_f64(), f);
+        }
+        fmt::Display::fmt(self, f)
     }
 }
 
@@ -82,6 +124,15 @@ impl fmt::Debug for Array {
             1
         };
         write!(f, "{PREFIX}{body},{:gap$}{dtype})", "")
+    }
+}
+
+impl Array {
+    /// Returns a 0-d array with the same element, known on the host.
+    pub(crate) fn to_literal(&self) -> Result<Array> {
+        let bytes = self.try_to_bytes()?;
+        let dtype = self.dtype();
+        Ok(Array::scalar(Elements { bytes, dtype }.get(0), dtype))
     }
 }
 
