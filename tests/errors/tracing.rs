@@ -41,8 +41,11 @@ pub fn cases() -> Vec<Case> {
             }
             factorial(Array::from(5))
         }),
-        case("device_put: the value is not known at trace time", || {
-            jit(|x: Array| device_put(&x, devices()[0]))(f32(&[3]))
+        case("device_get: the value is not known at trace time", || {
+            jit(|x: Array| device_get(&x))(f32(&[3]))
+        }),
+        case("debug::print: a placeholder without an array", || {
+            debug::print("{los:.3}", [("loss", &f32(&[]))])
         }),
         error(
             "Compiled::run: called with arguments for which it was not compiled",

@@ -96,6 +96,11 @@ impl AbstractMesh {
         &self.0.types
     }
 
+    /// Returns the sizes of the axes by name: `mesh.shape()["data"]`.
+    pub fn shape(&self) -> MeshShape {
+        MeshShape(*self)
+    }
+
     /// Returns the number of devices.
     pub fn size(&self) -> usize {
         self.0.sizes.iter().product()
@@ -164,6 +169,66 @@ impl fmt::Debug for AbstractMesh {
             self.describe(),
             types.join(", ")
         )
+    }
+}
+
+/// The sizes of a mesh's axes by name (`Mesh.shape`).
+///
+/// ```
+/// use ramie_core::{AbstractMesh, AxisType};
+/// let mesh = AbstractMesh::new(&[4, 2], &["data", "model"], AxisType::Auto);
+/// let shape = mesh.shape();
+/// assert_eq!((shape["data"], shape.get("expert")), (4, None));
+/// assert_eq!(shape.to_string(), "{'data': 4, 'model': 2}");
+/// ```
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct MeshShape(AbstractMesh);
+
+impl MeshShape {
+    /// Returns the size of an axis, if it exists.
+    pub fn get(&self, name: &str) -> Option<usize> {
+        self.iter()
+            .find(|(n, _)| n.as_str() == name)
+            .map(|(_, size)| size)
+    }
+
+    /// Returns the names and sizes of the axes, the slowest-varying first.
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = (AxisName, usize)> {
+        let axes = self.0.axis_names().iter().zip(self.0.axis_sizes());
+        axes.map(|(name, size)| (*name, *size))
+    }
+}
+
+/// Returns the size of an axis.
+///
+/// # Panics
+/// Panics if the axis does not exist.
+impl std::ops::Index<&str> for MeshShape {
+    type Output = usize;
+    #[track_caller]
+    fn index(&self, name: &str) -> &usize {
+        let names = self.0.axis_names().iter();
+        match names
+            .zip(self.0.axis_sizes())
+            .find(|(n, _)| n.as_str() == name)
+        {
+            Some((_, size)) => size,
+            None => panic!(
+                "mesh: no axis is named `{name}`\n  help: the axes are {}",
+                self.0.describe()
+            ),
+        }
+    }
+}
+
+impl fmt::Display for MeshShape {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{{{}}}", self.0.describe())
+    }
+}
+impl fmt::Debug for MeshShape {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
     }
 }
 
@@ -244,9 +309,30 @@ impl Mesh {
         self.0.axes.axis_types()
     }
 
+    /// Returns the sizes of the axes by name: `mesh.shape()["data"]`.
+    pub fn shape(&self) -> MeshShape {
+        self.0.axes.shape()
+    }
+
+    /// Returns the size of the axis `name`, if it exists.
+    pub fn axis_size(&self, name: impl Into<AxisName>) -> Option<usize> {
+        self.0.axes.axis_size(name.into())
+    }
+
     /// Returns the number of devices.
     pub fn size(&self) -> usize {
         self.0.devices.len()
+    }
+
+    /// Returns whether the mesh has devices of other processes.
+    pub fn is_multi_process(&self) -> bool {
+        self.0.devices.iter().any(|d| !d.is_addressable())
+    }
+
+    /// Returns the same devices and axes, all of another type.
+    #[must_use]
+    pub fn with_axis_type(&self, axis_type: AxisType) -> Mesh {
+        self.with_abstract(self.0.axes.with_types(|_, _| axis_type))
     }
 
     /// Returns a mesh of the same devices with other axis types.
@@ -300,9 +386,26 @@ pub fn make_mesh(sizes: &[usize], names: &[&str]) -> Result<Mesh> {
 /// Panics in the same cases as [`make_mesh`].
 #[track_caller]
 pub fn make_mesh_with(sizes: &[usize], names: &[&str], axis_type: AxisType) -> Result<Mesh> {
-    let axes = AbstractMesh::new(sizes, names, axis_type);
     let client = runtime::runtime()?.client();
-    let devices = client.devices();
+    make_mesh_on(client.devices(), sizes, names, axis_type)
+}
+
+/// Creates a mesh like [`make_mesh`], of the first of these devices, with axes of the given type
+/// (`jax.make_mesh` with `devices`).
+///
+/// # Errors
+/// Returns an error in the same cases as [`make_mesh`].
+///
+/// # Panics
+/// Panics in the same cases as [`make_mesh`], and if a device occurs twice.
+#[track_caller]
+pub fn make_mesh_on(
+    devices: &[Device],
+    sizes: &[usize],
+    names: &[&str],
+    axis_type: AxisType,
+) -> Result<Mesh> {
+    let axes = AbstractMesh::new(sizes, names, axis_type);
     let Some(devices) = devices.get(..axes.size()) else {
         let n = devices.len();
         let there = match n {

@@ -25,12 +25,12 @@ pub use logical::{
     LogicalAxisRules, get_logical_axis_rules, logical_to_mesh, set_logical_axis_rules,
     with_logical_axis_rules, with_logical_constraint,
 };
-pub use mesh::{AbstractMesh, AxisType, Mesh, make_mesh, make_mesh_with};
+pub use mesh::{AbstractMesh, AxisType, Mesh, MeshShape, make_mesh, make_mesh_on, make_mesh_with};
 pub use named::{NamedSharding, TypeSharding};
 pub(crate) use named::{check_spec, sdy_sharding, shard_shape};
 pub use out::OutSharding;
 pub(crate) use out::check as check_out;
-pub use put::{Placed, device_put};
+pub use put::{Placed, device_get, device_put, device_put_donating};
 pub(crate) use put::{follow, from_bytes, typed};
 pub use rule::{Place, ShardingRule};
 pub use shards::{

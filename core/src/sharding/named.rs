@@ -133,6 +133,68 @@ impl NamedSharding {
         &self.0.spec
     }
 
+    /// Returns the same mesh and kind of memory with another spec (`NamedSharding.update`).
+    ///
+    /// # Panics
+    /// Panics in the same cases as [`new`](NamedSharding::new).
+    #[must_use]
+    #[track_caller]
+    pub fn with_spec(self, spec: impl Into<PartitionSpec>) -> NamedSharding {
+        let sharding = NamedSharding::new(self.0.mesh, spec);
+        match self.0.memory_kind {
+            Some(kind) => sharding.with_memory_kind(kind),
+            None => sharding,
+        }
+    }
+
+    /// Returns the number of devices.
+    pub fn num_devices(&self) -> usize {
+        self.0.mesh.size()
+    }
+
+    /// Returns the devices of this process, in the order of the mesh.
+    pub fn addressable_devices(&self) -> Vec<crate::Device> {
+        self.0.mesh.local_devices().collect()
+    }
+
+    /// Returns whether all devices belong to this process.
+    pub fn is_fully_addressable(&self) -> bool {
+        !self.0.mesh.is_multi_process()
+    }
+
+    /// Returns the mesh axes that shard no dimension, in the order of the mesh.
+    pub fn replicated_axes(&self) -> Vec<crate::AxisName> {
+        let sharded = |name: &crate::AxisName| self.0.spec.axes().any(|a| a == *name);
+        let names = self.0.mesh.axis_names().iter().copied();
+        names.filter(|name| !sharded(name)).collect()
+    }
+
+    /// Returns whether both shardings put the same shard of an array of `ndim` dimensions on each
+    /// device, in the same memory.
+    pub fn is_equivalent_to(&self, other: &NamedSharding, ndim: usize) -> bool {
+        // This size is divisible by the number of parts along any axes of either mesh.
+        let parts = self.num_devices() * other.num_devices();
+        let shape = vec![parts.max(1); ndim];
+        let fits = |s: &NamedSharding| s.0.spec.entries().len() <= ndim;
+        let same_parts = || self.devices_indices_map(&shape) == other.devices_indices_map(&shape);
+        self.memory_kind() == other.memory_kind() && fits(self) && fits(other) && same_parts()
+    }
+
+    /// Returns each device with the shard of an array of `shape` that it stores, a range for each
+    /// dimension, by the device's identifier.
+    ///
+    /// # Panics
+    /// Panics if a dimension is not divisible by its number of shards.
+    #[track_caller]
+    pub fn devices_indices_map(&self, shape: &[usize]) -> Vec<(crate::Device, Vec<Range<usize>>)> {
+        let devices = self.0.mesh.devices().iter().enumerate();
+        let mut map: Vec<_> = devices
+            .map(|(k, d)| (*d, self.shard_index(k, shape)))
+            .collect();
+        map.sort_by_key(|(device, _)| device.id());
+        map
+    }
+
     /// Returns the kind of memory, or `None` for the devices' default memory.
     pub fn memory_kind(&self) -> Option<&'static str> {
         self.0.memory_kind

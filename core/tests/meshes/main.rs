@@ -12,6 +12,7 @@ mod devices;
 mod explicit;
 mod explicit_programs;
 mod pmap;
+mod put;
 mod shard_map;
 mod shard_map_jaxprs;
 mod sharding;
