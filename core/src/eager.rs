@@ -160,6 +160,7 @@ pub(crate) fn place_on(device: Device, args: &[&Array]) -> Result<(Device, Opera
 }
 
 /// Runs one primitive.
+#[track_caller]
 pub(crate) fn run(primitive: &dyn Primitive, args: &[&Array]) -> Result<Outputs, Failure> {
     let device = match site(primitive.name(), primitive, args)? {
         Site::Device(device) => device,
@@ -188,21 +189,28 @@ pub(crate) fn run(primitive: &dyn Primitive, args: &[&Array]) -> Result<Outputs,
 }
 
 /// Returns the program that runs a primitive on a device.
+#[track_caller]
 fn on_device(
     primitive: &dyn Primitive,
     args: &[&Array],
     device: Device,
 ) -> Result<Made<Aval, Device, OnDevice>, Failure> {
     let ins: SmallVec<[Aval; 4]> = args.iter().map(|a| a.aval()).collect();
+    let at = crate::trace::current_location().unwrap_or(Location::caller());
     ON_DEVICES.program(primitive, &ins, &device, |primitive, ins, &device| {
         let outs = prim::infer(&*primitive, ins).map_err(Failure::Shape)?;
         let name = primitive.name();
         let jaxpr = single(primitive, ins, &outs);
         let mut program = Program::lower(name, &jaxpr, &[], Partition::default());
         program.single = true;
+        let start = std::time::Instant::now();
+        let executable = runtime::compile(&program, device, &[])?;
+        if crate::jit::logs_compiles() {
+            crate::eager_log::note(at, start.elapsed());
+        }
         Ok(OnDevice {
             outs,
-            executable: runtime::compile(&program, device, &[])?,
+            executable,
             ordered: program.ordered,
         })
     })

@@ -19,6 +19,7 @@ pub mod distributed;
 mod dtype;
 mod dtype_info;
 mod eager;
+mod eager_log;
 mod error;
 pub mod export;
 pub mod fft;

@@ -304,6 +304,16 @@ pub(crate) fn at_equation<R>(eqn: &Eqn, f: impl FnOnce() -> R) -> R {
     eqn.scope.within(|| at_location(eqn.location, f))
 }
 
+/// Returns the message for a tracer whose trace has ended, or is open on another thread.
+pub(crate) fn leaked(operation: &str, tracer: &Tracer) -> String {
+    format!(
+        "{operation}: a tracer {} was used after its trace ended (leaked tracer)\n  created at {}\n  \
+         help: return the array from the traced function instead of storing it in a variable \
+         outside, and use it only on the thread that traces",
+        tracer.aval, tracer.location
+    )
+}
+
 /// Checks that an operand can be used now on this thread.
 fn usable(operation: &str, array: &Array) -> Result<(), String> {
     match &array.0 {
@@ -311,12 +321,7 @@ fn usable(operation: &str, array: &Array) -> Result<(), String> {
             if is_open(t.trace) {
                 Ok(())
             } else {
-                Err(format!(
-                    "{operation}: a tracer {} was used after its trace ended (leaked tracer)\n  created \
-                     at {}\n  help: return the array from the traced function instead of storing \
-                     it in a variable outside, and use it only on the thread that traces",
-                    t.aval, t.location
-                ))
+                Err(leaked(operation, t))
             }
         }
         Repr::Abstract(..) => Err(array.no_value(operation)),

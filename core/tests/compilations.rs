@@ -263,3 +263,42 @@ fn derived_keys_are_kept_apart_from_draws() {
         assert_eq!(n.to_vec::<i32>(), alone.to_vec::<i32>());
     }
 }
+
+/// What the process prints about compilations, in a process of its own.
+#[test]
+fn many_compilations_are_reported() {
+    const NAME: &str = "many_compilations_are_reported";
+    if std::env::var_os("RAMIE_TEST_REPORTS").is_some() {
+        let scale = jit(|x: Array, by: f32| x * by);
+        let mut state = Array::from([0.0f32; 4]) + 1.0;
+        let held = state.clone();
+        let add = jit(|s: &mut Array, x: &Array| *s += x.sum());
+        for i in 0..12u8 {
+            scale(Array::from([1.0f32]), f32::from(i));
+            let x = Array::zeros(&[usize::from(i) + 1], DType::F32);
+            add(&mut state, &(x + f32::from(i)));
+        }
+        assert_eq!(held.to_vec::<f32>(), [1.0; 4]);
+        return;
+    }
+    let output = std::process::Command::new(std::env::current_exe().expect("this program"))
+        .args(["--exact", NAME, "--nocapture", "--test-threads=1"])
+        .env("RAMIE_TEST_REPORTS", "1")
+        .env("RAMIE_LOG_COMPILES", "1")
+        .output()
+        .expect("a child process");
+    let text = String::from_utf8(output.stderr).expect("UTF-8");
+    assert!(output.status.success(), "{text}");
+    let once = |part: &str| assert_eq!(text.matches(part).count(), 1, "{part}\n{text}");
+    once("was compiled 8 times because the static value `args.1` changed, last from 7.0 to 8.0");
+    once("was compiled 8 times because the array `args.0` changed, last from f32[8]");
+    once(
+        "`<lambda>` copies 1 donated arrays (16 bytes), which have other handles; the first is `state`",
+    );
+    once("ramie: compiled 10 operations outside `jit`");
+    assert!(text.contains("for core/tests/compilations.rs:"), "{text}");
+    assert!(
+        text.contains("first call; jit was called at core/tests/compilations.rs:"),
+        "{text}"
+    );
+}

@@ -252,6 +252,9 @@ impl Array {
     /// Returns the message that explains why the array has no value.
     pub(crate) fn no_value(&self, operation: &str) -> String {
         match &self.0 {
+            Repr::Tracer(t) if !crate::trace::is_open(t.trace) => {
+                crate::trace::leaked(operation, t)
+            }
             Repr::Tracer(t) => format!(
                 "{operation}: the value of a traced {} is not known at trace time\n  created at \
                  {}\n  help: return the array from the traced function and read the result; for a \

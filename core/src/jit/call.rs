@@ -4,7 +4,7 @@ use super::made::Made;
 use super::place::{Plan, placed, plan, site_of};
 use super::programs::{Forget, Shared, shared};
 use super::signature::{Description, Signature, describe};
-use super::{JitOptions, donate};
+use super::{JitOptions, donate, retraces};
 use crate::array::{DeviceArray, Repr};
 use crate::jaxpr::{ClosedJaxpr, Scope};
 use crate::prim::call::Call;
@@ -151,6 +151,9 @@ impl<'f, S: Tree, A: Tree, R: Tree> Jit<'f, S, A, R> {
         let description = describe(state, args);
         let earlier = self.programs.all();
         let reason = description.explain(earlier.iter().map(|made| &made.value.description));
+        let last = self.programs.last();
+        let calls = last.iter().chain(&earlier);
+        let change = description.change(calls.map(|made| &made.value.description));
         let start = Instant::now();
         let site = site_of(state, args)?;
         let trace = self.trace(state, args, at);
@@ -169,12 +172,17 @@ impl<'f, S: Tree, A: Tree, R: Tree> Jit<'f, S, A, R> {
         tracing::debug!(name = %self.name, ?traced, ?total, why, ?origin, "compiled");
         if super::logs_compiles() {
             eprintln!(
-                "ramie: {what} `{}` in {total:.1?} (traced in {traced:.1?}) for a call at {at}: {why}",
+                "ramie: {what} `{}` in {total:.1?} (traced in {traced:.1?}): {why}; jit was called at {at}",
                 self.name
             );
         }
         let entry = trace.into_entry(made, description)?;
         self.programs.note_compilation(reason);
+        if let Some(change) = change
+            && self.programs.note_cause(&change.path) == retraces::MANY
+        {
+            retraces::warn(&self.name, &change, at);
+        }
         Ok(entry)
     }
 
@@ -355,7 +363,7 @@ impl<S: Tree, R: Tree> Entry<S, R> {
     pub fn run_checked<A: Arguments>(&self, name: &str, state: &mut S, args: A) -> Result<R> {
         // The additional handles prevent donation, so the inputs remain valid.
         let held = numerics::is_checked().then(|| leaves(state, &args));
-        let result = self.run(state, args)?;
+        let result = self.run(name, state, args)?;
         if let Some(inputs) = held {
             let outs = leaves(state, &ByRef(&result));
             numerics::check_call(name, &self.trace.program, &inputs, &outs);
@@ -364,7 +372,7 @@ impl<S: Tree, R: Tree> Entry<S, R> {
     }
 
     /// Runs the program on arguments of its signature.
-    pub fn run<A: Arguments>(&self, state: &mut S, mut args: A) -> Result<R> {
+    fn run<A: Arguments>(&self, name: &str, state: &mut S, mut args: A) -> Result<R> {
         // Takes the arrays out of the trees, so that a handle count above one means that the user
         // has another handle.
         let mut inputs = Inputs::new();
@@ -378,7 +386,7 @@ impl<S: Tree, R: Tree> Entry<S, R> {
         if let Some(layout) = &self.layout {
             let mut outs = Vec::with_capacity(self.outs.len());
             match self.execute_sharded(layout, &inputs, &mut outs) {
-                Ok(copied) => self.report_copies(state, args, &inputs, &copied),
+                Ok(copied) => self.report_copies(name, state, args, &inputs, &copied),
                 Err(e) => return restore(state, inputs, e),
             }
             let mut outs = outs.into_iter();
@@ -387,7 +395,7 @@ impl<S: Tree, R: Tree> Entry<S, R> {
         }
         let mut outputs: Vec<Buffer> = Vec::with_capacity(self.outs.len());
         match self.execute(&inputs, &mut outputs) {
-            Ok(copied) => self.report_copies(state, args, &inputs, &copied),
+            Ok(copied) => self.report_copies(name, state, args, &inputs, &copied),
             Err(e) => return restore(state, inputs, e),
         }
         let sharding = Sharding::SingleDevice(self.device);
@@ -399,23 +407,36 @@ impl<S: Tree, R: Tree> Entry<S, R> {
         Ok(self.trace.result(&mut outs))
     }
 
-    /// Reports, once, which inputs could not be donated because they have other handles.
+    /// Reports, once, how many inputs could not be donated because they have other handles.
     #[inline]
-    fn report_copies<A: Arguments>(&self, state: &S, args: A, inputs: &[Array], copied: &Copied) {
+    fn report_copies<A: Arguments>(
+        &self,
+        name: &str,
+        state: &S,
+        args: A,
+        inputs: &[Array],
+        copied: &Copied,
+    ) {
         if copied.is_empty() || !super::logs_compiles() || self.reported.swap(true, Relaxed) {
             return;
         }
-        let args = args.own();
         // A host scalar has no buffer that could be donated.
         let numbers = copied.iter().map(|i| i - self.consts.len());
-        for i in numbers.filter(|&i| matches!(inputs[i].0, Repr::Device(_))) {
-            eprintln!(
-                "ramie: `{}` copies `{}`, {}: the array has another handle",
-                self.executable.name(),
-                donate::path(i, state, &args),
-                inputs[i].aval()
-            );
-        }
+        let arrays: Vec<usize> = numbers
+            .filter(|&i| matches!(inputs[i].0, Repr::Device(_)))
+            .collect();
+        let Some(&first) = arrays.first() else {
+            return;
+        };
+        let bytes: usize = arrays.iter().map(|&i| inputs[i].aval().size_bytes()).sum();
+        eprintln!(
+            "ramie: `{name}` copies {} donated arrays ({bytes} bytes), which have other handles; \
+             the first is `{}`, {}\n  help: a clone, such as an `Ema` of the parameters or \
+             `nnx::clone`, keeps the old values; if it is not needed, drop it before the call",
+            arrays.len(),
+            donate::path(first, state, &args.own()),
+            inputs[first].aval()
+        );
     }
 
     /// Runs the program on the devices of a mesh.

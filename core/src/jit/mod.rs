@@ -8,6 +8,7 @@ mod function;
 mod made;
 mod place;
 mod programs;
+mod retraces;
 mod signature;
 mod stages;
 
@@ -108,7 +109,8 @@ static LOG_COMPILES: AtomicU8 = AtomicU8::new(UNSET);
 const UNSET: u8 = 2;
 
 /// Enables or disables compilation logs on standard error: when a function is compiled, how long
-/// it took, and why no earlier program matched. Also enabled by `RAMIE_LOG_COMPILES=1`.
+/// it took, and why no earlier program matched. For operations outside `jit`, the logs contain
+/// their number and the line that compiled most of them. Also enabled by `RAMIE_LOG_COMPILES=1`.
 pub fn log_compiles(on: bool) {
     LOG_COMPILES.store(u8::from(on), Ordering::Relaxed);
 }

@@ -5,6 +5,7 @@ use crate::Tree;
 use crate::lock::lock;
 use crate::program_cache::{ProgramCache, Slot};
 use crate::transform::Arguments;
+use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, Weak};
 
 /// A program with its signature.
@@ -22,6 +23,8 @@ pub(super) struct Programs<E> {
 struct Calls {
     compilations: usize,
     reason: Option<String>,
+    /// Number of compilations by the part of the arguments that changed.
+    causes: BTreeMap<String, usize>,
 }
 
 /// The programs of a function, shared with its stages, which also add programs.
@@ -106,6 +109,11 @@ impl<E> Programs<E> {
         found.unwrap_or_else(|| self.all.insert(key.fingerprint(), key, program))
     }
 
+    /// Returns the program of the last call.
+    pub fn last(&self) -> Option<Made<E>> {
+        lock(&self.last).clone()
+    }
+
     /// Returns all programs, in no particular order.
     pub fn all(&self) -> Vec<Made<E>> {
         self.all.all()
@@ -116,6 +124,15 @@ impl<E> Programs<E> {
         let mut calls = lock(&self.calls);
         calls.compilations += 1;
         calls.reason = reason;
+    }
+
+    /// Records which part of the arguments caused a compilation. Returns the number of
+    /// compilations that it has caused.
+    pub fn note_cause(&self, path: &str) -> usize {
+        let mut calls = lock(&self.calls);
+        let count = calls.causes.entry(path.to_owned()).or_default();
+        *count += 1;
+        *count
     }
 
     /// Returns how many compilations calls needed.

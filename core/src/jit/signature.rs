@@ -126,12 +126,24 @@ fn default_device() -> Option<Device> {
 
 /// A readable signature: path and value of every part.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Description(Vec<(String, String)>);
+pub(crate) struct Description {
+    parts: Vec<(String, String)>,
+    /// Whether each part is a static value.
+    fixed: Vec<bool>,
+}
+
+/// The part of the arguments whose change caused a compilation.
+#[derive(Debug)]
+pub(crate) struct Change {
+    pub path: String,
+    pub from: String,
+    pub to: String,
+    pub is_fixed: bool,
+}
 
 struct Words {
     path: Vec<String>,
-    fixed: usize,
-    parts: Vec<(String, String)>,
+    described: Description,
 }
 
 impl Visitor for Words {
@@ -145,12 +157,11 @@ impl Visitor for Words {
             Some(Sharding::Named(named)) => text.push_str(&format!(" as {named}")),
             None => {}
         }
-        self.parts.push((self.path.join("."), text));
+        self.described.push(self.path.join("."), text, false);
     }
     fn fixed(&mut self, value: &dyn Fixed) {
-        self.fixed += 1;
-        let path = self.path.join(".");
-        self.parts.push((path, value.describe()));
+        self.described
+            .push(self.path.join("."), value.describe(), true);
     }
     fn enter(&mut self, key: Key<'_>) {
         self.path.push(key.to_string());
@@ -164,16 +175,45 @@ impl Visitor for Words {
 pub(crate) fn describe<S: Tree, A: Tree>(state: &S, args: &A) -> Description {
     let mut words = Words {
         path: vec!["state".into()],
-        fixed: 0,
-        parts: Vec::new(),
+        described: Description::default(),
     };
     state.walk(&mut words);
     words.path = vec!["args".into()];
     args.walk(&mut words);
-    Description(words.parts)
+    words.described
 }
 
 impl Description {
+    fn push(&mut self, path: String, text: String, fixed: bool) {
+        self.parts.push((path, text));
+        self.fixed.push(fixed);
+    }
+
+    /// Returns the part whose change caused the compilation: the first static value that differs
+    /// from the most similar earlier call with the same parts, otherwise the first array.
+    pub fn change<'a>(&self, earlier: impl Iterator<Item = &'a Description>) -> Option<Change> {
+        let same_parts = |e: &&Description| {
+            let pairs = || e.parts.iter().zip(&self.parts);
+            e.parts.len() == self.parts.len() && pairs().all(|((a, _), (b, _))| a == b)
+        };
+        let differing = |e: &Description| -> Vec<usize> {
+            let pairs = e.parts.iter().zip(&self.parts).enumerate();
+            pairs.filter(|(_, (a, b))| a != b).map(|(i, _)| i).collect()
+        };
+        let (old, places) = earlier
+            .filter(same_parts)
+            .map(|e| (e, differing(e)))
+            .min_by_key(|(_, places)| places.len())?;
+        let fixed = places.iter().find(|i| self.fixed[**i]);
+        let at = *fixed.or(places.first())?;
+        Some(Change {
+            path: self.parts[at].0.clone(),
+            from: old.parts[at].1.clone(),
+            to: self.parts[at].1.clone(),
+            is_fixed: fixed.is_some(),
+        })
+    }
+
     /// Returns the differences from an earlier call, one per line, and their number.
     fn differences(&self, earlier: &Description) -> (Vec<String>, usize) {
         let mut lines = Vec::new();
@@ -187,15 +227,15 @@ impl Description {
         let count = |parts: &[(String, String)], upto: usize, path: &str| {
             parts[..upto].iter().filter(|(p, _)| p == path).count()
         };
-        for (i, (path, new)) in self.0.iter().enumerate() {
-            match place(&earlier.0, path, count(&self.0, i, path)) {
+        for (i, (path, new)) in self.parts.iter().enumerate() {
+            match place(&earlier.parts, path, count(&self.parts, i, path)) {
                 Some(old) if old == *new => {}
                 Some(old) => lines.push(format!("`{path}` changed from {old} to {new}")),
                 None => lines.push(format!("`{path}` is new: {new}")),
             }
         }
-        for (i, (path, old)) in earlier.0.iter().enumerate() {
-            if place(&self.0, path, count(&earlier.0, i, path)).is_none() {
+        for (i, (path, old)) in earlier.parts.iter().enumerate() {
+            if place(&self.parts, path, count(&earlier.parts, i, path)).is_none() {
                 lines.push(format!("`{path}` was removed; it was {old}"));
             }
         }

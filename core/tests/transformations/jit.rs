@@ -190,6 +190,15 @@ fn a_leaked_tracer_is_an_error_that_says_so() {
         .expect("text");
     assert!(message.contains("leaked tracer"), "{message}");
     assert!(message.contains("jit.rs"), "{message}");
+    let caught = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| y.item::<f32>()));
+    let message = *caught
+        .expect_err("refused")
+        .downcast::<String>()
+        .expect("text");
+    assert!(
+        message.starts_with("item: a tracer f32[1] was used after its trace ended"),
+        "{message}"
+    );
 }
 
 #[test]
