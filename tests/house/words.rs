@@ -3,7 +3,7 @@
 //! Sentences are joined over line breaks and code spans count as one word, so a
 //! phrase is found wherever its line ends. Code blocks and tests are left out.
 
-use regex::Regex;
+use regex_lite::Regex;
 
 use crate::{expect_none, files};
 
