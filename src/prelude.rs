@@ -20,6 +20,6 @@
 pub use crate::nn::{BatchStat, Linear, Optimizer, Param, Rngs};
 #[doc(no_inline)]
 pub use crate::{
-    Array, DType, Module, State, Tree, array, grad, jit, jvp, linearize, nn, optim, random, s,
-    tree, value_and_grad, vjp, vmap,
+    Array, DType, Module, State, Tree, array, concatenate, grad, jit, jvp, linearize, nn, optim,
+    random, s, tree, value_and_grad, vjp, vmap, where_,
 };

@@ -20,6 +20,10 @@ pub fn cases() -> Vec<Case> {
         case("to_vec: the value is not known at trace time", || {
             vmap(|x: Array| Array::from(x.to_vec::<f32>()))(f32(&[3, 2]))
         }),
+        case(
+            "unique: the number of values is not known at trace time",
+            || jit(|x: Array| x.unique())(f32(&[3])),
+        ),
         case("jit: leaked tracer", || {
             let kept = Mutex::new(None);
             jit(|x: Array| {

@@ -18,6 +18,10 @@ pub use convert::{ArrayLike, Number, array};
 /// on a device. While a function is traced, it represents a value that the program will compute.
 /// Cloning copies the handle, not the elements.
 ///
+/// `Array::from` keeps the type of its elements, and the float literals of Rust are `f64`:
+/// `Array::from([0.5, 1.0])` is an `f64` array. Write `Array::from([0.5f32, 1.0])`, or use
+/// [`array`](crate::array()), which converts 64-bit literals to `f32` and `i32` like JAX.
+///
 /// ```no_run
 /// use ramie_core::{Array, DType};
 /// let x = Array::zeros(&[2, 5], DType::F32);

@@ -96,7 +96,16 @@ pub use statistics::Covariance;
 pub use vectorize::vectorize;
 
 /// A value that can be used as an operand: an array or a scalar. A scalar is weakly typed: it
-/// takes the dtype of the other operand where possible.
+/// takes the dtype of the other operand where possible. `2.into_array()` is such a scalar as an
+/// array, like JAX's `jnp.asarray(2)`; `Array::from(2)` and `array(2)` have the dtype `i32`. The
+/// types in messages mark a weak type by `~`.
+///
+/// ```no_run
+/// use ramie_core::{Array, DType, IntoArray};
+/// let x = Array::from([1i8]);
+/// assert_eq!((&x * 2.into_array()).dtype(), DType::I8);
+/// assert_eq!((&x * Array::from(2)).dtype(), DType::I32);
+/// ```
 pub trait IntoArray {
     /// Converts the operand to an array.
     fn into_array(self) -> Array;

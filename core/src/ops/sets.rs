@@ -93,6 +93,12 @@ impl Unique {
     /// Panics if the array is traced and no size is set, or if the axis is out of range.
     #[track_caller]
     pub fn of(&self, x: &Array) -> Distinct {
+        assert!(
+            self.size.is_some() || !x.is_tracer(),
+            "unique: the number of distinct values of {} is unknown at trace time\n  help: set it \
+             with Unique::new().size(n)",
+            x.describe()
+        );
         let (array, axis) = match self.axis {
             None => (x.ravel(), 0),
             Some(axis) => (x.clone(), x.axis("unique", axis)),

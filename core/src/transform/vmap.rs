@@ -150,13 +150,16 @@ fn apply<F: Function<M>, M>(
         .enumerate()
         .map(|(i, ((out, found), wanted))| {
             let Some(wanted) = wanted else {
-                let path = || tree::paths(&traced.result)[i].clone();
+                let result = || match tree::paths(&traced.result)[i].as_str() {
+                    "" => "the result".to_string(),
+                    path => format!("the result `{path}`"),
+                };
                 assert!(
                     found.is_none(),
-                    "vmap: out_axes requires the result `{}` to be the same for all examples, but \
-                     it depends on them\n  vmap was called at {at}\n  help: set its axis in \
-                     out_axes, or reduce it over the mapped axis, for example with `pmean`",
-                    path()
+                    "vmap: out_axes requires {} to be the same for all examples, but it depends \
+                     on them\n  vmap was called at {at}\n  help: set its axis in out_axes, or \
+                     reduce it over the mapped axis, for example with `pmean`",
+                    result()
                 );
                 return out.clone();
             };

@@ -101,6 +101,17 @@ fn digits_can_be_asked_for() {
     assert_eq!(format!("{x:.2}"), "[1.23 2.  ]");
     assert_eq!(format!("{x:.2?}"), "Array([1.23, 2.  ], dtype=float32)");
     assert_eq!(format!("{:.3}", Array::from(2.0f32 / 3.0)), "0.667");
+    let whole = Array::from(1.0f32);
+    assert_eq!(
+        format!("{whole:.3}|{whole:>7.2}|{whole:<6}|{whole:^5}"),
+        "1.000|   1.00|1.0   | 1.0 "
+    );
+    assert_eq!(format!("{:.1}", Array::from(1e10f64)), "10000000000.0");
+    assert_eq!(
+        format!("{:4}|{:04.1}", Array::from(7), Array::from(0.25f32)),
+        "   7|00.2"
+    );
+    assert_eq!(format!("{:.2e}", Array::from(1234.5f32)), "1.23e3");
 }
 
 #[test]

@@ -343,3 +343,14 @@ fn traced_counts_repeat_elements() {
     let out = f((Array::from([7, 8]), Array::from([1, 2])));
     assert_eq!(out.to_vec::<i32>(), [7, 8, 8]);
 }
+
+#[test]
+fn lists_of_booleans_are_masks() {
+    let x = Array::from([7, 8, 9]);
+    assert_eq!(x.index([true, false, true]).to_vec::<i32>(), [7, 9]);
+    assert_eq!(x.index(vec![false, true, false]).to_vec::<i32>(), [8]);
+    let rows = Array::from(vec![[1, 2], [3, 4]]);
+    assert_eq!((rows.shape(), rows.dtype()), (&[2, 2][..], DType::I32));
+    assert_eq!(rows.index(([true, false], 1)).to_vec::<i32>(), [2]);
+    assert_eq!(Array::from(Vec::<[f32; 4]>::new()).shape(), [0, 4]);
+}

@@ -44,7 +44,7 @@ fn a_result_that_is_the_same_for_all() {
         vmap_axes(|x: Array| x, 0, None)(matrix());
     });
     assert!(
-        text.contains("out_axes requires the result `` to be the same"),
+        text.contains("out_axes requires the result to be the same"),
         "{text}"
     );
 }

@@ -163,7 +163,10 @@ impl Array {
             self.aval(),
             self.size()
         );
-        self.to_vec()[0]
+        match self.try_to_vec() {
+            Ok(v) => v[0],
+            Err(e) => panic!("item: {e}"),
+        }
     }
 
     /// Returns the devices that store the elements. Traced arrays, and scalars that have not been
@@ -221,6 +224,18 @@ impl<T: Element> From<Vec<T>> for Array {
     fn from(elements: Vec<T>) -> Array {
         let n = elements.len();
         Array::from_vec(elements, &[n])
+    }
+}
+impl<T: Element, const N: usize> From<Vec<[T; N]>> for Array {
+    #[track_caller]
+    fn from(rows: Vec<[T; N]>) -> Array {
+        Array::from(rows.as_slice())
+    }
+}
+impl<T: Element, const N: usize> From<&[[T; N]]> for Array {
+    #[track_caller]
+    fn from(rows: &[[T; N]]) -> Array {
+        Array::from_slice(rows.as_flattened(), &[rows.len(), N])
     }
 }
 impl<T: Element> From<&[T]> for Array {

@@ -247,6 +247,25 @@ macro_rules! integer_items {
 }
 integer_items!(i32, i64, isize, usize);
 
+impl IntoIndexItem for Vec<bool> {
+    #[track_caller]
+    fn into_index_item(self) -> IndexItem {
+        IndexItem::Array(Array::from(self))
+    }
+}
+impl IntoIndexItem for &[bool] {
+    #[track_caller]
+    fn into_index_item(self) -> IndexItem {
+        IndexItem::Array(Array::from(self))
+    }
+}
+impl<const N: usize> IntoIndexItem for [bool; N] {
+    #[track_caller]
+    fn into_index_item(self) -> IndexItem {
+        IndexItem::Array(Array::from(self))
+    }
+}
+
 /// Returns an array of indices known on the host.
 #[track_caller]
 fn places(indices: impl Iterator<Item = i64>) -> Array {
