@@ -25,7 +25,7 @@ variables! {
 /// let optimizer = Optimizer::new(&model, adam(1e-3));
 /// assert_eq!(optimizer.step.item::<u32>(), 0);
 /// ```
-#[derive(Tree)]
+#[derive(Clone, Tree)]
 pub struct Optimizer {
     /// Number of updates so far, 0-d `u32`.
     pub step: OptVariable,
@@ -199,7 +199,7 @@ pub(crate) fn moved(
 /// both.update(grads);
 /// assert_eq!(both.model.0.item::<f32>(), 0.5);
 /// ```
-#[derive(Tree)]
+#[derive(Clone, Tree)]
 pub struct ModelAndOptimizer<M> {
     /// The model.
     pub model: M,

@@ -20,7 +20,7 @@ use ramie_optim::{ExtraArgs, GradientTransformation, OptState, safe_increment};
 /// ema.update(&model);
 /// assert_eq!(ema.apply_to(&model).0.item::<f32>(), 1.5);
 /// ```
-#[derive(Tree)]
+#[derive(Clone, Tree)]
 pub struct Ema {
     /// The weight of the old average in each update.
     pub decay: f64,
@@ -88,7 +88,7 @@ impl Ema {
 /// state.apply_gradients(grads);
 /// assert_eq!(state.model().0.item::<f32>(), 0.5);
 /// ```
-#[derive(Tree)]
+#[derive(Clone, Tree)]
 pub struct TrainState<M: Tree> {
     /// The structure of the model.
     pub graphdef: GraphDef<M>,

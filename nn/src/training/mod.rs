@@ -1,11 +1,13 @@
 //! Utilities for training loops of Linen models (`flax.training`), and writers of metrics.
 
+mod apply_fn;
 mod common_utils;
 mod dynamic_scale;
 mod early_stopping;
 mod train_state;
 pub mod writers;
 
+pub use apply_fn::ApplyFn;
 pub use common_utils::{get_metrics, onehot, shard, shard_over, shard_prng_key, stack_forest};
 pub use dynamic_scale::{DynamicScale, ScaledGradient};
 pub use early_stopping::EarlyStopping;

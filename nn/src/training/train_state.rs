@@ -1,5 +1,6 @@
 //! `TrainState`: parameters, optimizer and step count.
 
+use super::ApplyFn;
 use crate::linen::Variables;
 use crate::names::listed_or_none;
 use crate::optimizer::moved;
@@ -42,6 +43,9 @@ pub struct TrainState<X: ramie_core::Tree = ()> {
     pub step: Array,
     /// The parameters.
     pub params: State,
+    /// The forward computation, if any; [`apply_fn`](TrainState::apply_fn) calls it.
+    #[tree(fixed)]
+    pub apply_fn: Option<ApplyFn>,
     /// The transformation from gradients to updates.
     pub tx: GradientTransformation,
     /// The state of the transformation.
@@ -83,8 +87,60 @@ impl<X: ramie_core::Tree> TrainState<X> {
             step: Array::scalar(0, DType::I32),
             opt_state: tx.init(&params),
             params,
+            apply_fn: None,
             tx,
             extra,
+        }
+    }
+
+    /// Sets the forward computation, usually the `apply` of a model (the argument `apply_fn` of
+    /// Flax's `create`). A step can then be written without the model.
+    ///
+    /// ```
+    /// use ramie_core::{Array, DType, jit, value_and_grad};
+    /// use ramie_nn::linen::{Dense, Module, Variables};
+    /// use ramie_nn::training::TrainState;
+    /// use ramie_optim::sgd;
+    ///
+    /// let model = Dense::new(2);
+    /// let x = Array::ones(&[4, 3], DType::F32);
+    /// let params = model.init(0, x.clone()).params();
+    /// let mut state = TrainState::create(params, sgd(0.1))
+    ///     .with_apply_fn(move |variables, x: Array| model.apply(variables, x));
+    /// let step = jit(|state: &mut TrainState, x: Array| {
+    ///     let loss = |params| {
+    ///         let y: Array = state.apply_fn(&Variables::from_params(params), x.clone());
+    ///         y.square().mean()
+    ///     };
+    ///     let (loss, grads) = value_and_grad(loss)(state.params.clone());
+    ///     state.apply_gradients(grads);
+    ///     loss
+    /// });
+    /// let before = step(&mut state, x.clone()).item::<f32>();
+    /// assert!(step(&mut state, x).item::<f32>() < before);
+    /// ```
+    #[must_use]
+    pub fn with_apply_fn<I: 'static, O: 'static>(
+        mut self,
+        apply_fn: impl Fn(&Variables, I) -> O + Send + Sync + 'static,
+    ) -> TrainState<X> {
+        self.apply_fn = Some(ApplyFn::new(apply_fn));
+        self
+    }
+
+    /// Calls the forward computation that [`with_apply_fn`](TrainState::with_apply_fn) stored.
+    ///
+    /// # Panics
+    /// Panics if none is stored, or if it has other types than the call.
+    #[track_caller]
+    pub fn apply_fn<I: 'static, O: 'static>(&self, variables: &Variables, input: I) -> O {
+        match &self.apply_fn {
+            Some(apply_fn) => apply_fn.call(variables, input),
+            None => panic!(
+                "TrainState::apply_fn: the state has no forward computation\n  help: store one with \
+                 `TrainState::create(params, tx).with_apply_fn(move |variables, x: Array| \
+                 model.apply(variables, x))`"
+            ),
         }
     }
 

@@ -2,9 +2,12 @@
 //! compiled.
 
 use ramie_core::{Array, DType, State, jit, tree};
-use ramie_nn::nnx::predicate;
+use ramie_nn::linen::{Dense, Module as _};
+use ramie_nn::nnx::{Ema, of_type, predicate};
+use ramie_nn::training::TrainState;
 use ramie_nn::{
-    BatchStat, Module, Optimizer, Param, Tree, grad, value_and_grad, value_and_grad_wrt,
+    BatchStat, Linear, Module, Optimizer, Param, Rngs, Tree, grad, value_and_grad,
+    value_and_grad_wrt,
 };
 use ramie_optim::{adam, sgd};
 
@@ -177,4 +180,72 @@ fn a_parameter_of_integers_is_refused() {
 #[should_panic(expected = "no parameters to differentiate")]
 fn a_model_without_parameters_is_refused() {
     value_and_grad(&mut scalar(1.0), |m| m.square());
+}
+
+#[test]
+fn a_train_state_calls_its_apply_fn() {
+    let model = Dense::new(2);
+    let x = Array::ones(&[4, 3], DType::F32);
+    let variables = model.init(0, x.clone());
+    let expected = model.apply(&variables, x.clone());
+    let state = TrainState::create(variables.params(), sgd(0.1))
+        .with_apply_fn(move |variables, x: Array| model.apply(variables, x));
+    let found: Array = state.apply_fn(&state.variables(), x.clone());
+    assert_eq!(found.to_vec::<f32>(), expected.to_vec::<f32>());
+    // It is a fixed value: a copy of the state has it, and a tree of it has no more arrays.
+    let copied: Array = state.clone().apply_fn(&state.variables(), x.clone());
+    assert_eq!(copied.to_vec::<f32>(), expected.to_vec::<f32>());
+    assert!(
+        tree::paths(&state)
+            .iter()
+            .all(|path| !path.starts_with("apply_fn"))
+    );
+    let other = panics(|| {
+        let _: f32 = state.apply_fn(&state.variables(), x.clone());
+    });
+    assert!(
+        other.contains("returns ramie_core::array::Array, but the call"),
+        "{other}"
+    );
+    assert!(other.contains("help: pass the input"), "{other}");
+    let none = TrainState::create(variables.params(), sgd(0.1));
+    let none = panics(|| {
+        let _: Array = none.apply_fn(&none.variables(), x.clone());
+    });
+    assert!(none.contains("no forward computation"), "{none}");
+}
+
+#[test]
+fn trainers_are_cloned() {
+    #[derive(Clone, Tree)]
+    struct Trainer {
+        model: Linear,
+        optimizer: Optimizer,
+        ema: Ema,
+    }
+    let model = Linear::new(3, 2, &mut Rngs::new(0));
+    let mut trainer = Trainer {
+        optimizer: Optimizer::new(&model, adam(0.1)),
+        ema: Ema::new(&model, 0.9, of_type::<Param>()),
+        model,
+    };
+    let best = trainer.clone();
+    let x = Array::ones(&[4, 3], DType::F32);
+    let (_, grads) = value_and_grad(&mut trainer.model, |m| m.forward(&x).square().mean());
+    trainer.optimizer.update(&mut trainer.model, grads);
+    trainer.ema.update(&trainer.model);
+    assert_eq!(trainer.optimizer.step.item::<u32>(), 1);
+    assert_eq!(best.optimizer.step.item::<u32>(), 0);
+    let kernel = |trainer: &Trainer| trainer.model.kernel.to_vec::<f32>();
+    assert_ne!(kernel(&trainer), kernel(&best));
+    assert_eq!(best.ema.params["kernel"].to_vec::<f32>(), kernel(&best));
+}
+
+/// Returns the message of a panic.
+fn panics(f: impl FnOnce()) -> String {
+    let caught = std::panic::catch_unwind(std::panic::AssertUnwindSafe(f));
+    match caught.expect_err("a panic").downcast::<String>() {
+        Ok(text) => *text,
+        Err(other) => (*other.downcast::<&str>().unwrap()).to_owned(),
+    }
 }
