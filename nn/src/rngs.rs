@@ -1,6 +1,7 @@
 //! `Rngs`: named RNG streams.
 
 use crate::RngCount;
+use crate::init::{self, Distribution, FanMode};
 use crate::names::listed_or_none;
 use ramie_core::random::{self, Key, Population, Seed};
 use ramie_core::tree::{self, Tree, Visitor};
@@ -367,4 +368,44 @@ samplers! {
         minval: impl IntoArray,
         maxval: impl IntoArray
     );
+}
+
+macro_rules! initializers {
+    ($( $f:ident ( $($arg:ident: $ty:ty),* ); )*) => {
+        impl RngStream { $(
+            #[doc = concat!("Draws a value from [`init::", stringify!($f), "`](crate::init::",
+                stringify!($f), ") with the next key.")]
+            #[track_caller]
+            pub fn $f(&mut self, $($arg: $ty,)* shape: &[usize], dtype: DType) -> Array {
+                init::$f($($arg),*).draw(&self.next_key(), shape, dtype)
+            }
+        )* }
+        impl Rngs { $(
+            #[doc = concat!("Draws a value from [`init::", stringify!($f), "`](crate::init::",
+                stringify!($f), ") with the next key of the stream `default`; Flax writes `rngs.",
+                stringify!($f), "()(shape, dtype)`.")]
+            ///
+            /// # Panics
+            /// Panics if the stream `default` is missing.
+            #[track_caller]
+            pub fn $f(&mut self, $($arg: $ty,)* shape: &[usize], dtype: DType) -> Array {
+                self.get(DEFAULT).$f($($arg,)* shape, dtype)
+            }
+        )* }
+    };
+}
+
+initializers! {
+    delta_orthogonal(scale: f64, column_axis: isize);
+    glorot_normal();
+    glorot_uniform();
+    he_normal();
+    he_uniform();
+    kaiming_normal();
+    kaiming_uniform();
+    lecun_normal();
+    lecun_uniform();
+    variance_scaling(scale: f64, mode: FanMode, distribution: Distribution);
+    xavier_normal();
+    xavier_uniform();
 }

@@ -55,6 +55,7 @@ impl Split {
     }
 
     /// Copies the images to the default device: `f32[n,8,8]`.
+    /// Values range from 0 to 16; divide by 16 for inputs from 0 to 1.
     ///
     /// # Panics
     /// Panics if no plugin works, or if the device is out of memory.
@@ -64,6 +65,7 @@ impl Split {
     }
 
     /// Copies the images to the default device, as rows of 64 pixels: `f32[n,64]`.
+    /// Values range from 0 to 16; divide by 16 for inputs from 0 to 1.
     ///
     /// # Panics
     /// Panics if no plugin works, or if the device is out of memory.

@@ -263,3 +263,38 @@ fn state_leaves_every_transformation() {
     assert_eq!(both.model.weight.to_vec::<f32>(), [4.0, 6.0]);
     assert_eq!(both.optimizer.paths(), ["weight"]);
 }
+
+#[test]
+fn streams_draw_initial_values_as_in_flax() {
+    use ramie_core::DType;
+    use ramie_nn::init::{Distribution, FanMode};
+    let path = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../tests/golden/data/ports_nets.json"
+    );
+    let golden: serde_json::Value = serde_json::from_slice(&std::fs::read(path).unwrap()).unwrap();
+    let mut rngs = ramie_nn::Rngs::new(7);
+    let shape = &[2, 3];
+    let drawn = [
+        ("lecun_normal", rngs.lecun_normal(shape, DType::F32)),
+        ("glorot_uniform", rngs.glorot_uniform(shape, DType::F32)),
+        ("he_normal", rngs.he_normal(shape, DType::F32)),
+        (
+            "variance_scaling",
+            rngs.variance_scaling(
+                2.0,
+                FanMode::FanOut,
+                Distribution::Uniform,
+                shape,
+                DType::F32,
+            ),
+        ),
+    ];
+    for (name, array) in drawn {
+        let expected = golden["initializers"][name].as_array().unwrap();
+        assert_eq!(expected.len(), 6);
+        for (x, y) in array.to_vec::<f32>().iter().zip(expected) {
+            assert!((f64::from(*x) - y.as_f64().unwrap()).abs() < 1e-6, "{name}");
+        }
+    }
+}
