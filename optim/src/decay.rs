@@ -14,8 +14,8 @@ pub struct WeightDecaySchedule {
     pub count: Array,
 }
 
-/// Adds the parameters times `weight_decay` to the updates. Use [`masked`](crate::masked) to
-/// exclude some parameters.
+/// Adds the parameters times `weight_decay` to the updates. Use
+/// [`add_decayed_weights_where`] to exclude some parameters.
 ///
 /// The transformation has a state only if the strength depends on the step. `update` panics if
 /// `params` is `None`.
@@ -38,6 +38,21 @@ pub fn add_decayed_weights(weight_decay: impl Into<Schedule>) -> GradientTransfo
             (updates, WeightDecaySchedule { count })
         },
     )
+}
+
+/// Adds weight decay like [`add_decayed_weights`] to the parameters that the mask accepts by path and
+/// array (the argument `mask` of Optax).
+///
+/// ```
+/// use ramie_optim::add_decayed_weights_where;
+/// let kernels = add_decayed_weights_where(1e-4, |path, _| path.ends_with("kernel"));
+/// ```
+#[doc(alias = "add_decayed_weights")]
+pub fn add_decayed_weights_where(
+    weight_decay: impl Into<Schedule>,
+    mask: impl Fn(&str, &Array) -> bool + Send + Sync + 'static,
+) -> GradientTransformation {
+    masked(add_decayed_weights(weight_decay), mask)
 }
 
 #[track_caller]

@@ -14,6 +14,7 @@
 mod adam;
 mod adan;
 mod alias;
+mod any_tree;
 pub mod assignment;
 mod belief;
 mod chain;
@@ -79,7 +80,7 @@ pub use condition::{
     conditionally_mask, conditionally_transform,
 };
 pub use constrain::{ZeroNansState, keep_params_nonnegative, zero_nans};
-pub use decay::{WeightDecaySchedule, add_decayed_weights};
+pub use decay::{WeightDecaySchedule, add_decayed_weights, add_decayed_weights_where};
 pub use distance::{
     ScaleByDistanceOverGradients, ScaleByDistanceOverGradientsState,
     scale_by_distance_over_gradients,
@@ -143,8 +144,9 @@ pub use rms::{
 pub use rprop::{ScaleByRprop, ScaleByRpropState, scale_by_rprop};
 pub use scale::{
     NormalizeByUpdateNorm, ScaleByScheduleState, ScaleByTrustRatio, centralize,
-    normalize_by_update_norm, scale, scale_by_learning_rate, scale_by_param_block_norm,
-    scale_by_param_block_rms, scale_by_schedule, scale_by_sign, scale_by_trust_ratio,
+    normalize_by_update_norm, scale, scale_by_learning_rate, scale_by_learning_rate_with_sign,
+    scale_by_param_block_norm, scale_by_param_block_rms, scale_by_schedule, scale_by_sign,
+    scale_by_trust_ratio,
 };
 pub use schedules::{
     Schedule, constant_schedule, cosine_decay_schedule, exponential_decay, join_schedules,

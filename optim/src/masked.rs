@@ -2,10 +2,11 @@
 
 use crate::mistake::refuse;
 use crate::{ExtraArgs, GradientTransformation, OptState, set_to_zero};
+use ramie_core::lock::lock;
 use ramie_core::{Array, State};
 use ramie_derive::Tree;
-use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Arc, Mutex};
 
 /// The state of [`masked`].
 #[derive(Tree)]
@@ -78,6 +79,9 @@ impl Mask {
 /// Applies a transformation to the updates that the predicate accepts by path and array. The
 /// others do not change, and the inner state contains no arrays for them.
 ///
+/// `init` prints a warning with the names of the parameters if the predicate accepts none of them, or
+/// all of several.
+///
 /// The predicate must not depend on values, since it receives the parameters in `init` and the
 /// updates in `update`.
 ///
@@ -89,7 +93,47 @@ pub fn masked(
     inner: impl Into<GradientTransformation>,
     mask: impl Fn(&str, &Array) -> bool + Send + Sync + 'static,
 ) -> GradientTransformation {
-    masked_where(inner.into(), Arc::new(mask), |_| {})
+    let mask = Arc::new(mask);
+    let shared = mask.clone();
+    masked_where(inner.into(), mask, move |tree, is_init| {
+        if is_init {
+            warn_if_useless(tree, |path, array| shared(path, array));
+        }
+    })
+}
+
+/// Applies a transformation like [`masked`], without a warning about a mask that selects all or none.
+pub(crate) fn quietly_masked(
+    inner: impl Into<GradientTransformation>,
+    mask: impl Fn(&str, &Array) -> bool + Send + Sync + 'static,
+) -> GradientTransformation {
+    masked_where(inner.into(), Arc::new(mask), |_, _| {})
+}
+
+/// Prints a warning, once for each list of names, if a mask accepts no parameter, or all of several.
+fn warn_if_useless(params: &State, mask: impl Fn(&str, &Array) -> bool) {
+    let accepted = params.iter().filter(|(path, a)| mask(path, a)).count();
+    let what = match (accepted, params.len()) {
+        (_, 0) => return,
+        (0, _) => "no parameter, so the transformation has no effect",
+        (n, all) if n == all && all > 1 => "all parameters, so it has no effect",
+        _ => return,
+    };
+    let names: Vec<&str> = params.paths().take(8).collect();
+    let more = if params.len() > names.len() {
+        ", …"
+    } else {
+        ""
+    };
+    let message = format!(
+        "ramie: the mask of a transformation accepts {what}\n  parameters: {}{more}\n  help: compare \
+         the names in the mask with those above",
+        names.join(", ")
+    );
+    static SEEN: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
+    if lock(&SEEN).insert(message.clone()) {
+        eprintln!("{message}");
+    }
 }
 
 /// Applies a transformation like [`masked`], with a mask that lists the parameters.
@@ -101,7 +145,7 @@ pub fn masked_by(inner: impl Into<GradientTransformation>, mask: Mask) -> Gradie
     masked_where(
         inner.into(),
         Arc::new(move |path, _| accepts.entry(path).is_some_and(|(_, m)| m)),
-        move |tree| shared.check(tree),
+        move |tree, _| shared.check(tree),
     )
 }
 
@@ -110,19 +154,19 @@ type Accepts = dyn Fn(&str, &Array) -> bool + Send + Sync;
 fn masked_where(
     inner: GradientTransformation,
     mask: Arc<Accepts>,
-    check: impl Fn(&State) + Send + Sync + 'static,
+    check: impl Fn(&State, bool) + Send + Sync + 'static,
 ) -> GradientTransformation {
     let check = Arc::new(check);
     let (first, first_mask, first_check) = (inner.clone(), mask.clone(), check.clone());
     GradientTransformation::with_extra_args(
         move |params| {
-            first_check(params);
+            first_check(params, true);
             MaskedState {
                 inner_state: first.init(&accepted(&*first_mask, params)),
             }
         },
         move |updates, state: MaskedState, params, extra: &ExtraArgs<'_>| {
-            check(&updates);
+            check(&updates, false);
             let chosen = accepted(&*mask, &updates);
             let among = |all: &State| all.masked(|path, _| chosen.get(path).is_some());
             let params = params.map(among);

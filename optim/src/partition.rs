@@ -1,7 +1,8 @@
 //! `partition`: different transformations for different parameters.
 
+use crate::masked::quietly_masked;
 use crate::mistake::refuse;
-use crate::{ExtraArgs, GradientTransformation, MaskedState, OptState, masked, set_to_zero};
+use crate::{ExtraArgs, GradientTransformation, MaskedState, OptState, set_to_zero};
 use ramie_core::{Array, State};
 use ramie_derive::Tree;
 use std::collections::BTreeMap;
@@ -27,6 +28,9 @@ pub struct PartitionState {
 /// ```
 ///
 /// `init` and `update` panic if a label has no transformation.
+///
+/// The gradients in the extra arguments are restricted to the parameters of each label, as with
+/// `mask_compatible_extra_args=True` in Optax.
 pub fn partition<L: Into<String>, T: Into<GradientTransformation>>(
     transforms: impl IntoIterator<Item = (L, T)>,
     param_label: impl Fn(&str, &Array) -> String + Send + Sync + 'static,
@@ -39,7 +43,7 @@ pub fn partition<L: Into<String>, T: Into<GradientTransformation>>(
             let mine = own.clone();
             (
                 own,
-                masked(tx, move |path, array| label(path, array) == mine),
+                quietly_masked(tx, move |path, array| label(path, array) == mine),
             )
         })
         .collect();

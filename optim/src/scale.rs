@@ -42,6 +42,16 @@ pub fn scale_by_learning_rate(learning_rate: impl Into<Schedule>) -> GradientTra
     scale_by_rate(learning_rate.into(), true)
 }
 
+/// Multiplies updates by the learning rate like [`scale_by_learning_rate`], without negating it if
+/// `flip_sign` is false: the last transformation of a maximizer.
+#[doc(alias = "flip_sign")]
+pub fn scale_by_learning_rate_with_sign(
+    learning_rate: impl Into<Schedule>,
+    flip_sign: bool,
+) -> GradientTransformation {
+    scale_by_rate(learning_rate.into(), flip_sign)
+}
+
 /// Multiplies updates by a constant or a schedule with its own count; `flip` negates it.
 pub(crate) fn scale_by_rate(schedule: Schedule, flip: bool) -> GradientTransformation {
     match schedule.as_hyperparam() {

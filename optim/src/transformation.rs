@@ -2,6 +2,7 @@
 //! between them.
 
 use crate::ExtraArgs;
+use crate::any_tree::{as_state, from_state, into_state};
 use crate::extra_args::expect_params;
 use crate::mistake::{refuse, within};
 use ramie_core::tree::{Kept, Tree, Visitor};
@@ -113,10 +114,28 @@ impl GradientTransformation {
     }
 
     /// Returns the state before the first step.
+    ///
+    /// The parameters are a [`State`] or any other tree: a struct that derives `Tree`, a tuple, a
+    /// map. Transformations see the arrays by their paths.
+    ///
+    /// ```
+    /// use ramie_core::{Array, value_and_grad};
+    /// use ramie_optim::{GradientTransformation, adam, apply_updates};
+    /// let mut params = (Array::from([1.0f32, 2.0]), Array::from(3.0f32));
+    /// let tx: GradientTransformation = adam(0.1).into();
+    /// let mut state = tx.init(&params);
+    /// let loss = |(w, b): (Array, Array)| (w * b).square().sum();
+    /// let (before, grads) = value_and_grad(loss)(params.clone());
+    /// let (updates, after) = tx.update(grads, state, Some(&params));
+    /// (params, state) = (apply_updates(&params, &updates), after);
+    /// assert!(loss(params).item::<f32>() < before.item::<f32>());
+    /// # let _ = state;
+    /// ```
     #[track_caller]
-    pub fn init(&self, params: &State) -> OptState {
+    pub fn init<T: Tree>(&self, params: &T) -> OptState {
         let at = Location::caller();
-        within("init", at, || (self.init)(params))
+        let params = as_state(params);
+        within("init", at, || (self.init)(&params))
     }
 
     /// Returns the updates for the gradients and the state for the next step.
@@ -125,12 +144,12 @@ impl GradientTransformation {
     /// Panics if the state belongs to another transformation, if the gradients do not have the
     /// paths that `init` saw, or if the transformation needs `params` and they are `None`.
     #[track_caller]
-    pub fn update(
+    pub fn update<T: Tree>(
         &self,
-        updates: State,
+        updates: T,
         state: OptState,
-        params: Option<&State>,
-    ) -> (State, OptState) {
+        params: Option<&T>,
+    ) -> (T, OptState) {
         self.update_with(updates, state, params, &ExtraArgs::new())
     }
 
@@ -141,17 +160,20 @@ impl GradientTransformation {
     /// Panics in the same cases as `update`, and if the transformation needs an extra argument
     /// that is missing.
     #[track_caller]
-    pub fn update_with(
+    pub fn update_with<T: Tree>(
         &self,
-        updates: State,
+        updates: T,
         state: OptState,
-        params: Option<&State>,
+        params: Option<&T>,
         extra: &ExtraArgs<'_>,
-    ) -> (State, OptState) {
+    ) -> (T, OptState) {
         let at = Location::caller();
-        within("update", at, || {
-            (self.update)(updates, state, params, extra)
-        })
+        let (updates, like) = into_state(updates);
+        let params = params.map(as_state);
+        let (updates, state) = within("update", at, || {
+            (self.update)(updates, state, params.as_deref(), extra)
+        });
+        (from_state(like.as_ref(), updates), state)
     }
 }
 

@@ -1,4 +1,6 @@
-//! Arithmetic on whole states, and lookup of arrays by name (`optax.tree`).
+//! Arithmetic on whole trees, and lookup of arrays by name (`optax.tree`).
+//!
+//! A tree is a `State`, or any other type that implements `Tree`: a model, a tuple, a map.
 
 mod lookup;
 
@@ -8,8 +10,10 @@ pub use crate::moments::{
 pub use lookup::{get, get_all_with_path, get_where, map_params, map_params_or, set, set_where};
 
 use crate::Hyperparam;
+use crate::any_tree::zip;
 use ramie_core::random::Key;
-use ramie_core::{Array, DType, IntoArray, State, where_};
+use ramie_core::tree::{self, leaves, map};
+use ramie_core::{Array, DType, IntoArray, State, Tree, where_};
 use std::collections::BTreeMap;
 
 macro_rules! pointwise {
@@ -19,8 +23,8 @@ macro_rules! pointwise {
         /// # Panics
         /// Panics if the states have different paths, or shapes that do not broadcast.
         #[track_caller]
-        pub fn $f(x: &State, y: &State) -> State {
-            x.zip(y, |$a, $b| $body)
+        pub fn $f<T: Tree>(x: &T, y: &T) -> T {
+            zip(x, y, |$a, $b| $body)
         }
     )* };
 }
@@ -40,9 +44,9 @@ pointwise! {
 
 /// Multiplies a state by a number.
 #[track_caller]
-pub fn scale(scalar: impl Into<Hyperparam>, x: &State) -> State {
+pub fn scale<T: Tree>(scalar: impl Into<Hyperparam>, x: &T) -> T {
     let scalar = scalar.into();
-    x.map(|a| a * &scalar)
+    map(x, |a| a * &scalar)
 }
 
 /// Computes `x + scalar · y`.
@@ -50,9 +54,9 @@ pub fn scale(scalar: impl Into<Hyperparam>, x: &State) -> State {
 /// # Panics
 /// Panics if the states have different paths.
 #[track_caller]
-pub fn add_scale(x: &State, scalar: impl Into<Hyperparam>, y: &State) -> State {
+pub fn add_scale<T: Tree>(x: &T, scalar: impl Into<Hyperparam>, y: &T) -> T {
     let scalar = scalar.into();
-    x.zip(y, |a, b| a + b * &scalar)
+    zip(x, y, |a, b| a + b * &scalar)
 }
 
 /// Computes the square of the magnitude of each element, which is real for complex numbers.
@@ -74,20 +78,20 @@ pub(crate) fn abs_sq(x: &Array) -> Array {
 /// assert_eq!(tree::norm(&state).item::<f32>(), 5.0);
 /// ```
 #[track_caller]
-pub fn norm(x: &State) -> Array {
+pub fn norm<T: Tree>(x: &T) -> Array {
     squared_norm(x).sqrt()
 }
 
 /// Computes the square of [`norm`].
 #[track_caller]
-pub fn squared_norm(x: &State) -> Array {
-    added(x.arrays().iter().map(|a| abs_sq(a).sum()))
+pub fn squared_norm<T: Tree>(x: &T) -> Array {
+    added(leaves(x).iter().map(|a| abs_sq(a).sum()))
 }
 
 /// Computes the sum of the magnitudes of all elements, 0-d.
 #[track_caller]
-pub fn l1_norm(x: &State) -> Array {
-    added(x.arrays().iter().map(|a| a.abs().sum()))
+pub fn l1_norm<T: Tree>(x: &T) -> Array {
+    added(leaves(x).iter().map(|a| a.abs().sum()))
 }
 
 /// Computes the largest magnitude of all elements, 0-d.
@@ -95,8 +99,8 @@ pub fn l1_norm(x: &State) -> Array {
 /// # Panics
 /// Panics if the state has no elements.
 #[track_caller]
-pub fn max_norm(x: &State) -> Array {
-    max(&x.map(|a| a.abs()))
+pub fn max_norm<T: Tree>(x: &T) -> Array {
+    max(&map(x, |a| a.abs()))
 }
 
 /// Computes the inner product of all arrays together, 0-d. The arrays of `x` are conjugated.
@@ -104,8 +108,8 @@ pub fn max_norm(x: &State) -> Array {
 /// # Panics
 /// Panics if the states have different paths or shapes.
 #[track_caller]
-pub fn vdot(x: &State, y: &State) -> Array {
-    let products = x.zip(y, |a, b| {
+pub fn vdot<T: Tree>(x: &T, y: &T) -> Array {
+    let products = zip(x, y, |a, b| {
         assert!(
             a.shape() == b.shape(),
             "tree::vdot: shapes do not match, {} and {}\n  help: pass states with the same paths \
@@ -130,8 +134,8 @@ pub(crate) fn conj_of(x: &Array) -> Array {
 
 /// Computes the sum of all elements, 0-d. It is 0 for an empty state.
 #[track_caller]
-pub fn sum(x: &State) -> Array {
-    added(x.arrays().iter().map(|a| a.sum()))
+pub fn sum<T: Tree>(x: &T) -> Array {
+    added(leaves(x).iter().map(|a| a.sum()))
 }
 
 #[track_caller]
@@ -145,7 +149,7 @@ fn added(sums: impl Iterator<Item = Array>) -> Array {
 /// # Panics
 /// Panics if the state has no elements.
 #[track_caller]
-pub fn max(x: &State) -> Array {
+pub fn max<T: Tree>(x: &T) -> Array {
     extreme("max", x, |a| a.max(), |a, b| a.maximum(b))
 }
 
@@ -154,18 +158,19 @@ pub fn max(x: &State) -> Array {
 /// # Panics
 /// Panics if the state has no elements.
 #[track_caller]
-pub fn min(x: &State) -> Array {
+pub fn min<T: Tree>(x: &T) -> Array {
     extreme("min", x, |a| a.min(), |a, b| a.minimum(b))
 }
 
 #[track_caller]
-fn extreme(
+fn extreme<T: Tree>(
     operation: &str,
-    x: &State,
+    x: &T,
     one: impl Fn(&Array) -> Array,
     both: impl Fn(&Array, &Array) -> Array,
 ) -> Array {
-    let full = x.arrays().iter().filter(|a| a.size() > 0);
+    let leaves = leaves(x);
+    let full = leaves.iter().filter(|a| a.size() > 0);
     match full.map(one).reduce(|a, b| both(&a, &b)) {
         Some(found) => found,
         None => panic!("tree::{operation}: the state has no elements"),
@@ -173,31 +178,31 @@ fn extreme(
 }
 
 /// Returns the total number of elements.
-pub fn size(x: &State) -> usize {
-    x.arrays().iter().map(Array::size).sum()
+pub fn size<T: Tree>(x: &T) -> usize {
+    leaves(x).iter().map(Array::size).sum()
 }
 
 /// Creates a state of zeros, with `dtype` or the dtypes of the arrays.
 #[track_caller]
-pub fn zeros_like(x: &State, dtype: Option<DType>) -> State {
-    cast(&x.zeros_like(), dtype)
+pub fn zeros_like<T: Tree>(x: &T, dtype: Option<DType>) -> T {
+    cast(&map(x, |a| a.zeros_like()), dtype)
 }
 
 /// Creates a state of ones, with `dtype` or the dtypes of the arrays.
 #[track_caller]
-pub fn ones_like(x: &State, dtype: Option<DType>) -> State {
+pub fn ones_like<T: Tree>(x: &T, dtype: Option<DType>) -> T {
     full_like(x, 1.0, dtype)
 }
 
 /// Creates a state filled with one number, with `dtype` or the dtypes of the arrays.
 #[track_caller]
-pub fn full_like(x: &State, value: impl Into<Hyperparam>, dtype: Option<DType>) -> State {
+pub fn full_like<T: Tree>(x: &T, value: impl Into<Hyperparam>, dtype: Option<DType>) -> T {
     let value = value.into();
     let filled = match value.as_number() {
-        Some(number) => x.map(|a| a.full_like(number)),
+        Some(number) => map(x, |a| a.full_like(number)),
         None => {
             let value = value.into_array();
-            x.map(|a| value.astype(a.dtype()).broadcast_to(a.shape()))
+            map(x, |a| value.astype(a.dtype()).broadcast_to(a.shape()))
         }
     };
     cast(&filled, dtype)
@@ -205,10 +210,19 @@ pub fn full_like(x: &State, value: impl Into<Hyperparam>, dtype: Option<DType>) 
 
 /// Casts every floating-point array to `dtype`. `None` changes nothing.
 #[track_caller]
-pub fn cast(x: &State, dtype: Option<DType>) -> State {
+pub fn cast<T: Tree>(x: &T, dtype: Option<DType>) -> T {
     match dtype {
-        Some(dtype) => x.astype(dtype),
-        None => x.clone(),
+        Some(dtype) => map(x, |a| cast_float(a, dtype)),
+        None => map(x, Array::clone),
+    }
+}
+
+/// Casts a floating-point array.
+#[track_caller]
+fn cast_float(x: &Array, dtype: DType) -> Array {
+    match x.dtype().is_float() {
+        true => x.astype(dtype),
+        false => x.clone(),
     }
 }
 
@@ -218,8 +232,9 @@ pub fn cast(x: &State, dtype: Option<DType>) -> State {
 /// # Panics
 /// Panics if the dtypes differ.
 #[track_caller]
-pub fn dtype(x: &State) -> DType {
-    let mut dtypes = x.iter().map(|(path, a)| (path, a.dtype()));
+pub fn dtype<T: Tree>(x: &T) -> DType {
+    let state = State::of(x);
+    let mut dtypes = state.iter().map(|(path, a)| (path, a.dtype()));
     let Some((first, dtype)) = dtypes.next() else {
         return DType::F32;
     };
@@ -235,8 +250,8 @@ pub fn dtype(x: &State) -> DType {
 /// Returns the dtype to which the dtypes of all arrays promote, `f32` for an empty state
 /// (`optax.tree.dtype(x, "promote")`).
 #[track_caller]
-pub fn promoted_dtype(x: &State) -> DType {
-    let dtypes = x.arrays().iter().map(Array::dtype);
+pub fn promoted_dtype<T: Tree>(x: &T) -> DType {
+    let dtypes = leaves(x).into_iter().map(|a| a.dtype());
     dtypes
         .reduce(ramie_core::promote_types)
         .unwrap_or(DType::F32)
@@ -244,18 +259,18 @@ pub fn promoted_dtype(x: &State) -> DType {
 
 /// Returns the narrowest dtype of the arrays, `f32` for an empty state
 /// (`optax.tree.dtype(x, "lowest")`).
-pub fn lowest_dtype(x: &State) -> DType {
+pub fn lowest_dtype<T: Tree>(x: &T) -> DType {
     first_dtype(x, |a, b| a.bits() < b.bits())
 }
 
 /// Returns the widest dtype of the arrays, `f32` for an empty state
 /// (`optax.tree.dtype(x, "highest")`).
-pub fn highest_dtype(x: &State) -> DType {
+pub fn highest_dtype<T: Tree>(x: &T) -> DType {
     first_dtype(x, |a, b| a.bits() > b.bits())
 }
 
-fn first_dtype(x: &State, before: impl Fn(DType, DType) -> bool) -> DType {
-    let dtypes = x.arrays().iter().map(Array::dtype);
+fn first_dtype<T: Tree>(x: &T, before: impl Fn(DType, DType) -> bool) -> DType {
+    let dtypes = leaves(x).into_iter().map(|a| a.dtype());
     dtypes
         .reduce(|a, b| if before(b, a) { b } else { a })
         .unwrap_or(DType::F32)
@@ -266,15 +281,15 @@ fn first_dtype(x: &State, before: impl Fn(DType, DType) -> bool) -> DType {
 /// # Panics
 /// Panics if the states have different paths.
 #[track_caller]
-pub fn where_state(condition: &Array, x: &State, y: &State) -> State {
-    x.zip(y, |a, b| where_(condition, a, b))
+pub fn where_state<T: Tree>(condition: &Array, x: &T, y: &T) -> T {
+    zip(x, y, |a, b| where_(condition, a, b))
 }
 
 /// Clips all elements to an interval.
 #[track_caller]
-pub fn clip(x: &State, lo: impl Into<Hyperparam>, hi: impl Into<Hyperparam>) -> State {
+pub fn clip<T: Tree>(x: &T, lo: impl Into<Hyperparam>, hi: impl Into<Hyperparam>) -> T {
     let (lo, hi) = (lo.into(), hi.into());
-    x.map(|a| a.clip(&lo, &hi))
+    map(x, |a| a.clip(&lo, &hi))
 }
 
 /// Returns whether all elements are close: `|x - y| ≤ atol + rtol · |y|`, 0-d `bool`.
@@ -282,14 +297,14 @@ pub fn clip(x: &State, lo: impl Into<Hyperparam>, hi: impl Into<Hyperparam>) -> 
 /// # Panics
 /// Panics if the states have different paths.
 #[track_caller]
-pub fn allclose(x: &State, y: &State, rtol: f64, atol: f64) -> Array {
-    all(&x.zip(y, |a, b| a.allclose_within(b, rtol, atol)))
+pub fn allclose<T: Tree>(x: &T, y: &T, rtol: f64, atol: f64) -> Array {
+    all(&zip(x, y, |a, b| a.allclose_within(b, rtol, atol)))
 }
 
 /// Returns whether all booleans, one 0-d `bool` at each path, are true.
 #[track_caller]
-pub(crate) fn all(x: &State) -> Array {
-    let values = x.arrays().iter().cloned();
+pub(crate) fn all<T: Tree>(x: &T) -> Array {
+    let values = leaves(x).into_iter();
     values
         .reduce(|a, b| a.bitwise_and(&b))
         .unwrap_or_else(|| Array::scalar(true, DType::Bool))
@@ -297,8 +312,8 @@ pub(crate) fn all(x: &State) -> Array {
 
 /// Returns the real parts.
 #[track_caller]
-pub fn real(x: &State) -> State {
-    x.map(|a| {
+pub fn real<T: Tree>(x: &T) -> T {
+    map(x, |a| {
         if a.dtype().is_complex() {
             a.real()
         } else {
@@ -309,8 +324,8 @@ pub fn real(x: &State) -> State {
 
 /// Returns the complex conjugates.
 #[track_caller]
-pub fn conj(x: &State) -> State {
-    x.map(conj_of)
+pub fn conj<T: Tree>(x: &T) -> T {
+    map(x, conj_of)
 }
 
 /// Assigns keys to the paths of the arrays in the order of Optax, which sorts the names of a
@@ -334,14 +349,15 @@ pub(crate) fn dealt(keys: Vec<Key>, x: &State) -> BTreeMap<String, Key> {
 /// });
 /// ```
 #[track_caller]
-pub fn random_like(key: &Key, x: &State, sampler: impl Fn(&Key, &Array) -> Array) -> State {
+pub fn random_like<T: Tree>(key: &Key, x: &T, sampler: impl Fn(&Key, &Array) -> Array) -> T {
     let keys = split_key_like(key, x);
-    x.map_with_path(|path, a| sampler(&keys[path], a))
+    tree::map_with_path(x, |path, a| sampler(&keys[path], a))
 }
 
 /// Returns one key for each array, by its path, assigned in the order of the sorted paths
 /// (`optax.tree.split_key_like`).
 #[track_caller]
-pub fn split_key_like(key: &Key, x: &State) -> BTreeMap<String, Key> {
-    dealt(key.split(x.len()), x)
+pub fn split_key_like<T: Tree>(key: &Key, x: &T) -> BTreeMap<String, Key> {
+    let state = State::of(x);
+    dealt(key.split(state.len()), &state)
 }

@@ -1,22 +1,23 @@
 //! Application of updates to parameters.
 
 use crate::Hyperparam;
-use ramie_core::{Array, IntoArray, State, cond};
+use crate::any_tree::zip;
+use ramie_core::{Array, IntoArray, Tree, cond, tree};
 
 /// Adds the updates to the parameters and casts the sums to the dtypes of the parameters.
 ///
 /// # Panics
-/// Panics if the states have different paths.
+/// Panics if the trees have different paths.
 #[track_caller]
-pub fn apply_updates(params: &State, updates: &State) -> State {
-    params.zip(updates, |p, u| (p + u).astype(p.dtype()))
+pub fn apply_updates<T: Tree>(params: &T, updates: &T) -> T {
+    zip(params, updates, |p, u| (p + u).astype(p.dtype()))
 }
 
 /// Computes `step_size · new + (1 - step_size) · old`, a moving average of parameters as used for
 /// target networks.
 ///
 /// # Panics
-/// Panics if the states have different paths.
+/// Panics if the trees have different paths.
 ///
 /// ```no_run
 /// use ramie_core::{Array, State};
@@ -25,28 +26,28 @@ pub fn apply_updates(params: &State, updates: &State) -> State {
 /// assert_eq!(incremental_update(&at(1.0), &at(0.0), 0.25).arrays()[0].item::<f32>(), 0.25);
 /// ```
 #[track_caller]
-pub fn incremental_update(new: &State, old: &State, step_size: impl Into<Hyperparam>) -> State {
+pub fn incremental_update<T: Tree>(new: &T, old: &T, step_size: impl Into<Hyperparam>) -> T {
     let step_size = step_size.into();
     let rest = step_size.rest();
-    new.zip(old, |n, o| n * &step_size + o * &rest)
+    zip(new, old, |n, o| n * &step_size + o * &rest)
 }
 
 /// Returns the new arrays if `steps` is a multiple of `update_period`, otherwise the old ones.
 ///
 /// # Panics
-/// Panics if the states have different paths, shapes or dtypes.
+/// Panics if the trees have different paths, shapes or dtypes.
 #[track_caller]
-pub fn periodic_update(
-    new: &State,
-    old: &State,
+pub fn periodic_update<T: Tree>(
+    new: &T,
+    old: &T,
     steps: &Array,
     update_period: impl IntoArray,
-) -> State {
+) -> T {
     let due = steps.remainder(update_period).eq(0);
     cond(
         due,
-        |s: (State, State)| s.0,
+        |s: (T, T)| s.0,
         |s| s.1,
-        (new.clone(), old.clone()),
+        (tree::map(new, Array::clone), tree::map(old, Array::clone)),
     )
 }

@@ -33,6 +33,10 @@ pub fn cases() -> Vec<Case> {
                 nn::accumulate(&mut model, (f32(&[4, 8, 3]), f32(&[2, 16, 3])), loss)
             },
         ),
+        case(
+            "sigmoid_binary_cross_entropy: a column of logits and a row of labels",
+            || sigmoid_binary_cross_entropy(&f32(&[8, 1]), &f32(&[8])),
+        ),
         case("lbfgs: update was called without the gradients", || {
             let tx: GradientTransformation = lbfgs().into();
             let loss = Array::from(0.5f32);

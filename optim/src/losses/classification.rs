@@ -1,6 +1,6 @@
 //! Cross-entropy losses.
 
-use super::{Over, check_floats, check_integers};
+use super::{Over, check_broadcasts, check_floats, check_integers};
 use ramie_core::{Array, custom_jvp, where_};
 
 /// Computes the cross entropy of logits `[…, classes]` and target probabilities of the same
@@ -145,11 +145,20 @@ fn classes_last(x: &Array, axes: &[isize]) -> Array {
 /// Computes the binary cross entropy of logits and target probabilities for each element
 /// (`optax.sigmoid_binary_cross_entropy`).
 ///
+/// The result has the shape of the logits. Optax also broadcasts the logits, so that `[8, 1]` and
+/// `[8]` give `[8, 8]`.
+///
 /// # Panics
-/// Panics if the logits are not floats, or the shapes do not broadcast.
+/// Panics if the logits are not floats, or the labels do not broadcast to the shape of the logits.
 #[track_caller]
 pub fn sigmoid_binary_cross_entropy(logits: &Array, labels: &Array) -> Array {
     check_floats("sigmoid_binary_cross_entropy", "logits", logits);
+    check_broadcasts(
+        "sigmoid_binary_cross_entropy",
+        ["logits", "labels"],
+        logits,
+        labels,
+    );
     let labels = labels.astype(logits.dtype());
     let yes = &labels * logits.log_sigmoid();
     let no = (1.0_f64 - &labels) * (-logits).log_sigmoid();

@@ -146,3 +146,25 @@ fn check_same_shape(loss: &str, names: [&str; 2], a: &Array, b: &Array) {
         b.aval()
     );
 }
+
+/// Panics unless the targets broadcast to the shape of the predictions. A loss of `[8, 1]` and
+/// `[8]` would otherwise compare every prediction with every target.
+#[track_caller]
+fn check_broadcasts(loss: &str, names: [&str; 2], predictions: &Array, targets: &Array) {
+    let (shape, other) = (predictions.shape(), targets.shape());
+    let last = shape.iter().rev().zip(other.iter().rev());
+    let fits = other.len() <= shape.len() && last.into_iter().all(|(n, m)| n == m || *m == 1);
+    assert!(
+        fits,
+        "{loss}: the {} do not broadcast to the shape of the {}\n  {} {}\n  {} {}\n  help: give both \
+         the same shape, for example with `{}.reshape(..)` or `{}.squeeze(&[-1])`",
+        names[1],
+        names[0],
+        names[0],
+        predictions.aval(),
+        names[1],
+        targets.aval(),
+        names[1],
+        names[0],
+    );
+}

@@ -13,4 +13,5 @@ mod special_trajectories;
 mod states;
 mod trajectories;
 mod transforms;
+mod trees;
 mod wrong_use;

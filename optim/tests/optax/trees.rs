@@ -1,0 +1,102 @@
+//! Transformations and functions of trees other than `State`.
+
+use ramie_core::{Array, State, Tree, value_and_grad};
+use ramie_derive::Tree;
+use ramie_optim::losses::sigmoid_binary_cross_entropy;
+use ramie_optim::{
+    GradientTransformation, adamw, add_decayed_weights_where, apply_updates, chain,
+    clip_by_global_norm, scale_by_learning_rate_with_sign, sgd, tree,
+};
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::path::Path;
+
+#[derive(Clone, Tree)]
+struct Params {
+    layers: Vec<Array>,
+    scale: Array,
+}
+
+/// Returns values recorded from Optax (`tests/golden/ports_nets.py`).
+fn recorded() -> Value {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/golden/data/ports_nets.json");
+    serde_json::from_slice(&std::fs::read(path).unwrap()).unwrap()
+}
+
+#[track_caller]
+fn same<T: Tree>(tree: &T, expected: &Value) {
+    let arrays = ramie_core::tree::leaves(tree);
+    assert_eq!(arrays.len(), expected.as_array().unwrap().len());
+    for (array, expected) in arrays.iter().zip(expected.as_array().unwrap()) {
+        let expected = expected.as_array().unwrap().iter();
+        let expected: Vec<f64> = expected.map(|x| x.as_f64().unwrap()).collect();
+        for (x, y) in array.to_vec::<f32>().iter().zip(&expected) {
+            assert!((f64::from(*x) - y).abs() < 1e-6, "{x} {y}");
+        }
+    }
+}
+
+#[test]
+fn structs_are_optimized_as_in_optax() {
+    let recorded = &recorded()["trees"];
+    let mut params = Params {
+        layers: vec![Array::from([1.0f32, 2.0]), Array::from([3.0f32])],
+        scale: Array::from(0.5f32),
+    };
+    let tx = chain((clip_by_global_norm(1.0), adamw(0.1).weight_decay(0.01)));
+    let mut state = tx.init(&params);
+    for _ in 0..3 {
+        let grads = tree::mul(&params, &params);
+        let (updates, after) = tx.update(grads, state, Some(&params));
+        (params, state) = (apply_updates(&params, &updates), after);
+    }
+    same(&params, &recorded["params"]);
+    let norm = tree::norm(&params).item::<f32>();
+    assert!((f64::from(norm) - recorded["norm"].as_f64().unwrap()).abs() < 1e-6);
+    let decay = add_decayed_weights_where(0.5, |path, _| path == "layers.0");
+    let (decayed, _) = decay.update(params.clone(), decay.init(&params), Some(&params));
+    same(&decayed, &recorded["decayed"]);
+    let up = scale_by_learning_rate_with_sign(0.1, true);
+    let down = up.update(params.clone(), up.init(&params), None).0;
+    let up = scale_by_learning_rate_with_sign(0.1, false);
+    let (scaled, _) = up.update(params.clone(), up.init(&params), None);
+    same(&scaled, &recorded["scaled"]);
+    same(&tree::scale(-1.0, &down), &recorded["scaled"]);
+}
+
+#[test]
+fn tuples_and_maps_give_the_results_of_states() {
+    let tx: GradientTransformation = sgd(0.1).momentum(0.9).into();
+    let map = BTreeMap::from([("w".to_owned(), Array::from([1.0f32, 2.0]))]);
+    let state = State::of(&map);
+    let step = |x: &Array| x * 0.5;
+    let (a, _) = tx.update(ramie_core::tree::map(&map, step), tx.init(&map), Some(&map));
+    let (b, _) = tx.update(state.map(step), tx.init(&state), Some(&state));
+    assert_eq!(a["w"].to_vec::<f32>(), b["w"].to_vec::<f32>());
+    let pair = (Array::from(3.0f32), Array::from(4.0f32));
+    let (_, grads) = value_and_grad(|(x, y): (Array, Array)| x * y)(pair.clone());
+    let (updates, _) = tx.update(grads, tx.init(&pair), None);
+    let after = apply_updates(&pair, &updates);
+    assert_eq!((after.0.item::<f32>(), after.1.item::<f32>()), (2.6, 3.7));
+    assert_eq!(tree::sum(&pair).item::<f32>(), 7.0);
+    assert_eq!(tree::zeros_like(&pair, None).0.item::<f32>(), 0.0);
+    assert_eq!(tree::size(&map), 2);
+}
+
+#[test]
+fn a_column_of_logits_and_a_row_of_labels_are_refused() {
+    let logits = Array::from([0.5f32; 8]).reshape(&[8, 1]);
+    let labels = Array::from([1.0f32; 8]);
+    let loss = std::panic::AssertUnwindSafe(|| sigmoid_binary_cross_entropy(&logits, &labels));
+    let panic = std::panic::catch_unwind(loss).expect_err("a panic");
+    let text = panic.downcast::<String>().unwrap();
+    assert!(
+        text.contains("the labels do not broadcast to the shape of the logits"),
+        "{text}"
+    );
+    assert!(text.contains("help: give both the same shape"), "{text}");
+    // One label for every row is fine.
+    let logits = Array::from([0.5f32; 8]).reshape(&[4, 2]);
+    let losses = sigmoid_binary_cross_entropy(&logits, &Array::from([1.0f32, 0.0]));
+    assert_eq!(losses.shape(), [4, 2]);
+}
