@@ -11,6 +11,7 @@ use std::panic::Location;
 use std::sync::{Arc, OnceLock};
 
 pub use convert::{ArrayLike, Number, array};
+pub(crate) use display::aligned;
 
 /// An n-dimensional array.
 ///

@@ -1,7 +1,8 @@
 //! Format strings with placeholders for arrays: `"x = {}, loss = {loss:.2}"`.
 
 use crate::Array;
-use std::fmt::Write;
+use crate::array::aligned;
+use std::fmt::Alignment;
 
 /// Arrays for the placeholders of a format string.
 ///
@@ -181,19 +182,17 @@ impl Spec {
         if self.sign && !text.starts_with('-') {
             text.insert(0, '+');
         }
-        let missing = self.width.saturating_sub(text.chars().count());
         if self.zero {
+            let missing = self.width.saturating_sub(text.chars().count());
             let at = usize::from(text.starts_with(['-', '+']));
             text.insert_str(at, &"0".repeat(missing));
         }
-        let missing = if self.zero { 0 } else { missing };
-        let before = match self.align {
-            Some('<') => 0,
-            Some('^') => missing / 2,
-            _ => missing,
-        };
-        let fill = |n: usize| self.fill.unwrap_or(' ').to_string().repeat(n);
-        let _ = write!(line, "{}{text}{}", fill(before), fill(missing - before));
+        let align = self.align.map(|c| match c {
+            '<' => Alignment::Left,
+            '^' => Alignment::Center,
+            _ => Alignment::Right,
+        });
+        line.push_str(&aligned(&text, self.width, align, self.fill.unwrap_or(' ')));
     }
 }
 

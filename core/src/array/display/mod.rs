@@ -63,18 +63,25 @@ fn padded(text: &str, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     } else {
         ""
     };
-    let missing = f
-        .width()
-        .unwrap_or(0)
-        .saturating_sub(text.chars().count() + plus.len());
-    let before = match f.align() {
+    let text = format!("{plus}{text}");
+    f.write_str(&aligned(&text, f.width().unwrap_or(0), f.align(), f.fill()))
+}
+
+/// Pads a text to a width, on the left unless aligned otherwise.
+pub(crate) fn aligned(
+    text: &str,
+    width: usize,
+    align: Option<fmt::Alignment>,
+    fill: char,
+) -> String {
+    let missing = width.saturating_sub(text.chars().count());
+    let before = match align {
         Some(fmt::Alignment::Left) => 0,
         Some(fmt::Alignment::Center) => missing / 2,
         _ => missing,
     };
-    let fill = |n: usize| f.fill().to_string().repeat(n);
-    let (before, after) = (fill(before), fill(missing - before));
-    write!(f, "{before}{plus}{text}{after}")
+    let fill = |n: usize| fill.to_string().repeat(n);
+    format!("{}{text}{}", fill(before), fill(missing - before))
 }
 
 /// Prints a 0-d array with an exponent: `{:.2e}`. Other arrays are printed as by `{}`.
