@@ -155,55 +155,42 @@ fn position(x: &Array, axis: isize, found: Array) -> Array {
     where_(&x.is_nan().all_axes(&[axis]), -1, found)
 }
 
+macro_rules! nan_arg_reductions {
+    ($($f:ident $keep:ident $of:ident $end:ident $word:literal;)*) => {
+        impl Array { $(
+            #[doc = concat!("Returns the index (`i32`) of the ", $word, " element along an axis that is not NaN, or")]
+            /// -1 if all elements are NaN. With `None` instead of an axis, the array is flattened first.
+            ///
+            /// # Panics
+            /// Panics if the axis is out of range or has size 0, or the array is complex.
+            #[track_caller]
+            pub fn $f(&self, axis: impl Into<Option<isize>>) -> Array {
+                require_real(stringify!($f), &[self]);
+                let (x, axis) = self.flattened_without(axis.into());
+                let found = without_nan(&x, $end(x.dtype())).$of(axis);
+                position(&x, axis, found)
+            }
+
+            #[doc = concat!("Same as [`", stringify!($f), "`](Array::", stringify!($f), "), but keeps the axis with size 1.")]
+            /// Without an axis, all axes have size 1.
+            ///
+            /// # Panics
+            #[doc = concat!("Panics in the same cases as `", stringify!($f), "`.")]
+            #[track_caller]
+            pub fn $keep(&self, axis: impl Into<Option<isize>>) -> Array {
+                let axis = axis.into();
+                self.with_axis_kept(axis, &self.$f(axis))
+            }
+        )* }
+    };
+}
+
+nan_arg_reductions! {
+    nanargmax nanargmax_keepdims argmax lowest "largest";
+    nanargmin nanargmin_keepdims argmin highest "smallest";
+}
+
 impl Array {
-    /// Returns the index (`i32`) of the largest element along an axis that is not NaN, or -1 if
-    /// all elements are NaN. With `None` instead of an axis, the array is flattened first.
-    ///
-    /// # Panics
-    /// Panics if the axis is out of range or has size 0, or the array is complex.
-    #[track_caller]
-    pub fn nanargmax(&self, axis: impl Into<Option<isize>>) -> Array {
-        require_real("nanargmax", &[self]);
-        let (x, axis) = self.flattened_without(axis.into());
-        let found = without_nan(&x, lowest(x.dtype())).argmax(axis);
-        position(&x, axis, found)
-    }
-
-    /// Same as [`nanargmax`](Array::nanargmax), but keeps the axis with size 1. Without an axis, all
-    /// axes have size 1.
-    ///
-    /// # Panics
-    /// Panics in the same cases as `nanargmax`.
-    #[track_caller]
-    pub fn nanargmax_keepdims(&self, axis: impl Into<Option<isize>>) -> Array {
-        let axis = axis.into();
-        self.with_axis_kept(axis, &self.nanargmax(axis))
-    }
-
-    /// Returns the index (`i32`) of the smallest element along an axis that is not NaN, or -1 if
-    /// all elements are NaN. With `None` instead of an axis, the array is flattened first.
-    ///
-    /// # Panics
-    /// Panics if the axis is out of range or has size 0, or the array is complex.
-    #[track_caller]
-    pub fn nanargmin(&self, axis: impl Into<Option<isize>>) -> Array {
-        require_real("nanargmin", &[self]);
-        let (x, axis) = self.flattened_without(axis.into());
-        let found = without_nan(&x, highest(x.dtype())).argmin(axis);
-        position(&x, axis, found)
-    }
-
-    /// Same as [`nanargmin`](Array::nanargmin), but keeps the axis with size 1. Without an axis, all
-    /// axes have size 1.
-    ///
-    /// # Panics
-    /// Panics in the same cases as `nanargmin`.
-    #[track_caller]
-    pub fn nanargmin_keepdims(&self, axis: impl Into<Option<isize>>) -> Array {
-        let axis = axis.into();
-        self.with_axis_kept(axis, &self.nanargmin(axis))
-    }
-
     /// Computes [`cumsum`](Array::cumsum) with NaN treated as 0.
     ///
     /// # Panics
