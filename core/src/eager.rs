@@ -196,7 +196,7 @@ fn on_device(
     device: Device,
 ) -> Result<Made<Aval, Device, OnDevice>, Failure> {
     let ins: SmallVec<[Aval; 4]> = args.iter().map(|a| a.aval()).collect();
-    let at = crate::trace::current_location().unwrap_or(Location::caller());
+    let caller = Location::caller();
     ON_DEVICES.program(primitive, &ins, &device, |primitive, ins, &device| {
         let outs = prim::infer(&*primitive, ins).map_err(Failure::Shape)?;
         let name = primitive.name();
@@ -206,6 +206,7 @@ fn on_device(
         let start = std::time::Instant::now();
         let executable = runtime::compile(&program, device, &[])?;
         if crate::jit::logs_compiles() {
+            let at = crate::trace::current_location().unwrap_or(caller);
             crate::eager_log::note(at, start.elapsed());
         }
         Ok(OnDevice {
