@@ -116,7 +116,7 @@ impl RestoreArgs for AnyRestore {
         if iterator::is_state(reader)? {
             return IteratorRestore::new().restore(reader).map(AnyItem::Json);
         }
-        let items = items(reader, AnyItem::of_subfolder)?;
+        let items = items(reader, |item| AnyRestore.restore(item))?;
         if items.is_empty() && !reader.contains(METADATA) {
             return Err(unknown(reader));
         }
@@ -125,12 +125,6 @@ impl RestoreArgs for AnyRestore {
 
     fn reads_checked(&self) -> bool {
         true
-    }
-}
-
-impl AnyItem {
-    fn of_subfolder(reader: &ItemReader) -> Result<AnyItem> {
-        AnyRestore.restore(reader)
     }
 }
 
