@@ -18,7 +18,7 @@ pub struct Pure<Args>(std::marker::PhantomData<fn(Args)>);
     label = "not a function of one to eight trees",
     note = "every argument must be a tree (an array, a number, a tuple, or a type with \
             `#[derive(Tree)]`), taken by value or by `&`; the result must be a tree, by value",
-    note = "annotate the types of a closure's arguments; what it captures must be `Send + Sync`, \
+    note = "annotate the types of a closure's arguments; captured values must be `Send + Sync`, \
             and a boxed function a `Box<dyn Fn(..) -> _ + Send + Sync>`"
 )]
 pub trait Function<M>: Send + Sync {
