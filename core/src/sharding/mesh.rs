@@ -187,9 +187,16 @@ pub struct MeshShape(AbstractMesh);
 impl MeshShape {
     /// Returns the size of an axis, if it exists.
     pub fn get(&self, name: &str) -> Option<usize> {
-        self.iter()
-            .find(|(n, _)| n.as_str() == name)
-            .map(|(_, size)| size)
+        self.size(name).copied()
+    }
+
+    fn size(&self, name: &str) -> Option<&usize> {
+        let at = self
+            .0
+            .axis_names()
+            .iter()
+            .position(|n| n.as_str() == name)?;
+        self.0.axis_sizes().get(at)
     }
 
     /// Returns the names and sizes of the axes, the slowest-varying first.
@@ -207,12 +214,8 @@ impl std::ops::Index<&str> for MeshShape {
     type Output = usize;
     #[track_caller]
     fn index(&self, name: &str) -> &usize {
-        let names = self.0.axis_names().iter();
-        match names
-            .zip(self.0.axis_sizes())
-            .find(|(n, _)| n.as_str() == name)
-        {
-            Some((_, size)) => size,
+        match self.size(name) {
+            Some(size) => size,
             None => panic!(
                 "mesh: no axis is named `{name}`\n  help: the axes are {}",
                 self.0.describe()
