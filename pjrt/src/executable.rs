@@ -13,6 +13,7 @@ use crate::features::without_preferences;
 use crate::heap;
 use crate::memory::{self, Bytes};
 use crate::sys::{self, Api, RawLoadedExecutable};
+use crate::under_way::AtomicTicket;
 use crate::unloaded::{UnloadedExecutable, compile_error, with_program};
 use crate::value::Value;
 use std::fmt;
@@ -46,6 +47,8 @@ pub(crate) struct Inner {
     pub at_once: AtOnce,
     /// The host memory that a run needs, if it is large.
     pub host_memory: Option<HostMemory>,
+    /// The last run that did not end at once, or zero.
+    pub last_run: AtomicTicket,
 }
 
 /// Host memory that a run needs in addition to its arguments, in total on all devices.
@@ -238,6 +241,7 @@ impl Executable {
             devices: Box::default(),
             at_once: AtOnce::default(),
             host_memory: None,
+            last_run: AtomicTicket::default(),
         };
         // From here on `inner` destroys both handles if something fails.
         inner.signature.outputs = inner.unloaded.read_outputs()?;
@@ -405,15 +409,16 @@ impl Inner {
 
 impl Drop for Inner {
     fn drop(&mut self) {
+        let last_run = *self.last_run.get_mut();
         // SAFETY: the handle is ours and not used again; running executions keep the program
         // alive.
-        unsafe { destroy_loaded(self.client.api, self.loaded) };
+        unsafe { self.client.under_way.retire(self.loaded, last_run) };
     }
 }
 
 /// # Safety
 /// `loaded` must be a live executable that is not used any more.
-unsafe fn destroy_loaded(api: Api, loaded: NonNull<RawLoadedExecutable>) {
+pub(crate) unsafe fn destroy_loaded(api: Api, loaded: NonNull<RawLoadedExecutable>) {
     let mut args = sys::zeroed::<sys::LoadedExecutableDestroy>();
     args.executable = loaded.as_ptr();
     // SAFETY: guaranteed by the caller. An error here cannot be handled.

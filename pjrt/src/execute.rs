@@ -13,6 +13,7 @@ use crate::sys::{self, RawBuffer, RawEvent};
 use crate::under_way::{Events, Ticket};
 use smallvec::SmallVec;
 use std::ptr::{NonNull, null_mut};
+use std::sync::atomic::Ordering;
 
 /// Maximum number of arguments and of results of a single-device launch that need no allocation.
 const INLINE: usize = 64;
@@ -75,6 +76,7 @@ impl Inner {
             }
             let (ticket, over) = self.client.under_way.begin(events);
             self.observe(over);
+            self.last_run.fetch_max(ticket, Ordering::Relaxed);
             ticket
         });
         claims.settle(*launched.as_ref().unwrap_or(&0));

@@ -1,6 +1,6 @@
 //! Tracking of work that the plugin has not finished.
 //!
-//! There are two reasons to track unfinished work:
+//! There are three reasons to track unfinished work:
 //!
 //! * Destroying the handle of a donated input blocks until the execution that took it has ended.
 //!   A training loop drops such handles at every step while the step is still running, so
@@ -11,25 +11,34 @@
 //!   belongs to the execution's result.
 //! * When the process exits, the plugin's global objects are destroyed. Its threads must not be
 //!   running then, so the exit waits for the work listed here.
+//! * An execution refers to its program until shortly after its results are ready. If the
+//!   executable has been destroyed by then, a thread of the plugin frees the compiled code, with a
+//!   global object that an exit may have destroyed in the meantime. An executable is therefore
+//!   destroyed several launches after its last run has ended, or not at all if the process exits
+//!   before.
 //!
 //! Work that has ended when its launch returns is not listed. Adding to the list removes work
 //! that has ended; there is no background thread.
 
 use crate::client::ClientInner;
 use crate::event::Event;
+use crate::executable::destroy_loaded;
 use crate::exit;
 use crate::lock::lock;
-use crate::sys::{self, Api, RawBuffer};
+use crate::sys::{self, Api, RawBuffer, RawLoadedExecutable};
 use smallvec::SmallVec;
 use std::collections::VecDeque;
 use std::ops::{Deref, DerefMut};
 use std::ptr::NonNull;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard};
 
 /// Above this number of entries, the whole list is scanned, not only its oldest entries, because
 /// one long execution may precede many short ones.
 const SCAN_ABOVE: usize = 64;
+
+/// The number of launches after the last run of a dropped executable until it is destroyed.
+const RETIRED_FOR: Ticket = 16;
 
 struct Handle(NonNull<RawBuffer>);
 
@@ -38,8 +47,18 @@ unsafe impl Send for Handle {}
 
 type Handles = SmallVec<[Handle; 8]>;
 
+/// A dropped executable.
+struct Retired {
+    raw: NonNull<RawLoadedExecutable>,
+    last_run: Ticket,
+}
+
+// SAFETY: an executable may be destroyed on any thread.
+unsafe impl Send for Retired {}
+
 /// The id of a piece of work. Zero stands for work that the plugin has finished.
 pub(crate) type Ticket = u64;
+pub(crate) type AtomicTicket = AtomicU64;
 
 /// An event for each device that takes part.
 pub(crate) type Events = SmallVec<[Event; 1]>;
@@ -61,6 +80,7 @@ struct List {
     works: VecDeque<Work>,
     /// Donated inputs of work that was found to have ended.
     ended: Handles,
+    retired: Vec<Retired>,
 }
 
 /// An execution or a transfer.
@@ -101,9 +121,24 @@ impl UnderWay {
                 handles: Handles::new(),
             });
         }
+        let retired = list.take_retired();
         drop(list);
         self.destroy_all(ended);
+        self.destroy_retired(retired);
         (ticket, over)
+    }
+
+    /// Takes ownership of an executable, and destroys it when no thread of the plugin refers to its
+    /// program any more.
+    ///
+    /// # Safety
+    /// `raw` must be a live executable that nothing else uses from now on.
+    pub unsafe fn retire(&self, raw: NonNull<RawLoadedExecutable>, last_run: Ticket) {
+        let mut list = self.lock();
+        list.retired.push(Retired { raw, last_run });
+        let retired = list.take_retired();
+        drop(list);
+        self.destroy_retired(retired);
     }
 
     /// Returns `true` if the list is empty.
@@ -156,6 +191,13 @@ impl UnderWay {
             self.destroy_all(work.handles);
         }
         self.waiting.fetch_sub(1, Ordering::AcqRel);
+    }
+
+    fn destroy_retired(&self, retired: Vec<Retired>) {
+        for Retired { raw, .. } in retired {
+            // SAFETY: `retire` transferred ownership of the executable to us.
+            unsafe { destroy_loaded(self.api, raw) };
+        }
     }
 
     fn lock(&self) -> Listed<'_> {
@@ -219,6 +261,17 @@ impl List {
         }
         handles
     }
+
+    /// Removes the executables that can be destroyed: those that have only run at once, or whose
+    /// last run has ended and was followed by enough launches.
+    fn take_retired(&mut self) -> Vec<Retired> {
+        let (last, oldest) = (self.last, self.works.front().map(|work| work.ticket));
+        let unused = |retired: &mut Retired| {
+            let run = retired.last_run;
+            run == 0 || last >= run + RETIRED_FOR && oldest.is_none_or(|oldest| oldest > run)
+        };
+        self.retired.extract_if(.., unused).collect()
+    }
 }
 
 impl Work {
@@ -278,5 +331,42 @@ extern "C" fn wait_for_clients() {
     let all = clients().clone();
     for client in all {
         client.under_way.wait();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn executables_are_kept_for_some_launches_after_their_last_run() {
+        let retired = |last_run| Retired {
+            raw: NonNull::dangling(),
+            last_run,
+        };
+        let mut list = List {
+            last: 3,
+            ..List::default()
+        };
+        list.retired.extend([retired(0), retired(2), retired(3)]);
+        let mut taken = |last, oldest: Option<Ticket>| -> Vec<Ticket> {
+            list.last = last;
+            list.works = oldest.into_iter().map(unfinished).collect();
+            let taken = list.take_retired().into_iter();
+            taken.map(|retired| retired.last_run).collect()
+        };
+        assert_eq!(taken(3, None), [0], "it has only run at once");
+        assert!(taken(1 + RETIRED_FOR, None).is_empty());
+        assert!(taken(2 + RETIRED_FOR, Some(2)).is_empty(), "it is running");
+        assert_eq!(taken(2 + RETIRED_FOR, Some(3)), [2]);
+        assert_eq!(taken(9 + RETIRED_FOR, Some(9)), [3]);
+    }
+
+    fn unfinished(ticket: Ticket) -> Work {
+        Work {
+            ticket,
+            events: Events::new(),
+            handles: Handles::new(),
+        }
     }
 }
