@@ -18,6 +18,8 @@ mod arrays;
 mod checkpoints;
 #[path = "errors/control.rs"]
 mod control;
+#[path = "errors/data.rs"]
+mod data;
 #[path = "errors/document.rs"]
 mod document;
 #[path = "errors/indexing.rs"]
@@ -56,6 +58,7 @@ fn all() -> Vec<Section> {
         trees "Pytrees and states";
         optimizers "Optimizers";
         checkpoints "Checkpoints";
+        data "Data loading";
     ]
 }
 

@@ -28,7 +28,7 @@ pub fn measure(plan: &Plan) -> Result<()> {
             .shuffle(0)
             .drop_last()
             .workers(workers.unwrap_or(0))
-            .epochs(u64::MAX);
+            .epochs(None);
         let mut batches = loader.iter().prefetch_to_device(2, Placement::default());
         let next = |batches: &mut DevicePrefetch<_, _>| -> (Array, Array) {
             let batch = batches.next().expect("epochs without end");

@@ -69,7 +69,7 @@ pub fn train(options: &Options) -> Result {
         .batch_size(128)
         .shuffle(options.seed)
         .drop_last()
-        .epochs(u64::MAX);
+        .epochs(None);
 
     let mut trainer = Trainer::new(options);
     let mut losses: Vec<f32> = Vec::new();

@@ -193,7 +193,7 @@ fn train(
         .shuffle(options.seed)
         .drop_last()
         .workers(1)
-        .epochs(u64::MAX);
+        .epochs(None);
     if loader.is_empty() {
         return Err("not enough data for a batch: use a smaller --batch-size".into());
     }

@@ -67,6 +67,7 @@ Every program is the content of `src/main.rs` after `use ramie::*;`, and line nu
   `[3]`.
 - Checkpoints: the programs also `use ramie::checkpoint::{commit::*, items::*, manager::{*, policies::*}};`. `run()` is
   an empty directory.
+- Data loading: the programs also `use ramie::data::*;`.
 - Transformations: `grad(f)`, `jit(f)` and others return closures. A panic in such a closure reports a line of the
   crate; its message names the line of the program that called the transformation.
 ";

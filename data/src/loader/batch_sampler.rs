@@ -1,6 +1,7 @@
 //! Batch samplers, which determine the elements of each batch.
 
 use super::sampler::{Order, Sampler};
+use crate::source::derived;
 use crate::{Buckets, Generator, LastBatch, Permutation, Result};
 use std::sync::Arc;
 
@@ -148,10 +149,10 @@ impl Batches {
     /// Returns the number of batches.
     pub(super) fn count(&self) -> usize {
         match self {
-            Batches::Neighbours { order, size, last } => match last {
-                LastBatch::Keep => order.len().div_ceil(*size),
-                LastBatch::Drop => order.len() / size,
-            },
+            Batches::Neighbours { order, size, last } => derived(order.len(), |len| match last {
+                LastBatch::Keep => len.div_ceil(*size),
+                LastBatch::Drop => len / size,
+            }),
             Batches::Listed(batches) => batches.len(),
         }
     }

@@ -79,7 +79,9 @@ impl Tasks {
             if let Some(batch) = self.batches.at(self.position) {
                 break batch;
             }
-            if self.epoch + 1 == self.end {
+            // Without batches, an endless iteration would search forever.
+            let nothing = self.end == super::ENDLESS && self.position == 0;
+            if nothing || self.epoch + 1 == self.end {
                 return None;
             }
             self.epoch += 1;

@@ -79,6 +79,9 @@ pub struct DataLoader<B> {
     pool: Mutex<Option<Arc<Pool>>>,
 }
 
+/// The number of epochs of an endless iteration.
+const ENDLESS: u64 = u64::MAX;
+
 /// The source of the order. A sampler's length is only known per epoch.
 #[derive(Clone)]
 enum OrderBy {
@@ -215,8 +218,17 @@ impl<B: Send + 'static> DataLoader<B> {
 
     /// Shuffles every epoch in its own random order, derived from this seed. This takes almost no
     /// memory, whatever the number of elements.
+    ///
+    /// # Panics
+    /// Panics if the source is endless.
     #[must_use]
+    #[track_caller]
     pub fn shuffle(mut self, seed: u64) -> Self {
+        assert!(
+            self.len < usize::MAX,
+            "DataLoader::shuffle: the source is endless\n  help: call `shuffle` of the source, before \
+             `repeat(None)`"
+        );
         self.order = OrderBy::Shuffled(seed);
         self
     }
@@ -312,11 +324,19 @@ impl<B: Send + 'static> DataLoader<B> {
         self
     }
 
-    /// Sets the number of epochs of [`iter`](DataLoader::iter). Defaults to 1. Workers continue
-    /// from one epoch to the next without a pause.
+    /// Sets the number of epochs of [`iter`](DataLoader::iter), or `None` to iterate endlessly.
+    /// Defaults to 1. Workers continue from one epoch to the next without a pause. An endless
+    /// iteration ends at an epoch without batches.
+    ///
+    /// ```
+    /// use ramie_data::DataLoader;
+    /// let loader = DataLoader::new(0..6).batch_size(2).shuffle(0).epochs(None);
+    /// assert_eq!(loader.iter().take(1000).count(), 1000);
+    /// ```
+    #[doc(alias = "num_epochs")]
     #[must_use]
-    pub fn epochs(mut self, epochs: u64) -> Self {
-        self.epochs = epochs;
+    pub fn epochs(mut self, epochs: impl Into<Option<u64>>) -> Self {
+        self.epochs = epochs.into().unwrap_or(ENDLESS);
         self
     }
 
@@ -364,7 +384,8 @@ impl<B: Send + 'static> DataLoader<B> {
         self
     }
 
-    /// Returns the number of batches in an epoch; with a sampler, in epoch 0.
+    /// Returns the number of batches in an epoch; with a sampler, in epoch 0. It is `usize::MAX`
+    /// if the source is endless.
     pub fn len(&self) -> usize {
         self.plan().epoch(0).count()
     }

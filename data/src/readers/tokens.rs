@@ -1,7 +1,7 @@
 //! Token files, and windows and packed rows of tokens.
 
 use super::file::{Positioned, bad_file};
-use crate::source::{IntoSource, check};
+use crate::source::{IntoSource, check, finite};
 use crate::{Error, Result, Source};
 use std::path::Path;
 use std::sync::Arc;
@@ -289,6 +289,10 @@ const OPEN: usize = 64;
 ///
 /// # Errors
 /// Returns an error if a sequence cannot be read, or if it is longer than a row.
+///
+/// # Panics
+/// Panics if the source is endless.
+#[track_caller]
 pub fn pack<S>(source: S, length: usize) -> Result<PackedSource<S::Source>>
 where
     S: IntoSource<Source: Source<Item = Vec<i32>>>,
@@ -297,7 +301,7 @@ where
     let mut rows: Vec<Vec<usize>> = Vec::new();
     // Rows that may still have room, and how many tokens fit.
     let mut open: Vec<(usize, usize)> = Vec::new();
-    for index in 0..source.len() {
+    for index in 0..finite("pack", &source) {
         let tokens = source.get(index).map_err(|e| Error::element(index, e))?;
         if tokens.len() > length {
             let message = format!(

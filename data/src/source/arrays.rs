@@ -1,5 +1,6 @@
 //! Sources of arrays, vectors and ranges in memory.
 
+use super::join::count;
 use super::{IntoSource, Source, check};
 use crate::progress::Progress;
 use crate::sample::row;
@@ -135,8 +136,8 @@ impl<S: Source> MapSource<S> {
                     other.len() == source.len(),
                     "MapSource::new: `{name}` has {} elements, but `{first}` has {}\n  help: pass \
                      sources of equal length; `slice` shortens the longer one",
-                    other.len(),
-                    source.len()
+                    count(other.len()),
+                    count(source.len())
                 );
             }
         }

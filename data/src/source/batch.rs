@@ -1,6 +1,6 @@
 //! Batches of consecutive elements, with random access.
 
-use super::{Source, check};
+use super::{Source, check, derived};
 use crate::{LastBatch, Result};
 
 /// Batches of consecutive elements; see [`Source::batch`].
@@ -34,10 +34,10 @@ where
 {
     type Item = B;
     fn len(&self) -> usize {
-        match self.last {
-            LastBatch::Keep => self.source.len().div_ceil(self.size),
-            LastBatch::Drop => self.source.len() / self.size,
-        }
+        derived(self.source.len(), |len| match self.last {
+            LastBatch::Keep => len.div_ceil(self.size),
+            LastBatch::Drop => len / self.size,
+        })
     }
     fn get(&self, index: usize) -> Result<Self::Item> {
         self.get_in_epoch(index, 0)

@@ -1,6 +1,6 @@
 //! Caching of elements in memory.
 
-use super::{Source, check};
+use super::{Source, check, finite};
 use crate::Result;
 use std::sync::OnceLock;
 
@@ -12,8 +12,11 @@ pub struct Cached<S: Source> {
 }
 
 impl<S: Source> Cached<S> {
+    #[track_caller]
     pub(super) fn new(source: S) -> Self {
-        let kept = (0..source.len()).map(|_| OnceLock::new()).collect();
+        let kept = (0..finite("cache", &source))
+            .map(|_| OnceLock::new())
+            .collect();
         Cached { source, kept }
     }
 }

@@ -20,7 +20,7 @@ impl<A: Source, B: Source<Item = A::Item>> Concat<A, B> {
 impl<A: Source, B: Source<Item = A::Item>> Source for Concat<A, B> {
     type Item = A::Item;
     fn len(&self) -> usize {
-        self.first.len() + self.second.len()
+        self.first.len().saturating_add(self.second.len())
     }
     fn get(&self, index: usize) -> Result<A::Item> {
         self.get_in_epoch(index, 0)
@@ -46,12 +46,25 @@ impl<A: Source, B: Source> Zip<A, B> {
     }
 }
 
+/// Returns a length as text.
+pub(super) fn count(len: usize) -> String {
+    match len {
+        usize::MAX => "endlessly many".into(),
+        len => len.to_string(),
+    }
+}
+
 #[track_caller]
 fn check_lengths(operation: &str, lengths: &[usize]) {
     assert!(
         lengths.iter().all(|n| *n == lengths[0]),
-        "{operation}: the sources have {lengths:?} elements\n  help: pass sources of equal length; \
-         `slice` shortens the longer ones"
+        "{operation}: the sources have [{}] elements\n  help: pass sources of equal length; `slice` \
+         shortens the longer ones",
+        lengths
+            .iter()
+            .map(|n| count(*n))
+            .collect::<Vec<_>>()
+            .join(", ")
     );
 }
 

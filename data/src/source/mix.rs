@@ -74,6 +74,9 @@ impl<T: Send> Mix<T> {
             .map(|s| s.len())
             .fold(0, usize::saturating_add);
         let (mut enough, mut beyond) = (0, total.saturating_add(1));
+        if mix.sources.iter().all(|s| s.is_endless()) {
+            (enough, beyond) = (usize::MAX, usize::MAX);
+        }
         while beyond - enough > 1 {
             let middle = enough + (beyond - enough) / 2;
             match has(&mix, middle) {

@@ -66,7 +66,7 @@ pub trait Source: Send + Sync {
     /// The type of an element.
     type Item: Send;
 
-    /// Returns the number of elements.
+    /// Returns the number of elements, or `usize::MAX` if the source is endless.
     fn len(&self) -> usize;
 
     /// Returns an element as of epoch 0.
@@ -130,6 +130,12 @@ pub trait Source: Send + Sync {
     /// Returns `true` if there are no elements.
     fn is_empty(&self) -> bool {
         self.len() == 0
+    }
+
+    /// Returns `true` if the elements never end: the length is `usize::MAX`, as after
+    /// [`repeat(None)`](Source::repeat). Stages that need a length panic for an endless source.
+    fn is_endless(&self) -> bool {
+        self.len() == usize::MAX
     }
 
     /// Applies a function to every element.
@@ -235,12 +241,16 @@ pub trait Source: Send + Sync {
     ///
     /// # Errors
     /// Returns [`Error::Element`] if an element cannot be read.
+    ///
+    /// # Panics
+    /// Panics if the source is endless.
+    #[track_caller]
     fn filter(self, predicate: impl Fn(&Self::Item) -> bool) -> Result<Subset<Self>>
     where
         Self: Sized,
     {
         let mut indices = Vec::new();
-        for index in 0..self.len() {
+        for index in 0..finite("filter", &self) {
             match self.get(index) {
                 Ok(item) if predicate(&item) => indices.push(index),
                 Ok(_) => {}
@@ -260,7 +270,7 @@ pub trait Source: Send + Sync {
     /// ```
     ///
     /// # Panics
-    /// Panics if the lengths do not sum to that of the source.
+    /// Panics if the lengths do not sum to that of the source, or if it is endless.
     #[track_caller]
     fn random_split<const N: usize>(self, lengths: [usize; N], seed: u64) -> [Subset<Arc<Self>>; N]
     where
@@ -273,7 +283,8 @@ pub trait Source: Send + Sync {
     /// Elements left over by rounding go to the first parts, one each, as in PyTorch.
     ///
     /// # Panics
-    /// Panics if a fraction is negative, or if the fractions do not sum to 1.
+    /// Panics if a fraction is negative, if the fractions do not sum to 1, or if the source is
+    /// endless.
     #[track_caller]
     fn random_split_fractions<const N: usize>(
         self,
@@ -283,11 +294,15 @@ pub trait Source: Send + Sync {
     where
         Self: Sized,
     {
-        let lengths = select::lengths_of(self.len(), fractions);
+        let lengths = select::lengths_of(finite("random_split_fractions", &self), fractions);
         Subset::random_split(self, lengths, seed)
     }
 
     /// Shuffles the elements, in a different random order in each epoch.
+    ///
+    /// # Panics
+    /// Panics if the source is endless.
+    #[track_caller]
     fn shuffle(self, seed: u64) -> Shuffle<Self>
     where
         Self: Sized,
@@ -295,17 +310,30 @@ pub trait Source: Send + Sync {
         Shuffle::new(self, seed)
     }
 
-    /// Repeats the source `epochs` times. Every repetition is a later epoch, so shuffling and
-    /// random functions differ each time.
+    /// Repeats the source `epochs` times, or endlessly with `None`. Every repetition is a later
+    /// epoch, so shuffling and random functions differ each time, unless
+    /// [`same_each_time`](Repeat::same_each_time) follows. The length of an endless source is
+    /// `usize::MAX`; a source without elements stays empty.
+    ///
+    /// ```
+    /// use ramie_data::{IntoSource, Source};
+    /// let endless = (0..5).into_source().shuffle(1).repeat(None);
+    /// assert!(endless.is_endless());
+    /// let mut twentieth: Vec<usize> = (100..105).map(|i| endless.get(i)).collect::<Result<_, _>>()?;
+    /// twentieth.sort();
+    /// assert_eq!(twentieth, [0, 1, 2, 3, 4]);
+    /// # Ok::<(), ramie_data::Error>(())
+    /// ```
     ///
     /// # Panics
-    /// Panics if the number of elements overflows a `usize`.
+    /// Panics if the source is endless, or if the number of elements overflows a `usize`.
+    #[doc(alias = "num_epochs")]
     #[track_caller]
-    fn repeat(self, epochs: usize) -> Repeat<Self>
+    fn repeat(self, epochs: impl Into<Option<u64>>) -> Repeat<Self>
     where
         Self: Sized,
     {
-        Repeat::new(self, epochs)
+        Repeat::new(self, epochs.into())
     }
 
     /// Groups the elements into windows of `size` consecutive elements, which begin every
@@ -379,6 +407,10 @@ pub trait Source: Send + Sync {
     }
 
     /// Caches every element in memory when it is first read.
+    ///
+    /// # Panics
+    /// Panics if the source is endless.
+    #[track_caller]
     fn cache(self) -> Cached<Self>
     where
         Self: Sized,
@@ -395,7 +427,8 @@ pub trait Source: Send + Sync {
         SourceStream::new(self)
     }
 
-    /// Returns an iterator over the elements that borrows the source.
+    /// Returns an iterator over the elements that borrows the source. It never ends if the source
+    /// is endless.
     fn iter(&self) -> impl Iterator<Item = Result<Self::Item>> + '_
     where
         Self: Sized,
@@ -429,6 +462,24 @@ pub(crate) fn check(index: usize, len: usize) -> Result<()> {
         true => Ok(()),
         false => Err(Error::OutOfRange { index, len }),
     }
+}
+
+/// Returns the length of a stage from that of its source. An endless source stays endless.
+pub(crate) fn derived(len: usize, of: impl FnOnce(usize) -> usize) -> usize {
+    match len {
+        usize::MAX => usize::MAX,
+        len => of(len),
+    }
+}
+
+/// Returns the length of the source of a stage that needs one.
+#[track_caller]
+pub(crate) fn finite(operation: &str, source: &impl Source) -> usize {
+    assert!(
+        !source.is_endless(),
+        "{operation}: the source is endless\n  help: call `{operation}` before `repeat(None)`"
+    );
+    source.len()
 }
 
 /// Implements `Source` for pointers, for sharing (`Arc<S>`) and for dynamic dispatch (`Box<dyn

@@ -1,7 +1,7 @@
 //! Shuffling and repetition of sources.
 
 use super::select::checked;
-use super::{Source, check};
+use super::{Source, check, finite};
 use crate::{Permutation, Result};
 use ramie_core::lock::lock;
 use std::any::Any;
@@ -17,8 +17,9 @@ pub struct Shuffle<S> {
 }
 
 impl<S: Source> Shuffle<S> {
+    #[track_caller]
     pub(super) fn new(source: S, seed: u64) -> Self {
-        let order = Permutation::new(source.len(), seed, 0);
+        let order = Permutation::new(finite("shuffle", &source), seed, 0);
         Shuffle {
             source,
             seed,
@@ -64,22 +65,39 @@ impl<S: Source> Source for Shuffle<S> {
 #[derive(Clone, Debug)]
 pub struct Repeat<S> {
     source: S,
-    epochs: usize,
+    /// The number of repetitions, or `None` if they are endless.
+    epochs: Option<u64>,
+    len: usize,
     /// Whether each repetition is a different epoch.
     anew: bool,
 }
 
 impl<S: Source> Repeat<S> {
     #[track_caller]
-    pub(super) fn new(source: S, epochs: usize) -> Self {
+    pub(super) fn new(source: S, epochs: Option<u64>) -> Self {
         assert!(
-            source.len().checked_mul(epochs).is_some(),
-            "repeat: {} elements repeated {epochs} times overflow a usize\n  help: pass fewer epochs",
-            source.len()
+            !source.is_endless(),
+            "repeat: the source is already endless\n  help: remove this `repeat`"
         );
+        let len = source.len();
+        let total = match epochs {
+            None if len == 0 => Some(0),
+            None => Some(usize::MAX),
+            Some(epochs) => usize::try_from(u128::from(epochs) * len as u128)
+                .ok()
+                .filter(|total| *total < usize::MAX),
+        };
+        let Some(len) = total else {
+            panic!(
+                "repeat: {len} elements repeated {} times overflow a usize\n  help: pass fewer \
+                 epochs, or `None` to repeat endlessly",
+                epochs.unwrap_or_default()
+            )
+        };
         Repeat {
             source,
             epochs,
+            len,
             anew: true,
         }
     }
@@ -93,6 +111,7 @@ impl<S: Source> Repeat<S> {
     /// assert_eq!(twice.get(1)?, twice.get(6)?);
     /// # Ok::<(), ramie_data::Error>(())
     /// ```
+    #[doc(alias = "reseed_each_epoch")]
     #[must_use]
     pub fn same_each_time(mut self) -> Self {
         self.anew = false;
@@ -103,7 +122,7 @@ impl<S: Source> Repeat<S> {
 impl<S: Source> Source for Repeat<S> {
     type Item = S::Item;
     fn len(&self) -> usize {
-        self.source.len() * self.epochs
+        self.len
     }
     fn get(&self, index: usize) -> Result<S::Item> {
         self.get_in_epoch(index, 0)
@@ -113,7 +132,7 @@ impl<S: Source> Source for Repeat<S> {
         let n = self.source.len();
         let epoch = match self.anew {
             true => epoch
-                .wrapping_mul(self.epochs as u64)
+                .wrapping_mul(self.epochs.unwrap_or(1))
                 .wrapping_add((index / n) as u64),
             false => epoch,
         };

@@ -1,6 +1,6 @@
 //! Subsets of a source.
 
-use super::{Source, check};
+use super::{Source, check, derived, finite};
 use crate::progress::Progress;
 use crate::{Permutation, Result, Shard};
 use std::any::Any;
@@ -77,7 +77,10 @@ impl<S: Source> Subset<S> {
         let indices = Indices::Steps {
             start,
             step: 1,
-            len: end - start,
+            len: match end {
+                usize::MAX => usize::MAX,
+                end => end - start,
+            },
         };
         Subset { source, indices }
     }
@@ -87,7 +90,7 @@ impl<S: Source> Subset<S> {
         let indices = Indices::Steps {
             start: index,
             step: count,
-            len: source.len().saturating_sub(index).div_ceil(count),
+            len: derived(source.len(), |n| n.saturating_sub(index).div_ceil(count)),
         };
         Subset { source, indices }
     }
@@ -98,7 +101,7 @@ impl<S: Source> Subset<S> {
         lengths: [usize; N],
         seed: u64,
     ) -> [Subset<Arc<S>>; N] {
-        let len = source.len();
+        let len = finite("random_split", &source);
         assert!(
             lengths.iter().sum::<usize>() == len,
             "random_split: the lengths {lengths:?} sum to {}, but the source has {len} elements\n  \

@@ -1,6 +1,6 @@
 //! Windows of consecutive elements.
 
-use super::{Source, check, get_all};
+use super::{Source, check, derived, get_all};
 use crate::Result;
 
 /// Windows of consecutive elements; see [`Source::window`].
@@ -29,10 +29,10 @@ impl<S: Source> Windows<S> {
 impl<S: Source> Source for Windows<S> {
     type Item = Vec<S::Item>;
     fn len(&self) -> usize {
-        match self.source.len().checked_sub(self.size) {
+        derived(self.source.len(), |len| match len.checked_sub(self.size) {
             Some(rest) => rest / self.stride + 1,
             None => 0,
-        }
+        })
     }
     fn get(&self, index: usize) -> Result<Self::Item> {
         self.get_in_epoch(index, 0)

@@ -4,6 +4,7 @@
 mod common;
 
 mod digits;
+mod endless;
 mod loader;
 mod readers;
 mod source;

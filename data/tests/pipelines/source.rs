@@ -190,7 +190,7 @@ fn sources_behind_pointers_are_sources() {
     assert_eq!(x.get_batch(&[1, 0], 0).unwrap(), array![[2.0], [1.0]]);
 }
 
-fn message<R>(f: impl FnOnce() -> R + std::panic::UnwindSafe) -> String {
+pub fn message<R>(f: impl FnOnce() -> R + std::panic::UnwindSafe) -> String {
     let panic = std::panic::catch_unwind(f).err().unwrap();
     match panic.downcast_ref::<String>() {
         Some(message) => message.clone(),
@@ -231,7 +231,7 @@ fn mistakes_are_explained() {
             "batch: the size is 0\n  help: ",
         ),
         (
-            message(move || source(2).repeat(usize::MAX)),
+            message(move || source(2).repeat(u64::MAX)),
             "repeat: 2 elements repeated 18446744073709551615 times overflow a usize\n  help: ",
         ),
         (

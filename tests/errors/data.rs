@@ -1,0 +1,26 @@
+//! Errors of data pipelines.
+
+use crate::document::{Case, case};
+use ramie::data::{DataLoader, IntoSource, Source};
+
+pub fn cases() -> Vec<Case> {
+    vec![
+        case("shuffle: the source is endless", || {
+            (0..10).into_source().repeat(None).shuffle(0)
+        }),
+        case("repeat: the source is already endless", || {
+            (0..10).into_source().repeat(None).repeat(2)
+        }),
+        case("repeat: too many elements", || {
+            (0..10).into_source().repeat(u64::MAX)
+        }),
+        case("zip: an endless source and a finite one", || {
+            let endless = (0..10).into_source().repeat(None);
+            endless.zip((0..10).into_source())
+        }),
+        case("DataLoader::shuffle: the source is endless", || {
+            let endless = (0..10).into_source().repeat(None);
+            DataLoader::new(endless).shuffle(0)
+        }),
+    ]
+}
