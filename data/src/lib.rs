@@ -65,6 +65,7 @@ mod progress;
 pub mod readers;
 mod resumable;
 mod sample;
+mod seed;
 mod shard;
 pub mod source;
 mod stacks;
@@ -86,6 +87,7 @@ pub use loader::{
 pub use permutation::Permutation;
 pub use resumable::Resumable;
 pub use sample::Sample;
+pub use seed::{DefaultSeed, Seeded};
 pub use shard::{LastBatch, Shard};
 pub use source::{IntoSource, Source};
 pub use stacks::Stacks;

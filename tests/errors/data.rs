@@ -1,7 +1,7 @@
 //! Errors of data pipelines.
 
 use crate::document::{Case, case};
-use ramie::data::{DataLoader, IntoSource, Source};
+use ramie::data::{DataLoader, Generator, IntoSource, Source};
 
 pub fn cases() -> Vec<Case> {
     vec![
@@ -21,6 +21,13 @@ pub fn cases() -> Vec<Case> {
         case("DataLoader::shuffle: the source is endless", || {
             let endless = (0..10).into_source().repeat(None);
             DataLoader::new(endless).shuffle(0)
+        }),
+        case("shuffle: neither a seed nor a pipeline with one", || {
+            (0..10).into_source().shuffle(None)
+        }),
+        case("map_random: neither a seed nor a pipeline with one", || {
+            let noisy = |x: f64, g: &mut Generator| x + g.normal();
+            vec![0.0; 10].into_source().map_random(None, noisy)
         }),
     ]
 }

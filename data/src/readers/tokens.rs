@@ -2,7 +2,7 @@
 
 use super::file::{Positioned, bad_file};
 use crate::source::{IntoSource, check, finite};
-use crate::{Error, Result, Source};
+use crate::{DefaultSeed, Error, Result, Source};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -355,6 +355,9 @@ impl<S: Source<Item = Vec<i32>>> Source for PackedSource<S> {
         }
         packed.fill(self.length);
         Ok(packed)
+    }
+    fn default_seed(&self) -> DefaultSeed {
+        DefaultSeed::after([self.source.default_seed()])
     }
 }
 

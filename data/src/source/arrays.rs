@@ -4,7 +4,7 @@ use super::join::count;
 use super::{IntoSource, Source, check};
 use crate::progress::Progress;
 use crate::sample::row;
-use crate::{Result, Sample};
+use crate::{DefaultSeed, Result, Sample};
 use ndarray::{Array, Axis, Dimension, RemoveAxis};
 use ramie_core::Element;
 use std::any::Any;
@@ -158,6 +158,9 @@ impl<S: Source> Source for MapSource<S> {
         let item =
             |(name, source): (&String, &S)| Ok((name.clone(), source.get_in_epoch(index, epoch)?));
         self.0.iter().map(item).collect()
+    }
+    fn default_seed(&self) -> DefaultSeed {
+        DefaultSeed::after(self.0.values().map(S::default_seed))
     }
 }
 

@@ -1,7 +1,7 @@
 //! Batches of consecutive elements, with random access.
 
 use super::{Source, check, derived};
-use crate::{LastBatch, Result};
+use crate::{DefaultSeed, LastBatch, Result};
 
 /// Batches of consecutive elements; see [`Source::batch`].
 #[derive(Clone, Debug)]
@@ -48,5 +48,8 @@ where
         let end = (start + self.size).min(self.source.len());
         let indices: Vec<usize> = (start..end).collect();
         (self.make)(&self.source, &indices, epoch)
+    }
+    fn default_seed(&self) -> DefaultSeed {
+        DefaultSeed::after([self.source.default_seed()])
     }
 }

@@ -1,7 +1,7 @@
 //! Caching of elements in memory.
 
 use super::{Source, check, finite};
-use crate::Result;
+use crate::{DefaultSeed, Result};
 use std::sync::OnceLock;
 
 /// A source that keeps every element in memory once it has been read.
@@ -43,5 +43,8 @@ where
         // kept.
         let item = self.source.get_in_epoch(index, epoch)?;
         Ok(self.kept[index].get_or_init(|| item).clone())
+    }
+    fn default_seed(&self) -> DefaultSeed {
+        DefaultSeed::after([self.source.default_seed()])
     }
 }

@@ -1,7 +1,7 @@
 //! Concatenation and zipping of sources.
 
 use super::{IntoSource, Source, check};
-use crate::{Result, Sample};
+use crate::{DefaultSeed, Result, Sample};
 use std::any::Any;
 
 /// The elements of one source followed by those of another.
@@ -31,6 +31,9 @@ impl<A: Source, B: Source<Item = A::Item>> Source for Concat<A, B> {
             None => self.first.get_in_epoch(index, epoch),
             Some(index) => self.second.get_in_epoch(index, epoch),
         }
+    }
+    fn default_seed(&self) -> DefaultSeed {
+        DefaultSeed::after([self.first.default_seed(), self.second.default_seed()])
     }
 }
 
@@ -80,6 +83,9 @@ impl<A: Source, B: Source> Source for Zip<A, B> {
         let item = self.0.get_in_epoch(index, epoch)?;
         Ok((item, self.1.get_in_epoch(index, epoch)?))
     }
+    fn default_seed(&self) -> DefaultSeed {
+        DefaultSeed::after([self.0.default_seed(), self.1.default_seed()])
+    }
 }
 
 /// Several sources combined into one, whose elements are tuples.
@@ -123,6 +129,9 @@ macro_rules! tuple_sources {
                 let batches = || Ok(($(self.0.$s.get_batch(indices, epoch)?,)+));
                 let batches: Result<($(<$t::Item as Sample>::Batch,)+)> = batches();
                 Some(batches.map(|batches| Box::new(batches) as Box<dyn Any + Send>))
+            }
+            fn default_seed(&self) -> DefaultSeed {
+                DefaultSeed::after([$(self.0.$s.default_seed()),+])
             }
         }
     )* };

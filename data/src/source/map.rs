@@ -1,7 +1,7 @@
 //! Functions applied to the elements of a source.
 
 use super::Source;
-use crate::{Generator, Result};
+use crate::{DefaultSeed, Generator, Result};
 
 /// A source with a function applied to every element.
 #[derive(Clone, Debug)]
@@ -26,6 +26,9 @@ impl<S: Source, U: Send, F: Fn(S::Item) -> Result<U> + Send + Sync> Source for M
     }
     fn get_in_epoch(&self, index: usize, epoch: u64) -> Result<U> {
         (self.f)(self.source.get_in_epoch(index, epoch)?)
+    }
+    fn default_seed(&self) -> DefaultSeed {
+        DefaultSeed::after([self.source.default_seed()])
     }
 }
 
@@ -52,6 +55,9 @@ impl<S: Source, U: Send, F: Fn(usize, S::Item) -> U + Send + Sync> Source for Ma
     }
     fn get_in_epoch(&self, index: usize, epoch: u64) -> Result<U> {
         Ok((self.f)(index, self.source.get_in_epoch(index, epoch)?))
+    }
+    fn default_seed(&self) -> DefaultSeed {
+        DefaultSeed::after([self.source.default_seed()])
     }
 }
 
@@ -90,5 +96,8 @@ where
         let item = self.source.get_in_epoch(index, epoch)?;
         let mut generator = self.generator.fold_in(epoch).fold_in(index as u64);
         Ok((self.f)(item, &mut generator))
+    }
+    fn default_seed(&self) -> DefaultSeed {
+        DefaultSeed::after([self.source.default_seed()])
     }
 }

@@ -2,7 +2,7 @@
 
 use super::places::at_place;
 use super::{Source, check};
-use crate::Result;
+use crate::{DefaultSeed, Result};
 use std::sync::Arc;
 
 /// Sources of the same element type, mixed in proportion to weights; see [`mix`].
@@ -133,5 +133,8 @@ impl<T: Send> Source for Mix<T> {
     fn get_in_epoch(&self, index: usize, epoch: u64) -> Result<T> {
         check(index, self.len)?;
         at_place("mix", &self.sources, self.place(index), epoch)
+    }
+    fn default_seed(&self) -> DefaultSeed {
+        DefaultSeed::after(self.sources.iter().map(|source| source.default_seed()))
     }
 }

@@ -24,7 +24,7 @@ pub use window::Windows;
 
 use crate::progress::Progress;
 use crate::stream::SourceStream;
-use crate::{Error, Generator, LastBatch, Result, Sample, Shard};
+use crate::{DefaultSeed, Error, Generator, LastBatch, Result, Sample, Seeded, Shard};
 use std::any::Any;
 use std::ops::RangeBounds;
 use std::sync::Arc;
@@ -166,7 +166,8 @@ pub trait Source: Send + Sync {
     }
 
     /// Applies a function that draws random numbers, such as an augmentation, to every element.
-    /// Its generator depends on the seed, the epoch and the index.
+    /// Its generator depends on the seed, the epoch and the index. With `None`, the seed is derived
+    /// from that of the [pipeline](Source::seed).
     ///
     /// ```
     /// use ramie_data::{IntoSource, Source};
@@ -175,12 +176,46 @@ pub trait Source: Send + Sync {
     /// assert_ne!(noisy.get_in_epoch(1, 0)?, noisy.get_in_epoch(1, 1)?);
     /// # Ok::<(), ramie_data::Error>(())
     /// ```
-    fn map_random<U: Send, F>(self, seed: u64, f: F) -> MapRandom<Self, F>
+    ///
+    /// # Panics
+    /// Panics if neither the call nor the pipeline provides a seed.
+    #[doc(alias = "random_map")]
+    #[track_caller]
+    fn map_random<U: Send, F>(self, seed: impl Into<Option<u64>>, f: F) -> MapRandom<Self, F>
     where
         Self: Sized,
         F: Fn(Self::Item, &mut Generator) -> U + Send + Sync,
     {
+        let seed = self.default_seed().of_stage("map_random", seed.into());
         MapRandom::new(self, seed, f)
+    }
+
+    /// Sets the default seed of the stages that follow (`grain.MapDataset.seed`). A random stage
+    /// whose own seed is `None` derives its seed from this one and from the number of stages
+    /// between, as Grain does, so every stage has another seed. A later call replaces the seed for
+    /// the stages after it.
+    ///
+    /// The derived seed changes if a stage is added or removed before the random stage. Pass a seed
+    /// to the stage itself to keep its order.
+    ///
+    /// ```
+    /// use ramie_data::{IntoSource, Source};
+    /// let source = (0..100).into_source().seed(0).shuffle(None).repeat(None);
+    /// let noisy = source.map(|x| x as f64).map_random(None, |x, g| x + g.normal());
+    /// assert_eq!(noisy.get(200)?, noisy.get(200)?);
+    /// # Ok::<(), ramie_data::Error>(())
+    /// ```
+    fn seed(self, seed: u64) -> Seeded<Self>
+    where
+        Self: Sized,
+    {
+        Seeded::new(self, seed)
+    }
+
+    /// Returns the default seed of the stages that follow. Sources that wrap other sources pass on
+    /// theirs with [`DefaultSeed::after`].
+    fn default_seed(&self) -> DefaultSeed {
+        DefaultSeed::default()
     }
 
     /// Concatenates this source and another.
@@ -298,15 +333,17 @@ pub trait Source: Send + Sync {
         Subset::random_split(self, lengths, seed)
     }
 
-    /// Shuffles the elements, in a different random order in each epoch.
+    /// Shuffles the elements, in a different random order in each epoch. With `None`, the seed is
+    /// derived from that of the [pipeline](Source::seed).
     ///
     /// # Panics
-    /// Panics if the source is endless.
+    /// Panics if the source is endless, or if neither the call nor the pipeline provides a seed.
     #[track_caller]
-    fn shuffle(self, seed: u64) -> Shuffle<Self>
+    fn shuffle(self, seed: impl Into<Option<u64>>) -> Shuffle<Self>
     where
         Self: Sized,
     {
+        let seed = self.default_seed().of_stage("shuffle", seed.into());
         Shuffle::new(self, seed)
     }
 
@@ -503,6 +540,9 @@ macro_rules! pointers {
                 epoch: u64,
             ) -> Option<Result<Box<dyn Any + Send>>> {
                 (**self).gather(indices, epoch)
+            }
+            fn default_seed(&self) -> DefaultSeed {
+                (**self).default_seed()
             }
         }
     )* };

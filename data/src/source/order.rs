@@ -2,7 +2,7 @@
 
 use super::select::checked;
 use super::{Source, check, finite};
-use crate::{Permutation, Result};
+use crate::{DefaultSeed, Permutation, Result};
 use ramie_core::lock::lock;
 use std::any::Any;
 use std::sync::{Arc, Mutex};
@@ -58,6 +58,9 @@ impl<S: Source> Source for Shuffle<S> {
             Ok(mapped) => self.source.gather(&mapped, epoch),
             Err(e) => Some(Err(e)),
         }
+    }
+    fn default_seed(&self) -> DefaultSeed {
+        DefaultSeed::after([self.source.default_seed()])
     }
 }
 
@@ -137,5 +140,8 @@ impl<S: Source> Source for Repeat<S> {
             false => epoch,
         };
         self.source.get_in_epoch(index % n, epoch)
+    }
+    fn default_seed(&self) -> DefaultSeed {
+        DefaultSeed::after([self.source.default_seed()])
     }
 }

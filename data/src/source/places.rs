@@ -1,7 +1,7 @@
 //! Selection of elements of several sources by a function.
 
 use super::{Source, check};
-use crate::{Error, Result};
+use crate::{DefaultSeed, Error, Result};
 
 /// Elements of several sources, selected by a function; see [`select_from`].
 #[derive(Clone, Debug)]
@@ -46,6 +46,9 @@ impl<S: Source, F: Fn(usize) -> (usize, usize) + Send + Sync> Source for Places<
     fn get_in_epoch(&self, index: usize, epoch: u64) -> Result<S::Item> {
         check(index, self.len)?;
         at_place("selection", &self.sources, (self.place)(index), epoch)
+    }
+    fn default_seed(&self) -> DefaultSeed {
+        DefaultSeed::after(self.sources.iter().map(S::default_seed))
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::{Source, check, derived, finite};
 use crate::progress::Progress;
-use crate::{Permutation, Result, Shard};
+use crate::{DefaultSeed, Permutation, Result, Shard};
 use std::any::Any;
 use std::ops::{Bound, RangeBounds};
 use std::sync::Arc;
@@ -158,6 +158,9 @@ impl<S: Source> Source for Subset<S> {
             Ok(mapped) => self.source.gather(&mapped, epoch),
             Err(e) => Some(Err(e)),
         }
+    }
+    fn default_seed(&self) -> DefaultSeed {
+        DefaultSeed::after([self.source.default_seed()])
     }
 }
 

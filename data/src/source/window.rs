@@ -1,7 +1,7 @@
 //! Windows of consecutive elements.
 
 use super::{Source, check, derived, get_all};
-use crate::Result;
+use crate::{DefaultSeed, Result};
 
 /// Windows of consecutive elements; see [`Source::window`].
 #[derive(Clone, Debug)]
@@ -42,5 +42,8 @@ impl<S: Source> Source for Windows<S> {
         let start = index * self.stride;
         let indices: Vec<usize> = (start..start + self.size).collect();
         get_all(&self.source, &indices, epoch)
+    }
+    fn default_seed(&self) -> DefaultSeed {
+        DefaultSeed::after([self.source.default_seed()])
     }
 }

@@ -1,7 +1,7 @@
 //! Batches of consecutive elements.
 
 use super::{Position, Stream};
-use crate::{LastBatch, Result};
+use crate::{DefaultSeed, LastBatch, Result};
 
 /// Batches of consecutive elements; see [`Stream::batch`].
 #[derive(Clone, Debug)]
@@ -53,5 +53,8 @@ impl<S: Stream, B: Send, F: FnMut(Vec<S::Item>) -> Result<B> + Send> Stream for 
     }
     fn restore(&mut self, position: &Position) -> Result<()> {
         self.stream.restore(position)
+    }
+    fn default_seed(&self) -> DefaultSeed {
+        DefaultSeed::after([self.stream.default_seed()])
     }
 }

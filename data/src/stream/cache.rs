@@ -1,7 +1,7 @@
 //! Caching of elements in memory.
 
 use super::{Position, Stream};
-use crate::{Error, Result};
+use crate::{DefaultSeed, Error, Result};
 
 /// A stream that keeps its elements in memory for later repetitions.
 #[derive(Clone, Debug)]
@@ -76,5 +76,8 @@ where
         }
         self.next = next as usize;
         Ok(())
+    }
+    fn default_seed(&self) -> DefaultSeed {
+        DefaultSeed::after([self.stream.default_seed()])
     }
 }

@@ -1,7 +1,7 @@
 //! Interleaving of streams.
 
 use super::{Position, Stream};
-use crate::{Error, Result};
+use crate::{DefaultSeed, Error, Result};
 
 /// Streams read in turn, several at a time; see [`interleave`].
 #[derive(Clone, Debug)]
@@ -112,5 +112,8 @@ impl<S: Stream> Stream for Interleave<S> {
         self.opened = *opened as usize;
         self.turn = *turn as usize;
         Ok(())
+    }
+    fn default_seed(&self) -> DefaultSeed {
+        DefaultSeed::after(self.streams.iter().map(S::default_seed))
     }
 }

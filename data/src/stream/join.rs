@@ -1,7 +1,7 @@
 //! Concatenation and zipping of streams.
 
 use super::{Position, Stream};
-use crate::Result;
+use crate::{DefaultSeed, Result};
 
 /// The elements of one stream followed by those of another.
 #[derive(Clone, Debug)]
@@ -43,6 +43,9 @@ impl<A: Stream, B: Stream<Item = A::Item>> Stream for Chain<A, B> {
         self.in_second = in_second != 0;
         Ok(())
     }
+    fn default_seed(&self) -> DefaultSeed {
+        DefaultSeed::after([self.first.default_seed(), self.second.default_seed()])
+    }
 }
 
 /// Pairs of the elements of two streams, until either ends.
@@ -69,5 +72,8 @@ impl<A: Stream, B: Stream> Stream for ZipStream<A, B> {
         let ([], [a, b]) = position.of("zip")?;
         self.0.restore(a)?;
         self.1.restore(b)
+    }
+    fn default_seed(&self) -> DefaultSeed {
+        DefaultSeed::after([self.0.default_seed(), self.1.default_seed()])
     }
 }

@@ -1,7 +1,7 @@
 //! Functions applied to the elements of a stream.
 
 use super::{Position, Stream};
-use crate::{Error, Result};
+use crate::{DefaultSeed, Error, Result};
 
 /// A stream with a function applied to every element.
 #[derive(Clone, Debug)]
@@ -26,6 +26,9 @@ impl<S: Stream, U: Send, F: FnMut(S::Item) -> Result<U> + Send> Stream for MapSt
     }
     fn restore(&mut self, position: &Position) -> Result<()> {
         self.stream.restore(position)
+    }
+    fn default_seed(&self) -> DefaultSeed {
+        DefaultSeed::after([self.stream.default_seed()])
     }
 }
 
@@ -63,6 +66,9 @@ impl<S: Stream, U: Send, F: FnMut(u64, S::Item) -> U + Send> Stream for MapNumbe
         self.stream.restore(from)?;
         self.behind = behind;
         Ok(())
+    }
+    fn default_seed(&self) -> DefaultSeed {
+        DefaultSeed::after([self.stream.default_seed()])
     }
 }
 
@@ -137,5 +143,8 @@ where
         }
         self.rest = Some((from.clone(), rest, taken));
         Ok(())
+    }
+    fn default_seed(&self) -> DefaultSeed {
+        DefaultSeed::after([self.stream.default_seed()])
     }
 }

@@ -1,7 +1,7 @@
 //! Mixtures of streams in given proportions.
 
 use super::{Position, Stream};
-use crate::{Error, Generator, Result};
+use crate::{DefaultSeed, Error, Generator, Result};
 
 /// Streams of the same element type, mixed at random; see [`mix`].
 pub struct MixStream<T> {
@@ -107,5 +107,8 @@ impl<T: Send> Stream for MixStream<T> {
         self.drawn = numbers[0];
         self.ended = numbers[1..].iter().map(|n| *n != 0).collect();
         Ok(())
+    }
+    fn default_seed(&self) -> DefaultSeed {
+        DefaultSeed::after(self.streams.iter().map(|stream| stream.default_seed()))
     }
 }

@@ -36,7 +36,7 @@ pub use rebatch::{Rebatch, concat_split};
 pub use select::{Filter, ShardStream, Skip, Take};
 pub use window::WindowStream;
 
-use crate::{Batch, Generator, LastBatch, Result, Sample, Shard};
+use crate::{Batch, DefaultSeed, Generator, LastBatch, Result, Sample, Seeded, Shard};
 
 /// A dataset with sequential access, such as files of lines, sockets and infinite generators.
 ///
@@ -110,7 +110,8 @@ pub trait Stream: Send {
 
     /// Applies a function that draws random numbers, such as an augmentation, to every element.
     /// Its generator depends on the seed and the element's number. Call this after
-    /// [`repeat`](Stream::repeat), so that each repetition has different numbers.
+    /// [`repeat`](Stream::repeat), so that each repetition has different numbers. With `None`, the
+    /// seed is derived from that of the [pipeline](Stream::seed).
     ///
     /// ```
     /// use ramie_data::{Stream, stream};
@@ -118,19 +119,40 @@ pub trait Stream: Send {
     /// let mut noisy = stream::from_fn(ones).map_random(0, |x, g| x + g.uniform());
     /// assert_ne!(noisy.next(), noisy.next());
     /// ```
+    ///
+    /// # Panics
+    /// Panics if neither the call nor the pipeline provides a seed.
+    #[doc(alias = "random_map")]
+    #[track_caller]
     fn map_random<U: Send, F>(
         self,
-        seed: u64,
+        seed: impl Into<Option<u64>>,
         mut f: F,
     ) -> MapNumbered<Self, impl FnMut(u64, Self::Item) -> U + Send>
     where
         Self: Sized,
         F: FnMut(Self::Item, &mut Generator) -> U + Send,
     {
+        let seed = self.default_seed().of_stage("map_random", seed.into());
         let generator = Generator::new(seed);
         MapNumbered::new(self, move |number, item| {
             f(item, &mut generator.fold_in(number))
         })
+    }
+
+    /// Sets the default seed of the stages that follow; see [`Source::seed`](crate::Source::seed).
+    /// A stream of a source already has that of the source.
+    fn seed(self, seed: u64) -> Seeded<Self>
+    where
+        Self: Sized,
+    {
+        Seeded::new(self, seed)
+    }
+
+    /// Returns the default seed of the stages that follow. Stages pass on those of their inputs
+    /// with [`DefaultSeed::after`].
+    fn default_seed(&self) -> DefaultSeed {
+        DefaultSeed::default()
     }
 
     /// Applies a function to every element in worker threads, and returns the results in the
@@ -304,15 +326,17 @@ pub trait Stream: Send {
     }
 
     /// Shuffles the elements within consecutive windows of `size` elements. A larger window
-    /// shuffles better and takes more memory.
+    /// shuffles better and takes more memory. With `None`, the seed is derived from that of the
+    /// [pipeline](Stream::seed).
     ///
     /// # Panics
-    /// Panics if `size` is 0.
+    /// Panics if `size` is 0, or if neither the call nor the pipeline provides a seed.
     #[track_caller]
-    fn window_shuffle(self, size: usize, seed: u64) -> WindowShuffle<Self>
+    fn window_shuffle(self, size: usize, seed: impl Into<Option<u64>>) -> WindowShuffle<Self>
     where
         Self: Sized,
     {
+        let seed = self.default_seed().of_stage("window_shuffle", seed.into());
         WindowShuffle::new(self, size, seed)
     }
 
@@ -374,5 +398,8 @@ impl<S: Stream + ?Sized> Stream for Box<S> {
     }
     fn restore(&mut self, position: &Position) -> Result<()> {
         (**self).restore(position)
+    }
+    fn default_seed(&self) -> DefaultSeed {
+        (**self).default_seed()
     }
 }

@@ -2,7 +2,7 @@
 
 use super::{Position, Stream};
 use crate::source::Source;
-use crate::{Error, Result};
+use crate::{DefaultSeed, Error, Result};
 
 /// The elements of a source, in order.
 #[derive(Clone, Debug)]
@@ -43,6 +43,9 @@ impl<S: Source> Stream for SourceStream<S> {
             }
         }
         Ok(())
+    }
+    fn default_seed(&self) -> DefaultSeed {
+        DefaultSeed::after([self.source.default_seed()])
     }
 }
 

@@ -1,7 +1,7 @@
 //! Shuffling and repetition of streams.
 
 use super::{Position, Stream};
-use crate::{Generator, Result};
+use crate::{DefaultSeed, Generator, Result};
 use std::collections::VecDeque;
 
 /// A stream shuffled within windows of consecutive elements; see [`Stream::window_shuffle`].
@@ -86,6 +86,9 @@ impl<S: Stream> Stream for WindowShuffle<S> {
         }
         Ok(())
     }
+    fn default_seed(&self) -> DefaultSeed {
+        DefaultSeed::after([self.stream.default_seed()])
+    }
 }
 
 /// A stream that is repeated; see [`Stream::repeat`].
@@ -146,5 +149,8 @@ impl<S: Stream> Stream for RepeatStream<S> {
         self.round = round;
         self.given = given != 0;
         Ok(())
+    }
+    fn default_seed(&self) -> DefaultSeed {
+        DefaultSeed::after([self.stream.default_seed()])
     }
 }

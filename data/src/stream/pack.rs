@@ -2,7 +2,7 @@
 
 use super::{Position, Stream};
 use crate::readers::tokens::Packed;
-use crate::{Error, Result};
+use crate::{DefaultSeed, Error, Result};
 use std::collections::VecDeque;
 
 /// The choice among the open rows with room for a sequence.
@@ -201,5 +201,8 @@ impl<S: Stream<Item = Vec<i32>>> Stream for PackStream<S> {
         }
         self.ready.drain(..given as usize);
         Ok(())
+    }
+    fn default_seed(&self) -> DefaultSeed {
+        DefaultSeed::after([self.stream.default_seed()])
     }
 }

@@ -3,7 +3,7 @@
 use super::{Position, Stream};
 use crate::panic::caught;
 use crate::pool::{Pool, Slot};
-use crate::{Error, Result};
+use crate::{DefaultSeed, Error, Result};
 use std::collections::VecDeque;
 use std::sync::Arc;
 
@@ -79,5 +79,8 @@ impl<S: Stream<Item: 'static>, U: Send + 'static> Stream for ParallelMap<S, U> {
         self.stream.restore(position)?;
         self.position = position.clone();
         Ok(())
+    }
+    fn default_seed(&self) -> DefaultSeed {
+        DefaultSeed::after([self.stream.default_seed()])
     }
 }

@@ -2,7 +2,7 @@
 
 use super::{Position, Stream};
 use crate::panic::caught;
-use crate::{Error, Result};
+use crate::{DefaultSeed, Error, Result};
 use std::sync::mpsc::{Receiver, sync_channel};
 use std::thread::{self, JoinHandle};
 
@@ -14,6 +14,7 @@ pub struct Prefetch<S: Stream> {
     count: usize,
     state: State<S>,
     position: Position,
+    default_seed: DefaultSeed,
 }
 
 type Ahead<T> = (Option<Result<T>>, Position);
@@ -38,6 +39,7 @@ impl<S: Stream + 'static> Prefetch<S> {
         Prefetch {
             count,
             position: stream.position(),
+            default_seed: stream.default_seed(),
             state: State::Idle(stream),
         }
     }
@@ -120,6 +122,9 @@ impl<S: Stream + 'static> Stream for Prefetch<S> {
         self.position = stream.position();
         self.state = State::Idle(stream);
         restored
+    }
+    fn default_seed(&self) -> DefaultSeed {
+        DefaultSeed::after([self.default_seed.clone()])
     }
 }
 

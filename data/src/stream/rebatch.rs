@@ -1,7 +1,7 @@
 //! Regrouping of batches into batches of equal size.
 
 use super::{Position, Stream};
-use crate::{Batch, Error, LastBatch, Result};
+use crate::{Batch, DefaultSeed, Error, LastBatch, Result};
 
 /// Batches of equal size, made from batches of any size; see [`Stream::rebatch`].
 #[derive(Clone, Debug)]
@@ -95,6 +95,9 @@ impl<S: Stream<Item: Batch>> Stream for Rebatch<S> {
         };
         self.current = Some((from.clone(), used as usize, batch));
         Ok(())
+    }
+    fn default_seed(&self) -> DefaultSeed {
+        DefaultSeed::after([self.stream.default_seed()])
     }
 }
 

@@ -1,7 +1,7 @@
 //! Selection of some elements of a stream.
 
 use super::{Position, Stream};
-use crate::{Result, Shard};
+use crate::{DefaultSeed, Result, Shard};
 
 /// The elements for which a predicate returns `true`; see [`Stream::filter`].
 #[derive(Clone, Debug)]
@@ -31,6 +31,9 @@ impl<S: Stream, F: FnMut(&S::Item) -> bool + Send> Stream for Filter<S, F> {
     }
     fn restore(&mut self, position: &Position) -> Result<()> {
         self.stream.restore(position)
+    }
+    fn default_seed(&self) -> DefaultSeed {
+        DefaultSeed::after([self.stream.default_seed()])
     }
 }
 
@@ -71,6 +74,9 @@ impl<S: Stream> Stream for Take<S> {
         self.taken = taken.min(self.count);
         Ok(())
     }
+    fn default_seed(&self) -> DefaultSeed {
+        DefaultSeed::after([self.stream.default_seed()])
+    }
 }
 
 /// A stream without its first elements; see [`Stream::skip`].
@@ -110,6 +116,9 @@ impl<S: Stream> Stream for Skip<S> {
         self.stream.restore(from)?;
         self.skipped = skipped;
         Ok(())
+    }
+    fn default_seed(&self) -> DefaultSeed {
+        DefaultSeed::after([self.stream.default_seed()])
     }
 }
 
@@ -153,5 +162,8 @@ impl<S: Stream> Stream for ShardStream<S> {
         self.stream.restore(from)?;
         self.behind = behind as usize % self.shard.count();
         Ok(())
+    }
+    fn default_seed(&self) -> DefaultSeed {
+        DefaultSeed::after([self.stream.default_seed()])
     }
 }

@@ -1,7 +1,7 @@
 //! Windows of consecutive elements.
 
 use super::{Position, Stream};
-use crate::{Error, Result};
+use crate::{DefaultSeed, Error, Result};
 use std::collections::VecDeque;
 
 /// Windows of consecutive elements; see [`Stream::window`].
@@ -89,5 +89,8 @@ where
         }
         self.gap = gap as usize;
         Ok(())
+    }
+    fn default_seed(&self) -> DefaultSeed {
+        DefaultSeed::after([self.stream.default_seed()])
     }
 }

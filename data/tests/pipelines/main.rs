@@ -7,5 +7,6 @@ mod digits;
 mod endless;
 mod loader;
 mod readers;
+mod seeds;
 mod source;
 mod stream;
