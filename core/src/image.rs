@@ -41,7 +41,7 @@ impl Kernel {
         let x = distance;
         let beyond = |limit: f64, value: Array| where_(&x.ge(limit), 0.0, value);
         match self {
-            Kernel::Triangle => (-x + 1.0).maximum(0.0),
+            Kernel::Triangle => (1.0 - x).maximum(0.0),
             Kernel::Lanczos(radius) => {
                 let turn = x * std::f64::consts::PI;
                 let product = turn.sin() * (&turn / radius).sin() * radius;

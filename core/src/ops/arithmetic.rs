@@ -32,9 +32,11 @@ macro_rules! operators {
         }
         operators!(
             @left $trait $f |$a, $b| $apply;
-            i32 i64 u32 u64 usize f32 f64 Complex<f32> Complex<f64>
+            i64 f64 Complex<f32> Complex<f64>
         );
     )* };
+    // With a second float or integer type, rustc could not infer the type of a literal: the method
+    // call in `(1.0 - x).sqrt()` would be an error.
     (@left $trait:ident $f:ident |$a:ident, $b:ident| $apply:expr; $($t:ty)*) => { $(
         impl ops::$trait<Array> for $t {
             type Output = Array;
@@ -54,6 +56,10 @@ macro_rules! operators {
         }
     )* };
 }
+
+operators!(@left BitAnd bitand |a, b| a.bitwise_and(&b); bool);
+operators!(@left BitOr bitor |a, b| a.bitwise_or(&b); bool);
+operators!(@left BitXor bitxor |a, b| a.bitwise_xor(&b); bool);
 
 operators! {
     Add add AddAssign add_assign |a, b| Array::add(a, &b);

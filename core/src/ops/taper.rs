@@ -52,7 +52,7 @@ impl Array {
         taper(n, |i| {
             let place = (i - half) / half;
             let whole = Array::scalar(beta, DType::F32).i0();
-            let bend: Array = 1.0 - place.square();
+            let bend = 1.0 - place.square();
             (bend.sqrt() * beta).i0() / whole
         })
     }

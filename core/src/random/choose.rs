@@ -261,7 +261,7 @@ fn weighted(key: &Key, p: &Array, shape: &[usize]) -> Array {
     let n = p.shape()[0];
     let cumulative = p.cumsum(0);
     let total = cumulative.slice_in_dim(n - 1, n, 1, 0).reshape(());
-    let fraction: Array = 1.0 - between(key, shape, p.dtype(), 0.0, 1.0);
+    let fraction = 1.0 - between(key, shape, p.dtype(), 0.0, 1.0);
     count_below(&cumulative, &(total * fraction))
 }
 

@@ -342,7 +342,7 @@ pub fn triangular(
             let width = &right - &left;
             let u = between(key, shape, dtype, 0.0, 1.0);
             let rising = &left + (&u * &width * (&mode - &left)).sqrt();
-            let rest: Array = 1.0 - &u;
+            let rest = 1.0 - &u;
             let falling = &right - (rest * &width * (&right - &mode)).sqrt();
             where_(&u.lt((&mode - &left) / &width), rising, falling)
         },
@@ -410,7 +410,7 @@ pub fn wald(key: &Key, mean: impl IntoArray, shape: &[usize], dtype: DType) -> A
         let y = gauss(&first, shape, dtype).integer_pow(2);
         let z = between(&second, shape, dtype, 0.0, 1.0);
         let squared = mean.integer_pow(2);
-        let fourfold: Array = 4.0 * &mean;
+        let fourfold = 4.0 * &mean;
         let root = (fourfold * &y + &squared * y.integer_pow(2)).sqrt();
         let x = &mean + &squared * &y / 2.0 - &mean / 2.0 * root;
         where_(&z.le(&mean / (&mean + &x)), &x, &squared / &x)

@@ -60,10 +60,10 @@ fn poisson_knuth(key: &Key, lam: &Array, shape: &[usize]) -> Array {
 /// variables" (1993).
 fn poisson_rejection(key: &Key, lam: &Array, shape: &[usize]) -> Array {
     let log_lam = lam.log();
-    let b: Array = 0.931 + 2.53 * lam.sqrt();
-    let a: Array = -0.059 + 0.02483 * &b;
-    let inverse: Array = 1.1239 + 1.1328 / (&b - 3.4);
-    let squeeze: Array = 0.9277 - 3.6224 / (&b - 2.0);
+    let b = 0.931 + 2.53 * lam.sqrt();
+    let a = -0.059 + 0.02483 * &b;
+    let inverse = 1.1239 + 1.1328 / (&b - 3.4);
+    let squeeze = 0.9277 - 3.6224 / (&b - 2.0);
     let more = |(i, _, accepted, _): (Array, Array, Array, Key)| {
         accepted.logical_not().any().bitwise_and(i.lt(MOST))
     };
@@ -71,8 +71,8 @@ fn poisson_rejection(key: &Key, lam: &Array, shape: &[usize]) -> Array {
         let [key, first, second] = key.split_into();
         let u = between(&first, shape, DType::F32, 0.0, 1.0) - 0.5;
         let v = between(&second, shape, DType::F32, 0.0, 1.0);
-        let us: Array = 0.5 - u.abs();
-        let slope: Array = 2.0 * &a / &us + &b;
+        let us = 0.5 - u.abs();
+        let slope = 2.0 * &a / &us + &b;
         let k = (slope * &u + lam + 0.43).floor();
         let s = (&v * &inverse / (&a / (&us * &us) + &b)).log();
         let t = -lam + &k * &log_lam - (&k + 1.0).lgamma();
@@ -181,10 +181,10 @@ fn inversion(key: &Key, n: &Array, p: &Array, shape: &[usize]) -> Array {
 /// BTRS.
 fn rejection(key: &Key, n: &Array, p: &Array, shape: &[usize]) -> Array {
     let deviation = (n * p * (1.0 - p)).sqrt();
-    let b: Array = 1.15 + 2.53 * &deviation;
-    let a: Array = -0.0873 + 0.0248 * &b + 0.01 * p;
+    let b = 1.15 + 2.53 * &deviation;
+    let a = -0.0873 + 0.0248 * &b + 0.01 * p;
     let c = n * p + 0.5;
-    let squeeze: Array = 0.92 - 4.2 / &b;
+    let squeeze = 0.92 - 4.2 / &b;
     let r = p / (1.0 - p);
     let alpha = (2.83 + 5.1 / &b) * &deviation;
     let m = ((n + 1.0) * p).floor();
@@ -193,9 +193,9 @@ fn rejection(key: &Key, n: &Array, p: &Array, shape: &[usize]) -> Array {
         let [key, first, second] = key.split_into();
         let u = between(&first, shape, p.dtype(), 0.0, 1.0) - 0.5;
         let v = between(&second, shape, p.dtype(), 0.0, 1.0);
-        let us: Array = 0.5 - u.abs();
+        let us = 0.5 - u.abs();
         let inside = us.ge(0.07).bitwise_and(v.le(&squeeze));
-        let slope: Array = 2.0 * &a / &us + &b;
+        let slope = 2.0 * &a / &us + &b;
         let k = (slope * &u + &c).floor();
         let outside = k.lt(0.0).bitwise_or(k.gt(n));
         let v = (v * &alpha / (&a / (&us * &us) + &b)).log();
@@ -233,8 +233,8 @@ fn stirling_tail(k: &Array) -> Array {
     let small = k.le(9.0);
     let k = k.clip(0.0, 9.0);
     let square = (&k + 1.0) * (&k + 1.0);
-    let second: Array = 1.0 / 360.0 - 1.0 / 1260.0 / &square;
-    let first: Array = 1.0 / 12.0 - second / &square;
+    let second = 1.0 / 360.0 - 1.0 / 1260.0 / &square;
+    let first = 1.0 / 12.0 - second / &square;
     let series = first / (&k + 1.0);
     let whole = k.floor();
     let table = TAILS

@@ -63,7 +63,7 @@ fn gamma_of_one(key: &Key, a: &Array, log_space: bool) -> Array {
             |(key, ..)| {
                 let [key, sub] = key.split_into();
                 let x = gauss(&sub, &[], dtype);
-                let v: Array = 1.0 + &x * &c;
+                let v = 1.0 + &x * &c;
                 (key, x, v)
             },
             (x_key, number(0.0), number(-1.0)),
@@ -80,7 +80,7 @@ fn gamma_of_one(key: &Key, a: &Array, log_space: bool) -> Array {
         let boost = where_(&large.bitwise_or(e.eq(0.0)), 0.0, boost);
         return d.log() + v.log() + boost;
     }
-    let u: Array = 1.0 - between(&last, &[], dtype, 0.0, 1.0);
+    let u = 1.0 - between(&last, &[], dtype, 0.0, 1.0);
     d * v * where_(&large, 1.0, u.lax_pow(1.0 / a))
 }
 
@@ -189,7 +189,7 @@ fn chi_square(key: &Key, df: &Array, shape: &[usize], dtype: DType) -> Array {
 /// Draws [`generalized_normal`] numbers within a sampler's program.
 fn powers_of_gamma(key: &Key, p: &Array, shape: &[usize], dtype: DType) -> Array {
     let [gamma, signs] = key.split_into();
-    let inverse: Array = 1.0 / p;
+    let inverse = 1.0 / p;
     let g = gamma_draw(&gamma, &inverse, shape, dtype, false);
     rademacher(&signs, shape, dtype) * g.lax_pow(parameter(&inverse, shape, dtype))
 }

@@ -20,6 +20,22 @@ fn powers_keep_the_base_s_type() {
 }
 
 #[test]
+fn literals_on_the_left_have_types() {
+    let x = Array::from([0.75f32, 0.0]);
+    assert_eq!((1.0 - &x).sqrt().to_vec::<f32>(), [0.5, 1.0]);
+    let below = 1.0 - x.clone();
+    assert_eq!(below.square().to_vec::<f32>(), [0.0625, 1.0]);
+    assert_eq!((-0.5 * (1.0 + &x).sum()).item::<f32>(), -1.375);
+    assert_eq!((1 - &x).sum().dtype(), DType::F32);
+    let n = Array::from([1, 2]);
+    assert_eq!((3 * &n).sum().item::<i32>(), 9);
+    assert_eq!((1 << &n).to_vec::<i32>(), [2, 4]);
+    let doubled: Vec<i32> = (0..2).map(|i| (i * &n).sum().item()).collect();
+    assert_eq!(doubled, [0, 3]);
+    assert_eq!((true & n.gt(1)).to_vec::<bool>(), [false, true]);
+}
+
+#[test]
 fn weak_scalars_keep_their_digits_until_they_meet_a_type() {
     let x = Array::from([1.0f64]);
     assert_eq!((&x * 0.1).to_vec::<f64>(), [0.1]);

@@ -141,7 +141,7 @@ fn log_distribution(x: &Array) -> Array {
             let scale = &square * -0.5 - (-&low).log() - 0.5 * (2.0 * PI).ln();
             // The asymptotic series 1 - 1/x² + 3/x⁴ - 15/x⁶.
             let inverse = square.reciprocal();
-            let series: Array = 1.0 - (1.0 - (3.0 - &inverse * 15.0) * &inverse) * &inverse;
+            let series = 1.0 - (1.0 - (3.0 - &inverse * 15.0) * &inverse) * &inverse;
             let below = scale + series.log();
             where_(&high, -&value, where_(&x.gt(lower), value.log(), below))
         },

@@ -53,7 +53,7 @@ impl Rotation {
     pub fn new(p: &Array, q: &Array, r: &Array, wanted: &Array) -> Rotation {
         let r = where_(wanted, r, r.ones_like());
         let tau = (q - p) / (r * 2);
-        let size: Array = 1 / (tau.abs() + (tau.square() + 1).sqrt());
+        let size = 1 / (tau.abs() + (tau.square() + 1).sqrt());
         let tangent = where_(&tau.lt(0), -&size, &size);
         let tangent = where_(wanted, &tangent, tangent.zeros_like());
         let cosine = (tangent.square() + 1).rsqrt();

@@ -82,7 +82,7 @@ impl RNNCell for GRUCell {
         let r = (self.gate_fn)(&(ir + hr));
         let z = (self.gate_fn)(&(iz + hz));
         let n = (self.activation_fn)(&(i + r * n));
-        let h: Array = (1.0 - &z) * n + z * h;
+        let h = (1.0 - &z) * n + z * h;
         (h.clone(), h)
     }
 

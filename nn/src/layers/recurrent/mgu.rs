@@ -88,7 +88,7 @@ impl RNNCell for MGUCell {
             h_n *= &f;
         }
         let n = (self.activation_fn)(&(i_n + h_n));
-        let h: Array = (1.0 - &f) * n + f * h;
+        let h = (1.0 - &f) * n + f * h;
         (h.clone(), h)
     }
 

@@ -43,7 +43,7 @@ pub fn flip_sequences(
     expect_lengths(lengths, &batch, inputs);
     let mut shape = vec![1; num_batch_dims + 1];
     shape[time] = steps;
-    let backwards = (steps as i32 - 1) - Array::arange(steps);
+    let backwards = steps as i64 - 1 - Array::arange(steps);
     let lengths = lengths.astype(DType::I32).expand_dims(&[time as isize]);
     let places = (backwards.reshape(&shape) + lengths) % (steps as i32);
     let mut shape = places.shape().to_vec();
