@@ -185,6 +185,7 @@ macro_rules! variables {
                 $name::new(value)
             }
         }
+        #[diagnostic::do_not_recommend]
         impl $crate::__private::ramie_core::IntoArray for &$name {
             fn into_array(self) -> $crate::__private::ramie_core::Array {
                 self.value.clone()

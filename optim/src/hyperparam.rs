@@ -88,6 +88,7 @@ impl Hyperparam {
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl IntoArray for &Hyperparam {
     fn into_array(self) -> Array {
         match &self.0 {
@@ -96,6 +97,7 @@ impl IntoArray for &Hyperparam {
         }
     }
 }
+#[diagnostic::do_not_recommend]
 impl IntoArray for Hyperparam {
     fn into_array(self) -> Array {
         (&self).into_array()

@@ -106,6 +106,12 @@ pub use vectorize::vectorize;
 /// assert_eq!((&x * 2.into_array()).dtype(), DType::I8);
 /// assert_eq!((&x * Array::from(2)).dtype(), DType::I32);
 /// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not an operand of array functions",
+    label = "not an array, a number or a boolean",
+    note = "pass an `Array`, `&Array`, a number, a boolean, or a variable such as a `Param` by \
+            `&`; `array(..)` creates an array of a list"
+)]
 pub trait IntoArray {
     /// Converts the operand to an array.
     fn into_array(self) -> Array;
@@ -123,6 +129,7 @@ impl IntoArray for &Array {
 }
 macro_rules! scalar_operand {
     ($($t:ty),*) => { $(
+        #[diagnostic::do_not_recommend]
         impl IntoArray for $t {
             fn into_array(self) -> Array {
                 let value = Scalar::from(self);

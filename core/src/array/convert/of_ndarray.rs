@@ -82,6 +82,7 @@ impl<T: Element, S: Data<Elem = T>, D: Dimension> From<&ArrayBase<S, D>> for Arr
 }
 
 /// Converts an array on the host to an operand by copying it to the device.
+#[diagnostic::do_not_recommend]
 impl<T: Element, S: Data<Elem = T>, D: Dimension> crate::IntoArray for &ArrayBase<S, D> {
     #[track_caller]
     fn into_array(self) -> Array {

@@ -249,6 +249,7 @@ impl Array {
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl<T: Copy + Into<f64>> IntoArray for Number<T> {
     fn into_array(self) -> Array {
         let value = crate::Scalar::from(self);
