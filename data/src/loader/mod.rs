@@ -216,8 +216,9 @@ impl<B: Send + 'static> DataLoader<B> {
         self
     }
 
-    /// Shuffles every epoch in its own random order, derived from this seed. This takes almost no
-    /// memory, whatever the number of elements.
+    /// Shuffles every epoch in its own random order, derived from this seed: that of Grain's
+    /// `IndexSampler` (see [`Permutation`](crate::Permutation)). This takes almost no memory, whatever
+    /// the number of elements.
     ///
     /// # Panics
     /// Panics if the source is endless.

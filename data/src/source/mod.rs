@@ -333,8 +333,18 @@ pub trait Source: Send + Sync {
         Subset::random_split(self, lengths, seed)
     }
 
-    /// Shuffles the elements, in a different random order in each epoch. With `None`, the seed is
-    /// derived from that of the [pipeline](Source::seed).
+    /// Shuffles the elements, in a different random order in each epoch: the order of Grain for the
+    /// same seed (see [`Permutation`](crate::Permutation)). With `None`, the seed is derived from that
+    /// of the [pipeline](Source::seed).
+    ///
+    /// ```
+    /// use ramie_data::{IntoSource, Source};
+    /// // list(grain.MapDataset.range(7).shuffle(seed=5).repeat(2))
+    /// let twice = (0..7).into_source().shuffle(5).repeat(2);
+    /// let order: Vec<usize> = twice.iter().collect::<Result<_, _>>()?;
+    /// assert_eq!(order, [4, 0, 5, 3, 1, 6, 2, 2, 5, 0, 3, 1, 4, 6]);
+    /// # Ok::<(), ramie_data::Error>(())
+    /// ```
     ///
     /// # Panics
     /// Panics if the source is endless, or if neither the call nor the pipeline provides a seed.

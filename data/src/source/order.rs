@@ -5,6 +5,7 @@ use super::{Source, check, finite};
 use crate::{DefaultSeed, Permutation, Result};
 use ramie_core::lock::lock;
 use std::any::Any;
+use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
 
 /// A source in a random order, which differs in each epoch.
@@ -12,29 +13,34 @@ use std::sync::{Arc, Mutex};
 pub struct Shuffle<S> {
     source: S,
     seed: u64,
-    /// The order of the epoch that was used last.
-    last: Mutex<(u64, Arc<Permutation>)>,
+    /// The orders of the two epochs that were used last: threads that work on the end of an epoch
+    /// and on the beginning of the next take turns.
+    recent: Mutex<VecDeque<(u64, Arc<Permutation>)>>,
 }
 
 impl<S: Source> Shuffle<S> {
     #[track_caller]
     pub(super) fn new(source: S, seed: u64) -> Self {
-        let order = Permutation::new(finite("shuffle", &source), seed, 0);
+        finite("shuffle", &source);
         Shuffle {
             source,
             seed,
-            last: Mutex::new((0, Arc::new(order))),
+            recent: Mutex::new(VecDeque::with_capacity(2)),
         }
     }
 
     /// Returns the order of an epoch.
     fn order(&self, epoch: u64) -> Arc<Permutation> {
-        let mut last = lock(&self.last);
-        if last.0 != epoch {
-            let order = Permutation::new(self.source.len(), self.seed, epoch);
-            *last = (epoch, Arc::new(order));
+        let mut recent = lock(&self.recent);
+        if let Some((_, order)) = recent.iter().find(|(of, _)| *of == epoch) {
+            return order.clone();
         }
-        last.1.clone()
+        let order = Arc::new(Permutation::new(self.source.len(), self.seed, epoch));
+        if recent.len() == 2 {
+            recent.pop_front();
+        }
+        recent.push_back((epoch, order.clone()));
+        order
     }
 }
 

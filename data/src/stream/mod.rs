@@ -325,9 +325,9 @@ pub trait Stream: Send {
         Bucketed::new(self, buckets, length)
     }
 
-    /// Shuffles the elements within consecutive windows of `size` elements. A larger window
-    /// shuffles better and takes more memory. With `None`, the seed is derived from that of the
-    /// [pipeline](Stream::seed).
+    /// Shuffles the elements within consecutive windows of `size` elements (Grain's
+    /// `WindowShuffleIterDataset`, with its order). A larger window shuffles better and takes more
+    /// memory. With `None`, the seed is derived from that of the [pipeline](Stream::seed).
     ///
     /// # Panics
     /// Panics if `size` is 0, or if neither the call nor the pipeline provides a seed.

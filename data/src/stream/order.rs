@@ -1,7 +1,7 @@
 //! Shuffling and repetition of streams.
 
 use super::{Position, Stream};
-use crate::{DefaultSeed, Generator, Result};
+use crate::{DefaultSeed, Permutation, Result};
 use std::collections::VecDeque;
 
 /// A stream shuffled within windows of consecutive elements; see [`Stream::window_shuffle`].
@@ -41,11 +41,11 @@ impl<S: Stream> WindowShuffle<S> {
     fn fill(&mut self) {
         self.start = self.stream.position();
         self.given = 0;
-        let mut window: Vec<_> = self.stream_items().collect();
-        Generator::new(self.seed)
-            .fold_in(self.window)
-            .shuffle(&mut window);
-        self.left = window.into();
+        let mut window: Vec<_> = self.stream_items().map(Some).collect();
+        let order = Permutation::new(window.len(), self.seed, self.window);
+        // From the last to the first, as Grain does.
+        let places = order.iter().rev();
+        self.left = places.filter_map(|place| window[place].take()).collect();
     }
 
     fn stream_items(&mut self) -> impl Iterator<Item = Result<S::Item>> + '_ {

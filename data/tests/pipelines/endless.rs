@@ -119,7 +119,7 @@ fn endless_loaders_end_only_without_batches() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(60))]
+    #![proptest_config(ProptestConfig::with_cases(25))]
     /// Endless iterations resume at every position, whichever part repeats.
     #[test]
     fn endless_iterations_resume(

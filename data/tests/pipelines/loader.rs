@@ -359,7 +359,7 @@ fn batches_that_do_not_come_apart_are_a_mistake() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(100))]
+    #![proptest_config(ProptestConfig::with_cases(40))]
     /// A state taken anywhere, by any number of workers and processes, gives what
     /// was left to any other number of both.
     #[test]

@@ -5,6 +5,7 @@ mod common;
 
 mod digits;
 mod endless;
+mod grain;
 mod loader;
 mod readers;
 mod seeds;
