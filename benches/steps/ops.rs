@@ -21,7 +21,7 @@ const OPERATIONS: [Operation; 16] = [
     ("scalar_expression", |o| &o.scalar * 2.0 + 1.0),
     ("exp", |o| o.vector.exp()),
     ("greater", |o| o.vector.gt(0.5)),
-    ("where", |o| where_(&o.vector.gt(0.5), &o.vector, 0.0)),
+    ("where", |o| where_(o.vector.gt(0.5), &o.vector, 0.0)),
     ("astype", |o| o.vector.astype(DType::I32)),
     ("sum", |o| o.vector.sum()),
     ("mean_axis", |o| o.matrix.mean_axes(&[0])),

@@ -39,20 +39,20 @@ enum Kernel {
 impl Kernel {
     fn weights(self, distance: &Array) -> Array {
         let x = distance;
-        let beyond = |limit: f64, value: Array| where_(&x.ge(limit), 0.0, value);
+        let beyond = |limit: f64, value: Array| where_(x.ge(limit), 0.0, value);
         match self {
             Kernel::Triangle => (1.0 - x).maximum(0.0),
             Kernel::Lanczos(radius) => {
                 let turn = x * std::f64::consts::PI;
                 let product = turn.sin() * (&turn / radius).sin() * radius;
-                let square = where_(&x.ne(0.0), turn.square(), 1.0);
-                let inside = where_(&x.gt(1e-3), product / square, 1.0);
-                where_(&x.gt(radius), 0.0, inside)
+                let square = where_(x.ne(0.0), turn.square(), 1.0);
+                let inside = where_(x.gt(1e-3), product / square, 1.0);
+                where_(x.gt(radius), 0.0, inside)
             }
             Kernel::Cubic(a) => {
                 let near = ((x * (a + 2.0) - (a + 3.0)) * x) * x + 1.0;
                 let far = ((x * a - 5.0 * a) * x + 8.0 * a) * x - 4.0 * a;
-                beyond(2.0, where_(&x.ge(1.0), far, near))
+                beyond(2.0, where_(x.ge(1.0), far, near))
             }
             Kernel::Area => unreachable!("areas overlap; they have no distance"),
         }
@@ -113,7 +113,7 @@ fn weights(
         }
     };
     let total = raw.reduce_sum(&[0]).expand_dims(&[0]);
-    let safe = where_(&total.ne(0.0), &total, 1.0);
+    let safe = where_(total.ne(0.0), &total, 1.0);
     let counts = total.abs().gt(1000.0 * f64::from(f32::EPSILON));
     let normal = where_(&counts, raw / safe, 0.0);
     if repeat > 0 {

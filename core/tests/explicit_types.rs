@@ -68,8 +68,8 @@ fn apply(op: &str, a: &[Array]) -> Vec<Array> {
         "lt" => x.lt(y),
         "convert" => x.astype(DType::I32),
         "clamp" => x.clip(0.0, 1.0),
-        "select" => where_(&x.gt(y), x, y),
-        "where_row" => where_(&x.gt(0.0), x, y),
+        "select" => where_(x.gt(y), x, y),
+        "where_row" => where_(x.gt(0.0), x, y),
         "stop_gradient" => x.stop_gradient(),
         "optimization_barrier" => optimization_barrier(x.clone()),
         "broadcast_in_dim" => {

@@ -99,7 +99,7 @@ options! {
             let norm = unitwise_norm(g, axes);
             let limit = unitwise_norm(p, axes).maximum(&o.eps) * &o.clipping;
             let clipped = g * (&limit / norm.maximum(1e-6));
-            where_(&norm.lt(&limit), g, clipped)
+            where_(norm.lt(&limit), g, clipped)
         })
     })
 }
@@ -136,7 +136,7 @@ pub fn per_example_global_norm_clip(
     let norms = vmap(|g: State| tree::norm(&g))(grads.clone());
     let ratio = (&limit).into_array() / &norms;
     let multipliers = ratio.minimum(1.0);
-    let multipliers = where_(&multipliers.is_nan(), 1.0, multipliers);
+    let multipliers = where_(multipliers.is_nan(), 1.0, multipliers);
     let clipped = multipliers.lt(1.0).astype(ramie_core::DType::I32).sum();
     (grads.map(|g| multipliers.tensordot(g, 1)), clipped)
 }

@@ -12,7 +12,7 @@ use ramie_derive::Tree;
 pub fn keep_params_nonnegative() -> GradientTransformation {
     GradientTransformation::stateless(|updates, params| {
         let params = expect_params("keep_params_nonnegative", params);
-        updates.zip(params, |u, p| where_(&(p + u).lt(0.0), -p, u))
+        updates.zip(params, |u, p| where_((p + u).lt(0.0), -p, u))
     })
 }
 
@@ -31,7 +31,7 @@ pub fn zero_nans() -> GradientTransformation {
         },
         |updates, _: ZeroNansState, _| {
             let found_nan = updates.map(|u| u.is_nan().any());
-            let updates = updates.map(|u| where_(&u.is_nan(), u.zeros_like(), u));
+            let updates = updates.map(|u| where_(u.is_nan(), u.zeros_like(), u));
             (updates, ZeroNansState { found_nan })
         },
     )

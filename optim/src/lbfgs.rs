@@ -70,7 +70,7 @@ options! {
                 let diff_params = tree::sub(params, &state.params);
                 let diff_updates = tree::sub(&updates, &state.updates);
                 let product = tree::vdot(&diff_updates, &diff_params);
-                let weight = where_(&product.eq(0.0), 0.0, 1.0_f64 / &product);
+                let weight = where_(product.eq(0.0), 0.0, 1.0_f64 / &product);
                 let (diff_params, diff_updates) = (diff_params.map(known), diff_updates.map(known));
                 let put = |all: &Array, one: &Array| all.dynamic_update_index_in_dim(one, &last, 0);
                 let diff_params_memory = state.diff_params_memory.zip(&diff_params, put);
@@ -79,7 +79,7 @@ options! {
                 let scale = o.scale_init_precond.then(|| {
                     let above = tree::vdot(&diff_updates, &diff_params);
                     let below = tree::squared_norm(&diff_updates);
-                    let scale = where_(&below.gt(0.0), above / &below, 1.0);
+                    let scale = where_(below.gt(0.0), above / &below, 1.0);
                     let norm = tree::norm(&updates.map(|u| u.stop_gradient()));
                     where_(&begun, scale, (1.0_f64 / norm).minimum(1.0))
                 });

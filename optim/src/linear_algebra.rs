@@ -279,7 +279,7 @@ pub fn nnls(a: &Array, b: &Array, iters: usize, bound: Option<&Array>) -> Array 
             matrix_norm(&q, NormOrder::Frobenius, false).minimum(columns)
         }
     };
-    let bound = where_(&bound.eq(0.0), 1.0, bound);
+    let bound = where_(bound.eq(0.0), 1.0, bound);
     let start = target.zeros_like();
     let body = |(x, p, c): (Array, Array, Array), ()| {
         let next_c = ((c.square() * 4.0 + 1.0).sqrt() + 1.0) / 2.0;

@@ -54,7 +54,7 @@ options! {
                 let new = mixed.map(|x| match o.mode {
                     LionMode::Hard => x.sign(),
                     LionMode::Smooth(beta) => (x * beta).tanh(),
-                    LionMode::Refined => where_(&x.abs().lt(1.0), x, x.sign()),
+                    LionMode::Refined => where_(x.abs().lt(1.0), x, x.sign()),
                 });
                 let mu = update_moment(&updates, &state.mu, &o.b2, 1);
                 let count = safe_increment(&state.count);

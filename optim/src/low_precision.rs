@@ -179,5 +179,5 @@ fn to_bf16_at_random(x: &Array, key: &Key) -> Array {
     let bits = x.bitcast_convert_type(DType::U32) + random;
     let kept = Array::scalar(0xFFFF_0000u32, DType::U32);
     let rounded = (bits & kept).bitcast_convert_type(DType::F32);
-    where_(&x.is_finite(), &rounded, x)
+    where_(x.is_finite(), &rounded, x)
 }

@@ -78,7 +78,7 @@ pub fn multi_steps(optimizer: impl Into<GradientTransformation>, every: usize) -
 /// ```
 /// use ramie_core::where_;
 /// use ramie_optim::{multi_steps_by, sgd};
-/// let tx = multi_steps_by(sgd(0.1), |step| where_(&step.lt(100), 1, 4));
+/// let tx = multi_steps_by(sgd(0.1), |step| where_(step.lt(100), 1, 4));
 /// ```
 pub fn multi_steps_by(
     optimizer: impl Into<GradientTransformation>,

@@ -17,7 +17,7 @@ pub fn safe_increment(count: &Array) -> Array {
          DType::I32)",
         count.aval()
     );
-    where_(&count.lt(i32::MAX), count + 1, i32::MAX)
+    where_(count.lt(i32::MAX), count + 1, i32::MAX)
 }
 
 /// Computes [`safe_increment`] under its former name (`optax.safe_int32_increment`).
@@ -76,7 +76,7 @@ pub fn safe_norm_of(
     let least = min_norm.into();
     let size = |x: &Array, keepdims: bool| linalg::norm(x, order, axes, keepdims);
     let kept = size(x, true);
-    let safe = where_(&kept.le(&least), 1.0, x);
+    let safe = where_(kept.le(&least), 1.0, x);
     let small = size(x, keepdims).le(&least);
     where_(&small, &least, size(&safe, keepdims))
 }

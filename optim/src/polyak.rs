@@ -47,7 +47,7 @@ options! {
             let squared = squared + &o.eps;
             let epsilon = f64::from(f32::EPSILON);
             let step = (gap / &squared).minimum(&o.max_learning_rate);
-            let step: Array = where_(&squared.le(epsilon), 0.0, step);
+            let step: Array = where_(squared.le(epsilon), 0.0, step);
             (tree::scale(step, &updates), ())
         },
     )

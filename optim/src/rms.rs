@@ -34,7 +34,7 @@ options! {
             move |updates, state: ScaleByRssState, _| {
                 let sum_of_squares = updates.zip(&state.sum_of_squares, |g, t| tree::abs_sq(g) + t);
                 let updates = sum_of_squares.zip(&updates, |t, g| {
-                    where_(&t.gt(0.0), (t + &o.eps).rsqrt(), 0.0) * g
+                    where_(t.gt(0.0), (t + &o.eps).rsqrt(), 0.0) * g
                 });
                 (updates, ScaleByRssState { sum_of_squares })
             },

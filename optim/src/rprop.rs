@@ -41,12 +41,12 @@ options! {
             move |updates, state: ScaleByRpropState, _| {
                 let agrees = tree::mul(&updates, &state.prev_updates);
                 let step_sizes = agrees.zip(&state.step_sizes, |s, step| {
-                    let factor = where_(&s.gt(0.0), &o.eta_plus, &o.eta_minus).astype(step.dtype());
+                    let factor = where_(s.gt(0.0), &o.eta_plus, &o.eta_minus).astype(step.dtype());
                     let limited = (step * factor).clip(&o.min_step_size, &o.max_step_size);
-                    where_(&s.eq(0.0), step, limited)
+                    where_(s.eq(0.0), step, limited)
                 });
                 let signed = updates.zip(&step_sizes, |g, step| step * g.sign());
-                let kept = |x: &State| agrees.zip(x, |s, x| where_(&s.lt(0.0), x.zeros_like(), x));
+                let kept = |x: &State| agrees.zip(x, |s, x| where_(s.lt(0.0), x.zeros_like(), x));
                 let prev_updates = kept(&signed);
                 // The step of the previous update is made now, unless the sign has changed.
                 (kept(&state.prev_updates), ScaleByRpropState { step_sizes, prev_updates })

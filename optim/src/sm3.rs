@@ -49,7 +49,7 @@ options! {
                 g.square() * &added + least.expect("an axis") * &o.b2
             });
             let scaled = updates.zip(&sums, |g, t| {
-                g * where_(&t.gt(0.0), (t + &o.eps).rsqrt(), 0.0)
+                g * where_(t.gt(0.0), (t + &o.eps).rsqrt(), 0.0)
             });
             let nu = update_moment(&scaled, &state.nu, &o.b1, 1);
             let mu = per_axis(&sums, |sum, axis| match sum.ndim() {

@@ -35,7 +35,7 @@ fn pipelined(mine: Stages, x: Array) -> Array {
     let next: Vec<(usize, usize)> = (0..n - 1).map(|i| (i, i + 1)).collect();
     let tick = |(came, outs): (Array, Array), t: Array| {
         let fresh = x.dynamic_index_in_dim(t.minimum(count as i32 - 1), 0, false);
-        let input = where_(&here.eq(0), fresh, came);
+        let input = where_(here.eq(0), fresh, came);
         let out = stage(&kernel, &bias, &input);
         // Before the first is through, what is written here is overwritten.
         let done = (&t - last).maximum(0);
@@ -46,7 +46,7 @@ fn pipelined(mine: Stages, x: Array) -> Array {
     let came = empty.index(0);
     let ticks = Array::arange(count + n - 1);
     let ((_, outs), ()) = scan(tick, (came, empty), ticks);
-    psum(&where_(&here.eq(last), outs, 0.0), "stage")
+    psum(&where_(here.eq(last), outs, 0.0), "stage")
 }
 
 #[derive(Tree)]

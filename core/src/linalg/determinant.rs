@@ -62,7 +62,7 @@ fn slogdet_by_lu(a: &Array) -> (Array, Array) {
     let zero = diagonal.eq(0).any_axes(&[-1]);
     let sign = match a.dtype().is_complex() {
         true => {
-            let factor = where_(&zero.expand_dims(&[-1]), diagonal.ones_like(), &diagonal);
+            let factor = where_(zero.expand_dims(&[-1]), diagonal.ones_like(), &diagonal);
             let turns = odd(&exchanges(&factors.pivots));
             where_(&turns, -1, Array::scalar(1, a.dtype())) * factor.sign().prod_axes(&[-1])
         }
@@ -153,7 +153,7 @@ fn cofactors_times(a: &Array, b: &Array) -> (Array, Array) {
     }
     let factors = lu(a);
     let sign = where_(
-        &odd(&exchanges(&factors.pivots)),
+        odd(&exchanges(&factors.pivots)),
         -1,
         Array::scalar(1, a.dtype()),
     );
@@ -162,7 +162,7 @@ fn cofactors_times(a: &Array, b: &Array) -> (Array, Array) {
     let value = last(&partial, 1);
     let corner = Array::iota(&[n, n], 0, DType::I32) + Array::iota(&[n, n], 1, DType::I32);
     let others = last(&partial, 2).expand_dims(&[-1]);
-    let changed = where_(&corner.eq(2 * n - 2), 1 / others, &factors.lu);
+    let changed = where_(corner.eq(2 * n - 2), 1 / others, &factors.lu);
     let left = TriangularSolve::new().left_side();
     // For a lower rank, all cofactors are 0.
     let ones = Array::ones(&[&b.shape()[..b.ndim() - 1], &[1]].concat(), b.dtype());

@@ -256,7 +256,7 @@ fn expm_of(a: &Array) -> Array {
         },
         (ratio, squarings.clone()),
     );
-    where_(&squarings.le(SQUARINGS), squared.0, f64::NAN)
+    where_(squarings.le(SQUARINGS), squared.0, f64::NAN)
 }
 
 /// Coefficients of the numerators of the diagonal approximants of orders 7 and 13, in order of

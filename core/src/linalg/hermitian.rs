@@ -24,7 +24,7 @@ pub fn svd_hermitian(a: &Array) -> SvdFactors {
     let order = (-&size).argsort(-1);
     let u = v.take_along_axis(&order.expand_dims(&[-2]), -1);
     let s = size.take_along_axis(&order, -1);
-    let sign = where_(&w.lt(0.0), -1.0, w.ones_like());
+    let sign = where_(w.lt(0.0), -1.0, w.ones_like());
     let sign = sign.take_along_axis(&order, -1).expand_dims(&[-2]);
     let vt = matrix::adjoint(&(&u * sign));
     SvdFactors { u, s, vt }

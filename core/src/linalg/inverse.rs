@@ -81,7 +81,7 @@ fn pinv_by_svd(a: &Array, rtol: Option<f64>, hermitian: bool) -> Array {
     };
     let rtol = rtol.unwrap_or(10.0 * m.max(n) as f64 * epsilon(a.dtype()));
     let cutoff = parts.s.slice_in_dim(0, 1, 1, -1) * rtol;
-    let sizes = where_(&parts.s.gt(cutoff), &parts.s, f64::INFINITY);
+    let sizes = where_(parts.s.gt(cutoff), &parts.s, f64::INFINITY);
     let scaled = adjoint(&parts.u) / sizes.expand_dims(&[-1]);
     product(&adjoint(&parts.vt), &scaled)
 }

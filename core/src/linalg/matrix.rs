@@ -84,7 +84,7 @@ pub(crate) fn diagonals(x: &Array) -> Array {
 pub(crate) fn diagonal_matrices(x: &Array) -> Array {
     let n = x.shape()[x.ndim() - 1];
     let rows = x.expand_dims(&[-1]);
-    where_(&identity(n, DType::Bool), &rows, rows.zeros_like())
+    where_(identity(n, DType::Bool), &rows, rows.zeros_like())
 }
 
 /// Returns the machine epsilon of a dtype: the distance from 1 to the next number.

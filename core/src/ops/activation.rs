@@ -18,7 +18,7 @@ impl Array {
     pub fn relu(&self) -> Array {
         // NaN stays NaN, with a derivative of 0 as in JAX.
         let flat = self.stop_gradient().maximum(0);
-        where_(&self.gt(0), self, flat)
+        where_(self.gt(0), self, flat)
     }
 
     /// Applies the leaky rectified linear unit: `x` if it is positive, otherwise
@@ -26,7 +26,7 @@ impl Array {
     #[track_caller]
     pub fn leaky_relu(&self, negative_slope: f64) -> Array {
         let x = self.to_inexact();
-        where_(&x.ge(0), &x, &x * negative_slope)
+        where_(x.ge(0), &x, &x * negative_slope)
     }
 
     /// Applies the exponential linear unit: `x` if it is positive, otherwise `alpha · (eˣ - 1)`.

@@ -213,7 +213,7 @@ impl Array {
         let wrapped = (&step + half).remainder(period) - half;
         let down = wrapped.eq(-half).bitwise_and(step.gt(0));
         let wrapped = where_(&down, half, wrapped);
-        let correction = where_(&step.abs().lt(half), 0, wrapped - &step);
+        let correction = where_(step.abs().lt(half), 0, wrapped - &step);
         let rest = x.slice_axis(at, 1, n) + correction.cumsum(axis);
         concatenate(&[x.slice_axis(at, 0, 1), rest], axis)
     }
@@ -340,10 +340,10 @@ impl Interpolation {
             Outside::Line => None,
         };
         if let Some(v) = outside(&self.left, 0) {
-            value = where_(&x.lt(xp.index(0)), v, value);
+            value = where_(x.lt(xp.index(0)), v, value);
         }
         if let Some(v) = outside(&self.right, -1) {
-            value = where_(&x.gt(xp.index(-1)), v, value);
+            value = where_(x.gt(xp.index(-1)), v, value);
         }
         value
     }

@@ -164,7 +164,7 @@ impl Array {
             return self.clone();
         }
         let n = self.size() as i64;
-        let places = where_(&places.lt(0), &places + n, &places).clip(0, n - 1);
+        let places = where_(places.lt(0), &places + n, &places).clip(0, n - 1);
         let values = values.cycled(places.size());
         let flat = self.ravel();
         flat.at(places).set(values).reshape(self.shape())

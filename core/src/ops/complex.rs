@@ -23,11 +23,7 @@ pub(crate) fn require_real(operation: &str, operands: &[&Array]) {
 #[track_caller]
 pub(crate) fn lexicographic(a: &Array, b: &Array, compare: fn(&Array, &Array) -> Array) -> Array {
     let (re, im) = ((a.real(), b.real()), (a.imag(), b.imag()));
-    crate::where_(
-        &re.0.eq(&re.1),
-        compare(&im.0, &im.1),
-        compare(&re.0, &re.1),
-    )
+    crate::where_(re.0.eq(&re.1), compare(&im.0, &im.1), compare(&re.0, &re.1))
 }
 
 /// Applies a function of real numbers to both parts of complex numbers.

@@ -38,7 +38,7 @@ impl Array {
     #[track_caller]
     pub fn tril(&self, k: isize) -> Array {
         let (rows, columns) = self.matrix("tril");
-        where_(&lower_triangle(rows, columns, k), self, self.zeros_like())
+        where_(lower_triangle(rows, columns, k), self, self.zeros_like())
     }
 
     /// Returns the upper triangle of each matrix along the last two axes: elements below the

@@ -336,7 +336,7 @@ impl Plan {
                 Array::iota(shape, i, DType::I32),
                 Array::iota(shape, j, DType::I32),
             );
-            let masked = crate::where_(&rows.eq(&columns), &array, array.zeros_like());
+            let masked = crate::where_(rows.eq(&columns), &array, array.zeros_like());
             array = masked.reduce_sum(&[j as isize]);
             labels.remove(j);
         }

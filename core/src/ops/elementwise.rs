@@ -10,14 +10,14 @@ pub(crate) fn nonzero_divisor(divisor: &Array) -> Array {
     if divisor.dtype().is_float() {
         return divisor.clone();
     }
-    where_(&divisor.eq(0), divisor.ones_like(), divisor)
+    where_(divisor.eq(0), divisor.ones_like(), divisor)
 }
 
 /// Computes the quotient, rounded down, and the remainder of floats of the same dtype.
 #[track_caller]
 pub(crate) fn float_divmod(a: &Array, b: &Array) -> (Array, Array) {
     let remainder = a.lax_rem(b);
-    let whole = where_(&b.eq(0), a, a - &remainder);
+    let whole = where_(b.eq(0), a, a - &remainder);
     let quotient = whole.lax_div(b);
     let opposite = remainder.ne(0).bitwise_and(b.sign().ne(remainder.sign()));
     let quotient = where_(&opposite, &quotient - 1.0, &quotient);
@@ -107,7 +107,7 @@ impl Array {
     #[track_caller]
     pub fn fmax(&self, other: impl IntoArray) -> Array {
         let (a, b) = promote("fmax", self, &other.into_array());
-        where_(&a.gt(&b).bitwise_or(b.is_nan()), &a, &b)
+        where_(a.gt(&b).bitwise_or(b.is_nan()), &a, &b)
     }
 
     /// Computes the elementwise minimum. If one operand is NaN, the other is returned.
@@ -117,7 +117,7 @@ impl Array {
     #[track_caller]
     pub fn fmin(&self, other: impl IntoArray) -> Array {
         let (a, b) = promote("fmin", self, &other.into_array());
-        where_(&a.lt(&b).bitwise_or(b.is_nan()), &a, &b)
+        where_(a.lt(&b).bitwise_or(b.is_nan()), &a, &b)
     }
 
     /// Computes the remainder with the sign of the dividend, like C's `fmod`. For integers, the
@@ -178,8 +178,8 @@ impl Array {
         let (x, y) = promote("heaviside", self, &at_zero.into_array());
         require_real("heaviside", &[&x, &y]);
         let (x, y) = (x.to_inexact(), y.to_inexact());
-        let rest = where_(&x.is_nan(), &x, &y);
-        where_(&x.lt(0), 0, where_(&x.gt(0), 1, rest))
+        let rest = where_(x.is_nan(), &x, &y);
+        where_(x.lt(0), 0, where_(x.gt(0), 1, rest))
     }
 
     /// Computes `sin(πx) / (πx)` of each element, which is 1 at 0.
@@ -220,7 +220,7 @@ impl Array {
         let (a, b) = promote("copysign", self, &sign.into_array());
         require_real("copysign", &[&a, &b]);
         let (magnitude, b) = (a.to_inexact().abs(), b.to_inexact());
-        where_(&b.signbit(), -&magnitude, &magnitude)
+        where_(b.signbit(), -&magnitude, &magnitude)
     }
 
     /// Splits each number into its fractional and integral parts, both with the sign of the
@@ -232,7 +232,7 @@ impl Array {
     pub fn modf(&self) -> (Array, Array) {
         require_real("modf", &[self]);
         let x = self.to_inexact();
-        let whole = where_(&x.ge(0), x.floor(), x.ceil());
+        let whole = where_(x.ge(0), x.floor(), x.ceil());
         (&x - &whole, whole)
     }
 
@@ -297,7 +297,7 @@ impl Array {
         let mantissa = where_(&large, &mantissa * 2.0, &mantissa);
         let power = where_(&large, &power - 1.0, &power);
         let scaled = &mantissa * power.full_like(2).lax_pow(&power);
-        where_(&x.is_inf().bitwise_or(x.eq(0)), &x, scaled)
+        where_(x.is_inf().bitwise_or(x.eq(0)), &x, scaled)
     }
 
     /// Computes the distance to the next number away from zero, with the sign of the number.
@@ -314,7 +314,7 @@ impl Array {
             return x.nextafter(&infinity) - &x;
         }
         let step = x.nextafter(infinity.copysign(&x)) - &x;
-        where_(&step.eq(0), least.copysign(&x), step)
+        where_(step.eq(0), least.copysign(&x), step)
     }
 
     /// Counts the one bits of each element's magnitude. The result is `u8`.

@@ -85,7 +85,7 @@ impl Histogram {
             None => (x.min().astype(dtype), x.max().astype(dtype)),
         };
         // If both ends are equal, the bins are centered on them.
-        let half = where_(&low.eq(&high), 0.5, 0.0).astype(dtype);
+        let half = where_(low.eq(&high), 0.5, 0.0).astype(dtype);
         Spacing::new(self.bins.saturating_add(1)).linear(low - &half, high + &half)
     }
 

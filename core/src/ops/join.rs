@@ -156,7 +156,7 @@ impl Array {
         let values = values.broadcast_to(&room);
         let places = places.broadcast_to(&[added]);
         let places = places.counting_to(n);
-        let places = where_(&places.lt(0), &places + n as i64, &places).clip(0, n as i64);
+        let places = where_(places.lt(0), &places + n as i64, &places).clip(0, n as i64);
         let places = places.astype(DType::I32);
         // Each index is shifted by the number of values inserted before it.
         let order = places.argsort(0);

@@ -55,7 +55,7 @@ impl Array {
         if !self.dtype().is_float() {
             return self.clone();
         }
-        where_(&self.lt(0), self.ceil(), self.floor())
+        where_(self.lt(0), self.ceil(), self.floor())
     }
 
     /// Computes the reciprocal `1 / x` of each element.
@@ -82,9 +82,9 @@ impl Array {
             return self.clone();
         }
         by_parts(self, |x| {
-            let y = where_(&x.is_nan(), nan, x);
-            let y = where_(&y.eq(f64::INFINITY), posinf, &y);
-            where_(&y.eq(f64::NEG_INFINITY), neginf, &y)
+            let y = where_(x.is_nan(), nan, x);
+            let y = where_(y.eq(f64::INFINITY), posinf, &y);
+            where_(y.eq(f64::NEG_INFINITY), neginf, &y)
         })
     }
 }

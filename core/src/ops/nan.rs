@@ -11,7 +11,7 @@ fn without_nan(x: &Array, value: impl Into<Scalar>) -> Array {
     if !x.dtype().is_inexact() {
         return x.clone();
     }
-    where_(&x.is_nan(), Array::scalar(value, x.dtype()), x)
+    where_(x.is_nan(), Array::scalar(value, x.dtype()), x)
 }
 
 macro_rules! nan_reductions {
@@ -95,7 +95,7 @@ fn unless_all_nan(x: &Array, how: &Reduction, value: Array) -> Array {
         return value;
     }
     let plain = how.unmasked();
-    where_(&plain.every_true(&x.is_nan()), f64::NAN, value)
+    where_(plain.every_true(&x.is_nan()), f64::NAN, value)
 }
 
 #[track_caller]
@@ -132,7 +132,7 @@ fn variance(x: &Array, how: &Reduction) -> Array {
         Some(mean) => mean.clone(),
         None => mean(&x, &how.kept().in_dtype(computed)),
     };
-    let centred = where_(&x.is_nan(), 0, &x - about.astype(computed));
+    let centred = where_(x.is_nan(), 0, &x - about.astype(computed));
     let squares = centred.squared_magnitude();
     let divisor = numbers(&x, how, squares.dtype()) - how.freedom();
     let none = divisor.le(0);
@@ -152,7 +152,7 @@ fn position(x: &Array, axis: isize, found: Array) -> Array {
     if !x.dtype().is_float() {
         return found;
     }
-    where_(&x.is_nan().all_axes(&[axis]), -1, found)
+    where_(x.is_nan().all_axes(&[axis]), -1, found)
 }
 
 macro_rules! nan_arg_reductions {

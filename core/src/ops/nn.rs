@@ -9,7 +9,7 @@ impl Array {
     pub fn relu6(&self) -> Array {
         let x = self.to_inexact();
         let flat = x.stop_gradient().maximum(0).minimum(6);
-        where_(&x.gt(0).logical_and(x.lt(6)), &x, flat)
+        where_(x.gt(0).logical_and(x.lt(6)), &x, flat)
     }
 
     /// Applies the continuously differentiable exponential linear unit: `x` if it is positive,
@@ -32,7 +32,7 @@ impl Array {
     /// Clips each element to the range from -1 to 1.
     #[track_caller]
     pub fn hard_tanh(&self) -> Array {
-        where_(&self.gt(1), 1, where_(&self.lt(-1), -1, self))
+        where_(self.gt(1), 1, where_(self.lt(-1), -1, self))
     }
 
     /// Applies the piecewise linear sigmoid `relu6(x + 3) / 6` to each element.
@@ -87,7 +87,7 @@ impl Array {
     pub fn sparse_plus(&self) -> Array {
         let x = self.to_inexact();
         let middle = (&x + 1.0).integer_pow(2) / 4.0;
-        where_(&x.le(-1.0), 0.0, where_(&x.ge(1.0), &x, middle))
+        where_(x.le(-1.0), 0.0, where_(x.ge(1.0), &x, middle))
     }
 
     /// Applies the sparse sigmoid to each element: 0 up to -1, 1 from 1 on, and linear between.

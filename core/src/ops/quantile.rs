@@ -178,7 +178,7 @@ impl Quantile {
         let x = if self.ignore_nan {
             x.clone()
         } else {
-            where_(&nan.any_keepdims(&[-1]), f64::NAN, x)
+            where_(nan.any_keepdims(&[-1]), f64::NAN, x)
         };
         let (sorted, weights) = match weights {
             None => (x.sort(-1), None),
@@ -212,7 +212,7 @@ impl Quantile {
         match self.method {
             QuantileMethod::Lower => pick(&low),
             QuantileMethod::Higher => pick(&high),
-            QuantileMethod::Nearest => where_(&above.le(0.5), pick(&low), pick(&high)),
+            QuantileMethod::Nearest => where_(above.le(0.5), pick(&low), pick(&high)),
             QuantileMethod::Midpoint => (pick(&low) + pick(&high)) * 0.5,
             _ => pick(&low).astype(q.dtype()) * below + pick(&high).astype(q.dtype()) * above,
         }
@@ -225,7 +225,7 @@ fn inverted_cdf(sorted: &Array, weights: Option<Array>, q: &Array, count: &Array
     let weights = weights.unwrap_or_else(|| sorted.ones_like());
     let bad = weights.lt(0).bitwise_or(weights.is_nan());
     let nan = sorted.is_nan();
-    let clean = where_(&bad.bitwise_or(&nan), 0, &weights).astype(q.dtype());
+    let clean = where_(bad.bitwise_or(&nan), 0, &weights).astype(q.dtype());
     let sums = clean.cumsum(-1);
     let n = sorted.shape()[sorted.ndim() - 1];
     let total = sums.slice_axis(sums.ndim() - 1, n - 1, n);

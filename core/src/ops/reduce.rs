@@ -170,7 +170,7 @@ fn spread_about_mean(x: &Array, axes: &[usize], ddof: usize) -> Array {
         (&squares / normalizer).astype(out)
     } else {
         // `where_` keeps the dependency: the derivative is zero, and NaN through a square root.
-        where_(&Array::from(false), &squares, f64::NAN).astype(out)
+        where_(Array::from(false), &squares, f64::NAN).astype(out)
     }
 }
 

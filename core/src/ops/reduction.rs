@@ -315,7 +315,7 @@ impl Reduction {
         let squares = (&x - mean.astype(x.dtype())).squared_magnitude();
         let divisor = self.count("var", &x, squares.dtype()) - self.ddof;
         let variance = self.in_dtype(squares.dtype()).total(&squares) / &divisor;
-        where_(&divisor.gt(0), &variance, f64::NAN).astype(out)
+        where_(divisor.gt(0), &variance, f64::NAN).astype(out)
     }
 
     /// Returns the number that variances subtract from the number of elements.

@@ -142,7 +142,7 @@ impl Segments {
         // Negative indices would count from the end.
         let ids = match ids.dtype().is_unsigned() {
             true => ids.clone(),
-            false => where_(&ids.lt(0), self.count as i64, ids.counting_to(self.count)),
+            false => where_(ids.lt(0), self.count as i64, ids.counting_to(self.count)),
         };
         let mut shape: Dims = data.shape().into();
         shape[0] = self.count;

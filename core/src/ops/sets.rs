@@ -176,7 +176,7 @@ impl Unique {
         };
         let there = Array::arange(count).lt(mask.count_nonzero());
         where_(
-            &there.laid_along(0, values.ndim()),
+            there.laid_along(0, values.ndim()),
             values,
             Array::scalar(fill, values.dtype()),
         )

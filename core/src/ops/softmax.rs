@@ -39,7 +39,7 @@ impl Array {
             let shift = shift.astype(sum.dtype());
             return sum.log() + shift;
         }
-        where_(&sum.lt(0), f64::NAN, sum.abs().log() + shift)
+        where_(sum.lt(0), f64::NAN, sum.abs().log() + shift)
     }
 
     /// Computes `log|Σ b eˣ|` over the elements selected by `how`, and the sign of the sum, which
@@ -204,11 +204,11 @@ fn shifted_sum(x: &Array, b: Option<&Array>, how: &Reduction) -> (Array, Array) 
     if let Some(b) = b {
         let (a, b) = super::promote("logsumexp", &x, b);
         let b = b.to_inexact();
-        x = where_(&b.ne(0), a, f64::NEG_INFINITY);
+        x = where_(b.ne(0), a, f64::NEG_INFINITY);
         factor = Some(b);
     }
     let largest = peak(&x.real(), how);
-    let shift = where_(&largest.is_finite(), &largest, 0);
+    let shift = where_(largest.is_finite(), &largest, 0);
     let powers = (&x - &shift).exp();
     let powers = match &factor {
         Some(b) => powers * b,

@@ -187,7 +187,7 @@ pub(super) fn gumbel_noise(key: &Key, shape: &[usize], dtype: DType, mode: Gumbe
             let pair = between(key, &with_front(2, shape), dtype, 0.0, 1.0);
             let (high, low) = halves(&pair, shape);
             let fine = &high + low * info.eps + info.smallest_normal;
-            let x = where_(&high.ge(0.5), &high, fine);
+            let x = where_(high.ge(0.5), &high, fine);
             -(-(-x).log1p()).log()
         }
     }
@@ -344,7 +344,7 @@ pub fn triangular(
             let rising = &left + (&u * &width * (&mode - &left)).sqrt();
             let rest = 1.0 - &u;
             let falling = &right - (rest * &width * (&right - &mode)).sqrt();
-            where_(&u.lt((&mode - &left) / &width), rising, falling)
+            where_(u.lt((&mode - &left) / &width), rising, falling)
         },
     )
 }
@@ -413,6 +413,6 @@ pub fn wald(key: &Key, mean: impl IntoArray, shape: &[usize], dtype: DType) -> A
         let fourfold = 4.0 * &mean;
         let root = (fourfold * &y + &squared * y.integer_pow(2)).sqrt();
         let x = &mean + &squared * &y / 2.0 - &mean / 2.0 * root;
-        where_(&z.le(&mean / (&mean + &x)), &x, &squared / &x)
+        where_(z.le(&mean / (&mean + &x)), &x, &squared / &x)
     })
 }

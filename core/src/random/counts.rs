@@ -34,7 +34,7 @@ pub fn poisson(key: &Key, lam: impl IntoArray, shape: &[usize], dtype: DType) ->
         let counted = poisson_knuth(key, &where_(&small, &lam, 0.0), shape);
         let accepted = poisson_rejection(key, &where_(&small, 1e5, &lam), shape);
         let drawn = where_(&small, counted.astype(dtype), accepted.astype(dtype));
-        where_(&lam.eq(0.0), 0, drawn)
+        where_(lam.eq(0.0), 0, drawn)
     })
 }
 
@@ -46,7 +46,7 @@ fn poisson_knuth(key: &Key, lam: &Array, shape: &[usize]) -> Array {
     };
     let step = |(i, count, key, product): (Array, Array, Key, Array)| {
         let [key, sub] = key.split_into();
-        let count = where_(&product.gt(&goal), &count + 1, &count);
+        let count = where_(product.gt(&goal), &count + 1, &count);
         let u = between(&sub, shape, DType::F32, 0.0, 1.0);
         (i + 1, count, key, product + u.log())
     };
@@ -144,7 +144,7 @@ fn binomial_counts(key: &Key, n: &Array, p: &Array, shape: &[usize]) -> Array {
     let few = no_count.bitwise_or(&endless).bitwise_or((&n * &q).le(10.0));
     let n = n.floor();
 
-    let trials = where_(&few.bitwise_and(endless.logical_not()), &n, 0.0);
+    let trials = where_(few.bitwise_and(endless.logical_not()), &n, 0.0);
     let by_inversion = inversion(key, &trials, &q, shape);
     let many = (where_(&few, 1e4, &n), where_(&few, 0.5, &q));
     let by_rejection = rejection(key, &many.0, &many.1, shape);
@@ -167,7 +167,7 @@ fn inversion(key: &Key, n: &Array, p: &Array, shape: &[usize]) -> Array {
     let more = |(_, waited, _): (Array, Array, Key)| waited.le(n).any();
     let step = |(count, waited, key): (Array, Array, Key)| {
         let [sub, key] = key.split_into();
-        let count = where_(&waited.le(n), &count + 1.0, &count);
+        let count = where_(waited.le(n), &count + 1.0, &count);
         let u = between(&sub, shape, p.dtype(), 0.0, 1.0);
         // If `p` is -0.0, `failure` is +0.0 instead of -0.0.
         let wait = (u.log() / &failure).abs().ceil();
@@ -241,7 +241,7 @@ fn stirling_tail(k: &Array) -> Array {
         .iter()
         .enumerate()
         .fold(series.zeros_like(), |sum, (i, tail)| {
-            where_(&whole.eq(i as f64), *tail, sum)
+            where_(whole.eq(i as f64), *tail, sum)
         });
     where_(&small, table, series)
 }
@@ -277,7 +277,7 @@ pub fn multinomial(key: &Key, n: impl IntoArray, p: impl IntoArray, dtype: DType
         let n = args[0].broadcast_to(batch);
         let p = args[1].move_axis(-1, 0);
         let rest = p.cumsum_reversed(0);
-        let ratios = &p / where_(&rest.eq(0.0), 1.0, &rest);
+        let ratios = &p / where_(rest.eq(0.0), 1.0, &rest);
         let keys = key.split_array(&[categories]);
         let step = |left: Array, (ratio, key): (Array, Key)| {
             let ratio = ratio.clip(0.0, 1.0);

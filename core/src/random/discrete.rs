@@ -115,7 +115,7 @@ pub fn geometric(key: &Key, p: impl IntoArray, shape: &[usize], dtype: DType) ->
     expect_fits("geometric", shape, &[("p", &p)]);
     draw("_geometric", key, (shape, dtype), &[&p], |key, p| {
         let u = between(key, shape, float, 0.0, 1.0);
-        let u = where_(&u.eq(0.0), 1.0, &u);
+        let u = where_(u.eq(0.0), 1.0, &u);
         let failure = (-parameter(&p[0], shape, float)).log1p();
         ((u.log() / failure).floor() + 1.0).astype(dtype)
     })

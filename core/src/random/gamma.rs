@@ -77,7 +77,7 @@ fn gamma_of_one(key: &Key, a: &Array, log_space: bool) -> Array {
     if log_space {
         let e = -exponential(&last, &[], dtype);
         let boost = &e * (1.0 / a);
-        let boost = where_(&large.bitwise_or(e.eq(0.0)), 0.0, boost);
+        let boost = where_(large.bitwise_or(e.eq(0.0)), 0.0, boost);
         return d.log() + v.log() + boost;
     }
     let u = 1.0 - between(&last, &[], dtype, 0.0, 1.0);
@@ -91,7 +91,7 @@ pub(crate) fn gamma_slope(a: &Array, sample: &Array, log_space: bool) -> Array {
     }
     let x = sample.exp();
     let tiny = finfo(x.dtype()).smallest_normal;
-    let x = where_(&x.eq(0.0), tiny, &x);
+    let x = where_(x.eq(0.0), tiny, &x);
     a.random_gamma_grad(&x) / x
 }
 

@@ -170,7 +170,7 @@ fn control_flow_inside() {
         let part = |x: Array| {
             let start = Array::zeros(&[], DType::F32);
             let step = |c: Array, row: Array| {
-                let c = where_(&row.sum().gt(0.0), &c * 0.5, c.sin());
+                let c = where_(row.sum().gt(0.0), &c * 0.5, c.sin());
                 (&c + (&row * &w).sum(), c)
             };
             scan(step, start, x)

@@ -37,7 +37,7 @@ fn operation(row: &Value) -> Option<Box<Operation>> {
         "matmul" => |x| x[0].matmul(&x[1]),
         "transpose" => |x| x[0].transpose(&[1, 0]),
         "concatenate" => |x| concatenate(&[&x[0], &x[1]], 0),
-        "where" => |x| where_(&Array::from([true, false, true]), &x[0], &x[1]),
+        "where" => |x| where_(Array::from([true, false, true]), &x[0], &x[1]),
         "take" => |x| x[0].take(&Array::from([2, 0, 2]), 0),
         "to_complex" => |x| x[0].astype(x[0].dtype().complex()),
         "integer_pow" => {

@@ -56,7 +56,7 @@ fn edge(row: &Row) -> Option<Box<Operation>> {
         "square" => unary(Array::square),
         "reciprocal" => unary(Array::reciprocal),
         "clip" => unary(|x| x.clip(-1.0, 1.0)),
-        "sqrt_where" => unary(|x| where_(&x.gt(0), x.sqrt(), 0.0)),
+        "sqrt_where" => unary(|x| where_(x.gt(0), x.sqrt(), 0.0)),
         "sqrt_safe" => unary(|x| {
             let positive = x.gt(0);
             where_(&positive, where_(&positive, x, 1.0).sqrt(), 0.0)

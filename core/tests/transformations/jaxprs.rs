@@ -91,7 +91,7 @@ programs! {
         let c = a.bitwise_and(&b).left_shift(a.bitwise_xor(&b));
         (c.lax_rem(&b), c.lax_div(&a), c.population_count())
     };
-    compare_select |x| where_(&x.gt(0.0), &x, &x * 0.01);
+    compare_select |x| where_(x.gt(0.0), &x, &x * 0.01);
     clamp_and_powers |x| (
         clamp(f32(0.0), &x, f32(1.0)),
         x.integer_pow(3),

@@ -74,7 +74,7 @@ impl PReLU {
             Some(dtype) => promote(Some(dtype), [x, &self.negative_slope]).into(),
             None => (x.clone(), self.negative_slope.astype(x.dtype())),
         };
-        where_(&x.ge(0), &x, slope * &x)
+        where_(x.ge(0), &x, slope * &x)
     }
 }
 

@@ -104,16 +104,16 @@ impl Sampling {
         if let Some(k) = self.top_k {
             let (greatest, _) = logits.top_k(k.min(vocabulary));
             let least = greatest.min_axes(&[-1]).expand_dims(&[-1]);
-            logits = where_(&logits.lt(least), f64::NEG_INFINITY, logits);
+            logits = where_(logits.lt(least), f64::NEG_INFINITY, logits);
         }
         if let Some(p) = self.top_p {
             let sorted = logits.sort_descending(-1);
             let likely = sorted.softmax(-1);
             // Keep a token if those before it do not reach `p`.
             let before = likely.cumsum(-1) - &likely;
-            let kept = where_(&before.lt(p), sorted, f64::INFINITY);
+            let kept = where_(before.lt(p), sorted, f64::INFINITY);
             let least = kept.min_axes(&[-1]).expand_dims(&[-1]);
-            logits = where_(&logits.lt(least), f64::NEG_INFINITY, logits);
+            logits = where_(logits.lt(least), f64::NEG_INFINITY, logits);
         }
         logits
     }

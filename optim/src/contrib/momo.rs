@@ -47,7 +47,7 @@ impl Model<'_> {
     fn reach(&self, bound: &Array) -> Array {
         let above = (self.barf - bound - self.gamma) * self.grown + self.product;
         let far = above.maximum(0.0) / self.norm;
-        where_(&self.norm.le(SMALLEST), 0.0, far)
+        where_(self.norm.le(SMALLEST), 0.0, far)
     }
 }
 
@@ -96,7 +96,7 @@ options! {
             move |updates, state: MomoState, params, extra: &ExtraArgs<'_>| {
                 let params = expect_params("momo", params);
                 let value = extra.expect_value("momo").astype(state.barf.dtype());
-                let keep = where_(&state.count.eq(0), 0.0, &o.beta);
+                let keep = where_(state.count.eq(0), 0.0, &o.beta);
                 let rest = 1.0_f64 - &keep;
                 let barf = &keep * &state.barf + &rest * value;
                 let exp_avg = state.exp_avg.zip(&updates, |m, g| &keep * m + &rest * g);
@@ -110,7 +110,7 @@ options! {
                 let bound = if o.adapt_lower_bound {
                     let cap = model.cap();
                     let lower = (&cap / &grown.times(2.0)).maximum(&o.lower_bound);
-                    where_(&cap.lt(&state.lb * &grown), lower, &state.lb)
+                    where_(cap.lt(&state.lb * &grown), lower, &state.lb)
                 } else {
                     state.lb.clone()
                 };
@@ -211,7 +211,7 @@ options! {
                     let cap = model.cap();
                     let twice = (&bc1 * 2.0) * &grown;
                     let lower = (&cap / twice).maximum(&o.lower_bound);
-                    where_(&cap.lt(&bc1 * &grown * &state.lb), lower, &state.lb)
+                    where_(cap.lt(&bc1 * &grown * &state.lb), lower, &state.lb)
                 } else {
                     state.lb.clone()
                 };

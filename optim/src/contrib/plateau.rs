@@ -110,7 +110,7 @@ impl ReduceOnPlateau {
         ReduceLrOnPlateauState {
             scale,
             best_value: where_(&improved, mean, best),
-            plateau_count: where_(&cooling.bitwise_or(&shrinks), 0, waited),
+            plateau_count: where_(cooling.bitwise_or(&shrinks), 0, waited),
             cooldown_count: where_(&cooling, &state.cooldown_count - 1, cooldown),
             count: count_zero(),
             avg_value: mean.zeros_like(),

@@ -114,12 +114,12 @@ impl ScaleByBacktrackingLinesearch {
         let most = self.max_backtracking_steps as i32;
         let error = |step: &Array, new: &Array| {
             let error = new - &allowed - step * &self.slope_rtol * &slope;
-            let error = where_(&error.is_nan(), f64::INFINITY, error);
+            let error = where_(error.is_nan(), f64::INFINITY, error);
             error.maximum(0.0).astype(dtype)
         };
         let body = |s: Search| {
             let shorter = &s.learning_rate * &self.decrease_factor;
-            let learning_rate = where_(&s.iter_num.gt(0), shorter, &s.learning_rate).astype(dtype);
+            let learning_rate = where_(s.iter_num.gt(0), shorter, &s.learning_rate).astype(dtype);
             let at = tree::cast_like(&tree::add_scale(params, &learning_rate, &updates), params);
             let (new_value, new_grad) = match &s.new_grad {
                 Some(_) => {

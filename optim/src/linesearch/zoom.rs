@@ -253,7 +253,7 @@ impl Line<'_> {
         let curvature = at.slope.abs() - slope.abs() * &rules.curv_rtol;
         let error = |e: Array| {
             let e = e.maximum(0.0);
-            where_(&e.is_nan(), f64::INFINITY, &e).astype(value.dtype())
+            where_(e.is_nan(), f64::INFINITY, &e).astype(value.dtype())
         };
         (error(decrease), error(curvature))
     }
@@ -318,8 +318,8 @@ impl Line<'_> {
         let cubic = cubic_minimum(low, high, &s.cubic);
         let quadratic = quadratic_minimum(low, high);
         let half = (&low.step + &high.step) / 2.0;
-        let middle = where_(&inside(&quadratic, 0.1), quadratic, half);
-        let middle = where_(&inside(&cubic, 0.2), cubic, middle);
+        let middle = where_(inside(&quadratic, 0.1), quadratic, half);
+        let middle = where_(inside(&cubic, 0.2), cubic, middle);
         let (at, grad) = self.evaluate(&middle);
         let (decrease_error, curvature_error) = self.errors(&at);
         let error = decrease_error.maximum(&curvature_error);

@@ -37,7 +37,7 @@ pub fn safe_softmax_cross_entropy(logits: &Array, labels: &Array) -> Array {
     check_floats("safe_softmax_cross_entropy", "logits", logits);
     let weighted = |x: &Array, weights: &Array| {
         let logs = x.log_softmax(-1);
-        where_(&weights.ne(0), weights * &logs, logs.zeros_like())
+        where_(weights.ne(0), weights * &logs, logs.zeros_like())
     };
     let f = custom_jvp(
         move |(x, weights): (Array, Array)| weighted(&x, &weights),
@@ -106,7 +106,7 @@ pub fn softmax_cross_entropy_with_integer_labels_over(
         logits.aval(),
         labels.aval()
     );
-    let places = where_(&labels.lt(0), labels + classes, labels);
+    let places = where_(labels.lt(0), labels + classes, labels);
     let unknown = places.lt(0) | places.ge(classes);
     // Select by comparison instead of gathering, so that the derivative is a selection and not a
     // scatter.
@@ -123,7 +123,7 @@ pub fn softmax_cross_entropy_with_integer_labels_over(
         f64::NAN,
         logits.logsumexp_with(&how) - label_logits,
     );
-    where_(&mask.any_axes(&[-1]), loss, 0)
+    where_(mask.any_axes(&[-1]), loss, 0)
 }
 
 /// Moves the given axes to the end and flattens them into one.

@@ -22,7 +22,7 @@ pub fn kl_divergence(log_predictions: &Array, targets: &Array) -> Array {
 pub fn kl_divergence_over(log_predictions: &Array, targets: &Array, over: &Over) -> Array {
     check_floats("kl_divergence", "predictions", log_predictions);
     check_floats("kl_divergence", "targets", targets);
-    let logs = where_(&targets.eq(0), 0, targets.log());
+    let logs = where_(targets.eq(0), 0, targets.log());
     over.sum(&(targets * (logs - log_predictions)))
 }
 

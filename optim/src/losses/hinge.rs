@@ -65,7 +65,7 @@ pub fn multiclass_perceptron_loss(scores: &Array, labels: &Array) -> Array {
 /// Panics if the shapes do not broadcast.
 #[track_caller]
 pub fn sparsemax_loss(logits: &Array, labels: &Array) -> Array {
-    where_(&labels.ne(0), -logits, logits).sparse_plus()
+    where_(labels.ne(0), -logits, logits).sparse_plus()
 }
 
 /// Computes the sparsemax loss of scores `[…, classes]` and classes `[…]`, with the result `[…]`
@@ -77,10 +77,10 @@ pub fn sparsemax_loss(logits: &Array, labels: &Array) -> Array {
 pub fn multiclass_sparsemax_loss(scores: &Array, labels: &Array) -> Array {
     let (own, rows) = of_class("multiclass_sparsemax_loss", scores, labels);
     let classes = scores.shape().last().copied().unwrap_or(0);
-    let above = where_(&rows.ne(0), 0.0, scores - own.expand_dims(&[-1]));
+    let above = where_(rows.ne(0), 0.0, scores - own.expand_dims(&[-1]));
     let of_example = |scores: Array, above: Array| {
         let chances = unit_simplex(&scores);
-        let kept = where_(&chances.ne(0), above, 0.0);
+        let kept = where_(chances.ne(0), above, 0.0);
         (&chances * kept).sum() + (1.0_f64 - chances.square().sum()) * 0.5
     };
     let list = |x: &Array| x.reshape(&[labels.size(), classes]);

@@ -32,7 +32,7 @@ pub fn ranking_softmax_loss(
         None => -terms.sum_axes(&[-1]),
         Some(mask) => {
             let how = ramie_core::Reduction::over(&[-1]).mask(mask);
-            where_(&mask.any_axes(&[-1]), -terms.sum_with(&how), 0)
+            where_(mask.any_axes(&[-1]), -terms.sum_with(&how), 0)
         }
     }
 }

@@ -182,7 +182,7 @@ pub fn exponential_decay(decay: ExponentialDecay) -> Schedule {
         };
         let rate = Array::scalar(decay.decay_rate, DType::F32);
         let decayed = rate.power(periods) * decay.init_value;
-        let value = where_(&done.le(0), decay.init_value, decayed);
+        let value = where_(done.le(0), decay.init_value, decayed);
         match decay.end_value {
             None => value,
             Some(end) if decay.decay_rate < 1.0 => value.maximum(end),

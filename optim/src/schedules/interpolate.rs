@@ -52,7 +52,7 @@ pub fn piecewise_constant_schedule(
     Schedule::new(move |count| {
         let mut value = Array::scalar(init_value, DType::F32);
         for &(boundary, scale) in &pieces {
-            value = where_(&count.lt(boundary), &value, &value * scale);
+            value = where_(count.lt(boundary), &value, &value * scale);
         }
         value
     })
@@ -90,7 +90,7 @@ pub fn piecewise_interpolate_schedule(
             };
             let here = now.ge(begin) & now.lt(end);
             value = where_(&here, between, value);
-            value = where_(&now.ge(end), stop, value);
+            value = where_(now.ge(end), stop, value);
             (begin, start) = (end, stop);
         }
         value

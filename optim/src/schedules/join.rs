@@ -28,7 +28,7 @@ pub fn join_schedules(schedules: Vec<Schedule>, boundaries: &[usize]) -> Schedul
     Schedule::new(move |count| {
         let mut value = schedules[0].at(count);
         for (&boundary, next) in boundaries.iter().zip(&schedules[1..]) {
-            value = where_(&count.lt(boundary), value, next.at(&(count - boundary)));
+            value = where_(count.lt(boundary), value, next.at(&(count - boundary)));
         }
         value
     })

@@ -173,7 +173,7 @@ pub fn wrappers() -> Table {
         "freeze" => chain((adam(0.05), freeze(kernels))),
         "partition" => partition(groups, label),
         "multi_steps" => multi_steps(adam(0.05), 3),
-        "multi_steps_sum" => multi_steps_by(sgd(0.02), |step| where_(&step.lt(2), 2, 4)).sum(),
+        "multi_steps_sum" => multi_steps_by(sgd(0.02), |step| where_(step.lt(2), 2, 4)).sum(),
         "multi_steps_skip_large" => multi_steps(adam(0.05), 2).skip(skip_large_updates(1.0)),
         "multi_steps_skip_not_finite" => multi_steps(adam(0.05), 2).skip(skip_not_finite),
         "apply_if_finite" => apply_if_finite(adam(0.05), 2),

@@ -308,7 +308,7 @@ impl<'a> At<'a> {
             |(step, values)| {
                 let applied = value_for(APPLY, &values, f(values.clone()));
                 let applied = fit(&applied, values.shape());
-                let values = crate::where_(&times.gt(&step), applied, &values);
+                let values = crate::where_(times.gt(&step), applied, &values);
                 (step + 1, values)
             },
             (Array::scalar(0, DType::I32), values),

@@ -24,7 +24,7 @@ impl Array {
     pub fn loggamma(&self) -> Array {
         require_real("loggamma", &[self]);
         let x = self.to_inexact();
-        where_(&x.gt(0), x.lgamma(), f64::NAN)
+        where_(x.gt(0), x.lgamma(), f64::NAN)
     }
 
     /// Computes the sign of the gamma function. It is NaN at the poles, the negative integers.
@@ -63,7 +63,7 @@ impl Array {
     pub fn factorial(&self) -> Array {
         require_real("factorial", &[self]);
         let n = self.to_inexact();
-        where_(&n.lt(0), 0, (&n + 1.0).lgamma().exp())
+        where_(n.lt(0), 0, (&n + 1.0).lgamma().exp())
     }
 
     /// Computes the logarithm of the magnitude of the beta function, `Γ(a) Γ(b) / Γ(a + b)`.
@@ -77,7 +77,7 @@ impl Array {
         let (a, b) = (a.to_inexact(), b.to_inexact());
         let (small, large) = (a.minimum(&b), a.maximum(&b));
         let plain = large.lgamma() - (&small + &large).lgamma();
-        let rest = where_(&large.lt(8), plain, gamma_ratio(&small, &large));
+        let rest = where_(large.lt(8), plain, gamma_ratio(&small, &large));
         small.lgamma() + rest
     }
 
@@ -158,7 +158,7 @@ fn gamma_ratio(a: &Array, b: &Array) -> Array {
     let w = correction * (&x / b);
     let u = (b + (a - 0.5)) * ratio.log1p();
     let v = a * (b.log() - 1.0);
-    where_(&u.le(&v), (&w - &v) - &u, (&w - &u) - &v)
+    where_(u.le(&v), (&w - &v) - &u, (&w - &u) - &v)
 }
 
 impl Array {

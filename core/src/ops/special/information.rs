@@ -68,7 +68,7 @@ impl Array {
     pub fn entr(&self) -> Array {
         require_real("entr", &[self]);
         let x = self.to_inexact();
-        where_(&x.lt(0), f64::NEG_INFINITY, -xlogx(&x))
+        where_(x.lt(0), f64::NEG_INFINITY, -xlogx(&x))
     }
 
     /// Computes the relative entropy term `p · log(p / q)` of probabilities. It is 0 for `p = 0`,
@@ -142,7 +142,7 @@ impl Array {
             |x: Array| {
                 let small = (-(-&x).expm1()).log();
                 let large = (-(-&x).exp()).log1p();
-                where_(&x.lt(std::f64::consts::LN_2), small, large)
+                where_(x.lt(std::f64::consts::LN_2), small, large)
             },
             |x: Array, dx: Array| (x.log1mexp(), dx / x.expm1()),
         )(self.to_inexact())

@@ -95,8 +95,8 @@ impl Array {
         let z = x.abs();
         // Each piece is accurate where its value is small.
         let tail = z.erfc();
-        let outer = where_(&x.gt(0), 2.0 - &tail, &tail);
-        where_(&z.lt(FRAC_1_SQRT_2), x.erf() + 1.0, outer) * 0.5
+        let outer = where_(x.gt(0), 2.0 - &tail, &tail);
+        where_(z.lt(FRAC_1_SQRT_2), x.erf() + 1.0, outer) * 0.5
     }
 
     /// Computes the logarithm of [`ndtr`](Array::ndtr), accurately for very negative numbers.
@@ -143,7 +143,7 @@ fn log_distribution(x: &Array) -> Array {
             let inverse = square.reciprocal();
             let series = 1.0 - (1.0 - (3.0 - &inverse * 15.0) * &inverse) * &inverse;
             let below = scale + series.log();
-            where_(&high, -&value, where_(&x.gt(lower), value.log(), below))
+            where_(&high, -&value, where_(x.gt(lower), value.log(), below))
         },
         |x: Array, dx: Array| {
             let value = log_distribution(&x);
@@ -162,7 +162,7 @@ fn inverse(p: &Array) -> Array {
     // By symmetry only probabilities up to 1 - e⁻² are needed.
     let mirrored = p.gt(-(-2.0f64).exp_m1());
     let p_low = where_(&mirrored, 1.0 - p, p);
-    let safe = where_(&p_low.eq(0), 0.5, &p_low);
+    let safe = where_(p_low.eq(0), 0.5, &p_low);
     let w = &safe - 0.5;
     let square = w.square();
     let middle = (&w + &w * &square * ratio(&square, MIDDLE)) * -(2.0 * PI).sqrt();
@@ -171,9 +171,9 @@ fn inverse(p: &Array) -> Array {
     let first = &z - z.log() / &z;
     let far = &first - ratio(&inverse, FAR_TAIL) / &z;
     let near = &first - ratio(&inverse, NEAR_TAIL) / &z;
-    let tail = where_(&z.ge(8.0), far, near);
-    let x = where_(&safe.gt(turn), middle, tail);
-    let x = where_(&p.gt(1.0 - turn), &x, -&x);
-    let x = where_(&p.eq(1), f64::INFINITY, x);
-    where_(&p.eq(0), f64::NEG_INFINITY, x)
+    let tail = where_(z.ge(8.0), far, near);
+    let x = where_(safe.gt(turn), middle, tail);
+    let x = where_(p.gt(1.0 - turn), &x, -&x);
+    let x = where_(p.eq(1), f64::INFINITY, x);
+    where_(p.eq(0), f64::NEG_INFINITY, x)
 }

@@ -35,7 +35,7 @@ impl Primitive for LogAddExp {
     }
     fn differentiation(&self) -> Differentiation<'_> {
         // e^(a - z) is at most 1; an infinite a = z has weight 1.
-        let finite = |x: &Array| where_(&x.real().eq(f64::INFINITY), 0, x);
+        let finite = |x: &Array| where_(x.real().eq(f64::INFINITY), 0, x);
         Differentiation::jvp(move |p, t, outs| {
             let weight = |x: &Array| (finite(x) - finite(&outs[0])).exp();
             let part = |i: usize| t[i].as_ref().map(|t| t * weight(&p[i]));

@@ -80,7 +80,7 @@ fn expm1(x: &Array) -> Array {
     let half = bits.bitcast_convert_type(DType::F32);
     let y = (&half * grown + (&half - 0.5)) * 2.0;
     // Preserves the sign of zero, and prevents halves of the smallest numbers from becoming zero.
-    where_(&x.abs().lt(1e-8), x, y)
+    where_(x.abs().lt(1e-8), x, y)
 }
 
 /// Computes `log(1 + x) = 2·artanh(s)` with `s = x / (2 + x)` near zero, written so that `x`

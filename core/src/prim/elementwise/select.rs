@@ -300,14 +300,25 @@ impl Array {
 }
 
 /// Selects from `on_true` where `condition` is true, and from `on_false` otherwise. Operands are
-/// promoted and broadcast.
+/// promoted and broadcast (`jnp.where`).
+///
+/// ```no_run
+/// use ramie_core::{Array, where_};
+/// let x = Array::from([-1.0f32, 4.0]);
+/// let roots = where_(x.gt(0.0), x.sqrt(), 0.0);
+/// assert_eq!(roots.to_vec::<f32>(), [0.0, 2.0]);
+/// ```
 ///
 /// # Panics
 /// Panics if the shapes do not broadcast.
 #[track_caller]
-pub fn where_(condition: &Array, on_true: impl IntoArray, on_false: impl IntoArray) -> Array {
+pub fn where_(
+    condition: impl IntoArray,
+    on_true: impl IntoArray,
+    on_false: impl IntoArray,
+) -> Array {
     let (a, b) = crate::ops::promote("where", &on_true.into_array(), &on_false.into_array());
-    let condition = condition.astype(DType::Bool);
+    let condition = condition.into_array().astype(DType::Bool);
     let shape = crate::ops::common_shape("where", &[&condition, &a, &b]);
     let condition = if condition.ndim() == 0 {
         condition

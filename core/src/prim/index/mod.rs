@@ -122,7 +122,7 @@ pub(crate) fn wrap_negative(indices: &Array, size: usize) -> Array {
         true => indices.astype(dtype),
         false => indices.clone(),
     };
-    crate::where_(&indices.lt(0), indices + size, indices)
+    crate::where_(indices.lt(0), indices + size, indices)
 }
 
 /// Converts indices into an axis of `size` to the signed `dtype`. Indices that `dtype` cannot

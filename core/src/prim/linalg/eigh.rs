@@ -105,7 +105,7 @@ fn diagonalize(a: &Array) -> Vec<Array> {
         let matrix = both.slice_in_dim(0, even, 1, -1);
         let rest = where_(&outside, &matrix, matrix.zeros_like());
         let rest = squared_magnitude(&rest).sum_axes(&[-2, -1]).sqrt();
-        rest / where_(&size.eq(0), size.ones_like(), &size)
+        rest / where_(size.eq(0), size.ones_like(), &size)
     };
     let small = epsilon(a.dtype()) / 8.0;
     let both = sweeps(both, even - 1, small, |both| round(&both, even), left);
@@ -148,8 +148,8 @@ fn round(both: &Array, n: usize) -> Array {
     let shift = &rotation.tangent * &r;
     let diagonal = [p - &shift, q + shift].map(|x| typed_as(&x, both).expand_dims(&[-1]));
     let diagonal = moved_on(diagonal, -2);
-    let exact = where_(&identity(n, DType::Bool), diagonal, matrix);
-    let exact = where_(&met(n), exact.zeros_like(), exact);
+    let exact = where_(identity(n, DType::Bool), diagonal, matrix);
+    let exact = where_(met(n), exact.zeros_like(), exact);
     concatenate(&[exact, vectors], -1)
 }
 

@@ -54,7 +54,7 @@ impl Rotation {
         let r = where_(wanted, r, r.ones_like());
         let tau = (q - p) / (r * 2);
         let size = 1 / (tau.abs() + (tau.square() + 1).sqrt());
-        let tangent = where_(&tau.lt(0), -&size, &size);
+        let tangent = where_(tau.lt(0), -&size, &size);
         let tangent = where_(wanted, &tangent, tangent.zeros_like());
         let cosine = (tangent.square() + 1).rsqrt();
         Rotation {
@@ -122,7 +122,7 @@ pub(super) fn sweeps(
 pub(super) fn scale(x: &Array) -> (Array, Array) {
     let largest = x.abs().max_keepdims(&[-2, -1]);
     let finite = largest.is_finite();
-    let scale = where_(&largest.eq(0), largest.ones_like(), &largest);
+    let scale = where_(largest.eq(0), largest.ones_like(), &largest);
     (where_(&finite, &scale, scale.ones_like()), finite)
 }
 

@@ -155,17 +155,17 @@ fn unblocked(a: &Array) -> [Array; 3] {
     let pivots = Array::zeros(&[batch, &[k]].concat(), DType::I32);
     let step = |i: Array, (a, pivots, permutation): (Array, Array, Array)| {
         let pivot_column = a.dynamic_slice_in_dim(&i, 1, -1);
-        let size = where_(&row.ge(&i), pivot_size(&pivot_column), f64::NEG_INFINITY);
+        let size = where_(row.ge(&i), pivot_size(&pivot_column), f64::NEG_INFINITY);
         let pivot = size.argmax(-2);
         let at = pivot.expand_dims(&[-1]);
-        let pivots = where_(&place.eq(&i), pivot, pivots);
+        let pivots = where_(place.eq(&i), pivot, pivots);
         // Exchanges the rows i and `at`.
         let swapped = |x: &Array| {
             let here = x.dynamic_slice_in_dim(&i, 1, -2);
             let width = x.shape()[x.ndim() - 1];
             let there = at.broadcast_to(&[batch, &[1, width]].concat());
             let there = x.take_along_axis(&there, -2);
-            where_(&row.eq(&i), there, where_(&row.eq(&at), here, x))
+            where_(row.eq(&i), there, where_(row.eq(&at), here, x))
         };
         let (a, permutation) = (swapped(&a), swapped(&permutation));
         let pivot_row = a.dynamic_slice_in_dim(&i, 1, -2);
@@ -173,11 +173,11 @@ fn unblocked(a: &Array) -> [Array; 3] {
         let pivot_column = a.dynamic_slice_in_dim(&i, 1, -1);
         let below = row.gt(&i);
         // A column of zeros has no pivot, and needs none.
-        let divisor = where_(&pivot.eq(0), pivot.ones_like(), &pivot);
+        let divisor = where_(pivot.eq(0), pivot.ones_like(), &pivot);
         let factors = where_(&below, &pivot_column / divisor, pivot_column);
         let eliminated = &a - &factors * &pivot_row;
         let inside = below.bitwise_and(column.gt(&i));
-        let a = where_(&inside, eliminated, where_(&column.eq(&i), factors, &a));
+        let a = where_(&inside, eliminated, where_(column.eq(&i), factors, &a));
         (a, pivots, permutation)
     };
     let init = (a.clone(), pivots, permutation);
@@ -239,8 +239,8 @@ impl Primitive for LuPivotsToPermutation {
                 let other = swaps.dynamic_slice_in_dim(&i, 1, along);
                 let here = permutation.dynamic_slice_in_dim(&i, 1, along);
                 let there = permutation.take_along_axis(&other, along);
-                let moved = where_(&place.eq(&i), there, permutation);
-                where_(&place.eq(&other), here, moved)
+                let moved = where_(place.eq(&i), there, permutation);
+                where_(place.eq(&other), here, moved)
             };
             let count = ins[0].shape()[last];
             let init = place.broadcast_to(shape);

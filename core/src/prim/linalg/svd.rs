@@ -198,7 +198,7 @@ impl Svd {
             // Cosines of the angles between all rows.
             let rows = both.slice_in_dim(0, n, 1, -1);
             let sizes = squared_magnitude(&rows).sum_keepdims(&[-1]).sqrt();
-            let rows = &rows / where_(&sizes.eq(0), 1, &sizes);
+            let rows = &rows / where_(sizes.eq(0), 1, &sizes);
             let cosines = product(&rows, &adjoint(&rows))
                 - diagonal_matrices(&squared_magnitude(&rows).sum_axes(&[-1]));
             cosines.abs().max_axes(&[-2, -1])

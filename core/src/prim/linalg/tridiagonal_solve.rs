@@ -87,7 +87,7 @@ fn eliminated(dl: &Array, d: &Array, du: &Array, b: &Array) -> Array {
     let xs = ((pivots, rights), (fars, sides));
     let (_, xs) = scan_with(back, (last.clone(), last.zeros_like()), xs, options);
     let x = concatenate(&[&xs, &last.expand_dims(&[0])], 0);
-    where_(&column(&regular), x, f64::NAN)
+    where_(column(&regular), x, f64::NAN)
 }
 
 impl Primitive for TridiagonalSolve {

@@ -8,7 +8,7 @@ fn main() {
     // A list.
     x.maximum([1.0, 2.0]);
     // An option.
-    where_(&x.gt(0.0), Some(1.0), 0.0);
+    where_(x.gt(0.0), Some(1.0), 0.0);
     // A number on the left that is neither `f64` nor `i64`.
     let rate = 0.5f32;
     let _ = rate * &x;

@@ -21,7 +21,7 @@ pub fn table() -> Vec<Operation> {
 
 fn of_several_arrays(t: &mut Vec<Operation>) {
     rows!(t;
-        "where_" |x, y, z| where_(&x.ne(0), y, z);
+        "where_" |x, y, z| where_(x.ne(0), y, z);
         "where_/raw" |x, y, z| where_(x, y, z);
         "complex" |x, y| complex(x, y);
         "concatenate" |x, y| concatenate(&[x, y], 0);

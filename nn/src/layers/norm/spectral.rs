@@ -209,7 +209,7 @@ fn normalized(
     }
     let (u, v) = (u.stop_gradient(), v.stop_gradient());
     let sigma = v.matmul(&matrix).matmul(u.transpose(&[1, 0])).reshape(());
-    let divisor = where_(&sigma.ne(0.0), &sigma, 1.0);
+    let divisor = where_(sigma.ne(0.0), &sigma, 1.0);
     let out = (matrix / divisor).reshape(value.shape());
     let out = out.astype(computed_in(dtype, &[value, &u, &v, &sigma]));
     (out, u, sigma)

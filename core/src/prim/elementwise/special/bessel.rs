@@ -87,7 +87,7 @@ pub(super) fn i0e(operands: &[Array]) -> Array {
     };
     let below = chebyshev(&(&x * 0.5 - 2.0), near);
     let above = chebyshev(&(32.0 / &x - 2.0), far) / x.sqrt();
-    where_(&x.le(8.0), below, above)
+    where_(x.le(8.0), below, above)
 }
 
 /// Computes the derivative of `value = e^-|x| I₁(x)`. The general formula is not usable near 0.

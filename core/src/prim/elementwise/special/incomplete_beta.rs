@@ -34,14 +34,14 @@ fn numerator(n: &Array, a: &Array, b: &Array, x: &Array) -> Array {
     let odd = &m * (b - &m) * x / ((&twice - 1.0) * &twice);
     let is_even = n.bitwise_and(1).eq(0);
     let value = where_(&is_even, where_(&first, start, even), odd);
-    where_(&n.eq(1), 1.0, value)
+    where_(n.eq(1), 1.0, value)
 }
 
 /// Evaluates the continued fraction by the algorithm of Lentz, Thompson and Barnett.
 fn fraction(a: &Array, b: &Array, x: &Array) -> Array {
     let dtype = a.dtype();
     let tiny = epsilon(dtype) / 2.0;
-    let nonzero = |x: Array| where_(&x.abs().lt(tiny), tiny, &x);
+    let nonzero = |x: Array| where_(x.abs().lt(tiny), tiny, &x);
     // All denominators are 1, except the zeroth, which is 0.
     let start = x.full_like(tiny);
     let start = vec![
@@ -90,7 +90,7 @@ pub(super) fn regularized(operands: &[Array]) -> Array {
     let x = &rapid.select(x, &(1.0 - x));
     let rest = b.lgamma() - (a + b).lgamma();
     let factor = where_(
-        &a.lt(very_small(a.dtype())),
+        a.lt(very_small(a.dtype())),
         // a Γ(a) = Γ(a + 1) → 1.
         ((-x).log1p() * b - &rest).exp(),
         (x.log() * a + (-x).log1p() * b - (a.lgamma() + &rest)).exp() / a,

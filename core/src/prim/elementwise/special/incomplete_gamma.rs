@@ -184,8 +184,8 @@ pub(super) fn lower(operands: &[Array]) -> Array {
         1.0 - upper,
         series(&scale, x, a, rest, Wanted::Value),
     );
-    let value = where_(&x.eq(0.0), 0.0, value);
-    let value = where_(&is_infinite(x), 1.0, value);
+    let value = where_(x.eq(0.0), 0.0, value);
+    let value = where_(is_infinite(x), 1.0, value);
     where_(&outside, f64::NAN, value)
 }
 
@@ -220,7 +220,7 @@ fn derivative_of(operands: &[Array], wanted: Wanted) -> Array {
     let upper = fraction(&scale, x, a, enabled.bitwise_and(&large), wanted);
     let rest = enabled.bitwise_and(large.logical_not());
     let value = where_(&large, -upper, series(&scale, x, a, rest, wanted));
-    let value = where_(&x.eq(0.0), 0.0, value);
+    let value = where_(x.eq(0.0), 0.0, value);
     where_(&outside, f64::NAN, value)
 }
 
