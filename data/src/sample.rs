@@ -40,7 +40,9 @@ use std::collections::BTreeMap;
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be collated into batches",
     note = "numbers, `ndarray` arrays, vectors, and tuples and maps of them can; for other items pass \
-            a collate function to `DataLoader::with_collate` or `batch_with`"
+            a collate function to `DataLoader::with_collate` or `batch_with`",
+    note = "elements that `filter` of a source may drop are `Option`s: call `stream().flatten()` before \
+            `batch`, or use `subset_where`"
 )]
 pub trait Sample: Sized + Send + 'static {
     /// The type of a batch.

@@ -1,8 +1,10 @@
 //! Datasets with random access.
 
+mod access;
 mod arrays;
 mod batch;
 mod cache;
+mod into;
 mod join;
 mod map;
 mod mix;
@@ -11,9 +13,11 @@ mod places;
 mod select;
 mod window;
 
+pub(crate) use access::{check, derived, finite, get_all};
 pub use arrays::{ArraySource, Items, MapSource, RangeSource};
 pub use batch::Batched;
 pub use cache::Cached;
+pub use into::IntoSource;
 pub use join::{Concat, Zip};
 pub use map::{Map, MapRandom, MapWithIndex};
 pub use mix::{Mix, mix};
@@ -24,7 +28,7 @@ pub use window::Windows;
 
 use crate::progress::Progress;
 use crate::stream::SourceStream;
-use crate::{DefaultSeed, Error, Generator, LastBatch, Result, Sample, Seeded, Shard};
+use crate::{DefaultSeed, Generator, LastBatch, Result, Sample, Seeded, Shard};
 use std::any::Any;
 use std::ops::RangeBounds;
 use std::sync::Arc;
@@ -72,7 +76,7 @@ pub trait Source: Send + Sync {
     /// Returns an element as of epoch 0.
     ///
     /// # Errors
-    /// Returns [`Error::OutOfRange`] if the index is out of range, or another error if the
+    /// Returns [`Error::OutOfRange`](crate::Error::OutOfRange) if the index is out of range, or another error if the
     /// element cannot be read.
     fn get(&self, index: usize) -> Result<Self::Item>;
 
@@ -271,28 +275,57 @@ pub trait Source: Send + Sync {
         Subset::shard(self, shard)
     }
 
-    /// Selects the elements for which a predicate returns `true`. This reads all elements once,
-    /// so that the result also has random access.
+    /// Replaces the elements for which a predicate returns `false` by `None`. The predicate is called
+    /// when an element is read, and indices and length stay as they are, so shuffling, repeating
+    /// and saved positions do not depend on it. [`Stream::flatten`](crate::Stream::flatten) drops
+    /// the `None`s, before batches are made.
+    ///
+    /// A function that returns an `Option`, passed to [`map`](Source::map), filters and maps at
+    /// once. For a loader, which needs random access, use [`subset_where`](Source::subset_where).
+    ///
+    /// ```
+    /// use ramie_data::{IntoSource, Source, Stream};
+    /// let odd = (0..6).into_source().filter(|x| x % 2 == 1);
+    /// assert_eq!((odd.len(), odd.get(2)?, odd.get(3)?), (6, None, Some(3)));
+    /// let mut batches = odd.stream().flatten().batch(2);
+    /// assert_eq!(batches.next(), Some(Ok(ndarray::array![1, 3])));
+    /// # Ok::<(), ramie_data::Error>(())
+    /// ```
+    fn filter<F>(
+        self,
+        predicate: F,
+    ) -> Map<Self, impl Fn(Self::Item) -> Result<Option<Self::Item>> + Send + Sync>
+    where
+        Self: Sized,
+        F: Fn(&Self::Item) -> bool + Send + Sync,
+    {
+        Map::new(self, move |item| Ok(predicate(&item).then_some(item)))
+    }
+
+    /// Selects the elements for which a predicate returns `true`. This reads every element once, as
+    /// of epoch 0, so that the result has a length and random access, as a
+    /// [`DataLoader`](crate::DataLoader) needs.
+    ///
+    /// ```
+    /// use ramie_data::{DataLoader, IntoSource, Source};
+    /// let odd = (0..6).into_source().subset_where(|x| x % 2 == 1)?;
+    /// assert_eq!(odd.indices().collect::<Vec<_>>(), [1, 3, 5]);
+    /// let loader = DataLoader::new(odd).batch_size(3).shuffle(0);
+    /// # assert_eq!(loader.len(), 1);
+    /// # Ok::<(), ramie_data::Error>(())
+    /// ```
     ///
     /// # Errors
-    /// Returns [`Error::Element`] if an element cannot be read.
+    /// Returns [`Error::Element`](crate::Error::Element) if an element cannot be read.
     ///
     /// # Panics
     /// Panics if the source is endless.
     #[track_caller]
-    fn filter(self, predicate: impl Fn(&Self::Item) -> bool) -> Result<Subset<Self>>
+    fn subset_where(self, predicate: impl Fn(&Self::Item) -> bool) -> Result<Subset<Self>>
     where
         Self: Sized,
     {
-        let mut indices = Vec::new();
-        for index in 0..finite("filter", &self) {
-            match self.get(index) {
-                Ok(item) if predicate(&item) => indices.push(index),
-                Ok(_) => {}
-                Err(e) => return Err(Error::element(index, e)),
-            }
-        }
-        Ok(Subset::new(self, indices))
+        Subset::matching(self, predicate)
     }
 
     /// Splits the source randomly into disjoint parts of these lengths
@@ -486,106 +519,3 @@ pub trait Source: Send + Sync {
 
 /// The type of [`Source::get_batch`], as used by [`Source::batch`].
 pub type CollateAt<S> = fn(&S, &[usize], u64) -> Result<<<S as Source>::Item as Sample>::Batch>;
-
-/// Returns the elements at some indices.
-pub(crate) fn get_all<S: Source>(
-    source: &S,
-    indices: &[usize],
-    epoch: u64,
-) -> Result<Vec<S::Item>> {
-    let progress = Progress::new();
-    let mut items = Vec::with_capacity(indices.len());
-    for (place, &index) in indices.iter().enumerate() {
-        progress.at(place);
-        items.push(source.get_in_epoch(index, epoch)?);
-    }
-    progress.done();
-    Ok(items)
-}
-
-/// Returns an error unless the index is below the length.
-pub(crate) fn check(index: usize, len: usize) -> Result<()> {
-    match index < len {
-        true => Ok(()),
-        false => Err(Error::OutOfRange { index, len }),
-    }
-}
-
-/// Returns the length of a stage from that of its source. An endless source stays endless.
-pub(crate) fn derived(len: usize, of: impl FnOnce(usize) -> usize) -> usize {
-    match len {
-        usize::MAX => usize::MAX,
-        len => of(len),
-    }
-}
-
-/// Returns the length of the source of a stage that needs one.
-#[track_caller]
-pub(crate) fn finite(operation: &str, source: &impl Source) -> usize {
-    assert!(
-        !source.is_endless(),
-        "{operation}: the source is endless\n  help: call `{operation}` before `repeat(None)`"
-    );
-    source.len()
-}
-
-/// Implements `Source` for pointers, for sharing (`Arc<S>`) and for dynamic dispatch (`Box<dyn
-/// Source<Item = T>>`).
-macro_rules! pointers {
-    ($($p:ident),*) => { $(
-        impl<S: Source + ?Sized> Source for $p<S> {
-            type Item = S::Item;
-            fn len(&self) -> usize {
-                (**self).len()
-            }
-            fn get(&self, index: usize) -> Result<S::Item> {
-                (**self).get(index)
-            }
-            fn get_in_epoch(&self, index: usize, epoch: u64) -> Result<S::Item> {
-                (**self).get_in_epoch(index, epoch)
-            }
-            fn gather(
-                &self,
-                indices: &[usize],
-                epoch: u64,
-            ) -> Option<Result<Box<dyn Any + Send>>> {
-                (**self).gather(indices, epoch)
-            }
-            fn default_seed(&self) -> DefaultSeed {
-                (**self).default_seed()
-            }
-        }
-    )* };
-}
-pointers!(Arc, Box);
-
-/// A type that can be converted to a source: a source, an array of the `ndarray` crate, a vector,
-/// a range, and tuples and maps of these.
-///
-/// ```
-/// use ndarray::Array;
-/// use ramie_data::{IntoSource, Source};
-/// let images = Array::<f32, _>::zeros((100, 8, 8));
-/// let labels = vec![0i32; 100];
-/// let source = (images, labels).into_source();
-/// let (image, label) = source.get(3)?;
-/// assert_eq!((image.shape(), label), (&[8, 8][..], 0));
-/// # Ok::<(), ramie_data::Error>(())
-/// ```
-pub trait IntoSource {
-    /// The type of the source.
-    type Source: Source;
-
-    /// Converts to a source.
-    ///
-    /// # Panics
-    /// Panics if the parts have different lengths.
-    fn into_source(self) -> Self::Source;
-}
-
-impl<S: Source> IntoSource for S {
-    type Source = S;
-    fn into_source(self) -> S {
-        self
-    }
-}

@@ -2,7 +2,7 @@
 
 use super::{Source, check, derived, finite};
 use crate::progress::Progress;
-use crate::{DefaultSeed, Permutation, Result, Shard};
+use crate::{DefaultSeed, Error, Permutation, Result, Shard};
 use std::any::Any;
 use std::ops::{Bound, RangeBounds};
 use std::sync::Arc;
@@ -54,6 +54,19 @@ impl<S: Source> Subset<S> {
         }
         let indices = Indices::List(indices.into());
         Subset { source, indices }
+    }
+
+    #[track_caller]
+    pub(super) fn matching(source: S, predicate: impl Fn(&S::Item) -> bool) -> Result<Self> {
+        let mut indices = Vec::new();
+        for index in 0..finite("subset_where", &source) {
+            match source.get(index) {
+                Ok(item) if predicate(&item) => indices.push(index),
+                Ok(_) => {}
+                Err(e) => return Err(Error::element(index, e)),
+            }
+        }
+        Ok(Subset::new(source, indices))
     }
 
     #[track_caller]

@@ -33,7 +33,7 @@ pub use parallel::ParallelMap;
 pub use position::Position;
 pub use prefetch::Prefetch;
 pub use rebatch::{Rebatch, concat_split};
-pub use select::{Filter, ShardStream, Skip, Take};
+pub use select::{Filter, Flatten, ShardStream, Skip, Take};
 pub use window::WindowStream;
 
 use crate::{Batch, DefaultSeed, Generator, LastBatch, Result, Sample, Seeded, Shard};
@@ -179,6 +179,22 @@ pub trait Stream: Send {
         F: FnMut(&Self::Item) -> bool + Send,
     {
         Filter::new(self, predicate)
+    }
+
+    /// Drops the `None`s of a stream of options, such as the elements that
+    /// [`Source::filter`](crate::Source::filter) rejects.
+    ///
+    /// ```
+    /// use ramie_data::{Stream, stream};
+    /// let mut some = stream::from_fn(|| [Some(1), None, Some(3)].map(Ok)).flatten();
+    /// assert_eq!(some.iter().collect::<Result<Vec<i32>, _>>()?, [1, 3]);
+    /// # Ok::<(), ramie_data::Error>(())
+    /// ```
+    fn flatten<T: Send>(self) -> Flatten<Self>
+    where
+        Self: Sized + Stream<Item = Option<T>>,
+    {
+        Flatten::new(self)
     }
 
     /// Applies a function to every element and returns the elements of all the resulting

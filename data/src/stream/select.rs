@@ -37,6 +37,37 @@ impl<S: Stream, F: FnMut(&S::Item) -> bool + Send> Stream for Filter<S, F> {
     }
 }
 
+/// The elements of a stream of options that are not `None`; see [`Stream::flatten`].
+#[derive(Clone, Debug)]
+pub struct Flatten<S>(S);
+
+impl<S> Flatten<S> {
+    pub(super) fn new(stream: S) -> Self {
+        Flatten(stream)
+    }
+}
+
+impl<T: Send, S: Stream<Item = Option<T>>> Stream for Flatten<S> {
+    type Item = T;
+    fn next(&mut self) -> Option<Result<T>> {
+        loop {
+            if let Some(item) = self.0.next()?.transpose() {
+                return Some(item);
+            }
+        }
+    }
+    fn position(&self) -> Position {
+        self.0.position()
+    }
+    fn restore(&mut self, position: &Position) -> Result<()> {
+        self.0.restore(position)
+    }
+    /// Grain drops the elements in another stage, so this is none of the stages that it counts.
+    fn default_seed(&self) -> DefaultSeed {
+        self.0.default_seed()
+    }
+}
+
 /// The first elements of a stream; see [`Stream::take`].
 #[derive(Clone, Debug)]
 pub struct Take<S> {

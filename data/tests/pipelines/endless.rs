@@ -69,7 +69,10 @@ fn stages_that_need_a_length_refuse_endless_sources() {
     for (what, operation) in [
         (message(move || endless().shuffle(0)), "shuffle"),
         (message(move || endless().cache()), "cache"),
-        (message(move || endless().filter(|_| true)), "filter"),
+        (
+            message(move || endless().subset_where(|_| true)),
+            "subset_where",
+        ),
         (
             message(move || endless().random_split([3, 2], 0)),
             "random_split",

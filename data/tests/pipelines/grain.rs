@@ -114,3 +114,11 @@ fn pipelines_have_the_elements_and_states_of_grain() {
         source.shard(Shard::new(1, 3)).repeat(None).stream()
     });
 }
+
+#[test]
+fn filtered_sources_have_the_elements_and_states_of_grain() {
+    recorded::<First<usize>>("sparse").check(|| {
+        let source = (0..9).into_source().seed(3).filter(|x| x % 3 > 0);
+        source.shuffle(None).repeat(None).stream().flatten()
+    });
+}

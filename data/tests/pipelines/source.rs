@@ -63,13 +63,25 @@ fn elements_go_through_functions() {
     let source = || (0..4).into_source();
     assert_eq!(all(&source().map(|x| x * x)), [0, 1, 4, 9]);
     assert_eq!(all(&source().map_with_index(|i, x| i + x)), [0, 2, 4, 6]);
-    let odd = |x| match x {
+    let but_three = |x| match x {
         3 => Err(Error::other("three")),
         x => Ok(x),
     };
-    assert_eq!(source().try_map(odd).get(3), Err(Error::other("three")));
-    assert_eq!(all(&source().filter(|x| x % 2 == 1).unwrap()), [1, 3]);
-    let e = source().try_map(odd).filter(|_| true).err().unwrap();
+    assert_eq!(
+        source().try_map(but_three).get(3),
+        Err(Error::other("three"))
+    );
+    let sparse = source().filter(|x| x % 2 == 1).map(|x| x.map(|x| 10 * x));
+    assert_eq!(all(&sparse), [None, Some(10), None, Some(30)]);
+    let dense: Result<Vec<_>> = sparse.iter().filter_map(Result::transpose).collect();
+    assert_eq!(dense, Ok(vec![10, 30]));
+    let odd = source().subset_where(|x| x % 2 == 1).unwrap();
+    assert_eq!(all(&odd), [1, 3]);
+    let e = source()
+        .try_map(but_three)
+        .subset_where(|_| true)
+        .err()
+        .unwrap();
     assert_eq!(e.to_string(), "element 3: three");
 }
 

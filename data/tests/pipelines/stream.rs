@@ -1,5 +1,6 @@
 //! Streams, what combines them, and going on from a position.
 
+use proptest::prelude::*;
 use ramie_data::stream::{self, Fit, MixStream, Position, concat_split, from_fn};
 use ramie_data::{Buckets, Error, IntoSource, LastBatch, Result, Shard, Source, Stream, testing};
 use std::fmt::Debug;
@@ -35,6 +36,19 @@ fn every_stage_goes_on_where_it_was() {
     check(|| numbers(5), 5);
     check(|| faulty(10), 10);
     check(|| numbers(6).map(|x| x + 1).filter(|x| x % 3 > 0), 4);
+    let thirds = |x: usize| (!x.is_multiple_of(3)).then_some(x);
+    check(|| faulty(10).map(thirds).flatten(), 7);
+    check(
+        || {
+            (0..9)
+                .into_source()
+                .filter(|x| x % 3 > 0)
+                .stream()
+                .flatten()
+                .batch(4)
+        },
+        2,
+    );
     check(|| numbers(5).flat_map(|x| (0..x).map(move |y| (x, y))), 10);
     check(|| faulty(9).flat_map(|x| vec![x; x % 3]), 10);
     check(|| numbers(3).chain(numbers(4)), 7);
@@ -310,4 +324,20 @@ fn streams_come_by_turns() {
         e.contains("does not belong to 2 interleaved streams"),
         "{e}"
     );
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(30))]
+    /// Batches of a filtered source, which repeats, resume after each of them.
+    #[test]
+    fn filtered_sources_resume_at_every_batch(
+        n in 1usize..20, size in 1usize..5, seed: u64, kept in 1usize..4, count in 0usize..12,
+    ) {
+        let build = || {
+            let source = (0..n).into_source().seed(seed).filter(move |x| x.is_multiple_of(kept));
+            let source = source.shuffle(None).repeat(None);
+            source.stream().flatten().batch(size).take(count)
+        };
+        prop_assert_eq!(testing::assert_equal_stream_after_checkpoint(build), count);
+    }
 }

@@ -1,0 +1,47 @@
+//! Access to the elements of a source by the stages that wrap it.
+
+use super::Source;
+use crate::progress::Progress;
+use crate::{Error, Result};
+
+/// Returns the elements at some indices.
+pub(crate) fn get_all<S: Source>(
+    source: &S,
+    indices: &[usize],
+    epoch: u64,
+) -> Result<Vec<S::Item>> {
+    let progress = Progress::new();
+    let mut items = Vec::with_capacity(indices.len());
+    for (place, &index) in indices.iter().enumerate() {
+        progress.at(place);
+        items.push(source.get_in_epoch(index, epoch)?);
+    }
+    progress.done();
+    Ok(items)
+}
+
+/// Returns an error unless the index is below the length.
+pub(crate) fn check(index: usize, len: usize) -> Result<()> {
+    match index < len {
+        true => Ok(()),
+        false => Err(Error::OutOfRange { index, len }),
+    }
+}
+
+/// Returns the length of a stage from that of its source. An endless source stays endless.
+pub(crate) fn derived(len: usize, of: impl FnOnce(usize) -> usize) -> usize {
+    match len {
+        usize::MAX => usize::MAX,
+        len => of(len),
+    }
+}
+
+/// Returns the length of the source of a stage that needs one.
+#[track_caller]
+pub(crate) fn finite(operation: &str, source: &impl Source) -> usize {
+    assert!(
+        !source.is_endless(),
+        "{operation}: the source is endless\n  help: call `{operation}` before `repeat(None)`"
+    );
+    source.len()
+}
