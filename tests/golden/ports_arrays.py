@@ -119,6 +119,24 @@ def takes():
     record("along_none", jnp.take_along_axis(a, i, None))
 
 
+def flags():
+    """Single booleans in an index."""
+    a, rows, columns = x(2, 3), jnp.asarray([1, 0, 1]), jnp.asarray([0, 2])
+    record("flag_true", a[True])
+    record("flag_false", a[False])
+    record("flag_last", a[..., True])
+    record("flag_between", a[:, True])
+    record("flag_element", a[1, True])
+    record("flag_new", a[None, True, 0])
+    record("flag_two", a[True, False])
+    record("flag_places", a[True, rows])
+    record("flag_apart", a[True, :, columns])
+    record("flag_set", a.at[True].set(5.0))
+    record("flag_not_set", a.at[False].set(5.0))
+    record("flag_add", a.at[:, True].add(jnp.asarray([[[1.0, 2.0, 3.0]]])))
+    record("flag_multiply", a.at[True, rows].multiply(2.0))
+
+
 def products():
     a, b = x(2, 3, 4), x(3, 4)
     record("vecdot_-1", jnp.vecdot(a, b))
@@ -168,7 +186,7 @@ def precisions():
                 rows.append({"case": f"precision_{name}_{case}_{default}", "texts": texts})
 
 
-for part in (shapes, extremes, creation, repeats, takes, products, contractions, precisions, paddings):
+for part in (shapes, extremes, creation, repeats, takes, flags, products, contractions, precisions, paddings):
     part()
 data = pathlib.Path(__file__).parent / "data"
 text = ",\n".join(json.dumps(row, separators=(",", ":")) for row in rows)

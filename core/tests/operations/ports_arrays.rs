@@ -165,6 +165,28 @@ fn takes(case: &str) -> Option<Array> {
     })
 }
 
+/// Single booleans in an index.
+fn flags(case: &str) -> Option<Array> {
+    let a = x(&[2, 3]);
+    let rows = || Array::from([1, 0, 1]);
+    Some(match case.strip_prefix("flag_")? {
+        "true" => a.index(true),
+        "false" => a.index(false),
+        "last" => a.index((Ellipsis, true)),
+        "between" => a.index((.., true)),
+        "element" => a.index((1, true)),
+        "new" => a.index((NewAxis, true, 0)),
+        "two" => a.index((true, false)),
+        "places" => a.index((true, rows())),
+        "apart" => a.index((true, .., [0, 2])),
+        "set" => a.at(true).set(5.0),
+        "not_set" => a.at(false).set(5.0),
+        "add" => a.at((.., true)).add(array([[[1.0, 2.0, 3.0]]])),
+        "multiply" => a.at((true, rows())).multiply(2.0),
+        _ => return None,
+    })
+}
+
 fn products(case: &str) -> Option<Array> {
     let (a, b) = (x(&[2, 3, 4]), x(&[3, 4]));
     Some(match case {
@@ -221,6 +243,7 @@ fn options_of_ported_programs_equal_jax() {
         creation,
         repeats,
         takes,
+        flags,
         products,
         contractions,
         paddings,

@@ -30,7 +30,8 @@ pub enum IndexItem {
     /// All axes without an entry of their own.
     Ellipsis,
     /// The elements along an axis at an array of integers, or along several axes where a boolean
-    /// array is true.
+    /// array is true. A single boolean is a new axis, of size 1 if it is true and of size 0
+    /// otherwise.
     Array(Array),
 }
 
@@ -130,11 +131,12 @@ fn after(at: i64) -> Option<i64> {
     (at != -1).then_some(at + 1)
 }
 
-/// A value that can be one entry of an index: an integer, a range, [`s`], [`NewAxis`],
-/// [`Ellipsis`], or integers in an [`Array`], a `Vec` or a Rust array.
+/// A value that can be one entry of an index: an integer, a boolean, a range, [`s`], [`NewAxis`],
+/// [`Ellipsis`], or integers or booleans in an [`Array`], a `Vec` or a Rust array.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot index an array",
-    note = "index with integers, ranges, `s(range).step(n)`, `NewAxis`, `Ellipsis`, or arrays of integers"
+    note = "index with integers, ranges, `s(range).step(n)`, `NewAxis`, `Ellipsis`, booleans, or arrays \
+            of integers or booleans"
 )]
 pub trait IntoIndexItem {
     /// Converts the value to an entry.
@@ -144,7 +146,8 @@ pub trait IntoIndexItem {
 /// A value that can index an array: one entry, or a tuple of up to six entries.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot index an array",
-    note = "index with integers, ranges, `s(range).step(n)`, `NewAxis`, `Ellipsis`, arrays of integers, or a tuple of up to six of these"
+    note = "index with integers, ranges, `s(range).step(n)`, `NewAxis`, `Ellipsis`, booleans, arrays of \
+            integers or booleans, or a tuple of up to six of these"
 )]
 pub trait IntoIndex {
     /// Converts the value to entries, outermost axis first.
@@ -247,6 +250,11 @@ macro_rules! integer_items {
 }
 integer_items!(i32, i64, isize, usize);
 
+impl IntoIndexItem for bool {
+    fn into_index_item(self) -> IndexItem {
+        IndexItem::Array(self.into_array())
+    }
+}
 impl IntoIndexItem for Vec<bool> {
     #[track_caller]
     fn into_index_item(self) -> IndexItem {
@@ -316,7 +324,8 @@ impl Array {
     ///
     /// The index has one entry for each axis, alone or in a tuple: an integer (which removes the
     /// axis), a range, [`s(range).step(n)`](s), an array of integers or a mask. `..` selects a
-    /// whole axis, [`Ellipsis`] all axes without an entry, and [`NewAxis`] inserts an axis.
+    /// whole axis, [`Ellipsis`] all axes without an entry, and [`NewAxis`] inserts an axis. A single
+    /// boolean also inserts an axis, of size 1 if it is true and of size 0 otherwise.
     /// Negative numbers count from the end. Arrays of integers are broadcast together. Their axes
     /// replace the first array's axis if the arrays are adjacent, and otherwise come first.
     ///

@@ -9,7 +9,7 @@ use crate::{Array, DType, Dims};
 pub(super) fn is_static(entries: &[Entry]) -> bool {
     entries
         .iter()
-        .all(|e| !matches!(e, Entry::Axis(_, Pick::Places(_))))
+        .all(|e| !matches!(e, Entry::Flag(_) | Entry::Axis(_, Pick::Places(_))))
 }
 
 /// Returns whether the selection is a box: elements and ranges of step 1.
@@ -17,7 +17,7 @@ pub(super) fn is_box(entries: &[Entry]) -> bool {
     entries.iter().all(|e| match e {
         Entry::NewAxis | Entry::Axis(_, Pick::Element(_)) => true,
         Entry::Axis(_, Pick::Range { step, .. }) => *step == 1,
-        Entry::Axis(_, Pick::Places(_)) => false,
+        Entry::Flag(_) | Entry::Axis(_, Pick::Places(_)) => false,
     })
 }
 
@@ -26,6 +26,7 @@ pub(super) fn is_box(entries: &[Entry]) -> bool {
 pub(super) fn is_scalar(entries: &[Entry]) -> bool {
     entries.iter().all(|e| match e {
         Entry::Axis(_, Pick::Places(a)) => a.ndim() == 0,
+        Entry::Flag(_) => false,
         _ => true,
     })
 }
@@ -54,7 +55,7 @@ pub(super) fn static_shape(entries: &[Entry]) -> Dims {
         .filter_map(|e| match e {
             Entry::NewAxis => Some(1),
             Entry::Axis(_, Pick::Range { len, .. }) => Some(*len),
-            Entry::Axis(..) => None,
+            Entry::Flag(_) | Entry::Axis(..) => None,
         })
         .collect()
 }
@@ -171,14 +172,18 @@ pub(super) enum Negative {
 impl Plan {
     #[track_caller]
     pub fn new(array: &Array, entries: &[Entry], negative: Negative) -> Plan {
-        let places: Vec<&Array> = entries
+        let mut places = entries.iter().filter_map(|e| match e {
+            Entry::Axis(_, Pick::Places(a)) => Some(a),
+            _ => None,
+        });
+        let shapes: Vec<&[usize]> = entries
             .iter()
             .filter_map(|e| match e {
-                Entry::Axis(_, Pick::Places(a)) => Some(a),
+                Entry::Axis(_, Pick::Places(a)) => Some(a.shape()),
+                Entry::Flag(here) => Some(if *here { &[1][..] } else { &[0] }),
                 _ => None,
             })
             .collect();
-        let shapes: Vec<&[usize]> = places.iter().map(|a| a.shape()).collect();
         let Some(shared) = crate::broadcast_shapes(&shapes) else {
             panic!(
                 "index: arrays of integers of shapes {shapes:?} do not broadcast together\n  \
@@ -186,7 +191,7 @@ impl Plan {
                  independently, add an axis of size 1 to one array, or index twice"
             );
         };
-        let wide = places.iter().any(|a| a.dtype().bits() == 64);
+        let wide = places.any(|a| a.dtype().bits() == 64);
         let given = if wide { DType::I64 } else { DType::I32 };
         let dtype = index_dtype(given, array.shape().iter().copied());
         let axes = result_axes(entries, shared.len());
@@ -278,7 +283,7 @@ fn result_axes(entries: &[Entry], shared: usize) -> Vec<ResultAxis> {
         .filter(|&i| {
             matches!(
                 entries[i],
-                Entry::Axis(_, Pick::Element(_) | Pick::Places(_))
+                Entry::Flag(_) | Entry::Axis(_, Pick::Element(_) | Pick::Places(_))
             )
         })
         .collect();
@@ -298,7 +303,7 @@ fn result_axes(entries: &[Entry], shared: usize) -> Vec<ResultAxis> {
                 axes.push(ResultAxis::Walked(*d, *len));
             }
             Entry::Axis(d, Pick::Range { .. }) => axes.push(ResultAxis::Window(*d)),
-            Entry::Axis(..) => {}
+            Entry::Flag(_) | Entry::Axis(..) => {}
         }
     }
     axes

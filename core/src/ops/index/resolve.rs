@@ -22,6 +22,8 @@ pub(super) enum Pick {
 #[derive(Clone, Debug)]
 pub(super) enum Entry {
     NewAxis,
+    /// A single boolean: an array of integers of size 1 or 0 that indexes no axis.
+    Flag(bool),
     Axis(usize, Pick),
 }
 
@@ -76,6 +78,10 @@ pub(super) fn resolve(array: &Array, items: &[IndexItem], bounds: Bounds) -> Vec
         match item {
             IndexItem::NewAxis => entries.push(Entry::NewAxis),
             IndexItem::Ellipsis => whole(&mut entries, &mut axis),
+            IndexItem::Array(flag) if flag.dtype() == DType::Bool && flag.ndim() == 0 => {
+                refuse_traced(flag);
+                entries.push(Entry::Flag(flag.item()));
+            }
             IndexItem::Array(mask) if mask.dtype() == DType::Bool => {
                 for places in mask_places(array, axis, mask) {
                     entries.push(Entry::Axis(axis, Pick::Places(places)));
@@ -175,23 +181,28 @@ fn range(size: i64, start: Option<i64>, stop: Option<i64>, step: i64) -> Pick {
     }
 }
 
-/// Returns the indices, for each axis, where a mask over several axes is true.
 #[track_caller]
-fn mask_places(array: &Array, axis: usize, mask: &Array) -> Vec<Array> {
-    let shape = mask.shape();
-    let over = &array.shape()[axis..axis + shape.len()];
-    assert!(
-        !shape.is_empty() && shape == over,
-        "index: a mask of shape {shape:?} does not fit axes of sizes {over:?} of {}\n  help: \
-         pass a mask with the sizes of the axes that it selects from",
-        array.aval()
-    );
+fn refuse_traced(mask: &Array) {
     assert!(
         !mask.is_tracer(),
         "index: the mask {} is traced, so the number of selected elements is unknown\n  help: \
          use `where_(mask, x, y)` to choose, or `x.at(mask).set(value)` with a single value",
         mask.aval()
     );
+}
+
+/// Returns the indices, for each axis, where a mask over several axes is true.
+#[track_caller]
+fn mask_places(array: &Array, axis: usize, mask: &Array) -> Vec<Array> {
+    let shape = mask.shape();
+    let over = &array.shape()[axis..axis + shape.len()];
+    assert!(
+        shape == over,
+        "index: a mask of shape {shape:?} does not fit axes of sizes {over:?} of {}\n  help: \
+         pass a mask with the sizes of the axes that it selects from",
+        array.aval()
+    );
+    refuse_traced(mask);
     let mut places: Vec<Vec<i64>> = vec![Vec::new(); shape.len()];
     for (flat, here) in mask.to_vec::<bool>().into_iter().enumerate() {
         if !here {
