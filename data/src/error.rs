@@ -87,6 +87,11 @@ impl Error {
         Error::Other(message.to_string())
     }
 
+    /// Creates the error of every batch of a worker whose init function panicked.
+    pub(crate) fn init(message: &str) -> Error {
+        Error::Panic(format!("in `worker_init`: {message}"))
+    }
+
     pub(crate) fn batch(indices: &[usize], source: Error) -> Error {
         let shown: Vec<String> = indices.iter().take(8).map(usize::to_string).collect();
         let more = if indices.len() > 8 { ", …" } else { "" };

@@ -62,6 +62,7 @@ mod panic;
 mod permutation;
 mod pool;
 mod progress;
+mod read_options;
 pub mod readers;
 mod resumable;
 mod sample;
@@ -85,6 +86,7 @@ pub use loader::{
     SubsetRandomSampler, WeightedRandomSampler,
 };
 pub use permutation::Permutation;
+pub use read_options::ReadOptions;
 pub use resumable::Resumable;
 pub use sample::Sample;
 pub use seed::{DefaultSeed, Seeded};

@@ -1,7 +1,7 @@
 //! Iteration over the batches of a loader.
 
-use super::Fetch;
 use super::batch_sampler::{Batches, Plan};
+use super::fetch::Fetch;
 use super::rows::Rows;
 use super::state::LoaderState;
 use crate::panic::caught;
@@ -107,17 +107,32 @@ impl Tasks {
     }
 }
 
+/// The maximum number of batches or elements in progress.
+#[derive(Clone, Copy)]
+pub(super) enum Ahead {
+    /// The number of batches, each made in one job.
+    Batches(usize),
+    /// The number of elements, each read in one job.
+    Elements(usize),
+}
+
+/// A batch in progress.
+struct InFlight<B> {
+    slot: Arc<Slot<Result<B>>>,
+    elements: usize,
+    /// The loader's position after the batch.
+    state: LoaderState,
+}
+
 /// An iterator over the batches of a [`DataLoader`](crate::DataLoader), in order. Dropping it
 /// stops the workers after their current batch.
 pub struct LoaderIter<B> {
     fetch: Arc<dyn Fetch<B>>,
     tasks: Tasks,
     pool: Option<Arc<Pool>>,
-    /// The maximum number of batches in progress.
-    ahead: usize,
+    ahead: Ahead,
     timeout: Option<Duration>,
-    /// Batches in progress, each with the loader's position after it.
-    in_flight: VecDeque<(Arc<Slot<Result<B>>>, LoaderState)>,
+    in_flight: VecDeque<InFlight<B>>,
     /// Tells persistent workers to skip the remaining tasks.
     stopped: Arc<AtomicBool>,
     state: LoaderState,
@@ -129,7 +144,7 @@ impl<B: Send + 'static> LoaderIter<B> {
         fetch: Arc<dyn Fetch<B>>,
         tasks: Tasks,
         pool: Option<Arc<Pool>>,
-        ahead: usize,
+        ahead: Ahead,
         timeout: Option<Duration>,
     ) -> LoaderIter<B> {
         LoaderIter {
@@ -139,7 +154,7 @@ impl<B: Send + 'static> LoaderIter<B> {
             pool,
             ahead,
             timeout,
-            in_flight: VecDeque::with_capacity(ahead),
+            in_flight: VecDeque::new(),
             stopped: Arc::new(AtomicBool::new(false)),
             waited: Duration::ZERO,
         }
@@ -157,29 +172,52 @@ impl<B: Send + 'static> LoaderIter<B> {
         self.waited
     }
 
-    /// Submits tasks until the maximum number is in progress.
+    /// Returns `true` if the maximum is in progress.
+    fn is_full(&self) -> bool {
+        let in_flight = &self.in_flight;
+        match self.ahead {
+            Ahead::Batches(most) => in_flight.len() >= most,
+            Ahead::Elements(most) => {
+                let elements: usize = in_flight.iter().map(|batch| batch.elements).sum();
+                !in_flight.is_empty() && elements >= most
+            }
+        }
+    }
+
+    /// Submits tasks until the maximum is in progress.
     fn submit(&mut self, pool: &Pool) {
-        while self.in_flight.len() < self.ahead {
+        while !self.is_full() {
             let Some(task) = self.tasks.next() else {
                 return;
             };
             let slot = Arc::new(Slot::new());
             let (fetch, stopped) = (self.fetch.clone(), self.stopped.clone());
             let result = slot.clone();
-            pool.submit(Box::new(move |failure| {
-                if stopped.load(Ordering::Relaxed) {
-                    return;
+            let elements = task.indices.len().max(1);
+            match self.ahead {
+                Ahead::Elements(_) => {
+                    let done = Box::new(move |batch| result.fill(batch));
+                    fetch.read(task, pool, &stopped, done);
                 }
-                let batch = match failure {
-                    None => run(&*fetch, &task),
-                    Some(message) => Err(Error::Panic(format!("in `worker_init`: {message}"))),
-                };
-                // Drops these before the batch is delivered, because its receiver may own the
-                // last other reference.
-                drop((fetch, task, stopped));
-                result.fill(batch);
-            }));
-            self.in_flight.push_back((slot, self.tasks.state()));
+                Ahead::Batches(_) => pool.submit(Box::new(move |failure| {
+                    if stopped.load(Ordering::Relaxed) {
+                        return;
+                    }
+                    let batch = match failure {
+                        None => run(&*fetch, &task),
+                        Some(message) => Err(Error::init(message)),
+                    };
+                    // Drops these before the batch is delivered, because its receiver may own the
+                    // last other reference.
+                    drop((fetch, task, stopped));
+                    result.fill(batch);
+                })),
+            }
+            self.in_flight.push_back(InFlight {
+                slot,
+                elements,
+                state: self.tasks.state(),
+            });
         }
     }
 }
@@ -211,19 +249,19 @@ impl<B: Send + 'static> Iterator for LoaderIter<B> {
             return Some(batch);
         };
         self.submit(&pool);
-        let (slot, state) = self.in_flight.pop_front()?;
+        let first = self.in_flight.pop_front()?;
         let start = Instant::now();
-        let batch = slot.wait(self.timeout);
+        let batch = first.slot.wait(self.timeout);
         self.waited += start.elapsed();
         match batch {
             Some(batch) => {
-                self.state = state;
+                self.state = first.state;
                 // Refills the queue before the caller works on this batch.
                 self.submit(&pool);
                 Some(batch)
             }
             None => {
-                self.in_flight.push_front((slot, state));
+                self.in_flight.push_front(first);
                 Some(Err(Error::Timeout(self.timeout.unwrap_or_default())))
             }
         }

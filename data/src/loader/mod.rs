@@ -2,7 +2,9 @@
 
 mod batch_sampler;
 mod distributed;
+mod fetch;
 mod iter;
+mod masked;
 mod performance;
 mod rows;
 mod sampler;
@@ -11,6 +13,7 @@ mod state;
 pub use batch_sampler::{BatchSampler, BucketSampler};
 pub use distributed::DistributedSampler;
 pub use iter::LoaderIter;
+pub use masked::Masked;
 pub use performance::{PerformanceBudget, PerformanceConfig};
 pub use sampler::{
     Order, RandomSampler, Sampler, SequentialSampler, SubsetRandomSampler, WeightedRandomSampler,
@@ -19,10 +22,11 @@ pub use state::LoaderState;
 
 use crate::pool::{Init, Pool};
 use crate::source::{IntoSource, Source, get_all};
-use crate::{Error, LastBatch, Placement, Result, Sample, Shard, ToDevice};
+use crate::{Error, LastBatch, Placement, ReadOptions, Result, Sample, Shard, ToDevice};
 use batch_sampler::Plan;
-use iter::{Task, Tasks};
-use ndarray::{Array1, Array2};
+use fetch::{Fetch, FromSource};
+use iter::{Ahead, Tasks};
+use masked::WithMask;
 use ramie_core::NamedSharding;
 use ramie_core::lock::lock;
 pub(crate) use rows::Rows;
@@ -71,6 +75,8 @@ pub struct DataLoader<B> {
     rows: Rows,
     workers: usize,
     prefetch_factor: usize,
+    /// The number of elements that are read ahead, if each is read in a job of its own.
+    read: Option<usize>,
     timeout: Option<Duration>,
     epochs: u64,
     persistent: bool,
@@ -91,37 +97,6 @@ enum OrderBy {
     Batches(Arc<dyn BatchSampler>),
 }
 
-/// A function that makes batches, shared by all workers.
-trait Fetch<B>: Send + Sync {
-    fn fetch(&self, task: &Task) -> Result<B>;
-}
-
-impl<B, F: Fn(&Task) -> Result<B> + Send + Sync> Fetch<B> for F {
-    fn fetch(&self, task: &Task) -> Result<B> {
-        self(task)
-    }
-}
-
-/// A batch that is filled up with elements to be ignored.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Masked<B> {
-    /// The batch, always of the same size.
-    pub batch: B,
-    /// Mask of the rows that count: `[n]`.
-    pub mask: Array1<bool>,
-}
-
-/// Collates to the batches and the masks.
-impl<B: Sample> Sample for Masked<B> {
-    type Batch = (B::Batch, Array2<bool>);
-    fn is_like(&self, other: &Self) -> bool {
-        self.batch.is_like(&other.batch) && self.mask.is_like(&other.mask)
-    }
-    fn collate(items: Vec<Self>) -> Result<Self::Batch> {
-        Sample::collate(items.into_iter().map(|m| (m.batch, m.mask)).collect())
-    }
-}
-
 impl<B: Send + 'static> DataLoader<B> {
     /// Creates a loader of the elements of a source, in order and in batches of one.
     ///
@@ -135,9 +110,14 @@ impl<B: Send + 'static> DataLoader<B> {
     {
         let source = source.into_source();
         let len = source.len();
-        DataLoader::made_by(len, move |task: &Task| {
-            source.get_batch(&task.indices, task.epoch)
-        })
+        DataLoader::made_by(
+            len,
+            FromSource {
+                source,
+                whole: <S::Source as Source>::get_batch,
+                collate: Sample::collate,
+            },
+        )
     }
 
     /// Creates a loader with a custom collate function, such as
@@ -162,9 +142,18 @@ impl<B: Send + 'static> DataLoader<B> {
     {
         let source = source.into_source();
         let len = source.len();
-        DataLoader::made_by(len, move |task: &Task| {
-            collate(get_all(&source, &task.indices, task.epoch)?)
-        })
+        let collate = Arc::new(collate);
+        let again = collate.clone();
+        DataLoader::made_by(
+            len,
+            FromSource {
+                source,
+                whole: move |source: &S::Source, indices: &[usize], epoch| {
+                    again(get_all(source, indices, epoch)?)
+                },
+                collate: move |items| collate(items),
+            },
+        )
     }
 
     /// Creates a loader that returns single elements instead of batches (`batch_size=None`).
@@ -192,6 +181,7 @@ impl<B: Send + 'static> DataLoader<B> {
             rows: Rows::all(),
             workers: 0,
             prefetch_factor: 2,
+            read: None,
             timeout: None,
             epochs: 1,
             persistent: false,
@@ -267,15 +257,8 @@ impl<B: Send + 'static> DataLoader<B> {
     /// ```
     #[must_use]
     pub fn masked(self) -> DataLoader<Masked<B>> {
-        let fetch = self.fetch;
-        let masked = move |task: &Task| {
-            Ok(Masked {
-                batch: fetch.fetch(task)?,
-                mask: task.counts.clone().into(),
-            })
-        };
         DataLoader {
-            fetch: Arc::new(masked),
+            fetch: Arc::new(WithMask(self.fetch)),
             len: self.len,
             order: self.order,
             batch_size: self.batch_size,
@@ -284,6 +267,7 @@ impl<B: Send + 'static> DataLoader<B> {
             rows: self.rows,
             workers: self.workers,
             prefetch_factor: self.prefetch_factor,
+            read: self.read,
             timeout: self.timeout,
             epochs: self.epochs,
             persistent: self.persistent,
@@ -292,11 +276,36 @@ impl<B: Send + 'static> DataLoader<B> {
         }
     }
 
-    /// Sets the number of worker threads. Defaults to 0: the calling thread makes the batches.
+    /// Sets the number of worker threads, each of which makes whole batches. Defaults to 0: the
+    /// calling thread makes the batches. This replaces earlier
+    /// [`read_options`](DataLoader::read_options).
+    #[doc(alias = "num_workers")]
+    #[doc(alias = "worker_count")]
     #[must_use]
     pub fn workers(mut self, workers: usize) -> Self {
         self.workers = workers;
+        self.read = None;
         self.pool = Mutex::new(None);
+        self
+    }
+
+    /// Reads the elements of a batch at the same time, in worker threads, instead of whole batches
+    /// one after the other (Grain's `read_options`): elements that take long to read, as from a
+    /// network, then delay a batch once. The buffer is filled with whole batches and contains one
+    /// at least. This replaces an earlier number of [`workers`](DataLoader::workers) and their
+    /// [`prefetch_factor`](DataLoader::prefetch_factor).
+    ///
+    /// ```
+    /// use ramie_data::{DataLoader, ReadOptions};
+    /// let loader = DataLoader::new(0..1000).batch_size(100).shuffle(0);
+    /// let batches: Vec<_> = loader.iter().collect();
+    /// let options = ReadOptions { num_threads: 4, prefetch_buffer_size: 200 };
+    /// assert_eq!(loader.read_options(options).iter().collect::<Vec<_>>(), batches);
+    /// ```
+    #[must_use]
+    pub fn read_options(mut self, options: ReadOptions) -> Self {
+        self = self.workers(options.threads());
+        self.read = Some(options.prefetch_buffer_size);
         self
     }
 
@@ -536,7 +545,10 @@ impl<B: Send + 'static> DataLoader<B> {
 
     fn start(&self, tasks: Tasks) -> LoaderIter<B> {
         let pool = NonZeroUsize::new(self.workers).map(|n| self.workers_of(n.get()));
-        let ahead = self.workers * self.prefetch_factor;
+        let ahead = match self.read {
+            Some(elements) => Ahead::Elements(elements),
+            None => Ahead::Batches(self.workers * self.prefetch_factor),
+        };
         LoaderIter::new(self.fetch.clone(), tasks, pool, ahead, self.timeout)
     }
 

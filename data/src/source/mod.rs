@@ -499,7 +499,9 @@ pub trait Source: Send + Sync {
         Cached::new(self)
     }
 
-    /// Returns a stream of the elements, in order and as of epoch 0.
+    /// Returns a stream of the elements, in order and as of epoch 0. The calling thread reads them,
+    /// unless [`read_options`](SourceStream::read_options) follows.
+    #[doc(alias = "to_iter_dataset")]
     fn stream(self) -> SourceStream<Self>
     where
         Self: Sized,

@@ -1,8 +1,8 @@
 //! Streams made from sources and from iterators.
 
-use super::{Position, Stream};
+use super::{Position, ReadStream, Stream};
 use crate::source::Source;
-use crate::{DefaultSeed, Error, Result};
+use crate::{DefaultSeed, Error, ReadOptions, Result};
 
 /// The elements of a source, in order.
 #[derive(Clone, Debug)]
@@ -14,6 +14,41 @@ pub struct SourceStream<S> {
 impl<S: Source> SourceStream<S> {
     pub(crate) fn new(source: S) -> Self {
         SourceStream { source, next: 0 }
+    }
+
+    /// Reads the elements ahead in threads (`to_iter_dataset(read_options)`). A panic while an
+    /// element is read is returned as its error. Positions are those of the stream without threads.
+    ///
+    /// ```
+    /// use ramie_data::{IntoSource, ReadOptions, Source, Stream};
+    /// let source = (0..10).into_source().seed(0).shuffle(None).repeat(None);
+    /// let options = ReadOptions { num_threads: 2, ..ReadOptions::default() };
+    /// let mut batches = source.batch(4).stream().read_options(options);
+    /// assert_eq!(batches.next(), Some(Ok(ndarray::array![1, 2, 4, 5])));
+    /// ```
+    #[doc(alias = "to_iter_dataset")]
+    pub fn read_options(self, options: ReadOptions) -> ReadStream<S>
+    where
+        S: 'static,
+    {
+        ReadStream::new(self.source, self.next, options)
+    }
+
+    /// Returns the position before an element.
+    pub(super) fn position_of(next: usize) -> Position {
+        Position::new("source", [next as u64], [])
+    }
+
+    /// Returns the element before which a position is.
+    pub(super) fn restored(source: &S, position: &Position) -> Result<usize> {
+        let ([next], []) = position.of("source")?;
+        let len = source.len();
+        match usize::try_from(next) {
+            Ok(next) if next <= len => Ok(next),
+            _ => Err(Error::Position(format!(
+                "it is after {next} elements, but the source has {len}"
+            ))),
+        }
     }
 }
 
@@ -29,19 +64,10 @@ impl<S: Source> Stream for SourceStream<S> {
         Some(item.map_err(|e| Error::element(index, e)))
     }
     fn position(&self) -> Position {
-        Position::new("source", [self.next as u64], [])
+        Self::position_of(self.next)
     }
     fn restore(&mut self, position: &Position) -> Result<()> {
-        let ([next], []) = position.of("source")?;
-        let len = self.source.len();
-        match usize::try_from(next) {
-            Ok(next) if next <= len => self.next = next,
-            _ => {
-                return Err(Error::Position(format!(
-                    "it is after {next} elements, but the source has {len}"
-                )));
-            }
-        }
+        self.next = Self::restored(&self.source, position)?;
         Ok(())
     }
     fn default_seed(&self) -> DefaultSeed {

@@ -8,6 +8,7 @@ mod endless;
 mod grain;
 mod loader;
 mod readers;
+mod reading;
 mod seeds;
 mod source;
 mod stream;

@@ -256,6 +256,7 @@ fn mistakes_are_explained() {
 }
 
 proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
     /// Whatever a source can write into a batch directly is what its elements make.
     #[test]
     fn batches_are_those_of_the_elements(
