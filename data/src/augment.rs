@@ -1,6 +1,6 @@
 //! Random and fixed transformations of images (data augmentation).
 
-use crate::Generator;
+use crate::{Context, Generator, Result, Transform};
 use ndarray::{Array3, ArrayView3, Axis};
 
 /// A sequence of image transformations, applied to each image before batching. Images have the
@@ -14,9 +14,7 @@ use ndarray::{Array3, ArrayView3, Axis};
 ///     .random_crop(32, 32, 4)
 ///     .random_flip(0.5)
 ///     .normalise(&[0.49, 0.48, 0.45], &[0.25, 0.24, 0.26]);
-/// let source = (images, 0..100).into_source().map_random(0, move |(image, label), g| {
-///     (augment.apply(&image.view(), g), label)
-/// });
+/// let source = (images, 0..100).into_source().seed(0).apply(augment);
 /// assert_eq!(source.get(0)?.0.shape(), [32, 32, 3]);
 /// # Ok::<(), ramie_data::Error>(())
 /// ```
@@ -107,6 +105,31 @@ impl Augment {
             image = step.apply(image, generator);
         }
         image
+    }
+}
+
+/// Transforms images. Only random steps need a seed.
+impl Transform<Array3<u8>> for Augment {
+    type Output = Array3<f32>;
+    fn apply(&self, image: Array3<u8>, context: &mut Context) -> Result<Array3<f32>> {
+        let random = |step: &Step| matches!(step, Step::RandomCrop(..) | Step::Flip(_));
+        let image = image.view();
+        Ok(match self.0.iter().any(random) {
+            true => self.apply(&image, context.generator()),
+            false => self.apply(&image, &mut Generator::new(0)),
+        })
+    }
+}
+
+/// Transforms images that have labels.
+impl<L: Send> Transform<(Array3<u8>, L)> for Augment {
+    type Output = (Array3<f32>, L);
+    fn apply(
+        &self,
+        (image, label): (Array3<u8>, L),
+        context: &mut Context,
+    ) -> Result<Self::Output> {
+        Ok((Transform::apply(self, image, context)?, label))
     }
 }
 

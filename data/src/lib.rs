@@ -73,6 +73,7 @@ mod stacks;
 pub mod stream;
 pub mod synthetic;
 pub mod testing;
+mod transform;
 
 pub use augment::Augment;
 pub use batch::Batch;
@@ -94,3 +95,4 @@ pub use shard::{LastBatch, Shard};
 pub use source::{IntoSource, Source};
 pub use stacks::Stacks;
 pub use stream::{Buckets, Stream};
+pub use transform::{Applied, Context, Transform};

@@ -56,7 +56,7 @@ impl DefaultSeed {
     }
 
     /// Derives the seed of this stage.
-    fn derive(&self) -> Option<u64> {
+    pub(crate) fn derive(&self) -> Option<u64> {
         let numbers = self.seeds.iter().flat_map(|(s, n)| [*s, u64::from(*n)]);
         let words: Vec<u32> = numbers.flat_map(words).collect();
         (!words.is_empty()).then(|| u64::from(sequence(&words)))

@@ -44,7 +44,7 @@ fn folders_of_images() {
     let near = photo.iter().zip(&image).all(|(a, b)| a.abs_diff(*b) < 24);
     assert!(near, "{photo:?}");
     let augment = Augment::new().random_crop(2, 2, 1).random_flip(0.5);
-    let source = images.map_random(0, move |(x, y), g| (augment.apply(&x.view(), g), y));
+    let source = images.seed(0).apply(augment);
     let loader = DataLoader::new(source).batch_size(4).workers(2);
     let (x, y) = loader.iter().next().unwrap().unwrap();
     assert_eq!((x.dim(), y.to_vec()), ((4, 2, 2, 3), vec![0, 0, 1, 1]));

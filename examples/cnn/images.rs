@@ -1,9 +1,9 @@
 //! The images: built-in digits, or IDX files.
 
 use crate::common::Result;
-use ndarray::{Array0, Array1, Array2, Array3, Array4, Axis};
+use ndarray::{Array1, Array3, Array4, Axis};
 use ramie::data::readers::idx::Mnist;
-use ramie::data::{Augment, DataLoader, Generator, IntoSource, Source, digits};
+use ramie::data::{Augment, DataLoader, IntoSource, Source, digits};
 use std::path::Path;
 
 /// Images with their labels.
@@ -56,11 +56,8 @@ impl Images {
 
     /// Returns a loader that augments the images differently in every epoch.
     pub fn loader(&self, augment: Augment, seed: u64) -> DataLoader<Batch> {
-        let source = (self.pixels.clone(), self.labels.clone()).into_source();
-        let augmented = move |(image, label): (Array2<u8>, Array0<i32>), g: &mut Generator| {
-            let image = image.insert_axis(Axis(2));
-            (augment.apply(&image.view(), g), label)
-        };
-        DataLoader::new(source.map_random(seed, augmented))
+        let pixels = self.pixels.clone().insert_axis(Axis(3));
+        let source = (pixels, self.labels.clone()).into_source();
+        DataLoader::new(source.seed(seed).apply(augment))
     }
 }

@@ -1,7 +1,7 @@
 //! Errors of data pipelines.
 
 use crate::document::{Case, case};
-use ramie::data::{DataLoader, Generator, IntoSource, Source};
+use ramie::data::{Context, DataLoader, Generator, IntoSource, Result, Source, Transform};
 
 pub fn cases() -> Vec<Case> {
     vec![
@@ -28,6 +28,16 @@ pub fn cases() -> Vec<Case> {
         case("map_random: neither a seed nor a pipeline with one", || {
             let noisy = |x: f64, g: &mut Generator| x + g.normal();
             vec![0.0; 10].into_source().map_random(None, noisy)
+        }),
+        case("Context::generator: a pipeline without a seed", || {
+            struct Noise;
+            impl Transform<f64> for Noise {
+                type Output = f64;
+                fn apply(&self, x: f64, context: &mut Context) -> Result<f64> {
+                    Ok(x + context.generator().normal())
+                }
+            }
+            vec![0.0; 10].into_source().apply(Noise).get(0)
         }),
     ]
 }

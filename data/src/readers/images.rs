@@ -22,7 +22,7 @@ const MOST_MEMORY: u64 = 1 << 28;
 /// let folder = ImageFolder::open("flowers/train")?;
 /// println!("{:?}", folder.classes());
 /// let augment = Augment::new().resize(256, 256).random_crop(224, 224, 0).random_flip(0.5);
-/// let source = folder.map_random(0, move |(image, label), g| (augment.apply(&image.view(), g), label));
+/// let source = folder.seed(0).apply(augment);
 /// let loader = DataLoader::new(source).batch_size(32).shuffle(0).workers(8);
 /// # Ok::<(), ramie_data::Error>(())
 /// ```

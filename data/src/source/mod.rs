@@ -28,7 +28,7 @@ pub use window::Windows;
 
 use crate::progress::Progress;
 use crate::stream::SourceStream;
-use crate::{DefaultSeed, Generator, LastBatch, Result, Sample, Seeded, Shard};
+use crate::{Applied, DefaultSeed, Generator, LastBatch, Result, Sample, Seeded, Shard, Transform};
 use std::any::Any;
 use std::ops::RangeBounds;
 use std::sync::Arc;
@@ -192,6 +192,17 @@ pub trait Source: Send + Sync {
     {
         let seed = self.default_seed().of_stage("map_random", seed.into());
         MapRandom::new(self, seed, f)
+    }
+
+    /// Applies a transformation, or a tuple of several, to every element (`grain.MapDataset.apply`);
+    /// see [`Transform`]. Random transformations use the seed of the [pipeline](Source::seed). The
+    /// tuple counts as one stage for the seeds of later stages.
+    fn apply<X: Transform<Self::Item>>(self, transform: X) -> Applied<Self, X>
+    where
+        Self: Sized,
+    {
+        let input = self.default_seed();
+        Applied::new(self, transform, input)
     }
 
     /// Sets the default seed of the stages that follow (`grain.MapDataset.seed`). A random stage

@@ -38,7 +38,9 @@ pub use rebatch::{Rebatch, concat_split};
 pub use select::{Filter, Flatten, ShardStream, Skip, Take};
 pub use window::WindowStream;
 
-use crate::{Batch, DefaultSeed, Generator, LastBatch, Result, Sample, Seeded, Shard};
+use crate::{
+    Applied, Batch, DefaultSeed, Generator, LastBatch, Result, Sample, Seeded, Shard, Transform,
+};
 
 /// A dataset with sequential access, such as files of lines, sockets and infinite generators.
 ///
@@ -140,6 +142,16 @@ pub trait Stream: Send {
         MapNumbered::new(self, move |number, item| {
             f(item, &mut generator.fold_in(number))
         })
+    }
+
+    /// Applies a transformation, or a tuple of several, to every element; see [`Transform`]. Random
+    /// transformations use the seed of the [pipeline](Stream::seed).
+    fn apply<X: Transform<Self::Item>>(self, transform: X) -> Applied<Self, X>
+    where
+        Self: Sized,
+    {
+        let input = self.default_seed();
+        Applied::new(self, transform, input)
     }
 
     /// Sets the default seed of the stages that follow; see [`Source::seed`](crate::Source::seed).

@@ -12,3 +12,4 @@ mod reading;
 mod seeds;
 mod source;
 mod stream;
+mod transform;

@@ -1,0 +1,208 @@
+//! Transformations of elements as values.
+
+use crate::{DefaultSeed, Generator, Result, Source, Stream, stream::Position};
+
+/// A transformation of elements, as a value that sources and streams [apply](Source::apply)
+/// (Grain's `Map`, `MapWithIndex`, `RandomMap` and `Filter`).
+///
+/// A transformation that drops elements returns an `Option`; [`Stream::flatten`] drops the `None`s.
+/// Functions are transformations, and tuples apply several in order, as a list of `operations`
+/// does in Grain.
+///
+/// ```
+/// use ramie_data::{Context, IntoSource, Result, Source, Stream, Transform};
+///
+/// /// Adds noise.
+/// struct Noise(f64);
+/// impl Transform<f64> for Noise {
+///     type Output = f64;
+///     fn apply(&self, x: f64, context: &mut Context) -> Result<f64> {
+///         Ok(x + self.0 * context.generator().normal())
+///     }
+/// }
+///
+/// /// Drops negative numbers.
+/// struct Positive;
+/// impl Transform<f64> for Positive {
+///     type Output = Option<f64>;
+///     fn apply(&self, x: f64, _: &mut Context) -> Result<Option<f64>> {
+///         Ok((x > 0.0).then_some(x))
+///     }
+/// }
+///
+/// let operations = (|x: usize| x as f64 - 1.0, Noise(0.1), Positive);
+/// let source = (0..9).into_source().seed(0).shuffle(None).apply(operations);
+/// let mut batches = source.stream().flatten().batch(4);
+/// assert_eq!(batches.next().unwrap()?.len(), 4);
+/// # Ok::<(), ramie_data::Error>(())
+/// ```
+#[doc(alias = "operations")]
+#[doc(alias = "RandomMap")]
+pub trait Transform<T>: Send + Sync {
+    /// The type of a transformed element.
+    type Output: Send;
+
+    /// Returns the transformed element.
+    ///
+    /// # Errors
+    /// Returns an error if the element cannot be transformed.
+    fn apply(&self, item: T, context: &mut Context) -> Result<Self::Output>;
+}
+
+/// A function is a transformation.
+impl<T, U: Send, F: Fn(T) -> U + Send + Sync> Transform<T> for F {
+    type Output = U;
+    fn apply(&self, item: T, _: &mut Context) -> Result<U> {
+        Ok(self(item))
+    }
+}
+
+macro_rules! tuple_transforms {
+    ($($first:ident $(, $t:ident $of:ident $i:tt)* => $last:ident;)*) => { $(
+        impl<T, $first: Transform<T>, $($t: Transform<$of::Output>),*> Transform<T> for ($first, $($t,)*) {
+            type Output = $last::Output;
+            fn apply(&self, item: T, context: &mut Context) -> Result<Self::Output> {
+                let item = self.0.apply(item, context)?;
+                $(
+                    context.next();
+                    let item = self.$i.apply(item, context)?;
+                )*
+                Ok(item)
+            }
+        }
+    )* };
+}
+tuple_transforms! {
+    A => A;
+    A, B A 1 => B;
+    A, B A 1, C B 2 => C;
+    A, B A 1, C B 2, D C 3 => D;
+    A, B A 1, C B 2, D C 3, E D 4 => E;
+    A, B A 1, C B 2, D C 3, E D 4, F E 5 => F;
+}
+
+/// The index and the random numbers of an element, for a [`Transform`].
+///
+/// ```
+/// use ramie_data::{Context, Generator};
+/// let mut context = Context::new(3, Generator::new(0));
+/// assert_eq!(context.index(), 3);
+/// assert!(context.generator().uniform() < 1.0);
+/// ```
+#[derive(Clone, Debug)]
+pub struct Context {
+    index: usize,
+    /// The generator of the element, from which each transformation of a tuple derives its own.
+    element: Option<Generator>,
+    /// The number of the transformation.
+    number: u64,
+    generator: Option<Generator>,
+}
+
+impl Context {
+    /// Creates the context of an element with this index, such as in a test of a transformation.
+    /// The generator is `None` if the transformation draws no random numbers.
+    pub fn new(index: usize, generator: impl Into<Option<Generator>>) -> Context {
+        let element = generator.into();
+        Context {
+            index,
+            generator: element.clone(),
+            element,
+            number: 0,
+        }
+    }
+
+    /// Goes on to the next transformation of a tuple.
+    fn next(&mut self) {
+        self.number += 1;
+        let number = self.number;
+        self.generator = self.element.as_ref().map(|g| g.fold_in(number));
+    }
+
+    /// Returns the index of the element in the source, or its number in the stream.
+    pub fn index(&self) -> usize {
+        self.index
+    }
+
+    /// Returns the generator of random numbers for this element. It depends on the seed of the
+    /// [pipeline](Source::seed), on the epoch and the index, and differs for each transformation.
+    ///
+    /// # Panics
+    /// Panics if the pipeline has no seed.
+    #[track_caller]
+    pub fn generator(&mut self) -> &mut Generator {
+        match &mut self.generator {
+            Some(generator) => generator,
+            None => panic!(
+                "Context::generator: the transformation draws random numbers, but the pipeline has no \
+                 seed\n  help: call `seed(0)` on the pipeline before `apply`"
+            ),
+        }
+    }
+}
+
+/// A source or stream whose elements are transformed; see [`Source::apply`] and
+/// [`Stream::apply`].
+#[derive(Clone, Debug)]
+pub struct Applied<P, X> {
+    pipeline: P,
+    transform: X,
+    generator: Option<Generator>,
+    /// The number of elements of a stream read so far, including those that failed.
+    behind: u64,
+}
+
+impl<P, X> Applied<P, X> {
+    pub(crate) fn new(pipeline: P, transform: X, input: DefaultSeed) -> Self {
+        Applied {
+            pipeline,
+            transform,
+            generator: DefaultSeed::after([input]).derive().map(Generator::new),
+            behind: 0,
+        }
+    }
+}
+
+impl<S: Source, X: Transform<S::Item>> Source for Applied<S, X> {
+    type Item = X::Output;
+    fn len(&self) -> usize {
+        self.pipeline.len()
+    }
+    fn get(&self, index: usize) -> Result<X::Output> {
+        self.get_in_epoch(index, 0)
+    }
+    fn get_in_epoch(&self, index: usize, epoch: u64) -> Result<X::Output> {
+        let item = self.pipeline.get_in_epoch(index, epoch)?;
+        let generator = self.generator.as_ref();
+        let generator = generator.map(|g| g.fold_in(epoch).fold_in(index as u64));
+        self.transform
+            .apply(item, &mut Context::new(index, generator))
+    }
+    fn default_seed(&self) -> DefaultSeed {
+        DefaultSeed::after([self.pipeline.default_seed()])
+    }
+}
+
+impl<S: Stream, X: Transform<S::Item>> Stream for Applied<S, X> {
+    type Item = X::Output;
+    fn next(&mut self) -> Option<Result<X::Output>> {
+        let item = self.pipeline.next()?;
+        let number = self.behind;
+        self.behind += 1;
+        let generator = self.generator.as_ref().map(|g| g.fold_in(number));
+        let mut context = Context::new(number as usize, generator);
+        Some(item.and_then(|item| self.transform.apply(item, &mut context)))
+    }
+    fn position(&self) -> Position {
+        Position::new("apply", [self.behind], [self.pipeline.position()])
+    }
+    fn restore(&mut self, position: &Position) -> Result<()> {
+        let ([behind], [from]) = position.of("apply")?;
+        self.pipeline.restore(from)?;
+        self.behind = behind;
+        Ok(())
+    }
+    fn default_seed(&self) -> DefaultSeed {
+        DefaultSeed::after([self.pipeline.default_seed()])
+    }
+}
