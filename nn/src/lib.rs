@@ -99,6 +99,7 @@ mod sharding;
 pub mod training;
 mod value_and_grad;
 mod variable;
+mod variable_operators;
 mod vars;
 
 pub use accumulate::{accumulate, accumulate_wrt};

@@ -191,6 +191,13 @@ macro_rules! variables {
                 self.value.clone()
             }
         }
+        $crate::__variable_operators!($name);
+        /// Formats the value.
+        impl ::std::fmt::Display for $name {
+            fn fmt(&self, f: &mut ::std::fmt::Formatter<'_>) -> ::std::fmt::Result {
+                ::std::fmt::Display::fmt(&self.value, f)
+            }
+        }
         impl ::std::fmt::Debug for $name {
             fn fmt(&self, f: &mut ::std::fmt::Formatter<'_>) -> ::std::fmt::Result {
                 write!(f, "{}({})", stringify!($name), self.value.aval())
@@ -201,7 +208,7 @@ macro_rules! variables {
 
 variables! {
     /// A parameter. Gradients are taken with respect to parameters, and optimizers update them.
-    /// It dereferences to its array.
+    /// It dereferences to its array, and `&scale * x` computes with the array.
     ///
     /// Only parameters are trained. A field of type [`Array`](ramie_core::Array) is part of the
     /// model's state: transformations and checkpoints include it, gradients and optimizers
@@ -212,6 +219,7 @@ variables! {
     /// use ramie_nn::Param;
     /// let scale = Param::new(Array::scalar(1.0, DType::F32));
     /// assert_eq!(scale.ndim(), 0);
+    /// assert_eq!((2.0 * &scale + 1.0).to_string(), "3.0");
     /// assert_eq!(State::of(&(scale,)).of_kind(Param::KIND).len(), 1);
     /// ```
     Param = "param";

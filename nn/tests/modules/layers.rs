@@ -103,3 +103,17 @@ fn linear_has_options() {
 fn linear_refuses_other_features() {
     Linear::new(3, 2, &mut Rngs::new(0)).forward(&Array::ones(&[2, 4], DType::F32));
 }
+
+#[test]
+fn parameters_are_operands_on_both_sides() {
+    let scale = Param::new(Array::from([2.0f32, 4.0]));
+    let x = Array::from([1.0f32, 3.0]);
+    let values = |y: Array| y.to_vec::<f32>();
+    assert_eq!(values(&scale * &x), [2.0, 12.0]);
+    assert_eq!(values(&scale - 1.0), [1.0, 3.0]);
+    assert_eq!(values(&scale % &scale), [0.0, 0.0]);
+    assert_eq!(values(1.0 / &scale), [0.5, 0.25]);
+    assert_eq!(values(3 + -&scale), [1.0, -1.0]);
+    assert_eq!((1.0 - &scale).sum().item::<f32>(), -4.0);
+    assert_eq!(format!("{scale:.1}"), format!("{:.1}", *scale));
+}
