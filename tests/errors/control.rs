@@ -52,7 +52,7 @@ pub fn cases() -> Vec<Case> {
         case("fori_loop: unroll requires known bounds", || {
             let options = ForiLoopOptions { unroll: 4 };
             let power = jit(move |n: Array, x: Array| {
-                fori_loop_with(0, n, |_, x: Array| x * 2.0, x, options.clone())
+                fori_loop_with(0, n, |_, x: Array| x * 2.0, x, options)
             });
             power(Array::from(8), f32(&[]))
         }),

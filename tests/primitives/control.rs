@@ -139,7 +139,7 @@ fn scans() -> Vec<Case> {
                 length: None,
             };
             let f = move |a: &[Array]| {
-                let (c, ys) = scan_with(recurrence, a[0].clone(), a[1].clone(), options.clone());
+                let (c, ys) = scan_with(recurrence, a[0].clone(), a[1].clone(), options);
                 vec![c, ys]
             };
             let c = draw.array(&[], DType::F64, 0.5, 1.5);

@@ -37,7 +37,8 @@ pub(super) fn check<C: Tree>(operation: &str, inside: &str, given: &C, next: &C)
         let whose = ["the initial carry", "the returned carry"];
         let help = super::varying_help(given, next, whose).unwrap_or_else(|| {
             "convert with astype or reshape in the body, or start with an array of the type that \
-             the body returns; values that are not arrays cannot change between steps"
+             the body returns; values that are not arrays cannot change between steps, so pass a \
+             number as an array: `0.into_array()`"
                 .into()
         });
         panic!(

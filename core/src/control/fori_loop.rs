@@ -10,7 +10,7 @@ use crate::{Array, DType, IntoArray, Tree};
 use std::panic::Location;
 
 /// Options of [`fori_loop_with`].
-#[derive(Clone, Debug)]
+#[derive(Clone, Copy, Debug)]
 pub struct ForiLoopOptions {
     /// Number of steps per loop iteration in the compiled program; 0 unrolls all steps. Values
     /// other than 1 require known bounds. Defaults to 1.
@@ -29,7 +29,8 @@ impl Default for ForiLoopOptions {
 /// If the bounds are known, as numbers or as arrays outside a traced function, the loop is a
 /// [`scan`](crate::scan) and supports both modes of differentiation. With traced bounds it is a
 /// [`while_loop`](crate::while_loop), which does not support reverse mode. The loop number is an
-/// integer scalar of the dtype of the bounds.
+/// integer scalar of the dtype of the bounds. Pass an initial number as a weak array,
+/// `0.into_array()`, which takes the type that the body returns; a plain number is static.
 ///
 /// ```no_run
 /// use ramie_core::{Array, fori_loop};

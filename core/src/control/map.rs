@@ -4,7 +4,7 @@ use super::scan::{ScanOptions, scan_as};
 use crate::{Array, Tree, concatenate, tree, vmap};
 
 /// Options of [`map_with`].
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct MapOptions {
     /// Number of elements that are computed at a time, by [`vmap`](crate::vmap); 0 computes all
     /// of them together. The remainder is one smaller batch. By default, elements are computed

@@ -8,7 +8,7 @@ use crate::{Array, Tree, tree};
 use std::sync::Arc;
 
 /// Options of [`scan_with`].
-#[derive(Clone, Debug)]
+#[derive(Clone, Copy, Debug)]
 pub struct ScanOptions {
     /// Number of steps. Required if `xs` has no arrays; otherwise defaults to their size.
     pub length: Option<usize>,
@@ -35,8 +35,8 @@ impl Default for ScanOptions {
 ///
 /// `f` takes the carry and an element, and returns the next carry and a result. `scan` returns
 /// the last carry and the results stacked along a new first axis. Carry, elements and results are
-/// trees. The carry keeps its structure and types; a number as initial value takes the type that
-/// `f` returns.
+/// trees. The carry keeps its structure and types. Pass an initial number as a weak array,
+/// `0.into_array()`, which takes the type that `f` returns; a plain number is static.
 ///
 /// The size of the program does not depend on the number of steps. Gradients store the residuals
 /// of each step, and one copy of the values shared by all steps.

@@ -90,7 +90,7 @@ fn scan_and_its_gradient() {
                 reverse,
                 length: None,
             };
-            let f = move |c: Array, xs: Array| scan_with(weighted, c, xs, options.clone());
+            let f = move |c: Array, xs: Array| scan_with(weighted, c, xs, options);
             let plain = move |c: Array, xs: Array| {
                 if !reverse {
                     return unrolled(c, xs);

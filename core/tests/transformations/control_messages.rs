@@ -166,7 +166,7 @@ fn loops_that_make_no_sense_are_explained() {
     says(
         || {
             drop(jit(move |n: Array| {
-                fori_loop_with(0, n, |i, x| x + i, 0.into_array(), twice.clone())
+                fori_loop_with(0, n, |i, x| x + i, 0.into_array(), twice)
             })(Array::from(3)))
         },
         &["fori_loop: unroll = 2 requires known bounds"],

@@ -200,7 +200,7 @@ pub fn scan<M: Tree, C: Tree, X: Tree, Y: Tree>(
         step,
         (init, leaves.carried.clone()),
         (xs, leaves.scanned.clone()),
-        options.loop_options.clone(),
+        options.loop_options,
     );
     let mut scanned = scanned.into_iter();
     let back = leaves.axes.iter().filter_map(|axis| match axis {
