@@ -23,6 +23,7 @@ use std::sync::{Arc, OnceLock};
 /// let long = Permutation::new(1_000_000_000_000, 42, 0);
 /// assert!(long.get(7) < 1_000_000_000_000);
 /// ```
+#[doc(alias = "index_shuffle")]
 #[derive(Clone)]
 pub struct Permutation {
     len: usize,

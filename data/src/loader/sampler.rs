@@ -129,6 +129,7 @@ impl Sampler for SequentialSampler {
 /// let drawn = RandomSampler::with_replacement(10, 1000, 42);
 /// assert_eq!(drawn.order(0).len(), 1000);
 /// ```
+#[doc(alias = "IndexSampler")]
 #[derive(Clone, Debug)]
 pub struct RandomSampler {
     len: usize,

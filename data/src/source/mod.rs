@@ -66,6 +66,7 @@ use std::sync::Arc;
 /// assert_eq!((x.len(), y.len()), (4, 4));
 /// # Ok::<(), ramie_data::Error>(())
 /// ```
+#[doc(alias = "MapDataset")]
 pub trait Source: Send + Sync {
     /// The type of an element.
     type Item: Send;
@@ -234,6 +235,7 @@ pub trait Source: Send + Sync {
     }
 
     /// Concatenates this source and another.
+    #[doc(alias = "concatenate")]
     fn concat<S: Source<Item = Self::Item>>(self, other: S) -> Concat<Self, S>
     where
         Self: Sized,
@@ -458,6 +460,7 @@ pub trait Source: Send + Sync {
     ///
     /// # Panics
     /// Panics if `size` is 0.
+    #[doc(alias = "drop_remainder")]
     #[track_caller]
     fn batch_drop_last(self, size: usize) -> Batched<Self, CollateAt<Self>>
     where
@@ -480,6 +483,7 @@ pub trait Source: Send + Sync {
     ///
     /// # Panics
     /// Panics if `size` is 0.
+    #[doc(alias = "batch_fn")]
     #[track_caller]
     fn batch_with<B: Send, C>(
         self,

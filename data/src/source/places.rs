@@ -23,6 +23,7 @@ pub struct Places<S, F> {
 /// ```
 ///
 /// If the function returns an index out of range, accessing the element returns an error.
+#[doc(alias = "select_from_datasets")]
 pub fn select_from<S, F>(sources: impl Into<Vec<S>>, len: usize, place: F) -> Places<S, F>
 where
     S: Source,

@@ -64,6 +64,7 @@ use crate::{
 /// assert_eq!(words.iter().collect::<Result<Vec<_>, _>>()?, rest);
 /// # Ok::<(), ramie_data::Error>(())
 /// ```
+#[doc(alias = "IterDataset")]
 pub trait Stream: Send {
     /// The type of an element.
     type Item: Send;
@@ -297,6 +298,7 @@ pub trait Stream: Send {
     ///
     /// # Panics
     /// Panics if `size` is 0.
+    #[doc(alias = "drop_remainder")]
     #[track_caller]
     fn batch_drop_last(
         self,
@@ -314,6 +316,7 @@ pub trait Stream: Send {
     ///
     /// # Panics
     /// Panics if `size` is 0.
+    #[doc(alias = "batch_fn")]
     #[track_caller]
     fn batch_with<B: Send, F>(self, size: usize, last: LastBatch, collate: F) -> Batches<Self, F>
     where
