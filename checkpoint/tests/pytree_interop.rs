@@ -15,6 +15,7 @@ use ramie_checkpoint::manager::{CheckpointManager, CheckpointManagerOptions};
 use ramie_checkpoint::pytree::*;
 use ramie_core::*;
 use ramie_derive::Tree;
+use std::collections::BTreeMap;
 use std::path::Path;
 use train_state::{Train, ramp};
 
@@ -91,6 +92,12 @@ fn write(folder: &Path, mesh: Mesh) -> ramie_checkpoint::Result<()> {
     };
     let odd = PyTreeSave::new(&odd).string("note", "a note");
     save_item(folder.join("odd"), &odd)?;
+
+    let numbers = BTreeMap::from([("count", 7i32), ("large", i32::MAX)]);
+    let numbers = (numbers, 0.5f32, true);
+    save_item(folder.join("numbers"), &StandardSave::new(&numbers))?;
+    let texts = (numbers, "a text".to_owned());
+    save_item(folder.join("texts"), &StandardSave::new(&texts))?;
 
     let options = CheckpointManagerOptions::new();
     let manager = CheckpointManager::new(folder.join("manager"), options)?;

@@ -3,6 +3,7 @@
 mod by_path;
 mod definition;
 mod dict;
+mod host_value;
 mod maps;
 mod path;
 mod per_array;
@@ -19,6 +20,7 @@ use std::hash::{Hash, Hasher};
 pub use by_path::collect_by_path;
 pub use definition::{TreeDef, flatten, flatten_with_path, map_parts, structure, unflatten};
 pub use dict::{flatten_dict, flatten_dict_keep_empty, unflatten_dict};
+pub use host_value::{HostValue, Hyperparameters, for_each_host_value};
 pub use maps::MapKey;
 pub use path::{KeyEntry, KeyPath, keystr, keystr_simple, leaves_with_path};
 pub use per_array::PerArray;
@@ -72,10 +74,15 @@ pub trait Visitor {
     fn fixed(&mut self, value: &dyn Fixed) {
         let _ = value;
     }
-    /// Visits a child that is a single static value: a number, a string, or a field marked as
-    /// fixed. Defaults to [`fixed`](Visitor::fixed).
+    /// Visits a child that is a single static value, such as a field marked as fixed. Defaults to
+    /// [`fixed`](Visitor::fixed).
     fn value(&mut self, value: &dyn Fixed) {
         self.fixed(value);
+    }
+    /// Visits a child that is a number, a boolean or a string. Defaults to
+    /// [`value`](Visitor::value).
+    fn host_value(&mut self, value: &HostValue<'_>) {
+        self.value(value);
     }
     /// Reports that an optional part is `None`.
     fn none(&mut self) {}
@@ -104,9 +111,14 @@ pub trait Visitor {
 
 /// A pytree: a value made of arrays that can be walked and rebuilt.
 ///
-/// Arrays are leaves and are traced. Numbers, strings and similar types are trees without leaves:
-/// they are *static*, and a function is recompiled when one of them changes. Structs and enums
-/// derive the trait: `#[derive(Tree)]`.
+/// Arrays are leaves and are traced. Numbers, booleans and strings are trees without leaves: they
+/// are *static*, and a function is recompiled when one of them changes. Checkpoints store them,
+/// except for those of modules and of fields marked with `#[tree(fixed)]`. A [`DType`], an
+/// [`Aval`] or a `&'static str` is static and not stored. Structs and enums derive the trait:
+/// `#[derive(Tree)]`.
+///
+/// [`DType`]: crate::DType
+/// [`Aval`]: crate::Aval
 ///
 /// ```
 /// use ramie_core::{Array, DType, tree::{self, Tree}};
@@ -134,8 +146,8 @@ pub trait Tree: Sized + Send + Sync + 'static {
     /// entry or element, followed by its own parts. `Module` uses this to switch its layers
     /// between training and evaluation.
     ///
-    /// Arrays and numbers have no parts. Static values are parts like others. A changed part must
-    /// still fit the value that contains it.
+    /// Arrays have no parts. The part of a number or a string is its [`HostValue`]. Static values
+    /// are parts like others. A changed part must still fit the value that contains it.
     fn visit_parts(&mut self, visit: &mut dyn FnMut(&mut dyn Any)) {
         let _ = visit;
     }
@@ -175,39 +187,7 @@ macro_rules! fixed_tree {
         }
     )* };
 }
-fixed_tree!(
-    bool,
-    char,
-    u8,
-    u16,
-    u32,
-    u64,
-    u128,
-    usize,
-    i8,
-    i16,
-    i32,
-    i64,
-    i128,
-    isize,
-    String,
-    &'static str,
-    std::path::PathBuf,
-    std::time::Duration,
-    crate::DType,
-    crate::Aval
-);
-
-macro_rules! fixed_float {
-    ($($t:ty),*) => { $(
-        impl Tree for $t {
-            fn walk(&self, visitor: &mut dyn Visitor) { visitor.value(&Float(f64::from(*self))); }
-            fn walk_mut(&mut self, _: &mut dyn FnMut(&mut Array)) {}
-            fn rebuild(&self, _: &mut dyn FnMut(&Array) -> Array) -> Self { *self }
-        }
-    )* };
-}
-fixed_float!(f32, f64, half::f16, half::bf16);
+fixed_tree!(&'static str, crate::DType, crate::Aval);
 
 /// A float as a static value, compared by its bits.
 pub struct Float(pub f64);

@@ -5,18 +5,18 @@ use crate::paths::Roots;
 use proc_macro2::{Span, TokenStream, TokenTree};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::spanned::Spanned;
-use syn::{Ident, Member};
+use syn::{GenericArgument, Ident, Member, PathArguments, Type};
 
 /// Generates `impl Tree`.
 pub fn expand(input: &Input) -> syn::Result<TokenStream> {
     let roots = roots(input)?;
-    Ok(tree_impl(input, &roots.core))
+    Ok(tree_impl(input, &roots.core, false))
 }
 
 /// Generates `impl Tree` and `impl Module`.
 pub fn expand_module(input: &Input) -> syn::Result<TokenStream> {
     let roots = roots(input)?;
-    let tree = tree_impl(input, &roots.core);
+    let tree = tree_impl(input, &roots.core, true);
     let name = &input.name;
     let generics = bounded(input, &roots.core);
     let (params, arguments, clause) = generics.split_for_impl();
@@ -32,7 +32,7 @@ fn roots(input: &Input) -> syn::Result<Roots> {
     Roots::find(input.root.as_ref()).map_err(|m| syn::Error::new(Span::call_site(), m))
 }
 
-fn tree_impl(input: &Input, core: &TokenStream) -> TokenStream {
+fn tree_impl(input: &Input, core: &TokenStream, is_module: bool) -> TokenStream {
     let name = &input.name;
     let generics = bounded(input, core);
     let (params, arguments, clause) = generics.split_for_impl();
@@ -69,6 +69,8 @@ fn tree_impl(input: &Input, core: &TokenStream) -> TokenStream {
     };
     let label = syn::ext::IdentExt::unraw(name).to_string();
     let codomain = codomain_impl(input, core);
+    let hyperparameters = is_module
+        .then(|| quote!(#core::tree::Visitor::metadata(__visitor, &#core::tree::Hyperparameters);));
     quote! {
         #codomain
         #[automatically_derived]
@@ -76,6 +78,7 @@ fn tree_impl(input: &Input, core: &TokenStream) -> TokenStream {
         impl #params #core::tree::Tree for #name #arguments #clause {
             fn walk(&self, __visitor: &mut dyn #core::tree::Visitor) {
                 #core::tree::Visitor::node(__visitor, #label, self);
+                #hyperparameters
                 match #shared { #(#walk)* }
             }
             fn walk_mut(&mut self, __visit: &mut dyn ::core::ops::FnMut(&mut #core::Array)) {
@@ -146,7 +149,8 @@ impl Arms {
         let walks = parts.iter().zip(&bindings).map(|(part, binding)| {
             let span = part.ty.span();
             let walk = if part.fixed {
-                quote_spanned!(span=> #core::tree::Visitor::value(__visitor, #binding);)
+                let value = fixed_value(core, &part.ty, binding);
+                quote_spanned!(span=> #core::tree::Visitor::value(__visitor, #value);)
             } else {
                 quote_spanned!(span=> #core::tree::Tree::walk(#binding, __visitor);)
             };
@@ -196,6 +200,49 @@ impl Arms {
             walk_mut: vec![quote!(#pattern => { #(#walks_mut)* })],
             rebuild: vec![quote!(#pattern => #path { #(#rebuilds),* },)],
         }
+    }
+}
+
+/// Returns a reference to the hashable form of a fixed field. Floats are compared by their bits.
+fn fixed_value(core: &TokenStream, ty: &Type, binding: &Ident) -> TokenStream {
+    let float =
+        |value: TokenStream| quote!(#core::tree::Float(::core::convert::From::from(#value)));
+    if is_float(ty) {
+        let value = float(quote!(*#binding));
+        return quote!(&#value);
+    }
+    match argument_of_option(ty).is_some_and(is_float) {
+        true => {
+            let value = float(quote!(value));
+            quote!(&::core::option::Option::map(*#binding, |value| #value))
+        }
+        false => quote!(#binding),
+    }
+}
+
+/// Returns whether a type is a floating-point number, by its name.
+fn is_float(ty: &Type) -> bool {
+    let Type::Path(path) = ty else { return false };
+    let last = path.path.segments.last();
+    last.is_some_and(|s| {
+        ["f16", "bf16", "f32", "f64"]
+            .iter()
+            .any(|name| s.ident == name)
+    })
+}
+
+/// Returns `T` for the type `Option<T>`.
+fn argument_of_option(ty: &Type) -> Option<&Type> {
+    let Type::Path(path) = ty else { return None };
+    let last = path.path.segments.last()?;
+    match &last.arguments {
+        PathArguments::AngleBracketed(arguments) if last.ident == "Option" => {
+            match arguments.args.first()? {
+                GenericArgument::Type(ty) => Some(ty),
+                _ => None,
+            }
+        }
+        _ => None,
     }
 }
 

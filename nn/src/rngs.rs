@@ -37,6 +37,7 @@ impl Tree for RngKey {
 #[derive(Clone, Debug, Tree)]
 pub struct RngStream {
     /// The name of the stream; empty if it has none.
+    #[tree(fixed)]
     pub tag: String,
     /// The key from which all keys of the stream are derived.
     pub key: RngKey,

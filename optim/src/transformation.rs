@@ -239,6 +239,7 @@ trait AnyTree: Send + Sync {
     fn walk(&self, visitor: &mut dyn Visitor);
     fn walk_mut(&mut self, visit: &mut dyn FnMut(&mut Array));
     fn rebuild(&self, leaf: &mut dyn FnMut(&Array) -> Array) -> Box<dyn AnyTree>;
+    fn visit_parts(&mut self, visit: &mut dyn FnMut(&mut dyn Any));
     fn as_any(&self) -> &dyn Any;
     fn as_any_mut(&mut self) -> &mut dyn Any;
     fn into_any(self: Box<Self>) -> Box<dyn Any>;
@@ -255,6 +256,9 @@ impl<T: Tree> AnyTree for T {
     }
     fn rebuild(&self, leaf: &mut dyn FnMut(&Array) -> Array) -> Box<dyn AnyTree> {
         Box::new(Tree::rebuild(self, leaf))
+    }
+    fn visit_parts(&mut self, visit: &mut dyn FnMut(&mut dyn Any)) {
+        Tree::visit_parts(self, visit);
     }
     fn as_any(&self) -> &dyn Any {
         self
@@ -280,6 +284,9 @@ impl Tree for OptState {
     }
     fn rebuild(&self, leaf: &mut dyn FnMut(&Array) -> Array) -> Self {
         OptState((*self.0).rebuild(leaf))
+    }
+    fn visit_parts(&mut self, visit: &mut dyn FnMut(&mut dyn Any)) {
+        (*self.0).visit_parts(visit);
     }
 }
 

@@ -7,6 +7,7 @@ use ramie::checkpoint::manager::policies::*;
 use ramie::checkpoint::manager::*;
 use ramie::checkpoint::pytree::{StandardCheckpointer, StandardRestore, StandardSave};
 use ramie::checkpoint::safetensors;
+use ramie::checkpoint::serialization::{from_bytes, to_bytes};
 use ramie::nn::training::TrainState;
 use ramie::optim::{adam, sgd};
 use ramie::{Array, DType, State};
@@ -193,6 +194,21 @@ pub fn cases() -> Vec<Case> {
                 restore_item(&path, StandardRestore::new(&target))
             },
         ),
+        error("StandardRestore: a number does not fit its type", || {
+            let path = format!("{}/state", run());
+            save_item(&path, &StandardSave::new(&(Array::from(1.0f32), 300)))?;
+            restore_item(&path, StandardRestore::new(&(Array::from(0.0f32), 0u8)))
+        }),
+        error("StandardRestore: numbers and strings are missing", || {
+            let path = format!("{}/state", run());
+            save_item(&path, &StandardSave::new(&(Array::from(1.0f32), 300)))?;
+            let target = (Array::from(0.0f32), String::new(), 0.5);
+            restore_item(&path, StandardRestore::new(&target))
+        }),
+        error("serialization::from_bytes: a number is missing", || {
+            let bytes = to_bytes(&(Array::from(1.0f32),))?;
+            from_bytes(&mut (Array::from(0.0f32), 7), &bytes)
+        }),
         error(
             "StandardRestore: the optimizer differs from the saved one",
             || {

@@ -96,6 +96,14 @@ def check():
     assert odd["note"] == "a note" and odd["none"] is None and odd["list"][1] is None, odd
     equal(odd["list"][0], ramp((2,)), "odd")
 
+    numbers = [{"count": 7, "large": 2**31 - 1}, 0.5, True]
+    standard = ocp.StandardCheckpointer()
+    assert standard.restore(folder / "numbers") == numbers
+    target = [{"count": 0, "large": 0}, 0.0, False]
+    assert standard.restore(folder / "numbers", target) == numbers
+    texts = ocp.Checkpointer(ocp.PyTreeCheckpointHandler()).restore(folder / "texts")
+    assert texts == [numbers, "a text"], texts
+
     with ocp.CheckpointManager(folder / "manager") as manager:
         assert manager.all_steps() == [1, 2], manager.all_steps()
         equal(manager.restore(2, args=ocp.args.StandardRestore(abstract)), state, "manager")

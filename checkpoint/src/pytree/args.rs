@@ -7,8 +7,12 @@ use crate::items::{RestoreArgs, SaveArgs, Snapshot};
 use ramie_core::{Array, Sharding, State, Tree};
 use serde_json::Value;
 
-/// Arguments of saving a tree of arrays with default options:
-/// `orbax.checkpoint.args.StandardSave`. See [`PyTreeSave`] for more options.
+/// Arguments of saving a tree with default options: `orbax.checkpoint.args.StandardSave`. See
+/// [`PyTreeSave`] for more options.
+///
+/// Arrays, numbers, booleans and strings are stored. Hyperparameters are not: fields marked with
+/// `#[tree(fixed)]`, and the numbers and strings of types that derive `Module`. Orbax reads
+/// strings with `PyTreeRestore`; its own `StandardSave` rejects them.
 ///
 /// ```
 /// use ramie_checkpoint::commit::{restore_item, save_item};
@@ -16,11 +20,13 @@ use serde_json::Value;
 /// use ramie_core::{Array, DType};
 /// # fn main() -> ramie_checkpoint::Result<()> {
 /// # let folder = tempfile::tempdir().unwrap();
-/// # let path = folder.path().join("pair");
-/// let pair = (Array::ones(&[2], DType::F32), Array::zeros(&[3], DType::I32));
-/// save_item(&path, &StandardSave::new(&pair))?;
-/// let restored = restore_item(&path, StandardRestore::new(&pair))?;
+/// # let path = folder.path().join("run");
+/// let run = (Array::ones(&[2], DType::F32), 7u32, "warmup".to_string());
+/// save_item(&path, &StandardSave::new(&run))?;
+/// let target = (Array::zeros(&[2], DType::F32), 0u32, String::new());
+/// let restored = restore_item(&path, StandardRestore::new(&target))?;
 /// assert_eq!(restored.0.to_vec::<f32>(), [1.0, 1.0]);
+/// assert_eq!((restored.1, restored.2.as_str()), (7, "warmup"));
 /// # Ok(())
 /// # }
 /// ```
@@ -74,7 +80,7 @@ impl<'a, T: Tree> StandardRestore<'a, T> {
 }
 
 impl StandardRestore<'_, State> {
-    /// Creates arguments that restore all arrays by dotted path.
+    /// Creates arguments that restore all arrays and numbers by dotted path.
     pub fn state() -> StandardRestore<'static, State> {
         StandardRestore(PyTreeRestore::state())
     }

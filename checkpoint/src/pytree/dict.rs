@@ -8,10 +8,11 @@ use super::source::Source;
 use super::walk::{Part, Value};
 use crate::commit::ItemReader;
 use crate::items::RestoreArgs;
-use crate::nodes::Leaf;
+use crate::nodes::{HostLeaf, Leaf};
 use crate::serialization::StateDict;
 use crate::{Error, Result};
-use ramie_core::{Array, DType, Scalar};
+use ramie_core::Array;
+use ramie_core::tree::HostValue;
 
 /// Restores a tree without its types, as nested dictionaries of arrays, numbers, strings and empty
 /// nodes.
@@ -112,6 +113,10 @@ fn collect(dict: &StateDict, path: &mut Vec<KeyPart>, parts: &mut Vec<Part>) -> 
         array: array.clone(),
         key_impl: None,
     };
+    let host = |value| {
+        let at = parts.len();
+        Value::Host(HostLeaf { at, value })
+    };
     let value = match dict {
         StateDict::Dict(entries) if !entries.is_empty() => {
             for (key, part) in ordered(entries) {
@@ -133,8 +138,8 @@ fn collect(dict: &StateDict, path: &mut Vec<KeyPart>, parts: &mut Vec<Part>) -> 
         StateDict::List(_) => Value::Empty(ValueKind::List),
         StateDict::None => Value::Empty(ValueKind::None),
         StateDict::Array(array) | StateDict::NumpyScalar(array) => Value::Array(leaf(array)),
-        StateDict::Number(n) => Value::Number(leaf(&Array::scalar(*n, wide(*n)))),
-        StateDict::Str(text) => Value::Text(text.clone()),
+        StateDict::Number(n) => host(HostValue::Number(*n, n.weak_dtype())),
+        StateDict::Str(text) => host(HostValue::Text(text.clone().into())),
         StateDict::Bytes(_) => {
             let name = KeyPath::new(path.iter().cloned());
             return Err(Error::tree(
@@ -179,16 +184,5 @@ fn ordered(entries: &[(String, StateDict)]) -> Vec<(KeyPart, &StateDict)> {
                 .map(|(name, part)| (KeyPart::Name(name.clone()), part))
                 .collect()
         }
-    }
-}
-
-/// Returns the dtype in which Orbax stores a Python number.
-fn wide(number: Scalar) -> DType {
-    match number {
-        Scalar::Bool(_) => DType::Bool,
-        Scalar::Int(_) => DType::I64,
-        Scalar::Uint(_) => DType::U64,
-        Scalar::Float(_) => DType::F64,
-        Scalar::Complex(..) => DType::C128,
     }
 }

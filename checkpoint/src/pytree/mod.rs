@@ -17,6 +17,7 @@ mod codec;
 #[cfg(test)]
 mod codec_tests;
 mod dict;
+mod differences;
 mod dtype;
 mod json;
 mod key;
@@ -42,6 +43,7 @@ pub use key::{KeyPart, KeyPath};
 pub use layout::{Compression, Zarr};
 pub(crate) use metadata::FILE as TREE;
 pub use metadata::ValueKind;
+pub(crate) use read::number;
 pub use restore::PyTreeRestore;
 pub use save::{LeafSave, PyTreeSave};
 pub use source::{ArrayInfo, PartMetadata, TreeMetadata};

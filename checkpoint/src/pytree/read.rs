@@ -140,7 +140,7 @@ fn make(request: &Request, mut parts: Vec<Part>) -> Result<Array> {
             return Err(Error::tree(
                 None,
                 format!(
-                    "`{}`: the tree has {}, the checkpoint has the number {number:?}\n  help: use \
+                    "`{}`: the tree has {}, the checkpoint has the number {number}\n  help: use \
                      `allow_lossy_casts(true)` or `cast` to convert it with loss",
                     request.name, request.dtype
                 ),
@@ -155,7 +155,7 @@ fn make(request: &Request, mut parts: Vec<Part>) -> Result<Array> {
 }
 
 /// Returns the value of an array without axes.
-pub(super) fn number(array: &Array) -> Scalar {
+pub(crate) fn number(array: &Array) -> Scalar {
     match array.dtype() {
         DType::Bool => Scalar::Bool(array.item()),
         DType::U64 => Scalar::Uint(array.item()),

@@ -1,6 +1,7 @@
 //! Restoring trees.
 
-use super::layout::{Layout, bytes_of};
+use super::differences::{Differences, Has};
+use super::layout::Layout;
 use super::metadata::ValueKind;
 use super::read::{Request, read};
 use super::sharding::or_default;
@@ -9,12 +10,12 @@ use super::transform::{From, Transform, below, join};
 use super::walk::{self, Value};
 use crate::commit::ItemReader;
 use crate::items::RestoreArgs;
-use crate::nodes::Leaf;
+use crate::nodes::{HostLeaf, HostValues, Leaf, set_host_values};
 use crate::optimizer::OptimizerDifference;
 use crate::{Error, Result, cast};
-use ramie_core::{Array, Aval, DType, Sharding, State, Tree, device_put, tree};
+use ramie_core::tree::HostValue;
+use ramie_core::{Array, DType, Sharding, State, Tree, device_put, tree};
 use std::collections::HashSet;
-use std::fmt::Write;
 
 type Place<'a> = Box<dyn Fn(&str, &[usize]) -> Option<Sharding> + 'a>;
 type Cast<'a> = Box<dyn Fn(&str, DType) -> DType + 'a>;
@@ -22,8 +23,10 @@ type Cast<'a> = Box<dyn Fn(&str, DType) -> DType + 'a>;
 /// Arguments of restoring a tree of arrays that [`PyTreeSave`](super::PyTreeSave) or Orbax saved:
 /// `orbax.checkpoint.args.PyTreeRestore`.
 ///
-/// The target determines which arrays to restore, their dtypes and their placement. Its elements
-/// do not matter, and [`Array::shape_dtype_struct`] has none. Saved arrays are converted to the
+/// The target determines which arrays, numbers and strings to restore, and the dtypes and placement
+/// of arrays. Their values do not matter, and [`Array::shape_dtype_struct`] has no elements. A
+/// saved number must be in the range of the target's type. Hyperparameters keep the target's
+/// values. Saved arrays are converted to the
 /// target's dtypes. A conversion must preserve every value unless
 /// [`allow_lossy_casts`](PyTreeRestore::allow_lossy_casts) or [`cast`](PyTreeRestore::cast)
 /// requests it; Orbax converts any dtype to any other, even floats to integers. A tree can thus be
@@ -187,7 +190,8 @@ impl<'a, T: Tree> PyTreeRestore<'a, T> {
 
 impl PyTreeRestore<'_, State> {
     /// Creates arguments that restore all arrays by dotted path: onto their original devices if
-    /// available, otherwise onto the default device. Nodes without arrays become [empty
+    /// available, otherwise onto the default device. Numbers become arrays; strings are omitted,
+    /// and [`DictRestore`](super::DictRestore) returns them. Nodes without arrays become [empty
     /// parts](State::insert_empty).
     pub fn state() -> PyTreeRestore<'static, State> {
         PyTreeRestore::with(None)
@@ -220,12 +224,87 @@ impl<T: Tree> RestoreArgs for PyTreeRestore<'_, T> {
                 )
             });
         };
-        let arrays = self.like_target(&source, target)?;
-        Ok(tree::with_leaves(target, arrays))
+        let Restored { arrays, values } = self.like_target(&source, target)?;
+        let mut restored = tree::with_leaves(target, arrays);
+        set_host_values(&mut restored, values)?;
+        Ok(restored)
     }
 
     fn reads_checked(&self) -> bool {
         true
+    }
+}
+
+/// Leaf of the target: an array, or a number with an array of its value.
+struct Wanted {
+    name: String,
+    leaf: Leaf,
+    /// The dtype of the number, if it is one.
+    number: Option<DType>,
+}
+
+impl Wanted {
+    fn has(&self) -> Has {
+        match self.number {
+            Some(dtype) => Has::Number(dtype),
+            None => Has::Array(self.leaf.array.aval()),
+        }
+    }
+}
+
+/// Returns the arrays of a target in order, followed by its numbers; and its strings with their
+/// indices among the numbers and strings.
+fn wanted<T: Tree>(target: &T) -> Result<(Vec<Wanted>, Vec<(String, usize)>)> {
+    let parts = walk::parts(target)
+        .map_err(|(path, trouble)| Error::tree(None, format!("the target's `{path}` {trouble}")))?;
+    let (mut arrays, mut numbers, mut texts) = (Vec::new(), Vec::new(), Vec::new());
+    for part in parts {
+        let name = part.path.to_string();
+        match part.value {
+            Value::Array(leaf) => arrays.push(Wanted {
+                name,
+                leaf,
+                number: None,
+            }),
+            Value::Host(HostLeaf { at, value }) => match value {
+                HostValue::Number(number, dtype) => numbers.push(Wanted {
+                    name,
+                    leaf: Leaf {
+                        at,
+                        array: Array::scalar(number, dtype),
+                        key_impl: None,
+                    },
+                    number: Some(dtype),
+                }),
+                HostValue::Text(_) => texts.push((name, at)),
+            },
+            Value::Empty(_) => {}
+        }
+    }
+    arrays.sort_by_key(|wanted| wanted.leaf.at);
+    arrays.append(&mut numbers);
+    Ok((arrays, texts))
+}
+
+/// The leaves of a restored tree.
+struct Restored {
+    arrays: Vec<Array>,
+    values: HostValues,
+}
+
+/// The arrays that a restore reads, and the differences that prevent it.
+struct Plan<'a> {
+    requests: Vec<Request>,
+    /// Names of the saved arrays that are read.
+    used: HashSet<String>,
+    differences: Differences<'a>,
+}
+
+impl Plan<'_> {
+    /// Adds a request and returns its index.
+    fn add(&mut self, request: Request) -> usize {
+        self.requests.push(request);
+        self.requests.len() - 1
     }
 }
 
@@ -280,104 +359,156 @@ impl<T: Tree> PyTreeRestore<'_, T> {
         Ok(state)
     }
 
-    fn like_target(&self, source: &Source, target: &T) -> Result<Vec<Array>> {
+    fn like_target(&self, source: &Source, target: &T) -> Result<Restored> {
         let folder = source.reader.folder();
-        let parts = walk::parts(target).map_err(|(path, trouble)| {
-            Error::tree(None, format!("the target's `{path}` {trouble}"))
-        })?;
-        let mut leaves: Vec<(String, Leaf)> = Vec::new();
-        for part in parts {
-            if let Value::Array(leaf) = part.value {
-                leaves.push((part.path.to_string(), leaf));
-            }
-        }
-        leaves.sort_by_key(|(_, leaf)| leaf.at);
+        let (wanted, texts) = wanted(target)?;
         let saved: Vec<String> = source.arrays().map(|e| e.path.to_string()).collect();
-        let mut differences = Differences {
-            optimizer: OptimizerDifference::of(
+        let mut plan = Plan {
+            differences: Differences::new(OptimizerDifference::of(
                 saved.iter().map(String::as_str),
-                leaves.iter().map(|(name, _)| name.as_str()),
-            ),
-            ..Differences::default()
+                wanted.iter().map(|wanted| wanted.name.as_str()),
+            )),
+            requests: Vec::new(),
+            used: HashSet::new(),
         };
-        let mut requests: Vec<Request> = Vec::new();
-        let mut made = Vec::with_capacity(leaves.len());
-        let mut used: HashSet<String> = HashSet::new();
-        for (name, leaf) in &leaves {
-            match self.origin(name) {
-                From::Fallback => made.push(Made::Kept),
-                From::Original(original, f) => {
-                    used.insert(original.clone());
-                    let entry = source.entry(&original).filter(|e| e.is_array());
-                    let Some(entry) = entry else {
-                        differences.missing(name, &original, leaf.array.aval());
-                        made.push(Made::Kept);
-                        continue;
-                    };
-                    let is_number = entry.kind == ValueKind::Scalar;
-                    let layout = source.layout(&original)?;
-                    made.push(match f {
-                        None => {
-                            let mut request = self.request(name, original, layout, leaf)?;
-                            let (target, saved) = (leaf.array.dtype(), request.layout.dtype);
-                            let keeps = self.target_dtype(name, target, saved).1;
-                            // Whether a Python number fits is checked when its value is read.
-                            request.is_number = is_number && !keeps;
-                            if self.strict && request.shape != request.layout.shape {
-                                differences.shape(name, &request, leaf.array.aval());
-                            } else if !keeps && !is_number {
-                                differences.lossy(name, &request, leaf.array.aval());
-                            }
-                            requests.push(request);
-                            Made::Read(requests.len() - 1)
-                        }
-                        Some(f) => {
-                            requests.push(as_saved(original, layout)?);
-                            let of = requests.len() - 1..requests.len();
-                            Made::Of(of, Transform(From::Original(String::new(), Some(f))))
-                        }
-                    });
-                }
-                From::Several(originals, f) => {
-                    let first = requests.len();
-                    for original in originals {
-                        used.insert(original.clone());
-                        if source.entry(&original).is_some_and(|e| e.is_array()) {
-                            let layout = source.layout(&original)?;
-                            requests.push(as_saved(original, layout)?);
-                        } else {
-                            differences.missing(name, &original, leaf.array.aval());
-                        }
-                    }
-                    let of = first..requests.len();
-                    made.push(Made::Of(of, Transform(From::Several(Vec::new(), f))));
-                }
-            }
-        }
+        let made = wanted
+            .iter()
+            .map(|wanted| self.made(source, wanted, &mut plan));
+        let made: Vec<Made> = made.collect::<Result<_>>()?;
+        let mut values = self.texts(source, &texts, &mut plan)?;
+        let Plan {
+            mut differences,
+            requests,
+            used,
+        } = plan;
         if !self.partial && self.transforms.is_empty() {
-            for entry in source.arrays() {
-                let name = entry.path.to_string();
-                if !self.is_skipped(&name) && !used.contains(&name) {
-                    differences.unexpected(&name, &source.layout(&name)?);
+            for name in saved.iter().filter(|name| !used.contains(*name)) {
+                if !self.is_skipped(name) {
+                    differences.unexpected(name, &source.layout(name)?);
                 }
             }
         }
         differences.checked(folder)?;
         let all_chunks = source.tree.writes_all_chunks;
-        let arrays = read(&source.reader, &source.store, requests, all_chunks)?;
-        let finish = |((name, leaf), made): (&(String, Leaf), Made)| match made {
-            Made::Kept => Ok(leaf.array.clone()),
-            Made::Read(i) => Ok(arrays[i].clone()),
-            Made::Of(of, Transform(from)) => {
-                let value = match from {
-                    From::Original(_, Some(f)) => f(&arrays[of.start]),
-                    From::Several(_, f) => f(&arrays[of]),
-                    _ => leaf.array.clone(),
-                };
-                self.fitted(folder, name, leaf, value)
+        let read = read(&source.reader, &source.store, requests, all_chunks)?;
+        let mut arrays = Vec::with_capacity(wanted.len());
+        for (Wanted { name, leaf, number }, made) in wanted.iter().zip(made) {
+            let array = match made {
+                Made::Kept => leaf.array.clone(),
+                Made::Read(i) => read[i].clone(),
+                Made::Of(of, Transform(from)) => {
+                    let value = match from {
+                        From::Original(_, Some(f)) => f(&read[of.start]),
+                        From::Several(_, f) => f(&read[of]),
+                        _ => leaf.array.clone(),
+                    };
+                    self.fitted(folder, name, leaf, value)?
+                }
+            };
+            match number {
+                None => arrays.push(array),
+                Some(dtype) => {
+                    let number = HostValue::Number(super::read::number(&array), *dtype);
+                    values.insert(leaf.at, number);
+                }
             }
+        }
+        Ok(Restored { arrays, values })
+    }
+
+    /// Plans how to make an array or a number of the target.
+    fn made(&self, source: &Source, wanted: &Wanted, plan: &mut Plan<'_>) -> Result<Made> {
+        let Wanted { name, leaf, number } = wanted;
+        let has = wanted.has();
+        match self.origin(name) {
+            From::Fallback => Ok(Made::Kept),
+            From::Original(original, f) => {
+                plan.used.insert(original.clone());
+                let entry = source.entry(&original);
+                let Some(array) = entry.filter(|entry| entry.is_array()) else {
+                    let saved = entry.map(|entry| &entry.kind);
+                    plan.differences.missing(name, &original, has, saved);
+                    return Ok(Made::Kept);
+                };
+                let layout = source.layout(&original)?;
+                if let Some(f) = f {
+                    let of = plan.add(as_saved(original, layout)?);
+                    let function = Transform(From::Original(String::new(), Some(f)));
+                    return Ok(Made::Of(of..of + 1, function));
+                }
+                let is_number = array.kind == ValueKind::Scalar || number.is_some();
+                let mut request = self.request(name, original, layout, leaf)?;
+                let (target, saved) = (leaf.array.dtype(), request.layout.dtype);
+                let keeps = self.target_dtype(name, target, saved).1;
+                // Whether a number fits is checked when its value is read.
+                request.is_number = is_number && !keeps;
+                let strict = self.strict || number.is_some();
+                if strict && request.shape != request.layout.shape {
+                    plan.differences.shape(name, &request, has);
+                } else if !keeps && !is_number {
+                    plan.differences.lossy(name, &request, has);
+                }
+                Ok(Made::Read(plan.add(request)))
+            }
+            From::Several(originals, f) => {
+                let first = plan.requests.len();
+                for original in originals {
+                    plan.used.insert(original.clone());
+                    let entry = source.entry(&original);
+                    if entry.is_some_and(|e| e.is_array()) {
+                        let layout = source.layout(&original)?;
+                        plan.add(as_saved(original, layout)?);
+                    } else {
+                        let saved = entry.map(|entry| &entry.kind);
+                        plan.differences.missing(name, &original, has, saved);
+                    }
+                }
+                let of = first..plan.requests.len();
+                Ok(Made::Of(of, Transform(From::Several(Vec::new(), f))))
+            }
+        }
+    }
+
+    /// Reads the strings of the target, by their indices among its numbers and strings.
+    fn texts(
+        &self,
+        source: &Source,
+        texts: &[(String, usize)],
+        plan: &mut Plan<'_>,
+    ) -> Result<HostValues> {
+        let mut values = HostValues::new();
+        let saved = match texts.is_empty() {
+            true => Default::default(),
+            false => source.strings()?,
         };
-        leaves.iter().zip(made).map(finish).collect()
+        for (name, at) in texts {
+            let original = match self.origin(name) {
+                From::Fallback => continue,
+                From::Original(original, None) => original,
+                From::Original(_, Some(_)) | From::Several(..) => {
+                    return Err(Error::tree(
+                        None,
+                        format!(
+                            "`{name}` is a string, but its transform is a function of arrays\n  \
+                             help: use `Transform::original` without `map`"
+                        ),
+                    ));
+                }
+            };
+            plan.used.insert(original.clone());
+            let entry = source.entry(&original);
+            match entry.filter(|entry| entry.kind == ValueKind::String) {
+                Some(_) => {
+                    let text = saved.get(&original).cloned().unwrap_or_default();
+                    values.insert(*at, HostValue::Text(text.into()));
+                }
+                None => {
+                    let saved = entry.map(|entry| &entry.kind);
+                    plan.differences.missing(name, &original, Has::Text, saved);
+                }
+            }
+        }
+        Ok(values)
     }
 
     /// Creates the request for an array of the target.
@@ -452,110 +583,4 @@ fn as_saved(name: String, layout: Layout) -> Result<Request> {
         expected: false,
         is_number: false,
     })
-}
-
-/// Differences between a checkpoint and a tree.
-#[derive(Default)]
-struct Differences<'a> {
-    optimizer: Option<OptimizerDifference<'a>>,
-    /// Whether arrays are missing on one side because the optimizers differ.
-    optimizers: bool,
-    lines: Vec<String>,
-    missing: bool,
-    shapes: bool,
-    lossy: bool,
-}
-
-impl Differences<'_> {
-    /// Returns whether the optimizers explain why an array is missing on one side.
-    fn is_explained(&mut self, name: &str) -> bool {
-        let explained = self.optimizer.as_ref().is_some_and(|o| o.explains(name));
-        self.optimizers |= explained;
-        explained
-    }
-
-    fn missing(&mut self, name: &str, original: &str, tree: Aval) {
-        if self.is_explained(name) {
-            return;
-        }
-        let named = match name == original {
-            true => String::new(),
-            false => format!(" at `{original}`"),
-        };
-        let tree = tree.strong();
-        let line = format!("`{name}`: the tree has {tree}, the checkpoint has nothing{named}");
-        self.lines.push(line);
-        self.missing = true;
-    }
-
-    fn unexpected(&mut self, name: &str, layout: &Layout) {
-        if self.is_explained(name) {
-            return;
-        }
-        let saved = described(layout);
-        let line = format!("`{name}`: the tree has nothing, the checkpoint has {saved}");
-        self.lines.push(line);
-        self.missing = true;
-    }
-
-    fn shape(&mut self, name: &str, request: &Request, tree: Aval) {
-        let (saved, tree) = (described(&request.layout), tree.strong());
-        let line = format!("`{name}`: the tree has {tree}, the checkpoint has {saved}");
-        self.lines.push(line);
-        self.shapes = true;
-    }
-
-    fn lossy(&mut self, name: &str, request: &Request, tree: Aval) {
-        let (saved, tree) = (described(&request.layout), tree.strong());
-        let line = format!(
-            "`{name}`: the tree has {tree}, the checkpoint has {saved}, which cannot be converted \
-             without loss"
-        );
-        self.lines.push(line);
-        self.lossy = true;
-    }
-
-    fn checked(self, folder: &std::path::Path) -> Result<()> {
-        if self.lines.is_empty() && !self.optimizers {
-            return Ok(());
-        }
-        let mut message = String::from("the checkpoint does not match the tree");
-        if let Some(optimizer) = self.optimizer.filter(|_| self.optimizers) {
-            message.push_str(&optimizer.lines());
-        }
-        for line in &self.lines {
-            let _ = write!(message, "\n  {line}");
-        }
-        let helps = [
-            (
-                self.optimizers,
-                "to continue with another optimizer, keep the tree's optimizer state: \
-                 `PyTreeRestore::new(&target).placeholder(\"opt_state\")`",
-            ),
-            (
-                self.missing,
-                "use `partial_restore(true)` to ignore arrays that the tree does not have, or \
-                 `transform` to read arrays from other names or keep the tree's",
-            ),
-            (
-                self.lossy,
-                "use `allow_lossy_casts(true)` or `cast` to convert dtypes with loss",
-            ),
-            (
-                self.shapes,
-                "use `strict(false)` to truncate arrays or pad them with zeros",
-            ),
-        ];
-        let helps: Vec<&str> = helps.iter().filter(|h| h.0).map(|h| h.1).collect();
-        let _ = write!(message, "\n  help: {}", helps.join("; "));
-        Err(Error::tree(Some(folder), message))
-    }
-}
-
-/// Formats the type of a stored array, as in `f32[2,3]`.
-fn described(layout: &Layout) -> String {
-    match bytes_of(&layout.shape, layout.dtype) {
-        Some(_) => Aval::new(&layout.shape, layout.dtype).to_string(),
-        None => format!("{}{:?}", layout.dtype, layout.shape),
-    }
 }

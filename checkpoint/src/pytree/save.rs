@@ -14,7 +14,8 @@ use crate::ocdbt;
 use crate::serialization::StateDict;
 use crate::{Error, Result};
 use ramie_core::random::KeyImpl;
-use ramie_core::{Array, DType, HostShard, Sharding, State, Tree};
+use ramie_core::tree::HostValue;
+use ramie_core::{Array, DType, HostShard, Scalar, Sharding, State, Tree};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
@@ -31,8 +32,9 @@ pub struct LeafSave {
 /// Arguments of saving a tree of arrays: `orbax.checkpoint.args.PyTreeSave`.
 ///
 /// The arrays are named by their paths, as in Orbax: for a Flax `TrainState`,
-/// `params.dense.kernel` and `opt_state.0.mu.dense.kernel`. The defaults are the fastest options.
-/// Orbax reads the results of all options.
+/// `params.dense.kernel` and `opt_state.0.mu.dense.kernel`. Numbers, booleans and strings of the
+/// tree are stored like Python's, except for those of modules and of fields marked with
+/// `#[tree(fixed)]`. The defaults are the fastest options. Orbax reads the results of all options.
 ///
 /// ```
 /// use ramie_checkpoint::commit::{restore_item, save_item};
@@ -138,7 +140,7 @@ impl<'a, T: Tree> PyTreeSave<'a, T> {
         self
     }
 
-    /// Adds a string at a dotted name.
+    /// Adds a string at a dotted name. A restore into a tree ignores it.
     pub fn string(mut self, name: impl Into<String>, text: impl Into<String>) -> Self {
         self.strings.push((name.into(), text.into()));
         self
@@ -227,14 +229,17 @@ impl<T: Tree> SaveArgs for PyTreeSave<'_, T> {
         for Part { path, value } in parts {
             let (kind, write_shape) = match value {
                 walk::Value::Empty(kind) => (kind, None),
-                walk::Value::Text(text) => {
-                    strings.insert(path.to_string(), text);
-                    (ValueKind::String, None)
-                }
-                walk::Value::Number(leaf) => {
-                    arrays.push(self.stored(&path.to_string(), &leaf, database.as_ref())?);
-                    (ValueKind::Scalar, None)
-                }
+                walk::Value::Host(leaf) => match leaf.value {
+                    HostValue::Text(text) => {
+                        strings.insert(path.to_string(), text.into_owned());
+                        (ValueKind::String, None)
+                    }
+                    HostValue::Number(number, _) => {
+                        let leaf = as_python(number);
+                        arrays.push(self.stored(&path.to_string(), &leaf, database.as_ref())?);
+                        (ValueKind::Scalar, None)
+                    }
+                },
                 walk::Value::Array(leaf) => {
                     let stored = self.stored(&path.to_string(), &leaf, database.as_ref())?;
                     let shape = sizes(&stored.written);
@@ -277,11 +282,28 @@ const LARGE: usize = 4 << 20;
 /// get the same answer, because the sizes are those of the whole arrays.
 fn are_many_and_small(parts: &[Part]) -> bool {
     let arrays = parts.iter().filter_map(|part| match &part.value {
-        walk::Value::Array(leaf) | walk::Value::Number(leaf) => Some(leaf.array.nbytes()),
-        walk::Value::Text(_) | walk::Value::Empty(_) => None,
+        walk::Value::Array(leaf) => Some(leaf.array.nbytes()),
+        walk::Value::Host(leaf) => matches!(leaf.value, HostValue::Number(..)).then_some(8),
+        walk::Value::Empty(_) => None,
     });
     let (count, bytes) = arrays.fold((0, 0), |(n, sum), bytes| (n + 1, sum + bytes));
     count >= MANY && bytes / count < LARGE
+}
+
+/// Returns the array that Orbax stores for a Python number, which has 64 bits.
+fn as_python(number: Scalar) -> Leaf {
+    let dtype = match number {
+        Scalar::Bool(_) => DType::Bool,
+        Scalar::Uint(n) if i64::try_from(n).is_err() => DType::U64,
+        Scalar::Int(_) | Scalar::Uint(_) => DType::I64,
+        Scalar::Float(_) => DType::F64,
+        Scalar::Complex(..) => DType::C128,
+    };
+    Leaf {
+        at: 0,
+        array: Array::scalar(number, dtype),
+        key_impl: None,
+    }
 }
 
 fn sizes(shape: &[usize]) -> Vec<u64> {

@@ -2,7 +2,7 @@
 
 use super::key::{KeyPart, KeyPath};
 use super::metadata::ValueKind;
-use crate::nodes::{Child, Leaf, Node};
+use crate::nodes::{Child, HostLeaf, Leaf, Node};
 use ramie_core::Tree;
 
 /// Part of a tree: an array, or a node without parts.
@@ -13,9 +13,7 @@ pub(super) struct Part {
 
 pub(super) enum Value {
     Array(Leaf),
-    /// A number without a dtype, as an array.
-    Number(Leaf),
-    Text(String),
+    Host(HostLeaf),
     Empty(ValueKind),
 }
 
@@ -23,12 +21,12 @@ pub(super) enum Value {
 /// a description.
 ///
 /// Structs, tuples, lists and maps are nodes. The dotted paths of a [`State`](ramie_core::State)
-/// are nested names, and nodes whose names count from 0 are sequences. Struct fields that are
-/// numbers or strings, or that are empty like `()`, are omitted; in sequences and maps, such
-/// values are `None`.
+/// are nested names, and nodes whose names count from 0 are sequences. Hyperparameters and static
+/// values are omitted. Struct fields that are empty like `()` are omitted, too; in sequences and
+/// maps they are `None`.
 pub(super) fn parts<T: Tree>(tree: &T) -> Result<Vec<Part>, (String, &'static str)> {
     let root = Node::of(tree)?;
-    if root.leaf.is_some() {
+    if root.is_leaf() {
         return Err((String::new(), "is an array, which has no name"));
     }
     let mut out = Vec::new();
@@ -66,10 +64,11 @@ impl Node {
                 false => KeyPart::Name(child.name),
             });
             let has_parts = node.has_parts();
-            let value = match (node.empty(child.is_field), node.leaf.clone()) {
-                (_, Some(leaf)) => Some(Value::Array(leaf)),
-                (Some(kind), None) if !has_parts => Some(Value::Empty(kind)),
-                _ => None,
+            let value = match (node.leaf.clone(), node.host.clone()) {
+                (Some(leaf), _) => Some(Value::Array(leaf)),
+                (None, Some(leaf)) => Some(Value::Host(leaf)),
+                (None, None) if has_parts => None,
+                (None, None) => node.empty(child.is_field).map(Value::Empty),
             };
             match value {
                 Some(value) => out.push(Part {
@@ -87,7 +86,7 @@ impl Child {
     /// Returns whether the child contributes any part.
     fn is_part(&self) -> bool {
         let node = &self.node;
-        node.leaf.is_some() || node.has_parts() || node.empty(self.is_field).is_some()
+        node.is_leaf() || node.has_parts() || node.empty(self.is_field).is_some()
     }
 }
 
@@ -100,8 +99,8 @@ mod tests {
     fn shown<T: Tree>(tree: &T) -> Vec<String> {
         let show = |part: Part| {
             let kind = match part.value {
-                Value::Array(leaf) | Value::Number(leaf) => format!("{}", leaf.at),
-                Value::Text(text) => text,
+                Value::Array(leaf) => format!("{}", leaf.at),
+                Value::Host(leaf) => format!("{:?}", leaf.value),
                 Value::Empty(kind) => kind.name().to_owned(),
             };
             let keys = part.path.parts().iter().map(|key| match key {
@@ -135,13 +134,29 @@ mod tests {
 
     #[test]
     fn empty_parts_have_their_kinds() {
-        assert_eq!(shown(&(x(), (), 3usize)), ["[0]=0", "[1]=None"]);
+        assert_eq!(shown(&(x(), (), "a")), ["[0]=0", "[1]=None"]);
         let tree = (None::<Array>, Some(x()), Vec::<Array>::new(), State::new());
         assert_eq!(shown(&tree), ["[0]=None", "[1]=0", "[2]=Dict", "[3]=Dict"]);
         let map = BTreeMap::from([("a".to_owned(), vec![x(), x()])]);
         assert_eq!(shown(&map), [".a[0]=0", ".a[1]=1"]);
         let masked = State::from_iter([("a", x()), ("b", x())]).masked(|path, _| path == "b");
         assert_eq!(shown(&masked), [".a=None", ".b=0"]);
+    }
+
+    #[test]
+    fn numbers_and_strings_are_parts() {
+        let tree = (vec![0.5, 2.0], x(), ("a".to_owned(), Some(true)), 7u8);
+        assert_eq!(
+            shown(&tree),
+            [
+                "[0][0]=0.5",
+                "[0][1]=2.0",
+                "[1]=0",
+                "[2][0]=\"a\"",
+                "[2][1]=true",
+                "[3]=7"
+            ]
+        );
     }
 
     #[test]

@@ -7,7 +7,8 @@ use ramie_core::{Array, State, Tree};
 use std::io::Write;
 use std::path::Path;
 
-/// Saves the arrays of a tree in a file, replacing an existing one.
+/// Saves the arrays of a tree in a file, replacing an existing one. The format has no numbers and
+/// strings, which are omitted.
 ///
 /// # Errors
 /// Returns an error if the file cannot be written, or if an array cannot be read because its

@@ -2,15 +2,19 @@
 
 use super::StateDict;
 use super::array::Stored;
+use crate::nodes::{HostLeaf, HostValues, Node, number_of, set_host_values};
+use crate::pytree::number;
 use crate::{Error, Result, cast};
+use ramie_core::tree::HostValue;
 use ramie_core::{Array, Aval, Scalar, State, Tree, tree};
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
-/// Replaces all arrays of a tree with those of a state dict, by path
+/// Replaces the arrays, numbers and strings of a tree with those of a state dict, by path
 /// (`flax.serialization.from_state_dict`).
 ///
-/// A number takes the dtype of the array that it replaces. An array is converted to that dtype if
-/// the dtype can represent every value of the saved one.
+/// A saved number takes the dtype of the array, or the type of the number, that it replaces. An
+/// array is converted to the tree's dtype if that dtype can represent every value of the saved
+/// one.
 ///
 /// # Errors
 /// Returns an error if the state dict lacks an array of the tree or has an additional leaf, or if
@@ -38,9 +42,15 @@ pub(super) fn restore<T: Tree, A: Stored>(tree: &mut T, dict: &StateDict<A>) -> 
     tree::for_each_with_path(tree, |path, _, array| {
         wanted.insert(path.to_owned(), array.aval());
     });
+    let hosts = host_leaves(tree)?;
+    let mut values = HostValues::new();
     // Compare before any array is created.
     let mut types = State::new();
     for (path, leaf) in &leaves {
+        if let Some(host) = hosts.get(path) {
+            values.insert(host.at, host_value(path, &host.value, leaf)?);
+            continue;
+        }
         let aval = match (leaf, wanted.get(path)) {
             (StateDict::Array(a) | StateDict::NumpyScalar(a), wanted) => {
                 let saved = a.aval();
@@ -70,6 +80,17 @@ pub(super) fn restore<T: Tree, A: Stored>(tree: &mut T, dict: &StateDict<A>) -> 
         };
         types.insert(path, Array::shape_dtype_struct(aval.shape(), aval.dtype()));
     }
+    if let Some((path, host)) = hosts
+        .iter()
+        .find(|(_, host)| !values.contains_key(&host.at))
+    {
+        let message = format!(
+            "the tree has {}, the state dict has nothing\n  help: mark a field that checkpoints do \
+             not contain with `#[tree(fixed)]`",
+            described(&host.value)
+        );
+        return Err(Error::state_dict(path, message));
+    }
     let mut like = tree::map(tree, |a| Array::shape_dtype_struct(a.shape(), a.dtype()));
     types.apply_to(&mut like).map_err(|mismatch| {
         let (saved, wanted) = (types.paths(), wanted.keys());
@@ -90,9 +111,55 @@ pub(super) fn restore<T: Tree, A: Stored>(tree: &mut T, dict: &StateDict<A>) -> 
             _ => unreachable!("other leaves are rejected above"),
         });
     }
+    set_host_values(tree, values)?;
     let mut arrays = arrays.into_iter();
     tree.walk_mut(&mut |leaf| *leaf = arrays.next().expect("an array for every leaf"));
     Ok(())
+}
+
+/// Returns the numbers and strings of a tree by their dotted paths.
+fn host_leaves<T: Tree>(tree: &T) -> Result<BTreeMap<String, HostLeaf>> {
+    let root = Node::of(tree).map_err(|(path, trouble)| Error::state_dict(&path, trouble))?;
+    let mut leaves = Vec::new();
+    root.host_leaves("", &mut leaves);
+    Ok(leaves.into_iter().collect())
+}
+
+/// Returns the value of a leaf for a number or a string of the tree.
+fn host_value<A: Stored>(
+    path: &str,
+    wanted: &HostValue<'_>,
+    leaf: &StateDict<A>,
+) -> Result<HostValue<'static>> {
+    let number = match leaf {
+        StateDict::Number(n) => Some(*n),
+        StateDict::Array(a) | StateDict::NumpyScalar(a) if a.aval().shape().is_empty() => {
+            let array = a.load();
+            Some(number(
+                &array.map_err(|message| Error::state_dict(path, message))?,
+            ))
+        }
+        _ => None,
+    };
+    match (wanted, leaf, number) {
+        (HostValue::Text(_), StateDict::Str(text), _) => Ok(HostValue::Text(text.clone().into())),
+        (&HostValue::Number(_, dtype), _, Some(n)) if cast::takes(dtype, n) => {
+            Ok(HostValue::Number(n, dtype))
+        }
+        (wanted, leaf, _) => {
+            let (tree, saved) = (described(wanted), text(leaf));
+            let message = format!("the tree has {tree}, the state dict has {saved}");
+            Err(Error::state_dict(path, message))
+        }
+    }
+}
+
+/// Describes the type of a number or a string for messages.
+fn described(value: &HostValue<'_>) -> String {
+    match value {
+        HostValue::Number(_, dtype) => number_of(*dtype),
+        HostValue::Text(_) => "a string".into(),
+    }
 }
 
 /// Describes a leaf that is not an array, for messages.

@@ -3,12 +3,14 @@
 use super::StateDict;
 use crate::nodes::Node;
 use ramie_core::Tree;
+use ramie_core::tree::HostValue;
 
 /// Converts a tree to a state dict (`flax.serialization.to_state_dict`).
 ///
 /// Structs, tuples, lists and maps become dictionaries, which are empty if they have no parts; an
 /// empty option becomes `None`. The dotted paths of a [`State`](ramie_core::State) become nested
-/// dictionaries. Fields that are numbers or strings are not arrays and are omitted.
+/// dictionaries. Numbers, booleans and strings are leaves, except for hyperparameters, which are
+/// omitted: those of modules and of fields marked with `#[tree(fixed)]`.
 ///
 /// # Panics
 /// Panics if two arrays have the same path, or if the path of an array continues the path of
@@ -37,10 +39,18 @@ fn closed(node: Node) -> Option<StateDict> {
     if let Some(leaf) = node.leaf {
         return Some(StateDict::Array(leaf.array));
     }
-    if node.children.is_empty() && (node.none || node.value) {
-        return node.none.then_some(StateDict::None);
+    if let Some(leaf) = node.host {
+        return Some(match leaf.value {
+            HostValue::Number(number, _) => StateDict::Number(number),
+            HostValue::Text(text) => StateDict::Str(text.into_owned()),
+        });
     }
     let parts = node.children.into_iter();
     let parts = parts.filter_map(|child| Some((child.name, closed(child.node)?)));
-    Some(StateDict::Dict(parts.collect()))
+    let parts: Vec<_> = parts.collect();
+    match parts.is_empty() {
+        true if node.none => Some(StateDict::None),
+        true if node.value => None,
+        _ => Some(StateDict::Dict(parts)),
+    }
 }

@@ -203,7 +203,8 @@ fn trees_become_state_dicts() {
         panic!("{made:?}");
     };
     let names: Vec<&str> = parts.iter().map(|(name, _)| name.as_str()).collect();
-    assert_eq!(names, ["kernel", "bias", "parts", "empty"]);
+    assert_eq!(names, ["kernel", "bias", "features", "parts", "empty"]);
+    same(made.get("features"), &StateDict::Number(Scalar::Uint(3)));
     assert!(leaf(made.get("kernel").unwrap()) && leaf(made.get("parts.0.0").unwrap()));
     same(made.get("bias"), &StateDict::None);
     same(made.get("parts.0.1"), &dict([]));

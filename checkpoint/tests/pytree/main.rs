@@ -3,6 +3,7 @@
 
 mod casts;
 mod damage;
+mod host_values;
 mod train_state;
 
 use half::bf16;

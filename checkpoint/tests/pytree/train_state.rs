@@ -29,6 +29,7 @@ pub struct Train {
     pub opt_state: (Adam, ()),
     pub extra: (),
     /// No part of the tree.
+    #[tree(fixed)]
     pub name: String,
 }
 

@@ -1,7 +1,7 @@
 //! What derived trees show, in which order, and that they come back whole.
 
-use ramie_core::tree::{self, Fixed, Key, Tree, Visitor};
-use ramie_core::{Array, DType};
+use ramie_core::tree::{self, Fixed, HostValue, Key, Tree, Visitor};
+use ramie_core::{Array, DType, Scalar};
 use ramie_derive::Tree;
 
 fn scalar(value: f32) -> Array {
@@ -195,4 +195,61 @@ struct Elsewhere {
 #[test]
 fn traits_under_another_path() {
     assert_eq!(tree::paths(&Elsewhere { leaf: scalar(0.0) }), ["leaf"]);
+}
+
+#[derive(Debug, PartialEq, Tree)]
+struct Settings {
+    #[tree(fixed)]
+    rate: f64,
+    #[tree(fixed)]
+    limit: Option<half::bf16>,
+    epoch: u8,
+    name: String,
+    #[tree(fixed)]
+    count: usize,
+    factors: (f32, Option<bool>),
+}
+
+#[test]
+fn numbers_and_strings_can_be_changed() {
+    let mut settings = Settings {
+        rate: 0.5,
+        limit: Some(half::bf16::ONE),
+        epoch: 3,
+        name: "a".into(),
+        count: 5,
+        factors: (1.5, Some(true)),
+    };
+    assert_eq!(
+        fixed_values(&settings),
+        [
+            "rate=0.5",
+            "limit=Some(1.0)",
+            "epoch=3",
+            "name=\"a\"",
+            "count=5",
+            "factors.0=1.5",
+            "factors.1=true",
+            "factors.1=true",
+        ]
+    );
+    let mut seen = Vec::new();
+    tree::for_each_host_value(&mut settings, |value| {
+        seen.push(format!("{value:?}"));
+        *value = match value {
+            HostValue::Number(Scalar::Bool(v), dtype) => HostValue::Number((!*v).into(), *dtype),
+            HostValue::Number(v, dtype) => HostValue::Number((v.to_f64() * 2.0).into(), *dtype),
+            HostValue::Text(text) => HostValue::Text(format!("{text}b").into()),
+        };
+    });
+    assert_eq!(seen, ["3", "\"a\"", "1.5", "true"]);
+    let expected = Settings {
+        rate: 0.5,
+        limit: Some(half::bf16::ONE),
+        epoch: 6,
+        name: "ab".into(),
+        count: 5,
+        factors: (3.0, Some(false)),
+    };
+    assert_eq!(settings, expected);
 }

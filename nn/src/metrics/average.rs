@@ -17,6 +17,7 @@ use ramie_derive::Tree;
 #[derive(Clone, Debug, Tree)]
 pub struct Average {
     /// The name of the `update` argument to average.
+    #[tree(fixed)]
     pub argname: String,
     /// The sum of the values, 0-d `f32`.
     pub total: MetricState,
@@ -103,6 +104,7 @@ impl Metric for Average {
 pub struct Accuracy {
     /// For two classes, the score from which the prediction is positive. `None` for many
     /// classes, of which the one with the highest score is predicted.
+    #[tree(fixed)]
     pub threshold: Option<f64>,
     /// The average of the correct predictions.
     pub average: Average,

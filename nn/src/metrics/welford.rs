@@ -29,6 +29,7 @@ pub struct Statistics {
 #[derive(Clone, Debug, Tree)]
 pub struct Welford {
     /// The name of the `update` argument to use.
+    #[tree(fixed)]
     pub argname: String,
     /// Number of values, 0-d `i32`.
     pub count: MetricState,

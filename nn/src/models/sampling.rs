@@ -16,8 +16,11 @@ use ramie_core::{Array, DType, where_};
 /// ```
 #[derive(Clone, Debug, PartialEq, Tree)]
 pub struct Sampling {
+    #[tree(fixed)]
     temperature: Option<f64>,
+    #[tree(fixed)]
     top_k: Option<usize>,
+    #[tree(fixed)]
     top_p: Option<f64>,
 }
 

@@ -23,6 +23,7 @@ use ramie_optim::{ExtraArgs, GradientTransformation, OptState, safe_increment};
 #[derive(Clone, Tree)]
 pub struct Ema {
     /// The weight of the old average in each update.
+    #[tree(fixed)]
     pub decay: f64,
     /// The averages, by their paths in the model.
     pub params: State,

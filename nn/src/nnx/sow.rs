@@ -266,6 +266,7 @@ pub fn capture_intermediates<M: Tree, R>(model: &mut M, f: impl FnOnce(&mut M) -
 pub struct Perturb {
     /// The zeros, after they have been created.
     pub value: Option<Perturbation>,
+    #[tree(fixed)]
     making: bool,
 }
 

@@ -25,18 +25,22 @@ use ramie_derive::Tree;
 pub struct DynamicScale {
     /// The factor by which the scale grows after `growth_interval` steps with finite gradients.
     /// Defaults to 2.
+    #[tree(fixed)]
     pub growth_factor: f32,
     /// The factor by which the scale shrinks after a gradient that is not finite. Defaults to
     /// 0.5.
+    #[tree(fixed)]
     pub backoff_factor: f32,
     /// Number of consecutive steps with finite gradients before the scale grows. Defaults to
     /// 2000.
+    #[tree(fixed)]
     pub growth_interval: i32,
     /// Number of consecutive steps with finite gradients so far, 0-d `i32`.
     pub fin_steps: Array,
     /// The current scale, 0-d `f32`. Defaults to 65536.
     pub scale: Array,
     /// Lower bound of the scale. Defaults to the smallest positive normal `f32`.
+    #[tree(fixed)]
     pub minimum_scale: Option<f32>,
 }
 

@@ -34,8 +34,10 @@ pub struct AttentionInputs {
     /// the number of cached positions.
     pub positions: Option<Array>,
     /// Whether each query only attends to keys at its own and earlier positions.
+    #[tree(fixed)]
     pub is_causal: bool,
     /// Whether dropout is disabled. `None` uses the layer's mode.
+    #[tree(fixed)]
     pub deterministic: Option<bool>,
     /// The RNG key of dropout. Defaults to a key from the layer's stream.
     pub dropout_rng: Option<Key>,

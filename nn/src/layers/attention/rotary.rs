@@ -1,6 +1,6 @@
 //! Rotary position embeddings.
 
-use crate::Tree;
+use crate::{Module, Tree};
 use ramie_core::{Array, DType, concatenate, fixed_tree, stack};
 use std::f64::consts::TAU;
 
@@ -52,7 +52,7 @@ pub enum RotaryScaling {
 /// let places = Array::arange(10);
 /// assert_eq!(rotary.forward(&queries, &places).shape(), queries.shape());
 /// ```
-#[derive(Clone, Debug, PartialEq, Tree)]
+#[derive(Clone, Debug, PartialEq, Module)]
 pub struct RotaryEmbedding {
     /// Number of leading features of each head that are rotated.
     pub dim: usize,
