@@ -81,9 +81,9 @@ pub use ramie_pjrt as pjrt;
 #[doc(inline)]
 pub use ramie_core::{
     Array, ArrayLike, At, Aval, AxisName, AxisNames, DType, DimSize, Dims, DotDimensionNumbers,
-    Element, Ellipsis, GatherScatterMode, IndexItem, IntoArray, IntoIndex, IntoIndexItem,
-    IntoShape, Like, Literal, NewAxis, Number, Order, PadMode, PadStatistic, Precision,
-    RequestedShape, RoundingMethod, Scalar, Stepped, TakeMode, array, associative_scan,
+    Element, Ellipsis, GatherScatterMode, IndexItem, IntoArray, IntoBound, IntoIndex,
+    IntoIndexItem, IntoShape, Like, Literal, NewAxis, Number, Order, PadMode, PadStatistic,
+    Precision, RequestedShape, RoundingMethod, Scalar, Stepped, TakeMode, array, associative_scan,
     broadcast_arrays, broadcast_shapes, complex, concatenate, einsum, einsum_path, einsum_sharded,
     fft, hstack, image, lax_sort, linalg, meshgrid, meshgrid_ij, random, s, stack, vstack, where_,
 };

@@ -44,7 +44,7 @@ methods! {
         logsumexp logsumexp_with matrix_transpose max max_axes max_keepdims max_with mean
         mean_axes mean_keepdims mean_with median median_axes median_keepdims min min_axes
         min_keepdims min_with mish modf move_axes move_axis multigammaln nan_to_num
-        nan_to_num_with nancumprod nancumsum nanmax nanmax_axes
+        nancumprod nancumsum nanmax nanmax_axes
         nanmax_keepdims nanmax_with nanmean nanmean_axes nanmean_keepdims nanmean_with
         nanmedian nanmedian_axes nanmedian_keepdims nanmin nanmin_axes nanmin_keepdims
         nanmin_with nanprod nanprod_axes nanprod_keepdims nanprod_with nanstd nanstd_axes
@@ -103,6 +103,7 @@ methods! {
         logsumexp_signed |x| x.logsumexp_signed(x, &Reduction::all());
         logsumexp_weighted |x| x.logsumexp_weighted(x, &Reduction::all());
         mask_indices |x| Array::mask_indices(x.ndim(), |ones| ones.triu(0));
+        nan_to_num_with |x| x.nan_to_num_with(None, 1.0, None);
         nanargmax |x| x.nanargmax(0);
         nanargmax_keepdims |x| x.nanargmax_keepdims(0);
         nanargmin |x| x.nanargmin(0);

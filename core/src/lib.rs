@@ -111,7 +111,7 @@ pub use prim::cumulative::associative_scan;
 pub use prim::dot::{
     DotDimensionNumbers, DotGeneral, Precision, RaggedDotDimensionNumbers, default_matmul_precision,
 };
-pub use prim::elementwise::{RoundingMethod, complex, where_};
+pub use prim::elementwise::{IntoBound, RoundingMethod, complex, where_};
 pub use prim::index::GatherScatterMode;
 pub use prim::reduce::reduce;
 pub use prim::remat::{CheckpointPolicy, checkpoint_name, optimization_barrier};

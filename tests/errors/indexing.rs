@@ -39,6 +39,13 @@ pub fn cases() -> Vec<Case> {
             let counts = Array::arange(3);
             counts.at(0).set(f32(&[]))
         }),
+        case(
+            "at: a number does not fit into an array of integers",
+            || {
+                let counts = Array::arange(3);
+                counts.at(0).set(0.5)
+            },
+        ),
         case("take: expected integer indices", || {
             f32(&[5]).take(&f32(&[2]), 0)
         }),

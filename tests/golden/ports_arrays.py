@@ -137,6 +137,19 @@ def flags():
     record("flag_multiply", a.at[True, rows].multiply(2.0))
 
 
+def bounds():
+    """Open bounds of `clip`, defaults of `nan_to_num`."""
+    a = x(2, 3)
+    record("clip_min", jnp.clip(a, -2))
+    record("clip_max", jnp.clip(a, None, 2.5))
+    record("clip_none", jnp.clip(a))
+    record("clip_row", jnp.clip(a, None, jnp.asarray([0.0, 1.0, 2.0])))
+    wrong = jnp.asarray([jnp.nan, jnp.inf, -jnp.inf, 1.0])
+    for name in ("nan", "posinf", "neginf"):
+        record(f"nan_to_num_{name}", jnp.nan_to_num(wrong, **{name: 7.5}))
+    record("nan_to_num_bf16", jnp.nan_to_num(wrong.astype(jnp.bfloat16), nan=7.5))
+
+
 def products():
     a, b = x(2, 3, 4), x(3, 4)
     record("vecdot_-1", jnp.vecdot(a, b))
@@ -186,7 +199,7 @@ def precisions():
                 rows.append({"case": f"precision_{name}_{case}_{default}", "texts": texts})
 
 
-for part in (shapes, extremes, creation, repeats, takes, flags, products, contractions, precisions, paddings):
+for part in (shapes, extremes, creation, repeats, takes, flags, bounds, products, contractions, precisions, paddings):
     part()
 data = pathlib.Path(__file__).parent / "data"
 text = ",\n".join(json.dumps(row, separators=(",", ":")) for row in rows)

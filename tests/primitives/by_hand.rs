@@ -264,11 +264,7 @@ fn scatters() -> Vec<Case> {
     use ScatterMethod::{Add, Max, Min, Mul, Set, Sub};
     // Elements written at places that meet, or miss the array.
     let scatter = |method| {
-        let numbers = ScatterDimensionNumbers {
-            inserted_window_dims: [0].as_slice().into(),
-            scatter_dims_to_operand_dims: [0].as_slice().into(),
-            ..Default::default()
-        };
+        let numbers = ScatterDimensionNumbers::new(&[], &[0], &[0]);
         Scatter::new(method, numbers)
     };
     let mut cases = Vec::new();

@@ -1,7 +1,7 @@
 //! Helpers for matrices along the last two axes, from which decompositions are assembled.
 
 use crate::prim::dot::{DotDimensionNumbers, Precision};
-use crate::prim::index::{Gather, GatherDimensionNumbers, GatherScatterMode};
+use crate::prim::index::{Gather, GatherDimensionNumbers};
 use crate::{Array, DType, Dims, where_};
 
 /// Returns the numbers of rows and columns.
@@ -55,20 +55,11 @@ pub(crate) fn symmetrized(x: &Array) -> Array {
 pub(crate) fn permuted(x: &Array, permutation: &Array) -> Array {
     let rank = x.ndim();
     let batch: Dims = (0..rank - 2).collect();
-    let numbers = GatherDimensionNumbers {
-        offset_dims: Dims::from_slice(&[rank - 1]),
-        collapsed_slice_dims: Dims::from_slice(&[rank - 2]),
-        start_index_map: Dims::from_slice(&[rank - 2]),
-        operand_batching_dims: batch.clone(),
-        start_indices_batching_dims: batch,
-    };
+    let numbers = GatherDimensionNumbers::new(&[rank - 1], &[rank - 2], &[rank - 2])
+        .batching_dims(&batch, &batch);
     let mut sizes = Dims::from_elem(1, rank);
     sizes[rank - 1] = x.shape()[rank - 1];
-    let gather = Gather {
-        mode: GatherScatterMode::PromiseInBounds,
-        unique_indices: true,
-        ..Gather::new(numbers, &sizes)
-    };
+    let gather = Gather::new(numbers, &sizes).unique_indices(true);
     x.gather(&permutation.expand_dims(&[-1]), gather)
 }
 /// Returns the diagonals as a last axis.

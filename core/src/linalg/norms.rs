@@ -31,7 +31,7 @@ impl From<i32> for NormOrder {
 
 /// Computes a norm, which is real, over one axis of vectors or two axes of matrices, rows first
 /// (`jax.numpy.linalg.norm`). If `keepdims` is true, the axes are kept with size 1. For the
-/// Euclidean norm over any axes, use [`Array::norm_axes`].
+/// Euclidean norm of all elements, use [`Array::norm`], and over any axes [`Array::norm_axes`].
 ///
 /// ```no_run
 /// use ramie_core::{Array, linalg::{NormOrder, norm}};

@@ -182,7 +182,9 @@ impl Array {
         Array::filled_as(aval, 0)
     }
 
-    /// Creates the numbers `0, 1, …, n - 1` as `i32`.
+    /// Creates the numbers `0, 1, …, n - 1` as `i32`. Use [`arange_from`](Array::arange_from) for
+    /// another start, [`arange_step`](Array::arange_step) for a step, and [`iota`](Array::iota) for
+    /// another dtype.
     ///
     /// ```no_run
     /// use ramie_core::Array;

@@ -178,13 +178,8 @@ impl Array {
         let mut collapsed = axes.clone();
         collapsed.sort_unstable();
         let rest = self.ndim() - axes.len();
-        let numbers = GatherDimensionNumbers {
-            offset_dims: (1..rest + 1).collect(),
-            collapsed_slice_dims: collapsed,
-            start_index_map: axes,
-            operand_batching_dims: Dims::new(),
-            start_indices_batching_dims: Dims::new(),
-        };
+        let offsets: Dims = (1..rest + 1).collect();
+        let numbers = GatherDimensionNumbers::new(&offsets, &collapsed, &axes);
         let gather = Gather::new(numbers, &sizes).mode(GatherScatterMode::FillOrDrop);
         self.gather(&columns, gather)
     }

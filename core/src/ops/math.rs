@@ -68,19 +68,32 @@ impl Array {
     /// parts of complex numbers.
     #[track_caller]
     pub fn nan_to_num(&self) -> Array {
+        self.nan_to_num_with(None, None, None)
+    }
+
+    /// Replaces NaN, infinity and negative infinity by the given numbers, or by those of
+    /// [`nan_to_num`](Array::nan_to_num) where they are `None`.
+    ///
+    /// ```no_run
+    /// use ramie_core::Array;
+    /// let x = Array::from([f32::NAN, f32::INFINITY]);
+    /// let y = x.nan_to_num_with(-1.0, None, None);
+    /// assert_eq!(y.to_vec::<f32>(), [-1.0, f32::MAX]);
+    /// ```
+    #[track_caller]
+    pub fn nan_to_num_with(
+        &self,
+        nan: impl Into<Option<f64>>,
+        posinf: impl Into<Option<f64>>,
+        neginf: impl Into<Option<f64>>,
+    ) -> Array {
         if !self.dtype().is_inexact() {
             return self.clone();
         }
         let info = finfo(self.dtype().real());
-        self.nan_to_num_with(0.0, info.max, info.min)
-    }
-
-    /// Replaces NaN, infinity and negative infinity by the given numbers.
-    #[track_caller]
-    pub fn nan_to_num_with(&self, nan: f64, posinf: f64, neginf: f64) -> Array {
-        if !self.dtype().is_inexact() {
-            return self.clone();
-        }
+        let nan = nan.into().unwrap_or(0.0);
+        let posinf = posinf.into().unwrap_or(info.max);
+        let neginf = neginf.into().unwrap_or(info.min);
         by_parts(self, |x| {
             let y = where_(x.is_nan(), nan, x);
             let y = where_(y.eq(f64::INFINITY), posinf, &y);

@@ -31,18 +31,25 @@ pub(crate) fn promote_all<A: Borrow<Array>>(operation: &str, arrays: &[A]) -> Ve
 pub(crate) fn as_dtype_of(operation: &str, array: &Array, value: &Array) -> Array {
     let (a, v) = (array.aval(), value.aval());
     let (dtype, _) = DType::promote((a.dtype(), a.weak_type()), (v.dtype(), v.weak_type()));
+    let help = || match (v.dtype().is_complex(), a.dtype()) {
+        (true, of) if !of.is_complex() => super::TAKE_A_PART.into(),
+        // A number in the program, which has no `astype`.
+        (_, of) if v.weak_type() && value.as_literal().is_some() => format!(
+            "pass {}, or convert the array first: x.astype(DType::{dtype:?})",
+            if of == DType::Bool {
+                "a boolean"
+            } else {
+                "an integer"
+            }
+        ),
+        (_, of) => format!("convert the value first: value.astype(DType::{of:?})"),
+    };
     assert!(
         dtype == a.dtype(),
         "{operation}: a value of dtype {} does not fit into an array of {}\n  help: {}",
         v.dtype(),
         a.dtype(),
-        match v.dtype().is_complex() && !a.dtype().is_complex() {
-            true => super::TAKE_A_PART.into(),
-            false => format!(
-                "convert the value first: value.astype(DType::{:?})",
-                a.dtype()
-            ),
-        }
+        help()
     );
     super::convert(value, dtype, a.weak_type())
 }

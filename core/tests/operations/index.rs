@@ -351,12 +351,7 @@ impl Call {
             None => x.take(i, axis),
         };
         let row = || i.broadcast_to(&[4, i.size()]);
-        let all = |d: &[usize]| -> Dims { d.into() };
-        let windows = GatherDimensionNumbers {
-            offset_dims: all(&[1, 2]),
-            start_index_map: all(&[0]),
-            ..Default::default()
-        };
+        let windows = GatherDimensionNumbers::new(&[1, 2], &[], &[0]);
         match self.function.as_str() {
             "take_0" => take(0),
             "take_1" => take(1),

@@ -15,20 +15,10 @@ fn message(f: impl FnOnce() -> Array) -> String {
     panic.downcast_ref::<String>().expect("text").clone()
 }
 
-fn dims(dims: &[usize]) -> Dims {
-    dims.into()
-}
-
 /// Rows written at places that meet, miss the array, or do neither.
 fn rows(method: ScatterMethod, unique: bool) -> Box<Operation> {
-    let numbers = ScatterDimensionNumbers {
-        update_window_dims: dims(&[1]),
-        inserted_window_dims: dims(&[0]),
-        scatter_dims_to_operand_dims: dims(&[0]),
-        ..Default::default()
-    };
-    let mut scatter = Scatter::new(method, numbers);
-    scatter.unique_indices = unique;
+    let numbers = ScatterDimensionNumbers::new(&[1], &[0], &[0]);
+    let scatter = Scatter::new(method, numbers).unique_indices(unique);
     Box::new(move |a| vec![a[0].scatter(&a[1], &a[2], scatter.clone())])
 }
 
@@ -113,15 +103,7 @@ fn second_derivatives_of_indexed_updates() {
 
 #[test]
 fn parameters_print_as_in_jax() {
-    let gather = Gather::new(
-        GatherDimensionNumbers {
-            offset_dims: dims(&[1]),
-            collapsed_slice_dims: dims(&[0]),
-            start_index_map: dims(&[0]),
-            ..Default::default()
-        },
-        &[1, 3],
-    );
+    let gather = Gather::new(GatherDimensionNumbers::new(&[1], &[0], &[0]), &[1, 3]);
     let params = gather.mode(GatherScatterMode::Clip).params();
     let texts: Vec<String> = params
         .iter()
@@ -149,12 +131,7 @@ fn parameters_print_as_in_jax() {
 fn wrong_dimension_numbers_are_explained() {
     let x = Array::zeros(&[4, 3], DType::F32);
     let gather = |sizes: &[usize], offset: &[usize]| {
-        let numbers = GatherDimensionNumbers {
-            offset_dims: dims(offset),
-            collapsed_slice_dims: dims(&[0]),
-            start_index_map: dims(&[0]),
-            ..Default::default()
-        };
+        let numbers = GatherDimensionNumbers::new(offset, &[0], &[0]);
         Gather::new(numbers, sizes)
     };
     let at = Array::from([[0], [1]]);

@@ -187,6 +187,22 @@ fn flags(case: &str) -> Option<Array> {
     })
 }
 
+fn bounds(case: &str) -> Option<Array> {
+    let a = x(&[2, 3]);
+    let wrong = Array::from([f32::NAN, f32::INFINITY, f32::NEG_INFINITY, 1.0]);
+    Some(match case {
+        "clip_min" => a.clip(-2, None),
+        "clip_max" => a.clip(None, 2.5),
+        "clip_none" => a.clip(None, None),
+        "clip_row" => a.clip(None, Array::from([0f32, 1.0, 2.0])),
+        "nan_to_num_nan" => wrong.nan_to_num_with(7.5, None, None),
+        "nan_to_num_posinf" => wrong.nan_to_num_with(None, 7.5, None),
+        "nan_to_num_neginf" => wrong.nan_to_num_with(None, None, 7.5),
+        "nan_to_num_bf16" => wrong.astype(DType::BF16).nan_to_num_with(7.5, None, None),
+        _ => return None,
+    })
+}
+
 fn products(case: &str) -> Option<Array> {
     let (a, b) = (x(&[2, 3, 4]), x(&[3, 4]));
     Some(match case {
@@ -244,6 +260,7 @@ fn options_of_ported_programs_equal_jax() {
         repeats,
         takes,
         flags,
+        bounds,
         products,
         contractions,
         paddings,

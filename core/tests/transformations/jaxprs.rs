@@ -223,12 +223,7 @@ programs! {
         z.lax_pad(&[(1, 2, 0), (0, -1, 1)], 0.0)
     };
     gather_rows |x, i| {
-        let numbers = GatherDimensionNumbers {
-            offset_dims: [1].as_slice().into(),
-            collapsed_slice_dims: [0].as_slice().into(),
-            start_index_map: [0].as_slice().into(),
-            ..Default::default()
-        };
+        let numbers = GatherDimensionNumbers::new(&[1], &[0], &[0]);
         let gather = Gather::new(numbers, &[1, 3]).mode(GatherScatterMode::Clip);
         x.gather(&i.expand_dims(&[1]), gather)
     };

@@ -49,11 +49,7 @@ impl TakeMode {
     fn of(self, gather: Gather, array: &Array) -> Gather {
         match self {
             TakeMode::Fill => gather.mode(GatherScatterMode::FillOrDrop),
-            TakeMode::FillValue(value) => Gather {
-                mode: GatherScatterMode::FillOrDrop,
-                fill_value: Some(Literal::new(value, array.dtype())),
-                ..gather
-            },
+            TakeMode::FillValue(value) => gather.fill_value(Literal::new(value, array.dtype())),
             TakeMode::Clip => gather.mode(GatherScatterMode::Clip),
             TakeMode::Wrap | TakeMode::PromiseInBounds => {
                 gather.mode(GatherScatterMode::PromiseInBounds)
@@ -344,12 +340,6 @@ impl Paired {
 
     fn numbers(&self) -> GatherDimensionNumbers {
         let others: Dims = (0..self.array.ndim()).filter(|&d| d != self.axis).collect();
-        GatherDimensionNumbers {
-            collapsed_slice_dims: [self.axis].into_iter().collect(),
-            start_index_map: [self.axis].into_iter().collect(),
-            operand_batching_dims: others.clone(),
-            start_indices_batching_dims: others,
-            ..Default::default()
-        }
+        GatherDimensionNumbers::new(&[], &[self.axis], &[self.axis]).batching_dims(&others, &others)
     }
 }

@@ -343,15 +343,20 @@ impl Primitive for RaggedDotGeneral {
         let mut product = self.product(n.clone());
         let mut right = rhs;
         if let Some(group) = numbers.rhs_group {
-            let fits = group < rhs.ndim()
-                && rhs.shape()[group] == groups
+            let free = group < rhs.ndim()
                 && !n.rhs_contracting.contains(&group)
                 && !n.rhs_batch.contains(&group);
-            if !fits {
+            crate::ensure_shape!(
+                free,
+                "the axis of groups, {group}, is not a free axis of rhs {rhs}"
+            );
+            let matrices = rhs.shape()[group];
+            if matrices != groups {
                 return Err(ShapeError::new(format!(
-                    "axis {group} of {rhs} is not a free axis with {groups} groups"
+                    "got the sizes of {groups} groups, but rhs {rhs} has {matrices} matrices along \
+                     axis {group}"
                 ))
-                .help("the group sizes must have an element for each matrix along that axis"));
+                .help(format!("pass {matrices} sizes, one for each matrix")));
             }
             // The axis of groups is not an axis of the result.
             let mut shape: Dims = rhs.shape().into();

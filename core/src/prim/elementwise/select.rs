@@ -287,15 +287,52 @@ impl Array {
         bind1(SelectN, &[self, on_false, on_true])
     }
 
-    /// Clamps each element to the interval from `lo` to `hi`.
+    /// Clamps each element to the interval from `lo` to `hi`. A bound of `None` is open.
+    ///
+    /// ```no_run
+    /// use ramie_core::Array;
+    /// let x = Array::from([-2, 0, 5]);
+    /// assert_eq!(x.clip(-1, 1).to_vec::<i32>(), [-1, 0, 1]);
+    /// assert_eq!(x.clip(None, 1).to_vec::<i32>(), [-2, 0, 1]);
+    /// ```
     ///
     /// # Panics
     /// Panics if the bounds do not broadcast to the array's shape, or if an operand is complex.
     #[track_caller]
-    pub fn clip(&self, lo: impl IntoArray, hi: impl IntoArray) -> Array {
-        let (lo, hi) = (lo.into_array(), hi.into_array());
-        crate::ops::require_real("clip", &[self, &lo, &hi]);
-        self.maximum(lo).minimum(hi)
+    pub fn clip(&self, lo: impl IntoBound, hi: impl IntoBound) -> Array {
+        let (lo, hi) = (lo.into_bound(), hi.into_bound());
+        let given = [&lo, &hi].map(|bound| bound.as_ref().unwrap_or(self));
+        crate::ops::require_real("clip", &[self, given[0], given[1]]);
+        let above = match lo {
+            Some(lo) => self.maximum(lo),
+            None => self.clone(),
+        };
+        match hi {
+            Some(hi) => above.minimum(hi),
+            None => above,
+        }
+    }
+}
+
+/// A bound of [`Array::clip`]: an operand, or `None`.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a bound",
+    label = "not an array, a number or `None`",
+    note = "pass an `Array`, `&Array`, a number, or `None` for an open bound"
+)]
+pub trait IntoBound {
+    /// Converts the bound to an array.
+    fn into_bound(self) -> Option<Array>;
+}
+
+impl<T: IntoArray> IntoBound for T {
+    fn into_bound(self) -> Option<Array> {
+        Some(self.into_array())
+    }
+}
+impl IntoBound for Option<Array> {
+    fn into_bound(self) -> Option<Array> {
+        self
     }
 }
 

@@ -37,6 +37,27 @@ pub struct ScatterDimensionNumbers {
 }
 
 impl ScatterDimensionNumbers {
+    /// Creates dimension numbers without batching axes.
+    pub fn new(
+        update_window_dims: &[usize],
+        inserted_window_dims: &[usize],
+        scatter_dims_to_operand_dims: &[usize],
+    ) -> ScatterDimensionNumbers {
+        GatherDimensionNumbers::new(
+            update_window_dims,
+            inserted_window_dims,
+            scatter_dims_to_operand_dims,
+        )
+        .inverse()
+    }
+
+    /// Sets the batching axes of the operand and the corresponding axes of the indices. Defaults
+    /// to none.
+    #[must_use]
+    pub fn batching_dims(self, operand: &[usize], indices: &[usize]) -> ScatterDimensionNumbers {
+        self.inverse().batching_dims(operand, indices).inverse()
+    }
+
     /// Returns the gather that reads the elements that the scatter writes.
     pub fn inverse(&self) -> GatherDimensionNumbers {
         GatherDimensionNumbers {
@@ -50,6 +71,40 @@ impl ScatterDimensionNumbers {
 }
 
 impl GatherDimensionNumbers {
+    /// Creates dimension numbers without batching axes.
+    ///
+    /// ```no_run
+    /// use ramie_core::Array;
+    /// use ramie_core::prim::index::{Gather, GatherDimensionNumbers};
+    /// let x = Array::from([[1, 2], [3, 4], [5, 6]]);
+    /// let rows = Gather::new(GatherDimensionNumbers::new(&[1], &[0], &[0]), &[1, 2]);
+    /// let out = x.gather(&Array::from([[2], [0]]), rows);
+    /// assert_eq!(out.to_vec::<i32>(), [5, 6, 1, 2]);
+    /// ```
+    pub fn new(
+        offset_dims: &[usize],
+        collapsed_slice_dims: &[usize],
+        start_index_map: &[usize],
+    ) -> GatherDimensionNumbers {
+        GatherDimensionNumbers {
+            offset_dims: offset_dims.into(),
+            collapsed_slice_dims: collapsed_slice_dims.into(),
+            start_index_map: start_index_map.into(),
+            ..Default::default()
+        }
+    }
+
+    /// Sets the batching axes of the operand and the corresponding axes of the indices. Defaults
+    /// to none.
+    #[must_use]
+    pub fn batching_dims(self, operand: &[usize], indices: &[usize]) -> GatherDimensionNumbers {
+        GatherDimensionNumbers {
+            operand_batching_dims: operand.into(),
+            start_indices_batching_dims: indices.into(),
+            ..self
+        }
+    }
+
     /// Returns the scatter that writes the elements that the gather reads.
     pub fn inverse(&self) -> ScatterDimensionNumbers {
         ScatterDimensionNumbers {

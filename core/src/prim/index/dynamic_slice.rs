@@ -82,18 +82,11 @@ impl Primitive for DynamicSlice {
         }
         let (indices, index_axis) = stack_starts(&args[1..], &axes[1..], size);
         let dims: Dims = (0..self.slice_sizes.len()).collect();
-        let gather = Gather {
-            dimension_numbers: GatherDimensionNumbers {
-                offset_dims: dims.clone(),
-                start_index_map: dims,
-                ..Default::default()
-            },
-            slice_sizes: self.slice_sizes.clone(),
-            mode: GatherScatterMode::Clip,
-            indices_are_sorted: true,
-            unique_indices: true,
-            fill_value: None,
-        };
+        let numbers = GatherDimensionNumbers::new(&dims, &[], &dims);
+        let gather = Gather::new(numbers, &self.slice_sizes)
+            .mode(GatherScatterMode::Clip)
+            .indices_are_sorted(true)
+            .unique_indices(true);
         gather.batch(&[args[0].clone(), indices], &[axes[0], index_axis], axis)
     }
     fn lower(

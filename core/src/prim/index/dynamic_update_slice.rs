@@ -107,17 +107,11 @@ impl Primitive for DynamicUpdateSlice {
         let (indices, index_axis) = stack_starts(&args[2..], &axes[2..], axis.size);
         let rank = args[0].ndim() - usize::from(axes[0].is_some());
         let dims: Dims = (0..rank).collect();
-        let scatter = Scatter {
-            method: ScatterMethod::Set,
-            dimension_numbers: ScatterDimensionNumbers {
-                update_window_dims: dims.clone(),
-                scatter_dims_to_operand_dims: dims,
-                ..Default::default()
-            },
-            mode: GatherScatterMode::Clip,
-            indices_are_sorted: true,
-            unique_indices: true,
-        };
+        let numbers = ScatterDimensionNumbers::new(&dims, &[], &dims);
+        let scatter = Scatter::new(ScatterMethod::Set, numbers)
+            .mode(GatherScatterMode::Clip)
+            .indices_are_sorted(true)
+            .unique_indices(true);
         let args = [args[0].clone(), indices, args[1].clone()];
         scatter.batch(&args, &[axes[0], index_axis, axes[1]], axis)
     }

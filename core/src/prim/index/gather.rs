@@ -61,6 +61,35 @@ impl Gather {
         Gather { mode, ..self }
     }
 
+    /// Sets whether the caller asserts that the index vectors are sorted. Defaults to false.
+    #[must_use]
+    pub fn indices_are_sorted(self, promise: bool) -> Gather {
+        Gather {
+            indices_are_sorted: promise,
+            ..self
+        }
+    }
+
+    /// Sets whether the caller asserts that the slices do not overlap. Defaults to false.
+    #[must_use]
+    pub fn unique_indices(self, promise: bool) -> Gather {
+        Gather {
+            unique_indices: promise,
+            ..self
+        }
+    }
+
+    /// Sets the mode to [`FillOrDrop`](GatherScatterMode::FillOrDrop), and the value of
+    /// out-of-bounds reads, of the operand's dtype.
+    #[must_use]
+    pub fn fill_value(self, value: Literal) -> Gather {
+        Gather {
+            mode: GatherScatterMode::FillOrDrop,
+            fill_value: Some(value),
+            ..self
+        }
+    }
+
     /// Gathers the tangents of the slices.
     fn of_tangent(&self, tangent: &Array, indices: &Array) -> Array {
         let fill_value = self

@@ -64,6 +64,30 @@ impl Scatter {
         }
     }
 
+    /// Sets how out-of-bounds indices are handled.
+    #[must_use]
+    pub fn mode(self, mode: GatherScatterMode) -> Scatter {
+        Scatter { mode, ..self }
+    }
+
+    /// Sets whether the caller asserts that the index vectors are sorted. Defaults to false.
+    #[must_use]
+    pub fn indices_are_sorted(self, promise: bool) -> Scatter {
+        Scatter {
+            indices_are_sorted: promise,
+            ..self
+        }
+    }
+
+    /// Sets whether the caller asserts that the windows do not overlap. Defaults to false.
+    #[must_use]
+    pub fn unique_indices(self, promise: bool) -> Scatter {
+        Scatter {
+            unique_indices: promise,
+            ..self
+        }
+    }
+
     /// Returns the size of a window along each axis of an operand of `rank` axes.
     pub(crate) fn window(&self, rank: usize, updates: &[usize]) -> Dims {
         let numbers = &self.dimension_numbers;

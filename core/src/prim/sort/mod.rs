@@ -4,7 +4,7 @@ mod top_k;
 
 pub use top_k::TopK;
 
-use super::index::{Gather, GatherDimensionNumbers, GatherScatterMode};
+use super::index::{Gather, GatherDimensionNumbers};
 use super::{Avals, BatchAxis, Batched, Differentiation, Param, Primitive, move_batch_axis};
 use crate::lower::{Lowering, Region, Value};
 use crate::trace::bind;
@@ -191,15 +191,10 @@ impl Lowering<'_> {
 /// Gathers the elements of `x` at indices `order`, which are in bounds, along `axis`.
 fn along(x: &Array, order: &Array, axis: usize) -> Array {
     let others: Dims = (0..x.ndim()).filter(|&d| d != axis).collect();
-    let numbers = GatherDimensionNumbers {
-        offset_dims: Dims::new(),
-        collapsed_slice_dims: Dims::from_slice(&[axis]),
-        start_index_map: Dims::from_slice(&[axis]),
-        operand_batching_dims: others.clone(),
-        start_indices_batching_dims: others,
-    };
+    let numbers =
+        GatherDimensionNumbers::new(&[], &[axis], &[axis]).batching_dims(&others, &others);
     let sizes = Dims::from_elem(1, x.ndim());
-    let gather = Gather::new(numbers, &sizes).mode(GatherScatterMode::PromiseInBounds);
+    let gather = Gather::new(numbers, &sizes);
     x.gather(&order.expand_dims(&[-1]), gather)
 }
 

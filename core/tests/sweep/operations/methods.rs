@@ -351,27 +351,13 @@ fn places(t: &mut Vec<Operation>) {
 fn rows_of(x: &Array) -> Gather {
     let mut slice_sizes: Dims = x.shape().into();
     slice_sizes.iter_mut().take(1).for_each(|n| *n = 1);
-    Gather {
-        dimension_numbers: GatherDimensionNumbers {
-            offset_dims: (1..x.ndim()).collect(),
-            collapsed_slice_dims: [0].as_slice().into(),
-            start_index_map: [0].as_slice().into(),
-            ..Default::default()
-        },
-        slice_sizes,
-        mode: GatherScatterMode::FillOrDrop,
-        indices_are_sorted: false,
-        unique_indices: false,
-        fill_value: None,
-    }
+    let offsets: Dims = (1..x.ndim()).collect();
+    let numbers = GatherDimensionNumbers::new(&offsets, &[0], &[0]);
+    Gather::new(numbers, &slice_sizes).mode(GatherScatterMode::FillOrDrop)
 }
 
 fn onto_rows() -> Scatter {
-    let numbers = ScatterDimensionNumbers {
-        inserted_window_dims: [0].as_slice().into(),
-        scatter_dims_to_operand_dims: [0].as_slice().into(),
-        ..Default::default()
-    };
+    let numbers = ScatterDimensionNumbers::new(&[], &[0], &[0]);
     Scatter::new(ScatterMethod::Add, numbers)
 }
 
