@@ -148,7 +148,7 @@ fn transformations_compose() {
         &folder.path().join("out/transformations/tanh.png")
     ));
     let text = lines.join("\n");
-    assert!(text.contains("second: -0.726862\n"), "{text}");
+    assert!(text.contains("second: -0.72686195\n"), "{text}");
     let learned = lines
         .iter()
         .find_map(|l| l.strip_prefix("after 60 steps: w ["));

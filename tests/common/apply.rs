@@ -70,10 +70,11 @@ fn elementwise(row: &Row) -> Option<Box<Operation>> {
         }),
         name => by_name! { name;
             "neg" Neg "sign" Sign "abs" Abs "exp" Exp "exp2" Exp2 "expm1" Expm1 "log" Log
-            "log1p" Log1p "sqrt" Sqrt "rsqrt" Rsqrt "cbrt" Cbrt "sin" Sin "cos" Cos "tan" Tan
+            "log1p" Log1p "log2" Log2 "sqrt" Sqrt "rsqrt" Rsqrt "cbrt" Cbrt "sin" Sin "cos" Cos "tan" Tan
             "tanh" Tanh "sinh" Sinh "cosh" Cosh "asin" Asin "acos" Acos "atan" Atan
             "asinh" Asinh "acosh" Acosh "atanh" Atanh "logistic" Logistic "erf" Erf
-            "erfc" Erfc "erf_inv" ErfInv "lgamma" Lgamma "digamma" Digamma "square" Square "floor" Floor "ceil" Ceil "not" Not
+            "erfc" Erfc "erf_inv" ErfInv "lgamma" Lgamma "digamma" Digamma "square" Square
+            "one_minus_square" OneMinusSquare "floor" Floor "ceil" Ceil "not" Not
             "population_count" PopulationCount "clz" Clz "is_finite" IsFinite
             "add" Add "sub" Sub "mul" Mul "div" Div "rem" Rem "max" Max "min" Min "pow" Pow
             "atan2" Atan2 "and" And "or" Or "xor" Xor "shift_left" ShiftLeft

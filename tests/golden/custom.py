@@ -55,7 +55,7 @@ def edges():
         "sqrt_where": (lambda x: jnp.where(x > 0, jnp.sqrt(x), 0.0), [0, 1]),
         "sqrt_safe": (lambda x: jnp.where(x > 0, jnp.sqrt(jnp.where(x > 0, x, 1.0)), 0.0), [0, 1, -1]),
         "erf_inv": (lax.erf_inv, [0, 1, -1]),
-        "lgamma": (lax.lgamma, [1, 2, 0]),
+        "lgamma": (lax.lgamma, [0.5, 3, 0]),
         "cube": (lambda x: x**3, [0, -1]),
         "inverse": (lambda x: x**-1, [0, -1]),
     }
@@ -69,7 +69,7 @@ def edges():
         "pow": (jnp.power, [(0, 0), (0, 1), (0, 2), (0, 0.5), (1, 0), (2, -1), (0, -1), (-2, 2), (-2, 3)]),
         "atan2": (jnp.arctan2, [(0, 0), (0, 1), (0, -1), (1, 0)]),
         "logaddexp": (jnp.logaddexp, [(0, 0), (-INF, 0), (-INF, -INF), (INF, 0), (INF, INF), (1000, 1000)]),
-        "hypot": (jnp.hypot, [(0, 0), (0, 1), (3, 4)]),
+        "hypot": (jnp.hypot, [(0, 1), (3, 4)]),
         "div": (jnp.divide, [(0, 0), (1, 0), (0, 1)]),
         "rem": (lax.rem, [(4, 2), (5, 2), (-5, 2)]),
     }

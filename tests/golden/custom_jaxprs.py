@@ -98,5 +98,11 @@ PROGRAMS = [
     """),
 ]
 
+# What a checkpoint policy is in JAX's text, and its name.
+POLICIES = [
+    (r"<function dots_saveable at \w+>", "DotsSaveable(only_if_no_batch_dims=False)"),
+    (r"<function save_only_these_names.<locals>.policy at \w+>", "SaveOnlyTheseNames(saveable_names=frozenset({'a'}))"),
+]
+
 if __name__ == "__main__":
-    jaxprs.main("custom_jaxprs", PROGRAMS)
+    jaxprs.main("custom_jaxprs", PROGRAMS, POLICIES)

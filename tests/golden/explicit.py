@@ -17,6 +17,8 @@ from jax import lax
 from jax.sharding import AxisType, NamedSharding, reshard
 from jax.sharding import PartitionSpec as P
 
+import jaxprs
+
 jax.config.update("jax_num_cpu_devices", 8)
 jax.config.update("jax_platforms", "cpu")
 
@@ -245,7 +247,7 @@ def type_row(op, args):
 
 def program(name):
     fun, args = PROGRAMS[name]
-    text = str(jax.make_jaxpr(fun)(*[operand(*a) for a in args]))
+    text = jaxprs.counted(str(jax.make_jaxpr(fun)(*[operand(*a) for a in args])))
     text = re.sub(r", device_kind=\w+, num_cores=None, platform=\w+", "", text)
     text = re.sub(r"np\.int64\((\d+)\)", r"\1", text)
     return {"name": name, "args": [told(*a) for a in args], "jaxpr": text}

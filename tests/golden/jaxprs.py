@@ -347,13 +347,47 @@ def zeros(aval):
     return jnp.zeros([int(d) for d in shape.split(",") if d], dtype)
 
 
+def leaves(tree):
+    return 1 if tree is None else sum(map(leaves, tree))
+
+
+def counted(text):
+    """The text with the numbers of a scan's constants and carried values, as Ramie prints them.
+
+    Since 0.12 JAX prints the trees that hold its arguments and results instead.
+    """
+    lines, pending = [], {}
+    for line in text.split("\n"):
+        indent, name = re.match(r"( *)(\w*)", line).groups()
+        if name == "ft_in":
+            tree = re.sub(r"Left\(None\)", "()", line.split("=", 1)[1])
+            flat = re.match(r".*PyTreeDef\((.*)\)\)", tree)
+            tree = flat[1].replace("*", "None") if flat else re.sub(r"RightsOnly|Right", "", tree)
+            pending[indent] = [leaves(part) for part in eval(tree)]
+        elif name != "ft_out":
+            lines.append(line)
+        if name == "length" and indent in pending:
+            consts, carry, _ = pending.pop(indent)
+            lines += [f"{indent}num_carry={carry}", f"{indent}num_consts={consts}"]
+    return "\n".join(lines)
+
+
+def in_order(text):
+    """The text with the operands of each sum of cotangents in the order of their computation.
+
+    Since 0.12 the order depends on how the rule of the last operation is written.
+    """
+    order = lambda found: "add_any " + " ".join(sorted(found.groups(), key=lambda name: (len(name), name)))
+    return re.sub(r"add_any (\w+) (\w+)\b(?!:)", order, text)
+
+
 def main(recording, programs, replacements=()):
     rows = []
     for name, avals, source in programs:
         source = textwrap.dedent(source).strip() + "\n"
         scope = {"jax": jax, "jnp": jnp, "lax": lax}
         exec(source, scope)
-        text = str(jax.make_jaxpr(scope["f"])(*map(zeros, avals)))
+        text = in_order(counted(str(jax.make_jaxpr(scope["f"])(*map(zeros, avals)))))
         # Some rules leave NumPy's integers in parameters, which print as such.
         for pattern, text_of in [(r"np\.int64\((-?\d+)\)", r"\1"), *replacements]:
             text = re.sub(pattern, text_of, text)

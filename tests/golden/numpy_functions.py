@@ -101,7 +101,7 @@ def over(op, fun, special=True, shape=(2, 3, 2), ints=True, low=-2.0, high=2.0, 
 
 def reductions():
     for op in ("nansum", "nanprod", "nanmax", "nanmin", "nanmean", "nanvar", "nanstd", "median", "nanmedian"):
-        none = op not in ("nanmax", "nanmin", "median", "nanmedian")
+        none = op not in ("nanmax", "nanmin", "median")
         over(op, lambda x, axes: getattr(jnp, op)(x, axis=axes), none=none)
         over(op + "_keepdims", lambda x, axes: getattr(jnp, op)(x, axis=axes, keepdims=True), special=False, ints=False, none=none)
     with_mask = {
@@ -147,8 +147,10 @@ def quantiles():
             # Half way between elements, the nearest one jumps.
             case = "ties" if method == "nearest" else "regular"
             row(name, fun, [draw(rng_of(name), "f64", (2, 3, 2)), q[1:4]], case=case)
+            nothing = [[zeros(2, 3, 0), np.float32(0.5)], [zeros(2, 3, 0), np.float32([0.25, 0.5])]]
+            nan = op == "nanquantile"
             row(name, fun, [draw(rng_of(name), "f64", (2, 3, 2)), q[1]],
-                also=[[of(2, 3, 2), zeros(0)], [of(2, 0, 2), np.float32(0.5)]], refused=[[zeros(2, 3, 0), np.float32(0.5)]])
+                also=[[of(2, 3, 2), zeros(0)], [of(2, 0, 2), np.float32(0.5)], *(nothing if nan else [])], refused=[] if nan else nothing)
             with_nan = np.array([[[1, 2, np.nan, 4], [np.nan] * 4], [[5, -np.inf, 2, 1], [3, 4, np.inf, 8]]], np.float32)
             row(name, lambda x, q: getattr(jnp, op)(x, q, axis=2, method=method), [with_nan, q.astype(np.float32)],
                 case="special")
@@ -158,8 +160,7 @@ def quantiles():
         also=[[x, np.float32(40)], [zeros(0, 3), np.float32([25, 75])], [with_nan, np.float32([50, 90])]],
         refused=[[zeros(2, 0), np.float32(50)]])
     row("nanpercentile", lambda x, q: jnp.nanpercentile(x, q), [x, np.float32(33.0)],
-        also=[[np.float32(2.5), np.float32(33)], [of(3), zeros(0)], [with_nan, np.float32([30, 50])]],
-        refused=[[zeros(0, 3), np.float32(50)]])
+        also=[[np.float32(2.5), np.float32(33)], [of(3), zeros(0)], [with_nan, np.float32([30, 50])], [zeros(0, 3), np.float32(50)]])
     row("quantile_keepdims", lambda x, q: jnp.quantile(x, q, axis=(0, 1), keepdims=True), [x, q[1:3].astype(np.float32)],
         also=[[of(3, 2, 2), np.float32(0.4)], [zeros(2, 3, 0), np.float32([0.5])]], refused=[[zeros(0, 2), np.float32([0.5])]])
     w = draw(rng_of("weights"), "f32", (3, 4), 0.1, 2.0)
@@ -318,7 +319,7 @@ def calculus():
     row("average_all", lambda x, w: jnp.average(x, weights=w, returned=True), [x, np.abs(x)],
         also=[[number, number], [none, none], [odd, ones(3, 3)], [of(4), of(4)]])
     row("histogram", lambda x: jnp.histogram(x, 4), [x.ravel()], derivative=False,
-        also=[[number], [of(2, 3)], [np.float32([np.nan, 1, 2])]], refused=[[none]])
+        also=[[number], [none], [of(2, 3)], [np.float32([np.nan, 1, 2])]])
     row("histogram", lambda x: jnp.histogram(x, 4), [np.ones((3,), np.float32)])
     row("histogram", lambda x: jnp.histogram(x, 4), [np.array([1, 5, 3, 2], np.int32)])
     row("histogram_weights", lambda x, w: jnp.histogram(x, 3, range=(-1.0, 1.5), weights=w), [x[0], w], derivative=False,

@@ -184,12 +184,12 @@ def binary(op, fun, low=-2.0, high=2.0, dtypes=ALL, positive_right=False, shift=
 def elementwise():
     for op, low, high in [
         ("neg", -2, 2), ("sign", -2, 2), ("abs", -2, 2), ("exp", -2, 2), ("exp2", -2, 2), ("expm1", -2, 2),
-        ("log", 0.1, 3), ("log1p", -0.9, 3), ("sqrt", 0.1, 3), ("rsqrt", 0.1, 3), ("cbrt", 0.1, 3),
+        ("log", 0.1, 3), ("log1p", -0.9, 3), ("log2", 0.1, 3), ("sqrt", 0.1, 3), ("rsqrt", 0.1, 3), ("cbrt", 0.1, 3),
         ("sin", -4, 4), ("cos", -4, 4), ("tan", -1.2, 1.2), ("tanh", -3, 3), ("sinh", -2, 2), ("cosh", -2, 2),
         ("asin", -0.9, 0.9), ("acos", -0.9, 0.9), ("atan", -3, 3), ("asinh", -3, 3), ("acosh", 1.1, 3),
         ("atanh", -0.9, 0.9), ("logistic", -4, 4), ("erf", -2, 2), ("erf_inv", -0.9, 0.9), ("erfc", -2, 2),
         ("floor", -3, 3), ("ceil", -3, 3), ("is_finite", -2, 2), ("population_count", -2, 2), ("clz", -2, 2),
-        ("square", -2, 2), ("lgamma", 0.2, 4), ("digamma", 0.2, 4),
+        ("square", -2, 2), ("one_minus_square", -2, 2), ("lgamma", 0.2, 4), ("digamma", 0.2, 4),
     ]:
         unary(op, getattr(lax, op), low, high)
     unary("not", lax.bitwise_not)
@@ -208,7 +208,7 @@ def elementwise():
     binary("rem", lax.rem, 0.5, 3, positive_right=True)
     binary("pow", lax.pow, 0.3, 2, FLOATS)
     binary("atan2", lax.atan2, dtypes=FLOATS)
-    binary("nextafter", lax.nextafter, dtypes=FLOATS, derivative=False)
+    binary("nextafter", lax.nextafter, dtypes=FLOATS)
     for op in ["and", "or", "xor"]:
         binary(op, getattr(lax, "bitwise_" + op))
     for op in ["shift_left", "shift_right_logical", "shift_right_arithmetic"]:

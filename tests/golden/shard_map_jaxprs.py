@@ -45,8 +45,7 @@ PROGRAMS = [(name, avals, MESH + source) for name, avals, source in [
         f = smap(body, P("x"), P("x"))
     """),
     ("gather_invariant", ["f32[8,3]"], """
-        from jax._src.lax.parallel import all_gather_invariant
-        f = smap(lambda x: all_gather_invariant(x, "x", axis=1, tiled=True), P("x"), P())
+        f = smap(lambda x: lax.all_gather(x, "x", axis=1, tiled=True, to="invarying"), P("x"), P())
     """),
     ("ring_of_parts", ["f32[8]"], """
         f = smap(lambda x: x + lax.ppermute(x, "x", [(i, (i + 1) % 4) for i in range(4)]), P("x"), P("x"))

@@ -69,10 +69,11 @@ impl Histogram {
         }
     }
 
-    /// Computes the edges of the bins for an array (`jnp.histogram_bin_edges`).
+    /// Computes the edges of the bins for an array (`jnp.histogram_bin_edges`). Without elements and
+    /// without a range set, the bins range from 0 to 1.
     ///
     /// # Panics
-    /// Panics if the array is empty and no range was set.
+    /// Panics if the edges that were set are not 1-d.
     #[track_caller]
     pub fn edges_of(&self, x: &Array) -> Array {
         let dtype = x.to_inexact().dtype();
@@ -82,6 +83,7 @@ impl Histogram {
         }
         let (low, high) = match &self.range {
             Some((low, high)) => (low.astype(dtype), high.astype(dtype)),
+            None if x.size() == 0 => (Array::full(&[], 0, dtype), Array::full(&[], 1, dtype)),
             None => (x.min().astype(dtype), x.max().astype(dtype)),
         };
         // If both ends are equal, the bins are centered on them.

@@ -4,12 +4,6 @@ use super::{by_parts, require_real};
 use crate::{Array, IntoArray, finfo, where_};
 
 impl Array {
-    /// Computes the base-2 logarithm of each element.
-    #[track_caller]
-    pub fn log2(&self) -> Array {
-        self.log() / std::f64::consts::LN_2
-    }
-
     /// Computes the base-10 logarithm of each element.
     #[track_caller]
     pub fn log10(&self) -> Array {

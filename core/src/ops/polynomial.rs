@@ -34,8 +34,11 @@ impl Array {
                 x.aval()
             )
         });
-        let zero = Array::zeros(&shape, dtype);
-        p.unstack(0).iter().fold(zero, |value, c| value * &x + c)
+        let mut coefficients = p.unstack(0).into_iter();
+        let Some(first) = coefficients.next() else {
+            return Array::zeros(&shape, dtype);
+        };
+        coefficients.fold(first.broadcast_to(&shape), |value, c| value * &x + c)
     }
 
     /// Computes the derivative of order `m` of the polynomial.

@@ -3,22 +3,17 @@
 use super::{lead, promote_all};
 use crate::{Array, Dims, IntoArray, stack};
 
-/// Returns the three components of vectors along an axis for [`Array::cross`], and whether the
-/// vectors have only two components, so that the third is 0.
+/// Returns the three components of vectors along an axis for [`Array::cross`].
 #[track_caller]
-fn components(x: &Array, axis: isize) -> (Vec<Array>, bool) {
+fn components(x: &Array, axis: isize) -> Vec<Array> {
     let n = x.shape()[x.axis("cross", axis)];
     assert!(
-        n == 2 || n == 3,
-        "cross: axis {axis} of {} has size {n}, expected 2 or 3\n  help: pass the axis of the \
-         vector components",
+        n == 3,
+        "cross: axis {axis} of {} has size {n}, expected 3\n  help: pass the axis of the vector \
+         components, or pad vectors of a plane with a third component 0",
         x.aval()
     );
-    let mut components = x.unstack(axis);
-    if n == 2 {
-        components.push(components[0].zeros_like());
-    }
-    (components, n == 2)
+    x.unstack(axis)
 }
 
 impl Array {
@@ -83,8 +78,7 @@ impl Array {
         row.matmul(matrix).squeeze(&[-2])
     }
 
-    /// Computes the cross product along an axis of size 3 or 2. If both arrays have size 2, the
-    /// result is the third component, without the axis. The other axes broadcast.
+    /// Computes the cross product along an axis of size 3. The other axes broadcast (`jnp.cross`).
     ///
     /// ```no_run
     /// use ramie_core::Array;
@@ -98,16 +92,11 @@ impl Array {
     #[track_caller]
     pub fn cross(&self, other: &Array, axis: isize) -> Array {
         let both = promote_all("cross", &[self, other]);
-        let (a, plane_a) = components(&both[0], axis);
-        let (b, plane_b) = components(&both[1], axis);
-        let across = &a[0] * &b[1] - &a[1] * &b[0];
-        if plane_a && plane_b {
-            return across;
-        }
+        let (a, b) = (components(&both[0], axis), components(&both[1], axis));
         let product = [
             &a[1] * &b[2] - &a[2] * &b[1],
             &a[2] * &b[0] - &a[0] * &b[2],
-            across,
+            &a[0] * &b[1] - &a[1] * &b[0],
         ];
         stack(&product, axis)
     }

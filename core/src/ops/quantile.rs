@@ -102,11 +102,12 @@ impl Quantile {
     }
 
     /// Computes the quantiles `q`, numbers from 0 to 1. `q` is 0-d, or 1-d, which adds a leading
-    /// axis.
+    /// axis. If there are no elements along the axes, [`ignore_nan`](Quantile::ignore_nan) makes the
+    /// result NaN, without the axis of `q` (as in NumPy).
     ///
     /// # Panics
     /// Panics if `q` has more axes, if an axis is out of range or given twice, if there are no
-    /// elements, if the method does not support weights, or if `x` or `q` is complex.
+    /// elements and NaN elements are not ignored, if the method does not support weights, or if `x` or `q` is complex.
     #[track_caller]
     pub fn of(&self, x: &Array, q: impl IntoArray) -> Array {
         let (x, q) = (x.to_inexact(), q.into_array());
@@ -133,16 +134,24 @@ impl Quantile {
             x.transpose(&order).reshape(&shape)
         };
         let values = rows(&x);
+        let reduced = values.shape()[kept.len()];
+        if reduced == 0 && self.ignore_nan {
+            let nan = Array::full(&values.shape()[..kept.len()], f64::NAN, x.dtype());
+            return if self.keepdims {
+                restore(&nan, &axes)
+            } else {
+                nan
+            };
+        }
         assert!(
-            values.shape()[kept.len()] > 0,
+            reduced > 0,
             "quantile: {} has no elements along axes {axes:?}\n  help: handle the empty case \
              separately",
             x.aval()
         );
         // The working dtype is at least as fine as the elements' and can count them.
         let given = DType::promote((x.dtype(), false), (q.to_inexact().dtype(), false)).0;
-        let count = values.shape()[kept.len()] as u128;
-        let numbers_all = |d: &DType| count <= 1 << finfo(*d).fraction_bits;
+        let numbers_all = |d: &DType| reduced as u128 <= 1 << finfo(*d).fraction_bits;
         let wider = [given, DType::F32].into_iter().find(numbers_all);
         let working = wider.unwrap_or(DType::F64);
         let parts = q.astype(working).ravel();

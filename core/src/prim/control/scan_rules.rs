@@ -146,8 +146,20 @@ impl Scan {
     ) -> (Vec<Array>, Kept) {
         let hoisted = derive::hoisted(&split.known, &args.consts, results);
         debug_assert_eq!(hoisted.invariant.len(), split.computed());
-        let known = hoisted.program;
+        let mut known = hoisted.program;
         let mut outs = Vec::new();
+        // A value that is already a result of each step is not stacked twice.
+        let mut outvars = known.jaxpr.outvars[..results].to_vec();
+        let mut places = Vec::new();
+        for value in &known.jaxpr.outvars[results..] {
+            let found = (self.num_carry..outvars.len()).find(|&i| outvars[i] == *value);
+            places.push(found.unwrap_or(outvars.len()));
+            if found.is_none() {
+                outvars.push(*value);
+            }
+        }
+        let invars = known.jaxpr.invars.clone();
+        known.jaxpr = Arc::new(known.jaxpr.with_interface(invars, outvars));
         if !known.jaxpr.outvars.is_empty() || known.jaxpr.has_effects() {
             let operands = Parts {
                 consts: Vec::new(),
@@ -155,7 +167,9 @@ impl Scan {
             };
             outs = self.apply(known, operands);
         }
-        let mut stacked = outs.split_off(results).into_iter();
+        let stacked: Vec<Array> = places.iter().map(|&i| outs[i].clone()).collect();
+        let mut stacked = stacked.into_iter();
+        outs.truncate(results);
         let mut invariant = hoisted.invariant.into_iter();
         let all = args.all();
         let before_xs = args.consts.len() + args.carry.len();

@@ -40,17 +40,9 @@ impl DotGeneral {
         if differ(&l, &n.lhs_batch, &r, &n.rhs_batch) {
             return Err(ShapeError::new(format!(
                 "dot_general requires lhs batch dimensions and rhs batch dimensions to have the \
-                 consistent sharding, got {} and {}.",
+                 same sharding, got {} and {}.",
                 tuple(&l, &n.lhs_batch),
                 tuple(&r, &n.rhs_batch)
-            ))
-            .help("reshard one of the operands to the other's sharding with `reshard`"));
-        }
-        if differ(&l, &n.lhs_contracting, &r, &n.rhs_contracting) {
-            return Err(ShapeError::new(format!(
-                "dot_general requires contracting dimensions to have consistent sharding, got {} \
-                 and {}.",
-                contracting[0], contracting[1]
             ))
             .help("reshard one of the operands to the other's sharding with `reshard`"));
         }

@@ -186,6 +186,18 @@ pub fn complex(re: impl IntoArray, im: impl IntoArray) -> Array {
     bind1(Complex, &[&part(re), &part(im)])
 }
 
+/// Computes the tangent of the sign of a complex number, `x / |x|`, which turns with the angle of
+/// the number. At 0, and for real numbers, there is none.
+pub(super) fn sign_tangent(g: &Array, x: &Array, y: &Array) -> Option<Array> {
+    if !x.dtype().is_complex() {
+        return None;
+    }
+    let size = x.abs();
+    let size = size.eq(0).select(&size.ones_like(), &size);
+    let angle = (&y.conj() * g).imag() / size;
+    Some(y * &complex(angle.zeros_like(), angle))
+}
+
 /// Computes the tangent of the absolute value of a complex number.
 pub(super) fn abs_tangent(g: &Array, x: &Array, y: &Array) -> Array {
     if !x.dtype().is_complex() {

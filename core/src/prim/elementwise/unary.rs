@@ -25,6 +25,13 @@ macro_rules! differentiation {
     (zero) => {
         Differentiation::Zero
     };
+    // A rule that may have no tangent.
+    (perhaps |$g:ident, $x:ident, $y:ident| $rule:expr) => {
+        Differentiation::jvp(|primals, tangents, outs| {
+            let ($x, $y) = (&primals[0], &outs[0]);
+            vec![tangents[0].as_ref().and_then(|$g| $rule)]
+        })
+    };
     (linear $rule:expr) => {
         Differentiation::linear(|ct, _| $rule(ct))
     };
@@ -134,7 +141,8 @@ unary! {
     /// Computes `-x`; unsigned integers wrap.
     Neg negative "neg" {stablehlo "negate"} Number (-3.0, 3.0) [linear |ct: &Array| ct.negative()];
     /// Computes the sign of `x`: `-1`, `0` or `1`.
-    Sign sign "sign" {|ctx, x, _, to| ctx.sign(x, to)} Number (0.5, 3.0) [zero];
+    Sign sign "sign" {|ctx, x, _, to| ctx.sign(x, to)} Number (0.5, 3.0)
+        [perhaps |g, x, y| super::complex::sign_tangent(g, x, y)];
     /// Computes the absolute value of each element.
     Abs abs "abs" {stablehlo "abs"} Signed (0.5, 3.0) [|g, x, y| super::complex::abs_tangent(g, x, y)]
         {result: DType::real, unchanged: |dtype| dtype.is_unsigned() || dtype == DType::Bool};
@@ -147,6 +155,9 @@ unary! {
     Expm1 expm1 "expm1" {|ctx, x, _, to| super::on_cpu::lowered_expm1(ctx, x, to)} Inexact (-2.0, 2.0) [|g, x, y| g * &(y + 1.0)];
     /// Computes the natural logarithm of each element.
     Log log "log" {stablehlo "log"} Inexact (0.3, 4.0) [|g, x, y| g / x];
+    /// Computes the base-2 logarithm of each element.
+    Log2 log2 "log2" {|ctx, x, _, to| ctx.log2(x, to)} Inexact (0.3, 4.0)
+        [|g, x, y| g / &(x * std::f64::consts::LN_2)];
     /// Computes `log(1 + x)`, accurate near zero.
     Log1p log1p "log1p" {|ctx, x, _, to| super::on_cpu::lowered_log1p(ctx, x, to)} Inexact (-0.5, 3.0) [|g, x, y| g / &(x + 1.0)];
     /// Computes the square root of each element.
@@ -162,16 +173,16 @@ unary! {
     /// Computes the tangent of `x` in radians.
     Tan tan "tan" {stablehlo "tan"} Inexact (-1.0, 1.0) [|g, x, y| g * &(1.0 + &y.square())];
     /// Computes the hyperbolic tangent of each element.
-    Tanh tanh "tanh" {stablehlo "tanh"} Inexact (-2.0, 2.0) [|g, x, y| &(g + &(g * y)) * &(1.0 - y)];
+    Tanh tanh "tanh" {stablehlo "tanh"} Inexact (-2.0, 2.0) [|g, x, y| g * &y.one_minus_square()];
     /// Computes the hyperbolic sine of each element.
     Sinh sinh "sinh" {chlo "sinh"} Inexact (-2.0, 2.0) [|g, x, y| g * &x.cosh()];
     /// Computes the hyperbolic cosine of each element.
     Cosh cosh "cosh" {chlo "cosh"} Inexact (-2.0, 2.0) [|g, x, y| g * &x.sinh()];
     /// Computes the inverse sine of each element, in radians.
-    Asin asin "asin" {chlo "asin"} Inexact (-0.8, 0.8) [|g, x, y| g * &(1.0f64 - &x.square()).rsqrt()];
+    Asin asin "asin" {chlo "asin"} Inexact (-0.8, 0.8) [|g, x, y| g * &x.one_minus_square().rsqrt()];
     /// Computes the inverse cosine of each element, in radians.
     Acos acos "acos" {chlo "acos"} Inexact (-0.8, 0.8)
-        [|g, x, y| g * &(1.0f64 - &x.square()).rsqrt().negative()];
+        [|g, x, y| g * &x.one_minus_square().rsqrt().negative()];
     /// Computes the inverse tangent of each element, in radians.
     Atan atan "atan" {chlo "atan"} Inexact (-2.0, 2.0) [|g, x, y| g / &(1.0 + &x.square())];
     /// Computes the inverse hyperbolic sine of each element.
@@ -180,7 +191,7 @@ unary! {
     Acosh acosh "acosh" {chlo "acosh"} Inexact (1.5, 4.0)
         [|g, x, y| g * &(&(x - 1.0).rsqrt() * &(x + 1.0).rsqrt())];
     /// Computes the inverse hyperbolic tangent of each element.
-    Atanh atanh "atanh" {chlo "atanh"} Inexact (-0.8, 0.8) [|g, x, y| g / &(1.0 - &x.square())];
+    Atanh atanh "atanh" {chlo "atanh"} Inexact (-0.8, 0.8) [|g, x, y| g / &x.one_minus_square()];
     /// Computes the logistic function `1 / (1 + e⁻ˣ)`.
     Logistic logistic "logistic" {stablehlo "logistic"} Inexact (-3.0, 3.0)
         [|g, x, y| g * &(y * &(1.0 - y))];
@@ -195,11 +206,16 @@ unary! {
         [|g, x, y| (std::f64::consts::PI.sqrt() / 2.0) * &(g * &y.square().exp())];
     /// Computes the logarithm of the absolute value of the gamma function.
     Lgamma lgamma "lgamma" {chlo "lgamma"} Float (0.5, 4.0) [|g, x, y| g * &x.digamma()];
-    /// Computes the digamma function, the derivative of [`lgamma`](Array::lgamma).
-    Digamma digamma "digamma" {chlo "digamma"} Float (0.5, 4.0)
+    /// Computes the digamma function, the derivative of [`lgamma`](Array::lgamma). It is `-∞` at 0
+    /// and NaN at the other poles, the negative integers.
+    Digamma digamma "digamma" {|ctx, x, _, to| ctx.digamma(x, to)} Float (0.5, 4.0)
         [|g, x, y| g * &x.ones_like().polygamma(x)];
     /// Computes `x²`.
     Square square "square" {|ctx, x, _, to| ctx.same("multiply", &[x, x], to)} Number (-3.0, 3.0) [|g, x, y| g * &(2.0 * x)];
+    /// Computes `1 - x²` as `(1 + x)(1 - x)`, accurate where `|x|` is near 1. The derivative, `-2x`,
+    /// is accurate near 0.
+    OneMinusSquare one_minus_square "one_minus_square" {|ctx, x, _, to| ctx.one_minus_square(x, to)}
+        Number (-3.0, 3.0) [|g, x, y| g * &(-2.0 * x)];
     /// Rounds each element down to an integer.
     Floor floor "floor" {stablehlo "floor"} Float (0.1, 0.9) [zero]
         {result: |dtype| dtype, unchanged: |dtype| !dtype.is_inexact()};
@@ -251,6 +267,36 @@ impl Lowering<'_> {
         let x = self.op1("bitcast_convert", &[x], &[aval], bits, "");
         let zeros = self.same("count_leading_zeros", &[x], bits);
         self.op1("bitcast_convert", &[zeros], &[bits], aval, "")
+    }
+
+    /// Emits the base-2 logarithm. A product with a complex constant would give NaN for infinite
+    /// parts.
+    fn log2(&mut self, x: Value, aval: Aval) -> Value {
+        let log = self.same("log", &[x], aval);
+        let half = aval.with_dtype(aval.dtype().real());
+        let factor = self.splat(std::f64::consts::LOG2_E, half);
+        if half == aval {
+            return self.same("multiply", &[log, factor], aval);
+        }
+        let parts = ["real", "imag"].map(|part| {
+            let part = self.op1(part, &[log], &[aval], half, "");
+            self.same("multiply", &[part, factor], half)
+        });
+        self.op1("complex", &parts, &[half, half], aval, "")
+    }
+
+    fn digamma(&mut self, x: Value, aval: Aval) -> Value {
+        let value = self.chlo("digamma", &[x], aval, aval);
+        let [zero, pole] = [0.0, f64::NEG_INFINITY].map(|number| self.splat(number, aval));
+        let at_zero = self.compare("EQ", [x, zero], aval);
+        let types = [aval.with_dtype(DType::Bool), aval, aval];
+        self.op1("select", &[at_zero, pole, value], &types, aval, "")
+    }
+
+    fn one_minus_square(&mut self, x: Value, aval: Aval) -> Value {
+        let one = self.splat(1, aval);
+        let [sum, difference] = ["add", "subtract"].map(|name| self.same(name, &[one, x], aval));
+        self.same("multiply", &[sum, difference], aval)
     }
 
     fn exp2(&mut self, x: Value, aval: Aval) -> Value {

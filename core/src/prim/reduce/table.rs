@@ -126,10 +126,10 @@ reductions! {
         [] {|g, x, y, axes| super::product::tangent(g, x, axes)};
     /// Computes the maximum over axes. NaN propagates.
     ReduceMax reduce_max "maximum" Any lowest,
-        [] {|g, x, y, axes| chosen(g, x, y, axes)};
+        [("out_sharding", Param::new("None"))] {|g, x, y, axes| chosen(g, x, y, axes)};
     /// Computes the minimum over axes. NaN propagates.
     ReduceMin reduce_min "minimum" Any highest,
-        [] {|g, x, y, axes| chosen(g, x, y, axes)};
+        [("out_sharding", Param::new("None"))] {|g, x, y, axes| chosen(g, x, y, axes)};
     /// Computes the bitwise and over axes; for booleans, whether all are true.
     ReduceAnd reduce_and "and" Bits |_| Scalar::Int(-1),
         [] {zero};

@@ -23,7 +23,11 @@ impl Primitive for TopK {
         "top_k"
     }
     fn params(&self) -> Vec<(&'static str, Param)> {
-        vec![("axis", Param::new(self.axis)), ("k", Param::new(self.k))]
+        vec![
+            ("axis", Param::new(self.axis)),
+            ("is_stable", Param::new("True")),
+            ("k", Param::new(self.k)),
+        ]
     }
     fn propagates_weak_type(&self) -> bool {
         false

@@ -16,7 +16,7 @@ pub fn table() -> Vec<Operation> {
 }
 
 fn of_one_operand(t: &mut Vec<Operation>) {
-    rows!(t; negative sign abs exp exp2 expm1 log log1p sqrt rsqrt cbrt sin cos tan tanh sinh cosh
+    rows!(t; negative sign abs exp exp2 expm1 log log1p one_minus_square sqrt rsqrt cbrt sin cos tan tanh sinh cosh
         asin acos atan asinh acosh atanh logistic erf erfc erf_inv lgamma digamma square floor ceil
         bitwise_not population_count count_leading_zeros relu selu gelu gelu_exact sigmoid silu
         softplus log_sigmoid ediff1d gradients zeros_like ones_like fabs positive rint sinc signbit
