@@ -11,9 +11,10 @@ use std::sync::Arc;
 /// `condition` of the value is true (`jax.lax.while_loop`).
 ///
 /// The carry is a tree that keeps its structure and types. Pass an initial number as a weak array,
-/// `0.into_array()`, which takes the type that the body returns; a plain number is static. Forward-mode differentiation is supported. Reverse mode is not,
-/// since the number of steps, and so the memory for residuals, is unknown: use
-/// [`scan`](crate::scan) or [`fori_loop`](crate::fori_loop) instead.
+/// `0.into_array()`, which takes the type that the body returns; a plain number is static.
+/// Forward-mode differentiation is supported. Reverse mode is not, since the number of steps, and
+/// so the memory for residuals, is unknown: use [`scan`](crate::scan) or
+/// [`fori_loop`](crate::fori_loop) instead.
 ///
 /// ```no_run
 /// use ramie_core::{Array, while_loop};
