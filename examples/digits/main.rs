@@ -12,7 +12,8 @@ use clap::Parser;
 use common::picture::{self, Tile};
 use common::{Result, Run, RunOptions, score};
 use model::{Classifier, Trainer, evaluate, train_step};
-use ramie::data::digits::{self, Split};
+use ndarray::{Array1, ArrayView2};
+use ramie::data::digits::{self, Digits, Split};
 use ramie::jit;
 use ramie::nn::Rngs;
 use std::process::ExitCode;
@@ -40,54 +41,57 @@ fn main() -> ExitCode {
 fn run(options: &Options) -> Result {
     let mut run = Run::new("digits", &options.run, options.steps)?;
     let digits = digits::load()?;
-    let model = Classifier::new(&mut Rngs::new(options.seed));
+    let data = &digits.train;
+    run.draw(|folder| picture::tiles(folder, "digits.png", &tiles(data, &data.labels)))?;
+    let model = Classifier::new(64, 128, 10, &mut Rngs::new(options.seed));
     let mut trainer = Trainer::new(model, options.learning_rate);
-    train(&mut run, &mut trainer, &digits.train)?;
+    let (loss, predicted) = train(&mut run, &mut trainer, &digits)?;
 
-    let (loss, predicted) = jit(evaluate)(
-        trainer.model,
-        digits.test.pixel_array(),
-        digits.test.label_array(),
-    );
-    let predicted = predicted.to_vec::<i32>();
-    let pairs = predicted.iter().zip(&digits.test.labels);
-    let correct = pairs.filter(|(p, l)| p == l).count();
+    let labels = &digits.test.labels;
+    let correct = predicted.iter().zip(labels).filter(|(p, l)| p == l).count();
     run.finish()?;
     run.draw(|folder| picture::tiles(folder, "predictions.png", &tiles(&digits.test, &predicted)))?;
-    println!("Test loss: {:.4}", loss.item::<f32>());
+    println!("Test loss: {loss:.4}");
     println!("Test accuracy: {}", score(correct, digits.test.len()));
     Ok(())
 }
 
-fn train(run: &mut Run, trainer: &mut Trainer, data: &Split) -> Result {
-    let (images, labels) = (data.pixel_array(), data.label_array());
-    let step = jit(train_step);
+/// Trains on all images in every step. Returns the loss on the test split and its predicted digits.
+fn train(run: &mut Run, trainer: &mut Trainer, digits: &Digits) -> Result<(f32, Array1<i32>)> {
+    let [train, test] = [&digits.train, &digits.test].map(|s| (s.image_array(), s.label_array()));
+    let (step, evaluate) = (jit(train_step), jit(evaluate));
     // Every step uses all images, so there is no data position to save.
     run.restore::<()>(trainer)?;
     while run.goes_on() {
-        common::ahead(|| step.lower_with(trainer, (images.clone(), labels.clone())))?;
-        let loss = step(trainer, images.clone(), labels.clone());
+        common::ahead(|| step.lower_with(trainer, train.clone()))?;
+        let loss = step(trainer, train.0.clone(), train.1.clone());
         run.stepped(&[("loss", &loss)])?;
         if run.step.is_multiple_of(100) {
-            run.say(format!("Step {}: training loss {loss:.4}", run.step));
+            let losses = [&train, &test].map(|(x, y)| evaluate(&trainer.model, x, y).0);
+            let [train, test] = losses.map(|loss| loss.item::<f32>());
+            run.say(format!(
+                "Step {}: training loss {train:.4}, test loss {test:.4}",
+                run.step
+            ));
         }
         run.checkpoint(trainer, &())?;
     }
-    Ok(())
+    let (loss, predicted) = evaluate(&trainer.model, &test.0, &test.1);
+    Ok((loss.item(), predicted.to_vec().into()))
 }
 
-/// Draws the first 100 images with their predicted digits.
-fn tiles(data: &Split, predicted: &[i32]) -> Vec<Tile> {
+/// Draws the first 100 images with digits, in green if they are the labels.
+fn tiles(data: &Split, digits: &Array1<i32>) -> Vec<Tile> {
     let images = data.images.outer_iter().take(100);
-    let tile = |(image, (predicted, label)): (ndarray::ArrayView2<'_, f32>, (&i32, &i32))| Tile {
+    let tile = |(image, (digit, label)): (ArrayView2<'_, f32>, (&i32, &i32))| Tile {
         // 16 is the maximum brightness.
         pixels: image.iter().map(|p| p / 16.0).collect(),
         width: 8,
-        text: predicted.to_string(),
-        right: predicted == label,
+        text: digit.to_string(),
+        right: digit == label,
     };
     images
-        .zip(predicted.iter().zip(&data.labels))
+        .zip(digits.iter().zip(&data.labels))
         .map(tile)
         .collect()
 }

@@ -4,27 +4,30 @@ use ramie::nn::{Linear, Optimizer, Rngs, value_and_grad};
 use ramie::optim::{sgd, softmax_cross_entropy_with_integer_labels};
 use ramie::{Array, Module, Tree};
 
-/// Three layers with SELU between them: 64 → 128 → 128 → 10.
-#[derive(Module)]
+/// Three layers with SELU between them.
+#[derive(Debug, Module)]
 pub struct Classifier {
+    pub n_features: usize,
     pub linear1: Linear,
     pub linear2: Linear,
     pub linear3: Linear,
 }
 
 impl Classifier {
-    pub fn new(rngs: &mut Rngs) -> Classifier {
+    pub fn new(n_features: usize, n_hidden: usize, n_targets: usize, rngs: &mut Rngs) -> Self {
         Classifier {
-            linear1: Linear::new(64, 128, rngs),
-            linear2: Linear::new(128, 128, rngs),
-            linear3: Linear::new(128, 10, rngs),
+            n_features,
+            linear1: Linear::new(n_features, n_hidden, rngs),
+            linear2: Linear::new(n_hidden, n_hidden, rngs),
+            linear3: Linear::new(n_hidden, n_targets, rngs),
         }
     }
 
     // ANCHOR: forward
-    /// Maps pixels `[n, 64]` to logits `[n, 10]`.
+    /// Maps images `[n, 8, 8]` to logits `[n, 10]`.
     pub fn forward(&self, x: &Array) -> Array {
-        let x = self.linear1.forward(x).selu();
+        let x = x.reshape(&[x.shape()[0], self.n_features]);
+        let x = self.linear1.forward(&x).selu();
         let x = self.linear2.forward(&x).selu();
         self.linear3.forward(&x)
     }
@@ -46,22 +49,25 @@ impl Trainer {
     }
 }
 
-fn loss(logits: &Array, labels: &Array) -> Array {
-    softmax_cross_entropy_with_integer_labels(logits, labels).mean()
+/// Returns the mean loss on images `[n, 8, 8]` and labels `[n]`, and the logits.
+fn loss(model: &Classifier, images: &Array, labels: &Array) -> (Array, Array) {
+    let logits = model.forward(images);
+    let losses = softmax_cross_entropy_with_integer_labels(&logits, labels);
+    (losses.mean(), logits)
 }
 
 // ANCHOR: step
-/// Runs one step on images `[n, 64]` and labels `[n]`. Returns the loss before the
+/// Runs one step on images `[n, 8, 8]` and labels `[n]`. Returns the loss before the
 /// update.
 pub fn train_step(trainer: &mut Trainer, images: Array, labels: Array) -> Array {
-    let (value, grads) = value_and_grad(&mut trainer.model, |m| loss(&m.forward(&images), &labels));
+    let (value, grads) = value_and_grad(&mut trainer.model, |m| loss(m, &images, &labels).0);
     trainer.optimizer.update(&mut trainer.model, grads);
     value
 }
 // ANCHOR_END: step
 
-/// Returns the loss on images `[n, 64]` and the predicted digits.
-pub fn evaluate(model: Classifier, images: Array, labels: Array) -> (Array, Array) {
-    let logits = model.forward(&images);
-    (loss(&logits, &labels), logits.argmax(-1))
+/// Returns the loss on images `[n, 8, 8]` and the predicted digits.
+pub fn evaluate(model: &Classifier, images: &Array, labels: &Array) -> (Array, Array) {
+    let (loss, logits) = loss(model, images, labels);
+    (loss, logits.argmax(-1))
 }
