@@ -59,14 +59,10 @@ fn digits_learns_and_the_second_run_compiles_nothing() {
     assert!(output.status.success(), "{text}{errors}");
     let (correct, total) = accuracy(text.lines().last().expect("a line"));
     assert!(correct >= 433 && total == 450, "{text}");
-    assert!(
-        text.contains("Step 500: training loss 0.00") && text.contains(", test loss 0.1"),
-        "{text}"
-    );
-    for picture in ["digits.png", "loss.png", "predictions.png"] {
-        assert!(is_picture(&out.join(picture)), "{picture}");
-    }
-
+    let learned = text.contains("training loss 0.004") && text.contains("test loss 0.10");
+    assert!(learned, "{text}");
+    let pictures = ["digits.png", "loss.png", "predictions.png"];
+    assert!(pictures.iter().all(|name| is_picture(&out.join(name))));
     let before = compiled(&cache);
     assert!(before > 0);
     let arguments = ["--no-plots", "--seed", "1", "--out"];

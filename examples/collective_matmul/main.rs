@@ -11,10 +11,12 @@ mod matmul;
 use clap::Parser;
 use matmul::{BOTH_WAYS, ONE_WAY, Way, all_reduce_matmul, all_reduce_matmul_ring, block};
 use ramie::{
-    Array, DType, Mesh, NamedSharding, P, PartitionSpec, RuntimeOptions, ShardMapOptions,
-    configure, device_put, jit, make_mesh, random, shard_map_with, with_sharding_constraint,
+    Array, DType, JitOptions, Mesh, NamedSharding, P, PartitionSpec, RuntimeOptions,
+    ShardMapOptions, configure, device_put, jit_with, make_mesh, random, shard_map_with,
+    with_sharding_constraint,
 };
 use std::error::Error;
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Instant;
 
@@ -31,6 +33,9 @@ struct Options {
     /// Timed runs per program.
     #[arg(long, default_value_t = 5)]
     repeat: usize,
+    /// Directory for a profile of all runs, for Perfetto and XProf.
+    #[arg(long)]
+    profile: Option<PathBuf>,
 }
 
 type Product = Box<dyn Fn(Array, Array, Array) -> Array + Send + Sync>;
@@ -68,7 +73,14 @@ fn compare(
     println!("{title}");
     let mut expected: Option<Vec<f32>> = None;
     for (name, program) in programs {
-        let program = jit(program);
+        let name_in_profile = Some(name.replace([' ', ','], "_"));
+        let program = jit_with(
+            program,
+            JitOptions {
+                name: name_in_profile,
+                ..JitOptions::default()
+            },
+        );
         if common::compiled_ahead(name, || program.lower((a.clone(), b.clone(), c.clone())))? {
             continue;
         }
@@ -108,6 +120,10 @@ fn run(options: &Options) -> Result<(), Box<dyn Error>> {
         cpu_devices: Some(8),
         ..Default::default()
     })?;
+    common::profiled(options.profile.as_deref(), || products(options))
+}
+
+fn products(options: &Options) -> Result<(), Box<dyn Error>> {
     let mesh = make_mesh(&[2, 4], &["X", "Y"])?;
     let on = |spec| NamedSharding::new(mesh, spec);
     let key = random::key(0);

@@ -18,9 +18,10 @@ pub use run::{Run, RunOptions, Stopped};
 
 use clap::Parser;
 use ramie::checkpoint::preemption;
-use ramie::{Platform, RuntimeOptions, configure, runtime};
+use ramie::{Platform, RuntimeOptions, configure, profiler, runtime};
 use std::error::Error;
 use std::fmt::Display;
+use std::path::Path;
 use std::process::ExitCode;
 
 /// Result with any error, whose message is printed.
@@ -69,6 +70,19 @@ pub fn start_with(options: RuntimeOptions) -> Result {
     configure(options)?;
     runtime()?;
     Ok(())
+}
+
+/// Runs `f`, in a trace if there is a folder for one.
+///
+/// # Errors
+/// Returns the error of `f`, or an error if the trace cannot be written.
+pub fn profiled(folder: Option<&Path>, f: impl FnOnce() -> Result) -> Result {
+    let Some(folder) = folder else {
+        return f();
+    };
+    let (result, files) = profiler::trace(folder, f)?;
+    println!("Wrote {}", files.json.display());
+    result
 }
 
 /// Formats a score: `437/450 correct (97.11%)`.

@@ -34,6 +34,18 @@ pub fn moe_grouped(w: Array, a: Array, b: Array) -> Array {
     out.take(&order.argsort(0), 0)
 }
 
+/// Sorts the tokens into a buffer `[experts, tokens, D]` for one product per expert. A row has
+/// space for all tokens, since they may all have the same expert; the rest of it is zeros.
+pub fn moe_buffer(w: Array, a: Array, b: Array) -> Array {
+    let (experts, tokens, depth) = (w.shape()[0], a.shape()[0], a.shape()[1]);
+    let one_hot = b.one_hot(experts, DType::I32);
+    // The number of earlier tokens of the same expert.
+    let slot = ((one_hot.cumsum(0) - 1) * one_hot).sum_axes(&[1]);
+    let buffer = Array::zeros(&[experts, tokens, depth], a.dtype());
+    let buffer = buffer.at((&b, &slot)).set(a);
+    buffer.matmul(&w).index((b, slot))
+}
+
 /// Counts how many elements of `b` are 0, 1, …, `n - 1`: `i32[n]`.
 fn counts(b: &Array, n: usize) -> Array {
     let one_hot = b.one_hot(n, DType::I32);

@@ -10,7 +10,9 @@ mod experts;
 
 use clap::Parser;
 use common::picture::{self, BLUE, Curve, Mark, RED, Scale};
-use experts::{moe_all_gather, moe_all_to_all, moe_exchange, moe_grouped, moe_masked, top_k};
+use experts::{
+    moe_all_gather, moe_all_to_all, moe_buffer, moe_exchange, moe_grouped, moe_masked, top_k,
+};
 use ramie::{
     Array, DType, NamedSharding, P, RuntimeOptions, configure, device_put, jit, make_mesh, random,
     shard_map,
@@ -20,7 +22,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Instant;
 
-/// Route tokens to experts in five ways.
+/// Route tokens to experts in six ways.
 #[derive(Parser)]
 struct Options {
     /// Number of tokens; must be a multiple of 8.
@@ -85,6 +87,7 @@ fn run(options: &Options) -> Result<(), Box<dyn Error>> {
     let differentiable = top_k(move |w, a, b| moe_exchange(w, a, b, chunk));
     let programs = [
         ("compiler, masked", jit(top_k(moe_masked))),
+        ("compiler, buffer", jit(top_k(moe_buffer))),
         ("compiler, grouped", jit(top_k(moe_grouped))),
         (
             "all_gather",

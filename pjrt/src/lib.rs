@@ -96,7 +96,7 @@ pub use key_value::{KeyValueError, KeyValueStore};
 pub use memory::check_host_memory;
 pub use plugin::{Extension, OLDEST_MINOR, Plugin};
 pub use profiler::Profiler;
-pub use proto::Writer as ProtoWriter;
+pub use proto::{Field as ProtoField, Writer as ProtoWriter, fields as proto_fields};
 pub use signals::fail_writes_beyond_limit;
 pub use target::{InvalidTarget, Target, TargetError};
 pub use tile_sharding::TileSharding;

@@ -65,10 +65,14 @@ impl Writer {
 
 /// The payload of a field.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) enum Field<'a> {
+pub enum Field<'a> {
+    /// An integer, boolean or enum value.
     Int(u64),
+    /// Eight bytes, such as the bits of a double.
     Fixed64(u64),
+    /// A string, bytes, a message or a packed list.
     Bytes(&'a [u8]),
+    /// Four bytes, such as the bits of a float.
     Fixed32(u32),
 }
 
@@ -96,7 +100,7 @@ impl<'a> Field<'a> {
 
     /// Appends the integers of this field like [`ints_into`](Field::ints_into). Returns `None`,
     /// after appending some of them, if the field is malformed.
-    pub fn all_ints_into(self, list: &mut Vec<i64>) -> Option<()> {
+    pub(crate) fn all_ints_into(self, list: &mut Vec<i64>) -> Option<()> {
         match self {
             Field::Bytes(packed) => {
                 let mut reader = Reader(packed);
@@ -114,7 +118,7 @@ impl<'a> Field<'a> {
     }
 
     /// Appends the integers of this field, packed or single, to `list`.
-    pub fn ints_into(self, list: &mut Vec<i64>) {
+    pub(crate) fn ints_into(self, list: &mut Vec<i64>) {
         match self {
             Field::Bytes(packed) => {
                 let mut reader = Reader(packed);
@@ -128,7 +132,12 @@ impl<'a> Field<'a> {
 }
 
 /// Returns all fields of a message, or `None` if the message is malformed.
-pub(crate) fn fields(message: &[u8]) -> Option<Vec<(u32, Field<'_>)>> {
+///
+/// ```
+/// use ramie_pjrt::{ProtoField, proto_fields};
+/// assert_eq!(proto_fields(&[1 << 3, 5]), Some(vec![(1, ProtoField::Int(5))]));
+/// ```
+pub fn fields(message: &[u8]) -> Option<Vec<(u32, Field<'_>)>> {
     let mut reader = Reader(message);
     let mut all = Vec::new();
     while !reader.0.is_empty() {

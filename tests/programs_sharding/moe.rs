@@ -4,7 +4,9 @@
 mod experts;
 
 use crate::{assert_equal, mesh, on, whole};
-use experts::{moe_all_gather, moe_all_to_all, moe_exchange, moe_grouped, moe_masked, top_k};
+use experts::{
+    moe_all_gather, moe_all_to_all, moe_buffer, moe_exchange, moe_grouped, moe_masked, top_k,
+};
 use ramie::*;
 
 const TOKENS: usize = 128;
@@ -56,6 +58,7 @@ fn each_token_meets_its_expert() {
     let (w, a, b) = parts(1);
     let want = by_definition(&w, &a, &b);
     assert_equal(&jit(moe_masked)(w.clone(), a.clone(), b.clone()), &want);
+    assert_equal(&jit(moe_buffer)(w.clone(), a.clone(), b.clone()), &want);
     assert_equal(&jit(moe_grouped)(w.clone(), a.clone(), b.clone()), &want);
     let args = || {
         (
@@ -64,8 +67,9 @@ fn each_token_meets_its_expert() {
             on(mesh, &b, P!["X"]),
         )
     };
-    let programs: [Moe; 6] = [
+    let programs: [Moe; 7] = [
         Box::new(moe_masked),
+        Box::new(moe_buffer),
         Box::new(moe_grouped),
         sharded(moe_all_gather),
         // One round for the fullest pair of devices, and several.

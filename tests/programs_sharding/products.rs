@@ -66,6 +66,26 @@ fn gathering_the_left_operand() {
     );
 }
 
+/// The program of the document, in integers and over explicit axes.
+#[test]
+fn integers_over_explicit_axes() {
+    mesh(&[2, 4], &["X", "Y"]);
+    let mesh = make_mesh_with(&[2, 4], &["X", "Y"], AxisType::Explicit).unwrap();
+    let _mesh = set_mesh(mesh);
+    let (batch, depth, width) = (64, 128, 256);
+    let a = Array::arange(batch * depth).reshape(&[batch, depth]);
+    let w = Array::arange(depth * width).reshape(&[depth, width]);
+    let a = device_put(&a, P!["X", "Y"]);
+    let w = device_put(&w, P![None, "Y"]);
+    let matmul = jit(|a: Array, w: Array| a.matmul_sharded(&w, P!["X", "Y"]));
+    let collective = |a: Array, w: Array| all_gather_matmul(&a, &w, ONE_WAY);
+    let specs = [P!["X", "Y"], P![None, "Y"]];
+    let collective = jit(shard_map(collective, mesh, specs, P!["X", "Y"]));
+    let (out, want) = (collective(a.clone(), w.clone()), matmul(a, w));
+    assert_eq!(out.dtype(), DType::I32);
+    assert_eq!(out.to_vec::<i32>(), want.to_vec::<i32>());
+}
+
 #[test]
 fn traffic_is_read_from_programs() {
     let line = |text: &str| traffic(&format!("ENTRY main {{\n  y = {text}\n}}"), 4);

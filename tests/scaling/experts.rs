@@ -4,7 +4,7 @@
 mod experts;
 
 use crate::{STEPS, assert_close, mesh};
-use experts::{moe_all_gather, moe_all_to_all, moe_exchange, moe_masked, top_k};
+use experts::{moe_all_gather, moe_all_to_all, moe_buffer, moe_exchange, moe_masked, top_k};
 use ramie::nn::{Module, Optimizer, Param, Tree, value_and_grad};
 use ramie::optim::adam;
 use ramie::*;
@@ -68,6 +68,8 @@ fn experts_on_their_devices_train_as_on_one() {
     let mesh = mesh(&[8], &["X"]);
     let want = losses(&mut trainer(), moe_masked);
     assert!(want[STEPS - 1] < 0.9 * want[0], "{want:?}");
+    let buffered = losses(&mut trainer(), moe_buffer);
+    assert_close("buffer", &buffered, &want, 1e-4);
     let mut sharded = trainer();
     sharded.model.experts = device_put(&sharded.model.experts, NamedSharding::new(mesh, P!["X"]));
     sharded.optimizer = Optimizer::new(&sharded.model, adam(1e-2));

@@ -18,9 +18,11 @@
 //! # Ok::<(), ramie_core::Error>(())
 //! ```
 
+mod data;
 mod events;
 mod files;
 
+pub use data::{ProfileData, ProfileEvent, ProfileLine, ProfilePlane};
 pub use files::TraceFiles;
 
 pub(crate) use events::{Event, is_recording, span, waits};
