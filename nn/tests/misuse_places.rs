@@ -8,15 +8,18 @@ use ramie_nn::{
 };
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Mutex;
+use std::sync::atomic::{AtomicU32, Ordering};
 
-static TOLD: Mutex<Option<(String, String)>> = Mutex::new(None);
+static TOLD: Mutex<Option<(String, u32, String)>> = Mutex::new(None);
+/// The line of the layer that does not fit.
+static LINE: AtomicU32 = AtomicU32::new(0);
 
-/// Checks that a call is refused at a line of this file, in these words.
+/// Checks that a call is refused at a line of this file, in these words. Returns the line.
 #[track_caller]
-fn refused<R>(parts: &[&str], call: impl FnOnce() -> R) {
+fn refused<R>(parts: &[&str], call: impl FnOnce() -> R) -> u32 {
     let outcome = catch_unwind(AssertUnwindSafe(|| drop(call())));
     assert!(outcome.is_err(), "nothing was said of {parts:?}");
-    let (file, message) = TOLD.lock().unwrap().take().expect("it was told");
+    let (file, line, message) = TOLD.lock().unwrap().take().expect("it was told");
     assert!(
         file.ends_with("misuse_places.rs"),
         "{file} is told: {message}"
@@ -24,6 +27,7 @@ fn refused<R>(parts: &[&str], call: impl FnOnce() -> R) {
     for part in parts.iter().chain(&["help: "]) {
         assert!(message.contains(part), "`{part}` is not in:\n{message}");
     }
+    line
 }
 
 fn zeros(shape: &[usize]) -> Array {
@@ -41,7 +45,18 @@ struct Model;
 impl Module for Model {
     fn call(&self, scope: &mut Scope, x: Array) -> Array {
         let x = scope.child(&linen::Dense::new(4), x);
+        LINE.store(line!() + 1, Ordering::Relaxed);
         scope.child(&linen::LayerNorm::new().feature_axes(&[3]), x)
+    }
+}
+
+/// The same model as the step of a loop.
+#[derive(Clone)]
+struct Step;
+
+impl Module<(Array, ()), (Array, ())> for Step {
+    fn call(&self, scope: &mut Scope, (x, ()): (Array, ())) -> (Array, ()) {
+        (scope.child(&Model, x), ())
     }
 }
 
@@ -50,8 +65,9 @@ impl Module for Model {
 fn lines_of_callers_are_told() {
     let hook = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |info| {
-        let file = info.location().map_or("", |l| l.file()).to_owned();
-        *TOLD.lock().unwrap() = Some((file, info.payload_as_str().unwrap_or("").to_owned()));
+        let (file, line) = info.location().map_or(("", 0), |l| (l.file(), l.line()));
+        let message = info.payload_as_str().unwrap_or("").to_owned();
+        *TOLD.lock().unwrap() = Some((file.to_owned(), line, message));
         hook(info);
     }));
     layers();
@@ -110,9 +126,13 @@ fn modules() {
         &["no collection `batch_stats`; existing collections: params"],
         || variables["batch_stats"].len(),
     );
-    refused(&["LayerNorm: the input f32[2,4] has no axis 3"], || {
-        Model.init(0, x())
-    });
+    let said = ["LayerNorm: the input f32[2,4] has no axis 3"];
+    let direct = refused(&said, || Model.init(0, x()));
+    let looped = linen::scan(Step).variable_axes("params", 0).length(2);
+    let looped = looped.split_rngs("params", true);
+    let in_loop = refused(&said, || looped.init(0, (zeros(&[2, 4]), ())));
+    let expected = LINE.load(Ordering::Relaxed);
+    assert_eq!([direct, in_loop], [expected; 2], "the layer's line");
     let norm = linen::BatchNorm::new();
     refused(&["BatchNorm: `use_running_average` is not set"], || {
         norm.init(0, x())

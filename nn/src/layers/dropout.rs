@@ -209,6 +209,7 @@ impl DropoutConfig {
 }
 
 impl linen::Module for DropoutConfig {
+    #[track_caller]
     fn call(&self, scope: &mut linen::Scope, x: Array) -> Array {
         self.call_with(scope, &x, None, None)
     }
@@ -219,6 +220,7 @@ impl linen::Module for DropoutConfig {
 
 /// Takes the mode of the call.
 impl linen::Module<(Array, Deterministic)> for DropoutConfig {
+    #[track_caller]
     fn call(&self, scope: &mut linen::Scope, (x, mode): (Array, Deterministic)) -> Array {
         self.call_with(scope, &x, Some(mode.0), None)
     }
@@ -229,6 +231,7 @@ impl linen::Module<(Array, Deterministic)> for DropoutConfig {
 
 /// Takes the key of the call.
 impl linen::Module<(Array, Key)> for DropoutConfig {
+    #[track_caller]
     fn call(&self, scope: &mut linen::Scope, (x, key): (Array, Key)) -> Array {
         self.call_with(scope, &x, None, Some(key))
     }

@@ -103,6 +103,7 @@ macro_rules! linen_layer {
     };
     ($config:ident, |$this:ident, $x:ident, $vars:ident| $build:expr) => {
         impl $crate::linen::Module for $config {
+            #[track_caller]
             fn call(
                 &self,
                 scope: &mut $crate::linen::Scope,

@@ -255,6 +255,7 @@ impl LinearGeneralConfig {
 }
 
 impl linen::Module for LinearGeneralConfig {
+    #[track_caller]
     fn call(&self, scope: &mut linen::Scope, x: Array) -> Array {
         let axes = normal_axes(&self.axis, self.batch_dims, &x);
         let inputs: Vec<usize> = axes.iter().map(|&a| x.shape()[a]).collect();

@@ -52,7 +52,6 @@ pub(crate) fn type_name<T: ?Sized>() -> &'static str {
 /// ```
 pub trait Module<Args: Tree = Array, Out: Tree = Array> {
     /// Computes the output in a scope.
-    #[track_caller]
     fn call(&self, scope: &mut Scope, args: Args) -> Out;
 
     /// Returns the name of the type, from which automatic names are made.
@@ -191,6 +190,7 @@ pub trait Module<Args: Tree = Array, Out: Tree = Array> {
 }
 
 impl<A: Tree, O: Tree, M: Module<A, O> + ?Sized> Module<A, O> for &M {
+    #[track_caller]
     fn call(&self, scope: &mut Scope, args: A) -> O {
         (**self).call(scope, args)
     }
@@ -203,6 +203,7 @@ impl<A: Tree, O: Tree, M: Module<A, O> + ?Sized> Module<A, O> for &M {
 }
 
 impl<A: Tree, O: Tree, M: Module<A, O> + ?Sized> Module<A, O> for Box<M> {
+    #[track_caller]
     fn call(&self, scope: &mut Scope, args: A) -> O {
         (**self).call(scope, args)
     }

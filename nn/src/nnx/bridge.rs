@@ -289,6 +289,7 @@ where
     Make: Fn(&mut Rngs) -> N,
     Call: Fn(&mut N, A) -> O,
 {
+    #[track_caller]
     fn call(&self, scope: &mut Scope, args: A) -> O {
         if scope.is_initializing() {
             let keys = streams_of(scope);

@@ -98,6 +98,7 @@ impl MultiHeadAttentionConfig {
 
 /// Self-attention.
 impl Module for MultiHeadAttentionConfig {
+    #[track_caller]
     fn call(&self, scope: &mut Scope, x: Array) -> Array {
         self.call_with(scope, AttentionInputs::of(&x))
     }
@@ -108,6 +109,7 @@ impl Module for MultiHeadAttentionConfig {
 
 /// Attention with separate keys and values, a mask and other options.
 impl Module<AttentionInputs> for MultiHeadAttentionConfig {
+    #[track_caller]
     fn call(&self, scope: &mut Scope, inputs: AttentionInputs) -> Array {
         self.call_with(scope, inputs)
     }

@@ -211,6 +211,7 @@ impl ConvLocalConfig {
 }
 
 impl linen::Module for ConvLocalConfig {
+    #[track_caller]
     fn call(&self, scope: &mut linen::Scope, x: Array) -> Array {
         let image = self.kernel_size.list().len() + 1;
         let image = x.shape()[x.ndim().saturating_sub(image)..].to_vec();

@@ -207,6 +207,7 @@ impl BatchNormConfig {
 }
 
 impl linen::Module for BatchNormConfig {
+    #[track_caller]
     fn call(&self, scope: &mut linen::Scope, x: Array) -> Array {
         self.call_in(scope, &x, None, None)
     }
@@ -217,6 +218,7 @@ impl linen::Module for BatchNormConfig {
 
 /// Takes the mode of the call.
 impl linen::Module<(Array, UseRunningAverage)> for BatchNormConfig {
+    #[track_caller]
     fn call(&self, scope: &mut linen::Scope, (x, mode): (Array, UseRunningAverage)) -> Array {
         self.call_in(scope, &x, Some(mode.0), None)
     }
@@ -228,6 +230,7 @@ impl linen::Module<(Array, UseRunningAverage)> for BatchNormConfig {
 /// Takes the mode of the call and a mask: the statistics only include elements where it is
 /// true.
 impl linen::Module<(Array, UseRunningAverage, Array)> for BatchNormConfig {
+    #[track_caller]
     fn call(
         &self,
         scope: &mut linen::Scope,

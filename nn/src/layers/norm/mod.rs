@@ -117,6 +117,7 @@ macro_rules! biased_norm_hyperparameters {
 macro_rules! linen_norm {
     ($config:ident) => {
         impl $crate::linen::Module for $config {
+            #[track_caller]
             fn call(&self, scope: &mut $crate::linen::Scope, x: Array) -> Array {
                 self.call_in(scope, &x, None)
             }
@@ -128,6 +129,7 @@ macro_rules! linen_norm {
         /// Takes a mask, which broadcasts to the input: the statistics only include elements
         /// where it is true.
         impl $crate::linen::Module<(Array, Array)> for $config {
+            #[track_caller]
             fn call(&self, scope: &mut $crate::linen::Scope, (x, mask): (Array, Array)) -> Array {
                 self.call_in(scope, &x, Some(&mask))
             }

@@ -280,6 +280,7 @@ where
     O: Tree,
     M: linen::Module<A, O>,
 {
+    #[track_caller]
     fn call(&self, scope: &mut linen::Scope, (args, mode): (A, UseRunningAverage)) -> O {
         run_with_parameters(scope, &self.layer_instance, args, |scope, path, value| {
             if !self.accepts(path, value) {

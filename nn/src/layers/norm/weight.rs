@@ -262,6 +262,7 @@ impl<L: Forward> Forward for WeightNorm<L> {
 }
 
 impl<A: Tree, O: Tree, M: linen::Module<A, O>> linen::Module<A, O> for WeightNormConfig<M> {
+    #[track_caller]
     fn call(&self, scope: &mut linen::Scope, args: A) -> O {
         run_with_parameters(scope, &self.layer_instance, args, |scope, path, value| {
             if !accepted(&self.variable_filter, path) {

@@ -206,6 +206,7 @@ where
     F: RNNCellConfig,
     B: RNNCellConfig,
 {
+    #[track_caller]
     fn call(
         &self,
         scope: &mut linen::Scope,
@@ -222,6 +223,7 @@ where
 }
 
 impl<F: RNNCellConfig, B: RNNCellConfig> linen::Module for BidirectionalConfig<F, B> {
+    #[track_caller]
     fn call(&self, scope: &mut linen::Scope, inputs: Array) -> Array {
         self.go(scope, inputs.into()).1
     }

@@ -77,6 +77,7 @@ pub trait RNNCellConfig: Clone + Send + Sync + 'static {
 macro_rules! linen_cell {
     ($config:ident, $cell:ident, $carry:ty) => {
         impl $crate::linen::Module<($carry, Array), ($carry, Array)> for $config {
+            #[track_caller]
             fn call(
                 &self,
                 scope: &mut $crate::linen::Scope,

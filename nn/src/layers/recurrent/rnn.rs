@@ -290,6 +290,7 @@ impl<K: RNNCellConfig> RNNConfig<K> {
 pub(super) type Carry<K> = <<K as RNNCellConfig>::Cell as RNNCell>::Carry;
 
 impl<K: RNNCellConfig> linen::Module<RNNInput<Carry<K>>, (Carry<K>, Array)> for RNNConfig<K> {
+    #[track_caller]
     fn call(&self, scope: &mut linen::Scope, input: RNNInput<Carry<K>>) -> (Carry<K>, Array) {
         self.go(scope, &self.options, input)
     }
@@ -302,6 +303,7 @@ impl<K: RNNCellConfig> linen::Module<RNNInput<Carry<K>>, (Carry<K>, Array)> for 
 }
 
 impl<K: RNNCellConfig> linen::Module for RNNConfig<K> {
+    #[track_caller]
     fn call(&self, scope: &mut linen::Scope, inputs: Array) -> Array {
         self.go(scope, &self.options, inputs.into()).1
     }

@@ -118,6 +118,7 @@ impl Sequential {
 }
 
 impl Module for Sequential {
+    #[track_caller]
     fn call(&self, scope: &mut Scope, x: Array) -> Array {
         self.run(x, |i, module, x| {
             scope.named(&format!("layers_{i}"), module, x)

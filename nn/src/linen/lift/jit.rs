@@ -56,6 +56,7 @@ impl<M> Jit<M> {
 }
 
 impl<A: Tree, O: Tree, M: Module<A, O> + Send + Sync> Module<A, O> for Jit<M> {
+    #[track_caller]
     fn call(&self, scope: &mut Scope, args: A) -> O {
         let mut pack = Pack::of(scope, "jit");
         pack.fork();
@@ -134,6 +135,7 @@ pub fn fold_rngs<M>(module: M) -> FoldRngs<M> {
 }
 
 impl<A: Tree, O: Tree, M: Module<A, O>> Module<A, O> for FoldRngs<M> {
+    #[track_caller]
     fn call(&self, scope: &mut Scope, args: A) -> O {
         let all = CollectionFilter::All;
         let mut pack = Pack::of(scope, "fold_rngs");

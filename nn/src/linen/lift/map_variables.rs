@@ -111,6 +111,7 @@ impl<M> MapVariables<M> {
 }
 
 impl<A: Tree, O: Tree, M: Module<A, O>> Module<A, O> for MapVariables<M> {
+    #[track_caller]
     fn call(&self, scope: &mut Scope, args: A) -> O {
         let pack = Pack::of(scope, "map_variables");
         let mut mapped = pack.variables(&self.mapped);

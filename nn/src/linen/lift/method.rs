@@ -30,6 +30,7 @@ pub fn method<A: Tree, O: Tree, F: Fn(&mut Scope, A) -> O>(f: F) -> Method<F> {
 }
 
 impl<A: Tree, O: Tree, F: Fn(&mut Scope, A) -> O> Module<A, O> for Method<F> {
+    #[track_caller]
     fn call(&self, scope: &mut Scope, args: A) -> O {
         (self.0)(scope, args)
     }

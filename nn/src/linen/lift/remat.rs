@@ -69,6 +69,7 @@ impl<M> Remat<M> {
 }
 
 impl<A: Tree, O: Tree, M: Module<A, O> + Send + Sync> Module<A, O> for Remat<M> {
+    #[track_caller]
     fn call(&self, scope: &mut Scope, args: A) -> O {
         let pack = Pack::of(scope, "remat");
         let body = |variables: Variables, streams: Streams, args: A| {
@@ -169,6 +170,7 @@ struct Level<'a, M> {
 }
 
 impl<C: Tree, M: Module<C, C> + Send + Sync> Module<(C, ()), (C, ())> for Level<'_, M> {
+    #[track_caller]
     fn call(&self, scope: &mut Scope, (carry, ()): (C, ())) -> (C, ()) {
         let whole = self.whole;
         let [_, inner @ ..] = self.lengths else {
@@ -189,6 +191,7 @@ impl<C: Tree, M: Module<C, C> + Send + Sync> Module<(C, ()), (C, ())> for Level<
 struct Body<'a, M>(&'a M);
 
 impl<C: Tree, M: Module<C, C>> Module<(C, ()), (C, ())> for Body<'_, M> {
+    #[track_caller]
     fn call(&self, scope: &mut Scope, (carry, ()): (C, ())) -> (C, ()) {
         (self.0.call(scope, carry), ())
     }
@@ -238,6 +241,7 @@ impl<M> Level<'_, M> {
 }
 
 impl<C: Tree, M: Module<C, C> + Send + Sync> Module<C, C> for RematScan<M> {
+    #[track_caller]
     fn call(&self, scope: &mut Scope, carry: C) -> C {
         let outermost = Level {
             whole: self,

@@ -212,6 +212,7 @@ where
     Y: Tree,
     M: Module<(C, X), (C, Y)> + Send + Sync,
 {
+    #[track_caller]
     fn call(&self, scope: &mut Scope, (init, xs): (C, X)) -> (C, Y) {
         const NAME: &str = "scan";
         let axes = self.in_axes.of(NAME, "in_axes", &xs);

@@ -152,6 +152,7 @@ fn collection(path: &str) -> &str {
 }
 
 impl<A: Tree, O: Tree, M: Module<A, O> + Send + Sync> Module<A, O> for Vmap<M> {
+    #[track_caller]
     fn call(&self, scope: &mut Scope, args: A) -> O {
         let pack = Pack::of(scope, "vmap");
         let variables = pack.variables(&self.lifted.inputs());
