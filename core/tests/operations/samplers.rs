@@ -2,7 +2,7 @@
 
 use crate::draws;
 
-use draws::{Golden, distance, dtype_of, shape_of};
+use draws::{Golden, distance, dtype_of, relative_to_largest, shape_of};
 use ramie_core::prim::random::{RngAlgorithm, rng_bit_generator};
 use ramie_core::random::{self, Key, KeyImpl};
 use ramie_core::{Array, DType, concatenate, disable_most_optimizations, grad, jit, vmap};
@@ -137,9 +137,10 @@ fn draws_are_those_of_jax() {
             DType::BF16 => 3e-2,
             _ => 0.0,
         };
-        let far = match want.dtype().is_float() {
-            true => relative(&got, &want),
-            false => distance(&got, &want) as f64,
+        let far = match want.dtype() {
+            DType::F16 => relative_to_largest(&got, &want),
+            dtype if dtype.is_float() => relative(&got, &want),
+            _ => distance(&got, &want) as f64,
         };
         if far > bound {
             failures.push(format!("{far} apart: {row}\n  got {got}\n  want {want}"));
