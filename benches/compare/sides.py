@@ -6,20 +6,21 @@ import pathlib
 import subprocess
 import sys
 from importlib.metadata import PackageNotFoundError, version
-from importlib.util import find_spec
 
-from steps import STEPS, default_library
+import report
+from steps import PLUGINS, STEPS, plugin_library
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 
-SIDES = ("ramie", "jax_plugin", "jax_jaxlib", "candle", "burn")
+# The plugin of each side that loads one.
+LOADS = dict(zip(("ramie", "ramie_older"), PLUGINS)) | {"jax_plugin": next(iter(PLUGINS))}
 # Cargo's arguments, and the directory in which it runs.
 BUILDS = {"ramie": (ROOT, ["bench", "--bench", "steps", "--no-run"]),
           "candle": (HERE / "candle", ["build", "--release", "--locked"]),
           "burn": (HERE / "burn", ["build", "--release", "--locked"])}
 # `trace` does not depend on the client.
-LACKS = {"jax_jaxlib": {"trace"}, "candle": {"trace"}, "burn": {"trace"}}
+LACKS = {side: {"trace"} for side in ("ramie_older", "jax_jaxlib", "candle", "burn")}
 
 
 def build(side):
@@ -46,8 +47,7 @@ def command(side, program, workload, samples, faster):
     if workload in STEPS:
         plan += ["--steps", str(steps)]
     if not side.startswith("jax"):
-        # The same plugin as JAX.
-        extra = {"RAMIE_PJRT_PLUGIN": default_library()} if side == "ramie" and find_spec("xla_plugins") else {}
+        extra = {"RAMIE_PJRT_PLUGIN": plugin_library(LOADS[side])} if side in LOADS else {}
         return [program, workload, *plan], extra
     client = ["--client", side.removeprefix("jax_")]
     if workload == "trace":
@@ -81,8 +81,8 @@ def versions(sides):
                   if line.startswith("model name")), "unknown")
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
     commit = output("git", "log", "-1", "--format=%h of %cs")
-    found = {"Ramie": f"commit {commit}" + (", changed since" if changed else ""),
-             "XLA CPU plugin": "xla-cpu-pjrt " + python_package("xla-cpu-pjrt")}
+    found = {"Ramie": f"commit {commit}" + (", changed since" if changed else "")}
+    found |= {"plugin of " + report.SIDES[side]: f"{LOADS[side]} {python_package(LOADS[side])}" for side in sides if side in LOADS}
     found |= {name: python_package(name.lower()) for name in ("JAX", "jaxlib", "Flax", "Optax", "NumPy")}
     found |= {side.title(): locked(HERE / side, package)
               for side, package in (("candle", "candle-core"), ("burn", "burn")) if side in sides}

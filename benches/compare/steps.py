@@ -45,11 +45,20 @@ def start_client(client, library, devices=1):
         jax.config.update("jax_num_cpu_devices", devices)
 
 
-def default_library():
-    from importlib.util import find_spec
+# The CPU plugins that Ramie installs: Python package and library, the default one first.
+PLUGINS = {"fastatomstruct-xla-cpu": "fastatomstruct_xla_cpu/libpjrt_cpu.so",
+           "xla-cpu-pjrt": "xla_plugins/xla_cpu_pjrt/xla_cpu_pjrt.so"}
 
-    roots = find_spec("xla_plugins").submodule_search_locations
-    return str(pathlib.Path(next(iter(roots))) / "xla_cpu_pjrt" / "xla_cpu_pjrt.so")
+
+def plugin_library(package):
+    """Returns the path of an installed plugin."""
+    from importlib.metadata import distribution
+
+    return str(distribution(package).locate_file(PLUGINS[package]))
+
+
+def default_library():
+    return plugin_library(next(iter(PLUGINS)))
 
 
 def peak_rss_mb():

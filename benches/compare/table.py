@@ -1,4 +1,4 @@
-"""Measures Ramie, JAX, Candle and Burn in turns, and writes the tables of `docs/performance.md`.
+"""Measures Ramie (with two plugins), JAX, Candle and Burn in turns, and writes the tables of `docs/performance.md`.
 
     python table.py                                # everything: builds, measures, writes
     python table.py --without candle,burn          # excludes frameworks
@@ -125,7 +125,8 @@ def measured(args):
     """Builds and measures; returns the lines."""
     from sides import BUILDS, LACKS, build, versions
 
-    programs = {side: args.program.get(side) or build(side) for side in args.sides if side in BUILDS}
+    programs = {side: args.program.get(side) or build(side) for side in BUILDS if side in args.sides}
+    programs["ramie_older"] = programs.get("ramie")
     turns = [(w, s) for w in args.workloads for s in args.sides if w not in LACKS.get(s, ())]
     seconds = args.rounds * (LIMIT_SECONDS + sum(WORKLOADS[workload] for workload, _ in turns))
     how = "less than " if args.quick else "about "
