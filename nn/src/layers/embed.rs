@@ -61,10 +61,14 @@ impl Embed {
     }
 
     /// Looks up the vectors of integers of any shape; the features are a new last axis.
-    /// Negative integers count from the end; integers outside the table give NaN.
+    /// Negative integers count from the end.
+    ///
+    /// In a compiled function the values of the indices are unknown. There, an index outside
+    /// the table gives NaN, as in Flax; `debug_nans(true)` and `checkify` report it.
     ///
     /// # Panics
-    /// Panics if the input does not have an integer dtype.
+    /// Panics if the input does not have an integer dtype, or if its values are known and one
+    /// of them is outside the table.
     #[track_caller]
     pub fn forward(&self, indices: &Array) -> Array {
         observed!(self, |layer, indices| layer.compute(indices))
@@ -120,6 +124,7 @@ impl Embed {
         query.matmul_sharded(table.transpose(&[1, 0]), out_sharding)
     }
 
+    /// Returns the table in the dtype of the computation, and checks the indices.
     #[track_caller]
     fn table(&self, indices: &Array) -> Array {
         assert!(
@@ -128,6 +133,24 @@ impl Embed {
              convert whole numbers with x.astype(DType::I32)",
             indices.aval()
         );
+        let rows = self.embedding.shape()[0];
+        let known = known_range(indices);
+        let outside = known.and_then(|range| {
+            let mut ends = range.into_iter();
+            ends.find(|&i| i >= rows as i128 || i < -(rows as i128))
+        });
+        if let Some(index) = outside {
+            panic!(
+                "Embed: the index {index} is outside the table, which has {rows} rows\n  indices \
+                 {}, table {}\n  help: pass indices from 0 to {}, or from -{rows} to count from \
+                 the end; for more rows, create the layer with Embed::new({}, {}, rngs)",
+                indices.aval(),
+                self.embedding.aval(),
+                rows as i128 - 1,
+                (index + 1).max(-index),
+                self.embedding.shape()[1]
+            );
+        }
         match self.dtype {
             Some(dtype) => self.embedding.astype(dtype),
             None => self.embedding.value().clone(),
@@ -146,6 +169,28 @@ impl Embed {
         );
         promote(self.dtype, [query, &self.embedding])
     }
+}
+
+/// Returns the smallest and the largest of the indices, unless there are none or their values
+/// are unknown: those of a traced array, or of an array on the devices of several processes.
+fn known_range(indices: &Array) -> Option<[i128; 2]> {
+    if indices.is_tracer() || indices.size() == 0 {
+        return None;
+    }
+    let bytes = indices.try_to_bytes().ok()?;
+    let width = bytes.len() / indices.size();
+    let negative = |word: &[u8]| indices.dtype().is_signed() && word[width - 1] >> 7 == 1;
+    let integers = bytes.chunks_exact(width).map(|word| {
+        let start = if negative(word) { -1 } else { 0 };
+        word.iter()
+            .rev()
+            .fold(start, |n: i128, byte| n << 8 | i128::from(*byte))
+    });
+    let (mut least, mut greatest) = (i128::MAX, i128::MIN);
+    for index in integers {
+        (least, greatest) = (least.min(index), greatest.max(index));
+    }
+    Some([least, greatest])
 }
 
 impl EmbedConfig {
