@@ -72,6 +72,10 @@ impl Convolution {
     }
 
     /// Sets the padding of the left operand's spatial axes. Defaults to none.
+    ///
+    /// # Panics
+    /// Panics if the padding is a string without a meaning.
+    #[track_caller]
     pub fn padding(mut self, padding: impl Into<Padding>) -> Convolution {
         self.padding = padding.into();
         self

@@ -58,6 +58,10 @@ impl ConvTranspose {
     /// is transposed. Explicit numbers refer to this convolution unless
     /// [`use_consistent_padding`](ConvTranspose::use_consistent_padding) is set.
     /// [`Padding::SameLower`] is rejected.
+    ///
+    /// # Panics
+    /// Panics if the padding is a string without a meaning.
+    #[track_caller]
     pub fn padding(mut self, padding: impl Into<Padding>) -> ConvTranspose {
         self.padding = padding.into();
         self

@@ -50,6 +50,10 @@ impl Window {
 
     /// Sets the padding around the array, which is filled with the initial value. Defaults to
     /// none.
+    ///
+    /// # Panics
+    /// Panics if the padding is a string without a meaning.
+    #[track_caller]
     pub fn padding(mut self, padding: impl Into<Padding>) -> Window {
         self.padding = padding.into();
         self

@@ -28,7 +28,11 @@ macro_rules! setter {
     };
     ($(#[$doc:meta])* $field:ident: ConvPadding) => {
         $(#[$doc])*
+        ///
+        /// # Panics
+        /// Panics if the padding is a string without a meaning.
         #[must_use]
+        #[track_caller]
         pub fn $field(mut self, $field: impl Into<$crate::ConvPadding>) -> Self {
             self.$field = $field.into();
             self

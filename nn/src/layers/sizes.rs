@@ -1,6 +1,6 @@
 //! `Sizes`: one number, or one number per axis.
 
-/// One number, or one number per axis.
+/// One number, or one number per axis, as an array, a slice, a `Vec` or a tuple.
 ///
 /// Where a layer takes a number per spatial axis, such as strides, a single number applies to
 /// every axis. Where it takes a list, such as the window of a convolution, a single number is a
@@ -10,6 +10,7 @@
 /// use ramie_nn::Sizes;
 /// assert_eq!(Sizes::from(2).for_axes(3), Some(vec![2, 2, 2]));
 /// assert_eq!(Sizes::from([2, 1]).list(), [2, 1]);
+/// assert_eq!(Sizes::from((2, 1)), Sizes::from([2, 1]));
 /// assert_eq!(Sizes::from([2, 1]).for_axes(3), None);
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -47,6 +48,21 @@ impl From<usize> for Sizes {
 impl<const N: usize> From<[usize; N]> for Sizes {
     fn from(list: [usize; N]) -> Sizes {
         Sizes::Each(list.to_vec())
+    }
+}
+impl From<(usize,)> for Sizes {
+    fn from((first,): (usize,)) -> Sizes {
+        [first].into()
+    }
+}
+impl From<(usize, usize)> for Sizes {
+    fn from((first, second): (usize, usize)) -> Sizes {
+        [first, second].into()
+    }
+}
+impl From<(usize, usize, usize)> for Sizes {
+    fn from((first, second, third): (usize, usize, usize)) -> Sizes {
+        [first, second, third].into()
     }
 }
 impl<const N: usize> From<&[usize; N]> for Sizes {

@@ -5,6 +5,14 @@ use crate::ShapeError;
 use crate::aval::ADDRESSABLE;
 
 /// Padding of the spatial axes along which a window slides.
+///
+/// The strings of JAX convert to it: `"VALID"`, `"SAME"` and `"SAME_LOWER"`, in upper or lower
+/// case. Any other string panics.
+///
+/// ```
+/// use ramie_core::Padding;
+/// assert_eq!(Padding::from("SAME"), Padding::Same);
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
 pub enum Padding {
     /// No padding: windows are inside the operand.
@@ -17,6 +25,21 @@ pub enum Padding {
     SameLower,
     /// Explicit numbers of elements before and after each axis; negative numbers remove elements.
     Explicit(Pads),
+}
+
+impl From<&str> for Padding {
+    #[track_caller]
+    fn from(name: &str) -> Padding {
+        match name.to_ascii_uppercase().as_str() {
+            "VALID" => Padding::Valid,
+            "SAME" => Padding::Same,
+            "SAME_LOWER" => Padding::SameLower,
+            _ => panic!(
+                "padding: unknown padding \"{name}\"\n  help: use \"VALID\", \"SAME\" or \
+                 \"SAME_LOWER\", or numbers before and after each axis: [(1, 1), (0, 2)]"
+            ),
+        }
+    }
 }
 
 impl From<&[(isize, isize)]> for Padding {

@@ -6,11 +6,14 @@ use ramie_core::Padding;
 ///
 /// Numbers convert to it: `.padding(1)` pads every axis with one element on both sides,
 /// `.padding([1, 0])` sets the padding of each axis, and `.padding([(2, 0), (1, 1)])` sets both
-/// sides of each axis. The [`Padding`] of other operations also converts to it.
+/// sides of each axis. So do the strings of Flax, in upper or lower case: `"SAME"`,
+/// `"SAME_LOWER"`, `"VALID"`, `"CIRCULAR"`, `"REFLECT"` and `"CAUSAL"`; any other string
+/// panics. The [`Padding`] of other operations also converts to it.
 ///
 /// ```
 /// use ramie_nn::{Conv, ConvPadding};
-/// let wrapped = Conv::features(16, [3, 3]).padding(ConvPadding::Circular);
+/// assert_eq!(ConvPadding::from("SAME"), ConvPadding::Same);
+/// let wrapped = Conv::features(16, [3, 3]).padding("CIRCULAR");
 /// let wider = Conv::features(16, [3, 3]).padding([(1, 1), (2, 0)]);
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -67,6 +70,24 @@ impl From<Padding> for ConvPadding {
         }
     }
 }
+impl From<&str> for ConvPadding {
+    #[track_caller]
+    fn from(name: &str) -> ConvPadding {
+        match name.to_ascii_uppercase().as_str() {
+            "SAME" => ConvPadding::Same,
+            "SAME_LOWER" => ConvPadding::SameLower,
+            "VALID" => ConvPadding::Valid,
+            "CIRCULAR" => ConvPadding::Circular,
+            "REFLECT" => ConvPadding::Reflect,
+            "CAUSAL" => ConvPadding::Causal,
+            _ => panic!(
+                "ConvPadding: unknown padding \"{name}\"\n  help: use \"SAME\", \"SAME_LOWER\", \
+                 \"VALID\", \"CIRCULAR\", \"REFLECT\" or \"CAUSAL\", or numbers: padding(1), \
+                 padding([(1, 1), (0, 2)])"
+            ),
+        }
+    }
+}
 impl From<isize> for ConvPadding {
     fn from(n: isize) -> ConvPadding {
         ConvPadding::All(n)
@@ -77,8 +98,18 @@ impl<const N: usize> From<[isize; N]> for ConvPadding {
         ConvPadding::Each(numbers.map(|n| (n, n)).to_vec())
     }
 }
+impl From<(isize, isize)> for ConvPadding {
+    fn from((first, second): (isize, isize)) -> ConvPadding {
+        [first, second].into()
+    }
+}
 impl<const N: usize> From<[(isize, isize); N]> for ConvPadding {
     fn from(pairs: [(isize, isize); N]) -> ConvPadding {
         ConvPadding::Each(pairs.to_vec())
+    }
+}
+impl From<((isize, isize), (isize, isize))> for ConvPadding {
+    fn from((first, second): ((isize, isize), (isize, isize))) -> ConvPadding {
+        [first, second].into()
     }
 }
