@@ -50,6 +50,13 @@ pub(crate) fn type_name<T: ?Sized>() -> &'static str {
 /// # use ramie_nn::linen::{Dense, Module};
 /// let y = Dense::new(3).call(Array::ones(&[2, 3], DType::F32));
 /// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a Linen module from `{Args}` to `{Out}`",
+    note = "a module takes one argument, an array or a tuple; flags have types of their own: \
+            BatchNorm takes `(x, UseRunningAverage(!train))`, Dropout `(x, Deterministic(!train))`",
+    note = "implement `linen::Module<Args, Out>` for your own types; \
+            `#[derive(Module)]` is for models in NNX style"
+)]
 pub trait Module<Args: Tree = Array, Out: Tree = Array> {
     /// Computes the output in a scope.
     fn call(&self, scope: &mut Scope, args: Args) -> Out;

@@ -1,7 +1,7 @@
 //! `BatchNorm`: batch normalization.
 
-use super::biased_norm_hyperparameters;
 use super::statistics::{Normalization, Sample, Statistics, positive_axes};
+use super::{biased_norm_hyperparameters, linen_norm};
 use crate::layers::mode::Mode;
 use crate::nnx::observed;
 use crate::{BatchStat, Module, Param, Rngs, UseRunningAverage, Vars, linen};
@@ -52,8 +52,8 @@ pub struct BatchNorm {
 biased_norm_hyperparameters! {
     /// Options of a [`BatchNorm`] layer.
     ///
-    /// As a Linen module, its argument is an array, `(x, UseRunningAverage(!train))`, or an
-    /// array, a mode and a mask. Its running averages are `mean` and `var` in the collection
+    /// As a Linen module, its argument is an array, `(x, UseRunningAverage(!train))`, an array
+    /// and a mask, or all three in the order `(x, mode, mask)`. Its running averages are `mean` and `var` in the collection
     /// `batch_stats`, which must be mutable in training.
     ///
     /// ```no_run
@@ -185,14 +185,14 @@ impl BatchNormConfig {
     }
 
     #[track_caller]
-    fn call_in(
+    fn call_with(
         &self,
         scope: &mut linen::Scope,
         x: &Array,
-        use_running_average: Option<bool>,
+        mode: Option<UseRunningAverage>,
         mask: Option<&Array>,
     ) -> Array {
-        let running = MODE.merged(self.use_running_average, use_running_average);
+        let running = MODE.merged(self.use_running_average, mode.map(|mode| mode.0));
         let axis = positive_axes(Self::CLASS, x, &[self.axis])[0];
         let initializing = scope.is_initializing();
         linen::in_scope!(scope, |vars| self.build(x.shape()[axis], vars), |layer| {
@@ -204,23 +204,20 @@ impl BatchNormConfig {
             layer.forward_with(x, Some(running), mask)
         },)
     }
+
+    #[track_caller]
+    fn call_in(&self, scope: &mut linen::Scope, x: &Array, mask: Option<&Array>) -> Array {
+        self.call_with(scope, x, None, mask)
+    }
 }
 
-impl linen::Module for BatchNormConfig {
-    #[track_caller]
-    fn call(&self, scope: &mut linen::Scope, x: Array) -> Array {
-        self.call_in(scope, &x, None, None)
-    }
-    fn class_name(&self) -> Cow<'static, str> {
-        Cow::Borrowed(BatchNormConfig::CLASS)
-    }
-}
+linen_norm!(BatchNormConfig);
 
 /// Takes the mode of the call.
 impl linen::Module<(Array, UseRunningAverage)> for BatchNormConfig {
     #[track_caller]
     fn call(&self, scope: &mut linen::Scope, (x, mode): (Array, UseRunningAverage)) -> Array {
-        self.call_in(scope, &x, Some(mode.0), None)
+        self.call_with(scope, &x, Some(mode), None)
     }
     fn class_name(&self) -> Cow<'static, str> {
         Cow::Borrowed(BatchNormConfig::CLASS)
@@ -236,7 +233,7 @@ impl linen::Module<(Array, UseRunningAverage, Array)> for BatchNormConfig {
         scope: &mut linen::Scope,
         (x, mode, mask): (Array, UseRunningAverage, Array),
     ) -> Array {
-        self.call_in(scope, &x, Some(mode.0), Some(&mask))
+        self.call_with(scope, &x, Some(mode), Some(&mask))
     }
     fn class_name(&self) -> Cow<'static, str> {
         Cow::Borrowed(BatchNormConfig::CLASS)
