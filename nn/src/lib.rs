@@ -120,7 +120,7 @@ pub use layers::{
     Bidirectional, BidirectionalConfig, CellFunction, ConvLSTMCell, ConvLSTMCellConfig, GRUCell,
     GRUCellConfig, LSTMCell, LSTMCellConfig, MGUCell, MGUCellConfig, MergeFunction,
     OptimizedLSTMCell, OptimizedLSTMCellConfig, RNN, RNNCell, RNNCellConfig, RNNConfig, RNNInput,
-    RNNOptions, SimpleCell, SimpleCellConfig, flip_sequences,
+    RNNOptions, ReturnCarry, SimpleCell, SimpleCellConfig, flip_sequences,
 };
 pub use layers::{
     Conv, ConvConfig, ConvLocal, ConvLocalConfig, ConvPadding, ConvTranspose, ConvTransposeConfig,

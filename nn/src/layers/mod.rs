@@ -50,7 +50,7 @@ pub use recurrent::{
     Bidirectional, BidirectionalConfig, CellFunction, ConvLSTMCell, ConvLSTMCellConfig, GRUCell,
     GRUCellConfig, LSTMCell, LSTMCellConfig, MGUCell, MGUCellConfig, MergeFunction,
     OptimizedLSTMCell, OptimizedLSTMCellConfig, RNN, RNNCell, RNNCellConfig, RNNConfig, RNNInput,
-    RNNOptions, SimpleCell, SimpleCellConfig, flip_sequences,
+    RNNOptions, ReturnCarry, SimpleCell, SimpleCellConfig, flip_sequences,
 };
 pub use sequential::{AnyLayer, ByCall, ByType, IntoLayer, IntoLayers, Sequential};
 pub use sequential::{IntoStep, IntoSteps, LinenSequential};

@@ -114,7 +114,7 @@ where
     K::Cell: RNNCell<Carry = Array>,
 {
     move |s, x| {
-        let (h, y) = rnn.call(s, input(x));
+        let (h, y) = rnn.call(s, input(x).return_carry());
         vec![h, y]
     }
 }
@@ -129,7 +129,7 @@ where
     K::Cell: RNNCell<Carry = (Array, Array)>,
 {
     move |s, x| {
-        let ((c, h), y) = rnn.call(s, input(x));
+        let ((c, h), y) = rnn.call(s, input(x).return_carry());
         vec![c, h, y]
     }
 }
@@ -181,7 +181,7 @@ fn both_directions() {
     let both = Bidirectional::new(RNN::new(LSTMCell::new(4)), gru()).merge_fn(|a, b| a + b);
     case(&golden, "bidirectional_lengths").linen(|s, x| {
         let input = RNNInput::new(x[0].clone()).seq_lengths(lengths.clone());
-        let (((c, h), back), y) = both.call(s, input);
+        let (((c, h), back), y) = both.call(s, input.return_carry());
         vec![c, h, back, y]
     });
 }
@@ -244,7 +244,7 @@ fn nnx() {
     let gru = RNN::new(GRUCell::new(3, 4, &mut rngs())).options(options(true, true, false));
     case("nnx_gru_lengths").nnx(gru, |m, x| {
         let input = RNNInput::new(x[0].clone()).seq_lengths(lengths.clone());
-        let (h, y) = m.forward_with(input);
+        let (h, y) = m.forward_and_carry(input);
         vec![h, y]
     });
     let major = RNN::new(SimpleCell::new(3, 4, &mut rngs())).options(options(false, false, true));

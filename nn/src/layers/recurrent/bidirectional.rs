@@ -1,7 +1,7 @@
 //! `Bidirectional`: a pair of recurrent layers, forward and backward.
 
 use super::cell::{RNNCell, RNNCellConfig};
-use super::rnn::{Carry, RNN, RNNConfig, RNNInput, RNNOptions, go};
+use super::rnn::{Carry, RNN, RNNConfig, RNNInput, RNNOptions, ReturnCarry, go, linen_sequences};
 use crate::linen::{self, Adopted};
 use crate::nnx::observed;
 use crate::{Forward, Module, RngStream};
@@ -101,16 +101,27 @@ impl<F: RNNCell, B: RNNCell> Bidirectional<F, B> {
     /// Panics if the input has too few axes, or does not match the cells.
     #[track_caller]
     pub fn forward(&mut self, x: &Array) -> Array {
-        observed!(mut self, |layer, x| layer.forward_with(RNNInput::new(x.clone())).1)
+        observed!(mut self, |layer, x| layer.forward_with(RNNInput::new(x.clone())))
     }
 
-    /// Returns the last carries of both directions and the merged outputs of all steps.
+    /// Like [`forward`](Bidirectional::forward), for sequences with lengths, initial carries or
+    /// a key.
     ///
     /// # Panics
     /// Panics as [`forward`](Bidirectional::forward) does, and if the carries or lengths do not
     /// match the input.
     #[track_caller]
-    pub fn forward_with(
+    pub fn forward_with(&mut self, input: RNNInput<(F::Carry, B::Carry)>) -> Array {
+        self.forward_and_carry(input).1
+    }
+
+    /// Returns the last carries of both directions and the merged outputs of all steps
+    /// (`return_carry=True`).
+    ///
+    /// # Panics
+    /// Panics as [`forward_with`](Bidirectional::forward_with) does.
+    #[track_caller]
+    pub fn forward_and_carry(
         &mut self,
         input: RNNInput<(F::Carry, B::Carry)>,
     ) -> ((F::Carry, B::Carry), Array) {
@@ -133,8 +144,8 @@ impl<F: RNNCell, B: RNNCell> Forward for Bidirectional<F, B> {
 /// Options of a [`Bidirectional`] as a Linen module, with the submodules `forward_rnn` and
 /// `backward_rnn`.
 ///
-/// Its argument is an array of sequences, which returns the outputs, or an [`RNNInput`], which
-/// also returns the last carries.
+/// Its argument is an array of sequences or an [`RNNInput`], and it returns the outputs. With
+/// [`RNNInput::return_carry`], it returns the last carries and the outputs.
 #[derive(Clone, Debug)]
 pub struct BidirectionalConfig<F, B> {
     forward_rnn: RNNConfig<F>,
@@ -200,37 +211,6 @@ impl<F: RNNCellConfig, B: RNNCellConfig> BidirectionalConfig<F, B> {
 /// The initial or last carries of both directions.
 type Carries<F, B> = (Carry<F>, Carry<B>);
 
-impl<F, B> linen::Module<RNNInput<Carries<F, B>>, (Carries<F, B>, Array)>
-    for BidirectionalConfig<F, B>
-where
-    F: RNNCellConfig,
-    B: RNNCellConfig,
-{
-    #[track_caller]
-    fn call(
-        &self,
-        scope: &mut linen::Scope,
-        input: RNNInput<Carries<F, B>>,
-    ) -> (Carries<F, B>, Array) {
-        self.go(scope, input)
-    }
-    fn class_name(&self) -> Cow<'static, str> {
-        Cow::Borrowed(Self::CLASS)
-    }
-    fn adopted(&self) -> Vec<Adopted> {
-        self.parts()
-    }
-}
-
-impl<F: RNNCellConfig, B: RNNCellConfig> linen::Module for BidirectionalConfig<F, B> {
-    #[track_caller]
-    fn call(&self, scope: &mut linen::Scope, inputs: Array) -> Array {
-        self.go(scope, inputs.into()).1
-    }
-    fn class_name(&self) -> Cow<'static, str> {
-        Cow::Borrowed(Self::CLASS)
-    }
-    fn adopted(&self) -> Vec<Adopted> {
-        self.parts()
-    }
+linen_sequences! {
+    (F, B) BidirectionalConfig<F, B>, Carries<F, B>, |this, scope, input| this.go(scope, input)
 }

@@ -1,9 +1,9 @@
 //! `RNNCell`: one step of a recurrent network.
 
 use crate::layers::LinearConfig;
-use crate::{Initializer, Linear, Param, RngStream, Vars};
+use crate::{Initializer, Linear, Param, RngStream, Rngs, Vars};
 use ramie_core::random::Key;
-use ramie_core::{Array, DType, Tree, concatenate};
+use ramie_core::{Array, DType, Tree, concatenate, eval_shape};
 
 /// An elementwise function, such as a gate: `|x| x.sigmoid()`.
 pub type CellFunction = fn(&Array) -> Array;
@@ -66,6 +66,26 @@ pub trait RNNCellConfig: Clone + Send + Sync + 'static {
     /// Linen and NNX name variables differently, the names are those of the source.
     #[track_caller]
     fn cell(&self, input_shape: &[usize], vars: &mut Vars<'_>) -> Self::Cell;
+
+    /// Creates the initial carry for inputs of a shape from one key, as Linen does
+    /// (`cell.initialize_carry`). Parameters are neither needed nor drawn.
+    ///
+    /// ```no_run
+    /// use ramie_core::{Array, DType, random};
+    /// use ramie_nn::linen::{GRUCell, Module};
+    /// use ramie_nn::RNNCellConfig;
+    /// let (cell, x) = (GRUCell::new(8), Array::zeros(&[2, 3], DType::F32));
+    /// let carry = cell.initialize_carry(&random::key(0), x.shape());
+    /// let variables = cell.init(random::key(1), (carry.clone(), x.clone()));
+    /// let (carry, y) = cell.apply(&variables, (carry, x));
+    /// assert_eq!(y.shape(), [2, 8]);
+    /// ```
+    #[track_caller]
+    fn initialize_carry(&self, key: &Key, input_shape: &[usize]) -> <Self::Cell as RNNCell>::Carry {
+        let make = |()| self.cell(input_shape, &mut Vars::from(&mut Rngs::new(0)));
+        let cell = eval_shape(make, ());
+        cell.initialize_carry_from(input_shape, key)
+    }
 
     /// Returns the number of axes of an input that are not batch axes.
     fn num_feature_axes(&self) -> usize {

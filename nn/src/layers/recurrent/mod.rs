@@ -18,6 +18,6 @@ pub use gru::{GRUCell, GRUCellConfig};
 pub use lstm::{LSTMCell, LSTMCellConfig};
 pub use mgu::{MGUCell, MGUCellConfig};
 pub use optimized_lstm::{OptimizedLSTMCell, OptimizedLSTMCellConfig};
-pub use rnn::{RNN, RNNConfig, RNNInput, RNNOptions};
+pub use rnn::{RNN, RNNConfig, RNNInput, RNNOptions, ReturnCarry};
 pub use sequence::flip_sequences;
 pub use simple::{SimpleCell, SimpleCellConfig};

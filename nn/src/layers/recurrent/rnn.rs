@@ -88,7 +88,19 @@ impl<C> RNNInput<C> {
         self.init_key = Some(key);
         self
     }
+
+    /// Returns the arguments with which a Linen module returns the last carry and the outputs
+    /// (`return_carry=True`).
+    pub fn return_carry(self) -> ReturnCarry<C> {
+        ReturnCarry(self)
+    }
 }
+
+/// The arguments with which a Linen [`RNN`] or [`Bidirectional`](crate::Bidirectional) returns
+/// the last carry and the outputs, instead of the outputs alone. [`RNNInput::return_carry`]
+/// creates it.
+#[derive(Clone, Debug, Tree)]
+pub struct ReturnCarry<C>(pub RNNInput<C>);
 
 /// A layer that runs a cell over sequences (`nnx.RNN`, `nn.RNN`): from inputs
 /// `[batch.., time, features..]` to outputs with the same axes.
@@ -100,7 +112,9 @@ impl<C> RNNInput<C> {
 /// let x = Array::zeros(&[2, 20, 3], DType::F32);
 /// assert_eq!(rnn.forward(&x).shape(), [2, 20, 8]);
 /// let lengths = Array::from([20, 12]);
-/// let (carry, outputs) = rnn.forward_with(RNNInput::new(x).seq_lengths(lengths));
+/// let input = RNNInput::new(x).seq_lengths(lengths);
+/// assert_eq!(rnn.forward_with(input.clone()).shape(), [2, 20, 8]);
+/// let (carry, outputs) = rnn.forward_and_carry(input);
 /// assert_eq!(carry.shape(), [2, 8]);
 /// ```
 #[derive(Clone, Debug, Module)]
@@ -137,17 +151,26 @@ impl<C: RNNCell> RNN<C> {
     /// Panics if the input has too few axes, or does not match the cell.
     #[track_caller]
     pub fn forward(&mut self, x: &Array) -> Array {
-        observed!(mut self, |layer, x| layer.forward_with(RNNInput::new(x.clone())).1)
+        observed!(mut self, |layer, x| layer.forward_with(RNNInput::new(x.clone())))
     }
 
-    /// Returns the last carry and the outputs of all steps. If the sequences have lengths, the
-    /// carry is that after the last element of each sequence.
+    /// Like [`forward`](RNN::forward), for sequences with lengths, an initial carry or a key.
     ///
     /// # Panics
     /// Panics as [`forward`](RNN::forward) does, and if the carry or the lengths do not match
     /// the input.
     #[track_caller]
-    pub fn forward_with(&mut self, input: RNNInput<C::Carry>) -> (C::Carry, Array) {
+    pub fn forward_with(&mut self, input: RNNInput<C::Carry>) -> Array {
+        self.forward_and_carry(input).1
+    }
+
+    /// Returns the last carry and the outputs of all steps (`return_carry=True`). If the
+    /// sequences have lengths, the carry is that after the last element of each sequence.
+    ///
+    /// # Panics
+    /// Panics as [`forward_with`](RNN::forward_with) does.
+    #[track_caller]
+    pub fn forward_and_carry(&mut self, input: RNNInput<C::Carry>) -> (C::Carry, Array) {
         go(&self.cell, &self.options, input, &mut self.rngs)
     }
 }
@@ -228,20 +251,65 @@ pub(super) fn go<C: RNNCell>(
     }
 }
 
+/// Implements Linen's module for a layer of sequences: the argument is an array or an
+/// [`RNNInput`], which return the outputs, or a [`ReturnCarry`], which returns carry and outputs.
+macro_rules! linen_sequences {
+    (
+        ($($cell:ident),+) $config:ty, $carry:ty,
+        |$this:ident, $scope:ident, $input:ident| $go:expr
+    ) => {
+        $crate::layers::recurrent::rnn::linen_sequences! {
+            @($($cell),+) $config, Array => Array,
+            |$this, $scope, inputs| { let $input = inputs.into(); $go.1 }
+        }
+        $crate::layers::recurrent::rnn::linen_sequences! {
+            @($($cell),+) $config, RNNInput<$carry> => Array,
+            |$this, $scope, input| { let $input = input; $go.1 }
+        }
+        $crate::layers::recurrent::rnn::linen_sequences! {
+            @($($cell),+) $config, ReturnCarry<$carry> => ($carry, Array),
+            |$this, $scope, input| { let $input = input.0; $go }
+        }
+    };
+    (
+        @($($cell:ident),+) $config:ty, $args:ty => $out:ty,
+        |$this:ident, $scope:ident, $input:ident| $go:expr
+    ) => {
+        impl<$($cell: RNNCellConfig),+> linen::Module<$args, $out> for $config {
+            #[track_caller]
+            fn call(&self, $scope: &mut linen::Scope, $input: $args) -> $out {
+                let $this = self;
+                $go
+            }
+            fn class_name(&self) -> Cow<'static, str> {
+                Cow::Borrowed(Self::CLASS)
+            }
+            fn adopted(&self) -> Vec<Adopted> {
+                self.parts()
+            }
+        }
+    };
+}
+pub(super) use linen_sequences;
+
 /// Options of an [`RNN`] as a Linen module, with the cell as the submodule `cell`.
 ///
-/// Its argument is an array of sequences, which returns the outputs, or an [`RNNInput`], which
-/// also returns the last carry.
+/// Its argument is an array of sequences or an [`RNNInput`], and it returns the outputs. With
+/// [`RNNInput::return_carry`], it returns the last carry and the outputs.
 ///
 /// ```no_run
 /// use ramie_core::{Array, DType, random};
+/// use ramie_nn::RNNInput;
 /// use ramie_nn::linen::{GRUCell, Module, RNN};
 /// let x = Array::zeros(&[2, 20, 3], DType::F32);
 /// let rnn = RNN::new(GRUCell::new(8));
 /// let variables = rnn.init(random::key(0), x.clone());
 /// assert_eq!(variables["params"]["cell.hn.kernel"].shape(), [8, 8]);
-/// let y: Array = rnn.apply(&variables, x);
+/// let y = rnn.apply(&variables, x.clone());
 /// assert_eq!(y.shape(), [2, 20, 8]);
+/// let input = RNNInput::new(x).seq_lengths(Array::from([20, 12]));
+/// let (carry, y) = rnn.apply(&variables, input.return_carry());
+/// assert_eq!(carry.shape(), [2, 8]);
 /// ```
 #[derive(Clone, Debug)]
 pub struct RNNConfig<K> {
@@ -289,28 +357,12 @@ impl<K: RNNCellConfig> RNNConfig<K> {
 /// The carry type of a cell, given the type of its options.
 pub(super) type Carry<K> = <<K as RNNCellConfig>::Cell as RNNCell>::Carry;
 
-impl<K: RNNCellConfig> linen::Module<RNNInput<Carry<K>>, (Carry<K>, Array)> for RNNConfig<K> {
-    #[track_caller]
-    fn call(&self, scope: &mut linen::Scope, input: RNNInput<Carry<K>>) -> (Carry<K>, Array) {
-        self.go(scope, &self.options, input)
-    }
-    fn class_name(&self) -> Cow<'static, str> {
-        Cow::Borrowed(Self::CLASS)
-    }
-    fn adopted(&self) -> Vec<Adopted> {
+impl<K: RNNCellConfig> RNNConfig<K> {
+    fn parts(&self) -> Vec<Adopted> {
         vec![Adopted::new("cell", self.cell.class())]
     }
 }
 
-impl<K: RNNCellConfig> linen::Module for RNNConfig<K> {
-    #[track_caller]
-    fn call(&self, scope: &mut linen::Scope, inputs: Array) -> Array {
-        self.go(scope, &self.options, inputs.into()).1
-    }
-    fn class_name(&self) -> Cow<'static, str> {
-        Cow::Borrowed(Self::CLASS)
-    }
-    fn adopted(&self) -> Vec<Adopted> {
-        vec![Adopted::new("cell", self.cell.class())]
-    }
+linen_sequences! {
+    (K) RNNConfig<K>, Carry<K>, |this, scope, input| this.go(scope, &this.options, input)
 }
