@@ -60,6 +60,7 @@ mod scope;
 mod streams;
 mod tabulate;
 mod variables;
+mod within;
 
 pub use crate::layers::ConvConfig as Conv;
 pub use crate::layers::ConvLocalConfig as ConvLocal;

@@ -1,6 +1,7 @@
 //! `Root`: the state shared by all scopes of one `init` or `apply`.
 
 use super::streams::{Streams, fold_in_path};
+use super::within::Within;
 use super::{CollectionFilter, Variables};
 use ramie_core::lock::lock;
 use ramie_core::random::Key;
@@ -81,6 +82,8 @@ pub(crate) struct Root {
     pub outer: usize,
     /// The transformation that currently uses these variables.
     pub lent: Option<&'static str>,
+    /// The transformation around these variables.
+    pub within: Option<Within>,
     /// Shared with scopes inside of transformations, so that another call of the same module
     /// gets other keys.
     counts: Counts,
@@ -105,6 +108,7 @@ impl Root {
             base: 0,
             outer: 0,
             lent: None,
+            within: None,
             counts: Counts::default(),
             names: HashMap::new(),
             cursors: HashMap::new(),
@@ -126,6 +130,7 @@ impl Root {
             base: self.base,
             outer: path.len(),
             lent: None,
+            within: self.within.clone(),
             counts: self.counts.clone(),
             names: HashMap::new(),
             cursors: self.cursors.clone(),

@@ -293,13 +293,24 @@ impl Scope {
             return;
         }
         let path = self.path_of(name);
-        let Some(state) = root.variables.get(collection).filter(|s| !s.is_empty()) else {
-            let there = listed_or_none(&root.variables.names().collect::<Vec<_>>());
+        let found = root.variables.get(collection);
+        let Some(state) = found.filter(|s| !s.is_empty()) else {
+            let module = self.shown();
+            let within = root.within.as_ref();
+            if let Some(problem) = within.and_then(|w| w.withholds_collection(collection)) {
+                panic!("Scope: {module} requests `{name}`, but {problem}");
+            }
+            let there = match found {
+                Some(_) => format!("`{collection}` of the variables is empty"),
+                None => format!(
+                    "the variables only have the collections: {}",
+                    listed_or_none(&root.variables.names().collect::<Vec<_>>())
+                ),
+            };
             panic!(
-                "Scope: {} requests `{name}` of the collection `{collection}`, but the variables \
-                 only have the collections: {there}\n  help: pass all variables that init \
-                 returned, or add the collection: Variables::with(\"{collection}\", ..)",
-                self.shown()
+                "Scope: {module} requests `{name}` of the collection `{collection}`, but \
+                 {there}\n  help: pass all variables that init returned, or add the collection: \
+                 Variables::with(\"{collection}\", ..)"
             )
         };
         let mut near: Vec<&str> = state.paths().filter(|p| p.ends_with(name)).collect();
@@ -329,6 +340,11 @@ impl Scope {
             return key;
         }
         let root = self.root();
+        let within = root.within.as_ref();
+        if let Some(problem) = within.and_then(|w| w.withholds_stream(stream)) {
+            let module = self.shown();
+            panic!("Scope::make_rng: {module} needs a key of the stream `{stream}`, but {problem}");
+        }
         let there: Vec<&str> = root.streams.names().collect();
         panic!(
             "Scope::make_rng: {} needs a key of the stream `{stream}`, but the streams are: \

@@ -4,6 +4,7 @@
 //! of a pure function, which is then transformed, and the changed variables become results.
 
 use crate::linen::root::Root;
+use crate::linen::within::Within;
 use crate::linen::{CollectionFilter, Scope, Streams, Variables};
 use ramie_core::lock::lock;
 use std::sync::Mutex;
@@ -67,8 +68,10 @@ impl Pack {
         let path = scope.names().to_vec();
         let pack = {
             let root = scope.root();
+            let mut template = root.inner(&path);
+            template.within = Some(Within::of(operation, &root));
             Pack {
-                template: root.inner(&path),
+                template,
                 after: Mutex::default(),
                 variables: root.variables.below(&place, &CollectionFilter::All),
                 streams: root.streams.clone(),
