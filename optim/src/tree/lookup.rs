@@ -1,5 +1,6 @@
 //! Lookup of arrays by name, and of the arrays that correspond to parameters.
 
+use crate::any_tree::as_state;
 use ramie_core::tree::{self, Key, Tree, Visitor};
 use ramie_core::{Array, IntoArray, State};
 
@@ -163,7 +164,7 @@ impl Visitor for Parameters<'_> {
 
 /// Applies `f` to every array of an optimizer's state that corresponds to a parameter, such as a
 /// moment. `f` also receives the path of the parameter. Other arrays, such as counts, do not
-/// change (`optax.tree.map_params`).
+/// change (`optax.tree.map_params`). The parameters are a `State`, a model or any other tree.
 ///
 /// ```no_run
 /// use ramie_core::{Array, DType, State};
@@ -175,20 +176,24 @@ impl Visitor for Parameters<'_> {
 /// assert_eq!(tree::get(&narrow, "0.count").expect("a count").dtype(), DType::I32);
 /// ```
 #[track_caller]
-pub fn map_params<T: Tree>(params: &State, state: &T, f: impl FnMut(&str, &Array) -> Array) -> T {
+pub fn map_params<P: Tree, T: Tree>(
+    params: &P,
+    state: &T,
+    f: impl FnMut(&str, &Array) -> Array,
+) -> T {
     map_params_or(params, state, f, Array::clone)
 }
 
 /// Applies [`map_params`] with a second function for the other arrays (`transform_non_params`).
 #[track_caller]
-pub fn map_params_or<T: Tree>(
-    params: &State,
+pub fn map_params_or<P: Tree, T: Tree>(
+    params: &P,
     state: &T,
     mut f: impl FnMut(&str, &Array) -> Array,
     mut others: impl FnMut(&Array) -> Array,
 ) -> T {
     let mut visitor = Parameters {
-        params,
+        params: &as_state(params),
         steps: Vec::new(),
         found: Vec::new(),
     };

@@ -100,3 +100,27 @@ fn a_column_of_logits_and_a_row_of_labels_are_refused() {
     let losses = sigmoid_binary_cross_entropy(&logits, &Array::from([1.0f32, 0.0]));
     assert_eq!(losses.shape(), [4, 2]);
 }
+
+#[test]
+fn states_are_mapped_by_the_parameters_of_any_tree() {
+    let params = Params {
+        layers: vec![Array::from([1.0f32, 2.0]), Array::from([3.0f32])],
+        scale: Array::from(0.5f32),
+    };
+    let state = GradientTransformation::from(adamw(0.1)).init(&params);
+    let mut seen = Vec::new();
+    let marked = tree::map_params(&params, &state, |path, moment| {
+        seen.push(path.to_owned());
+        moment + 1.0
+    });
+    assert_eq!(
+        seen,
+        [
+            "layers.0", "layers.1", "scale", "layers.0", "layers.1", "scale"
+        ]
+    );
+    let of = |path| tree::get(&marked, path).unwrap().to_vec::<f32>();
+    assert_eq!(of("mu.layers.0"), [1.0, 1.0]);
+    let count = tree::get_where(&marked, "count", |path, _| path.starts_with("0.")).unwrap();
+    assert_eq!(count.item::<i32>(), 0);
+}
