@@ -2,6 +2,7 @@
 
 mod accumulation;
 mod attention_errors;
+mod first_attempts;
 mod layers;
 mod linen_calls;
 mod misuse_layers;

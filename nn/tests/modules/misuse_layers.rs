@@ -4,8 +4,8 @@
 use ramie_core::{Array, DType, random};
 use ramie_nn::linen::{self, Module, Variables};
 use ramie_nn::{
-    BatchNorm, Deterministic, Dropout, GRUCell, GroupNorm, InstanceNorm, LSTMCell, LayerNorm,
-    RMSNorm, RNN, RNNCell, RNNInput, Rngs, UseRunningAverage, flip_sequences,
+    BatchNorm, Conv, Deterministic, Dropout, Embed, GRUCell, GroupNorm, InstanceNorm, LSTMCell,
+    LayerNorm, RMSNorm, RNN, RNNCell, RNNInput, Rngs, UseRunningAverage, flip_sequences,
 };
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -238,5 +238,38 @@ fn carries_and_sequences_do_not_fit() {
     explains(&["GRUCell: the carry is f32[2,5]", "features 4"], || {
         let carry_and_x = (zeros(&[2, 5]), x(&[2, 3]));
         linen::GRUCell::new(4).init(random::key(0), carry_and_x)
+    });
+}
+
+#[test]
+fn indices_are_outside_a_table() {
+    let embed = Embed::new(10, 4, &mut rngs());
+    explains(
+        &[
+            "Embed: the index 10 is outside the table, which has 10 rows",
+            "indices i32[2], table f32[10,4]",
+            "from 0 to 9",
+            "Embed::new(11, 4, rngs)",
+        ],
+        || embed.forward(&Array::from([3, 10])),
+    );
+    explains(&["the index -11 is outside"], || {
+        embed.forward(&Array::from([-11i8, 0]))
+    });
+    // Known indices are also checked while a function is traced.
+    explains(&["the index 300 is outside"], || {
+        let tokens = Array::from([300u16]);
+        ramie_nn::grad(&mut embed.clone(), |m| m.forward(&tokens).sum())
+    });
+}
+
+#[test]
+fn paddings_without_a_meaning() {
+    explains(
+        &["unknown padding \"SMAE\"", "\"CIRCULAR\"", "padding(1)"],
+        || Conv::features(4, (3, 3)).padding("SMAE"),
+    );
+    explains(&["unknown padding \"CAUSAL\"", "\"SAME_LOWER\""], || {
+        ramie_nn::max_pool(&x(&[1, 4, 4, 1]), &[2, 2], &[2, 2], "CAUSAL")
     });
 }

@@ -373,3 +373,91 @@ fn gradients_of_other_parameters() {
         &["TrainState::apply_gradients", "without a gradient: kernel"],
     );
 }
+
+/// A layer of a loop, with dropout.
+#[derive(Clone)]
+struct Layer;
+
+impl Module<(Array, ()), (Array, ())> for Layer {
+    fn call(&self, scope: &mut Scope, (x, ()): (Array, ())) -> (Array, ()) {
+        let x = scope.child(&Dense::new(3), x);
+        (
+            scope.child(&Dropout::new(0.5), (x, Deterministic(false))),
+            (),
+        )
+    }
+}
+
+#[test]
+fn transformations_that_withhold_variables_or_keys() {
+    let scan = || linen::scan(Layer).length(2);
+    let keys = || [("params", random::key(0)), ("dropout", random::key(1))];
+    refused(
+        || drop(scan().init(keys(), (x(), ()))),
+        &[
+            "module `Dense_0` requests `kernel`",
+            "linen::scan does not pass the collection `params` to its module",
+            ".variable_axes(\"params\", 0)",
+            ".variable_broadcast(\"params\")",
+        ],
+    );
+    let with_axes = || scan().variable_axes("params", 0);
+    refused(
+        || drop(with_axes().init(keys(), (x(), ()))),
+        &[
+            "module `Dense_0` needs a key of the stream `params`",
+            "linen::scan does not pass the RNG stream `params`",
+            ".split_rngs(\"params\", true)",
+        ],
+    );
+    refused(
+        || {
+            drop(
+                with_axes()
+                    .split_rngs("params", true)
+                    .apply(&Variables::new(), (x(), ())),
+            )
+        },
+        &["the variables only have the collections: none"],
+    );
+    let made = with_axes()
+        .split_rngs(["params", "dropout"], true)
+        .init(keys(), (x(), ()));
+    let options = Apply::new().rngs([("dropout", random::key(1))]);
+    refused(
+        || drop(with_axes().apply_with(&made, (x(), ()), &options)),
+        &["linen::scan does not pass the RNG stream `dropout`"],
+    );
+    refused(
+        || drop(linen::vmap(Dense::new(2)).apply(&made, x())),
+        &[
+            "linen::vmap does not pass the collection `params`",
+            ".variable_axes(\"params\", None)",
+        ],
+    );
+    refused(
+        || {
+            drop(
+                linen::remat(Dense::new(2))
+                    .variables("batch_stats")
+                    .init(0, x()),
+            )
+        },
+        &[
+            "linen::remat does not pass the collection `params`",
+            ".variables(..)",
+        ],
+    );
+}
+
+#[test]
+fn parameters_are_empty() {
+    let none = Variables::from_params(State::new());
+    refused(
+        || drop(Dense::new(2).apply(&none, x())),
+        &[
+            "the outermost module requests `kernel` of the collection `params`",
+            "`params` of the variables is empty",
+        ],
+    );
+}
