@@ -49,16 +49,9 @@ class Inline(nn.Module):
 r.linen("inline", Inline(), x)
 
 
-# NNX. Scales are parameters here, where NNX keeps arrays that no optimizer
-# finds; names of variables are paths with slashes, where NNX has tuples.
+# NNX. Names of variables are paths with slashes, where NNX has tuples.
 def weight(layer, **kwargs):
-    def make(rngs):
-        module = nnx.WeightNorm(layer(rngs), rngs=rngs, **kwargs)
-        if module.scales is not None:
-            module.scales = nnx.data({k: nnx.Param(v) for k, v in module.scales.items()})
-        return module
-
-    return make
+    return lambda rngs: nnx.WeightNorm(layer(rngs), rngs=rngs, **kwargs)
 
 
 def in_nnx(case, make, *inputs, **kwargs):
