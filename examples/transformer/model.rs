@@ -1,10 +1,10 @@
 //! A decoder-only transformer and its training step.
 
 use ramie::Array;
-use ramie::nn::models::LanguageModel;
+use ramie::nn::models::{LanguageModel, Places};
 use ramie::nn::{
-    AttentionInputs, Embed, Linear, Module, MultiHeadAttention, Optimizer, RMSNorm, Rngs,
-    RotaryEmbedding, Tree, init, value_and_grad,
+    Embed, Linear, Module, MultiHeadAttention, Optimizer, RMSNorm, Rngs, RotaryEmbedding, Tree,
+    init, value_and_grad,
 };
 use ramie::optim::schedules::{WarmupCosineDecay, warmup_cosine_decay_schedule};
 use ramie::optim::{adamw, chain, clip_by_global_norm, softmax_cross_entropy_with_integer_labels};
@@ -55,8 +55,8 @@ impl Block {
         }
     }
 
-    fn forward(&mut self, x: &Array) -> Array {
-        let y = AttentionInputs::of(&self.norm1.forward(x)).causal();
+    fn forward(&mut self, x: &Array, places: &Places) -> Array {
+        let y = places.attend(&self.norm1.forward(x));
         let x = x + self.attention.forward_with(&y);
         let hidden = self.up.forward(&self.norm2.forward(&x)).gelu();
         &x + self.down.forward(&hidden)
@@ -78,9 +78,15 @@ impl Decoder {
 
     /// Maps tokens `[batch, length]` to logits of the next ones, `[batch, length, vocabulary]`.
     pub fn forward(&mut self, tokens: &Array) -> Array {
+        self.compute(tokens, None)
+    }
+
+    fn compute(&mut self, tokens: &Array, padding: Option<&Array>) -> Array {
+        let attention = self.blocks.first().map(|block| &block.attention);
+        let places = Places::of(attention, tokens.shape()[1], padding);
         let mut x = self.embed.forward(tokens);
         for block in &mut self.blocks {
-            x = block.forward(&x);
+            x = block.forward(&x, &places);
         }
         self.head.forward(&self.norm.forward(&x))
     }
@@ -101,6 +107,9 @@ impl Decoder {
 impl LanguageModel for Decoder {
     fn logits(&mut self, tokens: &Array) -> Array {
         self.forward(tokens)
+    }
+    fn logits_padded(&mut self, tokens: &Array, padding: &Array) -> Array {
+        self.compute(tokens, Some(padding))
     }
     fn max_length(&self) -> Option<usize> {
         None

@@ -130,7 +130,10 @@ pub use layers::{Dropout, DropoutConfig};
 pub use layers::{Einsum, EinsumConfig, Embed, EmbedConfig};
 pub use layers::{Linear, LinearConfig};
 pub use layers::{LinearGeneral, LinearGeneralConfig};
-pub use layers::{Lora, LoraConfig, LoraLinear, LoraLinearConfig, PReLU, PReLUConfig};
+pub use layers::{
+    Lora, LoraAdapter, LoraConfig, LoraLinear, LoraLinearConfig, LoraOptions, PReLU, PReLUConfig,
+    apply_lora, apply_lora_with, merge_lora,
+};
 pub use metadata::{Metadata, for_each_variable, get_partition_spec, metadata_of};
 pub use module::{Deterministic, Module, UseRunningAverage};
 pub use optimizer::{ModelAndOptimizer, OptVariable, Optimizer};

@@ -1,6 +1,6 @@
 //! `Module`: the trait of layers and models, with their training and evaluation modes.
 
-use ramie_core::{Tree, fixed_tree};
+use ramie_core::{Array, Tree, fixed_tree, tree};
 
 /// A layer or a model: a pytree with a forward computation.
 ///
@@ -41,6 +41,28 @@ pub trait Module: Tree {
     fn eval(&mut self) {
         self.set_deterministic(true);
         self.set_use_running_average(true);
+    }
+
+    /// Returns a copy in evaluation mode, whose arrays are handles to those of the model
+    /// (`nnx.view(model, deterministic=True, use_running_average=True)`). The model itself keeps
+    /// its mode.
+    ///
+    /// ```no_run
+    /// use ramie_core::{Array, DType};
+    /// use ramie_nn::{Dropout, Module, Rngs};
+    /// let mut model = Dropout::new(0.5, &mut Rngs::new(0));
+    /// let x = Array::ones(&[4], DType::F32);
+    /// assert_eq!(model.evaluated().forward(&x).to_vec::<f32>(), [1.0; 4]);
+    /// let dropped = model.forward(&x);
+    /// ```
+    #[must_use]
+    fn evaluated(&self) -> Self
+    where
+        Self: Sized,
+    {
+        let mut copy = tree::map(self, Array::clone);
+        copy.eval();
+        copy
     }
 
     /// Disables dropout in all layers if `deterministic` is true, and enables it otherwise.

@@ -2,6 +2,7 @@
 
 use super::dot_general::{DotGeneralFn, Multiply};
 use super::hyperparameters::{hyperparameters, linen_layer};
+use super::lora_adapter::{LoraAdapter, adapted};
 use super::promote::promote_affine;
 use crate::init::{self, Initializer};
 use crate::nnx::observed;
@@ -35,6 +36,8 @@ pub struct Linear {
     /// A custom product used instead of `dot_general`.
     #[tree(fixed)]
     pub dot_general: Option<DotGeneralFn>,
+    /// A low-rank adapter, if [`apply_lora`](crate::apply_lora) added one.
+    pub lora: Option<LoraAdapter>,
 }
 
 hyperparameters! {
@@ -119,7 +122,8 @@ impl Linear {
             dot_general: self.dot_general.as_ref(),
             out_sharding,
         };
-        affine("Linear", x, &self.kernel, self.bias.as_deref(), how)
+        let y = affine("Linear", x, &self.kernel, self.bias.as_deref(), how);
+        adapted(self.lora.as_ref(), y, x, &[x.ndim() - 1], self.dtype)
     }
 }
 
@@ -177,6 +181,7 @@ impl LinearConfig {
             precision: self.precision,
             preferred_element_type: self.preferred_element_type,
             dot_general: self.dot_general.clone(),
+            lora: None,
         }
     }
 }

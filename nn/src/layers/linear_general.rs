@@ -2,6 +2,7 @@
 
 use super::dot_general::{DotGeneralFn, Multiply};
 use super::hyperparameters::hyperparameters;
+use super::lora_adapter::{LoraAdapter, adapted};
 use super::promote::promote_affine;
 use crate::init::{self, Initializer};
 use crate::linen;
@@ -44,6 +45,8 @@ pub struct LinearGeneral {
     /// A custom product used instead of `dot_general`.
     #[tree(fixed)]
     pub dot_general: Option<DotGeneralFn>,
+    /// A low-rank adapter, if [`apply_lora`](crate::apply_lora) added one.
+    pub lora: Option<LoraAdapter>,
 }
 
 hyperparameters! {
@@ -141,7 +144,7 @@ impl LinearGeneral {
             &kernel_shape[..leading],
             self.kernel.aval()
         );
-        let ([x, kernel], bias) =
+        let ([operand, kernel], bias) =
             promote_affine(self.dtype, [x, &self.kernel], self.bias.as_deref());
         let how = Multiply {
             dtype: self.dtype,
@@ -151,7 +154,8 @@ impl LinearGeneral {
             out_sharding,
         };
         let numbers = DotDimensionNumbers::new([&axes, &inputs], [&batch, &batch]);
-        let y = how.product(&x, &kernel, numbers);
+        let y = how.product(&operand, &kernel, numbers);
+        let y = adapted(self.lora.as_ref(), y, x, &axes, self.dtype);
         let Some(bias) = bias else {
             return y;
         };
@@ -250,6 +254,7 @@ impl LinearGeneralConfig {
             precision: self.precision,
             preferred_element_type: self.preferred_element_type,
             dot_general: self.dot_general.clone(),
+            lora: None,
         }
     }
 }

@@ -16,6 +16,8 @@ use ramie_core::{Array, DType, PartitionSpec, Precision};
 /// train only the adapters, take gradients with respect to [`LoraParam`]. It is a separate
 /// kind: unlike in Flax, [`Param`] does not include it.
 ///
+/// To adapt layers of a finished model by their paths, use [`apply_lora`](crate::apply_lora).
+///
 /// ```no_run
 /// use ramie_core::{Array, DType};
 /// use ramie_nn::nnx::of_type;
@@ -270,6 +272,7 @@ impl LoraLinear {
             precision: self.precision,
             preferred_element_type: None,
             dot_general: None,
+            lora: None,
         }
     }
 }

@@ -13,6 +13,7 @@ pub(crate) mod hyperparameters;
 mod linear;
 mod linear_general;
 mod lora;
+mod lora_adapter;
 pub(crate) mod mode;
 mod norm;
 mod prelu;
@@ -40,6 +41,7 @@ pub use forward::Forward;
 pub use linear::{Linear, LinearConfig};
 pub use linear_general::{LinearGeneral, LinearGeneralConfig};
 pub use lora::{Lora, LoraConfig, LoraLinear, LoraLinearConfig};
+pub use lora_adapter::{LoraAdapter, LoraOptions, apply_lora, apply_lora_with, merge_lora};
 pub use norm::{
     BatchNorm, BatchNormConfig, GroupNorm, GroupNormConfig, InstanceNorm, InstanceNormConfig,
     LayerNorm, LayerNormConfig, RMSNorm, RMSNormConfig, SpectralNorm, SpectralNormConfig,

@@ -2,10 +2,10 @@
 
 use super::{LanguageModel, Sampling};
 use ramie_core::random::Key;
-use ramie_core::{Array, DType, concatenate, jit, tree, where_};
+use ramie_core::{Array, DType, concatenate, jit, where_};
 use std::fmt;
 
-type Step<M> = Box<dyn Fn(&mut M, Array, Key) -> Array + Send + Sync>;
+type Step<M> = Box<dyn Fn(&mut M, Array, Option<Array>, Key) -> Array + Send + Sync>;
 
 /// Continues sequences of tokens with a language model.
 ///
@@ -22,6 +22,9 @@ type Step<M> = Box<dyn Fn(&mut M, Array, Key) -> Array + Send + Sync>;
 /// let generator = Generator::new(Sampling::greedy().top_k(40), 20).eos_token_id(50256);
 /// let tokens = generator.generate(&model, &prompt, &random::key(0));
 /// assert_eq!(tokens.shape(), [1, 23]);
+/// // Prompts of different lengths.
+/// let prompts = [vec![464, 3616, 286], vec![1212]];
+/// let texts: Vec<Vec<i32>> = generator.generate_prompts(&model, &prompts, &random::key(0));
 /// ```
 pub struct Generator<M> {
     step: Step<M>,
@@ -33,14 +36,18 @@ pub struct Generator<M> {
 impl<M: LanguageModel> Generator<M> {
     /// Creates a generator that appends up to `max_new_tokens` tokens, chosen by `sampling`.
     pub fn new(sampling: Sampling, max_new_tokens: usize) -> Generator<M> {
-        let step = jit(move |model: &mut M, tokens: Array, key: Key| {
-            let logits = model.logits(&tokens);
+        let step = move |model: &mut M, tokens: Array, padding: Option<Array>, key: Key| {
+            let logits = match padding {
+                Some(padding) => model.logits_padded(&tokens, &padding),
+                None => model.logits(&tokens),
+            };
             let last = logits.shape()[1] - 1;
             let last = logits.slice_in_dim(last, last + 1, 1, 1).squeeze(&[1]);
             sampling.choose(&key, &last)
-        });
+        };
+        let step = jit(step);
         Generator {
-            step: Box::new(move |model, tokens, key| step(model, tokens, key)),
+            step: Box::new(move |model, tokens, padding, key| step(model, tokens, padding, key)),
             max_new_tokens,
             eos_token_id: None,
             pad_token_id: 0,
@@ -66,7 +73,8 @@ impl<M: LanguageModel> Generator<M> {
         }
     }
 
-    /// Continues the tokens `[batch, length]`, sequences of equal length. Returns them with the
+    /// Continues the tokens `[batch, length]`, sequences of equal length; for others, use
+    /// [`generate_prompts`](Generator::generate_prompts). Returns them with the
     /// new tokens, as `i32` of shape `[batch, length + new]`. The model is used in evaluation
     /// mode and does not change.
     ///
@@ -75,6 +83,57 @@ impl<M: LanguageModel> Generator<M> {
     /// total length.
     #[track_caller]
     pub fn generate(&self, model: &M, tokens: &Array, key: &Key) -> Array {
+        self.run(model, tokens, None, key)
+    }
+
+    /// Continues prompts of any lengths together. Returns each prompt with its new tokens, up to
+    /// and including the token that ends a sequence. The model is used in evaluation mode and
+    /// does not change.
+    ///
+    /// Shorter prompts are padded at the start, where the padding is masked, so each prompt is
+    /// continued as if it were alone. Prompts whose longest has another length compile another
+    /// program.
+    ///
+    /// # Panics
+    /// Panics if there are no prompts, if a prompt is empty, or if the model does not support the
+    /// total length of the longest one.
+    #[track_caller]
+    pub fn generate_prompts<P: AsRef<[i32]>>(
+        &self,
+        model: &M,
+        prompts: &[P],
+        key: &Key,
+    ) -> Vec<Vec<i32>> {
+        let lengths = || prompts.iter().map(|prompt| prompt.as_ref().len());
+        assert!(
+            !prompts.is_empty() && lengths().all(|n| n > 0),
+            "Generator: the prompts have the lengths {:?}, expected one or more tokens each\n  \
+             help: start with the token that begins a text",
+            lengths().collect::<Vec<_>>()
+        );
+        let longest = lengths().max().unwrap_or(0);
+        let padding: Vec<usize> = lengths().map(|n| longest - n).collect();
+        let mut tokens = Vec::with_capacity(prompts.len() * longest);
+        for (prompt, &padding) in prompts.iter().zip(&padding) {
+            tokens.extend(std::iter::repeat_n(self.pad_token_id as i32, padding));
+            tokens.extend_from_slice(prompt.as_ref());
+        }
+        let tokens = Array::from_vec(tokens, &[prompts.len(), longest]);
+        let counts: Vec<i32> = padding.iter().map(|&n| n as i32).collect();
+        let all = self.run(model, &tokens, Some(Array::from(counts)), key);
+        let total = all.shape()[1];
+        let rows = all.to_vec::<i32>();
+        let rows = rows.chunks_exact(total).zip(padding);
+        rows.map(|(row, padding)| {
+            let ends = |token: &i32| Some(i64::from(*token)) == self.eos_token_id;
+            let end = row[longest..].iter().position(ends);
+            row[padding..end.map_or(total, |i| longest + i + 1)].to_vec()
+        })
+        .collect()
+    }
+
+    #[track_caller]
+    fn run(&self, model: &M, tokens: &Array, padding: Option<Array>, key: &Key) -> Array {
         let &[batch, length] = tokens.shape() else {
             panic!(
                 "Generator: the tokens are {}, expected [batch, length]\n  help: add a batch \
@@ -100,13 +159,13 @@ impl<M: LanguageModel> Generator<M> {
         if self.max_new_tokens == 0 {
             return tokens;
         }
-        let mut model: M = tree::map(model, Array::clone);
-        model.eval();
+        let mut model = model.evaluated();
         model.start_decoding(batch, total);
         let mut ended: Option<Array> = None;
         let mut parts = vec![tokens.clone()];
         for i in 0..self.max_new_tokens {
-            let mut next = (self.step)(&mut model, tokens, key.fold_in(i as i64));
+            let key = key.fold_in(i as i64);
+            let mut next = (self.step)(&mut model, tokens, padding.clone(), key);
             if let Some(eos) = self.eos_token_id {
                 if let Some(ended) = &ended {
                     next = where_(ended, self.pad_token_id, next);

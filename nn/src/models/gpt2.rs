@@ -2,16 +2,17 @@
 
 use super::LanguageModel;
 use super::activation::{self, Activation};
+use super::places::Places;
 use crate::{
-    AttentionFn, AttentionInputs, Dropout, Embed, LayerNorm, Linear, Module, MultiHeadAttention,
-    Rngs, init,
+    AttentionFn, Dropout, Embed, LayerNorm, Linear, Module, MultiHeadAttention, Rngs, init,
 };
 use ramie_core::{Array, DType};
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 
 /// Options of [`Gpt2`] under their published names. Defaults to those of the model with 124
 /// million parameters.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 #[non_exhaustive]
 pub struct Gpt2Config {
@@ -56,6 +57,9 @@ pub struct Gpt2Config {
     /// The dtype of the parameters. Defaults to `f32`.
     #[serde(skip, default = "f32")]
     pub param_dtype: DType,
+    /// Other entries of the file, such as the ids of tokens, which are saved again.
+    #[serde(flatten)]
+    pub(super) others: BTreeMap<String, serde_json::Value>,
 }
 
 fn f32() -> DType {
@@ -83,6 +87,7 @@ impl Default for Gpt2Config {
             attention_fn: AttentionFn::default(),
             compute_dtype: None,
             param_dtype: DType::F32,
+            others: BTreeMap::new(),
         }
     }
 }
@@ -188,9 +193,9 @@ impl Gpt2Block {
     }
 
     #[track_caller]
-    fn forward(&mut self, x: &Array) -> Array {
+    fn forward(&mut self, x: &Array, places: &Places) -> Array {
         let y = self.ln_1.forward(x);
-        let y = self.attn.forward_with(&AttentionInputs::of(&y).causal());
+        let y = self.attn.forward_with(&places.attend(&y));
         let x = x + self.dropout.forward(&y).astype(x.dtype());
         let y = self.mlp.c_fc.forward(&self.ln_2.forward(&x));
         let y = self.mlp.c_proj.forward(&(self.mlp.activation)(&y));
@@ -247,6 +252,11 @@ impl Gpt2 {
     /// Panics if the tokens do not have two axes, or if there are more of them than positions.
     #[track_caller]
     pub fn forward(&mut self, tokens: &Array) -> Array {
+        self.compute(tokens, None)
+    }
+
+    #[track_caller]
+    fn compute(&mut self, tokens: &Array, padding: Option<&Array>) -> Array {
         let (length, room) = (
             tokens.shape().last().copied(),
             self.wpe.embedding.shape()[0],
@@ -257,15 +267,12 @@ impl Gpt2 {
              less\n  help: split the text into parts of at most that length",
             tokens.aval()
         );
-        let mut places = Array::arange(length.unwrap_or(0)).astype(DType::I32);
-        let attn = self.h.first().map(|block| &block.attn).filter(|a| a.decode);
-        if let Some(index) = attn.and_then(|a| a.cache_index.as_ref()) {
-            places += index;
-        }
-        let x = self.wte.forward(tokens) + self.wpe.forward(&places);
+        let attention = self.h.first().map(|block| &block.attn);
+        let places = Places::of(attention, length.unwrap_or(0), padding);
+        let x = self.wte.forward(tokens) + self.wpe.forward(&places.positions);
         let mut x = self.drop.forward(&x);
         for block in &mut self.h {
-            x = block.forward(&x);
+            x = block.forward(&x, &places);
         }
         self.wte.attend(&self.ln_f.forward(&x))
     }
@@ -275,6 +282,10 @@ impl LanguageModel for Gpt2 {
     #[track_caller]
     fn logits(&mut self, tokens: &Array) -> Array {
         self.forward(tokens)
+    }
+    #[track_caller]
+    fn logits_padded(&mut self, tokens: &Array, padding: &Array) -> Array {
+        self.compute(tokens, Some(padding))
     }
     fn max_length(&self) -> Option<usize> {
         Some(self.wpe.embedding.shape()[0])

@@ -1,10 +1,11 @@
 //! Published checkpoints of GPT-2.
 
 use super::pretrained::{
-    PretrainedError, Weights, put, read_config, unsupported, weights_in, without_parameters,
+    PretrainedError, Weights, described, expect_saveable, read_config, save, unsupported,
+    weights_in, without_parameters,
 };
 use super::{Gpt2, Gpt2Config, activation};
-use crate::{LayerNorm, LinearGeneral, Module, Rngs};
+use crate::{LayerNorm, Module, Rngs};
 use std::path::Path;
 
 impl Gpt2Config {
@@ -64,52 +65,69 @@ impl Gpt2 {
     /// Returns an error if a file cannot be read, lacks a tensor, or contains a tensor that is
     /// not in the model or has another shape. Some weights may already have been replaced.
     pub fn load_pretrained(&mut self, path: impl AsRef<Path>) -> Result<(), PretrainedError> {
-        let mut w = Weights::open(path.as_ref())?;
-        w.below("transformer.");
-        w.set("wte.weight", &mut self.wte.embedding)?;
-        w.set("wpe.weight", &mut self.wpe.embedding)?;
-        for (i, block) in self.h.iter_mut().enumerate() {
-            let at = |name: &str| format!("h.{i}.{name}");
-            norm(&mut w, &at("ln_1"), &mut block.ln_1)?;
-            norm(&mut w, &at("ln_2"), &mut block.ln_2)?;
-            let attn = &mut block.attn;
-            let parts = [&mut attn.query, &mut attn.key, &mut attn.value];
-            together(&mut w, &at("attn.c_attn"), parts)?;
-            w.set_general(&at("attn.c_proj"), &mut attn.out, false)?;
-            w.set_linear(&at("mlp.c_fc"), &mut block.mlp.c_fc, false)?;
-            w.set_linear(&at("mlp.c_proj"), &mut block.mlp.c_proj, false)?;
-        }
-        norm(&mut w, "ln_f", &mut self.ln_f)?;
+        let mut weights = Weights::open(path.as_ref())?;
+        self.exchange(&mut weights)?;
         // Causal masks, and the output layer, which shares the weights of the embedding.
-        w.finish(|name| {
+        weights.finish(|name| {
             name.ends_with(".attn.bias")
                 || name.ends_with(".attn.masked_bias")
                 || name == "lm_head.weight"
         })
     }
+
+    /// Saves the model in a directory as a checkpoint with published names, `config.json` and
+    /// `model.safetensors`, which [`from_pretrained`](Gpt2::from_pretrained) and other libraries
+    /// load. Weights keep their dtype. An older checkpoint in the directory is replaced.
+    ///
+    /// ```no_run
+    /// use ramie_nn::models::{Gpt2, Gpt2Config};
+    /// let config = Gpt2Config::from_json("checkpoints/gpt2/config.json")?;
+    /// let model = Gpt2::from_pretrained("checkpoints/gpt2")?;
+    /// model.save_pretrained("checkpoints/tuned", &config)?;
+    /// # Ok::<(), ramie_nn::models::PretrainedError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Returns an error if a file cannot be written.
+    ///
+    /// # Panics
+    /// Panics if the configuration is that of another model, or if a layer has a LoRA adapter
+    /// that [`merge_lora`](crate::merge_lora) has not merged.
+    #[track_caller]
+    pub fn save_pretrained(
+        &self,
+        folder: impl AsRef<Path>,
+        config: &Gpt2Config,
+    ) -> Result<(), PretrainedError> {
+        let other = without_parameters(|| Gpt2::new(config, &mut Rngs::new(0)));
+        expect_saveable("Gpt2", self, other);
+        let dtype = self.wte.embedding.dtype();
+        let config = described(config, "gpt2", "GPT2LMHeadModel", dtype);
+        let mut model = self.clone();
+        save(folder.as_ref(), &config, |weights| model.exchange(weights))
+    }
+
+    /// Exchanges all parameters with tensors of their published names.
+    fn exchange(&mut self, w: &mut Weights) -> Result<(), PretrainedError> {
+        w.below("transformer.");
+        w.param("wte.weight", &mut self.wte.embedding)?;
+        w.param("wpe.weight", &mut self.wpe.embedding)?;
+        for (i, block) in self.h.iter_mut().enumerate() {
+            let at = |name: &str| format!("h.{i}.{name}");
+            norm(w, &at("ln_1"), &mut block.ln_1)?;
+            norm(w, &at("ln_2"), &mut block.ln_2)?;
+            let attn = &mut block.attn;
+            let parts = vec![&mut attn.query, &mut attn.key, &mut attn.value];
+            w.side_by_side(&at("attn.c_attn"), parts)?;
+            w.general(&at("attn.c_proj"), &mut attn.out, false)?;
+            w.linear(&at("mlp.c_fc"), &mut block.mlp.c_fc, false)?;
+            w.linear(&at("mlp.c_proj"), &mut block.mlp.c_proj, false)?;
+        }
+        norm(w, "ln_f", &mut self.ln_f)
+    }
 }
 
 fn norm(w: &mut Weights, name: &str, norm: &mut LayerNorm) -> Result<(), PretrainedError> {
-    w.set_some(&format!("{name}.weight"), &mut norm.scale)?;
-    w.set_some(&format!("{name}.bias"), &mut norm.bias)
-}
-
-/// Sets the projections to queries, keys and values, which are published as one tensor.
-fn together(
-    w: &mut Weights,
-    name: &str,
-    parts: [&mut LinearGeneral; 3],
-) -> Result<(), PretrainedError> {
-    let features = parts[0].kernel.shape()[0];
-    let weight = w.take(&format!("{name}.weight"), &[features, 3 * features])?;
-    let bias = w.take(&format!("{name}.bias"), &[3 * features])?;
-    let split = weight.split(3, 1).into_iter().zip(bias.split(3, 0));
-    for (part, (weight, bias)) in parts.into_iter().zip(split) {
-        let shape = part.kernel.shape().to_vec();
-        put(&mut part.kernel, weight.reshape(&shape));
-        if let Some(param) = &mut part.bias {
-            put(param, bias.reshape(&shape[1..]));
-        }
-    }
-    Ok(())
+    w.optional(&format!("{name}.weight"), &mut norm.scale)?;
+    w.optional(&format!("{name}.bias"), &mut norm.bias)
 }

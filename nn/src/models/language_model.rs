@@ -15,6 +15,16 @@ pub trait LanguageModel: Module + Clone {
     #[track_caller]
     fn logits(&mut self, tokens: &Array) -> Array;
 
+    /// Like [`logits`](LanguageModel::logits), for sequences of different lengths with padding
+    /// before the first token. `padding`, integers `[batch]`, is the number of padding tokens of
+    /// each sequence, the same in each call while decoding. No token attends to padding, and
+    /// positions count from the first token after it, as [`Places`](super::Places) computes them.
+    ///
+    /// # Panics
+    /// Panics as [`logits`](LanguageModel::logits) does.
+    #[track_caller]
+    fn logits_padded(&mut self, tokens: &Array, padding: &Array) -> Array;
+
     /// Returns the maximum length of a sequence, or `None` if only memory limits it.
     fn max_length(&self) -> Option<usize>;
 

@@ -3,7 +3,8 @@
 use super::LanguageModel;
 use super::activation::{self, Activation};
 use super::llama_config::LlamaConfig;
-use crate::{AttentionInputs, Embed, Linear, Module, MultiHeadAttention, RMSNorm, Rngs, init};
+use super::places::Places;
+use crate::{Embed, Linear, Module, MultiHeadAttention, RMSNorm, Rngs, init};
 use ramie_core::Array;
 
 /// The decoder of the Llama models (Touvron et al., *LLaMA: Open and Efficient Foundation
@@ -139,11 +140,9 @@ impl LlamaBlock {
     }
 
     #[track_caller]
-    fn forward(&mut self, x: &Array) -> Array {
+    fn forward(&mut self, x: &Array, places: &Places) -> Array {
         let y = self.input_layernorm.forward(x);
-        let y = self
-            .self_attn
-            .forward_with(&AttentionInputs::of(&y).causal());
+        let y = self.self_attn.forward_with(&places.attend(&y));
         let x = x + y;
         let y = self.mlp.forward(&self.post_attention_layernorm.forward(&x));
         x + y
@@ -180,15 +179,22 @@ impl Llama {
     /// Panics if the tokens do not have two axes.
     #[track_caller]
     pub fn forward(&mut self, tokens: &Array) -> Array {
+        self.compute(tokens, None)
+    }
+
+    #[track_caller]
+    fn compute(&mut self, tokens: &Array, padding: Option<&Array>) -> Array {
         assert!(
             tokens.ndim() == 2,
             "Llama: the tokens are {}, expected [batch, length]\n  help: add a batch axis: \
              tokens.expand_dims(&[0])",
             tokens.aval()
         );
+        let attention = self.layers.first().map(|layer| &layer.self_attn);
+        let places = Places::of(attention, tokens.shape()[1], padding);
         let mut x = self.embed_tokens.forward(tokens);
         for layer in &mut self.layers {
-            x = layer.forward(&x);
+            x = layer.forward(&x, &places);
         }
         let x = self.norm.forward(&x);
         match &self.lm_head {
@@ -202,6 +208,10 @@ impl LanguageModel for Llama {
     #[track_caller]
     fn logits(&mut self, tokens: &Array) -> Array {
         self.forward(tokens)
+    }
+    #[track_caller]
+    fn logits_padded(&mut self, tokens: &Array, padding: &Array) -> Array {
+        self.compute(tokens, Some(padding))
     }
     fn max_length(&self) -> Option<usize> {
         None

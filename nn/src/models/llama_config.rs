@@ -4,7 +4,8 @@ use super::activation;
 use super::pretrained::{PretrainedError, read_config, unsupported};
 use crate::{AttentionFn, RotaryEmbedding, RotaryScaling};
 use ramie_core::DType;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 use std::path::Path;
 
 /// Options of [`Llama`](super::Llama) under their published names. Defaults to those of the
@@ -52,6 +53,8 @@ pub struct LlamaConfig {
     pub compute_dtype: Option<DType>,
     /// The dtype of the parameters. Defaults to `f32`.
     pub param_dtype: DType,
+    /// Other entries of the file, such as the ids of tokens, which are saved again.
+    pub(super) others: BTreeMap<String, serde_json::Value>,
 }
 
 impl Default for LlamaConfig {
@@ -77,13 +80,14 @@ impl Default for LlamaConfig {
             attention_fn: AttentionFn::default(),
             compute_dtype: None,
             param_dtype: DType::F32,
+            others: BTreeMap::new(),
         }
     }
 }
 
 /// The fields of a published file. Missing fields have the defaults of `LlamaConfig`.
-#[derive(Deserialize)]
-struct File {
+#[derive(Serialize, Deserialize)]
+pub(super) struct File {
     vocab_size: Option<usize>,
     hidden_size: Option<usize>,
     intermediate_size: Option<usize>,
@@ -103,20 +107,58 @@ struct File {
     attention_bias: Option<bool>,
     mlp_bias: Option<bool>,
     attention_dropout: Option<f64>,
+    #[serde(flatten)]
+    others: BTreeMap<String, serde_json::Value>,
 }
 
-#[derive(Deserialize)]
+#[derive(Clone, Default, Serialize, Deserialize)]
 struct Rope {
     #[serde(alias = "type")]
     rope_type: Option<String>,
     rope_theta: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     factor: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     low_freq_factor: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     high_freq_factor: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     original_max_position_embeddings: Option<usize>,
 }
 
 impl Rope {
+    /// Returns the entries of a file for a base and a scaling of frequencies.
+    fn of(rope_theta: f64, scaling: Option<RotaryScaling>) -> Rope {
+        let rope = Rope {
+            rope_theta: Some(rope_theta),
+            ..Rope::default()
+        };
+        match scaling {
+            None => Rope {
+                rope_type: Some("default".into()),
+                ..rope
+            },
+            Some(RotaryScaling::Linear { factor }) => Rope {
+                rope_type: Some("linear".into()),
+                factor: Some(factor),
+                ..rope
+            },
+            Some(RotaryScaling::Llama3 {
+                factor,
+                low_freq_factor,
+                high_freq_factor,
+                original_max_position_embeddings,
+            }) => Rope {
+                rope_type: Some("llama3".into()),
+                factor: Some(factor),
+                low_freq_factor: Some(low_freq_factor),
+                high_freq_factor: Some(high_freq_factor),
+                original_max_position_embeddings: Some(original_max_position_embeddings),
+                ..rope
+            },
+        }
+    }
+
     /// Returns the scaling of frequencies, or the name of an unknown one as an error.
     fn scaling(&self) -> Result<Option<RotaryScaling>, String> {
         let name = self.rope_type.as_deref().unwrap_or("default");
@@ -181,7 +223,35 @@ impl LlamaConfig {
             attention_fn: default.attention_fn,
             compute_dtype: None,
             param_dtype: DType::F32,
+            others: file.others,
         })
+    }
+
+    /// Returns the fields of a published file.
+    pub(super) fn to_file(&self) -> File {
+        let rope = Rope::of(self.rope_theta, self.rope_scaling);
+        File {
+            vocab_size: Some(self.vocab_size),
+            hidden_size: Some(self.hidden_size),
+            intermediate_size: Some(self.intermediate_size),
+            num_hidden_layers: Some(self.num_hidden_layers),
+            num_attention_heads: Some(self.num_attention_heads),
+            num_key_value_heads: Some(self.num_key_value_heads.unwrap_or(self.num_attention_heads)),
+            head_dim: Some(self.head_size()),
+            hidden_act: Some(self.hidden_act.clone()),
+            max_position_embeddings: Some(self.max_position_embeddings),
+            initializer_range: Some(self.initializer_range),
+            rms_norm_eps: Some(self.rms_norm_eps),
+            tie_word_embeddings: Some(self.tie_word_embeddings),
+            rope_theta: Some(self.rope_theta),
+            // Older programs read the scaling under its older name.
+            rope_scaling: self.rope_scaling.is_some().then(|| rope.clone()),
+            rope_parameters: Some(rope),
+            attention_bias: Some(self.attention_bias),
+            mlp_bias: Some(self.mlp_bias),
+            attention_dropout: Some(self.attention_dropout),
+            others: self.others.clone(),
+        }
     }
 
     /// Returns the size of a head.

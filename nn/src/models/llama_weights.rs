@@ -1,6 +1,8 @@
 //! Published checkpoints of Llama.
 
-use super::pretrained::{PretrainedError, Weights, put, weights_in, without_parameters};
+use super::pretrained::{
+    PretrainedError, Weights, described, expect_saveable, save, weights_in, without_parameters,
+};
 use super::{Llama, LlamaConfig};
 use crate::{Module, RMSNorm, Rngs};
 use std::path::Path;
@@ -30,36 +32,67 @@ impl Llama {
     /// Returns an error if a file cannot be read, lacks a tensor, or contains a tensor that is
     /// not in the model or has another shape. Some weights may already have been replaced.
     pub fn load_pretrained(&mut self, path: impl AsRef<Path>) -> Result<(), PretrainedError> {
-        let mut w = Weights::open(path.as_ref())?;
-        w.below("model.");
-        w.set("embed_tokens.weight", &mut self.embed_tokens.embedding)?;
-        for (i, layer) in self.layers.iter_mut().enumerate() {
-            let at = |name: &str| format!("layers.{i}.{name}");
-            norm(&mut w, &at("input_layernorm"), &mut layer.input_layernorm)?;
-            let after = &mut layer.post_attention_layernorm;
-            norm(&mut w, &at("post_attention_layernorm"), after)?;
-            let attn = &mut layer.self_attn;
-            w.set_general(&at("self_attn.q_proj"), &mut attn.query, true)?;
-            w.set_general(&at("self_attn.k_proj"), &mut attn.key, true)?;
-            w.set_general(&at("self_attn.v_proj"), &mut attn.value, true)?;
-            w.set_general(&at("self_attn.o_proj"), &mut attn.out, true)?;
-            w.set_linear(&at("mlp.gate_proj"), &mut layer.mlp.gate_proj, true)?;
-            w.set_linear(&at("mlp.up_proj"), &mut layer.mlp.up_proj, true)?;
-            w.set_linear(&at("mlp.down_proj"), &mut layer.mlp.down_proj, true)?;
-        }
-        norm(&mut w, "norm", &mut self.norm)?;
+        let mut weights = Weights::open(path.as_ref())?;
+        self.exchange(&mut weights)?;
         let tied = self.lm_head.is_none();
-        if let Some(head) = &mut self.lm_head {
-            let (features, tokens) = (head.kernel.shape()[0], head.kernel.shape()[1]);
-            let weight = w.take_whole("lm_head.weight", &[tokens, features])?;
-            put(&mut head.kernel, weight.transpose(&[1, 0]));
-        }
         // Frequencies saved by older programs, and an output layer that repeats the tied
         // embedding.
-        w.finish(|name| name.ends_with(".rotary_emb.inv_freq") || tied && name == "lm_head.weight")
+        weights.finish(|name| {
+            name.ends_with(".rotary_emb.inv_freq") || tied && name == "lm_head.weight"
+        })
+    }
+
+    /// Saves the model in a directory as a checkpoint with published names, `config.json` and
+    /// `model.safetensors`, which [`from_pretrained`](Llama::from_pretrained) and other
+    /// libraries load. Weights keep their dtype. An older checkpoint in the directory is
+    /// replaced.
+    ///
+    /// # Errors
+    /// Returns an error if a file cannot be written.
+    ///
+    /// # Panics
+    /// Panics if the configuration is that of another model, or if a layer has a LoRA adapter
+    /// that [`merge_lora`](crate::merge_lora) has not merged.
+    #[track_caller]
+    pub fn save_pretrained(
+        &self,
+        folder: impl AsRef<Path>,
+        config: &LlamaConfig,
+    ) -> Result<(), PretrainedError> {
+        let other = without_parameters(|| Llama::new(config, &mut Rngs::new(0)));
+        expect_saveable("Llama", self, other);
+        let dtype = self.embed_tokens.embedding.dtype();
+        let config = described(&config.to_file(), "llama", "LlamaForCausalLM", dtype);
+        let mut model = self.clone();
+        save(folder.as_ref(), &config, |weights| model.exchange(weights))
+    }
+
+    /// Exchanges all parameters with tensors of their published names.
+    fn exchange(&mut self, w: &mut Weights) -> Result<(), PretrainedError> {
+        w.below("model.");
+        w.param("embed_tokens.weight", &mut self.embed_tokens.embedding)?;
+        for (i, layer) in self.layers.iter_mut().enumerate() {
+            let at = |name: &str| format!("layers.{i}.{name}");
+            norm(w, &at("input_layernorm"), &mut layer.input_layernorm)?;
+            let after = &mut layer.post_attention_layernorm;
+            norm(w, &at("post_attention_layernorm"), after)?;
+            let attn = &mut layer.self_attn;
+            w.general(&at("self_attn.q_proj"), &mut attn.query, true)?;
+            w.general(&at("self_attn.k_proj"), &mut attn.key, true)?;
+            w.general(&at("self_attn.v_proj"), &mut attn.value, true)?;
+            w.general(&at("self_attn.o_proj"), &mut attn.out, true)?;
+            w.linear(&at("mlp.gate_proj"), &mut layer.mlp.gate_proj, true)?;
+            w.linear(&at("mlp.up_proj"), &mut layer.mlp.up_proj, true)?;
+            w.linear(&at("mlp.down_proj"), &mut layer.mlp.down_proj, true)?;
+        }
+        norm(w, "norm", &mut self.norm)?;
+        match &mut self.lm_head {
+            Some(head) => w.whole(|w| w.linear("lm_head", head, true)),
+            None => Ok(()),
+        }
     }
 }
 
 fn norm(w: &mut Weights, name: &str, norm: &mut RMSNorm) -> Result<(), PretrainedError> {
-    w.set_some(&format!("{name}.weight"), &mut norm.scale)
+    w.optional(&format!("{name}.weight"), &mut norm.scale)
 }

@@ -1,12 +1,12 @@
-//! Loading of weights by their published names.
+//! Loading and saving of weights by their published names.
 
 use crate::nnx::{self, Not, of_type};
-use crate::{Linear, LinearGeneral, Param};
-use ramie_core::{Array, Tree, eval_shape, make_jaxpr, tree};
+use crate::{Linear, LinearGeneral, LoraParam, Param};
+use ramie_core::{Array, DType, State, Tree, concatenate, eval_shape, make_jaxpr, tree};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-/// An error of loading a published checkpoint.
+/// An error of loading or saving a checkpoint with published names.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum PretrainedError {
@@ -65,14 +65,16 @@ pub enum PretrainedError {
     },
 }
 
-/// A `Result` of loading a checkpoint.
+/// A `Result` of loading or saving a checkpoint.
 pub(super) type Result<T> = std::result::Result<T, PretrainedError>;
 
-/// The tensors of a checkpoint that have not been taken yet.
+/// The tensors of a checkpoint: those of a file that a model has not taken yet, or those that a
+/// model has written. A model lists its tensors in one function, for both directions.
 pub(super) struct Weights {
     path: PathBuf,
     arrays: BTreeMap<String, Array>,
     prefix: String,
+    writes: bool,
 }
 
 /// Formats the first names of a list, quoted.
@@ -96,25 +98,36 @@ impl Weights {
             path: path.into(),
             arrays: arrays.collect(),
             prefix: String::new(),
+            writes: false,
         })
     }
 
-    /// Sets a prefix of the names that follow, if any name has it: bare models are published
-    /// without the prefix of models with a head.
+    /// Creates an empty set of tensors, to which the parameters of a model are added.
+    fn of_model() -> Weights {
+        Weights {
+            path: PathBuf::new(),
+            arrays: BTreeMap::new(),
+            prefix: String::new(),
+            writes: true,
+        }
+    }
+
+    /// Sets a prefix of the names that follow. A file that has no such name is read without it:
+    /// bare models are published without the prefix of models with a head.
     pub(super) fn below(&mut self, prefix: &str) {
-        if self.arrays.keys().any(|name| name.starts_with(prefix)) {
+        if self.writes || self.arrays.keys().any(|name| name.starts_with(prefix)) {
             self.prefix = prefix.to_owned();
         }
     }
 
     /// Takes a tensor of this shape, by its name below the prefix.
-    pub(super) fn take(&mut self, name: &str, shape: &[usize]) -> Result<Array> {
+    fn take(&mut self, name: &str, shape: &[usize]) -> Result<Array> {
         let name = format!("{}{name}", self.prefix);
         self.take_whole(&name, shape)
     }
 
     /// Takes a tensor of this shape, by its full name.
-    pub(super) fn take_whole(&mut self, name: &str, shape: &[usize]) -> Result<Array> {
+    fn take_whole(&mut self, name: &str, shape: &[usize]) -> Result<Array> {
         let Some(array) = self.arrays.remove(name) else {
             // Similar names: those that contain the last two components, or else any.
             let last = name.rsplit('.').take(2).last().unwrap_or(name);
@@ -140,67 +153,146 @@ impl Weights {
         Ok(array)
     }
 
-    /// Sets a parameter to a tensor of its shape.
-    pub(super) fn set(&mut self, name: &str, param: &mut Param) -> Result<()> {
-        let array = self.take(name, param.shape())?;
-        put(param, array);
+    /// Exchanges a parameter with the tensor of this name and shape below the prefix: sets it if
+    /// the tensors are read, and adds it to those that are written. `read` and `write` convert
+    /// between both shapes.
+    fn exchange(
+        &mut self,
+        name: &str,
+        shape: &[usize],
+        param: &mut Param,
+        read: impl FnOnce(Array) -> Array,
+        write: impl FnOnce(&Array) -> Array,
+    ) -> Result<()> {
+        let name = format!("{}{name}", self.prefix);
+        match self.writes {
+            true => drop(self.arrays.insert(name, write(param.value()))),
+            false => put(param, read(self.take_whole(&name, shape)?)),
+        }
         Ok(())
     }
 
-    /// Sets a parameter if the model has it.
-    pub(super) fn set_some(&mut self, name: &str, param: &mut Option<Param>) -> Result<()> {
+    /// Exchanges a parameter with a tensor of its shape.
+    pub(super) fn param(&mut self, name: &str, param: &mut Param) -> Result<()> {
+        let shape = param.shape().to_vec();
+        self.exchange(name, &shape, param, |x| x, Array::clone)
+    }
+
+    /// Exchanges a parameter if the model has it.
+    pub(super) fn optional(&mut self, name: &str, param: &mut Option<Param>) -> Result<()> {
         match param {
-            Some(param) => self.set(name, param),
+            Some(param) => self.param(name, param),
             None => Ok(()),
         }
     }
 
-    /// Sets a layer to `weight` and `bias`. The weight is `[outputs, inputs]`, as in PyTorch,
-    /// if `transposed` is true.
-    pub(super) fn set_linear(
+    /// Exchanges a layer with `weight` and `bias`. The weight is `[outputs, inputs]`, as in
+    /// PyTorch, if `transposed` is true.
+    pub(super) fn linear(
         &mut self,
         name: &str,
         layer: &mut Linear,
         transposed: bool,
     ) -> Result<()> {
-        let (i, o) = (layer.kernel.shape()[0], layer.kernel.shape()[1]);
-        let kernel = self.matrix(&format!("{name}.weight"), (i, o), transposed)?;
-        put(&mut layer.kernel, kernel);
-        self.set_some(&format!("{name}.bias"), &mut layer.bias)
+        self.matrix(&format!("{name}.weight"), &mut layer.kernel, 1, transposed)?;
+        self.optional(&format!("{name}.bias"), &mut layer.bias)
     }
 
-    /// Sets a layer with several axes to `weight` and `bias`, in which the input axes are
-    /// merged into one, and so are the output axes.
-    pub(super) fn set_general(
+    /// Exchanges a layer with several axes with `weight` and `bias`, in which the input axes
+    /// are merged into one, and so are the output axes.
+    pub(super) fn general(
         &mut self,
         name: &str,
         layer: &mut LinearGeneral,
         transposed: bool,
     ) -> Result<()> {
-        let shape = layer.kernel.shape().to_vec();
-        let (inputs, outputs) = shape.split_at(layer.axis.len());
-        let size = (inputs.iter().product(), outputs.iter().product());
-        let kernel = self.matrix(&format!("{name}.weight"), size, transposed)?;
-        put(&mut layer.kernel, kernel.reshape(&shape));
-        if let Some(bias) = &mut layer.bias {
-            let array = self.take(&format!("{name}.bias"), &[size.1])?;
-            let shape = bias.shape().to_vec();
-            put(bias, array.reshape(&shape));
+        let inputs = layer.axis.len();
+        self.matrix(
+            &format!("{name}.weight"),
+            &mut layer.kernel,
+            inputs,
+            transposed,
+        )?;
+        let Some(bias) = &mut layer.bias else {
+            return Ok(());
+        };
+        let (own, flat) = (bias.shape().to_vec(), [bias.size()]);
+        let name = format!("{name}.bias");
+        self.exchange(
+            &name,
+            &flat,
+            bias,
+            |x| x.reshape(&own),
+            |x| x.reshape(&flat),
+        )
+    }
+
+    /// Exchanges a kernel, whose first axes are those of the inputs, with a matrix.
+    fn matrix(
+        &mut self,
+        name: &str,
+        kernel: &mut Param,
+        inputs: usize,
+        transposed: bool,
+    ) -> Result<()> {
+        let own = kernel.shape().to_vec();
+        let size = |axes: &[usize]| axes.iter().product::<usize>();
+        let flat = [size(&own[..inputs]), size(&own[inputs..])];
+        let turned = |x: &Array| match transposed {
+            true => x.transpose(&[1, 0]),
+            false => x.clone(),
+        };
+        let shape = match transposed {
+            true => [flat[1], flat[0]],
+            false => flat,
+        };
+        let read = |x: Array| turned(&x).reshape(&own);
+        self.exchange(name, &shape, kernel, read, |x| turned(&x.reshape(&flat)))
+    }
+
+    /// Exchanges several layers of the same shape with one `weight` and one `bias`, side by
+    /// side along the outputs.
+    pub(super) fn side_by_side(
+        &mut self,
+        name: &str,
+        mut layers: Vec<&mut LinearGeneral>,
+    ) -> Result<()> {
+        let (weight, bias) = (format!("{name}.weight"), format!("{name}.bias"));
+        let (count, inputs) = (layers.len(), layers[0].kernel.shape()[0]);
+        let outputs = layers[0].kernel.size() / inputs;
+        if self.writes {
+            let flat = layers.iter().map(|l| l.kernel.reshape(&[inputs, outputs]));
+            let kernel = concatenate(&flat.collect::<Vec<_>>(), 1);
+            self.arrays
+                .insert(format!("{}{weight}", self.prefix), kernel);
+            let biases = layers.iter().filter_map(|l| l.bias.as_ref());
+            let biases: Vec<Array> = biases.map(|b| b.reshape(&[outputs])).collect();
+            if !biases.is_empty() {
+                let whole = concatenate(&biases, 0);
+                self.arrays.insert(format!("{}{bias}", self.prefix), whole);
+            }
+            return Ok(());
+        }
+        let weight = self
+            .take(&weight, &[inputs, count * outputs])?
+            .split(count, 1);
+        let bias = self.take(&bias, &[count * outputs])?.split(count, 0);
+        for (layer, (weight, bias)) in layers.iter_mut().zip(weight.into_iter().zip(bias)) {
+            let shape = layer.kernel.shape().to_vec();
+            put(&mut layer.kernel, weight.reshape(&shape));
+            if let Some(param) = &mut layer.bias {
+                put(param, bias.reshape(&shape[1..]));
+            }
         }
         Ok(())
     }
 
-    /// Takes a matrix of inputs by outputs.
-    pub(super) fn matrix(
-        &mut self,
-        name: &str,
-        (inputs, outputs): (usize, usize),
-        transposed: bool,
-    ) -> Result<Array> {
-        Ok(match transposed {
-            true => self.take(name, &[outputs, inputs])?.transpose(&[1, 0]),
-            false => self.take(name, &[inputs, outputs])?,
-        })
+    /// Calls a function without a prefix of names.
+    pub(super) fn whole(&mut self, f: impl FnOnce(&mut Weights) -> Result<()>) -> Result<()> {
+        let prefix = std::mem::take(&mut self.prefix);
+        let result = f(self);
+        self.prefix = prefix;
+        result
     }
 
     /// Returns an error if tensors are left that were not taken. `ignored` accepts constants
@@ -232,15 +324,114 @@ pub(super) fn without_parameters<M: Tree>(make: impl Fn() -> M + Send + Sync) ->
     model
 }
 
+/// Writes a model as a checkpoint in a directory: its configuration, and its tensors, which
+/// `list` exchanges.
+pub(super) fn save(
+    folder: &Path,
+    config: &serde_json::Value,
+    list: impl FnOnce(&mut Weights) -> Result<()>,
+) -> Result<()> {
+    let mut weights = Weights::of_model();
+    list(&mut weights)?;
+    let wrong = |path: &Path, message: String| PretrainedError::Config {
+        path: path.into(),
+        message,
+    };
+    std::fs::create_dir_all(folder).map_err(|e| {
+        wrong(
+            folder,
+            format!("cannot be created: {e}\n  help: choose another directory"),
+        )
+    })?;
+    let arrays: State = weights.arrays.into_iter().collect();
+    // Libraries that read these files require the entry.
+    let metadata = [("format".to_owned(), "pt".to_owned())].into();
+    let file = folder.join("model.safetensors");
+    ramie_checkpoint::save_with_metadata(file, &arrays, &metadata)?;
+    let path = folder.join("config.json");
+    let text = serde_json::to_string_pretty(config).expect("numbers and strings");
+    std::fs::write(&path, text + "\n")
+        .map_err(|e| wrong(&path, format!("cannot be written: {e}")))?;
+    // The index of an older checkpoint in several files would take precedence.
+    let index = folder.join(INDEX);
+    match std::fs::remove_file(&index) {
+        Err(e) if e.kind() != std::io::ErrorKind::NotFound => {
+            Err(wrong(&index, format!("cannot be removed: {e}")))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Returns a configuration in JSON with the entries that select the class of the model and the
+/// dtype of the weights.
+pub(super) fn described(
+    config: &impl serde::Serialize,
+    model_type: &str,
+    architecture: &str,
+    dtype: DType,
+) -> serde_json::Value {
+    let mut config = serde_json::to_value(config).expect("numbers and strings");
+    config["model_type"] = model_type.into();
+    config["architectures"] = [architecture].as_slice().into();
+    let name = match dtype {
+        DType::F16 => "float16",
+        DType::BF16 => "bfloat16",
+        DType::F64 => "float64",
+        _ => "float32",
+    };
+    config["dtype"] = name.into();
+    // The name of `dtype` in older versions.
+    config["torch_dtype"] = name.into();
+    config
+}
+
+/// Checks that a model can be saved with a configuration: it has no adapters, and the parameters
+/// of a model with this configuration, `other`.
+#[track_caller]
+pub(super) fn expect_saveable<M: Tree>(class: &str, model: &M, other: M) {
+    let adapters = nnx::state(model, of_type::<LoraParam>());
+    if let Some(path) = adapters.paths().next() {
+        panic!(
+            "{class}::save_pretrained: the model has LoRA adapters, such as `{path}`, which \
+             published checkpoints do not contain\n  help: merge them into the kernels first: \
+             merge_lora(&mut model)"
+        );
+    }
+    let types = |model: &M| -> BTreeMap<String, String> {
+        let params = nnx::state(model, of_type::<Param>());
+        let all = params.iter();
+        all.map(|(path, a)| (path.to_owned(), a.aval().to_string()))
+            .collect()
+    };
+    let (own, other) = (types(model), types(&other));
+    let differs = own
+        .iter()
+        .find(|(path, aval)| other.get(*path) != Some(aval));
+    let missing = other.keys().find(|path| !own.contains_key(*path));
+    let Some(path) = differs.map(|(path, _)| path).or(missing) else {
+        return;
+    };
+    let shown = |of: &BTreeMap<String, String>| of.get(path).map_or("none", |a| a).to_owned();
+    panic!(
+        "{class}::save_pretrained: the parameter `{path}` is {} in the model, but {} in a model of \
+         the configuration\n  help: pass the configuration that the model was created with",
+        shown(&own),
+        shown(&other)
+    );
+}
+
 /// Sets a parameter and keeps its dtype.
-pub(super) fn put(param: &mut Param, array: Array) {
+fn put(param: &mut Param, array: Array) {
     let dtype = param.dtype();
     param.set(array.astype(dtype));
 }
 
+/// The file that lists the files of a checkpoint.
+const INDEX: &str = "model.safetensors.index.json";
+
 /// Returns the path of the weights in a directory: one file, or the index of several files.
 pub(super) fn weights_in(folder: &Path) -> PathBuf {
-    let index = folder.join("model.safetensors.index.json");
+    let index = folder.join(INDEX);
     match index.exists() {
         true => index,
         false => folder.join("model.safetensors"),

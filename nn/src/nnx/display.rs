@@ -186,6 +186,7 @@ impl Visitor for Items {
 ///   precision=None,
 ///   preferred_element_type=None,
 ///   dot_general=None,
+///   lora=None,
 /// )
 /// ");
 /// ```

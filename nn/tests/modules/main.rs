@@ -15,4 +15,5 @@ mod nnx_inspect;
 mod programs_linen;
 mod rotary;
 mod training;
+mod tuning;
 mod writers;

@@ -87,6 +87,7 @@ Model( # BatchStat: 3 (12 B), Param: 21 (84 B), RngState: 2 (12 B)
         precision=None,
         preferred_element_type=None,
         dot_general=None,
+        lora=None,
       ),
       mean=BatchStat(f32[3]),
       noise=RngStream( # RngState: 2 (12 B)
@@ -110,6 +111,7 @@ Model( # BatchStat: 3 (12 B), Param: 21 (84 B), RngState: 2 (12 B)
     precision=None,
     preferred_element_type=None,
     dot_general=None,
+    lora=None,
   ),
 )
 "

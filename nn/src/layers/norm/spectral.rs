@@ -12,8 +12,9 @@ use std::collections::BTreeMap;
 /// `nn.SpectralNorm`; Miyato et al., 2018).
 ///
 /// The singular value is estimated by power iteration, which each call in training mode
-/// continues. After [`Module::eval`] the estimates no longer change. The layer stores the
-/// unnormalized kernels; calls compute with normalized ones.
+/// continues. After [`Module::eval`] the estimates no longer change. The layer keeps the learned
+/// kernels, and calls compute with normalized ones; each call of NNX's layer overwrites its
+/// kernels instead.
 ///
 /// ```no_run
 /// use ramie_core::{Array, DType};

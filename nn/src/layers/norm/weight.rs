@@ -11,7 +11,8 @@ use std::collections::BTreeMap;
 /// A layer whose kernels are normalized to unit length per feature and multiplied by learned
 /// scales (`nnx.WeightNorm`, `nn.WeightNorm`; Salimans and Kingma, 2016).
 ///
-/// The layer stores the unnormalized kernels; calls compute with normalized ones.
+/// The layer keeps the learned kernels, and calls compute with normalized ones; each call of
+/// NNX's layer overwrites its kernels instead.
 ///
 /// ```no_run
 /// use ramie_core::{Array, DType};
