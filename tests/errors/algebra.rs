@@ -30,6 +30,9 @@ pub fn cases() -> Vec<Case> {
                 conv_general_dilated(&f32(&[8, 3, 28, 28]), &f32(&[16, 3, 3, 3]), &how)
             },
         ),
+        case("max_pool: a padding without a meaning", || {
+            max_pool(&f32(&[8, 28, 28, 3]), &[2, 2], &[2, 2], "SMAE")
+        }),
         case("max_pool: the window has too many axes", || {
             max_pool(&f32(&[8, 28, 28]), &[2, 2, 2], &[2, 2, 2], Padding::Valid)
         }),
