@@ -53,6 +53,8 @@ WIDE = ["gelu_exact", "erf", "erfc", "erf_inv", "ndtr", "log_ndtr", "ndtri", "ex
 def points(op):
     if op == "cbrt":  # Vectorized and scalar code differ in whether subnormal numbers count as zero.
         return [x for x in POINTS if not 0 < abs(x) < 1e-38]
+    if op == "arcsin":  # JAX 0.12 computes NaN for subnormal numbers.
+        return [x for x in POINTS if not 0 < abs(x) < 1e-38]
     if op == "arccosh":  # Outside of its domain JAX has derivatives of some numbers.
         return [x for x in POINTS if not x < 0]
     return POINTS
@@ -67,6 +69,8 @@ def main():
             # What rounding leaves of the difference of two logarithms grows with their factors.
             values = PAIRS[:-2] if op in ("rel_entr", "kl_div") else PAIRS
             x, y = (g.reshape(-1).astype(np.float32) for g in np.meshgrid(values, values, indexing="ij"))
+            if op == "hypot":  # It has no derivative at the origin.
+                x, y = x[(x != 0) | (y != 0)], y[(x != 0) | (y != 0)]
             record(op + "_of_two", fun, [x, y], case="ends")
     p.write(pathlib.Path(__file__).parent / "data" / "ends")
 

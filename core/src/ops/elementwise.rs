@@ -2,7 +2,8 @@
 //! floating-point decomposition.
 
 use super::{by_parts, promote, require_real};
-use crate::{Array, DType, IntoArray, finfo, where_};
+use crate::{Array, DType, IntoArray, finfo, promote_types, where_};
+use std::f64::consts::PI;
 
 /// Replaces integer divisors of 0 by 1; NumPy's remainder by 0 is 0.
 #[track_caller]
@@ -182,16 +183,15 @@ impl Array {
         where_(x.lt(0), 0, where_(x.gt(0), 1, rest))
     }
 
-    /// Computes `sin(πx) / (πx)` of each element, which is 1 at 0.
+    /// Computes `sin(πx) / (πx)` of each element, which is 1 at 0 and 0 at the other integers.
     #[track_caller]
     pub fn sinc(&self) -> Array {
-        let x = self.to_inexact() * std::f64::consts::PI;
-        let zero = x.eq(0);
-        let safe = where_(&zero, 1, &x);
-        // The Taylor polynomial provides the derivatives at zero.
-        let square = where_(&zero, &x, 0).square();
-        let series = ((&square / 120.0 - 1.0 / 6.0) * &square) + 1.0;
-        where_(&zero, series, safe.sin() / &safe)
+        let x = self.to_inexact();
+        if x.dtype().is_complex() {
+            return complex_sinc(&x);
+        }
+        let wide = x.astype(promote_types(x.dtype(), DType::F32));
+        real_sinc(&wide).astype(x.dtype())
     }
 
     /// Computes whether the sign bit is set: `true` for negative numbers and `-0.0`.
@@ -330,4 +330,37 @@ impl Array {
         };
         x.population_count().astype(DType::U8)
     }
+}
+
+/// Computes `sinc` with the exact distance `r` to the nearest integer `n`, as
+/// `(-1)ⁿ · r · sinc(r) / x`.
+#[track_caller]
+fn real_sinc(x: &Array) -> Array {
+    let n = x.round();
+    let r = where_(x.is_inf(), 0, x - &n);
+    let square = r.square();
+    // As many terms of the Taylor series as first and second derivatives need.
+    let terms = if x.dtype() == DType::F64 { 11 } else { 6 };
+    let factors = (1..=terms).map(|k| f64::from(2 * k * (2 * k + 1)));
+    let series = factors.rev().fold(x.zeros_like(), |sum, factor| {
+        (sum + 1.0) * &square * (-PI * PI / factor)
+    });
+    let odd = (&n * 0.5).round().ne(&n * 0.5);
+    let zero = n.eq(0);
+    let signed = where_(&odd, -x, where_(&zero, 1, x));
+    let rest = (&r + &r * &series) / signed;
+    // The result at integers is not -0, but the derivative remains.
+    let rest = where_(r.eq(0), &rest - rest.stop_gradient(), &rest);
+    where_(&zero, &series + 1.0, rest)
+}
+
+#[track_caller]
+fn complex_sinc(x: &Array) -> Array {
+    let x = x * PI;
+    let zero = x.eq(0);
+    let safe = where_(&zero, 1, &x);
+    // The Taylor polynomial provides the derivatives at zero.
+    let square = where_(&zero, &x, 0).square();
+    let series = ((&square / 120.0 - 1.0 / 6.0) * &square) + 1.0;
+    where_(&zero, series, safe.sin() / &safe)
 }

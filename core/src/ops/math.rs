@@ -1,7 +1,7 @@
 //! NumPy's mathematical functions that combine several primitives.
 
-use super::{by_parts, require_real};
-use crate::{Array, IntoArray, finfo, where_};
+use super::{by_parts, common_shape, require_real};
+use crate::{Array, IntoArray, custom_jvp, finfo, where_};
 
 impl Array {
     /// Computes the base-10 logarithm of each element.
@@ -30,13 +30,9 @@ impl Array {
     pub fn hypot(&self, other: impl IntoArray) -> Array {
         let (a, b) = crate::ops::promote("hypot", self, &other.into_array());
         require_real("hypot", &[&a, &b]);
-        let (a, b) = (a.to_inexact().abs(), b.to_inexact().abs());
-        let infinite = a.eq(f64::INFINITY).bitwise_or(b.eq(f64::INFINITY));
-        let (large, small) = (a.maximum(&b), a.minimum(&b));
-        let zero = large.eq(0);
-        let ratio = &small / where_(&zero, 1, &large);
-        let length = &large * (ratio.square() + 1.0).sqrt();
-        where_(&infinite, f64::INFINITY, where_(&zero, &large, length))
+        let (a, b) = (a.to_inexact(), b.to_inexact());
+        let shape = common_shape("hypot", &[&a, &b]);
+        hypotenuse(a.broadcast_to(&shape), b.broadcast_to(&shape))
     }
 
     /// Rounds each element toward zero.
@@ -94,4 +90,26 @@ impl Array {
             where_(y.eq(f64::NEG_INFINITY), neginf, &y)
         })
     }
+}
+
+#[track_caller]
+fn hypotenuse(a: Array, b: Array) -> Array {
+    custom_jvp(
+        |a: Array, b: Array| {
+            let (a, b) = (a.abs(), b.abs());
+            let infinite = a.eq(f64::INFINITY).bitwise_or(b.eq(f64::INFINITY));
+            let (large, small) = (a.maximum(&b), a.minimum(&b));
+            let zero = large.eq(0);
+            let ratio = &small / where_(&zero, 1, &large);
+            let length = &large * (ratio.square() + 1.0).sqrt();
+            where_(&infinite, f64::INFINITY, where_(&zero, &large, length))
+        },
+        |(a, b): (Array, Array), (da, db): (Array, Array)| {
+            let length = hypotenuse(a.clone(), b.clone());
+            // The derivative at the origin is 0.
+            let divisor = where_(length.eq(0), 1, &length);
+            let tangent = da * (a / &divisor) + db * (b / divisor);
+            (length, tangent)
+        },
+    )(a, b)
 }

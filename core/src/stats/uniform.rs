@@ -1,24 +1,22 @@
 //! The uniform distribution from `loc` to `loc + scale`.
 
-use super::functions;
-use crate::{select, where_};
+use super::{functions, standard};
+use crate::where_;
 
 functions! {
     /// Computes the logarithm of the probability density.
     logpdf |x, loc, scale| {
-        let outside = x.gt(&loc + &scale).bitwise_or(x.lt(&loc));
-        where_(&outside, f64::NEG_INFINITY, -scale.log())
+        let part = standard(&x, loc, scale.clone());
+        let outside = part.lt(0).bitwise_or(part.gt(1));
+        let within = part.ge(0).bitwise_and(part.le(1));
+        // Neither holds for NaN.
+        let rest = where_(&within, -scale.log(), f64::NAN);
+        where_(&outside, f64::NEG_INFINITY, rest)
     };
     /// Computes the probability density.
     pdf |x, loc, scale| logpdf(&x, loc, scale).exp();
     /// Computes the cumulative distribution function, the probability of a value of at most `x`.
-    cdf |x, loc, scale| {
-        let end = &loc + &scale;
-        let within = x.ge(&loc).bitwise_and(x.le(&end));
-        let part = (&x - &loc) / &scale;
-        let ends = [part.zeros_like(), part.ones_like(), part];
-        select(&[x.lt(&loc), x.gt(&end), within], &ends, 0.0)
-    };
+    cdf |x, loc, scale| standard(&x, loc, scale).clip(0.0, 1.0);
     /// Computes the quantile at probability `x`, the inverse of [`cdf`]. The result is NaN if `x`
     /// is not a probability.
     ppf |x, loc, scale| {

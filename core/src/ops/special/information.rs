@@ -1,7 +1,8 @@
 //! Information theory: `x · log(y)`, entropies, divergences and log-odds.
 
 use super::super::{common_shape, promote, require_real};
-use crate::{Array, IntoArray, custom_jvp, where_};
+use super::polynomial;
+use crate::{Array, IntoArray, custom_jvp, finfo, where_};
 
 /// Converts two operands to floats of a common dtype and shape.
 #[track_caller]
@@ -26,6 +27,88 @@ fn xlogx(x: &Array) -> Array {
         |x: Array| x.xlogy(&x),
         |x: Array, dx: Array| (xlogx(&x), dx * (x.log() + 1.0)),
     )(x.clone())
+}
+
+/// Returns `inside` for two positive numbers, `at_zero` for `p = 0` and `q >= 0`, NaN if one is NaN,
+/// and `rest` elsewhere.
+#[track_caller]
+fn by_domain(p: &Array, q: &Array, inside: Array, at_zero: impl IntoArray, rest: f64) -> Array {
+    let positive = p.gt(0).bitwise_and(q.gt(0));
+    let zero = p.eq(0).bitwise_and(q.ge(0));
+    let unknown = p.is_nan().bitwise_or(q.is_nan());
+    let outside = where_(&unknown, f64::NAN, p.full_like(rest));
+    where_(&positive, inside, where_(&zero, at_zero, outside))
+}
+
+/// Returns `p` and `q` where both are positive, and 1 elsewhere.
+#[track_caller]
+fn positive(p: &Array, q: &Array) -> (Array, Array) {
+    let both = p.gt(0).bitwise_and(q.gt(0));
+    (where_(&both, p, 1), where_(&both, q, 1))
+}
+
+/// Returns `(p - q) / q` where it is between -1/2 and 1, and 0 elsewhere.
+#[track_caller]
+fn relative_difference(p: &Array, q: &Array) -> Array {
+    let ratio = p / q;
+    let near = ratio.gt(0.5).bitwise_and(ratio.lt(2));
+    let (p, q) = (where_(&near, p, 1), where_(&near, q, 1));
+    (&p - &q) / &q
+}
+
+/// Computes `log(p / q)` of positive numbers, accurately for `p` near `q`, and without overflow.
+#[track_caller]
+fn log_ratio(p: &Array, q: &Array) -> Array {
+    let ratio = p / q;
+    let near = ratio.gt(0.5).bitwise_and(ratio.lt(2));
+    let smallest = finfo(p.dtype()).smallest_normal;
+    let normal = ratio.gt(smallest).bitwise_and(ratio.lt(f64::INFINITY));
+    let safe = where_(&normal, &ratio, 1);
+    let far = where_(&normal, safe.log(), p.log() - q.log());
+    where_(&near, relative_difference(p, q).log1p(), far)
+}
+
+#[track_caller]
+fn relative_entropy(p: Array, q: Array) -> Array {
+    custom_jvp(
+        |p: Array, q: Array| {
+            let (safe_p, safe_q) = positive(&p, &q);
+            let inside = &safe_p * log_ratio(&safe_p, &safe_q);
+            by_domain(&p, &q, inside, 0, f64::INFINITY)
+        },
+        |(p, q): (Array, Array), (dp, dq): (Array, Array)| {
+            let (safe_p, safe_q) = positive(&p, &q);
+            let by_p = by_domain(&p, &q, log_ratio(&safe_p, &safe_q) + 1.0, 0, 0.0);
+            let by_q = by_domain(&p, &q, -(safe_p / safe_q), 0, 0.0);
+            (relative_entropy(p, q), dp * by_p + dq * by_q)
+        },
+    )(p, q)
+}
+
+#[track_caller]
+fn divergence(p: Array, q: Array) -> Array {
+    custom_jvp(
+        |p: Array, q: Array| {
+            let (safe_p, safe_q) = positive(&p, &q);
+            let far = &safe_p * log_ratio(&safe_p, &safe_q) - (&safe_p - &safe_q);
+            // p log(1 + u) - (p - q) = (p - q) u (1/2 - u/6 + u²/12 - u³/20 + u⁴/30 - …)
+            let u = relative_difference(&safe_p, &safe_q);
+            let series = polynomial(&u, &[1.0 / 30.0, -0.05, 1.0 / 12.0, -1.0 / 6.0, 0.5]);
+            let near = (safe_p - safe_q) * &u * series;
+            let small = u.ne(0).bitwise_and(u.abs().lt(0.05));
+            by_domain(&p, &q, where_(&small, near, far), &q, f64::INFINITY)
+        },
+        |(p, q): (Array, Array), (dp, dq): (Array, Array)| {
+            let (safe_p, safe_q) = positive(&p, &q);
+            let infinite = safe_q.eq(f64::INFINITY);
+            let finite_q = where_(&infinite, 1, &safe_q);
+            let finite_p = where_(&infinite, 1, &safe_p);
+            let by_q = where_(&infinite, 1, (&finite_q - finite_p) / &finite_q);
+            let by_p = by_domain(&p, &q, log_ratio(&safe_p, &safe_q), 0, 0.0);
+            let by_q = by_domain(&p, &q, by_q, 1, 0.0);
+            (divergence(p, q), dp * by_p + dq * by_q)
+        },
+    )(p, q)
 }
 
 impl Array {
@@ -71,8 +154,8 @@ impl Array {
         where_(x.lt(0), f64::NEG_INFINITY, -xlogx(&x))
     }
 
-    /// Computes the relative entropy term `p · log(p / q)` of probabilities. It is 0 for `p = 0`,
-    /// and infinity where it is undefined.
+    /// Computes the relative entropy term `p · log(p / q)` of probabilities, accurately for `p`
+    /// near `q`. It is 0 for `p = 0`, and infinity where it is undefined.
     ///
     /// # Panics
     /// Panics if the shapes do not broadcast, or an operand is complex.
@@ -80,15 +163,11 @@ impl Array {
     pub fn rel_entr(&self, q: impl IntoArray) -> Array {
         let (p, q) = floats("rel_entr", self, q);
         require_real("rel_entr", &[&p, &q]);
-        let both = p.gt(0).bitwise_and(q.gt(0));
-        let none = p.eq(0).bitwise_and(q.ge(0));
-        let (safe_p, safe_q) = (where_(&both, &p, 1), where_(&both, &q, 1));
-        let value = xlogx(&safe_p) - safe_p.xlogy(safe_q);
-        where_(&both, value, where_(&none, 0, p.full_like(f64::INFINITY)))
+        relative_entropy(p, q)
     }
 
-    /// Computes the Kullback-Leibler divergence term `p · log(p / q) - p + q`. It is infinity
-    /// where it is undefined.
+    /// Computes the Kullback-Leibler divergence term `p · log(p / q) - p + q`, accurately for `p`
+    /// near `q`. It is `q` for `p = 0`, and infinity where it is undefined.
     ///
     /// # Panics
     /// Panics if the shapes do not broadcast, or an operand is complex.
@@ -96,7 +175,7 @@ impl Array {
     pub fn kl_div(&self, q: impl IntoArray) -> Array {
         let (p, q) = floats("kl_div", self, q);
         require_real("kl_div", &[&p, &q]);
-        p.rel_entr(&q) - p + q
+        divergence(p, q)
     }
 
     /// Computes the log-odds of a probability, `log(x / (1 - x))`, the inverse of

@@ -3,7 +3,7 @@
 
 use super::super::require_real;
 use super::polynomial;
-use crate::{Array, DType, custom_jvp, promote_types, where_};
+use crate::{Array, DType, custom_jvp, jvp, promote_types, where_};
 use std::f64::consts::{FRAC_1_SQRT_2, PI};
 
 /// Coefficients of the inverse for the middle and for two parts of the tail (Cephes, `ndtri`):
@@ -121,7 +121,7 @@ impl Array {
         require_real("ndtri", &[self]);
         let p = self.to_inexact();
         let wide = p.astype(at_least_f32(p.dtype()));
-        inverse(&wide).astype(p.dtype())
+        quantile(wide).astype(p.dtype())
     }
 }
 
@@ -152,6 +152,19 @@ fn log_distribution(x: &Array) -> Array {
             (value, dx * slope)
         },
     )(x.clone())
+}
+
+/// Computes the inverse with infinite derivatives at the ends.
+#[track_caller]
+fn quantile(p: Array) -> Array {
+    custom_jvp(
+        |p: Array| inverse(&p),
+        |p: Array, dp: Array| {
+            let end = p.eq(0).bitwise_or(p.eq(1));
+            let (_, slope) = jvp(|p: Array| inverse(&p), where_(&end, 0.5, &p), p.ones_like());
+            (quantile(p), dp * where_(&end, f64::INFINITY, slope))
+        },
+    )(p)
 }
 
 #[track_caller]

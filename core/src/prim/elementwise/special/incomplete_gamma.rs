@@ -156,8 +156,10 @@ fn scale(a: &Array, x: &Array) -> (Array, Array) {
 fn outside(a: &Array, x: &Array) -> Array {
     let negative = x.lt(0.0).bitwise_or(a.lt(0.0));
     let both_zero = a.eq(0.0).bitwise_and(x.eq(0.0));
+    let both_infinite = is_infinite(a).bitwise_and(is_infinite(x));
     let unknown = a.is_nan().bitwise_or(x.is_nan());
-    negative.bitwise_or(both_zero).bitwise_or(unknown)
+    let ends = both_zero.bitwise_or(both_infinite);
+    negative.bitwise_or(ends).bitwise_or(unknown)
 }
 
 /// Returns whether each element is positive infinity.
@@ -175,7 +177,8 @@ pub(super) fn lower(operands: &[Array]) -> Array {
         .eq(0.0)
         .bitwise_or(&outside)
         .bitwise_or(&underflow)
-        .bitwise_or(is_infinite(x));
+        .bitwise_or(is_infinite(x))
+        .bitwise_or(is_infinite(a));
     let enabled = known.logical_not();
     let upper = fraction(&scale, x, a, enabled.bitwise_and(&large), Wanted::Value);
     let rest = enabled.bitwise_and(large.logical_not());
@@ -184,7 +187,7 @@ pub(super) fn lower(operands: &[Array]) -> Array {
         1.0 - upper,
         series(&scale, x, a, rest, Wanted::Value),
     );
-    let value = where_(x.eq(0.0), 0.0, value);
+    let value = where_(x.eq(0.0).bitwise_or(is_infinite(a)), 0.0, value);
     let value = where_(is_infinite(x), 1.0, value);
     where_(&outside, f64::NAN, value)
 }
@@ -199,11 +202,13 @@ pub(super) fn upper(operands: &[Array]) -> Array {
     let enabled = outside
         .bitwise_or(&underflow)
         .bitwise_or(&nothing)
+        .bitwise_or(is_infinite(a))
         .logical_not();
     let lower = series(&scale, x, a, enabled.bitwise_and(&small), Wanted::Value);
     let rest = enabled.bitwise_and(small.logical_not());
     let upper = fraction(&scale, x, a, rest, Wanted::Value);
     let value = where_(&small, 1.0 - lower, upper);
+    let value = where_(is_infinite(a), 1.0, value);
     let value = where_(&nothing, 0.0, value);
     where_(&outside, f64::NAN, value)
 }
