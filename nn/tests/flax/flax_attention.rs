@@ -2,7 +2,7 @@
 
 use crate::common;
 
-use common::{Case, Golden, LAST_BITS};
+use common::{Case, Golden};
 use ramie_core::{Array, DType, State, random};
 use ramie_nn::linen::{
     Apply, Module, MultiHeadAttention as Linen, MultiHeadDotProductAttention as Mha, Scope,
@@ -18,15 +18,10 @@ use ramie_nn::{
 /// What rounding to eight bits of mantissa leaves, of products that are summed.
 const BF16: f64 = 3e-2;
 
-/// A case whose first values are Flax's, bit for bit in all but two. The bias of
-/// keys changes all products of a query alike, so that its gradient is zero but
+/// A case. The bias of keys changes all products of a query alike, so that its gradient is zero but
 /// for rounding.
 fn case(golden: &Golden, name: &str) -> Case {
-    let case = golden.case(name).rounding(2e-6);
-    match name {
-        "named" | "nnx_no_bias" => case.init_tolerance(LAST_BITS),
-        _ => case,
-    }
+    golden.case(name).rounding(2e-6)
 }
 
 fn inputs(x: &[Array]) -> AttentionInputs {

@@ -2,28 +2,10 @@
 
 use crate::common;
 
-use common::{Case, Golden, LAST_BITS};
+use common::Golden;
 use ramie_core::{Array, DType, Padding};
 use ramie_nn::linen::{Conv, ConvLocal, ConvTranspose, Module, Scope};
 use ramie_nn::{ConvPadding, Rngs, avg_pool, init, max_pool, min_pool};
-
-/// Larger kernels, of which one or a few first values differ from Flax's in the
-/// last bits. All others are equal bit for bit.
-const LARGE: [&str; 5] = [
-    "local1d",
-    "depthwise",
-    "nnx_transpose_circular",
-    "transpose_kernel",
-    "transpose_circular_kernel",
-];
-
-fn case(golden: &Golden, name: &str) -> Case {
-    let case = golden.case(name);
-    match LARGE.contains(&name) {
-        true => case.init_tolerance(LAST_BITS),
-        false => case,
-    }
-}
 
 /// What rounding to eight bits of mantissa leaves.
 const BF16: f64 = 1e-2;
@@ -40,7 +22,7 @@ fn triangle() -> Array {
 #[test]
 fn conv() {
     let golden = Golden::open("flax_conv");
-    let check = |name: &str, module: Conv| case(&golden, name).linen(one(module));
+    let check = |name: &str, module: Conv| golden.case(name).linen(one(module));
     let normal = || init::normal(1.0);
     check("conv1d", Conv::new(4, 3));
     check(
@@ -65,16 +47,16 @@ fn conv() {
     check("batches", Conv::new(3, 3));
     let inits = Conv::new(3, [3, 3]).kernel_init(init::he_uniform());
     check("inits", inits.bias_init(normal()));
-    let bf16 = case(&golden, "conv_bf16").tolerance(BF16);
+    let bf16 = golden.case("conv_bf16").tolerance(BF16);
     bf16.linen(one(Conv::new(3, [3, 3]).dtype(DType::BF16)));
-    let bf16 = case(&golden, "conv_bf16_params").tolerance(BF16);
+    let bf16 = golden.case("conv_bf16_params").tolerance(BF16);
     bf16.linen(one(Conv::new(3, [3, 3]).param_dtype(DType::BF16)));
 }
 
 #[test]
 fn padding() {
     let golden = Golden::open("flax_conv");
-    let check = |name: &str, module: Conv| case(&golden, name).linen(one(module));
+    let check = |name: &str, module: Conv| golden.case(name).linen(one(module));
     let circular = Conv::new(3, [3, 2]).padding(ConvPadding::Circular);
     check("circular", circular.clone());
     check(
@@ -99,7 +81,7 @@ fn padding() {
 #[test]
 fn local() {
     let golden = Golden::open("flax_conv");
-    let check = |name: &str, module: ConvLocal| case(&golden, name).linen(one(module));
+    let check = |name: &str, module: ConvLocal| golden.case(name).linen(one(module));
     check("local1d", ConvLocal::new(4, 3).bias_init(init::normal(1.0)));
     let valid = ConvLocal::new(3, [3, 2]).strides([2, 1]);
     check("local2d", valid.padding(Padding::Valid));
@@ -110,7 +92,7 @@ fn local() {
 #[test]
 fn transpose() {
     let golden = Golden::open("flax_conv");
-    let check = |name: &str, module: ConvTranspose| case(&golden, name).linen(one(module));
+    let check = |name: &str, module: ConvTranspose| golden.case(name).linen(one(module));
     check("transpose1d", ConvTranspose::new(4, 3));
     let twice = || ConvTranspose::new(3, [3, 3]).strides(2);
     check("transpose2d", twice().bias_init(init::normal(1.0)));
@@ -127,7 +109,7 @@ fn transpose() {
     let masked = ConvTranspose::new(4, 3).mask(triangle());
     check("transpose_mask", masked.padding(Padding::Valid));
     check("transpose_no_batch", twice());
-    let one_case = case(&golden, "transpose_bf16").tolerance(BF16);
+    let one_case = golden.case("transpose_bf16").tolerance(BF16);
     one_case.linen(one(twice().dtype(DType::BF16)));
 }
 
@@ -135,7 +117,7 @@ fn transpose() {
 fn nnx() {
     let golden = Golden::open("flax_conv");
     let check = |name: &str, tolerance: f64, layer: ramie_nn::Conv| {
-        let one_case = case(&golden, name).tolerance(tolerance);
+        let one_case = golden.case(name).tolerance(tolerance);
         one_case.nnx(layer, |m, x| vec![m.forward(&x[0])]);
     };
     let rngs = || Rngs::new(0);
@@ -155,7 +137,7 @@ fn nnx() {
 
     let check = |name: &str, config: ConvTranspose| {
         let layer = config.build(4, &mut rngs());
-        case(&golden, name).nnx(layer, |m, x| vec![m.forward(&x[0])]);
+        golden.case(name).nnx(layer, |m, x| vec![m.forward(&x[0])]);
     };
     check("nnx_transpose", ConvTranspose::new(3, [3, 3]).strides(2));
     let circular = ConvTranspose::new(3, [6, 5]).strides(2);
@@ -167,7 +149,7 @@ fn nnx() {
 fn pools() {
     let golden = Golden::open("flax_conv");
     let check = |name: &str, f: &(dyn Fn(&Array) -> Array + Sync)| {
-        case(&golden, name).linen(|_, x| vec![f(&x[0])]);
+        golden.case(name).linen(|_, x| vec![f(&x[0])]);
     };
     use Padding::{Same, Valid};
     let pads = || Padding::from([(1, 0), (0, 1)]);

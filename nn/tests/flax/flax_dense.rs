@@ -2,26 +2,10 @@
 
 use crate::common;
 
-use common::{Case, Golden, LAST_BITS};
+use common::Golden;
 use ramie_core::{Array, DType};
 use ramie_nn::linen::{Dense, DenseGeneral, Einsum, Embed, Module, Scope};
 use ramie_nn::{Linear, LinearGeneral, Rngs, init};
-
-/// Larger kernels, of which one or a few first values differ from Flax's in the
-/// last bits. All others are equal bit for bit.
-const LARGE: [&str; 3] = [
-    "dense_general_batches",
-    "linear_general_axes",
-    "linear_general_batch",
-];
-
-fn case(golden: &Golden, name: &str) -> Case {
-    let case = golden.case(name);
-    match LARGE.contains(&name) {
-        true => case.init_tolerance(LAST_BITS),
-        false => case,
-    }
-}
 
 /// What rounding to eight bits of mantissa leaves.
 const BF16: f64 = 1e-2;
@@ -33,7 +17,7 @@ fn one<M: Module + Sync>(module: M) -> impl Fn(&mut Scope, &[Array]) -> Vec<Arra
 #[test]
 fn dense_general() {
     let golden = Golden::open("flax_dense");
-    let check = |name: &str, module: DenseGeneral| case(&golden, name).linen(one(module));
+    let check = |name: &str, module: DenseGeneral| golden.case(name).linen(one(module));
     check("dense_general", DenseGeneral::new(5));
     check("dense_general_features", DenseGeneral::new([2, 4]));
     check(
@@ -57,7 +41,7 @@ fn dense_general() {
         .bias_init(init::normal(1.0));
     check("dense_general_inits", inits);
     let bf16 = DenseGeneral::new([2, 4]).dtype(DType::BF16);
-    let one_case = case(&golden, "dense_general_bf16").tolerance(BF16);
+    let one_case = golden.case("dense_general_bf16").tolerance(BF16);
     one_case.linen(one(bf16));
 }
 
@@ -66,7 +50,7 @@ fn linear_general() {
     let golden = Golden::open("flax_dense");
     let rngs = || Rngs::new(0);
     let check = |name: &str, layer: LinearGeneral| {
-        let one_case = case(&golden, name);
+        let one_case = golden.case(name);
         one_case.nnx(layer, |m, x| vec![m.forward(&x[0])]);
     };
     check("linear_general", LinearGeneral::new(3, 5, &mut rngs()));
@@ -81,13 +65,13 @@ fn linear_general() {
         .dtype(DType::BF16)
         .preferred_element_type(DType::F32)
         .build(3, &mut rngs());
-    let one_case = case(&golden, "linear_general_preferred").tolerance(BF16);
+    let one_case = golden.case("linear_general_preferred").tolerance(BF16);
     one_case.nnx(preferred, |m, x| vec![m.forward(&x[0])]);
     let preferred = Linear::features(5)
         .dtype(DType::BF16)
         .preferred_element_type(DType::F32)
         .build(3, &mut rngs());
-    let one_case = case(&golden, "linear_preferred").tolerance(BF16);
+    let one_case = golden.case("linear_preferred").tolerance(BF16);
     one_case.nnx(preferred, |m, x| vec![m.forward(&x[0])]);
 }
 
@@ -96,25 +80,25 @@ fn einsum() {
     let golden = Golden::open("flax_dense");
     let normal = init::normal(1.0);
     let heads = Einsum::new("nta,hab->nthb", [6, 2, 3]).bias_init(normal);
-    case(&golden, "einsum").linen(one(heads));
+    golden.case("einsum").linen(one(heads));
     let dots = Einsum::new("...a,ab->b...", [2, 3]);
-    case(&golden, "einsum_dots").linen(one(dots));
+    golden.case("einsum_dots").linen(one(dots));
     let plain = Einsum::new("nta, ab -> ntb", [2, 3]).without_bias();
-    case(&golden, "einsum_no_bias").linen(one(plain));
+    golden.case("einsum_no_bias").linen(one(plain));
     let bf16 = Einsum::new("nta,ab->ntb", [2, 3]).dtype(DType::BF16);
-    let one_case = case(&golden, "einsum_bf16").tolerance(BF16);
+    let one_case = golden.case("einsum_bf16").tolerance(BF16);
     one_case.linen(one(bf16.clone()));
 
     let mut rngs = Rngs::new(0);
     let heads = ramie_nn::Einsum::new("nta,hab->nthb", [6, 2, 3], &mut rngs);
-    let one_case = case(&golden, "nnx_einsum");
+    let one_case = golden.case("nnx_einsum");
     one_case.nnx(heads, |m, x| vec![m.forward(&x[0])]);
     let plain = Einsum::new("nta,ab->ntb", [2, 3]).without_bias();
-    let one_case = case(&golden, "nnx_einsum_no_bias");
+    let one_case = golden.case("nnx_einsum_no_bias");
     let layer = plain.build(&mut Rngs::new(0));
     one_case.nnx(layer, |m, x| vec![m.forward_by("nta,ab->ntb", &x[0])]);
     let preferred = bf16.preferred_element_type(DType::F32);
-    let one_case = case(&golden, "nnx_einsum_preferred").tolerance(BF16);
+    let one_case = golden.case("nnx_einsum_preferred").tolerance(BF16);
     let layer = preferred.build(&mut Rngs::new(0));
     one_case.nnx(layer, |m, x| vec![m.forward(&x[0])]);
 }
@@ -122,31 +106,31 @@ fn einsum() {
 #[test]
 fn embed() {
     let golden = Golden::open("flax_dense");
-    case(&golden, "embed").linen(one(Embed::new(7, 4)));
-    let outside = case(&golden, "embed_out_of_bounds");
+    golden.case("embed").linen(one(Embed::new(7, 4)));
+    let outside = golden.case("embed_out_of_bounds");
     outside.linen(one(Embed::new(7, 4)));
-    case(&golden, "embed_one").linen(one(Embed::new(1, 4)));
+    golden.case("embed_one").linen(one(Embed::new(1, 4)));
     let bf16 = Embed::new(7, 4).dtype(DType::BF16);
-    let one_case = case(&golden, "embed_bf16").tolerance(BF16);
+    let one_case = golden.case("embed_bf16").tolerance(BF16);
     one_case.linen(one(bf16.clone()));
     let small = Embed::new(7, 4).embedding_init(init::normal(0.02));
-    case(&golden, "embed_init").linen(one(small));
+    golden.case("embed_init").linen(one(small));
 
     let attend = |m: Embed| move |s: &mut Scope, x: &[Array]| vec![m.attend(s, &x[0])];
-    case(&golden, "attend").linen(attend(Embed::new(7, 4)));
-    let one_case = case(&golden, "attend_bf16").tolerance(BF16);
+    golden.case("attend").linen(attend(Embed::new(7, 4)));
+    let one_case = golden.case("attend_bf16").tolerance(BF16);
     one_case.linen(attend(bf16));
     let mixed = Embed::new(7, 4).param_dtype(DType::BF16);
-    let one_case = case(&golden, "attend_mixed").tolerance(BF16);
+    let one_case = golden.case("attend_mixed").tolerance(BF16);
     one_case.linen(attend(mixed.clone()));
 
     let layer = || ramie_nn::Embed::new(7, 4, &mut Rngs::new(0));
-    let one_case = case(&golden, "nnx_embed");
+    let one_case = golden.case("nnx_embed");
     one_case.nnx(layer(), |m, x| vec![m.forward(&x[0])]);
-    let one_case = case(&golden, "nnx_attend");
+    let one_case = golden.case("nnx_attend");
     one_case.nnx(layer(), |m, x| vec![m.attend(&x[0])]);
     let mixed = mixed.build(&mut Rngs::new(0));
-    let one_case = case(&golden, "nnx_attend_mixed").tolerance(BF16);
+    let one_case = golden.case("nnx_attend_mixed").tolerance(BF16);
     one_case.nnx(mixed, |m, x| vec![m.attend(&x[0])]);
 }
 
@@ -171,13 +155,13 @@ struct TiedNnx {
 #[test]
 fn tied_weights_have_the_gradients_of_both_uses() {
     let golden = Golden::open("flax_dense");
-    case(&golden, "tied").linen(one(Tied));
+    golden.case("tied").linen(one(Tied));
     let mut rngs = Rngs::new(0);
     let model = TiedNnx {
         embed: ramie_nn::Embed::new(7, 4, &mut rngs),
         hidden: Linear::new(4, 4, &mut rngs),
     };
-    case(&golden, "nnx_tied").nnx(model, |m, x| {
+    golden.case("nnx_tied").nnx(model, |m, x| {
         let x = m.hidden.forward(&m.embed.forward(&x[0])).tanh();
         vec![m.embed.attend(&x)]
     });

@@ -2,7 +2,7 @@
 
 use crate::common;
 
-use common::{Golden, LAST_BITS};
+use common::Golden;
 use ramie_nn::Rngs;
 use ramie_nn::models::{Mlp, MlpConfig, ResNet, ResNetConfig};
 
@@ -11,9 +11,7 @@ fn mlp() {
     let mut config = MlpConfig::new(&[5, 7, 6, 3]);
     config.dropout_rate = 0.3;
     let model = Mlp::new(&config, &mut Rngs::new(0));
-    let case = Golden::open("flax_models")
-        .case("mlp")
-        .init_tolerance(LAST_BITS);
+    let case = Golden::open("flax_models").case("mlp");
     case.nnx(model, |m, x| vec![m.forward(&x[0])]);
 }
 
@@ -28,9 +26,6 @@ fn resnet() {
     let model = ResNet::new(&config, &mut Rngs::new(0));
     let case = Golden::open("flax_models").case("resnet");
     // Twelve normalizations, each of which divides by a root of a few numbers.
-    let case = case
-        .init_tolerance(LAST_BITS)
-        .tolerance(3e-5)
-        .rounding(1e-6);
+    let case = case.tolerance(3e-5).rounding(1e-6);
     case.nnx(model, |m, x| vec![m.forward(&x[0])]);
 }

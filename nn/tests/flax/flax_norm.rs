@@ -111,7 +111,10 @@ fn group_and_instance() {
     case("group_bf16").tolerance(BF16).linen(one(bf16));
     let new = InstanceNorm::new;
     case("instance").linen(one(new().scale_init(normal()).bias_init(normal())));
-    case("instance_axes").linen(one(new().feature_axes(&[1, 3]).use_bias(false)));
+    // The derivatives are what is left of sums of large numbers that cancel.
+    case("instance_axes")
+        .tolerance(5e-5)
+        .linen(one(new().feature_axes(&[1, 3]).use_bias(false)));
     case("instance_mask").linen(with(new(), |x| (x, mask.clone())));
 }
 

@@ -86,7 +86,11 @@ fn values_are_those_of_jax() {
             assert!(near.item::<bool>(), "{drawn} {row}");
         } else {
             let first = drawn.ravel().slice_in_dim(0, drawn.size().min(64), 1, 0);
-            assert_eq!(distance(&first, &known.ravel()), 0, "{row}");
+            let distribution = row["args"]["distribution"].as_str();
+            let uniform = name.ends_with("uniform") || distribution == Some("uniform");
+            // JAX computes `erf_inv` with polynomials of its own, the plugin with those of XLA.
+            let allowed = if uniform { 0 } else { 2 };
+            assert!(distance(&first, &known.ravel()) <= allowed, "{row}");
             let sum = drawn.astype(DType::F64).sum().item::<f64>();
             let recorded = row["sum"].as_f64().expect("a sum");
             assert!((sum - recorded).abs() < 1e-3, "{sum} {row}");
