@@ -54,7 +54,7 @@ PROGRAMS = [(name, avals, MESH + source) for name, avals, source in [
         f = smap(lambda x: x * lax.axis_index("x").astype(jnp.float32), P("x"), P("x"))
     """),
     ("constant_varies", ["f32[8]"], """
-        f = smap(lambda x: lax.select(x > 0, x, jnp.zeros((2,), jnp.float32)), P("x"), P("x"))
+        f = smap(lambda x: lax.select(x > jnp.float32(0), x, jnp.zeros((2,), jnp.float32)), P("x"), P("x"))
     """),
     ("captured", ["f32[8]", "f32[2]"], """
         def f(x, w):
@@ -79,7 +79,7 @@ PROGRAMS = [(name, avals, MESH + source) for name, avals, source in [
         f = jax.vmap(smap(lambda x, w: x * w + lax.psum(x, "x"), (P("x"), P()), P("x")))
     """),
     ("inner_jit", ["f32[8]"], """
-        f = smap(lambda x: jax.jit(lambda y: lax.psum(y * 2, "x"))(x), P("x"), P())
+        f = smap(lambda x: jax.jit(lambda y: lax.psum(y * jnp.float32(2), "x"))(x), P("x"), P())
     """),
     ("checkpointed", ["f32[8]"], """
         f = smap(lambda x: jax.checkpoint(lambda y: lax.psum(jnp.sin(y), "x"))(x), P("x"), P())

@@ -365,8 +365,7 @@ pub fn pswapaxes(x: &Array, axes: impl Into<AxisNames>, axis: isize) -> Array {
 /// receives the value of element `from`. Elements without a sender receive zeros
 /// (`jax.lax.ppermute`).
 ///
-/// Over several axes of a mesh, devices are numbered in the order of the mesh's axes, regardless
-/// of the order of the names, as in JAX.
+/// Over several axes, elements are numbered in the order of the names, as by [`axis_index`].
 ///
 /// # Panics
 /// Panics if an axis name is not bound, or if an element sends or receives twice.
@@ -380,8 +379,7 @@ pub fn ppermute<T: Tree>(x: &T, axes: impl Into<AxisNames>, permutation: &[(usiz
 }
 
 /// Sends the arrays of a tree between batch elements: element `i` receives the value of element
-/// `sources[i]` (`jax.lax.pshuffle`). Over several axes of a mesh, devices are numbered as in
-/// [`ppermute`].
+/// `sources[i]` (`jax.lax.pshuffle`). Elements are numbered as in [`ppermute`].
 ///
 /// # Panics
 /// Panics if an axis name is not bound, or if `sources` is not a permutation of the indices.

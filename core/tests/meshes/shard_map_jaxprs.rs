@@ -72,7 +72,7 @@ programs! {
     place |x| one(|x| x * axis_index("x").astype(DType::F32), P!["x"], P!["x"])(x);
     constant_varies |x| {
         let zeros = || Array::zeros(&[2], DType::F32);
-        one(move |x| bind1(SelectN, &[&x.gt(0), &zeros(), &x]), P!["x"], P!["x"])(x)
+        one(move |x| bind1(SelectN, &[&x.gt(f32(0.0)), &zeros(), &x]), P!["x"], P!["x"])(x)
     };
     captured |x, w| {
         shard_map_with(|x: Array| x * &w, options(P!["x"], P!["x"]))(x)
@@ -96,7 +96,7 @@ programs! {
         vmap(|x: Array, w: Array| f(x, w))(x, w)
     };
     inner_jit |x| {
-        one(|x| jit(|y: Array| psum(&(y * 2), "x"))(x), P!["x"], P![])(x)
+        one(|x| jit(|y: Array| psum(&(y * f32(2.0)), "x"))(x), P!["x"], P![])(x)
     };
     checkpointed |x| {
         one(|x| checkpoint(|y: Array| psum(&y.sin(), "x"))(x), P!["x"], P![])(x)

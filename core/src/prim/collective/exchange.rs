@@ -255,9 +255,7 @@ impl Primitive for Ppermute {
         ins: &[Aval],
         outs: &[Aval],
     ) -> Vec<Value> {
-        let mut groups = groups(ctx, "ppermute", &self.axes);
-        // As in JAX, which counts devices in the mesh's order here.
-        groups.iter_mut().for_each(|group| group.sort_unstable());
+        let groups = groups(ctx, "ppermute", &self.axes);
         let of_group = |group: &Vec<usize>| -> Vec<[usize; 2]> {
             let pair = |&(from, to): &(usize, usize)| [group[from], group[to]];
             self.permutation.iter().map(pair).collect()
