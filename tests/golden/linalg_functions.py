@@ -72,7 +72,8 @@ def determinants():
             record("det_as_is", nl.det, [low], None, "edge")
         record("slogdet_as_is", nl.slogdet, [np.diag([1.0, 0.0, 2.0]).astype(SHORT[dtype])], None, "special")
     for op, fun in (("det_as_is", nl.det), ("slogdet_as_is", nl.slogdet)):
-        special(op, fun, [SPECIAL])
+        # The first is singular: its determinant is 0 of either sign.
+        special(op, fun, [SPECIAL[1:]])
         empty(op, fun, [[(0, 3, 3)]])
 
 
