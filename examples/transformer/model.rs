@@ -111,6 +111,9 @@ impl LanguageModel for Decoder {
     fn logits_padded(&mut self, tokens: &Array, padding: &Array) -> Array {
         self.compute(tokens, Some(padding))
     }
+    fn vocab_size(&self) -> usize {
+        self.embed.embedding.shape()[0]
+    }
     fn max_length(&self) -> Option<usize> {
         None
     }

@@ -134,12 +134,9 @@ impl Embed {
             indices.aval()
         );
         let rows = self.embedding.shape()[0];
-        let known = known_range(indices);
-        let outside = known.and_then(|range| {
-            let mut ends = range.into_iter();
-            ends.find(|&i| i >= rows as i128 || i < -(rows as i128))
-        });
-        if let Some(index) = outside {
+        let valid = -(rows as i128)..rows as i128;
+        let mut ends = known_range(indices).into_iter().flatten();
+        if let Some(index) = ends.find(|index| !valid.contains(index)) {
             panic!(
                 "Embed: the index {index} is outside the table, which has {rows} rows\n  indices \
                  {}, table {}\n  help: pass indices from 0 to {}, or from -{rows} to count from \
@@ -173,7 +170,7 @@ impl Embed {
 
 /// Returns the smallest and the largest of the indices, unless there are none or their values
 /// are unknown: those of a traced array, or of an array on the devices of several processes.
-fn known_range(indices: &Array) -> Option<[i128; 2]> {
+pub(crate) fn known_range(indices: &Array) -> Option<[i128; 2]> {
     if indices.is_tracer() || indices.size() == 0 {
         return None;
     }

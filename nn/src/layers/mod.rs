@@ -7,7 +7,7 @@ mod conv;
 pub(crate) mod dot_general;
 mod dropout;
 mod einsum;
-mod embed;
+pub(crate) mod embed;
 mod forward;
 pub(crate) mod hyperparameters;
 mod linear;

@@ -1,6 +1,7 @@
 //! `Generator`: autoregressive text generation.
 
 use super::{LanguageModel, Sampling};
+use crate::layers::embed::known_range;
 use ramie_core::random::Key;
 use ramie_core::{Array, DType, concatenate, jit, where_};
 use std::fmt;
@@ -79,8 +80,8 @@ impl<M: LanguageModel> Generator<M> {
     /// mode and does not change.
     ///
     /// # Panics
-    /// Panics if the tokens are empty or not integers, or if the model does not support the
-    /// total length.
+    /// Panics if the tokens are empty, not integers or not in the vocabulary, or if the model
+    /// does not support the total length.
     #[track_caller]
     pub fn generate(&self, model: &M, tokens: &Array, key: &Key) -> Array {
         self.run(model, tokens, None, key)
@@ -95,8 +96,8 @@ impl<M: LanguageModel> Generator<M> {
     /// program.
     ///
     /// # Panics
-    /// Panics if there are no prompts, if a prompt is empty, or if the model does not support the
-    /// total length of the longest one.
+    /// Panics if there are no prompts, if a prompt is empty or has tokens that are not in the
+    /// vocabulary, or if the model does not support the total length of the longest one.
     #[track_caller]
     pub fn generate_prompts<P: AsRef<[i32]>>(
         &self,
@@ -115,7 +116,8 @@ impl<M: LanguageModel> Generator<M> {
         let padding: Vec<usize> = lengths().map(|n| longest - n).collect();
         let mut tokens = Vec::with_capacity(prompts.len() * longest);
         for (prompt, &padding) in prompts.iter().zip(&padding) {
-            tokens.extend(std::iter::repeat_n(self.pad_token_id as i32, padding));
+            // The mask excludes these tokens, so any in the vocabulary serves.
+            tokens.extend(std::iter::repeat_n(0, padding));
             tokens.extend_from_slice(prompt.as_ref());
         }
         let tokens = Array::from_vec(tokens, &[prompts.len(), longest]);
@@ -134,27 +136,8 @@ impl<M: LanguageModel> Generator<M> {
 
     #[track_caller]
     fn run(&self, model: &M, tokens: &Array, padding: Option<Array>, key: &Key) -> Array {
-        let &[batch, length] = tokens.shape() else {
-            panic!(
-                "Generator: the tokens are {}, expected [batch, length]\n  help: add a batch \
-                 axis: tokens.expand_dims(&[0])",
-                tokens.aval()
-            )
-        };
-        let total = length + self.max_new_tokens;
-        let room = model.max_length().unwrap_or(usize::MAX);
-        assert!(
-            length > 0 && tokens.dtype().is_integer(),
-            "Generator: the tokens are {}, expected one or more integers per sequence\n  help: \
-             start with the token that begins a text",
-            tokens.aval()
-        );
-        assert!(
-            total <= room,
-            "Generator: {length} tokens and {} more are {total}, but the model supports at most \
-             {room}\n  help: generate fewer tokens, or pass only the last tokens of the text",
-            self.max_new_tokens
-        );
+        self.check(model, tokens);
+        let (batch, total) = (tokens.shape()[0], tokens.shape()[1] + self.max_new_tokens);
         let mut tokens = tokens.astype(DType::I32);
         if self.max_new_tokens == 0 {
             return tokens;
@@ -181,6 +164,42 @@ impl<M: LanguageModel> Generator<M> {
             }
         }
         concatenate(&parts, 1)
+    }
+
+    /// Checks tokens `[batch, length]`.
+    #[track_caller]
+    fn check(&self, model: &M, tokens: &Array) {
+        let &[_, length] = tokens.shape() else {
+            panic!(
+                "Generator: the tokens are {}, expected [batch, length]\n  help: add a batch \
+                 axis: tokens.expand_dims(&[0])",
+                tokens.aval()
+            )
+        };
+        assert!(
+            length > 0 && tokens.dtype().is_integer(),
+            "Generator: the tokens are {}, expected one or more integers per sequence\n  help: \
+             start with the token that begins a text",
+            tokens.aval()
+        );
+        let vocabulary = model.vocab_size() as i128;
+        let mut ends = known_range(tokens).into_iter().flatten();
+        if let Some(token) = ends.find(|token| !(0..vocabulary).contains(token)) {
+            panic!(
+                "Generator: the token {token} is not in the vocabulary of the model, which has \
+                 {vocabulary} tokens\n  help: encode the text with the tokenizer of this model"
+            );
+        }
+        let (new, room) = (
+            self.max_new_tokens,
+            model.max_length().unwrap_or(usize::MAX),
+        );
+        assert!(
+            length + new <= room,
+            "Generator: {length} tokens and {new} more are {}, but the model supports at most \
+             {room}\n  help: generate fewer tokens, or pass only the last tokens of the text",
+            length + new
+        );
     }
 }
 

@@ -287,6 +287,9 @@ impl LanguageModel for Gpt2 {
     fn logits_padded(&mut self, tokens: &Array, padding: &Array) -> Array {
         self.compute(tokens, Some(padding))
     }
+    fn vocab_size(&self) -> usize {
+        self.wte.embedding.shape()[0]
+    }
     fn max_length(&self) -> Option<usize> {
         Some(self.wpe.embedding.shape()[0])
     }

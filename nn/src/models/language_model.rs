@@ -25,6 +25,9 @@ pub trait LanguageModel: Module + Clone {
     #[track_caller]
     fn logits_padded(&mut self, tokens: &Array, padding: &Array) -> Array;
 
+    /// Returns the number of tokens in the vocabulary.
+    fn vocab_size(&self) -> usize;
+
     /// Returns the maximum length of a sequence, or `None` if only memory limits it.
     fn max_length(&self) -> Option<usize>;
 

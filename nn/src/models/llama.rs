@@ -213,6 +213,9 @@ impl LanguageModel for Llama {
     fn logits_padded(&mut self, tokens: &Array, padding: &Array) -> Array {
         self.compute(tokens, Some(padding))
     }
+    fn vocab_size(&self) -> usize {
+        self.embed_tokens.embedding.shape()[0]
+    }
     fn max_length(&self) -> Option<usize> {
         None
     }

@@ -164,6 +164,11 @@ fn continues<M: LanguageModel>(model: &M) {
     let ended = ends.generate_prompts(model, &prompts, &key);
     let first = last[1..].iter().position(|t| *t == last[2]).unwrap() + 1;
     assert_eq!(ended[1], last[..=first]);
+    for token in [53, -1] {
+        let text = message(|| generator.generate_prompts(model, &[vec![1, token]], &key));
+        let expected = format!("the token {token} is not in the vocabulary of the model");
+        assert!(text.contains(&expected), "{text}");
+    }
     assert!(
         message(|| generator.generate_prompts(model, &[vec![1], vec![]], &key))
             .contains("the prompts have the lengths [1, 0]")
