@@ -124,11 +124,12 @@ pub use ramie_core::{
 // Transformations of functions.
 #[doc(inline)]
 pub use ramie_core::{
-    ArgTuple, ClosedJaxpr, Compiled, Function, JitFunction, JitOptions, Jitted, Lowered, MapAxes,
-    Objective, Pure, Staged, Stateful, Traced, VmapOptions, compile_time_eval, eval_shape, grad,
-    grad_holomorphic, hessian_holomorphic, is_tracing, jacfwd_holomorphic, jacrev_holomorphic, jit,
-    jit_with, jvp, linear_transpose, linearize, log_compiles, make_jaxpr, value_and_grad,
-    value_and_grad_holomorphic, vjp, vjp_with_aux, vmap, vmap_axes, vmap_with,
+    ArgTuple, ClosedJaxpr, Compiled, Function, FunctionOnce, JitFunction, JitOptions, Jitted,
+    Lowered, MapAxes, Objective, Packed, Pure, Staged, Stateful, Traced, VmapOptions,
+    compile_time_eval, eval_shape, grad, grad_holomorphic, hessian_holomorphic, is_tracing,
+    jacfwd_holomorphic, jacrev_holomorphic, jit, jit_with, jvp, linear_transpose, linearize,
+    log_compiles, make_jaxpr, value_and_grad, value_and_grad_holomorphic, vjp, vjp_with_aux, vmap,
+    vmap_axes, vmap_with,
 };
 // Custom derivatives and rematerialization.
 #[doc(inline)]

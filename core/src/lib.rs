@@ -138,10 +138,10 @@ pub use sharding::{
 pub use state::{State, StateMismatch};
 pub use trace::{Outputs, bind, bind_arc, bind1, compile_time_eval, is_tracing};
 pub use transform::{
-    ArgTuple, Function, MapAxes, Objective, Pure, ShardMapOptions, VmapOptions, eval_shape, grad,
-    grad_holomorphic, hessian_holomorphic, jacfwd_holomorphic, jacrev_holomorphic, jvp,
-    linear_transpose, linearize, make_jaxpr, shard_map, shard_map_with, value_and_grad,
-    value_and_grad_holomorphic, vjp, vjp_with_aux, vmap, vmap_axes, vmap_with,
+    ArgTuple, Function, FunctionOnce, MapAxes, Objective, Packed, Pure, ShardMapOptions,
+    VmapOptions, eval_shape, grad, grad_holomorphic, hessian_holomorphic, jacfwd_holomorphic,
+    jacrev_holomorphic, jvp, linear_transpose, linearize, make_jaxpr, shard_map, shard_map_with,
+    value_and_grad, value_and_grad_holomorphic, vjp, vjp_with_aux, vmap, vmap_axes, vmap_with,
 };
 pub use transform::{
     Argnum, Argnums, HasArgument, grad_argnums, hessian_with_aux, jacfwd_with_aux, jacrev_with_aux,

@@ -34,6 +34,29 @@ pub trait Function<M>: Send + Sync {
     fn spread<'f, R: 'f>(f: impl Fn(Self::Args) -> R + Send + Sync + 'f) -> Box<Self::Fn<'f, R>>;
 }
 
+/// A function of one to eight trees that is called once and returns a tree.
+///
+/// Arguments are passed as for [`Function`]. Together they are one value, [`Packed`]: a single
+/// argument itself, several as a tuple.
+#[diagnostic::on_unimplemented(
+    message = "this function cannot be transformed",
+    label = "not a function of one to eight trees",
+    note = "every argument must be a tree (an array, a number, a tuple, or a type with \
+            `#[derive(Tree)]`), taken by value or by `&`; the result must be a tree, by value",
+    note = "annotate the types of a closure's arguments"
+)]
+pub trait FunctionOnce<M> {
+    /// The arguments.
+    type Args: ArgTuple;
+    /// The result.
+    type Output: Tree;
+    /// Calls the function.
+    fn call_once(self, args: Self::Args) -> Self::Output;
+}
+
+/// The arguments of a function as one value: a single argument itself, several as a tuple.
+pub type Packed<F, M> = <<F as FunctionOnce<M>>::Args as ArgTuple>::Packed;
+
 /// The arguments of a function, as a tuple.
 pub trait ArgTuple: Tree {
     /// The first argument, with respect to which `grad` differentiates.
@@ -126,6 +149,17 @@ macro_rules! function {
             }
             fn spread<'f, R: 'f>(f: impl Fn(Self::Args) -> R + Send + Sync + 'f) -> Box<Self::Fn<'f, R>> {
                 Box::new(move |$($a: $($r)? $t),*| f(($($wrap($a).own(),)*)))
+            }
+        }
+        #[doc(hidden)]
+        impl<Func, Out: Tree, $($t: Tree),*> FunctionOnce<Pure<($($mark,)*)>> for Func
+        where
+            Func: FnOnce($($($r)? $t),*) -> Out,
+        {
+            type Args = ($($t,)*);
+            type Output = Out;
+            fn call_once(self, ($($a,)*): Self::Args) -> Out {
+                self($($($r)? $a),*)
             }
         }
     };

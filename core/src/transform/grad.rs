@@ -3,7 +3,9 @@
 use super::arguments::type_only;
 use super::differentiable::{Numbers, Request, place};
 use super::tangents::filled;
-use super::{ArgTuple, Function, Objective, backward, jvp_eval, linearize_eval};
+use super::{
+    ArgTuple, Function, FunctionOnce, Objective, Packed, backward, jvp_eval, linearize_eval,
+};
 use crate::jaxpr::ClosedJaxpr;
 use crate::trace::{OpenTrace, in_user_code, trace_to_jaxpr};
 use crate::{Array, Aval, Tree, tree};
@@ -13,6 +15,11 @@ use std::panic::Location;
 pub(crate) struct Traced<R> {
     pub program: ClosedJaxpr,
     pub result: R,
+}
+
+/// Converts a function to one of all arguments as one value.
+pub(super) fn packed<F: FunctionOnce<M>, M>(f: F) -> impl FnOnce(Packed<F, M>) -> F::Output {
+    |args| f.call_once(F::Args::unpack(args))
 }
 
 /// Traces `f` at the types of `args`.
@@ -92,12 +99,26 @@ fn check_like<T: Tree, U: Tree>(
 /// assert_eq!((y.item::<f32>(), dy.item::<f32>()), (9.0, 6.0));
 /// ```
 ///
+/// The arguments of a function of several are passed as a tuple, and so are their tangents:
+///
+/// ```
+/// use ramie_core::{Array, jvp};
+/// let (x, y) = (Array::from(2.0f32), Array::from(3.0f32));
+/// let tangents = (Array::from(1.0f32), Array::from(0.0f32));
+/// let (_, dz) = jvp(|x: Array, y: Array| x * y, (x, y), tangents);
+/// assert_eq!(dz.item::<f32>(), 3.0);
+/// ```
+///
 /// # Panics
 /// Panics if the tangents do not have the types of the primals.
 #[track_caller]
-pub fn jvp<A: Tree, R: Tree>(f: impl FnOnce(A) -> R, primals: A, tangents: A) -> (R, R) {
+pub fn jvp<F: FunctionOnce<M>, M>(
+    f: F,
+    primals: Packed<F, M>,
+    tangents: Packed<F, M>,
+) -> (F::Output, F::Output) {
     check_like("jvp", "the tangent", &primals, &tangents, None);
-    let traced = trace(&primals, f);
+    let traced = trace(&primals, packed(f));
     let ts: Vec<Option<Array>> = tree::leaves(&tangents).into_iter().map(Some).collect();
     let (outs, dots) = jvp_eval(
         &traced.program.jaxpr,
@@ -116,23 +137,33 @@ pub fn jvp<A: Tree, R: Tree>(f: impl FnOnce(A) -> R, primals: A, tangents: A) ->
 /// # Panics
 /// Panics in the same cases as [`jvp`].
 #[track_caller]
-pub fn jvp_with_aux<A: Tree, R: Tree, X: Tree>(
-    f: impl FnOnce(A) -> (R, X),
-    primals: A,
-    tangents: A,
+pub fn jvp_with_aux<F: FunctionOnce<M, Output = (R, X)>, M, R: Tree, X: Tree>(
+    f: F,
+    primals: Packed<F, M>,
+    tangents: Packed<F, M>,
 ) -> (R, R, X) {
     let ((value, aux), (tangent, _)) = jvp(f, primals, tangents);
     (value, tangent, aux)
 }
 
 /// Computes the value of `f` and returns its derivative at that point as a linear function
-/// (`jax.linearize`). Work that does not depend on the tangent is done once.
+/// (`jax.linearize`). Work that does not depend on the tangent is done once. Several arguments, and
+/// their tangents, are passed as a tuple.
 ///
 /// # Panics
 /// The returned function panics if its argument does not have the types of
 /// `primals`.
 #[track_caller]
-pub fn linearize<A: Tree, R: Tree>(
+pub fn linearize<F: FunctionOnce<M>, M>(
+    f: F,
+    primals: Packed<F, M>,
+) -> (F::Output, impl Fn(Packed<F, M>) -> F::Output + Send + Sync) {
+    linearized(packed(f), primals)
+}
+
+/// Computes [`linearize`] of a function of a single tree.
+#[track_caller]
+fn linearized<A: Tree, R: Tree>(
     f: impl FnOnce(A) -> R,
     primals: A,
 ) -> (R, impl Fn(A) -> R + Send + Sync) {
@@ -174,11 +205,12 @@ pub fn linearize<A: Tree, R: Tree>(
 /// # Panics
 /// Panics in the same cases as [`linearize`].
 #[track_caller]
-pub fn linearize_with_aux<A: Tree, R: Tree, X: Tree>(
-    f: impl FnOnce(A) -> (R, X),
-    primals: A,
-) -> (R, impl Fn(A) -> R + Send + Sync, X) {
-    let ((value, aux), push) = linearize(|args| stopped(f(args)), primals);
+pub fn linearize_with_aux<F: FunctionOnce<M, Output = (R, X)>, M, R: Tree, X: Tree>(
+    f: F,
+    primals: Packed<F, M>,
+) -> (R, impl Fn(Packed<F, M>) -> R + Send + Sync, X) {
+    let f = packed(f);
+    let ((value, aux), push) = linearized(|args| stopped(f(args)), primals);
     (value, move |tangents| push(tangents).0, aux)
 }
 
@@ -229,7 +261,7 @@ pub(super) fn pullback<A: Tree, R: Tree>(f: impl FnOnce(A) -> R, primals: &A) ->
 }
 
 /// Computes the value of `f` and returns the function that maps cotangents of the result to
-/// cotangents of the arguments (`jax.vjp`).
+/// cotangents of the arguments (`jax.vjp`). Several arguments, and their cotangents, are a tuple.
 ///
 /// ```no_run
 /// use ramie_core::{Array, DType, vjp};
@@ -242,14 +274,14 @@ pub(super) fn pullback<A: Tree, R: Tree>(f: impl FnOnce(A) -> R, primals: &A) ->
 /// The returned function panics if its argument does not have the types of the
 /// result.
 #[track_caller]
-pub fn vjp<A: Tree, R: Tree>(
-    f: impl FnOnce(A) -> R,
-    primals: A,
-) -> (R, impl Fn(R) -> A + Send + Sync) {
-    let (value, pull) = pullback(f, &primals);
+pub fn vjp<F: FunctionOnce<M>, M>(
+    f: F,
+    primals: Packed<F, M>,
+) -> (F::Output, impl Fn(F::Output) -> Packed<F, M> + Send + Sync) {
+    let (value, pull) = pullback(packed(f), &primals);
     let like = tree::map(&value, Array::clone);
     let at = Location::caller();
-    let back = move |cts: R| {
+    let back = move |cts: F::Output| {
         check_like("vjp", "the cotangent", &like, &cts, Some(at));
         filled(
             &primals,
@@ -265,11 +297,11 @@ pub fn vjp<A: Tree, R: Tree>(
 /// # Panics
 /// Panics in the same cases as [`vjp`].
 #[track_caller]
-pub fn vjp_with_aux<A: Tree, R: Tree, X: Tree>(
-    f: impl FnOnce(A) -> (R, X),
-    primals: A,
-) -> (R, impl Fn(R) -> A + Send + Sync, X) {
-    let ((value, aux), pull) = pullback(f, &primals);
+pub fn vjp_with_aux<F: FunctionOnce<M, Output = (R, X)>, M, R: Tree, X: Tree>(
+    f: F,
+    primals: Packed<F, M>,
+) -> (R, impl Fn(R) -> Packed<F, M> + Send + Sync, X) {
+    let ((value, aux), pull) = pullback(packed(f), &primals);
     let like = tree::map(&value, Array::clone);
     let at = Location::caller();
     let back = move |cts: R| {
@@ -426,16 +458,16 @@ where
 }
 
 /// Returns the transpose of a linear function, at the types of `example`
-/// (`jax.linear_transpose`).
+/// (`jax.linear_transpose`). Several arguments are a tuple.
 ///
 /// # Panics
 /// Panics if `f` applies a nonlinear operation to its argument.
 #[track_caller]
-pub fn linear_transpose<A: Tree, R: Tree>(
-    f: impl FnOnce(A) -> R,
-    example: A,
-) -> impl Fn(R) -> A + Send + Sync {
-    let traced = trace(&example, f);
+pub fn linear_transpose<F: FunctionOnce<M>, M>(
+    f: F,
+    example: Packed<F, M>,
+) -> impl Fn(F::Output) -> Packed<F, M> + Send + Sync {
+    let traced = trace(&example, packed(f));
     let linear = {
         let trace = OpenTrace::partial();
         let args: Vec<Array> = tree::leaves(&example)
@@ -448,7 +480,7 @@ pub fn linear_transpose<A: Tree, R: Tree>(
     let like = tree::map(&traced.result, type_only);
     let example = tree::map(&example, type_only);
     let at = Location::caller();
-    move |cts: R| {
+    move |cts: F::Output| {
         check_like("linear_transpose", "the cotangent", &like, &cts, Some(at));
         let cts: Vec<Option<Array>> = tree::leaves(&cts).into_iter().map(Some).collect();
         filled(&example, backward(&linear, &cts))

@@ -1,9 +1,9 @@
 //! Staging a function without running it: `make_jaxpr` and `eval_shape`.
 
-use super::Function;
 use super::arguments::type_only;
+use super::{Function, FunctionOnce, Packed};
 use crate::jaxpr::ClosedJaxpr;
-use crate::{Tree, trace, tree};
+use crate::{trace, tree};
 use std::panic::Location;
 
 /// Returns a function that traces `f` at the types of its arguments to a jaxpr
@@ -36,7 +36,7 @@ where
 }
 
 /// Returns the result of `f` as arrays without elements, and computes nothing (`jax.eval_shape`).
-/// Arrays without elements are accepted as arguments.
+/// Arrays without elements are accepted as arguments. Several arguments are a tuple.
 ///
 /// ```
 /// use ramie_core::{Array, DType, eval_shape};
@@ -48,7 +48,7 @@ where
 /// # Panics
 /// Panics if `f` panics.
 #[track_caller]
-pub fn eval_shape<A: Tree, R: Tree>(f: impl FnOnce(A) -> R, args: A) -> R {
-    let traced = super::grad::trace(&args, f);
+pub fn eval_shape<F: FunctionOnce<M>, M>(f: F, args: Packed<F, M>) -> F::Output {
+    let traced = super::grad::trace(&args, super::grad::packed(f));
     tree::map(&traced.result, type_only)
 }

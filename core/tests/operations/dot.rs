@@ -108,11 +108,11 @@ fn values_and_both_modes_of_differentiation() {
         close(&f(a.clone(), b.clone()), &g(a.clone(), b.clone()));
         let t = (array(a.shape(), 3.0), array(b.shape(), 4.0));
         let args = (a.clone(), b.clone());
-        let (_, df) = jvp(|(a, b)| f(a, b), args.clone(), t.clone());
-        let (_, dg) = jvp(|(a, b)| g(a, b), args.clone(), t);
+        let (_, df) = jvp(f, args.clone(), t.clone());
+        let (_, dg) = jvp(g, args.clone(), t);
         close(&df, &dg);
-        let (y, back) = vjp(|(a, b)| f(a, b), args.clone());
-        let (_, by) = vjp(|(a, b)| g(a, b), args);
+        let (y, back) = vjp(f, args.clone());
+        let (_, by) = vjp(g, args);
         let ct = array(y.shape(), 5.0);
         let (got, expected) = (back(ct.clone()), by(ct));
         close(&got.0, &expected.0);
