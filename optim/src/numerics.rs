@@ -64,7 +64,7 @@ pub fn safe_norm(x: &Array, min_norm: impl Into<Hyperparam>) -> Array {
 /// ```
 ///
 /// # Panics
-/// Panics in the same cases as [`norm`](ramie_core::linalg::norm).
+/// Panics in the same cases as [`norm_axes`](ramie_core::linalg::norm_axes).
 #[track_caller]
 pub fn safe_norm_of(
     x: &Array,
@@ -74,7 +74,7 @@ pub fn safe_norm_of(
     keepdims: bool,
 ) -> Array {
     let least = min_norm.into();
-    let size = |x: &Array, keepdims: bool| linalg::norm(x, order, axes, keepdims);
+    let size = |x: &Array, keepdims: bool| linalg::norm_axes(x, order, axes, keepdims);
     let kept = size(x, true);
     let safe = where_(kept.le(&least), 1.0, x);
     let small = size(x, keepdims).le(&least);

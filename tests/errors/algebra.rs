@@ -70,7 +70,10 @@ pub fn cases() -> Vec<Case> {
             linalg::solve(&f32(&[2, 3, 3]), &f32(&[4, 3, 1]))
         }),
         case("norm: expects one or two axes", || {
-            linalg::norm(&f32(&[2, 3, 4]), 2, &[0, 1, 2], false)
+            linalg::norm_axes(&f32(&[2, 3, 4]), 2, &[0, 1, 2], false)
+        }),
+        case("norm: neither a vector nor a matrix", || {
+            linalg::norm(&f32(&[2, 3, 4]), 2)
         }),
         case("pinv: the operand is not a matrix", || {
             linalg::pinv(&f32(&[3]), None)

@@ -29,23 +29,45 @@ impl From<i32> for NormOrder {
     }
 }
 
-/// Computes a norm, which is real, over one axis of vectors or two axes of matrices, rows first
-/// (`jax.numpy.linalg.norm`). If `keepdims` is true, the axes are kept with size 1. For the
-/// Euclidean norm of all elements, use [`Array::norm`], and over any axes [`Array::norm_axes`].
+/// Computes the norm, which is real, of a vector or of a matrix (`jax.numpy.linalg.norm`). For the
+/// Euclidean norm of all elements, use [`Array::norm`].
 ///
 /// ```no_run
 /// use ramie_core::{Array, linalg::{NormOrder, norm}};
 /// let x = Array::from([[3.0f32, -4.0], [0.0, 5.0]]);
-/// assert_eq!(norm(&x, 1, &[1], false).to_vec::<f32>(), [7.0, 5.0]);
-/// assert_eq!(norm(&x, f64::INFINITY, &[0, 1], false).item::<f32>(), 7.0);
-/// assert_eq!(norm(&x, NormOrder::Frobenius, &[0, 1], false).item::<f32>(), 50f32.sqrt());
+/// assert_eq!(norm(&x, NormOrder::Frobenius).item::<f32>(), 50f32.sqrt());
+/// assert_eq!(norm(&x, f64::INFINITY).item::<f32>(), 7.0);
+/// assert_eq!(norm(&Array::from([3.0f32, -4.0]), 1).item::<f32>(), 7.0);
+/// ```
+///
+/// # Panics
+/// Panics if `x` has neither one nor two axes, or if the order is not defined for matrices.
+#[track_caller]
+pub fn norm(x: &Array, order: impl Into<NormOrder>) -> Array {
+    assert!(
+        matches!(x.ndim(), 1 | 2),
+        "norm: expects a vector or a matrix, got {}\n  help: use `norm_axes` to choose one axis for \
+         vectors or two axes for matrices",
+        x.aval()
+    );
+    norm_axes(x, order, &[0, 1][..x.ndim()], false)
+}
+
+/// Computes [`norm`] over one axis of vectors or two axes of matrices, rows first
+/// (`jax.numpy.linalg.norm` with `axis=`). If `keepdims` is true, the axes are kept with size 1.
+/// For the Euclidean norm over any axes, use [`Array::norm_axes`].
+///
+/// ```no_run
+/// use ramie_core::{Array, linalg};
+/// let x = Array::from([[3.0f32, -4.0], [0.0, 5.0]]);
+/// assert_eq!(linalg::norm_axes(&x, 1, &[1], false).to_vec::<f32>(), [7.0, 5.0]);
 /// ```
 ///
 /// # Panics
 /// Panics if there are not one or two axes, if an axis is out of range, or if the order is not
 /// defined for matrices.
 #[track_caller]
-pub fn norm(x: &Array, order: impl Into<NormOrder>, axes: &[isize], keepdims: bool) -> Array {
+pub fn norm_axes(x: &Array, order: impl Into<NormOrder>, axes: &[isize], keepdims: bool) -> Array {
     let order = order.into();
     match axes {
         [_] => match order {
@@ -104,7 +126,7 @@ pub fn vector_norm(x: &Array, p: f64, axes: &[isize], keepdims: bool) -> Array {
 /// Panics if `x` has fewer than two axes, or if the order is not defined for matrices.
 #[track_caller]
 pub fn matrix_norm(x: &Array, order: impl Into<NormOrder>, keepdims: bool) -> Array {
-    norm(x, order, &[-2, -1], keepdims)
+    norm_axes(x, order, &[-2, -1], keepdims)
 }
 
 /// Computes the largest magnitude, or 0 if there are no elements.

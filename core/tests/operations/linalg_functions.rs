@@ -55,8 +55,9 @@ fn function(row: &Row) -> Applied {
             let (order, keepdims) = (order(p), flag("keepdims"));
             let matrices = row.inputs[0].ndim() == 2 && axes.len() == 2;
             on(move |x| match matrices {
-                true => la::norm(&apart(x), order, &axes, keepdims),
-                false => la::norm(x, order, &axes, keepdims),
+                true => la::norm_axes(&apart(x), order, &axes, keepdims),
+                false if axes.len() == x.ndim() && !keepdims => la::norm(x, order),
+                false => la::norm_axes(x, order, &axes, keepdims),
             })
         }
         "cond" => {
@@ -190,7 +191,7 @@ fn least_squares_of_a_line() {
 #[test]
 fn norms_of_nothing() {
     let x = Array::zeros(&[0, 3], DType::F32);
-    assert_eq!(la::norm(&x, 1, &[0, 1], false).item::<f32>(), 0.0);
+    assert_eq!(la::norm(&x, 1).item::<f32>(), 0.0);
     assert_eq!(
         la::vector_norm(&x, f64::INFINITY, &[0], false).to_vec::<f32>(),
         [0.0; 3]

@@ -155,8 +155,9 @@ fn matrices(t: &mut Vec<Operation>) {
         "linalg::tensorinv" |x| tensorinv(x, 1);
         "linalg::matrix_power" |x| matrix_power(x, 3);
         "linalg::matrix_power/-1" |x| matrix_power(x, -1);
-        "linalg::norm" |x| linalg::norm(x, 2.0, &[0], false);
-        "linalg::norm/nuclear" |x| linalg::norm(x, NormOrder::Nuclear, &[0, 1], true);
+        "linalg::norm" |x| linalg::norm(x, 2.0);
+        "linalg::norm_axes" |x| linalg::norm_axes(x, 2.0, &[0], false);
+        "linalg::norm_axes/nuclear" |x| linalg::norm_axes(x, NormOrder::Nuclear, &[0, 1], true);
         "linalg::vector_norm" |x| vector_norm(x, 1.0, &[0], false);
         "linalg::vector_norm/inf" |x| vector_norm(x, f64::INFINITY, &[0], true);
         "linalg::matrix_norm" |x| matrix_norm(x, NormOrder::Frobenius, false);
