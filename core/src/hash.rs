@@ -93,3 +93,38 @@ impl Hasher for WideHasher {
         self.0
     }
 }
+
+/// The words that a [`WideHasher`] receives, recorded to be passed to another one.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Words(Vec<u64>);
+
+impl Words {
+    /// Passes the words to a hasher.
+    pub fn replay(&self, state: &mut impl Hasher) {
+        for word in &self.0 {
+            state.write_u64(*word);
+        }
+    }
+}
+
+impl Hasher for Words {
+    fn write(&mut self, bytes: &[u8]) {
+        self.0.extend(words(bytes).map(|(word, _)| word));
+        self.0.push(bytes.len() as u64);
+    }
+    fn write_u8(&mut self, v: u8) {
+        self.0.push(v.into());
+    }
+    fn write_u32(&mut self, v: u32) {
+        self.0.push(v.into());
+    }
+    fn write_usize(&mut self, v: usize) {
+        self.0.push(v as u64);
+    }
+    fn write_u64(&mut self, v: u64) {
+        self.0.push(v);
+    }
+    fn finish(&self) -> u64 {
+        self.0.len() as u64
+    }
+}

@@ -9,6 +9,7 @@ mod path;
 mod per_array;
 mod ravel;
 mod structure;
+mod subtree;
 
 use crate::Array;
 use crate::stack::with_room;
@@ -27,6 +28,7 @@ pub use per_array::PerArray;
 pub use ravel::ravel;
 pub(crate) use structure::fingerprint;
 pub use structure::{map2, structure_mismatch, transpose};
+pub use subtree::Subtree;
 
 /// One step of the path from a node to a child.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -128,7 +130,8 @@ pub trait Visitor {
 /// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a tree of arrays",
-    note = "add `#[derive(Tree)]` to the type, or `#[tree(fixed)]` to the field if it is a hyperparameter"
+    note = "add `#[derive(Tree)]` to the type, or `#[tree(fixed)]` to the field if it is a hyperparameter",
+    note = "a model whose fields are layers derives `nn::Module`; a model with a method `call` implements `nn::linen::Module`"
 )]
 pub trait Tree: Sized + Send + Sync + 'static {
     /// Visits the parts in order.

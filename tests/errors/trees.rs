@@ -39,6 +39,14 @@ pub fn cases() -> Vec<Case> {
             let grads = BTreeMap::from([("kernel", f32(&[3])), ("scale", f32(&[2]))]);
             tree::map2(&params, &grads, |p, g| p - g)
         }),
+        case(
+            "TreeDef::flatten_up_to: the tree lacks a key of the definition",
+            || {
+                let params = BTreeMap::from([("kernel", f32(&[3])), ("bias", f32(&[2]))]);
+                let moments = BTreeMap::from([("kernel", (f32(&[3]), f32(&[3])))]);
+                tree::structure(&params).flatten_up_to(&moments)
+            },
+        ),
         case("jvp: the tangent has another structure", || {
             let layers = vec![f32(&[3])];
             jvp(

@@ -68,6 +68,23 @@ keep("num_leaves", definition.num_leaves)
 paths = [path for path, _ in jax.tree.leaves_with_path(tree)]
 keep("keystr", [jax.tree_util.keystr(path) for path in paths])
 keep("keystr_simple", [jax.tree_util.keystr(path, simple=True, separator="/") for path in paths])
+outer = jax.tree.structure({"a": [0, (0,)], "b": 0, "c": None})
+inner = jax.tree.structure((0, {"d": 0}))
+
+
+def shown(definition):
+    """The leaves, the nodes and the paths of the leaves of a definition."""
+    tree = jax.tree.unflatten(definition, range(definition.num_leaves))
+    paths = [jax.tree_util.keystr(path) for path, _ in jax.tree.leaves_with_path(tree)]
+    return [str(definition.num_leaves), *paths]
+
+
+keep("children", [shown(child) for child in outer.children()])
+keep("children_of_leaf", len(jax.tree.structure(0).children()))
+keep("compose", shown(outer.compose(inner)))
+keep("compose_with_leaf", outer.compose(jax.tree.structure(0)) == outer)
+parts = outer.flatten_up_to({"a": [(1.0, 2.0), ({"e": [3.0]},)], "b": 4.0, "c": None})
+keep("flatten_up_to", [jax.tree.leaves(part) for part in parts])
 nested = {"params": {"dense": {"kernel": 1.0, "bias": 2.0}, "empty": {}}, "step": 3.0}
 keep("flatten_dict", sorted(traverse_util.flatten_dict(nested, sep="/").items()))
 kept = traverse_util.flatten_dict(nested, keep_empty_nodes=True, sep=".")

@@ -1,6 +1,7 @@
 //! Tree definitions: the structure of a tree as a value.
 
-use super::structure::{Nodes, steps};
+use super::structure::steps;
+use super::subtree::Subtree;
 use super::{KeyPath, Tree, count, leaves, leaves_with_path, map, with_leaves};
 use crate::Array;
 use crate::transform::type_only;
@@ -33,7 +34,7 @@ pub struct TreeDef<T> {
 pub fn structure<T: Tree>(tree: &T) -> TreeDef<T> {
     TreeDef {
         like: map(tree, type_only),
-        text: Nodes::of(tree).render(),
+        text: Subtree::of(tree).render(),
         fingerprint: steps(tree),
     }
 }
@@ -76,6 +77,66 @@ impl<T: Tree> TreeDef<T> {
     pub fn paths(&self) -> Vec<KeyPath> {
         let leaves = leaves_with_path(&self.like).into_iter();
         leaves.map(|(path, _)| path).collect()
+    }
+
+    /// Returns the definition of each entry, field or element in order, without its key
+    /// (`PyTreeDef.children`). An array has none, and a static number or string is a definition
+    /// without leaves.
+    ///
+    /// ```
+    /// use ramie_core::{Array, tree};
+    /// let params = (Array::from(1.0f32), vec![Array::from(2.0f32)]);
+    /// let parts = tree::structure(&params).children();
+    /// assert_eq!(parts[1], tree::structure(&params.1));
+    /// ```
+    #[doc(alias = "treedef_children")]
+    pub fn children(&self) -> Vec<TreeDef<Subtree>> {
+        let children = Subtree::of(&self.like).children();
+        children.map(|tree| structure(&tree)).collect()
+    }
+
+    /// Returns the definition of a tree that has a tree of the structure `inner` in place of each
+    /// array (`PyTreeDef.compose`).
+    ///
+    /// ```
+    /// use ramie_core::{Array, tree};
+    /// let x = Array::from(1.0f32);
+    /// let params = tree::structure(&vec![x.clone(), x.clone()]);
+    /// let moments = params.compose(&tree::structure(&(x.clone(), x)));
+    /// assert_eq!(moments.to_string(), "TreeDef([(*, *), (*, *)])");
+    /// ```
+    #[must_use]
+    pub fn compose<U: Tree>(&self, inner: &TreeDef<U>) -> TreeDef<Subtree> {
+        structure(&Subtree::of(&self.like).compose(&Subtree::of(&inner.like)))
+    }
+
+    /// Returns the part of a tree at each leaf of this structure, in order
+    /// (`PyTreeDef.flatten_up_to`).
+    ///
+    /// ```
+    /// use ramie_core::{Array, tree};
+    /// let x = |value: f32| Array::from(value);
+    /// let params = tree::structure(&vec![x(0.0), x(0.0)]);
+    /// let moments = vec![(x(1.0), x(2.0)), (x(3.0), x(4.0))];
+    /// let parts = params.flatten_up_to(&moments);
+    /// assert_eq!(tree::leaves(&parts[1])[0].item::<f32>(), 3.0);
+    /// ```
+    ///
+    /// # Panics
+    /// Panics if the tree lacks a container, a key or a static value of this structure.
+    #[track_caller]
+    pub fn flatten_up_to<U: Tree>(&self, tree: &U) -> Vec<Subtree> {
+        let (own, tree) = (Subtree::of(&self.like), Subtree::of(tree));
+        let mut parts = Vec::new();
+        if let Some(difference) = own.parts_of(&tree, "", &mut parts) {
+            let lines = difference.describe(["the definition", "the tree"], &own, &tree);
+            panic!(
+                "TreeDef::flatten_up_to: the tree does not start with the structure of the \
+                 definition\n  {lines}\n  help: pass a tree with the containers and keys of the \
+                 definition, and any tree in place of each array"
+            );
+        }
+        parts
     }
 
     /// Creates a tree of this structure from its arrays in order.

@@ -162,6 +162,189 @@ fn definitions_flatten_and_unflatten() {
     );
 }
 
+/// The number of leaves and their paths.
+fn shown<T: Tree>(definition: &tree::TreeDef<T>) -> Vec<String> {
+    let paths = definition.paths();
+    let texts = paths.iter().map(|path| tree::keystr(path));
+    std::iter::once(definition.num_leaves().to_string())
+        .chain(texts)
+        .collect()
+}
+
+/// `{"a": [x, (x,)], "b": x, "c": None}`, as a struct with these keys.
+#[derive(ramie_derive::Tree)]
+struct Outer<T: Tree> {
+    a: (T, (T,)),
+    b: T,
+    c: Option<T>,
+}
+
+#[test]
+fn definitions_have_children() {
+    let zero = || Array::from(0.0f32);
+    let outer = |(a, b): (Array, Array)| Outer {
+        a: (a, (zero(),)),
+        b,
+        c: None,
+    };
+    let definition = tree::structure(&outer((zero(), zero())));
+    let children = definition.children();
+    let wanted: Vec<Vec<String>> =
+        serde_json::from_value(RECORDED["children"].clone()).expect("lists");
+    assert_eq!(children.iter().map(shown).collect::<Vec<_>>(), wanted);
+    assert_eq!(children[0], tree::structure(&(zero(), (zero(),))));
+    assert_ne!(children[0], tree::structure(&(zero(), [zero(), zero()])));
+    assert_eq!(children[2].to_string(), "TreeDef(None)");
+    assert_eq!(children[1].children().len(), 0);
+    assert_eq!(RECORDED["children_of_leaf"], 0);
+    // Static values are children without leaves, and distinguish definitions.
+    let counts = |n: usize| tree::structure(&(zero(), n)).children();
+    assert_eq!(counts(2)[1], tree::structure(&2usize));
+    assert_ne!(counts(2)[1], counts(3)[1]);
+    let filled = children[0].unflatten([Array::from(1.0f32), Array::from(2.0f32)]);
+    assert_eq!(tree::leaves(&filled)[1].item::<f32>(), 2.0);
+}
+
+#[test]
+fn definitions_compose() {
+    let zero = || Array::from(0.0f32);
+    let maps = |inner: (Array, BTreeMap<&'static str, Array>)| BTreeMap::from([("a", inner)]);
+    let pair = || (zero(), BTreeMap::from([("d", zero())]));
+    let outer = tree::structure(&BTreeMap::from([("a", zero())]));
+    let composed = outer.compose(&tree::structure(&pair()));
+    assert_eq!(composed, tree::structure(&maps(pair())));
+    let text = r#"TreeDef({"a": (*, {"d": *})})"#;
+    assert_eq!(composed.to_string(), text);
+    let optional = tree::structure(&Some(zero())).compose(&tree::structure(&pair()));
+    assert_eq!(optional, tree::structure(&Some(pair())));
+    assert_eq!(outer.compose(&tree::structure(&zero())), outer);
+    assert_eq!(RECORDED["compose_with_leaf"], true);
+    let nested: BTreeMap<&str, Node> = BTreeMap::from([
+        (
+            "a",
+            Node::List(vec![
+                Node::Leaf(zero()),
+                Node::Tuple((Box::new(Node::Leaf(zero())),)),
+            ]),
+        ),
+        ("b", Node::Leaf(zero())),
+    ]);
+    let composed = tree::structure(&nested).compose(&tree::structure(&pair()));
+    expect_texts("compose", &shown(&composed));
+}
+
+/// A list, a tuple or an array, whose keys are those of JAX.
+enum Node {
+    List(Vec<Node>),
+    Tuple((Box<Node>,)),
+    Leaf(Array),
+}
+impl Tree for Node {
+    fn walk(&self, visitor: &mut dyn tree::Visitor) {
+        match self {
+            Node::List(list) => list.walk(visitor),
+            Node::Tuple(tuple) => tuple.walk(visitor),
+            Node::Leaf(array) => array.walk(visitor),
+        }
+    }
+    fn walk_mut(&mut self, visit: &mut dyn FnMut(&mut Array)) {
+        match self {
+            Node::List(list) => list.walk_mut(visit),
+            Node::Tuple(tuple) => tuple.walk_mut(visit),
+            Node::Leaf(array) => visit(array),
+        }
+    }
+    fn rebuild(&self, leaf: &mut dyn FnMut(&Array) -> Array) -> Self {
+        match self {
+            Node::List(list) => Node::List(list.rebuild(leaf)),
+            Node::Tuple(tuple) => Node::Tuple(tuple.rebuild(leaf)),
+            Node::Leaf(array) => Node::Leaf(leaf(array)),
+        }
+    }
+}
+
+type Parts = Outer<Array>;
+
+#[test]
+fn definitions_flatten_up_to_their_leaves() {
+    let x = |v: f32| Array::from(v);
+    let definition = tree::structure(&Parts {
+        a: (x(0.0), (x(0.0),)),
+        b: x(0.0),
+        c: None,
+    });
+    let tree = Outer {
+        a: (
+            Node::List(vec![Node::Leaf(x(1.0)), Node::Leaf(x(2.0))]),
+            (Node::Tuple((Box::new(Node::List(vec![Node::Leaf(x(
+                3.0,
+            ))])),)),),
+        ),
+        b: Node::Leaf(x(4.0)),
+        c: None,
+    };
+    let parts = definition.flatten_up_to(&tree);
+    let wanted: Vec<Vec<f32>> =
+        serde_json::from_value(RECORDED["flatten_up_to"].clone()).expect("lists");
+    let got: Vec<Vec<f32>> = parts
+        .iter()
+        .map(|part| tree::leaves(part).iter().map(Array::item).collect())
+        .collect();
+    assert_eq!(got, wanted);
+    assert_eq!(format!("{:?}", parts[0]), "Subtree([*, *])");
+    assert_eq!(
+        tree::structure(&parts[0]),
+        tree::structure(&vec![x(0.0), x(0.0)])
+    );
+    // The parts of a tree of the same structure are its arrays.
+    let own = definition.flatten_up_to(&definition.unflatten([x(5.0), x(6.0), x(7.0)]));
+    assert!(own.iter().all(|part| tree::structure(part).is_leaf()));
+    let with_c = Outer {
+        a: (x(1.0), (x(2.0),)),
+        b: x(3.0),
+        c: Some(x(4.0)),
+    };
+    let message = panic_message(|| definition.flatten_up_to(&with_c));
+    assert!(
+        message.contains("at `c`, the definition has `false`, the tree has `true`"),
+        "{message}"
+    );
+    let shorter = panic_message(|| definition.children()[0].flatten_up_to(&(x(1.0),)));
+    assert!(
+        shorter.contains("the definition has the entry `1`, the tree has no further entry"),
+        "{shorter}"
+    );
+}
+
+fn panic_message<R>(f: impl FnOnce() -> R) -> String {
+    match std::panic::catch_unwind(std::panic::AssertUnwindSafe(f)) {
+        Ok(_) => panic!("no panic"),
+        Err(payload) => *payload.downcast::<String>().expect("a text"),
+    }
+}
+
+#[test]
+fn functions_of_several_arguments_take_tuples() {
+    let f = |x: Array, y: &Array| x.square() * y;
+    let args = || (Array::from(3.0f32), Array::from(2.0f32));
+    let ones = (Array::from(1.0f32), Array::from(0.0f32));
+    let item = |x: &Array| x.item::<f32>();
+    let (z, dz) = jvp(f, args(), ones.clone());
+    assert_eq!((item(&z), item(&dz)), (18.0, 12.0));
+    let (_, push) = linearize(f, args());
+    assert_eq!(item(&push(ones)), 12.0);
+    let (_, pull) = vjp(f, args());
+    let (dx, dy) = pull(Array::from(1.0f32));
+    assert_eq!((item(&dx), item(&dy)), (12.0, 9.0));
+    let with_aux = |x: Array, y: Array| (&x * &y, x + y);
+    let (_, pull, sum) = vjp_with_aux(with_aux, args());
+    assert_eq!((item(&pull(Array::from(1.0f32)).1), item(&sum)), (3.0, 5.0));
+    let shape = eval_shape(|x: &Array, y: &Array| x * y, args());
+    assert_eq!(shape.ndim(), 0);
+    let (dx, dy) = linear_transpose(|x: Array, y: Array| x * 2.0 + y, args())(Array::from(1.0f32));
+    assert_eq!((item(&dx), item(&dy)), (2.0, 1.0));
+}
+
 #[test]
 #[should_panic(expected = "got 1 arrays for the 2 leaves")]
 fn definitions_count_their_leaves() {
