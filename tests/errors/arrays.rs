@@ -28,6 +28,10 @@ pub fn cases() -> Vec<Case> {
             let x = f32(&[3]);
             x.to_vec::<i32>()
         }),
+        case("item: the array has another dtype", || {
+            let x = f32(&[]);
+            x.item::<i32>()
+        }),
         case("item: the array has several elements", || {
             let x = f32(&[3]);
             x.item::<f32>()

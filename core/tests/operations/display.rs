@@ -111,7 +111,35 @@ fn digits_can_be_asked_for() {
         format!("{:4}|{:04.1}", Array::from(7), Array::from(0.25f32)),
         "   7|00.2"
     );
+}
+
+#[test]
+fn exponents_are_those_of_rust() {
     assert_eq!(format!("{:.2e}", Array::from(1234.5f32)), "1.23e3");
+    assert_eq!(
+        format!("{:e}|{:E}", Array::from(0.1f32), Array::from(0.1)),
+        "1e-1|1E-1"
+    );
+    assert_eq!(
+        format!("{:>9.1e}|{:+.0E}", Array::from(12), Array::from(5e20)),
+        "    1.2e1|+5E20"
+    );
+    let x = Array::from([[1.0f32, -0.00025], [f32::NAN, 3e8]]);
+    assert_eq!(
+        format!("{x:.1e}"),
+        "[[  1.0e0 -2.5e-4]\n [    NaN   3.0e8]]"
+    );
+    assert_eq!(format!("{:e}", Array::from([0.1f32, 20.0])), "[1e-1  2e1]");
+    let z = num_complex::Complex32::new(0.0, -20.0);
+    assert_eq!(
+        format!("{:.1E}", Array::from([z]).reshape(())),
+        "(0.0E0-2.0E1j)"
+    );
+    assert_eq!(format!("{:.1e}", Array::from([true])), "[ True]");
+    let long = format!("{:.0e}", Array::arange(2000));
+    assert_eq!(long, "[0e0 1e0 2e0 ... 2e3 2e3 2e3]");
+    let none = Array::zeros(&[0, 2], DType::F32);
+    assert_eq!(format!("{none:e}"), "[]");
 }
 
 #[test]

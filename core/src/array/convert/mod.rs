@@ -124,14 +124,20 @@ impl Array {
     /// Panics if the array is traced, or if its dtype is not that of `T`.
     #[track_caller]
     pub fn try_to_vec<T: Element>(&self) -> Result<Vec<T>> {
+        self.read("to_vec")
+    }
+
+    /// Copies the elements to the host on behalf of `operation`.
+    #[track_caller]
+    fn read<T: Element>(&self, operation: &str) -> Result<Vec<T>> {
         assert!(
             self.dtype() == T::DTYPE,
-            "to_vec: the array's dtype is {}, not {}\n  help: {}",
+            "{operation}: the array's dtype is {}, not {}\n  help: {}",
             self.dtype(),
             T::DTYPE,
             remedy(self.dtype(), T::DTYPE)
         );
-        self.expect_value("to_vec");
+        self.expect_value(operation);
         self.check_memory()?;
         T::read_with(self.size(), |bytes| self.copy_to(bytes))
     }
@@ -163,7 +169,7 @@ impl Array {
             self.aval(),
             self.size()
         );
-        match self.try_to_vec() {
+        match self.read::<T>("item") {
             Ok(v) => v[0],
             Err(e) => panic!("item: {e}"),
         }

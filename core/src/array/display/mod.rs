@@ -84,17 +84,69 @@ pub(crate) fn aligned(
     format!("{}{text}{}", fill(before), fill(missing - before))
 }
 
-/// Prints a 0-d array with an exponent: `{:.2e}`. Other arrays are printed as by `{}`.
-impl fmt::LowerExp for Array {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if self.ndim() == 0
-            && let Some(Ok(elements)) = Elements::of(self)
-            && let v @ (Scalar::Float(_) | Scalar::Int(_) | Scalar::Uint(_)) = elements.get(0)
-        {
-            return fmt::LowerExp::fmt(&v.to_f64(), f);
+macro_rules! exponent {
+    ($trait:ident, $e:literal, $doc:literal) => {
+        #[doc = $doc]
+        impl fmt::$trait for Array {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                match Elements::of(self) {
+                    Some(Ok(elements)) if self.size() > 0 && self.dtype() != DType::Bool => {
+                        if self.ndim() == 0 && !self.dtype().is_complex() {
+                            let v = elements.get(0).to_f64();
+                            return match self.dtype().bits() {
+                                // The shortest digits of a float depend on its type.
+                                ..=32 if self.dtype().is_float() => {
+                                    fmt::$trait::fmt(&(v as f32), f)
+                                }
+                                _ => fmt::$trait::fmt(&v, f),
+                            };
+                        }
+                        f.write_str(&exponents(self, &elements, f).replace('e', $e))
+                    }
+                    _ => fmt::Display::fmt(self, f),
+                }
+            }
         }
-        fmt::Display::fmt(self, f)
-    }
+    };
+}
+exponent!(
+    LowerExp,
+    "e",
+    "Prints numbers with an exponent: `{:.2e}`. A 0-d array is formatted like a number of Rust, other
+    arrays in nested brackets."
+);
+exponent!(
+    UpperExp,
+    "E",
+    "Prints numbers with an exponent: `{:.2E}`. See [`LowerExp`](fmt::LowerExp)."
+);
+
+/// Formats each element of an array with an exponent.
+fn exponents(array: &Array, elements: &Elements, f: &fmt::Formatter<'_>) -> String {
+    let single = array.dtype().is_inexact() && array.dtype().real().bits() <= 32;
+    let part = |v: f64| match (f.precision(), single) {
+        (Some(p), _) => format!("{v:.p$e}"),
+        (None, true) => format!("{:e}", v as f32),
+        (None, false) => format!("{v:e}"),
+    };
+    let words = layout::shown(array.shape())
+        .into_iter()
+        .map(|i| match elements.get(i) {
+            Scalar::Complex(re, im) => {
+                let plus = if im.is_sign_negative() { "" } else { "+" };
+                format!("({}{plus}{}j)", part(re), part(im))
+            }
+            v => part(v.to_f64()),
+        });
+    let words: Vec<String> = words.collect();
+    let width = words.iter().map(String::len).max().unwrap_or(0);
+    let layout = Layout {
+        separator: " ",
+        indent: 1,
+        width: WIDTH,
+    };
+    let mut aligned = words.iter().map(|word| format!("{word:>width$}"));
+    layout.brackets(array.shape(), &mut aligned)
 }
 
 /// Prints the array with its dtype: `Array([1., 2.], dtype=float32)`.
