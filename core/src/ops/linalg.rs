@@ -212,12 +212,7 @@ impl Array {
     pub fn dot_with(&self, rhs: impl IntoArray, how: &Contraction) -> Array {
         let (a, b, common) = promote_types(self, &rhs.into_array());
         if a.ndim() == 0 || b.ndim() == 0 {
-            let dtype = how.preferred_element_type.unwrap_or(common);
-            let scaled = a.mul(&b).astype(dtype);
-            return match how.out_sharding.clone() {
-                Some(spec) => crate::reshard(&scaled, spec),
-                None => scaled,
-            };
+            return scaled(&a, &b, common, how);
         }
         let summed = [&[a.ndim() - 1][..], &[b.ndim().saturating_sub(2)]];
         product("dot", &a, &b, summed, [&[], &[]], how)
@@ -296,12 +291,22 @@ impl Array {
     /// Panics if the last axes have different sizes.
     #[track_caller]
     pub fn inner(&self, rhs: impl IntoArray) -> Array {
-        let (a, b, _) = promote_types(self, &rhs.into_array());
+        self.inner_with(rhs, &Contraction::new())
+    }
+
+    /// Computes [`inner`](Array::inner) with options for the precision, the dtype and the sharding
+    /// of the result.
+    ///
+    /// # Panics
+    /// Panics in the same cases as `inner` and [`matmul_with`](Array::matmul_with).
+    #[track_caller]
+    pub fn inner_with(&self, rhs: impl IntoArray, how: &Contraction) -> Array {
+        let (a, b, common) = promote_types(self, &rhs.into_array());
         if a.ndim() == 0 || b.ndim() == 0 {
-            return a.mul(&b);
+            return scaled(&a, &b, common, how);
         }
         let summed = [&[a.ndim() - 1][..], &[b.ndim() - 1]];
-        product("inner", &a, &b, summed, [&[], &[]], &Contraction::new())
+        product("inner", &a, &b, summed, [&[], &[]], how)
     }
 
     /// Computes the sum of products of the conjugated elements and those of `rhs`, both flattened
@@ -311,16 +316,25 @@ impl Array {
     /// Panics if the arrays have different numbers of elements.
     #[track_caller]
     pub fn vdot(&self, rhs: impl IntoArray) -> Array {
+        self.vdot_with(rhs, &Contraction::new())
+    }
+
+    /// Computes [`vdot`](Array::vdot) with options for the precision and the dtype of the result.
+    ///
+    /// ```no_run
+    /// use ramie_core::{Array, Contraction, DType};
+    /// let x = Array::ones(&[1000], DType::BF16);
+    /// let how = Contraction::new().preferred_element_type(DType::F32);
+    /// assert_eq!(x.vdot_with(&x, &how).item::<f32>(), 1000.0);
+    /// ```
+    ///
+    /// # Panics
+    /// Panics in the same cases as `vdot` and [`matmul_with`](Array::matmul_with).
+    #[track_caller]
+    pub fn vdot_with(&self, rhs: impl IntoArray, how: &Contraction) -> Array {
         let rhs = rhs.into_array();
         let (a, b, _) = promote_types(&self.conj().flatten(..), &rhs.flatten(..));
-        product(
-            "vdot",
-            &a,
-            &b,
-            [&[0], &[0]],
-            [&[], &[]],
-            &Contraction::new(),
-        )
+        product("vdot", &a, &b, [&[0], &[0]], [&[], &[]], how)
     }
 
     /// Computes the products of each element of `self` with each element of `rhs`, both flattened
@@ -330,5 +344,16 @@ impl Array {
         let rhs = rhs.into_array();
         let column = self.flatten(..).expand_dims(&[1]);
         column.mul(rhs.flatten(..).expand_dims(&[0]))
+    }
+}
+
+/// Multiplies elementwise, where an operand is a scalar.
+#[track_caller]
+fn scaled(a: &Array, b: &Array, common: DType, how: &Contraction) -> Array {
+    let dtype = how.preferred_element_type.unwrap_or(common);
+    let scaled = a.mul(b).astype(dtype);
+    match how.out_sharding.clone() {
+        Some(spec) => crate::reshard(&scaled, spec),
+        None => scaled,
     }
 }

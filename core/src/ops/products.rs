@@ -1,7 +1,7 @@
 //! Products of vectors and matrices other than `matmul`.
 
 use super::{lead, promote_all};
-use crate::{Array, Dims, IntoArray, stack};
+use crate::{Array, Contraction, Dims, IntoArray, stack};
 
 /// Returns the three components of vectors along an axis for [`Array::cross`].
 #[track_caller]
@@ -24,11 +24,7 @@ impl Array {
     /// Panics if an array is 0-d, if the last axes differ, or if the other axes do not broadcast.
     #[track_caller]
     pub fn vecdot(&self, other: impl IntoArray) -> Array {
-        let other = other.into_array();
-        require_vectors("vecdot", &[self, &other]);
-        let row = self.conj().expand_dims(&[-2]);
-        let column = other.expand_dims(&[-1]);
-        row.matmul(column).squeeze(&[-2, -1])
+        self.vecdot_along(other, -1)
     }
 
     /// Same as [`vecdot`](Array::vecdot), but along the given axis of both arrays
@@ -45,13 +41,25 @@ impl Array {
     /// other axes do not broadcast.
     #[track_caller]
     pub fn vecdot_along(&self, other: impl IntoArray, axis: isize) -> Array {
+        self.vecdot_with(other, axis, &Contraction::new())
+    }
+
+    /// Computes [`vecdot_along`](Array::vecdot_along) an axis with options for the precision and
+    /// the dtype of the result.
+    ///
+    /// # Panics
+    /// Panics in the same cases as `vecdot_along` and [`matmul_with`](Array::matmul_with).
+    #[track_caller]
+    pub fn vecdot_with(&self, other: impl IntoArray, axis: isize, how: &Contraction) -> Array {
         let other = other.into_array();
         require_vectors("vecdot", &[self, &other]);
         let last = |x: &Array| {
             x.axis("vecdot", axis);
             x.move_axis(axis, -1)
         };
-        last(self).vecdot(last(&other))
+        let row = last(self).conj().expand_dims(&[-2]);
+        let column = last(&other).expand_dims(&[-1]);
+        row.matmul_with(column, how).squeeze(&[-2, -1])
     }
 
     /// Multiplies matrices, along the last two axes, by vectors, along the last axis of `vector`.

@@ -120,6 +120,9 @@ fn of_two_operands(t: &mut Vec<Operation>) {
         "matmul_with" |x, y| x.matmul_with(y, &Contraction::new().precision(Precision::HIGH));
         "dot_with" |x, y| x.dot_with(y, &Contraction::new().preferred_element_type(DType::F64));
         "tensordot_with" |x, y| x.tensordot_with(y, 1, &Contraction::new());
+        "inner_with" |x, y| x.inner_with(y, &Contraction::new().precision(Precision::HIGHEST));
+        "vdot_with" |x, y| x.vdot_with(y, &Contraction::new().preferred_element_type(DType::F64));
+        "vecdot_with" |x, y| x.vecdot_with(y, 0, &Contraction::new());
         "tensordot_axes_with" |x, y| x.tensordot_axes_with(y, &[0], &[0], &Contraction::new());
         "dot_general_with" |x, y| x.dot_general_with(
             y, DotDimensionNumbers::new([&[], &[]], [&[0], &[0]]), None, Some(DType::F32));
