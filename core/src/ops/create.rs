@@ -182,13 +182,14 @@ impl Array {
         Array::filled_as(aval, 0)
     }
 
-    /// Creates the numbers `0, 1, …, n - 1` as `i32`. Use [`arange_from`](Array::arange_from) for
-    /// another start, [`arange_step`](Array::arange_step) for a step, and [`iota`](Array::iota) for
-    /// another dtype.
+    /// Creates the numbers `0, 1, …, n - 1` as `i32`. Use [`iota`](Array::iota) for another dtype,
+    /// [`arange_from`](Array::arange_from) for another start, and
+    /// [`arange_step`](Array::arange_step) for a start, a step and a dtype.
     ///
     /// ```no_run
-    /// use ramie_core::Array;
+    /// use ramie_core::{Array, DType};
     /// assert_eq!(Array::arange(3).to_vec::<i32>(), [0, 1, 2]);
+    /// assert_eq!(Array::iota(&[3], 0, DType::F32).to_vec::<f32>(), [0.0, 1.0, 2.0]);
     /// ```
     #[track_caller]
     pub fn arange(n: usize) -> Array {

@@ -217,7 +217,8 @@ impl Array {
         (Array::scalar(start, working) + step * places).astype(dtype)
     }
 
-    /// Creates the numbers `start`, `start + 1`, … before `stop` as `i32`.
+    /// Creates the numbers `start`, `start + 1`, … before `stop` as `i32`. Use
+    /// [`arange_step`](Array::arange_step) for another dtype.
     #[track_caller]
     pub fn arange_from(start: i64, stop: i64) -> Array {
         let size = usize::try_from(stop.saturating_sub(start)).unwrap_or(0);

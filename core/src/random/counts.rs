@@ -8,7 +8,7 @@ use crate::{Array, DType, IntoArray, scan, where_, while_loop};
 const MOST: i32 = i32::MAX;
 
 /// Draws Poisson counts with mean `lam`, which broadcasts to the shape, as integers of `dtype`
-/// (`jax.random.poisson`). Uses Knuth's products of uniform floats for `lam` below 10 and
+/// (`jax.random.poisson`). Pass `lam.shape()` to draw one count for each mean. Uses Knuth's products of uniform floats for `lam` below 10 and
 /// Hörmann's transformed rejection above, in `f32`.
 ///
 /// ```no_run

@@ -40,9 +40,13 @@ pub enum BernoulliMode {
 /// literal is compared in `f32`.
 ///
 /// ```no_run
-/// use ramie_core::random;
+/// use ramie_core::{Array, random};
 /// let keep = random::bernoulli(&random::key(0), 0.9, &[128, 64]);
 /// assert_eq!(keep.shape(), [128, 64]);
+/// // One draw for each probability, as in JAX without a shape.
+/// let rates = Array::from([0.1f32, 0.9]);
+/// let spikes = random::bernoulli(&random::key(1), &rates, rates.shape());
+/// assert_eq!(spikes.shape(), [2]);
 /// ```
 ///
 /// # Panics

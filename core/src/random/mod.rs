@@ -15,6 +15,9 @@
 //! # let _ = (w, e);
 //! ```
 //!
+//! The shape of a draw is always an argument. Where JAX takes the shape of a parameter by default,
+//! pass that shape: `random::bernoulli(&key, &p, p.shape())`.
+//!
 //! The default generator is the counter-based threefry2x32; [`KeyImpl`] lists the others. Bits,
 //! integers, choices and uniform floats equal JAX's exactly. Samplers that use `erf_inv`, `log`
 //! or another transcendental function equal JAX's with the same version of XLA, and differ by at
@@ -156,7 +159,8 @@ fn expect_fits(operation: &str, shape: &[usize], parameters: &[(&str, &Array)]) 
         assert!(
             together.as_deref() == Some(shape),
             "{operation}: {name} {} does not broadcast to the shape {shape:?} of the draw\n  \
-             help: its axes must agree with the last axes of the shape, or be 1",
+             help: pass the shape of the draw, such as {name}.shape(); the axes of {name} must agree \
+             with its last axes, or be 1",
             array.describe()
         );
     }
