@@ -53,10 +53,10 @@ const LEAST: u32 = 16;
 
 impl Permutation {
     /// Creates the permutation of `len` numbers for an epoch.
-    pub fn new(len: usize, seed: u64, epoch: u64) -> Permutation {
+    pub fn new(len: usize, seed: u64, epoch: usize) -> Permutation {
         let seed = match u32::try_from(seed) {
             Ok(seed) => u64::from(seed.wrapping_add(epoch as u32)),
-            Err(_) => seed.wrapping_add(epoch),
+            Err(_) => seed.wrapping_add(epoch as u64),
         };
         let bits = usize::BITS - len.saturating_sub(1).leading_zeros();
         let cipher = Cipher {
@@ -280,7 +280,7 @@ mod tests {
         #![proptest_config(ProptestConfig::with_cases(100))]
         #[test]
         fn every_number_comes_once(
-            n in prop_oneof![0usize..5000, 65_530usize..65_545], seed: u64, epoch: u64,
+            n in prop_oneof![0usize..5000, 65_530usize..65_545], seed: u64, epoch: usize,
         ) {
             let mut seen = vec![false; n];
             for i in Permutation::new(n, seed, epoch).iter() {

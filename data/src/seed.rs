@@ -128,10 +128,10 @@ impl<S: Source> Source for Seeded<S> {
     fn get(&self, index: usize) -> Result<S::Item> {
         self.pipeline.get(index)
     }
-    fn get_in_epoch(&self, index: usize, epoch: u64) -> Result<S::Item> {
+    fn get_in_epoch(&self, index: usize, epoch: usize) -> Result<S::Item> {
         self.pipeline.get_in_epoch(index, epoch)
     }
-    fn gather(&self, indices: &[usize], epoch: u64) -> Option<Result<Box<dyn Any + Send>>> {
+    fn gather(&self, indices: &[usize], epoch: usize) -> Option<Result<Box<dyn Any + Send>>> {
         self.pipeline.gather(indices, epoch)
     }
     fn default_seed(&self) -> DefaultSeed {

@@ -171,10 +171,10 @@ impl<S: Source, X: Transform<S::Item>> Source for Applied<S, X> {
     fn get(&self, index: usize) -> Result<X::Output> {
         self.get_in_epoch(index, 0)
     }
-    fn get_in_epoch(&self, index: usize, epoch: u64) -> Result<X::Output> {
+    fn get_in_epoch(&self, index: usize, epoch: usize) -> Result<X::Output> {
         let item = self.pipeline.get_in_epoch(index, epoch)?;
         let generator = self.generator.as_ref();
-        let generator = generator.map(|g| g.fold_in(epoch).fold_in(index as u64));
+        let generator = generator.map(|g| g.fold_in(epoch as u64).fold_in(index as u64));
         self.transform
             .apply(item, &mut Context::new(index, generator))
     }

@@ -24,7 +24,7 @@ proptest! {
     /// shape, and from each state the stacks that were left come.
     #[test]
     fn stacks_have_the_batches_in_order(
-        n in 1usize..30, size in 1usize..6, count in 1usize..6, epochs in 1u64..4, workers in 0usize..2,
+        n in 1usize..30, size in 1usize..6, count in 1usize..6, epochs in 1usize..4, workers in 0usize..2,
     ) {
         let loader = DataLoader::new(numbers(n)).batch_size(size).shuffle(5).epochs(epochs).workers(workers);
         let batches: Vec<Array1<i32>> = all(loader.iter());

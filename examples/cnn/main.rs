@@ -27,7 +27,7 @@ use std::process::ExitCode;
 struct Options {
     /// Number of epochs.
     #[arg(long, default_value_t = 20)]
-    epochs: u64,
+    epochs: usize,
     /// Batch size.
     #[arg(long, default_value_t = 64)]
     batch_size: usize,
@@ -74,8 +74,8 @@ fn run(options: &Options) -> Result {
         .drop_last()
         .workers(1)
         .epochs(options.epochs);
-    let steps = options.epochs * loader.len() as u64;
-    let mut run = Run::new("cnn", &options.run, steps)?;
+    let steps = options.epochs * loader.len();
+    let mut run = Run::new("cnn", &options.run, steps as u64)?;
 
     let mut rngs = Rngs::new(options.seed);
     let model = Cnn::new(options.width, options.dropout, &mut rngs);

@@ -74,8 +74,8 @@ pub struct Trainer {
 
 impl Trainer {
     /// Creates a trainer with AdamW and a learning rate that decays to 0.
-    pub fn new(model: Cnn, learning_rate: f64, steps: u64) -> Trainer {
-        let rate = cosine_decay_schedule(learning_rate, steps.max(1) as usize, 0.0, 1.0);
+    pub fn new(model: Cnn, learning_rate: f64, steps: usize) -> Trainer {
+        let rate = cosine_decay_schedule(learning_rate, steps.max(1), 0.0, 1.0);
         let optimizer = Optimizer::new(&model, adamw(rate));
         Trainer { model, optimizer }
     }

@@ -21,7 +21,7 @@ use std::process::ExitCode;
 struct Options {
     /// Number of epochs over the 2,500 training points.
     #[arg(long, default_value_t = 100)]
-    epochs: u64,
+    epochs: usize,
     /// Batch size.
     #[arg(long, default_value_t = 128)]
     batch_size: usize,
@@ -58,8 +58,8 @@ fn run(options: &Options) -> Result {
         .shuffle(options.seed)
         .workers(options.workers)
         .epochs(options.epochs);
-    let steps = options.epochs * loader.len() as u64;
-    let mut run = Run::new("xor", &options.run, steps)?;
+    let steps = options.epochs * loader.len();
+    let mut run = Run::new("xor", &options.run, steps as u64)?;
     let model = SimpleClassifier {
         num_hidden: 8,
         num_outputs: 1,

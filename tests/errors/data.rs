@@ -12,7 +12,7 @@ pub fn cases() -> Vec<Case> {
             (0..10).into_source().repeat(None).repeat(2)
         }),
         case("repeat: too many elements", || {
-            (0..10).into_source().repeat(u64::MAX)
+            (0..10).into_source().repeat(usize::MAX)
         }),
         case("zip: an endless source and a finite one", || {
             let endless = (0..10).into_source().repeat(None);

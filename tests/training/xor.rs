@@ -11,10 +11,10 @@ use ramie::nn::{Linear, Module, Optimizer, Rngs, Tree, value_and_grad};
 use ramie::optim::sgd;
 use ramie::{Array, State, jit};
 
-const EPOCHS: u64 = 100;
+const EPOCHS: usize = 100;
 
 /// The training points of an epoch, shuffled, on the device.
-fn batches(epoch: u64) -> impl Iterator<Item = (Array, Array)> {
+fn batches(epoch: usize) -> impl Iterator<Item = (Array, Array)> {
     let points = synthetic::noisy_xor(2500, 42, 0.1);
     let loader = DataLoader::new(points).batch_size(128).shuffle(0);
     loader.epoch(epoch).map(|batch| {

@@ -8,12 +8,12 @@ use std::sync::Arc;
 /// The batches of an epoch, as lists of indices (`torch.utils.data.BatchSampler`).
 pub trait BatchSampler: Send + Sync {
     /// Returns the batches of an epoch, as a pure function of its number.
-    fn batches(&self, epoch: u64) -> Vec<Vec<usize>>;
+    fn batches(&self, epoch: usize) -> Vec<Vec<usize>>;
 }
 
 /// A function from the epoch to a list of batches is a batch sampler.
-impl<F: Fn(u64) -> Vec<Vec<usize>> + Send + Sync> BatchSampler for F {
-    fn batches(&self, epoch: u64) -> Vec<Vec<usize>> {
+impl<F: Fn(usize) -> Vec<Vec<usize>> + Send + Sync> BatchSampler for F {
+    fn batches(&self, epoch: usize) -> Vec<Vec<usize>> {
         self(epoch)
     }
 }
@@ -69,7 +69,7 @@ impl BucketSampler {
 }
 
 impl BatchSampler for BucketSampler {
-    fn batches(&self, epoch: u64) -> Vec<Vec<usize>> {
+    fn batches(&self, epoch: usize) -> Vec<Vec<usize>> {
         let mut batches = Vec::new();
         for (b, members) in self.members.iter().enumerate() {
             let size = self.buckets.sizes()[b];
@@ -80,7 +80,7 @@ impl BatchSampler for BucketSampler {
             batches.extend(order.chunks(size).filter(whole).map(<[usize]>::to_vec));
         }
         Generator::new(self.seed)
-            .fold_in(epoch)
+            .fold_in(epoch as u64)
             .shuffle(&mut batches);
         batches
     }
@@ -111,7 +111,7 @@ pub(super) enum Batches {
 }
 
 impl Plan {
-    pub(super) fn epoch(&self, epoch: u64) -> Batches {
+    pub(super) fn epoch(&self, epoch: usize) -> Batches {
         match self {
             Plan::Neighbours {
                 sampler,

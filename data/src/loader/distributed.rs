@@ -53,7 +53,7 @@ impl DistributedSampler {
 }
 
 impl Sampler for DistributedSampler {
-    fn order(&self, epoch: u64) -> Order {
+    fn order(&self, epoch: usize) -> Order {
         self.sampler.order(epoch).part(self.shard, self.last)
     }
 }

@@ -32,7 +32,7 @@ impl<S, B, W, C> Fetch<B> for FromSource<S, W, C>
 where
     S: Source + 'static,
     B: Send + 'static,
-    W: Fn(&S, &[usize], u64) -> Result<B> + Send + Sync + 'static,
+    W: Fn(&S, &[usize], usize) -> Result<B> + Send + Sync + 'static,
     C: Fn(Vec<S::Item>) -> Result<B> + Send + Sync + 'static,
 {
     fn fetch(&self, task: &Task) -> Result<B> {

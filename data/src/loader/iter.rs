@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 
 /// The description of one batch.
 pub(super) struct Task {
-    pub epoch: u64,
+    pub epoch: usize,
     /// The indices of the elements, for the rows of this process.
     pub indices: Vec<usize>,
     /// Mask of the rows that count; empty if batches are not masked.
@@ -27,8 +27,8 @@ pub(super) struct Tasks {
     rows: Rows,
     /// The minimum number of rows, if batches are masked.
     fill: Option<usize>,
-    end: u64,
-    epoch: u64,
+    end: usize,
+    epoch: usize,
     position: usize,
     batches: Batches,
     fingerprint: u64,
@@ -36,7 +36,13 @@ pub(super) struct Tasks {
 
 impl Tasks {
     /// Creates the tasks of the epochs from `epoch` up to, but not including, `end`.
-    pub(super) fn new(plan: Plan, rows: Rows, fill: Option<usize>, epoch: u64, end: u64) -> Tasks {
+    pub(super) fn new(
+        plan: Plan,
+        rows: Rows,
+        fill: Option<usize>,
+        epoch: usize,
+        end: usize,
+    ) -> Tasks {
         let batches = plan.epoch(epoch);
         Tasks {
             fingerprint: batches.fingerprint(),

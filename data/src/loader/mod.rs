@@ -78,7 +78,7 @@ pub struct DataLoader<B> {
     /// The number of elements that are read ahead, if each is read in a job of its own.
     read: Option<usize>,
     timeout: Option<Duration>,
-    epochs: u64,
+    epochs: usize,
     persistent: bool,
     init: Option<Init>,
     /// The workers, if they are kept for the next iteration.
@@ -86,7 +86,7 @@ pub struct DataLoader<B> {
 }
 
 /// The number of epochs of an endless iteration.
-const ENDLESS: u64 = u64::MAX;
+const ENDLESS: usize = usize::MAX;
 
 /// The source of the order. A sampler's length is only known per epoch.
 #[derive(Clone)]
@@ -345,7 +345,7 @@ impl<B: Send + 'static> DataLoader<B> {
     /// ```
     #[doc(alias = "num_epochs")]
     #[must_use]
-    pub fn epochs(mut self, epochs: impl Into<Option<u64>>) -> Self {
+    pub fn epochs(mut self, epochs: impl Into<Option<usize>>) -> Self {
         self.epochs = epochs.into().unwrap_or(ENDLESS);
         self
     }
@@ -421,7 +421,7 @@ impl<B: Send + 'static> DataLoader<B> {
     /// # Panics
     /// Panics if the batch size is not divisible by the number of shards.
     #[track_caller]
-    pub fn epoch(&self, epoch: u64) -> LoaderIter<B> {
+    pub fn epoch(&self, epoch: usize) -> LoaderIter<B> {
         self.start(self.tasks(epoch, epoch + 1))
     }
 
@@ -440,7 +440,7 @@ impl<B: Send + 'static> DataLoader<B> {
     /// # Panics
     /// Panics if the batch size is not divisible by the number of shards.
     #[track_caller]
-    pub fn from_batch(&self, epoch: u64, batch: usize) -> LoaderIter<B> {
+    pub fn from_batch(&self, epoch: usize, batch: usize) -> LoaderIter<B> {
         let mut tasks = self.tasks(epoch, self.epochs.max(epoch + 1));
         tasks.skip(batch);
         self.start(tasks)
@@ -526,7 +526,7 @@ impl<B: Send + 'static> DataLoader<B> {
     }
 
     #[track_caller]
-    fn tasks(&self, epoch: u64, end: u64) -> Tasks {
+    fn tasks(&self, epoch: usize, end: usize) -> Tasks {
         let listed = matches!(self.order, OrderBy::Batches(_));
         assert!(
             listed || self.batch_size.is_multiple_of(self.rows.tiles),

@@ -6,7 +6,7 @@ use std::sync::Arc;
 /// The order of the elements of an epoch (`torch.utils.data.Sampler`).
 pub trait Sampler: Send + Sync {
     /// Returns the indices of an epoch, as a pure function of its number.
-    fn order(&self, epoch: u64) -> Order;
+    fn order(&self, epoch: usize) -> Order;
 }
 
 /// The indices of an epoch, in order.
@@ -115,7 +115,7 @@ impl Order {
 pub struct SequentialSampler(pub usize);
 
 impl Sampler for SequentialSampler {
-    fn order(&self, _: u64) -> Order {
+    fn order(&self, _: usize) -> Order {
         Order::sequential(self.0)
     }
 }
@@ -167,13 +167,13 @@ impl RandomSampler {
 }
 
 impl Sampler for RandomSampler {
-    fn order(&self, epoch: u64) -> Order {
+    fn order(&self, epoch: usize) -> Order {
         match self.draws {
             None => Order::permuted(Permutation::new(self.len, self.seed, epoch)),
             Some(count) => Order(Kind::Drawn {
                 len: self.len,
                 count,
-                seed: Generator::new(self.seed).fold_in(epoch),
+                seed: Generator::new(self.seed).fold_in(epoch as u64),
             }),
         }
     }
@@ -197,7 +197,7 @@ impl SubsetRandomSampler {
 }
 
 impl Sampler for SubsetRandomSampler {
-    fn order(&self, epoch: u64) -> Order {
+    fn order(&self, epoch: usize) -> Order {
         let permutation = Permutation::new(self.indices.len(), self.seed, epoch);
         Order(Kind::Picked(self.indices.clone(), permutation))
     }
@@ -278,8 +278,8 @@ impl WeightedRandomSampler {
 }
 
 impl Sampler for WeightedRandomSampler {
-    fn order(&self, epoch: u64) -> Order {
-        let mut generator = Generator::new(self.seed).fold_in(epoch);
+    fn order(&self, epoch: usize) -> Order {
+        let mut generator = Generator::new(self.seed).fold_in(epoch as u64);
         if self.replacement {
             let total = self.sums[self.sums.len() - 1];
             let draw = |_| {
@@ -305,8 +305,8 @@ impl Sampler for WeightedRandomSampler {
 }
 
 /// A function from the epoch to a list of indices is a sampler.
-impl<F: Fn(u64) -> Vec<usize> + Send + Sync> Sampler for F {
-    fn order(&self, epoch: u64) -> Order {
+impl<F: Fn(usize) -> Vec<usize> + Send + Sync> Sampler for F {
+    fn order(&self, epoch: usize) -> Order {
         Order::list(self(epoch))
     }
 }
@@ -325,7 +325,7 @@ mod tests {
         let drawn = RandomSampler::with_replacement(4, 40, 0);
         assert!((0..4).all(|i| order(&drawn, 0).contains(&i)));
         assert_ne!(order(&drawn, 0), order(&drawn, 1));
-        assert_eq!(order(&|epoch| vec![epoch as usize; 2], 7), [7, 7]);
+        assert_eq!(order(&|epoch| vec![epoch; 2], 7), [7, 7]);
     }
 
     #[test]

@@ -21,10 +21,10 @@ pub struct LoaderState {
 const VERSION: u32 = 1;
 
 impl LoaderState {
-    pub(super) fn new(epoch: u64, position: usize, len: usize, fingerprint: u64) -> LoaderState {
+    pub(super) fn new(epoch: usize, position: usize, len: usize, fingerprint: u64) -> LoaderState {
         LoaderState {
             version: VERSION,
-            epoch,
+            epoch: epoch as u64,
             position: position as u64,
             len: len as u64,
             fingerprint,
@@ -32,8 +32,8 @@ impl LoaderState {
     }
 
     /// Returns the epoch of the last batch.
-    pub fn epoch(&self) -> u64 {
-        self.epoch
+    pub fn epoch(&self) -> usize {
+        self.epoch as usize
     }
 
     /// Returns the number of elements of the epoch's order that have been consumed; with a batch

@@ -340,7 +340,7 @@ impl<S: Source<Item = Vec<i32>>> Source for PackedSource<S> {
     fn get(&self, index: usize) -> Result<Packed> {
         self.get_in_epoch(index, 0)
     }
-    fn get_in_epoch(&self, index: usize, epoch: u64) -> Result<Packed> {
+    fn get_in_epoch(&self, index: usize, epoch: usize) -> Result<Packed> {
         check(index, self.rows.len())?;
         let mut packed = Packed::default();
         for element in &self.rows[index] {

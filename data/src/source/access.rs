@@ -8,7 +8,7 @@ use crate::{Error, Result};
 pub(crate) fn get_all<S: Source>(
     source: &S,
     indices: &[usize],
-    epoch: u64,
+    epoch: usize,
 ) -> Result<Vec<S::Item>> {
     let progress = Progress::new();
     let mut items = Vec::with_capacity(indices.len());

@@ -57,7 +57,7 @@ where
         Ok(row(&self.array, index))
     }
     /// Copies the rows directly into the batch, without an array for each.
-    fn gather(&self, indices: &[usize], _: u64) -> Option<Result<Box<dyn Any + Send>>> {
+    fn gather(&self, indices: &[usize], _: usize) -> Option<Result<Box<dyn Any + Send>>> {
         let batch = self.rows(indices);
         Some(batch.map(|batch| Box::new(batch) as Box<dyn Any + Send>))
     }
@@ -153,7 +153,7 @@ impl<S: Source> Source for MapSource<S> {
     fn get(&self, index: usize) -> Result<Self::Item> {
         self.get_in_epoch(index, 0)
     }
-    fn get_in_epoch(&self, index: usize, epoch: u64) -> Result<Self::Item> {
+    fn get_in_epoch(&self, index: usize, epoch: usize) -> Result<Self::Item> {
         check(index, self.len())?;
         let item =
             |(name, source): (&String, &S)| Ok((name.clone(), source.get_in_epoch(index, epoch)?));

@@ -30,7 +30,7 @@ impl<S, B, F> Source for Batched<S, F>
 where
     S: Source,
     B: Send,
-    F: Fn(&S, &[usize], u64) -> Result<B> + Send + Sync,
+    F: Fn(&S, &[usize], usize) -> Result<B> + Send + Sync,
 {
     type Item = B;
     fn len(&self) -> usize {
@@ -42,7 +42,7 @@ where
     fn get(&self, index: usize) -> Result<Self::Item> {
         self.get_in_epoch(index, 0)
     }
-    fn get_in_epoch(&self, index: usize, epoch: u64) -> Result<Self::Item> {
+    fn get_in_epoch(&self, index: usize, epoch: usize) -> Result<Self::Item> {
         check(index, self.len())?;
         let start = index * self.size;
         let end = (start + self.size).min(self.source.len());

@@ -34,7 +34,7 @@ where
     fn get(&self, index: usize) -> Result<S::Item> {
         self.get_in_epoch(index, 0)
     }
-    fn get_in_epoch(&self, index: usize, epoch: u64) -> Result<S::Item> {
+    fn get_in_epoch(&self, index: usize, epoch: usize) -> Result<S::Item> {
         check(index, self.len())?;
         if let Some(item) = self.kept[index].get() {
             return Ok(item.clone());

@@ -17,13 +17,13 @@ macro_rules! pointers {
             fn get(&self, index: usize) -> Result<S::Item> {
                 (**self).get(index)
             }
-            fn get_in_epoch(&self, index: usize, epoch: u64) -> Result<S::Item> {
+            fn get_in_epoch(&self, index: usize, epoch: usize) -> Result<S::Item> {
                 (**self).get_in_epoch(index, epoch)
             }
             fn gather(
                 &self,
                 indices: &[usize],
-                epoch: u64,
+                epoch: usize,
             ) -> Option<Result<Box<dyn Any + Send>>> {
                 (**self).gather(indices, epoch)
             }

@@ -25,7 +25,7 @@ impl<A: Source, B: Source<Item = A::Item>> Source for Concat<A, B> {
     fn get(&self, index: usize) -> Result<A::Item> {
         self.get_in_epoch(index, 0)
     }
-    fn get_in_epoch(&self, index: usize, epoch: u64) -> Result<A::Item> {
+    fn get_in_epoch(&self, index: usize, epoch: usize) -> Result<A::Item> {
         check(index, self.len())?;
         match index.checked_sub(self.first.len()) {
             None => self.first.get_in_epoch(index, epoch),
@@ -79,7 +79,7 @@ impl<A: Source, B: Source> Source for Zip<A, B> {
     fn get(&self, index: usize) -> Result<Self::Item> {
         self.get_in_epoch(index, 0)
     }
-    fn get_in_epoch(&self, index: usize, epoch: u64) -> Result<Self::Item> {
+    fn get_in_epoch(&self, index: usize, epoch: usize) -> Result<Self::Item> {
         let item = self.0.get_in_epoch(index, epoch)?;
         Ok((item, self.1.get_in_epoch(index, epoch)?))
     }
@@ -118,13 +118,13 @@ macro_rules! tuple_sources {
             fn get(&self, index: usize) -> Result<Self::Item> {
                 self.get_in_epoch(index, 0)
             }
-            fn get_in_epoch(&self, index: usize, epoch: u64) -> Result<Self::Item> {
+            fn get_in_epoch(&self, index: usize, epoch: usize) -> Result<Self::Item> {
                 Ok(($(self.0.$s.get_in_epoch(index, epoch)?,)+))
             }
             fn gather(
                 &self,
                 indices: &[usize],
-                epoch: u64,
+                epoch: usize,
             ) -> Option<Result<Box<dyn Any + Send>>> {
                 let batches = || Ok(($(self.0.$s.get_batch(indices, epoch)?,)+));
                 let batches: Result<($(<$t::Item as Sample>::Batch,)+)> = batches();

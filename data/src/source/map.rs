@@ -24,7 +24,7 @@ impl<S: Source, U: Send, F: Fn(S::Item) -> Result<U> + Send + Sync> Source for M
     fn get(&self, index: usize) -> Result<U> {
         self.get_in_epoch(index, 0)
     }
-    fn get_in_epoch(&self, index: usize, epoch: u64) -> Result<U> {
+    fn get_in_epoch(&self, index: usize, epoch: usize) -> Result<U> {
         (self.f)(self.source.get_in_epoch(index, epoch)?)
     }
     fn default_seed(&self) -> DefaultSeed {
@@ -53,7 +53,7 @@ impl<S: Source, U: Send, F: Fn(usize, S::Item) -> U + Send + Sync> Source for Ma
     fn get(&self, index: usize) -> Result<U> {
         self.get_in_epoch(index, 0)
     }
-    fn get_in_epoch(&self, index: usize, epoch: u64) -> Result<U> {
+    fn get_in_epoch(&self, index: usize, epoch: usize) -> Result<U> {
         Ok((self.f)(index, self.source.get_in_epoch(index, epoch)?))
     }
     fn default_seed(&self) -> DefaultSeed {
@@ -92,9 +92,9 @@ where
     fn get(&self, index: usize) -> Result<U> {
         self.get_in_epoch(index, 0)
     }
-    fn get_in_epoch(&self, index: usize, epoch: u64) -> Result<U> {
+    fn get_in_epoch(&self, index: usize, epoch: usize) -> Result<U> {
         let item = self.source.get_in_epoch(index, epoch)?;
-        let mut generator = self.generator.fold_in(epoch).fold_in(index as u64);
+        let mut generator = self.generator.fold_in(epoch as u64).fold_in(index as u64);
         Ok((self.f)(item, &mut generator))
     }
     fn default_seed(&self) -> DefaultSeed {

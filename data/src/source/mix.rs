@@ -130,7 +130,7 @@ impl<T: Send> Source for Mix<T> {
     fn get(&self, index: usize) -> Result<T> {
         self.get_in_epoch(index, 0)
     }
-    fn get_in_epoch(&self, index: usize, epoch: u64) -> Result<T> {
+    fn get_in_epoch(&self, index: usize, epoch: usize) -> Result<T> {
         check(index, self.len)?;
         at_place("mix", &self.sources, self.place(index), epoch)
     }

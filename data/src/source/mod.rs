@@ -86,7 +86,7 @@ pub trait Source: Send + Sync {
     ///
     /// # Errors
     /// Returns the errors of [`get`](Source::get).
-    fn get_in_epoch(&self, index: usize, epoch: u64) -> Result<Self::Item> {
+    fn get_in_epoch(&self, index: usize, epoch: usize) -> Result<Self::Item> {
         let _ = epoch;
         self.get(index)
     }
@@ -95,7 +95,7 @@ pub trait Source: Send + Sync {
     ///
     /// # Errors
     /// Returns the errors of [`get`](Source::get) and of [`Sample::collate`].
-    fn get_batch(&self, indices: &[usize], epoch: u64) -> Result<<Self::Item as Sample>::Batch>
+    fn get_batch(&self, indices: &[usize], epoch: usize) -> Result<<Self::Item as Sample>::Batch>
     where
         Self: Sized,
         Self::Item: Sample,
@@ -127,7 +127,7 @@ pub trait Source: Send + Sync {
     /// Returns a batch that the source writes directly, without creating each element. Its type
     /// must be [`Sample::Batch`] of the elements. Defaults to `None`: the elements are read one
     /// by one and collated.
-    fn gather(&self, indices: &[usize], epoch: u64) -> Option<Result<Box<dyn Any + Send>>> {
+    fn gather(&self, indices: &[usize], epoch: usize) -> Option<Result<Box<dyn Any + Send>>> {
         let _ = (indices, epoch);
         None
     }
@@ -422,7 +422,7 @@ pub trait Source: Send + Sync {
     /// Panics if the source is endless, or if the number of elements overflows a `usize`.
     #[doc(alias = "num_epochs")]
     #[track_caller]
-    fn repeat(self, epochs: impl Into<Option<u64>>) -> Repeat<Self>
+    fn repeat(self, epochs: impl Into<Option<usize>>) -> Repeat<Self>
     where
         Self: Sized,
     {
@@ -490,12 +490,12 @@ pub trait Source: Send + Sync {
         size: usize,
         last: LastBatch,
         collate: C,
-    ) -> Batched<Self, impl Fn(&Self, &[usize], u64) -> Result<B> + Send + Sync>
+    ) -> Batched<Self, impl Fn(&Self, &[usize], usize) -> Result<B> + Send + Sync>
     where
         Self: Sized,
         C: Fn(Vec<Self::Item>) -> Result<B> + Send + Sync,
     {
-        let make = move |source: &Self, indices: &[usize], epoch: u64| {
+        let make = move |source: &Self, indices: &[usize], epoch: usize| {
             collate(get_all(source, indices, epoch)?)
         };
         Batched::new(self, size, last, make)
@@ -535,4 +535,4 @@ pub trait Source: Send + Sync {
 }
 
 /// The type of [`Source::get_batch`], as used by [`Source::batch`].
-pub type CollateAt<S> = fn(&S, &[usize], u64) -> Result<<<S as Source>::Item as Sample>::Batch>;
+pub type CollateAt<S> = fn(&S, &[usize], usize) -> Result<<<S as Source>::Item as Sample>::Batch>;

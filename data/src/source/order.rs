@@ -15,7 +15,7 @@ pub struct Shuffle<S> {
     seed: u64,
     /// The orders of the two epochs that were used last: threads that work on the end of an epoch
     /// and on the beginning of the next take turns.
-    recent: Mutex<VecDeque<(u64, Arc<Permutation>)>>,
+    recent: Mutex<VecDeque<(usize, Arc<Permutation>)>>,
 }
 
 impl<S: Source> Shuffle<S> {
@@ -30,7 +30,7 @@ impl<S: Source> Shuffle<S> {
     }
 
     /// Returns the order of an epoch.
-    fn order(&self, epoch: u64) -> Arc<Permutation> {
+    fn order(&self, epoch: usize) -> Arc<Permutation> {
         let mut recent = lock(&self.recent);
         if let Some((_, order)) = recent.iter().find(|(of, _)| *of == epoch) {
             return order.clone();
@@ -52,12 +52,12 @@ impl<S: Source> Source for Shuffle<S> {
     fn get(&self, index: usize) -> Result<S::Item> {
         self.get_in_epoch(index, 0)
     }
-    fn get_in_epoch(&self, index: usize, epoch: u64) -> Result<S::Item> {
+    fn get_in_epoch(&self, index: usize, epoch: usize) -> Result<S::Item> {
         check(index, self.len())?;
         self.source
             .get_in_epoch(self.order(epoch).get(index), epoch)
     }
-    fn gather(&self, indices: &[usize], epoch: u64) -> Option<Result<Box<dyn Any + Send>>> {
+    fn gather(&self, indices: &[usize], epoch: usize) -> Option<Result<Box<dyn Any + Send>>> {
         let order = self.order(epoch);
         let mapped = checked(indices, self.len(), |i| order.get(i));
         match mapped {
@@ -75,7 +75,7 @@ impl<S: Source> Source for Shuffle<S> {
 pub struct Repeat<S> {
     source: S,
     /// The number of repetitions, or `None` if they are endless.
-    epochs: Option<u64>,
+    epochs: Option<usize>,
     len: usize,
     /// Whether each repetition is a different epoch.
     anew: bool,
@@ -83,7 +83,7 @@ pub struct Repeat<S> {
 
 impl<S: Source> Repeat<S> {
     #[track_caller]
-    pub(super) fn new(source: S, epochs: Option<u64>) -> Self {
+    pub(super) fn new(source: S, epochs: Option<usize>) -> Self {
         assert!(
             !source.is_endless(),
             "repeat: the source is already endless\n  help: remove this `repeat`"
@@ -92,9 +92,7 @@ impl<S: Source> Repeat<S> {
         let total = match epochs {
             None if len == 0 => Some(0),
             None => Some(usize::MAX),
-            Some(epochs) => usize::try_from(u128::from(epochs) * len as u128)
-                .ok()
-                .filter(|total| *total < usize::MAX),
+            Some(epochs) => epochs.checked_mul(len).filter(|total| *total < usize::MAX),
         };
         let Some(len) = total else {
             panic!(
@@ -136,13 +134,13 @@ impl<S: Source> Source for Repeat<S> {
     fn get(&self, index: usize) -> Result<S::Item> {
         self.get_in_epoch(index, 0)
     }
-    fn get_in_epoch(&self, index: usize, epoch: u64) -> Result<S::Item> {
+    fn get_in_epoch(&self, index: usize, epoch: usize) -> Result<S::Item> {
         check(index, self.len())?;
         let n = self.source.len();
         let epoch = match self.anew {
             true => epoch
                 .wrapping_mul(self.epochs.unwrap_or(1))
-                .wrapping_add((index / n) as u64),
+                .wrapping_add(index / n),
             false => epoch,
         };
         self.source.get_in_epoch(index % n, epoch)

@@ -44,7 +44,7 @@ impl<S: Source, F: Fn(usize) -> (usize, usize) + Send + Sync> Source for Places<
     fn get(&self, index: usize) -> Result<S::Item> {
         self.get_in_epoch(index, 0)
     }
-    fn get_in_epoch(&self, index: usize, epoch: u64) -> Result<S::Item> {
+    fn get_in_epoch(&self, index: usize, epoch: usize) -> Result<S::Item> {
         check(index, self.len)?;
         at_place("selection", &self.sources, (self.place)(index), epoch)
     }
@@ -58,7 +58,7 @@ pub(super) fn at_place<S: Source>(
     what: &str,
     sources: &[S],
     (source, index): (usize, usize),
-    epoch: u64,
+    epoch: usize,
 ) -> Result<S::Item> {
     check(source, sources.len())
         .and_then(|()| sources[source].get_in_epoch(index, epoch))

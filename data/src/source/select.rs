@@ -161,11 +161,11 @@ impl<S: Source> Source for Subset<S> {
     fn get(&self, index: usize) -> Result<S::Item> {
         self.get_in_epoch(index, 0)
     }
-    fn get_in_epoch(&self, index: usize, epoch: u64) -> Result<S::Item> {
+    fn get_in_epoch(&self, index: usize, epoch: usize) -> Result<S::Item> {
         check(index, self.len())?;
         self.source.get_in_epoch(self.indices.get(index), epoch)
     }
-    fn gather(&self, indices: &[usize], epoch: u64) -> Option<Result<Box<dyn Any + Send>>> {
+    fn gather(&self, indices: &[usize], epoch: usize) -> Option<Result<Box<dyn Any + Send>>> {
         let mapped = checked(indices, self.len(), |i| self.indices.get(i));
         match mapped {
             Ok(mapped) => self.source.gather(&mapped, epoch),

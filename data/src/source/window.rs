@@ -37,7 +37,7 @@ impl<S: Source> Source for Windows<S> {
     fn get(&self, index: usize) -> Result<Self::Item> {
         self.get_in_epoch(index, 0)
     }
-    fn get_in_epoch(&self, index: usize, epoch: u64) -> Result<Self::Item> {
+    fn get_in_epoch(&self, index: usize, epoch: usize) -> Result<Self::Item> {
         check(index, self.len())?;
         let start = index * self.stride;
         let indices: Vec<usize> = (start..start + self.size).collect();

@@ -375,7 +375,7 @@ pub trait Stream: Send {
 
     /// Repeats the stream `times` times, or forever with `None`. Repetitions restart from the
     /// current position and have the same order; to vary the order, shuffle after `repeat`.
-    fn repeat(self, times: impl Into<Option<u64>>) -> RepeatStream<Self>
+    fn repeat(self, times: impl Into<Option<usize>>) -> RepeatStream<Self>
     where
         Self: Sized,
     {

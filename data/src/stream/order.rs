@@ -42,7 +42,7 @@ impl<S: Stream> WindowShuffle<S> {
         self.start = self.stream.position();
         self.given = 0;
         let mut window: Vec<_> = self.stream_items().map(Some).collect();
-        let order = Permutation::new(window.len(), self.seed, self.window);
+        let order = Permutation::new(window.len(), self.seed, self.window as usize);
         // From the last to the first, as Grain does.
         let places = order.iter().rev();
         self.left = places.filter_map(|place| window[place].take()).collect();
@@ -104,12 +104,12 @@ pub struct RepeatStream<S> {
 }
 
 impl<S: Stream> RepeatStream<S> {
-    pub(super) fn new(stream: S, times: Option<u64>) -> Self {
+    pub(super) fn new(stream: S, repetitions: Option<usize>) -> Self {
         let start = stream.position();
         RepeatStream {
             stream,
             start,
-            times,
+            times: repetitions.map(|n| n as u64),
             round: 0,
             given: false,
         }

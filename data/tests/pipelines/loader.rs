@@ -86,7 +86,7 @@ fn samplers_decide_what_comes() {
             .iter(),
     );
     assert_eq!(four, [vec![4; 3], vec![4; 2]]);
-    let listed = loader().batch_sampler(|epoch: u64| vec![vec![epoch as usize; 2], vec![3]]);
+    let listed = loader().batch_sampler(|epoch: usize| vec![vec![epoch; 2], vec![3]]);
     assert_eq!(lists(listed.epoch(2)), [vec![2, 2], vec![3]]);
 }
 
@@ -373,8 +373,8 @@ proptest! {
             let loader = loader.workers(workers).shard(shard);
             let loader = if drop_last { loader.drop_last() } else { loader };
             match listed {
-                true => loader.batch_sampler(move |e: u64| {
-                    (0..n).map(|i| vec![(i + e as usize) % n; 1 + i % 4]).collect()
+                true => loader.batch_sampler(move |e: usize| {
+                    (0..n).map(|i| vec![(i + e) % n; 1 + i % 4]).collect()
                 }),
                 false => loader,
             }

@@ -12,7 +12,7 @@ fn all<S: Source>(source: &S) -> Vec<S::Item> {
     source.iter().collect::<Result<_>>().unwrap()
 }
 
-fn epoch<S: Source>(source: &S, epoch: u64) -> Vec<S::Item> {
+fn epoch<S: Source>(source: &S, epoch: usize) -> Vec<S::Item> {
     let get = |i| source.get_in_epoch(i, epoch).unwrap();
     (0..source.len()).map(get).collect()
 }
@@ -243,7 +243,7 @@ fn mistakes_are_explained() {
             "batch: the size is 0\n  help: ",
         ),
         (
-            message(move || source(2).repeat(u64::MAX)),
+            message(move || source(2).repeat(usize::MAX)),
             "repeat: 2 elements repeated 18446744073709551615 times overflow a usize\n  help: ",
         ),
         (
@@ -260,7 +260,7 @@ proptest! {
     /// Whatever a source can write into a batch directly is what its elements make.
     #[test]
     fn batches_are_those_of_the_elements(
-        indices in prop::collection::vec(0usize..12, 0..20), seed: u64, epoch in 0u64..4,
+        indices in prop::collection::vec(0usize..12, 0..20), seed: u64, epoch in 0usize..4,
     ) {
         let x = Array::from_shape_fn((4, 3), |(i, j)| (10 * i + j) as f32);
         let source = (x, 0..4).into_source().shuffle(seed).repeat(3).slice(..);
