@@ -108,8 +108,8 @@ pub use lion::{LionMode, ScaleByLion, ScaleByLionState, scale_by_lion};
 pub use lookahead::{Lookahead, LookaheadParams, LookaheadState, SyncPeriod, lookahead};
 pub use losses::{
     cosine_distance, cosine_similarity, ctc_loss, hinge_loss, huber_loss, kl_divergence, l2_loss,
-    log_cosh, poly_loss_cross_entropy, safe_softmax_cross_entropy, sigmoid_binary_cross_entropy,
-    sigmoid_focal_loss, smooth_labels, softmax_cross_entropy,
+    log_cosh, poly_loss_cross_entropy, quantile_loss, safe_softmax_cross_entropy,
+    sigmoid_binary_cross_entropy, sigmoid_focal_loss, smooth_labels, softmax_cross_entropy,
     softmax_cross_entropy_with_integer_labels, squared_error,
 };
 pub use low_precision::{

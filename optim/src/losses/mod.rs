@@ -33,7 +33,7 @@ pub use hinge::{
 pub use ranking::ranking_softmax_loss;
 pub use regression::{
     cosine_distance, cosine_distance_over, cosine_similarity, cosine_similarity_over, huber_loss,
-    l2_loss, log_cosh, squared_error,
+    l2_loss, log_cosh, quantile_loss, squared_error,
 };
 pub use segmentation::{
     DiceOptions, binary_dice_loss, dice_loss, multiclass_generalized_dice_loss,

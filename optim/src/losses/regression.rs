@@ -1,7 +1,7 @@
 //! Regression losses.
 
-use super::{Over, check_floats, check_same_shape};
-use ramie_core::Array;
+use super::{Over, check_broadcasts, check_floats, check_same_shape};
+use ramie_core::{Array, IntoArray};
 
 /// Computes the squared error of each element (`optax.squared_error`).
 ///
@@ -40,6 +40,36 @@ pub fn huber_loss(predictions: &Array, targets: &Array, delta: f64) -> Array {
     let quadratic = distance.minimum(delta);
     let linear = &distance - &quadratic;
     quadratic.square() * 0.5 + linear * delta
+}
+
+/// Computes the quantile loss, or pinball loss, of each element: an error of `targets` above the
+/// prediction counts `quantile` times, one below it `1 - quantile` times. Its mean is smallest for
+/// the quantile of the targets (Koenker and Bassett, "Regression Quantiles", 1978). Optax has no
+/// such loss.
+///
+/// A network can predict several quantiles along the last axis:
+///
+/// ```no_run
+/// use ramie_core::{Array, DType};
+/// use ramie_optim::losses::quantile_loss;
+/// let (predictions, targets) = (Array::ones(&[8, 3], DType::F32), Array::ones(&[8, 1], DType::F32));
+/// let loss = quantile_loss(&predictions, &targets, Array::from([0.1f32, 0.5, 0.9]));
+/// assert_eq!(loss.shape(), [8, 3]);
+/// ```
+///
+/// # Panics
+/// Panics if the predictions are not floats, or if the targets or the quantiles do not broadcast
+/// to the shape of the predictions.
+#[doc(alias = "pinball_loss")]
+#[track_caller]
+pub fn quantile_loss(predictions: &Array, targets: &Array, quantile: impl IntoArray) -> Array {
+    let quantile = quantile.into_array();
+    check_floats("quantile_loss", "predictions", predictions);
+    for (name, array) in [("targets", targets), ("quantiles", &quantile)] {
+        check_broadcasts("quantile_loss", ["predictions", name], predictions, array);
+    }
+    let errors = targets - predictions;
+    (&errors * &quantile).maximum(&errors * (quantile - 1.0))
 }
 
 /// Computes the logarithm of the hyperbolic cosine of the error of each element

@@ -232,3 +232,32 @@ fn labels_of_another_shape_are_refused() {
     let logits = Array::from([[1.0f32, 2.0], [1.0, 2.0]]);
     softmax_cross_entropy_with_integer_labels(&logits, &Array::from([1i32, 0, 1]));
 }
+
+/// Optax has no quantile loss.
+#[test]
+fn quantile_losses_weigh_errors_by_their_sign() {
+    let targets = Array::from([1.0f32, 2.0, 3.0, 10.0]).reshape(&[4, 1]);
+    let predictions = Array::full(&[4, 2], 2.5, DType::F32);
+    let loss = quantile_loss(&predictions, &targets, Array::from([0.25f32, 0.5]));
+    let expected = [1.125, 0.75, 0.375, 0.25, 0.125, 0.25, 1.875, 3.75];
+    assert_eq!(loss.to_vec::<f32>(), expected);
+    // Gradient descent finds the quantile.
+    let targets = Array::arange(101).astype(DType::F32);
+    let slope = grad(|q: Array| {
+        let predictions = q.broadcast_to(&[101]);
+        quantile_loss(&predictions, &targets, 0.9).mean()
+    });
+    let mut quantile = Array::from(50.0f32);
+    for _ in 0..200 {
+        quantile = &quantile - slope(quantile.clone()) * 2.0;
+    }
+    let found = quantile.item::<f32>();
+    assert!((found - 90.0).abs() < 1.5, "{found}");
+}
+
+#[test]
+#[should_panic(expected = "quantile_loss: the targets do not broadcast")]
+fn quantile_losses_refuse_targets_of_other_shapes() {
+    let predictions = Array::zeros(&[8, 3], DType::F32);
+    quantile_loss(&predictions, &Array::zeros(&[8], DType::F32), 0.5);
+}
