@@ -12,10 +12,10 @@ use std::fmt;
 ///
 /// ```no_run
 /// use ramie_core::{Array, State, vmap};
-/// use ramie_optim::{GradientTransformation, sgd};
+/// use ramie_optim::sgd;
 /// let grads = State::from_iter([("w", Array::from(2.0f32))]);
 /// let step = |rate: Array| {
-///     let tx: GradientTransformation = sgd(rate).into();
+///     let tx = sgd(rate);
 ///     tx.update(grads.clone(), tx.init(&grads), None).0
 /// };
 /// let updates = vmap(step)(Array::from([0.1f32, 0.5]));

@@ -126,10 +126,9 @@ impl fmt::Debug for InjectHyperparams {
 ///
 /// ```no_run
 /// use ramie_core::{Array, DType, State};
-/// use ramie_optim::{GradientTransformation, Schedule, adam, inject_hyperparams, tree};
+/// use ramie_optim::{adam, inject_hyperparams, tree};
 /// let rates = [("learning_rate", 1e-3), ("b1", 0.9)];
-/// let tx: GradientTransformation =
-///     inject_hyperparams(rates, |h| adam(h.get("learning_rate")).b1(h.get("b1"))).into();
+/// let tx = inject_hyperparams(rates, |h| adam(h.get("learning_rate")).b1(h.get("b1")));
 /// let params = State::from_iter([("w", Array::from(1.0f32))]);
 /// let mut state = tx.init(&params);
 /// tree::set(&mut state, "hyperparams.learning_rate", 1e-4);
@@ -244,6 +243,8 @@ fn kept(hyperparams: &State, name: &str) -> Array {
         )),
     }
 }
+
+crate::options::transformation_methods! { InjectHyperparams }
 
 impl From<InjectHyperparams> for GradientTransformation {
     fn from(inject: InjectHyperparams) -> GradientTransformation {

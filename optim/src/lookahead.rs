@@ -90,8 +90,8 @@ options! {
     ///
     /// ```no_run
     /// use ramie_core::{Array, State};
-    /// use ramie_optim::{GradientTransformation, LookaheadParams, apply_updates, lookahead, sgd};
-    /// let tx: GradientTransformation = lookahead(sgd(0.1), 5usize, 0.5).into();
+    /// use ramie_optim::{LookaheadParams, apply_updates, lookahead, sgd};
+    /// let tx = lookahead(sgd(0.1), 5usize, 0.5);
     /// let params = State::from_iter([("w", Array::from(1.0f32))]);
     /// let mut params = LookaheadParams::init_synced(&params).to_state();
     /// let state = tx.init(&params);

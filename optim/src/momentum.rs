@@ -75,9 +75,9 @@ options! {
     ///
     /// ```no_run
     /// use ramie_core::{Array, State};
-    /// use ramie_optim::{GradientTransformation, ema};
+    /// use ramie_optim::ema;
     /// let params = State::from_iter([("w", Array::from(2.0f32))]);
-    /// let average: GradientTransformation = ema(0.99).into();
+    /// let average = ema(0.99);
     /// let state = average.init(&params);
     /// let (averaged, state) = average.update(params, state, None);
     /// assert_eq!(averaged.arrays()[0].item::<f32>(), 2.0);

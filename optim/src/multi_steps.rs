@@ -142,7 +142,7 @@ impl MultiSteps {
         (Some(skip), state)
     }
 
-    fn init(&self, params: &State) -> MultiStepsState {
+    fn first_state(&self, params: &State) -> MultiStepsState {
         let zero = count_zero();
         MultiStepsState {
             mini_step: count_zero(),
@@ -193,11 +193,13 @@ impl MultiSteps {
     }
 }
 
+crate::options::transformation_methods! { MultiSteps }
+
 impl From<MultiSteps> for GradientTransformation {
     fn from(steps: MultiSteps) -> GradientTransformation {
         let first = steps.clone();
         GradientTransformation::with_extra_args(
-            move |params| first.init(params),
+            move |params| first.first_state(params),
             move |updates, mut state: MultiStepsState, params, extra: &ExtraArgs<'_>| {
                 let (skip, skip_state) = steps.skips(&updates, &state.gradient_step, params);
                 let Some(skip) = skip else {

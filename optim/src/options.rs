@@ -192,7 +192,58 @@ macro_rules! options {
                 $crate::GradientTransformation::from($body)
             }
         }
+
+        $crate::options::transformation_methods! { $name }
     };
 }
 
-pub(crate) use {option_default, option_setter, option_type, options};
+/// Defines the methods of the transformation that a builder converts into.
+macro_rules! transformation_methods {
+    ($name:ident) => {
+        impl $name {
+            /// Creates the initial state; see
+            /// [`GradientTransformation::init`](crate::GradientTransformation::init).
+            ///
+            /// # Panics
+            /// Panics in the same cases as that method.
+            #[track_caller]
+            pub fn init<T: ramie_core::Tree>(&self, params: &T) -> $crate::OptState {
+                $crate::GradientTransformation::from(self.clone()).init(params)
+            }
+
+            /// Returns the updates for the gradients and the next state; see
+            /// [`GradientTransformation::update`](crate::GradientTransformation::update).
+            ///
+            /// # Panics
+            /// Panics in the same cases as that method.
+            #[track_caller]
+            pub fn update<T: ramie_core::Tree>(
+                &self,
+                updates: T,
+                state: $crate::OptState,
+                params: Option<&T>,
+            ) -> (T, $crate::OptState) {
+                $crate::GradientTransformation::from(self.clone()).update(updates, state, params)
+            }
+
+            /// Computes an update with extra arguments; see
+            /// [`GradientTransformation::update_with`](crate::GradientTransformation::update_with).
+            ///
+            /// # Panics
+            /// Panics in the same cases as that method.
+            #[track_caller]
+            pub fn update_with<T: ramie_core::Tree>(
+                &self,
+                updates: T,
+                state: $crate::OptState,
+                params: Option<&T>,
+                extra: &$crate::ExtraArgs<'_>,
+            ) -> (T, $crate::OptState) {
+                let tx = $crate::GradientTransformation::from(self.clone());
+                tx.update_with(updates, state, params, extra)
+            }
+        }
+    };
+}
+
+pub(crate) use {option_default, option_setter, option_type, options, transformation_methods};

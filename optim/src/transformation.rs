@@ -120,9 +120,9 @@ impl GradientTransformation {
     ///
     /// ```
     /// use ramie_core::{Array, value_and_grad};
-    /// use ramie_optim::{GradientTransformation, adam, apply_updates};
+    /// use ramie_optim::{adam, apply_updates};
     /// let mut params = (Array::from([1.0f32, 2.0]), Array::from(3.0f32));
-    /// let tx: GradientTransformation = adam(0.1).into();
+    /// let tx = adam(0.1);
     /// let mut state = tx.init(&params);
     /// let loss = |(w, b): (Array, Array)| (w * b).square().sum();
     /// let (before, grads) = value_and_grad(loss)(params.clone());

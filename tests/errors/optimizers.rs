@@ -11,7 +11,7 @@ fn params() -> State {
 pub fn cases() -> Vec<Case> {
     vec![
         case("adamw: update was called without parameters", || {
-            let tx: GradientTransformation = adamw(1e-3).into();
+            let tx = adamw(1e-3);
             let state = tx.init(&params());
             let grads = params();
             tx.update(grads, state, None)
@@ -19,7 +19,7 @@ pub fn cases() -> Vec<Case> {
         case(
             "polyak_sgd: update was called without the value of the objective",
             || {
-                let tx: GradientTransformation = polyak_sgd().into();
+                let tx = polyak_sgd();
                 tx.update(params(), tx.init(&params()), Some(&params()))
             },
         ),
@@ -38,7 +38,7 @@ pub fn cases() -> Vec<Case> {
             || sigmoid_binary_cross_entropy(&f32(&[8, 1]), &f32(&[8])),
         ),
         case("lbfgs: update was called without the gradients", || {
-            let tx: GradientTransformation = lbfgs().into();
+            let tx = lbfgs();
             let loss = Array::from(0.5f32);
             let extra = ExtraArgs::new().value(&loss);
             tx.update_with(params(), tx.init(&params()), Some(&params()), &extra)
@@ -47,7 +47,7 @@ pub fn cases() -> Vec<Case> {
             "update: the state belongs to another transformation",
             || {
                 let state = scale(0.1).init(&params());
-                let tx: GradientTransformation = adam(1e-3).into();
+                let tx = adam(1e-3);
                 tx.update(params(), state, None)
             },
         ),
@@ -82,7 +82,7 @@ pub fn cases() -> Vec<Case> {
         case(
             "lookahead: the parameters have no fast and slow parts",
             || {
-                let tx: GradientTransformation = lookahead(sgd(0.1), 5usize, 0.5).into();
+                let tx = lookahead(sgd(0.1), 5usize, 0.5);
                 tx.init(&params())
             },
         ),

@@ -48,8 +48,8 @@ options! {
         o.check();
         let first = o.clone();
         GradientTransformation::new(
-            move |params| first.init(params),
-            move |updates, state: GaLoreState, _| o.update(&updates, state),
+            move |params| first.first_state(params),
+            move |updates, state: GaLoreState, _| o.project(&updates, state),
         )
     }
 }
@@ -134,7 +134,7 @@ impl ScaleByGalore {
         Some(Projection { matrices, rank })
     }
 
-    fn init(&self, params: &State) -> GaLoreState {
+    fn first_state(&self, params: &State) -> GaLoreState {
         let small = params.map_with_path(|path, p| match self.projection(path, p) {
             Some(projection) => Array::zeros(&projection.sizes().1, p.dtype()),
             None => p.clone(),
@@ -149,7 +149,7 @@ impl ScaleByGalore {
         }
     }
 
-    fn update(&self, updates: &State, state: GaLoreState) -> (State, GaLoreState) {
+    fn project(&self, updates: &State, state: GaLoreState) -> (State, GaLoreState) {
         let gap = i32::try_from(self.update_proj_gap).expect("fewer than 2^31 steps");
         let due = state.count.remainder(gap).eq(0);
         let of = |all: &State, path: &str| all.get(path).expect("a path of the updates").clone();

@@ -66,7 +66,7 @@ options! {
             },
             move |updates, state: MechanicState, params, extra: &ExtraArgs<'_>| {
                 let params = expect_params("mechanize", params);
-                o.update(updates, state, params, extra)
+                o.step(updates, state, params, extra)
             },
         )
     }
@@ -79,7 +79,7 @@ impl Mechanize {
         Array::from(decays.collect::<Vec<f32>>()).astype(dtype)
     }
 
-    fn update(
+    fn step(
         &self,
         updates: State,
         state: MechanicState,

@@ -20,10 +20,10 @@ pub use zoom::{
 ///
 /// ```no_run
 /// use ramie_core::{Array, State};
-/// use ramie_optim::{GradientTransformation, lbfgs, value_and_grad_from_state};
+/// use ramie_optim::{lbfgs, value_and_grad_from_state};
 /// let objective = |p: &State| p.arrays()[0].square().sum();
 /// let params = State::from_iter([("w", Array::from([1.0f32, 2.0]))]);
-/// let tx: GradientTransformation = lbfgs().into();
+/// let tx = lbfgs();
 /// let (value, grads) = value_and_grad_from_state(&objective, &params, &tx.init(&params));
 /// assert_eq!(value.item::<f32>(), 5.0);
 /// ```

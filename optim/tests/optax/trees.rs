@@ -4,8 +4,9 @@ use ramie_core::{Array, State, Tree, value_and_grad};
 use ramie_derive::Tree;
 use ramie_optim::losses::sigmoid_binary_cross_entropy;
 use ramie_optim::{
-    GradientTransformation, adamw, add_decayed_weights_where, apply_updates, chain,
-    clip_by_global_norm, scale_by_learning_rate_with_sign, sgd, tree,
+    ExtraArgs, GradientTransformation, adamw, add_decayed_weights_where, apply_updates, chain,
+    clip_by_global_norm, inject_hyperparams, multi_steps, scale_by_learning_rate_with_sign, sgd,
+    tree,
 };
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -66,7 +67,7 @@ fn structs_are_optimized_as_in_optax() {
 
 #[test]
 fn tuples_and_maps_give_the_results_of_states() {
-    let tx: GradientTransformation = sgd(0.1).momentum(0.9).into();
+    let tx = sgd(0.1).momentum(0.9);
     let map = BTreeMap::from([("w".to_owned(), Array::from([1.0f32, 2.0]))]);
     let state = State::of(&map);
     let step = |x: &Array| x * 0.5;
@@ -81,6 +82,30 @@ fn tuples_and_maps_give_the_results_of_states() {
     assert_eq!(tree::sum(&pair).item::<f32>(), 7.0);
     assert_eq!(tree::zeros_like(&pair, None).0.item::<f32>(), 0.0);
     assert_eq!(tree::size(&map), 2);
+}
+
+#[test]
+fn builders_have_the_methods_of_their_transformations() {
+    fn step(tx: impl Into<GradientTransformation>, x: &Array) -> Vec<f32> {
+        let tx = tx.into();
+        let state = tx.update(x.clone(), tx.init(x), Some(x)).1;
+        tx.update(x.clone(), state, Some(x)).0.to_vec()
+    }
+    let x = Array::from([1.0f32, -2.0]);
+    macro_rules! agree {
+        ($($tx:expr),*) => { $( {
+            let tx = $tx;
+            let state = tx.update(x.clone(), tx.init(&x), Some(&x)).1;
+            let extra = ExtraArgs::new();
+            let (updates, _) = tx.update_with(x.clone(), state, Some(&x), &extra);
+            assert_eq!(updates.to_vec::<f32>(), step(tx, &x));
+        } )* };
+    }
+    agree!(
+        adamw(0.1).b1(0.5),
+        multi_steps(sgd(0.1), 2),
+        inject_hyperparams([("rate", 0.1)], |h| sgd(h.get("rate")))
+    );
 }
 
 #[test]

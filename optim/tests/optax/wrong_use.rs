@@ -67,7 +67,7 @@ fn extra_arguments_that_are_needed() {
             "ExtraArgs::new().value(&loss)",
         ],
     );
-    let tx: GradientTransformation = lbfgs().into();
+    let tx = lbfgs();
     let with_value = || {
         let extra = ExtraArgs::new().value(&Array::scalar(1.0, DType::F32));
         tx.update_with(params(), tx.init(&params()), Some(&params()), &extra);
@@ -85,7 +85,7 @@ fn extra_arguments_that_are_needed() {
 #[test]
 fn states_of_others() {
     let other = GradientTransformation::from(sgd(0.1)).init(&params());
-    let tx: GradientTransformation = adam(0.1).into();
+    let tx = adam(0.1);
     let state = scale(1.0).init(&params());
     explained(
         || drop(tx.update(params(), state, None)),
@@ -103,7 +103,7 @@ fn states_of_others() {
 
 #[test]
 fn updates_of_other_parameters() {
-    let tx: GradientTransformation = adam(0.1).into();
+    let tx = adam(0.1);
     let state = tx.init(&params());
     let other = State::from_iter([("c", Array::from(1.0f32))]);
     explained(
@@ -188,7 +188,7 @@ fn numbers_out_of_range() {
         || drop(GradientTransformation::from(plateau)),
         &["factor is 2"],
     );
-    let ahead: GradientTransformation = lookahead(sgd(0.1), 5usize, 0.5).into();
+    let ahead = lookahead(sgd(0.1), 5usize, 0.5);
     explained(
         || drop(ahead.init(&params())),
         &["no matching `fast` and `slow` parts", "init_synced"],
