@@ -22,6 +22,10 @@ pub fn cases() -> Vec<Case> {
         case("jacfwd: the differentiated argument is complex", || {
             jacfwd(|z: Array| z.abs())(complex(f32(&[3]), 1.0))
         }),
+        case(
+            "hessian: the differentiated argument is not floating-point",
+            || hessian(|x: Array| x.square().sum())(Array::arange(3)),
+        ),
         case("jacrev: the result is complex", || {
             jacrev(|z: Array| z.square())(complex(f32(&[3]), 1.0))
         }),

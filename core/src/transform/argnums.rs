@@ -1,9 +1,9 @@
 //! Gradients with respect to chosen arguments.
 
+use super::differentiable::Request;
 use super::grad::evaluate;
 use super::{ArgTuple, Function, Objective};
 use crate::{Array, Tree, tree};
-use std::panic::Location;
 
 /// The argument with the index `N`, counted from 0. [`argnums!`](crate::argnums) creates it.
 #[derive(Clone, Copy, Debug, Default)]
@@ -127,9 +127,9 @@ where
     N: Argnums<F::Args> + 'f,
     M: 'f,
 {
-    let at = Location::caller();
+    let request = Request::of("grad_argnums");
     let _ = argnums;
-    F::spread(move |args| evaluate_argnums::<F, M, N>(&f, args, at).1)
+    F::spread(move |args| evaluate_argnums::<F, M, N>(&f, args, request).1)
 }
 
 /// Returns a function that computes the value of a scalar function and its gradient with respect
@@ -148,16 +148,12 @@ where
     N: Argnums<F::Args> + 'f,
     M: 'f,
 {
-    let at = Location::caller();
+    let request = Request::of("value_and_grad_argnums");
     let _ = argnums;
-    F::spread(move |args| evaluate_argnums::<F, M, N>(&f, args, at))
+    F::spread(move |args| evaluate_argnums::<F, M, N>(&f, args, request))
 }
 
-fn evaluate_argnums<F, M, N>(
-    f: &F,
-    args: F::Args,
-    at: &'static Location<'static>,
-) -> (F::Output, N::Selected)
+fn evaluate_argnums<F, M, N>(f: &F, args: F::Args, request: Request) -> (F::Output, N::Selected)
 where
     F: Function<M>,
     F::Output: Objective,
@@ -168,5 +164,5 @@ where
         N::replace(&mut args, selected);
         f.call(args)
     };
-    evaluate(&of_selected, (N::select(&args),), at, false)
+    evaluate(&of_selected, (N::select(&args),), request, false)
 }

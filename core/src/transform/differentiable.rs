@@ -61,6 +61,13 @@ pub(super) struct Request {
 }
 
 impl Request {
+    /// Describes the caller's call of `operation`.
+    #[track_caller]
+    pub(super) fn of(operation: &'static str) -> Request {
+        let at = Location::caller();
+        Request { operation, at }
+    }
+
     /// Panics if an argument contains anything but such numbers; `instead` is the help for
     /// complex arguments.
     #[track_caller]

@@ -318,7 +318,7 @@ pub fn vjp_with_aux<F: FunctionOnce<M, Output = (R, X)>, M, R: Tree, X: Tree>(
 pub(super) fn evaluate<F, M>(
     f: &F,
     args: F::Args,
-    at: &'static Location<'static>,
+    request: Request,
     holomorphic: bool,
 ) -> (F::Output, First<F, M>)
 where
@@ -326,12 +326,13 @@ where
     F::Output: Objective,
 {
     let (first, rest) = args.split();
-    let (operation, numbers) = match holomorphic {
-        true => ("grad_holomorphic", Numbers::Complex),
-        false => ("grad", Numbers::Any),
+    let Request { operation, at } = request;
+    let numbers = match holomorphic {
+        true => Numbers::Complex,
+        false => Numbers::Any,
     };
     // With `Numbers::Any` no complex argument is rejected, so no help is needed.
-    Request { operation, at }.check_argument(&first, numbers, "");
+    request.check_argument(&first, numbers, "");
     let (value, pull) = crate::trace::at_location(at, || {
         pullback(|first| f.call(F::Args::join(first, &rest)), &first)
     });
@@ -395,8 +396,8 @@ where
     First<F, M>: 'f,
     M: 'f,
 {
-    let at = Location::caller();
-    F::spread(move |args| evaluate(&f, args, at, false).1)
+    let request = Request::of("grad");
+    F::spread(move |args| evaluate(&f, args, request, false).1)
 }
 
 /// Returns a function that computes the derivative of a holomorphic function (`jax.grad` with
@@ -419,8 +420,8 @@ where
     First<F, M>: 'f,
     M: 'f,
 {
-    let at = Location::caller();
-    F::spread(move |args| evaluate(&f, args, at, true).1)
+    let request = Request::of("grad_holomorphic");
+    F::spread(move |args| evaluate(&f, args, request, true).1)
 }
 
 /// Returns a function that computes the value of a holomorphic function and its derivative
@@ -436,8 +437,8 @@ where
     (F::Output, First<F, M>): 'f,
     M: 'f,
 {
-    let at = Location::caller();
-    F::spread(move |args| evaluate(&f, args, at, true))
+    let request = Request::of("value_and_grad_holomorphic");
+    F::spread(move |args| evaluate(&f, args, request, true))
 }
 
 /// Returns a function that computes the value of a scalar function and its gradient with respect
@@ -453,8 +454,8 @@ where
     (F::Output, First<F, M>): 'f,
     M: 'f,
 {
-    let at = Location::caller();
-    F::spread(move |args| evaluate(&f, args, at, false))
+    let request = Request::of("value_and_grad");
+    F::spread(move |args| evaluate(&f, args, request, false))
 }
 
 /// Returns the transpose of a linear function, at the types of `example`

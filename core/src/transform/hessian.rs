@@ -1,11 +1,11 @@
 //! `hessian` and Hessian-vector products.
 
 use super::custom::First;
+use super::differentiable::Request;
 use super::grad::evaluate;
 use super::jacobian::{forward, reverse};
 use super::{ArgTuple, Codomain, Function, Objective, jvp};
 use crate::Tree;
-use std::panic::Location;
 
 type Rows<F, M> = <<F as Function<M>>::Output as Codomain<First<F, M>>>::Jacobian;
 
@@ -29,11 +29,17 @@ where
     Rows<F, M>: Codomain<First<F, M>>,
     M: 'f,
 {
-    let at = Location::caller();
+    let request = Request::of("hessian");
     F::spread(move |args| {
         let (first, rest) = args.split();
         let value = |x| (f.call(F::Args::join(x, &rest)), ());
-        forward(|x| reverse(value, &x, at, false), &first, at, false).0
+        forward(
+            |x| reverse(value, &x, request, false),
+            &first,
+            request,
+            false,
+        )
+        .0
     })
 }
 
@@ -52,11 +58,11 @@ where
     Rows<F, M>: Codomain<First<F, M>>,
     M: 'f,
 {
-    let at = Location::caller();
+    let request = Request::of("hessian_holomorphic");
     F::spread(move |args| {
         let (first, rest) = args.split();
         let value = |x| (f.call(F::Args::join(x, &rest)), ());
-        forward(|x| reverse(value, &x, at, true), &first, at, true).0
+        forward(|x| reverse(value, &x, request, true), &first, request, true).0
     })
 }
 
@@ -77,11 +83,16 @@ where
     X: Tree,
     M: 'f,
 {
-    let at = Location::caller();
+    let request = Request::of("hessian");
     F::spread(move |args| {
         let (first, rest) = args.split();
         let value = |x| f.call(F::Args::join(x, &rest));
-        forward(|x| reverse(value, &x, at, false), &first, at, false)
+        forward(
+            |x| reverse(value, &x, request, false),
+            &first,
+            request,
+            false,
+        )
     })
 }
 
@@ -100,7 +111,7 @@ where
 /// Panics in the same cases as [`grad`](super::grad()) and [`jvp`].
 #[track_caller]
 pub fn hvp<A: Tree, R: Objective>(f: impl Fn(A) -> R + Send + Sync, primals: A, tangents: A) -> A {
-    let at = Location::caller();
-    let gradient = |x: A| evaluate(&f, (x,), at, false).1;
+    let request = Request::of("hvp");
+    let gradient = |x: A| evaluate(&f, (x,), request, false).1;
     jvp(gradient, primals, tangents).1
 }

@@ -7,7 +7,6 @@ use super::{ArgTuple, Function, batch_eval, linearize_eval};
 use crate::trace::{at_location, trace_to_jaxpr};
 use crate::{Array, Aval, DType, Tree, tree};
 use std::collections::BTreeMap;
-use std::panic::Location;
 
 /// A result that has a Jacobian: an array, or arrays in tuples, lists, maps and structs.
 ///
@@ -138,10 +137,16 @@ where
     F::Output: Codomain<First<F, M>>,
     M: 'f,
 {
-    let at = Location::caller();
+    let request = Request::of("jacfwd");
     F::spread(move |args| {
         let (first, rest) = args.split();
-        forward(|x| (f.call(F::Args::join(x, &rest)), ()), &first, at, false).0
+        forward(
+            |x| (f.call(F::Args::join(x, &rest)), ()),
+            &first,
+            request,
+            false,
+        )
+        .0
     })
 }
 
@@ -166,10 +171,16 @@ where
     F::Output: Codomain<First<F, M>>,
     M: 'f,
 {
-    let at = Location::caller();
+    let request = Request::of("jacfwd_holomorphic");
     F::spread(move |args| {
         let (first, rest) = args.split();
-        forward(|x| (f.call(F::Args::join(x, &rest)), ()), &first, at, true).0
+        forward(
+            |x| (f.call(F::Args::join(x, &rest)), ()),
+            &first,
+            request,
+            true,
+        )
+        .0
     })
 }
 
@@ -194,10 +205,10 @@ where
     X: Tree,
     M: 'f,
 {
-    let at = Location::caller();
+    let request = Request::of("jacfwd");
     F::spread(move |args| {
         let (first, rest) = args.split();
-        forward(|x| f.call(F::Args::join(x, &rest)), &first, at, false)
+        forward(|x| f.call(F::Args::join(x, &rest)), &first, request, false)
     })
 }
 
@@ -205,22 +216,21 @@ where
 pub(super) fn forward<A: Tree, R: Codomain<A>, X: Tree>(
     f: impl FnOnce(A) -> (R, X),
     first: &A,
-    at: &'static Location<'static>,
+    request: Request,
     holomorphic: bool,
 ) -> (R::Jacobian, X) {
-    let (operation, arguments, results) = match holomorphic {
-        true => ("jacfwd_holomorphic", Numbers::Complex, Numbers::Complex),
-        false => ("jacfwd", Numbers::Real, Numbers::Any),
+    let (arguments, results) = match holomorphic {
+        true => (Numbers::Complex, Numbers::Complex),
+        false => (Numbers::Real, Numbers::Any),
     };
-    let request = Request { operation, at };
-    request.check_argument(
-        first,
-        arguments,
-        "use jacfwd_holomorphic for a holomorphic function; for other functions pass the real and \
-         the imaginary part as arguments",
+    let instead = format!(
+        "use {}_holomorphic for a holomorphic function; for other functions pass the real and the \
+         imaginary part as arguments",
+        request.operation
     );
+    request.check_argument(first, arguments, &instead);
     let check = |value: &R| request.check_result(value, results, "");
-    at_location(at, || forward_columns(f, first, check))
+    at_location(request.at, || forward_columns(f, first, check))
 }
 
 fn forward_columns<A: Tree, R: Codomain<A>, X: Tree>(
@@ -284,10 +294,16 @@ where
     F::Output: Codomain<First<F, M>>,
     M: 'f,
 {
-    let at = Location::caller();
+    let request = Request::of("jacrev");
     F::spread(move |args| {
         let (first, rest) = args.split();
-        reverse(|x| (f.call(F::Args::join(x, &rest)), ()), &first, at, false).0
+        reverse(
+            |x| (f.call(F::Args::join(x, &rest)), ()),
+            &first,
+            request,
+            false,
+        )
+        .0
     })
 }
 
@@ -304,10 +320,16 @@ where
     F::Output: Codomain<First<F, M>>,
     M: 'f,
 {
-    let at = Location::caller();
+    let request = Request::of("jacrev_holomorphic");
     F::spread(move |args| {
         let (first, rest) = args.split();
-        reverse(|x| (f.call(F::Args::join(x, &rest)), ()), &first, at, true).0
+        reverse(
+            |x| (f.call(F::Args::join(x, &rest)), ()),
+            &first,
+            request,
+            true,
+        )
+        .0
     })
 }
 
@@ -332,10 +354,10 @@ where
     X: Tree,
     M: 'f,
 {
-    let at = Location::caller();
+    let request = Request::of("jacrev");
     F::spread(move |args| {
         let (first, rest) = args.split();
-        reverse(|x| f.call(F::Args::join(x, &rest)), &first, at, false)
+        reverse(|x| f.call(F::Args::join(x, &rest)), &first, request, false)
     })
 }
 
@@ -344,23 +366,22 @@ where
 pub(super) fn reverse<A: Tree, R: Codomain<A>, X: Tree>(
     f: impl FnOnce(A) -> (R, X),
     first: &A,
-    at: &'static Location<'static>,
+    request: Request,
     holomorphic: bool,
 ) -> (R::Jacobian, X) {
-    let (operation, arguments, results) = match holomorphic {
-        true => ("jacrev_holomorphic", Numbers::Complex, Numbers::Complex),
-        false => ("jacrev", Numbers::Any, Numbers::Real),
+    let (arguments, results) = match holomorphic {
+        true => (Numbers::Complex, Numbers::Complex),
+        false => (Numbers::Any, Numbers::Real),
     };
-    let request = Request { operation, at };
     request.check_argument(first, arguments, "");
-    at_location(at, || {
+    at_location(request.at, || {
         let ((value, aux), pull) = pullback(|x| stopped(f(x)), first);
-        request.check_result(
-            &value,
-            results,
-            "use jacrev_holomorphic for a holomorphic function; for other functions return the \
-             real and the imaginary part",
+        let instead = format!(
+            "use {}_holomorphic for a holomorphic function; for other functions return the real \
+             and the imaginary part",
+            request.operation
         );
+        request.check_result(&value, results, &instead);
         (reverse_rows(&value, &pull, first), aux)
     })
 }
