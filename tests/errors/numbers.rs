@@ -33,6 +33,7 @@ pub fn cases() -> Vec<Case> {
         }),
         case("max: no elements to choose from", || f32(&[0]).max()),
         case("argmax: the axis has no elements", || f32(&[0]).argmax(0)),
+        case("softmax: axis out of range", || f32(&[3]).softmax(1)),
         case("cumsum: axis out of range", || f32(&[3]).cumsum(1)),
         case("sort: axis out of range", || f32(&[3]).sort(1)),
         case("lax_sort: operands have different shapes", || {

@@ -61,6 +61,9 @@ pub fn cases() -> Vec<Case> {
         case("stack: arrays have different shapes", || {
             stack(&[f32(&[2]), f32(&[3])], 0)
         }),
+        case("stack: axis out of range", || {
+            stack(&[f32(&[2]), f32(&[2])], 2)
+        }),
         case("split: the axis does not divide into equal parts", || {
             f32(&[5]).split(2, 0)
         }),

@@ -24,6 +24,10 @@ pub fn cases() -> Vec<Case> {
             "unique: the number of values is not known at trace time",
             || jit(|x: Array| x.unique())(f32(&[3])),
         ),
+        case(
+            "intersect1d: the number of values is not known at trace time",
+            || jit(|x: Array, y: Array| x.intersect1d(&y))(f32(&[3]), f32(&[2])),
+        ),
         case("jit: leaked tracer", || {
             let kept = Mutex::new(None);
             jit(|x: Array| {

@@ -331,6 +331,7 @@ macro_rules! medians {
             #[track_caller]
             pub fn $named(&self, axes: &[isize]) -> Array {
                 require_real(stringify!($all), &[self]);
+                self.axes(stringify!($all), axes);
                 middle()$(.$nan())?.axes(axes).of(self, 0.5)
             }
 
@@ -344,6 +345,7 @@ macro_rules! medians {
             #[track_caller]
             pub fn $keep(&self, axes: &[isize]) -> Array {
                 require_real(stringify!($all), &[self]);
+                self.axes(stringify!($all), axes);
                 middle()$(.$nan())?.axes(axes).keepdims().of(self, 0.5)
             }
         )* }

@@ -206,6 +206,19 @@ fn counts(mask: &Array, count: usize, n: usize) -> Array {
     starts.slice_axis(0, 1, count + 1) - starts.slice_axis(0, 0, count)
 }
 
+/// Panics if an array of a set operation is traced.
+#[track_caller]
+fn expect_values(operation: &str, arrays: &[&Array]) {
+    if let Some(traced) = arrays.iter().find(|a| a.is_tracer()) {
+        panic!(
+            "{operation}: the size of the result depends on the values of {}, which are unknown at \
+             trace time\n  help: call it outside the traced function; inside, `x.isin(y)` marks \
+             common elements, and Unique::new().size(n) finds distinct ones",
+            traced.aval()
+        );
+    }
+}
+
 impl Array {
     /// Returns the distinct elements in increasing order, as a 1-d array. All NaN are equal. Use
     /// [`Unique`] for other options, and for fixed sizes in traced programs.
@@ -278,6 +291,7 @@ impl Array {
     /// Panics if an array is traced.
     #[track_caller]
     pub fn union1d(&self, other: &Array) -> Array {
+        expect_values("union1d", &[self, other]);
         joined("union1d", &[self, other]).unique()
     }
 
@@ -288,6 +302,7 @@ impl Array {
     #[track_caller]
     pub fn intersect1d(&self, other: &Array) -> Array {
         let (a, b) = promote("intersect1d", &self.ravel(), &other.ravel());
+        expect_values("intersect1d", &[&a, &b]);
         let distinct = a.unique();
         distinct.compress(&distinct.isin(&b), 0)
     }
@@ -299,6 +314,7 @@ impl Array {
     #[track_caller]
     pub fn setdiff1d(&self, other: &Array) -> Array {
         let (a, b) = promote("setdiff1d", &self.ravel(), &other.ravel());
+        expect_values("setdiff1d", &[&a, &b]);
         let distinct = a.unique();
         distinct.compress(&distinct.isin(&b).bitwise_not(), 0)
     }
@@ -309,6 +325,7 @@ impl Array {
     /// Panics if an array is traced.
     #[track_caller]
     pub fn setxor1d(&self, other: &Array) -> Array {
+        expect_values("setxor1d", &[self, other]);
         joined(
             "setxor1d",
             &[&self.setdiff1d(other), &other.setdiff1d(self)],

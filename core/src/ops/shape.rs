@@ -67,19 +67,17 @@ pub(crate) fn as_dtype_of(operation: &str, array: &Array, value: &Array) -> Arra
 /// result.
 #[track_caller]
 pub fn stack<A: Borrow<Array>>(arrays: &[A], axis: isize) -> Array {
-    if let Some(first) = arrays.first().map(Borrow::borrow)
-        && let Some((i, other)) = arrays
-            .iter()
-            .map(Borrow::borrow)
-            .enumerate()
-            .find(|(_, a)| a.shape() != first.shape())
-    {
-        panic!(
-            "stack: array {i} has shape {:?}, but the first array has {:?}\n  help: pass arrays \
-             of the same shape, or use `concatenate` to join along an existing axis",
-            other.shape(),
-            first.shape()
-        );
+    if let Some(first) = arrays.first().map(Borrow::borrow) {
+        for (i, other) in arrays.iter().map(Borrow::borrow).enumerate() {
+            assert!(
+                other.shape() == first.shape(),
+                "stack: array {i} has shape {:?}, but the first array has {:?}\n  help: pass \
+                 arrays of the same shape, or use `concatenate` to join along an existing axis",
+                other.shape(),
+                first.shape()
+            );
+        }
+        first.new_axes("stack", &[axis]);
     }
     let arrays: Vec<Array> = arrays
         .iter()

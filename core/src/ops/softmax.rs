@@ -91,6 +91,7 @@ impl Array {
     /// Panics if an axis is out of range or named twice.
     #[track_caller]
     pub fn softmax_axes(&self, axes: &[isize]) -> Array {
+        self.axes("softmax", axes);
         let x = self.to_inexact();
         let powers = (&x - peak(&x, &Reduction::over(axes))).exp();
         &powers / powers.sum_keepdims(axes)
@@ -103,6 +104,7 @@ impl Array {
     /// Panics if an axis is out of range or given twice, or if the mask is not boolean.
     #[track_caller]
     pub fn softmax_where(&self, axes: &[isize], mask: &Array) -> Array {
+        self.axes("softmax", axes);
         let how = Reduction::over(axes).keepdims().mask(mask);
         let x = where_(mask, self.to_inexact(), f64::NEG_INFINITY);
         let powers = (&x - peak(&x, &how)).exp();
@@ -124,6 +126,7 @@ impl Array {
     /// Panics if an axis is out of range or named twice.
     #[track_caller]
     pub fn log_softmax_axes(&self, axes: &[isize]) -> Array {
+        self.axes("log_softmax", axes);
         let x = self.to_inexact();
         let shifted = &x - peak(&x, &Reduction::over(axes));
         let sum = shifted.exp().sum_keepdims(axes);
@@ -137,6 +140,7 @@ impl Array {
     /// Panics if an axis is out of range or given twice, or if the mask is not boolean.
     #[track_caller]
     pub fn log_softmax_where(&self, axes: &[isize], mask: &Array) -> Array {
+        self.axes("log_softmax", axes);
         let how = Reduction::over(axes).keepdims().mask(mask);
         let x = where_(mask, self.to_inexact(), f64::NEG_INFINITY);
         let shifted = &x - peak(&x, &how);
@@ -166,8 +170,8 @@ impl Array {
             "one_hot: the classes are {}, expected integers\n  help: convert them with astype(DType::I32)",
             self.aval()
         );
+        let at = self.new_axes("one_hot", &[axis])[0];
         let numbers = self.counting_to(classes).expand_dims(&[axis]);
-        let at = numbers.axis("one_hot", axis);
         let mut shape = crate::Dims::from_elem(1, numbers.ndim());
         shape[at] = classes;
         numbers
@@ -199,6 +203,7 @@ fn peak(x: &Array, how: &Reduction) -> Array {
 /// Computes `Σ b e^(x - m)` and the real shift `m`, the maximum of the real parts.
 #[track_caller]
 fn shifted_sum(x: &Array, b: Option<&Array>, how: &Reduction) -> (Array, Array) {
+    how.axes_of("logsumexp", x);
     let mut x = how.masked("logsumexp", &x.to_inexact(), 0);
     let mut factor = None;
     if let Some(b) = b {
@@ -307,6 +312,7 @@ impl Standardize {
     /// array is complex and no variance is set.
     #[track_caller]
     pub fn of(&self, x: &Array) -> Array {
+        self.how.axes_of("standardize", x);
         let x = x.to_inexact();
         if self.variance.is_none() {
             super::require_real("standardize", &[&x]);

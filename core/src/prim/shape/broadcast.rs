@@ -188,25 +188,38 @@ impl Array {
     /// Panics if an index is out of range or occurs twice.
     #[track_caller]
     pub fn expand_dims(&self, axes: &[isize]) -> Array {
-        let rank = self.ndim() + axes.len();
-        let mut places = Dims::new();
-        for &axis in axes {
-            let normal = if axis < 0 { axis + rank as isize } else { axis };
-            assert!(
-                (0..rank as isize).contains(&normal) && !places.contains(&(normal as usize)),
-                "expand_dims: axes {axes:?} are not distinct indices among the {rank} axes of the \
-                 result of {}\n  help: axes are counted in the result, from {} to {}",
-                self.aval(),
-                -(rank as isize),
-                rank as isize - 1
-            );
-            places.push(normal as usize);
-        }
+        let places = self.new_axes("expand_dims", axes);
+        let rank = self.ndim() + places.len();
         let dims: Dims = (0..rank).filter(|d| !places.contains(d)).collect();
         let mut shape: Dims = Dims::from_elem(1, rank);
         for (&d, &n) in dims.iter().zip(self.shape()) {
             shape[d] = n;
         }
         self.broadcast_in_dim(&shape, &dims)
+    }
+
+    /// Normalizes the indices of new axes, counted in the result.
+    #[track_caller]
+    pub(crate) fn new_axes(&self, operation: &str, axes: &[isize]) -> Dims {
+        let rank = self.ndim() + axes.len();
+        let mut places = Dims::new();
+        for &axis in axes {
+            let normal = if axis < 0 { axis + rank as isize } else { axis };
+            assert!(
+                (0..rank as isize).contains(&normal),
+                "{operation}: axis {axis} is out of range for a result of {rank} axes, from {}\n  \
+                 help: pass an axis from {} to {}",
+                self.aval(),
+                -(rank as isize),
+                rank as isize - 1
+            );
+            assert!(
+                !places.contains(&(normal as usize)),
+                "{operation}: axis {axis} appears twice in {axes:?}\n  help: pass every axis once; \
+                 negative axes count from the end of the result"
+            );
+            places.push(normal as usize);
+        }
+        places
     }
 }
