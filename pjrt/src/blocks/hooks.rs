@@ -2,7 +2,6 @@
 
 use super::imports::Imports;
 use super::local;
-use super::operators;
 use super::pool::{self, Pool};
 use super::small::{self, Small};
 use crate::lock::{lock, unpoisoned};
@@ -21,7 +20,8 @@ pub fn pool() -> MutexGuard<'static, Pool> {
     lock(&POOL)
 }
 
-/// Replaces the functions that a library imports by those of this file.
+/// Replaces the functions that a library imports by those of this file. Other libraries, among them
+/// those that this one uses, are not changed.
 pub fn install(address_in_library: *const ()) {
     static INSTALLING: Mutex<()> = Mutex::new(());
     let _one_at_a_time = lock(&INSTALLING);
@@ -29,8 +29,7 @@ pub fn install(address_in_library: *const ()) {
         tracing::debug!("the plugin's import tables were not found");
         return;
     };
-    // This is the second client of the plugin: its imports are already our functions, and no
-    // longer lead to its C++ library.
+    // This is the second client of the plugin: its imports are already these functions.
     if plugin.address(c"free") == Some(free as *const ()) {
         return;
     }
@@ -41,34 +40,20 @@ pub fn install(address_in_library: *const ()) {
         let _ = SMALL.set(small);
     }
     // The freeing functions are replaced first, because other threads may be running.
-    let ours = Imports::of(free as *const ());
-    let gives_back = |library: &Imports| {
-        // Calls that these functions forward must not return to them.
-        if ours.as_ref().is_none_or(|ours| ours.is_same(library)) {
-            return false;
-        }
-        library.replace(c"realloc", realloc as *const ());
-        library.replace(c"free", free as *const ())
-    };
-    if !gives_back(&plugin) {
-        return;
-    }
-    // Objects are passed between a plugin and the C++ library that it uses.
-    let library = plugin.address(c"_Znwm");
-    if library.is_some_and(|a| !Imports::of(a).is_some_and(|l| gives_back(&l))) {
-        tracing::debug!("the import tables of the plugin's C++ library were not found");
+    plugin.replace(c"realloc", realloc as *const ());
+    if !plugin.replace(c"free", free as *const ()) {
+        tracing::debug!("the plugin does not import `free`");
         return;
     }
     plugin.replace(c"posix_memalign", posix_memalign as *const ());
     plugin.replace(c"aligned_alloc", aligned_alloc as *const ());
     plugin.replace(c"malloc", malloc as *const ());
     plugin.replace(c"calloc", calloc as *const ());
-    operators::replace(&plugin);
     tracing::debug!("installed the block allocator for the plugin");
 }
 
 /// Returns a block for a request, if it is of a suitable size and alignment.
-pub fn block(alignment: usize, size: usize) -> *mut c_void {
+fn block(alignment: usize, size: usize) -> *mut c_void {
     if alignment <= small::ALIGNMENT {
         let block = small(size);
         if !block.is_null() {

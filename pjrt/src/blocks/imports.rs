@@ -100,11 +100,6 @@ impl Imports {
         })
     }
 
-    /// Returns `true` if both belong to the same library.
-    pub fn is_same(&self, other: &Imports) -> bool {
-        self.base == other.base
-    }
-
     /// Replaces the imported function of this name. Returns `false` if the library does not
     /// import it.
     ///

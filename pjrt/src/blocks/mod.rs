@@ -7,9 +7,8 @@
 //! aligned, or that one thread allocates and another frees, as with every buffer of every run.
 //! The functions that the plugin imports for allocating and freeing memory are therefore replaced
 //! ([`serve`]): large blocks come from a `Pool`, in huge pages if the system has them, and small
-//! blocks from lists of freed blocks (`Small`). Other requests are forwarded to the C library. Of
-//! other libraries, only the `free` of the plugin's C++ library is replaced, because objects are
-//! passed between the two.
+//! blocks from lists of freed blocks (`Small`). Other requests are forwarded to the C library. Only
+//! the plugin's own import table is changed; calls of other libraries stay as they are.
 
 use crate::settings;
 
@@ -19,8 +18,6 @@ mod hooks;
 mod imports;
 #[cfg(all(target_os = "linux", target_pointer_width = "64"))]
 mod local;
-#[cfg(all(target_os = "linux", target_pointer_width = "64"))]
-mod operators;
 #[cfg(all(target_os = "linux", target_pointer_width = "64"))]
 mod pool;
 #[cfg(all(target_os = "linux", target_pointer_width = "64"))]
