@@ -40,7 +40,7 @@
 //! - [`nn`]: models as structs with `#[derive(Module)]`, variables such as [`nn::Param`], layers
 //!   such as [`nn::Linear`], and [`nn::Optimizer`].
 //! - [`optim`]: gradient transformations, composed with [`optim::chain`].
-//! - [`data`]: datasets. [`mod@checkpoint`]: saving and restoring.
+//! - [`data`]: datasets. [`mod@checkpoint`]: saving and restoring. [`train`]: a training loop.
 //! - [`distributed`]: programs of several processes on several hosts.
 //! - [`configure`], [`devices`], [`init_logging`]: the process's XLA client.
 //! - [`core`]: internals: the typed IR, primitives, lowering to StableHLO. [`pjrt`]: the layer
@@ -76,6 +76,8 @@ pub use ramie_nn as nn;
 pub use ramie_optim as optim;
 #[doc(inline)]
 pub use ramie_pjrt as pjrt;
+#[doc(inline)]
+pub use ramie_train as train;
 
 // Arrays.
 #[doc(inline)]

@@ -198,7 +198,16 @@ fn names(text: &str) -> impl Iterator<Item = &str> {
 #[test]
 fn names_in_the_tables_of_other_libraries_are_here() {
     let mut known = BTreeSet::new();
-    for part in ["", "core", "nn", "optim", "data", "checkpoint", "derive"] {
+    for part in [
+        "",
+        "core",
+        "nn",
+        "optim",
+        "data",
+        "checkpoint",
+        "derive",
+        "train",
+    ] {
         let root = Path::new(env!("CARGO_MANIFEST_DIR"));
         words_of_code(&root.join(part).join("src"), &mut known);
     }

@@ -1,0 +1,88 @@
+//! Errors of training runs.
+
+use std::fmt;
+use std::path::PathBuf;
+
+/// An error that ends a training run.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// A batch could not be read or copied to the device.
+    #[error(transparent)]
+    Data(#[from] ramie_data::Error),
+    /// A checkpoint could not be written or read.
+    #[error(transparent)]
+    Checkpoint(#[from] ramie_checkpoint::Error),
+    /// Metrics could not be written.
+    #[error(transparent)]
+    Write(#[from] ramie_nn::training::writers::WriteError),
+    /// A program could not be compiled or run.
+    #[error(transparent)]
+    Core(#[from] ramie_core::Error),
+    /// The data has no batch.
+    #[error(
+        "there is no batch to train on: the dataset is empty, or smaller than one batch and the loader drops \
+         incomplete batches\n  help: use a smaller batch size"
+    )]
+    NoBatches,
+    /// A metric is NaN or infinite.
+    #[error(
+        "step {step}: the metric `{metric}` is {value}\n  help: use a smaller learning rate, or clip the gradients; \
+         `RAMIE_DEBUG_NANS=1` finds the operation; `.allow_non_finite()` trains on"
+    )]
+    NonFinite {
+        /// Step of the value.
+        step: u64,
+        /// Name of the metric.
+        metric: String,
+        /// The value.
+        value: f64,
+    },
+    /// A metric that early stopping or `keep_best` observes does not exist.
+    #[error("there is no metric `{name}` to observe; existing metrics: {}", known.join(", "))]
+    UnknownMetric {
+        /// The requested name.
+        name: String,
+        /// The names of the existing metrics.
+        known: Vec<String>,
+    },
+    /// The run was interrupted and has saved a checkpoint.
+    #[error(transparent)]
+    Stopped(#[from] Stopped),
+    /// The metrics of a run cannot be read.
+    #[error("{}: {message}", path.display())]
+    History {
+        /// The file.
+        path: PathBuf,
+        /// Description of the problem.
+        message: String,
+    },
+    /// A callback failed.
+    #[error("{0}")]
+    Callback(Box<dyn std::error::Error + Send + Sync>),
+}
+
+/// The run was interrupted by Ctrl-C, by SIGTERM or by
+/// [`preemption::request`](ramie_checkpoint::preemption::request), and has saved a checkpoint.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Stopped {
+    /// The last step, which is saved.
+    pub step: u64,
+    /// Folder of the run.
+    pub folder: PathBuf,
+}
+
+impl fmt::Display for Stopped {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "stopped and saved after step {} in {}; the next run continues from there",
+            self.step,
+            self.folder.display()
+        )
+    }
+}
+impl std::error::Error for Stopped {}
+
+/// The result of a training function; see [`Error`].
+pub type Result<T = (), E = Error> = std::result::Result<T, E>;

@@ -1,0 +1,292 @@
+//! The loop of a run.
+
+use crate::checkpoints::{Best, Checkpoints, Saved};
+use crate::recorder::Recorder;
+use crate::trainer::{Interval, Length, Settings, Step};
+use crate::{Batches, Callback, Context, Error, History, Result, Status, Stopped, Trainer};
+use ramie_checkpoint::preemption;
+use ramie_core::{Tree, jit, train_steps};
+use serde::Serialize;
+use std::fs;
+use std::sync::Arc;
+
+/// A run.
+pub(crate) struct Fit<'a, S> {
+    state: &'a mut S,
+    settings: Settings<S>,
+    recorder: Recorder,
+    checkpoints: Option<Checkpoints>,
+    best: Option<Best>,
+    saved: Saved,
+    status: Status,
+    /// Steps before the last call.
+    before: u64,
+    /// Whether a callback or early stopping ends the run.
+    stop: bool,
+}
+
+/// Compiles a step, or several steps per call.
+fn compile<S, P, R>(step: Step<S, P, R>, per_call: Option<usize>) -> impl Fn(&mut S, P) -> R
+where
+    S: Tree + 'static,
+    P: Tree + 'static,
+    R: Tree + 'static,
+{
+    let step = move |state: &mut S, batch: P| step(state, batch);
+    let jitted = match per_call {
+        None => jit(step),
+        Some(count) => jit(train_steps(..=count, step)),
+    };
+    move |state: &mut S, batch: P| jitted(state, batch)
+}
+
+impl<'a, S: Tree + 'static> Fit<'a, S> {
+    pub fn run<P, R, D>(trainer: Trainer<S, P, R>, state: &'a mut S, batches: D) -> Result<History>
+    where
+        P: Tree + 'static,
+        R: Tree + 'static,
+        D: Batches<P>,
+    {
+        let (per_epoch, per_call) = (batches.steps_per_epoch() as u64, batches.per_call());
+        let (total, epochs) = match trainer.settings.length {
+            Length::Epochs(epochs) => (per_epoch * epochs as u64, Some(epochs)),
+            Length::Steps(steps) => (steps, None),
+        };
+        if per_epoch == 0 {
+            return Err(Error::NoBatches);
+        }
+        let step = compile(Arc::clone(&trainer.step), per_call);
+        let (mut fit, position) = Fit::open::<D::Position>(trainer.settings, state, total)?;
+        let mut batches = batches.start(epochs, position.as_ref(), &fit.settings.place)?;
+        fit.each(Callback::on_start)?;
+        fit.settings.progress.start(&fit.status);
+        let mut next = fit.next(&mut batches)?;
+        while let Some(batch) = next.take() {
+            let position = D::position(&batches);
+            fit.status.epoch = D::epoch(&position);
+            let result = step(fit.state, batch);
+            let steps = fit
+                .recorder
+                .call(fit.status.step, &result, per_call.is_some())?;
+            fit.before = fit.status.step;
+            fit.status.step += steps;
+            // The next batch shows whether this one was the last of its epoch.
+            next = fit.next(&mut batches)?;
+            let epoch_ended =
+                next.is_none() || D::epoch(&D::position(&batches)) != fit.status.epoch;
+            fit.after_call(epoch_ended)?;
+            if fit.stop {
+                next = None;
+            }
+            fit.checkpoint(&position, epoch_ended, next.is_none())?;
+        }
+        fit.finish()
+    }
+
+    /// Opens the files of a run and restores its last checkpoint, if there is one to continue.
+    fn open<Position: serde::de::DeserializeOwned>(
+        settings: Settings<S>,
+        state: &'a mut S,
+        total: u64,
+    ) -> Result<(Fit<'a, S>, Option<Position>)> {
+        let (mut checkpoints, mut best, mut restored) = (None, None, None);
+        if let Some(folder) = &settings.folder {
+            fs::create_dir_all(folder).map_err(|e| Error::History {
+                path: folder.clone(),
+                message: format!("the folder of the run cannot be created: {e}"),
+            })?;
+            preemption::on_signals()?;
+            if !preemption::requested() {
+                // An earlier run in this process has ended.
+                preemption::withdraw();
+            }
+            let mut all = Checkpoints::open(folder, settings.keep)?;
+            restored = all.restore::<S, Position>(state, settings.resume)?;
+            checkpoints = Some(all);
+            if settings.best.is_some() {
+                let states = Best::open(folder)?;
+                states.remove_after(restored.as_ref().map(|r| r.step))?;
+                best = Some(states);
+            }
+        }
+        let step = restored.as_ref().map(|r| r.step);
+        let (position, saved) = match restored {
+            Some(restored) => (Some(restored.position), restored.saved),
+            None => (None, Saved::default()),
+        };
+        let mut recorder = Recorder::open(
+            settings.names.clone(),
+            settings.allow_non_finite,
+            settings.folder.as_deref(),
+            step,
+        )?;
+        (recorder.sums, recorder.count) = (saved.sums.clone(), saved.count);
+        let status = Status {
+            step: step.unwrap_or(0),
+            total,
+            epoch: saved.epoch,
+            metrics: Vec::new(),
+            saved: step,
+        };
+        let mut fit = Fit {
+            before: status.step,
+            state,
+            settings,
+            recorder,
+            checkpoints,
+            best,
+            saved,
+            status,
+            stop: false,
+        };
+        for (callback, saved) in fit.settings.callbacks.iter_mut().zip(&fit.saved.callbacks) {
+            callback.restore(saved);
+        }
+        if let Some(step) = step {
+            let text = format!("Resumed after step {step}");
+            fit.settings.progress.message(&text);
+        }
+        Ok((fit, position))
+    }
+
+    /// Returns the next batch, unless the run has reached its last step.
+    fn next<P>(
+        &self,
+        batches: &mut impl Iterator<Item = ramie_data::Result<P>>,
+    ) -> Result<Option<P>> {
+        match self.status.step < self.status.total {
+            true => Ok(batches.next().transpose()?),
+            false => Ok(None),
+        }
+    }
+
+    /// Calls a method of each callback.
+    fn each(
+        &mut self,
+        method: impl Fn(&mut (dyn Callback<S> + 'static), &mut Context<'_, S>) -> Result,
+    ) -> Result {
+        let mut recorded = Vec::new();
+        for callback in &mut self.settings.callbacks {
+            let mut context = Context {
+                state: self.state,
+                status: &self.status,
+                history: &self.recorder.history,
+                recorded: &mut recorded,
+                stop: &mut self.stop,
+                progress: &mut *self.settings.progress,
+            };
+            method(&mut **callback, &mut context)?;
+        }
+        self.recorder.record(self.status.step, &recorded)
+    }
+
+    /// Returns whether the last call reached a multiple of the interval.
+    fn is_due(&self, interval: Interval, epoch_ended: bool) -> bool {
+        match interval {
+            Interval::Epoch => epoch_ended,
+            Interval::Steps(n) => self.before / n < self.status.step / n,
+        }
+    }
+
+    /// Does what follows a call of the step, except for checkpoints.
+    fn after_call(&mut self, epoch_ended: bool) -> Result {
+        self.status.metrics = self.recorder.latest();
+        self.settings.progress.step(&self.status);
+        self.each(Callback::on_step)?;
+        let mut evaluated = Vec::new();
+        if epoch_ended {
+            evaluated = self.recorder.means()?;
+            self.recorder.record(self.status.step, &evaluated)?;
+            self.each(Callback::on_epoch)?;
+        }
+        let is_validated = match &self.settings.validation {
+            Some(validate) if self.is_due(self.settings.validate_every, epoch_ended) => {
+                let names = &self.settings.names;
+                let metrics = validate(self.state, names, &self.settings.place)?;
+                self.recorder.record(self.status.step, &metrics)?;
+                evaluated.extend(metrics);
+                self.each(Callback::on_validation)?;
+                true
+            }
+            Some(_) => false,
+            None => epoch_ended,
+        };
+        if !evaluated.is_empty() {
+            self.settings.progress.evaluated(&self.status, &evaluated);
+        }
+        if is_validated {
+            self.observe()?;
+        }
+        Ok(())
+    }
+
+    /// Keeps the best state, and stops a run that no longer improves.
+    fn observe(&mut self) -> Result {
+        let history = &self.recorder.history;
+        if let (Some(monitor), Some(best)) = (&self.settings.best, &self.best)
+            && self.saved.best.update(monitor, 0.0, history)?
+        {
+            best.save(self.status.step, self.state)?;
+        }
+        if let Some(stopping) = &self.settings.stopping
+            && self.saved.stopping.should_stop(stopping, history)?
+        {
+            let text = format!(
+                "Stopped early: `{}` has not improved",
+                stopping.monitor.name()
+            );
+            self.settings.progress.message(&text);
+            self.stop = true;
+        }
+        Ok(())
+    }
+
+    /// Saves a checkpoint if one is due: at its interval, at the end, and on a request to stop.
+    fn checkpoint(&mut self, position: &impl Serialize, epoch_ended: bool, over: bool) -> Result {
+        let interrupted = preemption::requested() && !over;
+        let due = over || interrupted || self.is_due(self.settings.checkpoint_every, epoch_ended);
+        if self.checkpoints.is_none() || !due {
+            return Ok(());
+        }
+        // The files of metrics are complete up to every checkpoint.
+        self.recorder.flush()?;
+        self.saved.finished = over;
+        self.saved.epoch = self.status.epoch;
+        self.saved.sums.clone_from(&self.recorder.sums);
+        self.saved.count = self.recorder.count;
+        self.saved.callbacks = self.settings.callbacks.iter().map(|c| c.save()).collect();
+        let step = self.status.step;
+        if let Some(checkpoints) = &mut self.checkpoints {
+            checkpoints.save(step, &*self.state, position, &self.saved)?;
+        }
+        self.status.saved = Some(step);
+        self.each(Callback::on_checkpoint)?;
+        match (&self.checkpoints, &self.settings.folder) {
+            (Some(checkpoints), Some(folder)) if interrupted => {
+                checkpoints.wait()?;
+                self.settings.progress.finish();
+                let folder = folder.clone();
+                Err(Stopped { step, folder }.into())
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Ends the run and returns its metrics.
+    fn finish(mut self) -> Result<History> {
+        if let Some(best) = &self.best
+            && let Some(step) = best.restore(self.state)?
+        {
+            let text = format!("Returned to the best state, of step {step}");
+            self.settings.progress.message(&text);
+        }
+        self.each(Callback::on_end)?;
+        self.recorder.flush()?;
+        if let Some(checkpoints) = &self.checkpoints {
+            checkpoints.wait()?;
+            preemption::end_at_once();
+        }
+        self.settings.progress.finish();
+        Ok(self.recorder.history)
+    }
+}

@@ -1,0 +1,161 @@
+//! Metrics that a run observes: early stopping, and the best state.
+
+use crate::{Error, History, Result};
+use serde::{Deserialize, Serialize};
+
+/// A metric whose best value is wanted: the smallest or the largest.
+///
+/// ```
+/// use ramie_train::Monitor;
+/// assert_eq!(Monitor::min("val_loss").name(), "val_loss");
+/// assert!(Monitor::max("val_accuracy").is_better(0.9, 0.8));
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Monitor {
+    name: String,
+    max: bool,
+}
+
+impl Monitor {
+    /// Observes a metric that should become small, such as `val_loss`.
+    pub fn min(name: impl Into<String>) -> Monitor {
+        Monitor {
+            name: name.into(),
+            max: false,
+        }
+    }
+
+    /// Observes a metric that should become large, such as `val_accuracy`.
+    pub fn max(name: impl Into<String>) -> Monitor {
+        Monitor {
+            name: name.into(),
+            max: true,
+        }
+    }
+
+    /// Returns the name of the metric.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Returns whether a value is better than another. NaN is never better.
+    pub fn is_better(&self, value: f64, than: f64) -> bool {
+        match self.max {
+            true => value > than,
+            false => value < than,
+        }
+    }
+}
+
+/// Stops a run when a metric has not improved for a number of evaluations.
+///
+/// ```
+/// use ramie_train::{EarlyStopping, Monitor};
+/// let stopping = EarlyStopping::new(Monitor::min("val_loss")).patience(3).min_delta(1e-4);
+/// ```
+#[derive(Clone, Debug)]
+pub struct EarlyStopping {
+    pub(crate) monitor: Monitor,
+    patience: usize,
+    min_delta: f64,
+}
+
+impl EarlyStopping {
+    /// Stops at the first evaluation that does not improve the metric.
+    pub fn new(monitor: Monitor) -> EarlyStopping {
+        EarlyStopping {
+            monitor,
+            patience: 0,
+            min_delta: 0.0,
+        }
+    }
+
+    /// Sets the number of consecutive evaluations without improvement that are tolerated.
+    #[must_use]
+    pub fn patience(mut self, evaluations: usize) -> EarlyStopping {
+        self.patience = evaluations;
+        self
+    }
+
+    /// Sets the smallest change of the metric that counts as an improvement. Defaults to 0.
+    #[must_use]
+    pub fn min_delta(mut self, change: f64) -> EarlyStopping {
+        self.min_delta = change.abs();
+        self
+    }
+}
+
+/// The progress of an observed metric, which is saved with checkpoints.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Observed {
+    /// The best value so far.
+    best: Option<f64>,
+    /// Evaluations since then.
+    since: usize,
+}
+
+impl Observed {
+    /// Notes the last value of the metric. Returns whether it is the best so far.
+    pub fn update(&mut self, monitor: &Monitor, min_delta: f64, history: &History) -> Result<bool> {
+        let value = history
+            .last(&monitor.name)
+            .ok_or_else(|| Error::UnknownMetric {
+                name: monitor.name.clone(),
+                known: history.names().map(str::to_owned).collect(),
+            })?;
+        let margin = if monitor.max { -min_delta } else { min_delta };
+        let improved = match self.best {
+            Some(best) => monitor.is_better(value + margin, best),
+            None => !value.is_nan(),
+        };
+        self.since += 1;
+        if improved {
+            (self.best, self.since) = (Some(value), 0);
+        }
+        Ok(improved)
+    }
+
+    /// Notes the last value of the metric. Returns whether the run should stop.
+    pub fn should_stop(&mut self, stopping: &EarlyStopping, history: &History) -> Result<bool> {
+        self.update(&stopping.monitor, stopping.min_delta, history)?;
+        Ok(self.since > stopping.patience)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn stops(stopping: &EarlyStopping, values: &[f64]) -> Option<usize> {
+        let (mut observed, mut history) = (Observed::default(), History::default());
+        values.iter().position(|value| {
+            history.record(1, "x", *value);
+            observed.should_stop(stopping, &history).unwrap()
+        })
+    }
+
+    #[test]
+    fn a_run_stops_after_evaluations_without_improvement() {
+        let min = EarlyStopping::new(Monitor::min("x"));
+        assert_eq!(stops(&min, &[3.0, 2.0, 2.0]), Some(2));
+        assert_eq!(
+            stops(&min.clone().patience(1), &[3.0, 2.0, 2.0, 1.0, 1.5, 1.0]),
+            Some(5)
+        );
+        let max = EarlyStopping::new(Monitor::max("x")).min_delta(0.5);
+        assert_eq!(stops(&max, &[1.0, 2.0, 2.4]), Some(2));
+        assert_eq!(stops(&max, &[1.0, 2.0, 2.6]), None);
+        assert_eq!(stops(&min, &[f64::NAN, 1.0]), Some(0));
+    }
+
+    #[test]
+    fn unknown_metrics_are_errors_with_the_known_ones() {
+        let mut history = History::default();
+        history.record(1, "loss", 1.0);
+        let error = Observed::default().update(&Monitor::min("val_los"), 0.0, &history);
+        assert_eq!(
+            error.unwrap_err().to_string(),
+            "there is no metric `val_los` to observe; existing metrics: loss"
+        );
+    }
+}

@@ -1,0 +1,123 @@
+//! Progress of a run on the terminal.
+
+use indicatif::{ProgressBar, ProgressStyle};
+use std::io::IsTerminal;
+
+/// The position of a run, with the metrics that are known at that point.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Status {
+    /// Completed steps.
+    pub step: u64,
+    /// Steps at the end of the run.
+    pub total: u64,
+    /// The current epoch, from 0.
+    pub epoch: usize,
+    /// The last known metrics of a training step, by name.
+    pub metrics: Vec<(String, f64)>,
+    /// The step of the last checkpoint.
+    pub saved: Option<u64>,
+}
+
+impl Status {
+    /// Formats the metrics in one line, such as `loss 0.1234  accuracy 0.9700`.
+    pub fn metrics_line(&self) -> String {
+        let shown = |(name, value): &(String, f64)| format!("{name} {value:.4}");
+        self.metrics
+            .iter()
+            .map(shown)
+            .collect::<Vec<_>>()
+            .join("  ")
+    }
+}
+
+/// A display of a running training, such as a progress bar.
+pub trait Progress {
+    /// Starts, or continues at the step of a checkpoint.
+    fn start(&mut self, status: &Status) {
+        let _ = status;
+    }
+
+    /// Updates the display after one call of the compiled step.
+    fn step(&mut self, status: &Status);
+
+    /// Shows the metrics of an epoch or of a validation.
+    fn evaluated(&mut self, status: &Status, metrics: &[(String, f64)]) {
+        let _ = (status, metrics);
+    }
+
+    /// Shows a message.
+    fn message(&mut self, text: &str);
+
+    /// Ends the display.
+    fn finish(&mut self) {}
+}
+
+/// A progress bar on stderr, and a line on stdout for each validation. Without a terminal, only
+/// the lines.
+pub struct Bar {
+    bar: ProgressBar,
+}
+
+impl Bar {
+    /// Creates the bar.
+    pub fn new() -> Bar {
+        let bar = match std::io::stderr().is_terminal() {
+            true => ProgressBar::new(0),
+            false => ProgressBar::hidden(),
+        };
+        let style = "{bar:30} step {pos}/{len}  {per_sec}  eta {eta}  {msg}";
+        let style = ProgressStyle::with_template(style).expect("the template is well-formed");
+        Bar {
+            bar: bar.with_style(style),
+        }
+    }
+}
+
+impl Default for Bar {
+    fn default() -> Bar {
+        Bar::new()
+    }
+}
+
+impl Progress for Bar {
+    fn start(&mut self, status: &Status) {
+        self.bar.set_length(status.total);
+        self.bar.set_position(status.step);
+        self.bar.reset_eta();
+    }
+
+    fn step(&mut self, status: &Status) {
+        self.bar.set_position(status.step);
+        if !self.bar.is_hidden() {
+            self.bar.set_message(status.metrics_line());
+        }
+    }
+
+    fn evaluated(&mut self, status: &Status, metrics: &[(String, f64)]) {
+        let shown = metrics
+            .iter()
+            .map(|(name, value)| format!("{name} {value:.4}"));
+        let shown = shown.collect::<Vec<_>>().join("  ");
+        self.message(&format!(
+            "Epoch {}, step {}: {shown}",
+            status.epoch + 1,
+            status.step
+        ));
+    }
+
+    fn message(&mut self, text: &str) {
+        self.bar.suspend(|| println!("{text}"));
+    }
+
+    fn finish(&mut self) {
+        self.bar.finish_and_clear();
+    }
+}
+
+/// Shows nothing.
+pub(crate) struct Quiet;
+
+impl Progress for Quiet {
+    fn step(&mut self, _: &Status) {}
+    fn message(&mut self, _: &str) {}
+}

@@ -1,0 +1,177 @@
+//! The metrics of a run on their way from the device to its files.
+
+use crate::history::{self, History};
+use crate::names::metric_names;
+use crate::{Error, Result};
+use ramie_core::{Array, DType, Tree, tree};
+use ramie_nn::training::writers::{JsonLinesWriter, MetricWriter, MultiWriter, TensorBoardWriter};
+use std::collections::VecDeque;
+use std::fs;
+use std::path::Path;
+use std::sync::Arc;
+
+/// Delay, in calls, before metrics are read. They are computed by then, so reading them does not
+/// block the program, which runs ahead of the device.
+const LATER: usize = 10;
+
+pub(crate) struct Recorder {
+    /// Names that the user has set, if any.
+    given: Vec<String>,
+    names: Arc<[String]>,
+    /// Metrics that are still being computed, with the last step that they belong to.
+    coming: VecDeque<(u64, Vec<Array>)>,
+    writer: Option<MultiWriter>,
+    allow_non_finite: bool,
+    pub history: History,
+    /// Sums of the metrics of the current epoch, and the number of steps.
+    pub sums: Vec<f64>,
+    pub count: u64,
+}
+
+impl Recorder {
+    /// Opens the files of metrics in a folder. A resumed run continues them after a step.
+    pub fn open(
+        given: Vec<String>,
+        allow_non_finite: bool,
+        folder: Option<&Path>,
+        after: Option<u64>,
+    ) -> Result<Recorder> {
+        let mut history = History::default();
+        let mut writer = None;
+        if let Some(folder) = folder {
+            let (lines, events) = (folder.join(history::FILE), folder.join("tensorboard"));
+            let lines = match after {
+                Some(step) => {
+                    history::cut_after(&lines, step)?;
+                    if lines.exists() {
+                        history = History::read(folder)?;
+                    }
+                    JsonLinesWriter::append(lines)?
+                }
+                None => {
+                    // A directory of events contains a single run.
+                    let _ = fs::remove_dir_all(&events);
+                    JsonLinesWriter::create(lines)?
+                }
+            };
+            let events = TensorBoardWriter::create(events)?;
+            writer = Some(MultiWriter::new().with(lines).with(events));
+        }
+        Ok(Recorder {
+            given,
+            names: Arc::from([]),
+            coming: VecDeque::new(),
+            writer,
+            allow_non_finite,
+            history,
+            sums: Vec::new(),
+            count: 0,
+        })
+    }
+
+    /// Takes the result of a call, after which `before` steps were completed. Returns the number of
+    /// its steps.
+    ///
+    /// # Panics
+    /// Panics if the metrics are not scalars, or not one value per step of a call that runs several.
+    pub fn call<R: Tree>(&mut self, before: u64, result: &R, stacked: bool) -> Result<u64> {
+        if self.names.is_empty() {
+            self.names = metric_names(result, &self.given);
+        }
+        let leaves = tree::leaves(result);
+        let count = if stacked { leaves[0].size() } else { 1 };
+        for (name, x) in self.names.iter().zip(&leaves) {
+            let is_right = x.ndim() == usize::from(stacked);
+            assert!(
+                is_right,
+                "Trainer: the metric `{name}` is {}, but metrics are scalars\n  help: reduce it, for example with \
+                 .mean()",
+                x.aval()
+            );
+        }
+        self.coming.push_back((before + count as u64, leaves));
+        self.read(LATER)?;
+        Ok(count as u64)
+    }
+
+    /// Reads and writes all metrics except those of the last `left` calls.
+    pub fn read(&mut self, left: usize) -> Result {
+        while self.coming.len() > left {
+            let (last, leaves) = self.coming.pop_front().expect("more than `left`");
+            let values: Vec<Vec<f64>> = leaves.iter().map(numbers).collect();
+            self.sums.resize(values.len(), 0.0);
+            let count = values[0].len() as u64;
+            for i in 0..count {
+                let step = last + 1 + i - count;
+                let names = Arc::clone(&self.names);
+                for (n, name) in names.iter().enumerate() {
+                    let value = values[n][i as usize];
+                    self.sums[n] += value;
+                    self.write(step, name, value)?;
+                }
+                self.count += 1;
+            }
+        }
+        Ok(())
+    }
+
+    fn write(&mut self, step: u64, name: &str, value: f64) -> Result {
+        if !value.is_finite() && !self.allow_non_finite {
+            return Err(Error::NonFinite {
+                step,
+                metric: name.to_owned(),
+                value,
+            });
+        }
+        self.history.record(step, name, value);
+        match &mut self.writer {
+            Some(writer) => Ok(writer.scalar(step, name, value)?),
+            None => Ok(()),
+        }
+    }
+
+    /// Records metrics that the host has computed after a step.
+    pub fn record(&mut self, step: u64, metrics: &[(String, f64)]) -> Result {
+        if !metrics.is_empty() {
+            self.read(0)?;
+        }
+        for (name, value) in metrics {
+            self.write(step, name, *value)?;
+        }
+        Ok(())
+    }
+
+    /// Returns the means of the metrics since the last call, with `epoch_` before their names.
+    pub fn means(&mut self) -> Result<Vec<(String, f64)>> {
+        self.read(0)?;
+        let count = self.count.max(1) as f64;
+        let names = self.names.iter().map(|name| format!("epoch_{name}"));
+        let means = names.zip(self.sums.iter().map(|sum| sum / count)).collect();
+        (self.sums, self.count) = (Vec::new(), 0);
+        Ok(means)
+    }
+
+    /// Returns the last known metrics of a step.
+    pub fn latest(&self) -> Vec<(String, f64)> {
+        let last = |name: &String| Some((name.clone(), self.history.last(name)?));
+        self.names.iter().filter_map(last).collect()
+    }
+
+    /// Writes everything to the files.
+    pub fn flush(&mut self) -> Result {
+        self.read(0)?;
+        match &mut self.writer {
+            Some(writer) => Ok(writer.flush()?),
+            None => Ok(()),
+        }
+    }
+}
+
+/// Returns the values of a metric on the host.
+fn numbers(x: &Array) -> Vec<f64> {
+    let values = match x.dtype() {
+        DType::F32 => x.to_vec::<f32>(),
+        _ => x.astype(DType::F32).to_vec::<f32>(),
+    };
+    values.into_iter().map(f64::from).collect()
+}

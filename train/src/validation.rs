@@ -1,0 +1,67 @@
+//! Metrics of a state on other data than that of the training.
+
+use crate::names::metric_names;
+use crate::{Error, Result};
+use ramie_core::{Array, Tree, jit, tree};
+use ramie_data::{DataLoader, Placement, Resumable, ToDevice};
+
+/// Prefix of the names of these metrics.
+const PREFIX: &str = "val_";
+
+/// Returns the metrics of a state by name.
+pub(crate) type Validate<S> =
+    Box<dyn Fn(&S, &[String], &Placement) -> Result<Vec<(String, f64)>> + Send>;
+
+/// Compiles a function of a state and a batch, and returns a function that averages its metrics over the batches of a
+/// loader, weighted by the number of rows.
+pub(crate) fn validation<S, P, V, B>(
+    metrics: impl Fn(&S, P) -> V + Send + Sync + 'static,
+    loader: DataLoader<B>,
+) -> Validate<S>
+where
+    S: Tree + 'static,
+    P: Tree + 'static,
+    V: Tree + 'static,
+    B: ToDevice<Device = P>,
+{
+    let metrics = jit(move |state: &S, batch: P| metrics(state, batch));
+    let loader = loader.epochs(1);
+    Box::new(move |state, names, place| {
+        let mut results = Vec::new();
+        for batch in loader.iter().prefetch_to_device(2, place.clone()) {
+            let batch = batch?;
+            let rows = rows(&batch);
+            results.push((rows, metrics(state, batch)));
+        }
+        let (_, first) = results.first().ok_or(Error::NoBatches)?;
+        let names = metric_names(first, names);
+        Ok(names
+            .iter()
+            .map(|name| format!("{PREFIX}{name}"))
+            .zip(means(&results))
+            .collect())
+    })
+}
+
+/// Returns the size of the first axis of a batch.
+fn rows<P: Tree>(batch: &P) -> usize {
+    let leaves: Vec<Array> = tree::leaves(batch);
+    leaves
+        .first()
+        .and_then(|x| x.shape().first().copied())
+        .unwrap_or(1)
+}
+
+/// Returns the mean of each metric, weighted by rows.
+fn means<V: Tree>(results: &[(usize, V)]) -> Vec<f64> {
+    let total: usize = results.iter().map(|(rows, _)| rows).sum();
+    let mut sums: Vec<f64> = Vec::new();
+    for (rows, metrics) in results {
+        let values = tree::leaves(metrics);
+        sums.resize(values.len(), 0.0);
+        for (sum, value) in sums.iter_mut().zip(values) {
+            *sum += *rows as f64 * f64::from(value.item::<f32>());
+        }
+    }
+    sums.iter().map(|sum| sum / total as f64).collect()
+}

@@ -1,0 +1,140 @@
+//! A run computes the same as a loop that is written by hand.
+
+use crate::{Net, loader, loss, net, points};
+use ramie_core::{State, jit};
+use ramie_data::{DataLoader, Placement, Resumable};
+use ramie_nn::{Module as _, value_and_grad};
+use ramie_train::{PerCall, Same, Trainer, Training};
+
+fn step(
+    state: &mut Training<Net>,
+    x: ramie_core::Array,
+    y: ramie_core::Array,
+) -> (ramie_core::Array, ramie_core::Array) {
+    let (result, grads) = value_and_grad(&mut state.model, |m| loss(m, x, y));
+    state.optimizer.update(&mut state.model, grads);
+    result
+}
+
+/// Trains by hand; returns the losses and the final state.
+fn by_hand(epochs: usize) -> (Vec<f64>, Training<Net>) {
+    let (mut state, mut losses) = (net(), Vec::new());
+    let step = jit(step);
+    for batch in loader()
+        .epochs(epochs)
+        .iter()
+        .prefetch_to_device(2, Placement::default())
+    {
+        let (x, y) = batch.unwrap();
+        losses.push(f64::from(step(&mut state, x, y).0.item::<f32>()));
+    }
+    (losses, state)
+}
+
+fn values(history: &ramie_train::History, name: &str) -> Vec<f64> {
+    history.get(name).iter().map(|(_, value)| *value).collect()
+}
+
+fn assert_same(a: &Training<Net>, b: &Training<Net>) {
+    let (a, b) = (State::of(a), State::of(b));
+    for (path, x) in a.iter() {
+        assert_eq!(
+            x.try_to_bytes().unwrap(),
+            b[path].try_to_bytes().unwrap(),
+            "{path}"
+        );
+    }
+}
+
+#[test]
+fn a_loss_is_trained_as_by_hand() {
+    let (losses, expected) = by_hand(3);
+    let mut state = net();
+    let trainer = Trainer::new(loss)
+        .metrics(["loss", "error"])
+        .epochs(3)
+        .quiet();
+    let history = trainer.fit(&mut state, loader()).unwrap();
+    assert_eq!(values(&history, "loss"), losses);
+    assert_eq!(history.get("error").len(), 18);
+    assert_same(&state, &expected);
+    let means = [&losses[..6], &losses[6..12], &losses[12..]].map(|l| l.iter().sum::<f64>() / 6.0);
+    assert_eq!(values(&history, "epoch_loss"), means);
+}
+
+#[test]
+fn a_step_is_run_as_by_hand() {
+    let (losses, expected) = by_hand(2);
+    let mut state = net();
+    let history = Trainer::from_step(step)
+        .steps(12)
+        .quiet()
+        .fit(&mut state, loader())
+        .unwrap();
+    assert_eq!(values(&history, "loss"), losses);
+    assert_same(&state, &expected);
+}
+
+#[test]
+fn several_steps_per_call_have_the_same_losses() {
+    let (losses, _) = by_hand(2);
+    let mut state = net();
+    let trainer = Trainer::new(loss).epochs(2).quiet();
+    let history = trainer.fit(&mut state, PerCall::new(4, loader())).unwrap();
+    let got = values(&history, "loss");
+    assert_eq!(got.len(), losses.len());
+    for (got, expected) in got.iter().zip(&losses) {
+        assert!(
+            (got - expected).abs() <= 1e-5 * expected,
+            "{got} {expected}"
+        );
+    }
+}
+
+#[test]
+fn microbatches_have_the_gradient_of_the_whole_batch() {
+    let train = |microbatches: Option<usize>| {
+        let mut state = net();
+        state.model.eval(); // dropout draws other keys for parts
+        let trainer = match microbatches {
+            None => Trainer::new(loss),
+            Some(n) => Trainer::accumulating(n, loss),
+        };
+        let loader = DataLoader::new(points(40)).batch_size(8).shuffle(3);
+        let history = trainer.epochs(2).quiet().fit(&mut state, loader).unwrap();
+        values(&history, "loss")
+    };
+    for (a, b) in train(None).iter().zip(train(Some(4))) {
+        assert!((a - b).abs() <= 1e-5 * a, "{a} {b}");
+    }
+}
+
+#[test]
+fn a_validation_weights_a_smaller_last_batch_by_its_rows() {
+    let run = |batch_size| {
+        let mut state = net();
+        let history = Trainer::new(loss)
+            .validate(DataLoader::new(points(10)).batch_size(batch_size))
+            .quiet()
+            .fit(&mut state, loader())
+            .unwrap();
+        history.last("val_loss").unwrap()
+    };
+    let (whole, parts) = (run(10), run(4));
+    assert!((whole - parts).abs() <= 1e-6 * whole, "{whole} {parts}");
+}
+
+#[test]
+fn the_same_batch_is_trained_in_each_step() {
+    let (x, y) = points(44);
+    let x = ramie_core::Array::from(&x);
+    let y = ramie_core::Array::from(&y);
+    let mut state = net();
+    let history = Trainer::new(loss)
+        .steps(20)
+        .quiet()
+        .fit(&mut state, Same((x, y)))
+        .unwrap();
+    assert_eq!(history.get("loss").len(), 20);
+    assert!(history.last("loss") < history.get("loss").first().map(|l| l.1));
+}
