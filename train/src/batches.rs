@@ -2,7 +2,10 @@
 
 use crate::Result;
 use ramie_core::{Array, Tree, tree};
-use ramie_data::{DataLoader, DevicePrefetch, LoaderState, Placement, Resumable, Sample, ToDevice};
+use ramie_data::{
+    DataLoader, DevicePrefetch, LoaderIter, LoaderState, Placement, Resumable, Sample, Stacks,
+    ToDevice,
+};
 use serde::{Serialize, de::DeserializeOwned};
 
 /// Batches on the device in addition to the one in use.
@@ -75,7 +78,8 @@ impl<P: Tree, B: ToDevice<Device = P>> Batches<P> for DataLoader<B> {
 
 /// The batches of a loader in stacks: each call of the compiled program runs several steps, which
 /// reduces the overhead of calls for steps that take microseconds
-/// ([`train_steps`](ramie_core::train_steps)).
+/// ([`train_steps`](ramie_core::train_steps)). The last stack of an epoch is shorter, and so is one
+/// before a smaller batch; each length compiles a program.
 ///
 /// ```
 /// use ramie_data::DataLoader;
@@ -124,14 +128,20 @@ where
         after: Option<&LoaderState>,
         place: &Placement,
     ) -> Result<Self::Iter> {
-        let loader = self.loader.epochs(epochs);
-        let iter = match after {
-            Some(position) => loader.resume(position)?,
-            None => loader.iter(),
+        // `resume` then returns the rest of one epoch.
+        let loader = self.loader.epochs(1);
+        let (epoch, batches) = match after {
+            Some(position) => (position.epoch(), loader.resume(position)?),
+            None => (0, loader.epoch(0)),
         };
-        Ok(iter
-            .stack(self.count)
-            .prefetch_to_device(AHEAD, place.clone()))
+        let stacks = EpochStacks {
+            stacks: batches.stack(self.count),
+            count: self.count,
+            loader,
+            epoch,
+            end: epochs.unwrap_or(usize::MAX),
+        };
+        Ok(stacks.prefetch_to_device(AHEAD, place.clone()))
     }
     fn position(iter: &Self::Iter) -> LoaderState {
         iter.state()
@@ -141,7 +151,40 @@ where
     }
 }
 
-/// The same batch in every step, for datasets that are trained as a whole. An epoch is one step.
+/// Stacks of batches, none of which contains batches of two epochs.
+struct EpochStacks<B: Sample + Send + 'static> {
+    stacks: Stacks<LoaderIter<B>, B>,
+    count: usize,
+    loader: DataLoader<B>,
+    epoch: usize,
+    /// The number of epochs.
+    end: usize,
+}
+
+impl<B: Sample + Send + 'static> Iterator for EpochStacks<B> {
+    type Item = ramie_data::Result<B::Batch>;
+    fn next(&mut self) -> Option<Self::Item> {
+        if let Some(stack) = self.stacks.next() {
+            return Some(stack);
+        }
+        if self.epoch + 1 >= self.end {
+            return None;
+        }
+        self.epoch += 1;
+        self.stacks = self.loader.epoch(self.epoch).stack(self.count);
+        self.stacks.next()
+    }
+}
+
+impl<B: Sample + Send + 'static> Resumable for EpochStacks<B> {
+    type State = LoaderState;
+    fn state(&self) -> LoaderState {
+        self.stacks.state()
+    }
+}
+
+/// The same batch in every step, for datasets that are trained as a whole. An epoch is one step,
+/// and by default, validations and checkpoints happen ten times per run.
 ///
 /// ```
 /// use ramie_core::{Array, DType};
