@@ -4,7 +4,7 @@ use crate::callback::{Callback, Context, Every};
 use crate::fit::Fit;
 use crate::monitor::{EarlyStopping, Monitor};
 use crate::progress::{Bar, Progress, Quiet};
-use crate::validation::{Validate, validation};
+use crate::validation::{Validate, rows, validation};
 use crate::{Batches, History, Result, Training};
 use ramie_core::{ArgTuple, Lowered, Objective, StepFunction, Tree, jit, tree};
 use ramie_data::{DataLoader, Placement, ToDevice};
@@ -18,6 +18,9 @@ pub(crate) type Step<S, P, R> = Arc<dyn Fn(&mut S, P) -> R + Send + Sync>;
 
 /// A function of a state and a batch that changes nothing.
 type Metrics<S, P, R> = Arc<dyn Fn(&S, P) -> R + Send + Sync>;
+
+/// Makes a step for a number of microbatches.
+type Accumulating<S, P, R> = Box<dyn Fn(usize) -> Step<S, P, R>>;
 
 /// How long a run is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,6 +56,8 @@ pub enum Resume {
 pub struct Trainer<S, P, R> {
     pub(crate) step: Step<S, P, R>,
     evaluate: Option<Metrics<S, P, R>>,
+    /// Makes a step that computes the gradient of a batch in parts.
+    accumulating: Option<Accumulating<S, P, R>>,
     pub(crate) settings: Settings<S>,
 }
 
@@ -92,7 +97,7 @@ where
         A: ArgTuple<Packed = P>,
     {
         let loss = Arc::new(loss);
-        let other = Arc::clone(&loss);
+        let (other, parts) = (Arc::clone(&loss), Arc::clone(&loss));
         let step = move |state: &mut Training<M>, batch: P| {
             let (result, grads) =
                 value_and_grad(&mut state.model, |model| loss.call(model, A::unpack(batch)));
@@ -105,56 +110,64 @@ where
         Trainer {
             step: Arc::new(step),
             evaluate: Some(Arc::new(evaluate)),
+            accumulating: Some(Box::new(move |microbatches| {
+                let loss = Arc::clone(&parts);
+                let loss = move |model: &mut M, part: P| loss.call(model, A::unpack(part));
+                accumulating(loss, microbatches)
+            })),
             settings: Settings::new(),
         }
     }
 
-    /// Creates a trainer like [`new`](Trainer::new) that computes the gradient of each batch in
-    /// `microbatches` parts, which needs the memory of one part
-    /// ([`accumulate`](ramie_nn::accumulate)).
+    /// Computes the gradient of each batch in `microbatches` parts, which needs the memory of one
+    /// part ([`accumulate`](ramie_nn::accumulate())). The optimizer is updated once per batch. The
+    /// metrics are means over the parts.
     ///
     /// # Panics
-    /// Panics if `microbatches` is 0. [`fit`](Trainer::fit) panics if it does not divide the batch
-    /// size.
+    /// Panics if `microbatches` is 0, or if the trainer was created from a step.
+    /// [`fit`](Trainer::fit) panics if the number does not divide the batch size.
+    #[must_use]
     #[track_caller]
-    pub fn accumulating<F, A, K>(microbatches: usize, loss: F) -> Trainer<Training<M>, P, R>
-    where
-        F: StepFunction<K, State = M, Args = A, Output = R> + 'static,
-        A: ArgTuple<Packed = P>,
-    {
+    pub fn accumulate(mut self, microbatches: usize) -> Self {
         assert!(
             microbatches > 0,
             "Trainer: the number of microbatches must be at least 1"
         );
-        let loss = Arc::new(loss);
-        let other = Arc::clone(&loss);
-        let step = move |state: &mut Training<M>, batch: P| {
-            let rows = tree::leaves(&batch).first().map_or(0, |x| x.shape()[0]);
-            assert!(
-                rows.is_multiple_of(microbatches),
-                "Trainer: {microbatches} microbatches do not divide a batch of {rows}\n  help: use a batch size that \
-                 is a multiple of {microbatches}, and `drop_last` for a smaller last batch"
-            );
-            let parts = reshape_batch_axis(&batch, rows / microbatches, 0);
-            let (result, grads) = accumulate(&mut state.model, parts, |model, part| {
-                loss.call(model, A::unpack(part))
-            });
-            state.optimizer.update(&mut state.model, grads);
-            // The other metrics have a value for each part.
-            tree::map(
-                &result,
-                |x| if x.ndim() == 1 { x.mean() } else { x.clone() },
-            )
-        };
-        let evaluate = move |state: &Training<M>, batch: P| {
-            other.call(&mut state.model.evaluated(), A::unpack(batch))
-        };
-        Trainer {
-            step: Arc::new(step),
-            evaluate: Some(Arc::new(evaluate)),
-            settings: Settings::new(),
-        }
+        let accumulating = self.accumulating.as_ref().expect(
+            "Trainer: a train step computes its own gradient, so `accumulate` cannot divide its batch\n  help: call \
+             `nn::accumulate` in the step, or create the trainer from a loss",
+        );
+        self.step = accumulating(microbatches);
+        self
     }
+}
+
+/// Returns a step that computes the gradient of a batch in parts.
+fn accumulating<M, P, R>(
+    loss: impl Fn(&mut M, P) -> R + Send + Sync + 'static,
+    microbatches: usize,
+) -> Step<Training<M>, P, R>
+where
+    M: Tree + 'static,
+    P: Tree + 'static,
+    R: Objective + 'static,
+{
+    Arc::new(move |state: &mut Training<M>, batch: P| {
+        let rows = rows(&batch);
+        assert!(
+            rows.is_multiple_of(microbatches),
+            "Trainer: {microbatches} microbatches do not divide a batch of {rows}\n  help: use a batch size that is \
+             a multiple of {microbatches}, and `drop_last` for a smaller last batch"
+        );
+        let parts = reshape_batch_axis(&batch, rows / microbatches, 0);
+        let (result, grads) = accumulate(&mut state.model, parts, &loss);
+        state.optimizer.update(&mut state.model, grads);
+        // The other metrics have a value for each part.
+        tree::map(&result, |x| match x.ndim() {
+            1 => x.mean(),
+            _ => x.clone(),
+        })
+    })
 }
 
 impl<S, P, R> Trainer<S, P, R>
@@ -190,6 +203,7 @@ where
         Trainer {
             step: Arc::new(move |state: &mut S, batch: P| step.call(state, A::unpack(batch))),
             evaluate: None,
+            accumulating: None,
             settings: Settings::new(),
         }
     }
@@ -264,7 +278,7 @@ where
         self
     }
 
-    /// Validates every `steps` steps instead of after each epoch.
+    /// Validates every `steps` steps, and at the end of the run, instead of after each epoch.
     ///
     /// # Panics
     /// Panics if `steps` is 0.
@@ -358,7 +372,8 @@ where
         self
     }
 
-    /// Calls a function every `steps` steps.
+    /// Calls a function every `steps` steps. It finds the metrics of all steps so far, so the run
+    /// waits for the device before each call.
     ///
     /// # Panics
     /// Panics if `steps` is 0.
@@ -392,7 +407,7 @@ where
         self.progress(Quiet)
     }
 
-    /// Trains on when a metric becomes NaN or infinite. By default this is an error.
+    /// Trains on when the loss becomes NaN or infinite. By default this is an error.
     #[must_use]
     pub fn allow_non_finite(mut self) -> Self {
         self.settings.allow_non_finite = true;

@@ -1,6 +1,7 @@
 //! Metrics of a state on other data than that of the training.
 
 use crate::names::metric_names;
+use crate::recorder::{check_scalars, numbers};
 use crate::{Error, Result};
 use ramie_core::{Array, Tree, jit, tree};
 use ramie_data::{DataLoader, Placement, Resumable, ToDevice};
@@ -33,8 +34,9 @@ where
             let rows = rows(&batch);
             results.push((rows, metrics(state, batch)));
         }
-        let (_, first) = results.first().ok_or(Error::NoBatches)?;
+        let (_, first) = results.first().ok_or(Error::NoValidationBatches)?;
         let names = metric_names(first, names);
+        check_scalars(&names, &tree::leaves(first), 0);
         Ok(names
             .iter()
             .map(|name| format!("{PREFIX}{name}"))
@@ -44,7 +46,7 @@ where
 }
 
 /// Returns the size of the first axis of a batch.
-fn rows<P: Tree>(batch: &P) -> usize {
+pub(crate) fn rows<P: Tree>(batch: &P) -> usize {
     let leaves: Vec<Array> = tree::leaves(batch);
     leaves
         .first()
@@ -60,7 +62,7 @@ fn means<V: Tree>(results: &[(usize, V)]) -> Vec<f64> {
         let values = tree::leaves(metrics);
         sums.resize(values.len(), 0.0);
         for (sum, value) in sums.iter_mut().zip(values) {
-            *sum += *rows as f64 * f64::from(value.item::<f32>());
+            *sum += *rows as f64 * numbers(&value)[0];
         }
     }
     sums.iter().map(|sum| sum / total as f64).collect()

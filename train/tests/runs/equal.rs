@@ -98,7 +98,7 @@ fn microbatches_have_the_gradient_of_the_whole_batch() {
         state.model.eval(); // dropout draws other keys for parts
         let trainer = match microbatches {
             None => Trainer::new(loss),
-            Some(n) => Trainer::accumulating(n, loss),
+            Some(n) => Trainer::new(loss).accumulate(n),
         };
         let loader = DataLoader::new(points(40)).batch_size(8).shuffle(3);
         let history = trainer.epochs(2).quiet().fit(&mut state, loader).unwrap();
