@@ -9,8 +9,9 @@ pub struct Context<'a, S> {
     pub state: &'a mut S,
     /// The position of the run.
     pub status: &'a Status,
-    /// All metrics so far. Values of the last steps may be missing during
-    /// [`on_step`](Callback::on_step), because the device is still computing them.
+    /// All metrics so far. During [`on_step`](Callback::on_step), those of the last steps are
+    /// missing unless [`needs_metrics`](Callback::needs_metrics) asks for them, because the device
+    /// is still computing them.
     pub history: &'a History,
     pub(crate) recorded: &'a mut Vec<(String, f64)>,
     pub(crate) stop: &'a mut bool,
@@ -110,6 +111,13 @@ pub trait Callback<S> {
         Ok(())
     }
 
+    /// Returns whether [`on_step`](Callback::on_step) needs the metrics of this step. The run then
+    /// waits for the device, so return `true` rarely. Defaults to `false`.
+    fn needs_metrics(&self, status: &Status) -> bool {
+        let _ = status;
+        false
+    }
+
     /// Returns the callback's own state, to be saved with a checkpoint.
     fn save(&self) -> Value {
         Value::Null
@@ -135,10 +143,15 @@ impl<S, F: FnMut(&mut Context<'_, S>) -> Result> Callback<S> for Every<F> {
     }
 
     fn on_step(&mut self, context: &mut Context<'_, S>) -> Result {
-        let before = std::mem::replace(&mut self.last, context.status.step);
-        match before / self.count < context.status.step / self.count {
+        let is_due = self.last / self.count < context.status.step / self.count;
+        self.last = context.status.step;
+        match is_due {
             true => (self.function)(context),
             false => Ok(()),
         }
+    }
+
+    fn needs_metrics(&self, status: &Status) -> bool {
+        self.last / self.count < status.step / self.count
     }
 }

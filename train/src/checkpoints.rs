@@ -104,6 +104,12 @@ impl Checkpoints {
         Ok(())
     }
 
+    /// Returns whether the program should save and exit after this step. All processes get the same
+    /// answer.
+    pub fn reached_preemption(&self, step: u64) -> bool {
+        self.manager.reached_preemption(step)
+    }
+
     /// Waits until everything is written.
     pub fn wait(&self) -> Result {
         Ok(self.manager.wait_until_finished()?)
@@ -139,6 +145,11 @@ impl Best {
             .manager
             .save(step, &StandardSave::new(state))
             .map(drop)?)
+    }
+
+    /// Waits until everything is written.
+    pub fn wait(&self) -> Result {
+        Ok(self.manager.wait_until_finished()?)
     }
 
     /// Replaces the state with the best one. Returns its step.

@@ -1,10 +1,14 @@
 //! Errors of training runs.
 
 use std::fmt;
+use std::io;
 use std::path::PathBuf;
 
 /// An error that ends a training run.
-#[derive(Debug, thiserror::Error)]
+///
+/// Its `Debug` form is the message, so that `fn main() -> ramie::train::Result` prints a readable
+/// error.
+#[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
     /// A batch could not be read or copied to the device.
@@ -25,7 +29,13 @@ pub enum Error {
          incomplete batches\n  help: use a smaller batch size"
     )]
     NoBatches,
-    /// A metric is NaN or infinite.
+    /// The data for a validation has no batch.
+    #[error(
+        "there is no batch to validate on: the dataset is empty, or smaller than one batch and the loader drops \
+         incomplete batches\n  help: use a smaller batch size"
+    )]
+    NoValidationBatches,
+    /// The loss is NaN or infinite.
     #[error(
         "step {step}: the metric `{metric}` is {value}\n  help: use a smaller learning rate, or clip the gradients; \
          `RAMIE_DEBUG_NANS=1` finds the operation; `.allow_non_finite()` trains on"
@@ -46,6 +56,26 @@ pub enum Error {
         /// The names of the existing metrics.
         known: Vec<String>,
     },
+    /// The folder of a run cannot be created.
+    #[error("{}: the directory cannot be created: {error}", path.display())]
+    Folder {
+        /// The folder.
+        path: PathBuf,
+        /// The reason.
+        error: io::Error,
+    },
+    /// The last checkpoint in the folder belongs to another model or dataset, or is damaged.
+    #[error(
+        "{}: the run in this folder cannot be continued: {error}\n  help: use another folder, or start again with \
+         `.resume(Resume::Never)`",
+        folder.display()
+    )]
+    Restore {
+        /// The folder.
+        folder: PathBuf,
+        /// The reason.
+        error: Box<Error>,
+    },
     /// The run was interrupted and has saved a checkpoint.
     #[error(transparent)]
     Stopped(#[from] Stopped),
@@ -57,9 +87,33 @@ pub enum Error {
         /// Description of the problem.
         message: String,
     },
-    /// A callback failed.
-    #[error("{0}")]
-    Callback(Box<dyn std::error::Error + Send + Sync>),
+    /// Another error, such as that of a callback.
+    #[error(transparent)]
+    Other(Box<dyn std::error::Error + Send + Sync>),
+}
+
+impl Error {
+    /// Creates an error of a callback from a message or from any other error.
+    ///
+    /// ```
+    /// let error = ramie_train::Error::other("the validation server is unreachable");
+    /// assert_eq!(format!("{error:?}"), "the validation server is unreachable");
+    /// ```
+    pub fn other(error: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Error {
+        Error::Other(error.into())
+    }
+}
+
+impl From<io::Error> for Error {
+    fn from(error: io::Error) -> Error {
+        Error::other(error)
+    }
+}
+
+impl fmt::Debug for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
 }
 
 /// The run was interrupted by Ctrl-C, by SIGTERM or by

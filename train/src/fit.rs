@@ -1,6 +1,7 @@
 //! The loop of a run.
 
 use crate::checkpoints::{Best, Checkpoints, Saved};
+use crate::progress::Rate;
 use crate::recorder::Recorder;
 use crate::trainer::{Interval, Length, Settings, Step};
 use crate::{Batches, Callback, Context, Error, History, Result, Status, Stopped, Trainer};
@@ -8,6 +9,7 @@ use ramie_checkpoint::preemption;
 use ramie_core::{Tree, jit, train_steps};
 use serde::Serialize;
 use std::fs;
+use std::path::Path;
 use std::sync::Arc;
 
 /// A run.
@@ -23,6 +25,7 @@ pub(crate) struct Fit<'a, S> {
     before: u64,
     /// Whether a callback or early stopping ends the run.
     stop: bool,
+    rate: Rate,
 }
 
 /// Compiles a step, or several steps per call.
@@ -40,6 +43,14 @@ where
     move |state: &mut S, batch: P| jitted(state, batch)
 }
 
+/// Returns the error for a folder whose last checkpoint cannot be restored.
+fn not_continued(folder: &Path, error: Error) -> Error {
+    Error::Restore {
+        folder: folder.to_owned(),
+        error: Box::new(error),
+    }
+}
+
 impl<'a, S: Tree + 'static> Fit<'a, S> {
     pub fn run<P, R, D>(trainer: Trainer<S, P, R>, state: &'a mut S, batches: D) -> Result<History>
     where
@@ -49,7 +60,7 @@ impl<'a, S: Tree + 'static> Fit<'a, S> {
     {
         let (per_epoch, per_call) = (batches.steps_per_epoch() as u64, batches.per_call());
         let (total, epochs) = match trainer.settings.length {
-            Length::Epochs(epochs) => (per_epoch * epochs as u64, Some(epochs)),
+            Length::Epochs(epochs) => (per_epoch.saturating_mul(epochs as u64), Some(epochs)),
             Length::Steps(steps) => (steps, None),
         };
         if per_epoch == 0 {
@@ -57,7 +68,12 @@ impl<'a, S: Tree + 'static> Fit<'a, S> {
         }
         let step = compile(Arc::clone(&trainer.step), per_call);
         let (mut fit, position) = Fit::open::<D::Position>(trainer.settings, state, total)?;
-        let mut batches = batches.start(epochs, position.as_ref(), &fit.settings.place)?;
+        fit.status.steps_per_epoch = per_epoch;
+        let batches = batches.start(epochs, position.as_ref(), &fit.settings.place);
+        let mut batches = batches.map_err(|e| match (&position, &fit.settings.folder) {
+            (Some(_), Some(folder)) => not_continued(folder, e),
+            _ => e,
+        })?;
         fit.each(Callback::on_start)?;
         fit.settings.progress.start(&fit.status);
         let mut next = fit.next(&mut batches)?;
@@ -70,15 +86,16 @@ impl<'a, S: Tree + 'static> Fit<'a, S> {
                 .call(fit.status.step, &result, per_call.is_some())?;
             fit.before = fit.status.step;
             fit.status.step += steps;
-            // The next batch shows whether this one was the last of its epoch.
-            next = fit.next(&mut batches)?;
-            let epoch_ended =
-                next.is_none() || D::epoch(&D::position(&batches)) != fit.status.epoch;
-            fit.after_call(epoch_ended)?;
-            if fit.stop {
-                next = None;
+            // The next batch shows whether this one was the last of its epoch. If it is an error,
+            // this call is completed first.
+            let upcoming = fit.next(&mut batches);
+            let last = matches!(upcoming, Ok(None));
+            let epoch_ended = last || D::epoch(&D::position(&batches)) != fit.status.epoch;
+            fit.after_call(epoch_ended, last)?;
+            fit.checkpoint(&position, epoch_ended, last || fit.stop)?;
+            if !fit.stop {
+                next = upcoming?;
             }
-            fit.checkpoint(&position, epoch_ended, next.is_none())?;
         }
         fit.finish()
     }
@@ -91,9 +108,9 @@ impl<'a, S: Tree + 'static> Fit<'a, S> {
     ) -> Result<(Fit<'a, S>, Option<Position>)> {
         let (mut checkpoints, mut best, mut restored) = (None, None, None);
         if let Some(folder) = &settings.folder {
-            fs::create_dir_all(folder).map_err(|e| Error::History {
+            fs::create_dir_all(folder).map_err(|error| Error::Folder {
                 path: folder.clone(),
-                message: format!("the folder of the run cannot be created: {e}"),
+                error,
             })?;
             preemption::on_signals()?;
             if !preemption::requested() {
@@ -101,7 +118,9 @@ impl<'a, S: Tree + 'static> Fit<'a, S> {
                 preemption::withdraw();
             }
             let mut all = Checkpoints::open(folder, settings.keep)?;
-            restored = all.restore::<S, Position>(state, settings.resume)?;
+            restored = all
+                .restore::<S, Position>(state, settings.resume)
+                .map_err(|e| not_continued(folder, e))?;
             checkpoints = Some(all);
             if settings.best.is_some() {
                 let states = Best::open(folder)?;
@@ -125,11 +144,13 @@ impl<'a, S: Tree + 'static> Fit<'a, S> {
             step: step.unwrap_or(0),
             total,
             epoch: saved.epoch,
-            metrics: Vec::new(),
+            metrics: recorder.latest(),
             saved: step,
+            ..Status::default()
         };
         let mut fit = Fit {
             before: status.step,
+            rate: Rate::new(status.step),
             state,
             settings,
             recorder,
@@ -182,27 +203,46 @@ impl<'a, S: Tree + 'static> Fit<'a, S> {
 
     /// Returns whether the last call reached a multiple of the interval.
     fn is_due(&self, interval: Interval, epoch_ended: bool) -> bool {
-        match interval {
-            Interval::Epoch => epoch_ended,
-            Interval::Steps(n) => self.before / n < self.status.step / n,
-        }
+        let n = match interval {
+            Interval::Epoch if self.has_short_epochs() => (self.status.total / 10).max(1),
+            Interval::Epoch => return epoch_ended,
+            Interval::Steps(n) => n,
+        };
+        self.before / n < self.status.step / n
+    }
+
+    /// Returns whether an epoch is a single step, so that steps are counted instead.
+    fn has_short_epochs(&self) -> bool {
+        self.status.steps_per_epoch == 1
     }
 
     /// Does what follows a call of the step, except for checkpoints.
-    fn after_call(&mut self, epoch_ended: bool) -> Result {
+    fn after_call(&mut self, epoch_ended: bool, last: bool) -> Result {
+        let mut callbacks = self.settings.callbacks.iter();
+        if callbacks.any(|callback| callback.needs_metrics(&self.status)) {
+            self.recorder.read(0)?;
+        }
         self.status.metrics = self.recorder.latest();
+        self.status.rate = self.rate.update(self.status.step).or(self.status.rate);
         self.settings.progress.step(&self.status);
         self.each(Callback::on_step)?;
         let mut evaluated = Vec::new();
         if epoch_ended {
-            evaluated = self.recorder.means()?;
-            self.recorder.record(self.status.step, &evaluated)?;
+            let means = self.recorder.means()?;
+            self.recorder.record(self.status.step, &means)?;
+            if !self.has_short_epochs() {
+                evaluated = means;
+            }
             self.each(Callback::on_epoch)?;
         }
+        let last = last || self.stop;
         let is_validated = match &self.settings.validation {
-            Some(validate) if self.is_due(self.settings.validate_every, epoch_ended) => {
+            Some(validate) if last || self.is_due(self.settings.validate_every, epoch_ended) => {
                 let names = &self.settings.names;
                 let metrics = validate(self.state, names, &self.settings.place)?;
+                if let Some((name, loss)) = metrics.first() {
+                    self.recorder.check_loss(self.status.step, name, *loss)?;
+                }
                 self.recorder.record(self.status.step, &metrics)?;
                 evaluated.extend(metrics);
                 self.each(Callback::on_validation)?;
@@ -243,10 +283,18 @@ impl<'a, S: Tree + 'static> Fit<'a, S> {
 
     /// Saves a checkpoint if one is due: at its interval, at the end, and on a request to stop.
     fn checkpoint(&mut self, position: &impl Serialize, epoch_ended: bool, over: bool) -> Result {
-        let interrupted = preemption::requested() && !over;
-        let due = over || interrupted || self.is_due(self.settings.checkpoint_every, epoch_ended);
-        if self.checkpoints.is_none() || !due {
+        let step = self.status.step;
+        let Some(checkpoints) = &self.checkpoints else {
             return Ok(());
+        };
+        let interrupted = checkpoints.reached_preemption(step) && !over;
+        let due = over || interrupted || self.is_due(self.settings.checkpoint_every, epoch_ended);
+        if !due {
+            return Ok(());
+        }
+        // The checkpoint contains the best value, so the state of that value must exist.
+        if let Some(best) = &self.best {
+            best.wait()?;
         }
         // The files of metrics are complete up to every checkpoint.
         self.recorder.flush()?;
@@ -255,11 +303,11 @@ impl<'a, S: Tree + 'static> Fit<'a, S> {
         self.saved.sums.clone_from(&self.recorder.sums);
         self.saved.count = self.recorder.count;
         self.saved.callbacks = self.settings.callbacks.iter().map(|c| c.save()).collect();
-        let step = self.status.step;
         if let Some(checkpoints) = &mut self.checkpoints {
             checkpoints.save(step, &*self.state, position, &self.saved)?;
         }
         self.status.saved = Some(step);
+        self.settings.progress.checkpoint(&self.status);
         self.each(Callback::on_checkpoint)?;
         match (&self.checkpoints, &self.settings.folder) {
             (Some(checkpoints), Some(folder)) if interrupted => {

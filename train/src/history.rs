@@ -77,6 +77,13 @@ impl History {
         }
     }
 
+    /// Removes the values of all steps after this one.
+    pub(crate) fn truncate(&mut self, step: u64) {
+        for values in self.metrics.values_mut() {
+            values.truncate(values.partition_point(|(s, _)| *s <= step));
+        }
+    }
+
     /// Returns the names of the metrics, sorted.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.metrics.keys().map(String::as_str)
@@ -150,5 +157,8 @@ pub(crate) fn cut_after(path: &Path, step: u64) -> Result {
         .filter(is_kept)
         .flat_map(|line| [line, "\n"])
         .collect();
-    fs::write(path, kept).map_err(error)
+    // A process that is killed leaves the old file or the new one.
+    let partial = path.with_extension("jsonl.tmp");
+    fs::write(&partial, kept).map_err(error)?;
+    fs::rename(partial, path).map_err(error)
 }

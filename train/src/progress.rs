@@ -2,6 +2,36 @@
 
 use indicatif::{ProgressBar, ProgressStyle};
 use std::io::IsTerminal;
+use std::time::{Duration, Instant};
+
+/// Measures the number of steps per second.
+pub(crate) struct Rate {
+    since: Instant,
+    step: u64,
+}
+
+impl Rate {
+    /// The shortest time for a measurement.
+    const TIME: Duration = Duration::from_millis(500);
+
+    pub fn new(step: u64) -> Rate {
+        Rate {
+            since: Instant::now(),
+            step,
+        }
+    }
+
+    /// Returns the rate since the last measurement, if it was long ago.
+    pub fn update(&mut self, step: u64) -> Option<f64> {
+        let elapsed = self.since.elapsed();
+        if elapsed < Rate::TIME {
+            return None;
+        }
+        let rate = (step - self.step) as f64 / elapsed.as_secs_f64();
+        *self = Rate::new(step);
+        Some(rate)
+    }
+}
 
 /// The position of a run, with the metrics that are known at that point.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -12,6 +42,10 @@ pub struct Status {
     pub total: u64,
     /// The current epoch, from 0.
     pub epoch: usize,
+    /// Steps of an epoch.
+    pub steps_per_epoch: u64,
+    /// Steps per second, during the last half second or longer.
+    pub rate: Option<f64>,
     /// The last known metrics of a training step, by name.
     pub metrics: Vec<(String, f64)>,
     /// The step of the last checkpoint.
@@ -31,6 +65,23 @@ impl Status {
 }
 
 /// A display of a running training, such as a progress bar.
+///
+/// ```
+/// use ramie_train::{Progress, Status};
+///
+/// /// Prints a line for each checkpoint.
+/// struct Lines;
+///
+/// impl Progress for Lines {
+///     fn step(&mut self, _: &Status) {}
+///     fn checkpoint(&mut self, status: &Status) {
+///         println!("{}/{}: {}", status.step, status.total, status.metrics_line());
+///     }
+///     fn message(&mut self, text: &str) {
+///         println!("{text}");
+///     }
+/// }
+/// ```
 pub trait Progress {
     /// Starts, or continues at the step of a checkpoint.
     fn start(&mut self, status: &Status) {
@@ -39,6 +90,11 @@ pub trait Progress {
 
     /// Updates the display after one call of the compiled step.
     fn step(&mut self, status: &Status);
+
+    /// Shows that a checkpoint is being written; [`Status::saved`] is its step.
+    fn checkpoint(&mut self, status: &Status) {
+        let _ = status;
+    }
 
     /// Shows the metrics of an epoch or of a validation.
     fn evaluated(&mut self, status: &Status, metrics: &[(String, f64)]) {

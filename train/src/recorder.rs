@@ -3,6 +3,7 @@
 use crate::history::{self, History};
 use crate::names::metric_names;
 use crate::{Error, Result};
+use ramie_core::distributed::process_index;
 use ramie_core::{Array, DType, Tree, tree};
 use ramie_nn::training::writers::{JsonLinesWriter, MetricWriter, MultiWriter, TensorBoardWriter};
 use std::collections::VecDeque;
@@ -38,14 +39,18 @@ impl Recorder {
     ) -> Result<Recorder> {
         let mut history = History::default();
         let mut writer = None;
-        if let Some(folder) = folder {
+        if let (Some(folder), Some(step)) = (folder, after)
+            && folder.join(history::FILE).exists()
+        {
+            history = History::read(folder)?;
+            history.truncate(step);
+        }
+        // Only one process writes.
+        if let Some(folder) = folder.filter(|_| process_index() == 0) {
             let (lines, events) = (folder.join(history::FILE), folder.join("tensorboard"));
             let lines = match after {
                 Some(step) => {
                     history::cut_after(&lines, step)?;
-                    if lines.exists() {
-                        history = History::read(folder)?;
-                    }
                     JsonLinesWriter::append(lines)?
                 }
                 None => {
@@ -80,15 +85,7 @@ impl Recorder {
         }
         let leaves = tree::leaves(result);
         let count = if stacked { leaves[0].size() } else { 1 };
-        for (name, x) in self.names.iter().zip(&leaves) {
-            let is_right = x.ndim() == usize::from(stacked);
-            assert!(
-                is_right,
-                "Trainer: the metric `{name}` is {}, but metrics are scalars\n  help: reduce it, for example with \
-                 .mean()",
-                x.aval()
-            );
-        }
+        check_scalars(&self.names, &leaves, usize::from(stacked));
         self.coming.push_back((before + count as u64, leaves));
         self.read(LATER)?;
         Ok(count as u64)
@@ -107,6 +104,9 @@ impl Recorder {
                 for (n, name) in names.iter().enumerate() {
                     let value = values[n][i as usize];
                     self.sums[n] += value;
+                    if n == 0 {
+                        self.check_loss(step, name, value)?;
+                    }
                     self.write(step, name, value)?;
                 }
                 self.count += 1;
@@ -115,14 +115,19 @@ impl Recorder {
         Ok(())
     }
 
-    fn write(&mut self, step: u64, name: &str, value: f64) -> Result {
-        if !value.is_finite() && !self.allow_non_finite {
-            return Err(Error::NonFinite {
+    /// Checks that a loss is finite.
+    pub fn check_loss(&self, step: u64, name: &str, value: f64) -> Result {
+        match value.is_finite() || self.allow_non_finite {
+            true => Ok(()),
+            false => Err(Error::NonFinite {
                 step,
                 metric: name.to_owned(),
                 value,
-            });
+            }),
         }
+    }
+
+    fn write(&mut self, step: u64, name: &str, value: f64) -> Result {
         self.history.record(step, name, value);
         match &mut self.writer {
             Some(writer) => Ok(writer.scalar(step, name, value)?),
@@ -167,8 +172,23 @@ impl Recorder {
     }
 }
 
+/// Checks the ranks of metrics: 0, or 1 for those of several steps.
+///
+/// # Panics
+/// Panics if a metric has another rank.
+pub(crate) fn check_scalars(names: &[String], metrics: &[Array], ndim: usize) {
+    for (name, x) in names.iter().zip(metrics) {
+        assert!(
+            x.ndim() == ndim,
+            "Trainer: the metric `{name}` is {}, but metrics are scalars\n  help: reduce it, for example with \
+             .mean()",
+            x.aval()
+        );
+    }
+}
+
 /// Returns the values of a metric on the host.
-fn numbers(x: &Array) -> Vec<f64> {
+pub(crate) fn numbers(x: &Array) -> Vec<f64> {
     let values = match x.dtype() {
         DType::F32 => x.to_vec::<f32>(),
         _ => x.astype(DType::F32).to_vec::<f32>(),

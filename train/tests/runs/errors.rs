@@ -63,7 +63,7 @@ fn a_folder_that_is_a_file_is_an_error() {
     assert!(
         error
             .to_string()
-            .contains("run: the folder of the run cannot be created"),
+            .contains("run: the directory cannot be created"),
         "{error}"
     );
 }
