@@ -1,0 +1,71 @@
+//! Runs on a mesh of eight virtual devices.
+
+use ndarray::{Array1, Array2};
+use ramie_core::{
+    Array, NamedSharding, P, RuntimeOptions, configure, device_put, disable_most_optimizations,
+    make_mesh,
+};
+use ramie_data::DataLoader;
+use ramie_nn::{Linear, Rngs};
+use ramie_optim::adam;
+use ramie_train::{History, Trainer, Training};
+
+fn loss(model: &mut Linear, x: Array, y: Array) -> Array {
+    (model.forward(&x).squeeze(&[-1]) - y).square().mean()
+}
+
+fn points(n: usize) -> (Array2<f32>, Array1<f32>) {
+    let x = Array2::from_shape_fn((n, 2), |(i, j)| ((i * 7 + j * 3) % 11) as f32 / 11.0);
+    let y = x.rows().into_iter().map(|row| row[0] * row[1]).collect();
+    (x, y)
+}
+
+fn values(history: &History, name: &str) -> Vec<f64> {
+    history.get(name).iter().map(|(_, value)| *value).collect()
+}
+
+#[test]
+fn a_run_on_a_mesh_learns_as_on_one_device_and_resumes() {
+    configure(RuntimeOptions {
+        cpu_devices: Some(8),
+        ..Default::default()
+    })
+    .unwrap();
+    let mesh = make_mesh(&[8], &["data"]).unwrap();
+    let new = || Training::new(Linear::new(2, 1, &mut Rngs::new(0)), adam(0.05));
+    let trainer = |epochs| {
+        let test = DataLoader::new(points(32)).batch_size(16);
+        Trainer::new(loss).epochs(epochs).validate(test).quiet()
+    };
+    let loader = || DataLoader::new(points(64)).batch_size(16).shuffle(1);
+    disable_most_optimizations(|| {
+        let mut alone = new();
+        let expected = trainer(3).fit(&mut alone, loader()).unwrap();
+
+        let folder = tempfile::tempdir().unwrap();
+        let run = |epochs| {
+            let mut state = device_put(&new(), NamedSharding::new(mesh, P![]));
+            let history = trainer(epochs)
+                .placement(NamedSharding::new(mesh, P!["data"]))
+                .folder(folder.path())
+                .resume(ramie_train::Resume::Always)
+                .fit(&mut state, loader())
+                .unwrap();
+            (state, history)
+        };
+        run(1);
+        let (state, history) = run(3);
+        let kernel = &state.model.kernel;
+        assert_eq!(kernel.addressable_bytes().len(), 8, "on all devices");
+        for name in ["loss", "val_loss"] {
+            let (got, expected) = (values(&history, name), values(&expected, name));
+            assert_eq!(got.len(), expected.len());
+            for (got, expected) in got.iter().zip(&expected) {
+                assert!(
+                    (got - expected).abs() <= 1e-5 * expected,
+                    "{name}: {got} {expected}"
+                );
+            }
+        }
+    });
+}
