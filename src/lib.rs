@@ -41,6 +41,7 @@
 //!   such as [`nn::Linear`], and [`nn::Optimizer`].
 //! - [`optim`]: gradient transformations, composed with [`optim::chain`].
 //! - [`data`]: datasets. [`mod@checkpoint`]: saving and restoring. [`train`]: a training loop.
+//! - `plot`, with the feature `plots`: plots, grids of images and heat maps as PNG and SVG files.
 //! - [`distributed`]: programs of several processes on several hosts.
 //! - [`configure`], [`devices`], [`init_logging`]: the process's XLA client.
 //! - [`core`]: internals: the typed IR, primitives, lowering to StableHLO. [`pjrt`]: the layer
@@ -76,6 +77,9 @@ pub use ramie_nn as nn;
 pub use ramie_optim as optim;
 #[doc(inline)]
 pub use ramie_pjrt as pjrt;
+#[cfg(feature = "plots")]
+#[doc(inline)]
+pub use ramie_plot as plot;
 #[doc(inline)]
 pub use ramie_train as train;
 

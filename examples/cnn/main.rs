@@ -11,7 +11,6 @@ mod images;
 mod model;
 
 use clap::Parser;
-use common::picture::{self, Tile};
 use common::{Result, Run, RunOptions, score};
 use images::{Batch, Images};
 use model::{Cnn, Trainer, classify, train_step};
@@ -19,6 +18,7 @@ use ramie::data::{DataLoader, Placement, Resumable};
 use ramie::nn::nnx::{self, TabulateOptions};
 use ramie::nn::{Module, Rngs};
 use ramie::{Array, DType, jit};
+use ramie_plot::Colormap;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -96,7 +96,9 @@ fn run(options: &Options) -> Result {
         "test_accuracy",
         correct as f64 / predicted.len().max(1) as f64,
     )])?;
-    run.draw(|folder| picture::tiles(folder, "predictions.png", &tiles(&test_images, &predicted)))?;
+    run.draw("predictions.png", |path| {
+        grid(&test_images, &predicted).save(path)
+    })?;
     println!("Test accuracy: {}", score(correct, predicted.len()));
     Ok(())
 }
@@ -132,18 +134,15 @@ fn predictions(model: &mut Cnn, loader: &DataLoader<Batch>) -> Result<Vec<i32>> 
 }
 
 /// Draws a hundred images with their predicted digits, misclassified ones first.
-fn tiles(images: &Images, predicted: &[i32]) -> Vec<Tile> {
-    let wrong = |i: &usize| predicted[*i] != images.labels[*i];
-    let all = || 0..predicted.len();
-    let order = all().filter(wrong).chain(all().filter(|i| !wrong(i)));
-    let tile = |i: usize| {
-        let image = images.pixels.index_axis(ndarray::Axis(0), i);
-        Tile {
-            pixels: image.iter().map(|p| f32::from(*p) / 255.0).collect(),
-            width: image.ncols(),
-            text: predicted[i].to_string(),
-            right: !wrong(&i),
-        }
-    };
-    order.take(100).map(tile).collect()
+fn grid(images: &Images, predicted: &[i32]) -> ramie_plot::Images {
+    let right = |i: &usize| predicted[*i] == images.labels[*i];
+    let mut order: Vec<usize> = (0..predicted.len()).collect();
+    // The sort is stable.
+    order.sort_by_key(right);
+    order.truncate(100);
+    let pixels = images.pixels.select(ndarray::Axis(0), &order);
+    ramie_plot::Images::new(pixels)
+        .colormap(Colormap::Greys)
+        .captions(order.iter().map(|i| predicted[*i]))
+        .correct(order.iter().map(right))
 }

@@ -5,9 +5,7 @@
 #![allow(dead_code, unused_imports)]
 
 mod ahead;
-mod glyphs;
 mod history;
-pub mod picture;
 #[path = "../../src/bin/ramie/pipe.rs"]
 mod pipe;
 mod run;
@@ -83,6 +81,15 @@ pub fn profiled(folder: Option<&Path>, f: impl FnOnce() -> Result) -> Result {
     let (result, files) = profiler::trace(folder, f)?;
     println!("Wrote {}", files.json.display());
     result
+}
+
+/// Creates the output directory.
+///
+/// # Errors
+/// Returns an error that names the directory.
+pub fn create_folder(folder: &Path) -> Result {
+    std::fs::create_dir_all(folder)
+        .map_err(|e| format!("{}: the directory cannot be created: {e}", folder.display()).into())
 }
 
 /// Formats a score: `437/450 correct (97.11%)`.

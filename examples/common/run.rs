@@ -1,12 +1,13 @@
 //! A training run: its directory with checkpoints, metrics and pictures, and its progress bar.
 
 use super::saved::Checkpoints;
-use super::{Result, history, picture, start_with};
+use super::{Result, create_folder, history, start_with};
 use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
 use ramie::checkpoint::preemption;
 use ramie::nn::training::writers::{JsonLinesWriter, MetricWriter, MultiWriter, TensorBoardWriter};
 use ramie::{Array, Platform, RuntimeOptions, Tree};
+use ramie_plot::Plot;
 use serde::{Serialize, de::DeserializeOwned};
 use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
@@ -80,7 +81,7 @@ impl Run {
         let folder = options.out.clone();
         let folder = folder.unwrap_or_else(|| Path::new("out").join(example));
         // Fail now rather than after the training.
-        picture::folder(&folder)?;
+        create_folder(&folder)?;
         start_with(RuntimeOptions {
             platform: options.platform,
             ..runtime
@@ -251,16 +252,20 @@ impl Run {
         // The curve of a resumed run starts where the first run started.
         if self.step > 0 {
             let losses = history::of(&self.metrics_file(), "loss")?;
-            self.draw(|folder| picture::loss_curve(folder, &losses))?;
+            let plot = Plot::new().x_label("step").y_label("loss").log_y();
+            let plot = plot.smooth_line("training loss", &losses, 0.95);
+            self.draw("loss.png", |path| plot.save(path))?;
         }
         println!("Checkpoints and metrics are in {}", self.folder.display());
         Ok(())
     }
 
-    /// Draws a picture in the output directory, unless disabled.
-    pub fn draw(&self, picture: impl FnOnce(&Path) -> Result<PathBuf>) -> Result {
+    /// Saves a picture in the output directory, unless disabled.
+    pub fn draw(&self, name: &str, save: impl FnOnce(&Path) -> ramie_plot::Result) -> Result {
         if self.plots {
-            println!("Wrote {}", picture(&self.folder)?.display());
+            let path = self.folder.join(name);
+            save(&path)?;
+            println!("Wrote {}", path.display());
         }
         Ok(())
     }

@@ -10,9 +10,9 @@ mod log_cosh;
 
 use clap::Parser;
 use common::Result;
-use common::picture::{self, BLUE, Curve, GREEN, Mark, RED, Scale};
 use log_cosh::log_cosh;
 use ramie::{Array, DType, array, grad, jit, make_jaxpr, random, value_and_grad, vmap, where_};
+use ramie_plot::Plot;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -43,7 +43,7 @@ fn main() -> ExitCode {
 fn run(options: &Options) -> Result {
     common::start(None)?;
     if !options.no_plots {
-        picture::folder(&options.out)?;
+        common::create_folder(&options.out)?;
     }
     as_any_other()?;
     let (x, y) = points(options.points);
@@ -136,23 +136,14 @@ fn draw(
     let (x, y) = (x.to_vec::<f32>(), y.to_vec::<f32>());
     // Draw only nearby points, so that the lines are visible.
     let near = x.iter().zip(&y).filter(|(_, y)| **y < 10.0);
-    let near: Vec<(f64, f64)> = near.map(|(x, y)| ((*x).into(), (*y).into())).collect();
-    let line = |(slope, start): (f32, f32)| {
-        [-1.0, 1.0].map(|x| (x, f64::from(slope) * x + f64::from(start)))
-    };
-    let (squares, robust) = (line(squares), line(robust));
-    let curve = |name, color, mark, points| Curve {
-        name,
-        color,
-        mark,
-        points,
-    };
-    let curves = [
-        curve("points", BLUE, Mark::Dot, &near[..]),
-        curve("least squares", RED, Mark::Line, &squares),
-        curve("log cosh", GREEN, Mark::Line, &robust),
-    ];
-    let path = picture::curves(&options.out, "fit.png", "x", Scale::Linear, &curves)?;
+    let line = |(slope, start): (f32, f32)| [-1.0, 1.0].map(|x| (x, slope * x + start));
+    let path = options.out.join("fit.png");
+    Plot::new()
+        .x_label("x")
+        .dots("points", near)
+        .line("least squares", line(squares))
+        .line("log cosh", line(robust))
+        .save(&path)?;
     println!("Wrote {}", path.display());
     Ok(())
 }

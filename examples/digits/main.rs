@@ -9,13 +9,13 @@ mod common;
 mod model;
 
 use clap::Parser;
-use common::picture::{self, Tile};
 use common::{Result, Run, RunOptions, score};
 use model::{Classifier, Trainer, evaluate, train_step};
-use ndarray::{Array1, ArrayView2};
+use ndarray::{Array1, Axis};
 use ramie::data::digits::{self, Digits, Split};
 use ramie::jit;
 use ramie::nn::Rngs;
+use ramie_plot::{Colormap, Images};
 use std::process::ExitCode;
 
 /// Train a classifier of handwritten digits.
@@ -42,7 +42,7 @@ fn run(options: &Options) -> Result {
     let mut run = Run::new("digits", &options.run, options.steps)?;
     let digits = digits::load()?;
     let data = &digits.train;
-    run.draw(|folder| picture::tiles(folder, "digits.png", &tiles(data, &data.labels)))?;
+    run.draw("digits.png", |path| images(data, &data.labels).save(path))?;
     let model = Classifier::new(64, 128, 10, &mut Rngs::new(options.seed));
     let mut trainer = Trainer::new(model, options.learning_rate);
     let (loss, predicted) = train(&mut run, &mut trainer, &digits)?;
@@ -50,7 +50,9 @@ fn run(options: &Options) -> Result {
     let labels = &digits.test.labels;
     let correct = predicted.iter().zip(labels).filter(|(p, l)| p == l).count();
     run.finish()?;
-    run.draw(|folder| picture::tiles(folder, "predictions.png", &tiles(&digits.test, &predicted)))?;
+    run.draw("predictions.png", |path| {
+        images(&digits.test, &predicted).save(path)
+    })?;
     println!("Test loss: {loss:.4}");
     println!("Test accuracy: {}", score(correct, digits.test.len()));
     Ok(())
@@ -80,18 +82,14 @@ fn train(run: &mut Run, trainer: &mut Trainer, digits: &Digits) -> Result<(f32, 
     Ok((loss.item(), predicted.to_vec().into()))
 }
 
+// ANCHOR: images
 /// Draws the first 100 images with digits, in green if they are the labels.
-fn tiles(data: &Split, digits: &Array1<i32>) -> Vec<Tile> {
-    let images = data.images.outer_iter().take(100);
-    let tile = |(image, (digit, label)): (ArrayView2<'_, f32>, (&i32, &i32))| Tile {
-        // 16 is the maximum brightness.
-        pixels: image.iter().map(|p| p / 16.0).collect(),
-        width: 8,
-        text: digit.to_string(),
-        right: digit == label,
-    };
-    images
-        .zip(digits.iter().zip(&data.labels))
-        .map(tile)
-        .collect()
+fn images(data: &Split, digits: &Array1<i32>) -> Images {
+    let correct = digits.iter().zip(&data.labels).map(|(a, b)| a == b);
+    Images::new(data.images.slice_axis(Axis(0), (..100).into()))
+        .range(0.0..16.0)
+        .colormap(Colormap::Greys)
+        .captions(digits)
+        .correct(correct)
 }
+// ANCHOR_END: images

@@ -45,7 +45,7 @@ fn main() -> ExitCode {
 fn run(options: &Options) -> Result {
     let folder = options.file.parent().filter(|_| !options.run);
     if let Some(folder) = folder.filter(|folder| !folder.as_os_str().is_empty()) {
-        common::picture::folder(folder)?;
+        common::create_folder(folder)?;
     }
     common::start(options.platform)?;
     let digits = digits::load()?;

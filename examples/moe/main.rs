@@ -9,7 +9,6 @@ mod common;
 mod experts;
 
 use clap::Parser;
-use common::picture::{self, BLUE, Curve, Mark, RED, Scale};
 use experts::{
     moe_all_gather, moe_all_to_all, moe_buffer, moe_exchange, moe_grouped, moe_masked, top_k,
 };
@@ -17,6 +16,7 @@ use ramie::{
     Array, DType, NamedSharding, P, RuntimeOptions, configure, device_put, jit, make_mesh, random,
     shard_map,
 };
+use ramie_plot::Plot;
 use std::error::Error;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -63,7 +63,7 @@ fn run(options: &Options) -> Result<(), Box<dyn Error>> {
         );
     }
     if !options.no_plots {
-        picture::folder(&options.out)?;
+        common::create_folder(&options.out)?;
     }
     configure(RuntimeOptions {
         cpu_devices: Some(8),
@@ -141,22 +141,13 @@ fn show_load(options: &Options, load: &[i32]) -> Result<(), Box<dyn Error>> {
     if options.no_plots {
         return Ok(());
     }
-    let bars: Vec<(f64, f64)> = (0..)
-        .zip(load)
-        .map(|(expert, n)| (f64::from(expert), f64::from(*n)))
-        .collect();
-    let mean = [(-0.5, each), (load.len() as f64 - 0.5, each)];
-    let curve = |name, color, mark, points| Curve {
-        name,
-        color,
-        mark,
-        points,
-    };
-    let curves = [
-        curve("tokens of each expert", BLUE, Mark::Bar, &bars[..]),
-        curve("on average", RED, Mark::Line, &mean),
-    ];
-    let path = picture::curves(&options.out, "load.png", "expert", Scale::Linear, &curves)?;
+    let path = options.out.join("load.png");
+    Plot::new()
+        .x_label("expert")
+        .y_label("tokens")
+        .bars("tokens of each expert", load)
+        .horizontal_line("average", each)
+        .save(&path)?;
     println!("Wrote {}", path.display());
     Ok(())
 }

@@ -9,11 +9,11 @@ mod common;
 
 use clap::Parser;
 use common::Result;
-use common::picture::{self, BLUE, Curve, GREEN, Mark, RED, Scale};
 use ramie::{
     Array, DType, PmapOptions, RuntimeOptions, Tree, array, configure, devices, grad, hessian,
     jacfwd, jit, jvp, pmap_with, pmean, random, stack, tree, value_and_grad, vmap, vmap_axes,
 };
+use ramie_plot::Plot;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -60,7 +60,7 @@ fn run(options: &Options) -> Result {
         return Err("--devices must be at least 1".into());
     }
     if !options.no_plots {
-        picture::folder(&options.out)?;
+        common::create_folder(&options.out)?;
     }
     configure(RuntimeOptions {
         cpu_devices: Some(options.devices),
@@ -112,25 +112,14 @@ fn derivatives(options: &Options) -> Result {
     if !options.no_plots {
         let xs = Array::linspace(-3.0, 3.0, 200);
         // `vmap` turns a function of one number into a function of many.
-        let points = |ys: Array| -> Vec<(f64, f64)> {
-            let pairs = xs.to_vec::<f32>().into_iter().zip(ys.to_vec::<f32>());
-            pairs.map(|(x, y)| (x.into(), y.into())).collect()
-        };
-        let tanh = points(vmap(f)(xs.clone()));
-        let first = points(vmap(grad(f))(xs.clone()));
-        let second = points(vmap(grad(grad(f)))(xs.clone()));
-        let curve = |name, color, points| Curve {
-            name,
-            color,
-            mark: Mark::Line,
-            points,
-        };
-        let curves = [
-            curve("tanh", BLUE, &tanh[..]),
-            curve("tanh'", GREEN, &first),
-            curve("tanh''", RED, &second),
-        ];
-        let path = picture::curves(&options.out, "tanh.png", "x", Scale::Linear, &curves)?;
+        let points = |ys: Array| xs.to_vec::<f32>().into_iter().zip(ys.to_vec::<f32>());
+        let path = options.out.join("tanh.png");
+        Plot::new()
+            .x_label("x")
+            .line("tanh", points(vmap(f)(xs.clone())))
+            .line("tanh'", points(vmap(grad(f))(xs.clone())))
+            .line("tanh''", points(vmap(grad(grad(f)))(xs.clone())))
+            .save(&path)?;
         println!("Wrote {}", path.display());
     }
     Ok(())
