@@ -6,7 +6,7 @@ use crate::monitor::{EarlyStopping, Monitor};
 use crate::progress::{Bar, Progress, Quiet};
 use crate::validation::{Validate, rows, validation};
 use crate::{Batches, History, Result, Training};
-use ramie_core::{ArgTuple, Lowered, Objective, StepFunction, Tree, jit, tree};
+use ramie_core::{ArgTuple, Lowered, Objective, StepFunction, Tree, jit, train_steps, tree};
 use ramie_data::{DataLoader, Placement, ToDevice};
 use ramie_nn::{Module, accumulate, value_and_grad};
 use ramie_optim::microbatching::reshape_batch_axis;
@@ -420,11 +420,19 @@ where
     /// # Errors
     /// Returns an error if there is no batch.
     pub fn lower<D: Batches<P>>(&self, state: &S, batches: D) -> Result<Lowered<S, (P,), R>> {
+        let per_call = batches.per_call();
         let mut iter = batches.start(Some(1), None, &self.settings.place)?;
         let batch = iter.next().ok_or(crate::Error::NoBatches)??;
-        let step = Arc::clone(&self.step);
-        let step = jit(move |state: &mut S, batch: P| step(state, batch));
-        Ok(step.lower_with(state, (batch,))?)
+        let lowered = match (Arc::clone(&self.step), per_call) {
+            (step, None) => {
+                jit(move |state: &mut S, batch: P| step(state, batch)).lower_with(state, (batch,))
+            }
+            (step, Some(count)) => {
+                let step = move |state: &mut S, batch: P| step(state, batch);
+                jit(train_steps(..=count, step)).lower_with(state, (batch,))
+            }
+        };
+        Ok(lowered?)
     }
 
     /// Trains a state on batches and returns the metrics of the run.
