@@ -40,6 +40,7 @@
 //! - [`nn`]: models as structs with `#[derive(Module)]`, variables such as [`nn::Param`], layers
 //!   such as [`nn::Linear`], and [`nn::Optimizer`].
 //! - [`optim`]: gradient transformations, composed with [`optim::chain`].
+//! - [`train`]: the training loop, with validation, metrics, checkpoints and resuming.
 //! - [`data`]: datasets. [`mod@checkpoint`]: saving and restoring. [`train`]: a training loop.
 //! - `plot`, with the feature `plots`: plots, grids of images and heat maps as PNG and SVG files.
 //! - [`distributed`]: programs of several processes on several hosts.
@@ -253,6 +254,8 @@ mod documents {
     struct Data;
     #[doc = include_str!("../docs/schedules.md")]
     struct Schedules;
+    #[doc = include_str!("../docs/training.md")]
+    struct Training;
     #[doc = include_str!("../docs/checkpoints.md")]
     struct Checkpoints;
     #[doc = include_str!("../docs/adding-an-optimizer.md")]
