@@ -13,10 +13,11 @@ mod model;
 use clap::Parser;
 use common::{Result, Run, RunOptions, score};
 use images::{Batch, Images};
-use model::{Cnn, Trainer, classify, train_step};
-use ramie::data::{DataLoader, Placement, Resumable};
+use model::{Cnn, classify, loss, optimizer};
+use ramie::data::{Augment, DataLoader, Placement, Resumable};
 use ramie::nn::nnx::{self, TabulateOptions};
 use ramie::nn::{Module, Rngs};
+use ramie::train::{Trainer, Training};
 use ramie::{Array, DType, jit};
 use ramie_plot::Colormap;
 use std::path::PathBuf;
@@ -75,7 +76,7 @@ fn run(options: &Options) -> Result {
         .workers(1)
         .epochs(options.epochs);
     let steps = options.epochs * loader.len();
-    let mut run = Run::new("cnn", &options.run, steps as u64)?;
+    let run = Run::new("cnn", &options.run, steps as u64)?;
 
     let mut rngs = Rngs::new(options.seed);
     let model = Cnn::new(options.width, options.dropout, &mut rngs);
@@ -83,40 +84,21 @@ fn run(options: &Options) -> Result {
     let x = Array::zeros(&[1, height, width, 1], DType::F32);
     let table = TabulateOptions::new().depth(2);
     println!("{}", nnx::tabulate(&model, x, table, |m, x| m.forward(&x)));
-    let mut trainer = Trainer::new(model, options.learning_rate, steps);
-    train(&mut run, &mut trainer, &loader)?;
-    run.finish()?;
+    let as_they_are = Augment::new().normalise(&mean, &deviation);
+    let test = || test_images.loader(as_they_are.clone(), 0).batch_size(450);
+    let mut state = Training::new(model, optimizer(options.learning_rate, steps));
+    let trainer = Trainer::new(loss)
+        .metrics(["loss", "accuracy"])
+        .validate(test());
+    run.fit(trainer, &mut state, loader)?;
 
-    let as_they_are = ramie::data::Augment::new().normalise(&mean, &deviation);
-    let test = test_images.loader(as_they_are, 0).batch_size(450);
-    let predicted = predictions(&mut trainer.model, &test)?;
+    let predicted = predictions(&mut state.model, &test())?;
     let pairs = predicted.iter().zip(&test_images.labels);
     let correct = pairs.filter(|(p, l)| p == l).count();
-    run.record(&[(
-        "test_accuracy",
-        correct as f64 / predicted.len().max(1) as f64,
-    )])?;
     run.draw("predictions.png", |path| {
         grid(&test_images, &predicted).save(path)
     })?;
     println!("Test accuracy: {}", score(correct, predicted.len()));
-    Ok(())
-}
-
-fn train(run: &mut Run, trainer: &mut Trainer, loader: &DataLoader<Batch>) -> Result {
-    let step = jit(train_step);
-    let batches = match run.restore(trainer)? {
-        Some(position) => loader.resume(&position)?,
-        None => loader.iter(),
-    };
-    let mut batches = batches.prefetch_to_device(2, Placement::default());
-    while let Some(batch) = batches.next() {
-        let (images, labels) = batch?;
-        common::ahead(|| step.lower_with(trainer, (images.clone(), labels.clone())))?;
-        let (loss, accuracy) = step(trainer, images, labels);
-        run.stepped(&[("loss", &loss), ("accuracy", &accuracy)])?;
-        run.checkpoint(trainer, &batches.state())?;
-    }
     Ok(())
 }
 

@@ -1,10 +1,8 @@
-//! The convolutional network and its training step.
+//! The convolutional network, its loss and its optimizer.
 
-use ramie::nn::{
-    BatchNorm, Conv, Dropout, Linear, Module, Optimizer, Rngs, Tree, max_pool, value_and_grad,
-};
+use ramie::nn::{BatchNorm, Conv, Dropout, Linear, Module, Rngs, max_pool};
 use ramie::optim::schedules::cosine_decay_schedule;
-use ramie::optim::{adamw, softmax_cross_entropy_with_integer_labels};
+use ramie::optim::{GradientTransformation, adamw, softmax_cross_entropy_with_integer_labels};
 use ramie::{Array, Padding};
 
 /// Two convolution stages, the mean over the image, and a linear layer. Images
@@ -64,34 +62,17 @@ impl Cnn {
     // ANCHOR_END: forward
 }
 
-/// State of a step: parameters, running statistics, dropout keys and optimizer
-/// moments.
-#[derive(Tree)]
-pub struct Trainer {
-    pub model: Cnn,
-    pub optimizer: Optimizer,
+/// Creates AdamW with a learning rate that decays to 0.
+pub fn optimizer(learning_rate: f64, steps: usize) -> GradientTransformation {
+    let rate = cosine_decay_schedule(learning_rate, steps.max(1), 0.0, 1.0);
+    adamw(rate).into()
 }
 
-impl Trainer {
-    /// Creates a trainer with AdamW and a learning rate that decays to 0.
-    pub fn new(model: Cnn, learning_rate: f64, steps: usize) -> Trainer {
-        let rate = cosine_decay_schedule(learning_rate, steps.max(1), 0.0, 1.0);
-        let optimizer = Optimizer::new(&model, adamw(rate));
-        Trainer { model, optimizer }
-    }
-}
-
-/// Runs one step on images and labels `[n]`. Returns the loss before the update
-/// and the accuracy.
-pub fn train_step(trainer: &mut Trainer, images: Array, labels: Array) -> (Array, Array) {
-    let objective = |model: &mut Cnn| {
-        let logits = model.forward(&images);
-        let loss = softmax_cross_entropy_with_integer_labels(&logits, &labels).mean();
-        (loss, logits.argmax(-1).eq(&labels).mean())
-    };
-    let (out, grads) = value_and_grad(&mut trainer.model, objective);
-    trainer.optimizer.update(&mut trainer.model, grads);
-    out
+/// Returns the mean loss and the accuracy on images and labels `[n]`.
+pub fn loss(model: &mut Cnn, images: Array, labels: Array) -> (Array, Array) {
+    let logits = model.forward(&images);
+    let loss = softmax_cross_entropy_with_integer_labels(&logits, &labels).mean();
+    (loss, logits.argmax(-1).eq(&labels).mean())
 }
 
 /// Returns the predicted digits of a model in evaluation mode.

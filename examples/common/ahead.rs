@@ -34,6 +34,11 @@ pub(super) fn take(matches: &mut ArgMatches) {
     TARGETS.get_or_init(|| targets.into_iter().flatten().collect());
 }
 
+/// Returns whether the program only compiles its step.
+pub(super) fn is_requested() -> bool {
+    !targets().is_empty()
+}
+
 fn targets() -> &'static [Target] {
     TARGETS.get().map_or(&[], |targets| targets)
 }
@@ -62,15 +67,15 @@ pub(super) fn outcome(outcome: Result) -> Result {
 
 /// Compiles one of several programs for each target, if there are any, and prints the report.
 /// Returns whether it did; the caller must not run the program then.
-pub fn compiled_ahead<S: Tree, A: Tree, R: Tree>(
+pub fn compiled_ahead<S: Tree, A: Tree, R: Tree, E: Into<Box<dyn Error>>>(
     name: &str,
-    lower: impl FnOnce() -> ramie::Result<Lowered<S, A, R>>,
+    lower: impl FnOnce() -> std::result::Result<Lowered<S, A, R>, E>,
 ) -> Result<bool> {
-    if targets().is_empty() {
+    if !is_requested() {
         return Ok(false);
     }
     println!("{name}");
-    let lowered = lower()?;
+    let lowered = lower().map_err(Into::into)?;
     for target in targets() {
         println!("{}", lowered.compile_for(target)?);
     }
@@ -79,8 +84,8 @@ pub fn compiled_ahead<S: Tree, A: Tree, R: Tree>(
 }
 
 /// Compiles the only step of a program like [`compiled_ahead`]; the program then exits.
-pub fn ahead<S: Tree, A: Tree, R: Tree>(
-    lower: impl FnOnce() -> ramie::Result<Lowered<S, A, R>>,
+pub fn ahead<S: Tree, A: Tree, R: Tree, E: Into<Box<dyn Error>>>(
+    lower: impl FnOnce() -> std::result::Result<Lowered<S, A, R>, E>,
 ) -> Result {
     match compiled_ahead("The step", lower)? {
         true => Err(Compiled.into()),

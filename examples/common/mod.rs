@@ -1,18 +1,15 @@
-//! Shared code of the examples: startup and exit, run directories with checkpoints and resuming,
-//! and pictures. An example includes it as `#[path = "../common/mod.rs"] mod common;`.
+//! Shared code of the examples: startup and exit, options of training runs, and pictures. An example includes it as `#[path = "../common/mod.rs"] mod common;`.
 
 // Each example uses only some of these items.
 #![allow(dead_code, unused_imports)]
 
 mod ahead;
-mod history;
 #[path = "../../src/bin/ramie/pipe.rs"]
 mod pipe;
 mod run;
-mod saved;
 
 pub use ahead::{ahead, compiled_ahead};
-pub use run::{Run, RunOptions, Stopped};
+pub use run::{Run, RunOptions};
 
 use clap::Parser;
 use ramie::checkpoint::preemption;
@@ -34,18 +31,18 @@ pub fn main<O: Parser>(run: impl FnOnce(&O) -> Result) -> ExitCode {
     let mut matches = O::command().arg(ahead::option()).get_matches();
     let options = O::from_arg_matches_mut(&mut matches).unwrap_or_else(|e| e.exit());
     ahead::take(&mut matches);
-    match ahead::outcome(run(&options)) {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(e) if e.is::<Stopped>() => {
-            println!("{e}");
-            let signal = preemption::signal().and_then(|number| u8::try_from(number).ok());
-            signal.map_or(ExitCode::SUCCESS, |number| ExitCode::from(128 + number))
-        }
-        Err(e) => {
-            eprintln!("error: {e}");
-            ExitCode::FAILURE
-        }
+    let error = match ahead::outcome(run(&options)) {
+        Ok(()) => return ExitCode::SUCCESS,
+        Err(e) => e,
+    };
+    if let Some(ramie::train::Error::Stopped(stopped)) = error.downcast_ref() {
+        let step = stopped.step;
+        println!("Stopped and saved after step {step}: --resume continues from there");
+        let signal = preemption::signal().and_then(|number| u8::try_from(number).ok());
+        return signal.map_or(ExitCode::SUCCESS, |number| ExitCode::from(128 + number));
     }
+    eprintln!("error: {error}");
+    ExitCode::FAILURE
 }
 
 /// Starts the XLA client; without a platform, on the best one available.

@@ -10,13 +10,16 @@ mod model;
 
 use clap::Parser;
 use common::{Result, Run, RunOptions, score};
-use model::{Classifier, Trainer, evaluate, train_step};
+use model::{Classifier, evaluate, loss};
 use ndarray::{Array1, Axis};
-use ramie::data::digits::{self, Digits, Split};
+use ramie::data::digits::{self, Split};
 use ramie::jit;
 use ramie::nn::Rngs;
+use ramie::optim::sgd;
+use ramie::train::{Same, Trainer, Training};
 use ramie_plot::{Colormap, Images};
 use std::process::ExitCode;
+use std::rc::Rc;
 
 /// Train a classifier of handwritten digits.
 #[derive(Parser)]
@@ -39,47 +42,38 @@ fn main() -> ExitCode {
 }
 
 fn run(options: &Options) -> Result {
-    let mut run = Run::new("digits", &options.run, options.steps)?;
+    let run = Run::new("digits", &options.run, options.steps)?;
     let digits = digits::load()?;
     let data = &digits.train;
     run.draw("digits.png", |path| images(data, &data.labels).save(path))?;
-    let model = Classifier::new(64, 128, 10, &mut Rngs::new(options.seed));
-    let mut trainer = Trainer::new(model, options.learning_rate);
-    let (loss, predicted) = train(&mut run, &mut trainer, &digits)?;
+    let [train, test] = [data, &digits.test].map(|s| (s.image_array(), s.label_array()));
 
-    let labels = &digits.test.labels;
+    let model = Classifier::new(64, 128, 10, &mut Rngs::new(options.seed));
+    let mut state = Training::new(model, sgd(options.learning_rate));
+    let evaluate = Rc::new(jit(evaluate));
+    let (losses_of, splits) = (Rc::clone(&evaluate), [train.clone(), test.clone()]);
+    let trainer = Trainer::new(loss).every(100, move |context| {
+        let model = &context.state.model;
+        let losses = splits.each_ref().map(|(x, y)| losses_of(model, x, y).0);
+        let [train, test] = losses.map(|loss| loss.item::<f32>());
+        let step = context.status.step;
+        context.message(format!(
+            "Step {step}: training loss {train:.4}, test loss {test:.4}"
+        ));
+        Ok(())
+    });
+    // Every step uses all images.
+    run.fit(trainer, &mut state, Same(train))?;
+
+    let (loss, predicted) = evaluate(&state.model, &test.0, &test.1);
+    let (predicted, labels) = (Array1::from(predicted.to_vec::<i32>()), &digits.test.labels);
     let correct = predicted.iter().zip(labels).filter(|(p, l)| p == l).count();
-    run.finish()?;
     run.draw("predictions.png", |path| {
         images(&digits.test, &predicted).save(path)
     })?;
-    println!("Test loss: {loss:.4}");
+    println!("Test loss: {:.4}", loss.item::<f32>());
     println!("Test accuracy: {}", score(correct, digits.test.len()));
     Ok(())
-}
-
-/// Trains on all images in every step. Returns the loss on the test split and its predicted digits.
-fn train(run: &mut Run, trainer: &mut Trainer, digits: &Digits) -> Result<(f32, Array1<i32>)> {
-    let [train, test] = [&digits.train, &digits.test].map(|s| (s.image_array(), s.label_array()));
-    let (step, evaluate) = (jit(train_step), jit(evaluate));
-    // Every step uses all images, so there is no data position to save.
-    run.restore::<()>(trainer)?;
-    while run.goes_on() {
-        common::ahead(|| step.lower_with(trainer, train.clone()))?;
-        let loss = step(trainer, train.0.clone(), train.1.clone());
-        run.stepped(&[("loss", &loss)])?;
-        if run.step.is_multiple_of(100) {
-            let losses = [&train, &test].map(|(x, y)| evaluate(&trainer.model, x, y).0);
-            let [train, test] = losses.map(|loss| loss.item::<f32>());
-            run.say(format!(
-                "Step {}: training loss {train:.4}, test loss {test:.4}",
-                run.step
-            ));
-        }
-        run.checkpoint(trainer, &())?;
-    }
-    let (loss, predicted) = evaluate(&trainer.model, &test.0, &test.1);
-    Ok((loss.item(), predicted.to_vec().into()))
 }
 
 // ANCHOR: images

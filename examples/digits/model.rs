@@ -1,8 +1,8 @@
-//! The classifier and its training step.
+//! The classifier and its loss.
 
-use ramie::nn::{Linear, Optimizer, Rngs, value_and_grad};
-use ramie::optim::{sgd, softmax_cross_entropy_with_integer_labels};
-use ramie::{Array, Module, Tree};
+use ramie::nn::{Linear, Rngs};
+use ramie::optim::softmax_cross_entropy_with_integer_labels;
+use ramie::{Array, Module};
 
 /// Three layers with SELU between them.
 #[derive(Debug, Module)]
@@ -34,40 +34,17 @@ impl Classifier {
     // ANCHOR_END: forward
 }
 
-/// State of a step.
-#[derive(Tree)]
-pub struct Trainer {
-    pub model: Classifier,
-    pub optimizer: Optimizer,
+// ANCHOR: loss
+/// Returns the mean loss on images `[n, 8, 8]` and labels `[n]`.
+pub fn loss(model: &mut Classifier, images: Array, labels: Array) -> Array {
+    let logits = model.forward(&images);
+    softmax_cross_entropy_with_integer_labels(&logits, &labels).mean()
 }
-
-impl Trainer {
-    /// Creates a trainer with plain gradient descent.
-    pub fn new(model: Classifier, learning_rate: f64) -> Trainer {
-        let optimizer = Optimizer::new(&model, sgd(learning_rate));
-        Trainer { model, optimizer }
-    }
-}
-
-/// Returns the mean loss on images `[n, 8, 8]` and labels `[n]`, and the logits.
-fn loss(model: &Classifier, images: &Array, labels: &Array) -> (Array, Array) {
-    let logits = model.forward(images);
-    let losses = softmax_cross_entropy_with_integer_labels(&logits, labels);
-    (losses.mean(), logits)
-}
-
-// ANCHOR: step
-/// Runs one step on images `[n, 8, 8]` and labels `[n]`. Returns the loss before the
-/// update.
-pub fn train_step(trainer: &mut Trainer, images: Array, labels: Array) -> Array {
-    let (value, grads) = value_and_grad(&mut trainer.model, |m| loss(m, &images, &labels).0);
-    trainer.optimizer.update(&mut trainer.model, grads);
-    value
-}
-// ANCHOR_END: step
+// ANCHOR_END: loss
 
 /// Returns the loss on images `[n, 8, 8]` and the predicted digits.
 pub fn evaluate(model: &Classifier, images: &Array, labels: &Array) -> (Array, Array) {
-    let (loss, logits) = loss(model, images, labels);
-    (loss, logits.argmax(-1))
+    let logits = model.forward(images);
+    let losses = softmax_cross_entropy_with_integer_labels(&logits, labels);
+    (losses.mean(), logits.argmax(-1))
 }

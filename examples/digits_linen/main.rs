@@ -11,9 +11,10 @@ mod model;
 
 use clap::Parser;
 use common::{Result, Run, RunOptions, score};
-use model::{Classifier, evaluate, train_step, trainer};
+use model::{Classifier, evaluate, train_state, train_step};
 use ramie::data::digits;
 use ramie::nn::linen::Module;
+use ramie::train::{Same, Trainer};
 use ramie::{jit, random};
 use std::process::ExitCode;
 
@@ -39,29 +40,24 @@ fn main() -> ExitCode {
 }
 
 fn run(options: &Options) -> Result {
-    let mut run = Run::new("digits_linen", &options.run, options.steps)?;
+    let run = Run::new("digits_linen", &options.run, options.steps)?;
     let digits = digits::load()?;
     let (images, labels) = (digits.train.pixel_array(), digits.train.label_array());
 
     let variables = Classifier::default().init(random::key(options.seed), images.clone());
-    let mut state = trainer(variables.params(), options.learning_rate);
-    let step = jit(train_step);
-    // Every step uses all images, so there is no data position to save.
-    run.restore::<()>(&mut state)?;
-    while run.goes_on() {
-        common::ahead(|| step.lower_with(&state, (images.clone(), labels.clone())))?;
-        let loss = step(&mut state, images.clone(), labels.clone());
-        run.stepped(&[("loss", &loss)])?;
-        if run.step.is_multiple_of(100) {
-            run.say(format!("Step {}: training loss {loss:.4}", run.step));
-        }
-        run.checkpoint(&state, &())?;
-    }
+    let mut state = train_state(variables.params(), options.learning_rate);
+    let trainer = Trainer::from_step(train_step).every(100, |context| {
+        let (step, loss) = (context.status.step, context.history.last("loss"));
+        let loss = loss.unwrap_or(f64::NAN);
+        context.message(format!("Step {step}: training loss {loss:.4}"));
+        Ok(())
+    });
+    // Every step uses all images.
+    run.fit(trainer, &mut state, Same((images, labels)))?;
 
     let (images, labels) = (digits.test.pixel_array(), digits.test.label_array());
     let (loss, predicted) = jit(evaluate)(state.params, images, labels.clone());
     let correct = predicted.eq(&labels).count_nonzero().item::<i32>();
-    run.finish()?;
     println!("Test loss: {:.4}", loss.item::<f32>());
     println!(
         "Test accuracy: {}",

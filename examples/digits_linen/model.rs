@@ -33,7 +33,7 @@ impl Module for Classifier {
 // ANCHOR_END: model
 
 /// Creates the state of a step, with plain gradient descent.
-pub fn trainer(params: State, learning_rate: f64) -> TrainState {
+pub fn train_state(params: State, learning_rate: f64) -> TrainState {
     TrainState::create(params, sgd(learning_rate))
 }
 

@@ -11,10 +11,12 @@ mod model;
 
 use clap::Parser;
 use common::{Result, Run, RunOptions};
-use model::{Sizes, Trainer, sequences, shardings, train_step};
+use model::{Sizes, sequence, sequences, shardings, train_step};
+use ramie::data::{DataLoader, IntoSource, Source};
+use ramie::train::{Error, Trainer};
 use ramie::{
-    Array, JitOptions, LogicalAxisRules, NamedSharding, P, RuntimeOptions, device_put, jit,
-    jit_with, make_mesh, random, set_logical_axis_rules, set_mesh, tree,
+    Array, JitOptions, LogicalAxisRules, NamedSharding, P, RuntimeOptions, jit, jit_with,
+    make_mesh, random, set_logical_axis_rules, set_mesh, tree,
 };
 use std::process::ExitCode;
 
@@ -46,7 +48,7 @@ fn run(options: &Options) -> Result {
         cpu_devices: Some(8),
         ..Default::default()
     };
-    let mut run = Run::on("fsdp", &options.run, options.steps, runtime)?;
+    let run = Run::on("fsdp", &options.run, options.steps, runtime)?;
     let sizes = Sizes {
         vocabulary: 64,
         embed: 32,
@@ -57,7 +59,7 @@ fn run(options: &Options) -> Result {
         length: 16,
     };
     let batch = |i: u64| sequences(sizes, options.batch, i as usize);
-    let init = move |key| Trainer::new(sizes, key);
+    let init = move |key| model::Trainer::new(sizes, key);
 
     let mut alone = jit(init)(random::key(0));
     let step = jit(train_step);
@@ -82,7 +84,7 @@ fn run(options: &Options) -> Result {
         out_shardings: Some(shardings(mesh, rules)),
         ..JitOptions::default()
     };
-    let mut trainer = jit_with(init, sharded)(random::key(0));
+    let mut state = jit_with(init, sharded)(random::key(0));
     // ANCHOR_END: sharded
     let bytes = |arrays: &[Array]| {
         arrays
@@ -92,27 +94,31 @@ fn run(options: &Options) -> Result {
     };
     let (whole, part) = (
         bytes(&tree::leaves(&alone.model)),
-        bytes(&tree::leaves(&trainer.model)),
+        bytes(&tree::leaves(&state.model)),
     );
     println!("Parameters: {whole} bytes, {part} bytes per device");
 
-    // Restored arrays get the shardings of the new trainer.
-    run.restore::<()>(&mut trainer)?;
-    let step = jit(train_step);
-    while run.goes_on() {
-        let i = run.step;
-        let tokens = device_put(&batch(i), NamedSharding::new(mesh, P!["data"]));
-        common::ahead(|| step.lower_with(&trainer, (tokens.clone(),)))?;
-        let loss = step(&mut trainer, tokens);
-        run.stepped(&[("loss", &loss)])?;
-        let (loss, expected) = (loss.item::<f32>(), expected[i as usize]);
-        run.say(format!(
-            "Step {i}: loss {loss:.5}, on one device {expected:.5}"
-        ));
-        if (loss - expected).abs() > 1e-4 * expected.abs() {
-            return Err(format!("step {i}: the losses differ: {loss} and {expected}").into());
-        }
-        run.checkpoint(&trainer, &())?;
-    }
-    run.finish()
+    // Restored arrays get the shardings of the new state.
+    let trainer = Trainer::from_step(train_step)
+        .placement(NamedSharding::new(mesh, P!["data"]))
+        .every(1, move |context| {
+            let step = context.status.step - 1;
+            let loss = context.history.last("loss").unwrap_or(f64::NAN);
+            let alone = f64::from(expected[step as usize]);
+            context.message(format!(
+                "Step {step}: loss {loss:.5}, on one device {alone:.5}"
+            ));
+            match (loss - alone).abs() <= 1e-4 * alone.abs() {
+                true => Ok(()),
+                false => Err(Error::other(format!(
+                    "step {step}: the losses differ: {loss} and {alone}"
+                ))),
+            }
+        });
+    // Endless data, so that a run can be resumed for more steps.
+    let rows = 0..usize::MAX;
+    let data = rows.into_source().map(move |row| sequence(sizes, row));
+    let loader = DataLoader::new(data).batch_size(options.batch);
+    run.fit(trainer, &mut state, loader)?;
+    Ok(())
 }

@@ -180,13 +180,16 @@ pub fn train_step(t: &mut Trainer, tokens: Array) -> Array {
     loss
 }
 
-/// Returns token sequences `i32[batch, length + 1]` that can be learned: the difference between
-/// consecutive tokens is constant within each sequence.
-pub fn sequences(sizes: Sizes, batch: usize, seed: usize) -> Array {
-    let length = sizes.length + 1;
-    let token = |i: usize| {
-        let (row, column) = (i / length + seed * batch, i % length);
-        ((row * 13 + column * (1 + row % 5)) % sizes.vocabulary) as i32
-    };
-    Array::from_vec((0..batch * length).map(token).collect(), &[batch, length])
+/// Returns a token sequence of `length + 1` tokens that can be learned: the difference between
+/// consecutive tokens is constant.
+pub fn sequence(sizes: Sizes, row: usize) -> Vec<i32> {
+    let token = |column| ((row * 13 + column * (1 + row % 5)) % sizes.vocabulary) as i32;
+    (0..=sizes.length).map(token).collect()
+}
+
+/// Returns a batch of sequences, `i32[batch, length + 1]`.
+pub fn sequences(sizes: Sizes, batch: usize, index: usize) -> Array {
+    let rows = index * batch..(index + 1) * batch;
+    let tokens = rows.flat_map(|row| sequence(sizes, row)).collect();
+    Array::from_vec(tokens, &[batch, sizes.length + 1])
 }

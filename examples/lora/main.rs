@@ -14,11 +14,10 @@ use model::Classifier;
 use ramie::checkpoint::{load_state, save};
 use ramie::data::digits::{self, Split};
 use ramie::nn::nnx::{self, of_type};
-use ramie::nn::{
-    Forward, LoraLinear, LoraParam, Optimizer, Param, Rngs, value_and_grad, value_and_grad_wrt,
-};
+use ramie::nn::{Forward, LoraLinear, LoraParam, Optimizer, Param, Rngs, value_and_grad_wrt};
 use ramie::optim::{adam, softmax_cross_entropy_with_integer_labels};
-use ramie::{Array, State, Tree, jit};
+use ramie::train::{Same, Trainer, Training};
+use ramie::{Array, State};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -45,13 +44,6 @@ struct Options {
     run: RunOptions,
 }
 
-/// State of a step.
-#[derive(Tree)]
-struct Trainer<M: Tree> {
-    model: M,
-    optimizer: Optimizer,
-}
-
 fn main() -> ExitCode {
     common::main(run)
 }
@@ -60,7 +52,7 @@ fn run(options: &Options) -> Result {
     if options.rank == 0 {
         return Err("--rank must be at least 1".into());
     }
-    let mut run = Run::new("lora", &options.run, options.steps)?;
+    let run = Run::new("lora", &options.run, options.steps)?;
     let digits = digits::load()?;
     let base = match &options.base {
         Some(file) => file.clone(),
@@ -76,24 +68,16 @@ fn run(options: &Options) -> Result {
     println!("Before, upright: {}", score(stands, count));
     println!("Before, rotated: {}", score(lies, count));
 
-    let mut trainer = Trainer {
+    let mut state = Training {
         optimizer: Optimizer::wrt(&model, adam(options.learning_rate), of_type::<LoraParam>()),
         model,
     };
-    let all = numbers(&State::of(&trainer.model));
-    let adapters = nnx::state(&trainer.model, of_type::<LoraParam>());
+    let all = numbers(&State::of(&state.model));
+    let adapters = nnx::state(&state.model, of_type::<LoraParam>());
     println!("Training {} of {all} parameters", numbers(&adapters));
-    let (images, labels) = (turned(&digits.train), digits.train.label_array());
-    let step = jit(fine_tune);
-    run.restore::<()>(&mut trainer)?;
-    while run.goes_on() {
-        common::ahead(|| step.lower_with(&trainer, (images.clone(), labels.clone())))?;
-        let loss = step(&mut trainer, images.clone(), labels.clone());
-        run.stepped(&[("loss", &loss)])?;
-        run.checkpoint(&trainer, &())?;
-    }
-    run.finish()?;
-    let mut model = trainer.model;
+    let data = Same((turned(&digits.train), digits.train.label_array()));
+    run.fit(Trainer::from_step(fine_tune), &mut state, data)?;
+    let mut model = state.model;
 
     // The adapters are a small file, to be used together with the base file.
     let adapters = nnx::state(&model, of_type::<LoraParam>());
@@ -177,11 +161,11 @@ fn loss(logits: &Array, labels: &Array) -> Array {
 
 // ANCHOR: fine_tune
 /// Runs one step that updates only the adapters. Returns the loss before the update.
-fn fine_tune(trainer: &mut Trainer<Classifier<LoraLinear>>, images: Array, labels: Array) -> Array {
-    let (value, grads) = value_and_grad_wrt(&mut trainer.model, of_type::<LoraParam>(), |model| {
+fn fine_tune(state: &mut Training<Classifier<LoraLinear>>, images: Array, labels: Array) -> Array {
+    let (value, grads) = value_and_grad_wrt(&mut state.model, of_type::<LoraParam>(), |model| {
         loss(&model.forward(&images), &labels)
     });
-    trainer.optimizer.update(&mut trainer.model, grads);
+    state.optimizer.update(&mut state.model, grads);
     value
 }
 // ANCHOR_END: fine_tune
@@ -193,21 +177,16 @@ fn pretrained(folder: &Path, train: &Split) -> Result<PathBuf> {
     if path.exists() {
         return Ok(path);
     }
-    let model = Classifier::new(&mut Rngs::new(0));
-    let optimizer = Optimizer::new(&model, adam(0.003));
-    let mut trainer = Trainer { model, optimizer };
-    let step = jit(
-        |t: &mut Trainer<Classifier>, images: Array, labels: Array| {
-            let (value, grads) =
-                value_and_grad(&mut t.model, |m| loss(&m.forward(&images), &labels));
-            t.optimizer.update(&mut t.model, grads);
-            value
-        },
-    );
-    for _ in 0..100 {
-        step(&mut trainer, upright(train), train.label_array());
-    }
-    save(&path, &trainer.model)?;
+    let mut state = Training::new(Classifier::new(&mut Rngs::new(0)), adam(0.003));
+    let loss = |model: &mut Classifier, images: Array, labels: Array| {
+        loss(&model.forward(&images), &labels)
+    };
+    let data = Same((upright(train), train.label_array()));
+    Trainer::new(loss)
+        .steps(100)
+        .quiet()
+        .fit(&mut state, data)?;
+    save(&path, &state.model)?;
     println!("Trained a classifier of upright digits: {}", path.display());
     Ok(path)
 }

@@ -13,11 +13,12 @@ mod text;
 use addition::Sums;
 use clap::{Parser, ValueEnum};
 use common::{Result, Run, RunOptions};
-use model::{Decoder, Sizes, Trainer, train_step};
+use model::{Decoder, Sizes, optimizer};
+use ramie::Array;
 use ramie::data::readers::text::Characters;
-use ramie::data::{DataLoader, Placement, Resumable, Source};
-use ramie::jit;
+use ramie::data::{DataLoader, Source};
 use ramie::nn::Rngs;
+use ramie::train::{Trainer, Training};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -113,21 +114,13 @@ fn add(options: &Options) -> Result {
             "--digits must be from 1 to 4, and --held-out less than the number of sums".into(),
         );
     }
-    let mut run = Run::new("transformer/addition", &options.run, options.steps)?;
+    let run = Run::new("transformer/addition", &options.run, options.steps)?;
     let lengths = [options.held_out, sums.len() - options.held_out];
     let [held_out, others] = sums.random_split(lengths, options.seed);
-    let model = train(
-        &mut run,
-        options,
-        addition::VOCABULARY,
-        others,
-        sums.given(),
-    )?;
-    run.finish()?;
+    let model = train(&run, options, addition::VOCABULARY, others, sums.given())?;
     println!("Held-out sums with the model's answers:");
     let (correct, total) = addition::exact_matches(&model, sums, held_out)?;
     let percent = 100.0 * correct as f64 / total.max(1) as f64;
-    run.record(&[("exact_match", percent / 100.0)])?;
     println!("Exact match: {correct}/{total} ({percent:.2}%)");
     Ok(())
 }
@@ -155,11 +148,10 @@ fn write(options: &Options) -> Result {
     characters
         .encode(&options.prompt)
         .map_err(|e| format!("--prompt: {e}"))?;
-    let mut run = Run::new("transformer/text", &options.run, options.steps)?;
+    let run = Run::new("transformer/text", &options.run, options.steps)?;
     println!("{} characters, {} distinct", tokens.len(), characters.len());
     let windows = text::windows(first, options.length);
-    let model = train(&mut run, options, characters.len(), windows, 1)?;
-    run.finish()?;
+    let model = train(&run, options, characters.len(), windows, 1)?;
     if options.sample > 0 {
         let (prompt, count) = (&options.prompt, options.sample);
         let sample = text::sample(&model, &characters, prompt, count, options.seed)?;
@@ -167,14 +159,13 @@ fn write(options: &Options) -> Result {
     }
     let windows = text::windows(judged, options.length);
     let bits = text::bits_per_character(&model, windows, options.batch_size)?;
-    run.record(&[("bits_per_character", bits)])?;
     println!("Bits per character: {bits:.3}");
     Ok(())
 }
 
 /// Trains a model on token sequences; the first `given` tokens of each are not learned.
 fn train(
-    run: &mut Run,
+    run: &Run,
     options: &Options,
     vocabulary: usize,
     sequences: impl Source<Item = Vec<i32>> + 'static,
@@ -187,31 +178,24 @@ fn train(
         layers: options.layers,
     };
     let model = Decoder::new(&sizes, &mut Rngs::new(options.seed));
-    let mut trainer = Trainer::new(model, options.learning_rate, options.steps);
     let loader = DataLoader::new(sequences)
         .batch_size(options.batch_size)
         .shuffle(options.seed)
         .drop_last()
-        .workers(1)
-        .epochs(None);
+        .workers(1);
     if loader.is_empty() {
         return Err("not enough data for a batch: use a smaller --batch-size".into());
     }
-    let step = jit(train_step(given));
-    let batches = match run.restore(&mut trainer)? {
-        Some(position) => loader.resume(&position)?,
-        None => loader.iter(),
-    };
-    let mut batches = batches.prefetch_to_device(2, Placement::default());
-    while run.goes_on() {
-        let tokens = batches.next().ok_or("there are no batches left")??;
-        common::ahead(|| step.lower_with(&trainer, (tokens.clone(),)))?;
-        let loss = step(&mut trainer, tokens);
-        run.stepped(&[("loss", &loss)])?;
-        if run.step.is_multiple_of(100) {
-            run.say(format!("Step {}: training loss {loss:.4}", run.step));
-        }
-        run.checkpoint(&trainer, &batches.state())?;
-    }
-    Ok(trainer.model)
+    let mut state = Training::new(model, optimizer(options.learning_rate, options.steps));
+    // ANCHOR: train
+    let loss = move |model: &mut Decoder, tokens: Array| model.losses(&tokens, given).mean();
+    let trainer = Trainer::new(loss).every(100, |context| {
+        let (step, loss) = (context.status.step, context.history.last("loss"));
+        let loss = loss.unwrap_or(f64::NAN);
+        context.message(format!("Step {step}: training loss {loss:.4}"));
+        Ok(())
+    });
+    run.fit(trainer, &mut state, loader)?;
+    // ANCHOR_END: train
+    Ok(state.model)
 }

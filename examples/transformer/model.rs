@@ -1,13 +1,13 @@
-//! A decoder-only transformer and its training step.
+//! A decoder-only transformer and its optimizer.
 
 use ramie::Array;
 use ramie::nn::models::{LanguageModel, Places};
-use ramie::nn::{
-    Embed, Linear, Module, MultiHeadAttention, Optimizer, RMSNorm, Rngs, RotaryEmbedding, Tree,
-    init, value_and_grad,
-};
+use ramie::nn::{Embed, Linear, Module, MultiHeadAttention, RMSNorm, Rngs, RotaryEmbedding, init};
 use ramie::optim::schedules::{WarmupCosineDecay, warmup_cosine_decay_schedule};
-use ramie::optim::{adamw, chain, clip_by_global_norm, softmax_cross_entropy_with_integer_labels};
+use ramie::optim::{
+    GradientTransformation, adamw, chain, clip_by_global_norm,
+    softmax_cross_entropy_with_integer_labels,
+};
 
 /// Sizes of a decoder.
 #[derive(Clone, Copy, Debug)]
@@ -129,42 +129,16 @@ impl LanguageModel for Decoder {
     }
 }
 
-/// State of a step.
-#[derive(Tree)]
-pub struct Trainer {
-    pub model: Decoder,
-    pub optimizer: Optimizer,
+/// Creates AdamW with clipped gradients. The learning rate rises during the first tenth of the
+/// steps and then decays to a tenth of its peak.
+pub fn optimizer(learning_rate: f64, steps: u64) -> GradientTransformation {
+    let steps = steps as usize;
+    let rate = warmup_cosine_decay_schedule(WarmupCosineDecay {
+        peak_value: learning_rate,
+        warmup_steps: steps / 10,
+        decay_steps: steps.max(1),
+        end_value: learning_rate / 10.0,
+        ..Default::default()
+    });
+    chain((clip_by_global_norm(1.0), adamw(rate)))
 }
-
-impl Trainer {
-    /// Creates a trainer with AdamW. The learning rate rises during the first tenth of the steps
-    /// and then decays to a tenth of its peak.
-    pub fn new(model: Decoder, learning_rate: f64, steps: u64) -> Trainer {
-        let steps = steps as usize;
-        let rate = warmup_cosine_decay_schedule(WarmupCosineDecay {
-            peak_value: learning_rate,
-            warmup_steps: steps / 10,
-            decay_steps: steps.max(1),
-            end_value: learning_rate / 10.0,
-            ..Default::default()
-        });
-        let tx = chain((clip_by_global_norm(1.0), adamw(rate)));
-        Trainer {
-            optimizer: Optimizer::new(&model, tx),
-            model,
-        }
-    }
-}
-
-// ANCHOR: step
-/// Runs one step on tokens `[batch, length]`; the first `given` tokens are not learned. Returns
-/// the loss before the update.
-pub fn train_step(given: usize) -> impl Fn(&mut Trainer, Array) -> Array + Copy {
-    move |trainer, tokens| {
-        let objective = |model: &mut Decoder| model.losses(&tokens, given).mean();
-        let (loss, grads) = value_and_grad(&mut trainer.model, objective);
-        trainer.optimizer.update(&mut trainer.model, grads);
-        loss
-    }
-}
-// ANCHOR_END: step

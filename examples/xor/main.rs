@@ -12,8 +12,8 @@ use clap::Parser;
 use common::{Result, Run, RunOptions, score};
 use model::{SimpleClassifier, count_right, train_state, train_step};
 use ramie::data::{DataLoader, Placement, Resumable, synthetic};
-use ramie::nn::training::TrainState;
-use ramie::{jit, train_steps};
+use ramie::jit;
+use ramie::train::{PerCall, Trainer};
 use std::process::ExitCode;
 
 /// Train a classifier of noisy XOR.
@@ -42,9 +42,6 @@ struct Options {
     run: RunOptions,
 }
 
-/// Points with their classes, on the host.
-type Batch = (ndarray::Array2<f32>, ndarray::Array1<i32>);
-
 fn main() -> ExitCode {
     common::main(run)
 }
@@ -59,21 +56,21 @@ fn run(options: &Options) -> Result {
         .workers(options.workers)
         .epochs(options.epochs);
     let steps = options.epochs * loader.len();
-    let mut run = Run::new("xor", &options.run, steps as u64)?;
+    let run = Run::new("xor", &options.run, steps as u64)?;
     let model = SimpleClassifier {
         num_hidden: 8,
         num_outputs: 1,
     };
     println!("{model:?}");
     let mut state = train_state(&model, options.seed, options.learning_rate);
-    train(
-        &mut run,
-        &model,
-        &mut state,
-        &loader,
-        options.steps_per_call,
-    )?;
-    run.finish()?;
+    // ANCHOR: train
+    let step = train_step(model.clone());
+    let trainer = Trainer::from_step(step).metrics(["loss", "accuracy"]);
+    match options.steps_per_call {
+        1 => run.fit(trainer, &mut state, loader)?,
+        n => run.fit(trainer, &mut state, PerCall::new(n, loader))?,
+    };
+    // ANCHOR_END: train
 
     let points = synthetic::noisy_xor(500, 123, 0.1);
     let total = points.y.len();
@@ -88,38 +85,5 @@ fn run(options: &Options) -> Result {
         correct += right(state.clone(), x, y).item::<i32>() as usize;
     }
     println!("Test accuracy: {}", score(correct, total));
-    Ok(())
-}
-
-fn train(
-    run: &mut Run,
-    model: &SimpleClassifier,
-    state: &mut TrainState,
-    loader: &DataLoader<Batch>,
-    steps_per_call: usize,
-) -> Result {
-    let step = train_step(model.clone());
-    let batches = match run.restore(state)? {
-        Some(position) => loader.resume(&position)?,
-        None => loader.iter(),
-    };
-    // While a step runs, the next batch is transferred to the device.
-    // ANCHOR: train
-    let place = Placement::default();
-    let (step, mut batches) = match steps_per_call {
-        1 => (jit(step), batches.prefetch_to_device(2, place)),
-        n => {
-            let steps = jit(train_steps(..=n, step));
-            (steps, batches.stack(n).prefetch_to_device(2, place))
-        }
-    };
-    while let Some(batch) = batches.next() {
-        let (x, y) = batch?;
-        common::ahead(|| step.lower_with(state, (x.clone(), y.clone())))?;
-        let (loss, accuracy) = step(state, x, y);
-        run.stepped(&[("loss", &loss), ("accuracy", &accuracy)])?;
-        run.checkpoint(state, &batches.state())?;
-    }
-    // ANCHOR_END: train
     Ok(())
 }

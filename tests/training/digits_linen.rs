@@ -5,7 +5,7 @@
 mod model;
 use crate::run;
 
-use model::{Classifier, evaluate, train_step, trainer};
+use model::{Classifier, evaluate, train_state, train_step};
 use ramie::data::digits;
 use ramie::nn::linen::Module;
 use ramie::{jit, random};
@@ -19,7 +19,7 @@ fn training_follows_jax() {
     let made = Classifier::default().init(random::key(0), images.clone());
     let mut params = made.params();
     initial().apply_to(&mut params).expect("the same paths");
-    let mut state = trainer(params, 0.05);
+    let mut state = train_state(params, 0.05);
     let step = jit(train_step);
     for made in 0..=500 {
         if made == 100 || made == 500 {
