@@ -15,6 +15,10 @@ const AHEAD: usize = 2;
 /// [`DataLoader`](ramie_data::DataLoader), [`PerCall`] or [`Same`].
 ///
 /// `P` is a batch on the device: an array, or a tuple or another tree of arrays.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` does not provide batches of `{P}`",
+    note = "pass a `DataLoader`, `PerCall` or `Same`; the loss or the step takes the arrays of a batch in their order"
+)]
 pub trait Batches<P> {
     /// The position of an iteration, which is saved with each checkpoint.
     type Position: Clone + Serialize + DeserializeOwned;

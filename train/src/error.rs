@@ -66,9 +66,10 @@ pub enum Error {
     },
     /// The last checkpoint in the folder belongs to another model or dataset, or is damaged.
     #[error(
-        "{}: the run in this folder cannot be continued: {error}\n  help: use another folder, or start again with \
+        "{}: the run in this folder cannot be continued: {}\n  help: use another folder, or start again with \
          `.resume(Resume::Never)`",
-        folder.display()
+        folder.display(),
+        without_help(error)
     )]
     Restore {
         /// The folder.
@@ -107,6 +108,15 @@ impl Error {
 impl From<io::Error> for Error {
     fn from(error: io::Error) -> Error {
         Error::other(error)
+    }
+}
+
+/// Returns the message of an error without its remedy.
+fn without_help(error: &Error) -> String {
+    let text = error.to_string();
+    match text.split_once("\n  help: ") {
+        Some((message, _)) => message.to_owned(),
+        None => text,
     }
 }
 

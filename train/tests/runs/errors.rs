@@ -1,8 +1,9 @@
 //! Mistakes and failures.
 
-use crate::{loader, loss, net, points};
+use crate::{Net, loader, loss, net, points};
+use ramie_core::Array;
 use ramie_data::DataLoader;
-use ramie_train::{EarlyStopping, Error, Monitor, Trainer};
+use ramie_train::{EarlyStopping, Error, Monitor, Trainer, Training};
 
 #[test]
 fn data_without_a_batch_is_an_error() {
@@ -17,7 +18,7 @@ fn data_without_a_batch_is_an_error() {
 
 #[test]
 fn a_metric_that_is_not_finite_ends_the_run() {
-    let diverges = |model: &mut crate::Net, x, y| {
+    let diverges = |model: &mut Net, x, y| {
         let (loss, error) = loss(model, x, y);
         (loss.log() * 0.0 + loss / 0.0, error)
     };
@@ -71,12 +72,12 @@ fn a_folder_that_is_a_file_is_an_error() {
 #[test]
 #[should_panic(expected = "the metric `loss` is f32[8,1], but metrics are scalars")]
 fn metrics_must_be_scalars() {
-    let step = |x: &mut ramie_core::Array, points: ramie_core::Array| {
+    let step = |x: &mut Array, points: Array| {
         *x = &*x + points.mean();
         points
     };
     let points = DataLoader::new(ndarray::Array2::<f32>::zeros((8, 1))).batch_size(8);
-    let mut x = ramie_core::Array::from(0.0f32);
+    let mut x = Array::from(0.0f32);
     Trainer::from_step(step)
         .quiet()
         .fit(&mut x, points)
@@ -86,10 +87,72 @@ fn metrics_must_be_scalars() {
 #[test]
 #[should_panic(expected = "a train step changes its state, so `validate` cannot call it")]
 fn a_step_is_not_validated() {
-    let step = |x: &mut ramie_core::Array, points: ramie_core::Array| {
+    let step = |x: &mut Array, points: Array| {
         *x = &*x + points.mean();
         x.clone()
     };
     let points = || DataLoader::new(ndarray::Array1::<f32>::zeros(8)).batch_size(8);
     let _ = Trainer::from_step(step).validate(points());
+}
+
+#[test]
+fn a_validation_without_a_batch_is_an_error() {
+    let empty = DataLoader::new(points(4)).batch_size(8).drop_last();
+    let trainer = Trainer::new(loss).validate(empty).quiet();
+    let error = trainer.fit(&mut net(), loader()).unwrap_err().to_string();
+    assert!(
+        error.starts_with("there is no batch to validate on"),
+        "{error}"
+    );
+}
+
+#[test]
+fn only_the_loss_must_be_finite() {
+    let undefined = |model: &mut Net, x, y| {
+        let (loss, error) = loss(model, x, y);
+        (loss, error / 0.0)
+    };
+    let trainer = Trainer::new(undefined).metrics(["loss", "error"]).quiet();
+    let history = trainer.fit(&mut net(), loader()).unwrap();
+    assert_eq!(history.last("error"), Some(f64::INFINITY));
+}
+
+#[test]
+fn an_error_prints_its_message() {
+    let error = Error::from(std::io::Error::other("no space"));
+    assert_eq!(format!("{error:?} {error}"), "no space no space");
+}
+
+#[test]
+#[should_panic(expected = "1 names for metrics, but the function returns 2 arrays")]
+fn each_metric_needs_a_name() {
+    let trainer = Trainer::new(loss).metrics(["loss"]).quiet();
+    let _ = trainer.fit(&mut net(), loader());
+}
+
+#[test]
+#[should_panic(expected = "`keep_best` needs a folder")]
+fn the_best_state_needs_a_folder() {
+    let trainer = Trainer::new(loss).keep_best(Monitor::min("epoch_loss"));
+    let _ = trainer.quiet().fit(&mut net(), loader());
+}
+
+#[test]
+#[should_panic(expected = "3 microbatches do not divide a batch of 8")]
+fn microbatches_divide_the_batch() {
+    let trainer = Trainer::new(loss).accumulate(3).quiet();
+    let _ = trainer.fit(&mut net(), loader());
+}
+
+#[test]
+#[should_panic(expected = "a train step computes its own gradient, so `accumulate` cannot")]
+fn a_step_is_not_divided() {
+    let step = |state: &mut Training<Net>, x: Array, y: Array| loss(&mut state.model, x, y);
+    let _ = Trainer::from_step(step).accumulate(2);
+}
+
+#[test]
+#[should_panic(expected = "the number of epochs must be at least 1")]
+fn a_run_has_an_epoch() {
+    let _ = Trainer::new(loss).epochs(0);
 }

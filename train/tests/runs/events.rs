@@ -2,7 +2,9 @@
 
 use crate::{Net, loader, loss, net, points};
 use ramie_data::DataLoader;
-use ramie_train::{Callback, Context, EarlyStopping, Monitor, Result, Trainer, Training};
+use ramie_train::{
+    Callback, Context, EarlyStopping, Monitor, Progress, Result, Status, Trainer, Training,
+};
 use std::sync::{Arc, Mutex};
 
 struct Log(Arc<Mutex<Vec<String>>>);
@@ -119,4 +121,76 @@ fn a_run_stops_early_and_returns_to_its_best_state() {
         best.out.kernel.to_vec::<f32>(),
         state.out.kernel.to_vec::<f32>()
     );
+}
+
+/// Notes its events.
+struct Notes(Arc<Mutex<Vec<String>>>);
+
+impl Notes {
+    fn add(&self, text: String) {
+        self.0.lock().unwrap().push(text);
+    }
+}
+
+impl Progress for Notes {
+    fn start(&mut self, status: &Status) {
+        let Status {
+            step,
+            total,
+            steps_per_epoch,
+            ..
+        } = status;
+        self.add(format!("start {step}/{total} by {steps_per_epoch}"));
+    }
+    fn step(&mut self, status: &Status) {
+        assert!(status.rate.is_none_or(|rate| rate > 0.0));
+        if status.step > 11 {
+            // Metrics of the last ten calls are still being computed.
+            let names: Vec<&str> = status.metrics.iter().map(|(n, _)| n.as_str()).collect();
+            self.add(format!("step {} {}", status.step, names.join(" ")));
+        }
+    }
+    fn checkpoint(&mut self, status: &Status) {
+        self.add(format!("saved {:?}", status.saved));
+    }
+    fn evaluated(&mut self, status: &Status, metrics: &[(String, f64)]) {
+        let names: Vec<&str> = metrics.iter().map(|(n, _)| n.as_str()).collect();
+        self.add(format!("epoch {} {}", status.epoch, names.join(" ")));
+    }
+    fn message(&mut self, text: &str) {
+        self.add(text.to_owned());
+    }
+    fn finish(&mut self) {
+        self.add("end".to_owned());
+    }
+}
+
+#[test]
+fn a_display_receives_the_events() {
+    let folder = tempfile::tempdir().unwrap();
+    let notes = Arc::new(Mutex::new(Vec::new()));
+    Trainer::new(loss)
+        .metrics(["loss", "error"])
+        .epochs(2)
+        .validate(DataLoader::new(points(8)).batch_size(8))
+        .folder(folder.path())
+        .every(8, |context| {
+            context.message("eight");
+            Ok(())
+        })
+        .progress(Notes(notes.clone()))
+        .fit(&mut net(), loader())
+        .unwrap();
+    let evaluated = "epoch_loss epoch_error val_loss val_error";
+    let expected = [
+        "start 0/12 by 6",
+        &format!("epoch 0 {evaluated}"),
+        "saved Some(6)",
+        "eight",
+        "step 12 loss error",
+        &format!("epoch 1 {evaluated}"),
+        "saved Some(12)",
+        "end",
+    ];
+    assert_eq!(*notes.lock().unwrap(), expected);
 }

@@ -1,22 +1,19 @@
 //! Runs that are interrupted.
 
-use crate::{Net, loader, loss, net};
+use crate::{Net, loader, loss, net, points};
 use ramie_checkpoint::preemption;
-use ramie_core::State;
-use ramie_train::{Error, History, Resume, Trainer, Training};
+use ramie_core::{Array, State};
+use ramie_data::DataLoader;
+use ramie_train::{
+    Callback, Context, EarlyStopping, Error, History, Monitor, PerCall, Resume, Trainer, Training,
+};
 use std::path::Path;
 use std::sync::Mutex;
 
 /// A request to stop applies to the whole process.
 static ALONE: Mutex<()> = Mutex::new(());
 
-fn trainer(
-    folder: &Path,
-) -> Trainer<
-    Training<Net>,
-    (ramie_core::Array, ramie_core::Array),
-    (ramie_core::Array, ramie_core::Array),
-> {
+fn trainer(folder: &Path) -> Trainer<Training<Net>, (Array, Array), (Array, Array)> {
     Trainer::new(loss)
         .metrics(["loss", "error"])
         .epochs(4)
@@ -86,4 +83,144 @@ fn a_finished_run_is_replaced_or_extended() {
         .fit(&mut whole, loader())
         .unwrap();
     assert_eq!(bytes(&state), bytes(&whole));
+}
+
+/// Counts steps; the count is saved with checkpoints.
+struct Count(u64);
+
+impl Callback<Training<Net>> for Count {
+    fn on_step(&mut self, _: &mut Context<'_, Training<Net>>) -> ramie_train::Result {
+        self.0 += 1;
+        Ok(())
+    }
+    fn on_end(&mut self, context: &mut Context<'_, Training<Net>>) -> ramie_train::Result {
+        context.record("counted", self.0 as f64);
+        Ok(())
+    }
+    fn save(&self) -> serde_json::Value {
+        self.0.into()
+    }
+    fn restore(&mut self, saved: &serde_json::Value) {
+        self.0 = saved.as_u64().unwrap();
+    }
+}
+
+/// Fails at a step, which leaves the run as a crash does.
+fn failing(at: u64) -> impl FnMut(&mut Context<'_, Training<Net>>) -> ramie_train::Result {
+    move |context| match context.status.step == at {
+        true => Err(Error::other("out of luck")),
+        false => Ok(()),
+    }
+}
+
+#[test]
+fn early_stopping_and_callbacks_continue_where_they_were() {
+    let _alone = ALONE.lock();
+    let run = |folder: &Path, fails: u64| {
+        let monitor = Monitor::max("val_loss"); // it falls, so the first value is the best
+        let mut state = net();
+        let history = trainer(folder)
+            .epochs(50)
+            .validate(DataLoader::new(points(8)).batch_size(8))
+            .early_stopping(EarlyStopping::new(monitor.clone()).patience(3))
+            .keep_best(monitor)
+            .callback(Count(0))
+            .every(1, failing(fails))
+            .fit(&mut state, loader());
+        history.map(|history| (bytes(&state), history))
+    };
+    let [whole, parts] = [(); 2].map(|()| tempfile::tempdir().unwrap());
+    let expected = run(whole.path(), 0).unwrap();
+    // The first value, and four that are not better.
+    assert_eq!(expected.1.get("val_loss").len(), 5);
+    assert_eq!(expected.1.last("counted"), Some(30.0));
+    for fails in [8, 13, 24, 29] {
+        let error = run(parts.path(), fails).unwrap_err();
+        assert_eq!(error.to_string(), "out of luck");
+    }
+    assert!(run(parts.path(), 0).unwrap() == expected);
+}
+
+#[test]
+fn stacks_end_with_their_epoch_and_resume() {
+    let _alone = ALONE.lock();
+    let run = |folder: &Path, fails: u64| {
+        // Five batches of equal shape per epoch, in stacks of three and two.
+        let loader = DataLoader::new(points(40)).batch_size(8).shuffle(5);
+        let mut state = net();
+        let history = trainer(folder)
+            .epochs(3)
+            .checkpoint_every(1)
+            .every(1, failing(fails))
+            .fit(&mut state, PerCall::new(3, loader));
+        history.map(|history| (bytes(&state), history))
+    };
+    let [whole, parts] = [(); 2].map(|()| tempfile::tempdir().unwrap());
+    let expected = run(whole.path(), 0).unwrap();
+    let ends: Vec<u64> = expected.1.get("epoch_loss").iter().map(|e| e.0).collect();
+    assert_eq!(ends, [5, 10, 15]);
+    for fails in [5, 10, 13] {
+        run(parts.path(), fails).unwrap_err();
+    }
+    assert!(run(parts.path(), 0).unwrap() == expected);
+}
+
+#[test]
+fn a_batch_that_fails_loses_no_step() {
+    let _alone = ALONE.lock();
+    let folder = tempfile::tempdir().unwrap();
+    let loader = |fails: bool| {
+        DataLoader::with_collate(0..40usize, move |rows: Vec<usize>| match rows[0] {
+            24 if fails => Err(ramie_data::Error::other("the disk is gone")),
+            _ => {
+                let x = rows.iter().flat_map(|r| [*r as f32 / 40.0, 0.5]).collect();
+                let y: ndarray::Array1<f32> = rows.iter().map(|r| *r as f32 / 40.0).collect();
+                let x = ndarray::Array2::from_shape_vec((rows.len(), 2), x);
+                Ok((x.expect("two per row"), y))
+            }
+        })
+        .batch_size(8)
+    };
+    let run = |fails| {
+        let trainer = trainer(folder.path()).epochs(1).checkpoint_every(1);
+        trainer.fit(&mut net(), loader(fails))
+    };
+    let error = run(true).unwrap_err().to_string();
+    assert!(error.contains("the disk is gone"), "{error}");
+    let saved = folder.path().join("checkpoints/3");
+    assert!(saved.is_dir(), "the last step before the failure");
+    assert_eq!(run(false).unwrap().get("loss").len(), 5);
+}
+
+#[test]
+fn a_folder_of_another_run_is_an_error_with_a_remedy() {
+    let _alone = ALONE.lock();
+    let folder = tempfile::tempdir().unwrap();
+    let crashed = trainer(folder.path()).every(1, failing(7));
+    crashed.fit(&mut net(), loader()).unwrap_err();
+    let is_refused = |error: Error, reason: &str| {
+        let text = error.to_string();
+        let start = format!("{}: the run in this folder", folder.path().display());
+        assert!(text.starts_with(&start) && text.contains(reason), "{text}");
+        assert!(text.ends_with("`.resume(Resume::Never)`"), "{text}");
+        assert_eq!(text.matches("help: ").count(), 1, "{text}");
+    };
+
+    // Another model.
+    let step = |state: &mut (Array,), _: Array, y: Array| {
+        state.0 = &state.0 + y.mean();
+        state.0.clone()
+    };
+    let other = Trainer::from_step(step).folder(folder.path()).quiet();
+    let error = other
+        .fit(&mut (Array::from(0.0f32),), loader())
+        .unwrap_err();
+    is_refused(error, "`model.out.kernel`: the tree has nothing");
+
+    // Other data.
+    let error = trainer(folder.path()).fit(&mut net(), DataLoader::new(points(48)).batch_size(8));
+    is_refused(error.unwrap_err(), "the epoch had 44 elements");
+
+    let never = trainer(folder.path()).resume(Resume::Never);
+    assert!(never.fit(&mut net(), loader()).is_ok());
 }
