@@ -1,10 +1,11 @@
-//! The command-line tool: installs and checks XLA plugins, compiles programs ahead of time, and
-//! inspects checkpoints.
+//! The command-line tool: creates projects, installs and checks XLA plugins, compiles programs
+//! ahead of time, and inspects checkpoints.
 #![forbid(unsafe_code)]
 
 mod aot;
 mod ckpt;
 mod doctor;
+mod new;
 mod pipe;
 mod plugin;
 
@@ -16,8 +17,8 @@ use clap::{Parser, Subcommand};
 use ramie::aot::Target;
 use ramie_pjrt::discover::Platform;
 
-/// Installs and checks the XLA plugins that Ramie runs on, compiles programs for hardware you
-/// don't have, and inspects checkpoints.
+/// Creates projects, installs and checks the XLA plugins that Ramie runs on, compiles programs for
+/// hardware you don't have, and inspects checkpoints.
 #[derive(Parser)]
 #[command(name = "ramie", version)]
 struct Arguments {
@@ -27,6 +28,8 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Command {
+    /// Create a project that builds and trains at once.
+    New(new::Options),
     /// Show the platform, its plugin and devices, and run a small compiled program.
     Doctor {
         /// Platform to check: cpu, cuda or tpu; defaults to the one that programs would use.
@@ -82,6 +85,7 @@ fn main() -> ExitCode {
     ramie::init_logging();
     ramie_pjrt::fail_writes_beyond_limit();
     let done: Result<ExitCode, Box<dyn Error>> = match arguments.command {
+        Command::New(options) => new::run(&options).map(success),
         Command::Doctor { platform } => doctor::run(platform).map(success),
         Command::Plugin(PluginCommand::Install { platform, force }) => {
             plugin::install(platform, force).map(success)

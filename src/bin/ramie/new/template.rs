@@ -1,0 +1,122 @@
+//! The templates: programs that a project starts from.
+
+use clap::ValueEnum;
+
+/// A program that a project starts from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Template {
+    /// Multilayer perceptron on built-in images of handwritten digits.
+    Mlp,
+    /// Convolutional network on small images, built in or in MNIST's format.
+    Cnn,
+    /// Character-level language model on a text file.
+    Transformer,
+    /// Low-rank adapters (LoRA) for a pretrained model in a safetensors file.
+    Finetune,
+}
+
+/// The files of a template, and its parts of the README.
+pub(super) struct Contents {
+    /// First sentence of the README.
+    pub about: &'static str,
+    /// The interval of checkpoints.
+    pub interval: &'static str,
+    /// Files below `src`, with their descriptions where the README does not know them.
+    pub sources: &'static [(&'static str, &'static str, &'static str)],
+    /// Files that the program writes, besides those of every template.
+    pub written: &'static [(&'static str, &'static str)],
+    /// Last section of the README.
+    pub notes: &'static str,
+    /// Further dependencies, as lines of `Cargo.toml`.
+    pub dependencies: &'static str,
+}
+
+macro_rules! source {
+    ($template:literal, $file:literal) => {
+        source!($template, $file, "")
+    };
+    ($template:literal, $file:literal, $about:literal) => {
+        (
+            $file,
+            include_str!(concat!("templates/", $template, "/", $file)),
+            $about,
+        )
+    };
+}
+
+impl Template {
+    /// The name on the command line.
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Template::Mlp => "mlp",
+            Template::Cnn => "cnn",
+            Template::Transformer => "transformer",
+            Template::Finetune => "finetune",
+        }
+    }
+
+    pub(super) fn contents(self) -> Contents {
+        match self {
+            Template::Mlp => Contents {
+                about: "This program trains a multilayer perceptron on images of handwritten digits.",
+                interval: "epoch",
+                sources: &[
+                    source!("mlp", "main.rs"),
+                    source!("mlp", "model.rs"),
+                    source!("mlp", "options.rs"),
+                ],
+                written: &[],
+                notes: include_str!("templates/mlp/notes.md"),
+                dependencies: "",
+            },
+            Template::Cnn => Contents {
+                about: "This program trains a convolutional network on small images.",
+                interval: "epoch",
+                sources: &[
+                    source!("cnn", "main.rs"),
+                    source!("cnn", "model.rs"),
+                    source!("cnn", "options.rs"),
+                    source!("cnn", "images.rs", "the images and their augmentation"),
+                ],
+                written: &[],
+                notes: include_str!("templates/cnn/notes.md"),
+                dependencies: "ndarray = \"0.17\"\n",
+            },
+            Template::Transformer => Contents {
+                about: "This program trains a character-level language model and generates text.",
+                interval: "50 steps",
+                sources: &[
+                    source!("transformer", "main.rs"),
+                    source!("transformer", "model.rs"),
+                    source!("transformer", "options.rs"),
+                ],
+                written: &[],
+                notes: include_str!("templates/transformer/notes.md"),
+                dependencies: "",
+            },
+            Template::Finetune => Contents {
+                about: "This program fine-tunes a pretrained model with low-rank adapters (LoRA).",
+                interval: "epoch",
+                sources: &[
+                    source!("finetune", "main.rs"),
+                    source!("finetune", "model.rs"),
+                    source!("finetune", "options.rs"),
+                    source!(
+                        "finetune",
+                        "pretrained.rs",
+                        "trains the base model if there is no file"
+                    ),
+                ],
+                written: &[
+                    (
+                        "base.safetensors",
+                        "the pretrained model, unless `--base` names one",
+                    ),
+                    ("adapters.safetensors", "the adapters alone"),
+                ],
+                notes: include_str!("templates/finetune/notes.md"),
+                dependencies: "",
+            },
+        }
+    }
+}

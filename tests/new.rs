@@ -1,0 +1,363 @@
+//! `ramie new`: rejected arguments, the projects that it writes, and that their programs train and resume.
+
+#[path = "common/programs.rs"]
+mod programs;
+
+use programs::example;
+use std::fs;
+use std::io::{BufRead, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+const TEMPLATES: [&str; 4] = ["mlp", "cnn", "transformer", "finetune"];
+
+fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+fn new(folder: &Path, arguments: &[&str]) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_ramie"));
+    command.arg("new").args(arguments).current_dir(folder);
+    command.output().unwrap()
+}
+
+/// Runs the command, which must succeed, and returns the folder of the project.
+fn project(folder: &Path, name: &str, options: &[&str]) -> PathBuf {
+    let output = new(folder, &[&[name], options].concat());
+    let errors = text(&output.stderr);
+    assert!(output.status.success(), "{errors}");
+    folder.join(name)
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+#[test]
+fn unusable_names_and_folders_are_rejected() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    fs::create_dir(folder.join("full")).unwrap();
+    fs::write(folder.join("full/file"), "mine").unwrap();
+    fs::write(folder.join("file"), "mine").unwrap();
+    for (arguments, expected) in [
+        (
+            &["full"][..],
+            "error: `full` already exists and is not empty\nhelp: choose another",
+        ),
+        (
+            &["file"],
+            "error: `file` already exists and is not a folder\nhelp: choose another",
+        ),
+        (&["file/demo"], "error: failed to "),
+        (
+            &["a b"],
+            "error: `a b` is not a valid name of a crate: it contains ` `\nhelp: use letters",
+        ),
+        (
+            &["loop"],
+            "error: `loop` is not a valid name of a crate: it is a keyword of Rust\nhelp: ",
+        ),
+        (
+            &["."],
+            "error: `.` does not end with the name of a crate\nhelp: pass a new folder",
+        ),
+        (
+            &["demo", "--ramie", "none/there"],
+            "error: --ramie `none/there`: ",
+        ),
+        (
+            &["demo", "--ramie", "full"],
+            "error: --ramie `full`: the folder does not contain Ramie's sources\nhelp: ",
+        ),
+    ] {
+        let output = new(folder, arguments);
+        let errors = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(1), "{arguments:?}: {errors}");
+        assert!(errors.starts_with(expected), "{arguments:?}: {errors}");
+    }
+    let mut left: Vec<_> = fs::read_dir(folder)
+        .unwrap()
+        .map(|e| e.unwrap().file_name())
+        .collect();
+    left.sort();
+    assert_eq!(left, ["file", "full"]);
+    let output = new(folder, &["demo", "--template", "rnn"]);
+    assert_eq!(output.status.code(), Some(2));
+    let errors = text(&output.stderr);
+    assert!(
+        errors.contains("[possible values: mlp, cnn, transformer, finetune]"),
+        "{errors}"
+    );
+}
+
+/// A folder without permission to write. The superuser may write everywhere.
+#[cfg(unix)]
+#[test]
+fn an_unwritable_folder_is_rejected() {
+    use std::os::unix::fs::PermissionsExt;
+    let folder = tempfile::tempdir().unwrap();
+    fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o500)).unwrap();
+    if fs::create_dir(folder.path().join("probe")).is_ok() {
+        println!("skipped: this user may write to folders without permission");
+        return;
+    }
+    let output = new(folder.path(), &["demo"]);
+    let errors = text(&output.stderr);
+    assert!(
+        errors.starts_with("error: failed to create `demo"),
+        "{errors}"
+    );
+    assert!(
+        errors.contains("help: run the command in a folder that you can write to"),
+        "{errors}"
+    );
+}
+
+#[test]
+fn a_project_outside_of_repositories_becomes_one() {
+    let folder = tempfile::tempdir().unwrap();
+    if !Command::new("git")
+        .arg("--version")
+        .output()
+        .is_ok_and(|o| o.status.success())
+    {
+        println!("skipped: git is not installed");
+        return;
+    }
+    let outer = project(folder.path(), "outer", &[]);
+    assert!(outer.join(".git").is_dir());
+    let inner = project(&outer, "inner", &["--template", "cnn"]);
+    assert!(
+        !inner.join(".git").exists(),
+        "it is in the outer repository"
+    );
+    let plain = project(folder.path(), "plain", &["--no-git"]);
+    assert!(!plain.join(".git").exists());
+}
+
+/// The files below a folder of templates, sorted.
+fn sources(template: &str) -> Vec<String> {
+    let folder = root().join("src/bin/ramie/new/templates").join(template);
+    let names = fs::read_dir(folder).unwrap();
+    let names = names.map(|entry| entry.unwrap().file_name().into_string().unwrap());
+    let mut names: Vec<String> = names.filter(|name| name.ends_with(".rs")).collect();
+    names.sort();
+    names
+}
+
+/// Cargo accepts each project and finds all crates. Its sources are those of the programs
+/// `new_*`, which the other tests run.
+#[test]
+fn projects_are_complete() {
+    let folder = tempfile::tempdir().unwrap();
+    for template in TEMPLATES {
+        let name = format!("my-{template}");
+        let made = project(folder.path(), &name, &["--template", template]);
+        let templates = root().join("src/bin/ramie/new/templates").join(template);
+        let mut written: Vec<String> = fs::read_dir(made.join("src"))
+            .unwrap()
+            .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+            .collect();
+        written.sort();
+        assert_eq!(written, sources(template));
+        for file in written {
+            let [a, b] = [made.join("src").join(&file), templates.join(&file)];
+            assert_eq!(
+                fs::read(a).unwrap(),
+                fs::read(b).unwrap(),
+                "{template}: {file}"
+            );
+        }
+        // With the same versions, no registry is needed.
+        fs::copy(root().join("Cargo.lock"), made.join("Cargo.lock")).unwrap();
+        let output = Command::new(env!("CARGO"))
+            .args(["tree", "--offline", "--depth", "1", "--prefix", "none"])
+            .current_dir(&made)
+            .output()
+            .unwrap();
+        assert!(output.status.success(), "{}", text(&output.stderr));
+        let tree = text(&output.stdout);
+        let ramie = format!(
+            "ramie v{} ({})",
+            env!("CARGO_PKG_VERSION"),
+            root().display()
+        );
+        assert!(tree.starts_with(&format!("{name} v0.1.0 ")), "{tree}");
+        assert!(tree.lines().any(|line| line == ramie), "{tree}");
+    }
+}
+
+/// A program of a template.
+struct Program<'a> {
+    template: &'a str,
+    folder: &'a Path,
+}
+
+/// The lines that depend on nothing but the computation: the last two, and the metrics.
+#[derive(Debug, PartialEq)]
+struct Results {
+    printed: Vec<String>,
+    metrics: Vec<(u64, String)>,
+}
+
+impl Program<'_> {
+    fn command(&self, out: &str, length: &str, resume: bool) -> Command {
+        let mut command = Command::new(example(&format!("new_{}", self.template)));
+        let option = match self.template {
+            "transformer" => "--steps",
+            _ => "--epochs",
+        };
+        command.args([option, length, "--out", out]);
+        if self.template == "cnn" {
+            command.args(["--width", "4"]);
+        }
+        if resume {
+            command.arg("--resume");
+        }
+        command
+            .current_dir(self.folder)
+            .env("RAMIE_COMPILATION_CACHE", self.folder.join("cache"))
+            .env("RAMIE_DISABLE_MOST_OPTIMIZATIONS", "1");
+        command
+    }
+
+    fn run(&self, out: &str, length: &str, resume: bool) -> (Results, String) {
+        let output = self.command(out, length, resume).output().unwrap();
+        let (said, errors) = (text(&output.stdout), text(&output.stderr));
+        assert!(output.status.success(), "{}: {said}{errors}", self.template);
+        let lines: Vec<String> = said.lines().map(str::to_owned).collect();
+        let printed = lines[lines.len() - 2..].to_vec();
+        assert!(
+            printed[0].starts_with("Training loss of the last step: "),
+            "{said}"
+        );
+        assert!(printed[1].starts_with("Validation "), "{said}");
+        let file = self.folder.join(out).join("metrics.jsonl");
+        let mut metrics = Vec::new();
+        for line in fs::read_to_string(file).unwrap().lines() {
+            let mut row: serde_json::Value = serde_json::from_str(line).unwrap();
+            let row = row.as_object_mut().unwrap();
+            // The time of the step differs from run to run.
+            row.retain(|name, _| !name.contains("time"));
+            let step = row["step"].as_u64().unwrap();
+            metrics.push((step, serde_json::to_string(row).unwrap()));
+        }
+        (Results { printed, metrics }, said)
+    }
+
+    /// Starts the program and kills it after a checkpoint, before its end.
+    fn kill(&self, out: &str, length: &str) {
+        let mut command = self.command(out, length, false);
+        let mut process = command.stdout(Stdio::piped()).spawn().unwrap();
+        let mut lines = BufReader::new(process.stdout.take().unwrap()).lines();
+        let checkpoints = self.folder.join(out).join("checkpoints");
+        let is_saved = || {
+            fs::read_dir(&checkpoints).is_ok_and(|mut entries| {
+                entries.any(|e| {
+                    e.is_ok_and(|e| e.file_name().to_string_lossy().parse::<u64>().is_ok())
+                })
+            })
+        };
+        let seen = lines.by_ref().find(|line| line.is_err() || is_saved());
+        let ended = process.try_wait().unwrap();
+        process.kill().unwrap();
+        process.wait().unwrap();
+        assert!(
+            seen.is_some() && ended.is_none(),
+            "it ended before it was killed: {ended:?}"
+        );
+    }
+
+    /// A run that is killed and resumed ends with the bits of an uninterrupted one.
+    fn check(&self, length: &str) -> Results {
+        let (whole, _) = self.run("whole", length, false);
+        self.kill("killed", length);
+        let (resumed, said) = self.run("killed", length, true);
+        assert!(said.contains("Resumed after step "), "{said}");
+        assert!(whole.metrics.len() > 20, "{}", whole.metrics.len());
+        assert_eq!(resumed, whole, "{}", self.template);
+        assert!(self.folder.join("killed/model.safetensors").is_file());
+        whole
+    }
+}
+
+fn check(template: &str, length: &str) -> Results {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    Program { template, folder }.check(length)
+}
+
+/// The number in the last line.
+fn score(results: &Results) -> f64 {
+    let number = results.printed[1]
+        .split(' ')
+        .find_map(|word| word.parse().ok());
+    number.expect("a number")
+}
+
+#[test]
+fn mlp_trains_and_resumes() {
+    assert!(score(&check("mlp", "12")) > 0.9);
+}
+
+#[test]
+fn cnn_trains_and_resumes() {
+    assert!(score(&check("cnn", "8")) > 0.25);
+}
+
+#[test]
+fn transformer_trains_and_resumes() {
+    // A uniform distribution over its characters has 4.3 nats.
+    assert!(score(&check("transformer", "120")) < 3.5);
+}
+
+#[test]
+fn finetune_trains_and_resumes() {
+    assert!(score(&check("finetune", "8")) > 0.85);
+}
+
+#[test]
+fn programs_run_on_a_mesh() {
+    let folder = tempfile::tempdir().unwrap();
+    for template in TEMPLATES {
+        let program = Program {
+            template,
+            folder: folder.path(),
+        };
+        let mut command = program.command("mesh", "2", false);
+        let output = command.env("RAMIE_NUM_CPU_DEVICES", "4").output().unwrap();
+        let errors = text(&output.stderr);
+        assert!(output.status.success(), "{template}: {errors}");
+    }
+}
+
+#[test]
+#[ignore = "builds Ramie once more, which takes three minutes of processor time"]
+fn a_project_builds_and_trains() {
+    let folder = tempfile::tempdir().unwrap();
+    for template in TEMPLATES {
+        let made = project(
+            folder.path(),
+            &format!("my-{template}"),
+            &["--template", template],
+        );
+        fs::copy(root().join("Cargo.lock"), made.join("Cargo.lock")).unwrap();
+        let length = match template {
+            "transformer" => ["--steps", "2"],
+            _ => ["--epochs", "1"],
+        };
+        let output = Command::new(env!("CARGO"))
+            .args(["run", "--offline", "--"])
+            .args(length)
+            .env(
+                "CARGO_TARGET_DIR",
+                concat!(env!("CARGO_TARGET_TMPDIR"), "/new"),
+            )
+            .current_dir(&made)
+            .output()
+            .unwrap();
+        assert!(output.status.success(), "{}", text(&output.stderr));
+        assert!(text(&output.stdout).contains("\nValidation "));
+    }
+}
