@@ -26,25 +26,42 @@ pub(crate) fn metric_names<R: Tree>(result: &R, given: &[String]) -> Arc<[String
         );
         return given.into();
     }
-    let plain = |path: &String| path.is_empty() || path.parse::<usize>().is_ok();
-    let name = |(i, path): (usize, &String)| match i {
-        0 if plain(path) => "loss".to_owned(),
-        _ if plain(path) => format!("metric_{path}"),
-        _ => path.clone(),
+    let fields: Vec<&str> = paths.iter().map(|path| field(path)).collect();
+    let name = |(i, path): (usize, &String)| match (i, fields[i]) {
+        (0, "") => "loss".to_owned(),
+        (_, "") => format!("metric_{path}"),
+        // Equal names in different parts.
+        (_, name) if fields.iter().filter(|other| **other == name).count() > 1 => path.clone(),
+        (_, name) => name.to_owned(),
     };
     paths.iter().enumerate().map(name).collect()
+}
+
+/// Returns a path without its leading indices, such as `accuracy` for `1.accuracy`.
+fn field(path: &str) -> &str {
+    match path.split_once('.') {
+        Some((index, rest)) if index.parse::<usize>().is_ok() => field(rest),
+        None if path.parse::<usize>().is_ok() => "",
+        _ => path,
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::metric_names;
     use ramie_core::Array;
+    use std::collections::BTreeMap;
 
     #[test]
     fn the_first_array_is_the_loss() {
         let x = || Array::from(1.0f32);
         assert_eq!(*metric_names(&x(), &[]), ["loss"]);
         assert_eq!(*metric_names(&(x(), x()), &[]), ["loss", "metric_1"]);
+        let others = BTreeMap::from([("accuracy".to_owned(), x())]);
+        let names = ["loss", "accuracy"];
+        assert_eq!(*metric_names(&(x(), others.clone()), &[]), names);
+        let names = ["0.accuracy", "1.accuracy"];
+        assert_eq!(*metric_names(&(others.clone(), others), &[]), names);
         let given = ["loss", "accuracy"].map(String::from);
         assert_eq!(*metric_names(&(x(), x()), &given), given);
     }
