@@ -4,7 +4,7 @@
 //! CPU backend this halves the time of the gradient of two dense layers over a batch of
 //! sequences, and no product becomes slower.
 
-use super::{DotDimensionNumbers, Precision};
+use super::{DotDimensionNumbers, Precision, narrow_first};
 use crate::lower::{Lowering, Value};
 use crate::{Aval, Dims};
 
@@ -86,7 +86,23 @@ pub(super) fn dot(
     let (lc, rc) = (l.with_shape(&left.shape), r.with_shape(&right.shape));
     let lhs = reshape(ctx, lhs, l, lc);
     let rhs = reshape(ctx, rhs, r, rc);
+    let sides = [(lhs, lc), (rhs, rc)];
+    let result = match narrow_first::applies(ctx, [lc, rc], &numbers) {
+        true => narrow_first::product(ctx, sides, &numbers, precision, out),
+        false => emit(ctx, sides, &numbers, precision, out),
+    };
     let product = out.with_shape(&numbers.shape(lc.shape(), rc.shape()));
+    reshape(ctx, result, product, out)
+}
+
+/// Emits a product; `out` has the dtype of the result.
+pub(super) fn emit(
+    ctx: &mut Lowering<'_>,
+    [(lhs, l), (rhs, r)]: [(Value, Aval); 2],
+    numbers: &DotDimensionNumbers,
+    precision: Precision,
+    out: Aval,
+) -> Value {
     let list = |axes: &Dims| format!("{:?}", axes.as_slice());
     let attributes = format!(
         "dot_dimension_numbers = #stablehlo.dot<lhs_batching_dimensions = {}, \
@@ -98,6 +114,6 @@ pub(super) fn dot(
         list(&numbers.rhs_contracting),
         precision.attribute(),
     );
-    let result = ctx.op1("dot_general", &[lhs, rhs], &[lc, rc], product, &attributes);
-    reshape(ctx, result, product, out)
+    let product = out.with_shape(&numbers.shape(l.shape(), r.shape()));
+    ctx.op1("dot_general", &[lhs, rhs], &[l, r], product, &attributes)
 }

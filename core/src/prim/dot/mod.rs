@@ -1,6 +1,7 @@
 //! `dot_general`: products summed over contracted axes.
 
 mod collapse;
+mod narrow_first;
 mod precision;
 mod ragged;
 mod sharding;
