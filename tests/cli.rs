@@ -141,6 +141,62 @@ fn doctor_refuses_a_file_that_is_no_plugin() {
     );
 }
 
+/// The last line of a failing `ramie doctor`.
+fn fix(doctor: &mut Command) -> String {
+    let (code, _, err) = run(doctor);
+    assert_eq!(code, 1, "{err}");
+    let last = err.lines().last().unwrap_or_default();
+    let command = last.strip_prefix("fix: ");
+    command.unwrap_or_else(|| panic!("{err}")).to_owned()
+}
+
+#[test]
+fn doctor_names_the_command_for_a_wrong_variable() {
+    let home = tempfile::tempdir().unwrap();
+    let doctor = || ramie(home.path(), &["doctor"]);
+    assert_eq!(
+        fix(doctor().env("RAMIE_PLATFORM", "gpu")),
+        "unset RAMIE_PLATFORM"
+    );
+    let plugin = home.path().join("plugin.so");
+    let unset = "unset RAMIE_PJRT_PLUGIN";
+    assert_eq!(fix(doctor().env("RAMIE_PJRT_PLUGIN", &plugin)), unset);
+    fs::write(&plugin, "not a library").unwrap();
+    assert_eq!(fix(doctor().env("RAMIE_PJRT_PLUGIN", &plugin)), unset);
+}
+
+/// A machine on which more and more of the requirements of a download are met.
+#[cfg(unix)]
+#[test]
+fn doctor_names_the_command_for_a_missing_plugin() {
+    use std::os::unix::fs::PermissionsExt;
+    let home = tempfile::tempdir().unwrap();
+    let doctor = || ramie(home.path(), &["doctor", "--platform", "cpu"]);
+    let program = |name: &str, script: &str| {
+        let path = home.path().join("bin").join(name);
+        fs::write(&path, format!("#!/bin/sh\n{script}\n")).unwrap();
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+    };
+    fs::create_dir(home.path().join("bin")).unwrap();
+    assert_eq!(fix(&mut doctor()), "export RAMIE_PJRT_PLUGIN=FILE");
+    program("apt-get", "exit 1");
+    assert_eq!(fix(&mut doctor()), "sudo apt-get install python3-pip");
+    program("python3", "exit 1");
+    assert_eq!(fix(&mut doctor()), "python3 -m ensurepip --user");
+    // There is pip, and no network.
+    program("python3", r#"test "$3" = --version"#);
+    let offline = "PIP_FIND_LINKS=FOLDER_OF_WHEELS ramie plugin install cpu";
+    assert_eq!(fix(&mut doctor()), offline);
+    let file = home.path().join("file");
+    fs::write(&file, "in the way").unwrap();
+    let cache = "export RAMIE_CACHE_DIR=\"$HOME/ramie-cache\"";
+    assert_eq!(fix(doctor().env("RAMIE_CACHE_DIR", &file)), cache);
+    if cfg!(all(target_os = "linux", target_arch = "x86_64")) {
+        let mut doctor = ramie(home.path(), &["doctor", "--platform", "cuda"]);
+        assert_eq!(fix(&mut doctor), "ramie plugin install cuda");
+    }
+}
+
 #[test]
 fn installing_without_python_fails_with_advice() {
     let home = tempfile::tempdir().unwrap();

@@ -9,6 +9,7 @@ use std::time::Instant;
 use ramie_pjrt::discover::{Environment, Origin, Platform, PluginLocation};
 use ramie_pjrt::{BufferType, Client, ClientOptions, CompileOptions, ElementType, Plugin};
 
+use crate::fix;
 use crate::plugin::remedy;
 
 type Outcome<T = ()> = Result<T, Box<dyn Error>>;
@@ -18,33 +19,21 @@ pub(crate) fn run(platform: Option<Platform>) -> Outcome {
     line("Ramie", env!("CARGO_PKG_VERSION"))?;
     cache(&env)?;
     let start = Instant::now();
-    let found = env.find(platform)?;
+    let found = env.find(platform);
+    let found = found.map_err(|e| format!("{e}\nfix: {}", fix::of_search(&env, platform, &e)))?;
     let elapsed = milliseconds(start);
-    line("platform", &choice(&env, platform, &found))?;
-    line("plugin", &found.path.display().to_string())?;
-    line("", &format!("found in: {} ({elapsed})", found.origin))?;
-    for text in package(&env, &found) {
-        line("", &text)?;
-    }
-    if matches!(found.origin, Origin::Cache | Origin::Download) {
-        let start = Instant::now();
-        env.verify(found.platform)?;
-        let elapsed = milliseconds(start);
-        line(
-            "",
-            &format!("files: unchanged since installation, by SHA-256 ({elapsed})"),
-        )?;
-    }
-    for other in [Platform::Cuda, Platform::Tpu] {
-        if other != found.platform && env.device_visible(other) && env.installed(other).is_none() {
-            let advice = remedy(&env, other);
-            line(
-                "note",
-                &format!("a {other} device is visible, but its plugin is {advice}"),
-            )?;
-        }
-    }
+    check(&env, platform, &found, &elapsed)
+        .map_err(|e| format!("{e}\nfix: {}", fix::of_plugin(&found, &*e)).into())
+}
 
+/// Checks a plugin, which was found in a time.
+fn check(
+    env: &Environment,
+    platform: Option<Platform>,
+    found: &PluginLocation,
+    elapsed: &str,
+) -> Outcome {
+    describe(env, platform, found, elapsed)?;
     let start = Instant::now();
     let plugin = Plugin::load(&found.path)?;
     let loading = milliseconds(start);
@@ -82,6 +71,41 @@ pub(crate) fn run(platform: Option<Platform>) -> Outcome {
     line("result", "everything works")
 }
 
+/// Prints where a plugin is and which one it is, and compares its files with those that were
+/// installed.
+fn describe(
+    env: &Environment,
+    platform: Option<Platform>,
+    found: &PluginLocation,
+    elapsed: &str,
+) -> Outcome {
+    line("platform", &choice(env, platform, found))?;
+    line("plugin", &found.path.display().to_string())?;
+    line("", &format!("found in: {} ({elapsed})", found.origin))?;
+    for text in package(env, found) {
+        line("", &text)?;
+    }
+    if matches!(found.origin, Origin::Cache | Origin::Download) {
+        let start = Instant::now();
+        env.verify(found.platform)?;
+        let elapsed = milliseconds(start);
+        line(
+            "",
+            &format!("files: unchanged since installation, by SHA-256 ({elapsed})"),
+        )?;
+    }
+    for other in [Platform::Cuda, Platform::Tpu] {
+        if other != found.platform && env.device_visible(other) && env.installed(other).is_none() {
+            let advice = remedy(env, other);
+            line(
+                "note",
+                &format!("a {other} device is visible, but its plugin is {advice}"),
+            )?;
+        }
+    }
+    Ok(())
+}
+
 /// Returns the chosen platform and the reason for the choice.
 fn choice(env: &Environment, asked: Option<Platform>, found: &PluginLocation) -> String {
     let reason = match (asked, env.platform_variable()) {
@@ -112,7 +136,7 @@ fn package(env: &Environment, found: &PluginLocation) -> Vec<String> {
             None => "is not installed".to_owned(),
         };
         texts.push(format!("preferred: {package}, which {why}"));
-        texts.push(format!("`ramie plugin install {platform}` installs it"));
+        texts.push(format!("fix: ramie plugin install {platform}"));
     }
     texts
 }

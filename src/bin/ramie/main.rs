@@ -5,6 +5,7 @@
 mod aot;
 mod ckpt;
 mod doctor;
+mod fix;
 mod new;
 mod pipe;
 mod plugin;
