@@ -6,7 +6,7 @@ use crate::recorder::Recorder;
 use crate::trainer::{Interval, Length, Settings, Step};
 use crate::{Batches, Callback, Context, Error, History, Result, Status, Stopped, Trainer};
 use ramie_checkpoint::preemption;
-use ramie_core::{Tree, jit, train_steps};
+use ramie_core::{Tree, jit, train_steps, tree};
 use serde::Serialize;
 use std::fs;
 use std::path::Path;
@@ -80,6 +80,11 @@ impl<'a, S: Tree + 'static> Fit<'a, S> {
         while let Some(batch) = next.take() {
             let position = D::position(&batches);
             fit.status.epoch = D::epoch(&position);
+            if fit.status.examples_per_step.is_none() {
+                let axis = usize::from(per_call.is_some());
+                let leaf = tree::leaves(&batch).into_iter().next();
+                fit.status.examples_per_step = leaf.and_then(|x| x.shape().get(axis).copied());
+            }
             let result = step(fit.state, batch);
             let steps = fit
                 .recorder
@@ -146,6 +151,7 @@ impl<'a, S: Tree + 'static> Fit<'a, S> {
             epoch: saved.epoch,
             metrics: recorder.latest(),
             saved: step,
+            folder: settings.folder.clone(),
             ..Status::default()
         };
         let mut fit = Fit {

@@ -41,6 +41,9 @@
 //!   extensions, and displays.
 //! - [`History`]: the metrics of a run, also read from its folder.
 //!
+//! With the feature `dashboard`, [`Trainer::dashboard`] fills the terminal with loss curves, rates and
+//! memory.
+//!
 //! Everything a trainer does is possible with the functions of the other crates; it adds no step of
 //! its own to the computation.
 #![forbid(unsafe_code)]
@@ -48,6 +51,8 @@
 mod batches;
 mod callback;
 mod checkpoints;
+#[cfg(feature = "dashboard")]
+pub mod dashboard;
 mod error;
 mod fit;
 mod history;

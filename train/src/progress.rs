@@ -2,6 +2,7 @@
 
 use indicatif::{ProgressBar, ProgressStyle};
 use std::io::IsTerminal;
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 /// Measures the number of steps per second.
@@ -44,12 +45,16 @@ pub struct Status {
     pub epoch: usize,
     /// Steps of an epoch.
     pub steps_per_epoch: u64,
+    /// Examples in the batch of a step: the size of the first axis.
+    pub examples_per_step: Option<usize>,
     /// Steps per second, during the last half second or longer.
     pub rate: Option<f64>,
     /// The last known metrics of a training step, by name.
     pub metrics: Vec<(String, f64)>,
     /// The step of the last checkpoint.
     pub saved: Option<u64>,
+    /// The folder of the run.
+    pub folder: Option<PathBuf>,
 }
 
 impl Status {

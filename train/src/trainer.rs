@@ -401,6 +401,23 @@ where
         self
     }
 
+    /// Shows the run in a dashboard that fills the terminal: loss curves, metrics, steps and
+    /// examples per second, remaining time, memory and messages. Without a terminal, the run has the
+    /// progress bar.
+    ///
+    /// `q` and Ctrl-C save a checkpoint and stop the run, as the signal of Ctrl-C does. Without a
+    /// [`folder`](Trainer::folder), they end the process. The terminal is restored at the end of the
+    /// run and when the program panics. A second signal from outside ends the process at once; the
+    /// command `reset` restores the terminal then.
+    #[cfg(feature = "dashboard")]
+    #[must_use]
+    pub fn dashboard(self) -> Self {
+        match crate::dashboard::Dashboard::new() {
+            Some(dashboard) => self.progress(dashboard),
+            None => self,
+        }
+    }
+
     /// Shows no progress.
     #[must_use]
     pub fn quiet(self) -> Self {
