@@ -234,6 +234,9 @@ pub mod __private {
 mod documents {
     #[doc = include_str!("../README.md")]
     struct Readme;
+    #[cfg(feature = "plots")]
+    #[doc = include_str!("../docs/plots.md")]
+    struct Plots;
     #[doc = include_str!("../docs/guide.md")]
     struct Guide;
     #[doc = include_str!("../docs/from-jax.md")]

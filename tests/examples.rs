@@ -61,7 +61,7 @@ fn digits_learns_and_the_second_run_compiles_nothing() {
     assert!(correct >= 433 && total == 450, "{text}");
     let learned = text.contains("training loss 0.004") && text.contains("test loss 0.10");
     assert!(learned, "{text}");
-    let pictures = ["digits.png", "loss.png", "predictions.png"];
+    let pictures = ["digits.png", "loss.png", "predictions.png", "confusion.png"];
     assert!(pictures.iter().all(|name| is_picture(&out.join(name))));
     let before = compiled(&cache);
     assert!(before > 0);
@@ -232,16 +232,8 @@ fn products_over_a_ring_are_those_of_the_compiler() {
 
 #[test]
 fn experts_on_many_devices_give_what_they_give_on_one() {
-    let sizes = [
-        "--tokens",
-        "64",
-        "--experts",
-        "8",
-        "--width",
-        "8",
-        "--chunk",
-        "4",
-    ];
+    let sizes = "--tokens 64 --experts 8 --width 8 --chunk 4";
+    let sizes: Vec<&str> = sizes.split(' ').collect();
     let folder = tempfile::tempdir().expect("a folder");
     let lines = checked_in(folder.path(), "moe", &sizes);
     assert_eq!(lines.len(), 8, "{lines:?}");
@@ -303,6 +295,11 @@ fn what_cannot_be_done_is_said_in_a_line() {
         ("export_and_run", "--run --file missing.bin", "missing.bin:"),
         ("export_and_run", "--run --file a.bin", "a.bin:"),
         ("xor", "--epochs 1 --steps-per-call 0", "--steps-per-call"),
+        (
+            "xor",
+            "--epochs 1 --dashboard",
+            "--dashboard needs a feature",
+        ),
         (
             "xor",
             "--epochs 1 --out file",

@@ -28,6 +28,9 @@ pub struct RunOptions {
     /// Write no pictures.
     #[arg(long)]
     pub no_plots: bool,
+    /// Show the run in a dashboard; needs Cargo's option --features dashboard.
+    #[arg(long)]
+    pub dashboard: bool,
 }
 
 /// A training run.
@@ -38,6 +41,7 @@ pub struct Run {
     every: u64,
     resume: Resume,
     plots: bool,
+    dashboard: bool,
 }
 
 impl Run {
@@ -56,6 +60,13 @@ impl Run {
     ) -> Result<Run> {
         let folder = options.out.clone();
         let folder = folder.unwrap_or_else(|| Path::new("out").join(example));
+        if options.dashboard && cfg!(not(feature = "dashboard")) {
+            return Err(format!(
+                "--dashboard needs a feature\n  help: cargo run --release --features dashboard \
+                 --example {example} -- --dashboard"
+            )
+            .into());
+        }
         // Fail now rather than after the training.
         create_folder(&folder)?;
         start_with(RuntimeOptions {
@@ -71,6 +82,7 @@ impl Run {
                 false => Resume::Never,
             },
             plots: !options.no_plots,
+            dashboard: options.dashboard,
         })
     }
 
@@ -94,16 +106,24 @@ impl Run {
             ahead::ahead(|| trainer.lower(state, batches))?;
             unreachable!("`ahead` ends the program");
         }
+        let trainer = match self.dashboard {
+            #[cfg(feature = "dashboard")]
+            true => trainer.dashboard(),
+            _ => trainer,
+        };
         let history = trainer
             .steps(self.steps)
             .folder(&self.folder)
             .checkpoint_every(self.every)
             .resume(self.resume)
             .fit(state, batches)?;
-        let point = |(step, loss): &(u64, f64)| (*step as f64, *loss);
-        let losses: Vec<(f64, f64)> = history.get("loss").iter().map(point).collect();
         let plot = Plot::new().x_label("step").y_label("loss").log_y();
-        let plot = plot.smooth_line("training loss", &losses, 0.95);
+        let mut plot = plot.smooth_line("training loss", history.get("loss"), 0.95);
+        for (metric, name) in [("val_loss", "validation loss"), ("test_loss", "test loss")] {
+            if !history.get(metric).is_empty() {
+                plot = plot.dots(name, history.get(metric));
+            }
+        }
         self.draw("loss.png", |path| plot.save(path))?;
         println!("Checkpoints and metrics are in {}", self.folder.display());
         Ok(history)

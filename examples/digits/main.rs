@@ -11,13 +11,13 @@ mod model;
 use clap::Parser;
 use common::{Result, Run, RunOptions, score};
 use model::{Classifier, evaluate, loss};
-use ndarray::{Array1, Axis};
+use ndarray::{Array1, Array2, Axis};
 use ramie::data::digits::{self, Split};
 use ramie::jit;
 use ramie::nn::Rngs;
 use ramie::optim::sgd;
 use ramie::train::{Same, Trainer, Training};
-use ramie_plot::{Colormap, Images};
+use ramie_plot::{Colormap, HeatMap, Images};
 use std::process::ExitCode;
 use std::rc::Rc;
 
@@ -56,6 +56,7 @@ fn run(options: &Options) -> Result {
         let model = &context.state.model;
         let losses = splits.each_ref().map(|(x, y)| losses_of(model, x, y).0);
         let [train, test] = losses.map(|loss| loss.item::<f32>());
+        context.record("test_loss", test.into());
         let step = context.status.step;
         context.message(format!(
             "Step {step}: training loss {train:.4}, test loss {test:.4}"
@@ -70,6 +71,9 @@ fn run(options: &Options) -> Result {
     let correct = predicted.iter().zip(labels).filter(|(p, l)| p == l).count();
     run.draw("predictions.png", |path| {
         images(&digits.test, &predicted).save(path)
+    })?;
+    run.draw("confusion.png", |path| {
+        confusion(labels, &predicted).save(path)
     })?;
     println!("Test loss: {:.4}", loss.item::<f32>());
     println!("Test accuracy: {}", score(correct, digits.test.len()));
@@ -87,3 +91,16 @@ fn images(data: &Split, digits: &Array1<i32>) -> Images {
         .correct(correct)
 }
 // ANCHOR_END: images
+
+/// Counts the predictions of each digit.
+fn confusion(labels: &Array1<i32>, predicted: &Array1<i32>) -> HeatMap {
+    let mut counts = Array2::<i32>::zeros((10, 10));
+    for (label, predicted) in labels.iter().zip(predicted) {
+        counts[[*label as usize, *predicted as usize]] += 1;
+    }
+    HeatMap::new(&counts)
+        .x_label("predicted")
+        .y_label("label")
+        .colormap(Colormap::Blues)
+        .values()
+}
