@@ -104,7 +104,7 @@ impl TextStyle {
 
 pub(crate) enum Shape {
     Rectangle(Area, Color),
-    /// A rectangle's outline, inside the area, and its width.
+    /// A rectangle's outline along the edges of the area, and its width.
     Frame(Area, Color, f64),
     Line {
         points: Vec<(f64, f64)>,
@@ -183,7 +183,15 @@ impl Drawing {
 
     /// Adds the outline of a rectangle, inside the area, with a width in pixels.
     pub fn frame(&mut self, area: Area, color: Color, width: f64) {
-        self.shapes.push(Shape::Frame(area, color, width));
+        let half = width / 2.0;
+        let Area { left, top, .. } = area;
+        let middle = Area::new(
+            left + half,
+            top + half,
+            area.width - width,
+            area.height - width,
+        );
+        self.shapes.push(Shape::Frame(middle, color, width));
     }
 
     /// Adds a line through points, with a width in pixels.

@@ -176,12 +176,13 @@ impl HeatMap {
     /// Chooses the size of a cell; values need their width.
     fn cell_size(&self) -> f64 {
         let (rows, columns) = self.size();
-        let text = |v: &f64| Font::Sans.width(&self.text(*v), TICK_TEXT.size);
-        let widest = self.pixels.values.iter().map(text).fold(0.0, f64::max);
-        let least = if self.values {
-            (widest + 10.0).ceil()
-        } else {
-            1.0
+        let least = match self.values {
+            true => {
+                let text = |v: &f64| Font::Sans.width(&self.text(*v), TICK_TEXT.size);
+                let widest = self.pixels.values.iter().map(text).fold(0.0, f64::max);
+                (widest + 10.0).ceil()
+            }
+            false => 1.0,
         };
         let fitting = (400.0 / rows.max(columns) as f64).floor().clamp(1.0, 48.0);
         self.cell.map_or(fitting.max(least), f64::from)
@@ -205,7 +206,9 @@ impl HeatMap {
         let margins = Margins::new(&self.title, &x, &y);
         let (wide, high) = (cell * columns as f64, cell * rows as f64);
         let area = Area::new(margins.left.round(), margins.top.round(), wide, high);
-        let scale = self.bar_ticks(high);
+        let limits = self.limits();
+        let count = ((high / 50.0) as usize).clamp(1, 8);
+        let scale = Scale::Linear.ticks(limits.0..=limits.1, count);
         let label = |tick: &Tick| Font::Sans.width(&tick.label, TICK_TEXT.size);
         let labels = scale.iter().map(label).fold(0.0, f64::max);
         let title = Font::Sans.width(&self.title, 15.0) / 2.0;
@@ -213,35 +216,34 @@ impl HeatMap {
             (area.right() + 2.0 * BAR + labels + 20.0).max(area.left + wide / 2.0 + title + 8.0);
         let bottom = area.bottom() + margins.bottom;
         let mut drawing = Drawing::new(pixels_of(right), pixels_of(bottom));
-        let colors = self.pixels.values.iter().map(|value| self.color(*value));
-        let rgb = colors.flat_map(|c| [c.red, c.green, c.blue]).collect();
-        drawing.pixels(area, columns, rgb);
+        let colors = self.pixels.values.iter().map(|v| self.color(*v, limits));
+        let colors: Vec<Color> = colors.collect();
+        drawing.pixels(area, columns, bytes(&colors));
         if self.values {
-            self.draw_values(&mut drawing, area, cell);
+            self.draw_values(&mut drawing, area, cell, &colors);
         }
         Axes { area, x, y }.draw_frame(&mut drawing, &self.title);
-        self.draw_bar(&mut drawing, area, &scale);
+        self.draw_bar(&mut drawing, area, limits, &scale);
         drawing
     }
 
-    fn color(&self, value: f64) -> Color {
-        let (low, high) = self.limits();
+    fn color(&self, value: f64, (low, high): (f64, f64)) -> Color {
         match value.is_finite() {
             true => self.colormap.color((value - low) / (high - low)),
             false => BAD,
         }
     }
 
-    fn draw_values(&self, drawing: &mut Drawing, area: Area, cell: f64) {
+    fn draw_values(&self, drawing: &mut Drawing, area: Area, cell: f64, colors: &[Color]) {
         let columns = self.size().1;
-        for (i, value) in self.pixels.values.iter().enumerate() {
+        for (i, (value, color)) in self.pixels.values.iter().zip(colors).enumerate() {
             let (row, column) = ((i / columns) as f64, (i % columns) as f64);
             let at = (
                 area.left + (column + 0.5) * cell,
                 area.top + (row + 0.5) * cell + 4.5,
             );
             let style = TICK_TEXT.anchor(Anchor::Middle);
-            let style = match self.color(*value).is_dark() {
+            let style = match color.is_dark() {
                 true => style.color(Color::WHITE),
                 false => style,
             };
@@ -249,21 +251,20 @@ impl HeatMap {
         }
     }
 
-    fn bar_ticks(&self, height: f64) -> Vec<Tick> {
-        let (low, high) = self.limits();
-        Scale::Linear.ticks(low..=high, ((height / 50.0) as usize).clamp(1, 8))
-    }
-
-    fn draw_bar(&self, drawing: &mut Drawing, cells: Area, ticks: &[Tick]) {
+    fn draw_bar(
+        &self,
+        drawing: &mut Drawing,
+        cells: Area,
+        (low, high): (f64, f64),
+        ticks: &[Tick],
+    ) {
         const STEPS: u32 = 256;
         let area = Area::new(cells.right() + BAR, cells.top, BAR, cells.height);
         let colors = (0..STEPS)
             .rev()
             .map(|i| f64::from(i) / f64::from(STEPS - 1));
-        let colors = colors.map(|fraction| self.colormap.color(fraction));
-        let rgb = colors.flat_map(|c| [c.red, c.green, c.blue]).collect();
-        drawing.pixels(area, 1, rgb);
-        let (low, high) = self.limits();
+        let colors: Vec<Color> = colors.map(|f| self.colormap.color(f)).collect();
+        drawing.pixels(area, 1, bytes(&colors));
         for tick in ticks {
             let fraction = (tick.value - low) / (high - low);
             let y = (area.bottom() - fraction * area.height).floor() + 0.5;
@@ -285,6 +286,14 @@ impl HeatMap {
     pub fn save(&self, path: impl AsRef<Path>) -> Result {
         self.drawing().save(path)
     }
+}
+
+/// Returns the three bytes of each color.
+fn bytes(colors: &[Color]) -> Vec<u8> {
+    colors
+        .iter()
+        .flat_map(|c| [c.red, c.green, c.blue])
+        .collect()
 }
 
 /// Returns an axis over cells, with a tick at the center of each or, of many, at some.

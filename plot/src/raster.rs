@@ -59,14 +59,7 @@ impl Canvas {
         match shape {
             Shape::Rectangle(area, color) => self.fill(rectangle(*area), *color),
             Shape::Frame(area, color, width) => {
-                let half = width / 2.0;
-                let inner = Area::new(
-                    area.left + half,
-                    area.top + half,
-                    area.width - width,
-                    area.height - width,
-                );
-                self.stroke(rectangle(inner), *color, *width, 1.0, LineJoin::Miter);
+                self.stroke(rectangle(*area), *color, *width, 1.0, LineJoin::Miter);
             }
             Shape::Line {
                 points,

@@ -78,14 +78,7 @@ impl Svg {
                 format!("<rect {} fill=\"{}\"/>", place(*area), hex(*color))
             }
             Shape::Frame(area, color, width) => {
-                let half = width / 2.0;
-                let inner = Area::new(
-                    area.left + half,
-                    area.top + half,
-                    area.width - width,
-                    area.height - width,
-                );
-                let (place, color, width) = (place(inner), hex(*color), number(*width));
+                let (place, color, width) = (place(*area), hex(*color), number(*width));
                 format!("<rect {place} fill=\"none\" stroke=\"{color}\" stroke-width=\"{width}\"/>")
             }
             Shape::Line {

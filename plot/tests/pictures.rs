@@ -250,6 +250,16 @@ fn heat_maps_color_their_cells_and_write_values() {
 }
 
 #[test]
+fn a_large_matrix_is_drawn_in_linear_time() {
+    // A search for the extremes at each element would take minutes.
+    let matrix = Array2::from_shape_fn((700, 700), |(i, j)| (i + j) as f32);
+    let map = HeatMap::new(&matrix).colormap(Colormap::Gray);
+    let rgb = map.drawing().to_rgb();
+    assert!(rgb.dim().0 > 700 && rgb.dim().1 > 700);
+    assert!(!places(&rgb, Color::BLACK).is_empty());
+}
+
+#[test]
 fn arrays_are_read_from_the_device() {
     let x = Array::linspace(0.0, 1.0, 2 * 4 * 4).reshape(&[2, 4, 4]);
     let expected = Images::new(x.to_ndarray::<f32>()).drawing().to_rgb();
