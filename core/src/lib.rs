@@ -49,6 +49,7 @@ mod single_flight;
 mod stack;
 mod state;
 pub mod stats;
+pub mod text;
 mod thread_stack;
 mod trace;
 mod transform;

@@ -1,5 +1,6 @@
 //! `Quantity`: a count and a size in bytes, formatted for tables.
 
+use ramie_core::text::grouped;
 use std::fmt;
 
 /// A count of elements and their size in bytes, displayed as `4,224 (16.9 KB)`.
@@ -10,21 +11,8 @@ pub(crate) struct Quantity {
 
 impl fmt::Display for Quantity {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} ({})", grouped(self.count), bytes(self.bytes))
+        write!(f, "{} ({})", grouped(self.count as u64), bytes(self.bytes))
     }
-}
-
-/// Formats a number with commas between thousands.
-fn grouped(n: usize) -> String {
-    let digits = n.to_string();
-    let mut text = String::new();
-    for (i, digit) in digits.chars().enumerate() {
-        if i > 0 && (digits.len() - i).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
 }
 
 /// Formats a number of bytes in decimal units (KB, MB, GB, TB).

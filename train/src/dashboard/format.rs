@@ -1,19 +1,7 @@
 //! Numbers as short texts.
 
+pub(super) use ramie_core::text::grouped as count;
 use std::time::Duration;
-
-/// Formats a number of steps with separators, such as `12,345`.
-pub(super) fn count(number: u64) -> String {
-    let digits = number.to_string();
-    let mut text = String::new();
-    for (i, digit) in digits.chars().enumerate() {
-        if i > 0 && (digits.len() - i).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
-}
 
 /// Formats a metric with four digits.
 pub(super) fn metric(value: f64) -> String {

@@ -4,6 +4,7 @@ use std::iter;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use ramie::Scalar;
+pub(crate) use ramie::core::text::grouped;
 use serde_json::Value;
 
 /// Formats a number of bytes with a unit.
@@ -21,19 +22,6 @@ pub(crate) fn bytes(n: u64) -> String {
         "B" => format!("{n} B"),
         _ => format!("{shown:.1} {unit}"),
     }
-}
-
-/// Formats a number with commas between thousands.
-pub(crate) fn grouped(n: u64) -> String {
-    let digits = n.to_string();
-    let mut text = String::new();
-    for (i, digit) in digits.chars().enumerate() {
-        if i > 0 && (digits.len() - i).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
 }
 
 /// Formats a count of things, with a plural `s` if needed.
