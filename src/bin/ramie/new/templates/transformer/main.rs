@@ -5,7 +5,7 @@ mod model;
 mod options;
 
 use clap::Parser;
-use model::{Decoder, Sizes, loss};
+use model::{Decoder, Sizes};
 use options::Options;
 use ramie::checkpoint::safetensors::save;
 use ramie::data::readers::text::{self, Characters};
@@ -65,6 +65,7 @@ fn train(options: &Options) -> Result<(), Box<dyn Error>> {
         true => Resume::Always,
         false => Resume::Never,
     };
+    let loss = |model: &mut Decoder, tokens: Array| model.losses(&tokens, 1).mean();
     let history = Trainer::new(loss)
         .steps(options.steps)
         .validate(test)

@@ -1,4 +1,4 @@
-//! A decoder-only transformer and its loss.
+//! A decoder-only transformer.
 
 use ramie::nn::models::{LanguageModel, Places};
 use ramie::nn::{Embed, Linear, MultiHeadAttention, RMSNorm, Rngs, RotaryEmbedding, init};
@@ -82,18 +82,20 @@ impl Decoder {
         }
         self.head.forward(&self.norm.forward(&x))
     }
+
+    /// Returns the cross entropies, in nats, of predicting each token of `[batch, length]` from
+    /// those before it, except for the first `given` tokens: `[batch, length - given]`.
+    pub fn losses(&mut self, tokens: &Array, given: usize) -> Array {
+        let length = tokens.shape()[1];
+        let logits = self.forward(&tokens.slice_in_dim(0, length - 1, 1, 1), None);
+        let logits = logits.slice_in_dim(given - 1, length - 1, 1, 1);
+        let targets = tokens.slice_in_dim(given, length, 1, 1);
+        softmax_cross_entropy_with_integer_labels(&logits, &targets)
+    }
 }
 
-/// Returns the mean cross entropy of predicting each token of `[batch, length]` from those before
-/// it, in nats.
-pub fn loss(model: &mut Decoder, tokens: Array) -> Array {
-    let length = tokens.shape()[1];
-    let logits = model.forward(&tokens.slice_in_dim(0, length - 1, 1, 1), None);
-    let targets = tokens.slice_in_dim(1, length, 1, 1);
-    softmax_cross_entropy_with_integer_labels(&logits, &targets).mean()
-}
-
-/// What [`ramie::nn::models::Generator`] needs to append tokens, with cached keys and values.
+/// Interface for [`ramie::nn::models::Generator`], which caches keys and values while it appends
+/// tokens.
 impl LanguageModel for Decoder {
     fn logits(&mut self, tokens: &Array) -> Array {
         self.forward(tokens, None)
