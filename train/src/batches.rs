@@ -1,4 +1,4 @@
-//! Where the batches of a run come from.
+//! Sources of batches.
 
 use crate::Result;
 use ramie_core::{Array, Tree, tree};

@@ -37,7 +37,6 @@ pub(crate) struct Checkpoints {
     manager: CheckpointManager,
     /// Whether existing checkpoints belong to this run.
     ours: bool,
-    last: Option<u64>,
 }
 
 impl Checkpoints {
@@ -50,7 +49,6 @@ impl Checkpoints {
         Ok(Checkpoints {
             manager,
             ours: false,
-            last: None,
         })
     }
 
@@ -73,7 +71,7 @@ impl Checkpoints {
             .item("data", IteratorRestore::<P>::new());
         let (restored, position) = self.manager.restore(step, items)?;
         *state = restored;
-        (self.ours, self.last) = (true, Some(step));
+        self.ours = true;
         Ok(Some(Restored {
             step,
             position,
@@ -100,7 +98,6 @@ impl Checkpoints {
             .item("data", IteratorSave::new(position))
             .item("trainer", JsonSave::new(saved));
         self.manager.save(step, &items)?;
-        self.last = Some(step);
         Ok(())
     }
 

@@ -6,7 +6,7 @@ use crate::recorder::Recorder;
 use crate::trainer::{Interval, Length, Settings, Step};
 use crate::{Batches, Callback, Context, Error, History, Result, Status, Stopped, Trainer};
 use ramie_checkpoint::preemption;
-use ramie_core::{Tree, jit, train_steps, tree};
+use ramie_core::{Jitted, Tree, jit, train_steps, tree};
 use serde::Serialize;
 use std::fs;
 use std::path::Path;
@@ -28,19 +28,22 @@ pub(crate) struct Fit<'a, S> {
     rate: Rate,
 }
 
+/// A compiled step.
+type JittedStep<S, P, R> = Jitted<'static, S, (P,), R, dyn Fn(&mut S, P) -> R + Send + Sync>;
+
 /// Compiles a step, or several steps per call.
-fn compile<S, P, R>(step: Step<S, P, R>, per_call: Option<usize>) -> impl Fn(&mut S, P) -> R
+pub(crate) fn compile<S, P, R>(step: &Step<S, P, R>, per_call: Option<usize>) -> JittedStep<S, P, R>
 where
     S: Tree + 'static,
     P: Tree + 'static,
     R: Tree + 'static,
 {
+    let step = Arc::clone(step);
     let step = move |state: &mut S, batch: P| step(state, batch);
-    let jitted = match per_call {
+    match per_call {
         None => jit(step),
         Some(count) => jit(train_steps(..=count, step)),
-    };
-    move |state: &mut S, batch: P| jitted(state, batch)
+    }
 }
 
 /// Returns the error for a folder whose last checkpoint cannot be restored.
@@ -66,7 +69,7 @@ impl<'a, S: Tree + 'static> Fit<'a, S> {
         if per_epoch == 0 {
             return Err(Error::NoBatches);
         }
-        let step = compile(Arc::clone(&trainer.step), per_call);
+        let step = compile(&trainer.step, per_call);
         let (mut fit, position) = Fit::open::<D::Position>(trainer.settings, state, total)?;
         fit.status.steps_per_epoch = per_epoch;
         let batches = batches.start(epochs, position.as_ref(), &fit.settings.place);
@@ -149,7 +152,6 @@ impl<'a, S: Tree + 'static> Fit<'a, S> {
             step: step.unwrap_or(0),
             total,
             epoch: saved.epoch,
-            metrics: recorder.latest(),
             saved: step,
             folder: settings.folder.clone(),
             ..Status::default()
@@ -228,7 +230,7 @@ impl<'a, S: Tree + 'static> Fit<'a, S> {
         if callbacks.any(|callback| callback.needs_metrics(&self.status)) {
             self.recorder.read(0)?;
         }
-        self.status.metrics = self.recorder.latest();
+        self.recorder.latest(&mut self.status.metrics);
         self.status.rate = self.rate.update(self.status.step).or(self.status.rate);
         self.settings.progress.step(&self.status);
         self.each(Callback::on_step)?;

@@ -60,13 +60,13 @@ pub struct Status {
 impl Status {
     /// Formats the metrics in one line, such as `loss 0.1234  accuracy 0.9700`.
     pub fn metrics_line(&self) -> String {
-        let shown = |(name, value): &(String, f64)| format!("{name} {value:.4}");
-        self.metrics
-            .iter()
-            .map(shown)
-            .collect::<Vec<_>>()
-            .join("  ")
+        line(&self.metrics)
     }
+}
+
+fn line(metrics: &[(String, f64)]) -> String {
+    let shown = |(name, value): &(String, f64)| format!("{name} {value:.4}");
+    metrics.iter().map(shown).collect::<Vec<_>>().join("  ")
 }
 
 /// A display of a running training, such as a progress bar.
@@ -155,15 +155,8 @@ impl Progress for Bar {
     }
 
     fn evaluated(&mut self, status: &Status, metrics: &[(String, f64)]) {
-        let shown = metrics
-            .iter()
-            .map(|(name, value)| format!("{name} {value:.4}"));
-        let shown = shown.collect::<Vec<_>>().join("  ");
-        self.message(&format!(
-            "Epoch {}, step {}: {shown}",
-            status.epoch + 1,
-            status.step
-        ));
+        let (epoch, step) = (status.epoch + 1, status.step);
+        self.message(&format!("Epoch {epoch}, step {step}: {}", line(metrics)));
     }
 
     fn message(&mut self, text: &str) {

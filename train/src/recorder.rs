@@ -156,10 +156,17 @@ impl Recorder {
         Ok(means)
     }
 
-    /// Returns the last known metrics of a step.
-    pub fn latest(&self) -> Vec<(String, f64)> {
-        let last = |name: &String| Some((name.clone(), self.history.last(name)?));
-        self.names.iter().filter_map(last).collect()
+    /// Updates metrics to the last known ones of a step. Called after each step, so names are copied
+    /// only once.
+    pub fn latest(&self, metrics: &mut Vec<(String, f64)>) {
+        let known = self.names.iter();
+        let known = known.filter_map(|name| Some((name, self.history.last(name)?)));
+        for (i, (name, value)) in known.enumerate() {
+            match metrics.get_mut(i) {
+                Some(metric) => metric.1 = value,
+                None => metrics.push((name.clone(), value)),
+            }
+        }
     }
 
     /// Writes everything to the files.

@@ -1,12 +1,12 @@
 //! The settings of a run.
 
 use crate::callback::{Callback, Context, Every};
-use crate::fit::Fit;
+use crate::fit::{Fit, compile};
 use crate::monitor::{EarlyStopping, Monitor};
 use crate::progress::{Bar, Progress, Quiet};
 use crate::validation::{Validate, rows, validation};
 use crate::{Batches, History, Result, Training};
-use ramie_core::{ArgTuple, Lowered, Objective, StepFunction, Tree, jit, train_steps, tree};
+use ramie_core::{ArgTuple, Lowered, Objective, StepFunction, Tree, tree};
 use ramie_data::{DataLoader, Placement, ToDevice};
 use ramie_nn::{Module, accumulate, value_and_grad};
 use ramie_optim::microbatching::reshape_batch_axis;
@@ -22,7 +22,7 @@ type Metrics<S, P, R> = Arc<dyn Fn(&S, P) -> R + Send + Sync>;
 /// Makes a step for a number of microbatches.
 type Accumulating<S, P, R> = Box<dyn Fn(usize) -> Step<S, P, R>>;
 
-/// How long a run is.
+/// The length of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Length {
     Epochs(usize),
@@ -36,7 +36,7 @@ pub(crate) enum Interval {
     Steps(u64),
 }
 
-/// Which run in a folder is continued.
+/// Selects the run in a folder that `fit` continues.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Resume {
     /// A run that was interrupted. A finished run is replaced by a new one.
@@ -440,16 +440,7 @@ where
         let per_call = batches.per_call();
         let mut iter = batches.start(Some(1), None, &self.settings.place)?;
         let batch = iter.next().ok_or(crate::Error::NoBatches)??;
-        let lowered = match (Arc::clone(&self.step), per_call) {
-            (step, None) => {
-                jit(move |state: &mut S, batch: P| step(state, batch)).lower_with(state, (batch,))
-            }
-            (step, Some(count)) => {
-                let step = move |state: &mut S, batch: P| step(state, batch);
-                jit(train_steps(..=count, step)).lower_with(state, (batch,))
-            }
-        };
-        Ok(lowered?)
+        Ok(compile(&self.step, per_call).lower_with(state, (batch,))?)
     }
 
     /// Trains a state on batches and returns the metrics of the run.

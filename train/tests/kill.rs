@@ -129,6 +129,12 @@ impl Running {
     }
 }
 
+/// Runs or continues a training until its regular end.
+fn run_to_the_end(folder: &Path, test: &str) {
+    let text = Running::start(folder, test).finish();
+    assert!(text.contains("finished"), "{text}");
+}
+
 /// The bytes of the arrays of the last checkpoint in a folder, by path.
 fn last(folder: &Path) -> (u64, Vec<(String, Vec<u8>)>) {
     let options = CheckpointManagerOptions::new().read_only(true);
@@ -164,11 +170,7 @@ fn a_killed_run_ends_with_the_same_bits() {
         return child(Path::new(&folder));
     }
     let [whole, parts] = [(); 2].map(|()| tempfile::tempdir().unwrap());
-    assert!(
-        Running::start(whole.path(), NAME)
-            .finish()
-            .contains("finished")
-    );
+    run_to_the_end(whole.path(), NAME);
     assert_eq!(last(&whole.path().join("checkpoints")).0, STEPS);
 
     // Right after a step, and a little later, when a checkpoint is being written.
@@ -183,11 +185,7 @@ fn a_killed_run_ends_with_the_same_bits() {
     }
     let finished = |folder: &Path| folder.exists() && last(folder).0 == STEPS;
     if !finished(&parts.path().join("checkpoints")) {
-        assert!(
-            Running::start(parts.path(), NAME)
-                .finish()
-                .contains("finished")
-        );
+        run_to_the_end(parts.path(), NAME);
     }
     assert_same(whole.path(), parts.path());
 }
@@ -199,11 +197,7 @@ fn a_signal_saves_and_ends_the_run() {
         return child(Path::new(&folder));
     }
     let [whole, parts] = [(); 2].map(|()| tempfile::tempdir().unwrap());
-    assert!(
-        Running::start(whole.path(), NAME)
-            .finish()
-            .contains("finished")
-    );
+    run_to_the_end(whole.path(), NAME);
     for (signal, number) in [("-INT", 2), ("-TERM", 15)] {
         let mut run = Running::start(parts.path(), NAME);
         let step = run.wait_for(4).expect("a step");
@@ -218,10 +212,6 @@ fn a_signal_saves_and_ends_the_run() {
         let message = format!("stopped and saved after step {saved}");
         assert!(text.contains(&message), "{text}");
     }
-    assert!(
-        Running::start(parts.path(), NAME)
-            .finish()
-            .contains("finished")
-    );
+    run_to_the_end(parts.path(), NAME);
     assert_same(whole.path(), parts.path());
 }

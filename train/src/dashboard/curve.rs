@@ -1,6 +1,6 @@
 //! Curves of bounded size.
 
-/// A curve of at most 2,048 points. When it is full, pairs of points are merged into their means.
+/// A curve of at most 2,048 points. A full curve merges pairs of points into their means.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Curve {
     points: Vec<(f64, f64)>,

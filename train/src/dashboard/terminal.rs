@@ -23,7 +23,7 @@ pub struct Dashboard {
     messages: Vec<String>,
 }
 
-/// What the thread and the run share.
+/// State that the thread and the run share.
 struct Shared {
     view: Mutex<View>,
     /// Locked while the thread uses the terminal.

@@ -1,11 +1,11 @@
-//! What a dashboard shows.
+//! The content of a dashboard.
 
 use super::{Curve, Memory};
 use crate::Status;
 use std::collections::VecDeque;
 use std::time::Duration;
 
-/// The content of a dashboard. [`draw`](super::draw) draws it.
+/// The content of a dashboard, which [`draw`](super::draw) draws.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct View {
     /// The position of the run, and the metrics of its last step.
