@@ -41,7 +41,7 @@
 //!   such as [`nn::Linear`], and [`nn::Optimizer`].
 //! - [`optim`]: gradient transformations, composed with [`optim::chain`].
 //! - [`train`]: the training loop, with validation, metrics, checkpoints and resuming.
-//! - [`data`]: datasets. [`mod@checkpoint`]: saving and restoring. [`train`]: a training loop.
+//! - [`data`]: datasets. [`mod@checkpoint`]: saving and restoring.
 //! - `plot`, with the feature `plots`: plots, grids of images and heat maps as PNG and SVG files.
 //! - [`distributed`]: programs of several processes on several hosts.
 //! - [`configure`], [`devices`], [`init_logging`]: the process's XLA client.

@@ -1,4 +1,5 @@
-//! Shared code of the examples: startup and exit, options of training runs, and pictures. An example includes it as `#[path = "../common/mod.rs"] mod common;`.
+//! Shared code of the examples: startup and exit, options of training runs, and pictures. An
+//! example includes it as `#[path = "../common/mod.rs"] mod common;`.
 
 // Each example uses only some of these items.
 #![allow(dead_code, unused_imports)]

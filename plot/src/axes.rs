@@ -54,7 +54,7 @@ impl Margins {
         }
     }
 
-    /// Returns what remains of a picture.
+    /// Returns the part of a picture inside the margins.
     pub fn inside(&self, width: f64, height: f64) -> Area {
         let width = width - self.left - self.right;
         let height = height - self.top - self.bottom;
@@ -96,7 +96,7 @@ impl Axes {
         drawing.line(ends, color, 1.0);
     }
 
-    /// Draws what is behind the series.
+    /// Draws the grid, behind the series.
     pub fn draw_grid(&self, drawing: &mut Drawing) {
         for value in self.x.scale.minor(self.x.low..=self.x.high) {
             self.vertical(drawing, value, MINOR);

@@ -91,7 +91,7 @@ fn area(place: Legend, axes: &Axes, named: &[&Series]) -> Area {
     }
 }
 
-/// Counts the points that an area hides. Bars also hide what is between them and their foot.
+/// Counts the points that an area hides. A bar is hidden if the area covers any part of it.
 fn hidden(area: Area, axes: &Axes, named: &[&Series]) -> usize {
     // Half of the width of bars in pixels.
     let bars = named.iter().filter(|s| s.mark == Mark::Bars).copied();

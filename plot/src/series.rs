@@ -3,7 +3,7 @@
 use crate::axes::Axes;
 use crate::{Area, Color, Drawing};
 
-/// How a series is drawn.
+/// The form of a series.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Mark {
     Line,

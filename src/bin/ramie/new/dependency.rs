@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 
-/// Where a project takes Ramie from.
+/// A source of Ramie.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Dependency {
     /// Sources on this machine, and whether the command line named them.
