@@ -41,7 +41,7 @@
 //!   extensions, and displays.
 //! - [`History`]: the metrics of a run, also read from its folder.
 //!
-//! With the feature `dashboard`, [`Trainer::dashboard`] fills the terminal with loss curves, rates and
+//! With the feature `dashboard`, `Trainer::dashboard` fills the terminal with loss curves, rates and
 //! memory.
 //!
 //! Everything a trainer does is possible with the functions of the other crates; it adds no step of
