@@ -1,5 +1,8 @@
 //! The rules of CONTRIBUTING.md that a machine can check.
 
+mod floors;
+mod names;
+mod source;
 mod summaries;
 mod words;
 
