@@ -1,5 +1,6 @@
 //! Dtypes and the promotion lattice.
 
+use crate::base::location;
 use bytemuck::NoUninit;
 use half::{bf16, f16};
 use num_complex::Complex;
@@ -318,7 +319,7 @@ impl DType {
             return promoted;
         }
         let narrow = if a.0.is_narrow() { a.0 } else { b.0 };
-        crate::trace::fail(&format!(
+        location::fail(&format!(
             "promotion: {} and {} have no common dtype, because {narrow} is not promoted \
              implicitly\n  help: convert one of the operands first: x.astype(DType::F32)",
             a.0, b.0

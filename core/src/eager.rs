@@ -1,6 +1,7 @@
 //! Eager execution of primitives: one small program per primitive and operand types, compiled at
 //! the first use and cached.
 
+use crate::base::location;
 use crate::array::{DeviceArray, Repr};
 use crate::fill;
 use crate::hash::FastHasher;
@@ -206,7 +207,7 @@ fn on_device(
         let start = std::time::Instant::now();
         let executable = runtime::compile(&program, device, &[])?;
         if crate::jit::logs_compiles() {
-            let at = crate::trace::current_location().unwrap_or(caller);
+            let at = location::current_location().unwrap_or(caller);
             crate::eager_log::note(at, start.elapsed());
         }
         Ok(OnDevice {

@@ -3,6 +3,9 @@
 use std::fmt;
 use std::path::PathBuf;
 
+/// The `help:` text for a complex operand of a function of real numbers.
+pub(crate) const TAKE_A_PART: &str = "convert to real numbers first: x.real(), x.imag() or x.abs()";
+
 /// An error of a program's environment: a missing plugin, a program that does not compile, a
 /// device out of memory. Programming errors panic instead, at the caller's line.
 #[derive(Clone, Debug, thiserror::Error)]
@@ -43,7 +46,7 @@ pub enum Error {
     #[error("{message}")]
     Distributed {
         /// Kind of the failure.
-        kind: crate::distributed::FailureKind,
+        kind: FailureKind,
         /// Description of the failure.
         message: String,
     },
@@ -57,6 +60,48 @@ pub enum Error {
 
 /// A `Result` with [`Error`].
 pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// Kinds of failures of multi-process programs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum FailureKind {
+    /// A process or a value did not arrive in time.
+    Timeout,
+    /// A key already has a value.
+    AlreadyExists,
+    /// A process, or the coordinator, has exited or lost its connection.
+    PeerLost,
+    /// The processes are inconsistent: wrong numbers or different trees.
+    Refused,
+    /// [`initialize`](crate::distributed::initialize) has not been called.
+    NotInitialized,
+    /// Any other failure, such as an address that cannot be bound.
+    Other,
+}
+
+impl FailureKind {
+    const ALL: [FailureKind; 6] = [
+        FailureKind::Timeout,
+        FailureKind::AlreadyExists,
+        FailureKind::PeerLost,
+        FailureKind::Refused,
+        FailureKind::NotInitialized,
+        FailureKind::Other,
+    ];
+
+    /// Returns the kind's number in messages between processes.
+    pub(crate) fn code(self) -> u8 {
+        FailureKind::ALL
+            .iter()
+            .position(|k| *k == self)
+            .unwrap_or_default() as u8
+    }
+
+    /// Returns the kind with this number.
+    pub(crate) fn from_code(code: u8) -> Option<FailureKind> {
+        FailureKind::ALL.get(usize::from(code)).copied()
+    }
+}
 
 /// An error in a primitive's operands, reported by its shape rule. [`bind`] adds the operation
 /// and the operands, and panics at the caller's line.

@@ -11,6 +11,7 @@ pub mod aot;
 mod array;
 mod aval;
 mod axis;
+mod base;
 mod callback;
 pub mod checkify;
 pub mod config;

@@ -1,9 +1,9 @@
 //! Detection of operations that produce NaN or infinity.
 
+use crate::base::location;
 use crate::jaxpr::ClosedJaxpr;
 use crate::jit::disable_jit;
 use crate::narrow::NarrowFloat;
-use crate::trace;
 use crate::{Array, DType};
 use half::{bf16, f16};
 use ramie_pjrt::settings;
@@ -152,7 +152,7 @@ pub(crate) fn check_operation(name: &str, args: &[&Array], outs: &[Array], again
     };
     disable_jit(again);
     let operands: Vec<String> = args.iter().map(|a| a.aval().to_string()).collect();
-    let at = trace::current_location().unwrap_or(Location::caller());
+    let at = location::current_location().unwrap_or(Location::caller());
     panic!(
         "{name}: the result {} has {what} in {count} of {} elements\n  operands: {}\n  at {at}\n  \
          help: debug_nans or debug_infs is on; if the value is intended, switch the check off \

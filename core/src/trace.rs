@@ -1,5 +1,6 @@
 //! Tracing: the stack of open traces, and `bind`, which applies every operation.
 
+use crate::base::location::{at_location, current_location, fail};
 use crate::array::{Repr, Tracer};
 use crate::hash::FastMap;
 use crate::jaxpr::{Atom, ClosedJaxpr, Eqn, Jaxpr, Scope, Var};
@@ -51,7 +52,6 @@ const MAX_DEPTH: usize = 4096;
 
 thread_local! {
     static STACK: ThreadStack<Frame> = const { ThreadStack::new() };
-    static LOCATION: Cell<Option<&'static Location<'static>>> = const { Cell::new(None) };
     /// Number of traces, from the outermost, that do not record operations on concrete arrays.
     static PAUSED: Cell<usize> = const { Cell::new(0) };
 }
@@ -127,7 +127,7 @@ impl OpenTrace {
         });
         OpenTrace {
             id,
-            location: LOCATION.get().unwrap_or(Location::caller()),
+            location: current_location().unwrap_or(Location::caller()),
         }
     }
 
@@ -278,27 +278,6 @@ pub(crate) fn is_linearizing() -> bool {
     STACK.with_borrow(|stack| stack.last().is_some_and(|f| f.kind == Kind::Partial))
 }
 
-/// Runs `f` with `location` as the source location of every operation, so that operations derived
-/// from an equation refer to the line that created the equation.
-pub(crate) fn at_location<R>(location: &'static Location<'static>, f: impl FnOnce() -> R) -> R {
-    ascribed(Some(location), f)
-}
-
-/// Runs a user's function with operations attributed to its own lines, even if a transformation
-/// calls it.
-pub(crate) fn in_user_code<R>(f: impl FnOnce() -> R) -> R {
-    ascribed(None, f)
-}
-
-fn ascribed<R>(location: Option<&'static Location<'static>>, f: impl FnOnce() -> R) -> R {
-    scoped::with(&LOCATION, location, || with_room(f))
-}
-
-/// Returns the source location that rules currently use.
-pub(crate) fn current_location() -> Option<&'static Location<'static>> {
-    LOCATION.get()
-}
-
 /// Same as [`at_location`], for the location and the named scopes of an equation.
 pub(crate) fn at_equation<R>(eqn: &Eqn, f: impl FnOnce() -> R) -> R {
     eqn.scope.within(|| at_location(eqn.location, f))
@@ -426,7 +405,7 @@ pub(crate) fn refuse_in_callback(operation: &str) {
 
 #[track_caller]
 fn record(at: usize, primitive: Arc<dyn Primitive>, args: &[&Array]) -> Outputs {
-    let location = LOCATION.get().unwrap_or(Location::caller());
+    let location = current_location().unwrap_or(Location::caller());
     for arg in args {
         if let Err(message) = usable(primitive.name(), arg) {
             fail(&message);
@@ -485,13 +464,4 @@ fn refuse(primitive: &dyn Primitive, args: &[&Array], error: &ShapeError) -> ! {
         })
         .collect();
     fail(&error.render(primitive.name(), &operands))
-}
-
-/// Panics at the caller's line, with the line of the operation that is being transformed.
-#[track_caller]
-pub(crate) fn fail(message: &str) -> ! {
-    match LOCATION.get() {
-        Some(at) => panic!("{message}\n  while transforming the operation at {at}"),
-        None => panic!("{message}"),
-    }
 }

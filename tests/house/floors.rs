@@ -12,7 +12,7 @@ use std::collections::{BTreeMap, BTreeSet};
 const FLOORS: [(&str, &str); 10] = [
     (
         "base",
-        "hash intern lock stack thread_stack error scoped text program_cache single_flight \
+        "base hash intern lock stack thread_stack error scoped text program_cache single_flight \
          profiler/events",
     ),
     (
@@ -47,24 +47,23 @@ const FLOORS: [(&str, &str); 10] = [
 
 /// Number of arrows from a floor to a higher one. Lower these numbers, never raise one.
 const UPWARD: &[(&str, &str, usize)] = &[
-    ("base", "services", 1),
-    ("types", "program", 8),
+    ("types", "program", 4),
     ("types", "functions", 2),
     ("types", "client", 1),
     ("program", "passes", 2),
     ("program", "primitives", 5),
     ("program", "transforms", 2),
-    ("program", "functions", 4),
+    ("program", "functions", 3),
     ("program", "client", 5),
     ("program", "execution", 2),
     ("passes", "primitives", 2),
     ("passes", "functions", 1),
     ("primitives", "transforms", 32),
-    ("primitives", "functions", 57),
+    ("primitives", "functions", 54),
     ("primitives", "client", 1),
     ("primitives", "execution", 3),
     ("transforms", "functions", 4),
-    ("transforms", "execution", 5),
+    ("transforms", "execution", 2),
     ("functions", "client", 3),
     ("functions", "execution", 2),
     ("functions", "services", 1),
@@ -72,9 +71,9 @@ const UPWARD: &[(&str, &str, usize)] = &[
     ("client", "services", 1),
 ];
 /// Number of files in circles of arrows that cross a floor. It may only fall.
-const FILES_IN_CIRCLES_ACROSS: usize = 126;
+const FILES_IN_CIRCLES_ACROSS: usize = 122;
 /// Number of files in the largest circle of arrows. It may only fall.
-const LARGEST_CIRCLE: usize = 99;
+const LARGEST_CIRCLE: usize = 95;
 
 /// The index of a file's floor.
 fn floor(file: &str) -> usize {

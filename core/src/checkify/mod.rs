@@ -35,6 +35,7 @@ mod pass;
 pub use error::Error;
 pub(crate) use error::Layout;
 
+use crate::base::location;
 use crate::prim::check::Check;
 use crate::trace::bind;
 use crate::transform::trace_tree;
@@ -102,7 +103,7 @@ where
 {
     let at = Location::caller();
     F::spread(move |args| {
-        let traced = crate::trace::at_location(at, || trace_tree(&args, |args| f.call(args)));
+        let traced = location::at_location(at, || trace_tree(&args, |args| f.call(args)));
         let program = &traced.program;
         let layout = Layout::of(&program.jaxpr, errors);
         let mut pass = pass::Pass::new(errors, layout.clone(), layout.no_error());

@@ -1,12 +1,12 @@
 //! Operations that run nested programs: the error becomes an additional input and output.
 
+use crate::base::location;
 use super::Errors;
 use super::pass::Pass;
 use crate::jaxpr::{Eqn, Jaxpr};
 use crate::prim::StatePass;
 use crate::prim::check::Check;
 use crate::stack::with_room;
-use crate::trace;
 use crate::{Array, Outputs};
 
 /// Returns whether a program contains any of these checks.
@@ -51,7 +51,7 @@ pub(super) fn run(pass: &mut Pass, eqn: &Eqn, ins: &[Array]) -> Option<Outputs> 
             pass.set_state(state);
             Some(outs.into())
         }
-        None if programs.iter().any(|p| has_user_checks(p)) => trace::fail(&format!(
+        None if programs.iter().any(|p| has_user_checks(p)) => location::fail(&format!(
             "checkify: a `check` inside `{}` cannot be converted to an error value\n  help: apply \
              checkify inside it, or implement `Primitive::thread_state`",
             eqn.primitive.name()

@@ -5,7 +5,8 @@ use super::scan::scan_as;
 use super::while_loop::while_as;
 use crate::array::Repr;
 use crate::prim::elementwise::Lt;
-use crate::trace::{at_location, bind1};
+use crate::base::location::at_location;
+use crate::trace::bind1;
 use crate::{Array, DType, IntoArray, Tree};
 use std::panic::Location;
 

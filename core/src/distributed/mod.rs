@@ -46,53 +46,13 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, TcpListener, ToSocketAddrs};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+pub use crate::error::FailureKind;
 pub use cluster::Cluster;
 pub use host::{
     broadcast_bytes_one_to_all, broadcast_one_to_all, process_allgather, process_allgather_bytes,
     sync_global_devices,
 };
 pub use store::KeyValueStore;
-
-/// Kinds of failures of multi-process programs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum FailureKind {
-    /// A process or a value did not arrive in time.
-    Timeout,
-    /// A key already has a value.
-    AlreadyExists,
-    /// A process, or the coordinator, has exited or lost its connection.
-    PeerLost,
-    /// The processes are inconsistent: wrong numbers or different trees.
-    Refused,
-    /// [`initialize`] has not been called.
-    NotInitialized,
-    /// Any other failure, such as an address that cannot be bound.
-    Other,
-}
-
-impl FailureKind {
-    const ALL: [FailureKind; 6] = [
-        FailureKind::Timeout,
-        FailureKind::AlreadyExists,
-        FailureKind::PeerLost,
-        FailureKind::Refused,
-        FailureKind::NotInitialized,
-        FailureKind::Other,
-    ];
-
-    /// Returns the kind's number in messages between processes.
-    fn code(self) -> u8 {
-        FailureKind::ALL
-            .iter()
-            .position(|k| *k == self)
-            .unwrap_or_default() as u8
-    }
-
-    fn from_code(code: u8) -> Option<FailureKind> {
-        FailureKind::ALL.get(usize::from(code)).copied()
-    }
-}
 
 /// The reaction of a process to the failure of another process.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]

@@ -1,5 +1,6 @@
 //! Calls of jitted functions: look up the program, run it, and store the results.
 
+use crate::base::location;
 use super::made::Made;
 use super::place::{Plan, placed, plan, site_of};
 use super::programs::{Forget, Shared, shared};
@@ -10,7 +11,8 @@ use crate::jaxpr::{ClosedJaxpr, Scope};
 use crate::prim::call::Call;
 use crate::runtime::sharded::{Layout, Site};
 use crate::runtime::{self, Origin};
-use crate::trace::{OpenTrace, in_user_code, is_tracing};
+use crate::trace::{OpenTrace, is_tracing};
+use crate::base::location::in_user_code;
 use crate::transform::{Arguments, ByRef, ByValue, taken, type_only};
 use crate::{Array, Aval, Error, Result, Sharding, Tree, numerics, profiler, sharding, tree};
 use ramie_pjrt::{Buffer, Callback, Device, Executable};
@@ -196,7 +198,7 @@ impl<'f, S: Tree, A: Tree, R: Tree> Jit<'f, S, A, R> {
     /// Traces the function.
     fn trace_all(&self, state: &S, args: &A, at: &'static Location<'static>) -> Trace<S, R> {
         let _event = profiler::span(|| profiler::Event::named(format!("trace {}", self.name)));
-        let open = crate::trace::at_location(at, || OpenTrace::full());
+        let open = location::at_location(at, || OpenTrace::full());
         // The trace is shared by calls in any scope, so it starts in an empty one.
         let body = |state: &mut S, args: A| Scope::default().within(|| (self.body)(state, args));
         let mut tracer = |a: &Array| open.input(a.aval());
@@ -245,7 +247,7 @@ impl<'f, S: Tree, A: Tree, R: Tree> Jit<'f, S, A, R> {
         let program = trace.program.clone();
         let mut outs = match self.options.inline {
             true => program.eval(&inputs),
-            false => crate::trace::at_location(at, || {
+            false => location::at_location(at, || {
                 Call::apply_donating(&self.name, program, &inputs, &donated)
             }),
         }

@@ -2,6 +2,7 @@
 
 use super::call::Jit;
 use super::{Compiled, JitOptions, Lowered, Traced};
+use crate::base::names::short_name;
 use crate::transform::{ArgTuple, ByRef, ByValue, Function, Pure, for_each_form};
 use crate::{Result, Tree};
 use std::marker::PhantomData;
@@ -177,16 +178,6 @@ impl<A: Tree, R: Tree, C: ?Sized> Jitted<'_, (), A, R, C> {
     #[track_caller]
     pub fn compile(&self, args: A) -> Result<Compiled<(), A, R>> {
         self.lower(args)?.compile()
-    }
-}
-
-/// Returns the last part of a function's path, or `<lambda>` for a closure.
-pub(crate) fn short_name<F>() -> &'static str {
-    let full = std::any::type_name::<F>();
-    let plain = full.split('<').next().unwrap_or(full);
-    match plain.rsplit("::").next() {
-        Some("{{closure}}") | None => "<lambda>",
-        Some(name) => name,
     }
 }
 

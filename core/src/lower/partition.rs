@@ -1,5 +1,6 @@
 //! Programs for several devices: meshes, shardings of values, and manual computations.
 
+use crate::base::location;
 use super::{Lowering, Module, Region, TensorType, Value, dims_array};
 use crate::sharding::{AbstractMesh, AxisType, Mesh, NamedSharding, PartitionSpec, sdy_sharding};
 use crate::{Aval, AxisName, DType, Jaxpr};
@@ -174,7 +175,7 @@ impl Lowering<'_> {
         });
         self.axes = outer;
         if region.is_ordered() {
-            crate::trace::fail(
+            location::fail(
                 "shard_map: the function has ordered effects, but effects have no order across \
                  devices\n  help: use unordered callbacks",
             );
@@ -245,7 +246,7 @@ impl Lowering<'_> {
             Some((manual, all)) if manual == all => true,
             Some(_) => {
                 let refuse = || -> ! {
-                    crate::trace::fail(&format!(
+                    location::fail(&format!(
                         "{operation}: the enclosing shard_map leaves some axes of the mesh \
                          automatic, so it is undefined which devices call the function\n  help: \
                          set `axis_names` of ShardMapOptions to None, or call the function outside \
@@ -253,7 +254,7 @@ impl Lowering<'_> {
                     ))
                 };
                 match self.location {
-                    Some((at, _)) => crate::trace::at_location(at, refuse),
+                    Some((at, _)) => location::at_location(at, refuse),
                     None => refuse(),
                 }
             }

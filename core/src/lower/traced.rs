@@ -1,7 +1,8 @@
 //! Lowering rules written in terms of other primitives.
 
 use super::{Lowering, Value};
-use crate::trace::{at_location, trace_to_jaxpr};
+use crate::base::location::at_location;
+use crate::trace::trace_to_jaxpr;
 use crate::{Array, Aval};
 use smallvec::SmallVec;
 

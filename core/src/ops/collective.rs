@@ -4,7 +4,8 @@ use crate::prim::collective::{
     AllGather, AllReduce, AllToAll, AxisIndex, Combine, Names, Ppermute, Pvary, ReduceScatter,
     size_of, vary,
 };
-use crate::trace::{bind1, fail};
+use crate::trace::bind1;
+use crate::base::location::fail;
 use crate::{Array, AxisNames, DType, Literal, Scalar, Tree, tree};
 
 fn names(axes: impl Into<AxisNames>) -> Names {

@@ -1,10 +1,8 @@
 //! Complex numbers in NumPy functions: lexicographic order, functions applied to both parts, and
 //! the check of functions that require real numbers.
 
+use crate::error::TAKE_A_PART;
 use crate::{Array, complex};
-
-/// The `help:` text for a complex operand of a function of real numbers.
-pub(crate) const TAKE_A_PART: &str = "convert to real numbers first: x.real(), x.imag() or x.abs()";
 
 /// Panics if an operand of a function of real numbers is complex.
 #[track_caller]

@@ -1,5 +1,6 @@
 //! Triangles and diagonals of matrices.
 
+use crate::base::location;
 use super::{IndexItem, check_count, listed};
 use crate::{Array, DType, IntoArray, where_};
 
@@ -246,7 +247,7 @@ fn triangle_places(
     let size = rows.saturating_mul(columns);
     let largest = rows.max(columns).saturating_sub(1);
     if let Err(error) = check_count("the last place is", largest, DType::I32) {
-        crate::trace::fail(&error.render(operation, &[]));
+        location::fail(&error.render(operation, &[]));
     }
     let rows = if size == 0 { 0 } else { rows };
     let places = (0..rows).flat_map(|row| (0..columns).map(move |column| (row, column)));

@@ -1,5 +1,6 @@
 //! Einstein summation, implemented with `dot_general`, transposes and reductions.
 
+use crate::base::location;
 use super::Contraction;
 use crate::prim::dot::DotDimensionNumbers;
 use crate::{Array, DType, PartitionSpec, ShapeError};
@@ -112,7 +113,7 @@ fn plan(operation: &str, spec: &str, arrays: &[&Array]) -> Plan {
                 .enumerate()
                 .map(|(i, a)| format!("operand {i} {}", a.describe()))
                 .collect();
-            crate::trace::fail(&e.render(&format!("{operation}(\"{spec}\")"), &shown))
+            location::fail(&e.render(&format!("{operation}(\"{spec}\")"), &shown))
         }
     }
 }

@@ -1,5 +1,6 @@
 //! Shapes as arguments of `reshape`: integers of any type, one of which may be -1.
 
+use crate::base::location;
 use crate::aval::element_count;
 use crate::{Array, Dims, ShapeError};
 use smallvec::SmallVec;
@@ -52,7 +53,7 @@ impl RequestedShape {
             Ok(shape) => shape,
             Err(error) => {
                 let operand = format!("operand {}", array.describe());
-                crate::trace::fail(&error.render(operation, &[operand]))
+                location::fail(&error.render(operation, &[operand]))
             }
         }
     }

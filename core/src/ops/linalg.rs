@@ -1,5 +1,6 @@
 //! NumPy's products of arrays, implemented with `dot_general`.
 
+use crate::base::location;
 use super::Contraction;
 use crate::prim::dot::DotDimensionNumbers;
 use crate::{Array, DType, Dims, IntoArray, PartitionSpec, ShapeError};
@@ -37,7 +38,7 @@ fn refuse(operation: &str, error: &ShapeError, a: &Array, b: &Array) -> ! {
         format!("lhs {}", a.describe()),
         format!("rhs {}", b.describe()),
     ];
-    crate::trace::fail(&error.render(operation, &operands))
+    location::fail(&error.render(operation, &operands))
 }
 
 impl Array {

@@ -54,10 +54,11 @@ mod statistics;
 mod taper;
 mod vectorize;
 
+use crate::base::location;
 use crate::{Array, DType, Dims, Literal, Scalar};
 
 pub use collective::*;
-pub(crate) use complex::{TAKE_A_PART, by_parts, lexicographic, require_real};
+pub(crate) use complex::{by_parts, lexicographic, require_real};
 pub use contraction::Contraction;
 pub use conv::*;
 pub use conv_transpose::{ConvTranspose, conv_transpose};
@@ -214,7 +215,7 @@ fn refuse_shapes(operation: &str, arrays: &[&Array]) -> ! {
             "shapes are aligned at their last axes, and sizes must agree or be 1; use reshape, \
          expand_dims or transpose to align them",
         );
-    crate::trace::fail(&error.render(operation, &operands))
+    location::fail(&error.render(operation, &operands))
 }
 
 /// Collects `size` numbers that an operation lists on the host.

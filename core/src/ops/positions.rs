@@ -1,5 +1,6 @@
 //! Dtypes of indices and counts.
 
+use crate::base::location;
 use crate::{Array, DType, ShapeError, iinfo};
 
 /// Returns the dtype of indices into axes of these sizes: `i64` if `given` has 64 bits or if an
@@ -36,7 +37,7 @@ pub(crate) fn flat_positions(operation: &str, shape: &[usize]) -> usize {
         .iter()
         .fold(1, |n: usize, &d| n.saturating_mul(d.max(1)));
     if let Err(error) = check_count("the number of positions is", count, DType::I64) {
-        crate::trace::fail(&error.render(operation, &[]));
+        location::fail(&error.render(operation, &[]));
     }
     count
 }
@@ -69,7 +70,7 @@ impl Array {
     #[track_caller]
     fn expect_i32(&self, operation: &str, what: &str, count: usize) {
         if let Err(error) = check_count(what, count, DType::I32) {
-            crate::trace::fail(&error.render(operation, &[self.describe()]));
+            location::fail(&error.render(operation, &[self.describe()]));
         }
     }
 }

@@ -1,5 +1,6 @@
 //! Functions that join, repeat and move elements.
 
+use crate::error;
 use crate::{Array, DType, Dims, concatenate};
 use std::borrow::Borrow;
 
@@ -32,7 +33,7 @@ pub(crate) fn as_dtype_of(operation: &str, array: &Array, value: &Array) -> Arra
     let (a, v) = (array.aval(), value.aval());
     let (dtype, _) = DType::promote((a.dtype(), a.weak_type()), (v.dtype(), v.weak_type()));
     let help = || match (v.dtype().is_complex(), a.dtype()) {
-        (true, of) if !of.is_complex() => super::TAKE_A_PART.into(),
+        (true, of) if !of.is_complex() => error::TAKE_A_PART.into(),
         // A number in the program, which has no `astype`.
         (_, of) if v.weak_type() && value.as_literal().is_some() => format!(
             "pass {}, or convert the array first: x.astype(DType::{dtype:?})",

@@ -5,7 +5,8 @@ use crate::sharding::{
     AbstractMesh, AxisType, Context, NamedSharding, PartitionSpec, Placed, Shardings, Specs,
     check_spec,
 };
-use crate::trace::{bind1, fail};
+use crate::trace::bind1;
+use crate::base::location::fail;
 use crate::transform::Function;
 use crate::{Array, Aval, AxisName, AxisNames, Tree, tree};
 

@@ -1,9 +1,10 @@
 //! Calls of host functions from programs.
 
+use crate::base::location;
 use super::{Avals, BatchAxis, Batched, Differentiation, Param, Primitive, move_batch_axis};
 use crate::callback::{HostFunction, VmapMethod};
 use crate::lower::{Lowering, Value, order};
-use crate::trace::{self, bind};
+use crate::trace::bind;
 use crate::{Array, Aval, Outputs, Result, ShapeError, ShardingRule};
 use ramie_pjrt::Callback;
 use std::fmt::Write;
@@ -158,14 +159,14 @@ impl Primitive for HostCallback {
     fn batch(&self, args: &[Array], axes: &[Option<usize>], axis: BatchAxis) -> Batched {
         let size = axis.size;
         if self.ordered {
-            trace::fail(&format!(
+            location::fail(&format!(
                 "{}: ordered effects cannot be mapped by `vmap`\n  help: make the callback \
                  unordered, or loop over the examples with `scan`",
                 self.name()
             ));
         }
         let Some(method) = self.vmap_method else {
-            trace::fail(&format!(
+            location::fail(&format!(
                 "{}: `vmap` requires a vmap method for host functions\n  help: use \
                  `pure_callback_with(…, VmapMethod::Sequential)`",
                 self.name()

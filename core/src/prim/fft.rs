@@ -1,5 +1,6 @@
 //! `fft`: discrete Fourier transforms over the last axes.
 
+use crate::error;
 use crate::checkify::Errors;
 use crate::lower::{Lowering, Value, dims_array};
 use crate::prim::{
@@ -104,7 +105,7 @@ impl Primitive for Fft {
                 self.fft_type.name()
             ))
             .help(match x.dtype().is_complex() {
-                true => crate::ops::TAKE_A_PART,
+                true => error::TAKE_A_PART,
                 false => "convert first: x.astype(DType::C64), or F32 for real transforms",
             }));
         }

@@ -1,6 +1,7 @@
 //! Logical axes: names that a model gives to the dimensions of its arrays, and rules that map
 //! them to the axes of a mesh.
 
+use crate::base::location;
 use super::context::{Context, MeshGuard};
 use super::{AxisType, PartitionSpec, SpecEntry};
 use crate::intern::{Table, by_address};
@@ -75,14 +76,14 @@ impl LogicalAxisRules {
             let name = match entry.axes() {
                 [] => None,
                 [one] => Some(*one),
-                _ => crate::trace::fail(&format!(
+                _ => location::fail(&format!(
                     "logical_to_mesh: the entry {entry} of {logical} has several names\n  help: \
                      use one name for each dimension; its rule may contain several axes of the \
                      mesh"
                 )),
             };
             if name.is_some() && names.contains(&name) {
-                crate::trace::fail(&format!(
+                location::fail(&format!(
                     "logical_to_mesh: {entry} occurs more than once in {logical}\n  help: use a \
                      different name for every dimension"
                 ));

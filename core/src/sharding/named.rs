@@ -1,5 +1,6 @@
 //! Shardings over a mesh, of arrays and of types.
 
+use crate::base::location;
 use super::{AbstractMesh, AxisType, Mesh, PartitionSpec, SpecEntry};
 use crate::intern::{Table, by_address};
 use crate::{Dims, ShapeError};
@@ -94,7 +95,7 @@ impl NamedSharding {
     pub fn new(mesh: Mesh, spec: impl Into<PartitionSpec>) -> NamedSharding {
         let spec = spec.into();
         if let Err(e) = check_spec(mesh.abstract_mesh(), &spec) {
-            crate::trace::fail(&e.render("NamedSharding", &[]));
+            location::fail(&e.render("NamedSharding", &[]));
         }
         NamedSharding(NAMED.keep(Named {
             mesh,
@@ -215,7 +216,7 @@ impl NamedSharding {
     pub fn shard_shape(&self, shape: &[usize]) -> Dims {
         match self.try_shard_shape(shape) {
             Ok(shape) => shape,
-            Err(e) => crate::trace::fail(&e.render("shard_shape", &[])),
+            Err(e) => location::fail(&e.render("shard_shape", &[])),
         }
     }
 

@@ -1,5 +1,6 @@
 //! `out_sharding`: result shardings that the caller requests from an operation.
 
+use crate::base::location;
 use super::{
     AbstractMesh, AxisType, Context, Mesh, PartitionSpec, SpecEntry, TypeSharding, check_spec,
 };
@@ -30,13 +31,13 @@ impl OutSharding {
         let context = Context::current();
         let found = operands.iter().find_map(|x| x.aval().sharding());
         let Some(axes) = found.map(|s| s.mesh()).or(context.axes) else {
-            crate::trace::fail(&format!(
+            location::fail(&format!(
                 "{operation}: out_sharding is {spec}, but no mesh is current\n  help: make a mesh \
                  with explicit axes current with `set_mesh(mesh)`"
             ))
         };
         if let Err(e) = check(axes, spec, rank) {
-            crate::trace::fail(&e.render(operation, &[]));
+            location::fail(&e.render(operation, &[]));
         }
         OutSharding::over(axes, spec, rank)
     }

@@ -2,7 +2,7 @@
 
 use super::{Context, NamedSharding, PartitionSpec, Sharding};
 use crate::array::{DeviceArray, Repr};
-use crate::trace::fail;
+use crate::base::location::fail;
 use crate::{Array, Aval, Error, Result, Tree, runtime, tree};
 use ramie_pjrt::{Buffer, Device};
 use smallvec::SmallVec;

@@ -4,7 +4,7 @@ use super::put::{from_parts_of, indices, part};
 use super::{NamedSharding, Sharding};
 use crate::array::Repr;
 use crate::dtype::Element;
-use crate::trace::fail;
+use crate::base::location::fail;
 use crate::{Array, Aval, Device, Error, Result};
 use smallvec::SmallVec;
 use std::fmt::Write;

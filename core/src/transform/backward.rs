@@ -1,5 +1,6 @@
 //! Transposition: runs a linear program backwards, from output cotangents to input cotangents.
 
+use crate::base::location;
 use crate::jaxpr::{Atom, ClosedJaxpr, Jaxpr};
 use crate::prim::elementwise::add_any;
 use crate::prim::{Differentiation, Operand};
@@ -44,7 +45,7 @@ pub(crate) fn backward(program: &ClosedJaxpr, cts: &[Option<Array>]) -> Vec<Opti
         let operands: SmallVec<[Operand; 4]> = eqn.inputs.iter().map(operand).collect();
         at_equation(eqn, || {
             let refuse = || -> ! {
-                trace::fail(&format!(
+                location::fail(&format!(
                     "{}: cannot be transposed: it is not linear in its operands\n  help: a linear \
                      function can only add values, multiply them by constants, and move them; use \
                      vjp for the derivative of other functions",

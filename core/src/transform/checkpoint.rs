@@ -1,6 +1,7 @@
 //! `checkpoint`: rematerialization, which saves memory by recomputing residuals, and tools that
 //! list residuals.
 
+use crate::base::location;
 use super::custom::{self, apply};
 use super::{Function, linearize_eval};
 use crate::jaxpr::{Atom, Var};
@@ -124,7 +125,7 @@ where
     M: 'f,
 {
     let at = Location::caller();
-    F::spread(move |args| trace::at_location(at, || residuals(&f, args)))
+    F::spread(move |args| location::at_location(at, || residuals(&f, args)))
 }
 
 /// Prints [`saved_residuals`], one per line.
@@ -136,7 +137,7 @@ where
 {
     let at = Location::caller();
     F::spread(move |args| {
-        for residual in trace::at_location(at, || residuals(&f, args)) {
+        for residual in location::at_location(at, || residuals(&f, args)) {
             println!("{residual}");
         }
     })

@@ -1,6 +1,7 @@
 //! Code shared by `custom_jvp`, `custom_vjp` and `custom_vmap`: stages the function and checks
 //! what its rules return.
 
+use crate::base::location;
 use super::{ArgTuple, Function};
 use crate::prim::Primitive;
 use crate::{Array, Jaxpr, Tree, trace, tree};
@@ -39,7 +40,7 @@ pub(super) fn apply<F: Function<M>, M, P: Primitive>(
     if !trace::is_tracing() {
         return f.call(args);
     }
-    trace::at_location(at, || {
+    location::at_location(at, || {
         let leaves = tree::leaves(&args);
         let traced = super::grad::trace(&args, |args| f.call(args));
         let consts = traced.program.consts;
@@ -78,7 +79,7 @@ impl Given<'_> {
     pub fn check_structure<T: Tree>(&self, like: &T, given: &T) {
         let names = ["expected", "given"];
         if let Some(lines) = tree::structure_mismatch(names, like, given) {
-            trace::fail(&format!(
+            location::fail(&format!(
                 "{}: the {} of `{}` returned a {} with another structure than the {}\n  {lines}\n  help: \
                  return a tree with the same containers and keys",
                 self.operation, self.rule, self.function, self.what, self.of
@@ -102,7 +103,7 @@ impl Given<'_> {
         } = self;
         let wanted = tree::leaves(like);
         if wanted.len() != given.len() {
-            trace::fail(&format!(
+            location::fail(&format!(
                 "{operation}: the {rule} of `{function}` returned {} {what}s, expected {}, one for \
                  each array of the {of}s",
                 given.len(),
@@ -118,7 +119,7 @@ impl Given<'_> {
                 "" => String::new(),
                 path => format!(" `{path}`"),
             };
-            trace::fail(&format!(
+            location::fail(&format!(
                 "{operation}: the {rule} of `{function}` returned a {what} {} for the {of}{place}, \
                  which is {}\n  help: shapes and dtypes must be the same; sum over axes that were \
                  broadcast, and convert with astype",

@@ -1,11 +1,12 @@
 //! `custom_jvp`: functions with custom tangent rules.
 
+use crate::base::location;
 use super::custom::{Call, First, Given, Packed, Rest, apply, some};
 use super::tangents::{Tangents, filled};
 use super::{ArgTuple, Function};
-use crate::jit::short_name;
+use crate::base::names::short_name;
 use crate::prim::custom::{CustomJvpCall, Identity, JvpRule};
-use crate::{Array, Tree, trace, tree};
+use crate::{Array, Tree, tree};
 use std::panic::Location;
 use std::sync::Arc;
 
@@ -58,7 +59,7 @@ where
         let rule = rule.clone();
         let run = move |primals: &[Array], tangents: &[Option<Array>]| {
             let primals = tree::with_leaves(&args, primals.iter().cloned());
-            let (result, dots) = trace::in_user_code(|| rule(primals, tangents));
+            let (result, dots) = location::in_user_code(|| rule(primals, tangents));
             let outs = some(&result);
             let given = |what| Given {
                 operation: "custom_jvp",
@@ -226,7 +227,7 @@ pub(super) fn refuse_others(
     mut others: impl Iterator<Item = bool>,
 ) {
     if others.any(|differentiated| differentiated) {
-        trace::fail(&format!(
+        location::fail(&format!(
             "{operation}: an argument of `{function}` after the first is being differentiated, but \
              its rule returns no derivative for it\n  help: pass value.stop_gradient(), or use a \
              rule for all arguments"
@@ -285,7 +286,7 @@ where
     let rule = move |primals: Packed<F, M>, tangents: &[Option<Array>]| {
         let terms = &again.1;
         if terms.len() != tangents.len() {
-            trace::fail(&format!(
+            location::fail(&format!(
                 "custom_jvp_terms: {} rules for {} arrays of arguments\n  help: pass a rule or \
                  None for each",
                 terms.len(),

@@ -1,12 +1,13 @@
 //! `custom_vjp`: functions with custom reverse-mode rules.
 
+use crate::base::location;
 use super::custom::{Call, First, Given, Packed, Rest, apply, some};
 use super::custom_jvp::refuse_others;
 use super::tangents::Tangents;
 use super::{ArgTuple, Function};
-use crate::jit::short_name;
+use crate::base::names::short_name;
 use crate::prim::custom::{BackwardRule, CustomVjpCall, Forward, ForwardRule, Identity};
-use crate::{Array, Tree, trace, tree};
+use crate::{Array, Tree, tree};
 use std::panic::Location;
 use std::sync::Arc;
 
@@ -52,7 +53,7 @@ where
             let (fwd, bwd) = (fwd.clone(), bwd.clone());
             let run = move |primals: &[Array], perturbed: &[bool]| {
                 let primals = tree::with_leaves(&args, primals.iter().cloned());
-                let (result, residuals) = trace::in_user_code(|| fwd(primals, perturbed));
+                let (result, residuals) = location::in_user_code(|| fwd(primals, perturbed));
                 let outs = some(&result);
                 let given = Given {
                     operation: "custom_vjp",
@@ -119,7 +120,7 @@ where
     let run = move |kept: &[Array], cts: &[Option<Array>]| {
         let kept = tree::with_leaves(&residuals, kept.iter().cloned());
         let cts = Tangents::new(&out, cts.to_vec());
-        let grads = trace::in_user_code(|| bwd(&args, kept, cts));
+        let grads = location::in_user_code(|| bwd(&args, kept, cts));
         cotangent(function).check(&args, &grads, true);
         let floats = tree::leaves(&args).into_iter().zip(grads);
         floats

@@ -1,11 +1,12 @@
 //! `custom_vmap`: functions with custom batching rules.
 
+use crate::base::location;
 use super::custom::{Call, Packed, apply};
 use super::{ArgTuple, Function};
-use crate::jit::short_name;
+use crate::base::names::short_name;
 use crate::prim::custom::{CustomVmapCall, Identity, VmapRule};
 use crate::prim::move_batch_axis;
-use crate::{Array, Tree, control, trace, tree};
+use crate::{Array, Tree, control, tree};
 use std::panic::Location;
 use std::sync::Arc;
 
@@ -185,7 +186,7 @@ where
                 paths: tree::paths(&args),
             };
             let given = tree::with_leaves(&args, arrays.iter().cloned());
-            let (result, batched) = trace::in_user_code(|| rule(mapped, given));
+            let (result, batched) = location::in_user_code(|| rule(mapped, given));
             check(function, size, &out, &result, batched)
         };
         CustomVmapCall {
@@ -215,7 +216,7 @@ fn check<T: Tree>(
         Which::Each(each) => each,
     };
     if outs.len() != wanted.len() || batched.len() != wanted.len() {
-        trace::fail(&format!(
+        location::fail(&format!(
             "custom_vmap: the rule of `{function}` returned {} arrays and {} flags for whether \
              they are batched, expected {}, as many as the function returns",
             outs.len(),
@@ -240,7 +241,7 @@ fn check<T: Tree>(
             true => format!("a batch of {size} examples along the first axis"),
             false => "the same for all examples".into(),
         };
-        trace::fail(&format!(
+        location::fail(&format!(
             "custom_vmap: the rule of `{function}` returned {} for the result{place}, expected \
              {expected}, {what}\n  help: the rule must return for each result whether it is \
              batched, with the batch axis first",

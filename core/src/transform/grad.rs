@@ -1,5 +1,6 @@
 //! `jvp`, `linearize`, `vjp`, `grad` and related transformations of functions of trees.
 
+use crate::base::location;
 use super::arguments::type_only;
 use super::differentiable::{Numbers, Request, place};
 use super::tangents::filled;
@@ -7,7 +8,8 @@ use super::{
     ArgTuple, Function, FunctionOnce, Objective, Packed, backward, jvp_eval, linearize_eval,
 };
 use crate::jaxpr::ClosedJaxpr;
-use crate::trace::{OpenTrace, in_user_code, trace_to_jaxpr};
+use crate::trace::{OpenTrace, trace_to_jaxpr};
+use crate::base::location::in_user_code;
 use crate::{Array, Aval, Tree, tree};
 use std::panic::Location;
 
@@ -333,7 +335,7 @@ where
     };
     // With `Numbers::Any` no complex argument is rejected, so no help is needed.
     request.check_argument(&first, numbers, "");
-    let (value, pull) = crate::trace::at_location(at, || {
+    let (value, pull) = location::at_location(at, || {
         pullback(|first| f.call(F::Args::join(first, &rest)), &first)
     });
     let loss = value.loss().aval();
@@ -365,7 +367,7 @@ where
         }
     );
     let seed = Array::ones(&[], loss.dtype());
-    let grads = crate::trace::at_location(at, || {
+    let grads = location::at_location(at, || {
         pull.apply(std::iter::once(Some(seed)).chain(std::iter::repeat(None)))
     });
     let grads = filled(&first, grads);

@@ -1,6 +1,7 @@
 //! Forward mode, which evaluates a jaxpr on primals and tangents together, and linearization,
 //! which also records the tangent program separately.
 
+use crate::base::location;
 use crate::jaxpr::{ClosedJaxpr, Jaxpr};
 use crate::prim::Differentiation;
 use crate::prim::nested::spread;
@@ -54,7 +55,7 @@ fn jvp_equation(
         Differentiation::Undefined(why) => {
             // The reason, optionally followed by a semicolon and the remedy.
             let (why, remedy) = why.split_once("; ").unwrap_or((why, "use stop_gradient"));
-            trace::fail(&format!(
+            location::fail(&format!(
                 "{}: has no derivative, but is on the path of a gradient: {why}\n  help: {remedy}",
                 primitive.name()
             ))

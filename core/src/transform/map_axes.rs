@@ -1,5 +1,6 @@
 //! The options of `vmap`: batch axes and their names.
 
+use crate::base::location;
 use crate::sharding::{PartitionSpec, SpecEntry, Specs};
 use crate::{Aval, AxisName, AxisNames, Tree, tree};
 use std::fmt;
@@ -95,7 +96,7 @@ impl MapAxes {
             None => PartitionSpec::default(),
             Some(axis) => match usize::try_from(axis) {
                 Ok(at) => PartitionSpec::default().inserted(at, SpecEntry::from(&[name][..])),
-                Err(_) => crate::trace::fail(&format!(
+                Err(_) => location::fail(&format!(
                     "smap: axis {axis} is counted from the end\n  help: count it from the start"
                 )),
             },

@@ -1,11 +1,13 @@
 //! `pmap`: runs a function on several devices, each for one example.
 
+use crate::base::location;
 use super::map_axes::MapAxes;
 use super::vmap::{At, batch_axes};
 use super::{ArgTuple, Function};
 use crate::prim::sharding::ShardMap;
 use crate::sharding::{AbstractMesh, AxisType, Mesh, PartitionSpec, SpecEntry};
-use crate::trace::{self, fail};
+use crate::trace;
+use crate::base::location::fail;
 use crate::{Array, AxisName, Device, Jaxpr, Tree, jit, tree};
 use std::panic::Location;
 use std::sync::Arc;
@@ -93,7 +95,7 @@ where
     let at = At("pmap", Location::caller());
     options.in_axes.check_arguments("pmap", F::Args::COUNT);
     let staged = jit(move |args: F::Args| apply(&f, args, &options, at));
-    F::spread(move |args| trace::at_location(at.1, || staged(args)))
+    F::spread(move |args| location::at_location(at.1, || staged(args)))
 }
 
 fn refuse(at: At, message: &str) -> ! {
@@ -169,7 +171,7 @@ fn apply<F: Function<M>, M>(f: &F, args: F::Args, options: &PmapOptions, at: At)
                 None => x.clone(),
             });
             let args = tree::with_leaves(&args, examples.collect::<Vec<_>>());
-            let out = trace::in_user_code(|| f.call(args));
+            let out = location::in_user_code(|| f.call(args));
             let results = tree::leaves(&out);
             let places = places(&out, &results, options, at);
             let wide = results.iter().zip(&places).map(|(x, at)| match at {

@@ -1,10 +1,12 @@
 //! `shard_map`: runs a function on each device of a mesh, on the device's shards.
 
+use crate::base::location;
 use super::{ArgTuple, Function};
 use crate::jaxpr::ClosedJaxpr;
 use crate::prim::sharding::ShardMap;
 use crate::sharding::{Context, Mesh, PartitionSpec, Specs, check_spec};
-use crate::trace::{self, fail};
+use crate::trace;
+use crate::base::location::fail;
 use crate::{Aval, AxisName, AxisNames, Jaxpr, tree};
 use std::panic::Location;
 use std::sync::Arc;
@@ -109,7 +111,7 @@ where
             F::Args::COUNT
         ));
     }
-    F::spread(move |args| trace::at_location(at, || apply(&f, args, &options, at)))
+    F::spread(move |args| location::at_location(at, || apply(&f, args, &options, at)))
 }
 
 #[track_caller]
@@ -202,7 +204,7 @@ fn apply<F: Function<M>, M>(
     let program = map.scope(|| {
         trace::trace_to_jaxpr(&locals, |tracers| {
             let args = tree::with_leaves(&args, tracers.iter().cloned());
-            let out = trace::in_user_code(|| f.call(args));
+            let out = location::in_user_code(|| f.call(args));
             let leaves = tree::leaves(&out);
             result = Some(out);
             leaves

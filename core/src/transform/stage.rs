@@ -1,5 +1,6 @@
 //! Staging a function without running it: `make_jaxpr` and `eval_shape`.
 
+use crate::base::location;
 use super::arguments::type_only;
 use super::{Function, FunctionOnce, Packed};
 use crate::jaxpr::ClosedJaxpr;
@@ -29,7 +30,7 @@ where
 {
     let at = Location::caller();
     F::spread(move |args| {
-        trace::at_location(at, || {
+        location::at_location(at, || {
             super::grad::trace(&args, |args| f.call(args)).program
         })
     })

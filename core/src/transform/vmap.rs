@@ -1,5 +1,6 @@
 //! Batching: evaluates a jaxpr for many examples at once.
 
+use crate::base::location;
 use super::map_axes::{MapAxes, VmapOptions, example};
 use super::{ArgTuple, Function};
 use crate::array::Repr;
@@ -135,7 +136,7 @@ fn apply<F: Function<M>, M>(
         explicit: explicit_axes(&leaves, &paths, &axes, at),
     };
     let traced = axis::with_axis(axis.name, size, || {
-        trace::at_location(at, || super::grad::trace(&examples, |args| f.call(args)))
+        location::at_location(at, || super::grad::trace(&examples, |args| f.call(args)))
     });
     let program = &traced.program;
     let (outs, found) = batch_eval(&program.jaxpr, &program.consts, &leaves, &axes, axis);

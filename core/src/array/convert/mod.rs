@@ -3,6 +3,7 @@
 mod nested;
 mod of_ndarray;
 
+use crate::error;
 use super::{Array, Repr};
 use crate::dtype::Element;
 use crate::{Aval, DType, Error, Result, runtime};
@@ -188,7 +189,7 @@ impl Array {
 /// Returns the `help:` text for reading elements as another dtype.
 fn remedy(from: DType, to: DType) -> String {
     match from.is_complex() && !to.is_complex() {
-        true => crate::ops::TAKE_A_PART.into(),
+        true => error::TAKE_A_PART.into(),
         false => format!("convert first: x.astype(DType::{to:?})"),
     }
 }

@@ -15,11 +15,12 @@ pub use index::{AxisIndex, Pvary};
 pub use ragged::{RaggedAllToAll, ragged_all_to_all};
 pub use reduce::{AllReduce, Combine};
 
+use crate::base::location;
 use super::{Param, Primitive};
 use crate::lower::Lowering;
 use crate::sharding::{AxisSet, AxisType, Context};
 use crate::trace::bind1;
-use crate::{Array, AxisName, ShapeError, axis, trace};
+use crate::{Array, AxisName, ShapeError, axis};
 use smallvec::SmallVec;
 
 /// Names of the axes of a collective, the slowest-varying first.
@@ -87,7 +88,7 @@ fn divide(x: &Array, at: usize, outer: usize) -> Array {
 /// communicates.
 fn groups(ctx: &Lowering<'_>, operation: &str, names: &[AxisName]) -> Vec<Vec<usize>> {
     ctx.replica_groups(names).unwrap_or_else(|| {
-        trace::fail(&format!(
+        location::fail(&format!(
             "{operation}: the axes {names:?} are not mapped in the compiled program\n  help: call \
              the function through `shard_map` over a mesh with these axes, or through `vmap_with` \
              with these axis names"

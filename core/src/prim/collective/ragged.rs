@@ -1,5 +1,6 @@
 //! `ragged_all_to_all`: exchange of variable numbers of rows between examples.
 
+use crate::base::location;
 use super::{Names, groups, size_of, tuple};
 use crate::lower::{Lowering, Value};
 use crate::prim::{
@@ -159,7 +160,7 @@ impl Primitive for RaggedAllToAll {
             .collect();
         if axis.is_used_by(self) {
             if self.axes.len() > 1 {
-                trace::fail(&format!(
+                location::fail(&format!(
                     "ragged_all_to_all: one of the axes {:?} is a `vmap` axis\n  help: exchange \
                      over one axis at a time, or over axes of a mesh",
                     self.axes
@@ -201,7 +202,7 @@ impl Primitive for RaggedAllToAll {
         outs: &[Aval],
     ) -> Vec<Value> {
         if ctx.is_for_cpu() {
-            trace::fail(
+            location::fail(
                 "ragged_all_to_all: XLA does not support this operation on CPUs\n  help: send \
                  padded ranges of equal sizes with `all_to_all`, or gather all rows with \
                  `all_gather` and select",
@@ -268,7 +269,7 @@ pub fn ragged_all_to_all(
     let axes: Names = axes.into().as_slice().into();
     let size = match size_of(&axes) {
         Ok(size) => size,
-        Err(e) => trace::fail(&e.render("ragged_all_to_all", &[])),
+        Err(e) => location::fail(&e.render("ragged_all_to_all", &[])),
     };
     // Converted to one dtype, so that rules can compute with them; other dtypes are rejected
     // below.

@@ -1,5 +1,6 @@
 //! `psum`, `pmax`, `pmin`: reductions over mapped axes.
 
+use crate::base::location;
 use super::{Names, groups, manual, size_of, tuple};
 use crate::checkify::Errors;
 use crate::lower::{Lowering, Value, collective_attributes};
@@ -145,7 +146,7 @@ impl Primitive for AllReduce {
         };
         if self.combine != Combine::Sum && ins[0].dtype().is_complex() {
             // Plugins only support built-in reductions between devices.
-            crate::trace::fail(&format!(
+            location::fail(&format!(
                 "{}: reductions between devices do not support the order of complex numbers, got \
                  {}\n  help: gather the values with `all_gather` and reduce them",
                 self.name(),

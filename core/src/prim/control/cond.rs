@@ -11,7 +11,8 @@ use crate::prim::{
     move_batch_axis,
 };
 use crate::prim::{Jaxprs, StatePass};
-use crate::trace::{bind, bind1, fail, trace_to_jaxpr};
+use crate::trace::{bind, bind1, trace_to_jaxpr};
+use crate::base::location::fail;
 use crate::{Array, Aval, DType, Outputs, ShapeError, ensure_shape};
 use smallvec::SmallVec;
 use std::sync::Arc;

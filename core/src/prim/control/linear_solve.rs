@@ -7,7 +7,8 @@ use crate::prim::nested::{self, zeros};
 use crate::prim::{
     Avals, BatchAxis, Batched, Differentiation, Jaxprs, Operand, Param, Primitive, move_batch_axis,
 };
-use crate::trace::{bind, fail};
+use crate::trace::bind;
+use crate::base::location::fail;
 use crate::transform::jvp_eval;
 use crate::{Array, Aval, ShapeError};
 use std::ops::Range;

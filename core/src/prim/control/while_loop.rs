@@ -10,7 +10,8 @@ use crate::prim::{
     move_batch_axis,
 };
 use crate::prim::{Jaxprs, StatePass};
-use crate::trace::{bind, fail, trace_to_jaxpr};
+use crate::trace::{bind, trace_to_jaxpr};
+use crate::base::location::fail;
 use crate::{Array, Aval, DType, Outputs, ShapeError, ensure_shape};
 use smallvec::SmallVec;
 use std::sync::Arc;

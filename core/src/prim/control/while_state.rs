@@ -1,16 +1,17 @@
 //! A `while` loop that threads a state through its programs.
 
+use crate::base::location;
 use super::{Part, While};
 use crate::prim::StatePass;
 use crate::prim::nested::avals;
-use crate::trace::{self, trace_to_jaxpr};
+use crate::trace::trace_to_jaxpr;
 use crate::{Array, Aval};
 
 /// Runs the condition with the state before the loop and after each step, since the condition
 /// itself cannot change the carry.
 pub(super) fn thread(op: &While, pass: &StatePass<'_>, args: &[Array]) -> Vec<Array> {
     if op.cond_jaxpr.out_avals()[0].ndim() > 0 {
-        trace::fail(
+        location::fail(
             "checkify: a loop that contains checks runs different numbers of steps for the \
              examples of a vmap\n  help: apply checkify first: vmap(checkify(f, errors))",
         );

@@ -1,5 +1,6 @@
 //! `custom_lin`: the tangents of a function with only a reverse-mode rule.
 
+use crate::base::location;
 use super::{Rule, batched_run};
 use crate::lower::{Lowering, Value};
 use crate::prim::nested::{self, spread};
@@ -7,7 +8,7 @@ use crate::prim::{
     Avals, BatchAxis, Batched, Differentiation, NestedDifferentiation, Operand, Param, Primitive,
     move_batch_axis,
 };
-use crate::trace::{self, bind};
+use crate::trace::bind;
 use crate::{Array, Aval, ShapeError};
 use smallvec::SmallVec;
 use std::sync::Arc;
@@ -107,7 +108,7 @@ impl CustomLin {
 /// Panics, since forward mode cannot use a reverse-mode rule.
 #[track_caller]
 pub(super) fn refuse_forward_mode(name: &str) -> ! {
-    trace::fail(&format!(
+    location::fail(&format!(
         "custom_vjp: the function `{name}` only has a reverse-mode rule, so it cannot be \
          differentiated in forward mode (jvp, jacfwd, or calling the result of linearize)\n  help: \
          use reverse mode (grad, vjp, jacrev), or define the derivative with custom_jvp, which \

@@ -13,10 +13,11 @@ pub use linear::{BackwardRule, CustomLin};
 pub use vjp::{CustomVjpCall, Forward, ForwardRule};
 pub use vmap::{CustomVmapCall, VmapRule};
 
+use crate::base::location;
 use super::nested::{self, avals};
 use super::{BatchAxis, Batched, Primitive, move_batch_axis};
 use crate::jaxpr::Jaxpr;
-use crate::trace::{self, bind, trace_to_jaxpr};
+use crate::trace::{bind, trace_to_jaxpr};
 use crate::transform::{batch_eval, example};
 use crate::{Array, Aval, AxisName, ShapeError};
 use smallvec::SmallVec;
@@ -209,7 +210,7 @@ fn infer_call(
 #[track_caller]
 fn refuse_captured(what: &str, name: &str, tangents: &[Option<Array>]) {
     if tangents.iter().any(Option::is_some) {
-        trace::fail(&format!(
+        location::fail(&format!(
             "{what}: the function `{name}` captures a value that is being differentiated, but its \
              rule only covers its arguments\n  help: pass the value as an argument, or capture \
              value.stop_gradient()"

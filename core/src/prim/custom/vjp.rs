@@ -1,5 +1,6 @@
 //! `custom_vjp_call`: a function with a custom reverse-mode rule.
 
+use crate::base::location;
 use super::{
     BackwardRule, CustomLin, Rule, batched_run, bind_batched, in_front, infer_call, refuse_captured,
 };
@@ -11,7 +12,6 @@ use crate::prim::{
     Avals, BatchAxis, Batched, Differentiation, NestedDifferentiation, Operand, Param, Primitive,
 };
 use crate::prim::{Jaxprs, StatePass};
-use crate::trace;
 use crate::{Array, Aval, Outputs, Result, ShapeError};
 use std::sync::Arc;
 
@@ -174,7 +174,7 @@ impl NestedDifferentiation for CustomVjpCall {
     }
 
     fn transpose(&self, _: &[Option<Array>], _: &[Operand]) -> Vec<Option<Array>> {
-        trace::fail(&format!(
+        location::fail(&format!(
             "custom_vjp: the function `{}` cannot be transposed: it has a rule for its derivative, \
              but is not known to be linear\n  help: transpose its derivative, from linearize, or \
              the function without the rule",

@@ -1,5 +1,6 @@
 //! `custom_vmap_call`: a function with a custom batching rule.
 
+use crate::base::location;
 use super::{Rule, infer_call};
 use crate::jaxpr::Jaxpr;
 use crate::lower::{Lowering, Value};
@@ -9,7 +10,7 @@ use crate::prim::{
     move_batch_axis,
 };
 use crate::prim::{Jaxprs, StatePass};
-use crate::trace::{self, bind, trace_to_jaxpr};
+use crate::trace::{bind, trace_to_jaxpr};
 use crate::transform::{batch_eval, jvp_eval, transpose_call};
 use crate::{Array, Aval, Outputs, Result, ShapeError};
 use smallvec::SmallVec;
@@ -133,7 +134,7 @@ impl Primitive for CustomVmapCall {
             return (outs.into(), places.into());
         }
         if axes[..self.num_consts].iter().any(Option::is_some) {
-            trace::fail(&format!(
+            location::fail(&format!(
                 "custom_vmap: the function `{}` captures a value that is batched, but its rule \
                  only covers its arguments\n  help: pass the value as an argument",
                 self.name

@@ -4,6 +4,7 @@
 //! are transposed without conjugation. The gradient of a real function of `z = x + iy` is
 //! therefore `∂f/∂x - i ∂f/∂y`.
 
+use crate::error;
 use super::{batch_elementwise, broadcast_rule, fit, spread};
 use crate::lower::{Lowering, Value};
 use crate::prim::{Avals, BatchAxis, Batched, Differentiation, Primitive, one, sum_to_shape};
@@ -114,7 +115,7 @@ impl Primitive for Complex {
                 args[1].dtype()
             ))
             .help(match dtype.is_complex() || args[1].dtype().is_complex() {
-                true => crate::ops::TAKE_A_PART,
+                true => error::TAKE_A_PART,
                 false => "convert first: x.astype(DType::F32)",
             }));
         }

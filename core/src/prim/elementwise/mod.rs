@@ -16,6 +16,7 @@ mod special;
 mod stop_gradient;
 mod unary;
 
+use crate::error;
 use super::{Avals, Batched, batched, one};
 use crate::checkify::Errors;
 use crate::lower::{Lowering, Value};
@@ -108,7 +109,7 @@ impl Class {
         Err(
             ShapeError::new(format!("expects {wanted}, got {dtype}")).help(match self {
                 // A conversion would drop the imaginary part.
-                _ if dtype.is_complex() => crate::ops::TAKE_A_PART,
+                _ if dtype.is_complex() => error::TAKE_A_PART,
                 Class::Float | Class::Lapack => "convert first: x.astype(DType::F32)",
                 _ => "convert first: x.astype(DType::I32)",
             }),

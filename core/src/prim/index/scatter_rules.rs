@@ -3,7 +3,8 @@
 use super::{Gather, GatherScatterMode, Scatter, ScatterMethod};
 use crate::prim::elementwise::add_tangents;
 use crate::prim::{Differentiation, NestedDifferentiation, Operand};
-use crate::trace::{bind1, fail};
+use crate::trace::bind1;
+use crate::base::location::fail;
 use crate::{Array, Aval, DType, Dims, Literal};
 
 impl Scatter {

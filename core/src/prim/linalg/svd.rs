@@ -1,5 +1,6 @@
 //! The singular value decomposition.
 
+use crate::base::location;
 use super::jacobi::{Rotation, halves, moved_on, or_nan, phase, scale, sweeps};
 use super::{Qr, batch_in_front, matrix, real, with_last};
 use crate::linalg::matrix::{
@@ -55,7 +56,7 @@ impl Primitive for Svd {
             };
             let (m, n) = matrix_shape(&primals[0]);
             if self.compute_uv && self.full_matrices && m != n {
-                crate::trace::fail(
+                location::fail(
                     "svd: the vectors that complete a basis have no derivative\n  help: compute \
                      only the others, without `full_matrices`",
                 );

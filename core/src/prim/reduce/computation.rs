@@ -1,5 +1,6 @@
 //! Programs on scalars, used by general reductions.
 
+use crate::base::location;
 use crate::jaxpr::{Atom, Jaxpr};
 use crate::lower::{Lowering, Region, Value};
 use crate::prim::{Batched, move_batch_axis};
@@ -29,7 +30,7 @@ pub(crate) fn scalar_program(
         outs.into_iter().map(strong).collect()
     });
     if let Some(captured) = program.consts.first() {
-        crate::trace::fail(&format!(
+        location::fail(&format!(
             "{operation}: the computation captures {}\n  help: it can only use its arguments and \
              numbers; pass other values as additional operands",
             captured.describe()

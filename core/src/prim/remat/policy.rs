@@ -1,10 +1,11 @@
 //! Policies that select which values a linearization saves.
 
+use crate::base::location;
 use super::Name;
 use crate::prim::Primitive;
 use crate::prim::conv::ConvGeneralDilated;
 use crate::prim::dot::DotGeneral;
-use crate::{Aval, Platform, trace};
+use crate::{Aval, Platform};
 use std::collections::BTreeSet;
 use std::fmt;
 use std::hash::{Hash, Hasher};
@@ -200,7 +201,7 @@ impl CheckpointPolicy {
         if let Ok(runtime) = crate::runtime()
             && runtime.plugin().platform != Platform::Cpu
         {
-            trace::fail(&format!(
+            location::fail(&format!(
                 "checkpoint: the policy {self} saves values in host memory, which is not supported \
                  on {}\n  help: save them on the device, with save_only_these_names or \
                  dots_with_no_batch_dims_saveable",

@@ -7,7 +7,8 @@ use crate::sharding::{
     AbstractMesh, AxisSet, AxisType, Context, Mesh, PartitionSpec, SpecEntry, TypeSharding,
     shard_shape,
 };
-use crate::trace::{bind, fail};
+use crate::trace::bind;
+use crate::base::location::fail;
 use crate::{Array, Aval, AxisName, ShapeError, axis};
 use smallvec::SmallVec;
 use std::sync::Arc;

@@ -1,5 +1,6 @@
 //! `select_and_gather_add`: gathers an element for the selected element of each window.
 
+use crate::base::location;
 use super::{Select, SelectAndScatterAdd, SlidingWindow};
 use crate::lower::{Lowering, Value};
 use crate::prim::elementwise::Class;
@@ -24,7 +25,7 @@ impl SelectAndGatherAdd {
     fn transpose(&self, ct: &Array, operand: &Array) -> Array {
         let window = &self.window;
         if window.window_dilation.iter().any(|&d| d != 1) {
-            crate::trace::fail(
+            location::fail(
                 "select_and_gather_add: the largest or smallest element of a dilated window has no \
                  reverse derivative\n  help: use a window without window_dilation, or jvp",
             );

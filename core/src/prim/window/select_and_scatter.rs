@@ -1,5 +1,6 @@
 //! `select_and_scatter`: scatters each window's value to an element that a program selects.
 
+use crate::base::location;
 use super::SlidingWindow;
 use crate::jaxpr::Jaxpr;
 use crate::lower::{Lowering, Value};
@@ -80,7 +81,7 @@ impl Primitive for SelectAndScatter {
     }
     fn batch(&self, args: &[Array], axes: &[Option<usize>], axis: BatchAxis) -> Batched {
         if axes[2].is_some() {
-            crate::trace::fail(
+            location::fail(
                 "select_and_scatter: the initial value differs between examples\n  help: use the \
                  combination's identity as initial value, and combine the result with your value",
             );

@@ -5,6 +5,7 @@ mod bessel;
 mod incomplete_beta;
 mod incomplete_gamma;
 
+use crate::base::location;
 use super::{Class, add_tangents, batch_elementwise, fit, infer_same, spread};
 use crate::checkify::Errors;
 use crate::lower::{Lowering, Value};
@@ -41,7 +42,7 @@ fn largest_exponent(dtype: DType) -> f64 {
 /// Panics, since there is no derivative with respect to an operand.
 #[track_caller]
 fn refuse(function: &str, operands: &str) -> ! {
-    crate::trace::fail(&format!(
+    location::fail(&format!(
         "{function}: has no derivative with respect to {operands}\n  help: use stop_gradient on \
          them"
     ))
