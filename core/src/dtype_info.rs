@@ -1,7 +1,7 @@
 //! Properties of dtypes: numeric limits, kinds and safe casts.
 
 use crate::narrow::{NarrowFloat, exponent};
-use crate::{Array, DType};
+use crate::DType;
 
 /// Numeric limits of a floating-point dtype; see [`finfo`].
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -150,16 +150,6 @@ pub fn iinfo(dtype: DType) -> IntInfo {
 #[track_caller]
 pub fn promote_types(a: DType, b: DType) -> DType {
     DType::promote((a, false), (b, false)).0
-}
-
-/// Returns the dtype in which arrays are computed together (`jnp.result_type`). Weakly typed
-/// arrays, which result from literals, adopt the dtype of the others.
-///
-/// # Panics
-/// Panics if there are no arrays.
-#[track_caller]
-pub fn result_type<A: std::borrow::Borrow<Array>>(arrays: &[A]) -> DType {
-    crate::ops::common_type("result_type", arrays).0
 }
 
 /// Returns whether every element of `from` can be represented by `to` (`jnp.can_cast` with

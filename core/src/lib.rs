@@ -70,9 +70,7 @@ pub use control::{
 pub use control::{RootFn, custom_root, custom_root_with_aux};
 pub use control::{StepCount, StepFunction, TrainStepsOptions, train_steps, train_steps_with};
 pub use dtype::{DType, Element};
-pub use dtype_info::{
-    DTypeKind, FloatInfo, IntInfo, can_cast, finfo, iinfo, issubdtype, promote_types, result_type,
-};
+pub use dtype_info::{DTypeKind, FloatInfo, IntInfo, can_cast, finfo, iinfo, issubdtype, promote_types};
 pub use eager::clear_caches;
 pub use error::{Error, Result, ShapeError};
 pub use jaxpr::{Atom, ClosedJaxpr, Eqn, Jaxpr, Scope, Var};
@@ -93,7 +91,7 @@ pub use ops::{
     QuantileMethod, Reduction, Segments, Side, Spacing, Standardize, Unique, block, column_stack,
     dot_product_attention, dstack, ix_, lexsort, mgrid, ravel_multi_index, select, vectorize,
 };
-pub use ops::{Contraction, einsum_with};
+pub use ops::{Contraction, einsum_with, result_type, with_logical_constraint};
 pub use ops::{
     ConvTranspose, Convolution, ConvolveMode, all_gather, all_gather_stacked, all_gather_tiled,
     all_to_all, all_to_all_tiled, axis_index, axis_size, conv, conv_general_dilated,
@@ -123,19 +121,13 @@ pub use ramie_pjrt::discover::Platform;
 pub use ramie_pjrt::{AlignedBytes, Device, MemoryAnalysis, OptionOverride, Value, at_exit};
 pub use runtime::{
     CompilationStats, Runtime, RuntimeOptions, compilation_stats, configure, devices,
-    disable_most_optimizations, runtime, with_default_device,
+    disable_most_optimizations, make_mesh, make_mesh_on, make_mesh_with, runtime, with_default_device,
 };
 pub use scalar::{Literal, Scalar};
-pub use sharding::{
-    AbstractMesh, AxisType, HostShard, Mesh, MeshGuard, MeshShape, NamedSharding, OutSharding,
-    PartitionSpec, Place, Placed, Shard, Sharding, ShardingRule, Shardings, SpecEntry, Specs,
-    TypeSharding, device_get, device_put, device_put_donating, get_abstract_mesh, get_mesh,
-    make_array_from_callback, make_array_from_parts, make_array_from_process_local_data, make_mesh,
-    make_mesh_on, make_mesh_with, set_mesh, visualize_sharding, with_mesh,
-};
+pub use sharding::{AbstractMesh, AxisType, HostShard, Mesh, MeshGuard, MeshShape, NamedSharding, OutSharding, PartitionSpec, Place, Placed, Shard, Sharding, ShardingRule, Shardings, SpecEntry, Specs, TypeSharding, device_get, device_put, device_put_donating, get_abstract_mesh, get_mesh, make_array_from_callback, make_array_from_parts, make_array_from_process_local_data, set_mesh, visualize_sharding, with_mesh};
 pub use sharding::{
     LogicalAxisRules, get_logical_axis_rules, logical_to_mesh, set_logical_axis_rules,
-    with_logical_axis_rules, with_logical_constraint,
+    with_logical_axis_rules,
 };
 pub use state::{State, StateMismatch};
 pub use trace::{Outputs, bind, bind_arc, bind1, compile_time_eval, is_tracing};

@@ -190,7 +190,12 @@ macro_rules! fixed_tree {
         }
     )* };
 }
-fixed_tree!(&'static str, crate::DType, crate::Aval);
+fixed_tree!(
+    &'static str,
+    crate::DType,
+    crate::Aval,
+    crate::LogicalAxisRules
+);
 
 /// A float as a static value, compared by its bits.
 pub struct Float(pub f64);

@@ -129,6 +129,7 @@ impl Convolution {
     /// Builds the primitive for an operand and a kernel.
     #[track_caller]
     fn primitive(&self, operands: [&Array; 2]) -> ConvGeneralDilated {
+        let types = operands.map(Array::aval);
         let [lhs, rhs] = operands.map(Array::shape);
         let numbers = self.layout.dimension_numbers(lhs.len());
         let spatial = lhs.len() - 2;
@@ -167,7 +168,7 @@ impl Convolution {
             out_sharding: self
                 .out_sharding
                 .as_ref()
-                .map(|spec| OutSharding::new("conv_general_dilated", &operands, spec, lhs.len())),
+                .map(|spec| OutSharding::new("conv_general_dilated", &types, spec, lhs.len())),
         }
     }
 }

@@ -72,8 +72,8 @@ pub use pad::{PadMode, PadStatistic};
 pub use platform::{PlatformFn, platform_dependent};
 pub use pool::*;
 pub(crate) use shape::{as_dtype_of, at_least, broadcast_promoted, common_type, promote_all};
-pub use shape::{broadcast_arrays, hstack, stack, vstack};
-pub use sharding::{auto_axes, explicit_axes, reshard, type_of, with_sharding_constraint};
+pub use shape::{result_type, broadcast_arrays, hstack, stack, vstack};
+pub use sharding::{auto_axes, explicit_axes, reshard, type_of, with_logical_constraint, with_sharding_constraint};
 pub use window::*;
 
 pub use attention::{Attention, dot_product_attention};

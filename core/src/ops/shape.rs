@@ -17,6 +17,16 @@ pub(crate) fn common_type<A: Borrow<Array>>(operation: &str, arrays: &[A]) -> (D
     }
 }
 
+/// Returns the dtype in which arrays are computed together (`jnp.result_type`). Weakly typed
+/// arrays, which result from literals, adopt the dtype of the others.
+///
+/// # Panics
+/// Panics if there are no arrays.
+#[track_caller]
+pub fn result_type<A: Borrow<Array>>(arrays: &[A]) -> DType {
+    common_type("result_type", arrays).0
+}
+
 /// Converts the arrays to the dtype that they promote to.
 #[track_caller]
 pub(crate) fn promote_all<A: Borrow<Array>>(operation: &str, arrays: &[A]) -> Vec<Array> {

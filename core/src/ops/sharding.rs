@@ -284,3 +284,36 @@ where
         false,
     )
 }
+
+/// Constrains the array's sharding by the current rules for its dimension names
+/// (`flax.linen.with_logical_constraint`). If no rules or no mesh are current, returns the array
+/// unchanged, so that the same model runs on one device. Inside a
+/// [`shard_map`](crate::shard_map), manual axes are omitted.
+///
+/// ```no_run
+/// use ramie_core::{
+///     Array, LogicalAxisRules, P, jit, make_mesh, set_logical_axis_rules, set_mesh,
+///     with_logical_constraint,
+/// };
+/// let _mesh = set_mesh(make_mesh(&[4, 2], &["data", "model"])?);
+/// let rules = LogicalAxisRules::new().rule("batch", "data").rule("mlp", "model");
+/// let _rules = set_logical_axis_rules(rules);
+/// let hidden = jit(|x: Array, w: Array| {
+///     with_logical_constraint(&x.matmul(&w), P!["batch", "mlp"])
+/// });
+/// # Ok::<(), ramie_core::Error>(())
+/// ```
+///
+/// # Panics
+/// Panics in the same cases as [`LogicalAxisRules::to_mesh`](crate::LogicalAxisRules::to_mesh) and
+/// [`with_sharding_constraint`].
+#[track_caller]
+pub fn with_logical_constraint(x: &Array, logical: PartitionSpec) -> Array {
+    let context = Context::current();
+    let (Some(rules), Some(axes)) = (context.rules, context.axes) else {
+        return x.clone();
+    };
+    let spec = rules.to_mesh(&logical);
+    let free = |axis| axes.axis_type(axis) != Some(AxisType::Manual);
+    with_sharding_constraint(x, spec.filtered(spec.entries().len(), free))
+}

@@ -172,7 +172,7 @@ pub fn move_batch_axis(
             let mut shape = array.shape().to_vec();
             shape.insert(to, axis.size);
             let kept: Vec<usize> = (0..shape.len()).filter(|&d| d != to).collect();
-            let sharding = OutSharding::with_examples(array, to, axis.explicit);
+            let sharding = OutSharding::with_examples(array.aval(), to, axis.explicit);
             array.repeated(&shape, &kept, sharding)
         }
     }

@@ -7,6 +7,7 @@ mod cpu_options;
 mod dump;
 mod effort;
 mod fingerprint;
+mod mesh;
 pub(crate) mod ordered;
 mod self_check;
 pub(crate) mod sharded;
@@ -31,6 +32,7 @@ pub(crate) use compile::{
 pub use compile::{CompilationStats, compilation_stats};
 pub use effort::disable_most_optimizations;
 pub(crate) use effort::least_effort;
+pub use mesh::{make_mesh, make_mesh_on, make_mesh_with};
 
 /// Options of the process's client. Set them before the first array is created; see
 /// [`configure`].

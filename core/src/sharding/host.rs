@@ -1,6 +1,7 @@
 //! Transfer of shards from and to the host.
 
-use super::put::{buffers, distinct, typed, wrong_size};
+use super::placed::typed;
+use super::put::{buffers, distinct, wrong_size};
 use super::{Sharding, put};
 use crate::array::DeviceArray;
 use crate::lock::lock;

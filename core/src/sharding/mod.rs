@@ -8,6 +8,7 @@ mod logical;
 mod mesh;
 mod named;
 mod out;
+mod placed;
 mod put;
 pub(crate) mod rule;
 mod shards;
@@ -21,17 +22,16 @@ pub(crate) use context::{Context, any_manual};
 pub use context::{MeshGuard, get_abstract_mesh, get_mesh, set_mesh, with_mesh};
 pub use host::{HostShard, make_array_from_parts};
 pub(crate) use infer::spec_of_tiles;
-pub use logical::{
-    LogicalAxisRules, get_logical_axis_rules, logical_to_mesh, set_logical_axis_rules,
-    with_logical_axis_rules, with_logical_constraint,
-};
-pub use mesh::{AbstractMesh, AxisType, Mesh, MeshShape, make_mesh, make_mesh_on, make_mesh_with};
+pub use logical::{LogicalAxisRules, get_logical_axis_rules, logical_to_mesh, set_logical_axis_rules, with_logical_axis_rules};
+pub use mesh::{AbstractMesh, AxisType, Mesh, MeshShape};
 pub use named::{NamedSharding, TypeSharding};
 pub(crate) use named::{check_spec, sdy_sharding, shard_shape};
 pub use out::OutSharding;
 pub(crate) use out::check as check_out;
-pub use put::{Placed, device_get, device_put, device_put_donating};
-pub(crate) use put::{follow, from_bytes, typed};
+pub use placed::Placed;
+pub(crate) use placed::typed;
+pub use put::{device_get, device_put, device_put_donating};
+pub(crate) use put::{follow, from_bytes};
 pub use rule::{Place, ShardingRule};
 pub use shards::{
     Shard, make_array_from_callback, make_array_from_process_local_data, visualize_sharding,

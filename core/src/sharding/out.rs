@@ -4,7 +4,7 @@ use crate::base::location;
 use super::{
     AbstractMesh, AxisType, Context, Mesh, PartitionSpec, SpecEntry, TypeSharding, check_spec,
 };
-use crate::{Array, Aval, AxisName, ShapeError};
+use crate::{Aval, AxisName, ShapeError};
 use std::fmt;
 
 /// The requested sharding of a result (`out_sharding`): a parameter of operations whose operands
@@ -27,9 +27,9 @@ impl OutSharding {
     /// Panics if there is no mesh, if `spec` does not fit it, or if `spec` names axes that are
     /// not explicit.
     #[track_caller]
-    pub fn new(operation: &str, operands: &[&Array], spec: &PartitionSpec, rank: usize) -> Self {
+    pub fn new(operation: &str, operands: &[Aval], spec: &PartitionSpec, rank: usize) -> Self {
         let context = Context::current();
-        let found = operands.iter().find_map(|x| x.aval().sharding());
+        let found = operands.iter().find_map(Aval::sharding);
         let Some(axes) = found.map(|s| s.mesh()).or(context.axes) else {
             location::fail(&format!(
                 "{operation}: out_sharding is {spec}, but no mesh is current\n  help: make a mesh \
@@ -61,8 +61,8 @@ impl OutSharding {
 
     /// Returns the sharding of the cotangent of a value of this type, if the type or one of the
     /// operands is sharded.
-    pub(crate) fn of_cotangent(aval: Aval, operands: &[&Array]) -> Option<OutSharding> {
-        let mut types = operands.iter().map(|x| x.aval()).chain([aval]);
+    pub(crate) fn of_cotangent(aval: Aval, operands: &[Aval]) -> Option<OutSharding> {
+        let mut types = operands.iter().copied().chain([aval]);
         let mesh = types.find_map(|a| a.sharding()).map(|s| s.mesh())?;
         Some(OutSharding::over(
             mesh,
@@ -71,13 +71,12 @@ impl OutSharding {
         ))
     }
 
-    /// Returns an array's sharding with a new axis at `at`, sharded over `axes` of the current
+    /// Returns the sharding of a type with a new axis at `at`, sharded over `axes` of the current
     /// mesh; `None` if `axes` is empty.
-    pub(crate) fn with_examples(array: &Array, at: usize, axes: &[AxisName]) -> Option<Self> {
+    pub(crate) fn with_examples(aval: Aval, at: usize, axes: &[AxisName]) -> Option<Self> {
         if axes.is_empty() {
             return None;
         }
-        let aval = array.aval();
         let here = aval.sharding().map(|s| s.mesh());
         let mesh = here.or(Context::current().axes)?;
         let spec = aval.spec().inserted(at, SpecEntry::from(axes));
@@ -86,8 +85,8 @@ impl OutSharding {
 
     /// Returns the sharding of a result with a batch axis at `at`, sharded like axis `from` of
     /// `operand`.
-    pub(crate) fn batched(&self, at: usize, operand: &Array, from: usize) -> OutSharding {
-        let entry = operand.aval().spec().entry(from).clone();
+    pub(crate) fn batched(&self, at: usize, operand: Aval, from: usize) -> OutSharding {
+        let entry = operand.spec().entry(from).clone();
         let spec = self.spec().inserted(at, entry);
         OutSharding {
             sharding: TypeSharding::new(self.axes(), &spec, spec.entries().len()),

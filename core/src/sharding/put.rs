@@ -1,6 +1,7 @@
 //! `device_put`: moves arrays between devices and shardings.
 
-use super::{Context, NamedSharding, PartitionSpec, Sharding};
+use super::placed::{Placed, typed};
+use super::{NamedSharding, Sharding};
 use crate::array::{DeviceArray, Repr};
 use crate::base::location::fail;
 use crate::{Array, Aval, Error, Result, Tree, runtime, tree};
@@ -9,51 +10,6 @@ use smallvec::SmallVec;
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 use std::sync::Arc;
-
-/// A target for arrays: a device, a sharding over a mesh, or a partition spec on the current
-/// mesh.
-#[derive(Clone, Debug)]
-pub struct Placed(Target);
-
-#[derive(Clone, Debug)]
-enum Target {
-    Sharding(Sharding),
-    Spec(Box<PartitionSpec>),
-}
-
-impl<T: Into<Sharding>> From<T> for Placed {
-    fn from(sharding: T) -> Placed {
-        Placed(Target::Sharding(sharding.into()))
-    }
-}
-impl From<PartitionSpec> for Placed {
-    fn from(spec: PartitionSpec) -> Placed {
-        Placed(Target::Spec(Box::new(spec)))
-    }
-}
-
-impl Placed {
-    /// Returns the sharding; a spec refers to the current mesh.
-    #[track_caller]
-    pub(crate) fn sharding(&self, operation: &str) -> Sharding {
-        match &self.0 {
-            Target::Sharding(sharding) => *sharding,
-            Target::Spec(spec) => Sharding::Named(on_current_mesh(operation, spec)),
-        }
-    }
-}
-
-/// Returns the sharding by `spec` over the current mesh.
-#[track_caller]
-pub(crate) fn on_current_mesh(operation: &str, spec: &PartitionSpec) -> NamedSharding {
-    let Some(mesh) = Context::current().mesh else {
-        fail(&format!(
-            "{operation}: {spec} refers to the axes of a mesh, but no mesh is current\n  help: \
-             make one current with `set_mesh(mesh)`, or pass `NamedSharding::new(mesh, {spec})`"
-        ))
-    };
-    NamedSharding::new(mesh, spec.clone())
-}
 
 /// Copies the arrays of a tree to a device, or shards them over a mesh (`jax.device_put`). Arrays
 /// that already have the target sharding are not copied. In a traced function a sharding over a
@@ -157,12 +113,6 @@ fn put_array(array: &Array, to: Sharding) -> Array {
         Ok(a) => a,
         Err(e) => fail(&format!("device_put: {e}")),
     }
-}
-
-/// Returns the type of an array with this sharding.
-pub(crate) fn typed(aval: Aval, sharding: Sharding) -> Aval {
-    let named = sharding.named();
-    aval.with_sharding(named.and_then(|n| n.type_sharding(aval.ndim())))
 }
 
 /// Moves an array whose dimensions are known to be divisible.

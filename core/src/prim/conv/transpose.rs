@@ -84,7 +84,7 @@ impl ConvGeneralDilated {
             dimension_numbers: n.transposed_lhs(),
             feature_group_count: groups,
             batch_group_count: 1,
-            out_sharding: OutSharding::of_cotangent(lhs, &[ct, &kernel]),
+            out_sharding: OutSharding::of_cotangent(lhs, &[ct.aval(), kernel.aval()]),
             ..self.clone()
         };
         let mut out = bind1(convolution, &[ct, &kernel]).astype(lhs.dtype());
@@ -112,7 +112,7 @@ impl ConvGeneralDilated {
             dimension_numbers: self.dimension_numbers.transposed_rhs(),
             feature_group_count: self.batch_group_count,
             batch_group_count: self.feature_group_count,
-            out_sharding: OutSharding::of_cotangent(rhs, &[ct, lhs]),
+            out_sharding: OutSharding::of_cotangent(rhs, &[ct.aval(), lhs.aval()]),
             ..self.clone()
         };
         let image = lhs.astype(ct.dtype());

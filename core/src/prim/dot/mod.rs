@@ -215,7 +215,7 @@ impl DotGeneral {
         let contracted = partners(&n.rhs_contracting, &n.lhs_contracting);
         let axes = n.lhs_batch.iter().copied().chain(x_free).chain(contracted);
         let axes: Dims = axes.collect();
-        let out = OutSharding::of_cotangent(x, &[ct, y]);
+        let out = OutSharding::of_cotangent(x, &[ct.aval(), y.aval()]);
         let dot = DotGeneral {
             out_sharding: out.map(|out| out.gathered(&axes)),
             ..self.with(numbers)
@@ -341,7 +341,7 @@ impl Primitive for DotGeneral {
             None => (&args[1], axes[1].expect("a batched operand")),
         };
         let dot = DotGeneral {
-            out_sharding: self.out_sharding.map(|s| s.batched(out, operand, from)),
+            out_sharding: self.out_sharding.map(|s| s.batched(out, operand.aval(), from)),
             ..self.with(numbers)
         };
         batched(bind1(dot, &[&args[0], &args[1]]), Some(out))
@@ -459,7 +459,7 @@ impl Array {
         let rank = self.ndim() + rhs.ndim()
             - (2 * n.lhs_contracting.len() + n.lhs_batch.len()).min(self.ndim() + rhs.ndim());
         let out_sharding =
-            out_sharding.map(|s| OutSharding::new("dot_general", &[self, rhs], &s, rank));
+            out_sharding.map(|s| OutSharding::new("dot_general", &[self.aval(), rhs.aval()], &s, rank));
         let dot = DotGeneral {
             dimension_numbers,
             precision: precision.or_else(current_default),

@@ -74,7 +74,7 @@ impl Primitive for BroadcastInDim {
     }
     fn batch(&self, args: &[Array], axes: &[Option<usize>], axis: BatchAxis) -> Batched {
         let x = crate::prim::move_batch_axis(&args[0], axes[0], 0, axis);
-        let sharding = self.sharding.map(|s| s.batched(0, &x, 0));
+        let sharding = self.sharding.map(|s| s.batched(0, x.aval(), 0));
         let mut shape = self.shape.clone();
         shape.insert(0, axis.size);
         let dims: Dims = std::iter::once(0)
@@ -117,7 +117,7 @@ impl Array {
         out_sharding: impl Into<PartitionSpec>,
     ) -> Array {
         let spec = out_sharding.into();
-        let sharding = OutSharding::new("broadcast_in_dim", &[self], &spec, shape.len());
+        let sharding = OutSharding::new("broadcast_in_dim", &[self.aval()], &spec, shape.len());
         self.repeated(shape, dims, Some(sharding))
     }
 

@@ -54,7 +54,7 @@ impl Primitive for Reshape {
     }
     fn batch(&self, args: &[Array], axes: &[Option<usize>], axis: BatchAxis) -> Batched {
         let x = crate::prim::move_batch_axis(&args[0], axes[0], 0, axis);
-        let sharding = self.sharding.map(|s| s.batched(0, &x, 0));
+        let sharding = self.sharding.map(|s| s.batched(0, x.aval(), 0));
         let mut shape = self.new_sizes.clone();
         shape.insert(0, axis.size);
         batched(x.reshaped(&shape, sharding), Some(0))
@@ -163,7 +163,7 @@ impl Array {
         out_sharding: impl Into<PartitionSpec>,
     ) -> Array {
         let shape = shape.into_shape().of("reshape", self);
-        let sharding = OutSharding::new("reshape", &[self], &out_sharding.into(), shape.len());
+        let sharding = OutSharding::new("reshape", &[self.aval()], &out_sharding.into(), shape.len());
         self.reshaped(&shape, Some(sharding))
     }
 
@@ -184,7 +184,7 @@ impl Array {
     /// Reshapes a cotangent to the shape of its operand, with the operand's sharding.
     #[track_caller]
     pub(crate) fn reshaped_as(&self, operand: Aval) -> Array {
-        self.reshaped(operand.shape(), OutSharding::of_cotangent(operand, &[self]))
+        self.reshaped(operand.shape(), OutSharding::of_cotangent(operand, &[self.aval()]))
     }
 
     /// Merges the axes of a range into one: `x.flatten(1..)` keeps the first axis.
