@@ -40,6 +40,7 @@ mod numerics;
 mod ops;
 pub mod prim;
 pub mod profiler;
+mod program;
 mod program_cache;
 pub mod random;
 mod runtime;
@@ -75,10 +76,8 @@ pub use eager::clear_caches;
 pub use error::{Error, Result, ShapeError};
 pub use jaxpr::{Atom, ClosedJaxpr, Eqn, Jaxpr, Scope, Var};
 pub use jaxpr::{NamedScope, enter_named_scope, named_scope};
-pub use jit::{
-    Compiled, JitFunction, JitOptions, Jitted, Lowered, Staged, Stateful, Traced, disable_jit, jit,
-    jit_with, log_compiles,
-};
+pub use jit::{Compiled, JitFunction, JitOptions, Jitted, Lowered, Staged, Traced, jit, jit_with, log_compiles};
+pub use program::disable::disable_jit;
 pub use narrow::{F4E2M1Fn, F8E4M3Fn, F8E4M3Fnuz, F8E5M2, F8E5M2Fnuz, F8E8M0Fnu, I2, I4, U2, U4};
 pub use numerics::{debug_infs, debug_nans};
 pub use ops::{
@@ -132,7 +131,7 @@ pub use sharding::{
 pub use state::{State, StateMismatch};
 pub use trace::{Outputs, bind, bind_arc, bind1, compile_time_eval, is_tracing};
 pub use transform::{
-    ArgTuple, Function, FunctionOnce, MapAxes, Objective, Packed, Pure, ShardMapOptions,
+    ArgTuple, Function, FunctionOnce, MapAxes, Objective, Packed, Pure, ShardMapOptions, Stateful,
     VmapOptions, eval_shape, grad, grad_holomorphic, hessian_holomorphic, jacfwd_holomorphic,
     jacrev_holomorphic, jvp, linear_transpose, linearize, make_jaxpr, shard_map, shard_map_with,
     value_and_grad, value_and_grad_holomorphic, vjp, vjp_with_aux, vmap, vmap_axes, vmap_with,

@@ -2,7 +2,7 @@
 
 use crate::base::location;
 use crate::jaxpr::ClosedJaxpr;
-use crate::jit::disable_jit;
+use crate::program::disable::disable_jit;
 use crate::narrow::NarrowFloat;
 use crate::{Array, DType};
 use half::{bf16, f16};

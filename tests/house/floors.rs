@@ -21,7 +21,7 @@ const FLOORS: [(&str, &str); 10] = [
     ),
     (
         "program",
-        "array tree jaxpr trace lost lower prim/mod prim/rules prim/state_pass sharding/rule \
+        "program array tree jaxpr trace lost lower prim/mod prim/rules prim/state_pass sharding/rule \
          sharding/specs",
     ),
     (
@@ -58,11 +58,8 @@ const UPWARD: &[(&str, &str, usize)] = &[
     ("primitives", "transforms", 32),
     ("primitives", "functions", 54),
     ("primitives", "client", 1),
-    ("primitives", "execution", 3),
     ("transforms", "functions", 4),
-    ("transforms", "execution", 2),
     ("functions", "client", 3),
-    ("functions", "execution", 2),
     ("functions", "services", 1),
     ("client", "execution", 1),
     ("client", "services", 1),

@@ -2,6 +2,7 @@
 
 mod convert;
 mod display;
+pub(crate) mod format;
 
 use crate::Sharding;
 use crate::{Aval, DType, Dims, Literal, Scalar};

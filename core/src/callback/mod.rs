@@ -3,7 +3,6 @@
 
 pub mod debug;
 mod external;
-pub(crate) mod format;
 mod function;
 
 pub use external::{

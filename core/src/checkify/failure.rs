@@ -1,7 +1,7 @@
 //! Descriptions of failed checks. A program contains the code of a failure, and the arrays that
 //! its message needs.
 
-use crate::callback::format::Format;
+use crate::array::format::Format;
 use crate::lock::lock;
 use crate::{Array, Aval, DType};
 use std::collections::HashMap;

@@ -153,7 +153,7 @@ fn check_at(
          x.ge(0.0); for many elements use .all() or .any()",
         pred.aval()
     );
-    let format = crate::callback::format::Format::new("check", message, &vec![""; args.len()]);
+    let format = crate::array::format::Format::new("check", message, &vec![""; args.len()]);
     let signature: Vec<crate::Aval> = args.iter().map(|a| a.aval().strong()).collect();
     let failure = Failure {
         category: Category::User(format),

@@ -1,6 +1,6 @@
 //! The trait of train steps.
 
-use crate::jit::Stateful;
+use crate::transform::Stateful;
 use crate::{Tree, tree};
 
 /// A train step: a function that takes a state by `&mut` and up to six trees by value.

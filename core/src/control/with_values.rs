@@ -2,7 +2,7 @@
 //! can read the values of their arrays.
 
 use super::ScanOptions;
-use crate::jit::jit_is_disabled;
+use crate::program::disable::jit_is_disabled;
 use crate::{Array, DType, Tree, stack, tree};
 
 /// Returns the value of a predicate if jit is disabled and the predicate is not traced.

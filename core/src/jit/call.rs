@@ -1,5 +1,6 @@
 //! Calls of jitted functions: look up the program, run it, and store the results.
 
+use crate::program::disable::jit_is_disabled;
 use crate::base::location;
 use super::made::Made;
 use super::place::{Plan, placed, plan, site_of};
@@ -72,7 +73,7 @@ type Copied = SmallVec<[usize; 8]>;
 /// covers all cases that [`Jit::call`] then distinguishes.
 #[inline]
 fn is_in_a_mode() -> bool {
-    super::jit_is_disabled()
+    jit_is_disabled()
         | is_tracing()
         | crate::trace::evaluates_at_compile_time()
         | Callback::is_running()
@@ -102,7 +103,7 @@ impl<'f, S: Tree, A: Tree, R: Tree> Jit<'f, S, A, R> {
     where
         X: Arguments<Owned = A>,
     {
-        if self.options.in_shardings.is_none() || super::jit_is_disabled() {
+        if self.options.in_shardings.is_none() || jit_is_disabled() {
             return self.call_in_place(state, args, at);
         }
         match self.placed(args.own()) {
@@ -116,7 +117,7 @@ impl<'f, S: Tree, A: Tree, R: Tree> Jit<'f, S, A, R> {
         X: Arguments<Owned = A>,
     {
         if is_in_a_mode() {
-            if super::jit_is_disabled() {
+            if jit_is_disabled() {
                 return (self.body)(state, args.own());
             }
             if is_tracing() || self.is_recorded(state, &args) {

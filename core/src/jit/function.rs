@@ -3,16 +3,13 @@
 use super::call::Jit;
 use super::{Compiled, JitOptions, Lowered, Traced};
 use crate::base::names::short_name;
-use crate::transform::{ArgTuple, ByRef, ByValue, Function, Pure, for_each_form};
+use crate::transform::{ArgTuple, ByRef, ByValue, Function, Pure, Stateful, for_each_form};
 use crate::{Result, Tree};
 use std::marker::PhantomData;
 use std::ops::Deref;
 use std::panic::Location;
 use std::sync::Arc;
 
-/// Marks functions whose first argument is state passed by `&mut`, before arguments passed by value or
-/// by reference.
-pub struct Stateful<S, Args>(PhantomData<fn(S, Args)>);
 /// Marks functions that are already jitted.
 pub struct Staged<Args>(PhantomData<fn(Args)>);
 

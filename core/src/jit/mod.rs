@@ -2,7 +2,6 @@
 //! asynchronously.
 
 mod call;
-mod disable;
 mod donate;
 mod function;
 mod made;
@@ -12,9 +11,7 @@ mod retraces;
 mod signature;
 mod stages;
 
-pub use disable::disable_jit;
-pub(crate) use disable::jit_is_disabled;
-pub use function::{JitFunction, Jitted, Staged, Stateful};
+pub use function::{JitFunction, Jitted, Staged};
 pub(crate) use programs::forget_all;
 pub use stages::{Compiled, Lowered, Traced};
 

@@ -1,5 +1,6 @@
 //! `jit` as a primitive: a nested program, lowered to a separate function.
 
+use crate::program::disable::jit_is_disabled;
 use super::nested::{self, Split, spread};
 use super::{
     Avals, BatchAxis, Batched, Differentiation, NestedDifferentiation, Operand, Param, Primitive,
@@ -114,7 +115,7 @@ impl Primitive for Call {
     }
     fn evaluate(&self, args: &[&Array]) -> Option<crate::Result<crate::Outputs>> {
         let args: Vec<Array> = args.iter().map(|a| (*a).clone()).collect();
-        crate::jit::jit_is_disabled().then(|| Ok(self.jaxpr.eval(&[], &args).into()))
+        jit_is_disabled().then(|| Ok(self.jaxpr.eval(&[], &args).into()))
     }
     fn lower(&self, ctx: &mut Lowering<'_>, args: &[Value], _: &[Aval], _: &[Aval]) -> Vec<Value> {
         ctx.call(&self.name, &self.jaxpr, args)

@@ -1,5 +1,6 @@
 //! `composite`: a function as a named operation.
 
+use crate::program::disable::jit_is_disabled;
 use super::{Avals, BatchAxis, Batched, Differentiation, Param, Primitive};
 use crate::lower::{Lowering, Value};
 use crate::prim::Jaxprs;
@@ -117,7 +118,7 @@ impl Primitive for Composite {
     }
     fn evaluate(&self, args: &[&Array]) -> Option<Result<Outputs>> {
         let args: Vec<Array> = args.iter().map(|a| (*a).clone()).collect();
-        crate::jit::jit_is_disabled().then(|| Ok(self.jaxpr.eval(&[], &args).into()))
+        jit_is_disabled().then(|| Ok(self.jaxpr.eval(&[], &args).into()))
     }
     fn differentiation(&self) -> Differentiation<'_> {
         Differentiation::Undefined(

@@ -6,6 +6,10 @@ use crate::{Array, Tree, tree};
 /// Marks functions of these arguments, each passed by value or by reference.
 pub struct Pure<Args>(std::marker::PhantomData<fn(Args)>);
 
+/// Marks functions whose first argument is state passed by `&mut`, before arguments passed by value or
+/// by reference.
+pub struct Stateful<S, Args>(std::marker::PhantomData<fn(S, Args)>);
+
 /// A function of one to eight trees that returns a tree.
 ///
 /// Each argument is passed by value or by reference: `|model: &Linear, x: &Array| ..`. With more

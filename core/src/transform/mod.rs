@@ -39,7 +39,7 @@ pub use custom_jvp::{
 };
 pub use custom_vjp::{custom_vjp, custom_vjp_nondiff, custom_vjp_symbolic_zeros};
 pub use custom_vmap::{BatchedResults, Mapped, custom_vmap, sequential_vmap};
-pub use function::{ArgTuple, Function, FunctionOnce, Objective, Packed, Pure};
+pub use function::{ArgTuple, Function, FunctionOnce, Objective, Packed, Pure, Stateful};
 pub use grad::{
     grad, grad_holomorphic, jvp, jvp_with_aux, linear_transpose, linearize, linearize_with_aux,
     value_and_grad, value_and_grad_holomorphic, vjp, vjp_with_aux,

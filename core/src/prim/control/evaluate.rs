@@ -1,7 +1,7 @@
 //! Control flow run operation by operation, inside [`disable_jit`](crate::disable_jit).
 
 use super::{Cond, Scan, While};
-use crate::jit::jit_is_disabled;
+use crate::program::disable::jit_is_disabled;
 use crate::{Array, DType, Outputs, Result, stack};
 
 /// Runs an operation that contains programs step by step, if `jit` is disabled.

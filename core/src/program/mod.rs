@@ -1,0 +1,3 @@
+//! Programs and the ways to evaluate them.
+
+pub(crate) mod disable;
