@@ -21,7 +21,7 @@ const FLOORS: [(&str, &str); 10] = [
     ),
     (
         "program",
-        "program array tree jaxpr trace lost lower prim/mod prim/rules prim/state_pass sharding/rule \
+        "program array tree state jaxpr trace lost lower prim/mod prim/rules prim/state_pass sharding/rule \
          sharding/specs",
     ),
     (
@@ -29,10 +29,10 @@ const FLOORS: [(&str, &str); 10] = [
         "transform/jvp transform/backward lower/module lower/traced lower/composite",
     ),
     ("primitives", "prim"),
-    ("transforms", "transform checkify control/map prim/check"),
+    ("transforms", "transform checkify control/map"),
     (
         "functions",
-        "ops linalg random fft image stats control state",
+        "ops linalg random fft image stats control",
     ),
     (
         "client",
@@ -48,14 +48,13 @@ const FLOORS: [(&str, &str); 10] = [
 /// Number of arrows from a floor to a higher one. Lower these numbers, never raise one.
 const UPWARD: &[(&str, &str, usize)] = &[
     ("program", "passes", 2),
-    ("program", "primitives", 5),
-    ("program", "transforms", 2),
-    ("program", "functions", 3),
+    ("program", "primitives", 4),
+    ("program", "functions", 1),
     ("program", "client", 3),
     ("program", "execution", 2),
-    ("passes", "primitives", 2),
+    ("passes", "primitives", 1),
     ("passes", "functions", 1),
-    ("primitives", "transforms", 32),
+    ("primitives", "transforms", 10),
     ("primitives", "functions", 54),
     ("primitives", "client", 1),
     ("transforms", "functions", 4),
@@ -65,9 +64,9 @@ const UPWARD: &[(&str, &str, usize)] = &[
     ("client", "services", 1),
 ];
 /// Number of files in circles of arrows that cross a floor. It may only fall.
-const FILES_IN_CIRCLES_ACROSS: usize = 109;
+const FILES_IN_CIRCLES_ACROSS: usize = 100;
 /// Number of files in the largest circle of arrows. It may only fall.
-const LARGEST_CIRCLE: usize = 82;
+const LARGEST_CIRCLE: usize = 71;
 
 /// The index of a file's floor.
 fn floor(file: &str) -> usize {

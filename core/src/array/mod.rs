@@ -302,3 +302,14 @@ impl Array {
         self
     }
 }
+
+/// Returns an array of the same type, without elements.
+pub(crate) fn type_only(array: &Array) -> Array {
+    Array(Repr::Abstract(array.aval(), None))
+}
+
+/// Takes an array out of a tree, where an array of its type without elements remains.
+pub(crate) fn taken(array: &mut Array) -> Array {
+    let placeholder = type_only(array);
+    std::mem::replace(array, placeholder)
+}

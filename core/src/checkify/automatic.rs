@@ -1,6 +1,6 @@
 //! Automatic checks of operations: NaN, division and index checks.
 
-use super::Errors;
+use crate::program::checks::Errors;
 use super::failure::{Category, Failure, index_signature};
 use super::pass::Pass;
 use crate::jaxpr::Eqn;

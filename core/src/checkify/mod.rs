@@ -31,59 +31,19 @@ mod error;
 mod failure;
 mod nested;
 mod pass;
+mod primitive;
 
+pub use crate::program::checks::Errors;
 pub use error::Error;
 pub(crate) use error::Layout;
 
 use crate::base::location;
-use crate::prim::check::Check;
+use crate::checkify::primitive::Check;
 use crate::trace::bind;
 use crate::transform::trace_tree;
 use crate::{Array, DType, Function, IntoArray, tree, where_};
 use failure::{Category, Failure};
-use std::ops::BitOr;
 use std::panic::Location;
-
-/// A set of checks.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Errors(u8);
-
-impl Errors {
-    /// Checks that the function makes with [`check`].
-    pub const USER: Errors = Errors(1);
-    /// Checks whether an operation's result is NaN.
-    pub const NAN: Errors = Errors(2);
-    /// Checks whether a divisor is zero.
-    pub const DIV: Errors = Errors(4);
-    /// Checks whether an index is out of bounds.
-    pub const INDEX: Errors = Errors(8);
-    /// NaN and division checks.
-    pub const FLOAT: Errors = Errors(2 | 4);
-    /// All automatic checks.
-    pub const AUTOMATIC: Errors = Errors(2 | 4 | 8);
-    /// All checks.
-    pub const ALL: Errors = Errors(15);
-
-    /// No checks.
-    pub const NONE: Errors = Errors(0);
-
-    /// Returns whether the sets have a check in common.
-    pub fn intersects(self, other: Errors) -> bool {
-        self.0 & other.0 != 0
-    }
-
-    /// Returns whether all checks of `other` are in this set.
-    pub fn contains(self, other: Errors) -> bool {
-        self.0 & other.0 == other.0
-    }
-}
-
-impl BitOr for Errors {
-    type Output = Errors;
-    fn bitor(self, other: Errors) -> Errors {
-        Errors(self.0 | other.0)
-    }
-}
 
 /// Transforms a function to return the outcome of its checks, an [`Error`], beside its result
 /// (`jax.experimental.checkify.checkify`).

@@ -1,11 +1,11 @@
 //! Operations that run nested programs: the error becomes an additional input and output.
 
 use crate::base::location;
-use super::Errors;
+use crate::program::checks::Errors;
 use super::pass::Pass;
 use crate::jaxpr::{Eqn, Jaxpr};
 use crate::prim::StatePass;
-use crate::prim::check::Check;
+use crate::checkify::primitive::Check;
 use crate::stack::with_room;
 use crate::{Array, Outputs};
 

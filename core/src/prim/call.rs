@@ -1,7 +1,8 @@
 //! `jit` as a primitive: a nested program, lowered to a separate function.
 
 use crate::program::disable::jit_is_disabled;
-use super::nested::{self, Split, spread};
+use super::nested::{self, Split};
+use crate::program::lists::{self, spread};
 use super::{
     Avals, BatchAxis, Batched, Differentiation, NestedDifferentiation, Operand, Param, Primitive,
 };
@@ -63,7 +64,7 @@ impl Primitive for Call {
         "jit"
     }
     fn thread_state(&self, pass: &StatePass<'_>, args: &[Array]) -> Option<Vec<Array>> {
-        let program = pass.program(&self.jaxpr, &nested::avals(args));
+        let program = pass.program(&self.jaxpr, &lists::avals(args));
         Some(Call::apply(&self.name, program, &pass.with(args)))
     }
     fn params(&self) -> Vec<(&'static str, Param)> {
@@ -108,7 +109,7 @@ impl Primitive for Call {
         Differentiation::Nested(self)
     }
     fn batch(&self, args: &[Array], axes: &[Option<usize>], axis: BatchAxis) -> Batched {
-        let avals = nested::avals(args);
+        let avals = lists::avals(args);
         let (program, places) = nested::batched(&self.jaxpr, &avals, axes, axis, |_, at| at);
         let outs = Call::apply_donating(&self.name, program, args, &self.donated_invars);
         (outs.into(), places.into())
@@ -129,9 +130,9 @@ impl NestedDifferentiation for Call {
         tangents: &[Option<Array>],
     ) -> (Vec<Array>, Vec<Option<Array>>) {
         let args = nested::with_tangents(primals, tangents);
-        let perturbed = nested::given(tangents);
+        let perturbed = lists::given(tangents);
         let (program, nonzero) =
-            nested::pushed(&self.jaxpr, &nested::avals(&args), &perturbed, &[]);
+            nested::pushed(&self.jaxpr, &lists::avals(&args), &perturbed, &[]);
         // The tangents of state are also state.
         let flags = self.donated_invars.iter().copied();
         let moving = flags.clone().zip(tangents).filter(|(_, t)| t.is_some());
@@ -146,12 +147,12 @@ impl NestedDifferentiation for Call {
         primals: &[Array],
         tangents: &[Option<Array>],
     ) -> (Vec<Array>, Vec<Option<Array>>) {
-        let perturbed = nested::given(tangents);
+        let perturbed = lists::given(tangents);
         let Split {
             known,
             linear,
             nonzero,
-        } = nested::linearized(&self.jaxpr, &nested::avals(primals), &perturbed);
+        } = nested::linearized(&self.jaxpr, &lists::avals(primals), &perturbed);
         let mut outs = Call::apply(&self.name, known, primals);
         let residuals = outs.split_off(self.jaxpr.outvars.len());
         let program = ClosedJaxpr {
@@ -165,9 +166,9 @@ impl NestedDifferentiation for Call {
 
     fn transpose(&self, cts: &[Option<Array>], operands: &[Operand]) -> Vec<Option<Array>> {
         let args = nested::known_and_given(operands, cts);
-        let avals = nested::avals(&args);
+        let avals = lists::avals(&args);
         let (program, nonzero) =
-            nested::pulled(&self.jaxpr, &avals, operands, &nested::given(cts), &[]);
+            nested::pulled(&self.jaxpr, &avals, operands, &lists::given(cts), &[]);
         spread(&nonzero, Call::apply(&self.name, program, &args))
     }
 }

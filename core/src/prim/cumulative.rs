@@ -1,7 +1,7 @@
 //! Cumulative reductions: `cumsum` and related operations.
 
 use super::{Avals, BatchAxis, Batched, Differentiation, Param, Primitive, batched, one};
-use crate::checkify::Errors;
+use crate::program::checks::Errors;
 use crate::lower::{Lowering, Region, Value, dims_array, padding_attribute};
 use crate::prim::elementwise::Class;
 use crate::prim::reduce::{highest, lowest};

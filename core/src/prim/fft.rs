@@ -1,7 +1,7 @@
 //! `fft`: discrete Fourier transforms over the last axes.
 
 use crate::error;
-use crate::checkify::Errors;
+use crate::program::checks::Errors;
 use crate::lower::{Lowering, Value, dims_array};
 use crate::prim::{
     Avals, BatchAxis, Batched, Differentiation, Param, Primitive, batched, move_batch_axis, one,

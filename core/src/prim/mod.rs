@@ -6,7 +6,6 @@
 pub mod call;
 pub mod callback;
 mod catalogue;
-pub mod check;
 pub mod collective;
 pub mod composite;
 pub mod control;
@@ -29,7 +28,7 @@ pub mod sort;
 mod state_pass;
 pub mod window;
 
-use crate::checkify::Errors;
+use crate::program::checks::Errors;
 use crate::lower::{Lowering, Value};
 use crate::{Array, Aval, AxisName, Mesh, OutSharding, Outputs, ShapeError, ShardingRule};
 use smallvec::SmallVec;
@@ -39,6 +38,7 @@ use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
 pub use catalogue::{CatalogueEntry, catalogue};
+pub(crate) use rules::example;
 pub use rules::{
     BatchAxis, Batched, Differentiation, NestedDifferentiation, Operand, move_batch_axis,
     sum_to_shape,

@@ -1,5 +1,4 @@
-//! Helpers for operations that contain programs: lists with flags, and the batched, tangent and
-//! transposed programs.
+//! Helpers for operations that contain programs: the batched, tangent and transposed programs.
 
 use super::{BatchAxis, Operand, move_batch_axis};
 use crate::jaxpr::{ClosedJaxpr, Jaxpr};
@@ -7,31 +6,6 @@ use crate::trace::trace_to_jaxpr;
 use crate::transform::{batch_eval, jvp_eval, linearize_eval, transpose_call};
 use crate::{Array, Aval};
 use std::sync::Arc;
-
-/// Returns the values at the marked positions, in order, and `None` elsewhere.
-pub(crate) fn spread<T>(marked: &[bool], values: impl IntoIterator<Item = T>) -> Vec<Option<T>> {
-    let mut values = values.into_iter();
-    marked
-        .iter()
-        .map(|&on| if on { values.next() } else { None })
-        .collect()
-}
-
-/// Returns which items are `Some`.
-pub(crate) fn given<T>(items: &[Option<T>]) -> Vec<bool> {
-    items.iter().map(Option::is_some).collect()
-}
-
-/// Returns the items whose mark is `on`.
-pub(crate) fn picked<T: Clone>(items: &[T], marks: &[bool], on: bool) -> Vec<T> {
-    let marked = items.iter().zip(marks).filter(|(_, mark)| **mark == on);
-    marked.map(|(item, _)| item.clone()).collect()
-}
-
-/// Returns the types of arrays.
-pub(crate) fn avals(arrays: &[Array]) -> Vec<Aval> {
-    arrays.iter().map(Array::aval).collect()
-}
 
 /// Returns zeros of a type.
 pub(super) fn zeros(aval: Aval) -> Array {

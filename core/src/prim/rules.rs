@@ -191,3 +191,8 @@ pub fn sum_to_shape(array: &Array, shape: &[usize]) -> Array {
         .collect();
     array.reduce_sum(&axes).reshape(shape)
 }
+
+/// Returns the type of one example: the type without its batch axis.
+pub(crate) fn example(aval: Aval, axis: Option<usize>) -> Aval {
+    axis.map_or(aval, |axis| aval.without_dimension(axis))
+}

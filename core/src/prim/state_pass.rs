@@ -1,10 +1,10 @@
 //! Support for `checkify` in primitives: positions, and a state threaded through the programs
 //! they run.
 
-use super::nested::avals;
+use crate::program::lists::avals;
 use crate::jaxpr::{ClosedJaxpr, Jaxpr};
 use crate::trace::trace_to_jaxpr;
-use crate::{Array, Aval, stack};
+use crate::{Array, Aval};
 
 /// Positions in an operand.
 pub struct Positions {
@@ -14,17 +14,6 @@ pub struct Positions {
     pub axes: Vec<usize>,
     /// Number of elements of each axis that are read or written from there.
     pub sizes: Vec<usize>,
-}
-
-impl Positions {
-    /// Creates one position from a scalar for each axis.
-    pub(super) fn one(starts: &[Array], sizes: &[usize]) -> Option<Positions> {
-        (!starts.is_empty()).then(|| Positions {
-            starts: stack(starts, 0),
-            axes: (0..sizes.len()).collect(),
-            sizes: sizes.to_vec(),
-        })
-    }
 }
 
 type Run<'a> = dyn Fn(&Jaxpr, &[Array], &[Array]) -> Vec<Array> + 'a;

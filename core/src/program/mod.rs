@@ -1,3 +1,5 @@
 //! Programs and the ways to evaluate them.
 
+pub(crate) mod checks;
 pub(crate) mod disable;
+pub(crate) mod lists;

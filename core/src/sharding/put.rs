@@ -1,5 +1,6 @@
 //! `device_put`: moves arrays between devices and shardings.
 
+use crate::array;
 use super::placed::{Placed, typed};
 use super::{NamedSharding, Sharding};
 use crate::array::{DeviceArray, Repr};
@@ -55,7 +56,7 @@ pub fn device_put_donating<T: Tree>(mut x: T, to: impl Into<Placed>) -> T {
     let to = to.into().sharding("device_put");
     let mut outs = Vec::new();
     let mut arrays = Vec::new();
-    x.walk_mut(&mut |array| arrays.push(crate::transform::taken(array)));
+    x.walk_mut(&mut |array| arrays.push(array::taken(array)));
     for array in arrays {
         outs.push(put_array(&array, to));
     }

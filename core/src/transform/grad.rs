@@ -1,7 +1,7 @@
 //! `jvp`, `linearize`, `vjp`, `grad` and related transformations of functions of trees.
 
 use crate::base::location;
-use super::arguments::type_only;
+use crate::array::type_only;
 use super::differentiable::{Numbers, Request, place};
 use super::tangents::filled;
 use super::{

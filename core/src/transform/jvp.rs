@@ -4,7 +4,7 @@
 use crate::base::location;
 use crate::jaxpr::{ClosedJaxpr, Jaxpr};
 use crate::prim::Differentiation;
-use crate::prim::nested::spread;
+use crate::program::lists::spread;
 use crate::trace::{self, OpenTrace, bind_arc};
 use crate::{Array, Outputs};
 use smallvec::SmallVec;

@@ -187,8 +187,3 @@ impl Default for VmapOptions {
         }
     }
 }
-
-/// Returns the type of one example: the type without its batch axis.
-pub(crate) fn example(aval: Aval, axis: Option<usize>) -> Aval {
-    axis.map_or(aval, |axis| aval.without_dimension(axis))
-}

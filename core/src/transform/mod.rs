@@ -58,9 +58,8 @@ pub use stage::{eval_shape, make_jaxpr};
 pub use tangents::Tangents;
 pub use vmap::{vmap, vmap_axes, vmap_with};
 
-pub(crate) use arguments::{Arguments, for_each_form, taken, type_only};
+pub(crate) use arguments::{Arguments, for_each_form};
 pub(crate) use backward::{backward, transpose_call};
 pub(crate) use grad::{Traced, trace as trace_tree};
 pub(crate) use jvp::{jvp_eval, linearize_eval};
-pub(crate) use map_axes::example;
 pub(crate) use vmap::batch_eval;

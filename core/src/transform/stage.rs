@@ -1,7 +1,7 @@
 //! Staging a function without running it: `make_jaxpr` and `eval_shape`.
 
 use crate::base::location;
-use super::arguments::type_only;
+use crate::array::type_only;
 use super::{Function, FunctionOnce, Packed};
 use crate::jaxpr::ClosedJaxpr;
 use crate::{trace, tree};

@@ -1,11 +1,11 @@
 //! Batching: evaluates a jaxpr for many examples at once.
 
 use crate::base::location;
-use super::map_axes::{MapAxes, VmapOptions, example};
+use super::map_axes::{MapAxes, VmapOptions};
+use crate::prim::{BatchAxis, example};
 use super::{ArgTuple, Function};
 use crate::array::Repr;
 use crate::jaxpr::Jaxpr;
-use crate::prim::BatchAxis;
 use crate::sharding::SpecEntry;
 use crate::trace;
 use crate::{Array, AxisName, Tree, axis, tree};

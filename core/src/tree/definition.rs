@@ -4,7 +4,7 @@ use super::structure::steps;
 use super::subtree::Subtree;
 use super::{KeyPath, Tree, count, leaves, leaves_with_path, map, with_leaves};
 use crate::Array;
-use crate::transform::type_only;
+use crate::array::type_only;
 use std::fmt;
 
 /// The structure of a tree of the type `T`, without its arrays (`jax.tree_util.PyTreeDef`):

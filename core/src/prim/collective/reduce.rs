@@ -2,7 +2,7 @@
 
 use crate::base::location;
 use super::{Names, groups, manual, size_of, tuple};
-use crate::checkify::Errors;
+use crate::program::checks::Errors;
 use crate::lower::{Lowering, Value, collective_attributes};
 use crate::prim::{Avals, BatchAxis, Batched, Differentiation, Param, Primitive, batched, one};
 use crate::trace::bind1;

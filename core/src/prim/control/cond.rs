@@ -5,7 +5,8 @@ use super::{acting, check_types};
 use crate::jaxpr::{Atom, ClosedJaxpr, Jaxpr, Var};
 use crate::lower::{Lowering, Value};
 use crate::prim::elementwise::SelectN;
-use crate::prim::nested::{self, given, spread, zeros};
+use crate::program::lists::{self, given, spread};
+use crate::prim::nested::{self, zeros};
 use crate::prim::{
     Avals, BatchAxis, Batched, Differentiation, NestedDifferentiation, Operand, Param, Primitive,
     move_batch_axis,
@@ -136,7 +137,7 @@ impl Primitive for Cond {
     }
     fn thread_state(&self, pass: &StatePass<'_>, args: &[Array]) -> Option<Vec<Array>> {
         let (index, operands) = (&args[0], &args[1..]);
-        let types = nested::avals(operands);
+        let types = lists::avals(operands);
         let programs = self.branches.iter().map(|b| pass.program(b, &types));
         Some(Cond::apply(index, programs.collect(), &pass.with(operands)))
     }
@@ -272,7 +273,7 @@ impl NestedDifferentiation for Cond {
         let (ops, dots) = (&primals[1..], &tangents[1..]);
         let perturbed = given(dots);
         let args: Vec<Array> = ops.iter().chain(dots.iter().flatten()).cloned().collect();
-        let avals = nested::avals(&args);
+        let avals = lists::avals(&args);
         let (branches, nonzero) = joined(&self.branches, self.results(), |b, instantiate| {
             nested::pushed(b, &avals, &perturbed, instantiate)
         });
@@ -344,7 +345,7 @@ impl NestedDifferentiation for Cond {
         });
         let operands = &operands[1..];
         let args = nested::known_and_given(operands, cts);
-        let avals = nested::avals(&args);
+        let avals = lists::avals(&args);
         let given = given(cts);
         let (branches, nonzero) = joined(&self.branches, operands.len(), |b, instantiate| {
             nested::pulled(b, &avals, operands, &given, instantiate)

@@ -4,7 +4,8 @@ use super::derive;
 use super::{acting, check_types, split3};
 use crate::jaxpr::{ClosedJaxpr, Jaxpr, Var};
 use crate::lower::{Lowering, Value, dims_array};
-use crate::prim::nested::{self, given, spread, zeros};
+use crate::program::lists::{self, given, spread};
+use crate::prim::nested::{self, zeros};
 use crate::prim::{
     Avals, BatchAxis, Batched, Differentiation, NestedDifferentiation, Operand, Param, Primitive,
     move_batch_axis,
@@ -348,9 +349,9 @@ impl While {
         };
         let const_dots = dots(consts, const_on);
         let avals = [
-            nested::avals(consts),
+            lists::avals(consts),
             const_dots.clone(),
-            nested::avals(init),
+            lists::avals(init),
             dots(init, carry_on),
         ]
         .concat();

@@ -3,7 +3,7 @@
 use crate::base::location;
 use super::{Part, While};
 use crate::prim::StatePass;
-use crate::prim::nested::avals;
+use crate::program::lists::avals;
 use crate::trace::trace_to_jaxpr;
 use crate::{Array, Aval};
 

@@ -10,7 +10,7 @@ pub use padding::Padding;
 pub(crate) use padding::{dilated, lhs_cotangent_padding, transposed_padding, window_positions};
 pub(crate) use transpose::turned;
 
-use crate::checkify::Errors;
+use crate::program::checks::Errors;
 use crate::lower::{Lowering, Value, dims_array, padding_attribute};
 use crate::prim::elementwise::{Class, add_tangents};
 use crate::prim::{Avals, BatchAxis, Batched, Differentiation, Param, Primitive, one};

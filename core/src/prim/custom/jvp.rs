@@ -1,10 +1,10 @@
 //! `custom_jvp_call`: a function with a custom tangent rule.
 
 use super::{Rule, batched_run, bind_batched, in_front, infer_call, refuse_captured};
-use crate::checkify::Errors;
+use crate::program::checks::Errors;
 use crate::jaxpr::Jaxpr;
 use crate::lower::{Lowering, Value};
-use crate::prim::nested::{given, picked, spread};
+use crate::program::lists::{given, picked, spread};
 use crate::prim::{
     Avals, BatchAxis, Batched, Differentiation, NestedDifferentiation, Operand, Param, Primitive,
 };

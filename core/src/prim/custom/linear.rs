@@ -3,7 +3,7 @@
 use crate::base::location;
 use super::{Rule, batched_run};
 use crate::lower::{Lowering, Value};
-use crate::prim::nested::{self, spread};
+use crate::program::lists::{self, spread};
 use crate::prim::{
     Avals, BatchAxis, Batched, Differentiation, NestedDifferentiation, Operand, Param, Primitive,
     move_batch_axis,
@@ -33,7 +33,7 @@ impl BackwardRule {
         let identity = self.identity.batched(&all, axis);
         let (inner, kept, axes) = (self.run.clone(), kept.to_vec(), axes.to_vec());
         let run = move |residuals: &[Array], cts: &[Option<Array>]| {
-            let marked = nested::given(cts);
+            let marked = lists::given(cts);
             let given = cts.iter().flatten();
             let args: Vec<Array> = residuals.iter().chain(given.clone()).cloned().collect();
             let places: Vec<Option<usize>> =
@@ -43,7 +43,7 @@ impl BackwardRule {
                 let (residuals, given) = xs.split_at(residuals.len());
                 let cts = spread(&marked, given.iter().cloned());
                 let grads = inner(residuals, &cts);
-                nonzero = nested::given(&grads);
+                nonzero = lists::given(&grads);
                 grads.into_iter().flatten().collect()
             });
             let mut grads = grads.into_iter().zip(found);
@@ -96,7 +96,7 @@ impl CustomLin {
             name: name.clone(),
             bwd,
             num_res: residuals.len(),
-            perturbed: nested::given(tangents),
+            perturbed: lists::given(tangents),
             out_avals,
         };
         let args: SmallVec<[&Array; 8]> =

@@ -14,11 +14,13 @@ pub use vjp::{CustomVjpCall, Forward, ForwardRule};
 pub use vmap::{CustomVmapCall, VmapRule};
 
 use crate::base::location;
-use super::nested::{self, avals};
+use super::nested;
+use crate::program::lists::avals;
 use super::{BatchAxis, Batched, Primitive, move_batch_axis};
 use crate::jaxpr::Jaxpr;
 use crate::trace::{bind, trace_to_jaxpr};
-use crate::transform::{batch_eval, example};
+use crate::transform::batch_eval;
+use crate::prim::example;
 use crate::{Array, Aval, AxisName, ShapeError};
 use smallvec::SmallVec;
 use std::any::TypeId;

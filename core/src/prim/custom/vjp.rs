@@ -4,10 +4,10 @@ use crate::base::location;
 use super::{
     BackwardRule, CustomLin, Rule, batched_run, bind_batched, in_front, infer_call, refuse_captured,
 };
-use crate::checkify::Errors;
+use crate::program::checks::Errors;
 use crate::jaxpr::Jaxpr;
 use crate::lower::{Lowering, Value};
-use crate::prim::nested::given;
+use crate::program::lists::given;
 use crate::prim::{
     Avals, BatchAxis, Batched, Differentiation, NestedDifferentiation, Operand, Param, Primitive,
 };

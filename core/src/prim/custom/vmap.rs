@@ -4,7 +4,8 @@ use crate::base::location;
 use super::{Rule, infer_call};
 use crate::jaxpr::Jaxpr;
 use crate::lower::{Lowering, Value};
-use crate::prim::nested::{self, avals, given, spread};
+use crate::prim::nested;
+use crate::program::lists::{self, avals, given, spread};
 use crate::prim::{
     Avals, BatchAxis, Batched, Differentiation, NestedDifferentiation, Operand, Param, Primitive,
     move_batch_axis,
@@ -59,7 +60,7 @@ impl VmapRule {
             let all_tangents = [none, tangents].concat();
             let moving = moving(&program);
             let (outs, dots) = nested::jvp(&program, &all, &all_tangents, &moving);
-            let of_dots = nested::picked(&found, &moving, true);
+            let of_dots = lists::picked(&found, &moving, true);
             let outs = outs.into_iter().chain(dots.into_iter().flatten());
             (outs.collect(), [found, of_dots].concat())
         };

@@ -10,7 +10,7 @@ pub use precision::{Precision, default_matmul_precision};
 pub(crate) use precision::{current_default, default_code, process_default, set_process_default};
 pub use ragged::{RaggedDotDimensionNumbers, RaggedDotGeneral};
 
-use crate::checkify::Errors;
+use crate::program::checks::Errors;
 use crate::lower::{Lowering, Value};
 use crate::prim::elementwise::{Class, add_tangents};
 use crate::prim::{Avals, BatchAxis, Batched, Differentiation, Param, Primitive, batched, one};

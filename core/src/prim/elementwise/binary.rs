@@ -1,7 +1,7 @@
 //! Binary elementwise operators.
 
 use super::{Class, add_tangents, batch_elementwise, fit, infer_same, spread};
-use crate::checkify::Errors;
+use crate::program::checks::Errors;
 use crate::lower::{Lowering, Value};
 use crate::prim::{Avals, BatchAxis, Batched, Differentiation, Operand, Primitive, sum_to_shape};
 use crate::trace::bind1;

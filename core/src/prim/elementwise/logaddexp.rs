@@ -2,7 +2,7 @@
 //! boundaries of its cases.
 
 use super::{Class, add_tangents, batch_elementwise, infer_same};
-use crate::checkify::Errors;
+use crate::program::checks::Errors;
 use crate::lower::{Lowering, Value};
 use crate::prim::{Avals, BatchAxis, Batched, Differentiation, Primitive};
 use crate::trace::bind1;

@@ -18,7 +18,7 @@ mod unary;
 
 use crate::error;
 use super::{Avals, Batched, batched, one};
-use crate::checkify::Errors;
+use crate::program::checks::Errors;
 use crate::lower::{Lowering, Value};
 use crate::{Array, Aval, DType, Dims, ShapeError};
 use smallvec::SmallVec;

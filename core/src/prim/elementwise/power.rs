@@ -1,7 +1,7 @@
 //! `pow`.
 
 use super::{Class, add_tangents, batch_elementwise, broadcast_rule, fit, infer_same, spread};
-use crate::checkify::Errors;
+use crate::program::checks::Errors;
 use crate::lower::{Lowering, Value};
 use crate::prim::{Avals, BatchAxis, Batched, Differentiation, Primitive, one};
 use crate::trace::bind1;

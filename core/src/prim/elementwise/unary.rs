@@ -1,7 +1,7 @@
 //! Unary elementwise operators.
 
 use super::{Class, batch_elementwise, infer_same};
-use crate::checkify::Errors;
+use crate::program::checks::Errors;
 use crate::lower::{Lowering, Value};
 use crate::prim::{Avals, BatchAxis, Batched, Differentiation, Param, Primitive, one};
 use crate::trace::bind1;

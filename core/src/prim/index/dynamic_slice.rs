@@ -1,7 +1,7 @@
 //! `dynamic_slice`: a slice of fixed size at a computed position.
 
 use super::{Gather, GatherDimensionNumbers, GatherScatterMode, check_starts, stack_starts};
-use crate::checkify::Errors;
+use crate::program::checks::Errors;
 use crate::lower::{Lowering, Value, dims_array};
 use crate::prim::{
     Avals, BatchAxis, Batched, Differentiation, Param, Positions, Primitive, batched, one,
@@ -25,7 +25,7 @@ impl Primitive for DynamicSlice {
         Errors::INDEX
     }
     fn positions(&self, args: &[Array]) -> Option<Positions> {
-        Positions::one(&args[1..], &self.slice_sizes)
+        super::one_position(&args[1..], &self.slice_sizes)
     }
     fn params(&self) -> Vec<(&'static str, Param)> {
         vec![("slice_sizes", Param::tuple(&self.slice_sizes))]

@@ -3,7 +3,7 @@
 use super::{
     GatherScatterMode, Scatter, ScatterDimensionNumbers, ScatterMethod, check_starts, stack_starts,
 };
-use crate::checkify::Errors;
+use crate::program::checks::Errors;
 use crate::lower::{Lowering, Value};
 use crate::prim::{
     Avals, BatchAxis, Batched, Differentiation, Positions, Primitive, batched, move_batch_axis, one,
@@ -25,7 +25,7 @@ impl Primitive for DynamicUpdateSlice {
         Errors::INDEX
     }
     fn positions(&self, args: &[Array]) -> Option<Positions> {
-        Positions::one(&args[2..], args[1].shape())
+        super::one_position(&args[2..], args[1].shape())
     }
     fn propagates_weak_type(&self) -> bool {
         false

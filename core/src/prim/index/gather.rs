@@ -4,7 +4,7 @@ use super::dimension_numbers::{check_batching, check_dims, check_disjoint};
 use super::{
     GatherDimensionNumbers, GatherScatterMode, Scatter, ScatterMethod, shifted, shifted_after,
 };
-use crate::checkify::Errors;
+use crate::program::checks::Errors;
 use crate::lower::{Lowering, Value, dims_array};
 use crate::prim::{
     Avals, BatchAxis, Batched, Differentiation, Param, Positions, Primitive, batched, one,

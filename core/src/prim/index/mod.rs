@@ -173,3 +173,12 @@ fn shifted(dims: &Dims) -> Dims {
 fn shifted_after(dims: &Dims) -> Dims {
     std::iter::once(0).chain(shifted(dims)).collect()
 }
+
+/// Creates one position from a scalar for each axis.
+fn one_position(starts: &[Array], sizes: &[usize]) -> Option<Positions> {
+    (!starts.is_empty()).then(|| Positions {
+        starts: stack(starts, 0),
+        axes: (0..sizes.len()).collect(),
+        sizes: sizes.to_vec(),
+    })
+}

@@ -4,7 +4,7 @@
 use super::dimension_numbers::{check_batching, check_dims, check_disjoint};
 use super::gather::{attribute, check_indices, python};
 use super::{GatherScatterMode, ScatterDimensionNumbers, shifted, shifted_after};
-use crate::checkify::Errors;
+use crate::program::checks::Errors;
 use crate::hash::FastMap;
 use crate::jaxpr::{Atom, Eqn, Jaxpr, Scope, Var};
 use crate::lock::lock;

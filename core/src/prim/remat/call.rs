@@ -4,7 +4,8 @@ use super::CheckpointPolicy;
 use super::split::{Split, eval_inlined};
 use crate::jaxpr::{ClosedJaxpr, Jaxpr};
 use crate::lower::{Lowering, Value};
-use crate::prim::nested::{self, spread};
+use crate::prim::nested;
+use crate::program::lists::{self, spread};
 use crate::prim::{
     Avals, BatchAxis, Batched, Differentiation, NestedDifferentiation, Operand, Param, Primitive,
 };
@@ -52,7 +53,7 @@ impl Primitive for Remat {
         "remat2"
     }
     fn thread_state(&self, pass: &StatePass<'_>, args: &[Array]) -> Option<Vec<Array>> {
-        let program = pass.program(&self.jaxpr, &nested::avals(args));
+        let program = pass.program(&self.jaxpr, &lists::avals(args));
         Some(self.apply(program, &pass.with(args), self.differentiated))
     }
     fn params(&self) -> Vec<(&'static str, Param)> {
@@ -89,7 +90,7 @@ impl Primitive for Remat {
         Differentiation::Nested(self)
     }
     fn batch(&self, args: &[Array], axes: &[Option<usize>], axis: BatchAxis) -> Batched {
-        let avals = nested::avals(args);
+        let avals = lists::avals(args);
         let (program, places) = nested::batched(&self.jaxpr, &avals, axes, axis, |_, at| at);
         let outs = self.apply(program, args, self.differentiated);
         (outs.into(), places.into())
@@ -120,9 +121,9 @@ impl NestedDifferentiation for Remat {
         tangents: &[Option<Array>],
     ) -> (Vec<Array>, Vec<Option<Array>>) {
         let args = nested::with_tangents(primals, tangents);
-        let perturbed = nested::given(tangents);
+        let perturbed = lists::given(tangents);
         let (program, nonzero) =
-            nested::pushed(&self.jaxpr, &nested::avals(&args), &perturbed, &[]);
+            nested::pushed(&self.jaxpr, &lists::avals(&args), &perturbed, &[]);
         let mut outs = self.apply(program, &args, self.differentiated);
         let dots = outs.split_off(self.jaxpr.outvars.len());
         (outs, spread(&nonzero, dots))
@@ -135,7 +136,7 @@ impl NestedDifferentiation for Remat {
         primals: &[Array],
         tangents: &[Option<Array>],
     ) -> (Vec<Array>, Vec<Option<Array>>) {
-        let perturbed = nested::given(tangents);
+        let perturbed = lists::given(tangents);
         let nothing = CheckpointPolicy::nothing_saveable();
         let policy = self.policy.as_ref().unwrap_or(&nothing);
         policy.check_platform();
@@ -152,7 +153,7 @@ impl NestedDifferentiation for Remat {
             known,
             linear,
             nonzero,
-        } = nested::linearized(jaxpr, &nested::avals(primals), &perturbed);
+        } = nested::linearized(jaxpr, &lists::avals(primals), &perturbed);
         let args: Vec<Array> = known.consts.iter().chain(primals).cloned().collect();
         let known = known.jaxpr.with_consts_as_inputs();
         let split = Split::new(&known, self.jaxpr.outvars.len(), policy);
@@ -161,7 +162,7 @@ impl NestedDifferentiation for Remat {
         operands.extend(split.inputs.iter().map(|&i| args[i].clone()));
         let kept = operands.len();
         operands.extend(tangents.iter().flatten().cloned());
-        let program = trace_to_jaxpr(&nested::avals(&operands), |args| {
+        let program = trace_to_jaxpr(&lists::avals(&operands), |args| {
             let residuals = split.recompute(&args[..saved], &args[saved..kept]);
             linear.eval(&residuals, &args[kept..])
         });
@@ -174,9 +175,9 @@ impl NestedDifferentiation for Remat {
 
     fn transpose(&self, cts: &[Option<Array>], operands: &[Operand]) -> Vec<Option<Array>> {
         let args = nested::known_and_given(operands, cts);
-        let avals = nested::avals(&args);
+        let avals = lists::avals(&args);
         let (program, nonzero) =
-            nested::pulled(&self.jaxpr, &avals, operands, &nested::given(cts), &[]);
+            nested::pulled(&self.jaxpr, &avals, operands, &lists::given(cts), &[]);
         spread(&nonzero, self.apply(program, &args, self.differentiated))
     }
 }

@@ -1,6 +1,6 @@
 //! `pad`: adds elements around and between existing ones, or removes elements.
 
-use crate::checkify::Errors;
+use crate::program::checks::Errors;
 use crate::lower::{Lowering, Value, dims_array, i64_array};
 use crate::prim::{
     Avals, BatchAxis, Batched, Differentiation, Param, Primitive, batched, move_batch_axis, one,

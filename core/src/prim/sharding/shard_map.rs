@@ -1,5 +1,6 @@
 //! `shard_map`: a program that each device of a mesh runs on its shards.
 
+use crate::program::lists;
 use crate::jaxpr::{ClosedJaxpr, Jaxpr};
 use crate::lower::{Lowering, Value};
 use crate::prim::{Avals, BatchAxis, Batched, Differentiation, Jaxprs, Param, Primitive, nested};
@@ -227,7 +228,7 @@ impl Primitive for ShardMap {
             size: axis.size / parts,
             ..axis
         };
-        let locals = self.locals(&in_specs, &nested::avals(args));
+        let locals = self.locals(&in_specs, &lists::avals(args));
         let (program, places) =
             self.scope(|| nested::batched(&self.jaxpr, &locals, axes, inner, |_, at| at));
         let out_specs = self

@@ -2,7 +2,8 @@
 
 use super::ShardMap;
 use crate::jaxpr::ClosedJaxpr;
-use crate::prim::nested::{self, Split, picked, spread};
+use crate::prim::nested::{self, Split};
+use crate::program::lists::{self, picked, spread};
 use crate::prim::{NestedDifferentiation, Operand};
 use crate::sharding::{PartitionSpec, SpecEntry};
 use crate::trace::trace_to_jaxpr;
@@ -73,11 +74,11 @@ impl NestedDifferentiation for ShardMap {
         primals: &[Array],
         tangents: &[Option<Array>],
     ) -> (Vec<Array>, Vec<Option<Array>>) {
-        let perturbed = nested::given(tangents);
+        let perturbed = lists::given(tangents);
         let args = nested::with_tangents(primals, tangents);
         let mut in_specs = self.in_specs.clone();
         in_specs.extend(picked(&self.in_specs, &perturbed, true));
-        let locals = self.locals(&in_specs, &nested::avals(&args));
+        let locals = self.locals(&in_specs, &lists::avals(&args));
         let (program, nonzero) =
             self.scope(|| nested::pushed(&self.jaxpr, &locals, &perturbed, &[]));
         let mut out_specs = self.out_specs.clone();
@@ -92,8 +93,8 @@ impl NestedDifferentiation for ShardMap {
         primals: &[Array],
         tangents: &[Option<Array>],
     ) -> (Vec<Array>, Vec<Option<Array>>) {
-        let perturbed = nested::given(tangents);
-        let locals = self.locals(&self.in_specs, &nested::avals(primals));
+        let perturbed = lists::given(tangents);
+        let locals = self.locals(&self.in_specs, &lists::avals(primals));
         let Split {
             known,
             linear,
@@ -139,7 +140,7 @@ impl NestedDifferentiation for ShardMap {
         let residuals = args.len();
         args.extend(tangents.iter().flatten().cloned());
         in_specs.extend(picked(&self.in_specs, &perturbed, true));
-        let locals = self.locals(&in_specs, &nested::avals(&args));
+        let locals = self.locals(&in_specs, &lists::avals(&args));
         let program = self.scope(|| {
             trace_to_jaxpr(&locals, |args| {
                 let (kept, dots) = args.split_at(residuals);
@@ -167,7 +168,7 @@ impl NestedDifferentiation for ShardMap {
             }
         };
         let known: Vec<bool> = operands.iter().map(|o| !o.is_linear()).collect();
-        let there = nested::given(cts);
+        let there = lists::given(cts);
         let args = nested::known_and_given(operands, cts);
         let mut in_specs = picked(&self.in_specs, &known, true);
         let ct_specs: Vec<PartitionSpec> = self
@@ -176,7 +177,7 @@ impl NestedDifferentiation for ShardMap {
             .map(PartitionSpec::of_cotangent)
             .collect();
         in_specs.extend(picked(&ct_specs, &there, true));
-        let locals = self.locals(&in_specs, &nested::avals(&args));
+        let locals = self.locals(&in_specs, &lists::avals(&args));
         let mut nonzero = Vec::new();
         let program = self.scope(|| {
             trace_to_jaxpr(&locals, |args| {
@@ -202,7 +203,7 @@ impl NestedDifferentiation for ShardMap {
                     })
                     .collect();
                 let grads = transpose_call(&self.jaxpr, &inner, &cts);
-                nonzero = nested::given(&grads);
+                nonzero = lists::given(&grads);
                 let summed = |(grad, spec): (Option<Array>, &PartitionSpec)| {
                     let names = self.unmentioned(spec);
                     let grad = grad?;

@@ -1,7 +1,7 @@
 //! `reduce_window`: a reduction of windows by a custom program.
 
 use super::SlidingWindow;
-use crate::checkify::Errors;
+use crate::program::checks::Errors;
 use crate::jaxpr::Jaxpr;
 use crate::lower::{Lowering, Value};
 use crate::prim::reduce::check_operands;

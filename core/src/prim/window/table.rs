@@ -1,7 +1,7 @@
 //! Window reductions by one operator, as a table with a row per primitive.
 
 use super::{Select, SelectAndGatherAdd, SlidingWindow, ones};
-use crate::checkify::Errors;
+use crate::program::checks::Errors;
 use crate::lower::{Lowering, Value};
 use crate::prim::conv::{dilated, lhs_cotangent_padding};
 use crate::prim::elementwise::Class;

@@ -7,7 +7,7 @@ mod incomplete_gamma;
 
 use crate::base::location;
 use super::{Class, add_tangents, batch_elementwise, fit, infer_same, spread};
-use crate::checkify::Errors;
+use crate::program::checks::Errors;
 use crate::lower::{Lowering, Value};
 use crate::prim::{Avals, BatchAxis, Batched, Differentiation, Primitive};
 use crate::trace::bind1;

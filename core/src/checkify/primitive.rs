@@ -1,6 +1,6 @@
 //! `check`: a runtime check of a program.
 
-use super::{Avals, BatchAxis, Batched, Differentiation, Primitive, move_batch_axis};
+use crate::prim::{Avals, BatchAxis, Batched, Differentiation, Primitive, move_batch_axis};
 use crate::checkify::Error;
 use crate::lower::{Lowering, Value};
 use crate::trace::bind;
