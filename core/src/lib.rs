@@ -38,6 +38,7 @@ pub mod lower;
 mod narrow;
 mod numerics;
 mod ops;
+mod passes;
 pub mod prim;
 pub mod profiler;
 mod program;

@@ -1,6 +1,7 @@
 //! Sharding constraints and resharding inside programs.
 
-use crate::prim::sharding::{Reshard, ShardingConstraint};
+use crate::passes::{cast_sharding, resharded};
+use crate::prim::sharding::ShardingConstraint;
 use crate::sharding::{
     AbstractMesh, AxisType, Context, NamedSharding, PartitionSpec, Placed, Shardings, Specs,
     check_spec,
@@ -20,29 +21,6 @@ pub(crate) fn constrain(x: &Array, sharding: NamedSharding) -> Array {
         true => resharded(x, context, sharding.spec()),
         false => bind1(ShardingConstraint { sharding }, &[x]),
     }
-}
-
-/// Reshards `x` and its type.
-#[track_caller]
-pub(crate) fn resharded(x: &Array, axes: AbstractMesh, spec: &PartitionSpec) -> Array {
-    retyped(x, axes, spec, false)
-}
-
-/// Converts `x` between axes tracked by types and axes managed by the compiler.
-#[track_caller]
-fn cast(x: &Array, axes: AbstractMesh, spec: &PartitionSpec) -> Array {
-    retyped(x, axes, spec, true)
-}
-
-#[track_caller]
-fn retyped(x: &Array, axes: AbstractMesh, spec: &PartitionSpec, cast: bool) -> Array {
-    let reshard = Reshard {
-        axes,
-        mesh: Context::current().mesh,
-        spec: spec.clone(),
-        cast,
-    };
-    bind1(reshard, &[x])
 }
 
 /// Constrains the sharding of a tree's arrays (`jax.lax.with_sharding_constraint`). Outside
@@ -153,7 +131,7 @@ pub(crate) fn placed_by_compiler(
     });
     let given: Vec<Array> = operands
         .iter()
-        .map(|x| cast(x, inside, &x.aval().spec()))
+        .map(|x| cast_sharding(x, inside, &x.aval().spec()))
         .collect();
     let within = Context {
         axes: Some(inside),
@@ -163,7 +141,7 @@ pub(crate) fn placed_by_compiler(
     if let Err(e) = crate::sharding::check_out(outside, spec, out.ndim()) {
         fail(&e.render(operation, &[]));
     }
-    cast(&out, outside, spec)
+    cast_sharding(&out, outside, spec)
 }
 
 /// Returns the array's type (`jax.typeof`): shape, dtype, and on a mesh its sharding over
@@ -213,7 +191,7 @@ where
         let ins = ins
             .iter()
             .zip(&given)
-            .map(|(x, spec)| cast(x, inside, spec));
+            .map(|(x, spec)| cast_sharding(x, inside, spec));
         let args = tree::with_leaves(&args, ins.collect::<Vec<_>>());
         let context = Context {
             axes: Some(inside),
@@ -228,7 +206,7 @@ where
         let outs = outs
             .iter()
             .zip(&wanted)
-            .map(|(x, spec)| cast(x, outside, spec));
+            .map(|(x, spec)| cast_sharding(x, outside, spec));
         tree::with_leaves(&result, outs.collect::<Vec<_>>())
     })
 }

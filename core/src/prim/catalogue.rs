@@ -4,7 +4,8 @@
 //! an entry that no test case applies.
 
 use super::cumulative::CUMULATIVE;
-use super::elementwise::{BINARY, COMPARE, Class, UNARY};
+use super::elementwise::{BINARY, COMPARE, UNARY};
+use crate::program::class::Class;
 use super::reduce::REDUCE;
 use super::window::REDUCE_WINDOW;
 

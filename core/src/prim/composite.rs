@@ -4,7 +4,7 @@ use crate::program::disable::jit_is_disabled;
 use super::{Avals, BatchAxis, Batched, Differentiation, Param, Primitive};
 use crate::lower::{Lowering, Value};
 use crate::prim::Jaxprs;
-use crate::transform::batch_eval;
+use crate::passes::batch_eval;
 use crate::{Array, Aval, Jaxpr, Outputs, Result, ShapeError};
 use std::fmt;
 use std::sync::Arc;

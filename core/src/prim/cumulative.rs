@@ -3,8 +3,9 @@
 use super::{Avals, BatchAxis, Batched, Differentiation, Param, Primitive, batched, one};
 use crate::program::checks::Errors;
 use crate::lower::{Lowering, Region, Value, dims_array, padding_attribute};
-use crate::prim::elementwise::Class;
+use crate::program::class::Class;
 use crate::prim::reduce::{highest, lowest};
+use crate::passes::jvp_of;
 use crate::trace::bind1;
 use crate::{Array, Aval, DType, Dims, Scalar, ShapeError, ShardingRule};
 
@@ -29,14 +30,14 @@ macro_rules! differentiation {
     };
     ($self:ident, $combine:expr) => {
         Differentiation::jvp(|primals, tangents, _| {
-            let scan = |x: Array| {
+            if tangents[0].is_none() {
+                return vec![None];
+            }
+            let scan = |x: &[Array]| {
                 let combine = |a: &[Array], b: &[Array]| vec![$combine(&a[0], &b[0])];
-                associative_scan(combine, &[x], $self.reverse, $self.axis as isize)
-                    .pop()
-                    .expect("one array is scanned")
+                associative_scan(combine, x, $self.reverse, $self.axis as isize)
             };
-            let tangent = |t: &Array| crate::jvp(scan, primals[0].clone(), t.clone()).1;
-            vec![tangents[0].as_ref().map(tangent)]
+            vec![jvp_of(scan, primals, tangents).1.pop()]
         })
     };
 }

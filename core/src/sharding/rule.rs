@@ -1,6 +1,7 @@
 //! Sharding rules: how the shardings of results follow from those of operands, if types contain
 //! shardings.
 
+use crate::passes;
 use super::{AbstractMesh, AxisSet, PartitionSpec, SpecEntry, TypeSharding};
 use crate::prim::{Avals, Differentiation, Primitive};
 use crate::{Aval, AxisName, ShapeError};
@@ -193,7 +194,7 @@ fn sums(
     let linear = matches!(primitive.differentiation(), Differentiation::Linear(_))
         || any.is::<crate::prim::elementwise::Add>()
         || any.is::<crate::prim::elementwise::Sub>()
-        || any.is::<crate::prim::elementwise::AddAny>();
+        || any.is::<passes::AddAny>();
     let agree = args
         .iter()
         .zip(&specs)

@@ -3,7 +3,8 @@
 
 use crate::base::location;
 use super::custom::{self, apply};
-use super::{Function, linearize_eval};
+use super::Function;
+use crate::passes::linearize_eval;
 use crate::jaxpr::{Atom, Var};
 use crate::prim::call::Call;
 use crate::prim::remat::{CheckpointPolicy, Name, Remat};

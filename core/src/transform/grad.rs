@@ -4,9 +4,8 @@ use crate::base::location;
 use crate::array::type_only;
 use super::differentiable::{Numbers, Request, place};
 use super::tangents::filled;
-use super::{
-    ArgTuple, Function, FunctionOnce, Objective, Packed, backward, jvp_eval, linearize_eval,
-};
+use super::{ArgTuple, Function, FunctionOnce, Objective, Packed};
+use crate::passes::{backward, jvp_eval, linearize_eval};
 use crate::jaxpr::ClosedJaxpr;
 use crate::trace::{OpenTrace, trace_to_jaxpr};
 use crate::base::location::in_user_code;

@@ -3,7 +3,8 @@
 use super::custom::First;
 use super::differentiable::{Numbers, Request};
 use super::grad::{Pullback, inexact, pullback, stopped};
-use super::{ArgTuple, Function, batch_eval, linearize_eval};
+use super::{ArgTuple, Function};
+use crate::passes::{batch_eval, linearize_eval};
 use crate::base::location::at_location;
 use crate::trace::trace_to_jaxpr;
 use crate::{Array, Aval, DType, Tree, tree};

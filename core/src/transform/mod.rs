@@ -2,7 +2,6 @@
 
 mod argnums;
 mod arguments;
-mod backward;
 mod checkpoint;
 mod closure_convert;
 mod composite;
@@ -16,7 +15,6 @@ mod grad;
 mod grad_all;
 mod hessian;
 mod jacobian;
-mod jvp;
 mod map_axes;
 mod pmap;
 mod shard_map;
@@ -59,7 +57,4 @@ pub use tangents::Tangents;
 pub use vmap::{vmap, vmap_axes, vmap_with};
 
 pub(crate) use arguments::{Arguments, for_each_form};
-pub(crate) use backward::{backward, transpose_call};
 pub(crate) use grad::{Traced, trace as trace_tree};
-pub(crate) use jvp::{jvp_eval, linearize_eval};
-pub(crate) use vmap::batch_eval;

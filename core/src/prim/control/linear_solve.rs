@@ -9,7 +9,7 @@ use crate::prim::{
 };
 use crate::trace::bind;
 use crate::base::location::fail;
-use crate::transform::jvp_eval;
+use crate::passes::jvp_eval;
 use crate::{Array, Aval, ShapeError};
 use std::ops::Range;
 use std::sync::Arc;

@@ -9,7 +9,7 @@ use crate::prim::Operand;
 use crate::program::lists::{given, picked, spread};
 use crate::prim::nested::zeros;
 use crate::trace::trace_to_jaxpr;
-use crate::transform::transpose_call;
+use crate::passes::transpose_call;
 use crate::{Array, Aval};
 use std::sync::Arc;
 

@@ -12,7 +12,8 @@ pub(crate) use transpose::turned;
 
 use crate::program::checks::Errors;
 use crate::lower::{Lowering, Value, dims_array, padding_attribute};
-use crate::prim::elementwise::{Class, add_tangents};
+use crate::program::class::Class;
+use crate::passes::add_tangents;
 use crate::prim::{Avals, BatchAxis, Batched, Differentiation, Param, Primitive, one};
 use crate::sharding::{PartitionSpec, SpecEntry};
 use crate::trace::bind1;

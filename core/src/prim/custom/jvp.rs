@@ -10,7 +10,7 @@ use crate::prim::{
 };
 use crate::prim::{Jaxprs, StatePass};
 use crate::trace::{OpenTrace, is_linearizing};
-use crate::transform::{batch_eval, transpose_call};
+use crate::passes::{batch_eval, transpose_call};
 use crate::{Array, Aval, Outputs, Result, ShapeError};
 use std::sync::Arc;
 

@@ -19,7 +19,7 @@ use crate::program::lists::avals;
 use super::{BatchAxis, Batched, Primitive, move_batch_axis};
 use crate::jaxpr::Jaxpr;
 use crate::trace::{bind, trace_to_jaxpr};
-use crate::transform::batch_eval;
+use crate::passes::batch_eval;
 use crate::prim::example;
 use crate::{Array, Aval, AxisName, ShapeError};
 use smallvec::SmallVec;

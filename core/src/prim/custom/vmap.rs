@@ -12,7 +12,7 @@ use crate::prim::{
 };
 use crate::prim::{Jaxprs, StatePass};
 use crate::trace::{bind, trace_to_jaxpr};
-use crate::transform::{batch_eval, jvp_eval, transpose_call};
+use crate::passes::{batch_eval, jvp_eval, transpose_call};
 use crate::{Array, Aval, Outputs, Result, ShapeError};
 use smallvec::SmallVec;
 use std::sync::Arc;

@@ -12,7 +12,8 @@ pub use ragged::{RaggedDotDimensionNumbers, RaggedDotGeneral};
 
 use crate::program::checks::Errors;
 use crate::lower::{Lowering, Value};
-use crate::prim::elementwise::{Class, add_tangents};
+use crate::program::class::Class;
+use crate::passes::add_tangents;
 use crate::prim::{Avals, BatchAxis, Batched, Differentiation, Param, Primitive, batched, one};
 use crate::trace::bind1;
 use crate::{Array, Aval, DType, Dims, OutSharding, PartitionSpec, ShapeError, ShardingRule};

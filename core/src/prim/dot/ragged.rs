@@ -2,7 +2,7 @@
 
 use super::{DotDimensionNumbers, DotGeneral, Precision, current_default, ordered, partners};
 use crate::lower::{Lowering, Value};
-use crate::prim::elementwise::add_tangents;
+use crate::passes::{add_tangents, transpose_of};
 use crate::prim::{
     Avals, BatchAxis, Batched, Differentiation, Operand, Param, Primitive, batched,
     move_batch_axis, one,
@@ -269,12 +269,12 @@ impl RaggedDotGeneral {
         let sizes = operands[2].known().expect("sizes are known");
         let other = operands[1 - factor].known()?;
         let aval = operands[factor].aval();
-        let example = Array::shape_dtype_struct(aval.shape(), aval.dtype());
-        let linear = |x: Array| match factor {
-            0 => self.dense(&x, other, sizes),
-            _ => self.dense(other, &x, sizes),
+        let linear = |x: &Array| match factor {
+            0 => self.dense(x, other, sizes),
+            _ => self.dense(other, x, sizes),
         };
-        Some(crate::linear_transpose(linear, example)(ct.clone()))
+        let operand = Aval::new(aval.shape(), aval.dtype());
+        Some(transpose_of(linear, operand, ct))
     }
 }
 

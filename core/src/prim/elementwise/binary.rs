@@ -1,6 +1,8 @@
 //! Binary elementwise operators.
 
-use super::{Class, add_tangents, batch_elementwise, fit, infer_same, spread};
+use crate::program::class::{Class, infer_same};
+use crate::passes::add_tangents;
+use super::{batch_elementwise, fit, spread};
 use crate::program::checks::Errors;
 use crate::lower::{Lowering, Value};
 use crate::prim::{Avals, BatchAxis, Batched, Differentiation, Operand, Primitive, sum_to_shape};
@@ -274,59 +276,4 @@ impl Lowering<'_> {
         };
         self.op1("select", &[by_zero, at_zero, result], &types, aval, "")
     }
-}
-
-/// Adds two tangents or cotangents of the same type (JAX's `add_any`).
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub struct AddAny;
-
-impl Primitive for AddAny {
-    fn name(&self) -> &'static str {
-        "add_any"
-    }
-    fn checks(&self) -> Errors {
-        Errors::NAN
-    }
-    fn infer(&self, args: &[Aval]) -> Result<Avals, ShapeError> {
-        if args.len() == 2 && args[0].shape() != args[1].shape() {
-            return Err(ShapeError::new("operands have different shapes"));
-        }
-        infer_same(Class::Number, args, 2)
-    }
-    fn sharding(&self, _: &[Aval], _: &[Aval]) -> Result<ShardingRule, ShapeError> {
-        Ok(ShardingRule::Elementwise)
-    }
-    fn differentiation(&self) -> Differentiation<'_> {
-        Differentiation::bilinear(
-            |_, t, _| vec![add_tangents(t[0].clone(), t[1].clone())],
-            |cts, operands| {
-                operands
-                    .iter()
-                    .map(|o| cts[0].clone().filter(|_| o.is_linear()))
-                    .collect()
-            },
-        )
-    }
-    fn batch(&self, args: &[Array], axes: &[Option<usize>], axis: BatchAxis) -> Batched {
-        let moved: Vec<Array> = args
-            .iter()
-            .zip(axes)
-            .map(|(a, ax)| crate::prim::move_batch_axis(a, *ax, 0, axis))
-            .collect();
-        crate::prim::batched(add_any(&moved[0], &moved[1]), Some(0))
-    }
-    fn lower(
-        &self,
-        ctx: &mut Lowering<'_>,
-        args: &[Value],
-        _: &[Aval],
-        outs: &[Aval],
-    ) -> Vec<Value> {
-        vec![ctx.same("add", args, outs[0])]
-    }
-}
-
-/// Binds [`AddAny`].
-pub(crate) fn add_any(a: &Array, b: &Array) -> Array {
-    bind1(AddAny, &[a, b])
 }

@@ -1,6 +1,7 @@
 //! Elementwise comparisons.
 
-use super::{Class, batch_elementwise, infer_same, spread};
+use crate::program::class::{Class, infer_same};
+use super::{batch_elementwise, spread};
 use crate::lower::{Lowering, Value};
 use crate::prim::{Avals, BatchAxis, Batched, Differentiation, Primitive, one};
 use crate::trace::bind1;

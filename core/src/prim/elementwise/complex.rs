@@ -5,7 +5,8 @@
 //! therefore `∂f/∂x - i ∂f/∂y`.
 
 use crate::error;
-use super::{batch_elementwise, broadcast_rule, fit, spread};
+use super::{batch_elementwise, fit, spread};
+use crate::program::class::broadcast_rule;
 use crate::lower::{Lowering, Value};
 use crate::prim::{Avals, BatchAxis, Batched, Differentiation, Primitive, one, sum_to_shape};
 use crate::trace::bind1;

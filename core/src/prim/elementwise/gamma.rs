@@ -1,6 +1,7 @@
 //! `polygamma`.
 
-use super::{Class, batch_elementwise, fit, infer_same, spread};
+use crate::program::class::{Class, infer_same};
+use super::{batch_elementwise, fit, spread};
 use crate::lower::{Lowering, Value};
 use crate::prim::{Avals, BatchAxis, Batched, Differentiation, Primitive};
 use crate::trace::bind1;

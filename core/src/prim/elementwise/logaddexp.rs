@@ -1,7 +1,9 @@
 //! `logaddexp`: a primitive, because the derivative of the overflow-safe formula is wrong at the
 //! boundaries of its cases.
 
-use super::{Class, add_tangents, batch_elementwise, infer_same};
+use crate::program::class::{Class, infer_same};
+use crate::passes::add_tangents;
+use super::batch_elementwise;
 use crate::program::checks::Errors;
 use crate::lower::{Lowering, Value};
 use crate::prim::{Avals, BatchAxis, Batched, Differentiation, Primitive};

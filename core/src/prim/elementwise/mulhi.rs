@@ -1,6 +1,7 @@
 //! `mulhi`: the upper half of integer products.
 
-use super::{Class, batch_elementwise, infer_same, spread};
+use crate::program::class::{Class, infer_same};
+use super::{batch_elementwise, spread};
 use crate::lower::{Lowering, Value};
 use crate::prim::{Avals, BatchAxis, Batched, Differentiation, Primitive};
 use crate::trace::bind1;

@@ -1,6 +1,8 @@
 //! `pow`.
 
-use super::{Class, add_tangents, batch_elementwise, broadcast_rule, fit, infer_same, spread};
+use crate::program::class::{Class, broadcast_rule, infer_same};
+use crate::passes::add_tangents;
+use super::{batch_elementwise, fit, spread};
 use crate::program::checks::Errors;
 use crate::lower::{Lowering, Value};
 use crate::prim::{Avals, BatchAxis, Batched, Differentiation, Primitive, one};

@@ -1,6 +1,8 @@
 //! Selection between arrays (`select_n`, `clamp`), and dtype conversion.
 
-use super::{add_tangents, batch_elementwise, broadcast_rule, infer_same, spread};
+use crate::passes::add_tangents;
+use super::{batch_elementwise, spread};
+use crate::program::class::{Class, broadcast_rule, infer_same};
 use crate::lower::{Lowering, Value};
 use crate::prim::{
     Avals, BatchAxis, Batched, Differentiation, Param, Primitive, batched, move_batch_axis, one,
@@ -134,7 +136,7 @@ impl Primitive for Clamp {
         "clamp"
     }
     fn infer(&self, args: &[Aval]) -> Result<Avals, ShapeError> {
-        infer_same(super::Class::Ordered, args, 3)?;
+        infer_same(Class::Ordered, args, 3)?;
         crate::ensure_shape!(
             broadcast_rule(args)?.as_slice() == args[1].shape(),
             "bounds must be 0-d or have the operand's shape {:?}",

@@ -1,6 +1,7 @@
 //! `stop_gradient`.
 
-use super::{Class, batch_elementwise, infer_same};
+use crate::program::class::{Class, infer_same};
+use super::batch_elementwise;
 use crate::lower::{Lowering, Value};
 use crate::prim::{Avals, BatchAxis, Batched, Differentiation, Primitive};
 use crate::trace::bind1;

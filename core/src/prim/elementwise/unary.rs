@@ -1,6 +1,7 @@
 //! Unary elementwise operators.
 
-use super::{Class, batch_elementwise, infer_same};
+use crate::program::class::{Class, infer_same};
+use super::batch_elementwise;
 use crate::program::checks::Errors;
 use crate::lower::{Lowering, Value};
 use crate::prim::{Avals, BatchAxis, Batched, Differentiation, Param, Primitive, one};

@@ -9,7 +9,8 @@ use crate::hash::FastMap;
 use crate::jaxpr::{Atom, Eqn, Jaxpr, Scope, Var};
 use crate::lock::lock;
 use crate::lower::{Lowering, Value};
-use crate::prim::elementwise::{Add, Class, Max, Min, Mul, Sub};
+use crate::prim::elementwise::{Add, Max, Min, Mul, Sub};
+use crate::program::class::Class;
 use crate::prim::{
     Avals, BatchAxis, Batched, Differentiation, Param, Positions, Primitive, batched,
     move_batch_axis, one,

@@ -1,7 +1,7 @@
 //! Derivatives of the scatter family.
 
 use super::{Gather, GatherScatterMode, Scatter, ScatterMethod};
-use crate::prim::elementwise::add_tangents;
+use crate::passes::add_tangents;
 use crate::prim::{Differentiation, NestedDifferentiation, Operand};
 use crate::trace::bind1;
 use crate::base::location::fail;

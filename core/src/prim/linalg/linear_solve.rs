@@ -1,5 +1,6 @@
 //! Linear systems with a known decomposition.
 
+use crate::passes;
 use super::{batch_in_front, batch_side_by_side, square};
 use crate::linalg::matrix::{product, transposed};
 use crate::linalg::solve_by_factors;
@@ -67,7 +68,7 @@ impl Primitive for LinearSolve {
                     };
                     -product(&t, &results[0])
                 });
-                let right = crate::prim::elementwise::add_tangents(of_a, tangents[3].clone());
+                let right = passes::add_tangents(of_a, tangents[3].clone());
                 vec![right.map(|right| self.solve(primals, &right))]
             },
             |cts, operands| {

@@ -4,7 +4,7 @@ use super::{TriangularSolve, batch_in_front, matrix, with_last};
 use crate::linalg::matrix::{matrix_shape, permuted, product};
 use crate::linalg::triangular_solve;
 use crate::lower::{Lowering, Value};
-use crate::prim::elementwise::Class;
+use crate::program::class::Class;
 use crate::prim::{Avals, BatchAxis, Batched, Differentiation, Param, Primitive, one};
 use crate::{Array, Aval, DType, ShapeError, ShardingRule, fori_loop, where_};
 

@@ -23,7 +23,7 @@ pub use svd::Svd;
 pub use triangular_solve::TriangularSolve;
 pub use tridiagonal_solve::TridiagonalSolve;
 
-use super::elementwise::Class;
+use crate::program::class::Class;
 use super::{Batched, Primitive, batched, move_batch_axis};
 use crate::trace::bind;
 use crate::{Array, Aval, Dims, ShapeError};

@@ -4,7 +4,7 @@ use super::{batch_in_front, batch_side_by_side, square};
 use crate::linalg::matrix::{product, transposed};
 use crate::linalg::triangular_solve;
 use crate::lower::{Lowering, Value};
-use crate::prim::elementwise::add_tangents;
+use crate::passes::add_tangents;
 use crate::prim::{Avals, BatchAxis, Batched, Differentiation, Param, Primitive, one};
 use crate::trace::bind1;
 use crate::{Array, Aval, ShapeError, ShardingRule};

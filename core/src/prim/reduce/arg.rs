@@ -2,7 +2,7 @@
 
 use super::{batched_axes, highest, lowest, reduced_shape};
 use crate::lower::{Lowering, Value, dims_array};
-use crate::prim::elementwise::Class;
+use crate::program::class::Class;
 use crate::prim::{Avals, BatchAxis, Batched, Differentiation, Param, Primitive, batched, one};
 use crate::trace::bind1;
 use crate::{Array, Aval, DType, Dims, ShapeError, ShardingRule};

@@ -5,7 +5,7 @@ use crate::jaxpr::{Atom, Jaxpr};
 use crate::lower::{Lowering, Region, Value};
 use crate::prim::{Batched, move_batch_axis};
 use crate::trace::{Outputs, trace_to_jaxpr};
-use crate::transform::batch_eval;
+use crate::passes::{batch_eval, jvp_of};
 use crate::{Array, Aval, DType, Dims};
 use std::sync::Arc;
 
@@ -249,16 +249,16 @@ pub(crate) fn tangents(
     let moving: Vec<usize> = (0..primals.len())
         .filter(|&i| tangents[i].is_some())
         .collect();
-    let restricted = |xs: Vec<Array>| {
+    let restricted = |xs: &[Array]| {
         let mut all = primals.to_vec();
         for (&i, x) in moving.iter().zip(xs) {
-            all[i] = x;
+            all[i] = x.clone();
         }
         f(&all)
     };
     let at: Vec<Array> = moving.iter().map(|&i| primals[i].clone()).collect();
-    let along: Vec<Array> = tangents.iter().flatten().cloned().collect();
-    let (outs, dots) = crate::jvp(restricted, at, along);
+    let along: Vec<Option<Array>> = moving.iter().map(|&i| tangents[i].clone()).collect();
+    let (outs, dots) = jvp_of(restricted, &at, &along);
     let floats = outs.iter().map(|o| o.dtype().is_inexact());
     floats
         .zip(dots)

@@ -2,7 +2,8 @@
 //! `reduce_precision`.
 
 use crate::lower::{Lowering, Value};
-use crate::prim::elementwise::{Class, batch_elementwise, infer_same};
+use crate::program::class::{Class, infer_same};
+use crate::prim::elementwise::batch_elementwise;
 use crate::prim::{
     Avals, BatchAxis, Batched, Differentiation, Param, Primitive, batched, move_batch_axis, one,
 };

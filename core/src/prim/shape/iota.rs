@@ -1,7 +1,7 @@
 //! `iota`: indices along an axis.
 
 use crate::lower::{Lowering, Value};
-use crate::prim::elementwise::Class;
+use crate::program::class::Class;
 use crate::prim::{Avals, BatchAxis, Batched, Differentiation, Param, Primitive, one};
 use crate::{Array, Aval, DType, Dims, OutSharding, ShapeError, ShardingRule};
 

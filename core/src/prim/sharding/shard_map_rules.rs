@@ -7,7 +7,7 @@ use crate::program::lists::{self, picked, spread};
 use crate::prim::{NestedDifferentiation, Operand};
 use crate::sharding::{PartitionSpec, SpecEntry};
 use crate::trace::trace_to_jaxpr;
-use crate::transform::transpose_call;
+use crate::passes::transpose_call;
 use crate::{Array, Aval, AxisName, psum};
 use std::sync::Arc;
 

@@ -2,7 +2,7 @@
 
 use super::along;
 use crate::lower::{Lowering, Value};
-use crate::prim::elementwise::Class;
+use crate::program::class::Class;
 use crate::prim::{Avals, BatchAxis, Batched, Differentiation, Param, Primitive};
 use crate::trace::bind;
 use crate::{Array, Aval, DType, Dims, ShapeError, ShardingRule};

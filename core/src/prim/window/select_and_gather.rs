@@ -3,7 +3,7 @@
 use crate::base::location;
 use super::{Select, SelectAndScatterAdd, SlidingWindow};
 use crate::lower::{Lowering, Value};
-use crate::prim::elementwise::Class;
+use crate::program::class::Class;
 use crate::prim::{
     Avals, BatchAxis, Batched, Differentiation, Param, Primitive, batched, move_batch_axis, one,
 };

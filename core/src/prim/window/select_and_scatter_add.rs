@@ -4,7 +4,7 @@ use super::choice::pad;
 use super::{Select, SelectAndGatherAdd, SlidingWindow};
 use crate::lower::{Lowering, Value};
 use crate::prim::conv::Pads;
-use crate::prim::elementwise::Class;
+use crate::program::class::Class;
 use crate::prim::{
     Avals, BatchAxis, Batched, Differentiation, Param, Primitive, batched, move_batch_axis, one,
 };

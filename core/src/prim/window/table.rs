@@ -4,7 +4,7 @@ use super::{Select, SelectAndGatherAdd, SlidingWindow, ones};
 use crate::program::checks::Errors;
 use crate::lower::{Lowering, Value};
 use crate::prim::conv::{dilated, lhs_cotangent_padding};
-use crate::prim::elementwise::Class;
+use crate::program::class::Class;
 use crate::prim::reduce::{highest, lowest};
 use crate::prim::{Avals, BatchAxis, Batched, Differentiation, Param, Primitive, batched, one};
 use crate::trace::bind1;

@@ -6,7 +6,9 @@ mod incomplete_beta;
 mod incomplete_gamma;
 
 use crate::base::location;
-use super::{Class, add_tangents, batch_elementwise, fit, infer_same, spread};
+use crate::program::class::{Class, infer_same};
+use crate::passes::add_tangents;
+use super::{batch_elementwise, fit, spread};
 use crate::program::checks::Errors;
 use crate::lower::{Lowering, Value};
 use crate::prim::{Avals, BatchAxis, Batched, Differentiation, Primitive};

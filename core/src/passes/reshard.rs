@@ -4,7 +4,7 @@
 use crate::lower::{Lowering, Value};
 use crate::prim::{Avals, BatchAxis, Batched, Differentiation, Primitive, batched, one};
 use crate::sharding::{
-    AbstractMesh, AxisType, Mesh, PartitionSpec, SpecEntry, TypeSharding, shard_shape,
+    AbstractMesh, AxisType, Context, Mesh, PartitionSpec, SpecEntry, TypeSharding, shard_shape,
 };
 use crate::trace::bind1;
 use crate::{Array, Aval, ShapeError};
@@ -79,4 +79,27 @@ impl Primitive for Reshard {
         }
         vec![ctx.constrain(args[0], ins[0], (self.axes, self.mesh), &spec, open)]
     }
+}
+
+/// Reshards `x` and its type.
+#[track_caller]
+pub(crate) fn resharded(x: &Array, axes: AbstractMesh, spec: &PartitionSpec) -> Array {
+    retyped(x, axes, spec, false)
+}
+
+/// Converts `x` between axes tracked by types and axes managed by the compiler.
+#[track_caller]
+pub(crate) fn cast_sharding(x: &Array, axes: AbstractMesh, spec: &PartitionSpec) -> Array {
+    retyped(x, axes, spec, true)
+}
+
+#[track_caller]
+fn retyped(x: &Array, axes: AbstractMesh, spec: &PartitionSpec, cast: bool) -> Array {
+    let reshard = Reshard {
+        axes,
+        mesh: Context::current().mesh,
+        spec: spec.clone(),
+        cast,
+    };
+    bind1(reshard, &[x])
 }

@@ -1,10 +1,10 @@
 //! Transposition: runs a linear program backwards, from output cotangents to input cotangents.
 
-use crate::base::location;
+use crate::base::location::{self, in_user_code};
 use crate::jaxpr::{Atom, ClosedJaxpr, Jaxpr};
-use crate::prim::elementwise::add_any;
+use super::{add_any, resharded};
 use crate::prim::{Differentiation, Operand};
-use crate::trace::{self, OpenTrace, at_equation};
+use crate::trace::{OpenTrace, at_equation, trace_to_jaxpr};
 use crate::{Array, Aval, Literal};
 use smallvec::SmallVec;
 
@@ -103,7 +103,7 @@ fn placed_as(ct: Array, operand: Aval) -> Array {
     };
     match ct.aval().spec() == wanted || !ct.is_tracer() && ct.aval().sharding().is_none() {
         true => ct,
-        false => crate::ops::sharding::resharded(&ct, mesh.mesh(), &wanted),
+        false => resharded(&ct, mesh.mesh(), &wanted),
     }
 }
 
@@ -143,4 +143,20 @@ pub(crate) fn transpose_call(
             }
         })
         .collect()
+}
+
+/// Returns the cotangent of the operand of `f`, a linear function of an array of type `operand`,
+/// for the rules of primitives.
+#[track_caller]
+pub(crate) fn transpose_of(
+    f: impl FnOnce(&Array) -> Array,
+    operand: Aval,
+    ct: &Array,
+) -> Array {
+    let program = trace_to_jaxpr(&[operand], |args| in_user_code(|| vec![f(&args[0])]));
+    let trace = OpenTrace::partial();
+    let outs = program.eval(&[trace.input(operand)]);
+    let linear = trace.finish(&outs);
+    let ct = backward(&linear, &[Some(ct.clone())]).pop().flatten();
+    ct.unwrap_or_else(|| Array::zeros_of(operand))
 }

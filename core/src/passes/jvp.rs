@@ -1,11 +1,11 @@
 //! Forward mode, which evaluates a jaxpr on primals and tangents together, and linearization,
 //! which also records the tangent program separately.
 
-use crate::base::location;
+use crate::base::location::{self, in_user_code};
 use crate::jaxpr::{ClosedJaxpr, Jaxpr};
 use crate::prim::Differentiation;
-use crate::program::lists::spread;
-use crate::trace::{self, OpenTrace, bind_arc};
+use crate::program::lists::{avals, spread};
+use crate::trace::{self, OpenTrace, bind_arc, trace_to_jaxpr};
 use crate::{Array, Outputs};
 use smallvec::SmallVec;
 use std::sync::Arc;
@@ -30,6 +30,22 @@ pub(crate) fn jvp_eval(
         outs.into_iter().zip(dots).map(dual)
     });
     duals.into_iter().unzip()
+}
+
+/// Computes the results and tangents of a function of arrays, for the rules of primitives. A zero
+/// tangent of a result is materialized.
+#[track_caller]
+pub(crate) fn jvp_of(
+    f: impl FnOnce(&[Array]) -> Vec<Array>,
+    primals: &[Array],
+    tangents: &[Option<Array>],
+) -> (Vec<Array>, Vec<Array>) {
+    let program = trace_to_jaxpr(&avals(primals), |args| in_user_code(|| f(args)));
+    let (outs, dots) = jvp_eval(&program.jaxpr, &program.consts, primals, tangents);
+    let dots = outs.iter().zip(dots);
+    let dots = dots.map(|(out, dot)| dot.unwrap_or_else(|| out.zeros_like()));
+    let dots = dots.collect();
+    (outs, dots)
 }
 
 type Tangents = SmallVec<[Option<Array>; 2]>;
