@@ -47,6 +47,10 @@ struct Frame {
     dropped: Vec<lost::Write>,
 }
 
+/// Returns an operation's operands, varying over the same manual mesh axes; `None` if they do, or
+/// if they may differ.
+pub(crate) type Vary = fn(&dyn Primitive, &[&Array]) -> Option<SmallVec<[Array; 4]>>;
+
 /// Maximum number of nested traces; more indicate an infinite recursion.
 const MAX_DEPTH: usize = 4096;
 
@@ -54,6 +58,8 @@ thread_local! {
     static STACK: ThreadStack<Frame> = const { ThreadStack::new() };
     /// Number of traces, from the outermost, that do not record operations on concrete arrays.
     static PAUSED: Cell<usize> = const { Cell::new(0) };
+    /// The function that makes operands vary over the same mesh axes.
+    static VARY: Cell<Option<Vary>> = const { Cell::new(None) };
 }
 static NEXT_TRACE: AtomicU64 = AtomicU64::new(1);
 
@@ -273,6 +279,11 @@ pub(crate) fn evaluates_at_compile_time() -> bool {
     PAUSED.get() > 0
 }
 
+/// Runs `f`, the body of a `shard_map`, with `vary` applied to the operands of recorded operations.
+pub(crate) fn with_vary<R>(vary: Vary, f: impl FnOnce() -> R) -> R {
+    scoped::with(&VARY, Some(vary), f)
+}
+
 /// Returns whether the innermost trace belongs to a linearization.
 pub(crate) fn is_linearizing() -> bool {
     STACK.with_borrow(|stack| stack.last().is_some_and(|f| f.kind == Kind::Partial))
@@ -413,7 +424,8 @@ fn record(at: usize, primitive: Arc<dyn Primitive>, args: &[&Array]) -> Outputs 
     }
     let avals: SmallVec<[Aval; 4]> = args.iter().map(|a| a.aval()).collect();
     if avals.iter().any(|a| !a.varying().is_empty())
-        && let Some(joined) = crate::prim::collective::vary_together(&*primitive, args)
+        && let Some(vary) = VARY.get()
+        && let Some(joined) = vary(&*primitive, args)
     {
         return bind_arc(primitive, &joined.iter().collect::<SmallVec<[&Array; 4]>>());
     }

@@ -24,10 +24,7 @@ const FLOORS: [(&str, &str); 10] = [
         "program array tree state jaxpr trace lost lower prim/mod prim/rules prim/state_pass sharding/rule \
          sharding/specs",
     ),
-    (
-        "passes",
-        "passes lower/module lower/traced lower/composite",
-    ),
+    ("passes", "passes"),
     ("primitives", "prim"),
     ("transforms", "transform checkify control/map"),
     (
@@ -47,8 +44,6 @@ const FLOORS: [(&str, &str); 10] = [
 
 /// Number of arrows from a floor to a higher one. Lower these numbers, never raise one.
 const UPWARD: &[(&str, &str, usize)] = &[
-    ("program", "passes", 3),
-    ("program", "primitives", 3),
     ("program", "functions", 1),
     ("program", "client", 3),
     ("program", "execution", 2),
@@ -56,14 +51,13 @@ const UPWARD: &[(&str, &str, usize)] = &[
     ("primitives", "client", 1),
     ("transforms", "functions", 4),
     ("functions", "client", 3),
-    ("functions", "services", 1),
     ("client", "execution", 1),
     ("client", "services", 1),
 ];
 /// Number of files in circles of arrows that cross a floor. It may only fall.
-const FILES_IN_CIRCLES_ACROSS: usize = 92;
+const FILES_IN_CIRCLES_ACROSS: usize = 88;
 /// Number of files in the largest circle of arrows. It may only fall.
-const LARGEST_CIRCLE: usize = 63;
+const LARGEST_CIRCLE: usize = 59;
 
 /// The index of a file's floor.
 fn floor(file: &str) -> usize {

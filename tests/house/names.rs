@@ -142,6 +142,10 @@ impl Names {
         {
             (module, rest) = (next, rest[1..].to_vec());
         }
+        if module.is_empty() {
+            // A path in a macro, whose row stands in another module.
+            return Found::Outside;
+        }
         let file = self.modules[&module].file.clone();
         self.unresolved.borrow_mut().insert(format!("{file}: {}", rest[0]));
         Found::Item(file, rest[0].clone())

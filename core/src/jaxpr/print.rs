@@ -4,7 +4,6 @@ use super::layout::{Doc, group, join, nest, text};
 use super::{Atom, Eqn, Jaxpr, Var};
 use crate::Aval;
 use crate::prim::Param;
-use crate::prim::call::Call;
 use crate::stack::with_room;
 use smallvec::SmallVec;
 use std::collections::{HashMap, HashSet, VecDeque};
@@ -253,8 +252,8 @@ impl Printer {
 
     fn equation(&mut self, jaxpr: &Jaxpr, eqn: &Eqn) -> Doc {
         let params = params(jaxpr, eqn);
-        if let Some(call) = eqn.primitive.as_any().downcast_ref::<Call>() {
-            self.align(jaxpr, eqn, &call.jaxpr);
+        if let Some(callee) = eqn.primitive.callee() {
+            self.align(jaxpr, eqn, callee);
         }
         let mut docs = Vec::new();
         if !eqn.outputs.is_empty() {

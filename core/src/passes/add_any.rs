@@ -27,6 +27,9 @@ impl Primitive for AddAny {
     fn sharding(&self, _: &[Aval], _: &[Aval]) -> Result<ShardingRule, ShapeError> {
         Ok(ShardingRule::Elementwise)
     }
+    fn keeps_unreduced(&self) -> bool {
+        true
+    }
     fn differentiation(&self) -> Differentiation<'_> {
         Differentiation::bilinear(
             |_, t, _| vec![add_tangents(t[0].clone(), t[1].clone())],

@@ -81,6 +81,9 @@ impl Primitive for Call {
     fn propagates_weak_type(&self) -> bool {
         false
     }
+    fn callee(&self) -> Option<&Arc<Jaxpr>> {
+        Some(&self.jaxpr)
+    }
     fn jaxprs(&self) -> Jaxprs<'_> {
         Jaxprs::from_slice(&[&self.jaxpr])
     }

@@ -143,6 +143,18 @@ pub trait Primitive: Debug + DynPrimitive + Send + Sync + 'static {
         self.out_sharding().and_then(|out| out.mesh())
     }
 
+    /// Returns the program that the operation calls with its operands, if it does nothing else. A
+    /// printed jaxpr uses the same names for the program's results as for the operation's.
+    fn callee(&self) -> Option<&Arc<crate::Jaxpr>> {
+        None
+    }
+
+    /// Returns whether the result for operands that remain to be summed over mesh axes remains to
+    /// be summed over the same axes, as for linear operations.
+    fn keeps_unreduced(&self) -> bool {
+        matches!(self.differentiation(), Differentiation::Linear(_))
+    }
+
     /// Implements the lowering to StableHLO.
     fn lower(
         &self,

@@ -1,9 +1,8 @@
 //! Sharding rules: how the shardings of results follow from those of operands, if types contain
 //! shardings.
 
-use crate::passes;
 use super::{AbstractMesh, AxisSet, PartitionSpec, SpecEntry, TypeSharding};
-use crate::prim::{Avals, Differentiation, Primitive};
+use crate::prim::{Avals, Primitive};
 use crate::{Aval, AxisName, ShapeError};
 
 /// Describes how a dimension of an operand relates to the results.
@@ -190,11 +189,7 @@ fn sums(
     let Some(first) = specs.iter().find(|s| !s.unreduced().is_empty()) else {
         return Ok((Vec::new(), reduced));
     };
-    let any = primitive.as_any();
-    let linear = matches!(primitive.differentiation(), Differentiation::Linear(_))
-        || any.is::<crate::prim::elementwise::Add>()
-        || any.is::<crate::prim::elementwise::Sub>()
-        || any.is::<passes::AddAny>();
+    let linear = primitive.keeps_unreduced();
     let agree = args
         .iter()
         .zip(&specs)

@@ -131,6 +131,15 @@ macro_rules! checks {
     };
 }
 
+macro_rules! keeps_unreduced {
+    (sum $($diff:tt)+) => {
+        true
+    };
+    ($($diff:tt)+) => {
+        false
+    };
+}
+
 macro_rules! binary {
     ($( $(#[$doc:meta])* $ty:ident $f:ident $name:literal $hlo:literal $class:ident
         [($lo:expr, $hi:expr), ($lo2:expr, $hi2:expr)] {$($diff:tt)+}; )*) => { $(
@@ -140,6 +149,7 @@ macro_rules! binary {
         impl Primitive for $ty {
             fn name(&self) -> &'static str { $name }
             fn checks(&self) -> Errors { checks!($class $($diff)+) }
+            fn keeps_unreduced(&self) -> bool { keeps_unreduced!($($diff)+) }
             fn infer(&self, args: &[Aval]) -> Result<Avals, ShapeError> {
                 infer_same(Class::$class, args, 2)
             }

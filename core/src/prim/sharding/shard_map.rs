@@ -3,12 +3,13 @@
 use crate::program::lists;
 use crate::jaxpr::{ClosedJaxpr, Jaxpr};
 use crate::lower::{Lowering, Value};
+use crate::prim::collective::vary_together;
 use crate::prim::{Avals, BatchAxis, Batched, Differentiation, Jaxprs, Param, Primitive, nested};
 use crate::sharding::{
     AbstractMesh, AxisSet, AxisType, Context, Mesh, PartitionSpec, SpecEntry, TypeSharding,
     shard_shape,
 };
-use crate::trace::bind;
+use crate::trace::{bind, with_vary};
 use crate::base::location::fail;
 use crate::{Array, Aval, AxisName, ShapeError, axis};
 use smallvec::SmallVec;
@@ -53,7 +54,7 @@ impl ShardMap {
             checks_varying: self.check_vma,
             ..Context::current()
         };
-        context.within(|| axis::with_axes(&axes, f))
+        context.within(|| with_vary(vary_together, || axis::with_axes(&axes, f)))
     }
 
     /// Returns the type of one device's shard of an argument.
