@@ -58,7 +58,7 @@ mod trace;
 mod transform;
 pub mod tree;
 
-pub use array::{Array, ArrayLike, Number, array};
+pub use array::{Array, ArrayLike, IntoArray, Number, array};
 pub use aval::{Aval, Dims, broadcast_shapes};
 pub use axis::{AxisName, AxisNames};
 pub use callback::{
@@ -81,11 +81,7 @@ pub use jit::{Compiled, JitFunction, JitOptions, Jitted, Lowered, Staged, Traced
 pub use program::disable::disable_jit;
 pub use narrow::{F4E2M1Fn, F8E4M3Fn, F8E4M3Fnuz, F8E5M2, F8E5M2Fnuz, F8E8M0Fnu, I2, I4, U2, U4};
 pub use numerics::{debug_infs, debug_nans};
-pub use ops::{
-    At, DimSize, Ellipsis, IndexItem, IntoArray, IntoIndex, IntoIndexItem, IntoShape, Like,
-    NewAxis, Order, PadMode, PadStatistic, RequestedShape, Stepped, TakeMode, broadcast_arrays,
-    einsum, einsum_path, einsum_sharded, hstack, meshgrid, meshgrid_ij, s, stack, vstack,
-};
+pub use ops::{At, DimSize, Ellipsis, IndexItem, IntoIndex, IntoIndexItem, IntoShape, Like, NewAxis, Order, PadMode, PadStatistic, RequestedShape, Stepped, TakeMode, broadcast_arrays, einsum, einsum_path, einsum_sharded, hstack, meshgrid, meshgrid_ij, s, vstack};
 pub use ops::{
     Attention, BitOrder, BoundsMode, Covariance, Distinct, Histogram, Interpolation, Quantile,
     QuantileMethod, Reduction, Segments, Side, Spacing, Standardize, Unique, block, column_stack,
@@ -115,7 +111,7 @@ pub use prim::elementwise::{IntoBound, RoundingMethod, complex, where_};
 pub use prim::index::GatherScatterMode;
 pub use prim::reduce::reduce;
 pub use prim::remat::{CheckpointPolicy, checkpoint_name, optimization_barrier};
-pub use prim::shape::concatenate;
+pub use prim::shape::{concatenate, stack};
 pub use prim::sort::lax_sort;
 pub use ramie_pjrt::discover::Platform;
 pub use ramie_pjrt::{AlignedBytes, Device, MemoryAnalysis, OptionOverride, Value, at_exit};

@@ -44,12 +44,11 @@ const FLOORS: [(&str, &str); 10] = [
 
 /// Number of arrows from a floor to a higher one. Lower these numbers, never raise one.
 const UPWARD: &[(&str, &str, usize)] = &[
-    ("program", "functions", 1),
     ("program", "client", 3),
     ("program", "execution", 2),
-    ("primitives", "functions", 54),
+    ("primitives", "functions", 34),
     ("primitives", "client", 1),
-    ("transforms", "functions", 4),
+    ("transforms", "functions", 2),
     ("functions", "client", 3),
     ("client", "execution", 1),
     ("client", "services", 1),

@@ -3,6 +3,7 @@
 mod convert;
 mod display;
 pub(crate) mod format;
+mod into_array;
 
 use crate::Sharding;
 use crate::{Aval, DType, Dims, Literal, Scalar};
@@ -13,6 +14,7 @@ use std::sync::{Arc, OnceLock};
 
 pub use convert::{ArrayLike, Number, array};
 pub(crate) use display::aligned;
+pub use into_array::IntoArray;
 
 /// An n-dimensional array.
 ///

@@ -1,5 +1,6 @@
 //! Checks that a loop's carry keeps its structure and types.
 
+use crate::prim::promotion;
 use super::differences;
 use crate::{Array, DType, Tree, tree};
 
@@ -22,7 +23,7 @@ pub(super) fn promoted<C: Tree>(init: &C, next: &C) -> Option<C> {
             let types = ((from.dtype(), true), (to.dtype(), to.weak_type()));
             let (dtype, weak) = DType::promote(types.0, types.1);
             changed |= dtype != from.dtype();
-            crate::ops::convert(a, dtype, weak)
+            promotion::convert(a, dtype, weak)
         })
         .collect();
     changed.then(|| tree::with_leaves(init, converted))

@@ -1,5 +1,6 @@
 //! Products, parts and functions of matrices.
 
+use crate::prim::promotion;
 use super::matrix::{diagonals, identity, matrix_shape, product};
 use super::{expect_square, inexact, solve};
 use crate::aval::broadcast_shapes;
@@ -136,7 +137,7 @@ pub fn block_diag<A: Borrow<Array>>(arrays: &[A]) -> Array {
         "block_diag: expects at least one array, each with at most two axes\n  help: use vmap \
          for a batch"
     );
-    let blocks: Vec<Array> = crate::ops::promote_all("block_diag", &arrays)
+    let blocks: Vec<Array> = promotion::promote_all("block_diag", &arrays)
         .iter()
         .map(|a| {
             a.reshape(&[

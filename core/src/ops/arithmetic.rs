@@ -1,6 +1,7 @@
 //! Operators on arrays, references to arrays and scalars.
 
-use super::IntoArray;
+use crate::prim::promotion;
+use crate::array::IntoArray;
 use crate::{Array, DType};
 use num_complex::Complex;
 use std::ops;
@@ -126,7 +127,7 @@ impl Array {
     #[track_caller]
     pub fn true_divide(&self, other: impl IntoArray) -> Array {
         let other = other.into_array();
-        let (a, b) = super::promote("div", self, &other);
+        let (a, b) = promotion::promote("div", self, &other);
         a.to_inexact().lax_div(b.to_inexact())
     }
 
@@ -137,7 +138,7 @@ impl Array {
     /// Panics if the shapes do not broadcast, or an operand is complex.
     #[track_caller]
     pub fn remainder(&self, other: impl IntoArray) -> Array {
-        let (a, b) = super::promote("remainder", self, &other.into_array());
+        let (a, b) = promotion::promote("remainder", self, &other.into_array());
         super::require_real("remainder", &[&a, &b]);
         let b = super::nonzero_divisor(&b);
         let r = a.lax_rem(&b);
@@ -154,7 +155,7 @@ impl Array {
     /// Panics if the shapes do not broadcast, or an operand is complex.
     #[track_caller]
     pub fn floor_divide(&self, other: impl IntoArray) -> Array {
-        let (a, b) = super::promote("floor_divide", self, &other.into_array());
+        let (a, b) = promotion::promote("floor_divide", self, &other.into_array());
         super::require_real("floor_divide", &[&a, &b]);
         if a.dtype().is_float() {
             return super::float_divmod(&a, &b).0;
@@ -200,10 +201,10 @@ impl Array {
         }
         if self.dtype().is_inexact() && exponent.dtype().is_integer() {
             let rank = self.ndim().max(exponent.ndim());
-            let (a, b) = (super::lead(self, rank), super::lead(&exponent, rank));
+            let (a, b) = (promotion::lead(self, rank), promotion::lead(&exponent, rank));
             return crate::trace::bind1(crate::prim::elementwise::Pow, &[&a, &b]);
         }
-        let (a, b) = super::promote("pow", self, &exponent);
+        let (a, b) = promotion::promote("pow", self, &exponent);
         if a.dtype().is_integer() {
             return integer_power(&a, &b);
         }

@@ -1,6 +1,6 @@
 //! Integer functions: common divisors and multiples, and booleans packed into bytes.
 
-use super::promote;
+use crate::prim::promotion::{self, promote};
 use crate::{Array, DType, IntoArray, where_, while_loop};
 
 /// The bit of a byte that stores the first boolean.
@@ -33,7 +33,7 @@ fn integers(operation: &str, a: &Array, b: impl IntoArray) -> (Array, Array) {
          astype(DType::I32)",
         a.aval()
     );
-    let shape = super::common_shape(operation, &[&a, &b]);
+    let shape = promotion::common_shape(operation, &[&a, &b]);
     (a.broadcast_to(&shape).abs(), b.broadcast_to(&shape).abs())
 }
 

@@ -1,6 +1,7 @@
 //! Differences, integrals and interpolation of sampled functions.
 
-use super::{Side, promote, promote_all};
+use super::Side;
+use crate::prim::promotion::{self, promote, promote_all};
 use crate::{Array, DType, IntoArray, concatenate, lax_sort, where_};
 
 impl Array {
@@ -156,7 +157,7 @@ impl Array {
         }
         let dx = match dx.ndim() {
             1 => dx,
-            _ => super::lead(&dx, rank.max(dx.ndim())).move_axis(axis, -1),
+            _ => promotion::lead(&dx, rank.max(dx.ndim())).move_axis(axis, -1),
         };
         let inner = n.saturating_sub(1);
         let pairs = y.slice_axis(rank - 1, n - inner, n) + y.slice_axis(rank - 1, 0, inner);

@@ -1,6 +1,7 @@
 //! Functions that choose among arrays by index or condition, and that write at flat indices.
 
-use super::{common_shape, flat_positions, promote_all, require_real};
+use crate::prim::promotion::{common_shape, promote_all};
+use super::{flat_positions, require_real};
 use crate::{Array, DType, IndexItem, IntoArray, stack, where_};
 use std::borrow::Borrow;
 

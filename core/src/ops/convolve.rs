@@ -1,5 +1,6 @@
 //! Convolution and correlation of sequences (`jnp.convolve`, `jnp.correlate`).
 
+use crate::prim::promotion;
 use super::{Convolution, conv_general_dilated};
 use crate::{Array, IntoArray};
 
@@ -41,7 +42,7 @@ fn sequences(operation: &str, a: &Array, v: &Array) -> (Array, Array) {
             v.aval()
         );
     }
-    let (a, v) = super::promote(operation, a, v);
+    let (a, v) = promotion::promote(operation, a, v);
     (a.to_inexact(), v.to_inexact())
 }
 

@@ -1,6 +1,7 @@
 //! Histograms.
 
-use super::{Side, Spacing, promote};
+use super::{Side, Spacing};
+use crate::prim::promotion::promote;
 use crate::{Array, DType, IntoArray, where_};
 
 /// Options of a histogram: bins, weights and density.

@@ -1,5 +1,6 @@
 //! Functions of `jax.lax` that are expressed by other functions.
 
+use crate::prim::promotion;
 use crate::prim::index::{Gather, GatherDimensionNumbers};
 use crate::{Array, Dims, DotDimensionNumbers, GatherScatterMode, IntoArray, Precision, lax_sort};
 
@@ -39,7 +40,7 @@ impl Array {
              get fewer",
             self.aval()
         );
-        super::lead(self, rank)
+        promotion::lead(self, rank)
     }
 
     /// Merges the axes in `start..stop` into one axis (`jax.lax.collapse`). If the range is
@@ -170,7 +171,7 @@ impl Array {
             .zip(&axes)
             .map(|(i, &d)| i.remainder(self.shape()[d]).expand_dims(&[1]))
             .collect();
-        let columns = crate::concatenate(&super::promote_all("index_take", &columns), 1);
+        let columns = crate::concatenate(&promotion::promote_all("index_take", &columns), 1);
         let mut sizes: Dims = self.shape().into();
         for &d in &axes {
             sizes[d] = 1;

@@ -54,9 +54,6 @@ mod statistics;
 mod taper;
 mod vectorize;
 
-use crate::base::location;
-use crate::{Array, DType, Dims, Literal, Scalar};
-
 pub use collective::*;
 pub(crate) use complex::{by_parts, lexicographic, require_real};
 pub use contraction::Contraction;
@@ -71,8 +68,8 @@ pub use into_shape::{DimSize, IntoShape, Order, RequestedShape};
 pub use pad::{PadMode, PadStatistic};
 pub use platform::{PlatformFn, platform_dependent};
 pub use pool::*;
-pub(crate) use shape::{as_dtype_of, at_least, broadcast_promoted, common_type, promote_all};
-pub use shape::{result_type, broadcast_arrays, hstack, stack, vstack};
+pub(crate) use shape::at_least;
+pub use shape::{result_type, broadcast_arrays, hstack, vstack};
 pub use sharding::{auto_axes, explicit_axes, reshard, type_of, with_logical_constraint, with_sharding_constraint};
 pub use window::*;
 
@@ -95,128 +92,6 @@ pub use sets::{Distinct, Unique};
 pub use softmax::Standardize;
 pub use statistics::Covariance;
 pub use vectorize::vectorize;
-
-/// A value that can be used as an operand: an array or a scalar. A scalar is weakly typed: it
-/// takes the dtype of the other operand where possible. `2.into_array()` is such a scalar as an
-/// array, like JAX's `jnp.asarray(2)`; `Array::from(2)` and `array(2)` have the dtype `i32`. The
-/// types in messages mark a weak type by `~`.
-///
-/// ```no_run
-/// use ramie_core::{Array, DType, IntoArray};
-/// let x = Array::from([1i8]);
-/// assert_eq!((&x * 2.into_array()).dtype(), DType::I8);
-/// assert_eq!((&x * Array::from(2)).dtype(), DType::I32);
-/// ```
-#[diagnostic::on_unimplemented(
-    message = "`{Self}` is not an operand of array functions",
-    label = "not an array, a number or a boolean",
-    note = "pass an `Array`, `&Array`, a number, a boolean, or a variable such as a `Param` by \
-            `&`; `array(..)` creates an array of a list"
-)]
-pub trait IntoArray {
-    /// Converts the operand to an array.
-    fn into_array(self) -> Array;
-}
-
-impl IntoArray for Array {
-    fn into_array(self) -> Array {
-        self
-    }
-}
-impl IntoArray for &Array {
-    fn into_array(self) -> Array {
-        self.clone()
-    }
-}
-macro_rules! scalar_operand {
-    ($($t:ty),*) => { $(
-        #[diagnostic::do_not_recommend]
-        impl IntoArray for $t {
-            fn into_array(self) -> Array {
-                let value = Scalar::from(self);
-                Array::literal(Literal::weak(value, value.weak_dtype()))
-            }
-        }
-    )* };
-}
-scalar_operand!(
-    bool,
-    i8,
-    i16,
-    i32,
-    i64,
-    u8,
-    u16,
-    u32,
-    u64,
-    usize,
-    f32,
-    f64,
-    half::f16,
-    half::bf16
-);
-
-/// Promotes both operands to a common dtype, and to a common rank unless one of them is 0-d.
-#[track_caller]
-pub(crate) fn promote(operation: &str, a: &Array, b: &Array) -> (Array, Array) {
-    let (x, y) = (a.aval(), b.aval());
-    let (dtype, weak) = DType::promote((x.dtype(), x.weak_type()), (y.dtype(), y.weak_type()));
-    let (a, b) = (convert(a, dtype, weak), convert(b, dtype, weak));
-    if a.ndim() == b.ndim() || a.ndim() == 0 || b.ndim() == 0 {
-        return (a, b);
-    }
-    if crate::broadcast_shapes(&[a.shape(), b.shape()]).is_none() {
-        refuse_shapes(operation, &[&a, &b]);
-    }
-    let rank = a.ndim().max(b.ndim());
-    (lead(&a, rank), lead(&b, rank))
-}
-
-pub(crate) fn convert(x: &Array, dtype: DType, weak: bool) -> Array {
-    if x.dtype() == dtype && x.aval().weak_type() == weak {
-        return x.clone();
-    }
-    match x.as_literal() {
-        Some(l) if weak => Array::literal(Literal::weak(l.value(), dtype)),
-        Some(l) => Array::literal(Literal::new(l.value(), dtype)),
-        None => x.convert(dtype, weak),
-    }
-}
-
-/// Prepends axes of size 1 until the array has `rank` axes.
-fn lead(x: &Array, rank: usize) -> Array {
-    let missing: Vec<isize> = (0..(rank - x.ndim()) as isize).collect();
-    if missing.is_empty() {
-        x.clone()
-    } else {
-        x.expand_dims(&missing)
-    }
-}
-
-/// Returns the shape that the arrays broadcast to.
-#[track_caller]
-pub(crate) fn common_shape(operation: &str, arrays: &[&Array]) -> Dims {
-    let shapes: Vec<&[usize]> = arrays.iter().map(|a| a.shape()).collect();
-    match crate::broadcast_shapes(&shapes) {
-        Some(shape) => shape,
-        None => refuse_shapes(operation, arrays),
-    }
-}
-
-#[track_caller]
-fn refuse_shapes(operation: &str, arrays: &[&Array]) -> ! {
-    let operands: Vec<String> = arrays
-        .iter()
-        .zip(["lhs", "rhs", "operand 2"])
-        .map(|(a, name)| format!("{name} {}", a.describe()))
-        .collect();
-    let error = crate::ShapeError::new("the shapes of the operands do not broadcast together")
-        .help(
-            "shapes are aligned at their last axes, and sizes must agree or be 1; use reshape, \
-         expand_dims or transpose to align them",
-        );
-    location::fail(&error.render(operation, &operands))
-}
 
 /// Collects `size` numbers that an operation lists on the host.
 ///

@@ -1,6 +1,6 @@
 //! Sorting in descending order, by several keys, and partitioning.
 
-use super::promote_all;
+use crate::prim::promotion::promote_all;
 use crate::{Array, DType, concatenate, lax_sort};
 use std::borrow::Borrow;
 

@@ -1,6 +1,6 @@
 //! Padding with elements of the array, or with statistics of them.
 
-use super::IntoArray;
+use crate::array::IntoArray;
 use crate::prim::shape::MOST_PARTS;
 use crate::{Array, DType, Dims, concatenate};
 

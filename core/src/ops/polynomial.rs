@@ -1,6 +1,6 @@
 //! Polynomials as 1-d arrays of coefficients, highest power first.
 
-use super::promote;
+use crate::prim::promotion::promote;
 use crate::{Array, ConvolveMode, IntoArray, concatenate, stack};
 
 impl Array {

@@ -1,6 +1,6 @@
 //! Searches: indices of nonzero elements, counts, and positions in sorted arrays.
 
-use super::promote;
+use crate::prim::promotion::promote;
 use crate::{Array, DType, GatherScatterMode, IntoArray, Scalar, stack, where_};
 
 /// The side of equal elements at which [`Array::searchsorted`] inserts a number.

@@ -1,21 +1,8 @@
 //! Functions that join, repeat and move elements.
 
-use crate::error;
+use crate::prim::promotion::{self, common_type};
 use crate::{Array, DType, Dims, concatenate};
 use std::borrow::Borrow;
-
-/// Returns the dtype that the arrays promote to, and whether it is weak.
-#[track_caller]
-pub(crate) fn common_type<A: Borrow<Array>>(operation: &str, arrays: &[A]) -> (DType, bool) {
-    let types = arrays.iter().map(|a| {
-        let aval = a.borrow().aval();
-        (aval.dtype(), aval.weak_type())
-    });
-    match types.reduce(DType::promote) {
-        Some(common) => common,
-        None => panic!("{operation}: no arrays were passed\n  help: pass at least one array"),
-    }
-}
 
 /// Returns the dtype in which arrays are computed together (`jnp.result_type`). Weakly typed
 /// arrays, which result from literals, adopt the dtype of the others.
@@ -25,76 +12,6 @@ pub(crate) fn common_type<A: Borrow<Array>>(operation: &str, arrays: &[A]) -> (D
 #[track_caller]
 pub fn result_type<A: Borrow<Array>>(arrays: &[A]) -> DType {
     common_type("result_type", arrays).0
-}
-
-/// Converts the arrays to the dtype that they promote to.
-#[track_caller]
-pub(crate) fn promote_all<A: Borrow<Array>>(operation: &str, arrays: &[A]) -> Vec<Array> {
-    let (dtype, weak) = common_type(operation, arrays);
-    arrays
-        .iter()
-        .map(|a| super::convert(a.borrow(), dtype, weak))
-        .collect()
-}
-
-/// Converts `value` to the dtype of `array`, which must be able to represent it by promotion.
-#[track_caller]
-pub(crate) fn as_dtype_of(operation: &str, array: &Array, value: &Array) -> Array {
-    let (a, v) = (array.aval(), value.aval());
-    let (dtype, _) = DType::promote((a.dtype(), a.weak_type()), (v.dtype(), v.weak_type()));
-    let help = || match (v.dtype().is_complex(), a.dtype()) {
-        (true, of) if !of.is_complex() => error::TAKE_A_PART.into(),
-        // A number in the program, which has no `astype`.
-        (_, of) if v.weak_type() && value.as_literal().is_some() => format!(
-            "pass {}, or convert the array first: x.astype(DType::{dtype:?})",
-            if of == DType::Bool {
-                "a boolean"
-            } else {
-                "an integer"
-            }
-        ),
-        (_, of) => format!("convert the value first: value.astype(DType::{of:?})"),
-    };
-    assert!(
-        dtype == a.dtype(),
-        "{operation}: a value of dtype {} does not fit into an array of {}\n  help: {}",
-        v.dtype(),
-        a.dtype(),
-        help()
-    );
-    super::convert(value, dtype, a.weak_type())
-}
-
-/// Joins arrays of the same shape along a new axis. Their dtypes are promoted.
-///
-/// ```no_run
-/// use ramie_core::{Array, stack};
-/// let rows = stack(&[Array::from([1, 2]), Array::from([3, 4])], 0);
-/// assert_eq!(rows.shape(), [2, 2]);
-/// ```
-///
-/// # Panics
-/// Panics if there are no arrays, if the shapes differ, or if the axis is out of range for the
-/// result.
-#[track_caller]
-pub fn stack<A: Borrow<Array>>(arrays: &[A], axis: isize) -> Array {
-    if let Some(first) = arrays.first().map(Borrow::borrow) {
-        for (i, other) in arrays.iter().map(Borrow::borrow).enumerate() {
-            assert!(
-                other.shape() == first.shape(),
-                "stack: array {i} has shape {:?}, but the first array has {:?}\n  help: pass \
-                 arrays of the same shape, or use `concatenate` to join along an existing axis",
-                other.shape(),
-                first.shape()
-            );
-        }
-        first.new_axes("stack", &[axis]);
-    }
-    let arrays: Vec<Array> = arrays
-        .iter()
-        .map(|a| a.borrow().expand_dims(&[axis]))
-        .collect();
-    concatenate(&arrays, axis)
 }
 
 /// Joins arrays along their second axis, or 1-d arrays along their only axis.
@@ -125,32 +42,14 @@ pub fn vstack<A: Borrow<Array>>(arrays: &[A]) -> Array {
 #[track_caller]
 pub fn broadcast_arrays<A: Borrow<Array>>(arrays: &[A]) -> Vec<Array> {
     let refs: Vec<&Array> = arrays.iter().map(Borrow::borrow).collect();
-    let shape = super::common_shape("broadcast_arrays", &refs);
+    let shape = promotion::common_shape("broadcast_arrays", &refs);
     refs.iter().map(|a| a.broadcast_to(&shape)).collect()
-}
-
-/// Promotes arrays of floats to a common dtype and broadcasts them to a common shape.
-#[track_caller]
-pub(crate) fn broadcast_promoted(operation: &str, arrays: &[Array]) -> Vec<Array> {
-    let arrays = promote_all(operation, arrays);
-    let refs: Vec<&Array> = arrays.iter().collect();
-    let rank = super::common_shape(operation, &refs).len();
-    arrays
-        .iter()
-        .map(|a| {
-            if a.ndim() == 0 {
-                a.clone()
-            } else {
-                super::lead(a, rank)
-            }
-        })
-        .collect()
 }
 
 /// Prepends axes of size 1 until the array has at least `rank` axes.
 #[track_caller]
 pub(crate) fn at_least(array: &Array, rank: usize) -> Array {
-    super::lead(array, rank.max(array.ndim()))
+    promotion::lead(array, rank.max(array.ndim()))
 }
 
 impl Array {

@@ -1,5 +1,6 @@
 //! `logsumexp`, `softmax`, one-hot encoding and standardization.
 
+use crate::prim::promotion;
 use super::Reduction;
 use super::reduce::signed;
 use crate::{Array, DType, IntoArray, where_};
@@ -207,7 +208,7 @@ fn shifted_sum(x: &Array, b: Option<&Array>, how: &Reduction) -> (Array, Array) 
     let mut x = how.masked("logsumexp", &x.to_inexact(), 0);
     let mut factor = None;
     if let Some(b) = b {
-        let (a, b) = super::promote("logsumexp", &x, b);
+        let (a, b) = promotion::promote("logsumexp", &x, b);
         let b = b.to_inexact();
         x = where_(b.ne(0), a, f64::NEG_INFINITY);
         factor = Some(b);

@@ -1,6 +1,7 @@
 //! Weighted means, covariances and correlations.
 
-use super::{Reduction, by_parts, promote_all};
+use super::{Reduction, by_parts};
+use crate::prim::promotion::promote_all;
 use crate::{Array, Dims, concatenate};
 
 /// Broadcasts weights to the shape of the array: one weight for each element, or for each index

@@ -18,6 +18,7 @@ pub mod fft;
 pub mod index;
 pub mod linalg;
 pub(crate) mod nested;
+pub(crate) mod promotion;
 pub mod random;
 pub mod reduce;
 pub mod remat;

@@ -1,5 +1,6 @@
 //! Samplers of floats, each a transformation of uniform floats.
 
+use crate::prim::promotion;
 use super::uniform::{between, random_bits};
 use super::{
     Key, draw, expect_fits, expect_float, expect_inexact, parameter, real_parameter, with_front,
@@ -371,7 +372,7 @@ pub fn double_sided_maxwell(
         real_parameter("double_sided_maxwell", loc, dtype),
         real_parameter("double_sided_maxwell", scale, dtype),
     );
-    let together = crate::ops::common_shape("double_sided_maxwell", &[&loc, &scale]);
+    let together = promotion::common_shape("double_sided_maxwell", &[&loc, &scale]);
     let front = if shape.is_empty() { &together } else { shape };
     let shape: Dims = front.iter().chain(&together).copied().collect();
     draw(

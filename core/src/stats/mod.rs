@@ -18,7 +18,7 @@ pub mod logistic;
 pub mod norm;
 pub mod uniform;
 
-use crate::ops::promote_all;
+use crate::prim::promotion::promote_all;
 use crate::{Array, IntoArray};
 
 /// Converts the number, the location and the scale to floats of a common dtype.

@@ -1,6 +1,7 @@
 //! The gamma function and related functions.
 
-use super::super::{promote, require_real};
+use crate::prim::promotion::promote;
+use super::super::require_real;
 use super::polynomial;
 use crate::{Array, IntoArray, select, where_};
 

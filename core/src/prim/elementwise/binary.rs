@@ -1,5 +1,6 @@
 //! Binary elementwise operators.
 
+use crate::prim::promotion;
 use crate::program::class::{Class, infer_same};
 use crate::passes::add_tangents;
 use super::{batch_elementwise, fit, spread};
@@ -174,7 +175,7 @@ macro_rules! binary {
             /// Panics if the shapes do not broadcast, or if the promoted dtype is not supported.
             #[track_caller]
             pub fn $f(&self, other: impl IntoArray) -> Array {
-                let (a, b) = crate::ops::promote($name, self, &other.into_array());
+                let (a, b) = promotion::promote($name, self, &other.into_array());
                 match ($name, a.dtype()) {
                     ("add", DType::Bool) => bind1(Or, &[&a, &b]),
                     ("mul", DType::Bool) => bind1(And, &[&a, &b]),

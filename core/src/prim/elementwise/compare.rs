@@ -1,5 +1,6 @@
 //! Elementwise comparisons.
 
+use crate::prim::promotion;
 use crate::program::class::{Class, infer_same};
 use super::{batch_elementwise, spread};
 use crate::lower::{Lowering, Value};
@@ -53,7 +54,7 @@ macro_rules! compare {
             /// Panics if the shapes do not broadcast.
             #[track_caller]
             pub fn $f(&self, other: impl IntoArray) -> Array {
-                let (a, b) = crate::ops::promote($name, self, &other.into_array());
+                let (a, b) = promotion::promote($name, self, &other.into_array());
                 if a.dtype().is_complex() && !matches!($name, "eq" | "ne") {
                     return crate::ops::lexicographic(&a, &b, |a, b| a.$f(b));
                 }

@@ -4,6 +4,7 @@
 //! are transposed without conjugation. The gradient of a real function of `z = x + iy` is
 //! therefore `∂f/∂x - i ∂f/∂y`.
 
+use crate::prim::promotion;
 use crate::error;
 use super::{batch_elementwise, fit, spread};
 use crate::program::class::broadcast_rule;
@@ -179,7 +180,7 @@ impl Primitive for Complex {
 /// Panics if the shapes do not broadcast, or if the parts are complex.
 #[track_caller]
 pub fn complex(re: impl IntoArray, im: impl IntoArray) -> Array {
-    let (re, im) = crate::ops::promote("complex", &re.into_array(), &im.into_array());
+    let (re, im) = promotion::promote("complex", &re.into_array(), &im.into_array());
     let half = re.dtype().complex().real();
     let part = |x: Array| match x.dtype().is_complex() {
         true => x,

@@ -1,5 +1,6 @@
 //! `polygamma`.
 
+use crate::prim::promotion;
 use crate::program::class::{Class, infer_same};
 use super::{batch_elementwise, fit, spread};
 use crate::lower::{Lowering, Value};
@@ -51,7 +52,7 @@ impl Array {
     /// Panics if the operands are not floats, or if their shapes do not broadcast.
     #[track_caller]
     pub fn polygamma(&self, x: impl IntoArray) -> Array {
-        let (n, x) = crate::ops::promote("polygamma", self, &x.into_array());
+        let (n, x) = promotion::promote("polygamma", self, &x.into_array());
         bind1(Polygamma, &[&n, &x])
     }
 }

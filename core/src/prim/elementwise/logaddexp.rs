@@ -1,6 +1,7 @@
 //! `logaddexp`: a primitive, because the derivative of the overflow-safe formula is wrong at the
 //! boundaries of its cases.
 
+use crate::prim::promotion;
 use crate::program::class::{Class, infer_same};
 use crate::passes::add_tangents;
 use super::batch_elementwise;
@@ -46,7 +47,7 @@ impl Primitive for LogAddExp {
     }
     fn batch(&self, args: &[Array], axes: &[Option<usize>], _: BatchAxis) -> Batched {
         batch_elementwise(args, axes, |a| {
-            let shape = crate::ops::common_shape("logaddexp", a);
+            let shape = promotion::common_shape("logaddexp", a);
             bind1(
                 LogAddExp,
                 &[&a[0].broadcast_to(&shape), &a[1].broadcast_to(&shape)],
@@ -135,9 +136,9 @@ impl Array {
     /// Panics if the shapes do not broadcast.
     #[track_caller]
     pub fn logaddexp(&self, other: impl IntoArray) -> Array {
-        let (a, b) = crate::ops::promote("logaddexp", self, &other.into_array());
+        let (a, b) = promotion::promote("logaddexp", self, &other.into_array());
         let (a, b) = (a.to_inexact(), b.to_inexact());
-        let shape = crate::ops::common_shape("logaddexp", &[&a, &b]);
+        let shape = promotion::common_shape("logaddexp", &[&a, &b]);
         bind1(
             LogAddExp,
             &[&a.broadcast_to(&shape), &b.broadcast_to(&shape)],

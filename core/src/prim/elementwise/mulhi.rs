@@ -1,5 +1,6 @@
 //! `mulhi`: the upper half of integer products.
 
+use crate::prim::promotion;
 use crate::program::class::{Class, infer_same};
 use super::{batch_elementwise, spread};
 use crate::lower::{Lowering, Value};
@@ -80,7 +81,7 @@ impl Array {
     /// Panics if the operands are not integers, or if their shapes do not broadcast.
     #[track_caller]
     pub fn mulhi(&self, other: impl IntoArray) -> Array {
-        let (a, b) = crate::ops::promote("mulhi", self, &other.into_array());
+        let (a, b) = promotion::promote("mulhi", self, &other.into_array());
         bind1(Mulhi, &[&a, &b])
     }
 }

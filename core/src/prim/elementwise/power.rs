@@ -1,5 +1,6 @@
 //! `pow`.
 
+use crate::prim::promotion;
 use crate::program::class::{Class, broadcast_rule, infer_same};
 use crate::passes::add_tangents;
 use super::{batch_elementwise, fit, spread};
@@ -84,7 +85,7 @@ impl Array {
     /// dtype.
     #[track_caller]
     pub fn lax_pow(&self, other: impl IntoArray) -> Array {
-        let (a, b) = crate::ops::promote("pow", self, &other.into_array());
+        let (a, b) = promotion::promote("pow", self, &other.into_array());
         bind1(Pow, &[&a, &b])
     }
 }

@@ -1,5 +1,6 @@
 //! Selection between arrays (`select_n`, `clamp`), and dtype conversion.
 
+use crate::prim::promotion;
 use crate::passes::add_tangents;
 use super::{batch_elementwise, spread};
 use crate::program::class::{Class, broadcast_rule, infer_same};
@@ -356,9 +357,9 @@ pub fn where_(
     on_true: impl IntoArray,
     on_false: impl IntoArray,
 ) -> Array {
-    let (a, b) = crate::ops::promote("where", &on_true.into_array(), &on_false.into_array());
+    let (a, b) = promotion::promote("where", &on_true.into_array(), &on_false.into_array());
     let condition = condition.into_array().astype(DType::Bool);
-    let shape = crate::ops::common_shape("where", &[&condition, &a, &b]);
+    let shape = promotion::common_shape("where", &[&condition, &a, &b]);
     let condition = if condition.ndim() == 0 {
         condition
     } else {

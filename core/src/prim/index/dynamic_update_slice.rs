@@ -1,5 +1,6 @@
 //! `dynamic_update_slice`: writes a slice at a computed position.
 
+use crate::prim::promotion;
 use super::{
     GatherScatterMode, Scatter, ScatterDimensionNumbers, ScatterMethod, check_starts, stack_starts,
 };
@@ -150,7 +151,7 @@ impl Array {
     ) -> Array {
         let starts: Vec<Array> = starts.iter().map(|s| s.clone().into_array()).collect();
         let starts = super::start_indices("dynamic_update_slice", self, &starts, true);
-        let update = crate::ops::as_dtype_of("dynamic_update_slice", self, update);
+        let update = promotion::as_dtype_of("dynamic_update_slice", self, update);
         let args: Vec<&Array> = [self, &update].into_iter().chain(&starts).collect();
         bind1(DynamicUpdateSlice, &args)
     }

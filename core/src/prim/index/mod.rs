@@ -14,6 +14,7 @@ pub use dynamic_update_slice::*;
 pub use gather::*;
 pub use scatter::*;
 
+use crate::prim::promotion;
 use crate::lower::{Lowering, Value};
 use crate::ops::index_dtype;
 use crate::{Array, Aval, DType, Dims, ShapeError, iinfo};
@@ -107,7 +108,7 @@ fn start_indices(operation: &str, operand: &Array, starts: &[Array], wrap: bool)
             None => start.clone(),
         })
         .collect();
-    crate::ops::promote_all(operation, &starts)
+    promotion::promote_all(operation, &starts)
 }
 
 /// Returns indices with negative ones counted from the end of an axis of `size`.

@@ -1,5 +1,6 @@
 //! `reduce`: a reduction by a custom program.
 
+use crate::prim::promotion;
 use super::computation::{
     batched_reduction, combine, combine_halves, lower_in_whole_bytes, monoid, named_first,
     reduction_program, repeated, tangents,
@@ -236,7 +237,7 @@ impl Array {
         computation: impl FnOnce(&Array, &Array) -> Array,
         axes: &[isize],
     ) -> Array {
-        let start = crate::ops::as_dtype_of("reduce", self, &init_value.into_array());
+        let start = promotion::as_dtype_of("reduce", self, &init_value.into_array());
         let combine = |a: &[Array], b: &[Array]| vec![computation(&a[0], &b[0])];
         reduce(std::slice::from_ref(self), &[start], combine, axes).swap_remove(0)
     }

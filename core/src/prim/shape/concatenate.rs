@@ -1,5 +1,6 @@
 //! `concatenate`: joins arrays along an axis.
 
+use crate::prim::promotion;
 use crate::lower::{Lowering, Value};
 use crate::prim::{
     Avals, BatchAxis, Batched, Differentiation, Param, Primitive, batched, move_batch_axis, one,
@@ -113,11 +114,43 @@ impl Primitive for Concatenate {
 /// axis differ.
 #[track_caller]
 pub fn concatenate<A: std::borrow::Borrow<Array>>(arrays: &[A], axis: isize) -> Array {
-    let arrays = crate::ops::promote_all("concatenate", arrays);
+    let arrays = promotion::promote_all("concatenate", arrays);
     let dimension = arrays[0].axis("concatenate", axis);
     if let [one] = arrays.as_slice() {
         return one.clone();
     }
     let refs: Vec<&Array> = arrays.iter().collect();
     bind1(Concatenate { dimension }, &refs)
+}
+
+/// Joins arrays of the same shape along a new axis. Their dtypes are promoted.
+///
+/// ```no_run
+/// use ramie_core::{Array, stack};
+/// let rows = stack(&[Array::from([1, 2]), Array::from([3, 4])], 0);
+/// assert_eq!(rows.shape(), [2, 2]);
+/// ```
+///
+/// # Panics
+/// Panics if there are no arrays, if the shapes differ, or if the axis is out of range for the
+/// result.
+#[track_caller]
+pub fn stack<A: Borrow<Array>>(arrays: &[A], axis: isize) -> Array {
+    if let Some(first) = arrays.first().map(Borrow::borrow) {
+        for (i, other) in arrays.iter().map(Borrow::borrow).enumerate() {
+            assert!(
+                other.shape() == first.shape(),
+                "stack: array {i} has shape {:?}, but the first array has {:?}\n  help: pass \
+                 arrays of the same shape, or use `concatenate` to join along an existing axis",
+                other.shape(),
+                first.shape()
+            );
+        }
+        first.new_axes("stack", &[axis]);
+    }
+    let arrays: Vec<Array> = arrays
+        .iter()
+        .map(|a| a.borrow().expand_dims(&[axis]))
+        .collect();
+    concatenate(&arrays, axis)
 }

@@ -5,6 +5,7 @@ mod bessel;
 mod incomplete_beta;
 mod incomplete_gamma;
 
+use crate::prim::promotion;
 use crate::base::location;
 use crate::program::class::{Class, infer_same};
 use crate::passes::add_tangents;
@@ -113,7 +114,7 @@ macro_rules! special {
             #[track_caller]
             pub fn $f(&self $(, $other: impl IntoArray)*) -> Array {
                 let operands = [self.to_inexact() $(, $other.into_array().to_inexact())*];
-                let operands = crate::ops::broadcast_promoted($name, &operands);
+                let operands = promotion::broadcast_promoted($name, &operands);
                 let refs: Vec<&Array> = operands.iter().collect();
                 bind1($ty, &refs)
             }
