@@ -1,6 +1,7 @@
 //! Eager execution of primitives: one small program per primitive and operand types, compiled at
 //! the first use and cached.
 
+use crate::prim::fused;
 use crate::base::location;
 use crate::array::{DeviceArray, Repr};
 use crate::fill;
@@ -292,7 +293,7 @@ pub(crate) fn reshard(array: &Array, to: Sharding) -> crate::Result<Array> {
 pub fn clear_caches() {
     ON_DEVICES.clear();
     ON_MESHES.clear();
-    crate::ops::forget_fused();
+    fused::forget_fused();
     crate::jit::forget_all();
 }
 

@@ -81,21 +81,16 @@ pub use jit::{Compiled, JitFunction, JitOptions, Jitted, Lowered, Staged, Traced
 pub use program::disable::disable_jit;
 pub use narrow::{F4E2M1Fn, F8E4M3Fn, F8E4M3Fnuz, F8E5M2, F8E5M2Fnuz, F8E8M0Fnu, I2, I4, U2, U4};
 pub use numerics::{debug_infs, debug_nans};
-pub use ops::{At, DimSize, Ellipsis, IndexItem, IntoIndex, IntoIndexItem, IntoShape, Like, NewAxis, Order, PadMode, PadStatistic, RequestedShape, Stepped, TakeMode, broadcast_arrays, einsum, einsum_path, einsum_sharded, hstack, meshgrid, meshgrid_ij, s, vstack};
+pub use ops::{At, Ellipsis, IndexItem, IntoIndex, IntoIndexItem, Like, NewAxis, PadMode, PadStatistic, Stepped, TakeMode, broadcast_arrays, einsum, einsum_path, einsum_sharded, hstack, meshgrid, meshgrid_ij, s, vstack};
+pub use prim::shape::into_shape::{DimSize, IntoShape, Order, RequestedShape};
 pub use ops::{
     Attention, BitOrder, BoundsMode, Covariance, Distinct, Histogram, Interpolation, Quantile,
     QuantileMethod, Reduction, Segments, Side, Spacing, Standardize, Unique, block, column_stack,
     dot_product_attention, dstack, ix_, lexsort, mgrid, ravel_multi_index, select, vectorize,
 };
 pub use ops::{Contraction, einsum_with, result_type, with_logical_constraint};
-pub use ops::{
-    ConvTranspose, Convolution, ConvolveMode, all_gather, all_gather_stacked, all_gather_tiled,
-    all_to_all, all_to_all_tiled, axis_index, axis_size, conv, conv_general_dilated,
-    conv_general_dilated_local, conv_general_dilated_patches, conv_transpose,
-    conv_with_general_padding, pbroadcast, pmax, pmean, pmin, ppermute, pshuffle, psum,
-    psum_scatter, psum_scatter_tiled, pswapaxes, pvary,
-};
-pub use ops::{PcastTo, all_gather_invariant, all_gather_invariant_tiled, pcast};
+pub use ops::{ConvTranspose, Convolution, ConvolveMode, conv, conv_general_dilated, conv_general_dilated_local, conv_general_dilated_patches, conv_transpose, conv_with_general_padding};
+pub use prim::collective::functions::{PcastTo, all_gather, all_gather_invariant, all_gather_invariant_tiled, all_gather_stacked, all_gather_tiled, all_to_all, all_to_all_tiled, axis_index, axis_size, pbroadcast, pcast, pmax, pmean, pmin, ppermute, pshuffle, psum, psum_scatter, psum_scatter_tiled, pswapaxes, pvary};
 pub use ops::{PlatformFn, platform_dependent};
 pub use ops::{Window, avg_pool, max_pool, min_pool, pool, reduce_window, select_and_scatter};
 pub use ops::{auto_axes, explicit_axes, reshard, type_of, with_sharding_constraint};

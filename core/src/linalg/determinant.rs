@@ -2,7 +2,7 @@
 
 use super::matrix::{diagonals, matrix_shape, permuted, typed_as};
 use super::{TriangularSolve, inexact, lu, solve, triangular_solve};
-use crate::ops::{fused, fused1};
+use crate::prim::fused::{fused, fused1};
 use crate::{Array, DType, concatenate, custom_jvp, where_};
 
 /// Computes the signs and the logarithms of the magnitudes of determinants

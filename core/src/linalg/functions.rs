@@ -4,7 +4,7 @@ use crate::prim::promotion;
 use super::matrix::{diagonals, identity, matrix_shape, product};
 use super::{expect_square, inexact, solve};
 use crate::aval::broadcast_shapes;
-use crate::ops::fused1;
+use crate::prim::fused::fused1;
 use crate::{Array, DType, concatenate, fori_loop, where_};
 use std::borrow::Borrow;
 

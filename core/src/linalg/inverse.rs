@@ -4,7 +4,7 @@ use super::matrix::{
     adjoint, epsilon, matrix_shape, product, squared_magnitude, symmetrized, transposed,
 };
 use super::{expect_square, inexact, inv, solve, svd, svd_hermitian, svdvals, svdvals_hermitian};
-use crate::ops::{fused, fused1};
+use crate::prim::fused::{fused, fused1};
 use crate::prim::promotion::promote_all;
 use crate::{Array, DType, custom_jvp, where_};
 

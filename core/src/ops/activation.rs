@@ -1,5 +1,6 @@
 //! Activation functions (`jax.nn`).
 
+use crate::prim::elementwise::parts;
 use crate::{Array, where_};
 
 /// The parameter `alpha` of [`Array::selu`].
@@ -65,7 +66,7 @@ impl Array {
     /// Panics if the array is complex; [`gelu`](Array::gelu) accepts complex numbers.
     #[track_caller]
     pub fn gelu_exact(&self) -> Array {
-        crate::ops::require_real("gelu_exact", &[self]);
+        parts::require_real("gelu_exact", &[self]);
         let x = self.to_inexact();
         &x * 0.5 * (-&x * std::f64::consts::FRAC_1_SQRT_2).erfc()
     }

@@ -1,5 +1,6 @@
 //! Operators on arrays, references to arrays and scalars.
 
+use crate::prim::elementwise::parts;
 use crate::prim::promotion;
 use crate::array::IntoArray;
 use crate::{Array, DType};
@@ -139,7 +140,7 @@ impl Array {
     #[track_caller]
     pub fn remainder(&self, other: impl IntoArray) -> Array {
         let (a, b) = promotion::promote("remainder", self, &other.into_array());
-        super::require_real("remainder", &[&a, &b]);
+        parts::require_real("remainder", &[&a, &b]);
         let b = super::nonzero_divisor(&b);
         let r = a.lax_rem(&b);
         if a.dtype().is_unsigned() {
@@ -156,7 +157,7 @@ impl Array {
     #[track_caller]
     pub fn floor_divide(&self, other: impl IntoArray) -> Array {
         let (a, b) = promotion::promote("floor_divide", self, &other.into_array());
-        super::require_real("floor_divide", &[&a, &b]);
+        parts::require_real("floor_divide", &[&a, &b]);
         if a.dtype().is_float() {
             return super::float_divmod(&a, &b).0;
         }

@@ -1,5 +1,6 @@
 //! Integer functions: common divisors and multiples, and booleans packed into bytes.
 
+use crate::prim::elementwise::parts;
 use crate::prim::promotion::{self, promote};
 use crate::{Array, DType, IntoArray, where_, while_loop};
 
@@ -26,7 +27,7 @@ impl BitOrder {
 #[track_caller]
 fn integers(operation: &str, a: &Array, b: impl IntoArray) -> (Array, Array) {
     let (a, b) = promote(operation, a, &b.into_array());
-    super::require_real(operation, &[&a, &b]);
+    parts::require_real(operation, &[&a, &b]);
     assert!(
         a.dtype().is_integer(),
         "{operation}: operands are {}, expected integers\n  help: convert them with \
@@ -78,7 +79,7 @@ impl Array {
     /// Panics if the axis is out of range, or if the elements are floats or complex numbers.
     #[track_caller]
     pub fn packbits(&self, axis: isize, order: BitOrder) -> Array {
-        super::require_real("packbits", &[self]);
+        parts::require_real("packbits", &[self]);
         assert!(
             !self.dtype().is_float(),
             "packbits: expects booleans or integers, got {}\n  help: compare: x.ne(0)",
@@ -104,7 +105,7 @@ impl Array {
     /// Panics if the axis is out of range, or if the elements are not `u8`.
     #[track_caller]
     pub fn unpackbits(&self, axis: isize, order: BitOrder) -> Array {
-        super::require_real("unpackbits", &[self]);
+        parts::require_real("unpackbits", &[self]);
         assert!(
             self.dtype() == DType::U8,
             "unpackbits: expects u8 elements, got {}\n  help: convert it: x.astype(DType::U8)",

@@ -1,5 +1,6 @@
 //! Differences, integrals and interpolation of sampled functions.
 
+use crate::prim::elementwise::parts;
 use super::Side;
 use crate::prim::promotion::{self, promote, promote_all};
 use crate::{Array, DType, IntoArray, concatenate, lax_sort, where_};
@@ -203,7 +204,7 @@ impl Array {
     #[track_caller]
     pub fn unwrap_phase(&self, period: f64, axis: isize) -> Array {
         let at = self.axis("unwrap", axis);
-        super::require_real("unwrap_phase", &[self]);
+        parts::require_real("unwrap_phase", &[self]);
         let x = self.to_inexact();
         let n = x.shape()[at];
         if n == 0 {
@@ -306,7 +307,7 @@ impl Interpolation {
             xp.aval(),
             fp.aval()
         );
-        super::require_real("interp", &[x, xp]);
+        parts::require_real("interp", &[x, xp]);
         let mut both = promote_all("interp", &[x.to_inexact(), xp.to_inexact()]);
         let (mut xp, mut x) = (both.remove(1), both.remove(0));
         let mut fp = fp.to_inexact();

@@ -1,7 +1,8 @@
 //! Functions that choose among arrays by index or condition, and that write at flat indices.
 
 use crate::prim::promotion::{common_shape, promote_all};
-use super::{flat_positions, require_real};
+use crate::prim::index::positions::flat_positions;
+use crate::prim::elementwise::parts::require_real;
 use crate::{Array, DType, IndexItem, IntoArray, stack, where_};
 use std::borrow::Borrow;
 

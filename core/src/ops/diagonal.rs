@@ -1,7 +1,8 @@
 //! Triangles and diagonals of matrices.
 
 use crate::base::location;
-use super::{IndexItem, check_count, listed};
+use super::{IndexItem, listed};
+use crate::prim::index::positions::check_count;
 use crate::{Array, DType, IntoArray, where_};
 
 /// Returns for a matrix shape where the column is at most `k` to the right of the diagonal.

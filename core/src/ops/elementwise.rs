@@ -1,7 +1,7 @@
 //! NumPy's elementwise functions that are not primitives: rounding, remainders, signs and
 //! floating-point decomposition.
 
-use super::{by_parts, require_real};
+use crate::prim::elementwise::parts::{by_parts, require_real};
 use crate::prim::promotion::promote;
 use crate::{Array, DType, IntoArray, finfo, promote_types, where_};
 use std::f64::consts::PI;

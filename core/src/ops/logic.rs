@@ -1,5 +1,6 @@
 //! Logical operators, tests of numbers, and comparisons of whole arrays.
 
+use crate::prim::elementwise::parts;
 use crate::prim::promotion;
 use crate::{Array, DType, IntoArray};
 
@@ -54,7 +55,7 @@ impl Array {
     /// Panics if the array is complex.
     #[track_caller]
     pub fn is_pos_inf(&self) -> Array {
-        super::require_real("is_pos_inf", &[self]);
+        parts::require_real("is_pos_inf", &[self]);
         self.to_inexact().eq(f64::INFINITY)
     }
 
@@ -64,7 +65,7 @@ impl Array {
     /// Panics if the array is complex.
     #[track_caller]
     pub fn is_neg_inf(&self) -> Array {
-        super::require_real("is_neg_inf", &[self]);
+        parts::require_real("is_neg_inf", &[self]);
         self.to_inexact().eq(f64::NEG_INFINITY)
     }
 

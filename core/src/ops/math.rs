@@ -1,6 +1,6 @@
 //! NumPy's mathematical functions that combine several primitives.
 
-use super::{by_parts, require_real};
+use crate::prim::elementwise::parts::{by_parts, require_real};
 use crate::prim::promotion::{self, common_shape};
 use crate::{Array, IntoArray, custom_jvp, finfo, where_};
 

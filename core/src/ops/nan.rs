@@ -1,7 +1,7 @@
 //! Reductions that ignore NaN, and `argmax` and `argmin` without NaN.
 
 use super::reduction::Reduction;
-use super::require_real;
+use crate::prim::elementwise::parts::require_real;
 use crate::prim::reduce::{highest, lowest};
 use crate::{Array, DType, Scalar, where_};
 

@@ -1,5 +1,6 @@
 //! More activation functions (`jax.nn`).
 
+use crate::prim::elementwise::parts;
 use crate::{Array, where_};
 
 impl Array {
@@ -96,7 +97,7 @@ impl Array {
     /// Panics if the array is complex.
     #[track_caller]
     pub fn sparse_sigmoid(&self) -> Array {
-        crate::ops::require_real("sparse_sigmoid", &[self]);
+        parts::require_real("sparse_sigmoid", &[self]);
         (self.to_inexact() + 1.0).clip(0.0, 2.0) * 0.5
     }
 

@@ -1,5 +1,6 @@
 //! Sorting in descending order, by several keys, and partitioning.
 
+use crate::prim::elementwise::parts;
 use crate::prim::promotion::promote_all;
 use crate::{Array, DType, concatenate, lax_sort};
 use std::borrow::Borrow;
@@ -76,7 +77,7 @@ impl Array {
     /// Panics if the axis or `kth` is out of range, or the array is complex.
     #[track_caller]
     pub fn partition(&self, kth: isize, axis: isize) -> Array {
-        super::require_real("partition", &[self]);
+        parts::require_real("partition", &[self]);
         let (x, kth) = self.to_partition("partition", kth, axis);
         let low = opposite(&opposite(&x).top_k(kth + 1).0);
         let high = x.top_k(x.shape()[x.ndim() - 1] - kth - 1).0;
@@ -90,7 +91,7 @@ impl Array {
     /// Panics if the axis or `kth` is out of range, or the array is complex.
     #[track_caller]
     pub fn argpartition(&self, kth: isize, axis: isize) -> Array {
-        super::require_real("argpartition", &[self]);
+        parts::require_real("argpartition", &[self]);
         let (x, kth) = self.to_partition("argpartition", kth, axis);
         let last = x.ndim() - 1;
         let low = opposite(&x.stop_gradient()).top_k(kth + 1).1;

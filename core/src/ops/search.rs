@@ -1,5 +1,6 @@
 //! Searches: indices of nonzero elements, counts, and positions in sorted arrays.
 
+use crate::prim::elementwise::parts;
 use crate::prim::promotion::promote;
 use crate::{Array, DType, GatherScatterMode, IntoArray, Scalar, stack, where_};
 
@@ -217,7 +218,7 @@ impl Array {
              trace time\n  help: use `bincount_sized` with a fixed number",
             self.describe()
         );
-        super::require_real("bincount", &[self]);
+        parts::require_real("bincount", &[self]);
         let length = match self.size() {
             0 => 0,
             _ => {
@@ -249,7 +250,7 @@ impl Array {
     #[track_caller]
     pub fn bincount_weighted(&self, weights: &Array, length: usize) -> Array {
         self.require_vector("bincount");
-        super::require_real("bincount", &[self]);
+        parts::require_real("bincount", &[self]);
         assert!(
             !self.dtype().is_float(),
             "bincount: expects integers, got {}\n  help: convert it: x.astype(DType::I32)",

@@ -1,6 +1,7 @@
 //! Reductions by segment: slices with the same segment number are combined.
 
-use super::{Reduction, index_dtype};
+use super::Reduction;
+use crate::prim::index::positions::index_dtype;
 use crate::prim::reduce::{highest, lowest};
 use crate::{Array, At, DType, Dims, Scalar, where_};
 

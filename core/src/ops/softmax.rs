@@ -1,5 +1,6 @@
 //! `logsumexp`, `softmax`, one-hot encoding and standardization.
 
+use crate::prim::elementwise::parts;
 use crate::prim::promotion;
 use super::Reduction;
 use super::reduce::signed;
@@ -165,7 +166,7 @@ impl Array {
     /// Panics if the elements are not integers, or if the axis is out of range.
     #[track_caller]
     pub fn one_hot_along(&self, classes: usize, axis: isize, dtype: DType) -> Array {
-        super::require_real("one_hot", &[self]);
+        parts::require_real("one_hot", &[self]);
         assert!(
             self.dtype().is_integer(),
             "one_hot: the classes are {}, expected integers\n  help: convert them with astype(DType::I32)",
@@ -316,7 +317,7 @@ impl Standardize {
         self.how.axes_of("standardize", x);
         let x = x.to_inexact();
         if self.variance.is_none() {
-            super::require_real("standardize", &[&x]);
+            parts::require_real("standardize", &[&x]);
         }
         let mean = match &self.mean {
             Some(mean) => mean.clone(),

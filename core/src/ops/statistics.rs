@@ -1,6 +1,7 @@
 //! Weighted means, covariances and correlations.
 
-use super::{Reduction, by_parts};
+use super::Reduction;
+use crate::prim::elementwise::parts::by_parts;
 use crate::prim::promotion::promote_all;
 use crate::{Array, Dims, concatenate};
 

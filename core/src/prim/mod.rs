@@ -15,6 +15,7 @@ pub mod custom;
 pub mod dot;
 pub mod elementwise;
 pub mod fft;
+pub(crate) mod fused;
 pub mod index;
 pub mod linalg;
 pub(crate) mod nested;

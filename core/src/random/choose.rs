@@ -1,10 +1,11 @@
 //! Permutations, choices among elements, and categorical samples.
 
+use crate::prim::elementwise::parts;
 use super::continuous::gumbel_noise;
 use super::discrete::integers;
 use super::uniform::{between, random_bits};
 use super::{GumbelMode, Key, draw};
-use crate::ops::index_dtype;
+use crate::prim::index::positions::index_dtype;
 use crate::prim::sort::lax_sort;
 use crate::{Array, DType, Dims, where_};
 
@@ -211,7 +212,7 @@ impl Choice {
                  have the shape [{n}]",
                 p.describe()
             );
-            crate::ops::require_real("choice", &[p]);
+            parts::require_real("choice", &[p]);
         }
         let p = self.p.as_ref().map(Array::to_inexact);
         let args: Vec<&Array> = std::iter::once(&a).chain(&p).collect();
@@ -347,7 +348,7 @@ impl Categorical {
     /// keys.
     #[track_caller]
     pub fn draw(&self, key: &Key) -> Array {
-        crate::ops::require_real("categorical", &[&self.logits]);
+        parts::require_real("categorical", &[&self.logits]);
         let logits = self.logits.to_inexact();
         let dtype = logits.dtype();
         let axis = logits.axis("categorical", self.axis);

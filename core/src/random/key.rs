@@ -1,8 +1,8 @@
 //! Random keys.
 
+use crate::prim::fused;
 use super::generator::{Kind, default_impl};
 use super::{KeyImpl, KeyLayout};
-use crate::ops;
 use crate::tree::{Tree, Visitor};
 use crate::{Array, DType, IntoArray, is_tracing};
 
@@ -239,7 +239,7 @@ impl Key {
             parts(self)
         } else {
             let kind = self.kind;
-            ops::fused(
+            fused::fused(
                 "_split",
                 (kind, n),
                 std::slice::from_ref(&self.data),

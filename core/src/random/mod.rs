@@ -33,6 +33,8 @@ mod key;
 mod matrix;
 mod uniform;
 
+use crate::prim::fused;
+use crate::prim::elementwise::parts;
 use crate::{Array, DType, Dims, IntoArray, PartitionSpec, ops};
 use std::hash::Hash;
 
@@ -123,7 +125,7 @@ pub fn draw(
         .chain(args.iter().copied())
         .cloned()
         .collect();
-    ops::fused1(name, (kind, fixed), &all, |args| {
+    fused::fused1(name, (kind, fixed), &all, |args| {
         let key = Key::of(args[0].clone(), kind);
         f(&key, &args[1..])
     })
@@ -175,7 +177,7 @@ fn parameter(array: &Array, shape: &[usize], dtype: DType) -> Array {
 #[track_caller]
 fn real_parameter(operation: &str, value: impl IntoArray, dtype: DType) -> Array {
     let array = value.into_array();
-    ops::require_real(operation, &[&array]);
+    parts::require_real(operation, &[&array]);
     array.astype(dtype)
 }
 
@@ -183,7 +185,7 @@ fn real_parameter(operation: &str, value: impl IntoArray, dtype: DType) -> Array
 #[track_caller]
 fn float_parameter(operation: &str, value: impl IntoArray) -> Array {
     let array = value.into_array().to_inexact();
-    ops::require_real(operation, &[&array]);
+    parts::require_real(operation, &[&array]);
     // Makes the dtype strong.
     array.astype(array.dtype())
 }

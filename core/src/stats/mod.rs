@@ -18,6 +18,7 @@ pub mod logistic;
 pub mod norm;
 pub mod uniform;
 
+use crate::prim::elementwise::parts;
 use crate::prim::promotion::promote_all;
 use crate::{Array, IntoArray};
 
@@ -25,7 +26,7 @@ use crate::{Array, IntoArray};
 #[track_caller]
 fn floats(x: &Array, loc: impl IntoArray, scale: impl IntoArray) -> [Array; 3] {
     let all = promote_all("stats", &[x.clone(), loc.into_array(), scale.into_array()]);
-    crate::ops::require_real("stats", &[&all[0]]);
+    parts::require_real("stats", &[&all[0]]);
     [0, 1, 2].map(|i| all[i].to_inexact())
 }
 

@@ -1,7 +1,7 @@
 //! Lowering of an index to slices, if all indices are known, or to one gather or scatter.
 
 use super::resolve::{Entry, Pick};
-use crate::ops::index_dtype;
+use crate::prim::index::positions::index_dtype;
 use crate::prim::index::{GatherDimensionNumbers, signed_indices, wrap_negative};
 use crate::{Array, DType, Dims};
 

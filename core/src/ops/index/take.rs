@@ -2,7 +2,7 @@
 
 use super::plan::{Negative, Plan};
 use super::resolve::{Entry, Pick};
-use crate::ops::index_dtype;
+use crate::prim::index::positions::index_dtype;
 use crate::prim::index::{
     Gather, GatherDimensionNumbers, GatherScatterMode, Scatter, ScatterMethod, signed_indices,
     wrap_negative,

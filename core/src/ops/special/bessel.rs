@@ -1,7 +1,7 @@
 //! Modified Bessel functions of the first kind, and aliases in `jax.scipy` of primitive
 //! functions.
 
-use crate::ops::require_real;
+use crate::prim::elementwise::parts::require_real;
 use crate::{Array, IntoArray, custom_jvp};
 
 impl Array {

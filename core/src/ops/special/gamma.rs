@@ -1,7 +1,7 @@
 //! The gamma function and related functions.
 
 use crate::prim::promotion::promote;
-use super::super::require_real;
+use crate::prim::elementwise::parts::require_real;
 use super::polynomial;
 use crate::{Array, IntoArray, select, where_};
 

@@ -1,7 +1,7 @@
 //! Information theory: `x · log(y)`, entropies, divergences and log-odds.
 
 use crate::prim::promotion::{common_shape, promote};
-use super::super::require_real;
+use crate::prim::elementwise::parts::require_real;
 use super::polynomial;
 use crate::{Array, IntoArray, custom_jvp, finfo, where_};
 

@@ -1,7 +1,7 @@
 //! The cumulative distribution function of the normal distribution, its logarithm and its
 //! inverse.
 
-use super::super::require_real;
+use crate::prim::elementwise::parts::require_real;
 use super::polynomial;
 use crate::{Array, DType, custom_jvp, jvp, promote_types, where_};
 use std::f64::consts::{FRAC_1_SQRT_2, PI};

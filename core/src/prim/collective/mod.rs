@@ -4,6 +4,7 @@
 //! decomposed one axis at a time, as each axis is mapped.
 
 mod exchange;
+pub(crate) mod functions;
 mod gather;
 mod index;
 mod ragged;

@@ -1,5 +1,6 @@
 //! Elementwise comparisons.
 
+use crate::prim::elementwise::parts;
 use crate::prim::promotion;
 use crate::program::class::{Class, infer_same};
 use super::{batch_elementwise, spread};
@@ -56,7 +57,7 @@ macro_rules! compare {
             pub fn $f(&self, other: impl IntoArray) -> Array {
                 let (a, b) = promotion::promote($name, self, &other.into_array());
                 if a.dtype().is_complex() && !matches!($name, "eq" | "ne") {
-                    return crate::ops::lexicographic(&a, &b, |a, b| a.$f(b));
+                    return parts::lexicographic(&a, &b, |a, b| a.$f(b));
                 }
                 bind1($ty, &[&a, &b])
             }

@@ -10,6 +10,7 @@ mod gamma;
 mod logaddexp;
 mod mulhi;
 mod on_cpu;
+pub(crate) mod parts;
 mod power;
 mod select;
 mod special;

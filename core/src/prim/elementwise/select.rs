@@ -1,5 +1,6 @@
 //! Selection between arrays (`select_n`, `clamp`), and dtype conversion.
 
+use crate::prim::elementwise::parts;
 use crate::prim::promotion;
 use crate::passes::add_tangents;
 use super::{batch_elementwise, spread};
@@ -305,7 +306,7 @@ impl Array {
     pub fn clip(&self, lo: impl IntoBound, hi: impl IntoBound) -> Array {
         let (lo, hi) = (lo.into_bound(), hi.into_bound());
         let given = [&lo, &hi].map(|bound| bound.as_ref().unwrap_or(self));
-        crate::ops::require_real("clip", &[self, given[0], given[1]]);
+        parts::require_real("clip", &[self, given[0], given[1]]);
         let above = match lo {
             Some(lo) => self.maximum(lo),
             None => self.clone(),

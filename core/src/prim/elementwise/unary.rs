@@ -1,5 +1,6 @@
 //! Unary elementwise operators.
 
+use crate::prim::elementwise::parts;
 use crate::program::class::{Class, infer_same};
 use super::batch_elementwise;
 use crate::program::checks::Errors;
@@ -490,7 +491,7 @@ impl Array {
         if self.dtype().is_integer() {
             return self.clone();
         }
-        crate::ops::by_parts(self, |x| bind1(Round(RoundingMethod::ToNearestEven), &[x]))
+        parts::by_parts(self, |x| bind1(Round(RoundingMethod::ToNearestEven), &[x]))
     }
 
     /// Rounds each element to the nearest integer; halves are rounded by `method`.

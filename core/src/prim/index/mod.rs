@@ -4,6 +4,7 @@ mod dimension_numbers;
 mod dynamic_slice;
 mod dynamic_update_slice;
 mod gather;
+pub(crate) mod positions;
 mod scatter;
 mod scatter_rules;
 mod sharding;
@@ -16,7 +17,7 @@ pub use scatter::*;
 
 use crate::prim::promotion;
 use crate::lower::{Lowering, Value};
-use crate::ops::index_dtype;
+use crate::prim::index::positions::index_dtype;
 use crate::{Array, Aval, DType, Dims, ShapeError, iinfo};
 
 /// Checks that the operands after the first `skip` are one scalar integer per axis of the first,

@@ -1,5 +1,6 @@
 //! `argmax` and `argmin`.
 
+use crate::prim::index::positions;
 use super::{batched_axes, highest, lowest, reduced_shape};
 use crate::lower::{Lowering, Value, dims_array};
 use crate::program::class::Class;
@@ -120,7 +121,7 @@ fn infer(operand: Aval, axis: usize, index_dtype: DType) -> Result<Avals, ShapeE
         "the index dtype must be an integer dtype, got {index_dtype}"
     );
     let what = format!("the last position along axis {axis} is");
-    crate::ops::check_count(&what, operand.shape()[axis] - 1, index_dtype)?;
+    positions::check_count(&what, operand.shape()[axis] - 1, index_dtype)?;
     one(Aval::new(&shape, index_dtype))
 }
 

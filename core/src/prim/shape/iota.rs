@@ -1,5 +1,6 @@
 //! `iota`: indices along an axis.
 
+use crate::prim::index::positions;
 use crate::lower::{Lowering, Value};
 use crate::program::class::Class;
 use crate::prim::{Avals, BatchAxis, Batched, Differentiation, Param, Primitive, one};
@@ -44,7 +45,7 @@ impl Primitive for Iota {
         );
         let last = self.shape[self.dimension].saturating_sub(1);
         let what = format!("the last position along axis {} is", self.dimension);
-        crate::ops::check_count(&what, last, self.dtype)?;
+        positions::check_count(&what, last, self.dtype)?;
         one(Aval::new(&self.shape, self.dtype))
     }
     fn out_sharding(&self) -> Option<OutSharding> {

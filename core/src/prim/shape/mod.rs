@@ -3,6 +3,7 @@
 mod bits;
 mod broadcast;
 mod concatenate;
+pub(crate) mod into_shape;
 mod iota;
 mod pad;
 mod reshape;

@@ -1,5 +1,6 @@
 //! `top_k`.
 
+use crate::prim::index::positions;
 use super::along;
 use crate::lower::{Lowering, Value};
 use crate::program::class::Class;
@@ -49,7 +50,7 @@ impl Primitive for TopK {
             .help("k must be at most the size of the axis"));
         }
         let what = format!("the last position along axis {} is", self.axis);
-        crate::ops::check_count(&what, shape[self.axis].saturating_sub(1), DType::I32)?;
+        positions::check_count(&what, shape[self.axis].saturating_sub(1), DType::I32)?;
         shape[self.axis] = self.k;
         let values = args[0].with_shape(&shape);
         let positions = Aval::new(&shape, DType::I32);
