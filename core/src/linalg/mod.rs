@@ -37,10 +37,11 @@ mod inverse;
 mod iterative;
 pub(crate) mod matrix;
 mod norms;
+pub mod primitives;
 mod solve;
 mod tridiagonal;
 
-pub use crate::prim::linalg::TriangularSolve;
+pub use primitives::TriangularSolve;
 pub use decompositions::{
     QrMode, SvdFactors, cholesky, cholesky_with, eigh, eigh_of_triangle, eigvalsh, geqrf,
     householder_product, qr, svd, svdvals, triangular_solve,

@@ -1,7 +1,7 @@
 //! Tridiagonal systems.
 
 use crate::Array;
-use crate::prim::linalg::TridiagonalSolve;
+use crate::linalg::primitives::TridiagonalSolve;
 use crate::trace::bind1;
 
 /// Solves tridiagonal systems `A X = B` (`jax.lax.linalg.tridiagonal_solve`) by elimination with

@@ -17,7 +17,6 @@ pub mod elementwise;
 pub mod fft;
 pub(crate) mod fused;
 pub mod index;
-pub mod linalg;
 pub(crate) mod nested;
 pub(crate) mod promotion;
 pub mod random;

@@ -2,7 +2,8 @@
 
 use crate::prim::fused;
 use super::generator::{Kind, default_impl};
-use super::{KeyImpl, KeyLayout};
+use crate::prim::random::key_impl::KeyImpl;
+use super::KeyLayout;
 use crate::tree::{Tree, Visitor};
 use crate::{Array, DType, IntoArray, is_tracing};
 

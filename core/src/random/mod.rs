@@ -31,6 +31,7 @@ mod gamma;
 mod generator;
 mod key;
 mod matrix;
+mod random_gamma;
 mod uniform;
 
 use crate::prim::fused;
@@ -53,7 +54,9 @@ pub use discrete::{
 };
 pub use gamma::{ball, beta, chisquare, dirichlet, f, gamma, generalized_normal, loggamma, t};
 pub(crate) use gamma::{gamma_sample, gamma_slope};
-pub use generator::{KeyImpl, default_impl, set_default_impl};
+pub use crate::prim::random::key_impl::KeyImpl;
+pub use generator::{default_impl, set_default_impl};
+pub use random_gamma::RandomGamma;
 pub use key::{
     Key, Seed, clone, key, key_data, key_dtype, key_impl, key_with, wrap_key_data,
     wrap_key_data_with,

@@ -1,6 +1,6 @@
 //! Checks which arguments and results can be differentiated.
 
-use crate::random::KeyImpl;
+use crate::prim::random::key_impl::KeyImpl;
 use crate::{Array, DType, Tree, tree};
 use std::any::Any;
 use std::panic::Location;

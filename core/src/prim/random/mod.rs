@@ -4,9 +4,9 @@
 //! of an array of keys. An operation on an array of keys puts the keys' axes first in its result,
 //! so batching keys is exact: each example gets the same result as with its key alone.
 
-mod gamma;
 mod generator;
 mod hash;
+pub(crate) mod key_impl;
 
 use super::{
     Avals, BatchAxis, Batched, Differentiation, Param, Primitive, batched, move_batch_axis, one,
@@ -16,7 +16,6 @@ use crate::trace::bind;
 use crate::{Array, Aval, DType, Dims, ShapeError, ShardingRule};
 use smallvec::smallvec;
 
-pub use gamma::RandomGamma;
 pub use generator::{RngAlgorithm, RngBitGenerator, rng_bit_generator};
 
 /// Scheme for splitting keys and for counting the words of a draw (`jax_threefry_partitionable` in

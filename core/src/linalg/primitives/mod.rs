@@ -24,7 +24,7 @@ pub use triangular_solve::TriangularSolve;
 pub use tridiagonal_solve::TridiagonalSolve;
 
 use crate::program::class::Class;
-use super::{Batched, Primitive, batched, move_batch_axis};
+use crate::prim::{Batched, Primitive, batched, move_batch_axis};
 use crate::trace::bind;
 use crate::{Array, Aval, Dims, ShapeError};
 use smallvec::SmallVec;
