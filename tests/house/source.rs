@@ -119,7 +119,9 @@ impl Source {
                 self.paths.insert(path);
             }
         }
-        self.words.insert(word);
+        if ![".", "::"].contains(&before) {
+            self.words.insert(word);
+        }
     }
 
     /// Adds the imports of a tree such as `a::{b, c as d, e::*}`.

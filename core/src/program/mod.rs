@@ -4,3 +4,4 @@ pub(crate) mod checks;
 pub(crate) mod class;
 pub(crate) mod disable;
 pub(crate) mod lists;
+pub(crate) mod tracing;

@@ -1,6 +1,7 @@
 //! `checkpoint`: rematerialization, which saves memory by recomputing residuals, and tools that
 //! list residuals.
 
+use crate::program::tracing::trace_tree;
 use crate::base::location;
 use super::custom::{self, apply};
 use super::Function;
@@ -149,7 +150,7 @@ fn residuals<F: Function<M>, M>(f: &F, args: F::Args) -> Vec<Residual> {
     let paths = tree::paths(&args);
     let perturbed: Vec<bool> = leaves.iter().map(|a| a.dtype().is_inexact()).collect();
     let avals: Vec<Aval> = leaves.iter().map(Array::aval).collect();
-    let traced = super::grad::trace(&args, |args| f.call(args)).program;
+    let traced = trace_tree(&args, |args| f.call(args)).program;
     let program = trace_to_jaxpr(&avals, |args| {
         let lin = linearize_eval(&traced.jaxpr, &traced.consts, args, &perturbed);
         let (_, used) = lin.linear.jaxpr.dce();

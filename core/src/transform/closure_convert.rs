@@ -1,5 +1,6 @@
 //! Conversion of captured values to arguments.
 
+use crate::program::tracing::trace_tree;
 use crate::jaxpr::ClosedJaxpr;
 use crate::{Array, Tree, tree};
 
@@ -28,7 +29,7 @@ pub fn closure_convert<A: Tree, R: Tree>(
     f: impl FnOnce(A) -> R,
     example: A,
 ) -> (impl Fn(A, &[Array]) -> R + Send + Sync, Vec<Array>) {
-    let traced = super::grad::trace(&example, f);
+    let traced = trace_tree(&example, f);
     let ClosedJaxpr { jaxpr, consts } = traced.program;
     let captured: Vec<Array> = consts.iter().filter(|a| a.is_tracer()).cloned().collect();
     let result = tree::shape_dtype_structs(&traced.result);

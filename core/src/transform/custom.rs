@@ -1,6 +1,7 @@
 //! Code shared by `custom_jvp`, `custom_vjp` and `custom_vmap`: stages the function and checks
 //! what its rules return.
 
+use crate::program::tracing::trace_tree;
 use crate::base::location;
 use super::{ArgTuple, Function};
 use crate::prim::Primitive;
@@ -42,7 +43,7 @@ pub(super) fn apply<F: Function<M>, M, P: Primitive>(
     }
     location::at_location(at, || {
         let leaves = tree::leaves(&args);
-        let traced = super::grad::trace(&args, |args| f.call(args));
+        let traced = trace_tree(&args, |args| f.call(args));
         let consts = traced.program.consts;
         let out = tree::shape_dtype_structs(&traced.result);
         let primitive = stage(Call {

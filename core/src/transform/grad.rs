@@ -6,39 +6,14 @@ use super::differentiable::{Numbers, Request, place};
 use super::tangents::filled;
 use super::{ArgTuple, Function, FunctionOnce, Objective, Packed};
 use crate::passes::{backward, jvp_eval, linearize_eval};
-use crate::jaxpr::ClosedJaxpr;
-use crate::trace::{OpenTrace, trace_to_jaxpr};
-use crate::base::location::in_user_code;
-use crate::{Array, Aval, Tree, tree};
+use crate::program::tracing::trace_tree;
+use crate::trace::OpenTrace;
+use crate::{Array, Tree, tree};
 use std::panic::Location;
-
-/// A function traced at given types: its program and its result, with tracers as leaves.
-pub(crate) struct Traced<R> {
-    pub program: ClosedJaxpr,
-    pub result: R,
-}
 
 /// Converts a function to one of all arguments as one value.
 pub(super) fn packed<F: FunctionOnce<M>, M>(f: F) -> impl FnOnce(Packed<F, M>) -> F::Output {
     |args| f.call_once(F::Args::unpack(args))
-}
-
-/// Traces `f` at the types of `args`.
-#[track_caller]
-pub(crate) fn trace<A: Tree, R: Tree>(args: &A, f: impl FnOnce(A) -> R) -> Traced<R> {
-    let avals: Vec<Aval> = tree::leaves(args).iter().map(Array::aval).collect();
-    let mut result = None;
-    let program = trace_to_jaxpr(&avals, |tracers| {
-        let args = tree::with_leaves(args, tracers.iter().cloned());
-        let out = in_user_code(|| f(args));
-        let leaves = tree::leaves(&out);
-        result = Some(out);
-        leaves
-    });
-    Traced {
-        program,
-        result: result.expect("the function ran"),
-    }
 }
 
 /// Returns whether each array of a tree can be differentiated.
@@ -119,7 +94,7 @@ pub fn jvp<F: FunctionOnce<M>, M>(
     tangents: Packed<F, M>,
 ) -> (F::Output, F::Output) {
     check_like("jvp", "the tangent", &primals, &tangents, None);
-    let traced = trace(&primals, packed(f));
+    let traced = trace_tree(&primals, packed(f));
     let ts: Vec<Option<Array>> = tree::leaves(&tangents).into_iter().map(Some).collect();
     let (outs, dots) = jvp_eval(
         &traced.program.jaxpr,
@@ -168,7 +143,7 @@ fn linearized<A: Tree, R: Tree>(
     f: impl FnOnce(A) -> R,
     primals: A,
 ) -> (R, impl Fn(A) -> R + Send + Sync) {
-    let traced = trace(&primals, f);
+    let traced = trace_tree(&primals, f);
     let perturbed = inexact(&primals);
     let lin = linearize_eval(
         &traced.program.jaxpr,
@@ -244,7 +219,7 @@ impl Pullback {
 
 #[track_caller]
 pub(super) fn pullback<A: Tree, R: Tree>(f: impl FnOnce(A) -> R, primals: &A) -> (R, Pullback) {
-    let traced = trace(primals, f);
+    let traced = trace_tree(primals, f);
     let perturbed = inexact(primals);
     let lin = linearize_eval(
         &traced.program.jaxpr,
@@ -469,7 +444,7 @@ pub fn linear_transpose<F: FunctionOnce<M>, M>(
     f: F,
     example: Packed<F, M>,
 ) -> impl Fn(F::Output) -> Packed<F, M> + Send + Sync {
-    let traced = trace(&example, packed(f));
+    let traced = trace_tree(&example, packed(f));
     let linear = {
         let trace = OpenTrace::partial();
         let args: Vec<Array> = tree::leaves(&example)

@@ -1,5 +1,6 @@
 //! `jacfwd` and `jacrev`: full Jacobians.
 
+use crate::program::tracing::trace_tree;
 use super::custom::First;
 use super::differentiable::{Numbers, Request};
 use super::grad::{Pullback, inexact, pullback, stopped};
@@ -240,7 +241,7 @@ fn forward_columns<A: Tree, R: Codomain<A>, X: Tree>(
     first: &A,
     check: impl FnOnce(&R),
 ) -> (R::Jacobian, X) {
-    let traced = super::grad::trace(first, |x| stopped(f(x)));
+    let traced = trace_tree(first, |x| stopped(f(x)));
     let (jaxpr, consts) = (&traced.program.jaxpr, &traced.program.consts);
     let lin = linearize_eval(jaxpr, consts, &tree::leaves(first), &inexact(first));
     let (value, aux) = tree::with_leaves(&traced.result, lin.outs.iter().cloned());

@@ -57,4 +57,3 @@ pub use tangents::Tangents;
 pub use vmap::{vmap, vmap_axes, vmap_with};
 
 pub(crate) use arguments::{Arguments, for_each_form};
-pub(crate) use grad::{Traced, trace as trace_tree};

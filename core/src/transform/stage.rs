@@ -1,5 +1,6 @@
 //! Staging a function without running it: `make_jaxpr` and `eval_shape`.
 
+use crate::program::tracing::trace_tree;
 use crate::base::location;
 use crate::array::type_only;
 use super::{Function, FunctionOnce, Packed};
@@ -31,7 +32,7 @@ where
     let at = Location::caller();
     F::spread(move |args| {
         location::at_location(at, || {
-            super::grad::trace(&args, |args| f.call(args)).program
+            trace_tree(&args, |args| f.call(args)).program
         })
     })
 }
@@ -50,6 +51,6 @@ where
 /// Panics if `f` panics.
 #[track_caller]
 pub fn eval_shape<F: FunctionOnce<M>, M>(f: F, args: Packed<F, M>) -> F::Output {
-    let traced = super::grad::trace(&args, super::grad::packed(f));
+    let traced = trace_tree(&args, super::grad::packed(f));
     tree::map(&traced.result, type_only)
 }

@@ -1,5 +1,6 @@
 //! `vmap`: applies a function to many examples at once.
 
+use crate::program::tracing::trace_tree;
 use crate::base::location;
 use super::map_axes::{MapAxes, VmapOptions};
 use crate::prim::{BatchAxis, example};
@@ -102,7 +103,7 @@ fn apply<F: Function<M>, M>(
         explicit: explicit_axes(&leaves, &paths, &axes, at),
     };
     let traced = axis::with_axis(axis.name, size, || {
-        location::at_location(at, || super::grad::trace(&examples, |args| f.call(args)))
+        location::at_location(at, || trace_tree(&examples, |args| f.call(args)))
     });
     let program = &traced.program;
     let (outs, found) = batch_eval(&program.jaxpr, &program.consts, &leaves, &axes, axis);
