@@ -5,31 +5,22 @@ use crate::prim::fused;
 use crate::base::location;
 use crate::array::{DeviceArray, Repr};
 use crate::fill;
+use crate::numerics;
 use crate::hash::FastHasher;
 use crate::jaxpr::{Atom, Eqn, Jaxpr, Scope, Var};
 use crate::lower::Partition;
 use crate::prim::{self, Primitive};
+use crate::program::backend::{Backend, Failure, HostElements, Registration};
 use crate::program_cache::{ProgramCache, Slot};
 use crate::runtime::sharded::{self, Site, SiteFinder};
 use crate::runtime::{self, Program};
 use crate::sharding::{Mesh, NamedSharding};
-use crate::{Array, Aval, Error, Outputs, ShapeError, Sharding};
+use crate::{Array, Aval, Error, Literal, Outputs, Platform, Sharding};
 use ramie_pjrt::{Buffer, Device, Executable};
 use smallvec::SmallVec;
 use std::hash::{Hash, Hasher};
 use std::panic::Location;
 use std::sync::Arc;
-
-pub(crate) enum Failure {
-    Shape(ShapeError),
-    Runtime(Error),
-}
-
-impl From<Error> for Failure {
-    fn from(e: Error) -> Self {
-        Failure::Runtime(e)
-    }
-}
 
 type Operands = SmallVec<[Arc<DeviceArray>; 4]>;
 
@@ -161,9 +152,12 @@ pub(crate) fn place_on(device: Device, args: &[&Array]) -> Result<(Device, Opera
     Ok((device, operands))
 }
 
-/// Runs one primitive.
-#[track_caller]
-pub(crate) fn run(primitive: &dyn Primitive, args: &[&Array]) -> Result<Outputs, Failure> {
+/// Runs one primitive, bound at `caller`.
+fn run(
+    primitive: &dyn Primitive,
+    args: &[&Array],
+    caller: &'static Location<'static>,
+) -> Result<Outputs, Failure> {
     let device = match site(primitive.name(), primitive, args)? {
         Site::Device(device) => device,
         Site::Mesh(mesh) => return run_sharded(primitive, args, mesh),
@@ -172,7 +166,7 @@ pub(crate) fn run(primitive: &dyn Primitive, args: &[&Array]) -> Result<Outputs,
         return Ok(Outputs::from_iter([filled]));
     }
     let (device, operands) = place_on(device, args)?;
-    let made = on_device(primitive, args, device)?;
+    let made = on_device(primitive, args, device, caller)?;
     let program = &made.value;
     let buffers: SmallVec<[&Buffer; 4]> = operands.iter().map(|o| &o.buffers[0]).collect();
     let mut outs = Vec::with_capacity(program.outs.len());
@@ -190,15 +184,14 @@ pub(crate) fn run(primitive: &dyn Primitive, args: &[&Array]) -> Result<Outputs,
         .collect())
 }
 
-/// Returns the program that runs a primitive on a device.
-#[track_caller]
+/// Returns the program that runs a primitive, bound at `caller`, on a device.
 fn on_device(
     primitive: &dyn Primitive,
     args: &[&Array],
     device: Device,
+    caller: &'static Location<'static>,
 ) -> Result<Made<Aval, Device, OnDevice>, Failure> {
     let ins: SmallVec<[Aval; 4]> = args.iter().map(|a| a.aval()).collect();
-    let caller = Location::caller();
     ON_DEVICES.program(primitive, &ins, &device, |primitive, ins, &device| {
         let outs = prim::infer(&*primitive, ins).map_err(Failure::Shape)?;
         let name = primitive.name();
@@ -260,10 +253,7 @@ fn on_mesh(
 }
 
 /// Reshards an array over the same devices, by running a program.
-pub(crate) fn reshard(array: &Array, to: Sharding) -> crate::Result<Array> {
-    let Sharding::Named(sharding) = to else {
-        return crate::sharding::from_bytes(&array.try_to_bytes()?, array.aval(), to);
-    };
+fn reshard(array: &Array, sharding: NamedSharding) -> crate::Result<Array> {
     let primitive = crate::prim::sharding::ShardingConstraint { sharding };
     let ins = [(
         array.aval().with_sharding(None),
@@ -272,6 +262,7 @@ pub(crate) fn reshard(array: &Array, to: Sharding) -> crate::Result<Array> {
     let internal = |e| match e {
         Failure::Runtime(e) => e,
         Failure::Shape(e) => Error::Configuration(e.render("device_put", &[])),
+        Failure::Value(message) => Error::Configuration(message),
     };
     let made = on_mesh(&primitive, &ins, sharding.mesh()).map_err(internal)?;
     let held = array.device_array()?;
@@ -281,6 +272,52 @@ pub(crate) fn reshard(array: &Array, to: Sharding) -> crate::Result<Array> {
         .layout
         .run(&program.executable, &[held], &[], |a| out = Some(a))?;
     Ok(out.expect("the program has one result"))
+}
+
+/// Computes with the process's client.
+struct Eager;
+
+inventory::submit!(Registration(&Eager));
+
+impl Backend for Eager {
+    fn run(
+        &self,
+        primitive: &dyn Primitive,
+        args: &[&Array],
+        caller: &'static Location<'static>,
+    ) -> Result<Outputs, Failure> {
+        let outs = run(primitive, args, caller)?;
+        if numerics::is_checked() {
+            let again = || _ = primitive.evaluate(args);
+            numerics::check_operation(primitive.name(), args, &outs, again, caller)
+                .map_err(Failure::Value)?;
+        }
+        Ok(outs)
+    }
+
+    fn put(&self, elements: HostElements<'_>, aval: Aval) -> crate::Result<Array> {
+        let device = runtime::runtime()?.default_device();
+        match elements {
+            HostElements::Borrowed(bytes) => runtime::put(bytes, aval, device),
+            HostElements::Owned(data) => runtime::put_owned(data, aval, device),
+        }
+    }
+
+    fn put_scalar(&self, literal: Literal) -> crate::Result<Arc<DeviceArray>> {
+        runtime::put_scalar(literal)
+    }
+
+    fn place(&self, array: &Array, to: Sharding) -> crate::Result<Array> {
+        crate::sharding::place(array, to)
+    }
+
+    fn reshard(&self, array: &Array, to: NamedSharding) -> crate::Result<Array> {
+        reshard(array, to)
+    }
+
+    fn platform(&self) -> crate::Result<Platform> {
+        Ok(runtime::runtime()?.plugin().platform)
+    }
 }
 
 /// Removes all compiled programs of this process (`jax.clear_caches`): those of operations

@@ -115,7 +115,8 @@ pub use runtime::{
     disable_most_optimizations, make_mesh, make_mesh_on, make_mesh_with, runtime, with_default_device,
 };
 pub use scalar::{Literal, Scalar};
-pub use sharding::{AbstractMesh, AxisType, HostShard, Mesh, MeshGuard, MeshShape, NamedSharding, OutSharding, PartitionSpec, Place, Placed, Shard, Sharding, ShardingRule, Shardings, SpecEntry, Specs, TypeSharding, device_get, device_put, device_put_donating, get_abstract_mesh, get_mesh, make_array_from_callback, make_array_from_parts, make_array_from_process_local_data, set_mesh, visualize_sharding, with_mesh};
+pub use sharding::{AbstractMesh, AxisType, HostShard, Mesh, MeshGuard, MeshShape, NamedSharding, OutSharding, PartitionSpec, Place, Placed, Shard, Sharding, ShardingRule, Shardings, SpecEntry, Specs, TypeSharding, get_abstract_mesh, get_mesh, make_array_from_callback, make_array_from_parts, make_array_from_process_local_data, set_mesh, visualize_sharding, with_mesh};
+pub use ops::{device_get, device_put, device_put_donating};
 pub use sharding::{
     LogicalAxisRules, get_logical_axis_rules, logical_to_mesh, set_logical_axis_rules,
     with_logical_axis_rules,

@@ -141,26 +141,31 @@ fn found(array: &Array) -> Option<(&'static str, usize)> {
 }
 
 /// Checks the results of an operation that ran eagerly. `again` runs it operation by operation,
-/// if it is composed of several.
+/// if it is composed of several, and `caller` applied it.
 ///
-/// # Panics
-/// Panics if a result contains an invalid value.
-#[track_caller]
-pub(crate) fn check_operation(name: &str, args: &[&Array], outs: &[Array], again: impl FnOnce()) {
+/// # Errors
+/// Returns a message if a result contains an invalid value.
+pub(crate) fn check_operation(
+    name: &str,
+    args: &[&Array],
+    outs: &[Array],
+    again: impl FnOnce(),
+    caller: &'static Location<'static>,
+) -> Result<(), String> {
     let Some((out, (what, count))) = outs.iter().find_map(|o| Some((o, found(o)?))) else {
-        return;
+        return Ok(());
     };
     disable_jit(again);
     let operands: Vec<String> = args.iter().map(|a| a.aval().to_string()).collect();
-    let at = location::current_location().unwrap_or(Location::caller());
-    panic!(
+    let at = location::current_location().unwrap_or(caller);
+    Err(format!(
         "{name}: the result {} has {what} in {count} of {} elements\n  operands: {}\n  at {at}\n  \
          help: debug_nans or debug_infs is on; if the value is intended, switch the check off \
          around this operation",
         out.aval(),
         out.size(),
         operands.join(", "),
-    );
+    ))
 }
 
 /// Checks the results of a jitted function's program.

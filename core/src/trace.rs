@@ -5,6 +5,7 @@ use crate::array::{Repr, Tracer};
 use crate::hash::FastMap;
 use crate::jaxpr::{Atom, ClosedJaxpr, Eqn, Jaxpr, Scope, Var};
 use crate::prim::{self, Primitive};
+use crate::program::backend::{Failure, backend};
 use crate::stack::with_room;
 use crate::thread_stack::{ThreadStack, WithStack};
 use crate::{Array, Aval, ShapeError, lost, scoped};
@@ -387,17 +388,11 @@ fn run(primitive: &dyn Primitive, args: &[&Array]) -> Outputs {
     if let Some(outputs) = primitive.evaluate(args) {
         return outputs.unwrap_or_else(|e| fail(&e.to_string()));
     }
-    match crate::eager::run(primitive, args) {
-        Ok(outputs) => {
-            if crate::numerics::is_checked() {
-                crate::numerics::check_operation(primitive.name(), args, &outputs, || {
-                    let _ = primitive.evaluate(args);
-                });
-            }
-            outputs
-        }
-        Err(crate::eager::Failure::Shape(e)) => refuse(primitive, args, &e),
-        Err(crate::eager::Failure::Runtime(e)) => fail(&format!("{}: {e}", primitive.name())),
+    match backend().run(primitive, args, Location::caller()) {
+        Ok(outputs) => outputs,
+        Err(Failure::Shape(e)) => refuse(primitive, args, &e),
+        Err(Failure::Runtime(e)) => fail(&format!("{}: {e}", primitive.name())),
+        Err(Failure::Value(message)) => panic!("{message}"),
     }
 }
 

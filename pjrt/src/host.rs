@@ -28,6 +28,13 @@ unsafe impl HostData for AlignedBytes {
     }
 }
 
+// SAFETY: moving the box moves neither the value nor its memory.
+unsafe impl HostData for Box<dyn HostData> {
+    fn as_bytes(&self) -> &[u8] {
+        (**self).as_bytes()
+    }
+}
+
 // SAFETY: owned heap memory; `NoUninit` forbids padding and interior mutability.
 unsafe impl<T: NoUninit + Send> HostData for Vec<T> {
     fn as_bytes(&self) -> &[u8] {

@@ -6,6 +6,7 @@ pub(crate) mod format;
 mod into_array;
 
 use crate::Sharding;
+use crate::program::backend::backend;
 use crate::{Aval, DType, Dims, Literal, Scalar};
 use ramie_pjrt::Buffer;
 use smallvec::SmallVec;
@@ -236,7 +237,7 @@ impl Array {
             Repr::Device(d) => Ok(d),
             Repr::Literal(l) => {
                 if l.device.get().is_none() {
-                    let array = crate::runtime::put_scalar(l.literal)?;
+                    let array = backend().put_scalar(l.literal)?;
                     // If another thread was faster, its buffer is used.
                     let _ = l.device.set(array);
                 }

@@ -169,6 +169,7 @@ pub fn initialize(coordinator: &str, num_processes: usize, process_id: usize) ->
 /// # Ok::<(), ramie_core::Error>(())
 /// ```
 pub fn initialize_with(options: &DistributedOptions) -> Result<()> {
+    crate::runtime::set_create_client(create_client);
     let mut group = lock(&GROUP);
     if group.is_some() {
         return Err(Error::Configuration(
@@ -387,7 +388,7 @@ pub fn key_value_store() -> Result<KeyValueStore> {
 }
 
 /// Creates the client, which knows the devices of all processes if the plugin supports it.
-pub(crate) fn create_client(
+fn create_client(
     plugin: &Plugin,
     platform: Platform,
     options: ClientOptions,

@@ -1,5 +1,6 @@
 //! Platform-dependent functions.
 
+use crate::program::backend::backend;
 use crate::{Platform, Tree};
 
 /// A platform, and the function to call on it.
@@ -26,8 +27,8 @@ pub fn platform_dependent<A: Tree, R>(
     per_platform: &[PlatformFn<'_, A, R>],
     default: impl FnOnce(A) -> R,
 ) -> R {
-    let platform = match crate::runtime() {
-        Ok(runtime) => runtime.plugin().platform,
+    let platform = match backend().platform() {
+        Ok(platform) => platform,
         Err(e) => panic!("platform_dependent: {e}"),
     };
     match per_platform.iter().find(|(p, _)| *p == platform) {

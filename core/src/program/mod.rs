@@ -1,5 +1,6 @@
 //! Programs and the ways to evaluate them.
 
+pub(crate) mod backend;
 pub(crate) mod checks;
 pub(crate) mod class;
 pub(crate) mod disable;

@@ -14,7 +14,7 @@ pub(crate) mod sharded;
 
 use crate::array::DeviceArray;
 use crate::lock::lock;
-use crate::{Array, Aval, Error, Literal, Result, Sharding, distributed, scoped};
+use crate::{Array, Aval, Error, Literal, Result, Sharding, scoped};
 use fingerprint::Surroundings;
 use ramie_pjrt::discover::{self, Platform, PluginLocation};
 use ramie_pjrt::settings;
@@ -72,6 +72,16 @@ static OPTIONS: Mutex<(RuntimeOptions, bool)> = Mutex::new((
     false,
 ));
 static RUNTIME: OnceLock<Result<Runtime>> = OnceLock::new();
+
+/// Creates a client with the devices of all processes.
+pub(crate) type CreateClient = fn(&Plugin, Platform, ClientOptions) -> Result<Client>;
+static CREATE_CLIENT: OnceLock<CreateClient> = OnceLock::new();
+
+/// Sets the function that creates the client, for programs of several processes.
+pub(crate) fn set_create_client(create: CreateClient) {
+    let _ = CREATE_CLIENT.set(create);
+}
+
 thread_local! { static DEFAULT: Cell<Option<Device>> = const { Cell::new(None) }; }
 
 /// Sets the options with which the client will be created.
@@ -138,7 +148,10 @@ impl Runtime {
             };
             client_options = client_options.cpu_device_count(devices as i64);
         }
-        let client = distributed::create_client(&plugin, location.platform, client_options)?;
+        let client = match CREATE_CLIENT.get() {
+            Some(create) => create(&plugin, location.platform, client_options)?,
+            None => Client::new(&plugin, &client_options)?,
+        };
         self_check::check(client, &location)?;
         let cache = match options.compilation_cache {
             Some(false) => None,

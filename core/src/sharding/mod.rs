@@ -30,8 +30,7 @@ pub use out::OutSharding;
 pub(crate) use out::check as check_out;
 pub use placed::Placed;
 pub(crate) use placed::typed;
-pub use put::{device_get, device_put, device_put_donating};
-pub(crate) use put::{follow, from_bytes};
+pub(crate) use put::{follow, from_bytes, place};
 pub use rule::{Place, ShardingRule};
 pub use shards::{
     Shard, make_array_from_callback, make_array_from_process_local_data, visualize_sharding,

@@ -6,7 +6,8 @@ mod of_ndarray;
 use crate::error;
 use super::{Array, Repr};
 use crate::dtype::Element;
-use crate::{Aval, DType, Error, Result, runtime};
+use crate::program::backend::{HostElements, backend};
+use crate::{Aval, DType, Error, Result};
 use ramie_pjrt::{AlignedBytes, Device};
 
 pub use nested::{ArrayLike, Number, array};
@@ -22,9 +23,8 @@ impl Array {
     #[track_caller]
     pub fn try_from_slice<T: Element>(elements: &[T], shape: &[usize]) -> Result<Array> {
         check_size("from_slice", elements.len(), shape);
-        let device = runtime::runtime()?.default_device();
         let bytes = bytemuck::cast_slice(elements);
-        runtime::put(bytes, Aval::new(shape, T::DTYPE), device)
+        backend().put(HostElements::Borrowed(bytes), Aval::new(shape, T::DTYPE))
     }
 
     /// Creates an array like [`try_from_slice`](Array::try_from_slice), but panics instead of
@@ -51,8 +51,8 @@ impl Array {
     #[track_caller]
     pub fn try_from_vec<T: Element>(elements: Vec<T>, shape: &[usize]) -> Result<Array> {
         check_size("from_vec", elements.len(), shape);
-        let device = runtime::runtime()?.default_device();
-        runtime::put_owned(elements, Aval::new(shape, T::DTYPE), device)
+        let elements = HostElements::Owned(Box::new(elements));
+        backend().put(elements, Aval::new(shape, T::DTYPE))
     }
 
     /// Creates an array like [`try_from_vec`](Array::try_from_vec), but panics instead of
@@ -76,7 +76,7 @@ impl Array {
     /// 0 nor 1, if there is no working plugin, or if the device is out of memory.
     pub fn try_from_bytes(bytes: &[u8], shape: &[usize], dtype: DType) -> Result<Array> {
         let aval = checked_bytes(bytes, shape, dtype)?;
-        runtime::put(bytes, aval, runtime::runtime()?.default_device())
+        backend().put(HostElements::Borrowed(bytes), aval)
     }
 
     /// Creates an array like [`try_from_bytes`](Array::try_from_bytes), but takes ownership of
@@ -86,7 +86,7 @@ impl Array {
     /// Returns an error in the same cases as [`try_from_bytes`](Array::try_from_bytes).
     pub fn try_from_aligned(bytes: AlignedBytes, shape: &[usize], dtype: DType) -> Result<Array> {
         let aval = checked_bytes(&bytes, shape, dtype)?;
-        runtime::put_owned(bytes, aval, runtime::runtime()?.default_device())
+        backend().put(HostElements::Owned(Box::new(bytes)), aval)
     }
 
     /// Returns the bytes of the elements, row-major and little-endian.

@@ -1,6 +1,7 @@
 //! Policies that select which values a linearization saves.
 
 use crate::base::location;
+use crate::program::backend::backend;
 use super::Name;
 use crate::prim::Primitive;
 use crate::prim::conv::ConvGeneralDilated;
@@ -198,14 +199,13 @@ impl CheckpointPolicy {
         if !self.offloads() {
             return;
         }
-        if let Ok(runtime) = crate::runtime()
-            && runtime.plugin().platform != Platform::Cpu
+        if let Ok(platform) = backend().platform()
+            && platform != Platform::Cpu
         {
             location::fail(&format!(
                 "checkpoint: the policy {self} saves values in host memory, which is not supported \
-                 on {}\n  help: save them on the device, with save_only_these_names or \
-                 dots_with_no_batch_dims_saveable",
-                runtime.plugin().platform
+                 on {platform}\n  help: save them on the device, with save_only_these_names or \
+                 dots_with_no_batch_dims_saveable"
             ));
         }
     }
