@@ -79,7 +79,7 @@ pub fn export<A: Tree, R: Tree, C: ?Sized>(
     let lowered = f.lower(args)?;
     let (out_tree, out_order) = PyTree::of(lowered.result());
     let program = reordered(lowered.program(), &in_order, &out_order);
-    let module = Module::lower_whole(f.name(), &program)?;
+    let module = Module::lower_whole(f.name(), &program, runtime::platform())?;
     if module.calls_back {
         return Err(Error::Export(format!(
             "`{}` calls functions of this process, which are not available in others\n  help: \

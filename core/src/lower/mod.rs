@@ -11,7 +11,7 @@ use crate::hash::FastMap;
 use crate::jaxpr::{Atom, Jaxpr, Scope};
 use crate::sharding::AbstractMesh;
 use crate::stack::with_room;
-use crate::{Aval, DType, Literal, Platform, Scalar, runtime};
+use crate::{Aval, DType, Literal, Platform, Scalar};
 use smallvec::SmallVec;
 use std::fmt::{self, Write};
 use std::panic::Location;
@@ -399,8 +399,7 @@ impl<'m> Lowering<'m> {
 
     /// Returns whether the program is for CPUs.
     pub(crate) fn is_for_cpu(&self) -> bool {
-        let of_process = || Some(runtime().ok()?.plugin().platform);
-        self.module.platform.or_else(of_process) == Some(Platform::Cpu)
+        self.module.platform == Some(Platform::Cpu)
     }
 
     /// Returns whether the program is for one CPU, on which XLA runs some other operations

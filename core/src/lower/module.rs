@@ -76,8 +76,8 @@ fn identifier(name: &str) -> String {
 impl Module {
     /// Lowers `jaxpr` to the text of the program `name`; captured values are its first arguments.
     /// `attributes` has an entry for every argument. `partition` contains the layouts of
-    /// arguments and results on devices. `platform` is set if the program is for another platform
-    /// than this process's.
+    /// arguments and results on devices. The lowering of some operations depends on `platform`;
+    /// without one, it is that of accelerators.
     pub fn lower(
         name: &str,
         jaxpr: &Jaxpr,
@@ -94,17 +94,24 @@ impl Module {
         module.finish(name, main)
     }
 
-    /// Lowers a program with its captured values as constants.
+    /// Lowers a program for `platform`, with its captured values as constants.
     ///
     /// # Errors
     /// Returns an error if the elements of a captured value cannot be read.
-    pub fn lower_whole(name: &str, program: &ClosedJaxpr) -> Result<ModuleText> {
+    pub fn lower_whole(
+        name: &str,
+        program: &ClosedJaxpr,
+        platform: Option<Platform>,
+    ) -> Result<ModuleText> {
         let consts: Vec<Vec<u8>> = program
             .consts
             .iter()
             .map(Array::try_to_bytes)
             .collect::<Result<_>>()?;
-        let mut module = Module::default();
+        let mut module = Module {
+            platform,
+            ..Module::default()
+        };
         let main = module.write_function("main", None, &program.jaxpr, &[], &consts);
         Ok(module.finish(name, main))
     }

@@ -41,7 +41,7 @@ impl Program {
         Program::lower_for(None, name, jaxpr, attributes, partition)
     }
 
-    /// Lowers like [`lower`](Program::lower), for another platform than this process's.
+    /// Lowers like [`lower`](Program::lower), for a platform; `None` is this process's.
     pub fn lower_for(
         platform: Option<Platform>,
         name: &str,
@@ -50,6 +50,7 @@ impl Program {
         partition: Partition,
     ) -> Program {
         let _event = profiler::span(|| profiler::Event::named(format!("lower {name}")));
+        let platform = platform.or_else(super::platform);
         let module = Module::lower(name, jaxpr, attributes, &partition, platform);
         let mut inputs: Vec<BufferType> = jaxpr
             .constvars

@@ -127,6 +127,11 @@ pub fn runtime() -> Result<&'static Runtime> {
         .map_err(Clone::clone)
 }
 
+/// Returns the platform of this process, if there is a working plugin.
+pub(crate) fn platform() -> Option<Platform> {
+    Some(runtime().ok()?.plugin().platform)
+}
+
 /// Returns the client, if it has been created.
 pub(crate) fn started() -> Option<&'static Runtime> {
     RUNTIME.get()?.as_ref().ok()

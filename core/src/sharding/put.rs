@@ -1,6 +1,5 @@
 //! Moves arrays between devices and shardings.
 
-use crate::array;
 use super::placed::typed;
 use super::{NamedSharding, Sharding};
 use crate::array::{DeviceArray, Repr};
