@@ -21,7 +21,7 @@ const FLOORS: [(&str, &str); 10] = [
     ),
     (
         "program",
-        "program array tree state jaxpr trace lost lower prim/mod prim/rules prim/state_pass sharding/rule \
+        "program array tree state jaxpr trace lost lower sharding/rule \
          sharding/specs",
     ),
     ("passes", "passes"),

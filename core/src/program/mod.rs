@@ -5,4 +5,7 @@ pub(crate) mod checks;
 pub(crate) mod class;
 pub(crate) mod disable;
 pub(crate) mod lists;
+pub(crate) mod primitive;
+pub(crate) mod rules;
+pub(crate) mod state_pass;
 pub(crate) mod tracing;
