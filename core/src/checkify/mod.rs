@@ -40,7 +40,7 @@ pub(crate) use error::Layout;
 use crate::base::location;
 use crate::checkify::primitive::Check;
 use crate::trace::bind;
-use crate::program::tracing::trace_tree;
+use crate::program::traced::trace_tree;
 use crate::{Array, DType, Function, IntoArray, tree, where_};
 use failure::{Category, Failure};
 use std::panic::Location;

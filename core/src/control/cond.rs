@@ -5,7 +5,7 @@ use crate::jaxpr::{Atom, ClosedJaxpr, Jaxpr};
 use crate::prim::control::{Cond, shared_consts};
 use crate::prim::elementwise::Clamp;
 use crate::trace::bind1;
-use crate::program::tracing::{self, trace_tree};
+use crate::program::traced::{Traced, trace_tree};
 use crate::{Array, DType, IntoArray, Tree, tree};
 use std::sync::Arc;
 
@@ -112,7 +112,7 @@ pub fn switch<A: Tree, R: Tree>(
 }
 
 #[track_caller]
-fn branch<A: Tree, R: Tree>(operands: &A, f: impl FnOnce(A) -> R) -> tracing::Traced<R> {
+fn branch<A: Tree, R: Tree>(operands: &A, f: impl FnOnce(A) -> R) -> Traced<R> {
     trace_tree(&types_of(operands, Array::aval), f)
 }
 

@@ -3,7 +3,7 @@
 use super::{differences, types_of};
 use crate::prim::control::CustomLinearSolve;
 use crate::trace::bind;
-use crate::program::tracing::trace_tree;
+use crate::program::traced::trace_tree;
 use crate::{Array, ClosedJaxpr, Tree, linear_transpose, tree};
 
 /// A linear function from a tree to a tree of the same type.

@@ -3,7 +3,7 @@
 use super::{carry, place, types_of, with_values};
 use crate::jaxpr::{Atom, ClosedJaxpr, Var};
 use crate::prim::control::{Parts, Scan};
-use crate::program::tracing::trace_tree;
+use crate::program::traced::trace_tree;
 use crate::{Array, Tree, tree};
 use std::sync::Arc;
 

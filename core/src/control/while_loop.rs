@@ -3,7 +3,7 @@
 use super::{carry, types_of, with_values};
 use crate::jaxpr::{Atom, ClosedJaxpr, Var};
 use crate::prim::control::{Part, While};
-use crate::program::tracing::trace_tree;
+use crate::program::traced::trace_tree;
 use crate::{Array, DType, Tree, tree};
 use std::sync::Arc;
 

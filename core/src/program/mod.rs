@@ -8,4 +8,4 @@ pub(crate) mod lists;
 pub(crate) mod primitive;
 pub(crate) mod rules;
 pub(crate) mod state_pass;
-pub(crate) mod tracing;
+pub(crate) mod traced;

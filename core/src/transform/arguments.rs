@@ -1,6 +1,6 @@
 //! The ways in which arguments are passed to transformed functions: by value or by reference.
 
-use crate::array::Repr;
+use crate::array::taken;
 use crate::tree::{Key, Tree, Visitor};
 use crate::{Array, tree};
 

@@ -1,7 +1,7 @@
 //! `checkpoint`: rematerialization, which saves memory by recomputing residuals, and tools that
 //! list residuals.
 
-use crate::program::tracing::trace_tree;
+use crate::program::traced::trace_tree;
 use crate::base::location;
 use super::custom::{self, apply};
 use super::Function;
@@ -10,7 +10,7 @@ use crate::jaxpr::{Atom, Var};
 use crate::prim::call::Call;
 use crate::prim::remat::{CheckpointPolicy, Name, Remat};
 use crate::prim::shape::ReducePrecision;
-use crate::trace::{self, trace_to_jaxpr};
+use crate::trace::trace_to_jaxpr;
 use crate::{Array, Aval, tree};
 use std::fmt;
 use std::panic::Location;

@@ -1,6 +1,6 @@
 //! Conversion of captured values to arguments.
 
-use crate::program::tracing::trace_tree;
+use crate::program::traced::trace_tree;
 use crate::jaxpr::ClosedJaxpr;
 use crate::{Array, Tree, tree};
 

@@ -1,7 +1,7 @@
 //! Code shared by `custom_jvp`, `custom_vjp` and `custom_vmap`: stages the function and checks
 //! what its rules return.
 
-use crate::program::tracing::trace_tree;
+use crate::program::traced::trace_tree;
 use crate::base::location;
 use super::{ArgTuple, Function};
 use crate::prim::Primitive;

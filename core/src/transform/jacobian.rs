@@ -1,6 +1,6 @@
 //! `jacfwd` and `jacrev`: full Jacobians.
 
-use crate::program::tracing::trace_tree;
+use crate::program::traced::trace_tree;
 use super::custom::First;
 use super::differentiable::{Numbers, Request};
 use super::grad::{Pullback, inexact, pullback, stopped};

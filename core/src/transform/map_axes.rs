@@ -2,7 +2,7 @@
 
 use crate::base::location;
 use crate::sharding::{PartitionSpec, SpecEntry, Specs};
-use crate::{Aval, AxisName, AxisNames, Tree, tree};
+use crate::{AxisName, AxisNames, Tree, tree};
 use std::fmt;
 use std::sync::Arc;
 

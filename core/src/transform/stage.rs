@@ -1,11 +1,11 @@
 //! Staging a function without running it: `make_jaxpr` and `eval_shape`.
 
-use crate::program::tracing::trace_tree;
+use crate::program::traced::trace_tree;
 use crate::base::location;
 use crate::array::type_only;
 use super::{Function, FunctionOnce, Packed};
 use crate::jaxpr::ClosedJaxpr;
-use crate::{trace, tree};
+use crate::tree;
 use std::panic::Location;
 
 /// Returns a function that traces `f` at the types of its arguments to a jaxpr

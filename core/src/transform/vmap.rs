@@ -1,13 +1,12 @@
 //! `vmap`: applies a function to many examples at once.
 
-use crate::program::tracing::trace_tree;
+use crate::program::traced::trace_tree;
 use crate::base::location;
 use super::map_axes::{MapAxes, VmapOptions};
 use crate::prim::{BatchAxis, example};
 use super::{ArgTuple, Function};
 use crate::array::Repr;
 use crate::sharding::SpecEntry;
-use crate::trace;
 use crate::passes::batch_eval;
 use crate::{Array, AxisName, Tree, axis, tree};
 use std::panic::Location;

@@ -18,7 +18,8 @@ pub use scatter::*;
 use crate::prim::promotion;
 use crate::lower::{Lowering, Value};
 use crate::prim::index::positions::index_dtype;
-use crate::{Array, Aval, DType, Dims, ShapeError, iinfo};
+use crate::prim::Positions;
+use crate::{Array, Aval, DType, Dims, ShapeError, iinfo, stack};
 
 /// Checks that the operands after the first `skip` are one scalar integer per axis of the first,
 /// all of the same type.

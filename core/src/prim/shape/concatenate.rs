@@ -7,6 +7,7 @@ use crate::prim::{
 };
 use crate::trace::bind1;
 use crate::{Array, Aval, Dims, ShapeError, ShardingRule};
+use std::borrow::Borrow;
 
 /// Concatenates arrays along an axis; their other dimensions are equal.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
