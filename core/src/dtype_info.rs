@@ -1,7 +1,7 @@
 //! Properties of dtypes: numeric limits, kinds and safe casts.
 
-use crate::narrow::{NarrowFloat, exponent};
 use crate::DType;
+use crate::narrow::{NarrowFloat, exponent};
 
 /// Numeric limits of a floating-point dtype; see [`finfo`].
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -1,14 +1,14 @@
 //! Eager execution of primitives: one small program per primitive and operand types, compiled at
 //! the first use and cached.
 
-use crate::prim::fused;
-use crate::base::location;
 use crate::array::{DeviceArray, Repr};
+use crate::base::location;
 use crate::fill;
-use crate::numerics;
 use crate::hash::FastHasher;
 use crate::jaxpr::{Atom, Eqn, Jaxpr, Scope, Var};
 use crate::lower::Partition;
+use crate::numerics;
+use crate::prim::fused;
 use crate::prim::{self, Primitive};
 use crate::program::backend::{Backend, Failure, HostElements, Registration};
 use crate::program_cache::{ProgramCache, Slot};

@@ -72,29 +72,44 @@ pub use control::{
 pub use control::{RootFn, custom_root, custom_root_with_aux};
 pub use control::{StepCount, StepFunction, TrainStepsOptions, train_steps, train_steps_with};
 pub use dtype::{DType, Element};
-pub use dtype_info::{DTypeKind, FloatInfo, IntInfo, can_cast, finfo, iinfo, issubdtype, promote_types};
+pub use dtype_info::{
+    DTypeKind, FloatInfo, IntInfo, can_cast, finfo, iinfo, issubdtype, promote_types,
+};
 pub use eager::clear_caches;
 pub use error::{Error, Result, ShapeError};
 pub use jaxpr::{Atom, ClosedJaxpr, Eqn, Jaxpr, Scope, Var};
 pub use jaxpr::{NamedScope, enter_named_scope, named_scope};
-pub use jit::{Compiled, JitFunction, JitOptions, Jitted, Lowered, Staged, Traced, jit, jit_with, log_compiles};
-pub use program::disable::disable_jit;
+pub use jit::{
+    Compiled, JitFunction, JitOptions, Jitted, Lowered, Staged, Traced, jit, jit_with, log_compiles,
+};
 pub use narrow::{F4E2M1Fn, F8E4M3Fn, F8E4M3Fnuz, F8E5M2, F8E5M2Fnuz, F8E8M0Fnu, I2, I4, U2, U4};
 pub use numerics::{debug_infs, debug_nans};
-pub use ops::{At, Ellipsis, IndexItem, IntoIndex, IntoIndexItem, Like, NewAxis, PadMode, PadStatistic, Stepped, TakeMode, broadcast_arrays, einsum, einsum_path, einsum_sharded, hstack, meshgrid, meshgrid_ij, s, vstack};
-pub use prim::shape::into_shape::{DimSize, IntoShape, Order, RequestedShape};
+pub use ops::{
+    At, Ellipsis, IndexItem, IntoIndex, IntoIndexItem, Like, NewAxis, PadMode, PadStatistic,
+    Stepped, TakeMode, broadcast_arrays, einsum, einsum_path, einsum_sharded, hstack, meshgrid,
+    meshgrid_ij, s, vstack,
+};
 pub use ops::{
     Attention, BitOrder, BoundsMode, Covariance, Distinct, Histogram, Interpolation, Quantile,
     QuantileMethod, Reduction, Segments, Side, Spacing, Standardize, Unique, block, column_stack,
     dot_product_attention, dstack, ix_, lexsort, mgrid, ravel_multi_index, select, vectorize,
 };
 pub use ops::{Contraction, einsum_with, result_type, with_logical_constraint};
-pub use ops::{ConvTranspose, Convolution, ConvolveMode, conv, conv_general_dilated, conv_general_dilated_local, conv_general_dilated_patches, conv_transpose, conv_with_general_padding};
-pub use prim::collective::functions::{PcastTo, all_gather, all_gather_invariant, all_gather_invariant_tiled, all_gather_stacked, all_gather_tiled, all_to_all, all_to_all_tiled, axis_index, axis_size, pbroadcast, pcast, pmax, pmean, pmin, ppermute, pshuffle, psum, psum_scatter, psum_scatter_tiled, pswapaxes, pvary};
+pub use ops::{
+    ConvTranspose, Convolution, ConvolveMode, conv, conv_general_dilated,
+    conv_general_dilated_local, conv_general_dilated_patches, conv_transpose,
+    conv_with_general_padding,
+};
 pub use ops::{PlatformFn, platform_dependent};
 pub use ops::{Window, avg_pool, max_pool, min_pool, pool, reduce_window, select_and_scatter};
 pub use ops::{auto_axes, explicit_axes, reshard, type_of, with_sharding_constraint};
+pub use ops::{device_get, device_put, device_put_donating};
 pub use prim::Primitive;
+pub use prim::collective::functions::{
+    PcastTo, all_gather, all_gather_invariant, all_gather_invariant_tiled, all_gather_stacked,
+    all_gather_tiled, all_to_all, all_to_all_tiled, axis_index, axis_size, pbroadcast, pcast, pmax,
+    pmean, pmin, ppermute, pshuffle, psum, psum_scatter, psum_scatter_tiled, pswapaxes, pvary,
+};
 pub use prim::collective::ragged_all_to_all;
 pub use prim::composite::CompositeAttribute;
 pub use prim::conv::{ConvDimensionNumbers, ConvGeneralDilated, ConvLayout, Padding};
@@ -106,17 +121,24 @@ pub use prim::elementwise::{IntoBound, RoundingMethod, complex, where_};
 pub use prim::index::GatherScatterMode;
 pub use prim::reduce::reduce;
 pub use prim::remat::{CheckpointPolicy, checkpoint_name, optimization_barrier};
+pub use prim::shape::into_shape::{DimSize, IntoShape, Order, RequestedShape};
 pub use prim::shape::{concatenate, stack};
 pub use prim::sort::lax_sort;
+pub use program::disable::disable_jit;
 pub use ramie_pjrt::discover::Platform;
 pub use ramie_pjrt::{AlignedBytes, Device, MemoryAnalysis, OptionOverride, Value, at_exit};
 pub use runtime::{
     CompilationStats, Runtime, RuntimeOptions, compilation_stats, configure, devices,
-    disable_most_optimizations, make_mesh, make_mesh_on, make_mesh_with, runtime, with_default_device,
+    disable_most_optimizations, make_mesh, make_mesh_on, make_mesh_with, runtime,
+    with_default_device,
 };
 pub use scalar::{Literal, Scalar};
-pub use sharding::{AbstractMesh, AxisType, HostShard, Mesh, MeshGuard, MeshShape, NamedSharding, OutSharding, PartitionSpec, Place, Placed, Shard, Sharding, ShardingRule, Shardings, SpecEntry, Specs, TypeSharding, get_abstract_mesh, get_mesh, make_array_from_callback, make_array_from_parts, make_array_from_process_local_data, set_mesh, visualize_sharding, with_mesh};
-pub use ops::{device_get, device_put, device_put_donating};
+pub use sharding::{
+    AbstractMesh, AxisType, HostShard, Mesh, MeshGuard, MeshShape, NamedSharding, OutSharding,
+    PartitionSpec, Place, Placed, Shard, Sharding, ShardingRule, Shardings, SpecEntry, Specs,
+    TypeSharding, get_abstract_mesh, get_mesh, make_array_from_callback, make_array_from_parts,
+    make_array_from_process_local_data, set_mesh, visualize_sharding, with_mesh,
+};
 pub use sharding::{
     LogicalAxisRules, get_logical_axis_rules, logical_to_mesh, set_logical_axis_rules,
     with_logical_axis_rules,

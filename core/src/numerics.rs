@@ -2,8 +2,8 @@
 
 use crate::base::location;
 use crate::jaxpr::ClosedJaxpr;
-use crate::program::disable::disable_jit;
 use crate::narrow::NarrowFloat;
+use crate::program::disable::disable_jit;
 use crate::{Array, DType};
 use half::{bf16, f16};
 use ramie_pjrt::settings;

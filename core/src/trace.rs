@@ -1,7 +1,7 @@
 //! Tracing: the stack of open traces, and `bind`, which applies every operation.
 
-use crate::base::location::{at_location, current_location, fail};
 use crate::array::{Repr, Tracer};
+use crate::base::location::{at_location, current_location, fail};
 use crate::hash::FastMap;
 use crate::jaxpr::{Atom, ClosedJaxpr, Eqn, Jaxpr, Scope, Var};
 use crate::prim::{self, Primitive};

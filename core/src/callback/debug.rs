@@ -1,9 +1,9 @@
 //! Inspecting programs while they run: printing and debug callbacks, also from compiled
 //! functions, loops and derivatives.
 
+use super::{HostFunction, VmapMethod};
 use crate::array::format::Format;
 pub use crate::array::format::FormatArgs;
-use super::{HostFunction, VmapMethod};
 use crate::prim::callback::{CallbackKind, HostCallback};
 use crate::trace::bind;
 use crate::{Array, Tree, tree};

@@ -1,10 +1,10 @@
 //! Automatic checks of operations: NaN, division and index checks.
 
-use crate::program::checks::Errors;
 use super::failure::{Category, Failure, index_signature};
 use super::pass::Pass;
 use crate::jaxpr::Eqn;
 use crate::prim::Positions;
+use crate::program::checks::Errors;
 use crate::{Array, DType, stack};
 
 fn failure(eqn: &Eqn, category: Category) -> Failure {

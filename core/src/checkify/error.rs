@@ -1,10 +1,10 @@
 //! Errors as values: a failure code, and the arrays that failure messages need.
 
-use super::failure::Failure;
-use crate::program::checks::Errors;
 use super::failure;
-use crate::jaxpr::Jaxpr;
+use super::failure::Failure;
 use crate::checkify::primitive::Check;
+use crate::jaxpr::Jaxpr;
+use crate::program::checks::Errors;
 use crate::stack::with_room;
 use crate::tree::{Key, Visitor};
 use crate::{Array, Aval, DType, Tree};

@@ -39,8 +39,8 @@ pub(crate) use error::Layout;
 
 use crate::base::location;
 use crate::checkify::primitive::Check;
-use crate::trace::bind;
 use crate::program::traced::trace_tree;
+use crate::trace::bind;
 use crate::{Array, DType, Function, IntoArray, tree, where_};
 use failure::{Category, Failure};
 use std::panic::Location;

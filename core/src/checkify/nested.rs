@@ -1,11 +1,11 @@
 //! Operations that run nested programs: the error becomes an additional input and output.
 
-use crate::base::location;
-use crate::program::checks::Errors;
 use super::pass::Pass;
+use crate::base::location;
+use crate::checkify::primitive::Check;
 use crate::jaxpr::{Eqn, Jaxpr};
 use crate::prim::StatePass;
-use crate::checkify::primitive::Check;
+use crate::program::checks::Errors;
 use crate::stack::with_room;
 use crate::{Array, Outputs};
 

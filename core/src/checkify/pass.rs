@@ -1,10 +1,10 @@
 //! The interpreter of `checkify`: evaluates a program and carries an error along.
 
 use super::failure::Failure;
-use crate::program::checks::Errors;
 use super::{Layout, automatic, nested};
-use crate::jaxpr::{Eqn, Jaxpr};
 use crate::checkify::primitive::Check;
+use crate::jaxpr::{Eqn, Jaxpr};
+use crate::program::checks::Errors;
 use crate::{Array, Aval, DType, Outputs, where_};
 
 /// The state of an evaluation.

@@ -1,8 +1,8 @@
 //! `check`: a runtime check of a program.
 
-use crate::prim::{Avals, BatchAxis, Batched, Differentiation, Primitive, move_batch_axis};
 use crate::checkify::Error;
 use crate::lower::{Lowering, Value};
+use crate::prim::{Avals, BatchAxis, Batched, Differentiation, Primitive, move_batch_axis};
 use crate::trace::bind;
 use crate::{Array, Aval, DType, Outputs, Result, ShapeError, ShardingRule, ensure_shape};
 use std::panic::Location;

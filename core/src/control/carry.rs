@@ -1,7 +1,7 @@
 //! Checks that a loop's carry keeps its structure and types.
 
-use crate::prim::promotion;
 use super::differences;
+use crate::prim::promotion;
 use crate::{Array, DType, Tree, tree};
 
 /// Converts the initial carry to the types that the body returns, where an initial value is

@@ -4,8 +4,8 @@ use super::{differences, types_of, with_values};
 use crate::jaxpr::{Atom, ClosedJaxpr, Jaxpr};
 use crate::prim::control::{Cond, shared_consts};
 use crate::prim::elementwise::Clamp;
-use crate::trace::bind1;
 use crate::program::traced::{Traced, trace_tree};
+use crate::trace::bind1;
 use crate::{Array, DType, IntoArray, Tree, tree};
 use std::sync::Arc;
 

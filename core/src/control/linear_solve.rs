@@ -2,8 +2,8 @@
 
 use super::{differences, types_of};
 use crate::prim::control::CustomLinearSolve;
-use crate::trace::bind;
 use crate::program::traced::trace_tree;
+use crate::trace::bind;
 use crate::{Array, ClosedJaxpr, Tree, linear_transpose, tree};
 
 /// A linear function from a tree to a tree of the same type.

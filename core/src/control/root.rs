@@ -1,10 +1,10 @@
 //! Custom root finding with derivatives of the solution.
 
 use super::{LinearFn, differences, types_of};
-use crate::prim::custom::{CustomJvpCall, Identity, JvpRule};
-use crate::trace::{bind, trace_to_jaxpr};
 use crate::passes::jvp_eval;
+use crate::prim::custom::{CustomJvpCall, Identity, JvpRule};
 use crate::program::traced::trace_tree;
+use crate::trace::{bind, trace_to_jaxpr};
 use crate::{Array, Aval, ClosedJaxpr, Jaxpr, Tree, linearize, tree};
 use std::ops::Range;
 use std::sync::Arc;

@@ -388,11 +388,7 @@ pub fn key_value_store() -> Result<KeyValueStore> {
 }
 
 /// Creates the client, which knows the devices of all processes if the plugin supports it.
-fn create_client(
-    plugin: &Plugin,
-    platform: Platform,
-    options: ClientOptions,
-) -> Result<Client> {
+fn create_client(plugin: &Plugin, platform: Platform, options: ClientOptions) -> Result<Client> {
     let Some(group) = current() else {
         return Ok(Client::new(plugin, &options)?);
     };

@@ -1,19 +1,19 @@
 //! Calls of jitted functions: look up the program, run it, and store the results.
 
-use crate::program::disable::jit_is_disabled;
-use crate::base::location;
 use super::made::Made;
 use super::place::{Plan, placed, plan, site_of};
 use super::programs::{Forget, Shared, shared};
 use super::signature::{Description, Signature, describe};
 use super::{JitOptions, donate, retraces};
 use crate::array::{DeviceArray, Repr, taken, type_only};
+use crate::base::location;
+use crate::base::location::in_user_code;
 use crate::jaxpr::{ClosedJaxpr, Scope};
 use crate::prim::call::Call;
+use crate::program::disable::jit_is_disabled;
 use crate::runtime::sharded::{Layout, Site};
 use crate::runtime::{self, Origin};
 use crate::trace::{OpenTrace, is_tracing};
-use crate::base::location::in_user_code;
 use crate::transform::{Arguments, ByRef, ByValue};
 use crate::{Array, Aval, Error, Result, Sharding, Tree, numerics, profiler, sharding, tree};
 use ramie_pjrt::{Buffer, Callback, Device, Executable};

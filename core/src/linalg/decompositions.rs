@@ -2,7 +2,9 @@
 
 use super::matrix::{adjoint, symmetrized};
 use crate::Array;
-use crate::linalg::primitives::{Cholesky, Eigh, Geqrf, HouseholderProduct, Qr, Svd, TriangularSolve};
+use crate::linalg::primitives::{
+    Cholesky, Eigh, Geqrf, HouseholderProduct, Qr, Svd, TriangularSolve,
+};
 use crate::trace::{bind, bind1};
 
 /// Computes the Cholesky decomposition of Hermitian positive definite matrices

@@ -1,10 +1,10 @@
 //! Products, parts and functions of matrices.
 
-use crate::prim::promotion;
 use super::matrix::{diagonals, identity, matrix_shape, product};
 use super::{expect_square, inexact, solve};
 use crate::aval::broadcast_shapes;
 use crate::prim::fused::fused1;
+use crate::prim::promotion;
 use crate::{Array, DType, concatenate, fori_loop, where_};
 use std::borrow::Borrow;
 

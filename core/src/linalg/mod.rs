@@ -41,7 +41,6 @@ pub mod primitives;
 mod solve;
 mod tridiagonal;
 
-pub use primitives::TriangularSolve;
 pub use decompositions::{
     QrMode, SvdFactors, cholesky, cholesky_with, eigh, eigh_of_triangle, eigvalsh, geqrf,
     householder_product, qr, svd, svdvals, triangular_solve,
@@ -56,6 +55,7 @@ pub use inverse::{
 };
 pub use iterative::{Iteration, bicgstab, bicgstab_with, cg, cg_with};
 pub use norms::{NormOrder, cond, matrix_norm, norm, norm_axes, vector_norm};
+pub use primitives::TriangularSolve;
 pub(crate) use solve::solve_by_factors;
 pub use solve::{
     LuFactors, cho_factor, cho_solve, inv, lu, lu_pivots_to_permutation, lu_solve, solve,

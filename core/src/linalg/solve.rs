@@ -2,8 +2,8 @@
 
 use super::matrix::{adjoint, matrix_shape, permuted};
 use super::{inexact, triangular_solve};
-use crate::prim::promotion::promote_all;
 use crate::linalg::primitives::{LinearSolve, Lu, LuPivotsToPermutation, TriangularSolve};
+use crate::prim::promotion::promote_all;
 use crate::trace::{bind, bind1};
 use crate::{Array, DType, Dims, broadcast_shapes};
 

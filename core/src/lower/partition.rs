@@ -1,7 +1,7 @@
 //! Programs for several devices: meshes, shardings of values, and manual computations.
 
-use crate::base::location;
 use super::{Lowering, Module, Region, TensorType, Value, dims_array};
+use crate::base::location;
 use crate::sharding::{AbstractMesh, AxisType, Mesh, NamedSharding, PartitionSpec, sdy_sharding};
 use crate::{Aval, AxisName, DType, Jaxpr};
 use ramie_pjrt::Device;

@@ -1,8 +1,8 @@
 //! Operators on arrays, references to arrays and scalars.
 
+use crate::array::IntoArray;
 use crate::prim::elementwise::parts;
 use crate::prim::promotion;
-use crate::array::IntoArray;
 use crate::{Array, DType};
 use num_complex::Complex;
 use std::ops;
@@ -202,7 +202,10 @@ impl Array {
         }
         if self.dtype().is_inexact() && exponent.dtype().is_integer() {
             let rank = self.ndim().max(exponent.ndim());
-            let (a, b) = (promotion::lead(self, rank), promotion::lead(&exponent, rank));
+            let (a, b) = (
+                promotion::lead(self, rank),
+                promotion::lead(&exponent, rank),
+            );
             return crate::trace::bind1(crate::prim::elementwise::Pow, &[&a, &b]);
         }
         let (a, b) = promotion::promote("pow", self, &exponent);

@@ -1,7 +1,7 @@
 //! Differences, integrals and interpolation of sampled functions.
 
-use crate::prim::elementwise::parts;
 use super::Side;
+use crate::prim::elementwise::parts;
 use crate::prim::promotion::{self, promote, promote_all};
 use crate::{Array, DType, IntoArray, concatenate, lax_sort, where_};
 

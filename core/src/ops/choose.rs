@@ -1,8 +1,8 @@
 //! Functions that choose among arrays by index or condition, and that write at flat indices.
 
-use crate::prim::promotion::{common_shape, promote_all};
-use crate::prim::index::positions::flat_positions;
 use crate::prim::elementwise::parts::require_real;
+use crate::prim::index::positions::flat_positions;
+use crate::prim::promotion::{common_shape, promote_all};
 use crate::{Array, DType, IndexItem, IntoArray, stack, where_};
 use std::borrow::Borrow;
 

@@ -1,7 +1,7 @@
 //! Convolution and correlation of sequences (`jnp.convolve`, `jnp.correlate`).
 
-use crate::prim::promotion;
 use super::{Convolution, conv_general_dilated};
+use crate::prim::promotion;
 use crate::{Array, IntoArray};
 
 /// The part of a convolution of two sequences to compute.

@@ -1,7 +1,7 @@
 //! Triangles and diagonals of matrices.
 
-use crate::base::location;
 use super::{IndexItem, listed};
+use crate::base::location;
 use crate::prim::index::positions::check_count;
 use crate::{Array, DType, IntoArray, where_};
 

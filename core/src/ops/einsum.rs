@@ -1,7 +1,7 @@
 //! Einstein summation, implemented with `dot_general`, transposes and reductions.
 
-use crate::base::location;
 use super::Contraction;
+use crate::base::location;
 use crate::prim::dot::DotDimensionNumbers;
 use crate::{Array, DType, PartitionSpec, ShapeError};
 use std::borrow::Borrow;

@@ -1,7 +1,7 @@
 //! Functions of `jax.lax` that are expressed by other functions.
 
-use crate::prim::promotion;
 use crate::prim::index::{Gather, GatherDimensionNumbers};
+use crate::prim::promotion;
 use crate::{Array, Dims, DotDimensionNumbers, GatherScatterMode, IntoArray, Precision, lax_sort};
 
 impl Array {

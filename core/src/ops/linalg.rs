@@ -1,7 +1,7 @@
 //! NumPy's products of arrays, implemented with `dot_general`.
 
-use crate::base::location;
 use super::Contraction;
+use crate::base::location;
 use crate::prim::dot::DotDimensionNumbers;
 use crate::{Array, DType, Dims, IntoArray, PartitionSpec, ShapeError};
 

@@ -62,8 +62,10 @@ pub use pad::{PadMode, PadStatistic};
 pub use platform::{PlatformFn, platform_dependent};
 pub use pool::*;
 pub(crate) use shape::at_least;
-pub use shape::{result_type, broadcast_arrays, hstack, vstack};
-pub use sharding::{auto_axes, explicit_axes, reshard, type_of, with_logical_constraint, with_sharding_constraint};
+pub use shape::{broadcast_arrays, hstack, result_type, vstack};
+pub use sharding::{
+    auto_axes, explicit_axes, reshard, type_of, with_logical_constraint, with_sharding_constraint,
+};
 pub use window::*;
 
 pub use attention::{Attention, dot_product_attention};

@@ -2,8 +2,8 @@
 
 use super::reduce::{every, in_order, restore};
 use super::statistics::spread_weights;
-use crate::prim::index::positions::index_dtype;
 use crate::prim::elementwise::parts::require_real;
+use crate::prim::index::positions::index_dtype;
 use crate::{Array, DType, Dims, IntoArray, finfo, lax_sort, where_};
 use smallvec::SmallVec;
 

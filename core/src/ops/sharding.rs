@@ -1,5 +1,6 @@
 //! Sharding constraints and resharding inside programs.
 
+use crate::base::location::fail;
 use crate::passes::{cast_sharding, resharded};
 use crate::prim::sharding::ShardingConstraint;
 use crate::sharding::{
@@ -7,7 +8,6 @@ use crate::sharding::{
     check_spec,
 };
 use crate::trace::bind1;
-use crate::base::location::fail;
 use crate::transform::Function;
 use crate::{Array, Aval, AxisName, AxisNames, Tree, tree};
 

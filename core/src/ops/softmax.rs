@@ -1,9 +1,9 @@
 //! `logsumexp`, `softmax`, one-hot encoding and standardization.
 
-use crate::prim::elementwise::parts;
-use crate::prim::promotion;
 use super::Reduction;
 use super::reduce::signed;
+use crate::prim::elementwise::parts;
+use crate::prim::promotion;
 use crate::{Array, DType, IntoArray, where_};
 
 impl Array {

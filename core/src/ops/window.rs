@@ -1,7 +1,7 @@
 //! Reductions over windows (`jax.lax.reduce_window`).
 
-use crate::prim::promotion;
 use crate::prim::conv::{Padding, dilated};
+use crate::prim::promotion;
 use crate::prim::reduce::computation::{monoid, reduction_program, scalar_program};
 use crate::prim::reduce::{highest, is_number, lowest};
 use crate::prim::window::{

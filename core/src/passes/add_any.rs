@@ -1,7 +1,9 @@
 //! `add_any`: the sum of tangents or cotangents.
 
 use crate::lower::{Lowering, Value};
-use crate::prim::{Avals, BatchAxis, Batched, Differentiation, Primitive, batched, move_batch_axis};
+use crate::prim::{
+    Avals, BatchAxis, Batched, Differentiation, Primitive, batched, move_batch_axis,
+};
 use crate::program::checks::Errors;
 use crate::program::class::{Class, infer_same};
 use crate::trace::bind1;

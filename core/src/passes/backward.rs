@@ -1,8 +1,8 @@
 //! Transposition: runs a linear program backwards, from output cotangents to input cotangents.
 
+use super::{add_any, resharded};
 use crate::base::location::{self, in_user_code};
 use crate::jaxpr::{Atom, ClosedJaxpr, Jaxpr};
-use super::{add_any, resharded};
 use crate::prim::{Differentiation, Operand};
 use crate::trace::{OpenTrace, at_equation, trace_to_jaxpr};
 use crate::{Array, Aval, Literal};
@@ -148,11 +148,7 @@ pub(crate) fn transpose_call(
 /// Returns the cotangent of the operand of `f`, a linear function of an array of type `operand`,
 /// for the rules of primitives.
 #[track_caller]
-pub(crate) fn transpose_of(
-    f: impl FnOnce(&Array) -> Array,
-    operand: Aval,
-    ct: &Array,
-) -> Array {
+pub(crate) fn transpose_of(f: impl FnOnce(&Array) -> Array, operand: Aval, ct: &Array) -> Array {
     let program = trace_to_jaxpr(&[operand], |args| in_user_code(|| vec![f(&args[0])]));
     let trace = OpenTrace::partial();
     let outs = program.eval(&[trace.input(operand)]);

@@ -1,14 +1,14 @@
 //! `jit` as a primitive: a nested program, lowered to a separate function.
 
-use crate::program::disable::jit_is_disabled;
 use super::nested::{self, Split};
-use crate::program::lists::{self, spread};
 use super::{
     Avals, BatchAxis, Batched, Differentiation, NestedDifferentiation, Operand, Param, Primitive,
 };
 use crate::jaxpr::{ClosedJaxpr, Jaxpr};
 use crate::lower::{Lowering, Value};
 use crate::prim::{Jaxprs, StatePass};
+use crate::program::disable::jit_is_disabled;
+use crate::program::lists::{self, spread};
 use crate::trace::bind;
 use crate::{Array, Aval, ShapeError};
 use smallvec::SmallVec;
@@ -134,8 +134,7 @@ impl NestedDifferentiation for Call {
     ) -> (Vec<Array>, Vec<Option<Array>>) {
         let args = nested::with_tangents(primals, tangents);
         let perturbed = lists::given(tangents);
-        let (program, nonzero) =
-            nested::pushed(&self.jaxpr, &lists::avals(&args), &perturbed, &[]);
+        let (program, nonzero) = nested::pushed(&self.jaxpr, &lists::avals(&args), &perturbed, &[]);
         // The tangents of state are also state.
         let flags = self.donated_invars.iter().copied();
         let moving = flags.clone().zip(tangents).filter(|(_, t)| t.is_some());

@@ -1,7 +1,7 @@
 //! Calls of host functions from programs.
 
-use crate::base::location;
 use super::{Avals, BatchAxis, Batched, Differentiation, Param, Primitive, move_batch_axis};
+use crate::base::location;
 use crate::callback::{HostFunction, VmapMethod};
 use crate::lower::{Lowering, Value, order};
 use crate::trace::bind;

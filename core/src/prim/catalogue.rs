@@ -5,9 +5,9 @@
 
 use super::cumulative::CUMULATIVE;
 use super::elementwise::{BINARY, COMPARE, UNARY};
-use crate::program::class::Class;
 use super::reduce::REDUCE;
 use super::window::REDUCE_WINDOW;
+use crate::program::class::Class;
 
 /// An entry of the catalogue. A struct has several entries if its parameters select its name.
 #[derive(Clone, Copy, Debug)]

@@ -1,11 +1,11 @@
 //! Cumulative reductions: `cumsum` and related operations.
 
 use super::{Avals, BatchAxis, Batched, Differentiation, Param, Primitive, batched, one};
-use crate::program::checks::Errors;
 use crate::lower::{Lowering, Region, Value, dims_array, padding_attribute};
-use crate::program::class::Class;
-use crate::prim::reduce::{highest, lowest};
 use crate::passes::jvp_of;
+use crate::prim::reduce::{highest, lowest};
+use crate::program::checks::Errors;
+use crate::program::class::Class;
 use crate::trace::bind1;
 use crate::{Array, Aval, DType, Dims, Scalar, ShapeError, ShardingRule};
 

@@ -1,11 +1,11 @@
 //! `fft`: discrete Fourier transforms over the last axes.
 
 use crate::error;
-use crate::program::checks::Errors;
 use crate::lower::{Lowering, Value, dims_array};
 use crate::prim::{
     Avals, BatchAxis, Batched, Differentiation, Param, Primitive, batched, move_batch_axis, one,
 };
+use crate::program::checks::Errors;
 use crate::trace::bind1;
 use crate::{Array, Aval, DType, Dims, ShapeError, ShardingRule, concatenate};
 

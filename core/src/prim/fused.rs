@@ -1,11 +1,11 @@
 //! Library functions that run as one program: a single execution when called eagerly, one nested
 //! `jit` when traced, as in JAX.
 
+use crate::base::location::at_location;
 use crate::hash::FastHasher;
 use crate::jaxpr::{ClosedJaxpr, Jaxpr};
 use crate::prim::call::Call;
 use crate::program_cache::ProgramCache;
-use crate::base::location::at_location;
 use crate::trace::trace_to_jaxpr;
 use crate::{Array, Aval};
 use smallvec::SmallVec;

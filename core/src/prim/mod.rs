@@ -27,9 +27,12 @@ pub mod sharding;
 pub mod sort;
 pub mod window;
 
-pub use catalogue::{CatalogueEntry, catalogue};
 pub use crate::program::primitive::{Avals, DynPrimitive, Jaxprs, Param, Primitive};
-pub use crate::program::rules::{BatchAxis, Batched, Differentiation, NestedDifferentiation, Operand, move_batch_axis, sum_to_shape};
-pub use crate::program::state_pass::{Positions, StatePass};
 pub(crate) use crate::program::primitive::{batched, infer, one};
 pub(crate) use crate::program::rules::example;
+pub use crate::program::rules::{
+    BatchAxis, Batched, Differentiation, NestedDifferentiation, Operand, move_batch_axis,
+    sum_to_shape,
+};
+pub use crate::program::state_pass::{Positions, StatePass};
+pub use catalogue::{CatalogueEntry, catalogue};

@@ -2,9 +2,9 @@
 
 use super::{BatchAxis, Operand, move_batch_axis};
 use crate::jaxpr::{ClosedJaxpr, Jaxpr};
+use crate::passes::{batch_eval, jvp_eval, linearize_eval, transpose_call};
 use crate::program::lists::{given, spread};
 use crate::trace::trace_to_jaxpr;
-use crate::passes::{batch_eval, jvp_eval, linearize_eval, transpose_call};
 use crate::{Array, Aval};
 use std::sync::Arc;
 

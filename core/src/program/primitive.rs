@@ -1,10 +1,10 @@
 //! The trait of primitives: each operation is a struct of its parameters that implements all its
 //! rules.
 
-use crate::program::checks::Errors;
 use super::rules::{BatchAxis, Batched, Differentiation};
 use super::state_pass::{Positions, StatePass};
 use crate::lower::{Lowering, Value};
+use crate::program::checks::Errors;
 use crate::{Array, Aval, AxisName, Mesh, OutSharding, Outputs, ShapeError, ShardingRule};
 use smallvec::SmallVec;
 use std::any::Any;

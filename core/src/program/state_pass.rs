@@ -1,8 +1,8 @@
 //! Support for `checkify` in primitives: positions, and a state threaded through the programs
 //! they run.
 
-use crate::program::lists::avals;
 use crate::jaxpr::{ClosedJaxpr, Jaxpr};
+use crate::program::lists::avals;
 use crate::trace::trace_to_jaxpr;
 use crate::{Array, Aval};
 

@@ -1,10 +1,10 @@
 //! Permutations, choices among elements, and categorical samples.
 
-use crate::prim::elementwise::parts;
 use super::continuous::gumbel_noise;
 use super::discrete::integers;
 use super::uniform::{between, random_bits};
 use super::{GumbelMode, Key, draw};
+use crate::prim::elementwise::parts;
 use crate::prim::index::positions::index_dtype;
 use crate::prim::sort::lax_sort;
 use crate::{Array, DType, Dims, where_};

@@ -1,10 +1,10 @@
 //! Samplers of floats, each a transformation of uniform floats.
 
-use crate::prim::promotion;
 use super::uniform::{between, random_bits};
 use super::{
     Key, draw, expect_fits, expect_float, expect_inexact, parameter, real_parameter, with_front,
 };
+use crate::prim::promotion;
 use crate::{Array, DType, Dims, IntoArray, complex, finfo, where_};
 use std::f64::consts::{PI, SQRT_2};
 

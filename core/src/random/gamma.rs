@@ -1,6 +1,5 @@
 //! The gamma distribution and distributions derived from it.
 
-use crate::prim::random::key_impl::KeyImpl;
 use super::continuous::gauss;
 use super::generator::Kind;
 use super::uniform::between;
@@ -8,6 +7,7 @@ use super::{
     Key, draw, expect_fits, expect_float, exponential, key_data, parameter, rademacher,
     real_parameter,
 };
+use crate::prim::random::key_impl::KeyImpl;
 use crate::random::random_gamma::RandomGamma;
 use crate::trace::bind1;
 use crate::{Array, DType, IntoArray, finfo, map, vmap, where_, while_loop};

@@ -1,9 +1,9 @@
 //! Random keys.
 
-use crate::prim::fused;
-use super::generator::{Kind, default_impl};
-use crate::prim::random::key_impl::KeyImpl;
 use super::KeyLayout;
+use super::generator::{Kind, default_impl};
+use crate::prim::fused;
+use crate::prim::random::key_impl::KeyImpl;
 use crate::tree::{Tree, Visitor};
 use crate::{Array, DType, IntoArray, is_tracing};
 

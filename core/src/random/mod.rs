@@ -34,12 +34,13 @@ mod matrix;
 mod random_gamma;
 mod uniform;
 
-use crate::prim::fused;
 use crate::prim::elementwise::parts;
+use crate::prim::fused;
 use crate::{Array, DType, Dims, IntoArray, PartitionSpec, ops};
 use std::hash::Hash;
 
 pub use crate::prim::random::KeyLayout;
+pub use crate::prim::random::key_impl::KeyImpl;
 pub use choose::{
     Categorical, Choice, Population, categorical, choice, permutation, permutation_along,
 };
@@ -54,14 +55,13 @@ pub use discrete::{
 };
 pub use gamma::{ball, beta, chisquare, dirichlet, f, gamma, generalized_normal, loggamma, t};
 pub(crate) use gamma::{gamma_sample, gamma_slope};
-pub use crate::prim::random::key_impl::KeyImpl;
 pub use generator::{default_impl, set_default_impl};
-pub use random_gamma::RandomGamma;
 pub use key::{
     Key, Seed, clone, key, key_data, key_dtype, key_impl, key_with, wrap_key_data,
     wrap_key_data_with,
 };
 pub use matrix::{CovarianceRoot, multivariate_normal, orthogonal};
+pub use random_gamma::RandomGamma;
 pub use uniform::{uniform, uniform_range};
 
 /// Draws with `sampler`, sharded by `out_sharding` over explicit axes of the current mesh: each

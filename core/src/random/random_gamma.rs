@@ -2,10 +2,10 @@
 //! parameter.
 
 use crate::lower::{Lowering, Value};
+use crate::prim::random::key_impl::KeyImpl;
 use crate::prim::{
     Avals, BatchAxis, Batched, Differentiation, Param, Primitive, batched, move_batch_axis, one,
 };
-use crate::prim::random::key_impl::KeyImpl;
 use crate::random::{KeyLayout, gamma_sample, gamma_slope};
 use crate::sharding::Place;
 use crate::trace::bind1;

@@ -1,11 +1,11 @@
 //! Logical axes: names that a model gives to the dimensions of its arrays, and rules that map
 //! them to the axes of a mesh.
 
-use crate::base::location;
 use super::context::{Context, MeshGuard};
 use super::{PartitionSpec, SpecEntry};
-use crate::intern::{Table, by_address};
 use crate::AxisName;
+use crate::base::location;
+use crate::intern::{Table, by_address};
 use std::fmt;
 
 #[derive(PartialEq, Eq, Hash)]

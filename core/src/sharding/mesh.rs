@@ -1,7 +1,7 @@
 //! Meshes: grids of devices with named axes.
 
-use crate::intern::{Table, by_address};
 use crate::AxisName;
+use crate::intern::{Table, by_address};
 use ramie_pjrt::Device;
 use std::fmt;
 

@@ -22,7 +22,10 @@ pub(crate) use context::{Context, any_manual};
 pub use context::{MeshGuard, get_abstract_mesh, get_mesh, set_mesh, with_mesh};
 pub use host::{HostShard, make_array_from_parts};
 pub(crate) use infer::spec_of_tiles;
-pub use logical::{LogicalAxisRules, get_logical_axis_rules, logical_to_mesh, set_logical_axis_rules, with_logical_axis_rules};
+pub use logical::{
+    LogicalAxisRules, get_logical_axis_rules, logical_to_mesh, set_logical_axis_rules,
+    with_logical_axis_rules,
+};
 pub use mesh::{AbstractMesh, AxisType, Mesh, MeshShape};
 pub use named::{NamedSharding, TypeSharding};
 pub(crate) use named::{check_spec, sdy_sharding, shard_shape};
@@ -30,7 +33,7 @@ pub use out::OutSharding;
 pub(crate) use out::check as check_out;
 pub use placed::Placed;
 pub(crate) use placed::typed;
-pub(crate) use put::{follow, from_bytes, place};
+pub(crate) use put::{follow, place};
 pub use rule::{Place, ShardingRule};
 pub use shards::{
     Shard, make_array_from_callback, make_array_from_process_local_data, visualize_sharding,

@@ -1,7 +1,7 @@
 //! Shardings over a mesh, of arrays and of types.
 
-use crate::base::location;
 use super::{AbstractMesh, AxisType, Mesh, PartitionSpec, SpecEntry};
+use crate::base::location;
 use crate::intern::{Table, by_address};
 use crate::{Dims, ShapeError};
 use std::fmt::{self, Write};

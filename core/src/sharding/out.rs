@@ -1,9 +1,9 @@
 //! `out_sharding`: result shardings that the caller requests from an operation.
 
-use crate::base::location;
 use super::{
     AbstractMesh, AxisType, Context, Mesh, PartitionSpec, SpecEntry, TypeSharding, check_spec,
 };
+use crate::base::location;
 use crate::{Aval, AxisName, ShapeError};
 use std::fmt;
 

@@ -3,8 +3,8 @@
 use super::put::{from_parts_of, indices, part};
 use super::{NamedSharding, Sharding};
 use crate::array::Repr;
-use crate::dtype::Element;
 use crate::base::location::fail;
+use crate::dtype::Element;
 use crate::{Array, Aval, Device, Error, Result};
 use smallvec::SmallVec;
 use std::fmt::Write;

@@ -1,15 +1,15 @@
 //! `checkpoint`: rematerialization, which saves memory by recomputing residuals, and tools that
 //! list residuals.
 
-use crate::program::traced::trace_tree;
-use crate::base::location;
-use super::custom::{self, apply};
 use super::Function;
-use crate::passes::linearize_eval;
+use super::custom::{self, apply};
+use crate::base::location;
 use crate::jaxpr::{Atom, Var};
+use crate::passes::linearize_eval;
 use crate::prim::call::Call;
 use crate::prim::remat::{CheckpointPolicy, Name, Remat};
 use crate::prim::shape::ReducePrecision;
+use crate::program::traced::trace_tree;
 use crate::trace::trace_to_jaxpr;
 use crate::{Array, Aval, tree};
 use std::fmt;

@@ -1,7 +1,7 @@
 //! Conversion of captured values to arguments.
 
-use crate::program::traced::trace_tree;
 use crate::jaxpr::ClosedJaxpr;
+use crate::program::traced::trace_tree;
 use crate::{Array, Tree, tree};
 
 /// Returns `f` at arguments of the types of `example`, with the values that it captures from

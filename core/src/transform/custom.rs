@@ -1,10 +1,10 @@
 //! Code shared by `custom_jvp`, `custom_vjp` and `custom_vmap`: stages the function and checks
 //! what its rules return.
 
-use crate::program::traced::trace_tree;
-use crate::base::location;
 use super::{ArgTuple, Function};
+use crate::base::location;
 use crate::prim::Primitive;
+use crate::program::traced::trace_tree;
 use crate::{Array, Jaxpr, Tree, trace, tree};
 use std::panic::Location;
 use std::sync::Arc;

@@ -1,9 +1,9 @@
 //! `custom_jvp`: functions with custom tangent rules.
 
-use crate::base::location;
 use super::custom::{Call, First, Given, Packed, Rest, apply, some};
 use super::tangents::{Tangents, filled};
 use super::{ArgTuple, Function};
+use crate::base::location;
 use crate::base::names::short_name;
 use crate::prim::custom::{CustomJvpCall, Identity, JvpRule};
 use crate::{Array, Tree, tree};

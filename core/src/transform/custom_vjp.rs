@@ -1,10 +1,10 @@
 //! `custom_vjp`: functions with custom reverse-mode rules.
 
-use crate::base::location;
 use super::custom::{Call, First, Given, Packed, Rest, apply, some};
 use super::custom_jvp::refuse_others;
 use super::tangents::Tangents;
 use super::{ArgTuple, Function};
+use crate::base::location;
 use crate::base::names::short_name;
 use crate::prim::custom::{BackwardRule, CustomVjpCall, Forward, ForwardRule, Identity};
 use crate::{Array, Tree, tree};

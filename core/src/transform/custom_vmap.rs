@@ -1,8 +1,8 @@
 //! `custom_vmap`: functions with custom batching rules.
 
-use crate::base::location;
 use super::custom::{Call, Packed, apply};
 use super::{ArgTuple, Function};
+use crate::base::location;
 use crate::base::names::short_name;
 use crate::prim::custom::{CustomVmapCall, Identity, VmapRule};
 use crate::prim::move_batch_axis;

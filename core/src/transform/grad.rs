@@ -1,13 +1,13 @@
 //! `jvp`, `linearize`, `vjp`, `grad` and related transformations of functions of trees.
 
-use crate::base::location;
-use crate::array::type_only;
 use super::differentiable::{Numbers, Request, place};
 use super::tangents::filled;
 use super::{ArgTuple, Function, FunctionOnce, Objective, Packed};
+use crate::array::type_only;
+use crate::base::location;
+use crate::jaxpr::ClosedJaxpr;
 use crate::passes::{backward, jvp_eval, linearize_eval};
 use crate::program::traced::trace_tree;
-use crate::jaxpr::ClosedJaxpr;
 use crate::trace::OpenTrace;
 use crate::{Array, Tree, tree};
 use std::panic::Location;

@@ -1,12 +1,12 @@
 //! `jacfwd` and `jacrev`: full Jacobians.
 
-use crate::program::traced::trace_tree;
 use super::custom::First;
 use super::differentiable::{Numbers, Request};
 use super::grad::{Pullback, inexact, pullback, stopped};
 use super::{ArgTuple, Function};
-use crate::passes::{batch_eval, linearize_eval};
 use crate::base::location::at_location;
+use crate::passes::{batch_eval, linearize_eval};
+use crate::program::traced::trace_tree;
 use crate::trace::trace_to_jaxpr;
 use crate::{Array, Aval, DType, Tree, tree};
 use std::collections::BTreeMap;

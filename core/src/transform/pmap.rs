@@ -1,13 +1,13 @@
 //! `pmap`: runs a function on several devices, each for one example.
 
-use crate::base::location;
 use super::map_axes::MapAxes;
 use super::vmap::{At, batch_axes};
 use super::{ArgTuple, Function};
+use crate::base::location;
+use crate::base::location::fail;
 use crate::prim::sharding::ShardMap;
 use crate::sharding::{AbstractMesh, AxisType, Mesh, PartitionSpec, SpecEntry};
 use crate::trace;
-use crate::base::location::fail;
 use crate::{Array, AxisName, Device, Jaxpr, Tree, jit, tree};
 use std::panic::Location;
 use std::sync::Arc;

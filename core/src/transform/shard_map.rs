@@ -1,12 +1,12 @@
 //! `shard_map`: runs a function on each device of a mesh, on the device's shards.
 
-use crate::base::location;
 use super::{ArgTuple, Function};
+use crate::base::location;
+use crate::base::location::fail;
 use crate::jaxpr::ClosedJaxpr;
 use crate::prim::sharding::ShardMap;
 use crate::sharding::{Context, Mesh, PartitionSpec, Specs, check_spec};
 use crate::trace;
-use crate::base::location::fail;
 use crate::{Aval, AxisName, AxisNames, Jaxpr, tree};
 use std::panic::Location;
 use std::sync::Arc;

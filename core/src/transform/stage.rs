@@ -1,10 +1,10 @@
 //! Staging a function without running it: `make_jaxpr` and `eval_shape`.
 
-use crate::program::traced::trace_tree;
-use crate::base::location;
-use crate::array::type_only;
 use super::{Function, FunctionOnce, Packed};
+use crate::array::type_only;
+use crate::base::location;
 use crate::jaxpr::ClosedJaxpr;
+use crate::program::traced::trace_tree;
 use crate::tree;
 use std::panic::Location;
 
@@ -31,9 +31,7 @@ where
 {
     let at = Location::caller();
     F::spread(move |args| {
-        location::at_location(at, || {
-            trace_tree(&args, |args| f.call(args)).program
-        })
+        location::at_location(at, || trace_tree(&args, |args| f.call(args)).program)
     })
 }
 

@@ -1,13 +1,13 @@
 //! `vmap`: applies a function to many examples at once.
 
-use crate::program::traced::trace_tree;
-use crate::base::location;
 use super::map_axes::{MapAxes, VmapOptions};
-use crate::prim::{BatchAxis, example};
 use super::{ArgTuple, Function};
 use crate::array::Repr;
-use crate::sharding::SpecEntry;
+use crate::base::location;
 use crate::passes::batch_eval;
+use crate::prim::{BatchAxis, example};
+use crate::program::traced::trace_tree;
+use crate::sharding::SpecEntry;
 use crate::{Array, AxisName, Tree, axis, tree};
 use std::panic::Location;
 

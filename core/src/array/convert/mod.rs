@@ -3,9 +3,9 @@
 mod nested;
 mod of_ndarray;
 
-use crate::error;
 use super::{Array, Repr};
 use crate::dtype::Element;
+use crate::error;
 use crate::program::backend::{HostElements, backend};
 use crate::{Aval, DType, Error, Result};
 use ramie_pjrt::{AlignedBytes, Device};

@@ -1,10 +1,10 @@
 //! Linear systems with a known decomposition.
 
-use crate::passes;
 use super::{batch_in_front, batch_side_by_side, square};
 use crate::linalg::matrix::{product, transposed};
 use crate::linalg::solve_by_factors;
 use crate::lower::{Lowering, Value};
+use crate::passes;
 use crate::prim::{Avals, BatchAxis, Batched, Differentiation, Param, Primitive, one};
 use crate::trace::bind1;
 use crate::{Array, Aval, DType, ShapeError, ShardingRule};

@@ -4,8 +4,8 @@ use super::{TriangularSolve, batch_in_front, matrix, with_last};
 use crate::linalg::matrix::{matrix_shape, permuted, product};
 use crate::linalg::triangular_solve;
 use crate::lower::{Lowering, Value};
-use crate::program::class::Class;
 use crate::prim::{Avals, BatchAxis, Batched, Differentiation, Param, Primitive, one};
+use crate::program::class::Class;
 use crate::{Array, Aval, DType, ShapeError, ShardingRule, fori_loop, where_};
 
 /// Computes the decomposition `P A = L U`. The results are `L` below the diagonal, without its

@@ -23,8 +23,8 @@ pub use svd::Svd;
 pub use triangular_solve::TriangularSolve;
 pub use tridiagonal_solve::TridiagonalSolve;
 
-use crate::program::class::Class;
 use crate::prim::{Batched, Primitive, batched, move_batch_axis};
+use crate::program::class::Class;
 use crate::trace::bind;
 use crate::{Array, Aval, Dims, ShapeError};
 use smallvec::SmallVec;

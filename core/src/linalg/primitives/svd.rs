@@ -1,8 +1,8 @@
 //! The singular value decomposition.
 
-use crate::base::location;
 use super::jacobi::{Rotation, halves, moved_on, or_nan, phase, scale, sweeps};
 use super::{Qr, batch_in_front, matrix, real, with_last};
+use crate::base::location;
 use crate::linalg::matrix::{
     adjoint, diagonal_matrices, diagonals, epsilon, identity, matrix_shape, permuted, product,
     squared_magnitude,

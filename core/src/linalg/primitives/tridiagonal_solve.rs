@@ -3,9 +3,9 @@
 use super::{batch_in_front, batch_side_by_side};
 use crate::linalg::tridiagonal_solve;
 use crate::lower::{Lowering, Value};
-use crate::program::class::Class;
 use crate::passes::add_tangents;
 use crate::prim::{Avals, BatchAxis, Batched, Differentiation, Primitive, one};
+use crate::program::class::Class;
 use crate::trace::bind1;
 use crate::{Array, Aval, ScanOptions, ShapeError, concatenate, scan, scan_with, where_};
 

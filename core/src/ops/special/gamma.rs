@@ -1,8 +1,8 @@
 //! The gamma function and related functions.
 
-use crate::prim::promotion::promote;
-use crate::prim::elementwise::parts::require_real;
 use super::polynomial;
+use crate::prim::elementwise::parts::require_real;
+use crate::prim::promotion::promote;
 use crate::{Array, IntoArray, select, where_};
 
 impl Array {

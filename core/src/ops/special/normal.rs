@@ -1,8 +1,8 @@
 //! The cumulative distribution function of the normal distribution, its logarithm and its
 //! inverse.
 
-use crate::prim::elementwise::parts::require_real;
 use super::polynomial;
+use crate::prim::elementwise::parts::require_real;
 use crate::{Array, DType, custom_jvp, jvp, promote_types, where_};
 use std::f64::consts::{FRAC_1_SQRT_2, PI};
 

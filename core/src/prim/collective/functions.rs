@@ -1,11 +1,11 @@
 //! Collectives over axes named by `vmap`, `pmap` or `shard_map`.
 
+use crate::base::location::fail;
 use crate::prim::collective::{
     AllGather, AllReduce, AllToAll, AxisIndex, Combine, Names, Ppermute, Pvary, ReduceScatter,
     size_of, vary,
 };
 use crate::trace::bind1;
-use crate::base::location::fail;
 use crate::{Array, AxisNames, DType, Literal, Scalar, Tree, tree};
 
 fn names(axes: impl Into<AxisNames>) -> Names {

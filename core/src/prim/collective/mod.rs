@@ -16,8 +16,8 @@ pub use index::{AxisIndex, Pvary};
 pub use ragged::{RaggedAllToAll, ragged_all_to_all};
 pub use reduce::{AllReduce, Combine};
 
-use crate::base::location;
 use super::{Param, Primitive};
+use crate::base::location;
 use crate::lower::Lowering;
 use crate::sharding::{AxisSet, AxisType, Context};
 use crate::trace::bind1;

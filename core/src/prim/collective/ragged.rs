@@ -1,7 +1,7 @@
 //! `ragged_all_to_all`: exchange of variable numbers of rows between examples.
 
-use crate::base::location;
 use super::{Names, groups, size_of, tuple};
+use crate::base::location;
 use crate::lower::{Lowering, Value};
 use crate::prim::{
     Avals, BatchAxis, Batched, Differentiation, Operand, Param, Primitive, batched,

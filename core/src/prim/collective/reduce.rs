@@ -1,10 +1,10 @@
 //! `psum`, `pmax`, `pmin`: reductions over mapped axes.
 
-use crate::base::location;
 use super::{Names, groups, manual, size_of, tuple};
-use crate::program::checks::Errors;
+use crate::base::location;
 use crate::lower::{Lowering, Value, collective_attributes};
 use crate::prim::{Avals, BatchAxis, Batched, Differentiation, Param, Primitive, batched, one};
+use crate::program::checks::Errors;
 use crate::trace::bind1;
 use crate::{Array, Aval, AxisName, ShapeError};
 

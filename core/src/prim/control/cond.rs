@@ -2,18 +2,18 @@
 
 use super::derive::{self, Residual, same};
 use super::{acting, check_types};
+use crate::base::location::fail;
 use crate::jaxpr::{Atom, ClosedJaxpr, Jaxpr, Var};
 use crate::lower::{Lowering, Value};
 use crate::prim::elementwise::SelectN;
-use crate::program::lists::{self, given, spread};
 use crate::prim::nested::{self, zeros};
 use crate::prim::{
     Avals, BatchAxis, Batched, Differentiation, NestedDifferentiation, Operand, Param, Primitive,
     move_batch_axis,
 };
 use crate::prim::{Jaxprs, StatePass};
+use crate::program::lists::{self, given, spread};
 use crate::trace::{bind, bind1, trace_to_jaxpr};
-use crate::base::location::fail;
 use crate::{Array, Aval, DType, Outputs, ShapeError, ensure_shape};
 use smallvec::SmallVec;
 use std::sync::Arc;

@@ -1,15 +1,15 @@
 //! `custom_linear_solve`: a linear system and a function that solves it, which is not
 //! differentiated.
 
+use crate::base::location::fail;
 use crate::jaxpr::Jaxpr;
 use crate::lower::{Lowering, Value};
+use crate::passes::jvp_eval;
 use crate::prim::nested::{self, zeros};
 use crate::prim::{
     Avals, BatchAxis, Batched, Differentiation, Jaxprs, Operand, Param, Primitive, move_batch_axis,
 };
 use crate::trace::bind;
-use crate::base::location::fail;
-use crate::passes::jvp_eval;
 use crate::{Array, Aval, ShapeError};
 use std::ops::Range;
 use std::sync::Arc;

@@ -1,7 +1,7 @@
 //! A `while` loop that threads a state through its programs.
 
-use crate::base::location;
 use super::{Part, While};
+use crate::base::location;
 use crate::prim::StatePass;
 use crate::program::lists::avals;
 use crate::trace::trace_to_jaxpr;

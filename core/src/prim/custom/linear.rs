@@ -1,13 +1,13 @@
 //! `custom_lin`: the tangents of a function with only a reverse-mode rule.
 
-use crate::base::location;
 use super::{Rule, batched_run};
+use crate::base::location;
 use crate::lower::{Lowering, Value};
-use crate::program::lists::{self, spread};
 use crate::prim::{
     Avals, BatchAxis, Batched, Differentiation, NestedDifferentiation, Operand, Param, Primitive,
     move_batch_axis,
 };
+use crate::program::lists::{self, spread};
 use crate::trace::bind;
 use crate::{Array, Aval, ShapeError};
 use smallvec::SmallVec;

@@ -13,14 +13,14 @@ pub use linear::{BackwardRule, CustomLin};
 pub use vjp::{CustomVjpCall, Forward, ForwardRule};
 pub use vmap::{CustomVmapCall, VmapRule};
 
-use crate::base::location;
 use super::nested;
-use crate::program::lists::avals;
 use super::{BatchAxis, Batched, Primitive, move_batch_axis};
+use crate::base::location;
 use crate::jaxpr::Jaxpr;
-use crate::trace::{bind, trace_to_jaxpr};
 use crate::passes::batch_eval;
 use crate::prim::example;
+use crate::program::lists::avals;
+use crate::trace::{bind, trace_to_jaxpr};
 use crate::{Array, Aval, AxisName, ShapeError};
 use smallvec::SmallVec;
 use std::any::TypeId;

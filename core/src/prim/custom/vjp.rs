@@ -1,17 +1,17 @@
 //! `custom_vjp_call`: a function with a custom reverse-mode rule.
 
-use crate::base::location;
 use super::{
     BackwardRule, CustomLin, Rule, batched_run, bind_batched, in_front, infer_call, refuse_captured,
 };
-use crate::program::checks::Errors;
+use crate::base::location;
 use crate::jaxpr::Jaxpr;
 use crate::lower::{Lowering, Value};
-use crate::program::lists::given;
 use crate::prim::{
     Avals, BatchAxis, Batched, Differentiation, NestedDifferentiation, Operand, Param, Primitive,
 };
 use crate::prim::{Jaxprs, StatePass};
+use crate::program::checks::Errors;
+use crate::program::lists::given;
 use crate::{Array, Aval, Outputs, Result, ShapeError};
 use std::sync::Arc;
 

@@ -1,18 +1,18 @@
 //! `custom_vmap_call`: a function with a custom batching rule.
 
-use crate::base::location;
 use super::{Rule, infer_call};
+use crate::base::location;
 use crate::jaxpr::Jaxpr;
 use crate::lower::{Lowering, Value};
+use crate::passes::{batch_eval, jvp_eval, transpose_call};
 use crate::prim::nested;
-use crate::program::lists::{self, avals, given, spread};
 use crate::prim::{
     Avals, BatchAxis, Batched, Differentiation, NestedDifferentiation, Operand, Param, Primitive,
     move_batch_axis,
 };
 use crate::prim::{Jaxprs, StatePass};
+use crate::program::lists::{self, avals, given, spread};
 use crate::trace::{bind, trace_to_jaxpr};
-use crate::passes::{batch_eval, jvp_eval, transpose_call};
 use crate::{Array, Aval, Outputs, Result, ShapeError};
 use smallvec::SmallVec;
 use std::sync::Arc;

@@ -10,11 +10,11 @@ pub use precision::{Precision, default_matmul_precision};
 pub(crate) use precision::{current_default, default_code, process_default, set_process_default};
 pub use ragged::{RaggedDotDimensionNumbers, RaggedDotGeneral};
 
-use crate::program::checks::Errors;
 use crate::lower::{Lowering, Value};
-use crate::program::class::Class;
 use crate::passes::add_tangents;
 use crate::prim::{Avals, BatchAxis, Batched, Differentiation, Param, Primitive, batched, one};
+use crate::program::checks::Errors;
+use crate::program::class::Class;
 use crate::trace::bind1;
 use crate::{Array, Aval, DType, Dims, OutSharding, PartitionSpec, ShapeError, ShardingRule};
 use std::fmt;
@@ -342,7 +342,9 @@ impl Primitive for DotGeneral {
             None => (&args[1], axes[1].expect("a batched operand")),
         };
         let dot = DotGeneral {
-            out_sharding: self.out_sharding.map(|s| s.batched(out, operand.aval(), from)),
+            out_sharding: self
+                .out_sharding
+                .map(|s| s.batched(out, operand.aval(), from)),
             ..self.with(numbers)
         };
         batched(bind1(dot, &[&args[0], &args[1]]), Some(out))
@@ -459,8 +461,8 @@ impl Array {
         let n = &dimension_numbers;
         let rank = self.ndim() + rhs.ndim()
             - (2 * n.lhs_contracting.len() + n.lhs_batch.len()).min(self.ndim() + rhs.ndim());
-        let out_sharding =
-            out_sharding.map(|s| OutSharding::new("dot_general", &[self.aval(), rhs.aval()], &s, rank));
+        let out_sharding = out_sharding
+            .map(|s| OutSharding::new("dot_general", &[self.aval(), rhs.aval()], &s, rank));
         let dot = DotGeneral {
             dimension_numbers,
             precision: precision.or_else(current_default),

@@ -1,12 +1,12 @@
 //! Binary elementwise operators.
 
-use crate::prim::promotion;
-use crate::program::class::{Class, infer_same};
-use crate::passes::add_tangents;
 use super::{batch_elementwise, fit, spread};
-use crate::program::checks::Errors;
 use crate::lower::{Lowering, Value};
+use crate::passes::add_tangents;
+use crate::prim::promotion;
 use crate::prim::{Avals, BatchAxis, Batched, Differentiation, Operand, Primitive, sum_to_shape};
+use crate::program::checks::Errors;
+use crate::program::class::{Class, infer_same};
 use crate::trace::bind1;
 use crate::{Array, Aval, DType, IntoArray, ShapeError, ShardingRule};
 

@@ -1,11 +1,11 @@
 //! Elementwise comparisons.
 
-use crate::prim::elementwise::parts;
-use crate::prim::promotion;
-use crate::program::class::{Class, infer_same};
 use super::{batch_elementwise, spread};
 use crate::lower::{Lowering, Value};
+use crate::prim::elementwise::parts;
+use crate::prim::promotion;
 use crate::prim::{Avals, BatchAxis, Batched, Differentiation, Primitive, one};
+use crate::program::class::{Class, infer_same};
 use crate::trace::bind1;
 use crate::{Array, Aval, DType, IntoArray, ShapeError, ShardingRule};
 

@@ -4,12 +4,12 @@
 //! are transposed without conjugation. The gradient of a real function of `z = x + iy` is
 //! therefore `∂f/∂x - i ∂f/∂y`.
 
-use crate::prim::promotion;
-use crate::error;
 use super::{batch_elementwise, fit, spread};
-use crate::program::class::broadcast_rule;
+use crate::error;
 use crate::lower::{Lowering, Value};
+use crate::prim::promotion;
 use crate::prim::{Avals, BatchAxis, Batched, Differentiation, Primitive, one, sum_to_shape};
+use crate::program::class::broadcast_rule;
 use crate::trace::bind1;
 use crate::{Array, Aval, IntoArray, ShapeError, ShardingRule};
 use num_complex::Complex as Number;

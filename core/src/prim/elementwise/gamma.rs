@@ -1,10 +1,10 @@
 //! `polygamma`.
 
-use crate::prim::promotion;
-use crate::program::class::{Class, infer_same};
 use super::{batch_elementwise, fit, spread};
 use crate::lower::{Lowering, Value};
+use crate::prim::promotion;
 use crate::prim::{Avals, BatchAxis, Batched, Differentiation, Primitive};
+use crate::program::class::{Class, infer_same};
 use crate::trace::bind1;
 use crate::{Array, Aval, IntoArray, ShapeError, ShardingRule};
 

@@ -1,13 +1,13 @@
 //! `logaddexp`: a primitive, because the derivative of the overflow-safe formula is wrong at the
 //! boundaries of its cases.
 
-use crate::prim::promotion;
-use crate::program::class::{Class, infer_same};
-use crate::passes::add_tangents;
 use super::batch_elementwise;
-use crate::program::checks::Errors;
 use crate::lower::{Lowering, Value};
+use crate::passes::add_tangents;
+use crate::prim::promotion;
 use crate::prim::{Avals, BatchAxis, Batched, Differentiation, Primitive};
+use crate::program::checks::Errors;
+use crate::program::class::{Class, infer_same};
 use crate::trace::bind1;
 use crate::{Array, Aval, DType, IntoArray, ShapeError, ShardingRule, where_};
 use std::f64::consts::PI;

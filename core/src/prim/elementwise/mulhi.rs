@@ -1,10 +1,10 @@
 //! `mulhi`: the upper half of integer products.
 
-use crate::prim::promotion;
-use crate::program::class::{Class, infer_same};
 use super::{batch_elementwise, spread};
 use crate::lower::{Lowering, Value};
+use crate::prim::promotion;
 use crate::prim::{Avals, BatchAxis, Batched, Differentiation, Primitive};
+use crate::program::class::{Class, infer_same};
 use crate::trace::bind1;
 use crate::{Array, Aval, DType, IntoArray, ShapeError, ShardingRule};
 

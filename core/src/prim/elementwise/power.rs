@@ -1,12 +1,12 @@
 //! `pow`.
 
-use crate::prim::promotion;
-use crate::program::class::{Class, broadcast_rule, infer_same};
-use crate::passes::add_tangents;
 use super::{batch_elementwise, fit, spread};
-use crate::program::checks::Errors;
 use crate::lower::{Lowering, Value};
+use crate::passes::add_tangents;
+use crate::prim::promotion;
 use crate::prim::{Avals, BatchAxis, Batched, Differentiation, Primitive, one};
+use crate::program::checks::Errors;
+use crate::program::class::{Class, broadcast_rule, infer_same};
 use crate::trace::bind1;
 use crate::{Array, Aval, IntoArray, ShapeError, ShardingRule};
 

@@ -1,14 +1,14 @@
 //! Selection between arrays (`select_n`, `clamp`), and dtype conversion.
 
+use super::{batch_elementwise, spread};
+use crate::lower::{Lowering, Value};
+use crate::passes::add_tangents;
 use crate::prim::elementwise::parts;
 use crate::prim::promotion;
-use crate::passes::add_tangents;
-use super::{batch_elementwise, spread};
-use crate::program::class::{Class, broadcast_rule, infer_same};
-use crate::lower::{Lowering, Value};
 use crate::prim::{
     Avals, BatchAxis, Batched, Differentiation, Param, Primitive, batched, move_batch_axis, one,
 };
+use crate::program::class::{Class, broadcast_rule, infer_same};
 use crate::trace::bind1;
 use crate::{Array, Aval, DType, IntoArray, ShapeError, ShardingRule};
 

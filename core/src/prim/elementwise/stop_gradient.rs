@@ -1,9 +1,9 @@
 //! `stop_gradient`.
 
-use crate::program::class::{Class, infer_same};
 use super::batch_elementwise;
 use crate::lower::{Lowering, Value};
 use crate::prim::{Avals, BatchAxis, Batched, Differentiation, Primitive};
+use crate::program::class::{Class, infer_same};
 use crate::trace::bind1;
 use crate::{Array, Aval, ShapeError, ShardingRule};
 

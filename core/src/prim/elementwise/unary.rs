@@ -1,11 +1,11 @@
 //! Unary elementwise operators.
 
-use crate::prim::elementwise::parts;
-use crate::program::class::{Class, infer_same};
 use super::batch_elementwise;
-use crate::program::checks::Errors;
 use crate::lower::{Lowering, Value};
+use crate::prim::elementwise::parts;
 use crate::prim::{Avals, BatchAxis, Batched, Differentiation, Param, Primitive, one};
+use crate::program::checks::Errors;
+use crate::program::class::{Class, infer_same};
 use crate::trace::bind1;
 use crate::{Array, Aval, DType, ShapeError, ShardingRule};
 

@@ -1,14 +1,14 @@
 //! `dynamic_update_slice`: writes a slice at a computed position.
 
-use crate::prim::promotion;
 use super::{
     GatherScatterMode, Scatter, ScatterDimensionNumbers, ScatterMethod, check_starts, stack_starts,
 };
-use crate::program::checks::Errors;
 use crate::lower::{Lowering, Value};
+use crate::prim::promotion;
 use crate::prim::{
     Avals, BatchAxis, Batched, Differentiation, Positions, Primitive, batched, move_batch_axis, one,
 };
+use crate::program::checks::Errors;
 use crate::trace::bind1;
 use crate::{Array, Aval, Dims, IntoArray, ShapeError, ShardingRule};
 

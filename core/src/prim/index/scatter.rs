@@ -4,17 +4,17 @@
 use super::dimension_numbers::{check_batching, check_dims, check_disjoint};
 use super::gather::{attribute, check_indices, python};
 use super::{GatherScatterMode, ScatterDimensionNumbers, shifted, shifted_after};
-use crate::program::checks::Errors;
 use crate::hash::FastMap;
 use crate::jaxpr::{Atom, Eqn, Jaxpr, Scope, Var};
 use crate::lock::lock;
 use crate::lower::{Lowering, Value};
 use crate::prim::elementwise::{Add, Max, Min, Mul, Sub};
-use crate::program::class::Class;
 use crate::prim::{
     Avals, BatchAxis, Batched, Differentiation, Param, Positions, Primitive, batched,
     move_batch_axis, one,
 };
+use crate::program::checks::Errors;
+use crate::program::class::Class;
 use crate::trace::bind1;
 use crate::{Array, Aval, DType, Dims, ShapeError, ShardingRule};
 use std::panic::Location;

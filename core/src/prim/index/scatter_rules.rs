@@ -1,10 +1,10 @@
 //! Derivatives of the scatter family.
 
 use super::{Gather, GatherScatterMode, Scatter, ScatterMethod};
+use crate::base::location::fail;
 use crate::passes::add_tangents;
 use crate::prim::{Differentiation, NestedDifferentiation, Operand};
 use crate::trace::bind1;
-use crate::base::location::fail;
 use crate::{Array, Aval, DType, Dims, Literal};
 
 impl Scatter {

@@ -1,10 +1,10 @@
 //! `argmax` and `argmin`.
 
-use crate::prim::index::positions;
 use super::{batched_axes, highest, lowest, reduced_shape};
 use crate::lower::{Lowering, Value, dims_array};
-use crate::program::class::Class;
+use crate::prim::index::positions;
 use crate::prim::{Avals, BatchAxis, Batched, Differentiation, Param, Primitive, batched, one};
+use crate::program::class::Class;
 use crate::trace::bind1;
 use crate::{Array, Aval, DType, Dims, ShapeError, ShardingRule};
 

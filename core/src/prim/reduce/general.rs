@@ -1,6 +1,5 @@
 //! `reduce`: a reduction by a custom program.
 
-use crate::prim::promotion;
 use super::computation::{
     batched_reduction, combine, combine_halves, lower_in_whole_bytes, monoid, named_first,
     reduction_program, repeated, tangents,
@@ -9,6 +8,7 @@ use super::{ReduceAnd, ReduceMax, ReduceMin, ReduceOr, ReduceProd, ReduceSum, Re
 use super::{highest, lowest, reduced_shape};
 use crate::jaxpr::Jaxpr;
 use crate::lower::{Lowering, Value, dims_array};
+use crate::prim::promotion;
 use crate::prim::{Avals, BatchAxis, Batched, Differentiation, Jaxprs, Param, Primitive};
 use crate::trace::{bind, bind1};
 use crate::{Array, Aval, DType, Dims, IntoArray, Literal, Scalar, ShapeError, ShardingRule};

@@ -5,11 +5,11 @@ use super::split::{Split, eval_inlined};
 use crate::jaxpr::{ClosedJaxpr, Jaxpr};
 use crate::lower::{Lowering, Value};
 use crate::prim::nested;
-use crate::program::lists::{self, spread};
 use crate::prim::{
     Avals, BatchAxis, Batched, Differentiation, NestedDifferentiation, Operand, Param, Primitive,
 };
 use crate::prim::{Jaxprs, StatePass};
+use crate::program::lists::{self, spread};
 use crate::trace::{bind, trace_to_jaxpr};
 use crate::{Array, Aval, Outputs, Result, ShapeError};
 use smallvec::SmallVec;
@@ -122,8 +122,7 @@ impl NestedDifferentiation for Remat {
     ) -> (Vec<Array>, Vec<Option<Array>>) {
         let args = nested::with_tangents(primals, tangents);
         let perturbed = lists::given(tangents);
-        let (program, nonzero) =
-            nested::pushed(&self.jaxpr, &lists::avals(&args), &perturbed, &[]);
+        let (program, nonzero) = nested::pushed(&self.jaxpr, &lists::avals(&args), &perturbed, &[]);
         let mut outs = self.apply(program, &args, self.differentiated);
         let dots = outs.split_off(self.jaxpr.outvars.len());
         (outs, spread(&nonzero, dots))

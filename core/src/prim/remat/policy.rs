@@ -1,11 +1,11 @@
 //! Policies that select which values a linearization saves.
 
-use crate::base::location;
-use crate::program::backend::backend;
 use super::Name;
+use crate::base::location;
 use crate::prim::Primitive;
 use crate::prim::conv::ConvGeneralDilated;
 use crate::prim::dot::DotGeneral;
+use crate::program::backend::backend;
 use crate::{Aval, Platform};
 use std::collections::BTreeSet;
 use std::fmt;

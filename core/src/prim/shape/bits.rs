@@ -2,11 +2,11 @@
 //! `reduce_precision`.
 
 use crate::lower::{Lowering, Value};
-use crate::program::class::{Class, infer_same};
 use crate::prim::elementwise::batch_elementwise;
 use crate::prim::{
     Avals, BatchAxis, Batched, Differentiation, Param, Primitive, batched, move_batch_axis, one,
 };
+use crate::program::class::{Class, infer_same};
 use crate::trace::bind1;
 use crate::{Array, Aval, DType, Dims, ShapeError, ShardingRule};
 

@@ -1,7 +1,7 @@
 //! `concatenate`: joins arrays along an axis.
 
-use crate::prim::promotion;
 use crate::lower::{Lowering, Value};
+use crate::prim::promotion;
 use crate::prim::{
     Avals, BatchAxis, Batched, Differentiation, Param, Primitive, batched, move_batch_axis, one,
 };

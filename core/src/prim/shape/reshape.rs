@@ -163,7 +163,8 @@ impl Array {
         out_sharding: impl Into<PartitionSpec>,
     ) -> Array {
         let shape = shape.into_shape().of("reshape", self);
-        let sharding = OutSharding::new("reshape", &[self.aval()], &out_sharding.into(), shape.len());
+        let sharding =
+            OutSharding::new("reshape", &[self.aval()], &out_sharding.into(), shape.len());
         self.reshaped(&shape, Some(sharding))
     }
 
@@ -184,7 +185,10 @@ impl Array {
     /// Reshapes a cotangent to the shape of its operand, with the operand's sharding.
     #[track_caller]
     pub(crate) fn reshaped_as(&self, operand: Aval) -> Array {
-        self.reshaped(operand.shape(), OutSharding::of_cotangent(operand, &[self.aval()]))
+        self.reshaped(
+            operand.shape(),
+            OutSharding::of_cotangent(operand, &[self.aval()]),
+        )
     }
 
     /// Merges the axes of a range into one: `x.flatten(1..)` keeps the first axis.

@@ -4,6 +4,6 @@ mod constraint;
 mod shard_map;
 mod shard_map_rules;
 
-pub use constraint::ShardingConstraint;
 pub use crate::passes::Reshard;
+pub use constraint::ShardingConstraint;
 pub use shard_map::ShardMap;

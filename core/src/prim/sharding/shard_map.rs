@@ -1,16 +1,16 @@
 //! `shard_map`: a program that each device of a mesh runs on its shards.
 
-use crate::program::lists;
+use crate::base::location::fail;
 use crate::jaxpr::{ClosedJaxpr, Jaxpr};
 use crate::lower::{Lowering, Value};
 use crate::prim::collective::vary_together;
 use crate::prim::{Avals, BatchAxis, Batched, Differentiation, Jaxprs, Param, Primitive, nested};
+use crate::program::lists;
 use crate::sharding::{
     AbstractMesh, AxisSet, AxisType, Context, Mesh, PartitionSpec, SpecEntry, TypeSharding,
     shard_shape,
 };
 use crate::trace::{bind, with_vary};
-use crate::base::location::fail;
 use crate::{Array, Aval, AxisName, ShapeError, axis};
 use smallvec::SmallVec;
 use std::sync::Arc;

@@ -2,12 +2,12 @@
 
 use super::ShardMap;
 use crate::jaxpr::ClosedJaxpr;
+use crate::passes::transpose_call;
 use crate::prim::nested::{self, Split};
-use crate::program::lists::{self, picked, spread};
 use crate::prim::{NestedDifferentiation, Operand};
+use crate::program::lists::{self, picked, spread};
 use crate::sharding::{PartitionSpec, SpecEntry};
 use crate::trace::trace_to_jaxpr;
-use crate::passes::transpose_call;
 use crate::{Array, Aval, AxisName, psum};
 use std::sync::Arc;
 

@@ -1,10 +1,10 @@
 //! `top_k`.
 
-use crate::prim::index::positions;
 use super::along;
 use crate::lower::{Lowering, Value};
-use crate::program::class::Class;
+use crate::prim::index::positions;
 use crate::prim::{Avals, BatchAxis, Batched, Differentiation, Param, Primitive};
+use crate::program::class::Class;
 use crate::trace::bind;
 use crate::{Array, Aval, DType, Dims, ShapeError, ShardingRule};
 use smallvec::SmallVec;

@@ -1,12 +1,12 @@
 //! `select_and_gather_add`: gathers an element for the selected element of each window.
 
-use crate::base::location;
 use super::{Select, SelectAndScatterAdd, SlidingWindow};
+use crate::base::location;
 use crate::lower::{Lowering, Value};
-use crate::program::class::Class;
 use crate::prim::{
     Avals, BatchAxis, Batched, Differentiation, Param, Primitive, batched, move_batch_axis, one,
 };
+use crate::program::class::Class;
 use crate::trace::bind1;
 use crate::{Array, Aval, DType, Dims, ShapeError, ShardingRule};
 

@@ -1,7 +1,7 @@
 //! `select_and_scatter`: scatters each window's value to an element that a program selects.
 
-use crate::base::location;
 use super::SlidingWindow;
+use crate::base::location;
 use crate::jaxpr::Jaxpr;
 use crate::lower::{Lowering, Value};
 use crate::prim::reduce::computation::lower_in_whole_bytes;

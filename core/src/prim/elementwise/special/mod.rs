@@ -5,14 +5,14 @@ mod bessel;
 mod incomplete_beta;
 mod incomplete_gamma;
 
-use crate::prim::promotion;
-use crate::base::location;
-use crate::program::class::{Class, infer_same};
-use crate::passes::add_tangents;
 use super::{batch_elementwise, fit, spread};
-use crate::program::checks::Errors;
+use crate::base::location;
 use crate::lower::{Lowering, Value};
+use crate::passes::add_tangents;
+use crate::prim::promotion;
 use crate::prim::{Avals, BatchAxis, Batched, Differentiation, Primitive};
+use crate::program::checks::Errors;
+use crate::program::class::{Class, infer_same};
 use crate::trace::bind1;
 use crate::{Array, Aval, DType, IntoArray, ShapeError, ShardingRule};
 
