@@ -1,7 +1,6 @@
 //! Which file of the core names an item of which other file.
 
 use crate::source::{Source, Use};
-use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What a path refers to.
@@ -22,8 +21,6 @@ pub struct Names {
     exported: BTreeMap<String, String>,
     /// Items by the file that names them and the file that defines them.
     pub arrows: BTreeMap<(String, String), BTreeSet<String>>,
-    /// Names without a definition, such as rows of macros.
-    pub unresolved: RefCell<BTreeSet<String>>,
 }
 
 fn join(module: &str, name: &str) -> String {
@@ -61,7 +58,6 @@ impl Names {
             modules,
             exported,
             arrows: BTreeMap::new(),
-            unresolved: RefCell::default(),
         };
         let mut arrows: BTreeMap<_, BTreeSet<String>> = BTreeMap::new();
         for (module, source) in &names.modules {
@@ -147,7 +143,6 @@ impl Names {
             return Found::Outside;
         }
         let file = self.modules[&module].file.clone();
-        self.unresolved.borrow_mut().insert(format!("{file}: {}", rest[0]));
         Found::Item(file, rest[0].clone())
     }
 

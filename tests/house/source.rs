@@ -39,7 +39,9 @@ fn tokens(text: &str) -> Vec<&str> {
     let tokens = found.find_iter(text).map(|token| token.as_str());
     // A lifetime's quote is a sign of its own; characters are longer.
     tokens
-        .filter(|token| !token.starts_with("//") && !(token.len() > 1 && token.ends_with(['"', '\'', '#'])))
+        .filter(|token| {
+            !token.starts_with("//") && !(token.len() > 1 && token.ends_with(['"', '\'', '#']))
+        })
         .collect()
 }
 

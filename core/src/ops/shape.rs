@@ -61,7 +61,8 @@ impl Array {
         self.reshape(&shape)
     }
 
-    /// Splits the array along an axis into arrays without that axis. The inverse of [`stack`].
+    /// Splits the array along an axis into arrays without that axis. The inverse of
+    /// [`stack`](crate::stack()).
     ///
     /// # Panics
     /// Panics if the axis is out of range.

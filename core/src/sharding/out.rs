@@ -11,8 +11,8 @@ use std::fmt;
 /// do not determine it.
 ///
 /// The functions that take one have names ending in `_sharded`, such as
-/// [`Array::matmul_sharded`]; they take a [`PartitionSpec`] over the explicit axes of the current
-/// mesh.
+/// [`Array::matmul_sharded`](crate::Array::matmul_sharded); they take a [`PartitionSpec`] over the
+/// explicit axes of the current mesh.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct OutSharding {
     sharding: TypeSharding,
