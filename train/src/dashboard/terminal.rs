@@ -29,6 +29,9 @@ struct Shared {
     /// Locked while the thread uses the terminal.
     screen: Mutex<()>,
     ends: AtomicBool,
+    /// Whether another thread restores the terminal. A second time would move the cursor back over
+    /// text that was printed since.
+    is_restored: AtomicBool,
     start: Instant,
 }
 
@@ -38,9 +41,10 @@ impl Shared {
         f(&mut self.view.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Ends the thread's use of the terminal. Waits until it is no longer drawing, but not forever,
-    /// because the caller may be that thread.
+    /// Ends the thread's use of the terminal, which the caller then restores. Waits until the
+    /// thread is no longer drawing, but not forever, because the caller may be that thread.
     fn end(&self) {
+        self.is_restored.store(true, Ordering::SeqCst);
         self.ends.store(true, Ordering::SeqCst);
         for _ in 0..100 {
             if !matches!(self.screen.try_lock(), Err(TryLockError::WouldBlock)) {
@@ -67,6 +71,7 @@ impl Dashboard {
                 view: Mutex::default(),
                 screen: Mutex::default(),
                 ends: AtomicBool::new(false),
+                is_restored: AtomicBool::new(false),
                 start: Instant::now(),
             }),
             thread: None,
@@ -156,17 +161,19 @@ fn end_on_panic(shared: &Arc<Shared>) {
 }
 
 /// Restores the terminal at the end of the thread.
-struct Restore;
+struct Restore<'a>(&'a Shared);
 
-impl Drop for Restore {
+impl Drop for Restore<'_> {
     fn drop(&mut self) {
-        ratatui::restore();
+        if !self.0.is_restored.load(Ordering::SeqCst) {
+            ratatui::restore();
+        }
     }
 }
 
 /// Draws the view and reads keys until the run ends.
 fn show(mut terminal: DefaultTerminal, shared: &Shared) {
-    let _restore = Restore;
+    let _restore = Restore(shared);
     let mut measured = None;
     while !shared.ends.load(Ordering::SeqCst) {
         if measured.is_none_or(|time: Instant| time.elapsed() >= MEASURE) {
