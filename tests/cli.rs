@@ -289,7 +289,7 @@ fn aot_tells_what_is_no_target() {
         ),
     ] {
         let err = refusal(target);
-        let expected = format!("`{target}` is not a target: {problem}; help: use a TPU topology");
+        let expected = format!("`{target}` is not a target: {problem}\n  help: use a TPU topology");
         assert!(err.contains(&expected), "{err}");
     }
     let (code, _, err) = run(&mut ramie(home.path(), &["aot", "f.mlir"]));

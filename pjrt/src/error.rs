@@ -25,7 +25,7 @@ pub enum Error {
     },
     /// There is no file at the plugin's path.
     #[error(
-        "no plugin at {path:?}; help: pass the path of a PJRT plugin, a shared library such as \
+        "no plugin at {path:?}\n  help: pass the path of a PJRT plugin, a shared library such as \
          `xla_cpu_pjrt.so`"
     )]
     PluginNotFound {
@@ -34,7 +34,7 @@ pub enum Error {
     },
     /// The dynamic loader rejects the file.
     #[error(
-        "cannot load {path:?} as a PJRT plugin: {reason}; help: use a shared library for this machine, \
+        "cannot load {path:?} as a PJRT plugin: {reason}\n  help: use a shared library for this machine, \
          and install the libraries that it needs"
     )]
     PluginUnloadable {
@@ -53,7 +53,7 @@ pub enum Error {
     },
     /// The plugin's API version is not supported.
     #[error(
-        "{path:?} implements PJRT API {major}.{minor}, but this program needs 0.{min} or a later 0.x; \
+        "{path:?} implements PJRT API {major}.{minor}, but this program needs 0.{min} or a later 0.x\n  \
          help: install a {age} plugin", min = crate::plugin::OLDEST_MINOR, age = if *.major > 0 { "matching" } else { "newer" }
     )]
     UnsupportedVersion {
@@ -67,7 +67,7 @@ pub enum Error {
     /// The plugin computes wrong numbers.
     #[error(
         "the plugin {path:?} computes wrong numbers: {function} of {ty}[64], element {index}: got {}, \
-         expected {}; help: do not use this plugin; without RAMIE_PJRT_PLUGIN, Ramie installs and uses \
+         expected {}\n  help: do not use this plugin; without RAMIE_PJRT_PLUGIN, Ramie installs and uses \
          one that it was tested with", *got as f32, *expected as f32
     )]
     WrongNumbers {
@@ -137,7 +137,7 @@ pub enum Error {
     },
     /// Programs of the platform cannot call functions of this process.
     #[error(
-        "programs on the platform `{platform}` cannot call functions of the process: {reason}; help: run the \
+        "programs on the platform `{platform}` cannot call functions of the process: {reason}\n  help: run the \
          part with the callback on a CPU client, or do its work between compiled calls"
     )]
     Callbacks {
@@ -148,7 +148,7 @@ pub enum Error {
     },
     /// The host has less memory than an operation needs.
     #[error(
-        "{operation} needs {} of host memory, but only {} is available, limited by {limit}; help: use \
+        "{operation} needs {} of host memory, but only {} is available, limited by {limit}\n  help: use \
          smaller arrays or batches, or end other programs; RAMIE_CHECK_MEMORY=0 turns this check off",
         Bytes(*bytes), Bytes(*available)
     )]
@@ -164,7 +164,7 @@ pub enum Error {
     },
     /// A buffer that was donated to an execution is used again.
     #[error(
-        "{operation}: the buffer {ty} was donated to an execution and no longer contains data; help: \
+        "{operation}: the buffer {ty} was donated to an execution and no longer contains data\n  help: \
          use the execution's result, or list the input as non-donatable"
     )]
     Donated {
@@ -222,7 +222,7 @@ impl Error {
             code = ErrorCode::ResourceExhausted;
             message.push_str(
                 " While the program ran, it owned the arrays that were donated to it, such as a state \
-                 passed by `&mut`: they are lost, and so is everything computed from its results; help: \
+                 passed by `&mut`: they are lost, and so is everything computed from its results\n  help: \
                  restore the state from a checkpoint, and use smaller arrays or batches",
             );
         }

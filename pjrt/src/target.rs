@@ -167,7 +167,7 @@ device_description_str: \"{}\"
 
 /// A string that does not name a [`Target`].
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("`{given}` is not a target: {problem}; help: {HELP}")]
+#[error("`{given}` is not a target: {problem}\n  help: {HELP}")]
 pub struct InvalidTarget {
     given: String,
     problem: String,
