@@ -111,7 +111,7 @@ fn a_run_that_is_asked_to_end_saves_and_goes_on() {
     let stopped = |text: &str| -> u64 {
         let last = text.lines().last().expect("a line");
         let rest = last.strip_prefix("Stopped and saved after step ");
-        let step = rest.and_then(|r| r.split(':').next()?.parse().ok());
+        let step = rest.and_then(|r| r.split(' ').next()?.parse().ok());
         step.unwrap_or_else(|| panic!("{text}"))
     };
     let first = stopped(&train(false));

@@ -238,8 +238,9 @@ impl Program<'_> {
         (Results { printed, metrics }, said)
     }
 
-    /// Starts the program and kills it after a checkpoint, before its end.
-    fn kill(&self, out: &str, length: &str) {
+    /// Starts the program, sends it the signal after a checkpoint and before its end, and returns
+    /// its exit code and the rest of its output.
+    fn stop(&self, out: &str, length: &str, signal: &str) -> (Option<i32>, String) {
         let mut command = self.command(out, length, false);
         let mut process = command.stdout(Stdio::piped()).spawn().unwrap();
         let mut lines = BufReader::new(process.stdout.take().unwrap()).lines();
@@ -253,18 +254,22 @@ impl Program<'_> {
         };
         let seen = lines.by_ref().find(|line| line.is_err() || is_saved());
         let ended = process.try_wait().unwrap();
-        process.kill().unwrap();
-        process.wait().unwrap();
         assert!(
             seen.is_some() && ended.is_none(),
-            "it ended before it was killed: {ended:?}"
+            "it ended before the signal: {ended:?}"
         );
+        let id = process.id().to_string();
+        let sent = Command::new("kill").args([signal, &id]).status().unwrap();
+        assert!(sent.success());
+        let rest: Vec<String> = lines.map_while(Result::ok).collect();
+        (process.wait().unwrap().code(), rest.join("\n"))
     }
 
     /// A run that is killed and resumed ends with the bits of an uninterrupted one.
     fn check(&self, length: &str) -> Results {
         let (whole, _) = self.run("whole", length, false);
-        self.kill("killed", length);
+        let (code, _) = self.stop("killed", length, "-KILL");
+        assert_eq!(code, None);
         let (resumed, said) = self.run("killed", length, true);
         assert!(said.contains("Resumed after step "), "{said}");
         assert!(whole.metrics.len() > 20, "{}", whole.metrics.len());
@@ -307,6 +312,26 @@ fn transformer_trains_and_resumes() {
 #[test]
 fn finetune_trains_and_resumes() {
     assert!(score(&check("finetune", "8")) > 0.85);
+}
+
+#[test]
+fn ctrl_c_saves_and_ends_a_program() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    let template = "mlp";
+    let (code, said) = Program { template, folder }.stop("out", "1000000", "-INT");
+    assert_eq!(code, Some(130), "{said}");
+    let last = said.lines().last().unwrap_or_default();
+    let step = last
+        .strip_prefix("Stopped and saved after step ")
+        .and_then(|rest| rest.strip_suffix(" in out; a resumed run continues from there"));
+    assert!(
+        folder
+            .join("out/checkpoints")
+            .join(step.expect(&said))
+            .is_dir(),
+        "{said}"
+    );
 }
 
 #[test]

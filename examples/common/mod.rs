@@ -13,7 +13,6 @@ pub use ahead::{ahead, compiled_ahead};
 pub use run::{Run, RunOptions};
 
 use clap::Parser;
-use ramie::checkpoint::preemption;
 use ramie::{Platform, RuntimeOptions, configure, profiler, runtime};
 use std::error::Error;
 use std::fmt::Display;
@@ -23,8 +22,8 @@ use std::process::ExitCode;
 /// Result with any error, whose message is printed.
 pub type Result<T = ()> = std::result::Result<T, Box<dyn Error>>;
 
-/// Parses the command line and runs the example. Errors are printed to stderr, with exit code 1. A
-/// run that a signal stopped exits with 128 plus the signal number.
+/// Parses the command line, runs the example and returns its
+/// [exit code](ramie::train::exit_code).
 ///
 /// Used as `fn main() -> ExitCode { common::main(run) }`.
 pub fn main<O: Parser>(run: impl FnOnce(&O) -> Result) -> ExitCode {
@@ -32,18 +31,7 @@ pub fn main<O: Parser>(run: impl FnOnce(&O) -> Result) -> ExitCode {
     let mut matches = O::command().arg(ahead::option()).get_matches();
     let options = O::from_arg_matches_mut(&mut matches).unwrap_or_else(|e| e.exit());
     ahead::take(&mut matches);
-    let error = match ahead::outcome(run(&options)) {
-        Ok(()) => return ExitCode::SUCCESS,
-        Err(e) => e,
-    };
-    if let Some(ramie::train::Error::Stopped(stopped)) = error.downcast_ref() {
-        let step = stopped.step;
-        println!("Stopped and saved after step {step}: --resume continues from there");
-        let signal = preemption::signal().and_then(|number| u8::try_from(number).ok());
-        return signal.map_or(ExitCode::SUCCESS, |number| ExitCode::from(128 + number));
-    }
-    eprintln!("error: {error}");
-    ExitCode::FAILURE
+    ramie::train::exit_code(ahead::outcome(run(&options)))
 }
 
 /// Starts the XLA client; without a platform, on the best one available.

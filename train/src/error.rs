@@ -140,7 +140,7 @@ impl fmt::Display for Stopped {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
-            "stopped and saved after step {} in {}; the next run continues from there",
+            "Stopped and saved after step {} in {}; a resumed run continues from there",
             self.step,
             self.folder.display()
         )

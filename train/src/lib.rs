@@ -54,6 +54,7 @@ mod checkpoints;
 #[cfg(feature = "dashboard")]
 pub mod dashboard;
 mod error;
+mod exit;
 mod fit;
 mod history;
 mod monitor;
@@ -67,6 +68,7 @@ mod validation;
 pub use batches::{Batches, PerCall, Same, SameIter};
 pub use callback::{Callback, Context};
 pub use error::{Error, Result, Stopped};
+pub use exit::exit_code;
 pub use history::History;
 pub use monitor::{EarlyStopping, Monitor};
 pub use progress::{Bar, Progress, Status};

@@ -209,7 +209,7 @@ fn a_signal_saves_and_ends_the_run() {
         // The step that is saved is the one that the program names.
         let (saved, _) = last(&parts.path().join("checkpoints"));
         assert!(saved >= step && saved < STEPS, "{saved} after {step}");
-        let message = format!("stopped and saved after step {saved}");
+        let message = format!("Stopped and saved after step {saved}");
         assert!(text.contains(&message), "{text}");
     }
     run_to_the_end(parts.path(), NAME);

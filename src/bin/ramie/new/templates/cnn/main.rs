@@ -17,13 +17,7 @@ use std::error::Error;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    match train(&Options::parse()) {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            eprintln!("error: {error}");
-            ExitCode::FAILURE
-        }
-    }
+    ramie::train::exit_code(train(&Options::parse()))
 }
 
 fn train(options: &Options) -> Result<(), Box<dyn Error>> {
