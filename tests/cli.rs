@@ -203,7 +203,7 @@ fn installing_without_python_fails_with_advice() {
     let (code, out, err) = run(&mut ramie(home.path(), &["plugin", "install", "cpu"]));
     assert_eq!((code, out.as_str()), (1, ""));
     assert!(
-        err.contains("error: the plugin is downloaded with pip, but there is no `python3` on PATH"),
+        err.contains(" is downloaded with pip, but there is no `python3` on PATH\n"),
         "{err}"
     );
     assert!(err.contains("help: install Python 3 with pip"), "{err}");

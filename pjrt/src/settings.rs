@@ -144,7 +144,7 @@ pub static NUM_CPU_DEVICES: Setting<usize> = Setting {
     expected: "an integer from 1 to 1024",
     read: |value| number(value).filter(|n| (1..=1024).contains(n)),
 };
-/// The directory of plugins and compiled programs.
+/// The directory of plugins, compiled programs and downloaded files.
 pub static CACHE_DIR: Setting<PathBuf> = Setting {
     name: "RAMIE_CACHE_DIR",
     expected: "the path of a directory",

@@ -11,6 +11,8 @@ mod damage;
 mod install;
 #[path = "discover/order.rs"]
 mod order;
+#[path = "discover/pinned_file.rs"]
+mod pinned_file;
 #[path = "discover/platforms.rs"]
 mod platforms;
 #[path = "discover/preference.rs"]

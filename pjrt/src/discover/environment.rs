@@ -74,7 +74,8 @@ impl Environment {
     /// Returns Ramie's cache directory: `RAMIE_CACHE_DIR`, or `$XDG_CACHE_HOME/ramie`, or
     /// `~/.cache/ramie`. It need not exist.
     ///
-    /// Plugins are stored below `plugins/`, compiled programs below `compiled/`.
+    /// Plugins are stored below `plugins/`, compiled programs below `compiled/`, and files of packages
+    /// below `files/`.
     pub fn cache_dir(&self) -> PathBuf {
         if let Some(folder) = self.var("RAMIE_CACHE_DIR") {
             // The path is made absolute, so that a later change of the working directory does not
@@ -148,6 +149,10 @@ impl Environment {
 
     pub(super) fn plugins_dir(&self) -> PathBuf {
         self.cache_dir().join("plugins")
+    }
+
+    pub(super) fn files_dir(&self) -> PathBuf {
+        self.cache_dir().join("files")
     }
 
     pub(super) fn tell(&self, line: &str) {

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use thiserror::Error;
 
 use super::catalog::Release;
+use super::manifest::Refusal;
 use super::{Platform, UnknownPlatform};
 use crate::trust::Untrusted;
 
@@ -56,24 +57,22 @@ pub struct RefusedPlugin {
 }
 
 impl RefusedPlugin {
-    pub(super) fn changed(release: &Release, path: &Path, problem: String) -> Self {
+    pub(super) fn new(release: &Release, refusal: &Refusal) -> Self {
         let platform = release.platform;
-        RefusedPlugin {
-            platform,
-            problem: format!("`{}` {problem}", path.display()),
-            remedy: format!(
+        let remedy = match refusal {
+            Refusal::Changed(..) => format!(
                 "run `ramie plugin install {platform}` to replace it, or set RAMIE_PJRT_PLUGIN to the \
                  path of your own plugin"
             ),
-        }
-    }
-
-    pub(super) fn untrusted(release: &Release, untrusted: &Untrusted) -> Self {
-        let remedy = untrusted.remedy();
+            Refusal::Untrusted(untrusted) => {
+                let remedy = untrusted.remedy();
+                format!("{remedy}; RAMIE_CACHE_DIR selects the directory of plugins")
+            }
+        };
         RefusedPlugin {
-            platform: release.platform,
-            problem: untrusted.reason(),
-            remedy: format!("{remedy}; RAMIE_CACHE_DIR selects the directory of plugins"),
+            platform,
+            problem: refusal.problem(),
+            remedy,
         }
     }
 }
@@ -123,7 +122,7 @@ impl fmt::Display for NotFound {
 
 impl std::error::Error for NotFound {}
 
-/// An error while installing a plugin into the user cache.
+/// An error while installing a plugin or a file into the user cache.
 ///
 /// In all cases, no partial installation is left behind.
 #[derive(Debug, Error)]
@@ -143,6 +142,8 @@ pub enum InstallError {
     NoPython {
         /// The requested package, as `name==version`.
         package: String,
+        /// Whether the package contains a plugin.
+        is_plugin: bool,
     },
 
     /// pip failed.
@@ -203,8 +204,8 @@ impl InstallError {
                 let title = platform.title();
                 format!("no {title} plugin is pinned for {os} on {arch}")
             }
-            InstallError::NoPython { .. } => {
-                "the plugin is downloaded with pip, but there is no `python3` on PATH".to_owned()
+            InstallError::NoPython { package, .. } => {
+                format!("{package} is downloaded with pip, but there is no `python3` on PATH")
             }
             InstallError::Pip {
                 command,
@@ -246,7 +247,10 @@ impl InstallError {
             InstallError::Unsupported { .. } => {
                 "set RAMIE_PJRT_PLUGIN to a plugin built for this machine".to_owned()
             }
-            InstallError::NoPython { package } => format!(
+            InstallError::NoPython {
+                is_plugin: false, ..
+            } => "install Python 3 with pip".to_owned(),
+            InstallError::NoPython { package, .. } => format!(
                 "install Python 3 with pip, or unpack the wheel of {package} yourself and set \
                  RAMIE_PJRT_PLUGIN to the .so file in it"
             ),

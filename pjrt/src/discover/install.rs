@@ -1,4 +1,4 @@
-//! Installation of a release into the user cache: downloads it with pip, verifies and extracts
+//! Installation of wheels into the user cache: downloads it with pip, verifies and extracts
 //! it, and moves it into place atomically.
 
 use std::fs::{self, File};
@@ -8,6 +8,7 @@ use std::time::Instant;
 
 use tempfile::TempDir;
 
+use super::bundle::Bundle;
 use super::catalog::{Release, Wheel};
 use super::manifest::{self, Installation, Look, Manifest};
 use super::{Environment, InstallError, Origin, PluginLocation, wheel};
@@ -28,93 +29,151 @@ pub(super) enum How {
     Upgrade,
 }
 
-/// Installs `release`.
-///
-/// Processes and threads that install at the same time wait for each other. The first one
-/// installs, and the others use its result.
+/// A completed installation.
+pub(super) struct Installed {
+    /// The path of the bundle's file.
+    pub path: PathBuf,
+    /// The SHA-256 of the file.
+    pub sha256: String,
+    pub origin: Origin,
+}
+
+/// Installs the plugin of `release`.
 pub(super) fn install(
     env: &Environment,
     release: &'static Release,
     how: How,
 ) -> Result<PluginLocation, InstallError> {
-    let plugins = env.plugins_dir();
-    let folder = plugins.join(release.folder());
-    trust::create_folder(&plugins).map_err(InstallError::cache("create the folder", &plugins))?;
-    manifest::only_ours(&[&plugins])?;
-    let _lock = lock(env, &plugins, release)?;
-    let title = release.platform.title();
-    match manifest::check(&folder, release, Look::AtChanged) {
-        Installation::Whole(path, hash) if how != How::Again => {
-            return Ok(PluginLocation::of(release, path, hash, Origin::Cache));
-        }
-        Installation::Broken(problem) => {
-            env.tell(&format!(
-                "the installed {title} plugin is not usable ({problem})"
-            ));
-        }
-        Installation::Refused(refused) => env.tell(&format!(
-            "the installed {title} plugin is replaced: {}",
-            refused.problem
-        )),
-        Installation::Whole(..) | Installation::Absent => {}
+    let installed = install_bundle(env, &env.plugins_dir(), &Bundle::from(release), how)?;
+    let Installed {
+        path,
+        sha256,
+        origin,
+    } = installed;
+    Ok(PluginLocation::of(release, path, sha256, origin))
+}
+
+/// Installs a bundle into a folder of `parent`.
+///
+/// Processes and threads that install at the same time wait for each other. The first one
+/// installs, and the others use its result.
+pub(super) fn install_bundle(
+    env: &Environment,
+    parent: &Path,
+    bundle: &Bundle,
+    how: How,
+) -> Result<Installed, InstallError> {
+    let folder = parent.join(&bundle.folder);
+    let installed = |(path, sha256), origin| Installed {
+        path,
+        sha256,
+        origin,
+    };
+    trust::create_folder(parent).map_err(InstallError::cache("create the folder", parent))?;
+    if bundle.is_code {
+        manifest::only_ours(&[parent])?;
     }
-    remove_leftovers(&plugins, release);
+    let _lock = lock(env, parent, bundle)?;
+    if let Some(found) = usable(env, &folder, bundle, how) {
+        return Ok(installed(found, Origin::Cache));
+    }
+    remove_leftovers(parent, bundle);
 
     let start = Instant::now();
-    let package = release.package();
+    let (title, package) = (&bundle.title, bundle.package());
     if env.pythons().is_empty() {
-        return Err(InstallError::NoPython {
-            package: package.requirement(),
-        });
+        return Err(no_python(bundle));
     }
     env.tell(&format!(
-        "installing the XLA {title} plugin ({package}, {}) into {} ...",
-        megabytes(release.bytes()),
+        "installing the {title} ({package}, {}) into {} ...",
+        megabytes(bundle.bytes()),
         folder.display(),
     ));
     // Next to its destination, because a rename is only atomic within a file system.
     let temp = tempfile::Builder::new()
-        .prefix(&draft_prefix(release))
-        .tempdir_in(&plugins)
-        .map_err(InstallError::cache("create a folder in", &plugins))?;
+        .prefix(&draft_prefix(bundle))
+        .tempdir_in(parent)
+        .map_err(InstallError::cache("create a folder in", parent))?;
     let draft = temp.path().join("new");
-    trust::create_folder(&draft).map_err(InstallError::cache("create the folder", &draft))?;
-    let mut files = Vec::new();
-    for (index, wheel) in release.wheels.iter().enumerate() {
-        if release.wheels.len() > 1 {
-            let (count, size) = (release.wheels.len(), megabytes(wheel.bytes));
-            env.tell(&format!("[{}/{count}] {wheel}, {size} ...", index + 1));
-        }
-        let archive = download(env, wheel, &temp, how)?;
-        verify(&archive, wheel)?;
-        files.extend(wheel::unpack(&archive, wheel, &draft)?);
-        fs::remove_file(&archive).map_err(InstallError::cache("remove", &archive))?;
-    }
-    Manifest::new(release, files)
-        .write(&draft)
-        .map_err(InstallError::cache("write the manifest in", &draft))?;
-    let Installation::Whole(_, hash) = manifest::check(&draft, release, Look::AtChanged) else {
-        return Err(InstallError::BadWheel {
-            wheel: package.requirement(),
-            problem: format!("it does not contain `{}`", release.library),
-        });
-    };
-    let path = folder.join(release.library);
+    let sha256 = fill(env, bundle, &temp, &draft, how)?;
     if folder.exists() {
         let old = temp.path().join("old");
         fs::rename(&folder, &old).map_err(InstallError::cache("replace", &folder))?;
     }
     fs::rename(&draft, &folder).map_err(InstallError::cache("create", &folder))?;
     env.tell(&format!(
-        "installed the XLA {title} plugin in {:.1} s",
+        "installed the {title} in {:.1} s",
         start.elapsed().as_secs_f64()
     ));
-    Ok(PluginLocation::of(release, path, hash, Origin::Download))
+    let path = folder.join(bundle.file);
+    Ok(installed((path, sha256), Origin::Download))
 }
 
-/// Acquires the release's lock, which is held until the file is dropped.
-fn lock(env: &Environment, plugins: &Path, release: &Release) -> Result<File, InstallError> {
-    let path = plugins.join(format!("{}.lock", release.folder()));
+/// Returns the file of a complete installation and its SHA-256, unless it must be installed again.
+fn usable(
+    env: &Environment,
+    folder: &Path,
+    bundle: &Bundle,
+    how: How,
+) -> Option<(PathBuf, String)> {
+    let title = &bundle.title;
+    match manifest::check(folder, bundle, Look::AtChanged) {
+        Installation::Whole(path, hash) if how != How::Again => return Some((path, hash)),
+        Installation::Broken(problem) => {
+            env.tell(&format!("the installed {title} is not usable ({problem})"));
+        }
+        Installation::Refused(refusal) => {
+            let problem = refusal.problem();
+            env.tell(&format!("the installed {title} is replaced: {problem}"));
+        }
+        Installation::Whole(..) | Installation::Absent => {}
+    }
+    None
+}
+
+/// Downloads the wheels of a bundle and unpacks them into the folder `draft`. Returns the SHA-256 of
+/// the bundle's file.
+fn fill(
+    env: &Environment,
+    bundle: &Bundle,
+    temp: &TempDir,
+    draft: &Path,
+    how: How,
+) -> Result<String, InstallError> {
+    trust::create_folder(draft).map_err(InstallError::cache("create the folder", draft))?;
+    let mut files = Vec::new();
+    for (index, wheel) in bundle.wheels.iter().enumerate() {
+        if bundle.wheels.len() > 1 {
+            let (count, size) = (bundle.wheels.len(), megabytes(wheel.bytes));
+            env.tell(&format!("[{}/{count}] {wheel}, {size} ...", index + 1));
+        }
+        let archive = download(env, bundle, wheel, temp, how)?;
+        verify(&archive, wheel)?;
+        files.extend(wheel::unpack(&archive, wheel, draft)?);
+        fs::remove_file(&archive).map_err(InstallError::cache("remove", &archive))?;
+    }
+    Manifest::new(bundle, files)
+        .write(draft)
+        .map_err(InstallError::cache("write the manifest in", draft))?;
+    match manifest::check(draft, bundle, Look::AtChanged) {
+        Installation::Whole(_, hash) => Ok(hash),
+        _ => Err(InstallError::BadWheel {
+            wheel: bundle.package().requirement(),
+            problem: format!("it does not contain `{}`", bundle.file),
+        }),
+    }
+}
+
+fn no_python(bundle: &Bundle) -> InstallError {
+    InstallError::NoPython {
+        package: bundle.package().requirement(),
+        is_plugin: bundle.is_code,
+    }
+}
+
+/// Acquires the bundle's lock, which is held until the file is dropped.
+fn lock(env: &Environment, parent: &Path, bundle: &Bundle) -> Result<File, InstallError> {
+    let path = parent.join(format!("{}.lock", bundle.folder));
     let file = File::options()
         .create(true)
         .write(true)
@@ -125,8 +184,8 @@ fn lock(env: &Environment, plugins: &Path, release: &Release) -> Result<File, In
     match fs4::FileExt::try_lock(&file) {
         Ok(()) => return Ok(file),
         Err(fs4::TryLockError::WouldBlock) => env.tell(&format!(
-            "waiting for another process that is installing the {} plugin ...",
-            release.platform.title()
+            "waiting for another process that is installing the {} ...",
+            bundle.title
         )),
         Err(fs4::TryLockError::Error(_)) => {}
     }
@@ -139,14 +198,14 @@ fn lock(env: &Environment, plugins: &Path, release: &Release) -> Result<File, In
     }
 }
 
-fn draft_prefix(release: &Release) -> String {
-    format!(".{}-", release.folder())
+fn draft_prefix(bundle: &Bundle) -> String {
+    format!(".{}-", bundle.folder)
 }
 
 /// Removes drafts that killed processes left behind. The lock ensures that no draft is in use.
-fn remove_leftovers(plugins: &Path, release: &Release) {
-    let prefix = draft_prefix(release);
-    for entry in fs::read_dir(plugins).into_iter().flatten().flatten() {
+fn remove_leftovers(parent: &Path, bundle: &Bundle) {
+    let prefix = draft_prefix(bundle);
+    for entry in fs::read_dir(parent).into_iter().flatten().flatten() {
         if entry.file_name().to_string_lossy().starts_with(&prefix) {
             let removed = fs::remove_dir_all(entry.path());
             tracing::debug!(folder = %entry.path().display(), ?removed, "leftover draft");
@@ -157,6 +216,7 @@ fn remove_leftovers(plugins: &Path, release: &Release) {
 /// Lets pip, in its ordinary configuration, fetch one wheel.
 fn download(
     env: &Environment,
+    bundle: &Bundle,
     wheel: &Wheel,
     temp: &TempDir,
     how: How,
@@ -168,9 +228,7 @@ fn download(
     };
     let folder = temp.path().join("wheels");
     let pythons = env.pythons();
-    let mut failure = InstallError::NoPython {
-        package: package.clone(),
-    };
+    let mut failure = no_python(bundle);
     for python in &pythons {
         let mut command = Command::new(python);
         command

@@ -9,8 +9,7 @@ use std::time::UNIX_EPOCH;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use super::RefusedPlugin;
-use super::catalog::Release;
+use super::bundle::Bundle;
 use crate::trust::{self, Untrusted};
 
 const FILE: &str = "manifest.json";
@@ -20,7 +19,7 @@ const FORMAT: u32 = 1;
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct Manifest {
     format: u32,
-    /// The SHA-256 of each wheel, in the release's order.
+    /// The SHA-256 of each wheel, in the bundle's order.
     wheels: Vec<String>,
     files: Vec<InstalledFile>,
 }
@@ -93,16 +92,34 @@ impl From<&Metadata> for FileState {
     }
 }
 
-/// The state of a release in the user cache.
+/// The state of a bundle in the user cache.
 pub(super) enum Installation {
     Absent,
-    /// Complete, with the path of the plugin and its SHA-256.
+    /// Complete, with the path of the bundle's file and its SHA-256.
     Whole(PathBuf, String),
-    /// Present but incomplete, or of another release, for this reason.
+    /// Present but incomplete, or of other wheels, for this reason.
     Broken(String),
-    /// Present but not to be loaded: the contents differ from the installed ones, or another user
+    /// Present but not to be used: the contents differ from the installed ones, or another user
     /// can modify them.
-    Refused(RefusedPlugin),
+    Refused(Refusal),
+}
+
+/// Reason why an installation must not be used.
+pub(super) enum Refusal {
+    /// This file differs from the installed one.
+    Changed(PathBuf, String),
+    /// Another user can modify it.
+    Untrusted(Untrusted),
+}
+
+impl Refusal {
+    /// Returns the file or directory, and the problem.
+    pub(super) fn problem(&self) -> String {
+        match self {
+            Refusal::Changed(path, problem) => format!("`{}` {problem}", path.display()),
+            Refusal::Untrusted(untrusted) => untrusted.reason(),
+        }
+    }
 }
 
 /// Selection of the files whose contents are checked.
@@ -115,10 +132,10 @@ pub(super) enum Look {
 }
 
 impl Manifest {
-    pub(super) fn new(release: &Release, files: Vec<InstalledFile>) -> Self {
+    pub(super) fn new(bundle: &Bundle, files: Vec<InstalledFile>) -> Self {
         Manifest {
             format: FORMAT,
-            wheels: wheels(release),
+            wheels: wheels(bundle),
             files,
         }
     }
@@ -136,9 +153,9 @@ impl Manifest {
     }
 }
 
-/// Checks whether `folder` contains the complete `release`. Takes one `stat` for each file that
+/// Checks whether `folder` contains the complete `bundle`. Takes one `stat` for each file that
 /// is not read.
-pub(super) fn check(folder: &Path, release: &Release, look: Look) -> Installation {
+pub(super) fn check(folder: &Path, bundle: &Bundle, look: Look) -> Installation {
     let text = match fs::read_to_string(folder.join(FILE)) {
         Ok(text) => text,
         Err(error) if error.kind() == io::ErrorKind::NotFound && !folder.exists() => {
@@ -150,19 +167,21 @@ pub(super) fn check(folder: &Path, release: &Release, look: Look) -> Installatio
         Ok(manifest) => manifest,
         Err(error) => return Installation::Broken(format!("its {FILE} is damaged: {error}")),
     };
-    if manifest.format != FORMAT || manifest.wheels != wheels(release) {
+    if manifest.format != FORMAT || manifest.wheels != wheels(bundle) {
         return Installation::Broken("it was installed from other wheels".to_owned());
     }
-    let library = manifest.files.iter().find(|f| f.path == release.library);
-    let Some(hash) = library.map(|file| file.sha256.clone()) else {
-        return Installation::Broken(format!("its {FILE} lists no {}", release.library));
+    let used = manifest.files.iter().find(|f| f.path == bundle.file);
+    let Some(hash) = used.map(|file| file.sha256.clone()) else {
+        return Installation::Broken(format!("its {FILE} lists no {}", bundle.file));
     };
-    if let Err(untrusted) = only_ours(&[folder, &folder.join(FILE)]) {
-        return Installation::Refused(RefusedPlugin::untrusted(release, &untrusted));
+    if bundle.is_code
+        && let Err(untrusted) = only_ours(&[folder, &folder.join(FILE)])
+    {
+        return Installation::Refused(Refusal::Untrusted(untrusted));
     }
     let mut touched = false;
     for file in &mut manifest.files {
-        match file.check(folder, release, look) {
+        match file.check(folder, bundle, look) {
             Ok(changed) => touched |= changed,
             Err(outcome) => return outcome,
         }
@@ -171,7 +190,7 @@ pub(super) fn check(folder: &Path, release: &Release, look: Look) -> Installatio
         // A failure only makes the next start slower.
         tracing::debug!(folder = %folder.display(), %error, "cannot refresh the manifest");
     }
-    Installation::Whole(folder.join(release.library), hash)
+    Installation::Whole(folder.join(bundle.file), hash)
 }
 
 /// Checks that no other user can modify these paths. Missing ones are detected later.
@@ -196,24 +215,19 @@ impl InstalledFile {
 
     /// Checks that the file has the installed contents. Updates the recorded state, and returns
     /// `true` if it differed.
-    fn check(
-        &mut self,
-        folder: &Path,
-        release: &Release,
-        look: Look,
-    ) -> Result<bool, Installation> {
+    fn check(&mut self, folder: &Path, bundle: &Bundle, look: Look) -> Result<bool, Installation> {
         let path = folder.join(&self.path);
         let unreadable =
             |error| Installation::Broken(format!("{} cannot be read: {error}", self.path));
         let meta = path.metadata().map_err(unreadable)?;
-        trust::check(&path, &meta)
-            .map_err(|e| Installation::Refused(RefusedPlugin::untrusted(release, &e)))?;
+        if bundle.is_code {
+            trust::check(&path, &meta).map_err(|e| Installation::Refused(Refusal::Untrusted(e)))?;
+        }
         let state = FileState::from(&meta);
         if state == self.state && look == Look::AtChanged {
             return Ok(false);
         }
-        let changed =
-            |problem| Installation::Refused(RefusedPlugin::changed(release, &path, problem));
+        let changed = |problem| Installation::Refused(Refusal::Changed(path.clone(), problem));
         if state.bytes != self.state.bytes {
             let (bytes, expected) = (state.bytes, self.state.bytes);
             return Err(changed(format!("has {bytes} bytes instead of {expected}")));
@@ -229,9 +243,9 @@ impl InstalledFile {
     }
 }
 
-fn wheels(release: &Release) -> Vec<String> {
+fn wheels(bundle: &Bundle) -> Vec<String> {
     let hash = |wheel: &super::Wheel| wheel.sha256.to_owned();
-    release.wheels.iter().map(hash).collect()
+    bundle.wheels.iter().map(hash).collect()
 }
 
 /// Returns the modification time in nanoseconds since 1970, or 0 if the file system has none.

@@ -15,6 +15,8 @@
 //! The plugins for CUDA and TPU, of several hundred megabytes and more, are downloaded only when
 //! [`install`] is called, which `ramie plugin install` does.
 //!
+//! [`PinnedFile`] installs other files, such as the weights of a model, in the same way.
+//!
 //! `RAMIE_PLATFORM` (`cpu`, `cuda` or `tpu`) selects the platform. Without it, the first of TPU,
 //! CUDA and CPU is used for which both a device and a plugin exist.
 //!
@@ -24,12 +26,14 @@
 //! # Ok::<(), ramie_pjrt::discover::DiscoverError>(())
 //! ```
 
+mod bundle;
 mod catalog;
 mod environment;
 mod error;
 mod hardware;
 mod install;
 mod manifest;
+mod pinned_file;
 mod platform;
 mod preference;
 mod python;
@@ -42,8 +46,10 @@ pub use catalog::{RELEASES, Release, Wheel};
 pub use environment::Environment;
 pub use error::{Attempt, DiscoverError, InstallError, NotFound, RefusedPlugin};
 pub use manifest::FileState;
+pub use pinned_file::PinnedFile;
 pub use platform::{Platform, UnknownPlatform};
 
+use bundle::Bundle;
 use install::How;
 use manifest::{Installation, Look};
 
@@ -242,8 +248,10 @@ impl Environment {
         self.release(platform)?;
         for release in self.releases(platform) {
             let folder = self.plugins_dir().join(release.folder());
-            match manifest::check(&folder, release, Look::AtAll) {
-                Installation::Refused(refused) => return Err(refused.into()),
+            match manifest::check(&folder, &Bundle::from(release), Look::AtAll) {
+                Installation::Refused(refusal) => {
+                    return Err(RefusedPlugin::new(release, &refusal).into());
+                }
                 // This is the one that a search finds.
                 Installation::Whole(..) => return Ok(()),
                 Installation::Absent | Installation::Broken(_) => {}
@@ -293,11 +301,14 @@ impl Environment {
         }
         for release in self.releases(platform) {
             let folder = self.plugins_dir().join(release.folder());
-            let outcome = match manifest::check(&folder, release, Look::AtChanged) {
+            let bundle = Bundle::from(release);
+            let outcome = match manifest::check(&folder, &bundle, Look::AtChanged) {
                 Installation::Whole(path, hash) => {
                     return Ok(PluginLocation::of(release, path, hash, Origin::Cache));
                 }
-                Installation::Refused(refused) => return Err(Miss::Refused(refused)),
+                Installation::Refused(refusal) => {
+                    return Err(Miss::Refused(RefusedPlugin::new(release, &refusal)));
+                }
                 Installation::Absent => "not there".to_owned(),
                 Installation::Broken(problem) => format!("there, but {problem}"),
             };

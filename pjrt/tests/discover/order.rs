@@ -118,7 +118,7 @@ fn without_python_the_error_tells_what_was_tried() {
              \x20 - RAMIE_PJRT_PLUGIN: not set\n\
              \x20 - user cache {}: not there\n\
              \x20 - Python environment of `python3`: no `python3` is on PATH\n\
-             \x20 - download with pip: the plugin is downloaded with pip, but there is no `python3` on PATH\n\
+             \x20 - download with pip: xla-cpu-pjrt==1.0 is downloaded with pip, but there is no `python3` on PATH\n\
              help: install Python 3 with pip, then run `python3 -m pip install xla-cpu-pjrt==1.0`, \
              or set RAMIE_PJRT_PLUGIN to the path of xla_cpu_pjrt.so",
             folder.display()
