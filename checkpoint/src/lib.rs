@@ -14,8 +14,8 @@
 //! ```
 //!
 //! [`save`] writes [`mod@safetensors`] files. [`serialization`] reads and writes Flax's msgpack
-//! files, and [`checkpoints`] keeps the files of the last steps. [`load_into`] reads any
-//! [`Format`].
+//! files, and [`checkpoints`] keeps the files of the last steps. [`gguf`] reads models in llama.cpp's
+//! format. [`load_into`] reads any [`Format`].
 //!
 //! For the state of a whole run, use directories in Orbax's format: [`pytree`] saves and restores
 //! trees of arrays, [`manager`] keeps the checkpoints of the last steps, and [`items`] lists what
@@ -32,6 +32,7 @@ pub mod commit;
 mod error;
 mod file;
 pub mod format;
+pub mod gguf;
 pub mod items;
 pub mod manager;
 mod natural_sort;

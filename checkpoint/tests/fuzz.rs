@@ -1,4 +1,4 @@
-//! Damaged files by chance, for what restores Flax's msgpack and safetensors.
+//! Damaged files by chance, for what restores Flax's msgpack, safetensors and GGUF.
 //!
 //! `RAMIE_FUZZ_INPUTS=1000000 cargo test -p ramie-checkpoint --test fuzz -- --nocapture`
 //! is a long run.
@@ -7,6 +7,7 @@
 mod fuzz;
 
 use fuzz::{at_path, fuzz};
+use ramie_checkpoint::gguf::GgufFile;
 use ramie_checkpoint::safetensors::{self, load_metadata, load_state};
 use ramie_checkpoint::serialization::{from_bytes, msgpack_restore};
 use ramie_core::{Array, DType, State};
@@ -61,6 +62,19 @@ fn damaged_files_are_refused() {
         let _ = load_metadata(path);
         let _ = safetensors::load_into(path, &mut tree);
         load_state(path).is_ok()
+    });
+    let gguf = ["types", "tokenizer"].map(|name| golden(&format!("gguf/{name}.gguf")));
+    at_path("gguf", &gguf, |path| {
+        let Ok(file) = GgufFile::open(path) else {
+            return false;
+        };
+        for (_, value) in file.metadata() {
+            let _ = (value.to_string(), value.as_integers());
+        }
+        for tensor in file.tensors() {
+            let _ = file.array(&tensor.name);
+        }
+        true
     });
     let folder = tempfile::tempdir().expect("a folder");
     std::fs::write(folder.path().join("s.safetensors"), tensors()).expect("written");

@@ -32,7 +32,7 @@ use crate::commit::save_item;
 use crate::pytree::{PyTreeRestore, PyTreeSave};
 use crate::safetensors::INDEX_ENDING;
 use crate::serialization::StateDict;
-use crate::{Result, safetensors, serialization};
+use crate::{Error, Result, gguf, safetensors, serialization};
 use ramie_core::{State, Tree};
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -50,6 +50,8 @@ pub enum Format {
     Msgpack,
     /// A directory in Orbax's format: [`pytree`](crate::pytree).
     Orbax,
+    /// A [GGUF](mod@crate::gguf) file, which Ramie reads but does not write.
+    Gguf,
 }
 
 impl Format {
@@ -87,6 +89,7 @@ impl Format {
             name if name.ends_with(".safetensors") => Some(Format::Safetensors),
             name if name.ends_with(INDEX_ENDING) => Some(Format::Safetensors),
             name if name.ends_with(".msgpack") => Some(Format::Msgpack),
+            name if name.ends_with(".gguf") => Some(Format::Gguf),
             _ => None,
         }
     }
@@ -119,6 +122,7 @@ impl Format {
             Format::Safetensors => safetensors::load_state(path),
             Format::Msgpack => Ok(serialization::load(path)?.arrays()),
             Format::Orbax => OrbaxFolder::open(path, None)?.trees().state(),
+            Format::Gguf => gguf::load_state(path),
         }
     }
 
@@ -150,6 +154,7 @@ impl Format {
                 *tree = OrbaxFolder::open(path, None)?.restore(PyTreeRestore::new(&*tree))?;
                 Ok(())
             }
+            Format::Gguf => gguf::load_into(path, tree),
         }
     }
 
@@ -174,7 +179,7 @@ impl Format {
     ///
     /// # Errors
     /// Returns an error if a file cannot be written, an array cannot be read, or the format does
-    /// not support its dtype.
+    /// not support its dtype. GGUF files cannot be written.
     ///
     /// # Panics
     /// Panics if two arrays of the tree have the same path.
@@ -188,6 +193,7 @@ impl Format {
             Format::Safetensors => safetensors::save(path, tree),
             Format::Msgpack => serialization::save(path, tree),
             Format::Orbax => save_item(path, &PyTreeSave::new(tree)),
+            Format::Gguf => Err(not_written(path)),
         }
     }
 
@@ -218,6 +224,7 @@ impl Format {
                 without_bytes(&mut dict);
                 save_item(path, &PyTreeSave::dict(&dict))
             }
+            Format::Gguf => Err(not_written(path.as_ref())),
         }
     }
 }
@@ -229,16 +236,17 @@ impl fmt::Display for Format {
             Format::Safetensors => "safetensors",
             Format::Msgpack => "Flax msgpack",
             Format::Orbax => "Orbax",
+            Format::Gguf => "GGUF",
         })
     }
 }
 
 /// Error for a name that is not the name of a [`Format`].
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("unknown format `{0}`; expected `safetensors`, `msgpack` or `orbax`")]
+#[error("unknown format `{0}`; expected `safetensors`, `msgpack`, `orbax` or `gguf`")]
 pub struct UnknownFormat(String);
 
-/// Parses the lowercase name of a format: `safetensors`, `msgpack` or `orbax`.
+/// Parses the lowercase name of a format: `safetensors`, `msgpack`, `orbax` or `gguf`.
 impl FromStr for Format {
     type Err = UnknownFormat;
 
@@ -247,6 +255,7 @@ impl FromStr for Format {
             "safetensors" => Ok(Format::Safetensors),
             "msgpack" => Ok(Format::Msgpack),
             "orbax" => Ok(Format::Orbax),
+            "gguf" => Ok(Format::Gguf),
             _ => Err(UnknownFormat(name.to_owned())),
         }
     }
@@ -295,6 +304,15 @@ fn located(path: &Path) -> Result<PathBuf> {
         // The format's reader reports what is wrong with it.
         false => Ok(path.into()),
     }
+}
+
+/// Returns the error of saving in GGUF.
+fn not_written(path: &Path) -> Error {
+    Error::format(
+        path,
+        "cannot be written: Ramie reads GGUF files, but does not write them\n  help: save as \
+         safetensors, which llama.cpp's scripts convert",
+    )
 }
 
 /// Removes byte strings, which Orbax does not support.

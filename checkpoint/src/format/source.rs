@@ -63,8 +63,8 @@ impl Source {
     /// Detects what is at a path. This reads only the first bytes of files and the names in
     /// directories.
     ///
-    /// The path can be a safetensors file, an index of several, a directory with one of them, a
-    /// Flax msgpack file, a tree or step in Orbax's format, or the directory of a run.
+    /// The path can be a safetensors file, an index of several, a GGUF file, a directory with one of
+    /// them, a Flax msgpack file, a tree or step in Orbax's format, or the directory of a run.
     ///
     /// # Errors
     /// Returns an error if the path cannot be read, is none of these, or is an interrupted save.
@@ -154,13 +154,15 @@ fn file(path: &Path) -> Result<Format> {
     match *start.as_slice() {
         // Length of the header, followed by the header.
         [_, _, _, _, _, _, _, _, b'{'] => Ok(Format::Safetensors),
+        [b'G', b'G', b'U', b'F', ..] => Ok(Format::Gguf),
         // Markers of msgpack maps.
         [0x80..=0x8f | 0xde | 0xdf, ..] => Ok(Format::Msgpack),
         // The reader reports what is wrong with it.
+        _ if named == Some(Format::Gguf) => Ok(Format::Gguf),
         _ if named == Some(Format::Msgpack) || is_step_of_flax(path) => Ok(Format::Msgpack),
         _ => Err(Error::format(
             path,
-            "is neither a safetensors file nor a Flax msgpack file\n  help: pass a file of one of \
+            "is neither a safetensors file nor a Flax msgpack or GGUF file\n  help: pass a file of one of \
              these formats, or the directory of a run, a step or an item; if the file is damaged \
              or truncated, copy it again",
         )),
@@ -200,10 +202,13 @@ fn folder(path: &Path) -> Result<Source> {
     if let Some([file]) = only(INDEX_ENDING).or_else(|| only(".safetensors")) {
         return Ok(Source::Checkpoint(Format::Safetensors, file.clone()));
     }
+    if let Some([file]) = only(".gguf") {
+        return Ok(Source::Checkpoint(Format::Gguf, file.clone()));
+    }
     Err(Error::format(
         path,
         "is not a checkpoint directory: it contains no steps, no tree of arrays, and no \
-         safetensors file\n  help: pass the directory of a run, a step or an item, or a file",
+         safetensors or GGUF file\n  help: pass the directory of a run, a step or an item, or a file",
     ))
 }
 

@@ -62,6 +62,7 @@ fn names_have_formats() {
         ("a/model.safetensors", Some(Format::Safetensors)),
         ("model.safetensors.index.json", Some(Format::Safetensors)),
         ("model.msgpack", Some(Format::Msgpack)),
+        ("model.gguf", Some(Format::Gguf)),
         ("checkpoint_3", None),
         ("a/3", None),
         ("..", None),
@@ -73,7 +74,7 @@ fn names_have_formats() {
     }
     let error = "zip".parse::<Format>().unwrap_err().to_string();
     assert!(
-        error.ends_with("expected `safetensors`, `msgpack` or `orbax`"),
+        error.ends_with("expected `safetensors`, `msgpack`, `orbax` or `gguf`"),
         "{error}"
     );
 }
@@ -218,7 +219,7 @@ fn what_is_no_checkpoint_is_explained() {
         fs::write(&file, bytes).unwrap();
         says(
             &file,
-            "is neither a safetensors file nor a Flax msgpack file\n  help: ",
+            "is neither a safetensors file nor a Flax msgpack or GGUF file\n  help: ",
         );
     }
     let half = folder.path().join("30.orbax-checkpoint-tmp");

@@ -7,6 +7,7 @@ mod any;
 mod checkpoints;
 mod commit;
 mod format;
+mod gguf;
 mod manager;
 mod manager_golden;
 mod manager_interop;

@@ -3,7 +3,11 @@
 //! Opening a named pipe blocks until another process writes to it, and a device such as
 //! `/dev/zero` is infinite. All readers of datasets and checkpoints open files with this module.
 
+pub mod gguf;
+mod problem;
 pub mod safetensors;
+
+pub use problem::Problem;
 
 use std::fs::{File, Metadata};
 use std::io::{self, ErrorKind, Read};

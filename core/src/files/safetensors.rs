@@ -6,7 +6,9 @@ use serde::ser::SerializeMap;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::collections::BTreeMap;
 use std::fmt;
-use std::io::{self, Read};
+use std::io::Read;
+
+pub use super::Problem;
 
 /// Key of the metadata in a header.
 pub const METADATA: &str = "__metadata__";
@@ -85,17 +87,6 @@ pub struct Header {
     pub metadata: BTreeMap<String, String>,
     /// Arrays by name.
     pub entries: Vec<(String, Entry)>,
-}
-
-/// Reasons why a file is rejected.
-#[derive(Debug)]
-pub enum Problem {
-    /// The file cannot be read.
-    Io(io::Error),
-    /// The file is not a safetensors file, or is damaged.
-    File(String),
-    /// One array is invalid: its name, and the reason.
-    Tensor(String, String),
 }
 
 impl Serialize for Header {

@@ -52,11 +52,11 @@ enum Command {
     },
     /// List, show, compare, convert and verify checkpoints: CheckpointManager directories, steps
     /// and items in Orbax's format, Flax msgpack files and directories of them, safetensors files
-    /// and their indices.
+    /// and their indices, GGUF files.
     #[command(subcommand)]
     Ckpt(ckpt::Command),
     /// Report the number of parameters, the memory by dtype and the largest arrays of a
-    /// checkpoint.
+    /// checkpoint, and the metadata of a GGUF file.
     Inspect {
         #[command(flatten)]
         one: ckpt::One,

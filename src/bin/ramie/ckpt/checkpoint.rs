@@ -5,6 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use ramie::checkpoint::format::{Location, OrbaxFolder, OrbaxItem, Source};
+use ramie::checkpoint::gguf::GgufFile;
 use ramie::checkpoint::items::RestoreArgs;
 use ramie::checkpoint::manager::Metrics;
 use ramie::checkpoint::pytree::{self, PyTreeRestore};
@@ -21,6 +22,7 @@ pub(crate) enum Checkpoint {
     Safetensors(PathBuf),
     Msgpack(PathBuf),
     Orbax(OrbaxFolder),
+    Gguf(GgufFile),
 }
 
 /// Maximum size of files that are shown as text.
@@ -45,6 +47,7 @@ impl Checkpoint {
             }
             (Format::Safetensors, None) => Ok(Checkpoint::Safetensors(path)),
             (Format::Msgpack, None) => Ok(Checkpoint::Msgpack(path)),
+            (Format::Gguf, None) => Ok(Checkpoint::Gguf(GgufFile::open(path)?)),
         }
     }
 
@@ -52,6 +55,7 @@ impl Checkpoint {
         match self {
             Checkpoint::Safetensors(path) | Checkpoint::Msgpack(path) => path,
             Checkpoint::Orbax(step) => step.folder(),
+            Checkpoint::Gguf(file) => file.path(),
         }
     }
 
@@ -60,6 +64,7 @@ impl Checkpoint {
             Checkpoint::Safetensors(_) => Format::Safetensors,
             Checkpoint::Msgpack(_) => Format::Msgpack,
             Checkpoint::Orbax(_) => Format::Orbax,
+            Checkpoint::Gguf(_) => Format::Gguf,
         }
     }
 
@@ -72,6 +77,7 @@ impl Checkpoint {
             Checkpoint::Msgpack(path) => {
                 return Ok(parts::of_dict(&serialization::load_abstract(path)?));
             }
+            Checkpoint::Gguf(file) => return Ok(parts::of_gguf(file)),
             Checkpoint::Orbax(step) => step,
         };
         let mut all = Vec::new();
@@ -92,6 +98,7 @@ impl Checkpoint {
     pub(crate) fn state(&self) -> Result<State, Box<dyn Error>> {
         Ok(match self {
             Checkpoint::Orbax(step) => step.state()?,
+            Checkpoint::Gguf(file) => self.format().load(file.path())?,
             Checkpoint::Safetensors(path) | Checkpoint::Msgpack(path) => {
                 self.format().load(path)?
             }
@@ -104,8 +111,14 @@ impl Checkpoint {
         let parts = self.parts()?;
         let part = parts.iter().find(|part| part.path == path);
         let part = part.ok_or_else(missing)?;
-        let What::Array(shape, dtype) = &part.what else {
-            return Ok(part.what.value());
+        let (shape, dtype) = match &part.what {
+            What::Array(shape, dtype) => (shape, dtype),
+            What::Tensor(_) => {
+                // Read only this tensor.
+                let file = GgufFile::open(self.path())?;
+                return Ok(file.array(path)?.to_string());
+            }
+            other => return Ok(other.value()),
         };
         let Checkpoint::Orbax(step) = self else {
             return Ok(self.state()?.get(path).ok_or_else(missing)?.to_string());
@@ -129,8 +142,8 @@ impl Checkpoint {
     /// default device.
     pub(crate) fn dict(&self) -> Result<StateDict, Box<dyn Error>> {
         match self {
-            Checkpoint::Safetensors(path) => {
-                let state = self.format().load(path)?;
+            Checkpoint::Safetensors(_) | Checkpoint::Gguf(_) => {
+                let state = self.state()?;
                 check_paths(&state)?;
                 Ok(serialization::to_state_dict(&state))
             }

@@ -30,7 +30,7 @@ pub(crate) fn run(one: &One, to: &Path, format: Option<Format>) -> Result<(), Bo
     }
     let arrays = match format {
         // Safetensors files are flat, so names need not form a tree.
-        Format::Safetensors => {
+        Format::Safetensors | Format::Gguf => {
             let state = checkpoint.state()?;
             format.save(to, &state)?;
             state.len()
@@ -52,10 +52,10 @@ pub(crate) fn run(one: &One, to: &Path, format: Option<Format>) -> Result<(), Bo
 /// Returns whether a format supports such a value.
 fn keeps(format: Format, what: &What) -> bool {
     match what {
-        What::Array(..) | What::Number(_) => true,
+        What::Array(..) | What::Tensor(_) | What::Number(_) => true,
         What::Text(_) | What::Empty(_) => format != Format::Safetensors,
         What::Bytes(_) => format == Format::Msgpack,
-        What::Json(_) | What::Other(_) => false,
+        What::Json(_) | What::Metadata(_) | What::Other(_) => false,
     }
 }
 

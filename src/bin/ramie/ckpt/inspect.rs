@@ -7,6 +7,7 @@ use std::fs;
 use std::io::{self, Write};
 
 use ramie::checkpoint::commit::StepMetadata;
+use ramie::checkpoint::gguf::Value;
 use ramie::checkpoint::safetensors;
 
 use super::One;
@@ -29,10 +30,12 @@ pub(crate) fn run(one: &One, largest: usize) -> Result<(), Box<dyn Error>> {
     writeln!(out, "{:<11} {elements} in {number}", "parameters")?;
     writeln!(out, "{:<11} {}", "memory", text::bytes(bytes(&arrays)))?;
 
+    write!(out, "{}", metadata(&checkpoint))?;
+
     let mut types: BTreeMap<&str, Vec<&Part>> = BTreeMap::new();
     for part in &arrays {
-        if let What::Array(_, dtype) = part.what {
-            types.entry(dtype.name()).or_default().push(part);
+        if let Some(name) = part.what.type_name() {
+            types.entry(name).or_default().push(part);
         }
     }
     let mut types: Vec<(&str, Vec<&Part>)> = types.into_iter().collect();
@@ -83,7 +86,7 @@ fn facts(
             };
             facts.push(fact("checksums", checked.into()));
         }
-        Checkpoint::Safetensors(_) | Checkpoint::Msgpack(_) => {
+        Checkpoint::Safetensors(_) | Checkpoint::Msgpack(_) | Checkpoint::Gguf(_) => {
             let time = fs::metadata(path).and_then(|file| file.modified());
             let time = time.map(|time| fact("changed", format!("{} UTC", text::time(time))));
             facts.extend(time.ok());
@@ -96,5 +99,24 @@ fn facts(
             (format!("note {name}"), note)
         }));
     }
+    if let Checkpoint::Gguf(file) = checkpoint {
+        facts.push(fact("version", file.version().to_string()));
+    }
     Ok(facts)
+}
+
+/// Returns the table of the metadata of a GGUF file, below an empty line.
+fn metadata(checkpoint: &Checkpoint) -> String {
+    let Checkpoint::Gguf(file) = checkpoint else {
+        return String::new();
+    };
+    let row = |(key, value): &(String, Value)| {
+        let shown = What::Metadata(value.clone()).describe();
+        vec![key.clone(), value.type_name(), shown]
+    };
+    let rows: Vec<Vec<String>> = file.metadata().iter().map(row).collect();
+    format!(
+        "\n{}",
+        text::table(&["METADATA", "TYPE", "VALUE"], &rows, &[])
+    )
 }

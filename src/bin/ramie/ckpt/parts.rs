@@ -1,5 +1,6 @@
 //! Parts of a checkpoint, without the elements of arrays.
 
+use ramie::checkpoint::gguf::{GgufFile, Tensor, Value};
 use ramie::checkpoint::pytree::{PartMetadata, TreeMetadata, ValueKind};
 use ramie::checkpoint::serialization::StateDict;
 use ramie::{Array, DType, Scalar, State};
@@ -19,6 +20,10 @@ pub(crate) struct Part {
 #[derive(Clone, PartialEq)]
 pub(crate) enum What {
     Array(Vec<usize>, DType),
+    /// A tensor of a GGUF file, in its stored form.
+    Tensor(Tensor),
+    /// A metadata entry of a GGUF file.
+    Metadata(Value),
     Text(String),
     /// A number without a dtype.
     Number(Scalar),
@@ -41,26 +46,37 @@ impl What {
     pub(crate) fn count(&self) -> u64 {
         match self {
             What::Array(shape, _) => shape.iter().fold(1, |n, d| n.saturating_mul(*d as u64)),
+            What::Tensor(tensor) => tensor.size() as u64,
             _ => 0,
         }
     }
 
-    /// Returns the number of bytes of the elements on a device.
+    /// Returns the number of bytes of the elements on a device, or in the file for a tensor of a
+    /// GGUF file.
     pub(crate) fn bytes(&self) -> u64 {
         match self {
             What::Array(_, dtype) => self.count().saturating_mul(dtype.size() as u64),
+            What::Tensor(tensor) => tensor.nbytes() as u64,
             _ => 0,
+        }
+    }
+
+    /// Returns the name of the elements' type, for arrays.
+    pub(crate) fn type_name(&self) -> Option<&'static str> {
+        match self {
+            What::Array(_, dtype) => Some(dtype.name()),
+            What::Tensor(tensor) => Some(tensor.tensor_type.name()),
+            _ => None,
         }
     }
 
     /// Describes the value briefly: `f32[2,3]`, or the start of a string.
     pub(crate) fn describe(&self) -> String {
         match self {
-            What::Array(shape, dtype) => {
-                let sizes: Vec<String> = shape.iter().map(usize::to_string).collect();
-                format!("{dtype}[{}]", sizes.join(","))
-            }
-            What::Text(text) => text::shortened(text),
+            What::Array(shape, dtype) => typed(dtype.name(), shape),
+            What::Tensor(tensor) => typed(tensor.tensor_type.name(), &tensor.shape),
+            What::Text(text) | What::Metadata(Value::String(text)) => text::shortened(text),
+            What::Metadata(value) => text::abbreviated(&value.to_string()),
             What::Number(number) => text::number(*number),
             What::Bytes(count) => format!("{count} bytes"),
             What::Empty(kind) => (*kind).to_owned(),
@@ -73,6 +89,7 @@ impl What {
     pub(crate) fn value(&self) -> String {
         match self {
             What::Text(text) | What::Json(text) => text.trim_end().to_owned(),
+            What::Metadata(Value::String(text)) => text.clone(),
             other => other.describe(),
         }
     }
@@ -88,8 +105,14 @@ impl Part {
     }
 
     pub(crate) fn is_array(&self) -> bool {
-        matches!(self.what, What::Array(..))
+        self.what.type_name().is_some()
     }
+}
+
+/// Formats a type with a shape: `f32[2,3]`.
+fn typed(name: &str, shape: &[usize]) -> String {
+    let sizes: Vec<String> = shape.iter().map(usize::to_string).collect();
+    format!("{name}[{}]", sizes.join(","))
 }
 
 /// Sums a quantity over parts.
@@ -102,6 +125,14 @@ pub(crate) fn sum<'a>(parts: impl IntoIterator<Item = &'a Part>, of: fn(&What) -
 pub(crate) fn of_state(state: &State) -> Vec<Part> {
     let part = |(path, array): (&str, &Array)| Part::new(path, What::of(array));
     state.iter().map(part).collect()
+}
+
+/// Returns the metadata and the tensors of a GGUF file.
+pub(crate) fn of_gguf(file: &GgufFile) -> Vec<Part> {
+    let entry = |(key, value): &(String, Value)| Part::new(key, What::Metadata(value.clone()));
+    let tensor = |t: &Tensor| Part::new(&t.name, What::Tensor(t.clone()));
+    let metadata = file.metadata().iter().map(entry);
+    metadata.chain(file.tensors().iter().map(tensor)).collect()
 }
 
 /// Returns the parts of a state dict.

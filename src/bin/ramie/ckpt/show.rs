@@ -21,9 +21,9 @@ pub(crate) fn run(one: &One, values: Option<&str>) -> Result<(), Box<dyn Error>>
     writeln!(out, "{path} ({format}{step})\n")?;
     let mut rows = Vec::new();
     for part in &parts {
-        let bytes = match part.what {
-            What::Array(..) => text::bytes(part.what.bytes()),
-            _ => String::new(),
+        let bytes = match part.is_array() {
+            true => text::bytes(part.what.bytes()),
+            false => String::new(),
         };
         let sharding = part.sharding.clone().unwrap_or_default();
         rows.push(vec![

@@ -75,6 +75,11 @@ impl Checkpoint {
                 Ok(parts(found))
             }
             Checkpoint::Msgpack(_) => Ok(parts(self.parts()?.len())),
+            Checkpoint::Gguf(file) => {
+                // The header, which is already read, gives the size of the file.
+                read(file.path())?;
+                Ok(parts(self.parts()?.len()))
+            }
             Checkpoint::Orbax(folder) if folder.reader().is_checked() => {
                 let reader = folder.reader();
                 reader.verify_all()?;
