@@ -32,7 +32,11 @@ impl Llama {
     /// Returns an error if a file cannot be read, lacks a tensor, or contains a tensor that is
     /// not in the model or has another shape. Some weights may already have been replaced.
     pub fn load_pretrained(&mut self, path: impl AsRef<Path>) -> Result<(), PretrainedError> {
-        let mut weights = Weights::open(path.as_ref())?;
+        self.take_weights(Weights::open(path.as_ref())?)
+    }
+
+    /// Replaces all weights by tensors with published names.
+    pub(super) fn take_weights(&mut self, mut weights: Weights) -> Result<(), PretrainedError> {
         self.exchange(&mut weights)?;
         let tied = self.lm_head.is_none();
         // Frequencies saved by older programs, and an output layer that repeats the tied

@@ -20,6 +20,7 @@ mod gpt2_weights;
 mod language_model;
 mod llama;
 mod llama_config;
+mod llama_gguf;
 mod llama_weights;
 mod mlp;
 mod places;

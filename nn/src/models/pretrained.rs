@@ -94,12 +94,17 @@ impl Weights {
     pub(super) fn open(path: &Path) -> Result<Weights> {
         let state = ramie_checkpoint::load_state(path)?;
         let arrays = state.iter().map(|(n, a)| (n.to_owned(), a.clone()));
-        Ok(Weights {
+        Ok(Weights::of_file(path, arrays.collect()))
+    }
+
+    /// Creates the tensors of a file that were read under published names.
+    pub(super) fn of_file(path: &Path, arrays: BTreeMap<String, Array>) -> Weights {
+        Weights {
             path: path.into(),
-            arrays: arrays.collect(),
+            arrays,
             prefix: String::new(),
             writes: false,
-        })
+        }
     }
 
     /// Creates an empty set of tensors, to which the parameters of a model are added.

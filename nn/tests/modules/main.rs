@@ -3,6 +3,7 @@
 mod accumulation;
 mod attention_errors;
 mod first_attempts;
+mod gguf;
 mod layers;
 mod linen_calls;
 mod misuse_layers;

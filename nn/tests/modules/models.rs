@@ -51,7 +51,7 @@ fn greedy<M: LanguageModel>(model: &mut M, tokens: &Array, new: usize) -> Array 
 
 /// The model has the reference's logits, at once and step by step, and continues
 /// as the reference does.
-fn agrees<M: LanguageModel>(name: &str, mut model: M) {
+pub fn agrees<M: LanguageModel>(name: &str, mut model: M) {
     let [tokens, logits, continued] = reference(name);
     let run = jit(|model: &mut M, tokens: Array| model.logits(&tokens));
     close(name, &run(&mut model, tokens.clone()), &logits, 1e-5);
