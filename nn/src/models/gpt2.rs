@@ -298,6 +298,12 @@ impl LanguageModel for Gpt2 {
             block.attn.start_decoding(batch, length);
         }
     }
+    #[track_caller]
+    fn rewind(&mut self, length: &Array) {
+        for block in &mut self.h {
+            block.attn.rewind(length);
+        }
+    }
     fn stop_decoding(&mut self) {
         for block in &mut self.h {
             block.attn.stop_decoding();

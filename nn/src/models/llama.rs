@@ -224,6 +224,12 @@ impl LanguageModel for Llama {
             layer.self_attn.start_decoding(batch, length);
         }
     }
+    #[track_caller]
+    fn rewind(&mut self, length: &Array) {
+        for layer in &mut self.layers {
+            layer.self_attn.rewind(length);
+        }
+    }
     fn stop_decoding(&mut self) {
         for layer in &mut self.layers {
             layer.self_attn.stop_decoding();

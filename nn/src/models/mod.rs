@@ -14,6 +14,7 @@
 //! ```
 
 mod activation;
+mod decoding;
 mod generate;
 mod gpt2;
 mod gpt2_weights;
@@ -28,6 +29,7 @@ mod pretrained;
 mod resnet;
 mod sampling;
 
+pub use decoding::Decoding;
 pub use generate::Generator;
 pub use gpt2::{Gpt2, Gpt2Block, Gpt2Config, Gpt2Mlp};
 pub use language_model::LanguageModel;

@@ -329,6 +329,22 @@ impl MultiHeadAttention {
         self.decode = true;
     }
 
+    /// Sets the number of cached positions, a 0-d `i32`, and discards later positions. It must be at
+    /// most the number of positions that previous inputs filled.
+    ///
+    /// # Panics
+    /// Panics if the layer has no cache.
+    #[track_caller]
+    pub fn rewind(&mut self, length: &Array) {
+        let Some(index) = &mut self.cache_index else {
+            panic!(
+                "MultiHeadAttention::rewind: the layer has no cache\n  help: start decoding first: \
+                 layer.start_decoding(batch, length)"
+            )
+        };
+        index.set(length.astype(DType::I32));
+    }
+
     /// Stops decoding and drops the cache: inputs are whole sequences again.
     pub fn stop_decoding(&mut self) {
         (self.cached_key, self.cached_value, self.cache_index) = (None, None, None);

@@ -114,6 +114,11 @@ impl LanguageModel for Decoder {
             block.attention.start_decoding(batch, length);
         }
     }
+    fn rewind(&mut self, length: &Array) {
+        for block in &mut self.blocks {
+            block.attention.rewind(length);
+        }
+    }
     fn stop_decoding(&mut self) {
         for block in &mut self.blocks {
             block.attention.stop_decoding();
