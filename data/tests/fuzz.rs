@@ -10,6 +10,7 @@ mod fuzz;
 use common::{CSV, EXAMPLE, JSON_LINES, cifar10, gzip, idx, matrix, npz, safetensors, tfrecord};
 use fuzz::{at_path, fuzz};
 use ramie_data::Source;
+use ramie_data::readers::bpe::ByteLevelBpe;
 use ramie_data::readers::cifar::{self, Classes};
 use ramie_data::readers::jsonl::JsonLines;
 use ramie_data::readers::safetensors::Safetensors;
@@ -41,6 +42,10 @@ fn damaged_files_are_refused() {
         npy::parse("f", b).is_ok()
     });
     fuzz("npz", &[npz()], |b| npy::parse_npz("f", b).is_ok());
+    at_path("bpe", &[common::gguf_tokenizer()], |path| {
+        let tokenizer = ByteLevelBpe::load(path);
+        tokenizer.is_ok_and(|t| t.decode(&t.encode("It's <|im_end|> é 12")).is_ok())
+    });
     at_path("jsonl", &[JSON_LINES.into()], |path| {
         let lines: JsonLines<serde_json::Value> = JsonLines::open(path).unwrap();
         lines.iter().all(|l| l.is_ok())

@@ -3,6 +3,7 @@
 //! A damaged file is reported as an error that names the file and the row or record; it never
 //! causes a panic. Memory is allocated as data is read, not by the sizes a file claims.
 
+pub mod bpe;
 pub mod cifar;
 pub mod csv;
 mod file;

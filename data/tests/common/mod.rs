@@ -165,3 +165,13 @@ pub const TOKENIZER: &str = r#"{"version":"1.0","truncation":null,"padding":null
 {"id":0,"content":"[UNK]","single_word":false,"lstrip":false,"rstrip":false,"normalized":false,"special":true}],
 "normalizer":{"type":"Lowercase"},"pre_tokenizer":{"type":"Whitespace"},"post_processor":null,"decoder":null,
 "model":{"type":"WordLevel","vocab":{"[UNK]":0,"hello":1,"world":2},"unk_token":"[UNK]"}}"#;
+
+/// A file of the recorded data with a small tokenizer, or with what the reference does with it.
+pub fn golden_tokenizer(name: &str) -> std::path::PathBuf {
+    let data = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/golden/data/gguf");
+    data.join(name)
+}
+
+pub fn gguf_tokenizer() -> Vec<u8> {
+    std::fs::read(golden_tokenizer("tokenizer.gguf")).unwrap()
+}

@@ -1,0 +1,170 @@
+//! Loading a tokenizer from the metadata of a GGUF file.
+
+use super::ByteLevelBpe;
+use super::bytes;
+use super::merge::Merges;
+use super::words::Words;
+use crate::Result;
+use crate::readers::file::{bad_file, name_of};
+use ramie_core::files::gguf::{Header, Value};
+use ramie_core::files::{self, Problem};
+use std::collections::HashMap;
+use std::path::Path;
+
+/// Type numbers of tokens that are matched before words: control tokens, and those that a user has
+/// added.
+const SPECIAL: [i64; 2] = [3, 4];
+
+impl ByteLevelBpe {
+    /// Loads the tokenizer of a GGUF file.
+    ///
+    /// # Errors
+    /// Returns an error if the file cannot be read or is damaged, or if it has no tokenizer or one
+    /// of another kind than GPT-2's or SmolLM's.
+    pub fn load(path: impl AsRef<Path>) -> Result<ByteLevelBpe> {
+        let path = path.as_ref();
+        let name = name_of(path);
+        let unreadable = |e| bad_file(&name, format!("cannot be read: {e}"));
+        let file = files::open(path).map_err(unreadable)?;
+        let length = file.metadata().map_err(unreadable)?.len();
+        let header = Header::read(file, length).map_err(|problem| match problem {
+            Problem::Io(e) => unreadable(e),
+            Problem::File(message) => bad_file(&name, message),
+            Problem::Tensor(tensor, message) => {
+                bad_file(&name, format!("tensor `{tensor}`: {message}"))
+            }
+        })?;
+        Metadata {
+            file: &name,
+            header: &header,
+        }
+        .tokenizer()
+    }
+}
+
+/// The metadata of a file.
+struct Metadata<'a> {
+    file: &'a str,
+    header: &'a Header,
+}
+
+impl Metadata<'_> {
+    /// Returns a value as `read` converts it; an error if it has another type.
+    fn get<'v, T>(
+        &'v self,
+        key: &str,
+        expected: &str,
+        read: impl FnOnce(&'v Value) -> Option<T>,
+    ) -> Result<Option<T>> {
+        let Some(value) = self.header.get(key) else {
+            return Ok(None);
+        };
+        let wrong = || {
+            let found = value.type_name();
+            bad_file(
+                self.file,
+                format!("has `{key}` of type {found}, expected {expected}"),
+            )
+        };
+        read(value).map(Some).ok_or_else(wrong)
+    }
+
+    fn need<T>(&self, key: &str, value: Option<T>) -> Result<T> {
+        value.ok_or_else(|| {
+            bad_file(
+                self.file,
+                format!(
+                    "has no metadata `{key}`, so it contains no byte-level BPE tokenizer\n  help: \
+                     use a file with its tokenizer, or load a tokenizer.json with \
+                     `readers::tokenizers`"
+                ),
+            )
+        })
+    }
+
+    fn unsupported(&self, key: &str, value: &str, expected: &str) -> crate::Error {
+        bad_file(
+            self.file,
+            format!(
+                "has `{key}` `{value}`, expected {expected}\n  help: load the model's \
+                 tokenizer.json with `readers::tokenizers`"
+            ),
+        )
+    }
+
+    /// Returns a token of the vocabulary.
+    fn token(&self, key: &str, len: usize) -> Result<Option<i32>> {
+        let in_range = |id: u64| usize::try_from(id).is_ok_and(|id| id < len);
+        self.get(key, "the index of a token", |v| {
+            v.as_u64().filter(|id| in_range(*id))
+        })
+        .map(|id| id.and_then(|id| i32::try_from(id).ok()))
+    }
+
+    fn tokenizer(&self) -> Result<ByteLevelBpe> {
+        const MODEL: &str = "tokenizer.ggml.model";
+        const PRE: &str = "tokenizer.ggml.pre";
+        const TOKENS: &str = "tokenizer.ggml.tokens";
+        const MERGES: &str = "tokenizer.ggml.merges";
+        let text = |key: &'static str| self.get(key, "a string", Value::as_str);
+        let strings = |key: &'static str| {
+            let strings = self.get(key, "an array of strings", Value::as_strings)?;
+            self.need(key, strings)
+        };
+        let model = self.need(MODEL, text(MODEL)?)?;
+        if model != "gpt2" {
+            return Err(self.unsupported(MODEL, model, "`gpt2`"));
+        }
+        let words = match text(PRE)?.unwrap_or("gpt-2") {
+            "gpt-2" => Words::Gpt2,
+            "smollm" => Words::SmolLm,
+            other => return Err(self.unsupported(PRE, other, "`gpt-2` or `smollm`")),
+        };
+        let tokens = strings(TOKENS)?;
+        if i32::try_from(tokens.len()).is_err() {
+            return Err(bad_file(self.file, "has more tokens than an i32 can count"));
+        }
+        let is_special = self.special(tokens.len())?;
+        let ids: HashMap<&str, u32> = (0..).zip(tokens).map(|(id, t)| (t.as_str(), id)).collect();
+        let merges = Merges::new(&ids, strings(MERGES)?);
+        let pieces = tokens
+            .iter()
+            .zip(&is_special)
+            .map(|(token, special)| match special {
+                true => token.as_bytes().to_vec(),
+                false => bytes::of_token(token),
+            });
+        let special = (0..).zip(tokens).zip(&is_special);
+        let special = special.filter(|((_, token), special)| **special && !token.is_empty());
+        let mut special: Vec<(String, u32)> = special
+            .map(|((id, token), _)| (token.clone(), id))
+            .collect();
+        special.sort_by(|a, b| b.cmp(a));
+        Ok(ByteLevelBpe {
+            pieces: pieces.collect(),
+            special,
+            is_special,
+            merges: merges.map_err(|message| bad_file(self.file, message))?,
+            words,
+            bos_token_id: self.token("tokenizer.ggml.bos_token_id", tokens.len())?,
+            eos_token_id: self.token("tokenizer.ggml.eos_token_id", tokens.len())?,
+            chat_template: text("tokenizer.chat_template")?.map(str::to_owned),
+        })
+    }
+
+    /// Returns which tokens are special.
+    fn special(&self, len: usize) -> Result<Vec<bool>> {
+        const TYPES: &str = "tokenizer.ggml.token_type";
+        let types = self.get(TYPES, "an array of integers", Value::as_integers)?;
+        let Some(types) = types else {
+            return Ok(vec![false; len]);
+        };
+        match types.len() == len {
+            true => Ok(types.iter().map(|t| SPECIAL.contains(t)).collect()),
+            false => Err(bad_file(
+                self.file,
+                format!("has {} items in `{TYPES}`, but {len} tokens", types.len()),
+            )),
+        }
+    }
+}

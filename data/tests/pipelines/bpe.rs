@@ -1,0 +1,160 @@
+//! Byte-level BPE: tokens equal those of the reference, and what is said of files without a
+//! tokenizer.
+
+use crate::common::{gguf_tokenizer, golden_tokenizer};
+use ramie_data::readers::bpe::ByteLevelBpe;
+use serde::Deserialize;
+use std::path::Path;
+
+#[derive(Deserialize)]
+struct Row {
+    text: String,
+    tokens: Vec<i32>,
+}
+
+#[derive(Deserialize)]
+struct Recorded {
+    smollm: Vec<Row>,
+    #[serde(rename = "gpt-2")]
+    gpt2: Vec<Row>,
+}
+
+fn recorded() -> Recorded {
+    let text = std::fs::read(golden_tokenizer("tokenizer.json")).unwrap();
+    serde_json::from_slice(&text).unwrap()
+}
+
+/// The recorded file with one text in place of another of the same length.
+fn with(old: &str, new: &str) -> Result<ByteLevelBpe, String> {
+    assert_eq!(old.len(), new.len());
+    let mut bytes = gguf_tokenizer();
+    let mut windows = bytes.windows(old.len());
+    let at = windows.position(|w| w == old.as_bytes()).expect("the text");
+    bytes[at..at + old.len()].copy_from_slice(new.as_bytes());
+    load(&bytes)
+}
+
+fn load(bytes: &[u8]) -> Result<ByteLevelBpe, String> {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("model.gguf");
+    std::fs::write(&path, bytes).unwrap();
+    let name = format!("{}: ", path.display());
+    ByteLevelBpe::load(&path).map_err(|e| e.to_string().strip_prefix(&name).unwrap().to_owned())
+}
+
+fn agrees(tokenizer: &ByteLevelBpe, rows: &[Row]) {
+    for Row { text, tokens } in rows {
+        assert_eq!(tokenizer.encode(text), *tokens, "{text:?}");
+        let plain = text.replace("<|im_start|>", "").replace("<|im_end|>", "");
+        assert_eq!(tokenizer.decode(tokens).unwrap(), plain);
+        let mut stream = tokenizer.stream();
+        let mut parts: String = tokens.iter().map(|t| stream.push(*t).unwrap()).collect();
+        parts.push_str(&stream.finish());
+        assert_eq!(parts, plain);
+    }
+}
+
+#[test]
+fn tokens_equal_those_of_the_reference() {
+    let tokenizer = ByteLevelBpe::load(golden_tokenizer("tokenizer.gguf")).unwrap();
+    let recorded = recorded();
+    agrees(&tokenizer, &recorded.smollm);
+    // The file's other words, under a name of the same length.
+    let mut bytes = gguf_tokenizer();
+    let at = bytes.windows(6).position(|w| w == b"smollm").unwrap();
+    bytes.splice(
+        at - 8..at + 6,
+        [5, 0, 0, 0, 0, 0, 0, 0, b'g', b'p', b't', b'-', b'2'],
+    );
+    agrees(&load(&bytes).unwrap(), &recorded.gpt2);
+    assert!(recorded.gpt2.len() > 10);
+}
+
+#[test]
+fn a_tokenizer_has_special_tokens_and_a_template() {
+    let tokenizer = ByteLevelBpe::load(golden_tokenizer("tokenizer.gguf")).unwrap();
+    assert_eq!((tokenizer.len(), tokenizer.is_empty()), (420, false));
+    assert_eq!(
+        (tokenizer.bos_token_id(), tokenizer.eos_token_id()),
+        (Some(1), Some(2))
+    );
+    assert_eq!(tokenizer.text_of(2).as_deref(), Some("<|im_end|>"));
+    assert_eq!(
+        (tokenizer.text_of(-1), tokenizer.text_of(420)),
+        (None, None)
+    );
+    assert!(
+        tokenizer
+            .chat_template()
+            .unwrap()
+            .starts_with("{% for message in messages %}")
+    );
+    let error = tokenizer.decode(&[0, 420]).unwrap_err().to_string();
+    assert_eq!(error, "the token is 420, expected less than 420");
+}
+
+#[test]
+fn a_stream_waits_for_whole_characters() {
+    let tokenizer = ByteLevelBpe::load(golden_tokenizer("tokenizer.gguf")).unwrap();
+    let tokens = tokenizer.encode("🦀");
+    assert_eq!(tokens.len(), 4, "a token for each byte");
+    let mut stream = tokenizer.stream();
+    let parts: Vec<String> = tokens.iter().map(|t| stream.push(*t).unwrap()).collect();
+    assert_eq!(parts, ["", "", "", "🦀"]);
+    // An incomplete character, and bytes that none begins with.
+    assert_eq!(stream.push(tokens[0]).unwrap(), "");
+    assert_eq!(stream.push(tokens[0]).unwrap(), "\u{fffd}");
+    assert_eq!(stream.push(2).unwrap(), "", "a special token");
+    assert_eq!(stream.finish(), "\u{fffd}");
+}
+
+#[test]
+fn a_long_word_takes_little_time() {
+    let tokenizer = ByteLevelBpe::load(golden_tokenizer("tokenizer.gguf")).unwrap();
+    let text = "ab".repeat(200_000);
+    let tokens = tokenizer.encode(&text);
+    assert_eq!(tokenizer.decode(&tokens).unwrap(), text);
+}
+
+#[test]
+fn files_without_a_tokenizer_are_explained() {
+    let error = with("gpt2", "rwkv").unwrap_err();
+    assert!(
+        error.starts_with("has `tokenizer.ggml.model` `rwkv`, expected `gpt2`\n  help: load the "),
+        "{error}"
+    );
+    let error = with("smollm", "falcon").unwrap_err();
+    assert!(
+        error.starts_with("has `tokenizer.ggml.pre` `falcon`, expected `gpt-2` or `smollm`\n"),
+        "{error}"
+    );
+    let error = with("tokenizer.ggml.merges", "tokenizer.ggml.merger").unwrap_err();
+    assert!(
+        error.starts_with("has no metadata `tokenizer.ggml.merges`, so it "),
+        "{error}"
+    );
+    let error = with("i n", "i~n").unwrap_err();
+    assert!(
+        error.contains("`i~n`, expected two tokens with a space between them"),
+        "{error}"
+    );
+    let llama = golden_tokenizer("llama.gguf");
+    let error = ByteLevelBpe::load(&llama).unwrap_err().to_string();
+    assert!(
+        error.contains("has no metadata `tokenizer.ggml.model`"),
+        "{error}"
+    );
+    let error = ByteLevelBpe::load(Path::new("nowhere.gguf"))
+        .unwrap_err()
+        .to_string();
+    assert!(
+        error.starts_with("nowhere.gguf: cannot be read: "),
+        "{error}"
+    );
+    let half = &gguf_tokenizer()[..4000];
+    assert!(
+        load(half)
+            .unwrap_err()
+            .starts_with("is damaged or truncated: ")
+    );
+}
