@@ -1,0 +1,242 @@
+//! Published models: values equal those of the reference.
+//!
+//! Tests that download a model run if `RAMIE_TEST_MODELS` is set.
+
+#[path = "../examples/chat/template.rs"]
+mod template;
+#[path = "../examples/chat/weights.rs"]
+mod weights;
+
+#[path = "common/programs.rs"]
+mod programs;
+
+use programs::example;
+use ramie::checkpoint::{gguf::GgufFile, safetensors};
+use ramie::data::readers::bpe::ByteLevelBpe;
+use ramie::nn::models::{Decoding, Llama, Sampling};
+use ramie::{Array, jit, random};
+use serde::Deserialize;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use template::{Message, Template};
+
+fn golden(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("tests/golden/data/gguf")
+        .join(name)
+}
+
+fn read<T: for<'a> Deserialize<'a>>(name: &str) -> T {
+    let text = std::fs::read(golden(name)).expect("the recording");
+    serde_json::from_slice(&text).expect("rows")
+}
+
+/// The file of SmolLM2, if models are downloaded.
+fn smollm2() -> Option<PathBuf> {
+    if std::env::var_os("RAMIE_TEST_MODELS").is_none() {
+        eprintln!("left out: RAMIE_TEST_MODELS is not set");
+        return None;
+    }
+    Some(weights::SMOLLM2.fetch().expect("the model"))
+}
+
+#[derive(Deserialize)]
+struct Said {
+    role: String,
+    content: String,
+}
+
+#[derive(Deserialize)]
+struct RecordedChat {
+    messages: Vec<Said>,
+    text: String,
+}
+
+#[derive(Deserialize)]
+struct Chats {
+    chats: Vec<RecordedChat>,
+}
+
+#[test]
+fn chat_templates_give_the_text_of_jinja() {
+    let tokenizer = ByteLevelBpe::load(golden("tokenizer.gguf")).expect("a tokenizer");
+    let template = Template::new(tokenizer.chat_template(), &tokenizer).expect("a template");
+    let Chats { chats } = read("tokenizer.json");
+    assert_eq!(chats.len(), 2);
+    for chat in chats {
+        let role = |role: &str| {
+            ["system", "user", "assistant"]
+                .into_iter()
+                .find(|r| *r == role)
+        };
+        let message = |m: Said| Message {
+            role: role(&m.role).expect("a role"),
+            content: m.content,
+        };
+        let messages: Vec<Message> = chat.messages.into_iter().map(message).collect();
+        assert_eq!(template.render(&messages).expect("text"), chat.text);
+    }
+    // What templates refuse is an error, and values of the file can be used.
+    let source = "{% if messages|length > 1 %}{{ raise_exception('one only') }}{% endif %}\
+                  {{ bos_token + eos_token }}";
+    let template = Template::new(Some(source), &tokenizer).expect("a template");
+    let user = || Message {
+        role: "user",
+        content: String::new(),
+    };
+    assert_eq!(
+        template.render(&[user()]).expect("text"),
+        "<|im_start|><|im_end|>"
+    );
+    let error = template
+        .render(&[user(), user()])
+        .expect_err("it is refused")
+        .to_string();
+    assert!(error.contains("one only"), "{error}");
+    assert!(Template::new(Some("{% for %}"), &tokenizer).is_err());
+    let text = Template::new(None, &tokenizer)
+        .expect("ChatML")
+        .render(&[user()])
+        .expect("text");
+    assert_eq!(
+        text,
+        "<|im_start|>user\n<|im_end|>\n<|im_start|>assistant\n"
+    );
+}
+
+/// Runs the example; its stdout, and what it wrote to stderr.
+fn chat(arguments: &[&str], input: &str) -> (String, String) {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("input");
+    std::fs::write(&file, input).expect("written");
+    let output = Command::new(example("chat"))
+        .args(arguments)
+        .stdin(std::fs::File::open(&file).expect("the input"))
+        .output()
+        .expect("the example starts");
+    let text = |bytes| String::from_utf8(bytes).expect("text");
+    let (out, err) = (text(output.stdout), text(output.stderr));
+    assert!(output.status.success(), "{out}{err}");
+    (out, err)
+}
+
+fn is_speed(line: &str) -> bool {
+    let number = line.strip_prefix("Tokens per second: ");
+    number.is_some_and(|n| n.parse::<f64>().is_ok_and(|n| n > 0.0))
+}
+
+#[test]
+fn chat_answers_with_a_tiny_model() {
+    let file = golden("chat.gguf");
+    let file = ["--file", file.to_str().expect("text"), "--length", "192"];
+    let (out, err) = chat(&[&file[..], &["--prompt", "Hello"]].concat(), "");
+    assert!(err.contains("Loaded and compiled tiny model in "), "{err}");
+    assert!(out.lines().last().is_some_and(is_speed), "{out}");
+    assert_eq!(
+        chat(&[&file[..], &["--prompt", "Hello"]].concat(), "")
+            .0
+            .lines()
+            .next(),
+        out.lines().next()
+    );
+    // Two lines, one without a message; the first answer ends at the length.
+    let (out, err) = chat(
+        &[&file[..], &["--temperature", "0.9", "--seed", "3"]].concat(),
+        "Hello\n\n",
+    );
+    assert_eq!(err.matches("> ").count(), 3, "{err}");
+    assert!(out.lines().last().is_some_and(is_speed), "{out}");
+    // A chat that is too long, and a file without a model.
+    let refused = |arguments: &[&str]| {
+        let output = Command::new(example("chat"))
+            .args(arguments)
+            .output()
+            .expect("it starts");
+        assert_eq!(output.status.code(), Some(1));
+        String::from_utf8(output.stderr).expect("text")
+    };
+    let err = refused(&[&file[..2], &["--length", "24", "--prompt", "Hello"]].concat());
+    assert!(
+        err.contains("tokens, but --length is 24\n  help: use a larger --length"),
+        "{err}"
+    );
+    let other = golden("tokenizer.gguf");
+    let err = refused(&["--file", other.to_str().expect("text"), "--prompt", "Hello"]);
+    assert!(err.contains("the metadata `llama."), "{err}");
+}
+
+#[derive(Deserialize)]
+struct Row {
+    text: String,
+    tokens: Vec<i32>,
+}
+
+#[derive(Deserialize)]
+struct Tokens {
+    rows: Vec<Row>,
+}
+
+#[test]
+fn smollm2_is_that_of_the_reference() {
+    let Some(path) = smollm2() else { return };
+    let tokenizer = ByteLevelBpe::load(&path).expect("a tokenizer");
+    let Tokens { rows } = read("smollm2.json");
+    for Row { text, tokens } in rows {
+        assert_eq!(tokenizer.encode(&text), tokens, "{text:?}");
+    }
+    let recorded = safetensors::load_state(golden("smollm2.safetensors")).expect("the recording");
+    let (tokens, greedy) = (
+        recorded["tokens"].to_vec::<i32>(),
+        recorded["greedy"].to_vec::<i32>(),
+    );
+    let template = Template::new(tokenizer.chat_template(), &tokenizer).expect("a template");
+    let prompt = Message {
+        role: "user",
+        content: "What is the capital of France?".to_owned(),
+    };
+    let prompt = template.render(&[prompt]).expect("text");
+    assert_eq!(tokenizer.encode(&prompt), tokens);
+
+    let file = GgufFile::open(&path).expect("a file");
+    let mut model = Llama::from_gguf(&file).expect("a model");
+    let run = jit(|model: &mut Llama, tokens: Array| {
+        let logits = model.forward(&tokens).squeeze(&[0]);
+        // Every 64th token.
+        let shape = [logits.shape()[0], logits.shape()[1] / 64, 64];
+        logits.reshape(&shape).index_in_dim(0, 2, false)
+    });
+    let logits = run(
+        &mut model,
+        Array::from_vec(tokens.clone(), &[1, tokens.len()]),
+    );
+    let expected = recorded["logits"].to_vec::<f32>();
+    let scale = expected.iter().fold(0.0f32, |m, x| m.max(x.abs()));
+    let pairs = logits.to_vec::<f32>().into_iter().zip(&expected);
+    let difference = pairs.fold(0.0f32, |m, (a, b)| m.max((a - b).abs()));
+    println!("logits: difference {difference:e}, greatest {scale}");
+    assert!(difference <= 1e-4 * scale, "{difference} of {scale}");
+
+    let mut decoding = Decoding::new(&model, Sampling::greedy(), 128);
+    decoding.set_tokens(&tokens);
+    while decoding.tokens().len() < greedy.len() {
+        decoding.next_token(&random::key(0));
+    }
+    assert_eq!(decoding.tokens(), greedy);
+    assert_eq!(
+        tokenizer.decode(&greedy[tokens.len()..]).expect("text"),
+        "The capital of France is Paris."
+    );
+    assert_eq!(greedy.last().copied(), tokenizer.eos_token_id());
+}
+
+#[test]
+fn chat_knows_the_capital_of_france() {
+    if smollm2().is_none() {
+        return;
+    }
+    let (out, _) = chat(&["--prompt", "What is the capital of France?"], "");
+    assert!(out.contains("Paris"), "{out}");
+    assert!(out.lines().last().is_some_and(is_speed), "{out}");
+    let (out, _) = chat(&[], "What is the capital of France?\nAnd of Italy?\n");
+    assert!(out.contains("Paris") && out.contains("Rome"), "{out}");
+}
