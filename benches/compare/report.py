@@ -10,9 +10,10 @@ COMPARED = {"ramie": "Ramie", "ramie_older": "Ramie, older plugin", "jax_plugin"
 OTHERS = {"candle": "Candle", "burn": "Burn"}
 SIDES = COMPARED | OTHERS
 JAX = ("jax_plugin", "jax_jaxlib")
-STEPS = ("scalar", "xor", "digits", "cnn", "gpt", "lstm")
+STEPS = ("scalar", "xor", "digits", "cnn", "gpt", "lstm", "sample", "leaves_10", "leaves_100", "leaves_1000", "leaves_10000")
 # Target ratios to the better of JAX's clients.
-STEP_TARGETS = {"scalar": 0.42, "xor": 0.6, "digits": 0.75, "cnn": 0.21, "gpt": 0.52, "lstm": 0.72}
+STEP_TARGETS = {"scalar": 0.42, "xor": 0.6, "digits": 0.75, "cnn": 0.21, "gpt": 0.52, "lstm": 0.72, "sample": 0.5,
+                "leaves_10": 0.3, "leaves_100": 0.3, "leaves_1000": 0.3, "leaves_10000": 0.3}
 TRACE_TARGET, WARM_TARGET, COLD_TARGET, MEMORY_TARGET = 0.2, 0.15, 0.5, 0.6
 
 

@@ -18,7 +18,8 @@ import sys
 import tempfile
 import time
 
-STEPS = {"scalar": 2000, "xor": 1000, "digits": 100, "cnn": 15, "gpt": 5, "lstm": 10}
+STEPS = {"scalar": 2000, "xor": 1000, "digits": 100, "cnn": 15, "gpt": 5, "lstm": 10, "sample": 60,
+         "leaves_10": 1000, "leaves_100": 200, "leaves_1000": 20, "leaves_10000": 2}
 SAMPLES = 10
 WARMUP = 3
 
@@ -95,7 +96,7 @@ def measure(name, client, steps, samples, warmup):
     return {"workload": name, "framework": "jax", "platform": f"cpu-{client}",
             "median_s": statistics.median(times), "best_s": min(times), "trace_lower_s": middle - start,
             "compile_s": end - middle, "peak_rss_mb": round(peak_rss_mb(), 1), "steps": steps, "samples": samples,
-            "loss": float(outputs[0]) if outputs else float(state), "flops": of_products(step, *types)}
+            "loss": float(jax.tree.leaves(outputs or state)[0].mean()), "flops": of_products(step, *types)}
 
 
 def first_step():

@@ -21,7 +21,8 @@ import report
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 # Mean duration of a process in seconds, to estimate the duration of a run.
-WORKLOADS = {"scalar": 2, "xor": 2, "digits": 4, "cnn": 10, "gpt": 14, "lstm": 14, "trace": 6, "first_step": 6}
+WORKLOADS = {"scalar": 2, "xor": 2, "digits": 4, "cnn": 10, "gpt": 14, "lstm": 14, "sample": 6,
+             "leaves_10": 2, "leaves_100": 3, "leaves_1000": 6, "leaves_10000": 60, "trace": 6, "first_step": 6}
 LIMIT_SECONDS = 12
 TIMEOUT = 300
 

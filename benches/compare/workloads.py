@@ -5,6 +5,8 @@ where `step` is not yet compiled, the whole state should be donated, and the fir
 output is the loss.
 """
 
+import functools
+
 import flax.linen as nn
 import jax
 import jax.numpy as jnp
@@ -175,4 +177,54 @@ def lstm():
     return step, state, (x, y)
 
 
-WORKLOADS = {f.__name__: f for f in (scalar, xor, digits, cnn, gpt, lstm)}
+class DecoderBlock(nn.Module):
+    width: int
+    heads: int
+
+    @nn.compact
+    def __call__(self, x):
+        x = x + nn.MultiHeadDotProductAttention(self.heads, decode=True)(nn.LayerNorm()(x))
+        h = nn.Dense(4 * self.width)(nn.LayerNorm()(x))
+        return x + nn.Dense(self.width)(nn.gelu(h, approximate=True))
+
+
+class Decoder(nn.Module):
+    vocabulary: int = 96
+    width: int = 128
+    heads: int = 4
+    layers: int = 4
+    length: int = 1024
+
+    @nn.compact
+    def __call__(self, tokens, position):
+        embed = nn.Embed(self.vocabulary, self.width)
+        positions = self.param("positions", nn.initializers.normal(0.02), (self.length, self.width))
+        x = embed(tokens) + jax.lax.dynamic_slice_in_dim(positions, position, tokens.shape[1])
+        for _ in range(self.layers):
+            x = DecoderBlock(self.width, self.heads)(x)
+        return embed.attend(nn.LayerNorm()(x))
+
+
+def sample():
+    model = Decoder()
+    variables = jax.jit(model.init)(jax.random.key(0), jnp.zeros((1, model.length), jnp.int32), 0)
+    state = (variables["cache"], jnp.zeros((1, 1), jnp.int32), jnp.int32(0))
+
+    def step(state, params):
+        cache, token, position = state
+        logits, updates = model.apply({"params": params, "cache": cache}, token, position, mutable=["cache"])
+        return (updates["cache"], jnp.argmax(logits, -1).astype(jnp.int32), position + 1), ()
+
+    return step, state, (variables["params"],)
+
+
+def leaves(count):
+    def step(state):
+        return [x * 0.5 + 1.0 for x in state], ()
+
+    state = jax.jit(lambda: [jnp.full(8, 2.0) for _ in range(count)])()
+    return step, state, ()
+
+
+WORKLOADS = {f.__name__: f for f in (scalar, xor, digits, cnn, gpt, lstm, sample)}
+WORKLOADS |= {f"leaves_{n}": functools.partial(leaves, n) for n in (10, 100, 1000, 10000)}

@@ -13,6 +13,7 @@ mod digits;
 mod feed;
 mod first_step;
 mod gpt;
+mod leaves;
 mod linen_step;
 mod loader;
 mod lstm;
@@ -22,6 +23,7 @@ mod measure;
 mod ops;
 mod optim;
 mod report;
+mod sample;
 mod scalar;
 mod trace;
 mod traffic;
@@ -30,13 +32,15 @@ mod xor;
 use measure::{Plan, measure};
 use std::process::Command;
 
-const WORKLOADS: [&str; 14] = [
+const WORKLOADS: [&str; 16] = [
     "scalar",
     "xor",
     "digits",
     "cnn",
     "gpt",
     "lstm",
+    "sample",
+    "leaves",
     "ops",
     "optim",
     "trace",
@@ -55,6 +59,12 @@ fn run(name: &str, plan: &Plan) -> ramie::core::Result<()> {
         "cnn" => measure(name, plan, 15, cnn::build),
         "gpt" => measure(name, plan, 5, gpt::build),
         "lstm" => measure(name, plan, 10, lstm::build),
+        "sample" => measure(name, plan, 60, sample::build),
+        name if name.starts_with("leaves_") => {
+            let count = &name["leaves_".len()..];
+            let count = count.parse().unwrap_or_else(|_| unknown(name));
+            measure(name, plan, leaves::steps(count), || leaves::build(count))
+        }
         "ops" => ops::measure(plan),
         name if name.starts_with("optim/") => optim::measure(plan, &name["optim/".len()..]),
         "trace" => trace::measure(plan),
@@ -72,14 +82,14 @@ fn run(name: &str, plan: &Plan) -> ramie::core::Result<()> {
             loader::measure(plan);
             Ok(())
         }
-        other => {
-            eprintln!(
-                "steps: unknown workload `{other}`; known are {}",
-                WORKLOADS.join(", ")
-            );
-            std::process::exit(2);
-        }
+        other => unknown(other),
     }
+}
+
+fn unknown(name: &str) -> ! {
+    let known = WORKLOADS.join(", ");
+    eprintln!("steps: unknown workload `{name}`; known are {known}");
+    std::process::exit(2);
 }
 
 fn main() {
@@ -110,6 +120,7 @@ fn main() {
         .into_iter()
         .flat_map(|name| match name.as_str() {
             "optim" => optim::OPTIMIZERS.map(|o| format!("optim/{o}")).to_vec(),
+            "leaves" => leaves::COUNTS.map(|n| format!("leaves_{n}")).to_vec(),
             _ => vec![name],
         })
         .collect();

@@ -2,7 +2,7 @@
 //! state of the previous one, and each sample waits once, at its end.
 
 use crate::report::{Line, Times};
-use ramie::core::{Compiled, Result, Tree, tree};
+use ramie::core::{Compiled, DType, Result, Tree, tree};
 use std::time::Instant;
 
 /// The number of steps and samples.
@@ -104,7 +104,7 @@ pub fn measure<S: Tree, R: Tree, F: FnMut(&mut S) -> R>(
         .seconds("trace_lower_s", work.trace_lower_s)
         .seconds("compile_s", work.compile_s)
         .value("peak_rss_mb", format_args!("{:.1}", peak_rss_mb()))
-        .value("loss", shown.map_or(f32::NAN, |a| a.item::<f32>()))
+        .value("loss", shown.map_or(f32::NAN, |a| a.astype(DType::F32).mean().item()))
         .print();
     Ok(())
 }
