@@ -353,7 +353,10 @@ fn convert_goes_round_and_changes_nothing() {
     assert!(folder.path().join("all").is_file());
     let (code, _, err) = look(&["ckpt", "convert", &run, &at("x"), "--to", "zip"]);
     assert_eq!(code, 2);
-    has_all(&err, &["expected `safetensors`, `msgpack`, `orbax` or `gguf`"]);
+    has_all(
+        &err,
+        &["expected `safetensors`, `msgpack`, `orbax` or `gguf`"],
+    );
 
     let flat = folder.path().join("flat.safetensors");
     let state = State::from_iter([("a", Array::from(1.0f32)), ("a.b", Array::from(2.0f32))]);

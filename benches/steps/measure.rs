@@ -104,7 +104,10 @@ pub fn measure<S: Tree, R: Tree, F: FnMut(&mut S) -> R>(
         .seconds("trace_lower_s", work.trace_lower_s)
         .seconds("compile_s", work.compile_s)
         .value("peak_rss_mb", format_args!("{:.1}", peak_rss_mb()))
-        .value("loss", shown.map_or(f32::NAN, |a| a.astype(DType::F32).mean().item()))
+        .value(
+            "loss",
+            shown.map_or(f32::NAN, |a| a.astype(DType::F32).mean().item()),
+        )
         .print();
     Ok(())
 }
