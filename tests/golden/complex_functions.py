@@ -6,13 +6,12 @@ Numbers are ordered by their real parts, then by their imaginary parts; some of 
 recorded real parts are therefore equal.
 """
 
-import json
-import pathlib
 
 import complex_numbers
 import jax
 import jax.numpy as jnp
 import numpy as np
+import recording
 from complex_numbers import record
 
 lax, nn, special = jax.lax, jax.nn, jax.scipy.special
@@ -272,10 +271,7 @@ def main():
     with jax.enable_x64(True):
         functions(np.float64, np.complex128)
     other_shapes()
-    data = pathlib.Path(__file__).parent / "data" / "complex_functions.json"
-    lines = ",\n".join(json.dumps(row, separators=(",", ":")) for row in complex_numbers.rows)
-    data.write_text(f'{{"jax":"{jax.__version__}","rows":[\n{lines}\n]}}\n')
-    print(len(complex_numbers.rows), "rows", data.stat().st_size)
+    recording.write(recording.DATA / "complex_functions", complex_numbers.rows)
 
 
 if __name__ == "__main__":

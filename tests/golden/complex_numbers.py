@@ -6,15 +6,14 @@ there are derivatives `tangents`, `jvp`, `cotangents` and `vjp`. An array is a
 list of its real parts, followed by its imaginary parts if it is complex.
 """
 
-import json
 import os
-import pathlib
 
 os.environ["JAX_PLATFORMS"] = "cpu"
 
 import jax
 import jax.numpy as jnp
 import numpy as np
+import recording
 
 rows = []
 rng = np.random.default_rng(3)
@@ -200,10 +199,7 @@ def main():
     with jax.enable_x64(True):
         operations(np.float64, np.complex128)
     other_shapes()
-    data = pathlib.Path(__file__).parent / "data" / "complex.json"
-    lines = ",\n".join(json.dumps(row, separators=(",", ":")) for row in rows)
-    data.write_text(f'{{"jax":"{jax.__version__}","rows":[\n{lines}\n]}}\n')
-    print(len(rows), "rows", data.stat().st_size)
+    recording.write(recording.DATA / "complex", rows)
 
 
 if __name__ == "__main__":

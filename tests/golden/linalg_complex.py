@@ -9,9 +9,7 @@ what is made of them first is said in the functions `positive`, `hermitian`,
 to a factor are recorded with a positive largest element (`unit`).
 """
 
-import json
 import os
-import pathlib
 import zlib
 
 os.environ["JAX_ENABLE_X64"] = "1"
@@ -21,6 +19,7 @@ import jax
 import jax.numpy as jnp
 import jax.scipy.linalg as sl
 import numpy as np
+import recording
 from complex_numbers import plain
 from jax._src.lax.linalg import geqrf  # Public as `jnp.linalg.qr(mode="raw")`.
 from jax.lax import linalg as ll
@@ -172,10 +171,7 @@ def functions():
 def main():
     for part in (factorizations, spectra, systems, functions):
         part()
-    data = pathlib.Path(__file__).parent / "data" / "linalg_complex.json"
-    lines = ",\n".join(json.dumps(row, separators=(",", ":")) for row in rows)
-    data.write_text(f'{{"jax":"{jax.__version__}","rows":[\n{lines}\n]}}\n')
-    print(len(rows), "rows", data.stat().st_size)
+    recording.write(recording.DATA / "linalg_complex", rows)
 
 
 if __name__ == "__main__":

@@ -6,15 +6,14 @@ narrow type has exactly in f32, or the words nan, inf and -inf; those of other
 than one axis are with their shape.
 """
 
-import json
 import os
-import pathlib
 
 os.environ["JAX_PLATFORMS"] = "cpu"
 
 import jax
 import jax.numpy as jnp
 import numpy as np
+import recording
 
 FLOATS = {"f8_e4m3fn": "float8_e4m3fn", "f8_e5m2": "float8_e5m2", "f8_e4m3fnuz": "float8_e4m3fnuz",
           "f8_e5m2fnuz": "float8_e5m2fnuz", "f8_e8m0fnu": "float8_e8m0fnu", "f4_e2m1fn": "float4_e2m1fn"}
@@ -123,10 +122,7 @@ def main():
     # Rules do not look at the type: one of each kind.
     for short in ("f8_e4m3fn", "i4"):
         other_shapes(short, (FLOATS | INTEGERS)[short])
-    data = pathlib.Path(__file__).parent / "data" / "narrow.json"
-    lines = ",\n".join(json.dumps(row, separators=(",", ":")) for row in rows)
-    data.write_text(f'{{"jax":"{jax.__version__}","rows":[\n{lines}\n]}}\n')
-    print(len(rows), "rows", data.stat().st_size)
+    recording.write(recording.DATA / "narrow", rows)
 
 
 if __name__ == "__main__":

@@ -21,7 +21,6 @@ os.environ["JAX_ENABLE_X64"] = "1"
 os.environ["JAX_PLATFORMS"] = "cpu"
 
 import itertools
-import json
 import pathlib
 import zlib
 
@@ -29,8 +28,8 @@ import jax
 import jax.numpy as jnp
 import ml_dtypes
 import numpy as np
+import recording
 from jax import lax
-from safetensors.numpy import save_file
 
 FLOATS = ["f32", "f64", "bf16", "f16"]
 SIGNED = ["i8", "i16", "i32", "i64"]
@@ -574,12 +573,7 @@ def more_specials():
 
 def write(path):
     """Writes the recorded rows: tensors to `path`.safetensors, the index to `path`.json."""
-    save_file(tensors, path.with_suffix(".safetensors"), {"jax": jax.__version__})
-    lines = ",\n".join(json.dumps(row, separators=(",", ":")) for row in rows)
-    path.with_suffix(".json").write_text(f'{{"jax":"{jax.__version__}","rows":[\n{lines}\n]}}\n')
-    for file in (path.with_suffix(".safetensors"), path.with_suffix(".json")):
-        print(file.name, file.stat().st_size)
-    print(len(rows), "rows,", len(tensors), "tensors")
+    recording.write(path, rows, tensors)
 
 
 def main():

@@ -23,6 +23,7 @@ os.environ["JAX_ENABLE_X64"] = "1" if X64 else "0"
 import jax
 import jax.numpy as jnp
 import numpy as np
+import recording
 from jax import random
 from safetensors.numpy import load_file, save_file
 
@@ -267,11 +268,7 @@ def main():
         subprocess.run([sys.executable, __file__, wide], check=True)
         rows.extend(json.loads(pathlib.Path(wide + ".json").read_text()))
         tensors.update(load_file(wide + ".safetensors"))
-    data = pathlib.Path(__file__).parent / "data"
-    save_file(tensors, data / "random.safetensors", {"jax": jax.__version__})
-    lines = ",\n".join(json.dumps(row, separators=(",", ":")) for row in rows)
-    (data / "random.json").write_text(f'{{"jax":"{jax.__version__}","rows":[\n{lines}\n]}}\n')
-    print(len(rows), "rows", {name: (data / name).stat().st_size for name in ("random.safetensors", "random.json")})
+    recording.write(recording.DATA / "random", rows, tensors)
 
 
 if __name__ == "__main__":

@@ -5,17 +5,15 @@ Every row: `fn`, `impl`, `key` (its words), `args` (numbers, or nested lists of
 them; infinity is a string), `shape`, `dtype` and `output` (a tensor's name).
 """
 
-import json
 import os
-import pathlib
 
 os.environ["JAX_PLATFORMS"] = "cpu"
 
 import jax
 import jax.numpy as jnp
 import numpy as np
+import recording
 from jax import random
-from safetensors.numpy import save_file
 
 LONG = {"f32": "float32", "f64": "float64", "bf16": "bfloat16", "f16": "float16", "i32": "int32",
         "u8": "uint8", "u16": "uint16", "u32": "uint32", "u64": "uint64"}
@@ -131,11 +129,7 @@ def main():
         samplers("f64")
         key = random.key(7, impl="rbg")
         record("bits", key, [], (5,), "u64", random.bits(key, (5,), "uint64"))
-    data = pathlib.Path(__file__).parent / "data"
-    save_file(tensors, data / "samplers.safetensors", {"jax": jax.__version__})
-    lines = ",\n".join(json.dumps(row, separators=(",", ":")) for row in rows)
-    (data / "samplers.json").write_text(f'{{"jax":"{jax.__version__}","rows":[\n{lines}\n]}}\n')
-    print(len(rows), "rows", {name: (data / name).stat().st_size for name in ("samplers.safetensors", "samplers.json")})
+    recording.write(recording.DATA / "samplers", rows, tensors)
 
 
 if __name__ == "__main__":
