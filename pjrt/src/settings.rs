@@ -106,14 +106,6 @@ fn switch(value: &OsStr) -> Option<bool> {
     }
 }
 
-const fn switched(name: &'static str) -> Setting<bool> {
-    Setting {
-        name,
-        expected: SWITCH,
-        read: switch,
-    }
-}
-
 fn path(value: &OsStr) -> Option<PathBuf> {
     Some(value.into())
 }
@@ -126,120 +118,92 @@ fn number<T: std::str::FromStr>(value: &OsStr) -> Option<T> {
     value.to_str()?.trim().parse().ok()
 }
 
-/// The platform that programs run on.
-pub static PLATFORM: Setting<Platform> = Setting {
-    name: "RAMIE_PLATFORM",
-    expected: "`cpu`, `cuda` (NVIDIA GPUs) or `tpu`",
-    read: |value| value.to_str()?.parse().ok(),
-};
-/// The path of the plugin, which replaces the search for one.
-pub static PJRT_PLUGIN: Setting<PathBuf> = Setting {
-    name: "RAMIE_PJRT_PLUGIN",
-    expected: "the path of a PJRT plugin",
-    read: path,
-};
-/// Number of virtual CPU devices.
-pub static NUM_CPU_DEVICES: Setting<usize> = Setting {
-    name: "RAMIE_NUM_CPU_DEVICES",
-    expected: "an integer from 1 to 1024",
-    read: |value| number(value).filter(|n| (1..=1024).contains(n)),
-};
-/// The directory of plugins, compiled programs and downloaded files.
-pub static CACHE_DIR: Setting<PathBuf> = Setting {
-    name: "RAMIE_CACHE_DIR",
-    expected: "the path of a directory",
-    read: path,
-};
-/// The location of compiled programs that later processes can use.
-pub static COMPILATION_CACHE: Setting<CompilationCache> = Setting {
-    name: "RAMIE_COMPILATION_CACHE",
-    expected: "`on`, `off` or the path of a directory",
-    read: |value| {
-        Some(match switch(value) {
-            Some(true) => CompilationCache::On,
-            Some(false) => CompilationCache::Off,
-            None => CompilationCache::Folder(value.into()),
-        })
-    },
-};
-/// The maximum size of the directory of compiled programs, in MiB.
-pub static COMPILATION_CACHE_MB: Setting<u64> = Setting {
-    name: "RAMIE_COMPILATION_CACHE_MB",
-    expected: "the maximum size of the directory of compiled programs in MiB, an integer such as 4096",
-    read: |value| number::<u64>(value).filter(|mb| mb.checked_mul(1 << 20).is_some()),
-};
-/// Whether large requests for host memory are compared with the available memory.
-pub static CHECK_MEMORY: Setting<bool> = switched("RAMIE_CHECK_MEMORY");
-/// The maximum number of compiled programs kept for operations outside of `jit`.
-pub static EAGER_PROGRAMS: Setting<usize> = Setting {
-    name: "RAMIE_EAGER_PROGRAMS",
-    expected: "the number of compiled operations to keep, an integer from 1",
-    read: |value| number(value).filter(|n| *n > 0),
-};
-/// Whether Ramie's allocator serves the CPU plugin.
-pub static KEEP_BLOCKS: Setting<bool> = switched("RAMIE_KEEP_BLOCKS");
-/// Whether programs are compiled without most optimizations.
-pub static DISABLE_MOST_OPTIMIZATIONS: Setting<bool> = switched("RAMIE_DISABLE_MOST_OPTIMIZATIONS");
-/// The precision of matrix products that request none.
-pub static DEFAULT_MATMUL_PRECISION: Setting<String> = Setting {
-    name: "RAMIE_DEFAULT_MATMUL_PRECISION",
-    expected: "`default`, `high` or `highest` (also `bfloat16`, `tensorfloat32`, `float32`)",
-    read: |value| {
-        const NAMES: [&str; 8] = [
-            "default",
-            "fastest",
-            "bfloat16",
-            "high",
-            "bfloat16_3x",
-            "tensorfloat32",
-            "highest",
-            "float32",
-        ];
-        text(value).filter(|name| NAMES.contains(&name.as_str()))
-    },
-};
-/// Whether compilations are logged.
-pub static LOG_COMPILES: Setting<bool> = switched("RAMIE_LOG_COMPILES");
-/// Whether the first operation that produces a NaN panics.
-pub static DEBUG_NANS: Setting<bool> = switched("RAMIE_DEBUG_NANS");
-/// Whether the first operation that produces an infinity panics.
-pub static DEBUG_INFS: Setting<bool> = switched("RAMIE_DEBUG_INFS");
-/// The directory to which the StableHLO of each compiled program is written.
-pub static DUMP_IR_TO: Setting<PathBuf> = Setting {
-    name: "RAMIE_DUMP_IR_TO",
-    expected: "the path of a directory",
-    read: path,
-};
-/// The log levels.
-pub static LOG: Setting<String> = Setting {
-    name: "RAMIE_LOG",
-    expected: "a level such as `debug`, or a list such as `warn,ramie_core=debug`",
-    read: text,
-};
-/// The address of the coordinator of several processes.
-pub static COORDINATOR_ADDRESS: Setting<String> = Setting {
-    name: "RAMIE_COORDINATOR_ADDRESS",
-    expected: "a host and a port, such as `10.0.0.1:8476`",
-    read: text,
-};
-/// The port of the coordinator.
-pub static COORDINATOR_PORT: Setting<u16> = Setting {
-    name: "RAMIE_COORDINATOR_PORT",
-    expected: "a port, an integer from 1 to 65535",
-    read: |value| number(value).filter(|port| *port > 0),
-};
-/// The number of processes.
-pub static NUM_PROCESSES: Setting<usize> = Setting {
-    name: "RAMIE_NUM_PROCESSES",
-    expected: "the number of processes, an integer from 1",
-    read: |value| number(value).filter(|n| *n > 0),
-};
-/// The index of this process.
-pub static PROCESS_ID: Setting<usize> = Setting {
-    name: "RAMIE_PROCESS_ID",
-    expected: "this process's number, an integer from 0",
-    read: number,
-};
+/// Defines settings, each with its variable, the accepted values and a function that reads them,
+/// and the list of all settings.
+macro_rules! settings {
+    ($($(#[$doc:meta])+ $setting:ident: $type:ty = $name:literal, $expected:expr, $read:expr;)+) => {
+        $(
+            $(#[$doc])+
+            pub static $setting: Setting<$type> = Setting {
+                name: $name,
+                expected: $expected,
+                read: $read,
+            };
+        )+
+
+        /// All settings.
+        pub static ALL: &[&dyn AnySetting] = &[$(&$setting),+];
+    };
+}
+
+settings! {
+    /// The platform that programs run on.
+    PLATFORM: Platform = "RAMIE_PLATFORM", "`cpu`, `cuda` (NVIDIA GPUs) or `tpu`",
+        |value| value.to_str()?.parse().ok();
+    /// The path of the plugin, which replaces the search for one.
+    PJRT_PLUGIN: PathBuf = "RAMIE_PJRT_PLUGIN", "the path of a PJRT plugin", path;
+    /// Number of virtual CPU devices.
+    NUM_CPU_DEVICES: usize = "RAMIE_NUM_CPU_DEVICES", "an integer from 1 to 1024",
+        |value| number(value).filter(|n| (1..=1024).contains(n));
+    /// The directory of plugins, compiled programs and downloaded files.
+    CACHE_DIR: PathBuf = "RAMIE_CACHE_DIR", "the path of a directory", path;
+    /// The location of compiled programs that later processes can use.
+    COMPILATION_CACHE: CompilationCache = "RAMIE_COMPILATION_CACHE",
+        "`on`, `off` or the path of a directory",
+        |value| {
+            Some(match switch(value) {
+                Some(true) => CompilationCache::On,
+                Some(false) => CompilationCache::Off,
+                None => CompilationCache::Folder(value.into()),
+            })
+        };
+    /// The maximum size of the directory of compiled programs, in MiB.
+    COMPILATION_CACHE_MB: u64 = "RAMIE_COMPILATION_CACHE_MB",
+        "the maximum size of the directory of compiled programs in MiB, an integer such as 4096",
+        |value| number::<u64>(value).filter(|mb| mb.checked_mul(1 << 20).is_some());
+    /// Whether large requests for host memory are compared with the available memory.
+    CHECK_MEMORY: bool = "RAMIE_CHECK_MEMORY", SWITCH, switch;
+    /// The maximum number of compiled programs kept for operations outside of `jit`.
+    EAGER_PROGRAMS: usize = "RAMIE_EAGER_PROGRAMS",
+        "the number of compiled operations to keep, an integer from 1",
+        |value| number(value).filter(|n| *n > 0);
+    /// Whether Ramie's allocator serves the CPU plugin.
+    KEEP_BLOCKS: bool = "RAMIE_KEEP_BLOCKS", SWITCH, switch;
+    /// Whether programs are compiled without most optimizations.
+    DISABLE_MOST_OPTIMIZATIONS: bool = "RAMIE_DISABLE_MOST_OPTIMIZATIONS", SWITCH, switch;
+    /// The precision of matrix products that request none.
+    DEFAULT_MATMUL_PRECISION: String = "RAMIE_DEFAULT_MATMUL_PRECISION",
+        "`default`, `high` or `highest` (also `bfloat16`, `tensorfloat32`, `float32`)",
+        |value| {
+            const NAMES: [&str; 8] = [
+                "default", "fastest", "bfloat16", "high", "bfloat16_3x", "tensorfloat32", "highest", "float32",
+            ];
+            text(value).filter(|name| NAMES.contains(&name.as_str()))
+        };
+    /// Whether compilations are logged.
+    LOG_COMPILES: bool = "RAMIE_LOG_COMPILES", SWITCH, switch;
+    /// Whether the first operation that produces a NaN panics.
+    DEBUG_NANS: bool = "RAMIE_DEBUG_NANS", SWITCH, switch;
+    /// Whether the first operation that produces an infinity panics.
+    DEBUG_INFS: bool = "RAMIE_DEBUG_INFS", SWITCH, switch;
+    /// The directory to which the StableHLO of each compiled program is written.
+    DUMP_IR_TO: PathBuf = "RAMIE_DUMP_IR_TO", "the path of a directory", path;
+    /// The log levels.
+    LOG: String = "RAMIE_LOG", "a level such as `debug`, or a list such as `warn,ramie_core=debug`",
+        text;
+    /// The address of the coordinator of several processes.
+    COORDINATOR_ADDRESS: String = "RAMIE_COORDINATOR_ADDRESS",
+        "a host and a port, such as `10.0.0.1:8476`",
+        text;
+    /// The port of the coordinator.
+    COORDINATOR_PORT: u16 = "RAMIE_COORDINATOR_PORT", "a port, an integer from 1 to 65535",
+        |value| number(value).filter(|port| *port > 0);
+    /// The number of processes.
+    NUM_PROCESSES: usize = "RAMIE_NUM_PROCESSES", "the number of processes, an integer from 1",
+        |value| number(value).filter(|n| *n > 0);
+    /// The index of this process.
+    PROCESS_ID: usize = "RAMIE_PROCESS_ID", "this process's number, an integer from 0", number;
+}
 
 /// A setting of any type.
 pub trait AnySetting: Sync {
@@ -262,30 +226,6 @@ impl<T> AnySetting for Setting<T> {
         self.parse(value).map(|_| ())
     }
 }
-
-/// All settings.
-pub static ALL: [&dyn AnySetting; 20] = [
-    &PLATFORM,
-    &PJRT_PLUGIN,
-    &NUM_CPU_DEVICES,
-    &CACHE_DIR,
-    &COMPILATION_CACHE,
-    &COMPILATION_CACHE_MB,
-    &CHECK_MEMORY,
-    &EAGER_PROGRAMS,
-    &KEEP_BLOCKS,
-    &DISABLE_MOST_OPTIMIZATIONS,
-    &DEFAULT_MATMUL_PRECISION,
-    &LOG_COMPILES,
-    &DEBUG_NANS,
-    &DEBUG_INFS,
-    &DUMP_IR_TO,
-    &LOG,
-    &COORDINATOR_ADDRESS,
-    &COORDINATOR_PORT,
-    &NUM_PROCESSES,
-    &PROCESS_ID,
-];
 
 /// Checks the variables of all settings in this process.
 ///
@@ -333,7 +273,7 @@ mod tests {
     #[test]
     fn every_setting_refuses_what_it_cannot_read() {
         for (name, value) in RUBBISH {
-            let setting = ALL.into_iter().find(|s| s.name() == name).expect(name);
+            let setting = ALL.iter().find(|s| s.name() == name).expect(name);
             let error = setting.check(value.as_ref()).expect_err(name).to_string();
             assert!(
                 error.starts_with(&format!("{name} is {value:?}; expected ")),
