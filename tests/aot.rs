@@ -1,28 +1,21 @@
 //! Train steps compiled for hardware that is not there, where its plugin is.
 
-#[path = "common/targets.rs"]
-mod targets;
-
 use ramie::aot::{CompiledFor, Target, compile_module};
 use ramie::export::export;
 use ramie::nn::models::{Gpt2, Gpt2Config, ResNet, ResNetConfig};
 use ramie::nn::{Optimizer, Rngs, value_and_grad};
 use ramie::optim::{adamw, sgd, softmax_cross_entropy_with_integer_labels};
 use ramie::{
-    Array, DType, Lowered, NamedSharding, P, Padding, Platform, RuntimeOptions, Tree, configure,
-    debug, jit, make_mesh, max_pool, tree,
+    Array, DType, Lowered, NamedSharding, P, Padding, Platform, Tree, debug, jit, make_mesh,
+    max_pool, tree,
 };
-use targets::installed;
+use ramie_testing::{cpu_devices, targets::installed};
 
 const TARGETS: [&str; 2] = ["tpu:v5e:2x4", "cuda:h200"];
 
 /// The targets whose plugin is installed, once there are 8 devices.
 fn targets(names: &[&str]) -> Vec<Target> {
-    configure(RuntimeOptions {
-        cpu_devices: Some(8),
-        ..Default::default()
-    })
-    .unwrap();
+    cpu_devices(8);
     installed(names)
 }
 

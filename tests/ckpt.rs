@@ -46,8 +46,7 @@ fn compute(arguments: &[&str]) -> (i32, String, String) {
 }
 
 fn golden(name: &str) -> String {
-    let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/data");
-    shown(&data.join(name))
+    shown(&ramie_testing::golden::path(name))
 }
 
 fn shown(path: &Path) -> String {

@@ -1,14 +1,11 @@
 //! The command-line tool, run as a user runs it.
 
-#[path = "common/targets.rs"]
-mod targets;
-
 use std::fs;
 use std::path::Path;
 use std::process::{Command, Output};
 
 use ramie_pjrt::discover::{self, Platform};
-use targets::installed;
+use ramie_testing::targets::installed;
 
 /// `ramie` with an empty home, nothing on `PATH` and no other variable.
 fn ramie(home: &Path, arguments: &[&str]) -> Command {

@@ -65,11 +65,7 @@ fn all() -> Vec<Section> {
 #[test]
 fn messages_match_the_document() {
     // The cases with meshes need 8 virtual CPU devices.
-    let options = ramie::RuntimeOptions {
-        cpu_devices: Some(8),
-        ..Default::default()
-    };
-    ramie::configure(options).expect("the first use of the runtime");
+    ramie_testing::cpu_devices(8);
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/errors.md");
     let (text, problems) = document::render(&all());
     if std::env::var_os("RAMIE_BLESS").is_some_and(|v| v == "1") {

@@ -1,14 +1,9 @@
 //! The examples as programs: what they print and write.
 
-#[path = "common/programs.rs"]
-mod programs;
-#[path = "common/targets.rs"]
-mod targets;
-
-use programs::example;
+use ramie_testing::examples::example;
+use ramie_testing::targets::installed;
 use std::path::Path;
 use std::process::{Command, Output};
-use targets::installed;
 
 fn run(program: &Path, arguments: &[&str], cache: &Path) -> Output {
     Command::new(program)

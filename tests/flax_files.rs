@@ -6,7 +6,6 @@ use ramie::nn::linen::{
     BatchNorm, Conv, Dense, LayerNorm, Module, MultiHeadDotProductAttention, Scope, Variables,
 };
 use ramie::{Array, State, Tree, random};
-use std::path::Path;
 
 #[derive(Clone)]
 struct Model {
@@ -35,8 +34,7 @@ struct Content {
 }
 
 fn file() -> Vec<u8> {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/data/flax_model.msgpack");
-    std::fs::read(path).expect("the file is in the repository")
+    ramie_testing::golden::bytes("flax_model.msgpack")
 }
 
 /// The model's own first variables, in the place of those of the file.

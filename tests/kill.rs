@@ -1,14 +1,11 @@
 //! A training run that is killed at random moments, while it saves too, ends as
 //! one that was left alone.
 
-#[path = "common/programs.rs"]
-mod programs;
-
-use programs::example;
 use ramie::State;
 use ramie::checkpoint::items::{Composite, IteratorRestore, JsonRestore};
 use ramie::checkpoint::manager::{CheckpointManager, CheckpointManagerOptions};
 use ramie::checkpoint::pytree::StandardRestore;
+use ramie_testing::examples::example;
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};

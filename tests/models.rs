@@ -7,23 +7,18 @@ mod template;
 #[path = "../examples/chat/weights.rs"]
 mod weights;
 
-#[path = "common/programs.rs"]
-mod programs;
-
-use programs::example;
 use ramie::checkpoint::{gguf::GgufFile, safetensors};
 use ramie::data::readers::bpe::ByteLevelBpe;
 use ramie::nn::models::{Decoding, Llama, Sampling};
 use ramie::{Array, jit, random};
+use ramie_testing::examples::example;
 use serde::Deserialize;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::Command;
 use template::{Message, Template};
 
 fn golden(name: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("tests/golden/data/gguf")
-        .join(name)
+    ramie_testing::golden::path("gguf").join(name)
 }
 
 fn read<T: for<'a> Deserialize<'a>>(name: &str) -> T {

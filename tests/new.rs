@@ -1,9 +1,6 @@
 //! `ramie new`: rejected arguments, the projects that it writes, and that their programs train and resume.
 
-#[path = "common/programs.rs"]
-mod programs;
-
-use programs::example;
+use ramie_testing::examples::example;
 use std::fs;
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};

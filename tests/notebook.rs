@@ -1,8 +1,5 @@
 //! The notebook: its cells are those of a program, which runs, and run in evcxr if it is installed.
 
-#[path = "common/programs.rs"]
-mod programs;
-
 use serde_json::Value;
 use std::fs;
 use std::io::Write;
@@ -59,7 +56,7 @@ fn the_notebook_is_the_program() {
 
 #[test]
 fn the_program_runs() {
-    let output = Command::new(programs::example("notebook"))
+    let output = Command::new(ramie_testing::examples::example("notebook"))
         .output()
         .unwrap();
     let text = String::from_utf8_lossy(&output.stdout).into_owned();

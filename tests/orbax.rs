@@ -12,8 +12,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 fn golden(name: &str) -> PathBuf {
-    let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/data/orbax");
-    data.join(name)
+    ramie_testing::golden::path("orbax").join(name)
 }
 
 fn params() -> State {

@@ -5,8 +5,6 @@
 //!
 //! `RAMIE_PRIMITIVES=sort,top_k` checks the cases of those operations only.
 
-mod common;
-
 #[path = "primitives/by_hand.rs"]
 mod by_hand;
 #[path = "primitives/control.rs"]
@@ -26,23 +24,23 @@ mod tables;
 #[path = "primitives/windows.rs"]
 mod windows;
 
-use common::apply::{self, Operation};
-use common::case::Case;
-use common::check::{self, Failures};
-use common::golden::{Golden, Row};
 use ramie_core::prim::catalogue;
+use ramie_testing::apply::{self, Operation};
+use ramie_testing::case::Case;
+use ramie_testing::check::{self, Failures};
+use ramie_testing::golden::{Golden, Row};
 
 /// From a recorded row to the operation it applies, if it is known there.
 type Apply = dyn Fn(&Row) -> Option<Box<Operation>>;
 
 /// Recordings, one a family of primitives, each with what applies its rows.
 const RECORDINGS: &[(&str, &Apply)] = &[
-    ("convolution", &common::convolution::apply),
-    ("lax", &common::lax::apply),
+    ("convolution", &ramie_testing::convolution::apply),
+    ("lax", &ramie_testing::lax::apply),
     ("primitives", &apply::apply),
-    ("linalg", &common::linalg::apply),
+    ("linalg", &ramie_testing::linalg::apply),
     ("special", &apply::apply),
-    ("windows", &common::windows::apply),
+    ("windows", &ramie_testing::windows::apply),
 ];
 
 /// All cases; rows that cannot be applied are failures.
@@ -50,7 +48,12 @@ fn cases(failures: &mut Failures) -> Vec<Case> {
     let mut cases = Vec::new();
     for (name, apply) in RECORDINGS {
         let golden = Golden::open(name);
-        cases.extend(common::recorded(&golden, &golden.ops(), apply, failures));
+        cases.extend(ramie_testing::recorded(
+            &golden,
+            &golden.ops(),
+            apply,
+            failures,
+        ));
     }
     cases.extend(tables::cases());
     cases.extend(by_hand::cases());

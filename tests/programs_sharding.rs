@@ -13,17 +13,7 @@ mod products;
 mod traffic;
 
 use ramie::*;
-
-/// A mesh of the 8 devices, its axes left to the compiler.
-fn mesh(sizes: &[usize], names: &[&str]) -> Mesh {
-    let options = RuntimeOptions {
-        cpu_devices: Some(8),
-        disable_most_optimizations: Some(true),
-        ..RuntimeOptions::default()
-    };
-    configure(options).expect("the same options for all tests");
-    make_mesh(sizes, names).expect("there are 8 devices")
-}
+use ramie_testing::quick_mesh as mesh;
 
 /// Small whole numbers, whose products and sums are exact in any order.
 fn whole(seed: usize, shape: &[usize]) -> Array {

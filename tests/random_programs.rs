@@ -47,10 +47,10 @@ mod ways;
 use host::Tensor;
 use program::{Kind, Program, Type};
 use ramie::{Array, RuntimeOptions, configure, jit};
+use ramie_testing::caught;
 use rng::Rng;
 use stack::Transform;
 use std::cell::Cell;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Once;
 
 /// Cases without the variable.
@@ -175,16 +175,9 @@ thread_local! { static QUIET: Cell<bool> = const { Cell::new(false) }; }
 /// Runs `f`; a panic gives its message and is not shown.
 fn quietly<R>(f: impl FnOnce() -> R) -> Result<R, String> {
     QUIET.set(true);
-    let result = catch_unwind(AssertUnwindSafe(f));
+    let result = caught(f);
     QUIET.set(false);
-    result.map_err(|payload| match payload.downcast_ref::<String>() {
-        Some(text) => text.clone(),
-        None => payload
-            .downcast_ref::<&str>()
-            .copied()
-            .unwrap_or("?")
-            .to_owned(),
-    })
+    result
 }
 
 fn variable(name: &str) -> Option<u64> {

@@ -16,6 +16,7 @@ mod rules;
 
 use model::{Sizes, Trainer, sequences, train_step};
 use ramie::*;
+use ramie_testing::quick_mesh as mesh;
 
 const SIZES: Sizes = Sizes {
     vocabulary: 64,
@@ -28,17 +29,6 @@ const SIZES: Sizes = Sizes {
 };
 const BATCH: usize = 16;
 const STEPS: usize = 20;
-
-/// A mesh of the 8 devices, its axes left to the compiler.
-fn mesh(sizes: &[usize], names: &[&str]) -> Mesh {
-    let options = RuntimeOptions {
-        cpu_devices: Some(8),
-        disable_most_optimizations: Some(true),
-        ..RuntimeOptions::default()
-    };
-    configure(options).expect("the same options for all tests");
-    make_mesh(sizes, names).expect("there are 8 devices")
-}
 
 fn batch(i: usize) -> Array {
     sequences(SIZES, BATCH, i)

@@ -3,20 +3,12 @@
 //! `RAMIE_FUZZ_INPUTS=1000000 cargo test -p ramie-checkpoint --test fuzz -- --nocapture`
 //! is a long run.
 
-#[path = "../../tests/common/fuzz.rs"]
-mod fuzz;
-
-use fuzz::{at_path, fuzz};
 use ramie_checkpoint::gguf::GgufFile;
 use ramie_checkpoint::safetensors::{self, load_metadata, load_state};
 use ramie_checkpoint::serialization::{from_bytes, msgpack_restore};
 use ramie_core::{Array, DType, State};
-use std::path::Path;
-
-fn golden(name: &str) -> Vec<u8> {
-    let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/golden/data");
-    std::fs::read(data.join(name)).expect("the file is in the repository")
-}
+use ramie_testing::fuzz::{at_path, fuzz};
+use ramie_testing::golden::bytes;
 
 /// A small file of arrays, with notes.
 fn tensors() -> Vec<u8> {
@@ -40,7 +32,7 @@ fn index() -> Vec<u8> {
 #[test]
 fn damaged_files_are_refused() {
     let flax = ["flax_chunks", "flax_model", "flax_state", "flax_dtypes"];
-    let flax = flax.map(|name| golden(&format!("{name}.msgpack")));
+    let flax = flax.map(|name| bytes(&format!("{name}.msgpack")));
     fuzz("msgpack", &flax, |bytes| {
         let restored = msgpack_restore(bytes);
         if let Ok(dict) = &restored {
@@ -63,7 +55,7 @@ fn damaged_files_are_refused() {
         let _ = safetensors::load_into(path, &mut tree);
         load_state(path).is_ok()
     });
-    let gguf = ["types", "tokenizer"].map(|name| golden(&format!("gguf/{name}.gguf")));
+    let gguf = ["types", "tokenizer"].map(|name| bytes(&format!("gguf/{name}.gguf")));
     at_path("gguf", &gguf, |path| {
         let Ok(file) = GgufFile::open(path) else {
             return false;

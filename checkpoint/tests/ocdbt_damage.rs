@@ -5,11 +5,8 @@
 //! `RAMIE_FUZZ_INPUTS=1000000 cargo test -p ramie-checkpoint --test ocdbt_damage` runs
 //! more inputs by chance than the few hundred of a usual run.
 
-#[path = "../../tests/common/chance.rs"]
-mod chance;
-
-use chance::{Generator, read_many};
 use ramie_checkpoint::ocdbt::{Compression, Database, Options, Writer};
+use ramie_testing::chance::{Generator, read_many};
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -17,8 +14,7 @@ use std::path::{Path, PathBuf};
 type Content = BTreeMap<Vec<u8>, Vec<u8>>;
 
 fn golden(case: &str) -> PathBuf {
-    let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/golden/data/ocdbt");
-    data.join(case)
+    ramie_testing::golden::path("ocdbt").join(case)
 }
 
 /// A folder's files by path.
@@ -220,7 +216,7 @@ fn damaged(sound: &[u8], generator: &mut Generator) -> Vec<u8> {
         match generator.below(6) {
             0 => bytes[at] ^= 1 << generator.below(8),
             1 => bytes[at] = EDGES[generator.below(EDGES.len())],
-            2 => bytes[at] = generator.next() as u8,
+            2 => bytes[at] = generator.next_u64() as u8,
             3 => {
                 let end = some(generator, 10);
                 bytes[at..end].fill(EDGES[generator.below(EDGES.len())]);

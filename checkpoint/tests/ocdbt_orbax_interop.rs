@@ -11,6 +11,7 @@ use python::Python;
 use ramie_checkpoint::manager::{CheckpointManager, CheckpointManagerOptions};
 use ramie_checkpoint::pytree::{Compression, PyTreeRestore, PyTreeSave, StandardRestore, Zarr};
 use ramie_core::*;
+use ramie_testing::cpu_devices;
 use std::path::Path;
 
 /// Runs the script; says whether there is a Python.
@@ -52,19 +53,11 @@ fn check(restored: &State, expected: &State, placed: bool) {
     }
 }
 
-fn devices_8() {
-    let options = RuntimeOptions {
-        cpu_devices: Some(8),
-        ..RuntimeOptions::default()
-    };
-    configure(options).unwrap();
-}
-
 const VERSIONS: [(&str, Zarr); 2] = [("2", Zarr::V2), ("3", Zarr::V3)];
 
 #[test]
 fn ramie_restores_what_orbax_saved() {
-    devices_8();
+    cpu_devices(8);
     let folder = tempfile::tempdir().unwrap();
     for (zarr, _) in VERSIONS {
         for size in ["3000", "2147483648"] {
@@ -91,7 +84,7 @@ fn ramie_restores_what_orbax_saved() {
 
 #[test]
 fn orbax_restores_what_ramie_saved() {
-    devices_8();
+    cpu_devices(8);
     let folder = tempfile::tempdir().unwrap();
     for (name, zarr) in VERSIONS {
         for compression in [Compression::None, Compression::Zstd { level: 1 }] {

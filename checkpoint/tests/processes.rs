@@ -3,10 +3,7 @@
 //! Each test starts this program several times with the name of a part to play, and
 //! looks at what the processes say.
 
-#[path = "../../tests/common/processes.rs"]
-mod processes;
-
-use processes::{Program, joining, number, say, variable};
+use ramie_testing::processes::{Program, joining, number, say, variable};
 use ramie_checkpoint::commit::{ItemReader, ItemWriter, MultiprocessingOptions, Process};
 use ramie_checkpoint::items::{
     Composite, IteratorRestore, IteratorSave, JsonRestore, JsonSave, RestoreArgs, SaveArgs,

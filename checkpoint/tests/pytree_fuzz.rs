@@ -4,13 +4,11 @@
 //! `RAMIE_FUZZ_INPUTS=1000000 cargo test -p ramie-checkpoint --test pytree_fuzz` runs
 //! more inputs than the thousand of a usual run.
 
-#[path = "../../tests/common/chance.rs"]
-mod chance;
-
-use chance::{Generator, read_many};
 use ramie_checkpoint::commit::{restore_item, save_item};
 use ramie_checkpoint::pytree::*;
 use ramie_core::*;
+use ramie_testing::chance::{Generator, read_many};
+use ramie_testing::cpu_devices;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -45,7 +43,7 @@ fn damaged(sound: &[u8], generator: &mut Generator) -> Vec<u8> {
         let at = generator.below(bytes.len());
         match generator.below(if is_json { 9 } else { 6 }) {
             0 => bytes[at] ^= 1 << generator.below(8),
-            1 => bytes[at] = generator.next() as u8,
+            1 => bytes[at] = generator.next_u64() as u8,
             2 => bytes.truncate(at),
             3 => {
                 let end = (at + 1 + generator.below(16)).min(bytes.len());
@@ -106,11 +104,7 @@ fn ramp(shape: &[usize], dtype: DType) -> Array {
 
 #[test]
 fn damaged_checkpoints_are_refused() {
-    configure(RuntimeOptions {
-        cpu_devices: Some(2),
-        ..RuntimeOptions::default()
-    })
-    .unwrap();
+    cpu_devices(2);
     // In memory where there is such a file system: this is not about the disk.
     let memory = Path::new("/dev/shm");
     let folder = match memory.is_dir() {

@@ -15,6 +15,7 @@ use ramie_checkpoint::manager::{CheckpointManager, CheckpointManagerOptions};
 use ramie_checkpoint::pytree::*;
 use ramie_core::*;
 use ramie_derive::Tree;
+use ramie_testing::cpu_devices;
 use std::collections::BTreeMap;
 use std::path::Path;
 use train_state::{Train, ramp};
@@ -124,11 +125,7 @@ fn orbax_reads_what_is_written_and_writes_what_is_read() {
     let Some(python) = Python::with("Orbax 0.12.8") else {
         return;
     };
-    let options = RuntimeOptions {
-        cpu_devices: Some(8),
-        ..RuntimeOptions::default()
-    };
-    configure(options).unwrap();
+    cpu_devices(8);
     let mesh = make_mesh(&[4, 2], &["x", "y"]).unwrap();
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path();

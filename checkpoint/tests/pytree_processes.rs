@@ -4,14 +4,12 @@
 //! CPUs these are all that it knows of: what is on them all processes have, and the
 //! primary one writes it.
 
-#[path = "../../tests/common/processes.rs"]
-mod processes;
-
-use processes::{Program, joining, say, variable};
 use ramie_checkpoint::commit::{restore_item, save_item};
 use ramie_checkpoint::pytree::{PyTreeSave, StandardRestore};
 use ramie_core::distributed;
 use ramie_core::*;
+use ramie_testing::cpu_devices;
+use ramie_testing::processes::{Program, joining, say, variable};
 use std::path::Path;
 use std::time::Duration;
 
@@ -44,11 +42,7 @@ fn child() {
     let Ok(case) = std::env::var("RAMIE_TEST_PART") else {
         return;
     };
-    configure(RuntimeOptions {
-        cpu_devices: Some(2),
-        ..RuntimeOptions::default()
-    })
-    .expect("the first options");
+    cpu_devices(2);
     distributed::initialize_with(&joining(120 * SECOND)).expect("all join");
     // The CPU plugin's devices are those of one process.
     assert_eq!(devices().len(), 2);

@@ -1,5 +1,6 @@
 //! Functions of the host called by programs: printing, callbacks, order.
 use ramie_core::*;
+use ramie_testing::panic_message;
 use std::process::Command;
 use std::sync::{Arc, Mutex, MutexGuard};
 
@@ -42,14 +43,6 @@ fn f32s(v: &[f32]) -> Array {
 
 fn scalar(x: f32) -> Array {
     Array::from(x)
-}
-
-fn message(f: impl FnOnce()) -> String {
-    let panic = std::panic::catch_unwind(std::panic::AssertUnwindSafe(f));
-    *panic
-        .expect_err("panics")
-        .downcast::<String>()
-        .expect("text")
 }
 
 #[test]
@@ -154,7 +147,7 @@ fn ordered_effects_keep_their_order_within_and_between_programs() {
     log.see_in_order(&scalar(-1.0));
     expected.push(-1.0);
     assert_eq!(log.take(), expected);
-    let refused = message(|| {
+    let refused = panic_message(|| {
         vmap(f)(f32s(&[1.0, 2.0]));
     });
     assert!(
@@ -247,7 +240,7 @@ fn vmap_of_a_pure_callback_follows_its_method() {
         assert_eq!(*shapes.lock().unwrap(), expected);
         shapes.lock().unwrap().clear();
     }
-    let refused = message(|| {
+    let refused = panic_message(|| {
         vmap_axes(apply(None), [Some(0), None], 0)(x.clone(), y.clone());
     });
     assert!(
@@ -263,8 +256,8 @@ fn a_function_without_a_derivative_says_what_to_do() {
     let pure = move |x: Array| pure_callback(|x: Array| x, shape(), x);
     let io = move |x: Array| io_callback(|x: Array| x, shape(), x);
     let refusals = [
-        message(|| drop(grad(pure)(scalar(1.0)))),
-        message(|| drop(grad(io)(scalar(1.0)))),
+        panic_message(|| drop(grad(pure)(scalar(1.0)))),
+        panic_message(|| drop(grad(io)(scalar(1.0)))),
     ];
     for (name, text) in ["pure_callback", "io_callback"].iter().zip(refusals) {
         assert!(
@@ -354,8 +347,7 @@ fn operations_inside_a_callback_are_refused_and_reading_is_not() {
         let log = log.clone();
         debug::callback(
             move |x: Array| {
-                let eager = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| &x + 1.0));
-                let text = *eager.expect_err("refused").downcast::<String>().unwrap();
+                let text = panic_message(|| &x + 1.0);
                 let made = Array::from_vec(vec![1.5f32; 1 << 16], &[1 << 16]);
                 let sum: f32 = made.to_vec::<f32>().iter().sum();
                 log.lock().unwrap().push(format!("{x} {sum} {text}"));
@@ -433,7 +425,7 @@ fn prints_are_written() {
     let expected = "x = [1.  2.5], y = 0.67\n{typed} Array(0.6666667, dtype=float32)\nrow 7.0\nrow \
                     8.0\n  7: 0.250\nnothing\n";
     assert!(text.contains(expected), "{text}");
-    let wrong = message(|| debug::print("{} {}", &[&scalar(1.0)]));
+    let wrong = panic_message(|| debug::print("{} {}", &[&scalar(1.0)]));
     assert!(
         wrong.contains("has 2 placeholders, but 1 arrays were passed"),
         "{wrong}"
@@ -543,7 +535,7 @@ fn batched_choices_and_loops_show_what_they_compute() {
             x,
         )
     };
-    let refused = message(|| drop(jit(vmap(writes))(x())));
+    let refused = panic_message(|| drop(jit(vmap(writes))(x())));
     assert!(
         refused.contains("cond: a branch has an io_callback"),
         "{refused}"

@@ -2,9 +2,10 @@
 //! on.
 
 use ramie_core::{
-    Array, ConvLayout, Convolution, DType, NamedSharding, P, Padding, RuntimeOptions, configure,
-    conv_general_dilated, grad, jit, make_mesh, max_pool,
+    Array, ConvLayout, Convolution, DType, NamedSharding, P, Padding, conv_general_dilated, grad,
+    jit, make_mesh, max_pool,
 };
+use ramie_testing::cpu_devices;
 
 /// Two layers of convolution and pooling, as image classifiers have them.
 fn network((kernels, images): (Vec<Array>, Array)) -> Array {
@@ -130,11 +131,7 @@ fn assert_forms(text: &str, forms: &[(&str, &str, &str)]) {
 
 #[test]
 fn a_network_lowers_to_the_forms_of_jax() {
-    configure(RuntimeOptions {
-        cpu_devices: Some(2),
-        ..RuntimeOptions::default()
-    })
-    .unwrap();
+    cpu_devices(2);
     let mesh = make_mesh(&[2], &["x"]).unwrap();
     let everywhere = NamedSharding::new(mesh, P![]);
     let on_mesh = |shape: &[usize]| Array::shape_dtype_struct_on(shape, DType::F32, everywhere);

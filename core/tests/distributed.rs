@@ -3,12 +3,9 @@
 //! Each test starts this program several times with the name of a part to play, and
 //! looks at what the processes print.
 
-#[path = "../../tests/common/processes.rs"]
-mod processes;
-
-use processes::{Program, joining, number, say, variable};
 use ramie_core::distributed::{self, Cluster, DistributedOptions, FailureKind, PeerFailure};
 use ramie_core::{Array, DType, Error, RuntimeOptions, configure, jit, runtime};
+use ramie_testing::processes::{Program, joining, number, say, variable};
 use std::io::Write;
 use std::net::{TcpListener, TcpStream};
 use std::process::Command;
@@ -287,7 +284,7 @@ fn one_process_is_a_program_too() {
 
 #[test]
 fn missing_processes_are_named() {
-    let mut program = Program::new();
+    let mut program = Program::at_free_port();
     program.start("join soon", 4, 0, &[]);
     program.start("join", 4, 2, &[]);
     let [first, other] = &program.says()[..] else {
@@ -305,7 +302,7 @@ fn missing_processes_are_named() {
 
 #[test]
 fn a_coordinator_that_is_not_there_is_named() {
-    let mut program = Program::new();
+    let mut program = Program::at_free_port();
     program.start("join now", 2, 1, &[]);
     let address = format!("127.0.0.1:{}", program.port);
     let says = program.says().remove(0);
@@ -322,7 +319,7 @@ fn a_coordinator_that_is_not_there_is_named() {
 
 #[test]
 fn wrong_numbers_are_refused() {
-    let mut program = Program::new();
+    let mut program = Program::at_free_port();
     program.start("join soon", 3, 0, &[]);
     program.start("join soon", 4, 1, &[]);
     program.start("join", 3, 2, &[]);
@@ -479,7 +476,7 @@ fn plugins_exchange_values_through_the_store() {
 /// Slurm's variables, and our own.
 #[test]
 fn processes_find_each_other_by_their_cluster() {
-    let mut program = Program::new();
+    let mut program = Program::at_free_port();
     let port = program.port.to_string();
     for process in 0..3 {
         let (rank, local) = (process.to_string(), (process % 2).to_string());
@@ -495,7 +492,7 @@ fn processes_find_each_other_by_their_cluster() {
     }
     assert_eq!(program.says(), ["[0, 1, 2]"; 3]);
 
-    let mut program = Program::new();
+    let mut program = Program::at_free_port();
     let address = format!("127.0.0.1:{}", program.port);
     for process in 0..2 {
         let id = process.to_string();

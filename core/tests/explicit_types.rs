@@ -2,8 +2,8 @@
 //! `tests/golden/explicit.py` records from JAX.
 
 use ramie_core::*;
+use ramie_testing::{caught, cpu_devices};
 use serde::Deserialize;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 
 #[derive(Deserialize)]
 struct Goldens {
@@ -208,19 +208,8 @@ fn apply(op: &str, a: &[Array]) -> Vec<Array> {
 }
 
 fn mesh() -> Mesh {
-    let options = RuntimeOptions {
-        cpu_devices: Some(8),
-        ..RuntimeOptions::default()
-    };
-    configure(options).unwrap();
+    cpu_devices(8);
     make_mesh_with(&[2, 2, 2], &["X", "Y", "Z"], AxisType::Explicit).unwrap()
-}
-
-fn message(panic: Box<dyn std::any::Any + Send>) -> String {
-    match panic.downcast::<String>() {
-        Ok(text) => *text,
-        Err(panic) => panic.downcast_ref::<&str>().unwrap_or(&"").to_string(),
-    }
 }
 
 /// Where Ramie takes what JAX refuses: values that are whole on every device join
@@ -238,11 +227,7 @@ const JOINS: &[&str] = &[
 fn results_are_sharded_as_in_jax() {
     let mesh = mesh();
     let _current = set_mesh(mesh);
-    let path = concat!(
-        env!("CARGO_MANIFEST_DIR"),
-        "/../tests/golden/data/explicit.json"
-    );
-    let goldens: Goldens = serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
+    let goldens: Goldens = ramie_testing::golden::json("explicit.json");
     assert!(goldens.types.len() > 300);
     let mut wrong = Vec::new();
     let mut joined = 0;
@@ -251,23 +236,23 @@ fn results_are_sharded_as_in_jax() {
         let args: Vec<Array> = row.args.iter().map(|t| t.array(mesh)).collect();
         let types: Vec<String> = args.iter().map(|a| a.aval().to_string()).collect();
         let what = format!("{} {}", row.op, types.join(" "));
-        let got = catch_unwind(AssertUnwindSafe(|| {
+        let got = caught(|| {
             let f = |args: Vec<Array>| apply(&row.op, &args);
             let outs = make_jaxpr(f)(args.clone()).jaxpr.out_avals();
             outs.iter()
                 .map(|a| format!("{a:#}"))
                 .collect::<Vec<String>>()
-        }));
+        });
         match (got, &row.outs, &row.error) {
             (Ok(got), Some(want), _) if got == *want => {}
             (Ok(got), Some(want), _) => wrong.push(format!("{what}: got {got:?}, want {want:?}")),
             (Ok(_), None, Some(_)) if JOINS.contains(&row.op.as_str()) => joined += 1,
             (Ok(got), None, error) => wrong.push(format!("{what}: got {got:?}, want {error:?}")),
-            (Err(panic), Some(want), _) => {
-                wrong.push(format!("{what}: got {}, want {want:?}", message(panic)));
+            (Err(got), Some(want), _) => {
+                wrong.push(format!("{what}: got {got}, want {want:?}"));
             }
-            (Err(panic), None, error) => {
-                let (got, want) = (message(panic), error.as_deref().unwrap_or_default());
+            (Err(got), None, error) => {
+                let want = error.as_deref().unwrap_or_default();
                 if !got.contains("help:") {
                     wrong.push(format!("{what}: no help in {got}"));
                 }

@@ -3,8 +3,8 @@
 #![cfg(target_os = "linux")]
 
 use ramie_core::*;
+use ramie_testing::panic_message;
 use std::cell::RefCell;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::{Command, Output};
 
 /// What the processes of these tests run; alone it does nothing.
@@ -45,12 +45,6 @@ fn texts(out: &Output) -> (String, String) {
     (printed, errors)
 }
 
-fn message(f: impl FnOnce()) -> String {
-    let panic = catch_unwind(AssertUnwindSafe(f)).expect_err("it is refused");
-    let text = panic.downcast_ref::<String>();
-    text.expect("a message").clone()
-}
-
 /// More elements than any machine has memory for.
 const HUGE: usize = 1 << 44;
 
@@ -69,11 +63,11 @@ fn large() {
     // Made by an operation,
     refused(
         "70.4 TB",
-        message(|| drop(Array::zeros(&[HUGE], DType::F32))),
+        panic_message(|| drop(Array::zeros(&[HUGE], DType::F32))),
     );
     refused(
         "70.4 TB",
-        message(|| drop(Array::from(1.0f32).broadcast_to(&[HUGE]))),
+        panic_message(|| drop(Array::from(1.0f32).broadcast_to(&[HUGE]))),
     );
     // by a program, as a result or on the way to one, whose state stays as it was,
     let n = 1 << 22;
@@ -82,7 +76,7 @@ fn large() {
         *state = table.sort(-1).sum_axes(&[1]);
     });
     let mut state = Array::ones(&[n], DType::F32);
-    let text = message(|| step(&mut state, Array::ones(&[1, n], DType::F32)));
+    let text = panic_message(|| step(&mut state, Array::ones(&[1, n], DType::F32)));
     refused(" of temporaries", text);
     assert_eq!(
         state.sum().item::<f32>(),
@@ -90,7 +84,7 @@ fn large() {
         "the state is as before"
     );
     // or by no machine at all.
-    let text = message(|| drop(Array::zeros(&[1 << 40, 1 << 40], DType::F32)));
+    let text = panic_message(|| drop(Array::zeros(&[1 << 40, 1 << 40], DType::F32)));
     assert!(text.contains("more than a process can address"), "{text}");
     assert_eq!(Array::zeros(&[1 << 40, 0], DType::F32).size(), 0);
     println!("refused");
@@ -289,7 +283,7 @@ fn counts_of_long_axes_are_refused_by_name() {
         ("compress", |x| x.compress_sized(&x.eq(0), 0, 2, 0)),
     ];
     for (name, f) in cases {
-        let text = message(|| {
+        let text = panic_message(|| {
             eval_shape(
                 |x: Array| f(&x),
                 Array::shape_dtype_struct(&[LONG], DType::I8),
@@ -390,7 +384,7 @@ fn windows_beyond_all_addresses_are_refused() {
             false => [1, 4, 4, 1],
         };
         let x = Array::shape_dtype_struct(&shape, DType::F32);
-        let text = message(|| {
+        let text = panic_message(|| {
             eval_shape(|x: Array| f(&x), x);
         });
         assert!(text.starts_with(start), "{start}: {text}");

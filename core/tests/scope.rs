@@ -1,5 +1,6 @@
 //! Named scopes, and the source lines of operations.
 use ramie_core::*;
+use ramie_testing::cpu_devices;
 
 fn layers(x: Array) -> Array {
     let y = named_scope("norm", || {
@@ -15,11 +16,7 @@ fn number() -> Array {
 
 /// Every test that may start the runtime calls this first.
 fn two_devices() {
-    let options = RuntimeOptions {
-        cpu_devices: Some(2),
-        ..Default::default()
-    };
-    configure(options).expect("the first use of the runtime");
+    cpu_devices(2);
 }
 
 #[test]
@@ -67,17 +64,17 @@ fn lowered_programs_have_scopes_and_lines_in_their_locations() {
     };
     let sine = place("stablehlo.sine");
     assert!(
-        sine.contains("loc(\"norm\"(\"") && sine.contains("scope.rs\":6:"),
+        sine.contains("loc(\"norm\"(\"") && sine.contains("scope.rs\":7:"),
         "{sine}"
     );
     let product = place("stablehlo.multiply");
     assert!(
-        product.contains("loc(\"norm/inner\"(") && product.contains("scope.rs\":7:"),
+        product.contains("loc(\"norm/inner\"(") && product.contains("scope.rs\":8:"),
         "{product}"
     );
     let sum = place("stablehlo.add");
     assert!(
-        !sum.contains("norm") && sum.contains("scope.rs\":9:"),
+        !sum.contains("norm") && sum.contains("scope.rs\":10:"),
         "{sum}"
     );
     assert!(

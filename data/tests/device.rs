@@ -1,13 +1,12 @@
 //! Batches on devices and over meshes of virtual ones.
 
 use ndarray::{Array, array};
-use ramie_core::{
-    DType, NamedSharding, P, RuntimeOptions, configure, devices, jit, make_mesh, with_mesh,
-};
+use ramie_core::{DType, NamedSharding, P, devices, jit, make_mesh, with_mesh};
 use ramie_data::{
     DataLoader, HostArray, IntoSource, Placement, Result, Resumable, Source, Stream, ToDevice,
     collate,
 };
+use ramie_testing::cpu_devices;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -15,12 +14,7 @@ use std::time::{Duration, Instant};
 
 /// Before anything else in each test: eight virtual devices.
 fn start() {
-    // The first test to come configures the process; the others find it so.
-    let options = RuntimeOptions {
-        cpu_devices: Some(8),
-        ..Default::default()
-    };
-    let _ = configure(options);
+    cpu_devices(8);
     assert_eq!(devices().len(), 8);
 }
 

@@ -4,11 +4,8 @@
 //! is a long run.
 
 mod common;
-#[path = "../../tests/common/fuzz.rs"]
-mod fuzz;
 
 use common::{CSV, EXAMPLE, JSON_LINES, cifar10, gzip, idx, matrix, npz, safetensors, tfrecord};
-use fuzz::{at_path, fuzz};
 use ramie_data::Source;
 use ramie_data::readers::bpe::ByteLevelBpe;
 use ramie_data::readers::cifar::{self, Classes};
@@ -18,6 +15,7 @@ use ramie_data::readers::text::Lines;
 use ramie_data::readers::tfrecord::{Example, TfRecords};
 use ramie_data::readers::tokens::{TokenFile, TokenType};
 use ramie_data::readers::{csv, idx as idx_files, npy};
+use ramie_testing::fuzz::{at_path, fuzz};
 
 #[test]
 fn damaged_files_are_refused() {

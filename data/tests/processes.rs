@@ -6,16 +6,13 @@
 //! loader stands; the next run has another number of processes, each of which
 //! begins with what one of those before has written.
 
-#[path = "../../tests/common/processes.rs"]
-mod processes;
-
 use ndarray::{Array1, Array2};
-use processes::{Program, joining, number, say, variable};
 use ramie_core::distributed;
 use ramie_data::{
     BucketSampler, Buckets, DataLoader, IntoSource, LoaderState, Placement, Resumable, Shard,
     Source, WeightedRandomSampler,
 };
+use ramie_testing::processes::{Program, joining, number, say, variable};
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 use std::time::Duration;

@@ -2,11 +2,12 @@
 
 use ndarray::{Array1, Array2, Array3, array};
 use proptest::prelude::*;
-use ramie_core::{Array, NamedSharding, P, RuntimeOptions, configure, make_mesh};
+use ramie_core::{Array, NamedSharding, P, make_mesh};
 use ramie_data::{
     DataLoader, Error, HostArray, IntoSource, Placement, Result, Resumable, Sample, Source, Stream,
     collate, stream,
 };
+use ramie_testing::cpu_devices;
 use std::collections::BTreeMap;
 
 fn numbers(n: usize) -> Vec<i32> {
@@ -126,11 +127,7 @@ fn stacks_of_nothing_are_refused() {
 /// Steps in front, rows over the mesh.
 #[test]
 fn stacks_go_to_devices() {
-    let options = RuntimeOptions {
-        cpu_devices: Some(4),
-        ..Default::default()
-    };
-    configure(options).expect("the first use of the runtime");
+    cpu_devices(4);
     let mesh = make_mesh(&[4], &["data"]).expect("four devices");
     let x = Array2::<f32>::from_shape_fn((16, 3), |(i, j)| (3 * i + j) as f32);
     let loader = DataLoader::new(x).batch_size(8);

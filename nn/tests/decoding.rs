@@ -3,14 +3,14 @@
 
 use ramie_core::{Array, compilation_stats, disable_most_optimizations, random};
 use ramie_nn::models::{Decoding, Generator, Gpt2, LanguageModel, Llama, Sampling};
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use ramie_testing::{golden, panic_message};
 use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 
 static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
 
 fn folder(name: &str) -> PathBuf {
-    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join(format!("../tests/golden/data/hf_{name}"))
+    golden::path(&format!("hf_{name}"))
 }
 
 /// Continues a sequence to `length` tokens.
@@ -101,14 +101,7 @@ fn random_choices_are_those_of_their_keys() {
 fn mistakes_are_explained() {
     let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
     let model = Gpt2::from_pretrained(folder("gpt2")).expect("loads");
-    let said = |f: &mut dyn FnMut()| {
-        let panic = catch_unwind(AssertUnwindSafe(f)).expect_err("it panics");
-        let panic = panic.downcast::<String>().or_else(|panic| {
-            let text = panic.downcast::<&str>();
-            text.map(|text| Box::new(text.to_string()))
-        });
-        *panic.expect("a message")
-    };
+    let said = |f: &mut dyn FnMut()| panic_message(f);
     let text = said(&mut || drop(Decoding::new(&model, Sampling::greedy(), 25)));
     assert!(
         text.contains("length is 25, but the model supports at most 24\n  help: "),

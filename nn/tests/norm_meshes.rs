@@ -3,14 +3,10 @@
 use ramie_core::*;
 use ramie_nn::linen::{self, Apply, Module, Variables};
 use ramie_nn::{Dropout, Rngs};
+use ramie_testing::quick_cpu_devices;
 
 fn mesh() -> Mesh {
-    let options = RuntimeOptions {
-        cpu_devices: Some(4),
-        disable_most_optimizations: Some(true),
-        ..RuntimeOptions::default()
-    };
-    configure(options).unwrap();
+    quick_cpu_devices(4);
     make_mesh_with(&[4], &["x"], AxisType::Auto).unwrap()
 }
 

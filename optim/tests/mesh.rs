@@ -5,11 +5,9 @@ mod common;
 
 use common::table::{GROUPS, table};
 use common::{Run, close, grid};
-use ramie_core::{
-    Array, AxisType, Mesh, NamedSharding, P, RuntimeOptions, State, configure, device_put, jit,
-    make_mesh_with,
-};
+use ramie_core::{Array, AxisType, Mesh, NamedSharding, P, State, device_put, jit, make_mesh_with};
 use ramie_optim::*;
+use ramie_testing::quick_cpu_devices;
 
 fn objective(params: &State, step: &Array) -> Array {
     let at = |path: &str| params.get(path).expect(path);
@@ -73,12 +71,7 @@ fn check_places(name: &str, tx: &GradientTransformation, placed: &State) -> usiz
 
 #[test]
 fn states_are_sharded_as_their_parameters() {
-    let options = RuntimeOptions {
-        cpu_devices: Some(8),
-        disable_most_optimizations: Some(true),
-        ..RuntimeOptions::default()
-    };
-    configure(options).expect("nothing has run yet");
+    quick_cpu_devices(8);
     let mesh = make_mesh_with(&[4, 2], &["x", "y"], AxisType::Auto).expect("eight devices");
     let placed = params().map_with_path(|path, a| place(path, a, mesh));
     let mut moments = 0;

@@ -1,6 +1,6 @@
 //! Programs compiled for hardware that is not there, where its plugin is.
 
-#[path = "../../tests/common/targets.rs"]
+#[path = "../../testing/src/targets.rs"]
 mod targets;
 
 use ramie_pjrt::discover::{self, Platform};

@@ -3,6 +3,7 @@
 use ndarray::{Array2, Array3, Array4, s};
 use ramie_core::{Array, DType};
 use ramie_plot::{Color, Colormap, Drawing, Error, HeatMap, Images, Legend, Plot, write_image};
+use ramie_testing::panic_message;
 use std::path::Path;
 
 fn decoded(path: &Path) -> (png::OutputInfo, Vec<u8>) {
@@ -334,38 +335,34 @@ fn svg_texts_are_escaped() {
     assert!(svg.contains("a &lt; b &amp; &quot;c&quot;"), "{svg}");
 }
 
-fn panics(f: impl FnOnce() + std::panic::UnwindSafe) -> String {
-    let panic = std::panic::catch_unwind(f).expect_err("a panic");
-    let text = panic.downcast_ref::<String>().cloned();
-    text.or_else(|| panic.downcast_ref::<&str>().map(|text| text.to_string()))
-        .expect("a message")
-}
-
 #[test]
 fn mistakes_panic_with_a_remedy() {
     for (message, part) in [
         (
-            panics(|| drop(Images::new(Array2::<f32>::zeros((2, 2))))),
+            panic_message(|| drop(Images::new(Array2::<f32>::zeros((2, 2))))),
             "[2, 2] is not a batch",
         ),
         (
-            panics(|| drop(HeatMap::new(Array3::<f32>::zeros((2, 2, 2))))),
+            panic_message(|| drop(HeatMap::new(Array3::<f32>::zeros((2, 2, 2))))),
             "is not a matrix",
         ),
         (
-            panics(|| drop(write_image("a.png", Array4::<u8>::zeros((1, 2, 2, 3))))),
+            panic_message(|| drop(write_image("a.png", Array4::<u8>::zeros((1, 2, 2, 3))))),
             "is not an image",
         ),
         (
-            panics(|| drop(Plot::new().color(Color::RED))),
+            panic_message(|| drop(Plot::new().color(Color::RED))),
             "has no series",
         ),
-        (panics(|| drop(Plot::new().y_range(1.0..1.0))), "y_range"),
         (
-            panics(|| drop(Plot::new().smooth_line("", [1], 1.0))),
+            panic_message(|| drop(Plot::new().y_range(1.0..1.0))),
+            "y_range",
+        ),
+        (
+            panic_message(|| drop(Plot::new().smooth_line("", [1], 1.0))),
             "weight 1",
         ),
-        (panics(|| drop(Drawing::new(0, 5))), "0 x 5 pixels"),
+        (panic_message(|| drop(Drawing::new(0, 5))), "0 x 5 pixels"),
     ] {
         assert!(
             message.contains(part) && message.contains("help: "),

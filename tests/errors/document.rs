@@ -1,9 +1,9 @@
 //! Runs the cases and generates the document from their messages.
 
+use ramie_testing::caught;
 use std::cell::RefCell;
 use std::collections::HashSet;
 use std::fmt::Write;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// A program that fails with a message.
 pub struct Case {
@@ -140,16 +140,12 @@ fn message(case: &Case) -> Option<String> {
     std::panic::set_hook(Box::new(|info| {
         LOCATION.set(info.location().map(ToString::to_string));
     }));
-    let outcome = catch_unwind(AssertUnwindSafe(|| (case.run)()));
+    let outcome = caught(|| (case.run)());
     std::panic::set_hook(before);
     assert!(!ramie::is_tracing(), "{}: a trace is open", case.title);
     match outcome {
         Ok(error) => error.map(|error| format!("Error: {error}")),
-        Err(payload) => {
-            let text = match payload.downcast_ref::<String>() {
-                Some(text) => text.as_str(),
-                None => payload.downcast_ref::<&str>().expect("a message"),
-            };
+        Err(text) => {
             let place = LOCATION.take().expect("a panic has a location");
             Some(format!("thread 'main' panicked at {place}:\n{text}"))
         }

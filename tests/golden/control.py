@@ -1,7 +1,7 @@
 """Writes data/control.safetensors and data/control.json.
 
 Rows are laid out as in primitives.py. An operation is a whole program with
-control flow; `tests/common/control.rs` has the same programs.
+control flow; `testing/src/control.rs` has the same programs.
 """
 
 import pathlib

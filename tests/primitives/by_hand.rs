@@ -1,10 +1,6 @@
 //! Cases worked out by hand, of what JAX's rows leave out: primitives of which
 //! nothing is recorded, element types, and arrays without elements or axes.
 
-use crate::common::apply::{Operation, of};
-use crate::common::case::Case;
-use crate::common::golden::Derivative;
-use crate::common::numbers::Draw;
 use ramie_core::DType::{self, BF16, F16, F32, F64, I32};
 use ramie_core::prim::cumulative::Cumlogsumexp;
 use ramie_core::prim::elementwise::{
@@ -17,6 +13,10 @@ use ramie_core::prim::reduce::{ReduceAnd, ReduceOr, ReduceXor};
 use ramie_core::prim::shape::{BitcastConvertType, ReducePrecision, Reshape, Split};
 use ramie_core::prim::sort::TopK;
 use ramie_core::{Array, Primitive, bind};
+use ramie_testing::apply::{Operation, of};
+use ramie_testing::case::Case;
+use ramie_testing::golden::Derivative;
+use ramie_testing::numbers::Draw;
 use std::f64::consts::PI;
 
 /// All of them.

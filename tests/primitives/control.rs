@@ -1,12 +1,12 @@
 //! Cases of control flow: `cond`, `while` and `scan` over bodies of several
 //! kinds, on every element type.
 
-use crate::common::case::Case;
-use crate::common::numbers::Draw;
-use crate::common::plan::Batches;
 use ramie_core::{
     Array, DType, ScanOptions, cond, fori_loop, map, scan, scan_with, switch, while_loop,
 };
+use ramie_testing::case::Case;
+use ramie_testing::numbers::Draw;
+use ramie_testing::plan::Batches;
 
 /// All of them.
 pub fn cases() -> Vec<Case> {

@@ -1,12 +1,12 @@
 //! The cases against the catalogue: which primitives they apply, on which
 //! element types and shapes.
 
-use crate::common::case::Case;
-use crate::common::check::Failures;
 use ramie_core::prim::{CatalogueEntry, Primitive};
 use ramie_core::{Array, Aval, DType, make_jaxpr};
+use ramie_testing::case::Case;
+use ramie_testing::caught;
+use ramie_testing::check::Failures;
 use std::collections::BTreeSet;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 /// Primitives that have no 0-d case, because one of their operands has an axis
@@ -66,8 +66,7 @@ struct Covered {
 pub fn check(catalogue: &[CatalogueEntry], cases: &[Case], failures: &mut Failures) -> usize {
     let mut covered: Vec<Covered> = catalogue.iter().map(|_| Covered::default()).collect();
     for case in cases {
-        let run = AssertUnwindSafe(|| applied(case));
-        match catch_unwind(run) {
+        match caught(|| applied(case)) {
             Ok(eqns) => record(case, &eqns, catalogue, &mut covered),
             Err(_) => failures.note(&case.label, "cannot be traced"),
         }

@@ -1,15 +1,15 @@
 //! Cases of functions with derivatives or batches of their own, and of
 //! rematerialization.
 
-use crate::common::apply::Operation;
-use crate::common::case::Case;
-use crate::common::numbers::Draw;
 use ramie_core::prim::Primitive;
 use ramie_core::prim::remat::{Name, OptimizationBarrier};
 use ramie_core::{
     Array, CheckpointPolicy, DType, Mapped, bind, checkpoint, checkpoint_with, custom_jvp,
     custom_vjp, custom_vmap, vjp,
 };
+use ramie_testing::apply::Operation;
+use ramie_testing::case::Case;
+use ramie_testing::numbers::Draw;
 
 /// All of them.
 pub fn cases() -> Vec<Case> {

@@ -2,10 +2,10 @@
 //! JAX's is zero, it is zero here. No operation gives a zero that JAX refuses.
 
 use super::coverage::applied;
-use crate::common::case::Case;
-use crate::common::check::Failures;
 use ramie_core::prim::{CatalogueEntry, Differentiation};
 use ramie_core::{Array, DType};
+use ramie_testing::case::Case;
+use ramie_testing::check::Failures;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -39,8 +39,7 @@ enum Kind {
 }
 
 fn recorded() -> BTreeMap<String, Kind> {
-    let text = include_str!("../golden/data/differentiation.json");
-    let document: Value = serde_json::from_str(text).expect("the recording is JSON");
+    let document: Value = ramie_testing::golden::json("differentiation.json");
     let kinds = [
         ("zero", Kind::Zero),
         ("undefined", Kind::Undefined),

@@ -1,14 +1,14 @@
 //! Cases of primitives that are programs: those of random numbers, against the
 //! published vectors of their hash, and `jit`.
 
-use crate::common::apply::of;
-use crate::common::case::Case;
-use crate::common::numbers::Draw;
 use ramie_core::prim::Primitive;
 use ramie_core::prim::random::{
     KeyLayout, RandomBits, RandomFoldIn, RandomSeed, RandomSplit, Threefry2x32,
 };
 use ramie_core::{Array, DType, bind, jit};
+use ramie_testing::apply::of;
+use ramie_testing::case::Case;
+use ramie_testing::numbers::Draw;
 
 /// What the hash makes of zeros under the key of zeros.
 const ZEROS: [u32; 2] = [0x6b20_0159, 0x99ba_4efe];

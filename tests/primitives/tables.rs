@@ -1,12 +1,12 @@
 //! Cases of the rows of tables: derivatives of operators on floats, where they
 //! are smooth.
 
-use crate::common::case::Case;
-use crate::common::numbers::Draw;
 use ramie_core::DType::F64;
 use ramie_core::prim::cumulative::CUMULATIVE;
 use ramie_core::prim::elementwise::{BINARY, UNARY};
 use ramie_core::prim::reduce::REDUCE;
+use ramie_testing::case::Case;
+use ramie_testing::numbers::Draw;
 
 /// Steps of the last place have a derivative of zero by definition, and no
 /// slope.

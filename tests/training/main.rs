@@ -1,11 +1,9 @@
 //! Whole training programs against JAX, Flax and Optax.
 
-#[path = "../common/digits.rs"]
-mod run;
-
 mod digits;
 mod digits_linen;
 mod programs;
 mod programs_derivatives;
+mod run;
 mod train_steps;
 mod xor;

@@ -1,13 +1,11 @@
 //! Runs on a mesh of eight virtual devices.
 
 use ndarray::{Array1, Array2};
-use ramie_core::{
-    Array, NamedSharding, P, RuntimeOptions, configure, device_put, disable_most_optimizations,
-    make_mesh,
-};
+use ramie_core::{Array, NamedSharding, P, device_put, disable_most_optimizations, make_mesh};
 use ramie_data::DataLoader;
 use ramie_nn::{Linear, Rngs};
 use ramie_optim::adam;
+use ramie_testing::cpu_devices;
 use ramie_train::{History, Trainer, Training};
 
 fn loss(model: &mut Linear, x: Array, y: Array) -> Array {
@@ -26,11 +24,7 @@ fn values(history: &History, name: &str) -> Vec<f64> {
 
 #[test]
 fn a_run_on_a_mesh_learns_as_on_one_device_and_resumes() {
-    configure(RuntimeOptions {
-        cpu_devices: Some(8),
-        ..Default::default()
-    })
-    .unwrap();
+    cpu_devices(8);
     let mesh = make_mesh(&[8], &["data"]).unwrap();
     let new = || Training::new(Linear::new(2, 1, &mut Rngs::new(0)), adam(0.05));
     let trainer = |epochs| {

@@ -174,7 +174,7 @@ fn many_small_arrays_are_saved_in_few_files() {
 
 #[test]
 fn a_run_of_orbax_is_restored_without_types() {
-    let run = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/golden/data/orbax_run");
+    let run = ramie_testing::golden::path("orbax_run");
     let options = CheckpointManagerOptions::new()
         .read_only(true)
         .step_prefix("step");

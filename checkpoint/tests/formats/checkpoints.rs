@@ -9,11 +9,7 @@ use serde_json::Value;
 use std::path::Path;
 
 fn golden() -> Value {
-    let path = concat!(
-        env!("CARGO_MANIFEST_DIR"),
-        "/../tests/golden/data/flax_checkpoints.json"
-    );
-    serde_json::from_slice(&std::fs::read(path).unwrap()).unwrap()
+    ramie_testing::golden::json("flax_checkpoints.json")
 }
 
 fn strings(value: &Value) -> Vec<String> {

@@ -435,7 +435,7 @@ fn a_pipe_in_a_checkpoint_is_no_file() {
         .save_with(1, &StandardSave::new(&number(1.0)), step)
         .unwrap();
     manager.close().unwrap();
-    let orbax = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/golden/data/orbax");
+    let orbax = ramie_testing::golden::path("orbax");
     for source in [
         run,
         orbax.join("train_state_ocdbt"),

@@ -8,8 +8,7 @@ use std::fs;
 use std::path::PathBuf;
 
 fn golden(name: &str) -> PathBuf {
-    let data = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../tests/golden/data/gguf");
-    data.join(name)
+    ramie_testing::golden::path("gguf").join(name)
 }
 
 /// The message of the error of opening a file with these bytes, without its path.

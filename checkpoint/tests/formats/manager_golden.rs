@@ -13,17 +13,13 @@ use ramie_checkpoint::manager::{
 };
 use ramie_core::random;
 use serde_json::Value;
-use std::path::{Path, PathBuf};
+use ramie_testing::golden::path;
+use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
-fn data(name: &str) -> PathBuf {
-    let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/golden/data");
-    data.join(name)
-}
-
 fn golden() -> Value {
-    serde_json::from_slice(&std::fs::read(data("orbax_manager.json")).unwrap()).unwrap()
+    ramie_testing::golden::json("orbax_manager.json")
 }
 
 /// A folder in memory, where there is one: thousands of files are put on the disk here.
@@ -301,7 +297,7 @@ fn a_run_that_orbax_wrote_is_read() {
         .best_fn(|metrics| metrics.get("loss").unwrap())
         .best_mode(BestMode::Min)
         .read_only(true);
-    let manager = CheckpointManager::new(data("orbax_run"), options).unwrap();
+    let manager = CheckpointManager::new(path("orbax_run"), options).unwrap();
     assert_eq!(manager.all_steps(), [0, 10, 20]);
     assert_eq!(manager.latest_step(), Some(20));
     // A loss that is no number is not the best.
@@ -338,7 +334,7 @@ fn a_run_that_orbax_wrote_is_read() {
 fn a_run_of_orbax_goes_on() {
     let folder = folder();
     let root = folder.path().join("run");
-    copy(&data("orbax_run"), &root);
+    copy(&path("orbax_run"), &root);
     let names = StepNames::new().prefix("step").fixed_length(6);
     let names = names.also_read(StepNames::new().prefix("step"));
     let options = CheckpointManagerOptions::new()

@@ -10,8 +10,7 @@ use std::path::{Path, PathBuf};
 type Content = BTreeMap<Vec<u8>, Vec<u8>>;
 
 fn golden(case: &str) -> PathBuf {
-    let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/golden/data/ocdbt");
-    data.join(case)
+    ramie_testing::golden::path("ocdbt").join(case)
 }
 
 /// The keys and values of `tests/golden/ocdbt.py`.

@@ -132,11 +132,8 @@ fn files_equal_the_reference_implementations() {
 
 #[test]
 fn files_of_other_programs_are_read() {
-    let path = concat!(
-        env!("CARGO_MANIFEST_DIR"),
-        "/../tests/golden/data/primitives.safetensors"
-    );
-    let bytes = std::fs::read(path).unwrap();
+    let path = ramie_testing::golden::path("primitives.safetensors");
+    let bytes = std::fs::read(&path).unwrap();
     let reference = SafeTensors::deserialize(&bytes).unwrap();
     let state = load_state(path).unwrap();
     assert_eq!(state.len(), reference.len());

@@ -11,18 +11,9 @@ use ramie_checkpoint::serialization::{
     to_state_dict,
 };
 use ramie_core::{Array, DType, Scalar, State};
+use ramie_testing::golden::{bytes, path as golden};
 use std::collections::BTreeMap;
-use std::path::PathBuf;
 use std::process::Command;
-
-fn golden(name: &str) -> PathBuf {
-    let data = concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/golden/data");
-    PathBuf::from(data).join(name)
-}
-
-fn bytes(name: &str) -> Vec<u8> {
-    std::fs::read(golden(name)).unwrap()
-}
 
 fn number(x: f64) -> StateDict {
     StateDict::Number(Scalar::Float(x))

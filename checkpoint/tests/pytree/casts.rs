@@ -10,9 +10,7 @@ use std::path::Path;
 
 /// The types that have every number of each type, as ml_dtypes converts them.
 fn lossless() -> BTreeMap<String, Vec<String>> {
-    let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/golden/data");
-    let text = std::fs::read(data.join("casts.json")).unwrap();
-    serde_json::from_slice(&text).unwrap()
+    ramie_testing::golden::json("casts.json")
 }
 
 /// The types of a target that a restore refused, by what the error says.

@@ -62,8 +62,7 @@ fn check(got: &Run, expected: &Run) {
 }
 
 fn recorded(name: &str) -> PathBuf {
-    let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/golden/data");
-    data.join("ports_checkpoints").join(name)
+    ramie_testing::golden::path("ports_checkpoints").join(name)
 }
 
 #[test]

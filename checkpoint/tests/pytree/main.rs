@@ -13,21 +13,17 @@ use ramie_checkpoint::pytree::*;
 use ramie_core::tree;
 use ramie_core::*;
 use ramie_derive::Tree;
+use ramie_testing::cpu_devices;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use train_state::Train;
 
 fn golden(name: &str) -> PathBuf {
-    let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/golden/data/orbax");
-    data.join(name)
+    ramie_testing::golden::path("orbax").join(name)
 }
 
 fn devices_8() -> Mesh {
-    let options = RuntimeOptions {
-        cpu_devices: Some(8),
-        ..RuntimeOptions::default()
-    };
-    configure(options).unwrap();
+    cpu_devices(8);
     make_mesh(&[4, 2], &["x", "y"]).unwrap()
 }
 

@@ -1,12 +1,8 @@
 //! Functions of the host called by programs that run on several devices.
 
-use crate::eight_devices;
+use crate::mesh;
 use ramie_core::*;
-
-fn mesh() -> Mesh {
-    eight_devices();
-    make_mesh(&[4, 2], &["x", "y"]).unwrap()
-}
+use ramie_testing::panic_message;
 
 fn numbers(shape: &[usize]) -> Array {
     let n: usize = shape.iter().product();
@@ -21,14 +17,6 @@ fn on_mesh(in_specs: impl Into<Specs>, out_specs: impl Into<Specs>) -> ShardMapO
 }
 
 type One = Box<dyn Fn(Array) -> Array + Send + Sync>;
-
-fn message(f: impl FnOnce()) -> String {
-    let panic = std::panic::catch_unwind(std::panic::AssertUnwindSafe(f));
-    *panic
-        .expect_err("panics")
-        .downcast::<String>()
-        .expect("text")
-}
 
 /// What functions of the host were called with, in the order of their sums.
 #[derive(Clone, Default)]
@@ -153,7 +141,7 @@ fn programs_over_meshes_call_functions_of_the_host() {
             axis_names: Some("x".into()),
             ..on_mesh(P!["x"], P!["x"])
         };
-        let refused = message(|| drop(jit(shard_map_with(f, some))(x.clone())));
+        let refused = panic_message(|| drop(jit(shard_map_with(f, some))(x.clone())));
         assert!(
             refused.contains("leaves some axes of the mesh automatic"),
             "{refused}"

@@ -2,13 +2,11 @@
 //! another order: values, derivatives and batches beside JAX, also in the bodies
 //! of control flow and under `vmap`.
 
-use crate::common;
-
 use crate::eight_devices;
-use common::apply::Operation;
-use common::check::Failures;
-use common::golden::{Golden, Row};
 use ramie_core::*;
+use ramie_testing::apply::Operation;
+use ramie_testing::check::Failures;
+use ramie_testing::golden::{Golden, Row};
 use serde_json::Value;
 
 static ONE_AT_A_TIME: std::sync::Mutex<()> = std::sync::Mutex::new(());
@@ -149,13 +147,13 @@ fn collectives_agree_with_jax() {
     let ops = golden.ops();
     assert_eq!(ops.len(), 13);
     let mut failures = Failures::default();
-    let cases = common::recorded(&golden, &ops, &operation, &mut failures);
-    common::check::eagerly(&cases, &mut failures);
+    let cases = ramie_testing::recorded(&golden, &ops, &operation, &mut failures);
+    ramie_testing::check::eagerly(&cases, &mut failures);
     // The virtual devices share one pool of threads, and a collective keeps its
     // thread until all devices are there: with many in one program, each device
     // in another, none would come.
     for few in cases.chunks(2) {
-        common::check::cases(few, &mut failures);
+        ramie_testing::check::cases(few, &mut failures);
     }
     failures.finish();
 }

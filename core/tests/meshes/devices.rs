@@ -2,19 +2,11 @@
 
 use crate::eight_devices;
 use ramie_core::*;
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use ramie_testing::panic_message;
 
 fn eight() -> &'static [Device] {
     eight_devices();
     devices()
-}
-
-fn message<R>(f: impl FnOnce() -> R) -> String {
-    let caught = catch_unwind(AssertUnwindSafe(f));
-    let Err(payload) = caught else {
-        panic!("nothing was refused")
-    };
-    *payload.downcast::<String>().expect("a message")
 }
 
 #[test]
@@ -42,11 +34,11 @@ fn arrays_on_different_devices_do_not_mix() {
     let devices = eight();
     let x = Array::from([1.0f32, 2.0]);
     let y = device_put(&x, devices[1]);
-    let text = message(|| &x + &y);
+    let text = panic_message(|| &x + &y);
     assert!(text.contains("operands are on different devices"), "{text}");
     assert!(text.contains("device_put"), "{text}");
     let add = jit(|x: Array, y: Array| x + y);
-    let text = message(|| add(x.clone(), y.clone()));
+    let text = panic_message(|| add(x.clone(), y.clone()));
     assert!(text.contains("`args.0` on"), "{text}");
     assert!(text.contains("`args.1` on"), "{text}");
     // What was refused does no harm.

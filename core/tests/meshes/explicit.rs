@@ -2,7 +2,7 @@
 
 use crate::eight_devices;
 use ramie_core::*;
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use ramie_testing::panic_message;
 
 fn mesh(sizes: &[usize], names: &[&str]) -> Mesh {
     eight_devices();
@@ -22,16 +22,6 @@ fn close(got: &Array, want: &Array) {
     }
 }
 
-fn refused<R>(f: impl FnOnce() -> R) -> String {
-    let Err(panic) = catch_unwind(AssertUnwindSafe(f)) else {
-        panic!("it was not refused");
-    };
-    match panic.downcast::<String>() {
-        Ok(text) => *text,
-        Err(panic) => panic.downcast_ref::<&str>().unwrap_or(&"").to_string(),
-    }
-}
-
 fn text(f: &(impl Fn(Array, Array) -> Array + Sync), x: &Array, w: &Array) -> String {
     let program = jit(|x: Array, w: Array| f(x, w));
     let compiled = program.compile((x.clone(), w.clone())).unwrap();
@@ -48,11 +38,11 @@ fn ambiguous_products_need_an_out_sharding() {
     let ambiguous = "Contracting dimensions are sharded and it is ambiguous how the output should \
                      be sharded. Please specify the output sharding via the `out_sharding` \
                      parameter. Got lhs_contracting_spec=('Y',) and rhs_contracting_spec=('Y',)";
-    let message = refused(|| {
+    let message = panic_message(|| {
         jit(|x: Array, w: Array| einsum("bd,df->bf", &[x.square(), w]))(x.clone(), w.clone())
     });
     assert!(message.contains(ambiguous), "{message}");
-    let message = refused(|| x.matmul(&w));
+    let message = panic_message(|| x.matmul(&w));
     assert!(message.contains(ambiguous), "{message}");
     let want = iota(&[8, 16]).square().matmul(iota(&[16, 8]));
     for (spec, scattered, printed) in [
@@ -195,7 +185,7 @@ fn examples_may_be_sharded() {
         close(&got, &want);
     }
     let y = reshard(&x, P![]);
-    let message = refused(|| vmap(|a: Array, b: Array| a + b)(x.clone(), y));
+    let message = panic_message(|| vmap(|a: Array, b: Array| a + b)(x.clone(), y));
     assert!(
         message.contains("Got inconsistent axis specs: 'X' of argument"),
         "{message}"
@@ -219,7 +209,7 @@ fn arrays_are_made_and_read_where_they_are_to_be() {
     close(&drawn, &draw(&key));
     let x = device_put(&iota(&[8, 16]), P!["X", "Y"]);
     let rows = Array::from([1, 6]);
-    let message = refused(|| x.index(&rows));
+    let message = panic_message(|| x.index(&rows));
     assert!(message.contains("get_sharded"), "{message}");
     let read = |x: Array| x.at(Array::from([1, 6])).get_sharded(P![None, "Y"]);
     for got in [read(x.clone()), jit(read)(x.clone())] {
@@ -281,7 +271,7 @@ fn explicit_and_automatic_axes_meet() {
     let out = jit(inside)(x.clone());
     assert_eq!(out.aval().to_string(), "f32[8@X,16]");
     close(&out, &(iota(&[8, 16]) * 2));
-    let message = refused(|| x.matmul_sharded(&w, P!["X", "Y"]));
+    let message = panic_message(|| x.matmul_sharded(&w, P!["X", "Y"]));
     assert!(message.contains("which is not explicit"), "{message}");
 }
 
@@ -295,7 +285,7 @@ fn sums_may_be_left_for_later() {
         assert_eq!(type_of(&parts).to_string(), "f32[8@X,8]{U:Y}");
         reshard(&(&parts + &parts), P!["X", None])
     };
-    let message = refused(|| {
+    let message = panic_message(|| {
         make_jaxpr(|x: Array, w: Array| {
             x.matmul_sharded(&w, P!["X", None].with_unreduced("Y"))
                 .sin()

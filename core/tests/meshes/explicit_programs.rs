@@ -91,11 +91,7 @@ fn programs_print_as_in_jax() {
     eight_devices();
     let mesh = make_mesh_with(&[2, 2, 2], &["X", "Y", "Z"], AxisType::Explicit).unwrap();
     let _current = set_mesh(mesh);
-    let path = concat!(
-        env!("CARGO_MANIFEST_DIR"),
-        "/../tests/golden/data/explicit.json"
-    );
-    let goldens: Goldens = serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
+    let goldens: Goldens = ramie_testing::golden::json("explicit.json");
     assert_eq!(goldens.programs.len(), 16);
     let mut wrong = Vec::new();
     for program in &goldens.programs {

@@ -1,11 +1,5 @@
 //! Programs over meshes of 8 virtual devices.
 
-#[path = "../../../tests/common/mod.rs"]
-mod common;
-#[macro_use]
-#[path = "../../../tests/common/jaxprs.rs"]
-mod jaxprs;
-
 mod callbacks_on_meshes;
 mod collectives_on_meshes;
 mod devices;
@@ -19,10 +13,10 @@ mod sharding;
 
 /// Configures the runtime, which all tests of this program share.
 fn eight_devices() {
-    let options = ramie_core::RuntimeOptions {
-        cpu_devices: Some(8),
-        disable_most_optimizations: Some(true),
-        ..Default::default()
-    };
-    ramie_core::configure(options).expect("every test configures it first");
+    ramie_testing::quick_cpu_devices(8);
+}
+
+/// The mesh of most tests.
+fn mesh() -> ramie_core::Mesh {
+    ramie_testing::quick_mesh(&[4, 2], &["x", "y"])
 }

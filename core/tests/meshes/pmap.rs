@@ -1,11 +1,9 @@
 //! Functions that several devices run for one example each, beside JAX.
 
-use crate::common;
-
 use crate::eight_devices;
-use common::apply::Operation;
-use common::golden::{Golden, Row};
 use ramie_core::*;
+use ramie_testing::apply::Operation;
+use ramie_testing::golden::{Golden, Row};
 
 fn function(name: &str, x: &Array) -> Array {
     let ring: Vec<(usize, usize)> = (0..8).map(|k| (k, (k + 1) % 8)).collect();
@@ -52,10 +50,10 @@ fn operation(row: &Row) -> Option<Box<Operation>> {
 fn functions_agree_with_jax() {
     eight_devices();
     let golden = Golden::open("pmap");
-    let mut failures = common::check::Failures::default();
-    let cases = common::recorded(&golden, &["pmap"], &operation, &mut failures);
-    common::check::eagerly(&cases, &mut failures);
-    common::check::cases(&cases, &mut failures);
+    let mut failures = ramie_testing::check::Failures::default();
+    let cases = ramie_testing::recorded(&golden, &["pmap"], &operation, &mut failures);
+    ramie_testing::check::eagerly(&cases, &mut failures);
+    ramie_testing::check::cases(&cases, &mut failures);
     failures.finish();
 }
 

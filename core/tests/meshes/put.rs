@@ -1,6 +1,7 @@
 //! `device_get` and `device_put` of whole trees, donated and traced; properties of meshes.
 
 use ramie_core::*;
+use ramie_testing::panic_message;
 
 #[test]
 fn trees_move_between_devices_and_the_host() {
@@ -95,8 +96,7 @@ fn meshes_and_shardings_have_the_properties_of_jax() {
     let map = s.devices_indices_map(&[4, 2]);
     let rows: Vec<_> = map.iter().map(|(_, index)| index[0].clone()).collect();
     assert_eq!(rows, [0..2, 0..2, 2..4, 2..4]);
-    let message = std::panic::catch_unwind(|| mesh.shape()["z"]).expect_err("no such axis");
-    let message = message.downcast::<String>().expect("text");
+    let message = panic_message(|| mesh.shape()["z"]);
     assert!(
         message.contains("no axis is named `z`\n  help: the axes are 'x': 2"),
         "{message}"

@@ -2,14 +2,9 @@
 //! and in all transformations, they give what one device gives; and what types
 //! say about where values may differ.
 
-use crate::eight_devices;
+use crate::mesh;
 use ramie_core::*;
 use std::sync::atomic::{AtomicUsize, Ordering};
-
-fn mesh() -> Mesh {
-    eight_devices();
-    make_mesh(&[4, 2], &["x", "y"]).unwrap()
-}
 
 fn numbers(shape: &[usize]) -> Array {
     let n: usize = shape.iter().product();

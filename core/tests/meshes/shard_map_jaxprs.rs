@@ -4,19 +4,13 @@
 //! Each test is a program of `tests/golden/data/shard_map_jaxprs.json`, written
 //! in Rust.
 
-use crate::jaxprs;
-
-use crate::eight_devices;
+use crate::mesh;
 use ramie_core::prim::elementwise::SelectN;
 use ramie_core::*;
+use ramie_testing::jaxprs;
 
 fn f32(value: f64) -> Array {
     Array::scalar(value, DType::F32)
-}
-
-fn mesh() -> Mesh {
-    eight_devices();
-    make_mesh(&[4, 2], &["x", "y"]).unwrap()
 }
 
 /// Manual along `x` alone, where texts do not depend on the order of a set.
@@ -48,7 +42,7 @@ fn ring() -> Vec<(usize, usize)> {
     (0..4).map(|i| (i, (i + 1) % 4)).collect()
 }
 
-programs! {
+ramie_testing::programs! {
     "shard_map_jaxprs";
     elementwise |x| one(|x| x.sin(), P!["x"], P!["x"])(x);
     all_axes |x| {

@@ -2,6 +2,7 @@
 
 use crate::eight_devices;
 use ramie_core::*;
+use ramie_testing::panic_message;
 
 fn mesh(sizes: &[usize], names: &[&str], axis_type: AxisType) -> Mesh {
     eight_devices();
@@ -161,8 +162,7 @@ fn arrays_rest_in_other_memories() {
         NamedSharding::new(mesh, P!["y"]).with_memory_kind("unpinned_host"),
     );
     assert_eq!(moved.to_vec::<f32>(), x.to_vec::<f32>());
-    let refused = std::panic::catch_unwind(|| jit(|x: Array| x + 1.0)(kept.clone()));
-    let text = *refused.unwrap_err().downcast::<String>().unwrap();
+    let text = panic_message(|| jit(|x: Array| x + 1.0)(kept.clone()));
     assert!(text.contains("is in pinned_host memory"), "{text}");
 }
 

@@ -3,6 +3,7 @@
 use half::{bf16, f16};
 use ndarray::{Array1, Array2, Array3, ArrayD, s as slice};
 use ramie_core::*;
+use ramie_testing::panic_message;
 
 fn back<T: Element>(values: &[T]) {
     let x = Array::from_slice(values, &[values.len()]);
@@ -117,19 +118,14 @@ fn arrays_written_out() {
     assert_eq!(Array::from([1.0, 2.0]).dtype(), DType::F64);
 }
 
-fn panic_text(f: impl FnOnce() -> Array + std::panic::UnwindSafe) -> String {
-    let panic = std::panic::catch_unwind(f).expect_err("a panic");
-    panic.downcast_ref::<String>().cloned().unwrap_or_default()
-}
-
 #[test]
 fn ragged_lists_and_large_integers_are_refused() {
-    let text = panic_text(|| array(vec![vec![vec![1], vec![2]], vec![vec![3], vec![4, 5]]]));
+    let text = panic_message(|| array(vec![vec![vec![1], vec![2]], vec![vec![3], vec![4, 5]]]));
     assert!(
         text.starts_with("array: ragged input: the list at [1][1] has 2 items"),
         "{text}"
     );
-    let text = panic_text(|| array([1, 1i64 << 40]));
+    let text = panic_message(|| array([1, 1i64 << 40]));
     assert!(
         text.starts_with("array: 1099511627776 does not fit in i32"),
         "{text}"

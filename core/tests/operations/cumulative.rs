@@ -1,11 +1,9 @@
 //! Running reductions: scans, and derivatives.
 
-use crate::common;
-
-use common::check;
-use common::numbers::{Draw, close};
 use ramie_core::prim::cumulative::CUMULATIVE;
 use ramie_core::{Array, DType, associative_scan, grad};
+use ramie_testing::check;
+use ramie_testing::numbers::{Draw, close};
 
 #[test]
 fn derivatives_agree_with_differences() {

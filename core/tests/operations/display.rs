@@ -75,12 +75,7 @@ fn float(v: &serde_json::Value) -> f64 {
 
 #[test]
 fn arrays_print_as_in_jax() {
-    let path = concat!(
-        env!("CARGO_MANIFEST_DIR"),
-        "/../tests/golden/data/display.json"
-    );
-    let text = std::fs::read_to_string(path).expect("the golden file can be read");
-    let goldens: Goldens = serde_json::from_str(&text).expect("the golden file is JSON");
+    let goldens: Goldens = ramie_testing::golden::json("display.json");
     assert!(goldens.cases.len() > 100);
     let mut problems = String::new();
     for case in &goldens.cases {

@@ -1,13 +1,11 @@
 //! Functions of several primitives: values and derivatives of `jax.nn` and
 //! `jax.numpy`.
 
-use crate::common;
-
-use common::functions::{Applied, agree, one, two};
-use common::golden::{Golden, Row};
-use common::numbers::close;
-use common::walk_recorded;
 use ramie_core::{Array, DType, Reduction, meshgrid, meshgrid_ij};
+use ramie_testing::functions::{Applied, agree, one, two};
+use ramie_testing::golden::{Golden, Row};
+use ramie_testing::numbers::close;
+use ramie_testing::walk_recorded;
 
 fn function(row: &Row) -> Applied {
     // A 0-d array has none.

@@ -1,11 +1,9 @@
 //! Images of another size, beside `jax.image`.
 
-use crate::common;
-
-use common::apply::{Operation, numbers};
-use common::golden::{Golden, Row};
 use ramie_core::image::{ResizeMethod, resize, resize_with, scale_and_translate};
 use ramie_core::{Array, DType, array, grad};
+use ramie_testing::apply::{Operation, numbers};
+use ramie_testing::golden::{Golden, Row};
 
 fn operation(row: &Row) -> Option<Box<Operation>> {
     let method = match row.params["method"].as_str()? {
@@ -42,7 +40,7 @@ fn images_agree_with_jax() {
     let golden = Golden::open("images");
     let ops = golden.ops();
     assert_eq!(ops, ["resize", "scale_and_translate"]);
-    common::walk(&golden, &ops, &operation);
+    ramie_testing::walk(&golden, &ops, &operation);
 }
 
 #[test]

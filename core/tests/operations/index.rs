@@ -2,17 +2,11 @@
 
 use ramie_core::prim::index::*;
 use ramie_core::*;
+use ramie_testing::panic_message;
 
 /// A 0-d array on a device: a place that is not known when a program is made.
 fn computed(place: i32) -> Array {
     Array::from([place]).reshape(())
-}
-
-/// The message of the panic in `f`.
-fn message(f: impl FnOnce() -> Array) -> String {
-    let panic = std::panic::catch_unwind(std::panic::AssertUnwindSafe(f));
-    let panic = panic.map(drop).expect_err("a panic");
-    panic.downcast_ref::<String>().expect("text").clone()
 }
 
 /// Each index by slices, by a gather, and in a program that is given the array
@@ -215,59 +209,60 @@ fn gradients_flow_through_indices() {
 #[test]
 fn mistakes_are_explained() {
     let x = Array::zeros(&[3, 4], DType::F32);
-    let text = message(|| x.index(3));
+    let text = panic_message(|| x.index(3));
     assert!(
         text.contains("3 is out of bounds for axis 0 of f32[3,4]"),
         "{text}"
     );
     assert!(text.contains("help: use an index from 0 to 2"), "{text}");
-    let text = message(|| x.index((0, 0, 0)));
+    let text = panic_message(|| x.index((0, 0, 0)));
     assert!(
         text.contains("3 axes are indexed, but f32[3,4] has 2"),
         "{text}"
     );
-    let text = message(|| x.index((Ellipsis, Ellipsis)));
+    let text = panic_message(|| x.index((Ellipsis, Ellipsis)));
     assert!(text.contains("Ellipsis appears 2 times"), "{text}");
-    let text = message(|| x.index(([0, 1], [0, 1, 2])));
+    let text = panic_message(|| x.index(([0, 1], [0, 1, 2])));
     assert!(text.contains("do not broadcast together"), "{text}");
-    let text = message(|| x.index(Array::from([0.5f32])));
+    let text = panic_message(|| x.index(Array::from([0.5f32])));
     assert!(
         text.contains("expected integers or a boolean mask"),
         "{text}"
     );
-    let text = message(|| x.index(Array::from([true, false])));
+    let text = panic_message(|| x.index(Array::from([true, false])));
     assert!(
         text.contains("a mask of shape [2] does not fit axes of sizes [3]"),
         "{text}"
     );
-    let text = message(|| x.at(0).set(Array::from([1.0f32, 2.0])));
+    let text = panic_message(|| x.at(0).set(Array::from([1.0f32, 2.0])));
     assert!(
         text.contains("[2] does not broadcast to the selected elements of shape [4]"),
         "{text}"
     );
-    let text = message(|| Array::from([1]).at(0).set(1.5));
+    let text = panic_message(|| Array::from([1]).at(0).set(1.5));
     assert!(
         text.contains("a value of dtype f32 does not fit into an array of i32"),
         "{text}"
     );
-    let text = message(|| vmap(|m: Array| Array::arange(2).index(m))(Array::from([[true, false]])));
+    let text =
+        panic_message(|| vmap(|m: Array| Array::arange(2).index(m))(Array::from([[true, false]])));
     assert!(
         text.contains("is traced") && text.contains("where_"),
         "{text}"
     );
-    let text = message(|| x.dynamic_slice(&[0], &[1, 1]));
+    let text = panic_message(|| x.dynamic_slice(&[0], &[1, 1]));
     assert!(
         text.contains("f32[3,4] has 2 axes, got 1 start indices"),
         "{text}"
     );
-    let text = message(|| x.dynamic_slice(&[0, 0], &[4, 1]));
+    let text = panic_message(|| x.dynamic_slice(&[0, 0], &[4, 1]));
     assert!(
         text.contains("a slice of [4, 1] does not fit into f32[3,4]"),
         "{text}"
     );
-    let text = message(|| x.take_along_axis(&Array::from([0]), 1));
+    let text = panic_message(|| x.take_along_axis(&Array::from([0]), 1));
     assert!(text.contains("do not fit f32[3,4] along axis 1"), "{text}");
-    let text = message(|| {
+    let text = panic_message(|| {
         grad(|u: Array| {
             x.at(([0, 0], [1, 1]))
                 .multiply(u)
@@ -290,8 +285,7 @@ struct Call {
 }
 
 fn calls() -> Vec<Call> {
-    let text = include_str!("../../../tests/golden/data/index_modes.json");
-    let rows: Vec<serde_json::Value> = serde_json::from_str(text).expect("rows");
+    let rows: Vec<serde_json::Value> = ramie_testing::golden::json("index_modes.json");
     let sizes = |list: &serde_json::Value| -> Vec<usize> {
         serde_json::from_value(list.clone()).expect("sizes")
     };
@@ -472,7 +466,7 @@ fn a_function_applied_to_distinct_elements_has_a_gradient() {
     let repeated = |x: Array| x.at([2, 2]).apply(|v| v.square());
     let (_, tangent) = jvp(repeated, x.clone(), x.ones_like());
     assert_eq!(tangent.to_vec::<f32>(), [1.0, 1.0, 108.0]);
-    let refused = message(|| grad(|x: Array| repeated(x).sum())(x.clone()));
+    let refused = panic_message(|| grad(|x: Array| repeated(x).sum())(x.clone()));
     assert!(refused.contains("unique_indices(true)"), "{refused}");
 }
 
@@ -509,7 +503,7 @@ fn positions_beyond_32_bits_are_refused_by_name() {
     for dtype in [DType::I8, DType::F32] {
         let long = || Array::shape_dtype_struct(&[LONG], dtype);
         for (i, (name, f)) in positions.iter().chain(&counts).enumerate() {
-            let text = message(|| eval_shape(|x: Array| f(&x), long()));
+            let text = panic_message(|| eval_shape(|x: Array| f(&x), long()));
             let what = match i < positions.len() {
                 true => "the last position along axis",
                 false => {

@@ -1,19 +1,12 @@
 //! The primitives under indexing: slices and updates at computed places,
 //! gathers and scatters.
 
-use crate::common;
-
-use common::apply::Operation;
-use common::check;
-use common::numbers::Draw;
 use ramie_core::prim::index::*;
 use ramie_core::*;
-
-fn message(f: impl FnOnce() -> Array) -> String {
-    let panic = std::panic::catch_unwind(std::panic::AssertUnwindSafe(f));
-    let panic = panic.map(drop).expect_err("a panic");
-    panic.downcast_ref::<String>().expect("text").clone()
-}
+use ramie_testing::apply::Operation;
+use ramie_testing::check;
+use ramie_testing::numbers::Draw;
+use ramie_testing::panic_message;
 
 /// Rows written at places that meet, miss the array, or do neither.
 fn rows(method: ScatterMethod, unique: bool) -> Box<Operation> {
@@ -135,33 +128,33 @@ fn wrong_dimension_numbers_are_explained() {
         Gather::new(numbers, sizes)
     };
     let at = Array::from([[0], [1]]);
-    let text = message(|| x.gather(&at, gather(&[1, 4], &[1])));
+    let text = panic_message(|| x.gather(&at, gather(&[1, 4], &[1])));
     assert!(
         text.contains("slice size 4 is invalid along axis 1 of f32[4,3]"),
         "{text}"
     );
-    let text = message(|| x.gather(&at, gather(&[2, 3], &[1])));
+    let text = panic_message(|| x.gather(&at, gather(&[2, 3], &[1])));
     assert!(
         text.contains("slice size 2 is invalid along axis 0"),
         "{text}"
     );
-    let text = message(|| x.gather(&at, gather(&[1, 3], &[2])));
+    let text = panic_message(|| x.gather(&at, gather(&[1, 3], &[2])));
     assert!(
         text.contains("offset_dims [2] are not increasing axes below 2"),
         "{text}"
     );
-    let text = message(|| x.gather(&Array::from([[0, 1]]), gather(&[1, 3], &[1])));
+    let text = panic_message(|| x.gather(&Array::from([[0, 1]]), gather(&[1, 3], &[1])));
     assert!(
         text.contains("do not contain index vectors of 1 components"),
         "{text}"
     );
-    let text = message(|| x.gather(&x, gather(&[1, 3], &[1])));
+    let text = panic_message(|| x.gather(&x, gather(&[1, 3], &[1])));
     assert!(
         text.contains("indices are f32, expected integers"),
         "{text}"
     );
     let scatter = rows(ScatterMethod::Add, false);
-    let text = message(|| {
+    let text = panic_message(|| {
         let updates = Array::zeros(&[3, 3], DType::F32);
         scatter(&[x.clone(), at.clone(), updates]).remove(0)
     });
@@ -169,7 +162,7 @@ fn wrong_dimension_numbers_are_explained() {
         text.contains("do not fit 1 window axes of f32[4,3]"),
         "{text}"
     );
-    let text = message(|| {
+    let text = panic_message(|| {
         let updates = Array::zeros(&[2, 3], DType::F64);
         scatter(&[x.clone(), at.clone(), updates]).remove(0)
     });

@@ -1,12 +1,10 @@
 //! Linear algebra: what decompositions give, of matrices of many shapes, put
 //! together again.
 
-use crate::common;
-
-use common::numbers::{Draw, to_f64};
 use ramie_core::DType::{F32, F64};
 use ramie_core::linalg::{self, QrMode};
 use ramie_core::{Array, DType, disable_most_optimizations, jit, stack};
+use ramie_testing::numbers::{Draw, to_f64};
 
 /// Matrices of a shape.
 fn drawn(shape: &[usize], dtype: DType) -> Array {

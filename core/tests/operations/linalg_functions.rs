@@ -1,14 +1,12 @@
 //! Functions of linear algebra: values and derivatives of `jax.numpy.linalg` and
 //! `jax.scipy.linalg`.
 
-use crate::common;
-
-use common::apply::{Operation, number, numbers};
-use common::golden::{Golden, Row};
-use common::linalg::{apart, positive, signs, symmetric, turned};
 use ramie_core::linalg::{self as la, NormOrder};
 use ramie_core::random::{self, CovarianceRoot};
 use ramie_core::{Array, DType};
+use ramie_testing::apply::{Operation, number, numbers};
+use ramie_testing::golden::{Golden, Row};
+use ramie_testing::linalg::{apart, positive, signs, symmetric, turned};
 use serde_json::Value;
 
 type Applied = Option<Box<Operation>>;
@@ -147,7 +145,7 @@ fn functions_agree_with_jax() {
     assert!(ops.len() >= 25);
     // Programs of these are long, and their primitives are checked for
     // second order and batches.
-    common::walk_recorded(&golden, &ops, &function);
+    ramie_testing::walk_recorded(&golden, &ops, &function);
 }
 
 /// Functions that tests/golden/hermitian.py describes.
@@ -172,7 +170,7 @@ fn symmetric_matrices_agree_with_jax() {
     let golden = Golden::open("hermitian");
     let ops = golden.ops();
     assert_eq!(ops.len(), 5);
-    common::walk_recorded(&golden, &ops, &hermitian);
+    ramie_testing::walk_recorded(&golden, &ops, &hermitian);
 }
 
 #[test]
@@ -181,9 +179,9 @@ fn least_squares_of_a_line() {
     let a = Array::from([[0.0f64, 1.0], [1.0, 1.0], [2.0, 1.0]]);
     let found = la::lstsq(&a, &Array::from([0.0f64, 3.0, 0.0]), None);
     let known = Array::from([0.0f64, 1.0]);
-    common::numbers::close(&found.x, &known, 0.0, 1e-12, false).unwrap();
+    ramie_testing::numbers::close(&found.x, &known, 0.0, 1e-12, false).unwrap();
     let rest = Array::from([6.0f64]);
-    common::numbers::close(&found.residuals, &rest, 1e-12, 0.0, false).unwrap();
+    ramie_testing::numbers::close(&found.residuals, &rest, 1e-12, 0.0, false).unwrap();
     assert_eq!(found.rank.item::<i32>(), 2);
     assert_eq!(found.s.shape(), [2]);
 }

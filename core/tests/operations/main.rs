@@ -1,10 +1,5 @@
 //! Operations of arrays against JAX.
 
-#[path = "../../../tests/common/mod.rs"]
-mod common;
-#[path = "../../../tests/common/draws.rs"]
-mod draws;
-
 mod activation;
 mod attention;
 mod complex;

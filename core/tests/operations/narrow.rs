@@ -4,8 +4,8 @@ use ramie_core::prim::elementwise::{BINARY, UNARY};
 use ramie_core::{
     Array, DType, DotDimensionNumbers, F8E4M3Fn, I4, grad, jit, make_jaxpr, random, vmap,
 };
+use ramie_testing::{caught, panic_message};
 use serde_json::Value;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 
 fn number(v: &Value) -> f64 {
     match v.as_str() {
@@ -85,11 +85,7 @@ fn apply(row: &Value) -> Array {
 
 #[test]
 fn narrow_types_are_those_of_jax() {
-    let path = concat!(
-        env!("CARGO_MANIFEST_DIR"),
-        "/../tests/golden/data/narrow.json"
-    );
-    let index: Value = serde_json::from_slice(&std::fs::read(path).expect(path)).expect("an index");
+    let index: Value = ramie_testing::golden::json("narrow.json");
     let rows = index["rows"].as_array().expect("rows");
     assert!(rows.len() > 150);
     let mut failures = Vec::new();
@@ -116,7 +112,7 @@ fn narrow_types_are_those_of_jax() {
             }
             continue;
         }
-        let (got, of) = match catch_unwind(AssertUnwindSafe(|| apply(row))) {
+        let (got, of) = match caught(|| apply(row)) {
             Ok(got) => (wide(&got), got.shape().to_vec()),
             Err(_) => (Vec::new(), vec![usize::MAX]),
         };
@@ -171,9 +167,7 @@ fn host_and_device_convert_alike() {
 #[test]
 fn narrow_types_meet_no_other_by_themselves() {
     let x = Array::from([1.0f32, 2.0]).astype(DType::F8E5M2);
-    let run = || &x + Array::from([1.0f32, 2.0]);
-    let panic = catch_unwind(AssertUnwindSafe(run)).expect_err("a panic");
-    let text = panic.downcast_ref::<String>().expect("text");
+    let text = panic_message(|| &x + Array::from([1.0f32, 2.0]));
     assert!(
         text.contains("f8_e5m2 and f32 have no common dtype") && text.contains("help:"),
         "{text}"

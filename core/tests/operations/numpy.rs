@@ -1,11 +1,9 @@
 //! Functions of `jax.numpy` that are made of several primitives: values and
 //! derivatives.
 
-use crate::common;
-
-use common::functions::{Applied, agree, axes, mask_of, one, pair, two};
-use common::golden::Row;
 use ramie_core::{Array, DType, Quantile, QuantileMethod, Reduction};
+use ramie_testing::functions::{Applied, agree, axes, mask_of, one, pair, two};
+use ramie_testing::golden::Row;
 
 fn pointwise(row: &Row) -> Applied {
     match row.op.trim_end_matches("_ints") {

@@ -1,14 +1,12 @@
 //! Functions of `jax.numpy` that join, choose, move and multiply arrays, and
 //! polynomials.
 
-use crate::common;
-
-use common::functions::{Applied, agree, one, two};
-use common::golden::Row;
 use ramie_core::{
     Array, BitOrder, BoundsMode, DType, Spacing, block, column_stack, dstack, ix_, mgrid,
     ravel_multi_index, select, vectorize,
 };
+use ramie_testing::functions::{Applied, agree, one, two};
+use ramie_testing::golden::Row;
 
 fn places(row: &Row) -> Applied {
     let k = row.params["k"].as_i64().unwrap_or(0) as isize;

@@ -1,12 +1,10 @@
 //! Functions of `jax.nn`, `jax.ops` and `jax.scipy`.
 
-use crate::common;
-
-use common::functions::{Applied, agree, axes, mask_of, one, pair, two};
-use common::golden::Row;
 use ramie_core::{
     Array, Attention, DType, Reduction, Segments, Standardize, dot_product_attention, stats,
 };
+use ramie_testing::functions::{Applied, agree, axes, mask_of, one, pair, two};
+use ramie_testing::golden::Row;
 
 fn over_axes(row: &Row) -> Applied {
     let axes = axes(row)?;

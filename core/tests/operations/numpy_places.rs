@@ -1,14 +1,12 @@
 //! Functions of `jax.numpy` about places: searches, orders, distinct elements,
 //! differences and statistics of samples.
 
-use crate::common;
-
-use common::functions::{Applied, agree, one, pair, two};
-use common::golden::Row;
 use ramie_core::{
     Array, BoundsMode, Covariance, DType, Histogram, Interpolation, Reduction, Side, Unique,
     lexsort, ravel_multi_index,
 };
+use ramie_testing::functions::{Applied, agree, one, pair, two};
+use ramie_testing::golden::Row;
 
 fn searches(row: &Row) -> Applied {
     match row.op.as_str() {

@@ -1,10 +1,8 @@
 //! Padding with statistics and ramps, against `jnp.pad`.
 
-use crate::common;
-
-use common::apply::Operation;
-use common::golden::{Golden, Row};
 use ramie_core::{Array, DType, PadMode, PadStatistic, einsum, einsum_path};
+use ramie_testing::apply::Operation;
+use ramie_testing::golden::{Golden, Row};
 
 fn function(row: &Row) -> Option<Box<Operation>> {
     let pairs = row.params["widths"].as_array()?;
@@ -35,7 +33,7 @@ fn padding_agrees_with_jax() {
     let ops = golden.ops();
     assert_eq!(ops.len(), 5);
     // Programs of reductions and concatenations, which are checked for both.
-    common::walk_recorded(&golden, &ops, &function);
+    ramie_testing::walk_recorded(&golden, &ops, &function);
 }
 
 #[test]

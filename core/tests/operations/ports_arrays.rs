@@ -255,8 +255,7 @@ fn paddings(case: &str) -> Option<Array> {
 
 #[test]
 fn options_of_ported_programs_equal_jax() {
-    let text = include_str!("../../../tests/golden/data/ports_arrays.json");
-    let rows: Vec<serde_json::Value> = serde_json::from_str(text).expect("rows");
+    let rows: Vec<serde_json::Value> = ramie_testing::golden::json("ports_arrays.json");
     let parts = [
         shapes,
         extremes,
@@ -300,8 +299,7 @@ fn precisions(program: &str) -> Vec<String> {
 
 #[test]
 fn precisions_and_their_defaults_equal_jax() {
-    let text = include_str!("../../../tests/golden/data/ports_arrays.json");
-    let rows: Vec<serde_json::Value> = serde_json::from_str(text).expect("rows");
+    let rows: Vec<serde_json::Value> = ramie_testing::golden::json("ports_arrays.json");
     let (highest, default) = (Precision::HIGHEST, Precision::DEFAULT);
     let mut compared = 0;
     for row in rows.iter().filter(|row| !row["texts"].is_null()) {

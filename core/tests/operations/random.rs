@@ -1,12 +1,11 @@
 //! Random numbers against those that JAX draws, and the laws that keys obey.
 
-use crate::draws;
-
-use draws::{Golden, distance, dtype_of, key_of, relative_to_largest, shape_of};
 use ramie_core::prim::random::{RandomBits, RandomSeed, RandomSplit, Threefry2x32};
 use ramie_core::prim::{Param, Primitive};
 use ramie_core::random::{self, BernoulliMode, Categorical, Choice, GumbelMode, Key, KeyLayout};
 use ramie_core::{Array, DType, bind, grad, jit, stack, vmap};
+use ramie_testing::draws::{Golden, distance, dtype_of, key_of, relative_to_largest, shape_of};
+use ramie_testing::panic_message;
 use serde_json::Value;
 use std::collections::BTreeMap;
 
@@ -465,62 +464,50 @@ fn permutations_keep_every_element() {
     assert_eq!(none.shape(), [0, 4]);
 }
 
-/// What a panic says.
-fn message(f: impl FnOnce() + std::panic::UnwindSafe) -> String {
-    let panic = std::panic::catch_unwind(f).expect_err("a panic");
-    match panic.downcast::<String>() {
-        Ok(text) => *text,
-        Err(other) => other
-            .downcast_ref::<&str>()
-            .map(|s| s.to_string())
-            .unwrap_or_default(),
-    }
-}
-
 #[test]
 fn mistakes_say_what_to_do() {
     let many = || random::key(0).split_array(&[3]);
     let cases: Vec<(&str, String)> = vec![
         (
             "normal: expects a single key, got an array of keys of shape [3]",
-            message(|| {
+            panic_message(|| {
                 random::normal(&many(), &[2], DType::F32);
             }),
         ),
         (
             "uniform: expects a floating-point dtype, got i32",
-            message(|| {
+            panic_message(|| {
                 random::uniform(&random::key(0), &[2], DType::I32);
             }),
         ),
         (
             "bits: expects an unsigned integer dtype, got i32",
-            message(|| {
+            panic_message(|| {
                 random::bits(&random::key(0), &[2], DType::I32);
             }),
         ),
         (
             "randint: expects integers, got f32 as maxval",
-            message(|| {
+            panic_message(|| {
                 random::randint(&random::key(0), &[2], 0, 1.5f32, DType::I32);
             }),
         ),
         (
             "minval f32[3] does not broadcast to the shape [2]",
-            message(|| {
+            panic_message(|| {
                 let lo = Array::from([0.0f32; 3]);
                 random::uniform_range(&random::key(0), &[2], DType::F32, lo, 1.0);
             }),
         ),
         (
             "fold_in: expects a non-negative number, got -1",
-            message(|| {
+            panic_message(|| {
                 random::key(0).fold_in(-1);
             }),
         ),
         (
             "wrap_key_data: expects key data u32[...,2] of threefry2x32, got f32[2]",
-            message(|| {
+            panic_message(|| {
                 random::wrap_key_data(Array::from([0.0f32; 2]));
             }),
         ),
@@ -528,7 +515,7 @@ fn mistakes_say_what_to_do() {
     let choices: Vec<(&str, String)> = vec![
         (
             "choice: cannot draw 4 times without replacement from 3 elements",
-            message(|| {
+            panic_message(|| {
                 Choice::of(3)
                     .without_replacement()
                     .draw(&random::key(0), &[4]);
@@ -536,20 +523,20 @@ fn mistakes_say_what_to_do() {
         ),
         (
             "choice: there are no elements to choose from",
-            message(|| {
+            panic_message(|| {
                 random::choice(&random::key(0), 0, &[4]);
             }),
         ),
         (
             "choice: expects a probability for each of 3 elements, got p f32[2]",
-            message(|| {
+            panic_message(|| {
                 let p = Array::from([0.5f32; 2]);
                 Choice::of(3).p(&p).draw(&random::key(0), &[4]);
             }),
         ),
         (
             "the shape [2, 3] does not end with the batch shape [4]",
-            message(|| {
+            panic_message(|| {
                 let logits = Array::zeros(&[4, 5], DType::F32);
                 Categorical::of(&logits)
                     .shape(&[2, 3])
@@ -558,7 +545,7 @@ fn mistakes_say_what_to_do() {
         ),
         (
             "random: -1 is not a number of elements",
-            message(|| {
+            panic_message(|| {
                 random::permutation(&random::key(0), -1);
             }),
         ),

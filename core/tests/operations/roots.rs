@@ -1,18 +1,16 @@
 //! Roots and solutions that functions find, with derivatives that are not those
 //! of the search.
 
-use crate::common;
-
-use common::apply::Operation;
-use common::check::{self, Failures};
-use common::golden::{Golden, Row};
-use common::linalg::apart;
-use common::plan::Batches;
 use ramie_core::linalg::{self, Iteration};
 use ramie_core::{
     Array, DType, LinearFn, RootFn, array, custom_root, custom_root_with_aux, fori_loop, grad,
     grad_all, jacrev, jit, jvp, make_jaxpr, vmap, while_loop,
 };
+use ramie_testing::apply::Operation;
+use ramie_testing::check::{self, Failures};
+use ramie_testing::golden::{Golden, Row};
+use ramie_testing::linalg::apart;
+use ramie_testing::plan::Batches;
 
 /// Newton's method for functions that work on each element alone.
 fn newton(f: RootFn<'_, Array>, x: Array) -> Array {
@@ -104,7 +102,7 @@ fn roots_agree_with_jax() {
     let ops = golden.ops();
     assert_eq!(ops.len(), 5);
     let mut failures = Failures::default();
-    let mut cases = common::recorded(&golden, &ops, &function, &mut failures);
+    let mut cases = ramie_testing::recorded(&golden, &ops, &function, &mut failures);
     for case in &mut cases {
         // Programs of matrices are long: second order and batches of the others.
         if ["coupled", "gmres", "with_aux"].contains(&case.op.as_str()) {

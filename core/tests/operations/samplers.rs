@@ -1,11 +1,9 @@
 //! Distributions with parameters and the device's generators, against JAX.
 
-use crate::draws;
-
-use draws::{Golden, distance, dtype_of, relative_to_largest, shape_of};
 use ramie_core::prim::random::{RngAlgorithm, rng_bit_generator};
 use ramie_core::random::{self, Key, KeyImpl};
 use ramie_core::{Array, DType, concatenate, disable_most_optimizations, grad, jit, vmap};
+use ramie_testing::draws::{Golden, distance, dtype_of, relative_to_largest, shape_of};
 use serde_json::Value;
 use std::collections::BTreeMap;
 

@@ -1,18 +1,10 @@
 //! Primitives and functions that move elements: joining, padding, slicing,
 //! splitting, reversing, repeating.
 
-use crate::common;
-
-use common::check;
-use common::numbers::Draw;
 use ramie_core::*;
-
-/// The message of the panic in `f`.
-fn message(f: impl FnOnce() -> Array) -> String {
-    let panic = std::panic::catch_unwind(std::panic::AssertUnwindSafe(f));
-    let panic = panic.map(drop).expect_err("a panic");
-    panic.downcast_ref::<String>().expect("text").clone()
-}
+use ramie_testing::check;
+use ramie_testing::numbers::Draw;
+use ramie_testing::panic_message;
 
 fn matrix() -> Array {
     Array::arange(6).reshape(&[2, 3])
@@ -25,7 +17,7 @@ fn parts_and_functions_differentiate_and_batch() {
     let mut draw = Draw::new(3);
     let x = draw.array(&[4, 3], DType::F64, -1.0, 1.0);
     let y = draw.array(&[4, 2], DType::F64, -1.0, 1.0);
-    let operations: [(&str, Box<common::apply::Operation>); 7] = [
+    let operations: [(&str, Box<ramie_testing::apply::Operation>); 7] = [
         ("split", Box::new(|a| a[0].split_sizes(&[1, 0, 3], 0))),
         ("split last", Box::new(|a| a[0].split_at(&[2], 1))),
         (
@@ -41,7 +33,7 @@ fn parts_and_functions_differentiate_and_batch() {
         check::gradients(label, f, std::slice::from_ref(&x));
         check::batching(std::slice::from_ref(&x), f).unwrap_or_else(|e| panic!("{label}: {e}"));
     }
-    let join: Box<common::apply::Operation> = Box::new(|a| vec![hstack(&[&a[0], &a[1]])]);
+    let join: Box<ramie_testing::apply::Operation> = Box::new(|a| vec![hstack(&[&a[0], &a[1]])]);
     check::gradients("hstack", &join, &[x.clone(), y.clone()]);
     check::batching(&[x, y], &join).unwrap_or_else(|e| panic!("hstack: {e}"));
 }
@@ -145,7 +137,7 @@ fn padding_with_own_elements() {
     }
     let both = matrix().pad_with(&[(1, 0), (0, 1)], PadMode::Wrap);
     assert_eq!(both.to_vec::<i32>(), [3, 4, 5, 3, 0, 1, 2, 0, 3, 4, 5, 3]);
-    let f: Box<common::apply::Operation> =
+    let f: Box<ramie_testing::apply::Operation> =
         Box::new(|a| vec![a[0].pad_with(&[(1, 2), (0, 3)], PadMode::Reflect)]);
     check::gradients(
         "reflect",
@@ -189,7 +181,7 @@ fn triangles_and_diagonals() {
     assert_eq!(v.diag(1).diag(1).to_vec::<i32>(), [1, 2]);
     let tri = Array::tri(2, 3, -1, DType::F32);
     assert_eq!(tri.to_vec::<f32>(), [0.0, 0.0, 0.0, 1.0, 0.0, 0.0]);
-    let text = message(|| Array::from([1]).tril(0));
+    let text = panic_message(|| Array::from([1]).tril(0));
     assert!(text.contains("tril: i32[1] is not a matrix"), "{text}");
 }
 
@@ -213,51 +205,51 @@ fn bits_and_precision() {
 #[test]
 fn mistakes_are_explained() {
     let x = matrix();
-    let text = message(|| concatenate(&[&x, &Array::arange(3).reshape(&[1, 3])], 1));
+    let text = panic_message(|| concatenate(&[&x, &Array::arange(3).reshape(&[1, 3])], 1));
     assert!(
         text.contains("operand 1 of shape [1, 3] cannot be concatenated with [2, 3]"),
         "{text}"
     );
-    let text = message(|| concatenate::<Array>(&[], 0));
+    let text = panic_message(|| concatenate::<Array>(&[], 0));
     assert!(text.contains("no arrays were passed"), "{text}");
-    let text = message(|| stack(&[&x, &Array::from(1)], 0));
+    let text = panic_message(|| stack(&[&x, &Array::from(1)], 0));
     assert!(
         text.contains("array 1 has shape [], but the first array has [2, 3]"),
         "{text}"
     );
-    let text = message(|| x.split(2, 1)[0].clone());
+    let text = panic_message(|| x.split(2, 1)[0].clone());
     assert!(
         text.contains("does not divide into 2 equal parts"),
         "{text}"
     );
-    let text = message(|| x.split_sizes(&[1, 1], 1)[0].clone());
+    let text = panic_message(|| x.split_sizes(&[1, 1], 1)[0].clone());
     assert!(
         text.contains("[1, 1] have 2 elements, but axis 1 has 3"),
         "{text}"
     );
-    let text = message(|| x.pad(&[(1, 1)], 0));
+    let text = panic_message(|| x.pad(&[(1, 1)], 0));
     assert!(
         text.contains("i32[2,3] has 2 axes, got padding for 1"),
         "{text}"
     );
-    let text = message(|| x.lax_pad(&[(-3, 0, 0), (0, 0, 0)], 0));
+    let text = panic_message(|| x.lax_pad(&[(-3, 0, 0), (0, 0, 0)], 0));
     assert!(
         text.contains("leaves axis 0 of size 2 with -1 elements"),
         "{text}"
     );
-    let text = message(|| x.pad(&[(0, 1), (0, 0)], 0.5));
+    let text = panic_message(|| x.pad(&[(0, 1), (0, 0)], 0.5));
     assert!(
         text.contains("a value of dtype f32 does not fit into an array of i32"),
         "{text}"
     );
-    let text = message(|| x.slice(&[0, 2], &[2, 1], None));
+    let text = panic_message(|| x.slice(&[0, 2], &[2, 1], None));
     assert!(
         text.contains("axis 1 of size 3 does not contain the range 2..1"),
         "{text}"
     );
-    let text = message(|| Array::arange(0).pad_with(&[(1, 0)], PadMode::Edge));
+    let text = panic_message(|| Array::arange(0).pad_with(&[(1, 0)], PadMode::Edge));
     assert!(text.contains("axis 0 of i32[0] is empty"), "{text}");
-    let text = message(|| x.bitcast_convert_type(DType::F64));
+    let text = panic_message(|| x.bitcast_convert_type(DType::F64));
     assert!(
         text.contains("2 elements of i32 are needed for one of f64, but the last axis"),
         "{text}"

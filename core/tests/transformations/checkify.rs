@@ -3,6 +3,7 @@ use ramie_core::checkify::{Errors, check, check_error, checkify, debug_check};
 use ramie_core::lower::{Lowering, Value};
 use ramie_core::prim::{Avals, BatchAxis, Batched, Differentiation, Jaxprs, Primitive, StatePass};
 use ramie_core::*;
+use ramie_testing::panic_message;
 use std::sync::Arc;
 
 fn scalar(x: f32) -> Array {
@@ -11,15 +12,6 @@ fn scalar(x: f32) -> Array {
 
 fn f32s(v: &[f32]) -> Array {
     Array::from(v)
-}
-
-fn message<R>(f: impl FnOnce() -> R) -> String {
-    let panic = std::panic::catch_unwind(std::panic::AssertUnwindSafe(f));
-    *panic
-        .err()
-        .expect("panics")
-        .downcast::<String>()
-        .expect("text")
 }
 
 /// What an error says, without the line.
@@ -65,7 +57,7 @@ fn the_first_failed_check_is_the_error() {
             "{text}"
         );
         assert!(text.contains("checkify.rs:"), "{text}");
-        assert_eq!(message(|| error.throw()), text);
+        assert_eq!(panic_message(|| error.throw()), text);
         assert_eq!(error.into_result().unwrap_err().to_string(), text);
         assert_eq!(said(&call(1.0).0).unwrap(), "small (`check` failed)");
     }
@@ -253,10 +245,10 @@ fn operations_check_themselves() {
 
 #[test]
 fn without_checkify_a_check_stops_the_program_or_is_refused() {
-    let text = message(|| root(scalar(-1.0)));
+    let text = panic_message(|| root(scalar(-1.0)));
     assert!(text.contains("-1.0 has no root"), "{text}");
     assert_eq!(root(scalar(4.0)).item::<f32>(), 2.0);
-    let text = message(|| jit(root)(scalar(4.0)));
+    let text = panic_message(|| jit(root)(scalar(4.0)));
     assert!(
         text.contains("check: a compiled program cannot panic on a failed check"),
         "{text}"
@@ -270,7 +262,7 @@ fn without_checkify_a_check_stops_the_program_or_is_refused() {
     jit(debug)(scalar(-1.0));
     let (error, _) = checkify(debug, Errors::USER)(scalar(-1.0));
     assert_eq!(said(&error).unwrap(), "negative (`check` failed)");
-    let text = message(|| check(f32s(&[1.0]).gt(0.0), "many", &[]));
+    let text = panic_message(|| check(f32s(&[1.0]).gt(0.0), "many", &[]));
     assert!(
         text.contains("check: the predicate must be a scalar bool, but it is bool[1]"),
         "{text}"
@@ -288,7 +280,7 @@ fn an_error_can_be_checked_again() {
     assert_eq!(said(&error).unwrap(), "-9.0 has no root (`check` failed)");
     let (error, y) = jit(checkify(inner, Errors::USER))(scalar(9.0));
     assert_eq!((said(&error), y.item::<f32>()), (None, 3.0));
-    let text = message(|| inner(scalar(-9.0)));
+    let text = panic_message(|| inner(scalar(-9.0)));
     assert!(text.contains("-9.0 has no root"), "{text}");
 }
 
@@ -345,7 +337,7 @@ fn checks_inside_a_primitive_of_the_user_are_found() {
     let (error, _) = f(scalar(1.0));
     let text = said(&error).expect("the second root is of -1");
     assert_eq!(text, "-1.0 has no root (`check` failed)");
-    let text = message(|| checkify(twice(false), Errors::ALL)(scalar(1.0)));
+    let text = panic_message(|| checkify(twice(false), Errors::ALL)(scalar(1.0)));
     assert!(text.contains("a `check` inside `twice`"), "{text}");
     assert!(
         text.contains("implement `Primitive::thread_state`"),

@@ -412,8 +412,7 @@ fn policies_save_what_those_of_jax_save() {
             Some(CheckpointPolicy::offload_dot_with_no_batch_dims()),
         ),
     ];
-    let text = include_str!("../../../tests/golden/data/checkpoint_policies.json");
-    let recorded: serde_json::Value = serde_json::from_str(text).expect("an index");
+    let recorded: serde_json::Value = ramie_testing::golden::json("checkpoint_policies.json");
     let mut wrong = Vec::new();
     for (program, f) in programs {
         for (name, policy) in &policies {

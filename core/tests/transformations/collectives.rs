@@ -1,16 +1,14 @@
 //! Collectives over axes that `vmap` names, beside JAX, and where JAX has no
 //! rule beside their definitions.
 
-use crate::common;
-
-use common::apply::Operation;
-use common::golden::{Golden, Row};
 use ramie_core::{
     Array, DType, VmapOptions, all_gather, all_gather_stacked, all_gather_tiled, all_to_all,
     all_to_all_tiled, array, axis_index, axis_size, concatenate, grad, jit, jvp, linear_transpose,
     linearize, make_jaxpr, pbroadcast, pmax, pmean, pmin, ppermute, pshuffle, psum, psum_scatter,
     psum_scatter_tiled, pswapaxes, pvary, ragged_all_to_all, vjp, vmap_with,
 };
+use ramie_testing::apply::Operation;
+use ramie_testing::golden::{Golden, Row};
 
 fn named(name: &str) -> VmapOptions {
     VmapOptions {
@@ -79,7 +77,7 @@ fn collectives_agree_with_jax() {
     let golden = Golden::open("collectives");
     let ops = golden.ops();
     assert_eq!(ops.len(), 11);
-    common::walk(&golden, &ops, &operation);
+    ramie_testing::walk(&golden, &ops, &operation);
 }
 
 fn numbers(shape: &[usize]) -> Array {

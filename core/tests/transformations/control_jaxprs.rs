@@ -3,9 +3,8 @@
 //! Each test is a program of `tests/golden/data/control_jaxprs.json`, written
 //! in Rust.
 
-use crate::recorded as jaxprs;
-
 use ramie_core::*;
+use ramie_testing::jaxprs;
 
 fn f32(value: f64) -> Array {
     Array::scalar(value, DType::F32)
@@ -14,7 +13,7 @@ fn f32(value: f64) -> Array {
 /// Two arrays, as the carry or the result of a loop.
 type Two = (Array, Array);
 
-programs! {
+ramie_testing::programs! {
     "control_jaxprs";
     scan_captured |w, c, xs| {
         scan(|c: Array, x: Array| ((&c * &w + x).tanh(), c), c, xs)

@@ -1,6 +1,7 @@
 //! What control flow says about mistakes.
 
 use ramie_core::*;
+use ramie_testing::assert_panics;
 
 fn numbers(values: &[f32]) -> Array {
     Array::from(values.to_vec())
@@ -8,20 +9,6 @@ fn numbers(values: &[f32]) -> Array {
 
 fn f32s(x: &Array) -> Vec<f32> {
     x.to_vec::<f32>()
-}
-
-fn message(f: impl FnOnce() + std::panic::UnwindSafe) -> String {
-    let panic = std::panic::catch_unwind(f).expect_err("a panic");
-    let text = panic.downcast_ref::<String>().cloned();
-    text.unwrap_or_else(|| panic.downcast_ref::<&str>().expect("a message").to_string())
-}
-
-#[track_caller]
-fn says(f: impl FnOnce() + std::panic::UnwindSafe, parts: &[&str]) {
-    let message = message(f);
-    for part in parts {
-        assert!(message.contains(part), "{message}\nlacks {part:?}");
-    }
 }
 
 /// A carry that changes is explained leaf by leaf, with types and a remedy.
@@ -38,7 +25,7 @@ fn carries_that_change_are_explained() {
         let b = concatenate(&[&v[0], &v[0]], 0);
         ((a, vec![b, &v[1] * &x]), x)
     };
-    says(
+    assert_panics(
         || drop(scan(widen, init(), numbers(&[1.0, 2.0]))),
         &[
             "scan: the body must return a carry with the structure and types of its argument",
@@ -51,7 +38,7 @@ fn carries_that_change_are_explained() {
         v.pop();
         (a, v)
     };
-    says(
+    assert_panics(
         || drop(while_loop(|(a, _): Carry| a.gt(0.0), shorten, init())),
         &[
             "while_loop:",
@@ -65,11 +52,11 @@ fn carries_that_change_are_explained() {
         "fori_loop:",
         "`0`: the initial carry has i32[], the returned carry has f32[]",
     ];
-    says(|| drop(fori_loop(0, 5, step, init())), &parts);
+    assert_panics(|| drop(fori_loop(0, 5, step, init())), &parts);
     let traced = |n: Array| fori_loop(0, n, step, init());
-    says(|| drop(jit(traced)(Array::from(5))), &parts);
+    assert_panics(|| drop(jit(traced)(Array::from(5))), &parts);
     // What is not an array cannot change.
-    says(
+    assert_panics(
         || {
             drop(fori_loop(
                 0,
@@ -85,7 +72,7 @@ fn carries_that_change_are_explained() {
 #[test]
 fn branches_that_differ_are_explained() {
     let x = numbers(&[1.0, 2.0]);
-    says(
+    assert_panics(
         || {
             drop(cond(
                 true,
@@ -100,7 +87,7 @@ fn branches_that_differ_are_explained() {
             "help:",
         ],
     );
-    says(
+    assert_panics(
         || {
             let longer = |x: Array| vec![x.clone(), x];
             drop(switch(
@@ -111,11 +98,11 @@ fn branches_that_differ_are_explained() {
         },
         &["switch:", "`1`: branch 1 has f32[2], branch 0 has none"],
     );
-    says(
+    assert_panics(
         || drop(cond(x.gt(0.0), |()| x.clone(), |()| x.clone(), ())),
         &["cond:", "bool[2]", "vmap"],
     );
-    says(
+    assert_panics(
         || drop(switch(1.5, &[&|x: Array| -x, &|x| x], x.clone())),
         &["switch:", "f32[]"],
     );
@@ -126,14 +113,14 @@ fn loops_that_make_no_sense_are_explained() {
     let x = numbers(&[1.0, 2.0]);
     let y = numbers(&[1.0, 2.0, 3.0]);
     let sum = |c: Array, (x, y): (Array, Array)| (c + x + y, ());
-    says(
+    assert_panics(
         || drop(scan(sum, Array::from(0.0f32), (x.clone(), y.clone()))),
         &[
             "scan: lengths differ",
             "2 for `0` of xs, but 3 for `1` of xs",
         ],
     );
-    says(
+    assert_panics(
         || {
             drop(scan(
                 sum,
@@ -143,15 +130,15 @@ fn loops_that_make_no_sense_are_explained() {
         },
         &["`1` of xs is f32[]", "no axis"],
     );
-    says(
+    assert_panics(
         || drop(scan(|c: Array, ()| (c, ()), x.clone(), ())),
         &["the number of steps is unknown", "length: Some(n)"],
     );
-    says(
+    assert_panics(
         || drop(while_loop(|x: Array| x, |x| x, x.clone())),
         &["while_loop:", "f32[2]", ".any()"],
     );
-    says(
+    assert_panics(
         || {
             drop(fori_loop(
                 0,
@@ -163,7 +150,7 @@ fn loops_that_make_no_sense_are_explained() {
         &["fori_loop: bounds must be scalar integers"],
     );
     let twice = ForiLoopOptions { unroll: 2 };
-    says(
+    assert_panics(
         || {
             drop(jit(move |n: Array| {
                 fori_loop_with(0, n, |i, x| x + i, 0.into_array(), twice)
@@ -176,7 +163,7 @@ fn loops_that_make_no_sense_are_explained() {
 #[test]
 fn reverse_mode_of_a_while_loop_names_the_remedy() {
     let f = |x: Array| while_loop(|x: Array| x.lt(10.0), |x| &x * &x, x);
-    says(
+    assert_panics(
         move || drop(grad(f)(Array::from(2.0f32))),
         &[
             "while_loop: has no reverse-mode derivative",
@@ -192,7 +179,7 @@ fn reverse_mode_of_a_while_loop_names_the_remedy() {
     };
     assert_eq!(grad(g)(Array::from(2.0f32)).item::<f32>(), 16.0);
     let h = |x: Array, n: Array| fori_loop(0, n, |_, x: Array| x * 3.0, x);
-    says(
+    assert_panics(
         move || drop(jit(grad(h))(Array::from(2.0f32), Array::from(2))),
         &["fori_loop: has no reverse-mode derivative"],
     );
@@ -204,7 +191,7 @@ fn reverse_mode_of_a_while_loop_names_the_remedy() {
 fn actions_in_batched_choices_are_refused() {
     let log = |x: Array| io_callback(|x: Array| x, x.clone(), x);
     let choose = move |x: Array| cond(x.gt(0.0), log, |x| x, x);
-    says(
+    assert_panics(
         move || drop(vmap(choose)(numbers(&[1.0, -1.0]))),
         &["cond: a branch has an io_callback", "help:", "map"],
     );
@@ -217,7 +204,7 @@ fn actions_in_batched_choices_are_refused() {
     );
     assert_eq!(f32s(&shared(Array::from(true), x.clone())), [1.0, -1.0]);
     assert_eq!(f32s(&map(choose, x.clone())), [1.0, -1.0]);
-    says(
+    assert_panics(
         move || {
             let walk = |x: Array| while_loop(|x: Array| x.lt(4.0), |x| log(x + 1.0), x);
             drop(vmap(walk)(numbers(&[1.0, -1.0])));

@@ -6,23 +6,11 @@ use ramie_core::{
     custom_jvp_symbolic_zeros, custom_jvp_terms, custom_vjp, custom_vjp_nondiff,
     custom_vjp_symbolic_zeros, grad, jit, jvp, linearize, make_jaxpr, vjp, vmap, vmap_axes, where_,
 };
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use ramie_testing::panic_message;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 type Pair = (Array, Array);
-
-fn message<R>(f: impl FnOnce() -> R) -> String {
-    let Err(panic) = catch_unwind(AssertUnwindSafe(f)) else {
-        panic!("no panic")
-    };
-    let text = panic.downcast_ref::<String>().cloned();
-    text.unwrap_or_else(|| {
-        panic
-            .downcast_ref::<&str>()
-            .map_or("".into(), |s| s.to_string())
-    })
-}
 
 fn scalar(x: f64) -> Array {
     Array::scalar(x, DType::F32)
@@ -249,8 +237,9 @@ fn arguments_without_derivatives() {
         &grad(move |x: Array| inner(x, Array::scalar(0.5, DType::F32)))(scalar(1.3)),
         &[1.0],
     );
-    let text =
-        message(|| grad(move |s: Array| step(Array::scalar(1.3, DType::F32), s))(scalar(0.5)));
+    let text = panic_message(|| {
+        grad(move |s: Array| step(Array::scalar(1.3, DType::F32), s))(scalar(0.5))
+    });
     assert!(
         text.contains("an argument of `<lambda>` after the first is being differentiated"),
         "{text}"
@@ -382,7 +371,7 @@ fn mistakes_are_explained() {
     let bad: F2 = custom_vjp(f, f_fwd, |(c, s, y): (Array, Array, Array), ct: Array| {
         (c * y * &ct, s * ct)
     });
-    let text = message(|| grad(move |a: Pair| bad(a.0, a.1).sum())(at()));
+    let text = panic_message(|| grad(move |a: Pair| bad(a.0, a.1).sum())(at()));
     assert!(
         text.starts_with("custom_vjp: the backward rule of `f` returned a cotangent f32[3] for the argument `1`, which is f32[]"),
         "{text}"
@@ -392,7 +381,7 @@ fn mistakes_are_explained() {
         |(x, y): Pair| (x, y),
         |y: Array, _: Array| (y.clone(), y),
     );
-    let text = message(|| {
+    let text = panic_message(|| {
         grad(move |a: Pair| bad(a.0.clone() + a.0, a.1).sum())((scalar(1.0), x.clone()))
     });
     assert!(
@@ -402,7 +391,7 @@ fn mistakes_are_explained() {
         "{text}"
     );
     let bad: F2 = custom_jvp(f, |(x, y): Pair, (dx, _): Pair| (f(x, y), dx.sum()));
-    let text = message(|| grad(move |a: Pair| bad(a.0, a.1).sum())(at()));
+    let text = panic_message(|| grad(move |a: Pair| bad(a.0, a.1).sum())(at()));
     assert!(
         text.starts_with(
             "custom_jvp: the rule of `f` returned a tangent f32[] for the result, which is f32[3]"
@@ -412,14 +401,14 @@ fn mistakes_are_explained() {
 
     let g = Arc::new(custom_vjp(f, f_fwd, f_bwd));
     let h = g.clone();
-    let text = message(|| jvp(|(x, y): Pair| h(x, y), at(), at()));
+    let text = panic_message(|| jvp(|(x, y): Pair| h(x, y), at(), at()));
     assert!(
         text.starts_with("custom_vjp: the function `f` only has a reverse-mode rule"),
         "{text}"
     );
     let h = g.clone();
     let (_, push) = linearize(|(x, y): Pair| h(x, y), at());
-    let text = message(|| push(at()));
+    let text = panic_message(|| push(at()));
     assert!(
         text.contains("the function `f` only has a reverse-mode rule"),
         "{text}"
@@ -427,7 +416,7 @@ fn mistakes_are_explained() {
 
     let captured = |make: fn(Array) -> Box<dyn Fn(Array) -> Array + Send + Sync>| {
         let x = x.clone();
-        message(move || grad(move |y: Array| make(y)(x.clone()).sum())(scalar(2.0)))
+        panic_message(move || grad(move |y: Array| make(y)(x.clone()).sum())(scalar(2.0)))
     };
     let text = captured(|y| {
         let scale = y.clone();

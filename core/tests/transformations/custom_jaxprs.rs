@@ -4,9 +4,8 @@
 //! Each test is a program of `tests/golden/data/custom_jaxprs.json`, written
 //! in Rust.
 
-use crate::recorded as jaxprs;
-
 use ramie_core::*;
+use ramie_testing::jaxprs;
 
 type Pair = (Array, Array);
 
@@ -45,7 +44,7 @@ mod inner {
     }
 }
 
-programs! {
+ramie_testing::programs! {
     "custom_jaxprs";
     custom_jvp_call |x, y| vec![custom_jvp(g, g_jvp)(x, y) + 1.0];
     custom_jvp_jvp |x, y| {

@@ -1,13 +1,11 @@
 //! Functions with batching rules of their own.
 
-use crate::common;
-
-use common::apply::Operation;
-use common::golden::{Golden, Row};
 use ramie_core::{
     Array, DType, Mapped, array, custom_vjp, custom_vmap, debug, effects_barrier, grad, jit, jvp,
     make_jaxpr, sequential_vmap, vjp, vmap, vmap_axes,
 };
+use ramie_testing::apply::Operation;
+use ramie_testing::golden::{Golden, Row};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
@@ -71,7 +69,7 @@ fn batches_agree_with_jax() {
     let ops = golden.ops();
     assert_eq!(ops.len(), 2);
     // A rule that is not a batch of the function: loops give other numbers.
-    common::walk_recorded(&golden, &ops, &function);
+    ramie_testing::walk_recorded(&golden, &ops, &function);
 }
 
 #[test]

@@ -1,17 +1,15 @@
 //! Derivatives as JAX gives them: at the edges of definitions, of whole
 //! functions, and by rules.
 
-use crate::common;
-
-use common::apply::Operation;
-use common::check::{self, Failures};
-use common::golden::{Golden, Row};
-use common::plan::Batches;
 use ramie_core::prim::elementwise::{IgammaGradA, Rem};
 use ramie_core::{
     Array, CheckpointOptions, CheckpointPolicy, bind1, checkpoint_name, checkpoint_with,
     custom_jvp, custom_vjp, grad, grad_all, hessian, hvp, jacfwd, jacrev, vmap_axes, where_,
 };
+use ramie_testing::apply::Operation;
+use ramie_testing::check::{self, Failures};
+use ramie_testing::golden::{Golden, Row};
+use ramie_testing::plan::Batches;
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
@@ -225,7 +223,7 @@ fn derivatives_agree_with_jax() {
     let ops = golden.ops();
     assert!(ops.len() > 60);
     let mut failures = Failures::default();
-    let mut cases = common::recorded(&golden, &ops, &apply, &mut failures);
+    let mut cases = ramie_testing::recorded(&golden, &ops, &apply, &mut failures);
     let mut seen = BTreeSet::new();
     for case in &mut cases {
         // Rules of batches do not look at the points: one row of each is enough.

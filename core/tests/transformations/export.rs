@@ -4,13 +4,8 @@
 //! computes, and one that Ramie wrote and JAX read and ran.
 use ramie_core::export::{Exported, PyTree, export};
 use ramie_core::*;
+use ramie_testing::{golden, panic_message};
 use std::collections::BTreeMap;
-use std::path::PathBuf;
-
-fn golden(name: &str) -> PathBuf {
-    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/golden/data");
-    PathBuf::from(folder).join(name)
-}
 
 fn f32s(v: &[f32], shape: &[usize]) -> Array {
     Array::from_slice(v, shape)
@@ -81,7 +76,7 @@ fn jax_reads_and_runs_what_is_written() {
         let exported = export(&jit(layer), (params(), input())).unwrap();
         std::fs::write(path, exported.serialize()).unwrap();
     }
-    let bytes = std::fs::read(golden("export_ramie.bin")).unwrap();
+    let bytes = golden::bytes("export_ramie.bin");
     let recorded = Exported::deserialize(&bytes).unwrap();
     let now = export(&jit(layer), (params(), input())).unwrap();
     assert_eq!(now.in_tree, recorded.in_tree);
@@ -101,7 +96,7 @@ fn jax_reads_and_runs_what_is_written() {
 
 #[test]
 fn what_jax_wrote_is_read_and_run() {
-    let bytes = std::fs::read(golden("export_jax.bin")).unwrap();
+    let bytes = golden::bytes("export_jax.bin");
     let read = Exported::deserialize(&bytes).unwrap();
     assert_eq!(read.name, "layer");
     let structure = PyTree::Tuple(vec![PyTree::Leaf, PyTree::List(vec![PyTree::Leaf; 2])]);
@@ -137,8 +132,7 @@ fn what_cannot_be_exported_or_read_is_an_error() {
         error.to_string().starts_with("exported function:"),
         "{error}"
     );
-    let wrong = std::panic::catch_unwind(|| f.call((Array::from([1.0f32, 2.0, 3.0]),)));
-    let text = *wrong.err().unwrap().downcast::<String>().unwrap();
+    let text = panic_message(|| f.call((Array::from([1.0f32, 2.0, 3.0]),)));
     assert!(
         text.contains("takes f32[2] as array 0 of ((*,), {}), got f32[3]"),
         "{text}"

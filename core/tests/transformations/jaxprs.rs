@@ -2,13 +2,12 @@
 //!
 //! Each test is a program of `tests/golden/data/jaxprs.json`, written in Rust.
 
-use crate::recorded as jaxprs;
-
-use jaxprs::{argument, golden};
 use ramie_core::prim::dot::DotGeneral;
 use ramie_core::prim::elementwise::Clamp;
 use ramie_core::prim::index::{Gather, GatherDimensionNumbers};
 use ramie_core::*;
+use ramie_testing::jaxprs;
+use ramie_testing::jaxprs::{argument, golden};
 
 fn f32(value: f64) -> Array {
     Array::scalar(value, DType::F32)
@@ -66,7 +65,7 @@ fn error(params: Params, x: Array, target: Array) -> Array {
     (predict(params, x) - target).power(2).mean()
 }
 
-programs! {
+ramie_testing::programs! {
     "jaxprs";
     composed_predict |w1, b1, w2, b2, x| predict(vec![(w1, b1), (w2, b2)], x);
     composed_vmap_predict |w1, b1, w2, b2, x| {

@@ -1,5 +1,6 @@
 //! `jit`: caching, donation, state, nesting, staging, explanations.
 use ramie_core::*;
+use ramie_testing::panic_message;
 
 fn f32s(v: &[f32]) -> Array {
     Array::from(v)
@@ -80,11 +81,7 @@ fn a_panic_while_tracing_leaves_the_state() {
         let _ = s.to_vec::<f32>();
     });
     let mut s = f32s(&[1.0]);
-    let caught = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| f(&mut s, f32s(&[1.0]))));
-    let message = *caught
-        .expect_err("reads a tracer")
-        .downcast::<String>()
-        .expect("text");
+    let message = panic_message(|| f(&mut s, f32s(&[1.0])));
     assert!(message.contains("not known at trace time"), "{message}");
     assert!(!is_tracing());
     assert_eq!(s.item::<f32>(), 1.0);
@@ -183,18 +180,10 @@ fn a_leaked_tracer_is_an_error_that_says_so() {
     };
     grad(f)(f32s(&[1.0]));
     let y = leaked.lock().expect("lock").take().expect("kept");
-    let caught = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| &y + 1.0));
-    let message = *caught
-        .expect_err("refused")
-        .downcast::<String>()
-        .expect("text");
+    let message = panic_message(|| &y + 1.0);
     assert!(message.contains("leaked tracer"), "{message}");
     assert!(message.contains("jit.rs"), "{message}");
-    let caught = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| y.item::<f32>()));
-    let message = *caught
-        .expect_err("refused")
-        .downcast::<String>()
-        .expect("text");
+    let message = panic_message(|| y.item::<f32>());
     assert!(
         message.starts_with("item: a tracer f32[1] was used after its trace ended"),
         "{message}"
@@ -203,11 +192,7 @@ fn a_leaked_tracer_is_an_error_that_says_so() {
 
 #[test]
 fn grad_of_a_vector_is_an_error_that_says_so() {
-    let caught = std::panic::catch_unwind(|| grad(|x: Array| &x * 2.0)(f32s(&[1.0, 2.0])));
-    let message = *caught
-        .expect_err("refused")
-        .downcast::<String>()
-        .expect("text");
+    let message = panic_message(|| grad(|x: Array| &x * 2.0)(f32s(&[1.0, 2.0])));
     assert!(message.contains("must return a scalar"), "{message}");
 }
 

@@ -1,11 +1,5 @@
 //! Transformations of functions: derivatives, batching, control flow, `jit`, export.
 
-#[path = "../../../tests/common/mod.rs"]
-mod common;
-#[macro_use]
-#[path = "../../../tests/common/jaxprs.rs"]
-mod recorded;
-
 mod by_reference;
 mod checkify;
 mod checkpoint;

@@ -2,18 +2,13 @@
 //! definitions, compared with JAX.
 
 use ramie_core::*;
+use ramie_testing::panic_message;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
-static RECORDED: LazyLock<Value> = LazyLock::new(|| {
-    let file = concat!(
-        env!("CARGO_MANIFEST_DIR"),
-        "/../tests/golden/data/ports_transformations.json"
-    );
-    let text = std::fs::read_to_string(file).expect("recorded values");
-    serde_json::from_str(&text).expect("JSON")
-});
+static RECORDED: LazyLock<Value> =
+    LazyLock::new(|| ramie_testing::golden::json("ports_transformations.json"));
 
 #[track_caller]
 fn expect(name: &str, got: &Array) {
@@ -314,13 +309,6 @@ fn definitions_flatten_up_to_their_leaves() {
         shorter.contains("the definition has the entry `1`, the tree has no further entry"),
         "{shorter}"
     );
-}
-
-fn panic_message<R>(f: impl FnOnce() -> R) -> String {
-    match std::panic::catch_unwind(std::panic::AssertUnwindSafe(f)) {
-        Ok(_) => panic!("no panic"),
-        Err(payload) => *payload.downcast::<String>().expect("a text"),
-    }
 }
 
 #[test]

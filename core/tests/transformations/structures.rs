@@ -1,15 +1,8 @@
 //! Functions of several trees refuse trees of different structures.
 
 use ramie_core::*;
+use ramie_testing::panic_message;
 use std::collections::BTreeMap;
-
-fn message(f: impl FnOnce()) -> String {
-    let panic = std::panic::catch_unwind(std::panic::AssertUnwindSafe(f));
-    *panic
-        .expect_err("panics")
-        .downcast::<String>()
-        .expect("text")
-}
 
 /// A tree whose structure its value decides.
 #[derive(Clone)]
@@ -127,7 +120,7 @@ fn functions_of_two_trees_compare_structures() {
     ];
     for (name, call) in &calls {
         for (a, b, shown) in &differing {
-            let said = message(|| call(a.clone(), b.clone()));
+            let said = panic_message(|| call(a.clone(), b.clone()));
             assert!(said.starts_with(name), "{name}: {said}");
             let own = ["cond", "while_loop"].contains(name);
             assert!(own || said.contains(shown), "{name}: {said}");
@@ -138,8 +131,8 @@ fn functions_of_two_trees_compare_structures() {
         }
     }
     let (pair, list) = ((x(), x()), vec![x(), x()]);
-    let said = message(|| drop(tree::map2(&pair, &list, |a, _| a.clone())));
+    let said = panic_message(|| drop(tree::map2(&pair, &list, |a, _| a.clone())));
     assert!(said.contains("(*, *)") && said.contains("[*, *]"), "{said}");
-    let more = message(|| drop(tree::with_leaves(&pair, [x(), x(), x()])));
+    let more = panic_message(|| drop(tree::with_leaves(&pair, [x(), x(), x()])));
     assert!(more.contains("3 arrays for the 2 leaves"), "{more}");
 }

@@ -1,6 +1,7 @@
 //! `train_steps`: many steps in one program are those of many calls.
 
 use ramie_core::*;
+use ramie_testing::assert_panics;
 
 fn numbers(values: &[f32]) -> Array {
     Array::from(values.to_vec())
@@ -180,26 +181,12 @@ fn the_state_is_given_away() {
     }
 }
 
-fn message(f: impl FnOnce()) -> String {
-    let panic = std::panic::catch_unwind(std::panic::AssertUnwindSafe(f)).expect_err("a panic");
-    let text = panic.downcast_ref::<String>().cloned();
-    text.unwrap_or_else(|| panic.downcast_ref::<&str>().expect("a message").to_string())
-}
-
-#[track_caller]
-fn says(f: impl FnOnce(), parts: &[&str]) {
-    let message = message(f);
-    for part in parts {
-        assert!(message.contains(part), "{message}\nlacks {part:?}");
-    }
-}
-
 #[test]
 fn mistakes_are_explained() {
     let add = |sum: &mut Array, x: Array| *sum = &*sum + x.sum();
     let zero = || Array::scalar(0.0, DType::F32);
-    says(|| drop(train_steps(0, add)), &["got 0 steps", "help:"]);
-    says(|| drop(train_steps(..=0, add)), &["got at most 0 steps"]);
+    assert_panics(|| drop(train_steps(0, add)), &["got 0 steps", "help:"]);
+    assert_panics(|| drop(train_steps(..=0, add)), &["got at most 0 steps"]);
     let call = |count: StepCount, shape: &[usize]| {
         let steps = jit(train_steps(count, add));
         steps(&mut zero(), Array::zeros(shape, DType::F32));
@@ -210,12 +197,12 @@ fn mistakes_are_explained() {
         "train_steps was called at",
         "to run a single batch, call the step itself",
     ];
-    says(|| call(10.into(), &[128, 2]), &parts);
-    says(
+    assert_panics(|| call(10.into(), &[128, 2]), &parts);
+    assert_panics(
         || call((..=10).into(), &[128, 2]),
         &["each of at most 10 steps"],
     );
-    says(
+    assert_panics(
         || call((..=10).into(), &[0, 2]),
         &["with size 0 along axis 0"],
     );
@@ -223,8 +210,8 @@ fn mistakes_are_explained() {
         "with size 7 along axis 0",
         "or allow fewer per call: train_steps(..=n, step)",
     ];
-    says(|| call(10.into(), &[7, 2]), &parts);
-    says(
+    assert_panics(|| call(10.into(), &[7, 2]), &parts);
+    assert_panics(
         || call(10.into(), &[]),
         &["argument `0` is f32[], which has no axis 0"],
     );
@@ -233,12 +220,12 @@ fn mistakes_are_explained() {
         in_axes: [Some(0), None, None].into(),
         ..Default::default()
     };
-    says(|| drop(train_steps_with(2, add, options())), &parts);
+    assert_panics(|| drop(train_steps_with(2, add, options())), &parts);
     let both = |sum: &mut Array, x: Array, y: Array| *sum = &*sum + x * y;
     let parts = ["argument `0` has batches for 2 steps, but argument `1` for 3"];
     let uneven =
         || jit(train_steps(..=4, both))(&mut zero(), numbers(&[1.0; 2]), numbers(&[1.0; 3]));
-    says(uneven, &parts);
+    assert_panics(uneven, &parts);
 }
 
 #[test]
@@ -250,13 +237,13 @@ fn a_state_that_changes_is_explained() {
     ];
     let widen = |(_, v): &mut (Array, Vec<Array>)| v[0] = concatenate(&[&v[0], &v[0]], 0);
     let state = || (Array::from(1), vec![numbers(&[1.0, 2.0])]);
-    says(|| jit(train_steps(2, widen))(&mut state()), &parts);
-    says(|| train_steps(2, widen)(&mut state()), &parts);
+    assert_panics(|| jit(train_steps(2, widen))(&mut state()), &parts);
+    assert_panics(|| train_steps(2, widen)(&mut state()), &parts);
     let grow = |(_, v): &mut (Array, Vec<Array>)| v.push(v[0].clone());
     let parts = ["`1.1`: the state after it has f32[2], the state before the step has none"];
-    says(|| jit(train_steps(2, grow))(&mut state()), &parts);
+    assert_panics(|| jit(train_steps(2, grow))(&mut state()), &parts);
     let count = |(_, n): &mut (Array, usize)| *n += 1;
-    says(
+    assert_panics(
         || jit(train_steps(2, count))(&mut (Array::from(1), 0)),
         &[
             "a value that is not an array",

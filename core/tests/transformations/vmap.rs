@@ -1,14 +1,7 @@
 //! `vmap`: which axes, of which arrays, and what is refused.
 
 use ramie_core::{Array, MapAxes, VmapOptions, array, vmap, vmap_axes, vmap_with};
-
-fn message(f: impl FnOnce() + std::panic::UnwindSafe) -> String {
-    let payload = std::panic::catch_unwind(f).expect_err("a panic");
-    match payload.downcast::<String>() {
-        Ok(text) => *text,
-        Err(payload) => payload.downcast_ref::<&str>().expect("text").to_string(),
-    }
-}
+use ramie_testing::panic_message;
 
 fn matrix() -> Array {
     array([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]])
@@ -40,7 +33,7 @@ fn a_result_that_is_the_same_for_all() {
     let (doubled, sum) = vmap_axes(f, [Some(0), None], [Some(0), None])(matrix(), matrix());
     assert_eq!(doubled.shape(), [2, 3]);
     assert_eq!(sum.to_vec::<f32>(), [21.0]);
-    let text = message(|| {
+    let text = panic_message(|| {
         vmap_axes(|x: Array| x, 0, None)(matrix());
     });
     assert!(
@@ -57,7 +50,7 @@ fn the_number_of_examples_given() {
     };
     let out = vmap_with(|(): ()| Array::from(1.0f32), options(3))(());
     assert_eq!(out.to_vec::<f32>(), [1.0, 1.0, 1.0]);
-    let text = message(move || {
+    let text = panic_message(move || {
         vmap_with(|x: Array| x, options(4))(matrix());
     });
     assert!(
@@ -68,21 +61,21 @@ fn the_number_of_examples_given() {
 
 #[test]
 fn lists_of_the_wrong_length() {
-    let text = message(|| {
+    let text = panic_message(|| {
         let _ = vmap_axes(|x: Array| x, [Some(0), None], 0);
     });
     assert!(
         text.contains("in_axes has 2 entries, but the function has 1"),
         "{text}"
     );
-    let text = message(|| {
+    let text = panic_message(|| {
         vmap_axes(|x: Array| (x.clone(), x), 0, [Some(0)])(matrix());
     });
     assert!(
         text.contains("out_axes has 1 entries, but the result has 2"),
         "{text}"
     );
-    let text = message(|| {
+    let text = panic_message(|| {
         vmap(|x: Array| x)(Array::from(1.0f32));
     });
     assert!(text.contains("has no axis 0 to batch over"), "{text}");

@@ -1,10 +1,10 @@
 //! Sources and loaders that never end.
 
-use crate::source::message;
 use ndarray::array;
 use proptest::prelude::*;
 use ramie_data::source::mix;
 use ramie_data::{DataLoader, IntoSource, LoaderState, Result, Shard, Source, testing};
+use ramie_testing::panic_message;
 
 fn first<S: Source>(source: &S, count: usize) -> Vec<S::Item> {
     source.iter().take(count).collect::<Result<_>>().unwrap()
@@ -67,18 +67,18 @@ fn stages_of_endless_sources_are_endless() {
 fn stages_that_need_a_length_refuse_endless_sources() {
     let endless = || (0..5).into_source().repeat(None);
     for (what, operation) in [
-        (message(move || endless().shuffle(0)), "shuffle"),
-        (message(move || endless().cache()), "cache"),
+        (panic_message(move || endless().shuffle(0)), "shuffle"),
+        (panic_message(move || endless().cache()), "cache"),
         (
-            message(move || endless().subset_where(|_| true)),
+            panic_message(move || endless().subset_where(|_| true)),
             "subset_where",
         ),
         (
-            message(move || endless().random_split([3, 2], 0)),
+            panic_message(move || endless().random_split([3, 2], 0)),
             "random_split",
         ),
         (
-            message(move || endless().random_split_fractions([0.5, 0.5], 0)),
+            panic_message(move || endless().random_split_fractions([0.5, 0.5], 0)),
             "random_split_fractions",
         ),
     ] {
@@ -89,15 +89,15 @@ fn stages_that_need_a_length_refuse_endless_sources() {
     }
     for (what, expected) in [
         (
-            message(move || endless().repeat(2)),
+            panic_message(move || endless().repeat(2)),
             "repeat: the source is already endless\n  help: remove this `repeat`",
         ),
         (
-            message(move || endless().zip((0..2).into_source())),
+            panic_message(move || endless().zip((0..2).into_source())),
             "zip: the sources have [endlessly many, 2] elements\n  help: ",
         ),
         (
-            message(move || DataLoader::new(endless()).shuffle(0)),
+            panic_message(move || DataLoader::new(endless()).shuffle(0)),
             "DataLoader::shuffle: the source is endless\n  help: ",
         ),
     ] {

@@ -8,11 +8,7 @@ use serde_json::Value;
 
 /// Returns what `tests/golden/grain_data.py` recorded under a name.
 fn recorded<T: serde::de::DeserializeOwned>(name: &str) -> T {
-    let text = include_str!(concat!(
-        env!("CARGO_MANIFEST_DIR"),
-        "/../tests/golden/data/grain_data.json"
-    ));
-    let mut found: Value = serde_json::from_str(text).unwrap();
+    let mut found: Value = ramie_testing::golden::json("grain_data.json");
     serde_json::from_value(found[name].take()).unwrap()
 }
 

@@ -7,6 +7,7 @@ use ramie_data::{
     BucketSampler, Buckets, DataLoader, DistributedSampler, Error, IntoSource, LoaderState, Result,
     Resumable, Shard, Source, SubsetRandomSampler, WeightedRandomSampler, collate, testing,
 };
+use ramie_testing::panic_message;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread::sleep;
@@ -342,14 +343,13 @@ fn states_of_other_data_are_refused() {
 
 #[test]
 fn batches_that_do_not_come_apart_are_a_mistake() {
-    let panic = std::panic::catch_unwind(|| {
+    let message = panic_message(|| {
         DataLoader::new(0..9)
             .batch_size(4)
             .shard(Shard::new(0, 3))
             .iter()
             .next()
     });
-    let message = panic.unwrap_err().downcast_ref::<String>().unwrap().clone();
     assert!(
         message.starts_with(
             "DataLoader: batches of 4 elements cannot be divided into 3 equal shards\n  help: "

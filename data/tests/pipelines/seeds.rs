@@ -1,7 +1,7 @@
 //! Default seeds of pipelines.
 
-use crate::source::message;
 use ramie_data::{IntoSource, Result, Sample, Source, Stream, stream};
+use ramie_testing::panic_message;
 
 fn all<S: Source>(source: &S) -> Vec<S::Item> {
     source.iter().collect::<Result<_>>().unwrap()
@@ -115,17 +115,17 @@ fn stages_of_streams_pass_seeds_on() {
 fn a_missing_seed_is_explained() {
     let numbers = || (0..3).into_source();
     for (what, operation) in [
-        (message(move || numbers().shuffle(None)), "shuffle"),
+        (panic_message(move || numbers().shuffle(None)), "shuffle"),
         (
-            message(move || numbers().map_random(None, |x, _| x)),
+            panic_message(move || numbers().map_random(None, |x, _| x)),
             "map_random",
         ),
         (
-            message(move || numbers().stream().map_random(None, |x, _| x)),
+            panic_message(move || numbers().stream().map_random(None, |x, _| x)),
             "map_random",
         ),
         (
-            message(move || numbers().stream().window_shuffle(2, None)),
+            panic_message(move || numbers().stream().window_shuffle(2, None)),
             "window_shuffle",
         ),
     ] {

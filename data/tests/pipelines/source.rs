@@ -4,6 +4,7 @@ use ndarray::{Array, Array2, array};
 use proptest::prelude::*;
 use ramie_data::source::{Mix, mix};
 use ramie_data::{Error, IntoSource, Result, Sample, Shard, Source};
+use ramie_testing::panic_message;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -202,52 +203,44 @@ fn sources_behind_pointers_are_sources() {
     assert_eq!(x.get_batch(&[1, 0], 0).unwrap(), array![[2.0], [1.0]]);
 }
 
-pub fn message<R>(f: impl FnOnce() -> R + std::panic::UnwindSafe) -> String {
-    let panic = std::panic::catch_unwind(f).err().unwrap();
-    match panic.downcast_ref::<String>() {
-        Some(message) => message.clone(),
-        None => panic.downcast_ref::<&str>().unwrap().to_string(),
-    }
-}
-
 #[test]
 fn mistakes_are_explained() {
     let source = |n| (0..n).into_source();
     for (what, expected) in [
         (
-            message(move || source(2).zip(source(3))),
+            panic_message(move || source(2).zip(source(3))),
             "zip: the sources have [2, 3] elements\n  help: ",
         ),
         (
-            message(|| (0..2, vec![1]).into_source()),
+            panic_message(|| (0..2, vec![1]).into_source()),
             "into_source: the sources have [2, 1] elements\n  help: ",
         ),
         (
-            message(move || source(2).subset([0, 2])),
+            panic_message(move || source(2).subset([0, 2])),
             "subset: index 2 at position 1 is out of range for a source with 2 elements\n  help: ",
         ),
         (
-            message(move || source(2).slice(1..4)),
+            panic_message(move || source(2).slice(1..4)),
             "slice: 1..4 is out of range for a source with 2 elements\n  help: ",
         ),
         (
-            message(move || source(2).random_split([1, 2], 0)),
+            panic_message(move || source(2).random_split([1, 2], 0)),
             "random_split: the lengths [1, 2] sum to 3, but the source has 2 elements\n  help: ",
         ),
         (
-            message(move || source(2).random_split_fractions([0.5, 0.4], 0)),
+            panic_message(move || source(2).random_split_fractions([0.5, 0.4], 0)),
             "random_split_fractions: the fractions [0.5, 0.4] sum to 0.9\n  help: ",
         ),
         (
-            message(move || source(2).batch(0)),
+            panic_message(move || source(2).batch(0)),
             "batch: the size is 0\n  help: ",
         ),
         (
-            message(move || source(2).repeat(usize::MAX)),
+            panic_message(move || source(2).repeat(usize::MAX)),
             "repeat: 2 elements repeated 18446744073709551615 times overflow a usize\n  help: ",
         ),
         (
-            message(move || mix([(source(2), -1.0)])),
+            panic_message(move || mix([(source(2), -1.0)])),
             "mix: the weights are [-1.0]\n  help: ",
         ),
     ] {

@@ -1,11 +1,11 @@
 //! Transformations as values.
 
-use crate::source::message;
 use ndarray::{Array, Array3};
 use ramie_data::{
     Augment, Context, DataLoader, Error, Generator, IntoSource, Result, Source, Stream, Transform,
     testing,
 };
+use ramie_testing::panic_message;
 
 struct Scale(usize);
 impl Transform<usize> for Scale {
@@ -120,7 +120,7 @@ fn random_transformations_use_the_seed_of_the_pipeline() {
 
     let unseeded = (0..3).into_source().apply(Draw);
     assert_eq!(
-        message(move || unseeded.get(0)),
+        panic_message(move || unseeded.get(0)),
         "Context::generator: the transformation draws random numbers, but the pipeline has no \
          seed\n  help: call `seed(0)` on the pipeline before `apply`"
     );

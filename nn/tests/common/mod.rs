@@ -2,44 +2,19 @@
 //! out.
 #![allow(dead_code)]
 
-use ramie_core::{Array, DType, Element, State, Tree, random, tree, value_and_grad};
+use ramie_core::{Array, DType, State, Tree, random, tree, value_and_grad};
 use ramie_nn::linen::{self, Apply, CollectionFilter, Scope, Variables};
 use ramie_nn::{LoraParam, Param, metadata_of};
-use safetensors::{SafeTensors, tensor::TensorView};
-use std::path::PathBuf;
 
 /// The cases of a recording.
 pub struct Golden {
     arrays: Vec<(String, Array)>,
 }
 
-fn array(view: &TensorView<'_>) -> Array {
-    fn read<T: Element>(view: &TensorView<'_>) -> Array {
-        Array::try_from_bytes(view.data(), view.shape(), T::DTYPE).expect("whole arrays")
-    }
-    use safetensors::Dtype::*;
-    match view.dtype() {
-        BOOL => read::<bool>(view),
-        I32 => read::<i32>(view),
-        U32 => read::<u32>(view),
-        BF16 => read::<half::bf16>(view),
-        F16 => read::<half::f16>(view),
-        F32 => read::<f32>(view),
-        other => panic!("unknown element type {other:?}"),
-    }
-}
-
 impl Golden {
     /// Reads the recording of this name.
     pub fn open(name: &str) -> Golden {
-        let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../tests/golden/data");
-        let file = folder.join(format!("{name}.safetensors"));
-        let bytes = std::fs::read(&file).unwrap_or_else(|e| panic!("{}: {e}", file.display()));
-        let tensors = SafeTensors::deserialize(&bytes).expect("tensors");
-        let mut arrays: Vec<_> = tensors
-            .iter()
-            .map(|(name, view)| (name.to_owned(), array(&view)))
-            .collect();
+        let mut arrays = ramie_testing::golden::arrays(&format!("{name}.safetensors"));
         arrays.sort_by(|a, b| a.0.cmp(&b.0));
         Golden { arrays }
     }

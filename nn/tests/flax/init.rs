@@ -1,10 +1,8 @@
 //! Initializers against those of JAX.
 
-use crate::draws;
-
-use draws::{Golden, distance, dtype_of, key_of, shape_of};
 use ramie_core::{Array, DType, jit, random, tree};
 use ramie_nn::init::{self, Distribution, FanMode, Initializer};
+use ramie_testing::draws::{Golden, distance, dtype_of, key_of, shape_of};
 use serde_json::Value;
 
 /// The initializer of a row.
@@ -102,11 +100,7 @@ fn values_are_those_of_jax() {
 /// Draws of complex parameters, up to rounding.
 #[test]
 fn complex_values_are_those_of_jax() {
-    let path = concat!(
-        env!("CARGO_MANIFEST_DIR"),
-        "/../tests/golden/data/complex_functions.json"
-    );
-    let recorded: Value = serde_json::from_slice(&std::fs::read(path).expect(path)).expect("rows");
+    let recorded: Value = ramie_testing::golden::json("complex_functions.json");
     let key = random::key(7);
     let mut compared = 0;
     for row in recorded["rows"].as_array().expect("rows") {

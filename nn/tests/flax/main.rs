@@ -2,8 +2,6 @@
 
 #[path = "../common/mod.rs"]
 mod common;
-#[path = "../../../tests/common/draws.rs"]
-mod draws;
 
 mod flax_attention;
 mod flax_conv;

@@ -2,22 +2,17 @@
 //! 8 virtual devices.
 
 use ramie_core::{
-    Array, DType, JitOptions, LogicalAxisRules, Mesh, NamedSharding, P, PmapOptions,
-    RuntimeOptions, State, configure, device_put, eval_shape, jit_with, make_mesh, pmap_with,
-    pmean, random, with_logical_axis_rules, with_logical_constraint, with_mesh,
+    Array, DType, JitOptions, LogicalAxisRules, Mesh, NamedSharding, P, PmapOptions, State,
+    device_put, eval_shape, jit_with, pmap_with, pmean, random, with_logical_axis_rules,
+    with_logical_constraint, with_mesh,
 };
 use ramie_nn::init;
 use ramie_nn::linen::{self, Dense, Module, Scope, Variables};
 use ramie_nn::training::{get_metrics, shard, shard_prng_key};
+use ramie_testing::quick_mesh;
 
 fn mesh() -> Mesh {
-    let options = RuntimeOptions {
-        cpu_devices: Some(8),
-        disable_most_optimizations: Some(true),
-        ..RuntimeOptions::default()
-    };
-    configure(options).expect("8 devices");
-    make_mesh(&[2, 4], &["data", "model"]).expect("a mesh")
+    quick_mesh(&[2, 4], &["data", "model"])
 }
 
 /// Layers of a network whose dimensions have names.

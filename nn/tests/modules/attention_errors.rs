@@ -6,7 +6,7 @@ use ramie_nn::{
     AttentionFn, AttentionInputs, AttentionOptions, MultiHeadAttention, Rngs, RotaryEmbedding,
     combine_masks, dot_product_attention,
 };
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use ramie_testing::assert_explained;
 
 fn zeros(shape: &[usize]) -> Array {
     Array::zeros(shape, DType::F32)
@@ -16,17 +16,10 @@ fn layer() -> MultiHeadAttention {
     MultiHeadAttention::new(2, 8, &mut Rngs::new(0))
 }
 
-/// The function fails with a message that has this in it, and a remedy.
+/// Checks that the function panics with this part and a remedy.
 #[track_caller]
 fn says<R>(what: &str, f: impl FnOnce() -> R) {
-    let failed = catch_unwind(AssertUnwindSafe(|| drop(f()))).expect_err("it is wrong");
-    let text = failed.downcast_ref::<&str>().map(|s| (*s).to_owned());
-    let message = text.or_else(|| failed.downcast_ref::<String>().cloned());
-    let message = message.expect("a text");
-    assert!(
-        message.contains(what) && message.contains("help: "),
-        "{message}"
-    );
+    assert_explained(f, &[what]);
 }
 
 #[test]

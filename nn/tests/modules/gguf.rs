@@ -7,9 +7,7 @@ use ramie_nn::models::{Llama, LlamaConfig, PretrainedError};
 use std::path::{Path, PathBuf};
 
 fn golden(name: &str) -> PathBuf {
-    PathBuf::from(env!("CARGO_MANIFEST_DIR"))
-        .join("../tests/golden/data")
-        .join(name)
+    ramie_testing::golden::path(name)
 }
 
 fn recorded() -> Vec<u8> {

@@ -3,6 +3,7 @@
 
 use ramie_core::{Array, DType, State, grad, random};
 use ramie_nn::linen::{self, Apply, Dense, Module, Scope, Tabulate, Variables};
+use ramie_testing::panic_message;
 use std::cell::RefCell;
 use std::rc::Rc;
 
@@ -46,13 +47,8 @@ fn functions_around_calls() {
     let doubled: Vec<f32> = plain.iter().map(|v| v * 2.0).collect();
     assert_eq!(out.to_vec::<f32>(), doubled);
     // Afterwards calls are as before, and also after a panic.
-    let failed = std::panic::catch_unwind(|| {
-        linen::intercept_methods(|_, _, _| Vec::new(), || Mlp.init(0, x()))
-    });
-    let message = *failed
-        .expect_err("refused")
-        .downcast::<String>()
-        .expect("a text");
+    let message =
+        panic_message(|| linen::intercept_methods(|_, _, _| Vec::new(), || Mlp.init(0, x())));
     assert!(
         message.contains("did not call `next` for `` (Mlp)"),
         "{message}"

@@ -7,20 +7,12 @@ use ramie_nn::{
     BatchNorm, Conv, Deterministic, Dropout, Embed, GRUCell, GroupNorm, InstanceNorm, LSTMCell,
     LayerNorm, RMSNorm, RNN, RNNCell, RNNInput, Rngs, UseRunningAverage, flip_sequences,
 };
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use ramie_testing::assert_explained;
 
-/// The message of a call that panics has all of these parts, and a remedy.
+/// Checks that the call panics with all of these parts and a remedy.
+#[track_caller]
 fn explains<R>(parts: &[&str], call: impl FnOnce() -> R) {
-    let payload = catch_unwind(AssertUnwindSafe(|| drop(call())))
-        .expect_err(&format!("nothing was said of {parts:?}"));
-    let message = payload
-        .downcast_ref::<String>()
-        .cloned()
-        .or_else(|| payload.downcast_ref::<&str>().map(|s| (*s).to_owned()))
-        .expect("a message");
-    for part in parts.iter().chain(&["help: "]) {
-        assert!(message.contains(part), "`{part}` is not in:\n{message}");
-    }
+    assert_explained(call, parts);
 }
 
 fn x(shape: &[usize]) -> Array {

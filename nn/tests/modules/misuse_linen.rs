@@ -6,28 +6,7 @@ use ramie_nn::linen::{self, Apply, BatchNorm, Child, Dense, Dropout, Module, Sco
 use ramie_nn::training::TrainState;
 use ramie_nn::{Deterministic, UseRunningAverage, init};
 use ramie_optim::sgd;
-use std::panic::{AssertUnwindSafe, catch_unwind};
-
-/// The message of a panic.
-fn message(f: impl FnOnce()) -> String {
-    let panic = catch_unwind(AssertUnwindSafe(f)).expect_err("the call was not refused");
-    match panic.downcast::<String>() {
-        Ok(text) => *text,
-        Err(other) => (*other.downcast::<&str>().expect("a text")).to_owned(),
-    }
-}
-
-/// Checks that a call is refused with a message that has these parts.
-#[track_caller]
-fn refused(f: impl FnOnce(), parts: &[&str]) {
-    let text = message(f);
-    for part in parts.iter().chain(&["help: "]) {
-        assert!(
-            text.contains(part),
-            "`{part}` is not in the message:\n{text}"
-        );
-    }
-}
+use ramie_testing::assert_explained;
 
 fn x() -> Array {
     Array::ones(&[2, 3], DType::F32)
@@ -46,7 +25,7 @@ impl Module for Model {
 
 #[test]
 fn missing_streams() {
-    refused(
+    assert_explained(
         || drop(Model.init((), x())),
         &[
             "module `encoder.Dense_0`",
@@ -56,7 +35,7 @@ fn missing_streams() {
     );
     let dropout = Dropout::new(0.5);
     let args = || (x(), Deterministic(false));
-    refused(
+    assert_explained(
         || drop(dropout.apply(&Variables::new(), args())),
         &[
             "the outermost module",
@@ -65,7 +44,7 @@ fn missing_streams() {
         ],
     );
     let other = Apply::new().rngs([("noise", random::key(0))]);
-    refused(
+    assert_explained(
         || drop(dropout.apply_with(&Variables::new(), args(), &other)),
         &["stream `dropout`", "streams are: noise"],
     );
@@ -77,7 +56,7 @@ fn missing_collections_and_parameters() {
     let args = || (x(), UseRunningAverage(true));
     let made = norm.init(0, args());
     let params = Variables::from_params(made.params());
-    refused(
+    assert_explained(
         || drop(norm.apply(&params, args())),
         &[
             "`mean`",
@@ -86,11 +65,11 @@ fn missing_collections_and_parameters() {
         ],
     );
     let other = Dense::new(4).init(0, x());
-    refused(
+    assert_explained(
         || drop(Model.apply(&other, x())),
         &["no `encoder.Dense_0.kernel` in `params`", "kernel"],
     );
-    refused(
+    assert_explained(
         || drop(Model.apply(&Variables::new(), x())),
         &[
             "module `encoder.Dense_0`",
@@ -98,7 +77,7 @@ fn missing_collections_and_parameters() {
             "collection `params`",
         ],
     );
-    refused(
+    assert_explained(
         || drop(other["cache"].clone()),
         &["no collection `cache`", "params"],
     );
@@ -109,7 +88,7 @@ fn immutable_collections() {
     let norm = BatchNorm::new();
     let args = || (x(), UseRunningAverage(false));
     let made = norm.init(0, args());
-    refused(
+    assert_explained(
         || drop(norm.apply(&made, args())),
         &[
             "`mean`",
@@ -118,7 +97,7 @@ fn immutable_collections() {
         ],
     );
     let write = |scope: &mut Scope| scope.put_variable("state", "n", x());
-    refused(
+    assert_explained(
         || drop(linen::apply(&Variables::new(), &Apply::new(), write)),
         &["`n`", "`state` is immutable"],
     );
@@ -127,7 +106,7 @@ fn immutable_collections() {
 #[test]
 fn wrong_shapes_name_the_path() {
     let made = Model.init(0, x());
-    refused(
+    assert_explained(
         || drop(Model.apply(&made, Array::ones(&[2, 5], DType::F32))),
         &["`encoder.Dense_0.kernel`", "[3, 4]", "[5, 4]"],
     );
@@ -137,7 +116,7 @@ fn wrong_shapes_name_the_path() {
 fn names_in_use_and_names_with_dots() {
     let build = |f: &dyn Fn(&mut Scope)| drop(linen::init(0, |scope| f(scope)));
     let dense = Dense::new(3);
-    refused(
+    assert_explained(
         || {
             build(&|scope| {
                 scope.named("a", &dense, x());
@@ -150,7 +129,7 @@ fn names_in_use_and_names_with_dots() {
             "scope.setup(\"a\"",
         ],
     );
-    refused(
+    assert_explained(
         || {
             build(&|scope| {
                 scope.param("a", &init::ones(), &[3], DType::F32);
@@ -159,7 +138,7 @@ fn names_in_use_and_names_with_dots() {
         },
         &["`a` is already in use", "a module cannot have it"],
     );
-    refused(
+    assert_explained(
         || {
             build(&|scope| {
                 scope.named("a", &dense, x());
@@ -171,11 +150,11 @@ fn names_in_use_and_names_with_dots() {
             "a variable of `params` cannot have it",
         ],
     );
-    refused(
+    assert_explained(
         || build(&|scope| drop(scope.named::<_, _, Array>("a.b", &dense, x()))),
         &["`a.b` is not a valid name", "without dots"],
     );
-    refused(
+    assert_explained(
         || build(&|scope| drop(scope.variable("state", "", x))),
         &["`` is not a valid name"],
     );
@@ -183,19 +162,19 @@ fn names_in_use_and_names_with_dots() {
 
 #[test]
 fn forgotten_modes() {
-    refused(
+    assert_explained(
         || drop(Dropout::new(0.5).init(0, x())),
         &["Dropout", "deterministic"],
     );
-    refused(
+    assert_explained(
         || drop(BatchNorm::new().init(0, x())),
         &["BatchNorm", "use_running_average"],
     );
-    refused(
+    assert_explained(
         || _ = linen::merge_param::<bool>("train", None, None),
         &["`train` is not set"],
     );
-    refused(
+    assert_explained(
         || _ = linen::merge_param("train", Some(true), Some(true)),
         &["`train` is set both"],
     );
@@ -207,7 +186,7 @@ fn lazy_init_of_what_depends_on_data() {
         scope.param_with("scale", None, |_| x.mean());
         x
     });
-    refused(
+    assert_explained(
         || drop(model.lazy_init(0, Array::shape_dtype_struct(&[3], DType::F32))),
         &["`params.scale`", "depends on the values of the arguments"],
     );
@@ -217,7 +196,7 @@ fn lazy_init_of_what_depends_on_data() {
 fn perturbations_that_are_missing() {
     let model = linen::method(|scope: &mut Scope, x: Array| scope.perturb("h", x));
     let variables = Variables::new().with("perturbations", State::from_iter([("other", x())]));
-    refused(
+    assert_explained(
         || drop(model.apply(&variables, x())),
         &["`perturbations`", "has no `h`"],
     );
@@ -237,28 +216,28 @@ impl Module<(Array, Array), (Array, Array)> for Step {
 fn lifted_loops() {
     let args = || (x(), stack(&[&x(), &x()], 0));
     let carried = linen::scan(Step).variable_carry("state");
-    refused(
+    assert_explained(
         || drop(carried.init(0, args())),
         &["linen::scan", "`h` of `state` was created in the loop"],
     );
     let shared = linen::scan(Step).variable_broadcast("state");
-    refused(
+    assert_explained(
         || drop(shared.init(0, args())),
         &["linen::scan", "`state.h` depends on the carry"],
     );
     let constant = linen::scan(Step).variable_axes("state", 0).out_axes(None);
-    refused(
+    assert_explained(
         || drop(constant.init(0, args())),
         &["linen::scan", "out_axes None depends on"],
     );
     let nothing = linen::scan(Step).variable_axes("state", 0).in_axes(None);
-    refused(
+    assert_explained(
         || drop(nothing.init(0, args())),
         &["the number of steps is unknown", ".length(n)"],
     );
     let lengths = linen::scan(Step).variable_axes("state", 0).length(5);
-    refused(|| drop(lengths.init(0, args())), &["length has 5", "has 2"]);
-    refused(
+    assert_explained(|| drop(lengths.init(0, args())), &["length has 5", "has 2"]);
+    assert_explained(
         || drop(linen::scan(Step).variable_axes("state", None)),
         &["needs an axis", "variable_broadcast"],
     );
@@ -271,7 +250,7 @@ fn lifted_loops_and_tangents() {
         let body = |scope: &mut Scope, c: Array| c + scope.variable("state", "h", x);
         linen::while_loop(scope, &linen::While::carrying("state"), more, body, init)
     });
-    refused(
+    assert_explained(
         || drop(forever.init(0, x())),
         &[
             "linen::while_loop",
@@ -285,7 +264,7 @@ fn lifted_loops_and_tangents() {
         linen::jvp(scope, dense, x.clone(), x, &along).0
     });
     let params = Dense::new(2).init(0, x()).params().nested("d");
-    refused(
+    assert_explained(
         || drop(pushed.apply(&Variables::from_params(params), x())),
         &["linen::jvp", "none for `d.kernel`"],
     );
@@ -293,7 +272,7 @@ fn lifted_loops_and_tangents() {
         let dense = |scope: &mut Scope, x: Array| scope.named("d", &Dense::new(2), x);
         linen::grad(scope, dense, x)
     });
-    refused(
+    assert_explained(
         || drop(vector.init(0, x())),
         &["linen::value_and_grad", "scalar loss", "f32[2,2]"],
     );
@@ -304,24 +283,24 @@ fn lifted_maps() {
     let dense = || linen::vmap(Dense::new(2)).split_rngs("params", true);
     let mapped = dense().variable_axes("params", 0);
     let made = mapped.init(0, x());
-    refused(
+    assert_explained(
         || drop(mapped.apply(&made, Array::ones(&[5, 3], DType::F32))),
         &["batch sizes differ", "`kernel` of `params` has 2"],
     );
-    refused(
+    assert_explained(
         || drop(mapped.clone().in_axes(7).init(0, x())),
         &["linen::vmap", "no axis 7"],
     );
-    refused(
+    assert_explained(
         || drop(mapped.clone().in_axes(None).init(0, x())),
         &["the number of batch elements is unknown", ".axis_size(n)"],
     );
-    refused(
+    assert_explained(
         || drop(mapped.clone().in_axes([Some(0), None]).init(0, x())),
         &["in_axes has 2 axes", "components of a tuple"],
     );
     // Collections that are not named are not there.
-    refused(
+    assert_explained(
         || drop(dense().init(0, x())),
         &["`kernel`", "collection `params`"],
     );
@@ -329,7 +308,7 @@ fn lifted_maps() {
     let sharded = linen::vmap(Dense::new(2).kernel_init(kernel))
         .variable_axes("params", 0)
         .split_rngs("params", true);
-    refused(
+    assert_explained(
         || drop(sharded.init(0, x())),
         &["`kernel` has a sharding", "partition_name"],
     );
@@ -344,7 +323,7 @@ fn scopes_from_outside_of_a_transformation() {
         let branch = |_: &mut Scope, x: Array| dense.borrow_mut().call::<_, Array>(x);
         linen::cond(scope, pred, branch, branch, x)
     });
-    refused(
+    assert_explained(
         || drop(model.init(0, x())),
         &["linen::cond", "module `dense` from outside"],
     );
@@ -357,7 +336,7 @@ fn branches_with_different_variables() {
         let no = |scope: &mut Scope, x: Array| scope.named("b", &Dense::new(2), x);
         linen::cond(scope, x.sum().gt(0.0), yes, no, x)
     });
-    refused(
+    assert_explained(
         || drop(model.init(0, x())),
         &["cond", "results of the same structure"],
     );
@@ -368,7 +347,7 @@ fn gradients_of_other_parameters() {
     let params = Dense::new(4).init(0, x()).params();
     let mut state = TrainState::create(params.clone(), sgd(0.1));
     let some = params.filter(|path, _| path == "bias");
-    refused(
+    assert_explained(
         || state.apply_gradients(some),
         &["TrainState::apply_gradients", "without a gradient: kernel"],
     );
@@ -392,7 +371,7 @@ impl Module<(Array, ()), (Array, ())> for Layer {
 fn transformations_that_withhold_variables_or_keys() {
     let scan = || linen::scan(Layer).length(2);
     let keys = || [("params", random::key(0)), ("dropout", random::key(1))];
-    refused(
+    assert_explained(
         || drop(scan().init(keys(), (x(), ()))),
         &[
             "module `Dense_0` requests `kernel`",
@@ -402,7 +381,7 @@ fn transformations_that_withhold_variables_or_keys() {
         ],
     );
     let with_axes = || scan().variable_axes("params", 0);
-    refused(
+    assert_explained(
         || drop(with_axes().init(keys(), (x(), ()))),
         &[
             "module `Dense_0` needs a key of the stream `params`",
@@ -410,7 +389,7 @@ fn transformations_that_withhold_variables_or_keys() {
             ".split_rngs(\"params\", true)",
         ],
     );
-    refused(
+    assert_explained(
         || {
             drop(
                 with_axes()
@@ -424,18 +403,18 @@ fn transformations_that_withhold_variables_or_keys() {
         .split_rngs(["params", "dropout"], true)
         .init(keys(), (x(), ()));
     let options = Apply::new().rngs([("dropout", random::key(1))]);
-    refused(
+    assert_explained(
         || drop(with_axes().apply_with(&made, (x(), ()), &options)),
         &["linen::scan does not pass the RNG stream `dropout`"],
     );
-    refused(
+    assert_explained(
         || drop(linen::vmap(Dense::new(2)).apply(&made, x())),
         &[
             "linen::vmap does not pass the collection `params`",
             ".variable_axes(\"params\", None)",
         ],
     );
-    refused(
+    assert_explained(
         || {
             drop(
                 linen::remat(Dense::new(2))
@@ -453,7 +432,7 @@ fn transformations_that_withhold_variables_or_keys() {
 #[test]
 fn parameters_are_empty() {
     let none = Variables::from_params(State::new());
-    refused(
+    assert_explained(
         || drop(Dense::new(2).apply(&none, x())),
         &[
             "the outermost module requests `kernel` of the collection `params`",

@@ -7,7 +7,7 @@ use ramie_nn::{
     Conv, ConvLocal, ConvPadding, ConvTranspose, Einsum, Embed, Linear, LinearGeneral, Lora,
     LoraLinear, Rngs, Sequential,
 };
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use ramie_testing::panic_message;
 
 fn x(shape: &[usize]) -> Array {
     Array::zeros(shape, DType::F32)
@@ -199,12 +199,7 @@ fn rows() -> Vec<Row> {
 fn wrong_calls_are_explained() {
     let mut silent = Vec::new();
     for (i, (call, parts)) in rows().into_iter().enumerate() {
-        let panic = catch_unwind(AssertUnwindSafe(call));
-        let payload = panic.expect_err("a wrong call");
-        let message = match payload.downcast_ref::<String>() {
-            Some(message) => message.clone(),
-            None => (*payload.downcast_ref::<&str>().expect("a message")).to_owned(),
-        };
+        let message = panic_message(call);
         for part in parts.iter().chain(&["help: "]) {
             if !message.contains(part) {
                 silent.push(format!("row {i} lacks {part:?}: {message}"));

@@ -8,21 +8,7 @@ use ramie_nn::{
     BatchStat, Linear, Module, Optimizer, Param, RngStream, Rngs, Tree, grad, value_and_grad,
 };
 use ramie_optim::sgd;
-use std::panic::{AssertUnwindSafe, catch_unwind};
-
-/// The message of a panic, which must have these parts and a remedy.
-#[track_caller]
-fn explained(f: impl FnOnce(), parts: &[&str]) {
-    let failure = catch_unwind(AssertUnwindSafe(f)).expect_err("it must fail");
-    let message = failure
-        .downcast_ref::<String>()
-        .cloned()
-        .or_else(|| failure.downcast_ref::<&str>().map(|s| (*s).to_owned()))
-        .expect("a message");
-    for part in parts.iter().chain(&["help:"]) {
-        assert!(message.contains(part), "no `{part}` in:\n{message}");
-    }
-}
+use ramie_testing::assert_explained;
 
 #[derive(Module)]
 struct Model {
@@ -46,7 +32,7 @@ fn input() -> Array {
 #[test]
 fn a_stream_that_is_missing() {
     let call = || drop(Linear::new(2, 3, &mut Rngs::empty().stream("dropout", 0)));
-    explained(
+    assert_explained(
         call,
         &["neither a stream `params`", "dropout", "Rngs::new(seed)"],
     );
@@ -55,13 +41,13 @@ fn a_stream_that_is_missing() {
 #[test]
 fn a_split_stream_outside_of_vmap() {
     let call = || drop(Linear::new(2, 3, &mut Rngs::new(0).split(4)));
-    explained(call, &["`default`", "array of keys", "[4]", "nnx::vmap"]);
+    assert_explained(call, &["`default`", "array of keys", "[4]", "nnx::vmap"]);
 }
 
 #[test]
 fn an_optimizer_of_nothing() {
     let stats = (BatchStat::new(Array::from(0.0f32)),);
-    explained(
+    assert_explained(
         || drop(Optimizer::new(&stats, sgd(0.1))),
         &["Optimizer", "no leaf", "Param"],
     );
@@ -71,7 +57,7 @@ fn an_optimizer_of_nothing() {
 fn gradients_of_nothing() {
     let mut stats = (BatchStat::new(Array::from(0.0f32)),);
     let call = || drop(value_and_grad(&mut stats, |s| s.0.square()));
-    explained(call, &["no parameters to differentiate", "Param"]);
+    assert_explained(call, &["no parameters to differentiate", "Param"]);
 }
 
 #[test]
@@ -81,7 +67,7 @@ fn gradients_of_another_model() {
     let mut other = Linear::new(2, 3, &mut Rngs::new(0));
     let grads = grad(&mut other, |m| m.forward(&input()).sum());
     let call = || optimizer.update(&mut model, grads);
-    explained(
+    assert_explained(
         call,
         &[
             "without gradient: linear.kernel",
@@ -97,19 +83,19 @@ fn a_model_that_the_optimizer_was_not_made_for() {
     let grads = grad(&mut first, |m| m.linear.forward(&input()).sum());
     let mut other = Linear::new(2, 3, &mut Rngs::new(0));
     let call = || optimizer.update(&mut other, grads);
-    explained(call, &["the model has no linear.kernel"]);
+    assert_explained(call, &["the model has no linear.kernel"]);
 }
 
 #[test]
 fn a_split_that_leaves_leaves() {
     let call = || drop(nnx::split(&model(), of_type::<Param>()));
-    explained(call, &["nnx::split", "mean", "Everything"]);
+    assert_explained(call, &["nnx::split", "mean", "Everything"]);
 }
 
 #[test]
 fn a_merge_without_some_leaves() {
     let (graphdef, (params, _)) = nnx::split(&model(), (of_type::<Param>(), Everything));
-    explained(
+    assert_explained(
         || drop(nnx::merge(&graphdef, params)),
         &["nnx::merge", "missing: mean"],
     );
@@ -120,16 +106,16 @@ fn a_merge_with_leaves_of_others() {
     let (graphdef, state) = nnx::split(&model(), ());
     let more = State::from_iter([("linear.extra", Array::from(1.0f32))]);
     let call = || drop(nnx::merge(&graphdef, (state.clone(), more)));
-    explained(call, &["not in the model: linear.extra"]);
+    assert_explained(call, &["not in the model: linear.extra"]);
     let call = || drop(nnx::merge(&graphdef, (state.clone(), state.clone())));
-    explained(call, &["in two states: linear.kernel"]);
+    assert_explained(call, &["in two states: linear.kernel"]);
 }
 
 #[test]
 fn an_update_of_another_shape() {
     let mut model = model();
     let state = State::from_iter([("linear.bias", Array::zeros(&[5], DType::F32))]);
-    explained(
+    assert_explained(
         || nnx::update(&mut model, state),
         &["nnx::update", "linear.bias", "f32[5]"],
     );
@@ -142,14 +128,14 @@ fn a_branch_that_changes_the_structure() {
     });
     let mut model = model();
     let call = || run(&mut model, Array::from(true));
-    explained(call, &["nnx::cond", "true_fn", "`scale`", "1 became 2"]);
+    assert_explained(call, &["nnx::cond", "true_fn", "`scale`", "1 became 2"]);
 }
 
 #[test]
 fn a_loop_that_changes_the_structure() {
     let mut model = model();
     let call = || nnx::fori_loop(0, 2, &mut model, |_, m| m.linear.bias = None);
-    explained(call, &["nnx::fori_loop", "structure", "`bias`"]);
+    assert_explained(call, &["nnx::fori_loop", "structure", "`bias`"]);
 }
 
 #[test]
@@ -163,14 +149,14 @@ fn a_step_that_changes_what_all_share() {
             (x, ())
         });
     };
-    explained(call, &["nnx::scan", "`mean`", "Carry"]);
+    assert_explained(call, &["nnx::scan", "`mean`", "Carry"]);
 }
 
 #[test]
 fn layers_that_are_not_stacked() {
     let mut model = model();
     let call = || drop(nnx::scan(&mut model, input(), (), 0, |_, x, ()| (x, ())));
-    explained(call, &["`mean`", "no axis 0", "split streams"]);
+    assert_explained(call, &["`mean`", "no axis 0", "split streams"]);
 }
 
 #[test]
@@ -178,10 +164,10 @@ fn axes_that_leave_leaves_out() {
     let mut model = model();
     let axes = StateAxes::new().with(of_type::<Param>(), 0);
     let call = || drop(nnx::vmap(&mut model, input(), axes, |_, x| x));
-    explained(call, &["nnx::vmap", "`mean` (batch_stat)", "Everything"]);
+    assert_explained(call, &["nnx::vmap", "`mean` (batch_stat)", "Everything"]);
     let axes = StateAxes::all(Carry);
     let call = || drop(nnx::vmap(&mut model, input(), axes, |_, x| x));
-    explained(call, &["Carry", "nnx::scan"]);
+    assert_explained(call, &["Carry", "nnx::scan"]);
 }
 
 #[test]
@@ -192,24 +178,24 @@ fn streams_that_cannot_be_seeded() {
     nnx::split_rngs(&mut noise, &[2], Everything);
     let seeds = || Rngs::empty().stream("dropout", 1);
     let call = || nnx::reseed(&mut noise, seeds(), ReseedPolicy::ScalarsOnly);
-    explained(call, &["nnx::reseed", "[2]", "MatchShape"]);
+    assert_explained(call, &["nnx::reseed", "[2]", "MatchShape"]);
 }
 
 #[test]
 fn metrics_without_their_arguments() {
     let mut average = Average::of("loss");
     let call = || average.update(&MetricArgs::from(&Array::from(1.0f32)));
-    explained(call, &["`loss`", "existing arguments: values"]);
+    assert_explained(call, &["`loss`", "existing arguments: values"]);
     let mut accuracy = Accuracy::new();
     let (logits, labels) = (Array::from([0.1f32, 0.9]), Array::from([0, 1]));
     let call = || accuracy.update(&MetricArgs::new().logits(&logits).labels(&labels));
-    explained(call, &["Accuracy", "f32[2]", "with_threshold"]);
+    assert_explained(call, &["Accuracy", "f32[2]", "with_threshold"]);
 }
 
 #[test]
 fn averages_of_what_is_no_variable() {
     let model = (Array::from(1.0f32),);
-    explained(
+    assert_explained(
         || drop(Ema::new(&model, 0.9, Everything)),
         &["Ema", "0 are plain arrays", "Param"],
     );

@@ -9,12 +9,12 @@ use ramie_nn::models::{
 use ramie_nn::nnx::{self, Not, of_type};
 use ramie_nn::{AttentionFn, BatchStat, Module, Optimizer, Param, Rngs, value_and_grad};
 use ramie_optim::adam;
+use ramie_testing::panic_message;
 use std::fs;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
 
 fn folder(name: &str) -> PathBuf {
-    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join(format!("../tests/golden/data/hf_{name}"))
+    ramie_testing::golden::path(&format!("hf_{name}"))
 }
 
 /// Tokens, logits and their greedy continuation by the reference.
@@ -311,9 +311,7 @@ fn generation_ends() {
         assert_eq!(none.shape(), one.shape());
         // There is room for 24 tokens.
         let too_many = Generator::new(Sampling::greedy(), 16);
-        let run = || too_many.generate(&model, &one, &random::key(0));
-        let failed = catch_unwind(AssertUnwindSafe(run)).expect_err("no room");
-        let message = failed.downcast_ref::<String>().expect("a text");
+        let message = panic_message(|| too_many.generate(&model, &one, &random::key(0)));
         assert!(message.contains("9 tokens and 16 more are 25, but the model supports at most 24"));
     });
 }

@@ -268,11 +268,7 @@ fn state_leaves_every_transformation() {
 fn streams_draw_initial_values_as_in_flax() {
     use ramie_core::DType;
     use ramie_nn::init::{Distribution, FanMode};
-    let path = concat!(
-        env!("CARGO_MANIFEST_DIR"),
-        "/../tests/golden/data/ports_nets.json"
-    );
-    let golden: serde_json::Value = serde_json::from_slice(&std::fs::read(path).unwrap()).unwrap();
+    let golden: serde_json::Value = ramie_testing::golden::json("ports_nets.json");
     let mut rngs = ramie_nn::Rngs::new(7);
     let shape = &[2, 3];
     let drawn = [

@@ -10,6 +10,7 @@ use ramie_nn::{
     value_and_grad_wrt,
 };
 use ramie_optim::{adam, sgd};
+use ramie_testing::panic_message;
 
 fn scalar(value: f32) -> Array {
     Array::from(value)
@@ -200,7 +201,7 @@ fn a_train_state_calls_its_apply_fn() {
             .iter()
             .all(|path| !path.starts_with("apply_fn"))
     );
-    let other = panics(|| {
+    let other = panic_message(|| {
         let _: f32 = state.apply_fn(&state.variables(), x.clone());
     });
     assert!(
@@ -209,7 +210,7 @@ fn a_train_state_calls_its_apply_fn() {
     );
     assert!(other.contains("help: pass the input"), "{other}");
     let none = TrainState::create(variables.params(), sgd(0.1));
-    let none = panics(|| {
+    let none = panic_message(|| {
         let _: Array = none.apply_fn(&none.variables(), x.clone());
     });
     assert!(none.contains("no forward computation"), "{none}");
@@ -239,13 +240,4 @@ fn trainers_are_cloned() {
     let kernel = |trainer: &Trainer| trainer.model.kernel.to_vec::<f32>();
     assert_ne!(kernel(&trainer), kernel(&best));
     assert_eq!(best.ema.params["kernel"].to_vec::<f32>(), kernel(&best));
-}
-
-/// Returns the message of a panic.
-fn panics(f: impl FnOnce()) -> String {
-    let caught = std::panic::catch_unwind(std::panic::AssertUnwindSafe(f));
-    match caught.expect_err("a panic").downcast::<String>() {
-        Ok(text) => *text,
-        Err(other) => (*other.downcast::<&str>().unwrap()).to_owned(),
-    }
 }

@@ -11,13 +11,13 @@ use ramie_nn::{
     apply_lora_with, merge_lora, value_and_grad_wrt,
 };
 use ramie_optim::adam;
+use ramie_testing::panic_message;
 use serde_json::Value;
 use std::fs;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 
 fn published(name: &str) -> PathBuf {
-    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join(format!("../tests/golden/data/hf_{name}"))
+    ramie_testing::golden::path(&format!("hf_{name}"))
 }
 
 /// A directory of its own, which is removed at the end.
@@ -107,14 +107,6 @@ fn saved_models_are_as_published() {
     }
 }
 
-fn message<R>(call: impl FnOnce() -> R) -> String {
-    let panic = catch_unwind(AssertUnwindSafe(|| drop(call()))).expect_err("not refused");
-    match panic.downcast::<String>() {
-        Ok(text) => *text,
-        Err(other) => (*other.downcast::<&str>().expect("a text")).to_owned(),
-    }
-}
-
 #[test]
 fn what_cannot_be_saved_is_named() {
     let folder = Folder::new("refused");
@@ -122,7 +114,7 @@ fn what_cannot_be_saved_is_named() {
     let mut config = Gpt2Config::from_json(from.join("config.json")).unwrap();
     let mut model = Gpt2::from_pretrained(&from).unwrap();
     config.n_layer = 1;
-    let text = message(|| model.save_pretrained(&folder.0, &config));
+    let text = panic_message(|| model.save_pretrained(&folder.0, &config));
     assert!(
         text.contains("`h.1.attn.key.bias` is f32[4,6] in the model, but none"),
         "{text}"
@@ -134,7 +126,7 @@ fn what_cannot_be_saved_is_named() {
         |path| path.ends_with("c_fc"),
         &mut Rngs::new(0),
     );
-    let text = message(|| model.save_pretrained(&folder.0, &config));
+    let text = panic_message(|| model.save_pretrained(&folder.0, &config));
     assert!(
         text.contains("such as `h.0.mlp.c_fc.lora.lora_a`") && text.contains("help: merge"),
         "{text}"
@@ -165,12 +157,12 @@ fn continues<M: LanguageModel>(model: &M) {
     let first = last[1..].iter().position(|t| *t == last[2]).unwrap() + 1;
     assert_eq!(ended[1], last[..=first]);
     for token in [53, -1] {
-        let text = message(|| generator.generate_prompts(model, &[vec![1, token]], &key));
+        let text = panic_message(|| generator.generate_prompts(model, &[vec![1, token]], &key));
         let expected = format!("the token {token} is not in the vocabulary of the model");
         assert!(text.contains(&expected), "{text}");
     }
     assert!(
-        message(|| generator.generate_prompts(model, &[vec![1], vec![]], &key))
+        panic_message(|| generator.generate_prompts(model, &[vec![1], vec![]], &key))
             .contains("the prompts have the lengths [1, 0]")
     );
 }
@@ -305,20 +297,20 @@ fn adapters_of_any_axes() {
 fn adapters_that_cannot_be_added() {
     let rngs = &mut Rngs::new(0);
     let mut model = vec![Linear::new(4, 4, rngs), Linear::new(4, 2, rngs)];
-    let text = message(|| apply_lora(&mut model, 2, |path| path == "first", rngs));
+    let text = panic_message(|| apply_lora(&mut model, 2, |path| path == "first", rngs));
     assert!(
         text.contains("selects no `Linear`") && text.contains("layers: 0, 1"),
         "{text}"
     );
-    assert!(message(|| apply_lora(&mut model, 0, |_| true, rngs)).contains("the rank is 0"));
+    assert!(panic_message(|| apply_lora(&mut model, 0, |_| true, rngs)).contains("the rank is 0"));
     apply_lora(&mut model, 2, |path| path == "1", rngs);
-    let text = message(|| apply_lora(&mut model, 2, |_| true, rngs));
+    let text = panic_message(|| apply_lora(&mut model, 2, |_| true, rngs));
     assert!(text.contains("`1` has an adapter already"), "{text}");
     let mut batched = LinearGeneral::features(3)
         .axis(&[2])
         .batch_dims(1)
         .build_batched(&[2], 3, &mut *rngs);
-    let text = message(|| apply_lora(&mut batched, 2, |_| true, rngs));
+    let text = panic_message(|| apply_lora(&mut batched, 2, |_| true, rngs));
     assert!(text.contains("a kernel for each batch element"), "{text}");
 }
 

@@ -10,7 +10,6 @@ use ramie_core::{Array, DType, State, Tree, jit, tree, value_and_grad};
 use ramie_derive::Tree;
 use ramie_optim::*;
 use serde_json::Value;
-use std::path::{Path, PathBuf};
 
 pub use skeleton::skeleton;
 
@@ -67,16 +66,9 @@ pub fn golden() -> Value {
     golden_of("optimizers")
 }
 
-/// A file of a script.
-pub fn golden_path(name: &str) -> PathBuf {
-    let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/golden/data");
-    data.join(name)
-}
-
 /// The document of a script.
 pub fn golden_of(name: &str) -> Value {
-    let text = std::fs::read_to_string(golden_path(&format!("{name}.json")));
-    serde_json::from_str(&text.expect("the file is in the repository")).expect("valid JSON")
+    ramie_testing::golden::json(&format!("{name}.json"))
 }
 
 /// The numbers of a list.

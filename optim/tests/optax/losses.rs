@@ -4,12 +4,9 @@
 use ramie_core::{Array, DType, Reduction, disable_most_optimizations, grad, jit};
 use ramie_optim::losses::*;
 use serde_json::Value;
-use std::path::Path;
 
 fn rows() -> Vec<Value> {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/golden/data/losses.json");
-    let text = std::fs::read_to_string(path).expect("the file is in the repository");
-    let mut all: Value = serde_json::from_str(&text).expect("valid JSON");
+    let mut all: Value = ramie_testing::golden::json("losses.json");
     match all["rows"].take() {
         Value::Array(rows) => rows,
         other => panic!("rows are a list, not {other}"),

@@ -3,12 +3,9 @@
 use ramie_core::{Array, grad, jit, vmap};
 use ramie_optim::schedules::*;
 use serde_json::Value;
-use std::path::Path;
 
 fn golden() -> Value {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/golden/data/schedules.json");
-    let text = std::fs::read_to_string(path).expect("the file is in the repository");
-    serde_json::from_str(&text).expect("valid JSON")
+    ramie_testing::golden::json("schedules.json")
 }
 
 fn cases() -> Vec<(&'static str, Schedule)> {

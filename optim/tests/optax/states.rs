@@ -3,11 +3,12 @@
 
 use crate::common;
 
-use common::{Run, Tally, compare, golden_path, problems, skeleton};
+use common::{Run, Tally, compare, problems, skeleton};
 use ramie_checkpoint::serialization::{self, StateDict, from_state_dict, to_state_dict};
 use ramie_core::{Array, DType, State, jit};
 use ramie_derive::Tree;
 use ramie_optim::*;
+use ramie_testing::golden;
 use serde_json::{Map, Value};
 use std::process::Command;
 
@@ -94,7 +95,7 @@ fn compare_with(tally: &mut Tally, what: &str, state: &TrainState, recorded: &St
 }
 
 fn fixture() -> StateDict {
-    serialization::load(golden_path("optax_states.msgpack")).unwrap()
+    serialization::load(golden::path("optax_states.msgpack")).unwrap()
 }
 
 #[test]
@@ -149,7 +150,7 @@ fn a_state_is_written_as_by_optax() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("states.msgpack");
     std::fs::write(&path, StateDict::Dict(written).to_bytes().unwrap()).unwrap();
-    let script = golden_path("../optax_states.py");
+    let script = golden::path("../optax_states.py");
     let checked = Command::new(python)
         .arg(script)
         .arg("--check")

@@ -3,7 +3,6 @@
 
 use ramie_core::{Array, DType, State, Tree, grad, jit, tree};
 use ramie_optim::*;
-use std::path::Path;
 
 fn parameters() -> State {
     State::from_iter([
@@ -20,9 +19,7 @@ fn objective(params: State) -> Array {
 }
 
 fn golden() -> serde_json::Value {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/golden/data/optim.json");
-    let text = std::fs::read_to_string(path).expect("the file is in the repository");
-    serde_json::from_str(&text).expect("valid JSON")
+    ramie_testing::golden::json("optim.json")
 }
 
 fn numbers(value: &serde_json::Value) -> Vec<f64> {

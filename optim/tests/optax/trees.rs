@@ -8,9 +8,9 @@ use ramie_optim::{
     clip_by_global_norm, inject_hyperparams, multi_steps, scale_by_learning_rate_with_sign, sgd,
     tree,
 };
+use ramie_testing::panic_message;
 use serde_json::Value;
 use std::collections::BTreeMap;
-use std::path::Path;
 
 #[derive(Clone, Tree)]
 struct Params {
@@ -20,8 +20,7 @@ struct Params {
 
 /// Returns values recorded from Optax (`tests/golden/ports_nets.py`).
 fn recorded() -> Value {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/golden/data/ports_nets.json");
-    serde_json::from_slice(&std::fs::read(path).unwrap()).unwrap()
+    ramie_testing::golden::json("ports_nets.json")
 }
 
 #[track_caller]
@@ -112,9 +111,7 @@ fn builders_have_the_methods_of_their_transformations() {
 fn a_column_of_logits_and_a_row_of_labels_are_refused() {
     let logits = Array::from([0.5f32; 8]).reshape(&[8, 1]);
     let labels = Array::from([1.0f32; 8]);
-    let loss = std::panic::AssertUnwindSafe(|| sigmoid_binary_cross_entropy(&logits, &labels));
-    let panic = std::panic::catch_unwind(loss).expect_err("a panic");
-    let text = panic.downcast::<String>().unwrap();
+    let text = panic_message(|| sigmoid_binary_cross_entropy(&logits, &labels));
     assert!(
         text.contains("the labels do not broadcast to the shape of the logits"),
         "{text}"

@@ -2,12 +2,12 @@
 //! rows.
 
 use super::rows::{self, array, close};
-use crate::common::check::on_all_cores;
 use ramie_core::linalg::{self as la, Iteration, QrMode, TriangularSolve};
 use ramie_core::{Array, DType, disable_most_optimizations, jit, jvp, stack, vjp, vmap};
+use ramie_testing::caught;
+use ramie_testing::check::on_all_cores;
 use serde_json::Value;
 use std::collections::HashSet;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 type Operation = Arc<dyn Fn(&[Array]) -> Vec<Array> + Send + Sync>;
@@ -268,13 +268,10 @@ fn failure(row: &Value, batched: bool) -> Option<String> {
         return Some(format!("{label}: no way to apply it is known"));
     };
     let compared = || disable_most_optimizations(|| compare(row, &f, batched));
-    match catch_unwind(AssertUnwindSafe(compared)) {
+    match caught(compared) {
         Ok(Ok(())) => None,
         Ok(Err(message)) => Some(format!("{label}: {message}")),
-        Err(panic) => {
-            let text = panic.downcast_ref::<String>().cloned().unwrap_or_default();
-            Some(format!("{label}: panicked: {text}"))
-        }
+        Err(text) => Some(format!("{label}: panicked: {text}")),
     }
 }
 

@@ -7,7 +7,7 @@ use ramie_core::{
     Array, BitOrder, BoundsMode, DType, Interpolation, Quantile, Reduction, image, jacfwd, jacrev,
     random, ravel_multi_index, stats,
 };
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use ramie_testing::{caught, panic_message};
 
 type Refused = (&'static str, fn(&Array));
 
@@ -112,22 +112,15 @@ refused! { {
     "randint" |x| random::randint(&key(), SHAPE, x, 5, DType::I32);
 } }
 
-/// The message of a panic.
-fn message(f: impl FnOnce()) -> Option<String> {
-    let payload = catch_unwind(AssertUnwindSafe(f)).err()?;
-    let text = payload.downcast_ref::<String>().cloned();
-    text.or_else(|| payload.downcast_ref::<&str>().map(|s| s.to_string()))
-}
-
 #[test]
 fn functions_of_real_numbers_refuse_complex_ones_by_name() {
     let mut wrong = Vec::new();
     for dtype in [DType::C64, DType::C128] {
         let x = Array::ones(SHAPE, dtype);
         for (name, f) in REFUSED {
-            match message(|| f(&x)) {
-                None => wrong.push(format!("{name} takes {dtype}")),
-                Some(text) => {
+            match caught(|| f(&x)) {
+                Ok(()) => wrong.push(format!("{name} takes {dtype}")),
+                Err(text) => {
                     // Primitives have JAX's names.
                     let shown = name
                         .replace("bitwise_", "")
@@ -395,19 +388,14 @@ fn every_method_is_compared_refused_or_takes_elements_as_they_are() {
          {missing:?}"
     );
     for row in UNARY.iter().filter(|row| row.class == Class::Float) {
-        let message = message(|| drop((row.apply)(&Array::ones(SHAPE, DType::C64))));
-        assert!(
-            message.is_some_and(|m| m.contains(".real()")),
-            "{}",
-            row.name
-        );
+        let message = panic_message(|| drop((row.apply)(&Array::ones(SHAPE, DType::C64))));
+        assert!(message.contains(".real()"), "{}", row.name);
     }
 }
 
 #[test]
 fn keys_have_no_gradient() {
-    let text = message(|| drop(ramie_core::grad(|_: random::Key| Array::from(1.0f32))(key())));
-    let text = text.expect("a panic");
+    let text = panic_message(|| ramie_core::grad(|_: random::Key| Array::from(1.0f32))(key()));
     assert!(
         text.contains("is a PRNG key") && !text.contains("astype"),
         "{text}"

@@ -1,18 +1,15 @@
 //! Recorded operations on complex numbers.
 
 use ramie_core::{Array, DType, disable_most_optimizations, jvp, vjp};
+use ramie_testing::caught;
 use serde_json::Value;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// An operation on arrays with one result.
 pub type Operation = dyn Fn(&[Array]) -> Array;
 
 /// The rows of a recording.
 pub fn rows(recording: &str) -> Vec<Value> {
-    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/golden/data");
-    let path = format!("{folder}/{recording}.json");
-    let bytes = std::fs::read(&path).unwrap_or_else(|e| panic!("{path}: {e}"));
-    let index: Value = serde_json::from_slice(&bytes).expect("an index");
+    let index: Value = ramie_testing::golden::json(&format!("{recording}.json"));
     index["rows"].as_array().expect("rows").clone()
 }
 
@@ -123,14 +120,10 @@ pub fn check(recording: &str, operation: impl Fn(&Value) -> Option<Box<Operation
         let Some(f) = operation(&row) else { continue };
         applied += 1;
         let compared = || disable_most_optimizations(|| one(&row, &*f));
-        let result = catch_unwind(AssertUnwindSafe(compared));
-        let message = match result {
+        let message = match caught(compared) {
             Ok(Ok(())) => continue,
             Ok(Err(message)) => message,
-            Err(e) => match e.downcast_ref::<String>() {
-                Some(message) => format!("panicked: {message}"),
-                None => "panicked".into(),
-            },
+            Err(message) => format!("panicked: {message}"),
         };
         let args = &row["args"];
         failures.push(format!(

@@ -1,6 +1,5 @@
-//! Several processes of one program, on the loopback interface: a test starts its
-//! own program several times with the name of a part to play, and looks at what the
-//! processes say.
+//! Several processes of one program on the loopback interface: a test starts its own program several
+//! times with the name of a part, and compares what the processes print.
 
 use ramie_core::distributed::DistributedOptions;
 use std::io::Write;
@@ -9,17 +8,17 @@ use std::process::{Child, Command, Output, Stdio};
 use std::sync::atomic::{AtomicU16, Ordering};
 use std::time::Duration;
 
-/// A variable that the test has set for a process.
+/// Returns an environment variable that the test sets for a process.
 pub fn variable(name: &str) -> String {
     std::env::var(name).unwrap_or_else(|_| panic!("{name} is set"))
 }
 
-/// The number in a variable that the test has set for a process.
+/// Returns the number in an environment variable that the test sets for a process.
 pub fn number(name: &str) -> usize {
     variable(name).parse().expect("a number")
 }
 
-/// How a process joins the others of its program, for each of which it waits so long.
+/// Returns the options by which a process joins the others, waiting for `wait` at each point.
 pub fn joining(wait: Duration) -> DistributedOptions {
     DistributedOptions {
         coordinator: Some(variable("RAMIE_TEST_ADDRESS")),
@@ -42,13 +41,15 @@ pub fn say(words: impl std::fmt::Display) {
 
 /// The processes of one test.
 pub struct Program {
+    /// The port of the coordinator.
     pub port: u16,
+    /// The processes, in the order in which they were started.
     pub children: Vec<Child>,
 }
 
 impl Program {
-    /// A port that is free, and not one that the system gives to outgoing connections.
-    pub fn new() -> Program {
+    /// Finds a free port, outside the range that the system gives to outgoing connections.
+    pub fn at_free_port() -> Program {
         static NEXT: AtomicU16 = AtomicU16::new(0);
         let first = 10_000 + (std::process::id() % 1000) as u16 * 20;
         let port = loop {
@@ -81,20 +82,20 @@ impl Program {
 
     /// Starts all processes of a program.
     pub fn of(part: &str, count: usize, variables: &[(&str, &str)]) -> Program {
-        let mut program = Program::new();
+        let mut program = Program::at_free_port();
         for process in 0..count {
             program.start(part, count, process, variables);
         }
         program
     }
 
-    /// What each process printed, once it has ended.
+    /// Waits for all processes and returns what they printed.
     pub fn finish(self) -> Vec<Output> {
         let wait = |child: Child| child.wait_with_output().expect("it ends");
         self.children.into_iter().map(wait).collect()
     }
 
-    /// The last line that each process says.
+    /// Waits for all processes and returns the last line of [`say`] of each.
     pub fn says(self) -> Vec<String> {
         let says = |output: Output| {
             let text = String::from_utf8_lossy(&output.stdout);

@@ -1,10 +1,11 @@
 //! Recorded values: an index in JSON and tensors in safetensors.
 
 use ramie_core::{Array, DType};
-use safetensors::{Dtype, SafeTensors};
+use safetensors::{Dtype, SafeTensors, tensor::TensorView};
+use serde::de::DeserializeOwned;
 use serde_json::Value;
 use std::collections::BTreeSet;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// An index with its tensors.
 pub struct Golden {
@@ -44,17 +45,42 @@ pub struct Derivative {
     pub vjp: Vec<Option<Array>>,
 }
 
-/// The folder of recorded data, of the workspace's root.
-fn folder() -> PathBuf {
-    let here = PathBuf::from(env!("CARGO_MANIFEST_DIR"));
-    let data = |root: &std::path::Path| root.join("tests/golden/data");
-    match data(&here) {
-        own if own.is_dir() => own,
-        _ => data(here.parent().expect("a member of a workspace")),
-    }
+/// Returns the path of a file of recorded data.
+pub fn path(name: &str) -> PathBuf {
+    Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/golden/data")).join(name)
 }
 
-/// The type of a short name: `f32`.
+/// Reads a file of recorded data.
+///
+/// # Panics
+/// If the file cannot be read.
+pub fn bytes(name: &str) -> Vec<u8> {
+    let path = path(name);
+    std::fs::read(&path).unwrap_or_else(|e| panic!("{}: {e}", path.display()))
+}
+
+/// Reads a JSON file of recorded data.
+///
+/// # Panics
+/// If the file cannot be read or does not describe a `T`.
+pub fn json<T: DeserializeOwned>(name: &str) -> T {
+    serde_json::from_slice(&bytes(name)).unwrap_or_else(|e| panic!("{name}: {e}"))
+}
+
+/// Reads all arrays of a safetensors file of recorded data, with their names.
+///
+/// # Panics
+/// If the file cannot be read.
+pub fn arrays(name: &str) -> Vec<(String, Array)> {
+    let bytes = bytes(name);
+    let tensors = SafeTensors::deserialize(&bytes).expect("tensors");
+    let named = tensors.iter();
+    named
+        .map(|(name, view)| (name.to_owned(), to_array(&view)))
+        .collect()
+}
+
+/// Returns the dtype of a short name such as `f32`.
 pub fn dtype(name: &str) -> DType {
     DType::ALL
         .into_iter()
@@ -63,22 +89,18 @@ pub fn dtype(name: &str) -> DType {
 }
 
 impl Golden {
-    /// The recording `name`: `name.json` and `name.safetensors`.
+    /// Opens the recording `name`: `name.json` and `name.safetensors`.
     ///
     /// # Panics
     /// If the files cannot be read.
     pub fn open(name: &str) -> Golden {
-        let file = |extension: &str| {
-            let path = folder().join(format!("{name}.{extension}"));
-            std::fs::read(&path).unwrap_or_else(|e| panic!("{}: {e}", path.display()))
-        };
         Golden {
-            index: serde_json::from_slice(&file("json")).expect("an index in JSON"),
-            bytes: file("safetensors"),
+            index: json(&format!("{name}.json")),
+            bytes: bytes(&format!("{name}.safetensors")),
         }
     }
 
-    /// The names of all recorded operations, sorted.
+    /// Returns the sorted names of all recorded operations.
     pub fn ops(&self) -> Vec<&str> {
         let names: BTreeSet<&str> = self.index_rows().map(|r| text(r, "op")).collect();
         names.into_iter().collect()
@@ -88,7 +110,7 @@ impl Golden {
         self.index["rows"].as_array().expect("rows").iter()
     }
 
-    /// The rows of an operation.
+    /// Returns the rows of an operation.
     pub fn rows(&self, op: &str) -> impl Iterator<Item = Row> {
         let tensors = SafeTensors::deserialize(&self.bytes).expect("tensors");
         self.index_rows()
@@ -141,9 +163,15 @@ fn read_row(row: &Value, number: usize, tensors: &SafeTensors<'_>) -> Row {
 }
 
 fn read_array(tensors: &SafeTensors<'_>, name: &str) -> Array {
-    let view = tensors
-        .tensor(name)
-        .unwrap_or_else(|e| panic!("{name}: {e}"));
+    let view = tensors.tensor(name);
+    to_array(&view.unwrap_or_else(|e| panic!("{name}: {e}")))
+}
+
+/// Copies a tensor to an array.
+///
+/// # Panics
+/// If no array has the tensor's dtype.
+pub fn to_array(view: &TensorView<'_>) -> Array {
     let dtype = match view.dtype() {
         Dtype::BOOL => DType::Bool,
         Dtype::I8 => DType::I8,
@@ -158,7 +186,15 @@ fn read_array(tensors: &SafeTensors<'_>, name: &str) -> Array {
         Dtype::F16 => DType::F16,
         Dtype::F32 => DType::F32,
         Dtype::F64 => DType::F64,
-        other => panic!("{name}: no array holds {other:?}"),
+        other => panic!("no array has the element type {other:?}"),
     };
-    super::from_bytes(dtype, view.shape(), view.data())
+    from_bytes(dtype, view.shape(), view.data())
+}
+
+/// Reads an array from the bytes of its elements.
+///
+/// # Panics
+/// If the number of bytes differs from the size of the array.
+pub fn from_bytes(dtype: DType, shape: &[usize], bytes: &[u8]) -> Array {
+    Array::try_from_bytes(bytes, shape, dtype).expect("whole arrays")
 }

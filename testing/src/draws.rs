@@ -1,10 +1,10 @@
 //! Recorded draws of JAX: an index in JSON and arrays in safetensors.
 
+use super::golden;
 use ramie_core::random::{self, Key, KeyLayout};
-use ramie_core::{Array, DType, Element};
+use ramie_core::{Array, DType};
 use safetensors::SafeTensors;
 use serde_json::Value;
-use std::path::PathBuf;
 
 /// Recorded draws.
 pub struct Golden {
@@ -16,49 +16,23 @@ pub struct Golden {
 impl Golden {
     /// Reads the recording of this name.
     pub fn open(name: &str) -> Golden {
-        let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../tests/golden/data");
-        let read = |ending: &str| {
-            let file = format!("{name}.{ending}");
-            std::fs::read(folder.join(&file)).expect(&file)
-        };
-        let mut index: Value = serde_json::from_slice(&read("json")).expect("an index");
+        let mut index: Value = golden::json(&format!("{name}.json"));
         let rows = index["rows"].as_array_mut().expect("rows");
         Golden {
             rows: std::mem::take(rows),
-            bytes: read("safetensors"),
+            bytes: golden::bytes(&format!("{name}.safetensors")),
         }
     }
 
-    /// A recorded array.
+    /// Reads a recorded array.
     pub fn array(&self, name: &Value) -> Array {
         let tensors = SafeTensors::deserialize(&self.bytes).expect("tensors");
-        let view = tensors
-            .tensor(name.as_str().expect("a name"))
-            .expect("a tensor");
-        fn read<T: Element>(view: &safetensors::tensor::TensorView<'_>) -> Array {
-            Array::try_from_bytes(view.data(), view.shape(), T::DTYPE).expect("whole arrays")
-        }
-        use safetensors::Dtype::*;
-        match view.dtype() {
-            BOOL => read::<bool>(&view),
-            I8 => read::<i8>(&view),
-            I16 => read::<i16>(&view),
-            I32 => read::<i32>(&view),
-            I64 => read::<i64>(&view),
-            U8 => read::<u8>(&view),
-            U16 => read::<u16>(&view),
-            U32 => read::<u32>(&view),
-            U64 => read::<u64>(&view),
-            BF16 => read::<half::bf16>(&view),
-            F16 => read::<half::f16>(&view),
-            F32 => read::<f32>(&view),
-            F64 => read::<f64>(&view),
-            other => panic!("unknown element type {other:?}"),
-        }
+        let name = name.as_str().expect("a name");
+        golden::to_array(&tensors.tensor(name).expect("a tensor"))
     }
 }
 
-/// The shape that a draw was asked for.
+/// Returns the requested shape of a draw.
 pub fn shape_of(args: &Value) -> Vec<usize> {
     let list = args["shape"].as_array().expect("a shape");
     list.iter()
@@ -66,17 +40,12 @@ pub fn shape_of(args: &Value) -> Vec<usize> {
         .collect()
 }
 
-/// The element type that a draw was asked for.
+/// Returns the requested dtype of a draw.
 pub fn dtype_of(args: &Value) -> DType {
-    let name = args["dtype"].as_str().expect("a dtype");
-    DType::ALL
-        .into_iter()
-        .find(|d| d.name() == name)
-        .expect(name)
+    golden::dtype(args["dtype"].as_str().expect("a dtype"))
 }
 
-/// The key of a draw by threefry.
-#[allow(dead_code)] // One of the tests has keys of other generators.
+/// Returns the threefry key of a draw.
 pub fn key_of(row: &Value) -> Key {
     let words = row["key"].as_array().expect("a key");
     let words: Vec<u32> = words
@@ -90,7 +59,7 @@ pub fn key_of(row: &Value) -> Key {
     random::wrap_key_data(Array::from(words)).with_layout(layout)
 }
 
-/// How many representable numbers lie between the elements, at most.
+/// Returns the largest number of representable numbers between two elements.
 pub fn distance(got: &Array, want: &Array) -> u64 {
     let ordered = |x: &Array| -> Vec<i128> {
         let width = x.dtype().size();
@@ -113,10 +82,9 @@ pub fn distance(got: &Array, want: &Array) -> u64 {
         .unwrap_or(0)
 }
 
-/// The largest difference of two arrays of floats, relative to the largest finite number of the
-/// second. Fits `f16`: processors with instructions for it round after every operation, others
+/// Returns the largest difference of two arrays of floats, relative to the largest finite number of
+/// the second. Suits `f16`: processors with instructions for it round after every operation, others
 /// only at the end. Infinite if a NaN or an infinity differs.
-#[allow(dead_code)]
 pub fn relative_to_largest(got: &Array, want: &Array) -> f64 {
     let numbers = |x: &Array| x.astype(DType::F64).to_vec::<f64>();
     let (got, want) = (numbers(got), numbers(want));

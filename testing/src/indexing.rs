@@ -8,7 +8,7 @@ use ramie_core::prim::shape as sh;
 use ramie_core::{Array, GatherScatterMode};
 use serde_json::Value;
 
-/// The operation of a row, or `None` for one that is not known here.
+/// Returns the operation of a row, or `None` if the row's name is unknown here.
 pub fn apply(row: &Row) -> Option<Box<Operation>> {
     shapes(row).or_else(|| indexing(row))
 }

@@ -11,7 +11,7 @@ use serde_json::Value;
 /// Operands to results.
 pub type Operation = dyn Fn(&[Array]) -> Vec<Array> + Send + Sync;
 
-/// The operation of a row, or `None` for one that is not known here.
+/// Returns the operation of a row, or `None` if the row's name is unknown here.
 pub fn apply(row: &Row) -> Option<Box<Operation>> {
     elementwise(row)
         .or_else(|| reductions(row))
@@ -21,7 +21,7 @@ pub fn apply(row: &Row) -> Option<Box<Operation>> {
         .or_else(|| sorting(row))
 }
 
-/// A primitive as an operation.
+/// Returns the operation that binds a primitive.
 pub fn of<P: Primitive + Clone>(primitive: P) -> Option<Box<Operation>> {
     Some(Box::new(move |args| {
         let refs: Vec<&Array> = args.iter().collect();
@@ -29,12 +29,12 @@ pub fn of<P: Primitive + Clone>(primitive: P) -> Option<Box<Operation>> {
     }))
 }
 
-/// A parameter that is a number.
+/// Returns a parameter that is a number.
 pub fn number(params: &Value, name: &str) -> usize {
     params[name].as_u64().expect("a number") as usize
 }
 
-/// A parameter that is a list of numbers.
+/// Returns a parameter that is a list of numbers.
 pub fn numbers(value: &Value) -> Dims {
     let list = value.as_array().expect("a list");
     list.iter()
@@ -42,7 +42,7 @@ pub fn numbers(value: &Value) -> Dims {
         .collect()
 }
 
-/// A parameter that is an element type.
+/// Returns a parameter that is a dtype.
 pub fn type_of(params: &Value, name: &str) -> Option<DType> {
     params[name].as_str().map(dtype)
 }

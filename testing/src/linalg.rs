@@ -8,7 +8,7 @@ use ramie_core::{Array, DType};
 
 type Applied = Option<Box<Operation>>;
 
-/// The operation of a row, or `None` for one that is not known here.
+/// Returns the operation of a row, or `None` if the row's name is unknown here.
 pub fn apply(row: &Row) -> Applied {
     let flag = |name: &str| row.params[name].as_bool().unwrap_or(false);
     match row.op.as_str() {
@@ -98,30 +98,29 @@ fn size(x: &Array, axis: usize) -> usize {
     x.shape()[x.ndim() - axis]
 }
 
-/// Positive definite matrices.
+/// Returns positive definite matrices.
 pub fn positive(x: &Array) -> Array {
     x.matmul(x.swap_axes(-2, -1)) + Array::eye(size(x, 1), x.dtype())
 }
 
-/// Symmetric matrices with eigenvalues that are apart.
+/// Returns symmetric matrices with separate eigenvalues.
 pub fn symmetric(x: &Array) -> Array {
     let distances = Array::iota(&[size(x, 1)], 0, x.dtype()) * 4;
     (x + x.swap_axes(-2, -1)) / 2 + distances.diag(0)
 }
 
-/// The same as `apart` with the rows in reverse, so that pivots are not on the
-/// diagonal.
+/// Returns the matrices of [`apart`] with the rows in reverse, so that pivots are off the diagonal.
 pub fn turned(x: &Array) -> Array {
     apart(x).flip(&[-2])
 }
 
-/// The sign of the largest element of each column.
+/// Returns the sign of the largest element of each column.
 pub fn signs(x: &Array) -> Array {
     let at = x.abs().argmax(-2).expand_dims(&[-2]);
     x.take_along_axis(&at, -2).sign().stop_gradient()
 }
 
-/// Matrices with a dominant diagonal, whose singular values are apart.
+/// Returns matrices with a dominant diagonal and separate singular values.
 pub fn apart(x: &Array) -> Array {
     let shape = [size(x, 2), size(x, 1)];
     let row = Array::iota(&shape, 0, DType::I32);

@@ -8,22 +8,22 @@ use ramie_core::Array;
 /// The operation of a row, if one is known.
 pub type Applied = Option<Box<Operation>>;
 
-/// A function of the first operand.
+/// Makes an operation from a function of the first operand.
 pub fn one(f: impl Fn(&Array) -> Array + Send + Sync + 'static) -> Applied {
     Some(Box::new(move |x| vec![f(&x[0])]))
 }
 
-/// A function of the first two operands.
+/// Makes an operation from a function of the first two operands.
 pub fn two(f: impl Fn(&Array, &Array) -> Array + Send + Sync + 'static) -> Applied {
     Some(Box::new(move |x| vec![f(&x[0], &x[1])]))
 }
 
-/// Two results as a list.
+/// Lists two results.
 pub fn pair((a, b): (Array, Array)) -> Vec<Array> {
     vec![a, b]
 }
 
-/// The axes that a row names; none for all.
+/// Returns the axes that a row names, or `None` for all axes.
 pub fn axes(row: &Row) -> Option<Vec<isize>> {
     let axes = row.params["axes"].as_array()?;
     Some(
@@ -33,7 +33,7 @@ pub fn axes(row: &Row) -> Option<Vec<isize>> {
     )
 }
 
-/// Four of five elements.
+/// Selects four of five elements.
 pub fn mask_of(shape: &[usize]) -> Array {
     let size: usize = shape.iter().product();
     let mask: Vec<bool> = (0..size).map(|i| i % 5 != 1).collect();

@@ -7,7 +7,7 @@ use ramie_core::prim::window::{Select, SelectAndGatherAdd, SelectAndScatterAdd, 
 use ramie_core::{Array, Dims, Window, avg_pool, max_pool, min_pool, pool, reduce, reduce_window};
 use serde_json::Value;
 
-/// The operation of a row, or `None` for one that is not known here.
+/// Returns the operation of a row, or `None` if the row's name is unknown here.
 pub fn apply(row: &Row) -> Option<Box<Operation>> {
     let p = row.params.clone();
     match row.op.as_str() {

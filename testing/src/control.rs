@@ -10,7 +10,7 @@ use serde_json::Value;
 
 type Two = (Array, Array);
 
-/// The program of a row, or `None` for one that is not known here.
+/// Returns the program of a row, or `None` if the row's name is unknown here.
 pub fn apply(row: &Row) -> Option<Box<Operation>> {
     let p = row.params.clone();
     Some(match row.op.as_str() {

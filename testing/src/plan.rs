@@ -6,8 +6,7 @@
 //! results and derivatives, run at several points, and one of batches.
 
 use super::apply::Operation;
-use super::from_bytes;
-use super::golden::Derivative;
+use super::golden::{Derivative, from_bytes};
 use super::inside::{EXAMPLES, Inside};
 use super::numbers::{Draw, to_f64};
 use ramie_core::{Array, DType, VmapOptions, eval_shape, jit, jvp, vjp, vmap_with};
@@ -35,7 +34,7 @@ pub struct Directions {
 }
 
 impl Directions {
-    /// Directions that look random, of all floats among operands and results.
+    /// Draws directions for all floats among operands and results.
     pub fn drawn(inputs: &[Array], outputs: &[Array]) -> Directions {
         let floats = |xs: &[Array]| -> Vec<usize> {
             (0..xs.len())
@@ -60,7 +59,7 @@ impl Directions {
         }
     }
 
-    /// Those of a recorded derivative.
+    /// Returns the directions of a recorded derivative.
     pub fn recorded(d: &Derivative) -> Directions {
         let (which, tangents) = present(&d.tangents);
         let (into, cotangents) = present(&d.cotangents);
@@ -76,7 +75,7 @@ impl Directions {
     }
 }
 
-/// What is there of a list, and where.
+/// Returns the arrays of a list and their indices.
 pub fn present(list: &[Option<Array>]) -> (Vec<usize>, Vec<Array>) {
     list.iter()
         .enumerate()
@@ -173,7 +172,7 @@ pub struct Plan<'a> {
     subsets: Vec<Vec<bool>>,
 }
 
-/// What running a plan gave.
+/// The results of running a plan.
 pub struct Ran {
     /// Per point: results, their tangents, the operands' cotangents, and those
     /// of second order.
@@ -183,7 +182,7 @@ pub struct Ran {
 }
 
 impl<'a> Plan<'a> {
-    /// A plan; `recorded` are known derivatives, to be taken in their directions.
+    /// Makes a plan. It takes derivatives in the directions of `recorded`, if given.
     pub fn new(
         f: &'a Operation,
         inputs: &'a [Array],
@@ -357,32 +356,32 @@ impl<'a> Plan<'a> {
         &ran.points[point][start..start + parts[part]]
     }
 
-    /// The results.
+    /// Returns the results.
     pub fn values<'r>(&self, ran: &'r Ran) -> &'r [Array] {
         self.part(ran, 0, 0)
     }
 
-    /// Tangents of the results.
+    /// Returns the tangents of the results.
     pub fn jvp<'r>(&self, ran: &'r Ran) -> &'r [Array] {
         self.part(ran, 0, 1)
     }
 
-    /// Cotangents of the operands.
+    /// Returns the cotangents of the operands.
     pub fn vjp<'r>(&self, ran: &'r Ran) -> &'r [Array] {
         self.part(ran, 0, 2)
     }
 
-    /// Tangents of the operands' cotangents.
+    /// Returns the tangents of the operands' cotangents.
     pub fn second_jvp<'r>(&self, ran: &'r Ran) -> &'r [Array] {
         self.part(ran, 0, 3)
     }
 
-    /// Cotangents of the operands and of the results' cotangents.
+    /// Returns the cotangents of the operands and of the results' cotangents.
     pub fn second_vjp<'r>(&self, ran: &'r Ran) -> &'r [Array] {
         self.part(ran, 0, 4)
     }
 
-    /// The results that are differentiated, at the points beside the operands.
+    /// Returns the differentiated results at the points beside the operands.
     pub fn beside<'r>(&self, ran: &'r Ran) -> [Vec<&'r Array>; 2] {
         let d = self.directions.as_ref().expect("directions");
         [1, 2].map(|point| {
@@ -391,12 +390,12 @@ impl<'a> Plan<'a> {
         })
     }
 
-    /// The operands' cotangents, at the points beside the operands.
+    /// Returns the operands' cotangents at the points beside the operands.
     pub fn vjp_beside<'r>(&self, ran: &'r Ran) -> [Vec<&'r Array>; 2] {
         [1, 2].map(|point| self.part(ran, point, 2).iter().collect())
     }
 
-    /// Per way to batch: its results, and those of a loop, stacked.
+    /// Returns, for each way to batch, its results and the stacked results of a loop.
     pub fn batches<'r>(&'r self, ran: &'r Ran) -> Vec<(&'r Variant, &'r [Array], Vec<Array>)> {
         let first = 1 + 2 * usize::from(self.smooth);
         let looped = |variant: &Variant| -> Vec<Array> {

@@ -1,17 +1,17 @@
-//! Inputs by chance, each of a seed, and what they take.
+//! Random inputs, one for each seed, and the memory that reading them takes.
 //!
-//! `RAMIE_FUZZ_INPUTS=1000000` gives more of them than a usual run has. The peak of memory
-//! is that of the process.
+//! `RAMIE_FUZZ_INPUTS=1000000` sets the number of inputs. The peak of memory is that of the process.
 
 use std::fmt::Debug;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::time::Instant;
 
-/// Random numbers of a seed: SplitMix64.
+/// A random number generator: SplitMix64.
 pub struct Generator(u64);
 
 impl Generator {
-    pub fn next(&mut self) -> u64 {
+    /// Returns the next number.
+    pub fn next_u64(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut z = self.0;
         z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -19,9 +19,9 @@ impl Generator {
         z ^ (z >> 31)
     }
 
-    /// A number below another, which is small.
+    /// Returns a number below `n`, which must be small.
     pub fn below(&mut self, n: usize) -> usize {
-        (self.next() % n as u64) as usize
+        (self.next_u64() % n as u64) as usize
     }
 }
 
@@ -33,10 +33,13 @@ fn peak_mb() -> u64 {
     kb.unwrap_or(0) / 1024
 }
 
-/// Makes damaged inputs from numbers of theirs and a generator, and reads each: `usual` of
-/// them, with no more memory than `most_mb`. One that panics is told. How many were still
-/// sound is told, too, to see that not all fail at their first byte. Returns how many there
-/// were.
+/// Reads `usual` damaged inputs, which `damaged` makes from an index and a generator. Returns how
+/// many inputs it read.
+///
+/// Prints how many inputs were readable, which shows that not all fail at their first byte.
+///
+/// # Panics
+/// If reading panics, if all inputs are readable, or if reading takes `most_mb` of memory.
 pub fn read_many<I: Debug>(
     name: &str,
     usual: usize,

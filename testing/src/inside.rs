@@ -22,7 +22,7 @@ pub enum Inside {
 }
 
 impl Inside {
-    /// The operation's results, when it is mapped over [`EXAMPLES`].
+    /// Returns the operation's results when it is mapped over [`EXAMPLES`].
     pub fn apply(self, f: &Operation, operands: Vec<Array>) -> Vec<Array> {
         match self {
             Inside::Nothing => f(&operands),

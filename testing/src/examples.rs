@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// The program of an example; `cargo test` builds all of them, a run of one test
-/// alone does not.
+/// Returns the program of an example, and builds it if needed: `cargo test` builds all examples, but
+/// a run of one test alone does not.
 pub fn example(name: &str) -> PathBuf {
     let this = std::env::current_exe().expect("this program");
     let build = this

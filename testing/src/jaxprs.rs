@@ -1,6 +1,7 @@
 //! Programs that JAX has printed, and the tests that write them in Rust.
 
-use ramie_core::{Array, ClosedJaxpr, DType};
+use super::golden;
+use ramie_core::{Array, ClosedJaxpr};
 use serde::Deserialize;
 
 #[derive(Deserialize)]
@@ -18,7 +19,7 @@ pub struct Golden {
 }
 
 impl Golden {
-    /// Arguments of the recorded types.
+    /// Makes arguments of the recorded types.
     pub fn arguments(&self) -> Vec<Array> {
         self.args.iter().map(|a| argument(a)).collect()
     }
@@ -26,7 +27,7 @@ impl Golden {
     /// Checks that a program prints as the recorded one.
     ///
     /// # Panics
-    /// If it does not.
+    /// If the texts differ.
     #[track_caller]
     pub fn check(&self, jaxpr: &ClosedJaxpr) {
         let got = jaxpr.to_string();
@@ -39,46 +40,42 @@ impl Golden {
     }
 }
 
-/// The programs of `tests/golden/data/{file}.json`.
+/// Reads the programs of `tests/golden/data/{file}.json`.
 pub fn goldens(file: &str) -> Vec<Golden> {
-    let root = concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/golden/data");
-    let text = std::fs::read_to_string(format!("{root}/{file}.json"));
-    let text = text.expect("the golden file can be read");
-    let goldens: Goldens = serde_json::from_str(&text).expect("the golden file is JSON");
-    goldens.programs
+    golden::json::<Goldens>(&format!("{file}.json")).programs
 }
 
-/// The names of [`goldens`].
+/// Returns the names of [`goldens`].
 pub fn names(file: &str) -> Vec<String> {
     goldens(file).into_iter().map(|g| g.name).collect()
 }
 
-/// One of [`goldens`].
+/// Returns one of [`goldens`].
 ///
 /// # Panics
-/// If there is none of this name.
+/// If no program has this name.
 #[track_caller]
 pub fn golden(file: &str, name: &str) -> Golden {
     let found = goldens(file).into_iter().find(|g| g.name == name);
     found.unwrap_or_else(|| panic!("no golden program {name}"))
 }
 
-/// An array without elements, of a type as it is printed: `f32[2,3]`.
+/// Makes an array without elements from a printed type such as `f32[2,3]`.
 pub fn argument(aval: &str) -> Array {
     let (dtype, shape) = aval.trim_end_matches(']').split_once('[').expect("a type");
-    let dtype = DType::ALL.into_iter().find(|d| d.name() == dtype);
     let shape: Vec<usize> = shape.split(',').filter_map(|d| d.parse().ok()).collect();
-    Array::shape_dtype_struct(&shape, dtype.expect("a known element type"))
+    Array::shape_dtype_struct(&shape, golden::dtype(dtype))
 }
 
 /// One test per program of a file, with arguments of the recorded types; their
 /// names in order are `PROGRAMS`.
+#[macro_export]
 macro_rules! programs {
     ($file:literal; $( $name:ident |$($x:ident),*| $body:expr; )*) => {
         $(
             #[test]
             fn $name() {
-                let golden = jaxprs::golden($file, stringify!($name));
+                let golden = $crate::jaxprs::golden($file, stringify!($name));
                 let mut args = golden.arguments().into_iter();
                 $( let $x = args.next().expect("as many arguments"); )*
                 assert!(args.next().is_none(), "the golden program has more arguments");

@@ -2,7 +2,7 @@
 
 use ramie_core::{Array, DType};
 
-/// The elements as 64-bit floats.
+/// Converts the elements to 64-bit floats.
 pub fn to_f64(x: &Array) -> Vec<f64> {
     match x.dtype() {
         DType::F64 => x.to_vec::<f64>(),
@@ -26,7 +26,7 @@ pub fn to_f64(x: &Array) -> Vec<f64> {
     }
 }
 
-/// The relative rounding that results of a type may differ by.
+/// Returns the relative rounding error that results of a dtype may have.
 pub fn tolerance(dtype: DType) -> f64 {
     match dtype {
         DType::BF16 => 1.0 / 64.0,
@@ -37,9 +37,9 @@ pub fn tolerance(dtype: DType) -> f64 {
     }
 }
 
-/// Compares type, shape and elements. Integers and truth values are equal;
-/// floats differ by at most `rtol` of their magnitude plus `atol`; NaN meets
-/// NaN, infinities and zeros meet their like, sign included where `signs`.
+/// Compares dtype, shape and elements. Integers and booleans must be equal. Floats may differ by at
+/// most `rtol` of their magnitude plus `atol`. NaN equals NaN, and infinities and, with `signs`,
+/// zeros must have the same sign.
 pub fn close(got: &Array, want: &Array, rtol: f64, atol: f64, signs: bool) -> Result<(), String> {
     if got.dtype() != want.dtype() || got.shape() != want.shape() {
         return Err(format!(
@@ -76,16 +76,16 @@ pub fn close(got: &Array, want: &Array, rtol: f64, atol: f64, signs: bool) -> Re
     Ok(())
 }
 
-/// Numbers that look random, the same in each run.
+/// A random number generator with the same numbers in each run.
 pub struct Draw(u64);
 
 impl Draw {
-    /// A sequence of its own for each seed.
+    /// Makes a generator from a seed.
     pub fn new(seed: u64) -> Draw {
         Draw(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1)
     }
 
-    /// A number from `lo` to `hi`.
+    /// Draws a number from `lo` to `hi`.
     pub fn uniform(&mut self, lo: f64, hi: f64) -> f64 {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;
@@ -93,7 +93,7 @@ impl Draw {
         lo + (hi - lo) * ((self.0 >> 11) as f64 / (1u64 << 53) as f64)
     }
 
-    /// An array of such numbers.
+    /// Draws an array of numbers from `lo` to `hi`.
     pub fn array(&mut self, shape: &[usize], dtype: DType, lo: f64, hi: f64) -> Array {
         let n = shape.iter().product();
         let values: Vec<f64> = (0..n).map(|_| self.uniform(lo, hi)).collect();

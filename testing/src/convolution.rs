@@ -8,7 +8,7 @@ use ramie_core::{
 };
 use serde_json::Value;
 
-/// The operation of a row, or `None` for one that is not known here.
+/// Returns the operation of a row, or `None` if the row's name is unknown here.
 pub fn apply(row: &Row) -> Option<Box<Operation>> {
     let p = row.params.clone();
     let filter = |p: &Value| numbers(&p["filter_shape"]);
@@ -33,7 +33,7 @@ pub fn apply(row: &Row) -> Option<Box<Operation>> {
     }
 }
 
-/// A padding's name, or pairs of numbers.
+/// Reads a padding: a name, or pairs of numbers.
 pub fn padding(p: &Value) -> Padding {
     match p.as_str() {
         Some("SAME") => Padding::Same,

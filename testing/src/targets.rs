@@ -1,9 +1,9 @@
-//! Hardware to compile for that is not there.
+//! Targets of ahead-of-time compilation.
 
 use ramie_pjrt::Target;
 use ramie_pjrt::discover::Environment;
 
-/// The targets whose plugin is installed; the others are said aloud.
+/// Selects the targets whose plugin is installed, and prints the others.
 pub fn installed(names: &[&str]) -> Vec<Target> {
     let environment = Environment::from_process();
     let targets = names.iter().map(|name| name.parse::<Target>().unwrap());

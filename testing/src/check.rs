@@ -6,11 +6,11 @@ use super::apply::Operation;
 use super::case::Case;
 use super::golden::Derivative;
 use super::numbers::{close, to_f64, tolerance};
+use super::panics::caught;
 use super::plan::{Batches, Plan, Ran, STEP, present, run};
 use ramie_core::{Array, disable_most_optimizations};
 use std::collections::BTreeSet;
 use std::fmt::Write;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -38,7 +38,7 @@ impl Failures {
     }
 }
 
-/// Checks the cases, on as many threads as there are cores.
+/// Checks the cases, with one thread per core.
 pub fn cases(cases: &[Case], failures: &mut Failures) {
     let groups: Vec<&[Case]> = cases.chunks(GROUP).collect();
     let found = on_all_cores(&groups, |group| group_of(group));
@@ -51,8 +51,8 @@ pub fn cases(cases: &[Case], failures: &mut Failures) {
     }
 }
 
-/// Calls `f` with each item, on as many threads as there are cores, because each compilation
-/// takes one; the results are in the order of the items.
+/// Calls `f` with each item, with one thread per core, because each compilation takes a core.
+/// Returns the results in the order of the items.
 pub fn on_all_cores<T: Sync, R: Send>(items: &[T], f: impl Fn(&T) -> R + Sync) -> Vec<R> {
     let next = AtomicUsize::new(0);
     let found: Mutex<Vec<(usize, R)>> = Mutex::default();
@@ -84,7 +84,7 @@ pub fn eagerly(cases: &[Case], failures: &mut Failures) {
         // Each operation rounds on its own here, to the operands' type.
         let operands = case.inputs.iter().map(|x| tolerance(x.dtype()));
         let coarsest = operands.fold(0.0, f64::max);
-        caught(|| {
+        checked(|| {
             let got = (case.apply)(&case.inputs);
             let known = case.outputs.as_ref().expect("it has known results");
             values_within(&got, known, case.signs, coarsest)
@@ -114,7 +114,7 @@ fn group_of(group: &[Case]) -> Vec<String> {
 
 /// Per case what is wrong with it, or nothing, of the cases in one program.
 fn together(group: &[Case]) -> Vec<String> {
-    let checked = caught(|| {
+    let checked = checked(|| {
         let plans: Vec<Plan<'_>> = group.iter().map(plan_of).collect();
         let ran = run(&plans);
         let all = group.iter().zip(&plans).zip(&ran);
@@ -130,15 +130,9 @@ fn together(group: &[Case]) -> Vec<String> {
     }
 }
 
-/// What `f` gives, or the message of its panic.
-fn caught<R>(f: impl FnOnce() -> Result<R, String>) -> Result<R, String> {
-    catch_unwind(AssertUnwindSafe(f)).unwrap_or_else(|panic| {
-        let text = panic
-            .downcast_ref::<String>()
-            .map(String::as_str)
-            .or_else(|| panic.downcast_ref::<&str>().copied());
-        Err(format!("panicked: {}", text.unwrap_or("no message")))
-    })
+/// The result of `f`, or the message of its panic.
+fn checked<R>(f: impl FnOnce() -> Result<R, String>) -> Result<R, String> {
+    caught(f).unwrap_or_else(|message| Err(format!("panicked: {message}")))
 }
 
 fn plan_of(case: &Case) -> Plan<'_> {
@@ -164,11 +158,11 @@ fn case_of(case: &Case, plan: &Plan<'_>, ran: &Ran) -> Result<(), String> {
     batches(plan, ran)
 }
 
-/// Derivatives at `inputs` of `f64` agree with differences, in first and second
-/// order, and reverse derivatives with forward ones.
+/// Compares derivatives of first and second order at `f64` inputs with differences, and reverse mode
+/// with forward mode.
 ///
 /// # Panics
-/// If they do not.
+/// If they differ.
 #[track_caller]
 pub fn gradients(label: &str, f: &Operation, inputs: &[Array]) {
     let plan = Plan::new(f, inputs, None, true, Batches::None);
@@ -178,10 +172,10 @@ pub fn gradients(label: &str, f: &Operation, inputs: &[Array]) {
     }
 }
 
-/// The operation over a batch gives what a loop over the examples gives.
+/// Compares the operation over a batch with a loop over the examples.
 ///
 /// # Errors
-/// Where it does not.
+/// Returns an error if the results differ.
 pub fn batching(inputs: &[Array], f: &Operation) -> Result<(), String> {
     let plan = Plan::new(f, inputs, None, false, Batches::Plain);
     let ran = disable_most_optimizations(|| run(std::slice::from_ref(&plan)));
@@ -292,8 +286,7 @@ fn adjoint(
     ))
 }
 
-/// Has the first batched case of each operation and element type run inside of
-/// control flow, too.
+/// Requests that the first batched case of each operation and dtype also runs inside control flow.
 pub fn nest_first(cases: &mut [Case]) {
     let mut seen = BTreeSet::new();
     for case in cases {

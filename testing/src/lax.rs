@@ -7,7 +7,7 @@ use ramie_core::prim::elementwise::Mulhi;
 use ramie_core::{Array, DType, DotDimensionNumbers, RaggedDotDimensionNumbers};
 use serde_json::Value;
 
-/// The operation of a row, or `None` for one that is not known here.
+/// Returns the operation of a row, or `None` if the row's name is unknown here.
 pub fn apply(row: &Row) -> Option<Box<Operation>> {
     let keepdims = row.params["keepdims"].as_bool().unwrap_or(false);
     let one = |f: fn(&[Array]) -> Array| -> Option<Box<Operation>> {

@@ -31,7 +31,7 @@ pub struct Case {
 }
 
 impl Case {
-    /// An application of which nothing is known but that batches equal loops.
+    /// Makes a case without known results: only its batches are compared with loops.
     pub fn new(op: &str, detail: &str, inputs: Vec<Array>, apply: Box<Operation>) -> Case {
         Case {
             op: op.to_string(),
@@ -49,7 +49,7 @@ impl Case {
         }
     }
 
-    /// The application of a recorded row's operation.
+    /// Makes the case of a recorded row.
     pub fn recorded(row: Row, apply: Box<Operation>) -> Case {
         let everywhere = row.case != "special";
         // Elsewhere, as at ties, there may be one-sided derivatives only.
@@ -74,20 +74,19 @@ impl Case {
         }
     }
 
-    /// The case with its results.
+    /// Adds the known results.
     pub fn gives(mut self, outputs: Vec<Array>) -> Case {
         self.outputs = Some(outputs);
         self
     }
 
-    /// The case as one with derivatives at its operands.
+    /// Declares that derivatives exist at the operands.
     pub fn smooth(mut self) -> Case {
         self.smooth = true;
         self
     }
 
-    /// The element types it covers: those of the operands, or of the results
-    /// where there are none.
+    /// Returns the dtypes of the operands, or of the results if there are no operands.
     pub fn dtypes(&self) -> Vec<DType> {
         let known = self.outputs.iter().flatten();
         match self.inputs.as_slice() {

@@ -1,22 +1,30 @@
-//! What tests of operations share: recorded values of JAX, and ways to check
-//! values, derivatives and batching.
-//!
-//! A test crate uses a part of it each.
-#![allow(dead_code)]
+//! Test support of the crates of Ramie: recorded values of JAX, and ways to check values,
+//! derivatives, batching and messages of panics.
+
+#![forbid(unsafe_code)]
 
 pub mod apply;
 pub mod case;
+pub mod chance;
 pub mod check;
 pub mod control;
 pub mod convolution;
+pub mod devices;
+pub mod draws;
+pub mod examples;
 pub mod functions;
+pub mod fuzz;
 pub mod golden;
 pub mod indexing;
 pub mod inside;
+pub mod jaxprs;
 pub mod lax;
 pub mod linalg;
 pub mod numbers;
+pub mod panics;
 pub mod plan;
+pub mod processes;
+pub mod targets;
 pub mod windows;
 
 use apply::Operation;
@@ -24,7 +32,9 @@ use case::Case;
 use check::Failures;
 use golden::{Golden, Row};
 use plan::Batches;
-use ramie_core::{Array, DType};
+
+pub use devices::{cpu_devices, quick_cpu_devices, quick_mesh};
+pub use panics::{assert_explained, assert_panics, caught, panic_message};
 
 /// Checks every recorded row of the named operations; `apply` makes an
 /// operation of a row.
@@ -60,7 +70,7 @@ pub fn walk_recorded(
     failures.finish();
 }
 
-/// The recorded rows of the named operations, as cases.
+/// Returns the recorded rows of the named operations as cases.
 pub fn recorded(
     golden: &Golden,
     ops: &[&str],
@@ -81,9 +91,4 @@ pub fn recorded(
         }
     }
     cases
-}
-
-/// Reads an array of any type as its bytes, from bytes.
-pub fn from_bytes(dtype: DType, shape: &[usize], bytes: &[u8]) -> Array {
-    Array::try_from_bytes(bytes, shape, dtype).expect("the golden file holds whole arrays")
 }

@@ -1,14 +1,11 @@
-//! Damaged files by chance: readers neither panic, nor take memory that files
-//! claim without having the bytes.
+//! Randomly damaged files: readers neither panic nor allocate memory for bytes that a file only claims
+//! to have.
 //!
-//! `RAMIE_FUZZ_INPUTS=1000000` gives more inputs for each reader than the few hundred
-//! of a usual run, `RAMIE_FUZZ_READERS=npy,csv` chooses readers. Whoever uses this is
-//! the only test of its program: the peak of memory is that of the process.
+//! `RAMIE_FUZZ_INPUTS=1000000` reads more inputs than the few hundred of a usual run, and
+//! `RAMIE_FUZZ_READERS=npy,csv` selects readers. A test that uses this must be the only one of its
+//! program, because the peak of memory is that of the process.
 
-#[path = "chance.rs"]
-mod chance;
-
-use chance::{Generator, read_many};
+use super::chance::{Generator, read_many};
 use std::fs;
 use std::path::Path;
 
@@ -19,7 +16,7 @@ const EDGES: [u8; 8] = [0, 1, 0x7f, 0x80, 0xff, b'"', b',', b'\n'];
 fn damaged(sound: &[u8], generator: &mut Generator) -> Vec<u8> {
     let mut bytes = match generator.below(20) {
         0 => (0..generator.below(80))
-            .map(|_| generator.next() as u8)
+            .map(|_| generator.next_u64() as u8)
             .collect(),
         _ => sound.to_vec(),
     };
@@ -37,7 +34,7 @@ fn damaged(sound: &[u8], generator: &mut Generator) -> Vec<u8> {
         match generator.below(8) {
             0 => bytes[at] ^= 1 << generator.below(8),
             1 => bytes[at] = EDGES[generator.below(EDGES.len())],
-            2 => bytes[at] = generator.next() as u8,
+            2 => bytes[at] = generator.next_u64() as u8,
             3 => bytes.truncate(at),
             4 => {
                 let end = (at + 1 + generator.below(8)).min(bytes.len());
@@ -63,8 +60,7 @@ fn damaged(sound: &[u8], generator: &mut Generator) -> Vec<u8> {
     bytes
 }
 
-/// Reads many damaged files of each kind. How many were still sound is told, to see
-/// that not all fail at their first byte.
+/// Reads many damaged files, made from intact ones.
 pub fn fuzz(name: &str, sound: &[Vec<u8>], mut read: impl FnMut(&[u8]) -> bool) {
     if let Ok(readers) = std::env::var("RAMIE_FUZZ_READERS")
         && !readers.split(',').any(|r| r == name)
@@ -76,7 +72,7 @@ pub fn fuzz(name: &str, sound: &[Vec<u8>], mut read: impl FnMut(&[u8]) -> bool) 
     }
     let from = |i: usize, generator: &mut Generator| damaged(&sound[i % sound.len()], generator);
     read_many(name, 400, 600, from, |bytes| {
-        // Decoders of others panic, which readers catch; nobody wants to read of it here.
+        // Decoders of other crates panic, and readers catch it; the hook would print it.
         let hook = std::panic::take_hook();
         std::panic::set_hook(Box::new(|_| {}));
         let readable = read(bytes);
@@ -85,7 +81,7 @@ pub fn fuzz(name: &str, sound: &[Vec<u8>], mut read: impl FnMut(&[u8]) -> bool) 
     });
 }
 
-/// The same of a reader that takes a path.
+/// Reads many damaged files through a reader that takes a path.
 pub fn at_path(name: &str, sound: &[Vec<u8>], mut read: impl FnMut(&Path) -> bool) {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("file");

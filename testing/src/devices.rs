@@ -1,0 +1,41 @@
+//! Virtual CPU devices. Each test of a program with several devices configures them first.
+
+use ramie_core::{Mesh, RuntimeOptions, configure, make_mesh};
+
+/// Configures a number of virtual CPU devices.
+///
+/// # Panics
+/// If the runtime is in use with other options.
+#[track_caller]
+pub fn cpu_devices(count: usize) {
+    start(count, None);
+}
+
+/// Configures a number of virtual CPU devices whose programs compile without most optimizations.
+///
+/// # Panics
+/// If the runtime is in use with other options.
+#[track_caller]
+pub fn quick_cpu_devices(count: usize) {
+    start(count, Some(true));
+}
+
+#[track_caller]
+fn start(count: usize, disable_most_optimizations: Option<bool>) {
+    let options = RuntimeOptions {
+        cpu_devices: Some(count),
+        disable_most_optimizations,
+        ..RuntimeOptions::default()
+    };
+    configure(options).expect("every test configures the same devices first");
+}
+
+/// Makes a mesh of all [`quick_cpu_devices`], with axes left to the compiler.
+///
+/// # Panics
+/// If the runtime is in use with other options.
+#[track_caller]
+pub fn quick_mesh(sizes: &[usize], names: &[&str]) -> Mesh {
+    quick_cpu_devices(sizes.iter().product());
+    make_mesh(sizes, names).expect("as many devices")
+}
