@@ -63,24 +63,24 @@ macro_rules! taken {
 macro_rules! hyperparameters {
     (
         $(#[$doc:meta])*
-        $name:ident as $class:literal ( $( $(#[$rdoc:meta])* $req:ident: $rty:ty $(as $into:ident)? ),* $(,)? ) {
+        $name:ident $(<$generic:ident>)? as $class:literal ( $( $(#[$rdoc:meta])* $req:ident: $rty:ty $(as $into:ident)? ),* $(,)? ) {
             $( $(#[$fdoc:meta])* $field:ident: [$($fty:tt)+] = $default:expr, )*
         }
     ) => {
         $(#[$doc])*
         #[derive(Clone, Debug)]
-        pub struct $name {
+        pub struct $name $(<$generic>)? {
             $( pub(crate) $req: $rty, )*
             $( pub(crate) $field: $($fty)+, )*
         }
 
-        impl $name {
+        impl $(<$generic>)? $name $(<$generic>)? {
             /// Name of the Linen class.
             pub const CLASS: &'static str = $class;
 
             /// Creates the options with the default for every optional value.
-            pub fn new($($req: $crate::layers::hyperparameters::taken!($rty $(, $into)?)),*) -> $name {
-                $name {
+            pub fn new($($req: $crate::layers::hyperparameters::taken!($rty $(, $into)?)),*) -> Self {
+                Self {
                     $( $req: $req.into(), )*
                     $( $field: $default, )*
                 }

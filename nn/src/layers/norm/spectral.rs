@@ -1,6 +1,7 @@
 //! `SpectralNorm`: spectral normalization of kernels.
 
 use super::weights::{in_order, l2_normalized, run_with_parameters, slashed, with_parameters};
+use crate::layers::hyperparameters::hyperparameters;
 use crate::layers::promote::computed_in;
 use crate::linen::{self, Adopted};
 use crate::{BatchStat, Forward, Module, Param, Rngs, UseRunningAverage, init};
@@ -42,95 +43,43 @@ pub struct SpectralNorm<L> {
     pub dtype: Option<DType>,
 }
 
-/// Options of a [`SpectralNorm`] around a layer that owns its variables, or around a Linen
-/// module.
-///
-/// As a Linen module, its argument is `(arguments, UseRunningAverage(!train))`. The parameters
-/// of the wrapped module belong to the submodule `layer_instance`. The estimates are in the
-/// collection `batch_stats`, which must be mutable in training.
-///
-/// ```no_run
-/// use ramie_core::{Array, DType, random};
-/// use ramie_nn::UseRunningAverage;
-/// use ramie_nn::linen::{Dense, Module, SpectralNorm};
-/// let x = Array::ones(&[2, 3], DType::F32);
-/// let module = SpectralNorm::new(Dense::new(4));
-/// let variables = module.init(random::key(0), (x, UseRunningAverage(false)));
-/// assert_eq!(variables["batch_stats"]["layer_instance/kernel/u"].shape(), [1, 4]);
-/// ```
-#[derive(Clone, Debug)]
-pub struct SpectralNormConfig<L> {
-    layer_instance: L,
-    n_steps: usize,
-    epsilon: f64,
-    dtype: Option<DType>,
-    param_dtype: DType,
-    error_on_non_matrix: bool,
-    collection_name: &'static str,
+hyperparameters! {
+    /// Options of a [`SpectralNorm`] around a layer that owns its variables, or around a Linen
+    /// module.
+    ///
+    /// As a Linen module, its argument is `(arguments, UseRunningAverage(!train))`. The parameters
+    /// of the wrapped module belong to the submodule `layer_instance`. The estimates are in the
+    /// collection `batch_stats`, which must be mutable in training.
+    ///
+    /// ```no_run
+    /// use ramie_core::{Array, DType, random};
+    /// use ramie_nn::UseRunningAverage;
+    /// use ramie_nn::linen::{Dense, Module, SpectralNorm};
+    /// let x = Array::ones(&[2, 3], DType::F32);
+    /// let module = SpectralNorm::new(Dense::new(4));
+    /// let variables = module.init(random::key(0), (x, UseRunningAverage(false)));
+    /// assert_eq!(variables["batch_stats"]["layer_instance/kernel/u"].shape(), [1, 4]);
+    /// ```
+    SpectralNormConfig<L> as "SpectralNorm" (layer_instance: L) {
+        /// Sets the number of power iterations per call. Defaults to 1. With 0, nothing is
+        /// normalized.
+        n_steps: [usize] = 1,
+        /// Sets the constant added to squared norms before the square root. Defaults to 1e-12.
+        epsilon: [f64] = 1e-12,
+        /// Sets the dtype of the normalized kernels. Defaults to the dtype that the kernel and the
+        /// estimates promote to.
+        dtype: [Option<DType>] = None,
+        /// Sets the dtype of the estimates. Defaults to `f32`.
+        param_dtype: [DType] = DType::F32,
+        /// Sets whether to panic for parameters with more than two axes. Defaults to `false`, which
+        /// treats them as matrices with the last axis as columns.
+        error_on_non_matrix: [bool] = false,
+        /// Sets the Linen collection of the estimates. Defaults to `batch_stats`.
+        collection_name: [&'static str] = "batch_stats",
+    }
 }
 
 impl<L> SpectralNormConfig<L> {
-    /// Name of the Linen class.
-    pub const CLASS: &'static str = "SpectralNorm";
-
-    /// Creates the default options for a layer or a module.
-    pub fn new(layer_instance: L) -> SpectralNormConfig<L> {
-        SpectralNormConfig {
-            layer_instance,
-            n_steps: 1,
-            epsilon: 1e-12,
-            dtype: None,
-            param_dtype: DType::F32,
-            error_on_non_matrix: false,
-            collection_name: "batch_stats",
-        }
-    }
-
-    /// Sets the number of power iterations per call. Defaults to 1. With 0, nothing is
-    /// normalized.
-    #[must_use]
-    pub fn n_steps(mut self, n_steps: usize) -> Self {
-        self.n_steps = n_steps;
-        self
-    }
-
-    /// Sets the constant added to squared norms before the square root. Defaults to 1e-12.
-    #[must_use]
-    pub fn epsilon(mut self, epsilon: f64) -> Self {
-        self.epsilon = epsilon;
-        self
-    }
-
-    /// Sets the dtype of the normalized kernels. Defaults to the dtype that the kernel and the
-    /// estimates promote to.
-    #[must_use]
-    pub fn dtype(mut self, dtype: DType) -> Self {
-        self.dtype = Some(dtype);
-        self
-    }
-
-    /// Sets the dtype of the estimates. Defaults to `f32`.
-    #[must_use]
-    pub fn param_dtype(mut self, dtype: DType) -> Self {
-        self.param_dtype = dtype;
-        self
-    }
-
-    /// Sets whether to panic for parameters with more than two axes. Defaults to `false`, which
-    /// treats them as matrices with the last axis as columns.
-    #[must_use]
-    pub fn error_on_non_matrix(mut self, error: bool) -> Self {
-        self.error_on_non_matrix = error;
-        self
-    }
-
-    /// Sets the Linen collection of the estimates. Defaults to `batch_stats`.
-    #[must_use]
-    pub fn collection_name(mut self, name: &'static str) -> Self {
-        self.collection_name = name;
-        self
-    }
-
     /// Returns `true` if the parameter is normalized.
     ///
     /// # Panics

@@ -1,12 +1,16 @@
 //! `WeightNorm`: weight normalization of kernels.
 
 use super::weights::{in_order, l2_normalized, run_with_parameters, slashed, with_parameters};
+use crate::layers::hyperparameters::hyperparameters;
 use crate::layers::promote::computed_in;
 use crate::linen::{self, Adopted};
 use crate::{Forward, Initializer, Module, Param, Rngs, init};
 use ramie_core::{Array, DType, Reduction, State, Tree};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
+
+/// Substrings of paths.
+type Names = Option<Vec<&'static str>>;
 
 /// A layer whose kernels are normalized to unit length per feature and multiplied by learned
 /// scales (`nnx.WeightNorm`, `nn.WeightNorm`; Salimans and Kingma, 2016).
@@ -37,104 +41,45 @@ pub struct WeightNorm<L> {
     pub dtype: Option<DType>,
     /// Substrings that select parameters to normalize by their paths. `None` selects all
     /// parameters.
-    pub variable_filter: Option<Vec<&'static str>>,
+    pub variable_filter: Names,
 }
 
-/// Options of a [`WeightNorm`] around a layer that owns its variables, or around a Linen
-/// module.
-///
-/// As a Linen module, its arguments are those of the wrapped module, whose parameters belong to
-/// the submodule `layer_instance`.
-///
-/// ```no_run
-/// use ramie_core::{Array, DType, random};
-/// use ramie_nn::linen::{Dense, Module, WeightNorm};
-/// let x = Array::ones(&[2, 3], DType::F32);
-/// let variables = WeightNorm::new(Dense::new(4)).init(random::key(0), x);
-/// assert_eq!(variables["params"]["layer_instance/kernel/scale"].shape(), [4]);
-/// ```
-#[derive(Clone, Debug)]
-pub struct WeightNormConfig<L> {
-    layer_instance: L,
-    feature_axes: Vec<isize>,
-    epsilon: f64,
-    dtype: Option<DType>,
-    param_dtype: DType,
-    use_scale: bool,
-    scale_init: Initializer,
-    variable_filter: Option<Vec<&'static str>>,
+hyperparameters! {
+    /// Options of a [`WeightNorm`] around a layer that owns its variables, or around a Linen
+    /// module.
+    ///
+    /// As a Linen module, its arguments are those of the wrapped module, whose parameters belong to
+    /// the submodule `layer_instance`.
+    ///
+    /// ```no_run
+    /// use ramie_core::{Array, DType, random};
+    /// use ramie_nn::linen::{Dense, Module, WeightNorm};
+    /// let x = Array::ones(&[2, 3], DType::F32);
+    /// let variables = WeightNorm::new(Dense::new(4)).init(random::key(0), x);
+    /// assert_eq!(variables["params"]["layer_instance/kernel/scale"].shape(), [4]);
+    /// ```
+    WeightNormConfig<L> as "WeightNorm" (layer_instance: L) {
+        /// Sets the feature axes of a kernel. Defaults to the last axis. Without axes, the whole
+        /// kernel has one length and one scale.
+        feature_axes: [Vec<isize>] = vec![-1],
+        /// Sets the constant added to the squared length before the square root. Defaults to 1e-12.
+        epsilon: [f64] = 1e-12,
+        /// Sets the dtype of the normalized kernels. Defaults to the dtype that the kernel and the
+        /// scale promote to.
+        dtype: [Option<DType>] = None,
+        /// Sets the dtype of the scales. Defaults to `f32`.
+        param_dtype: [DType] = DType::F32,
+        /// Sets whether there are scales. Defaults to `true`.
+        use_scale: [bool] = true,
+        /// Sets the initializer of the scales. Defaults to ones.
+        scale_init: [Initializer] = init::ones(),
+        /// Sets the substrings that select parameters to normalize by their paths. Defaults to
+        /// `kernel`; `None` selects all parameters.
+        variable_filter: [Names] = Some(vec!["kernel"]),
+    }
 }
 
 impl<L> WeightNormConfig<L> {
-    /// Name of the Linen class.
-    pub const CLASS: &'static str = "WeightNorm";
-
-    /// Creates the default options for a layer or a module.
-    pub fn new(layer_instance: L) -> WeightNormConfig<L> {
-        WeightNormConfig {
-            layer_instance,
-            feature_axes: vec![-1],
-            epsilon: 1e-12,
-            dtype: None,
-            param_dtype: DType::F32,
-            use_scale: true,
-            scale_init: init::ones(),
-            variable_filter: Some(vec!["kernel"]),
-        }
-    }
-
-    /// Sets the feature axes of a kernel. Defaults to the last axis. Without axes, the whole
-    /// kernel has one length and one scale.
-    #[must_use]
-    pub fn feature_axes(mut self, axes: &[isize]) -> Self {
-        self.feature_axes = axes.to_vec();
-        self
-    }
-
-    /// Sets the constant added to the squared length before the square root. Defaults to 1e-12.
-    #[must_use]
-    pub fn epsilon(mut self, epsilon: f64) -> Self {
-        self.epsilon = epsilon;
-        self
-    }
-
-    /// Sets the dtype of the normalized kernels. Defaults to the dtype that the kernel and the
-    /// scale promote to.
-    #[must_use]
-    pub fn dtype(mut self, dtype: DType) -> Self {
-        self.dtype = Some(dtype);
-        self
-    }
-
-    /// Sets the dtype of the scales. Defaults to `f32`.
-    #[must_use]
-    pub fn param_dtype(mut self, dtype: DType) -> Self {
-        self.param_dtype = dtype;
-        self
-    }
-
-    /// Sets whether there are scales. Defaults to `true`.
-    #[must_use]
-    pub fn use_scale(mut self, use_scale: bool) -> Self {
-        self.use_scale = use_scale;
-        self
-    }
-
-    /// Sets the initializer of the scales. Defaults to ones.
-    #[must_use]
-    pub fn scale_init(mut self, init: Initializer) -> Self {
-        self.scale_init = init;
-        self
-    }
-
-    /// Sets the substrings that select parameters to normalize by their paths. Defaults to
-    /// `kernel`; `None` selects all parameters.
-    #[must_use]
-    pub fn variable_filter(mut self, names: Option<&[&'static str]>) -> Self {
-        self.variable_filter = names.map(<[_]>::to_vec);
-        self
-    }
-
     /// Builds the layer with new scales. As in NNX, drawing them does not advance the RNG
     /// streams.
     #[track_caller]
@@ -178,7 +123,7 @@ fn features(value: &Array, axes: &[isize]) -> Vec<usize> {
 }
 
 /// Returns `true` if the path contains one of the names.
-fn accepted(filter: &Option<Vec<&'static str>>, path: &str) -> bool {
+fn accepted(filter: &Names, path: &str) -> bool {
     match filter {
         None => true,
         Some(names) => names.iter().any(|name| path.contains(name)),
