@@ -31,7 +31,7 @@ options! {
     ///
     /// Kingma and Ba, *Adam: A Method for Stochastic Optimization*, 2014; Dozat,
     /// *Incorporating Nesterov Momentum into Adam*, 2016.
-    scale_by_adam() -> ScaleByAdam {
+    scale_by_adam() -> ScaleByAdam in Scaled {
         /// Sets the decay rate of the mean of the updates.
         b1: num = 0.9,
         /// Sets the decay rate of the mean of squares.
@@ -85,7 +85,7 @@ options! {
     /// Rescales updates like [`scale_by_adam`], but with a denominator that never decreases.
     ///
     /// Reddi et al., *On the Convergence of Adam and Beyond*, 2018.
-    scale_by_amsgrad() -> ScaleByAmsgrad {
+    scale_by_amsgrad() -> ScaleByAmsgrad in Scaled {
         /// Sets the decay rate of the mean of the updates.
         b1: num = 0.9,
         /// Sets the decay rate of the mean of squares.
@@ -130,7 +130,7 @@ options! {
     ///
     /// Kingma and Ba, *Adam: A Method for Stochastic Optimization*, 2014,
     /// section 7.1.
-    scale_by_adamax() -> ScaleByAdamax {
+    scale_by_adamax() -> ScaleByAdamax in Scaled {
         /// Sets the decay rate of the mean of the updates.
         b1: num = 0.9,
         /// Sets the decay rate of the maximum magnitude.
@@ -160,7 +160,7 @@ options! {
     /// that it grows no faster than it shrinks.
     ///
     /// Zaheer et al., *Adaptive Methods for Nonconvex Optimization*, 2018.
-    scale_by_yogi() -> ScaleByYogi {
+    scale_by_yogi() -> ScaleByYogi in Scaled {
         /// Sets the decay rate of the mean of the updates.
         b1: num = 0.9,
         /// Sets the decay rate of the mean of squares.
@@ -203,7 +203,7 @@ options! {
     ///
     /// Liu et al., *On the Variance of the Adaptive Learning Rate and Beyond*,
     /// 2020.
-    scale_by_radam() -> ScaleByRadam {
+    scale_by_radam() -> ScaleByRadam in Scaled {
         /// Sets the decay rate of the mean of the updates.
         b1: num = 0.9,
         /// Sets the decay rate of the mean of squares.

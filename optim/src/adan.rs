@@ -27,7 +27,7 @@ options! {
     /// mean square.
     ///
     /// Xie et al., *Adan: Adaptive Nesterov Momentum Algorithm*, 2022.
-    scale_by_adan() -> ScaleByAdan {
+    scale_by_adan() -> ScaleByAdan in Scaled {
         /// Sets the decay rate of the mean of the updates.
         b1: num = 0.98,
         /// Sets the decay rate of the mean of the differences.

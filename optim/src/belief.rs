@@ -31,7 +31,7 @@ options! {
     /// large where updates are close to their mean.
     ///
     /// Zhuang et al., *AdaBelief Optimizer*, 2020.
-    scale_by_belief() -> ScaleByBelief {
+    scale_by_belief() -> ScaleByBelief in Scaled {
         /// Sets the decay rate of the mean of the updates.
         b1: num = 0.9,
         /// Sets the decay rate of the variance.

@@ -55,6 +55,7 @@ pub mod projections;
 mod rms;
 mod rprop;
 mod scale;
+mod scaled;
 pub mod schedules;
 pub mod second_order;
 mod sm3;
@@ -148,6 +149,7 @@ pub use scale::{
     scale_by_param_block_norm, scale_by_param_block_rms, scale_by_schedule, scale_by_sign,
     scale_by_trust_ratio,
 };
+pub use scaled::Scaled;
 pub use schedules::{
     Schedule, constant_schedule, cosine_decay_schedule, exponential_decay, join_schedules,
     linear_schedule, piecewise_constant_schedule, polynomial_schedule,

@@ -32,7 +32,7 @@ options! {
     /// Replaces updates by the sign of a mix of the updates and their decaying mean.
     ///
     /// Chen et al., *Symbolic Discovery of Optimization Algorithms*, 2023.
-    scale_by_lion() -> ScaleByLion {
+    scale_by_lion() -> ScaleByLion in Scaled {
         /// Sets the weight of the mean in the step. The weight of the update is `1 - b1`.
         b1: num = 0.9,
         /// Sets the decay rate of the mean.

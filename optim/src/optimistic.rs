@@ -20,7 +20,7 @@ options! {
     ///
     /// Mokhtari et al., *A Unified Analysis of Extra-gradient and Optimistic
     /// Gradient Methods for Saddle Point Problems*, 2019.
-    scale_by_optimistic_gradient() -> ScaleByOptimisticGradient {
+    scale_by_optimistic_gradient() -> ScaleByOptimisticGradient in Scaled {
         /// Sets the weight of the gradient.
         alpha: num = 1.0,
         /// Sets the weight of the change of the gradient.

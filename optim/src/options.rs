@@ -29,64 +29,65 @@ macro_rules! option_type {
     ($other:ident) => { $other };
 }
 
+/// Defines the setter of an option, which is a field of `self` or of a field of `self`.
 macro_rules! option_setter {
-    ($(#[$doc:meta])* $field:ident num $default:expr) => {
+    ([$($outer:ident)?] $(#[$doc:meta])* $field:ident num $default:expr) => {
         $(#[$doc])*
         #[doc = concat!("\n\nDefaults to `", stringify!($default), "`.")]
         #[must_use]
         #[track_caller]
         pub fn $field(mut self, $field: impl Into<$crate::Hyperparam>) -> Self {
-            self.$field = $field.into();
+            self $(.$outer)? .$field = $field.into();
             self
         }
     };
-    ($(#[$doc:meta])* $field:ident schedule $default:expr) => {
+    ([$($outer:ident)?] $(#[$doc:meta])* $field:ident schedule $default:expr) => {
         $(#[$doc])*
         #[doc = concat!("\n\nDefaults to `", stringify!($default), "`.")]
         #[must_use]
         #[track_caller]
         pub fn $field(mut self, $field: impl Into<$crate::Schedule>) -> Self {
-            self.$field = $field.into();
+            self $(.$outer)? .$field = $field.into();
             self
         }
     };
-    ($(#[$doc:meta])* $field:ident optional) => {
+    ([$($outer:ident)?] $(#[$doc:meta])* $field:ident optional) => {
         $(#[$doc])*
         #[must_use]
         #[track_caller]
         pub fn $field(mut self, $field: impl Into<$crate::Hyperparam>) -> Self {
-            self.$field = Some($field.into());
+            self $(.$outer)? .$field = Some($field.into());
             self
         }
     };
-    ($(#[$doc:meta])* $field:ident flag) => {
+    ([$($outer:ident)?] $(#[$doc:meta])* $field:ident flag) => {
         $(#[$doc])*
         #[must_use]
         pub fn $field(mut self) -> Self {
-            self.$field = true;
+            self $(.$outer)? .$field = true;
             self
         }
     };
-    ($(#[$doc:meta])* $field:ident dtype) => {
+    ([$($outer:ident)?] $(#[$doc:meta])* $field:ident dtype) => {
         $(#[$doc])*
         #[must_use]
         pub fn $field(mut self, $field: ramie_core::DType) -> Self {
-            self.$field = Some($field);
+            self $(.$outer)? .$field = Some($field);
             self
         }
     };
-    ($(#[$doc:meta])* $field:ident mask) => {
+    ([$($outer:ident)?] $(#[$doc:meta])* $field:ident mask) => {
         $(#[$doc])*
         #[must_use]
         pub fn $field(
             mut self,
             $field: impl Fn(&str, &ramie_core::Array) -> bool + Send + Sync + 'static,
         ) -> Self {
-            self.$field = Some($crate::options::Predicate(std::sync::Arc::new($field)));
+            self $(.$outer)? .$field = Some($crate::options::Predicate(std::sync::Arc::new($field)));
             self
         }
     };
-    ($(#[$doc:meta])* $field:ident dimensions) => {
+    ([$($outer:ident)?] $(#[$doc:meta])* $field:ident dimensions) => {
         $(#[$doc])*
         #[must_use]
         pub fn $field(
@@ -96,25 +97,25 @@ macro_rules! option_setter {
             + Sync
             + 'static,
         ) -> Self {
-            self.$field = Some($crate::contrib::DimensionNumbers(std::sync::Arc::new($field)));
+            self $(.$outer)? .$field = Some($crate::contrib::DimensionNumbers(std::sync::Arc::new($field)));
             self
         }
     };
-    ($(#[$doc:meta])* $field:ident tx $default:expr) => {
+    ([$($outer:ident)?] $(#[$doc:meta])* $field:ident tx $default:expr) => {
         $(#[$doc])*
         #[must_use]
         #[track_caller]
         pub fn $field(mut self, $field: impl Into<$crate::GradientTransformation>) -> Self {
-            self.$field = $field.into();
+            self $(.$outer)? .$field = $field.into();
             self
         }
     };
-    ($(#[$doc:meta])* $field:ident $kind:ident $default:expr) => {
+    ([$($outer:ident)?] $(#[$doc:meta])* $field:ident $kind:ident $default:expr) => {
         $(#[$doc])*
         #[doc = concat!("\n\nDefaults to `", stringify!($default), "`.")]
         #[must_use]
         pub fn $field(mut self, $field: $crate::options::option_type!($kind)) -> Self {
-            self.$field = $field;
+            self $(.$outer)? .$field = $field;
             self
         }
     };
@@ -157,7 +158,28 @@ macro_rules! option_default {
 /// (an optional hyperparameter), `flag` (a boolean that is off by default and whose setter takes
 /// no argument), `toggle` (a boolean with a default), `count`, `dtype`, `mask`, `dimensions`,
 /// `tx`, or the name of a type.
+///
+/// With `in Scaled` after the name, [`Scaled`](crate::Scaled) by this transformation has the same setters.
 macro_rules! options {
+    (
+        $(#[$doc:meta])*
+        $ctor:ident() -> $name:ident in Scaled {
+            $( $(#[$fdoc:meta])* $field:ident: $kind:ident $(= $default:expr)?, )*
+        }
+        |$this:ident| $body:expr
+    ) => {
+        $crate::options::options! {
+            $(#[$doc])*
+            $ctor() -> $name {
+                $( $(#[$fdoc])* $field: $kind $(= $default)?, )*
+            }
+            |$this| $body
+        }
+
+        impl $crate::Scaled<$name> {
+            $( $crate::options::option_setter! { [by] $(#[$fdoc])* $field $kind $($default)? } )*
+        }
+    };
     (
         $(#[$doc:meta])*
         $ctor:ident($($req:ident: $rkind:ident),* $(,)?) -> $name:ident {
@@ -184,7 +206,7 @@ macro_rules! options {
         }
 
         impl $name {
-            $( $crate::options::option_setter! { $(#[$fdoc])* $field $kind $($default)? } )*
+            $( $crate::options::option_setter! { [] $(#[$fdoc])* $field $kind $($default)? } )*
         }
 
         impl From<$name> for $crate::GradientTransformation {
@@ -199,8 +221,8 @@ macro_rules! options {
 
 /// Defines the methods of the transformation that a builder converts into.
 macro_rules! transformation_methods {
-    ($name:ident) => {
-        impl $name {
+    ($name:ident $(<$scaling:ident>)?) => {
+        impl $(<$scaling: Clone + Into<$crate::GradientTransformation>>)? $name $(<$scaling>)? {
             /// Creates the initial state; see
             /// [`GradientTransformation::init`](crate::GradientTransformation::init).
             ///

@@ -19,7 +19,7 @@ options! {
     ///
     /// Duchi et al., *Adaptive Subgradient Methods for Online Learning and
     /// Stochastic Optimization*, 2011.
-    scale_by_rss() -> ScaleByRss {
+    scale_by_rss() -> ScaleByRss in Scaled {
         /// Sets the initial value of the sum.
         initial_accumulator_value: num = 0.1,
         /// Sets the constant added inside the square root.

@@ -1,30 +1,30 @@
 //! Optimizers for games, where gradient descent tends to cycle.
 
 use crate::options::options;
-use crate::{Hyperparam, ScaleByAdam, ScaleByOptimisticGradient, chain, scale_by_learning_rate};
+use crate::{
+    Hyperparam, ScaleByAdam, ScaleByOptimisticGradient, Scaled, Schedule, chain,
+    scale_by_learning_rate, scale_by_optimistic_gradient,
+};
 
-options! {
-    /// Creates an optimistic gradient descent optimizer:
-    /// `u = -rate · ((alpha + beta) · g - beta · g')`, where `g'` is the gradient of the previous
-    /// step.
-    ///
-    /// ```
-    /// use ramie_optim::optimistic_gradient_descent;
-    /// let tx = optimistic_gradient_descent(0.1);
-    /// ```
-    ///
-    /// Mokhtari et al., *A Unified Analysis of Extra-gradient and Optimistic
-    /// Gradient Methods for Saddle Point Problems*, 2019.
-    optimistic_gradient_descent(learning_rate: schedule) -> OptimisticGradientDescent {
-        /// Sets the weight of the gradient.
-        alpha: num = 1.0,
-        /// Sets the weight of the change of the gradient.
-        beta: num = 1.0,
-    }
-    |o| chain((
-        ScaleByOptimisticGradient { alpha: o.alpha, beta: o.beta },
-        scale_by_learning_rate(o.learning_rate),
-    ))
+/// The options of [`optimistic_gradient_descent`].
+pub type OptimisticGradientDescent = Scaled<ScaleByOptimisticGradient>;
+
+/// Creates an optimistic gradient descent optimizer:
+/// `u = -rate · ((alpha + beta) · g - beta · g')`, where `g'` is the gradient of the previous
+/// step.
+///
+/// ```
+/// use ramie_optim::optimistic_gradient_descent;
+/// let tx = optimistic_gradient_descent(0.1);
+/// ```
+///
+/// Mokhtari et al., *A Unified Analysis of Extra-gradient and Optimistic
+/// Gradient Methods for Saddle Point Problems*, 2019.
+#[track_caller]
+pub fn optimistic_gradient_descent(
+    learning_rate: impl Into<Schedule>,
+) -> OptimisticGradientDescent {
+    Scaled::new(scale_by_optimistic_gradient(), learning_rate)
 }
 
 /// Builds the `ScaleByAdam` of the optimistic Adam optimizers from their options.

@@ -3,7 +3,7 @@
 use crate::decay::decay;
 use crate::options::{Predicate, options};
 use crate::{
-    ScaleByAdam, ScaleByNovograd, Schedule, Trace, add_decayed_weights, chain, masked,
+    ScaleByNovograd, Schedule, Trace, add_decayed_weights, chain, masked, scale_by_adam,
     scale_by_learning_rate, scale_by_trust_ratio,
 };
 
@@ -35,14 +35,7 @@ options! {
         mask: mask,
     }
     |o| chain((
-        ScaleByAdam {
-            b1: o.b1,
-            b2: o.b2,
-            eps: o.eps,
-            eps_root: o.eps_root,
-            mu_dtype: None,
-            nesterov: false,
-        },
+        scale_by_adam().b1(o.b1).b2(o.b2).eps(o.eps).eps_root(o.eps_root),
         decay(o.weight_decay, o.mask),
         scale_by_trust_ratio(),
         scale_by_learning_rate(o.learning_rate),

@@ -1,8 +1,9 @@
 //! Optimizers that use the signs of gradients.
 
-use crate::decay::decay;
 use crate::options::options;
-use crate::{LionMode, ScaleByLion, chain, ema, scale_by_learning_rate, scale_by_sign};
+use crate::{
+    ScaleByLion, Scaled, Schedule, chain, ema, scale_by_learning_rate, scale_by_lion, scale_by_sign,
+};
 
 options! {
     /// Creates a sign descent optimizer: `u = -rate · sign(g)`.
@@ -41,33 +42,22 @@ options! {
     }
 }
 
-options! {
-    /// Creates a Lion optimizer: the sign of a mix of gradient and momentum, with weight decay.
-    /// The best learning rates are three to ten times smaller than those of
-    /// [`adamw`](crate::adamw).
-    ///
-    /// ```
-    /// use ramie_optim::lion;
-    /// let tx = lion(1e-4).weight_decay(0.1);
-    /// ```
-    ///
-    /// Chen et al., *Symbolic Discovery of Optimization Algorithms*, 2023.
-    lion(learning_rate: schedule) -> Lion {
-        /// Sets the weight of the momentum in the step. The weight of the gradient is `1 - b1`.
-        b1: num = 0.9,
-        /// Sets the decay rate of the momentum.
-        b2: num = 0.99,
-        /// Sets the dtype of the momentum. Defaults to the dtype of the parameters.
-        mu_dtype: dtype,
-        /// Sets the strength of weight decay, which is multiplied by the learning rate.
-        weight_decay: schedule = 1e-3,
-        /// Sets the predicate that selects the parameters to decay by path and array. Defaults to
-        /// all.
-        mask: mask,
-    }
-    |o| chain((
-        ScaleByLion { b1: o.b1, b2: o.b2, mu_dtype: o.mu_dtype, mode: LionMode::Hard },
-        decay(o.weight_decay, o.mask),
-        scale_by_learning_rate(o.learning_rate),
-    ))
+/// The options of [`lion`].
+pub type Lion = Scaled<ScaleByLion>;
+
+/// Creates a Lion optimizer: the sign of a mix of gradient and momentum, with weight decay.
+/// The best learning rates are three to ten times smaller than those of
+/// [`adamw`](crate::adamw).
+///
+/// ```
+/// use ramie_optim::lion;
+/// let tx = lion(1e-4).weight_decay(0.1);
+/// ```
+///
+/// The weight decay defaults to 1e-3.
+///
+/// Chen et al., *Symbolic Discovery of Optimization Algorithms*, 2023.
+#[track_caller]
+pub fn lion(learning_rate: impl Into<Schedule>) -> Lion {
+    Scaled::new(scale_by_lion(), learning_rate).weight_decay(1e-3)
 }

@@ -6,32 +6,27 @@ use crate::options::options;
 use crate::scale::scale_by_rate;
 use crate::{
     GradientTransformation, ScaleByAdadelta, ScaleByFactoredRms, ScaleByRms, ScaleByRss,
-    ScaleByStddev, chain, clip_by_block_rms, ema, scale, scale_by_learning_rate,
-    scale_by_param_block_rms, scale_by_sm3,
+    ScaleByStddev, Scaled, Schedule, chain, clip_by_block_rms, ema, scale, scale_by_learning_rate,
+    scale_by_param_block_rms, scale_by_rss, scale_by_sm3,
 };
 use ramie_core::DType;
 
-options! {
-    /// Creates an AdaGrad optimizer, which divides by the root of the sum of all squared
-    /// gradients so far. It suits sparse gradients.
-    ///
-    /// ```
-    /// use ramie_optim::adagrad;
-    /// let tx = adagrad(0.1);
-    /// ```
-    ///
-    /// Duchi et al., *Adaptive Subgradient Methods for Online Learning and
-    /// Stochastic Optimization*, 2011.
-    adagrad(learning_rate: schedule) -> Adagrad {
-        /// Sets the initial value of the sum.
-        initial_accumulator_value: num = 0.1,
-        /// Sets the constant added inside the square root.
-        eps: num = 1e-7,
-    }
-    |o| chain((
-        ScaleByRss { initial_accumulator_value: o.initial_accumulator_value, eps: o.eps },
-        scale_by_learning_rate(o.learning_rate),
-    ))
+/// The options of [`adagrad`].
+pub type Adagrad = Scaled<ScaleByRss>;
+
+/// Creates an AdaGrad optimizer, which divides by the root of the sum of all squared
+/// gradients so far. It suits sparse gradients.
+///
+/// ```
+/// use ramie_optim::adagrad;
+/// let tx = adagrad(0.1);
+/// ```
+///
+/// Duchi et al., *Adaptive Subgradient Methods for Online Learning and
+/// Stochastic Optimization*, 2011.
+#[track_caller]
+pub fn adagrad(learning_rate: impl Into<Schedule>) -> Adagrad {
+    Scaled::new(scale_by_rss(), learning_rate)
 }
 
 options! {
@@ -120,7 +115,7 @@ options! {
 }
 
 /// An optional schedule.
-type MaybeSchedule = Option<crate::Schedule>;
+type MaybeSchedule = Option<Schedule>;
 
 options! {
     /// Creates an Adafactor optimizer, which stores the mean of squares of a large matrix as a
@@ -194,14 +189,14 @@ type MaybeNumber = Option<f64>;
 impl Adafactor {
     /// Sets the learning rate, a constant or a schedule. Defaults to 1.
     #[must_use]
-    pub fn learning_rate(self, learning_rate: impl Into<crate::Schedule>) -> Adafactor {
+    pub fn learning_rate(self, learning_rate: impl Into<Schedule>) -> Adafactor {
         self.rate(Some(learning_rate.into()))
     }
 
     /// Sets the strength of weight decay, which is not multiplied by the learning rate. Defaults
     /// to no weight decay.
     #[must_use]
-    pub fn weight_decay_rate(self, strength: impl Into<crate::Schedule>) -> Adafactor {
+    pub fn weight_decay_rate(self, strength: impl Into<Schedule>) -> Adafactor {
         self.decay(Some(strength.into()))
     }
 }

@@ -1,10 +1,9 @@
 //! ACProp: asynchronous, centered proximation.
 
 use crate::belief::{ScaleByBeliefState, belief_init};
-use crate::decay::decay;
 use crate::moments::{bias_correction, update_moment, update_moment_per_elem_norm};
 use crate::options::options;
-use crate::{GradientTransformation, chain, safe_increment, scale_by_learning_rate, tree};
+use crate::{GradientTransformation, Scaled, Schedule, safe_increment, tree};
 use ramie_core::where_;
 
 options! {
@@ -12,7 +11,7 @@ options! {
     ///
     /// Zhuang et al., *Momentum Centering and Asynchronous Update for Adaptive
     /// Gradient Methods*, 2021.
-    scale_by_acprop() -> ScaleByAcprop {
+    scale_by_acprop() -> ScaleByAcprop in Scaled {
         /// Sets the decay rate of the mean of the updates.
         b1: num = 0.9,
         /// Sets the decay rate of the variance.
@@ -37,35 +36,22 @@ options! {
     })
 }
 
-options! {
-    /// Creates an ACProp optimizer, which divides gradients by their deviation from the mean, as
-    /// estimated before the step.
-    ///
-    /// ```
-    /// use ramie_optim::contrib::acprop;
-    /// let tx = acprop(1e-3);
-    /// ```
-    ///
-    /// Zhuang et al., *Momentum Centering and Asynchronous Update for Adaptive
-    /// Gradient Methods*, 2021.
-    acprop(learning_rate: schedule) -> Acprop {
-        /// Sets the decay rate of the mean of the gradients.
-        b1: num = 0.9,
-        /// Sets the decay rate of the variance.
-        b2: num = 0.999,
-        /// Sets the constant added to the denominator outside the square root.
-        eps: num = 1e-16,
-        /// Sets the constant added to the variance in every step.
-        eps_root: num = 1e-16,
-        /// Sets the strength of weight decay.
-        weight_decay: schedule = 0.0,
-        /// Sets the predicate that selects the parameters to decay by path and array. Defaults to
-        /// all.
-        mask: mask,
-    }
-    |o| chain((
-        ScaleByAcprop { b1: o.b1, b2: o.b2, eps: o.eps, eps_root: o.eps_root },
-        decay(o.weight_decay, o.mask),
-        scale_by_learning_rate(o.learning_rate),
-    ))
+/// The options of [`acprop`].
+pub type Acprop = Scaled<ScaleByAcprop>;
+
+/// Creates an ACProp optimizer, which divides gradients by their deviation from the mean, as
+/// estimated before the step.
+///
+/// ```
+/// use ramie_optim::contrib::acprop;
+/// let tx = acprop(1e-3);
+/// ```
+///
+/// The weight decay defaults to 0.
+///
+/// Zhuang et al., *Momentum Centering and Asynchronous Update for Adaptive
+/// Gradient Methods*, 2021.
+#[track_caller]
+pub fn acprop(learning_rate: impl Into<Schedule>) -> Acprop {
+    Scaled::new(scale_by_acprop(), learning_rate).weight_decay(0.0)
 }

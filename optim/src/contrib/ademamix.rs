@@ -1,10 +1,9 @@
 //! AdEMAMix: a fast and a slow mean of gradients.
 
-use crate::decay::decay;
 use crate::moments::{bias_correction, update_moment, update_moment_per_elem_norm};
 use crate::numerics::{count_zero, safe_increment};
 use crate::options::options;
-use crate::{GradientTransformation, chain, scale_by_learning_rate, tree};
+use crate::{GradientTransformation, Scaled, Schedule, tree};
 use ramie_core::{Array, State};
 use ramie_derive::Tree;
 
@@ -28,7 +27,7 @@ options! {
     ///
     /// Pagliardini et al., *The AdEMAMix Optimizer: Better, Faster, Older*,
     /// 2024.
-    scale_by_ademamix() -> ScaleByAdemamix {
+    scale_by_ademamix() -> ScaleByAdemamix in Scaled {
         /// Sets the decay rate of the fast mean.
         b1: num = 0.9,
         /// Sets the decay rate of the mean of squares.
@@ -76,51 +75,24 @@ options! {
     }
 }
 
-options! {
-    /// Creates an AdEMAMix optimizer: [`adamw`](crate::adamw) with a second, slow mean of
-    /// gradients.
-    ///
-    /// ```
-    /// use ramie_optim::contrib::ademamix;
-    /// let tx = ademamix(1e-3).alpha(8.0);
-    /// ```
-    ///
-    /// Pagliardini et al., *The AdEMAMix Optimizer: Better, Faster, Older*,
-    /// 2024.
-    ademamix(learning_rate: schedule) -> Ademamix {
-        /// Sets the decay rate of the fast mean.
-        b1: num = 0.9,
-        /// Sets the decay rate of the mean of squares.
-        b2: num = 0.999,
-        /// Sets the decay rate of the slow mean.
-        b3: schedule = 0.9999,
-        /// Sets the weight of the slow mean.
-        alpha: schedule = 5.0,
-        /// Sets the constant added to the denominator outside the square root.
-        eps: num = 1e-8,
-        /// Sets the constant added inside the square root.
-        eps_root: num = 0.0,
-        /// Sets the dtype of the means. Defaults to the dtype of the parameters.
-        mu_dtype: dtype,
-        /// Sets the strength of weight decay.
-        weight_decay: schedule = 0.0,
-        /// Sets the predicate that selects the parameters to decay by path and array. Defaults to
-        /// all.
-        mask: mask,
-    }
-    |o| chain((
-        ScaleByAdemamix {
-            b1: o.b1,
-            b2: o.b2,
-            b3: o.b3,
-            alpha: o.alpha,
-            eps: o.eps,
-            eps_root: o.eps_root,
-            mu_dtype: o.mu_dtype,
-        },
-        decay(o.weight_decay, o.mask),
-        scale_by_learning_rate(o.learning_rate),
-    ))
+/// The options of [`ademamix`].
+pub type Ademamix = Scaled<ScaleByAdemamix>;
+
+/// Creates an AdEMAMix optimizer: [`adamw`](crate::adamw) with a second, slow mean of
+/// gradients.
+///
+/// ```
+/// use ramie_optim::contrib::ademamix;
+/// let tx = ademamix(1e-3).alpha(8.0);
+/// ```
+///
+/// `alpha` defaults to 5, and the weight decay to 0.
+///
+/// Pagliardini et al., *The AdEMAMix Optimizer: Better, Faster, Older*,
+/// 2024.
+#[track_caller]
+pub fn ademamix(learning_rate: impl Into<Schedule>) -> Ademamix {
+    Scaled::new(scale_by_ademamix().alpha(5.0), learning_rate).weight_decay(0.0)
 }
 
 /// The state of [`scale_by_simplified_ademamix`].
@@ -140,7 +112,7 @@ options! {
     ///
     /// Morwani et al., *Connections between Schedule-Free Optimizers, AdEMAMix,
     /// and Accelerated SGD Variants*, 2025.
-    scale_by_simplified_ademamix() -> ScaleBySimplifiedAdemamix {
+    scale_by_simplified_ademamix() -> ScaleBySimplifiedAdemamix in Scaled {
         /// Sets the decay rate of the sum.
         b1: num = 0.99,
         /// Sets the decay rate of the mean of squares.
@@ -172,43 +144,22 @@ options! {
     )
 }
 
-options! {
-    /// Creates a simplified AdEMAMix optimizer with one decaying sum; the gradient itself
-    /// replaces the fast mean.
-    ///
-    /// ```
-    /// use ramie_optim::contrib::simplified_ademamix;
-    /// let tx = simplified_ademamix(1e-4).alpha(10.0);
-    /// ```
-    ///
-    /// Morwani et al., *Connections between Schedule-Free Optimizers, AdEMAMix,
-    /// and Accelerated SGD Variants*, 2025.
-    simplified_ademamix(learning_rate: schedule) -> SimplifiedAdemamix {
-        /// Sets the decay rate of the sum.
-        b1: num = 0.99,
-        /// Sets the decay rate of the mean of squares.
-        b2: num = 0.95,
-        /// Sets the weight of the gradient itself.
-        alpha: schedule = 0.0,
-        /// Sets the constant added to the denominator outside the square root.
-        eps: num = 1e-8,
-        /// Sets the constant added inside the square root.
-        eps_root: num = 0.0,
-        /// Sets the strength of weight decay.
-        weight_decay: schedule = 0.0,
-        /// Sets the predicate that selects the parameters to decay by path and array. Defaults to
-        /// all.
-        mask: mask,
-    }
-    |o| chain((
-        ScaleBySimplifiedAdemamix {
-            b1: o.b1,
-            b2: o.b2,
-            alpha: o.alpha,
-            eps: o.eps,
-            eps_root: o.eps_root,
-        },
-        decay(o.weight_decay, o.mask),
-        scale_by_learning_rate(o.learning_rate),
-    ))
+/// The options of [`simplified_ademamix`].
+pub type SimplifiedAdemamix = Scaled<ScaleBySimplifiedAdemamix>;
+
+/// Creates a simplified AdEMAMix optimizer with one decaying sum; the gradient itself
+/// replaces the fast mean.
+///
+/// ```
+/// use ramie_optim::contrib::simplified_ademamix;
+/// let tx = simplified_ademamix(1e-4).alpha(10.0);
+/// ```
+///
+/// The weight decay defaults to 0.
+///
+/// Morwani et al., *Connections between Schedule-Free Optimizers, AdEMAMix,
+/// and Accelerated SGD Variants*, 2025.
+#[track_caller]
+pub fn simplified_ademamix(learning_rate: impl Into<Schedule>) -> SimplifiedAdemamix {
+    Scaled::new(scale_by_simplified_ademamix(), learning_rate).weight_decay(0.0)
 }

@@ -4,7 +4,7 @@ use crate::adam::ScaleByAdamState;
 use crate::moments::{update_moment, update_moment_per_elem_norm};
 use crate::numerics::{count_zero, safe_increment};
 use crate::options::options;
-use crate::{GradientTransformation, Hyperparam, chain, scale_by_learning_rate, tree};
+use crate::{GradientTransformation, Hyperparam, Scaled, Schedule, tree};
 use ramie_core::where_;
 
 options! {
@@ -13,7 +13,7 @@ options! {
     ///
     /// Taniguchi et al., *ADOPT: Modified Adam Can Converge with Any β₂ with
     /// the Optimal Rate*, 2024.
-    scale_by_adopt() -> ScaleByAdopt {
+    scale_by_adopt() -> ScaleByAdopt in Scaled {
         /// Sets the decay rate of the mean of the updates.
         b1: num = 0.9,
         /// Sets the decay rate of the mean of squares.
@@ -61,40 +61,20 @@ options! {
     }
 }
 
-options! {
-    /// Creates an ADOPT optimizer: [`adam`](crate::adam) that divides before it averages, and
-    /// converges for any `b2`.
-    ///
-    /// ```
-    /// use ramie_optim::contrib::adopt;
-    /// let tx = adopt(1e-3);
-    /// ```
-    ///
-    /// Taniguchi et al., *ADOPT: Modified Adam Can Converge with Any β₂ with
-    /// the Optimal Rate*, 2024.
-    adopt(learning_rate: schedule) -> Adopt {
-        /// Sets the decay rate of the mean of the gradients.
-        b1: num = 0.9,
-        /// Sets the decay rate of the mean of squares.
-        b2: num = 0.9999,
-        /// Sets the lower bound of the denominator.
-        eps: num = 1e-6,
-        /// Sets the dtype of the mean. Defaults to the dtype of the parameters.
-        mu_dtype: dtype,
-        /// Enables Nesterov momentum.
-        nesterov: flag,
-        /// Sets whether the divided gradients are clipped.
-        use_clipping: toggle = true,
-    }
-    |o| chain((
-        ScaleByAdopt {
-            b1: o.b1,
-            b2: o.b2,
-            eps: o.eps,
-            mu_dtype: o.mu_dtype,
-            nesterov: o.nesterov,
-            use_clipping: o.use_clipping,
-        },
-        scale_by_learning_rate(o.learning_rate),
-    ))
+/// The options of [`adopt`].
+pub type Adopt = Scaled<ScaleByAdopt>;
+
+/// Creates an ADOPT optimizer: [`adam`](crate::adam) that divides before it averages, and
+/// converges for any `b2`.
+///
+/// ```
+/// use ramie_optim::contrib::adopt;
+/// let tx = adopt(1e-3);
+/// ```
+///
+/// Taniguchi et al., *ADOPT: Modified Adam Can Converge with Any β₂ with
+/// the Optimal Rate*, 2024.
+#[track_caller]
+pub fn adopt(learning_rate: impl Into<Schedule>) -> Adopt {
+    Scaled::new(scale_by_adopt(), learning_rate)
 }

@@ -1,10 +1,9 @@
 //! GaLore: optimizers on low-rank projections of gradients.
 
 use super::dimension_numbers::{DimensionNumbers, Matrices};
-use crate::decay::decay;
 use crate::numerics::{count_zero, safe_increment};
 use crate::options::options;
-use crate::{GradientTransformation, OptState, chain, scale_by_adam, scale_by_learning_rate};
+use crate::{GradientTransformation, OptState, Scaled, Schedule, scale_by_adam};
 use ramie_core::linalg::svd;
 use ramie_core::{Array, DType, State, cond};
 use ramie_derive::Tree;
@@ -31,7 +30,7 @@ options! {
     ///
     /// Zhao et al., *GaLore: Memory-Efficient LLM Training by Gradient Low-Rank
     /// Projection*, 2024.
-    scale_by_galore() -> ScaleByGalore {
+    scale_by_galore() -> ScaleByGalore in Scaled {
         /// Sets the number of singular vectors to keep.
         rank: count = 128,
         /// Sets the number of steps after which the singular vectors are recomputed.
@@ -191,45 +190,24 @@ impl ScaleByGalore {
     }
 }
 
-options! {
-    /// Creates a GaLore optimizer: [`scale_by_galore`] with weight decay and a learning rate.
-    ///
-    /// `update` panics if there is weight decay and `params` is `None`.
-    ///
-    /// ```
-    /// use ramie_optim::{contrib::galore, scale_by_lion};
-    /// let tx = galore(1e-3).rank(64).weight_decay(0.01);
-    /// let with_lion = galore(1e-4).base_optimizer(scale_by_lion());
-    /// ```
-    ///
-    /// Zhao et al., *GaLore: Memory-Efficient LLM Training by Gradient Low-Rank
-    /// Projection*, 2024.
-    galore(learning_rate: schedule) -> GaLore {
-        /// Sets the number of singular vectors to keep.
-        rank: count = 128,
-        /// Sets the number of steps after which the singular vectors are recomputed.
-        update_proj_gap: count = 200,
-        /// Sets the factor that multiplies the updates of matrices.
-        scale: num = 1.0,
-        /// Sets the base optimizer, which must not need parameters. Defaults to `scale_by_adam`.
-        base_optimizer: tx = scale_by_adam(),
-        /// Sets the strength of weight decay.
-        weight_decay: schedule = 0.0,
-        /// Sets the predicate that selects the parameters to decay by path and array. Defaults to
-        /// all.
-        mask: mask,
-        /// Sets the function that returns the matrix axes of a parameter for its path and array.
-        /// By default, arrays with two axes are matrices.
-        weight_dimension_numbers: dimensions,
-    }
-    |o| {
-        let projected = ScaleByGalore {
-            rank: o.rank,
-            update_proj_gap: o.update_proj_gap,
-            scale: o.scale,
-            base_optimizer: o.base_optimizer,
-            weight_dimension_numbers: o.weight_dimension_numbers,
-        };
-        chain((projected, decay(o.weight_decay, o.mask), scale_by_learning_rate(o.learning_rate)))
-    }
+/// The options of [`galore`].
+pub type GaLore = Scaled<ScaleByGalore>;
+
+/// Creates a GaLore optimizer: [`scale_by_galore`] with weight decay and a learning rate.
+///
+/// `update` panics if there is weight decay and `params` is `None`.
+///
+/// ```
+/// use ramie_optim::{contrib::galore, scale_by_lion};
+/// let tx = galore(1e-3).rank(64).weight_decay(0.01);
+/// let with_lion = galore(1e-4).base_optimizer(scale_by_lion());
+/// ```
+///
+/// The weight decay defaults to 0.
+///
+/// Zhao et al., *GaLore: Memory-Efficient LLM Training by Gradient Low-Rank
+/// Projection*, 2024.
+#[track_caller]
+pub fn galore(learning_rate: impl Into<Schedule>) -> GaLore {
+    Scaled::new(scale_by_galore(), learning_rate).weight_decay(0.0)
 }

@@ -1,11 +1,10 @@
 //! Sophia: clipped steps, divided by the diagonal of the Hessian.
 
-use crate::decay::decay;
 use crate::extra_args::expect_params;
 use crate::moments::{bias_correction, update_moment};
 use crate::numerics::{count_zero, safe_increment};
 use crate::options::options;
-use crate::{ExtraArgs, GradientTransformation, OptState, chain, scale_by_learning_rate, tree};
+use crate::{ExtraArgs, GradientTransformation, OptState, Scaled, Schedule, tree};
 use ramie_core::random::{self, Key};
 use ramie_core::{Array, DType, State, cond, grad, jvp};
 use ramie_derive::Tree;
@@ -69,7 +68,7 @@ options! {
     ///
     /// Liu et al., *Sophia: A Scalable Stochastic Second-order Optimizer for
     /// Language Model Pre-training*, 2023.
-    scale_by_sophia() -> ScaleBySophia {
+    scale_by_sophia() -> ScaleBySophia in Scaled {
         /// Sets the decay rate of the mean of the updates.
         b1: num = 0.965,
         /// Sets the decay rate of the mean of the diagonal.
@@ -125,55 +124,24 @@ options! {
     }
 }
 
-options! {
-    /// Creates a Sophia optimizer, which takes clipped steps, divided by an estimate of the
-    /// diagonal of the Hessian.
-    ///
-    /// `update` panics if `params` is `None` or [`ExtraArgs::value_fn`] is missing.
-    ///
-    /// ```
-    /// use ramie_optim::contrib::sophia;
-    /// let tx = sophia(1e-3);
-    /// ```
-    ///
-    /// Liu et al., *Sophia: A Scalable Stochastic Second-order Optimizer for
-    /// Language Model Pre-training*, 2023.
-    sophia(learning_rate: schedule) -> Sophia {
-        /// Sets the decay rate of the mean of the gradients.
-        b1: num = 0.965,
-        /// Sets the decay rate of the mean of the diagonal.
-        b2: num = 0.99,
-        /// Sets the lower bound of the denominator.
-        eps: num = 1e-8,
-        /// Sets the strength of weight decay.
-        weight_decay: schedule = 1e-4,
-        /// Sets the predicate that selects the parameters to decay by path and array. Defaults to
-        /// all.
-        mask: mask,
-        /// Sets the factor that multiplies the diagonal.
-        gamma: num = 0.01,
-        /// Sets the maximum step of an element. `None` means no limit.
-        clip_threshold: MaybeNumber = Some(1.0),
-        /// Sets the number of steps between two estimates of the diagonal.
-        update_interval: count = 10,
-        /// Sets the transformation that estimates the diagonal. Defaults to
-        /// `hutchinson_estimator_diag_hessian` with the key `random::key(0)`.
-        hessian_diagonal_fn: tx = hutchinson(),
-        /// Sets the dtype of the mean. Defaults to the dtype of the parameters.
-        mu_dtype: dtype,
-    }
-    |o| chain((
-        ScaleBySophia {
-            b1: o.b1,
-            b2: o.b2,
-            eps: o.eps,
-            gamma: o.gamma,
-            clip_threshold: o.clip_threshold,
-            update_interval: o.update_interval,
-            hessian_diagonal_fn: o.hessian_diagonal_fn,
-            mu_dtype: o.mu_dtype,
-        },
-        decay(o.weight_decay, o.mask),
-        scale_by_learning_rate(o.learning_rate),
-    ))
+/// The options of [`sophia`].
+pub type Sophia = Scaled<ScaleBySophia>;
+
+/// Creates a Sophia optimizer, which takes clipped steps, divided by an estimate of the
+/// diagonal of the Hessian.
+///
+/// `update` panics if `params` is `None` or [`ExtraArgs::value_fn`] is missing.
+///
+/// ```
+/// use ramie_optim::contrib::sophia;
+/// let tx = sophia(1e-3);
+/// ```
+///
+/// The weight decay defaults to 1e-4.
+///
+/// Liu et al., *Sophia: A Scalable Stochastic Second-order Optimizer for
+/// Language Model Pre-training*, 2023.
+#[track_caller]
+pub fn sophia(learning_rate: impl Into<Schedule>) -> Sophia {
+    Scaled::new(scale_by_sophia(), learning_rate).weight_decay(1e-4)
 }

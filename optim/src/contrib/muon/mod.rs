@@ -10,7 +10,7 @@ use crate::moments::{corrected_mean, update_moment};
 use crate::numerics::{count_zero, safe_increment};
 use crate::options::options;
 use crate::{
-    AdamW, GradientTransformation, Schedule, chain, partition, scale_by_learning_rate, tree,
+    GradientTransformation, Schedule, adamw, chain, partition, scale_by_learning_rate, tree,
 };
 use ramie_core::{Array, State};
 use ramie_derive::Tree;
@@ -203,17 +203,13 @@ options! {
             decay(o.weight_decay, o.mask),
             scale_by_learning_rate(o.learning_rate.clone()),
         ));
-        let others = AdamW {
-            learning_rate: o.adam_learning_rate.unwrap_or(o.learning_rate),
-            b1: o.adam_b1,
-            b2: o.adam_b2,
-            eps: o.eps.into(),
-            eps_root: o.adam_eps_root,
-            mu_dtype: o.mu_dtype,
-            weight_decay: o.adam_weight_decay,
-            mask: None,
-            nesterov: o.nesterov,
-        };
+        let mut others = adamw(o.adam_learning_rate.unwrap_or(o.learning_rate))
+            .b1(o.adam_b1)
+            .b2(o.adam_b2)
+            .eps(o.eps)
+            .eps_root(o.adam_eps_root)
+            .weight_decay(o.adam_weight_decay);
+        (others.by.mu_dtype, others.by.nesterov) = (o.mu_dtype, o.nesterov);
         partition([("muon", matrices), ("adam", others.into())], move |path, array| {
             let matrix = (dimensions.0)(path, array).is_some();
             if matrix { "muon" } else { "adam" }.to_owned()
