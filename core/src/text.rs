@@ -1,4 +1,6 @@
-//! Texts for tables and displays.
+//! Texts for messages, tables and displays.
+
+use std::fmt::Display;
 
 /// Formats a number with commas between thousands, such as `12,345`.
 pub fn grouped(n: u64) -> String {
@@ -11,4 +13,33 @@ pub fn grouped(n: u64) -> String {
         text.push(digit);
     }
     text
+}
+
+/// Formats a number of bytes in decimal units, such as `16.9 kB`.
+pub fn bytes(n: u64) -> String {
+    let mut shown = n as f64;
+    let mut unit = "B";
+    for larger in ["kB", "MB", "GB", "TB", "PB", "EB"] {
+        if shown < 999.95 {
+            break;
+        }
+        (shown, unit) = (shown / 1e3, larger);
+    }
+    match unit {
+        "B" => format!("{n} B"),
+        _ => format!("{shown:.1} {unit}"),
+    }
+}
+
+/// Lists names for a message: `a, b`, or the first eight of a longer list and the number of the others,
+/// or `none`.
+pub fn listed<T: Display>(names: impl IntoIterator<Item = T>) -> String {
+    const LISTED: usize = 8;
+    let mut names = names.into_iter();
+    let shown: Vec<String> = names.by_ref().take(LISTED).map(|n| n.to_string()).collect();
+    match (shown.is_empty(), names.count()) {
+        (true, _) => "none".to_owned(),
+        (_, 0) => shown.join(", "),
+        (_, more) => format!("{} and {more} more", shown.join(", ")),
+    }
 }

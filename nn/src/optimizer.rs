@@ -1,7 +1,8 @@
 //! `Optimizer`: a gradient transformation bound to the parameters of a model.
 
-use crate::nnx::{self, Filter, listed, of_type};
+use crate::nnx::{self, Filter, of_type};
 use crate::{Param, variables};
+use ramie_core::text::listed;
 use ramie_core::{Array, DType, State, Tree};
 use ramie_derive::Tree;
 use ramie_optim::{ExtraArgs, GradientTransformation, OptState, apply_updates};
@@ -150,7 +151,8 @@ impl Optimizer {
         if grads.paths().eq(self.wrt.iter()) {
             return;
         }
-        let missing: Vec<&String> = self.wrt.iter().filter(|p| grads.get(p).is_none()).collect();
+        let lacks = |path: &&str| grads.get(path).is_none();
+        let missing: Vec<&str> = self.wrt.iter().map(String::as_str).filter(lacks).collect();
         let extra: Vec<&str> = grads
             .paths()
             .filter(|p| !self.wrt.iter().any(|w| w == p))
@@ -158,16 +160,16 @@ impl Optimizer {
         if missing.is_empty() && extra.is_empty() {
             return;
         }
-        let line = |what: &str, paths: String| match paths.is_empty() {
+        let line = |what: &str, paths: &[&str]| match paths.is_empty() {
             true => String::new(),
-            false => format!("\n  {what}: {paths}"),
+            false => format!("\n  {what}: {}", listed(paths)),
         };
         panic!(
             "Optimizer::update: the gradients do not match the leaves that the optimizer was \
              created for{}{}\n  help: take gradients of the same model with respect to the same \
              filter: value_and_grad for Optimizer::new, value_and_grad_wrt for Optimizer::wrt",
-            line("without gradient", listed(&missing)),
-            line("unknown to the optimizer", listed(&extra)),
+            line("without gradient", &missing),
+            line("unknown to the optimizer", &extra),
         )
     }
 }

@@ -1,31 +1,46 @@
-//! `Quantity`: a count and a size in bytes, formatted for tables.
+//! `Quantity`: a number of elements and their size in bytes.
 
-use ramie_core::text::grouped;
+use ramie_core::Aval;
+use ramie_core::text::{bytes, grouped};
 use std::fmt;
+use std::ops::AddAssign;
 
-/// A count of elements and their size in bytes, displayed as `4,224 (16.9 KB)`.
-pub(crate) struct Quantity {
-    pub count: usize,
+/// A number of elements and their size in bytes, displayed as `4,224 (16.9 kB)`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Quantity {
+    /// Number of elements.
+    pub elements: usize,
+    /// Size in bytes.
     pub bytes: usize,
+}
+
+impl Quantity {
+    pub(crate) fn of(aval: Aval) -> Quantity {
+        Quantity {
+            elements: aval.size(),
+            bytes: aval.size_bytes(),
+        }
+    }
+}
+
+impl AddAssign for Quantity {
+    fn add_assign(&mut self, other: Quantity) {
+        self.elements += other.elements;
+        self.bytes += other.bytes;
+    }
+}
+
+impl std::iter::Sum for Quantity {
+    fn sum<I: Iterator<Item = Quantity>>(quantities: I) -> Quantity {
+        let mut total = Quantity::default();
+        quantities.for_each(|quantity| total += quantity);
+        total
+    }
 }
 
 impl fmt::Display for Quantity {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} ({})", grouped(self.count as u64), bytes(self.bytes))
+        let (elements, size) = (self.elements as u64, self.bytes as u64);
+        write!(f, "{} ({})", grouped(elements), bytes(size))
     }
-}
-
-/// Formats a number of bytes in decimal units (KB, MB, GB, TB).
-fn bytes(n: usize) -> String {
-    let units = ["KB", "MB", "GB", "TB"];
-    if n < 1000 {
-        return format!("{n} B");
-    }
-    let mut value = n as f64 / 1000.0;
-    let mut unit = 0;
-    while value >= 1000.0 && unit + 1 < units.len() {
-        value /= 1000.0;
-        unit += 1;
-    }
-    format!("{value:.1} {}", units[unit])
 }

@@ -2,8 +2,8 @@
 
 use crate::RngCount;
 use crate::init::{self, Distribution, FanMode};
-use crate::names::listed_or_none;
 use ramie_core::random::{self, Key, Population, Seed};
+use ramie_core::text::listed;
 use ramie_core::tree::{self, Tree, Visitor};
 use ramie_core::{Array, DType, IntoArray};
 use ramie_derive::Tree;
@@ -206,12 +206,11 @@ impl Rngs {
             false => DEFAULT,
         };
         if !self.streams.contains_key(found) {
-            let there: Vec<&String> = self.streams.keys().collect();
             panic!(
                 "Rngs: there is neither a stream `{name}` nor a stream `default`; existing \
                  streams: {}\n  help: add it with Rngs::stream(\"{name}\", seed), or use \
                  Rngs::new(seed) for a default stream",
-                listed_or_none(&there)
+                listed(self.streams.keys())
             );
         }
         self.streams.get_mut(found).expect("the stream exists")

@@ -1,5 +1,6 @@
 //! Timings of saves.
 
+use ramie_core::text::bytes;
 use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -32,18 +33,14 @@ pub struct SaveReport {
 impl fmt::Display for SaveReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let ms = |d: Duration| d.as_secs_f64() * 1e3;
-        let (size, unit) = match self.bytes as f64 {
-            b if b >= 1e9 => (b / 1e9, "GB"),
-            b if b >= 1e6 => (b / 1e6, "MB"),
-            b => (b / 1e3, "kB"),
-        };
         write!(
             f,
-            "{}: blocked {:.1} ms ({:.1} ms for the copy), {:.0} ms in all, {size:.1} {unit} in {} files",
+            "{}: blocked {:.1} ms ({:.1} ms for the copy), {:.0} ms in all, {} in {} files",
             self.path.display(),
             ms(self.blocking),
             ms(self.snapshot),
             ms(self.total),
+            bytes(self.bytes),
             self.files
         )
     }

@@ -1,6 +1,7 @@
 //! Differences between a state and a tree.
 
 use crate::Aval;
+use crate::text::listed;
 use std::fmt;
 
 /// The differences between a [`State`](crate::State) and a tree.
@@ -30,17 +31,8 @@ impl StateMismatch {
     }
 }
 
-/// Maximum number of names listed in a message.
+/// Maximum number of types listed in a message.
 const LISTED: usize = 10;
-
-/// Formats names for a message; long lists are shortened.
-pub(super) fn listed(names: &[String]) -> String {
-    match names.len() {
-        0 => "nothing".into(),
-        n if n <= LISTED => names.join(", "),
-        n => format!("{} and {} more", names[..LISTED].join(", "), n - LISTED),
-    }
-}
 
 impl fmt::Display for StateMismatch {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

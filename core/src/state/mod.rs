@@ -3,6 +3,7 @@
 mod layout;
 mod mismatch;
 
+use crate::text::listed;
 use crate::tree::{self, Key, Tree, Visitor};
 use crate::{Array, DType};
 use layout::{Entry, Layout};
@@ -187,10 +188,7 @@ impl State {
         match found {
             Some(found) if self.len() == other.len() => found,
             _ => {
-                let only = |a: &State, b: &State| {
-                    let paths = a.paths().filter(|p| b.get(p).is_none());
-                    mismatch::listed(&paths.map(String::from).collect::<Vec<_>>())
-                };
+                let only = |a: &State, b: &State| listed(a.paths().filter(|p| b.get(p).is_none()));
                 panic!(
                     "State::zip: the states have different paths\n  only in the first: {}\n  only \
                      in the second: {}\n  help: filter both states in the same way",
@@ -423,11 +421,10 @@ impl std::ops::Index<&str> for State {
     #[track_caller]
     fn index(&self, path: &str) -> &Array {
         self.get(path).unwrap_or_else(|| {
-            let there: Vec<String> = self.paths().map(String::from).collect();
             panic!(
                 "State: no array at `{path}`, the paths are: {}\n  help: use a dotted path, as \
                  returned by tree::paths, or `get`, which returns an Option",
-                mismatch::listed(&there)
+                listed(self.paths())
             )
         })
     }

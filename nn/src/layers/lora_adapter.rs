@@ -1,8 +1,9 @@
 //! `apply_lora`: low-rank adapters in the layers of a finished model.
 
 use super::promote::promote;
-use crate::nnx::{for_each_mut, listed};
+use crate::nnx::for_each_mut;
 use crate::{Linear, LinearGeneral, LoraParam, Module, Param, Rngs, init};
+use ramie_core::text::listed;
 use ramie_core::{Array, DType, Tree};
 
 /// A low-rank adapter in a [`Linear`] or [`LinearGeneral`] layer, which adds the product of the

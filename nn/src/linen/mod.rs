@@ -86,6 +86,7 @@ pub use crate::layers::{
 };
 pub use crate::layers::{IntoStep, IntoSteps, LinenSequential as Sequential};
 pub use crate::layers::{MultiHeadDotProductAttention, SelfAttention};
+pub use crate::quantity::Quantity;
 pub use adopt::Adopted;
 pub use apply::{Apply, apply, init, init_with_output};
 pub use bind::Bound;
@@ -101,5 +102,5 @@ pub use module::{Child, Module, merge_param};
 pub use scope::Scope;
 pub(crate) use scope::in_scope;
 pub use streams::Streams;
-pub use tabulate::{Summary, SummaryRow, SummarySize, Tabulate};
+pub use tabulate::{Summary, SummaryRow, Tabulate};
 pub use variables::Variables;

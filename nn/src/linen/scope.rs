@@ -4,9 +4,9 @@ use super::constrain::constrained;
 use super::intercept::{MethodContext, intercepted, interceptors};
 use super::root::{Call, Root};
 use super::{Child, CollectionFilter, Module};
-use crate::names::listed_or_none;
 use crate::{Initializer, Metadata, Param, Vars, collection_of, for_each_variable};
 use ramie_core::random::Key;
+use ramie_core::text::listed;
 use ramie_core::{Array, DType, State, Tree, enter_named_scope, tree};
 use std::cell::{Ref, RefCell, RefMut};
 use std::rc::Rc;
@@ -304,7 +304,7 @@ impl Scope {
                 Some(_) => format!("`{collection}` of the variables is empty"),
                 None => format!(
                     "the variables only have the collections: {}",
-                    listed_or_none(&root.variables.names().collect::<Vec<_>>())
+                    listed(root.variables.names())
                 ),
             };
             panic!(
@@ -313,13 +313,11 @@ impl Scope {
                  Variables::with(\"{collection}\", ..)"
             )
         };
-        let mut near: Vec<&str> = state.paths().filter(|p| p.ends_with(name)).collect();
-        near.truncate(6);
         panic!(
             "Scope: the variables have no `{path}` in `{collection}`\n  paths with this name: \
              {}\n  help: pass variables that were created by this module, with the same names of \
              submodules",
-            listed_or_none(&near)
+            listed(state.paths().filter(|p| p.ends_with(name)))
         )
     }
 
@@ -345,12 +343,11 @@ impl Scope {
             let module = self.shown();
             panic!("Scope::make_rng: {module} needs a key of the stream `{stream}`, but {problem}");
         }
-        let there: Vec<&str> = root.streams.names().collect();
         panic!(
             "Scope::make_rng: {} needs a key of the stream `{stream}`, but the streams are: \
              {}\n  help: pass a key: {}{}",
             self.shown(),
-            listed_or_none(&there),
+            listed(root.streams.names()),
             match root.initializing {
                 true => format!("model.init([(\"{stream}\", key)], x)"),
                 false => format!(

@@ -5,6 +5,7 @@ mod show;
 
 use super::root::{Call, Calls};
 use super::{Apply, Module, Streams, Variables, init_with_output};
+use crate::quantity::Quantity;
 use flops::Program;
 use ramie_core::{Aval, State, Tree, eval_shape, tree};
 use std::collections::BTreeSet;
@@ -88,48 +89,23 @@ pub struct SummaryRow {
     counted: Vec<(String, Vec<Aval>)>,
 }
 
-/// A number of elements and their size in bytes.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct SummarySize {
-    /// Number of elements.
-    pub elements: usize,
-    /// Size in bytes.
-    pub bytes: usize,
-}
-
-impl SummarySize {
-    fn of<'a>(types: impl IntoIterator<Item = &'a Aval>) -> SummarySize {
-        let mut size = SummarySize::default();
-        for aval in types {
-            size.elements += aval.size();
-            size.bytes += aval.size_bytes();
-        }
-        size
-    }
-
-    fn add(&mut self, other: SummarySize) {
-        self.elements += other.elements;
-        self.bytes += other.bytes;
-    }
-}
-
 impl SummaryRow {
     /// Returns the size of the module's variables of a collection. At the maximum depth, this
     /// includes the variables of submodules.
-    pub fn size(&self, collection: &str) -> SummarySize {
+    pub fn size(&self, collection: &str) -> Quantity {
         let counted = self.counted.iter().filter(|(name, _)| name == collection);
-        SummarySize::of(counted.flat_map(|(_, types)| types))
+        counted
+            .flat_map(|(_, types)| types)
+            .copied()
+            .map(Quantity::of)
+            .sum()
     }
 }
 
 impl Summary {
     /// Returns the size of all variables of a collection.
-    pub fn total(&self, collection: &str) -> SummarySize {
-        let mut total = SummarySize::default();
-        for row in &self.rows {
-            total.add(row.size(collection));
-        }
-        total
+    pub fn total(&self, collection: &str) -> Quantity {
+        self.rows.iter().map(|row| row.size(collection)).sum()
     }
 
     /// Returns the first row of the module at a path.

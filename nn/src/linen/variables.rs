@@ -1,8 +1,8 @@
 //! `Variables`: the arrays of a model by collection and path.
 
 use super::CollectionFilter;
-use crate::names::listed_or_none;
 use crate::{Metadata, get_partition_spec};
+use ramie_core::text::listed;
 use ramie_core::tree::{Key, Tree, Visitor};
 use ramie_core::{Array, LogicalAxisRules, Mesh, NamedSharding, PartitionSpec, Shardings, State};
 use std::any::Any;
@@ -259,7 +259,7 @@ impl Index<&str> for Variables {
         if let Some(state) = self.get(collection) {
             return state;
         }
-        let there = listed_or_none(&self.names().collect::<Vec<_>>());
+        let there = listed(self.names());
         panic!(
             "Variables: there is no collection `{collection}`; existing collections: {there}\n  \
              help: init creates collections other than `params` only if a module uses them"

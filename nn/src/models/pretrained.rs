@@ -2,6 +2,7 @@
 
 use crate::nnx::{self, Not, of_type};
 use crate::{Linear, LinearGeneral, LoraParam, Param};
+use ramie_core::text::listed;
 use ramie_core::{Array, DType, State, Tree, concatenate, eval_shape, make_jaxpr, tree};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -77,16 +78,9 @@ pub(super) struct Weights {
     writes: bool,
 }
 
-/// Formats the first names of a list, quoted.
-fn some<'a>(names: impl Iterator<Item = &'a String>) -> String {
-    let names: Vec<&String> = names.collect();
-    let shown: Vec<String> = names.iter().take(6).map(|n| format!("`{n}`")).collect();
-    let more = names.len() - shown.len();
-    match (shown.is_empty(), more) {
-        (true, _) => "none".to_owned(),
-        (_, 0) => shown.join(", "),
-        (_, more) => format!("{} and {more} more", shown.join(", ")),
-    }
+/// Lists names, quoted.
+fn quoted<'a>(names: impl Iterator<Item = &'a String>) -> String {
+    listed(names.map(|name| format!("`{name}`")))
 }
 
 impl Weights {
@@ -138,8 +132,8 @@ impl Weights {
             let last = name.rsplit('.').take(2).last().unwrap_or(name);
             let near: Vec<&String> = self.arrays.keys().filter(|n| n.contains(last)).collect();
             let near = match near.is_empty() {
-                true => some(self.arrays.keys()),
-                false => some(near.into_iter()),
+                true => quoted(self.arrays.keys()),
+                false => quoted(near.into_iter()),
             };
             return Err(PretrainedError::Missing {
                 path: self.path.clone(),
@@ -308,7 +302,7 @@ impl Weights {
             true => Ok(()),
             false => Err(PretrainedError::Unexpected {
                 path: self.path.clone(),
-                tensors: some(left.into_iter()),
+                tensors: quoted(left.into_iter()),
             }),
         }
     }

@@ -1,10 +1,10 @@
 //! Bridges between styles: a Linen module as an NNX-style model, and the reverse.
 
-use super::graph::listed;
 use super::parts::for_each_mut;
 use crate::linen::{self, Apply, CollectionFilter, Scope, Streams, Variables};
 use crate::{RngCount, RngKey, RngStream, Rngs, collection_of, for_each_variable};
 use ramie_core::random::Key;
+use ramie_core::text::listed;
 use ramie_core::tree::{self, Visitor};
 use ramie_core::{Array, DType, State, Tree, eval_shape};
 use std::borrow::Cow;

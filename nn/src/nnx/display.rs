@@ -8,39 +8,13 @@ use std::any::Any;
 use std::collections::BTreeMap;
 use std::fmt::{self, Write};
 
-/// A number of elements and their size in bytes.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Size {
-    pub count: usize,
-    pub bytes: usize,
-}
-
-impl Size {
-    fn of(kind: Option<&str>, aval: Aval) -> Size {
-        let elements: usize = aval.shape().iter().product();
-        // A key counts as one element, although it has several words.
-        let words = match kind {
-            Some(RngKey::KIND) => aval.shape().last().copied().unwrap_or(1).max(1),
-            _ => 1,
-        };
-        Size {
-            count: elements / words,
-            bytes: (elements * aval.dtype().bits()).div_ceil(8),
-        }
+fn quantity(kind: Option<&str>, aval: Aval) -> Quantity {
+    let mut quantity = Quantity::of(aval);
+    // A key counts as one element, although it has several words.
+    if kind == Some(RngKey::KIND) {
+        quantity.elements /= aval.shape().last().copied().unwrap_or(1).max(1);
     }
-
-    pub fn add(&mut self, other: Size) {
-        self.count += other.count;
-        self.bytes += other.bytes;
-    }
-}
-
-/// Formats as `4,224 (16.9 KB)`.
-impl fmt::Display for Size {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Size { count, bytes } = *self;
-        Quantity { count, bytes }.fmt(f)
-    }
+    quantity
 }
 
 /// Returns the type name of a kind of variable: `BatchStat` for `batch_stat`.
@@ -69,7 +43,7 @@ pub(super) struct Item {
     pub leaf: Option<Aval>,
     pub children: Vec<Item>,
     /// The sizes of all leaves below, by kind.
-    pub sizes: BTreeMap<String, Size>,
+    pub sizes: BTreeMap<String, Quantity>,
 }
 
 impl Item {
@@ -80,12 +54,12 @@ impl Item {
         items.0.pop().unwrap_or_default()
     }
 
-    fn add(&mut self, kind: Option<&'static str>, size: Size) {
+    fn add(&mut self, kind: Option<&'static str>, size: Quantity) {
         let name = match kind {
             Some("rng_key" | "rng_count") => "RngState".to_owned(),
             kind => type_of_kind(kind),
         };
-        self.sizes.entry(name).or_default().add(size);
+        *self.sizes.entry(name).or_default() += size;
     }
 
     fn write(&self, text: &mut String, depth: usize) {
@@ -139,7 +113,7 @@ impl Visitor for Items {
         let top = self.top();
         let (kind, aval) = (top.kind, array.aval());
         top.leaf = Some(aval);
-        top.add(kind, Size::of(kind, aval));
+        top.add(kind, quantity(kind, aval));
     }
     fn value(&mut self, value: &dyn Fixed) {
         self.top().value = Some(value.describe());
@@ -160,7 +134,7 @@ impl Visitor for Items {
         let Some(item) = self.0.pop() else { return };
         let top = self.top();
         for (kind, size) in &item.sizes {
-            top.sizes.entry(kind.clone()).or_default().add(*size);
+            *top.sizes.entry(kind.clone()).or_default() += *size;
         }
         top.children.push(item);
     }
@@ -199,7 +173,7 @@ pub fn display<M: Tree>(model: &M) -> String {
 /// The size of a model, by the types of its variables.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Summary {
-    sizes: BTreeMap<String, Size>,
+    sizes: BTreeMap<String, Quantity>,
 }
 
 impl Summary {
@@ -211,7 +185,7 @@ impl Summary {
     /// Returns the number of elements of all variables of a type, such as `BatchStat`. RNG keys
     /// and counts are of type `RngState`.
     pub fn count(&self, type_name: &str) -> usize {
-        self.sizes.get(type_name).map_or(0, |s| s.count)
+        self.sizes.get(type_name).map_or(0, |s| s.elements)
     }
 
     /// Returns the size of all arrays in bytes.
@@ -222,12 +196,14 @@ impl Summary {
 
 impl fmt::Display for Summary {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut total = Size::default();
         for (kind, size) in &self.sizes {
             writeln!(f, "{kind}: {size}")?;
-            total.add(*size);
         }
-        write!(f, "Total: {total}")
+        write!(
+            f,
+            "Total: {}",
+            self.sizes.values().copied().sum::<Quantity>()
+        )
     }
 }
 

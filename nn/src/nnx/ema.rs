@@ -1,9 +1,10 @@
 //! `Ema`: averages of variables. `TrainState`: the state of a train step.
 
 use super::filter::{Filter, of_type};
-use super::graph::{self, GraphDef, listed};
+use super::graph::{self, GraphDef};
 use crate::optimizer::moved;
 use crate::{OptVariable, Param};
+use ramie_core::text::listed;
 use ramie_core::{Array, DType, State, Tree};
 use ramie_derive::Tree;
 use ramie_optim::{ExtraArgs, GradientTransformation, OptState, safe_increment};

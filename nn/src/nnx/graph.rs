@@ -2,6 +2,7 @@
 
 use super::filter::{Filter, Leaf};
 use crate::for_each_variable;
+use ramie_core::text::listed;
 use ramie_core::lost::{self, History};
 use ramie_core::tree::{self, Fixed, Visitor};
 use ramie_core::{Array, State, Tree, is_tracing};
@@ -97,17 +98,6 @@ several!(2; A 0 State, B 1 State);
 several!(3; A 0 State, B 1 State, C 2 State);
 several!(4; A 0 State, B 1 State, C 2 State, D 3 State);
 several!(5; A 0 State, B 1 State, C 2 State, D 3 State, E 4 State);
-
-/// Formats paths for a message.
-pub(crate) fn listed<S: AsRef<str>>(paths: &[S]) -> String {
-    const LISTED: usize = 8;
-    let mut text: Vec<&str> = paths.iter().take(LISTED).map(AsRef::as_ref).collect();
-    let more = format!("and {} more", paths.len().saturating_sub(LISTED));
-    if paths.len() > LISTED {
-        text.push(&more);
-    }
-    text.join(", ")
-}
 
 /// Returns the leaves of each filter, and the paths of the leaves that no filter accepts.
 #[track_caller]
@@ -265,12 +255,12 @@ pub fn merge<M: Tree>(graphdef: &GraphDef<M>, states: impl States) -> M {
     });
     let extra: Vec<&String> = arrays.keys().collect();
     let mut wrong = Vec::new();
-    for (what, paths) in [
-        ("missing", listed(&missing)),
-        ("not in the model", listed(&extra)),
-        ("in two states", listed(&twice)),
+    for (what, none, paths) in [
+        ("missing", missing.is_empty(), listed(&missing)),
+        ("not in the model", extra.is_empty(), listed(&extra)),
+        ("in two states", twice.is_empty(), listed(&twice)),
     ] {
-        if !paths.is_empty() {
+        if !none {
             wrong.push(format!("\n  {what}: {paths}"));
         }
     }

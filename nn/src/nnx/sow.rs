@@ -2,10 +2,10 @@
 //! gradients.
 
 use super::filter::{Filter, Leaf};
-use super::graph::listed;
 use super::observe::{self, Recording};
 use super::parts::{for_each_mut, set_attributes};
 use crate::{Intermediate, Perturbation, for_each_variable};
+use ramie_core::text::listed;
 use ramie_core::tree::{Key, Visitor};
 use ramie_core::{Array, State, Tree, eval_shape};
 use ramie_derive::Tree;

@@ -1,7 +1,8 @@
 //! Conversions of states to lists and nested dictionaries.
 
 use super::filter::Leaf;
-use super::graph::{Filters, States, listed};
+use super::graph::{Filters, States};
+use ramie_core::text::listed;
 use ramie_core::{Array, State};
 use std::collections::BTreeMap;
 

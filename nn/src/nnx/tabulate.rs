@@ -1,9 +1,10 @@
 //! `tabulate`: a table of a model's layers.
 
-use super::display::{Item, Size, type_of_kind};
+use super::display::{Item, type_of_kind};
 use super::graph::copy;
 use super::observe::{Recording, program_costs, start, types};
-use super::table::Table;
+use crate::quantity::Quantity;
+use crate::table::Table;
 use ramie_core::tree::shape_dtype_structs;
 use ramie_core::{Tree, eval_shape};
 use std::collections::{BTreeMap, BTreeSet};
@@ -30,13 +31,13 @@ pub struct Row {
     pub vjp_flops: Option<f64>,
     /// The node's own variables, by type: their names and array types.
     pub variables: BTreeMap<String, Vec<(String, String)>>,
-    sizes: BTreeMap<String, Size>,
+    sizes: BTreeMap<String, Quantity>,
 }
 
 impl Row {
     /// Returns the number of elements of the variables of a type, including those of children.
     pub fn count(&self, type_name: &str) -> usize {
-        self.sizes.get(type_name).map_or(0, |s| s.count)
+        self.sizes.get(type_name).map_or(0, |s| s.elements)
     }
 
     /// Returns the size of the variables in bytes, including those of children.
@@ -247,12 +248,8 @@ fn render(item: &Item, rows: &[Row], options: &TabulateOptions) -> String {
     }
     let mut last = vec![String::new(); before - 1];
     last.push("Total".into());
-    let mut total = Size::default();
-    for kind in &kinds {
-        let size = item.sizes[*kind];
-        last.push(size.to_string());
-        total.add(size);
-    }
+    last.extend(kinds.iter().map(|kind| item.sizes[*kind].to_string()));
+    let total: Quantity = item.sizes.values().copied().sum();
     table.row(last);
     let title = format!("{} Summary", item.type_name.unwrap_or("Model"));
     let mut text = table.render(&title);

@@ -2,8 +2,8 @@
 
 use super::ApplyFn;
 use crate::linen::Variables;
-use crate::names::listed_or_none;
 use crate::optimizer::moved;
+use ramie_core::text::listed;
 use ramie_core::{Array, DType, State};
 use ramie_derive::Tree;
 use ramie_optim::{ExtraArgs, GradientTransformation, OptState, safe_increment};
@@ -169,7 +169,7 @@ impl<X: ramie_core::Tree> TrainState<X> {
     pub fn apply_gradients_with(&mut self, grads: State, extra: &ExtraArgs<'_>) {
         let missing = |a: &State, b: &State| -> Vec<String> {
             let paths = a.paths().filter(|p| b.get(p).is_none());
-            paths.map(str::to_owned).take(6).collect()
+            paths.map(str::to_owned).collect()
         };
         let (without, other) = (missing(&self.params, &grads), missing(&grads, &self.params));
         assert!(
@@ -177,8 +177,8 @@ impl<X: ramie_core::Tree> TrainState<X> {
             "TrainState::apply_gradients: the gradients do not match the parameters\n  \
              parameters without a gradient: {}\n  gradients without a parameter: {}\n  help: \
              differentiate with respect to state.params",
-            listed_or_none(&without),
-            listed_or_none(&other),
+            listed(&without),
+            listed(&other),
         );
         self.params = moved(&self.tx, &mut self.opt_state, &self.params, grads, extra).0;
         self.step = safe_increment(&self.step);

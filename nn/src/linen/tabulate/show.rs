@@ -1,25 +1,15 @@
 //! Text output of the table of a model.
 
-use super::{Summary, SummaryRow, SummarySize};
+use super::{Summary, SummaryRow};
 use crate::quantity::Quantity;
+use crate::table::Table;
 use ramie_core::Aval;
 use std::fmt;
 
-impl fmt::Display for SummarySize {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let quantity = Quantity {
-            count: self.elements,
-            bytes: self.bytes,
-        };
-        quantity.fmt(f)
-    }
-}
-
-/// The lines of a cell.
-type Cell = Vec<String>;
-
-fn types(avals: &[Aval]) -> Cell {
-    avals.iter().map(ToString::to_string).collect()
+/// Formats types, one to a line.
+fn types(avals: &[Aval]) -> String {
+    let lines: Vec<String> = avals.iter().map(ToString::to_string).collect();
+    lines.join("\n")
 }
 
 impl Summary {
@@ -37,24 +27,25 @@ impl Summary {
         headings
     }
 
-    fn cells(&self, row: &SummaryRow) -> Vec<Cell> {
+    fn cells(&self, row: &SummaryRow) -> Vec<String> {
         let mut cells = vec![
-            vec![row.path.clone()],
-            vec![row.class.clone()],
+            row.path.clone(),
+            row.class.clone(),
             types(&row.inputs),
             types(&row.outputs),
         ];
         let counts = [row.flops, row.vjp_flops];
-        cells.extend(counts.into_iter().flatten().map(|n| vec![n.to_string()]));
+        cells.extend(counts.into_iter().flatten().map(|n| n.to_string()));
         for collection in &self.collections {
             let own = row.variables.iter().filter(|(name, _)| name == collection);
             let own = own.flat_map(|(_, variables)| variables);
-            let mut cell: Cell = own.map(|(name, aval)| format!("{name}: {aval}")).collect();
+            let mut lines: Vec<String> =
+                own.map(|(name, aval)| format!("{name}: {aval}")).collect();
             let size = row.size(collection);
             if size.elements > 0 {
-                cell.push(size.to_string());
+                lines.push(size.to_string());
             }
-            cells.push(cell);
+            cells.push(lines.join("\n"));
         }
         cells
     }
@@ -63,43 +54,16 @@ impl Summary {
 impl fmt::Display for Summary {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let headings = self.headings();
-        let mut table: Vec<Vec<Cell>> = vec![headings.iter().map(|h| vec![h.clone()]).collect()];
-        table.extend(self.rows.iter().map(|row| self.cells(row)));
-        let mut totals = vec![Cell::new(); headings.len() - self.collections.len()];
-        totals[0] = vec!["total".into()];
-        let sizes = self
-            .collections
-            .iter()
-            .map(|c| vec![self.total(c).to_string()]);
-        totals.extend(sizes);
-        table.push(totals);
-
-        let width = |column: usize| {
-            let cells = table.iter().flat_map(|row| &row[column]);
-            cells.map(|line| line.chars().count()).max().unwrap_or(0)
-        };
-        let widths: Vec<usize> = (0..headings.len()).map(width).collect();
-        let rule = |f: &mut fmt::Formatter<'_>| {
-            let dashes: Vec<String> = widths.iter().map(|w| "-".repeat(w + 2)).collect();
-            writeln!(f, "+{}+", dashes.join("+"))
-        };
-        writeln!(f, "{} summary", self.class)?;
-        rule(f)?;
-        for row in &table {
-            let height = row.iter().map(Vec::len).max().unwrap_or(0);
-            for line in 0..height {
-                for (cell, width) in row.iter().zip(&widths) {
-                    let text = cell.get(line).map_or("", String::as_str);
-                    write!(f, "| {text:width$} ")?;
-                }
-                writeln!(f, "|")?;
-            }
-            rule(f)?;
+        let mut totals = vec![String::new(); headings.len() - self.collections.len()];
+        totals[0] = "total".into();
+        totals.extend(self.collections.iter().map(|c| self.total(c).to_string()));
+        let mut table = Table::new(headings);
+        for row in &self.rows {
+            table.row(self.cells(row));
         }
-        let mut all = SummarySize::default();
-        for collection in &self.collections {
-            all.add(self.total(collection));
-        }
-        write!(f, "Total: {all}")
+        table.row(totals);
+        let all: Quantity = self.collections.iter().map(|c| self.total(c)).sum();
+        let text = table.render(&format!("{} summary", self.class));
+        write!(f, "{text}Total: {all}")
     }
 }

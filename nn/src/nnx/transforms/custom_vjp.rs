@@ -1,7 +1,7 @@
 //! `custom_vjp` for functions that change a model.
 
 use super::{copy, pure, replace};
-use crate::nnx::graph::listed;
+use ramie_core::text::listed;
 use ramie_core::{Array, State, Tree, tree};
 
 /// Calls a function of a model and arguments with a custom reverse-mode rule

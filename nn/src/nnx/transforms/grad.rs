@@ -3,7 +3,8 @@
 use super::{copy, replace};
 use crate::Param;
 use crate::nnx::filter::{Filter, Leaf, of_type};
-use crate::nnx::graph::{self, listed};
+use crate::nnx::graph;
+use ramie_core::text::listed;
 use ramie_core::{Objective, State, Tree, vjp_with_aux};
 
 pub use crate::value_and_grad::{grad, value_and_grad, value_and_grad_wrt};

@@ -4,25 +4,8 @@ use std::iter;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use ramie::Scalar;
-pub(crate) use ramie::core::text::grouped;
+pub(crate) use ramie::core::text::{bytes, grouped};
 use serde_json::Value;
-
-/// Formats a number of bytes with a unit.
-pub(crate) fn bytes(n: u64) -> String {
-    let units = ["kB", "MB", "GB", "TB", "PB", "EB"];
-    let mut shown = n as f64;
-    let mut unit = "B";
-    for larger in units {
-        if shown < 999.95 {
-            break;
-        }
-        (shown, unit) = (shown / 1e3, larger);
-    }
-    match unit {
-        "B" => format!("{n} B"),
-        _ => format!("{shown:.1} {unit}"),
-    }
-}
 
 /// Formats a count of things, with a plural `s` if needed.
 pub(crate) fn counted(n: usize, thing: &str) -> String {

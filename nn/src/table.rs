@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 /// Rows of cells, separated by lines. A cell has one or more lines of text.
-pub(super) struct Table {
+pub(crate) struct Table {
     rows: Vec<Vec<String>>,
 }
 
