@@ -2,8 +2,8 @@
 
 use super::filter::{Filter, Leaf};
 use crate::for_each_variable;
-use ramie_core::text::listed;
 use ramie_core::lost::{self, History};
+use ramie_core::text::listed;
 use ramie_core::tree::{self, Fixed, Visitor};
 use ramie_core::{Array, State, Tree, is_tracing};
 use std::any::Any;
@@ -102,26 +102,33 @@ several!(5; A 0 State, B 1 State, C 2 State, D 3 State, E 4 State);
 /// Returns the leaves of each filter, and the paths of the leaves that no filter accepts.
 #[track_caller]
 fn divide<M: Tree, F: Filters>(model: &M, filters: &F) -> (F::States, Vec<String>) {
-    let mut place = Vec::new();
-    let mut others = Vec::new();
+    let mut found = Vec::new();
     for_each_variable(model, |path, kind, metadata, array| {
-        let found = filters.first(&Leaf {
+        found.push(filters.first(&Leaf {
             path,
             kind,
             metadata,
             array,
-        });
-        if found.is_none() {
-            others.push(path.to_owned());
-        }
-        place.push(found);
+        }));
     });
-    let all = State::of(model);
-    let states = (0..F::COUNT).map(|i| {
-        let mut next = place.iter();
-        all.filter(|_, _| next.next() == Some(&Some(i)))
-    });
-    (F::gather(states.collect()), others)
+    divided::<F>(&State::of(model), &found)
+}
+
+/// Returns the leaves of each filter, given the index of the filter of each leaf, and the paths of
+/// the leaves without one.
+pub(super) fn divided<F: Filters>(
+    all: &State,
+    found: &[Option<usize>],
+) -> (F::States, Vec<String>) {
+    let of = |filter: Option<usize>| {
+        let mut next = found.iter();
+        all.filter(|_, _| next.next() == Some(&filter))
+    };
+    let states = (0..F::COUNT).map(|i| of(Some(i))).collect();
+    (
+        F::gather(states),
+        of(None).paths().map(str::to_owned).collect(),
+    )
 }
 
 /// The structure of a model without its arrays (`nnx.GraphDef`): its type, its static values,

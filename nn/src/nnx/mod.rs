@@ -71,8 +71,8 @@ pub use ramie_core::{JitOptions, jit, jit_with, make_jaxpr};
 pub use rng_state::{ReseedPolicy, RngBackups, fork_rngs, reseed, restore_rngs, split_rngs};
 pub use sow::{Intermediates, Perturb, capture, capture_intermediates, init_perturbations, pop};
 pub use state::{
-    FlatState, PureDict, filter_state, from_flat_state, map_state, merge_state,
-    replace_by_pure_dict, split_state, to_flat_state, to_pure_dict,
+    FlatState, filter_state, from_flat_state, map_state, merge_state, replace_by_pure_dict,
+    split_state, to_flat_state, to_pure_dict,
 };
 pub use tabulate::{Row, TabulateOptions, tabulate};
 pub use transforms::{

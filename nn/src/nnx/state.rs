@@ -1,10 +1,10 @@
 //! Conversions of states to lists and nested dictionaries.
 
 use super::filter::Leaf;
-use super::graph::{Filters, States};
+use super::graph::{Filters, States, divided};
+use ramie_checkpoint::serialization::{StateDict, to_state_dict};
 use ramie_core::text::listed;
 use ramie_core::{Array, State};
-use std::collections::BTreeMap;
 
 /// A state as a list of path components and arrays (`nnx.to_flat_state`).
 pub type FlatState = Vec<(Vec<String>, Array)>;
@@ -28,61 +28,22 @@ pub fn from_flat_state(flat: impl IntoIterator<Item = (Vec<String>, Array)>) -> 
     flat.into_iter().map(|(p, a)| (p.join("."), a)).collect()
 }
 
-/// Nested dictionaries of arrays.
-#[derive(Clone, Debug)]
-pub enum PureDict {
-    /// An array.
-    Leaf(Array),
-    /// The children, by name.
-    Node(BTreeMap<String, PureDict>),
-}
-
-impl PureDict {
-    /// Returns the entry at a dotted path.
-    pub fn get(&self, path: &str) -> Option<&PureDict> {
-        path.split('.').try_fold(self, |at, step| match at {
-            PureDict::Node(below) => below.get(step),
-            PureDict::Leaf(_) => None,
-        })
-    }
-
-    /// Returns the array, if this is a leaf.
-    pub fn array(&self) -> Option<&Array> {
-        match self {
-            PureDict::Leaf(array) => Some(array),
-            PureDict::Node(_) => None,
-        }
-    }
-
-    fn put(&mut self, steps: &[&str], array: &Array) {
-        let Some((first, rest)) = steps.split_first() else {
-            *self = PureDict::Leaf(array.clone());
-            return;
-        };
-        if let PureDict::Node(below) = self {
-            let empty = || PureDict::Node(BTreeMap::new());
-            let next = below.entry((*first).to_owned()).or_insert_with(empty);
-            next.put(rest, array);
-        }
-    }
-}
-
 /// Converts a state to nested dictionaries (`nnx.to_pure_dict`).
 ///
 /// ```
-/// use ramie_core::{Array, DType, State};
+/// use ramie_checkpoint::serialization::StateDict;
+/// use ramie_core::{Array, State};
 /// use ramie_nn::nnx;
-/// let state = State::from_iter([("dense.bias", Array::zeros(&[2], DType::F32))]);
+/// let state = State::from_iter([("dense.bias", Array::from([1.0f32, 2.0]))]);
 /// let dict = nnx::to_pure_dict(&state);
-/// assert_eq!(dict.get("dense.bias").and_then(|d| d.array()).map(Array::shape), Some(&[2][..]));
+/// assert!(matches!(dict.get("dense.bias"), Some(StateDict::Array(_))));
 /// ```
-pub fn to_pure_dict(state: &State) -> PureDict {
-    let mut dict = PureDict::Node(BTreeMap::new());
-    for (path, array) in state.iter() {
-        let steps: Vec<&str> = path.split('.').collect();
-        dict.put(&steps, array);
-    }
-    dict
+///
+/// # Panics
+/// Panics if the path of an array continues the path of another one.
+#[track_caller]
+pub fn to_pure_dict(state: &State) -> StateDict {
+    to_state_dict(state)
 }
 
 /// Replaces arrays of a state by those of nested dictionaries (`nnx.replace_by_pure_dict`).
@@ -90,55 +51,29 @@ pub fn to_pure_dict(state: &State) -> PureDict {
 /// # Panics
 /// Panics if the dictionaries have a path that the state lacks.
 #[track_caller]
-pub fn replace_by_pure_dict(state: &mut State, dict: &PureDict) {
-    fn walk(path: &str, dict: &PureDict, found: &mut Vec<(String, Array)>) {
-        match dict {
-            PureDict::Leaf(array) => found.push((path.to_owned(), array.clone())),
-            PureDict::Node(below) => {
-                for (name, dict) in below {
-                    let dot = if path.is_empty() { "" } else { "." };
-                    walk(&format!("{path}{dot}{name}"), dict, found);
-                }
-            }
-        }
-    }
-    let mut found = Vec::new();
-    walk("", dict, &mut found);
-    let unknown: Vec<&String> = found
-        .iter()
-        .filter_map(|(p, _)| state.get(p).is_none().then_some(p))
-        .collect();
+pub fn replace_by_pure_dict(state: &mut State, dict: &StateDict) {
+    let found = dict.arrays();
+    let unknown: Vec<&str> = found.paths().filter(|p| state.get(p).is_none()).collect();
     assert!(
         unknown.is_empty(),
         "nnx::replace_by_pure_dict: the state has no {}\n  help: use a dictionary created from \
          the state of the same model",
         listed(&unknown)
     );
-    for (path, array) in found {
-        state.insert(&path, array);
+    for (path, array) in found.iter() {
+        state.insert(path, array.clone());
     }
 }
 
 fn divide<F: Filters>(state: &State, filters: &F) -> (F::States, Vec<String>) {
-    let mut place = Vec::new();
-    let mut others = Vec::new();
-    for (path, array) in state.iter() {
-        let found = filters.first(&Leaf {
-            path,
-            kind: state.kind(path),
-            metadata: None,
-            array,
-        });
-        if found.is_none() {
-            others.push(path.to_owned());
-        }
-        place.push(found);
-    }
-    let states = (0..F::COUNT).map(|i| {
-        let mut next = place.iter();
-        state.filter(|_, _| next.next() == Some(&Some(i)))
-    });
-    (F::gather(states.collect()), others)
+    let leaf = |(path, array)| Leaf {
+        path,
+        kind: state.kind(path),
+        metadata: None,
+        array,
+    };
+    let found: Vec<Option<usize>> = state.iter().map(|of| filters.first(&leaf(of))).collect();
+    divided::<F>(state, &found)
 }
 
 /// Splits a state into one state per filter; each leaf belongs to the first filter that accepts

@@ -1,10 +1,11 @@
 //! Models are taken apart by filters and put together again, and what their
 //! parts are can be asked and changed.
 
+use ramie_checkpoint::serialization::StateDict;
 use ramie_core::{Array, DType, P, State, jit};
 use ramie_nn::nnx::{
     self, All, Any, Everything, Filter, HasTag, Kind, Leaf, Not, Nothing, PathContains,
-    PathContainsPart, PathIn, PureDict, RngState, StateAxes, VmapOptions, WithTag, of_type,
+    PathContainsPart, PathIn, RngState, StateAxes, VmapOptions, WithTag, of_type,
 };
 use ramie_nn::{
     BatchStat, Linear, Metadata, ModelAndOptimizer, Module, Param, RngStream, Rngs, Tree, init,
@@ -134,16 +135,12 @@ fn states_are_lists_and_dictionaries() {
     assert_eq!(flat[2].0, ["rest", "0", "linear", "kernel"]);
     assert_eq!(nnx::from_flat_state(flat).len(), 7);
     let dict = nnx::to_pure_dict(&state);
-    assert!(
-        dict.get("first.linear")
-            .is_some_and(|d| d.array().is_none())
-    );
-    let PureDict::Node(mut top) = dict else {
-        panic!("a node");
-    };
-    top.retain(|name, _| name == "scale");
-    top.insert("scale".into(), PureDict::Leaf(Array::from(5.0f32)));
-    nnx::replace_by_pure_dict(&mut state, &PureDict::Node(top));
+    assert!(matches!(dict.get("first.linear"), Some(StateDict::Dict(_))));
+    let dict = StateDict::Dict(vec![(
+        "scale".into(),
+        StateDict::Array(Array::from(5.0f32)),
+    )]);
+    nnx::replace_by_pure_dict(&mut state, &dict);
     assert_eq!(state["scale"].item::<f32>(), 5.0);
 
     let (kernels, rest) = nnx::split_state(&state, (PathContains("kernel"), Everything));
