@@ -1,5 +1,6 @@
 //! Transformations of elements as values.
 
+use crate::source::by_epoch;
 use crate::{DefaultSeed, Generator, Result, Source, Stream, stream::Position};
 
 /// A transformation of elements, as a value that sources and streams [apply](Source::apply)
@@ -168,18 +169,13 @@ impl<S: Source, X: Transform<S::Item>> Source for Applied<S, X> {
     fn len(&self) -> usize {
         self.pipeline.len()
     }
-    fn get(&self, index: usize) -> Result<X::Output> {
-        self.get_in_epoch(index, 0)
-    }
+    by_epoch!(pipeline);
     fn get_in_epoch(&self, index: usize, epoch: usize) -> Result<X::Output> {
         let item = self.pipeline.get_in_epoch(index, epoch)?;
         let generator = self.generator.as_ref();
         let generator = generator.map(|g| g.fold_in(epoch as u64).fold_in(index as u64));
         self.transform
             .apply(item, &mut Context::new(index, generator))
-    }
-    fn default_seed(&self) -> DefaultSeed {
-        DefaultSeed::after([self.pipeline.default_seed()])
     }
 }
 

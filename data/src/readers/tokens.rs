@@ -1,8 +1,8 @@
 //! Token files, and windows and packed rows of tokens.
 
 use super::file::{Positioned, bad_file};
-use crate::source::{IntoSource, check, finite};
-use crate::{DefaultSeed, Error, Result, Source};
+use crate::source::{IntoSource, by_epoch, check, finite};
+use crate::{Error, Result, Source};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -337,9 +337,7 @@ impl<S: Source<Item = Vec<i32>>> Source for PackedSource<S> {
     fn len(&self) -> usize {
         self.rows.len()
     }
-    fn get(&self, index: usize) -> Result<Packed> {
-        self.get_in_epoch(index, 0)
-    }
+    by_epoch!(source);
     fn get_in_epoch(&self, index: usize, epoch: usize) -> Result<Packed> {
         check(index, self.rows.len())?;
         let mut packed = Packed::default();
@@ -355,9 +353,6 @@ impl<S: Source<Item = Vec<i32>>> Source for PackedSource<S> {
         }
         packed.fill(self.length);
         Ok(packed)
-    }
-    fn default_seed(&self) -> DefaultSeed {
-        DefaultSeed::after([self.source.default_seed()])
     }
 }
 

@@ -4,6 +4,22 @@ use super::Source;
 use crate::progress::Progress;
 use crate::{Error, Result};
 
+/// Defines `get` of a source whose elements depend on the epoch. With a field, which contains the
+/// wrapped source, it also defines `default_seed`.
+macro_rules! by_epoch {
+    ($($source:ident)?) => {
+        fn get(&self, index: usize) -> $crate::Result<Self::Item> {
+            self.get_in_epoch(index, 0)
+        }
+        $(
+            fn default_seed(&self) -> $crate::DefaultSeed {
+                $crate::DefaultSeed::after([self.$source.default_seed()])
+            }
+        )?
+    };
+}
+pub(crate) use by_epoch;
+
 /// Returns the elements at some indices.
 pub(crate) fn get_all<S: Source>(
     source: &S,

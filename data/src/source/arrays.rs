@@ -1,7 +1,7 @@
 //! Sources of arrays, vectors and ranges in memory.
 
 use super::join::count;
-use super::{IntoSource, Source, check};
+use super::{IntoSource, Source, by_epoch, check};
 use crate::progress::Progress;
 use crate::sample::row;
 use crate::{DefaultSeed, Result, Sample};
@@ -150,9 +150,7 @@ impl<S: Source> Source for MapSource<S> {
     fn len(&self) -> usize {
         self.0.values().next().map_or(0, Source::len)
     }
-    fn get(&self, index: usize) -> Result<Self::Item> {
-        self.get_in_epoch(index, 0)
-    }
+    by_epoch!();
     fn get_in_epoch(&self, index: usize, epoch: usize) -> Result<Self::Item> {
         check(index, self.len())?;
         let item =

@@ -1,7 +1,7 @@
 //! Batches of consecutive elements, with random access.
 
-use super::{Source, check, derived};
-use crate::{DefaultSeed, LastBatch, Result};
+use super::{Source, by_epoch, check, derived};
+use crate::{LastBatch, Result};
 
 /// Batches of consecutive elements; see [`Source::batch`].
 #[derive(Clone, Debug)]
@@ -39,17 +39,12 @@ where
             LastBatch::Drop => len / self.size,
         })
     }
-    fn get(&self, index: usize) -> Result<Self::Item> {
-        self.get_in_epoch(index, 0)
-    }
+    by_epoch!(source);
     fn get_in_epoch(&self, index: usize, epoch: usize) -> Result<Self::Item> {
         check(index, self.len())?;
         let start = index * self.size;
         let end = (start + self.size).min(self.source.len());
         let indices: Vec<usize> = (start..end).collect();
         (self.make)(&self.source, &indices, epoch)
-    }
-    fn default_seed(&self) -> DefaultSeed {
-        DefaultSeed::after([self.source.default_seed()])
     }
 }

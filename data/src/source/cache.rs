@@ -1,7 +1,7 @@
 //! Caching of elements in memory.
 
-use super::{Source, check, finite};
-use crate::{DefaultSeed, Result};
+use super::{Source, by_epoch, check, finite};
+use crate::Result;
 use std::sync::OnceLock;
 
 /// A source that keeps every element in memory once it has been read.
@@ -31,9 +31,7 @@ where
     fn len(&self) -> usize {
         self.kept.len()
     }
-    fn get(&self, index: usize) -> Result<S::Item> {
-        self.get_in_epoch(index, 0)
-    }
+    by_epoch!(source);
     fn get_in_epoch(&self, index: usize, epoch: usize) -> Result<S::Item> {
         check(index, self.len())?;
         if let Some(item) = self.kept[index].get() {
@@ -43,8 +41,5 @@ where
         // kept.
         let item = self.source.get_in_epoch(index, epoch)?;
         Ok(self.kept[index].get_or_init(|| item).clone())
-    }
-    fn default_seed(&self) -> DefaultSeed {
-        DefaultSeed::after([self.source.default_seed()])
     }
 }

@@ -1,6 +1,6 @@
 //! Concatenation and zipping of sources.
 
-use super::{IntoSource, Source, check};
+use super::{IntoSource, Source, by_epoch, check};
 use crate::{DefaultSeed, Result, Sample};
 use std::any::Any;
 
@@ -22,9 +22,7 @@ impl<A: Source, B: Source<Item = A::Item>> Source for Concat<A, B> {
     fn len(&self) -> usize {
         self.first.len().saturating_add(self.second.len())
     }
-    fn get(&self, index: usize) -> Result<A::Item> {
-        self.get_in_epoch(index, 0)
-    }
+    by_epoch!();
     fn get_in_epoch(&self, index: usize, epoch: usize) -> Result<A::Item> {
         check(index, self.len())?;
         match index.checked_sub(self.first.len()) {
@@ -76,9 +74,7 @@ impl<A: Source, B: Source> Source for Zip<A, B> {
     fn len(&self) -> usize {
         self.0.len()
     }
-    fn get(&self, index: usize) -> Result<Self::Item> {
-        self.get_in_epoch(index, 0)
-    }
+    by_epoch!();
     fn get_in_epoch(&self, index: usize, epoch: usize) -> Result<Self::Item> {
         let item = self.0.get_in_epoch(index, epoch)?;
         Ok((item, self.1.get_in_epoch(index, epoch)?))
@@ -115,9 +111,7 @@ macro_rules! tuple_sources {
             fn len(&self) -> usize {
                 self.0.0.len()
             }
-            fn get(&self, index: usize) -> Result<Self::Item> {
-                self.get_in_epoch(index, 0)
-            }
+            by_epoch!();
             fn get_in_epoch(&self, index: usize, epoch: usize) -> Result<Self::Item> {
                 Ok(($(self.0.$s.get_in_epoch(index, epoch)?,)+))
             }

@@ -1,7 +1,7 @@
 //! Functions applied to the elements of a source.
 
-use super::Source;
-use crate::{DefaultSeed, Generator, Result};
+use super::{Source, by_epoch};
+use crate::{Generator, Result};
 
 /// A source with a function applied to every element.
 #[derive(Clone, Debug)]
@@ -21,14 +21,9 @@ impl<S: Source, U: Send, F: Fn(S::Item) -> Result<U> + Send + Sync> Source for M
     fn len(&self) -> usize {
         self.source.len()
     }
-    fn get(&self, index: usize) -> Result<U> {
-        self.get_in_epoch(index, 0)
-    }
+    by_epoch!(source);
     fn get_in_epoch(&self, index: usize, epoch: usize) -> Result<U> {
         (self.f)(self.source.get_in_epoch(index, epoch)?)
-    }
-    fn default_seed(&self) -> DefaultSeed {
-        DefaultSeed::after([self.source.default_seed()])
     }
 }
 
@@ -50,14 +45,9 @@ impl<S: Source, U: Send, F: Fn(usize, S::Item) -> U + Send + Sync> Source for Ma
     fn len(&self) -> usize {
         self.source.len()
     }
-    fn get(&self, index: usize) -> Result<U> {
-        self.get_in_epoch(index, 0)
-    }
+    by_epoch!(source);
     fn get_in_epoch(&self, index: usize, epoch: usize) -> Result<U> {
         Ok((self.f)(index, self.source.get_in_epoch(index, epoch)?))
-    }
-    fn default_seed(&self) -> DefaultSeed {
-        DefaultSeed::after([self.source.default_seed()])
     }
 }
 
@@ -89,15 +79,10 @@ where
     fn len(&self) -> usize {
         self.source.len()
     }
-    fn get(&self, index: usize) -> Result<U> {
-        self.get_in_epoch(index, 0)
-    }
+    by_epoch!(source);
     fn get_in_epoch(&self, index: usize, epoch: usize) -> Result<U> {
         let item = self.source.get_in_epoch(index, epoch)?;
         let mut generator = self.generator.fold_in(epoch as u64).fold_in(index as u64);
         Ok((self.f)(item, &mut generator))
-    }
-    fn default_seed(&self) -> DefaultSeed {
-        DefaultSeed::after([self.source.default_seed()])
     }
 }

@@ -1,7 +1,7 @@
 //! Mixtures of sources in given proportions.
 
 use super::places::at_place;
-use super::{Source, check};
+use super::{Source, by_epoch, check};
 use crate::{DefaultSeed, Result};
 use std::sync::Arc;
 
@@ -127,9 +127,7 @@ impl<T: Send> Source for Mix<T> {
     fn len(&self) -> usize {
         self.len
     }
-    fn get(&self, index: usize) -> Result<T> {
-        self.get_in_epoch(index, 0)
-    }
+    by_epoch!();
     fn get_in_epoch(&self, index: usize, epoch: usize) -> Result<T> {
         check(index, self.len)?;
         at_place("mix", &self.sources, self.place(index), epoch)

@@ -13,7 +13,7 @@ mod places;
 mod select;
 mod window;
 
-pub(crate) use access::{check, derived, finite, get_all};
+pub(crate) use access::{by_epoch, check, derived, finite, get_all};
 pub use arrays::{ArraySource, Items, MapSource, RangeSource};
 pub use batch::Batched;
 pub use cache::Cached;

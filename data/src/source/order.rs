@@ -1,8 +1,8 @@
 //! Shuffling and repetition of sources.
 
 use super::select::checked;
-use super::{Source, check, finite};
-use crate::{DefaultSeed, Permutation, Result};
+use super::{Source, by_epoch, check, finite};
+use crate::{Permutation, Result};
 use ramie_core::lock::lock;
 use std::any::Any;
 use std::collections::VecDeque;
@@ -49,9 +49,7 @@ impl<S: Source> Source for Shuffle<S> {
     fn len(&self) -> usize {
         self.source.len()
     }
-    fn get(&self, index: usize) -> Result<S::Item> {
-        self.get_in_epoch(index, 0)
-    }
+    by_epoch!(source);
     fn get_in_epoch(&self, index: usize, epoch: usize) -> Result<S::Item> {
         check(index, self.len())?;
         self.source
@@ -64,9 +62,6 @@ impl<S: Source> Source for Shuffle<S> {
             Ok(mapped) => self.source.gather(&mapped, epoch),
             Err(e) => Some(Err(e)),
         }
-    }
-    fn default_seed(&self) -> DefaultSeed {
-        DefaultSeed::after([self.source.default_seed()])
     }
 }
 
@@ -131,9 +126,7 @@ impl<S: Source> Source for Repeat<S> {
     fn len(&self) -> usize {
         self.len
     }
-    fn get(&self, index: usize) -> Result<S::Item> {
-        self.get_in_epoch(index, 0)
-    }
+    by_epoch!(source);
     fn get_in_epoch(&self, index: usize, epoch: usize) -> Result<S::Item> {
         check(index, self.len())?;
         let n = self.source.len();
@@ -144,8 +137,5 @@ impl<S: Source> Source for Repeat<S> {
             false => epoch,
         };
         self.source.get_in_epoch(index % n, epoch)
-    }
-    fn default_seed(&self) -> DefaultSeed {
-        DefaultSeed::after([self.source.default_seed()])
     }
 }

@@ -1,6 +1,6 @@
 //! Selection of elements of several sources by a function.
 
-use super::{Source, check};
+use super::{Source, by_epoch, check};
 use crate::{DefaultSeed, Error, Result};
 
 /// Elements of several sources, selected by a function; see [`select_from`].
@@ -41,9 +41,7 @@ impl<S: Source, F: Fn(usize) -> (usize, usize) + Send + Sync> Source for Places<
     fn len(&self) -> usize {
         self.len
     }
-    fn get(&self, index: usize) -> Result<S::Item> {
-        self.get_in_epoch(index, 0)
-    }
+    by_epoch!();
     fn get_in_epoch(&self, index: usize, epoch: usize) -> Result<S::Item> {
         check(index, self.len)?;
         at_place("selection", &self.sources, (self.place)(index), epoch)

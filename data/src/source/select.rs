@@ -1,8 +1,8 @@
 //! Subsets of a source.
 
-use super::{Source, check, derived, finite};
+use super::{Source, by_epoch, check, derived, finite};
 use crate::progress::Progress;
-use crate::{DefaultSeed, Error, Permutation, Result, Shard};
+use crate::{Error, Permutation, Result, Shard};
 use std::any::Any;
 use std::ops::{Bound, RangeBounds};
 use std::sync::Arc;
@@ -158,9 +158,7 @@ impl<S: Source> Source for Subset<S> {
     fn len(&self) -> usize {
         self.indices.len()
     }
-    fn get(&self, index: usize) -> Result<S::Item> {
-        self.get_in_epoch(index, 0)
-    }
+    by_epoch!(source);
     fn get_in_epoch(&self, index: usize, epoch: usize) -> Result<S::Item> {
         check(index, self.len())?;
         self.source.get_in_epoch(self.indices.get(index), epoch)
@@ -171,9 +169,6 @@ impl<S: Source> Source for Subset<S> {
             Ok(mapped) => self.source.gather(&mapped, epoch),
             Err(e) => Some(Err(e)),
         }
-    }
-    fn default_seed(&self) -> DefaultSeed {
-        DefaultSeed::after([self.source.default_seed()])
     }
 }
 

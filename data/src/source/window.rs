@@ -1,7 +1,7 @@
 //! Windows of consecutive elements.
 
-use super::{Source, check, derived, get_all};
-use crate::{DefaultSeed, Result};
+use super::{Source, by_epoch, check, derived, get_all};
+use crate::Result;
 
 /// Windows of consecutive elements; see [`Source::window`].
 #[derive(Clone, Debug)]
@@ -34,16 +34,11 @@ impl<S: Source> Source for Windows<S> {
             None => 0,
         })
     }
-    fn get(&self, index: usize) -> Result<Self::Item> {
-        self.get_in_epoch(index, 0)
-    }
+    by_epoch!(source);
     fn get_in_epoch(&self, index: usize, epoch: usize) -> Result<Self::Item> {
         check(index, self.len())?;
         let start = index * self.stride;
         let indices: Vec<usize> = (start..start + self.size).collect();
         get_all(&self.source, &indices, epoch)
-    }
-    fn default_seed(&self) -> DefaultSeed {
-        DefaultSeed::after([self.source.default_seed()])
     }
 }
