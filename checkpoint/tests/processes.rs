@@ -3,8 +3,9 @@
 //! Each test starts this program several times with the name of a part to play, and
 //! looks at what the processes say.
 
-use ramie_testing::processes::{Program, joining, number, say, variable};
-use ramie_checkpoint::commit::{ItemReader, ItemWriter, MultiprocessingOptions, Process};
+use ramie_checkpoint::commit::{
+    ItemReader, ItemWriter, MultiprocessingOptions, Process, SaverOptions,
+};
 use ramie_checkpoint::items::{
     Composite, IteratorRestore, IteratorSave, JsonRestore, JsonSave, RestoreArgs, SaveArgs,
     Snapshot,
@@ -13,6 +14,7 @@ use ramie_checkpoint::manager::policies::{ContinuousCheckpointingPolicy, LatestD
 use ramie_checkpoint::manager::{CheckpointManager, CheckpointManagerOptions, StepOptions};
 use ramie_checkpoint::{Error, Result, preemption};
 use ramie_core::distributed::{self, DistributedOptions, PeerFailure};
+use ramie_testing::processes::{Program, joining, number, say, variable};
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -107,11 +109,16 @@ impl RestoreArgs for PartsRestore {
     }
 }
 
+/// Options of processes that wait for each other.
+fn waiting() -> SaverOptions {
+    SaverOptions::new().timeout(20 * SECOND)
+}
+
 fn save(root: PathBuf, count: usize, process: usize) {
     let options = CheckpointManagerOptions::new()
         .max_to_keep(2)
         .single_host_load_and_broadcast(true)
-        .timeout(20 * SECOND);
+        .saver(waiting());
     let manager = CheckpointManager::new(&root, options.clone()).unwrap();
     for step in 0..5u64 {
         let position = step * 10 + process as u64;
@@ -172,7 +179,7 @@ fn every_process_writes_its_part() {
 }
 
 fn fail(root: PathBuf, process: usize) {
-    let options = CheckpointManagerOptions::new().timeout(20 * SECOND);
+    let options = CheckpointManagerOptions::new().saver(waiting());
     let manager = CheckpointManager::new(&root, options).unwrap();
     let parts = |fails| Parts { process, fails };
     manager.save(0, &parts(None)).unwrap();
@@ -227,7 +234,7 @@ fn decide(root: PathBuf, process: usize) {
             minimum_interval: Some(Duration::from_millis(30)),
         })
         .preservation_policy(LatestDuration(Duration::from_millis(100)))
-        .timeout(20 * SECOND);
+        .saver(waiting());
     let manager = CheckpointManager::new(&root, options).unwrap();
     let mut saved = Vec::new();
     for step in 0..40 {
@@ -253,7 +260,7 @@ fn processes_decide_alike() {
 fn end(root: PathBuf, process: usize) {
     let options = CheckpointManagerOptions::new()
         .save_interval_steps(1_000_000)
-        .timeout(20 * SECOND);
+        .saver(waiting());
     let manager = CheckpointManager::new(&root, options).unwrap();
     for step in 0..1_000_000 {
         std::thread::sleep(Duration::from_millis(1 + process as u64));
@@ -283,13 +290,13 @@ fn one_process_that_is_to_end_ends_all_at_one_step() {
 fn some(root: PathBuf, process: usize) {
     // Processes 1 and 3 have a manager of their own, of which 3 is the primary one.
     if process % 2 == 1 {
-        let options = CheckpointManagerOptions::new()
-            .timeout(20 * SECOND)
-            .multiprocessing_options(MultiprocessingOptions {
+        let options = CheckpointManagerOptions::new().saver(waiting().multiprocessing(
+            MultiprocessingOptions {
                 primary_host: 3,
                 active_processes: Some([1, 3].into()),
                 barrier_sync_key_prefix: Some("odd".into()),
-            });
+            },
+        ));
         let manager = CheckpointManager::new(&root, options).unwrap();
         let items = Composite::new()
             .item("data", IteratorSave::new(&process))

@@ -6,7 +6,7 @@ use super::policies::{
     PreservationPolicy, SaveDecisionPolicy, ShouldSave, SpecificStepsPolicy,
 };
 use super::{Metrics, StepNames};
-use crate::commit::{Atomicity, MultiprocessingOptions, SaverOptions};
+use crate::commit::SaverOptions;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -420,51 +420,19 @@ impl CheckpointManagerOptions {
 
 /// Writing.
 impl CheckpointManagerOptions {
-    /// Sets whether saves continue in the background after the snapshot is taken. Defaults to
-    /// `true`.
-    pub fn enable_async_checkpointing(mut self, enable: bool) -> Self {
-        self.saver = self.saver.asynchronous(enable);
-        self
-    }
-
-    /// Sets the number of threads that write. Defaults to the number of CPU cores, clamped to
-    /// 4..=16.
+    /// Sets how steps are written: in the background or not (`enable_async_checkpointing`), by how
+    /// many threads, with which permissions, and how processes synchronize (`async_options`,
+    /// `file_options`, `multiprocessing_options`).
     ///
-    /// # Panics
-    /// Panics if `threads` is 0.
-    #[track_caller]
-    pub fn threads(mut self, threads: usize) -> Self {
-        self.saver = self.saver.threads(threads);
-        self
-    }
-
-    /// Sets how long processes wait for each other (`AsyncOptions`). Defaults to 20 minutes.
-    pub fn timeout(mut self, timeout: Duration) -> Self {
-        self.saver = self.saver.timeout(timeout);
-        self
-    }
-
-    /// Sets a callback that the saving thread runs after it commits a step (`AsyncOptions`).
-    pub fn post_finalization_callback(mut self, f: impl Fn() + Send + Sync + 'static) -> Self {
-        self.saver = self.saver.post_finalization_callback(f);
-        self
-    }
-
-    /// Sets how a step is committed (`AtomicityOptions`).
-    pub fn atomicity(mut self, atomicity: Atomicity) -> Self {
-        self.saver = self.saver.atomicity(atomicity);
-        self
-    }
-
-    /// Sets the Unix permissions of step directories, such as `0o750` (`FileOptions`).
-    pub fn path_permission_mode(mut self, mode: u32) -> Self {
-        self.saver = self.saver.path_permission_mode(mode);
-        self
-    }
-
-    /// Sets how the processes that save together synchronize.
-    pub fn multiprocessing_options(mut self, options: MultiprocessingOptions) -> Self {
-        self.saver = self.saver.multiprocessing(options);
+    /// ```
+    /// use ramie_checkpoint::commit::SaverOptions;
+    /// use ramie_checkpoint::manager::CheckpointManagerOptions;
+    /// let saver = SaverOptions::new().asynchronous(false).path_permission_mode(0o750);
+    /// let options = CheckpointManagerOptions::new().saver(saver);
+    /// # let _ = options;
+    /// ```
+    pub fn saver(mut self, options: SaverOptions) -> Self {
+        self.saver = options;
         self
     }
 }

@@ -1,5 +1,6 @@
 //! Which steps are saved and kept, against Orbax's manager; and runs that Orbax wrote.
 
+use ramie_checkpoint::commit::SaverOptions;
 use ramie_checkpoint::items::{Composite, JaxRandomKeyRestore, JsonRestore, JsonSave};
 use ramie_checkpoint::manager::policies::{
     AnyPreservationPolicy, AnySavePolicy, BestMode, BestN, CheckpointInfo,
@@ -12,8 +13,8 @@ use ramie_checkpoint::manager::{
     CheckpointManager, CheckpointManagerOptions, Metrics, StepNames, StepOptions,
 };
 use ramie_core::random;
-use serde_json::Value;
 use ramie_testing::golden::path;
+use serde_json::Value;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
@@ -220,7 +221,8 @@ fn run(script: &Value, row: &Value, asynchronous: bool) {
     let folder = folder();
     let root = folder.path().join("run");
     let open = || {
-        let options = options(&row["options"]).enable_async_checkpointing(asynchronous);
+        let saver = SaverOptions::new().asynchronous(asynchronous);
+        let options = options(&row["options"]).saver(saver);
         CheckpointManager::new(&root, options.clone()).unwrap()
     };
     let mut manager = open();

@@ -43,6 +43,28 @@ pub trait SaveDecisionPolicy: Send + Sync {
     }
 }
 
+/// Implements [`SaveDecisionPolicy`] by a function of the policy and of the arguments of
+/// `should_save`. `everywhere` is the result of `same_everywhere`.
+macro_rules! decides {
+    ($name:ident, everywhere: $same:literal, |$policy:ident, $step:ident, $previous:ident, $context:ident| $body:expr) => {
+        impl SaveDecisionPolicy for $name {
+            fn should_save(
+                &self,
+                $step: &CheckpointInfo,
+                $previous: &[CheckpointInfo],
+                $context: &DecisionContext,
+            ) -> bool {
+                let $policy = self;
+                $body
+            }
+
+            fn same_everywhere(&self) -> bool {
+                $same
+            }
+        }
+    };
+}
+
 /// Policy that saves the multiples of a number.
 #[derive(Clone, Copy, Debug)]
 pub struct FixedIntervalPolicy(u64);
@@ -62,20 +84,7 @@ impl FixedIntervalPolicy {
     }
 }
 
-impl SaveDecisionPolicy for FixedIntervalPolicy {
-    fn should_save(
-        &self,
-        step: &CheckpointInfo,
-        _: &[CheckpointInfo],
-        _: &DecisionContext,
-    ) -> bool {
-        step.step.is_multiple_of(self.0)
-    }
-
-    fn same_everywhere(&self) -> bool {
-        true
-    }
-}
+decides! { FixedIntervalPolicy, everywhere: true, |policy, step, _previous, _context| step.step.is_multiple_of(policy.0) }
 
 /// Policy that saves a fixed set of steps.
 #[derive(Clone, Debug, Default)]
@@ -88,20 +97,7 @@ impl SpecificStepsPolicy {
     }
 }
 
-impl SaveDecisionPolicy for SpecificStepsPolicy {
-    fn should_save(
-        &self,
-        step: &CheckpointInfo,
-        _: &[CheckpointInfo],
-        _: &DecisionContext,
-    ) -> bool {
-        self.0.contains(&step.step)
-    }
-
-    fn same_everywhere(&self) -> bool {
-        true
-    }
-}
+decides! { SpecificStepsPolicy, everywhere: true, |policy, step, _previous, _context| policy.0.contains(&step.step) }
 
 /// Policy that saves as often as possible: whenever no save is running and a minimum time has
 /// passed since the last one.
@@ -111,63 +107,28 @@ pub struct ContinuousCheckpointingPolicy {
     pub minimum_interval: Option<Duration>,
 }
 
-impl SaveDecisionPolicy for ContinuousCheckpointingPolicy {
-    fn should_save(
-        &self,
-        step: &CheckpointInfo,
-        previous: &[CheckpointInfo],
-        context: &DecisionContext,
-    ) -> bool {
-        if context.is_saving_in_progress {
-            return false;
+decides! { ContinuousCheckpointingPolicy, everywhere: false, |policy, step, previous, context| {
+    let long_enough = match (previous.last(), policy.minimum_interval) {
+        (Some(last), Some(interval)) => {
+            let since = step.time.duration_since(last.time);
+            since.is_ok_and(|d| d >= interval)
         }
-        match (previous.last(), self.minimum_interval) {
-            (Some(last), Some(interval)) => {
-                let since = step.time.duration_since(last.time);
-                since.is_ok_and(|d| d >= interval)
-            }
-            _ => true,
-        }
-    }
-}
+        _ => true,
+    };
+    !context.is_saving_in_progress && long_enough
+} }
 
 /// Policy that saves on a preemption request.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct PreemptionCheckpointingPolicy;
 
-impl SaveDecisionPolicy for PreemptionCheckpointingPolicy {
-    fn should_save(
-        &self,
-        _: &CheckpointInfo,
-        _: &[CheckpointInfo],
-        context: &DecisionContext,
-    ) -> bool {
-        context.reached_preemption
-    }
-
-    fn same_everywhere(&self) -> bool {
-        true
-    }
-}
+decides! { PreemptionCheckpointingPolicy, everywhere: true, |_policy, _step, _previous, context| context.reached_preemption }
 
 /// Policy that saves if there is no checkpoint yet.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct InitialSavePolicy;
 
-impl SaveDecisionPolicy for InitialSavePolicy {
-    fn should_save(
-        &self,
-        _: &CheckpointInfo,
-        previous: &[CheckpointInfo],
-        _: &DecisionContext,
-    ) -> bool {
-        previous.is_empty()
-    }
-
-    fn same_everywhere(&self) -> bool {
-        true
-    }
-}
+decides! { InitialSavePolicy, everywhere: true, |_policy, _step, previous, _context| previous.is_empty() }
 
 /// Policy that saves a step if any of several policies does.
 #[derive(Clone)]
@@ -213,13 +174,6 @@ impl ShouldSave {
     }
 }
 
-impl SaveDecisionPolicy for ShouldSave {
-    fn should_save(
-        &self,
-        step: &CheckpointInfo,
-        previous: &[CheckpointInfo],
-        _: &DecisionContext,
-    ) -> bool {
-        (self.0)(step.step, previous.last().map(|last| last.step))
-    }
-}
+decides! { ShouldSave, everywhere: false, |policy, step, previous, _context| {
+    (policy.0)(step.step, previous.last().map(|last| last.step))
+} }
