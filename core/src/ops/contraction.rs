@@ -28,14 +28,14 @@ impl Contraction {
 
     /// Sets the precision of the products; [`Precision::per_operand`] combines one for each
     /// operand. Defaults to [`default_matmul_precision`](crate::default_matmul_precision).
-    pub fn precision(mut self, precision: Precision) -> Contraction {
-        self.precision = Some(precision);
+    pub fn precision(mut self, precision: impl Into<Option<Precision>>) -> Contraction {
+        self.precision = precision.into();
         self
     }
 
     /// Sets the dtype of the result, in which products are accumulated.
-    pub fn preferred_element_type(mut self, dtype: DType) -> Contraction {
-        self.preferred_element_type = Some(dtype);
+    pub fn preferred_element_type(mut self, dtype: impl Into<Option<DType>>) -> Contraction {
+        self.preferred_element_type = dtype.into();
         self
     }
 

@@ -109,14 +109,14 @@ impl Convolution {
     }
 
     /// Sets the precision of the products.
-    pub fn precision(mut self, precision: Precision) -> Convolution {
-        self.precision = Some(precision);
+    pub fn precision(mut self, precision: impl Into<Option<Precision>>) -> Convolution {
+        self.precision = precision.into();
         self
     }
 
     /// Sets the dtype of the result, in which products are accumulated.
-    pub fn preferred_element_type(mut self, dtype: DType) -> Convolution {
-        self.preferred_element_type = Some(dtype);
+    pub fn preferred_element_type(mut self, dtype: impl Into<Option<DType>>) -> Convolution {
+        self.preferred_element_type = dtype.into();
         self
     }
 

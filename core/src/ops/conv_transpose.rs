@@ -87,14 +87,14 @@ impl ConvTranspose {
     }
 
     /// Sets the precision of the products.
-    pub fn precision(mut self, precision: Precision) -> ConvTranspose {
-        self.precision = Some(precision);
+    pub fn precision(mut self, precision: impl Into<Option<Precision>>) -> ConvTranspose {
+        self.precision = precision.into();
         self
     }
 
     /// Sets the dtype of the result, in which products are accumulated.
-    pub fn preferred_element_type(mut self, dtype: DType) -> ConvTranspose {
-        self.preferred_element_type = Some(dtype);
+    pub fn preferred_element_type(mut self, dtype: impl Into<Option<DType>>) -> ConvTranspose {
+        self.preferred_element_type = dtype.into();
         self
     }
 }
@@ -146,16 +146,12 @@ pub fn conv_transpose(lhs: &Array, rhs: &Array, how: &ConvTranspose) -> Array {
     } else {
         rhs.clone()
     };
-    let mut convolution = Convolution::new()
+    let convolution = Convolution::new()
         .layout(numbers)
         .padding(padding)
         .lhs_dilation(&strides)
-        .rhs_dilation(&spread);
-    if let Some(precision) = how.precision {
-        convolution = convolution.precision(precision);
-    }
-    if let Some(dtype) = how.preferred_element_type {
-        convolution = convolution.preferred_element_type(dtype);
-    }
+        .rhs_dilation(&spread)
+        .precision(how.precision)
+        .preferred_element_type(how.preferred_element_type);
     conv_general_dilated(lhs, &kernel, &convolution)
 }

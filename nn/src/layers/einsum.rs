@@ -146,13 +146,9 @@ impl Einsum {
     #[track_caller]
     fn multiply(&self, equation: &str, x: &Array, out_sharding: Option<PartitionSpec>) -> Array {
         let (operands, bias) = promote_affine(self.dtype, [x, &self.kernel], self.bias.as_deref());
-        let mut how = Contraction::new();
-        if let Some(precision) = self.precision {
-            how = how.precision(precision);
-        }
-        if let Some(dtype) = self.preferred_element_type {
-            how = how.preferred_element_type(dtype);
-        }
+        let mut how = Contraction::new()
+            .precision(self.precision)
+            .preferred_element_type(self.preferred_element_type);
         if let Some(spec) = out_sharding {
             how = how.out_sharding(spec);
         }

@@ -125,17 +125,13 @@ impl ConvTranspose {
         let kernel = masked(LAYER, &self.kernel, self.mask.as_ref());
         let ([x, kernel], bias) =
             promote_affine(self.dtype, [&batch.x, &kernel], self.bias.as_deref());
-        let mut how = ramie_core::ConvTranspose::new()
+        let how = ramie_core::ConvTranspose::new()
             .strides(&self.strides)
             .padding(self.core_padding(axes))
             .rhs_dilation(&self.kernel_dilation)
-            .transpose_kernel(self.transpose_kernel);
-        if let Some(precision) = self.precision {
-            how = how.precision(precision);
-        }
-        if let Some(dtype) = self.preferred_element_type {
-            how = how.preferred_element_type(dtype);
-        }
+            .transpose_kernel(self.transpose_kernel)
+            .precision(self.precision)
+            .preferred_element_type(self.preferred_element_type);
         let mut y = conv_transpose(&x, &kernel, &how);
         if self.padding == ConvPadding::Circular {
             y = self.wrapped(&x, y);

@@ -126,13 +126,9 @@ impl Windows<'_> {
             .strides(self.strides)
             .padding(padding)
             .lhs_dilation(self.input_dilation)
-            .rhs_dilation(self.kernel_dilation);
-        if let Some(precision) = self.precision {
-            how = how.precision(precision);
-        }
-        if let Some(dtype) = self.preferred_element_type {
-            how = how.preferred_element_type(dtype);
-        }
+            .rhs_dilation(self.kernel_dilation)
+            .precision(self.precision)
+            .preferred_element_type(self.preferred_element_type);
         if let Some(spec) = self.out_sharding {
             how = how.out_sharding(spec.clone());
         }
