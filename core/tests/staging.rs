@@ -1,5 +1,6 @@
 //! Values at compile time, trees as vectors, the folder for programs.
 
+use ramie_core::lower::{Module, Partition};
 use ramie_core::{
     Array, DType, Platform, array, clear_caches, compile_time_eval, grad, jit, make_jaxpr,
     platform_dependent, tree,
@@ -142,4 +143,19 @@ fn programs_in_a_folder() {
         text.contains("set RAMIE_DUMP_IR_TO to a writable directory"),
         "{text}"
     );
+}
+
+#[test]
+fn the_platform_is_an_argument_of_lowering() {
+    let program = make_jaxpr(|x: Array| x.erf())(Array::shape_dtype_struct(&[3], DType::F32));
+    let lowered = |platform| {
+        let partition = Partition::default();
+        Module::lower("f", &program.jaxpr, &[], &partition, platform).text
+    };
+    let [cpu, cuda, none] = [Some(Platform::Cpu), Some(Platform::Cuda), None].map(lowered);
+    // On CPUs the result is clamped.
+    assert!(cpu.contains("stablehlo.clamp"), "{cpu}");
+    assert!(!cuda.contains("stablehlo.clamp"), "{cuda}");
+    // The platform of this process does not count.
+    assert_eq!(cuda, none);
 }
