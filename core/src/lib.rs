@@ -7,103 +7,69 @@
 #[allow(unused_extern_crates)]
 extern crate self as ramie_core;
 
-pub mod aot;
-mod array;
-mod aval;
-mod axis;
+// The floors. Each uses only those before it: base, types, program, passes, prim, transform,
+// functions, client, execution, services.
 mod base;
-mod callback;
-pub mod checkify;
-pub mod config;
-mod control;
-pub mod distributed;
-mod dtype;
-mod dtype_info;
-mod eager;
-mod eager_log;
-mod error;
-pub mod export;
-pub mod fft;
-pub mod files;
-mod fill;
-mod hash;
-pub mod image;
-mod intern;
-mod jaxpr;
-mod jit;
-pub mod linalg;
-pub mod lock;
-pub mod lost;
-pub mod lower;
-mod narrow;
-mod numerics;
-mod ops;
+mod client;
+mod execution;
+mod functions;
 mod passes;
 pub mod prim;
-pub mod profiler;
 mod program;
-mod program_cache;
-pub mod random;
-mod runtime;
-mod scalar;
-mod scoped;
-mod sharding;
-mod single_flight;
-mod stack;
-mod state;
-pub mod stats;
-pub mod text;
-mod thread_stack;
-mod trace;
+mod services;
 mod transform;
-pub mod tree;
+mod types;
 
-pub use array::{Array, ArrayLike, IntoArray, Number, array};
-pub use aval::{Aval, Dims, broadcast_shapes};
-pub use axis::{AxisName, AxisNames};
-pub use callback::{
+pub use base::error::{Error, Result, ShapeError};
+pub use base::{lock, text};
+pub use client::host::{HostShard, make_array_from_parts};
+pub use client::shards::{
+    Shard, make_array_from_callback, make_array_from_process_local_data, visualize_sharding,
+};
+pub use client::{
+    CompilationStats, Runtime, RuntimeOptions, compilation_stats, configure, devices,
+    disable_most_optimizations, make_mesh, make_mesh_on, make_mesh_with, runtime,
+    with_default_device,
+};
+pub use execution::callback::{
     VmapMethod, debug, effects_barrier, io_callback, io_callback_ordered, pure_callback,
     pure_callback_with,
 };
-pub use control::{
-    ForiLoopOptions, LinearFn, MapOptions, ScanOptions, TransposeSolve, cond, custom_linear_solve,
-    fori_loop, fori_loop_with, map, map_with, scan, scan_with, switch, while_loop,
-};
-pub use control::{RootFn, custom_root, custom_root_with_aux};
-pub use control::{StepCount, StepFunction, TrainStepsOptions, train_steps, train_steps_with};
-pub use dtype::{DType, Element};
-pub use dtype_info::{
-    DTypeKind, FloatInfo, IntInfo, can_cast, finfo, iinfo, issubdtype, promote_types,
-};
-pub use eager::clear_caches;
-pub use error::{Error, Result, ShapeError};
-pub use jaxpr::{Atom, ClosedJaxpr, Eqn, Jaxpr, Scope, Var};
-pub use jaxpr::{NamedScope, enter_named_scope, named_scope};
-pub use jit::{
+pub use execution::eager::clear_caches;
+pub use execution::jit::{
     Compiled, JitFunction, JitOptions, Jitted, Lowered, Staged, Traced, jit, jit_with, log_compiles,
 };
-pub use narrow::{F4E2M1Fn, F8E4M3Fn, F8E4M3Fnuz, F8E5M2, F8E5M2Fnuz, F8E8M0Fnu, I2, I4, U2, U4};
-pub use numerics::{debug_infs, debug_nans};
-pub use ops::{
+pub use execution::numerics::{debug_infs, debug_nans};
+pub use execution::pmap::{PmapOptions, pmap, pmap_with};
+pub use execution::{aot, config};
+pub use functions::control::{LinearFn, TransposeSolve, custom_linear_solve};
+pub use functions::control::{RootFn, custom_root, custom_root_with_aux};
+pub use functions::control::{
+    StepCount, StepFunction, TrainStepsOptions, train_steps, train_steps_with,
+};
+pub use functions::ops::{
     At, Ellipsis, IndexItem, IntoIndex, IntoIndexItem, Like, NewAxis, PadMode, PadStatistic,
     Stepped, TakeMode, broadcast_arrays, einsum, einsum_path, einsum_sharded, hstack, meshgrid,
     meshgrid_ij, s, vstack,
 };
-pub use ops::{
+pub use functions::ops::{
     Attention, BitOrder, BoundsMode, Covariance, Distinct, Histogram, Interpolation, Quantile,
     QuantileMethod, Reduction, Segments, Side, Spacing, Standardize, Unique, block, column_stack,
     dot_product_attention, dstack, ix_, lexsort, mgrid, ravel_multi_index, select, vectorize,
 };
-pub use ops::{Contraction, einsum_with, result_type, with_logical_constraint};
-pub use ops::{
+pub use functions::ops::{Contraction, einsum_with, result_type, with_logical_constraint};
+pub use functions::ops::{
     ConvTranspose, Convolution, ConvolveMode, conv, conv_general_dilated,
     conv_general_dilated_local, conv_general_dilated_patches, conv_transpose,
     conv_with_general_padding,
 };
-pub use ops::{PlatformFn, platform_dependent};
-pub use ops::{Window, avg_pool, max_pool, min_pool, pool, reduce_window, select_and_scatter};
-pub use ops::{auto_axes, explicit_axes, reshard, type_of, with_sharding_constraint};
-pub use ops::{device_get, device_put, device_put_donating};
+pub use functions::ops::{PlatformFn, platform_dependent};
+pub use functions::ops::{
+    Window, avg_pool, max_pool, min_pool, pool, reduce_window, select_and_scatter,
+};
+pub use functions::ops::{auto_axes, explicit_axes, reshard, type_of, with_sharding_constraint};
+pub use functions::ops::{device_get, device_put, device_put_donating};
+pub use functions::{fft, image, linalg, random, stats};
 pub use prim::Primitive;
 pub use prim::collective::functions::{
     PcastTo, all_gather, all_gather_invariant, all_gather_invariant_tiled, all_gather_stacked,
@@ -119,32 +85,30 @@ pub use prim::dot::{
 };
 pub use prim::elementwise::{IntoBound, RoundingMethod, complex, where_};
 pub use prim::index::GatherScatterMode;
+pub use prim::loops::{
+    ForiLoopOptions, ScanOptions, cond, fori_loop, fori_loop_with, scan, scan_with, switch,
+    while_loop,
+};
 pub use prim::reduce::reduce;
 pub use prim::remat::{CheckpointPolicy, checkpoint_name, optimization_barrier};
 pub use prim::shape::into_shape::{DimSize, IntoShape, Order, RequestedShape};
 pub use prim::shape::{concatenate, stack};
 pub use prim::sort::lax_sort;
+pub use program::array::{Array, ArrayLike, IntoArray, Number, array};
 pub use program::disable::disable_jit;
+pub use program::jaxpr::{Atom, ClosedJaxpr, Eqn, Jaxpr, Scope, Var};
+pub use program::jaxpr::{NamedScope, enter_named_scope, named_scope};
+pub use program::sharding_rule::{Place, ShardingRule};
+pub use program::specs::{Shardings, Specs};
+pub use program::state::{State, StateMismatch};
+pub use program::trace::{Outputs, bind, bind_arc, bind1, compile_time_eval, is_tracing};
+pub use program::tree::Tree;
+pub use program::{lost, lower, tree};
 pub use ramie_pjrt::discover::Platform;
 pub use ramie_pjrt::{AlignedBytes, Device, MemoryAnalysis, OptionOverride, Value, at_exit};
-pub use runtime::{
-    CompilationStats, Runtime, RuntimeOptions, compilation_stats, configure, devices,
-    disable_most_optimizations, make_mesh, make_mesh_on, make_mesh_with, runtime,
-    with_default_device,
-};
-pub use scalar::{Literal, Scalar};
-pub use sharding::{
-    AbstractMesh, AxisType, HostShard, Mesh, MeshGuard, MeshShape, NamedSharding, OutSharding,
-    PartitionSpec, Place, Placed, Shard, Sharding, ShardingRule, Shardings, SpecEntry, Specs,
-    TypeSharding, get_abstract_mesh, get_mesh, make_array_from_callback, make_array_from_parts,
-    make_array_from_process_local_data, set_mesh, visualize_sharding, with_mesh,
-};
-pub use sharding::{
-    LogicalAxisRules, get_logical_axis_rules, logical_to_mesh, set_logical_axis_rules,
-    with_logical_axis_rules,
-};
-pub use state::{State, StateMismatch};
-pub use trace::{Outputs, bind, bind_arc, bind1, compile_time_eval, is_tracing};
+pub use services::{distributed, export, files, profiler};
+pub use transform::checkify;
+pub use transform::smap;
 pub use transform::{
     ArgTuple, Function, FunctionOnce, MapAxes, Objective, Packed, Pure, ShardMapOptions, Stateful,
     VmapOptions, eval_shape, grad, grad_holomorphic, hessian_holomorphic, jacfwd_holomorphic,
@@ -169,5 +133,22 @@ pub use transform::{
     JvpTerm, Tangents, custom_jvp, custom_jvp_nondiff, custom_jvp_symbolic_zeros, custom_jvp_terms,
     custom_vjp, custom_vjp_nondiff, custom_vjp_symbolic_zeros,
 };
-pub use transform::{PmapOptions, pmap, pmap_with, smap};
-pub use tree::Tree;
+pub use transform::{MapOptions, map, map_with};
+pub use types::aval::{Aval, Dims, broadcast_shapes};
+pub use types::axis::{AxisName, AxisNames};
+pub use types::dtype::{DType, Element};
+pub use types::dtype_info::{
+    DTypeKind, FloatInfo, IntInfo, can_cast, finfo, iinfo, issubdtype, promote_types,
+};
+pub use types::narrow::{
+    F4E2M1Fn, F8E4M3Fn, F8E4M3Fnuz, F8E5M2, F8E5M2Fnuz, F8E8M0Fnu, I2, I4, U2, U4,
+};
+pub use types::scalar::{Literal, Scalar};
+pub use types::sharding::{
+    AbstractMesh, AxisType, Mesh, MeshGuard, MeshShape, NamedSharding, OutSharding, PartitionSpec,
+    Placed, Sharding, SpecEntry, TypeSharding, get_abstract_mesh, get_mesh, set_mesh, with_mesh,
+};
+pub use types::sharding::{
+    LogicalAxisRules, get_logical_axis_rules, logical_to_mesh, set_logical_axis_rules,
+    with_logical_axis_rules,
+};

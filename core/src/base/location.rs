@@ -1,7 +1,7 @@
 //! The source location that operations and messages refer to.
 
-use crate::scoped;
-use crate::stack::with_room;
+use crate::base::scoped;
+use crate::base::stack::with_room;
 use std::cell::Cell;
 use std::panic::Location;
 

@@ -1,12 +1,12 @@
 //! `add_any`: the sum of tangents or cotangents.
 
-use crate::lower::{Lowering, Value};
 use crate::prim::{
     Avals, BatchAxis, Batched, Differentiation, Primitive, batched, move_batch_axis,
 };
 use crate::program::checks::Errors;
 use crate::program::class::{Class, infer_same};
-use crate::trace::bind1;
+use crate::program::lower::{Lowering, Value};
+use crate::program::trace::bind1;
 use crate::{Array, Aval, ShapeError, ShardingRule};
 
 /// Adds two tangents or cotangents of the same type (JAX's `add_any`).

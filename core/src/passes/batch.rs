@@ -1,8 +1,8 @@
 //! Batching: evaluates a jaxpr for many examples at once.
 
 use crate::Array;
-use crate::jaxpr::Jaxpr;
 use crate::prim::BatchAxis;
+use crate::program::jaxpr::Jaxpr;
 use smallvec::SmallVec;
 
 /// Evaluates a jaxpr with some inputs batched; captured values are not batched.

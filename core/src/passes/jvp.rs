@@ -2,10 +2,10 @@
 //! which also records the tangent program separately.
 
 use crate::base::location::{self, in_user_code};
-use crate::jaxpr::{ClosedJaxpr, Jaxpr};
 use crate::prim::Differentiation;
+use crate::program::jaxpr::{ClosedJaxpr, Jaxpr};
 use crate::program::lists::{avals, spread};
-use crate::trace::{self, OpenTrace, bind_arc, trace_to_jaxpr};
+use crate::program::trace::{self, OpenTrace, bind_arc, trace_to_jaxpr};
 use crate::{Array, Outputs};
 use smallvec::SmallVec;
 use std::sync::Arc;

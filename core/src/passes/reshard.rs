@@ -1,12 +1,12 @@
 //! `reshard`: changes the sharding in a value's type, or converts between explicit and automatic
 //! axes.
 
-use crate::lower::{Lowering, Value};
 use crate::prim::{Avals, BatchAxis, Batched, Differentiation, Primitive, batched, one};
-use crate::sharding::{
+use crate::program::lower::{Lowering, Value};
+use crate::program::trace::bind1;
+use crate::types::sharding::{
     AbstractMesh, AxisType, Context, Mesh, PartitionSpec, SpecEntry, TypeSharding, shard_shape,
 };
-use crate::trace::bind1;
 use crate::{Array, Aval, ShapeError};
 
 /// Returns the value with this sharding in its type.

@@ -4,12 +4,12 @@ use super::nested::{self, Split};
 use super::{
     Avals, BatchAxis, Batched, Differentiation, NestedDifferentiation, Operand, Param, Primitive,
 };
-use crate::jaxpr::{ClosedJaxpr, Jaxpr};
-use crate::lower::{Lowering, Value};
 use crate::prim::{Jaxprs, StatePass};
 use crate::program::disable::jit_is_disabled;
+use crate::program::jaxpr::{ClosedJaxpr, Jaxpr};
 use crate::program::lists::{self, spread};
-use crate::trace::bind;
+use crate::program::lower::{Lowering, Value};
+use crate::program::trace::bind;
 use crate::{Array, Aval, ShapeError};
 use smallvec::SmallVec;
 use std::sync::Arc;

@@ -1,10 +1,10 @@
 //! `composite`: a function as a named operation.
 
 use super::{Avals, BatchAxis, Batched, Differentiation, Param, Primitive};
-use crate::lower::{Lowering, Value};
 use crate::passes::batch_eval;
 use crate::prim::Jaxprs;
 use crate::program::disable::jit_is_disabled;
+use crate::program::lower::{Lowering, Value};
 use crate::{Array, Aval, Jaxpr, Outputs, Result, ShapeError};
 use std::fmt;
 use std::sync::Arc;

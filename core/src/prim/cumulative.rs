@@ -1,12 +1,12 @@
 //! Cumulative reductions: `cumsum` and related operations.
 
 use super::{Avals, BatchAxis, Batched, Differentiation, Param, Primitive, batched, one};
-use crate::lower::{Lowering, Region, Value, dims_array, padding_attribute};
 use crate::passes::jvp_of;
 use crate::prim::reduce::{highest, lowest};
 use crate::program::checks::Errors;
 use crate::program::class::Class;
-use crate::trace::bind1;
+use crate::program::lower::{Lowering, Region, Value, dims_array, padding_attribute};
+use crate::program::trace::bind1;
 use crate::{Array, Aval, DType, Dims, Scalar, ShapeError, ShardingRule};
 
 /// An entry of the table of cumulative reductions, for tests and documentation.

@@ -1,12 +1,12 @@
 //! `fft`: discrete Fourier transforms over the last axes.
 
-use crate::error;
-use crate::lower::{Lowering, Value, dims_array};
+use crate::base::error;
 use crate::prim::{
     Avals, BatchAxis, Batched, Differentiation, Param, Primitive, batched, move_batch_axis, one,
 };
 use crate::program::checks::Errors;
-use crate::trace::bind1;
+use crate::program::lower::{Lowering, Value, dims_array};
+use crate::program::trace::bind1;
 use crate::{Array, Aval, DType, Dims, ShapeError, ShardingRule, concatenate};
 
 /// The kind of an [`Fft`].
@@ -179,7 +179,7 @@ impl Primitive for Fft {
 
 /// Computes a Fourier transform over the last one to three axes (`jax.lax.fft`); `fft_lengths`
 /// are their sizes in the time domain. Arrays are converted to the transform's dtype.
-/// [`fft`](crate::fft) contains NumPy's transforms.
+/// [`fft`](crate::functions::fft) contains NumPy's transforms.
 ///
 /// ```no_run
 /// use ramie_core::Array;

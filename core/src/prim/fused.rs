@@ -1,12 +1,12 @@
 //! Library functions that run as one program: a single execution when called eagerly, one nested
 //! `jit` when traced, as in JAX.
 
+use crate::base::hash::FastHasher;
 use crate::base::location::at_location;
-use crate::hash::FastHasher;
-use crate::jaxpr::{ClosedJaxpr, Jaxpr};
+use crate::base::program_cache::ProgramCache;
 use crate::prim::call::Call;
-use crate::program_cache::ProgramCache;
-use crate::trace::trace_to_jaxpr;
+use crate::program::jaxpr::{ClosedJaxpr, Jaxpr};
+use crate::program::trace::trace_to_jaxpr;
 use crate::{Array, Aval};
 use smallvec::SmallVec;
 use std::convert::Infallible;

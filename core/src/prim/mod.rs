@@ -4,7 +4,6 @@
 //! [`Primitive`], whose required methods are its rules. Omitting one is a compile error.
 
 pub mod call;
-pub mod callback;
 mod catalogue;
 pub mod collective;
 pub mod composite;
@@ -17,6 +16,7 @@ pub mod elementwise;
 pub mod fft;
 pub(crate) mod fused;
 pub mod index;
+pub(crate) mod loops;
 pub(crate) mod nested;
 pub(crate) mod promotion;
 pub mod random;

@@ -1,10 +1,10 @@
 //! Helpers for operations that contain programs: the batched, tangent and transposed programs.
 
 use super::{BatchAxis, Operand, move_batch_axis};
-use crate::jaxpr::{ClosedJaxpr, Jaxpr};
 use crate::passes::{batch_eval, jvp_eval, linearize_eval, transpose_call};
+use crate::program::jaxpr::{ClosedJaxpr, Jaxpr};
 use crate::program::lists::{given, spread};
-use crate::trace::trace_to_jaxpr;
+use crate::program::trace::trace_to_jaxpr;
 use crate::{Array, Aval};
 use std::sync::Arc;
 

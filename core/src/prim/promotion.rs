@@ -1,7 +1,6 @@
 //! Promotion of operands to a common dtype and shape.
 
-use crate::base::location;
-use crate::error;
+use crate::base::{error, location};
 use crate::{Array, DType, Dims, Literal};
 use std::borrow::Borrow;
 

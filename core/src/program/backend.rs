@@ -1,9 +1,9 @@
 //! The evaluator of operations on arrays that have elements. Programs do not know it: the code
 //! that runs them registers it.
 
-use crate::array::DeviceArray;
 use crate::prim::Primitive;
-use crate::sharding::NamedSharding;
+use crate::program::array::DeviceArray;
+use crate::types::sharding::NamedSharding;
 use crate::{Array, Aval, Error, Literal, Outputs, Platform, Result, ShapeError, Sharding};
 use ramie_pjrt::HostData;
 use std::panic::Location;

@@ -7,7 +7,7 @@ use std::ops::BitOr;
 pub struct Errors(u8);
 
 impl Errors {
-    /// Checks that the function makes with [`check`](crate::checkify::check).
+    /// Checks that the function makes with [`check`](crate::transform::checkify::check).
     pub const USER: Errors = Errors(1);
     /// Checks whether an operation's result is NaN.
     pub const NAN: Errors = Errors(2);

@@ -1,7 +1,7 @@
 //! The dtypes that elementwise operators support, and their shape rule.
 
 use super::checks::Errors;
-use crate::error::TAKE_A_PART;
+use crate::base::error::TAKE_A_PART;
 use crate::prim::{Avals, one};
 use crate::{Aval, DType, Dims, ShapeError};
 

@@ -1,6 +1,6 @@
 //! `disable_jit`: runs jitted functions operation by operation.
 
-use crate::scoped;
+use crate::base::scoped;
 use std::cell::Cell;
 
 thread_local! { static DISABLED: Cell<bool> = const { Cell::new(false) }; }

@@ -1,11 +1,20 @@
 //! Programs and the ways to evaluate them.
 
+pub(crate) mod array;
 pub(crate) mod backend;
 pub(crate) mod checks;
 pub(crate) mod class;
 pub(crate) mod disable;
+pub(crate) mod jaxpr;
 pub(crate) mod lists;
+pub mod lost;
+pub mod lower;
 pub(crate) mod primitive;
 pub(crate) mod rules;
+pub(crate) mod sharding_rule;
+pub(crate) mod specs;
+pub(crate) mod state;
 pub(crate) mod state_pass;
+pub(crate) mod trace;
 pub(crate) mod traced;
+pub mod tree;

@@ -3,8 +3,8 @@
 
 use super::rules::{BatchAxis, Batched, Differentiation};
 use super::state_pass::{Positions, StatePass};
-use crate::lower::{Lowering, Value};
 use crate::program::checks::Errors;
+use crate::program::lower::{Lowering, Value};
 use crate::{Array, Aval, AxisName, Mesh, OutSharding, Outputs, ShapeError, ShardingRule};
 use smallvec::SmallVec;
 use std::any::Any;
@@ -44,13 +44,13 @@ pub trait Primitive: Debug + DynPrimitive + Send + Sync + 'static {
     }
 
     /// Applies the operation with a state that is threaded through the programs it runs:
-    /// [`checkify`](crate::checkify::checkify) passes its error this way. Returns the new state
+    /// [`checkify`](crate::transform::checkify::checkify) passes its error this way. Returns the new state
     /// followed by the results, or `None` if the operation does not support it.
     fn thread_state(&self, _pass: &StatePass<'_>, _args: &[Array]) -> Option<Vec<Array>> {
         None
     }
 
-    /// Returns the checks of [`checkify`](crate::checkify::checkify) that apply to the operation:
+    /// Returns the checks of [`checkify`](crate::transform::checkify::checkify) that apply to the operation:
     /// [`NAN`](Errors::NAN) if it can produce NaN from other numbers, [`DIV`](Errors::DIV) if it
     /// divides by its second operand, [`INDEX`](Errors::INDEX) if it has
     /// [`positions`](Primitive::positions).
@@ -253,7 +253,7 @@ pub(crate) fn infer(primitive: &dyn Primitive, args: &[Aval]) -> Result<Avals, S
         }
     }
     if placed {
-        crate::sharding::rule::place_results(primitive, args, &mut outs)?;
+        crate::program::sharding_rule::place_results(primitive, args, &mut outs)?;
     }
     outs.iter().try_for_each(Aval::check_size)?;
     Ok(outs)

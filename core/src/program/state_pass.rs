@@ -1,9 +1,9 @@
 //! Support for `checkify` in primitives: positions, and a state threaded through the programs
 //! they run.
 
-use crate::jaxpr::{ClosedJaxpr, Jaxpr};
+use crate::program::jaxpr::{ClosedJaxpr, Jaxpr};
 use crate::program::lists::avals;
-use crate::trace::trace_to_jaxpr;
+use crate::program::trace::trace_to_jaxpr;
 use crate::{Array, Aval};
 
 /// Positions in an operand.

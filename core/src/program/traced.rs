@@ -1,9 +1,10 @@
 //! Tracing of functions of trees.
 
 use crate::base::location::in_user_code;
-use crate::jaxpr::ClosedJaxpr;
-use crate::trace::trace_to_jaxpr;
-use crate::{Array, Aval, Tree, tree};
+use crate::program::jaxpr::ClosedJaxpr;
+use crate::program::trace::trace_to_jaxpr;
+use crate::program::tree;
+use crate::{Array, Aval, Tree};
 
 /// A function traced at given types: its program and its result, with tracers as leaves.
 pub(crate) struct Traced<R> {

@@ -3,7 +3,8 @@
 use super::differentiable::Request;
 use super::grad::evaluate;
 use super::{ArgTuple, Function, Objective};
-use crate::{Array, Tree, tree};
+use crate::program::tree;
+use crate::{Array, Tree};
 
 /// The argument with the index `N`, counted from 0. [`argnums!`](crate::argnums) creates it.
 #[derive(Clone, Copy, Debug, Default)]

@@ -1,8 +1,8 @@
 //! The ways in which arguments are passed to transformed functions: by value or by reference.
 
-use crate::array::taken;
-use crate::tree::{Key, Tree, Visitor};
-use crate::{Array, tree};
+use crate::Array;
+use crate::program::array::taken;
+use crate::program::tree::{self, Key, Tree, Visitor};
 
 /// An argument passed by value. Also marks such arguments in the types of functions.
 #[derive(Debug)]

@@ -4,14 +4,15 @@
 use super::Function;
 use super::custom::{self, apply};
 use crate::base::location;
-use crate::jaxpr::{Atom, Var};
 use crate::passes::linearize_eval;
 use crate::prim::call::Call;
 use crate::prim::remat::{CheckpointPolicy, Name, Remat};
 use crate::prim::shape::ReducePrecision;
+use crate::program::jaxpr::{Atom, Var};
+use crate::program::trace::trace_to_jaxpr;
 use crate::program::traced::trace_tree;
-use crate::trace::trace_to_jaxpr;
-use crate::{Array, Aval, tree};
+use crate::program::tree;
+use crate::{Array, Aval};
 use std::fmt;
 use std::panic::Location;
 

@@ -1,8 +1,9 @@
 //! Conversion of captured values to arguments.
 
-use crate::jaxpr::ClosedJaxpr;
+use crate::program::jaxpr::ClosedJaxpr;
 use crate::program::traced::trace_tree;
-use crate::{Array, Tree, tree};
+use crate::program::tree;
+use crate::{Array, Tree};
 
 /// Returns `f` at arguments of the types of `example`, with the values that it captures from
 /// enclosing traces as additional arguments, and these values (`jax.closure_convert`).

@@ -5,7 +5,8 @@ use super::{ArgTuple, Function};
 use crate::base::location;
 use crate::prim::Primitive;
 use crate::program::traced::trace_tree;
-use crate::{Array, Jaxpr, Tree, trace, tree};
+use crate::program::{trace, tree};
+use crate::{Array, Jaxpr, Tree};
 use std::panic::Location;
 use std::sync::Arc;
 

@@ -6,7 +6,8 @@ use super::{ArgTuple, Function};
 use crate::base::location;
 use crate::base::names::short_name;
 use crate::prim::custom::{CustomJvpCall, Identity, JvpRule};
-use crate::{Array, Tree, tree};
+use crate::program::tree;
+use crate::{Array, Tree};
 use std::panic::Location;
 use std::sync::Arc;
 

@@ -7,7 +7,8 @@ use super::{ArgTuple, Function};
 use crate::base::location;
 use crate::base::names::short_name;
 use crate::prim::custom::{BackwardRule, CustomVjpCall, Forward, ForwardRule, Identity};
-use crate::{Array, Tree, tree};
+use crate::program::tree;
+use crate::{Array, Tree};
 use std::panic::Location;
 use std::sync::Arc;
 

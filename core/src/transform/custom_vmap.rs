@@ -6,7 +6,9 @@ use crate::base::location;
 use crate::base::names::short_name;
 use crate::prim::custom::{CustomVmapCall, Identity, VmapRule};
 use crate::prim::move_batch_axis;
-use crate::{Array, Tree, control, tree};
+use crate::program::tree;
+use crate::transform;
+use crate::{Array, Tree};
 use std::panic::Location;
 use std::sync::Arc;
 
@@ -298,7 +300,7 @@ where
             });
             sequential(&again, F::Args::unpack(args), at)
         };
-        (control::map(one, examples), true.into())
+        (transform::map(one, examples), true.into())
     };
     let identity = |structure| Identity::new(shared, structure);
     stage(&**shared, args, "sequential", identity, rule, at)

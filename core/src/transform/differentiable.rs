@@ -1,7 +1,8 @@
 //! Checks which arguments and results can be differentiated.
 
 use crate::prim::random::key_impl::KeyImpl;
-use crate::{Array, DType, Tree, tree};
+use crate::program::tree;
+use crate::{Array, DType, Tree};
 use std::any::Any;
 use std::panic::Location;
 

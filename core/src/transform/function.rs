@@ -1,7 +1,8 @@
 //! Traits of functions of trees that transformations accept.
 
 use super::arguments::{Arguments, ByRef, ByValue, for_each_form};
-use crate::{Array, Tree, tree};
+use crate::program::tree;
+use crate::{Array, Tree};
 
 /// Marks functions of these arguments, each passed by value or by reference.
 pub struct Pure<Args>(std::marker::PhantomData<fn(Args)>);

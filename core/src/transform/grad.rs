@@ -3,13 +3,14 @@
 use super::differentiable::{Numbers, Request, place};
 use super::tangents::filled;
 use super::{ArgTuple, Function, FunctionOnce, Objective, Packed};
-use crate::array::type_only;
 use crate::base::location;
-use crate::jaxpr::ClosedJaxpr;
 use crate::passes::{backward, jvp_eval, linearize_eval};
+use crate::program::array::type_only;
+use crate::program::jaxpr::ClosedJaxpr;
+use crate::program::trace::OpenTrace;
 use crate::program::traced::trace_tree;
-use crate::trace::OpenTrace;
-use crate::{Array, Tree, tree};
+use crate::program::tree;
+use crate::{Array, Tree};
 use std::panic::Location;
 
 /// Converts a function to one of all arguments as one value.

@@ -6,9 +6,10 @@ use super::grad::{Pullback, inexact, pullback, stopped};
 use super::{ArgTuple, Function};
 use crate::base::location::at_location;
 use crate::passes::{batch_eval, linearize_eval};
+use crate::program::trace::trace_to_jaxpr;
 use crate::program::traced::trace_tree;
-use crate::trace::trace_to_jaxpr;
-use crate::{Array, Aval, DType, Tree, tree};
+use crate::program::tree;
+use crate::{Array, Aval, DType, Tree};
 use std::collections::BTreeMap;
 
 /// A result that has a Jacobian: an array, or arrays in tuples, lists, maps and structs.

@@ -1,8 +1,10 @@
 //! The options of `vmap`: batch axes and their names.
 
 use crate::base::location;
-use crate::sharding::{PartitionSpec, SpecEntry, Specs};
-use crate::{AxisName, AxisNames, Tree, tree};
+use crate::program::specs::Specs;
+use crate::program::tree;
+use crate::types::sharding::{PartitionSpec, SpecEntry};
+use crate::{AxisName, AxisNames, Tree};
 use std::fmt;
 use std::sync::Arc;
 
@@ -51,7 +53,7 @@ impl MapAxes {
 
     /// Returns the axis of each array of a tree. The first part of an array's path identifies its
     /// component.
-    pub(super) fn of_result<T: Tree>(&self, tree: &T) -> Result<Vec<Option<isize>>, String> {
+    pub(crate) fn of_result<T: Tree>(&self, tree: &T) -> Result<Vec<Option<isize>>, String> {
         let paths = tree::paths(tree);
         let Spec::Each(axes) = &self.0 else {
             return Ok(self.of_paths(&paths));
@@ -91,7 +93,7 @@ impl MapAxes {
     }
 
     /// Returns specs that shard these axes along `name`.
-    pub(super) fn specs(&self, name: AxisName) -> Specs {
+    pub(crate) fn specs(&self, name: AxisName) -> Specs {
         let along = move |axis: Option<isize>| match axis {
             None => PartitionSpec::default(),
             Some(axis) => match usize::try_from(axis) {

@@ -2,6 +2,7 @@
 
 mod argnums;
 mod arguments;
+pub mod checkify;
 mod checkpoint;
 mod closure_convert;
 mod composite;
@@ -15,13 +16,13 @@ mod grad;
 mod grad_all;
 mod hessian;
 mod jacobian;
-mod map_axes;
-mod pmap;
+pub(crate) mod map;
+pub(crate) mod map_axes;
 mod shard_map;
 mod smap;
 mod stage;
 mod tangents;
-mod vmap;
+pub(crate) mod vmap;
 
 pub use argnums::{Argnum, Argnums, HasArgument, grad_argnums, value_and_grad_argnums};
 pub use arguments::{ByRef, ByValue};
@@ -48,8 +49,8 @@ pub use jacobian::{
     Codomain, jacfwd, jacfwd_holomorphic, jacfwd_with_aux, jacrev, jacrev_holomorphic,
     jacrev_with_aux,
 };
+pub use map::{MapOptions, map, map_with};
 pub use map_axes::{MapAxes, VmapOptions};
-pub use pmap::{PmapOptions, pmap, pmap_with};
 pub use shard_map::{ShardMapOptions, shard_map, shard_map_with};
 pub use smap::smap;
 pub use stage::{eval_shape, make_jaxpr};

@@ -3,11 +3,12 @@
 use super::{ArgTuple, Function};
 use crate::base::location;
 use crate::base::location::fail;
-use crate::jaxpr::ClosedJaxpr;
 use crate::prim::sharding::ShardMap;
-use crate::sharding::{Context, Mesh, PartitionSpec, Specs, check_spec};
-use crate::trace;
-use crate::{Aval, AxisName, AxisNames, Jaxpr, tree};
+use crate::program::jaxpr::ClosedJaxpr;
+use crate::program::specs::Specs;
+use crate::program::{trace, tree};
+use crate::types::sharding::{Context, Mesh, PartitionSpec, check_spec};
+use crate::{Aval, AxisName, AxisNames, Jaxpr};
 use std::panic::Location;
 use std::sync::Arc;
 

@@ -1,11 +1,11 @@
 //! Staging a function without running it: `make_jaxpr` and `eval_shape`.
 
 use super::{Function, FunctionOnce, Packed};
-use crate::array::type_only;
 use crate::base::location;
-use crate::jaxpr::ClosedJaxpr;
+use crate::program::array::type_only;
+use crate::program::jaxpr::ClosedJaxpr;
 use crate::program::traced::trace_tree;
-use crate::tree;
+use crate::program::tree;
 use std::panic::Location;
 
 /// Returns a function that traces `f` at the types of its arguments to a jaxpr

@@ -1,7 +1,8 @@
 //! Trees of tangents with symbolic zeros.
 
 use super::custom::some;
-use crate::{Array, Tree, tree};
+use crate::program::tree;
+use crate::{Array, Tree};
 
 /// Tangents or cotangents of a tree. Those known to be zero are not stored as arrays (symbolic
 /// zeros in JAX).

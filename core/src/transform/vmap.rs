@@ -2,13 +2,15 @@
 
 use super::map_axes::{MapAxes, VmapOptions};
 use super::{ArgTuple, Function};
-use crate::array::Repr;
 use crate::base::location;
 use crate::passes::batch_eval;
 use crate::prim::{BatchAxis, example};
+use crate::program::array::Repr;
 use crate::program::traced::trace_tree;
-use crate::sharding::SpecEntry;
-use crate::{Array, AxisName, Tree, axis, tree};
+use crate::program::tree;
+use crate::types::axis;
+use crate::types::sharding::SpecEntry;
+use crate::{Array, AxisName, Tree};
 use std::panic::Location;
 
 /// Returns a function that applies `f` to every example along the first axis of each array of its
@@ -96,7 +98,7 @@ fn apply<F: Function<M>, M>(
         size,
         name: options.axis_name,
         spmd: match &options.spmd_axis_name {
-            Some(names) => crate::axis::kept(names.as_slice()),
+            Some(names) => crate::types::axis::kept(names.as_slice()),
             None => &[],
         },
         explicit: explicit_axes(&leaves, &paths, &axes, at),
@@ -147,7 +149,7 @@ fn apply<F: Function<M>, M>(
 
 /// Name of the called transformation, and the location of the call.
 #[derive(Clone, Copy)]
-pub(super) struct At(pub &'static str, pub &'static Location<'static>);
+pub(crate) struct At(pub &'static str, pub &'static Location<'static>);
 
 impl std::fmt::Display for At {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -178,7 +180,7 @@ fn explicit_axes(
             None => found = Some((entry, path)),
         }
     }
-    let names = found.map_or(&[][..], |(entry, _)| crate::axis::kept(entry.axes()));
+    let names = found.map_or(&[][..], |(entry, _)| crate::types::axis::kept(entry.axes()));
     for ((leaf, axis), path) in leaves.iter().zip(axes).zip(paths) {
         let aval = leaf.aval();
         assert!(
@@ -192,7 +194,7 @@ fn explicit_axes(
 }
 
 /// Returns the batch axis of each array, and the number of examples.
-pub(super) fn batch_axes(
+pub(crate) fn batch_axes(
     leaves: &[Array],
     paths: &[String],
     given: &[Option<isize>],

@@ -1,11 +1,11 @@
 //! `all_to_all` and `ppermute`: exchange of values between examples.
 
 use super::{Names, around, bare, divide, groups, merge, size_of, tuple};
-use crate::lower::{Lowering, Value, collective_attributes};
 use crate::prim::{
     Avals, BatchAxis, Batched, Differentiation, Param, Primitive, batched, move_batch_axis, one,
 };
-use crate::trace::bind1;
+use crate::program::lower::{Lowering, Value, collective_attributes};
+use crate::program::trace::bind1;
 use crate::{Array, Aval, AxisName, Dims, ShapeError, ShardingRule};
 
 /// Splits an axis into one part for each example, sends these to the examples, and concatenates

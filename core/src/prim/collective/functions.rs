@@ -5,8 +5,9 @@ use crate::prim::collective::{
     AllGather, AllReduce, AllToAll, AxisIndex, Combine, Names, Ppermute, Pvary, ReduceScatter,
     size_of, vary,
 };
-use crate::trace::bind1;
-use crate::{Array, AxisNames, DType, Literal, Scalar, Tree, tree};
+use crate::program::trace::bind1;
+use crate::program::tree;
+use crate::{Array, AxisNames, DType, Literal, Scalar, Tree};
 
 fn names(axes: impl Into<AxisNames>) -> Names {
     axes.into().as_slice().into()
@@ -469,7 +470,7 @@ pub fn pcast<T: Tree>(x: &T, axes: impl Into<AxisNames>, to: PcastTo) -> T {
 #[track_caller]
 pub fn pvary<T: Tree>(x: &T, axes: impl Into<AxisNames>) -> T {
     let axes = names(axes);
-    if crate::sharding::any_manual() {
+    if crate::types::sharding::any_manual() {
         // Where types track varying axes, only arrays that do not vary yet are marked.
         return tree::map(x, |a| vary(a, &axes));
     }

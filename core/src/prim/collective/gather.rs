@@ -1,12 +1,12 @@
 //! `all_gather`, and its transpose `reduce_scatter`.
 
 use super::{Names, around, divide, groups, merge, size_of, tuple};
-use crate::lower::{Lowering, Value, collective_attributes};
 use crate::prim::{
     Avals, BatchAxis, Batched, Differentiation, Param, Primitive, batched, move_batch_axis, one,
 };
-use crate::sharding::Place;
-use crate::trace::bind1;
+use crate::program::lower::{Lowering, Value, collective_attributes};
+use crate::program::sharding_rule::Place;
+use crate::program::trace::bind1;
 use crate::{Array, Aval, AxisName, Dims, ShapeError, ShardingRule};
 
 /// Gathers the values of all examples along an axis; every example receives the result.

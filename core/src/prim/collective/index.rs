@@ -1,12 +1,12 @@
 //! `axis_index` and `pvary`.
 
 use super::{AllReduce, Names, bare, groups, manual, size_of, tuple};
-use crate::lower::{Lowering, Value};
 use crate::prim::{
     Avals, BatchAxis, Batched, Differentiation, Param, Primitive, batched, move_batch_axis, one,
 };
-use crate::sharding::AxisType;
-use crate::trace::bind1;
+use crate::program::lower::{Lowering, Value};
+use crate::program::trace::bind1;
+use crate::types::sharding::AxisType;
 use crate::{Array, Aval, AxisName, DType, ShapeError};
 
 /// Returns the index of the example along a mapped axis, as an `i32[]`.

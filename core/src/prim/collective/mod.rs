@@ -18,10 +18,11 @@ pub use reduce::{AllReduce, Combine};
 
 use super::{Param, Primitive};
 use crate::base::location;
-use crate::lower::Lowering;
-use crate::sharding::{AxisSet, AxisType, Context};
-use crate::trace::bind1;
-use crate::{Array, AxisName, ShapeError, axis};
+use crate::program::lower::Lowering;
+use crate::program::trace::bind1;
+use crate::types::axis;
+use crate::types::sharding::{AxisSet, AxisType, Context};
+use crate::{Array, AxisName, ShapeError};
 use smallvec::SmallVec;
 
 /// Names of the axes of a collective, the slowest-varying first.

@@ -2,12 +2,12 @@
 
 use super::{Names, groups, size_of, tuple};
 use crate::base::location;
-use crate::lower::{Lowering, Value};
 use crate::prim::{
     Avals, BatchAxis, Batched, Differentiation, Operand, Param, Primitive, batched,
     move_batch_axis, one,
 };
-use crate::trace::{self, bind1};
+use crate::program::lower::{Lowering, Value};
+use crate::program::trace::{self, bind1};
 use crate::{Array, Aval, AxisName, DType, ShapeError, all_to_all_tiled};
 
 /// Sends a range of rows of each example's operand to every example, which stores it in its

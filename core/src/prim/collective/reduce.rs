@@ -2,10 +2,10 @@
 
 use super::{Names, groups, manual, size_of, tuple};
 use crate::base::location;
-use crate::lower::{Lowering, Value, collective_attributes};
 use crate::prim::{Avals, BatchAxis, Batched, Differentiation, Param, Primitive, batched, one};
 use crate::program::checks::Errors;
-use crate::trace::bind1;
+use crate::program::lower::{Lowering, Value, collective_attributes};
+use crate::program::trace::bind1;
 use crate::{Array, Aval, AxisName, ShapeError};
 
 /// The reduction of the examples' values.

@@ -3,8 +3,6 @@
 use super::derive::{self, Residual, same};
 use super::{acting, check_types};
 use crate::base::location::fail;
-use crate::jaxpr::{Atom, ClosedJaxpr, Jaxpr, Var};
-use crate::lower::{Lowering, Value};
 use crate::prim::elementwise::SelectN;
 use crate::prim::nested::{self, zeros};
 use crate::prim::{
@@ -12,8 +10,10 @@ use crate::prim::{
     move_batch_axis,
 };
 use crate::prim::{Jaxprs, StatePass};
+use crate::program::jaxpr::{Atom, ClosedJaxpr, Jaxpr, Var};
 use crate::program::lists::{self, given, spread};
-use crate::trace::{bind, bind1, trace_to_jaxpr};
+use crate::program::lower::{Lowering, Value};
+use crate::program::trace::{bind, bind1, trace_to_jaxpr};
 use crate::{Array, Aval, DType, Outputs, ShapeError, ensure_shape};
 use smallvec::SmallVec;
 use std::sync::Arc;

@@ -2,14 +2,14 @@
 //! loop-invariant part.
 
 use super::scan::Parts;
-use crate::array::Repr;
-use crate::jaxpr::{Atom, ClosedJaxpr, Eqn, Evaluation, Jaxpr, Var};
 use crate::prim::BatchAxis;
 use crate::prim::call::Call;
 use crate::prim::nested;
 use crate::prim::remat::eval_inlined;
+use crate::program::array::Repr;
+use crate::program::jaxpr::{Atom, ClosedJaxpr, Eqn, Evaluation, Jaxpr, Var};
 use crate::program::lists::{given, picked};
-use crate::trace::{OpenTrace, trace_to_jaxpr};
+use crate::program::trace::{OpenTrace, trace_to_jaxpr};
 use crate::{Array, Aval};
 use smallvec::SmallVec;
 use std::sync::Arc;

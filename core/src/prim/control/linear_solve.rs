@@ -2,14 +2,14 @@
 //! differentiated.
 
 use crate::base::location::fail;
-use crate::jaxpr::Jaxpr;
-use crate::lower::{Lowering, Value};
 use crate::passes::jvp_eval;
 use crate::prim::nested::{self, zeros};
 use crate::prim::{
     Avals, BatchAxis, Batched, Differentiation, Jaxprs, Operand, Param, Primitive, move_batch_axis,
 };
-use crate::trace::bind;
+use crate::program::jaxpr::Jaxpr;
+use crate::program::lower::{Lowering, Value};
+use crate::program::trace::bind;
 use crate::{Array, Aval, ShapeError};
 use std::ops::Range;
 use std::sync::Arc;

@@ -22,8 +22,8 @@ pub use scan::Scan;
 pub use while_loop::While;
 pub(crate) use while_loop::{APPLY, Part};
 
-use crate::jaxpr::Jaxpr;
-use crate::stack::with_room;
+use crate::base::stack::with_room;
+use crate::program::jaxpr::Jaxpr;
 use crate::{Aval, ShapeError};
 
 /// Splits a list into the first `a` items, the next `b`, and the others.

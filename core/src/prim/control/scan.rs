@@ -2,12 +2,11 @@
 
 use super::derive;
 use super::{check_types, split3};
-use crate::jaxpr::{ClosedJaxpr, Jaxpr};
-use crate::lower::{Lowering, Value};
 use crate::prim::{Avals, BatchAxis, Batched, Differentiation, Param, Primitive, move_batch_axis};
 use crate::prim::{Jaxprs, StatePass};
-use crate::trace::bind;
-use crate::trace::trace_to_jaxpr;
+use crate::program::jaxpr::{ClosedJaxpr, Jaxpr};
+use crate::program::lower::{Lowering, Value};
+use crate::program::trace::{bind, trace_to_jaxpr};
 use crate::{Array, Aval, Outputs, ShapeError, ensure_shape};
 use smallvec::SmallVec;
 use std::sync::Arc;

@@ -3,7 +3,7 @@
 
 use super::scan::{Scan, element};
 use super::split3;
-use crate::lower::{Lowering, Value, dims_array};
+use crate::program::lower::{Lowering, Value, dims_array};
 use crate::{Aval, DType};
 
 /// A range of elements along the first axis of several arrays.

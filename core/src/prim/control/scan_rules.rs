@@ -9,11 +9,11 @@
 use super::derive::{self, Residual, Split};
 use super::scan::{Parts, Scan};
 use super::split3;
-use crate::jaxpr::{ClosedJaxpr, Jaxpr, Var};
 use crate::prim::nested;
 use crate::prim::{NestedDifferentiation, Operand};
+use crate::program::jaxpr::{ClosedJaxpr, Jaxpr, Var};
 use crate::program::lists::{given, spread};
-use crate::trace::trace_to_jaxpr;
+use crate::program::trace::trace_to_jaxpr;
 use crate::{Array, Aval};
 use std::sync::Arc;
 

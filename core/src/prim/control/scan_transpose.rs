@@ -4,12 +4,12 @@
 use super::derive;
 use super::scan::{Parts, Scan};
 use super::split3;
-use crate::jaxpr::{Atom, ClosedJaxpr};
 use crate::passes::transpose_call;
 use crate::prim::Operand;
 use crate::prim::nested::zeros;
+use crate::program::jaxpr::{Atom, ClosedJaxpr};
 use crate::program::lists::{given, picked, spread};
-use crate::trace::trace_to_jaxpr;
+use crate::program::trace::trace_to_jaxpr;
 use crate::{Array, Aval};
 use std::sync::Arc;
 

@@ -3,16 +3,16 @@
 use super::derive;
 use super::{acting, check_types, split3};
 use crate::base::location::fail;
-use crate::jaxpr::{ClosedJaxpr, Jaxpr, Var};
-use crate::lower::{Lowering, Value, dims_array};
 use crate::prim::nested::{self, zeros};
 use crate::prim::{
     Avals, BatchAxis, Batched, Differentiation, NestedDifferentiation, Operand, Param, Primitive,
     move_batch_axis,
 };
 use crate::prim::{Jaxprs, StatePass};
+use crate::program::jaxpr::{ClosedJaxpr, Jaxpr, Var};
 use crate::program::lists::{self, given, spread};
-use crate::trace::{bind, trace_to_jaxpr};
+use crate::program::lower::{Lowering, Value, dims_array};
+use crate::program::trace::{bind, trace_to_jaxpr};
 use crate::{Array, Aval, DType, Outputs, ShapeError, ensure_shape};
 use smallvec::SmallVec;
 use std::sync::Arc;

@@ -4,7 +4,7 @@ use super::{Part, While};
 use crate::base::location;
 use crate::prim::StatePass;
 use crate::program::lists::avals;
-use crate::trace::trace_to_jaxpr;
+use crate::program::trace::trace_to_jaxpr;
 use crate::{Array, Aval};
 
 /// Runs the condition with the state before the loop and after each step, since the condition

@@ -3,7 +3,7 @@
 use super::ConvGeneralDilated;
 use super::transpose::{merge_axis, split_axis};
 use crate::prim::{Batched, batched};
-use crate::trace::bind1;
+use crate::program::trace::bind1;
 use crate::{Array, Dims};
 
 /// Merges axis `from` into axis `at` (counted without `from`), inside the groups into which the

@@ -10,13 +10,13 @@ pub use padding::Padding;
 pub(crate) use padding::{dilated, lhs_cotangent_padding, transposed_padding, window_positions};
 pub(crate) use transpose::turned;
 
-use crate::lower::{Lowering, Value, dims_array, padding_attribute};
 use crate::passes::add_tangents;
 use crate::prim::{Avals, BatchAxis, Batched, Differentiation, Param, Primitive, one};
 use crate::program::checks::Errors;
 use crate::program::class::Class;
-use crate::sharding::{PartitionSpec, SpecEntry};
-use crate::trace::bind1;
+use crate::program::lower::{Lowering, Value, dims_array, padding_attribute};
+use crate::program::trace::bind1;
+use crate::types::sharding::{PartitionSpec, SpecEntry};
 use crate::{Array, Aval, DType, Dims, OutSharding, Precision, ShapeError, ShardingRule};
 
 /// Numbers of elements added before and after each spatial axis; negative numbers remove

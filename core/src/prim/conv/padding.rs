@@ -2,7 +2,7 @@
 
 use super::Pads;
 use crate::ShapeError;
-use crate::aval::ADDRESSABLE;
+use crate::types::aval::ADDRESSABLE;
 
 /// Padding of the spatial axes along which a window slides.
 ///

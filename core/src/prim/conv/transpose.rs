@@ -7,7 +7,7 @@
 
 use super::padding::{dilated, lhs_cotangent_padding, rhs_cotangent_padding};
 use super::{ConvGeneralDilated, Pads};
-use crate::trace::bind1;
+use crate::program::trace::bind1;
 use crate::{Array, Aval, Dims, OutSharding};
 
 /// Splits axis `at` in two, the first of `outer` elements.

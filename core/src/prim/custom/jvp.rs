@@ -1,16 +1,16 @@
 //! `custom_jvp_call`: a function with a custom tangent rule.
 
 use super::{Rule, batched_run, bind_batched, in_front, infer_call, refuse_captured};
-use crate::jaxpr::Jaxpr;
-use crate::lower::{Lowering, Value};
 use crate::passes::{batch_eval, transpose_call};
 use crate::prim::{
     Avals, BatchAxis, Batched, Differentiation, NestedDifferentiation, Operand, Param, Primitive,
 };
 use crate::prim::{Jaxprs, StatePass};
 use crate::program::checks::Errors;
+use crate::program::jaxpr::Jaxpr;
 use crate::program::lists::{given, picked, spread};
-use crate::trace::{OpenTrace, is_linearizing};
+use crate::program::lower::{Lowering, Value};
+use crate::program::trace::{OpenTrace, is_linearizing};
 use crate::{Array, Aval, Outputs, Result, ShapeError};
 use std::sync::Arc;
 

@@ -2,13 +2,13 @@
 
 use super::{Rule, batched_run};
 use crate::base::location;
-use crate::lower::{Lowering, Value};
 use crate::prim::{
     Avals, BatchAxis, Batched, Differentiation, NestedDifferentiation, Operand, Param, Primitive,
     move_batch_axis,
 };
 use crate::program::lists::{self, spread};
-use crate::trace::bind;
+use crate::program::lower::{Lowering, Value};
+use crate::program::trace::bind;
 use crate::{Array, Aval, ShapeError};
 use smallvec::SmallVec;
 use std::sync::Arc;

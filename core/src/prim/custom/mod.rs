@@ -16,11 +16,11 @@ pub use vmap::{CustomVmapCall, VmapRule};
 use super::nested;
 use super::{BatchAxis, Batched, Primitive, move_batch_axis};
 use crate::base::location;
-use crate::jaxpr::Jaxpr;
 use crate::passes::batch_eval;
 use crate::prim::example;
+use crate::program::jaxpr::Jaxpr;
 use crate::program::lists::avals;
-use crate::trace::{bind, trace_to_jaxpr};
+use crate::program::trace::{bind, trace_to_jaxpr};
 use crate::{Array, Aval, AxisName, ShapeError};
 use smallvec::SmallVec;
 use std::any::TypeId;
@@ -165,7 +165,7 @@ fn batched_run(
     axis: BatchAxis,
     f: impl FnOnce(&[Array]) -> Vec<Array>,
 ) -> (Vec<Array>, Vec<Option<usize>>) {
-    let program = crate::axis::with_axis(axis.name, axis.size, || {
+    let program = crate::types::axis::with_axis(axis.name, axis.size, || {
         trace_to_jaxpr(&examples(args, axes), f)
     });
     batch_eval(&program.jaxpr, &program.consts, args, axes, axis)

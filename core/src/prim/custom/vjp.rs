@@ -4,14 +4,14 @@ use super::{
     BackwardRule, CustomLin, Rule, batched_run, bind_batched, in_front, infer_call, refuse_captured,
 };
 use crate::base::location;
-use crate::jaxpr::Jaxpr;
-use crate::lower::{Lowering, Value};
 use crate::prim::{
     Avals, BatchAxis, Batched, Differentiation, NestedDifferentiation, Operand, Param, Primitive,
 };
 use crate::prim::{Jaxprs, StatePass};
 use crate::program::checks::Errors;
+use crate::program::jaxpr::Jaxpr;
 use crate::program::lists::given;
+use crate::program::lower::{Lowering, Value};
 use crate::{Array, Aval, Outputs, Result, ShapeError};
 use std::sync::Arc;
 

@@ -2,8 +2,6 @@
 
 use super::{Rule, infer_call};
 use crate::base::location;
-use crate::jaxpr::Jaxpr;
-use crate::lower::{Lowering, Value};
 use crate::passes::{batch_eval, jvp_eval, transpose_call};
 use crate::prim::nested;
 use crate::prim::{
@@ -11,8 +9,10 @@ use crate::prim::{
     move_batch_axis,
 };
 use crate::prim::{Jaxprs, StatePass};
+use crate::program::jaxpr::Jaxpr;
 use crate::program::lists::{self, avals, given, spread};
-use crate::trace::{bind, trace_to_jaxpr};
+use crate::program::lower::{Lowering, Value};
+use crate::program::trace::{bind, trace_to_jaxpr};
 use crate::{Array, Aval, Outputs, Result, ShapeError};
 use smallvec::SmallVec;
 use std::sync::Arc;

@@ -5,7 +5,7 @@
 //! sequences, and no product becomes slower.
 
 use super::{DotDimensionNumbers, Precision, narrow_first};
-use crate::lower::{Lowering, Value};
+use crate::program::lower::{Lowering, Value};
 use crate::{Aval, Dims};
 
 fn reshape(ctx: &mut Lowering<'_>, value: Value, from: Aval, to: Aval) -> Value {

@@ -10,12 +10,12 @@ pub use precision::{Precision, default_matmul_precision};
 pub(crate) use precision::{current_default, default_code, process_default, set_process_default};
 pub use ragged::{RaggedDotDimensionNumbers, RaggedDotGeneral};
 
-use crate::lower::{Lowering, Value};
 use crate::passes::add_tangents;
 use crate::prim::{Avals, BatchAxis, Batched, Differentiation, Param, Primitive, batched, one};
 use crate::program::checks::Errors;
 use crate::program::class::Class;
-use crate::trace::bind1;
+use crate::program::lower::{Lowering, Value};
+use crate::program::trace::bind1;
 use crate::{Array, Aval, DType, Dims, OutSharding, PartitionSpec, ShapeError, ShardingRule};
 use std::fmt;
 

@@ -5,7 +5,7 @@
 //! transposed. A barrier prevents XLA from merging the transpose into the product again.
 
 use super::{DotDimensionNumbers, Precision, collapse};
-use crate::lower::{Lowering, Value};
+use crate::program::lower::{Lowering, Value};
 use crate::{Aval, DType};
 
 /// Minimum number of multiplications.

@@ -1,6 +1,6 @@
 //! The precision of matrix products and convolutions, and its default.
 
-use crate::scoped;
+use crate::base::scoped;
 use ramie_pjrt::settings;
 use std::cell::Cell;
 use std::fmt;
@@ -171,7 +171,7 @@ pub(crate) fn default_code() -> u8 {
 
 /// Runs `f` with `precision` for the matrix products and convolutions on this thread that request
 /// no precision (`jax.default_matmul_precision`). `None` restores the choice of the platform.
-/// [`config::update`](crate::config::update) and `RAMIE_DEFAULT_MATMUL_PRECISION` set the default
+/// [`config::update`](crate::execution::config::update) and `RAMIE_DEFAULT_MATMUL_PRECISION` set the default
 /// of the process.
 ///
 /// A function is traced and compiled once for each default that it is called with.

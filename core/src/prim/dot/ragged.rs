@@ -1,13 +1,13 @@
 //! `ragged_dot_general`: products over groups of different sizes, as in mixtures of experts.
 
 use super::{DotDimensionNumbers, DotGeneral, Precision, current_default, ordered, partners};
-use crate::lower::{Lowering, Value};
 use crate::passes::{add_tangents, transpose_of};
 use crate::prim::{
     Avals, BatchAxis, Batched, Differentiation, Operand, Param, Primitive, batched,
     move_batch_axis, one,
 };
-use crate::trace::bind1;
+use crate::program::lower::{Lowering, Value};
+use crate::program::trace::bind1;
 use crate::{Array, Aval, DType, Dims, ShapeError};
 use std::fmt;
 

@@ -1,7 +1,7 @@
 //! The sharding rule of products.
 
 use super::{DotDimensionNumbers, DotGeneral};
-use crate::sharding::{PartitionSpec, SpecEntry};
+use crate::types::sharding::{PartitionSpec, SpecEntry};
 use crate::{Aval, AxisName, ShapeError, ShardingRule};
 
 /// Formats entries of a spec as a Python tuple.

@@ -1,13 +1,13 @@
 //! Binary elementwise operators.
 
 use super::{batch_elementwise, fit, spread};
-use crate::lower::{Lowering, Value};
 use crate::passes::add_tangents;
 use crate::prim::promotion;
 use crate::prim::{Avals, BatchAxis, Batched, Differentiation, Operand, Primitive, sum_to_shape};
 use crate::program::checks::Errors;
 use crate::program::class::{Class, infer_same};
-use crate::trace::bind1;
+use crate::program::lower::{Lowering, Value};
+use crate::program::trace::bind1;
 use crate::{Array, Aval, DType, IntoArray, ShapeError, ShardingRule};
 
 /// An entry of the table of binary operators, for tests and documentation.

@@ -1,12 +1,12 @@
 //! Elementwise comparisons.
 
 use super::{batch_elementwise, spread};
-use crate::lower::{Lowering, Value};
 use crate::prim::elementwise::parts;
 use crate::prim::promotion;
 use crate::prim::{Avals, BatchAxis, Batched, Differentiation, Primitive, one};
 use crate::program::class::{Class, infer_same};
-use crate::trace::bind1;
+use crate::program::lower::{Lowering, Value};
+use crate::program::trace::bind1;
 use crate::{Array, Aval, DType, IntoArray, ShapeError, ShardingRule};
 
 /// An entry of the table of comparisons, for tests and documentation.

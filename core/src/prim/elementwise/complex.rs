@@ -5,12 +5,12 @@
 //! therefore `∂f/∂x - i ∂f/∂y`.
 
 use super::{batch_elementwise, fit, spread};
-use crate::error;
-use crate::lower::{Lowering, Value};
+use crate::base::error;
 use crate::prim::promotion;
 use crate::prim::{Avals, BatchAxis, Batched, Differentiation, Primitive, one, sum_to_shape};
 use crate::program::class::broadcast_rule;
-use crate::trace::bind1;
+use crate::program::lower::{Lowering, Value};
+use crate::program::trace::bind1;
 use crate::{Array, Aval, IntoArray, ShapeError, ShardingRule};
 use num_complex::Complex as Number;
 

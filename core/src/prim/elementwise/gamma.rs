@@ -1,11 +1,11 @@
 //! `polygamma`.
 
 use super::{batch_elementwise, fit, spread};
-use crate::lower::{Lowering, Value};
 use crate::prim::promotion;
 use crate::prim::{Avals, BatchAxis, Batched, Differentiation, Primitive};
 use crate::program::class::{Class, infer_same};
-use crate::trace::bind1;
+use crate::program::lower::{Lowering, Value};
+use crate::program::trace::bind1;
 use crate::{Array, Aval, IntoArray, ShapeError, ShardingRule};
 
 /// Computes a derivative of the digamma function: operand 0 is the order, operand 1 the argument.

@@ -2,13 +2,13 @@
 //! boundaries of its cases.
 
 use super::batch_elementwise;
-use crate::lower::{Lowering, Value};
 use crate::passes::add_tangents;
 use crate::prim::promotion;
 use crate::prim::{Avals, BatchAxis, Batched, Differentiation, Primitive};
 use crate::program::checks::Errors;
 use crate::program::class::{Class, infer_same};
-use crate::trace::bind1;
+use crate::program::lower::{Lowering, Value};
+use crate::program::trace::bind1;
 use crate::{Array, Aval, DType, IntoArray, ShapeError, ShardingRule, where_};
 use std::f64::consts::PI;
 

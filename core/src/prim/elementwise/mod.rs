@@ -18,7 +18,7 @@ mod stop_gradient;
 mod unary;
 
 use super::{Batched, batched};
-use crate::lower::{Lowering, Value};
+use crate::program::lower::{Lowering, Value};
 use crate::{Array, Aval};
 use smallvec::SmallVec;
 

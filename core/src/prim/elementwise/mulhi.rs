@@ -1,11 +1,11 @@
 //! `mulhi`: the upper half of integer products.
 
 use super::{batch_elementwise, spread};
-use crate::lower::{Lowering, Value};
 use crate::prim::promotion;
 use crate::prim::{Avals, BatchAxis, Batched, Differentiation, Primitive};
 use crate::program::class::{Class, infer_same};
-use crate::trace::bind1;
+use crate::program::lower::{Lowering, Value};
+use crate::program::trace::bind1;
 use crate::{Array, Aval, DType, IntoArray, ShapeError, ShardingRule};
 
 /// Computes the upper half of the product of two integers, with the same number of bits as the

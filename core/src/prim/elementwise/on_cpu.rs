@@ -4,7 +4,7 @@
 //! with code that is not vectorized: they take two and twelve times as long as `exp` and `log`
 //! (`docs/performance.md`). The versions in this module are vectorized, and accurate to 2 ulp.
 
-use crate::lower::{Lowering, Value};
+use crate::program::lower::{Lowering, Value};
 use crate::{Array, Aval, DType, where_};
 
 /// The smallest magnitude at which `erf` of `f32` rounds to 1.

@@ -1,7 +1,7 @@
 //! Complex numbers in NumPy functions: lexicographic order, functions applied to both parts, and
 //! the check of functions that require real numbers.
 
-use crate::error::TAKE_A_PART;
+use crate::base::error::TAKE_A_PART;
 use crate::{Array, complex};
 
 /// Panics if an operand of a function of real numbers is complex.

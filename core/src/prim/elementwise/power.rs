@@ -1,13 +1,13 @@
 //! `pow`.
 
 use super::{batch_elementwise, fit, spread};
-use crate::lower::{Lowering, Value};
 use crate::passes::add_tangents;
 use crate::prim::promotion;
 use crate::prim::{Avals, BatchAxis, Batched, Differentiation, Primitive, one};
 use crate::program::checks::Errors;
 use crate::program::class::{Class, broadcast_rule, infer_same};
-use crate::trace::bind1;
+use crate::program::lower::{Lowering, Value};
+use crate::program::trace::bind1;
 use crate::{Array, Aval, IntoArray, ShapeError, ShardingRule};
 
 /// Raises floats to a power: floats of the same dtype, or integers.

@@ -1,7 +1,6 @@
 //! Selection between arrays (`select_n`, `clamp`), and dtype conversion.
 
 use super::{batch_elementwise, spread};
-use crate::lower::{Lowering, Value};
 use crate::passes::add_tangents;
 use crate::prim::elementwise::parts;
 use crate::prim::promotion;
@@ -9,7 +8,8 @@ use crate::prim::{
     Avals, BatchAxis, Batched, Differentiation, Param, Primitive, batched, move_batch_axis, one,
 };
 use crate::program::class::{Class, broadcast_rule, infer_same};
-use crate::trace::bind1;
+use crate::program::lower::{Lowering, Value};
+use crate::program::trace::bind1;
 use crate::{Array, Aval, DType, IntoArray, ShapeError, ShardingRule};
 
 /// Selects, for each element, from one of several arrays of the same shape and dtype: the first

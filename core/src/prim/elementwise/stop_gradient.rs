@@ -1,10 +1,10 @@
 //! `stop_gradient`.
 
 use super::batch_elementwise;
-use crate::lower::{Lowering, Value};
 use crate::prim::{Avals, BatchAxis, Batched, Differentiation, Primitive};
 use crate::program::class::{Class, infer_same};
-use crate::trace::bind1;
+use crate::program::lower::{Lowering, Value};
+use crate::program::trace::bind1;
 use crate::{Array, Aval, ShapeError, ShardingRule};
 
 /// Returns the operand, with a tangent of zero.

@@ -1,12 +1,12 @@
 //! Unary elementwise operators.
 
 use super::batch_elementwise;
-use crate::lower::{Lowering, Value};
 use crate::prim::elementwise::parts;
 use crate::prim::{Avals, BatchAxis, Batched, Differentiation, Param, Primitive, one};
 use crate::program::checks::Errors;
 use crate::program::class::{Class, infer_same};
-use crate::trace::bind1;
+use crate::program::lower::{Lowering, Value};
+use crate::program::trace::bind1;
 use crate::{Array, Aval, DType, ShapeError, ShardingRule};
 
 /// An entry of the table of unary operators, for tests and documentation.

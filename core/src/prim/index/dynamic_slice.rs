@@ -1,12 +1,12 @@
 //! `dynamic_slice`: a slice of fixed size at a computed position.
 
 use super::{Gather, GatherDimensionNumbers, GatherScatterMode, check_starts, stack_starts};
-use crate::lower::{Lowering, Value, dims_array};
 use crate::prim::{
     Avals, BatchAxis, Batched, Differentiation, Param, Positions, Primitive, batched, one,
 };
 use crate::program::checks::Errors;
-use crate::trace::bind1;
+use crate::program::lower::{Lowering, Value, dims_array};
+use crate::program::trace::bind1;
 use crate::{Array, Aval, Dims, IntoArray, ShapeError, ShardingRule};
 
 /// Returns a slice of `slice_sizes` of the first operand. The other operands are its start index

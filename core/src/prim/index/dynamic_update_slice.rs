@@ -3,13 +3,13 @@
 use super::{
     GatherScatterMode, Scatter, ScatterDimensionNumbers, ScatterMethod, check_starts, stack_starts,
 };
-use crate::lower::{Lowering, Value};
 use crate::prim::promotion;
 use crate::prim::{
     Avals, BatchAxis, Batched, Differentiation, Positions, Primitive, batched, move_batch_axis, one,
 };
 use crate::program::checks::Errors;
-use crate::trace::bind1;
+use crate::program::lower::{Lowering, Value};
+use crate::program::trace::bind1;
 use crate::{Array, Aval, Dims, IntoArray, ShapeError, ShardingRule};
 
 /// Returns the first operand with the slice at a computed position replaced by the second

@@ -4,12 +4,12 @@ use super::dimension_numbers::{check_batching, check_dims, check_disjoint};
 use super::{
     GatherDimensionNumbers, GatherScatterMode, Scatter, ScatterMethod, shifted, shifted_after,
 };
-use crate::lower::{Lowering, Value, dims_array};
 use crate::prim::{
     Avals, BatchAxis, Batched, Differentiation, Param, Positions, Primitive, batched, one,
 };
 use crate::program::checks::Errors;
-use crate::trace::bind1;
+use crate::program::lower::{Lowering, Value, dims_array};
+use crate::program::trace::bind1;
 use crate::{Array, Aval, DType, Dims, Literal, ShapeError, ShardingRule};
 
 /// Gathers slices of the first operand, one for each index vector along the last axis of the

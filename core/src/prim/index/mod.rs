@@ -15,10 +15,10 @@ pub use dynamic_update_slice::*;
 pub use gather::*;
 pub use scatter::*;
 
-use crate::lower::{Lowering, Value};
 use crate::prim::Positions;
 use crate::prim::index::positions::index_dtype;
 use crate::prim::promotion;
+use crate::program::lower::{Lowering, Value};
 use crate::{Array, Aval, DType, Dims, ShapeError, iinfo, stack};
 
 /// Checks that the operands after the first `skip` are one scalar integer per axis of the first,

@@ -4,10 +4,8 @@
 use super::dimension_numbers::{check_batching, check_dims, check_disjoint};
 use super::gather::{attribute, check_indices, python};
 use super::{GatherScatterMode, ScatterDimensionNumbers, shifted, shifted_after};
-use crate::hash::FastMap;
-use crate::jaxpr::{Atom, Eqn, Jaxpr, Scope, Var};
-use crate::lock::lock;
-use crate::lower::{Lowering, Value};
+use crate::base::hash::FastMap;
+use crate::base::lock::lock;
 use crate::prim::elementwise::{Add, Max, Min, Mul, Sub};
 use crate::prim::{
     Avals, BatchAxis, Batched, Differentiation, Param, Positions, Primitive, batched,
@@ -15,7 +13,9 @@ use crate::prim::{
 };
 use crate::program::checks::Errors;
 use crate::program::class::Class;
-use crate::trace::bind1;
+use crate::program::jaxpr::{Atom, Eqn, Jaxpr, Scope, Var};
+use crate::program::lower::{Lowering, Value};
+use crate::program::trace::bind1;
 use crate::{Array, Aval, DType, Dims, ShapeError, ShardingRule};
 use std::panic::Location;
 use std::sync::{Arc, Mutex};

@@ -4,7 +4,7 @@ use super::{Gather, GatherScatterMode, Scatter, ScatterMethod};
 use crate::base::location::fail;
 use crate::passes::add_tangents;
 use crate::prim::{Differentiation, NestedDifferentiation, Operand};
-use crate::trace::bind1;
+use crate::program::trace::bind1;
 use crate::{Array, Aval, DType, Dims, Literal};
 
 impl Scatter {

@@ -2,7 +2,7 @@
 //! so that no device needs the elements of another.
 
 use super::{Gather, Scatter};
-use crate::sharding::{PartitionSpec, SpecEntry};
+use crate::types::sharding::{PartitionSpec, SpecEntry};
 use crate::{Aval, Dims, ShapeError, ShardingRule};
 
 fn sharded(entry: &SpecEntry) -> bool {

@@ -1,8 +1,8 @@
 //! `rng_bit_generator`: random bits from the device's own generator.
 
-use crate::lower::{Lowering, Value};
 use crate::prim::{Avals, BatchAxis, Batched, Differentiation, Param, Primitive, move_batch_axis};
-use crate::trace::bind;
+use crate::program::lower::{Lowering, Value};
+use crate::program::trace::bind;
 use crate::{Array, Aval, DType, Dims, ShapeError, ShardingRule, concatenate};
 use smallvec::smallvec;
 use std::fmt;

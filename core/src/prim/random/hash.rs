@@ -1,6 +1,6 @@
 //! Lowering of the Threefry hash and its counters to StableHLO.
 
-use crate::lower::{Lowering, Value, dims_array};
+use crate::program::lower::{Lowering, Value, dims_array};
 use crate::{Aval, DType, Dims};
 
 impl Lowering<'_> {

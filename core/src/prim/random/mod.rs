@@ -11,8 +11,8 @@ pub(crate) mod key_impl;
 use super::{
     Avals, BatchAxis, Batched, Differentiation, Param, Primitive, batched, move_batch_axis, one,
 };
-use crate::lower::{Lowering, Value};
-use crate::trace::bind;
+use crate::program::lower::{Lowering, Value};
+use crate::program::trace::bind;
 use crate::{Array, Aval, DType, Dims, ShapeError, ShardingRule};
 use smallvec::smallvec;
 

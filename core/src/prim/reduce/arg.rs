@@ -1,11 +1,11 @@
 //! `argmax` and `argmin`.
 
 use super::{batched_axes, highest, lowest, reduced_shape};
-use crate::lower::{Lowering, Value, dims_array};
 use crate::prim::index::positions;
 use crate::prim::{Avals, BatchAxis, Batched, Differentiation, Param, Primitive, batched, one};
 use crate::program::class::Class;
-use crate::trace::bind1;
+use crate::program::lower::{Lowering, Value, dims_array};
+use crate::program::trace::bind1;
 use crate::{Array, Aval, DType, Dims, ShapeError, ShardingRule};
 
 macro_rules! arg_reductions {

@@ -9,9 +9,9 @@
 //! reshape with the producer of the array, separately for each of several sums, and thus computes
 //! the array again for each.
 
-use crate::lower::{Lowering, Value};
 use crate::prim::conv::Pads;
 use crate::prim::window::SlidingWindow;
+use crate::program::lower::{Lowering, Value};
 use crate::{Aval, DType, Dims, Scalar};
 
 /// Minimum number of elements of the operand.

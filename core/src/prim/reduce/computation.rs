@@ -1,11 +1,11 @@
 //! Programs on scalars, used by general reductions.
 
 use crate::base::location;
-use crate::jaxpr::{Atom, Jaxpr};
-use crate::lower::{Lowering, Region, Value};
 use crate::passes::{batch_eval, jvp_of};
 use crate::prim::{Batched, move_batch_axis};
-use crate::trace::{Outputs, trace_to_jaxpr};
+use crate::program::jaxpr::{Atom, Jaxpr};
+use crate::program::lower::{Lowering, Region, Value};
+use crate::program::trace::{Outputs, trace_to_jaxpr};
 use crate::{Array, Aval, DType, Dims};
 use std::sync::Arc;
 

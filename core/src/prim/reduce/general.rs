@@ -6,11 +6,11 @@ use super::computation::{
 };
 use super::{ReduceAnd, ReduceMax, ReduceMin, ReduceOr, ReduceProd, ReduceSum, ReduceXor};
 use super::{highest, lowest, reduced_shape};
-use crate::jaxpr::Jaxpr;
-use crate::lower::{Lowering, Value, dims_array};
 use crate::prim::promotion;
 use crate::prim::{Avals, BatchAxis, Batched, Differentiation, Jaxprs, Param, Primitive};
-use crate::trace::{bind, bind1};
+use crate::program::jaxpr::Jaxpr;
+use crate::program::lower::{Lowering, Value, dims_array};
+use crate::program::trace::{bind, bind1};
 use crate::{Array, Aval, DType, Dims, IntoArray, Literal, Scalar, ShapeError, ShardingRule};
 use std::sync::Arc;
 

@@ -11,7 +11,7 @@ pub use arg::*;
 pub use general::*;
 pub use table::*;
 
-use crate::narrow::NarrowFloat;
+use crate::types::narrow::NarrowFloat;
 use crate::{Aval, DType, Dims, Scalar, ShapeError};
 
 /// Returns the shape without the reduced axes, which must be increasing and in range.

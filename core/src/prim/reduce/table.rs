@@ -2,11 +2,11 @@
 
 use super::axis_first::summed_first;
 use super::{batched_axes, highest, lowest, reduced_shape};
-use crate::lower::{Lowering, Value, dims_array};
 use crate::prim::{Avals, BatchAxis, Batched, Differentiation, Param, Primitive, batched, one};
 use crate::program::checks::Errors;
 use crate::program::class::Class;
-use crate::trace::bind1;
+use crate::program::lower::{Lowering, Value, dims_array};
+use crate::program::trace::bind1;
 use crate::{Array, Aval, DType, Dims, OutSharding, Scalar, ShapeError, ShardingRule};
 
 /// An entry of the table of reductions, for tests and documentation.

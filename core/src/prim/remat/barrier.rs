@@ -1,9 +1,10 @@
 //! `optimization_barrier`.
 
-use crate::lower::{Lowering, Value};
 use crate::prim::{Avals, BatchAxis, Batched, Differentiation, Operand, Primitive};
-use crate::trace::{self, bind};
-use crate::{Array, Aval, Outputs, Result, ShapeError, Tree, tree};
+use crate::program::lower::{Lowering, Value};
+use crate::program::trace::{self, bind};
+use crate::program::tree;
+use crate::{Array, Aval, Outputs, Result, ShapeError, Tree};
 
 /// Returns the operands. The compiler computes all of them before it uses any, and moves and
 /// merges no operations across the barrier.

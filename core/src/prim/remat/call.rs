@@ -2,15 +2,15 @@
 
 use super::CheckpointPolicy;
 use super::split::{Split, eval_inlined};
-use crate::jaxpr::{ClosedJaxpr, Jaxpr};
-use crate::lower::{Lowering, Value};
 use crate::prim::nested;
 use crate::prim::{
     Avals, BatchAxis, Batched, Differentiation, NestedDifferentiation, Operand, Param, Primitive,
 };
 use crate::prim::{Jaxprs, StatePass};
+use crate::program::jaxpr::{ClosedJaxpr, Jaxpr};
 use crate::program::lists::{self, spread};
-use crate::trace::{bind, trace_to_jaxpr};
+use crate::program::lower::{Lowering, Value};
+use crate::program::trace::{bind, trace_to_jaxpr};
 use crate::{Array, Aval, Outputs, Result, ShapeError};
 use smallvec::SmallVec;
 use std::sync::Arc;

@@ -1,9 +1,10 @@
 //! `name`: names for values, which rematerialization policies can refer to.
 
-use crate::lower::{Lowering, Value};
 use crate::prim::{Avals, BatchAxis, Batched, Differentiation, Param, Primitive, batched, one};
-use crate::trace::{self, bind1};
-use crate::{Array, Aval, Outputs, Result, ShapeError, ShardingRule, Tree, tree};
+use crate::program::lower::{Lowering, Value};
+use crate::program::trace::{self, bind1};
+use crate::program::tree;
+use crate::{Array, Aval, Outputs, Result, ShapeError, ShardingRule, Tree};
 use std::sync::Arc;
 
 /// Returns the operand, with a name.

@@ -1,10 +1,10 @@
 //! Splits a program into a part that is computed once and saved, and a part that is recomputed.
 
 use super::CheckpointPolicy;
-use crate::jaxpr::{Atom, Evaluation, Jaxpr, Scope, Var};
 use crate::prim::call::Call;
 use crate::prim::shape::ReducePrecision;
-use crate::trace::bind1;
+use crate::program::jaxpr::{Atom, Evaluation, Jaxpr, Scope, Var};
+use crate::program::trace::bind1;
 use crate::{Array, Aval};
 use smallvec::SmallVec;
 

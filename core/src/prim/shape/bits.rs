@@ -1,13 +1,13 @@
 //! Primitives on the bits of elements: `bitcast_convert_type` and
 //! `reduce_precision`.
 
-use crate::lower::{Lowering, Value};
 use crate::prim::elementwise::batch_elementwise;
 use crate::prim::{
     Avals, BatchAxis, Batched, Differentiation, Param, Primitive, batched, move_batch_axis, one,
 };
 use crate::program::class::{Class, infer_same};
-use crate::trace::bind1;
+use crate::program::lower::{Lowering, Value};
+use crate::program::trace::bind1;
 use crate::{Array, Aval, DType, Dims, ShapeError, ShardingRule};
 
 /// Reinterprets the bits as another dtype. An element of a wider dtype becomes a last axis of

@@ -1,8 +1,8 @@
 //! `broadcast_in_dim`, and other ways of broadcasting.
 
-use crate::lower::{Lowering, Value};
 use crate::prim::{Avals, BatchAxis, Batched, Differentiation, Param, Primitive, batched, one};
-use crate::trace::bind1;
+use crate::program::lower::{Lowering, Value};
+use crate::program::trace::bind1;
 use crate::{Array, Aval, Dims, OutSharding, PartitionSpec, ShapeError, ShardingRule};
 
 /// Broadcasts the operand to `shape`: its axis `i` becomes axis `broadcast_dimensions[i]`,

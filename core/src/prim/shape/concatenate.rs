@@ -1,11 +1,11 @@
 //! `concatenate`: joins arrays along an axis.
 
-use crate::lower::{Lowering, Value};
 use crate::prim::promotion;
 use crate::prim::{
     Avals, BatchAxis, Batched, Differentiation, Param, Primitive, batched, move_batch_axis, one,
 };
-use crate::trace::bind1;
+use crate::program::lower::{Lowering, Value};
+use crate::program::trace::bind1;
 use crate::{Array, Aval, Dims, ShapeError, ShardingRule};
 use std::borrow::Borrow;
 

@@ -1,7 +1,7 @@
 //! Shapes as arguments of `reshape`: integers of any type, one of which may be -1.
 
-use crate::aval::element_count;
 use crate::base::location;
+use crate::types::aval::element_count;
 use crate::{Array, Dims, ShapeError};
 use smallvec::SmallVec;
 

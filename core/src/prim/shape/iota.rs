@@ -1,9 +1,9 @@
 //! `iota`: indices along an axis.
 
-use crate::lower::{Lowering, Value};
 use crate::prim::index::positions;
 use crate::prim::{Avals, BatchAxis, Batched, Differentiation, Param, Primitive, one};
 use crate::program::class::Class;
+use crate::program::lower::{Lowering, Value};
 use crate::{Array, Aval, DType, Dims, OutSharding, ShapeError, ShardingRule};
 
 /// Returns each element's index along an axis.

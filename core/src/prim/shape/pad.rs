@@ -1,12 +1,12 @@
 //! `pad`: adds elements around and between existing ones, or removes elements.
 
-use crate::lower::{Lowering, Value, dims_array, i64_array};
 use crate::prim::promotion;
 use crate::prim::{
     Avals, BatchAxis, Batched, Differentiation, Param, Primitive, batched, move_batch_axis, one,
 };
 use crate::program::checks::Errors;
-use crate::trace::bind1;
+use crate::program::lower::{Lowering, Value, dims_array, i64_array};
+use crate::program::trace::bind1;
 use crate::{Array, Aval, Dims, IntoArray, ShapeError, ShardingRule};
 use smallvec::SmallVec;
 

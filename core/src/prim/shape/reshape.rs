@@ -1,10 +1,10 @@
 //! `reshape` and `squeeze`.
 
 use super::reshape_sharding::reshaped_spec;
-use crate::aval::element_count;
-use crate::lower::{Lowering, Value};
 use crate::prim::{Avals, BatchAxis, Batched, Differentiation, Param, Primitive, batched, one};
-use crate::trace::bind1;
+use crate::program::lower::{Lowering, Value};
+use crate::program::trace::bind1;
+use crate::types::aval::element_count;
 use crate::{Array, Aval, Dims, IntoShape, OutSharding, PartitionSpec, ShapeError, ShardingRule};
 
 /// Reshapes the operand; elements keep their row-major order.

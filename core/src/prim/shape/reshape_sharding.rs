@@ -1,6 +1,6 @@
 //! Sharding of reshaped arrays, whose dimensions are kept, split or merged.
 
-use crate::sharding::{AbstractMesh, PartitionSpec, SpecEntry};
+use crate::types::sharding::{AbstractMesh, PartitionSpec, SpecEntry};
 use crate::{Aval, AxisName, Dims, ShapeError};
 use std::ops::Range;
 

@@ -1,8 +1,8 @@
 //! `rev`: reverses axes.
 
-use crate::lower::{Lowering, Value, dims_array};
 use crate::prim::{Avals, BatchAxis, Batched, Differentiation, Param, Primitive, batched, one};
-use crate::trace::bind1;
+use crate::program::lower::{Lowering, Value, dims_array};
+use crate::program::trace::bind1;
 use crate::{Array, Aval, Dims, ShapeError, ShardingRule};
 
 /// Reverses the order of the elements along axes.

@@ -1,8 +1,8 @@
 //! `slice`: a contiguous or strided range of elements along each axis.
 
-use crate::lower::{Lowering, Value, dims_array};
 use crate::prim::{Avals, BatchAxis, Batched, Differentiation, Param, Primitive, batched, one};
-use crate::trace::bind1;
+use crate::program::lower::{Lowering, Value, dims_array};
+use crate::program::trace::bind1;
 use crate::{Array, Aval, Dims, ShapeError, ShardingRule};
 
 /// Returns the elements from `start_indices` (inclusive) to `limit_indices` (exclusive), with

@@ -1,9 +1,9 @@
 //! `split`: divides an array along an axis.
 
 use super::{Concatenate, Slice};
-use crate::lower::{Lowering, Value};
 use crate::prim::{Avals, BatchAxis, Batched, Differentiation, Param, Primitive};
-use crate::trace::{bind, bind1};
+use crate::program::lower::{Lowering, Value};
+use crate::program::trace::{bind, bind1};
 use crate::{Array, Aval, Dims, ShapeError, ShardingRule};
 
 /// Splits an array into parts of given sizes along an axis, in order.

@@ -1,8 +1,8 @@
 //! `transpose`, and other permutations of axes.
 
-use crate::lower::{Lowering, Value, dims_array};
 use crate::prim::{Avals, BatchAxis, Batched, Differentiation, Param, Primitive, batched, one};
-use crate::trace::bind1;
+use crate::program::lower::{Lowering, Value, dims_array};
+use crate::program::trace::bind1;
 use crate::{Array, Aval, Dims, ShapeError, ShardingRule};
 
 /// Permutes axes: result axis `i` is operand axis `permutation[i]`.

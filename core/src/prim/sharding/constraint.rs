@@ -1,9 +1,9 @@
 //! `sharding_constraint`: constrains how the compiler shards a value.
 
-use crate::lower::{Lowering, Value};
 use crate::prim::{Avals, BatchAxis, Batched, Differentiation, Param, Primitive, batched, one};
-use crate::sharding::{AxisType, Mesh, NamedSharding, SpecEntry};
-use crate::trace::bind1;
+use crate::program::lower::{Lowering, Value};
+use crate::program::trace::bind1;
+use crate::types::sharding::{AxisType, Mesh, NamedSharding, SpecEntry};
 use crate::{Array, Aval, ShapeError, ShardingRule};
 
 /// Returns the value with the given sharding.

@@ -1,17 +1,18 @@
 //! `shard_map`: a program that each device of a mesh runs on its shards.
 
 use crate::base::location::fail;
-use crate::jaxpr::{ClosedJaxpr, Jaxpr};
-use crate::lower::{Lowering, Value};
 use crate::prim::collective::vary_together;
 use crate::prim::{Avals, BatchAxis, Batched, Differentiation, Jaxprs, Param, Primitive, nested};
+use crate::program::jaxpr::{ClosedJaxpr, Jaxpr};
 use crate::program::lists;
-use crate::sharding::{
+use crate::program::lower::{Lowering, Value};
+use crate::program::trace::{bind, with_vary};
+use crate::types::axis;
+use crate::types::sharding::{
     AbstractMesh, AxisSet, AxisType, Context, Mesh, PartitionSpec, SpecEntry, TypeSharding,
     shard_shape,
 };
-use crate::trace::{bind, with_vary};
-use crate::{Array, Aval, AxisName, ShapeError, axis};
+use crate::{Array, Aval, AxisName, ShapeError};
 use smallvec::SmallVec;
 use std::sync::Arc;
 

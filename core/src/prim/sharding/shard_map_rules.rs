@@ -1,13 +1,13 @@
 //! Differentiation of `shard_map`.
 
 use super::ShardMap;
-use crate::jaxpr::ClosedJaxpr;
 use crate::passes::transpose_call;
 use crate::prim::nested::{self, Split};
 use crate::prim::{NestedDifferentiation, Operand};
+use crate::program::jaxpr::ClosedJaxpr;
 use crate::program::lists::{self, picked, spread};
-use crate::sharding::{PartitionSpec, SpecEntry};
-use crate::trace::trace_to_jaxpr;
+use crate::program::trace::trace_to_jaxpr;
+use crate::types::sharding::{PartitionSpec, SpecEntry};
 use crate::{Array, Aval, AxisName, psum};
 use std::sync::Arc;
 

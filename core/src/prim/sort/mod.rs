@@ -6,8 +6,8 @@ pub use top_k::TopK;
 
 use super::index::{Gather, GatherDimensionNumbers};
 use super::{Avals, BatchAxis, Batched, Differentiation, Param, Primitive, move_batch_axis};
-use crate::lower::{Lowering, Region, Value};
-use crate::trace::bind;
+use crate::program::lower::{Lowering, Region, Value};
+use crate::program::trace::bind;
 use crate::{Array, Aval, DType, Dims, ShapeError, ShardingRule};
 use smallvec::SmallVec;
 

@@ -1,11 +1,11 @@
 //! `top_k`.
 
 use super::along;
-use crate::lower::{Lowering, Value};
 use crate::prim::index::positions;
 use crate::prim::{Avals, BatchAxis, Batched, Differentiation, Param, Primitive};
 use crate::program::class::Class;
-use crate::trace::bind;
+use crate::program::lower::{Lowering, Value};
+use crate::program::trace::bind;
 use crate::{Array, Aval, DType, Dims, ShapeError, ShardingRule};
 use smallvec::SmallVec;
 
@@ -90,7 +90,10 @@ impl Primitive for TopK {
             if self.axis + 1 == rank {
                 return x;
             }
-            let attributes = format!("permutation = {}", crate::lower::dims_array(&order));
+            let attributes = format!(
+                "permutation = {}",
+                crate::program::lower::dims_array(&order)
+            );
             ctx.op1("transpose", &[x], &[from], to, &attributes)
         };
         // XLA's indices have the dtype's width if elements have less than a byte.

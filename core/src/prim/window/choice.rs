@@ -7,9 +7,9 @@
 //! are checked for whether they selected it (`docs/performance.md` has measurements).
 
 use super::{Select, SlidingWindow};
-use crate::lower::{Lowering, Value};
 use crate::prim::Primitive;
 use crate::prim::shape::{Pad, Slice};
+use crate::program::lower::{Lowering, Value};
 use crate::{Aval, DType, Dims, Scalar};
 
 /// Maximum number of elements of a window for this method. The program contains one comparison
@@ -77,7 +77,7 @@ impl SlidingWindow {
     /// Returns whether this window is lowered with whole arrays: on CPUs, for windows with few
     /// elements.
     pub(super) fn by_arrays(&self, ctx: &Lowering<'_>) -> bool {
-        let elements = crate::aval::element_count(&self.dimensions);
+        let elements = crate::types::aval::element_count(&self.dimensions);
         ctx.is_for_one_cpu() && self.is_plain() && elements <= MOST_ELEMENTS
     }
 

@@ -1,15 +1,15 @@
 //! `reduce_window`: a reduction of windows by a custom program.
 
 use super::SlidingWindow;
-use crate::jaxpr::Jaxpr;
-use crate::lower::{Lowering, Value};
 use crate::prim::reduce::check_operands;
 use crate::prim::reduce::computation::{
     batched_reduction, combine, lower_in_whole_bytes, repeated, tangents,
 };
 use crate::prim::{Avals, BatchAxis, Batched, Differentiation, Jaxprs, Param, Primitive};
 use crate::program::checks::Errors;
-use crate::trace::bind;
+use crate::program::jaxpr::Jaxpr;
+use crate::program::lower::{Lowering, Value};
+use crate::program::trace::bind;
 use crate::{Array, Aval, Dims, ShapeError, ShardingRule};
 use std::sync::Arc;
 

@@ -2,12 +2,12 @@
 
 use super::{Select, SelectAndScatterAdd, SlidingWindow};
 use crate::base::location;
-use crate::lower::{Lowering, Value};
 use crate::prim::{
     Avals, BatchAxis, Batched, Differentiation, Param, Primitive, batched, move_batch_axis, one,
 };
 use crate::program::class::Class;
-use crate::trace::bind1;
+use crate::program::lower::{Lowering, Value};
+use crate::program::trace::bind1;
 use crate::{Array, Aval, DType, Dims, ShapeError, ShardingRule};
 
 /// Finds the maximum or minimum of each window over the second operand, and returns the element

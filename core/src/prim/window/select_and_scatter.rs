@@ -2,14 +2,14 @@
 
 use super::SlidingWindow;
 use crate::base::location;
-use crate::jaxpr::Jaxpr;
-use crate::lower::{Lowering, Value};
 use crate::prim::reduce::computation::lower_in_whole_bytes;
 use crate::prim::{
     Avals, BatchAxis, Batched, Differentiation, Jaxprs, Param, Primitive, batched, move_batch_axis,
     one,
 };
-use crate::trace::bind1;
+use crate::program::jaxpr::Jaxpr;
+use crate::program::lower::{Lowering, Value};
+use crate::program::trace::bind1;
 use crate::{Array, Aval, DType, ShapeError, ShardingRule};
 use std::sync::Arc;
 

@@ -2,13 +2,13 @@
 
 use super::choice::pad;
 use super::{Select, SelectAndGatherAdd, SlidingWindow};
-use crate::lower::{Lowering, Value};
 use crate::prim::conv::Pads;
 use crate::prim::{
     Avals, BatchAxis, Batched, Differentiation, Param, Primitive, batched, move_batch_axis, one,
 };
 use crate::program::class::Class;
-use crate::trace::bind1;
+use crate::program::lower::{Lowering, Value};
+use crate::program::trace::bind1;
 use crate::{Array, Aval, DType, Scalar, ShapeError, ShardingRule};
 
 /// Finds the maximum or minimum of each window over the second operand, and adds the window's

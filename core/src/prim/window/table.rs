@@ -1,13 +1,13 @@
 //! Window reductions by one operator, as a table with a row per primitive.
 
 use super::{Select, SelectAndGatherAdd, SlidingWindow, ones};
-use crate::lower::{Lowering, Value};
 use crate::prim::conv::{dilated, lhs_cotangent_padding};
 use crate::prim::reduce::{highest, lowest};
 use crate::prim::{Avals, BatchAxis, Batched, Differentiation, Param, Primitive, batched, one};
 use crate::program::checks::Errors;
 use crate::program::class::Class;
-use crate::trace::bind1;
+use crate::program::lower::{Lowering, Value};
+use crate::program::trace::bind1;
 use crate::{Array, Aval, DType, Dims, Scalar, ShapeError, ShardingRule};
 
 /// An entry of the table of window reductions, for tests and documentation.

@@ -7,13 +7,13 @@ mod incomplete_gamma;
 
 use super::{batch_elementwise, fit, spread};
 use crate::base::location;
-use crate::lower::{Lowering, Value};
 use crate::passes::add_tangents;
 use crate::prim::promotion;
 use crate::prim::{Avals, BatchAxis, Batched, Differentiation, Primitive};
 use crate::program::checks::Errors;
 use crate::program::class::{Class, infer_same};
-use crate::trace::bind1;
+use crate::program::lower::{Lowering, Value};
+use crate::program::trace::bind1;
 use crate::{Array, Aval, DType, IntoArray, ShapeError, ShardingRule};
 
 /// Returns the dtype of the computation: 16-bit floats are not precise enough.

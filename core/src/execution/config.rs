@@ -1,0 +1,67 @@
+//! Settings of the process that can be read and changed while it runs (`jax.config`).
+
+use crate::Precision;
+use crate::execution::{jit, numerics};
+use crate::prim::dot;
+
+/// The settings. Environment variables set their first values.
+///
+/// Options that are fixed when the client is created are in
+/// [`RuntimeOptions`](crate::RuntimeOptions). Settings that hold for a scope are functions that
+/// take a closure: [`default_matmul_precision`](crate::default_matmul_precision),
+/// [`disable_jit`](crate::disable_jit),
+/// [`disable_most_optimizations`](crate::disable_most_optimizations),
+/// [`with_default_device`](crate::with_default_device).
+///
+/// JAX's `jax_enable_x64` has no counterpart: 64-bit types are always enabled, and a program uses
+/// them only where it asks for them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Config {
+    /// Whether results are checked for NaN (`jax_debug_nans`, `RAMIE_DEBUG_NANS`).
+    pub debug_nans: bool,
+    /// Whether results are checked for infinities (`jax_debug_infs`, `RAMIE_DEBUG_INFS`).
+    pub debug_infs: bool,
+    /// Precision of products that request none (`jax_default_matmul_precision`,
+    /// `RAMIE_DEFAULT_MATMUL_PRECISION`). `None` lets the platform choose.
+    pub default_matmul_precision: Option<Precision>,
+    /// Whether compilations are logged (`jax_log_compiles`, `RAMIE_LOG_COMPILES`).
+    pub log_compiles: bool,
+}
+
+/// Returns the current settings.
+pub fn read() -> Config {
+    let (debug_nans, debug_infs) = numerics::checked_kinds();
+    Config {
+        debug_nans,
+        debug_infs,
+        default_matmul_precision: dot::process_default(),
+        log_compiles: jit::logs_compiles(),
+    }
+}
+
+/// Changes settings of the process (`jax.config.update`). Changes apply to all threads, from their
+/// next operation.
+///
+/// ```no_run
+/// use ramie_core::{Precision, config};
+/// config::update(|c| c.default_matmul_precision = Some(Precision::HIGHEST));
+/// assert_eq!(config::read().default_matmul_precision, Some(Precision::HIGHEST));
+/// ```
+pub fn update(change: impl FnOnce(&mut Config)) {
+    let before = read();
+    let mut after = before;
+    change(&mut after);
+    if after.debug_nans != before.debug_nans {
+        numerics::debug_nans(after.debug_nans);
+    }
+    if after.debug_infs != before.debug_infs {
+        numerics::debug_infs(after.debug_infs);
+    }
+    if after.default_matmul_precision != before.default_matmul_precision {
+        dot::set_process_default(after.default_matmul_precision);
+    }
+    if after.log_compiles != before.log_compiles {
+        jit::log_compiles(after.log_compiles);
+    }
+}

@@ -1,0 +1,357 @@
+//! Eager execution of primitives: one small program per primitive and operand types, compiled at
+//! the first use and cached.
+
+use crate::base::hash::FastHasher;
+use crate::base::location;
+use crate::base::program_cache::{ProgramCache, Slot};
+use crate::client::put;
+use crate::client::sharded::{self, Site, SiteFinder};
+use crate::client::{self, Program};
+use crate::execution::{fill, numerics};
+use crate::prim::fused;
+use crate::prim::{self, Primitive};
+use crate::program::array::{DeviceArray, Repr};
+use crate::program::backend::{Backend, Failure, HostElements, Registration};
+use crate::program::jaxpr::{Atom, Eqn, Jaxpr, Scope, Var};
+use crate::program::lower::Partition;
+use crate::types::sharding::{Mesh, NamedSharding};
+use crate::{Array, Aval, Error, Literal, Outputs, Platform, Sharding};
+use ramie_pjrt::{Buffer, Device, Executable};
+use smallvec::SmallVec;
+use std::hash::{Hash, Hasher};
+use std::panic::Location;
+use std::sync::Arc;
+
+type Operands = SmallVec<[Arc<DeviceArray>; 4]>;
+
+/// The key of a primitive's program: the primitive, the operands' types, the device or mesh, and
+/// whether it is compiled inside [`disable_most_optimizations`](crate::disable_most_optimizations).
+struct Key<I, P> {
+    primitive: Arc<dyn Primitive>,
+    ins: SmallVec<[I; 4]>,
+    place: P,
+    least_effort: bool,
+}
+
+type Programs<I, P, T> = ProgramCache<Key<I, P>, T>;
+type Made<I, P, T> = Arc<Slot<Key<I, P>, T>>;
+
+impl<I: Hash + Eq + Clone, P: Hash + Eq + Clone, T> Programs<I, P, T> {
+    /// Returns the program of a primitive for these operands, and creates it at the first use.
+    fn program(
+        &self,
+        primitive: &dyn Primitive,
+        ins: &[I],
+        place: &P,
+        make: impl FnOnce(Arc<dyn Primitive>, &[I], &P) -> Result<T, Failure>,
+    ) -> Result<Made<I, P, T>, Failure> {
+        let mut hasher = FastHasher::default();
+        primitive.dyn_hash(&mut hasher);
+        ins.hash(&mut hasher);
+        place.hash(&mut hasher);
+        let least_effort = client::least_effort();
+        least_effort.hash(&mut hasher);
+        let is_key = |key: &Key<I, P>| {
+            key.place == *place
+                && key.least_effort == least_effort
+                && *key.ins == *ins
+                && key.primitive.dyn_eq(primitive.as_any())
+        };
+        self.get_or_make(hasher.finish(), is_key, || {
+            let primitive = primitive.to_arc();
+            let program = make(primitive.clone(), ins, place)?;
+            let key = Key {
+                primitive,
+                ins: ins.into(),
+                place: place.clone(),
+                least_effort,
+            };
+            Ok((key, program))
+        })
+    }
+}
+
+/// A program for one device.
+struct OnDevice {
+    outs: prim::Avals,
+    executable: Executable,
+    ordered: bool,
+}
+
+static ON_DEVICES: Programs<Aval, Device, OnDevice> = ProgramCache::new();
+static ON_MESHES: Programs<(Aval, NamedSharding), Mesh, sharded::Compiled> = ProgramCache::new();
+
+/// Returns the device that stores all operands, or their mesh.
+fn site(operation: &str, primitive: &dyn Primitive, args: &[&Array]) -> Result<Site, Error> {
+    let mut device: Option<Device> = None;
+    let mut mesh = primitive.mesh().is_some();
+    for arg in args {
+        if let Repr::Device(d) = &arg.0 {
+            match (device, d.sharding) {
+                (_, Sharding::Named(_)) => mesh = true,
+                (Some(other), Sharding::SingleDevice(here)) if other != here => {
+                    return Err(Error::Configuration(format!(
+                        "operands are on different devices, {} and {}\n  help: move one with \
+                         `device_put(&array, device)` before `{operation}`",
+                        other.description(),
+                        here.description()
+                    )));
+                }
+                (_, Sharding::SingleDevice(here)) => device = Some(here),
+            }
+        }
+    }
+    if mesh {
+        let mut finder = SiteFinder::default();
+        for (i, arg) in args.iter().enumerate() {
+            finder.look(arg, || format!("operand {i}"));
+        }
+        return Ok(match (finder.site()?, primitive.mesh()) {
+            (Site::Device(_), Some(mesh)) => Site::Mesh(mesh),
+            (site, _) => site,
+        });
+    }
+    match device {
+        Some(d) => Ok(Site::Device(d)),
+        None => Ok(Site::Device(client::runtime()?.default_device())),
+    }
+}
+
+/// Returns the device that stores all operands.
+pub(crate) fn device_of(primitive: &dyn Primitive, args: &[&Array]) -> Result<Device, Error> {
+    match site(primitive.name(), primitive, args)? {
+        Site::Device(device) => Ok(device),
+        Site::Mesh(mesh) => Err(Error::Configuration(format!(
+            "operands are on the devices of {mesh:?}, but outside `jit` this operation supports a \
+             single device\n  help: call it in a jitted function"
+        ))),
+    }
+}
+
+/// Returns the operands on `device`, where scalars are copied if necessary.
+pub(crate) fn place_on(device: Device, args: &[&Array]) -> Result<(Device, Operands), Error> {
+    let operands = args
+        .iter()
+        .map(|arg| {
+            let held = arg.device_array()?;
+            if let Sharding::Named(named) = held.sharding {
+                return Err(Error::Configuration(format!(
+                    "{} is sharded by {named}, but the program runs on one device\n  help: move it \
+                     there with `device_put(&array, device)`",
+                    arg.aval()
+                )));
+            }
+            match (&arg.0, arg.as_literal()) {
+                (Repr::Literal(_), Some(l)) if held.sharding.single() != Some(device) => {
+                    client::put_scalar_on(l, device)
+                }
+                _ => Ok(held.clone()),
+            }
+        })
+        .collect::<Result<_, Error>>()?;
+    Ok((device, operands))
+}
+
+/// Runs one primitive, bound at `caller`.
+fn run(
+    primitive: &dyn Primitive,
+    args: &[&Array],
+    caller: &'static Location<'static>,
+) -> Result<Outputs, Failure> {
+    let device = match site(primitive.name(), primitive, args)? {
+        Site::Device(device) => device,
+        Site::Mesh(mesh) => return run_sharded(primitive, args, mesh),
+    };
+    if let Some(filled) = fill::small(primitive, args, device)? {
+        return Ok(Outputs::from_iter([filled]));
+    }
+    let (device, operands) = place_on(device, args)?;
+    let made = on_device(primitive, args, device, caller)?;
+    let program = &made.value;
+    let buffers: SmallVec<[&Buffer; 4]> = operands.iter().map(|o| &o.buffers[0]).collect();
+    let mut outs = Vec::with_capacity(program.outs.len());
+    client::ordered::execute(
+        &program.executable,
+        program.ordered,
+        &buffers,
+        &[],
+        &mut outs,
+    )?;
+    Ok(outs
+        .into_iter()
+        .zip(&program.outs)
+        .map(|(b, a)| Array::from_device(*a, b, Sharding::SingleDevice(device)))
+        .collect())
+}
+
+/// Returns the program that runs a primitive, bound at `caller`, on a device.
+fn on_device(
+    primitive: &dyn Primitive,
+    args: &[&Array],
+    device: Device,
+    caller: &'static Location<'static>,
+) -> Result<Made<Aval, Device, OnDevice>, Failure> {
+    let ins: SmallVec<[Aval; 4]> = args.iter().map(|a| a.aval()).collect();
+    ON_DEVICES.program(primitive, &ins, &device, |primitive, ins, &device| {
+        let outs = prim::infer(&*primitive, ins).map_err(Failure::Shape)?;
+        let name = primitive.name();
+        let jaxpr = single(primitive, ins, &outs);
+        let mut program = Program::lower(name, &jaxpr, &[], Partition::default());
+        program.single = true;
+        let start = std::time::Instant::now();
+        let executable = client::compile(&program, device, &[])?;
+        if crate::execution::jit::logs_compiles() {
+            let at = location::current_location().unwrap_or(caller);
+            crate::execution::eager_log::note(at, start.elapsed());
+        }
+        Ok(OnDevice {
+            outs,
+            executable,
+            ordered: program.ordered,
+        })
+    })
+}
+
+/// Runs one primitive on the devices of a mesh.
+fn run_sharded(primitive: &dyn Primitive, args: &[&Array], mesh: Mesh) -> Result<Outputs, Failure> {
+    let ins: SmallVec<[(Aval, NamedSharding); 4]> = args
+        .iter()
+        .map(|a| (a.aval(), sharded::input_sharding(a, mesh)))
+        .collect();
+    let made = on_mesh(primitive, &ins, mesh)?;
+    let program = &made.value;
+    let held: SmallVec<[Arc<DeviceArray>; 4]> = args
+        .iter()
+        .zip(&program.layout.ins)
+        .map(|(a, to)| put::follow(a, *to))
+        .collect::<Result<_, Error>>()?;
+    let refs: SmallVec<[&Arc<DeviceArray>; 4]> = held.iter().collect();
+    let mut outs = Outputs::new();
+    program
+        .layout
+        .run(&program.executable, &refs, &[], |a| outs.push(a))?;
+    Ok(outs)
+}
+
+/// Returns the program that runs a primitive on the devices of a mesh.
+fn on_mesh(
+    primitive: &dyn Primitive,
+    ins: &[(Aval, NamedSharding)],
+    mesh: Mesh,
+) -> Result<Made<(Aval, NamedSharding), Mesh, sharded::Compiled>, Failure> {
+    ON_MESHES.program(primitive, ins, &mesh, |primitive, ins, &mesh| {
+        let avals: SmallVec<[Aval; 4]> = ins.iter().map(|(a, _)| *a).collect();
+        let outs = prim::infer(&*primitive, &avals).map_err(Failure::Shape)?;
+        let name = primitive.name();
+        let jaxpr = single(primitive, &avals, &outs);
+        let shardings = ins.iter().map(|(_, s)| *s).collect();
+        let partition = sharded::partition(&jaxpr, mesh, shardings, &[]);
+        let mut program = Program::lower(name, &jaxpr, &[], partition);
+        program.single = true;
+        Ok(sharded::compile(program, &jaxpr, &[], mesh, &[])?)
+    })
+}
+
+/// Reshards an array over the same devices, by running a program.
+fn reshard(array: &Array, sharding: NamedSharding) -> crate::Result<Array> {
+    let primitive = crate::prim::sharding::ShardingConstraint { sharding };
+    let ins = [(
+        array.aval().with_sharding(None),
+        sharded::input_sharding(array, sharding.mesh()),
+    )];
+    let internal = |e| match e {
+        Failure::Runtime(e) => e,
+        Failure::Shape(e) => Error::Configuration(e.render("device_put", &[])),
+        Failure::Value(message) => Error::Configuration(message),
+    };
+    let made = on_mesh(&primitive, &ins, sharding.mesh()).map_err(internal)?;
+    let held = array.device_array()?;
+    let mut out = None;
+    let program = &made.value;
+    program
+        .layout
+        .run(&program.executable, &[held], &[], |a| out = Some(a))?;
+    Ok(out.expect("the program has one result"))
+}
+
+/// Computes with the process's client.
+struct Eager;
+
+inventory::submit!(Registration(&Eager));
+
+impl Backend for Eager {
+    fn run(
+        &self,
+        primitive: &dyn Primitive,
+        args: &[&Array],
+        caller: &'static Location<'static>,
+    ) -> Result<Outputs, Failure> {
+        let outs = run(primitive, args, caller)?;
+        if numerics::is_checked() {
+            let again = || _ = primitive.evaluate(args);
+            numerics::check_operation(primitive.name(), args, &outs, again, caller)
+                .map_err(Failure::Value)?;
+        }
+        Ok(outs)
+    }
+
+    fn put(&self, elements: HostElements<'_>, aval: Aval) -> crate::Result<Array> {
+        let device = client::runtime()?.default_device();
+        match elements {
+            HostElements::Borrowed(bytes) => client::put(bytes, aval, device),
+            HostElements::Owned(data) => client::put_owned(data, aval, device),
+        }
+    }
+
+    fn put_scalar(&self, literal: Literal) -> crate::Result<Arc<DeviceArray>> {
+        client::put_scalar(literal)
+    }
+
+    fn place(&self, array: &Array, to: Sharding) -> crate::Result<Array> {
+        put::place(array, to)
+    }
+
+    fn reshard(&self, array: &Array, to: NamedSharding) -> crate::Result<Array> {
+        reshard(array, to)
+    }
+
+    fn platform(&self) -> crate::Result<Platform> {
+        Ok(client::runtime()?.plugin().platform)
+    }
+}
+
+/// Removes all compiled programs of this process (`jax.clear_caches`): those of operations
+/// outside `jit`, and those of every jitted function. [`clear_cache`](crate::Jitted::clear_cache)
+/// removes the programs of one function only. Programs in the persistent cache are kept.
+///
+/// Otherwise the process caches the most recently used programs: 256 for each jitted function
+/// ([`JitOptions::cache_limit`](crate::JitOptions::cache_limit)), and 4096 of operations outside
+/// `jit`, unless `RAMIE_EAGER_PROGRAMS` sets another limit.
+pub fn clear_caches() {
+    ON_DEVICES.clear();
+    ON_MESHES.clear();
+    fused::forget_fused();
+    crate::execution::jit::forget_all();
+}
+
+/// Returns a program with one equation.
+fn single(primitive: Arc<dyn Primitive>, ins: &[Aval], outs: &[Aval]) -> Jaxpr {
+    let invars: Vec<Var> = (0..ins.len() as u32).map(Var).collect();
+    let outvars: SmallVec<[Var; 1]> = (0..outs.len() as u32)
+        .map(|i| Var(ins.len() as u32 + i))
+        .collect();
+    let eqn = Eqn {
+        primitive,
+        inputs: invars.iter().map(|v| Atom::Var(*v)).collect(),
+        outputs: outvars.clone(),
+        location: Location::caller(),
+        scope: Scope::default(),
+    };
+    Jaxpr::new(
+        Vec::new(),
+        invars,
+        vec![eqn],
+        outvars.into_iter().map(Atom::Var).collect(),
+        ins.iter().chain(outs).copied().collect(),
+    )
+}

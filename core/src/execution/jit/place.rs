@@ -1,0 +1,183 @@
+//! Placement of a jitted function's arguments and results.
+
+use super::call::Trace;
+use crate::client::Program;
+use crate::client::sharded::{self, Site, SiteFinder, input_sharding};
+use crate::program::array::Repr;
+use crate::program::jaxpr::Jaxpr;
+use crate::program::lower::{ArgumentAttribute, Partition};
+use crate::program::specs::Shardings;
+use crate::program::tree;
+use crate::types::sharding::{NamedSharding, Placed, Sharding};
+use crate::{Array, Error, Platform, Result, Tree};
+
+/// Returns the device or mesh on which a call with these arguments runs.
+pub(crate) fn site_of<S: Tree, A: Tree>(state: &S, args: &A) -> Result<Site> {
+    let mut finder = SiteFinder::default();
+    tree::for_each_with_path(state, |p, _, a| finder.look(a, || format!("`state.{p}`")));
+    tree::for_each_with_path(args, |p, _, a| finder.look(a, || format!("`args.{p}`")));
+    finder.site()
+}
+
+/// Moves the arguments to the shardings of `in_shardings`.
+pub(super) fn placed<A: Tree>(args: A, wanted: &Shardings) -> Result<A> {
+    let paths = tree::paths(&args);
+    let wanted = wanted
+        .of_paths("in_shardings", &paths)
+        .map_err(Error::Configuration)?;
+    let mut outs = Vec::with_capacity(paths.len());
+    for ((array, to), path) in tree::leaves(&args).into_iter().zip(wanted).zip(&paths) {
+        outs.push(match to {
+            None => array,
+            Some(to) => placed_array(array, &to, path)?,
+        });
+    }
+    Ok(tree::with_leaves(&args, outs))
+}
+
+fn placed_array(array: Array, to: &Placed, path: &str) -> Result<Array> {
+    let to = to.sharding("in_shardings");
+    let here = array.sharding();
+    if here == Some(to) {
+        return Ok(array);
+    }
+    if let Some(Sharding::Named(here)) = here {
+        return Err(Error::Configuration(format!(
+            "in_shardings requires argument `{path}` to be sharded as {to}, but it is sharded as \
+             {here}\n  help: move it with `device_put(&array, sharding)` before the call, or omit \
+             it from in_shardings"
+        )));
+    }
+    match (&array.0, to) {
+        (Repr::Abstract(aval, _), Sharding::Named(to)) => {
+            Ok(Array::shape_dtype_struct_on(aval.shape(), aval.dtype(), to))
+        }
+        (Repr::Abstract(..), _) => Ok(array),
+        _ => Ok(crate::device_put(&array, to)),
+    }
+}
+
+/// The plan of a call: donated inputs, and the layouts on the devices of a mesh, if it runs
+/// on one.
+pub(super) struct Plan {
+    pub site: Site,
+    pub attributes: Vec<ArgumentAttribute>,
+    pub partition: Partition,
+}
+
+impl Plan {
+    /// Lowers the call's program to text.
+    pub fn lower(&self, name: &str, jaxpr: &Jaxpr) -> Program {
+        self.lower_for(None, name, jaxpr)
+    }
+
+    /// Lowers the call's program for another platform than this process's.
+    pub fn lower_for(&self, platform: Option<Platform>, name: &str, jaxpr: &Jaxpr) -> Program {
+        let partition = self.partition.clone();
+        Program::lower_for(platform, name, jaxpr, &self.attributes, partition)
+    }
+}
+
+/// Plans a call at `site`, whose inputs are donated as `attributes` specifies.
+pub(super) fn plan<S: Tree, A: Tree, R: Tree>(
+    trace: &Trace<S, R>,
+    site: Site,
+    state: &S,
+    args: &A,
+    mut attributes: Vec<ArgumentAttribute>,
+    out_shardings: Option<&Shardings>,
+) -> Result<Plan> {
+    let jaxpr = &trace.program.jaxpr;
+    let captured = |a: &Array| a.sharding()?.named().map(|n| n.mesh());
+    let mut site = match trace.program.consts.iter().find_map(captured) {
+        Some(mesh) if matches!(site, Site::Device(_)) => Site::Mesh(mesh),
+        _ => site.of_program(jaxpr),
+    };
+    let asked = match out_shardings {
+        Some(shardings) => wanted(shardings, trace.traced_result())?,
+        None => Vec::new(),
+    };
+    let asked_mesh = asked.iter().flatten().map(NamedSharding::mesh).next();
+    if let (Site::Device(_), Some(mesh)) = (site, asked_mesh) {
+        site = Site::Mesh(mesh);
+    }
+    let Site::Mesh(mesh) = site else {
+        return Ok(Plan {
+            site,
+            attributes,
+            partition: Partition::default(),
+        });
+    };
+    let consts = &trace.program.consts;
+    let leaves: Vec<Array> = tree::leaves(state)
+        .into_iter()
+        .chain(tree::leaves(args))
+        .collect();
+    let ins: Vec<NamedSharding> = consts
+        .iter()
+        .chain(&leaves)
+        .map(|a| input_sharding(a, mesh))
+        .collect();
+    let outs = result_shardings(trace, &ins[consts.len()..], asked);
+    check_parts(jaxpr, &outs)?;
+    let partition = sharded::partition(jaxpr, mesh, ins, &outs);
+    // An input can only alias a result with the same layout; otherwise it is donated without a
+    // fixed result.
+    for (i, attribute) in attributes.iter_mut().enumerate() {
+        if let ArgumentAttribute::AliasedTo(out) = *attribute
+            && partition.outs[out] != Some(partition.ins[i])
+        {
+            *attribute = ArgumentAttribute::Donated;
+        }
+    }
+    Ok(Plan {
+        site,
+        attributes,
+        partition,
+    })
+}
+
+/// Returns the requested shardings of the result's arrays.
+fn wanted<R: Tree>(shardings: &Shardings, result: &R) -> Result<Vec<Option<NamedSharding>>> {
+    let paths = tree::paths(result);
+    let told = shardings
+        .of_paths("out_shardings", &paths)
+        .map_err(Error::Configuration)?;
+    told.iter()
+        .zip(&paths)
+        .map(|(to, path)| match to.as_ref().map(|to| to.sharding("out_shardings")) {
+            None => Ok(None),
+            Some(Sharding::Named(named)) => Ok(Some(named)),
+            Some(Sharding::SingleDevice(device)) => Err(Error::Configuration(format!(
+                "out_shardings requires the result `{path}` to be on {}\n  help: results are on \
+                 the devices on which the program runs; use a NamedSharding or a PartitionSpec, or \
+                 move the result with device_put",
+                device.description()
+            ))),
+        })
+        .collect()
+}
+
+/// Returns the shardings of all outputs: state keeps its sharding.
+fn result_shardings<S: Tree, R: Tree>(
+    trace: &Trace<S, R>,
+    ins: &[NamedSharding],
+    asked: Vec<Option<NamedSharding>>,
+) -> Vec<Option<NamedSharding>> {
+    let state = (0..trace.state_outputs()).map(|i| {
+        let same = trace.keeps_state(i);
+        ins.get(i).copied().filter(|_| same)
+    });
+    state.chain(asked).collect()
+}
+
+fn check_parts(jaxpr: &Jaxpr, outs: &[Option<NamedSharding>]) -> Result<()> {
+    for (aval, sharding) in jaxpr.out_avals().iter().zip(outs) {
+        if let Some(sharding) = sharding
+            && let Err(e) = sharding.try_shard_shape(aval.shape())
+        {
+            return Err(Error::Configuration(e.render("out_shardings", &[])));
+        }
+    }
+    Ok(())
+}

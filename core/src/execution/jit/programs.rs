@@ -1,0 +1,147 @@
+//! The compiled programs of a function, by signature.
+
+use super::signature::Signature;
+use crate::Tree;
+use crate::base::lock::lock;
+use crate::base::program_cache::{ProgramCache, Slot};
+use crate::transform::Arguments;
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, Weak};
+
+/// A program with its signature.
+pub(super) type Made<E> = Arc<Slot<Signature, E>>;
+
+/// Programs by signature, with fast access to the last one.
+pub(super) struct Programs<E> {
+    last: Mutex<Option<Made<E>>>,
+    all: ProgramCache<Signature, E>,
+    calls: Mutex<Calls>,
+}
+
+/// Statistics of compilations caused by calls.
+#[derive(Default)]
+struct Calls {
+    compilations: usize,
+    reason: Option<String>,
+    /// Number of compilations by the part of the arguments that changed.
+    causes: BTreeMap<String, usize>,
+}
+
+/// The programs of a function, shared with its stages, which also add programs.
+pub(super) type Shared<E> = Arc<Programs<E>>;
+
+/// A cache of programs that can be cleared.
+pub(super) trait Forget: Send + Sync {
+    fn forget(&self);
+}
+
+impl<E: Send + Sync> Forget for Programs<E> {
+    fn forget(&self) {
+        // Programs are destroyed without holding a lock.
+        let last = lock(&self.last).take();
+        drop(last);
+        self.all.clear();
+        *lock(&self.calls) = Calls::default();
+    }
+}
+
+/// The programs of all functions.
+static ALL: Mutex<Vec<Weak<dyn Forget>>> = Mutex::new(Vec::new());
+
+/// Creates an empty cache of at most `limit` programs, registered with [`forget_all`].
+pub(super) fn shared<E: Send + Sync + 'static>(limit: usize) -> Shared<E> {
+    let programs = Arc::new(Programs {
+        last: Mutex::new(None),
+        all: ProgramCache::with_limit(limit),
+        calls: Mutex::default(),
+    });
+    let weak: Weak<dyn Forget> = Arc::downgrade(&(programs.clone() as Arc<dyn Forget>));
+    let mut all = lock(&ALL);
+    // Removes the caches of dropped functions before the list grows.
+    if all.len() == all.capacity() {
+        all.retain(|programs| programs.strong_count() > 0);
+    }
+    all.push(weak);
+    programs
+}
+
+/// Removes the programs of all functions.
+pub(crate) fn forget_all() {
+    let all: Vec<Arc<dyn Forget>> = lock(&ALL).iter().filter_map(Weak::upgrade).collect();
+    for programs in all {
+        programs.forget();
+    }
+}
+
+impl<E> Programs<E> {
+    /// Returns the program for a call. Creates it at the first use, on one thread.
+    #[inline]
+    pub fn get_or_make<S: Tree, A: Arguments, X>(
+        &self,
+        state: &S,
+        args: &A,
+        make: impl FnOnce() -> Result<E, X>,
+    ) -> Result<Made<E>, X> {
+        let last = lock(&self.last).clone();
+        if let Some(last) = last
+            && last.key.matches(state, args)
+        {
+            self.all.touch(&last);
+            return Ok(last);
+        }
+        let key = Signature::of(state, args);
+        let with_key = || Ok((key.clone(), make()?));
+        let made = self
+            .all
+            .get_or_make(key.fingerprint(), |k| *k == key, with_key)?;
+        *lock(&self.last) = Some(made.clone());
+        Ok(made)
+    }
+
+    /// Returns the program for a signature.
+    pub fn find(&self, key: &Signature) -> Option<Made<E>> {
+        self.all.find(key.fingerprint(), |k| k == key)
+    }
+
+    /// Adds a program, unless the signature already has one.
+    pub fn insert(&self, key: Signature, program: E) -> Made<E> {
+        let found = self.find(&key);
+        found.unwrap_or_else(|| self.all.insert(key.fingerprint(), key, program))
+    }
+
+    /// Returns the program of the last call.
+    pub fn last(&self) -> Option<Made<E>> {
+        lock(&self.last).clone()
+    }
+
+    /// Returns all programs, in no particular order.
+    pub fn all(&self) -> Vec<Made<E>> {
+        self.all.all()
+    }
+
+    /// Records that a call needed a compilation, and why no existing program matched.
+    pub fn note_compilation(&self, reason: Option<String>) {
+        let mut calls = lock(&self.calls);
+        calls.compilations += 1;
+        calls.reason = reason;
+    }
+
+    /// Records which part of the arguments caused a compilation. Returns the number of
+    /// compilations that it has caused.
+    pub fn note_cause(&self, path: &str) -> usize {
+        let mut calls = lock(&self.calls);
+        let count = calls.causes.entry(path.to_owned()).or_default();
+        *count += 1;
+        *count
+    }
+
+    /// Returns how many compilations calls needed.
+    pub fn compilations(&self) -> usize {
+        lock(&self.calls).compilations
+    }
+
+    /// Returns why the last compilation was needed although there were programs.
+    pub fn reason(&self) -> Option<String> {
+        lock(&self.calls).reason.clone()
+    }
+}

@@ -1,0 +1,246 @@
+//! The stages of `jit`: tracing and lowering, compiling, and running, each callable separately
+//! and each reporting failures as errors.
+
+use super::call::{Entry, Jit, Trace};
+use super::made::Made;
+use super::place::{Plan, site_of};
+use super::programs::{Made as Cached, Shared};
+use super::signature::{Signature, describe};
+use crate::client::Program;
+use crate::execution::aot::{CompiledFor, Target};
+use crate::program::lower::strip_locations;
+use crate::transform::{ByRef, ByValue};
+use crate::{ClosedJaxpr, Error, Jaxpr, Result, Tree};
+use ramie_pjrt::{Executable, MemoryAnalysis, OptionOverride, Value};
+use std::marker::PhantomData;
+use std::panic::Location;
+use std::sync::Arc;
+
+/// A function traced for given arguments (`jax.stages.Traced`); returned by
+/// [`Jitted::trace`](super::Jitted::trace).
+pub struct Traced<S, A, R> {
+    name: Arc<str>,
+    trace: Trace<S, R>,
+    plan: Plan,
+    key: Signature,
+    description: super::signature::Description,
+    compiler_options: Vec<(String, OptionOverride)>,
+    /// Cache in which calls of the function look for programs.
+    programs: Shared<Entry<S, R>>,
+    args: PhantomData<fn(A)>,
+}
+
+/// A function traced and lowered for given arguments; returned by
+/// [`Jitted::lower`](super::Jitted::lower).
+pub struct Lowered<S, A, R> {
+    traced: Traced<S, A, R>,
+    program: Program,
+}
+
+/// A compiled function for arguments of one signature.
+pub struct Compiled<S, A, R> {
+    name: Arc<str>,
+    program: Cached<Entry<S, R>>,
+    args: PhantomData<fn(A)>,
+}
+
+impl<S: Tree, A: Tree, R: Tree> Traced<S, A, R> {
+    pub(super) fn new(
+        jit: &Jit<'_, S, A, R>,
+        state: &S,
+        args: A,
+        at: &'static Location<'static>,
+    ) -> Result<Self> {
+        let args = jit.placed(args)?;
+        let site = site_of(state, &args)?;
+        let trace = jit.trace(state, &args, at);
+        let plan = jit.plan(&trace, site, state, &args)?;
+        Ok(Traced {
+            name: jit.name.clone(),
+            trace,
+            plan,
+            key: Signature::of(state, &ByRef(&args)),
+            description: describe(state, &args),
+            compiler_options: jit.compiler_options().to_vec(),
+            programs: jit.programs().clone(),
+            args: PhantomData,
+        })
+    }
+
+    /// Returns the function's name.
+    pub fn fun_name(&self) -> &str {
+        &self.name
+    }
+
+    /// Returns the program with the arrays that it captured.
+    pub fn jaxpr(&self) -> &ClosedJaxpr {
+        &self.trace.program
+    }
+
+    /// Returns the result as arrays without elements.
+    pub fn out_info(&self) -> R {
+        self.trace.out_info()
+    }
+
+    /// Lowers the program.
+    pub fn lower(self) -> Lowered<S, A, R> {
+        Lowered {
+            program: self.plan.lower(&self.name, &self.trace.program.jaxpr),
+            traced: self,
+        }
+    }
+}
+
+impl<S: Tree, A: Tree, R: Tree> Lowered<S, A, R> {
+    /// Returns the program as a jaxpr.
+    pub fn jaxpr(&self) -> &Jaxpr {
+        &self.traced.trace.program.jaxpr
+    }
+
+    /// Returns the program with the arrays that it captured.
+    pub(crate) fn program(&self) -> &ClosedJaxpr {
+        &self.traced.trace.program
+    }
+
+    /// Returns the result as arrays without elements (`Lowered.out_info`).
+    pub fn out_info(&self) -> R {
+        self.traced.out_info()
+    }
+
+    /// Returns the result, with tracers as leaves.
+    pub(crate) fn result(&self) -> &R {
+        self.traced.trace.traced_result()
+    }
+
+    /// Returns the program in StableHLO.
+    pub fn as_text(&self) -> String {
+        strip_locations(&self.program.text)
+    }
+
+    /// Returns the program in StableHLO with the source line of every operation.
+    pub fn as_text_with_locations(&self) -> &str {
+        &self.program.text
+    }
+
+    /// Compiles the program. Calls of the jitted function with arguments like these use it,
+    /// without tracing or compiling again.
+    ///
+    /// ```no_run
+    /// use ramie_core::{Array, jit};
+    /// let double = jit(|x: Array| &x * 2.0);
+    /// let x = Array::from(1.0f32);
+    /// double.lower((x.clone(),))?.compile()?;
+    /// assert_eq!(double(x).item::<f32>(), 2.0);
+    /// assert_eq!(double.compilations(), 0);
+    /// # Ok::<(), ramie_core::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Returns an error if XLA rejects the program.
+    pub fn compile(self) -> Result<Compiled<S, A, R>> {
+        let Lowered { traced, program } = self;
+        let jaxpr = &traced.trace.program.jaxpr;
+        let (made, _) = Made::compile(program, jaxpr, &traced.plan, &traced.compiler_options)?;
+        let entry = traced.trace.into_entry(made, traced.description)?;
+        Ok(Compiled {
+            name: traced.name,
+            program: traced.programs.insert(traced.key, entry),
+            args: PhantomData,
+        })
+    }
+}
+
+impl<S: Tree, A: Tree, R: Tree> Lowered<S, A, R> {
+    /// Compiles the program for hardware that need not be present, and reports the memory, FLOPs
+    /// and communication that it needs there.
+    ///
+    /// A program over a mesh uses as many of the target's devices as the mesh has, in their
+    /// order. The program is lowered again for the target's platform, but
+    /// [`platform_dependent`](crate::platform_dependent) already chose its branch when the
+    /// function was traced.
+    ///
+    /// ```no_run
+    /// use ramie_core::{Array, DType, aot::Target, jit};
+    /// let product = jit(|(x, y): (Array, Array)| x.matmul(&y));
+    /// let like = Array::shape_dtype_struct(&[4096, 4096], DType::BF16);
+    /// let target: Target = "tpu:v5e:2x4".parse()?;
+    /// let compiled = product.lower(((like.clone(), like),))?.compile_for(&target)?;
+    /// println!("{compiled}");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Returns an error if the target's plugin is not installed, if the target has fewer devices
+    /// than the program needs, if the program calls functions of this process, or if XLA rejects
+    /// it.
+    pub fn compile_for(&self, target: &Target) -> Result<CompiledFor> {
+        let platform = Some(target.platform());
+        let traced = &self.traced;
+        let program = traced.plan.lower_for(platform, &traced.name, self.jaxpr());
+        CompiledFor::of_program(&program, &traced.compiler_options, target)
+    }
+}
+
+impl<S: Tree, A: Tree, R: Tree> Compiled<S, A, R> {
+    /// Returns the program as optimized by the compiler.
+    ///
+    /// # Errors
+    /// Returns an error if the plugin does not support this.
+    pub fn as_text(&self) -> Result<String> {
+        Ok(self.program.value.executable.optimized_text()?)
+    }
+
+    /// Returns estimates such as `flops` and `bytes accessed`: the plugin's, or, where it has none, what
+    /// Ramie counts in the compiled program.
+    ///
+    /// # Errors
+    /// Returns an error if the plugin does not provide the program.
+    pub fn cost_analysis(&self) -> Result<Vec<(String, Value)>> {
+        Ok(self.program.value.executable.cost_analysis()?)
+    }
+
+    /// Returns the memory that a run needs, in bytes.
+    ///
+    /// # Errors
+    /// Returns an error if the plugin does not report it.
+    pub fn memory_analysis(&self) -> Result<MemoryAnalysis> {
+        Ok(self.program.value.executable.memory_analysis()?)
+    }
+
+    /// Returns the loaded executable.
+    pub fn executable(&self) -> &Executable {
+        &self.program.value.executable
+    }
+
+    /// Runs the program on state and arguments of the signature for which it was lowered.
+    ///
+    /// # Errors
+    /// Returns an error if the arguments have other types, structure or devices, or if running
+    /// fails. The state is then unchanged.
+    pub fn run_with(&self, state: &mut S, args: A) -> Result<R> {
+        if !self.program.key.matches(state, &ByRef(&args)) {
+            let now = describe(state, &args);
+            let why = now.explain(std::iter::once(&self.program.value.description));
+            return Err(Error::Configuration(format!(
+                "{}: called with arguments for which it was not compiled: {}\n  help: lower and \
+                 compile for these arguments, or call the jitted function, which compiles \
+                 automatically",
+                self.name,
+                why.unwrap_or_default()
+            )));
+        }
+        self.program
+            .value
+            .run_checked(&self.name, state, ByValue(args))
+    }
+}
+
+impl<A: Tree, R: Tree> Compiled<(), A, R> {
+    /// Runs the program on arguments, passed as a tuple.
+    ///
+    /// # Errors
+    /// Returns an error in the same cases as [`run_with`](Self::run_with).
+    pub fn run(&self, args: A) -> Result<R> {
+        self.run_with(&mut (), args)
+    }
+}

@@ -1,0 +1,11 @@
+//! Runs operations and compiled functions.
+
+pub mod aot;
+pub(crate) mod callback;
+pub mod config;
+pub(crate) mod eager;
+pub(crate) mod eager_log;
+pub(crate) mod fill;
+pub(crate) mod jit;
+pub(crate) mod numerics;
+pub(crate) mod pmap;

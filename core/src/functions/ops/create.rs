@@ -1,0 +1,278 @@
+//! Functions that create arrays.
+
+use crate::prim::shape::Iota;
+use crate::program::trace::bind1;
+use crate::{Array, Aval, DType, Dims, OutSharding, PartitionSpec, Scalar, Sharding};
+
+/// Dtype and shape of [`Array::full_like_with`], where they differ from the array's.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[must_use]
+pub struct Like {
+    dtype: Option<DType>,
+    shape: Option<Dims>,
+}
+
+impl Like {
+    /// Creates the default options: the dtype and the shape of the array.
+    pub fn new() -> Like {
+        Like::default()
+    }
+
+    /// Sets the dtype.
+    pub fn dtype(mut self, dtype: DType) -> Like {
+        self.dtype = Some(dtype);
+        self
+    }
+
+    /// Sets the shape.
+    pub fn shape(mut self, shape: &[usize]) -> Like {
+        self.shape = Some(shape.into());
+        self
+    }
+}
+
+impl Array {
+    /// Creates an array filled with `value`.
+    ///
+    /// ```no_run
+    /// use ramie_core::{Array, DType};
+    /// assert_eq!(Array::full(&[2], 7, DType::I32).to_vec::<i32>(), [7, 7]);
+    /// ```
+    #[track_caller]
+    pub fn full(shape: &[usize], value: impl Into<Scalar>, dtype: DType) -> Array {
+        Array::scalar(value, dtype).broadcast_in_dim(shape, &[])
+    }
+
+    /// Creates an array of zeros.
+    #[track_caller]
+    pub fn zeros(shape: &[usize], dtype: DType) -> Array {
+        Array::full(shape, 0, dtype)
+    }
+
+    /// Creates an array of ones.
+    #[track_caller]
+    pub fn ones(shape: &[usize], dtype: DType) -> Array {
+        Array::full(shape, 1, dtype)
+    }
+
+    /// Creates a [`full`](Array::full) array sharded by `out_sharding` over explicit axes of the
+    /// current mesh. Each device creates its own shard (`jnp.full(.., out_sharding=..)`).
+    ///
+    /// # Panics
+    /// Panics if no mesh is current, or if `out_sharding` does not fit the mesh or the shape.
+    #[track_caller]
+    pub fn full_sharded(
+        shape: &[usize],
+        value: impl Into<Scalar>,
+        dtype: DType,
+        out_sharding: impl Into<PartitionSpec>,
+    ) -> Array {
+        let spec = out_sharding.into();
+        let sharding = OutSharding::new("full", &[], &spec, shape.len());
+        Array::scalar(value, dtype).repeated(shape, &[], Some(sharding))
+    }
+
+    /// Creates [`zeros`](Array::zeros) that are sharded by `out_sharding` over explicit axes of the
+    /// current mesh (`jnp.zeros(.., out_sharding=..)`).
+    ///
+    /// ```no_run
+    /// use ramie_core::{Array, AxisType, DType, P, make_mesh_with, set_mesh};
+    /// let _current = set_mesh(make_mesh_with(&[4, 2], &["X", "Y"], AxisType::Explicit)?);
+    /// let x = Array::zeros_sharded(&[8, 16], DType::F32, P!["X", "Y"]);
+    /// assert_eq!(x.aval().to_string(), "f32[8@X,16@Y]");
+    /// # Ok::<(), ramie_core::Error>(())
+    /// ```
+    ///
+    /// # Panics
+    /// Panics in the same cases as [`full_sharded`](Array::full_sharded).
+    #[track_caller]
+    pub fn zeros_sharded(
+        shape: &[usize],
+        dtype: DType,
+        out_sharding: impl Into<PartitionSpec>,
+    ) -> Array {
+        Array::full_sharded(shape, 0, dtype, out_sharding)
+    }
+
+    /// Creates [`ones`](Array::ones) that are sharded by `out_sharding` over explicit axes of the
+    /// current mesh (`jnp.ones(.., out_sharding=..)`).
+    ///
+    /// # Panics
+    /// Panics in the same cases as [`full_sharded`](Array::full_sharded).
+    #[track_caller]
+    pub fn ones_sharded(
+        shape: &[usize],
+        dtype: DType,
+        out_sharding: impl Into<PartitionSpec>,
+    ) -> Array {
+        Array::full_sharded(shape, 1, dtype, out_sharding)
+    }
+
+    /// Creates zeros with the shape and dtype of this array.
+    #[track_caller]
+    pub fn zeros_like(&self) -> Array {
+        self.filled(0, self.aval())
+    }
+
+    /// Creates ones with the shape and dtype of this array.
+    #[track_caller]
+    pub fn ones_like(&self) -> Array {
+        self.filled(1, self.aval())
+    }
+
+    /// Creates an array filled with `value`, with the shape and dtype of this array.
+    #[track_caller]
+    pub fn full_like(&self, value: impl Into<Scalar>) -> Array {
+        self.filled(value, self.aval())
+    }
+
+    /// Creates an array filled with `value` that has the dtype and the shape of this array, except
+    /// for those that `how` sets (`jnp.full_like`, `jnp.zeros_like`, `jnp.ones_like` and
+    /// `jnp.empty_like` with `dtype=` and `shape=`).
+    ///
+    /// ```no_run
+    /// use ramie_core::{Array, DType, Like};
+    /// let x = Array::from([[1.5f32, 2.5]]);
+    /// let mask = x.full_like_with(1, Like::new().dtype(DType::Bool));
+    /// assert_eq!((mask.dtype(), mask.shape()), (DType::Bool, x.shape()));
+    /// let row = x.full_like_with(0, Like::new().shape(&[3]));
+    /// assert_eq!(row.to_vec::<f32>(), [0.0, 0.0, 0.0]);
+    /// ```
+    #[doc(alias = "empty_like")]
+    #[track_caller]
+    pub fn full_like_with(&self, value: impl Into<Scalar>, how: Like) -> Array {
+        let aval = match how.dtype {
+            Some(dtype) => self.aval().with_dtype(dtype),
+            None => self.aval(),
+        };
+        match how.shape {
+            Some(shape) if *shape != *self.shape() => Array::full(&shape, value, aval.dtype()),
+            _ => self.filled(value, aval),
+        }
+    }
+
+    /// Creates an array of type `aval`, which has this array's shape, filled with `value`: with the
+    /// same sharding and the same varying axes.
+    #[track_caller]
+    fn filled(&self, value: impl Into<Scalar>, aval: Aval) -> Array {
+        let array = Array::filled_as(aval, value);
+        match self.sharding() {
+            Some(Sharding::Named(here)) if !array.is_tracer() && aval.sharding().is_none() => {
+                crate::device_put(&array, here)
+            }
+            _ => array,
+        }
+    }
+
+    /// Creates an array of type `aval` filled with `value`. The type includes the placement on a
+    /// mesh.
+    #[track_caller]
+    fn filled_as(aval: Aval, value: impl Into<Scalar>) -> Array {
+        let scalar = Array::scalar(value, aval.dtype());
+        let array = scalar.repeated(aval.shape(), &[], OutSharding::of(aval));
+        match aval.varying() {
+            [] => array,
+            axes => crate::prim::collective::vary(&array, axes),
+        }
+    }
+
+    /// Creates zeros of the type `aval`.
+    #[track_caller]
+    pub(crate) fn zeros_of(aval: Aval) -> Array {
+        Array::filled_as(aval, 0)
+    }
+
+    /// Creates the numbers `0, 1, …, n - 1` as `i32`. Use [`iota`](Array::iota) for another dtype,
+    /// [`arange_from`](Array::arange_from) for another start, and
+    /// [`arange_step`](Array::arange_step) for a start, a step and a dtype.
+    ///
+    /// ```no_run
+    /// use ramie_core::{Array, DType};
+    /// assert_eq!(Array::arange(3).to_vec::<i32>(), [0, 1, 2]);
+    /// assert_eq!(Array::iota(&[3], 0, DType::F32).to_vec::<f32>(), [0.0, 1.0, 2.0]);
+    /// ```
+    #[track_caller]
+    pub fn arange(n: usize) -> Array {
+        Array::iota(&[n], 0, DType::I32)
+    }
+
+    /// Creates an array in which each element is its own index along `axis`.
+    ///
+    /// # Panics
+    /// Panics if the axis is out of range or `dtype` is `Bool`.
+    #[track_caller]
+    pub fn iota(shape: &[usize], axis: usize, dtype: DType) -> Array {
+        let shape = shape.into();
+        bind1(
+            Iota {
+                shape,
+                dimension: axis,
+                dtype,
+                sharding: None,
+            },
+            &[],
+        )
+    }
+
+    /// Creates an [`iota`](Array::iota) that is sharded by `out_sharding` over explicit axes of the
+    /// current mesh.
+    ///
+    /// # Panics
+    /// Panics in the same cases as `iota`, if no mesh is current, or if `out_sharding` does not
+    /// fit the mesh or the shape.
+    #[track_caller]
+    pub fn iota_sharded(
+        shape: &[usize],
+        axis: usize,
+        dtype: DType,
+        out_sharding: impl Into<PartitionSpec>,
+    ) -> Array {
+        let spec = out_sharding.into();
+        let iota = Iota {
+            shape: shape.into(),
+            dimension: axis,
+            dtype,
+            sharding: Some(OutSharding::new("iota", &[], &spec, shape.len())),
+        };
+        bind1(iota, &[])
+    }
+
+    /// Creates an [`arange`](Array::arange) sharded by `out_sharding` over explicit axes of the
+    /// current mesh (`jnp.arange(.., out_sharding=..)`).
+    ///
+    /// # Panics
+    /// Panics in the same cases as [`iota_sharded`](Array::iota_sharded).
+    #[track_caller]
+    pub fn arange_sharded(n: usize, out_sharding: impl Into<PartitionSpec>) -> Array {
+        Array::iota_sharded(&[n], 0, DType::I32, out_sharding)
+    }
+
+    /// Creates a square matrix with ones on its diagonal. Use [`eye_with`](Array::eye_with) for
+    /// other shapes and diagonals.
+    #[doc(alias = "identity")]
+    #[track_caller]
+    pub fn eye(n: usize, dtype: DType) -> Array {
+        Array::eye_with(n, n, 0, dtype)
+    }
+
+    /// Creates a matrix with ones on the `k`-th diagonal, which starts at column `k` of the first
+    /// row, or for a negative `k` at row `-k` of the first column (`jnp.eye(n, m, k)`).
+    ///
+    /// ```no_run
+    /// use ramie_core::{Array, DType};
+    /// let x = Array::eye_with(2, 3, 1, DType::I32);
+    /// assert_eq!(x.to_vec::<i32>(), [0, 1, 0, 0, 0, 1]);
+    /// ```
+    #[track_caller]
+    pub fn eye_with(n: usize, m: usize, k: isize, dtype: DType) -> Array {
+        // Diagonals beyond the matrix have no elements, whatever their number.
+        let size = |n: usize| isize::try_from(n).unwrap_or(isize::MAX);
+        let k = k.clamp(-size(n), size(m));
+        let (rows, columns) = (
+            Array::iota(&[n, m], 0, DType::I32),
+            Array::iota(&[n, m], 1, DType::I32),
+        );
+        let rows = if k == 0 { rows } else { rows + k as i64 };
+        rows.eq(&columns).astype(dtype)
+    }
+}

@@ -1,0 +1,413 @@
+//! Indexed reads and functional updates: `x.at(index).get()`, `set`, `add` and so on.
+
+use super::plan::{self, Negative, Plan};
+use super::resolve::{Bounds, Entry, resolve};
+use super::{IndexItem, value_for};
+use crate::prim::control::APPLY;
+use crate::prim::index::{Gather, GatherScatterMode, Scatter, ScatterMethod};
+use crate::{Array, DType, Dims, IntoArray, Literal, PartitionSpec, Scalar};
+
+/// An indexed part of an array, created by [`Array::at`].
+///
+/// Each update returns a new array. If an array of integers selects an element more than once,
+/// the element receives every update: all sums, products, powers, minima, maxima and function
+/// applications. For [`set`](At::set), it is unspecified which of the values is stored. Updates
+/// at out-of-bounds integers are dropped.
+#[derive(Clone, Debug)]
+pub struct At<'a> {
+    array: &'a Array,
+    items: Vec<IndexItem>,
+    mode: Option<GatherScatterMode>,
+    indices_are_sorted: bool,
+    unique_indices: bool,
+    fill_value: Option<Scalar>,
+}
+
+impl<'a> At<'a> {
+    pub(super) fn new(array: &'a Array, items: Vec<IndexItem>) -> At<'a> {
+        At {
+            array,
+            items,
+            mode: None,
+            indices_are_sorted: false,
+            unique_indices: false,
+            fill_value: None,
+        }
+    }
+
+    /// Sets the treatment of out-of-bounds integers. For integers in arrays, it defaults to
+    /// `PromiseInBounds` for reads and `FillOrDrop` for writes. A Rust integer out of bounds
+    /// panics unless a mode is set. Negative integers count from the end in every mode.
+    #[must_use]
+    pub fn mode(self, mode: GatherScatterMode) -> At<'a> {
+        At {
+            mode: Some(mode),
+            ..self
+        }
+    }
+
+    /// Sets the mode to `FillOrDrop` and the value of out-of-bounds reads. Defaults to NaN, the
+    /// smallest signed or the largest unsigned integer, or true.
+    #[must_use]
+    pub fn fill_value(self, value: impl Into<Scalar>) -> At<'a> {
+        At {
+            mode: Some(GatherScatterMode::FillOrDrop),
+            fill_value: Some(value.into()),
+            ..self
+        }
+    }
+
+    /// Sets whether the indices are guaranteed to be sorted in increasing order, which can make
+    /// programs faster.
+    #[must_use]
+    pub fn indices_are_sorted(self, promise: bool) -> At<'a> {
+        At {
+            indices_are_sorted: promise,
+            ..self
+        }
+    }
+
+    /// Sets whether the indices are guaranteed to be distinct, which can make programs and
+    /// derivatives faster.
+    #[must_use]
+    pub fn unique_indices(self, promise: bool) -> At<'a> {
+        At {
+            unique_indices: promise,
+            ..self
+        }
+    }
+
+    /// Returns the selected elements.
+    ///
+    /// # Panics
+    /// Panics in the same cases as [`Array::index`].
+    #[track_caller]
+    pub fn get(&self) -> Array {
+        let entries = self.entries();
+        let filled = self.mode == Some(GatherScatterMode::FillOrDrop);
+        if plan::is_static(&entries) {
+            return plan::finish(&plan::slice_static(self.array, &entries), &entries);
+        }
+        if plan::is_scalar(&entries) && !filled {
+            return self.get_scalar(&entries);
+        }
+        let plan = Plan::new(self.array, &entries, Negative::FromEnd);
+        let gather = Gather {
+            dimension_numbers: plan.numbers,
+            slice_sizes: plan.slice_sizes,
+            mode: self.mode.unwrap_or(GatherScatterMode::PromiseInBounds),
+            indices_are_sorted: self.indices_are_sorted,
+            unique_indices: self.unique_indices || plan.unique,
+            fill_value: self.fill_value.map(|v| Literal::new(v, self.array.dtype())),
+        };
+        let found = self.array.gather(&plan.indices, gather);
+        found.reshape(&plan.full_shape)
+    }
+
+    #[track_caller]
+    fn entries(&self) -> Vec<Entry> {
+        let bounds = match self.mode {
+            None | Some(GatherScatterMode::PromiseInBounds) => Bounds::Checked,
+            Some(GatherScatterMode::Clip | GatherScatterMode::FillOrDrop) => Bounds::ByMode,
+        };
+        resolve(self.array, &self.items, bounds)
+    }
+
+    /// Returns the selected elements, sharded by `out_sharding` over explicit axes of a mesh
+    /// (`x.at[..].get(out_sharding=..)`). Indexed dimensions may be sharded; the compiler inserts
+    /// the necessary communication.
+    ///
+    /// ```no_run
+    /// use ramie_core::{Array, AxisType, DType, P, make_mesh_with, set_mesh};
+    /// let _current = set_mesh(make_mesh_with(&[4, 2], &["X", "Y"], AxisType::Explicit)?);
+    /// let x = Array::zeros_sharded(&[8, 16], DType::F32, P!["X", "Y"]);
+    /// let rows = x.at(Array::from([0, 5])).get_sharded(P![None, "Y"]);
+    /// assert_eq!(rows.aval().to_string(), "f32[2,16@Y]");
+    /// # Ok::<(), ramie_core::Error>(())
+    /// ```
+    ///
+    /// # Panics
+    /// Panics in the same cases as [`Array::index`], or if `out_sharding` does not fit the mesh
+    /// or the shape.
+    #[track_caller]
+    pub fn get_sharded(&self, out_sharding: impl Into<PartitionSpec>) -> Array {
+        let spec = out_sharding.into();
+        // Only arrays whose types have a sharding are resharded.
+        let sharded = |item: &IndexItem| match item {
+            IndexItem::Array(x) if x.aval().sharding().is_some() => Some(x.clone()),
+            _ => None,
+        };
+        let arrays: Vec<Array> = self.items.iter().filter_map(sharded).collect();
+        let operands: Vec<&Array> = std::iter::once(self.array).chain(&arrays).collect();
+        crate::functions::ops::sharding::placed_by_compiler(
+            "at(…).get",
+            &operands,
+            &spec,
+            |given| {
+                let mut indices = given[1..].iter();
+                let items = self.items.iter().map(|item| match sharded(item) {
+                    Some(_) => IndexItem::Array(indices.next().expect("one for each").clone()),
+                    None => item.clone(),
+                });
+                let inside = At {
+                    array: &given[0],
+                    items: items.collect(),
+                    ..self.clone()
+                };
+                inside.get()
+            },
+        )
+    }
+
+    /// Reads a box at a computed position.
+    #[track_caller]
+    fn get_scalar(&self, entries: &[Entry]) -> Array {
+        let ranges = plan::slice_static(self.array, entries);
+        let mut sizes: Dims = ranges.shape().into();
+        for entry in entries {
+            if let Entry::Axis(d, super::resolve::Pick::Places(_)) = entry {
+                sizes[*d] = 1;
+            }
+        }
+        let starts = plan::dynamic_starts(self.array, entries);
+        plan::finish(&ranges.dynamic_slice(&starts, &sizes), entries)
+    }
+
+    /// Returns the array with the selected elements replaced by `value`, which is broadcast.
+    ///
+    /// # Panics
+    /// Panics in the same cases as [`Array::index`], if `value` does not broadcast to the
+    /// selected elements, or if its dtype does not promote to the array's dtype.
+    #[track_caller]
+    pub fn set(&self, value: impl IntoArray) -> Array {
+        let value = value_for("at(…).set", self.array, value);
+        self.update(ScatterMethod::Set, &value)
+    }
+
+    /// Returns the array with `value` added to the selected elements.
+    ///
+    /// # Panics
+    /// Panics in the same cases as [`set`](At::set).
+    #[track_caller]
+    pub fn add(&self, value: impl IntoArray) -> Array {
+        let value = value_for("at(…).add", self.array, value);
+        self.update(ScatterMethod::Add, &value)
+    }
+
+    /// Returns the array with `value` subtracted from the selected elements.
+    ///
+    /// # Panics
+    /// Panics in the same cases as [`set`](At::set).
+    #[track_caller]
+    pub fn subtract(&self, value: impl IntoArray) -> Array {
+        let value = value_for("at(…).subtract", self.array, value);
+        self.update(ScatterMethod::Sub, &value)
+    }
+
+    /// Returns the array with the selected elements multiplied by `value`.
+    ///
+    /// # Panics
+    /// Panics in the same cases as [`set`](At::set).
+    #[track_caller]
+    pub fn multiply(&self, value: impl IntoArray) -> Array {
+        let value = value_for("at(…).multiply", self.array, value);
+        self.update(ScatterMethod::Mul, &value)
+    }
+
+    /// Returns the array with the selected elements divided by `value`.
+    ///
+    /// # Panics
+    /// Panics in the same cases as [`set`](At::set).
+    #[track_caller]
+    pub fn divide(&self, value: impl IntoArray) -> Array {
+        let value = value_for("at(…).divide", self.array, value);
+        self.array / self.factors(&value)
+    }
+
+    /// Returns the array with the selected elements raised to the power `value`.
+    ///
+    /// # Panics
+    /// Panics in the same cases as [`set`](At::set).
+    #[track_caller]
+    pub fn power(&self, value: impl IntoArray) -> Array {
+        let value = value_for("at(…).power", self.array, value);
+        self.array.power(self.factors(&value))
+    }
+
+    /// Returns an array of ones in which the selected elements are multiplied by `value`.
+    #[track_caller]
+    fn factors(&self, value: &Array) -> Array {
+        let ones = self.array.ones_like();
+        let there = At {
+            array: &ones,
+            ..self.clone()
+        };
+        there.update(ScatterMethod::Mul, value)
+    }
+
+    /// Returns the array with the selected elements replaced by their minimum with `value`.
+    ///
+    /// # Panics
+    /// Panics in the same cases as [`set`](At::set).
+    #[track_caller]
+    pub fn min(&self, value: impl IntoArray) -> Array {
+        let value = value_for("at(…).min", self.array, value);
+        self.update(ScatterMethod::Min, &value)
+    }
+
+    /// Returns the array with the selected elements replaced by their maximum with `value`.
+    ///
+    /// # Panics
+    /// Panics in the same cases as [`set`](At::set).
+    #[track_caller]
+    pub fn max(&self, value: impl IntoArray) -> Array {
+        let value = value_for("at(…).max", self.array, value);
+        self.update(ScatterMethod::Max, &value)
+    }
+
+    /// Returns the array with `f` applied to the selected elements (`x.at[..].apply(f)`). `f`
+    /// must return an array of the same shape, or one that broadcasts to it.
+    ///
+    /// If an array of integers selects an element several times, `f` is applied to it as often,
+    /// in a loop, so `f` must be elementwise. This loop has no reverse-mode derivative. No loop
+    /// is needed for indices without arrays, for masks, and with
+    /// [`unique_indices(true)`](At::unique_indices).
+    ///
+    /// ```no_run
+    /// use ramie_core::Array;
+    /// let x = Array::from([1, 2, 3]);
+    /// let doubled = x.at([0, 2, 2]).apply(|v| v * 2);
+    /// assert_eq!(doubled.to_vec::<i32>(), [2, 2, 12]);
+    /// ```
+    ///
+    /// # Panics
+    /// Panics in the same cases as [`set`](At::set).
+    #[track_caller]
+    pub fn apply(&self, f: impl Fn(Array) -> Array) -> Array {
+        let repeats = |item: &IndexItem| match item {
+            IndexItem::Array(places) => places.ndim() > 0 && places.dtype() != DType::Bool,
+            _ => false,
+        };
+        if self.unique_indices || !self.items.iter().any(repeats) {
+            return self.set(f(self.get()));
+        }
+        if self.array.size() == 0 {
+            return self.array.clone();
+        }
+        let none = Array::zeros(self.array.shape(), DType::I32);
+        let places = At {
+            array: &none,
+            fill_value: None,
+            ..self.clone()
+        };
+        let named = places.add(1);
+        let times = At {
+            array: &named,
+            ..places
+        };
+        let (times, values) = (times.get(), self.get());
+        let (_, values) = crate::prim::loops::while_as(
+            APPLY,
+            "",
+            |(step, _): (Array, Array)| times.gt(step).any(),
+            |(step, values)| {
+                let applied = value_for(APPLY, &values, f(values.clone()));
+                let applied = fit(&applied, values.shape());
+                let values = crate::where_(times.gt(&step), applied, &values);
+                (step + 1, values)
+            },
+            (Array::scalar(0, DType::I32), values),
+        );
+        self.set(values)
+    }
+
+    #[track_caller]
+    fn update(&self, method: ScatterMethod, value: &Array) -> Array {
+        if let [IndexItem::Array(mask)] = self.items.as_slice()
+            && mask.dtype() == DType::Bool
+            && self.array.shape().starts_with(mask.shape())
+            && value.ndim() + mask.ndim() <= self.array.ndim()
+        {
+            return self.update_masked(method, mask, value);
+        }
+        let entries = self.entries();
+        if plan::is_box(&entries) {
+            return self.update_box(method, &entries, value);
+        }
+        let plan = Plan::new(self.array, &entries, Negative::FromEnd);
+        let updates = fit(value, &plan.full_shape).reshape(&plan.shape);
+        let scatter = Scatter {
+            method,
+            dimension_numbers: plan.numbers.inverse(),
+            mode: self.mode.unwrap_or(GatherScatterMode::FillOrDrop),
+            indices_are_sorted: self.indices_are_sorted,
+            unique_indices: self.unique_indices || plan.unique,
+        };
+        self.array.scatter(&plan.indices, &updates, scatter)
+    }
+
+    /// Updates masked elements by a single value, without computing indices.
+    #[track_caller]
+    fn update_masked(&self, method: ScatterMethod, mask: &Array, value: &Array) -> Array {
+        let updated = combine(method, self.array, value);
+        let trailing: Vec<isize> = (mask.ndim()..self.array.ndim())
+            .map(|d| d as isize)
+            .collect();
+        let mask = if trailing.is_empty() {
+            mask.clone()
+        } else {
+            mask.expand_dims(&trailing)
+        };
+        crate::where_(&mask, &updated, self.array)
+    }
+
+    /// Updates a box at a known position: reads it, combines it with the value and writes it
+    /// back.
+    #[track_caller]
+    fn update_box(&self, method: ScatterMethod, entries: &[Entry], value: &Array) -> Array {
+        let (starts, sizes) = plan::bounds(self.array, entries);
+        let value = fit(value, &plan::static_shape(entries)).reshape(&sizes);
+        let update = match method {
+            ScatterMethod::Set => value,
+            _ => {
+                let limits: Dims = starts.iter().zip(&sizes).map(|(s, n)| s + n).collect();
+                combine(method, &self.array.slice(&starts, &limits, None), &value)
+            }
+        };
+        if sizes.as_slice() == self.array.shape() {
+            return update;
+        }
+        let starts: Vec<Array> = starts
+            .iter()
+            .map(|&s| Array::scalar(s, DType::I32))
+            .collect();
+        self.array.dynamic_update_slice(&update, &starts)
+    }
+}
+
+fn combine(method: ScatterMethod, old: &Array, new: &Array) -> Array {
+    match method {
+        ScatterMethod::Set => new.broadcast_to(old.shape()),
+        ScatterMethod::Add => old + new,
+        ScatterMethod::Sub => old - new,
+        ScatterMethod::Mul => old * new,
+        ScatterMethod::Min => old.minimum(new),
+        ScatterMethod::Max => old.maximum(new),
+    }
+}
+
+/// Broadcasts the value to the shape of the selected elements.
+#[track_caller]
+fn fit(value: &Array, shape: &[usize]) -> Array {
+    let lead = value.ndim().saturating_sub(shape.len());
+    let ones = value.shape()[..lead].iter().all(|&n| n == 1);
+    let tail = &value.shape()[lead..];
+    let fits = crate::broadcast_shapes(&[tail, shape]).is_some_and(|s| s.as_slice() == shape);
+    assert!(
+        ones && fits,
+        "at: a value of shape {:?} does not broadcast to the selected elements of shape \
+         {shape:?}\n  help: pass a scalar, or an array whose axes agree with that shape or are 1",
+        value.shape()
+    );
+    value.reshape(tail).broadcast_to(shape)
+}

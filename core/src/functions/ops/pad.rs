@@ -1,0 +1,289 @@
+//! Padding with elements of the array, or with statistics of them.
+
+use crate::prim::shape::MOST_PARTS;
+use crate::program::array::IntoArray;
+use crate::{Array, DType, Dims, concatenate};
+
+/// The source of padding elements.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum PadMode {
+    /// The first and the last element, repeated: `a a|a b c|c c`.
+    Edge,
+    /// The elements mirrored without repeating the ends: `c b|a b c|b a`.
+    Reflect,
+    /// The elements mirrored, repeating the ends: `b a|a b c|c b`.
+    Symmetric,
+    /// The elements of the opposite end: `b c|a b c|a b`.
+    Wrap,
+    /// A statistic of the elements along the axis: of all elements, or of the `stat_length`
+    /// elements next to the padding.
+    Statistic {
+        /// The statistic.
+        of: PadStatistic,
+        /// Number of elements that the statistic covers. `None` for all.
+        stat_length: Option<usize>,
+    },
+}
+
+/// The statistics of [`PadMode::Statistic`]. Means and medians of integers are rounded, with
+/// halves to even.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum PadStatistic {
+    /// The largest element.
+    Maximum,
+    /// The mean.
+    Mean,
+    /// The middle element, or the mean of the middle two.
+    Median,
+    /// The smallest element.
+    Minimum,
+}
+
+impl PadStatistic {
+    /// Computes the statistic along an axis, which is kept with size 1.
+    fn of(self, x: &Array, axis: isize) -> Array {
+        let number = match self {
+            PadStatistic::Maximum => x.max_keepdims(&[axis]),
+            PadStatistic::Mean => x.mean_keepdims(&[axis]),
+            PadStatistic::Median => x.median_keepdims(&[axis]),
+            PadStatistic::Minimum => x.min_keepdims(&[axis]),
+        };
+        let number = match x.dtype().is_integer() {
+            true => number.round(),
+            false => number,
+        };
+        number.astype(x.dtype())
+    }
+}
+
+impl PadMode {
+    /// Returns the run of padding elements that starts at position `place`, outside an array of
+    /// `size` elements: the index of the first element, the step to the next (-1, 0 or 1), and
+    /// the number of elements until the direction changes.
+    fn run(self, place: i128, size: i128) -> (i128, isize, i128) {
+        let last = size - 1;
+        match self {
+            PadMode::Statistic { .. } => unreachable!("it is no element"),
+            PadMode::Edge if place < 0 => (0, 0, -place),
+            PadMode::Edge => (last, 0, i128::MAX),
+            PadMode::Wrap => {
+                let at = place.rem_euclid(size);
+                (at, 1, size - at)
+            }
+            PadMode::Symmetric => match place.rem_euclid(2 * size) {
+                at if at < size => (at, 1, size - at),
+                at => (2 * size - 1 - at, -1, 2 * size - at),
+            },
+            PadMode::Reflect if size == 1 => (0, 0, i128::MAX),
+            PadMode::Reflect => match place.rem_euclid(2 * last) {
+                at if at < last => (at, 1, last - at),
+                at => (2 * last - at, -1, 2 * last - at),
+            },
+        }
+    }
+
+    /// Returns the runs of elements for the positions `from..to`.
+    #[track_caller]
+    fn runs(self, from: i128, to: i128, size: usize) -> Vec<(usize, isize, usize)> {
+        let (mut runs, mut place) = (Vec::new(), from);
+        while place < to {
+            assert!(
+                runs.len() < MOST_PARTS,
+                "pad: {} elements repeat the {size} elements of the axis more than {MOST_PARTS} \
+                 times\n  help: use `tile` to repeat an array",
+                to - from
+            );
+            let (first, step, count) = self.run(place, size as i128);
+            let count = count.min(to - place);
+            runs.push((first as usize, step, count as usize));
+            place += count;
+        }
+        runs
+    }
+}
+
+impl Array {
+    /// Pads each axis with elements of the array, `(before, after)` of them (`jnp.pad` with a
+    /// mode).
+    ///
+    /// ```no_run
+    /// use ramie_core::{Array, PadMode};
+    /// let x = Array::arange(3).pad_with(&[(2, 1)], PadMode::Reflect);
+    /// assert_eq!(x.to_vec::<i32>(), [2, 1, 0, 1, 2, 1]);
+    /// ```
+    ///
+    /// # Panics
+    /// Panics if the number of entries differs from the number of axes, or if an empty axis is
+    /// padded.
+    #[track_caller]
+    pub fn pad_with(&self, widths: &[(usize, usize)], mode: PadMode) -> Array {
+        self.padded(widths, |padded, axis, (before, after)| {
+            let size = padded.shape()[axis];
+            if let PadMode::Statistic { of, stat_length } = mode {
+                let length = stat_length.unwrap_or(size).min(size);
+                assert!(
+                    length > 0,
+                    "pad: stat_length must not be 0\n  help: pass the number of elements, or \
+                     None for all"
+                );
+                let number = |from: usize| {
+                    let some = padded.slice_axis(axis, from, from + length);
+                    of.of(&some, axis as isize)
+                };
+                let at = axis as isize;
+                let first = number(0).repeat(before, at);
+                let last = number(size - length).repeat(after, at);
+                return vec![first, padded.clone(), last];
+            }
+            let end = size as i128;
+            let mut parts = Vec::new();
+            for run in mode.runs(-(before as i128), 0, size) {
+                parts.push(padded.run(axis, run));
+            }
+            parts.push(padded.clone());
+            for run in mode.runs(end, end + after as i128, size) {
+                parts.push(padded.run(axis, run));
+            }
+            parts
+        })
+    }
+
+    /// Pads each axis with constants, a pair of them for the elements before and after the axis
+    /// (`jnp.pad` with `constant_values`). One pair applies to all axes. Later axes also pad the
+    /// elements that earlier axes added.
+    ///
+    /// ```no_run
+    /// use ramie_core::Array;
+    /// let x = Array::from([5, 6]).pad_constants(&[(1, 2)], &[(-1, 9)]);
+    /// assert_eq!(x.to_vec::<i32>(), [-1, 5, 6, 9, 9]);
+    /// ```
+    ///
+    /// # Panics
+    /// Panics unless there is one entry of widths per axis and one pair of constants or one per
+    /// axis, and the constants are 0-d and their dtype can be converted to the array's.
+    #[doc(alias = "constant_values")]
+    #[track_caller]
+    pub fn pad_constants<V: IntoArray + Clone>(
+        &self,
+        widths: &[(usize, usize)],
+        constants: &[(V, V)],
+    ) -> Array {
+        self.check_widths(widths);
+        assert!(
+            constants.len() == 1 || constants.len() == widths.len(),
+            "pad_constants: got {} pairs of constants for {} axes\n  help: pass one pair for all \
+             axes, or one per axis",
+            constants.len(),
+            widths.len()
+        );
+        let mut padded = self.clone();
+        for (axis, &(before, after)) in widths.iter().enumerate() {
+            let (first, last) = &constants[axis.min(constants.len() - 1)];
+            for (width, value) in [((before, 0), first), ((0, after), last)] {
+                if width != (0, 0) {
+                    let mut only = vec![(0, 0); self.ndim()];
+                    only[axis] = width;
+                    padded = padded.pad(&only, value.clone());
+                }
+            }
+        }
+        padded
+    }
+
+    /// Pads each axis with numbers that change linearly from `end` at the new ends to the
+    /// elements at the old ends (`jnp.pad` with `mode="linear_ramp"`). Integers are rounded down.
+    ///
+    /// ```no_run
+    /// use ramie_core::Array;
+    /// let x = Array::from([4.0f32, 8.0]).pad_linear_ramp(&[(2, 4)], 0.0);
+    /// assert_eq!(x.to_vec::<f32>(), [0.0, 2.0, 4.0, 8.0, 6.0, 4.0, 2.0, 0.0]);
+    /// ```
+    ///
+    /// # Panics
+    /// Panics in the same cases as [`pad_with`](Array::pad_with), or if `end` is not 0-d.
+    #[track_caller]
+    pub fn pad_linear_ramp(&self, widths: &[(usize, usize)], end: impl IntoArray) -> Array {
+        let end = end.into_array();
+        assert!(
+            end.ndim() == 0,
+            "pad_linear_ramp: the end is {}, expected a single number",
+            end.aval()
+        );
+        self.padded(widths, |padded, axis, (before, after)| {
+            let (size, at) = (padded.shape()[axis], axis as isize);
+            let ramp = |edge: usize, steps: usize| {
+                let edge = padded.slice_axis(axis, edge, edge + 1).to_inexact();
+                let mut shape = vec![1; padded.ndim()];
+                shape[axis] = steps;
+                let step = Array::iota(&shape, axis, DType::F32).astype(edge.dtype());
+                let step = step / steps as f64;
+                let end = end.astype(edge.dtype());
+                let ramp = end * (1.0 - &step) + edge * step;
+                let ramp = match padded.dtype().is_integer() {
+                    true => ramp.floor(),
+                    false => ramp,
+                };
+                ramp.astype(padded.dtype())
+            };
+            let after = ramp(size - 1, after).flip(&[at]);
+            vec![ramp(0, before), padded.clone(), after]
+        })
+    }
+
+    /// Panics unless there is one entry per axis.
+    #[track_caller]
+    fn check_widths(&self, widths: &[(usize, usize)]) {
+        assert!(
+            widths.len() == self.ndim(),
+            "pad: {} has {} axes, got padding for {}\n  help: pass one entry per axis, (0, 0) \
+             for axes without padding",
+            self.aval(),
+            self.ndim(),
+            widths.len()
+        );
+    }
+
+    /// Pads one axis after the other by concatenating the parts that `parts` returns. Axes
+    /// without padding are skipped.
+    #[track_caller]
+    fn padded(
+        &self,
+        widths: &[(usize, usize)],
+        parts: impl Fn(&Array, usize, (usize, usize)) -> Vec<Array>,
+    ) -> Array {
+        self.check_widths(widths);
+        let mut padded = self.clone();
+        for (axis, &width) in widths.iter().enumerate() {
+            if width == (0, 0) {
+                continue;
+            }
+            assert!(
+                self.shape()[axis] > 0,
+                "pad: axis {axis} of {} is empty, so it has no elements to pad with\n  help: pad \
+                 with a value: x.pad(widths, 0)",
+                self.aval()
+            );
+            let mut shape: Dims = padded.shape().into();
+            shape[axis] = (shape[axis].saturating_add(width.0)).saturating_add(width.1);
+            if let Err(e) = padded.aval().with_shape(&shape).check_size() {
+                panic!("{}", e.render("pad", &[]));
+            }
+            padded = concatenate(&parts(&padded, axis, width), axis as isize);
+        }
+        padded
+    }
+
+    /// Returns a run of elements along an axis.
+    fn run(&self, axis: usize, (first, step, count): (usize, isize, usize)) -> Array {
+        match step {
+            0 => {
+                let one = self.slice_axis(axis, first, first + 1);
+                one.repeat(count, axis as isize)
+            }
+            1 => self.slice_axis(axis, first, first + count),
+            _ => self
+                .slice_axis(axis, first + 1 - count, first + 1)
+                .flip(&[axis as isize]),
+        }
+    }
+}

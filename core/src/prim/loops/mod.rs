@@ -1,0 +1,114 @@
+//! Control flow on values that are known only at run time: functions of trees based on the
+//! primitives `cond`, `while` and `scan`.
+//!
+//! Bodies are closures. They are traced once with the types of their arguments. Arrays that they
+//! capture become constants of the loop.
+
+pub(crate) mod carry;
+mod cond;
+mod fori_loop;
+pub(crate) mod scan;
+mod while_loop;
+mod with_values;
+
+pub use cond::{cond, switch};
+pub use fori_loop::{ForiLoopOptions, fori_loop, fori_loop_with};
+pub use scan::{ScanOptions, scan, scan_with};
+pub(crate) use while_loop::while_as;
+pub use while_loop::while_loop;
+
+use crate::program::array::Repr;
+use crate::program::tree;
+use crate::{Array, Aval, Tree};
+
+/// Returns the tree with abstract arrays, which have types but no elements.
+pub(crate) fn types_of<T: Tree>(tree: &T, mut aval: impl FnMut(&Array) -> Aval) -> T {
+    tree::map(tree, |a| Array(Repr::Abstract(aval(a), None)))
+}
+
+/// Returns the name of an array of a tree in messages: its path, or the tree if it is the tree
+/// itself. The tree is at the path `inside`.
+fn place(inside: &str, path: &str) -> String {
+    let path = path.strip_prefix(inside).unwrap_or(path);
+    let path = match inside {
+        "" => path,
+        _ => path.trim_start_matches('.'),
+    };
+    if path.is_empty() {
+        "the array itself".into()
+    } else {
+        format!("`{path}`")
+    }
+}
+
+/// Returns the `help:` text for the first pair of values in two trees that vary over different
+/// mesh axes and have the same types otherwise.
+pub(crate) fn varying_help<T: Tree, U: Tree>(a: &T, b: &U, of: [&str; 2]) -> Option<String> {
+    let (paths, leaves, others) = (tree::paths(a), tree::leaves(a), tree::leaves(b));
+    let mut pairs = leaves.iter().zip(&others).zip(&paths);
+    let ((x, y), path) = pairs.find(|((x, y), _)| {
+        let (x, y) = (x.aval(), y.aval());
+        x.varying() != y.varying() && x.unplaced().strong() == y.unplaced().strong()
+    })?;
+    let (x, y) = (x.aval().varying_set(), y.aval().varying_set());
+    let missing = y.without(x.as_slice());
+    let (whose, axes) = match missing.is_empty() {
+        false => (of[0], missing),
+        true => (of[1], x.without(y.as_slice())),
+    };
+    let place = match path.is_empty() {
+        true => String::new(),
+        false => format!(" at `{path}`"),
+    };
+    Some(format!(
+        "apply `pvary(.., {:?})` to {whose}{place}: one varies over these mesh axes, the other \
+         does not; or pass check_vma: false to shard_map",
+        axes.as_slice()
+    ))
+}
+
+/// Describes the differences between the corresponding arrays of two trees. Returns `None` if the
+/// trees have the same structure, static values and types.
+pub(crate) fn differences<T: Tree, U: Tree>(
+    names: [&str; 2],
+    inside: &str,
+    trees: (&T, &U),
+) -> Option<Vec<String>> {
+    let [one, other] = names;
+    let (a, b) = trees;
+    let (paths, other_paths) = (tree::paths(a), tree::paths(b));
+    let (leaves, others) = (tree::leaves(a), tree::leaves(b));
+    let mut lines = Vec::new();
+    for (path, leaf) in paths.iter().zip(&leaves) {
+        match other_paths.iter().position(|p| p == path) {
+            None => lines.push(format!(
+                "{}: {one} has {}, {other} has none",
+                place(inside, path),
+                leaf.aval()
+            )),
+            Some(i) if others[i].aval().strong() != leaf.aval().strong() => lines.push(format!(
+                "{}: {one} has {}, {other} has {}",
+                place(inside, path),
+                leaf.aval(),
+                others[i].aval()
+            )),
+            Some(_) => {}
+        }
+    }
+    for (path, leaf) in other_paths.iter().zip(&others) {
+        if !paths.contains(path) {
+            lines.push(format!(
+                "{}: {other} has {}, {one} has none",
+                place(inside, path),
+                leaf.aval()
+            ));
+        }
+    }
+    if lines.is_empty() && tree::fingerprint(a) != tree::fingerprint(b) {
+        lines.push(format!(
+            "a value that is not an array (a number, a variant, a length) differs between {one} and \
+             {other}"
+        ));
+    }
+    (!lines.is_empty()).then_some(lines)
+}

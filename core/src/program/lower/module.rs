@@ -1,0 +1,281 @@
+//! StableHLO modules: their functions and source locations.
+
+use super::partition::{self, Declared, Partition};
+use super::{Lowering, Source, TensorType, Value, order};
+use crate::base::hash::FastMap;
+use crate::program::jaxpr::{ClosedJaxpr, Jaxpr, Scope};
+use crate::types::sharding::AbstractMesh;
+use crate::{Array, Aval, Platform, Result};
+use std::fmt::Write;
+use std::sync::Arc;
+
+/// The permitted use of an argument's buffer by a program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ArgumentAttribute {
+    /// It may only read the buffer.
+    None,
+    /// The buffer becomes that of the result with this index.
+    AliasedTo(usize),
+    /// The buffer may become that of any result of the same size.
+    Donated,
+}
+
+/// A StableHLO module that is being written.
+#[derive(Default)]
+pub struct Module {
+    functions: Vec<String>,
+    by_jaxpr: FastMap<(Arc<Jaxpr>, Option<AbstractMesh>), Callee>,
+    names: FastMap<String, usize>,
+    locations: Vec<Source>,
+    location_ids: FastMap<(usize, Scope), usize>,
+    calls_back: bool,
+    /// Platform of the program. Defaults to that of this process.
+    pub(super) platform: Option<Platform>,
+    pub(super) partition: Partition,
+    pub(super) meshes: Vec<Declared>,
+}
+
+/// A function of a module.
+#[derive(Clone)]
+pub(super) struct Callee {
+    pub name: String,
+    /// Whether it has ordered effects, and takes and returns their state.
+    pub ordered: bool,
+}
+
+/// A program in StableHLO text.
+#[derive(Clone, Debug)]
+pub struct ModuleText {
+    /// StableHLO text, with source locations.
+    pub text: String,
+    /// Whether the program has ordered effects: its last argument and its last result are then
+    /// the state that orders them, a 0-d boolean.
+    pub ordered: bool,
+    /// Whether the program calls functions of this process, so that no other process can run it.
+    pub calls_back: bool,
+}
+
+/// Returns a name that is a valid MLIR identifier.
+fn identifier(name: &str) -> String {
+    let mut id: String = name
+        .chars()
+        .map(|c| {
+            if c.is_ascii_alphanumeric() || c == '_' {
+                c
+            } else {
+                '_'
+            }
+        })
+        .collect();
+    if id.is_empty() || id.starts_with(|c: char| c.is_ascii_digit()) {
+        id.insert(0, '_');
+    }
+    id
+}
+
+impl Module {
+    /// Lowers `jaxpr` to the text of the program `name`; captured values are its first arguments.
+    /// `attributes` has an entry for every argument. `partition` contains the layouts of
+    /// arguments and results on devices. The lowering of some operations depends on `platform`;
+    /// without one, it is that of accelerators.
+    pub fn lower(
+        name: &str,
+        jaxpr: &Jaxpr,
+        attributes: &[ArgumentAttribute],
+        partition: &Partition,
+        platform: Option<Platform>,
+    ) -> ModuleText {
+        let mut module = Module {
+            platform,
+            partition: partition.clone(),
+            ..Module::default()
+        };
+        let main = module.write_function("main", None, jaxpr, attributes, &[]);
+        module.finish(name, main)
+    }
+
+    /// Lowers a program for `platform`, with its captured values as constants.
+    ///
+    /// # Errors
+    /// Returns an error if the elements of a captured value cannot be read.
+    pub fn lower_whole(
+        name: &str,
+        program: &ClosedJaxpr,
+        platform: Option<Platform>,
+    ) -> Result<ModuleText> {
+        let consts: Vec<Vec<u8>> = program
+            .consts
+            .iter()
+            .map(Array::try_to_bytes)
+            .collect::<Result<_>>()?;
+        let mut module = Module {
+            platform,
+            ..Module::default()
+        };
+        let main = module.write_function("main", None, &program.jaxpr, &[], &consts);
+        Ok(module.finish(name, main))
+    }
+
+    /// Returns the text of the module, with `main` as its first function.
+    fn finish(self, name: &str, (main, ordered): (String, bool)) -> ModuleText {
+        let module = self;
+        let mut text = format!(
+            "module @{} attributes {{mhlo.num_partitions = {} : i32, mhlo.num_replicas = 1 : i32}} {{\n{}{main}",
+            identifier(name),
+            module.partition.count(),
+            module.mesh_text()
+        );
+        for f in &module.functions {
+            text.push_str(f);
+        }
+        text.push_str("}\n");
+        for (i, (l, scope)) in module.locations.iter().enumerate() {
+            let place = format!("{:?}:{}:{}", l.file(), l.line(), l.column());
+            let _ = match scope.name() {
+                "" => writeln!(text, "#loc{i} = loc({place})"),
+                name => writeln!(text, "#loc{i} = loc({name:?}({place}))"),
+            };
+        }
+        ModuleText {
+            text,
+            ordered,
+            calls_back: module.calls_back,
+        }
+    }
+
+    pub(super) fn location(&mut self, source: Source) -> usize {
+        let next = self.locations.len();
+        let key = (std::ptr::from_ref(source.0).addr(), source.1);
+        let id = *self.location_ids.entry(key).or_insert(next);
+        if id == next {
+            self.locations.push(source);
+        }
+        id
+    }
+
+    pub(super) fn set_calls_back(&mut self) {
+        self.calls_back = true;
+    }
+
+    /// Returns the function of a nested program, and writes it at the first use.
+    pub(super) fn function(
+        &mut self,
+        name: &str,
+        jaxpr: &Arc<Jaxpr>,
+        axes: Option<AbstractMesh>,
+    ) -> Callee {
+        if let Some(known) = self.by_jaxpr.get(&(jaxpr.clone(), axes)) {
+            return known.clone();
+        }
+        let base = identifier(name);
+        let base = if base == "main" { "main_".into() } else { base };
+        let count = self.names.entry(base.clone()).or_insert(0);
+        let unique = match *count {
+            0 => base,
+            n => format!("{base}_{n}"),
+        };
+        *count += 1;
+        let (text, ordered) = self.write_function(&unique, axes, jaxpr, &[], &[]);
+        self.functions.push(text);
+        let callee = Callee {
+            name: unique,
+            ordered,
+        };
+        self.by_jaxpr.insert((jaxpr.clone(), axes), callee.clone());
+        callee
+    }
+
+    /// Returns the text of a function, and whether it has ordered effects. `consts` contains the
+    /// elements of captured values to embed; other captured values are its first arguments.
+    fn write_function(
+        &mut self,
+        name: &str,
+        axes: Option<AbstractMesh>,
+        jaxpr: &Jaxpr,
+        attributes: &[ArgumentAttribute],
+        consts: &[Vec<u8>],
+    ) -> (String, bool) {
+        let mut ctx = Lowering::new(self, axes);
+        let captured = jaxpr.constvars.iter().zip(consts);
+        let constants: Vec<Value> = captured
+            .map(|(v, bytes)| ctx.elements(bytes, jaxpr.var_aval(*v)))
+            .collect();
+        let inputs = jaxpr.constvars[constants.len()..]
+            .iter()
+            .chain(&jaxpr.invars);
+        let mut args: Vec<(Value, Aval)> =
+            inputs.map(|v| (ctx.fresh(), jaxpr.var_aval(*v))).collect();
+        let passed = args.iter().map(|(v, _)| *v);
+        let values: Vec<Value> = constants.into_iter().chain(passed).collect();
+        let mut outs: Vec<(Value, Aval)> = ctx
+            .inline(jaxpr, &values)
+            .into_iter()
+            .zip(jaxpr.out_avals())
+            .collect();
+        let order = ctx.order.pop().unwrap_or_default();
+        let ordered = order.entry.is_some();
+        args.extend(order.entry.map(|v| (v, order::aval())));
+        if ordered {
+            outs.extend(order.after().map(|v| (v, order::aval())));
+        }
+        let body = ctx.body;
+        let main = name == "main";
+        let visibility = if main { "public" } else { "private" };
+        let mut text = format!("  func.func {visibility} @{name}(");
+        let (ins, results) = match main {
+            true => (self.partition.ins.clone(), self.partition.outs.clone()),
+            false => Default::default(),
+        };
+        for (i, (v, a)) in args.iter().enumerate() {
+            let mut notes = Vec::new();
+            match attributes.get(i) {
+                Some(ArgumentAttribute::AliasedTo(out)) => {
+                    notes.push(format!("tf.aliasing_output = {out} : i32"));
+                }
+                Some(ArgumentAttribute::Donated) => notes.push("jax.buffer_donor = true".into()),
+                _ => {}
+            }
+            if let Some(sharding) = ins.get(i) {
+                let sharding = self.sharding(*sharding, a.ndim());
+                notes.push(format!("sdy.sharding = {sharding}"));
+            }
+            let comma = if i > 0 { ", " } else { "" };
+            let _ = write!(text, "{comma}{}", partition::typed(Some(*v), *a, &notes));
+        }
+        text.push_str(") -> (");
+        for (i, (_, a)) in outs.iter().enumerate() {
+            let mut notes = Vec::new();
+            if let Some(Some(sharding)) = results.get(i) {
+                let sharding = self.sharding(*sharding, a.ndim());
+                notes.push(format!("sdy.sharding = {sharding}"));
+            }
+            let comma = if i > 0 { ", " } else { "" };
+            let _ = write!(text, "{comma}{}", partition::typed(None, *a, &notes));
+        }
+        let _ = write!(text, ") {{\n{body}    return");
+        if !outs.is_empty() {
+            let values: Vec<String> = outs.iter().map(|(v, _)| v.to_string()).collect();
+            let types = outs.iter().map(|(_, a)| TensorType(*a).to_string());
+            let types: Vec<String> = types.collect();
+            let _ = write!(text, " {} : {}", values.join(", "), types.join(", "));
+        }
+        text.push_str("\n  }\n");
+        (text, ordered)
+    }
+}
+
+/// Returns a program's text without source locations.
+pub(crate) fn strip_locations(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for line in stripped_lines(text) {
+        out.push_str(line);
+        out.push('\n');
+    }
+    out
+}
+
+fn stripped_lines(text: &str) -> impl Iterator<Item = &str> {
+    text.lines()
+        .filter(|l| !l.starts_with("#loc"))
+        .map(|l| l.rfind(" loc(#loc").map_or(l, |at| &l[..at]))
+}

@@ -1,0 +1,423 @@
+//! Programs for several devices: meshes, shardings of values, and manual computations.
+
+use super::{Lowering, Module, Region, TensorType, Value, dims_array};
+use crate::base::location;
+use crate::types::sharding::{
+    AbstractMesh, AxisType, Mesh, NamedSharding, PartitionSpec, sdy_sharding,
+};
+use crate::{Aval, AxisName, DType, Jaxpr};
+use ramie_pjrt::Device;
+use std::fmt::Write;
+use std::sync::Arc;
+
+/// The devices of a program, and the layouts of its arguments and results.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Partition {
+    /// Devices in the order of the program's partitions; empty for a program for one device.
+    pub devices: Vec<Device>,
+    /// Shardings of the arguments, captured values first.
+    pub ins: Vec<NamedSharding>,
+    /// Shardings of the results; the compiler chooses those that are `None`.
+    pub outs: Vec<Option<NamedSharding>>,
+}
+
+impl Partition {
+    /// Returns the number of partitions.
+    pub(crate) fn count(&self) -> usize {
+        self.devices.len().max(1)
+    }
+}
+
+/// A mesh declared in the module.
+pub(super) struct Declared {
+    sizes: &'static [usize],
+    names: &'static [AxisName],
+    /// Indices of its devices among the program's, if these are in another order.
+    order: Option<Vec<usize>>,
+    symbol: String,
+}
+
+impl Module {
+    /// Returns the symbol of a mesh with these devices, or with the program's.
+    pub(super) fn mesh(&mut self, axes: AbstractMesh, devices: Option<&[Device]>) -> String {
+        let order = devices
+            .filter(|d| *d != self.partition.devices)
+            .map(|devices| {
+                let place = |d: &Device| self.partition.devices.iter().position(|p| p == d);
+                devices.iter().filter_map(place).collect::<Vec<usize>>()
+            });
+        let same = |m: &&Declared| {
+            m.sizes == axes.axis_sizes() && m.names == axes.axis_names() && m.order == order
+        };
+        if let Some(known) = self.meshes.iter().find(same) {
+            return known.symbol.clone();
+        }
+        let symbol = match self.meshes.len() {
+            0 => "mesh".to_string(),
+            n => format!("mesh_{}", n - 1),
+        };
+        self.meshes.push(Declared {
+            sizes: axes.axis_sizes(),
+            names: axes.axis_names(),
+            order,
+            symbol: symbol.clone(),
+        });
+        symbol
+    }
+
+    /// Returns the declarations of meshes.
+    pub(super) fn mesh_text(&self) -> String {
+        let mut text = String::new();
+        for mesh in &self.meshes {
+            let axes = mesh.names.iter().zip(mesh.sizes);
+            let axes: Vec<String> = axes.map(|(n, s)| format!("\"{n}\"={s}")).collect();
+            let _ = write!(text, "  sdy.mesh @{} = <[{}]", mesh.symbol, axes.join(", "));
+            if let Some(order) = &mesh.order {
+                let _ = write!(text, ", device_ids={order:?}");
+            }
+            text.push_str(">\n");
+        }
+        text
+    }
+
+    /// Returns the sharding of an argument or result.
+    pub(super) fn sharding(&mut self, sharding: NamedSharding, rank: usize) -> String {
+        let mesh = sharding.mesh();
+        let symbol = self.mesh(mesh.abstract_mesh(), Some(mesh.devices()));
+        sdy_sharding(&symbol, sharding.spec(), rank, false)
+    }
+}
+
+impl Lowering<'_> {
+    /// Constrains `value` to be sharded by `spec` over the mesh. The compiler may shard `open`
+    /// dimensions further.
+    pub(crate) fn constrain(
+        &mut self,
+        value: Value,
+        aval: Aval,
+        mesh: (AbstractMesh, Option<Mesh>),
+        spec: &PartitionSpec,
+        open: bool,
+    ) -> Value {
+        let symbol = self.module.mesh(mesh.0, mesh.1.as_ref().map(Mesh::devices));
+        let sharding = sdy_sharding(&symbol, spec, aval.ndim(), open);
+        let attributes = format!("sharding = {sharding}");
+        self.op1(
+            "sdy.sharding_constraint",
+            &[value],
+            &[aval],
+            aval,
+            &attributes,
+        )
+    }
+
+    /// Constrains results to the shardings in their types.
+    pub(super) fn constrain_typed(&mut self, values: &mut [Value], ins: &[Aval], outs: &[Aval]) {
+        let mesh = |a: &Aval| a.sharding().map(|s| s.mesh());
+        let Some(axes) = outs.iter().chain(ins).find_map(mesh) else {
+            return;
+        };
+        let open = axes.has(AxisType::Auto);
+        let whole = PartitionSpec::default();
+        for (value, aval) in values.iter_mut().zip(outs) {
+            let spec = aval.sharding().map_or(&whole, |s| s.spec());
+            *value = self.constrain(*value, *aval, (axes, None), spec, open);
+        }
+    }
+
+    /// Returns the mesh with its axis types at this point: some axes are manual inside manual
+    /// computations.
+    pub(crate) fn axes(&self) -> Option<AbstractMesh> {
+        self.axes
+    }
+
+    /// Emits a program that each device runs on its shards: the `manual` axes of the mesh are not
+    /// visible to the compiler.
+    #[allow(clippy::too_many_arguments)]
+    pub(crate) fn manual_computation(
+        &mut self,
+        jaxpr: &Arc<Jaxpr>,
+        mesh: (AbstractMesh, Option<Mesh>),
+        manual: &[AxisName],
+        args: &[Value],
+        (in_specs, ins): (&[PartitionSpec], &[Aval]),
+        (out_specs, outs): (&[PartitionSpec], &[Aval]),
+    ) -> Vec<Value> {
+        let symbol = self.module.mesh(mesh.0, mesh.1.as_ref().map(Mesh::devices));
+        let others = |n| !manual.contains(n);
+        let open = mesh.0.axis_names().iter().any(others);
+        let shardings = |specs: &[PartitionSpec], avals: &[Aval]| {
+            let all: Vec<String> = specs
+                .iter()
+                .zip(avals)
+                .map(|(s, a)| {
+                    let text = sdy_sharding(&symbol, s, a.ndim(), open);
+                    text.trim_start_matches("#sdy.sharding").to_string()
+                })
+                .collect();
+            format!("#sdy.sharding_per_value<[{}]>", all.join(", "))
+        };
+        let names: Vec<String> = manual.iter().map(|n| format!("\"{n}\"")).collect();
+        let attributes = format!(
+            "in_shardings = {}, manual_axes = #sdy<manual_axes{{{}}}>, out_shardings = {}",
+            shardings(in_specs, ins),
+            names.join(", "),
+            shardings(out_specs, outs)
+        );
+        let inner = mesh.0.with_types(|n, t| match manual.contains(&n) {
+            true => AxisType::Manual,
+            false => t,
+        });
+        let local = jaxpr.in_avals();
+        let outer = self.axes.replace(inner);
+        let region = self.region(&local, |ctx, args| {
+            // Inline, since the compiler optimizes calls less well.
+            let values = ctx.inline(jaxpr, args);
+            values.into_iter().zip(jaxpr.out_avals()).collect()
+        });
+        self.axes = outer;
+        if region.is_ordered() {
+            location::fail(
+                "shard_map: the function has ordered effects, but effects have no order across \
+                 devices\n  help: use unordered callbacks",
+            );
+        }
+        let region = region.ending_in("sdy.return");
+        self.op(
+            "sdy.manual_computation",
+            args,
+            ins,
+            outs,
+            &attributes,
+            &[region],
+        )
+    }
+
+    /// Emits a value computed with all mesh axes manual, which is the same along the axes that
+    /// are not manual here.
+    pub(crate) fn in_manual_axes(
+        &mut self,
+        out: Aval,
+        f: impl FnOnce(&mut Self) -> Value,
+    ) -> Value {
+        let Some(here) = self.axes else {
+            return f(self);
+        };
+        let symbol = self.module.mesh(here, None);
+        let rest = here.axis_names().iter().zip(here.axis_types());
+        let rest: Vec<String> = rest
+            .filter(|(_, t)| **t != AxisType::Manual)
+            .map(|(n, _)| format!("\"{n}\""))
+            .collect();
+        let whole = sdy_sharding(&symbol, &PartitionSpec::default(), out.ndim(), false);
+        let attributes = format!(
+            "in_shardings = #sdy.sharding_per_value<[]>, manual_axes = #sdy<manual_axes{{{}}}>, \
+             out_shardings = #sdy.sharding_per_value<[{}]>",
+            rest.join(", "),
+            whole.trim_start_matches("#sdy.sharding")
+        );
+        self.axes = Some(here.with_types(|_, _| AxisType::Manual));
+        let region = self.region(&[], |ctx, _| vec![(f(ctx), out)]);
+        self.axes = Some(here);
+        let region = region.ending_in("sdy.return");
+        self.op(
+            "sdy.manual_computation",
+            &[],
+            &[],
+            &[out],
+            &attributes,
+            &[region],
+        )[0]
+    }
+
+    /// Returns whether each device reaches this point with its own values: in a program for one
+    /// device, and in a manual computation.
+    pub(crate) fn runs_on_each_device(&self, operation: &str) -> bool {
+        if self.module.partition.count() == 1 {
+            return true;
+        }
+        let manual = |axes: AbstractMesh| {
+            let types = axes.axis_types().iter();
+            (
+                types.filter(|t| **t == AxisType::Manual).count(),
+                axes.axis_names().len(),
+            )
+        };
+        match self.axes.map(manual) {
+            None | Some((0, _)) => false,
+            Some((manual, all)) if manual == all => true,
+            Some(_) => {
+                let refuse = || -> ! {
+                    location::fail(&format!(
+                        "{operation}: the enclosing shard_map leaves some axes of the mesh \
+                         automatic, so it is undefined which devices call the function\n  help: \
+                         set `axis_names` of ShardMapOptions to None, or call the function outside \
+                         shard_map"
+                    ))
+                };
+                match self.location {
+                    Some((at, _)) => location::at_location(at, refuse),
+                    None => refuse(),
+                }
+            }
+        }
+    }
+
+    /// Emits an operation that only the first device runs, on whole arrays; the others get its
+    /// results. XLA cannot partition operations with side effects.
+    pub(crate) fn on_first_device(
+        &mut self,
+        args: &[Value],
+        ins: &[Aval],
+        outs: &[Aval],
+        f: impl FnOnce(&mut Self, &[Value]) -> Vec<Value>,
+    ) -> Vec<Value> {
+        let partition = &self.module.partition;
+        let count = partition.count();
+        let known = partition.ins.iter().chain(partition.outs.iter().flatten());
+        let mesh = known
+            .map(|s| s.mesh())
+            .next()
+            .expect("a program for several devices has a mesh");
+        let axes = mesh.abstract_mesh();
+        let symbol = self.module.mesh(axes, Some(mesh.devices()));
+        // XLA would remove a computation without results.
+        let mut outs = outs.to_vec();
+        let results = outs.len();
+        if outs.is_empty() {
+            outs.push(Aval::scalar(DType::Bool));
+        }
+        let whole = |avals: &[Aval]| {
+            let one = |a: &Aval| sdy_sharding(&symbol, &PartitionSpec::default(), a.ndim(), false);
+            let all: Vec<String> = avals.iter().map(one).collect();
+            let all: Vec<&str> = all
+                .iter()
+                .map(|s| s.trim_start_matches("#sdy.sharding"))
+                .collect();
+            format!("#sdy.sharding_per_value<[{}]>", all.join(", "))
+        };
+        let names: Vec<String> = axes
+            .axis_names()
+            .iter()
+            .map(|n| format!("\"{n}\""))
+            .collect();
+        let attributes = format!(
+            "in_shardings = {}, manual_axes = #sdy<manual_axes{{{}}}>, out_shardings = {}",
+            whole(ins),
+            names.join(", "),
+            whole(&outs)
+        );
+        let outer = self.axes.replace(axes.with_types(|_, _| AxisType::Manual));
+        let region = self.region(ins, |ctx, args| {
+            let number = Aval::scalar(DType::U32);
+            let id = ctx.op1("partition_id", &[], &[], number, "");
+            let zero = ctx.scalar(0, DType::U32);
+            let first = ctx.compare("EQ", [id, zero], number);
+            let call = ctx.region(&[], |ctx, _| {
+                let mut values = f(ctx, args);
+                if values.is_empty() {
+                    values.push(ctx.scalar(false, DType::Bool));
+                }
+                values.into_iter().zip(outs.clone()).collect()
+            });
+            let skip = ctx.region(&[], |ctx, _| {
+                outs.iter().map(|a| (ctx.splat(0, *a), *a)).collect()
+            });
+            let flag = Aval::scalar(DType::Bool);
+            let values = ctx.op("if", &[first], &[flag], &outs, "", &[call, skip]);
+            let all = values.into_iter().zip(&outs);
+            all.map(|(value, aval)| (ctx.of_first_device(value, *aval, count), *aval))
+                .collect()
+        });
+        self.axes = outer;
+        let region = region.ending_in("sdy.return");
+        let name = "sdy.manual_computation";
+        let mut values = self.op(name, args, ins, &outs, &attributes, &[region]);
+        values.truncate(results);
+        values
+    }
+
+    /// Emits the first device's value on all devices.
+    fn of_first_device(&mut self, value: Value, aval: Aval, count: usize) -> Value {
+        let widened = |n: usize| {
+            let shape: Vec<usize> = std::iter::once(n)
+                .chain(aval.shape().iter().copied())
+                .collect();
+            aval.with_shape(&shape)
+        };
+        let (one, all) = (widened(1), widened(count));
+        let value = self.op1("reshape", &[value], &[aval], one, "");
+        let groups = collective_attributes(&[(0..count).collect()]);
+        let attributes = format!("all_gather_dim = 0 : i64, {groups}, use_global_device_ids");
+        let gathered = self.op1("all_gather", &[value], &[one], all, &attributes);
+        let starts = vec![0; one.ndim()];
+        let attributes = format!(
+            "limit_indices = {}, start_indices = {}, strides = {}",
+            dims_array(one.shape()),
+            dims_array(&starts),
+            dims_array(&vec![1; one.ndim()])
+        );
+        let first = self.op1("slice", &[gathered], &[all], one, &attributes);
+        self.op1("reshape", &[first], &[one], aval, "")
+    }
+
+    /// Returns the indices of the program's partitions in groups along `names`, the
+    /// slowest-varying first, each in the order of the axes.
+    pub(crate) fn replica_groups(&self, names: &[AxisName]) -> Option<Vec<Vec<usize>>> {
+        let mesh = self.axes?;
+        let places: Option<Vec<usize>> = names.iter().map(|n| mesh.position(*n)).collect();
+        let places = places?;
+        let mut groups: Vec<(Vec<usize>, Vec<(usize, usize)>)> = Vec::new();
+        for partition in 0..mesh.size() {
+            let mut at = mesh.coordinates(partition);
+            let rank = places
+                .iter()
+                .fold(0, |r, &p| r * mesh.axis_sizes()[p] + at[p]);
+            for &p in &places {
+                at[p] = 0;
+            }
+            match groups.iter_mut().find(|(others, _)| *others == at) {
+                Some((_, group)) => group.push((rank, partition)),
+                None => groups.push((at, vec![(rank, partition)])),
+            }
+        }
+        let ordered = |mut group: Vec<(usize, usize)>| {
+            group.sort_unstable();
+            group.into_iter().map(|(_, partition)| partition).collect()
+        };
+        Some(
+            groups
+                .into_iter()
+                .map(|(_, group)| ordered(group))
+                .collect(),
+        )
+    }
+}
+
+/// Formats the attributes of a collective between groups of partitions.
+pub(crate) fn collective_attributes(groups: &[Vec<usize>]) -> String {
+    format!(
+        "channel_handle = #stablehlo.channel_handle<handle = 1, type = 1>, replica_groups = dense<{groups:?}> \
+         : tensor<{}x{}xi64>",
+        groups.len(),
+        groups.first().map_or(0, Vec::len)
+    )
+}
+
+/// Formats an argument or a result of `@main`.
+pub(super) fn typed(value: Option<Value>, aval: Aval, attributes: &[String]) -> String {
+    let mut text = value.map_or(String::new(), |v| format!("{v}: "));
+    let _ = write!(text, "{}", TensorType(aval));
+    if !attributes.is_empty() {
+        let _ = write!(text, " {{{}}}", attributes.join(", "));
+    }
+    text
+}
+
+impl Region {
+    /// Returns the region with another terminator than `stablehlo.return`.
+    fn ending_in(mut self, terminator: &'static str) -> Region {
+        self.terminator = terminator;
+        self
+    }
+}

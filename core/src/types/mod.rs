@@ -1,0 +1,9 @@
+//! What is known of an array without its elements: dtype, shape, and placement on a mesh.
+
+pub(crate) mod aval;
+pub(crate) mod axis;
+pub(crate) mod dtype;
+pub(crate) mod dtype_info;
+pub(crate) mod narrow;
+pub(crate) mod scalar;
+pub(crate) mod sharding;
