@@ -40,7 +40,8 @@ fn tokens(text: &str) -> Vec<&str> {
     // A lifetime's quote is a sign of its own; characters are longer.
     tokens
         .filter(|token| {
-            !token.starts_with("//") && !(token.len() > 1 && token.ends_with(['"', '\'', '#']))
+            let is_quoted = token.len() > 1 && token.ends_with(['"', '\'', '#']);
+            !token.starts_with("//") && !is_quoted
         })
         .collect()
 }
