@@ -7,7 +7,7 @@ mod gguf;
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Command;
 
 use ramie::checkpoint::commit::save_item;
 use ramie::checkpoint::items::{Composite, JsonSave};
@@ -414,13 +414,10 @@ fn a_closed_pipe_ends_the_tool_quietly() {
     for arguments in [["ckpt", "show"], ["ckpt", "ls"]] {
         let mut command = bare(home.path());
         command.args(arguments).arg(golden("orbax/manager"));
-        let mut child = command
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .unwrap();
-        drop(child.stdout.take());
-        let output = child.wait_with_output().unwrap();
+        // Closed before the tool starts, which may write at once.
+        let (reader, writer) = std::io::pipe().unwrap();
+        drop(reader);
+        let output = command.stdout(writer).output().unwrap();
         let err = String::from_utf8(output.stderr).unwrap();
         assert_eq!((output.status.signal(), err.as_str()), (Some(SIGPIPE), ""));
     }
