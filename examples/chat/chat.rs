@@ -1,5 +1,6 @@
 //! A chat: messages, and answers that are printed while they are generated.
 
+use crate::Options;
 use crate::common::Result;
 use crate::template::{Message, Template};
 use ramie::checkpoint::gguf::GgufFile;
@@ -20,6 +21,7 @@ pub struct Chat {
     template: Template,
     decoding: Decoding<Llama>,
     messages: Vec<Message>,
+    max_tokens: usize,
     key: Key,
 }
 
@@ -36,12 +38,12 @@ impl Chat {
     /// Loads a model, and compiles its two programs: one for chunks of a prompt, and one for a
     /// token.
     // ANCHOR: load
-    pub fn new(file: &GgufFile, sampling: Sampling, length: usize, seed: i64) -> Result<Chat> {
+    pub fn new(file: &GgufFile, sampling: Sampling, options: &Options) -> Result<Chat> {
         let tokenizer = ByteLevelBpe::load(file.path())?;
         let template = Template::new(tokenizer.chat_template(), &tokenizer)?;
-        let mut decoding = Decoding::new(&Llama::from_gguf(file)?, sampling, length);
+        let mut decoding = Decoding::new(&Llama::from_gguf(file)?, sampling, options.length);
         decoding.set_tokens(&[0; 2]);
-        let key = random::key(seed);
+        let key = random::key(options.seed);
         for _ in 0..2 {
             decoding.next_token(&key);
         }
@@ -51,6 +53,7 @@ impl Chat {
             template,
             decoding,
             messages: Vec::new(),
+            max_tokens: options.max_tokens,
             key,
         })
     }
@@ -74,7 +77,10 @@ impl Chat {
         let (mut text, mut content) = (self.tokenizer.stream(), String::new());
         let mut answer = Answer::default();
         let start = Instant::now();
-        while !self.decoding.is_full() {
+        for _ in 0..self.max_tokens {
+            if self.decoding.is_full() {
+                break;
+            }
             let position = self.decoding.tokens().len();
             let token = self.decoding.next_token(&self.key.fold_in(position as i64));
             answer.count(prompt.len(), start.elapsed());

@@ -36,6 +36,9 @@ struct Options {
     /// Maximum number of tokens of a chat.
     #[arg(long, default_value_t = 1024)]
     length: usize,
+    /// Maximum number of tokens of an answer.
+    #[arg(long, default_value_t = 256)]
+    max_tokens: usize,
     /// Sampling temperature; 0 selects the most likely token.
     #[arg(long, default_value_t = 0.0)]
     temperature: f64,
@@ -63,7 +66,7 @@ fn run(options: &Options) -> Result {
         temperature => Sampling::greedy().temperature(temperature).top_p(0.9),
     };
     let file = GgufFile::open(&path)?;
-    let mut chat = Chat::new(&file, sampling, options.length, options.seed)?;
+    let mut chat = Chat::new(&file, sampling, options)?;
     let name = file.get("general.name").and_then(|name| name.as_str());
     let (name, seconds) = (name.unwrap_or("the model"), start.elapsed().as_secs_f64());
     eprintln!("Loaded and compiled {name} in {seconds:.1} s");
