@@ -260,6 +260,18 @@ fn damaged_files_are_explained() {
     );
     is(with(q4_0 - 4, b"q4_1"), "tensor `q4_1`: occurs twice");
 
+    // No elements, but an axis that is too large for an array.
+    let mut empty = sound.clone();
+    let sizes = [(1u64 << 57).to_le_bytes(), 0u64.to_le_bytes()].concat();
+    empty[f16 + 4..f16 + 20].copy_from_slice(&sizes);
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("model.gguf");
+    fs::write(&path, empty).unwrap();
+    let error = GgufFile::open(&path).unwrap().array("f16").unwrap_err();
+    let text = error.to_string();
+    assert!(text.contains("tensor `f16`: "), "{text}");
+    assert!(text.contains("more than a process can address"), "{text}");
+
     // Truncated anywhere, it is refused, but for the padding after the last tensor.
     for length in (0..sound.len() - 32).step_by(7) {
         let text = said(&sound[..length]);

@@ -206,6 +206,9 @@ fn check_size(operation: &str, count: usize, shape: &[usize]) {
 
 fn checked_bytes(bytes: &[u8], shape: &[usize], dtype: DType) -> Result<Aval> {
     let aval = Aval::new(shape, dtype);
+    // An array without elements can have an axis that is too large.
+    aval.check_size()
+        .map_err(|e| Error::Configuration(e.to_string()))?;
     if bytes.len() != aval.size_bytes() {
         return Err(Error::Configuration(format!(
             "got {} bytes for {aval}, which has {}\n  help: pass the bytes of all elements in \
