@@ -1,8 +1,6 @@
 //! `add_any`: the sum of tangents or cotangents.
 
-use crate::prim::{
-    Avals, BatchAxis, Batched, Differentiation, Primitive, batched, move_batch_axis,
-};
+use crate::prim::{Avals, BatchAxis, Batched, Differentiation, Primitive, batched, in_front};
 use crate::program::checks::Errors;
 use crate::program::class::{Class, infer_same};
 use crate::program::lower::{Lowering, Value};
@@ -44,11 +42,7 @@ impl Primitive for AddAny {
         )
     }
     fn batch(&self, args: &[Array], axes: &[Option<usize>], axis: BatchAxis) -> Batched {
-        let moved: Vec<Array> = args
-            .iter()
-            .zip(axes)
-            .map(|(a, ax)| move_batch_axis(a, *ax, 0, axis))
-            .collect();
+        let moved = in_front(args, axes, axis);
         batched(add_any(&moved[0], &moved[1]), Some(0))
     }
     fn lower(

@@ -29,10 +29,10 @@ pub mod window;
 
 pub use crate::program::primitive::{Avals, DynPrimitive, Jaxprs, Param, Primitive};
 pub(crate) use crate::program::primitive::{batched, infer, one};
-pub(crate) use crate::program::rules::example;
 pub use crate::program::rules::{
     BatchAxis, Batched, Differentiation, NestedDifferentiation, Operand, move_batch_axis,
     sum_to_shape,
 };
+pub(crate) use crate::program::rules::{example, in_front};
 pub use crate::program::state_pass::{Positions, StatePass};
 pub use catalogue::{CatalogueEntry, catalogue};

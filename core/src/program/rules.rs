@@ -178,6 +178,19 @@ pub fn move_batch_axis(
     }
 }
 
+/// Moves the batch axes of arrays to the front, like [`move_batch_axis`].
+pub(crate) fn in_front(
+    arrays: &[Array],
+    axes: &[Option<usize>],
+    axis: impl Into<BatchAxis>,
+) -> Vec<Array> {
+    let axis = axis.into();
+    let pairs = arrays.iter().zip(axes);
+    pairs
+        .map(|(x, at)| move_batch_axis(x, *at, 0, axis))
+        .collect()
+}
+
 /// Reverses broadcasting: sums `array` over the axes along which an operand of `shape` was
 /// repeated.
 pub fn sum_to_shape(array: &Array, shape: &[usize]) -> Array {

@@ -5,7 +5,7 @@ use crate::base::location::fail;
 use crate::passes::jvp_eval;
 use crate::prim::nested::{self, zeros};
 use crate::prim::{
-    Avals, BatchAxis, Batched, Differentiation, Jaxprs, Operand, Param, Primitive, move_batch_axis,
+    Avals, BatchAxis, Batched, Differentiation, Jaxprs, Operand, Param, Primitive, in_front,
 };
 use crate::program::jaxpr::Jaxpr;
 use crate::program::lower::{Lowering, Value};
@@ -159,9 +159,7 @@ impl Primitive for CustomLinearSolve {
     }
     fn batch(&self, args: &[Array], axes: &[Option<usize>], axis: BatchAxis) -> Batched {
         let first = args.len() - self.size();
-        let sides: Vec<Array> = (first..args.len())
-            .map(|i| move_batch_axis(&args[i], axes[i], 0, axis))
-            .collect();
+        let sides = in_front(&args[first..], &axes[first..], axis);
         let mut programs = Vec::new();
         let mut operands = Vec::new();
         for (program, place) in self.programs().zip(self.places()) {

@@ -1,7 +1,8 @@
 //! `custom_jvp_call`: a function with a custom tangent rule.
 
-use super::{Rule, batched_run, bind_batched, in_front, infer_call, refuse_captured};
+use super::{Rule, batched_run, bind_batched, infer_call, refuse_captured};
 use crate::passes::{batch_eval, transpose_call};
+use crate::prim::in_front;
 use crate::prim::{
     Avals, BatchAxis, Batched, Differentiation, NestedDifferentiation, Operand, Param, Primitive,
 };
@@ -47,7 +48,7 @@ impl JvpRule {
                 outs.extend(dots.into_iter().flatten());
                 outs
             });
-            let mut outs = in_front(outs, &places, axis.size);
+            let mut outs = in_front(&outs, &places, axis.size);
             let dots = outs.split_off(nonzero.len());
             (outs, spread(&nonzero, dots))
         };
@@ -91,8 +92,8 @@ fn linearized(
     }
     let linear = jaxpr.with_consts_as_inputs();
     let (dots, dot_places) = batch_eval(&linear, &[], &args, &arg_axes, axis);
-    let dots = in_front(dots, &dot_places, axis.size);
-    let outs = in_front(outs, &places, axis.size);
+    let dots = in_front(&dots, &dot_places, axis.size);
+    let outs = in_front(&outs, &places, axis.size);
     (outs, spread(&nonzero, dots))
 }
 

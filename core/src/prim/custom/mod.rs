@@ -14,7 +14,7 @@ pub use vjp::{CustomVjpCall, Forward, ForwardRule};
 pub use vmap::{CustomVmapCall, VmapRule};
 
 use super::nested;
-use super::{BatchAxis, Batched, Primitive, move_batch_axis};
+use super::{BatchAxis, Batched, Primitive};
 use crate::base::location;
 use crate::passes::batch_eval;
 use crate::prim::example;
@@ -151,13 +151,6 @@ fn examples(args: &[Array], axes: &[Option<usize>]) -> Vec<Aval> {
 }
 
 /// Moves the batch axes of arrays to the front, and broadcasts arrays without one.
-fn in_front(arrays: Vec<Array>, axes: &[Option<usize>], size: usize) -> Vec<Array> {
-    let arrays = arrays.iter().zip(axes);
-    arrays
-        .map(|(a, axis)| move_batch_axis(a, *axis, 0, size))
-        .collect()
-}
-
 /// Runs a rule for all examples at once: `f` sees one example.
 fn batched_run(
     args: &[Array],

@@ -1,9 +1,10 @@
 //! `custom_vjp_call`: a function with a custom reverse-mode rule.
 
 use super::{
-    BackwardRule, CustomLin, Rule, batched_run, bind_batched, in_front, infer_call, refuse_captured,
+    BackwardRule, CustomLin, Rule, batched_run, bind_batched, infer_call, refuse_captured,
 };
 use crate::base::location;
+use crate::prim::in_front;
 use crate::prim::{
     Avals, BatchAxis, Batched, Differentiation, NestedDifferentiation, Operand, Param, Primitive,
 };
@@ -52,7 +53,7 @@ impl ForwardRule {
             let residuals = outs.split_off(count);
             let (places, kept) = places.split_at(count);
             Forward {
-                outs: in_front(outs, places, axis.size),
+                outs: in_front(&outs, places, axis.size),
                 residuals,
                 backward: backward.batched(kept, &axes, axis),
             }

@@ -5,7 +5,8 @@ use crate::passes::add_tangents;
 use crate::prim::elementwise::parts;
 use crate::prim::promotion;
 use crate::prim::{
-    Avals, BatchAxis, Batched, Differentiation, Param, Primitive, batched, move_batch_axis, one,
+    Avals, BatchAxis, Batched, Differentiation, Param, Primitive, batched, in_front,
+    move_batch_axis, one,
 };
 use crate::program::class::{Class, broadcast_rule, infer_same};
 use crate::program::lower::{Lowering, Value};
@@ -84,18 +85,12 @@ impl Primitive for SelectN {
     }
     fn batch(&self, args: &[Array], axes: &[Option<usize>], axis: BatchAxis) -> Batched {
         if args[0].ndim() == 0 && axes[0].is_none() {
-            let moved: Vec<Array> = (1..args.len())
-                .map(|i| move_batch_axis(&args[i], axes[i], 0, axis))
-                .collect();
+            let moved = in_front(&args[1..], &axes[1..], axis);
             let mut refs = vec![&args[0]];
             refs.extend(&moved);
             return batched(bind1(SelectN, &refs), Some(0));
         }
-        let mut moved: Vec<Array> = args
-            .iter()
-            .zip(axes)
-            .map(|(a, ax)| move_batch_axis(a, *ax, 0, axis))
-            .collect();
+        let mut moved = in_front(args, axes, axis);
         if moved[0].ndim() < moved[1].ndim() {
             moved[0] = moved[0].broadcast_in_dim(moved[1].shape(), &[0]);
         }

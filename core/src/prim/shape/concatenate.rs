@@ -2,7 +2,7 @@
 
 use crate::prim::promotion;
 use crate::prim::{
-    Avals, BatchAxis, Batched, Differentiation, Param, Primitive, batched, move_batch_axis, one,
+    Avals, BatchAxis, Batched, Differentiation, Param, Primitive, batched, in_front, one,
 };
 use crate::program::lower::{Lowering, Value};
 use crate::program::trace::bind1;
@@ -73,11 +73,7 @@ impl Primitive for Concatenate {
         }))
     }
     fn batch(&self, args: &[Array], axes: &[Option<usize>], axis: BatchAxis) -> Batched {
-        let moved: Vec<Array> = args
-            .iter()
-            .zip(axes)
-            .map(|(a, ax)| move_batch_axis(a, *ax, 0, axis))
-            .collect();
+        let moved = in_front(args, axes, axis);
         let refs: Vec<&Array> = moved.iter().collect();
         let dimension = self.dimension + 1;
         batched(bind1(Concatenate { dimension }, &refs), Some(0))

@@ -5,7 +5,7 @@ mod top_k;
 pub use top_k::TopK;
 
 use super::index::{Gather, GatherDimensionNumbers};
-use super::{Avals, BatchAxis, Batched, Differentiation, Param, Primitive, move_batch_axis};
+use super::{Avals, BatchAxis, Batched, Differentiation, Param, Primitive, in_front};
 use crate::program::lower::{Lowering, Region, Value};
 use crate::program::trace::bind;
 use crate::{Array, Aval, DType, Dims, ShapeError, ShardingRule};
@@ -74,11 +74,7 @@ impl Primitive for Sort {
         })
     }
     fn batch(&self, args: &[Array], axes: &[Option<usize>], axis: BatchAxis) -> Batched {
-        let moved: SmallVec<[Array; 4]> = args
-            .iter()
-            .zip(axes)
-            .map(|(a, ax)| move_batch_axis(a, *ax, 0, axis))
-            .collect();
+        let moved = in_front(args, axes, axis);
         let refs: SmallVec<[&Array; 4]> = moved.iter().collect();
         let sort = Sort {
             dimension: self.dimension + 1,

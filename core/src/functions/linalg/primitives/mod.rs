@@ -23,7 +23,7 @@ pub use svd::Svd;
 pub use triangular_solve::TriangularSolve;
 pub use tridiagonal_solve::TridiagonalSolve;
 
-use crate::prim::{Batched, Primitive, batched, move_batch_axis};
+use crate::prim::{Batched, Primitive, batched, in_front};
 use crate::program::class::Class;
 use crate::program::trace::bind;
 use crate::{Array, Aval, Dims, ShapeError};
@@ -84,11 +84,7 @@ fn batch_in_front<P: Primitive + Clone>(
     axes: &[Option<usize>],
     size: usize,
 ) -> Batched {
-    let moved: SmallVec<[Array; 2]> = args
-        .iter()
-        .zip(axes)
-        .map(|(x, axis)| move_batch_axis(x, *axis, 0, size))
-        .collect();
+    let moved = in_front(args, axes, size);
     let refs: SmallVec<[&Array; 2]> = moved.iter().collect();
     let outs = bind(primitive.clone(), &refs);
     let axes = SmallVec::from_elem(Some(0), outs.len());
