@@ -1,6 +1,7 @@
 //! Promotion of operands to a common dtype and shape.
 
 use crate::base::{error, location};
+use crate::program::class::not_broadcastable;
 use crate::{Array, DType, Dims, Literal};
 use std::borrow::Borrow;
 
@@ -59,12 +60,7 @@ fn refuse_shapes(operation: &str, arrays: &[&Array]) -> ! {
         .zip(["lhs", "rhs", "operand 2"])
         .map(|(a, name)| format!("{name} {}", a.describe()))
         .collect();
-    let error = crate::ShapeError::new("the shapes of the operands do not broadcast together")
-        .help(
-            "shapes are aligned at their last axes, and sizes must agree or be 1; use reshape, \
-         expand_dims or transpose to align them",
-        );
-    location::fail(&error.render(operation, &operands))
+    location::fail(&not_broadcastable().render(operation, &operands))
 }
 
 /// Returns the dtype that the arrays promote to, and whether it is weak.

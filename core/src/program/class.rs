@@ -87,6 +87,14 @@ impl Class {
     }
 }
 
+/// Returns the error of operands whose shapes do not broadcast together.
+pub(crate) fn not_broadcastable() -> ShapeError {
+    ShapeError::new("the shapes of the operands do not broadcast together").help(
+        "shapes are aligned at their last axes, and sizes must agree or be 1; use reshape, \
+         expand_dims or transpose to align them",
+    )
+}
+
 /// Returns the shape of the result: dimensions must be equal or 1; 0-d operands match all shapes.
 pub(crate) fn broadcast_rule(args: &[Aval]) -> Result<Dims, ShapeError> {
     let mut out: Option<Dims> = None;
@@ -103,12 +111,7 @@ pub(crate) fn broadcast_rule(args: &[Aval]) -> Result<Dims, ShapeError> {
                 *o == d || d == 1
             });
         if !fits {
-            return Err(
-                ShapeError::new("the shapes of the operands do not broadcast together").help(
-                    "shapes are aligned at their last axes, and sizes must agree or be 1; use \
-                     reshape, expand_dims or transpose to align them",
-                ),
-            );
+            return Err(not_broadcastable());
         }
     }
     Ok(out.unwrap_or_default())
