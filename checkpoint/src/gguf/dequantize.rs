@@ -1,8 +1,9 @@
 //! Conversion of quantized blocks to `f32`, with the formulas of llama.cpp's reference functions.
 
 use half::f16;
-use ramie_core::files::gguf::TensorType;
-use std::io::{self, Read};
+use ramie_core::files::{self, gguf::TensorType};
+use std::fs::File;
+use std::io;
 
 /// Converts a block of the type's length in bytes to the type's number of elements.
 type Convert = fn(&[u8], &mut [f32]);
@@ -33,13 +34,14 @@ impl Dequantize {
         Some(Dequantize { of, convert })
     }
 
-    /// Reads and converts the blocks of as many elements as there are in `out`.
-    pub fn read(&self, mut file: impl Read, out: &mut [f32]) -> io::Result<()> {
+    /// Reads and converts the blocks from byte `start` of the file, as many as `out` has elements.
+    pub fn read(&self, file: &File, mut start: u64, out: &mut [f32]) -> io::Result<()> {
         let (elements, bytes) = (self.of.block_len(), self.of.block_bytes());
         let mut blocks = vec![0; bytes * BLOCKS];
         for out in out.chunks_mut(elements * BLOCKS) {
             let blocks = &mut blocks[..out.len() / elements * bytes];
-            file.read_exact(blocks)?;
+            files::read_exact_at(file, blocks, start)?;
+            start += blocks.len() as u64;
             let pairs = blocks
                 .chunks_exact(bytes)
                 .zip(out.chunks_exact_mut(elements));

@@ -8,7 +8,6 @@ use ramie_core::files;
 use ramie_core::lock::lock;
 use std::collections::{BTreeMap, HashMap};
 use std::fs::File;
-use std::io;
 use std::path::{Component, Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
@@ -148,25 +147,7 @@ impl Files {
 impl Open {
     /// Reads bytes starting at `offset`.
     fn read_exact(&self, bytes: &mut [u8], offset: u64) -> Result<()> {
-        read_exact_at(&self.file, bytes, offset).map_err(|e| Error::io(&self.path, "be read", e))
+        files::read_exact_at(&self.file, bytes, offset)
+            .map_err(|e| Error::io(&self.path, "be read", e))
     }
-}
-
-#[cfg(unix)]
-fn read_exact_at(file: &File, bytes: &mut [u8], offset: u64) -> io::Result<()> {
-    std::os::unix::fs::FileExt::read_exact_at(file, bytes, offset)
-}
-
-#[cfg(windows)]
-fn read_exact_at(file: &File, mut bytes: &mut [u8], mut offset: u64) -> io::Result<()> {
-    while !bytes.is_empty() {
-        match std::os::windows::fs::FileExt::seek_read(file, bytes, offset)? {
-            0 => return Err(io::ErrorKind::UnexpectedEof.into()),
-            read => {
-                bytes = &mut bytes[read..];
-                offset += read as u64;
-            }
-        }
-    }
-    Ok(())
 }

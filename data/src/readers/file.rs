@@ -122,30 +122,11 @@ impl Positioned {
     /// Reads `count` bytes at an offset, which the caller has checked against the length.
     pub(super) fn read_at(&self, at: u64, count: usize) -> Result<Vec<u8>> {
         let mut bytes = vec![0; count];
-        let read = read_exact_at(&self.file, &mut bytes, at);
+        let read = files::read_exact_at(&self.file, &mut bytes, at);
         read.map_err(|e| {
             let message = format!("{count} bytes at byte {at} cannot be read: {e}");
             bad_file(&self.name, message)
         })?;
         Ok(bytes)
     }
-}
-
-#[cfg(unix)]
-fn read_exact_at(file: &File, bytes: &mut [u8], at: u64) -> io::Result<()> {
-    std::os::unix::fs::FileExt::read_exact_at(file, bytes, at)
-}
-
-#[cfg(windows)]
-fn read_exact_at(file: &File, mut bytes: &mut [u8], mut at: u64) -> io::Result<()> {
-    while !bytes.is_empty() {
-        match std::os::windows::fs::FileExt::seek_read(file, bytes, at)? {
-            0 => return Err(io::ErrorKind::UnexpectedEof.into()),
-            n => {
-                bytes = &mut bytes[n..];
-                at += n as u64;
-            }
-        }
-    }
-    Ok(())
 }
