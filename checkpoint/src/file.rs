@@ -1,7 +1,7 @@
 //! Opening paths given by the caller, with errors if a file or a directory is expected.
 
 use crate::{Error, Result};
-use ramie_core::files;
+use ramie_core::files::{self, Problem};
 use std::fs::File;
 use std::io::{self, ErrorKind};
 use std::path::Path;
@@ -35,6 +35,15 @@ pub(crate) fn unreadable(path: &Path, e: io::Error) -> Error {
              format",
         ),
         _ => Error::io(path, "be read", e),
+    }
+}
+
+/// Returns the error of a file whose header is rejected.
+pub(crate) fn rejected(path: &Path, problem: Problem) -> Error {
+    match problem {
+        Problem::Io(e) => Error::io(path, "be read", e),
+        Problem::File(message) => Error::format(path, message),
+        Problem::Tensor(name, message) => Error::tensor(path, &name, message),
     }
 }
 

@@ -41,6 +41,7 @@ pub mod ocdbt;
 mod optimizer;
 pub mod preemption;
 pub mod pytree;
+mod replace;
 pub mod safetensors;
 pub mod serialization;
 mod warning;

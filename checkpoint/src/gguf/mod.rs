@@ -20,7 +20,6 @@
 //! `Q5_0`, `Q5_1`, `Q4_K`, `Q5_K` and `Q6_K`. A file with tensors of other types can be opened; only
 //! reading these tensors is an error. Ramie does not write GGUF files.
 
-mod at;
 mod dequantize;
 mod read;
 

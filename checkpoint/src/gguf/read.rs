@@ -1,14 +1,11 @@
 //! `GgufFile`: an open file.
 
-use super::at::At;
 use super::dequantize::Dequantize;
-use crate::{Error, Result, cast, file};
-use ramie_core::files::Problem;
+use crate::{Error, Result, file, replace};
 use ramie_core::files::gguf::{Header, Tensor, Value};
-use ramie_core::{AlignedBytes, Array, State, Tree, tree};
-use std::collections::HashMap;
+use ramie_core::files::{self, Problem};
+use ramie_core::{AlignedBytes, Array, State, Tree};
 use std::fs::File;
-use std::io::{BufReader, Read};
 use std::path::{Path, PathBuf};
 
 /// A GGUF file whose header has been read. Tensors are read on request.
@@ -29,7 +26,6 @@ impl GgufFile {
         let file = file::open(path)?;
         let length = file.metadata().map_err(|e| Error::io(path, "be read", e))?;
         let header = Header::read(&file, length.len()).map_err(|problem| match problem {
-            Problem::Io(e) => Error::io(path, "be read", e),
             Problem::File(what) => Error::format(
                 path,
                 format!(
@@ -37,7 +33,7 @@ impl GgufFile {
                      or truncated; copy or convert it again"
                 ),
             ),
-            Problem::Tensor(name, message) => Error::tensor(path, &name, message),
+            other => file::rejected(path, other),
         })?;
         Ok(GgufFile {
             path: path.into(),
@@ -91,13 +87,12 @@ impl GgufFile {
             .dtype()
             .ok_or_else(|| unread(self, tensor))?;
         let mut bytes = AlignedBytes::zeroed(tensor.size() * dtype.size());
-        let file = At {
-            file: &self.file,
-            offset: self.header.data + tensor.start,
-        };
+        let start = self.header.data + tensor.start;
         let read = match Dequantize::of(tensor.tensor_type) {
-            None => BufReader::new(file).read_exact(&mut bytes),
-            Some(dequantize) => dequantize.read(file, bytemuck::cast_slice_mut(&mut bytes[..])),
+            None => files::read_exact_at(&self.file, &mut bytes, start),
+            Some(dequantize) => {
+                dequantize.read(&self.file, start, bytemuck::cast_slice_mut(&mut bytes[..]))
+            }
         };
         read.map_err(|e| Error::io(&self.path, "be read", e))?;
         Array::try_from_aligned(bytes, &tensor.shape, dtype)
@@ -158,29 +153,6 @@ pub fn load_abstract(path: impl AsRef<Path>) -> Result<State> {
 /// then unchanged.
 pub fn load_into<T: Tree>(path: impl AsRef<Path>, tree: &mut T) -> Result<()> {
     let file = GgufFile::open(path)?;
-    let mut dtypes = HashMap::new();
-    tree::for_each_with_path(tree, |path, _, array| {
-        dtypes.insert(path.to_owned(), array.dtype());
-    });
-    let wanted = |name: &str, saved: &Array| match dtypes.get(name) {
-        Some(dtype) if cast::keeps_values(saved.dtype(), *dtype) => *dtype,
-        _ => saved.dtype(),
-    };
-    let fitting = file
-        .types()?
-        .map_with_path(|name, saved| Array::shape_dtype_struct(saved.shape(), wanted(name, saved)));
-    let wrong = |mismatch| {
-        let paths = dtypes.keys().map(String::as_str);
-        Error::mismatch(Some(&file.path), mismatch, fitting.paths(), paths)
-    };
-    // Compare before any array is read.
-    let mut like = tree::map(tree, Array::clone);
-    fitting.apply_to(&mut like).map_err(wrong)?;
-    let names = file.tensors().iter().map(|t| &t.name);
-    let read = names.map(|name| {
-        let array = file.array(name)?;
-        Ok((name, array.astype(wanted(name, &array))))
-    });
-    let state: State = read.collect::<Result<_>>()?;
-    state.apply_to(tree).map_err(wrong)
+    let types = file.types()?;
+    replace::arrays(&file.path, &types, tree, |name| file.array(name))
 }

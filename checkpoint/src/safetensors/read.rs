@@ -2,12 +2,10 @@
 
 use super::Metadata;
 use super::index;
-use crate::{Error, Result, cast, file};
+use crate::{Error, Result, file, replace};
 use ramie_core::files::safetensors::{Header, Problem, Tensor};
-use ramie_core::{AlignedBytes, Array, DType, State, Tree, tree};
-use std::collections::HashMap;
+use ramie_core::{AlignedBytes, Array, State, Tree, files};
 use std::fs::File;
-use std::io::{Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
 /// An open file whose header has been read.
@@ -35,7 +33,7 @@ impl Reader {
                      truncated; copy it again, or use an older checkpoint"
                 ),
             ),
-            other => error(path, other),
+            other => file::rejected(path, other),
         })?;
         Ok(Reader {
             path: path.into(),
@@ -48,26 +46,16 @@ impl Reader {
 
     pub fn tensors(&self) -> Result<Vec<Tensor>> {
         let tensors = self.header.tensors(self.available);
-        tensors.map_err(|problem| error(&self.path, problem))
+        tensors.map_err(|problem| file::rejected(&self.path, problem))
     }
 
     /// Reads an array onto the default device.
-    fn array(&mut self, tensor: &Tensor) -> Result<Array> {
-        let failed = |e| Error::io(&self.path, "be read", e);
+    fn array(&self, tensor: &Tensor) -> Result<Array> {
         let mut bytes = AlignedBytes::zeroed(tensor.nbytes());
-        let start = SeekFrom::Start(self.data + tensor.start);
-        self.file.seek(start).map_err(failed)?;
-        self.file.read_exact(&mut bytes).map_err(failed)?;
+        files::read_exact_at(&self.file, &mut bytes, self.data + tensor.start)
+            .map_err(|e| Error::io(&self.path, "be read", e))?;
         Array::try_from_aligned(bytes, &tensor.shape, tensor.dtype)
             .map_err(|e| Error::tensor(&self.path, &tensor.name, e))
-    }
-}
-
-fn error(path: &Path, problem: Problem) -> Error {
-    match problem {
-        Problem::Io(e) => Error::io(path, "be read", e),
-        Problem::File(message) => Error::format(path, message),
-        Problem::Tensor(name, message) => Error::tensor(path, &name, message),
     }
 }
 
@@ -101,7 +89,7 @@ impl Arrays {
     }
 
     /// Reads the array at an index onto the default device.
-    fn array(&mut self, at: usize) -> Result<Array> {
+    fn array(&self, at: usize) -> Result<Array> {
         let (tensor, shard) = &self.tensors[at];
         self.shards[*shard].array(tensor)
     }
@@ -116,7 +104,7 @@ impl Arrays {
 /// Returns an error if a file cannot be read, is not a complete safetensors file or index, or
 /// contains a dtype that Ramie does not support, or if there is no working plugin.
 pub fn load_state(path: impl AsRef<Path>) -> Result<State> {
-    let mut arrays = Arrays::open(path.as_ref())?;
+    let arrays = Arrays::open(path.as_ref())?;
     (0..arrays.tensors.len())
         .map(|at| Ok((arrays.tensors[at].0.name.clone(), arrays.array(at)?)))
         .collect()
@@ -151,36 +139,13 @@ pub fn load_abstract(path: impl AsRef<Path>) -> Result<State> {
 /// or cannot be converted without loss. The tree is then unchanged.
 pub fn load_into<T: Tree>(path: impl AsRef<Path>, tree: &mut T) -> Result<()> {
     let path = path.as_ref();
-    let mut arrays = Arrays::open(path)?;
-    // Compare before any array is read.
-    let mut wanted = Vec::new();
-    tree::for_each_with_path(tree, |path, _, array| {
-        wanted.push((path.to_owned(), array.dtype()));
-    });
-    let dtypes: HashMap<&str, DType> = wanted.iter().map(|(path, d)| (&**path, *d)).collect();
-    let types = arrays.types().map_with_path(|name, saved| {
-        let dtype = dtypes.get(name).copied().unwrap_or(saved.dtype());
-        match cast::keeps_values(saved.dtype(), dtype) {
-            true => Array::shape_dtype_struct(saved.shape(), dtype),
-            false => saved.clone(),
-        }
-    });
-    let mut like = tree::map(tree, Array::clone);
-    types.apply_to(&mut like).map_err(|mismatch| {
-        Error::mismatch(Some(path), mismatch, types.paths(), dtypes.keys().copied())
-    })?;
-    let mut new = Vec::with_capacity(arrays.tensors.len());
-    for (name, dtype) in &wanted {
-        let at = arrays.tensors.binary_search_by(|(t, _)| t.name.cmp(name));
-        let array = arrays.array(at.expect("the file has an array for every leaf"))?;
-        new.push(match array.dtype() == *dtype {
-            true => array,
-            false => array.astype(*dtype),
-        });
-    }
-    let mut new = new.into_iter();
-    tree.walk_mut(&mut |leaf| *leaf = new.next().expect("an array for every leaf"));
-    Ok(())
+    let arrays = Arrays::open(path)?;
+    replace::arrays(path, &arrays.types(), tree, |name| {
+        let at = arrays
+            .tensors
+            .binary_search_by(|(t, _)| (*t.name).cmp(name));
+        arrays.array(at.expect("the file has an array for every leaf"))
+    })
 }
 
 /// Returns the metadata of a file or an index.
