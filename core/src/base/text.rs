@@ -31,6 +31,27 @@ pub fn bytes(n: u64) -> String {
     }
 }
 
+/// Removes the modules from the paths in a text: `Vec<Array>` from
+/// `alloc::vec::Vec<ramie_core::Array>`.
+pub fn without_modules(text: &str) -> String {
+    let is_of_module = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_';
+    let mut shorter = String::new();
+    let mut parts = text.split("::").peekable();
+    while let Some(part) = parts.next() {
+        let rest = part.trim_end_matches(is_of_module);
+        let is_module = rest.len() < part.len() && !rest.ends_with(char::is_alphanumeric);
+        match (parts.peek(), is_module) {
+            (None, _) => shorter += part,
+            (Some(_), true) => shorter += rest,
+            (Some(_), false) => {
+                shorter += part;
+                shorter += "::";
+            }
+        }
+    }
+    shorter
+}
+
 /// Lists names for a message: `a, b`, or the first eight of a longer list and the number of the others,
 /// or `none`.
 pub fn listed<T: Display>(names: impl IntoIterator<Item = T>) -> String {

@@ -1,5 +1,6 @@
 //! The compiler's messages for each file of `ui/`, compared with the recorded text beside it.
 
+use ramie_core::text::without_modules;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -26,27 +27,6 @@ fn library(deps: &Path, prefix: &str, ending: &str) -> PathBuf {
         .unwrap_or_else(|| panic!("no {prefix}*{ending} in {}", deps.display()))
 }
 
-/// Removes modules from paths. Whether the compiler writes them depends on the public names of all
-/// dependencies.
-fn without_modules(text: &str) -> String {
-    let mut shorter = String::new();
-    let mut parts = text.split("::").peekable();
-    while let Some(part) = parts.next() {
-        let is_of_modules = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_';
-        let rest = part.trim_end_matches(is_of_modules);
-        let is_module = rest.len() < part.len() && !rest.ends_with(char::is_alphanumeric);
-        if parts.peek().is_none() {
-            shorter += part;
-        } else if is_module {
-            shorter += rest;
-        } else {
-            shorter += part;
-            shorter += "::";
-        }
-    }
-    shorter
-}
-
 /// What the compiler prints for a file, without its closing lines.
 fn messages(deps: &Path, file: &str) -> String {
     let extern_crate = |name: &str, path: PathBuf| format!("{name}={}", path.display());
@@ -68,6 +48,7 @@ fn messages(deps: &Path, file: &str) -> String {
         .expect("rustc runs");
     assert!(!output.status.success(), "{file} compiles");
     let text = String::from_utf8(output.stderr).expect("UTF-8");
+    // Whether the compiler writes modules depends on the public names of all dependencies.
     let text = without_modules(&text);
     let closing = [
         "  = note: the full name for the type has been written to",

@@ -1,6 +1,7 @@
 //! `ApplyFn`: the forward computation stored in a `TrainState`.
 
 use crate::linen::Variables;
+use ramie_core::text::without_modules;
 use std::any::{Any, type_name};
 use std::fmt;
 use std::hash::{Hash, Hasher};
@@ -42,14 +43,14 @@ impl ApplyFn {
     #[track_caller]
     pub fn call<I: 'static, O: 'static>(&self, variables: &Variables, input: I) -> O {
         let Some(function) = self.function.downcast_ref::<Box<Erased<I, O>>>() else {
-            let [takes, returns] = self.types;
+            let called = [type_name::<I>(), type_name::<O>()];
+            let [takes, returns] = self.types.map(without_modules);
+            let [passes, expects] = called.map(without_modules);
             panic!(
                 "TrainState::apply_fn: the function takes {takes} and returns {returns}, but the \
-                 call passes {} and expects {}\n  help: pass the input that the function of \
+                 call passes {passes} and expects {expects}\n  help: pass the input that the function of \
                  `with_apply_fn` takes, and annotate the result: `let y: {returns} = \
-                 state.apply_fn(&variables, x);`",
-                type_name::<I>(),
-                type_name::<O>()
+                 state.apply_fn(&variables, x);`"
             )
         };
         function(variables, input)

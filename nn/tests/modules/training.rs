@@ -204,7 +204,10 @@ fn a_train_state_calls_its_apply_fn() {
     let other = panic_message(|| {
         let _: f32 = state.apply_fn(&state.variables(), x.clone());
     });
-    assert!(other.contains("::Array, but the call passes "), "{other}");
+    assert!(
+        other.contains("returns Array, but the call passes Array and expects f32"),
+        "{other}"
+    );
     assert!(other.contains("help: pass the input"), "{other}");
     let none = TrainState::create(variables.params(), sgd(0.1));
     let none = panic_message(|| {
