@@ -98,10 +98,7 @@ impl Checkpoint {
     pub(crate) fn state(&self) -> Result<State, Box<dyn Error>> {
         Ok(match self {
             Checkpoint::Orbax(step) => step.state()?,
-            Checkpoint::Gguf(file) => self.format().load(file.path())?,
-            Checkpoint::Safetensors(path) | Checkpoint::Msgpack(path) => {
-                self.format().load(path)?
-            }
+            _ => self.format().load(self.path())?,
         })
     }
 
@@ -111,14 +108,10 @@ impl Checkpoint {
         let parts = self.parts()?;
         let part = parts.iter().find(|part| part.path == path);
         let part = part.ok_or_else(missing)?;
-        let (shape, dtype) = match &part.what {
-            What::Array(shape, dtype) => (shape, dtype),
-            What::Tensor(_) => {
-                // Read only this tensor.
-                let file = GgufFile::open(self.path())?;
-                return Ok(file.array(path)?.to_string());
-            }
-            other => return Ok(other.value()),
+        let (shape, dtype) = match (&part.what, self) {
+            (What::Array(shape, dtype), _) => (shape, dtype),
+            (What::Tensor(_), Checkpoint::Gguf(file)) => return Ok(file.array(path)?.to_string()),
+            (other, _) => return Ok(other.value()),
         };
         let Checkpoint::Orbax(step) = self else {
             return Ok(self.state()?.get(path).ok_or_else(missing)?.to_string());
