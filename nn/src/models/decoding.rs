@@ -1,5 +1,6 @@
 //! `Decoding`: a sequence that a language model continues token by token.
 
+use super::language_model::foreign_token;
 use super::{LanguageModel, Sampling};
 use ramie_core::random::Key;
 use ramie_core::{Array, jit};
@@ -120,10 +121,7 @@ impl<M: LanguageModel> Decoding<M> {
         let foreign =
             |token: &&i32| !usize::try_from(**token).is_ok_and(|token| token < vocabulary);
         if let Some(token) = tokens.iter().find(foreign) {
-            panic!(
-                "Decoding: the token {token} is not in the vocabulary of the model, which has \
-                 {vocabulary} tokens\n  help: encode the text with the tokenizer of this model"
-            );
+            foreign_token("Decoding", (*token).into(), vocabulary);
         }
         let pairs = self.tokens.iter().zip(tokens);
         let common = pairs.take_while(|(old, new)| old == new).count();

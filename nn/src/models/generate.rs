@@ -1,5 +1,6 @@
 //! `Generator`: autoregressive text generation.
 
+use super::language_model::foreign_token;
 use super::{LanguageModel, Sampling};
 use crate::layers::embed::known_range;
 use ramie_core::random::Key;
@@ -185,10 +186,7 @@ impl<M: LanguageModel> Generator<M> {
         let vocabulary = model.vocab_size() as i128;
         let mut ends = known_range(tokens).into_iter().flatten();
         if let Some(token) = ends.find(|token| !(0..vocabulary).contains(token)) {
-            panic!(
-                "Generator: the token {token} is not in the vocabulary of the model, which has \
-                 {vocabulary} tokens\n  help: encode the text with the tokenizer of this model"
-            );
+            foreign_token("Generator", token, model.vocab_size());
         }
         let (new, room) = (
             self.max_new_tokens,

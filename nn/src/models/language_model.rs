@@ -43,3 +43,12 @@ pub trait LanguageModel: Module + Clone {
     /// Stops decoding and drops the caches: tokens are whole sequences again.
     fn stop_decoding(&mut self);
 }
+
+/// Panics because a token is not in the vocabulary.
+#[track_caller]
+pub(super) fn foreign_token(class: &str, token: i128, vocabulary: usize) -> ! {
+    panic!(
+        "{class}: the token {token} is not in the vocabulary of the model, which has {vocabulary} \
+         tokens\n  help: encode the text with the tokenizer of this model"
+    )
+}
