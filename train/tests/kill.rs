@@ -2,7 +2,9 @@
 //! run.
 #![cfg(unix)]
 
-use ndarray::{Array1, Array2};
+mod common;
+
+use common::points;
 use ramie_checkpoint::manager::{CheckpointManager, CheckpointManagerOptions};
 use ramie_checkpoint::pytree::StandardRestore;
 use ramie_checkpoint::{items::Composite, preemption};
@@ -34,12 +36,6 @@ fn loss(model: &mut Net, x: Array, y: Array) -> (Array, Array) {
     let x = model.norm.forward(&model.hidden.forward(&x)).tanh();
     let error = model.out.forward(&model.dropout.forward(&x)).squeeze(&[-1]) - y;
     (error.square().mean(), error.abs().mean())
-}
-
-fn points(n: usize) -> (Array2<f32>, Array1<f32>) {
-    let x = Array2::from_shape_fn((n, 2), |(i, j)| ((i * 7 + j * 3) % 11) as f32 / 11.0);
-    let y = x.rows().into_iter().map(|row| row[0] * row[1]).collect();
-    (x, y)
 }
 
 /// Trains in a folder and prints a line after each step. The width makes a checkpoint large enough to be killed in.

@@ -1,22 +1,14 @@
 //! Runs on a mesh of eight virtual devices.
 
-use ndarray::{Array1, Array2};
-use ramie_core::{Array, NamedSharding, P, device_put, disable_most_optimizations, make_mesh};
+mod common;
+
+use common::{points, squared_error};
+use ramie_core::{NamedSharding, P, device_put, disable_most_optimizations, make_mesh};
 use ramie_data::DataLoader;
 use ramie_nn::{Linear, Rngs};
 use ramie_optim::adam;
 use ramie_testing::cpu_devices;
 use ramie_train::{History, Trainer, Training};
-
-fn loss(model: &mut Linear, x: Array, y: Array) -> Array {
-    (model.forward(&x).squeeze(&[-1]) - y).square().mean()
-}
-
-fn points(n: usize) -> (Array2<f32>, Array1<f32>) {
-    let x = Array2::from_shape_fn((n, 2), |(i, j)| ((i * 7 + j * 3) % 11) as f32 / 11.0);
-    let y = x.rows().into_iter().map(|row| row[0] * row[1]).collect();
-    (x, y)
-}
 
 fn values(history: &History, name: &str) -> Vec<f64> {
     history.get(name).iter().map(|(_, value)| *value).collect()
@@ -29,7 +21,10 @@ fn a_run_on_a_mesh_learns_as_on_one_device_and_resumes() {
     let new = || Training::new(Linear::new(2, 1, &mut Rngs::new(0)), adam(0.05));
     let trainer = |epochs| {
         let test = DataLoader::new(points(32)).batch_size(16);
-        Trainer::new(loss).epochs(epochs).validate(test).quiet()
+        Trainer::new(squared_error)
+            .epochs(epochs)
+            .validate(test)
+            .quiet()
     };
     let loader = || DataLoader::new(points(64)).batch_size(16).shuffle(1);
     disable_most_optimizations(|| {

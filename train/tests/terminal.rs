@@ -1,8 +1,9 @@
 //! The dashboard on a terminal: it appears, ends the run on a key, and restores the terminal.
 #![cfg(all(unix, feature = "dashboard"))]
 
-use ndarray::{Array1, Array2};
-use ramie_core::Array;
+mod common;
+
+use common::{points, squared_error};
 use ramie_data::DataLoader;
 use ramie_nn::{Linear, Rngs};
 use ramie_optim::adam;
@@ -27,19 +28,13 @@ const PANIC: &str = "panic";
 const ENTER: &str = "\x1b[?1049h";
 const LEAVE: &str = "\x1b[?1049l";
 
-fn loss(model: &mut Linear, x: Array, y: Array) -> Array {
-    (model.forward(&x).squeeze(&[-1]) - y).square().mean()
-}
-
 /// The part of a child process: a run that does not end by itself.
 fn train(folder: &Path) {
-    let x = Array2::from_shape_fn((1 << 17, 2), |(i, j)| ((i * 7 + j * 3) % 11) as f32 / 11.0);
-    let y: Array1<f32> = x.rows().into_iter().map(|row| row[0] * row[1]).collect();
     let mut state = Training::new(Linear::new(2, 1, &mut Rngs::new(0)), adam(1e-3));
     let panic = folder.join(PANIC);
-    let result = Trainer::new(loss)
+    let result = Trainer::new(squared_error)
         .steps(1_000_000_000)
-        .validate(DataLoader::new((x.clone(), y.clone())).batch_size(1 << 13))
+        .validate(DataLoader::new(points(1 << 13)).batch_size(1 << 13))
         .folder(folder.join("run"))
         .checkpoint_every(100_000)
         .dashboard()
@@ -50,7 +45,7 @@ fn train(folder: &Path) {
             }
             Ok(())
         })
-        .fit(&mut state, DataLoader::new((x, y)).batch_size(8));
+        .fit(&mut state, DataLoader::new(points(1 << 17)).batch_size(8));
     match result {
         Err(Error::Stopped(stopped)) => println!("{stopped}"),
         other => panic!("{:?}", other.map(|_| ())),

@@ -1,19 +1,18 @@
 //! Runs of the trainer.
 
+#[path = "../common/mod.rs"]
+mod common;
 mod equal;
 mod errors;
 mod events;
 mod resume;
 
-use ndarray::{Array1, Array2};
+pub use common::{Points, points};
 use ramie_core::Array;
 use ramie_data::DataLoader;
 use ramie_nn::{Dropout, Linear, Module, Rngs};
 use ramie_optim::adam;
 use ramie_train::Training;
-
-/// Coordinates and values.
-pub type Points = (Array2<f32>, Array1<f32>);
 
 /// A network with dropout, so that the state contains keys of random numbers.
 #[derive(Module)]
@@ -39,13 +38,6 @@ pub fn loss(model: &mut Net, x: Array, y: Array) -> (Array, Array) {
     let x = model.dropout.forward(&model.hidden.forward(&x).tanh());
     let error = model.out.forward(&x).squeeze(&[-1]) - y;
     (error.square().mean(), error.abs().mean())
-}
-
-/// Points with two coordinates and a function of them.
-pub fn points(n: usize) -> Points {
-    let x = Array2::from_shape_fn((n, 2), |(i, j)| ((i * 7 + j * 3) % 11) as f32 / 11.0);
-    let y = x.rows().into_iter().map(|row| row[0] * row[1]).collect();
-    (x, y)
 }
 
 /// Shuffled batches of 8 out of 44 points: six per epoch, the last one smaller.
