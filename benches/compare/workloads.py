@@ -115,11 +115,13 @@ def cnn():
 class Block(nn.Module):
     width: int
     heads: int
+    decode: bool
 
     @nn.compact
     def __call__(self, x):
-        mask = nn.make_causal_mask(jnp.ones(x.shape[:2]))
-        x = x + nn.MultiHeadDotProductAttention(self.heads)(nn.LayerNorm()(x), mask=mask)
+        mask = None if self.decode else nn.make_causal_mask(jnp.ones(x.shape[:2]))
+        attention = nn.MultiHeadDotProductAttention(self.heads, decode=self.decode)
+        x = x + attention(nn.LayerNorm()(x), mask=mask)
         h = nn.Dense(4 * self.width)(nn.LayerNorm()(x))
         return x + nn.Dense(self.width)(nn.gelu(h, approximate=True))
 
@@ -130,14 +132,17 @@ class Gpt(nn.Module):
     heads: int = 4
     layers: int = 4
     length: int = 128
+    decode: bool = False
 
     @nn.compact
-    def __call__(self, tokens):
+    def __call__(self, tokens, position=None):
         embed = nn.Embed(self.vocabulary, self.width)
         positions = self.param("positions", nn.initializers.normal(0.02), (self.length, self.width))
+        if position is not None:
+            positions = jax.lax.dynamic_slice_in_dim(positions, position, tokens.shape[1])
         x = embed(tokens) + positions
         for _ in range(self.layers):
-            x = Block(self.width, self.heads)(x)
+            x = Block(self.width, self.heads, self.decode)(x)
         return embed.attend(nn.LayerNorm()(x))
 
 
@@ -177,36 +182,8 @@ def lstm():
     return step, state, (x, y)
 
 
-class DecoderBlock(nn.Module):
-    width: int
-    heads: int
-
-    @nn.compact
-    def __call__(self, x):
-        x = x + nn.MultiHeadDotProductAttention(self.heads, decode=True)(nn.LayerNorm()(x))
-        h = nn.Dense(4 * self.width)(nn.LayerNorm()(x))
-        return x + nn.Dense(self.width)(nn.gelu(h, approximate=True))
-
-
-class Decoder(nn.Module):
-    vocabulary: int = 96
-    width: int = 128
-    heads: int = 4
-    layers: int = 4
-    length: int = 1024
-
-    @nn.compact
-    def __call__(self, tokens, position):
-        embed = nn.Embed(self.vocabulary, self.width)
-        positions = self.param("positions", nn.initializers.normal(0.02), (self.length, self.width))
-        x = embed(tokens) + jax.lax.dynamic_slice_in_dim(positions, position, tokens.shape[1])
-        for _ in range(self.layers):
-            x = DecoderBlock(self.width, self.heads)(x)
-        return embed.attend(nn.LayerNorm()(x))
-
-
 def sample():
-    model = Decoder()
+    model = Gpt(length=1024, decode=True)
     variables = jax.jit(model.init)(jax.random.key(0), jnp.zeros((1, model.length), jnp.int32), 0)
     state = (variables["cache"], jnp.zeros((1, 1), jnp.int32), jnp.int32(0))
 

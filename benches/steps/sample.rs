@@ -1,53 +1,17 @@
 //! `sample`: greedy decoding with the model of `gpt`, one sequence, and room for 1,024 tokens in
 //! its caches. A step computes one token.
 
+use crate::gpt::Gpt;
 use crate::measure::{Workload, compile_time, timed};
 use ramie::core::random::{self, Key};
 use ramie::core::{Array, DType, Result, jit};
 use ramie::nn::Tree;
-use ramie::nn::linen::{
-    Apply, Dense, Embed, LayerNorm, Module, MultiHeadDotProductAttention, Scope, Variables,
+use ramie::nn::linen::{Apply, Module, Variables};
+
+const DECODER: Gpt = Gpt {
+    length: 1024,
+    decode: true,
 };
-use ramie::nn::{AttentionInputs, init};
-
-const VOCABULARY: usize = 96;
-const WIDTH: usize = 128;
-const HEADS: usize = 4;
-const LAYERS: usize = 4;
-const LENGTH: usize = 1024;
-
-#[derive(Clone)]
-struct Block;
-
-impl Module for Block {
-    fn call(&self, scope: &mut Scope, x: Array) -> Array {
-        let h = scope.child(&LayerNorm::new(), x.clone());
-        let attention = MultiHeadDotProductAttention::new(HEADS).decode(true);
-        let x = x + scope.child(&attention, AttentionInputs::of(&h));
-        let h = scope.child(&LayerNorm::new(), x.clone());
-        let h = scope.child(&Dense::new(4 * WIDTH), h).gelu();
-        x + scope.child(&Dense::new(WIDTH), h)
-    }
-}
-
-#[derive(Clone)]
-struct Decoder;
-
-/// Tokens `[1, n]` and the position of the first.
-impl Module<(Array, Array)> for Decoder {
-    fn call(&self, scope: &mut Scope, (tokens, position): (Array, Array)) -> Array {
-        let mut embed = scope.setup("Embed_0", &Embed::new(VOCABULARY, WIDTH));
-        let normal = init::normal(0.02);
-        let positions = scope.param("positions", &normal, &[LENGTH, WIDTH], DType::F32);
-        let positions = positions.dynamic_slice_in_dim(&position, tokens.shape()[1], 0);
-        let mut x: Array = embed.call::<Array, Array>(tokens) + positions;
-        for _ in 0..LAYERS {
-            x = scope.child(&Block, x);
-        }
-        let x = scope.child(&LayerNorm::new(), x);
-        embed.with(|embed, scope| embed.attend(scope, &x))
-    }
-}
 
 /// The state of a sequence.
 #[derive(Tree)]
@@ -59,8 +23,8 @@ pub struct Sequence {
 
 pub fn build() -> Result<Workload<Sequence, impl FnMut(&mut Sequence)>> {
     let init = jit(|key: Key| {
-        let tokens = Array::zeros(&[1, LENGTH], DType::I32);
-        Decoder.init(key, (tokens, Array::zeros(&[], DType::I32)))
+        let tokens = Array::zeros(&[1, DECODER.length], DType::I32);
+        DECODER.init(key, (tokens, Array::zeros(&[], DType::I32)))
     });
     let mut params = init(random::key(0));
     let caches = params.remove("cache").unwrap_or_default();
@@ -73,7 +37,7 @@ pub fn build() -> Result<Workload<Sequence, impl FnMut(&mut Sequence)>> {
         let variables = params.updated(state.caches.clone());
         let options = Apply::new().mutable("cache");
         let inputs = (state.token.clone(), state.position.clone());
-        let (logits, caches) = Decoder.apply_with(&variables, inputs, &options);
+        let (logits, caches) = DECODER.apply_with(&variables, inputs, &options);
         state.token = logits.argmax(-1).astype(DType::I32);
         state.position = &state.position + 1;
         state.caches = caches;
