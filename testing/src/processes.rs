@@ -89,7 +89,7 @@ impl Program {
         program
     }
 
-    /// Waits for all processes and returns what they printed.
+    /// Waits for all processes and returns their output.
     pub fn finish(self) -> Vec<Output> {
         let wait = |child: Child| child.wait_with_output().expect("it ends");
         self.children.into_iter().map(wait).collect()

@@ -1,4 +1,4 @@
-//! What every other part of the core uses, and which knows nothing of arrays.
+//! Locks, tables, errors and source locations. Nothing here refers to arrays.
 
 pub(crate) mod error;
 pub(crate) mod events;

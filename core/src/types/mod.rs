@@ -1,4 +1,4 @@
-//! What is known of an array without its elements: dtype, shape, and placement on a mesh.
+//! The types of arrays: dtype, shape, and placement on a mesh.
 
 pub(crate) mod aval;
 pub(crate) mod axis;
