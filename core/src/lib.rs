@@ -137,12 +137,11 @@ pub use transform::{MapOptions, map, map_with};
 pub use types::aval::{Aval, Dims, broadcast_shapes};
 pub use types::axis::{AxisName, AxisNames};
 pub use types::dtype::{DType, Element};
-pub use types::dtype_info::{
-    DTypeKind, FloatInfo, IntInfo, can_cast, finfo, iinfo, issubdtype, promote_types,
-};
+pub use types::dtype_info::{DTypeKind, FloatInfo, IntInfo, can_cast, finfo, iinfo, issubdtype};
 pub use types::narrow::{
     F4E2M1Fn, F8E4M3Fn, F8E4M3Fnuz, F8E5M2, F8E5M2Fnuz, F8E8M0Fnu, I2, I4, U2, U4,
 };
+pub use types::promotion::promote_types;
 pub use types::scalar::{Literal, Scalar};
 pub use types::sharding::{
     AbstractMesh, AxisType, Mesh, MeshGuard, MeshShape, NamedSharding, OutSharding, PartitionSpec,

@@ -136,22 +136,6 @@ pub fn iinfo(dtype: DType) -> IntInfo {
     }
 }
 
-/// Returns the dtype in which operands of two dtypes are computed (`jnp.promote_types`).
-///
-/// ```
-/// use ramie_core::{DType, promote_types};
-/// assert_eq!(promote_types(DType::I32, DType::BF16), DType::BF16);
-/// ```
-///
-/// # Panics
-/// Panics if the dtypes have no common dtype: if a narrow integer is combined with another dtype
-/// than itself and `Bool`, or a narrow float with another float, a complex dtype or a narrow
-/// integer.
-#[track_caller]
-pub fn promote_types(a: DType, b: DType) -> DType {
-    DType::promote((a, false), (b, false)).0
-}
-
 /// Returns whether every element of `from` can be represented by `to` (`jnp.can_cast` with
 /// NumPy's rule for safe casts, which permits 64-bit integers to `f64`).
 ///

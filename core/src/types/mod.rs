@@ -5,5 +5,6 @@ pub(crate) mod axis;
 pub(crate) mod dtype;
 pub(crate) mod dtype_info;
 pub(crate) mod narrow;
+pub(crate) mod promotion;
 pub(crate) mod scalar;
 pub(crate) mod sharding;
