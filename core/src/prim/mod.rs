@@ -18,7 +18,7 @@ pub(crate) mod fused;
 pub mod index;
 pub(crate) mod loops;
 pub(crate) mod nested;
-pub(crate) mod promotion;
+pub(crate) mod operands;
 pub mod random;
 pub mod reduce;
 pub mod remat;

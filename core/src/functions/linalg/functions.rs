@@ -3,7 +3,7 @@
 use super::matrix::{diagonals, identity, matrix_shape, product};
 use super::{expect_square, inexact, solve};
 use crate::prim::fused::fused1;
-use crate::prim::promotion;
+use crate::prim::operands;
 use crate::types::aval::broadcast_shapes;
 use crate::{Array, DType, concatenate, fori_loop, where_};
 use std::borrow::Borrow;
@@ -137,7 +137,7 @@ pub fn block_diag<A: Borrow<Array>>(arrays: &[A]) -> Array {
         "block_diag: expects at least one array, each with at most two axes\n  help: use vmap \
          for a batch"
     );
-    let blocks: Vec<Array> = promotion::promote_all("block_diag", &arrays)
+    let blocks: Vec<Array> = operands::promote_all("block_diag", &arrays)
         .iter()
         .map(|a| {
             a.reshape(&[

@@ -5,7 +5,7 @@ use super::matrix::{
 };
 use super::{expect_square, inexact, inv, solve, svd, svd_hermitian, svdvals, svdvals_hermitian};
 use crate::prim::fused::{fused, fused1};
-use crate::prim::promotion::promote_all;
+use crate::prim::operands::promote_all;
 use crate::{Array, DType, custom_jvp, where_};
 
 /// Computes the pseudo-inverses (`jax.numpy.linalg.pinv`) of matrices `[.., m, n]`, as

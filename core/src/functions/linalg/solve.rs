@@ -5,7 +5,7 @@ use super::{inexact, triangular_solve};
 use crate::functions::linalg::primitives::{
     LinearSolve, Lu, LuPivotsToPermutation, TriangularSolve,
 };
-use crate::prim::promotion::promote_all;
+use crate::prim::operands::promote_all;
 use crate::program::trace::{bind, bind1};
 use crate::{Array, DType, Dims, broadcast_shapes};
 

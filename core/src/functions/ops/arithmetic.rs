@@ -1,7 +1,7 @@
 //! Operators on arrays, references to arrays and scalars.
 
 use crate::prim::elementwise::parts;
-use crate::prim::promotion;
+use crate::prim::operands;
 use crate::program::array::IntoArray;
 use crate::{Array, DType};
 use num_complex::Complex;
@@ -128,7 +128,7 @@ impl Array {
     #[track_caller]
     pub fn true_divide(&self, other: impl IntoArray) -> Array {
         let other = other.into_array();
-        let (a, b) = promotion::promote("div", self, &other);
+        let (a, b) = operands::promote("div", self, &other);
         a.to_inexact().lax_div(b.to_inexact())
     }
 
@@ -139,7 +139,7 @@ impl Array {
     /// Panics if the shapes do not broadcast, or an operand is complex.
     #[track_caller]
     pub fn remainder(&self, other: impl IntoArray) -> Array {
-        let (a, b) = promotion::promote("remainder", self, &other.into_array());
+        let (a, b) = operands::promote("remainder", self, &other.into_array());
         parts::require_real("remainder", &[&a, &b]);
         let b = super::nonzero_divisor(&b);
         let r = a.lax_rem(&b);
@@ -156,7 +156,7 @@ impl Array {
     /// Panics if the shapes do not broadcast, or an operand is complex.
     #[track_caller]
     pub fn floor_divide(&self, other: impl IntoArray) -> Array {
-        let (a, b) = promotion::promote("floor_divide", self, &other.into_array());
+        let (a, b) = operands::promote("floor_divide", self, &other.into_array());
         parts::require_real("floor_divide", &[&a, &b]);
         if a.dtype().is_float() {
             return super::float_divmod(&a, &b).0;
@@ -202,13 +202,10 @@ impl Array {
         }
         if self.dtype().is_inexact() && exponent.dtype().is_integer() {
             let rank = self.ndim().max(exponent.ndim());
-            let (a, b) = (
-                promotion::lead(self, rank),
-                promotion::lead(&exponent, rank),
-            );
+            let (a, b) = (operands::lead(self, rank), operands::lead(&exponent, rank));
             return crate::program::trace::bind1(crate::prim::elementwise::Pow, &[&a, &b]);
         }
-        let (a, b) = promotion::promote("pow", self, &exponent);
+        let (a, b) = operands::promote("pow", self, &exponent);
         if a.dtype().is_integer() {
             return integer_power(&a, &b);
         }

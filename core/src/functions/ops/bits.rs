@@ -1,7 +1,7 @@
 //! Integer functions: common divisors and multiples, and booleans packed into bytes.
 
 use crate::prim::elementwise::parts;
-use crate::prim::promotion::{self, promote};
+use crate::prim::operands::{self, promote};
 use crate::{Array, DType, IntoArray, where_, while_loop};
 
 /// The bit of a byte that stores the first boolean.
@@ -34,7 +34,7 @@ fn integers(operation: &str, a: &Array, b: impl IntoArray) -> (Array, Array) {
          astype(DType::I32)",
         a.aval()
     );
-    let shape = promotion::common_shape(operation, &[&a, &b]);
+    let shape = operands::common_shape(operation, &[&a, &b]);
     (a.broadcast_to(&shape).abs(), b.broadcast_to(&shape).abs())
 }
 

@@ -2,7 +2,7 @@
 
 use super::Side;
 use crate::prim::elementwise::parts;
-use crate::prim::promotion::{self, promote, promote_all};
+use crate::prim::operands::{self, promote, promote_all};
 use crate::{Array, DType, IntoArray, concatenate, lax_sort, where_};
 
 impl Array {
@@ -158,7 +158,7 @@ impl Array {
         }
         let dx = match dx.ndim() {
             1 => dx,
-            _ => promotion::lead(&dx, rank.max(dx.ndim())).move_axis(axis, -1),
+            _ => operands::lead(&dx, rank.max(dx.ndim())).move_axis(axis, -1),
         };
         let inner = n.saturating_sub(1);
         let pairs = y.slice_axis(rank - 1, n - inner, n) + y.slice_axis(rank - 1, 0, inner);

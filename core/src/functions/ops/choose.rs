@@ -2,7 +2,7 @@
 
 use crate::prim::elementwise::parts::require_real;
 use crate::prim::index::positions::flat_positions;
-use crate::prim::promotion::{common_shape, promote_all};
+use crate::prim::operands::{common_shape, promote_all};
 use crate::{Array, DType, IndexItem, IntoArray, stack, where_};
 use std::borrow::Borrow;
 

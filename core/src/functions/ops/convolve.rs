@@ -1,7 +1,7 @@
 //! Convolution and correlation of sequences (`jnp.convolve`, `jnp.correlate`).
 
 use super::{Convolution, conv_general_dilated};
-use crate::prim::promotion;
+use crate::prim::operands;
 use crate::{Array, IntoArray};
 
 /// The part of a convolution of two sequences to compute.
@@ -42,7 +42,7 @@ fn sequences(operation: &str, a: &Array, v: &Array) -> (Array, Array) {
             v.aval()
         );
     }
-    let (a, v) = promotion::promote(operation, a, v);
+    let (a, v) = operands::promote(operation, a, v);
     (a.to_inexact(), v.to_inexact())
 }
 

@@ -2,7 +2,7 @@
 //! floating-point decomposition.
 
 use crate::prim::elementwise::parts::{by_parts, require_real};
-use crate::prim::promotion::promote;
+use crate::prim::operands::promote;
 use crate::{Array, DType, IntoArray, finfo, promote_types, where_};
 use std::f64::consts::PI;
 

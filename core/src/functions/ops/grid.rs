@@ -1,6 +1,6 @@
 //! Evenly spaced numbers, ranges and coordinate grids.
 
-use crate::prim::promotion::{self, promote, promote_all};
+use crate::prim::operands::{self, promote, promote_all};
 use crate::{Array, DType, Dims, IntoArray, concatenate, stack};
 
 /// Options of [`Array::linspace`] and related functions: count, endpoint, axis and dtype.
@@ -73,7 +73,7 @@ impl Spacing {
     #[track_caller]
     pub fn linear(self, start: impl IntoArray, stop: impl IntoArray) -> Array {
         let (dtype, start, stop) = self.ends(start, stop);
-        let shape = promotion::common_shape("linspace", &[&start, &stop]);
+        let shape = operands::common_shape("linspace", &[&start, &stop]);
         let start = start.broadcast_to(&shape).expand_dims(&[self.axis]);
         let stop = stop.broadcast_to(&shape).expand_dims(&[self.axis]);
         let axis = start.axis("linspace", self.axis);

@@ -1,7 +1,7 @@
 //! Histograms.
 
 use super::{Side, Spacing};
-use crate::prim::promotion::promote;
+use crate::prim::operands::promote;
 use crate::{Array, DType, IntoArray, where_};
 
 /// Options of a histogram: bins, weights and density.

@@ -1,7 +1,7 @@
 //! Functions that join, extend and shrink arrays.
 
 use super::{at_least, joined};
-use crate::prim::promotion::promote_all;
+use crate::prim::operands::promote_all;
 use crate::{Array, DType, Dims, IntoArray, concatenate, where_};
 use std::borrow::Borrow;
 

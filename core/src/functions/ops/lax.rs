@@ -1,7 +1,7 @@
 //! Functions of `jax.lax` that are expressed by other functions.
 
 use crate::prim::index::{Gather, GatherDimensionNumbers};
-use crate::prim::promotion;
+use crate::prim::operands;
 use crate::{Array, Dims, DotDimensionNumbers, GatherScatterMode, IntoArray, Precision, lax_sort};
 
 impl Array {
@@ -40,7 +40,7 @@ impl Array {
              get fewer",
             self.aval()
         );
-        promotion::lead(self, rank)
+        operands::lead(self, rank)
     }
 
     /// Merges the axes in `start..stop` into one axis (`jax.lax.collapse`). If the range is
@@ -171,7 +171,7 @@ impl Array {
             .zip(&axes)
             .map(|(i, &d)| i.remainder(self.shape()[d]).expand_dims(&[1]))
             .collect();
-        let columns = crate::concatenate(&promotion::promote_all("index_take", &columns), 1);
+        let columns = crate::concatenate(&operands::promote_all("index_take", &columns), 1);
         let mut sizes: Dims = self.shape().into();
         for &d in &axes {
             sizes[d] = 1;

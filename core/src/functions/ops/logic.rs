@@ -1,7 +1,7 @@
 //! Logical operators, tests of numbers, and comparisons of whole arrays.
 
 use crate::prim::elementwise::parts;
-use crate::prim::promotion;
+use crate::prim::operands;
 use crate::{Array, DType, IntoArray};
 
 /// The relative and absolute tolerances of [`Array::isclose`], the same as in NumPy.
@@ -17,7 +17,7 @@ macro_rules! logical {
             /// Panics if the shapes do not broadcast.
             #[track_caller]
             pub fn $f(&self, other: impl IntoArray) -> Array {
-                let (a, b) = promotion::promote($name, self, &other.into_array());
+                let (a, b) = operands::promote($name, self, &other.into_array());
                 a.astype(DType::Bool).$bitwise(b.astype(DType::Bool))
             }
         )* }
@@ -76,7 +76,7 @@ impl Array {
     /// Panics if the shapes do not broadcast.
     #[track_caller]
     pub fn isclose_within(&self, other: impl IntoArray, rtol: f64, atol: f64) -> Array {
-        let (a, b) = promotion::promote("isclose", self, &other.into_array());
+        let (a, b) = operands::promote("isclose", self, &other.into_array());
         let (a, b) = (a.to_inexact(), b.to_inexact());
         let near = (&a - &b).abs().le(b.abs() * rtol + atol);
         a.eq(&b).bitwise_or(b.is_finite().bitwise_and(near))

@@ -1,7 +1,7 @@
 //! NumPy's mathematical functions that combine several primitives.
 
 use crate::prim::elementwise::parts::{by_parts, require_real};
-use crate::prim::promotion::{self, common_shape};
+use crate::prim::operands::{self, common_shape};
 use crate::{Array, IntoArray, custom_jvp, finfo, where_};
 
 impl Array {
@@ -29,7 +29,7 @@ impl Array {
     /// Panics if the shapes do not broadcast, or an operand is complex.
     #[track_caller]
     pub fn hypot(&self, other: impl IntoArray) -> Array {
-        let (a, b) = promotion::promote("hypot", self, &other.into_array());
+        let (a, b) = operands::promote("hypot", self, &other.into_array());
         require_real("hypot", &[&a, &b]);
         let (a, b) = (a.to_inexact(), b.to_inexact());
         let shape = common_shape("hypot", &[&a, &b]);

@@ -1,7 +1,7 @@
 //! Sorting in descending order, by several keys, and partitioning.
 
 use crate::prim::elementwise::parts;
-use crate::prim::promotion::promote_all;
+use crate::prim::operands::promote_all;
 use crate::{Array, DType, concatenate, lax_sort};
 use std::borrow::Borrow;
 

@@ -1,6 +1,6 @@
 //! Polynomials as 1-d arrays of coefficients, highest power first.
 
-use crate::prim::promotion::promote;
+use crate::prim::operands::promote;
 use crate::{Array, ConvolveMode, IntoArray, concatenate, stack};
 
 impl Array {

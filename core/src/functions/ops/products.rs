@@ -1,6 +1,6 @@
 //! Products of vectors and matrices other than `matmul`.
 
-use crate::prim::promotion::{lead, promote_all};
+use crate::prim::operands::{lead, promote_all};
 use crate::{Array, Contraction, Dims, IntoArray, stack};
 
 /// Returns the three components of vectors along an axis for [`Array::cross`].

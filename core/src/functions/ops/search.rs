@@ -1,7 +1,7 @@
 //! Searches: indices of nonzero elements, counts, and positions in sorted arrays.
 
 use crate::prim::elementwise::parts;
-use crate::prim::promotion::promote;
+use crate::prim::operands::promote;
 use crate::{Array, DType, GatherScatterMode, IntoArray, Scalar, stack, where_};
 
 /// The side of equal elements at which [`Array::searchsorted`] inserts a number.

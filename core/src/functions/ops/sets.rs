@@ -1,7 +1,7 @@
 //! Set operations: distinct elements, membership, unions and differences.
 
 use super::{joined, lexsort};
-use crate::prim::promotion::promote;
+use crate::prim::operands::promote;
 use crate::{Array, DType, IntoArray, Scalar, concatenate, where_};
 
 /// Options for finding distinct elements. [`Array::unique`] covers the common case.

@@ -1,6 +1,6 @@
 //! Functions that join, repeat and move elements.
 
-use crate::prim::promotion::{self, common_type};
+use crate::prim::operands::{self, common_type};
 use crate::{Array, DType, Dims, concatenate};
 use std::borrow::Borrow;
 
@@ -42,14 +42,14 @@ pub fn vstack<A: Borrow<Array>>(arrays: &[A]) -> Array {
 #[track_caller]
 pub fn broadcast_arrays<A: Borrow<Array>>(arrays: &[A]) -> Vec<Array> {
     let refs: Vec<&Array> = arrays.iter().map(Borrow::borrow).collect();
-    let shape = promotion::common_shape("broadcast_arrays", &refs);
+    let shape = operands::common_shape("broadcast_arrays", &refs);
     refs.iter().map(|a| a.broadcast_to(&shape)).collect()
 }
 
 /// Prepends axes of size 1 until the array has at least `rank` axes.
 #[track_caller]
 pub(crate) fn at_least(array: &Array, rank: usize) -> Array {
-    promotion::lead(array, rank.max(array.ndim()))
+    operands::lead(array, rank.max(array.ndim()))
 }
 
 impl Array {

@@ -3,7 +3,7 @@
 use super::Reduction;
 use super::reduce::signed;
 use crate::prim::elementwise::parts;
-use crate::prim::promotion;
+use crate::prim::operands;
 use crate::{Array, DType, IntoArray, where_};
 
 impl Array {
@@ -209,7 +209,7 @@ fn shifted_sum(x: &Array, b: Option<&Array>, how: &Reduction) -> (Array, Array) 
     let mut x = how.masked("logsumexp", &x.to_inexact(), 0);
     let mut factor = None;
     if let Some(b) = b {
-        let (a, b) = promotion::promote("logsumexp", &x, b);
+        let (a, b) = operands::promote("logsumexp", &x, b);
         let b = b.to_inexact();
         x = where_(b.ne(0), a, f64::NEG_INFINITY);
         factor = Some(b);

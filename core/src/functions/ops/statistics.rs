@@ -2,7 +2,7 @@
 
 use super::Reduction;
 use crate::prim::elementwise::parts::by_parts;
-use crate::prim::promotion::promote_all;
+use crate::prim::operands::promote_all;
 use crate::{Array, Dims, concatenate};
 
 /// Broadcasts weights to the shape of the array: one weight for each element, or for each index

@@ -1,7 +1,7 @@
 //! Reductions over windows (`jax.lax.reduce_window`).
 
 use crate::prim::conv::{Padding, dilated};
-use crate::prim::promotion;
+use crate::prim::operands;
 use crate::prim::reduce::computation::{monoid, reduction_program, scalar_program};
 use crate::prim::reduce::{highest, is_number, lowest};
 use crate::prim::window::{
@@ -166,7 +166,7 @@ pub fn select_and_scatter(
     window: &Window,
 ) -> Array {
     const NAME: &str = "select_and_scatter";
-    let start = promotion::as_dtype_of(NAME, operand, &init_value.into_array());
+    let start = operands::as_dtype_of(NAME, operand, &init_value.into_array());
     let types = [operand.dtype(); 2];
     let primitive = SelectAndScatter {
         select_jaxpr: scalar_program(NAME, &types, |a| vec![select(&a[0], &a[1])]),
@@ -196,7 +196,7 @@ impl Array {
         computation: impl FnOnce(&Array, &Array) -> Array,
         window: &Window,
     ) -> Array {
-        let start = promotion::as_dtype_of("reduce_window", self, &init_value.into_array());
+        let start = operands::as_dtype_of("reduce_window", self, &init_value.into_array());
         let combine = |a: &[Array], b: &[Array]| vec![computation(&a[0], &b[0])];
         reduce_window(std::slice::from_ref(self), &[start], combine, window).swap_remove(0)
     }

@@ -4,7 +4,7 @@ use super::uniform::{between, random_bits};
 use super::{
     Key, draw, expect_fits, expect_float, expect_inexact, parameter, real_parameter, with_front,
 };
-use crate::prim::promotion;
+use crate::prim::operands;
 use crate::{Array, DType, Dims, IntoArray, complex, finfo, where_};
 use std::f64::consts::{PI, SQRT_2};
 
@@ -372,7 +372,7 @@ pub fn double_sided_maxwell(
         real_parameter("double_sided_maxwell", loc, dtype),
         real_parameter("double_sided_maxwell", scale, dtype),
     );
-    let together = promotion::common_shape("double_sided_maxwell", &[&loc, &scale]);
+    let together = operands::common_shape("double_sided_maxwell", &[&loc, &scale]);
     let front = if shape.is_empty() { &together } else { shape };
     let shape: Dims = front.iter().chain(&together).copied().collect();
     draw(

@@ -19,7 +19,7 @@ pub mod norm;
 pub mod uniform;
 
 use crate::prim::elementwise::parts;
-use crate::prim::promotion::promote_all;
+use crate::prim::operands::promote_all;
 use crate::{Array, IntoArray};
 
 /// Converts the number, the location and the scale to floats of a common dtype.

@@ -2,7 +2,7 @@
 
 use super::{batch_elementwise, fit, spread};
 use crate::passes::add_tangents;
-use crate::prim::promotion;
+use crate::prim::operands;
 use crate::prim::{Avals, BatchAxis, Batched, Differentiation, Operand, Primitive, sum_to_shape};
 use crate::program::checks::Errors;
 use crate::program::class::{Class, infer_same};
@@ -175,7 +175,7 @@ macro_rules! binary {
             /// Panics if the shapes do not broadcast, or if the promoted dtype is not supported.
             #[track_caller]
             pub fn $f(&self, other: impl IntoArray) -> Array {
-                let (a, b) = promotion::promote($name, self, &other.into_array());
+                let (a, b) = operands::promote($name, self, &other.into_array());
                 match ($name, a.dtype()) {
                     ("add", DType::Bool) => bind1(Or, &[&a, &b]),
                     ("mul", DType::Bool) => bind1(And, &[&a, &b]),

@@ -2,7 +2,7 @@
 
 use super::{batch_elementwise, spread};
 use crate::prim::elementwise::parts;
-use crate::prim::promotion;
+use crate::prim::operands;
 use crate::prim::{Avals, BatchAxis, Batched, Differentiation, Primitive, one};
 use crate::program::class::{Class, infer_same};
 use crate::program::lower::{Lowering, Value};
@@ -55,7 +55,7 @@ macro_rules! compare {
             /// Panics if the shapes do not broadcast.
             #[track_caller]
             pub fn $f(&self, other: impl IntoArray) -> Array {
-                let (a, b) = promotion::promote($name, self, &other.into_array());
+                let (a, b) = operands::promote($name, self, &other.into_array());
                 if a.dtype().is_complex() && !matches!($name, "eq" | "ne") {
                     return parts::lexicographic(&a, &b, |a, b| a.$f(b));
                 }

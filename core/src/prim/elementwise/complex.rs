@@ -6,7 +6,7 @@
 
 use super::{batch_elementwise, fit, spread};
 use crate::base::error;
-use crate::prim::promotion;
+use crate::prim::operands;
 use crate::prim::{Avals, BatchAxis, Batched, Differentiation, Primitive, one, sum_to_shape};
 use crate::program::class::broadcast_rule;
 use crate::program::lower::{Lowering, Value};
@@ -180,7 +180,7 @@ impl Primitive for Complex {
 /// Panics if the shapes do not broadcast, or if the parts are complex.
 #[track_caller]
 pub fn complex(re: impl IntoArray, im: impl IntoArray) -> Array {
-    let (re, im) = promotion::promote("complex", &re.into_array(), &im.into_array());
+    let (re, im) = operands::promote("complex", &re.into_array(), &im.into_array());
     let half = re.dtype().complex().real();
     let part = |x: Array| match x.dtype().is_complex() {
         true => x,

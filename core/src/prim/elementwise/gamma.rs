@@ -1,7 +1,7 @@
 //! `polygamma`.
 
 use super::{batch_elementwise, fit, spread};
-use crate::prim::promotion;
+use crate::prim::operands;
 use crate::prim::{Avals, BatchAxis, Batched, Differentiation, Primitive};
 use crate::program::class::{Class, infer_same};
 use crate::program::lower::{Lowering, Value};
@@ -52,7 +52,7 @@ impl Array {
     /// Panics if the operands are not floats, or if their shapes do not broadcast.
     #[track_caller]
     pub fn polygamma(&self, x: impl IntoArray) -> Array {
-        let (n, x) = promotion::promote("polygamma", self, &x.into_array());
+        let (n, x) = operands::promote("polygamma", self, &x.into_array());
         bind1(Polygamma, &[&n, &x])
     }
 }

@@ -3,7 +3,7 @@
 
 use super::batch_elementwise;
 use crate::passes::add_tangents;
-use crate::prim::promotion;
+use crate::prim::operands;
 use crate::prim::{Avals, BatchAxis, Batched, Differentiation, Primitive};
 use crate::program::checks::Errors;
 use crate::program::class::{Class, infer_same};
@@ -47,7 +47,7 @@ impl Primitive for LogAddExp {
     }
     fn batch(&self, args: &[Array], axes: &[Option<usize>], _: BatchAxis) -> Batched {
         batch_elementwise(args, axes, |a| {
-            let shape = promotion::common_shape("logaddexp", a);
+            let shape = operands::common_shape("logaddexp", a);
             bind1(
                 LogAddExp,
                 &[&a[0].broadcast_to(&shape), &a[1].broadcast_to(&shape)],
@@ -136,9 +136,9 @@ impl Array {
     /// Panics if the shapes do not broadcast.
     #[track_caller]
     pub fn logaddexp(&self, other: impl IntoArray) -> Array {
-        let (a, b) = promotion::promote("logaddexp", self, &other.into_array());
+        let (a, b) = operands::promote("logaddexp", self, &other.into_array());
         let (a, b) = (a.to_inexact(), b.to_inexact());
-        let shape = promotion::common_shape("logaddexp", &[&a, &b]);
+        let shape = operands::common_shape("logaddexp", &[&a, &b]);
         bind1(
             LogAddExp,
             &[&a.broadcast_to(&shape), &b.broadcast_to(&shape)],

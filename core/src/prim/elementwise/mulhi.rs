@@ -1,7 +1,7 @@
 //! `mulhi`: the upper half of integer products.
 
 use super::{batch_elementwise, spread};
-use crate::prim::promotion;
+use crate::prim::operands;
 use crate::prim::{Avals, BatchAxis, Batched, Differentiation, Primitive};
 use crate::program::class::{Class, infer_same};
 use crate::program::lower::{Lowering, Value};
@@ -81,7 +81,7 @@ impl Array {
     /// Panics if the operands are not integers, or if their shapes do not broadcast.
     #[track_caller]
     pub fn mulhi(&self, other: impl IntoArray) -> Array {
-        let (a, b) = promotion::promote("mulhi", self, &other.into_array());
+        let (a, b) = operands::promote("mulhi", self, &other.into_array());
         bind1(Mulhi, &[&a, &b])
     }
 }

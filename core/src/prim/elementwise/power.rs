@@ -2,7 +2,7 @@
 
 use super::{batch_elementwise, fit, spread};
 use crate::passes::add_tangents;
-use crate::prim::promotion;
+use crate::prim::operands;
 use crate::prim::{Avals, BatchAxis, Batched, Differentiation, Primitive, one};
 use crate::program::checks::Errors;
 use crate::program::class::{Class, broadcast_rule, infer_same};
@@ -85,7 +85,7 @@ impl Array {
     /// dtype.
     #[track_caller]
     pub fn lax_pow(&self, other: impl IntoArray) -> Array {
-        let (a, b) = promotion::promote("pow", self, &other.into_array());
+        let (a, b) = operands::promote("pow", self, &other.into_array());
         bind1(Pow, &[&a, &b])
     }
 }

@@ -3,7 +3,7 @@
 use super::{batch_elementwise, spread};
 use crate::passes::add_tangents;
 use crate::prim::elementwise::parts;
-use crate::prim::promotion;
+use crate::prim::operands;
 use crate::prim::{
     Avals, BatchAxis, Batched, Differentiation, Param, Primitive, batched, in_front,
     move_batch_axis, one,
@@ -353,9 +353,9 @@ pub fn where_(
     on_true: impl IntoArray,
     on_false: impl IntoArray,
 ) -> Array {
-    let (a, b) = promotion::promote("where", &on_true.into_array(), &on_false.into_array());
+    let (a, b) = operands::promote("where", &on_true.into_array(), &on_false.into_array());
     let condition = condition.into_array().astype(DType::Bool);
-    let shape = promotion::common_shape("where", &[&condition, &a, &b]);
+    let shape = operands::common_shape("where", &[&condition, &a, &b]);
     let condition = if condition.ndim() == 0 {
         condition
     } else {

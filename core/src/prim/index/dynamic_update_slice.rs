@@ -3,7 +3,7 @@
 use super::{
     GatherScatterMode, Scatter, ScatterDimensionNumbers, ScatterMethod, check_starts, stack_starts,
 };
-use crate::prim::promotion;
+use crate::prim::operands;
 use crate::prim::{
     Avals, BatchAxis, Batched, Differentiation, Positions, Primitive, batched, move_batch_axis, one,
 };
@@ -151,7 +151,7 @@ impl Array {
     ) -> Array {
         let starts: Vec<Array> = starts.iter().map(|s| s.clone().into_array()).collect();
         let starts = super::start_indices("dynamic_update_slice", self, &starts, true);
-        let update = promotion::as_dtype_of("dynamic_update_slice", self, update);
+        let update = operands::as_dtype_of("dynamic_update_slice", self, update);
         let args: Vec<&Array> = [self, &update].into_iter().chain(&starts).collect();
         bind1(DynamicUpdateSlice, &args)
     }

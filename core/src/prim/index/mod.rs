@@ -17,7 +17,7 @@ pub use scatter::*;
 
 use crate::prim::Positions;
 use crate::prim::index::positions::index_dtype;
-use crate::prim::promotion;
+use crate::prim::operands;
 use crate::program::lower::{Lowering, Value};
 use crate::{Array, Aval, DType, Dims, ShapeError, iinfo, stack};
 
@@ -110,7 +110,7 @@ fn start_indices(operation: &str, operand: &Array, starts: &[Array], wrap: bool)
             None => start.clone(),
         })
         .collect();
-    promotion::promote_all(operation, &starts)
+    operands::promote_all(operation, &starts)
 }
 
 /// Returns indices with negative ones counted from the end of an axis of `size`.

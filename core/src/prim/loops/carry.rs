@@ -1,7 +1,7 @@
 //! Checks that a loop's carry keeps its structure and types.
 
 use super::differences;
-use crate::prim::promotion;
+use crate::prim::operands;
 use crate::program::tree;
 use crate::{Array, DType, Tree};
 
@@ -24,7 +24,7 @@ pub(crate) fn promoted<C: Tree>(init: &C, next: &C) -> Option<C> {
             let types = ((from.dtype(), true), (to.dtype(), to.weak_type()));
             let (dtype, weak) = DType::promote(types.0, types.1);
             changed |= dtype != from.dtype();
-            promotion::convert(a, dtype, weak)
+            operands::convert(a, dtype, weak)
         })
         .collect();
     changed.then(|| tree::with_leaves(init, converted))

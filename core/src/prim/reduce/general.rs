@@ -6,7 +6,7 @@ use super::computation::{
 };
 use super::{ReduceAnd, ReduceMax, ReduceMin, ReduceOr, ReduceProd, ReduceSum, ReduceXor};
 use super::{highest, lowest, reduced_shape};
-use crate::prim::promotion;
+use crate::prim::operands;
 use crate::prim::{Avals, BatchAxis, Batched, Differentiation, Jaxprs, Param, Primitive};
 use crate::program::jaxpr::Jaxpr;
 use crate::program::lower::{Lowering, Value, dims_array};
@@ -237,7 +237,7 @@ impl Array {
         computation: impl FnOnce(&Array, &Array) -> Array,
         axes: &[isize],
     ) -> Array {
-        let start = promotion::as_dtype_of("reduce", self, &init_value.into_array());
+        let start = operands::as_dtype_of("reduce", self, &init_value.into_array());
         let combine = |a: &[Array], b: &[Array]| vec![computation(&a[0], &b[0])];
         reduce(std::slice::from_ref(self), &[start], combine, axes).swap_remove(0)
     }

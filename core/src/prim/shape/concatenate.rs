@@ -1,6 +1,6 @@
 //! `concatenate`: joins arrays along an axis.
 
-use crate::prim::promotion;
+use crate::prim::operands;
 use crate::prim::{
     Avals, BatchAxis, Batched, Differentiation, Param, Primitive, batched, in_front, one,
 };
@@ -111,7 +111,7 @@ impl Primitive for Concatenate {
 /// axis differ.
 #[track_caller]
 pub fn concatenate<A: std::borrow::Borrow<Array>>(arrays: &[A], axis: isize) -> Array {
-    let arrays = promotion::promote_all("concatenate", arrays);
+    let arrays = operands::promote_all("concatenate", arrays);
     let dimension = arrays[0].axis("concatenate", axis);
     if let [one] = arrays.as_slice() {
         return one.clone();

@@ -1,6 +1,6 @@
 //! `pad`: adds elements around and between existing ones, or removes elements.
 
-use crate::prim::promotion;
+use crate::prim::operands;
 use crate::prim::{
     Avals, BatchAxis, Batched, Differentiation, Param, Primitive, batched, move_batch_axis, one,
 };
@@ -153,7 +153,7 @@ impl Array {
         padding_config: &[(isize, isize, usize)],
         value: impl IntoArray,
     ) -> Array {
-        let value = promotion::as_dtype_of("pad", self, &value.into_array());
+        let value = operands::as_dtype_of("pad", self, &value.into_array());
         if padding_config.len() == self.ndim() && padding_config.iter().all(|&c| c == (0, 0, 0)) {
             return self.clone();
         }

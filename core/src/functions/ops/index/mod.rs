@@ -5,7 +5,7 @@ mod plan;
 mod resolve;
 mod take;
 
-use crate::prim::promotion;
+use crate::prim::operands;
 use crate::{Array, IntoArray};
 use std::ops::{Range, RangeFrom, RangeFull, RangeInclusive, RangeTo, RangeToInclusive};
 
@@ -368,5 +368,5 @@ impl Array {
 /// Converts a value to write to the array's dtype. `operation` is the name used in messages.
 #[track_caller]
 fn value_for(operation: &str, array: &Array, value: impl IntoArray) -> Array {
-    promotion::as_dtype_of(operation, array, &value.into_array())
+    operands::as_dtype_of(operation, array, &value.into_array())
 }

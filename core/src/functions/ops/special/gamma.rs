@@ -2,7 +2,7 @@
 
 use super::polynomial;
 use crate::prim::elementwise::parts::require_real;
-use crate::prim::promotion::promote;
+use crate::prim::operands::promote;
 use crate::{Array, IntoArray, select, where_};
 
 impl Array {

@@ -2,7 +2,7 @@
 
 use super::polynomial;
 use crate::prim::elementwise::parts::require_real;
-use crate::prim::promotion::{common_shape, promote};
+use crate::prim::operands::{common_shape, promote};
 use crate::{Array, IntoArray, custom_jvp, finfo, where_};
 
 /// Converts two operands to floats of a common dtype and shape.

@@ -8,7 +8,7 @@ mod incomplete_gamma;
 use super::{batch_elementwise, fit, spread};
 use crate::base::location;
 use crate::passes::add_tangents;
-use crate::prim::promotion;
+use crate::prim::operands;
 use crate::prim::{Avals, BatchAxis, Batched, Differentiation, Primitive};
 use crate::program::checks::Errors;
 use crate::program::class::{Class, infer_same};
@@ -114,7 +114,7 @@ macro_rules! special {
             #[track_caller]
             pub fn $f(&self $(, $other: impl IntoArray)*) -> Array {
                 let operands = [self.to_inexact() $(, $other.into_array().to_inexact())*];
-                let operands = promotion::broadcast_promoted($name, &operands);
+                let operands = operands::broadcast_promoted($name, &operands);
                 let refs: Vec<&Array> = operands.iter().collect();
                 bind1($ty, &refs)
             }

@@ -1,4 +1,4 @@
-//! Promotion of operands to a common dtype and shape.
+//! Promotion of operands to a common dtype and shape. The lattice is in `types/promotion.rs`.
 
 use crate::base::{error, location};
 use crate::program::class::not_broadcastable;
