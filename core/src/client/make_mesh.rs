@@ -1,4 +1,4 @@
-//! Meshes of the client's devices.
+//! `make_mesh`: meshes of the client's devices.
 
 use crate::types::sharding::{AbstractMesh, AxisType, Mesh};
 use crate::{Error, Result};
