@@ -78,6 +78,10 @@ pub use prim::collective::functions::{
 };
 pub use prim::collective::ragged_all_to_all;
 pub use prim::composite::CompositeAttribute;
+pub use prim::control::functions::{
+    ForiLoopOptions, ScanOptions, cond, fori_loop, fori_loop_with, scan, scan_with, switch,
+    while_loop,
+};
 pub use prim::conv::{ConvDimensionNumbers, ConvGeneralDilated, ConvLayout, Padding};
 pub use prim::cumulative::associative_scan;
 pub use prim::dot::{
@@ -85,10 +89,6 @@ pub use prim::dot::{
 };
 pub use prim::elementwise::{IntoBound, RoundingMethod, complex, where_};
 pub use prim::index::GatherScatterMode;
-pub use prim::loops::{
-    ForiLoopOptions, ScanOptions, cond, fori_loop, fori_loop_with, scan, scan_with, switch,
-    while_loop,
-};
 pub use prim::reduce::reduce;
 pub use prim::remat::{CheckpointPolicy, checkpoint_name, optimization_barrier};
 pub use prim::shape::into_shape::{DimSize, IntoShape, Order, RequestedShape};

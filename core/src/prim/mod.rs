@@ -16,7 +16,6 @@ pub mod elementwise;
 pub mod fft;
 pub(crate) mod fused;
 pub mod index;
-pub(crate) mod loops;
 pub(crate) mod nested;
 pub(crate) mod operands;
 pub mod random;

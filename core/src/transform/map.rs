@@ -1,6 +1,6 @@
 //! `map`.
 
-use crate::prim::loops::scan::{ScanOptions, scan_as};
+use crate::prim::control::functions::scan::{ScanOptions, scan_as};
 use crate::program::tree;
 use crate::{Array, Tree, concatenate, vmap};
 
@@ -53,7 +53,7 @@ pub fn map_with<X: Tree, Y: Tree>(
     let Some(size) = options.batch_size else {
         return map(f, xs);
     };
-    let n = crate::prim::loops::scan::length_of("map", &xs, None);
+    let n = crate::prim::control::functions::scan::length_of("map", &xs, None);
     let batches = n.checked_div(size).unwrap_or(0);
     let whole = batches * size;
     let part = |from: usize, to: usize| tree::map(&xs, |x| x.slice_in_dim(from, to, 1, 0));

@@ -1,7 +1,7 @@
 //! Custom linear solves with derivatives of the solution.
 
 use crate::prim::control::CustomLinearSolve;
-use crate::prim::loops::{differences, types_of};
+use crate::prim::control::functions::{differences, types_of};
 use crate::program::trace::bind;
 use crate::program::traced::trace_tree;
 use crate::program::tree;

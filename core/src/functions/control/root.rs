@@ -2,8 +2,8 @@
 
 use super::LinearFn;
 use crate::passes::jvp_eval;
+use crate::prim::control::functions::{differences, types_of};
 use crate::prim::custom::{CustomJvpCall, Identity, JvpRule};
-use crate::prim::loops::{differences, types_of};
 use crate::program::trace::{bind, trace_to_jaxpr};
 use crate::program::traced::trace_tree;
 use crate::program::tree;

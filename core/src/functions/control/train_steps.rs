@@ -1,8 +1,8 @@
 //! `train_steps`.
 
 use super::step_function::StepFunction;
-use crate::prim::loops::scan::{ScanOptions, scan_as};
-use crate::prim::loops::{carry, differences, varying_help};
+use crate::prim::control::functions::scan::{ScanOptions, scan_as};
+use crate::prim::control::functions::{carry, differences, varying_help};
 use crate::program::tree;
 use crate::{Array, MapAxes, Tree};
 use std::fmt;

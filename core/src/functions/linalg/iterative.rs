@@ -2,7 +2,7 @@
 //! (`jax.scipy.sparse.linalg`).
 
 use crate::functions::control::{LinearFn, TransposeSolve, custom_linear_solve};
-use crate::prim::loops::while_loop;
+use crate::prim::control::functions::while_loop;
 use crate::program::tree;
 use crate::{Array, DType, Tree};
 

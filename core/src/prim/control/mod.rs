@@ -1,4 +1,5 @@
-//! Control flow: `cond`, `while` and `scan`, primitives that contain programs.
+//! Control flow: `cond`, `while` and `scan`, primitives that contain programs. Users call them
+//! through `prim/control/functions/`, which takes closures and trees.
 //!
 //! The programs capture nothing: values from outside are their first operands. `derive.rs`
 //! computes the programs that transformations need, and the rules assemble them.
@@ -6,6 +7,7 @@
 mod cond;
 mod derive;
 mod evaluate;
+pub(crate) mod functions;
 mod linear_solve;
 mod scan;
 mod scan_lowering;

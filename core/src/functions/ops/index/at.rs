@@ -306,7 +306,7 @@ impl<'a> At<'a> {
             ..places
         };
         let (times, values) = (times.get(), self.get());
-        let (_, values) = crate::prim::loops::while_as(
+        let (_, values) = crate::prim::control::functions::while_as(
             APPLY,
             "",
             |(step, _): (Array, Array)| times.gt(step).any(),

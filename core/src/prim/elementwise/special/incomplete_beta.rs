@@ -1,7 +1,7 @@
 //! The incomplete beta function, by its continued fraction (DLMF 8.17.22).
 
 use super::epsilon;
-use crate::prim::loops::while_loop;
+use crate::prim::control::functions::while_loop;
 use crate::{Array, DType, where_};
 
 /// Returns the maximum number of steps of the fraction.

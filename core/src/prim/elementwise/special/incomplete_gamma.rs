@@ -2,7 +2,7 @@
 //! fraction for large `x`, as in Cephes.
 
 use super::{epsilon, largest_exponent};
-use crate::prim::loops::while_loop;
+use crate::prim::control::functions::while_loop;
 use crate::{Array, where_};
 
 /// The quantity to compute.

@@ -1,5 +1,5 @@
-//! Control flow on values that are known only at run time: functions of trees based on the
-//! primitives `cond`, `while` and `scan`.
+//! `scan`, `while_loop`, `fori_loop`, `cond` and `switch`: functions of closures and trees, which
+//! bind the primitives in `prim/control/`.
 //!
 //! Bodies are closures. They are traced once with the types of their arguments. Arrays that they
 //! capture become constants of the loop.
