@@ -42,11 +42,8 @@ pub use execution::jit::{
 pub use execution::numerics::{debug_infs, debug_nans};
 pub use execution::pmap::{PmapOptions, pmap, pmap_with};
 pub use execution::{aot, config};
-pub use functions::control::{LinearFn, TransposeSolve, custom_linear_solve};
-pub use functions::control::{RootFn, custom_root, custom_root_with_aux};
-pub use functions::control::{
-    StepCount, StepFunction, TrainStepsOptions, train_steps, train_steps_with,
-};
+pub use functions::implicit::{LinearFn, TransposeSolve, custom_linear_solve};
+pub use functions::implicit::{RootFn, custom_root, custom_root_with_aux};
 pub use functions::ops::{
     At, Ellipsis, IndexItem, IntoIndex, IntoIndexItem, Like, NewAxis, PadMode, PadStatistic,
     Stepped, TakeMode, broadcast_arrays, einsum, einsum_path, einsum_sharded, hstack, meshgrid,
@@ -69,6 +66,9 @@ pub use functions::ops::{
 };
 pub use functions::ops::{auto_axes, explicit_axes, reshard, type_of, with_sharding_constraint};
 pub use functions::ops::{device_get, device_put, device_put_donating};
+pub use functions::train_steps::{
+    StepCount, StepFunction, TrainStepsOptions, train_steps, train_steps_with,
+};
 pub use functions::{fft, image, linalg, random, stats};
 pub use prim::Primitive;
 pub use prim::collective::functions::{

@@ -3,7 +3,7 @@
 use super::Iteration;
 use super::iterative::expect_one_field;
 use super::matrix::squared_magnitude;
-use crate::functions::control::{LinearFn, TransposeSolve, custom_linear_solve};
+use crate::functions::implicit::{LinearFn, TransposeSolve, custom_linear_solve};
 use crate::prim::control::functions::while_loop;
 use crate::program::tree;
 use crate::{Array, DType, Tree, concatenate, where_};

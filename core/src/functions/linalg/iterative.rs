@@ -1,7 +1,7 @@
 //! Iterative solvers of linear systems whose matrices are given as functions
 //! (`jax.scipy.sparse.linalg`).
 
-use crate::functions::control::{LinearFn, TransposeSolve, custom_linear_solve};
+use crate::functions::implicit::{LinearFn, TransposeSolve, custom_linear_solve};
 use crate::prim::control::functions::while_loop;
 use crate::program::tree;
 use crate::{Array, DType, Tree};

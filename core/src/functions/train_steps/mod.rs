@@ -1,6 +1,9 @@
-//! `train_steps`.
+//! `train_steps`: several train steps in one call.
 
-use super::step_function::StepFunction;
+mod step_function;
+
+pub use step_function::StepFunction;
+
 use crate::prim::control::functions::scan::{ScanOptions, scan_as};
 use crate::prim::control::functions::{carry, differences, varying_help};
 use crate::program::tree;
