@@ -1,4 +1,4 @@
-//! NumPy's products of arrays, implemented with `dot_general`.
+//! `matmul`, `dot`, `tensordot`, `inner`, `vdot` and `outer`, implemented with `dot_general`.
 
 use super::Contraction;
 use crate::base::location;
