@@ -1,4 +1,5 @@
-//! Locks, tables, errors and source locations. Nothing here refers to arrays.
+//! Locks, tables, errors and source locations. Nothing here refers to arrays or uses another
+//! folder.
 
 pub(crate) mod error;
 pub(crate) mod events;

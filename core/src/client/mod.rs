@@ -1,5 +1,5 @@
-//! The process's XLA client: its plugin and devices, and transfers of elements to devices and
-//! back.
+//! The process's XLA client: its plugin and devices, compilation, and transfers of elements to
+//! devices and back. Uses only `functions` and the folders before it.
 
 mod cache;
 mod compile;

@@ -1,4 +1,5 @@
-//! Runs operations and compiled functions.
+//! Execution: operations one by one, functions compiled by `jit`, and host functions that they
+//! call. Uses only `client` and the folders before it.
 
 pub mod aot;
 pub(crate) mod callback;

@@ -1,4 +1,8 @@
-//! Functions over primitives, as in NumPy, and the families of primitives that are written in them.
+//! Functions composed of primitives and transformations. Uses only `transform` and the folders
+//! before it.
+//!
+//! `ops` contains the functions and methods of `jax.numpy`, `jax.lax` and `jax.nn`, such as `einsum`
+//! and `matmul`; `linalg` contains `jax.numpy.linalg` and its primitives, `random` samplers.
 
 pub mod fft;
 pub mod image;

@@ -1,5 +1,5 @@
 //! Passes that differentiate, transpose and batch programs of any primitives, and the primitives
-//! that they insert.
+//! that they insert. Uses only `program` and the folders before it.
 
 mod add_any;
 mod backward;

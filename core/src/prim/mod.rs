@@ -3,6 +3,8 @@
 //! A primitive is a struct whose fields are its parameters, and an implementation of
 //! [`Primitive`], whose required methods are its rules. Omitting one is a compile error.
 
+// Uses only `passes` and the folders before it.
+
 pub mod call;
 mod catalogue;
 pub mod collective;

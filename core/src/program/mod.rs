@@ -1,4 +1,5 @@
-//! Programs and the ways to evaluate them.
+//! Arrays, pytrees, jaxprs, tracing, and lowering to StableHLO. Operations are known only by the
+//! trait `Primitive`. Uses only `base` and `types`.
 
 pub(crate) mod array;
 pub(crate) mod backend;

@@ -1,4 +1,5 @@
-//! Processes, profiles, exported functions and files.
+//! Programs of several processes, profiles, exported functions, and files. May use all other
+//! folders.
 
 pub mod distributed;
 pub mod export;

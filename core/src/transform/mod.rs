@@ -1,4 +1,5 @@
-//! Transformations: interpreters of jaxprs, and the public functions that apply them.
+//! Transformations of functions, such as `grad` and `vmap`. Most trace a function and apply a pass
+//! to its program. Uses only `prim` and the folders before it.
 
 mod argnums;
 mod arguments;

@@ -1,4 +1,4 @@
-//! The types of arrays: dtype, shape, and placement on a mesh.
+//! The types of arrays: dtype, shape, and placement on a mesh. Uses only `base`.
 
 pub(crate) mod aval;
 pub(crate) mod axis;

@@ -1,4 +1,5 @@
-//! Primitives of the counter-based generator: `threefry2x32`, and operations on its keys.
+//! Primitives of random numbers: the counter-based `threefry2x32` with operations on its keys, and
+//! `rng_bit_generator`.
 //!
 //! A key is two `u32` words, the last axis of an array of key data; the axes before it are those
 //! of an array of keys. An operation on an array of keys puts the keys' axes first in its result,

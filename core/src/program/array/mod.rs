@@ -1,4 +1,7 @@
 //! `Array`: a cheap handle to elements on a device, or to a traced value.
+//!
+//! Methods that apply operations are defined next to the operations: `reshape` in `prim/shape/`,
+//! `sum` in `functions/ops/`.
 
 mod convert;
 mod display;

@@ -5,7 +5,7 @@
 //! boolean that nothing reads. A block with such an operation takes the state and returns it:
 //! functions as an additional argument and result, loops as an additional carried value, branches
 //! as an additional result. A whole program takes the state that the previous program returned;
-//! see `runtime/ordered.rs`.
+//! see `client/ordered.rs`.
 
 use super::region::Ordered;
 use super::{Lowering, Region, Value};
