@@ -9,7 +9,7 @@ use crate::names::Names;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The folders of `core/src` from the lowest floor. `lib.rs` is above all of them.
-const FLOORS: [&str; 10] = [
+pub const FLOORS: [&str; 10] = [
     "base",
     "types",
     "program",

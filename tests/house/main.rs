@@ -279,3 +279,29 @@ fn tests_that_texts_name_exist() {
     }
     expect_none("texts name existing tests", missing);
 }
+
+/// A path may omit its first folders, unless it begins with a folder of the core.
+#[test]
+fn paths_that_texts_name_exist() {
+    let named = regex_lite::Regex::new(r"`((?:[a-z0-9_]+/)+(?:[a-z0-9_]+\.rs)?)`").unwrap();
+    let sources = files(".rs");
+    let exists = |path: &str| {
+        let first = path.split('/').next().unwrap_or_default();
+        let in_core = floors::FLOORS.contains(&first);
+        let is_end = |file: &str| file == path || file.ends_with(&format!("/{path}"));
+        match in_core || first == "core" {
+            true => root().join(path).exists() || root().join("core/src").join(path).exists(),
+            false => path.ends_with('/') || sources.iter().any(|(file, _)| is_end(file)),
+        }
+    };
+    let mut missing = Vec::new();
+    for (file, text) in [".rs", ".md"].into_iter().flat_map(files) {
+        // Paths in `src/` are those of a user's program.
+        let paths = named
+            .captures_iter(&text)
+            .map(|found| found.get(1).unwrap().as_str());
+        let absent = paths.filter(|path| !path.starts_with("src/") && !exists(path));
+        missing.extend(absent.map(|path| format!("{file}: {path}")));
+    }
+    expect_none("texts name existing files", missing);
+}
