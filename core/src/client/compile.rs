@@ -2,8 +2,8 @@
 
 use super::cpu_options::cpu_options;
 use super::{cache, runtime};
+use crate::base::events;
 use crate::program::lower::{ArgumentAttribute, Module, Partition, order};
-use crate::services::profiler;
 use crate::{Aval, Error, Jaxpr, Result};
 use ramie_pjrt::discover::Platform;
 use ramie_pjrt::{BufferType, Callback, CompileOptions, Device, Executable, OptionOverride};
@@ -50,7 +50,7 @@ impl Program {
         attributes: &[ArgumentAttribute],
         partition: Partition,
     ) -> Program {
-        let _event = profiler::span(|| profiler::Event::named(format!("lower {name}")));
+        let _event = events::span(|| events::Event::named(format!("lower {name}")));
         let platform = platform.or_else(super::platform);
         let module = Module::lower(name, jaxpr, attributes, &partition, platform);
         let mut inputs: Vec<BufferType> = jaxpr
@@ -181,7 +181,7 @@ pub(crate) fn compile_or_load(
     if let Some(entry) = &entry
         && let Some(bytes) = entry.read()
     {
-        let _event = profiler::span(|| profiler::Event::named(format!("load {}", program.name)));
+        let _event = events::span(|| events::Event::named(format!("load {}", program.name)));
         match client.load_executable(&bytes, &options, &program.inputs, &program.donated) {
             Ok(executable) => {
                 LOADED.fetch_add(1, Ordering::Relaxed);
@@ -190,7 +190,7 @@ pub(crate) fn compile_or_load(
             Err(e) => entry.discard(&e.to_string()),
         }
     }
-    let _event = profiler::span(|| profiler::Event::named(format!("compile {}", program.name)));
+    let _event = events::span(|| events::Event::named(format!("compile {}", program.name)));
     let executable = client
         .compile(&program.text, &options, &program.inputs, &program.donated)
         .map_err(|source| Error::Compile {

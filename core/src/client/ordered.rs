@@ -5,9 +5,9 @@
 //! order of the calls although calls are asynchronous.
 
 use crate::Result;
+use crate::base::events;
 use crate::base::lock::lock;
 use crate::program::lower::order;
-use crate::services::profiler;
 use ramie_pjrt::{Buffer, Executable};
 use smallvec::SmallVec;
 use std::sync::{Mutex, MutexGuard};
@@ -28,7 +28,7 @@ pub(crate) fn execute(
     kept: &[usize],
     outputs: &mut Vec<Buffer>,
 ) -> Result<()> {
-    if ordered || profiler::is_recording() {
+    if ordered || events::is_recording() {
         return execute_observed(executable, ordered, buffers, kept, outputs);
     }
     Ok(executable.execute(buffers, kept, outputs)?)
@@ -44,11 +44,10 @@ fn execute_observed(
     kept: &[usize],
     outputs: &mut Vec<Buffer>,
 ) -> Result<()> {
-    let _event =
-        profiler::span(|| profiler::Event::named(format!("execute {}", executable.name())));
+    let _event = events::span(|| events::Event::named(format!("execute {}", executable.name())));
     let before = outputs.len();
     launch(executable, ordered, buffers, kept, outputs)?;
-    if profiler::waits()
+    if events::waits()
         && let Some(result) = outputs[before..].last()
     {
         result.settle();

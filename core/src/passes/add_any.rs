@@ -1,9 +1,10 @@
 //! `add_any`: the sum of tangents or cotangents.
 
-use crate::prim::{Avals, BatchAxis, Batched, Differentiation, Primitive, batched, in_front};
 use crate::program::checks::Errors;
 use crate::program::class::{Class, infer_same};
 use crate::program::lower::{Lowering, Value};
+use crate::program::primitive::{Avals, Primitive, batched};
+use crate::program::rules::{BatchAxis, Batched, Differentiation, in_front};
 use crate::program::trace::bind1;
 use crate::{Array, Aval, ShapeError, ShardingRule};
 

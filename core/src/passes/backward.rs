@@ -2,8 +2,8 @@
 
 use super::{add_any, resharded};
 use crate::base::location::{self, in_user_code};
-use crate::prim::{Differentiation, Operand};
 use crate::program::jaxpr::{Atom, ClosedJaxpr, Jaxpr};
+use crate::program::rules::{Differentiation, Operand};
 use crate::program::trace::{OpenTrace, at_equation, trace_to_jaxpr};
 use crate::{Array, Aval, Literal};
 use smallvec::SmallVec;

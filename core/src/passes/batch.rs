@@ -1,8 +1,8 @@
 //! Batching: evaluates a jaxpr for many examples at once.
 
 use crate::Array;
-use crate::prim::BatchAxis;
 use crate::program::jaxpr::Jaxpr;
+use crate::program::rules::BatchAxis;
 use smallvec::SmallVec;
 
 /// Evaluates a jaxpr with some inputs batched; captured values are not batched.

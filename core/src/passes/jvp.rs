@@ -2,9 +2,10 @@
 //! which also records the tangent program separately.
 
 use crate::base::location::{self, in_user_code};
-use crate::prim::Differentiation;
 use crate::program::jaxpr::{ClosedJaxpr, Jaxpr};
 use crate::program::lists::{avals, spread};
+use crate::program::primitive::Primitive;
+use crate::program::rules::Differentiation;
 use crate::program::trace::{self, OpenTrace, bind_arc, trace_to_jaxpr};
 use crate::{Array, Outputs};
 use smallvec::SmallVec;
@@ -51,7 +52,7 @@ pub(crate) fn jvp_of(
 type Tangents = SmallVec<[Option<Array>; 2]>;
 
 fn jvp_equation(
-    primitive: &Arc<dyn crate::prim::Primitive>,
+    primitive: &Arc<dyn Primitive>,
     ins: &[Array],
     ts: &[Option<Array>],
 ) -> (Outputs, Tangents) {

@@ -1,8 +1,9 @@
 //! `reshard`: changes the sharding in a value's type, or converts between explicit and automatic
 //! axes.
 
-use crate::prim::{Avals, BatchAxis, Batched, Differentiation, Primitive, batched, one};
 use crate::program::lower::{Lowering, Value};
+use crate::program::primitive::{Avals, Primitive, batched, one};
+use crate::program::rules::{BatchAxis, Batched, Differentiation};
 use crate::program::trace::bind1;
 use crate::types::sharding::{
     AbstractMesh, AxisType, Context, Mesh, PartitionSpec, SpecEntry, TypeSharding, shard_shape,

@@ -1,8 +1,8 @@
 //! The evaluator of operations on arrays that have elements. Programs do not know it: the code
 //! that runs them registers it.
 
-use crate::prim::Primitive;
 use crate::program::array::DeviceArray;
+use crate::program::primitive::Primitive;
 use crate::types::sharding::NamedSharding;
 use crate::{Array, Aval, Error, Literal, Outputs, Platform, Result, ShapeError, Sharding};
 use ramie_pjrt::HostData;

@@ -2,7 +2,7 @@
 
 use super::checks::Errors;
 use crate::base::error::TAKE_A_PART;
-use crate::prim::{Avals, one};
+use crate::program::primitive::{Avals, one};
 use crate::{Aval, DType, Dims, ShapeError};
 
 /// The dtypes that an elementwise operator supports.

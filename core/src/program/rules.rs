@@ -36,7 +36,7 @@ impl BatchAxis {
     }
 
     /// Returns whether a primitive must be batched because it refers to this axis.
-    pub(crate) fn is_used_by(self, primitive: &dyn crate::prim::Primitive) -> bool {
+    pub(crate) fn is_used_by(self, primitive: &dyn crate::program::primitive::Primitive) -> bool {
         self.name.is_some_and(|name| primitive.uses_axis(name))
     }
 }

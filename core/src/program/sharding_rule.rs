@@ -1,7 +1,7 @@
 //! Sharding rules: how the shardings of results follow from those of operands, if types contain
 //! shardings.
 
-use crate::prim::{Avals, Primitive};
+use crate::program::primitive::{Avals, Primitive};
 use crate::types::sharding::{AbstractMesh, AxisSet, PartitionSpec, SpecEntry, TypeSharding};
 use crate::{Aval, AxisName, ShapeError};
 

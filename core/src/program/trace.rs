@@ -5,11 +5,11 @@ use crate::base::location::{at_location, current_location, fail};
 use crate::base::scoped;
 use crate::base::stack::with_room;
 use crate::base::thread_stack::{ThreadStack, WithStack};
-use crate::prim::{self, Primitive};
 use crate::program::array::{Repr, Tracer};
 use crate::program::backend::{Failure, backend};
 use crate::program::jaxpr::{Atom, ClosedJaxpr, Eqn, Jaxpr, Scope, Var};
 use crate::program::lost;
+use crate::program::primitive::{Primitive, infer};
 use crate::{Array, Aval, ShapeError};
 use smallvec::SmallVec;
 use std::cell::Cell;
@@ -426,7 +426,7 @@ fn record(at: usize, primitive: Arc<dyn Primitive>, args: &[&Array]) -> Outputs 
     {
         return bind_arc(primitive, &joined.iter().collect::<SmallVec<[&Array; 4]>>());
     }
-    let outs = match prim::infer(&*primitive, &avals) {
+    let outs = match infer(&*primitive, &avals) {
         Ok(outs) => outs,
         Err(e) => refuse(&*primitive, args, &e),
     };

@@ -5,6 +5,7 @@ use super::place::{Plan, placed, plan, site_of};
 use super::programs::{Forget, Shared, shared};
 use super::signature::{Description, Signature, describe};
 use super::{JitOptions, donate, retraces};
+use crate::base::events;
 use crate::base::location;
 use crate::base::location::in_user_code;
 use crate::client::sharded::{Layout, Site};
@@ -16,7 +17,6 @@ use crate::program::disable::jit_is_disabled;
 use crate::program::jaxpr::{ClosedJaxpr, Scope};
 use crate::program::trace::{OpenTrace, is_tracing};
 use crate::program::tree;
-use crate::services::profiler;
 use crate::transform::{Arguments, ByRef, ByValue};
 use crate::{Array, Aval, Error, Result, Sharding, Tree};
 use ramie_pjrt::{Buffer, Callback, Device, Executable};
@@ -201,7 +201,7 @@ impl<'f, S: Tree, A: Tree, R: Tree> Jit<'f, S, A, R> {
 
     /// Traces the function.
     fn trace_all(&self, state: &S, args: &A, at: &'static Location<'static>) -> Trace<S, R> {
-        let _event = profiler::span(|| profiler::Event::named(format!("trace {}", self.name)));
+        let _event = events::span(|| events::Event::named(format!("trace {}", self.name)));
         let open = location::at_location(at, || OpenTrace::full());
         // The trace is shared by calls in any scope, so it starts in an empty one.
         let body = |state: &mut S, args: A| Scope::default().within(|| (self.body)(state, args));

@@ -3,6 +3,7 @@
 
 use super::{Atom, Jaxpr, Var};
 use crate::Aval;
+use crate::program::primitive::infer;
 use smallvec::SmallVec;
 
 impl Jaxpr {
@@ -37,8 +38,7 @@ impl Jaxpr {
                 }
             }
             let ins: SmallVec<[Aval; 4]> = eqn.inputs.iter().map(|a| self.aval(a)).collect();
-            let outs =
-                crate::prim::infer(&*eqn.primitive, &ins).map_err(|e| format!("{at}: {e}"))?;
+            let outs = infer(&*eqn.primitive, &ins).map_err(|e| format!("{at}: {e}"))?;
             if outs.len() != eqn.outputs.len() {
                 return Err(format!(
                     "{at}: has {} results, but its rule infers {}",

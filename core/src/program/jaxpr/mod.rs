@@ -11,7 +11,7 @@ mod scope;
 
 use crate::base::hash::FastHasher;
 use crate::base::stack::with_room;
-use crate::prim::Primitive;
+use crate::program::primitive::Primitive;
 use crate::{Array, Aval, Literal};
 use smallvec::SmallVec;
 use std::hash::{Hash, Hasher};

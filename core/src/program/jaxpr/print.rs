@@ -4,7 +4,7 @@ use super::layout::{Doc, group, join, nest, text};
 use super::{Atom, Eqn, Jaxpr, Var};
 use crate::Aval;
 use crate::base::stack::with_room;
-use crate::prim::Param;
+use crate::program::primitive::Param;
 use smallvec::SmallVec;
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::fmt;

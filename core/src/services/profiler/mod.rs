@@ -24,8 +24,7 @@ mod files;
 pub use data::{ProfileData, ProfileEvent, ProfileLine, ProfilePlane};
 pub use files::TraceFiles;
 
-pub(crate) use crate::base::events::{Event, is_recording, span, waits};
-
+use crate::base::events::{Event, span};
 use crate::base::lock::lock;
 use crate::{Error, Result, client};
 use ramie_pjrt::Profiler;
