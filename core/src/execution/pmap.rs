@@ -95,7 +95,7 @@ where
     let at = At("pmap", Location::caller());
     options.in_axes.check_arguments("pmap", F::Args::COUNT);
     let staged = jit(move |args: F::Args| apply(&f, args, &options, at));
-    F::spread(move |args| location::at_location(at.1, || staged(args)))
+    F::untupled(move |args| location::at_location(at.1, || staged(args)))
 }
 
 fn refuse(at: At, message: &str) -> ! {

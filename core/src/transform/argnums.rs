@@ -130,7 +130,7 @@ where
 {
     let request = Request::of("grad_argnums");
     let _ = argnums;
-    F::spread(move |args| evaluate_argnums::<F, M, N>(&f, args, request).1)
+    F::untupled(move |args| evaluate_argnums::<F, M, N>(&f, args, request).1)
 }
 
 /// Returns a function that computes the value of a scalar function and its gradient with respect
@@ -151,7 +151,7 @@ where
 {
     let request = Request::of("value_and_grad_argnums");
     let _ = argnums;
-    F::spread(move |args| evaluate_argnums::<F, M, N>(&f, args, request))
+    F::untupled(move |args| evaluate_argnums::<F, M, N>(&f, args, request))
 }
 
 fn evaluate_argnums<F, M, N>(f: &F, args: F::Args, request: Request) -> (F::Output, N::Selected)

@@ -93,7 +93,7 @@ where
 {
     let at = Location::caller();
     let options = options.into();
-    F::spread(move |args| {
+    F::untupled(move |args| {
         apply(&f, args, at, |call: custom::Call<_, F::Output>| Remat {
             jaxpr: call.jaxpr,
             differentiated: false,
@@ -128,7 +128,7 @@ where
     M: 'f,
 {
     let at = Location::caller();
-    F::spread(move |args| location::at_location(at, || residuals(&f, args)))
+    F::untupled(move |args| location::at_location(at, || residuals(&f, args)))
 }
 
 /// Prints [`saved_residuals`], one per line.
@@ -139,7 +139,7 @@ where
     M: 'f,
 {
     let at = Location::caller();
-    F::spread(move |args| {
+    F::untupled(move |args| {
         for residual in location::at_location(at, || residuals(&f, args)) {
             println!("{residual}");
         }

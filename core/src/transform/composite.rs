@@ -102,7 +102,7 @@ where
 {
     let (at, name) = (Location::caller(), name.into());
     name.check();
-    F::spread(move |args| {
+    F::untupled(move |args| {
         apply(&f, args, at, |call| {
             let Call { jaxpr, .. } = call;
             Composite {

@@ -28,7 +28,7 @@ where
     R: Fn(Packed<F, M>, &[Option<Array>]) -> (F::Output, Dots) + Send + Sync + 'static,
 {
     let rule = Arc::new(rule);
-    F::spread(move |args| {
+    F::untupled(move |args| {
         let names = (name, short_name::<F>());
         stage(&f, args, names, symbolic_zeros, &rule, at)
     })
@@ -267,7 +267,7 @@ where
 {
     let at = Location::caller();
     let shared = Arc::new((f, terms));
-    F::spread(move |args| apply_terms(&shared, args, at))
+    F::untupled(move |args| apply_terms(&shared, args, at))
 }
 
 type Terms<F, M> = (F, Vec<Option<JvpTerm<Packed<F, M>>>>);

@@ -39,7 +39,7 @@ where
 {
     let function = short_name::<F>();
     let (fwd, bwd) = (Arc::new(rules.fwd), Arc::new(rules.bwd));
-    F::spread(move |args| {
+    F::untupled(move |args| {
         apply(&f, args, at, |call| {
             let Call {
                 jaxpr,

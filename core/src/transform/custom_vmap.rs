@@ -148,7 +148,7 @@ where
 {
     let at = Location::caller();
     let rule = Arc::new(rule);
-    F::spread(move |args| {
+    F::untupled(move |args| {
         let identity = |structure| Identity::new(&rule, structure);
         let rule = rule.clone();
         let run = move |mapped: Mapped, args: Packed<F, M>| {
@@ -276,7 +276,7 @@ where
 {
     let at = Location::caller();
     let shared = Arc::new(f);
-    F::spread(move |args| sequential(&shared, args, at))
+    F::untupled(move |args| sequential(&shared, args, at))
 }
 
 /// Applies the function; its rule calls `sequential` again, so that nested batches become nested

@@ -36,7 +36,7 @@ pub trait Function<M>: Send + Sync {
     /// Calls the function.
     fn call(&self, args: Self::Args) -> Self::Output;
     /// Converts a function of a tuple to a function that takes the arguments in the same way.
-    fn spread<'f, R: 'f>(f: impl Fn(Self::Args) -> R + Send + Sync + 'f) -> Box<Self::Fn<'f, R>>;
+    fn untupled<'f, R: 'f>(f: impl Fn(Self::Args) -> R + Send + Sync + 'f) -> Box<Self::Fn<'f, R>>;
 }
 
 /// A function of one to eight trees that is called once and returns a tree.
@@ -85,7 +85,7 @@ pub trait ArgTuple: Tree {
     /// Returns the number of arrays in each argument.
     fn leaf_counts(&self) -> Vec<usize>;
     /// Converts a function of a tuple to a function of several arguments.
-    fn spread<'f, R: 'f>(f: impl Fn(Self) -> R + Send + Sync + 'f) -> Box<Self::Fn<'f, R>>;
+    fn untupled<'f, R: 'f>(f: impl Fn(Self) -> R + Send + Sync + 'f) -> Box<Self::Fn<'f, R>>;
 }
 
 fn copy<T: Tree>(tree: &T) -> T {
@@ -124,7 +124,7 @@ macro_rules! arity {
             fn leaf_counts(&self) -> Vec<usize> {
                 vec![tree::count(&self.$i) $(, tree::count(&self.$j))*]
             }
-            fn spread<'f, R: 'f>(f: impl Fn(Self) -> R + Send + Sync + 'f) -> Box<Self::Fn<'f, R>> {
+            fn untupled<'f, R: 'f>(f: impl Fn(Self) -> R + Send + Sync + 'f) -> Box<Self::Fn<'f, R>> {
                 Box::new(move |$a $(, $b)*| f(($a, $($b,)*)))
             }
         }
@@ -152,7 +152,7 @@ macro_rules! function {
             fn call(&self, ($($a,)*): Self::Args) -> Out {
                 self($($($r)? $a),*)
             }
-            fn spread<'f, R: 'f>(f: impl Fn(Self::Args) -> R + Send + Sync + 'f) -> Box<Self::Fn<'f, R>> {
+            fn untupled<'f, R: 'f>(f: impl Fn(Self::Args) -> R + Send + Sync + 'f) -> Box<Self::Fn<'f, R>> {
                 Box::new(move |$($a: $($r)? $t),*| f(($($wrap($a).own(),)*)))
             }
         }

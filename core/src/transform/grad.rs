@@ -375,7 +375,7 @@ where
     M: 'f,
 {
     let request = Request::of("grad");
-    F::spread(move |args| evaluate(&f, args, request, false).1)
+    F::untupled(move |args| evaluate(&f, args, request, false).1)
 }
 
 /// Returns a function that computes the derivative of a holomorphic function (`jax.grad` with
@@ -399,7 +399,7 @@ where
     M: 'f,
 {
     let request = Request::of("grad_holomorphic");
-    F::spread(move |args| evaluate(&f, args, request, true).1)
+    F::untupled(move |args| evaluate(&f, args, request, true).1)
 }
 
 /// Returns a function that computes the value of a holomorphic function and its derivative
@@ -416,7 +416,7 @@ where
     M: 'f,
 {
     let request = Request::of("value_and_grad_holomorphic");
-    F::spread(move |args| evaluate(&f, args, request, true))
+    F::untupled(move |args| evaluate(&f, args, request, true))
 }
 
 /// Returns a function that computes the value of a scalar function and its gradient with respect
@@ -433,7 +433,7 @@ where
     M: 'f,
 {
     let request = Request::of("value_and_grad");
-    F::spread(move |args| evaluate(&f, args, request, false))
+    F::untupled(move |args| evaluate(&f, args, request, false))
 }
 
 /// Returns the transpose of a linear function, at the types of `example`

@@ -27,7 +27,7 @@ where
     M: 'f,
 {
     let request = Request::of("grad_all");
-    F::spread(move |args| evaluate_all(&f, args, request).1)
+    F::untupled(move |args| evaluate_all(&f, args, request).1)
 }
 
 /// Returns a function that computes the value of a scalar function and its gradient with respect
@@ -43,7 +43,7 @@ where
     M: 'f,
 {
     let request = Request::of("value_and_grad_all");
-    F::spread(move |args| evaluate_all(&f, args, request))
+    F::untupled(move |args| evaluate_all(&f, args, request))
 }
 
 fn evaluate_all<F, M>(f: &F, args: F::Args, request: Request) -> (F::Output, Packed<F, M>)

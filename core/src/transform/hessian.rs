@@ -30,7 +30,7 @@ where
     M: 'f,
 {
     let request = Request::of("hessian");
-    F::spread(move |args| {
+    F::untupled(move |args| {
         let (first, rest) = args.split();
         let value = |x| (f.call(F::Args::join(x, &rest)), ());
         forward(
@@ -59,7 +59,7 @@ where
     M: 'f,
 {
     let request = Request::of("hessian_holomorphic");
-    F::spread(move |args| {
+    F::untupled(move |args| {
         let (first, rest) = args.split();
         let value = |x| (f.call(F::Args::join(x, &rest)), ());
         forward(|x| reverse(value, &x, request, true), &first, request, true).0
@@ -84,7 +84,7 @@ where
     M: 'f,
 {
     let request = Request::of("hessian");
-    F::spread(move |args| {
+    F::untupled(move |args| {
         let (first, rest) = args.split();
         let value = |x| f.call(F::Args::join(x, &rest));
         forward(

@@ -142,7 +142,7 @@ where
     M: 'f,
 {
     let request = Request::of("jacfwd");
-    F::spread(move |args| {
+    F::untupled(move |args| {
         let (first, rest) = args.split();
         forward(
             |x| (f.call(F::Args::join(x, &rest)), ()),
@@ -176,7 +176,7 @@ where
     M: 'f,
 {
     let request = Request::of("jacfwd_holomorphic");
-    F::spread(move |args| {
+    F::untupled(move |args| {
         let (first, rest) = args.split();
         forward(
             |x| (f.call(F::Args::join(x, &rest)), ()),
@@ -210,7 +210,7 @@ where
     M: 'f,
 {
     let request = Request::of("jacfwd");
-    F::spread(move |args| {
+    F::untupled(move |args| {
         let (first, rest) = args.split();
         forward(|x| f.call(F::Args::join(x, &rest)), &first, request, false)
     })
@@ -299,7 +299,7 @@ where
     M: 'f,
 {
     let request = Request::of("jacrev");
-    F::spread(move |args| {
+    F::untupled(move |args| {
         let (first, rest) = args.split();
         reverse(
             |x| (f.call(F::Args::join(x, &rest)), ()),
@@ -325,7 +325,7 @@ where
     M: 'f,
 {
     let request = Request::of("jacrev_holomorphic");
-    F::spread(move |args| {
+    F::untupled(move |args| {
         let (first, rest) = args.split();
         reverse(
             |x| (f.call(F::Args::join(x, &rest)), ()),
@@ -359,7 +359,7 @@ where
     M: 'f,
 {
     let request = Request::of("jacrev");
-    F::spread(move |args| {
+    F::untupled(move |args| {
         let (first, rest) = args.split();
         reverse(|x| f.call(F::Args::join(x, &rest)), &first, request, false)
     })

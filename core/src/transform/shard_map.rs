@@ -112,7 +112,7 @@ where
             F::Args::COUNT
         ));
     }
-    F::spread(move |args| location::at_location(at, || apply(&f, args, &options, at)))
+    F::untupled(move |args| location::at_location(at, || apply(&f, args, &options, at)))
 }
 
 #[track_caller]

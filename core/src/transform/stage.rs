@@ -30,7 +30,7 @@ where
     M: 'f,
 {
     let at = Location::caller();
-    F::spread(move |args| {
+    F::untupled(move |args| {
         location::at_location(at, || trace_tree(&args, |args| f.call(args)).program)
     })
 }

@@ -76,7 +76,7 @@ where
 {
     let at = Location::caller();
     options.in_axes.check_arguments("vmap", F::Args::COUNT);
-    F::spread(move |args| apply(&f, args, &options, at))
+    F::untupled(move |args| apply(&f, args, &options, at))
 }
 
 fn apply<F: Function<M>, M>(

@@ -237,8 +237,8 @@ impl<A: ArgTuple, R: Tree, C: ?Sized + Send + Sync> Function<Staged<A>>
     fn call(&self, args: A) -> R {
         self.jit.call(&mut (), ByValue(args), self.at)
     }
-    fn spread<'g, T: 'g>(f: impl Fn(A) -> T + Send + Sync + 'g) -> Box<A::Fn<'g, T>> {
-        A::spread(f)
+    fn untupled<'g, T: 'g>(f: impl Fn(A) -> T + Send + Sync + 'g) -> Box<A::Fn<'g, T>> {
+        A::untupled(f)
     }
 }
 

@@ -167,7 +167,7 @@ where
     F: Function<M> + 'static,
     M: 'static,
 {
-    F::spread(move |args| {
+    F::untupled(move |args| {
         let Some(outside) = Context::current().axes else {
             fail(&format!(
                 "{operation}: no mesh is current\n  help: make one current with `set_mesh(mesh)`"

@@ -63,7 +63,7 @@ where
     M: 'f,
 {
     let at = Location::caller();
-    F::spread(move |args| {
+    F::untupled(move |args| {
         let traced = location::at_location(at, || trace_tree(&args, |args| f.call(args)));
         let program = &traced.program;
         let layout = Layout::of(&program.jaxpr, errors);
