@@ -137,14 +137,14 @@ impl Convolution {
             Some(list) => list.clone(),
             None => Dims::from_elem(1, spatial),
         };
-        let (strides, spread) = (given(&self.strides), given(&self.lhs_dilation));
+        let (strides, lhs_dilation) = (given(&self.strides), given(&self.lhs_dilation));
         let padding = match &self.padding {
             Padding::Explicit(pads) => pads.clone(),
             computed => {
                 assert!(
-                    *computed == Padding::Valid || spread.iter().all(|&d| d == 1),
+                    *computed == Padding::Valid || lhs_dilation.iter().all(|&d| d == 1),
                     "conv_general_dilated: {computed:?} padding does not support an operand \
-                     dilated by {spread:?}\n  help: pass the padding as numbers, or use \
+                     dilated by {lhs_dilation:?}\n  help: pass the padding as numbers, or use \
                      conv_transpose"
                 );
                 let size = |shape: &[usize], at: &usize| shape.get(*at).copied().unwrap_or(0);
@@ -158,7 +158,7 @@ impl Convolution {
         ConvGeneralDilated {
             window_strides: strides,
             padding,
-            lhs_dilation: spread,
+            lhs_dilation,
             rhs_dilation: given(&self.rhs_dilation),
             dimension_numbers: numbers,
             feature_group_count: self.feature_group_count,

@@ -124,7 +124,7 @@ pub fn conv_transpose(lhs: &Array, rhs: &Array, how: &ConvTranspose) -> Array {
     let spatial = lhs.ndim() - 2;
     let ones = || Dims::from_elem(1, spatial);
     let strides = how.strides.clone().unwrap_or_else(ones);
-    let spread = how.rhs_dilation.clone().unwrap_or_else(ones);
+    let rhs_dilation = how.rhs_dilation.clone().unwrap_or_else(ones);
     let computed = how.use_consistent_padding || !matches!(how.padding, Padding::Explicit(_));
     let padding = match &how.padding {
         Padding::Explicit(pads) if !computed || pads.len() != spatial => pads.clone(),
@@ -132,11 +132,11 @@ pub fn conv_transpose(lhs: &Array, rhs: &Array, how: &ConvTranspose) -> Array {
             .rhs
             .spatial
             .iter()
-            .zip(strides.iter().zip(&spread))
+            .zip(strides.iter().zip(&rhs_dilation))
             .enumerate()
-            .map(|(axis, (&at, (&stride, &spread)))| {
+            .map(|(axis, (&at, (&stride, &dilation)))| {
                 let size = rhs.shape().get(at).copied().unwrap_or(0);
-                transposed_padding(dilated(size, spread), stride, padding, axis)
+                transposed_padding(dilated(size, dilation), stride, padding, axis)
             })
             .collect(),
     };
@@ -150,7 +150,7 @@ pub fn conv_transpose(lhs: &Array, rhs: &Array, how: &ConvTranspose) -> Array {
         .layout(numbers)
         .padding(padding)
         .lhs_dilation(&strides)
-        .rhs_dilation(&spread)
+        .rhs_dilation(&rhs_dilation)
         .precision(how.precision)
         .preferred_element_type(how.preferred_element_type);
     conv_general_dilated(lhs, &kernel, &convolution)

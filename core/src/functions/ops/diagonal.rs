@@ -112,11 +112,11 @@ impl Array {
             [n] => {
                 let size = n.saturating_add(k.unsigned_abs());
                 let along = usize::from(k < 0);
-                let spread = self.pad(&[(0, k.unsigned_abs())], false);
-                let spread = spread.broadcast_in_dim(&[size, size], &[along]);
+                let copies = self.pad(&[(0, k.unsigned_abs())], false);
+                let copies = copies.broadcast_in_dim(&[size, size], &[along]);
                 let row = &Array::iota(&[size, size], 0, DType::I32) + k as i64;
                 let here = row.eq(Array::iota(&[size, size], 1, DType::I32));
-                where_(&here, &spread, spread.zeros_like())
+                where_(&here, &copies, copies.zeros_like())
             }
             [_, _] => self.diagonal(k),
             _ => panic!(

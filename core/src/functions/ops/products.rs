@@ -123,13 +123,13 @@ impl Array {
         let both = promote_all("kron", &[self, other]);
         let (a, b) = (lead(&both[0], rank), lead(&both[1], rank));
         let mut shape = Dims::new();
-        let (mut spread_a, mut spread_b) = (Dims::new(), Dims::new());
+        let (mut shape_a, mut shape_b) = (Dims::new(), Dims::new());
         for (&n, &m) in a.shape().iter().zip(b.shape()) {
             shape.push(n.saturating_mul(m));
-            spread_a.extend([n, 1]);
-            spread_b.extend([1, m]);
+            shape_a.extend([n, 1]);
+            shape_b.extend([1, m]);
         }
-        (a.reshape(&spread_a) * b.reshape(&spread_b)).reshape(&shape)
+        (a.reshape(&shape_a) * b.reshape(&shape_b)).reshape(&shape)
     }
 }
 

@@ -1,7 +1,7 @@
 //! Quantiles, percentiles and medians.
 
 use super::reduce::{every, in_order, restore};
-use super::statistics::spread_weights;
+use super::statistics::broadcast_weights;
 use crate::prim::elementwise::parts::require_real;
 use crate::prim::index::positions::index_dtype;
 use crate::{Array, DType, Dims, IntoArray, finfo, lax_sort, where_};
@@ -177,7 +177,7 @@ impl Quantile {
             "quantile: {:?} does not support weights\n  help: use QuantileMethod::InvertedCdf",
             self.method
         );
-        spread_weights("quantile", x, &weights.astype(x.dtype()), axes)
+        broadcast_weights("quantile", x, &weights.astype(x.dtype()), axes)
     }
 
     /// Computes quantiles along the last axis, which is replaced by the axis of `q`.

@@ -84,7 +84,7 @@ reductions! {
     /// Computes the minimum of the elements. NaN propagates.
     min min_axes min_keepdims, panics "Panics if there are no elements to choose from." = smallest;
     /// Computes the difference between the largest and the smallest element.
-    ptp ptp_axes ptp_keepdims, panics "Panics if there are no elements to choose from." = spread;
+    ptp ptp_axes ptp_keepdims, panics "Panics if there are no elements to choose from." = peak_to_peak;
     /// Computes whether all elements are nonzero (or `true`).
     all all_axes all_keepdims = every_true;
     /// Computes whether any element is nonzero (or `true`).
@@ -151,13 +151,13 @@ fn average(x: &Array, axes: &[usize]) -> Array {
 
 #[track_caller]
 fn variance(x: &Array, axes: &[usize]) -> Array {
-    spread_about_mean(x, axes, 0)
+    variance_with_ddof(x, axes, 0)
 }
 
 /// Computes the sum of squared distances from the mean, divided by the number of elements minus
 /// `ddof`. Returns NaN if that difference is not positive.
 #[track_caller]
-fn spread_about_mean(x: &Array, axes: &[usize], ddof: usize) -> Array {
+fn variance_with_ddof(x: &Array, axes: &[usize], ddof: usize) -> Array {
     let x = x.to_inexact();
     let out = x.dtype().real();
     let x = x.astype(wide(x.dtype()));
@@ -203,7 +203,7 @@ fn smallest(x: &Array, axes: &[usize]) -> Array {
 }
 
 #[track_caller]
-fn spread(x: &Array, axes: &[usize]) -> Array {
+fn peak_to_peak(x: &Array, axes: &[usize]) -> Array {
     require_elements("ptp", x, axes);
     largest(x, axes) - smallest(x, axes)
 }
@@ -242,7 +242,7 @@ impl Array {
     /// Panics if an axis is out of range or given twice.
     #[track_caller]
     pub fn var_ddof(&self, axes: &[isize], ddof: usize) -> Array {
-        spread_about_mean(self, &self.axes("var", axes), ddof)
+        variance_with_ddof(self, &self.axes("var", axes), ddof)
     }
 
     /// Computes the standard deviation, the square root of [`var_ddof`](Array::var_ddof).

@@ -27,15 +27,15 @@ fn scaled(side: &str, x: &Array, scale: Option<&Array>, contracting: &[usize]) -
         x.aval()
     );
     // Repeats each scale over its block.
-    let (mut spread, mut kept) = (Dims::new(), Dims::new());
+    let (mut blocks, mut kept) = (Dims::new(), Dims::new());
     for (d, &m) in scale.shape().iter().enumerate() {
-        kept.push(spread.len());
-        spread.push(m);
+        kept.push(blocks.len());
+        blocks.push(m);
         if contracting.contains(&d) {
-            spread.push(x.shape()[d] / m);
+            blocks.push(x.shape()[d] / m);
         }
     }
-    let scale = scale.astype(DType::BF16).broadcast_in_dim(&spread, &kept);
+    let scale = scale.astype(DType::BF16).broadcast_in_dim(&blocks, &kept);
     wide * scale.reshape(x.shape())
 }
 

@@ -121,10 +121,10 @@ impl Array {
         let mut shape: Dims = x.shape().into();
         shape.insert(at + 1, repeats);
         let kept: Dims = (0..shape.len()).filter(|&d| d != at + 1).collect();
-        let spread = x.broadcast_in_dim(&shape, &kept);
+        let repeated = x.broadcast_in_dim(&shape, &kept);
         shape.remove(at + 1);
         shape[at] = shape[at].saturating_mul(repeats);
-        spread.reshape(&shape)
+        repeated.reshape(&shape)
     }
 
     /// Repeats the whole array `repeats[i]` times along axis `i`. If there are fewer numbers than
@@ -138,14 +138,14 @@ impl Array {
     pub fn tile(&self, repeats: &[usize]) -> Array {
         let x = at_least(self, repeats.len());
         let lead = x.ndim() - repeats.len();
-        let (mut spread, mut shape, mut kept) = (Dims::new(), Dims::new(), Dims::new());
+        let (mut copies, mut shape, mut kept) = (Dims::new(), Dims::new(), Dims::new());
         for (d, &n) in x.shape().iter().enumerate() {
             let times = if d < lead { 1 } else { repeats[d - lead] };
-            spread.push(times);
-            kept.push(spread.len());
-            spread.push(n);
+            copies.push(times);
+            kept.push(copies.len());
+            copies.push(n);
             shape.push(times.saturating_mul(n));
         }
-        x.broadcast_in_dim(&spread, &kept).reshape(&shape)
+        x.broadcast_in_dim(&copies, &kept).reshape(&shape)
     }
 }

@@ -8,7 +8,12 @@ use crate::{Array, Dims, concatenate};
 /// Broadcasts weights to the shape of the array: one weight for each element, or for each index
 /// along `axes`, which must be sorted.
 #[track_caller]
-pub(super) fn spread_weights(operation: &str, x: &Array, weights: &Array, axes: &[usize]) -> Array {
+pub(super) fn broadcast_weights(
+    operation: &str,
+    x: &Array,
+    weights: &Array,
+    axes: &[usize],
+) -> Array {
     if weights.shape() == x.shape() {
         return weights.clone();
     }
@@ -50,7 +55,7 @@ impl Array {
         let types = promote_all("average", &[self, weights]);
         let (x, weights) = (types[0].to_inexact(), types[1].to_inexact());
         let axes = how.axes_of("average", &x);
-        let weights = spread_weights("average", &x, &weights, &axes);
+        let weights = broadcast_weights("average", &x, &weights, &axes);
         let total = how.total(&weights);
         (how.total(&(&x * &weights)) / &total, total)
     }
