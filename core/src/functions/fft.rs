@@ -51,7 +51,7 @@ fn transform(
     axes: &[isize],
     norm: Norm,
 ) -> Array {
-    let places = x.axes(operation, axes);
+    let count = x.axes(operation, axes).len();
     assert!(
         lengths.is_none_or(|s| s.len() == axes.len()),
         "{operation}: got {} lengths for {} axes\n  help: pass one length per axis",
@@ -66,24 +66,24 @@ fn transform(
     );
     let half = fft_type == FftType::Irfft;
     let rank = x.ndim();
-    let last: Vec<isize> = (rank - places.len()..rank).map(|d| d as isize).collect();
+    let last: Vec<isize> = (rank - count..rank).map(|d| d as isize).collect();
     // XLA transforms the last axes.
     let mut x = x.move_axes(axes, &last);
-    let front = rank - places.len();
-    let own = |i: usize| match half && i + 1 == places.len() {
+    let front = rank - count;
+    let own = |i: usize| match half && i + 1 == count {
         true => 2 * x.shape()[front + i].saturating_sub(1),
         false => x.shape()[front + i],
     };
     let lengths: Vec<usize> = match lengths {
         Some(lengths) => lengths.to_vec(),
-        None => (0..places.len()).map(own).collect(),
+        None => (0..count).map(own).collect(),
     };
     let config: Vec<(isize, isize, usize)> = (0..rank)
         .map(|d| {
             let Some(i) = d.checked_sub(front) else {
                 return (0, 0, 0);
             };
-            let wanted = match half && i + 1 == places.len() {
+            let wanted = match half && i + 1 == count {
                 true => lengths[i] / 2 + 1,
                 false => lengths[i],
             };

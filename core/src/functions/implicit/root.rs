@@ -87,9 +87,9 @@ pub fn custom_root_with_aux<T: Tree, A: Tree>(
     let mut operands = Vec::new();
     let mut open = |program: ClosedJaxpr| {
         let (jaxpr, captured) = program.open();
-        let place = operands.len()..operands.len() + captured.len();
+        let range = operands.len()..operands.len() + captured.len();
         operands.extend(captured);
-        Part { jaxpr, place }
+        Part { jaxpr, range }
     };
     let root = Root {
         function: open(function.program),
@@ -116,12 +116,12 @@ fn expect_like<T: Tree>(name: &str, guess: &T, result: &T) {
 /// A program, and the range of the operands that it takes first.
 struct Part {
     jaxpr: Arc<Jaxpr>,
-    place: Range<usize>,
+    range: Range<usize>,
 }
 
 impl Part {
     fn eval(&self, operands: &[Array], rest: &[Array]) -> Vec<Array> {
-        let args = [&operands[self.place.clone()], rest].concat();
+        let args = [&operands[self.range.clone()], rest].concat();
         self.jaxpr.eval(&[], &args)
     }
 }
@@ -173,9 +173,9 @@ impl Root {
     ) -> (Vec<Array>, Vec<Option<Array>>) {
         let outs = self.bind(primals);
         let root = &outs[..self.size()];
-        let place = self.function.place.clone();
-        let args = [&primals[place.clone()], root].concat();
-        let mut dots = tangents[place].to_vec();
+        let range = self.function.range.clone();
+        let args = [&primals[range.clone()], root].concat();
+        let mut dots = tangents[range].to_vec();
         dots.resize(args.len(), None);
         let (_, moved) = jvp_eval(&self.function.jaxpr, &[], &args, &dots);
         if moved.iter().all(Option::is_none) {

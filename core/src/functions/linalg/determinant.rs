@@ -81,8 +81,8 @@ fn slogdet_by_lu(a: &Array) -> (Array, Array) {
 
 /// Counts the pivots that are not on the diagonal.
 fn exchanges(pivots: &Array) -> Array {
-    let place = Array::iota(&[pivots.shape()[pivots.ndim() - 1]], 0, DType::I32);
-    pivots.ne(place).astype(DType::I32).sum_axes(&[-1])
+    let index = Array::iota(&[pivots.shape()[pivots.ndim() - 1]], 0, DType::I32);
+    pivots.ne(index).astype(DType::I32).sum_axes(&[-1])
 }
 
 fn odd(count: &Array) -> Array {

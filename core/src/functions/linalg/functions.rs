@@ -195,8 +195,8 @@ pub fn toeplitz(column: &Array, row: &Array) -> Array {
         row.broadcast_to(&shaped(&[n])),
     );
     let elements = concatenate(&[column.flip(&[-1]), row.slice_in_dim(1, n, 1, -1)], -1);
-    let place = Array::iota(&[m, n], 1, DType::I32) - Array::iota(&[m, n], 0, DType::I32);
-    elements.take(&(place + (m - 1)), -1)
+    let offset = Array::iota(&[m, n], 1, DType::I32) - Array::iota(&[m, n], 0, DType::I32);
+    elements.take(&(offset + (m - 1)), -1)
 }
 
 /// Maximum number of squarings of a matrix.

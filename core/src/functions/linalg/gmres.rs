@@ -155,8 +155,8 @@ impl Krylov<'_> {
         let vector = where_(&none, 0.0, rest / where_(&none, 1.0, &new));
         let next = &k + 1;
         let basis = basis.dynamic_update_index_in_dim(&vector, &next, 0);
-        let places = Array::iota(&[m + 1], 0, DType::I32);
-        let column = once + again + where_(places.eq(&next), &new, 0.0);
+        let indices = Array::iota(&[m + 1], 0, DType::I32);
+        let column = once + again + where_(indices.eq(&next), &new, 0.0);
         // Applies the previous rotations, and one that zeroes the last element.
         let column = rotations.dot(&column);
         let (a, b) = (row(&column, &k), row(&column, &next));
@@ -170,7 +170,7 @@ impl Krylov<'_> {
         let rotations = rotations.dynamic_update_index_in_dim(&turned, &k, 0);
         let turned = cos * lower - sin * upper;
         let rotations = rotations.dynamic_update_index_in_dim(&turned, &next, 0);
-        let column = where_(places.lt(&k), column, 0.0) + where_(places.eq(&k), r, 0.0);
+        let column = where_(indices.lt(&k), column, 0.0) + where_(indices.eq(&k), r, 0.0);
         let factor = factor.dynamic_update_index_in_dim(&column.index((..m,)), &k, 1);
         let error = row(&turned, &Array::from(0i32)).abs() * length;
         (basis, factor, rotations, error, next)

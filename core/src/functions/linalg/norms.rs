@@ -155,8 +155,8 @@ fn smallest(x: &Array, axes: &[isize], keepdims: bool) -> Array {
 #[track_caller]
 fn norm_of_matrices(x: &Array, order: NormOrder, axes: &[isize], keepdims: bool) -> Array {
     let x = inexact(x);
-    let places = x.axes("norm", axes);
-    let (row, column) = (places[0] as isize, places[1] as isize);
+    let normalized = x.axes("norm", axes);
+    let (row, column) = (normalized[0] as isize, normalized[1] as isize);
     let sums = |axis: isize| x.abs().sum_keepdims(&[axis]);
     let kept = match order {
         NormOrder::Frobenius => x.squared_magnitude().sum_keepdims(axes).sqrt(),

@@ -44,8 +44,8 @@ impl LuFactors {
     /// Returns the transposes of `P` as matrices, with `A = Pᵀ L U`, `[.., m, m]`.
     pub fn permutation_matrix(&self) -> Array {
         let rows = matrix_shape(&self.lu).0;
-        let place = Array::iota(&[rows, 1], 0, DType::I32);
-        place
+        let index = Array::iota(&[rows, 1], 0, DType::I32);
+        index
             .eq(self.permutation.expand_dims(&[-2]))
             .astype(self.lu.dtype())
     }

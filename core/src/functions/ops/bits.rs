@@ -16,10 +16,10 @@ pub enum BitOrder {
 impl BitOrder {
     /// Returns the shift of each boolean in its byte.
     fn shifts(self) -> Array {
-        let places = Array::iota(&[8], 0, DType::U8);
+        let positions = Array::iota(&[8], 0, DType::U8);
         match self {
-            BitOrder::Big => places.flip(&[0]),
-            BitOrder::Little => places,
+            BitOrder::Big => positions.flip(&[0]),
+            BitOrder::Little => positions,
         }
     }
 }

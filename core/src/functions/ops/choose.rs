@@ -18,11 +18,11 @@ pub enum BoundsMode {
 impl BoundsMode {
     /// Maps indices into an axis of size `n`.
     #[track_caller]
-    fn bound(self, places: &Array, n: usize) -> Array {
-        let places = places.counting_to(n);
+    fn bound(self, indices: &Array, n: usize) -> Array {
+        let indices = indices.counting_to(n);
         match self {
-            BoundsMode::Clip => places.clip(0, n as i64 - 1),
-            BoundsMode::Wrap => places.remainder(n as i64),
+            BoundsMode::Clip => indices.clip(0, n as i64 - 1),
+            BoundsMode::Wrap => indices.remainder(n as i64),
         }
     }
 }
@@ -40,16 +40,16 @@ impl BoundsMode {
 /// # Panics
 /// Panics unless there is one array of integers for each axis and the arrays broadcast together.
 #[track_caller]
-pub fn ravel_multi_index(places: &[Array], shape: &[usize], mode: BoundsMode) -> Array {
+pub fn ravel_multi_index(indices: &[Array], shape: &[usize], mode: BoundsMode) -> Array {
     assert!(
-        places.len() == shape.len(),
+        indices.len() == shape.len(),
         "ravel_multi_index: got {} arrays of indices for the shape {shape:?}\n  help: pass one \
          array per axis",
-        places.len()
+        indices.len()
     );
     let count = flat_positions("ravel_multi_index", shape);
     let mut flat = Array::scalar(0, DType::I32).counting_to(count);
-    for (x, &n) in places.iter().zip(shape) {
+    for (x, &n) in indices.iter().zip(shape) {
         require_real("ravel_multi_index", &[x]);
         assert!(
             x.dtype().is_integer(),
@@ -79,21 +79,21 @@ impl Array {
             self.aval()
         );
         let mut rest = self.counting_to(flat_positions("unravel_index", shape));
-        let mut places: Vec<Array> = Vec::with_capacity(shape.len());
+        let mut indices: Vec<Array> = Vec::with_capacity(shape.len());
         for &n in shape.iter().rev() {
-            let (quotient, place) = rest.divmod(n as i64);
-            places.push(place);
+            let (quotient, index) = rest.divmod(n as i64);
+            indices.push(index);
             rest = quotient;
         }
-        places.reverse();
+        indices.reverse();
         let (past, before) = (rest.gt(0), rest.lt(-1));
-        places
+        indices
             .iter()
             .zip(shape)
-            .map(|(place, &n)| {
+            .map(|(index, &n)| {
                 let within = match self.dtype().is_unsigned() {
-                    true => place.clone(),
-                    false => where_(&before, 0, place),
+                    true => index.clone(),
+                    false => where_(&before, 0, index),
                 };
                 where_(&past, n as i64 - 1, within)
             })
@@ -159,17 +159,17 @@ impl Array {
     /// Panics if the indices are not integers, or if the dtype of the values does not promote to
     /// the array's dtype.
     #[track_caller]
-    pub fn put(&self, places: &Array, values: impl IntoArray) -> Array {
+    pub fn put(&self, indices: &Array, values: impl IntoArray) -> Array {
         let values = values.into_array().ravel();
-        let places = places.ravel().counting_to(self.size());
-        if self.size() == 0 || places.size() == 0 || values.size() == 0 {
+        let indices = indices.ravel().counting_to(self.size());
+        if self.size() == 0 || indices.size() == 0 || values.size() == 0 {
             return self.clone();
         }
         let n = self.size() as i64;
-        let places = where_(places.lt(0), &places + n, &places).clip(0, n - 1);
-        let values = values.cycled(places.size());
+        let indices = where_(indices.lt(0), &indices + n, &indices).clip(0, n - 1);
+        let values = values.cycled(indices.size());
         let flat = self.ravel();
-        flat.at(places).set(values).reshape(self.shape())
+        flat.at(indices).set(values).reshape(self.shape())
     }
 
     /// Writes `values` where `mask` is true, in row-major order, and returns the new array. The
@@ -193,8 +193,8 @@ impl Array {
         if n == 0 {
             return self.clone();
         }
-        let places = mask.flatnonzero_sized(n, n as i64);
-        let index = vec![IndexItem::Array(places)];
+        let indices = mask.flatnonzero_sized(n, n as i64);
+        let index = vec![IndexItem::Array(indices)];
         let flat = self.ravel();
         let placed = flat.at(index).set(values.cycled(n));
         placed.reshape(self.shape())

@@ -254,9 +254,9 @@ pub fn conv_general_dilated_patches(
     shape.extend_from_slice(filter_shape);
     let kernel = kernel.reshape(&shape);
     let mut order = vec![0isize; shape.len()];
-    let places = [numbers.rhs.output, numbers.rhs.input];
-    let rest = (0..shape.len()).filter(|d| !places.contains(d));
-    for (from, to) in places.into_iter().chain(rest).enumerate() {
+    let channels = [numbers.rhs.output, numbers.rhs.input];
+    let rest = (0..shape.len()).filter(|d| !channels.contains(d));
+    for (from, to) in channels.into_iter().chain(rest).enumerate() {
         order[to] = from as isize;
     }
     let kernel = kernel.transpose(&order);

@@ -82,8 +82,8 @@ impl Array {
         let k = near(k, *rows, *columns);
         let (down, right) = ((-k).max(0) as usize, k.max(0) as usize);
         let length = (rows - down).min(columns - right);
-        let places = Array::arange(length);
-        let picked = self.index((&places + down, &places + right));
+        let indices = Array::arange(length);
+        let picked = self.index((&indices + down, &indices + right));
         picked.move_axis(0, -1)
     }
 
@@ -172,8 +172,8 @@ impl Array {
             self.aval()
         );
         let n = self.shape().iter().copied().min().unwrap_or(0);
-        let places = Array::arange(n);
-        let index = vec![IndexItem::Array(places); self.ndim()];
+        let indices = Array::arange(n);
+        let index = vec![IndexItem::Array(indices); self.ndim()];
         assert!(
             value.size() > 0 || n == 0,
             "fill_diagonal: the value {} has no elements for the diagonal of {}\n  help: pass a \
@@ -199,7 +199,7 @@ impl Array {
     /// ```
     #[track_caller]
     pub fn tril_indices(rows: usize, columns: usize, k: isize) -> (Array, Array) {
-        triangle_places("tril_indices", [rows, columns], |i, j| {
+        triangle_indices("tril_indices", [rows, columns], |i, j| {
             j <= i.saturating_add(k)
         })
     }
@@ -208,7 +208,7 @@ impl Array {
     /// matrix of shape `[rows, columns]` (`jnp.triu_indices`).
     #[track_caller]
     pub fn triu_indices(rows: usize, columns: usize, k: isize) -> (Array, Array) {
-        triangle_places("triu_indices", [rows, columns], |i, j| {
+        triangle_indices("triu_indices", [rows, columns], |i, j| {
             j >= i.saturating_add(k)
         })
     }
@@ -227,8 +227,8 @@ impl Array {
     /// Panics if the result of `mask` is not a matrix, or if it is traced.
     #[track_caller]
     pub fn mask_indices(n: usize, mask: impl FnOnce(&Array) -> Array) -> (Array, Array) {
-        let places = mask(&Array::ones(&[n, n], DType::F32)).nonzero();
-        match <[Array; 2]>::try_from(places) {
+        let indices = mask(&Array::ones(&[n, n], DType::F32)).nonzero();
+        match <[Array; 2]>::try_from(indices) {
             Ok([rows, columns]) => (rows, columns),
             Err(_) => panic!(
                 "mask_indices: the mask is not a matrix\n  help: return a matrix \
@@ -240,20 +240,20 @@ impl Array {
 
 /// Returns the indices of selected elements of a matrix in row-major order.
 #[track_caller]
-fn triangle_places(
+fn triangle_indices(
     operation: &str,
     [rows, columns]: [usize; 2],
     within: impl Fn(isize, isize) -> bool,
 ) -> (Array, Array) {
     let size = rows.saturating_mul(columns);
     let largest = rows.max(columns).saturating_sub(1);
-    if let Err(error) = check_count("the last place is", largest, DType::I32) {
+    if let Err(error) = check_count("the last index is", largest, DType::I32) {
         location::fail(&error.render(operation, &[]));
     }
     let rows = if size == 0 { 0 } else { rows };
-    let places = (0..rows).flat_map(|row| (0..columns).map(move |column| (row, column)));
-    let places = places.filter(|&(row, column)| within(row as isize, column as isize));
-    let places = places.map(|(row, column)| (row as i32, column as i32));
-    let (i, j): (Vec<i32>, Vec<i32>) = listed(operation, size, places).into_iter().unzip();
+    let indices = (0..rows).flat_map(|row| (0..columns).map(move |column| (row, column)));
+    let indices = indices.filter(|&(row, column)| within(row as isize, column as isize));
+    let indices = indices.map(|(row, column)| (row as i32, column as i32));
+    let (i, j): (Vec<i32>, Vec<i32>) = listed(operation, size, indices).into_iter().unzip();
     (Array::from(i), Array::from(j))
 }

@@ -418,11 +418,11 @@ impl Plan {
     ) -> Term {
         // The spec of the product, before its labels are transposed.
         let spec = |labels: &[Label]| {
-            let place = |l| self.output.iter().position(|o| o == l);
-            let places: Option<Vec<usize>> = labels.iter().map(place).collect();
+            let position = |l| self.output.iter().position(|o| o == l);
+            let positions: Option<Vec<usize>> = labels.iter().map(position).collect();
             out_sharding
-                .zip(places)
-                .map(|(s, places)| s.gathered(&places))
+                .zip(positions)
+                .map(|(s, positions)| s.gathered(&positions))
         };
         let needed = |l: &Label| self.output.contains(l) || others.contains(l);
         let shared = |l: &&Label| right.labels.contains(l);

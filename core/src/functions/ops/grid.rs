@@ -212,9 +212,9 @@ impl Array {
         let size = ((stop - start) / step).ceil().max(0.0) as usize;
         let small = dtype.is_float() && dtype.bits() < 32;
         let working = if small { DType::F32 } else { dtype };
-        let places = Array::iota(&[size], 0, working);
+        let indices = Array::iota(&[size], 0, working);
         let step = Array::scalar(step, working);
-        (Array::scalar(start, working) + step * places).astype(dtype)
+        (Array::scalar(start, working) + step * indices).astype(dtype)
     }
 
     /// Creates the numbers `start`, `start + 1`, … before `stop` as `i32`. Use
@@ -237,11 +237,11 @@ impl Array {
         if shape.is_empty() {
             return Array::zeros(&[0], DType::I32);
         }
-        let mut places = Vec::with_capacity(shape.len());
+        let mut indices = Vec::with_capacity(shape.len());
         for axis in 0..shape.len() {
-            places.push(Array::iota(shape, axis, DType::I32));
+            indices.push(Array::iota(shape, axis, DType::I32));
         }
-        stack(&places, 0)
+        stack(&indices, 0)
     }
 
     /// Applies `f` to the index arrays of a grid of `shape` (`jnp.fromfunction`). `f` receives
@@ -252,11 +252,11 @@ impl Array {
         dtype: DType,
         f: impl FnOnce(&[Array]) -> Array,
     ) -> Array {
-        let mut places = Vec::with_capacity(shape.len());
+        let mut indices = Vec::with_capacity(shape.len());
         for axis in 0..shape.len() {
-            places.push(Array::iota(shape, axis, dtype));
+            indices.push(Array::iota(shape, axis, dtype));
         }
-        f(&places).broadcast_to(shape)
+        f(&indices).broadcast_to(shape)
     }
 }
 
@@ -315,11 +315,11 @@ pub fn mgrid(arrays: &[Array]) -> Array {
 /// Panics if an array has more than one axis, or if a boolean array is traced.
 #[track_caller]
 pub fn ix_(arrays: &[Array]) -> Vec<Array> {
-    let places = |x: &Array| match x.dtype() {
+    let indices = |x: &Array| match x.dtype() {
         DType::Bool => x.flatnonzero(),
         _ => x.clone(),
     };
-    open_grid("ix_", &arrays.iter().map(places).collect::<Vec<_>>())
+    open_grid("ix_", &arrays.iter().map(indices).collect::<Vec<_>>())
 }
 
 #[track_caller]

@@ -83,15 +83,15 @@ impl Array {
     /// # Panics
     /// Panics if the axis or an index is out of range.
     #[track_caller]
-    pub fn delete(&self, places: &[isize], axis: isize) -> Array {
+    pub fn delete(&self, indices: &[isize], axis: isize) -> Array {
         let at = self.axis("delete", axis);
         let n = self.shape()[at];
-        let mut gone = Vec::with_capacity(places.len());
-        for &place in places {
-            let normal = if place < 0 { place + n as isize } else { place };
+        let mut gone = Vec::with_capacity(indices.len());
+        for &index in indices {
+            let normal = if index < 0 { index + n as isize } else { index };
             assert!(
                 (0..n as isize).contains(&normal),
-                "delete: index {place} is out of range for axis {axis} of {}\n  help: pass an \
+                "delete: index {index} is out of range for axis {axis} of {}\n  help: pass an \
                  index from {} to {}",
                 self.aval(),
                 -(n as isize),
@@ -129,45 +129,45 @@ impl Array {
     /// Panics if the axis is out of range, if the indices are not integers with at most one axis,
     /// or if the values do not broadcast to the inserted slices.
     #[track_caller]
-    pub fn insert(&self, places: impl IntoArray, values: impl IntoArray, axis: isize) -> Array {
+    pub fn insert(&self, indices: impl IntoArray, values: impl IntoArray, axis: isize) -> Array {
         let at = self.axis("insert", axis);
         self.expect_i32_positions("insert", at);
-        let (places, values) = (places.into_array(), values.into_array());
+        let (indices, values) = (indices.into_array(), values.into_array());
         assert!(
-            places.ndim() <= 1 && places.dtype().is_integer(),
+            indices.ndim() <= 1 && indices.dtype().is_integer(),
             "insert: the indices {} must be integers with at most one axis\n  help: pass an \
              integer, or a 1-d array of integers",
-            places.aval()
+            indices.aval()
         );
         let mut values = at_least(&values.astype(self.dtype()), self.ndim());
-        let places = if places.size() == 1 {
-            if places.ndim() == 0 {
+        let indices = if indices.size() == 1 {
+            if indices.ndim() == 0 {
                 values = values.move_axis(0, at as isize);
             }
-            places.reshape(&[1]).broadcast_to(&[values.shape()[at]])
+            indices.reshape(&[1]).broadcast_to(&[values.shape()[at]])
         } else {
-            places
+            indices
         };
         let n = self.shape()[at];
-        let added = places.size().max(values.shape()[at]);
+        let added = indices.size().max(values.shape()[at]);
         let mut whole: Dims = self.shape().into();
         whole[at] += added;
         let mut room: Dims = self.shape().into();
         room[at] = added;
         let values = values.broadcast_to(&room);
-        let places = places.broadcast_to(&[added]);
-        let places = places.counting_to(n);
-        let places = where_(places.lt(0), &places + n as i64, &places).clip(0, n as i64);
-        let places = places.astype(DType::I32);
+        let indices = indices.broadcast_to(&[added]);
+        let indices = indices.counting_to(n);
+        let indices = where_(indices.lt(0), &indices + n as i64, &indices).clip(0, n as i64);
+        let indices = indices.astype(DType::I32);
         // Each index is shifted by the number of values inserted before it.
-        let order = places.argsort(0);
-        let places = places.at(&order).add(Array::arange(added));
+        let order = indices.argsort(0);
+        let indices = indices.at(&order).add(Array::arange(added));
         let old = Array::ones(&[n + added], DType::Bool)
-            .at(&places)
+            .at(&indices)
             .set(false);
         let old = old.flatnonzero_sized(n, 0);
         let front = Array::zeros(&whole, self.dtype()).move_axis(at as isize, 0);
-        let front = front.at(&places).set(values.move_axis(at as isize, 0));
+        let front = front.at(&indices).set(values.move_axis(at as isize, 0));
         let front = front.at(&old).set(self.move_axis(at as isize, 0));
         front.move_axis(0, at as isize)
     }

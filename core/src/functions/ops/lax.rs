@@ -224,8 +224,8 @@ impl Array {
     #[track_caller]
     pub fn approx_max_k(&self, k: usize, axis: isize) -> (Array, Array) {
         let at = self.axis("approx_max_k", axis) as isize;
-        let (values, places) = self.move_axis(at, -1).top_k(k);
-        (values.move_axis(-1, at), places.move_axis(-1, at))
+        let (values, indices) = self.move_axis(at, -1).top_k(k);
+        (values.move_axis(-1, at), indices.move_axis(-1, at))
     }
 
     /// Returns the `k` smallest elements along an axis and their indices
@@ -236,7 +236,7 @@ impl Array {
     /// Panics if the axis is out of range or shorter than `k`.
     #[track_caller]
     pub fn approx_min_k(&self, k: usize, axis: isize) -> (Array, Array) {
-        let (values, places) = self.negative().approx_max_k(k, axis);
-        (values.negative(), places)
+        let (values, indices) = self.negative().approx_max_k(k, axis);
+        (values.negative(), indices)
     }
 }

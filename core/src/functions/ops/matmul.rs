@@ -147,20 +147,17 @@ impl Array {
         let batch_b: Dims = both.iter().map(|&(_, _, j)| after(&squeeze_b, j)).collect();
         let contract_b = y.ndim() - own_b;
         // The product has the paired axes first, then the free axes of each operand.
-        let mut places: Vec<usize> = both.iter().map(|&(axis, ..)| axis).collect();
-        places.extend(&only_a);
-        places.extend((own_a == 2).then_some(rank));
-        places.extend(&only_b);
-        places.extend((own_b == 2).then_some(rank + own_a - 1));
-        let mut permutation = vec![0isize; places.len()];
-        for (from, &to) in places.iter().enumerate() {
+        let mut axes: Vec<usize> = both.iter().map(|&(axis, ..)| axis).collect();
+        axes.extend(&only_a);
+        axes.extend((own_a == 2).then_some(rank));
+        axes.extend(&only_b);
+        axes.extend((own_b == 2).then_some(rank + own_a - 1));
+        let mut permutation = vec![0isize; axes.len()];
+        for (from, &to) in axes.iter().enumerate() {
             permutation[to] = from as isize;
         }
         let how = Contraction {
-            out_sharding: how
-                .out_sharding
-                .as_ref()
-                .map(|s| s.clone().gathered(&places)),
+            out_sharding: how.out_sharding.as_ref().map(|s| s.clone().gathered(&axes)),
             ..how.clone()
         };
         let out = product(

@@ -105,16 +105,16 @@ impl Array {
     fn to_partition(&self, operation: &str, kth: isize, axis: isize) -> (Array, usize) {
         let at = self.axis(operation, axis);
         let n = self.shape()[at] as isize;
-        let place = if kth < 0 { kth + n } else { kth };
+        let index = if kth < 0 { kth + n } else { kth };
         assert!(
-            (0..n).contains(&place),
+            (0..n).contains(&index),
             "{operation}: kth {kth} is out of range for axis {axis} of {}\n  help: pass an index \
              from {} to {}",
             self.aval(),
             -n,
             n - 1
         );
-        (self.swap_axes(axis, -1), place as usize)
+        (self.swap_axes(axis, -1), index as usize)
     }
 }
 

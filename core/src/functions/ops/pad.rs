@@ -57,25 +57,25 @@ impl PadStatistic {
 }
 
 impl PadMode {
-    /// Returns the run of padding elements that starts at position `place`, outside an array of
+    /// Returns the run of padding elements that starts at `position`, outside an array of
     /// `size` elements: the index of the first element, the step to the next (-1, 0 or 1), and
     /// the number of elements until the direction changes.
-    fn run(self, place: i128, size: i128) -> (i128, isize, i128) {
+    fn run(self, position: i128, size: i128) -> (i128, isize, i128) {
         let last = size - 1;
         match self {
             PadMode::Statistic { .. } => unreachable!("it is no element"),
-            PadMode::Edge if place < 0 => (0, 0, -place),
+            PadMode::Edge if position < 0 => (0, 0, -position),
             PadMode::Edge => (last, 0, i128::MAX),
             PadMode::Wrap => {
-                let at = place.rem_euclid(size);
+                let at = position.rem_euclid(size);
                 (at, 1, size - at)
             }
-            PadMode::Symmetric => match place.rem_euclid(2 * size) {
+            PadMode::Symmetric => match position.rem_euclid(2 * size) {
                 at if at < size => (at, 1, size - at),
                 at => (2 * size - 1 - at, -1, 2 * size - at),
             },
             PadMode::Reflect if size == 1 => (0, 0, i128::MAX),
-            PadMode::Reflect => match place.rem_euclid(2 * last) {
+            PadMode::Reflect => match position.rem_euclid(2 * last) {
                 at if at < last => (at, 1, last - at),
                 at => (2 * last - at, -1, 2 * last - at),
             },
@@ -85,18 +85,18 @@ impl PadMode {
     /// Returns the runs of elements for the positions `from..to`.
     #[track_caller]
     fn runs(self, from: i128, to: i128, size: usize) -> Vec<(usize, isize, usize)> {
-        let (mut runs, mut place) = (Vec::new(), from);
-        while place < to {
+        let (mut runs, mut position) = (Vec::new(), from);
+        while position < to {
             assert!(
                 runs.len() < MOST_PARTS,
                 "pad: {} elements repeat the {size} elements of the axis more than {MOST_PARTS} \
                  times\n  help: use `tile` to repeat an array",
                 to - from
             );
-            let (first, step, count) = self.run(place, size as i128);
-            let count = count.min(to - place);
+            let (first, step, count) = self.run(position, size as i128);
+            let count = count.min(to - position);
             runs.push((first as usize, step, count as usize));
-            place += count;
+            position += count;
         }
         runs
     }

@@ -165,8 +165,8 @@ impl Quantile {
         if !self.keepdims {
             return found;
         }
-        let places: Dims = axes.iter().map(|&d| d + q.ndim()).collect();
-        restore(&found, &places)
+        let axes: Dims = axes.iter().map(|&d| d + q.ndim()).collect();
+        restore(&found, &axes)
     }
 
     /// Broadcasts the weights to the shape of the array.
@@ -211,13 +211,13 @@ impl Quantile {
             sorted.expect_i32_count("quantile", n);
             return inverted_cdf(&sorted, weights, q, &count);
         }
-        let place = q * &last;
-        let (low, high) = (place.floor(), place.ceil());
-        let (above, below) = (&place - &low, 1.0 - (&place - &low));
-        let pick = |place: &Array| {
+        let position = q * &last;
+        let (low, high) = (position.floor(), position.ceil());
+        let (above, below) = (&position - &low, 1.0 - (&position - &low));
+        let pick = |position: &Array| {
             let counting = index_dtype(DType::I32, std::iter::once(n));
-            let place = place.minimum(&last).maximum(0.0).astype(counting);
-            sorted.take_along_axis(&place, -1)
+            let position = position.minimum(&last).maximum(0.0).astype(counting);
+            sorted.take_along_axis(&position, -1)
         };
         match self.method {
             QuantileMethod::Lower => pick(&low),
@@ -242,9 +242,9 @@ fn inverted_cdf(sorted: &Array, weights: Option<Array>, q: &Array, count: &Array
     let target = q * total;
     // The last two axes are quantiles and elements.
     let before = sums.expand_dims(&[-2]).lt(target.expand_dims(&[-1]));
-    let place = before.count_nonzero_axes(&[-1]);
+    let index = before.count_nonzero_axes(&[-1]);
     let last = (count - 1.0).astype(DType::I32);
-    let found = sorted.take_along_axis(&place.minimum(last).maximum(0), -1);
+    let found = sorted.take_along_axis(&index.minimum(last).maximum(0), -1);
     let broken = bad.any_keepdims(&[-1]).bitwise_or(count.eq(0));
     where_(&broken, f64::NAN, found)
 }

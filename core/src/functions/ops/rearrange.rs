@@ -165,8 +165,8 @@ impl Array {
         let mut order: Dims = (0..self.ndim()).filter(|d| !from.contains(d)).collect();
         let mut moves: Vec<(usize, usize)> = to.into_iter().zip(from).collect();
         moves.sort_unstable();
-        for (place, axis) in moves {
-            order.insert(place, axis);
+        for (destination, axis) in moves {
+            order.insert(destination, axis);
         }
         let order: Vec<isize> = order.iter().map(|&d| d as isize).collect();
         self.transpose(&order)
@@ -208,8 +208,8 @@ impl Array {
     #[track_caller]
     pub fn trim_zeros(&self) -> Array {
         self.require_vector("trim_zeros");
-        let places = self.flatnonzero().to_vec::<i32>();
-        match (places.first(), places.last()) {
+        let indices = self.flatnonzero().to_vec::<i32>();
+        match (indices.first(), indices.last()) {
             (Some(&first), Some(&last)) => self.slice_axis(0, first as usize, last as usize + 1),
             _ => self.slice_axis(0, 0, 0),
         }
@@ -235,7 +235,7 @@ impl Array {
         let new: Vec<isize> = (lead.len()..lead.len() + rank)
             .map(|d| d as isize)
             .collect();
-        let places: Vec<isize> = (at..at + rank).map(|d| d as isize).collect();
-        results.reshape(&shape).move_axes(&new, &places)
+        let destination: Vec<isize> = (at..at + rank).map(|d| d as isize).collect();
+        results.reshape(&shape).move_axes(&new, &destination)
     }
 }

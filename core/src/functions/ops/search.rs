@@ -22,9 +22,9 @@ impl Array {
     ///
     /// ```no_run
     /// use ramie_core::Array;
-    /// let places = Array::from([[0, 5], [7, 0]]).nonzero();
-    /// assert_eq!(places[0].to_vec::<i32>(), [0, 1]);
-    /// assert_eq!(places[1].to_vec::<i32>(), [1, 0]);
+    /// let indices = Array::from([[0, 5], [7, 0]]).nonzero();
+    /// assert_eq!(indices[0].to_vec::<i32>(), [0, 1]);
+    /// assert_eq!(indices[1].to_vec::<i32>(), [1, 0]);
     /// ```
     ///
     /// # Panics
@@ -75,8 +75,8 @@ impl Array {
             .iter()
             .map(|&n| {
                 stride /= n;
-                let place = flat.floor_divide(stride as i64).remainder(n as i64);
-                where_(&missing, &fill, place)
+                let index = flat.floor_divide(stride as i64).remainder(n as i64);
+                where_(&missing, &fill, index)
             })
             .collect()
     }
@@ -95,8 +95,8 @@ impl Array {
     /// fewer, the rest is filled with `fill`.
     #[track_caller]
     pub fn flatnonzero_sized(&self, size: usize, fill: impl Into<Scalar>) -> Array {
-        let mut places = self.ravel().nonzero_sized(size, fill);
-        places.pop().expect("places along the only axis")
+        let mut indices = self.ravel().nonzero_sized(size, fill);
+        indices.pop().expect("indices along the only axis")
     }
 
     /// Returns the indices of nonzero (or true) elements as rows of a matrix with one column per
@@ -146,15 +146,15 @@ impl Array {
     pub fn compress(&self, condition: &Array, axis: isize) -> Array {
         condition.require_vector("compress");
         let at = self.axis("compress", axis);
-        let places = condition.flatnonzero();
-        let past = places.ge(self.shape()[at] as i64).any().item::<bool>();
+        let indices = condition.flatnonzero();
+        let past = indices.ge(self.shape()[at] as i64).any().item::<bool>();
         assert!(
             !past,
             "compress: the condition is true beyond the end of axis {axis} of {}\n  help: pass a \
              condition that is not longer than the axis",
             self.aval()
         );
-        self.take(&places, axis)
+        self.take(&indices, axis)
     }
 
     /// Returns the first `size` elements of [`compress`](Array::compress). If there are fewer,

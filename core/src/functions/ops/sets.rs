@@ -123,11 +123,11 @@ impl Unique {
             Some(size) => size,
             None => mask.known_count("unique"),
         };
-        let places = mask.flatnonzero_sized(count, 0);
+        let indices = mask.flatnonzero_sized(count, 0);
         let taken = if sorted.shape()[0] == 0 {
             self.without_values(&sorted, count)
         } else {
-            self.filled(&sorted.take(&places, 0), &mask, count)
+            self.filled(&sorted.take(&indices, 0), &mask, count)
         };
         let inverse = match width {
             0 => Array::zeros(&[n], DType::I32),
@@ -145,7 +145,7 @@ impl Unique {
             indices: if n == 0 {
                 order
             } else {
-                order.take(&places, 0)
+                order.take(&indices, 0)
             },
             inverse,
             counts: counts(&mask, count, n),

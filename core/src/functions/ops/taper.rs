@@ -50,9 +50,9 @@ impl Array {
     pub fn kaiser(n: usize, beta: f64) -> Array {
         let half = 0.5 * (n as f64 - 1.0);
         taper(n, |i| {
-            let place = (i - half) / half;
+            let position = (i - half) / half;
             let whole = Array::scalar(beta, DType::F32).i0();
-            let bend = 1.0 - place.square();
+            let bend = 1.0 - position.square();
             (bend.sqrt() * beta).i0() / whole
         })
     }

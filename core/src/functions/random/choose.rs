@@ -219,7 +219,7 @@ impl Choice {
         let fixed = (shape, axis, self.replace, self.mode);
         draw("_choice", key, fixed, &args, |key, args| {
             let a = &args[0];
-            let places = match (args.get(1), self.replace) {
+            let indices = match (args.get(1), self.replace) {
                 (None, false) => {
                     let all = ordered(key, a, axis, false);
                     return all.slice_in_dim(0, draws, 1, axis as isize).reshape(&out);
@@ -235,7 +235,7 @@ impl Choice {
                     (noise + p.log()).top_k(draws).1
                 }
             };
-            a.take(&places, axis as isize).reshape(&out)
+            a.take(&indices, axis as isize).reshape(&out)
         })
     }
 }
@@ -380,8 +380,8 @@ impl Categorical {
             }
             let noise = gumbel_noise(key, logits.shape(), dtype, self.mode);
             let perturbed = (noise + logits).move_axis(axis as isize, -1);
-            let (_, places) = perturbed.top_k(draws);
-            places.move_axis(-1, 0).reshape(&shape)
+            let (_, indices) = perturbed.top_k(draws);
+            indices.move_axis(-1, 0).reshape(&shape)
         })
     }
 }

@@ -155,11 +155,11 @@ fn round(both: &Array, n: usize) -> Array {
 
 /// Returns a mask of the elements between the pairs of rows that were just rotated.
 fn met(n: usize) -> Array {
-    let place = Array::iota(&[n, 1], 0, DType::I32);
-    let ends = halves(&place, -2);
+    let index = Array::iota(&[n, 1], 0, DType::I32);
+    let ends = halves(&index, -2);
     let partner = moved_on([ends[1].clone(), ends[0].clone()], -2);
-    let place = moved_on(ends, -2);
-    // The row now at i came from place[i] and was paired with partner[i], which is now where
-    // place has that value.
-    partner.eq(transposed(&place))
+    let index = moved_on(ends, -2);
+    // The row now at i came from index[i] and was paired with partner[i], which is now where
+    // index has that value.
+    partner.eq(transposed(&index))
 }

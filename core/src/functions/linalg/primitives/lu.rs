@@ -149,7 +149,7 @@ fn unblocked(a: &Array) -> [Array; 3] {
     let k = rows.min(columns);
     let row = Array::iota(&[rows, 1], 0, DType::I32);
     let column = Array::iota(&[columns], 0, DType::I32);
-    let place = Array::iota(&[k], 0, DType::I32);
+    let index = Array::iota(&[k], 0, DType::I32);
     let permutation =
         Array::iota(&[rows, 1], 0, DType::I32).broadcast_to(&[batch, &[rows, 1]].concat());
     let pivots = Array::zeros(&[batch, &[k]].concat(), DType::I32);
@@ -158,7 +158,7 @@ fn unblocked(a: &Array) -> [Array; 3] {
         let size = where_(row.ge(&i), pivot_size(&pivot_column), f64::NEG_INFINITY);
         let pivot = size.argmax(-2);
         let at = pivot.expand_dims(&[-1]);
-        let pivots = where_(place.eq(&i), pivot, pivots);
+        let pivots = where_(index.eq(&i), pivot, pivots);
         // Exchanges the rows i and `at`.
         let swapped = |x: &Array| {
             let here = x.dynamic_slice_in_dim(&i, 1, -2);

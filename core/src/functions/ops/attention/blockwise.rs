@@ -211,8 +211,8 @@ impl Columns<'_> {
         let start = self
             .start
             .filter(|_| !self.all.is_multiple_of(self.width))?;
-        let place = Array::iota(&[1, 1, 1, 1, self.width], 4, DType::I32);
-        Some((place + start).lt(self.all as i64))
+        let index = Array::iota(&[1, 1, 1, 1, self.width], 4, DType::I32);
+        Some((index + start).lt(self.all as i64))
     }
 }
 

@@ -15,11 +15,11 @@ pub(super) struct Columns<'a> {
 
 impl Columns<'_> {
     /// Returns the indices of the keys, `[1, 1, 1, t, width]`.
-    fn places(&self, t: usize) -> Array {
-        let place = Array::iota(&[1, 1, 1, t, self.width], 4, DType::I32);
+    fn indices(&self, t: usize) -> Array {
+        let index = Array::iota(&[1, 1, 1, t, self.width], 4, DType::I32);
         match self.start {
-            None => place,
-            Some(start) => place + start,
+            None => index,
+            Some(start) => index + start,
         }
     }
 
@@ -77,21 +77,21 @@ impl Attention {
             seen.push(c.part(&per_group(mask, heads, group)));
         }
         if self.causal {
-            seen.push(row().ge(c.places(t)));
+            seen.push(row().ge(c.indices(t)));
         }
         if let Some((before, after)) = self.window {
             // A window beyond all positions is equivalent to one over all positions.
             let [before, after] = [before, after].map(|n| n.min(t.max(c.all)) as i64);
-            let near = row().le(c.places(t) + before);
-            seen.push(near.bitwise_and(row().ge(c.places(t) - after)));
+            let near = row().le(c.indices(t) + before);
+            seen.push(near.bitwise_and(row().ge(c.indices(t) - after)));
         }
         if let Some(lengths) = &self.query_lengths {
             seen.push(within(lengths, t).reshape(&[b, 1, 1, t, 1]));
         }
         if let Some(lengths) = &self.key_value_lengths {
             let lengths = lengths.counting_to(c.all.saturating_add(c.width));
-            let places = c.places(1).astype(lengths.dtype());
-            seen.push(places.lt(lengths.reshape(&[b, 1, 1, 1, 1])));
+            let indices = c.indices(1).astype(lengths.dtype());
+            seen.push(indices.lt(lengths.reshape(&[b, 1, 1, 1, 1])));
         }
         if let Some([queries, keys]) = &self.segments {
             let keys = c.part(&keys.expand_dims(&[1, 2, 3]));
@@ -143,6 +143,6 @@ pub(super) fn per_group(x: &Array, heads: usize, group: usize) -> Array {
 #[track_caller]
 pub(super) fn within(lengths: &Array, size: usize) -> Array {
     let lengths = lengths.counting_to(size);
-    let place = Array::iota(&[1, size], 1, lengths.dtype());
-    place.lt(lengths.expand_dims(&[1]))
+    let index = Array::iota(&[1, size], 1, lengths.dtype());
+    index.lt(lengths.expand_dims(&[1]))
 }

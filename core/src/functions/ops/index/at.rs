@@ -165,7 +165,7 @@ impl<'a> At<'a> {
         let ranges = plan::slice_static(self.array, entries);
         let mut sizes: Dims = ranges.shape().into();
         for entry in entries {
-            if let Entry::Axis(d, super::resolve::Pick::Places(_)) = entry {
+            if let Entry::Axis(d, super::resolve::Pick::Indices(_)) = entry {
                 sizes[*d] = 1;
             }
         }
@@ -285,7 +285,7 @@ impl<'a> At<'a> {
     #[track_caller]
     pub fn apply(&self, f: impl Fn(Array) -> Array) -> Array {
         let repeats = |item: &IndexItem| match item {
-            IndexItem::Array(places) => places.ndim() > 0 && places.dtype() != DType::Bool,
+            IndexItem::Array(indices) => indices.ndim() > 0 && indices.dtype() != DType::Bool,
             _ => false,
         };
         if self.unique_indices || !self.items.iter().any(repeats) {
@@ -295,15 +295,15 @@ impl<'a> At<'a> {
             return self.array.clone();
         }
         let none = Array::zeros(self.array.shape(), DType::I32);
-        let places = At {
+        let zeros = At {
             array: &none,
             fill_value: None,
             ..self.clone()
         };
-        let named = places.add(1);
+        let named = zeros.add(1);
         let times = At {
             array: &named,
-            ..places
+            ..zeros
         };
         let (times, values) = (times.get(), self.get());
         let (_, values) = crate::prim::control::functions::while_as(

@@ -232,19 +232,19 @@ macro_rules! integer_items {
         impl IntoIndexItem for Vec<$t> {
             #[track_caller]
             fn into_index_item(self) -> IndexItem {
-                IndexItem::Array(places(self.iter().map(|&i| i as i64)))
+                IndexItem::Array(index_array(self.iter().map(|&i| i as i64)))
             }
         }
         impl IntoIndexItem for &[$t] {
             #[track_caller]
             fn into_index_item(self) -> IndexItem {
-                IndexItem::Array(places(self.iter().map(|&i| i as i64)))
+                IndexItem::Array(index_array(self.iter().map(|&i| i as i64)))
             }
         }
         impl<const N: usize> IntoIndexItem for [$t; N] {
             #[track_caller]
             fn into_index_item(self) -> IndexItem {
-                IndexItem::Array(places(self.iter().map(|&i| i as i64)))
+                IndexItem::Array(index_array(self.iter().map(|&i| i as i64)))
             }
         }
     )* };
@@ -277,7 +277,7 @@ impl<const N: usize> IntoIndexItem for [bool; N] {
 
 /// Returns an array of indices known on the host.
 #[track_caller]
-fn places(indices: impl Iterator<Item = i64>) -> Array {
+fn index_array(indices: impl Iterator<Item = i64>) -> Array {
     let indices: Vec<i64> = indices.collect();
     let narrow: Result<Vec<i32>, _> = indices.iter().map(|&i| i32::try_from(i)).collect();
     match narrow {

@@ -9,7 +9,7 @@ use crate::{Array, DType, Dims};
 pub(super) fn is_static(entries: &[Entry]) -> bool {
     entries
         .iter()
-        .all(|e| !matches!(e, Entry::Flag(_) | Entry::Axis(_, Pick::Places(_))))
+        .all(|e| !matches!(e, Entry::Flag(_) | Entry::Axis(_, Pick::Indices(_))))
 }
 
 /// Returns whether the selection is a box: elements and ranges of step 1.
@@ -17,7 +17,7 @@ pub(super) fn is_box(entries: &[Entry]) -> bool {
     entries.iter().all(|e| match e {
         Entry::NewAxis | Entry::Axis(_, Pick::Element(_)) => true,
         Entry::Axis(_, Pick::Range { step, .. }) => *step == 1,
-        Entry::Flag(_) | Entry::Axis(_, Pick::Places(_)) => false,
+        Entry::Flag(_) | Entry::Axis(_, Pick::Indices(_)) => false,
     })
 }
 
@@ -25,7 +25,7 @@ pub(super) fn is_box(entries: &[Entry]) -> bool {
 /// position once the ranges are sliced.
 pub(super) fn is_scalar(entries: &[Entry]) -> bool {
     entries.iter().all(|e| match e {
-        Entry::Axis(_, Pick::Places(a)) => a.ndim() == 0,
+        Entry::Axis(_, Pick::Indices(a)) => a.ndim() == 0,
         Entry::Flag(_) => false,
         _ => true,
     })
@@ -96,7 +96,7 @@ pub(super) fn finish(taken: &Array, entries: &[Entry]) -> Array {
     let single: Vec<isize> = entries
         .iter()
         .filter_map(|e| match e {
-            Entry::Axis(d, Pick::Element(_) | Pick::Places(_)) => Some(*d as isize),
+            Entry::Axis(d, Pick::Element(_) | Pick::Indices(_)) => Some(*d as isize),
             _ => None,
         })
         .collect();
@@ -124,7 +124,7 @@ pub(super) fn finish(taken: &Array, entries: &[Entry]) -> Array {
 pub(super) fn dynamic_starts(array: &Array, entries: &[Entry]) -> Vec<Array> {
     let mut starts = vec![Array::scalar(0, DType::I32); array.ndim()];
     for entry in entries {
-        if let Entry::Axis(d, Pick::Places(at)) = entry {
+        if let Entry::Axis(d, Pick::Indices(at)) = entry {
             starts[*d] = at.clone();
         }
     }
@@ -172,14 +172,14 @@ pub(super) enum Negative {
 impl Plan {
     #[track_caller]
     pub fn new(array: &Array, entries: &[Entry], negative: Negative) -> Plan {
-        let mut places = entries.iter().filter_map(|e| match e {
-            Entry::Axis(_, Pick::Places(a)) => Some(a),
+        let mut arrays = entries.iter().filter_map(|e| match e {
+            Entry::Axis(_, Pick::Indices(a)) => Some(a),
             _ => None,
         });
         let shapes: Vec<&[usize]> = entries
             .iter()
             .filter_map(|e| match e {
-                Entry::Axis(_, Pick::Places(a)) => Some(a.shape()),
+                Entry::Axis(_, Pick::Indices(a)) => Some(a.shape()),
                 Entry::Flag(here) => Some(if *here { &[1][..] } else { &[0] }),
                 _ => None,
             })
@@ -191,7 +191,7 @@ impl Plan {
                  independently, add an axis of size 1 to one array, or index twice"
             );
         };
-        let wide = places.any(|a| a.dtype().bits() == 64);
+        let wide = arrays.any(|a| a.dtype().bits() == 64);
         let given = if wide { DType::I64 } else { DType::I32 };
         let dtype = index_dtype(given, array.shape().iter().copied());
         let axes = result_axes(entries, shared.len());
@@ -228,7 +228,7 @@ impl Plan {
             };
             match pick {
                 Pick::Element(at) => column(*d, &Array::scalar(*at, dtype), &[]),
-                Pick::Places(values) => {
+                Pick::Indices(values) => {
                     let size = array.shape()[*d];
                     let values = signed_indices(values, size, dtype);
                     let values = match negative {
@@ -245,10 +245,10 @@ impl Plan {
                 }
                 Pick::Range { start, len, step } if *step != 1 => {
                     let walk = &(&Array::iota(&[*len], 0, dtype) * (*step as i64)) + *start as i64;
-                    let place = batch
+                    let position = batch
                         .iter()
                         .position(|a| *a == ResultAxis::Walked(*d, *len));
-                    column(*d, &walk, &[place.expect("the axis is in the result")]);
+                    column(*d, &walk, &[position.expect("the axis is in the result")]);
                 }
                 Pick::Range { len, .. } if *len == array.shape()[*d] => continue,
                 Pick::Range { start, .. } => {
@@ -283,18 +283,18 @@ fn result_axes(entries: &[Entry], shared: usize) -> Vec<ResultAxis> {
         .filter(|&i| {
             matches!(
                 entries[i],
-                Entry::Flag(_) | Entry::Axis(_, Pick::Element(_) | Pick::Places(_))
+                Entry::Flag(_) | Entry::Axis(_, Pick::Element(_) | Pick::Indices(_))
             )
         })
         .collect();
     let together = advanced.windows(2).all(|w| w[0] + 1 == w[1]);
-    let place = match advanced.first() {
+    let position = match advanced.first() {
         Some(&first) if together => first,
         _ => 0,
     };
     let mut axes = Vec::new();
     for (i, entry) in entries.iter().enumerate() {
-        if i == place {
+        if i == position {
             axes.extend((0..shared).map(ResultAxis::Shared));
         }
         match entry {

@@ -15,7 +15,7 @@ pub(super) enum Pick {
         step: isize,
     },
     /// The elements at these integer indices, which may be traced.
-    Places(Array),
+    Indices(Array),
 }
 
 /// An axis of the array, or a new axis, in the order of the index.
@@ -83,8 +83,8 @@ pub(super) fn resolve(array: &Array, items: &[IndexItem], bounds: Bounds) -> Vec
                 entries.push(Entry::Flag(flag.item()));
             }
             IndexItem::Array(mask) if mask.dtype() == DType::Bool => {
-                for places in mask_places(array, axis, mask) {
-                    entries.push(Entry::Axis(axis, Pick::Places(places)));
+                for indices in mask_indices(array, axis, mask) {
+                    entries.push(Entry::Axis(axis, Pick::Indices(indices)));
                     axis += 1;
                 }
             }
@@ -114,19 +114,19 @@ fn pick(array: &Array, axis: usize, item: &IndexItem, bounds: Bounds) -> Pick {
     match item {
         IndexItem::Integer(at) => element(array, axis, *at, bounds),
         &IndexItem::Slice { start, stop, step } => range(size as i64, start, stop, step),
-        IndexItem::Array(places) => {
+        IndexItem::Array(indices) => {
             assert!(
-                places.dtype().is_integer(),
+                indices.dtype().is_integer(),
                 "index: axis {axis} is indexed by {}, expected integers or a boolean mask\n  \
                  help: convert the indices: i.astype(DType::I32)",
-                places.aval()
+                indices.aval()
             );
-            match places.as_literal() {
+            match indices.as_literal() {
                 Some(l) => match l.value().cast(DType::I64) {
                     crate::Scalar::Int(at) => element(array, axis, at, bounds),
                     _ => unreachable!("a cast to i64 gives an integer"),
                 },
-                None => Pick::Places(places.clone()),
+                None => Pick::Indices(indices.clone()),
             }
         }
         IndexItem::NewAxis | IndexItem::Ellipsis => {
@@ -138,20 +138,20 @@ fn pick(array: &Array, axis: usize, item: &IndexItem, bounds: Bounds) -> Pick {
 #[track_caller]
 fn element(array: &Array, axis: usize, at: i64, bounds: Bounds) -> Pick {
     let size = array.shape()[axis] as i64;
-    let place = if at < 0 { at + size } else { at };
-    if bounds == Bounds::ByMode && !(0..size).contains(&place) {
+    let index = if at < 0 { at + size } else { at };
+    if bounds == Bounds::ByMode && !(0..size).contains(&index) {
         let narrow = i32::try_from(at).is_ok();
         let dtype = if narrow { DType::I32 } else { DType::I64 };
-        return Pick::Places(Array::scalar(at, dtype));
+        return Pick::Indices(Array::scalar(at, dtype));
     }
     assert!(
-        (0..size).contains(&place),
+        (0..size).contains(&index),
         "index: {at} is out of bounds for axis {axis} of {}, which has {size} elements\n  help: \
          use an index from 0 to {}, or from -{size} to -1 to count from the end",
         array.aval(),
         size - 1
     );
-    Pick::Element(place as usize)
+    Pick::Element(index as usize)
 }
 
 /// Resolves a slice with Python's rules.
@@ -193,7 +193,7 @@ fn refuse_traced(mask: &Array) {
 
 /// Returns the indices, for each axis, where a mask over several axes is true.
 #[track_caller]
-fn mask_places(array: &Array, axis: usize, mask: &Array) -> Vec<Array> {
+fn mask_indices(array: &Array, axis: usize, mask: &Array) -> Vec<Array> {
     let shape = mask.shape();
     let over = &array.shape()[axis..axis + shape.len()];
     assert!(
@@ -203,20 +203,20 @@ fn mask_places(array: &Array, axis: usize, mask: &Array) -> Vec<Array> {
         array.aval()
     );
     refuse_traced(mask);
-    let mut places: Vec<Vec<i64>> = vec![Vec::new(); shape.len()];
+    let mut indices: Vec<Vec<i64>> = vec![Vec::new(); shape.len()];
     for (flat, here) in mask.to_vec::<bool>().into_iter().enumerate() {
         if !here {
             continue;
         }
         let mut rest = flat;
         for d in (0..shape.len()).rev() {
-            places[d].push((rest % shape[d]) as i64);
+            indices[d].push((rest % shape[d]) as i64);
             rest /= shape[d];
         }
     }
-    let typed = |(places, &size): (Vec<i64>, &usize)| match i32::try_from(size) {
-        Ok(_) => Array::from(places.iter().map(|&i| i as i32).collect::<Vec<i32>>()),
-        Err(_) => Array::from(places),
+    let typed = |(indices, &size): (Vec<i64>, &usize)| match i32::try_from(size) {
+        Ok(_) => Array::from(indices.iter().map(|&i| i as i32).collect::<Vec<i32>>()),
+        Err(_) => Array::from(indices),
     };
-    places.into_iter().zip(shape).map(typed).collect()
+    indices.into_iter().zip(shape).map(typed).collect()
 }

@@ -131,7 +131,7 @@ impl Array {
                     step: 1,
                 };
                 let pick = if d == axis {
-                    Pick::Places(indices.clone())
+                    Pick::Indices(indices.clone())
                 } else {
                     whole
                 };
@@ -164,9 +164,9 @@ impl Array {
         );
         let size = counts.iter().fold(0usize, |sum, &n| sum.saturating_add(n));
         let each = (0i32..).zip(counts);
-        let places = each.flat_map(|(i, &n)| std::iter::repeat_n(i, n));
-        let places = crate::functions::ops::listed("repeat_each", size, places);
-        self.take(&Array::from(places), at as isize)
+        let indices = each.flat_map(|(i, &n)| std::iter::repeat_n(i, n));
+        let indices = crate::functions::ops::listed("repeat_each", size, indices);
+        self.take(&Array::from(indices), at as isize)
     }
 
     /// Repeats element `i` along an axis `counts[i]` times, up to `total` elements in all: surplus
