@@ -21,7 +21,7 @@ pub enum TileSharding {
         tiles: Vec<usize>,
         /// For each partition, in the order of the device assignment, the coordinates of its
         /// tile: an index below `tiles[d]` for each dimension `d`.
-        places: Vec<Vec<usize>>,
+        coordinates: Vec<Vec<usize>>,
     },
     /// Any other sharding, such as the whole array on a single device, as a description.
     Other(String),
@@ -226,7 +226,7 @@ impl OpSharding<'_> {
             .len()
             .checked_sub(groups)
             .ok_or("it has fewer tile dimensions than groups of devices")?;
-        let mut places = vec![Vec::new(); count];
+        let mut coordinates = vec![Vec::new(); count];
         for (position, &device) in devices.iter().enumerate() {
             let mut coordinate = vec![0; all.len()];
             let mut rest = position;
@@ -235,13 +235,13 @@ impl OpSharding<'_> {
                 rest /= size;
             }
             coordinate.truncate(rank);
-            places[device] = coordinate;
+            coordinates[device] = coordinate;
         }
         let tiles = all[..rank].to_vec();
         Ok(if tiles.iter().all(|&n| n == 1) {
             TileSharding::Replicated
         } else {
-            TileSharding::Tiled { tiles, places }
+            TileSharding::Tiled { tiles, coordinates }
         })
     }
 
@@ -356,9 +356,9 @@ mod tests {
         writer.0
     }
 
-    fn places(sharding: TileSharding) -> (Vec<usize>, Vec<Vec<usize>>) {
+    fn tiling(sharding: TileSharding) -> (Vec<usize>, Vec<Vec<usize>>) {
         match sharding {
-            TileSharding::Tiled { tiles, places } => (tiles, places),
+            TileSharding::Tiled { tiles, coordinates } => (tiles, coordinates),
             other => panic!("{other:?}"),
         }
     }
@@ -368,7 +368,7 @@ mod tests {
         // [[0, 4], [1, 5], [2, 6], [3, 7]]: XLA's `devices=[4,2]<=[2,4]T(1,0)`.
         let listed = tiled([&[4, 2], &[0, 4, 1, 5, 2, 6, 3, 7], &[], &[], &[]], false);
         let iota = tiled([&[4, 2], &[], &[], &[2, 4], &[1, 0]], false);
-        let (tiles, at) = places(parse(&listed).unwrap());
+        let (tiles, at) = tiling(parse(&listed).unwrap());
         assert_eq!(tiles, [4, 2]);
         let expected: Vec<Vec<usize>> = (0..8).map(|d| vec![d % 4, d / 4]).collect();
         assert_eq!(at, expected);
@@ -390,7 +390,7 @@ mod tests {
     fn groups_of_devices_share_a_tile() {
         let flag = tiled([&[1, 2, 4], &[], &[], &[8], &[0]], true);
         let list = tiled([&[1, 2, 2, 2], &[], &[0, 0], &[8], &[]], false);
-        let (tiles, at) = places(parse(&flag).unwrap());
+        let (tiles, at) = tiling(parse(&flag).unwrap());
         assert_eq!(tiles, [1, 2]);
         assert_eq!((&at[3], &at[4]), (&vec![0, 0], &vec![0, 1]));
         assert_eq!(parse(&flag), parse(&list));

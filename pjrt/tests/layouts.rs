@@ -36,7 +36,7 @@ fn tiled<const N: usize>(
 ) -> TileSharding {
     TileSharding::Tiled {
         tiles: tiles.to_vec(),
-        places: (0..8).map(|d| place(d / 2, d % 2).to_vec()).collect(),
+        coordinates: (0..8).map(|d| place(d / 2, d % 2).to_vec()).collect(),
     }
 }
 

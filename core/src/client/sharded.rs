@@ -258,8 +258,8 @@ fn outs(
     for (i, aval) in avals.into_iter().enumerate() {
         let spec = match (partition.outs[i], found.get(i)) {
             (Some(known), _) => Some(known),
-            (None, Some(TileSharding::Tiled { tiles, places })) => {
-                crate::types::sharding::spec_of_tiles(mesh.abstract_mesh(), tiles, places)
+            (None, Some(TileSharding::Tiled { tiles, coordinates })) => {
+                crate::types::sharding::spec_of_tiles(mesh.abstract_mesh(), tiles, coordinates)
                     .map(|spec| NamedSharding::new(mesh, spec))
             }
             (None, Some(TileSharding::Replicated)) | (None, None) => Some(whole(mesh)),

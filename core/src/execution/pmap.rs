@@ -173,24 +173,24 @@ fn apply<F: Function<M>, M>(f: &F, args: F::Args, options: &PmapOptions, at: At)
             let args = tree::with_leaves(&args, examples.collect::<Vec<_>>());
             let out = location::in_user_code(|| f.call(args));
             let results = tree::leaves(&out);
-            let places = places(&out, &results, options, at);
-            let wide = results.iter().zip(&places).map(|(x, at)| match at {
+            let out_axes = result_axes(&out, &results, options, at);
+            let wide = results.iter().zip(&out_axes).map(|(x, at)| match at {
                 Some(at) => x.expand_dims(&[*at as isize]),
                 None => x.clone(),
             });
             let wide = wide.collect();
-            found = Some((out, places));
+            found = Some((out, out_axes));
             wide
         })
     });
-    let (result, places) = found.expect("the function ran");
-    let out_specs = places.iter().map(|at| along(name, *at)).collect();
+    let (result, out_axes) = found.expect("the function ran");
+    let out_specs = out_axes.iter().map(|at| along(name, *at)).collect();
     let outs = map.bind(program, &leaves, &in_specs, out_specs);
     tree::with_leaves(&result, outs)
 }
 
 /// Returns the position of the mapped axis in each result.
-fn places<T: Tree>(
+fn result_axes<T: Tree>(
     out: &T,
     results: &[Array],
     options: &PmapOptions,
@@ -200,7 +200,7 @@ fn places<T: Tree>(
         Ok(wanted) => wanted,
         Err(message) => refuse(at, &message),
     };
-    let place = |(x, wanted): (&Array, Option<isize>)| {
+    let normalized = |(x, wanted): (&Array, Option<isize>)| {
         let wanted = wanted?;
         let rank = x.ndim() as isize + 1;
         let to = if wanted < 0 { wanted + rank } else { wanted };
@@ -215,5 +215,5 @@ fn places<T: Tree>(
         }
         Some(to as usize)
     };
-    results.iter().zip(wanted).map(place).collect()
+    results.iter().zip(wanted).map(normalized).collect()
 }

@@ -147,13 +147,13 @@ impl Write {
         output: impl Fn(&Array) -> Option<usize>,
         name: impl Fn(usize) -> Option<String>,
     ) {
-        let place = output(&self.original);
+        let index = output(&self.original);
         let own = matches!(&self.original.0, Repr::Tracer(t) if t.trace == trace);
         if !self.is_lost {
             let kept = is_input(&self.value) || output(&self.value).is_some();
             // If the original belongs to this trace and is not a result, it ends like the copy.
             let ends = match own {
-                true => place.is_none(),
+                true => index.is_none(),
                 false => self.made_in == trace,
             };
             if kept || ends {
@@ -166,7 +166,7 @@ impl Write {
                 let outer = t.trace;
                 trace::add_dropped(outer, self);
             }
-            _ => self.warn(place.and_then(name)),
+            _ => self.warn(index.and_then(name)),
         }
     }
 

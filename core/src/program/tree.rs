@@ -516,13 +516,13 @@ pub fn block_until_ready<T: Tree>(tree: &T) -> &T {
 #[track_caller]
 pub fn with_leaves<T: Tree>(tree: &T, arrays: impl IntoIterator<Item = Array>) -> T {
     let arrays: Vec<Array> = arrays.into_iter().collect();
-    let places = count(tree);
+    let expected = count(tree);
     assert!(
-        arrays.len() == places,
-        "tree::with_leaves: got {} arrays for the {places} leaves of the tree\n  help: pass one \
+        arrays.len() == expected,
+        "tree::with_leaves: got {} arrays for the {expected} leaves of the tree\n  help: pass one \
          array for each leaf, in the order of `tree::leaves`",
         arrays.len()
     );
     let mut arrays = arrays.into_iter();
-    tree.rebuild(&mut |_| arrays.next().expect("as many arrays as places"))
+    tree.rebuild(&mut |_| arrays.next().expect("as many arrays as leaves"))
 }

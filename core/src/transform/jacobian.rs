@@ -251,11 +251,11 @@ fn forward_columns<A: Tree, R: Codomain<A>, X: Tree>(
     let (units, total) = basis(&inputs);
     let axes = vec![Some(0); units.len()];
     let linear = &lin.linear;
-    let (dots, places) = batch_eval(&linear.jaxpr, &linear.consts, &units, &axes, total.into());
-    let columns = dots.iter().zip(places).map(|(dot, place)| {
+    let (dots, out_axes) = batch_eval(&linear.jaxpr, &linear.consts, &units, &axes, total.into());
+    let columns = dots.iter().zip(out_axes).map(|(dot, axis)| {
         // The axis of the unit vectors moves last, behind the axes of the result.
-        let last = dot.ndim() - usize::from(place.is_some());
-        crate::prim::move_batch_axis(dot, place, last, total)
+        let last = dot.ndim() - usize::from(axis.is_some());
+        crate::prim::move_batch_axis(dot, axis, last, total)
     });
     let columns = lin.spread(columns.collect::<Vec<_>>());
     let blocks = columns
@@ -401,9 +401,10 @@ fn reverse_rows<A: Tree, R: Codomain<A>>(value: &R, pull: &Pullback, first: &A) 
         grads.into_iter().flatten().collect()
     });
     let axes = vec![Some(0); units.len()];
-    let (grads, places) = batch_eval(&program.jaxpr, &program.consts, &units, &axes, total.into());
-    let rows = grads.iter().zip(places);
-    let mut rows = rows.map(|(g, place)| crate::prim::move_batch_axis(g, place, 0, total));
+    let (grads, out_axes) =
+        batch_eval(&program.jaxpr, &program.consts, &units, &axes, total.into());
+    let rows = grads.iter().zip(out_axes);
+    let mut rows = rows.map(|(g, axis)| crate::prim::move_batch_axis(g, axis, 0, total));
     // By argument; transposed below to be by result.
     let columns: Vec<Vec<Array>> = nonzero
         .iter()

@@ -200,8 +200,8 @@ impl Primitive for HostCallback {
         }
         let refs: Vec<&Array> = args.iter().collect();
         let outs = bind(call, &refs);
-        let places = outs.iter().map(|_| Some(0)).collect();
-        (outs, places)
+        let out_axes = outs.iter().map(|_| Some(0)).collect();
+        (outs, out_axes)
     }
     fn evaluate(&self, args: &[&Array]) -> Option<Result<Outputs>> {
         let run = || {

@@ -200,12 +200,12 @@ impl Description {
             let pairs = e.parts.iter().zip(&self.parts).enumerate();
             pairs.filter(|(_, (a, b))| a != b).map(|(i, _)| i).collect()
         };
-        let (old, places) = earlier
+        let (old, changed) = earlier
             .filter(same_parts)
             .map(|e| (e, differing(e)))
-            .min_by_key(|(_, places)| places.len())?;
-        let fixed = places.iter().find(|i| self.fixed[**i]);
-        let at = *fixed.or(places.first())?;
+            .min_by_key(|(_, changed)| changed.len())?;
+        let fixed = changed.iter().find(|i| self.fixed[**i]);
+        let at = *fixed.or(changed.first())?;
         Some(Change {
             path: self.parts[at].0.clone(),
             from: old.parts[at].1.clone(),
@@ -217,7 +217,7 @@ impl Description {
     /// Returns the differences from an earlier call, one per line, and their number.
     fn differences(&self, earlier: &Description) -> (Vec<String>, usize) {
         let mut lines = Vec::new();
-        let place = |parts: &[(String, String)], path: &str, nth: usize| {
+        let value_of = |parts: &[(String, String)], path: &str, nth: usize| {
             parts
                 .iter()
                 .filter(|(p, _)| p == path)
@@ -228,14 +228,14 @@ impl Description {
             parts[..upto].iter().filter(|(p, _)| p == path).count()
         };
         for (i, (path, new)) in self.parts.iter().enumerate() {
-            match place(&earlier.parts, path, count(&self.parts, i, path)) {
+            match value_of(&earlier.parts, path, count(&self.parts, i, path)) {
                 Some(old) if old == *new => {}
                 Some(old) => lines.push(format!("`{path}` changed from {old} to {new}")),
                 None => lines.push(format!("`{path}` is new: {new}")),
             }
         }
         for (i, (path, old)) in earlier.parts.iter().enumerate() {
-            if place(&self.parts, path, count(&earlier.parts, i, path)).is_none() {
+            if value_of(&self.parts, path, count(&earlier.parts, i, path)).is_none() {
                 lines.push(format!("`{path}` was removed; it was {old}"));
             }
         }

@@ -49,7 +49,7 @@ impl Format {
         let mut positional = 0;
         let mut used = vec![false; names.len()];
         for piece in &mut pieces {
-            if let Piece::Place { arg, .. } = piece {
+            if let Piece::Placeholder { arg, .. } = piece {
                 let at = arg.unwrap_or(positional);
                 positional += usize::from(arg.is_none());
                 *arg = Some(at);
@@ -68,13 +68,13 @@ impl Format {
             );
         }
         let count = names.len();
-        let places = pieces
+        let found = pieces
             .iter()
             .filter(|p| !matches!(p, Piece::Text(_)))
             .count();
         assert!(
             positional <= count && used.iter().all(|used| *used),
-            "{operation}: {text:?} has {places} placeholders, but {count} arrays were passed\n  {HELP}"
+            "{operation}: {text:?} has {found} placeholders, but {count} arrays were passed\n  {HELP}"
         );
         Format(pieces)
     }
@@ -85,7 +85,9 @@ impl Format {
         for piece in &self.0 {
             match piece {
                 Piece::Text(piece) => text.push_str(piece),
-                Piece::Place { arg, spec } => spec.write(&mut text, &arrays[arg.unwrap_or(0)]),
+                Piece::Placeholder { arg, spec } => {
+                    spec.write(&mut text, &arrays[arg.unwrap_or(0)])
+                }
             }
         }
         text
@@ -97,7 +99,7 @@ impl Format {
 enum Piece {
     Text(String),
     /// A placeholder for the array with this index, or for the next one.
-    Place {
+    Placeholder {
         arg: Option<usize>,
         spec: Spec,
     },
@@ -218,7 +220,7 @@ fn parse(format: &str, names: &[&str]) -> Result<Vec<Piece>, String> {
                         None => return Err("`{` without `}`".into()),
                     }
                 }
-                pieces.push(place(&inside, names)?);
+                pieces.push(placeholder(&inside, names)?);
             }
             '}' => return Err("`}` without `{`".into()),
             c => text.push(c),
@@ -231,7 +233,7 @@ fn parse(format: &str, names: &[&str]) -> Result<Vec<Piece>, String> {
 }
 
 /// Parses the characters between the braces of a placeholder.
-fn place(inside: &str, names: &[&str]) -> Result<Piece, String> {
+fn placeholder(inside: &str, names: &[&str]) -> Result<Piece, String> {
     let (name, spec) = inside.split_once(':').unwrap_or((inside, ""));
     let arg = match name {
         "" => None,
@@ -259,7 +261,7 @@ fn place(inside: &str, names: &[&str]) -> Result<Piece, String> {
              places, `8` or `>8` for a width, `e` for an exponent, `?` for the dtype"
         )
     })?;
-    Ok(Piece::Place { arg, spec })
+    Ok(Piece::Placeholder { arg, spec })
 }
 
 #[cfg(test)]

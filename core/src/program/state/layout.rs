@@ -63,7 +63,7 @@ impl Layout {
         let (mut entries, mut holes) = (Vec::new(), Vec::new());
         let mut old = self.holes.iter().peekable();
         for (i, entry) in self.entries.iter().enumerate() {
-            while let Some((_, path)) = old.next_if(|(place, _)| *place <= i) {
+            while let Some((_, path)) = old.next_if(|(index, _)| *index <= i) {
                 holes.push((entries.len(), path.clone()));
             }
             if accepts(i) {
@@ -113,9 +113,9 @@ impl Layout {
 
     /// Adds a path, which must be new.
     pub fn push(&mut self, entry: Entry) {
-        let place = self.search(&entry.path).unwrap_or_else(|place| place);
+        let index = self.search(&entry.path).unwrap_or_else(|index| index);
         let at = u32::try_from(self.entries.len()).expect("fewer than 2^32 arrays");
-        self.sorted.insert(place, at);
+        self.sorted.insert(index, at);
         self.holes.retain(|(_, hole)| *hole != entry.path);
         self.entries.push(entry);
         self.fingerprint = OnceLock::new();
@@ -127,8 +127,8 @@ impl Layout {
         for i in &mut self.sorted {
             *i -= u32::from(*i as usize > at);
         }
-        for (place, _) in &mut self.holes {
-            *place -= usize::from(*place > at);
+        for (index, _) in &mut self.holes {
+            *index -= usize::from(*index > at);
         }
         self.fingerprint = OnceLock::new();
     }

@@ -44,8 +44,8 @@ impl fmt::Display for StateMismatch {
             write!(f, "\n  not in the tree: {}", listed(&self.unexpected))?;
         }
         for (path, expected, got) in self.mistyped.iter().take(LISTED) {
-            let place = if path.is_empty() { "the leaf" } else { path };
-            write!(f, "\n  {place}: the tree has {expected}, the state {got}")?;
+            let name = if path.is_empty() { "the leaf" } else { path };
+            write!(f, "\n  {name}: the tree has {expected}, the state {got}")?;
         }
         if self.mistyped.len() > LISTED {
             write!(f, "\n  and {} more", self.mistyped.len() - LISTED)?;

@@ -290,7 +290,7 @@ impl State {
         }
         let entries = own.entries().iter().chain(others.entries());
         let behind = others.holes().iter();
-        let behind = behind.map(|(place, path)| (self.len() + place, path.clone()));
+        let behind = behind.map(|(index, path)| (self.len() + index, path.clone()));
         let holes = own.holes().iter().cloned().chain(behind).collect();
         let layout = match Layout::new(entries.cloned().collect()) {
             Ok(layout) => Arc::new(layout.with_holes(holes)),
@@ -328,7 +328,7 @@ impl State {
         let (mut entries, mut arrays, mut holes) = (Vec::new(), Vec::new(), Vec::new());
         let mut all = self.layout.holes().iter().peekable();
         let mut pass = |upto: usize, count: usize| {
-            while let Some((_, path)) = all.next_if(|(place, _)| *place <= upto) {
+            while let Some((_, path)) = all.next_if(|(index, _)| *index <= upto) {
                 holes.extend(below(path).map(|path| (count, path.into())));
             }
         };
@@ -353,7 +353,7 @@ impl State {
         let entries = entries.map(|e| Entry::new(&layout::join(path, &e.path), e.kind));
         let layout = Layout::new(entries.collect()).expect("paths of one state differ");
         let holes = self.layout.holes().iter();
-        let holes = holes.map(|(place, hole)| (*place, layout::join(path, hole).into()));
+        let holes = holes.map(|(index, hole)| (*index, layout::join(path, hole).into()));
         State {
             layout: Arc::new(layout.with_holes(holes.collect())),
             arrays: self.arrays.clone(),
@@ -440,7 +440,7 @@ impl Tree for State {
         let mut holes = self.layout.holes().iter().peekable();
         let entries = self.layout.entries().iter().zip(&self.arrays);
         for (i, (entry, array)) in entries.enumerate() {
-            while let Some((_, path)) = holes.next_if(|(place, _)| *place <= i) {
+            while let Some((_, path)) = holes.next_if(|(index, _)| *index <= i) {
                 empty(visitor, path);
             }
             // The state of a tree that is a single leaf has the empty path, which is not a path

@@ -36,11 +36,11 @@ pub fn ravel<T: Tree>(tree: &T) -> (Array, impl Fn(&Array) -> T + Send + Sync + 
         true => Array::zeros(&[0], common),
         false => concatenate(&flat, 0),
     };
-    let places: Vec<(usize, Dims, DType)> = arrays
+    let types: Vec<(usize, Dims, DType)> = arrays
         .iter()
         .map(|a| (a.size(), a.shape().into(), a.dtype()))
         .collect();
-    let total: usize = places.iter().map(|p| p.0).sum();
+    let total: usize = types.iter().map(|p| p.0).sum();
     // Keeps only the structure, since the arrays may be large.
     let form = super::shape_dtype_structs(tree);
     let unravel = move |vector: &Array| {
@@ -50,7 +50,7 @@ pub fn ravel<T: Tree>(tree: &T) -> (Array, impl Fn(&Array) -> T + Send + Sync + 
             vector.aval()
         );
         let mut start = 0;
-        let parts = places.iter().map(|(size, shape, dtype)| {
+        let parts = types.iter().map(|(size, shape, dtype)| {
             let part = vector.slice_in_dim(start, start + size, 1, 0);
             start += size;
             part.reshape(shape).astype(*dtype)

@@ -337,12 +337,12 @@ impl Difference {
     /// Formats both structures and the difference, one per line.
     pub(super) fn describe(&self, names: [&str; 2], a: &Subtree, b: &Subtree) -> String {
         let ([one, two], [has, other_has]) = (names, &self.has);
-        let place = match self.path.is_empty() {
+        let location = match self.path.is_empty() {
             true => String::new(),
             false => format!("at `{}`, ", self.path),
         };
         format!(
-            "{one}: {}\n  {two}: {}\n  {place}{one} has {has}, {two} has {other_has}",
+            "{one}: {}\n  {two}: {}\n  {location}{one} has {has}, {two} has {other_has}",
             shortened(a.render()),
             shortened(b.render())
         )

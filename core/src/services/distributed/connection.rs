@@ -22,7 +22,7 @@ const GRACE: Duration = Duration::from_secs(10);
 
 /// The identity of a process, and how it connects to the others.
 #[derive(Clone, Debug)]
-pub(super) struct Place {
+pub(super) struct ProcessConfig {
     pub coordinator: String,
     pub process: usize,
     pub count: usize,
@@ -33,7 +33,7 @@ pub(super) struct Place {
 
 /// A connection that any number of threads can use.
 pub(super) struct Connection {
-    place: Place,
+    config: ProcessConfig,
     stream: TcpStream,
     /// Locked while a message is written, so that messages do not interleave.
     writing: Mutex<()>,
@@ -58,7 +58,7 @@ pub(super) fn failed(kind: FailureKind, message: impl Into<String>) -> Error {
     }
 }
 
-impl Place {
+impl ProcessConfig {
     /// Formats this process and the number of processes, for messages.
     fn whom(&self) -> String {
         format!("process {} of {}", self.process, self.count)
@@ -103,35 +103,35 @@ fn connect(address: &str, timeout: Duration) -> io::Result<TcpStream> {
 
 impl Connection {
     /// Connects, and waits until all processes have connected.
-    pub(super) fn open(place: Place) -> Result<Arc<Connection>> {
-        let deadline = Instant::now() + place.join_timeout;
-        let stream = place.reach(deadline)?;
+    pub(super) fn open(config: ProcessConfig) -> Result<Arc<Connection>> {
+        let deadline = Instant::now() + config.join_timeout;
+        let stream = config.reach(deadline)?;
         let gone = |what: &str, error: &io::Error| {
             failed(
                 FailureKind::PeerLost,
                 format!(
                     "distributed::initialize: {} lost the coordinator at {} {what}: {}",
-                    place.whom(),
-                    place.coordinator,
+                    config.whom(),
+                    config.coordinator,
                     describe(error)
                 ),
             )
         };
         let left = deadline.saturating_duration_since(Instant::now());
         let hello = Request::Hello {
-            process: place.process as u32,
-            count: place.count as u32,
+            process: config.process as u32,
+            count: config.count as u32,
             timeout_ms: left.as_millis() as u64,
         };
         let answer = stream
             .set_nodelay(true)
-            .and_then(|()| stream.set_write_timeout(Some(place.heartbeat_timeout)))
+            .and_then(|()| stream.set_write_timeout(Some(config.heartbeat_timeout)))
             .and_then(|()| stream.set_read_timeout(Some(left + GRACE)))
             .and_then(|()| write_frame(&stream, &hello.encode()))
             .and_then(|()| read_frame(&stream, LONGEST))
             .and_then(|reply| Ok(Reply::decode(&reply)?));
         let refuse = |kind, message: &str| {
-            let text = format!("distributed::initialize: {}: {message}", place.whom());
+            let text = format!("distributed::initialize: {}: {message}", config.whom());
             Err(failed(kind, text))
         };
         match answer {
@@ -150,7 +150,7 @@ impl Connection {
             .set_read_timeout(None)
             .map_err(|e| gone("after all processes had joined", &e))?;
         let connection = Arc::new(Connection {
-            place,
+            config,
             stream,
             writing: Mutex::default(),
             waiting: Mutex::default(),
@@ -204,7 +204,7 @@ impl Connection {
                 Err(error) => {
                     return self.fail(format!(
                         "the coordinator at {}, in process 0, was lost: {}",
-                        self.place.coordinator,
+                        self.config.coordinator,
                         describe(&error)
                     ));
                 }
@@ -214,13 +214,13 @@ impl Connection {
 
     /// Sends heartbeats, and checks that the coordinator is alive.
     fn beat(&self) {
-        let pause = (self.place.heartbeat_timeout / 4).min(Duration::from_secs(10));
+        let pause = (self.config.heartbeat_timeout / 4).min(Duration::from_secs(10));
         while !self.closed.load(Ordering::Acquire) {
             let silence = lock(&self.heard).elapsed();
-            if silence > self.place.heartbeat_timeout {
+            if silence > self.config.heartbeat_timeout {
                 self.fail(format!(
                     "the coordinator at {}, in process 0, was lost: no heartbeat for {silence:.1?}",
-                    self.place.coordinator
+                    self.config.coordinator
                 ));
                 let _ = self.stream.shutdown(Shutdown::Both);
                 return;
@@ -241,12 +241,12 @@ impl Connection {
         if self.closed.load(Ordering::Acquire) {
             return;
         }
-        if self.place.peer_failure == PeerFailure::Abort {
+        if self.config.peer_failure == PeerFailure::Abort {
             // Work that waits for the lost process never ends, and would prevent a regular exit.
             eprintln!(
                 "{}: {why}\n  this process exits too, since its computations with the lost process \
                  can never finish; see `PeerFailure`",
-                self.place.whom()
+                self.config.whom()
             );
             std::process::abort();
         }
@@ -289,7 +289,7 @@ impl Connection {
             }
             self.fail(format!(
                 "the coordinator at {}, in process 0, was lost: {}",
-                self.place.coordinator,
+                self.config.coordinator,
                 describe(&error)
             ));
         }
@@ -316,7 +316,7 @@ impl Connection {
         }
     }
 
-    pub(super) fn place(&self) -> &Place {
-        &self.place
+    pub(super) fn config(&self) -> &ProcessConfig {
+        &self.config
     }
 }

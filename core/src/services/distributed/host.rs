@@ -57,17 +57,17 @@ pub fn broadcast_bytes_one_to_all(bytes: &[u8]) -> Result<Vec<u8>> {
     let Some(group) = current() else {
         return Ok(bytes.to_vec());
     };
-    let place = group.connection.place();
+    let config = group.connection.config();
     let store = KeyValueStore::new(group.connection.clone(), "host");
     let key = format!("broadcast/{}", EXCHANGE.fetch_add(1, Ordering::Relaxed));
-    let value = if place.process == 0 {
+    let value = if config.process == 0 {
         store.put(&key, bytes)?;
         bytes.to_vec()
     } else {
         store.get(&key, PATIENCE)?
     };
     store.barrier(&key, PATIENCE)?;
-    if place.process == 0 {
+    if config.process == 0 {
         store.delete(&key)?;
     }
     Ok(value)
@@ -84,15 +84,15 @@ pub fn process_allgather_bytes(bytes: &[u8]) -> Result<Vec<Vec<u8>>> {
     let Some(group) = current() else {
         return Ok(vec![bytes.to_vec()]);
     };
-    let place = group.connection.place();
+    let config = group.connection.config();
     let store = KeyValueStore::new(group.connection.clone(), "host");
     let key = format!("gather/{}", EXCHANGE.fetch_add(1, Ordering::Relaxed));
-    store.put(&format!("{key}/{}", place.process), bytes)?;
-    let all: Vec<Vec<u8>> = (0..place.count)
+    store.put(&format!("{key}/{}", config.process), bytes)?;
+    let all: Vec<Vec<u8>> = (0..config.count)
         .map(|process| store.get(&format!("{key}/{process}"), PATIENCE))
         .collect::<Result<_>>()?;
     store.barrier(&key, PATIENCE)?;
-    if place.process == 0 {
+    if config.process == 0 {
         store.delete(&key)?;
     }
     Ok(all)

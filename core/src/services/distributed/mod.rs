@@ -38,7 +38,7 @@ mod table_tests;
 use crate::base::lock::lock;
 use crate::{Device, Error, Result};
 use cluster::Surroundings;
-use connection::{Connection, Place, failed};
+use connection::{Connection, ProcessConfig, failed};
 use coordinator::Coordinator;
 use ramie_pjrt::discover::Platform;
 use ramie_pjrt::{Client, ClientOptions, Plugin};
@@ -129,7 +129,7 @@ struct Group {
 
 static GROUP: Mutex<Option<Arc<Group>>> = Mutex::new(None);
 /// Index and number of processes; kept after shutdown.
-static PLACE: Mutex<(usize, usize)> = Mutex::new((0, 1));
+static PROCESS: Mutex<(usize, usize)> = Mutex::new((0, 1));
 
 fn current() -> Option<Arc<Group>> {
     lock(&GROUP).clone()
@@ -183,19 +183,19 @@ pub fn initialize_with(options: &DistributedOptions) -> Result<()> {
                 .into(),
         ));
     }
-    let (place, local_device_ids) = settle(options)?;
-    let coordinator = if place.process == 0 {
+    let (config, local_device_ids) = settle(options)?;
+    let coordinator = if config.process == 0 {
         let listener = listen(
-            &place.coordinator,
+            &config.coordinator,
             options.coordinator_bind_address.as_deref(),
         )?;
-        let started = Coordinator::start(listener, place.count, place.heartbeat_timeout);
+        let started = Coordinator::start(listener, config.count, config.heartbeat_timeout);
         Some(started.map_err(|e| failed(FailureKind::Other, format!("the coordinator: {e}")))?)
     } else {
         None
     };
-    let position = (place.process, place.count);
-    let connection = Connection::open(place).inspect_err(|error| {
+    let position = (config.process, config.count);
+    let connection = Connection::open(config).inspect_err(|error| {
         if let Some(coordinator) = &coordinator {
             coordinator.fail(&format!("process 0 gave up: {error}"));
         }
@@ -205,7 +205,7 @@ pub fn initialize_with(options: &DistributedOptions) -> Result<()> {
         of = position.1,
         "connected to the other processes"
     );
-    *lock(&PLACE) = position;
+    *lock(&PROCESS) = position;
     *group = Some(Arc::new(Group {
         connection,
         coordinator,
@@ -217,7 +217,7 @@ pub fn initialize_with(options: &DistributedOptions) -> Result<()> {
 }
 
 /// Completes the options from the cluster, and checks them.
-fn settle(options: &DistributedOptions) -> Result<(Place, Option<Vec<i64>>)> {
+fn settle(options: &DistributedOptions) -> Result<(ProcessConfig, Option<Vec<i64>>)> {
     ramie_pjrt::settings::check()?;
     let around = Surroundings {
         variable: &|name| std::env::var(name).ok(),
@@ -283,7 +283,7 @@ fn settle(options: &DistributedOptions) -> Result<(Place, Option<Vec<i64>>)> {
             .map_err(refuse)?;
         local_device_ids = local.map(|id| vec![id as i64]);
     }
-    let place = Place {
+    let config = ProcessConfig {
         coordinator,
         process,
         count,
@@ -291,7 +291,7 @@ fn settle(options: &DistributedOptions) -> Result<(Place, Option<Vec<i64>>)> {
         heartbeat_timeout: options.heartbeat_timeout,
         peer_failure: options.peer_failure,
     };
-    Ok((place, local_device_ids))
+    Ok((config, local_device_ids))
 }
 
 /// Binds the coordinator's port: on the loopback interface for a loopback address, otherwise on
@@ -352,12 +352,12 @@ pub fn is_initialized() -> bool {
 
 /// Returns the index of this process; 0 without [`initialize`].
 pub fn process_index() -> usize {
-    lock(&PLACE).0
+    lock(&PROCESS).0
 }
 
 /// Returns the number of processes; 1 without [`initialize`].
 pub fn process_count() -> usize {
-    lock(&PLACE).1
+    lock(&PROCESS).1
 }
 
 /// Returns the devices of this process, whose elements it can read.
@@ -392,12 +392,12 @@ fn create_client(plugin: &Plugin, platform: Platform, options: ClientOptions) ->
     let Some(group) = current() else {
         return Ok(Client::new(plugin, &options)?);
     };
-    let place = group.connection.place();
+    let config = group.connection.config();
     Ok(match platform {
         Platform::Cuda => {
             let mut options = options
-                .set("node_id", place.process as i64)
-                .set("num_nodes", place.count as i64);
+                .set("node_id", config.process as i64)
+                .set("num_nodes", config.count as i64);
             if let Some(ids) = &group.local_device_ids {
                 options = options.set("visible_devices", ids.clone());
             }
@@ -414,7 +414,7 @@ fn create_client(plugin: &Plugin, platform: Platform, options: ClientOptions) ->
             tracing::warn!(
                 "the CPU plugin supports only one process: each of the {} processes computes on \
                  its own devices",
-                place.count
+                config.count
             );
             Client::new(plugin, &options)?
         }

@@ -26,7 +26,7 @@ impl std::fmt::Debug for KeyValueStore {
         write!(
             f,
             "KeyValueStore({:?})",
-            self.connection.place().coordinator
+            self.connection.config().coordinator
         )
     }
 }

@@ -112,18 +112,18 @@ impl Writer {
         let mut order: Vec<(&u16, &Field)> = fields.iter().collect();
         order.sort_by_key(|(_, field)| std::cmp::Reverse(field.size()));
         let slots = fields.last_key_value().map_or(0, |(k, _)| *k as usize + 1);
-        let mut places = vec![0; slots];
+        let mut offsets = vec![0; slots];
         let mut size = 4;
         for (slot, field) in &order {
-            places[**slot as usize] = size;
+            offsets[**slot as usize] = size;
             size += field.size();
         }
         self.align(4);
         let directory = self.out.len();
         self.u16(4 + 2 * slots);
         self.u16(size);
-        for place in &places {
-            self.u16(*place);
+        for offset in &offsets {
+            self.u16(*offset);
         }
         self.align(4);
         let at = self.out.len();
@@ -139,7 +139,7 @@ impl Writer {
         for (slot, field) in order {
             if let Field::Node(node) = field {
                 let to = self.node(node);
-                self.refer(at + places[*slot as usize], to);
+                self.refer(at + offsets[*slot as usize], to);
             }
         }
         at
@@ -193,8 +193,8 @@ impl<'a> Table<'a> {
         if 4 + 2 * slot >= size {
             return Ok(None);
         }
-        let place = number::<2>(self.bytes, directory + 4 + 2 * slot)? as usize;
-        Ok((place != 0).then_some(self.at + place))
+        let offset = number::<2>(self.bytes, directory + 4 + 2 * slot)? as usize;
+        Ok((offset != 0).then_some(self.at + offset))
     }
 
     pub fn u8(&self, slot: usize) -> Result<u8> {

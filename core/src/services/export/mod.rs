@@ -176,8 +176,8 @@ impl Exported {
         let outs = self.call(args)?;
         // The leaves of a Rust tree may be ordered differently.
         let mut own: Vec<Option<Array>> = vec![None; outs.len()];
-        for (place, out) in order.iter().zip(outs) {
-            own[*place] = Some(out);
+        for (index, out) in order.iter().zip(outs) {
+            own[*index] = Some(out);
         }
         Ok(tree::with_leaves(like, own.into_iter().flatten()))
     }

@@ -167,17 +167,17 @@ impl Header {
     /// Returns an error if an entry is inconsistent, or if the arrays overlap, leave gaps or do
     /// not fill the file.
     pub fn tensors(&self, available: u64) -> Result<Vec<Tensor>, Problem> {
-        let mut places = Vec::with_capacity(self.entries.len());
+        let mut ranges = Vec::with_capacity(self.entries.len());
         let mut tensors = Vec::with_capacity(self.entries.len());
         for (name, entry) in &self.entries {
             let tensor = tensor(name, entry);
             tensors.push(tensor.map_err(|message| Problem::Tensor(name.clone(), message))?);
             let (start, end) = entry.data_offsets;
-            places.push((start, end, name));
+            ranges.push((start, end, name));
         }
-        places.sort();
+        ranges.sort();
         let mut filled = 0;
-        for (start, end, name) in places {
+        for (start, end, name) in ranges {
             if start != filled {
                 let message =
                     format!("starts at byte {start}, expected {filled}; the file is damaged");

@@ -2,12 +2,12 @@
 
 use super::{AbstractMesh, PartitionSpec, SpecEntry};
 
-/// Returns the spec on `mesh` that splits dimensions into `tiles` parts and assigns part
-/// `places[k]` to device `k`; `None` if there is no such spec.
+/// Returns the spec on `mesh` that splits dimensions into `tiles` parts and assigns the part
+/// with the indices `indices[k]` to device `k`; `None` if there is no such spec.
 pub(crate) fn spec_of_tiles(
     mesh: AbstractMesh,
     tiles: &[usize],
-    places: &[Vec<usize>],
+    indices: &[Vec<usize>],
 ) -> Option<PartitionSpec> {
     let coordinates: Vec<Vec<usize>> = (0..mesh.size()).map(|k| mesh.coordinates(k)).collect();
     let mut used = vec![false; mesh.axis_sizes().len()];
@@ -16,11 +16,11 @@ pub(crate) fn spec_of_tiles(
     // the search needs no backtracking across dimensions.
     for (d, &parts) in tiles.iter().enumerate() {
         let fits = |axes: &[usize]| {
-            coordinates.iter().zip(places).all(|(at, place)| {
+            coordinates.iter().zip(indices).all(|(at, index)| {
                 let part = axes
                     .iter()
                     .fold(0, |p, &a| p * mesh.axis_sizes()[a] + at[a]);
-                part == place[d]
+                part == index[d]
             })
         };
         let axes = orders(mesh.axis_sizes(), &mut used, parts, &fits)?;
@@ -71,14 +71,14 @@ mod tests {
     use super::*;
     use crate::{AxisType, P};
 
-    fn places(
+    fn tiling(
         mesh: AbstractMesh,
         spec: &PartitionSpec,
         rank: usize,
     ) -> (Vec<usize>, Vec<Vec<usize>>) {
         let size = |a: &crate::AxisName| mesh.axis_size(*a).unwrap();
         let tiles = (0..rank).map(|d| spec.entry(d).axes().iter().map(size).product());
-        let place = |k| {
+        let indices = |k| {
             let at = mesh.coordinates(k);
             let part = |d| {
                 let axes = spec.entry(d).axes().iter();
@@ -86,7 +86,7 @@ mod tests {
             };
             (0..rank).map(part).collect()
         };
-        (tiles.collect(), (0..mesh.size()).map(place).collect())
+        (tiles.collect(), (0..mesh.size()).map(indices).collect())
     }
 
     #[test]
@@ -100,8 +100,8 @@ mod tests {
             P![("z", "x"), None],
             P![None, ("z", "y", "x")],
         ] {
-            let (tiles, places) = places(mesh, &spec, 2);
-            assert_eq!(spec_of_tiles(mesh, &tiles, &places), Some(spec));
+            let (tiles, indices) = tiling(mesh, &spec, 2);
+            assert_eq!(spec_of_tiles(mesh, &tiles, &indices), Some(spec));
         }
     }
 

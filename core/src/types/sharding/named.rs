@@ -233,14 +233,14 @@ impl NamedSharding {
     pub fn shard_index(&self, device: usize, shape: &[usize]) -> Vec<Range<usize>> {
         let part = self.shard_shape(shape);
         let axes = self.0.mesh.abstract_mesh();
-        let place = axes.coordinates(device);
+        let coordinates = axes.coordinates(device);
         part.iter()
             .enumerate()
             .map(|(d, &size)| {
                 let mut at = 0;
                 for name in self.0.spec.entry(d).axes() {
                     let axis = axes.position(*name).expect("checked when it was made");
-                    at = at * axes.axis_sizes()[axis] + place[axis];
+                    at = at * axes.axis_sizes()[axis] + coordinates[axis];
                 }
                 at * size..(at + 1) * size
             })

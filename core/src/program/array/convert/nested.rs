@@ -89,9 +89,9 @@ fn gather_items<T: ArrayLike>(
 ) {
     let (&size, inner) = shape.split_first().expect("a size for every level");
     if items.len() != size {
-        let place: String = path.iter().map(|i| format!("[{i}]")).collect();
+        let index: String = path.iter().map(|i| format!("[{i}]")).collect();
         panic!(
-            "array: ragged input: the list at {place} has {} items, but the first list at its \
+            "array: ragged input: the list at {index} has {} items, but the first list at its \
              level has {size}\n  help: pad the lists of each level to the same length",
             items.len()
         );

@@ -16,7 +16,7 @@ pub(super) struct Layout {
 }
 
 /// Returns the indices shown along an axis: all of them, or those at both ends of an elided axis.
-fn places(size: usize, elided: bool) -> (std::ops::Range<usize>, std::ops::Range<usize>) {
+fn visible(size: usize, elided: bool) -> (std::ops::Range<usize>, std::ops::Range<usize>) {
     if elided && size > 2 * EDGE {
         (0..EDGE, size - EDGE..size)
     } else {
@@ -28,7 +28,7 @@ fn places(size: usize, elided: bool) -> (std::ops::Range<usize>, std::ops::Range
 pub(super) fn shown(shape: &[usize]) -> Vec<usize> {
     let elided = shape.iter().product::<usize>() > THRESHOLD;
     shape.iter().fold(vec![0], |starts, &size| {
-        let (head, tail) = places(size, elided);
+        let (head, tail) = visible(size, elided);
         let along: Vec<usize> = head.chain(tail).collect();
         starts
             .iter()
@@ -55,7 +55,7 @@ impl Layout {
         let Some((&size, inner)) = shape.split_first() else {
             return words.next().unwrap_or_default();
         };
-        let (head, tail) = places(size, elided);
+        let (head, tail) = visible(size, elided);
         let gap = !tail.is_empty();
         let ends = if gap { 2 * EDGE } else { head.len() };
         let mut parts = Vec::with_capacity(ends + 1);

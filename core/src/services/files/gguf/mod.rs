@@ -122,7 +122,7 @@ impl Header {
     /// bytes, and do not overlap.
     fn check(&self, alignment: u64, available: u64) -> Result<(), Problem> {
         let mut names = HashSet::new();
-        let mut places = Vec::with_capacity(self.tensors.len());
+        let mut ranges = Vec::with_capacity(self.tensors.len());
         for tensor in &self.tensors {
             let wrong = |message: String| Err(Problem::Tensor(tensor.name.clone(), message));
             if !names.insert(&tensor.name) {
@@ -136,7 +136,7 @@ impl Header {
                 ));
             }
             match start.checked_add(bytes) {
-                Some(end) if end <= available => places.push((start, end, &tensor.name)),
+                Some(end) if end <= available => ranges.push((start, end, &tensor.name)),
                 _ => {
                     return wrong(format!(
                         "has {bytes} bytes at byte {start} of the tensors, which have only \
@@ -145,8 +145,8 @@ impl Header {
                 }
             }
         }
-        places.sort();
-        for pair in places.windows(2) {
+        ranges.sort();
+        for pair in ranges.windows(2) {
             let ((_, end, first), (start, _, second)) = (pair[0], pair[1]);
             if start < end {
                 let message = format!("overlaps the tensor `{first}`; the file is damaged");
