@@ -3,7 +3,7 @@
 use crate::{Error, Result};
 use ramie_core::random::KeyImpl;
 use ramie_core::tree::{
-    Fixed, HostValue, Hyperparameters, Kept, Key, Tree, Visitor, for_each_host_value,
+    Fixed, HostValue, Hyperparameters, KeepEmpty, Key, Tree, Visitor, for_each_host_value,
 };
 use ramie_core::{Array, DType};
 use std::any::Any;
@@ -251,7 +251,7 @@ impl Visitor for Builder {
         if let Some(generator) = metadata.downcast_ref::<KeyImpl>() {
             self.generator = Some((self.entered.len(), *generator));
         }
-        if metadata.is::<Kept>() {
+        if metadata.is::<KeepEmpty>() {
             self.node().kept = true;
         }
         if metadata.is::<Hyperparameters>() {

@@ -5,7 +5,7 @@ use crate::ExtraArgs;
 use crate::any_tree::{as_state, from_state, into_state};
 use crate::extra_args::expect_params;
 use crate::mistake::{refuse, within};
-use ramie_core::tree::{Kept, Tree, Visitor};
+use ramie_core::tree::{KeepEmpty, Tree, Visitor};
 use ramie_core::{Array, State};
 use std::any::{Any, TypeId, type_name};
 use std::fmt;
@@ -276,7 +276,7 @@ impl<T: Tree> AnyTree for T {
 
 impl Tree for OptState {
     fn walk(&self, visitor: &mut dyn Visitor) {
-        visitor.metadata(&Kept);
+        visitor.metadata(&KeepEmpty);
         (*self.0).walk(visitor);
     }
     fn walk_mut(&mut self, visit: &mut dyn FnMut(&mut Array)) {

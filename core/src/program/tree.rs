@@ -177,7 +177,7 @@ impl Tree for Array {
 /// The [metadata](Visitor::metadata) of a part that has a name in a checkpoint even if it has no
 /// arrays, such as the state of a stateless optimizer.
 #[derive(Clone, Copy, Debug)]
-pub struct Kept;
+pub struct KeepEmpty;
 
 /// Implements [`Tree`] for types of static values.
 #[macro_export]
