@@ -86,18 +86,18 @@ impl NestedDifferentiation for Scan {
         };
 
         let args = self.parts(primals);
-        let (outs, kept) = self.run_known(&split, &args, results);
+        let (outs, saved) = self.run_known(&split, &args, results);
         let mut operands = Parts {
-            consts: kept.values(false),
+            consts: saved.values(false),
             carry: instantiated(&dots.carry, &args.carry, &on.carry),
             xs: dots.xs.iter().flatten().cloned().collect(),
         };
         operands
             .consts
             .extend(dots.consts.iter().flatten().cloned());
-        operands.xs.extend(kept.values(true));
+        operands.xs.extend(saved.values(true));
         let program = ClosedJaxpr {
-            jaxpr: Arc::new(kept.arrange(&split.linear)),
+            jaxpr: Arc::new(saved.arrange(&split.linear)),
             consts: Vec::new(),
         };
         let dots = self.apply(program, operands);
@@ -110,12 +110,12 @@ impl NestedDifferentiation for Scan {
 }
 
 /// The values of the known program that the linear program needs.
-pub(super) struct Kept {
+pub(super) struct Residuals {
     /// Values of its first arguments, and whether each is stacked over the steps.
     residuals: Vec<(Array, bool)>,
 }
 
-impl Kept {
+impl Residuals {
     /// Returns the stacked values, or those that are the same for all steps.
     pub fn values(&self, stacked: bool) -> Vec<Array> {
         let marked = self.residuals.iter().filter(|r| r.1 == stacked);
@@ -144,7 +144,7 @@ impl Scan {
         split: &Split,
         args: &Parts<Array>,
         results: usize,
-    ) -> (Vec<Array>, Kept) {
+    ) -> (Vec<Array>, Residuals) {
         let hoisted = derive::hoisted(&split.known, &args.consts, results);
         debug_assert_eq!(hoisted.invariant.len(), split.computed());
         let mut known = hoisted.program;
@@ -182,7 +182,7 @@ impl Scan {
             },
         });
         let residuals = residuals.collect();
-        (outs, Kept { residuals })
+        (outs, Residuals { residuals })
     }
 
     /// Returns the program on values and tangents, where constants, carry and elements are each

@@ -56,8 +56,8 @@ impl Scan {
             carry: known(&operands.carry, &linear.carry),
             xs: known(&operands.xs, &linear.xs),
         };
-        let (_, kept) = self.run_known(&split, &args, args.carry.len());
-        let residuals = |stacked: bool| kept.values(stacked).into_iter().map(Operand::Known);
+        let (_, saved) = self.run_known(&split, &args, args.carry.len());
+        let residuals = |stacked: bool| saved.values(stacked).into_iter().map(Operand::Known);
         let mut rest = Parts {
             consts: residuals(false).collect(),
             carry: picked(&operands.carry, &linear.carry, true),
@@ -69,7 +69,7 @@ impl Scan {
         let elements = rest.xs.len();
         rest.xs.extend(residuals(true));
         let part = Scan {
-            jaxpr: Arc::new(kept.arrange(&split.linear)),
+            jaxpr: Arc::new(saved.arrange(&split.linear)),
             num_carry: rest.carry.len(),
             num_consts: rest.consts.len(),
             ..self.clone()

@@ -12,7 +12,7 @@ use crate::{Array, DType, Reduction, custom_vjp, promote_types, scan, where_};
 
 /// Residuals of the backward rule: the arguments, the result, and for each query the maximum
 /// product and the sum of exponentials.
-type Kept = ((Array, Array, Array, Attention), [Array; 3]);
+type Residuals = ((Array, Array, Array, Attention), [Array; 3]);
 
 /// Sizes: batch, key heads, query heads per key head, queries, keys, head size.
 #[derive(Clone, Copy)]
@@ -173,7 +173,7 @@ impl Attention {
         let attend = custom_vjp(
             move |q: Array, k: Array, v: Array, how: Attention| forward((q, k, v, how)).0,
             forward,
-            |kept: Kept, (ct, _): (Array, Array)| backward(kept, &ct),
+            |residuals: Residuals, (ct, _): (Array, Array)| backward(residuals, &ct),
         );
         attend(q.clone(), k.clone(), v.clone(), how)
     }
@@ -222,8 +222,8 @@ fn residual(m: &Array, l: &Array, q: &Array) -> Array {
     residual.reshape(&q.shape()[..3])
 }
 
-fn backward(kept: Kept, ct: &Array) -> (Array, Array, Array, Attention) {
-    let ((q, k, v, how), [out, m, l]) = kept;
+fn backward(residuals: Residuals, ct: &Array) -> (Array, Array, Array, Attention) {
+    let ((q, k, v, how), [out, m, l]) = residuals;
     let blocks = Blocks::of(&how, &q, &k, &v);
     let Blocks { sizes, wide, .. } = blocks;
     let ct = sizes.grouped(ct);
