@@ -38,12 +38,12 @@ impl Numbers {
 
 /// A visitor that finds the leaves which contain the words of PRNG keys.
 #[derive(Default)]
-struct Keys {
+struct KeyLeaves {
     next_is_key: bool,
     are_keys: Vec<bool>,
 }
 
-impl tree::Visitor for Keys {
+impl tree::Visitor for KeyLeaves {
     fn leaf(&mut self, _: &Array) {
         self.are_keys.push(std::mem::take(&mut self.next_is_key));
     }
@@ -73,7 +73,7 @@ impl Request {
     /// complex arguments.
     #[track_caller]
     pub(super) fn check_argument<T: Tree>(self, tree: &T, numbers: Numbers, instead: &str) {
-        let mut keys = Keys::default();
+        let mut keys = KeyLeaves::default();
         tree.walk(&mut keys);
         let leaves = tree::leaves(tree);
         for ((path, leaf), is_key) in tree::paths(tree).iter().zip(&leaves).zip(keys.are_keys) {
