@@ -33,10 +33,10 @@ struct Key<I, P> {
     least_effort: bool,
 }
 
-type Programs<I, P, T> = ProgramCache<Key<I, P>, T>;
+type EagerCache<I, P, T> = ProgramCache<Key<I, P>, T>;
 type Made<I, P, T> = Arc<Slot<Key<I, P>, T>>;
 
-impl<I: Hash + Eq + Clone, P: Hash + Eq + Clone, T> Programs<I, P, T> {
+impl<I: Hash + Eq + Clone, P: Hash + Eq + Clone, T> EagerCache<I, P, T> {
     /// Returns the program of a primitive for these operands, and creates it at the first use.
     fn program(
         &self,
@@ -78,8 +78,8 @@ struct OnDevice {
     ordered: bool,
 }
 
-static ON_DEVICES: Programs<Aval, Device, OnDevice> = ProgramCache::new();
-static ON_MESHES: Programs<(Aval, NamedSharding), Mesh, sharded::Compiled> = ProgramCache::new();
+static ON_DEVICES: EagerCache<Aval, Device, OnDevice> = ProgramCache::new();
+static ON_MESHES: EagerCache<(Aval, NamedSharding), Mesh, sharded::Compiled> = ProgramCache::new();
 
 /// Returns the device that stores all operands, or their mesh.
 fn site(operation: &str, primitive: &dyn Primitive, args: &[&Array]) -> Result<Site, Error> {

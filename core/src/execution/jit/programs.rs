@@ -12,7 +12,7 @@ use std::sync::{Arc, Mutex, Weak};
 pub(super) type Made<E> = Arc<Slot<Signature, E>>;
 
 /// Programs by signature, with fast access to the last one.
-pub(super) struct Programs<E> {
+pub(super) struct FunctionCache<E> {
     last: Mutex<Option<Made<E>>>,
     all: ProgramCache<Signature, E>,
     calls: Mutex<Calls>,
@@ -28,14 +28,14 @@ struct Calls {
 }
 
 /// The programs of a function, shared with its stages, which also add programs.
-pub(super) type Shared<E> = Arc<Programs<E>>;
+pub(super) type Shared<E> = Arc<FunctionCache<E>>;
 
 /// A cache of programs that can be cleared.
 pub(super) trait Forget: Send + Sync {
     fn forget(&self);
 }
 
-impl<E: Send + Sync> Forget for Programs<E> {
+impl<E: Send + Sync> Forget for FunctionCache<E> {
     fn forget(&self) {
         // Programs are destroyed without holding a lock.
         let last = lock(&self.last).take();
@@ -50,7 +50,7 @@ static ALL: Mutex<Vec<Weak<dyn Forget>>> = Mutex::new(Vec::new());
 
 /// Creates an empty cache of at most `limit` programs, registered with [`forget_all`].
 pub(super) fn shared<E: Send + Sync + 'static>(limit: usize) -> Shared<E> {
-    let programs = Arc::new(Programs {
+    let programs = Arc::new(FunctionCache {
         last: Mutex::new(None),
         all: ProgramCache::with_limit(limit),
         calls: Mutex::default(),
@@ -73,7 +73,7 @@ pub(crate) fn forget_all() {
     }
 }
 
-impl<E> Programs<E> {
+impl<E> FunctionCache<E> {
     /// Returns the program for a call. Creates it at the first use, on one thread.
     #[inline]
     pub fn get_or_make<S: Tree, A: Arguments, X>(

@@ -114,8 +114,8 @@ impl Scatter {
     /// Returns the program that combines two elements of a dtype, as a parameter of the
     /// primitive. Equal programs are shared, and printed once.
     fn update_jaxpr(&self, dtype: DType) -> Param {
-        type Programs = FastMap<(ScatterMethod, DType), Arc<Jaxpr>>;
-        static PROGRAMS: Mutex<Option<Programs>> = Mutex::new(None);
+        type Combiners = FastMap<(ScatterMethod, DType), Arc<Jaxpr>>;
+        static COMBINERS: Mutex<Option<Combiners>> = Mutex::new(None);
         let combine: Arc<dyn Primitive> = match self.method {
             ScatterMethod::Set => return Param::new("None"),
             ScatterMethod::Add => Arc::new(Add),
@@ -124,7 +124,7 @@ impl Scatter {
             ScatterMethod::Min => Arc::new(Min),
             ScatterMethod::Max => Arc::new(Max),
         };
-        let mut programs = lock(&PROGRAMS);
+        let mut programs = lock(&COMBINERS);
         let program = programs
             .get_or_insert_default()
             .entry((self.method, dtype))
