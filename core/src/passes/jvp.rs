@@ -131,9 +131,9 @@ pub(crate) struct Linearized {
 }
 
 impl Linearized {
-    /// Spreads values for the results with nonzero tangents over all results; the others get
+    /// Returns an entry for each result: the next value if its tangent is nonzero, otherwise
     /// `None`.
-    pub fn spread(&self, values: impl IntoIterator<Item = Array>) -> Vec<Option<Array>> {
+    pub fn per_result(&self, values: impl IntoIterator<Item = Array>) -> Vec<Option<Array>> {
         spread(&self.nonzero, values)
     }
 }

@@ -164,7 +164,7 @@ fn linearized<A: Tree, R: Tree>(
             .filter(|(_, on)| **on)
             .map(|(t, _)| t)
             .collect();
-        filled(&like, lin.spread(lin.linear.eval(&ts)))
+        filled(&like, lin.per_result(lin.linear.eval(&ts)))
     };
     (value, push)
 }

@@ -257,7 +257,7 @@ fn forward_columns<A: Tree, R: Codomain<A>, X: Tree>(
         let last = dot.ndim() - usize::from(axis.is_some());
         crate::prim::move_batch_axis(dot, axis, last, total)
     });
-    let columns = lin.spread(columns.collect::<Vec<_>>());
+    let columns = lin.per_result(columns.collect::<Vec<_>>());
     let blocks = columns
         .into_iter()
         .zip(avals(&value))
