@@ -98,7 +98,7 @@ impl Request {
             panic!(
                 "{operation}: the differentiated argument{} is {is}\n  {operation} was called at \
                  {at}\n  help: {help}",
-                place(path)
+                at_path(path)
             );
         }
     }
@@ -121,7 +121,7 @@ impl Request {
             panic!(
                 "{operation}: the result{} is {}, {}\n  {operation} was called at {at}\n  help: \
                  {help}",
-                place(path),
+                at_path(path),
                 leaf.aval(),
                 numbers.missing(leaf.dtype())
             );
@@ -130,7 +130,7 @@ impl Request {
 }
 
 /// Describes the path of a leaf, for a message.
-pub(super) fn place(path: &str) -> String {
+pub(super) fn at_path(path: &str) -> String {
     match path.is_empty() {
         true => String::new(),
         false => format!(" at `{path}`"),

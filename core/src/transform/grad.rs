@@ -1,6 +1,6 @@
 //! `jvp`, `linearize`, `vjp`, `grad` and related transformations of functions of trees.
 
-use super::differentiable::{Numbers, Request, place};
+use super::differentiable::{Numbers, Request, at_path};
 use super::tangents::filled;
 use super::{ArgTuple, Function, FunctionOnce, Objective, Packed};
 use crate::base::location;
@@ -62,7 +62,7 @@ fn check_like<T: Tree, U: Tree>(
         assert!(
             fits && e.varying() == g.varying(),
             "{operation}: {what}{} is {g}, expected {e}{at}\n  {help}",
-            place(path),
+            at_path(path),
         );
     }
 }

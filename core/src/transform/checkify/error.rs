@@ -124,7 +124,7 @@ impl Error {
                 if codes.ndim() == 0 {
                     return message;
                 }
-                format!("at mapped index {}: {message}", place(i, codes.shape()))
+                format!("at mapped index {}: {message}", index_in(i, codes.shape()))
             })
             .collect();
         (!lines.is_empty()).then(|| lines.join("\n"))
@@ -177,7 +177,7 @@ impl Error {
 }
 
 /// Formats the indices of the element with this row-major number, such as `1, 0`.
-fn place(mut number: usize, shape: &[usize]) -> String {
+fn index_in(mut number: usize, shape: &[usize]) -> String {
     let mut parts: Vec<String> = Vec::new();
     for size in shape.iter().rev() {
         parts.push((number % size).to_string());

@@ -28,7 +28,7 @@ pub(crate) fn types_of<T: Tree>(tree: &T, mut aval: impl FnMut(&Array) -> Aval) 
 
 /// Returns the name of an array of a tree in messages: its path, or the tree if it is the tree
 /// itself. The tree is at the path `inside`.
-fn place(inside: &str, path: &str) -> String {
+fn leaf_name(inside: &str, path: &str) -> String {
     let path = path.strip_prefix(inside).unwrap_or(path);
     let path = match inside {
         "" => path,
@@ -83,12 +83,12 @@ pub(crate) fn differences<T: Tree, U: Tree>(
         match other_paths.iter().position(|p| p == path) {
             None => lines.push(format!(
                 "{}: {one} has {}, {other} has none",
-                place(inside, path),
+                leaf_name(inside, path),
                 leaf.aval()
             )),
             Some(i) if others[i].aval().strong() != leaf.aval().strong() => lines.push(format!(
                 "{}: {one} has {}, {other} has {}",
-                place(inside, path),
+                leaf_name(inside, path),
                 leaf.aval(),
                 others[i].aval()
             )),
@@ -99,7 +99,7 @@ pub(crate) fn differences<T: Tree, U: Tree>(
         if !paths.contains(path) {
             lines.push(format!(
                 "{}: {other} has {}, {one} has none",
-                place(inside, path),
+                leaf_name(inside, path),
                 leaf.aval()
             ));
         }

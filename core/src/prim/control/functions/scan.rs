@@ -1,6 +1,6 @@
 //! `scan`.
 
-use super::{carry, place, types_of, with_values};
+use super::{carry, leaf_name, types_of, with_values};
 use crate::prim::control::{Parts, Scan};
 use crate::program::jaxpr::{Atom, ClosedJaxpr, Var};
 use crate::program::traced::trace_tree;
@@ -140,7 +140,7 @@ pub(crate) fn length_of<X: Tree>(operation: &str, xs: &X, given: Option<usize>) 
     let (paths, leaves) = (tree::paths(xs), tree::leaves(xs));
     let mut known = given.map(|n| (n, "the option length".to_string()));
     for (path, x) in paths.iter().zip(&leaves) {
-        let what = format!("{} of xs", place("", path));
+        let what = format!("{} of xs", leaf_name("", path));
         let Some(&n) = x.shape().first() else {
             panic!(
                 "{operation}: {what} is {}, which has no axis to scan over\n  help: capture \
