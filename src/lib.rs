@@ -200,12 +200,13 @@ pub use ramie_core::{
 // Meshes and shardings of arrays.
 #[doc(inline)]
 pub use ramie_core::{
-    AbstractMesh, AxisType, HostShard, Mesh, MeshGuard, MeshShape, NamedSharding, OutSharding, P,
-    PartitionSpec, Place, Placed, Shard, ShardMapOptions, Sharding, ShardingRule, Shardings,
-    SpecEntry, Specs, TypeSharding, auto_axes, device_get, device_put, device_put_donating,
-    explicit_axes, get_abstract_mesh, get_mesh, make_array_from_callback, make_array_from_parts,
-    make_array_from_process_local_data, make_mesh, make_mesh_on, make_mesh_with, reshard, set_mesh,
-    shard_map, shard_map_with, type_of, visualize_sharding, with_mesh, with_sharding_constraint,
+    AbstractMesh, AxisType, DimensionRule, HostShard, Mesh, MeshGuard, MeshShape, NamedSharding,
+    OutSharding, P, PartitionSpec, Placed, Shard, ShardMapOptions, Sharding, ShardingRule,
+    Shardings, SpecEntry, Specs, TypeSharding, auto_axes, device_get, device_put,
+    device_put_donating, explicit_axes, get_abstract_mesh, get_mesh, make_array_from_callback,
+    make_array_from_parts, make_array_from_process_local_data, make_mesh, make_mesh_on,
+    make_mesh_with, reshard, set_mesh, shard_map, shard_map_with, type_of, visualize_sharding,
+    with_mesh, with_sharding_constraint,
 };
 // Logical axis names and their rules.
 #[doc(inline)]

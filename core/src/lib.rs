@@ -98,7 +98,7 @@ pub use program::array::{Array, ArrayLike, IntoArray, Number, array};
 pub use program::disable::disable_jit;
 pub use program::jaxpr::{Atom, ClosedJaxpr, Eqn, Jaxpr, Scope, Var};
 pub use program::jaxpr::{NamedScope, enter_named_scope, named_scope};
-pub use program::sharding_rule::{Place, ShardingRule};
+pub use program::sharding_rule::{DimensionRule, ShardingRule};
 pub use program::specs::{Shardings, Specs};
 pub use program::state::{State, StateMismatch};
 pub use program::trace::{Outputs, bind, bind_arc, bind1, compile_time_eval, is_tracing};

@@ -7,7 +7,7 @@ use crate::{Aval, AxisName, ShapeError};
 
 /// Describes how a dimension of an operand relates to the results.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Place {
+pub enum DimensionRule {
     /// It corresponds to all dimensions with this number, and is sharded like them.
     Axis(usize),
     /// It must not be sharded.
@@ -26,9 +26,9 @@ pub enum ShardingRule {
     /// Correspondence of each dimension of each operand and each result.
     Dimensions {
         /// Dimensions of each operand.
-        operands: Vec<Vec<Place>>,
+        operands: Vec<Vec<DimensionRule>>,
         /// Dimensions of each result; a number that no operand has is an unsharded dimension.
-        results: Vec<Vec<Place>>,
+        results: Vec<Vec<DimensionRule>>,
     },
     /// The results' specs.
     Specs(Vec<PartitionSpec>),
@@ -38,30 +38,30 @@ impl ShardingRule {
     /// Creates a rule for one operand and one result: dimension `d` of the operand becomes
     /// dimension `to[d]` of the result's `rank` dimensions, or is reduced.
     pub fn moved(to: impl IntoIterator<Item = Option<usize>>, rank: usize) -> ShardingRule {
-        let place = |d: Option<usize>| d.map_or(Place::Reduced, Place::Axis);
+        let rule = |d: Option<usize>| d.map_or(DimensionRule::Reduced, DimensionRule::Axis);
         ShardingRule::Dimensions {
-            operands: vec![to.into_iter().map(place).collect()],
-            results: vec![(0..rank).map(Place::Axis).collect()],
+            operands: vec![to.into_iter().map(rule).collect()],
+            results: vec![(0..rank).map(DimensionRule::Axis).collect()],
         }
     }
 
     /// Creates a rule for reductions: the results have the first operand's dimensions except
     /// those in `gone`, which are reduced. Operands without dimensions are ignored.
     pub fn without(args: &[Aval], outs: &[Aval], gone: &[usize]) -> ShardingRule {
-        let places = |a: &Aval| {
+        let rules = |a: &Aval| {
             let mut next = 0;
-            let place = |d| match gone.contains(&d) {
-                true => Place::Reduced,
+            let rule = |d| match gone.contains(&d) {
+                true => DimensionRule::Reduced,
                 false => {
                     next += 1;
-                    Place::Axis(next - 1)
+                    DimensionRule::Axis(next - 1)
                 }
             };
-            (0..a.ndim()).map(place).collect()
+            (0..a.ndim()).map(rule).collect()
         };
-        let axes = |a: &Aval| (0..a.ndim()).map(Place::Axis).collect();
+        let axes = |a: &Aval| (0..a.ndim()).map(DimensionRule::Axis).collect();
         ShardingRule::Dimensions {
-            operands: args.iter().map(places).collect(),
+            operands: args.iter().map(rules).collect(),
             results: outs.iter().map(axes).collect(),
         }
     }
@@ -71,28 +71,28 @@ impl ShardingRule {
     /// must not be sharded.
     pub fn batch(args: &[Aval], outs: &[Aval], core: &[usize]) -> ShardingRule {
         let batch = args.first().map_or(0, Aval::ndim) - core.first().unwrap_or(&0);
-        let place = |d| match d < batch {
-            true => Place::Axis(d),
-            false => Place::Whole,
+        let rule = |d| match d < batch {
+            true => DimensionRule::Axis(d),
+            false => DimensionRule::Whole,
         };
-        let places = |a: &Aval| (0..a.ndim()).map(place).collect();
+        let rules = |a: &Aval| (0..a.ndim()).map(rule).collect();
         ShardingRule::Dimensions {
-            operands: args.iter().map(places).collect(),
-            results: outs.iter().map(places).collect(),
+            operands: args.iter().map(rules).collect(),
+            results: outs.iter().map(rules).collect(),
         }
     }
 
     /// Creates a rule for operands and results with the same dimensions, of which those in
     /// `whole` must not be sharded. Operands without dimensions are ignored.
     pub fn along(args: &[Aval], outs: &[Aval], whole: &[usize]) -> ShardingRule {
-        let place = |d| match whole.contains(&d) {
-            true => Place::Whole,
-            false => Place::Axis(d),
+        let rule = |d| match whole.contains(&d) {
+            true => DimensionRule::Whole,
+            false => DimensionRule::Axis(d),
         };
-        let places = |a: &Aval| (0..a.ndim()).map(place).collect();
+        let rules = |a: &Aval| (0..a.ndim()).map(rule).collect();
         ShardingRule::Dimensions {
-            operands: args.iter().map(places).collect(),
-            results: outs.iter().map(places).collect(),
+            operands: args.iter().map(rules).collect(),
+            results: outs.iter().map(rules).collect(),
         }
     }
 }
@@ -129,9 +129,9 @@ pub(crate) fn place_results(
     let specs = match primitive.sharding(args, outs)? {
         ShardingRule::Unknown => return refuse(primitive, args),
         ShardingRule::Elementwise => {
-            let places = |a: &Aval| (0..a.ndim()).map(Place::Axis).collect();
-            let operands: Vec<Vec<Place>> = args.iter().map(places).collect();
-            let results: Vec<Vec<Place>> = outs.iter().map(places).collect();
+            let rules = |a: &Aval| (0..a.ndim()).map(DimensionRule::Axis).collect();
+            let operands: Vec<Vec<DimensionRule>> = args.iter().map(rules).collect();
+            let results: Vec<Vec<DimensionRule>> = outs.iter().map(rules).collect();
             follow(args, &operands, &results)?
         }
         ShardingRule::Dimensions { operands, results } => follow(args, &operands, &results)?,
@@ -276,23 +276,23 @@ fn uneven(
 /// dimensions.
 fn follow(
     args: &[Aval],
-    operands: &[Vec<Place>],
-    results: &[Vec<Place>],
+    operands: &[Vec<DimensionRule>],
+    results: &[Vec<DimensionRule>],
 ) -> Result<Vec<PartitionSpec>, ShapeError> {
     let mut axes: Vec<(usize, SpecEntry)> = Vec::new();
-    for (aval, places) in args.iter().zip(operands) {
+    for (aval, rules) in args.iter().zip(operands) {
         let Some(sharding) = aval.sharding() else {
             continue;
         };
         let spec = sharding.spec();
-        for (d, place) in places.iter().enumerate() {
+        for (d, rule) in rules.iter().enumerate() {
             let entry = spec.entry(d);
             if entry.axes().is_empty() {
                 continue;
             }
-            match place {
-                Place::Reduced => {}
-                Place::Whole => {
+            match rule {
+                DimensionRule::Reduced => {}
+                DimensionRule::Whole => {
                     return Err(ShapeError::new(format!(
                         "dimension {d} of {aval} is sharded over {entry}, but the operation \
                          requires it to be unsharded"
@@ -301,7 +301,7 @@ fn follow(
                         "unshard it with `reshard`, or let the compiler choose with `auto_axes`",
                     ));
                 }
-                Place::Axis(axis) => match axes.iter().find(|(a, _)| a == axis) {
+                DimensionRule::Axis(axis) => match axes.iter().find(|(a, _)| a == axis) {
                     None => axes.push((*axis, entry.clone())),
                     Some((_, other)) if other == entry => {}
                     Some((_, other)) => {
@@ -316,15 +316,15 @@ fn follow(
             }
         }
     }
-    let entry = |place: &Place| match place {
-        Place::Axis(axis) => {
+    let entry = |rule: &DimensionRule| match rule {
+        DimensionRule::Axis(axis) => {
             let found = axes.iter().find(|(a, _)| a == axis);
             found.map_or(SpecEntry::None, |(_, entry)| entry.clone())
         }
-        Place::Whole | Place::Reduced => SpecEntry::None,
+        DimensionRule::Whole | DimensionRule::Reduced => SpecEntry::None,
     };
     Ok(results
         .iter()
-        .map(|places| PartitionSpec::new(places.iter().map(entry)))
+        .map(|rules| PartitionSpec::new(rules.iter().map(entry)))
         .collect())
 }

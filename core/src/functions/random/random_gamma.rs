@@ -7,7 +7,7 @@ use crate::prim::{
     Avals, BatchAxis, Batched, Differentiation, Param, Primitive, batched, move_batch_axis, one,
 };
 use crate::program::lower::{Lowering, Value};
-use crate::program::sharding_rule::Place;
+use crate::program::sharding_rule::DimensionRule;
 use crate::program::trace::bind1;
 use crate::{Array, Aval, DType, ShapeError, ShardingRule};
 
@@ -60,13 +60,13 @@ impl Primitive for RandomGamma {
         one(a.strong())
     }
     fn sharding(&self, args: &[Aval], outs: &[Aval]) -> Result<ShardingRule, ShapeError> {
-        let places = |a: &Aval| (0..a.ndim()).map(Place::Axis).collect::<Vec<_>>();
-        let mut keys = places(&args[0]);
+        let rules = |a: &Aval| (0..a.ndim()).map(DimensionRule::Axis).collect::<Vec<_>>();
+        let mut keys = rules(&args[0]);
         keys.pop();
-        keys.push(Place::Whole);
+        keys.push(DimensionRule::Whole);
         Ok(ShardingRule::Dimensions {
-            operands: vec![keys, places(&args[1])],
-            results: vec![places(&outs[0])],
+            operands: vec![keys, rules(&args[1])],
+            results: vec![rules(&outs[0])],
         })
     }
     fn differentiation(&self) -> Differentiation<'_> {

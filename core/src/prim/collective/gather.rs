@@ -5,7 +5,7 @@ use crate::prim::{
     Avals, BatchAxis, Batched, Differentiation, Param, Primitive, batched, move_batch_axis, one,
 };
 use crate::program::lower::{Lowering, Value, collective_attributes};
-use crate::program::sharding_rule::Place;
+use crate::program::sharding_rule::DimensionRule;
 use crate::program::trace::bind1;
 use crate::{Array, Aval, AxisName, Dims, ShapeError, ShardingRule};
 
@@ -130,13 +130,13 @@ impl Primitive for AllGather {
     }
     fn sharding(&self, args: &[Aval], outs: &[Aval]) -> Result<ShardingRule, ShapeError> {
         let to = |d| match (self.tiled, d >= self.dimension) {
-            (true, _) if d == self.dimension => Place::Whole,
-            (true, _) | (false, false) => Place::Axis(d),
-            (false, true) => Place::Axis(d + 1),
+            (true, _) if d == self.dimension => DimensionRule::Whole,
+            (true, _) | (false, false) => DimensionRule::Axis(d),
+            (false, true) => DimensionRule::Axis(d + 1),
         };
         Ok(ShardingRule::Dimensions {
             operands: vec![(0..args[0].ndim()).map(to).collect()],
-            results: vec![(0..outs[0].ndim()).map(Place::Axis).collect()],
+            results: vec![(0..outs[0].ndim()).map(DimensionRule::Axis).collect()],
         })
     }
     fn differentiation(&self) -> Differentiation<'_> {
@@ -262,8 +262,8 @@ impl Primitive for ReduceScatter {
     }
     fn sharding(&self, args: &[Aval], outs: &[Aval]) -> Result<ShardingRule, ShapeError> {
         let from = |d| match (self.tiled, d >= self.dimension) {
-            (true, _) | (false, false) => Place::Axis(d),
-            (false, true) => Place::Axis(d + 1),
+            (true, _) | (false, false) => DimensionRule::Axis(d),
+            (false, true) => DimensionRule::Axis(d + 1),
         };
         let operand = ShardingRule::along(args, &[], &[self.dimension]);
         let ShardingRule::Dimensions { operands, .. } = operand else {
