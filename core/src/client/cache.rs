@@ -104,7 +104,7 @@ impl Cache {
 
     /// Returns the entry of a program for a device.
     pub fn entry(&self, runtime: &Runtime, text: &str, options: &[u8], device: Device) -> Entry {
-        self.place(&[
+        self.entry_of(&[
             runtime.fingerprint().as_bytes(),
             device.kind().as_bytes(),
             options,
@@ -112,7 +112,7 @@ impl Cache {
         ])
     }
 
-    fn place(&self, parts: &[&[u8]]) -> Entry {
+    fn entry_of(&self, parts: &[&[u8]]) -> Entry {
         let (key, name) = key(parts);
         Entry {
             path: self.folder.join(name),
@@ -237,12 +237,12 @@ mod tests {
     fn programs_are_kept_and_damage_is_found() {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let cache = Cache::at(folder.path(), 1 << 20);
-        let entry = cache.place(&[b"program", b"options"]);
+        let entry = cache.entry_of(&[b"program", b"options"]);
         assert!(entry.read().is_none());
         entry.write(b"compiled");
         assert_eq!(entry.read().as_deref(), Some(&b"compiled"[..]));
         // The boundaries between key parts matter.
-        assert!(cache.place(&[b"programo", b"ptions"]).read().is_none());
+        assert!(cache.entry_of(&[b"programo", b"ptions"]).read().is_none());
 
         let mut bytes = fs::read(&entry.path).expect("the entry");
         let last = bytes.len() - 1;
@@ -259,7 +259,7 @@ mod tests {
     fn entries_of_other_keys_are_refused() {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let cache = Cache::at(folder.path(), 1 << 20);
-        let [one, two] = [b"one", b"two"].map(|key| cache.place(&[key]));
+        let [one, two] = [b"one", b"two"].map(|key| cache.entry_of(&[key]));
         one.write(b"code of one");
         two.write(b"code of two");
         let aside = folder.path().join("aside");
@@ -286,7 +286,7 @@ mod tests {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let inner = folder.path().join("a/compiled");
         let cache = Cache::at(&inner, 1 << 20);
-        let entry = cache.place(&[b"program"]);
+        let entry = cache.entry_of(&[b"program"]);
         entry.write(b"compiled");
         let mode = |path: &Path| {
             let meta = fs::metadata(path).expect("its rights");
@@ -308,7 +308,7 @@ mod tests {
     fn the_least_recently_used_go_first() {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let cache = Cache::at(folder.path(), 3000);
-        let entries: Vec<Entry> = (0..5u8).map(|i| cache.place(&[&[i]])).collect();
+        let entries: Vec<Entry> = (0..5u8).map(|i| cache.entry_of(&[&[i]])).collect();
         for (i, e) in entries.iter().enumerate() {
             e.try_write(&[0; 900]).expect("write");
             let time = SystemTime::UNIX_EPOCH + std::time::Duration::from_secs(i as u64 + 1);

@@ -286,8 +286,8 @@ fn order(program: Mesh, mesh: Mesh) -> Option<Vec<usize>> {
         return None;
     }
     let theirs: Vec<Device> = mesh.local_devices().collect();
-    let place = |d: Device| theirs.iter().position(|t| *t == d);
-    Some(program.local_devices().filter_map(place).collect())
+    let position = |d: Device| theirs.iter().position(|t| *t == d);
+    Some(program.local_devices().filter_map(position).collect())
 }
 
 impl Layout {

@@ -29,7 +29,7 @@ type Operands = SmallVec<[Arc<DeviceArray>; 4]>;
 struct Key<I, P> {
     primitive: Arc<dyn Primitive>,
     ins: SmallVec<[I; 4]>,
-    place: P,
+    site: P,
     least_effort: bool,
 }
 
@@ -42,28 +42,28 @@ impl<I: Hash + Eq + Clone, P: Hash + Eq + Clone, T> EagerCache<I, P, T> {
         &self,
         primitive: &dyn Primitive,
         ins: &[I],
-        place: &P,
+        site: &P,
         make: impl FnOnce(Arc<dyn Primitive>, &[I], &P) -> Result<T, Failure>,
     ) -> Result<Made<I, P, T>, Failure> {
         let mut hasher = FastHasher::default();
         primitive.dyn_hash(&mut hasher);
         ins.hash(&mut hasher);
-        place.hash(&mut hasher);
+        site.hash(&mut hasher);
         let least_effort = client::least_effort();
         least_effort.hash(&mut hasher);
         let is_key = |key: &Key<I, P>| {
-            key.place == *place
+            key.site == *site
                 && key.least_effort == least_effort
                 && *key.ins == *ins
                 && key.primitive.dyn_eq(primitive.as_any())
         };
         self.get_or_make(hasher.finish(), is_key, || {
             let primitive = primitive.to_arc();
-            let program = make(primitive.clone(), ins, place)?;
+            let program = make(primitive.clone(), ins, site)?;
             let key = Key {
                 primitive,
                 ins: ins.into(),
-                place: place.clone(),
+                site: site.clone(),
                 least_effort,
             };
             Ok((key, program))

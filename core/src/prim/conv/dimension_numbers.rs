@@ -150,7 +150,7 @@ fn of_letters(letters: [&str; 3], ndim: usize) -> ConvDimensionNumbers {
         "convolution: the dimension numbers {letters:?} have different letters for spatial axes\n  help: \
          use the same letters in all three, for example (\"NHWC\", \"HWIO\", \"NHWC\")"
     );
-    let place = |i: usize, c: char| {
+    let position = |i: usize, c: char| {
         let found = texts[i].iter().position(|&d| d == c);
         found.expect("the letters have been checked")
     };
@@ -159,17 +159,17 @@ fn of_letters(letters: [&str; 3], ndim: usize) -> ConvDimensionNumbers {
         .copied()
         .filter(|c| !pairs[1].contains(c))
         .collect();
-    let spatial = |i: usize| -> Dims { order.iter().map(|&c| place(i, c)).collect() };
+    let spatial = |i: usize| -> Dims { order.iter().map(|&c| position(i, c)).collect() };
     let image = |i: usize| ImageAxes {
-        batch: place(i, 'N'),
-        feature: place(i, 'C'),
+        batch: position(i, 'N'),
+        feature: position(i, 'C'),
         spatial: spatial(i),
     };
     ConvDimensionNumbers {
         lhs: image(0),
         rhs: KernelAxes {
-            output: place(1, 'O'),
-            input: place(1, 'I'),
+            output: position(1, 'O'),
+            input: position(1, 'I'),
             spatial: spatial(1),
         },
         out: image(2),

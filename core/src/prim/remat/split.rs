@@ -51,8 +51,8 @@ impl<'a> Split<'a> {
             .filter(|v| needed[v.index()] && saveable[v.index()])
             .copied()
             .collect();
-        let places = 0..jaxpr.invars.len();
-        let inputs = places
+        let indices = 0..jaxpr.invars.len();
+        let inputs = indices
             .filter(|&i| needed[jaxpr.invars[i].index()])
             .collect();
 

@@ -29,7 +29,7 @@ pub(super) fn reshaped_spec(
     let longer =
         |sizes: &[usize]| -> Dims { (0..sizes.len()).filter(|&d| sizes[d] != 1).collect() };
     let (from, to) = (longer(operand.shape()), longer(new_sizes));
-    let sizes = |places: &Dims, all: &[usize]| -> Dims { places.iter().map(|&d| all[d]).collect() };
+    let sizes = |dims: &Dims, all: &[usize]| -> Dims { dims.iter().map(|&d| all[d]).collect() };
     let pieces = pieces(&sizes(&from, operand.shape()), &sizes(&to, new_sizes));
     let mut entries = vec![SpecEntry::None; new_sizes.len()];
     for (ins, outs) in pieces.ok_or_else(refuse)? {

@@ -140,16 +140,16 @@ impl SlidingWindow {
             self.base_dilation,
             self.window_dilation
         );
-        let (mut shape, mut spread) = (Dims::new(), Dims::new());
+        let (mut shape, mut padded_shape) = (Dims::new(), Dims::new());
         for (d, &n) in operand.shape().iter().enumerate() {
             let base = dilated(n, self.base_dilation[d]);
             let window = dilated(self.dimensions[d], self.window_dilation[d]);
             let (padding, stride) = (self.padding[d], self.strides[d]);
             let [positions, padded] = window_positions(d, base, padding, window, stride)?;
             shape.push(positions);
-            spread.push(padded);
+            padded_shape.push(padded);
         }
-        operand.with_shape(&spread).check_size()?;
+        operand.with_shape(&padded_shape).check_size()?;
         Ok(shape)
     }
 
