@@ -46,7 +46,7 @@ impl Executable {
         if args.len() != inputs * inner.devices.len() {
             return Err(inner.wrong_count(args.len()));
         }
-        let kept = Kept::new(non_donatable);
+        let kept = NonDonatable::new(non_donatable);
         if inner.must_copy(&kept) {
             return inner.run_with_copies(args, &kept, outputs);
         }
@@ -57,7 +57,7 @@ impl Executable {
 impl Inner {
     /// Runs the program with arguments whose number was checked.
     #[inline]
-    fn run(&self, args: &[&Buffer], kept: &Kept, outputs: &mut Vec<Buffer>) -> Result<()> {
+    fn run(&self, args: &[&Buffer], kept: &NonDonatable, outputs: &mut Vec<Buffer>) -> Result<()> {
         if let Some(needs) = self.host_memory {
             self.check_memory(needs)?;
         }
@@ -85,7 +85,7 @@ impl Inner {
 
     /// Returns `true` if the plugin would donate fewer inputs than requested: it stops donating
     /// at the first non-donatable index and copies all inputs after it.
-    fn must_copy(&self, kept: &Kept) -> bool {
+    fn must_copy(&self, kept: &NonDonatable) -> bool {
         !kept.positions.is_empty()
             && self
                 .donated
@@ -98,7 +98,7 @@ impl Inner {
     fn run_with_copies(
         &self,
         args: &[&Buffer],
-        kept: &Kept,
+        kept: &NonDonatable,
         outputs: &mut Vec<Buffer>,
     ) -> Result<()> {
         let inputs = self.signature.inputs.len();
@@ -121,18 +121,18 @@ impl Inner {
         for (position, copy) in (0..args.len()).filter(|&p| is_kept(p)).zip(&copies) {
             substituted[position] = copy;
         }
-        self.run(&substituted, &Kept::new(&[]), outputs)
+        self.run(&substituted, &NonDonatable::new(&[]), outputs)
     }
 }
 
 /// The indices that a call does not donate, as a list for the plugin and as a set.
-pub(crate) struct Kept {
+pub(crate) struct NonDonatable {
     positions: SmallVec<[i64; 16]>,
     bits: SmallVec<[u64; 4]>,
 }
 
-impl Kept {
-    fn new(positions: &[usize]) -> Kept {
+impl NonDonatable {
+    fn new(positions: &[usize]) -> NonDonatable {
         let mut bits = SmallVec::new();
         for &position in positions {
             if bits.len() <= position / 64 {
@@ -140,7 +140,7 @@ impl Kept {
             }
             bits[position / 64] |= 1 << (position % 64);
         }
-        Kept {
+        NonDonatable {
             positions: positions.iter().map(|&p| p as i64).collect(),
             bits,
         }
@@ -157,11 +157,15 @@ impl Kept {
 struct Claims<'a> {
     inner: &'a Inner,
     args: &'a [&'a Buffer],
-    kept: &'a Kept,
+    kept: &'a NonDonatable,
 }
 
 impl<'a> Claims<'a> {
-    fn take(inner: &'a Inner, args: &'a [&'a Buffer], kept: &'a Kept) -> Result<Claims<'a>> {
+    fn take(
+        inner: &'a Inner,
+        args: &'a [&'a Buffer],
+        kept: &'a NonDonatable,
+    ) -> Result<Claims<'a>> {
         let claims = Claims { inner, args, kept };
         for (taken, (position, buffer)) in claims.donated().enumerate() {
             if !buffer.claim() {
@@ -212,7 +216,7 @@ impl Inner {
     pub(crate) fn collect(
         &self,
         args: &[&Buffer],
-        kept: &Kept,
+        kept: &NonDonatable,
         handles: &mut Handles,
     ) -> Result<()> {
         let inputs = &*self.signature.inputs;
@@ -241,7 +245,7 @@ impl Inner {
     fn launch_one(
         &self,
         handles: &Handles,
-        kept: &Kept,
+        kept: &NonDonatable,
         outputs: &mut Vec<Buffer>,
         watched: bool,
     ) -> Result<Events> {
@@ -275,7 +279,7 @@ impl Inner {
         &self,
         argument_lists: &[*const *mut RawBuffer],
         output_lists: &[*mut *mut RawBuffer],
-        kept: &Kept,
+        kept: &NonDonatable,
         launch: i32,
         events: *mut *mut RawEvent,
     ) -> Result<()> {

@@ -4,7 +4,7 @@ use crate::buffer::Buffer;
 use crate::error::Result;
 use crate::event::Event;
 use crate::executable::Inner;
-use crate::execute::{Handles, Kept};
+use crate::execute::{Handles, NonDonatable};
 use crate::lock::lock;
 use crate::sys::RawEvent;
 use crate::under_way::Events;
@@ -33,7 +33,7 @@ impl Inner {
     pub(crate) fn launch_many(
         &self,
         args: &[&Buffer],
-        kept: &Kept,
+        kept: &NonDonatable,
         handles: &mut Handles,
         outputs: &mut Vec<Buffer>,
     ) -> Result<Events> {
@@ -84,12 +84,12 @@ impl Inner {
 struct Uses<'a> {
     inner: &'a Inner,
     args: &'a [&'a Buffer],
-    kept: &'a Kept,
+    kept: &'a NonDonatable,
     begun: usize,
 }
 
 impl<'a> Uses<'a> {
-    fn begin(inner: &'a Inner, args: &'a [&'a Buffer], kept: &'a Kept) -> Result<Uses<'a>> {
+    fn begin(inner: &'a Inner, args: &'a [&'a Buffer], kept: &'a NonDonatable) -> Result<Uses<'a>> {
         let mut uses = Uses {
             inner,
             args,

@@ -21,7 +21,7 @@ const LARGEST_NODE: usize = 512 << 20;
 /// Minimum for the limit of node sizes: the longest key with the largest value.
 const SMALLEST_LIMIT: usize = 4 << 20;
 /// Maximum number of bytes of cached nodes.
-const KEPT: u64 = 256 << 20;
+const NODE_CACHE_BYTES: u64 = 256 << 20;
 
 /// One version of a database, open for reading.
 ///
@@ -51,12 +51,12 @@ pub struct Database {
     root: Option<Root>,
     manifest: Manifest,
     files: Files,
-    kept: Mutex<Kept>,
+    kept: Mutex<NodeCache>,
 }
 
 /// Cache of nodes, which evicts the oldest first.
 #[derive(Default)]
-struct Kept {
+struct NodeCache {
     nodes: HashMap<Location, Arc<Node>>,
     order: VecDeque<Location>,
     bytes: u64,
@@ -446,14 +446,14 @@ pub(super) fn fill(files: &Files, value: &Value, offset: u64, bytes: &mut [u8]) 
     }
 }
 
-impl Kept {
+impl NodeCache {
     fn keep(&mut self, location: &Location, node: &Arc<Node>) {
         let cost = |location: &Location| location.length.saturating_add(256);
         if self.nodes.insert(location.clone(), node.clone()).is_none() {
             self.order.push_back(location.clone());
             self.bytes = self.bytes.saturating_add(cost(location));
         }
-        while self.bytes > KEPT && self.order.len() > 1 {
+        while self.bytes > NODE_CACHE_BYTES && self.order.len() > 1 {
             if let Some(oldest) = self.order.pop_front() {
                 self.nodes.remove(&oldest);
                 self.bytes = self.bytes.saturating_sub(cost(&oldest));

@@ -22,7 +22,7 @@ pub(super) fn common_prefix(a: &[u8], b: &[u8]) -> usize {
 }
 
 /// Sorted keys, without the prefix given by the path to the node.
-pub(super) struct Keys {
+pub(super) struct NodeKeys {
     /// The common prefix of all keys, followed by the rest of each.
     bytes: Vec<u8>,
     common: usize,
@@ -30,7 +30,7 @@ pub(super) struct Keys {
     ends: Vec<usize>,
 }
 
-impl Keys {
+impl NodeKeys {
     pub fn len(&self) -> usize {
         self.ends.len()
     }
@@ -90,7 +90,7 @@ impl Keys {
         count: usize,
         inner: bool,
         limit: usize,
-    ) -> Decoded<(Keys, Vec<usize>)> {
+    ) -> Decoded<(NodeKeys, Vec<usize>)> {
         const LENGTH: &str = "a key's length";
         let mut shared = vec![0];
         shared.extend(cursor.varints_up_to(count - 1, LONGEST_KEY, LENGTH)?);
@@ -102,7 +102,7 @@ impl Keys {
         // A key shares with the first one the minimum of all shared lengths up to it.
         let least = shared[1..].iter().copied().min();
         let common = least.unwrap_or(own[0]).min(own[0]);
-        let mut keys = Keys {
+        let mut keys = NodeKeys {
             bytes: Vec::new(),
             common,
             ends: Vec::with_capacity(count),
@@ -166,7 +166,7 @@ pub(super) enum Entries {
 /// Node of the tree.
 pub(super) struct Node {
     pub height: u8,
-    pub keys: Keys,
+    pub keys: NodeKeys,
     pub entries: Entries,
 }
 
@@ -179,7 +179,7 @@ impl Node {
         if count == 0 {
             return cursor.bad("the node is empty");
         }
-        let (keys, prefixes) = Keys::read(cursor, count, height > 0, limit)?;
+        let (keys, prefixes) = NodeKeys::read(cursor, count, height > 0, limit)?;
         let entries = if height == 0 {
             let lengths = cursor.varints(count)?;
             let kinds = cursor.take(count)?;

@@ -54,12 +54,12 @@ pub(super) struct Layout {
     pub codec: Codec,
     /// Whether elements that are not stored are zero.
     pub fills_with_zero: bool,
-    keys: Keys,
+    keys: ChunkKeyEncoding,
 }
 
 /// Naming scheme of chunk files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Keys {
+struct ChunkKeyEncoding {
     /// Whether names begin with `c`.
     begins_with_c: bool,
     separator: char,
@@ -91,11 +91,11 @@ impl Layout {
             codec: Codec::PLAIN,
             fills_with_zero: true,
             keys: match zarr {
-                Zarr::V2 => Keys {
+                Zarr::V2 => ChunkKeyEncoding {
                     begins_with_c: false,
                     separator: '.',
                 },
-                Zarr::V3 => Keys {
+                Zarr::V3 => ChunkKeyEncoding {
                     begins_with_c: true,
                     separator: '/',
                 },
@@ -149,7 +149,7 @@ impl Layout {
             dtype,
             codec: Codec::zarr2(zstd, endian, dtype),
             fills_with_zero: is_zero(&metadata.fill_value),
-            keys: Keys {
+            keys: ChunkKeyEncoding {
                 begins_with_c: false,
                 separator: separator(metadata.dimension_separator, '.')?,
             },
@@ -191,7 +191,7 @@ impl Layout {
             chunk,
             dtype,
             fills_with_zero,
-            keys: Keys {
+            keys: ChunkKeyEncoding {
                 begins_with_c,
                 separator: separator(keys.separator, if begins_with_c { '/' } else { '.' })?,
             },
@@ -250,7 +250,7 @@ impl Layout {
 
     /// Returns the file name of the chunk at a position in the chunk grid.
     pub fn key(&self, cell: &[usize]) -> String {
-        let Keys {
+        let ChunkKeyEncoding {
             begins_with_c,
             separator,
         } = self.keys;

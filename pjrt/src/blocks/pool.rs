@@ -23,11 +23,11 @@ pub struct Pool {
     /// Sizes of the blocks in use, by address.
     used: HashMap<usize, usize>,
     /// The kept blocks, in the order in which they were freed.
-    kept: Vec<Kept>,
+    kept: Vec<CachedBlock>,
     usage: HostBlocks,
 }
 
-struct Kept {
+struct CachedBlock {
     address: usize,
     size: usize,
     since: Instant,
@@ -93,7 +93,7 @@ impl Pool {
         };
         self.usage.in_use -= size;
         self.usage.kept += size;
-        self.kept.push(Kept {
+        self.kept.push(CachedBlock {
             address,
             size,
             since: Instant::now(),
@@ -129,7 +129,7 @@ impl Pool {
         {
             return;
         }
-        let old = |k: &Kept| k.since.elapsed() >= PATIENCE;
+        let old = |k: &CachedBlock| k.since.elapsed() >= PATIENCE;
         self.release_first(self.kept.partition_point(old));
     }
 
