@@ -52,22 +52,16 @@ impl Primitive for LogCosh {
     }
 
     // |x| + log(1 + exp(-2|x|)) - log(2): no intermediate value overflows.
-    fn lower(
-        &self,
-        ctx: &mut Lowering<'_>,
-        args: &[Value],
-        ins: &[Aval],
-        _: &[Aval],
-    ) -> Vec<Value> {
-        let aval = ins[0];
-        let size = ctx.same("abs", args, aval);
+    fn lower(&self, ctx: &mut Lowering<'_>, args: &[Value], _: &[Aval]) -> Vec<Value> {
+        let aval = args[0].aval();
+        let size = ctx.same("abs", args);
         let minus_two = ctx.splat(-2.0, aval);
-        let exponent = ctx.same("multiply", &[size, minus_two], aval);
-        let small = ctx.same("exponential", &[exponent], aval);
-        let log = ctx.same("log_plus_one", &[small], aval);
-        let sum = ctx.same("add", &[size, log], aval);
+        let exponent = ctx.same("multiply", &[size, minus_two]);
+        let small = ctx.same("exponential", &[exponent]);
+        let log = ctx.same("log_plus_one", &[small]);
+        let sum = ctx.same("add", &[size, log]);
         let log_two = ctx.splat(std::f64::consts::LN_2, aval);
-        vec![ctx.same("subtract", &[sum, log_two], aval)]
+        vec![ctx.same("subtract", &[sum, log_two])]
     }
 }
 

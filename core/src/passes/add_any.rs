@@ -46,14 +46,8 @@ impl Primitive for AddAny {
         let moved = in_front(args, axes, axis);
         batched(add_any(&moved[0], &moved[1]), Some(0))
     }
-    fn lower(
-        &self,
-        ctx: &mut Lowering<'_>,
-        args: &[Value],
-        _: &[Aval],
-        outs: &[Aval],
-    ) -> Vec<Value> {
-        vec![ctx.same("add", args, outs[0])]
+    fn lower(&self, ctx: &mut Lowering<'_>, args: &[Value], _: &[Aval]) -> Vec<Value> {
+        vec![ctx.same("add", args)]
     }
 }
 

@@ -65,20 +65,14 @@ impl Primitive for Reshard {
     fn mesh(&self) -> Option<Mesh> {
         self.mesh
     }
-    fn lower(
-        &self,
-        ctx: &mut Lowering<'_>,
-        args: &[Value],
-        ins: &[Aval],
-        _: &[Aval],
-    ) -> Vec<Value> {
+    fn lower(&self, ctx: &mut Lowering<'_>, args: &[Value], _: &[Aval]) -> Vec<Value> {
         let explicit = |n| self.axes.axis_type(n) == Some(AxisType::Explicit);
-        let spec = self.spec.filtered(ins[0].ndim(), explicit);
+        let spec = self.spec.filtered(args[0].ndim(), explicit);
         let open = self.axes.has(AxisType::Auto);
         if self.cast && spec.is_trivial() {
             return args.to_vec();
         }
-        vec![ctx.constrain(args[0], ins[0], (self.axes, self.mesh), &spec, open)]
+        vec![ctx.constrain(args[0], (self.axes, self.mesh), &spec, open)]
     }
 }
 

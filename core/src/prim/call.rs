@@ -121,7 +121,7 @@ impl Primitive for Call {
         let args: Vec<Array> = args.iter().map(|a| (*a).clone()).collect();
         jit_is_disabled().then(|| Ok(self.jaxpr.eval(&[], &args).into()))
     }
-    fn lower(&self, ctx: &mut Lowering<'_>, args: &[Value], _: &[Aval], _: &[Aval]) -> Vec<Value> {
+    fn lower(&self, ctx: &mut Lowering<'_>, args: &[Value], _: &[Aval]) -> Vec<Value> {
         ctx.call(&self.name, &self.jaxpr, args)
     }
 }

@@ -130,7 +130,7 @@ impl Primitive for Composite {
         let (outs, places) = batch_eval(&self.jaxpr, &[], args, axes, axis);
         (outs.into(), places.into())
     }
-    fn lower(&self, ctx: &mut Lowering<'_>, args: &[Value], _: &[Aval], _: &[Aval]) -> Vec<Value> {
+    fn lower(&self, ctx: &mut Lowering<'_>, args: &[Value], _: &[Aval]) -> Vec<Value> {
         let attributes = self.attributes.iter().map(|(k, v)| format!("{k} = {v}"));
         let attributes = format!(
             "composite_attributes = {{{}}}, version = {} : i32",

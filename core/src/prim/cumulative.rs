@@ -77,7 +77,7 @@ macro_rules! cumulative {
                 let axis = self.axis + usize::from(self.axis >= at);
                 batched(bind1($ty { axis, reverse: self.reverse }, &[&args[0]]), Some(at))
             }
-            fn lower(&self, ctx: &mut Lowering<'_>, args: &[Value], _: &[Aval], outs: &[Aval]) -> Vec<Value> {
+            fn lower(&self, ctx: &mut Lowering<'_>, args: &[Value], outs: &[Aval]) -> Vec<Value> {
                 let identity: fn(DType) -> Scalar = $identity;
                 let region: fn(&mut Lowering<'_>, DType) -> Region = $region;
                 let (dtype, shape) = (outs[0].dtype(), outs[0].shape());
@@ -87,8 +87,7 @@ macro_rules! cumulative {
                 let identity = ctx.scalar(identity(dtype), dtype);
                 let region = region(ctx, dtype);
                 let attributes = window(shape, self.axis, self.reverse);
-                let types = [outs[0], Aval::scalar(dtype)];
-                ctx.op("reduce_window", &[args[0], identity], &types, outs, &attributes, &[region])
+                ctx.op("reduce_window", &[args[0], identity], outs, &attributes, &[region])
             }
         }
         impl Array {
@@ -184,7 +183,7 @@ fn lowest_power(dtype: DType) -> Scalar {
 fn log_add_exp(ctx: &mut Lowering<'_>, dtype: DType) -> Region {
     let scalar = Aval::scalar(dtype);
     ctx.region(&[scalar, scalar], |ctx, args| {
-        vec![(ctx.log_add_exp([args[0], args[1]], scalar), scalar)]
+        vec![ctx.log_add_exp([args[0], args[1]])]
     })
 }
 

@@ -158,14 +158,8 @@ impl Primitive for Fft {
         let front = move_batch_axis(&args[0], axes[0], 0, axis);
         batched(bind1(self.clone(), &[&front]), Some(0))
     }
-    fn lower(
-        &self,
-        ctx: &mut Lowering<'_>,
-        args: &[Value],
-        ins: &[Aval],
-        outs: &[Aval],
-    ) -> Vec<Value> {
-        if outs[0].size() == 0 || ins[0].size() == 0 {
+    fn lower(&self, ctx: &mut Lowering<'_>, args: &[Value], outs: &[Aval]) -> Vec<Value> {
+        if outs[0].size() == 0 || args[0].aval().size() == 0 {
             return vec![ctx.splat(0, outs[0])];
         }
         let attributes = format!(
@@ -173,7 +167,7 @@ impl Primitive for Fft {
             self.fft_type.name(),
             dims_array(&self.fft_lengths)
         );
-        vec![ctx.op1("fft", args, ins, outs[0], &attributes)]
+        vec![ctx.op1("fft", args, outs[0], &attributes)]
     }
 }
 

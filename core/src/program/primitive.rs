@@ -122,14 +122,8 @@ pub trait Primitive: Debug + DynPrimitive + Send + Sync + 'static {
         matches!(self.differentiation(), Differentiation::Linear(_))
     }
 
-    /// Implements the lowering to StableHLO.
-    fn lower(
-        &self,
-        ctx: &mut Lowering<'_>,
-        args: &[Value],
-        ins: &[Aval],
-        outs: &[Aval],
-    ) -> Vec<Value>;
+    /// Implements the lowering to StableHLO. The results have the types `outs`.
+    fn lower(&self, ctx: &mut Lowering<'_>, args: &[Value], outs: &[Aval]) -> Vec<Value>;
 
     /// Returns the parameters as a jaxpr prints them, in alphabetical order. Like JAX, some are
     /// omitted if they have their default values.

@@ -315,7 +315,7 @@ impl Primitive for Twice {
     fn batch(&self, _: &[Array], _: &[Option<usize>], _: BatchAxis) -> Batched {
         unreachable!("the test has no use for it")
     }
-    fn lower(&self, ctx: &mut Lowering<'_>, args: &[Value], _: &[Aval], _: &[Aval]) -> Vec<Value> {
+    fn lower(&self, ctx: &mut Lowering<'_>, args: &[Value], _: &[Aval]) -> Vec<Value> {
         let once = ctx.call("twice", &self.jaxpr, args);
         ctx.call("twice", &self.jaxpr, &once)
     }

@@ -3,7 +3,7 @@
 use crate::base::location;
 use crate::execution::callback::{HostFunction, VmapMethod};
 use crate::prim::{Avals, BatchAxis, Batched, Differentiation, Param, Primitive, move_batch_axis};
-use crate::program::lower::{Lowering, Value, order};
+use crate::program::lower::{Lowering, Value, avals, order};
 use crate::program::trace::bind;
 use crate::{Array, Aval, Outputs, Result, ShapeError, ShardingRule};
 use ramie_pjrt::Callback;
@@ -216,48 +216,33 @@ impl Primitive for HostCallback {
         };
         Some(run())
     }
-    fn lower(
-        &self,
-        ctx: &mut Lowering<'_>,
-        args: &[Value],
-        ins: &[Aval],
-        outs: &[Aval],
-    ) -> Vec<Value> {
+    fn lower(&self, ctx: &mut Lowering<'_>, args: &[Value], outs: &[Aval]) -> Vec<Value> {
         ctx.set_calls_back();
         // Programs for several devices do not support ordered effects.
         if self.ordered || ctx.runs_on_each_device(self.name()) {
-            return self.lower_call(ctx, args, ins, outs);
+            return self.lower_call(ctx, args, outs);
         }
-        ctx.on_first_device(args, ins, outs, |ctx, args| {
-            self.lower_call(ctx, args, ins, outs)
-        })
+        ctx.on_first_device(args, outs, |ctx, args| self.lower_call(ctx, args, outs))
     }
 }
 
 impl HostCallback {
-    fn lower_call(
-        &self,
-        ctx: &mut Lowering<'_>,
-        args: &[Value],
-        ins: &[Aval],
-        outs: &[Aval],
-    ) -> Vec<Value> {
-        let (mut args, mut types, mut results) = (args.to_vec(), ins.to_vec(), outs.to_vec());
+    fn lower_call(&self, ctx: &mut Lowering<'_>, args: &[Value], outs: &[Aval]) -> Vec<Value> {
+        let id = self.id(&avals(args));
+        let (mut args, mut outs) = (args.to_vec(), outs.to_vec());
         if self.ordered {
             args.push(ctx.order());
-            types.push(order::aval());
-            results.push(order::aval());
+            outs.push(order::aval());
         }
         let attributes = format!(
             "call_target_name = \"{}\", api_version = 4 : i32, has_side_effect = {}, \
-             backend_config = {{id = {} : i64}}, operand_layouts = {}, result_layouts = {}",
+             backend_config = {{id = {id} : i64}}, operand_layouts = {}, result_layouts = {}",
             Callback::TARGET,
             self.has_effects(),
-            self.id(ins),
-            row_major(&types),
-            row_major(&results)
+            row_major(&avals(&args)),
+            row_major(&outs)
         );
-        let mut values = ctx.op("custom_call", &args, &types, &results, &attributes, &[]);
+        let mut values = ctx.op("custom_call", &args, &outs, &attributes, &[]);
         if self.ordered
             && let Some(after) = values.pop()
         {

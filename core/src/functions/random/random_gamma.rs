@@ -82,14 +82,8 @@ impl Primitive for RandomGamma {
         let a = move_batch_axis(&args[1], axes[1], 0, axis);
         batched(bind1(self.clone(), &[&keys, &a]), Some(0))
     }
-    fn lower(
-        &self,
-        ctx: &mut Lowering<'_>,
-        args: &[Value],
-        ins: &[Aval],
-        _: &[Aval],
-    ) -> Vec<Value> {
-        ctx.traced("random_gamma", args, ins, |args| {
+    fn lower(&self, ctx: &mut Lowering<'_>, args: &[Value], _: &[Aval]) -> Vec<Value> {
+        ctx.traced("random_gamma", args, |args| {
             vec![gamma_sample(self, &args[0], &args[1])]
         })
     }

@@ -122,13 +122,7 @@ impl Primitive for AllToAll {
         x = x.move_axis(at as isize, 1 + self.concat as isize);
         batched(merge(&x, 1 + self.concat), Some(0))
     }
-    fn lower(
-        &self,
-        ctx: &mut Lowering<'_>,
-        args: &[Value],
-        ins: &[Aval],
-        outs: &[Aval],
-    ) -> Vec<Value> {
+    fn lower(&self, ctx: &mut Lowering<'_>, args: &[Value], outs: &[Aval]) -> Vec<Value> {
         let groups = groups(ctx, "all_to_all", &self.axes);
         let attributes = format!(
             "concat_dimension = {} : i64, split_count = {} : i64, split_dimension = {} : i64, {}",
@@ -137,7 +131,7 @@ impl Primitive for AllToAll {
             self.split,
             collective_attributes(&groups)
         );
-        ctx.op("all_to_all", args, ins, outs, &attributes, &[])
+        ctx.op("all_to_all", args, outs, &attributes, &[])
     }
 }
 
@@ -248,13 +242,7 @@ impl Primitive for Ppermute {
             + inner;
         batched(self.exchanged(&all).take(&mine, 0), Some(0))
     }
-    fn lower(
-        &self,
-        ctx: &mut Lowering<'_>,
-        args: &[Value],
-        ins: &[Aval],
-        outs: &[Aval],
-    ) -> Vec<Value> {
+    fn lower(&self, ctx: &mut Lowering<'_>, args: &[Value], outs: &[Aval]) -> Vec<Value> {
         let groups = groups(ctx, "ppermute", &self.axes);
         let of_group = |group: &Vec<usize>| -> Vec<[usize; 2]> {
             let pair = |&(from, to): &(usize, usize)| [group[from], group[to]];
@@ -269,6 +257,6 @@ impl Primitive for Ppermute {
              dense<{pairs:?}> : tensor<{}x2xi64>",
             pairs.len()
         );
-        ctx.op("collective_permute", args, ins, outs, &attributes, &[])
+        ctx.op("collective_permute", args, outs, &attributes, &[])
     }
 }

@@ -198,28 +198,20 @@ impl Primitive for AllGather {
         }
         batched(out, None)
     }
-    fn lower(
-        &self,
-        ctx: &mut Lowering<'_>,
-        args: &[Value],
-        ins: &[Aval],
-        outs: &[Aval],
-    ) -> Vec<Value> {
+    fn lower(&self, ctx: &mut Lowering<'_>, args: &[Value], outs: &[Aval]) -> Vec<Value> {
         let groups = groups(ctx, "all_gather", &self.axes);
-        let (mut x, mut aval) = (args[0], ins[0]);
+        let mut x = args[0];
         if !self.tiled {
-            let mut shape = aval.shape().to_vec();
+            let mut shape = x.shape().to_vec();
             shape.insert(self.dimension, 1);
-            let wide = aval.with_shape(&shape);
-            x = ctx.op1("reshape", &[x], &[aval], wide, "");
-            aval = wide;
+            x = ctx.reshape(x, &shape);
         }
         let attributes = format!(
             "all_gather_dim = {} : i64, {}, use_global_device_ids",
             self.dimension,
             collective_attributes(&groups)
         );
-        ctx.op("all_gather", &[x], &[aval], outs, &attributes, &[])
+        ctx.op("all_gather", &[x], outs, &attributes, &[])
     }
 }
 
@@ -326,27 +318,21 @@ impl Primitive for ReduceScatter {
         }
         batched(out, Some(d))
     }
-    fn lower(
-        &self,
-        ctx: &mut Lowering<'_>,
-        args: &[Value],
-        ins: &[Aval],
-        outs: &[Aval],
-    ) -> Vec<Value> {
+    fn lower(&self, ctx: &mut Lowering<'_>, args: &[Value], outs: &[Aval]) -> Vec<Value> {
         let groups = groups(ctx, "reduce_scatter", &self.axes);
         let attributes = format!(
             "{}, scatter_dimension = {} : i64, use_global_device_ids",
             collective_attributes(&groups),
             self.dimension
         );
-        let region = ctx.reducer("add", ins[0].dtype());
-        let mut shape = ins[0].shape().to_vec();
+        let region = ctx.reducer("add", args[0].dtype());
+        let mut shape = args[0].shape().to_vec();
         shape[self.dimension] /= self.size.max(1);
-        let part = ins[0].with_shape(&shape);
-        let x = ctx.op("reduce_scatter", args, ins, &[part], &attributes, &[region])[0];
+        let part = args[0].aval().with_shape(&shape);
+        let x = ctx.op("reduce_scatter", args, &[part], &attributes, &[region])[0];
         match self.tiled {
             true => vec![x],
-            false => vec![ctx.op1("reshape", &[x], &[part], outs[0], "")],
+            false => vec![ctx.reshape(x, outs[0].shape())],
         }
     }
 }

@@ -39,7 +39,7 @@ impl Primitive for AxisIndex {
     fn batch(&self, _: &[Array], _: &[Option<usize>], axis: BatchAxis) -> Batched {
         batched(Array::iota(&[axis.size], 0, DType::I32), Some(0))
     }
-    fn lower(&self, ctx: &mut Lowering<'_>, _: &[Value], _: &[Aval], outs: &[Aval]) -> Vec<Value> {
+    fn lower(&self, ctx: &mut Lowering<'_>, _: &[Value], outs: &[Aval]) -> Vec<Value> {
         // The partition numbers in a group along the axis differ by the number of partitions at
         // one index of the axis.
         let groups = groups(ctx, "axis_index", &[self.axis]);
@@ -62,12 +62,12 @@ impl AxisIndex {
     /// Computes the index along the axis from the partition number.
     fn index(&self, ctx: &mut Lowering<'_>, stride: usize, size: usize) -> Value {
         let aval = Aval::scalar(DType::U32);
-        let id = ctx.op1("partition_id", &[], &[], aval, "");
+        let id = ctx.op1("partition_id", &[], aval, "");
         let stride = ctx.scalar(stride as i32, DType::U32);
         let size = ctx.scalar(size as i32, DType::U32);
-        let at = ctx.same("divide", &[id, stride], aval);
-        let at = ctx.same("remainder", &[at, size], aval);
-        ctx.convert(at, aval, DType::I32)
+        let at = ctx.same("divide", &[id, stride]);
+        let at = ctx.same("remainder", &[at, size]);
+        ctx.convert(at, DType::I32)
     }
 }
 
@@ -113,7 +113,7 @@ impl Primitive for Pvary {
         }
         batched(x, at)
     }
-    fn lower(&self, _: &mut Lowering<'_>, args: &[Value], _: &[Aval], _: &[Aval]) -> Vec<Value> {
+    fn lower(&self, _: &mut Lowering<'_>, args: &[Value], _: &[Aval]) -> Vec<Value> {
         args.to_vec()
     }
 }

@@ -194,13 +194,7 @@ impl Primitive for RaggedAllToAll {
         let out = trace::bind(self.clone(), &refs(&merged)).remove(0);
         batched(super::divide(&out, 0, axis.size), Some(0))
     }
-    fn lower(
-        &self,
-        ctx: &mut Lowering<'_>,
-        args: &[Value],
-        ins: &[Aval],
-        outs: &[Aval],
-    ) -> Vec<Value> {
+    fn lower(&self, ctx: &mut Lowering<'_>, args: &[Value], outs: &[Aval]) -> Vec<Value> {
         if ctx.is_for_cpu() {
             location::fail(
                 "ragged_all_to_all: XLA does not support this operation on CPUs\n  help: send \
@@ -215,7 +209,7 @@ impl Primitive for RaggedAllToAll {
             groups.len(),
             groups[0].len()
         );
-        ctx.op("custom_call", args, ins, outs, &attributes, &[])
+        ctx.op("custom_call", args, outs, &attributes, &[])
     }
 }
 

@@ -130,13 +130,7 @@ impl Primitive for AllReduce {
             false => batched(bind1(rest, &[&here]), None),
         }
     }
-    fn lower(
-        &self,
-        ctx: &mut Lowering<'_>,
-        args: &[Value],
-        ins: &[Aval],
-        outs: &[Aval],
-    ) -> Vec<Value> {
+    fn lower(&self, ctx: &mut Lowering<'_>, args: &[Value], outs: &[Aval]) -> Vec<Value> {
         let groups = groups(ctx, self.name(), &self.axes);
         let attributes = format!("{}, use_global_device_ids", collective_attributes(&groups));
         let op = match self.combine {
@@ -144,16 +138,16 @@ impl Primitive for AllReduce {
             Combine::Max => "maximum",
             Combine::Min => "minimum",
         };
-        if self.combine != Combine::Sum && ins[0].dtype().is_complex() {
+        if self.combine != Combine::Sum && args[0].dtype().is_complex() {
             // Plugins only support built-in reductions between devices.
             location::fail(&format!(
                 "{}: reductions between devices do not support the order of complex numbers, got \
                  {}\n  help: gather the values with `all_gather` and reduce them",
                 self.name(),
-                ins[0]
+                args[0].aval()
             ));
         }
-        let region = ctx.reducer(op, ins[0].dtype());
-        ctx.op("all_reduce", args, ins, outs, &attributes, &[region])
+        let region = ctx.reducer(op, args[0].dtype());
+        ctx.op("all_reduce", args, outs, &attributes, &[region])
     }
 }

@@ -204,24 +204,13 @@ impl Primitive for Cond {
     fn evaluate(&self, args: &[&Array]) -> Option<crate::Result<Outputs>> {
         self.one_by_one(args)
     }
-    fn lower(
-        &self,
-        ctx: &mut Lowering<'_>,
-        args: &[Value],
-        ins: &[Aval],
-        outs: &[Aval],
-    ) -> Vec<Value> {
+    fn lower(&self, ctx: &mut Lowering<'_>, args: &[Value], outs: &[Aval]) -> Vec<Value> {
         let regions: Vec<_> = self
             .branches
             .iter()
-            .map(|b| {
-                ctx.region(&[], |ctx, _| {
-                    let values = ctx.inline(b, &args[1..]);
-                    values.into_iter().zip(b.out_avals()).collect()
-                })
-            })
+            .map(|b| ctx.region(&[], |ctx, _| ctx.inline(b, &args[1..])))
             .collect();
-        ctx.op("case", &args[..1], &ins[..1], outs, "", &regions)
+        ctx.op("case", &args[..1], outs, "", &regions)
     }
 }
 

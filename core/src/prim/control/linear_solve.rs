@@ -187,7 +187,7 @@ impl Primitive for CustomLinearSolve {
         let places = outs.iter().map(|_| Some(0)).collect();
         (outs, places)
     }
-    fn lower(&self, ctx: &mut Lowering<'_>, args: &[Value], _: &[Aval], _: &[Aval]) -> Vec<Value> {
+    fn lower(&self, ctx: &mut Lowering<'_>, args: &[Value], _: &[Aval]) -> Vec<Value> {
         let first = args.len() - self.size();
         let operands = [&args[self.places()[1].clone()], &args[first..]].concat();
         ctx.call("solve", &self.solve, &operands)

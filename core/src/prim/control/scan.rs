@@ -200,13 +200,7 @@ impl Primitive for Scan {
     fn evaluate(&self, args: &[&Array]) -> Option<crate::Result<Outputs>> {
         self.one_by_one(args)
     }
-    fn lower(
-        &self,
-        ctx: &mut Lowering<'_>,
-        args: &[Value],
-        ins: &[Aval],
-        outs: &[Aval],
-    ) -> Vec<Value> {
-        self.lower_loop(ctx, args, ins, outs)
+    fn lower(&self, ctx: &mut Lowering<'_>, args: &[Value], outs: &[Aval]) -> Vec<Value> {
+        self.lower_loop(ctx, args, outs)
     }
 }

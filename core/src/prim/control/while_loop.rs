@@ -11,7 +11,7 @@ use crate::prim::{
 use crate::prim::{Jaxprs, StatePass};
 use crate::program::jaxpr::{ClosedJaxpr, Jaxpr, Var};
 use crate::program::lists::{self, given, spread};
-use crate::program::lower::{Lowering, Value, dims_array};
+use crate::program::lower::{Lowering, Value, avals};
 use crate::program::trace::{bind, trace_to_jaxpr};
 use crate::{Array, Aval, DType, Outputs, ShapeError, ensure_shape};
 use smallvec::SmallVec;
@@ -219,56 +219,43 @@ impl Primitive for While {
     fn evaluate(&self, args: &[&Array]) -> Option<crate::Result<Outputs>> {
         self.one_by_one(args)
     }
-    fn lower(
-        &self,
-        ctx: &mut Lowering<'_>,
-        args: &[Value],
-        ins: &[Aval],
-        _: &[Aval],
-    ) -> Vec<Value> {
-        let pred = self.cond_jaxpr.out_avals()[0];
-        let batched = pred.ndim() > 0;
+    fn lower(&self, ctx: &mut Lowering<'_>, args: &[Value], _: &[Aval]) -> Vec<Value> {
+        let batched = self.cond_jaxpr.out_avals()[0].ndim() > 0;
         let holds = |ctx: &mut Lowering<'_>, values: &[Value]| {
             let (cconsts, _, carry) = self.parts(values);
             ctx.inline(&self.cond_jaxpr, &[cconsts, carry].concat())[0]
         };
-        let cond = ctx.region(ins, |ctx, values| {
-            let mut value = holds(ctx, values);
-            if batched {
-                value = any_of(ctx, value, pred);
-            }
-            vec![(value, Aval::scalar(DType::Bool))]
+        let types = avals(args);
+        let cond = ctx.region(&types, |ctx, values| {
+            let value = holds(ctx, values);
+            vec![match batched {
+                true => any_of(ctx, value),
+                false => value,
+            }]
         });
-        let body = ctx.region(ins, |ctx, values| {
+        let body = ctx.region(&types, |ctx, values| {
             let (cconsts, bconsts, carry) = self.parts(values);
             let mut next = ctx.inline(&self.body_jaxpr, &[bconsts, carry].concat());
-            let (_, _, types) = self.parts(ins);
             if batched {
                 let mask = holds(ctx, values);
-                for ((new, old), aval) in next.iter_mut().zip(carry).zip(types) {
-                    let dims: Vec<usize> = (0..pred.ndim()).collect();
-                    let mask = ctx.broadcast_in_dim(mask, pred, *aval, &dims);
-                    let avals = [aval.with_dtype(DType::Bool), *aval, *aval];
-                    *new = ctx.op1("select", &[mask, *new, *old], &avals, *aval, "");
+                for (new, old) in next.iter_mut().zip(carry) {
+                    let dims: Vec<usize> = (0..mask.ndim()).collect();
+                    let mask = ctx.broadcast_in_dim(mask, old.shape(), &dims);
+                    *new = ctx.select(mask, *new, *old);
                 }
             }
-            let all = [cconsts, bconsts, &next].concat();
-            all.into_iter().zip(ins.iter().copied()).collect()
+            [cconsts, bconsts, &next].concat()
         });
-        let mut outs = ctx.op("while", args, ins, ins, "", &[cond, body]);
+        let mut outs = ctx.op("while", args, &types, "", &[cond, body]);
         outs.split_off(self.cond_nconsts + self.body_nconsts)
     }
 }
 
 /// Emits whether any of the booleans is true.
-fn any_of(ctx: &mut Lowering<'_>, value: Value, aval: Aval) -> Value {
-    let scalar = Aval::scalar(DType::Bool);
+fn any_of(ctx: &mut Lowering<'_>, value: Value) -> Value {
     let init = ctx.scalar(false, DType::Bool);
-    let region = ctx.reducer("or", DType::Bool);
-    let axes: Vec<usize> = (0..aval.ndim()).collect();
-    let attributes = format!("dimensions = {}", dims_array(&axes));
-    let (args, types) = ([value, init], [aval, scalar]);
-    ctx.op("reduce", &args, &types, &[scalar], &attributes, &[region])[0]
+    let axes: Vec<usize> = (0..value.ndim()).collect();
+    ctx.reduce("or", value, init, &axes)
 }
 
 impl NestedDifferentiation for While {

@@ -256,13 +256,7 @@ impl Primitive for ConvGeneralDilated {
     fn batch(&self, args: &[Array], axes: &[Option<usize>], axis: BatchAxis) -> Batched {
         self.batched(&args[0], &args[1], axes, axis.size)
     }
-    fn lower(
-        &self,
-        ctx: &mut Lowering<'_>,
-        args: &[Value],
-        ins: &[Aval],
-        outs: &[Aval],
-    ) -> Vec<Value> {
+    fn lower(&self, ctx: &mut Lowering<'_>, args: &[Value], outs: &[Aval]) -> Vec<Value> {
         let reversal = match self.padding.len() {
             0 => "array<i1>".into(),
             n => format!("array<i1: {}>", vec!["false"; n].join(", ")),
@@ -282,14 +276,13 @@ impl Primitive for ConvGeneralDilated {
             precision.attribute(),
         );
         // The compiler does not support convolutions of integers of less than a byte.
-        let whole = |a: Aval| match a.dtype().is_integer() {
-            true => a.with_dtype(a.dtype().whole_bytes()),
-            false => a,
+        let whole = |dtype: DType| match dtype.is_integer() {
+            true => dtype.whole_bytes(),
+            false => dtype,
         };
-        let wide = [whole(ins[0]), whole(ins[1])];
-        let operands = [0, 1].map(|i| ctx.convert(args[i], ins[i], wide[i].dtype()));
-        let out = whole(outs[0]);
-        let result = ctx.op1("convolution", &operands, &wide, out, &attributes);
-        vec![ctx.convert(result, out, outs[0].dtype())]
+        let operands = [0, 1].map(|i| ctx.convert(args[i], whole(args[i].dtype())));
+        let out = outs[0].with_dtype(whole(outs[0].dtype()));
+        let result = ctx.op1("convolution", &operands, out, &attributes);
+        vec![ctx.convert(result, outs[0].dtype())]
     }
 }

@@ -149,7 +149,7 @@ impl Primitive for CustomLin {
     fn batch(&self, _: &[Array], _: &[Option<usize>], _: BatchAxis) -> Batched {
         refuse_forward_mode(&self.name)
     }
-    fn lower(&self, _: &mut Lowering<'_>, _: &[Value], _: &[Aval], _: &[Aval]) -> Vec<Value> {
+    fn lower(&self, _: &mut Lowering<'_>, _: &[Value], _: &[Aval]) -> Vec<Value> {
         refuse_forward_mode(&self.name)
     }
 }

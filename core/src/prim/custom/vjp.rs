@@ -141,7 +141,7 @@ impl Primitive for CustomVjpCall {
             },
         )
     }
-    fn lower(&self, ctx: &mut Lowering<'_>, args: &[Value], _: &[Aval], _: &[Aval]) -> Vec<Value> {
+    fn lower(&self, ctx: &mut Lowering<'_>, args: &[Value], _: &[Aval]) -> Vec<Value> {
         ctx.inline(&self.call_jaxpr, args)
     }
 }

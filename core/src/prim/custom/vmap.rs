@@ -152,7 +152,7 @@ impl Primitive for CustomVmapCall {
         let places = batched.into_iter().map(|batched| batched.then_some(0));
         (outs.into(), places.collect())
     }
-    fn lower(&self, ctx: &mut Lowering<'_>, args: &[Value], _: &[Aval], _: &[Aval]) -> Vec<Value> {
+    fn lower(&self, ctx: &mut Lowering<'_>, args: &[Value], _: &[Aval]) -> Vec<Value> {
         ctx.inline(&self.call, args)
     }
 }

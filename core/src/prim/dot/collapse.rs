@@ -8,11 +8,11 @@ use super::{DotDimensionNumbers, Precision, narrow_first};
 use crate::program::lower::{Lowering, Value};
 use crate::{Aval, Dims};
 
-fn reshape(ctx: &mut Lowering<'_>, value: Value, from: Aval, to: Aval) -> Value {
-    if from == to {
-        return value;
+fn reshape(ctx: &mut Lowering<'_>, value: Value, to: Aval) -> Value {
+    match value.aval() == to {
+        true => value,
+        false => ctx.reshape(value, to.shape()),
     }
-    ctx.op1("reshape", &[value], &[from], to, "")
 }
 
 /// Merged axes of an operand: each run of axes becomes one.
@@ -59,20 +59,19 @@ fn moved(axes: &[usize], joined: &Joined) -> Dims {
 
 pub(super) fn dot(
     ctx: &mut Lowering<'_>,
-    operands: [(Value, Aval); 2],
+    [lhs, rhs]: [Value; 2],
     n: &DotDimensionNumbers,
     precision: Precision,
     out: Aval,
 ) -> Value {
-    let [(lhs, l), (rhs, r)] = operands;
-    let (l_free, r_free) = (n.lhs_free(l.ndim()), n.rhs_free(r.ndim()));
+    let (l_free, r_free) = (n.lhs_free(lhs.ndim()), n.rhs_free(rhs.ndim()));
     let free = |axes: &[usize], d: usize| axes.contains(&d) && axes.contains(&(d + 1));
-    let left = joined(l.shape(), |d| {
+    let left = joined(lhs.shape(), |d| {
         free(&l_free, d)
             || pairs(&n.lhs_contracting, &n.rhs_contracting, d)
             || pairs(&n.lhs_batch, &n.rhs_batch, d)
     });
-    let right = joined(r.shape(), |d| {
+    let right = joined(rhs.shape(), |d| {
         free(&r_free, d)
             || pairs(&n.rhs_contracting, &n.lhs_contracting, d)
             || pairs(&n.rhs_batch, &n.lhs_batch, d)
@@ -83,22 +82,19 @@ pub(super) fn dot(
         lhs_batch: moved(&n.lhs_batch, &left),
         rhs_batch: moved(&n.rhs_batch, &right),
     };
-    let (lc, rc) = (l.with_shape(&left.shape), r.with_shape(&right.shape));
-    let lhs = reshape(ctx, lhs, l, lc);
-    let rhs = reshape(ctx, rhs, r, rc);
-    let sides = [(lhs, lc), (rhs, rc)];
-    let result = match narrow_first::applies(ctx, [lc, rc], &numbers) {
+    let sides = [(lhs, left), (rhs, right)];
+    let sides = sides.map(|(x, joined)| reshape(ctx, x, x.aval().with_shape(&joined.shape)));
+    let result = match narrow_first::applies(ctx, sides, &numbers) {
         true => narrow_first::product(ctx, sides, &numbers, precision, out),
         false => emit(ctx, sides, &numbers, precision, out),
     };
-    let product = out.with_shape(&numbers.shape(lc.shape(), rc.shape()));
-    reshape(ctx, result, product, out)
+    reshape(ctx, result, out)
 }
 
 /// Emits a product; `out` has the dtype of the result.
 pub(super) fn emit(
     ctx: &mut Lowering<'_>,
-    [(lhs, l), (rhs, r)]: [(Value, Aval); 2],
+    sides: [Value; 2],
     numbers: &DotDimensionNumbers,
     precision: Precision,
     out: Aval,
@@ -114,6 +110,6 @@ pub(super) fn emit(
         list(&numbers.rhs_contracting),
         precision.attribute(),
     );
-    let product = out.with_shape(&numbers.shape(l.shape(), r.shape()));
-    ctx.op1("dot_general", &[lhs, rhs], &[l, r], product, &attributes)
+    let product = out.with_shape(&numbers.shape(sides[0].shape(), sides[1].shape()));
+    ctx.op1("dot_general", &sides, product, &attributes)
 }

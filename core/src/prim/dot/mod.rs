@@ -349,28 +349,20 @@ impl Primitive for DotGeneral {
         };
         batched(bind1(dot, &[&args[0], &args[1]]), Some(out))
     }
-    fn lower(
-        &self,
-        ctx: &mut Lowering<'_>,
-        args: &[Value],
-        ins: &[Aval],
-        outs: &[Aval],
-    ) -> Vec<Value> {
-        let mut operands = [(args[0], ins[0]), (args[1], ins[1])];
+    fn lower(&self, ctx: &mut Lowering<'_>, args: &[Value], outs: &[Aval]) -> Vec<Value> {
+        let mut operands = [args[0], args[1]];
         // Backends require operands of one dtype, and do not support two-bit integers.
         let mut out = outs[0];
         if out.dtype().bits() < 4 {
             out = out.with_dtype(DType::I32);
         }
-        if ins[0].dtype() != ins[1].dtype() || ins[0].dtype().bits() < 8 {
-            for (value, aval) in &mut operands {
-                *value = ctx.convert(*value, *aval, out.dtype());
-                *aval = aval.with_dtype(out.dtype());
-            }
+        let [l, r] = operands.map(|x| x.dtype());
+        if l != r || l.bits() < 8 {
+            operands = operands.map(|x| ctx.convert(x, out.dtype()));
         }
         let precision = self.precision.unwrap_or_default();
         let product = collapse::dot(ctx, operands, &self.dimension_numbers, precision, out);
-        vec![ctx.convert(product, out, outs[0].dtype())]
+        vec![ctx.convert(product, outs[0].dtype())]
     }
 }
 

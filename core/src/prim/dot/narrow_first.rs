@@ -15,41 +15,33 @@ const LARGE: usize = 1 << 22;
 const RATIO: usize = 2;
 
 /// Returns whether a product is of this kind, with free axes of different sizes.
-pub(super) fn applies(ctx: &Lowering<'_>, [lhs, rhs]: [Aval; 2], n: &DotDimensionNumbers) -> bool {
+pub(super) fn applies(ctx: &Lowering<'_>, [lhs, rhs]: [Value; 2], n: &DotDimensionNumbers) -> bool {
     let both_first = n.lhs_contracting.as_slice() == [0] && n.rhs_contracting.as_slice() == [0];
     if !both_first || lhs.ndim() != 2 || rhs.ndim() != 2 || lhs.dtype() != DType::F32 {
         return false;
     }
     let (a, b) = (lhs.shape()[1], rhs.shape()[1]);
-    let multiplications = lhs.size().saturating_mul(b);
+    let multiplications = lhs.aval().size().saturating_mul(b);
     a.max(b) >= RATIO * a.min(b) && multiplications >= LARGE && ctx.is_for_one_cpu()
 }
 
 /// Emits the product.
 pub(super) fn product(
     ctx: &mut Lowering<'_>,
-    [lhs, rhs]: [(Value, Aval); 2],
+    [lhs, rhs]: [Value; 2],
     numbers: &DotDimensionNumbers,
     precision: Precision,
     out: Aval,
 ) -> Value {
-    let (a, b) = (lhs.1.shape()[1], rhs.1.shape()[1]);
-    let is_swapped = a > b;
-    let (sides, shape, precision) = match is_swapped {
-        true => ([rhs, lhs], [b, a], precision.swapped()),
-        false => ([lhs, rhs], [a, b], precision),
+    let is_swapped = lhs.shape()[1] > rhs.shape()[1];
+    let (sides, precision) = match is_swapped {
+        true => ([rhs, lhs], precision.swapped()),
+        false => ([lhs, rhs], precision),
     };
-    let aval = out.with_shape(&shape);
     let product = collapse::emit(ctx, sides, numbers, precision, out);
-    let kept = ctx.op1("optimization_barrier", &[product], &[aval], aval, "");
+    let kept = ctx.barrier(&[product])[0];
     match is_swapped {
-        true => ctx.op1(
-            "transpose",
-            &[kept],
-            &[aval],
-            out.with_shape(&[a, b]),
-            "permutation = array<i64: 1, 0>",
-        ),
+        true => ctx.transpose(kept, &[1, 0]),
         false => kept,
     }
 }

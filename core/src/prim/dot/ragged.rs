@@ -442,14 +442,8 @@ impl Primitive for RaggedDotGeneral {
         let out = bind1(self.with(moved), &[&lhs, &rhs, &sizes]);
         batched(out, Some(usize::from(numbers.sums_groups())))
     }
-    fn lower(
-        &self,
-        ctx: &mut Lowering<'_>,
-        args: &[Value],
-        ins: &[Aval],
-        _: &[Aval],
-    ) -> Vec<Value> {
-        ctx.traced("ragged_dot_general", args, ins, |a| {
+    fn lower(&self, ctx: &mut Lowering<'_>, args: &[Value], _: &[Aval]) -> Vec<Value> {
+        ctx.traced("ragged_dot_general", args, |a| {
             vec![self.dense(&a[0], &a[1], &a[2])]
         })
     }

@@ -1,6 +1,6 @@
 //! Binary elementwise operators.
 
-use super::{batch_elementwise, fit, spread};
+use super::{batch_elementwise, fit};
 use crate::passes::add_tangents;
 use crate::prim::operands;
 use crate::prim::{Avals, BatchAxis, Batched, Differentiation, Operand, Primitive, sum_to_shape};
@@ -161,9 +161,9 @@ macro_rules! binary {
             fn batch(&self, args: &[Array], axes: &[Option<usize>], _: BatchAxis) -> Batched {
                 batch_elementwise(args, axes, |a| bind1(self.clone(), a))
             }
-            fn lower(&self, ctx: &mut Lowering<'_>, args: &[Value], ins: &[Aval], outs: &[Aval]) -> Vec<Value> {
-                let args = spread(ctx, args, ins, outs[0]);
-                vec![ctx.binary($hlo, &args, outs[0])]
+            fn lower(&self, ctx: &mut Lowering<'_>, args: &[Value], outs: &[Aval]) -> Vec<Value> {
+                let args = ctx.broadcast_all(args, outs[0]);
+                vec![ctx.binary($hlo, &args)]
             }
         }
         impl Array {
@@ -259,32 +259,32 @@ binary! {
 
 impl Lowering<'_> {
     /// Emits a binary operator whose operands and result have the same type.
-    pub(crate) fn binary(&mut self, name: &str, args: &[Value], aval: Aval) -> Value {
-        if aval.dtype().is_complex() && matches!(name, "maximum" | "minimum") {
-            return self.complex_extreme(name, [args[0], args[1]], aval);
+    pub(crate) fn binary(&mut self, name: &str, args: &[Value]) -> Value {
+        let dtype = args[0].dtype();
+        if dtype.is_complex() && matches!(name, "maximum" | "minimum") {
+            return self.complex_extreme(name, [args[0], args[1]]);
         }
         match name.strip_prefix("chlo.") {
-            Some(name) => self.chlo(name, args, aval, aval),
-            None if aval.dtype().is_integer() && matches!(name, "divide" | "remainder") => {
-                self.divide(name, [args[0], args[1]], aval)
+            Some(name) => self.chlo(name, args),
+            None if dtype.is_integer() && matches!(name, "divide" | "remainder") => {
+                self.divide(name, [args[0], args[1]])
             }
-            None => self.same(name, args, aval),
+            None => self.same(name, args),
         }
     }
 
     /// Emits an integer quotient or remainder. XLA defines the quotient by zero as -1 and the
     /// remainder as `x`. If both operands are constants, however, the compiler divides on the
     /// host, which raises a signal, so that divisors of zero are replaced.
-    fn divide(&mut self, name: &str, [x, y]: [Value; 2], aval: Aval) -> Value {
-        let [zero, one] = [0, 1].map(|value| self.splat(value, aval));
-        let by_zero = self.compare("EQ", [y, zero], aval);
-        let types = [aval.with_dtype(DType::Bool), aval, aval];
-        let safe = self.op1("select", &[by_zero, one, y], &types, aval, "");
-        let result = self.same(name, &[x, safe], aval);
+    fn divide(&mut self, name: &str, [x, y]: [Value; 2]) -> Value {
+        let [zero, one] = [0, 1].map(|value| self.splat(value, x.aval()));
+        let by_zero = self.compare("EQ", [y, zero]);
+        let safe = self.select(by_zero, one, y);
+        let result = self.same(name, &[x, safe]);
         let at_zero = match name {
-            "divide" => self.same("not", &[zero], aval),
+            "divide" => self.same("not", &[zero]),
             _ => x,
         };
-        self.op1("select", &[by_zero, at_zero, result], &types, aval, "")
+        self.select(by_zero, at_zero, result)
     }
 }

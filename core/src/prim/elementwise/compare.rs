@@ -1,6 +1,6 @@
 //! Elementwise comparisons.
 
-use super::{batch_elementwise, spread};
+use super::batch_elementwise;
 use crate::prim::elementwise::parts;
 use crate::prim::operands;
 use crate::prim::{Avals, BatchAxis, Batched, Differentiation, Primitive, one};
@@ -38,10 +38,9 @@ macro_rules! compare {
             fn batch(&self, args: &[Array], axes: &[Option<usize>], _: BatchAxis) -> Batched {
                 batch_elementwise(args, axes, |a| bind1(self.clone(), a))
             }
-            fn lower(&self, ctx: &mut Lowering<'_>, args: &[Value], ins: &[Aval], outs: &[Aval]) -> Vec<Value> {
-                let args = spread(ctx, args, ins, outs[0]);
-                let operand = ins[0].with_shape(outs[0].shape());
-                vec![ctx.compare($direction, [args[0], args[1]], operand)]
+            fn lower(&self, ctx: &mut Lowering<'_>, args: &[Value], outs: &[Aval]) -> Vec<Value> {
+                let args = ctx.broadcast_all(args, outs[0]);
+                vec![ctx.compare($direction, [args[0], args[1]])]
             }
         }
         impl Array {

@@ -4,7 +4,7 @@
 //! are transposed without conjugation. The gradient of a real function of `z = x + iy` is
 //! therefore `∂f/∂x - i ∂f/∂y`.
 
-use super::{batch_elementwise, fit, spread};
+use super::{batch_elementwise, fit};
 use crate::base::error;
 use crate::prim::operands;
 use crate::prim::{Avals, BatchAxis, Batched, Differentiation, Primitive, one, sum_to_shape};
@@ -49,8 +49,11 @@ macro_rules! part {
             fn batch(&self, args: &[Array], axes: &[Option<usize>], _: BatchAxis) -> Batched {
                 batch_elementwise(args, axes, |a| bind1(self.clone(), a))
             }
-            fn lower(&self, ctx: &mut Lowering<'_>, args: &[Value], ins: &[Aval], outs: &[Aval]) -> Vec<Value> {
-                vec![ctx.part(stringify!($name), args[0], ins[0], outs[0])]
+            fn lower(&self, ctx: &mut Lowering<'_>, args: &[Value], _: &[Aval]) -> Vec<Value> {
+                vec![match stringify!($name) {
+                    "conj" => ctx.conj(args[0]),
+                    part => ctx.part(part, args[0]),
+                }]
             }
         } )*
     };
@@ -66,37 +69,27 @@ part! {
 }
 
 impl Lowering<'_> {
-    fn part(&mut self, name: &str, x: Value, from: Aval, to: Aval) -> Value {
-        if name != "conj" {
-            return self.op1(name, &[x], &[from], to, "");
-        }
-        let half = from.with_dtype(from.dtype().real());
-        let re = self.op1("real", &[x], &[from], half, "");
-        let im = self.op1("imag", &[x], &[from], half, "");
-        let im = self.same("negate", &[im], half);
-        self.op1("complex", &[re, im], &[half, half], to, "")
+    fn conj(&mut self, x: Value) -> Value {
+        let [re, im] = self.parts(x);
+        let im = self.same("negate", &[im]);
+        self.complex([re, im])
     }
 
     /// Emits the maximum or minimum of two complex numbers, ordered by their real parts, then by
     /// their imaginary parts. NaN propagates. StableHLO has no such operator.
-    pub(super) fn complex_extreme(&mut self, name: &str, [a, b]: [Value; 2], aval: Aval) -> Value {
+    pub(super) fn complex_extreme(&mut self, name: &str, [a, b]: [Value; 2]) -> Value {
         let direction = if name == "maximum" { "GT" } else { "LT" };
-        let (half, truth) = (
-            aval.with_dtype(aval.dtype().real()),
-            aval.with_dtype(crate::DType::Bool),
-        );
-        let mut parts = |name| [a, b].map(|x| self.op1(name, &[x], &[aval], half, ""));
+        let mut parts = |name| [a, b].map(|x| self.part(name, x));
         let (re, im) = (parts("real"), parts("imag"));
-        let tied = self.compare("EQ", re, half);
-        let by_real = self.compare(direction, re, half);
-        let by_imag = self.compare(direction, im, half);
-        let types = [truth, truth, truth];
-        let first = self.op1("select", &[tied, by_imag, by_real], &types, truth, "");
-        let b_is_number = self.compare("EQ", [b, b], aval);
-        let a_is_nan = self.compare("NE", [a, a], aval);
-        let first = self.same("and", &[first, b_is_number], truth);
-        let first = self.same("or", &[first, a_is_nan], truth);
-        self.op1("select", &[first, a, b], &[truth, aval, aval], aval, "")
+        let tied = self.compare("EQ", re);
+        let by_real = self.compare(direction, re);
+        let by_imag = self.compare(direction, im);
+        let first = self.select(tied, by_imag, by_real);
+        let b_is_number = self.compare("EQ", [b, b]);
+        let a_is_nan = self.compare("NE", [a, a]);
+        let first = self.same("and", &[first, b_is_number]);
+        let first = self.same("or", &[first, a_is_nan]);
+        self.select(first, a, b)
     }
 }
 
@@ -154,16 +147,9 @@ impl Primitive for Complex {
     fn batch(&self, args: &[Array], axes: &[Option<usize>], _: BatchAxis) -> Batched {
         batch_elementwise(args, axes, |a| bind1(Complex, a))
     }
-    fn lower(
-        &self,
-        ctx: &mut Lowering<'_>,
-        args: &[Value],
-        ins: &[Aval],
-        outs: &[Aval],
-    ) -> Vec<Value> {
-        let half = outs[0].with_dtype(outs[0].dtype().real());
-        let args = spread(ctx, args, ins, half);
-        vec![ctx.op1("complex", &args, &[half, half], outs[0], "")]
+    fn lower(&self, ctx: &mut Lowering<'_>, args: &[Value], outs: &[Aval]) -> Vec<Value> {
+        let args = ctx.broadcast_all(args, outs[0]);
+        vec![ctx.complex([args[0], args[1]])]
     }
 }
 

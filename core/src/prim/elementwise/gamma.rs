@@ -1,6 +1,6 @@
 //! `polygamma`.
 
-use super::{batch_elementwise, fit, spread};
+use super::{batch_elementwise, fit};
 use crate::prim::operands;
 use crate::prim::{Avals, BatchAxis, Batched, Differentiation, Primitive};
 use crate::program::class::{Class, infer_same};
@@ -32,15 +32,9 @@ impl Primitive for Polygamma {
     fn batch(&self, args: &[Array], axes: &[Option<usize>], _: BatchAxis) -> Batched {
         batch_elementwise(args, axes, |a| bind1(Polygamma, a))
     }
-    fn lower(
-        &self,
-        ctx: &mut Lowering<'_>,
-        args: &[Value],
-        ins: &[Aval],
-        outs: &[Aval],
-    ) -> Vec<Value> {
-        let args = spread(ctx, args, ins, outs[0]);
-        vec![ctx.chlo("polygamma", &args, outs[0], outs[0])]
+    fn lower(&self, ctx: &mut Lowering<'_>, args: &[Value], outs: &[Aval]) -> Vec<Value> {
+        let args = ctx.broadcast_all(args, outs[0]);
+        vec![ctx.chlo("polygamma", &args)]
     }
 }
 

@@ -9,7 +9,7 @@ use crate::program::checks::Errors;
 use crate::program::class::{Class, infer_same};
 use crate::program::lower::{Lowering, Value};
 use crate::program::trace::bind1;
-use crate::{Array, Aval, DType, IntoArray, ShapeError, ShardingRule, where_};
+use crate::{Array, Aval, IntoArray, ShapeError, ShardingRule, where_};
 use std::f64::consts::PI;
 
 /// Computes `log(eᵃ + eᵇ)` of two operands of the same shape.
@@ -54,77 +54,56 @@ impl Primitive for LogAddExp {
             )
         })
     }
-    fn lower(
-        &self,
-        ctx: &mut Lowering<'_>,
-        args: &[Value],
-        _: &[Aval],
-        outs: &[Aval],
-    ) -> Vec<Value> {
-        vec![ctx.log_add_exp([args[0], args[1]], outs[0])]
+    fn lower(&self, ctx: &mut Lowering<'_>, args: &[Value], _: &[Aval]) -> Vec<Value> {
+        vec![ctx.log_add_exp([args[0], args[1]])]
     }
 }
 
 impl Lowering<'_> {
     /// Emits `log(eᵃ + eᵇ)` without overflow; equal infinities yield themselves.
-    pub(crate) fn log_add_exp(&mut self, args: [Value; 2], aval: Aval) -> Value {
-        if aval.dtype().is_complex() {
-            return self.complex_log_add_exp(args, aval);
+    pub(crate) fn log_add_exp(&mut self, args: [Value; 2]) -> Value {
+        if args[0].dtype().is_complex() {
+            return self.complex_log_add_exp(args);
         }
         let ctx = self;
         let args = &args;
-        let largest = ctx.binary("maximum", args, aval);
-        let distance = ctx.same("subtract", args, aval);
-        let magnitude = ctx.same("abs", &[distance], aval);
-        let negative = ctx.same("negate", &[magnitude], aval);
-        let power = ctx.same("exponential", &[negative], aval);
-        let rest = ctx.same("log_plus_one", &[power], aval);
-        let sum = ctx.same("add", &[largest, rest], aval);
+        let largest = ctx.binary("maximum", args);
+        let distance = ctx.same("subtract", args);
+        let magnitude = ctx.same("abs", &[distance]);
+        let negative = ctx.same("negate", &[magnitude]);
+        let power = ctx.same("exponential", &[negative]);
+        let rest = ctx.same("log_plus_one", &[power]);
+        let sum = ctx.same("add", &[largest, rest]);
         // The difference of equal infinities is NaN; their sum is the result.
-        let undefined = ctx.compare("NE", [distance, distance], aval);
-        let plain = ctx.same("add", args, aval);
-        let types = [aval.with_dtype(DType::Bool), aval, aval];
-        ctx.op1("select", &[undefined, plain, sum], &types, aval, "")
+        let undefined = ctx.compare("NE", [distance, distance]);
+        let plain = ctx.same("add", args);
+        ctx.select(undefined, plain, sum)
     }
 
     /// Emits `log(eᵃ + eᵇ)` of complex numbers, with an imaginary part from -π to π.
-    fn complex_log_add_exp(&mut self, args: [Value; 2], aval: Aval) -> Value {
-        let largest = self.binary("maximum", &args, aval);
-        let sum = self.same("add", &args, aval);
-        let twice = self.same("add", &[largest, largest], aval);
+    fn complex_log_add_exp(&mut self, args: [Value; 2]) -> Value {
+        let largest = self.binary("maximum", &args);
+        let sum = self.same("add", &args);
+        let twice = self.same("add", &[largest, largest]);
         // The difference of two logarithms of zero is NaN.
-        let half = aval.with_dtype(aval.dtype().real());
-        let truth = half.with_dtype(DType::Bool);
-        let size = self.op1("real", &[largest], &[aval], half, "");
-        let lowest = self.splat(f64::NEG_INFINITY, half);
-        let is_zero = self.compare("EQ", [size, lowest], half);
-        let zeros = self.splat(0, aval);
-        let twice = self.op1(
-            "select",
-            &[is_zero, zeros, twice],
-            &[truth, aval, aval],
-            aval,
-            "",
-        );
-        let distance = self.same("subtract", &[sum, twice], aval);
-        let power = self.same("exponential", &[distance], aval);
-        let rest = self.same("log_plus_one", &[power], aval);
-        let sum = self.same("add", &[largest, rest], aval);
-        let [re, im] = ["real", "imag"].map(|part| self.op1(part, &[sum], &[aval], half, ""));
-        let [pi, turn, zero] = [PI, 2.0 * PI, 0.0].map(|v| self.splat(v, half));
-        let moved = self.same("add", &[im, pi], half);
-        let rest = self.same("remainder", &[moved, turn], half);
-        let below = self.compare("LT", [rest, zero], half);
-        let above = self.same("add", &[rest, turn], half);
-        let rest = self.op1(
-            "select",
-            &[below, above, rest],
-            &[truth, half, half],
-            half,
-            "",
-        );
-        let im = self.same("subtract", &[rest, pi], half);
-        self.op1("complex", &[re, im], &[half, half], aval, "")
+        let size = self.part("real", largest);
+        let lowest = self.splat(f64::NEG_INFINITY, size.aval());
+        let is_zero = self.compare("EQ", [size, lowest]);
+        let zeros = self.splat(0, sum.aval());
+        let twice = self.select(is_zero, zeros, twice);
+        let distance = self.same("subtract", &[sum, twice]);
+        let power = self.same("exponential", &[distance]);
+        let rest = self.same("log_plus_one", &[power]);
+        let sum = self.same("add", &[largest, rest]);
+        let [re, im] = self.parts(sum);
+        let [pi, turn, zero] = [PI, 2.0 * PI, 0.0].map(|v| self.splat(v, im.aval()));
+        let moved = self.same("add", &[im, pi]);
+        let rest = self.same("remainder", &[moved, turn]);
+        let below = self.compare("LT", [rest, zero]);
+        let above = self.same("add", &[rest, turn]);
+        let rest = self.select(below, above, rest);
+        let im = self.same("subtract", &[rest, pi]);
+        self.complex([re, im])
     }
 }
 

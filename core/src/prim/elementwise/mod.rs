@@ -18,8 +18,7 @@ mod stop_gradient;
 mod unary;
 
 use super::{Batched, batched};
-use crate::program::lower::{Lowering, Value};
-use crate::{Array, Aval};
+use crate::Array;
 use smallvec::SmallVec;
 
 pub use crate::passes::AddAny;
@@ -84,19 +83,6 @@ pub(crate) fn batch_elementwise(
         .collect();
     let refs: SmallVec<[&Array; 4]> = moved.iter().collect();
     batched(apply(&refs), Some(0))
-}
-
-/// Emits the operands, broadcast to the shape of the result.
-pub(crate) fn spread(
-    ctx: &mut Lowering<'_>,
-    args: &[Value],
-    ins: &[Aval],
-    out: Aval,
-) -> SmallVec<[Value; 4]> {
-    args.iter()
-        .zip(ins)
-        .map(|(v, a)| ctx.broadcast_to(*v, *a, out))
-        .collect()
 }
 
 /// Broadcasts a tangent to the shape of the result.

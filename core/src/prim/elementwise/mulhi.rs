@@ -1,6 +1,6 @@
 //! `mulhi`: the upper half of integer products.
 
-use super::{batch_elementwise, spread};
+use super::batch_elementwise;
 use crate::prim::operands;
 use crate::prim::{Avals, BatchAxis, Batched, Differentiation, Primitive};
 use crate::program::class::{Class, infer_same};
@@ -29,17 +29,9 @@ impl Primitive for Mulhi {
     fn batch(&self, args: &[Array], axes: &[Option<usize>], _: BatchAxis) -> Batched {
         batch_elementwise(args, axes, |a| bind1(Mulhi, a))
     }
-    fn lower(
-        &self,
-        ctx: &mut Lowering<'_>,
-        args: &[Value],
-        ins: &[Aval],
-        outs: &[Aval],
-    ) -> Vec<Value> {
-        let args = spread(ctx, args, ins, outs[0]);
-        ctx.traced("mulhi", &args, &[outs[0]; 2], |a| {
-            vec![upper_half(&a[0], &a[1])]
-        })
+    fn lower(&self, ctx: &mut Lowering<'_>, args: &[Value], outs: &[Aval]) -> Vec<Value> {
+        let args = ctx.broadcast_all(args, outs[0]);
+        ctx.traced("mulhi", &args, |a| vec![upper_half(&a[0], &a[1])])
     }
 }
 

@@ -5,35 +5,34 @@
 //! (`docs/performance.md`). The versions in this module are vectorized, and accurate to 2 ulp.
 
 use crate::program::lower::{Lowering, Value};
-use crate::{Array, Aval, DType, where_};
+use crate::{Array, DType, where_};
 
 /// The smallest magnitude at which `erf` of `f32` rounds to 1.
 const ERF_IS_ONE: f64 = 3.832_506_856_900_711;
 
 /// Emits `erf`, clamped to at most 1. XLA's approximation exceeds 1 by one unit below
 /// [`ERF_IS_ONE`], and older plugins return `1 - 1.8e-7` from there on.
-pub(super) fn erf(ctx: &mut Lowering<'_>, x: Value, aval: Aval) -> Value {
-    let y = ctx.chlo("erf", &[x], aval, aval);
-    if aval.dtype() != DType::F32 || !ctx.is_for_cpu() {
+pub(super) fn erf(ctx: &mut Lowering<'_>, x: Value) -> Value {
+    let y = ctx.chlo("erf", &[x]);
+    if x.dtype() != DType::F32 || !ctx.is_for_cpu() {
         return y;
     }
-    let [low, high, limit] = [-1.0, 1.0, ERF_IS_ONE].map(|value| ctx.splat(value, aval));
-    let inside = ctx.op1("clamp", &[low, y, high], &[aval; 3], aval, "");
-    let size = ctx.same("abs", &[x], aval);
-    let small = ctx.compare("LT", [size, limit], aval);
-    let sign = ctx.same("sign", &[x], aval);
-    let types = [aval.with_dtype(DType::Bool), aval, aval];
-    ctx.op1("select", &[small, inside, sign], &types, aval, "")
+    let [low, high, limit] = [-1.0, 1.0, ERF_IS_ONE].map(|value| ctx.splat(value, x.aval()));
+    let inside = ctx.op1("clamp", &[low, y, high], x.aval(), "");
+    let size = ctx.same("abs", &[x]);
+    let small = ctx.compare("LT", [size, limit]);
+    let sign = ctx.same("sign", &[x]);
+    ctx.select(small, inside, sign)
 }
 
 /// Lowers `expm1`.
-pub(super) fn lowered_expm1(ctx: &mut Lowering<'_>, x: Value, aval: Aval) -> Value {
-    by_form(ctx, ["expm1", "exponential_minus_one"], x, aval, expm1)
+pub(super) fn lowered_expm1(ctx: &mut Lowering<'_>, x: Value) -> Value {
+    by_form(ctx, ["expm1", "exponential_minus_one"], x, expm1)
 }
 
 /// Lowers `log1p`.
-pub(super) fn lowered_log1p(ctx: &mut Lowering<'_>, x: Value, aval: Aval) -> Value {
-    by_form(ctx, ["log1p", "log_plus_one"], x, aval, log1p)
+pub(super) fn lowered_log1p(ctx: &mut Lowering<'_>, x: Value) -> Value {
+    by_form(ctx, ["log1p", "log_plus_one"], x, log1p)
 }
 
 /// Emits the operator with the JAX name `label` and the StableHLO name `name`, or `form` for
@@ -42,13 +41,12 @@ fn by_form(
     ctx: &mut Lowering<'_>,
     [label, name]: [&str; 2],
     x: Value,
-    aval: Aval,
     form: fn(&Array) -> Array,
 ) -> Value {
-    if aval.dtype() != DType::F32 || !ctx.is_for_cpu() {
-        return ctx.same(name, &[x], aval);
+    if x.dtype() != DType::F32 || !ctx.is_for_cpu() {
+        return ctx.same(name, &[x]);
     }
-    ctx.traced(label, &[x], &[aval.unplaced()], |args| vec![form(&args[0])])[0]
+    ctx.traced(label, &[x], |args| vec![form(&args[0])])[0]
 }
 
 /// Evaluates the polynomial `coefficients[0] + coefficients[1]·x + …`.

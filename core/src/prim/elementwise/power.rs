@@ -1,6 +1,6 @@
 //! `pow`.
 
-use super::{batch_elementwise, fit, spread};
+use super::{batch_elementwise, fit};
 use crate::passes::add_tangents;
 use crate::prim::operands;
 use crate::prim::{Avals, BatchAxis, Batched, Differentiation, Primitive, one};
@@ -60,17 +60,10 @@ impl Primitive for Pow {
     fn batch(&self, args: &[Array], axes: &[Option<usize>], _: BatchAxis) -> Batched {
         batch_elementwise(args, axes, |a| bind1(Pow, a))
     }
-    fn lower(
-        &self,
-        ctx: &mut Lowering<'_>,
-        args: &[Value],
-        ins: &[Aval],
-        outs: &[Aval],
-    ) -> Vec<Value> {
-        let args = spread(ctx, args, ins, outs[0]);
-        let exponent = ins[1].with_shape(outs[0].shape());
-        let y = ctx.convert(args[1], exponent, outs[0].dtype());
-        vec![ctx.same("power", &[args[0], y], outs[0])]
+    fn lower(&self, ctx: &mut Lowering<'_>, args: &[Value], outs: &[Aval]) -> Vec<Value> {
+        let args = ctx.broadcast_all(args, outs[0]);
+        let y = ctx.convert(args[1], outs[0].dtype());
+        vec![ctx.same("power", &[args[0], y])]
     }
 }
 

@@ -1,6 +1,6 @@
 //! Selection between arrays (`select_n`, `clamp`), and dtype conversion.
 
-use super::{batch_elementwise, spread};
+use super::batch_elementwise;
 use crate::passes::add_tangents;
 use crate::prim::elementwise::parts;
 use crate::prim::operands;
@@ -97,27 +97,18 @@ impl Primitive for SelectN {
         let refs: Vec<&Array> = moved.iter().collect();
         batched(bind1(SelectN, &refs), Some(0))
     }
-    fn lower(
-        &self,
-        ctx: &mut Lowering<'_>,
-        args: &[Value],
-        ins: &[Aval],
-        outs: &[Aval],
-    ) -> Vec<Value> {
-        if ins[0].dtype() == DType::Bool && args.len() == 3 {
-            let types = [ins[0], ins[2], ins[1]];
-            return vec![ctx.op1("select", &[args[0], args[2], args[1]], &types, outs[0], "")];
+    fn lower(&self, ctx: &mut Lowering<'_>, args: &[Value], outs: &[Aval]) -> Vec<Value> {
+        if args[0].dtype() == DType::Bool && args.len() == 3 {
+            return vec![ctx.select(args[0], args[2], args[1])];
         }
         // A cascade of selects: the last case, unless an earlier index matches.
-        let which = ctx.broadcast_to(args[0], ins[0], outs[0]);
-        let numbers = ins[0].with_shape(outs[0].shape());
+        let which = ctx.broadcast_to(args[0], outs[0].shape());
         let mut chosen = args[args.len() - 1];
         for i in (1..args.len() - 1).rev() {
-            let number = ctx.splat((i - 1) as i64, numbers);
+            let number = ctx.splat((i - 1) as i64, which.aval());
             let direction = if i == 1 { "LE" } else { "EQ" };
-            let here = ctx.compare(direction, [which, number], numbers);
-            let types = [numbers.with_dtype(DType::Bool), outs[0], outs[0]];
-            chosen = ctx.op1("select", &[here, args[i], chosen], &types, outs[0], "");
+            let here = ctx.compare(direction, [which, number]);
+            chosen = ctx.select(here, args[i], chosen);
         }
         vec![chosen]
     }
@@ -174,21 +165,14 @@ impl Primitive for Clamp {
         };
         batched(bind1(Clamp, &[&bound(0), &x, &bound(2)]), Some(0))
     }
-    fn lower(
-        &self,
-        ctx: &mut Lowering<'_>,
-        args: &[Value],
-        ins: &[Aval],
-        outs: &[Aval],
-    ) -> Vec<Value> {
-        let args = spread(ctx, args, ins, outs[0]);
-        let same = [outs[0]; 3];
+    fn lower(&self, ctx: &mut Lowering<'_>, args: &[Value], outs: &[Aval]) -> Vec<Value> {
+        let args = ctx.broadcast_all(args, outs[0]);
         if outs[0].dtype() == DType::Bool {
             // XLA does not support `clamp` of booleans outside larger computations.
-            let low = ctx.op1("maximum", &args[..2], &same[..2], outs[0], "");
-            return vec![ctx.op1("minimum", &[low, args[2]], &same[..2], outs[0], "")];
+            let low = ctx.op1("maximum", &args[..2], outs[0], "");
+            return vec![ctx.op1("minimum", &[low, args[2]], outs[0], "")];
         }
-        vec![ctx.op1("clamp", &args, &same, outs[0], "")]
+        vec![ctx.op1("clamp", &args, outs[0], "")]
     }
 }
 
@@ -232,24 +216,17 @@ impl Primitive for ConvertElementType {
     fn batch(&self, args: &[Array], axes: &[Option<usize>], _: BatchAxis) -> Batched {
         batch_elementwise(args, axes, |a| bind1(self.clone(), a))
     }
-    fn lower(
-        &self,
-        ctx: &mut Lowering<'_>,
-        args: &[Value],
-        ins: &[Aval],
-        _: &[Aval],
-    ) -> Vec<Value> {
-        let (from, to) = (ins[0].dtype(), self.new_dtype);
+    fn lower(&self, ctx: &mut Lowering<'_>, args: &[Value], _: &[Aval]) -> Vec<Value> {
+        let (from, to) = (args[0].dtype(), self.new_dtype);
         if to == DType::Bool && from != DType::Bool {
-            let zero = ctx.splat(0, ins[0]);
-            return vec![ctx.compare("NE", [args[0], zero], ins[0])];
+            let zero = ctx.splat(0, args[0].aval());
+            return vec![ctx.compare("NE", [args[0], zero])];
         }
         if from.is_complex() && !to.is_complex() {
-            let part = ins[0].with_dtype(from.real());
-            let re = ctx.op1("real", args, ins, part, "");
-            return vec![ctx.convert(re, part, to)];
+            let re = ctx.part("real", args[0]);
+            return vec![ctx.convert(re, to)];
         }
-        vec![ctx.convert(args[0], ins[0], to)]
+        vec![ctx.convert(args[0], to)]
     }
 }
 

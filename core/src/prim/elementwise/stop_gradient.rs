@@ -27,7 +27,7 @@ impl Primitive for StopGradient {
     fn batch(&self, args: &[Array], axes: &[Option<usize>], _: BatchAxis) -> Batched {
         batch_elementwise(args, axes, |a| bind1(self.clone(), a))
     }
-    fn lower(&self, _: &mut Lowering<'_>, args: &[Value], _: &[Aval], _: &[Aval]) -> Vec<Value> {
+    fn lower(&self, _: &mut Lowering<'_>, args: &[Value], _: &[Aval]) -> Vec<Value> {
         vec![args[0]]
     }
 }

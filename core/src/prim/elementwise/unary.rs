@@ -73,9 +73,9 @@ macro_rules! unary {
             fn batch(&self, args: &[Array], axes: &[Option<usize>], _: BatchAxis) -> Batched {
                 batch_elementwise(args, axes, |a| bind1(self.clone(), a))
             }
-            fn lower(&self, ctx: &mut Lowering<'_>, args: &[Value], ins: &[Aval], outs: &[Aval]) -> Vec<Value> {
+            fn lower(&self, ctx: &mut Lowering<'_>, args: &[Value], _: &[Aval]) -> Vec<Value> {
                 let rule = lowering!($($lowering)+);
-                vec![rule(ctx, args[0], ins[0], outs[0])]
+                vec![rule(ctx, args[0])]
             }
         }
         impl Array {
@@ -122,15 +122,15 @@ macro_rules! types {
     };
 }
 
-type Rule = fn(&mut Lowering<'_>, Value, Aval, Aval) -> Value;
+type Rule = fn(&mut Lowering<'_>, Value) -> Value;
 
 macro_rules! lowering {
     (stablehlo $name:literal) => {{
-        let rule: Rule = |ctx, x, from, to| ctx.unary($name, x, from, to);
+        let rule: Rule = |ctx, x| ctx.same($name, &[x]);
         rule
     }};
     (chlo $name:literal) => {{
-        let rule: Rule = |ctx, x, _, to| ctx.chlo($name, &[x], to, to);
+        let rule: Rule = |ctx, x| ctx.chlo($name, &[x]);
         rule
     }};
     ($rule:expr) => {{
@@ -143,25 +143,25 @@ unary! {
     /// Computes `-x`; unsigned integers wrap.
     Neg negative "neg" {stablehlo "negate"} Number (-3.0, 3.0) [linear |ct: &Array| ct.negative()];
     /// Computes the sign of `x`: `-1`, `0` or `1`.
-    Sign sign "sign" {|ctx, x, _, to| ctx.sign(x, to)} Number (0.5, 3.0)
+    Sign sign "sign" {|ctx, x| ctx.sign(x)} Number (0.5, 3.0)
         [perhaps |g, x, y| super::complex::sign_tangent(g, x, y)];
     /// Computes the absolute value of each element.
-    Abs abs "abs" {stablehlo "abs"} Signed (0.5, 3.0) [|g, x, y| super::complex::abs_tangent(g, x, y)]
+    Abs abs "abs" {|ctx, x| ctx.absolute(x)} Signed (0.5, 3.0) [|g, x, y| super::complex::abs_tangent(g, x, y)]
         {result: DType::real, unchanged: |dtype| dtype.is_unsigned() || dtype == DType::Bool};
     /// Computes `eˣ`.
     Exp exp "exp" {stablehlo "exponential"} Inexact (-2.0, 2.0) [|g, x, y| g * y];
     /// Computes `2ˣ`.
-    Exp2 exp2 "exp2" {|ctx, x, _, to| ctx.exp2(x, to)} Inexact (-2.0, 2.0)
+    Exp2 exp2 "exp2" {|ctx, x| ctx.exp2(x)} Inexact (-2.0, 2.0)
         [|g, x, y| std::f64::consts::LN_2 * &(g * y)];
     /// Computes `eˣ - 1`, accurate near zero.
-    Expm1 expm1 "expm1" {|ctx, x, _, to| super::on_cpu::lowered_expm1(ctx, x, to)} Inexact (-2.0, 2.0) [|g, x, y| g * &(y + 1.0)];
+    Expm1 expm1 "expm1" {|ctx, x| super::on_cpu::lowered_expm1(ctx, x)} Inexact (-2.0, 2.0) [|g, x, y| g * &(y + 1.0)];
     /// Computes the natural logarithm of each element.
     Log log "log" {stablehlo "log"} Inexact (0.3, 4.0) [|g, x, y| g / x];
     /// Computes the base-2 logarithm of each element.
-    Log2 log2 "log2" {|ctx, x, _, to| ctx.log2(x, to)} Inexact (0.3, 4.0)
+    Log2 log2 "log2" {|ctx, x| ctx.log2(x)} Inexact (0.3, 4.0)
         [|g, x, y| g / &(x * std::f64::consts::LN_2)];
     /// Computes `log(1 + x)`, accurate near zero.
-    Log1p log1p "log1p" {|ctx, x, _, to| super::on_cpu::lowered_log1p(ctx, x, to)} Inexact (-0.5, 3.0) [|g, x, y| g / &(x + 1.0)];
+    Log1p log1p "log1p" {|ctx, x| super::on_cpu::lowered_log1p(ctx, x)} Inexact (-0.5, 3.0) [|g, x, y| g / &(x + 1.0)];
     /// Computes the square root of each element.
     Sqrt sqrt "sqrt" {stablehlo "sqrt"} Inexact (0.3, 4.0) [|g, x, y| g * &(0.5 / y)];
     /// Computes `1 / √x`.
@@ -198,7 +198,7 @@ unary! {
     Logistic logistic "logistic" {stablehlo "logistic"} Inexact (-3.0, 3.0)
         [|g, x, y| g * &(y * &(1.0 - y))];
     /// Computes the error function of each element.
-    Erf erf "erf" {|ctx, x, _, to| super::on_cpu::erf(ctx, x, to)} Float (-2.0, 2.0)
+    Erf erf "erf" {|ctx, x| super::on_cpu::erf(ctx, x)} Float (-2.0, 2.0)
         [|g, x, y| std::f64::consts::FRAC_2_SQRT_PI * &(g * &x.square().negative().exp())];
     /// Computes `1 - erf(x)`, accurate for large `x`.
     Erfc erfc "erfc" {chlo "erfc"} Float (-2.0, 2.0)
@@ -210,13 +210,13 @@ unary! {
     Lgamma lgamma "lgamma" {chlo "lgamma"} Float (0.5, 4.0) [|g, x, y| g * &x.digamma()];
     /// Computes the digamma function, the derivative of [`lgamma`](Array::lgamma). It is `-∞` at 0
     /// and NaN at the other poles, the negative integers.
-    Digamma digamma "digamma" {|ctx, x, _, to| ctx.digamma(x, to)} Float (0.5, 4.0)
+    Digamma digamma "digamma" {|ctx, x| ctx.digamma(x)} Float (0.5, 4.0)
         [|g, x, y| g * &x.ones_like().polygamma(x)];
     /// Computes `x²`.
-    Square square "square" {|ctx, x, _, to| ctx.same("multiply", &[x, x], to)} Number (-3.0, 3.0) [|g, x, y| g * &(2.0 * x)];
+    Square square "square" {|ctx, x| ctx.same("multiply", &[x, x])} Number (-3.0, 3.0) [|g, x, y| g * &(2.0 * x)];
     /// Computes `1 - x²` as `(1 + x)(1 - x)`, accurate where `|x|` is near 1. The derivative, `-2x`,
     /// is accurate near 0.
-    OneMinusSquare one_minus_square "one_minus_square" {|ctx, x, _, to| ctx.one_minus_square(x, to)}
+    OneMinusSquare one_minus_square "one_minus_square" {|ctx, x| ctx.one_minus_square(x)}
         Number (-3.0, 3.0) [|g, x, y| g * &(-2.0 * x)];
     /// Rounds each element down to an integer.
     Floor floor "floor" {stablehlo "floor"} Float (0.1, 0.9) [zero]
@@ -229,32 +229,32 @@ unary! {
     /// Computes the number of one bits of each element.
     PopulationCount population_count "population_count" {stablehlo "popcnt"} Integer (0.0, 9.0) [zero];
     /// Computes the number of leading zero bits of each element.
-    Clz count_leading_zeros "clz" {|ctx, x, _, to| ctx.leading_zeros(x, to)} Integer (0.0, 9.0) [zero];
+    Clz count_leading_zeros "clz" {|ctx, x| ctx.leading_zeros(x)} Integer (0.0, 9.0) [zero];
 }
 
 impl Lowering<'_> {
-    /// Emits a unary StableHLO operator.
-    fn unary(&mut self, name: &str, x: Value, from: Aval, to: Aval) -> Value {
-        match from.dtype() == to.dtype() {
-            true => self.same(name, &[x], to),
-            false => self.op1(name, &[x], &[from], to, ""),
+    /// Emits the absolute value, which is real.
+    fn absolute(&mut self, x: Value) -> Value {
+        match x.dtype().is_complex() {
+            true => self.op1("abs", &[x], x.aval().with_dtype(x.dtype().real()), ""),
+            false => self.same("abs", &[x]),
         }
     }
 
     /// Emits the sign. StableHLO does not support `sign` of unsigned integers.
-    fn sign(&mut self, x: Value, aval: Aval) -> Value {
-        if !aval.dtype().is_unsigned() {
-            return self.same("sign", &[x], aval);
+    fn sign(&mut self, x: Value) -> Value {
+        if !x.dtype().is_unsigned() {
+            return self.same("sign", &[x]);
         }
-        let one = self.splat(1, aval);
-        self.same("minimum", &[x, one], aval)
+        let one = self.splat(1, x.aval());
+        self.same("minimum", &[x, one])
     }
 
     /// Emits the number of leading zeros. XLA sign-extends constants to 64 bits before it counts,
     /// which yields a negative number for a negative constant, so the bits are counted as
     /// unsigned integers.
-    fn leading_zeros(&mut self, x: Value, aval: Aval) -> Value {
-        let bits = aval.with_dtype(match aval.dtype() {
+    fn leading_zeros(&mut self, x: Value) -> Value {
+        let bits = match x.dtype() {
             DType::I2 => DType::U2,
             DType::I4 => DType::U4,
             DType::I8 => DType::U8,
@@ -262,49 +262,48 @@ impl Lowering<'_> {
             DType::I32 => DType::U32,
             DType::I64 => DType::U64,
             unsigned => unsigned,
-        });
-        if bits == aval {
-            return self.same("count_leading_zeros", &[x], aval);
+        };
+        if bits == x.dtype() {
+            return self.same("count_leading_zeros", &[x]);
         }
-        let x = self.op1("bitcast_convert", &[x], &[aval], bits, "");
-        let zeros = self.same("count_leading_zeros", &[x], bits);
-        self.op1("bitcast_convert", &[zeros], &[bits], aval, "")
+        let unsigned = self.bitcast(x, bits);
+        let zeros = self.same("count_leading_zeros", &[unsigned]);
+        self.bitcast(zeros, x.dtype())
     }
 
     /// Emits the base-2 logarithm. A product with a complex constant would give NaN for infinite
     /// parts.
-    fn log2(&mut self, x: Value, aval: Aval) -> Value {
-        let log = self.same("log", &[x], aval);
-        let half = aval.with_dtype(aval.dtype().real());
+    fn log2(&mut self, x: Value) -> Value {
+        let log = self.same("log", &[x]);
+        let half = x.aval().with_dtype(x.dtype().real());
         let factor = self.splat(std::f64::consts::LOG2_E, half);
-        if half == aval {
-            return self.same("multiply", &[log, factor], aval);
+        if !x.dtype().is_complex() {
+            return self.same("multiply", &[log, factor]);
         }
         let parts = ["real", "imag"].map(|part| {
-            let part = self.op1(part, &[log], &[aval], half, "");
-            self.same("multiply", &[part, factor], half)
+            let part = self.part(part, log);
+            self.same("multiply", &[part, factor])
         });
-        self.op1("complex", &parts, &[half, half], aval, "")
+        self.complex(parts)
     }
 
-    fn digamma(&mut self, x: Value, aval: Aval) -> Value {
-        let value = self.chlo("digamma", &[x], aval, aval);
-        let [zero, pole] = [0.0, f64::NEG_INFINITY].map(|number| self.splat(number, aval));
-        let at_zero = self.compare("EQ", [x, zero], aval);
-        let types = [aval.with_dtype(DType::Bool), aval, aval];
-        self.op1("select", &[at_zero, pole, value], &types, aval, "")
+    fn digamma(&mut self, x: Value) -> Value {
+        let value = self.chlo("digamma", &[x]);
+        let [zero, pole] = [0.0, f64::NEG_INFINITY].map(|number| self.splat(number, x.aval()));
+        let at_zero = self.compare("EQ", [x, zero]);
+        self.select(at_zero, pole, value)
     }
 
-    fn one_minus_square(&mut self, x: Value, aval: Aval) -> Value {
-        let one = self.splat(1, aval);
-        let [sum, difference] = ["add", "subtract"].map(|name| self.same(name, &[one, x], aval));
-        self.same("multiply", &[sum, difference], aval)
+    fn one_minus_square(&mut self, x: Value) -> Value {
+        let one = self.splat(1, x.aval());
+        let [sum, difference] = ["add", "subtract"].map(|name| self.same(name, &[one, x]));
+        self.same("multiply", &[sum, difference])
     }
 
-    fn exp2(&mut self, x: Value, aval: Aval) -> Value {
-        let ln2 = self.splat(std::f64::consts::LN_2, aval);
-        let scaled = self.same("multiply", &[x, ln2], aval);
-        self.same("exponential", &[scaled], aval)
+    fn exp2(&mut self, x: Value) -> Value {
+        let ln2 = self.splat(std::f64::consts::LN_2, x.aval());
+        let scaled = self.same("multiply", &[x, ln2]);
+        self.same("exponential", &[scaled])
     }
 }
 
@@ -344,18 +343,12 @@ impl Primitive for Round {
     fn batch(&self, args: &[Array], axes: &[Option<usize>], _: BatchAxis) -> Batched {
         batch_elementwise(args, axes, |a| bind1(self.clone(), a))
     }
-    fn lower(
-        &self,
-        ctx: &mut Lowering<'_>,
-        args: &[Value],
-        _: &[Aval],
-        outs: &[Aval],
-    ) -> Vec<Value> {
+    fn lower(&self, ctx: &mut Lowering<'_>, args: &[Value], _: &[Aval]) -> Vec<Value> {
         let name = match self.0 {
             RoundingMethod::AwayFromZero => "round_nearest_afz",
             RoundingMethod::ToNearestEven => "round_nearest_even",
         };
-        vec![ctx.same(name, args, outs[0])]
+        vec![ctx.same(name, args)]
     }
 }
 
@@ -383,22 +376,15 @@ impl Primitive for IsFinite {
     fn batch(&self, args: &[Array], axes: &[Option<usize>], _: BatchAxis) -> Batched {
         batch_elementwise(args, axes, |a| bind1(self.clone(), a))
     }
-    fn lower(
-        &self,
-        ctx: &mut Lowering<'_>,
-        args: &[Value],
-        ins: &[Aval],
-        outs: &[Aval],
-    ) -> Vec<Value> {
-        if !ins[0].dtype().is_complex() {
-            return vec![ctx.op1("is_finite", args, ins, outs[0], "")];
+    fn lower(&self, ctx: &mut Lowering<'_>, args: &[Value], outs: &[Aval]) -> Vec<Value> {
+        if !args[0].dtype().is_complex() {
+            return vec![ctx.op1("is_finite", args, outs[0], "")];
         }
-        let half = ins[0].with_dtype(ins[0].dtype().real());
         let [re, im] = ["real", "imag"].map(|part| {
-            let part = ctx.op1(part, args, ins, half, "");
-            ctx.op1("is_finite", &[part], &[half], outs[0], "")
+            let part = ctx.part(part, args[0]);
+            ctx.op1("is_finite", &[part], outs[0], "")
         });
-        vec![ctx.same("and", &[re, im], outs[0])]
+        vec![ctx.same("and", &[re, im])]
     }
 }
 
@@ -446,37 +432,30 @@ impl Primitive for IntegerPow {
     fn batch(&self, args: &[Array], axes: &[Option<usize>], _: BatchAxis) -> Batched {
         batch_elementwise(args, axes, |a| bind1(self.clone(), a))
     }
-    fn lower(
-        &self,
-        ctx: &mut Lowering<'_>,
-        args: &[Value],
-        _: &[Aval],
-        outs: &[Aval],
-    ) -> Vec<Value> {
+    fn lower(&self, ctx: &mut Lowering<'_>, args: &[Value], _: &[Aval]) -> Vec<Value> {
         // Repeated squaring, as in JAX.
-        let aval = outs[0];
         let mut n = self.0.unsigned_abs();
         let mut base = args[0];
         let mut acc: Option<Value> = None;
         while n > 0 {
             if n & 1 == 1 {
                 acc = Some(match acc {
-                    Some(a) => ctx.same("multiply", &[a, base], aval),
+                    Some(a) => ctx.same("multiply", &[a, base]),
                     None => base,
                 });
             }
             n >>= 1;
             if n > 0 {
-                base = ctx.same("multiply", &[base, base], aval);
+                base = ctx.same("multiply", &[base, base]);
             }
         }
-        let one = |ctx: &mut Lowering<'_>| ctx.splat(1, aval);
+        let one = |ctx: &mut Lowering<'_>| ctx.splat(1, args[0].aval());
         let power = acc.unwrap_or_else(|| one(ctx));
         if self.0 >= 0 {
             return vec![power];
         }
         let one = one(ctx);
-        vec![ctx.same("divide", &[one, power], aval)]
+        vec![ctx.same("divide", &[one, power])]
     }
 }
 

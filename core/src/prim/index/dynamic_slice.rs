@@ -89,16 +89,10 @@ impl Primitive for DynamicSlice {
             .unique_indices(true);
         gather.batch(&[args[0].clone(), indices], &[axes[0], index_axis], axis)
     }
-    fn lower(
-        &self,
-        ctx: &mut Lowering<'_>,
-        args: &[Value],
-        ins: &[Aval],
-        outs: &[Aval],
-    ) -> Vec<Value> {
+    fn lower(&self, ctx: &mut Lowering<'_>, args: &[Value], outs: &[Aval]) -> Vec<Value> {
         let attributes = format!("slice_sizes = {}", dims_array(&self.slice_sizes));
-        let (args, ins) = ctx.starts_into(1, args, ins);
-        vec![ctx.op1("dynamic_slice", &args, &ins, outs[0], &attributes)]
+        let args = ctx.starts_into(1, args);
+        vec![ctx.op1("dynamic_slice", &args, outs[0], &attributes)]
     }
 }
 

@@ -116,15 +116,9 @@ impl Primitive for DynamicUpdateSlice {
         let args = [args[0].clone(), indices, args[1].clone()];
         scatter.batch(&args, &[axes[0], index_axis, axes[1]], axis)
     }
-    fn lower(
-        &self,
-        ctx: &mut Lowering<'_>,
-        args: &[Value],
-        ins: &[Aval],
-        outs: &[Aval],
-    ) -> Vec<Value> {
-        let (args, ins) = ctx.starts_into(2, args, ins);
-        vec![ctx.op1("dynamic_update_slice", &args, &ins, outs[0], "")]
+    fn lower(&self, ctx: &mut Lowering<'_>, args: &[Value], outs: &[Aval]) -> Vec<Value> {
+        let args = ctx.starts_into(2, args);
+        vec![ctx.op1("dynamic_update_slice", &args, outs[0], "")]
     }
 }
 

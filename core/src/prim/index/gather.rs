@@ -296,19 +296,12 @@ impl Primitive for Gather {
         };
         batched(bind1(gather, &[&operand, &indices]), Some(0))
     }
-    fn lower(
-        &self,
-        ctx: &mut Lowering<'_>,
-        args: &[Value],
-        ins: &[Aval],
-        outs: &[Aval],
-    ) -> Vec<Value> {
+    fn lower(&self, ctx: &mut Lowering<'_>, args: &[Value], outs: &[Aval]) -> Vec<Value> {
         let out = outs[0];
         if out.size() == 0 {
             return vec![ctx.splat(0, out)];
         }
-        let (indices, aval) = ctx.indices_into(ins[0], args[1], ins[1]);
-        let (args, ins) = (&[args[0], indices], &[ins[0], aval]);
+        let args = &[args[0], ctx.indices_into(args[0], args[1])];
         let numbers = &self.dimension_numbers;
         let lists = [
             ("offset_dims", &numbers.offset_dims),
@@ -322,61 +315,46 @@ impl Primitive for Gather {
         ];
         let attributes = format!(
             "dimension_numbers = #stablehlo.gather<{}>, indices_are_sorted = {}, slice_sizes = {}",
-            attribute(&lists, ins[1].ndim() - 1),
+            attribute(&lists, args[1].ndim() - 1),
             self.indices_are_sorted,
             dims_array(&self.slice_sizes)
         );
-        let found = ctx.op1("gather", args, ins, out, &attributes);
+        let found = ctx.op1("gather", args, out, &attributes);
         if self.mode != GatherScatterMode::FillOrDrop {
             return vec![found];
         }
-        let (inside, batch) = self.in_bounds(ctx, args[1], ins);
+        let inside = self.in_bounds(ctx, args[0], args[1]);
         let places: Dims = (0..out.ndim())
             .filter(|d| !numbers.offset_dims.contains(d))
             .collect();
-        let mask = out.with_dtype(DType::Bool);
-        let inside = ctx.broadcast_in_dim(inside, batch, mask, &places);
+        let inside = ctx.broadcast_in_dim(inside, out.shape(), &places);
         let fill = self.fill_value.unwrap_or(default_fill(out.dtype()));
         let fill = ctx.splat(fill.value(), out);
-        vec![ctx.op1("select", &[inside, found, fill], &[mask, out, out], out, "")]
+        vec![ctx.select(inside, found, fill)]
     }
 }
 
 impl Gather {
     /// Emits which index vectors refer to a slice within the operand.
-    fn in_bounds(&self, ctx: &mut Lowering<'_>, indices: Value, ins: &[Aval]) -> (Value, Aval) {
-        let wide = ins[1].dtype().bits() == 64;
+    fn in_bounds(&self, ctx: &mut Lowering<'_>, operand: Value, indices: Value) -> Value {
+        let wide = indices.dtype().bits() == 64;
         let dtype = if wide { DType::I64 } else { DType::I32 };
-        let aval = ins[1].with_dtype(dtype);
-        let indices = ctx.convert(indices, ins[1], dtype);
+        let indices = ctx.convert(indices, dtype);
         let last: Vec<i64> = self
             .dimension_numbers
             .start_index_map
             .iter()
-            .map(|&d| ins[0].shape()[d] as i64 - self.slice_sizes[d] as i64)
+            .map(|&d| operand.shape()[d] as i64 - self.slice_sizes[d] as i64)
             .collect();
-        let vector = Aval::new(&[last.len()], dtype);
+        let vectors = indices.ndim() - 1;
         let last = ctx.integers(&last, dtype);
-        let last = ctx.broadcast_in_dim(last, vector, aval, &[aval.ndim() - 1]);
-        let zero = ctx.splat(0, aval);
-        let mask = aval.with_dtype(DType::Bool);
-        let above = ctx.compare("GE", [indices, zero], aval);
-        let below = ctx.compare("LE", [indices, last], aval);
-        let both = ctx.same("and", &[above, below], mask);
-        let batch = mask.with_shape(&mask.shape()[..mask.ndim() - 1]);
+        let last = ctx.broadcast_in_dim(last, indices.shape(), &[vectors]);
+        let zero = ctx.splat(0, indices.aval());
+        let above = ctx.compare("GE", [indices, zero]);
+        let below = ctx.compare("LE", [indices, last]);
+        let both = ctx.same("and", &[above, below]);
         let truth = ctx.scalar(true, DType::Bool);
-        let region = ctx.reducer("and", DType::Bool);
-        let attributes = format!("dimensions = {}", dims_array(&[mask.ndim() - 1]));
-        let types = [mask, Aval::scalar(DType::Bool)];
-        let all = ctx.op(
-            "reduce",
-            &[both, truth],
-            &types,
-            &[batch],
-            &attributes,
-            &[region],
-        );
-        (all[0], batch)
+        ctx.reduce("and", both, truth, &[vectors])
     }
 }
 

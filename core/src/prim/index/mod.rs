@@ -143,27 +143,22 @@ pub(crate) fn signed_indices(indices: &Array, size: usize, dtype: DType) -> Arra
 impl Lowering<'_> {
     /// Converts indices into an operand to 64 bits if an axis is too long for 32 bits: XLA
     /// compares indices with sizes in the indices' dtype.
-    fn indices_into(&mut self, operand: Aval, indices: Value, aval: Aval) -> (Value, Aval) {
-        let dtype = index_dtype(aval.dtype(), operand.shape().iter().copied());
-        match aval.dtype().bits() < 64 && dtype == DType::I64 {
-            true => (self.convert(indices, aval, dtype), aval.with_dtype(dtype)),
-            false => (indices, aval),
+    fn indices_into(&mut self, operand: Value, indices: Value) -> Value {
+        let dtype = index_dtype(indices.dtype(), operand.shape().iter().copied());
+        match indices.dtype().bits() < 64 && dtype == DType::I64 {
+            true => self.convert(indices, dtype),
+            false => indices,
         }
     }
 
     /// Same as [`indices_into`](Self::indices_into), for the operands after the first `skip`.
-    fn starts_into(
-        &mut self,
-        skip: usize,
-        args: &[Value],
-        ins: &[Aval],
-    ) -> (Vec<Value>, Vec<Aval>) {
-        let each = args.iter().zip(ins).enumerate();
-        each.map(|(i, (arg, aval))| match i < skip {
-            true => (*arg, *aval),
-            false => self.indices_into(ins[0], *arg, *aval),
+    fn starts_into(&mut self, skip: usize, args: &[Value]) -> Vec<Value> {
+        let each = args.iter().enumerate();
+        each.map(|(i, arg)| match i < skip {
+            true => *arg,
+            false => self.indices_into(args[0], *arg),
         })
-        .unzip()
+        .collect()
     }
 }
 

@@ -319,26 +319,18 @@ impl Primitive for Scatter {
         };
         batched(bind1(scatter, &[&operand, &indices, &updates]), Some(0))
     }
-    fn lower(
-        &self,
-        ctx: &mut Lowering<'_>,
-        args: &[Value],
-        ins: &[Aval],
-        outs: &[Aval],
-    ) -> Vec<Value> {
-        if ins[2].size() == 0 {
+    fn lower(&self, ctx: &mut Lowering<'_>, args: &[Value], outs: &[Aval]) -> Vec<Value> {
+        if args[2].aval().size() == 0 {
             return vec![args[0]];
         }
         let mut args = args.to_vec();
-        let (indices, aval) = ctx.indices_into(ins[0], args[1], ins[1]);
-        let ins = &[ins[0], aval, ins[2]];
-        args[1] = indices;
+        args[1] = ctx.indices_into(args[0], args[1]);
         if self.mode == GatherScatterMode::Clip {
-            args[1] = self.clamp(ctx, args[1], ins);
+            args[1] = self.clamp(ctx, &args);
         }
         let element = Aval::scalar(outs[0].dtype());
         let region = match self.method {
-            ScatterMethod::Set => ctx.region(&[element; 2], |_, a| vec![(a[1], element)]),
+            ScatterMethod::Set => ctx.region(&[element; 2], |_, a| vec![a[1]]),
             ScatterMethod::Add => ctx.reducer("add", element.dtype()),
             ScatterMethod::Sub => ctx.reducer("subtract", element.dtype()),
             ScatterMethod::Mul => ctx.reducer("multiply", element.dtype()),
@@ -362,32 +354,32 @@ impl Primitive for Scatter {
         let attributes = format!(
             "scatter_dimension_numbers = #stablehlo.scatter<{}>, indices_are_sorted = {}, \
              unique_indices = {}",
-            attribute(&lists, ins[1].ndim() - 1),
+            attribute(&lists, args[1].ndim() - 1),
             self.indices_are_sorted,
             self.unique_indices
         );
-        ctx.op("scatter", &args, ins, outs, &attributes, &[region])
+        ctx.op("scatter", &args, outs, &attributes, &[region])
     }
 }
 
 impl Scatter {
     /// Emits the indices, clamped so that every window is within the operand.
-    fn clamp(&self, ctx: &mut Lowering<'_>, indices: Value, ins: &[Aval]) -> Value {
-        let aval = ins[1].strong();
-        let window = self.window(ins[0].ndim(), ins[2].shape());
+    fn clamp(&self, ctx: &mut Lowering<'_>, args: &[Value]) -> Value {
+        let (operand, indices) = (args[0], args[1]);
+        let aval = indices.aval();
+        let window = self.window(operand.ndim(), args[2].shape());
         let bits = aval.dtype().bits() as u32 - u32::from(aval.dtype().is_signed());
         let largest = i64::try_from(u64::MAX >> (64 - bits)).unwrap_or(i64::MAX);
         let last: Vec<i64> = self
             .dimension_numbers
             .scatter_dims_to_operand_dims
             .iter()
-            .map(|&d| (ins[0].shape()[d] as i64 - window[d] as i64).min(largest))
+            .map(|&d| (operand.shape()[d] as i64 - window[d] as i64).min(largest))
             .collect();
-        let vector = Aval::new(&[last.len()], aval.dtype());
         let last = ctx.integers(&last, aval.dtype());
-        let last = ctx.broadcast_in_dim(last, vector, aval, &[aval.ndim() - 1]);
+        let last = ctx.broadcast_in_dim(last, aval.shape(), &[aval.ndim() - 1]);
         let zero = ctx.splat(0, aval);
-        ctx.same("clamp", &[zero, indices, last], aval)
+        ctx.same("clamp", &[zero, indices, last])
     }
 }
 

@@ -108,22 +108,14 @@ impl Primitive for RngBitGenerator {
         let states = concatenate(&[&after.expand_dims(&[0]), &rest], 0);
         (smallvec![states, bits], smallvec![Some(0), Some(0)])
     }
-    fn lower(
-        &self,
-        ctx: &mut Lowering<'_>,
-        args: &[Value],
-        ins: &[Aval],
-        outs: &[Aval],
-    ) -> Vec<Value> {
+    fn lower(&self, ctx: &mut Lowering<'_>, args: &[Value], outs: &[Aval]) -> Vec<Value> {
         // The operation takes a state of two 64-bit words on every device.
-        let state = ins[0];
         let wide = Aval::new(&[2], DType::U64);
-        let pairs = state.with_shape(&[2, 2]);
-        let narrow = state.dtype() == DType::U32;
-        let mut value = args[0];
+        let narrow = args[0].dtype() == DType::U32;
+        let mut state = args[0];
         if narrow {
-            value = ctx.op1("reshape", &[value], &[state], pairs, "");
-            value = ctx.op1("bitcast_convert", &[value], &[pairs], wide, "");
+            state = ctx.reshape(state, &[2, 2]);
+            state = ctx.op1("bitcast_convert", &[state], wide, "");
         }
         let algorithm = match self.algorithm {
             RngAlgorithm::Default => "DEFAULT",
@@ -132,20 +124,13 @@ impl Primitive for RngBitGenerator {
         };
         let attributes = format!("rng_algorithm = #stablehlo<rng_algorithm {algorithm}>");
         let results = [wide, outs[1]];
-        let drawn = ctx.op(
-            "rng_bit_generator",
-            &[value],
-            &[wide],
-            &results,
-            &attributes,
-            &[],
-        );
-        let mut after = drawn[0];
+        let mut drawn = ctx.op("rng_bit_generator", &[state], &results, &attributes, &[]);
         if narrow {
-            after = ctx.op1("bitcast_convert", &[after], &[wide], pairs, "");
-            after = ctx.op1("reshape", &[after], &[pairs], state, "");
+            let pairs = outs[0].with_shape(&[2, 2]);
+            let pairs = ctx.op1("bitcast_convert", &drawn[..1], pairs, "");
+            drawn[0] = ctx.reshape(pairs, outs[0].shape());
         }
-        vec![after, drawn[1]]
+        drawn
     }
 }
 

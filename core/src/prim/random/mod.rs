@@ -98,19 +98,9 @@ impl Primitive for Threefry2x32 {
         let refs: Vec<&Array> = moved.iter().collect();
         (bind(Threefry2x32, &refs), smallvec![Some(0), Some(0)])
     }
-    fn lower(
-        &self,
-        ctx: &mut Lowering<'_>,
-        args: &[Value],
-        ins: &[Aval],
-        outs: &[Aval],
-    ) -> Vec<Value> {
-        let words: Vec<Value> = args
-            .iter()
-            .zip(ins)
-            .map(|(v, a)| ctx.broadcast_to(*v, *a, outs[0]))
-            .collect();
-        ctx.threefry([words[0], words[1]], [words[2], words[3]], outs[0])
+    fn lower(&self, ctx: &mut Lowering<'_>, args: &[Value], outs: &[Aval]) -> Vec<Value> {
+        let words = ctx.broadcast_all(args, outs[0]);
+        ctx.threefry([words[0], words[1]], [words[2], words[3]])
             .to_vec()
     }
 }
@@ -162,36 +152,22 @@ impl Primitive for RandomSeed {
         let seeds = move_batch_axis(&args[0], axes[0], 0, axis);
         (bind(RandomSeed, &[&seeds]), smallvec![Some(0)])
     }
-    fn lower(
-        &self,
-        ctx: &mut Lowering<'_>,
-        args: &[Value],
-        ins: &[Aval],
-        _: &[Aval],
-    ) -> Vec<Value> {
-        let seed = ins[0];
-        let word = seed.with_dtype(DType::U32);
-        let (hi, lo) = if seed.dtype().bits() == 64 {
-            let wide = seed.with_dtype(DType::U64);
-            let bits = ctx.op1("bitcast_convert", &args[..1], &[seed], wide, "");
-            ctx.halves(bits, wide)
+    fn lower(&self, ctx: &mut Lowering<'_>, args: &[Value], _: &[Aval]) -> Vec<Value> {
+        let seed = args[0];
+        let words = if seed.dtype().bits() == 64 {
+            let bits = ctx.bitcast(seed, DType::U64);
+            ctx.halves(bits)
         } else {
             // Sign-extended to 32 bits.
             let signed = match seed.dtype().is_signed() {
                 true => DType::I32,
                 false => DType::U32,
             };
-            let full = ctx.convert(args[0], seed, signed);
-            let full = ctx.op1(
-                "bitcast_convert",
-                &[full],
-                &[seed.with_dtype(signed)],
-                word,
-                "",
-            );
-            (ctx.splat(0, word), full)
+            let full = ctx.convert(seed, signed);
+            let full = ctx.bitcast(full, DType::U32);
+            [ctx.splat(0, full.aval()), full]
         };
-        vec![ctx.join_words([hi, lo], word)]
+        vec![ctx.join_words(words)]
     }
 }
 
@@ -227,28 +203,22 @@ impl Primitive for RandomSplit {
         let keys = move_batch_axis(&args[0], axes[0], 0, axis);
         (bind(self.clone(), &[&keys]), smallvec![Some(0)])
     }
-    fn lower(
-        &self,
-        ctx: &mut Lowering<'_>,
-        args: &[Value],
-        ins: &[Aval],
-        outs: &[Aval],
-    ) -> Vec<Value> {
+    fn lower(&self, ctx: &mut Lowering<'_>, args: &[Value], outs: &[Aval]) -> Vec<Value> {
         if outs[0].size() == 0 {
             return vec![ctx.splat(0, outs[0])];
         }
         let keys = match self.layout {
             KeyLayout::Partitionable => {
-                let (words, aval) = ctx.hash_positions(args[0], ins[0], &self.shape);
-                ctx.join_words(words, aval)
+                let words = ctx.hash_positions(args[0], &self.shape);
+                ctx.join_words(words)
             }
             KeyLayout::Original => {
                 let n = 2 * self.shape.iter().product::<usize>();
-                let (words, aval) = ctx.hash_counters(args[0], ins[0], n);
-                ctx.op1("reshape", &[words], &[aval], outs[0], "")
+                let words = ctx.hash_counters(args[0], n);
+                ctx.reshape(words, outs[0].shape())
             }
         };
-        vec![ctx.derived_keys(keys, outs[0])]
+        vec![ctx.derived_keys(keys)]
     }
 }
 
@@ -281,19 +251,12 @@ impl Primitive for RandomFoldIn {
         let data = move_batch_axis(&args[1], axes[1], 0, axis);
         (bind(RandomFoldIn, &[&keys, &data]), smallvec![Some(0)])
     }
-    fn lower(
-        &self,
-        ctx: &mut Lowering<'_>,
-        args: &[Value],
-        ins: &[Aval],
-        outs: &[Aval],
-    ) -> Vec<Value> {
-        let word = ins[1];
-        let key = ctx.key_words(args[0], ins[0], word);
-        let zero = ctx.splat(0, word);
-        let words = ctx.threefry(key, [zero, args[1]], word);
-        let keys = ctx.join_words(words, word);
-        vec![ctx.derived_keys(keys, outs[0])]
+    fn lower(&self, ctx: &mut Lowering<'_>, args: &[Value], _: &[Aval]) -> Vec<Value> {
+        let key = ctx.key_words(args[0], args[1].shape());
+        let zero = ctx.splat(0, args[1].aval());
+        let words = ctx.threefry(key, [zero, args[1]]);
+        let keys = ctx.join_words(words);
+        vec![ctx.derived_keys(keys)]
     }
 }
 
@@ -348,30 +311,24 @@ impl Primitive for RandomBits {
         let bits = bind(self.clone(), &[&keys]).pop().expect("one result");
         batched(bits, Some(0))
     }
-    fn lower(
-        &self,
-        ctx: &mut Lowering<'_>,
-        args: &[Value],
-        ins: &[Aval],
-        outs: &[Aval],
-    ) -> Vec<Value> {
+    fn lower(&self, ctx: &mut Lowering<'_>, args: &[Value], outs: &[Aval]) -> Vec<Value> {
         let out = outs[0];
         if out.size() == 0 {
             return vec![ctx.splat(0, out)];
         }
         let bits = match self.layout {
             KeyLayout::Partitionable => {
-                let ([hi, lo], word) = ctx.hash_positions(args[0], ins[0], &self.shape);
+                let words = ctx.hash_positions(args[0], &self.shape);
                 if self.bit_width == 64 {
-                    ctx.widen([hi, lo], word)
+                    ctx.widen(words)
                 } else {
-                    let bits = ctx.same("xor", &[hi, lo], word);
-                    ctx.convert(bits, word, out.dtype())
+                    let bits = ctx.same("xor", &words);
+                    ctx.convert(bits, out.dtype())
                 }
             }
             KeyLayout::Original => {
                 let n = self.shape.iter().product();
-                ctx.original_bits(args[0], ins[0], n, out)
+                ctx.original_bits(args[0], n, out)
             }
         };
         vec![bits]

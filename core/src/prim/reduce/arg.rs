@@ -39,14 +39,14 @@ macro_rules! arg_reductions {
                 let moved = $ty { axis: axes[0], index_dtype: self.index_dtype };
                 batched(bind1(moved, &[&args[0]]), Some(out))
             }
-            fn lower(&self, ctx: &mut Lowering<'_>, args: &[Value], ins: &[Aval], outs: &[Aval]) -> Vec<Value> {
+            fn lower(&self, ctx: &mut Lowering<'_>, args: &[Value], outs: &[Aval]) -> Vec<Value> {
                 // The compiler only reduces several arrays together if their elements are whole
                 // bytes.
-                let [from, to] = [ins[0], outs[0]].map(|a| a.with_dtype(a.dtype().whole_bytes()));
-                let operand = ctx.convert(args[0], ins[0], from.dtype());
-                let identity = ctx.scalar($identity(from.dtype()), from.dtype());
-                let place = ctx.arg_reduce($direction, identity, operand, [from, to], self.axis);
-                vec![ctx.convert(place, to, outs[0].dtype())]
+                let operand = ctx.convert(args[0], args[0].dtype().whole_bytes());
+                let to = outs[0].with_dtype(outs[0].dtype().whole_bytes());
+                let identity = ctx.scalar($identity(operand.dtype()), operand.dtype());
+                let place = ctx.arg_reduce($direction, identity, operand, to, self.axis);
+                vec![ctx.convert(place, outs[0].dtype())]
             }
         }
         impl Array {
@@ -132,48 +132,36 @@ impl Lowering<'_> {
         direction: &str,
         identity: Value,
         operand: Value,
-        types: [Aval; 2],
+        to: Aval,
         axis: usize,
     ) -> Value {
-        let [from, to] = types;
-        let (value, index) = (Aval::scalar(from.dtype()), Aval::scalar(to.dtype()));
-        let positions = from.with_dtype(to.dtype()).strong();
-        let iota = self.op1(
-            "iota",
-            &[],
-            &[],
-            positions,
-            &format!("iota_dimension = {axis} : i64"),
-        );
+        let (value, index) = (Aval::scalar(operand.dtype()), Aval::scalar(to.dtype()));
+        let iota = self.iota(operand.aval().with_dtype(to.dtype()), axis);
         let zero = self.scalar(0, to.dtype());
-        let truth = Aval::scalar(DType::Bool);
         let region = self.region(&[value, index, value, index], |ctx, args| {
             let (a, i, b, j) = (args[0], args[1], args[2], args[3]);
-            let mut better = ctx.compare(direction, [a, b], value);
-            let mut tied = ctx.compare("EQ", [a, b], value);
-            if from.dtype().is_float() {
+            let mut better = ctx.compare(direction, [a, b]);
+            let mut tied = ctx.compare("EQ", [a, b]);
+            if operand.dtype().is_float() {
                 // NaN beats every number, and is equal to NaN.
-                let a_nan = ctx.compare("NE", [a, a], value);
-                let b_nan = ctx.compare("NE", [b, b], value);
-                let both = ctx.same("and", &[a_nan, b_nan], truth);
-                let b_number = ctx.same("not", &[b_nan], truth);
-                let wins = ctx.same("and", &[a_nan, b_number], truth);
-                better = ctx.same("or", &[better, wins], truth);
-                tied = ctx.same("or", &[tied, both], truth);
+                let a_nan = ctx.compare("NE", [a, a]);
+                let b_nan = ctx.compare("NE", [b, b]);
+                let both = ctx.same("and", &[a_nan, b_nan]);
+                let b_number = ctx.same("not", &[b_nan]);
+                let wins = ctx.same("and", &[a_nan, b_number]);
+                better = ctx.same("or", &[better, wins]);
+                tied = ctx.same("or", &[tied, both]);
             }
-            let earlier = ctx.compare("LT", [i, j], index);
-            let first = ctx.same("and", &[tied, earlier], truth);
-            let take = ctx.same("or", &[better, first], truth);
-            let kept = ctx.op1("select", &[take, a, b], &[truth, value, value], value, "");
-            let at = ctx.op1("select", &[take, i, j], &[truth, index, index], index, "");
-            vec![(kept, value), (at, index)]
+            let earlier = ctx.compare("LT", [i, j]);
+            let first = ctx.same("and", &[tied, earlier]);
+            let take = ctx.same("or", &[better, first]);
+            vec![ctx.select(take, a, b), ctx.select(take, i, j)]
         });
         let attributes = format!("dimensions = {}", dims_array(&[axis]));
         self.op(
             "reduce",
             &[operand, iota, identity, zero],
-            &[from, positions, value, index],
-            &[to.with_dtype(from.dtype()), to],
+            &[to.with_dtype(operand.dtype()), to],
             &attributes,
             &[region],
         )[1]

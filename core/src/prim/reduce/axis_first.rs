@@ -37,9 +37,9 @@ fn first(operand: Aval, axes: &[usize]) -> Option<usize> {
 pub(super) fn summed_first(
     ctx: &mut Lowering<'_>,
     operand: Value,
-    from: Aval,
     axes: &[usize],
-) -> Option<(Value, Aval)> {
+) -> Option<Value> {
+    let from = operand.aval();
     if !ctx.is_for_one_cpu() || !matches!(from.dtype(), DType::F32 | DType::F64) {
         return None;
     }
@@ -48,20 +48,11 @@ pub(super) fn summed_first(
     dimensions[axis] = from.shape()[axis];
     let mut shape: Dims = from.shape().into();
     shape[axis] = 1;
-    let to = from.with_shape(&shape);
     let padding = Pads::from_elem((0, 0), from.ndim());
     let window = SlidingWindow::plain(dimensions.clone(), dimensions, padding);
     let zero = ctx.scalar(Scalar::Int(0), from.dtype());
     let region = ctx.reducer("add", from.dtype());
-    let types = [from, Aval::scalar(from.dtype())];
+    let (args, to) = ([operand, zero], from.with_shape(&shape));
     let attributes = window.attributes();
-    let summed = ctx.op(
-        "reduce_window",
-        &[operand, zero],
-        &types,
-        &[to],
-        &attributes,
-        &[region],
-    );
-    Some((summed[0], to))
+    Some(ctx.op("reduce_window", &args, &[to], &attributes, &[region])[0])
 }

@@ -83,17 +83,10 @@ pub(crate) fn monoid(jaxpr: &Jaxpr) -> Option<&'static str> {
 /// Emits the StableHLO region of a program whose scalars have the types `outside`.
 fn region(ctx: &mut Lowering<'_>, jaxpr: &Jaxpr, outside: &[Aval]) -> Region {
     ctx.region(outside, |ctx, args| {
-        let types = jaxpr.in_avals().into_iter().zip(outside);
-        let args = args.iter().zip(types);
-        let args: Vec<Value> = args
-            .map(|(&x, (own, from))| ctx.convert(x, *from, own.dtype()))
-            .collect();
+        let args = args.iter().zip(jaxpr.in_avals());
+        let args: Vec<Value> = args.map(|(x, own)| ctx.convert(*x, own.dtype())).collect();
         let outs = ctx.inline(jaxpr, &args).into_iter();
-        outs.zip(jaxpr.out_avals())
-            .map(|(x, own)| {
-                let to = own.dtype().whole_bytes();
-                (ctx.convert(x, own, to), own.with_dtype(to))
-            })
+        outs.map(|x| ctx.convert(x, x.dtype().whole_bytes()))
             .collect()
     })
 }
@@ -105,14 +98,13 @@ pub(crate) fn lower_in_whole_bytes(
     operation: &str,
     jaxprs: &[&Jaxpr],
     args: &[Value],
-    [ins, outs]: [&[Aval]; 2],
+    outs: &[Aval],
     attributes: &str,
 ) -> Vec<Value> {
     let whole = |a: &Aval| a.with_dtype(a.dtype().whole_bytes());
     let operands: Vec<Value> = args
         .iter()
-        .zip(ins)
-        .map(|(&x, &aval)| ctx.convert(x, aval, aval.dtype().whole_bytes()))
+        .map(|x| ctx.convert(*x, x.dtype().whole_bytes()))
         .collect();
     let regions: Vec<Region> = jaxprs
         .iter()
@@ -121,13 +113,10 @@ pub(crate) fn lower_in_whole_bytes(
             region(ctx, jaxpr, &scalars)
         })
         .collect();
-    let from: Vec<Aval> = ins.iter().map(whole).collect();
     let to: Vec<Aval> = outs.iter().map(whole).collect();
-    let results = ctx.op(operation, &operands, &from, &to, attributes, &regions);
-    let results = results.into_iter().zip(to.iter().zip(outs));
-    results
-        .map(|(x, (&from, to))| ctx.convert(x, from, to.dtype()))
-        .collect()
+    let results = ctx.op(operation, &operands, &to, attributes, &regions);
+    let results = results.into_iter().zip(outs);
+    results.map(|(x, to)| ctx.convert(x, to.dtype())).collect()
 }
 
 /// Applies a program on scalars elementwise to arrays of the same shape.

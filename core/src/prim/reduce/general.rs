@@ -120,22 +120,9 @@ impl Primitive for Reduce {
             bind(Reduce { dimensions, jaxpr }, args)
         })
     }
-    fn lower(
-        &self,
-        ctx: &mut Lowering<'_>,
-        args: &[Value],
-        ins: &[Aval],
-        outs: &[Aval],
-    ) -> Vec<Value> {
+    fn lower(&self, ctx: &mut Lowering<'_>, args: &[Value], outs: &[Aval]) -> Vec<Value> {
         let attributes = format!("dimensions = {}", dims_array(&self.dimensions));
-        lower_in_whole_bytes(
-            ctx,
-            "reduce",
-            &[&self.jaxpr],
-            args,
-            [ins, outs],
-            &attributes,
-        )
+        lower_in_whole_bytes(ctx, "reduce", &[&self.jaxpr], args, outs, &attributes)
     }
 }
 

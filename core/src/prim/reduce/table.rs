@@ -5,7 +5,7 @@ use super::{batched_axes, highest, lowest, reduced_shape};
 use crate::prim::{Avals, BatchAxis, Batched, Differentiation, Param, Primitive, batched, one};
 use crate::program::checks::Errors;
 use crate::program::class::Class;
-use crate::program::lower::{Lowering, Value, dims_array};
+use crate::program::lower::{Lowering, Value};
 use crate::program::trace::bind1;
 use crate::{Array, Aval, DType, Dims, OutSharding, Scalar, ShapeError, ShardingRule};
 
@@ -86,9 +86,9 @@ macro_rules! reductions {
                 let (axes, out) = batched_axes(&self.axes, axes[0].expect("the operand is batched"));
                 batched(bind1($ty { axes }, &[&args[0]]), Some(out))
             }
-            fn lower(&self, ctx: &mut Lowering<'_>, args: &[Value], ins: &[Aval], outs: &[Aval]) -> Vec<Value> {
+            fn lower(&self, ctx: &mut Lowering<'_>, args: &[Value], _: &[Aval]) -> Vec<Value> {
                 let identity: fn(DType) -> Scalar = $identity;
-                ctx.reduce($hlo, identity(outs[0].dtype()), args[0], [ins[0], outs[0]], &self.axes)
+                vec![reduced(ctx, $hlo, identity(args[0].dtype()), args[0], &self.axes)]
             }
         }
         impl Array {
@@ -141,32 +141,18 @@ reductions! {
         [] {zero};
 }
 
-impl Lowering<'_> {
-    /// Emits `stablehlo.reduce` with one operator; `types` contains those of the operand and of
-    /// the result.
-    fn reduce(
-        &mut self,
-        op: &str,
-        identity: Scalar,
-        operand: Value,
-        types: [Aval; 2],
-        axes: &[usize],
-    ) -> Vec<Value> {
-        let [from, to] = types;
-        let (operand, from) = match op {
-            "add" => summed_first(self, operand, from, axes).unwrap_or((operand, from)),
-            _ => (operand, from),
-        };
-        let identity = self.scalar(identity, to.dtype());
-        let region = self.reducer(op, to.dtype());
-        let attributes = format!("dimensions = {}", dims_array(axes));
-        self.op(
-            "reduce",
-            &[operand, identity],
-            &[from, Aval::scalar(to.dtype())],
-            &[to],
-            &attributes,
-            &[region],
-        )
-    }
+/// Emits a reduction with one operator.
+fn reduced(
+    ctx: &mut Lowering<'_>,
+    op: &str,
+    identity: Scalar,
+    operand: Value,
+    axes: &[usize],
+) -> Value {
+    let operand = match op {
+        "add" => summed_first(ctx, operand, axes).unwrap_or(operand),
+        _ => operand,
+    };
+    let identity = ctx.scalar(identity, operand.dtype());
+    ctx.reduce(op, operand, identity, axes)
 }

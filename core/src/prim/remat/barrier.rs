@@ -57,14 +57,8 @@ impl Primitive for OptimizationBarrier {
     fn evaluate(&self, args: &[&Array]) -> Option<Result<Outputs>> {
         Some(Ok(args.iter().map(|a| (*a).clone()).collect()))
     }
-    fn lower(
-        &self,
-        ctx: &mut Lowering<'_>,
-        args: &[Value],
-        ins: &[Aval],
-        outs: &[Aval],
-    ) -> Vec<Value> {
-        ctx.op("optimization_barrier", args, ins, outs, "", &[])
+    fn lower(&self, ctx: &mut Lowering<'_>, args: &[Value], _: &[Aval]) -> Vec<Value> {
+        ctx.barrier(args)
     }
 }
 

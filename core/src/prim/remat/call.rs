@@ -99,15 +99,9 @@ impl Primitive for Remat {
         let args: Vec<Array> = args.iter().map(|a| (*a).clone()).collect();
         Some(Ok(self.jaxpr.eval(&[], &args).into()))
     }
-    fn lower(
-        &self,
-        ctx: &mut Lowering<'_>,
-        args: &[Value],
-        ins: &[Aval],
-        _: &[Aval],
-    ) -> Vec<Value> {
+    fn lower(&self, ctx: &mut Lowering<'_>, args: &[Value], _: &[Aval]) -> Vec<Value> {
         if self.differentiated && self.prevent_cse && !args.is_empty() {
-            let args = ctx.op("optimization_barrier", args, ins, ins, "", &[]);
+            let args = ctx.barrier(args);
             return ctx.inline(&self.jaxpr, &args);
         }
         ctx.inline(&self.jaxpr, args)

@@ -38,7 +38,7 @@ impl Primitive for Name {
     fn evaluate(&self, args: &[&Array]) -> Option<Result<Outputs>> {
         Some(Ok(args.iter().map(|a| (*a).clone()).collect()))
     }
-    fn lower(&self, _: &mut Lowering<'_>, args: &[Value], _: &[Aval], _: &[Aval]) -> Vec<Value> {
+    fn lower(&self, _: &mut Lowering<'_>, args: &[Value], _: &[Aval]) -> Vec<Value> {
         vec![args[0]]
     }
 }

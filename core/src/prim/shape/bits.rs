@@ -83,14 +83,8 @@ impl Primitive for BitcastConvertType {
         let front = move_batch_axis(&args[0], axes[0], 0, size);
         batched(bind1(self.clone(), &[&front]), Some(0))
     }
-    fn lower(
-        &self,
-        ctx: &mut Lowering<'_>,
-        args: &[Value],
-        ins: &[Aval],
-        outs: &[Aval],
-    ) -> Vec<Value> {
-        vec![ctx.op1("bitcast_convert", args, ins, outs[0], "")]
+    fn lower(&self, ctx: &mut Lowering<'_>, args: &[Value], outs: &[Aval]) -> Vec<Value> {
+        vec![ctx.op1("bitcast_convert", args, outs[0], "")]
     }
 }
 
@@ -129,18 +123,12 @@ impl Primitive for ReducePrecision {
     fn batch(&self, args: &[Array], axes: &[Option<usize>], _: BatchAxis) -> Batched {
         batch_elementwise(args, axes, |a| bind1(self.clone(), a))
     }
-    fn lower(
-        &self,
-        ctx: &mut Lowering<'_>,
-        args: &[Value],
-        ins: &[Aval],
-        outs: &[Aval],
-    ) -> Vec<Value> {
+    fn lower(&self, ctx: &mut Lowering<'_>, args: &[Value], outs: &[Aval]) -> Vec<Value> {
         let attributes = format!(
             "exponent_bits = {} : i32, mantissa_bits = {} : i32",
             self.exponent_bits, self.mantissa_bits
         );
-        vec![ctx.op1("reduce_precision", args, ins, outs[0], &attributes)]
+        vec![ctx.op1("reduce_precision", args, outs[0], &attributes)]
     }
 }
 

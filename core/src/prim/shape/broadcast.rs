@@ -82,14 +82,8 @@ impl Primitive for BroadcastInDim {
             .collect();
         batched(x.repeated(&shape, &dims, sharding), Some(0))
     }
-    fn lower(
-        &self,
-        ctx: &mut Lowering<'_>,
-        args: &[Value],
-        ins: &[Aval],
-        outs: &[Aval],
-    ) -> Vec<Value> {
-        vec![ctx.broadcast_in_dim(args[0], ins[0], outs[0], &self.broadcast_dimensions)]
+    fn lower(&self, ctx: &mut Lowering<'_>, args: &[Value], outs: &[Aval]) -> Vec<Value> {
+        vec![ctx.broadcast_in_dim(args[0], outs[0].shape(), &self.broadcast_dimensions)]
     }
 }
 

@@ -78,23 +78,13 @@ impl Primitive for Concatenate {
         let dimension = self.dimension + 1;
         batched(bind1(Concatenate { dimension }, &refs), Some(0))
     }
-    fn lower(
-        &self,
-        ctx: &mut Lowering<'_>,
-        args: &[Value],
-        ins: &[Aval],
-        outs: &[Aval],
-    ) -> Vec<Value> {
-        let attributes = format!("dimension = {} : i64", self.dimension);
+    fn lower(&self, ctx: &mut Lowering<'_>, args: &[Value], _: &[Aval]) -> Vec<Value> {
         // XLA's CPU compiler cannot concatenate elements of less than a byte.
-        let whole = |a: &Aval| a.with_dtype(a.dtype().whole_bytes());
-        let wide: Vec<Aval> = ins.iter().map(whole).collect();
-        let parts = args.iter().zip(ins).zip(&wide);
-        let parts: Vec<Value> = parts
-            .map(|((x, from), to)| ctx.convert(*x, *from, to.dtype()))
-            .collect();
-        let joined = ctx.op1("concatenate", &parts, &wide, whole(&outs[0]), &attributes);
-        vec![ctx.convert(joined, whole(&outs[0]), outs[0].dtype())]
+        let dtype = args[0].dtype();
+        let whole = |x: &Value| ctx.convert(*x, dtype.whole_bytes());
+        let parts: Vec<Value> = args.iter().map(whole).collect();
+        let joined = ctx.concatenate(&parts, self.dimension);
+        vec![ctx.convert(joined, dtype)]
     }
 }
 

@@ -61,8 +61,7 @@ impl Primitive for Iota {
     fn batch(&self, _: &[Array], _: &[Option<usize>], _: BatchAxis) -> Batched {
         unreachable!("an operation without operands is never batched")
     }
-    fn lower(&self, ctx: &mut Lowering<'_>, _: &[Value], _: &[Aval], outs: &[Aval]) -> Vec<Value> {
-        let attributes = format!("iota_dimension = {} : i64", self.dimension);
-        vec![ctx.op1("iota", &[], &[], outs[0], &attributes)]
+    fn lower(&self, ctx: &mut Lowering<'_>, _: &[Value], outs: &[Aval]) -> Vec<Value> {
+        vec![ctx.iota(outs[0], self.dimension)]
     }
 }

@@ -121,13 +121,7 @@ impl Primitive for Pad {
         let values = values.broadcast_in_dim(padded.shape(), &[0]);
         batched(mask.select(&padded, &values), Some(0))
     }
-    fn lower(
-        &self,
-        ctx: &mut Lowering<'_>,
-        args: &[Value],
-        ins: &[Aval],
-        outs: &[Aval],
-    ) -> Vec<Value> {
+    fn lower(&self, ctx: &mut Lowering<'_>, args: &[Value], outs: &[Aval]) -> Vec<Value> {
         let config = &self.padding_config;
         let interior: Dims = config.iter().map(|c| c.2).collect();
         let attributes = format!(
@@ -136,7 +130,7 @@ impl Primitive for Pad {
             i64_array(config.iter().map(|c| c.1 as i64)),
             dims_array(&interior)
         );
-        vec![ctx.op1("pad", args, ins, outs[0], &attributes)]
+        vec![ctx.op1("pad", args, outs[0], &attributes)]
     }
 }
 

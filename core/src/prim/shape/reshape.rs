@@ -59,14 +59,8 @@ impl Primitive for Reshape {
         shape.insert(0, axis.size);
         batched(x.reshaped(&shape, sharding), Some(0))
     }
-    fn lower(
-        &self,
-        ctx: &mut Lowering<'_>,
-        args: &[Value],
-        ins: &[Aval],
-        outs: &[Aval],
-    ) -> Vec<Value> {
-        vec![ctx.op1("reshape", args, ins, outs[0], "")]
+    fn lower(&self, ctx: &mut Lowering<'_>, args: &[Value], outs: &[Aval]) -> Vec<Value> {
+        vec![ctx.reshape(args[0], outs[0].shape())]
     }
 }
 
@@ -116,14 +110,8 @@ impl Primitive for Squeeze {
         let dimensions = self.dimensions.iter().map(|d| d + 1).collect();
         batched(bind1(Squeeze { dimensions }, &[&x]), Some(0))
     }
-    fn lower(
-        &self,
-        ctx: &mut Lowering<'_>,
-        args: &[Value],
-        ins: &[Aval],
-        outs: &[Aval],
-    ) -> Vec<Value> {
-        vec![ctx.op1("reshape", args, ins, outs[0], "")]
+    fn lower(&self, ctx: &mut Lowering<'_>, args: &[Value], outs: &[Aval]) -> Vec<Value> {
+        vec![ctx.reshape(args[0], outs[0].shape())]
     }
 }
 

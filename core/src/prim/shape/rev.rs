@@ -44,15 +44,9 @@ impl Primitive for Rev {
         let dimensions = moved.collect();
         batched(bind1(Rev { dimensions }, &[&args[0]]), Some(axis))
     }
-    fn lower(
-        &self,
-        ctx: &mut Lowering<'_>,
-        args: &[Value],
-        ins: &[Aval],
-        outs: &[Aval],
-    ) -> Vec<Value> {
+    fn lower(&self, ctx: &mut Lowering<'_>, args: &[Value], outs: &[Aval]) -> Vec<Value> {
         let attributes = format!("dimensions = {}", dims_array(&self.dimensions));
-        vec![ctx.op1("reverse", args, ins, outs[0], &attributes)]
+        vec![ctx.op1("reverse", args, outs[0], &attributes)]
     }
 }
 

@@ -1,7 +1,7 @@
 //! `slice`: a contiguous or strided range of elements along each axis.
 
 use crate::prim::{Avals, BatchAxis, Batched, Differentiation, Param, Primitive, batched, one};
-use crate::program::lower::{Lowering, Value, dims_array};
+use crate::program::lower::{Lowering, Value};
 use crate::program::trace::bind1;
 use crate::{Array, Aval, Dims, ShapeError, ShardingRule};
 
@@ -103,21 +103,9 @@ impl Primitive for Slice {
         }
         batched(bind1(slice, &[&args[0]]), Some(axis))
     }
-    fn lower(
-        &self,
-        ctx: &mut Lowering<'_>,
-        args: &[Value],
-        ins: &[Aval],
-        outs: &[Aval],
-    ) -> Vec<Value> {
-        let strides: Dims = (0..ins[0].ndim()).map(|d| self.stride(d)).collect();
-        let attributes = format!(
-            "start_indices = {}, limit_indices = {}, strides = {}",
-            dims_array(&self.start_indices),
-            dims_array(&self.limit_indices),
-            dims_array(&strides)
-        );
-        vec![ctx.op1("slice", args, ins, outs[0], &attributes)]
+    fn lower(&self, ctx: &mut Lowering<'_>, args: &[Value], _: &[Aval]) -> Vec<Value> {
+        let strides: Dims = (0..args[0].ndim()).map(|d| self.stride(d)).collect();
+        vec![ctx.slice(args[0], &self.start_indices, &self.limit_indices, &strides)]
     }
 }
 

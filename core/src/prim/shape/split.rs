@@ -1,6 +1,6 @@
 //! `split`: divides an array along an axis.
 
-use super::{Concatenate, Slice};
+use super::Concatenate;
 use crate::prim::{Avals, BatchAxis, Batched, Differentiation, Param, Primitive};
 use crate::program::lower::{Lowering, Value};
 use crate::program::trace::{bind, bind1};
@@ -79,30 +79,14 @@ impl Primitive for Split {
         let axes = outs.iter().map(|_| Some(batch)).collect();
         (outs, axes)
     }
-    fn lower(
-        &self,
-        ctx: &mut Lowering<'_>,
-        args: &[Value],
-        ins: &[Aval],
-        outs: &[Aval],
-    ) -> Vec<Value> {
+    fn lower(&self, ctx: &mut Lowering<'_>, args: &[Value], _: &[Aval]) -> Vec<Value> {
         let mut start = 0;
-        outs.iter()
-            .zip(&self.sizes)
-            .flat_map(|(out, n)| {
-                let mut start_indices = Dims::from_elem(0, ins[0].ndim());
-                let mut limit_indices: Dims = ins[0].shape().into();
-                start_indices[self.axis] = start;
-                start += n;
-                limit_indices[self.axis] = start;
-                let part = Slice {
-                    start_indices,
-                    limit_indices,
-                    strides: None,
-                };
-                part.lower(ctx, args, ins, &[*out])
-            })
-            .collect()
+        let part = |n: &usize| {
+            let range = start..start + n;
+            start = range.end;
+            ctx.slice_in_dim(args[0], self.axis, range)
+        };
+        self.sizes.iter().map(part).collect()
     }
 }
 

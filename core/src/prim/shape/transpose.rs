@@ -1,7 +1,7 @@
 //! `transpose`, and other permutations of axes.
 
 use crate::prim::{Avals, BatchAxis, Batched, Differentiation, Param, Primitive, batched, one};
-use crate::program::lower::{Lowering, Value, dims_array};
+use crate::program::lower::{Lowering, Value};
 use crate::program::trace::bind1;
 use crate::{Array, Aval, Dims, ShapeError, ShardingRule};
 
@@ -60,15 +60,8 @@ impl Primitive for Transpose {
             .collect();
         batched(args[0].permute(permutation), Some(0))
     }
-    fn lower(
-        &self,
-        ctx: &mut Lowering<'_>,
-        args: &[Value],
-        ins: &[Aval],
-        outs: &[Aval],
-    ) -> Vec<Value> {
-        let attributes = format!("permutation = {}", dims_array(&self.permutation));
-        vec![ctx.op1("transpose", args, ins, outs[0], &attributes)]
+    fn lower(&self, ctx: &mut Lowering<'_>, args: &[Value], _: &[Aval]) -> Vec<Value> {
+        vec![ctx.transpose(args[0], &self.permutation)]
     }
 }
 

@@ -51,19 +51,13 @@ impl Primitive for ShardingConstraint {
     fn mesh(&self) -> Option<Mesh> {
         Some(self.sharding.mesh())
     }
-    fn lower(
-        &self,
-        ctx: &mut Lowering<'_>,
-        args: &[Value],
-        ins: &[Aval],
-        _: &[Aval],
-    ) -> Vec<Value> {
+    fn lower(&self, ctx: &mut Lowering<'_>, args: &[Value], _: &[Aval]) -> Vec<Value> {
         let mesh = self.sharding.mesh();
         // Inside a manual computation the program uses the mesh's device order.
         let axes = ctx.axes().unwrap_or(mesh.abstract_mesh());
-        let spec = self.sharding.spec().filtered(ins[0].ndim(), |name| {
+        let spec = self.sharding.spec().filtered(args[0].ndim(), |name| {
             axes.axis_type(name) != Some(AxisType::Manual)
         });
-        vec![ctx.constrain(args[0], ins[0], (axes, Some(mesh)), &spec, false)]
+        vec![ctx.constrain(args[0], (axes, Some(mesh)), &spec, false)]
     }
 }

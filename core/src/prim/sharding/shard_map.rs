@@ -242,21 +242,14 @@ impl Primitive for ShardMap {
         let outs = self.bind(program, args, &in_specs, out_specs);
         (outs.into(), places.into())
     }
-    fn lower(
-        &self,
-        ctx: &mut Lowering<'_>,
-        args: &[Value],
-        ins: &[Aval],
-        outs: &[Aval],
-    ) -> Vec<Value> {
+    fn lower(&self, ctx: &mut Lowering<'_>, args: &[Value], outs: &[Aval]) -> Vec<Value> {
         self.scope(|| {
             ctx.manual_computation(
                 &self.jaxpr,
                 (self.axes, self.mesh),
                 &self.manual,
-                args,
-                (&self.in_specs, ins),
-                (&self.out_specs, outs),
+                (args, &self.in_specs),
+                (outs, &self.out_specs),
             )
         })
     }

@@ -6,7 +6,7 @@ pub use top_k::TopK;
 
 use super::index::{Gather, GatherDimensionNumbers};
 use super::{Avals, BatchAxis, Batched, Differentiation, Param, Primitive, in_front};
-use crate::program::lower::{Lowering, Region, Value};
+use crate::program::lower::{Lowering, Region, Value, avals};
 use crate::program::trace::bind;
 use crate::{Array, Aval, DType, Dims, ShapeError, ShardingRule};
 use smallvec::SmallVec;
@@ -84,32 +84,21 @@ impl Primitive for Sort {
         let axes = SmallVec::from_elem(Some(0), outs.len());
         (outs, axes)
     }
-    fn lower(
-        &self,
-        ctx: &mut Lowering<'_>,
-        args: &[Value],
-        ins: &[Aval],
-        outs: &[Aval],
-    ) -> Vec<Value> {
+    fn lower(&self, ctx: &mut Lowering<'_>, args: &[Value], outs: &[Aval]) -> Vec<Value> {
         // XLA's CPU compiler sorts elements of less than a byte incorrectly.
-        let wide: Vec<Aval> = ins
+        let args: Vec<Value> = args
             .iter()
-            .map(|a| a.with_dtype(a.dtype().whole_bytes()))
+            .map(|x| ctx.convert(*x, x.dtype().whole_bytes()))
             .collect();
-        let pairs = args.iter().zip(ins).zip(&wide);
-        let args: Vec<Value> = pairs
-            .map(|((v, from), to)| ctx.convert(*v, *from, to.dtype()))
-            .collect();
+        let wide = avals(&args);
         let comparator = ctx.before(&wide, self.num_keys);
         let attributes = format!(
             "dimension = {} : i64, is_stable = {}",
             self.dimension, self.is_stable
         );
-        let sorted = ctx.op("sort", &args, &wide, &wide, &attributes, &[comparator]);
-        let pairs = sorted.into_iter().zip(wide).zip(outs);
-        pairs
-            .map(|((v, from), to)| ctx.convert(v, from, to.dtype()))
-            .collect()
+        let sorted = ctx.op("sort", &args, &wide, &attributes, &[comparator]);
+        let pairs = sorted.into_iter().zip(outs);
+        pairs.map(|(x, to)| ctx.convert(x, to.dtype())).collect()
     }
 }
 
@@ -120,67 +109,62 @@ impl Lowering<'_> {
             .iter()
             .flat_map(|a| [Aval::scalar(a.dtype()); 2])
             .collect();
-        let truth = Aval::scalar(DType::Bool);
         self.region(&scalars, |ctx, args| {
             let mut before: Option<Value> = None;
-            let keys: Vec<(Aval, [Value; 2])> = (0..num_keys)
-                .flat_map(|key| ctx.real_keys(scalars[2 * key], [args[2 * key], args[2 * key + 1]]))
+            let keys: Vec<[Value; 2]> = (0..num_keys)
+                .flat_map(|key| ctx.real_keys([args[2 * key], args[2 * key + 1]]))
                 .collect();
-            for (aval, pair) in keys.into_iter().rev() {
-                let pair = pair.map(|x| ctx.canonical(x, aval));
-                let less = ctx.total_order("LT", pair, aval);
+            for pair in keys.into_iter().rev() {
+                let pair = pair.map(|x| ctx.canonical(x));
+                let less = ctx.total_order("LT", pair);
                 before = Some(match before {
                     None => less,
                     Some(rest) => {
-                        let equal = ctx.total_order("EQ", pair, aval);
-                        let tied = ctx.same("and", &[equal, rest], truth);
-                        ctx.same("or", &[less, tied], truth)
+                        let equal = ctx.total_order("EQ", pair);
+                        let tied = ctx.same("and", &[equal, rest]);
+                        ctx.same("or", &[less, tied])
                     }
                 });
             }
-            vec![(before.expect("there is a key"), truth)]
+            vec![before.expect("there is a key")]
         })
     }
 
     /// Emits the pairs to compare for one key: for complex numbers the real parts, then the
     /// imaginary parts.
-    fn real_keys(&mut self, aval: Aval, pair: [Value; 2]) -> Vec<(Aval, [Value; 2])> {
-        if !aval.dtype().is_complex() {
-            return vec![(aval, pair)];
+    fn real_keys(&mut self, pair: [Value; 2]) -> Vec<[Value; 2]> {
+        if !pair[0].dtype().is_complex() {
+            return vec![pair];
         }
-        let half = aval.with_dtype(aval.dtype().real());
-        let part = |name| {
-            let part = pair.map(|x| self.op1(name, &[x], &[aval], half, ""));
-            (half, part)
-        };
-        ["real", "imag"].map(part).into()
+        ["real", "imag"]
+            .map(|part| pair.map(|x| self.part(part, x)))
+            .into()
     }
 
     /// Emits a float with a single zero and a single NaN, since the total order distinguishes
     /// several.
-    fn canonical(&mut self, x: Value, aval: Aval) -> Value {
-        if !aval.dtype().is_float() {
+    fn canonical(&mut self, x: Value) -> Value {
+        if !x.dtype().is_float() {
             return x;
         }
-        let types = [aval.with_dtype(DType::Bool), aval, aval];
-        let zero = self.splat(0, aval);
-        let nan = self.splat(f64::NAN, aval);
-        let is_zero = self.compare("EQ", [x, zero], aval);
-        let one_zero = self.op1("select", &[is_zero, zero, x], &types, aval, "");
-        let is_nan = self.compare("NE", [x, x], aval);
-        self.op1("select", &[is_nan, nan, one_zero], &types, aval, "")
+        let zero = self.splat(0, x.aval());
+        let nan = self.splat(f64::NAN, x.aval());
+        let is_zero = self.compare("EQ", [x, zero]);
+        let one_zero = self.select(is_zero, zero, x);
+        let is_nan = self.compare("NE", [x, x]);
+        self.select(is_nan, nan, one_zero)
     }
 
-    fn total_order(&mut self, direction: &str, args: [Value; 2], aval: Aval) -> Value {
-        if !aval.dtype().is_float() {
-            return self.compare(direction, args, aval);
+    fn total_order(&mut self, direction: &str, args: [Value; 2]) -> Value {
+        if !args[0].dtype().is_float() {
+            return self.compare(direction, args);
         }
         let attributes = format!(
             "comparison_direction = #stablehlo<comparison_direction {direction}>, \
              compare_type = #stablehlo<comparison_type TOTALORDER>"
         );
-        let out = aval.with_dtype(DType::Bool);
-        self.op1("compare", &args, &[aval, aval], out, &attributes)
+        let out = args[0].aval().with_dtype(DType::Bool);
+        self.op1("compare", &args, out, &attributes)
     }
 }
 

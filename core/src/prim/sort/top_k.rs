@@ -71,49 +71,27 @@ impl Primitive for TopK {
         let outs = bind(TopK { k: self.k, axis }, &[&args[0]]);
         (outs, SmallVec::from_elem(Some(at), 2))
     }
-    fn lower(
-        &self,
-        ctx: &mut Lowering<'_>,
-        args: &[Value],
-        ins: &[Aval],
-        outs: &[Aval],
-    ) -> Vec<Value> {
+    fn lower(&self, ctx: &mut Lowering<'_>, args: &[Value], outs: &[Aval]) -> Vec<Value> {
         // XLA's operation only supports the last axis.
-        let rank = ins[0].ndim();
+        let rank = args[0].ndim();
         let mut order: Dims = (0..rank).collect();
         order.swap(self.axis, rank - 1);
-        let turned = |a: Aval| {
-            let shape: Dims = order.iter().map(|&d| a.shape()[d]).collect();
-            a.with_shape(&shape)
-        };
-        let turn = |ctx: &mut Lowering<'_>, x: Value, from: Aval, to: Aval| {
-            if self.axis + 1 == rank {
-                return x;
-            }
-            let attributes = format!(
-                "permutation = {}",
-                crate::program::lower::dims_array(&order)
-            );
-            ctx.op1("transpose", &[x], &[from], to, &attributes)
+        let turn = |ctx: &mut Lowering<'_>, x: Value| match self.axis + 1 == rank {
+            true => x,
+            false => ctx.transpose(x, &order),
         };
         // XLA's indices have the dtype's width if elements have less than a byte.
-        let whole = ins[0].dtype().whole_bytes();
-        let [operand, values] = [ins[0], outs[0]].map(|a| a.with_dtype(whole));
-        let x = ctx.convert(args[0], ins[0], whole);
-        let x = turn(ctx, x, operand, turned(operand));
-        let types = [turned(values), turned(outs[1])];
+        let x = ctx.convert(args[0], args[0].dtype().whole_bytes());
+        let x = turn(ctx, x);
+        let mut shape = x.shape().to_vec();
+        shape[rank - 1] = self.k;
+        let values = x.aval().with_shape(&shape);
+        let types = [values, values.with_dtype(outs[1].dtype())];
         let attributes = format!("k = {} : i64", self.k);
-        let found = ctx.op(
-            "chlo.top_k",
-            &[x],
-            &[turned(operand)],
-            &types,
-            &attributes,
-            &[],
-        );
-        let largest = turn(ctx, found[0], types[0], values);
-        let positions = turn(ctx, found[1], types[1], outs[1]);
-        vec![ctx.convert(largest, values, outs[0].dtype()), positions]
+        let found = ctx.op("chlo.top_k", &[x], &types, &attributes, &[]);
+        let largest = turn(ctx, found[0]);
+        let positions = turn(ctx, found[1]);
+        vec![ctx.convert(largest, outs[0].dtype()), positions]
     }
 }
 

@@ -8,7 +8,7 @@
 
 use super::{Select, SlidingWindow};
 use crate::prim::Primitive;
-use crate::prim::shape::{Pad, Slice};
+use crate::prim::shape::Pad;
 use crate::program::lower::{Lowering, Value};
 use crate::{Aval, DType, Dims, Scalar};
 
@@ -32,45 +32,39 @@ fn places(sizes: &[usize]) -> Vec<Dims> {
 /// Emits a slice of `value`: `sizes` elements from `start` on, with `strides`.
 fn slice(
     ctx: &mut Lowering<'_>,
-    (value, from): (Value, Aval),
+    value: Value,
     start: &[usize],
     strides: &[usize],
     sizes: &[usize],
 ) -> Value {
-    let to = from.with_shape(sizes);
-    if from == to {
+    if value.shape() == sizes {
         return value;
     }
     let axes = start.iter().zip(strides).zip(sizes);
-    let slice = Slice {
-        start_indices: start.into(),
-        limit_indices: axes.map(|((&at, t), n)| at + t * (n - 1) + 1).collect(),
-        strides: Some(strides.into()),
-    };
-    slice.lower(ctx, &[value], &[from], &[to])[0]
+    let limits: Dims = axes.map(|((&at, t), n)| at + t * (n - 1) + 1).collect();
+    ctx.slice(value, start, &limits, strides)
 }
 
 /// Pads `value` with `filling` around each axis; negative numbers remove elements.
 pub(super) fn pad(
     ctx: &mut Lowering<'_>,
-    (value, from): (Value, Aval),
+    value: Value,
     filling: impl Into<Scalar>,
     around: &[(isize, isize)],
-) -> (Value, Aval) {
-    let sizes = from.shape().iter().zip(around);
+) -> Value {
+    if around.iter().all(|&p| p == (0, 0)) {
+        return value;
+    }
+    let sizes = value.shape().iter().zip(around);
     let sizes: Dims = sizes
         .map(|(&n, (low, high))| (n as isize + low + high) as usize)
         .collect();
-    let to = from.with_shape(&sizes);
-    if around.iter().all(|&p| p == (0, 0)) {
-        return (value, to);
-    }
     let pad = Pad {
         padding_config: around.iter().map(|p| (p.0, p.1, 0)).collect(),
     };
-    let filling = ctx.scalar(filling, from.dtype());
-    let types = [from, Aval::scalar(from.dtype())];
-    (pad.lower(ctx, &[value, filling], &types, &[to])[0], to)
+    let filling = ctx.scalar(filling, value.dtype());
+    let to = value.aval().with_shape(&sizes);
+    pad.lower(ctx, &[value, filling], &[to])[0]
 }
 
 impl SlidingWindow {
@@ -102,32 +96,28 @@ impl SlidingWindow {
         &self,
         ctx: &mut Lowering<'_>,
         select: Select,
-        operand: (Value, Aval),
-        places_aval: Aval,
+        operand: Value,
+        windows: &[usize],
     ) -> Value {
-        let numbers = places_aval.with_dtype(DType::I32);
-        let truth = places_aval.with_dtype(DType::Bool);
+        let numbers = Aval::new(windows, DType::I32);
         let mut best: Option<(Value, Value)> = None;
         for offset in places(&self.dimensions) {
-            let here = slice(ctx, operand, &offset, &self.strides, places_aval.shape());
+            let here = slice(ctx, operand, &offset, &self.strides, windows);
             let number = ctx.splat(self.number(&offset), numbers);
             best = Some(match best {
                 None => (here, number),
                 Some((value, chosen)) => {
-                    let stays = ctx.compare(select.direction(), [value, here], places_aval);
-                    let mut keep = |old, new, aval| {
-                        ctx.op1("select", &[stays, old, new], &[truth, aval, aval], aval, "")
-                    };
+                    let stays = ctx.compare(select.direction(), [value, here]);
                     (
-                        keep(value, here, places_aval),
-                        keep(chosen, number, numbers),
+                        ctx.select(stays, value, here),
+                        ctx.select(stays, chosen, number),
                     )
                 }
             });
         }
         let (_, chosen) = best.expect("a window has elements");
         // Otherwise the comparisons are recomputed for each use.
-        ctx.op1("optimization_barrier", &[chosen], &[numbers], numbers, "")
+        ctx.barrier(&[chosen])[0]
     }
 
     /// Emits, for each element of `operand`, which is already padded, the sum of `source` over
@@ -136,23 +126,22 @@ impl SlidingWindow {
         &self,
         ctx: &mut Lowering<'_>,
         select: Select,
-        operand: (Value, Aval),
-        (source, places_aval): (Value, Aval),
+        operand: Value,
+        source: Value,
         out: Aval,
     ) -> Value {
-        let numbers = places_aval.with_dtype(DType::I32);
-        let chosen = self.chosen(ctx, select, operand, places_aval);
+        let windows = source.shape();
+        let chosen = self.chosen(ctx, select, operand, windows);
         let overlaps = self.overlaps();
         // Windows before the first and after the last one, which select nothing.
         let around: Vec<_> = overlaps
             .iter()
             .map(|&r| (r as isize - 1, r as isize - 1))
             .collect();
-        let chosen = pad(ctx, (chosen, numbers), -1, &around);
-        let source = pad(ctx, (source, places_aval), 0, &around);
+        let chosen = pad(ctx, chosen, -1, &around);
+        let source = pad(ctx, source, 0, &around);
         // An element is at `stride * q + o`; the axes of `o` follow those of `q`.
-        let rows: Dims = places_aval
-            .shape()
+        let rows: Dims = windows
             .iter()
             .zip(&overlaps)
             .map(|(p, r)| p + r - 1)
@@ -164,11 +153,8 @@ impl SlidingWindow {
             of_steps.push(split.len());
             split.push(t);
         }
-        let steps = numbers.with_shape(&self.strides);
-        let wide = out.with_shape(&split);
-        let wide_numbers = numbers.with_shape(&split);
-        let wide_truth = wide.with_dtype(DType::Bool);
-        let zeros = ctx.splat(0, wide);
+        let steps = Aval::new(&self.strides, DType::I32);
+        let zeros = ctx.splat(0, out.with_shape(&split));
         let inside = self.step_numbers(ctx, steps);
         let mut sum = None;
         // The first window first, in the order in which XLA's own operation sums.
@@ -179,31 +165,28 @@ impl SlidingWindow {
             let value = slice(ctx, source, &start, &ones, &rows);
             let first: Dims = back.iter().zip(&self.strides).map(|(j, t)| j * t).collect();
             let first = ctx.splat(self.number(&first), steps);
-            let own = ctx.same("add", &[inside, first], steps);
-            let own = ctx.broadcast_in_dim(own, steps, wide_numbers, &of_steps);
-            let asked =
-                ctx.broadcast_in_dim(asked, numbers.with_shape(&rows), wide_numbers, &of_rows);
-            let value = ctx.broadcast_in_dim(value, out.with_shape(&rows), wide, &of_rows);
-            let is_chosen = ctx.compare("EQ", [asked, own], wide_numbers);
-            let types = [wide_truth, wide, wide];
-            let part = ctx.op1("select", &[is_chosen, value, zeros], &types, wide, "");
+            let own = ctx.same("add", &[inside, first]);
+            let own = ctx.broadcast_in_dim(own, &split, &of_steps);
+            let asked = ctx.broadcast_in_dim(asked, &split, &of_rows);
+            let value = ctx.broadcast_in_dim(value, &split, &of_rows);
+            let is_chosen = ctx.compare("EQ", [asked, own]);
+            let part = ctx.select(is_chosen, value, zeros);
             sum = Some(match sum {
                 None => part,
-                Some(sum) => ctx.same("add", &[sum, part], wide),
+                Some(sum) => ctx.same("add", &[sum, part]),
             });
         }
         let sum = sum.expect("an element is in some window");
         let joined: Dims = rows.iter().zip(&self.strides).map(|(q, t)| q * t).collect();
-        let joined_aval = out.with_shape(&joined);
-        let sum = match wide == joined_aval {
+        let sum = match split == joined {
             true => sum,
-            false => ctx.op1("reshape", &[sum], &[wide], joined_aval, ""),
+            false => ctx.reshape(sum, &joined),
         };
         let axes = self.padding.iter().zip(out.shape()).zip(&joined);
         let rest: Vec<_> = axes
             .map(|((&(low, _), &n), &have)| (-low, n as isize + low - have as isize))
             .collect();
-        pad(ctx, (sum, joined_aval), 0, &rest).0
+        pad(ctx, sum, 0, &rest)
     }
 
     /// Emits the numbers of the elements at the steps between two windows.
@@ -215,11 +198,10 @@ impl SlidingWindow {
             }
             let mut one = Dims::from_elem(0, self.strides.len());
             one[d] = 1;
-            let attributes = format!("iota_dimension = {d} : i64");
-            let along = ctx.op1("iota", &[], &[], steps, &attributes);
+            let along = ctx.iota(steps, d);
             let weight = ctx.splat(self.number(&one), steps);
-            let along = ctx.same("multiply", &[along, weight], steps);
-            sum = ctx.same("add", &[sum, along], steps);
+            let along = ctx.same("multiply", &[along, weight]);
+            sum = ctx.same("add", &[sum, along]);
         }
         sum
     }

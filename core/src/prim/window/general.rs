@@ -96,19 +96,13 @@ impl Primitive for ReduceWindow {
             bind(ReduceWindow { jaxpr, window }, args)
         })
     }
-    fn lower(
-        &self,
-        ctx: &mut Lowering<'_>,
-        args: &[Value],
-        ins: &[Aval],
-        outs: &[Aval],
-    ) -> Vec<Value> {
+    fn lower(&self, ctx: &mut Lowering<'_>, args: &[Value], outs: &[Aval]) -> Vec<Value> {
         if outs[0].ndim() == 0 {
             let (arrays, starts) = args.split_at(outs.len());
             return ctx.inline(&self.jaxpr, &[starts, arrays].concat());
         }
         let attributes = self.window.attributes();
         let jaxprs: [&Jaxpr; 1] = [&self.jaxpr];
-        lower_in_whole_bytes(ctx, self.name(), &jaxprs, args, [ins, outs], &attributes)
+        lower_in_whole_bytes(ctx, self.name(), &jaxprs, args, outs, &attributes)
     }
 }

@@ -8,7 +8,7 @@ use crate::prim::{
 use crate::program::class::Class;
 use crate::program::lower::{Lowering, Value};
 use crate::program::trace::bind1;
-use crate::{Array, Aval, DType, Dims, ShapeError, ShardingRule};
+use crate::{Array, Aval, Dims, ShapeError, ShardingRule};
 
 /// Finds the maximum or minimum of each window over the second operand, and returns the element
 /// of the first operand at its position: the tangent of the selected element.
@@ -92,13 +92,7 @@ impl Primitive for SelectAndGatherAdd {
         };
         batched(bind1(choice, &[&tangents, &operand]), Some(0))
     }
-    fn lower(
-        &self,
-        ctx: &mut Lowering<'_>,
-        args: &[Value],
-        ins: &[Aval],
-        outs: &[Aval],
-    ) -> Vec<Value> {
+    fn lower(&self, ctx: &mut Lowering<'_>, args: &[Value], outs: &[Aval]) -> Vec<Value> {
         if outs[0].ndim() == 0 {
             return vec![args[0]];
         }
@@ -107,15 +101,13 @@ impl Primitive for SelectAndGatherAdd {
         let last = ctx.scalar(self.select.last(dtype), dtype);
         let zero = ctx.scalar(0, dtype);
         let region = ctx.region(&[scalar; 4], |ctx, a| {
-            let first = ctx.compare(self.select.direction(), [a[0], a[2]], scalar);
-            let types = [scalar.with_dtype(DType::Bool), scalar, scalar];
-            let mut choose = |x, y| ctx.op1("select", &[first, x, y], &types, scalar, "");
-            vec![(choose(a[0], a[2]), scalar), (choose(a[1], a[3]), scalar)]
+            let first = ctx.compare(self.select.direction(), [a[0], a[2]]);
+            let mut choose = |x, y| ctx.select(first, x, y);
+            vec![choose(a[0], a[2]), choose(a[1], a[3])]
         });
         let results = ctx.op(
             "reduce_window",
             &[args[1], args[0], last, zero],
-            &[ins[1], ins[0], scalar, scalar],
             &[outs[0], outs[0]],
             &self.window.attributes(),
             &[region],

@@ -94,18 +94,12 @@ impl Primitive for SelectAndScatter {
         };
         batched(bind1(scatter, &[&operand, &source, &args[2]]), Some(0))
     }
-    fn lower(
-        &self,
-        ctx: &mut Lowering<'_>,
-        args: &[Value],
-        ins: &[Aval],
-        outs: &[Aval],
-    ) -> Vec<Value> {
+    fn lower(&self, ctx: &mut Lowering<'_>, args: &[Value], outs: &[Aval]) -> Vec<Value> {
         if outs[0].ndim() == 0 {
             return ctx.inline(&self.scatter_jaxpr, &[args[2], args[1]]);
         }
         let attributes = self.window.plain_attributes();
         let jaxprs: [&Jaxpr; 2] = [&self.select_jaxpr, &self.scatter_jaxpr];
-        lower_in_whole_bytes(ctx, self.name(), &jaxprs, args, [ins, outs], &attributes)
+        lower_in_whole_bytes(ctx, self.name(), &jaxprs, args, outs, &attributes)
     }
 }

@@ -9,7 +9,7 @@ use crate::prim::{
 use crate::program::class::Class;
 use crate::program::lower::{Lowering, Value};
 use crate::program::trace::bind1;
-use crate::{Array, Aval, DType, Scalar, ShapeError, ShardingRule};
+use crate::{Array, Aval, Scalar, ShapeError, ShardingRule};
 
 /// Finds the maximum or minimum of each window over the second operand, and adds the window's
 /// element of the first operand to the result at that position, which starts as zeros: the
@@ -24,20 +24,14 @@ pub struct SelectAndScatterAdd {
 
 impl SelectAndScatterAdd {
     /// Emits `value` padded by the window's padding (`outwards`), or with that padding removed.
-    fn padded(
-        &self,
-        ctx: &mut Lowering<'_>,
-        value: Value,
-        from: Aval,
-        outwards: bool,
-    ) -> (Value, Aval) {
+    fn padded(&self, ctx: &mut Lowering<'_>, value: Value, outwards: bool) -> Value {
         let (sign, filling) = match outwards {
-            true => (1, self.select.last(from.dtype())),
+            true => (1, self.select.last(value.dtype())),
             false => (-1, Scalar::Int(0)),
         };
         let padding = self.window.padding.iter();
         let around: Pads = padding.map(|p| (sign * p.0, sign * p.1)).collect();
-        pad(ctx, (value, from), filling, &around)
+        pad(ctx, value, filling, &around)
     }
 }
 
@@ -101,15 +95,9 @@ impl Primitive for SelectAndScatterAdd {
         };
         batched(bind1(scatter, &[&source, &operand]), Some(0))
     }
-    fn lower(
-        &self,
-        ctx: &mut Lowering<'_>,
-        args: &[Value],
-        ins: &[Aval],
-        outs: &[Aval],
-    ) -> Vec<Value> {
+    fn lower(&self, ctx: &mut Lowering<'_>, args: &[Value], outs: &[Aval]) -> Vec<Value> {
         let dtype = outs[0].dtype();
-        if ins[0].size() == 0 {
+        if args[0].aval().size() == 0 {
             return vec![ctx.splat(0, outs[0])];
         }
         if outs[0].ndim() == 0 {
@@ -118,30 +106,27 @@ impl Primitive for SelectAndScatterAdd {
         let scalar = Aval::scalar(dtype);
         // XLA's compilers for CPU and GPU crashed on the operation's own padding, so the operand
         // is padded first.
-        let (operand, aval) = self.padded(ctx, args[1], outs[0], true);
+        let operand = self.padded(ctx, args[1], true);
         if self.window.by_arrays(ctx) {
-            let (operand, source) = ((operand, aval), (args[0], ins[0]));
             let window = &self.window;
-            return vec![window.scatter_by_arrays(ctx, self.select, operand, source, outs[0])];
+            return vec![window.scatter_by_arrays(ctx, self.select, operand, args[0], outs[0])];
         }
         let zero = ctx.scalar(0, dtype);
         let select = ctx.region(&[scalar; 2], |ctx, a| {
-            let first = ctx.compare(self.select.direction(), [a[0], a[1]], scalar);
-            vec![(first, scalar.with_dtype(DType::Bool))]
+            vec![ctx.compare(self.select.direction(), [a[0], a[1]])]
         });
         let scatter = ctx.reducer("add", dtype);
         let window = SlidingWindow {
-            padding: Pads::from_elem((0, 0), aval.ndim()),
+            padding: Pads::from_elem((0, 0), operand.ndim()),
             ..self.window.clone()
         };
         let scattered = ctx.op(
             "select_and_scatter",
             &[operand, args[0], zero],
-            &[aval, ins[0], scalar],
-            &[aval],
+            &[operand.aval()],
             &window.plain_attributes(),
             &[select, scatter],
         )[0];
-        vec![self.padded(ctx, scattered, aval, false).0]
+        vec![self.padded(ctx, scattered, false)]
     }
 }

@@ -96,7 +96,7 @@ macro_rules! reduce_windows {
                 let window = self.window.batched(at);
                 batched(bind1($ty { window }, &[&args[0]]), Some(at))
             }
-            fn lower(&self, ctx: &mut Lowering<'_>, args: &[Value], ins: &[Aval], outs: &[Aval]) -> Vec<Value> {
+            fn lower(&self, ctx: &mut Lowering<'_>, args: &[Value], outs: &[Aval]) -> Vec<Value> {
                 if outs[0].ndim() == 0 {
                     return args.to_vec();
                 }
@@ -104,8 +104,7 @@ macro_rules! reduce_windows {
                 let dtype = outs[0].dtype();
                 let identity = ctx.scalar(identity(dtype), dtype);
                 let region = ctx.reducer($hlo, dtype);
-                let types = [ins[0], Aval::scalar(dtype)];
-                ctx.op("reduce_window", &[args[0], identity], &types, outs, &self.window.attributes(), &[region])
+                ctx.op("reduce_window", &[args[0], identity], outs, &self.window.attributes(), &[region])
             }
         } )*
         /// Table of window reductions.

@@ -24,13 +24,6 @@ impl Lowering<'_> {
             "name = {name:?}, decomposition = @{}, {attributes}",
             callee.name
         );
-        self.op(
-            "composite",
-            args,
-            &jaxpr.in_avals(),
-            &jaxpr.out_avals(),
-            &attributes,
-            &[],
-        )
+        self.op("composite", args, &jaxpr.out_avals(), &attributes, &[])
     }
 }

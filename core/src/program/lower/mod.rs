@@ -2,18 +2,20 @@
 
 mod composite;
 mod module;
+mod ops;
 pub(crate) mod order;
 mod partition;
 mod region;
 mod traced;
+mod value;
 
 use crate::base::hash::FastMap;
 use crate::base::stack::with_room;
 use crate::program::jaxpr::{Atom, Jaxpr, Scope};
 use crate::types::sharding::AbstractMesh;
-use crate::{Aval, DType, Literal, Platform, Scalar};
+use crate::{Aval, Literal, Platform};
 use smallvec::SmallVec;
-use std::fmt::{self, Write};
+use std::fmt::Write;
 use std::panic::Location;
 use std::sync::Arc;
 
@@ -23,40 +25,12 @@ use order::Order;
 pub use partition::Partition;
 pub(crate) use partition::collective_attributes;
 pub use region::Region;
+pub(crate) use value::avals;
+pub use value::{TensorType, Value};
+use value::{list, result_types, types};
 
 /// A line of the user's program, and the named scopes around it.
 type Source = (&'static Location<'static>, Scope);
-
-/// A value of a StableHLO function.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Value {
-    id: u32,
-    /// Index among several results; `u16::MAX` if the operation has one result.
-    index: u16,
-}
-
-impl fmt::Display for Value {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "%{}", self.id)?;
-        if self.index != u16::MAX {
-            write!(f, "#{}", self.index)?;
-        }
-        Ok(())
-    }
-}
-
-/// A type in StableHLO syntax: `tensor<2x3xf32>`.
-pub struct TensorType(pub Aval);
-
-impl fmt::Display for TensorType {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("tensor<")?;
-        for d in self.0.shape() {
-            write!(f, "{d}x")?;
-        }
-        write!(f, "{}>", self.0.dtype().mlir())
-    }
-}
 
 /// A writer of one function's body. Lowering rules emit operations through it.
 pub struct Lowering<'m> {
@@ -70,14 +44,6 @@ pub struct Lowering<'m> {
     axes: Option<AbstractMesh>,
     /// State of ordered effects for each open block, innermost last.
     order: Vec<Order>,
-}
-
-/// Writes items with a comma between them.
-fn list<T: fmt::Display>(out: &mut String, items: impl IntoIterator<Item = T>) {
-    for (i, item) in items.into_iter().enumerate() {
-        let comma = if i > 0 { ", " } else { "" };
-        let _ = write!(out, "{comma}{item}");
-    }
 }
 
 /// Formats integers as `array<i64: 1, 2>`, the form of StableHLO's dense integer attributes.
@@ -122,36 +88,47 @@ impl<'m> Lowering<'m> {
         }
     }
 
-    fn fresh(&mut self) -> Value {
+    fn fresh(&mut self, aval: Aval) -> Value {
         let id = self.next;
         self.next += 1;
         Value {
             id,
             index: u16::MAX,
+            aval,
         }
     }
 
-    fn begin(&mut self, results: usize) -> SmallVec<[Value; 1]> {
-        let value = self.fresh();
+    /// Begins the line of an operation with results of these types.
+    fn begin(&mut self, outs: &[Aval]) -> SmallVec<[Value; 1]> {
+        if let [out] = outs {
+            return SmallVec::from_buf([self.begin1(*out)]);
+        }
+        let id = self.next;
+        self.next += 1;
+        self.margin();
+        if !outs.is_empty() {
+            let _ = write!(self.body, "%{id}:{} = ", outs.len());
+        }
+        let value = |(index, aval): (u16, &Aval)| Value {
+            id,
+            index,
+            aval: *aval,
+        };
+        (0..).zip(outs).map(value).collect()
+    }
+
+    /// Begins the line of an operation with one result.
+    fn begin1(&mut self, out: Aval) -> Value {
+        let value = self.fresh(out);
+        self.margin();
+        let _ = write!(self.body, "{value} = ");
+        value
+    }
+
+    fn margin(&mut self) {
         for _ in 0..self.indent {
             self.body.push(' ');
         }
-        match results {
-            0 => return SmallVec::new(),
-            1 => {
-                let _ = write!(self.body, "{value} = ");
-                return SmallVec::from_buf([value]);
-            }
-            n => {
-                let _ = write!(self.body, "{value}:{n} = ");
-            }
-        }
-        (0..results as u16)
-            .map(|index| Value {
-                id: value.id,
-                index,
-            })
-            .collect()
     }
 
     fn end(&mut self) {
@@ -169,17 +146,15 @@ impl<'m> Lowering<'m> {
         &mut self,
         name: &str,
         args: &[Value],
-        ins: &[Aval],
         outs: &[Aval],
         attributes: &str,
         regions: &[Region],
     ) -> Vec<Value> {
-        debug_assert_eq!(args.len(), ins.len(), "{name}: one type per operand");
         if regions.iter().any(Region::is_ordered) {
-            return self.ordered_op(name, args, ins, outs, attributes, regions);
+            return self.ordered_op(name, args, outs, attributes, regions);
         }
         let texts: Vec<String> = regions.iter().map(|r| r.text(self.indent, None)).collect();
-        self.generic(name, args, ins, outs, attributes, &texts)
+        self.generic(name, args, outs, attributes, &texts)
     }
 
     /// Emits an operation with the text of its regions.
@@ -187,12 +162,11 @@ impl<'m> Lowering<'m> {
         &mut self,
         name: &str,
         args: &[Value],
-        ins: &[Aval],
         outs: &[Aval],
         attributes: &str,
         regions: &[String],
     ) -> Vec<Value> {
-        let results = self.begin(outs.len());
+        let results = self.begin(outs);
         let body = &mut self.body;
         let dialect = if name.contains('.') { "" } else { "stablehlo." };
         let _ = write!(body, "\"{dialect}{name}\"(");
@@ -206,195 +180,17 @@ impl<'m> Lowering<'m> {
             list(body, regions);
             body.push(')');
         }
-        body.push_str(" : (");
-        list(body, ins.iter().map(|a| TensorType(*a)));
-        body.push_str(") -> ");
-        match outs {
-            [out] => {
-                let _ = write!(body, "{}", TensorType(*out));
-            }
-            outs => {
-                body.push('(');
-                list(body, outs.iter().map(|a| TensorType(*a)));
-                body.push(')');
-            }
-        }
-        self.end();
+        self.signature(args, outs);
         results.into_vec()
     }
 
-    /// Emits an operation like [`op`](Self::op), with one result and no regions.
-    pub fn op1(
-        &mut self,
-        name: &str,
-        args: &[Value],
-        ins: &[Aval],
-        out: Aval,
-        attributes: &str,
-    ) -> Value {
-        self.op(name, args, ins, &[out], attributes, &[])[0]
-    }
-
-    /// Emits an operation of the CHLO dialect with operands of one type. Narrow floats, which the
-    /// dialect does not support, are computed in `f32`.
-    pub fn chlo(&mut self, name: &str, args: &[Value], operand: Aval, result: Aval) -> Value {
-        if operand.dtype().is_narrow() && operand.dtype().is_float() {
-            let wide = operand.with_dtype(DType::F32);
-            let args: Vec<Value> = (args.iter())
-                .map(|&x| self.convert(x, operand, DType::F32))
-                .collect();
-            return match result.dtype() == operand.dtype() {
-                true => {
-                    let y = self.chlo(name, &args, wide, result.with_dtype(DType::F32));
-                    self.convert(y, result.with_dtype(DType::F32), result.dtype())
-                }
-                false => self.chlo(name, &args, wide, result),
-            };
-        }
-        let out = self.begin(1)[0];
-        let _ = write!(self.body, "chlo.{name} ");
-        list(&mut self.body, args);
-        let (from, to) = (TensorType(operand), TensorType(result));
-        let froms: Vec<String> = args.iter().map(|_| from.to_string()).collect();
-        let _ = write!(self.body, " : {} -> {to}", froms.join(", "));
+    /// Ends the line of an operation with the types of its operands and results.
+    fn signature(&mut self, args: &[Value], outs: &[Aval]) {
+        self.body.push_str(" : (");
+        types(&mut self.body, args.iter().map(Value::aval));
+        self.body.push_str(") -> ");
+        result_types(&mut self.body, outs);
         self.end();
-        out
-    }
-
-    /// Emits an operation whose operands and result have one type:
-    /// `%2 = stablehlo.add %0, %1 : tensor<3xf32>`.
-    pub fn same(&mut self, name: &str, args: &[Value], aval: Aval) -> Value {
-        let out = self.begin(1)[0];
-        let _ = write!(self.body, "stablehlo.{name} ");
-        list(&mut self.body, args);
-        let _ = write!(self.body, " : {}", TensorType(aval));
-        self.end();
-        out
-    }
-
-    /// Emits a constant array with the same value in every element.
-    pub fn splat(&mut self, value: impl Into<Scalar>, aval: Aval) -> Value {
-        let literal = Literal::new(value, aval.dtype());
-        let key = (literal, aval.strong());
-        // A constant emitted inside a region is not visible after it.
-        let cacheable = self.indent == 4;
-        if cacheable && let Some(v) = self.constants.get(&key) {
-            return *v;
-        }
-        let out = self.begin(1)[0];
-        let _ = write!(
-            self.body,
-            "stablehlo.constant dense<{}> : {}",
-            literal.mlir(),
-            TensorType(aval)
-        );
-        self.end();
-        if cacheable {
-            self.constants.insert(key, out);
-        }
-        out
-    }
-
-    /// Emits a 0-d constant.
-    pub fn scalar(&mut self, value: impl Into<Scalar>, dtype: DType) -> Value {
-        self.splat(value, Aval::scalar(dtype))
-    }
-
-    /// Emits a 1-d constant of integers.
-    pub fn integers(&mut self, values: &[i64], dtype: DType) -> Value {
-        let aval = Aval::new(&[values.len()], dtype);
-        let out = self.begin(1)[0];
-        let _ = write!(self.body, "stablehlo.constant dense<");
-        if !values.is_empty() {
-            self.body.push('[');
-            list(&mut self.body, values);
-            self.body.push(']');
-        }
-        let _ = write!(self.body, "> : {}", TensorType(aval));
-        self.end();
-        out
-    }
-
-    /// Emits a constant with these elements, row-major.
-    pub fn elements(&mut self, bytes: &[u8], aval: Aval) -> Value {
-        // The format packs elements of less than a byte, but `bytes` has one byte for each.
-        let whole = match aval.dtype() {
-            DType::Bool | DType::U4 | DType::U2 | DType::F4E2M1Fn => Some(DType::U8),
-            DType::I4 | DType::I2 => Some(DType::I8),
-            _ => None,
-        };
-        if let Some(whole) = whole {
-            let numbers = aval.with_dtype(whole);
-            let value = self.elements(bytes, numbers);
-            if aval.dtype() != DType::F4E2M1Fn {
-                return self.convert(value, numbers, aval.dtype());
-            }
-            let bits = self.convert(value, numbers, DType::U4);
-            let types = [aval.with_dtype(DType::U4)];
-            return self.op1("bitcast_convert", &[bits], &types, aval, "");
-        }
-        let out = self.begin(1)[0];
-        self.body.push_str("stablehlo.constant dense<");
-        if !bytes.is_empty() {
-            self.body.push_str("\"0x");
-            for byte in bytes {
-                let _ = write!(self.body, "{byte:02X}");
-            }
-            self.body.push('"');
-        }
-        let _ = write!(self.body, "> : {}", TensorType(aval));
-        self.end();
-        out
-    }
-
-    /// Broadcasts `value` of type `from` to the shape of `to`: its dimension `i` becomes
-    /// dimension `dims[i]`.
-    pub fn broadcast_in_dim(
-        &mut self,
-        value: Value,
-        from: Aval,
-        to: Aval,
-        dims: &[usize],
-    ) -> Value {
-        let to = from.with_shape(to.shape());
-        if from == to {
-            return value;
-        }
-        let attributes = format!("broadcast_dimensions = {}", dims_array(dims));
-        self.op1("broadcast_in_dim", &[value], &[from], to, &attributes)
-    }
-
-    /// Broadcasts `value` to the shape of `to` by NumPy's rules.
-    pub fn broadcast_to(&mut self, value: Value, from: Aval, to: Aval) -> Value {
-        let lead = to.ndim() - from.ndim();
-        let dims: Vec<usize> = (lead..to.ndim()).collect();
-        self.broadcast_in_dim(value, from, to, &dims)
-    }
-
-    /// Converts `value` to the dtype `to`, with the same shape.
-    pub fn convert(&mut self, value: Value, from: Aval, to: DType) -> Value {
-        if from.dtype() == to {
-            return value;
-        }
-        self.op1("convert", &[value], &[from], from.with_dtype(to), "")
-    }
-
-    /// Emits `stablehlo.compare` of two values of one type; `direction` is `EQ`, `LT`, …
-    pub fn compare(&mut self, direction: &str, args: [Value; 2], aval: Aval) -> Value {
-        let kind = match aval.dtype() {
-            d if d.is_inexact() => "FLOAT",
-            d if d.is_unsigned() || d == DType::Bool => "UNSIGNED",
-            _ => "SIGNED",
-        };
-        let out = self.begin(1)[0];
-        let (ty, to) = (TensorType(aval), TensorType(aval.with_dtype(DType::Bool)));
-        let _ = write!(
-            self.body,
-            "stablehlo.compare {direction}, {}, {}, {kind} : ({ty}, {ty}) -> {to}",
-            args[0], args[1]
-        );
-        self.end();
-        out
     }
 
     /// Returns whether the program is for CPUs.
@@ -419,28 +215,16 @@ impl<'m> Lowering<'m> {
     pub fn call(&mut self, name: &str, jaxpr: &Arc<Jaxpr>, args: &[Value]) -> Vec<Value> {
         let callee = self.module.function(name, jaxpr, self.axes);
         let mut args: SmallVec<[Value; 8]> = args.into();
-        let mut ins = jaxpr.in_avals();
         let mut outs = jaxpr.out_avals();
         if callee.ordered {
             args.push(self.order());
-            ins.push(order::aval());
             outs.push(order::aval());
         }
-        let mut results = self.begin(outs.len());
-        let body = &mut self.body;
-        let _ = write!(body, "func.call @{}(", callee.name);
-        list(body, args);
-        body.push_str(") : (");
-        list(body, ins.into_iter().map(TensorType));
-        body.push_str(") -> ");
-        if outs.len() == 1 {
-            let _ = write!(body, "{}", TensorType(outs[0]));
-        } else {
-            body.push('(');
-            list(body, outs.into_iter().map(TensorType));
-            body.push(')');
-        }
-        self.end();
+        let mut results = self.begin(&outs);
+        let _ = write!(self.body, "func.call @{}(", callee.name);
+        list(&mut self.body, &args);
+        self.body.push(')');
+        self.signature(&args, &outs);
         if callee.ordered
             && let Some(after) = results.pop()
         {
@@ -453,34 +237,23 @@ impl<'m> Lowering<'m> {
     pub fn inline(&mut self, jaxpr: &Jaxpr, args: &[Value]) -> Vec<Value> {
         let mut env: Vec<Option<Value>> = vec![None; jaxpr.num_vars()];
         for (v, a) in jaxpr.constvars.iter().chain(&jaxpr.invars).zip(args) {
-            env[v.index()] = Some(*a);
+            env[v.index()] = Some(a.of_type(jaxpr.var_aval(*v)));
         }
         let outer = self.location;
-        let mut ins: SmallVec<[Value; 4]> = SmallVec::new();
-        let mut in_avals: SmallVec<[Aval; 4]> = SmallVec::new();
+        let mut args: SmallVec<[Value; 4]> = SmallVec::new();
         for eqn in &jaxpr.eqns {
             self.location = Some((eqn.location, eqn.scope));
-            ins.clear();
-            in_avals.clear();
-            for input in &eqn.inputs {
-                ins.push(self.atom(&env, input));
-                in_avals.push(jaxpr.aval(input));
-            }
-            let out_avals: SmallVec<[Aval; 2]> =
+            args.clear();
+            args.extend(eqn.inputs.iter().map(|input| self.atom(&env, input)));
+            let outs: SmallVec<[Aval; 2]> =
                 eqn.outputs.iter().map(|v| jaxpr.var_aval(*v)).collect();
-            let lower = || eqn.primitive.lower(self, &ins, &in_avals, &out_avals);
-            let mut outs = with_room(lower);
-            if !eqn.primitive.places_results()
-                && in_avals
-                    .iter()
-                    .chain(&out_avals)
-                    .any(|a| a.sharding().is_some())
-            {
-                self.constrain_typed(&mut outs, &in_avals, &out_avals);
+            let mut values = with_room(|| eqn.primitive.lower(self, &args, &outs));
+            debug_assert_eq!(values.len(), outs.len());
+            if !eqn.primitive.places_results() {
+                self.constrain_typed(&mut values, &args, &outs);
             }
-            debug_assert_eq!(outs.len(), eqn.outputs.len());
-            for (v, value) in eqn.outputs.iter().zip(outs) {
-                env[v.index()] = Some(value);
+            for ((v, value), out) in eqn.outputs.iter().zip(values).zip(outs) {
+                env[v.index()] = Some(value.of_type(out));
             }
         }
         self.location = outer;

@@ -1,11 +1,12 @@
 //! StableHLO modules: their functions and source locations.
 
 use super::partition::{self, Declared, Partition};
-use super::{Lowering, Source, TensorType, Value, order};
+use super::value::{list, types};
+use super::{Lowering, Source, Value};
 use crate::base::hash::FastMap;
 use crate::program::jaxpr::{ClosedJaxpr, Jaxpr, Scope};
 use crate::types::sharding::AbstractMesh;
-use crate::{Array, Aval, Platform, Result};
+use crate::{Array, Platform, Result};
 use std::fmt::Write;
 use std::sync::Arc;
 
@@ -203,20 +204,14 @@ impl Module {
         let inputs = jaxpr.constvars[constants.len()..]
             .iter()
             .chain(&jaxpr.invars);
-        let mut args: Vec<(Value, Aval)> =
-            inputs.map(|v| (ctx.fresh(), jaxpr.var_aval(*v))).collect();
-        let passed = args.iter().map(|(v, _)| *v);
-        let values: Vec<Value> = constants.into_iter().chain(passed).collect();
-        let mut outs: Vec<(Value, Aval)> = ctx
-            .inline(jaxpr, &values)
-            .into_iter()
-            .zip(jaxpr.out_avals())
-            .collect();
+        let mut args: Vec<Value> = inputs.map(|v| ctx.fresh(jaxpr.var_aval(*v))).collect();
+        let values: Vec<Value> = constants.iter().chain(&args).copied().collect();
+        let mut outs = ctx.inline(jaxpr, &values);
         let order = ctx.order.pop().unwrap_or_default();
         let ordered = order.entry.is_some();
-        args.extend(order.entry.map(|v| (v, order::aval())));
+        args.extend(order.entry);
         if ordered {
-            outs.extend(order.after().map(|v| (v, order::aval())));
+            outs.extend(order.after());
         }
         let body = ctx.body;
         let main = name == "main";
@@ -226,7 +221,7 @@ impl Module {
             true => (self.partition.ins.clone(), self.partition.outs.clone()),
             false => Default::default(),
         };
-        for (i, (v, a)) in args.iter().enumerate() {
+        for (i, v) in args.iter().enumerate() {
             let mut notes = Vec::new();
             match attributes.get(i) {
                 Some(ArgumentAttribute::AliasedTo(out)) => {
@@ -236,28 +231,32 @@ impl Module {
                 _ => {}
             }
             if let Some(sharding) = ins.get(i) {
-                let sharding = self.sharding(*sharding, a.ndim());
+                let sharding = self.sharding(*sharding, v.ndim());
                 notes.push(format!("sdy.sharding = {sharding}"));
             }
             let comma = if i > 0 { ", " } else { "" };
-            let _ = write!(text, "{comma}{}", partition::typed(Some(*v), *a, &notes));
+            let _ = write!(
+                text,
+                "{comma}{}",
+                partition::typed(Some(*v), v.aval, &notes)
+            );
         }
         text.push_str(") -> (");
-        for (i, (_, a)) in outs.iter().enumerate() {
+        for (i, v) in outs.iter().enumerate() {
             let mut notes = Vec::new();
             if let Some(Some(sharding)) = results.get(i) {
-                let sharding = self.sharding(*sharding, a.ndim());
+                let sharding = self.sharding(*sharding, v.ndim());
                 notes.push(format!("sdy.sharding = {sharding}"));
             }
             let comma = if i > 0 { ", " } else { "" };
-            let _ = write!(text, "{comma}{}", partition::typed(None, *a, &notes));
+            let _ = write!(text, "{comma}{}", partition::typed(None, v.aval, &notes));
         }
         let _ = write!(text, ") {{\n{body}    return");
         if !outs.is_empty() {
-            let values: Vec<String> = outs.iter().map(|(v, _)| v.to_string()).collect();
-            let types = outs.iter().map(|(_, a)| TensorType(*a).to_string());
-            let types: Vec<String> = types.collect();
-            let _ = write!(text, " {} : {}", values.join(", "), types.join(", "));
+            text.push(' ');
+            list(&mut text, &outs);
+            text.push_str(" : ");
+            types(&mut text, outs.iter().map(Value::aval));
         }
         text.push_str("\n  }\n");
         (text, ordered)

@@ -55,12 +55,19 @@ impl Lowering<'_> {
         let value = if self.order[level].sees_outside {
             self.order_at(level - 1)
         } else {
-            let entry = self.fresh();
+            let entry = self.fresh(aval());
             self.order[level].entry = Some(entry);
             entry
         };
         self.order[level].current = Some(value);
         value
+    }
+
+    /// Returns whether the innermost block has had an ordered effect.
+    pub(super) fn has_ordered_effects(&self) -> bool {
+        self.order
+            .last()
+            .is_some_and(|order| order.current.is_some())
     }
 
     /// Sets the state that an operation with an ordered effect returns.
@@ -75,17 +82,15 @@ impl Lowering<'_> {
         &mut self,
         name: &str,
         args: &[Value],
-        ins: &[Aval],
         outs: &[Aval],
         attributes: &str,
         regions: &[Region],
     ) -> Vec<Value> {
         let before = self.order();
         let is_loop = name == "while";
-        let (mut args, mut ins, mut outs) = (args.to_vec(), ins.to_vec(), outs.to_vec());
+        let (mut args, mut outs) = (args.to_vec(), outs.to_vec());
         if is_loop {
             args.push(before);
-            ins.push(aval());
         }
         outs.push(aval());
         let texts: Vec<String> = regions
@@ -98,7 +103,7 @@ impl Lowering<'_> {
                 region.text(self.indent, Some(Ordered { before, returns }))
             })
             .collect();
-        let mut results = self.generic(name, &args, &ins, &outs, attributes, &texts);
+        let mut results = self.generic(name, &args, &outs, attributes, &texts);
         if let Some(after) = results.pop() {
             self.set_order(after);
         }

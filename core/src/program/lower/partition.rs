@@ -1,6 +1,6 @@
 //! Programs for several devices: meshes, shardings of values, and manual computations.
 
-use super::{Lowering, Module, Region, TensorType, Value, dims_array};
+use super::{Lowering, Module, Region, TensorType, Value, avals};
 use crate::base::location;
 use crate::types::sharding::{
     AbstractMesh, AxisType, Mesh, NamedSharding, PartitionSpec, sdy_sharding,
@@ -94,34 +94,28 @@ impl Lowering<'_> {
     pub(crate) fn constrain(
         &mut self,
         value: Value,
-        aval: Aval,
         mesh: (AbstractMesh, Option<Mesh>),
         spec: &PartitionSpec,
         open: bool,
     ) -> Value {
         let symbol = self.module.mesh(mesh.0, mesh.1.as_ref().map(Mesh::devices));
-        let sharding = sdy_sharding(&symbol, spec, aval.ndim(), open);
+        let sharding = sdy_sharding(&symbol, spec, value.ndim(), open);
         let attributes = format!("sharding = {sharding}");
-        self.op1(
-            "sdy.sharding_constraint",
-            &[value],
-            &[aval],
-            aval,
-            &attributes,
-        )
+        self.op1("sdy.sharding_constraint", &[value], value.aval, &attributes)
     }
 
     /// Constrains results to the shardings in their types.
-    pub(super) fn constrain_typed(&mut self, values: &mut [Value], ins: &[Aval], outs: &[Aval]) {
-        let mesh = |a: &Aval| a.sharding().map(|s| s.mesh());
-        let Some(axes) = outs.iter().chain(ins).find_map(mesh) else {
+    pub(super) fn constrain_typed(&mut self, values: &mut [Value], args: &[Value], outs: &[Aval]) {
+        let ins = args.iter().map(Value::aval);
+        let mut all = outs.iter().copied().chain(ins);
+        let Some(axes) = all.find_map(|a| a.sharding().map(|s| s.mesh())) else {
             return;
         };
         let open = axes.has(AxisType::Auto);
         let whole = PartitionSpec::default();
         for (value, aval) in values.iter_mut().zip(outs) {
             let spec = aval.sharding().map_or(&whole, |s| s.spec());
-            *value = self.constrain(*value, *aval, (axes, None), spec, open);
+            *value = self.constrain(*value, (axes, None), spec, open);
         }
     }
 
@@ -133,64 +127,63 @@ impl Lowering<'_> {
 
     /// Emits a program that each device runs on its shards: the `manual` axes of the mesh are not
     /// visible to the compiler.
-    #[allow(clippy::too_many_arguments)]
     pub(crate) fn manual_computation(
         &mut self,
         jaxpr: &Arc<Jaxpr>,
         mesh: (AbstractMesh, Option<Mesh>),
         manual: &[AxisName],
-        args: &[Value],
-        (in_specs, ins): (&[PartitionSpec], &[Aval]),
-        (out_specs, outs): (&[PartitionSpec], &[Aval]),
+        args: (&[Value], &[PartitionSpec]),
+        outs: (&[Aval], &[PartitionSpec]),
     ) -> Vec<Value> {
-        let symbol = self.module.mesh(mesh.0, mesh.1.as_ref().map(Mesh::devices));
-        let others = |n| !manual.contains(n);
-        let open = mesh.0.axis_names().iter().any(others);
-        let shardings = |specs: &[PartitionSpec], avals: &[Aval]| {
-            let all: Vec<String> = specs
-                .iter()
-                .zip(avals)
-                .map(|(s, a)| {
-                    let text = sdy_sharding(&symbol, s, a.ndim(), open);
-                    text.trim_start_matches("#sdy.sharding").to_string()
-                })
-                .collect();
+        let open = mesh.0.axis_names().iter().any(|n| !manual.contains(n));
+        let (mesh, local) = ((mesh.0, mesh.1, open), jaxpr.in_avals());
+        self.manual(mesh, manual, (args.0, args.1, &local), outs, |ctx, args| {
+            // Inline, since the compiler optimizes calls less well.
+            let values = ctx.inline(jaxpr, args);
+            if ctx.has_ordered_effects() {
+                location::fail(
+                    "shard_map: the function has ordered effects, but effects have no order \
+                     across devices\n  help: use unordered callbacks",
+                );
+            }
+            values
+        })
+    }
+
+    /// Emits a computation in which the axes `names` of a mesh are manual. Operands have the
+    /// types `local` in it. The compiler may shard dimensions further if the mesh is `open`.
+    fn manual(
+        &mut self,
+        (axes, mesh, open): (AbstractMesh, Option<Mesh>, bool),
+        names: &[AxisName],
+        (args, in_specs, local): (&[Value], &[PartitionSpec], &[Aval]),
+        (outs, out_specs): (&[Aval], &[PartitionSpec]),
+        body: impl FnOnce(&mut Self, &[Value]) -> Vec<Value>,
+    ) -> Vec<Value> {
+        let symbol = self.module.mesh(axes, mesh.as_ref().map(Mesh::devices));
+        let shardings = |avals: &[Aval], specs: &[PartitionSpec]| {
+            let one = |(a, s): (&Aval, &PartitionSpec)| {
+                let text = sdy_sharding(&symbol, s, a.ndim(), open);
+                text.trim_start_matches("#sdy.sharding").to_string()
+            };
+            let all: Vec<String> = avals.iter().zip(specs).map(one).collect();
             format!("#sdy.sharding_per_value<[{}]>", all.join(", "))
         };
-        let names: Vec<String> = manual.iter().map(|n| format!("\"{n}\"")).collect();
+        let quoted: Vec<String> = names.iter().map(|n| format!("\"{n}\"")).collect();
         let attributes = format!(
             "in_shardings = {}, manual_axes = #sdy<manual_axes{{{}}}>, out_shardings = {}",
-            shardings(in_specs, ins),
-            names.join(", "),
-            shardings(out_specs, outs)
+            shardings(&avals(args), in_specs),
+            quoted.join(", "),
+            shardings(outs, out_specs)
         );
-        let inner = mesh.0.with_types(|n, t| match manual.contains(&n) {
+        let inner = axes.with_types(|n, t| match names.contains(&n) {
             true => AxisType::Manual,
             false => t,
         });
-        let local = jaxpr.in_avals();
         let outer = self.axes.replace(inner);
-        let region = self.region(&local, |ctx, args| {
-            // Inline, since the compiler optimizes calls less well.
-            let values = ctx.inline(jaxpr, args);
-            values.into_iter().zip(jaxpr.out_avals()).collect()
-        });
+        let region = self.region(local, body).ending_in("sdy.return");
         self.axes = outer;
-        if region.is_ordered() {
-            location::fail(
-                "shard_map: the function has ordered effects, but effects have no order across \
-                 devices\n  help: use unordered callbacks",
-            );
-        }
-        let region = region.ending_in("sdy.return");
-        self.op(
-            "sdy.manual_computation",
-            args,
-            ins,
-            outs,
-            &attributes,
-            &[region],
-        )
+        self.op("sdy.manual_computation", args, outs, &attributes, &[region])
     }
 
     /// Emits a value computed with all mesh axes manual, which is the same along the axes that
@@ -203,31 +196,12 @@ impl Lowering<'_> {
         let Some(here) = self.axes else {
             return f(self);
         };
-        let symbol = self.module.mesh(here, None);
         let rest = here.axis_names().iter().zip(here.axis_types());
-        let rest: Vec<String> = rest
-            .filter(|(_, t)| **t != AxisType::Manual)
-            .map(|(n, _)| format!("\"{n}\""))
-            .collect();
-        let whole = sdy_sharding(&symbol, &PartitionSpec::default(), out.ndim(), false);
-        let attributes = format!(
-            "in_shardings = #sdy.sharding_per_value<[]>, manual_axes = #sdy<manual_axes{{{}}}>, \
-             out_shardings = #sdy.sharding_per_value<[{}]>",
-            rest.join(", "),
-            whole.trim_start_matches("#sdy.sharding")
-        );
-        self.axes = Some(here.with_types(|_, _| AxisType::Manual));
-        let region = self.region(&[], |ctx, _| vec![(f(ctx), out)]);
-        self.axes = Some(here);
-        let region = region.ending_in("sdy.return");
-        self.op(
-            "sdy.manual_computation",
-            &[],
-            &[],
-            &[out],
-            &attributes,
-            &[region],
-        )[0]
+        let rest = rest.filter(|(_, t)| **t != AxisType::Manual);
+        let rest: Vec<AxisName> = rest.map(|(n, _)| *n).collect();
+        let (mesh, whole) = ((here, None, false), [PartitionSpec::default()]);
+        let f = |ctx: &mut Self, _: &[Value]| vec![f(ctx)];
+        self.manual(mesh, &rest, (&[], &[], &[]), (&[out], &whole), f)[0]
     }
 
     /// Returns whether each device reaches this point with its own values: in a program for one
@@ -268,7 +242,6 @@ impl Lowering<'_> {
     pub(crate) fn on_first_device(
         &mut self,
         args: &[Value],
-        ins: &[Aval],
         outs: &[Aval],
         f: impl FnOnce(&mut Self, &[Value]) -> Vec<Value>,
     ) -> Vec<Value> {
@@ -280,85 +253,51 @@ impl Lowering<'_> {
             .next()
             .expect("a program for several devices has a mesh");
         let axes = mesh.abstract_mesh();
-        let symbol = self.module.mesh(axes, Some(mesh.devices()));
         // XLA would remove a computation without results.
         let mut outs = outs.to_vec();
         let results = outs.len();
         if outs.is_empty() {
             outs.push(Aval::scalar(DType::Bool));
         }
-        let whole = |avals: &[Aval]| {
-            let one = |a: &Aval| sdy_sharding(&symbol, &PartitionSpec::default(), a.ndim(), false);
-            let all: Vec<String> = avals.iter().map(one).collect();
-            let all: Vec<&str> = all
-                .iter()
-                .map(|s| s.trim_start_matches("#sdy.sharding"))
-                .collect();
-            format!("#sdy.sharding_per_value<[{}]>", all.join(", "))
-        };
-        let names: Vec<String> = axes
-            .axis_names()
-            .iter()
-            .map(|n| format!("\"{n}\""))
-            .collect();
-        let attributes = format!(
-            "in_shardings = {}, manual_axes = #sdy<manual_axes{{{}}}>, out_shardings = {}",
-            whole(ins),
-            names.join(", "),
-            whole(&outs)
-        );
-        let outer = self.axes.replace(axes.with_types(|_, _| AxisType::Manual));
-        let region = self.region(ins, |ctx, args| {
-            let number = Aval::scalar(DType::U32);
-            let id = ctx.op1("partition_id", &[], &[], number, "");
+        let whole = vec![PartitionSpec::default(); args.len().max(outs.len())];
+        let body = |ctx: &mut Self, args: &[Value]| {
+            let id = ctx.op1("partition_id", &[], Aval::scalar(DType::U32), "");
             let zero = ctx.scalar(0, DType::U32);
-            let first = ctx.compare("EQ", [id, zero], number);
+            let first = ctx.compare("EQ", [id, zero]);
             let call = ctx.region(&[], |ctx, _| {
                 let mut values = f(ctx, args);
                 if values.is_empty() {
                     values.push(ctx.scalar(false, DType::Bool));
                 }
-                values.into_iter().zip(outs.clone()).collect()
+                values
             });
             let skip = ctx.region(&[], |ctx, _| {
-                outs.iter().map(|a| (ctx.splat(0, *a), *a)).collect()
+                outs.iter().map(|a| ctx.splat(0, *a)).collect()
             });
-            let flag = Aval::scalar(DType::Bool);
-            let values = ctx.op("if", &[first], &[flag], &outs, "", &[call, skip]);
-            let all = values.into_iter().zip(&outs);
-            all.map(|(value, aval)| (ctx.of_first_device(value, *aval, count), *aval))
-                .collect()
-        });
-        self.axes = outer;
-        let region = region.ending_in("sdy.return");
-        let name = "sdy.manual_computation";
-        let mut values = self.op(name, args, ins, &outs, &attributes, &[region]);
+            let values = ctx.op("if", &[first], &outs, "", &[call, skip]);
+            let all = values.into_iter();
+            all.map(|value| ctx.of_first_device(value, count)).collect()
+        };
+        let mut values = self.manual(
+            (axes, Some(mesh), false),
+            axes.axis_names(),
+            (args, &whole, &avals(args)),
+            (&outs, &whole),
+            body,
+        );
         values.truncate(results);
         values
     }
 
     /// Emits the first device's value on all devices.
-    fn of_first_device(&mut self, value: Value, aval: Aval, count: usize) -> Value {
-        let widened = |n: usize| {
-            let shape: Vec<usize> = std::iter::once(n)
-                .chain(aval.shape().iter().copied())
-                .collect();
-            aval.with_shape(&shape)
-        };
-        let (one, all) = (widened(1), widened(count));
-        let value = self.op1("reshape", &[value], &[aval], one, "");
+    fn of_first_device(&mut self, value: Value, count: usize) -> Value {
+        let one = self.reshape(value, &[&[1], value.shape()].concat());
+        let all = value.aval.with_shape(&[&[count], value.shape()].concat());
         let groups = collective_attributes(&[(0..count).collect()]);
         let attributes = format!("all_gather_dim = 0 : i64, {groups}, use_global_device_ids");
-        let gathered = self.op1("all_gather", &[value], &[one], all, &attributes);
-        let starts = vec![0; one.ndim()];
-        let attributes = format!(
-            "limit_indices = {}, start_indices = {}, strides = {}",
-            dims_array(one.shape()),
-            dims_array(&starts),
-            dims_array(&vec![1; one.ndim()])
-        );
-        let first = self.op1("slice", &[gathered], &[all], one, &attributes);
-        self.op1("reshape", &[first], &[one], aval, "")
+        let gathered = self.op1("all_gather", &[one], all, &attributes);
+        let first = self.slice_in_dim(gathered, 0, 0..1);
+        self.reshape(first, value.shape())
     }
 
     /// Returns the indices of the program's partitions in groups along `names`, the

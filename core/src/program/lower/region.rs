@@ -1,15 +1,16 @@
 //! Regions: the blocks inside operations such as loops and reductions.
 
-use super::{Lowering, Order, TensorType, Value, list, order};
+use super::value::{list, types};
+use super::{Lowering, Order, TensorType, Value, order};
 use crate::{Aval, DType};
 use std::fmt::Write;
 
 /// A region of an operation, ready to attach. Its arguments and results are stored separately,
 /// since an operation with ordered effects adds to them.
 pub struct Region {
-    args: Vec<(Value, Aval)>,
+    args: Vec<Value>,
     body: String,
-    results: Vec<(Value, Aval)>,
+    results: Vec<Value>,
     /// State of ordered effects at the start of the region, if it is an argument. The field below
     /// is the state at its end.
     entry: Option<Value>,
@@ -42,10 +43,10 @@ impl Region {
             let mut state = before;
             if !self.args.is_empty() {
                 state = self.entry.unwrap_or(self.spare);
-                args.push((state, order::aval()));
+                args.push(state);
             }
             if returns {
-                results.push((self.after.unwrap_or(state), order::aval()));
+                results.push(self.after.unwrap_or(state));
             }
         }
         let margin = " ".repeat(indent);
@@ -53,15 +54,15 @@ impl Region {
         text.push_str(&margin);
         if !args.is_empty() {
             text.push_str("^bb0(");
-            let typed = |(v, a): &(Value, Aval)| format!("{v}: {}", TensorType(*a));
+            let typed = |v: &Value| format!("{v}: {}", TensorType(v.aval));
             list(&mut text, args.iter().map(typed));
             text.push_str("):");
         }
         let _ = write!(text, "\n{}{margin}  {} ", self.body, self.terminator);
-        list(&mut text, results.iter().map(|r| r.0));
+        list(&mut text, &results);
         if !results.is_empty() {
             text.push_str(" : ");
-            list(&mut text, results.iter().map(|r| TensorType(r.1)));
+            types(&mut text, results.iter().map(Value::aval));
         }
         let _ = write!(text, "\n{margin}}}");
         text
@@ -74,22 +75,22 @@ impl<'m> Lowering<'m> {
     pub fn region(
         &mut self,
         args: &[Aval],
-        body: impl FnOnce(&mut Lowering<'m>, &[Value]) -> Vec<(Value, Aval)>,
+        body: impl FnOnce(&mut Lowering<'m>, &[Value]) -> Vec<Value>,
     ) -> Region {
         let outer = std::mem::take(&mut self.body);
-        let values: Vec<Value> = args.iter().map(|_| self.fresh()).collect();
-        let spare = self.fresh();
+        let args: Vec<Value> = args.iter().map(|a| self.fresh(*a)).collect();
+        let spare = self.fresh(order::aval());
         self.order.push(if args.is_empty() {
             Order::sees_outside()
         } else {
             Order::default()
         });
         self.indent += 2;
-        let results = body(self, &values);
+        let results = body(self, &args);
         self.indent -= 2;
         let order = self.order.pop().unwrap_or_default();
         Region {
-            args: values.into_iter().zip(args.iter().copied()).collect(),
+            args,
             body: std::mem::replace(&mut self.body, outer),
             results,
             entry: order.entry,
@@ -103,8 +104,6 @@ impl<'m> Lowering<'m> {
     /// need.
     pub fn reducer(&mut self, op: &str, dtype: DType) -> Region {
         let scalar = Aval::scalar(dtype);
-        self.region(&[scalar, scalar], |ctx, args| {
-            vec![(ctx.binary(op, args, scalar), scalar)]
-        })
+        self.region(&[scalar, scalar], |ctx, args| vec![ctx.binary(op, args)])
     }
 }

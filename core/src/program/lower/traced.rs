@@ -7,16 +7,15 @@ use crate::{Array, Aval};
 use smallvec::SmallVec;
 
 impl Lowering<'_> {
-    /// Traces `f` at the types `ins` and emits a call of it as a separate function, so that a
+    /// Traces `f` at the types of `args` and emits a call of it as a separate function, so that a
     /// lowering rule can use other primitives.
     pub fn traced(
         &mut self,
         name: &str,
         args: &[Value],
-        ins: &[Aval],
         f: impl FnOnce(&[Array]) -> Vec<Array>,
     ) -> Vec<Value> {
-        let ins: SmallVec<[Aval; 4]> = ins.iter().map(Aval::strong).collect();
+        let ins: SmallVec<[Aval; 4]> = args.iter().map(|v| v.aval.strong()).collect();
         let trace = || trace_to_jaxpr(&ins, f);
         let program = match self.location {
             Some((location, scope)) => scope.within(|| at_location(location, trace)),

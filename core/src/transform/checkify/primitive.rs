@@ -70,7 +70,7 @@ impl Primitive for Check {
         let error = Error::from_arrays(self.signatures.clone(), arrays);
         Some(error.into_result().map(|()| Outputs::new()))
     }
-    fn lower(&self, _: &mut Lowering<'_>, _: &[Value], _: &[Aval], _: &[Aval]) -> Vec<Value> {
+    fn lower(&self, _: &mut Lowering<'_>, _: &[Value], _: &[Aval]) -> Vec<Value> {
         assert!(
             self.debug,
             "check: a compiled program cannot panic on a failed check\n  created at {}\n  help: \

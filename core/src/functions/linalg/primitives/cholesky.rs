@@ -5,7 +5,7 @@ use crate::functions::linalg::matrix::{identity, product};
 use crate::functions::linalg::triangular_solve;
 use crate::prim::{Avals, BatchAxis, Batched, Differentiation, Primitive, one};
 use crate::program::lower::{Lowering, Value};
-use crate::{Array, Aval, DType, Scalar, ShapeError, ShardingRule};
+use crate::{Array, Aval, Scalar, ShapeError, ShardingRule};
 
 /// Computes the lower triangular `L` with `A = L Lᴴ`, from the lower triangle of `A`. The
 /// elements above its diagonal are unspecified. If a matrix is not positive definite, all
@@ -45,22 +45,14 @@ impl Primitive for Cholesky {
     fn batch(&self, args: &[Array], axes: &[Option<usize>], axis: BatchAxis) -> Batched {
         batch_in_front(self, args, axes, axis.size)
     }
-    fn lower(
-        &self,
-        ctx: &mut Lowering<'_>,
-        args: &[Value],
-        ins: &[Aval],
-        outs: &[Aval],
-    ) -> Vec<Value> {
-        let factor = ctx.op1("cholesky", args, ins, outs[0], "lower = true");
+    fn lower(&self, ctx: &mut Lowering<'_>, args: &[Value], outs: &[Aval]) -> Vec<Value> {
+        let factor = ctx.op1("cholesky", args, outs[0], "lower = true");
         if !outs[0].dtype().is_complex() {
             return vec![factor];
         }
         // The imaginary part of XLA's NaN is 0.
-        let aval = outs[0].strong();
-        let unknown = ctx.compare("NE", [factor, factor], aval);
-        let nan = ctx.splat(Scalar::Complex(f64::NAN, f64::NAN), aval);
-        let types = [aval.with_dtype(DType::Bool), aval, aval];
-        vec![ctx.op1("select", &[unknown, nan, factor], &types, aval, "")]
+        let unknown = ctx.compare("NE", [factor, factor]);
+        let nan = ctx.splat(Scalar::Complex(f64::NAN, f64::NAN), outs[0]);
+        vec![ctx.select(unknown, nan, factor)]
     }
 }

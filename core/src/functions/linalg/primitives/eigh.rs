@@ -58,14 +58,8 @@ impl Primitive for Eigh {
     fn batch(&self, args: &[Array], axes: &[Option<usize>], axis: BatchAxis) -> Batched {
         batch_in_front(self, args, axes, axis.size)
     }
-    fn lower(
-        &self,
-        ctx: &mut Lowering<'_>,
-        args: &[Value],
-        ins: &[Aval],
-        _: &[Aval],
-    ) -> Vec<Value> {
-        ctx.traced("eigh", args, ins, |args| {
+    fn lower(&self, ctx: &mut Lowering<'_>, args: &[Value], _: &[Aval]) -> Vec<Value> {
+        ctx.traced("eigh", args, |args| {
             let a = &args[0];
             let (half, rest) = match self.lower {
                 true => (a.tril(0), a.tril(-1)),

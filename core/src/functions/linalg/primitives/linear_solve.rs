@@ -94,14 +94,8 @@ impl Primitive for LinearSolve {
         let columns = args[3].ndim() - 2;
         batch_side_by_side(&args[3], at, columns, |b| self.solve(args, b))
     }
-    fn lower(
-        &self,
-        ctx: &mut Lowering<'_>,
-        args: &[Value],
-        ins: &[Aval],
-        _: &[Aval],
-    ) -> Vec<Value> {
-        ctx.traced("linear_solve", &args[1..], &ins[1..], |args| {
+    fn lower(&self, ctx: &mut Lowering<'_>, args: &[Value], _: &[Aval]) -> Vec<Value> {
+        ctx.traced("linear_solve", &args[1..], |args| {
             vec![solve_by_factors(
                 &args[0],
                 &args[1],

@@ -40,14 +40,8 @@ impl Primitive for Lu {
     fn batch(&self, args: &[Array], axes: &[Option<usize>], axis: BatchAxis) -> Batched {
         batch_in_front(self, args, axes, axis.size)
     }
-    fn lower(
-        &self,
-        ctx: &mut Lowering<'_>,
-        args: &[Value],
-        ins: &[Aval],
-        _: &[Aval],
-    ) -> Vec<Value> {
-        ctx.traced("lu", args, ins, |args| blocked(&args[0]))
+    fn lower(&self, ctx: &mut Lowering<'_>, args: &[Value], _: &[Aval]) -> Vec<Value> {
+        ctx.traced("lu", args, |args| blocked(&args[0]))
     }
 }
 
@@ -223,15 +217,9 @@ impl Primitive for LuPivotsToPermutation {
     fn batch(&self, args: &[Array], axes: &[Option<usize>], axis: BatchAxis) -> Batched {
         batch_in_front(self, args, axes, axis.size)
     }
-    fn lower(
-        &self,
-        ctx: &mut Lowering<'_>,
-        args: &[Value],
-        ins: &[Aval],
-        outs: &[Aval],
-    ) -> Vec<Value> {
+    fn lower(&self, ctx: &mut Lowering<'_>, args: &[Value], outs: &[Aval]) -> Vec<Value> {
         let (shape, last) = (outs[0].shape(), outs[0].ndim() - 1);
-        ctx.traced("lu_pivots_to_permutation", args, ins, |args| {
+        ctx.traced("lu_pivots_to_permutation", args, |args| {
             let swaps = &args[0];
             let place = Array::iota(&[shape[last]], 0, swaps.dtype());
             let step = |i: Array, permutation: Array| {
@@ -242,7 +230,7 @@ impl Primitive for LuPivotsToPermutation {
                 let moved = where_(place.eq(&i), there, permutation);
                 where_(place.eq(&other), here, moved)
             };
-            let count = ins[0].shape()[last];
+            let count = swaps.shape()[last];
             let init = place.broadcast_to(shape);
             match count {
                 0 => vec![init],

@@ -36,16 +36,10 @@ impl Primitive for Geqrf {
     fn batch(&self, args: &[Array], axes: &[Option<usize>], axis: BatchAxis) -> Batched {
         batch_in_front(self, args, axes, axis.size)
     }
-    fn lower(
-        &self,
-        ctx: &mut Lowering<'_>,
-        args: &[Value],
-        ins: &[Aval],
-        outs: &[Aval],
-    ) -> Vec<Value> {
+    fn lower(&self, ctx: &mut Lowering<'_>, args: &[Value], outs: &[Aval]) -> Vec<Value> {
         // XLA knows this name and expands it on every platform.
         let attributes = "call_target_name = \"Qr\"";
-        ctx.op("custom_call", args, ins, outs, attributes, &[])
+        ctx.op("custom_call", args, outs, attributes, &[])
     }
 }
 
@@ -95,15 +89,9 @@ impl Primitive for HouseholderProduct {
     fn batch(&self, args: &[Array], axes: &[Option<usize>], axis: BatchAxis) -> Batched {
         batch_in_front(self, args, axes, axis.size)
     }
-    fn lower(
-        &self,
-        ctx: &mut Lowering<'_>,
-        args: &[Value],
-        ins: &[Aval],
-        outs: &[Aval],
-    ) -> Vec<Value> {
+    fn lower(&self, ctx: &mut Lowering<'_>, args: &[Value], outs: &[Aval]) -> Vec<Value> {
         let attributes = "call_target_name = \"ProductOfElementaryHouseholderReflectors\"";
-        ctx.op("custom_call", args, ins, outs, attributes, &[])
+        ctx.op("custom_call", args, outs, attributes, &[])
     }
 }
 
@@ -149,14 +137,8 @@ impl Primitive for Qr {
     fn batch(&self, args: &[Array], axes: &[Option<usize>], axis: BatchAxis) -> Batched {
         batch_in_front(self, args, axes, axis.size)
     }
-    fn lower(
-        &self,
-        ctx: &mut Lowering<'_>,
-        args: &[Value],
-        ins: &[Aval],
-        _: &[Aval],
-    ) -> Vec<Value> {
-        ctx.traced("qr", args, ins, |args| self.reflect(&args[0]))
+    fn lower(&self, ctx: &mut Lowering<'_>, args: &[Value], _: &[Aval]) -> Vec<Value> {
+        ctx.traced("qr", args, |args| self.reflect(&args[0]))
     }
 }
 

@@ -175,19 +175,13 @@ impl Primitive for TriangularSolve {
         let to = if self.left_side { rank - 1 } else { rank - 2 };
         batch_side_by_side(&args[1], at, to, |b| bind1(*self, &[&args[0], b]))
     }
-    fn lower(
-        &self,
-        ctx: &mut Lowering<'_>,
-        args: &[Value],
-        ins: &[Aval],
-        outs: &[Aval],
-    ) -> Vec<Value> {
-        if self.conjugate_a && !self.transpose_a && ins[0].dtype().is_complex() {
+    fn lower(&self, ctx: &mut Lowering<'_>, args: &[Value], outs: &[Aval]) -> Vec<Value> {
+        if self.conjugate_a && !self.transpose_a && args[0].dtype().is_complex() {
             let plain = TriangularSolve {
                 conjugate_a: false,
                 ..*self
             };
-            return ctx.traced("conjugate_solve", args, ins, |args| {
+            return ctx.traced("conjugate_solve", args, |args| {
                 vec![triangular_solve(&args[0].conj(), &args[1], plain)]
             });
         }
@@ -201,6 +195,6 @@ impl Primitive for TriangularSolve {
              #stablehlo<transpose {op}>",
             self.left_side, self.lower, self.unit_diagonal
         );
-        vec![ctx.op1("triangular_solve", args, ins, outs[0], &attributes)]
+        vec![ctx.op1("triangular_solve", args, outs[0], &attributes)]
     }
 }

@@ -145,14 +145,8 @@ impl Primitive for TridiagonalSolve {
             bind1(*self, &[&args[0], &args[1], &args[2], b])
         })
     }
-    fn lower(
-        &self,
-        ctx: &mut Lowering<'_>,
-        args: &[Value],
-        ins: &[Aval],
-        _: &[Aval],
-    ) -> Vec<Value> {
-        ctx.traced("tridiagonal_solve", args, ins, |x| {
+    fn lower(&self, ctx: &mut Lowering<'_>, args: &[Value], _: &[Aval]) -> Vec<Value> {
+        ctx.traced("tridiagonal_solve", args, |x| {
             let axis = x[1].ndim() as isize - 1;
             let [dl, d, du, b] = [0, 1, 2, 3].map(|i| x[i].move_axis(axis, 0));
             vec![eliminated(&dl, &d, &du, &b).move_axis(0, axis)]

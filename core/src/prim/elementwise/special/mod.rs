@@ -5,7 +5,7 @@ mod bessel;
 mod incomplete_beta;
 mod incomplete_gamma;
 
-use super::{batch_elementwise, fit, spread};
+use super::{batch_elementwise, fit};
 use crate::base::location;
 use crate::passes::add_tangents;
 use crate::prim::operands;
@@ -65,11 +65,10 @@ fn both(
 
 macro_rules! lowering {
     ($name:literal, chlo $op:literal, $ctx:ident, $args:ident, $out:ident) => {
-        vec![$ctx.chlo($op, &$args, $out, $out)]
+        vec![$ctx.chlo($op, &$args)]
     };
     ($name:literal, $f:expr, $ctx:ident, $args:ident, $out:ident) => {{
-        let ins: Vec<Aval> = $args.iter().map(|_| $out).collect();
-        $ctx.traced($name, &$args, &ins, |operands| {
+        $ctx.traced($name, &$args, |operands| {
             let wide = computed_in($out.dtype());
             let operands: Vec<Array> = operands.iter().map(|x| x.astype(wide)).collect();
             let f: fn(&[Array]) -> Array = $f;
@@ -98,9 +97,9 @@ macro_rules! special {
             fn batch(&self, args: &[Array], axes: &[Option<usize>], _: BatchAxis) -> Batched {
                 batch_elementwise(args, axes, |a| bind1($ty, a))
             }
-            fn lower(&self, ctx: &mut Lowering<'_>, args: &[Value], ins: &[Aval], outs: &[Aval]) -> Vec<Value> {
+            fn lower(&self, ctx: &mut Lowering<'_>, args: &[Value], outs: &[Aval]) -> Vec<Value> {
                 let out = outs[0];
-                let args = spread(ctx, args, ins, out);
+                let args = ctx.broadcast_all(args, out);
                 lowering!($name, $($lowering)+, ctx, args, out)
             }
         }
