@@ -1,14 +1,14 @@
 //! Binary elementwise operators.
 
-use super::{batch_elementwise, fit};
+use super::fit;
 use crate::passes::add_tangents;
 use crate::prim::operands;
-use crate::prim::{Avals, BatchAxis, Batched, Differentiation, Operand, Primitive, sum_to_shape};
+use crate::prim::{Avals, Differentiation, Operand, Primitive, sum_to_shape};
 use crate::program::checks::Errors;
 use crate::program::class::{Class, infer_same};
 use crate::program::lower::{Lowering, Value};
 use crate::program::trace::bind1;
-use crate::{Array, Aval, DType, IntoArray, ShapeError, ShardingRule};
+use crate::{Array, Aval, DType, IntoArray, ShapeError};
 
 /// An entry of the table of binary operators, for tests and documentation.
 pub struct BinaryRow {
@@ -154,13 +154,8 @@ macro_rules! binary {
             fn infer(&self, args: &[Aval]) -> Result<Avals, ShapeError> {
                 infer_same(Class::$class, args, 2)
             }
-            fn sharding(&self, _: &[Aval], _: &[Aval]) -> Result<ShardingRule, ShapeError> {
-                Ok(ShardingRule::Elementwise)
-            }
+            elementwise_rules!();
             fn differentiation(&self) -> Differentiation<'_> { differentiation!($($diff)+) }
-            fn batch(&self, args: &[Array], axes: &[Option<usize>], _: BatchAxis) -> Batched {
-                batch_elementwise(args, axes, |a| bind1(self.clone(), a))
-            }
             fn lower(&self, ctx: &mut Lowering<'_>, args: &[Value], outs: &[Aval]) -> Vec<Value> {
                 let args = ctx.broadcast_all(args, outs[0]);
                 vec![ctx.binary($hlo, &args)]

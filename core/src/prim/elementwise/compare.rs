@@ -1,13 +1,12 @@
 //! Elementwise comparisons.
 
-use super::batch_elementwise;
 use crate::prim::elementwise::parts;
 use crate::prim::operands;
-use crate::prim::{Avals, BatchAxis, Batched, Differentiation, Primitive, one};
+use crate::prim::{Avals, Differentiation, Primitive, one};
 use crate::program::class::{Class, infer_same};
 use crate::program::lower::{Lowering, Value};
 use crate::program::trace::bind1;
-use crate::{Array, Aval, DType, IntoArray, ShapeError, ShardingRule};
+use crate::{Array, Aval, DType, IntoArray, ShapeError};
 
 /// An entry of the table of comparisons, for tests and documentation.
 pub struct CompareRow {
@@ -31,13 +30,8 @@ macro_rules! compare {
                 let class = if matches!($name, "eq" | "ne") { Class::Any } else { Class::Ordered };
                 one(infer_same(class, args, 2)?[0].with_dtype(DType::Bool))
             }
-            fn sharding(&self, _: &[Aval], _: &[Aval]) -> Result<ShardingRule, ShapeError> {
-                Ok(ShardingRule::Elementwise)
-            }
+            elementwise_rules!();
             fn differentiation(&self) -> Differentiation<'_> { Differentiation::Zero }
-            fn batch(&self, args: &[Array], axes: &[Option<usize>], _: BatchAxis) -> Batched {
-                batch_elementwise(args, axes, |a| bind1(self.clone(), a))
-            }
             fn lower(&self, ctx: &mut Lowering<'_>, args: &[Value], outs: &[Aval]) -> Vec<Value> {
                 let args = ctx.broadcast_all(args, outs[0]);
                 vec![ctx.compare($direction, [args[0], args[1]])]

@@ -4,14 +4,14 @@
 //! are transposed without conjugation. The gradient of a real function of `z = x + iy` is
 //! therefore `∂f/∂x - i ∂f/∂y`.
 
-use super::{batch_elementwise, fit};
+use super::fit;
 use crate::base::error;
 use crate::prim::operands;
-use crate::prim::{Avals, BatchAxis, Batched, Differentiation, Primitive, one, sum_to_shape};
+use crate::prim::{Avals, Differentiation, Primitive, one, sum_to_shape};
 use crate::program::class::broadcast_rule;
 use crate::program::lower::{Lowering, Value};
 use crate::program::trace::bind1;
-use crate::{Array, Aval, IntoArray, ShapeError, ShardingRule};
+use crate::{Array, Aval, IntoArray, ShapeError};
 use num_complex::Complex as Number;
 
 /// Returns an error if the operand is not complex.
@@ -40,14 +40,9 @@ macro_rules! part {
                 let $aval = args[0];
                 one($out)
             }
-            fn sharding(&self, _: &[Aval], _: &[Aval]) -> Result<ShardingRule, ShapeError> {
-                Ok(ShardingRule::Elementwise)
-            }
+            elementwise_rules!();
             fn differentiation(&self) -> Differentiation<'_> {
                 Differentiation::linear(|ct, _| $transpose(ct))
-            }
-            fn batch(&self, args: &[Array], axes: &[Option<usize>], _: BatchAxis) -> Batched {
-                batch_elementwise(args, axes, |a| bind1(self.clone(), a))
             }
             fn lower(&self, ctx: &mut Lowering<'_>, args: &[Value], _: &[Aval]) -> Vec<Value> {
                 vec![match stringify!($name) {
@@ -116,9 +111,7 @@ impl Primitive for Complex {
         }
         one(Aval::new(&broadcast_rule(args)?, dtype.complex()))
     }
-    fn sharding(&self, _: &[Aval], _: &[Aval]) -> Result<ShardingRule, ShapeError> {
-        Ok(ShardingRule::Elementwise)
-    }
+    elementwise_rules!();
     fn differentiation(&self) -> Differentiation<'_> {
         Differentiation::bilinear(
             |_, t, outs| {
@@ -143,9 +136,6 @@ impl Primitive for Complex {
                 vec![back(0, ct.real()), back(1, (-ct).imag())]
             },
         )
-    }
-    fn batch(&self, args: &[Array], axes: &[Option<usize>], _: BatchAxis) -> Batched {
-        batch_elementwise(args, axes, |a| bind1(Complex, a))
     }
     fn lower(&self, ctx: &mut Lowering<'_>, args: &[Value], outs: &[Aval]) -> Vec<Value> {
         let args = ctx.broadcast_all(args, outs[0]);

@@ -1,12 +1,12 @@
 //! `polygamma`.
 
-use super::{batch_elementwise, fit};
+use super::fit;
 use crate::prim::operands;
-use crate::prim::{Avals, BatchAxis, Batched, Differentiation, Primitive};
+use crate::prim::{Avals, Differentiation, Primitive};
 use crate::program::class::{Class, infer_same};
 use crate::program::lower::{Lowering, Value};
 use crate::program::trace::bind1;
-use crate::{Array, Aval, IntoArray, ShapeError, ShardingRule};
+use crate::{Array, Aval, IntoArray, ShapeError};
 
 /// Computes a derivative of the digamma function: operand 0 is the order, operand 1 the argument.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -19,18 +19,13 @@ impl Primitive for Polygamma {
     fn infer(&self, args: &[Aval]) -> Result<Avals, ShapeError> {
         infer_same(Class::Float, args, 2)
     }
-    fn sharding(&self, _: &[Aval], _: &[Aval]) -> Result<ShardingRule, ShapeError> {
-        Ok(ShardingRule::Elementwise)
-    }
+    elementwise_rules!();
     fn differentiation(&self) -> Differentiation<'_> {
         // The order is an integer, so there is no derivative with respect to it.
         Differentiation::jvp(|p, t, outs| {
             let next = |g: &Array| fit(&(g * &(&p[0] + 1.0).polygamma(&p[1])), &outs[0]);
             vec![t[1].as_ref().map(next)]
         })
-    }
-    fn batch(&self, args: &[Array], axes: &[Option<usize>], _: BatchAxis) -> Batched {
-        batch_elementwise(args, axes, |a| bind1(Polygamma, a))
     }
     fn lower(&self, ctx: &mut Lowering<'_>, args: &[Value], outs: &[Aval]) -> Vec<Value> {
         let args = ctx.broadcast_all(args, outs[0]);

@@ -3,6 +3,29 @@
 //! Operands have the same shape, except that dimensions of size 1 and 0-d operands are broadcast,
 //! as in JAX.
 
+/// The rules of sharding and batching inside the implementation of an elementwise primitive.
+macro_rules! elementwise_rules {
+    () => {
+        fn sharding(
+            &self,
+            _: &[$crate::Aval],
+            _: &[$crate::Aval],
+        ) -> Result<$crate::ShardingRule, $crate::ShapeError> {
+            Ok($crate::ShardingRule::Elementwise)
+        }
+        fn batch(
+            &self,
+            args: &[$crate::Array],
+            axes: &[Option<usize>],
+            _: $crate::prim::BatchAxis,
+        ) -> $crate::prim::Batched {
+            $crate::prim::elementwise::batch_elementwise(args, axes, |args| {
+                $crate::program::trace::bind1(self.clone(), args)
+            })
+        }
+    };
+}
+
 mod binary;
 mod compare;
 mod complex;
@@ -34,6 +57,8 @@ pub use select::*;
 pub use special::*;
 pub use stop_gradient::*;
 pub use unary::*;
+
+pub(crate) use elementwise_rules;
 
 /// Implements the batching rule of elementwise operators: aligns the batch axes and applies the
 /// same operator.

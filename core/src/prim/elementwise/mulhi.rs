@@ -1,12 +1,11 @@
 //! `mulhi`: the upper half of integer products.
 
-use super::batch_elementwise;
 use crate::prim::operands;
-use crate::prim::{Avals, BatchAxis, Batched, Differentiation, Primitive};
+use crate::prim::{Avals, Differentiation, Primitive};
 use crate::program::class::{Class, infer_same};
 use crate::program::lower::{Lowering, Value};
 use crate::program::trace::bind1;
-use crate::{Array, Aval, DType, IntoArray, ShapeError, ShardingRule};
+use crate::{Array, Aval, DType, IntoArray, ShapeError};
 
 /// Computes the upper half of the product of two integers, with the same number of bits as the
 /// operands.
@@ -20,14 +19,9 @@ impl Primitive for Mulhi {
     fn infer(&self, args: &[Aval]) -> Result<Avals, ShapeError> {
         infer_same(Class::Integer, args, 2)
     }
-    fn sharding(&self, _: &[Aval], _: &[Aval]) -> Result<ShardingRule, ShapeError> {
-        Ok(ShardingRule::Elementwise)
-    }
+    elementwise_rules!();
     fn differentiation(&self) -> Differentiation<'_> {
         Differentiation::Zero
-    }
-    fn batch(&self, args: &[Array], axes: &[Option<usize>], _: BatchAxis) -> Batched {
-        batch_elementwise(args, axes, |a| bind1(Mulhi, a))
     }
     fn lower(&self, ctx: &mut Lowering<'_>, args: &[Value], outs: &[Aval]) -> Vec<Value> {
         let args = ctx.broadcast_all(args, outs[0]);

@@ -1,14 +1,14 @@
 //! `pow`.
 
-use super::{batch_elementwise, fit};
+use super::fit;
 use crate::passes::add_tangents;
 use crate::prim::operands;
-use crate::prim::{Avals, BatchAxis, Batched, Differentiation, Primitive, one};
+use crate::prim::{Avals, Differentiation, Primitive, one};
 use crate::program::checks::Errors;
 use crate::program::class::{Class, broadcast_rule, infer_same};
 use crate::program::lower::{Lowering, Value};
 use crate::program::trace::bind1;
-use crate::{Array, Aval, IntoArray, ShapeError, ShardingRule};
+use crate::{Array, Aval, IntoArray, ShapeError};
 
 /// Raises floats to a power: floats of the same dtype, or integers.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -34,9 +34,7 @@ impl Primitive for Pow {
         Class::Inexact.check(args[0].dtype())?;
         one(args[0].with_shape(&broadcast_rule(args)?))
     }
-    fn sharding(&self, _: &[Aval], _: &[Aval]) -> Result<ShardingRule, ShapeError> {
-        Ok(ShardingRule::Elementwise)
-    }
+    elementwise_rules!();
     fn differentiation(&self) -> Differentiation<'_> {
         Differentiation::jvp(|p, t, outs| {
             let (x, y, z) = (&p[0], &p[1], &outs[0]);
@@ -56,9 +54,6 @@ impl Primitive for Pow {
                 .map(|g| fit(&(g * &(&replace_zero(x).log() * z)), z));
             vec![add_tangents(base, exponent)]
         })
-    }
-    fn batch(&self, args: &[Array], axes: &[Option<usize>], _: BatchAxis) -> Batched {
-        batch_elementwise(args, axes, |a| bind1(Pow, a))
     }
     fn lower(&self, ctx: &mut Lowering<'_>, args: &[Value], outs: &[Aval]) -> Vec<Value> {
         let args = ctx.broadcast_all(args, outs[0]);

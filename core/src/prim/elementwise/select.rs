@@ -1,6 +1,5 @@
 //! Selection between arrays (`select_n`, `clamp`), and dtype conversion.
 
-use super::batch_elementwise;
 use crate::passes::add_tangents;
 use crate::prim::elementwise::parts;
 use crate::prim::operands;
@@ -204,17 +203,12 @@ impl Primitive for ConvertElementType {
             .with_dtype(self.new_dtype)
             .with_weak_type(self.weak_type))
     }
-    fn sharding(&self, _: &[Aval], _: &[Aval]) -> Result<ShardingRule, ShapeError> {
-        Ok(ShardingRule::Elementwise)
-    }
+    elementwise_rules!();
     fn differentiation(&self) -> Differentiation<'_> {
         if !self.new_dtype.is_inexact() {
             return Differentiation::Zero;
         }
         Differentiation::linear(|ct, operand| ct.astype(operand.dtype()))
-    }
-    fn batch(&self, args: &[Array], axes: &[Option<usize>], _: BatchAxis) -> Batched {
-        batch_elementwise(args, axes, |a| bind1(self.clone(), a))
     }
     fn lower(&self, ctx: &mut Lowering<'_>, args: &[Value], _: &[Aval]) -> Vec<Value> {
         let (from, to) = (args[0].dtype(), self.new_dtype);

@@ -1,13 +1,12 @@
 //! Unary elementwise operators.
 
-use super::batch_elementwise;
 use crate::prim::elementwise::parts;
-use crate::prim::{Avals, BatchAxis, Batched, Differentiation, Param, Primitive, one};
+use crate::prim::{Avals, Differentiation, Param, Primitive, one};
 use crate::program::checks::Errors;
 use crate::program::class::{Class, infer_same};
 use crate::program::lower::{Lowering, Value};
 use crate::program::trace::bind1;
-use crate::{Array, Aval, DType, ShapeError, ShardingRule};
+use crate::{Array, Aval, DType, ShapeError};
 
 /// An entry of the table of unary operators, for tests and documentation.
 pub struct UnaryRow {
@@ -66,13 +65,8 @@ macro_rules! unary {
                 let out = infer_same(Class::$class, args, 1)?[0];
                 one(out.with_dtype((types.result)(out.dtype())))
             }
-            fn sharding(&self, _: &[Aval], _: &[Aval]) -> Result<ShardingRule, ShapeError> {
-                Ok(ShardingRule::Elementwise)
-            }
+            elementwise_rules!();
             fn differentiation(&self) -> Differentiation<'_> { differentiation!($($($diff)*)+) }
-            fn batch(&self, args: &[Array], axes: &[Option<usize>], _: BatchAxis) -> Batched {
-                batch_elementwise(args, axes, |a| bind1(self.clone(), a))
-            }
             fn lower(&self, ctx: &mut Lowering<'_>, args: &[Value], _: &[Aval]) -> Vec<Value> {
                 let rule = lowering!($($lowering)+);
                 vec![rule(ctx, args[0])]
@@ -334,14 +328,9 @@ impl Primitive for Round {
     fn infer(&self, args: &[Aval]) -> Result<Avals, ShapeError> {
         infer_same(Class::Float, args, 1)
     }
-    fn sharding(&self, _: &[Aval], _: &[Aval]) -> Result<ShardingRule, ShapeError> {
-        Ok(ShardingRule::Elementwise)
-    }
+    elementwise_rules!();
     fn differentiation(&self) -> Differentiation<'_> {
         Differentiation::Zero
-    }
-    fn batch(&self, args: &[Array], axes: &[Option<usize>], _: BatchAxis) -> Batched {
-        batch_elementwise(args, axes, |a| bind1(self.clone(), a))
     }
     fn lower(&self, ctx: &mut Lowering<'_>, args: &[Value], _: &[Aval]) -> Vec<Value> {
         let name = match self.0 {
@@ -367,14 +356,9 @@ impl Primitive for IsFinite {
         let same = infer_same(Class::Inexact, args, 1)?;
         one(same[0].with_dtype(DType::Bool))
     }
-    fn sharding(&self, _: &[Aval], _: &[Aval]) -> Result<ShardingRule, ShapeError> {
-        Ok(ShardingRule::Elementwise)
-    }
+    elementwise_rules!();
     fn differentiation(&self) -> Differentiation<'_> {
         Differentiation::Zero
-    }
-    fn batch(&self, args: &[Array], axes: &[Option<usize>], _: BatchAxis) -> Batched {
-        batch_elementwise(args, axes, |a| bind1(self.clone(), a))
     }
     fn lower(&self, ctx: &mut Lowering<'_>, args: &[Value], outs: &[Aval]) -> Vec<Value> {
         if !args[0].dtype().is_complex() {
@@ -413,9 +397,7 @@ impl Primitive for IntegerPow {
         }
         Ok(outs)
     }
-    fn sharding(&self, _: &[Aval], _: &[Aval]) -> Result<ShardingRule, ShapeError> {
-        Ok(ShardingRule::Elementwise)
-    }
+    elementwise_rules!();
     fn differentiation(&self) -> Differentiation<'_> {
         let y = self.0;
         Differentiation::jvp(move |primals, tangents, _| {
@@ -428,9 +410,6 @@ impl Primitive for IntegerPow {
                 }
             })]
         })
-    }
-    fn batch(&self, args: &[Array], axes: &[Option<usize>], _: BatchAxis) -> Batched {
-        batch_elementwise(args, axes, |a| bind1(self.clone(), a))
     }
     fn lower(&self, ctx: &mut Lowering<'_>, args: &[Value], _: &[Aval]) -> Vec<Value> {
         // Repeated squaring, as in JAX.

@@ -1,7 +1,7 @@
 //! Primitives on the bits of elements: `bitcast_convert_type` and
 //! `reduce_precision`.
 
-use crate::prim::elementwise::batch_elementwise;
+use crate::prim::elementwise::elementwise_rules;
 use crate::prim::{
     Avals, BatchAxis, Batched, Differentiation, Param, Primitive, batched, move_batch_axis, one,
 };
@@ -114,14 +114,9 @@ impl Primitive for ReducePrecision {
         );
         infer_same(Class::Float, args, 1)
     }
-    fn sharding(&self, _: &[Aval], _: &[Aval]) -> Result<ShardingRule, ShapeError> {
-        Ok(ShardingRule::Elementwise)
-    }
+    elementwise_rules!();
     fn differentiation(&self) -> Differentiation<'_> {
         Differentiation::linear(|ct, _| bind1(self.clone(), &[ct]))
-    }
-    fn batch(&self, args: &[Array], axes: &[Option<usize>], _: BatchAxis) -> Batched {
-        batch_elementwise(args, axes, |a| bind1(self.clone(), a))
     }
     fn lower(&self, ctx: &mut Lowering<'_>, args: &[Value], outs: &[Aval]) -> Vec<Value> {
         let attributes = format!(

@@ -5,16 +5,16 @@ mod bessel;
 mod incomplete_beta;
 mod incomplete_gamma;
 
-use super::{batch_elementwise, fit};
+use super::fit;
 use crate::base::location;
 use crate::passes::add_tangents;
 use crate::prim::operands;
-use crate::prim::{Avals, BatchAxis, Batched, Differentiation, Primitive};
+use crate::prim::{Avals, Differentiation, Primitive};
 use crate::program::checks::Errors;
 use crate::program::class::{Class, infer_same};
 use crate::program::lower::{Lowering, Value};
 use crate::program::trace::bind1;
-use crate::{Array, Aval, DType, IntoArray, ShapeError, ShardingRule};
+use crate::{Array, Aval, DType, IntoArray, ShapeError};
 
 /// Returns the dtype of the computation: 16-bit floats are not precise enough.
 fn computed_in(dtype: DType) -> DType {
@@ -90,13 +90,8 @@ macro_rules! special {
                 let operands = ["self", $(stringify!($other)),*];
                 infer_same(Class::Float, args, operands.len())
             }
-            fn sharding(&self, _: &[Aval], _: &[Aval]) -> Result<ShardingRule, ShapeError> {
-                Ok(ShardingRule::Elementwise)
-            }
+            elementwise_rules!();
             fn differentiation(&self) -> Differentiation<'_> { $diff }
-            fn batch(&self, args: &[Array], axes: &[Option<usize>], _: BatchAxis) -> Batched {
-                batch_elementwise(args, axes, |a| bind1($ty, a))
-            }
             fn lower(&self, ctx: &mut Lowering<'_>, args: &[Value], outs: &[Aval]) -> Vec<Value> {
                 let out = outs[0];
                 let args = ctx.broadcast_all(args, out);
