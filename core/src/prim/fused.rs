@@ -72,10 +72,7 @@ pub(crate) fn fused(
     });
     let Ok(made) = made;
     let (name, jaxpr) = &made.value;
-    let program = ClosedJaxpr {
-        jaxpr: jaxpr.clone(),
-        consts: Vec::new(),
-    };
+    let program = ClosedJaxpr::without_consts(jaxpr.clone());
     Call::apply(name, program, args)
 }
 

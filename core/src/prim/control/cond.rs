@@ -10,7 +10,7 @@ use crate::prim::{
     move_batch_axis,
 };
 use crate::prim::{Jaxprs, StatePass};
-use crate::program::jaxpr::{Atom, ClosedJaxpr, Jaxpr, Var};
+use crate::program::jaxpr::{ClosedJaxpr, Input, Jaxpr};
 use crate::program::lists::{self, given, spread};
 use crate::program::lower::{Lowering, Value};
 use crate::program::trace::{bind, bind1, trace_to_jaxpr};
@@ -56,26 +56,14 @@ pub(crate) fn shared_consts(branches: Vec<ClosedJaxpr>) -> (Vec<Arc<Jaxpr>>, Vec
     }
     let take_all = |branch: ClosedJaxpr| {
         let jaxpr = &branch.jaxpr;
-        let mut avals = jaxpr.avals().to_vec();
-        let mut invars: Vec<Var> = Vec::with_capacity(all.len() + jaxpr.invars.len());
-        for value in &all {
+        let consts = all.iter().map(|value| {
             let own = branch.consts.iter().position(|c| same(c, value));
-            invars.push(match own {
-                Some(i) => jaxpr.constvars[i],
-                None => fresh(&mut avals, value.aval()),
-            });
-        }
-        invars.extend(&jaxpr.invars);
-        let (eqns, outvars) = (jaxpr.eqns.clone(), jaxpr.outvars.clone());
-        Arc::new(Jaxpr::new(Vec::new(), invars, eqns, outvars, avals))
+            Input::own_or(own.map(|i| jaxpr.constvars[i]), value.aval())
+        });
+        let args = jaxpr.invars.iter().map(|v| Input::Own(*v));
+        Arc::new(jaxpr.with_inputs(consts.chain(args)))
     };
     (branches.into_iter().map(take_all).collect(), all)
-}
-
-/// Creates a new variable.
-fn fresh(avals: &mut Vec<Aval>, aval: Aval) -> Var {
-    avals.push(aval);
-    Var(avals.len() as u32 - 1)
 }
 
 /// Broadcasts one value for each example to the shape of `like`, whose first axis is the batch
@@ -307,22 +295,13 @@ impl NestedDifferentiation for Cond {
         linear_args.extend(tangents.iter().flatten().cloned());
         let linear = branches.iter().zip(&places).map(|(s, places)| {
             debug_assert!(s.residuals.iter().all(|r| *r == Residual::Computed));
-            let jaxpr = &s.linear;
-            let mut avals = jaxpr.avals().to_vec();
-            let mut invars = Vec::with_capacity(all.len());
-            for (i, aval) in all.iter().enumerate() {
+            let (residuals, rest) = s.linear.invars.split_at(places.len());
+            let shared = all.iter().enumerate().map(|(i, aval)| {
                 let own = places.iter().position(|p| *p == i);
-                invars.push(match own {
-                    Some(k) => jaxpr.invars[k],
-                    None => fresh(&mut avals, *aval),
-                });
-            }
-            invars.extend(&jaxpr.invars[places.len()..]);
-            let (eqns, outvars): (_, Vec<Atom>) = (jaxpr.eqns.clone(), jaxpr.outvars.clone());
-            ClosedJaxpr {
-                jaxpr: Arc::new(Jaxpr::new(Vec::new(), invars, eqns, outvars, avals)),
-                consts: Vec::new(),
-            }
+                Input::own_or(own.map(|k| residuals[k]), *aval)
+            });
+            let inputs = shared.chain(rest.iter().map(|v| Input::Own(*v)));
+            ClosedJaxpr::without_consts(s.linear.with_inputs(inputs))
         });
         let dots = Cond::apply(index, linear.collect(), &linear_args);
         (outs, spread(&nonzero, dots))

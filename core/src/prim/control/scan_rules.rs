@@ -96,10 +96,7 @@ impl NestedDifferentiation for Scan {
             .consts
             .extend(dots.consts.iter().flatten().cloned());
         operands.xs.extend(saved.values(true));
-        let program = ClosedJaxpr {
-            jaxpr: Arc::new(saved.arrange(&split.linear)),
-            consts: Vec::new(),
-        };
+        let program = ClosedJaxpr::without_consts(saved.arrange(&split.linear));
         let dots = self.apply(program, operands);
         (outs, spread(&split.nonzero, dots))
     }

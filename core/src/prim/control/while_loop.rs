@@ -9,7 +9,7 @@ use crate::prim::{
     move_batch_axis,
 };
 use crate::prim::{Jaxprs, StatePass};
-use crate::program::jaxpr::{ClosedJaxpr, Jaxpr, Var};
+use crate::program::jaxpr::{ClosedJaxpr, Input, Jaxpr};
 use crate::program::lists::{self, given, spread};
 use crate::program::lower::{Lowering, Value, avals};
 use crate::program::trace::{bind, trace_to_jaxpr};
@@ -87,13 +87,6 @@ impl While {
 fn part(program: ClosedJaxpr, consts: &[Array]) -> Part {
     let consts = consts.to_vec();
     Part { program, consts }
-}
-
-fn closed(jaxpr: &Arc<Jaxpr>) -> ClosedJaxpr {
-    ClosedJaxpr {
-        jaxpr: jaxpr.clone(),
-        consts: Vec::new(),
-    }
 }
 
 impl Primitive for While {
@@ -283,8 +276,11 @@ impl NestedDifferentiation for While {
         let dots = dots.map(|((t, x), _)| t.clone().unwrap_or_else(|| zeros(x.aval())));
         let mut all: Vec<Array> = init.to_vec();
         all.extend(dots);
-        let cond = with_unused(&self.cond_jaxpr, all[init.len()..].iter().map(Array::aval));
-        let cond = part(closed(&Arc::new(cond)), cconsts);
+        // The condition does not read tangents.
+        let read = self.cond_jaxpr.invars.iter().map(|v| Input::Own(*v));
+        let unread = all[init.len()..].iter().map(|t| Input::Unused(t.aval()));
+        let cond = self.cond_jaxpr.with_inputs(read.chain(unread));
+        let cond = part(ClosedJaxpr::without_consts(cond), cconsts);
         let body = Part {
             program: body,
             consts,
@@ -356,16 +352,4 @@ impl While {
         });
         (program, found)
     }
-}
-
-/// Adds unused arguments to the program.
-fn with_unused(jaxpr: &Jaxpr, more: impl Iterator<Item = Aval>) -> Jaxpr {
-    let mut avals = jaxpr.avals().to_vec();
-    let mut invars = jaxpr.invars.clone();
-    for aval in more {
-        invars.push(Var(avals.len() as u32));
-        avals.push(aval);
-    }
-    let (eqns, outvars) = (jaxpr.eqns.clone(), jaxpr.outvars.clone());
-    Jaxpr::new(Vec::new(), invars, eqns, outvars, avals)
 }

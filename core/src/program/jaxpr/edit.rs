@@ -1,9 +1,41 @@
 //! Programs derived from others: other inputs, other outputs.
 
 use super::{Atom, ClosedJaxpr, Jaxpr, Var};
+use crate::Aval;
 use std::sync::Arc;
 
+/// An argument of a program derived from another one.
+pub(crate) enum Input {
+    /// A variable of the original program.
+    Own(Var),
+    /// An additional argument that no equation reads.
+    Unused(Aval),
+}
+
+impl Input {
+    /// Returns the variable, or an unused argument of type `aval` without one.
+    pub fn own_or(own: Option<Var>, aval: Aval) -> Input {
+        own.map_or(Input::Unused(aval), Input::Own)
+    }
+}
+
 impl Jaxpr {
+    /// Returns a program of the same equations and results with these arguments, which include
+    /// all captured values that it reads.
+    pub(crate) fn with_inputs(&self, inputs: impl IntoIterator<Item = Input>) -> Jaxpr {
+        let mut avals = self.avals.clone();
+        let variable = |input| match input {
+            Input::Own(v) => v,
+            Input::Unused(aval) => {
+                avals.push(aval);
+                Var(avals.len() as u32 - 1)
+            }
+        };
+        let invars = inputs.into_iter().map(variable).collect();
+        let (eqns, outvars) = (self.eqns.clone(), self.outvars.clone());
+        Jaxpr::new(Vec::new(), invars, eqns, outvars, avals)
+    }
+
     /// Returns a program of the same equations with other arguments and results.
     pub(crate) fn with_interface(&self, invars: Vec<Var>, outvars: Vec<Atom>) -> Jaxpr {
         Jaxpr::new(
@@ -26,6 +58,14 @@ impl Jaxpr {
 }
 
 impl ClosedJaxpr {
+    /// Returns a program that captures no values.
+    pub(crate) fn without_consts(jaxpr: impl Into<Arc<Jaxpr>>) -> ClosedJaxpr {
+        ClosedJaxpr {
+            jaxpr: jaxpr.into(),
+            consts: Vec::new(),
+        }
+    }
+
     /// Returns the program with its captured values as first arguments, and these values.
     pub(crate) fn open(self) -> (Arc<Jaxpr>, Vec<crate::Array>) {
         (self.jaxpr.with_consts_as_inputs(), self.consts)

@@ -19,6 +19,7 @@ use std::mem::take;
 use std::panic::Location;
 use std::sync::{Arc, OnceLock};
 
+pub(crate) use edit::Input;
 pub(crate) use evaluate::Evaluation;
 pub use scope::{NamedScope, Scope, enter_named_scope, named_scope};
 

@@ -149,10 +149,7 @@ fn choose<A: Tree, R: Tree>(
     let programs = branches.iter().map(|b| {
         let kept = b.outvars.iter().zip(&forward);
         let kept: Vec<Atom> = kept.filter(|(_, f)| f.is_none()).map(|(o, _)| *o).collect();
-        ClosedJaxpr {
-            jaxpr: b.with_interface(b.invars.clone(), kept).into(),
-            consts: Vec::new(),
-        }
+        ClosedJaxpr::without_consts(b.with_interface(b.invars.clone(), kept))
     });
     let mut outs = Cond::apply(index, programs.collect(), &args).into_iter();
     let outs = forward.iter().map(|f| match f {

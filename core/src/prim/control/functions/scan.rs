@@ -6,7 +6,6 @@ use crate::program::jaxpr::{Atom, ClosedJaxpr, Var};
 use crate::program::traced::trace_tree;
 use crate::program::tree;
 use crate::{Array, Tree};
-use std::sync::Arc;
 
 /// Options of [`scan_with`].
 #[derive(Clone, Copy, Debug)]
@@ -201,10 +200,7 @@ fn bind(scan: &Scan, program: ClosedJaxpr, init: Vec<Array>, xs: Vec<Array>) -> 
         }
     });
     let outvars: Vec<Atom> = outvars.map(|(_, atom)| *atom).collect();
-    let program = ClosedJaxpr {
-        jaxpr: Arc::new(jaxpr.with_interface(invars, outvars)),
-        consts: Vec::new(),
-    };
+    let program = ClosedJaxpr::without_consts(jaxpr.with_interface(invars, outvars));
     let marked = |keep: bool| -> Vec<Array> {
         let marked = init.iter().zip(&kept).filter(|(_, on)| **on == keep);
         marked.map(|(a, _)| a.clone()).collect()

@@ -110,10 +110,7 @@ fn bind(
         body_jaxpr = Arc::new(body_jaxpr.with_interface(invars, outvars));
     }
     let part = |jaxpr: Arc<crate::Jaxpr>, consts: Vec<Array>| Part {
-        program: ClosedJaxpr {
-            jaxpr,
-            consts: Vec::new(),
-        },
+        program: ClosedJaxpr::without_consts(jaxpr),
         consts,
     };
     let body_consts = [marked(false), body_consts].concat();
