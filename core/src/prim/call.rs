@@ -3,6 +3,7 @@
 use super::nested::{self, Split};
 use super::{
     Avals, BatchAxis, Batched, Differentiation, NestedDifferentiation, Operand, Param, Primitive,
+    Tangents,
 };
 use crate::prim::{Jaxprs, StatePass};
 use crate::program::disable::jit_is_disabled;
@@ -78,8 +79,8 @@ impl Primitive for Call {
         params.push(("jaxpr", Param::Jaxpr(self.jaxpr.clone())));
         params
     }
-    fn propagates_weak_type(&self) -> bool {
-        false
+    fn infers_exactly(&self) -> bool {
+        true
     }
     fn callee(&self) -> Option<&Arc<Jaxpr>> {
         Some(&self.jaxpr)
@@ -87,26 +88,8 @@ impl Primitive for Call {
     fn jaxprs(&self) -> Jaxprs<'_> {
         Jaxprs::from_slice(&[&self.jaxpr])
     }
-    fn places_results(&self) -> bool {
-        true
-    }
     fn infer(&self, args: &[Aval]) -> Result<Avals, ShapeError> {
-        let expected = self.jaxpr.in_avals();
-        crate::ensure_shape!(
-            args.len() == expected.len(),
-            "`{}` takes {} arrays, got {}",
-            self.name,
-            expected.len(),
-            args.len()
-        );
-        for (i, (a, e)) in args.iter().zip(&expected).enumerate() {
-            crate::ensure_shape!(
-                a.strong() == e.strong(),
-                "`{}` takes {e} as array {i}, got {a}",
-                self.name
-            );
-        }
-        Ok(self.jaxpr.out_avals().into())
+        nested::infer(format_args!("`{}`", self.name), &self.jaxpr, args)
     }
     fn differentiation(&self) -> Differentiation<'_> {
         Differentiation::Nested(self)
@@ -118,8 +101,7 @@ impl Primitive for Call {
         (outs.into(), places.into())
     }
     fn evaluate(&self, args: &[&Array]) -> Option<crate::Result<crate::Outputs>> {
-        let args: Vec<Array> = args.iter().map(|a| (*a).clone()).collect();
-        jit_is_disabled().then(|| Ok(self.jaxpr.eval(&[], &args).into()))
+        jit_is_disabled().then(|| nested::evaluate(&self.jaxpr, args))
     }
     fn lower(&self, ctx: &mut Lowering<'_>, args: &[Value], _: &[Aval]) -> Vec<Value> {
         ctx.call(&self.name, &self.jaxpr, args)
@@ -127,28 +109,17 @@ impl Primitive for Call {
 }
 
 impl NestedDifferentiation for Call {
-    fn jvp(
-        &self,
-        primals: &[Array],
-        tangents: &[Option<Array>],
-    ) -> (Vec<Array>, Vec<Option<Array>>) {
-        let args = nested::with_tangents(primals, tangents);
-        let perturbed = lists::given(tangents);
-        let (program, nonzero) = nested::pushed(&self.jaxpr, &lists::avals(&args), &perturbed, &[]);
+    fn jvp(&self, primals: &[Array], tangents: &[Option<Array>]) -> (Vec<Array>, Tangents) {
         // The tangents of state are also state.
         let flags = self.donated_invars.iter().copied();
         let moving = flags.clone().zip(tangents).filter(|(_, t)| t.is_some());
         let donated: Vec<bool> = flags.chain(moving.map(|(flag, _)| flag)).collect();
-        let mut outs = Call::apply_donating(&self.name, program, &args, &donated);
-        let dots = outs.split_off(self.jaxpr.outvars.len());
-        (outs, spread(&nonzero, dots))
+        nested::call_jvp(&self.jaxpr, primals, tangents, |program, args| {
+            Call::apply_donating(&self.name, program, args, &donated)
+        })
     }
 
-    fn linearize(
-        &self,
-        primals: &[Array],
-        tangents: &[Option<Array>],
-    ) -> (Vec<Array>, Vec<Option<Array>>) {
+    fn linearize(&self, primals: &[Array], tangents: &[Option<Array>]) -> (Vec<Array>, Tangents) {
         let perturbed = lists::given(tangents);
         let Split {
             known,
@@ -167,10 +138,8 @@ impl NestedDifferentiation for Call {
     }
 
     fn transpose(&self, cts: &[Option<Array>], operands: &[Operand]) -> Vec<Option<Array>> {
-        let args = nested::known_and_given(operands, cts);
-        let avals = lists::avals(&args);
-        let (program, nonzero) =
-            nested::pulled(&self.jaxpr, &avals, operands, &lists::given(cts), &[]);
-        spread(&nonzero, Call::apply(&self.name, program, &args))
+        nested::call_transpose(&self.jaxpr, cts, operands, |program, args| {
+            Call::apply(&self.name, program, args)
+        })
     }
 }

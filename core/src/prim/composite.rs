@@ -1,5 +1,6 @@
 //! `composite`: a function as a named operation.
 
+use super::nested;
 use super::{Avals, BatchAxis, Batched, Differentiation, Param, Primitive};
 use crate::passes::batch_eval;
 use crate::prim::Jaxprs;
@@ -107,18 +108,10 @@ impl Primitive for Composite {
         Jaxprs::from_slice(&[&self.jaxpr])
     }
     fn infer(&self, args: &[Aval]) -> std::result::Result<Avals, ShapeError> {
-        let expected = self.jaxpr.in_avals();
-        let fits = args.len() == expected.len()
-            && args
-                .iter()
-                .zip(&expected)
-                .all(|(a, e)| a.strong() == e.strong());
-        crate::ensure_shape!(fits, "`{}` takes {expected:?}, got {args:?}", self.name);
-        Ok(self.jaxpr.out_avals().into())
+        nested::infer(format_args!("`{}`", self.name), &self.jaxpr, args)
     }
     fn evaluate(&self, args: &[&Array]) -> Option<Result<Outputs>> {
-        let args: Vec<Array> = args.iter().map(|a| (*a).clone()).collect();
-        jit_is_disabled().then(|| Ok(self.jaxpr.eval(&[], &args).into()))
+        jit_is_disabled().then(|| nested::evaluate(&self.jaxpr, args))
     }
     fn differentiation(&self) -> Differentiation<'_> {
         Differentiation::Undefined(

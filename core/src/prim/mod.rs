@@ -31,7 +31,7 @@ pub mod window;
 pub use crate::program::primitive::{Avals, DynPrimitive, Jaxprs, Param, Primitive};
 pub(crate) use crate::program::primitive::{batched, infer, one};
 pub use crate::program::rules::{
-    BatchAxis, Batched, Differentiation, NestedDifferentiation, Operand, move_batch_axis,
+    BatchAxis, Batched, Differentiation, NestedDifferentiation, Operand, Tangents, move_batch_axis,
     sum_to_shape,
 };
 pub(crate) use crate::program::rules::{example, in_front};

@@ -1,12 +1,57 @@
 //! Helpers for operations that contain programs: the batched, tangent and transposed programs.
 
-use super::{BatchAxis, Operand, move_batch_axis};
+use super::{Avals, BatchAxis, Operand, Tangents, move_batch_axis};
 use crate::passes::{batch_eval, jvp_eval, linearize_eval, transpose_call};
 use crate::program::jaxpr::{ClosedJaxpr, Jaxpr};
-use crate::program::lists::{given, spread};
+use crate::program::lists::{avals, given, spread};
 use crate::program::trace::trace_to_jaxpr;
-use crate::{Array, Aval};
+use crate::{Array, Aval, Outputs, ShapeError};
+use std::fmt::Display;
 use std::sync::Arc;
+
+/// Returns the result types of the program of `what` for operands of the types `args`.
+pub(super) fn infer(what: impl Display, jaxpr: &Jaxpr, args: &[Aval]) -> Result<Avals, ShapeError> {
+    let expected = jaxpr.in_avals();
+    let (takes, given) = (expected.len(), args.len());
+    crate::ensure_shape!(takes == given, "{what} takes {takes} arrays, got {given}");
+    for (i, (a, e)) in args.iter().zip(&expected).enumerate() {
+        let fits = a.strong() == e.strong();
+        crate::ensure_shape!(fits, "{what} takes {e} as array {i}, got {a}");
+    }
+    Ok(jaxpr.out_avals().into())
+}
+
+/// Runs a program, one operation after the other.
+pub(super) fn evaluate(jaxpr: &Jaxpr, args: &[&Array]) -> crate::Result<Outputs> {
+    let args: Vec<Array> = args.iter().map(|a| (*a).clone()).collect();
+    Ok(jaxpr.eval(&[], &args).into())
+}
+
+/// Implements forward mode of the call of a program; `call` calls another program.
+pub(super) fn call_jvp(
+    jaxpr: &Jaxpr,
+    primals: &[Array],
+    tangents: &[Option<Array>],
+    call: impl FnOnce(ClosedJaxpr, &[Array]) -> Vec<Array>,
+) -> (Vec<Array>, Tangents) {
+    let args = with_tangents(primals, tangents);
+    let (program, nonzero) = pushed(jaxpr, &avals(&args), &given(tangents), &[]);
+    let mut outs = call(program, &args);
+    let dots = outs.split_off(jaxpr.outvars.len());
+    (outs, spread(&nonzero, dots))
+}
+
+/// Implements the transposition of the call of a program; `call` calls another program.
+pub(super) fn call_transpose(
+    jaxpr: &Jaxpr,
+    cts: &[Option<Array>],
+    operands: &[Operand],
+    call: impl FnOnce(ClosedJaxpr, &[Array]) -> Vec<Array>,
+) -> Tangents {
+    let args = known_and_given(operands, cts);
+    let (program, nonzero) = pulled(jaxpr, &avals(&args), operands, &given(cts), &[]);
+    spread(&nonzero, call(program, &args))
+}
 
 /// Returns zeros of a type.
 pub(super) fn zeros(aval: Aval) -> Array {

@@ -96,7 +96,7 @@ pub trait Primitive: Debug + DynPrimitive + Send + Sync + 'static {
     /// operations, operands that vary over fewer manual axes than the others are converted to
     /// vary over the same ones, as do the results.
     fn places_results(&self) -> bool {
-        false
+        self.infers_exactly()
     }
 
     /// Returns the sharding of the result that the caller requested, for operations that accept
@@ -142,7 +142,14 @@ pub trait Primitive: Debug + DynPrimitive + Send + Sync + 'static {
     /// Returns whether results are weakly typed if all operands are. Operations that choose the
     /// dtype themselves return `false` and set weak types in `infer`.
     fn propagates_weak_type(&self) -> bool {
-        true
+        !self.infers_exactly()
+    }
+
+    /// Returns whether [`infer`](Primitive::infer) returns the results' exact types: their
+    /// placement, and whether they are weak. Operations whose results are those of programs that
+    /// they contain return `true`.
+    fn infers_exactly(&self) -> bool {
+        false
     }
 
     /// Returns whether the operation has side effects.

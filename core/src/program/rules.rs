@@ -135,22 +135,17 @@ impl<'a> Differentiation<'a> {
     }
 }
 
+/// Tangents or cotangents of a list of arrays; `None` is zero.
+pub type Tangents = Vec<Option<Array>>;
+
 /// Differentiation of a primitive that contains programs.
 pub trait NestedDifferentiation {
     /// Computes results and their tangents.
-    fn jvp(
-        &self,
-        primals: &[Array],
-        tangents: &[Option<Array>],
-    ) -> (Vec<Array>, Vec<Option<Array>>);
+    fn jvp(&self, primals: &[Array], tangents: &[Option<Array>]) -> (Vec<Array>, Tangents);
 
     /// Computes the results in the trace below the linearization, and records their tangents in
     /// it. Computations that do not depend on tangents must be bound separately.
-    fn linearize(
-        &self,
-        primals: &[Array],
-        tangents: &[Option<Array>],
-    ) -> (Vec<Array>, Vec<Option<Array>>);
+    fn linearize(&self, primals: &[Array], tangents: &[Option<Array>]) -> (Vec<Array>, Tangents);
 
     /// Computes the cotangents of the linear operands.
     fn transpose(&self, cts: &[Option<Array>], operands: &[Operand]) -> Vec<Option<Array>>;

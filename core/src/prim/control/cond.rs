@@ -7,7 +7,7 @@ use crate::prim::elementwise::SelectN;
 use crate::prim::nested::{self, zeros};
 use crate::prim::{
     Avals, BatchAxis, Batched, Differentiation, NestedDifferentiation, Operand, Param, Primitive,
-    move_batch_axis,
+    Tangents, move_batch_axis,
 };
 use crate::prim::{Jaxprs, StatePass};
 use crate::program::jaxpr::{ClosedJaxpr, Input, Jaxpr};
@@ -132,14 +132,11 @@ impl Primitive for Cond {
     fn params(&self) -> Vec<(&'static str, Param)> {
         vec![("branches", Param::Jaxprs(self.branches.clone()))]
     }
-    fn propagates_weak_type(&self) -> bool {
-        false
+    fn infers_exactly(&self) -> bool {
+        true
     }
     fn jaxprs(&self) -> Jaxprs<'_> {
         self.branches.iter().collect()
-    }
-    fn places_results(&self) -> bool {
-        true
     }
     fn infer(&self, args: &[Aval]) -> Result<Avals, ShapeError> {
         ensure_shape!(!self.branches.is_empty(), "there are no branches");
@@ -242,11 +239,7 @@ impl Cond {
 }
 
 impl NestedDifferentiation for Cond {
-    fn jvp(
-        &self,
-        primals: &[Array],
-        tangents: &[Option<Array>],
-    ) -> (Vec<Array>, Vec<Option<Array>>) {
+    fn jvp(&self, primals: &[Array], tangents: &[Option<Array>]) -> (Vec<Array>, Tangents) {
         let (ops, dots) = (&primals[1..], &tangents[1..]);
         let perturbed = given(dots);
         let args: Vec<Array> = ops.iter().chain(dots.iter().flatten()).cloned().collect();
@@ -259,11 +252,7 @@ impl NestedDifferentiation for Cond {
         (outs, spread(&nonzero, dots))
     }
 
-    fn linearize(
-        &self,
-        primals: &[Array],
-        tangents: &[Option<Array>],
-    ) -> (Vec<Array>, Vec<Option<Array>>) {
+    fn linearize(&self, primals: &[Array], tangents: &[Option<Array>]) -> (Vec<Array>, Tangents) {
         let results = self.results();
         let (index, ops) = (&primals[0], &primals[1..]);
         let perturbed = given(&tangents[1..]);

@@ -133,14 +133,11 @@ impl Primitive for CustomLinearSolve {
             ("jaxprs", Param::Jaxprs(self.programs().cloned().collect())),
         ]
     }
-    fn propagates_weak_type(&self) -> bool {
-        false
+    fn infers_exactly(&self) -> bool {
+        true
     }
     fn jaxprs(&self) -> Jaxprs<'_> {
         self.programs().collect()
-    }
-    fn places_results(&self) -> bool {
-        true
     }
     fn infer(&self, args: &[Aval]) -> Result<Avals, ShapeError> {
         let first = args.len().saturating_sub(self.size());

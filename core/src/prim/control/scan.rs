@@ -123,14 +123,11 @@ impl Primitive for Scan {
             ("unroll", Param::new(self.unroll)),
         ]
     }
-    fn propagates_weak_type(&self) -> bool {
-        false
+    fn infers_exactly(&self) -> bool {
+        true
     }
     fn jaxprs(&self) -> Jaxprs<'_> {
         Jaxprs::from_slice(&[&self.jaxpr])
-    }
-    fn places_results(&self) -> bool {
-        true
     }
     fn infer(&self, args: &[Aval]) -> Result<Avals, ShapeError> {
         ensure_shape!(

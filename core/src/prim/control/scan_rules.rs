@@ -10,7 +10,7 @@ use super::derive::{self, Residual, Split};
 use super::scan::{Parts, Scan};
 use super::split3;
 use crate::prim::nested;
-use crate::prim::{NestedDifferentiation, Operand};
+use crate::prim::{NestedDifferentiation, Operand, Tangents};
 use crate::program::jaxpr::{ClosedJaxpr, Jaxpr, Var};
 use crate::program::lists::{given, spread};
 use crate::program::trace::trace_to_jaxpr;
@@ -28,11 +28,7 @@ fn instantiated(dots: &[Option<Array>], values: &[Array], marked: &[bool]) -> Ve
 }
 
 impl NestedDifferentiation for Scan {
-    fn jvp(
-        &self,
-        primals: &[Array],
-        tangents: &[Option<Array>],
-    ) -> (Vec<Array>, Vec<Option<Array>>) {
+    fn jvp(&self, primals: &[Array], tangents: &[Option<Array>]) -> (Vec<Array>, Tangents) {
         let primals = self.parts(primals);
         let dots = self.parts(tangents);
         let mut on = dots.map(Option::is_some);
@@ -63,11 +59,7 @@ impl NestedDifferentiation for Scan {
         (outs, spread(&nonzero, dots))
     }
 
-    fn linearize(
-        &self,
-        primals: &[Array],
-        tangents: &[Option<Array>],
-    ) -> (Vec<Array>, Vec<Option<Array>>) {
+    fn linearize(&self, primals: &[Array], tangents: &[Option<Array>]) -> (Vec<Array>, Tangents) {
         let dots = self.parts(tangents);
         let mut on = dots.map(Option::is_some);
         let results = self.jaxpr.outvars.len();

@@ -6,7 +6,7 @@ use crate::base::location::fail;
 use crate::prim::nested::{self, zeros};
 use crate::prim::{
     Avals, BatchAxis, Batched, Differentiation, NestedDifferentiation, Operand, Param, Primitive,
-    move_batch_axis,
+    Tangents, move_batch_axis,
 };
 use crate::prim::{Jaxprs, StatePass};
 use crate::program::jaxpr::{ClosedJaxpr, Input, Jaxpr};
@@ -104,14 +104,11 @@ impl Primitive for While {
             ("cond_nconsts", Param::new(self.cond_nconsts)),
         ]
     }
-    fn propagates_weak_type(&self) -> bool {
-        false
+    fn infers_exactly(&self) -> bool {
+        true
     }
     fn jaxprs(&self) -> Jaxprs<'_> {
         Jaxprs::from_slice(&[&self.body_jaxpr, &self.cond_jaxpr])
-    }
-    fn places_results(&self) -> bool {
-        true
     }
     fn infer(&self, args: &[Aval]) -> Result<Avals, ShapeError> {
         ensure_shape!(
@@ -252,11 +249,7 @@ fn any_of(ctx: &mut Lowering<'_>, value: Value) -> Value {
 }
 
 impl NestedDifferentiation for While {
-    fn jvp(
-        &self,
-        primals: &[Array],
-        tangents: &[Option<Array>],
-    ) -> (Vec<Array>, Vec<Option<Array>>) {
+    fn jvp(&self, primals: &[Array], tangents: &[Option<Array>]) -> (Vec<Array>, Tangents) {
         let (cconsts, bconsts, init) = self.parts(primals);
         let (_, bdots, init_dots) = self.parts(tangents);
         let const_on = given(bdots);
@@ -292,11 +285,7 @@ impl NestedDifferentiation for While {
 
     /// Computes the results with the original loop, and their tangents with a second loop that
     /// computes both: the number of iterations is unknown, so residuals cannot be stored.
-    fn linearize(
-        &self,
-        primals: &[Array],
-        tangents: &[Option<Array>],
-    ) -> (Vec<Array>, Vec<Option<Array>>) {
+    fn linearize(&self, primals: &[Array], tangents: &[Option<Array>]) -> (Vec<Array>, Tangents) {
         let refs: SmallVec<[&Array; 8]> = primals.iter().collect();
         let outs = bind(self.clone(), &refs).into_vec();
         (outs, self.jvp(primals, tangents).1)

@@ -1,10 +1,12 @@
 //! `custom_jvp_call`: a function with a custom tangent rule.
 
-use super::{Rule, batched_run, bind_batched, infer_call, refuse_captured};
+use super::{Rule, batched_run, bind_batched, refuse_captured};
 use crate::passes::{batch_eval, transpose_call};
 use crate::prim::in_front;
+use crate::prim::nested;
 use crate::prim::{
     Avals, BatchAxis, Batched, Differentiation, NestedDifferentiation, Operand, Param, Primitive,
+    Tangents,
 };
 use crate::prim::{Jaxprs, StatePass};
 use crate::program::checks::Errors;
@@ -16,7 +18,6 @@ use crate::{Array, Aval, Outputs, Result, ShapeError};
 use std::sync::Arc;
 
 type Arrays = Vec<Array>;
-type Tangents = Vec<Option<Array>>;
 type Run = dyn Fn(&[Array], &[Option<Array>]) -> (Arrays, Tangents) + Send + Sync;
 
 /// The rule of a [`CustomJvpCall`]: maps the arguments and their tangents, where `None` is zero,
@@ -137,21 +138,18 @@ impl Primitive for CustomJvpCall {
         params.push(("symbolic_zeros", Param::flag(self.symbolic_zeros)));
         params
     }
-    fn propagates_weak_type(&self) -> bool {
-        false
+    fn infers_exactly(&self) -> bool {
+        true
     }
     fn jaxprs(&self) -> Jaxprs<'_> {
         Jaxprs::from_slice(&[&self.call_jaxpr])
     }
-    fn places_results(&self) -> bool {
-        true
-    }
     fn infer(&self, args: &[Aval]) -> Result<Avals, ShapeError> {
-        infer_call("custom_jvp", &self.name, &self.call_jaxpr, args)
+        let what = format_args!("the custom_jvp function `{}`", self.name);
+        nested::infer(what, &self.call_jaxpr, args)
     }
     fn evaluate(&self, args: &[&Array]) -> Option<Result<Outputs>> {
-        let args: Vec<Array> = args.iter().map(|a| (*a).clone()).collect();
-        Some(Ok(self.call_jaxpr.eval(&[], &args).into()))
+        Some(nested::evaluate(&self.call_jaxpr, args))
     }
     fn differentiation(&self) -> Differentiation<'_> {
         Differentiation::Nested(self)
@@ -177,14 +175,14 @@ impl Primitive for CustomJvpCall {
 }
 
 impl NestedDifferentiation for CustomJvpCall {
-    fn jvp(&self, primals: &[Array], tangents: &[Option<Array>]) -> (Arrays, Tangents) {
+    fn jvp(&self, primals: &[Array], tangents: &[Option<Array>]) -> (Vec<Array>, Tangents) {
         refuse_captured("custom_jvp", &self.name, &tangents[..self.num_consts]);
         (self.jvp.run)(&primals[self.num_consts..], &tangents[self.num_consts..])
     }
 
     /// Computations of the rule that do not depend on tangents are bound below the linearization,
     /// as in every rule.
-    fn linearize(&self, primals: &[Array], tangents: &[Option<Array>]) -> (Arrays, Tangents) {
+    fn linearize(&self, primals: &[Array], tangents: &[Option<Array>]) -> (Vec<Array>, Tangents) {
         NestedDifferentiation::jvp(self, primals, tangents)
     }
 

@@ -4,7 +4,7 @@ use super::{Rule, batched_run};
 use crate::base::location;
 use crate::prim::{
     Avals, BatchAxis, Batched, Differentiation, NestedDifferentiation, Operand, Param, Primitive,
-    move_batch_axis,
+    Tangents, move_batch_axis,
 };
 use crate::program::lists::{self, spread};
 use crate::program::lower::{Lowering, Value};
@@ -126,8 +126,8 @@ impl Primitive for CustomLin {
             ("num_res", Param::new(self.num_res)),
         ]
     }
-    fn propagates_weak_type(&self) -> bool {
-        false
+    fn infers_exactly(&self) -> bool {
+        true
     }
     fn infer(&self, args: &[Aval]) -> Result<Avals, ShapeError> {
         let tangents = self.perturbed.iter().filter(|p| **p).count();
@@ -139,9 +139,6 @@ impl Primitive for CustomLin {
         );
         let outs = self.out_avals.iter().filter(|a| a.dtype().is_inexact());
         Ok(outs.map(Aval::strong).collect())
-    }
-    fn places_results(&self) -> bool {
-        true
     }
     fn differentiation(&self) -> Differentiation<'_> {
         Differentiation::Nested(self)
@@ -155,11 +152,11 @@ impl Primitive for CustomLin {
 }
 
 impl NestedDifferentiation for CustomLin {
-    fn jvp(&self, _: &[Array], _: &[Option<Array>]) -> (Vec<Array>, Vec<Option<Array>>) {
+    fn jvp(&self, _: &[Array], _: &[Option<Array>]) -> (Vec<Array>, Tangents) {
         refuse_forward_mode(&self.name)
     }
 
-    fn linearize(&self, _: &[Array], _: &[Option<Array>]) -> (Vec<Array>, Vec<Option<Array>>) {
+    fn linearize(&self, _: &[Array], _: &[Option<Array>]) -> (Vec<Array>, Tangents) {
         refuse_forward_mode(&self.name)
     }
 

@@ -21,7 +21,7 @@ use crate::prim::example;
 use crate::program::jaxpr::Jaxpr;
 use crate::program::lists::avals;
 use crate::program::trace::{bind, trace_to_jaxpr};
-use crate::{Array, Aval, AxisName, ShapeError};
+use crate::{Array, Aval, AxisName};
 use smallvec::SmallVec;
 use std::any::TypeId;
 use std::fmt;
@@ -150,7 +150,6 @@ fn examples(args: &[Array], axes: &[Option<usize>]) -> Vec<Aval> {
     args.map(|(a, axis)| example(a.aval(), *axis)).collect()
 }
 
-/// Moves the batch axes of arrays to the front, and broadcasts arrays without one.
 /// Runs a rule for all examples at once: `f` sees one example.
 fn batched_run(
     args: &[Array],
@@ -179,26 +178,6 @@ fn bind_batched<P: Primitive>(
     let (jaxpr, consts) = program.open();
     let all: SmallVec<[&Array; 8]> = consts.iter().chain(args).collect();
     (bind(call(jaxpr, consts.len()), &all), places.into())
-}
-
-/// Returns the result types of a call of `jaxpr` with these operands.
-fn infer_call(
-    what: &str,
-    name: &str,
-    jaxpr: &Jaxpr,
-    args: &[Aval],
-) -> Result<super::Avals, ShapeError> {
-    let expected = jaxpr.in_avals();
-    let fits = args.len() == expected.len()
-        && args
-            .iter()
-            .zip(&expected)
-            .all(|(a, e)| a.strong() == e.strong());
-    crate::ensure_shape!(
-        fits,
-        "the {what} function `{name}` takes {expected:?}, got {args:?}"
-    );
-    Ok(jaxpr.out_avals().into())
 }
 
 /// Panics if a captured value is differentiated, since rules do not cover captured values.

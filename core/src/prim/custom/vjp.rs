@@ -1,12 +1,12 @@
 //! `custom_vjp_call`: a function with a custom reverse-mode rule.
 
-use super::{
-    BackwardRule, CustomLin, Rule, batched_run, bind_batched, infer_call, refuse_captured,
-};
+use super::{BackwardRule, CustomLin, Rule, batched_run, bind_batched, refuse_captured};
 use crate::base::location;
 use crate::prim::in_front;
+use crate::prim::nested;
 use crate::prim::{
     Avals, BatchAxis, Batched, Differentiation, NestedDifferentiation, Operand, Param, Primitive,
+    Tangents,
 };
 use crate::prim::{Jaxprs, StatePass};
 use crate::program::checks::Errors;
@@ -106,21 +106,18 @@ impl Primitive for CustomVjpCall {
         params.push(("symbolic_zeros", Param::flag(self.symbolic_zeros)));
         params
     }
-    fn propagates_weak_type(&self) -> bool {
-        false
+    fn infers_exactly(&self) -> bool {
+        true
     }
     fn jaxprs(&self) -> Jaxprs<'_> {
         Jaxprs::from_slice(&[&self.call_jaxpr])
     }
-    fn places_results(&self) -> bool {
-        true
-    }
     fn infer(&self, args: &[Aval]) -> Result<Avals, ShapeError> {
-        infer_call("custom_vjp", &self.name, &self.call_jaxpr, args)
+        let what = format_args!("the custom_vjp function `{}`", self.name);
+        nested::infer(what, &self.call_jaxpr, args)
     }
     fn evaluate(&self, args: &[&Array]) -> Option<Result<Outputs>> {
-        let args: Vec<Array> = args.iter().map(|a| (*a).clone()).collect();
-        Some(Ok(self.call_jaxpr.eval(&[], &args).into()))
+        Some(nested::evaluate(&self.call_jaxpr, args))
     }
     fn differentiation(&self) -> Differentiation<'_> {
         Differentiation::Nested(self)
@@ -147,15 +144,11 @@ impl Primitive for CustomVjpCall {
 }
 
 impl NestedDifferentiation for CustomVjpCall {
-    fn jvp(&self, _: &[Array], _: &[Option<Array>]) -> (Vec<Array>, Vec<Option<Array>>) {
+    fn jvp(&self, _: &[Array], _: &[Option<Array>]) -> (Vec<Array>, Tangents) {
         super::linear::refuse_forward_mode(&self.name)
     }
 
-    fn linearize(
-        &self,
-        primals: &[Array],
-        tangents: &[Option<Array>],
-    ) -> (Vec<Array>, Vec<Option<Array>>) {
+    fn linearize(&self, primals: &[Array], tangents: &[Option<Array>]) -> (Vec<Array>, Tangents) {
         let (captured, tangents) = tangents.split_at(self.num_consts);
         refuse_captured("custom_vjp", &self.name, captured);
         let perturbed = given(tangents);

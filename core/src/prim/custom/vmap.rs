@@ -1,12 +1,12 @@
 //! `custom_vmap_call`: a function with a custom batching rule.
 
-use super::{Rule, infer_call};
+use super::Rule;
 use crate::base::location;
 use crate::passes::{batch_eval, jvp_eval, transpose_call};
 use crate::prim::nested;
 use crate::prim::{
     Avals, BatchAxis, Batched, Differentiation, NestedDifferentiation, Operand, Param, Primitive,
-    move_batch_axis,
+    Tangents, move_batch_axis,
 };
 use crate::prim::{Jaxprs, StatePass};
 use crate::program::jaxpr::Jaxpr;
@@ -18,7 +18,6 @@ use smallvec::SmallVec;
 use std::sync::Arc;
 
 type Arrays = Vec<Array>;
-type Tangents = Vec<Option<Array>>;
 type Run = dyn Fn(usize, &[bool], &[Array]) -> (Arrays, Vec<bool>) + Send + Sync;
 
 /// The rule of a [`CustomVmapCall`]: maps the number of examples, which arguments are batched,
@@ -109,21 +108,18 @@ impl Primitive for CustomVmapCall {
             ("rule", Param::new(self.rule.name)),
         ]
     }
-    fn propagates_weak_type(&self) -> bool {
-        false
+    fn infers_exactly(&self) -> bool {
+        true
     }
     fn jaxprs(&self) -> Jaxprs<'_> {
         Jaxprs::from_slice(&[&self.call])
     }
     fn infer(&self, args: &[Aval]) -> Result<Avals, ShapeError> {
-        infer_call("custom_vmap", &self.name, &self.call, args)
-    }
-    fn places_results(&self) -> bool {
-        true
+        let what = format_args!("the custom_vmap function `{}`", self.name);
+        nested::infer(what, &self.call, args)
     }
     fn evaluate(&self, args: &[&Array]) -> Option<Result<Outputs>> {
-        let args: Vec<Array> = args.iter().map(|a| (*a).clone()).collect();
-        Some(Ok(self.call.eval(&[], &args).into()))
+        Some(nested::evaluate(&self.call, args))
     }
     fn differentiation(&self) -> Differentiation<'_> {
         Differentiation::Nested(self)
@@ -158,7 +154,7 @@ impl Primitive for CustomVmapCall {
 }
 
 impl NestedDifferentiation for CustomVmapCall {
-    fn jvp(&self, primals: &[Array], tangents: &[Option<Array>]) -> (Arrays, Tangents) {
+    fn jvp(&self, primals: &[Array], tangents: &[Option<Array>]) -> (Vec<Array>, Tangents) {
         if tangents[..self.num_consts].iter().any(Option::is_some) {
             return jvp_eval(&self.call, &[], primals, tangents);
         }
@@ -181,7 +177,7 @@ impl NestedDifferentiation for CustomVmapCall {
     }
 
     /// Does not use the rule, since the rule does not define residuals.
-    fn linearize(&self, primals: &[Array], tangents: &[Option<Array>]) -> (Arrays, Tangents) {
+    fn linearize(&self, primals: &[Array], tangents: &[Option<Array>]) -> (Vec<Array>, Tangents) {
         jvp_eval(&self.call, &[], primals, tangents)
     }
 

@@ -3,7 +3,7 @@
 use super::{Gather, GatherScatterMode, Scatter, ScatterMethod};
 use crate::base::location::fail;
 use crate::passes::add_tangents;
-use crate::prim::{Differentiation, NestedDifferentiation, Operand};
+use crate::prim::{Differentiation, NestedDifferentiation, Operand, Tangents};
 use crate::program::trace::bind1;
 use crate::{Array, Aval, DType, Dims, Literal};
 
@@ -190,19 +190,11 @@ impl Scatter {
 }
 
 impl NestedDifferentiation for Scatter {
-    fn jvp(
-        &self,
-        primals: &[Array],
-        tangents: &[Option<Array>],
-    ) -> (Vec<Array>, Vec<Option<Array>>) {
+    fn jvp(&self, primals: &[Array], tangents: &[Option<Array>]) -> (Vec<Array>, Tangents) {
         self.overlapping(primals, tangents)
     }
 
-    fn linearize(
-        &self,
-        primals: &[Array],
-        tangents: &[Option<Array>],
-    ) -> (Vec<Array>, Vec<Option<Array>>) {
+    fn linearize(&self, primals: &[Array], tangents: &[Option<Array>]) -> (Vec<Array>, Tangents) {
         self.overlapping(primals, tangents)
     }
 

@@ -28,14 +28,11 @@ impl Primitive for OptimizationBarrier {
     fn name(&self) -> &'static str {
         "optimization_barrier"
     }
-    fn propagates_weak_type(&self) -> bool {
-        false
+    fn infers_exactly(&self) -> bool {
+        true
     }
     fn infer(&self, args: &[Aval]) -> std::result::Result<Avals, ShapeError> {
         Ok(args.into())
-    }
-    fn places_results(&self) -> bool {
-        true
     }
     fn differentiation(&self) -> Differentiation<'_> {
         Differentiation::bilinear(

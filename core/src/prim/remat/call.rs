@@ -5,6 +5,7 @@ use super::split::{Split, eval_inlined};
 use crate::prim::nested;
 use crate::prim::{
     Avals, BatchAxis, Batched, Differentiation, NestedDifferentiation, Operand, Param, Primitive,
+    Tangents,
 };
 use crate::prim::{Jaxprs, StatePass};
 use crate::program::jaxpr::{ClosedJaxpr, Jaxpr};
@@ -68,23 +69,14 @@ impl Primitive for Remat {
             ("prevent_cse", Param::flag(self.prevent_cse)),
         ]
     }
-    fn propagates_weak_type(&self) -> bool {
-        false
+    fn infers_exactly(&self) -> bool {
+        true
     }
     fn jaxprs(&self) -> Jaxprs<'_> {
         Jaxprs::from_slice(&[&self.jaxpr])
     }
-    fn places_results(&self) -> bool {
-        true
-    }
     fn infer(&self, args: &[Aval]) -> std::result::Result<Avals, ShapeError> {
-        let expected = self.jaxpr.in_avals();
-        let all = args.iter().zip(&expected);
-        crate::ensure_shape!(
-            args.len() == expected.len() && all.into_iter().all(|(a, e)| a.strong() == e.strong()),
-            "the function takes {expected:?}, got {args:?}"
-        );
-        Ok(self.jaxpr.out_avals().into())
+        nested::infer("the function", &self.jaxpr, args)
     }
     fn differentiation(&self) -> Differentiation<'_> {
         Differentiation::Nested(self)
@@ -96,8 +88,7 @@ impl Primitive for Remat {
         (outs.into(), places.into())
     }
     fn evaluate(&self, args: &[&Array]) -> Option<Result<Outputs>> {
-        let args: Vec<Array> = args.iter().map(|a| (*a).clone()).collect();
-        Some(Ok(self.jaxpr.eval(&[], &args).into()))
+        Some(nested::evaluate(&self.jaxpr, args))
     }
     fn lower(&self, ctx: &mut Lowering<'_>, args: &[Value], _: &[Aval]) -> Vec<Value> {
         if self.differentiated && self.prevent_cse && !args.is_empty() {
@@ -109,26 +100,15 @@ impl Primitive for Remat {
 }
 
 impl NestedDifferentiation for Remat {
-    fn jvp(
-        &self,
-        primals: &[Array],
-        tangents: &[Option<Array>],
-    ) -> (Vec<Array>, Vec<Option<Array>>) {
-        let args = nested::with_tangents(primals, tangents);
-        let perturbed = lists::given(tangents);
-        let (program, nonzero) = nested::pushed(&self.jaxpr, &lists::avals(&args), &perturbed, &[]);
-        let mut outs = self.apply(program, &args, self.differentiated);
-        let dots = outs.split_off(self.jaxpr.outvars.len());
-        (outs, spread(&nonzero, dots))
+    fn jvp(&self, primals: &[Array], tangents: &[Option<Array>]) -> (Vec<Array>, Tangents) {
+        nested::call_jvp(&self.jaxpr, primals, tangents, |program, args| {
+            self.apply(program, args, self.differentiated)
+        })
     }
 
     /// Splits the linearized program: the part that computes the results runs below, and the
     /// tangent program starts by recomputing the residuals.
-    fn linearize(
-        &self,
-        primals: &[Array],
-        tangents: &[Option<Array>],
-    ) -> (Vec<Array>, Vec<Option<Array>>) {
+    fn linearize(&self, primals: &[Array], tangents: &[Option<Array>]) -> (Vec<Array>, Tangents) {
         let perturbed = lists::given(tangents);
         let nothing = CheckpointPolicy::nothing_saveable();
         let policy = self.policy.as_ref().unwrap_or(&nothing);
@@ -167,10 +147,8 @@ impl NestedDifferentiation for Remat {
     }
 
     fn transpose(&self, cts: &[Option<Array>], operands: &[Operand]) -> Vec<Option<Array>> {
-        let args = nested::known_and_given(operands, cts);
-        let avals = lists::avals(&args);
-        let (program, nonzero) =
-            nested::pulled(&self.jaxpr, &avals, operands, &lists::given(cts), &[]);
-        spread(&nonzero, self.apply(program, &args, self.differentiated))
+        nested::call_transpose(&self.jaxpr, cts, operands, |program, args| {
+            self.apply(program, args, self.differentiated)
+        })
     }
 }

@@ -160,8 +160,8 @@ impl Primitive for ShardMap {
             ("out_specs", specs(&self.out_specs)),
         ]
     }
-    fn propagates_weak_type(&self) -> bool {
-        false
+    fn infers_exactly(&self) -> bool {
+        true
     }
     fn jaxprs(&self) -> Jaxprs<'_> {
         Jaxprs::from_slice(&[&self.jaxpr])
@@ -186,9 +186,6 @@ impl Primitive for ShardMap {
         let outs = self.jaxpr.out_avals();
         let whole = outs.iter().zip(&self.out_specs);
         Ok(whole.map(|(a, spec)| self.unshard(spec, *a)).collect())
-    }
-    fn places_results(&self) -> bool {
-        true
     }
     fn mesh(&self) -> Option<Mesh> {
         self.mesh

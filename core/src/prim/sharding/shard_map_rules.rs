@@ -3,7 +3,7 @@
 use super::ShardMap;
 use crate::passes::transpose_call;
 use crate::prim::nested::{self, Split};
-use crate::prim::{NestedDifferentiation, Operand};
+use crate::prim::{NestedDifferentiation, Operand, Tangents};
 use crate::program::jaxpr::ClosedJaxpr;
 use crate::program::lists::{self, picked, spread};
 use crate::program::trace::trace_to_jaxpr;
@@ -69,11 +69,7 @@ impl ShardMap {
 }
 
 impl NestedDifferentiation for ShardMap {
-    fn jvp(
-        &self,
-        primals: &[Array],
-        tangents: &[Option<Array>],
-    ) -> (Vec<Array>, Vec<Option<Array>>) {
+    fn jvp(&self, primals: &[Array], tangents: &[Option<Array>]) -> (Vec<Array>, Tangents) {
         let perturbed = lists::given(tangents);
         let args = nested::with_tangents(primals, tangents);
         let mut in_specs = self.in_specs.clone();
@@ -88,11 +84,7 @@ impl NestedDifferentiation for ShardMap {
         (outs, spread(&nonzero, dots))
     }
 
-    fn linearize(
-        &self,
-        primals: &[Array],
-        tangents: &[Option<Array>],
-    ) -> (Vec<Array>, Vec<Option<Array>>) {
+    fn linearize(&self, primals: &[Array], tangents: &[Option<Array>]) -> (Vec<Array>, Tangents) {
         let perturbed = lists::given(tangents);
         let locals = self.locals(&self.in_specs, &lists::avals(primals));
         let Split {
