@@ -3,7 +3,7 @@
 
 use crate::base::location::{self, in_user_code};
 use crate::program::jaxpr::{ClosedJaxpr, Jaxpr};
-use crate::program::lists::{avals, spread};
+use crate::program::lists::{avals, some_where};
 use crate::program::primitive::Primitive;
 use crate::program::rules::Differentiation;
 use crate::program::trace::{self, OpenTrace, bind_arc, trace_to_jaxpr};
@@ -134,7 +134,7 @@ impl Linearized {
     /// Returns an entry for each result: the next value if its tangent is nonzero, otherwise
     /// `None`.
     pub fn per_result(&self, values: impl IntoIterator<Item = Array>) -> Vec<Option<Array>> {
-        spread(&self.nonzero, values)
+        some_where(&self.nonzero, values)
     }
 }
 

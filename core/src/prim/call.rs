@@ -8,7 +8,7 @@ use super::{
 use crate::prim::{Jaxprs, StatePass};
 use crate::program::disable::jit_is_disabled;
 use crate::program::jaxpr::{ClosedJaxpr, Jaxpr};
-use crate::program::lists::{self, spread};
+use crate::program::lists::{self, some_where};
 use crate::program::lower::{Lowering, Value};
 use crate::program::trace::bind;
 use crate::{Array, Aval, ShapeError};
@@ -134,7 +134,7 @@ impl NestedDifferentiation for Call {
         };
         let ts: Vec<Array> = tangents.iter().flatten().cloned().collect();
         let dots = Call::apply(&self.name, program, &ts);
-        (outs, spread(&nonzero, dots))
+        (outs, some_where(&nonzero, dots))
     }
 
     fn transpose(&self, cts: &[Option<Array>], operands: &[Operand]) -> Vec<Option<Array>> {

@@ -3,7 +3,7 @@
 use super::{Avals, BatchAxis, Operand, Tangents, move_batch_axis};
 use crate::passes::{batch_eval, jvp_eval, linearize_eval, transpose_call};
 use crate::program::jaxpr::{ClosedJaxpr, Jaxpr};
-use crate::program::lists::{avals, given, spread};
+use crate::program::lists::{avals, given, some_where};
 use crate::program::trace::trace_to_jaxpr;
 use crate::{Array, Aval, Outputs, ShapeError};
 use std::fmt::Display;
@@ -38,7 +38,7 @@ pub(super) fn call_jvp(
     let (program, nonzero) = pushed(jaxpr, &avals(&args), &given(tangents), &[]);
     let mut outs = call(program, &args);
     let dots = outs.split_off(jaxpr.outvars.len());
-    (outs, spread(&nonzero, dots))
+    (outs, some_where(&nonzero, dots))
 }
 
 /// Implements the transposition of the call of a program; `call` calls another program.
@@ -50,7 +50,7 @@ pub(super) fn call_transpose(
 ) -> Tangents {
     let args = known_and_given(operands, cts);
     let (program, nonzero) = pulled(jaxpr, &avals(&args), operands, &given(cts), &[]);
-    spread(&nonzero, call(program, &args))
+    some_where(&nonzero, call(program, &args))
 }
 
 /// Returns zeros of a type.
@@ -124,7 +124,7 @@ pub(super) fn pushed(
     let mut nonzero = Vec::new();
     let program = trace_to_jaxpr(avals, |args| {
         let (primals, dots) = args.split_at(perturbed.len());
-        let dots = spread(perturbed, dots.iter().cloned());
+        let dots = some_where(perturbed, dots.iter().cloned());
         let (mut outs, dots) = jvp(jaxpr, primals, &dots, instantiate);
         nonzero = given(&dots);
         outs.extend(dots.into_iter().flatten());
@@ -189,7 +189,7 @@ pub(super) fn pulled(
                 Operand::Known(_) => Operand::Known(args.next().expect("one per operand")),
             })
             .collect();
-        let mut grads = transpose_call(jaxpr, &inner, &spread(cts, args));
+        let mut grads = transpose_call(jaxpr, &inner, &some_where(cts, args));
         for ((grad, on), o) in grads.iter_mut().zip(instantiate).zip(operands) {
             if *on && grad.is_none() {
                 *grad = Some(zeros(o.aval()));

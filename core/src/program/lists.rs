@@ -2,8 +2,11 @@
 
 use crate::{Array, Aval};
 
-/// Returns the values at the marked positions, in order, and `None` elsewhere.
-pub(crate) fn spread<T>(marked: &[bool], values: impl IntoIterator<Item = T>) -> Vec<Option<T>> {
+/// Returns an option for each mark: the next value where it is set, `None` elsewhere.
+pub(crate) fn some_where<T>(
+    marked: &[bool],
+    values: impl IntoIterator<Item = T>,
+) -> Vec<Option<T>> {
     let mut values = values.into_iter();
     marked
         .iter()

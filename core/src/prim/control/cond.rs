@@ -11,7 +11,7 @@ use crate::prim::{
 };
 use crate::prim::{Jaxprs, StatePass};
 use crate::program::jaxpr::{ClosedJaxpr, Input, Jaxpr};
-use crate::program::lists::{self, given, spread};
+use crate::program::lists::{self, given, some_where};
 use crate::program::lower::{Lowering, Value};
 use crate::program::trace::{bind, bind1, trace_to_jaxpr};
 use crate::{Array, Aval, DType, Outputs, ShapeError, ensure_shape};
@@ -249,7 +249,7 @@ impl NestedDifferentiation for Cond {
         });
         let mut outs = Cond::apply(&primals[0], branches, &args);
         let dots = outs.split_off(self.results());
-        (outs, spread(&nonzero, dots))
+        (outs, some_where(&nonzero, dots))
     }
 
     fn linearize(&self, primals: &[Array], tangents: &[Option<Array>]) -> (Vec<Array>, Tangents) {
@@ -293,7 +293,7 @@ impl NestedDifferentiation for Cond {
             ClosedJaxpr::without_consts(s.linear.with_inputs(inputs))
         });
         let dots = Cond::apply(index, linear.collect(), &linear_args);
-        (outs, spread(&nonzero, dots))
+        (outs, some_where(&nonzero, dots))
     }
 
     fn transpose(&self, cts: &[Option<Array>], operands: &[Operand]) -> Vec<Option<Array>> {
@@ -309,7 +309,7 @@ impl NestedDifferentiation for Cond {
         });
         let grads = Cond::apply(index, branches, &args);
         let mut all = vec![None];
-        all.extend(spread(&nonzero, grads));
+        all.extend(some_where(&nonzero, grads));
         all
     }
 }

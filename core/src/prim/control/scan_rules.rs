@@ -12,7 +12,7 @@ use super::split3;
 use crate::prim::nested;
 use crate::prim::{NestedDifferentiation, Operand, Tangents};
 use crate::program::jaxpr::{ClosedJaxpr, Jaxpr, Var};
-use crate::program::lists::{given, spread};
+use crate::program::lists::{given, some_where};
 use crate::program::trace::trace_to_jaxpr;
 use crate::{Array, Aval};
 use std::sync::Arc;
@@ -56,7 +56,7 @@ impl NestedDifferentiation for Scan {
         let mut dots = outs.split_off(self.num_carry);
         dots.extend(ys.split_off(self.jaxpr.outvars.len() - self.num_carry));
         outs.extend(ys);
-        (outs, spread(&nonzero, dots))
+        (outs, some_where(&nonzero, dots))
     }
 
     fn linearize(&self, primals: &[Array], tangents: &[Option<Array>]) -> (Vec<Array>, Tangents) {
@@ -90,7 +90,7 @@ impl NestedDifferentiation for Scan {
         operands.xs.extend(saved.values(true));
         let program = ClosedJaxpr::without_consts(saved.arrange(&split.linear));
         let dots = self.apply(program, operands);
-        (outs, spread(&split.nonzero, dots))
+        (outs, some_where(&split.nonzero, dots))
     }
 
     fn transpose(&self, cts: &[Option<Array>], operands: &[Operand]) -> Vec<Option<Array>> {
@@ -202,9 +202,9 @@ impl Scan {
             let (carry, carry_dots, args) = split3(args, types.carry.len(), carry_dots.len());
             let (xs, xs_dots) = args.split_at(types.xs.len());
             let primals = [consts, carry, xs].concat();
-            let mut tangents = spread(&on.consts, const_dots.iter().cloned());
-            tangents.extend(spread(&on.carry, carry_dots.iter().cloned()));
-            tangents.extend(spread(&on.xs, xs_dots.iter().cloned()));
+            let mut tangents = some_where(&on.consts, const_dots.iter().cloned());
+            tangents.extend(some_where(&on.carry, carry_dots.iter().cloned()));
+            tangents.extend(some_where(&on.xs, xs_dots.iter().cloned()));
             let (outs, dots) = nested::jvp(&self.jaxpr, &primals, &tangents, &instantiate);
             found = given(&dots);
             let (carry, ys) = outs.split_at(self.num_carry);

@@ -8,7 +8,7 @@ use crate::passes::transpose_call;
 use crate::prim::Operand;
 use crate::prim::nested::zeros;
 use crate::program::jaxpr::{Atom, ClosedJaxpr};
-use crate::program::lists::{given, picked, spread};
+use crate::program::lists::{given, picked, some_where};
 use crate::program::trace::trace_to_jaxpr;
 use crate::{Array, Aval};
 use std::sync::Arc;
@@ -77,7 +77,7 @@ impl Scan {
         let cts = picked(cts, &split.nonzero, true);
         let grads = part.parts(&part.go_back(&cts, &rest));
         let place = |linear: &[bool], grads: &[Option<Array>]| {
-            let places = spread(linear, grads.iter().cloned());
+            let places = some_where(linear, grads.iter().cloned());
             places.into_iter().map(Option::flatten).collect()
         };
         Parts {
@@ -134,7 +134,7 @@ impl Scan {
             ct.filter(|_| o.is_linear())
         });
         all.extend(carry);
-        all.extend(spread(&stacked, xs));
+        all.extend(some_where(&stacked, xs));
         all
     }
 
@@ -197,7 +197,7 @@ impl Scan {
                 all.push(inner(o, aval));
             }
             let mut cts: Vec<Option<Array>> = ct_carry.iter().cloned().map(Some).collect();
-            cts.extend(spread(marked, ct_ys.iter().cloned()));
+            cts.extend(some_where(marked, ct_ys.iter().cloned()));
             cts.extend(sums.iter().cloned().map(Some));
             let grads = self.parts(&transpose_call(&step, &all, &cts));
             *stacked = given(&grads.xs);

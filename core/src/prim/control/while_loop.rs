@@ -10,7 +10,7 @@ use crate::prim::{
 };
 use crate::prim::{Jaxprs, StatePass};
 use crate::program::jaxpr::{ClosedJaxpr, Input, Jaxpr};
-use crate::program::lists::{self, given, spread};
+use crate::program::lists::{self, given, some_where};
 use crate::program::lower::{Lowering, Value, avals};
 use crate::program::trace::{bind, trace_to_jaxpr};
 use crate::{Array, Aval, DType, Outputs, ShapeError, ensure_shape};
@@ -280,7 +280,7 @@ impl NestedDifferentiation for While {
         };
         let mut outs = While::apply(self.made_by, cond, body, &all);
         let dots = outs.split_off(init.len());
-        (outs, spread(&carry_on, dots))
+        (outs, some_where(&carry_on, dots))
     }
 
     /// Computes the results with the original loop, and their tangents with a second loop that
@@ -332,8 +332,8 @@ impl While {
             let (consts, const_dots, rest) = split3(args, consts.len(), const_dots.len());
             let (carry, dots) = rest.split_at(init.len());
             let primals = [consts, carry].concat();
-            let mut tangents = spread(const_on, const_dots.iter().cloned());
-            tangents.extend(spread(carry_on, dots.iter().cloned()));
+            let mut tangents = some_where(const_on, const_dots.iter().cloned());
+            tangents.extend(some_where(carry_on, dots.iter().cloned()));
             let (mut outs, dots) = nested::jvp(&self.body_jaxpr, &primals, &tangents, carry_on);
             found = given(&dots);
             outs.extend(dots.into_iter().flatten());

@@ -11,7 +11,7 @@ use crate::prim::{
 use crate::prim::{Jaxprs, StatePass};
 use crate::program::checks::Errors;
 use crate::program::jaxpr::Jaxpr;
-use crate::program::lists::{given, picked, spread};
+use crate::program::lists::{given, picked, some_where};
 use crate::program::lower::{Lowering, Value};
 use crate::program::trace::{OpenTrace, is_linearizing};
 use crate::{Array, Aval, Outputs, Result, ShapeError};
@@ -43,7 +43,7 @@ impl JvpRule {
             let mut nonzero = Vec::new();
             let (outs, places) = batched_run(&args, &both, axis, |xs| {
                 let (primals, dots) = xs.split_at(primals.len());
-                let ts = spread(&perturbed, dots.iter().cloned());
+                let ts = some_where(&perturbed, dots.iter().cloned());
                 let (mut outs, dots) = inner(primals, &ts);
                 nonzero = given(&dots);
                 outs.extend(dots.into_iter().flatten());
@@ -51,7 +51,7 @@ impl JvpRule {
             });
             let mut outs = in_front(&outs, &places, axis.size);
             let dots = outs.split_off(nonzero.len());
-            (outs, spread(&nonzero, dots))
+            (outs, some_where(&nonzero, dots))
         };
         Rule::new(self.name, identity, Arc::new(run))
     }
@@ -95,7 +95,7 @@ fn linearized(
     let (dots, dot_places) = batch_eval(&linear, &[], &args, &arg_axes, axis);
     let dots = in_front(&dots, &dot_places, axis.size);
     let outs = in_front(&outs, &places, axis.size);
-    (outs, spread(&nonzero, dots))
+    (outs, some_where(&nonzero, dots))
 }
 
 /// The call of a function with a custom tangent rule.

@@ -6,7 +6,7 @@ use crate::prim::{
     Avals, BatchAxis, Batched, Differentiation, NestedDifferentiation, Operand, Param, Primitive,
     Tangents, move_batch_axis,
 };
-use crate::program::lists::{self, spread};
+use crate::program::lists::{self, some_where};
 use crate::program::lower::{Lowering, Value};
 use crate::program::trace::bind;
 use crate::{Array, Aval, ShapeError};
@@ -41,7 +41,7 @@ impl BackwardRule {
             let mut nonzero = Vec::new();
             let (grads, found) = batched_run(&args, &places, axis, |xs| {
                 let (residuals, given) = xs.split_at(residuals.len());
-                let cts = spread(&marked, given.iter().cloned());
+                let cts = some_where(&marked, given.iter().cloned());
                 let grads = inner(residuals, &cts);
                 nonzero = lists::given(&grads);
                 grads.into_iter().flatten().collect()
@@ -101,7 +101,7 @@ impl CustomLin {
         };
         let args: SmallVec<[&Array; 8]> =
             residuals.iter().chain(tangents.iter().flatten()).collect();
-        spread(&floats, bind(lin, &args))
+        some_where(&floats, bind(lin, &args))
     }
 }
 

@@ -10,7 +10,7 @@ use crate::prim::{
 };
 use crate::prim::{Jaxprs, StatePass};
 use crate::program::jaxpr::Jaxpr;
-use crate::program::lists::{self, avals, given, spread};
+use crate::program::lists::{self, avals, given, some_where};
 use crate::program::lower::{Lowering, Value};
 use crate::program::trace::{bind, trace_to_jaxpr};
 use crate::{Array, Aval, Outputs, Result, ShapeError};
@@ -33,8 +33,8 @@ impl VmapRule {
             let (primals, given) = args.split_at(perturbed.len());
             let (of_primals, of_tangents) = batched.split_at(perturbed.len());
             let (mut primals, mut at) = (primals.to_vec(), of_primals.to_vec());
-            let mut tangents = spread(&perturbed, given.iter().cloned());
-            let of_tangents = spread(&perturbed, of_tangents.iter().copied());
+            let mut tangents = some_where(&perturbed, given.iter().cloned());
+            let of_tangents = some_where(&perturbed, of_tangents.iter().copied());
             for (i, batched) in of_tangents.into_iter().enumerate() {
                 let Some(batched) = batched.filter(|&batched| batched != at[i]) else {
                     continue;
@@ -173,7 +173,7 @@ impl NestedDifferentiation for CustomVmapCall {
         let all: SmallVec<[&Array; 8]> = captured.iter().chain(&args).collect();
         let mut outs = bind(call, &all).into_vec();
         let dots = outs.split_off(self.call.outvars.len());
-        (outs, spread(&moving, dots))
+        (outs, some_where(&moving, dots))
     }
 
     /// Does not use the rule, since the rule does not define residuals.

@@ -9,7 +9,7 @@ use crate::prim::{
 };
 use crate::prim::{Jaxprs, StatePass};
 use crate::program::jaxpr::{ClosedJaxpr, Jaxpr};
-use crate::program::lists::{self, spread};
+use crate::program::lists::{self, some_where};
 use crate::program::lower::{Lowering, Value};
 use crate::program::trace::{bind, trace_to_jaxpr};
 use crate::{Array, Aval, Outputs, Result, ShapeError};
@@ -143,7 +143,7 @@ impl NestedDifferentiation for Remat {
             true => Vec::new(),
             false => self.apply(program, &operands, true),
         };
-        (outs, spread(&nonzero, dots))
+        (outs, some_where(&nonzero, dots))
     }
 
     fn transpose(&self, cts: &[Option<Array>], operands: &[Operand]) -> Vec<Option<Array>> {

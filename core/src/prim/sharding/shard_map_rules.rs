@@ -5,7 +5,7 @@ use crate::passes::transpose_call;
 use crate::prim::nested::{self, Split};
 use crate::prim::{NestedDifferentiation, Operand, Tangents};
 use crate::program::jaxpr::ClosedJaxpr;
-use crate::program::lists::{self, picked, spread};
+use crate::program::lists::{self, picked, some_where};
 use crate::program::trace::trace_to_jaxpr;
 use crate::types::sharding::{PartitionSpec, SpecEntry};
 use crate::{Array, Aval, AxisName, psum};
@@ -81,7 +81,7 @@ impl NestedDifferentiation for ShardMap {
         out_specs.extend(picked(&self.out_specs, &nonzero, true));
         let mut outs = self.bind(program, &args, &in_specs, out_specs);
         let dots = outs.split_off(self.out_specs.len());
-        (outs, spread(&nonzero, dots))
+        (outs, some_where(&nonzero, dots))
     }
 
     fn linearize(&self, primals: &[Array], tangents: &[Option<Array>]) -> (Vec<Array>, Tangents) {
@@ -146,7 +146,7 @@ impl NestedDifferentiation for ShardMap {
         });
         let out_specs = picked(&self.out_specs, &nonzero, true);
         let dots = self.bind(program, &args, &in_specs, out_specs);
-        (outs, spread(&nonzero, dots))
+        (outs, some_where(&nonzero, dots))
     }
 
     fn transpose(&self, cts: &[Option<Array>], operands: &[Operand]) -> Vec<Option<Array>> {
@@ -218,6 +218,6 @@ impl NestedDifferentiation for ShardMap {
             .collect();
         let out_specs = picked(&ct_in_specs, &nonzero, true);
         let grads = self.bind(program, &args, &in_specs, out_specs);
-        spread(&nonzero, grads)
+        some_where(&nonzero, grads)
     }
 }
