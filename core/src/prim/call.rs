@@ -96,9 +96,9 @@ impl Primitive for Call {
     }
     fn batch(&self, args: &[Array], axes: &[Option<usize>], axis: BatchAxis) -> Batched {
         let avals = lists::avals(args);
-        let (program, places) = nested::batched(&self.jaxpr, &avals, axes, axis, |_, at| at);
+        let (program, out_axes) = nested::batched(&self.jaxpr, &avals, axes, axis, |_, at| at);
         let outs = Call::apply_donating(&self.name, program, args, &self.donated_invars);
-        (outs.into(), places.into())
+        (outs.into(), out_axes.into())
     }
     fn evaluate(&self, args: &[&Array]) -> Option<crate::Result<crate::Outputs>> {
         jit_is_disabled().then(|| nested::evaluate(&self.jaxpr, args))

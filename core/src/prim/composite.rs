@@ -120,8 +120,8 @@ impl Primitive for Composite {
         )
     }
     fn batch(&self, args: &[Array], axes: &[Option<usize>], axis: BatchAxis) -> Batched {
-        let (outs, places) = batch_eval(&self.jaxpr, &[], args, axes, axis);
-        (outs.into(), places.into())
+        let (outs, out_axes) = batch_eval(&self.jaxpr, &[], args, axes, axis);
+        (outs.into(), out_axes.into())
     }
     fn lower(&self, ctx: &mut Lowering<'_>, args: &[Value], _: &[Aval]) -> Vec<Value> {
         let attributes = self.attributes.iter().map(|(k, v)| format!("{k} = {v}"));

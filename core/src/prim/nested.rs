@@ -59,22 +59,22 @@ pub(super) fn zeros(aval: Aval) -> Array {
 }
 
 /// Returns the program for many examples at once, from arguments of the given types, whose batch
-/// axes are in `axes`. `place` returns the position of the batch axis of result `i`, given the
+/// axes are in `axes`. `out_axis` returns the position of the batch axis of result `i`, given the
 /// position that the result has.
 pub(super) fn batched(
     jaxpr: &Jaxpr,
     avals: &[Aval],
     axes: &[Option<usize>],
     axis: BatchAxis,
-    place: impl Fn(usize, Option<usize>) -> Option<usize>,
+    out_axis: impl Fn(usize, Option<usize>) -> Option<usize>,
 ) -> (ClosedJaxpr, Vec<Option<usize>>) {
-    let mut places = Vec::new();
+    let mut out_axes = Vec::new();
     let program = trace_to_jaxpr(avals, |args| {
         let (outs, found) = batch_eval(jaxpr, &[], args, axes, axis);
         let outs = outs.into_iter().zip(found).enumerate();
         outs.map(|(i, (out, at))| {
-            let to = place(i, at);
-            places.push(to);
+            let to = out_axis(i, at);
+            out_axes.push(to);
             match to {
                 Some(to) => move_batch_axis(&out, at, to, axis),
                 None => {
@@ -85,7 +85,7 @@ pub(super) fn batched(
         })
         .collect()
     });
-    (program, places)
+    (program, out_axes)
 }
 
 /// Computes results and tangents of a program; a zero tangent is materialized if `instantiate` is

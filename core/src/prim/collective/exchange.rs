@@ -105,12 +105,12 @@ impl Primitive for AllToAll {
         x = divide(&x, 3 + self.split, inner);
         let at = 1 + self.split;
         x = x.swap_axes(0, at as isize + 1);
-        for (names, place, size) in [(slower, at, outer), (faster, at + 2, inner)] {
+        for (names, dimension, size) in [(slower, at, outer), (faster, at + 2, inner)] {
             if !names.is_empty() {
                 let exchange = AllToAll {
                     axes: names,
-                    split: place,
-                    concat: place,
+                    split: dimension,
+                    concat: dimension,
                     size,
                     tiled: self.tiled,
                 };

@@ -44,8 +44,8 @@ impl RaggedAllToAll {
         let runs = |x: &Array| x.reshape(&[n, n, each]);
         let (starts, sizes, ends) = (runs(starts), runs(sizes), runs(ends));
         let there = within(&ends, &sizes, room);
-        let place = Array::iota(&[room], 0, starts.dtype());
-        let from = place + (starts - ends).expand_dims(&[3]);
+        let index = Array::iota(&[room], 0, starts.dtype());
+        let from = index + (starts - ends).expand_dims(&[3]);
         let from = from.clip(0, rows as i32 - 1);
         let sender = Array::iota(&[n, 1, 1, 1], 0, from.dtype()) * rows as i32;
         let flat = [&[n * rows][..], &operand.shape()[2..]].concat();

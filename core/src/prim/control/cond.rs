@@ -104,7 +104,7 @@ fn joined<P>(
 /// branch's residuals in it. Branches share positions of equal types.
 fn merged(branches: &[Vec<Aval>]) -> (Vec<Aval>, Vec<Vec<usize>>) {
     let mut all: Vec<Aval> = Vec::new();
-    let mut places = Vec::new();
+    let mut positions = Vec::new();
     for branch in branches {
         let mut used: Vec<usize> = Vec::new();
         for aval in branch {
@@ -114,9 +114,9 @@ fn merged(branches: &[Vec<Aval>]) -> (Vec<Aval>, Vec<Vec<usize>>) {
                 all.len() - 1
             }));
         }
-        places.push(used);
+        positions.push(used);
     }
-    (all, places)
+    (all, positions)
 }
 
 impl Primitive for Cond {
@@ -177,10 +177,10 @@ impl Primitive for Cond {
             })
             .collect();
         let (branches, marked) = joined(&self.branches, self.results(), |b, marked| {
-            let (program, places) = derive::batched(b, &at, axis, |i, found| {
+            let (program, out_axes) = derive::batched(b, &at, axis, |i, found| {
                 (marked[i] || found.is_some()).then_some(0)
             });
-            (program, places.iter().map(Option::is_some).collect())
+            (program, out_axes.iter().map(Option::is_some).collect())
         });
         let out_axes: Vec<Option<usize>> = marked.iter().map(|on| on.then_some(0)).collect();
         let outs = Cond::apply(&args[0], branches, &ops);
@@ -265,15 +265,15 @@ impl NestedDifferentiation for Cond {
             .iter()
             .map(|s| s.known.jaxpr.out_avals().split_off(results))
             .collect();
-        let (all, places) = merged(&types);
+        let (all, positions) = merged(&types);
 
-        let known = branches.iter().zip(&places).map(|(s, places)| {
+        let known = branches.iter().zip(&positions).map(|(s, positions)| {
             let avals = s.known.jaxpr.in_avals();
             trace_to_jaxpr(&avals, |args| {
                 let mut outs = s.known.eval(args);
                 let residuals = outs.split_off(results);
                 for (i, aval) in all.iter().enumerate() {
-                    let own = places.iter().position(|p| *p == i);
+                    let own = positions.iter().position(|p| *p == i);
                     outs.push(own.map_or_else(|| zeros(*aval), |k| residuals[k].clone()));
                 }
                 outs
@@ -282,11 +282,11 @@ impl NestedDifferentiation for Cond {
         let mut outs = Cond::apply(index, known.collect(), ops);
         let mut linear_args = outs.split_off(results);
         linear_args.extend(tangents.iter().flatten().cloned());
-        let linear = branches.iter().zip(&places).map(|(s, places)| {
+        let linear = branches.iter().zip(&positions).map(|(s, positions)| {
             debug_assert!(s.residuals.iter().all(|r| *r == Residual::Computed));
-            let (residuals, rest) = s.linear.invars.split_at(places.len());
+            let (residuals, rest) = s.linear.invars.split_at(positions.len());
             let shared = all.iter().enumerate().map(|(i, aval)| {
-                let own = places.iter().position(|p| *p == i);
+                let own = positions.iter().position(|p| *p == i);
                 Input::own_or(own.map(|k| residuals[k]), *aval)
             });
             let inputs = shared.chain(rest.iter().map(|v| Input::Own(*v)));

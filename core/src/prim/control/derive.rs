@@ -23,13 +23,13 @@ pub(super) fn same(a: &Array, b: &Array) -> bool {
     }
 }
 
-/// Returns the program for many examples at once. `place` returns the position of the batch axis
-/// of result `i`, given the position that the result has.
+/// Returns the program for many examples at once. `out_axis` returns the position of the batch
+/// axis of result `i`, given the position that the result has.
 pub(super) fn batched(
     jaxpr: &Jaxpr,
     axes: &[Option<usize>],
     axis: BatchAxis,
-    place: impl Fn(usize, Option<usize>) -> Option<usize>,
+    out_axis: impl Fn(usize, Option<usize>) -> Option<usize>,
 ) -> (ClosedJaxpr, Vec<Option<usize>>) {
     let avals: Vec<Aval> = jaxpr
         .in_avals()
@@ -40,7 +40,7 @@ pub(super) fn batched(
             Some(at) => aval.with_dimension(*at, axis.size, axis.explicit),
         })
         .collect();
-    nested::batched(jaxpr, &avals, axes, axis, place)
+    nested::batched(jaxpr, &avals, axes, axis, out_axis)
 }
 
 /// The origin of a value that a linear program needs.

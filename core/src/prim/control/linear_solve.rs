@@ -38,7 +38,7 @@ impl CustomLinearSolve {
     }
 
     /// Returns the range of operands that each program takes as additional arguments.
-    fn places(&self) -> Vec<Range<usize>> {
+    fn ranges(&self) -> Vec<Range<usize>> {
         let mut start = 0;
         self.programs()
             .map(|program| {
@@ -56,7 +56,7 @@ impl CustomLinearSolve {
         tangents: &[Option<Array>],
         results: &[Array],
     ) -> Vec<Option<Array>> {
-        let matvec = self.places()[0].clone();
+        let matvec = self.ranges()[0].clone();
         let first = primals.len() - self.size();
         let mut sides = tangents[first..].to_vec();
         if tangents[matvec.clone()].iter().any(Option::is_some) {
@@ -94,7 +94,7 @@ impl CustomLinearSolve {
                  TransposeSolve::Symmetric or TransposeSolve::By",
             );
         };
-        let places = self.places();
+        let ranges = self.ranges();
         let first = operands.len() - self.size();
         let known = |range: Range<usize>| {
             operands[range].iter().map(|o| match o.known() {
@@ -103,7 +103,7 @@ impl CustomLinearSolve {
             })
         };
         let order = [2, 3, 0, 1];
-        let consts = order.iter().flat_map(|&i| known(places[i].clone()));
+        let consts = order.iter().flat_map(|&i| known(ranges[i].clone()));
         let sides = cts
             .iter()
             .zip(&operands[first..])
@@ -127,7 +127,7 @@ impl Primitive for CustomLinearSolve {
         "custom_linear_solve"
     }
     fn params(&self) -> Vec<(&'static str, Param)> {
-        let lengths = self.places().into_iter().map(|r| r.len());
+        let lengths = self.ranges().into_iter().map(|r| r.len());
         vec![
             ("const_lengths", Param::tuple(lengths)),
             ("jaxprs", Param::Jaxprs(self.programs().cloned().collect())),
@@ -141,8 +141,8 @@ impl Primitive for CustomLinearSolve {
     }
     fn infer(&self, args: &[Aval]) -> Result<Avals, ShapeError> {
         let first = args.len().saturating_sub(self.size());
-        for (program, place) in self.programs().zip(self.places()) {
-            let given = args.get(place).unwrap_or_default();
+        for (program, range) in self.programs().zip(self.ranges()) {
+            let given = args.get(range).unwrap_or_default();
             let given: Vec<Aval> = given.iter().chain(&args[first..]).copied().collect();
             super::check_types("a program of the system", &program.in_avals(), &given)?;
         }
@@ -159,11 +159,11 @@ impl Primitive for CustomLinearSolve {
         let sides = in_front(&args[first..], &axes[first..], axis);
         let mut programs = Vec::new();
         let mut operands = Vec::new();
-        for (program, place) in self.programs().zip(self.places()) {
-            let taken = &args[place.clone()];
+        for (program, range) in self.programs().zip(self.ranges()) {
+            let taken = &args[range.clone()];
             let all = taken.iter().chain(&sides);
             let avals: Vec<Aval> = all.map(Array::aval).collect();
-            let mut at = axes[place].to_vec();
+            let mut at = axes[range].to_vec();
             at.resize(avals.len(), Some(0));
             let (batched, _) = nested::batched(program, &avals, &at, axis, |_, _| Some(0));
             let (program, captured) = batched.open();
@@ -181,12 +181,12 @@ impl Primitive for CustomLinearSolve {
         };
         let refs: Vec<&Array> = operands.iter().collect();
         let outs = bind(system, &refs);
-        let places = outs.iter().map(|_| Some(0)).collect();
-        (outs, places)
+        let out_axes = outs.iter().map(|_| Some(0)).collect();
+        (outs, out_axes)
     }
     fn lower(&self, ctx: &mut Lowering<'_>, args: &[Value], _: &[Aval]) -> Vec<Value> {
         let first = args.len() - self.size();
-        let operands = [&args[self.places()[1].clone()], &args[first..]].concat();
+        let operands = [&args[self.ranges()[1].clone()], &args[first..]].concat();
         ctx.call("solve", &self.solve, &operands)
     }
 }

@@ -166,7 +166,7 @@ impl Primitive for Scan {
         // The batch axis is the first in the program, and the second in scanned arrays.
         let mut at = from.map(|ax| ax.map(|_| 0));
         let n = self.num_carry;
-        let (program, places) = loop {
+        let (program, out_axes) = loop {
             let (program, found) = derive::batched(&self.jaxpr, &at.all(), axis, |i, found| {
                 let carried = i < n && at.carry[i].is_some();
                 (carried || found.is_some()).then_some(0)
@@ -177,7 +177,7 @@ impl Primitive for Scan {
             }
             at.carry = found[..n].to_vec();
         };
-        let place = |x: &Array, from: &Option<usize>, to: Option<usize>| match to {
+        let move_axis = |x: &Array, from: &Option<usize>, to: Option<usize>| match to {
             Some(to) => move_batch_axis(x, *from, to, axis),
             None => x.clone(),
         };
@@ -185,14 +185,16 @@ impl Primitive for Scan {
         let carry = args.carry.iter().zip(&from.carry).zip(&at.carry);
         let xs = args.xs.iter().zip(&from.xs);
         let moved = Parts {
-            consts: consts.map(|(x, ax)| place(x, ax, ax.map(|_| 0))).collect(),
-            carry: carry.map(|((x, ax), to)| place(x, ax, *to)).collect(),
-            xs: xs.map(|(x, ax)| place(x, ax, ax.map(|_| 1))).collect(),
+            consts: consts
+                .map(|(x, ax)| move_axis(x, ax, ax.map(|_| 0)))
+                .collect(),
+            carry: carry.map(|((x, ax), to)| move_axis(x, ax, *to)).collect(),
+            xs: xs.map(|(x, ax)| move_axis(x, ax, ax.map(|_| 1))).collect(),
         };
         let outs = self.apply(program, moved);
-        let places = places.iter().enumerate();
-        let places = places.map(|(i, at)| at.map(|_| usize::from(i >= n)));
-        (outs.into(), places.collect())
+        let out_axes = out_axes.iter().enumerate();
+        let out_axes = out_axes.map(|(i, at)| at.map(|_| usize::from(i >= n)));
+        (outs.into(), out_axes.collect())
     }
     fn evaluate(&self, args: &[&Array]) -> Option<crate::Result<Outputs>> {
         self.one_by_one(args)

@@ -102,14 +102,14 @@ impl Loop<'_> {
         let blocks: Vec<Value> = state.xs.iter().map(|x| read(ctx, *x, at)).collect();
         let mut results: Vec<Vec<Value>> = vec![Vec::new(); state.ys.len()];
         for step in 0..at.size {
-            let place = if self.scan.reverse {
+            let index = if self.scan.reverse {
                 at.size - 1 - step
             } else {
                 step
             };
             let mut args = state.consts.clone();
             args.extend(&state.carry);
-            args.extend(blocks.iter().map(|block| element(ctx, *block, place)));
+            args.extend(blocks.iter().map(|block| element(ctx, *block, index)));
             let mut outs = if self.shared {
                 ctx.call("body", &self.scan.jaxpr, &args)
             } else {

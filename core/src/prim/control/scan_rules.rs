@@ -140,10 +140,10 @@ impl Scan {
         let mut outs = Vec::new();
         // A value that is already a result of each step is not stacked twice.
         let mut outvars = known.jaxpr.outvars[..results].to_vec();
-        let mut places = Vec::new();
+        let mut indices = Vec::new();
         for value in &known.jaxpr.outvars[results..] {
             let found = (self.num_carry..outvars.len()).find(|&i| outvars[i] == *value);
-            places.push(found.unwrap_or(outvars.len()));
+            indices.push(found.unwrap_or(outvars.len()));
             if found.is_none() {
                 outvars.push(*value);
             }
@@ -157,7 +157,7 @@ impl Scan {
             };
             outs = self.apply(known, operands);
         }
-        let stacked: Vec<Array> = places.iter().map(|&i| outs[i].clone()).collect();
+        let stacked: Vec<Array> = indices.iter().map(|&i| outs[i].clone()).collect();
         let mut stacked = stacked.into_iter();
         outs.truncate(results);
         let mut invariant = hoisted.invariant.into_iter();

@@ -76,14 +76,14 @@ impl Scan {
         };
         let cts = picked(cts, &split.nonzero, true);
         let grads = part.parts(&part.go_back(&cts, &rest));
-        let place = |linear: &[bool], grads: &[Option<Array>]| {
-            let places = some_where(linear, grads.iter().cloned());
-            places.into_iter().map(Option::flatten).collect()
+        let expanded = |linear: &[bool], grads: &[Option<Array>]| {
+            let all = some_where(linear, grads.iter().cloned());
+            all.into_iter().map(Option::flatten).collect()
         };
         Parts {
-            consts: place(&linear.consts, &grads.consts[same_for_all..]),
-            carry: place(&linear.carry, &grads.carry),
-            xs: place(&linear.xs, &grads.xs[..elements]),
+            consts: expanded(&linear.consts, &grads.consts[same_for_all..]),
+            carry: expanded(&linear.carry, &grads.carry),
+            xs: expanded(&linear.xs, &grads.xs[..elements]),
         }
         .all()
     }

@@ -174,8 +174,8 @@ impl Primitive for While {
         // The axis of a batched condition is the first of every carry; otherwise the new axis
         // follows the condition's axes.
         let rank = self.cond_jaxpr.out_avals()[0].ndim();
-        for place in &mut carry {
-            *place = match (pred, *place) {
+        for axis in &mut carry {
+            *axis = match (pred, *axis) {
                 (true, _) => Some(0),
                 (false, Some(_)) => Some(rank),
                 (false, None) => None,

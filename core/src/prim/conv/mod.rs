@@ -52,9 +52,9 @@ pub struct ConvGeneralDilated {
     pub out_sharding: Option<OutSharding>,
 }
 
-/// Returns the sizes of the axes `places`.
-fn sizes(shape: &[usize], places: &[usize]) -> Dims {
-    places.iter().map(|&d| shape[d]).collect()
+/// Returns the sizes of the axes `dims`.
+fn sizes(shape: &[usize], dims: &[usize]) -> Dims {
+    dims.iter().map(|&d| shape[d]).collect()
 }
 
 impl ConvGeneralDilated {
@@ -104,7 +104,7 @@ impl ConvGeneralDilated {
     /// Returns the shape of the result, if the operands fit.
     fn shape(&self, image: Aval, rhs: &[usize]) -> Result<Dims, ShapeError> {
         let (n, lhs) = (&self.dimension_numbers, image.shape());
-        let mut spread: Dims = lhs.into();
+        let mut padded_shape: Dims = lhs.into();
         let image_is_dilated = self.lhs_dilation.iter().any(|&d| d > 1);
         let mut shape = Dims::from_elem(0, lhs.len());
         shape[n.out.batch] = lhs[n.lhs.batch] / self.batch_group_count;
@@ -114,9 +114,10 @@ impl ConvGeneralDilated {
             let window = dilated(rhs[n.rhs.spatial[i]], self.rhs_dilation[i]);
             let (padding, stride) = (self.padding[i], self.window_strides[i]);
             let axis = n.lhs.spatial[i];
-            [shape[to], spread[axis]] = window_positions(axis, base, padding, window, stride)?;
+            [shape[to], padded_shape[axis]] =
+                window_positions(axis, base, padding, window, stride)?;
             let around = [padding.0, padding.1].map(isize::unsigned_abs);
-            let parts = [spread[axis], window, around[0], around[1]];
+            let parts = [padded_shape[axis], window, around[0], around[1]];
             // XLA's CPU kernel for dilated images divides by zero if its `int` overflows.
             crate::ensure_shape!(
                 !image_is_dilated || parts.iter().all(|&n| i32::try_from(n).is_ok()),
@@ -124,7 +125,7 @@ impl ConvGeneralDilated {
                  convolution of a dilated image supports"
             );
         }
-        image.with_shape(&spread).check_size()?;
+        image.with_shape(&padded_shape).check_size()?;
         Ok(shape)
     }
 }

@@ -41,7 +41,7 @@ impl JvpRule {
                 .cloned()
                 .collect();
             let mut nonzero = Vec::new();
-            let (outs, places) = batched_run(&args, &both, axis, |xs| {
+            let (outs, out_axes) = batched_run(&args, &both, axis, |xs| {
                 let (primals, dots) = xs.split_at(primals.len());
                 let ts = some_where(&perturbed, dots.iter().cloned());
                 let (mut outs, dots) = inner(primals, &ts);
@@ -49,7 +49,7 @@ impl JvpRule {
                 outs.extend(dots.into_iter().flatten());
                 outs
             });
-            let mut outs = in_front(&outs, &places, axis.size);
+            let mut outs = in_front(&outs, &out_axes, axis.size);
             let dots = outs.split_off(nonzero.len());
             (outs, some_where(&nonzero, dots))
         };
@@ -68,7 +68,7 @@ fn linearized(
     axis: BatchAxis,
 ) -> (Arrays, Tangents) {
     let mut parts = None;
-    let (mut outs, mut places) = batched_run(primals, axes, axis, |xs| {
+    let (mut outs, mut out_axes) = batched_run(primals, axes, axis, |xs| {
         let trace = OpenTrace::partial();
         let ts: Tangents = xs
             .iter()
@@ -84,7 +84,7 @@ fn linearized(
     });
     let (jaxpr, nonzero) = parts.expect("the rule ran");
     let mut args = outs.split_off(nonzero.len());
-    let mut arg_axes = places.split_off(nonzero.len());
+    let mut arg_axes = out_axes.split_off(nonzero.len());
     for (tangent, axis) in tangents.iter().zip(axes) {
         if let Some(tangent) = tangent {
             args.push(tangent.clone());
@@ -92,9 +92,9 @@ fn linearized(
         }
     }
     let linear = jaxpr.with_consts_as_inputs();
-    let (dots, dot_places) = batch_eval(&linear, &[], &args, &arg_axes, axis);
-    let dots = in_front(&dots, &dot_places, axis.size);
-    let outs = in_front(&outs, &places, axis.size);
+    let (dots, dot_axes) = batch_eval(&linear, &[], &args, &arg_axes, axis);
+    let dots = in_front(&dots, &dot_axes, axis.size);
+    let outs = in_front(&outs, &out_axes, axis.size);
     (outs, some_where(&nonzero, dots))
 }
 

@@ -36,10 +36,10 @@ impl BackwardRule {
             let marked = lists::given(cts);
             let given = cts.iter().flatten();
             let args: Vec<Array> = residuals.iter().chain(given.clone()).cloned().collect();
-            let places: Vec<Option<usize>> =
+            let arg_axes: Vec<Option<usize>> =
                 kept.iter().copied().chain(given.map(|_| Some(0))).collect();
             let mut nonzero = Vec::new();
-            let (grads, found) = batched_run(&args, &places, axis, |xs| {
+            let (grads, found) = batched_run(&args, &arg_axes, axis, |xs| {
                 let (residuals, given) = xs.split_at(residuals.len());
                 let cts = some_where(&marked, given.iter().cloned());
                 let grads = inner(residuals, &cts);

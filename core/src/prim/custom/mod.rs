@@ -174,10 +174,10 @@ fn bind_batched<P: Primitive>(
     axis: BatchAxis,
     call: impl FnOnce(Arc<Jaxpr>, usize) -> P,
 ) -> Batched {
-    let (program, places) = nested::batched(jaxpr, &avals(args), axes, axis, |_, _| Some(0));
+    let (program, out_axes) = nested::batched(jaxpr, &avals(args), axes, axis, |_, _| Some(0));
     let (jaxpr, consts) = program.open();
     let all: SmallVec<[&Array; 8]> = consts.iter().chain(args).collect();
-    (bind(call(jaxpr, consts.len()), &all), places.into())
+    (bind(call(jaxpr, consts.len()), &all), out_axes.into())
 }
 
 /// Panics if a captured value is differentiated, since rules do not cover captured values.

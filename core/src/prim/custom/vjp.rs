@@ -39,7 +39,7 @@ impl ForwardRule {
         let (inner, axes) = (self.run.clone(), axes.to_vec());
         let run = move |primals: &[Array], perturbed: &[bool]| {
             let mut rest = None;
-            let (mut outs, places) = batched_run(primals, &axes, axis, |primals| {
+            let (mut outs, out_axes) = batched_run(primals, &axes, axis, |primals| {
                 let Forward {
                     mut outs,
                     residuals,
@@ -51,9 +51,9 @@ impl ForwardRule {
             });
             let (count, backward) = rest.expect("the rule was called");
             let residuals = outs.split_off(count);
-            let (places, kept) = places.split_at(count);
+            let (out_axes, kept) = out_axes.split_at(count);
             Forward {
-                outs: in_front(&outs, places, axis.size),
+                outs: in_front(&outs, out_axes, axis.size),
                 residuals,
                 backward: backward.batched(kept, &axes, axis),
             }

@@ -127,8 +127,8 @@ impl Primitive for CustomVmapCall {
     fn batch(&self, args: &[Array], axes: &[Option<usize>], axis: BatchAxis) -> Batched {
         if axes.iter().all(Option::is_none) {
             // The function refers to the axis by name.
-            let (outs, places) = batch_eval(&self.call, &[], args, axes, axis);
-            return (outs.into(), places.into());
+            let (outs, out_axes) = batch_eval(&self.call, &[], args, axes, axis);
+            return (outs.into(), out_axes.into());
         }
         if axes[..self.num_consts].iter().any(Option::is_some) {
             location::fail(&format!(
@@ -145,8 +145,8 @@ impl Primitive for CustomVmapCall {
             })
             .unzip();
         let (outs, batched) = (self.rule.run)(axis.size, &batched, &args);
-        let places = batched.into_iter().map(|batched| batched.then_some(0));
-        (outs.into(), places.collect())
+        let out_axes = batched.into_iter().map(|batched| batched.then_some(0));
+        (outs.into(), out_axes.collect())
     }
     fn lower(&self, ctx: &mut Lowering<'_>, args: &[Value], _: &[Aval]) -> Vec<Value> {
         ctx.inline(&self.call, args)

@@ -112,11 +112,11 @@ fn membership(sizes: &Array, n: usize) -> Array {
     let kept: Dims = (0..rank).collect();
     let ends = sizes.cumsum(-1);
     let starts = &ends - sizes;
-    let place = Array::iota(&shape, rank, sizes.dtype());
-    let spread = |x: &Array| x.broadcast_in_dim(&shape, &kept);
-    spread(&starts)
-        .le(&place)
-        .bitwise_and(place.lt(spread(&ends)))
+    let index = Array::iota(&shape, rank, sizes.dtype());
+    let repeated = |x: &Array| x.broadcast_in_dim(&shape, &kept);
+    repeated(&starts)
+        .le(&index)
+        .bitwise_and(index.lt(repeated(&ends)))
 }
 
 /// Repeats `x` for each group along a new first axis, with zeros for the elements of other
@@ -128,16 +128,16 @@ fn expanded(x: &Array, ragged: usize, prefix: &[usize], sizes: &Array) -> Array 
     let mut shape = Dims::from_elem(groups, 1);
     shape.extend_from_slice(x.shape());
     // Target axes of the mask, in increasing order.
-    let mut places: Vec<(usize, usize)> = prefix.iter().map(|d| d + 1).zip(0..).collect();
-    places.push((0, prefix.len()));
-    places.push((ragged + 1, prefix.len() + 1));
-    places.sort_unstable();
-    let order: Vec<isize> = places.iter().map(|p| p.1 as isize).collect();
-    let to: Dims = places.iter().map(|p| p.0).collect();
+    let mut targets: Vec<(usize, usize)> = prefix.iter().map(|d| d + 1).zip(0..).collect();
+    targets.push((0, prefix.len()));
+    targets.push((ragged + 1, prefix.len() + 1));
+    targets.sort_unstable();
+    let order: Vec<isize> = targets.iter().map(|p| p.1 as isize).collect();
+    let to: Dims = targets.iter().map(|p| p.0).collect();
     let mask = mask.transpose(&order).broadcast_in_dim(&shape, &to);
     let every: Dims = (1..shape.len()).collect();
-    let spread = x.broadcast_in_dim(&shape, &every);
-    mask.select(&spread, &spread.zeros_like())
+    let repeated = x.broadcast_in_dim(&shape, &every);
+    mask.select(&repeated, &repeated.zeros_like())
 }
 
 fn past_first(list: &[usize]) -> Dims {
@@ -222,7 +222,7 @@ impl RaggedDotGeneral {
         let mut y_free = n.rhs_free(y.ndim());
         y_free.retain(|d| *d != group);
         let (batch, rows) = (n.lhs_batch.len(), x_free.len());
-        let place = x_free.iter().position(|&d| d == numbers.lhs_ragged);
+        let position = x_free.iter().position(|&d| d == numbers.lhs_ragged);
         let transposed = RaggedDotDimensionNumbers {
             dot: DotDimensionNumbers {
                 lhs_contracting: (batch + rows..batch + rows + y_free.len()).collect(),
@@ -230,7 +230,7 @@ impl RaggedDotGeneral {
                 lhs_batch: (0..batch).collect(),
                 rhs_batch: n.rhs_batch.clone(),
             },
-            lhs_ragged: batch + place.expect("a divided axis of the left operand"),
+            lhs_ragged: batch + position.expect("a divided axis of the left operand"),
             rhs_group: Some(group),
         };
         let out = bind1(self.with(transposed), &[ct, y, sizes]);

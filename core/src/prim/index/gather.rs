@@ -324,10 +324,10 @@ impl Primitive for Gather {
             return vec![found];
         }
         let inside = self.in_bounds(ctx, args[0], args[1]);
-        let places: Dims = (0..out.ndim())
+        let dims: Dims = (0..out.ndim())
             .filter(|d| !numbers.offset_dims.contains(d))
             .collect();
-        let inside = ctx.broadcast_in_dim(inside, out.shape(), &places);
+        let inside = ctx.broadcast_in_dim(inside, out.shape(), &dims);
         let fill = self.fill_value.unwrap_or(default_fill(out.dtype()));
         let fill = ctx.splat(fill.value(), out);
         vec![ctx.select(inside, found, fill)]

@@ -56,8 +56,8 @@ impl Scatter {
                                  unique_indices(true)",
                             );
                         }
-                        let spread = self.with_method(ScatterMethod::Add);
-                        x * &bind1(spread, &[&x.zeros_like(), indices, t])
+                        let adding = self.with_method(ScatterMethod::Add);
+                        x * &bind1(adding, &[&x.zeros_like(), indices, t])
                     });
                     vec![add_tangents(operand, updates)]
                 },

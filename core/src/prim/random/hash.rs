@@ -65,14 +65,14 @@ impl Lowering<'_> {
         let mut sum = None;
         for (axis, &d) in shape.iter().enumerate().rev() {
             if d != 1 {
-                let mut place = self.iota(aval, axis);
+                let mut index = self.iota(aval, axis);
                 if stride != 1 {
                     let stride = self.splat(stride, aval);
-                    place = self.same("multiply", &[place, stride]);
+                    index = self.same("multiply", &[index, stride]);
                 }
                 sum = Some(match sum {
-                    Some(inner) => self.same("add", &[place, inner]),
-                    None => place,
+                    Some(inner) => self.same("add", &[index, inner]),
+                    None => index,
                 });
             }
             stride *= d;
@@ -168,9 +168,9 @@ impl Lowering<'_> {
                 let split = [words.shape(), &[pieces]].concat();
                 let dims: Vec<usize> = (0..axis).collect();
                 let words = self.broadcast_in_dim(words, &split, &dims);
-                let place = self.iota(words.aval(), axis);
+                let index = self.iota(words.aval(), axis);
                 let bits = self.splat(width, words.aval());
-                let shift = self.same("multiply", &[place, bits]);
+                let shift = self.same("multiply", &[index, bits]);
                 let moved = self.same("shift_right_logical", &[words, shift]);
                 let narrow = self.convert(moved, out.dtype());
                 let mut flat = split[..axis].to_vec();

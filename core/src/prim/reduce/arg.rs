@@ -45,8 +45,8 @@ macro_rules! arg_reductions {
                 let operand = ctx.convert(args[0], args[0].dtype().whole_bytes());
                 let to = outs[0].with_dtype(outs[0].dtype().whole_bytes());
                 let identity = ctx.scalar($identity(operand.dtype()), operand.dtype());
-                let place = ctx.arg_reduce($direction, identity, operand, to, self.axis);
-                vec![ctx.convert(place, outs[0].dtype())]
+                let index = ctx.arg_reduce($direction, identity, operand, to, self.axis);
+                vec![ctx.convert(index, outs[0].dtype())]
             }
         }
         impl Array {

@@ -130,12 +130,12 @@ pub(crate) fn elementwise(jaxpr: &Jaxpr, args: &[Array]) -> Vec<Array> {
     }
     let flat: Vec<Array> = args.iter().map(Array::ravel).collect();
     let axes = vec![Some(0); flat.len()];
-    let (outs, places) = batch_eval(jaxpr, &[], &flat, &axes, size.into());
-    let spread = |(out, place): (Array, Option<usize>)| match place {
+    let (outs, out_axes) = batch_eval(jaxpr, &[], &flat, &axes, size.into());
+    let whole = |(out, axis): (Array, Option<usize>)| match axis {
         Some(_) => out.reshape(shape),
         None => out.broadcast_in_dim(shape, &[]),
     };
-    outs.into_iter().zip(places).map(spread).collect()
+    outs.into_iter().zip(out_axes).map(whole).collect()
 }
 
 /// Combines lists of arrays of the same shape by a reduction's program.

@@ -27,7 +27,7 @@ fn kept(rank: usize, axes: &[usize]) -> Dims {
 }
 
 /// Broadcasts a reduction's result along the reduced axes again.
-fn spread(reduced: &Array, operand: Aval, axes: &[usize]) -> Array {
+fn broadcast_back(reduced: &Array, operand: Aval, axes: &[usize]) -> Array {
     let sharding = OutSharding::of(operand);
     reduced.repeated(operand.shape(), &kept(operand.ndim(), axes), sharding)
 }
@@ -39,7 +39,7 @@ fn chosen(g: &Array, x: &Array, out: &Array, axes: &[usize]) -> Array {
         let axes = axes.into();
         bind1(ReduceSum { axes }, &[x])
     };
-    let here = x.eq(spread(out, x.aval(), axes)).astype(g.dtype());
+    let here = x.eq(broadcast_back(out, x.aval(), axes)).astype(g.dtype());
     sum(&(g * &here)).lax_div(sum(&here))
 }
 
@@ -48,7 +48,7 @@ macro_rules! differentiation {
         Differentiation::Zero
     };
     ($self:ident, linear) => {
-        Differentiation::linear(|ct, operand| spread(ct, operand, &$self.axes))
+        Differentiation::linear(|ct, operand| broadcast_back(ct, operand, &$self.axes))
     };
     ($self:ident, |$g:ident, $x:ident, $y:ident, $axes:ident| $rule:expr) => {
         Differentiation::jvp(|primals, tangents, outs| {

@@ -83,9 +83,9 @@ impl Primitive for Remat {
     }
     fn batch(&self, args: &[Array], axes: &[Option<usize>], axis: BatchAxis) -> Batched {
         let avals = lists::avals(args);
-        let (program, places) = nested::batched(&self.jaxpr, &avals, axes, axis, |_, at| at);
+        let (program, out_axes) = nested::batched(&self.jaxpr, &avals, axes, axis, |_, at| at);
         let outs = self.apply(program, args, self.differentiated);
-        (outs.into(), places.into())
+        (outs.into(), out_axes.into())
     }
     fn evaluate(&self, args: &[&Array]) -> Option<Result<Outputs>> {
         Some(nested::evaluate(&self.jaxpr, args))

@@ -182,9 +182,9 @@ impl Array {
     /// Panics if an index is out of range or occurs twice.
     #[track_caller]
     pub fn expand_dims(&self, axes: &[isize]) -> Array {
-        let places = self.new_axes("expand_dims", axes);
-        let rank = self.ndim() + places.len();
-        let dims: Dims = (0..rank).filter(|d| !places.contains(d)).collect();
+        let inserted = self.new_axes("expand_dims", axes);
+        let rank = self.ndim() + inserted.len();
+        let dims: Dims = (0..rank).filter(|d| !inserted.contains(d)).collect();
         let mut shape: Dims = Dims::from_elem(1, rank);
         for (&d, &n) in dims.iter().zip(self.shape()) {
             shape[d] = n;
@@ -196,7 +196,7 @@ impl Array {
     #[track_caller]
     pub(crate) fn new_axes(&self, operation: &str, axes: &[isize]) -> Dims {
         let rank = self.ndim() + axes.len();
-        let mut places = Dims::new();
+        let mut inserted = Dims::new();
         for &axis in axes {
             let normal = if axis < 0 { axis + rank as isize } else { axis };
             assert!(
@@ -208,12 +208,12 @@ impl Array {
                 rank as isize - 1
             );
             assert!(
-                !places.contains(&(normal as usize)),
+                !inserted.contains(&(normal as usize)),
                 "{operation}: axis {axis} appears twice in {axes:?}\n  help: pass every axis once; \
                  negative axes count from the end of the result"
             );
-            places.push(normal as usize);
+            inserted.push(normal as usize);
         }
-        places
+        inserted
     }
 }

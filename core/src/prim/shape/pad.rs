@@ -60,8 +60,8 @@ impl Primitive for Pad {
             operand.shape().iter().zip(&self.padding_config).enumerate()
         {
             // Products of two sizes do not overflow 128 bits.
-            let spread = n as i128 + n.saturating_sub(1) as i128 * interior as i128;
-            let size = spread + low as i128 + high as i128;
+            let dilated = n as i128 + n.saturating_sub(1) as i128 * interior as i128;
+            let size = dilated + low as i128 + high as i128;
             if size < 0 {
                 return Err(ShapeError::new(format!(
                     "padding ({low}, {high}, {interior}) leaves axis {d} of size {n} with {size} \

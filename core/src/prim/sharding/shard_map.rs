@@ -228,16 +228,16 @@ impl Primitive for ShardMap {
             ..axis
         };
         let locals = self.locals(&in_specs, &lists::avals(args));
-        let (program, places) =
+        let (program, out_axes) =
             self.scope(|| nested::batched(&self.jaxpr, &locals, axes, inner, |_, at| at));
         let out_specs = self
             .out_specs
             .iter()
-            .zip(&places)
+            .zip(&out_axes)
             .map(|(s, at)| with_batch(s, *at))
             .collect();
         let outs = self.bind(program, args, &in_specs, out_specs);
-        (outs.into(), places.into())
+        (outs.into(), out_axes.into())
     }
     fn lower(&self, ctx: &mut Lowering<'_>, args: &[Value], outs: &[Aval]) -> Vec<Value> {
         self.scope(|| {

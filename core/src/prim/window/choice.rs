@@ -17,12 +17,12 @@ use crate::{Aval, DType, Dims, Scalar};
 const MOST_ELEMENTS: usize = 32;
 
 /// Returns all offsets in a box of these sizes, the last axis fastest.
-fn places(sizes: &[usize]) -> Vec<Dims> {
+fn offsets(sizes: &[usize]) -> Vec<Dims> {
     let mut out = vec![Dims::new()];
     for &n in sizes {
-        let with = |place: &Dims| {
-            let place = place.clone();
-            (0..n).map(move |i| place.iter().copied().chain([i]).collect())
+        let with = |offset: &Dims| {
+            let offset = offset.clone();
+            (0..n).map(move |i| offset.iter().copied().chain([i]).collect())
         };
         out = out.iter().flat_map(with).collect();
     }
@@ -101,7 +101,7 @@ impl SlidingWindow {
     ) -> Value {
         let numbers = Aval::new(windows, DType::I32);
         let mut best: Option<(Value, Value)> = None;
-        for offset in places(&self.dimensions) {
+        for offset in offsets(&self.dimensions) {
             let here = slice(ctx, operand, &offset, &self.strides, windows);
             let number = ctx.splat(self.number(&offset), numbers);
             best = Some(match best {
@@ -158,7 +158,7 @@ impl SlidingWindow {
         let inside = self.step_numbers(ctx, steps);
         let mut sum = None;
         // The first window first, in the order in which XLA's own operation sums.
-        for back in places(&overlaps).into_iter().rev() {
+        for back in offsets(&overlaps).into_iter().rev() {
             let start: Dims = overlaps.iter().zip(&back).map(|(r, j)| r - 1 - j).collect();
             let ones = Dims::from_elem(1, start.len());
             let asked = slice(ctx, chosen, &start, &ones, &rows);

@@ -27,7 +27,7 @@ pub struct ReduceWindow {
 impl ReduceWindow {
     /// Computes the same reduction with differentiable operations: one axis after another, for
     /// elements at the same offset of all windows at once.
-    fn by_places(&self, args: &[Array]) -> Vec<Array> {
+    fn by_offset(&self, args: &[Array]) -> Vec<Array> {
         let (arrays, starts) = args.split_at(args.len() / 2);
         let w = &self.window;
         let rank = w.dimensions.len();
@@ -47,15 +47,15 @@ impl ReduceWindow {
             return starts;
         }
         for d in 0..rank {
-            let at = |place: usize| -> Vec<Array> {
-                let from = place * w.window_dilation[d];
+            let at = |index: usize| -> Vec<Array> {
+                let from = index * w.window_dilation[d];
                 let to = from + (shape[d] - 1) * w.strides[d] + 1;
                 let part = |x: &Array| x.slice_in_dim(from, to, w.strides[d], d as isize);
                 arrays.iter().map(part).collect()
             };
             let first = at(0);
             arrays = (1..w.dimensions[d])
-                .fold(first, |all, place| combine(&self.jaxpr, &all, &at(place)));
+                .fold(first, |all, index| combine(&self.jaxpr, &all, &at(index)));
         }
         combine(&self.jaxpr, &starts, &arrays)
     }
@@ -88,7 +88,7 @@ impl Primitive for ReduceWindow {
         Ok(ShardingRule::Elementwise)
     }
     fn differentiation(&self) -> Differentiation<'_> {
-        Differentiation::jvp(|p, t, _| tangents(|args| self.by_places(args), p, t))
+        Differentiation::jvp(|p, t, _| tangents(|args| self.by_offset(args), p, t))
     }
     fn batch(&self, args: &[Array], axes: &[Option<usize>], axis: BatchAxis) -> Batched {
         batched_reduction(&self.jaxpr, args, axes, axis.size, |jaxpr, args| {

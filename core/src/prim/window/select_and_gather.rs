@@ -30,7 +30,7 @@ impl SelectAndGatherAdd {
                  reverse derivative\n  help: use a window without window_dilation, or jvp",
             );
         }
-        let spread: Vec<(isize, isize, usize)> = window
+        let config: Vec<(isize, isize, usize)> = window
             .base_dilation
             .iter()
             .map(|&d| (0, 0, d - 1))
@@ -44,7 +44,7 @@ impl SelectAndGatherAdd {
                 window.padding.clone(),
             ),
         };
-        let scattered = bind1(scatter, &[ct, &operand.lax_pad(&spread, last)]);
+        let scattered = bind1(scatter, &[ct, &operand.lax_pad(&config, last)]);
         let start = Dims::from_elem(0, operand.ndim());
         scattered.slice(&start, scattered.shape(), Some(&window.base_dilation))
     }

@@ -52,11 +52,11 @@ impl Primitive for SelectAndScatter {
         );
         let (operand, source, start) = (args[0], args[1], args[2]);
         self.window.check_plain()?;
-        let places = self.window.shape(operand)?;
+        let windows = self.window.shape(operand)?;
         let element = Aval::scalar(operand.dtype());
         crate::ensure_shape!(
-            source.strong() == operand.with_shape(&places).strong() && start.strong() == element,
-            "there are {places:?} windows in {operand}: expected as many values of its dtype and \
+            source.strong() == operand.with_shape(&windows).strong() && start.strong() == element,
+            "there are {windows:?} windows in {operand}: expected as many values of its dtype and \
              an initial value, got {source} and {start}"
         );
         let programs = [&self.select_jaxpr, &self.scatter_jaxpr];

@@ -55,10 +55,10 @@ impl Primitive for SelectAndScatterAdd {
         let (source, operand) = (args[0], args[1]);
         Class::Real.check(operand.dtype())?;
         self.window.check_plain()?;
-        let places = self.window.shape(operand)?;
+        let windows = self.window.shape(operand)?;
         crate::ensure_shape!(
-            source.shape() == &places[..],
-            "there are {places:?} windows in {operand}, but the first operand is {source}"
+            source.shape() == &windows[..],
+            "there are {windows:?} windows in {operand}, but the first operand is {source}"
         );
         one(operand)
     }

@@ -56,7 +56,7 @@ fn sum_cotangent(window: &SlidingWindow, ct: &Array, operand: Aval) -> Array {
             (low, high, window.strides[d] - 1)
         })
         .collect();
-    let spread = ct.lax_pad(&config, Array::scalar(0, ct.dtype()));
+    let padded = ct.lax_pad(&config, Array::scalar(0, ct.dtype()));
     let window = SlidingWindow {
         dimensions: window.dimensions.clone(),
         strides: window.base_dilation.clone(),
@@ -64,7 +64,7 @@ fn sum_cotangent(window: &SlidingWindow, ct: &Array, operand: Aval) -> Array {
         base_dilation: ones(rank),
         window_dilation: window.window_dilation.clone(),
     };
-    bind1(ReduceWindowSum { window }, &[&spread])
+    bind1(ReduceWindowSum { window }, &[&padded])
 }
 
 macro_rules! reduce_windows {

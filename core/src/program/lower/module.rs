@@ -131,10 +131,10 @@ impl Module {
         }
         text.push_str("}\n");
         for (i, (l, scope)) in module.locations.iter().enumerate() {
-            let place = format!("{:?}:{}:{}", l.file(), l.line(), l.column());
+            let location = format!("{:?}:{}:{}", l.file(), l.line(), l.column());
             let _ = match scope.name() {
-                "" => writeln!(text, "#loc{i} = loc({place})"),
-                name => writeln!(text, "#loc{i} = loc({name:?}({place}))"),
+                "" => writeln!(text, "#loc{i} = loc({location})"),
+                name => writeln!(text, "#loc{i} = loc({name:?}({location}))"),
             };
         }
         ModuleText {

@@ -43,8 +43,8 @@ impl Module {
         let order = devices
             .filter(|d| *d != self.partition.devices)
             .map(|devices| {
-                let place = |d: &Device| self.partition.devices.iter().position(|p| p == d);
-                devices.iter().filter_map(place).collect::<Vec<usize>>()
+                let position = |d: &Device| self.partition.devices.iter().position(|p| p == d);
+                devices.iter().filter_map(position).collect::<Vec<usize>>()
             });
         let same = |m: &&Declared| {
             m.sizes == axes.axis_sizes() && m.names == axes.axis_names() && m.order == order
@@ -304,15 +304,15 @@ impl Lowering<'_> {
     /// slowest-varying first, each in the order of the axes.
     pub(crate) fn replica_groups(&self, names: &[AxisName]) -> Option<Vec<Vec<usize>>> {
         let mesh = self.axes?;
-        let places: Option<Vec<usize>> = names.iter().map(|n| mesh.position(*n)).collect();
-        let places = places?;
+        let positions: Option<Vec<usize>> = names.iter().map(|n| mesh.position(*n)).collect();
+        let positions = positions?;
         let mut groups: Vec<(Vec<usize>, Vec<(usize, usize)>)> = Vec::new();
         for partition in 0..mesh.size() {
             let mut at = mesh.coordinates(partition);
-            let rank = places
+            let rank = positions
                 .iter()
                 .fold(0, |r, &p| r * mesh.axis_sizes()[p] + at[p]);
-            for &p in &places {
+            for &p in &positions {
                 at[p] = 0;
             }
             match groups.iter_mut().find(|(others, _)| *others == at) {
