@@ -39,6 +39,22 @@ pub(crate) struct Parts<T> {
     pub xs: Vec<T>,
 }
 
+impl<T: Clone + PartialEq> Parts<T> {
+    /// Calls `step` until the marks of the carry are stable, and returns its last results. `step`
+    /// takes the marks of a program's arguments, and returns the marks of its results, of which
+    /// the carry is the first part: a carry is marked if its initial value or a later one is.
+    pub fn until_stable<R>(&mut self, mut step: impl FnMut(&Self) -> (R, Vec<T>)) -> (R, Vec<T>) {
+        loop {
+            let (derived, marks) = step(self);
+            let next = &marks[..self.carry.len()];
+            if *next == self.carry[..] {
+                return (derived, marks);
+            }
+            self.carry = next.to_vec();
+        }
+    }
+}
+
 impl<T: Clone> Parts<T> {
     /// Returns all operands in their order.
     pub fn all(&self) -> Vec<T> {
@@ -166,17 +182,12 @@ impl Primitive for Scan {
         // The batch axis is the first in the program, and the second in scanned arrays.
         let mut at = from.map(|ax| ax.map(|_| 0));
         let n = self.num_carry;
-        let (program, out_axes) = loop {
-            let (program, found) = derive::batched(&self.jaxpr, &at.all(), axis, |i, found| {
+        let (program, out_axes) = at.until_stable(|at| {
+            derive::batched(&self.jaxpr, &at.all(), axis, |i, found| {
                 let carried = i < n && at.carry[i].is_some();
                 (carried || found.is_some()).then_some(0)
-            });
-            // A carry is batched if its initial value or a later one is.
-            if found[..n] == at.carry[..] {
-                break (program, found);
-            }
-            at.carry = found[..n].to_vec();
-        };
+            })
+        });
         let move_axis = |x: &Array, from: &Option<usize>, to: Option<usize>| match to {
             Some(to) => move_batch_axis(x, *from, to, axis),
             None => x.clone(),

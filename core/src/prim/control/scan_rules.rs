@@ -32,14 +32,7 @@ impl NestedDifferentiation for Scan {
         let primals = self.parts(primals);
         let dots = self.parts(tangents);
         let mut on = dots.map(Option::is_some);
-        let (program, nonzero) = loop {
-            let (program, found) = self.pushed(&on);
-            // A carry has a tangent if its initial value or a later one has one.
-            if found[..self.num_carry] == on.carry[..] {
-                break (program, found);
-            }
-            on.carry = found[..self.num_carry].to_vec();
-        };
+        let (program, nonzero) = on.until_stable(|on| self.pushed(on));
         let with = |values: &[Array], dots: &[Option<Array>], on: &[bool]| {
             let mut all = values.to_vec();
             all.extend(instantiated(dots, values, on));
@@ -64,18 +57,16 @@ impl NestedDifferentiation for Scan {
         let mut on = dots.map(Option::is_some);
         let results = self.jaxpr.outvars.len();
         let carry = self.num_consts..self.num_consts + self.num_carry;
-        let split = loop {
+        let (split, _) = on.until_stable(|on| {
             let mut instantiate = on.carry.clone();
             instantiate.resize(results, false);
             // The carry changes at each step, so it must be stored.
             let split = derive::linearized(&self.jaxpr, &on.all(), &instantiate, |i| {
                 !carry.contains(&i)
             });
-            if split.nonzero[..self.num_carry] == on.carry[..] {
-                break split;
-            }
-            on.carry = split.nonzero[..self.num_carry].to_vec();
-        };
+            let nonzero = split.nonzero.clone();
+            (split, nonzero)
+        });
 
         let args = self.parts(primals);
         let (outs, saved) = self.run_known(&split, &args, results);

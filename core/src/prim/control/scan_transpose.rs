@@ -23,15 +23,11 @@ impl Scan {
         // A carry with a known initial value is linear if later values are: its initial tangent
         // is zero.
         let mut linear = operands.map(Operand::is_linear);
-        loop {
+        linear.until_stable(|linear| {
             let reached = derive::reached(&self.jaxpr, &linear.all());
             let carry = linear.carry.iter().zip(&reached);
-            let carry: Vec<bool> = carry.map(|(a, b)| *a || *b).collect();
-            if carry == linear.carry {
-                break;
-            }
-            linear.carry = carry;
-        }
+            ((), carry.map(|(a, b)| *a || *b).collect())
+        });
         if linear.carry.iter().all(|on| *on) {
             return self.go_back(cts, operands);
         }

@@ -1,6 +1,7 @@
 //! `while`: a program repeated as long as a condition is true.
 
 use super::derive;
+use super::scan::Parts;
 use super::{acting, check_types, split3};
 use crate::base::location::fail;
 use crate::prim::nested::{self, zeros};
@@ -145,20 +146,18 @@ impl Primitive for While {
     fn batch(&self, args: &[Array], axes: &[Option<usize>], axis: BatchAxis) -> Batched {
         let (cconsts, bconsts, init) = self.parts(args);
         let (cconst_axes, bconst_axes, init_axes) = self.parts(axes);
-        // A carry is batched if its initial value or a later one is.
         let to_front = |_: usize, found: Option<usize>| found.map(|_| 0);
         let at = |consts: &[Option<usize>], carry: &[Option<usize>]| [consts, carry].concat();
-        let mut carry: Vec<Option<usize>> = init_axes.iter().map(|ax| ax.map(|_| 0)).collect();
-        loop {
-            let axes = at(bconst_axes, &carry);
-            let (_, found) = derive::batched(&self.body_jaxpr, &axes, axis, to_front);
-            let joined: Vec<Option<usize>> =
-                carry.iter().zip(&found).map(|(a, b)| a.or(*b)).collect();
-            if joined == carry {
-                break;
-            }
-            carry = joined;
-        }
+        let mut marks = Parts {
+            consts: bconst_axes.to_vec(),
+            carry: init_axes.iter().map(|ax| ax.map(|_| 0)).collect(),
+            xs: Vec::new(),
+        };
+        let (_, mut carry) = marks.until_stable(|marks| {
+            derive::batched(&self.body_jaxpr, &marks.all(), axis, |i, found| {
+                marks.carry[i].or(found.map(|_| 0))
+            })
+        });
         let axes = at(cconst_axes, &carry);
         let (_, pred) = derive::batched(&self.cond_jaxpr, &axes, axis, to_front);
         let pred = pred[0].is_some();
@@ -252,16 +251,12 @@ impl NestedDifferentiation for While {
     fn jvp(&self, primals: &[Array], tangents: &[Option<Array>]) -> (Vec<Array>, Tangents) {
         let (cconsts, bconsts, init) = self.parts(primals);
         let (_, bdots, init_dots) = self.parts(tangents);
-        let const_on = given(bdots);
-        let mut carry_on = given(init_dots);
-        // A carry has a tangent if its initial value or a later one has one.
-        let body = loop {
-            let (program, found) = self.pushed_body(bconsts, init, &const_on, &carry_on);
-            if found == carry_on {
-                break program;
-            }
-            carry_on = found;
+        let mut on = Parts {
+            consts: given(bdots),
+            carry: given(init_dots),
+            xs: Vec::new(),
         };
+        let (body, carry_on) = on.until_stable(|on| self.pushed_body(bconsts, init, on));
         let mut consts = bconsts.to_vec();
         consts.extend(bdots.iter().flatten().cloned());
         let dots = init_dots.iter().zip(init).zip(&carry_on);
@@ -312,9 +307,9 @@ impl While {
         &self,
         consts: &[Array],
         init: &[Array],
-        const_on: &[bool],
-        carry_on: &[bool],
+        on: &Parts<bool>,
     ) -> (ClosedJaxpr, Vec<bool>) {
+        let (const_on, carry_on) = (&on.consts, &on.carry);
         let dots = |arrays: &[Array], on: &[bool]| -> Vec<Aval> {
             let marked = arrays.iter().zip(on).filter(|(_, on)| **on);
             marked.map(|(a, _)| a.aval().strong()).collect()
