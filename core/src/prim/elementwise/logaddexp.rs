@@ -46,7 +46,7 @@ impl Primitive for LogAddExp {
         })
     }
     fn batch(&self, args: &[Array], axes: &[Option<usize>], _: BatchAxis) -> Batched {
-        batch_elementwise(args, axes, |a| {
+        batch_elementwise(args, axes, &|a| {
             let shape = operands::common_shape("logaddexp", a);
             bind1(
                 LogAddExp,

@@ -19,7 +19,7 @@ macro_rules! elementwise_rules {
             axes: &[Option<usize>],
             _: $crate::prim::BatchAxis,
         ) -> $crate::prim::Batched {
-            $crate::prim::elementwise::batch_elementwise(args, axes, |args| {
+            $crate::prim::elementwise::batch_elementwise(args, axes, &|args| {
                 $crate::program::trace::bind1(self.clone(), args)
             })
         }
@@ -65,7 +65,7 @@ pub(crate) use elementwise_rules;
 pub(crate) fn batch_elementwise(
     args: &[Array],
     axes: &[Option<usize>],
-    apply: impl FnOnce(&[&Array]) -> Array,
+    apply: &dyn Fn(&[&Array]) -> Array,
 ) -> Batched {
     // All operands except scalars have the same shape and batch axis: nothing to move.
     let first = args
