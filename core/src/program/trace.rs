@@ -228,6 +228,13 @@ pub(crate) fn trace_to_jaxpr(
     avals: &[Aval],
     f: impl FnOnce(&[Array]) -> Vec<Array>,
 ) -> ClosedJaxpr {
+    let mut f = Some(f);
+    trace_once(avals, &mut |args| f.take().expect("one call")(args))
+}
+
+/// [`trace_to_jaxpr`], compiled once for all functions.
+#[track_caller]
+fn trace_once(avals: &[Aval], f: &mut dyn FnMut(&[Array]) -> Vec<Array>) -> ClosedJaxpr {
     let trace = OpenTrace::full();
     let args: Vec<Array> = avals.iter().map(|a| trace.input(*a)).collect();
     let outs = with_room(|| f(&args));
