@@ -41,11 +41,31 @@ fn leaf_name(inside: &str, path: &str) -> String {
     }
 }
 
+/// The leaves of a tree with their paths, and the hash of its structure.
+struct Seen {
+    paths: Vec<String>,
+    leaves: Vec<Array>,
+    structure: (u64, u64),
+}
+
+impl Seen {
+    fn of<T: Tree>(tree: &T) -> Seen {
+        Seen {
+            paths: tree::paths(tree),
+            leaves: tree::leaves(tree),
+            structure: tree::fingerprint(tree),
+        }
+    }
+}
+
 /// Returns the `help:` text for the first pair of values in two trees that vary over different
 /// mesh axes and have the same types otherwise.
 pub(crate) fn varying_help<T: Tree, U: Tree>(a: &T, b: &U, of: [&str; 2]) -> Option<String> {
-    let (paths, leaves, others) = (tree::paths(a), tree::leaves(a), tree::leaves(b));
-    let mut pairs = leaves.iter().zip(&others).zip(&paths);
+    help_to_vary(&Seen::of(a), &Seen::of(b), of)
+}
+
+fn help_to_vary(a: &Seen, b: &Seen, of: [&str; 2]) -> Option<String> {
+    let mut pairs = a.leaves.iter().zip(&b.leaves).zip(&a.paths);
     let ((x, y), path) = pairs.find(|((x, y), _)| {
         let (x, y) = (x.aval(), y.aval());
         x.varying() != y.varying() && x.unplaced().strong() == y.unplaced().strong()
@@ -74,29 +94,30 @@ pub(crate) fn differences<T: Tree, U: Tree>(
     inside: &str,
     trees: (&T, &U),
 ) -> Option<Vec<String>> {
+    lines_of_differences(names, inside, &Seen::of(trees.0), &Seen::of(trees.1))
+}
+
+fn lines_of_differences(names: [&str; 2], inside: &str, a: &Seen, b: &Seen) -> Option<Vec<String>> {
     let [one, other] = names;
-    let (a, b) = trees;
-    let (paths, other_paths) = (tree::paths(a), tree::paths(b));
-    let (leaves, others) = (tree::leaves(a), tree::leaves(b));
     let mut lines = Vec::new();
-    for (path, leaf) in paths.iter().zip(&leaves) {
-        match other_paths.iter().position(|p| p == path) {
+    for (path, leaf) in a.paths.iter().zip(&a.leaves) {
+        match b.paths.iter().position(|p| p == path) {
             None => lines.push(format!(
                 "{}: {one} has {}, {other} has none",
                 leaf_name(inside, path),
                 leaf.aval()
             )),
-            Some(i) if others[i].aval().strong() != leaf.aval().strong() => lines.push(format!(
+            Some(i) if b.leaves[i].aval().strong() != leaf.aval().strong() => lines.push(format!(
                 "{}: {one} has {}, {other} has {}",
                 leaf_name(inside, path),
                 leaf.aval(),
-                others[i].aval()
+                b.leaves[i].aval()
             )),
             Some(_) => {}
         }
     }
-    for (path, leaf) in other_paths.iter().zip(&others) {
-        if !paths.contains(path) {
+    for (path, leaf) in b.paths.iter().zip(&b.leaves) {
+        if !a.paths.contains(path) {
             lines.push(format!(
                 "{}: {other} has {}, {one} has none",
                 leaf_name(inside, path),
@@ -104,7 +125,7 @@ pub(crate) fn differences<T: Tree, U: Tree>(
             ));
         }
     }
-    if lines.is_empty() && tree::fingerprint(a) != tree::fingerprint(b) {
+    if lines.is_empty() && a.structure != b.structure {
         lines.push(format!(
             "a value that is not an array (a number, a variant, a length) differs between {one} and \
              {other}"
