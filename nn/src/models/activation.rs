@@ -7,12 +7,14 @@ pub type Activation = fn(&Array) -> Array;
 
 /// Returns the function that published configurations call by this name.
 pub fn by_name(name: &str) -> Option<Activation> {
+    // Closures: a function pointer to a `#[track_caller]` function of another crate hides the
+    // function from users of a dynamic library, such as the cells of a notebook.
     Some(match name {
-        "gelu_new" | "gelu_pytorch_tanh" | "gelu_fast" => Array::gelu,
-        "gelu" => Array::gelu_exact,
-        "silu" | "swish" => Array::silu,
-        "relu" => Array::relu,
-        "tanh" => Array::tanh,
+        "gelu_new" | "gelu_pytorch_tanh" | "gelu_fast" => |x| x.gelu(),
+        "gelu" => |x| x.gelu_exact(),
+        "silu" | "swish" => |x| x.silu(),
+        "relu" => |x| x.relu(),
+        "tanh" => |x| x.tanh(),
         _ => return None,
     })
 }

@@ -47,7 +47,7 @@ impl MlpConfig {
     pub fn new(features: &[usize]) -> MlpConfig {
         MlpConfig {
             features: features.to_vec(),
-            activation: Array::relu,
+            activation: |x| x.relu(),
             dropout_rate: 0.0,
             dtype: None,
             param_dtype: DType::F32,
