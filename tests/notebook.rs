@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 use std::fs;
-use std::io::Write;
+use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -43,11 +43,24 @@ fn parts() -> Vec<String> {
         .collect()
 }
 
+/// What the program of the notebook prints.
+fn printed() -> String {
+    let output = Command::new(ramie_testing::examples::example("notebook"))
+        .output()
+        .unwrap();
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{text}{errors}");
+    text
+}
+
 #[test]
 fn the_notebook_is_the_program() {
     let cells = cells();
     assert!(
-        cells[0].lines().all(|line| line.starts_with(":dep ")),
+        cells[0]
+            .lines()
+            .all(|line| line.starts_with(":dep ") || line == "use shared as _;"),
         "{}",
         cells[0]
     );
@@ -56,15 +69,7 @@ fn the_notebook_is_the_program() {
 
 #[test]
 fn the_program_runs() {
-    let output = Command::new(ramie_testing::examples::example("notebook"))
-        .output()
-        .unwrap();
-    let text = String::from_utf8_lossy(&output.stdout).into_owned();
-    assert!(
-        output.status.success(),
-        "{text}{}",
-        String::from_utf8_lossy(&output.stderr)
-    );
+    let text = printed();
     let loss = text
         .lines()
         .find_map(|line| line.strip_prefix("validation loss: "));
@@ -72,21 +77,42 @@ fn the_program_runs() {
     assert!(text.contains("<svg"), "{text}");
 }
 
+/// Runs each cell as Jupyter does and compares the output with the program's. Cells print arrays
+/// and losses that earlier cells computed.
 #[test]
 fn the_cells_run_in_evcxr() {
     let mut evcxr = Command::new("evcxr");
     evcxr
+        .args(["--disable-readline", "--ide-mode"])
         .current_dir(folder())
         .stdin(Stdio::piped())
         .stdout(Stdio::piped());
-    let Ok(mut process) = evcxr.spawn() else {
-        println!("skipped: evcxr is not installed");
-        return;
+    let mut process = match evcxr.spawn() {
+        Ok(process) => process,
+        Err(error) if error.kind() == ErrorKind::NotFound => {
+            println!("skipped: evcxr is not installed");
+            return;
+        }
+        Err(error) => panic!("{error}"),
     };
     let mut input = process.stdin.take().unwrap();
-    input.write_all(cells().join("\n").as_bytes()).unwrap();
+    for cell in cells() {
+        // A line is a cell; this separator stands for its line breaks.
+        writeln!(input, "{}", cell.replace('\n', "\u{2028}")).unwrap();
+    }
     drop(input);
     let output = process.wait_with_output().unwrap();
     let text = String::from_utf8_lossy(&output.stdout);
-    assert!(text.contains("validation loss: 0."), "{text}");
+    // The marks of cells that succeeded and failed.
+    assert_eq!(text.matches('\u{91}').count(), cells().len(), "{text}");
+    assert_eq!(text.matches('\u{92}').count(), 0, "{text}");
+    let prompt = "\u{1b}[33m>> \u{1b}[0m";
+    let without_marks = text.replace(prompt, "").replace(['\u{91}', '\n'], "");
+    // evcxr passes the picture to Jupyter and does not print it.
+    let expected = printed();
+    let (expected, _) = expected.split_once("EVCXR_BEGIN_CONTENT").unwrap();
+    assert!(
+        without_marks.contains(&expected.replace('\n', "")),
+        "evcxr:\n{text}\nthe program:\n{expected}"
+    );
 }
