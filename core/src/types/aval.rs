@@ -194,6 +194,9 @@ impl Aval {
 
     /// Returns the same type with another shape, which is not sharded.
     pub fn with_shape(&self, shape: &[usize]) -> Aval {
+        if self.sharding().is_none() && self.shape() == shape {
+            return *self;
+        }
         let placement = Placement {
             sharding: None,
             ..self.0.key.placement
@@ -230,6 +233,9 @@ impl Aval {
 
     /// Returns the same shape and placement with another dtype, which is not weak.
     pub fn with_dtype(&self, dtype: DType) -> Aval {
+        if self.dtype() == dtype && !self.weak_type() {
+            return *self;
+        }
         Aval::intern(self.shape(), dtype, false, self.0.key.placement)
     }
 
