@@ -7,12 +7,12 @@ use common::table::table;
 
 #[test]
 fn descent() {
-    follow_group("descent", 0.05, table("descent"));
+    follow_group("descent", 0.08, table("descent"));
 }
 
 #[test]
 fn adams() {
-    follow_group("adams", 0.1, table("adams"));
+    follow_group("adams", 0.12, table("adams"));
 }
 
 #[test]
@@ -27,7 +27,7 @@ fn transformations() {
 
 #[test]
 fn wrappers() {
-    follow_group("wrappers", 0.05, table("wrappers"));
+    follow_group("wrappers", 0.08, table("wrappers"));
 }
 
 #[test]
@@ -37,5 +37,5 @@ fn linesearches() {
 
 #[test]
 fn of_contrib() {
-    follow_group("contrib", 0.06, table("contrib"));
+    follow_group("contrib", 0.1, table("contrib"));
 }
