@@ -63,10 +63,8 @@ fn with_starts(ctx: &mut Lowering<'_>, operands: &[Value], start: Value) -> Vec<
 
 /// Emits one element along the first axis, which is removed.
 fn element(ctx: &mut Lowering<'_>, array: Value, at: usize) -> Value {
-    let one = match window(array.aval(), 1) == array.aval() {
-        true => array,
-        false => ctx.slice_in_dim(array, 0, at..at + 1),
-    };
+    let start = Start::Number(at);
+    let one = read(ctx, array, &Window { start, size: 1 });
     ctx.reshape(one, &array.shape()[1..])
 }
 
