@@ -49,15 +49,15 @@ pub(crate) fn jvp_of(
     (outs, dots)
 }
 
-type Tangents = SmallVec<[Option<Array>; 2]>;
+type OutputTangents = SmallVec<[Option<Array>; 2]>;
 
 fn jvp_equation(
     primitive: &Arc<dyn Primitive>,
     ins: &[Array],
     ts: &[Option<Array>],
-) -> (Outputs, Tangents) {
+) -> (Outputs, OutputTangents) {
     let refs: SmallVec<[&Array; 4]> = ins.iter().collect();
-    let zeros = |n: usize| Tangents::from_elem(None, n);
+    let zeros = |n: usize| OutputTangents::from_elem(None, n);
     if ts.iter().all(Option::is_none) {
         let outs = bind_arc(primitive.clone(), &refs);
         let n = outs.len();
