@@ -2,11 +2,9 @@
 
 use super::{BackwardRule, CustomLin, Rule, batched_run, bind_batched, refuse_captured};
 use crate::base::location;
-use crate::prim::in_front;
-use crate::prim::nested;
 use crate::prim::{
     Avals, BatchAxis, Batched, Differentiation, NestedDifferentiation, Operand, Param, Primitive,
-    Tangents,
+    Tangents, in_front, nested,
 };
 use crate::prim::{Jaxprs, StatePass};
 use crate::program::checks::Errors;

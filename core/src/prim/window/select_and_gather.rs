@@ -102,8 +102,7 @@ impl Primitive for SelectAndGatherAdd {
         let zero = ctx.scalar(0, dtype);
         let region = ctx.region(&[scalar; 4], |ctx, a| {
             let first = ctx.compare(self.select.direction(), [a[0], a[2]]);
-            let mut choose = |x, y| ctx.select(first, x, y);
-            vec![choose(a[0], a[2]), choose(a[1], a[3])]
+            [0, 1].map(|i| ctx.select(first, a[i], a[i + 2])).to_vec()
         });
         let results = ctx.op(
             "reduce_window",
