@@ -43,7 +43,7 @@ fn parts() -> Vec<String> {
         .collect()
 }
 
-/// What the program of the notebook prints.
+/// Returns the output of the notebook's program.
 fn printed() -> String {
     let output = Command::new(ramie_testing::examples::example("notebook"))
         .output()
