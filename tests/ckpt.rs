@@ -4,6 +4,8 @@
 mod convert;
 #[path = "ckpt/gguf.rs"]
 mod gguf;
+#[path = "ckpt/pytorch.rs"]
+mod pytorch;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -354,7 +356,7 @@ fn convert_goes_round_and_changes_nothing() {
     assert_eq!(code, 2);
     has_all(
         &err,
-        &["expected `safetensors`, `msgpack`, `orbax` or `gguf`"],
+        &["expected `safetensors`, `msgpack`, `orbax`, `gguf` or `pytorch`"],
     );
 
     let flat = folder.path().join("flat.safetensors");
@@ -378,7 +380,10 @@ fn what_is_no_checkpoint_is_refused() {
         for (arguments, message) in [
             (vec!["nowhere"], "nowhere: "),
             (vec![foreign.as_str()], "is not a checkpoint directory"),
-            (vec![text.as_str()], "is neither a safetensors file"),
+            (
+                vec![text.as_str()],
+                "is not a safetensors, GGUF, PyTorch or Flax msgpack file",
+            ),
             (vec![half.as_str()], "is an interrupted save"),
             (
                 vec![run.as_str(), "--step", "30"],

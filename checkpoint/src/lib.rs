@@ -15,7 +15,7 @@
 //!
 //! [`save`] writes [`mod@safetensors`] files. [`serialization`] reads and writes Flax's msgpack
 //! files, and [`checkpoints`] keeps the files of the last steps. [`gguf`] reads models in llama.cpp's
-//! format. [`load_into`] reads any [`Format`].
+//! format, and [`pytorch`] reads PyTorch's files. [`load_into`] reads any [`Format`].
 //!
 //! For the state of a whole run, use directories in Orbax's format: [`pytree`] saves and restores
 //! trees of arrays, [`manager`] keeps the checkpoints of the last steps, and [`items`] lists what
@@ -40,6 +40,7 @@ mod nodes;
 pub mod ocdbt;
 mod optimizer;
 pub mod preemption;
+pub mod pytorch;
 pub mod pytree;
 mod replace;
 pub mod safetensors;

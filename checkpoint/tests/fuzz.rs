@@ -1,9 +1,10 @@
-//! Damaged files by chance, for what restores Flax's msgpack, safetensors and GGUF.
+//! Damaged files by chance, for the readers of Flax's msgpack, safetensors, GGUF and PyTorch.
 //!
 //! `RAMIE_FUZZ_INPUTS=1000000 cargo test -p ramie-checkpoint --test fuzz -- --nocapture`
 //! is a long run.
 
 use ramie_checkpoint::gguf::GgufFile;
+use ramie_checkpoint::pytorch::{self, PyTorchFile};
 use ramie_checkpoint::safetensors::{self, load_metadata, load_state};
 use ramie_checkpoint::serialization::{from_bytes, msgpack_restore};
 use ramie_core::{Array, DType, State};
@@ -68,6 +69,23 @@ fn damaged_files_are_refused() {
         }
         true
     });
+    for name in ["archive.pt", "legacy.pth"] {
+        at_path(
+            &format!("pytorch_{name}"),
+            &[bytes(&format!("pytorch/{name}"))],
+            |path| {
+                let Ok(file) = PyTorchFile::open(path) else {
+                    return false;
+                };
+                let _ = file.types();
+                for tensor in file.tensors() {
+                    let _ = file.array(&tensor.name);
+                }
+                let _ = pytorch::load(path);
+                true
+            },
+        );
+    }
     let folder = tempfile::tempdir().expect("a folder");
     std::fs::write(folder.path().join("s.safetensors"), tensors()).expect("written");
     let path = folder.path().join("model.safetensors.index.json");

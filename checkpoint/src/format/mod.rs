@@ -32,7 +32,7 @@ use crate::commit::save_item;
 use crate::pytree::{PyTreeRestore, PyTreeSave};
 use crate::safetensors::INDEX_ENDING;
 use crate::serialization::StateDict;
-use crate::{Error, Result, gguf, safetensors, serialization};
+use crate::{Error, Result, gguf, pytorch, safetensors, serialization};
 use ramie_core::{State, Tree};
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -52,6 +52,8 @@ pub enum Format {
     Orbax,
     /// A [GGUF](mod@crate::gguf) file, which Ramie reads but does not write.
     Gguf,
+    /// A [PyTorch](mod@crate::pytorch) file, which Ramie reads but does not write.
+    PyTorch,
 }
 
 impl Format {
@@ -90,6 +92,7 @@ impl Format {
             name if name.ends_with(INDEX_ENDING) => Some(Format::Safetensors),
             name if name.ends_with(".msgpack") => Some(Format::Msgpack),
             name if name.ends_with(".gguf") => Some(Format::Gguf),
+            name if name.ends_with(".pt") || name.ends_with(".pth") => Some(Format::PyTorch),
             _ => None,
         }
     }
@@ -123,6 +126,7 @@ impl Format {
             Format::Msgpack => Ok(serialization::load(path)?.arrays()),
             Format::Orbax => OrbaxFolder::open(path, None)?.trees().state(),
             Format::Gguf => gguf::load_state(path),
+            Format::PyTorch => pytorch::load_state(path),
         }
     }
 
@@ -155,6 +159,7 @@ impl Format {
                 Ok(())
             }
             Format::Gguf => gguf::load_into(path, tree),
+            Format::PyTorch => pytorch::load_into(path, tree),
         }
     }
 
@@ -179,7 +184,7 @@ impl Format {
     ///
     /// # Errors
     /// Returns an error if a file cannot be written, an array cannot be read, or the format does
-    /// not support its dtype. GGUF files cannot be written.
+    /// not support its dtype. GGUF and PyTorch files cannot be written.
     ///
     /// # Panics
     /// Panics if two arrays of the tree have the same path.
@@ -193,7 +198,7 @@ impl Format {
             Format::Safetensors => safetensors::save(path, tree),
             Format::Msgpack => serialization::save(path, tree),
             Format::Orbax => save_item(path, &PyTreeSave::new(tree)),
-            Format::Gguf => Err(not_written(path)),
+            Format::Gguf | Format::PyTorch => Err(self.not_written(path)),
         }
     }
 
@@ -224,8 +229,23 @@ impl Format {
                 without_bytes(&mut dict);
                 save_item(path, &PyTreeSave::dict(&dict))
             }
-            Format::Gguf => Err(not_written(path.as_ref())),
+            Format::Gguf | Format::PyTorch => Err(self.not_written(path.as_ref())),
         }
+    }
+
+    /// Returns the error of saving in a format that Ramie only reads.
+    fn not_written(self, path: &Path) -> Error {
+        let readers = match self {
+            Format::PyTorch => "PyTorch programs read",
+            _ => "llama.cpp's scripts convert",
+        };
+        Error::format(
+            path,
+            format!(
+                "cannot be written: Ramie reads {self} files, but does not write them\n  help: save \
+                 as safetensors, which {readers}"
+            ),
+        )
     }
 }
 
@@ -237,16 +257,17 @@ impl fmt::Display for Format {
             Format::Msgpack => "Flax msgpack",
             Format::Orbax => "Orbax",
             Format::Gguf => "GGUF",
+            Format::PyTorch => "PyTorch",
         })
     }
 }
 
 /// Error for a name that is not the name of a [`Format`].
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("unknown format `{0}`; expected `safetensors`, `msgpack`, `orbax` or `gguf`")]
+#[error("unknown format `{0}`; expected `safetensors`, `msgpack`, `orbax`, `gguf` or `pytorch`")]
 pub struct UnknownFormat(String);
 
-/// Parses the lowercase name of a format: `safetensors`, `msgpack`, `orbax` or `gguf`.
+/// Parses the lowercase name of a format: `safetensors`, `msgpack`, `orbax`, `gguf` or `pytorch`.
 impl FromStr for Format {
     type Err = UnknownFormat;
 
@@ -256,6 +277,7 @@ impl FromStr for Format {
             "msgpack" => Ok(Format::Msgpack),
             "orbax" => Ok(Format::Orbax),
             "gguf" => Ok(Format::Gguf),
+            "pytorch" => Ok(Format::PyTorch),
             _ => Err(UnknownFormat(name.to_owned())),
         }
     }
@@ -304,15 +326,6 @@ fn located(path: &Path) -> Result<PathBuf> {
         // The format's reader reports what is wrong with it.
         false => Ok(path.into()),
     }
-}
-
-/// Returns the error of saving in GGUF.
-fn not_written(path: &Path) -> Error {
-    Error::format(
-        path,
-        "cannot be written: Ramie reads GGUF files, but does not write them\n  help: save as \
-         safetensors, which llama.cpp's scripts convert",
-    )
 }
 
 /// Removes byte strings, which Orbax does not support.

@@ -64,7 +64,8 @@ impl Source {
     /// directories.
     ///
     /// The path can be a safetensors file, an index of several, a GGUF file, a directory with one of
-    /// them, a Flax msgpack file, a tree or step in Orbax's format, or the directory of a run.
+    /// them, a PyTorch file, a Flax msgpack file, a tree or step in Orbax's format, or the directory
+    /// of a run.
     ///
     /// # Errors
     /// Returns an error if the path cannot be read, is none of these, or is an interrupted save.
@@ -155,17 +156,21 @@ fn file(path: &Path) -> Result<Format> {
         // Length of the header, followed by the header.
         [_, _, _, _, _, _, _, _, b'{'] => Ok(Format::Safetensors),
         [b'G', b'G', b'U', b'F', ..] => Ok(Format::Gguf),
+        // An archive, and the version of a pickle. In msgpack, it would follow an empty map.
+        [b'P', b'K', 3, 4, ..] | [0x80, 2..=5, ..] => Ok(Format::PyTorch),
         // Markers of msgpack maps.
         [0x80..=0x8f | 0xde | 0xdf, ..] => Ok(Format::Msgpack),
-        // The reader reports what is wrong with it.
-        _ if named == Some(Format::Gguf) => Ok(Format::Gguf),
-        _ if named == Some(Format::Msgpack) || is_step_of_flax(path) => Ok(Format::Msgpack),
-        _ => Err(Error::format(
-            path,
-            "is neither a safetensors file nor a Flax msgpack or GGUF file\n  help: pass a file of one of \
-             these formats, or the directory of a run, a step or an item; if the file is damaged \
-             or truncated, copy it again",
-        )),
+        // The format's reader reports the problem.
+        _ => match named {
+            Some(format) => Ok(format),
+            None if is_step_of_flax(path) => Ok(Format::Msgpack),
+            None => Err(Error::format(
+                path,
+                "is not a safetensors, GGUF, PyTorch or Flax msgpack file\n  help: pass a file of \
+                 one of these formats, or the directory of a run, a step or an item; if the file is \
+                 damaged or truncated, copy it again",
+            )),
+        },
     }
 }
 

@@ -53,7 +53,7 @@ impl<A> StateDict<A> {
     }
 
     /// Maps the arrays, keeping the structure.
-    pub(super) fn map<B>(self, f: &mut impl FnMut(A) -> B) -> StateDict<B> {
+    pub(crate) fn map<B>(self, f: &mut impl FnMut(A) -> B) -> StateDict<B> {
         match self {
             StateDict::Dict(parts) => {
                 let parts = parts.into_iter().map(|(name, part)| (name, part.map(f)));

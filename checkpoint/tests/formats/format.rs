@@ -63,6 +63,8 @@ fn names_have_formats() {
         ("model.safetensors.index.json", Some(Format::Safetensors)),
         ("model.msgpack", Some(Format::Msgpack)),
         ("model.gguf", Some(Format::Gguf)),
+        ("a/model.pt", Some(Format::PyTorch)),
+        ("resnet18-5c106cde.pth", Some(Format::PyTorch)),
         ("checkpoint_3", None),
         ("a/3", None),
         ("..", None),
@@ -74,7 +76,7 @@ fn names_have_formats() {
     }
     let error = "zip".parse::<Format>().unwrap_err().to_string();
     assert!(
-        error.ends_with("expected `safetensors`, `msgpack`, `orbax` or `gguf`"),
+        error.ends_with("expected `safetensors`, `msgpack`, `orbax`, `gguf` or `pytorch`"),
         "{error}"
     );
 }
@@ -219,7 +221,7 @@ fn what_is_no_checkpoint_is_explained() {
         fs::write(&file, bytes).unwrap();
         says(
             &file,
-            "is neither a safetensors file nor a Flax msgpack or GGUF file\n  help: ",
+            "is not a safetensors, GGUF, PyTorch or Flax msgpack file\n  help: ",
         );
     }
     let half = folder.path().join("30.orbax-checkpoint-tmp");

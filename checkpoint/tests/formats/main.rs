@@ -13,6 +13,7 @@ mod manager_golden;
 mod manager_interop;
 mod ocdbt;
 mod ocdbt_interop;
+mod pytorch;
 mod safetensors;
 mod serialization;
 mod sharded;

@@ -52,7 +52,7 @@ enum Command {
     },
     /// List, show, compare, convert and verify checkpoints: CheckpointManager directories, steps
     /// and items in Orbax's format, Flax msgpack files and directories of them, safetensors files
-    /// and their indices, GGUF files.
+    /// and their indices, GGUF and PyTorch files.
     #[command(subcommand)]
     Ckpt(ckpt::Command),
     /// Report the number of parameters, the memory by dtype and the largest arrays of a

@@ -8,9 +8,10 @@ use ramie::checkpoint::format::{Location, OrbaxFolder, OrbaxItem, Source};
 use ramie::checkpoint::gguf::GgufFile;
 use ramie::checkpoint::items::RestoreArgs;
 use ramie::checkpoint::manager::Metrics;
+use ramie::checkpoint::pytorch::PyTorchFile;
 use ramie::checkpoint::pytree::{self, PyTreeRestore};
 use ramie::checkpoint::serialization::StateDict;
-use ramie::checkpoint::{Format, safetensors, serialization};
+use ramie::checkpoint::{Format, pytorch, safetensors, serialization};
 use ramie::{Array, State};
 use serde_json::Value;
 
@@ -23,6 +24,7 @@ pub(crate) enum Checkpoint {
     Msgpack(PathBuf),
     Orbax(OrbaxFolder),
     Gguf(GgufFile),
+    PyTorch(PyTorchFile),
 }
 
 /// Maximum size of files that are shown as text.
@@ -48,6 +50,7 @@ impl Checkpoint {
             (Format::Safetensors, None) => Ok(Checkpoint::Safetensors(path)),
             (Format::Msgpack, None) => Ok(Checkpoint::Msgpack(path)),
             (Format::Gguf, None) => Ok(Checkpoint::Gguf(GgufFile::open(path)?)),
+            (Format::PyTorch, None) => Ok(Checkpoint::PyTorch(PyTorchFile::open(path)?)),
         }
     }
 
@@ -56,6 +59,7 @@ impl Checkpoint {
             Checkpoint::Safetensors(path) | Checkpoint::Msgpack(path) => path,
             Checkpoint::Orbax(step) => step.folder(),
             Checkpoint::Gguf(file) => file.path(),
+            Checkpoint::PyTorch(file) => file.path(),
         }
     }
 
@@ -65,6 +69,7 @@ impl Checkpoint {
             Checkpoint::Msgpack(_) => Format::Msgpack,
             Checkpoint::Orbax(_) => Format::Orbax,
             Checkpoint::Gguf(_) => Format::Gguf,
+            Checkpoint::PyTorch(_) => Format::PyTorch,
         }
     }
 
@@ -78,6 +83,7 @@ impl Checkpoint {
                 return Ok(parts::of_dict(&serialization::load_abstract(path)?));
             }
             Checkpoint::Gguf(file) => return Ok(parts::of_gguf(file)),
+            Checkpoint::PyTorch(file) => return Ok(parts::of_dict(&file.types())),
             Checkpoint::Orbax(step) => step,
         };
         let mut all = Vec::new();
@@ -109,6 +115,9 @@ impl Checkpoint {
         let part = parts.iter().find(|part| part.path == path);
         let part = part.ok_or_else(missing)?;
         let (shape, dtype) = match (&part.what, self) {
+            (What::Array(..), Checkpoint::PyTorch(file)) => {
+                return Ok(file.array(path)?.to_string());
+            }
             (What::Array(shape, dtype), _) => (shape, dtype),
             (What::Tensor(_), Checkpoint::Gguf(file)) => return Ok(file.array(path)?.to_string()),
             (other, _) => return Ok(other.value()),
@@ -141,6 +150,7 @@ impl Checkpoint {
                 Ok(serialization::to_state_dict(&state))
             }
             Checkpoint::Msgpack(path) => Ok(serialization::load(path)?),
+            Checkpoint::PyTorch(file) => Ok(pytorch::load(file.path())?),
             Checkpoint::Orbax(step) => Ok(step.dict()?),
         }
     }

@@ -30,7 +30,7 @@ pub(crate) fn run(one: &One, to: &Path, format: Option<Format>) -> Result<(), Bo
     }
     let arrays = match format {
         // Safetensors files are flat, so names need not form a tree.
-        Format::Safetensors | Format::Gguf => {
+        Format::Safetensors | Format::Gguf | Format::PyTorch => {
             let state = checkpoint.state()?;
             format.save(to, &state)?;
             state.len()

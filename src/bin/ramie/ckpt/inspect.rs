@@ -86,7 +86,7 @@ fn facts(
             };
             facts.push(fact("checksums", checked.into()));
         }
-        Checkpoint::Safetensors(_) | Checkpoint::Msgpack(_) | Checkpoint::Gguf(_) => {
+        _ => {
             let time = fs::metadata(path).and_then(|file| file.modified());
             let time = time.map(|time| fact("changed", format!("{} UTC", text::time(time))));
             facts.extend(time.ok());

@@ -75,9 +75,9 @@ impl Checkpoint {
                 Ok(parts(found))
             }
             Checkpoint::Msgpack(_) => Ok(parts(self.parts()?.len())),
-            Checkpoint::Gguf(file) => {
-                // The header, which is already read, gives the size of the file.
-                read(file.path())?;
+            Checkpoint::Gguf(_) | Checkpoint::PyTorch(_) => {
+                // The header or the pickle, which is already read, gives the size of the file.
+                read(self.path())?;
                 Ok(parts(self.parts()?.len()))
             }
             Checkpoint::Orbax(folder) if folder.reader().is_checked() => {

@@ -1,0 +1,186 @@
+//! The functions that a pickle calls, and its references to storages.
+
+use super::global::Global;
+use super::input::{damaged, unsupported};
+use super::object::{Id, Object, Pickle, Rebuilt, Storage};
+use ramie_core::DType;
+use ramie_core::files::Problem;
+
+/// Maximum number of axes of a tensor.
+const MOST_AXES: usize = 16;
+/// Maximum number of arguments of a function.
+const MOST_ARGUMENTS: usize = 8;
+
+/// Description of calls that `torch.save` does not write.
+const WRONG: &str = "calls a function with wrong arguments";
+
+/// Returns the result of a function, or a description of the problem.
+///
+/// A pickle can call a function many times with the same argument, in a few bytes each. Functions
+/// therefore change and return large arguments instead of copying them.
+pub(super) fn call(pickle: &mut Pickle, function: Id, arguments: Id) -> Result<Id, &'static str> {
+    let (Object::Global(function), Object::Tuple(arguments)) =
+        (pickle.get(function), pickle.get(arguments))
+    else {
+        return Err("calls a value that is not a function");
+    };
+    let function = *function;
+    if arguments.len() > MOST_ARGUMENTS {
+        return Err(WRONG);
+    }
+    let arguments = arguments.clone();
+    match (function, arguments.as_slice()) {
+        (Global::RebuildTensor | Global::RebuildTensorV3, arguments) => {
+            let tensor = tensor(pickle, function, arguments).ok_or(WRONG)?;
+            Ok(pickle.push(Object::Tensor(Box::new(tensor))))
+        }
+        (Global::RebuildParameter, [tensor, ..]) => match pickle.get(*tensor) {
+            Object::Tensor(_) => Ok(*tensor),
+            _ => Err(WRONG),
+        },
+        (Global::RebuildFromType, [function, _, arguments, ..]) => match pickle.get(*function) {
+            Object::Global(Global::RebuildTensor | Global::RebuildTensorV3) => {
+                call(pickle, *function, *arguments)
+            }
+            _ => Err(WRONG),
+        },
+        (Global::Dict, []) => Ok(pickle.push(Object::Dict(Vec::new()))),
+        (Global::Set, []) => Ok(pickle.push(Object::List(Vec::new()))),
+        (_, [argument, rest @ ..]) => convert(pickle, function, *argument, rest),
+        _ => Err(WRONG),
+    }
+}
+
+/// Converts the first argument of a class or of `_codecs.encode`.
+fn convert(
+    pickle: &mut Pickle,
+    function: Global,
+    argument: Id,
+    rest: &[Id],
+) -> Result<Id, &'static str> {
+    let converted = match (function, pickle.get(argument)) {
+        (Global::Dict, Object::Dict(_))
+        | (Global::Set | Global::Size, Object::List(_) | Object::Tuple(_))
+        | (Global::Encode, Object::Bytes(_))
+        | (Global::Device, Object::Str(_)) => return Ok(argument),
+        (Global::Complex, Object::Float(re)) => match rest {
+            [im] => match pickle.get(*im) {
+                Object::Float(im) => return Ok(pickle.push(Object::Complex(*re, *im))),
+                _ => None,
+            },
+            _ => None,
+        },
+        // Python 2 wrote dictionaries as lists of pairs.
+        (Global::Dict, Object::List(pairs)) => {
+            let pair = |&id: &Id| match pickle.get(id) {
+                Object::List(pair) | Object::Tuple(pair) => {
+                    <[Id; 2]>::try_from(pair.as_slice()).ok().map(Into::into)
+                }
+                _ => None,
+            };
+            pairs
+                .iter()
+                .map(pair)
+                .collect::<Option<_>>()
+                .map(Object::Dict)
+        }
+        // Protocol 2 writes bytes as text in the encoding `latin1`.
+        (Global::Encode, Object::Str(text)) => {
+            let bytes = text.chars().map(|c| u8::try_from(c).ok());
+            bytes.collect::<Option<_>>().map(Object::Bytes)
+        }
+        _ => None,
+    };
+    *pickle.get_mut(argument) = converted.ok_or(WRONG)?;
+    Ok(argument)
+}
+
+/// Returns a tensor from the arguments: storage, offset, shape, strides, and optionally
+/// `requires_grad`, hooks and a dtype.
+fn tensor(pickle: &Pickle, function: Global, arguments: &[Id]) -> Option<Rebuilt> {
+    let [storage, start, shape, strides, rest @ ..] = arguments else {
+        return None;
+    };
+    let Object::Storage(storage) = *pickle.get(*storage) else {
+        return None;
+    };
+    let dtype: DType = match (function, rest) {
+        (Global::RebuildTensorV3, [_, _, dtype, ..]) => match pickle.get(*dtype) {
+            Object::Global(Global::DType(dtype)) => *dtype,
+            _ => return None,
+        },
+        (Global::RebuildTensorV3, _) => return None,
+        _ => pickle.storages[storage as usize].dtype,
+    };
+    let (shape, strides) = (numbers(pickle, *shape)?, numbers(pickle, *strides)?);
+    if shape.len() != strides.len() {
+        return None;
+    }
+    Some(Rebuilt {
+        storage,
+        dtype,
+        start: number(pickle, *start)?,
+        shape,
+        strides,
+    })
+}
+
+fn number(pickle: &Pickle, id: Id) -> Option<usize> {
+    match *pickle.get(id) {
+        Object::Int(n) => n.try_into().ok(),
+        _ => None,
+    }
+}
+
+fn numbers(pickle: &Pickle, id: Id) -> Option<Vec<usize>> {
+    match pickle.get(id) {
+        Object::Tuple(items) | Object::List(items) if items.len() <= MOST_AXES => {
+            items.iter().map(|&item| number(pickle, item)).collect()
+        }
+        _ => None,
+    }
+}
+
+/// Returns the storage that a persistent id refers to: `("storage", class, key, device, number of
+/// elements)`, and `None` in the legacy form.
+pub(super) fn storage(pickle: &Pickle, id: Id) -> Result<Storage, Problem> {
+    let Object::Tuple(parts) = pickle.get(id) else {
+        return Err(damaged("is damaged: a persistent id is not a tuple"));
+    };
+    let objects = parts.iter().take(MOST_ARGUMENTS);
+    let objects: Vec<&Object> = objects.map(|&part| pickle.get(part)).collect();
+    match objects.as_slice() {
+        [
+            Object::Str(kind),
+            Object::Global(Global::Storage(dtype)),
+            Object::Str(key),
+            Object::Str(_),
+            Object::Int(count),
+            rest @ ..,
+        ] if kind == "storage" => {
+            if !matches!(rest, [] | [Object::None]) {
+                return Err(unsupported(format_args!(
+                    "has the storage `{key}`, which is a part of another storage"
+                )));
+            }
+            let bytes = u64::try_from(*count).ok();
+            let bytes = bytes.and_then(|n| n.checked_mul(dtype.size() as u64));
+            let bytes = bytes.ok_or_else(|| {
+                damaged(format_args!(
+                    "is damaged: the storage `{key}` has {count} elements"
+                ))
+            })?;
+            Ok(Storage {
+                key: parts[2],
+                dtype: *dtype,
+                bytes,
+            })
+        }
+        [Object::Str(kind), ..] if kind == "module" => {
+            Err(unsupported("contains the source code of a module"))
+        }
+        _ => Err(damaged(
+            "is damaged: a persistent id is not that of a storage",
+        )),
+    }
+}
