@@ -7,12 +7,14 @@ mod template;
 #[path = "../examples/chat/weights.rs"]
 mod weights;
 
-use ramie::checkpoint::{gguf::GgufFile, safetensors};
+use ramie::checkpoint::{gguf::GgufFile, pytorch::PyTorchFile, safetensors};
 use ramie::data::readers::bpe::ByteLevelBpe;
 use ramie::nn::models::{Decoding, Llama, Sampling};
+use ramie::pjrt::discover::{PinnedFile, Wheel};
 use ramie::{Array, jit, random};
 use ramie_testing::examples::example;
 use serde::Deserialize;
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::process::Command;
 use template::{Message, Template};
@@ -26,13 +28,67 @@ fn read<T: for<'a> Deserialize<'a>>(name: &str) -> T {
     serde_json::from_slice(&text).expect("rows")
 }
 
-/// The file of SmolLM2, if models are downloaded.
-fn smollm2() -> Option<PathBuf> {
+/// A file of a package, if models are downloaded.
+fn fetched(file: &PinnedFile) -> Option<PathBuf> {
     if std::env::var_os("RAMIE_TEST_MODELS").is_none() {
         eprintln!("left out: RAMIE_TEST_MODELS is not set");
         return None;
     }
-    Some(weights::SMOLLM2.fetch().expect("the model"))
+    Some(file.fetch().expect("the model"))
+}
+
+fn smollm2() -> Option<PathBuf> {
+    fetched(&weights::SMOLLM2)
+}
+
+/// A small network that finds faces, in PyTorch's legacy form.
+static PNET: PinnedFile = PinnedFile {
+    title: "model MTCNN",
+    file: "facenet_pytorch/data/pnet.pt",
+    wheels: &[Wheel {
+        name: "facenet-pytorch",
+        version: "2.6.0",
+        sha256: "ecb82b27beb226d106f2219efe8f829b01b87a8595badd01545679bdb9f19cca",
+        bytes: 1_881_930,
+        keep: &["facenet_pytorch/data/pnet.pt"],
+        selector: &[],
+    }],
+};
+
+/// A classifier of handwritten digits, in an archive of PyTorch.
+static DIGITS: PinnedFile = PinnedFile {
+    title: "model digit-recognizer",
+    file: "digit_recognizer/models/handwriting_model.pth",
+    wheels: &[Wheel {
+        name: "digit-recognizer-py",
+        version: "0.1.0",
+        sha256: "58a3132a4c3ccf04175142e0c9464e5fe132421aa26d7130cbd6b1d2c03c7b12",
+        bytes: 1_464_009,
+        keep: &["digit_recognizer/models/handwriting_model.pth"],
+        selector: &[],
+    }],
+};
+
+#[test]
+fn published_pytorch_files_are_those_of_the_reference() {
+    let path = ramie_testing::golden::path("pytorch/real.json");
+    let text = std::fs::read(path).expect("the recording");
+    let mut recorded: BTreeMap<String, Vec<(String, Vec<usize>, f64)>> =
+        serde_json::from_slice(&text).expect("rows");
+    for (name, file) in [("pnet.pt", &PNET), ("handwriting_model.pth", &DIGITS)] {
+        let rows = recorded.remove(name).expect("rows of the file");
+        let Some(path) = fetched(file) else { return };
+        let file = PyTorchFile::open(path).expect("a file");
+        assert_eq!(file.tensors().len(), rows.len());
+        for (tensor, (name, shape, expected)) in file.tensors().iter().zip(rows) {
+            assert_eq!((&tensor.name, &tensor.shape), (&name, &shape));
+            let numbers = file.array(&name).expect("a tensor").to_vec::<f32>();
+            let weighted = numbers.iter().enumerate();
+            let sum = weighted.fold(0.0, |sum, (i, x)| sum + (i % 7) as f64 * f64::from(*x));
+            assert_eq!(sum, expected, "{name}");
+        }
+    }
+    assert!(recorded.is_empty());
 }
 
 #[derive(Deserialize)]
