@@ -41,8 +41,8 @@ impl Gpt2Config {
 
 impl Gpt2 {
     /// Loads a published checkpoint, in evaluation mode, from a directory with `config.json`
-    /// and `model.safetensors`, or with `model.safetensors.index.json` and the files that it
-    /// lists.
+    /// and `model.safetensors`, `model.safetensors.index.json` and the files that it lists, or
+    /// `pytorch_model.bin`.
     ///
     /// # Errors
     /// Returns an error as [`Gpt2Config::from_json`] and
@@ -56,8 +56,8 @@ impl Gpt2 {
         Ok(model)
     }
 
-    /// Replaces all weights by those of a safetensors file, or of the files that an index
-    /// lists. The tensors have their published names: `transformer.wte.weight` or `wte.weight`,
+    /// Replaces all weights by those of a safetensors or PyTorch file, or of the files that an
+    /// index lists. The tensors have their published names: `transformer.wte.weight` or `wte.weight`,
     /// `h.0.attn.c_attn.weight`, and so on. They are converted to the dtypes of the model's
     /// parameters.
     ///

@@ -9,8 +9,8 @@ use std::path::Path;
 
 impl Llama {
     /// Loads a published checkpoint, in evaluation mode, from a directory with `config.json`
-    /// and `model.safetensors`, or with `model.safetensors.index.json` and the files that it
-    /// lists.
+    /// and `model.safetensors`, `model.safetensors.index.json` and the files that it lists, or
+    /// `pytorch_model.bin`.
     ///
     /// # Errors
     /// Returns an error as [`LlamaConfig::from_json`] and
@@ -24,8 +24,8 @@ impl Llama {
         Ok(model)
     }
 
-    /// Replaces all weights by those of a safetensors file, or of the files that an index
-    /// lists. The tensors have their published names: `model.layers.0.self_attn.q_proj.weight`
+    /// Replaces all weights by those of a safetensors or PyTorch file, or of the files that an
+    /// index lists. The tensors have their published names: `model.layers.0.self_attn.q_proj.weight`
     /// and so on. They are converted to the dtypes of the model's parameters.
     ///
     /// # Errors

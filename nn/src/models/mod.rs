@@ -1,5 +1,6 @@
 //! Complete models built from this crate's layers: a multi-layer perceptron, a residual
-//! network, GPT-2 and Llama. The language models load published checkpoints and generate text.
+//! network, BERT, GPT-2 and Llama. The latter three load published checkpoints. BERT encodes
+//! sentences; GPT-2 and Llama generate text.
 //!
 //! ```no_run
 //! use ramie_core::{Array, random};
@@ -14,6 +15,8 @@
 //! ```
 
 mod activation;
+mod bert;
+mod bert_weights;
 mod decoding;
 mod generate;
 mod gpt2;
@@ -29,6 +32,7 @@ mod pretrained;
 mod resnet;
 mod sampling;
 
+pub use bert::{Bert, BertBlock, BertConfig, BertEmbeddings, mean_pooling};
 pub use decoding::Decoding;
 pub use generate::Generator;
 pub use gpt2::{Gpt2, Gpt2Block, Gpt2Config, Gpt2Mlp};

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum PretrainedError {
-    /// A file cannot be read, or is not in the safetensors format.
+    /// A file cannot be read, or is not in a supported format.
     #[error(transparent)]
     Checkpoint(#[from] ramie_checkpoint::Error),
     /// A configuration cannot be read.
@@ -117,6 +117,11 @@ impl Weights {
         if self.writes || self.arrays.keys().any(|name| name.starts_with(prefix)) {
             self.prefix = prefix.to_owned();
         }
+    }
+
+    /// Returns whether a file has a tensor, by its name below the prefix.
+    pub(super) fn has(&self, name: &str) -> bool {
+        self.arrays.contains_key(&format!("{}{name}", self.prefix))
     }
 
     /// Takes a tensor of this shape, by its name below the prefix.
@@ -428,13 +433,13 @@ fn put(param: &mut Param, array: Array) {
 /// The file that lists the files of a checkpoint.
 const INDEX: &str = "model.safetensors.index.json";
 
-/// Returns the path of the weights in a directory: one file, or the index of several files.
+/// Returns the path of the weights in a directory: the index of several files, one file, or a
+/// PyTorch file.
 pub(super) fn weights_in(folder: &Path) -> PathBuf {
-    let index = folder.join(INDEX);
-    match index.exists() {
-        true => index,
-        false => folder.join("model.safetensors"),
-    }
+    let names = [INDEX, "model.safetensors", "pytorch_model.bin"];
+    let mut paths = names.map(|name| folder.join(name)).into_iter();
+    let found = paths.find(|path| path.exists());
+    found.unwrap_or_else(|| folder.join("model.safetensors"))
 }
 
 /// Reads a configuration in JSON.

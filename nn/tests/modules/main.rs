@@ -2,6 +2,7 @@
 
 mod accumulation;
 mod attention_errors;
+mod bert;
 mod first_attempts;
 mod gguf;
 mod layers;

@@ -1,0 +1,138 @@
+//! Published checkpoints of BERT.
+
+use super::pretrained::{
+    PretrainedError, Weights, described, expect_saveable, read_config, save, unsupported,
+    weights_in, without_parameters,
+};
+use super::{Bert, BertConfig, activation};
+use crate::{LayerNorm, Module, Rngs};
+use std::path::Path;
+
+impl BertConfig {
+    /// Reads a `config.json`.
+    ///
+    /// # Errors
+    /// Returns an error if the file cannot be read, or if it describes a variant that [`Bert`] does
+    /// not support.
+    pub fn from_json(path: impl AsRef<Path>) -> Result<BertConfig, PretrainedError> {
+        let path = path.as_ref();
+        let config: BertConfig = read_config(path)?;
+        let positions = &config.position_embedding_type;
+        if positions != "absolute" {
+            return Err(unsupported(path, "position_embedding_type", positions));
+        }
+        if config.is_decoder {
+            return Err(unsupported(path, "is_decoder", true));
+        }
+        match activation::by_name(&config.hidden_act) {
+            Some(_) => Ok(config),
+            None => Err(unsupported(path, "hidden_act", &config.hidden_act)),
+        }
+    }
+}
+
+impl Bert {
+    /// Loads a published checkpoint, in evaluation mode, from a directory with `config.json` and
+    /// `model.safetensors`, its index and the files that it lists, or `pytorch_model.bin`. The layers
+    /// for pretraining, whose names begin with `cls.`, are ignored.
+    ///
+    /// # Errors
+    /// Returns an error as [`BertConfig::from_json`] and
+    /// [`load_pretrained`](Bert::load_pretrained) do.
+    pub fn from_pretrained(folder: impl AsRef<Path>) -> Result<Bert, PretrainedError> {
+        let folder = folder.as_ref();
+        let config = BertConfig::from_json(folder.join("config.json"))?;
+        let mut model = without_parameters(|| Bert::new(&config, &mut Rngs::new(0)));
+        model.load_pretrained(weights_in(folder))?;
+        model.eval();
+        Ok(model)
+    }
+
+    /// Replaces all weights by those of a file, or of the files that an index lists. The tensors
+    /// have their published names: `bert.embeddings.word_embeddings.weight` or
+    /// `embeddings.word_embeddings.weight`, `encoder.layer.0.attention.self.query.weight`, and so on.
+    /// They are converted to the dtypes of the model's parameters. If the file has no pooler, neither
+    /// has the model afterwards.
+    ///
+    /// # Errors
+    /// Returns an error if a file cannot be read, lacks a tensor, or contains a tensor that is not
+    /// in the model or has another shape. Some weights may already have been replaced.
+    pub fn load_pretrained(&mut self, path: impl AsRef<Path>) -> Result<(), PretrainedError> {
+        let mut weights = Weights::open(path.as_ref())?;
+        weights.below("bert.");
+        if !weights.has("pooler.dense.weight") {
+            self.pooler = None;
+        }
+        self.exchange(&mut weights)?;
+        // The layers for pretraining, and the numbers of the positions.
+        weights.finish(|name| name.starts_with("cls.") || name.ends_with("embeddings.position_ids"))
+    }
+
+    /// Saves the model in a directory as a checkpoint with published names, `config.json` and
+    /// `model.safetensors`, which [`from_pretrained`](Bert::from_pretrained) and other libraries
+    /// load. Weights keep their dtype. An older checkpoint in the directory is replaced.
+    ///
+    /// # Errors
+    /// Returns an error if a file cannot be written.
+    ///
+    /// # Panics
+    /// Panics if the configuration is that of another model, or if a layer has a LoRA adapter that
+    /// [`merge_lora`](crate::merge_lora) has not merged.
+    #[track_caller]
+    pub fn save_pretrained(
+        &self,
+        folder: impl AsRef<Path>,
+        config: &BertConfig,
+    ) -> Result<(), PretrainedError> {
+        let mut other = without_parameters(|| Bert::new(config, &mut Rngs::new(0)));
+        if self.pooler.is_none() {
+            other.pooler = None;
+        }
+        expect_saveable("Bert", self, other);
+        let dtype = self.embeddings.word_embeddings.embedding.dtype();
+        let config = described(config, "bert", "BertModel", dtype);
+        let mut model = self.clone();
+        save(folder.as_ref(), &config, |weights| model.exchange(weights))
+    }
+
+    /// Exchanges all parameters with tensors of their published names.
+    fn exchange(&mut self, w: &mut Weights) -> Result<(), PretrainedError> {
+        let of = &mut self.embeddings;
+        let embedding = |name: &str| format!("embeddings.{name}_embeddings.weight");
+        w.param(&embedding("word"), &mut of.word_embeddings.embedding)?;
+        w.param(
+            &embedding("position"),
+            &mut of.position_embeddings.embedding,
+        )?;
+        w.param(
+            &embedding("token_type"),
+            &mut of.token_type_embeddings.embedding,
+        )?;
+        norm(w, "embeddings.LayerNorm", &mut of.norm)?;
+        for (i, block) in self.layers.iter_mut().enumerate() {
+            let at = |name: &str| format!("encoder.layer.{i}.{name}");
+            let attention = &mut block.attention;
+            w.general(&at("attention.self.query"), &mut attention.query, true)?;
+            w.general(&at("attention.self.key"), &mut attention.key, true)?;
+            w.general(&at("attention.self.value"), &mut attention.value, true)?;
+            w.general(&at("attention.output.dense"), &mut attention.out, true)?;
+            norm(
+                w,
+                &at("attention.output.LayerNorm"),
+                &mut block.attention_norm,
+            )?;
+            w.linear(&at("intermediate.dense"), &mut block.intermediate, true)?;
+            w.linear(&at("output.dense"), &mut block.output, true)?;
+            norm(w, &at("output.LayerNorm"), &mut block.output_norm)?;
+        }
+        match &mut self.pooler {
+            Some(pooler) => w.linear("pooler.dense", pooler, true),
+            None => Ok(()),
+        }
+    }
+}
+
+fn norm(w: &mut Weights, name: &str, norm: &mut LayerNorm) -> Result<(), PretrainedError> {
+    w.optional(&format!("{name}.weight"), &mut norm.scale)?;
+    w.optional(&format!("{name}.bias"), &mut norm.bias)
+}

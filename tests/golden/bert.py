@@ -1,0 +1,135 @@
+"""A BERT checkpoint with tiny random weights, and what the published equations give for it.
+
+The folder `data/hf_bert` has `config.json` and `model.safetensors` with the names and the layout that
+`transformers` writes, and `reference.safetensors`:
+
+    tokens, mask, segments    [batch, length] int32
+    hidden                    [batch, length, features] float32: the features of tokens
+    pooled                    [batch, features] float32: those of the pooler
+    embeddings                [batch, features] float32: normalized means over the tokens that count
+
+The reference is written from the papers in NumPy with 64-bit floats, one sentence and one head at a
+time, and without padding: a sentence is cut to the tokens that count.
+"""
+
+import json
+import math
+import pathlib
+
+import numpy as np
+from safetensors.numpy import save_file
+
+OUT = pathlib.Path(__file__).parent / "data" / "hf_bert"
+CONFIG = {
+    "architectures": ["BertModel"],
+    "attention_probs_dropout_prob": 0.1,
+    "classifier_dropout": None,
+    "hidden_act": "gelu",
+    "hidden_dropout_prob": 0.1,
+    "hidden_size": 24,
+    "initializer_range": 0.02,
+    "intermediate_size": 40,
+    "layer_norm_eps": 1e-12,
+    "max_position_embeddings": 16,
+    "model_type": "bert",
+    "num_attention_heads": 4,
+    "num_hidden_layers": 2,
+    "pad_token_id": 0,
+    "position_embedding_type": "absolute",
+    "torch_dtype": "float32",
+    "type_vocab_size": 2,
+    "use_cache": True,
+    "vocab_size": 53,
+}
+
+
+def weights(rng):
+    c = CONFIG
+    d, inner = c["hidden_size"], c["intermediate_size"]
+    shapes = {
+        "embeddings.word_embeddings.weight": (c["vocab_size"], d),
+        "embeddings.position_embeddings.weight": (c["max_position_embeddings"], d),
+        "embeddings.token_type_embeddings.weight": (c["type_vocab_size"], d),
+        "embeddings.LayerNorm": d,
+        "pooler.dense": (d, d),
+    }
+    for i in range(c["num_hidden_layers"]):
+        shapes |= {f"encoder.layer.{i}.attention.self.{n}": (d, d) for n in ["query", "key", "value"]}
+        shapes |= {
+            f"encoder.layer.{i}.attention.output.dense": (d, d),
+            f"encoder.layer.{i}.attention.output.LayerNorm": d,
+            f"encoder.layer.{i}.intermediate.dense": (inner, d),
+            f"encoder.layer.{i}.output.dense": (d, inner),
+            f"encoder.layer.{i}.output.LayerNorm": d,
+        }
+    draw = lambda shape: rng.normal(size=shape) * 0.25
+    arrays = {}
+    for name, shape in shapes.items():
+        if name.endswith(".weight"):
+            arrays[name] = draw(shape)
+        elif "LayerNorm" in name:
+            arrays[f"{name}.weight"], arrays[f"{name}.bias"] = 1 + draw(shape), draw(shape)
+        else:
+            arrays[f"{name}.weight"], arrays[f"{name}.bias"] = draw(shape), draw(shape[0])
+    return {name: array.astype(np.float32) for name, array in arrays.items()}
+
+
+class Encoder:
+    def __init__(self, arrays):
+        self.w = {name: array.astype(np.float64) for name, array in arrays.items()}
+
+    def dense(self, name, x):
+        return x @ self.w[f"{name}.weight"].T + self.w[f"{name}.bias"]
+
+    def norm(self, name, x):
+        centered = x - x.mean(-1, keepdims=True)
+        scale = np.sqrt((centered**2).mean(-1, keepdims=True) + CONFIG["layer_norm_eps"])
+        return centered / scale * self.w[f"{name}.weight"] + self.w[f"{name}.bias"]
+
+    def attention(self, name, x):
+        heads = CONFIG["num_attention_heads"]
+        size = x.shape[1] // heads
+        q, k, v = (self.dense(f"{name}.self.{part}", x) for part in ["query", "key", "value"])
+        out = []
+        for h in range(heads):
+            part = slice(h * size, (h + 1) * size)
+            scores = np.exp(q[:, part] @ k[:, part].T / math.sqrt(size))
+            out.append(scores / scores.sum(1, keepdims=True) @ v[:, part])
+        return self.dense(f"{name}.output.dense", np.concatenate(out, 1))
+
+    def sentence(self, tokens, segments):
+        """The features of the tokens of one sentence, `[length, features]`."""
+        x = self.w["embeddings.word_embeddings.weight"][tokens]
+        x = x + self.w["embeddings.position_embeddings.weight"][: len(tokens)]
+        x = self.norm("embeddings.LayerNorm", x + self.w["embeddings.token_type_embeddings.weight"][segments])
+        for i in range(CONFIG["num_hidden_layers"]):
+            at = f"encoder.layer.{i}"
+            x = self.norm(f"{at}.attention.output.LayerNorm", x + self.attention(f"{at}.attention", x))
+            hidden = self.dense(f"{at}.intermediate.dense", x)
+            hidden = hidden * 0.5 * (1 + np.vectorize(math.erf)(hidden / math.sqrt(2)))
+            x = self.norm(f"{at}.output.LayerNorm", x + self.dense(f"{at}.output.dense", hidden))
+        return x
+
+
+rng = np.random.default_rng(11)
+arrays = weights(rng)
+lengths, longest = [9, 4, 7], 9
+mask = np.arange(longest) < np.array(lengths)[:, None]
+tokens = np.where(mask, rng.integers(1, CONFIG["vocab_size"], size=mask.shape), 0)
+segments = np.where(mask, np.arange(longest) >= 5, 0)
+encoder = Encoder(arrays)
+hidden = np.zeros((*mask.shape, CONFIG["hidden_size"]))
+embeddings, pooled = [], []
+for row, length in enumerate(lengths):
+    x = encoder.sentence(tokens[row, :length], segments[row, :length].astype(int))
+    hidden[row, :length] = x
+    mean = x.mean(0)
+    embeddings.append(mean / np.linalg.norm(mean))
+    pooled.append(np.tanh(encoder.dense("pooler.dense", x[0])))
+OUT.mkdir(exist_ok=True)
+(OUT / "config.json").write_text(json.dumps(CONFIG, indent=2) + "\n")
+save_file(arrays, OUT / "model.safetensors", metadata={"format": "pt"})
+reference = {name: array.astype(np.int32) for name, array in [("tokens", tokens), ("mask", mask), ("segments", segments)]}
+reference |= {name: np.array(array, np.float32) for name, array in [("hidden", hidden), ("pooled", pooled), ("embeddings", embeddings)]}
+save_file(reference, OUT / "reference.safetensors", metadata={"numpy": np.__version__})
+print({name: array.shape for name, array in reference.items()})
