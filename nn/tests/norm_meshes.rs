@@ -35,7 +35,7 @@ fn statistics_are_those_of_the_whole_batch() {
     };
     let parts = shard_map(
         |variables: Variables, x: Array| {
-            let norm = norm().axis_name("x".into());
+            let norm = norm().axis_name("x");
             let (y, updates) = norm.apply_with(&variables, x, &Apply::new().mutable("batch_stats"));
             let stats = &updates["batch_stats"];
             (y, stats["mean"].clone(), stats["var"].clone())

@@ -2,11 +2,19 @@
 
 /// Defines the setter of an option.
 macro_rules! setter {
+    ($(#[$doc:meta])* $field:ident: Option<ramie_core::AxisName>) => {
+        $(#[$doc])*
+        #[must_use]
+        pub fn $field(mut self, $field: impl Into<ramie_core::AxisName>) -> Self {
+            self.$field = Some($field.into());
+            self
+        }
+    };
     ($(#[$doc:meta])* $field:ident: Option<$ty:ty>) => {
         $(#[$doc])*
         #[must_use]
-        pub fn $field(mut self, $field: $ty) -> Self {
-            self.$field = Some($field);
+        pub fn $field(mut self, $field: impl Into<Option<$ty>>) -> Self {
+            self.$field = $field.into();
             self
         }
     };
@@ -57,9 +65,10 @@ macro_rules! taken {
 /// Defines the options of a layer: required values are arguments of `new`; all others have a
 /// default and a setter.
 ///
-/// The setter of an `Option<T>` takes a `T`, that of a `Vec<T>` a `&[T]`, that of `Sizes` an
-/// `impl Into<Sizes>`. Likewise `new` takes an `impl Into<Type>` for `name: Type as into`. The
-/// string is the name of the Linen class, from which automatic names are made.
+/// The setter of an `Option<T>` takes a `T` or an `Option<T>`, that of a `Vec<T>` a `&[T]`, that of
+/// `Sizes` an `impl Into<Sizes>`. Likewise `new` takes an `impl Into<Type>` for
+/// `name: Type as into`. The string is the name of the Linen class, from which automatic names are
+/// made.
 macro_rules! hyperparameters {
     (
         $(#[$doc:meta])*

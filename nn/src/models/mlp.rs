@@ -69,11 +69,10 @@ impl Mlp {
             config.features
         );
         let layer = |pair: &[usize]| {
-            let mut layer = Linear::features(pair[1]).param_dtype(config.param_dtype);
-            if let Some(dtype) = config.dtype {
-                layer = layer.dtype(dtype);
-            }
-            layer.build(pair[0], &mut *rngs)
+            Linear::features(pair[1])
+                .dtype(config.dtype)
+                .param_dtype(config.param_dtype)
+                .build(pair[0], &mut *rngs)
         };
         let layers = config.features.windows(2).map(layer).collect();
         let dropout = (config.dropout_rate > 0.0).then(|| Dropout::new(config.dropout_rate, rngs));

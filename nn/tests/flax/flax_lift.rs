@@ -384,7 +384,7 @@ fn layers_with_statistics() {
         vec![x]
     });
     let norm = BatchNorm::new().use_running_average(false).momentum(0.5);
-    let norm = linen::vmap(norm.axis_name("groups".into()))
+    let norm = linen::vmap(norm.axis_name("groups"))
         .variable_axes(["params", "batch_stats"], None)
         .split_rngs("params", false)
         .axis_name("groups");

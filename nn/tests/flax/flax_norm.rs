@@ -228,7 +228,7 @@ fn statistics_over_a_mapped_axis() {
         ..VmapOptions::default()
     };
     let norm = BatchNorm::new()
-        .axis_name("i".into())
+        .axis_name("i")
         .use_running_average(false)
         .momentum(0.9);
     let variables = norm.init(random::key(0), x.index_in_dim(0, 0, false));
@@ -249,7 +249,7 @@ fn statistics_over_a_mapped_axis() {
         close(&updates["batch_stats"][name], &after[name]);
     }
     let layer = ramie_nn::LayerNorm::config()
-        .axis_name("i".into())
+        .axis_name("i")
         .use_fast_variance(false)
         .build(5, &mut Rngs::new(0));
     let out = vmap_with(move |x: Array| layer.forward(&x), mapped())(x);
