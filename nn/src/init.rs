@@ -51,7 +51,8 @@ enum Kind {
         lower: Number,
         upper: Number,
     },
-    VarianceScaling(VarianceScaling),
+    /// Shared, because each layer contains its options and is cloned with them.
+    VarianceScaling(Arc<VarianceScaling>),
     Orthogonal {
         scale: Number,
         column_axis: isize,
@@ -294,7 +295,7 @@ impl Initializer {
     #[track_caller]
     fn scaling(mut self, method: &str, change: impl FnOnce(&mut VarianceScaling)) -> Initializer {
         match &mut self.kind {
-            Kind::VarianceScaling(scaling) => change(scaling),
+            Kind::VarianceScaling(scaling) => change(Arc::make_mut(scaling)),
             other => panic!(
                 "{method}: {other:?} is not a variance-scaling initializer\n  help: set axes on \
                  `variance_scaling`, or on a lecun, glorot or he initializer"
@@ -475,14 +476,14 @@ pub fn truncated_normal(stddev: f64, lower: f64, upper: f64) -> Initializer {
 /// let heads = init::lecun_normal().in_axes(&[0]).out_axes(&[1, 2]);
 /// ```
 pub fn variance_scaling(scale: f64, mode: FanMode, distribution: Distribution) -> Initializer {
-    Kind::VarianceScaling(VarianceScaling {
+    Kind::VarianceScaling(Arc::new(VarianceScaling {
         scale: Number::new(scale),
         mode,
         distribution,
         in_axes: vec![-2],
         out_axes: vec![-1],
         batch_axes: Vec::new(),
-    })
+    }))
     .into()
 }
 

@@ -1,11 +1,10 @@
 //! `Einsum`: a layer that contracts its input with a kernel by an einsum equation.
 
-use super::hyperparameters::{hyperparameters, linen_layer};
+use super::hyperparameters::{affine_hyperparameters, linen_layer};
 use super::promote::promote_affine;
-use crate::init::{self, Initializer};
 use crate::nnx::observed;
 use crate::{Module, Param, Rngs, Sizes, Vars};
-use ramie_core::{Array, Contraction, DType, PartitionSpec, Precision, einsum_with};
+use ramie_core::{Array, Contraction, PartitionSpec, einsum_with};
 
 /// An einsum of the input and a kernel, plus an optional bias (`nnx.Einsum`, `nn.Einsum`).
 ///
@@ -26,36 +25,16 @@ pub struct Einsum {
     pub bias: Option<Param>,
     /// The equation, with the input as the first and the kernel as the second operand.
     pub equation: String,
-    /// The dtype of the computation. Defaults to the dtype that the input and the parameters
-    /// promote to.
-    pub dtype: Option<DType>,
-    /// The precision of the product.
-    #[tree(fixed)]
-    pub precision: Option<Precision>,
-    /// The dtype in which products are accumulated and returned.
-    pub preferred_element_type: Option<DType>,
+    /// The options of the layer. Changes of their public fields apply to later calls.
+    pub config: EinsumConfig,
 }
 
-hyperparameters! {
+affine_hyperparameters! {
     /// Options of an [`Einsum`] layer; also Linen's module `Einsum`.
+    ///
+    /// The layer has a bias by default, as in Linen. (In NNX, it has one if its shape is given.)
     EinsumConfig as "Einsum" (equation: String as into, shape: Sizes as into) {
-        /// Sets whether the layer has a bias. Defaults to `true`, as in Linen. (In NNX, the
-        /// layer has a bias if its shape is given.)
-        use_bias: [bool] = true,
-        /// Sets the dtype of the computation. Defaults to the dtype that the input and the
-        /// parameters promote to.
-        dtype: [Option<DType>] = None,
-        /// Sets the dtype of the parameters. Defaults to `f32`.
-        param_dtype: [DType] = DType::F32,
-        /// Sets the precision of the product.
-        precision: [Option<Precision>] = None,
-        /// Sets the dtype in which products are accumulated and returned.
-        preferred_element_type: [Option<DType>] = None,
-        /// Sets the initializer of the kernel. Defaults to
-        /// [`lecun_normal`](init::lecun_normal).
-        kernel_init: [Initializer] = init::lecun_normal(),
-        /// Sets the initializer of the bias. Defaults to zeros.
-        bias_init: [Initializer] = init::zeros(),
+    } calls {
     }
 }
 
@@ -145,10 +124,11 @@ impl Einsum {
 
     #[track_caller]
     fn multiply(&self, equation: &str, x: &Array, out_sharding: Option<PartitionSpec>) -> Array {
-        let (operands, bias) = promote_affine(self.dtype, [x, &self.kernel], self.bias.as_deref());
+        let (operands, bias) =
+            promote_affine(self.config.dtype, [x, &self.kernel], self.bias.as_deref());
         let mut how = Contraction::new()
-            .precision(self.precision)
-            .preferred_element_type(self.preferred_element_type);
+            .precision(self.config.precision)
+            .preferred_element_type(self.config.preferred_element_type);
         if let Some(spec) = out_sharding {
             how = how.out_sharding(spec);
         }
@@ -169,12 +149,6 @@ impl Einsum {
 }
 
 impl EinsumConfig {
-    /// Disables the bias.
-    #[must_use]
-    pub fn without_bias(self) -> EinsumConfig {
-        self.use_bias(false)
-    }
-
     /// Builds the layer with variables from `Rngs` or a scope.
     ///
     /// # Panics
@@ -184,19 +158,12 @@ impl EinsumConfig {
         let vars = &mut vars.into();
         let kernel = self.shape.list();
         let bias = bias_shape(&self.equation, &kernel);
+        let (kernel, bias) = self.kernel_and_bias(vars, &kernel, &bias);
         Einsum {
-            kernel: vars.param("kernel", &self.kernel_init, &kernel, self.param_dtype),
-            bias: vars.param_if(
-                self.use_bias,
-                "bias",
-                &self.bias_init,
-                &bias,
-                self.param_dtype,
-            ),
+            kernel,
+            bias,
             equation: self.equation.clone(),
-            dtype: self.dtype,
-            precision: self.precision,
-            preferred_element_type: self.preferred_element_type,
+            config: self.clone(),
         }
     }
 }

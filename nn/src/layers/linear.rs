@@ -1,13 +1,12 @@
 //! `Linear`: a dense layer.
 
 use super::dot_general::{DotGeneralFn, Multiply};
-use super::hyperparameters::{hyperparameters, linen_layer};
+use super::hyperparameters::{affine_hyperparameters, linen_layer};
 use super::lora_adapter::{LoraAdapter, adapted};
 use super::promote::promote_affine;
-use crate::init::{self, Initializer};
 use crate::nnx::observed;
 use crate::{Module, Param, Rngs, Vars};
-use ramie_core::{Array, DType, DotDimensionNumbers, PartitionSpec, Precision};
+use ramie_core::{Array, DotDimensionNumbers, PartitionSpec};
 
 /// A dense layer: an affine map of the last axis, `y = x · kernel + bias` (`nnx.Linear`,
 /// `nn.Dense`).
@@ -25,22 +24,13 @@ pub struct Linear {
     pub kernel: Param,
     /// The bias, `[out_features]`, if any.
     pub bias: Option<Param>,
-    /// The dtype of the computation. Defaults to the dtype that the input and the parameters
-    /// promote to.
-    pub dtype: Option<DType>,
-    /// The precision of the product.
-    #[tree(fixed)]
-    pub precision: Option<Precision>,
-    /// The dtype in which products are accumulated and returned.
-    pub preferred_element_type: Option<DType>,
-    /// A custom product used instead of `dot_general`.
-    #[tree(fixed)]
-    pub dot_general: Option<DotGeneralFn>,
+    /// The options of the layer. Changes of their public fields apply to later calls.
+    pub config: LinearConfig,
     /// A low-rank adapter, if [`apply_lora`](crate::apply_lora) added one.
     pub lora: Option<LoraAdapter>,
 }
 
-hyperparameters! {
+affine_hyperparameters! {
     /// Options of a [`Linear`] layer; also Linen's module `Dense`.
     ///
     /// ```no_run
@@ -49,30 +39,15 @@ hyperparameters! {
     /// let layer = Linear::features(10).without_bias().dtype(DType::BF16).build(64, &mut Rngs::new(0));
     /// ```
     LinearConfig as "Dense" (features: usize) {
-        /// Sets whether the layer has a bias. Defaults to `true`.
-        use_bias: [bool] = true,
-        /// Sets the dtype of the computation. Defaults to the dtype that the input and the
-        /// parameters promote to.
-        dtype: [Option<DType>] = None,
-        /// Sets the dtype of the parameters. Defaults to `f32`.
-        param_dtype: [DType] = DType::F32,
-        /// Sets the precision of the product.
-        precision: [Option<Precision>] = None,
-        /// Sets the dtype in which products are accumulated and returned.
-        preferred_element_type: [Option<DType>] = None,
+    } calls {
         /// Sets a custom product used instead of `dot_general`.
         dot_general: [Option<DotGeneralFn>] = None,
-        /// Sets the initializer of the kernel. Defaults to
-        /// [`lecun_normal`](init::lecun_normal).
-        kernel_init: [Initializer] = init::lecun_normal(),
-        /// Sets the initializer of the bias. Defaults to zeros.
-        bias_init: [Initializer] = init::zeros(),
     }
 }
 
 impl Linear {
     /// Creates a layer from `in_features` to `out_features`. Its kernel is drawn from
-    /// [`lecun_normal`](init::lecun_normal), its bias is zero.
+    /// [`lecun_normal`](crate::init::lecun_normal), its bias is zero.
     #[track_caller]
     pub fn new(in_features: usize, out_features: usize, rngs: &mut Rngs) -> Linear {
         Linear::features(out_features).build(in_features, rngs)
@@ -115,15 +90,16 @@ impl Linear {
 
     #[track_caller]
     fn multiply(&self, x: &Array, out_sharding: Option<&PartitionSpec>) -> Array {
+        let config = &self.config;
         let how = Multiply {
-            dtype: self.dtype,
-            precision: self.precision,
-            preferred_element_type: self.preferred_element_type,
-            dot_general: self.dot_general.as_ref(),
+            dtype: config.dtype,
+            precision: config.precision,
+            preferred_element_type: config.preferred_element_type,
+            dot_general: config.dot_general.as_ref(),
             out_sharding,
         };
         let y = affine("Linear", x, &self.kernel, self.bias.as_deref(), how);
-        adapted(self.lora.as_ref(), y, x, &[x.ndim() - 1], self.dtype)
+        adapted(self.lora.as_ref(), y, x, &[x.ndim() - 1], config.dtype)
     }
 }
 
@@ -155,12 +131,6 @@ pub(crate) fn affine(
 }
 
 impl LinearConfig {
-    /// Disables the bias.
-    #[must_use]
-    pub fn without_bias(self) -> LinearConfig {
-        self.use_bias(false)
-    }
-
     /// Builds the layer for inputs of `in_features`, with variables from `Rngs` or a scope.
     ///
     /// Each new parameter takes a key from the stream `params`.
@@ -168,19 +138,11 @@ impl LinearConfig {
     pub fn build<'a>(&self, in_features: usize, vars: impl Into<Vars<'a>>) -> Linear {
         let vars = &mut vars.into();
         let kernel = [in_features, self.features];
+        let (kernel, bias) = self.kernel_and_bias(vars, &kernel, &kernel[1..]);
         Linear {
-            kernel: vars.param("kernel", &self.kernel_init, &kernel, self.param_dtype),
-            bias: vars.param_if(
-                self.use_bias,
-                "bias",
-                &self.bias_init,
-                &kernel[1..],
-                self.param_dtype,
-            ),
-            dtype: self.dtype,
-            precision: self.precision,
-            preferred_element_type: self.preferred_element_type,
-            dot_general: self.dot_general.clone(),
+            kernel,
+            bias,
+            config: self.clone(),
             lora: None,
         }
     }

@@ -1,14 +1,13 @@
 //! `LinearGeneral`: a dense layer over several axes.
 
 use super::dot_general::{DotGeneralFn, Multiply};
-use super::hyperparameters::hyperparameters;
+use super::hyperparameters::affine_hyperparameters;
 use super::lora_adapter::{LoraAdapter, adapted};
 use super::promote::promote_affine;
-use crate::init::{self, Initializer};
 use crate::linen;
 use crate::nnx::observed;
 use crate::{Module, Param, Rngs, Sizes, Vars};
-use ramie_core::{Array, DType, DotDimensionNumbers, PartitionSpec, Precision};
+use ramie_core::{Array, DotDimensionNumbers, PartitionSpec};
 use std::borrow::Cow;
 
 /// An affine map of any set of axes, which are replaced by new axes at the end
@@ -30,52 +29,26 @@ pub struct LinearGeneral {
     pub kernel: Param,
     /// The bias, `[batch.., out_features..]`, if any.
     pub bias: Option<Param>,
-    /// The axes to map. Negative axes count from the end.
-    pub axis: Vec<isize>,
-    /// Number of leading batch axes, whose elements have separate parameters.
-    pub batch_dims: usize,
-    /// The dtype of the computation. Defaults to the dtype that the input and the parameters
-    /// promote to.
-    pub dtype: Option<DType>,
-    /// The precision of the product.
-    #[tree(fixed)]
-    pub precision: Option<Precision>,
-    /// The dtype in which products are accumulated and returned.
-    pub preferred_element_type: Option<DType>,
-    /// A custom product used instead of `dot_general`.
-    #[tree(fixed)]
-    pub dot_general: Option<DotGeneralFn>,
+    /// The options of the layer. Changes of their public fields apply to later calls.
+    pub config: LinearGeneralConfig,
     /// A low-rank adapter, if [`apply_lora`](crate::apply_lora) added one.
     pub lora: Option<LoraAdapter>,
 }
 
-hyperparameters! {
+affine_hyperparameters! {
     /// Options of a [`LinearGeneral`] layer; also Linen's module `DenseGeneral`.
+    ///
+    /// The kernel is drawn as a matrix of all inputs by all outputs, and the bias as a vector.
     LinearGeneralConfig as "DenseGeneral" (features: Sizes as into) {
+    } calls {
         /// Sets the axes to map. Negative axes count from the end. Defaults to the last axis.
         /// Their order does not matter: they are used in the order of the input.
         axis: [Vec<isize>] = vec![-1],
         /// Sets the number of leading batch axes, whose elements have separate parameters:
         /// Flax's `batch_dims=(0, 1)` is 2. Defaults to 0.
         batch_dims: [usize] = 0,
-        /// Sets whether the layer has a bias. Defaults to `true`.
-        use_bias: [bool] = true,
-        /// Sets the dtype of the computation. Defaults to the dtype that the input and the
-        /// parameters promote to.
-        dtype: [Option<DType>] = None,
-        /// Sets the dtype of the parameters. Defaults to `f32`.
-        param_dtype: [DType] = DType::F32,
-        /// Sets the precision of the product.
-        precision: [Option<Precision>] = None,
-        /// Sets the dtype in which products are accumulated and returned.
-        preferred_element_type: [Option<DType>] = None,
         /// Sets a custom product used instead of `dot_general`.
         dot_general: [Option<DotGeneralFn>] = None,
-        /// Sets the initializer of the kernel, which is drawn as a matrix of all inputs by all
-        /// outputs. Defaults to [`lecun_normal`](init::lecun_normal).
-        kernel_init: [Initializer] = init::lecun_normal(),
-        /// Sets the initializer of the bias, which is drawn as a vector. Defaults to zeros.
-        bias_init: [Initializer] = init::zeros(),
     }
 }
 
@@ -128,10 +101,12 @@ impl LinearGeneral {
 
     #[track_caller]
     fn multiply(&self, x: &Array, out_sharding: Option<&PartitionSpec>) -> Array {
-        let axes = normal_axes(&self.axis, self.batch_dims, x);
-        let batch: Vec<usize> = (0..self.batch_dims).collect();
-        let inputs: Vec<usize> = (self.batch_dims..self.batch_dims + axes.len()).collect();
-        let leading = self.batch_dims + axes.len();
+        let config = &self.config;
+        let batch_dims = config.batch_dims;
+        let axes = normal_axes(&config.axis, batch_dims, x);
+        let batch: Vec<usize> = (0..batch_dims).collect();
+        let leading = batch_dims + axes.len();
+        let inputs: Vec<usize> = (batch_dims..leading).collect();
         let kernel_shape = self.kernel.shape();
         let sizes: Vec<usize> = batch.iter().chain(&axes).map(|&a| x.shape()[a]).collect();
         assert!(
@@ -145,24 +120,24 @@ impl LinearGeneral {
             self.kernel.aval()
         );
         let ([operand, kernel], bias) =
-            promote_affine(self.dtype, [x, &self.kernel], self.bias.as_deref());
+            promote_affine(config.dtype, [x, &self.kernel], self.bias.as_deref());
         let how = Multiply {
-            dtype: self.dtype,
-            precision: self.precision,
-            preferred_element_type: self.preferred_element_type,
-            dot_general: self.dot_general.as_ref(),
+            dtype: config.dtype,
+            precision: config.precision,
+            preferred_element_type: config.preferred_element_type,
+            dot_general: config.dot_general.as_ref(),
             out_sharding,
         };
         let numbers = DotDimensionNumbers::new([&axes, &inputs], [&batch, &batch]);
         let y = how.product(&operand, &kernel, numbers);
-        let y = adapted(self.lora.as_ref(), y, x, &axes, self.dtype);
+        let y = adapted(self.lora.as_ref(), y, x, &axes, config.dtype);
         let Some(bias) = bias else {
             return y;
         };
         // Insert axes of size 1 between the batch axes and the features.
         let mut shape = vec![1; y.ndim()];
         let features = &kernel_shape[leading..];
-        shape[..self.batch_dims].copy_from_slice(&kernel_shape[..self.batch_dims]);
+        shape[..batch_dims].copy_from_slice(&kernel_shape[..batch_dims]);
         let first = y.ndim() - features.len();
         shape[first..].copy_from_slice(features);
         y + bias.reshape(&shape)
@@ -191,12 +166,6 @@ fn normal_axes(axes: &[isize], batch_dims: usize, x: &Array) -> Vec<usize> {
 }
 
 impl LinearGeneralConfig {
-    /// Disables the bias.
-    #[must_use]
-    pub fn without_bias(self) -> LinearGeneralConfig {
-        self.use_bias(false)
-    }
-
     /// Builds the layer with variables from `Rngs` or a scope. `in_features` are the sizes of
     /// the mapped axes, in the order of the input.
     ///
@@ -239,21 +208,18 @@ impl LinearGeneralConfig {
         );
         let vars = &mut vars.into();
         let size = |sizes: &[usize]| -> usize { sizes.iter().product() };
-        let kernel_init = self
-            .kernel_init
-            .drawn_as(vec![size(batch) * size(&inputs), size(&outputs)]);
-        let bias_init = self.bias_init.drawn_as(vec![size(batch) * size(&outputs)]);
+        let (rows, columns) = (size(batch) * size(&inputs), size(&outputs));
+        let drawn = self
+            .clone()
+            .kernel_init(self.kernel_init.drawn_as(vec![rows, columns]))
+            .bias_init(self.bias_init.drawn_as(vec![size(batch) * columns]));
         let kernel = [batch, &inputs, &outputs].concat();
         let bias = [batch, &outputs].concat();
+        let (kernel, bias) = drawn.kernel_and_bias(vars, &kernel, &bias);
         LinearGeneral {
-            kernel: vars.param("kernel", &kernel_init, &kernel, self.param_dtype),
-            bias: vars.param_if(self.use_bias, "bias", &bias_init, &bias, self.param_dtype),
-            axis: self.axis.clone(),
-            batch_dims: self.batch_dims,
-            dtype: self.dtype,
-            precision: self.precision,
-            preferred_element_type: self.preferred_element_type,
-            dot_general: self.dot_general.clone(),
+            kernel,
+            bias,
+            config: self.clone(),
             lora: None,
         }
     }

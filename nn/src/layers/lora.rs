@@ -1,13 +1,13 @@
 //! LoRA: low-rank adapters.
 
 use super::dot_general::Multiply;
-use super::hyperparameters::{hyperparameters, linen_layer};
+use super::hyperparameters::{affine_hyperparameters, hyperparameters, linen_layer};
 use super::linear::affine;
 use super::promote::promote;
 use crate::init::{self, Initializer};
 use crate::nnx::observed;
 use crate::{Forward, Linear, LoraParam, Module, Param, Rngs, Vars};
-use ramie_core::{Array, DType, PartitionSpec, Precision};
+use ramie_core::{Array, DType, PartitionSpec};
 
 /// A low-rank adapter: the product of the input with two thin matrices, added to the output of
 /// another layer (`nnx.LoRA`; Hu et al., 2021).
@@ -166,31 +166,14 @@ pub struct LoraLinear {
     pub bias: Option<Param>,
     /// The adapter.
     pub lora: Lora,
-    /// The dtype of the computation, except for the adapter's. Defaults to the dtype that the
-    /// input and the parameters promote to.
-    pub dtype: Option<DType>,
-    /// The precision of the product.
-    #[tree(fixed)]
-    pub precision: Option<Precision>,
+    /// The options of the layer. Changes of their public fields apply to later calls.
+    pub config: LoraLinearConfig,
 }
 
-hyperparameters! {
-    /// Options of a [`LoraLinear`] layer.
+affine_hyperparameters! {
+    /// Options of a [`LoraLinear`] layer. The dtypes and the precision do not apply to the adapter,
+    /// which has its own dtypes.
     LoraLinearConfig as "LoRALinear" (features: usize, lora_rank: usize) {
-        /// Sets whether the layer has a bias. Defaults to `true`.
-        use_bias: [bool] = true,
-        /// Sets the dtype of the computation, except for the adapter's. Defaults to the dtype
-        /// that the input and the parameters promote to.
-        dtype: [Option<DType>] = None,
-        /// Sets the dtype of the parameters, except for the adapter's. Defaults to `f32`.
-        param_dtype: [DType] = DType::F32,
-        /// Sets the precision of the product.
-        precision: [Option<Precision>] = None,
-        /// Sets the initializer of the kernel. Defaults to
-        /// [`lecun_normal`](init::lecun_normal).
-        kernel_init: [Initializer] = init::lecun_normal(),
-        /// Sets the initializer of the bias. Defaults to zeros.
-        bias_init: [Initializer] = init::zeros(),
         /// Sets the dtype of the adapter's computation. Defaults to the dtype that the input
         /// and the parameters promote to.
         lora_dtype: [Option<DType>] = None,
@@ -201,6 +184,7 @@ hyperparameters! {
         a_initializer: [Initializer] = init::he_uniform(),
         /// Sets the initializer of the adapter's second matrix. Defaults to zeros.
         b_initializer: [Initializer] = init::zeros(),
+    } calls {
     }
 }
 
@@ -245,9 +229,9 @@ impl LoraLinear {
     #[track_caller]
     fn multiply(&self, x: &Array, out_sharding: Option<&PartitionSpec>) -> Array {
         let how = Multiply {
-            dtype: self.dtype,
-            precision: self.precision,
-            preferred_element_type: None,
+            dtype: self.config.dtype,
+            precision: self.config.precision,
+            preferred_element_type: self.config.preferred_element_type,
             dot_general: None,
             out_sharding,
         };
@@ -268,44 +252,32 @@ impl LoraLinear {
         Linear {
             kernel,
             bias: self.bias.clone(),
-            dtype: self.dtype,
-            precision: self.precision,
-            preferred_element_type: None,
-            dot_general: None,
+            config: Linear::features(self.config.features)
+                .dtype(self.config.dtype)
+                .precision(self.config.precision)
+                .preferred_element_type(self.config.preferred_element_type),
             lora: None,
         }
     }
 }
 
 impl LoraLinearConfig {
-    /// Disables the bias.
-    #[must_use]
-    pub fn without_bias(self) -> LoraLinearConfig {
-        self.use_bias(false)
-    }
-
     /// Builds the layer for inputs of `in_features`, with variables from `Rngs` or a scope.
     #[track_caller]
     pub fn build<'a>(&self, in_features: usize, vars: impl Into<Vars<'a>>) -> LoraLinear {
         let vars = &mut vars.into();
         let kernel = [in_features, self.features];
-        let mut lora = LoraConfig::new(self.lora_rank, self.features)
+        let lora = LoraConfig::new(self.lora_rank, self.features)
+            .dtype(self.lora_dtype)
             .param_dtype(self.lora_param_dtype)
             .a_initializer(self.a_initializer.clone())
             .b_initializer(self.b_initializer.clone());
-        lora.dtype = self.lora_dtype;
+        let (kernel, bias) = self.kernel_and_bias(vars, &kernel, &kernel[1..]);
         LoraLinear {
-            kernel: vars.param("kernel", &self.kernel_init, &kernel, self.param_dtype),
-            bias: vars.param_if(
-                self.use_bias,
-                "bias",
-                &self.bias_init,
-                &kernel[1..],
-                self.param_dtype,
-            ),
+            kernel,
+            bias,
             lora: vars.child("lora", |vars| lora.build(in_features, vars)),
-            dtype: self.dtype,
-            precision: self.precision,
+            config: self.clone(),
         }
     }
 }

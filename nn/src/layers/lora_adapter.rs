@@ -161,7 +161,7 @@ pub fn apply_lora_with<M: Tree>(
         adapt(path, &layer.kernel, [0, 1], &mut layer.lora);
     });
     for_each_mut(model, |path, layer: &mut LinearGeneral| {
-        let axes = [layer.batch_dims, layer.axis.len()];
+        let axes = [layer.config.batch_dims, layer.config.axis.len()];
         adapt(path, &layer.kernel, axes, &mut layer.lora);
     });
     if let Some(problem) = wrong {

@@ -210,7 +210,7 @@ impl Weights {
         layer: &mut LinearGeneral,
         transposed: bool,
     ) -> Result<()> {
-        let inputs = layer.axis.len();
+        let inputs = layer.config.axis.len();
         self.matrix(
             &format!("{name}.weight"),
             &mut layer.kernel,

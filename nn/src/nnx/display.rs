@@ -156,10 +156,12 @@ impl Visitor for Items {
 /// Linear( # Param: 9 (36 B)
 ///   kernel=Param(f32[2,3]),
 ///   bias=Param(f32[3]),
-///   dtype=None,
-///   precision=None,
-///   preferred_element_type=None,
-///   dot_general=None,
+///   config=[
+///     dot_general=None,
+///     dtype=None,
+///     precision=None,
+///     preferred_element_type=None,
+///   ],
 ///   lora=None,
 /// )
 /// ");

@@ -131,7 +131,8 @@ pub fn for_each_mut<T: 'static, M: Tree>(model: &mut M, mut f: impl FnMut(&str, 
 /// use ramie_nn::nnx;
 /// use ramie_nn::{Linear, Rngs};
 /// let mut model = vec![Linear::new(2, 3, &mut Rngs::new(0))];
-/// let changed = nnx::set_attributes(&mut model, |l: &mut Linear| l.dtype = Some(DType::BF16));
+/// let to_bf16 = |l: &mut Linear| l.config.dtype = Some(DType::BF16);
+/// let changed = nnx::set_attributes(&mut model, to_bf16);
 /// assert_eq!(changed, 1);
 /// ```
 pub fn set_attributes<T: 'static, M: Tree>(model: &mut M, mut f: impl FnMut(&mut T)) -> usize {

@@ -168,14 +168,14 @@ fn parts_are_found_by_type() {
 
     nnx::for_each_mut(&mut model, |path, linear: &mut Linear| {
         if path.starts_with("rest") {
-            linear.dtype = Some(DType::BF16);
+            linear.config.dtype = Some(DType::BF16);
         }
     });
     let mut seen = Vec::new();
-    nnx::for_each(&model, |_, linear: &Linear| seen.push(linear.dtype));
+    nnx::for_each(&model, |_, linear: &Linear| seen.push(linear.config.dtype));
     assert_eq!(seen, [None, Some(DType::BF16), Some(DType::BF16)]);
     assert_eq!(
-        nnx::set_attributes(&mut model, |l: &mut Linear| l.dtype = None),
+        nnx::set_attributes(&mut model, |l: &mut Linear| l.config.dtype = None),
         3
     );
 }

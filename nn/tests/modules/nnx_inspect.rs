@@ -83,10 +83,12 @@ Model( # BatchStat: 3 (12 B), Param: 21 (84 B), RngState: 2 (12 B)
       linear=Linear( # Param: 15 (60 B)
         kernel=Param(f32[4,3]),
         bias=Param(f32[3]),
-        dtype=None,
-        precision=None,
-        preferred_element_type=None,
-        dot_general=None,
+        config=[
+          dot_general=None,
+          dtype=None,
+          precision=None,
+          preferred_element_type=None,
+        ],
         lora=None,
       ),
       mean=BatchStat(f32[3]),
@@ -107,10 +109,12 @@ Model( # BatchStat: 3 (12 B), Param: 21 (84 B), RngState: 2 (12 B)
   out=Linear( # Param: 6 (24 B)
     kernel=Param(f32[3,2]),
     bias=None,
-    dtype=None,
-    precision=None,
-    preferred_element_type=None,
-    dot_general=None,
+    config=[
+      dot_general=None,
+      dtype=None,
+      precision=None,
+      preferred_element_type=None,
+    ],
     lora=None,
   ),
 )
