@@ -2,12 +2,11 @@
 
 use super::ConvPadding;
 use super::window::{Batch, for_axes, masked};
-use crate::init::{self, Initializer};
-use crate::layers::hyperparameters::{hyperparameters, linen_layer};
+use crate::layers::hyperparameters::{affine_hyperparameters, linen_layer};
 use crate::layers::promote::promote_affine;
 use crate::nnx::observed;
 use crate::{Module, Param, Rngs, Sizes, Vars};
-use ramie_core::{Array, DType, Padding, Precision, conv_transpose};
+use ramie_core::{Array, Padding, conv_transpose};
 
 /// A transposed convolution: each element of the input is spread over a window
 /// (`nnx.ConvTranspose`, `nn.ConvTranspose`).
@@ -31,29 +30,17 @@ pub struct ConvTranspose {
     pub bias: Option<Param>,
     /// A mask that the kernel is multiplied by, of the kernel's shape.
     pub mask: Option<Array>,
-    /// The stride along each spatial axis, which dilates the input.
-    pub strides: Vec<usize>,
-    /// The padding of the spatial axes.
-    #[tree(fixed)]
-    pub padding: ConvPadding,
-    /// The dilation of the kernel along each spatial axis.
-    pub kernel_dilation: Vec<usize>,
-    /// Whether the kernel is that of the convolution that this layer transposes: its spatial
-    /// axes are reversed and its feature axes swapped.
-    pub transpose_kernel: bool,
-    /// The dtype of the computation. Defaults to the dtype that the input and the parameters
-    /// promote to.
-    pub dtype: Option<DType>,
-    /// The precision of the products.
-    #[tree(fixed)]
-    pub precision: Option<Precision>,
-    /// The dtype in which products are accumulated and returned.
-    pub preferred_element_type: Option<DType>,
+    /// The options of the layer. Changes of their public fields apply to later calls.
+    pub config: ConvTransposeConfig,
 }
 
-hyperparameters! {
+affine_hyperparameters! {
     /// Options of a [`ConvTranspose`] layer; also Linen's module `ConvTranspose`.
     ConvTransposeConfig as "ConvTranspose" (features: usize, kernel_size: Sizes as into) {
+        /// Sets a mask that the kernel is multiplied by, of the kernel's shape. Defaults to
+        /// none.
+        mask: [Option<Array>] = None,
+    } calls {
         /// Sets the strides, which dilate the input. Defaults to 1.
         strides: [Sizes] = Sizes::One(1),
         /// Sets the padding of the spatial axes. Defaults to [`ConvPadding::Same`]. `Reflect`,
@@ -61,27 +48,8 @@ hyperparameters! {
         padding: [ConvPadding] = ConvPadding::Same,
         /// Sets the dilation of the kernel. Defaults to 1.
         kernel_dilation: [Sizes] = Sizes::One(1),
-        /// Sets whether the layer has a bias. Defaults to `true`.
-        use_bias: [bool] = true,
-        /// Sets a mask that the kernel is multiplied by, of the kernel's shape. Defaults to
-        /// none.
-        mask: [Option<Array>] = None,
-        /// Sets the dtype of the computation. Defaults to the dtype that the input and the
-        /// parameters promote to.
-        dtype: [Option<DType>] = None,
-        /// Sets the dtype of the parameters. Defaults to `f32`.
-        param_dtype: [DType] = DType::F32,
-        /// Sets the precision of the products.
-        precision: [Option<Precision>] = None,
-        /// Sets the dtype in which products are accumulated and returned.
-        preferred_element_type: [Option<DType>] = None,
-        /// Sets the initializer of the kernel. Defaults to
-        /// [`lecun_normal`](init::lecun_normal).
-        kernel_init: [Initializer] = init::lecun_normal(),
-        /// Sets the initializer of the bias. Defaults to zeros.
-        bias_init: [Initializer] = init::zeros(),
-        /// Sets whether the kernel is that of the convolution that this layer transposes.
-        /// Defaults to `false`.
+        /// Sets whether the kernel is that of the convolution that this layer transposes: its
+        /// spatial axes are reversed and its feature axes swapped. Defaults to `false`.
         transpose_kernel: [bool] = false,
     }
 }
@@ -119,27 +87,35 @@ impl ConvTranspose {
     #[track_caller]
     fn compute(&self, x: &Array) -> Array {
         const LAYER: &str = "ConvTranspose";
-        let axes = self.kernel.ndim() - 2;
-        let in_features = self.kernel.shape()[axes + usize::from(self.transpose_kernel)];
+        let (axes, config) = (self.kernel.ndim() - 2, &self.config);
+        let in_features = self.kernel.shape()[axes + usize::from(config.transpose_kernel)];
         let batch = Batch::of(LAYER, x, axes, in_features);
         let kernel = masked(LAYER, &self.kernel, self.mask.as_ref());
         let ([x, kernel], bias) =
-            promote_affine(self.dtype, [&batch.x, &kernel], self.bias.as_deref());
+            promote_affine(config.dtype, [&batch.x, &kernel], self.bias.as_deref());
         let how = ramie_core::ConvTranspose::new()
-            .strides(&self.strides)
-            .padding(self.core_padding(axes))
-            .rhs_dilation(&self.kernel_dilation)
-            .transpose_kernel(self.transpose_kernel)
-            .precision(self.precision)
-            .preferred_element_type(self.preferred_element_type);
+            .strides(&config.for_axes("strides", &config.strides))
+            .padding(config.core_padding(axes))
+            .rhs_dilation(&config.for_axes("kernel_dilation", &config.kernel_dilation))
+            .transpose_kernel(config.transpose_kernel)
+            .precision(config.precision)
+            .preferred_element_type(config.preferred_element_type);
         let mut y = conv_transpose(&x, &kernel, &how);
-        if self.padding == ConvPadding::Circular {
-            y = self.wrapped(&x, y);
+        if config.padding == ConvPadding::Circular {
+            y = config.wrapped(&x, y);
         }
         if let Some(bias) = bias {
             y += bias;
         }
         batch.restore(y)
+    }
+}
+
+impl ConvTransposeConfig {
+    /// Returns a number for each spatial axis.
+    #[track_caller]
+    fn for_axes(&self, what: &str, sizes: &Sizes) -> Vec<usize> {
+        for_axes(Self::CLASS, what, sizes, self.kernel_size.list().len())
     }
 
     #[track_caller]
@@ -162,9 +138,10 @@ impl ConvTranspose {
     /// one end are added at the other.
     fn wrapped(&self, x: &Array, y: Array) -> Array {
         let spatial = 1..y.ndim() - 1;
+        let strides = self.for_axes("strides", &self.strides);
         let periods: Vec<usize> = spatial
             .clone()
-            .map(|d| x.shape()[d] * self.strides[d - 1])
+            .map(|d| x.shape()[d] * strides[d - 1])
             .collect();
         // Pad the result with zeros to a whole number of periods, half of them on each side, so
         // that the first period starts at the center of the first element's window.
@@ -187,14 +164,6 @@ impl ConvTranspose {
         }
         y
     }
-}
-
-impl ConvTransposeConfig {
-    /// Disables the bias.
-    #[must_use]
-    pub fn without_bias(self) -> ConvTransposeConfig {
-        self.use_bias(false)
-    }
 
     /// Builds the layer for inputs of `in_features`, with variables from `Rngs` or a scope.
     ///
@@ -203,34 +172,19 @@ impl ConvTransposeConfig {
     #[track_caller]
     pub fn build<'a>(&self, in_features: usize, vars: impl Into<Vars<'a>>) -> ConvTranspose {
         let vars = &mut vars.into();
-        let axes = self.kernel_size.list().len();
-        let mut kernel = for_axes("ConvTranspose", "kernel_size", &self.kernel_size, axes);
+        let mut kernel = self.for_axes("kernel_size", &self.kernel_size);
+        self.for_axes("strides", &self.strides);
+        self.for_axes("kernel_dilation", &self.kernel_dilation);
         kernel.extend(match self.transpose_kernel {
             true => [self.features, in_features],
             false => [in_features, self.features],
         });
+        let (kernel, bias) = self.kernel_and_bias(vars, &kernel, &[self.features]);
         ConvTranspose {
-            kernel: vars.param("kernel", &self.kernel_init, &kernel, self.param_dtype),
-            bias: vars.param_if(
-                self.use_bias,
-                "bias",
-                &self.bias_init,
-                &[self.features],
-                self.param_dtype,
-            ),
+            kernel,
+            bias,
             mask: self.mask.clone(),
-            strides: for_axes("ConvTranspose", "strides", &self.strides, axes),
-            padding: self.padding.clone(),
-            kernel_dilation: for_axes(
-                "ConvTranspose",
-                "kernel_dilation",
-                &self.kernel_dilation,
-                axes,
-            ),
-            transpose_kernel: self.transpose_kernel,
-            dtype: self.dtype,
-            precision: self.precision,
-            preferred_element_type: self.preferred_element_type,
+            config: self.clone(),
         }
     }
 }

@@ -70,22 +70,68 @@ impl Batch {
 /// A window that slides over images with features last.
 pub(super) struct Windows<'a> {
     pub layer: &'static str,
-    pub kernel_size: &'a [usize],
-    pub strides: &'a [usize],
+    pub kernel_size: Vec<usize>,
+    pub strides: Vec<usize>,
     pub padding: &'a ConvPadding,
-    pub input_dilation: &'a [usize],
-    pub kernel_dilation: &'a [usize],
+    pub input_dilation: Vec<usize>,
+    pub kernel_dilation: Vec<usize>,
     pub precision: Option<Precision>,
     pub preferred_element_type: Option<DType>,
-    pub out_sharding: Option<&'a PartitionSpec>,
 }
+
+/// Defines the options of a convolution layer: its own and those that [`Windows`] contain.
+macro_rules! window_hyperparameters {
+    (
+        $(#[$doc:meta])*
+        $name:ident as $class:literal { $($own:tt)* }
+    ) => {
+        $crate::layers::hyperparameters::affine_hyperparameters! {
+            $(#[$doc])*
+            $name as $class (features: usize, kernel_size: $crate::Sizes as into) {
+                /// Sets a mask that the kernel is multiplied by, of the kernel's shape. Defaults
+                /// to none.
+                mask: [Option<ramie_core::Array>] = None,
+            } calls {
+                /// Sets the strides. Defaults to 1.
+                strides: [Sizes] = $crate::Sizes::One(1),
+                /// Sets the padding of the spatial axes. Defaults to
+                /// [`Same`]($crate::ConvPadding::Same).
+                padding: [ConvPadding] = $crate::ConvPadding::Same,
+                /// Sets the dilation of the input, for transposed convolutions. Defaults to 1.
+                input_dilation: [Sizes] = $crate::Sizes::One(1),
+                /// Sets the dilation of the kernel, for atrous convolutions. Defaults to 1.
+                kernel_dilation: [Sizes] = $crate::Sizes::One(1),
+                $($own)*
+            }
+        }
+
+        impl $name {
+            #[track_caller]
+            fn windows(&self) -> $crate::layers::conv::window::Windows<'_> {
+                use $crate::layers::conv::window::for_axes;
+                let (layer, axes) = (Self::CLASS, self.kernel_size.list().len());
+                $crate::layers::conv::window::Windows {
+                    layer,
+                    kernel_size: for_axes(layer, "kernel_size", &self.kernel_size, axes),
+                    strides: for_axes(layer, "strides", &self.strides, axes),
+                    padding: &self.padding,
+                    input_dilation: for_axes(layer, "input_dilation", &self.input_dilation, axes),
+                    kernel_dilation: for_axes(layer, "kernel_dilation", &self.kernel_dilation, axes),
+                    precision: self.precision,
+                    preferred_element_type: self.preferred_element_type,
+                }
+            }
+        }
+    };
+}
+pub(super) use window_hyperparameters;
 
 impl Windows<'_> {
     /// Applies the padding that a convolution does not support, and returns the padding to pass
     /// to the convolution.
     #[track_caller]
     pub fn padded(&self, x: Array) -> (Array, Padding) {
-        let windows = self.kernel_size.iter().zip(self.kernel_dilation);
+        let windows = self.kernel_size.iter().zip(&self.kernel_dilation);
         let spans: Vec<usize> = windows.map(|(k, d)| (k.max(&1) - 1) * d + 1).collect();
         let around = |x: &Array, mode| {
             let mut widths = vec![(0, 0)];
@@ -120,16 +166,16 @@ impl Windows<'_> {
     }
 
     /// Returns the convolution's options, with the padding from [`padded`](Windows::padded).
-    pub fn convolution(&self, padding: Padding) -> Convolution {
+    pub fn convolution(&self, padding: Padding, sharding: Option<&PartitionSpec>) -> Convolution {
         let mut how = Convolution::new()
             .layout(ConvLayout::ChannelsLast)
-            .strides(self.strides)
+            .strides(&self.strides)
             .padding(padding)
-            .lhs_dilation(self.input_dilation)
-            .rhs_dilation(self.kernel_dilation)
+            .lhs_dilation(&self.input_dilation)
+            .rhs_dilation(&self.kernel_dilation)
             .precision(self.precision)
             .preferred_element_type(self.preferred_element_type);
-        if let Some(spec) = self.out_sharding {
+        if let Some(spec) = sharding {
             how = how.out_sharding(spec.clone());
         }
         how
@@ -141,11 +187,11 @@ impl Windows<'_> {
     pub fn places(&self, image: &[usize]) -> Vec<usize> {
         let features = &image[image.len() - 1..];
         let of = |shape: &[usize]| Array::shape_dtype_struct(shape, DType::F32);
-        let kernel = of(&[self.kernel_size, features, &[1]].concat());
+        let kernel = of(&[&self.kernel_size, features, &[1]].concat());
         let x = of(&[&[1], image].concat());
         let convolve = |(x, kernel): (Array, Array)| {
             let (x, padding) = self.padded(x);
-            conv_general_dilated(&x, &kernel, &self.convolution(padding))
+            conv_general_dilated(&x, &kernel, &self.convolution(padding, None))
         };
         let out = eval_shape(convolve, (x, kernel));
         out.shape()[1..out.ndim() - 1].to_vec()
