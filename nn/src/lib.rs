@@ -114,7 +114,7 @@ pub use layers::{
 pub use layers::{
     BatchNorm, BatchNormConfig, GroupNorm, GroupNormConfig, InstanceNorm, InstanceNormConfig,
     LayerNorm, LayerNormConfig, RMSNorm, RMSNormConfig, SpectralNorm, SpectralNormConfig,
-    Statistics, WeightNorm, WeightNormConfig,
+    WeightNorm, WeightNormConfig,
 };
 pub use layers::{
     Bidirectional, BidirectionalConfig, CellFunction, ConvLSTMCell, ConvLSTMCellConfig, GRUCell,

@@ -45,7 +45,7 @@ pub use lora_adapter::{LoraAdapter, LoraOptions, apply_lora, apply_lora_with, me
 pub use norm::{
     BatchNorm, BatchNormConfig, GroupNorm, GroupNormConfig, InstanceNorm, InstanceNormConfig,
     LayerNorm, LayerNormConfig, RMSNorm, RMSNormConfig, SpectralNorm, SpectralNormConfig,
-    Statistics, WeightNorm, WeightNormConfig,
+    WeightNorm, WeightNormConfig,
 };
 pub use prelu::{PReLU, PReLUConfig};
 pub use recurrent::{

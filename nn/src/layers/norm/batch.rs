@@ -1,6 +1,6 @@
 //! `BatchNorm`: batch normalization.
 
-use super::statistics::{Normalization, Sample, Statistics, positive_axes};
+use super::statistics::{Normalization, positive_axes};
 use super::{biased_norm_hyperparameters, linen_norm};
 use crate::layers::mode::Mode;
 use crate::nnx::observed;
@@ -35,18 +35,8 @@ pub struct BatchNorm {
     pub bias: Option<Param>,
     /// Whether to normalize by the running averages instead of the statistics of the batch.
     pub use_running_average: UseRunningAverage,
-    /// The feature axis.
-    pub axis: isize,
-    /// The weight of the old running average in an update.
-    pub momentum: f64,
-    /// The constant added to the variance before the square root.
-    pub epsilon: f64,
-    /// The dtype of the result. Defaults to the dtype that the input and the parameters promote
-    /// to.
-    pub dtype: Option<DType>,
-    /// How mean and variance are computed.
-    #[tree(fixed)]
-    pub statistics: Statistics,
+    /// The options of the layer. Changes of their public fields apply to later calls.
+    pub config: BatchNormConfig,
 }
 
 biased_norm_hyperparameters! {
@@ -71,6 +61,7 @@ biased_norm_hyperparameters! {
         /// Sets whether to use the running averages. An NNX layer defaults to `false`; a Linen
         /// module has no default, so this setting or the call must provide it.
         use_running_average: [Option<bool>] = None,
+    } calls {
         /// Sets the feature axis. Defaults to the last axis.
         axis: [isize] = -1,
         /// Sets the weight of the old running average in an update. Defaults to 0.99.
@@ -122,36 +113,23 @@ impl BatchNorm {
         mask: Option<&Array>,
     ) -> Array {
         let class = BatchNormConfig::CLASS;
-        let features = positive_axes(class, x, &[self.axis]);
+        let features = positive_axes(class, x, &[self.config.axis]);
         Normalization::expect_features(class, "mean", &self.mean, x, &features);
         let axes: Vec<usize> = (0..x.ndim()).filter(|a| !features.contains(a)).collect();
+        let (scale, bias) = (self.scale.as_ref(), self.bias.as_ref());
+        let normalization = self.config.normalization(&axes, &features, scale, bias);
         let (mean, var) = match use_running_average.unwrap_or(self.use_running_average.0) {
             true => (self.mean.value().clone(), self.var.value().clone()),
             false => {
-                let sample = Sample {
-                    x,
-                    axes: &axes,
-                    mask,
-                    dtype: self.dtype,
-                };
-                let (mean, var) = self.statistics.of(&sample, true);
-                let kept = |old: &BatchStat, new: &Array| {
-                    old.value() * self.momentum + new * (1.0 - self.momentum)
-                };
+                let (mean, var) = normalization.statistics(x, &axes, mask, true);
+                let momentum = self.config.momentum;
+                let kept =
+                    |old: &BatchStat, new: &Array| old.value() * momentum + new * (1.0 - momentum);
                 let (running_mean, running_var) = (kept(&self.mean, &mean), kept(&self.var, &var));
                 self.mean.set(running_mean);
                 self.var.set(running_var);
                 (mean, var)
             }
-        };
-        let normalization = Normalization {
-            class,
-            reduction_axes: &axes,
-            feature_axes: &features,
-            scale: self.scale.as_ref(),
-            bias: self.bias.as_ref(),
-            epsilon: self.epsilon,
-            dtype: self.dtype,
         };
         normalization.of(x, &mean, &var)
     }
@@ -176,11 +154,7 @@ impl BatchNormConfig {
             scale: self.scale(vars, &features),
             bias: self.bias(vars, &features),
             use_running_average: UseRunningAverage(self.use_running_average.unwrap_or(false)),
-            axis: self.axis,
-            momentum: self.momentum,
-            epsilon: self.epsilon,
-            dtype: self.dtype,
-            statistics: self.statistics(),
+            config: self.clone(),
         }
     }
 
@@ -199,7 +173,7 @@ impl BatchNormConfig {
             // Initialization runs outside of the mapped function, so there is no axis to
             // average over.
             if initializing {
-                layer.statistics.axis_name = None;
+                layer.config.axis_name = None;
             }
             layer.forward_with(x, Some(running), mask)
         },)

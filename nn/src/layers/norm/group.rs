@@ -1,10 +1,10 @@
 //! `GroupNorm`: group normalization.
 
-use super::statistics::{Normalization, Sample, Statistics, positive_axes};
+use super::statistics::positive_axes;
 use super::{biased_norm_hyperparameters, linen_norm};
 use crate::nnx::observed;
 use crate::{Module, Param, Rngs, Vars, linen};
-use ramie_core::{Array, DType};
+use ramie_core::Array;
 
 /// Normalizes groups of channels of each example by their own mean and variance
 /// (`nnx.GroupNorm`, `nn.GroupNorm`). The first axis is the batch, the last axis contains the
@@ -25,17 +25,8 @@ pub struct GroupNorm {
     pub bias: Option<Param>,
     /// Number of groups of channels.
     pub num_groups: usize,
-    /// The axes over which the statistics are computed, which must include the last axis.
-    /// Defaults to all axes but the first.
-    pub reduction_axes: Option<Vec<isize>>,
-    /// The constant added to the variance before the square root.
-    pub epsilon: f64,
-    /// The dtype of the result. Defaults to the dtype that the input and the parameters promote
-    /// to.
-    pub dtype: Option<DType>,
-    /// How mean and variance are computed.
-    #[tree(fixed)]
-    pub statistics: Statistics,
+    /// The options of the layer. Changes of their public fields apply to later calls.
+    pub config: GroupNormConfig,
 }
 
 biased_norm_hyperparameters! {
@@ -47,6 +38,7 @@ biased_norm_hyperparameters! {
         num_groups: [Option<usize>] = None,
         /// Sets the number of channels per group, instead of the number of groups.
         group_size: [Option<usize>] = None,
+    } calls {
         /// Sets the axes over which the statistics are computed, which must include the last
         /// axis. Defaults to all axes but the first.
         reduction_axes: [Option<Vec<isize>>] = None,
@@ -97,7 +89,7 @@ impl GroupNorm {
             x.aval()
         );
         let last = x.ndim() - 1;
-        let axes = match &self.reduction_axes {
+        let axes = match &self.config.reduction_axes {
             Some(axes) => positive_axes(class, x, axes),
             None => (1..=last).collect(),
         };
@@ -107,7 +99,7 @@ impl GroupNorm {
              last axis\n  help: add the last axis, which contains the channels",
             x.aval()
         );
-        let outer = &axes[..axes.len() - 1];
+        let (outer, features) = (&axes[..axes.len() - 1], [last]);
         let channels = x.shape()[last];
         expect_groups(channels, self.num_groups);
         let size = channels / self.num_groups;
@@ -130,23 +122,10 @@ impl GroupNorm {
         let mut reduced = outer.to_vec();
         reduced.push(last + 1);
         let groups = grouped(x);
-        let sample = Sample {
-            x: &groups,
-            axes: &reduced,
-            mask: mask.as_ref(),
-            dtype: self.dtype,
-        };
-        let (mean, var) = self.statistics.of(&sample, true);
+        let (scale, bias) = (self.scale.as_ref(), self.bias.as_ref());
+        let normalization = self.config.normalization(outer, &features, scale, bias);
+        let (mean, var) = normalization.statistics(&groups, &reduced, mask.as_ref(), true);
         let (mean, var) = (mean.repeat(size, -1), var.repeat(size, -1));
-        let normalization = Normalization {
-            class,
-            reduction_axes: outer,
-            feature_axes: &[last],
-            scale: self.scale.as_ref(),
-            bias: self.bias.as_ref(),
-            epsilon: self.epsilon,
-            dtype: self.dtype,
-        };
         normalization.of(x, &mean, &var)
     }
 }
@@ -197,10 +176,7 @@ impl GroupNormConfig {
             scale: self.scale(vars, &[num_features]),
             bias: self.bias(vars, &[num_features]),
             num_groups,
-            reduction_axes: self.reduction_axes.clone(),
-            epsilon: self.epsilon,
-            dtype: self.dtype,
-            statistics: self.statistics(),
+            config: self.clone(),
         }
     }
 

@@ -1,10 +1,10 @@
 //! `InstanceNorm`: instance normalization.
 
-use super::statistics::{Normalization, Statistics, positive_axes};
+use super::statistics::{Normalization, positive_axes};
 use super::{biased_norm_hyperparameters, linen_feature_norm};
 use crate::nnx::observed;
 use crate::{Module, Param, Rngs, Vars};
-use ramie_core::{Array, DType};
+use ramie_core::Array;
 
 /// Normalizes each channel of each example by its own mean and variance (`nnx.InstanceNorm`,
 /// `nn.InstanceNorm`). The first axis is the batch.
@@ -22,16 +22,8 @@ pub struct InstanceNorm {
     pub scale: Option<Param>,
     /// The bias of each feature, if any.
     pub bias: Option<Param>,
-    /// The feature axes.
-    pub feature_axes: Vec<isize>,
-    /// The constant added to the variance before the square root.
-    pub epsilon: f64,
-    /// The dtype of the result. Defaults to the dtype that the input and the parameters promote
-    /// to.
-    pub dtype: Option<DType>,
-    /// How mean and variance are computed.
-    #[tree(fixed)]
-    pub statistics: Statistics,
+    /// The options of the layer. Changes of their public fields apply to later calls.
+    pub config: InstanceNormConfig,
 }
 
 biased_norm_hyperparameters! {
@@ -39,6 +31,7 @@ biased_norm_hyperparameters! {
     ///
     /// As a Linen module, its argument is an array, or an array and a mask.
     InstanceNormConfig as "InstanceNorm", epsilon 1e-6 {
+    } calls {
         /// Sets the feature axes. Defaults to the last axis.
         feature_axes: [Vec<isize>] = vec![-1],
     }
@@ -75,7 +68,7 @@ impl InstanceNorm {
     #[track_caller]
     pub fn forward_masked(&self, x: &Array, mask: Option<&Array>) -> Array {
         let class = InstanceNormConfig::CLASS;
-        let features = positive_axes(class, x, &self.feature_axes);
+        let features = positive_axes(class, x, &self.config.feature_axes);
         assert!(
             !features.contains(&0),
             "{class}: the first axis of the input {} cannot be a feature axis\n  help: move the \
@@ -83,16 +76,9 @@ impl InstanceNorm {
             x.aval()
         );
         let axes: Vec<usize> = (1..x.ndim()).filter(|a| !features.contains(a)).collect();
-        let normalization = Normalization {
-            class,
-            reduction_axes: &axes,
-            feature_axes: &features,
-            scale: self.scale.as_ref(),
-            bias: self.bias.as_ref(),
-            epsilon: self.epsilon,
-            dtype: self.dtype,
-        };
-        normalization.by_own(x, mask, &self.statistics, true)
+        let (scale, bias) = (self.scale.as_ref(), self.bias.as_ref());
+        let normalization = self.config.normalization(&axes, &features, scale, bias);
+        normalization.by_own(x, mask, true)
     }
 }
 
@@ -110,10 +96,7 @@ impl InstanceNormConfig {
         InstanceNorm {
             scale: self.scale(vars, features),
             bias: self.bias(vars, features),
-            feature_axes: self.feature_axes.clone(),
-            epsilon: self.epsilon,
-            dtype: self.dtype,
-            statistics: self.statistics(),
+            config: self.clone(),
         }
     }
 }

@@ -1,10 +1,10 @@
 //! `LayerNorm`: layer normalization.
 
-use super::statistics::{Normalization, Statistics, positive_axes};
+use super::statistics::{Normalization, positive_axes};
 use super::{biased_norm_hyperparameters, linen_feature_norm};
 use crate::nnx::observed;
 use crate::{Module, Param, Rngs, Vars};
-use ramie_core::{Array, DType};
+use ramie_core::Array;
 
 /// Normalizes each example by its own mean and variance (`nnx.LayerNorm`, `nn.LayerNorm`).
 ///
@@ -21,18 +21,8 @@ pub struct LayerNorm {
     pub scale: Option<Param>,
     /// The bias of each feature, if any.
     pub bias: Option<Param>,
-    /// The axes over which the statistics are computed.
-    pub reduction_axes: Vec<isize>,
-    /// The feature axes.
-    pub feature_axes: Vec<isize>,
-    /// The constant added to the variance before the square root.
-    pub epsilon: f64,
-    /// The dtype of the result. Defaults to the dtype that the input and the parameters promote
-    /// to.
-    pub dtype: Option<DType>,
-    /// How mean and variance are computed.
-    #[tree(fixed)]
-    pub statistics: Statistics,
+    /// The options of the layer. Changes of their public fields apply to later calls.
+    pub config: LayerNormConfig,
 }
 
 biased_norm_hyperparameters! {
@@ -40,6 +30,7 @@ biased_norm_hyperparameters! {
     ///
     /// As a Linen module, its argument is an array, or an array and a mask.
     LayerNormConfig as "LayerNorm", epsilon 1e-6 {
+    } calls {
         /// Sets the axes over which the statistics are computed. Defaults to the last axis.
         reduction_axes: [Vec<isize>] = vec![-1],
         /// Sets the feature axes. Defaults to the last axis.
@@ -77,16 +68,12 @@ impl LayerNorm {
     #[track_caller]
     pub fn forward_masked(&self, x: &Array, mask: Option<&Array>) -> Array {
         let class = LayerNormConfig::CLASS;
-        let normalization = Normalization {
-            class,
-            reduction_axes: &positive_axes(class, x, &self.reduction_axes),
-            feature_axes: &positive_axes(class, x, &self.feature_axes),
-            scale: self.scale.as_ref(),
-            bias: self.bias.as_ref(),
-            epsilon: self.epsilon,
-            dtype: self.dtype,
-        };
-        normalization.by_own(x, mask, &self.statistics, true)
+        let config = &self.config;
+        let axes = positive_axes(class, x, &config.reduction_axes);
+        let features = positive_axes(class, x, &config.feature_axes);
+        let normalization =
+            config.normalization(&axes, &features, self.scale.as_ref(), self.bias.as_ref());
+        normalization.by_own(x, mask, true)
     }
 }
 
@@ -104,11 +91,7 @@ impl LayerNormConfig {
         LayerNorm {
             scale: self.scale(vars, features),
             bias: self.bias(vars, features),
-            reduction_axes: self.reduction_axes.clone(),
-            feature_axes: self.feature_axes.clone(),
-            epsilon: self.epsilon,
-            dtype: self.dtype,
-            statistics: self.statistics(),
+            config: self.clone(),
         }
     }
 }

@@ -16,7 +16,6 @@ pub use instance::{InstanceNorm, InstanceNormConfig};
 pub use layer::{LayerNorm, LayerNormConfig};
 pub use rms::{RMSNorm, RMSNormConfig};
 pub use spectral::{SpectralNorm, SpectralNormConfig};
-pub use statistics::Statistics;
 pub use weight::{WeightNorm, WeightNormConfig};
 
 /// Defines the options of a normalization layer: its own and those that all normalization
@@ -25,27 +24,31 @@ macro_rules! norm_hyperparameters {
     (
         $(#[$doc:meta])*
         $name:ident as $class:literal, epsilon $epsilon:literal { $($own:tt)* }
+        calls { $($calls:tt)* }
     ) => {
         $crate::layers::hyperparameters::hyperparameters! {
             $(#[$doc])*
             $name as $class () {
                 $($own)*
-                /// Sets the constant added to the variance before the square root. Defaults to
-                /// 1e-5 for `BatchNorm` and to 1e-6 for all others.
-                epsilon: [f64] = $epsilon,
-                /// Sets the dtype of the result. Defaults to the dtype that the input and the
-                /// parameters promote to.
-                dtype: [Option<ramie_core::DType>] = None,
                 /// Sets the dtype of the parameters. Defaults to `f32`.
                 param_dtype: [ramie_core::DType] = ramie_core::DType::F32,
                 /// Sets whether each feature has a scale. Defaults to `true`.
                 use_scale: [bool] = true,
                 /// Sets the initializer of the scale. Defaults to ones.
                 scale_init: [$crate::Initializer] = $crate::init::ones(),
+            } calls {
+                $($calls)*
+                /// Sets the constant added to the variance before the square root. Defaults to
+                /// 1e-5 for `BatchNorm` and to 1e-6 for all others.
+                epsilon: [f64] = $epsilon,
+                /// Sets the dtype of the result. Defaults to the dtype that the input and the
+                /// parameters promote to.
+                dtype: [Option<ramie_core::DType>] = None,
                 /// Sets a mapped axis over which the statistics are averaged. Defaults to none.
                 axis_name: [Option<ramie_core::AxisName>] = None,
                 /// Sets whether the variance is computed as `E[x²] - E[x]²`, in one pass over the
-                /// input. Defaults to `true`.
+                /// input. Otherwise it is the mean squared distance from the mean, which is more
+                /// accurate. Defaults to `true`.
                 use_fast_variance: [bool] = true,
                 /// Sets whether the statistics are computed in `f32` or wider, whatever the
                 /// dtype of the input. Defaults to `true`.
@@ -60,8 +63,21 @@ macro_rules! norm_hyperparameters {
         }
 
         impl $name {
-            fn statistics(&self) -> $crate::layers::norm::Statistics {
-                $crate::layers::norm::Statistics {
+            fn normalization<'a>(
+                &self,
+                reduction_axes: &'a [usize],
+                feature_axes: &'a [usize],
+                scale: Option<&'a $crate::Param>,
+                bias: Option<&'a $crate::Param>,
+            ) -> $crate::layers::norm::statistics::Normalization<'a> {
+                $crate::layers::norm::statistics::Normalization {
+                    class: Self::CLASS,
+                    reduction_axes,
+                    feature_axes,
+                    scale,
+                    bias,
+                    epsilon: self.epsilon,
+                    dtype: self.dtype,
                     axis_name: self.axis_name,
                     use_fast_variance: self.use_fast_variance,
                     force_float32_reductions: self.force_float32_reductions,
@@ -86,6 +102,7 @@ macro_rules! biased_norm_hyperparameters {
     (
         $(#[$doc:meta])*
         $name:ident as $class:literal, epsilon $epsilon:literal { $($own:tt)* }
+        calls { $($calls:tt)* }
     ) => {
         $crate::layers::norm::norm_hyperparameters! {
             $(#[$doc])*
@@ -95,6 +112,8 @@ macro_rules! biased_norm_hyperparameters {
                 use_bias: [bool] = true,
                 /// Sets the initializer of the bias. Defaults to zeros.
                 bias_init: [$crate::Initializer] = $crate::init::zeros(),
+            } calls {
+                $($calls)*
             }
         }
 

@@ -1,10 +1,10 @@
 //! `RMSNorm`: root mean square normalization.
 
-use super::statistics::{Normalization, Statistics, positive_axes};
+use super::statistics::{Normalization, positive_axes};
 use super::{linen_feature_norm, norm_hyperparameters};
 use crate::nnx::observed;
 use crate::{Module, Param, Rngs, Vars};
-use ramie_core::{Array, DType};
+use ramie_core::Array;
 
 /// Divides each example by its root mean square (`nnx.RMSNorm`, `nn.RMSNorm`).
 ///
@@ -19,25 +19,16 @@ use ramie_core::{Array, DType};
 pub struct RMSNorm {
     /// The scale of each feature, if any.
     pub scale: Option<Param>,
-    /// The axes over which the statistics are computed.
-    pub reduction_axes: Vec<isize>,
-    /// The feature axes.
-    pub feature_axes: Vec<isize>,
-    /// The constant added to the mean square before the square root.
-    pub epsilon: f64,
-    /// The dtype of the result. Defaults to the dtype that the input and the parameters promote
-    /// to.
-    pub dtype: Option<DType>,
-    /// How the mean square is computed.
-    #[tree(fixed)]
-    pub statistics: Statistics,
+    /// The options of the layer. Changes of their public fields apply to later calls.
+    pub config: RMSNormConfig,
 }
 
 norm_hyperparameters! {
-    /// Options of an [`RMSNorm`] layer.
+    /// Options of an [`RMSNorm`] layer, for which the variance is the mean square.
     ///
     /// As a Linen module, its argument is an array, or an array and a mask.
     RMSNormConfig as "RMSNorm", epsilon 1e-6 {
+    } calls {
         /// Sets the axes over which the statistics are computed. Defaults to the last axis.
         reduction_axes: [Vec<isize>] = vec![-1],
         /// Sets the feature axes. Defaults to the last axis.
@@ -75,16 +66,11 @@ impl RMSNorm {
     #[track_caller]
     pub fn forward_masked(&self, x: &Array, mask: Option<&Array>) -> Array {
         let class = RMSNormConfig::CLASS;
-        let normalization = Normalization {
-            class,
-            reduction_axes: &positive_axes(class, x, &self.reduction_axes),
-            feature_axes: &positive_axes(class, x, &self.feature_axes),
-            scale: self.scale.as_ref(),
-            bias: None,
-            epsilon: self.epsilon,
-            dtype: self.dtype,
-        };
-        normalization.by_own(x, mask, &self.statistics, false)
+        let config = &self.config;
+        let axes = positive_axes(class, x, &config.reduction_axes);
+        let features = positive_axes(class, x, &config.feature_axes);
+        let normalization = config.normalization(&axes, &features, self.scale.as_ref(), None);
+        normalization.by_own(x, mask, false)
     }
 }
 
@@ -101,11 +87,7 @@ impl RMSNormConfig {
     fn build_for(&self, features: &[usize], vars: &mut Vars<'_>) -> RMSNorm {
         RMSNorm {
             scale: self.scale(vars, features),
-            reduction_axes: self.reduction_axes.clone(),
-            feature_axes: self.feature_axes.clone(),
-            epsilon: self.epsilon,
-            dtype: self.dtype,
-            statistics: self.statistics(),
+            config: self.clone(),
         }
     }
 }

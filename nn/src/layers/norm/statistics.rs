@@ -4,28 +4,6 @@ use crate::Param;
 use crate::layers::promote::computed_in;
 use ramie_core::{Array, AxisName, DType, Reduction, pmean, promote_types, result_type, stack};
 
-/// Options for computing mean and variance in a normalization layer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Statistics {
-    /// A mapped axis over which the statistics are averaged, if any.
-    pub axis_name: Option<AxisName>,
-    /// Whether the variance is computed as `E[x²] - E[x]²`, in one pass over the input. Otherwise
-    /// it is the mean squared distance from the mean, which is more accurate.
-    pub use_fast_variance: bool,
-    /// Whether the statistics are computed in `f32` or wider, whatever the dtype of the input.
-    pub force_float32_reductions: bool,
-}
-
-/// The input of the statistics.
-pub(crate) struct Sample<'a> {
-    pub x: &'a Array,
-    /// The reduction axes, non-negative and in ascending order.
-    pub axes: &'a [usize],
-    pub mask: Option<&'a Array>,
-    /// The dtype option of the layer.
-    pub dtype: Option<DType>,
-}
-
 /// Returns the axes as non-negative numbers in ascending order, without duplicates.
 #[track_caller]
 pub(crate) fn positive_axes(class: &str, x: &Array, axes: &[isize]) -> Vec<usize> {
@@ -57,19 +35,61 @@ fn abs_sq(x: &Array) -> Array {
     }
 }
 
-impl Statistics {
-    /// Computes mean and variance in the order of operations of Flax's `_compute_stats`. If
-    /// `use_mean` is false, the mean is taken to be zero.
+/// The parameters, axes and options of a normalization.
+pub(crate) struct Normalization<'a> {
+    pub class: &'static str,
+    pub reduction_axes: &'a [usize],
+    pub feature_axes: &'a [usize],
+    pub scale: Option<&'a Param>,
+    pub bias: Option<&'a Param>,
+    pub epsilon: f64,
+    pub dtype: Option<DType>,
+    pub axis_name: Option<AxisName>,
+    pub use_fast_variance: bool,
+    pub force_float32_reductions: bool,
+}
+
+impl Normalization<'_> {
+    /// Returns the sizes of the feature axes of an input.
+    pub fn features(x: &Array, feature_axes: &[usize]) -> Vec<usize> {
+        feature_axes.iter().map(|&a| x.shape()[a]).collect()
+    }
+
+    /// Checks that an array of the layer has one element per feature.
     #[track_caller]
-    pub(crate) fn of(&self, sample: &Sample<'_>, use_mean: bool) -> (Array, Array) {
-        let mut dtype = sample.dtype.unwrap_or_else(|| result_type(&[sample.x]));
+    pub fn expect_features(class: &str, name: &str, value: &Array, x: &Array, axes: &[usize]) {
+        let features = Self::features(x, axes);
+        let count = |shape: &[usize]| shape.iter().product::<usize>();
+        assert!(
+            count(value.shape()) == count(&features),
+            "{class}: the input is {}, which has {features:?} features along {axes:?}, expected \
+             {:?}\n  {name} {}\n  help: create the layer with the number of features of its \
+             input, or set the feature axis",
+            x.aval(),
+            value.shape(),
+            value.aval()
+        );
+    }
+
+    /// Computes mean and variance over axes in ascending order and over the elements where the
+    /// mask is true, in the order of operations of Flax's `_compute_stats`. If `use_mean` is
+    /// false, the mean is taken to be zero.
+    #[track_caller]
+    pub fn statistics(
+        &self,
+        x: &Array,
+        axes: &[usize],
+        mask: Option<&Array>,
+        use_mean: bool,
+    ) -> (Array, Array) {
+        let mut dtype = self.dtype.unwrap_or_else(|| result_type(&[x]));
         if self.force_float32_reductions {
             dtype = promote_types(dtype, DType::F32);
         }
-        let x = &sample.x.astype(dtype);
-        let axes = signed(sample.axes);
+        let x = &x.astype(dtype);
+        let axes = signed(axes);
         let mut over = Reduction::over(&axes);
-        if let Some(mask) = sample.mask {
+        if let Some(mask) = mask {
             over = over.mask(&mask.astype(DType::Bool));
         }
         let mean = |x: &Array| x.mean_with(&over);
@@ -100,57 +120,11 @@ impl Statistics {
         let var = shared(mean(&abs_sq(&(x - mu.expand_dims(&axes)))));
         (mu, var)
     }
-}
-
-/// The parameters and axes of a normalization.
-pub(crate) struct Normalization<'a> {
-    pub class: &'static str,
-    pub reduction_axes: &'a [usize],
-    pub feature_axes: &'a [usize],
-    pub scale: Option<&'a Param>,
-    pub bias: Option<&'a Param>,
-    pub epsilon: f64,
-    pub dtype: Option<DType>,
-}
-
-impl Normalization<'_> {
-    /// Returns the sizes of the feature axes of an input.
-    pub fn features(x: &Array, feature_axes: &[usize]) -> Vec<usize> {
-        feature_axes.iter().map(|&a| x.shape()[a]).collect()
-    }
-
-    /// Checks that an array of the layer has one element per feature.
-    #[track_caller]
-    pub fn expect_features(class: &str, name: &str, value: &Array, x: &Array, axes: &[usize]) {
-        let features = Self::features(x, axes);
-        let count = |shape: &[usize]| shape.iter().product::<usize>();
-        assert!(
-            count(value.shape()) == count(&features),
-            "{class}: the input is {}, which has {features:?} features along {axes:?}, expected \
-             {:?}\n  {name} {}\n  help: create the layer with the number of features of its \
-             input, or set the feature axis",
-            x.aval(),
-            value.shape(),
-            value.aval()
-        );
-    }
 
     /// Normalizes the input by its own statistics, over the elements where the mask is true.
     #[track_caller]
-    pub fn by_own(
-        &self,
-        x: &Array,
-        mask: Option<&Array>,
-        statistics: &Statistics,
-        use_mean: bool,
-    ) -> Array {
-        let sample = Sample {
-            x,
-            axes: self.reduction_axes,
-            mask,
-            dtype: self.dtype,
-        };
-        let (mean, var) = statistics.of(&sample, use_mean);
+    pub fn by_own(&self, x: &Array, mask: Option<&Array>, use_mean: bool) -> Array {
+        let (mean, var) = self.statistics(x, self.reduction_axes, mask, use_mean);
         self.of(x, &mean, &var)
     }
 
