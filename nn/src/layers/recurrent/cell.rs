@@ -120,13 +120,12 @@ macro_rules! cell_hyperparameters {
     (
         $(#[$doc:meta])*
         $name:ident of $cell:ident as $class:literal { $($own:tt)* }
+        calls { $($calls:tt)* }
     ) => {
         $crate::layers::hyperparameters::hyperparameters! {
             $(#[$doc])*
             $name as $class (features: usize) {
                 $($own)*
-                /// Sets the activation of the new value. Defaults to `tanh`.
-                activation_fn: [$crate::layers::recurrent::CellFunction] = |x| x.tanh(),
                 /// Sets the initializer of the input kernels. Defaults to
                 /// [`lecun_normal`]($crate::init::lecun_normal).
                 kernel_init: [$crate::Initializer] = $crate::init::lecun_normal(),
@@ -136,6 +135,10 @@ macro_rules! cell_hyperparameters {
                 /// Sets the dtype of the computation. Defaults to the dtype that the input, the
                 /// carry and the parameters promote to.
                 dtype: [Option<ramie_core::DType>] = None,
+            } calls {
+                $($calls)*
+                /// Sets the activation of the new value. Defaults to `tanh`.
+                activation_fn: [$crate::layers::recurrent::CellFunction] = |x| x.tanh(),
                 /// Sets the dtype of the parameters and the initial carry. Defaults to `f32`.
                 param_dtype: [ramie_core::DType] = ramie_core::DType::F32,
                 /// Sets the initializer of the initial carry. Defaults to zeros.
@@ -190,12 +193,28 @@ macro_rules! cell_hyperparameters {
                 }
             }
 
-            fn first(&self) -> $crate::layers::recurrent::cell::First {
-                $crate::layers::recurrent::cell::First {
-                    init: self.carry_init.clone(),
-                    features: self.features,
-                    dtype: self.param_dtype,
-                }
+            /// Draws one array of the carry.
+            #[track_caller]
+            fn carry(
+                &self,
+                input_shape: &[usize],
+                next_key: &mut dyn FnMut() -> ramie_core::random::Key,
+            ) -> ramie_core::Array {
+                let shape =
+                    $crate::layers::recurrent::cell::carry_shape(input_shape, self.features);
+                self.carry_init.draw(&next_key(), &shape, self.param_dtype)
+            }
+
+            /// Checks the input of a step against the map of the input, and the carry.
+            #[track_caller]
+            fn expect(
+                &self,
+                x: &ramie_core::Array,
+                map: &$crate::Linear,
+                carry: &[&ramie_core::Array],
+            ) {
+                let (class, features) = (Self::CLASS, self.features);
+                $crate::layers::recurrent::cell::expect_step(class, features, x, map, carry);
             }
         }
     };
@@ -212,63 +231,28 @@ pub(super) fn carry_shape(input_shape: &[usize], features: usize) -> Vec<usize> 
     shape
 }
 
-/// Options of an initial carry.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct First {
-    /// The initializer of the carry.
-    pub init: Initializer,
-    /// The size of the carry's last axis.
-    pub features: usize,
-    /// The dtype of the carry.
-    pub dtype: DType,
-}
-
-impl First {
-    /// Draws one array of the carry.
-    #[track_caller]
-    pub(super) fn draw(&self, input_shape: &[usize], next_key: &mut dyn FnMut() -> Key) -> Array {
-        let shape = carry_shape(input_shape, self.features);
-        self.init.draw(&next_key(), &shape, self.dtype)
-    }
-
-    /// Draws memory and output.
-    #[track_caller]
-    pub(super) fn draw_two(
-        &self,
-        input_shape: &[usize],
-        next_key: &mut dyn FnMut() -> Key,
-    ) -> (Array, Array) {
-        let memory = self.draw(input_shape, next_key);
-        (memory, self.draw(input_shape, next_key))
-    }
-
-    /// Checks the input of a cell against the cell's map of the input.
-    #[track_caller]
-    pub(super) fn expect_input(class: &str, x: &Array, map: &Linear) {
-        let in_features = map.kernel.shape()[0];
-        assert!(
-            x.shape().last() == Some(&in_features),
-            "{class}: the input of a step is {}, expected a last axis of {in_features}\n  kernel \
-             {}\n  help: create the cell with the number of features of its input: \
-             {class}::new({}, features, rngs)",
-            x.aval(),
-            map.kernel.aval(),
-            x.shape().last().copied().unwrap_or(1)
-        );
-    }
-
-    /// Checks an array of the carry.
-    #[track_caller]
-    pub(super) fn expect(&self, class: &str, carry: &Array, x: &Array) {
-        let shape = carry_shape(x.shape(), self.features);
+/// Checks the input of a step against the map of the input, and the carry against both.
+#[track_caller]
+pub(super) fn expect_step(class: &str, features: usize, x: &Array, map: &Linear, carry: &[&Array]) {
+    let in_features = map.kernel.shape()[0];
+    assert!(
+        x.shape().last() == Some(&in_features),
+        "{class}: the input of a step is {}, expected a last axis of {in_features}\n  kernel \
+         {}\n  help: create the cell with the number of features of its input: \
+         {class}::new({}, features, rngs)",
+        x.aval(),
+        map.kernel.aval(),
+        x.shape().last().copied().unwrap_or(1)
+    );
+    let shape = carry_shape(x.shape(), features);
+    for carry in carry {
         assert!(
             carry.shape() == shape,
-            "{class}: the carry is {}, expected shape {shape:?}\n  input {}, features {}\n  help: \
-             start with cell.initialize_carry(x.shape(), &mut stream), or with a carry that has the \
-             batch axes of the input and the features of the cell",
+            "{class}: the carry is {}, expected shape {shape:?}\n  input {}, features \
+             {features}\n  help: start with cell.initialize_carry(x.shape(), &mut stream), or with \
+             a carry that has the batch axes of the input and the features of the cell",
             carry.aval(),
             x.aval(),
-            self.features,
         );
     }
 }
@@ -287,11 +271,8 @@ impl Maps<'_> {
         let config = LinearConfig::new(outputs)
             .use_bias(bias.is_some())
             .kernel_init(self.kernel.clone())
+            .dtype(self.dtype)
             .param_dtype(self.param_dtype);
-        let config = match self.dtype {
-            Some(dtype) => config.dtype(dtype),
-            None => config,
-        };
         match bias {
             Some(bias) => config.bias_init(bias.clone()),
             None => config,

@@ -23,13 +23,8 @@ pub struct ConvLSTMCell {
     pub ih: Conv,
     /// The convolution of the carry, to the same values.
     pub hh: Conv,
-    /// Number of output features.
-    pub features: usize,
-    /// The initializer of the initial carry.
-    #[tree(fixed)]
-    pub carry_init: Initializer,
-    /// The dtype of the initial carry.
-    pub carry_dtype: DType,
+    /// The options of the cell. Changes of their public fields apply to later calls.
+    pub config: ConvLSTMCellConfig,
 }
 
 hyperparameters! {
@@ -47,6 +42,7 @@ hyperparameters! {
         /// Sets the dtype of the computation. Defaults to the dtype that the input, the carry
         /// and the parameters promote to.
         dtype: [Option<DType>] = None,
+    } calls {
         /// Sets the dtype of the parameters and the initial carry. Defaults to `f32`.
         param_dtype: [DType] = DType::F32,
         /// Sets the initializer of the initial carry. Defaults to zeros.
@@ -80,15 +76,12 @@ impl ConvLSTMCellConfig {
     }
 
     fn conv(&self) -> ConvConfig {
-        let conv = Conv::features(4 * self.features, self.kernel_size.clone())
+        Conv::features(4 * self.features, self.kernel_size.clone())
             .strides(self.strides.clone())
             .padding(self.padding.clone())
             .use_bias(self.use_bias)
-            .param_dtype(self.param_dtype);
-        match self.dtype {
-            Some(dtype) => conv.dtype(dtype),
-            None => conv,
-        }
+            .dtype(self.dtype)
+            .param_dtype(self.param_dtype)
     }
 }
 
@@ -105,9 +98,7 @@ impl RNNCellConfig for ConvLSTMCellConfig {
         ConvLSTMCell {
             ih: vars.child("ih", |vars| conv.build(inputs, vars)),
             hh: vars.child("hh", |vars| conv.build(self.features, vars)),
-            features: self.features,
-            carry_init: self.carry_init.clone(),
-            carry_dtype: self.param_dtype,
+            config: self.clone(),
         }
     }
 
@@ -121,15 +112,16 @@ impl RNNCell for ConvLSTMCell {
     const CARRIES: usize = 2;
 
     fn step(&self, (c, h): (Array, Array), x: &Array) -> ((Array, Array), Array) {
-        let shape = carry_shape(x.shape(), self.features);
+        let features = self.config.features;
+        let shape = carry_shape(x.shape(), features);
         for carry in [&c, &h] {
             assert!(
                 carry.shape() == shape,
-                "ConvLSTMCell: the carry is {}, expected shape {shape:?}\n  input {}, features {}\n  \
+                "ConvLSTMCell: the carry is {}, expected shape {shape:?}\n  input {}, features \
+                 {features}\n  \
                  help: start with cell.initialize_carry(x.shape(), &mut stream)",
                 carry.aval(),
-                x.aval(),
-                self.features
+                x.aval()
             );
         }
         let gates = (self.ih.forward(x) + self.hh.forward(&h)).split(4, -1);
@@ -142,8 +134,13 @@ impl RNNCell for ConvLSTMCell {
         input_shape: &[usize],
         next_key: &mut dyn FnMut() -> Key,
     ) -> (Array, Array) {
-        let shape = carry_shape(input_shape, self.features);
-        let mut draw = || self.carry_init.draw(&next_key(), &shape, self.carry_dtype);
+        let config = &self.config;
+        let shape = carry_shape(input_shape, config.features);
+        let mut draw = || {
+            config
+                .carry_init
+                .draw(&next_key(), &shape, config.param_dtype)
+        };
         let c = draw();
         (c, draw())
     }

@@ -1,6 +1,6 @@
 //! `GRUCell`: a gated recurrent unit.
 
-use super::cell::{CellFunction, First, RNNCell, RNNCellConfig, cell_hyperparameters, linen_cell};
+use super::cell::{CellFunction, RNNCell, RNNCellConfig, cell_hyperparameters, linen_cell};
 use crate::{Initializer, Linear, Module, Vars, init};
 use ramie_core::Array;
 use ramie_core::random::Key;
@@ -21,15 +21,8 @@ pub struct GRUCell {
     /// The map of the carry, to the same values. It has a bias, for the new value, only in
     /// Linen style.
     pub dense_h: Linear,
-    /// The activation of the gates.
-    #[tree(fixed)]
-    pub gate_fn: CellFunction,
-    /// The activation of the new value.
-    #[tree(fixed)]
-    pub activation_fn: CellFunction,
-    /// Options of the initial carry.
-    #[tree(fixed)]
-    pub first: First,
+    /// The options of the cell. Changes of their public fields apply to later calls.
+    pub config: GRUCellConfig,
 }
 
 cell_hyperparameters! {
@@ -38,10 +31,11 @@ cell_hyperparameters! {
     /// As a Linen module, its argument is the pair of carry and input, and its parameters are
     /// those of `ir`, `iz`, `in`, `hr`, `hz` and `hn`.
     GRUCellConfig of GRUCell as "GRUCell" {
-        /// Sets the activation of the gates. Defaults to `sigmoid`.
-        gate_fn: [CellFunction] = |x| x.sigmoid(),
         /// Sets the initializer of the biases. Defaults to zeros.
         bias_init: [Initializer] = init::zeros(),
+    } calls {
+        /// Sets the activation of the gates. Defaults to `sigmoid`.
+        gate_fn: [CellFunction] = |x| x.sigmoid(),
     }
 }
 
@@ -63,9 +57,7 @@ impl RNNCellConfig for GRUCellConfig {
         GRUCell {
             dense_i: self.of_input().side_by_side(&of_input, inputs, vars),
             dense_h: self.of_carry().side_by_side(&of_carry, self.features, vars),
-            gate_fn: self.gate_fn,
-            activation_fn: self.activation_fn,
-            first: self.first(),
+            config: self.clone(),
         }
     }
 }
@@ -74,20 +66,20 @@ impl RNNCell for GRUCell {
     type Carry = Array;
 
     fn step(&self, h: Array, x: &Array) -> (Array, Array) {
-        First::expect_input(GRUCellConfig::CLASS, x, &self.dense_i);
-        self.first.expect(GRUCellConfig::CLASS, &h, x);
+        let config = &self.config;
+        config.expect(x, &self.dense_i, &[&h]);
         let three = |y: Array| -> [Array; 3] { y.split(3, -1).try_into().expect("three parts") };
         let [ir, iz, i] = three(self.dense_i.forward(x));
         let [hr, hz, n] = three(self.dense_h.forward(&h));
-        let r = (self.gate_fn)(&(ir + hr));
-        let z = (self.gate_fn)(&(iz + hz));
-        let n = (self.activation_fn)(&(i + r * n));
+        let r = (config.gate_fn)(&(ir + hr));
+        let z = (config.gate_fn)(&(iz + hz));
+        let n = (config.activation_fn)(&(i + r * n));
         let h = (1.0 - &z) * n + z * h;
         (h.clone(), h)
     }
 
     fn first_carry(&self, input_shape: &[usize], next_key: &mut dyn FnMut() -> Key) -> Array {
-        self.first.draw(input_shape, next_key)
+        self.config.carry(input_shape, next_key)
     }
 }
 

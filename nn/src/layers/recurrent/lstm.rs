@@ -1,6 +1,6 @@
 //! `LSTMCell`: a long short-term memory cell.
 
-use super::cell::{CellFunction, First, RNNCell, RNNCellConfig, cell_hyperparameters, linen_cell};
+use super::cell::{CellFunction, RNNCell, RNNCellConfig, cell_hyperparameters, linen_cell};
 use crate::{Initializer, Linear, Module, Vars, init};
 use ramie_core::Array;
 use ramie_core::random::Key;
@@ -33,15 +33,8 @@ pub struct LSTMCell {
     pub hg: Linear,
     /// The map of the carry to the output gate.
     pub ho: Linear,
-    /// The activation of the gates.
-    #[tree(fixed)]
-    pub gate_fn: CellFunction,
-    /// The activation of the memory.
-    #[tree(fixed)]
-    pub activation_fn: CellFunction,
-    /// Options of the initial carry.
-    #[tree(fixed)]
-    pub first: First,
+    /// The options of the cell. Changes of their public fields apply to later calls.
+    pub config: LSTMCellConfig,
 }
 
 cell_hyperparameters! {
@@ -49,10 +42,11 @@ cell_hyperparameters! {
     ///
     /// As a Linen module, its argument is the pair of carry and input.
     LSTMCellConfig of LSTMCell as "LSTMCell" {
-        /// Sets the activation of the gates. Defaults to `sigmoid`.
-        gate_fn: [CellFunction] = |x| x.sigmoid(),
         /// Sets the initializer of the biases. Defaults to zeros.
         bias_init: [Initializer] = init::zeros(),
+    } calls {
+        /// Sets the activation of the gates. Defaults to `sigmoid`.
+        gate_fn: [CellFunction] = |x| x.sigmoid(),
     }
 }
 
@@ -97,9 +91,7 @@ impl RNNCellConfig for LSTMCellConfig {
             hf: of_carry("hf"),
             hg: of_carry("hg"),
             ho: of_carry("ho"),
-            gate_fn: self.gate_fn,
-            activation_fn: self.activation_fn,
-            first: self.first(),
+            config: self.clone(),
         }
     }
 }
@@ -109,10 +101,7 @@ impl RNNCell for LSTMCell {
     const CARRIES: usize = 2;
 
     fn step(&self, (c, h): (Array, Array), x: &Array) -> ((Array, Array), Array) {
-        First::expect_input(LSTMCellConfig::CLASS, x, &self.ii);
-        for carry in [&c, &h] {
-            self.first.expect(LSTMCellConfig::CLASS, carry, x);
-        }
+        self.config.expect(x, &self.ii, &[&c, &h]);
         let sum = |i: &Linear, of_h: &Linear| i.forward(x) + of_h.forward(&h);
         let sums = [
             sum(&self.ii, &self.hi),
@@ -120,7 +109,7 @@ impl RNNCell for LSTMCell {
             sum(&self.ig, &self.hg),
             sum(&self.io, &self.ho),
         ];
-        remember(&c, sums, self.gate_fn, self.activation_fn)
+        remember(&c, sums, self.config.gate_fn, self.config.activation_fn)
     }
 
     fn first_carry(
@@ -128,7 +117,8 @@ impl RNNCell for LSTMCell {
         input_shape: &[usize],
         next_key: &mut dyn FnMut() -> Key,
     ) -> (Array, Array) {
-        self.first.draw_two(input_shape, next_key)
+        let memory = self.config.carry(input_shape, next_key);
+        (memory, self.config.carry(input_shape, next_key))
     }
 }
 

@@ -1,6 +1,6 @@
 //! `MGUCell`: a minimal gated unit.
 
-use super::cell::{CellFunction, First, RNNCell, RNNCellConfig, cell_hyperparameters, linen_cell};
+use super::cell::{CellFunction, RNNCell, RNNCellConfig, cell_hyperparameters, linen_cell};
 use crate::{Initializer, Linear, Module, Vars, init};
 use ramie_core::Array;
 use ramie_core::random::Key;
@@ -20,17 +20,8 @@ pub struct MGUCell {
     pub dense_i: Linear,
     /// The map of the carry, to the same values.
     pub dense_h: Linear,
-    /// The activation of the gate.
-    #[tree(fixed)]
-    pub gate_fn: CellFunction,
-    /// The activation of the new value.
-    #[tree(fixed)]
-    pub activation_fn: CellFunction,
-    /// Whether the gate is applied to the carry in the new value.
-    pub reset_gate: bool,
-    /// Options of the initial carry.
-    #[tree(fixed)]
-    pub first: First,
+    /// The options of the cell. Changes of their public fields apply to later calls.
+    pub config: MGUCellConfig,
 }
 
 cell_hyperparameters! {
@@ -39,12 +30,13 @@ cell_hyperparameters! {
     /// As a Linen module, its argument is the pair of carry and input, and its parameters are
     /// those of `if`, `in`, `hf` and `hn`.
     MGUCellConfig of MGUCell as "MGUCell" {
-        /// Sets the activation of the gate. Defaults to `sigmoid`.
-        gate_fn: [CellFunction] = |x| x.sigmoid(),
         /// Sets the initializer of the gate's bias. Defaults to ones.
         forget_bias_init: [Initializer] = init::ones(),
         /// Sets the initializer of the new value's biases. Defaults to zeros.
         activation_bias_init: [Initializer] = init::zeros(),
+    } calls {
+        /// Sets the activation of the gate. Defaults to `sigmoid`.
+        gate_fn: [CellFunction] = |x| x.sigmoid(),
         /// Sets whether the gate is applied to the carry in the new value. Defaults to `true`.
         reset_gate: [bool] = true,
     }
@@ -66,10 +58,7 @@ impl RNNCellConfig for MGUCellConfig {
         MGUCell {
             dense_i: self.of_input().side_by_side(&of_input, inputs, vars),
             dense_h: self.of_carry().side_by_side(&of_carry, self.features, vars),
-            gate_fn: self.gate_fn,
-            activation_fn: self.activation_fn,
-            reset_gate: self.reset_gate,
-            first: self.first(),
+            config: self.clone(),
         }
     }
 }
@@ -78,22 +67,22 @@ impl RNNCell for MGUCell {
     type Carry = Array;
 
     fn step(&self, h: Array, x: &Array) -> (Array, Array) {
-        First::expect_input(MGUCellConfig::CLASS, x, &self.dense_i);
-        self.first.expect(MGUCellConfig::CLASS, &h, x);
+        let config = &self.config;
+        config.expect(x, &self.dense_i, &[&h]);
         let two = |y: Array| -> [Array; 2] { y.split(2, -1).try_into().expect("two parts") };
         let [i_f, i_n] = two(self.dense_i.forward(x));
         let [h_f, mut h_n] = two(self.dense_h.forward(&h));
-        let f = (self.gate_fn)(&(i_f + h_f));
-        if self.reset_gate {
+        let f = (config.gate_fn)(&(i_f + h_f));
+        if config.reset_gate {
             h_n *= &f;
         }
-        let n = (self.activation_fn)(&(i_n + h_n));
+        let n = (config.activation_fn)(&(i_n + h_n));
         let h = (1.0 - &f) * n + f * h;
         (h.clone(), h)
     }
 
     fn first_carry(&self, input_shape: &[usize], next_key: &mut dyn FnMut() -> Key) -> Array {
-        self.first.draw(input_shape, next_key)
+        self.config.carry(input_shape, next_key)
     }
 }
 

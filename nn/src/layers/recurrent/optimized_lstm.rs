@@ -1,6 +1,6 @@
 //! `OptimizedLSTMCell`: an LSTM cell with fused products.
 
-use super::cell::{CellFunction, First, RNNCell, RNNCellConfig, cell_hyperparameters, linen_cell};
+use super::cell::{CellFunction, RNNCell, RNNCellConfig, cell_hyperparameters, linen_cell};
 use super::lstm::remember;
 use crate::{Initializer, Linear, Module, Vars, init};
 use ramie_core::Array;
@@ -22,15 +22,8 @@ pub struct OptimizedLSTMCell {
     pub dense_i: Linear,
     /// The map of the carry, to the same values.
     pub dense_h: Linear,
-    /// The activation of the gates.
-    #[tree(fixed)]
-    pub gate_fn: CellFunction,
-    /// The activation of the memory.
-    #[tree(fixed)]
-    pub activation_fn: CellFunction,
-    /// Options of the initial carry.
-    #[tree(fixed)]
-    pub first: First,
+    /// The options of the cell. Changes of their public fields apply to later calls.
+    pub config: OptimizedLSTMCellConfig,
 }
 
 cell_hyperparameters! {
@@ -39,10 +32,11 @@ cell_hyperparameters! {
     /// As a Linen module, its argument is the pair of carry and input, and it has the
     /// parameters of an [`LSTMCell`](super::LSTMCell).
     OptimizedLSTMCellConfig of OptimizedLSTMCell as "OptimizedLSTMCell" {
-        /// Sets the activation of the gates. Defaults to `sigmoid`.
-        gate_fn: [CellFunction] = |x| x.sigmoid(),
         /// Sets the initializer of the biases. Defaults to zeros.
         bias_init: [Initializer] = init::zeros(),
+    } calls {
+        /// Sets the activation of the gates. Defaults to `sigmoid`.
+        gate_fn: [CellFunction] = |x| x.sigmoid(),
     }
 }
 
@@ -60,9 +54,7 @@ impl RNNCellConfig for OptimizedLSTMCellConfig {
         OptimizedLSTMCell {
             dense_i: self.of_input().side_by_side(&of_input, inputs, vars),
             dense_h: self.of_carry().side_by_side(&of_carry, self.features, vars),
-            gate_fn: self.gate_fn,
-            activation_fn: self.activation_fn,
-            first: self.first(),
+            config: self.clone(),
         }
     }
 }
@@ -72,13 +64,10 @@ impl RNNCell for OptimizedLSTMCell {
     const CARRIES: usize = 2;
 
     fn step(&self, (c, h): (Array, Array), x: &Array) -> ((Array, Array), Array) {
-        First::expect_input(OptimizedLSTMCellConfig::CLASS, x, &self.dense_i);
-        for carry in [&c, &h] {
-            self.first.expect(OptimizedLSTMCellConfig::CLASS, carry, x);
-        }
+        self.config.expect(x, &self.dense_i, &[&c, &h]);
         let y = self.dense_i.forward(x) + self.dense_h.forward(&h);
         let sums = y.split(4, -1).try_into().expect("four parts");
-        remember(&c, sums, self.gate_fn, self.activation_fn)
+        remember(&c, sums, self.config.gate_fn, self.config.activation_fn)
     }
 
     fn first_carry(
@@ -86,7 +75,8 @@ impl RNNCell for OptimizedLSTMCell {
         input_shape: &[usize],
         next_key: &mut dyn FnMut() -> Key,
     ) -> (Array, Array) {
-        self.first.draw_two(input_shape, next_key)
+        let memory = self.config.carry(input_shape, next_key);
+        (memory, self.config.carry(input_shape, next_key))
     }
 }
 

@@ -1,6 +1,6 @@
 //! `SimpleCell`: a plain recurrent cell.
 
-use super::cell::{CellFunction, First, RNNCell, RNNCellConfig, cell_hyperparameters, linen_cell};
+use super::cell::{RNNCell, RNNCellConfig, cell_hyperparameters, linen_cell};
 use crate::{Initializer, Linear, Module, Vars, init};
 use ramie_core::Array;
 use ramie_core::random::Key;
@@ -21,14 +21,8 @@ pub struct SimpleCell {
     pub dense_h: Linear,
     /// The map of the input.
     pub dense_i: Linear,
-    /// The activation of the sum.
-    #[tree(fixed)]
-    pub activation_fn: CellFunction,
-    /// Whether the carry is added before the activation.
-    pub residual: bool,
-    /// Options of the initial carry.
-    #[tree(fixed)]
-    pub first: First,
+    /// The options of the cell. Changes of their public fields apply to later calls.
+    pub config: SimpleCellConfig,
 }
 
 cell_hyperparameters! {
@@ -38,6 +32,7 @@ cell_hyperparameters! {
     SimpleCellConfig of SimpleCell as "SimpleCell" {
         /// Sets the initializer of the bias. Defaults to zeros.
         bias_init: [Initializer] = init::zeros(),
+    } calls {
         /// Sets whether the carry is added before the activation. Defaults to `false`.
         residual: [bool] = false,
     }
@@ -56,9 +51,7 @@ impl RNNCellConfig for SimpleCellConfig {
         SimpleCell {
             dense_h: self.of_carry().one("h", self.features, None, vars),
             dense_i: self.of_input().one("i", inputs, bias, vars),
-            activation_fn: self.activation_fn,
-            residual: self.residual,
-            first: self.first(),
+            config: self.clone(),
         }
     }
 }
@@ -67,18 +60,17 @@ impl RNNCell for SimpleCell {
     type Carry = Array;
 
     fn step(&self, carry: Array, x: &Array) -> (Array, Array) {
-        First::expect_input(SimpleCellConfig::CLASS, x, &self.dense_i);
-        self.first.expect(SimpleCellConfig::CLASS, &carry, x);
+        self.config.expect(x, &self.dense_i, &[&carry]);
         let mut new = self.dense_i.forward(x) + self.dense_h.forward(&carry);
-        if self.residual {
+        if self.config.residual {
             new += &carry;
         }
-        let new = (self.activation_fn)(&new);
+        let new = (self.config.activation_fn)(&new);
         (new.clone(), new)
     }
 
     fn first_carry(&self, input_shape: &[usize], next_key: &mut dyn FnMut() -> Key) -> Array {
-        self.first.draw(input_shape, next_key)
+        self.config.carry(input_shape, next_key)
     }
 }
 
