@@ -11,7 +11,10 @@ use super::rotary::RotaryEmbedding;
 use crate::init::{self, Initializer};
 use crate::layers::hyperparameters::hyperparameters;
 use crate::nnx::{Intermediates, observed};
-use crate::{Cache, Deterministic, LayerNorm, LinearGeneral, Module, RngStream, Rngs, Vars};
+use crate::{
+    Cache, Deterministic, LayerNorm, LinearGeneral, LinearGeneralConfig, Module, RngStream, Rngs,
+    Vars,
+};
 use ramie_core::random::Key;
 use ramie_core::{Array, DType, Precision};
 
@@ -57,25 +60,10 @@ pub struct MultiHeadAttention {
     pub decode: bool,
     /// Whether dropout is disabled.
     pub deterministic: Deterministic,
-    /// Probability of dropping an attention weight.
-    pub dropout_rate: f64,
-    /// Whether all examples and heads share one dropout mask.
-    pub broadcast_dropout: bool,
     /// The rotary embedding of queries and keys, if any.
     pub rotary: Option<RotaryEmbedding>,
-    /// The dtype of the computation. Defaults to the dtype that the inputs and the parameters
-    /// promote to.
-    pub dtype: Option<DType>,
-    /// The precision of the products.
-    #[tree(fixed)]
-    pub precision: Option<Precision>,
-    /// Whether the softmax is always computed in `f32`.
-    pub force_fp32_for_softmax: bool,
-    /// The attention function.
-    #[tree(fixed)]
-    pub attention_fn: AttentionFn,
-    /// Whether the attention weights are recorded for inspection.
-    pub sow_weights: bool,
+    /// The options of the layer. Changes of their public fields apply to later calls.
+    pub config: MultiHeadAttentionConfig,
     /// The recorded attention weights, as `attention_weights`, while
     /// [`nnx::capture`](crate::nnx::capture) is active.
     pub intermediates: Intermediates,
@@ -106,20 +94,11 @@ hyperparameters! {
         /// Sets the number of features of the inputs of keys and values. Defaults to the
         /// features of the inputs of queries. In Linen style it is taken from the inputs.
         in_kv_features: [Option<usize>] = None,
-        /// Sets the dtype of the computation. Defaults to the dtype that the inputs and the
-        /// parameters promote to.
-        dtype: [Option<DType>] = None,
         /// Sets the dtype of the parameters. Defaults to `f32`.
         param_dtype: [DType] = DType::F32,
-        /// Sets whether all examples and heads share one dropout mask. Defaults to `true`.
-        broadcast_dropout: [bool] = true,
-        /// Sets the probability of dropping an attention weight. Defaults to 0.
-        dropout_rate: [f64] = 0.0,
         /// Sets whether dropout is disabled. An NNX layer defaults to `false`; a Linen module
         /// with a dropout rate has no default, so this setting or the call must provide it.
         deterministic: [Option<bool>] = None,
-        /// Sets the precision of the products.
-        precision: [Option<Precision>] = None,
         /// Sets the initializer of the kernels. Defaults to
         /// [`lecun_normal`](init::lecun_normal).
         kernel_init: [Initializer] = init::lecun_normal(),
@@ -133,24 +112,34 @@ hyperparameters! {
         out_bias_init: [Option<Initializer>] = None,
         /// Sets whether the projections have biases. Defaults to `true`.
         use_bias: [bool] = true,
-        /// Sets the attention function. Defaults to `AttentionFn::dot_product()`.
-        attention_fn: [AttentionFn] = AttentionFn::default(),
         /// Sets whether the layer decodes: its inputs continue the sequence in the cache.
         /// Defaults to `false`.
         decode: [bool] = false,
         /// Sets whether queries and keys are normalized (Dehghani et al., 2023). Defaults to
         /// `false`.
         normalize_qk: [bool] = false,
-        /// Sets whether the softmax is always computed in `f32`.
-        force_fp32_for_softmax: [bool] = false,
         /// Sets the rotary embedding of queries and keys. Defaults to none.
         rotary: [Option<RotaryEmbedding>] = None,
+        /// Sets the name of the Linen class, from which automatic names are made.
+        class: [&'static str] = Self::CLASS,
+    } calls {
+        /// Sets the dtype of the computation. Defaults to the dtype that the inputs and the
+        /// parameters promote to.
+        dtype: [Option<DType>] = None,
+        /// Sets the precision of the products.
+        precision: [Option<Precision>] = None,
+        /// Sets whether all examples and heads share one dropout mask. Defaults to `true`.
+        broadcast_dropout: [bool] = true,
+        /// Sets the probability of dropping an attention weight. Defaults to 0.
+        dropout_rate: [f64] = 0.0,
+        /// Sets the attention function. Defaults to `AttentionFn::dot_product()`.
+        attention_fn: [AttentionFn] = AttentionFn::default(),
+        /// Sets whether the softmax is always computed in `f32`.
+        force_fp32_for_softmax: [bool] = false,
         /// Sets whether the attention weights are recorded as `attention_weights`: in Linen
         /// style in the collection `intermediates`, if it is mutable; in NNX style while
         /// [`nnx::capture`](crate::nnx::capture) is active. Defaults to `false`.
         sow_weights: [bool] = false,
-        /// Sets the name of the Linen class, from which automatic names are made.
-        class: [&'static str] = Self::CLASS,
     }
 }
 
@@ -186,7 +175,7 @@ impl MultiHeadAttention {
     /// if dropout is active and neither the layer nor the call provides an RNG key.
     #[track_caller]
     pub fn forward_with(&mut self, inputs: &AttentionInputs) -> Array {
-        let (out, weights) = self.attend(inputs, self.sow_weights);
+        let (out, weights) = self.attend(inputs, self.config.sow_weights);
         if let Some(weights) = weights {
             self.intermediates.sow("attention_weights", &weights);
         }
@@ -251,24 +240,26 @@ impl MultiHeadAttention {
             (key, value, seen) = self.cached(&query, &key, &value);
             mask = combine_masks_with(&[mask.as_ref(), Some(&seen)], DType::Bool);
         }
+        let dropout = self.dropout(inputs);
+        let config = &self.config;
         let how = AttentionOptions {
             bias: None,
             mask,
-            dropout: self.dropout(inputs),
-            dtype: self.dtype,
-            precision: self.precision,
+            dropout,
+            dtype: config.dtype,
+            precision: config.precision,
             // The mask from the cache is causal.
             is_causal: inputs.is_causal && !self.decode,
-            force_fp32_for_softmax: self.force_fp32_for_softmax,
+            force_fp32_for_softmax: config.force_fp32_for_softmax,
         };
         let (means, weights) = match with_weights {
-            false => (self.attention_fn.attend(&query, &key, &value, &how), None),
+            false => (config.attention_fn.attend(&query, &key, &value, &how), None),
             true => {
                 assert!(
-                    self.attention_fn.has_weights(),
+                    config.attention_fn.has_weights(),
                     "MultiHeadAttention: {:?} does not compute the matrix of attention \
                      weights\n  help: use AttentionFn::dot_product() to inspect weights",
-                    self.attention_fn
+                    config.attention_fn
                 );
                 let weights = dot_product_attention_weights(&query, &key, &how);
                 (weigh(&weights, &query, &value, &how), Some(weights))
@@ -281,7 +272,7 @@ impl MultiHeadAttention {
     #[track_caller]
     fn dropout(&mut self, inputs: &AttentionInputs) -> Option<AttentionDropout> {
         let deterministic = inputs.deterministic.unwrap_or(self.deterministic.0);
-        if self.dropout_rate == 0.0 || deterministic {
+        if self.config.dropout_rate == 0.0 || deterministic {
             return None;
         }
         let key: Key = match (&inputs.dropout_rng, &mut self.rngs) {
@@ -295,9 +286,9 @@ impl MultiHeadAttention {
             ),
         };
         Some(AttentionDropout {
-            rate: self.dropout_rate,
+            rate: self.config.dropout_rate,
             key,
-            broadcast: self.broadcast_dropout,
+            broadcast: self.config.broadcast_dropout,
         })
     }
 
@@ -323,7 +314,7 @@ impl MultiHeadAttention {
     /// Starts decoding with an empty cache for `batch` sequences of up to `length` positions.
     /// The cache has the dtype of the keys.
     pub fn start_decoding(&mut self, batch: usize, length: usize) {
-        let dtype = self.dtype.unwrap_or_else(|| self.key.kernel.dtype());
+        let dtype = self.config.dtype.unwrap_or_else(|| self.key.kernel.dtype());
         let features = self.query.kernel.shape()[0];
         self.init_cache(&[batch, length, features], dtype);
         self.decode = true;
@@ -434,24 +425,19 @@ impl MultiHeadAttentionConfig {
             self.num_heads
         );
         let project = |heads: usize| {
-            let config = LinearGeneral::features([heads, size])
-                .use_bias(self.use_bias)
-                .param_dtype(self.param_dtype)
+            self.computed(LinearGeneral::features([heads, size]))
                 .kernel_init(self.kernel_init.clone())
-                .bias_init(self.bias_init.clone());
-            self.computed(config)
+                .bias_init(self.bias_init.clone())
         };
         let query = vars.child("query", |v| project(self.num_heads).build(in_q, v));
         let key = vars.child("key", |v| project(kv_heads).build(in_k, v));
         let value = vars.child("value", |v| project(kv_heads).build(in_v, v));
         let norm = |vars: &mut Vars<'_>, name: &str| {
             self.normalize_qk.then(|| {
-                let mut config = LayerNorm::config()
+                let config = LayerNorm::config()
                     .use_bias(false)
+                    .dtype(self.dtype)
                     .param_dtype(self.param_dtype);
-                if let Some(dtype) = self.dtype {
-                    config = config.dtype(dtype);
-                }
                 vars.child(name, |v| config.build(size, v))
             })
         };
@@ -460,13 +446,11 @@ impl MultiHeadAttentionConfig {
         let init = |own: &Option<Initializer>, other: &Initializer| {
             own.clone().unwrap_or_else(|| other.clone())
         };
-        let out = LinearGeneral::features(self.out_features.unwrap_or(in_q))
-            .axis(&[-2, -1])
-            .use_bias(self.use_bias)
-            .param_dtype(self.param_dtype)
+        let out = LinearGeneral::features(self.out_features.unwrap_or(in_q)).axis(&[-2, -1]);
+        let out = self
+            .computed(out)
             .kernel_init(init(&self.out_kernel_init, &self.kernel_init))
             .bias_init(init(&self.out_bias_init, &self.bias_init));
-        let out = self.computed(out);
         let out = vars.child("out", |v| out.build([self.num_heads, size], v));
         let rngs = match self.dropout_rate > 0.0 {
             true => vars.fork_rng("dropout"),
@@ -485,26 +469,18 @@ impl MultiHeadAttentionConfig {
             cache_index: None,
             decode: self.decode,
             deterministic: Deterministic(self.deterministic.unwrap_or(false)),
-            dropout_rate: self.dropout_rate,
-            broadcast_dropout: self.broadcast_dropout,
             rotary: self.rotary.clone(),
-            dtype: self.dtype,
-            precision: self.precision,
-            force_fp32_for_softmax: self.force_fp32_for_softmax,
-            attention_fn: self.attention_fn.clone(),
-            sow_weights: self.sow_weights,
+            config: self.clone(),
             intermediates: Intermediates::default(),
         }
     }
 
-    /// Sets the dtype and precision of a projection to those of this layer.
-    fn computed(&self, mut config: crate::LinearGeneralConfig) -> crate::LinearGeneralConfig {
-        if let Some(dtype) = self.dtype {
-            config = config.dtype(dtype);
-        }
-        if let Some(precision) = self.precision {
-            config = config.precision(precision);
-        }
+    /// Sets the dtypes and the precision of a projection, and whether it has a bias.
+    fn computed(&self, config: LinearGeneralConfig) -> LinearGeneralConfig {
         config
+            .use_bias(self.use_bias)
+            .dtype(self.dtype)
+            .param_dtype(self.param_dtype)
+            .precision(self.precision)
     }
 }
