@@ -57,8 +57,7 @@ macro_rules! cumulative {
             fn name(&self) -> &'static str { stringify!($f) }
             fn checks(&self) -> Errors { Class::$class.checks() }
             fn params(&self) -> Vec<(&'static str, Param)> {
-                let reverse = if self.reverse { "True" } else { "False" };
-                vec![("axis", Param::new(self.axis)), ("reverse", Param::new(reverse))]
+                vec![("axis", Param::new(self.axis)), ("reverse", Param::flag(self.reverse))]
             }
             fn infer(&self, args: &[Aval]) -> Result<Avals, ShapeError> {
                 Class::$class.check(args[0].dtype())?;

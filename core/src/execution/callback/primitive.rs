@@ -116,8 +116,7 @@ impl Primitive for HostCallback {
     fn params(&self) -> Vec<(&'static str, Param)> {
         let mut params = vec![("callback", Param::new(format!("{:?}", self.function)))];
         if self.kind != CallbackKind::Pure {
-            let ordered = if self.ordered { "True" } else { "False" };
-            params.push(("ordered", Param::new(ordered)));
+            params.push(("ordered", Param::flag(self.ordered)));
         }
         params
     }

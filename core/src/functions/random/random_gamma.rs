@@ -30,8 +30,7 @@ impl Primitive for RandomGamma {
         "random_gamma"
     }
     fn params(&self) -> Vec<(&'static str, Param)> {
-        let truth = if self.log_space { "True" } else { "False" };
-        vec![("log_space", Param::new(truth))]
+        vec![("log_space", Param::flag(self.log_space))]
     }
     fn propagates_weak_type(&self) -> bool {
         false

@@ -34,10 +34,7 @@ impl Primitive for AllToAll {
             ("axis_name", bare(&self.axes)),
             ("concat_axis", Param::new(self.concat)),
             ("split_axis", Param::new(self.split)),
-            (
-                "tiled",
-                Param::new(if self.tiled { "True" } else { "False" }),
-            ),
+            ("tiled", Param::flag(self.tiled)),
         ]
     }
     fn infer(&self, args: &[Aval]) -> Result<Avals, ShapeError> {

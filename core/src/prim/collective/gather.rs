@@ -50,7 +50,7 @@ fn params(
         ("axis_index_groups", Param::new("None")),
         ("axis_name", tuple(names)),
         ("axis_size", Param::new(size)),
-        ("tiled", Param::new(if tiled { "True" } else { "False" })),
+        ("tiled", Param::flag(tiled)),
     ];
     params.sort_by_key(|(name, _)| *name);
     params

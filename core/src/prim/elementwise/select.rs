@@ -189,10 +189,9 @@ impl Primitive for ConvertElementType {
         "convert_element_type"
     }
     fn params(&self) -> Vec<(&'static str, Param)> {
-        let weak = if self.weak_type { "True" } else { "False" };
         vec![
             ("new_dtype", Param::new(self.new_dtype.numpy_name())),
-            ("weak_type", Param::new(weak)),
+            ("weak_type", Param::flag(self.weak_type)),
         ]
     }
     fn propagates_weak_type(&self) -> bool {

@@ -130,13 +130,10 @@ impl Primitive for Gather {
                     None => Param::new("None"),
                 },
             ),
-            (
-                "indices_are_sorted",
-                Param::new(python(self.indices_are_sorted)),
-            ),
+            ("indices_are_sorted", Param::flag(self.indices_are_sorted)),
             ("mode", Param::new(self.mode)),
             ("slice_sizes", Param::tuple(&self.slice_sizes)),
-            ("unique_indices", Param::new(python(self.unique_indices))),
+            ("unique_indices", Param::flag(self.unique_indices)),
         ]
     }
     fn propagates_weak_type(&self) -> bool {
@@ -356,11 +353,6 @@ impl Gather {
         let truth = ctx.scalar(true, DType::Bool);
         ctx.reduce("and", both, truth, &[vectors])
     }
-}
-
-/// Formats a boolean as in Python.
-pub(super) fn python(value: bool) -> &'static str {
-    if value { "True" } else { "False" }
 }
 
 /// Formats the body of a `#stablehlo.gather` or `#stablehlo.scatter` attribute, without empty

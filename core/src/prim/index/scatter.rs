@@ -2,7 +2,7 @@
 //! combines them with the existing elements.
 
 use super::dimension_numbers::{check_batching, check_dims, check_disjoint};
-use super::gather::{attribute, check_indices, python};
+use super::gather::{attribute, check_indices};
 use super::{GatherScatterMode, ScatterDimensionNumbers, shifted, shifted_after};
 use crate::base::hash::FastMap;
 use crate::base::lock::lock;
@@ -182,12 +182,9 @@ impl Primitive for Scatter {
     fn params(&self) -> Vec<(&'static str, Param)> {
         vec![
             ("dimension_numbers", Param::new(&self.dimension_numbers)),
-            (
-                "indices_are_sorted",
-                Param::new(python(self.indices_are_sorted)),
-            ),
+            ("indices_are_sorted", Param::flag(self.indices_are_sorted)),
             ("mode", Param::new(self.mode)),
-            ("unique_indices", Param::new(python(self.unique_indices))),
+            ("unique_indices", Param::flag(self.unique_indices)),
             ("update_consts", Param::new("()")),
         ]
     }

@@ -29,10 +29,9 @@ impl Primitive for Sort {
         "sort"
     }
     fn params(&self) -> Vec<(&'static str, Param)> {
-        let stable = if self.is_stable { "True" } else { "False" };
         vec![
             ("dimension", Param::new(self.dimension)),
-            ("is_stable", Param::new(stable)),
+            ("is_stable", Param::flag(self.is_stable)),
             ("num_keys", Param::new(self.num_keys)),
         ]
     }

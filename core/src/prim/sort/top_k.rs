@@ -26,7 +26,7 @@ impl Primitive for TopK {
     fn params(&self) -> Vec<(&'static str, Param)> {
         vec![
             ("axis", Param::new(self.axis)),
-            ("is_stable", Param::new("True")),
+            ("is_stable", Param::flag(true)),
             ("k", Param::new(self.k)),
         ]
     }
