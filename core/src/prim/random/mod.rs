@@ -10,7 +10,7 @@ mod hash;
 pub(crate) mod key_impl;
 
 use super::{
-    Avals, BatchAxis, Batched, Differentiation, Param, Primitive, batched, move_batch_axis, one,
+    Avals, BatchAxis, Batched, Differentiation, Param, Primitive, in_front, move_batch_axis, one,
 };
 use crate::program::lower::{Lowering, Value};
 use crate::program::trace::bind;
@@ -117,6 +117,24 @@ fn key_axes(args: &[Aval]) -> Result<&'static [usize], ShapeError> {
     }
 }
 
+/// Defines the methods of operations on arrays of keys, whose axes are also the first ones of the
+/// result: operand `i` has `$ranks[i]` further axes.
+macro_rules! maps_keys {
+    ($ranks:expr) => {
+        fn sharding(&self, args: &[Aval], outs: &[Aval]) -> Result<ShardingRule, ShapeError> {
+            Ok(ShardingRule::batch(args, outs, &$ranks))
+        }
+        fn differentiation(&self) -> Differentiation<'_> {
+            Differentiation::Zero
+        }
+        fn batch(&self, args: &[Array], axes: &[Option<usize>], axis: BatchAxis) -> Batched {
+            let args = in_front(args, axes, axis);
+            let args: Vec<&Array> = args.iter().collect();
+            (bind(self.clone(), &args), smallvec![Some(0)])
+        }
+    };
+}
+
 /// Creates key data from integer seeds: 64-bit seeds set both words, narrower ones only the
 /// second.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -142,16 +160,7 @@ impl Primitive for RandomSeed {
         let shape: Dims = args[0].shape().iter().copied().chain([2]).collect();
         one(Aval::new(&shape, DType::U32))
     }
-    fn sharding(&self, args: &[Aval], outs: &[Aval]) -> Result<ShardingRule, ShapeError> {
-        Ok(ShardingRule::batch(args, outs, &[0]))
-    }
-    fn differentiation(&self) -> Differentiation<'_> {
-        Differentiation::Zero
-    }
-    fn batch(&self, args: &[Array], axes: &[Option<usize>], axis: BatchAxis) -> Batched {
-        let seeds = move_batch_axis(&args[0], axes[0], 0, axis);
-        (bind(RandomSeed, &[&seeds]), smallvec![Some(0)])
-    }
+    maps_keys!([0]);
     fn lower(&self, ctx: &mut Lowering<'_>, args: &[Value], _: &[Aval]) -> Vec<Value> {
         let seed = args[0];
         let words = if seed.dtype().bits() == 64 {
@@ -193,16 +202,7 @@ impl Primitive for RandomSplit {
         let shape: Dims = keys.iter().chain(&self.shape).copied().chain([2]).collect();
         one(Aval::new(&shape, DType::U32))
     }
-    fn sharding(&self, args: &[Aval], outs: &[Aval]) -> Result<ShardingRule, ShapeError> {
-        Ok(ShardingRule::batch(args, outs, &[1]))
-    }
-    fn differentiation(&self) -> Differentiation<'_> {
-        Differentiation::Zero
-    }
-    fn batch(&self, args: &[Array], axes: &[Option<usize>], axis: BatchAxis) -> Batched {
-        let keys = move_batch_axis(&args[0], axes[0], 0, axis);
-        (bind(self.clone(), &[&keys]), smallvec![Some(0)])
-    }
+    maps_keys!([1]);
     fn lower(&self, ctx: &mut Lowering<'_>, args: &[Value], outs: &[Aval]) -> Vec<Value> {
         if outs[0].size() == 0 {
             return vec![ctx.splat(0, outs[0])];
@@ -240,17 +240,7 @@ impl Primitive for RandomFoldIn {
         );
         one(args[0])
     }
-    fn sharding(&self, args: &[Aval], outs: &[Aval]) -> Result<ShardingRule, ShapeError> {
-        Ok(ShardingRule::batch(args, outs, &[1, 0]))
-    }
-    fn differentiation(&self) -> Differentiation<'_> {
-        Differentiation::Zero
-    }
-    fn batch(&self, args: &[Array], axes: &[Option<usize>], axis: BatchAxis) -> Batched {
-        let keys = move_batch_axis(&args[0], axes[0], 0, axis);
-        let data = move_batch_axis(&args[1], axes[1], 0, axis);
-        (bind(RandomFoldIn, &[&keys, &data]), smallvec![Some(0)])
-    }
+    maps_keys!([1, 0]);
     fn lower(&self, ctx: &mut Lowering<'_>, args: &[Value], _: &[Aval]) -> Vec<Value> {
         let key = ctx.key_words(args[0], args[1].shape());
         let zero = ctx.splat(0, args[1].aval());
@@ -300,17 +290,7 @@ impl Primitive for RandomBits {
         let shape: Dims = keys.iter().chain(&self.shape).copied().collect();
         one(Aval::new(&shape, self.dtype()?))
     }
-    fn sharding(&self, args: &[Aval], outs: &[Aval]) -> Result<ShardingRule, ShapeError> {
-        Ok(ShardingRule::batch(args, outs, &[1]))
-    }
-    fn differentiation(&self) -> Differentiation<'_> {
-        Differentiation::Zero
-    }
-    fn batch(&self, args: &[Array], axes: &[Option<usize>], axis: BatchAxis) -> Batched {
-        let keys = move_batch_axis(&args[0], axes[0], 0, axis);
-        let bits = bind(self.clone(), &[&keys]).pop().expect("one result");
-        batched(bits, Some(0))
-    }
+    maps_keys!([1]);
     fn lower(&self, ctx: &mut Lowering<'_>, args: &[Value], outs: &[Aval]) -> Vec<Value> {
         let out = outs[0];
         if out.size() == 0 {
