@@ -1,7 +1,7 @@
 //! A process's connection to the coordinator.
 
 use super::coordinator::describe;
-use super::protocol::{LONGEST, Reply, Request, read_frame, write_frame};
+use super::protocol::{LONGEST, Magic, Reply, Request, read_frame, write_frame};
 use super::{FailureKind, PeerFailure};
 use crate::base::lock::lock;
 use crate::{Error, Result};
@@ -119,6 +119,7 @@ impl Connection {
         };
         let left = deadline.saturating_duration_since(Instant::now());
         let hello = Request::Hello {
+            magic: Magic,
             process: config.process as u32,
             count: config.count as u32,
             timeout_ms: left.as_millis() as u64,

@@ -190,6 +190,7 @@ impl Shared {
             process,
             count,
             timeout_ms,
+            ..
         } = hello
         else {
             return Err(super::protocol::Malformed.into());

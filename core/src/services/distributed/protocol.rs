@@ -7,75 +7,12 @@
 use super::FailureKind;
 use std::io::{self, Read, Write};
 
-/// The first field of the first message.
-pub(super) const MAGIC: &str = "ramie distributed 1";
+/// The protocol and its version.
+const MAGIC: &str = "ramie distributed 2";
 /// Maximum length of a message.
 pub(super) const LONGEST: usize = 256 << 20;
 /// Maximum length of the first message of a connection.
 pub(super) const LONGEST_HELLO: usize = 256;
-
-/// A process's request to the coordinator.
-#[derive(Clone, Debug, PartialEq)]
-pub(super) enum Request {
-    /// The first message: the process's index, and how long it waits for the others.
-    Hello {
-        process: u32,
-        count: u32,
-        timeout_ms: u64,
-    },
-    /// Sets a key.
-    Put {
-        id: u64,
-        key: String,
-        value: Vec<u8>,
-        overwrite: bool,
-    },
-    /// Waits for a key, and returns its value.
-    Get {
-        id: u64,
-        key: String,
-        timeout_ms: u64,
-    },
-    /// Returns the value of a key, if it has one.
-    TryGet { id: u64, key: String },
-    /// Removes a key, and all keys below it.
-    Delete { id: u64, key: String },
-    /// Waits until all processes reach this barrier.
-    Barrier {
-        id: u64,
-        name: String,
-        timeout_ms: u64,
-    },
-    /// Reports that this process is alive.
-    Heartbeat,
-    /// Waits until all processes want to shut down.
-    Goodbye { id: u64, timeout_ms: u64 },
-}
-
-/// The coordinator's reply.
-#[derive(Clone, Debug, PartialEq)]
-pub(super) enum Reply {
-    /// All processes have connected.
-    Welcome,
-    /// The process was rejected.
-    Refused { kind: FailureKind, message: String },
-    /// The request was performed.
-    Done { id: u64 },
-    /// The value of a key.
-    Value { id: u64, value: Vec<u8> },
-    /// The key has no value.
-    Absent { id: u64 },
-    /// The request failed.
-    Failed {
-        id: u64,
-        kind: FailureKind,
-        message: String,
-    },
-    /// Reports that the coordinator is alive.
-    Alive,
-    /// Another process is lost, and no further request can succeed.
-    Lost { message: String },
-}
 
 /// The error for bytes that are not a valid message.
 #[derive(Debug, PartialEq)]
@@ -87,151 +24,87 @@ impl From<Malformed> for io::Error {
     }
 }
 
-/// An encoder of fields.
-struct Encoder(Vec<u8>);
+/// Defines the messages of one direction: the byte that identifies each of them, and its fields.
+macro_rules! messages {
+    (
+        $(#[$doc:meta])*
+        $name:ident { $(
+            $(#[$text:meta])*
+            $tag:literal $message:ident $({ $($field:ident: $ty:ty),* $(,)? })?,
+        )* }
+    ) => {
+        $(#[$doc])*
+        #[derive(Clone, Debug, PartialEq)]
+        pub(super) enum $name { $(
+            $(#[$text])*
+            $message $({ $($field: $ty),* })?,
+        )* }
 
-impl Encoder {
-    fn new(tag: u8) -> Encoder {
-        Encoder(vec![tag])
-    }
-    fn u32(mut self, value: u32) -> Encoder {
-        self.0.extend(value.to_le_bytes());
-        self
-    }
-    fn u64(mut self, value: u64) -> Encoder {
-        self.0.extend(value.to_le_bytes());
-        self
-    }
-    fn bytes(mut self, value: &[u8]) -> Encoder {
-        self = self.u32(u32::try_from(value.len()).unwrap_or(u32::MAX));
-        self.0.extend(value);
-        self
-    }
-    fn text(self, value: &str) -> Encoder {
-        self.bytes(value.as_bytes())
+        impl $name {
+            pub(super) fn encode(&self) -> Vec<u8> {
+                let mut out = Vec::new();
+                match self { $(
+                    $name::$message $({ $($field),* })? => {
+                        out.push($tag);
+                        $($( $field.put(&mut out); )*)?
+                    }
+                )* }
+                out
+            }
+
+            pub(super) fn decode(mut message: &[u8]) -> Result<$name, Malformed> {
+                let from = &mut message;
+                let decoded = match u8::get(from)? {
+                    $( $tag => $name::$message $({ $($field: Field::get(from)?),* })?, )*
+                    _ => return Err(Malformed),
+                };
+                from.is_empty().then_some(decoded).ok_or(Malformed)
+            }
+        }
+    };
+}
+
+messages! {
+    /// A process's request to the coordinator.
+    Request {
+        /// The first message: the process's index, and how long it waits for the others.
+        0 Hello { magic: Magic, process: u32, count: u32, timeout_ms: u64 },
+        /// Sets a key.
+        1 Put { id: u64, key: String, value: Vec<u8>, overwrite: bool },
+        /// Waits for a key, and returns its value.
+        2 Get { id: u64, key: String, timeout_ms: u64 },
+        /// Returns the value of a key, if it has one.
+        3 TryGet { id: u64, key: String },
+        /// Removes a key, and all keys below it.
+        4 Delete { id: u64, key: String },
+        /// Waits until all processes reach this barrier.
+        5 Barrier { id: u64, name: String, timeout_ms: u64 },
+        /// Reports that this process is alive.
+        6 Heartbeat,
+        /// Waits until all processes want to shut down.
+        7 Goodbye { id: u64, timeout_ms: u64 },
     }
 }
 
-/// A decoder of fields.
-struct Decoder<'a>(&'a [u8]);
-
-impl<'a> Decoder<'a> {
-    fn take(&mut self, count: usize) -> Result<&'a [u8], Malformed> {
-        let (taken, rest) = self.0.split_at_checked(count).ok_or(Malformed)?;
-        self.0 = rest;
-        Ok(taken)
-    }
-    fn u8(&mut self) -> Result<u8, Malformed> {
-        Ok(self.take(1)?[0])
-    }
-    fn u32(&mut self) -> Result<u32, Malformed> {
-        let bytes = self.take(4)?.try_into().map_err(|_| Malformed)?;
-        Ok(u32::from_le_bytes(bytes))
-    }
-    fn u64(&mut self) -> Result<u64, Malformed> {
-        let bytes = self.take(8)?.try_into().map_err(|_| Malformed)?;
-        Ok(u64::from_le_bytes(bytes))
-    }
-    fn bytes(&mut self) -> Result<Vec<u8>, Malformed> {
-        let length = self.u32()? as usize;
-        Ok(self.take(length)?.to_vec())
-    }
-    fn text(&mut self) -> Result<String, Malformed> {
-        String::from_utf8(self.bytes()?).map_err(|_| Malformed)
-    }
-    fn kind(&mut self) -> Result<FailureKind, Malformed> {
-        FailureKind::from_code(self.u8()?).ok_or(Malformed)
-    }
-    /// Returns the message, if no bytes remain.
-    fn end<T>(self, message: T) -> Result<T, Malformed> {
-        self.0.is_empty().then_some(message).ok_or(Malformed)
-    }
-}
-
-impl Request {
-    pub(super) fn encode(&self) -> Vec<u8> {
-        let message = match self {
-            Request::Hello {
-                process,
-                count,
-                timeout_ms,
-            } => Encoder::new(0)
-                .text(MAGIC)
-                .u32(*process)
-                .u32(*count)
-                .u64(*timeout_ms),
-            Request::Put {
-                id,
-                key,
-                value,
-                overwrite,
-            } => {
-                let tag = if *overwrite { 2 } else { 1 };
-                Encoder::new(tag).u64(*id).text(key).bytes(value)
-            }
-            Request::Get {
-                id,
-                key,
-                timeout_ms,
-            } => Encoder::new(3).u64(*id).text(key).u64(*timeout_ms),
-            Request::TryGet { id, key } => Encoder::new(4).u64(*id).text(key),
-            Request::Delete { id, key } => Encoder::new(5).u64(*id).text(key),
-            Request::Barrier {
-                id,
-                name,
-                timeout_ms,
-            } => Encoder::new(6).u64(*id).text(name).u64(*timeout_ms),
-            Request::Heartbeat => Encoder::new(7),
-            Request::Goodbye { id, timeout_ms } => Encoder::new(8).u64(*id).u64(*timeout_ms),
-        };
-        message.0
-    }
-
-    pub(super) fn decode(message: &[u8]) -> Result<Request, Malformed> {
-        let mut d = Decoder(message);
-        let request = match d.u8()? {
-            0 => {
-                if d.text()? != MAGIC {
-                    return Err(Malformed);
-                }
-                Request::Hello {
-                    process: d.u32()?,
-                    count: d.u32()?,
-                    timeout_ms: d.u64()?,
-                }
-            }
-            tag @ (1 | 2) => Request::Put {
-                id: d.u64()?,
-                key: d.text()?,
-                value: d.bytes()?,
-                overwrite: tag == 2,
-            },
-            3 => Request::Get {
-                id: d.u64()?,
-                key: d.text()?,
-                timeout_ms: d.u64()?,
-            },
-            4 => Request::TryGet {
-                id: d.u64()?,
-                key: d.text()?,
-            },
-            5 => Request::Delete {
-                id: d.u64()?,
-                key: d.text()?,
-            },
-            6 => Request::Barrier {
-                id: d.u64()?,
-                name: d.text()?,
-                timeout_ms: d.u64()?,
-            },
-            7 => Request::Heartbeat,
-            8 => Request::Goodbye {
-                id: d.u64()?,
-                timeout_ms: d.u64()?,
-            },
-            _ => return Err(Malformed),
-        };
-        d.end(request)
+messages! {
+    /// The coordinator's reply.
+    Reply {
+        /// All processes have connected.
+        0 Welcome,
+        /// The process was rejected.
+        1 Refused { kind: FailureKind, message: String },
+        /// The request was performed.
+        2 Done { id: u64 },
+        /// The value of a key.
+        3 Value { id: u64, value: Vec<u8> },
+        /// The key has no value.
+        4 Absent { id: u64 },
+        /// The request failed.
+        5 Failed { id: u64, kind: FailureKind, message: String },
+        /// Reports that the coordinator is alive.
+        6 Alive,
+        /// Another process is lost, and no further request can succeed.
+        7 Lost { message: String },
     }
 }
 
@@ -246,53 +119,86 @@ impl Reply {
             Reply::Welcome | Reply::Refused { .. } | Reply::Alive | Reply::Lost { .. } => None,
         }
     }
+}
 
-    pub(super) fn encode(&self) -> Vec<u8> {
-        let message = match self {
-            Reply::Welcome => Encoder::new(0),
-            Reply::Refused { kind, message } => {
-                let mut e = Encoder::new(1);
-                e.0.push(kind.code());
-                e.text(message)
+/// A field of a message. `get` removes the bytes of a field that `put` appended.
+trait Field: Sized {
+    fn put(&self, out: &mut Vec<u8>);
+    fn get(from: &mut &[u8]) -> Result<Self, Malformed>;
+}
+
+fn take<'a>(from: &mut &'a [u8], count: usize) -> Result<&'a [u8], Malformed> {
+    from.split_off(..count).ok_or(Malformed)
+}
+
+macro_rules! number {
+    ($($ty:ty)*) => { $(
+        impl Field for $ty {
+            fn put(&self, out: &mut Vec<u8>) {
+                out.extend(self.to_le_bytes());
             }
-            Reply::Done { id } => Encoder::new(2).u64(*id),
-            Reply::Value { id, value } => Encoder::new(3).u64(*id).bytes(value),
-            Reply::Absent { id } => Encoder::new(4).u64(*id),
-            Reply::Failed { id, kind, message } => {
-                let mut e = Encoder::new(5).u64(*id);
-                e.0.push(kind.code());
-                e.text(message)
+            fn get(from: &mut &[u8]) -> Result<$ty, Malformed> {
+                let bytes = take(from, size_of::<$ty>())?;
+                Ok(<$ty>::from_le_bytes(bytes.try_into().map_err(|_| Malformed)?))
             }
-            Reply::Alive => Encoder::new(6),
-            Reply::Lost { message } => Encoder::new(7).text(message),
-        };
-        message.0
+        }
+    )* };
+}
+number!(u8 u32 u64);
+
+impl Field for bool {
+    fn put(&self, out: &mut Vec<u8>) {
+        out.push(u8::from(*self));
     }
+    fn get(from: &mut &[u8]) -> Result<bool, Malformed> {
+        match u8::get(from)? {
+            byte @ (0 | 1) => Ok(byte == 1),
+            _ => Err(Malformed),
+        }
+    }
+}
 
-    pub(super) fn decode(message: &[u8]) -> Result<Reply, Malformed> {
-        let mut d = Decoder(message);
-        let reply = match d.u8()? {
-            0 => Reply::Welcome,
-            1 => Reply::Refused {
-                kind: d.kind()?,
-                message: d.text()?,
-            },
-            2 => Reply::Done { id: d.u64()? },
-            3 => Reply::Value {
-                id: d.u64()?,
-                value: d.bytes()?,
-            },
-            4 => Reply::Absent { id: d.u64()? },
-            5 => Reply::Failed {
-                id: d.u64()?,
-                kind: d.kind()?,
-                message: d.text()?,
-            },
-            6 => Reply::Alive,
-            7 => Reply::Lost { message: d.text()? },
-            _ => return Err(Malformed),
-        };
-        d.end(reply)
+impl Field for Vec<u8> {
+    fn put(&self, out: &mut Vec<u8>) {
+        u32::try_from(self.len()).unwrap_or(u32::MAX).put(out);
+        out.extend(self);
+    }
+    fn get(from: &mut &[u8]) -> Result<Vec<u8>, Malformed> {
+        let length = u32::get(from)? as usize;
+        Ok(take(from, length)?.to_vec())
+    }
+}
+
+impl Field for String {
+    fn put(&self, out: &mut Vec<u8>) {
+        self.as_bytes().to_vec().put(out);
+    }
+    fn get(from: &mut &[u8]) -> Result<String, Malformed> {
+        String::from_utf8(Field::get(from)?).map_err(|_| Malformed)
+    }
+}
+
+impl Field for FailureKind {
+    fn put(&self, out: &mut Vec<u8>) {
+        out.push(self.code());
+    }
+    fn get(from: &mut &[u8]) -> Result<FailureKind, Malformed> {
+        FailureKind::from_code(u8::get(from)?).ok_or(Malformed)
+    }
+}
+
+/// The first field of the first message, which identifies the protocol and its version.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Magic;
+
+impl Field for Magic {
+    fn put(&self, out: &mut Vec<u8>) {
+        MAGIC.to_owned().put(out);
+    }
+    fn get(from: &mut &[u8]) -> Result<Magic, Malformed> {
+        (String::get(from)? == MAGIC)
+            .then_some(Magic)
+            .ok_or(Malformed)
     }
 }
 
@@ -359,6 +265,7 @@ mod tests {
             let (id, timeout_ms, key) = (self.number(), self.number(), self.text());
             match self.below(9) {
                 0 => Request::Hello {
+                    magic: Magic,
                     process: self.number() as u32,
                     count: self.number() as u32,
                     timeout_ms,
