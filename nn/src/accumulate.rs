@@ -1,7 +1,7 @@
 //! Gradient accumulation over microbatches.
 
 use crate::Param;
-use crate::nnx::{self, Filter, difference, of_type};
+use crate::nnx::{self, Filter, of_type};
 use crate::value_and_grad::{differentiate, parameters};
 use ramie_core::{Array, DType, Objective, ScanOptions, State, Tree, scan_with, tree};
 use std::panic::Location;
@@ -120,9 +120,9 @@ pub fn accumulate_wrt<M: Tree, B: Tree, R: Objective>(
         let mut model = tree::map(&before, Array::clone);
         let current = State::of(&model).filter(|path, _| params.get(path).is_some());
         let (out, grads) = differentiate(OPERATION, at, &mut model, current, |m| f(m, part));
-        if let Some(what) = difference(&before, &model) {
+        if let Some(lines) = tree::structure_mismatch(["before", "after"], &before, &model) {
             panic!(
-                "accumulate: a microbatch changed the structure of the model: {what}\n  called \
+                "accumulate: a microbatch changed the structure of the model\n  {lines}\n  called \
                  at {at}\n  help: the function may only change the model's arrays; change \
                  hyperparameters and modes before the call"
             );

@@ -6,7 +6,6 @@ use ramie_core::lost::{self, History};
 use ramie_core::text::listed;
 use ramie_core::tree::{self, Fixed, Visitor};
 use ramie_core::{Array, State, Tree, is_tracing};
-use std::any::Any;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
@@ -365,40 +364,4 @@ fn for_each_history<M: Tree>(model: &mut M, mut f: impl FnMut(&mut History)) {
             f(history);
         }
     });
-}
-
-/// Describes the first difference in the structure of two trees, in a path or a static value.
-/// Returns `None` if there is none.
-pub(crate) fn difference<T: Tree>(before: &T, after: &T) -> Option<String> {
-    struct Parts(Vec<String>);
-    impl Visitor for Parts {
-        fn leaf(&mut self, _: &Array) {
-            self.0.push("array".into());
-        }
-        fn fixed(&mut self, value: &dyn Fixed) {
-            self.0.push(value.describe());
-        }
-        fn enter(&mut self, key: tree::Key<'_>) {
-            self.0.push(format!("`{key}`"));
-        }
-        fn node(&mut self, name: &'static str, _: &dyn Any) {
-            self.0.push(name.into());
-        }
-    }
-    let parts = |tree: &T| {
-        let mut parts = Parts(Vec::new());
-        tree.walk(&mut parts);
-        parts.0
-    };
-    let (before, after) = (parts(before), parts(after));
-    let at = before.iter().zip(&after).position(|(a, b)| a != b);
-    let at = at.or((before.len() != after.len()).then_some(before.len().min(after.len())))?;
-    let inside = before[..at].iter().rev().find(|p| p.starts_with('`'));
-    let show = |parts: &[String]| parts.get(at).cloned().unwrap_or_else(|| "nothing".into());
-    Some(format!(
-        "{}{} became {}",
-        inside.map_or(String::new(), |p| format!("in {p}, ")),
-        show(&before),
-        show(&after)
-    ))
 }

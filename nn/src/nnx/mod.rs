@@ -63,7 +63,7 @@ pub use filter::{
     PathContainsPart, PathIn, RngState, WithTag, of_type, predicate,
 };
 pub use graph::{Filters, GraphDef, States, clone, graphdef, merge, split, state, update};
-pub(crate) use graph::{copy, difference, replace};
+pub(crate) use graph::{copy, replace};
 pub(crate) use observe::{flops, observed};
 pub use observe::{observe, observe_mut};
 pub use parts::{Node, for_each, for_each_mut, iter_children, iter_modules, set_attributes};

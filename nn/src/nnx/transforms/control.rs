@@ -1,15 +1,14 @@
 //! Control flow with functions that change a model, and `eval_shape`.
 
 use super::{copy, replace};
-use crate::nnx::graph::difference;
-use ramie_core::{Array, IntoArray, Tree};
+use ramie_core::{Array, IntoArray, Tree, tree};
 
 /// Panics if a branch changed the structure of the model.
 #[track_caller]
 fn same_structure<M: Tree>(operation: &str, branch: &str, before: &M, after: &M) {
-    if let Some(what) = difference(before, after) {
+    if let Some(lines) = tree::structure_mismatch(["before", "after"], before, after) {
         panic!(
-            "{operation}: {branch} changed the structure of the model: {what}\n  help: change \
+            "{operation}: {branch} changed the structure of the model\n  {lines}\n  help: change \
              only the model's arrays in branches and loops; change hyperparameters and modes, \
              and sow values, before or after"
         );

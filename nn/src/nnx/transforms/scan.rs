@@ -2,7 +2,7 @@
 
 use super::axes::{Axis, StateAxes, checked_axis, rename_axes};
 use super::{copy, replace};
-use crate::nnx::graph::{self, difference};
+use crate::nnx::graph;
 use ramie_core::{Array, AxisName, Tree, scan_with, tree};
 use std::cell::RefCell;
 
@@ -116,9 +116,9 @@ impl Leaves {
     /// changed the structure or a shared leaf.
     #[track_caller]
     fn after_step<M: Tree>(&self, before: &M, after: &M) -> (Vec<Array>, Vec<Array>) {
-        if let Some(what) = difference(before, after) {
+        if let Some(lines) = tree::structure_mismatch(["before", "after"], before, after) {
             panic!(
-                "nnx::scan: a step changed the structure of the model: {what}\n  help: change \
+                "nnx::scan: a step changed the structure of the model\n  {lines}\n  help: change \
                  only the model's arrays in steps; change hyperparameters and modes before"
             );
         }
