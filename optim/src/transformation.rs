@@ -206,12 +206,12 @@ impl OptState {
 
     /// Returns the state if it has the type `S`.
     pub fn get<S: Tree>(&self) -> Option<&S> {
-        (*self.0).as_any().downcast_ref()
+        (&*self.0 as &dyn Any).downcast_ref()
     }
 
     /// Returns the state mutably if it has the type `S`.
     pub fn get_mut<S: Tree>(&mut self) -> Option<&mut S> {
-        (*self.0).as_any_mut().downcast_mut()
+        (&mut *self.0 as &mut dyn Any).downcast_mut()
     }
 
     /// Returns whether the state has no arrays.
@@ -222,7 +222,7 @@ impl OptState {
     #[track_caller]
     fn into<S: Tree>(self) -> S {
         let found = (*self.0).type_name();
-        match self.0.into_any().downcast() {
+        match (self.0 as Box<dyn Any>).downcast() {
             Ok(state) => *state,
             Err(_) => refuse(&format!(
                 "update: the state belongs to another transformation\n  expected {}\n  got \
@@ -235,14 +235,11 @@ impl OptState {
 }
 
 /// An object-safe [`Tree`].
-trait AnyTree: Send + Sync {
+trait AnyTree: Any + Send + Sync {
     fn walk(&self, visitor: &mut dyn Visitor);
     fn walk_mut(&mut self, visit: &mut dyn FnMut(&mut Array));
     fn rebuild(&self, leaf: &mut dyn FnMut(&Array) -> Array) -> Box<dyn AnyTree>;
     fn visit_parts(&mut self, visit: &mut dyn FnMut(&mut dyn Any));
-    fn as_any(&self) -> &dyn Any;
-    fn as_any_mut(&mut self) -> &mut dyn Any;
-    fn into_any(self: Box<Self>) -> Box<dyn Any>;
     fn type_name(&self) -> &'static str;
 }
 
@@ -259,15 +256,6 @@ impl<T: Tree> AnyTree for T {
     }
     fn visit_parts(&mut self, visit: &mut dyn FnMut(&mut dyn Any)) {
         Tree::visit_parts(self, visit);
-    }
-    fn as_any(&self) -> &dyn Any {
-        self
-    }
-    fn as_any_mut(&mut self) -> &mut dyn Any {
-        self
-    }
-    fn into_any(self: Box<Self>) -> Box<dyn Any> {
-        self
     }
     fn type_name(&self) -> &'static str {
         type_name::<T>()

@@ -7,7 +7,7 @@ use std::any::Any;
 use std::collections::BTreeMap;
 
 /// A type-erased metric.
-trait AnyMetric: Send + Sync {
+trait AnyMetric: Any + Send + Sync {
     fn walk(&self, visitor: &mut dyn Visitor);
     fn walk_mut(&mut self, visit: &mut dyn FnMut(&mut Array));
     fn rebuild(&self, leaf: &mut dyn FnMut(&Array) -> Array) -> Box<dyn AnyMetric>;
@@ -16,7 +16,6 @@ trait AnyMetric: Send + Sync {
     fn compute(&self, name: &str, values: &mut State);
     fn reset(&mut self);
     fn reduce(&mut self, axes: &AxisNames);
-    fn as_any(&self) -> &dyn Any;
 }
 
 impl<M: Metric> AnyMetric for M {
@@ -51,9 +50,6 @@ impl<M: Metric> AnyMetric for M {
     fn reduce(&mut self, axes: &AxisNames) {
         Metric::reduce(self, axes);
     }
-    fn as_any(&self) -> &dyn Any {
-        self
-    }
 }
 
 /// Several metrics by name, updated in one call (`nnx.MultiMetric`).
@@ -80,7 +76,8 @@ impl MultiMetric {
 
     /// Returns a metric by name, if it exists and has this type.
     pub fn get<M: Metric>(&self, name: &str) -> Option<&M> {
-        self.metrics.get(name)?.as_any().downcast_ref()
+        let metric: &dyn Any = &**self.metrics.get(name)?;
+        metric.downcast_ref()
     }
 
     /// Returns an iterator over the names of the metrics.

@@ -20,14 +20,12 @@ enum Kind {
 fixed_tree!(Function);
 
 /// The methods of [`Forward`] and [`Tree`] for a type-erased value.
-trait Erased: Send + Sync {
+trait Erased: Any + Send + Sync {
     fn forward(&mut self, x: &Array) -> Array;
     fn walk(&self, visitor: &mut dyn Visitor);
     fn walk_mut(&mut self, visit: &mut dyn FnMut(&mut Array));
     fn rebuild(&self, leaf: &mut dyn FnMut(&Array) -> Array) -> Box<dyn Erased>;
     fn visit(&mut self, visit: &mut dyn FnMut(&mut dyn Any));
-    fn any(&self) -> &dyn Any;
-    fn any_mut(&mut self) -> &mut dyn Any;
     fn name(&self) -> &'static str;
 }
 
@@ -48,12 +46,6 @@ impl<L: Forward> Erased for L {
     fn visit(&mut self, visit: &mut dyn FnMut(&mut dyn Any)) {
         tree::part(self, visit);
     }
-    fn any(&self) -> &dyn Any {
-        self
-    }
-    fn any_mut(&mut self) -> &mut dyn Any {
-        self
-    }
     fn name(&self) -> &'static str {
         std::any::type_name::<L>()
     }
@@ -69,7 +61,7 @@ impl AnyLayer {
     /// ```
     pub fn downcast_ref<L: Forward>(&self) -> Option<&L> {
         match &self.0 {
-            Kind::Layer(layer) => (**layer).any().downcast_ref(),
+            Kind::Layer(layer) => (&**layer as &dyn Any).downcast_ref(),
             Kind::Function(_) => None,
         }
     }
@@ -77,7 +69,7 @@ impl AnyLayer {
     /// Returns a mutable reference to the layer if it has this type.
     pub fn downcast_mut<L: Forward>(&mut self) -> Option<&mut L> {
         match &mut self.0 {
-            Kind::Layer(layer) => (**layer).any_mut().downcast_mut(),
+            Kind::Layer(layer) => (&mut **layer as &mut dyn Any).downcast_mut(),
             Kind::Function(_) => None,
         }
     }

@@ -42,15 +42,9 @@ enum Kind {
 }
 
 /// A module that is shared by clones and can be sent to other threads.
-trait Shared: Module + Send + Sync {
-    fn any(&self) -> &dyn Any;
-}
+trait Shared: Module + Any + Send + Sync {}
 
-impl<M: Module + Send + Sync + 'static> Shared for M {
-    fn any(&self) -> &dyn Any {
-        self
-    }
-}
+impl<M: Module + Any + Send + Sync> Shared for M {}
 
 impl Sequential {
     /// Creates a sequence from a tuple of up to sixteen modules and functions, or from a list
@@ -94,9 +88,11 @@ impl Sequential {
     /// Panics if there are no layers, and as the modules do.
     #[track_caller]
     pub fn inline(&self, scope: &mut Scope, x: Array) -> Array {
-        self.run(x, |_, module, x| match module.any().downcast_ref() {
-            Some(inner) => Sequential::inline(inner, scope, x),
-            None => scope.child(module, x),
+        self.run(x, |_, module, x| {
+            match (module as &dyn Any).downcast_ref() {
+                Some(inner) => Sequential::inline(inner, scope, x),
+                None => scope.child(module, x),
+            }
         })
     }
 
