@@ -3,10 +3,35 @@
 use crate::base::scoped;
 use crate::base::stack::with_room;
 use std::cell::Cell;
+use std::fmt;
 use std::panic::Location;
 
 thread_local! {
     static LOCATION: Cell<Option<&'static Location<'static>>> = const { Cell::new(None) };
+}
+
+/// A call of a transformation, for messages.
+#[derive(Clone, Copy)]
+pub(crate) struct Caller {
+    /// Name of the transformation.
+    pub operation: &'static str,
+    /// Location of its call.
+    pub at: &'static Location<'static>,
+}
+
+impl Caller {
+    /// Describes the caller's call of `operation`.
+    #[track_caller]
+    pub fn of(operation: &'static str) -> Caller {
+        let at = Location::caller();
+        Caller { operation, at }
+    }
+}
+
+impl fmt::Display for Caller {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} was called at {}", self.operation, self.at)
+    }
 }
 
 /// Runs `f` with `location` as the source location of every operation, so that operations derived

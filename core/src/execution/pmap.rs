@@ -1,15 +1,13 @@
 //! `pmap`: runs a function on several devices, each for one example.
 
-use crate::base::location;
-use crate::base::location::fail;
+use crate::base::location::{self, Caller, fail};
 use crate::prim::sharding::ShardMap;
 use crate::program::{trace, tree};
 use crate::transform::map_axes::MapAxes;
-use crate::transform::vmap::{At, batch_axes};
+use crate::transform::vmap::batch_axes;
 use crate::transform::{ArgTuple, Function};
 use crate::types::sharding::{AbstractMesh, AxisType, Mesh, PartitionSpec, SpecEntry};
 use crate::{Array, AxisName, Device, Jaxpr, Tree, jit};
-use std::panic::Location;
 use std::sync::Arc;
 
 /// Options of [`pmap_with`].
@@ -92,24 +90,24 @@ where
     F::Output: 'f,
     M: 'f,
 {
-    let at = At("pmap", Location::caller());
+    let caller = Caller::of("pmap");
     options.in_axes.check_arguments("pmap", F::Args::COUNT);
-    let staged = jit(move |args: F::Args| apply(&f, args, &options, at));
-    F::untupled(move |args| location::at_location(at.1, || staged(args)))
+    let staged = jit(move |args: F::Args| apply(&f, args, &options, caller));
+    F::untupled(move |args| location::at_location(caller.at, || staged(args)))
 }
 
-fn refuse(at: At, message: &str) -> ! {
-    panic!("pmap: {message}\n  {at}")
+fn refuse(caller: Caller, message: &str) -> ! {
+    panic!("pmap: {message}\n  {caller}")
 }
 
 /// Returns a mesh with one axis of `size` over the devices.
-fn mesh(options: &PmapOptions, size: usize, at: At) -> (Mesh, AxisName) {
+fn mesh(options: &PmapOptions, size: usize, caller: Caller) -> (Mesh, AxisName) {
     let name = options.axis_name.unwrap_or_else(|| "<axis of pmap>".into());
     let axes = AbstractMesh::new(&[size], &[name.as_str()], AxisType::Auto);
     let mesh = match &options.devices {
         Some(devices) if devices.len() == size => Mesh::new(devices, axes),
         Some(devices) => refuse(
-            at,
+            caller,
             &format!(
                 "{} devices were passed, but the mapped axis has size {size}\n  help: pass a \
                  device for each index of the axis",
@@ -121,7 +119,7 @@ fn mesh(options: &PmapOptions, size: usize, at: At) -> (Mesh, AxisName) {
             match all.get(..size) {
                 Some(devices) => Mesh::new(devices, axes),
                 None => refuse(
-                    at,
+                    caller,
                     &format!(
                         "the mapped axis has size {size}, but there are {} devices\n  help: map \
                          the rest with `vmap` in the function, or shard it with `jit`",
@@ -142,12 +140,17 @@ fn along(name: AxisName, at: Option<usize>) -> PartitionSpec {
     }
 }
 
-fn apply<F: Function<M>, M>(f: &F, args: F::Args, options: &PmapOptions, at: At) -> F::Output {
+fn apply<F: Function<M>, M>(
+    f: &F,
+    args: F::Args,
+    options: &PmapOptions,
+    caller: Caller,
+) -> F::Output {
     let leaves = tree::leaves(&args);
     let paths = tree::paths(&args);
-    let given = options.in_axes.of_arguments(&paths, &args.leaf_counts());
-    let (axes, size) = batch_axes(&leaves, &paths, &given, options.axis_size, at);
-    let (mesh, name) = mesh(options, size, at);
+    let given = options.in_axes.of("in_axes", &args, caller);
+    let (axes, size) = batch_axes(&leaves, &paths, &given, options.axis_size, caller);
+    let (mesh, name) = mesh(options, size, caller);
     let map = ShardMap {
         jaxpr: Arc::new(Jaxpr::new(vec![], vec![], vec![], vec![], vec![])),
         axes: mesh.abstract_mesh(),
@@ -173,7 +176,7 @@ fn apply<F: Function<M>, M>(f: &F, args: F::Args, options: &PmapOptions, at: At)
             let args = tree::with_leaves(&args, examples.collect::<Vec<_>>());
             let out = location::in_user_code(|| f.call(args));
             let results = tree::leaves(&out);
-            let out_axes = result_axes(&out, &results, options, at);
+            let out_axes = result_axes(&out, &results, options, caller);
             let wide = results.iter().zip(&out_axes).map(|(x, at)| match at {
                 Some(at) => x.expand_dims(&[*at as isize]),
                 None => x.clone(),
@@ -194,12 +197,9 @@ fn result_axes<T: Tree>(
     out: &T,
     results: &[Array],
     options: &PmapOptions,
-    at: At,
+    caller: Caller,
 ) -> Vec<Option<usize>> {
-    let wanted = match options.out_axes.of_result(out) {
-        Ok(wanted) => wanted,
-        Err(message) => refuse(at, &message),
-    };
+    let wanted = options.out_axes.of("out_axes", out, caller);
     let normalized = |(x, wanted): (&Array, Option<isize>)| {
         let wanted = wanted?;
         let rank = x.ndim() as isize + 1;
@@ -211,7 +211,7 @@ fn result_axes<T: Tree>(
                 -rank,
                 rank - 1
             );
-            refuse(at, &message);
+            refuse(caller, &message);
         }
         Some(to as usize)
     };

@@ -1,8 +1,8 @@
 //! Gradients with respect to chosen arguments.
 
-use super::differentiable::Request;
 use super::grad::evaluate;
 use super::{ArgTuple, Function, Objective};
+use crate::base::location::Caller;
 use crate::program::tree;
 use crate::{Array, Tree};
 
@@ -128,9 +128,9 @@ where
     N: Argnums<F::Args> + 'f,
     M: 'f,
 {
-    let request = Request::of("grad_argnums");
+    let caller = Caller::of("grad_argnums");
     let _ = argnums;
-    F::untupled(move |args| evaluate_argnums::<F, M, N>(&f, args, request).1)
+    F::untupled(move |args| evaluate_argnums::<F, M, N>(&f, args, caller).1)
 }
 
 /// Returns a function that computes the value of a scalar function and its gradient with respect
@@ -149,12 +149,12 @@ where
     N: Argnums<F::Args> + 'f,
     M: 'f,
 {
-    let request = Request::of("value_and_grad_argnums");
+    let caller = Caller::of("value_and_grad_argnums");
     let _ = argnums;
-    F::untupled(move |args| evaluate_argnums::<F, M, N>(&f, args, request))
+    F::untupled(move |args| evaluate_argnums::<F, M, N>(&f, args, caller))
 }
 
-fn evaluate_argnums<F, M, N>(f: &F, args: F::Args, request: Request) -> (F::Output, N::Selected)
+fn evaluate_argnums<F, M, N>(f: &F, args: F::Args, caller: Caller) -> (F::Output, N::Selected)
 where
     F: Function<M>,
     F::Output: Objective,
@@ -165,5 +165,5 @@ where
         N::replace(&mut args, selected);
         f.call(args)
     };
-    evaluate(&of_selected, (N::select(&args),), request, false)
+    evaluate(&of_selected, (N::select(&args),), caller, false)
 }

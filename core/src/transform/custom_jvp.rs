@@ -3,11 +3,11 @@
 use super::custom::{Call, First, Given, Packed, Rest, apply, some};
 use super::tangents::{Tangents, filled};
 use super::{ArgTuple, Function};
+use crate::Array;
 use crate::base::location;
 use crate::base::names::short_name;
 use crate::prim::custom::{CustomJvpCall, Identity, JvpRule};
 use crate::program::tree;
-use crate::{Array, Tree};
 use std::panic::Location;
 use std::sync::Arc;
 
@@ -62,16 +62,9 @@ where
             let primals = tree::with_leaves(&args, primals.iter().cloned());
             let (result, dots) = location::in_user_code(|| rule(primals, tangents));
             let outs = some(&result);
-            let given = |what| Given {
-                operation: "custom_jvp",
-                function,
-                rule: "rule",
-                what,
-                of: "result",
-            };
-            given("value").check_structure(&out, &result);
-            given("value").check(&out, &outs, false);
-            given("tangent").check(&out, &dots, true);
+            given(function, "value").check_structure(&out, &result);
+            given(function, "value").check(&out, &outs, false);
+            given(function, "tangent").check(&out, &dots, true);
             let outs: Vec<Array> = outs.into_iter().flatten().collect();
             let dots = dots.into_iter().zip(&outs);
             let dots = dots.map(|(dot, out)| dot.filter(|_| out.dtype().is_inexact()));
@@ -88,16 +81,15 @@ where
     })
 }
 
-/// Checks the structure of the tangent that the rule returned for a result.
-fn check_tangent<T: Tree>(function: &str, out: &T, dot: &T) {
-    let given = Given {
+/// Describes the value or the tangent that the rule returned for a result.
+fn given<'a>(function: &'a str, what: &'static str) -> Given<'a> {
+    Given {
         operation: "custom_jvp",
         function,
         rule: "rule",
-        what: "tangent",
+        what,
         of: "result",
-    };
-    given.check_structure(out, dot);
+    }
 }
 
 /// Defines a custom derivative of a function (`jax.custom_jvp`): `rule` returns the result and
@@ -136,7 +128,7 @@ where
     let rule = move |primals: Packed<F, M>, tangents: &[Option<Array>]| {
         let tangents = filled(&primals, tangents.iter().cloned());
         let (out, dot) = rule(primals, tangents);
-        check_tangent(short_name::<F>(), &out, &dot);
+        given(short_name::<F>(), "tangent").check_structure(&out, &dot);
         (out, some(&dot))
     };
     with_rule(f, name, false, rule, Location::caller())
@@ -214,7 +206,7 @@ where
         );
         let tangents = filled(&first, tangents.iter().cloned());
         let (out, dot) = rule(first, rest, tangents);
-        check_tangent(short_name::<F>(), &out, &dot);
+        given(short_name::<F>(), "tangent").check_structure(&out, &dot);
         (out, some(&dot))
     };
     with_rule(f, name, false, rule, Location::caller())

@@ -1,10 +1,10 @@
 //! Checks which arguments and results can be differentiated.
 
+use crate::base::location::Caller;
 use crate::prim::random::key_impl::KeyImpl;
 use crate::program::tree;
 use crate::{Array, DType, Tree};
 use std::any::Any;
-use std::panic::Location;
 
 /// The numbers of which, or with respect to which, a derivative is taken.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -52,23 +52,7 @@ impl tree::Visitor for KeyLeaves {
     }
 }
 
-/// A requested derivative, for messages.
-#[derive(Clone, Copy)]
-pub(super) struct Request {
-    /// Name of the transformation.
-    pub operation: &'static str,
-    /// Location of its call.
-    pub at: &'static Location<'static>,
-}
-
-impl Request {
-    /// Describes the caller's call of `operation`.
-    #[track_caller]
-    pub(super) fn of(operation: &'static str) -> Request {
-        let at = Location::caller();
-        Request { operation, at }
-    }
-
+impl Caller {
     /// Panics if an argument contains anything but such numbers; `instead` is the help for
     /// complex arguments.
     #[track_caller]
@@ -94,10 +78,9 @@ impl Request {
                 true => "a PRNG key".into(),
                 false => format!("{}, {}", leaf.aval(), numbers.missing(leaf.dtype())),
             };
-            let Request { operation, at } = self;
             panic!(
-                "{operation}: the differentiated argument{} is {is}\n  {operation} was called at \
-                 {at}\n  help: {help}",
+                "{}: the differentiated argument{} is {is}\n  {self}\n  help: {help}",
+                self.operation,
                 at_path(path)
             );
         }
@@ -117,10 +100,9 @@ impl Request {
                 }
                 _ => "convert it with astype(DType::F32), or remove it",
             };
-            let Request { operation, at } = self;
             panic!(
-                "{operation}: the result{} is {}, {}\n  {operation} was called at {at}\n  help: \
-                 {help}",
+                "{}: the result{} is {}, {}\n  {self}\n  help: {help}",
+                self.operation,
                 at_path(path),
                 leaf.aval(),
                 numbers.missing(leaf.dtype())

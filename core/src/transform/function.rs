@@ -1,7 +1,6 @@
 //! Traits of functions of trees that transformations accept.
 
 use super::arguments::{Arguments, ByRef, ByValue, for_each_form};
-use crate::program::tree;
 use crate::{Array, Tree};
 
 /// Marks functions of these arguments, each passed by value or by reference.
@@ -82,8 +81,6 @@ pub trait ArgTuple: Tree {
     fn pack(self) -> Self::Packed;
     /// Reverses [`pack`](ArgTuple::pack).
     fn unpack(packed: Self::Packed) -> Self;
-    /// Returns the number of arrays in each argument.
-    fn leaf_counts(&self) -> Vec<usize>;
     /// Converts a function of a tuple to a function of several arguments.
     fn untupled<'f, R: 'f>(f: impl Fn(Self) -> R + Send + Sync + 'f) -> Box<Self::Fn<'f, R>>;
 }
@@ -99,7 +96,7 @@ macro_rules! packed {
 }
 
 macro_rules! arity {
-    ($n:literal; $first:ident $a:ident $i:tt $(, $rest:ident $b:ident $j:tt)*) => {
+    ($n:literal; $first:ident $a:ident $(, $rest:ident $b:ident)*) => {
         impl<$first: Tree $(, $rest: Tree)*> ArgTuple for ($first, $($rest,)*) {
             type First = $first;
             type Rest = ($($rest,)*);
@@ -121,23 +118,20 @@ macro_rules! arity {
             fn unpack(packed!($a $($b)*): Self::Packed) -> Self {
                 ($a, $($b,)*)
             }
-            fn leaf_counts(&self) -> Vec<usize> {
-                vec![tree::count(&self.$i) $(, tree::count(&self.$j))*]
-            }
             fn untupled<'f, R: 'f>(f: impl Fn(Self) -> R + Send + Sync + 'f) -> Box<Self::Fn<'f, R>> {
                 Box::new(move |$a $(, $b)*| f(($a, $($b,)*)))
             }
         }
     };
 }
-arity!(1; A a 0);
-arity!(2; A a 0, B b 1);
-arity!(3; A a 0, B b 1, C c 2);
-arity!(4; A a 0, B b 1, C c 2, D d 3);
-arity!(5; A a 0, B b 1, C c 2, D d 3, E e 4);
-arity!(6; A a 0, B b 1, C c 2, D d 3, E e 4, F f 5);
-arity!(7; A a 0, B b 1, C c 2, D d 3, E e 4, F f 5, G g 6);
-arity!(8; A a 0, B b 1, C c 2, D d 3, E e 4, F f 5, G g 6, H h 7);
+arity!(1; A a);
+arity!(2; A a, B b);
+arity!(3; A a, B b, C c);
+arity!(4; A a, B b, C c, D d);
+arity!(5; A a, B b, C c, D d, E e);
+arity!(6; A a, B b, C c, D d, E e, F f);
+arity!(7; A a, B b, C c, D d, E e, F f, G g);
+arity!(8; A a, B b, C c, D d, E e, F f, G g, H h);
 
 macro_rules! function {
     ($({$t:ident $a:ident $i:tt [($mark:ty) $wrap:ident $($r:tt)?]})*) => {

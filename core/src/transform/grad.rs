@@ -1,9 +1,9 @@
 //! `jvp`, `linearize`, `vjp`, `grad` and related transformations of functions of trees.
 
-use super::differentiable::{Numbers, Request, at_path};
+use super::differentiable::{Numbers, at_path};
 use super::tangents::filled;
 use super::{ArgTuple, Function, FunctionOnce, Objective, Packed};
-use crate::base::location;
+use crate::base::location::{self, Caller};
 use crate::passes::{backward, jvp_eval, linearize_eval};
 use crate::program::array::type_only;
 use crate::program::jaxpr::ClosedJaxpr;
@@ -11,7 +11,6 @@ use crate::program::trace::OpenTrace;
 use crate::program::traced::trace_tree;
 use crate::program::tree;
 use crate::{Array, Tree};
-use std::panic::Location;
 
 /// Converts a function to one of all arguments as one value.
 pub(super) fn packed<F: FunctionOnce<M>, M>(f: F) -> impl FnOnce(Packed<F, M>) -> F::Output {
@@ -34,11 +33,9 @@ fn check_like<T: Tree, U: Tree>(
     what: &str,
     expected: &T,
     got: &U,
-    made: Option<&'static Location<'static>>,
+    made: Option<Caller>,
 ) {
-    let at = made.map_or(String::new(), |at| {
-        format!("\n  {operation} was called at {at}")
-    });
+    let at = made.map_or(String::new(), |caller| format!("\n  {caller}"));
     if let Some(lines) = tree::structure_mismatch(["expected", what], expected, got) {
         panic!(
             "{operation}: the structure of {what} differs from that of its value\n  {lines}{at}\n  \
@@ -155,7 +152,7 @@ fn linearized<A: Tree, R: Tree>(
     );
     let value = tree::with_leaves(&traced.result, lin.outs.iter().cloned());
     let like = tree::map(&value, Array::clone);
-    let at = Location::caller();
+    let at = Caller::of("linearize");
     let push = move |tangents: A| {
         check_like("linearize", "the tangent", &primals, &tangents, Some(at));
         let ts: Vec<Array> = tree::leaves(&tangents)
@@ -258,7 +255,7 @@ pub fn vjp<F: FunctionOnce<M>, M>(
 ) -> (F::Output, impl Fn(F::Output) -> Packed<F, M> + Send + Sync) {
     let (value, pull) = pullback(packed(f), &primals);
     let like = tree::map(&value, Array::clone);
-    let at = Location::caller();
+    let at = Caller::of("vjp");
     let back = move |cts: F::Output| {
         check_like("vjp", "the cotangent", &like, &cts, Some(at));
         filled(
@@ -281,7 +278,7 @@ pub fn vjp_with_aux<F: FunctionOnce<M, Output = (R, X)>, M, R: Tree, X: Tree>(
 ) -> (R, impl Fn(R) -> Packed<F, M> + Send + Sync, X) {
     let ((value, aux), pull) = pullback(packed(f), &primals);
     let like = tree::map(&value, Array::clone);
-    let at = Location::caller();
+    let at = Caller::of("vjp");
     let back = move |cts: R| {
         check_like("vjp", "the cotangent", &like, &cts, Some(at));
         let cts = tree::leaves(&cts).into_iter().map(Some);
@@ -296,7 +293,7 @@ pub fn vjp_with_aux<F: FunctionOnce<M, Output = (R, X)>, M, R: Tree, X: Tree>(
 pub(super) fn evaluate<F, M>(
     f: &F,
     args: F::Args,
-    request: Request,
+    caller: Caller,
     holomorphic: bool,
 ) -> (F::Output, First<F, M>)
 where
@@ -304,21 +301,21 @@ where
     F::Output: Objective,
 {
     let (first, rest) = args.split();
-    let Request { operation, at } = request;
+    let Caller { operation, at } = caller;
     let numbers = match holomorphic {
         true => Numbers::Complex,
         false => Numbers::Any,
     };
     // With `Numbers::Any` no complex argument is rejected, so no help is needed.
-    request.check_argument(&first, numbers, "");
+    caller.check_argument(&first, numbers, "");
     let (value, pull) = location::at_location(at, || {
         pullback(|first| f.call(F::Args::join(first, &rest)), &first)
     });
     let loss = value.loss().aval();
     assert!(
         loss.ndim() == 0,
-        "{operation}: the function must return a scalar, but it returned {loss}\n  {operation} was \
-         called at {at}\n  help: reduce it, for example with .mean() or .sum(); for the whole \
+        "{operation}: the function must return a scalar, but it returned {loss}\n  {caller}\n  \
+         help: reduce it, for example with .mean() or .sum(); for the whole \
          Jacobian use jacrev or vjp"
     );
     let expected = match holomorphic {
@@ -327,8 +324,8 @@ where
     };
     assert!(
         expected,
-        "{operation}: the function must return a {} scalar, but it returned {loss}\n  {operation} \
-         was called at {at}\n  help: {}",
+        "{operation}: the function must return a {} scalar, but it returned {loss}\n  {caller}\n  \
+         help: {}",
         if holomorphic {
             "complex"
         } else {
@@ -374,8 +371,8 @@ where
     First<F, M>: 'f,
     M: 'f,
 {
-    let request = Request::of("grad");
-    F::untupled(move |args| evaluate(&f, args, request, false).1)
+    let caller = Caller::of("grad");
+    F::untupled(move |args| evaluate(&f, args, caller, false).1)
 }
 
 /// Returns a function that computes the derivative of a holomorphic function (`jax.grad` with
@@ -398,8 +395,8 @@ where
     First<F, M>: 'f,
     M: 'f,
 {
-    let request = Request::of("grad_holomorphic");
-    F::untupled(move |args| evaluate(&f, args, request, true).1)
+    let caller = Caller::of("grad_holomorphic");
+    F::untupled(move |args| evaluate(&f, args, caller, true).1)
 }
 
 /// Returns a function that computes the value of a holomorphic function and its derivative
@@ -415,8 +412,8 @@ where
     (F::Output, First<F, M>): 'f,
     M: 'f,
 {
-    let request = Request::of("value_and_grad_holomorphic");
-    F::untupled(move |args| evaluate(&f, args, request, true))
+    let caller = Caller::of("value_and_grad_holomorphic");
+    F::untupled(move |args| evaluate(&f, args, caller, true))
 }
 
 /// Returns a function that computes the value of a scalar function and its gradient with respect
@@ -432,8 +429,8 @@ where
     (F::Output, First<F, M>): 'f,
     M: 'f,
 {
-    let request = Request::of("value_and_grad");
-    F::untupled(move |args| evaluate(&f, args, request, false))
+    let caller = Caller::of("value_and_grad");
+    F::untupled(move |args| evaluate(&f, args, caller, false))
 }
 
 /// Returns the transpose of a linear function, at the types of `example`
@@ -458,7 +455,7 @@ pub fn linear_transpose<F: FunctionOnce<M>, M>(
     };
     let like = tree::map(&traced.result, type_only);
     let example = tree::map(&example, type_only);
-    let at = Location::caller();
+    let at = Caller::of("linear_transpose");
     move |cts: F::Output| {
         check_like("linear_transpose", "the cotangent", &like, &cts, Some(at));
         let cts: Vec<Option<Array>> = tree::leaves(&cts).into_iter().map(Some).collect();

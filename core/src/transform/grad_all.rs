@@ -1,9 +1,9 @@
 //! Gradients with respect to all arguments.
 
 use super::custom::Packed;
-use super::differentiable::Request;
 use super::grad::evaluate;
 use super::{ArgTuple, Function, Objective};
+use crate::base::location::Caller;
 
 /// Returns a function that computes the gradient of a scalar function with respect to all its
 /// arguments, as a tuple (`jax.grad` with all `argnums`). To differentiate with respect to some
@@ -26,8 +26,8 @@ where
     F::Output: Objective,
     M: 'f,
 {
-    let request = Request::of("grad_all");
-    F::untupled(move |args| evaluate_all(&f, args, request).1)
+    let caller = Caller::of("grad_all");
+    F::untupled(move |args| evaluate_all(&f, args, caller).1)
 }
 
 /// Returns a function that computes the value of a scalar function and its gradient with respect
@@ -42,15 +42,15 @@ where
     F::Output: Objective,
     M: 'f,
 {
-    let request = Request::of("value_and_grad_all");
-    F::untupled(move |args| evaluate_all(&f, args, request))
+    let caller = Caller::of("value_and_grad_all");
+    F::untupled(move |args| evaluate_all(&f, args, caller))
 }
 
-fn evaluate_all<F, M>(f: &F, args: F::Args, request: Request) -> (F::Output, Packed<F, M>)
+fn evaluate_all<F, M>(f: &F, args: F::Args, caller: Caller) -> (F::Output, Packed<F, M>)
 where
     F: Function<M>,
     F::Output: Objective,
 {
     let packed = |args: Packed<F, M>| f.call(F::Args::unpack(args));
-    evaluate(&packed, (args.pack(),), request, false)
+    evaluate(&packed, (args.pack(),), caller, false)
 }

@@ -1,11 +1,11 @@
 //! `hessian` and Hessian-vector products.
 
 use super::custom::First;
-use super::differentiable::Request;
 use super::grad::evaluate;
-use super::jacobian::{forward, reverse};
+use super::jacobian::{forward, forward_with_aux, reverse, reverse_with_aux};
 use super::{ArgTuple, Codomain, Function, Objective, jvp};
 use crate::Tree;
+use crate::base::location::Caller;
 
 type Rows<F, M> = <<F as Function<M>>::Output as Codomain<First<F, M>>>::Jacobian;
 
@@ -29,17 +29,12 @@ where
     Rows<F, M>: Codomain<First<F, M>>,
     M: 'f,
 {
-    let request = Request::of("hessian");
+    let caller = Caller::of("hessian");
     F::untupled(move |args| {
         let (first, rest) = args.split();
-        let value = |x| (f.call(F::Args::join(x, &rest)), ());
-        forward(
-            |x| reverse(value, &x, request, false),
-            &first,
-            request,
-            false,
-        )
-        .0
+        let value = |x| f.call(F::Args::join(x, &rest));
+        let rows = |x| reverse(value, &x, caller, false);
+        forward(rows, &first, caller, false)
     })
 }
 
@@ -58,11 +53,12 @@ where
     Rows<F, M>: Codomain<First<F, M>>,
     M: 'f,
 {
-    let request = Request::of("hessian_holomorphic");
+    let caller = Caller::of("hessian_holomorphic");
     F::untupled(move |args| {
         let (first, rest) = args.split();
-        let value = |x| (f.call(F::Args::join(x, &rest)), ());
-        forward(|x| reverse(value, &x, request, true), &first, request, true).0
+        let value = |x| f.call(F::Args::join(x, &rest));
+        let rows = |x| reverse(value, &x, caller, true);
+        forward(rows, &first, caller, true)
     })
 }
 
@@ -83,16 +79,12 @@ where
     X: Tree,
     M: 'f,
 {
-    let request = Request::of("hessian");
+    let caller = Caller::of("hessian");
     F::untupled(move |args| {
         let (first, rest) = args.split();
         let value = |x| f.call(F::Args::join(x, &rest));
-        forward(
-            |x| reverse(value, &x, request, false),
-            &first,
-            request,
-            false,
-        )
+        let rows = |x| reverse_with_aux(value, &x, caller, false);
+        forward_with_aux(rows, &first, caller, false)
     })
 }
 
@@ -111,7 +103,7 @@ where
 /// Panics in the same cases as [`grad`](super::grad()) and [`jvp`].
 #[track_caller]
 pub fn hvp<A: Tree, R: Objective>(f: impl Fn(A) -> R + Send + Sync, primals: A, tangents: A) -> A {
-    let request = Request::of("hvp");
-    let gradient = |x: A| evaluate(&f, (x,), request, false).1;
+    let caller = Caller::of("hvp");
+    let gradient = |x: A| evaluate(&f, (x,), caller, false).1;
     jvp(gradient, primals, tangents).1
 }

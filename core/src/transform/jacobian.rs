@@ -1,10 +1,10 @@
 //! `jacfwd` and `jacrev`: full Jacobians.
 
 use super::custom::First;
-use super::differentiable::{Numbers, Request};
+use super::differentiable::Numbers;
 use super::grad::{Pullback, inexact, pullback, stopped};
 use super::{ArgTuple, Function};
-use crate::base::location::at_location;
+use crate::base::location::{Caller, at_location};
 use crate::passes::{batch_eval, linearize_eval};
 use crate::program::trace::trace_to_jaxpr;
 use crate::program::traced::trace_tree;
@@ -141,16 +141,10 @@ where
     F::Output: Codomain<First<F, M>>,
     M: 'f,
 {
-    let request = Request::of("jacfwd");
+    let caller = Caller::of("jacfwd");
     F::untupled(move |args| {
         let (first, rest) = args.split();
-        forward(
-            |x| (f.call(F::Args::join(x, &rest)), ()),
-            &first,
-            request,
-            false,
-        )
-        .0
+        forward(|x| f.call(F::Args::join(x, &rest)), &first, caller, false)
     })
 }
 
@@ -175,16 +169,10 @@ where
     F::Output: Codomain<First<F, M>>,
     M: 'f,
 {
-    let request = Request::of("jacfwd_holomorphic");
+    let caller = Caller::of("jacfwd_holomorphic");
     F::untupled(move |args| {
         let (first, rest) = args.split();
-        forward(
-            |x| (f.call(F::Args::join(x, &rest)), ()),
-            &first,
-            request,
-            true,
-        )
-        .0
+        forward(|x| f.call(F::Args::join(x, &rest)), &first, caller, true)
     })
 }
 
@@ -209,18 +197,27 @@ where
     X: Tree,
     M: 'f,
 {
-    let request = Request::of("jacfwd");
+    let caller = Caller::of("jacfwd");
     F::untupled(move |args| {
         let (first, rest) = args.split();
-        forward(|x| f.call(F::Args::join(x, &rest)), &first, request, false)
+        forward_with_aux(|x| f.call(F::Args::join(x, &rest)), &first, caller, false)
     })
 }
 
 /// Computes the Jacobian by forward mode, of a `holomorphic` function or of one of real numbers.
-pub(super) fn forward<A: Tree, R: Codomain<A>, X: Tree>(
+pub(super) fn forward<A: Tree, R: Codomain<A>>(
+    f: impl FnOnce(A) -> R,
+    first: &A,
+    caller: Caller,
+    holomorphic: bool,
+) -> R::Jacobian {
+    forward_with_aux(|x| (f(x), ()), first, caller, holomorphic).0
+}
+
+pub(super) fn forward_with_aux<A: Tree, R: Codomain<A>, X: Tree>(
     f: impl FnOnce(A) -> (R, X),
     first: &A,
-    request: Request,
+    caller: Caller,
     holomorphic: bool,
 ) -> (R::Jacobian, X) {
     let (arguments, results) = match holomorphic {
@@ -230,11 +227,11 @@ pub(super) fn forward<A: Tree, R: Codomain<A>, X: Tree>(
     let instead = format!(
         "use {}_holomorphic for a holomorphic function; for other functions pass the real and the \
          imaginary part as arguments",
-        request.operation
+        caller.operation
     );
-    request.check_argument(first, arguments, &instead);
-    let check = |value: &R| request.check_result(value, results, "");
-    at_location(request.at, || forward_columns(f, first, check))
+    caller.check_argument(first, arguments, &instead);
+    let check = |value: &R| caller.check_result(value, results, "");
+    at_location(caller.at, || forward_columns(f, first, check))
 }
 
 fn forward_columns<A: Tree, R: Codomain<A>, X: Tree>(
@@ -298,16 +295,10 @@ where
     F::Output: Codomain<First<F, M>>,
     M: 'f,
 {
-    let request = Request::of("jacrev");
+    let caller = Caller::of("jacrev");
     F::untupled(move |args| {
         let (first, rest) = args.split();
-        reverse(
-            |x| (f.call(F::Args::join(x, &rest)), ()),
-            &first,
-            request,
-            false,
-        )
-        .0
+        reverse(|x| f.call(F::Args::join(x, &rest)), &first, caller, false)
     })
 }
 
@@ -324,16 +315,10 @@ where
     F::Output: Codomain<First<F, M>>,
     M: 'f,
 {
-    let request = Request::of("jacrev_holomorphic");
+    let caller = Caller::of("jacrev_holomorphic");
     F::untupled(move |args| {
         let (first, rest) = args.split();
-        reverse(
-            |x| (f.call(F::Args::join(x, &rest)), ()),
-            &first,
-            request,
-            true,
-        )
-        .0
+        reverse(|x| f.call(F::Args::join(x, &rest)), &first, caller, true)
     })
 }
 
@@ -358,34 +343,43 @@ where
     X: Tree,
     M: 'f,
 {
-    let request = Request::of("jacrev");
+    let caller = Caller::of("jacrev");
     F::untupled(move |args| {
         let (first, rest) = args.split();
-        reverse(|x| f.call(F::Args::join(x, &rest)), &first, request, false)
+        reverse_with_aux(|x| f.call(F::Args::join(x, &rest)), &first, caller, false)
     })
 }
 
 /// Computes the Jacobian by reverse mode, of a `holomorphic` function or of one with real
 /// results.
-pub(super) fn reverse<A: Tree, R: Codomain<A>, X: Tree>(
+pub(super) fn reverse<A: Tree, R: Codomain<A>>(
+    f: impl FnOnce(A) -> R,
+    first: &A,
+    caller: Caller,
+    holomorphic: bool,
+) -> R::Jacobian {
+    reverse_with_aux(|x| (f(x), ()), first, caller, holomorphic).0
+}
+
+pub(super) fn reverse_with_aux<A: Tree, R: Codomain<A>, X: Tree>(
     f: impl FnOnce(A) -> (R, X),
     first: &A,
-    request: Request,
+    caller: Caller,
     holomorphic: bool,
 ) -> (R::Jacobian, X) {
     let (arguments, results) = match holomorphic {
         true => (Numbers::Complex, Numbers::Complex),
         false => (Numbers::Any, Numbers::Real),
     };
-    request.check_argument(first, arguments, "");
-    at_location(request.at, || {
+    caller.check_argument(first, arguments, "");
+    at_location(caller.at, || {
         let ((value, aux), pull) = pullback(|x| stopped(f(x)), first);
         let instead = format!(
             "use {}_holomorphic for a holomorphic function; for other functions return the real \
              and the imaginary part",
-            request.operation
+            caller.operation
         );
-        request.check_result(&value, results, &instead);
+        caller.check_result(&value, results, &instead);
         (reverse_rows(&value, &pull, first), aux)
     })
 }

@@ -2,7 +2,7 @@
 
 use super::map_axes::{MapAxes, VmapOptions};
 use super::{ArgTuple, Function};
-use crate::base::location;
+use crate::base::location::{self, Caller};
 use crate::passes::batch_eval;
 use crate::prim::{BatchAxis, example};
 use crate::program::array::Repr;
@@ -11,7 +11,6 @@ use crate::program::tree;
 use crate::types::axis;
 use crate::types::sharding::SpecEntry;
 use crate::{Array, AxisName, Tree};
-use std::panic::Location;
 
 /// Returns a function that applies `f` to every example along the first axis of each array of its
 /// arguments, all at once. Results are stacked along their first axis (`jax.vmap`).
@@ -74,21 +73,21 @@ where
     F::Output: 'f,
     M: 'f,
 {
-    let at = Location::caller();
+    let caller = Caller::of("vmap");
     options.in_axes.check_arguments("vmap", F::Args::COUNT);
-    F::untupled(move |args| apply(&f, args, &options, at))
+    F::untupled(move |args| apply(&f, args, &options, caller))
 }
 
 fn apply<F: Function<M>, M>(
     f: &F,
     args: F::Args,
     options: &VmapOptions,
-    at: &'static Location<'static>,
+    caller: Caller,
 ) -> F::Output {
     let leaves = tree::leaves(&args);
     let paths = tree::paths(&args);
-    let given = options.in_axes.of_arguments(&paths, &args.leaf_counts());
-    let (axes, size) = batch_axes(&leaves, &paths, &given, options.axis_size, At("vmap", at));
+    let given = options.in_axes.of("in_axes", &args, caller);
+    let (axes, size) = batch_axes(&leaves, &paths, &given, options.axis_size, caller);
     let mut next = leaves.iter().zip(&axes);
     let examples: F::Args = args.rebuild(&mut |_| {
         let (leaf, axis) = next.next().expect("as many arrays");
@@ -101,17 +100,14 @@ fn apply<F: Function<M>, M>(
             Some(names) => crate::types::axis::kept(names.as_slice()),
             None => &[],
         },
-        explicit: explicit_axes(&leaves, &paths, &axes, at),
+        explicit: explicit_axes(&leaves, &paths, &axes, caller),
     };
     let traced = axis::with_axis(axis.name, size, || {
-        location::at_location(at, || trace_tree(&examples, |args| f.call(args)))
+        location::at_location(caller.at, || trace_tree(&examples, |args| f.call(args)))
     });
     let program = &traced.program;
     let (outs, found) = batch_eval(&program.jaxpr, &program.consts, &leaves, &axes, axis);
-    let wanted = match options.out_axes.of_result(&traced.result) {
-        Ok(wanted) => wanted,
-        Err(message) => panic!("vmap: {message}\n  vmap was called at {at}"),
-    };
+    let wanted = options.out_axes.of("out_axes", &traced.result, caller);
     let outs: Vec<Array> = outs
         .iter()
         .zip(found)
@@ -126,7 +122,7 @@ fn apply<F: Function<M>, M>(
                 assert!(
                     found.is_none(),
                     "vmap: out_axes requires {} to be the same for all examples, but it depends \
-                     on them\n  vmap was called at {at}\n  help: set its axis in out_axes, or \
+                     on them\n  {caller}\n  help: set its axis in out_axes, or \
                      reduce it over the mapped axis, for example with `pmean`",
                     result()
                 );
@@ -136,8 +132,8 @@ fn apply<F: Function<M>, M>(
             let to = if wanted < 0 { wanted + rank } else { wanted };
             assert!(
                 (0..rank).contains(&to),
-                "vmap: out_axis {wanted} is out of range for a result of {rank} axes\n  vmap was \
-                 called at {at}\n  help: out_axes counts the axes of the batched result, from {} to {}",
+                "vmap: out_axis {wanted} is out of range for a result of {rank} axes\n  {caller}\n  \
+                 help: out_axes counts the axes of the batched result, from {} to {}",
                 -rank,
                 rank - 1
             );
@@ -147,23 +143,13 @@ fn apply<F: Function<M>, M>(
     tree::with_leaves(&traced.result, outs)
 }
 
-/// Name of the called transformation, and the location of the call.
-#[derive(Clone, Copy)]
-pub(crate) struct At(pub &'static str, pub &'static Location<'static>);
-
-impl std::fmt::Display for At {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{} was called at {}", self.0, self.1)
-    }
-}
-
 /// Returns the explicit mesh axes along which examples are sharded, which are the same for all
 /// batched arrays.
 fn explicit_axes(
     leaves: &[Array],
     paths: &[String],
     axes: &[Option<usize>],
-    at: &'static Location<'static>,
+    caller: Caller,
 ) -> &'static [AxisName] {
     let mut found: Option<(SpecEntry, &String)> = None;
     for ((leaf, axis), path) in leaves.iter().zip(axes).zip(paths) {
@@ -173,7 +159,7 @@ fn explicit_axes(
             Some((other, who)) if *other != entry => panic!(
                 "vmap: Mapped away dimension of inputs passed to vmap should be sharded the same. \
                  Got inconsistent axis specs: {other} of argument `{who}` vs {entry} of argument \
-                 `{path}`\n  vmap was called at {at}\n  help: reshard one of them to the other's \
+                 `{path}`\n  {caller}\n  help: reshard one of them to the other's \
                  sharding with `reshard`"
             ),
             Some(_) => {}
@@ -186,8 +172,8 @@ fn explicit_axes(
         assert!(
             axis.is_some() || !aval.spec().axes().any(|a| names.contains(&a)),
             "vmap: Unmapped values passed to vmap cannot be sharded along the mesh axis you are \
-             vmapping over. Argument `{path}` is {aval}, the examples are sharded over {names:?}\n  vmap \
-             was called at {at}\n  help: unshard it along that axis with `reshard`"
+             vmapping over. Argument `{path}` is {aval}, the examples are sharded over {names:?}\n  \
+             {caller}\n  help: unshard it along that axis with `reshard`"
         );
     }
     names
@@ -199,7 +185,7 @@ pub(crate) fn batch_axes(
     paths: &[String],
     given: &[Option<isize>],
     axis_size: Option<usize>,
-    at: At,
+    caller: Caller,
 ) -> (Vec<Option<usize>>, usize) {
     let mut axes: Vec<Option<usize>> = Vec::with_capacity(leaves.len());
     let mut size: Option<(usize, String)> = axis_size.map(|n| (n, format!("axis_size is {n}")));
@@ -212,18 +198,18 @@ pub(crate) fn batch_axes(
         let normal = if axis < 0 { axis + rank } else { axis };
         assert!(
             (0..rank).contains(&normal),
-            "{}: argument `{path}` is {}, which has no axis {axis} to batch over\n  {at}\n  help: \
+            "{}: argument `{path}` is {}, which has no axis {axis} to batch over\n  {caller}\n  help: \
              add an axis with expand_dims, or set its in_axes to None",
-            at.0,
+            caller.operation,
             leaf.aval()
         );
         let n = leaf.shape()[normal as usize];
         match &size {
             Some((other, who)) if *other != n => panic!(
-                "{}: batch sizes differ: {who}, argument `{path}` has {n}\n  {at}\n  help: batched \
+                "{}: batch sizes differ: {who}, argument `{path}` has {n}\n  {caller}\n  help: batched \
                  axes must have the same size; set in_axes to None for arrays that are the same \
                  for all examples",
-                at.0
+                caller.operation
             ),
             Some(_) => {}
             None => size = Some((n, format!("argument `{path}` has {n}"))),
@@ -232,9 +218,9 @@ pub(crate) fn batch_axes(
     }
     let Some((size, _)) = size else {
         panic!(
-            "{}: no argument has a batch axis\n  {at}\n  help: set an axis in in_axes, or set \
+            "{}: no argument has a batch axis\n  {caller}\n  help: set an axis in in_axes, or set \
              axis_size",
-            at.0
+            caller.operation
         );
     };
     (axes, size)

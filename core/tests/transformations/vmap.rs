@@ -72,7 +72,7 @@ fn lists_of_the_wrong_length() {
         vmap_axes(|x: Array| (x.clone(), x), 0, [Some(0)])(matrix());
     });
     assert!(
-        text.contains("out_axes has 1 entries, but the result has 2"),
+        text.contains("out_axes has 1 entries, but the tree has a component `1`"),
         "{text}"
     );
     let text = panic_message(|| {

@@ -4,13 +4,13 @@ mod step_function;
 
 pub use step_function::StepFunction;
 
+use crate::base::location::Caller;
 use crate::prim::control::functions::scan::{ScanOptions, scan_as};
 use crate::prim::control::functions::{carry, differences, varying_help};
 use crate::program::tree;
 use crate::{Array, MapAxes, Tree};
 use std::fmt;
 use std::ops::RangeToInclusive;
-use std::panic::Location;
 
 /// The number of steps per call of [`train_steps`]: exactly `10`, or `..=10` for the number of
 /// batches up to that maximum.
@@ -141,14 +141,14 @@ where
     F: StepFunction<M> + 'f,
     M: 'f,
 {
-    let (count, at) = (steps.into(), Location::caller());
+    let (count, caller) = (steps.into(), Caller::of("train_steps"));
     assert!(
         count.most > 0,
         "train_steps: a call must run at least one step, got {count} steps\n  help: pass 1 or \
          more"
     );
     options.in_axes.check_arguments("train_steps", F::COUNT);
-    F::many(move |state, args| apply(&step, state, args, count, &options, at))
+    F::many(move |state, args| apply(&step, state, args, count, &options, caller))
 }
 
 fn apply<F: StepFunction<M>, M>(
@@ -157,12 +157,10 @@ fn apply<F: StepFunction<M>, M>(
     args: F::Args,
     count: StepCount,
     options: &TrainStepsOptions,
-    at: &'static Location<'static>,
+    caller: Caller,
 ) -> F::Output {
-    let axes = options
-        .in_axes
-        .of_arguments(&tree::paths(&args), &F::leaf_counts(&args));
-    let (stacked, length) = stacked(&args, &axes, count, at);
+    let axes = options.in_axes.of("in_axes", &args, caller);
+    let (stacked, length) = stacked(&args, &axes, count, caller);
     let body = |mut state: F::State, batch: Vec<Array>| {
         let before = copy(&state);
         let (mut batch, mut axes) = (batch.into_iter(), axes.iter());
@@ -171,7 +169,7 @@ fn apply<F: StepFunction<M>, M>(
             _ => shared.clone(),
         });
         let result = step.call(&mut state, args);
-        check_state(&before, &state, at);
+        check_state(&before, &state, caller);
         (state, result)
     };
     let options = ScanOptions {
@@ -194,7 +192,7 @@ fn stacked<A: Tree>(
     args: &A,
     axes: &[Option<isize>],
     count: StepCount,
-    at: &'static Location<'static>,
+    caller: Caller,
 ) -> (Vec<Array>, usize) {
     let (paths, leaves) = (tree::paths(args), tree::leaves(args));
     let mut first: Option<(usize, &String)> = None;
@@ -206,7 +204,7 @@ fn stacked<A: Tree>(
         assert!(
             (0..rank).contains(&from),
             "train_steps: argument `{path}` is {}, which has no axis {axis} with one batch per \
-             step\n  train_steps was called at {at}\n  help: stack the batches of {count} steps, \
+             step\n  {caller}\n  help: stack the batches of {count} steps, \
              or pass None in in_axes if the argument is the same in each step",
             x.aval()
         );
@@ -219,7 +217,7 @@ fn stacked<A: Tree>(
         assert!(
             fits,
             "train_steps: argument `{path}` is {}, with size {n} along axis {axis}, expected one \
-             batch for each of {count} steps\n  train_steps was called at {at}\n  help: {}",
+             batch for each of {count} steps\n  {caller}\n  help: {}",
             x.aval(),
             match count.fewer || n == 0 || n > count.most {
                 true =>
@@ -235,7 +233,7 @@ fn stacked<A: Tree>(
             Some((other, who)) => assert!(
                 n == other,
                 "train_steps: argument `{who}` has batches for {other} steps, but argument \
-                 `{path}` for {n}\n  train_steps was called at {at}\n  help: stack the same \
+                 `{path}` for {n}\n  {caller}\n  help: stack the same \
                  number of batches, or pass None in in_axes for arguments that are the same in \
                  each step"
             ),
@@ -248,7 +246,7 @@ fn stacked<A: Tree>(
 
 /// Checks that a step preserved the structure and types of its state, except for numbers, which
 /// take the type of the next value.
-fn check_state<S: Tree>(before: &S, after: &S, at: &'static Location<'static>) {
+fn check_state<S: Tree>(before: &S, after: &S, caller: Caller) {
     if carry::promoted(before, after).is_some() {
         return;
     }
@@ -262,8 +260,8 @@ fn check_state<S: Tree>(before: &S, after: &S, at: &'static Location<'static>) {
             .into()
     });
     panic!(
-        "train_steps: a step must preserve the structure and types of its state\n  {}\n  \
-         train_steps was called at {at}\n  help: {help}",
+        "train_steps: a step must preserve the structure and types of its state\n  {}\n  {caller}\n  \
+         help: {help}",
         lines.join("\n  ")
     );
 }

@@ -1,7 +1,6 @@
 //! The trait of train steps.
 
 use crate::Tree;
-use crate::program::tree;
 use crate::transform::Stateful;
 
 /// A train step: a function that takes a state by `&mut` and up to six trees by value.
@@ -25,8 +24,6 @@ pub trait StepFunction<M>: Send + Sync {
     const COUNT: usize;
     /// Runs one step.
     fn call(&self, state: &mut Self::State, args: Self::Args) -> Self::Output;
-    /// Returns the number of arrays in each argument.
-    fn leaf_counts(args: &Self::Args) -> Vec<usize>;
     /// Converts a function of an argument tuple to a function of separate arguments.
     fn many<'f>(
         f: impl Fn(&mut Self::State, Self::Args) -> Self::Output + Send + Sync + 'f,
@@ -34,7 +31,7 @@ pub trait StepFunction<M>: Send + Sync {
 }
 
 macro_rules! arity {
-    ($n:literal; $($t:ident $a:ident $i:tt),*) => {
+    ($n:literal; $($t:ident $a:ident),*) => {
         impl<Func, State: Tree, Out: Tree, $($t: Tree),*> StepFunction<Stateful<State, ($($t,)*)>> for Func
         where
             Func: Fn(&mut State $(, $t)*) -> Out + Send + Sync,
@@ -47,9 +44,6 @@ macro_rules! arity {
             fn call(&self, state: &mut State, ($($a,)*): Self::Args) -> Out {
                 self(state $(, $a)*)
             }
-            fn leaf_counts(_args: &Self::Args) -> Vec<usize> {
-                vec![$( tree::count(&_args.$i) ),*]
-            }
             fn many<'f>(
                 f: impl Fn(&mut State, Self::Args) -> Out + Send + Sync + 'f,
             ) -> Box<Self::Many<'f>> {
@@ -59,9 +53,9 @@ macro_rules! arity {
     };
 }
 arity!(0; );
-arity!(1; A a 0);
-arity!(2; A a 0, B b 1);
-arity!(3; A a 0, B b 1, C c 2);
-arity!(4; A a 0, B b 1, C c 2, D d 3);
-arity!(5; A a 0, B b 1, C c 2, D d 3, E e 4);
-arity!(6; A a 0, B b 1, C c 2, D d 3, E e 4, F f 5);
+arity!(1; A a);
+arity!(2; A a, B b);
+arity!(3; A a, B b, C c);
+arity!(4; A a, B b, C c, D d);
+arity!(5; A a, B b, C c, D d, E e);
+arity!(6; A a, B b, C c, D d, E e, F f);

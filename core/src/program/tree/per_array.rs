@@ -42,6 +42,24 @@ impl<T: Clone> PerArray<T> {
         PerArray(Told::ByPath(Arc::new(value)))
     }
 
+    /// Applies a function to all values.
+    pub(crate) fn map<U: Clone>(
+        &self,
+        f: impl Fn(T) -> U + Clone + Send + Sync + 'static,
+    ) -> PerArray<U>
+    where
+        T: 'static,
+    {
+        match &self.0 {
+            Told::All(value) => PerArray::all(f(value.clone())),
+            Told::Each(entries) => PerArray::each(entries.iter().map(|e| e.map(f.clone()))),
+            Told::ByPath(value) => {
+                let value = value.clone();
+                PerArray::by_path(move |path| f(value(path)))
+            }
+        }
+    }
+
     /// Returns the value for each of the arrays with these paths.
     ///
     /// # Errors
