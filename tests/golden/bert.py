@@ -10,14 +10,22 @@ The folder `data/hf_bert` has `config.json` and `model.safetensors` with the nam
 
 The reference is written from the papers in NumPy with 64-bit floats, one sentence and one head at a
 time, and without padding: a sentence is cut to the tokens that count.
+
+With REAL_MODEL set to the unpacked folder of all-MiniLM-L6-v2, it also writes
+
+    data/hf_bert/minilm.safetensors    tokens of three sentences, and their embeddings by that model
+
+whose first cosines, 0.574 and 0.103, are also those of `transformers`.
 """
 
 import json
 import math
+import os
 import pathlib
+import re
 
 import numpy as np
-from safetensors.numpy import save_file
+from safetensors.numpy import load_file, save_file
 
 OUT = pathlib.Path(__file__).parent / "data" / "hf_bert"
 CONFIG = {
@@ -111,6 +119,40 @@ class Encoder:
         return x
 
 
+def embedding(features):
+    mean = features.mean(0)
+    return mean / np.linalg.norm(mean)
+
+
+def wordpieces(vocabulary, text):
+    """The tokens of a text of letters and punctuation: the longest known parts of its words."""
+    pieces = ["[CLS]"]
+    for word in re.findall(r"\w+|[^\w\s]", text.lower()):
+        start = 0
+        while start < len(word):
+            ends = (e for e in range(len(word), start, -1) if "##" * (start > 0) + word[start:e] in vocabulary)
+            end = next(ends)
+            pieces.append("##" * (start > 0) + word[start:end])
+            start = end
+    return np.array([vocabulary[piece] for piece in [*pieces, "[SEP]"]])
+
+
+SENTENCES = ["A cat sits on the mat.", "A feline rests on a rug.", "The stock market fell today."]
+
+
+def real(folder):
+    CONFIG.update(json.loads((folder / "config.json").read_text()))
+    encoder = Encoder(load_file(folder / "model.safetensors"))
+    vocabulary = {piece: i for i, piece in enumerate((folder / "vocab.txt").read_text().splitlines())}
+    rows = [wordpieces(vocabulary, text) for text in SENTENCES]
+    embeddings = np.array([embedding(encoder.sentence(row, np.zeros_like(row))) for row in rows])
+    print("cosines", embeddings[0] @ embeddings.T)
+    longest = max(map(len, rows))
+    tokens = np.array([np.pad(row, (0, longest - len(row))) for row in rows], np.int32)
+    arrays = {"tokens": tokens, "embeddings": embeddings.astype(np.float32)}
+    save_file(arrays, OUT / "minilm.safetensors", metadata={"numpy": np.__version__})
+
+
 rng = np.random.default_rng(11)
 arrays = weights(rng)
 lengths, longest = [9, 4, 7], 9
@@ -123,8 +165,7 @@ embeddings, pooled = [], []
 for row, length in enumerate(lengths):
     x = encoder.sentence(tokens[row, :length], segments[row, :length].astype(int))
     hidden[row, :length] = x
-    mean = x.mean(0)
-    embeddings.append(mean / np.linalg.norm(mean))
+    embeddings.append(embedding(x))
     pooled.append(np.tanh(encoder.dense("pooler.dense", x[0])))
 OUT.mkdir(exist_ok=True)
 (OUT / "config.json").write_text(json.dumps(CONFIG, indent=2) + "\n")
@@ -133,3 +174,5 @@ reference = {name: array.astype(np.int32) for name, array in [("tokens", tokens)
 reference |= {name: np.array(array, np.float32) for name, array in [("hidden", hidden), ("pooled", pooled), ("embeddings", embeddings)]}
 save_file(reference, OUT / "reference.safetensors", metadata={"numpy": np.__version__})
 print({name: array.shape for name, array in reference.items()})
+if "REAL_MODEL" in os.environ:
+    real(pathlib.Path(os.environ["REAL_MODEL"]))

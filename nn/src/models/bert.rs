@@ -102,7 +102,7 @@ impl Default for BertConfig {
 /// let tokens = Array::from([[101i32, 1037, 4937, 102], [101, 4937, 102, 0]]);
 /// let mask = tokens.ne(0); // the second sentence is padded
 /// let embeddings = model.embed(&tokens, &mask);
-/// let similarities = embeddings.dot(&embeddings.transpose(&[1, 0]));
+/// let similarities = embeddings.dot(embeddings.transpose(&[1, 0]));
 /// # Ok(())
 /// # }
 /// ```
