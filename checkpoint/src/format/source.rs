@@ -63,9 +63,9 @@ impl Source {
     /// Detects what is at a path. This reads only the first bytes of files and the names in
     /// directories.
     ///
-    /// The path can be a safetensors file, an index of several, a GGUF file, a directory with one of
-    /// them, a PyTorch file, a Flax msgpack file, a tree or step in Orbax's format, or the directory
-    /// of a run.
+    /// The path can be a safetensors file, an index of several, a GGUF or PyTorch file, a directory
+    /// with one of them, a Flax msgpack file, a tree or step in Orbax's format, or the directory of a
+    /// run.
     ///
     /// # Errors
     /// Returns an error if the path cannot be read, is none of these, or is an interrupted save.
@@ -204,16 +204,22 @@ fn folder(path: &Path) -> Result<Source> {
         let found: Vec<&PathBuf> = entries.iter().filter(name).collect();
         <[&PathBuf; 1]>::try_from(found).ok()
     };
-    if let Some([file]) = only(INDEX_ENDING).or_else(|| only(".safetensors")) {
-        return Ok(Source::Checkpoint(Format::Safetensors, file.clone()));
-    }
-    if let Some([file]) = only(".gguf") {
-        return Ok(Source::Checkpoint(Format::Gguf, file.clone()));
+    for (format, ending) in [
+        (Format::Safetensors, INDEX_ENDING),
+        (Format::Safetensors, ".safetensors"),
+        (Format::Gguf, ".gguf"),
+        (Format::PyTorch, "pytorch_model.bin"),
+        (Format::PyTorch, ".pt"),
+        (Format::PyTorch, ".pth"),
+    ] {
+        if let Some([file]) = only(ending) {
+            return Ok(Source::Checkpoint(format, file.clone()));
+        }
     }
     Err(Error::format(
         path,
         "is not a checkpoint directory: it contains no steps, no tree of arrays, and no \
-         safetensors or GGUF file\n  help: pass the directory of a run, a step or an item, or a file",
+         safetensors, GGUF or PyTorch file\n  help: pass the directory of a run, a step or an item, or a file",
     ))
 }
 

@@ -150,6 +150,7 @@ fn files_are_read_like_other_formats() {
         let copy = folder.path().join("pytorch_model.bin");
         fs::copy(&path, &copy).unwrap();
         assert_eq!(Format::detect(&copy).unwrap(), Format::PyTorch);
+        assert_eq!(Format::detect(folder.path()).unwrap(), Format::PyTorch);
 
         let state = load_state(&copy).unwrap();
         assert_eq!(state["epoch"].item::<i32>(), 3);
