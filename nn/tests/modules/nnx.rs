@@ -8,8 +8,8 @@ use ramie_nn::nnx::{
     PathContainsPart, PathIn, RngState, StateAxes, VmapOptions, WithTag, of_type,
 };
 use ramie_nn::{
-    BatchStat, Linear, Metadata, ModelAndOptimizer, Module, Param, RngStream, Rngs, Tree, init,
-    metadata_of,
+    BatchStat, Initializer, Linear, Metadata, ModelAndOptimizer, Module, Param, RngStream, Rngs,
+    Tree, init, metadata_of,
 };
 use ramie_optim::sgd;
 
@@ -290,4 +290,21 @@ fn streams_draw_initial_values_as_in_flax() {
             assert!((f64::from(*x) - y.as_f64().unwrap()).abs() < 1e-6, "{name}");
         }
     }
+}
+
+#[test]
+fn only_the_options_of_calls_are_static_values() {
+    let run = jit(|layer: &mut Linear, x: Array| layer.forward(&x));
+    let build = |kernel: Initializer| {
+        let options = Linear::features(3).kernel_init(kernel);
+        options.build(2, &mut Rngs::new(0))
+    };
+    let x = Array::ones(&[4, 2], DType::F32);
+    let mut layer = build(init::ones());
+    run(&mut layer, x.clone());
+    run(&mut build(init::zeros()), x.clone());
+    assert_eq!(run.compilations(), 1);
+    layer.config.dtype = Some(DType::BF16);
+    assert_eq!(run(&mut layer, x).dtype(), DType::BF16);
+    assert_eq!(run.compilations(), 2);
 }
