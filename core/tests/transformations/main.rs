@@ -19,6 +19,7 @@ mod export;
 mod jaxprs;
 mod jit;
 mod linear_solve;
+mod loop_products;
 mod nesting;
 mod ports;
 mod state;

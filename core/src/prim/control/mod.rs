@@ -11,6 +11,7 @@ pub(crate) mod functions;
 mod linear_solve;
 mod scan;
 mod scan_lowering;
+mod scan_products;
 mod scan_rules;
 mod scan_transpose;
 mod while_loop;

@@ -211,6 +211,6 @@ impl Primitive for Scan {
         self.one_by_one(args)
     }
     fn lower(&self, ctx: &mut Lowering<'_>, args: &[Value], outs: &[Aval]) -> Vec<Value> {
-        self.lower_loop(ctx, args, outs)
+        self.lower_divided(ctx, args, outs)
     }
 }
