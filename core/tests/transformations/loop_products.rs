@@ -1,4 +1,4 @@
-//! Products that the lowering of a loop takes out of it, on a single CPU device.
+//! Sums of products that the lowering of a loop takes out of it, on a single CPU device.
 
 use ramie_core::*;
 
@@ -74,7 +74,7 @@ fn values_and_gradients_are_those_of_unrolled_steps() {
 }
 
 #[test]
-fn products_of_all_steps_are_outside_of_the_loop() {
+fn sums_over_all_steps_are_outside_of_the_loop() {
     let how = options(1, false);
     let all = format!("tensor<{}x{WIDTH}xf32>", STEPS * ROWS);
     let matrix = format!("tensor<{WIDTH}x{WIDTH}xf32>");
@@ -88,17 +88,15 @@ fn products_of_all_steps_are_outside_of_the_loop() {
         .lower((arguments(),))
         .expect("the program lowers")
         .as_text();
-    // The inputs before the loop, and the results after it.
-    assert_eq!(count(&text, [&all, &matrix, &all]), 2, "{text}");
-    assert_eq!(count(&text, [&step, &matrix, &step]), 1, "{text}");
+    assert_eq!(count(&text, [&step, &matrix, &step]), 3, "{text}");
     let text = jit(grad(move |args: Vec<Array>| loss(&args, how)))
         .lower((arguments(),))
         .expect("the program lowers")
         .as_text();
     // The gradients of the three matrices.
     assert_eq!(count(&text, [&all, &all, &matrix]), 3, "{text}");
-    // The state's product in both directions.
-    assert_eq!(count(&text, [&step, &matrix, &step]), 2, "{text}");
+    // Three products forward, and the gradients of their left operands.
+    assert_eq!(count(&text, [&step, &matrix, &step]), 6, "{text}");
 }
 
 #[test]

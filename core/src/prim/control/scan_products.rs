@@ -1,13 +1,8 @@
-//! Products of a loop that are computed outside of it, on CPUs.
+//! Sums of products of a loop that are computed outside of it, on CPUs.
 //!
-//! A step of a recurrent layer multiplies few rows, which takes longer than a product of the rows
-//! of all steps. Three kinds of products are therefore taken out of the loop:
-//!
-//! - An element times a constant is computed before the loop, for all elements at once.
-//! - A value times a constant that is only a result is computed after the loop, from the stacked
-//!   values.
-//! - A product that is only added to a carry, such as the gradient of a layer's weights, is
-//!   computed after the loop as one product that also contracts the steps.
+//! A product that is only added to a carry, such as the gradient of a recurrent layer's weights,
+//! sums over the few rows of a step. It is computed after the loop instead, from the stacked
+//! operands of all steps, as one product that also contracts the steps.
 
 use super::Parts;
 use super::scan::Scan;
@@ -20,7 +15,7 @@ use crate::program::lower::{Lowering, Value};
 use crate::{Aval, DType, Dims};
 use std::sync::Arc;
 
-/// Products of this many rows, and sums over this many elements, stay in the loop.
+/// Products that sum over this many elements stay in the loop.
 const LARGE: usize = 128;
 /// Minimum number of multiplications of all steps.
 const WORTHWHILE: usize = 1 << 20;
@@ -43,8 +38,8 @@ struct Late {
     /// Type of the product.
     out: Aval,
     transpose: Option<(Transpose, Aval)>,
-    /// The index of its result among those of the loop.
-    result: usize,
+    /// The index of the carry that it is added to.
+    carry: usize,
 }
 
 /// A loop's program and the products taken out of it.
@@ -60,7 +55,6 @@ struct Division<'a> {
     room: usize,
     /// Equations that are no longer in the loop.
     removed: Vec<bool>,
-    early: Vec<&'a Eqn>,
     late: Vec<Late>,
     stacked: Vec<Var>,
 }
@@ -76,19 +70,6 @@ fn product(eqn: &Eqn) -> Option<(&DotGeneral, [Var; 2])> {
 /// Returns the axes of an operand that has one more axis in front.
 fn shifted(axes: &[usize]) -> impl Iterator<Item = usize> {
     axes.iter().map(|axis| axis + 1)
-}
-
-/// Returns the product of the stacked left operand, whose first axis is kept.
-fn for_rows(dot: &DotGeneral) -> DotGeneral {
-    let n = &dot.dimension_numbers;
-    let dimension_numbers = DotDimensionNumbers {
-        lhs_contracting: shifted(&n.lhs_contracting).collect(),
-        ..n.clone()
-    };
-    DotGeneral {
-        dimension_numbers,
-        ..dot.clone()
-    }
 }
 
 /// Returns the product of both stacked operands, whose first axes are contracted.
@@ -144,7 +125,6 @@ impl<'a> Division<'a> {
             sources,
             room: STACKED * bytes.sum::<usize>(),
             removed: vec![false; jaxpr.eqns.len()],
-            early: Vec::new(),
             late: Vec::new(),
             stacked: Vec::new(),
         }
@@ -164,22 +144,13 @@ impl<'a> Division<'a> {
         Some((i, &self.jaxpr.eqns[i]))
     }
 
-    /// Returns the number of elements per sum and of rows of a product that is worth taking out.
-    fn size(&self, dot: &DotGeneral, lhs: Var, out: Aval) -> Option<(usize, usize)> {
+    /// Returns whether a product sums over few elements and is worth taking out.
+    fn is_worthwhile(&self, dot: &DotGeneral, lhs: Var, out: Aval) -> bool {
         let aval = self.jaxpr.var_aval(lhs);
         let contracting = &dot.dimension_numbers.lhs_contracting;
         let depth: usize = contracting.iter().map(|&d| aval.shape()[d]).product();
         let multiplications = self.scan.length.saturating_mul(depth * out.size());
-        let worthwhile = aval.dtype() == DType::F32 && multiplications >= WORTHWHILE;
-        worthwhile.then(|| (depth, aval.size() / depth.max(1)))
-    }
-
-    /// Returns a product of few rows and a constant.
-    fn of_rows(&self, eqn: &'a Eqn) -> Option<(&'a DotGeneral, Var)> {
-        let (dot, [lhs, rhs]) = product(eqn)?;
-        let (_, rows) = self.size(dot, lhs, self.jaxpr.var_aval(eqn.outputs[0]))?;
-        let few = rows < LARGE && dot.dimension_numbers.lhs_batch.is_empty();
-        (few && self.is_const(rhs)).then_some((dot, lhs))
+        aval.dtype() == DType::F32 && depth < LARGE && multiplications >= WORTHWHILE
     }
 
     /// Stacks values over the steps; returns `false` if they take too much memory.
@@ -194,47 +165,6 @@ impl<'a> Division<'a> {
         self.room = room;
         self.stacked.extend(new);
         true
-    }
-
-    /// Takes out products of elements and constants.
-    fn take_early(&mut self) {
-        for (i, eqn) in self.jaxpr.eqns.iter().enumerate() {
-            let bytes = |v: Var| self.jaxpr.var_aval(v).size_bytes();
-            if let Some((_, lhs)) = self.of_rows(eqn)
-                && self.is_element(lhs)
-                && let Some(room) = self.room.checked_sub(bytes(eqn.outputs[0]))
-            {
-                self.room = room;
-                self.removed[i] = true;
-                self.early.push(eqn);
-            }
-        }
-    }
-
-    /// Takes out products that are only results.
-    fn take_results(&mut self) {
-        let first = self.scan.num_carry;
-        for (result, atom) in self.jaxpr.outvars.iter().enumerate().skip(first) {
-            if let Atom::Var(v) = atom
-                && let Some((i, eqn)) = self.source(*v)
-                && let Some((dot, lhs)) = self.of_rows(eqn)
-                && !self.removed[i]
-                && self.stack(&[lhs])
-            {
-                let (_, operands) = product(eqn).expect("a product");
-                self.removed[i] = true;
-                self.late.push(Late {
-                    dot: for_rows(dot),
-                    operands,
-                    out: self
-                        .jaxpr
-                        .var_aval(*v)
-                        .with_dimension(0, self.scan.length, &[]),
-                    transpose: None,
-                    result,
-                });
-            }
-        }
     }
 
     /// Takes out products that are only added to a carry.
@@ -277,34 +207,35 @@ impl<'a> Division<'a> {
         }
         let (dot, operands) = product(eqn)?;
         let out = self.jaxpr.var_aval(eqn.outputs[0]);
-        let (depth, _) = self.size(dot, operands[0], out)?;
         let vary = !operands.iter().any(|v| self.is_const(*v));
+        let taken = vary && self.is_worthwhile(dot, operands[0], out);
         let late = Late {
             dot: for_sums(dot),
             operands,
             out,
             transpose: transpose.map(|t| (t.clone(), self.jaxpr.var_aval(term))),
-            result: carry,
+            carry,
         };
-        (depth < LARGE && vary).then_some((removed, late))
+        taken.then_some((removed, late))
     }
 
-    fn is_late(&self, result: usize) -> bool {
-        self.late.iter().any(|late| late.result == result)
+    /// Returns the product that is added to a carry after the loop.
+    fn late(&self, carry: usize) -> Option<&Late> {
+        self.late.iter().find(|late| late.carry == carry)
     }
 
-    /// Returns the loop of the remaining equations. Its last elements are the early products, and
-    /// its last results the stacked values.
+    /// Returns the loop of the remaining equations. Its last results are the stacked values.
     fn rest(&self) -> Scan {
         let scan = self.scan;
         let parts = scan.parts(&self.jaxpr.invars);
-        let carry = (0..).zip(&parts.carry).filter(|(i, _)| !self.is_late(*i));
+        let carry = (0..)
+            .zip(&parts.carry)
+            .filter(|(i, _)| self.late(*i).is_none());
         let carry: Vec<Var> = carry.map(|(_, v)| *v).collect();
         let num_carry = carry.len();
-        let mut invars = [parts.consts, carry, parts.xs].concat();
-        invars.extend(self.early.iter().map(|eqn| eqn.outputs[0]));
+        let invars = [parts.consts, carry, parts.xs].concat();
         let results = self.jaxpr.outvars.iter().enumerate();
-        let results = results.filter(|(i, _)| !self.is_late(*i));
+        let results = results.filter(|(i, _)| self.late(*i).is_none());
         let mut outvars: Vec<Atom> = results.map(|(_, atom)| *atom).collect();
         outvars.extend(self.stacked.iter().map(|v| Atom::Var(*v)));
         let eqns = self.jaxpr.eqns.iter().zip(&self.removed);
@@ -330,19 +261,6 @@ impl<'a> Division<'a> {
         }
     }
 
-    /// Emits the early products.
-    fn emit_early(&self, ctx: &mut Lowering<'_>, args: &Parts<Value>) -> Vec<Value> {
-        let mut values = Vec::new();
-        for eqn in &self.early {
-            let (dot, operands) = product(eqn).expect("a product");
-            let operands = operands.map(|v| self.value(v, args, &[]));
-            let out = self.jaxpr.var_aval(eqn.outputs[0]);
-            let out = out.with_dimension(0, self.scan.length, &[]);
-            values.push(for_rows(dot).lower(ctx, &operands, &[out])[0]);
-        }
-        values
-    }
-
     /// Emits a late product.
     fn emit_late(
         &self,
@@ -356,15 +274,12 @@ impl<'a> Division<'a> {
         if let Some((transpose, aval)) = &late.transpose {
             value = transpose.lower(ctx, &[value], &[*aval])[0];
         }
-        match args.carry.get(late.result) {
-            Some(initial) => ctx.same("add", &[*initial, value]),
-            None => value,
-        }
+        ctx.same("add", &[args.carry[late.carry], value])
     }
 }
 
 impl Scan {
-    /// Emits the loop, with products of all steps outside of it where that is faster.
+    /// Emits the loop, with sums of products outside of it where that is faster.
     pub(super) fn lower_divided(
         &self,
         ctx: &mut Lowering<'_>,
@@ -373,11 +288,9 @@ impl Scan {
     ) -> Vec<Value> {
         let mut division = Division::new(self);
         if ctx.is_for_one_cpu() && self.unroll == 1 {
-            division.take_early();
-            division.take_results();
             division.take_sums();
         }
-        if division.early.is_empty() && division.late.is_empty() {
+        if division.late.is_empty() {
             return self.lower_loop(ctx, args, outs);
         }
         let rest = division.rest();
@@ -385,9 +298,8 @@ impl Scan {
         let mut inner = args.clone();
         let carry = (0..)
             .zip(&args.carry)
-            .filter(|(i, _)| !division.is_late(*i));
+            .filter(|(i, _)| division.late(*i).is_none());
         inner.carry = carry.map(|(_, value)| *value).collect();
-        inner.xs.extend(division.emit_early(ctx, &args));
         let mut types = rest.jaxpr.out_avals();
         for aval in &mut types[rest.num_carry..] {
             *aval = aval.with_dimension(0, self.length, &[]);
@@ -395,9 +307,8 @@ impl Scan {
         let mut values = rest.lower_loop(ctx, &inner.all(), &types);
         let stacks = values.split_off(values.len() - division.stacked.len());
         let mut values = values.into_iter();
-        let late = |result: usize| division.late.iter().find(|late| late.result == result);
         (0..outs.len())
-            .map(|i| match late(i) {
+            .map(|i| match division.late(i) {
                 Some(late) => division.emit_late(late, ctx, &args, &stacks),
                 None => values.next().expect("a result of the loop"),
             })
