@@ -34,7 +34,7 @@ use golden::{Golden, Row};
 use plan::Batches;
 
 pub use devices::{cpu_devices, quick_cpu_devices, quick_mesh};
-pub use panics::{assert_explained, assert_panics, caught, panic_message};
+pub use panics::{assert_explained, assert_panics, caught, little_effort_first, panic_message};
 
 /// Checks every recorded row of the named operations; `apply` makes an
 /// operation of a row.
