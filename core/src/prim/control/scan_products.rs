@@ -22,14 +22,6 @@ const WORTHWHILE: usize = 1 << 20;
 /// Maximum size of the stacked values, relative to the loop's elements and results.
 const STACKED: usize = 4;
 
-/// An argument of the loop's program.
-#[derive(Clone, Copy, PartialEq)]
-enum Argument {
-    Const(usize),
-    Carry(usize),
-    Element(usize),
-}
-
 /// A product that is computed after the loop.
 struct Late {
     /// The product of all steps.
@@ -46,7 +38,8 @@ struct Late {
 struct Division<'a> {
     scan: &'a Scan,
     jaxpr: &'a Jaxpr,
-    arguments: Vec<Option<Argument>>,
+    consts: &'a [Var],
+    elements: &'a [Var],
     /// Number of uses of each variable.
     uses: Vec<usize>,
     /// The equation that computes each variable.
@@ -93,14 +86,6 @@ impl<'a> Division<'a> {
     fn new(scan: &'a Scan) -> Division<'a> {
         let jaxpr = &*scan.jaxpr;
         let before_elements = scan.num_consts + scan.num_carry;
-        let mut arguments = vec![None; jaxpr.num_vars()];
-        for (i, v) in jaxpr.invars.iter().enumerate() {
-            arguments[v.index()] = Some(match i {
-                i if i < scan.num_consts => Argument::Const(i),
-                i if i < before_elements => Argument::Carry(i - scan.num_consts),
-                i => Argument::Element(i - before_elements),
-            });
-        }
         let mut uses = vec![0; jaxpr.num_vars()];
         let read = jaxpr.eqns.iter().flat_map(|eqn| &eqn.inputs);
         for atom in read.chain(&jaxpr.outvars) {
@@ -120,7 +105,8 @@ impl<'a> Division<'a> {
         Division {
             scan,
             jaxpr,
-            arguments,
+            consts: &jaxpr.invars[..scan.num_consts],
+            elements: &jaxpr.invars[before_elements..],
             uses,
             sources,
             room: STACKED * bytes.sum::<usize>(),
@@ -128,14 +114,6 @@ impl<'a> Division<'a> {
             late: Vec::new(),
             stacked: Vec::new(),
         }
-    }
-
-    fn is_const(&self, v: Var) -> bool {
-        matches!(self.arguments[v.index()], Some(Argument::Const(_)))
-    }
-
-    fn is_element(&self, v: Var) -> bool {
-        matches!(self.arguments[v.index()], Some(Argument::Element(_)))
     }
 
     /// Returns the equation of a variable that is used once, and the equation's index.
@@ -155,7 +133,7 @@ impl<'a> Division<'a> {
 
     /// Stacks values over the steps; returns `false` if they take too much memory.
     fn stack(&mut self, vars: &[Var]) -> bool {
-        let is_new = |v: &&Var| !self.stacked.contains(v) && !self.is_element(**v);
+        let is_new = |v: &&Var| !self.stacked.contains(v) && !self.elements.contains(v);
         let mut new: Vec<Var> = vars.iter().filter(is_new).copied().collect();
         new.dedup();
         let bytes = new.iter().map(|v| self.jaxpr.var_aval(*v).size_bytes());
@@ -207,7 +185,7 @@ impl<'a> Division<'a> {
         }
         let (dot, operands) = product(eqn)?;
         let out = self.jaxpr.var_aval(eqn.outputs[0]);
-        let vary = !operands.iter().any(|v| self.is_const(*v));
+        let vary = !operands.iter().any(|v| self.consts.contains(v));
         let taken = vary && self.is_worthwhile(dot, operands[0], out);
         let late = Late {
             dot: for_sums(dot),
@@ -251,13 +229,10 @@ impl<'a> Division<'a> {
 
     /// Returns the value of a variable for all steps.
     fn value(&self, v: Var, args: &Parts<Value>, stacks: &[Value]) -> Value {
-        match self.arguments[v.index()] {
-            Some(Argument::Element(i)) => args.xs[i],
-            Some(Argument::Const(i)) => args.consts[i],
-            _ => {
-                let at = self.stacked.iter().position(|s| *s == v);
-                stacks[at.expect("a stacked value")]
-            }
+        let among = |vars: &[Var]| vars.iter().position(|other| *other == v);
+        match among(self.elements) {
+            Some(i) => args.xs[i],
+            None => stacks[among(&self.stacked).expect("a stacked value")],
         }
     }
 
@@ -286,10 +261,11 @@ impl Scan {
         args: &[Value],
         outs: &[Aval],
     ) -> Vec<Value> {
-        let mut division = Division::new(self);
-        if ctx.is_for_one_cpu() && self.unroll == 1 {
-            division.take_sums();
+        if !ctx.is_for_one_cpu() || self.unroll != 1 {
+            return self.lower_loop(ctx, args, outs);
         }
+        let mut division = Division::new(self);
+        division.take_sums();
         if division.late.is_empty() {
             return self.lower_loop(ctx, args, outs);
         }
