@@ -51,15 +51,11 @@ pub struct BertConfig {
     #[serde(skip)]
     pub compute_dtype: Option<DType>,
     /// The dtype of the parameters. Defaults to `f32`.
-    #[serde(skip, default = "f32")]
+    #[serde(skip, default = "super::pretrained::f32")]
     pub param_dtype: DType,
     /// Other entries of the file, such as the ids of tokens, which are saved again.
     #[serde(flatten)]
     pub(super) others: BTreeMap<String, serde_json::Value>,
-}
-
-fn f32() -> DType {
-    DType::F32
 }
 
 impl Default for BertConfig {

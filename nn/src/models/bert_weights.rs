@@ -5,7 +5,7 @@ use super::pretrained::{
     weights_in, without_parameters,
 };
 use super::{Bert, BertConfig, activation};
-use crate::{LayerNorm, Module, Rngs};
+use crate::{Module, Rngs};
 use std::path::Path;
 
 impl BertConfig {
@@ -108,7 +108,7 @@ impl Bert {
             &embedding("token_type"),
             &mut of.token_type_embeddings.embedding,
         )?;
-        norm(w, "embeddings.LayerNorm", &mut of.norm)?;
+        w.layer_norm("embeddings.LayerNorm", &mut of.norm)?;
         for (i, block) in self.layers.iter_mut().enumerate() {
             let at = |name: &str| format!("encoder.layer.{i}.{name}");
             let attention = &mut block.attention;
@@ -116,23 +116,14 @@ impl Bert {
             w.general(&at("attention.self.key"), &mut attention.key, true)?;
             w.general(&at("attention.self.value"), &mut attention.value, true)?;
             w.general(&at("attention.output.dense"), &mut attention.out, true)?;
-            norm(
-                w,
-                &at("attention.output.LayerNorm"),
-                &mut block.attention_norm,
-            )?;
+            w.layer_norm(&at("attention.output.LayerNorm"), &mut block.attention_norm)?;
             w.linear(&at("intermediate.dense"), &mut block.intermediate, true)?;
             w.linear(&at("output.dense"), &mut block.output, true)?;
-            norm(w, &at("output.LayerNorm"), &mut block.output_norm)?;
+            w.layer_norm(&at("output.LayerNorm"), &mut block.output_norm)?;
         }
         match &mut self.pooler {
             Some(pooler) => w.linear("pooler.dense", pooler, true),
             None => Ok(()),
         }
     }
-}
-
-fn norm(w: &mut Weights, name: &str, norm: &mut LayerNorm) -> Result<(), PretrainedError> {
-    w.optional(&format!("{name}.weight"), &mut norm.scale)?;
-    w.optional(&format!("{name}.bias"), &mut norm.bias)
 }

@@ -5,7 +5,7 @@ use super::pretrained::{
     weights_in, without_parameters,
 };
 use super::{Gpt2, Gpt2Config, activation};
-use crate::{LayerNorm, Module, Rngs};
+use crate::{Module, Rngs};
 use std::path::Path;
 
 impl Gpt2Config {
@@ -114,8 +114,8 @@ impl Gpt2 {
         w.param("wpe.weight", &mut self.wpe.embedding)?;
         for (i, block) in self.h.iter_mut().enumerate() {
             let at = |name: &str| format!("h.{i}.{name}");
-            norm(w, &at("ln_1"), &mut block.ln_1)?;
-            norm(w, &at("ln_2"), &mut block.ln_2)?;
+            w.layer_norm(&at("ln_1"), &mut block.ln_1)?;
+            w.layer_norm(&at("ln_2"), &mut block.ln_2)?;
             let attn = &mut block.attn;
             let parts = vec![&mut attn.query, &mut attn.key, &mut attn.value];
             w.side_by_side(&at("attn.c_attn"), parts)?;
@@ -123,11 +123,6 @@ impl Gpt2 {
             w.linear(&at("mlp.c_fc"), &mut block.mlp.c_fc, false)?;
             w.linear(&at("mlp.c_proj"), &mut block.mlp.c_proj, false)?;
         }
-        norm(w, "ln_f", &mut self.ln_f)
+        w.layer_norm("ln_f", &mut self.ln_f)
     }
-}
-
-fn norm(w: &mut Weights, name: &str, norm: &mut LayerNorm) -> Result<(), PretrainedError> {
-    w.optional(&format!("{name}.weight"), &mut norm.scale)?;
-    w.optional(&format!("{name}.bias"), &mut norm.bias)
 }

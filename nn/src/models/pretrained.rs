@@ -1,7 +1,7 @@
 //! Loading and saving of weights by their published names.
 
 use crate::nnx::{self, Not, of_type};
-use crate::{Linear, LinearGeneral, LoraParam, Param};
+use crate::{LayerNorm, Linear, LinearGeneral, LoraParam, Param};
 use ramie_core::text::listed;
 use ramie_core::{Array, DType, State, Tree, concatenate, eval_shape, make_jaxpr, tree};
 use std::collections::BTreeMap;
@@ -200,6 +200,12 @@ impl Weights {
     ) -> Result<()> {
         self.matrix(&format!("{name}.weight"), &mut layer.kernel, 1, transposed)?;
         self.optional(&format!("{name}.bias"), &mut layer.bias)
+    }
+
+    /// Exchanges a layer normalization with `weight` and `bias`.
+    pub(super) fn layer_norm(&mut self, name: &str, norm: &mut LayerNorm) -> Result<()> {
+        self.optional(&format!("{name}.weight"), &mut norm.scale)?;
+        self.optional(&format!("{name}.bias"), &mut norm.bias)
     }
 
     /// Exchanges a layer with several axes with `weight` and `bias`, in which the input axes
@@ -440,6 +446,11 @@ pub(super) fn weights_in(folder: &Path) -> PathBuf {
     let mut paths = names.map(|name| folder.join(name)).into_iter();
     let found = paths.find(|path| path.exists());
     found.unwrap_or_else(|| folder.join("model.safetensors"))
+}
+
+/// Returns the default dtype of parameters, which configurations in JSON omit.
+pub(super) fn f32() -> DType {
+    DType::F32
 }
 
 /// Reads a configuration in JSON.
