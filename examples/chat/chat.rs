@@ -42,6 +42,9 @@ impl Chat {
         let tokenizer = ByteLevelBpe::load(file.path())?;
         let template = Template::new(tokenizer.chat_template(), &tokenizer)?;
         let mut decoding = Decoding::new(&Llama::from_gguf(file)?, sampling, options.length);
+        if let Some(token) = tokenizer.eos_token_id() {
+            decoding = decoding.eos_token_id(token);
+        }
         decoding.set_tokens(&[0; 2]);
         let key = random::key(options.seed);
         for _ in 0..2 {
@@ -77,16 +80,9 @@ impl Chat {
         let (mut text, mut content) = (self.tokenizer.stream(), String::new());
         let mut answer = Answer::default();
         let start = Instant::now();
-        for _ in 0..self.max_tokens {
-            if self.decoding.is_full() {
-                break;
-            }
-            let position = self.decoding.tokens().len();
-            let token = self.decoding.next_token(&self.key.fold_in(position as i64));
+        for token in self.decoding.generate(self.max_tokens, &self.key) {
             answer.count(prompt.len(), start.elapsed());
-            if Some(token) == self.tokenizer.eos_token_id() {
-                break;
-            }
+            // The token that ends the answer has no text.
             let part = text.push(token)?;
             write!(out, "{part}")?;
             out.flush()?;

@@ -42,12 +42,39 @@ struct Options {
     /// Sampling temperature; 0 selects the most likely token.
     #[arg(long, default_value_t = 0.0)]
     temperature: f64,
+    /// Least probability of a random token, relative to the most likely one; 0 for none.
+    #[arg(long, default_value_t = 0.05)]
+    min_p: f64,
+    /// Penalty of tokens that the chat already contains; 1 for none.
+    #[arg(long, default_value_t = 1.0)]
+    repetition_penalty: f64,
     /// Seed of the random choices.
     #[arg(long, default_value_t = 0)]
     seed: i64,
     /// Platform: cpu, cuda or tpu; defaults to the best one available.
     #[arg(long)]
     platform: Option<Platform>,
+}
+
+impl Options {
+    fn sampling(&self) -> Result<Sampling> {
+        if self.temperature < 0.0 || self.repetition_penalty <= 0.0 {
+            return Err("--temperature and --repetition-penalty must be positive".into());
+        }
+        if !(0.0..=1.0).contains(&self.min_p) {
+            return Err("--min-p must be from 0 to 1".into());
+        }
+        let sampling = match self.temperature {
+            0.0 => Sampling::greedy(),
+            temperature => Sampling::greedy()
+                .temperature(temperature)
+                .min_p(self.min_p),
+        };
+        Ok(match self.repetition_penalty {
+            1.0 => sampling,
+            penalty => sampling.repetition_penalty(penalty),
+        })
+    }
 }
 
 fn main() -> ExitCode {
@@ -61,10 +88,7 @@ fn run(options: &Options) -> Result {
     };
     common::start(options.platform)?;
     let start = Instant::now();
-    let sampling = match options.temperature {
-        0.0 => Sampling::greedy(),
-        temperature => Sampling::greedy().temperature(temperature).top_p(0.9),
-    };
+    let sampling = options.sampling()?;
     let file = GgufFile::open(&path)?;
     let mut chat = Chat::new(&file, sampling, options)?;
     let name = file.get("general.name").and_then(|name| name.as_str());

@@ -79,6 +79,32 @@ fn prompts_of_any_length_need_two_programs() {
 }
 
 #[test]
+fn calls_of_the_same_shapes_compile_nothing() {
+    let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
+    disable_most_optimizations(|| {
+        let model = Llama::from_pretrained(folder("llama")).expect("loads");
+        let sampling = Sampling::greedy()
+            .temperature(0.8)
+            .top_p(0.9)
+            .repetition_penalty(1.2);
+        let generator = Generator::new(sampling, 6).eos_token_id(52);
+        let generate = |seed: i32| {
+            let prompts = [vec![seed, 5, 7, 7, 21], vec![9; 1 + seed as usize]];
+            let key = random::key(i64::from(seed));
+            generator.generate_prompts(&model, &prompts, &key);
+            let tokens = Array::from([[seed, 3, 4]]);
+            generator.generate(&model, &tokens, &key);
+        };
+        generate(0);
+        let before = compilation_stats();
+        for seed in 1..5 {
+            generate(seed);
+        }
+        assert_eq!(compilation_stats(), before);
+    });
+}
+
+#[test]
 fn random_choices_are_those_of_their_keys() {
     let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
     disable_most_optimizations(|| {

@@ -1,12 +1,14 @@
 //! `Decoding`: a sequence that a language model continues token by token.
 
 use super::language_model::foreign_token;
+use super::stops::Stops;
 use super::{LanguageModel, Sampling};
 use ramie_core::random::Key;
 use ramie_core::{Array, jit};
 use std::fmt;
 
-type Step<M> = Box<dyn Fn(&mut M, Array, (Array, Array), Key) -> Array + Send + Sync>;
+type Step<M> =
+    Box<dyn Fn(&mut M, Array, (Array, Array), Option<Array>, Key) -> Array + Send + Sync>;
 
 /// A sequence of tokens that a language model continues one by one, for streaming and for chats.
 ///
@@ -22,14 +24,16 @@ type Step<M> = Box<dyn Fn(&mut M, Array, (Array, Array), Key) -> Array + Send + 
 /// let model = Gpt2::new(&Gpt2Config::default(), &mut Rngs::new(0));
 /// let mut decoding = Decoding::new(&model, Sampling::greedy(), 256);
 /// decoding.set_tokens(&[464, 3616, 286]);
-/// for i in 0..20 {
-///     println!("{}", decoding.next_token(&random::key(0).fold_in(i)));
+/// for token in decoding.generate(20, &random::key(0)) {
+///     println!("{token}");
 /// }
 /// assert_eq!(decoding.tokens().len(), 23);
 /// ```
 pub struct Decoding<M> {
     model: M,
     step: Step<M>,
+    penalizes: bool,
+    stops: Stops,
     tokens: Vec<i32>,
     /// Number of tokens whose keys and values are in the caches.
     cached: usize,
@@ -55,17 +59,29 @@ impl<M: LanguageModel> Decoding<M> {
         );
         let mut model = model.evaluated();
         model.start_decoding(1, max_length);
-        let step = move |model: &mut M, tokens: Array, (last, length): (Array, Array), key: Key| {
+        let penalizes = sampling.penalizes();
+        let step = move |model: &mut M,
+                         tokens: Array,
+                         (last, length): (Array, Array),
+                         history: Option<Array>,
+                         key: Key| {
             let logits = model.logits(&tokens);
             let logits = logits.dynamic_slice_in_dim(&last, 1, 1).squeeze(&[1]);
             // Forget the padding of a chunk.
             model.rewind(&length);
-            sampling.choose(&key, &logits)
+            match history {
+                Some(tokens) => sampling.choose(&key, &sampling.penalized(&logits, &tokens)),
+                None => sampling.choose(&key, &logits),
+            }
         };
         let step = jit(step);
         Decoding {
             model,
-            step: Box::new(move |model, tokens, places, key| step(model, tokens, places, key)),
+            step: Box::new(move |model, tokens, places, history, key| {
+                step(model, tokens, places, history, key)
+            }),
+            penalizes,
+            stops: Stops::default(),
             tokens: Vec::new(),
             cached: 0,
             index: 0,
@@ -87,6 +103,28 @@ impl<M: LanguageModel> Decoding<M> {
             "Decoding::chunk_size: the size is 0, expected 1 or more\n  help: use the default, 64"
         );
         Decoding { chunk, ..self }
+    }
+
+    /// Adds a token that ends [`generate`](Decoding::generate), in addition to those of previous
+    /// calls. Defaults to none.
+    #[must_use]
+    #[track_caller]
+    pub fn eos_token_id(self, token: i32) -> Decoding<M> {
+        self.stop_sequences(&[[token]])
+    }
+
+    /// Adds sequences of tokens that end [`generate`](Decoding::generate), in addition to those of
+    /// previous calls. They end it only if all their tokens are new. Defaults to none.
+    ///
+    /// # Panics
+    /// Panics if a sequence is empty.
+    #[must_use]
+    #[track_caller]
+    pub fn stop_sequences<S: AsRef<[i32]>>(mut self, sequences: &[S]) -> Decoding<M> {
+        for sequence in sequences {
+            self.stops.add("Decoding", sequence.as_ref());
+        }
+        self
     }
 
     /// Returns the tokens of the sequence.
@@ -127,6 +165,30 @@ impl<M: LanguageModel> Decoding<M> {
         let common = pairs.take_while(|(old, new)| old == new).count();
         self.cached = self.cached.min(common);
         self.tokens = tokens.to_vec();
+    }
+
+    /// Continues the sequence. Returns an iterator over the new tokens that computes each when
+    /// asked for it. It ends after `max_new_tokens` tokens, after the token or the sequence of
+    /// tokens that ends a text, or when the sequence is full. The loop can end earlier, too: the
+    /// sequence then contains the tokens so far.
+    ///
+    /// Random choices depend on the key and the length of the sequence.
+    ///
+    /// # Panics
+    /// The iterator panics if the sequence is empty.
+    pub fn generate(
+        &mut self,
+        max_new_tokens: usize,
+        key: &Key,
+    ) -> impl Iterator<Item = i32> + use<'_, M> {
+        let (start, key) = (self.tokens.len(), key.clone());
+        (0..max_new_tokens).map_while(move |_| {
+            if self.is_full() || self.stops.end(&self.tokens[start..]) {
+                return None;
+            }
+            let key = key.fold_in(self.tokens.len() as i64);
+            Some(self.next_token(&key))
+        })
     }
 
     /// Chooses the next token and appends it to the sequence. The key is for random choices; use
@@ -175,7 +237,16 @@ impl<M: LanguageModel> Decoding<M> {
             self.model.rewind(&number(start));
         }
         self.index = self.cached;
-        (self.step)(&mut self.model, part, places, key.clone())
+        let history = self.penalizes.then(|| self.history());
+        (self.step)(&mut self.model, part, places, history, key.clone())
+    }
+
+    /// Returns the tokens that a repetition penalty applies to, `[1, max_length]`. The first one
+    /// fills the rest.
+    fn history(&self) -> Array {
+        let mut tokens = self.tokens.clone();
+        tokens.resize(self.max_length, tokens[0]);
+        Array::from_vec(tokens, &[1, self.max_length])
     }
 }
 

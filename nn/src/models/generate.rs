@@ -1,13 +1,17 @@
 //! `Generator`: autoregressive text generation.
 
 use super::language_model::foreign_token;
+use super::stops::{OnToken, Stops, Texts};
 use super::{LanguageModel, Sampling};
+use crate::Tree;
 use crate::layers::embed::known_range;
 use ramie_core::random::Key;
-use ramie_core::{Array, DType, concatenate, jit, where_};
+use ramie_core::{Array, DType, concatenate, jit};
 use std::fmt;
+use std::ops::ControlFlow;
 
-type Step<M> = Box<dyn Fn(&mut M, Array, Option<Array>, Key) -> Array + Send + Sync>;
+type Step<M> =
+    Box<dyn Fn(&mut (M, Option<History>), Array, Option<Array>, Key) -> Array + Send + Sync>;
 
 /// Continues sequences of tokens with a language model.
 ///
@@ -30,45 +34,103 @@ type Step<M> = Box<dyn Fn(&mut M, Array, Option<Array>, Key) -> Array + Send + S
 /// ```
 pub struct Generator<M> {
     step: Step<M>,
+    penalizes: bool,
     max_new_tokens: usize,
-    eos_token_id: Option<i64>,
-    pad_token_id: i64,
+    stops: Stops,
+    pad_token_id: i32,
+}
+
+/// The tokens that a repetition penalty applies to.
+#[derive(Clone, Tree)]
+struct History {
+    /// The tokens of the prompt and the new ones, `[batch, total]`. Padding repeats the first
+    /// token of the prompt.
+    tokens: Array,
+    /// The number of tokens with padding before them, a 0-d `i32`.
+    count: Array,
+}
+
+impl History {
+    /// Creates the history of prompts `[batch, length]` with space for new tokens.
+    fn new(prompts: &Array, new: usize) -> History {
+        let (batch, length) = (prompts.shape()[0], prompts.shape()[1]);
+        let space = prompts.slice_in_dim(0, 1, 1, 1).broadcast_to(&[batch, new]);
+        History {
+            tokens: concatenate(&[prompts.clone(), space], 1),
+            count: Array::from(length as i32),
+        }
+    }
+
+    /// Adds the next token of each text, `[batch]`.
+    fn push(&mut self, next: &Array) {
+        self.tokens = (self.tokens).dynamic_update_index_in_dim(next, &self.count, 1);
+        self.count = &self.count + 1;
+    }
 }
 
 impl<M: LanguageModel> Generator<M> {
     /// Creates a generator that appends up to `max_new_tokens` tokens, chosen by `sampling`.
     pub fn new(sampling: Sampling, max_new_tokens: usize) -> Generator<M> {
-        let step = move |model: &mut M, tokens: Array, padding: Option<Array>, key: Key| {
+        let penalizes = sampling.penalizes();
+        let step = move |(model, history): &mut (M, Option<History>),
+                         tokens: Array,
+                         padding: Option<Array>,
+                         key: Key| {
             let logits = match padding {
                 Some(padding) => model.logits_padded(&tokens, &padding),
                 None => model.logits(&tokens),
             };
             let last = logits.shape()[1] - 1;
             let last = logits.slice_in_dim(last, last + 1, 1, 1).squeeze(&[1]);
-            sampling.choose(&key, &last)
+            let Some(history) = history else {
+                return sampling.choose(&key, &last);
+            };
+            let next = sampling.choose(&key, &sampling.penalized(&last, &history.tokens));
+            history.push(&next);
+            next
         };
         let step = jit(step);
         Generator {
-            step: Box::new(move |model, tokens, padding, key| step(model, tokens, padding, key)),
+            step: Box::new(move |state, tokens, padding, key| step(state, tokens, padding, key)),
+            penalizes,
             max_new_tokens,
-            eos_token_id: None,
+            stops: Stops::default(),
             pad_token_id: 0,
         }
     }
 
-    /// Sets the token that ends a sequence. Generation stops when all sequences have ended.
-    /// Defaults to none.
+    /// Adds a token that ends a sequence, in addition to those of previous calls. Generation
+    /// stops when all sequences have ended. Defaults to none.
     #[must_use]
-    pub fn eos_token_id(self, token: i64) -> Generator<M> {
-        Generator {
-            eos_token_id: Some(token),
-            ..self
+    #[track_caller]
+    pub fn eos_token_id(self, token: i32) -> Generator<M> {
+        self.stop_sequences(&[[token]])
+    }
+
+    /// Adds sequences of tokens that end a text, in addition to those of previous calls. They end
+    /// it only if all their tokens are new. Defaults to none.
+    ///
+    /// ```no_run
+    /// use ramie_nn::models::{Generator, Llama, Sampling};
+    /// let generator: Generator<Llama> = Generator::new(Sampling::greedy(), 100)
+    ///     .eos_token_id(2)
+    ///     .stop_sequences(&[vec![198, 198], vec![42]]);
+    /// ```
+    ///
+    /// # Panics
+    /// Panics if a sequence is empty.
+    #[must_use]
+    #[track_caller]
+    pub fn stop_sequences<S: AsRef<[i32]>>(mut self, sequences: &[S]) -> Generator<M> {
+        for sequence in sequences {
+            self.stops.add("Generator", sequence.as_ref());
         }
+        self
     }
 
     /// Sets the token that pads sequences that have ended. Defaults to 0.
     #[must_use]
-    pub fn pad_token_id(self, token: i64) -> Generator<M> {
+    pub fn pad_token_id(self, token: i32) -> Generator<M> {
         Generator {
             pad_token_id: token,
             ..self
@@ -85,12 +147,23 @@ impl<M: LanguageModel> Generator<M> {
     /// does not support the total length.
     #[track_caller]
     pub fn generate(&self, model: &M, tokens: &Array, key: &Key) -> Array {
-        self.run(model, tokens, None, key)
+        self.check(model, tokens);
+        let tokens = tokens.astype(DType::I32);
+        let texts = self.run(model, tokens.clone(), None, key, None);
+        let (batch, length) = (texts.len(), tokens.shape()[1]);
+        let total = length + texts.iter().map(Vec::len).max().unwrap_or(0);
+        let mut all = Vec::with_capacity(batch * total);
+        for (prompt, text) in tokens.to_vec::<i32>().chunks_exact(length).zip(texts) {
+            all.extend_from_slice(prompt);
+            all.extend_from_slice(&text);
+            all.resize(all.len() + total - length - text.len(), self.pad_token_id);
+        }
+        Array::from_vec(all, &[batch, total])
     }
 
     /// Continues prompts of any lengths together. Returns each prompt with its new tokens, up to
-    /// and including the token that ends a sequence. The model is used in evaluation mode and
-    /// does not change.
+    /// and including the token or the sequence that ends it. The model is used in evaluation
+    /// mode and does not change.
     ///
     /// Shorter prompts are padded at the start, where the padding is masked, so each prompt is
     /// continued as if it were alone. Prompts whose longest has another length compile another
@@ -106,6 +179,50 @@ impl<M: LanguageModel> Generator<M> {
         prompts: &[P],
         key: &Key,
     ) -> Vec<Vec<i32>> {
+        self.run_prompts(model, prompts, key, None)
+    }
+
+    /// Like [`generate_prompts`](Generator::generate_prompts), and calls a function with the index
+    /// of a prompt and its next token as soon as it is known. `ControlFlow::Break` ends the text
+    /// of this prompt. [`Decoding`](super::Decoding) streams a single text.
+    ///
+    /// ```no_run
+    /// use ramie_core::random;
+    /// use ramie_nn::models::{Generator, Llama, Sampling};
+    /// use std::ops::ControlFlow;
+    /// # fn main() -> Result<(), ramie_nn::models::PretrainedError> {
+    /// let model = Llama::from_pretrained("checkpoints/llama")?;
+    /// let generator = Generator::new(Sampling::greedy(), 50);
+    /// let prompts = [vec![1, 306, 4658], vec![1, 15043]];
+    /// generator.generate_prompts_with(&model, &prompts, &random::key(0), |prompt, token| {
+    ///     println!("{prompt}: {token}");
+    ///     ControlFlow::Continue(())
+    /// });
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Panics
+    /// Panics as [`generate_prompts`](Generator::generate_prompts) does.
+    #[track_caller]
+    pub fn generate_prompts_with<P: AsRef<[i32]>>(
+        &self,
+        model: &M,
+        prompts: &[P],
+        key: &Key,
+        mut on_token: impl FnMut(usize, i32) -> ControlFlow<()>,
+    ) -> Vec<Vec<i32>> {
+        self.run_prompts(model, prompts, key, Some(&mut on_token))
+    }
+
+    #[track_caller]
+    fn run_prompts<'a, P: AsRef<[i32]>>(
+        &'a self,
+        model: &M,
+        prompts: &[P],
+        key: &Key,
+        on_token: Option<OnToken<'a>>,
+    ) -> Vec<Vec<i32>> {
         let lengths = || prompts.iter().map(|prompt| prompt.as_ref().len());
         assert!(
             !prompts.is_empty() && lengths().all(|n| n > 0),
@@ -114,57 +231,50 @@ impl<M: LanguageModel> Generator<M> {
             lengths().collect::<Vec<_>>()
         );
         let longest = lengths().max().unwrap_or(0);
-        let padding: Vec<usize> = lengths().map(|n| longest - n).collect();
+        let padding: Vec<i32> = lengths().map(|n| (longest - n) as i32).collect();
         let mut tokens = Vec::with_capacity(prompts.len() * longest);
         for (prompt, &padding) in prompts.iter().zip(&padding) {
-            // The mask excludes these tokens, so any in the vocabulary serves.
-            tokens.extend(std::iter::repeat_n(0, padding));
-            tokens.extend_from_slice(prompt.as_ref());
+            let prompt = prompt.as_ref();
+            // The mask excludes these tokens. One of the prompt changes no repetition penalty.
+            tokens.extend(std::iter::repeat_n(prompt[0], padding as usize));
+            tokens.extend_from_slice(prompt);
         }
         let tokens = Array::from_vec(tokens, &[prompts.len(), longest]);
-        let counts: Vec<i32> = padding.iter().map(|&n| n as i32).collect();
-        let all = self.run(model, &tokens, Some(Array::from(counts)), key);
-        let total = all.shape()[1];
-        let rows = all.to_vec::<i32>();
-        let rows = rows.chunks_exact(total).zip(padding);
-        rows.map(|(row, padding)| {
-            let ends = |token: &i32| Some(i64::from(*token)) == self.eos_token_id;
-            let end = row[longest..].iter().position(ends);
-            row[padding..end.map_or(total, |i| longest + i + 1)].to_vec()
-        })
-        .collect()
+        self.check(model, &tokens);
+        let texts = self.run(model, tokens, Some(Array::from(padding)), key, on_token);
+        let both = prompts.iter().zip(texts);
+        both.map(|(prompt, text)| [prompt.as_ref(), &text].concat())
+            .collect()
     }
 
+    /// Returns the new tokens of each text.
     #[track_caller]
-    fn run(&self, model: &M, tokens: &Array, padding: Option<Array>, key: &Key) -> Array {
-        self.check(model, tokens);
-        let (batch, total) = (tokens.shape()[0], tokens.shape()[1] + self.max_new_tokens);
-        let mut tokens = tokens.astype(DType::I32);
-        if self.max_new_tokens == 0 {
-            return tokens;
-        }
-        let mut model = model.evaluated();
-        model.start_decoding(batch, total);
-        let mut ended: Option<Array> = None;
-        let mut parts = vec![tokens.clone()];
+    fn run<'a>(
+        &'a self,
+        model: &M,
+        mut tokens: Array,
+        padding: Option<Array>,
+        key: &Key,
+        on_token: Option<OnToken<'a>>,
+    ) -> Vec<Vec<i32>> {
+        let (batch, length) = (tokens.shape()[0], tokens.shape()[1]);
+        let mut texts = Texts::new(batch, &self.stops, on_token);
+        let history = (self.penalizes).then(|| History::new(&tokens, self.max_new_tokens));
+        let mut state = (model.evaluated(), history);
+        state.0.start_decoding(batch, length + self.max_new_tokens);
+        // Tokens that are not watched are read at the end, so that the device never waits.
+        let mut steps = Vec::new();
         for i in 0..self.max_new_tokens {
             let key = key.fold_in(i as i64);
-            let mut next = (self.step)(&mut model, tokens, padding.clone(), key);
-            if let Some(eos) = self.eos_token_id {
-                if let Some(ended) = &ended {
-                    next = where_(ended, self.pad_token_id, next);
-                }
-                let ends = next.eq(eos);
-                ended = Some(ended.map_or_else(|| ends.clone(), |e| e.bitwise_or(&ends)));
-            }
+            let next = (self.step)(&mut state, tokens, padding.clone(), key);
             tokens = next.expand_dims(&[1]);
-            parts.push(tokens.clone());
-            let all = |ended: &Array| ended.to_vec::<bool>().into_iter().all(|e| e);
-            if ended.as_ref().is_some_and(all) {
+            steps.push(next);
+            if texts.are_watched() && texts.add(steps.drain(..)) {
                 break;
             }
         }
-        concatenate(&parts, 1)
+        texts.add(steps);
+        texts.into_tokens()
     }
 
     /// Checks tokens `[batch, length]`.
@@ -205,7 +315,7 @@ impl<M> fmt::Debug for Generator<M> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Generator")
             .field("max_new_tokens", &self.max_new_tokens)
-            .field("eos_token_id", &self.eos_token_id)
+            .field("stops", &self.stops)
             .field("pad_token_id", &self.pad_token_id)
             .finish_non_exhaustive()
     }

@@ -31,6 +31,7 @@ mod places;
 mod pretrained;
 mod resnet;
 mod sampling;
+mod stops;
 
 pub use bert::{Bert, BertBlock, BertConfig, BertEmbeddings, mean_pooling};
 pub use decoding::Decoding;

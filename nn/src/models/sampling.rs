@@ -7,30 +7,39 @@ use ramie_core::{Array, DType, where_};
 /// The method of choosing the next token from logits: the most likely one, or a random one
 /// among all, the `k` most likely, or those that make up most of the probability.
 ///
+/// The options apply in the order of `transformers`, whatever the order of the calls: the
+/// repetition penalty, the temperature, `top_k`, `top_p`, `min_p`.
+///
 /// ```no_run
 /// use ramie_core::{Array, random};
 /// use ramie_nn::models::Sampling;
 /// let logits = Array::from([[1.0f32, 4.0, 2.0]]);
 /// assert_eq!(Sampling::greedy().choose(&random::key(0), &logits).to_vec::<i32>(), [1]);
-/// let by_chance = Sampling::greedy().temperature(0.7).top_k(2);
+/// let random = Sampling::greedy().temperature(0.7).min_p(0.05).repetition_penalty(1.1);
 /// ```
 #[derive(Clone, Debug, PartialEq, Tree)]
 pub struct Sampling {
+    #[tree(fixed)]
+    repetition_penalty: Option<f64>,
     #[tree(fixed)]
     temperature: Option<f64>,
     #[tree(fixed)]
     top_k: Option<usize>,
     #[tree(fixed)]
     top_p: Option<f64>,
+    #[tree(fixed)]
+    min_p: Option<f64>,
 }
 
 impl Sampling {
     /// Selects the most likely token.
     pub fn greedy() -> Sampling {
         Sampling {
+            repetition_penalty: None,
             temperature: None,
             top_k: None,
             top_p: None,
+            min_p: None,
         }
     }
 
@@ -92,6 +101,68 @@ impl Sampling {
         }
     }
 
+    /// Samples from the tokens whose probability is at least `p` times that of the most likely
+    /// token (Nguyen et al., 2024), among those that [`top_k`](Sampling::top_k) and
+    /// [`top_p`](Sampling::top_p) keep.
+    ///
+    /// # Panics
+    /// Panics if `p` is not in `[0, 1]`.
+    #[must_use]
+    #[track_caller]
+    pub fn min_p(self, p: f64) -> Sampling {
+        assert!(
+            (0.0..=1.0).contains(&p),
+            "Sampling::min_p: p is {p}, expected a factor from 0 to 1\n  help: use a number in \
+             this range; 0.05 is common"
+        );
+        Sampling {
+            temperature: self.temperature.or(Some(1.0)),
+            min_p: Some(p),
+            ..self
+        }
+    }
+
+    /// Makes tokens less likely that the text already contains, the prompt included: divides
+    /// their positive logits by the penalty, and multiplies their negative ones by it (Keskar et
+    /// al., 2019). A penalty below 1 makes them more likely. It applies to greedy sampling, too.
+    ///
+    /// # Panics
+    /// Panics if the penalty is not positive.
+    #[must_use]
+    #[track_caller]
+    pub fn repetition_penalty(self, penalty: f64) -> Sampling {
+        assert!(
+            penalty > 0.0,
+            "Sampling::repetition_penalty: the penalty is {penalty}, expected a positive number\n  \
+             help: use a number above 1; 1.1 is common"
+        );
+        Sampling {
+            repetition_penalty: Some(penalty),
+            ..self
+        }
+    }
+
+    /// Returns `true` if the choice depends on the previous tokens.
+    pub(super) fn penalizes(&self) -> bool {
+        self.repetition_penalty.is_some()
+    }
+
+    /// Returns the logits `[.., vocabulary]` with the repetition penalty for the previous tokens
+    /// of each text, integers `[.., length]`. Without a penalty it returns them unchanged.
+    ///
+    /// # Panics
+    /// Panics if the axes do not match.
+    #[track_caller]
+    pub fn penalized(&self, logits: &Array, tokens: &Array) -> Array {
+        let Some(penalty) = self.repetition_penalty else {
+            return logits.clone();
+        };
+        let logits = logits.astype(DType::F32);
+        let seen = logits.take_along_axis(tokens, -1);
+        let seen = where_(seen.lt(0), &seen * penalty, &seen / penalty);
+        logits.put_along_axis(tokens, seen, -1)
+    }
+
     /// Returns the logits `[.., vocabulary]` divided by the temperature, with minus infinity
     /// for excluded tokens. Greedy sampling leaves them unchanged.
     ///
@@ -118,10 +189,15 @@ impl Sampling {
             let least = kept.min_axes(&[-1]).expand_dims(&[-1]);
             logits = where_(logits.lt(least), f64::NEG_INFINITY, logits);
         }
+        if let Some(p) = self.min_p {
+            let least = logits.max_axes(&[-1]).expand_dims(&[-1]) + p.ln();
+            logits = where_(logits.lt(least), f64::NEG_INFINITY, logits);
+        }
         logits
     }
 
-    /// Chooses tokens, `i32` of shape `[..]`, from logits `[.., vocabulary]`.
+    /// Chooses tokens, `i32` of shape `[..]`, from logits `[.., vocabulary]`. To apply a
+    /// repetition penalty, pass those that [`penalized`](Sampling::penalized) returns.
     ///
     /// # Panics
     /// Panics if the logits have no axes.

@@ -16,6 +16,7 @@ mod nnx;
 mod nnx_inspect;
 mod programs_linen;
 mod rotary;
+mod sampling;
 mod training;
 mod tuning;
 mod writers;

@@ -295,7 +295,7 @@ fn generation_ends() {
             .iter()
             .position(|&t| t == eos)
             .expect("it is there");
-        let generator = Generator::new(Sampling::greedy(), 8).eos_token_id(i64::from(eos));
+        let generator = Generator::new(Sampling::greedy(), 8).eos_token_id(eos);
         let ended = generator.generate(&model, &one, &random::key(0));
         assert_eq!(ended.to_vec::<i32>(), continued[..=length + first]);
         // With another sequence, which goes on, there is padding.

@@ -152,7 +152,7 @@ fn continues<M: LanguageModel>(model: &M) {
     }
     // A sequence ends with the token that ends it.
     let last = &together[1];
-    let ends = Generator::new(Sampling::greedy(), 6).eos_token_id(i64::from(last[2]));
+    let ends = Generator::new(Sampling::greedy(), 6).eos_token_id(last[2]);
     let ended = ends.generate_prompts(model, &prompts, &key);
     let first = last[1..].iter().position(|t| *t == last[2]).unwrap() + 1;
     assert_eq!(ended[1], last[..=first]);
