@@ -95,8 +95,8 @@ impl Bert {
         save(folder.as_ref(), &config, |weights| model.exchange(weights))
     }
 
-    /// Exchanges all parameters with tensors of their published names.
-    fn exchange(&mut self, w: &mut Weights) -> Result<(), PretrainedError> {
+    /// Exchanges all parameters, or all adapters, with tensors of their published names.
+    pub(super) fn exchange(&mut self, w: &mut Weights) -> Result<(), PretrainedError> {
         let of = &mut self.embeddings;
         let embedding = |name: &str| format!("embeddings.{name}_embeddings.weight");
         w.param(&embedding("word"), &mut of.word_embeddings.embedding)?;

@@ -107,8 +107,8 @@ impl Gpt2 {
         save(folder.as_ref(), &config, |weights| model.exchange(weights))
     }
 
-    /// Exchanges all parameters with tensors of their published names.
-    fn exchange(&mut self, w: &mut Weights) -> Result<(), PretrainedError> {
+    /// Exchanges all parameters, or all adapters, with tensors of their published names.
+    pub(super) fn exchange(&mut self, w: &mut Weights) -> Result<(), PretrainedError> {
         w.below("transformer.");
         w.param("wte.weight", &mut self.wte.embedding)?;
         w.param("wpe.weight", &mut self.wpe.embedding)?;

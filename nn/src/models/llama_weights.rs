@@ -71,8 +71,8 @@ impl Llama {
         save(folder.as_ref(), &config, |weights| model.exchange(weights))
     }
 
-    /// Exchanges all parameters with tensors of their published names.
-    fn exchange(&mut self, w: &mut Weights) -> Result<(), PretrainedError> {
+    /// Exchanges all parameters, or all adapters, with tensors of their published names.
+    pub(super) fn exchange(&mut self, w: &mut Weights) -> Result<(), PretrainedError> {
         w.below("model.");
         w.param("embed_tokens.weight", &mut self.embed_tokens.embedding)?;
         for (i, layer) in self.layers.iter_mut().enumerate() {

@@ -15,6 +15,7 @@
 //! ```
 
 mod activation;
+mod adapters;
 mod bert;
 mod bert_weights;
 mod decoding;

@@ -1,5 +1,6 @@
 //! Loading and saving of weights by their published names.
 
+use super::adapters::{Adapters, Slot};
 use crate::nnx::{self, Not, of_type};
 use crate::{LayerNorm, Linear, LinearGeneral, LoraParam, Param};
 use ramie_core::text::listed;
@@ -70,12 +71,15 @@ pub enum PretrainedError {
 pub(super) type Result<T> = std::result::Result<T, PretrainedError>;
 
 /// The tensors of a checkpoint: those of a file that a model has not taken yet, or those that a
-/// model has written. A model lists its tensors in one function, for both directions.
+/// model has written. A model lists its tensors in one function, for both directions, and for its
+/// parameters as well as its adapters.
 pub(super) struct Weights {
     path: PathBuf,
-    arrays: BTreeMap<String, Array>,
-    prefix: String,
-    writes: bool,
+    pub(super) arrays: BTreeMap<String, Array>,
+    pub(super) prefix: String,
+    pub(super) writes: bool,
+    /// If present, layers exchange their adapters, and no parameters.
+    pub(super) adapters: Option<Adapters>,
 }
 
 /// Lists names, quoted.
@@ -98,16 +102,18 @@ impl Weights {
             arrays,
             prefix: String::new(),
             writes: false,
+            adapters: None,
         }
     }
 
     /// Creates an empty set of tensors, to which the parameters of a model are added.
-    fn of_model() -> Weights {
+    pub(super) fn of_model() -> Weights {
         Weights {
             path: PathBuf::new(),
             arrays: BTreeMap::new(),
             prefix: String::new(),
             writes: true,
+            adapters: None,
         }
     }
 
@@ -131,7 +137,7 @@ impl Weights {
     }
 
     /// Takes a tensor of this shape, by its full name.
-    fn take_whole(&mut self, name: &str, shape: &[usize]) -> Result<Array> {
+    pub(super) fn take_whole(&mut self, name: &str, shape: &[usize]) -> Result<Array> {
         let Some(array) = self.arrays.remove(name) else {
             // Similar names: those that contain the last two components, or else any.
             let last = name.rsplit('.').take(2).last().unwrap_or(name);
@@ -168,6 +174,9 @@ impl Weights {
         read: impl FnOnce(Array) -> Array,
         write: impl FnOnce(&Array) -> Array,
     ) -> Result<()> {
+        if self.adapters.is_some() {
+            return Ok(());
+        }
         let name = format!("{}{name}", self.prefix);
         match self.writes {
             true => drop(self.arrays.insert(name, write(param.value()))),
@@ -198,6 +207,8 @@ impl Weights {
         layer: &mut Linear,
         transposed: bool,
     ) -> Result<()> {
+        let slot = Slot::new(&layer.kernel, 1, &mut layer.lora);
+        self.adapter(name, vec![slot], transposed)?;
         self.matrix(&format!("{name}.weight"), &mut layer.kernel, 1, transposed)?;
         self.optional(&format!("{name}.bias"), &mut layer.bias)
     }
@@ -217,6 +228,8 @@ impl Weights {
         transposed: bool,
     ) -> Result<()> {
         let inputs = layer.config.axis.len();
+        let slot = Slot::new(&layer.kernel, inputs, &mut layer.lora);
+        self.adapter(name, vec![slot], transposed)?;
         self.matrix(
             &format!("{name}.weight"),
             &mut layer.kernel,
@@ -267,6 +280,11 @@ impl Weights {
         name: &str,
         mut layers: Vec<&mut LinearGeneral>,
     ) -> Result<()> {
+        if self.adapters.is_some() {
+            let slots = layers.iter_mut();
+            let slots = slots.map(|layer| Slot::new(&layer.kernel, 1, &mut layer.lora));
+            return self.adapter(name, slots.collect(), false);
+        }
         let (weight, bias) = (format!("{name}.weight"), format!("{name}.bias"));
         let (count, inputs) = (layers.len(), layers[0].kernel.shape()[0]);
         let outputs = layers[0].kernel.size() / inputs;
@@ -343,25 +361,7 @@ pub(super) fn save(
 ) -> Result<()> {
     let mut weights = Weights::of_model();
     list(&mut weights)?;
-    let wrong = |path: &Path, message: String| PretrainedError::Config {
-        path: path.into(),
-        message,
-    };
-    std::fs::create_dir_all(folder).map_err(|e| {
-        wrong(
-            folder,
-            format!("cannot be created: {e}\n  help: choose another directory"),
-        )
-    })?;
-    let arrays: State = weights.arrays.into_iter().collect();
-    // Libraries that read these files require the entry.
-    let metadata = [("format".to_owned(), "pt".to_owned())].into();
-    let file = folder.join("model.safetensors");
-    ramie_checkpoint::save_with_metadata(file, &arrays, &metadata)?;
-    let path = folder.join("config.json");
-    let text = serde_json::to_string_pretty(config).expect("numbers and strings");
-    std::fs::write(&path, text + "\n")
-        .map_err(|e| wrong(&path, format!("cannot be written: {e}")))?;
+    write(folder, WEIGHTS, weights.arrays, "config.json", config)?;
     // The index of an older checkpoint in several files would take precedence.
     let index = folder.join(INDEX);
     match std::fs::remove_file(&index) {
@@ -370,6 +370,36 @@ pub(super) fn save(
         }
         _ => Ok(()),
     }
+}
+
+fn wrong(path: &Path, message: String) -> PretrainedError {
+    PretrainedError::Config {
+        path: path.into(),
+        message,
+    }
+}
+
+/// Writes tensors and a configuration to files in a directory.
+pub(super) fn write(
+    folder: &Path,
+    file: &str,
+    arrays: BTreeMap<String, Array>,
+    config_file: &str,
+    config: &serde_json::Value,
+) -> Result<()> {
+    std::fs::create_dir_all(folder).map_err(|e| {
+        wrong(
+            folder,
+            format!("cannot be created: {e}\n  help: choose another directory"),
+        )
+    })?;
+    let arrays: State = arrays.into_iter().collect();
+    // Libraries that read these files require the entry.
+    let metadata = [("format".to_owned(), "pt".to_owned())].into();
+    ramie_checkpoint::save_with_metadata(folder.join(file), &arrays, &metadata)?;
+    let path = folder.join(config_file);
+    let text = serde_json::to_string_pretty(config).expect("numbers and strings");
+    std::fs::write(&path, text + "\n").map_err(|e| wrong(&path, format!("cannot be written: {e}")))
 }
 
 /// Returns a configuration in JSON with the entries that select the class of the model and the
@@ -436,16 +466,19 @@ fn put(param: &mut Param, array: Array) {
     param.set(array.astype(dtype));
 }
 
+/// The file with the tensors of a checkpoint.
+const WEIGHTS: &str = "model.safetensors";
+
 /// The file that lists the files of a checkpoint.
 const INDEX: &str = "model.safetensors.index.json";
 
 /// Returns the path of the weights in a directory: the index of several files, one file, or a
 /// PyTorch file.
 pub(super) fn weights_in(folder: &Path) -> PathBuf {
-    let names = [INDEX, "model.safetensors", "pytorch_model.bin"];
+    let names = [INDEX, WEIGHTS, "pytorch_model.bin"];
     let mut paths = names.map(|name| folder.join(name)).into_iter();
     let found = paths.find(|path| path.exists());
-    found.unwrap_or_else(|| folder.join("model.safetensors"))
+    found.unwrap_or_else(|| folder.join(WEIGHTS))
 }
 
 /// Returns the default dtype of parameters, which configurations in JSON omit.
@@ -455,21 +488,19 @@ pub(super) fn f32() -> DType {
 
 /// Reads a configuration in JSON.
 pub(super) fn read_config<T: serde::de::DeserializeOwned>(path: &Path) -> Result<T> {
-    let wrong = |message: String| PretrainedError::Config {
-        path: path.into(),
-        message,
-    };
     let text = ramie_core::files::read(path).map_err(|e| {
-        wrong(format!(
-            "cannot be read: {e}\n  help: pass the directory of a checkpoint, with config.json \
-             and model.safetensors or its index"
-        ))
+        let message = format!(
+            "cannot be read: {e}\n  help: pass the directory of a checkpoint, with this file and \
+             the weights"
+        );
+        wrong(path, message)
     })?;
     serde_json::from_slice(&text).map_err(|e| {
-        wrong(format!(
+        let message = format!(
             "is not a configuration of this model: {e}\n  help: use the field names of published \
              checkpoints"
-        ))
+        );
+        wrong(path, message)
     })
 }
 

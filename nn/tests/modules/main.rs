@@ -14,6 +14,7 @@ mod misuse_nnx;
 mod models;
 mod nnx;
 mod nnx_inspect;
+mod peft;
 mod programs_linen;
 mod rotary;
 mod sampling;
