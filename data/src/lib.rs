@@ -58,6 +58,7 @@ pub mod digits;
 mod error;
 mod generator;
 mod loader;
+pub mod mnist;
 mod panic;
 mod permutation;
 mod pool;

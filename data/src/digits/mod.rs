@@ -13,7 +13,7 @@
 //! # Ok::<(), ramie_data::Error>(())
 //! ```
 
-mod parse;
+pub(crate) mod parse;
 
 use crate::{IntoSource, Result};
 use ndarray::{Array1, Array3};

@@ -1,4 +1,4 @@
-//! Parsing of the two embedded tables: images with labels, and the split.
+//! Parsing of tables: images with labels, and the split.
 
 use super::{Digits, SIDE, Split};
 use crate::{Error, Result};
@@ -9,10 +9,10 @@ use std::io::Read;
 const PIXELS: usize = SIDE * SIDE;
 const BRIGHTEST: u8 = 16;
 
-/// An image and its label, as stored in a row of the table.
+/// An image of `N` pixels and its label, as stored in a row of the table.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Row {
-    pub pixels: [u8; PIXELS],
+pub(crate) struct Row<const N: usize> {
+    pub pixels: [u8; N],
     pub label: u8,
 }
 
@@ -20,7 +20,7 @@ pub(super) struct Row {
 /// file name.
 pub(super) fn digits(images: (&str, &[u8]), split: (&str, &str)) -> Result<Digits> {
     let text = gunzip(images.0, images.1)?;
-    let rows = rows(images.0, &text)?;
+    let rows = rows(images.0, &text, BRIGHTEST)?;
     let (train, test) = places(split.0, split.1, rows.len())?;
     Ok(Digits {
         train: take(&rows, &train),
@@ -28,7 +28,8 @@ pub(super) fn digits(images: (&str, &[u8]), split: (&str, &str)) -> Result<Digit
     })
 }
 
-fn gunzip(file: &str, bytes: &[u8]) -> Result<String> {
+/// Returns the text of a compressed file.
+pub(crate) fn gunzip(file: &str, bytes: &[u8]) -> Result<String> {
     let mut text = String::new();
     match GzDecoder::new(bytes).read_to_string(&mut text) {
         Ok(_) => Ok(text),
@@ -39,25 +40,25 @@ fn gunzip(file: &str, bytes: &[u8]) -> Result<String> {
     }
 }
 
-/// Parses the rows of the table, of 64 pixels and a label each.
-pub(super) fn rows(file: &str, text: &str) -> Result<Vec<Row>> {
+/// Parses the rows of a table, of `N` pixels from 0 to `brightest` and a label each.
+pub(crate) fn rows<const N: usize>(file: &str, text: &str, brightest: u8) -> Result<Vec<Row<N>>> {
     text.lines()
         .enumerate()
-        .map(|(i, line)| row(line).map_err(|message| bad_row(file, i, message)))
+        .map(|(i, line)| row(line, brightest).map_err(|message| bad_row(file, i, message)))
         .collect()
 }
 
-fn row(line: &str) -> Result<Row, String> {
+fn row<const N: usize>(line: &str, brightest: u8) -> Result<Row<N>, String> {
     let fields = line.split(',').count();
-    if fields != PIXELS + 1 {
+    if fields != N + 1 {
         return Err(format!(
-            "has {fields} fields, expected {PIXELS} pixels and a label"
+            "has {fields} fields, expected {N} pixels and a label"
         ));
     }
-    let mut pixels = [0; PIXELS];
+    let mut pixels = [0; N];
     let mut fields = line.split(',');
     for (i, (pixel, field)) in pixels.iter_mut().zip(&mut fields).enumerate() {
-        *pixel = number(field, BRIGHTEST).map_err(|e| format!("pixel {i} is {e}"))?;
+        *pixel = number(field, brightest).map_err(|e| format!("pixel {i} is {e}"))?;
     }
     let label = fields.next().unwrap_or_default();
     let label = number(label, 9).map_err(|e| format!("the label is {e}"))?;
@@ -122,7 +123,7 @@ pub(super) fn places(file: &str, text: &str, count: usize) -> Result<(Vec<usize>
     Ok((train, test))
 }
 
-fn take(rows: &[Row], places: &[usize]) -> Split {
+fn take(rows: &[Row<PIXELS>], places: &[usize]) -> Split {
     let pixel = |(n, y, x): (usize, usize, usize)| f32::from(rows[places[n]].pixels[y * SIDE + x]);
     Split {
         images: Array3::from_shape_fn((places.len(), SIDE, SIDE), pixel),
@@ -184,7 +185,11 @@ mod tests {
 
     #[test]
     fn a_bad_row_is_named() {
-        let message = |text: &str| rows("digits.csv", text).unwrap_err().to_string();
+        let message = |text: &str| {
+            rows::<PIXELS>("digits.csv", text, BRIGHTEST)
+                .unwrap_err()
+                .to_string()
+        };
         let good = line(3);
         assert_eq!(
             message(&format!("{good}\n1,2,3\n")),
@@ -256,7 +261,7 @@ mod tests {
                 }
                 text += &format!("{label}\n");
             }
-            let read = rows("t", &text).unwrap();
+            let read = rows::<PIXELS>("t", &text, BRIGHTEST).unwrap();
             prop_assert_eq!(read.len(), table.len());
             for (row, (pixels, label)) in read.iter().zip(&table) {
                 prop_assert_eq!(&row.pixels[..], &pixels[..]);
@@ -266,7 +271,7 @@ mod tests {
 
         #[test]
         fn any_text_is_read_or_refused(text in "[-0-9,\n xé\\r]{0,300}", count in 0..5usize) {
-            let _ = rows("t", &text);
+            let _ = rows::<PIXELS>("t", &text, BRIGHTEST);
             let _ = places("t", &format!("split,row\n{text}"), count);
         }
     }
