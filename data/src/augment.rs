@@ -26,6 +26,7 @@ enum Step {
     CenterCrop(usize, usize),
     RandomCrop(usize, usize, usize),
     Flip(f64),
+    Rotation(f64),
     Resize(usize, usize),
     Normalise(Vec<f32>, Vec<f32>),
 }
@@ -58,6 +59,13 @@ impl Augment {
     #[must_use]
     pub fn random_flip(self, probability: f64) -> Augment {
         self.then(Step::Flip(probability))
+    }
+
+    /// Rotates the image around its middle by a random angle of at most `degrees` in either direction.
+    /// Every new pixel is interpolated between four old pixels; the outside is black.
+    #[must_use]
+    pub fn random_rotation(self, degrees: f64) -> Augment {
+        self.then(Step::Rotation(degrees))
     }
 
     /// Resizes the image. Every new pixel is the mean of the old pixels around it, weighted by
@@ -112,7 +120,12 @@ impl Augment {
 impl Transform<Array3<u8>> for Augment {
     type Output = Array3<f32>;
     fn apply(&self, image: Array3<u8>, context: &mut Context) -> Result<Array3<f32>> {
-        let random = |step: &Step| matches!(step, Step::RandomCrop(..) | Step::Flip(_));
+        let random = |step: &Step| {
+            matches!(
+                step,
+                Step::RandomCrop(..) | Step::Flip(_) | Step::Rotation(_)
+            )
+        };
         let image = image.view();
         Ok(match self.0.iter().any(random) {
             true => self.apply(&image, context.generator()),
@@ -162,6 +175,10 @@ impl Step {
                     image.invert_axis(Axis(1));
                 }
                 image
+            }
+            Step::Rotation(degrees) => {
+                let angle = degrees * (2.0 * generator.uniform() - 1.0);
+                rotate(&image, angle.to_radians())
             }
             Step::Resize(height, width) => {
                 assert!(
@@ -225,6 +242,26 @@ fn crop(image: &Array3<f32>, top: isize, left: isize, height: usize, width: usiz
         place.assign(&part);
     }
     out
+}
+
+/// Returns the image, rotated counterclockwise around its middle.
+fn rotate(image: &Array3<f32>, angle: f64) -> Array3<f32> {
+    let (h, w, _) = image.dim();
+    let (middle_y, middle_x) = ((h as f64 - 1.0) / 2.0, (w as f64 - 1.0) / 2.0);
+    let (sin, cos) = angle.sin_cos();
+    // A negative index becomes a large one.
+    let pixel = |y: isize, x: isize, c: usize| {
+        let found = image.get((y as usize, x as usize, c));
+        found.copied().unwrap_or(0.0)
+    };
+    Array3::from_shape_fn(image.dim(), |(y, x, c)| {
+        let (y, x) = (y as f64 - middle_y, x as f64 - middle_x);
+        let (y, x) = (cos * y + sin * x + middle_y, cos * x - sin * y + middle_x);
+        let (down, right) = ((y - y.floor()) as f32, (x - x.floor()) as f32);
+        let (y, x) = (y.floor() as isize, x.floor() as isize);
+        let row = |y| pixel(y, x, c) * (1.0 - right) + pixel(y, x + 1, c) * right;
+        row(y) * (1.0 - down) + row(y + 1) * down
+    })
 }
 
 /// Returns, for each new pixel, the first old pixel it depends on and the weights from there on.
@@ -292,6 +329,45 @@ mod tests {
         );
         let flipped = (0..1000).filter(|s| pixels(&flip(0.3), &picture(1, 2), *s)[[0, 0]] == 1);
         assert!((230..370).contains(&flipped.count()));
+    }
+
+    #[test]
+    fn rotations_are_around_the_middle() {
+        let rotated = |angle: f64, h, w| {
+            let image = picture(h, w).mapv(f32::from);
+            rotate(&image, angle.to_radians()).index_axis_move(Axis(2), 0)
+        };
+        let near = |got: Array2<f32>, expected: Array2<f32>| {
+            assert_eq!(got.dim(), expected.dim());
+            let mut pairs = got.iter().zip(&expected);
+            assert!(pairs.all(|(a, b)| (a - b).abs() < 1e-3), "{got}");
+        };
+        near(
+            rotated(90.0, 3, 3),
+            ndarray::array![[2.0, 12.0, 22.0], [1.0, 11.0, 21.0], [0.0, 10.0, 20.0]],
+        );
+        near(
+            rotated(180.0, 2, 3),
+            ndarray::array![[12.0, 11.0, 10.0], [2.0, 1.0, 0.0]],
+        );
+        // Computed with NumPy.
+        near(
+            rotated(45.0, 3, 3),
+            ndarray::array![
+                [0.5858, 4.636, 7.0294],
+                [3.2218, 11.0, 18.7782],
+                [5.8579, 17.364, 12.3015],
+            ],
+        );
+        // Angles vary, but only up to the given one.
+        let augment = Augment::new().random_rotation(1.0);
+        let image = picture(5, 5);
+        let turned = |seed| pixels(&augment, &image, seed);
+        let mut corners: Vec<i32> = (0..20).map(|seed| turned(seed)[[4, 4]]).collect();
+        corners.sort_unstable();
+        corners.dedup();
+        assert!(corners.len() > 1 && corners.iter().all(|c| (42..=44).contains(c)));
+        assert_eq!(turned(0)[[2, 2]], 22);
     }
 
     /// Recorded from `jax.image.resize(.., "linear")` of JAX 0.10.2.
