@@ -33,6 +33,7 @@ mod error;
 mod file;
 pub mod format;
 pub mod gguf;
+mod index;
 pub mod items;
 pub mod manager;
 mod natural_sort;

@@ -52,7 +52,7 @@ pub enum Format {
     Orbax,
     /// A [GGUF](mod@crate::gguf) file, which Ramie reads but does not write.
     Gguf,
-    /// A [PyTorch](mod@crate::pytorch) file, which Ramie reads but does not write.
+    /// A [PyTorch](mod@crate::pytorch) file, or several with an index, which Ramie reads but does not write.
     PyTorch,
 }
 
@@ -93,6 +93,7 @@ impl Format {
             name if name.ends_with(".msgpack") => Some(Format::Msgpack),
             name if name.ends_with(".gguf") => Some(Format::Gguf),
             name if name.ends_with(".pt") || name.ends_with(".pth") => Some(Format::PyTorch),
+            name if name.ends_with(pytorch::INDEX_ENDING) => Some(Format::PyTorch),
             _ => None,
         }
     }

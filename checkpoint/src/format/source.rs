@@ -4,8 +4,10 @@ use super::Format;
 use crate::checkpoints::PREFIX;
 use crate::commit::{self, CommitState, TEMPORARY, commit_state, is_committed};
 use crate::file::{open, unreadable};
+use crate::index::is_index;
+use crate::pytorch;
 use crate::pytree::TREE;
-use crate::safetensors::{INDEX_ENDING, is_index};
+use crate::safetensors::INDEX_ENDING;
 use crate::{Error, Result};
 use std::fs;
 use std::io::Read;
@@ -63,8 +65,8 @@ impl Source {
     /// Detects what is at a path. This reads only the first bytes of files and the names in
     /// directories.
     ///
-    /// The path can be a safetensors file, an index of several, a GGUF or PyTorch file, a directory
-    /// with one of them, a Flax msgpack file, a tree or step in Orbax's format, or the directory of a
+    /// The path can be a safetensors, GGUF or PyTorch file, an index of several, a directory with one
+    /// of them, a Flax msgpack file, a tree or step in Orbax's format, or the directory of a
     /// run.
     ///
     /// # Errors
@@ -147,7 +149,7 @@ impl RunStep {
 fn file(path: &Path) -> Result<Format> {
     let named = Format::of_name(path);
     if named == Some(Format::Safetensors) || is_index(path) {
-        return Ok(Format::Safetensors);
+        return Ok(named.unwrap_or(Format::Safetensors));
     }
     let mut start = Vec::new();
     let read = open(path)?.take(9).read_to_end(&mut start);
@@ -208,6 +210,7 @@ fn folder(path: &Path) -> Result<Source> {
         (Format::Safetensors, INDEX_ENDING),
         (Format::Safetensors, ".safetensors"),
         (Format::Gguf, ".gguf"),
+        (Format::PyTorch, pytorch::INDEX_ENDING),
         (Format::PyTorch, "pytorch_model.bin"),
         (Format::PyTorch, ".pt"),
         (Format::PyTorch, ".pth"),

@@ -12,6 +12,9 @@
 //! # }
 //! ```
 //!
+//! Large models are stored in several files, called shards, with an index that maps each tensor to
+//! its shard. Functions that read a file also accept the path of an index.
+//!
 //! Both forms are supported: the archive of PyTorch 1.6 and later, and the legacy form before it.
 //! Opening a file reads its structure; the elements of a tensor are read on request. Tensors can be
 //! views of a storage with any strides, such as transposed ones, and share storages.
@@ -48,6 +51,7 @@ mod rebuild;
 mod tensor;
 mod tree;
 
+pub(crate) use read::INDEX_ENDING;
 pub use read::{PyTorchFile, load, load_abstract, load_into, load_state};
 pub use tensor::Tensor;
 

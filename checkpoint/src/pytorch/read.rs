@@ -2,6 +2,7 @@
 
 use super::tensor::{Tensor, View};
 use super::{archive, input, legacy, tree};
+use crate::index::{Index, is_index, missing};
 use crate::serialization::StateDict;
 use crate::{Error, Result, file, replace};
 use ramie_core::files::{self, Problem};
@@ -14,11 +15,16 @@ use std::path::{Path, PathBuf};
 /// Maximum ratio of the bytes of overlapping tensors to those of their file.
 const LARGEST_RATIO: u64 = 16;
 
-/// A PyTorch file whose structure has been read. Elements of tensors are read on request.
+/// Suffix of the file name of an index.
+pub(crate) const INDEX_ENDING: &str = ".bin.index.json";
+
+/// A PyTorch file, or the files of an index, whose structure has been read. Elements of tensors are
+/// read on request.
 #[derive(Debug)]
 pub struct PyTorchFile {
     path: PathBuf,
-    file: File,
+    /// The file, or the shards of an index.
+    files: Vec<(PathBuf, File)>,
     /// All values, with the indices of tensors.
     dict: StateDict<usize>,
     tensors: Vec<Tensor>,
@@ -27,11 +33,21 @@ pub struct PyTorchFile {
 impl PyTorchFile {
     /// Opens a file and reads its structure. This needs no plugin.
     ///
+    /// The path may also be that of an index of several files, such as
+    /// `pytorch_model.bin.index.json`; this then opens the tensors that the index lists.
+    ///
     /// # Errors
-    /// Returns an error if the file cannot be read, is not a PyTorch file, is damaged or truncated,
-    /// or refers to a function or class that is neither a tensor nor a plain value.
+    /// Returns an error if a file cannot be read, is neither a PyTorch file nor an index, is damaged
+    /// or truncated, or refers to a function or class that is neither a tensor nor a plain value.
     pub fn open(path: impl AsRef<Path>) -> Result<PyTorchFile> {
         let path = path.as_ref();
+        match is_index(path) {
+            true => PyTorchFile::open_shards(path),
+            false => PyTorchFile::open_one(path),
+        }
+    }
+
+    fn open_one(path: &Path) -> Result<PyTorchFile> {
         let file = file::open(path)?;
         let length = file.metadata().map_err(|e| Error::io(path, "be read", e))?;
         let found = parts(&file, length.len());
@@ -40,13 +56,40 @@ impl PyTorchFile {
         dict.leaves().map_err(|e| e.in_file(path))?;
         Ok(PyTorchFile {
             path: path.into(),
-            file,
+            files: vec![(path.into(), file)],
             dict,
             tensors,
         })
     }
 
-    /// Returns the path of the file.
+    /// Opens the shards of an index.
+    fn open_shards(path: &Path) -> Result<PyTorchFile> {
+        let index = Index::read(path, "PyTorch", &format!("pytorch_model{INDEX_ENDING}"))?;
+        let (mut files, mut tensors) = (Vec::new(), Vec::new());
+        for (shard, names) in index.shards(path)? {
+            let opened = PyTorchFile::open_one(&shard)?;
+            let there: HashMap<&str, &Tensor> =
+                opened.tensors.iter().map(|t| (&*t.name, t)).collect();
+            for name in names {
+                let tensor = there.get(name).ok_or_else(|| missing(path, &shard, name))?;
+                tensors.push(Tensor {
+                    file: files.len(),
+                    ..(*tensor).clone()
+                });
+            }
+            files.extend(opened.files);
+        }
+        let entries = tensors.iter().enumerate();
+        let entries = entries.map(|(at, t): (_, &Tensor)| (t.name.clone(), StateDict::Array(at)));
+        Ok(PyTorchFile {
+            path: path.into(),
+            files,
+            dict: StateDict::Dict(entries.collect()),
+            tensors,
+        })
+    }
+
+    /// Returns the path of the file or the index.
     pub fn path(&self) -> &Path {
         &self.path
     }
@@ -82,24 +125,10 @@ impl PyTorchFile {
     }
 
     fn read(&self, tensor: &Tensor) -> Result<Array> {
-        let bytes = self
-            .bytes(tensor)
-            .map_err(|e| Error::io(&self.path, "be read", e))?;
+        let (path, file) = &self.files[tensor.file];
+        let bytes = bytes(file, tensor).map_err(|e| Error::io(path, "be read", e))?;
         Array::try_from_aligned(bytes, &tensor.shape, tensor.dtype)
-            .map_err(|e| Error::tensor(&self.path, &tensor.name, e))
-    }
-
-    /// Reads the elements of a tensor in row-major order.
-    fn bytes(&self, tensor: &Tensor) -> io::Result<AlignedBytes> {
-        let mut bytes = AlignedBytes::zeroed(tensor.nbytes());
-        if tensor.is_contiguous() {
-            files::read_exact_at(&self.file, &mut bytes, tensor.start)?;
-        } else {
-            let mut span = vec![0; tensor.span()];
-            files::read_exact_at(&self.file, &mut span, tensor.start)?;
-            tensor.gather(&span, &mut bytes);
-        }
-        Ok(bytes)
+            .map_err(|e| Error::tensor(path, &tensor.name, e))
     }
 
     /// Reads all values. Tensors that are the same view of a storage become one array.
@@ -116,6 +145,19 @@ impl PyTorchFile {
         }
         Ok(self.dict.clone().map(&mut |at| arrays[at].clone()))
     }
+}
+
+/// Reads the elements of a tensor in row-major order.
+fn bytes(file: &File, tensor: &Tensor) -> io::Result<AlignedBytes> {
+    let mut bytes = AlignedBytes::zeroed(tensor.nbytes());
+    if tensor.is_contiguous() {
+        files::read_exact_at(file, &mut bytes, tensor.start)?;
+    } else {
+        let mut span = vec![0; tensor.span()];
+        files::read_exact_at(file, &mut span, tensor.start)?;
+        tensor.gather(&span, &mut bytes);
+    }
+    Ok(bytes)
 }
 
 /// Returns the values and the tensors of a file of `length` bytes.
@@ -138,7 +180,7 @@ fn parts(file: &File, length: u64) -> Result<(StateDict<usize>, Vec<Tensor>), Pr
     let mut views: Vec<View<'_>> = tensors.iter().map(Tensor::view).collect();
     views.sort_unstable();
     views.dedup();
-    let sizes = views.iter().map(|(_, dtype, shape, _)| {
+    let sizes = views.iter().map(|(_, _, dtype, shape, _)| {
         let count: usize = shape.iter().product();
         (count * dtype.size()) as u64
     });
@@ -156,7 +198,8 @@ fn abstract_of(tensor: &Tensor) -> Array {
 }
 
 /// Returns all values of a file, with the tensors as arrays on the default device. Tensors that are
-/// the same view of a storage, such as tied weights, are read once.
+/// the same view of a storage, such as tied weights, are read once. For an index, this returns the
+/// tensors that it lists.
 ///
 /// ```no_run
 /// # fn main() -> ramie_checkpoint::Result<()> {

@@ -13,12 +13,14 @@ pub struct Tensor {
     pub shape: Vec<usize>,
     /// Distance between neighbors along each axis, in elements.
     pub(super) strides: Vec<usize>,
+    /// Index of the file among the shards.
+    pub(super) file: usize,
     /// Offset of the first element in the file, in bytes.
     pub(super) start: u64,
 }
 
-/// The first byte, dtype, shape and strides of a tensor.
-pub(super) type View<'a> = (u64, DType, &'a [usize], &'a [usize]);
+/// The file, first byte, dtype, shape and strides of a tensor.
+pub(super) type View<'a> = (usize, u64, DType, &'a [usize], &'a [usize]);
 
 impl Tensor {
     /// Returns the number of elements.
@@ -32,7 +34,13 @@ impl Tensor {
     }
 
     pub(super) fn view(&self) -> View<'_> {
-        (self.start, self.dtype, &self.shape, &self.strides)
+        (
+            self.file,
+            self.start,
+            self.dtype,
+            &self.shape,
+            &self.strides,
+        )
     }
 
     /// Returns whether the elements follow each other in row-major order.
@@ -94,6 +102,7 @@ mod tests {
             dtype: DType::U16,
             shape: shape.to_vec(),
             strides: strides.to_vec(),
+            file: 0,
             start: 0,
         };
         let bytes: Vec<u8> = (0..24u16).flat_map(u16::to_le_bytes).collect();

@@ -165,6 +165,7 @@ impl Tree<'_> {
             dtype: tensor.dtype,
             shape: shape.clone(),
             strides: strides.clone(),
+            file: 0,
             start: self.starts[tensor.storage as usize] + (start * width) as u64,
         })
     }

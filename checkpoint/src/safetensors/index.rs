@@ -1,45 +1,21 @@
-//! Index of a model in several files, in the format of Hugging Face.
+//! Models in several safetensors files with an index.
 
 use super::Metadata;
 use super::read::{Arrays, Reader};
 use super::write::write;
-use crate::{Error, Result, atomic, file};
+use crate::index::{Index, missing};
+use crate::{Error, Result, atomic};
 use ramie_core::{Array, State, Tree};
-use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::io::Write;
-use std::path::{Component, Path};
+use std::path::Path;
 
 /// Suffix of an index's file name; the rest of the name is the prefix of the shards' names.
 pub(crate) const ENDING: &str = ".safetensors.index.json";
 
-/// Contents of an index.
-#[derive(Serialize, Deserialize)]
-struct Index {
-    /// Metadata, including the total number of bytes of all arrays.
-    #[serde(default)]
-    metadata: BTreeMap<String, Value>,
-    /// File name of each array's shard.
-    weight_map: BTreeMap<String, String>,
-}
-
-/// Returns whether a path is that of an index.
-pub fn is_index(path: &Path) -> bool {
-    path.extension().is_some_and(|e| e == "json")
-}
-
 fn read(path: &Path) -> Result<Index> {
-    let text = file::read(path)?;
-    serde_json::from_slice(&text).map_err(|e| {
-        Error::format(
-            path,
-            format!(
-                "is not an index of safetensors files: {e}\n  help: pass an index, such as \
-                 model{ENDING}, or a safetensors file"
-            ),
-        )
-    })
+    Index::read(path, "safetensors", &format!("model{ENDING}"))
 }
 
 /// Reads the metadata of an index; numbers become strings.
@@ -55,35 +31,18 @@ pub fn metadata(path: &Path) -> Result<Metadata> {
 /// Opens the shards of an index.
 pub fn open(path: &Path) -> Result<Arrays> {
     let index = read(path)?;
-    let folder = path.parent().unwrap_or(Path::new(""));
-    let mut shards = BTreeMap::new();
-    for (name, file) in &index.weight_map {
-        // The file must be in the directory of the index or below it.
-        let mut steps = Path::new(file).components().peekable();
-        let below = steps.peek().is_some() && steps.all(|c| matches!(c, Component::Normal(_)));
-        if !below {
-            let message = format!(
-                "is in `{file}`, which is not a file in the directory of the \
-                                   index"
-            );
-            return Err(Error::tensor(path, name, message));
-        }
-        shards.entry(file).or_insert_with(Vec::new).push(name);
-    }
     let mut arrays = Arrays {
-        shards: Vec::with_capacity(shards.len()),
+        shards: Vec::new(),
         tensors: Vec::with_capacity(index.weight_map.len()),
     };
-    for (file, names) in shards {
-        let shard = folder.join(file);
+    for (shard, names) in index.shards(path)? {
         let reader = Reader::open(&shard)?;
         let mut there = reader.tensors()?;
         for name in names {
             // Both the names and the tensors of a shard are sorted.
-            let at = there.binary_search_by(|t| t.name.cmp(name)).map_err(|_| {
-                let message = format!("is not in the file, although {} lists it", path.display());
-                Error::tensor(&shard, name, message)
-            })?;
+            let at = there
+                .binary_search_by(|t| (*t.name).cmp(name))
+                .map_err(|_| missing(path, &shard, name))?;
             arrays.tensors.push((there.remove(at), arrays.shards.len()));
         }
         arrays.shards.push(reader);

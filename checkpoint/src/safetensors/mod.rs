@@ -11,7 +11,7 @@ mod index;
 mod read;
 mod write;
 
-pub(crate) use index::{ENDING as INDEX_ENDING, is_index};
+pub(crate) use index::ENDING as INDEX_ENDING;
 pub use index::{save_sharded, save_sharded_with_metadata};
 pub use read::{load_abstract, load_into, load_metadata, load_state};
 pub use write::{save, save_with_metadata};

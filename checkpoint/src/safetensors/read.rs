@@ -2,6 +2,7 @@
 
 use super::Metadata;
 use super::index;
+use crate::index::is_index;
 use crate::{Error, Result, file, replace};
 use ramie_core::files::safetensors::{Header, Problem, Tensor};
 use ramie_core::{AlignedBytes, Array, State, Tree, files};
@@ -68,7 +69,7 @@ pub(super) struct Arrays {
 
 impl Arrays {
     fn open(path: &Path) -> Result<Arrays> {
-        if index::is_index(path) {
+        if is_index(path) {
             return index::open(path);
         }
         let reader = Reader::open(path)?;
@@ -154,7 +155,7 @@ pub fn load_into<T: Tree>(path: impl AsRef<Path>, tree: &mut T) -> Result<()> {
 /// Returns an error if the file cannot be read or is neither a safetensors file nor an index.
 pub fn load_metadata(path: impl AsRef<Path>) -> Result<Metadata> {
     let path = path.as_ref();
-    if index::is_index(path) {
+    if is_index(path) {
         return index::metadata(path);
     }
     Ok(Reader::open(path)?.header.metadata)

@@ -65,6 +65,7 @@ fn names_have_formats() {
         ("model.gguf", Some(Format::Gguf)),
         ("a/model.pt", Some(Format::PyTorch)),
         ("resnet18-5c106cde.pth", Some(Format::PyTorch)),
+        ("pytorch_model.bin.index.json", Some(Format::PyTorch)),
         ("checkpoint_3", None),
         ("a/3", None),
         ("..", None),

@@ -403,6 +403,65 @@ fn damaged_pickles_are_explained() {
 }
 
 #[test]
+fn files_of_an_index_are_read_like_one() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("pytorch_model.bin.index.json");
+    let shard = |i: usize| folder.path().join(format!("pytorch_model-{i}.bin"));
+    fs::copy(golden("archive.pt"), shard(1)).unwrap();
+    fs::copy(golden("legacy.pth"), shard(2)).unwrap();
+    let index = r#"{"metadata": {"total_size": 60}, "weight_map": {
+        "state_dict.f32": "pytorch_model-1.bin",
+        "state_dict.row": "pytorch_model-2.bin",
+        "optimizer.state.0.step": "pytorch_model-1.bin",
+        "state_dict.transposed": "pytorch_model-2.bin"}}"#;
+    fs::write(&path, index).unwrap();
+    let names = [
+        "optimizer.state.0.step",
+        "state_dict.f32",
+        "state_dict.row",
+        "state_dict.transposed",
+    ];
+    let file = PyTorchFile::open(&path).unwrap();
+    let tensors = file.tensors().iter().map(|t| &*t.name);
+    assert_eq!(tensors.collect::<Vec<_>>(), names);
+    assert_eq!(Format::of_name(&path), Some(Format::PyTorch));
+    for path in [folder.path(), &path] {
+        assert_eq!(Format::detect(path).unwrap(), Format::PyTorch);
+        let state = load_state(path).unwrap();
+        assert_eq!(state.paths().collect::<Vec<_>>(), names);
+        let floats = |name: &str| state[name].to_vec::<f32>();
+        assert_eq!(floats("state_dict.row"), [3.5, 4.5, 5.5]);
+        assert_eq!(
+            floats("state_dict.transposed"),
+            [0.5, 3.5, 1.5, 4.5, 2.5, 5.5]
+        );
+    }
+    let mut tree = load_state(&path).unwrap().zeros_like();
+    load_into(&path, &mut tree).unwrap();
+    assert_eq!(tree["optimizer.state.0.step"].item::<f32>(), 3.0);
+
+    let error = |index: &str| {
+        fs::write(&path, index).unwrap();
+        load_state(&path).unwrap_err().to_string()
+    };
+    let text = error(r#"{"weight_map": {"w": "pytorch_model-1.bin"}}"#);
+    let expected = format!(
+        "{}: tensor `w`: is not in the file, although {} lists it",
+        shard(1).display(),
+        path.display()
+    );
+    assert_eq!(text, expected);
+    let text = error("{}");
+    assert!(
+        text.contains(": is not an index of PyTorch files: missing field `weight_map`"),
+        "{text}"
+    );
+    // An index that lists itself.
+    let text = error(r#"{"weight_map": {"w": "pytorch_model.bin.index.json"}}"#);
+    assert!(text.contains("expected an archive or a pickle"), "{text}");
+}
+
+#[test]
 fn damaged_files_are_explained() {
     let is = |bytes: &[u8], start: &str| {
         let text = said(bytes);

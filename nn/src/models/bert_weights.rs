@@ -33,8 +33,8 @@ impl BertConfig {
 
 impl Bert {
     /// Loads a published checkpoint, in evaluation mode, from a directory with `config.json` and
-    /// `model.safetensors`, its index and the files that it lists, or `pytorch_model.bin`. The layers
-    /// for pretraining, whose names begin with `cls.`, are ignored.
+    /// `model.safetensors` or `pytorch_model.bin`, or the index of several and the files that it
+    /// lists. The layers for pretraining, whose names begin with `cls.`, are ignored.
     ///
     /// # Errors
     /// Returns an error as [`BertConfig::from_json`] and

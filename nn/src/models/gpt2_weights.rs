@@ -41,8 +41,8 @@ impl Gpt2Config {
 
 impl Gpt2 {
     /// Loads a published checkpoint, in evaluation mode, from a directory with `config.json`
-    /// and `model.safetensors`, `model.safetensors.index.json` and the files that it lists, or
-    /// `pytorch_model.bin`.
+    /// and `model.safetensors` or `pytorch_model.bin`, or the index of several and the files that it
+    /// lists.
     ///
     /// # Errors
     /// Returns an error as [`Gpt2Config::from_json`] and

@@ -9,8 +9,8 @@ use std::path::Path;
 
 impl Llama {
     /// Loads a published checkpoint, in evaluation mode, from a directory with `config.json`
-    /// and `model.safetensors`, `model.safetensors.index.json` and the files that it lists, or
-    /// `pytorch_model.bin`.
+    /// and `model.safetensors` or `pytorch_model.bin`, or the index of several and the files that it
+    /// lists.
     ///
     /// # Errors
     /// Returns an error as [`LlamaConfig::from_json`] and

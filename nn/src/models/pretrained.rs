@@ -472,10 +472,15 @@ const WEIGHTS: &str = "model.safetensors";
 /// The file that lists the files of a checkpoint.
 const INDEX: &str = "model.safetensors.index.json";
 
-/// Returns the path of the weights in a directory: the index of several files, one file, or a
-/// PyTorch file.
+/// Returns the path of the weights in a directory: the index of several files, one file, or the
+/// same of PyTorch files.
 pub(super) fn weights_in(folder: &Path) -> PathBuf {
-    let names = [INDEX, WEIGHTS, "pytorch_model.bin"];
+    let names = [
+        INDEX,
+        WEIGHTS,
+        "pytorch_model.bin.index.json",
+        "pytorch_model.bin",
+    ];
     let mut paths = names.map(|name| folder.join(name)).into_iter();
     let found = paths.find(|path| path.exists());
     found.unwrap_or_else(|| folder.join(WEIGHTS))
