@@ -5,20 +5,18 @@
     data/pytorch/legacy.pth      the form before PyTorch 1.6
 
 All contain the same checkpoint. Python's own pickler writes it, with classes and functions of the
-names and modules that PyTorch's have. Only the standard library is needed.
+names and modules that PyTorch's and NumPy's have. Only the standard library is needed.
 
 With REAL_MODELS set to PyTorch files, separated by spaces, it also writes
 
     data/pytorch/real.json       name, shape and a weighted sum of each tensor of published files
 
-Python's own unpickler reads them, with the same classes instead of PyTorch's.
+which `pytorch_reader.py` reads with NumPy.
 """
 
 import collections
 import io
-import itertools
 import json
-import operator
 import os
 import pathlib
 import pickle
@@ -29,12 +27,12 @@ import zipfile
 
 OUT = pathlib.Path(__file__).parent / "data" / "pytorch"
 
-MODULES = {name: types.ModuleType(name) for name in ["torch", "torch._utils", "torch.storage", "torch.nn.parameter"]}
-sys.modules.update(MODULES)
+NAMES = ["torch", "torch._utils", "torch.storage", "torch.nn.parameter", "numpy", "numpy._core", "numpy._core.multiarray"]
+MODULES = {name: types.ModuleType(name) for name in NAMES}
 
 
 def place(module, name, value):
-    """Gives a function or class its name in a module of PyTorch."""
+    """Gives a function or class its name in a module of PyTorch or NumPy."""
     value.__module__, value.__name__, value.__qualname__ = module, name, name
     setattr(MODULES[module], name, value)
     return value
@@ -104,6 +102,27 @@ class Size(tuple):
 device, size = place("torch", "device", Device), place("torch", "Size", Size)
 
 
+numpy_dtype = place("numpy", "dtype", type("dtype", (), {}))
+numpy_scalar = place("numpy._core.multiarray", "scalar", lambda *_: None)
+
+
+class NumPyDtype:
+    def __init__(self, name):
+        self.name = name
+
+    def __reduce__(self):
+        order = "|" if self.name[1:] == "1" else "<"
+        return numpy_dtype, (self.name, False, True), (3, order, None, None, None, -1, -1, 0)
+
+
+class NumPyScalar:
+    def __init__(self, dtype, letter, *values):
+        self.arguments = (dtype, struct.pack(f"<{letter}", *values))
+
+    def __reduce__(self):
+        return numpy_scalar, self.arguments
+
+
 class Tensor:
     def __init__(self, storage, shape, strides=None, offset=0, dtype=None):
         if strides is None:
@@ -162,6 +181,23 @@ def weights():
     return all
 
 
+def numpy_scalars():
+    f64 = NumPyDtype("f8")
+    return {
+        "f64": NumPyScalar(f64, "d", 0.1),
+        # The same dtype.
+        "best": NumPyScalar(f64, "d", -2.5),
+        "f32": NumPyScalar(NumPyDtype("f4"), "f", 0.5),
+        "f16": NumPyScalar(NumPyDtype("f2"), "e", 1.5),
+        "i64": NumPyScalar(NumPyDtype("i8"), "q", -3),
+        "i8": NumPyScalar(NumPyDtype("i1"), "b", -128),
+        "u64": NumPyScalar(NumPyDtype("u8"), "Q", 2**64 - 1),
+        "u8": NumPyScalar(NumPyDtype("u1"), "B", 255),
+        "bool": NumPyScalar(NumPyDtype("b1"), "?", True),
+        "c128": NumPyScalar(NumPyDtype("c16"), "dd", 1.0, -2.0),
+    }
+
+
 def checkpoint():
     state = {
         i: {"step": tensor("FloatStorage", [3.0], []), "exp_avg": tensor("FloatStorage", [i, 0.25], [2])}
@@ -183,6 +219,7 @@ def checkpoint():
         "negative": -70000,
         "complex": 1 - 2j,
         "nothing": {},
+        "numpy": numpy_scalars(),
         (1, 2): "the entry is omitted",
     }
 
@@ -236,56 +273,33 @@ def legacy(path):
             file.write(struct.pack("<q", len(storage.values)) + storage.bytes())
 
 
-class Unpickler(pickle.Unpickler):
-    """Returns `(key, offset, shape, strides)` for each tensor."""
-
-    def persistent_load(self, where):
-        kind, storage, key, device, count, *_ = where
-        assert (kind, storage, device) == ("storage", CLASSES["FloatStorage"], "cpu"), where
-        return key, count
-
-    def find_class(self, module, name):
-        if name == "_rebuild_tensor_v2":
-            return lambda storage, offset, shape, strides, *_: (storage[0], offset, shape, strides)
-        return super().find_class(module, name)
-
-
-def published(path):
-    """The state dict of a file, and the numbers of its storages."""
-    floats = lambda data: struct.unpack(f"<{len(data) // 4}f", data)
-    if zipfile.is_zipfile(path):
-        with zipfile.ZipFile(path) as file:
-            folder = file.namelist()[0].split("/")[0]
-            tensors = Unpickler(file.open(f"{folder}/data.pkl")).load()
-            return tensors, {key: floats(file.read(f"{folder}/data/{key}")) for key, *_ in tensors.values()}
-    with open(path, "rb") as file:
-        *_, tensors, keys = (Unpickler(file).load() for _ in range(5))
-        storages = {}
-        for key in keys:
-            (count,) = struct.unpack("<q", file.read(8))
-            storages[key] = floats(file.read(4 * count))
-    return tensors, storages
-
-
 def real(paths):
+    from pytorch_reader import load
+
     files = {}
     for path in map(pathlib.Path, paths):
-        tensors, storages = published(path)
         rows = files[path.name] = []
-        for name, (key, offset, shape, strides) in tensors.items():
+        for name, array in load(path).items():
             total = 0.0
-            for i, index in enumerate(itertools.product(*map(range, shape))):
-                total += (i % 7) * storages[key][offset + sum(map(operator.mul, index, strides))]
-            rows.append([name, list(shape), total])
+            for i, number in enumerate(array.ravel().tolist()):
+                total += (i % 7) * number
+            rows.append([name, list(array.shape), total])
     lines = [f"{json.dumps(name)}: [\n  " + ",\n  ".join(map(json.dumps, rows)) + "\n ]" for name, rows in files.items()]
     (OUT / "real.json").write_text("{\n " + ",\n ".join(lines) + "\n}\n")
 
 
-OUT.mkdir(exist_ok=True)
-if "REAL_MODELS" in os.environ:
-    real(os.environ["REAL_MODELS"].split())
-archive(OUT / "archive.pt", 2)
-archive(OUT / "protocol4.pt", 4)
-legacy(OUT / "legacy.pth")
-for file in sorted(OUT.iterdir()):
-    print(file.name, f"{file.stat().st_size / 1000:.1f} kB")
+def main():
+    OUT.mkdir(exist_ok=True)
+    if "REAL_MODELS" in os.environ:
+        real(os.environ["REAL_MODELS"].split())
+    # The pickler finds classes in their modules.
+    sys.modules.update(MODULES)
+    archive(OUT / "archive.pt", 2)
+    archive(OUT / "protocol4.pt", 4)
+    legacy(OUT / "legacy.pth")
+    for file in sorted(OUT.iterdir()):
+        print(file.name, f"{file.stat().st_size / 1000:.1f} kB")
+
+
+if __name__ == "__main__":
+    main()

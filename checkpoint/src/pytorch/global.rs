@@ -28,6 +28,10 @@ pub(super) enum Global {
     RebuildFromType,
     /// The class of tensors or of parameters.
     TensorClass,
+    /// `numpy.dtype`, a class of dtypes.
+    NumPyDType,
+    /// `numpy.core.multiarray.scalar`: a dtype and the bytes of a number.
+    NumPyScalar,
     DType(DType),
     /// A class of storages, by the dtype of the elements.
     Storage(DType),
@@ -69,6 +73,10 @@ impl Global {
             ("builtins" | "__builtin__", "set" | "frozenset") => Some(Global::Set),
             ("builtins" | "__builtin__", "complex") => Some(Global::Complex),
             ("_codecs", "encode") => Some(Global::Encode),
+            ("numpy", "dtype") => Some(Global::NumPyDType),
+            ("numpy.core.multiarray" | "numpy._core.multiarray", "scalar") => {
+                Some(Global::NumPyScalar)
+            }
             ("torch", "Size") => Some(Global::Size),
             ("torch", "device") => Some(Global::Device),
             ("torch", "Tensor") | ("torch._tensor", "Tensor") => Some(Global::TensorClass),

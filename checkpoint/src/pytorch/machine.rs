@@ -147,8 +147,8 @@ impl<R: Read> Machine<'_, R> {
             op::BININT => Object::Int(i32::from_le_bytes(input.array()?).into()),
             op::BININT1 => Object::Int(input.byte()?.into()),
             op::BININT2 => Object::Int(u16::from_le_bytes(input.array()?).into()),
-            op::LONG1 => integer(input.bytes::<1>()?),
-            op::LONG4 => integer(input.bytes::<4>()?),
+            op::LONG1 => Object::integer(input.bytes::<1>()?),
+            op::LONG4 => Object::integer(input.bytes::<4>()?),
             op::BINFLOAT => Object::Float(f64::from_be_bytes(input.array()?)),
             op::BINUNICODE => Object::Str(input.string::<4>()?),
             op::SHORT_BINUNICODE => Object::Str(input.string::<1>()?),
@@ -197,8 +197,10 @@ impl<R: Read> Machine<'_, R> {
             }
             // Sets the attributes of an object, which are omitted.
             op::BUILD => {
-                self.pop()?;
-                self.top()?;
+                let (state, object) = (self.pop()?, self.top()?);
+                if rebuild::is_big_endian(&self.pickle, object, state) {
+                    return Err(unsupported("has a NumPy value in big-endian byte order"));
+                }
             }
             _ => {
                 let id = self.pop()?;
@@ -295,19 +297,6 @@ impl<R: Read> Machine<'_, R> {
             "is damaged: the pickle {what}, before byte {}",
             self.input.position()
         ))
-    }
-}
-
-/// Returns the integer with these bytes.
-fn integer(bytes: Vec<u8>) -> Object {
-    match bytes.len() {
-        0..=8 => {
-            let negative = bytes.last().is_some_and(|byte| byte >> 7 == 1);
-            let mut all = [if negative { 0xff } else { 0 }; 8];
-            all[..bytes.len()].copy_from_slice(&bytes);
-            Object::Int(i64::from_le_bytes(all))
-        }
-        _ => Object::Long(bytes),
     }
 }
 

@@ -21,7 +21,7 @@
 //!
 //! The structure is a pickle, a program for a stack machine, which Python executes with any function
 //! that it names. This reader executes nothing: it knows the functions that rebuild tensors, ordered
-//! dictionaries and a few plain values, and reports an error for all other names.
+//! dictionaries, NumPy's scalars and a few plain values, and reports an error for all other names.
 //!
 //! # Values other than tensors
 //!
@@ -33,8 +33,9 @@
 //!   Entries with other keys are omitted. Attributes of dictionaries, such as `_metadata`, are
 //!   omitted.
 //! - Lists, tuples and sets become lists.
-//! - Numbers, booleans, complex numbers, strings and bytes are kept. A dtype or a device becomes its
-//!   name. Integers of more than 64 bits, types and bare storages become `None`.
+//! - Numbers, booleans, complex numbers, strings and bytes are kept; NumPy's scalars become numbers.
+//!   A dtype or a device becomes its name. Integers of more than 64 bits, types and bare storages
+//!   become `None`.
 //!
 //! Files of whole modules (`torch.save(model)`) and TorchScript programs contain code and are not
 //! supported. Ramie does not write PyTorch files; PyTorch reads [safetensors](crate::safetensors).

@@ -31,6 +31,21 @@ pub(super) enum Object {
     Tensor(Box<Rebuilt>),
 }
 
+impl Object {
+    /// Returns the integer with these bytes: two's complement, lowest byte first.
+    pub fn integer(bytes: Vec<u8>) -> Object {
+        match bytes.len() {
+            0..=8 => {
+                let negative = bytes.last().is_some_and(|byte| byte >> 7 == 1);
+                let mut all = [if negative { 0xff } else { 0 }; 8];
+                all[..bytes.len()].copy_from_slice(&bytes);
+                Object::Int(i64::from_le_bytes(all))
+            }
+            _ => Object::Long(bytes),
+        }
+    }
+}
+
 /// A reference to a storage.
 #[derive(Debug)]
 pub(super) struct Storage {

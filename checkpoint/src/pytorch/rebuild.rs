@@ -3,6 +3,7 @@
 use super::global::Global;
 use super::input::{damaged, unsupported};
 use super::object::{Id, Object, Pickle, Rebuilt, Storage};
+use half::f16;
 use ramie_core::DType;
 use ramie_core::files::Problem;
 
@@ -41,6 +42,20 @@ pub(super) fn call(pickle: &mut Pickle, function: Id, arguments: Id) -> Result<I
         (Global::RebuildFromType, [function, _, arguments, ..]) => match pickle.get(*function) {
             Object::Global(Global::RebuildTensor | Global::RebuildTensorV3) => {
                 call(pickle, *function, *arguments)
+            }
+            _ => Err(WRONG),
+        },
+        (Global::NumPyDType, [name, ..]) => match pickle.get(*name) {
+            Object::Str(name) => {
+                let dtype = dtype_of_numpy(name).ok_or(WRONG)?;
+                Ok(pickle.push(Object::Global(Global::DType(dtype))))
+            }
+            _ => Err(WRONG),
+        },
+        (Global::NumPyScalar, [dtype, bytes]) => match (pickle.get(*dtype), pickle.get(*bytes)) {
+            (Object::Global(Global::DType(dtype)), Object::Bytes(bytes)) => {
+                let number = scalar(*dtype, bytes).ok_or(WRONG)?;
+                Ok(pickle.push(number))
             }
             _ => Err(WRONG),
         },
@@ -93,6 +108,60 @@ fn convert(
     };
     *pickle.get_mut(argument) = converted.ok_or(WRONG)?;
     Ok(argument)
+}
+
+/// Returns the dtype with a name in NumPy's array interface: the kind and the number of bytes.
+fn dtype_of_numpy(name: &str) -> Option<DType> {
+    Some(match name {
+        "b1" => DType::Bool,
+        "i1" => DType::I8,
+        "i2" => DType::I16,
+        "i4" => DType::I32,
+        "i8" => DType::I64,
+        "u1" => DType::U8,
+        "u2" => DType::U16,
+        "u4" => DType::U32,
+        "u8" => DType::U64,
+        "f2" => DType::F16,
+        "f4" => DType::F32,
+        "f8" => DType::F64,
+        "c8" => DType::C64,
+        "c16" => DType::C128,
+        _ => return None,
+    })
+}
+
+/// Returns whether the state of a NumPy dtype names big-endian byte order.
+pub(super) fn is_big_endian(pickle: &Pickle, dtype: Id, state: Id) -> bool {
+    let Object::Tuple(state) = pickle.get(state) else {
+        return false;
+    };
+    let order = state.get(1).map(|&order| pickle.get(order));
+    matches!(pickle.get(dtype), Object::Global(Global::DType(_)))
+        && matches!(order, Some(Object::Str(order)) if order == ">")
+}
+
+/// Returns the number with these bytes.
+fn scalar(dtype: DType, bytes: &[u8]) -> Option<Object> {
+    let float = |bytes: &[u8]| match bytes.len() {
+        2 => Some(f16::from_le_bytes(bytes.try_into().ok()?).into()),
+        4 => Some(f32::from_le_bytes(bytes.try_into().ok()?).into()),
+        _ => Some(f64::from_le_bytes(bytes.try_into().ok()?)),
+    };
+    if bytes.len() != dtype.size() {
+        return None;
+    }
+    Some(match dtype {
+        DType::Bool => Object::Bool(bytes != [0]),
+        DType::I8 | DType::I16 | DType::I32 | DType::I64 => Object::integer(bytes.to_vec()),
+        DType::U8 | DType::U16 | DType::U32 | DType::U64 => Object::integer([bytes, &[0]].concat()),
+        DType::C64 | DType::C128 => {
+            let (re, im) = bytes.split_at(bytes.len() / 2);
+            Object::Complex(float(re)?, float(im)?)
+        }
+        DType::F16 | DType::F32 | DType::F64 => Object::Float(float(bytes)?),
+        _ => return None,
+    })
 }
 
 /// Returns a tensor from the arguments: storage, offset, shape, strides, and optionally

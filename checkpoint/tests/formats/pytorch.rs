@@ -105,6 +105,7 @@ fn other_values_are_kept() {
             "negative",
             "complex",
             "nothing",
+            "numpy",
         ];
         assert_eq!(names, expected, "{name}");
         let get = |path: &str| dict.get(path).unwrap_or_else(|| panic!("{path}"));
@@ -120,6 +121,20 @@ fn other_values_are_kept() {
         assert_eq!(number("negative"), Scalar::Int(-70000));
         assert_eq!(number("seed"), Scalar::Uint(u64::MAX));
         assert_eq!(number("complex"), Scalar::Complex(1.0, -2.0));
+        for (kind, value) in [
+            ("f64", Scalar::Float(0.1)),
+            ("best", Scalar::Float(-2.5)),
+            ("f32", Scalar::Float(0.5)),
+            ("f16", Scalar::Float(1.5)),
+            ("i64", Scalar::Int(-3)),
+            ("i8", Scalar::Int(-128)),
+            ("u64", Scalar::Uint(u64::MAX)),
+            ("u8", Scalar::Int(255)),
+            ("bool", Scalar::Bool(true)),
+            ("c128", Scalar::Complex(1.0, -2.0)),
+        ] {
+            assert_eq!(number(&format!("numpy.{kind}")), value, "{kind}");
+        }
         let group = "optimizer.param_groups.0";
         assert_eq!(number(&format!("{group}.lr")), Scalar::Float(1e-3));
         assert_eq!(number(&format!("{group}.betas.1")), Scalar::Float(0.999));
@@ -280,7 +295,7 @@ fn names_of_code_are_refused() {
         ("torch._utils", "_rebuild_sparse_tensor"),
         ("torch", "QInt8Storage"),
         ("torch", "load"),
-        ("numpy.core.multiarray", "scalar"),
+        ("numpy.core.multiarray", "_reconstruct"),
     ] {
         let expected = format!(
             "refers to `{module}.{function}`, which is neither a tensor nor a plain value; Ramie \
@@ -400,6 +415,37 @@ fn damaged_pickles_are_explained() {
         &doubled,
         "has values that refer to each other so often that they take too much memory\n",
     );
+}
+
+#[test]
+fn scalars_of_numpy_are_checked() {
+    let scalar = |dtype: &str, order: &str, bytes: &[u8]| {
+        let text = |text: &[u8]| [&[b'U', text.len() as u8][..], text].concat();
+        let pickle = [
+            name("numpy.core.multiarray", "scalar"),
+            name("numpy", "dtype"),
+            text(dtype.as_bytes()),
+            b"\x89\x88\x87R(K\x03".to_vec(),
+            text(order.as_bytes()),
+            b"NNNtb".to_vec(),
+            [&[b'C', bytes.len() as u8][..], bytes].concat(),
+            b"\x86R".to_vec(),
+        ];
+        open(&legacy(&pickle.concat(), b"]", b"")).map(|file| file.types())
+    };
+    let sound = scalar("i2", "<", &[1, 2]).unwrap();
+    assert!(matches!(sound, StateDict::Number(Scalar::Int(0x201))));
+    let start = |result: Result<StateDict, String>, expected: &str| {
+        let text = result.map(|_| ()).unwrap_err();
+        assert!(text.starts_with(expected), "{text}");
+    };
+    start(
+        scalar("i2", ">", &[1, 2]),
+        "has a NumPy value in big-endian byte order\n",
+    );
+    let wrong = "is damaged: the pickle calls a function with wrong arguments, before byte ";
+    start(scalar("i2", "<", &[1, 2, 3]), wrong);
+    start(scalar("O8", "|", &[0; 8]), wrong);
 }
 
 #[test]
