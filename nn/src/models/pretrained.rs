@@ -213,10 +213,15 @@ impl Weights {
         self.optional(&format!("{name}.bias"), &mut layer.bias)
     }
 
-    /// Exchanges a layer normalization with `weight` and `bias`.
+    /// Exchanges a layer normalization with `weight` and `bias`. Files that were converted from
+    /// TensorFlow can name them `gamma` and `beta`.
     pub(super) fn layer_norm(&mut self, name: &str, norm: &mut LayerNorm) -> Result<()> {
-        self.optional(&format!("{name}.weight"), &mut norm.scale)?;
-        self.optional(&format!("{name}.bias"), &mut norm.bias)
+        let [scale, bias] = match self.has(&format!("{name}.gamma")) {
+            true => ["gamma", "beta"],
+            false => ["weight", "bias"],
+        };
+        self.optional(&format!("{name}.{scale}"), &mut norm.scale)?;
+        self.optional(&format!("{name}.{bias}"), &mut norm.bias)
     }
 
     /// Exchanges a layer with several axes with `weight` and `bias`, in which the input axes

@@ -96,11 +96,16 @@ fn saved(name: &str, state: &State) -> tempfile::TempDir {
 #[test]
 fn names_of_other_programs_load() {
     disable_most_optimizations(|| {
-        // The encoder of a model for masked tokens: a prefix, a head, no pooler.
+        // The encoder of a model for masked tokens: a prefix, a head, no pooler, and the names of
+        // normalizations in TensorFlow.
         let mut state: State = published()
             .iter()
             .filter(|(name, _)| !name.starts_with("pooler."))
-            .map(|(name, array)| (format!("bert.{name}"), array.clone()))
+            .map(|(name, array)| {
+                let name = name.replace("LayerNorm.weight", "LayerNorm.gamma");
+                let name = name.replace("LayerNorm.bias", "LayerNorm.beta");
+                (format!("bert.{name}"), array.clone())
+            })
             .collect();
         state.insert("cls.predictions.bias", Array::zeros(&[53], DType::F32));
         state.insert(
