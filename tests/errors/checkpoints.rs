@@ -5,6 +5,7 @@ use ramie::checkpoint::commit::{SaverOptions, restore_item, save_item};
 use ramie::checkpoint::items::*;
 use ramie::checkpoint::manager::policies::*;
 use ramie::checkpoint::manager::*;
+use ramie::checkpoint::pytorch::PyTorchFile;
 use ramie::checkpoint::pytree::{StandardCheckpointer, StandardRestore, StandardSave};
 use ramie::checkpoint::safetensors;
 use ramie::checkpoint::serialization::{from_bytes, to_bytes};
@@ -17,6 +18,10 @@ fn run() -> &'static str {
     let _ = std::fs::remove_dir_all("target/run");
     "target/run"
 }
+
+/// The start of a file of `torch.save(model)`, up to the name of the model's class.
+const WHOLE_MODEL: &[u8] = b"\x80\x02\x8a\nl\xfc\x9cF\xf9 j\xa8P\x19.\x80\x02M\xe9\x03.\
+    \x80\x02}U\rlittle_endian\x88s.\x80\x02c__main__\nNet\n";
 
 #[track_caller]
 fn manager(options: CheckpointManagerOptions) -> CheckpointManager {
@@ -232,6 +237,12 @@ pub fn cases() -> Vec<Case> {
             let weights = State::from_iter([("w", Array::zeros(&[2], DType::F32))]);
             save_item(&path, &StandardSave::new(&weights))?;
             safetensors::load_state(&path)
+        }),
+        error("PyTorchFile::open: the file contains a whole model", || {
+            let path = format!("{}/model.pt", run());
+            std::fs::create_dir_all(run()).expect("a directory");
+            std::fs::write(&path, WHOLE_MODEL).expect("a file");
+            PyTorchFile::open(&path)
         }),
         error("restore_item: the directory does not exist", || {
             restore_item(format!("{}/weights", run()), StandardRestore::state())
