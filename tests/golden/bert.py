@@ -83,40 +83,58 @@ def weights(rng):
 
 
 class Encoder:
-    def __init__(self, arrays):
+    """BERT's layers, which ALBERT has, too: `albert.py` uses them with other names."""
+
+    def __init__(self, arrays, config):
         self.w = {name: array.astype(np.float64) for name, array in arrays.items()}
+        self.config = config
 
     def dense(self, name, x):
         return x @ self.w[f"{name}.weight"].T + self.w[f"{name}.bias"]
 
     def norm(self, name, x):
         centered = x - x.mean(-1, keepdims=True)
-        scale = np.sqrt((centered**2).mean(-1, keepdims=True) + CONFIG["layer_norm_eps"])
+        scale = np.sqrt((centered**2).mean(-1, keepdims=True) + self.config["layer_norm_eps"])
         return centered / scale * self.w[f"{name}.weight"] + self.w[f"{name}.bias"]
 
-    def attention(self, name, x):
-        heads = CONFIG["num_attention_heads"]
+    def activation(self, x):
+        if self.config["hidden_act"] == "gelu_new":
+            return 0.5 * x * (1 + np.tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * x**3)))
+        assert self.config["hidden_act"] == "gelu"
+        return x * 0.5 * (1 + np.vectorize(math.erf)(x / math.sqrt(2)))
+
+    def attention(self, query, key, value, out, x):
+        heads = self.config["num_attention_heads"]
         size = x.shape[1] // heads
-        q, k, v = (self.dense(f"{name}.self.{part}", x) for part in ["query", "key", "value"])
-        out = []
+        q, k, v = (self.dense(part, x) for part in [query, key, value])
+        parts = []
         for h in range(heads):
             part = slice(h * size, (h + 1) * size)
             scores = np.exp(q[:, part] @ k[:, part].T / math.sqrt(size))
-            out.append(scores / scores.sum(1, keepdims=True) @ v[:, part])
-        return self.dense(f"{name}.output.dense", np.concatenate(out, 1))
+            parts.append(scores / scores.sum(1, keepdims=True) @ v[:, part])
+        return self.dense(out, np.concatenate(parts, 1))
+
+    def block(self, at, names, x):
+        """A block with the names of its layers: query, key, value, out, norm, up, down, norm."""
+        *attention, first, up, down, second = [f"{at}.{name}" for name in names]
+        x = self.norm(first, x + self.attention(*attention, x))
+        return self.norm(second, x + self.dense(down, self.activation(self.dense(up, x))))
+
+    def embed(self, at, tokens, segments):
+        x = self.w[f"{at}.word_embeddings.weight"][tokens]
+        x = x + self.w[f"{at}.position_embeddings.weight"][: len(tokens)]
+        return self.norm(f"{at}.LayerNorm", x + self.w[f"{at}.token_type_embeddings.weight"][segments])
 
     def sentence(self, tokens, segments):
         """The features of the tokens of one sentence, `[length, features]`."""
-        x = self.w["embeddings.word_embeddings.weight"][tokens]
-        x = x + self.w["embeddings.position_embeddings.weight"][: len(tokens)]
-        x = self.norm("embeddings.LayerNorm", x + self.w["embeddings.token_type_embeddings.weight"][segments])
-        for i in range(CONFIG["num_hidden_layers"]):
-            at = f"encoder.layer.{i}"
-            x = self.norm(f"{at}.attention.output.LayerNorm", x + self.attention(f"{at}.attention", x))
-            hidden = self.dense(f"{at}.intermediate.dense", x)
-            hidden = hidden * 0.5 * (1 + np.vectorize(math.erf)(hidden / math.sqrt(2)))
-            x = self.norm(f"{at}.output.LayerNorm", x + self.dense(f"{at}.output.dense", hidden))
+        x = self.embed("embeddings", tokens, segments)
+        for i in range(self.config["num_hidden_layers"]):
+            x = self.block(f"encoder.layer.{i}", NAMES, x)
         return x
+
+
+NAMES = [f"attention.self.{part}" for part in ["query", "key", "value"]]
+NAMES += ["attention.output.dense", "attention.output.LayerNorm", "intermediate.dense", "output.dense", "output.LayerNorm"]
 
 
 def embedding(features):
@@ -141,8 +159,8 @@ SENTENCES = ["A cat sits on the mat.", "A feline rests on a rug.", "The stock ma
 
 
 def real(folder):
-    CONFIG.update(json.loads((folder / "config.json").read_text()))
-    encoder = Encoder(load_file(folder / "model.safetensors"))
+    config = json.loads((folder / "config.json").read_text())
+    encoder = Encoder(load_file(folder / "model.safetensors"), config)
     vocabulary = {piece: i for i, piece in enumerate((folder / "vocab.txt").read_text().splitlines())}
     rows = [wordpieces(vocabulary, text) for text in SENTENCES]
     embeddings = np.array([embedding(encoder.sentence(row, np.zeros_like(row))) for row in rows])
@@ -153,26 +171,42 @@ def real(folder):
     save_file(arrays, OUT / "minilm.safetensors", metadata={"numpy": np.__version__})
 
 
-rng = np.random.default_rng(11)
-arrays = weights(rng)
-lengths, longest = [9, 4, 7], 9
-mask = np.arange(longest) < np.array(lengths)[:, None]
-tokens = np.where(mask, rng.integers(1, CONFIG["vocab_size"], size=mask.shape), 0)
-segments = np.where(mask, np.arange(longest) >= 5, 0)
-encoder = Encoder(arrays)
-hidden = np.zeros((*mask.shape, CONFIG["hidden_size"]))
-embeddings, pooled = [], []
-for row, length in enumerate(lengths):
-    x = encoder.sentence(tokens[row, :length], segments[row, :length].astype(int))
-    hidden[row, :length] = x
-    embeddings.append(embedding(x))
-    pooled.append(np.tanh(encoder.dense("pooler.dense", x[0])))
-OUT.mkdir(exist_ok=True)
-(OUT / "config.json").write_text(json.dumps(CONFIG, indent=2) + "\n")
-save_file(arrays, OUT / "model.safetensors", metadata={"format": "pt"})
-reference = {name: array.astype(np.int32) for name, array in [("tokens", tokens), ("mask", mask), ("segments", segments)]}
-reference |= {name: np.array(array, np.float32) for name, array in [("hidden", hidden), ("pooled", pooled), ("embeddings", embeddings)]}
-save_file(reference, OUT / "reference.safetensors", metadata={"numpy": np.__version__})
-print({name: array.shape for name, array in reference.items()})
-if "REAL_MODEL" in os.environ:
-    real(pathlib.Path(os.environ["REAL_MODEL"]))
+def sentences(rng, config):
+    """Random tokens, masks and segments of three sentences, and their lengths."""
+    lengths, longest = [9, 4, 7], 9
+    mask = np.arange(longest) < np.array(lengths)[:, None]
+    tokens = np.where(mask, rng.integers(1, config["vocab_size"], size=mask.shape), 0)
+    segments = np.where(mask, np.arange(longest) >= 5, 0)
+    return tokens, mask, segments, lengths
+
+
+def save(out, config, arrays, integers, floats):
+    out.mkdir(exist_ok=True)
+    (out / "config.json").write_text(json.dumps(config, indent=2) + "\n")
+    save_file(arrays, out / "model.safetensors", metadata={"format": "pt"})
+    reference = {name: array.astype(np.int32) for name, array in integers.items()}
+    reference |= {name: np.array(array, np.float32) for name, array in floats.items()}
+    save_file(reference, out / "reference.safetensors", metadata={"numpy": np.__version__})
+    print({name: array.shape for name, array in reference.items()})
+
+
+def main():
+    rng = np.random.default_rng(11)
+    arrays = weights(rng)
+    tokens, mask, segments, lengths = sentences(rng, CONFIG)
+    encoder = Encoder(arrays, CONFIG)
+    hidden = np.zeros((*mask.shape, CONFIG["hidden_size"]))
+    embeddings, pooled = [], []
+    for row, length in enumerate(lengths):
+        x = encoder.sentence(tokens[row, :length], segments[row, :length].astype(int))
+        hidden[row, :length] = x
+        embeddings.append(embedding(x))
+        pooled.append(np.tanh(encoder.dense("pooler.dense", x[0])))
+    integers = {"tokens": tokens, "mask": mask, "segments": segments}
+    save(OUT, CONFIG, arrays, integers, {"hidden": hidden, "pooled": pooled, "embeddings": embeddings})
+    if "REAL_MODEL" in os.environ:
+        real(pathlib.Path(os.environ["REAL_MODEL"]))
+
+
+if __name__ == "__main__":
+    main()

@@ -153,12 +153,23 @@ impl BertConfig {
         self.compute_dtype.unwrap_or(self.param_dtype)
     }
 
+    #[track_caller]
+    pub(super) fn activation(&self) -> Activation {
+        let Some(activation) = activation::by_name(&self.hidden_act) else {
+            panic!(
+                "BertConfig: unknown activation `{}`\n  help: use gelu, gelu_new, relu, silu or tanh",
+                self.hidden_act
+            )
+        };
+        activation
+    }
+
     fn weights(&self) -> init::Initializer {
         init::normal(self.initializer_range)
     }
 
     #[track_caller]
-    fn norm(&self, rngs: &mut Rngs) -> LayerNorm {
+    pub(super) fn norm(&self, rngs: &mut Rngs) -> LayerNorm {
         LayerNorm::config()
             .epsilon(self.layer_norm_eps)
             .dtype(self.computed())
@@ -167,7 +178,7 @@ impl BertConfig {
     }
 
     #[track_caller]
-    fn linear(&self, inputs: usize, outputs: usize, rngs: &mut Rngs) -> Linear {
+    pub(super) fn linear(&self, inputs: usize, outputs: usize, rngs: &mut Rngs) -> Linear {
         Linear::features(outputs)
             .dtype(self.computed())
             .param_dtype(self.param_dtype)
@@ -187,7 +198,7 @@ impl BertConfig {
 
 impl BertEmbeddings {
     #[track_caller]
-    fn new(config: &BertConfig, rngs: &mut Rngs) -> BertEmbeddings {
+    pub(super) fn new(config: &BertConfig, rngs: &mut Rngs) -> BertEmbeddings {
         BertEmbeddings {
             word_embeddings: config.embed(config.vocab_size, rngs),
             position_embeddings: config.embed(config.max_position_embeddings, rngs),
@@ -197,8 +208,29 @@ impl BertEmbeddings {
         }
     }
 
+    /// Checks the arguments of a model: `mask` and `segments` have the shape of the tokens.
     #[track_caller]
-    fn forward(&mut self, tokens: &Array, segments: &Array) -> Array {
+    pub(super) fn check(&self, model: &str, tokens: &Array, mask: &Array, segments: &Array) {
+        let room = self.position_embeddings.embedding.shape()[0];
+        assert!(
+            tokens.ndim() == 2 && tokens.shape()[1] <= room,
+            "{model}: the tokens are {}, expected [batch, length] with a length of {room} or \
+             less\n  help: truncate the text to that length",
+            tokens.aval()
+        );
+        for (what, array) in [("mask is", mask), ("segments are", segments)] {
+            assert!(
+                array.shape() == tokens.shape(),
+                "{model}: the {what} {}, expected the shape of the tokens, {:?}\n  help: pass a \
+                 value per token, such as the mask tokens.ne(padding)",
+                array.aval(),
+                tokens.shape()
+            );
+        }
+    }
+
+    #[track_caller]
+    pub(super) fn forward(&mut self, tokens: &Array, segments: &Array) -> Array {
         let positions = Array::arange(tokens.shape()[1]).astype(DType::I32);
         let x = self.word_embeddings.forward(tokens)
             + self.position_embeddings.forward(&positions)
@@ -209,14 +241,8 @@ impl BertEmbeddings {
 
 impl BertBlock {
     #[track_caller]
-    fn new(config: &BertConfig, rngs: &mut Rngs) -> BertBlock {
+    pub(super) fn new(config: &BertConfig, rngs: &mut Rngs) -> BertBlock {
         let (features, inner) = (config.hidden_size, config.intermediate_size);
-        let Some(activation) = activation::by_name(&config.hidden_act) else {
-            panic!(
-                "Bert: unknown activation `{}`\n  help: use gelu, gelu_new, relu, silu or tanh",
-                config.hidden_act
-            )
-        };
         BertBlock {
             attention: MultiHeadAttention::heads(config.num_attention_heads)
                 .dropout_rate(config.attention_probs_dropout_prob)
@@ -232,12 +258,12 @@ impl BertBlock {
             output: config.linear(inner, features, rngs),
             output_norm: config.norm(rngs),
             dropout: Dropout::new(config.hidden_dropout_prob, rngs),
-            activation,
+            activation: config.activation(),
         }
     }
 
     #[track_caller]
-    fn forward(&mut self, x: &Array, mask: &Array) -> Array {
+    pub(super) fn forward(&mut self, x: &Array, mask: &Array) -> Array {
         let y = self
             .attention
             .forward_with(&AttentionInputs::of(x).mask(mask));
@@ -285,22 +311,7 @@ impl Bert {
     /// Panics like [`forward`](Bert::forward), or if the segments have another shape.
     #[track_caller]
     pub fn forward_segments(&mut self, tokens: &Array, mask: &Array, segments: &Array) -> Array {
-        let room = self.embeddings.position_embeddings.embedding.shape()[0];
-        assert!(
-            tokens.ndim() == 2 && tokens.shape()[1] <= room,
-            "Bert: the tokens are {}, expected [batch, length] with a length of {room} or \
-             less\n  help: truncate the text to that length",
-            tokens.aval()
-        );
-        for (what, array) in [("mask is", mask), ("segments are", segments)] {
-            assert!(
-                array.shape() == tokens.shape(),
-                "Bert: the {what} {}, expected the shape of the tokens, {:?}\n  help: pass a value \
-                 per token, such as the mask tokens.ne(padding)",
-                array.aval(),
-                tokens.shape()
-            );
-        }
+        self.embeddings.check("Bert", tokens, mask, segments);
         let mut x = self.embeddings.forward(tokens, segments);
         let keys = mask.expand_dims(&[1, 2]);
         for layer in &mut self.layers {
@@ -316,14 +327,7 @@ impl Bert {
     /// Panics if the model was loaded from a checkpoint without this layer.
     #[track_caller]
     pub fn pool(&self, features: &Array) -> Array {
-        let Some(pooler) = &self.pooler else {
-            panic!(
-                "Bert::pool: the checkpoint of the model has no pooler\n  help: use \
-                 mean_pooling(&features, &mask)"
-            )
-        };
-        let first = features.index_in_dim(0, 1, false);
-        pooler.forward(&first).tanh()
+        first_pooling("Bert", self.pooler.as_ref(), features)
     }
 
     /// Computes the embedding of each sentence, `[batch, hidden_size]`: the mean of the features of
@@ -337,6 +341,19 @@ impl Bert {
         let norm = mean.square().sum_keepdims(&[1]).sqrt();
         &mean / norm.maximum(1e-12)
     }
+}
+
+/// Computes features of each sequence from those of its first token.
+#[track_caller]
+pub(super) fn first_pooling(model: &str, pooler: Option<&Linear>, features: &Array) -> Array {
+    let Some(pooler) = pooler else {
+        panic!(
+            "{model}::pool: the checkpoint of the model has no pooler\n  help: use \
+             mean_pooling(&features, &mask)"
+        )
+    };
+    let first = features.index_in_dim(0, 1, false);
+    pooler.forward(&first).tanh()
 }
 
 /// Returns the mean of the features of each sequence's tokens: from `[batch, length, features]` to

@@ -4,7 +4,7 @@ use super::pretrained::{
     PretrainedError, Weights, described, expect_saveable, read_config, save, unsupported,
     weights_in, without_parameters,
 };
-use super::{Bert, BertConfig, activation};
+use super::{Bert, BertConfig, BertEmbeddings, activation};
 use crate::{Module, Rngs};
 use std::path::Path;
 
@@ -17,16 +17,22 @@ impl BertConfig {
     pub fn from_json(path: impl AsRef<Path>) -> Result<BertConfig, PretrainedError> {
         let path = path.as_ref();
         let config: BertConfig = read_config(path)?;
-        let positions = &config.position_embedding_type;
+        config.check(path)?;
+        Ok(config)
+    }
+
+    /// Returns an error if the configuration at a path is not supported.
+    pub(super) fn check(&self, path: &Path) -> Result<(), PretrainedError> {
+        let positions = &self.position_embedding_type;
         if positions != "absolute" {
             return Err(unsupported(path, "position_embedding_type", positions));
         }
-        if config.is_decoder {
+        if self.is_decoder {
             return Err(unsupported(path, "is_decoder", true));
         }
-        match activation::by_name(&config.hidden_act) {
-            Some(_) => Ok(config),
-            None => Err(unsupported(path, "hidden_act", &config.hidden_act)),
+        match activation::by_name(&self.hidden_act) {
+            Some(_) => Ok(()),
+            None => Err(unsupported(path, "hidden_act", &self.hidden_act)),
         }
     }
 }
@@ -97,18 +103,7 @@ impl Bert {
 
     /// Exchanges all parameters, or all adapters, with tensors of their published names.
     pub(super) fn exchange(&mut self, w: &mut Weights) -> Result<(), PretrainedError> {
-        let of = &mut self.embeddings;
-        let embedding = |name: &str| format!("embeddings.{name}_embeddings.weight");
-        w.param(&embedding("word"), &mut of.word_embeddings.embedding)?;
-        w.param(
-            &embedding("position"),
-            &mut of.position_embeddings.embedding,
-        )?;
-        w.param(
-            &embedding("token_type"),
-            &mut of.token_type_embeddings.embedding,
-        )?;
-        w.layer_norm("embeddings.LayerNorm", &mut of.norm)?;
+        self.embeddings.exchange(w)?;
         for (i, block) in self.layers.iter_mut().enumerate() {
             let at = |name: &str| format!("encoder.layer.{i}.{name}");
             let attention = &mut block.attention;
@@ -125,5 +120,20 @@ impl Bert {
             Some(pooler) => w.linear("pooler.dense", pooler, true),
             None => Ok(()),
         }
+    }
+}
+
+impl BertEmbeddings {
+    /// Exchanges all parameters with tensors of their published names.
+    pub(super) fn exchange(&mut self, w: &mut Weights) -> Result<(), PretrainedError> {
+        for (name, layer) in [
+            ("word", &mut self.word_embeddings),
+            ("position", &mut self.position_embeddings),
+            ("token_type", &mut self.token_type_embeddings),
+        ] {
+            let name = format!("embeddings.{name}_embeddings.weight");
+            w.variable(&name, &mut layer.embedding)?;
+        }
+        w.layer_norm("embeddings.LayerNorm", &mut self.norm)
     }
 }

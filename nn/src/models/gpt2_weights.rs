@@ -110,8 +110,8 @@ impl Gpt2 {
     /// Exchanges all parameters, or all adapters, with tensors of their published names.
     pub(super) fn exchange(&mut self, w: &mut Weights) -> Result<(), PretrainedError> {
         w.below("transformer.");
-        w.param("wte.weight", &mut self.wte.embedding)?;
-        w.param("wpe.weight", &mut self.wpe.embedding)?;
+        w.variable("wte.weight", &mut self.wte.embedding)?;
+        w.variable("wpe.weight", &mut self.wpe.embedding)?;
         for (i, block) in self.h.iter_mut().enumerate() {
             let at = |name: &str| format!("h.{i}.{name}");
             w.layer_norm(&at("ln_1"), &mut block.ln_1)?;

@@ -74,7 +74,7 @@ impl Llama {
     /// Exchanges all parameters, or all adapters, with tensors of their published names.
     pub(super) fn exchange(&mut self, w: &mut Weights) -> Result<(), PretrainedError> {
         w.below("model.");
-        w.param("embed_tokens.weight", &mut self.embed_tokens.embedding)?;
+        w.variable("embed_tokens.weight", &mut self.embed_tokens.embedding)?;
         for (i, layer) in self.layers.iter_mut().enumerate() {
             let at = |name: &str| format!("layers.{i}.{name}");
             norm(w, &at("input_layernorm"), &mut layer.input_layernorm)?;

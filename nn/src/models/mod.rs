@@ -1,6 +1,6 @@
 //! Complete models built from this crate's layers: a multi-layer perceptron, a residual
-//! network, BERT, GPT-2 and Llama. The latter three load published checkpoints. BERT encodes
-//! sentences; GPT-2 and Llama generate text.
+//! network, MobileNetV2, ALBERT, BERT, GPT-2 and Llama. The latter five load published checkpoints.
+//! MobileNetV2 classifies images, ALBERT and BERT encode sentences, GPT-2 and Llama generate text.
 //!
 //! ```no_run
 //! use ramie_core::{Array, random};
@@ -16,6 +16,7 @@
 
 mod activation;
 mod adapters;
+mod albert;
 mod bert;
 mod bert_weights;
 mod decoding;
@@ -28,12 +29,14 @@ mod llama_config;
 mod llama_gguf;
 mod llama_weights;
 mod mlp;
+mod mobilenet_v2;
 mod places;
 mod pretrained;
 mod resnet;
 mod sampling;
 mod stops;
 
+pub use albert::{Albert, AlbertConfig, AlbertPredictions};
 pub use bert::{Bert, BertBlock, BertConfig, BertEmbeddings, mean_pooling};
 pub use decoding::Decoding;
 pub use generate::Generator;
@@ -42,6 +45,7 @@ pub use language_model::LanguageModel;
 pub use llama::{Llama, LlamaBlock, LlamaMlp};
 pub use llama_config::LlamaConfig;
 pub use mlp::{Mlp, MlpConfig};
+pub use mobilenet_v2::{ConvNorm, InvertedResidual, MobileNetV2, MobileNetV2Config};
 pub use places::Places;
 pub use pretrained::PretrainedError;
 pub use resnet::{ResNet, ResNetBlock, ResNetConfig};

@@ -2,7 +2,7 @@
 
 use super::adapters::{Adapters, Slot};
 use crate::nnx::{self, Not, of_type};
-use crate::{LayerNorm, Linear, LinearGeneral, LoraParam, Param};
+use crate::{BatchNorm, Conv, LayerNorm, Linear, LinearGeneral, LoraParam, Param, Variable};
 use ramie_core::text::listed;
 use ramie_core::{Array, DType, State, Tree, concatenate, eval_shape, make_jaxpr, tree};
 use std::collections::BTreeMap;
@@ -163,14 +163,14 @@ impl Weights {
         Ok(array)
     }
 
-    /// Exchanges a parameter with the tensor of this name and shape below the prefix: sets it if
+    /// Exchanges a variable with the tensor of this name and shape below the prefix: sets it if
     /// the tensors are read, and adds it to those that are written. `read` and `write` convert
     /// between both shapes.
     fn exchange(
         &mut self,
         name: &str,
         shape: &[usize],
-        param: &mut Param,
+        variable: &mut impl Variable,
         read: impl FnOnce(Array) -> Array,
         write: impl FnOnce(&Array) -> Array,
     ) -> Result<()> {
@@ -179,22 +179,22 @@ impl Weights {
         }
         let name = format!("{}{name}", self.prefix);
         match self.writes {
-            true => drop(self.arrays.insert(name, write(param.value()))),
-            false => put(param, read(self.take_whole(&name, shape)?)),
+            true => drop(self.arrays.insert(name, write(variable))),
+            false => put(variable, read(self.take_whole(&name, shape)?)),
         }
         Ok(())
     }
 
-    /// Exchanges a parameter with a tensor of its shape.
-    pub(super) fn param(&mut self, name: &str, param: &mut Param) -> Result<()> {
-        let shape = param.shape().to_vec();
-        self.exchange(name, &shape, param, |x| x, Array::clone)
+    /// Exchanges a variable with a tensor of its shape.
+    pub(super) fn variable(&mut self, name: &str, variable: &mut impl Variable) -> Result<()> {
+        let shape = variable.shape().to_vec();
+        self.exchange(name, &shape, variable, |x| x, Array::clone)
     }
 
     /// Exchanges a parameter if the model has it.
     pub(super) fn optional(&mut self, name: &str, param: &mut Option<Param>) -> Result<()> {
         match param {
-            Some(param) => self.param(name, param),
+            Some(param) => self.variable(name, param),
             None => Ok(()),
         }
     }
@@ -222,6 +222,30 @@ impl Weights {
         };
         self.optional(&format!("{name}.{scale}"), &mut norm.scale)?;
         self.optional(&format!("{name}.{bias}"), &mut norm.bias)
+    }
+
+    /// Exchanges a batch normalization with `weight`, `bias`, `running_mean` and `running_var`.
+    pub(super) fn batch_norm(&mut self, name: &str, norm: &mut BatchNorm) -> Result<()> {
+        self.optional(&format!("{name}.weight"), &mut norm.scale)?;
+        self.optional(&format!("{name}.bias"), &mut norm.bias)?;
+        self.variable(&format!("{name}.running_mean"), &mut norm.mean)?;
+        self.variable(&format!("{name}.running_var"), &mut norm.var)
+    }
+
+    /// Exchanges a convolution of images with `weight`, `[outputs, inputs, height, width]` as in
+    /// PyTorch, and `bias`.
+    pub(super) fn conv(&mut self, name: &str, layer: &mut Conv) -> Result<()> {
+        let [height, width, inputs, outputs] = *layer.kernel.shape() else {
+            unreachable!("models of images have windows of two axes");
+        };
+        self.exchange(
+            &format!("{name}.weight"),
+            &[outputs, inputs, height, width],
+            &mut layer.kernel,
+            |x| x.transpose(&[2, 3, 1, 0]),
+            |x| x.transpose(&[3, 2, 0, 1]),
+        )?;
+        self.optional(&format!("{name}.bias"), &mut layer.bias)
     }
 
     /// Exchanges a layer with several axes with `weight` and `bias`, in which the input axes
@@ -398,13 +422,29 @@ pub(super) fn write(
             format!("cannot be created: {e}\n  help: choose another directory"),
         )
     })?;
-    let arrays: State = arrays.into_iter().collect();
-    // Libraries that read these files require the entry.
-    let metadata = [("format".to_owned(), "pt".to_owned())].into();
-    ramie_checkpoint::save_with_metadata(folder.join(file), &arrays, &metadata)?;
+    write_arrays(&folder.join(file), arrays)?;
     let path = folder.join(config_file);
     let text = serde_json::to_string_pretty(config).expect("numbers and strings");
     std::fs::write(&path, text + "\n").map_err(|e| wrong(&path, format!("cannot be written: {e}")))
+}
+
+/// Writes the tensors of a model, which `list` exchanges, to a file.
+pub(super) fn save_weights(
+    file: &Path,
+    list: impl FnOnce(&mut Weights) -> Result<()>,
+) -> Result<()> {
+    let mut weights = Weights::of_model();
+    list(&mut weights)?;
+    write_arrays(file, weights.arrays)
+}
+
+fn write_arrays(file: &Path, arrays: BTreeMap<String, Array>) -> Result<()> {
+    let arrays: State = arrays.into_iter().collect();
+    // Libraries that read these files require the entry.
+    let metadata = [("format".to_owned(), "pt".to_owned())].into();
+    Ok(ramie_checkpoint::save_with_metadata(
+        file, &arrays, &metadata,
+    )?)
 }
 
 /// Returns a configuration in JSON with the entries that select the class of the model and the
@@ -465,10 +505,10 @@ pub(super) fn expect_saveable<M: Tree>(class: &str, model: &M, other: M) {
     );
 }
 
-/// Sets a parameter and keeps its dtype.
-fn put(param: &mut Param, array: Array) {
-    let dtype = param.dtype();
-    param.set(array.astype(dtype));
+/// Sets a variable and keeps its dtype.
+fn put(variable: &mut impl Variable, array: Array) {
+    let dtype = variable.dtype();
+    **variable = array.astype(dtype);
 }
 
 /// The file with the tensors of a checkpoint.

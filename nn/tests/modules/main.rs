@@ -1,6 +1,7 @@
 //! Modules, their use and misuse.
 
 mod accumulation;
+mod albert;
 mod attention_errors;
 mod bert;
 mod first_attempts;
@@ -11,6 +12,7 @@ mod misuse_layers;
 mod misuse_linen;
 mod misuse_maps;
 mod misuse_nnx;
+mod mobilenet_v2;
 mod models;
 mod nnx;
 mod nnx_inspect;
