@@ -21,7 +21,7 @@ impl Module for Model {
         let h: Array = scope.child(&LayerNorm::new(), x.clone());
         let attention = MultiHeadDotProductAttention::new(2);
         let x = x + scope.named::<_, _, Array>("attention", &attention, h);
-        scope.named("out", &Dense::new(3), x.mean_axes(&[1]))
+        scope.named("out", &Dense::new(3), x.mean_over(1))
     }
 }
 

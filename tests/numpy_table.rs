@@ -11,58 +11,49 @@ macro_rules! methods {
     (
         plain { $($plain:ident)* }
         with_operand { $($operand:ident)* }
+        over { $($over:ident)* }
         called { $($called:ident |$x:ident| $call:expr;)* }
     ) => {
         fn methods() -> Vec<&'static str> {
             $( let _ = Array::$plain; )*
             $( let _ = |x: &Array| x.$operand(x); )*
+            $( let _ = |x: &Array| x.$over(0); )*
             $( let _ = |$x: &Array| $call; )*
-            vec![$(stringify!($plain),)* $(stringify!($operand),)* $(stringify!($called),)*]
+            vec![$(stringify!($plain),)* $(stringify!($operand),)* $(stringify!($over),)*
+                $(stringify!($called),)*]
         }
     };
 }
 
 methods! {
     plain {
-        angle conj imag is_complex is_real real
-        abs acos acosh all all_axes all_keepdims all_with any any_axes any_keepdims any_with
-        arange arange_from arange_step argpartition argsort argsort_descending
-        argwhere array_split asin asinh astype at_least_1d at_least_2d at_least_3d atan
-        atanh average average_with bartlett  bincount bincount_sized
-        bincount_weighted bitwise_count bitwise_not blackman broadcast_to cbrt ceil celu
-        compress corrcoef cos cosh count_nonzero count_nonzero_axes count_nonzero_keepdims
-        cov cross cumprod cumprod_reversed cumsum cumsum_reversed cumulative_prod
+        angle conj imag is_complex is_real
+        real abs acos acosh all any arange arange_from arange_step argpartition argsort
+        argsort_descending argwhere array_split asin asinh astype at_least_1d at_least_2d
+        at_least_3d atan atanh bartlett bincount bincount_sized bincount_weighted bitwise_count
+        bitwise_not blackman broadcast_to cbrt ceil celu compress corrcoef cos cosh
+        count_nonzero cov cross cumprod cumprod_reversed cumsum cumsum_reversed cumulative_prod
         cumulative_sum deg2rad delete diag diag_indices diagflat diagonal diagonal_axes diff
         diff_n digamma digitize digitize_right dot_general dsplit dtype ediff1d elu entr erf
         erf_inv erfc erfcx exp exp2 expand_dims expit expm1 extract eye eye_with fabs factorial
         flatnonzero flip fliplr flipud floor frexp gamma gammaln gammasgn gelu gelu_exact
         geomspace glu gradient gradients hamming hanning hard_sigmoid hard_silu hard_tanh
         histogram hsplit i0 i0e i1 i1e indices integer_pow interp intersect1d iota is_finite
-        is_inf is_nan is_neg_inf is_pos_inf kaiser kron leaky_relu linspace log log10
-        log1mexp log1p log2 log_ndtr log_sigmoid log_softmax log_softmax_axes
-        log_softmax_where loggamma logical_not logit logmeanexp logmeanexp_with logspace
-        logsumexp logsumexp_with matrix_transpose max max_axes max_keepdims max_with mean
-        mean_axes mean_keepdims mean_with median median_axes median_keepdims min min_axes
-        min_keepdims min_with mish modf move_axes move_axis multigammaln nan_to_num
-        nancumprod nancumsum nanmax nanmax_axes
-        nanmax_keepdims nanmax_with nanmean nanmean_axes nanmean_keepdims nanmean_with
-        nanmedian nanmedian_axes nanmedian_keepdims nanmin nanmin_axes nanmin_keepdims
-        nanmin_with nanprod nanprod_axes nanprod_keepdims nanprod_with nanstd nanstd_axes
-        nanstd_keepdims nanstd_with nansum nansum_axes nansum_keepdims nansum_with nanvar
-        nanvar_axes nanvar_keepdims nanvar_with ndim ndtr ndtri negative nonzero one_hot
-        one_hot_along ones ones_like packbits  pad_with partition poly polyder polyfit polyint
-        positive prod prod_axes prod_keepdims prod_with ptp ptp_axes ptp_keepdims rad2deg
-        ravel ravel_with_order reciprocal relu relu6 repeat_each resize rint roll roll_axes
-        roll_axis roll_dynamic roll_flat rot90 round round_decimals segment_max segment_min
-        segment_prod segment_sum selu setdiff1d setxor1d shape sigmoid sign signbit silu sin
-        sinc sinh size soft_sign softmax softmax_axes softmax_where softplus sort
-        sort_descending spacing sparse_plus sparse_sigmoid split split_at split_sizes sqrt
-        square squareplus squeeze standardize std std_axes std_ddof std_keepdims std_with
-        sum sum_axes sum_keepdims sum_with swap_axes swish t tan tanh tile trace transpose trapezoid trapezoid_at tri tril
-        tril_indices trim_zeros triu triu_indices trunc try_from_bytes union1d unique
-        unique_all unique_counts unique_inverse unique_values unpackbits unravel_index
-        unstack unwrap_phase vander var var_axes var_ddof var_keepdims var_with vsplit zeros
-        zeros_like
+        is_inf is_nan is_neg_inf is_pos_inf kaiser kron leaky_relu linspace log log10 log1mexp
+        log1p log2 log_ndtr log_sigmoid loggamma logical_not logit logspace matrix_transpose
+        max mean median min mish modf move_axes move_axis multigammaln nan_to_num nancumprod
+        nancumsum nanmax nanmean nanmedian nanmin nanprod nanstd nansum nanvar ndim ndtr ndtri
+        negative nonzero one_hot one_hot_along ones ones_like packbits pad_with partition poly
+        polyder polyfit polyint positive prod ptp rad2deg ravel ravel_with_order reciprocal
+        relu relu6 repeat_each resize rint roll roll_axes roll_axis roll_dynamic roll_flat
+        rot90 round round_decimals segment_max segment_min segment_prod segment_sum selu
+        setdiff1d setxor1d shape sigmoid sign signbit silu sin sinc sinh size soft_sign
+        softplus sort sort_descending spacing sparse_plus sparse_sigmoid split split_at
+        split_sizes sqrt square squareplus squeeze standardize std sum swap_axes swish t tan
+        tanh tile trace transpose trapezoid trapezoid_at tri tril tril_indices trim_zeros triu
+        triu_indices trunc try_from_bytes union1d unique unique_all unique_counts
+        unique_inverse unique_values unpackbits unravel_index unstack unwrap_phase vander var
+        vsplit zeros zeros_like
     }
     with_operand {
         add allclose append arctan2 array_equal array_equal_or_nan array_equiv beta betaln
@@ -74,14 +65,20 @@ methods! {
         polymul polysub polyval power quantile rel_entr remainder right_shift sub
         true_divide vdot vecdot vecmat xlog1py xlogy zeta
     }
+    over {
+        logsumexp logmeanexp softmax log_softmax sum_over prod_over mean_over var_over std_over
+        max_over min_over ptp_over all_over any_over count_nonzero_over nansum_over
+        nanprod_over nanmax_over nanmin_over nanmean_over nanvar_over nanstd_over median_over
+        nanmedian_over
+    }
     called {
         allclose_within |x| x.allclose_within(x, 0.0, 0.0);
+        average |x| x.average(x, 0);
+        average_and_weight |x| x.average_and_weight(x, 0);
         betainc |x| x.betainc(x, x);
         apply_along_axis |x| x.apply_along_axis(0, |v| v);
         argmax |x| x.argmax(0);
-        argmax_keepdims |x| x.argmax_keepdims(0);
         argmin |x| x.argmin(0);
-        argmin_keepdims |x| x.argmin_keepdims(0);
         argwhere_sized |x| x.argwhere_sized(1, 0);
         choose |x| x.choose(&[x], BoundsMode::Clip);
         clip |x| x.clip(0, 1);
@@ -100,25 +97,23 @@ methods! {
         insert |x| x.insert(0, x, 0);
         isclose_or_nan |x| x.isclose_or_nan(x, 0.0, 0.0);
         isclose_within |x| x.isclose_within(x, 0.0, 0.0);
-        logsumexp_signed |x| x.logsumexp_signed(x, &Reduction::all());
-        logsumexp_weighted |x| x.logsumexp_weighted(x, &Reduction::all());
+        logsumexp_signed |x| x.logsumexp_signed(x, Reduction::all());
+        logsumexp_weighted |x| x.logsumexp_weighted(x, Reduction::all());
         mask_indices |x| Array::mask_indices(x.ndim(), |ones| ones.triu(0));
         nan_to_num_with |x| x.nan_to_num_with(None, 1.0, None);
         nanargmax |x| x.nanargmax(0);
-        nanargmax_keepdims |x| x.nanargmax_keepdims(0);
         nanargmin |x| x.nanargmin(0);
-        nanargmin_keepdims |x| x.nanargmin_keepdims(0);
-        nanpercentile_axes |x| x.nanpercentile_axes(0.5, &[0]);
-        nanquantile_axes |x| x.nanquantile_axes(0.5, &[0]);
+        nanpercentile_over |x| x.nanpercentile_over(0.5, 0);
+        nanquantile_over |x| x.nanquantile_over(0.5, 0);
         nonzero_sized |x| x.nonzero_sized(1, 0);
-        percentile_axes |x| x.percentile_axes(0.5, &[0]);
+        percentile_over |x| x.percentile_over(0.5, 0);
         pad |x| x.pad(&[(0, 0)], 0);
         pad_constants |x| x.pad_constants(&[(0, 0)], &[(0, 0)]);
         pad_linear_ramp |x| x.pad_linear_ramp(&[], 0);
         place |x| x.place(x, 0.0);
         put |x| x.put(x, 0.0);
         put_along_axis |x| x.put_along_axis(x, 0.0, 0);
-        quantile_axes |x| x.quantile_axes(0.5, &[0]);
+        quantile_over |x| x.quantile_over(0.5, 0);
         repeat |x| x.repeat(1, 0);
         repeat_sized |x| x.repeat_sized(x, 0, 1);
         reshape |x| x.reshape(-1);

@@ -1,7 +1,7 @@
 //! A decoder of plain functions: pre-LayerNorm, causal attention, an MLP of four times the width
 //! with GELU, learned positions and tied embeddings.
 
-use ramie::core::{Array, DType, State, einsum, tree, value_and_grad, where_};
+use ramie::core::{Array, DType, Reduction, State, einsum, tree, value_and_grad, where_};
 use ramie::nn::Tree;
 use ramie::optim::{
     GradientTransformation, OptState, adamw, apply_updates,
@@ -61,8 +61,8 @@ impl Norm {
     }
 
     fn forward(&self, x: &Array) -> Array {
-        let mean = x.mean_keepdims(&[-1]);
-        let variance = x.square().mean_keepdims(&[-1]) - mean.square();
+        let mean = x.mean_over(Reduction::over(-1).keepdims());
+        let variance = x.square().mean_over(Reduction::over(-1).keepdims()) - mean.square();
         (x - mean) * (variance + 1e-6).rsqrt() * &self.scale + &self.bias
     }
 }

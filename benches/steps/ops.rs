@@ -24,7 +24,7 @@ const OPERATIONS: [Operation; 16] = [
     ("where", |o| where_(o.vector.gt(0.5), &o.vector, 0.0)),
     ("astype", |o| o.vector.astype(DType::I32)),
     ("sum", |o| o.vector.sum()),
-    ("mean_axis", |o| o.matrix.mean_axes(&[0])),
+    ("mean_axis", |o| o.matrix.mean_over(0)),
     ("matmul", |o| o.matrix.matmul(&o.matrix)),
     ("reshape", |o| o.vector.reshape(&[10, 100])),
     ("transpose", |o| o.matrix.t()),

@@ -22,7 +22,7 @@ pub fn build() -> Result<Workload<Trainer, impl FnMut(&mut Trainer) -> (Array, A
     let bits = random::randint(&key, &[128, 2], 0, 2, DType::I32);
     let noise = random::normal(&key.fold_in(1), &[128, 2], DType::F32) * 0.1;
     let x = bits.astype(DType::F32) + noise;
-    let y = (bits.sum_axes(&[1]) % 2).astype(DType::F32);
+    let y = (bits.sum_over(1) % 2).astype(DType::F32);
     trainer(&Mlp, sgd(0.1), x, y, |logits, y| {
         let logits = logits.squeeze(&[-1]);
         let right = logits.gt(0.0).eq(y.gt(0.5));

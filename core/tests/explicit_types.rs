@@ -106,7 +106,7 @@ fn apply(op: &str, a: &[Array]) -> Vec<Array> {
         "reduce_all" => x.sum(),
         "reduce_last" => x.reduce_max(&[-1]),
         "reduce_prod" => x.reduce_prod(&[0]),
-        "mean_kept" => x.mean_axes(&[-1]).expand_dims(&[-1]),
+        "mean_kept" => x.mean_over(-1).expand_dims(&[-1]),
         "argmax" => x.argmax(1),
         "cumsum" => x.cumsum(1),
         "cummax" => x.cummax(0),

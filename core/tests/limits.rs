@@ -73,7 +73,7 @@ fn large() {
     let n = 1 << 22;
     let step = jit(|state: &mut Array, by: Array| {
         let table = state.reshape(&[n, 1]) * by;
-        *state = table.sort(-1).sum_axes(&[1]);
+        *state = table.sort(-1).sum_over(1);
     });
     let mut state = Array::ones(&[n], DType::F32);
     let text = panic_message(|| step(&mut state, Array::ones(&[1, n], DType::F32)));
@@ -101,7 +101,7 @@ fn unchecked() {
     let n = 1 << 22;
     let step = jit(|state: &mut Array, by: Array| {
         let table = state.reshape(&[n, 1]) * by;
-        *state = table.sort(-1).sum_axes(&[1]);
+        *state = table.sort(-1).sum_over(1);
     });
     let mut state = Array::ones(&[n], DType::F32);
     for _ in 0..3 {
@@ -274,8 +274,8 @@ fn counts_of_long_axes_are_refused_by_name() {
         ("searchsorted", |x| Array::from([3i8]).digitize(x)),
         ("histogram", |x| x.histogram(3).0),
         ("quantile", |x| {
-            let inverted = Quantile::new().method(QuantileMethod::InvertedCdf);
-            inverted.of(x, 0.5)
+            let inverted = Quantile::all().method(QuantileMethod::InvertedCdf);
+            x.quantile_over(0.5, inverted)
         }),
         ("cumsum", |x| x.eq(0).cumsum(0)),
         ("cumsum", |x| x.eq(0).cumsum_reversed(0)),
@@ -308,7 +308,7 @@ fn positions_along_long_axes_have_64_bits() {
     type Operation = fn(&Array) -> Array;
     let cases: [(&str, Operation); 7] = [
         ("quantile", |x| x.quantile(0.5)),
-        ("median", |x| x.nanmedian_axes(&[0])),
+        ("median", |x| x.nanmedian_over(0)),
         ("segment_sum", |x| x.segment_sum(&x.astype(DType::I32), 3)),
         ("buckets", |x| {
             let ids = x.astype(DType::I32);

@@ -26,7 +26,7 @@ fn a_donated_state_takes_its_own_memory_once() {
     }
     state.block_until_ready();
     // What the state holds: 1 → 1.5 → 1.75 → …
-    let first = jit(|s: Array| s.reshape(&[ELEMENTS]).sum_axes(&[0]))(state.clone());
+    let first = jit(|s: Array| s.reshape(&[ELEMENTS]).sum_over(0))(state.clone());
     let mean = f64::from(first.item::<f32>()) / ELEMENTS as f64;
     assert!((mean - 1.9375).abs() < 1e-3, "{mean}");
     if let Some(peak) = peak_bytes() {

@@ -37,7 +37,7 @@ fn the_operation_that_makes_a_nan_is_named_with_its_line() {
         let y = &x * 2.0;
         y.sqrt()
     });
-    let f = jit(move |x: Array| inner(x - 3.0).sum_axes(&[0]) + 1.0);
+    let f = jit(move |x: Array| inner(x - 3.0).sum_over(0) + 1.0);
     let x = Array::from([4.0f32, 2.0, 5.0]);
     let text = panic_message(|| f(x.clone()));
     assert!(

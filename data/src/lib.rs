@@ -17,7 +17,7 @@
 //!
 //! let points = synthetic::noisy_xor(2500, 42, 0.1);
 //! let loader = DataLoader::new(points).batch_size(128).shuffle(0).workers(2).epochs(100);
-//! let mut step = jit(|x: Array, y: Array| (x.sum_axes(&[1]) - y).square().mean());
+//! let mut step = jit(|x: Array, y: Array| (x.sum_over(1) - y).square().mean());
 //! let mut batches = loader.iter().prefetch_to_device(2, Placement::default());
 //! while let Some(batch) = batches.next() {
 //!     let (x, y) = batch?;

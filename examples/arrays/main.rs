@@ -69,7 +69,7 @@ fn computing() {
         "x * 10 + [1, 2, 3]:\n{}",
         &x * 10.0 + array([1.0, 2.0, 3.0])
     );
-    println!("mean of each row: {}", x.mean_axes(&[1]));
+    println!("mean of each row: {}", x.mean_over(1));
     println!("the last column: {}", x.index((.., -1)));
     println!("x · xᵀ:\n{}", x.matmul(x.t()));
 

@@ -4,8 +4,8 @@ use ramie::core::random::{self, Key};
 use ramie::nn::{Module, Optimizer, Param, Tree, value_and_grad};
 use ramie::optim::{adamw, softmax_cross_entropy_with_integer_labels};
 use ramie::{
-    Array, DType, LogicalAxisRules, Mesh, NamedSharding, P, PartitionSpec, Shardings, einsum,
-    where_, with_logical_constraint,
+    Array, DType, LogicalAxisRules, Mesh, NamedSharding, P, PartitionSpec, Reduction, Shardings,
+    einsum, where_, with_logical_constraint,
 };
 
 /// Sizes of a decoder.
@@ -84,7 +84,7 @@ impl Norm {
     }
 
     fn forward(&self, x: &Array) -> Array {
-        let size = (x.square().mean_keepdims(&[-1]) + 1e-6).sqrt();
+        let size = (x.square().mean_over(Reduction::over(-1).keepdims()) + 1e-6).sqrt();
         x / size * &self.scale
     }
 }

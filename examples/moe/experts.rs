@@ -40,7 +40,7 @@ pub fn moe_buffer(w: Array, a: Array, b: Array) -> Array {
     let (experts, tokens, depth) = (w.shape()[0], a.shape()[0], a.shape()[1]);
     let one_hot = b.one_hot(experts, DType::I32);
     // The number of earlier tokens of the same expert.
-    let slot = ((one_hot.cumsum(0) - 1) * one_hot).sum_axes(&[1]);
+    let slot = ((one_hot.cumsum(0) - 1) * one_hot).sum_over(1);
     let buffer = Array::zeros(&[experts, tokens, depth], a.dtype());
     let buffer = buffer.at((&b, &slot)).set(a);
     buffer.matmul(&w).index((b, slot))
@@ -49,7 +49,7 @@ pub fn moe_buffer(w: Array, a: Array, b: Array) -> Array {
 /// Counts how many elements of `b` are 0, 1, …, `n - 1`: `i32[n]`.
 fn counts(b: &Array, n: usize) -> Array {
     let one_hot = b.one_hot(n, DType::I32);
-    one_hot.sum_axes(&[0])
+    one_hot.sum_over(0)
 }
 
 // ANCHOR: all_gather
@@ -168,6 +168,6 @@ pub fn top_k(moe: impl Fn(Array, Array, Array) -> Array) -> impl Fn(Array, Array
         let (tokens, k) = (b.shape()[0], b.shape()[1]);
         let each = moe(w, a.repeat(k, 0), b.reshape(&[tokens * k]));
         let width = each.shape()[1];
-        each.reshape(&[tokens, k, width]).mean_axes(&[1])
+        each.reshape(&[tokens, k, width]).mean_over(1)
     }
 }

@@ -77,7 +77,7 @@ fn run(options: &Options) -> Result<(), Box<dyn Error>> {
     // The router is another product; each token goes to the experts with the highest scores.
     let router = random::normal(&key.fold_in(2), &[width, options.experts], DType::F32);
     let (_, b) = a.matmul(&router).top_k(options.top_k);
-    let load = b.one_hot(options.experts, DType::I32).sum_axes(&[0, 1]);
+    let load = b.one_hot(options.experts, DType::I32).sum_over([0, 1]);
     show_load(options, &load.to_vec())?;
 
     let one_device = top_k(moe_masked)(w.clone(), a.clone(), b.clone()).to_vec::<f32>();

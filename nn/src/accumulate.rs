@@ -47,7 +47,7 @@ use std::panic::Location;
 /// };
 /// let mut optimizer = Optimizer::new(&model, sgd(0.1));
 /// let x = random::normal(&random::key(1), &[32, 3], DType::F32);
-/// let y = x.sum_axes(&[1]).expand_dims(&[1]);
+/// let y = x.sum_over(1).expand_dims(&[1]);
 ///
 /// let parts = reshape_batch_axis(&(x, y), 8, 0); // 4 microbatches of 8 examples
 /// let (loss, grads) = nn::accumulate(&mut model, parts, |m, (x, y)| {

@@ -43,7 +43,7 @@
 //!     loss
 //! });
 //! let x = random::normal(&random::key(1), &[32, 2], DType::F32);
-//! let y = x.sum_axes(&[1]).expand_dims(&[1]);
+//! let y = x.sum_over(1).expand_dims(&[1]);
 //! let first = step(&mut trainer, x.clone(), y.clone()).item::<f32>();
 //! let last = (0..20).map(|_| step(&mut trainer, x.clone(), y.clone())).last();
 //! assert!(last.unwrap().item::<f32>() < first);

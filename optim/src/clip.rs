@@ -4,7 +4,7 @@ use crate::extra_args::expect_params;
 use crate::options::options;
 use crate::tree::abs_sq;
 use crate::{GradientTransformation, Hyperparam, global_norm, tree};
-use ramie_core::{Array, IntoArray, State, vmap, where_};
+use ramie_core::{Array, IntoArray, Reduction, State, vmap, where_};
 
 /// Clips each element to the interval from `-max_delta` to `max_delta`.
 pub fn clip(max_delta: impl Into<Hyperparam>) -> GradientTransformation {
@@ -50,14 +50,13 @@ pub fn clip_by_block_rms(threshold: impl Into<Hyperparam>) -> GradientTransforma
 /// Panics if `axes` is `None` and there is no default.
 #[track_caller]
 fn unitwise_norm(x: &Array, axes: Option<&[isize]>) -> Array {
-    let square = abs_sq(x);
-    let sum = match axes {
-        Some(axes) => square.sum_keepdims(axes),
-        None if x.shape().iter().filter(|d| **d != 1).count() <= 1 => square.sum(),
+    let over = match axes {
+        Some(axes) => axes.into(),
+        None if x.shape().iter().filter(|d| **d != 1).count() <= 1 => Reduction::all(),
         None => match x.ndim() {
-            2 | 3 => square.sum_keepdims(&[0]),
-            4 => square.sum_keepdims(&[0, 1, 2]),
-            5 => square.sum_keepdims(&[0, 1, 2, 3]),
+            2 | 3 => Reduction::over(0),
+            4 => Reduction::over([0, 1, 2]),
+            5 => Reduction::over([0, 1, 2, 3]),
             _ => panic!(
                 "adaptive_grad_clip: there are no default axes for {}\n  help: set the axes over \
                  which norms are computed, for example `.axes(Some(vec![0]))`",
@@ -65,6 +64,7 @@ fn unitwise_norm(x: &Array, axes: Option<&[isize]>) -> Array {
             ),
         },
     };
+    let sum = abs_sq(x).sum_over(over.keepdims());
     sum.sqrt().broadcast_to(x.shape())
 }
 

@@ -4,7 +4,7 @@ use crate::extra_args::expect_params;
 use crate::numerics::{count_zero, safe_increment};
 use crate::options::options;
 use crate::{GradientTransformation, tree};
-use ramie_core::{Array, DType, IntoArray, State};
+use ramie_core::{Array, DType, IntoArray, Reduction, State};
 use ramie_derive::Tree;
 
 /// The state of [`scale_by_factored_rms`]. For each array it contains either a row and a column
@@ -86,11 +86,11 @@ options! {
                 let axes = |path: &str| factored_axes(params.get(path)?.shape(), least);
                 let whole = |s: &State, path: &str| s.get(path).expect("the paths of the updates").clone();
                 let v_row = state.v_row.map_with_path(|path, old| match axes(path) {
-                    Some((_, first)) => mean(old, whole(&squares, path).mean_axes(&[first as isize])),
+                    Some((_, first)) => mean(old, whole(&squares, path).mean_over(first as isize)),
                     None => old.clone(),
                 });
                 let v_col = state.v_col.map_with_path(|path, old| match axes(path) {
-                    Some((second, _)) => mean(old, whole(&squares, path).mean_axes(&[second as isize])),
+                    Some((second, _)) => mean(old, whole(&squares, path).mean_over(second as isize)),
                     None => old.clone(),
                 });
                 let v = state.v.map_with_path(|path, old| match axes(path) {
@@ -101,7 +101,7 @@ options! {
                     Some((second, first)) => {
                         let (row, col) = (whole(&v_row, path), whole(&v_col, path));
                         let kept = if second > first { second - 1 } else { second };
-                        let row = (&row / row.mean_keepdims(&[kept as isize])).power(-0.5);
+                        let row = (&row / row.mean_over(Reduction::over(kept as isize).keepdims())).power(-0.5);
                         let col = col.power(-0.5);
                         g * row.expand_dims(&[first as isize]) * col.expand_dims(&[second as isize])
                     }

@@ -129,7 +129,7 @@ pub use multi_steps::{
 pub use noise::{AddNoiseState, add_noise};
 pub use novograd::{ScaleByNovograd, ScaleByNovogradState, scale_by_novograd};
 pub use numerics::{
-    global_norm, safe_increment, safe_int32_increment, safe_norm, safe_norm_of,
+    global_norm, safe_increment, safe_int32_increment, safe_norm, safe_norm_over,
     safe_root_mean_squares, scale_gradient,
 };
 pub use optimistic::{

@@ -290,8 +290,8 @@ pub fn micro_vmap<B: Tree, R: Tree>(
         };
         tree::map_with_path(&all, |path, a| match (accumulators.0)(path) {
             AccumulationType::Concat => a.clone(),
-            AccumulationType::Sum => a.sum_axes(&[0]),
-            AccumulationType::Mean | AccumulationType::RunningMean => a.mean_axes(&[0]),
+            AccumulationType::Sum => a.sum_over(0),
+            AccumulationType::Mean | AccumulationType::RunningMean => a.mean_over(0),
         })
     };
     move |batch| match &options {

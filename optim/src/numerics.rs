@@ -3,7 +3,7 @@
 use crate::tree::abs_sq;
 use crate::{Hyperparam, tree};
 use ramie_core::linalg::{self, NormOrder};
-use ramie_core::{Array, DType, IntoArray, State, custom_jvp, where_};
+use ramie_core::{Array, DType, IntoArray, Reduction, State, custom_jvp, where_};
 
 /// Returns the count plus one. A count at `i32::MAX` does not change.
 ///
@@ -58,27 +58,25 @@ pub fn safe_norm(x: &Array, min_norm: impl Into<Hyperparam>) -> Array {
 /// ```no_run
 /// use ramie_core::Array;
 /// use ramie_core::linalg::NormOrder;
-/// use ramie_optim::safe_norm_of;
+/// use ramie_optim::safe_norm_over;
 /// let x = Array::from([[3.0f32, -4.0], [0.0, 0.0]]);
-/// assert_eq!(safe_norm_of(&x, 0.5, NormOrder::P(1.0), &[1], false).to_vec::<f32>(), [7.0, 0.5]);
+/// assert_eq!(safe_norm_over(&x, 0.5, NormOrder::P(1.0), 1).to_vec::<f32>(), [7.0, 0.5]);
 /// ```
 ///
 /// # Panics
-/// Panics in the same cases as [`norm_axes`](ramie_core::linalg::norm_axes).
+/// Panics in the same cases as [`norm_over`](ramie_core::linalg::norm_over).
 #[track_caller]
-pub fn safe_norm_of(
+pub fn safe_norm_over(
     x: &Array,
     min_norm: impl Into<Hyperparam>,
     order: NormOrder,
-    axes: &[isize],
-    keepdims: bool,
+    over: impl Into<Reduction>,
 ) -> Array {
-    let least = min_norm.into();
-    let size = |x: &Array, keepdims: bool| linalg::norm_axes(x, order, axes, keepdims);
-    let kept = size(x, true);
+    let (least, over) = (min_norm.into(), over.into());
+    let size = |x: &Array| linalg::norm_over(x, order, &over);
+    let kept = linalg::norm_over(x, order, over.clone().keepdims());
     let safe = where_(kept.le(&least), 1.0, x);
-    let small = size(x, keepdims).le(&least);
-    where_(&small, &least, size(&safe, keepdims))
+    where_(size(x).le(&least), &least, size(&safe))
 }
 
 /// Computes the root mean square of an array, 0-d, or returns `min_rms` if it is smaller. The

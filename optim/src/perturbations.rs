@@ -94,6 +94,6 @@ pub fn make_perturbed_fun(
             }
         };
         let all = vmap(one)(key.split_array(&[options.num_samples]));
-        all.map(|a| a.mean_axes(&[0]))
+        all.map(|a| a.mean_over(0))
     }
 }

@@ -4,7 +4,7 @@ use crate::extra_args::expect_params;
 use crate::numerics::{count_zero, safe_increment, safe_norm, safe_root_mean_squares};
 use crate::options::options;
 use crate::{GradientTransformation, Hyperparam, Schedule, tree};
-use ramie_core::{Array, where_};
+use ramie_core::{Array, Reduction, where_};
 use ramie_derive::Tree;
 
 /// Multiplies updates by a number.
@@ -144,7 +144,7 @@ pub fn centralize() -> GradientTransformation {
             let axes: Vec<isize> = (1..u.ndim() as isize).collect();
             match axes.is_empty() {
                 true => u.clone(),
-                false => u - u.mean_keepdims(&axes),
+                false => u - u.mean_over(Reduction::over(&axes).keepdims()),
             }
         })
     })

@@ -56,7 +56,7 @@ options! {
                 1 => sum.clone(),
                 n => {
                     let others: Vec<isize> = (0..n).filter(|a| *a != axis).map(|a| a as isize).collect();
-                    sum.max_axes(&others)
+                    sum.max_over(&others)
                 }
             });
             (nu.clone(), ScaleBySm3State { mu, nu })

@@ -70,7 +70,7 @@ pub fn cases() -> Vec<Case> {
             linalg::solve(&f32(&[2, 3, 3]), &f32(&[4, 3, 1]))
         }),
         case("norm: expects one or two axes", || {
-            linalg::norm_axes(&f32(&[2, 3, 4]), 2, &[0, 1, 2], false)
+            linalg::norm_over(&f32(&[2, 3, 4]), 2, [0, 1, 2])
         }),
         case("norm: neither a vector nor a matrix", || {
             linalg::norm(&f32(&[2, 3, 4]), 2)

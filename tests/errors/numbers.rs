@@ -16,7 +16,7 @@ pub fn cases() -> Vec<Case> {
         }),
         case(
             "var: dtype requested for the variance of complex numbers",
-            || complex(f32(&[3]), 1.0).var_with(&Reduction::all().dtype(DType::F32)),
+            || complex(f32(&[3]), 1.0).var_over(Reduction::all().dtype(DType::F32)),
         ),
         case("shift_left: expects an integer type", || f32(&[3]) << 1),
         case("population_count: expects an integer type", || {
@@ -27,9 +27,9 @@ pub fn cases() -> Vec<Case> {
             let n = Array::arange(3);
             core::bind1(core::prim::elementwise::Add, &[&x, &n])
         }),
-        case("sum: axis out of range", || f32(&[2, 3]).sum_axes(&[2])),
+        case("sum: axis out of range", || f32(&[2, 3]).sum_over(2)),
         case("sum: an axis appears twice", || {
-            f32(&[2, 3]).sum_axes(&[0, -2])
+            f32(&[2, 3]).sum_over([0, -2])
         }),
         case("max: no elements to choose from", || f32(&[0]).max()),
         case("argmax: the axis has no elements", || f32(&[0]).argmax(0)),

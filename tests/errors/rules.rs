@@ -65,7 +65,7 @@ pub fn cases() -> Vec<Case> {
         case("custom_vmap: the rule returns another shape", || {
             let f = custom_vmap(
                 |x: Array| x.sum(),
-                |_: Mapped, x: Array| (x.sum_axes(&[0]), true),
+                |_: Mapped, x: Array| (x.sum_over(0), true),
             );
             vmap(move |x: Array| f(x))(f32(&[3, 2]))
         }),

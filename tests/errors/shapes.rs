@@ -119,7 +119,7 @@ pub fn cases() -> Vec<Case> {
             f32(&[2, 3]).pad_with(&[(1, 1)], PadMode::Edge)
         }),
         case("quantile: the axis has no elements", || {
-            f32(&[0, 3]).quantile_axes(0.5, &[0])
+            f32(&[0, 3]).quantile_over(0.5, 0)
         }),
     ]
 }

@@ -78,7 +78,7 @@ fn parts_are_sliced_and_averaged() {
         .astype(DType::F32)
         .reshape(&[8, 64])
         .index((.., ..4));
-    assert_equal(&out.astype(DType::F32), &want.mean_axes(&[0]));
+    assert_equal(&out.astype(DType::F32), &want.mean_over(0));
 }
 
 #[test]
@@ -87,14 +87,14 @@ fn means_of_parts_need_no_communication() {
     let x = whole(0, &[512, 8]);
     let placed = on(mesh, &x, P!["X", "Y"]);
     let by_parts = jit(shard_map(
-        |x: Array| x.mean_keepdims(&[0, 1]),
+        |x: Array| x.mean_over(Reduction::over([0, 1]).keepdims()),
         mesh,
         P!["X", "Y"],
         P!["X", "Y"],
     ));
     let average = |x: Array| {
         let (rows, columns) = (x.shape()[0], x.shape()[1]);
-        x.reshape(&[4, rows / 4, 2, columns / 2]).mean_axes(&[1, 3])
+        x.reshape(&[4, rows / 4, 2, columns / 2]).mean_over([1, 3])
     };
     let options = JitOptions {
         out_shardings: Some(NamedSharding::new(mesh, P!["X", "Y"]).into()),

@@ -145,10 +145,10 @@ fn apply(op: &Op, ty: &Type, values: &[Array]) -> Array {
         Op::Reduce(op, x, axes) => {
             let signed = signed(axes);
             match op {
-                Reduction::Sum => v(x).sum_axes(&signed),
-                Reduction::Prod => v(x).prod_axes(&signed),
-                Reduction::Max => v(x).max_axes(&signed),
-                Reduction::Min => v(x).min_axes(&signed),
+                Reduction::Sum => v(x).sum_over(&signed),
+                Reduction::Prod => v(x).prod_over(&signed),
+                Reduction::Max => v(x).max_over(&signed),
+                Reduction::Min => v(x).min_over(&signed),
                 Reduction::LogSumExp => v(x).logsumexp(signed[0]),
             }
         }

@@ -6,7 +6,7 @@
 use super::rng::Rng;
 use super::typed::{Op, TypedProgram};
 use super::typed_host::{self, Element};
-use ramie::{Array, DType, Scalar, jit, stack, vmap, where_};
+use ramie::{Array, DType, Reduction, Scalar, jit, stack, vmap, where_};
 use std::sync::Arc;
 
 /// Examples of a batch.
@@ -51,7 +51,7 @@ fn apply(op: Op, x: &[Array]) -> Array {
         Op::Cumsum(axis) => a.cumsum(axis as isize),
         Op::Sort(axis) => a.sort(axis as isize),
         Op::Sum(axis) => a.reduce_sum(&[axis as isize]).expand_dims(&[axis as isize]),
-        Op::Max(axis) => a.max_keepdims(&[axis as isize]),
+        Op::Max(axis) => a.max_over(Reduction::over(axis as isize).keepdims()),
     }
 }
 

@@ -58,7 +58,7 @@ fn the_gradient_of_a_loss_is_the_one_worked_out_by_hand() {
     // The mean runs over the five examples and the two outputs.
     let error = (predict(params(), x.clone()) - &y) * (2.0 / 10.0);
     close(&grads["w"], &x.transpose(&[1, 0]).matmul(&error));
-    close(&grads["b"], &error.sum_axes(&[0]));
+    close(&grads["b"], &error.sum_over(0));
     let (value, same) = value_and_grad(loss)(params(), x.clone(), y.clone());
     close(&value, &loss(params(), x.clone(), y.clone()));
     close_trees(&same, &grads);
@@ -93,7 +93,7 @@ fn gradients_of_each_example_equal_a_loop() {
     }
     // Their mean is the gradient of the whole batch.
     let whole = grad(loss)(params(), x, y);
-    close(&together["w"].mean_axes(&[0]), &whole["w"]);
+    close(&together["w"].mean_over(0), &whole["w"]);
 }
 
 #[test]

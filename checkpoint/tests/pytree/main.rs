@@ -400,7 +400,7 @@ fn transforms_rename_change_and_leave() {
         .transform("new", Transform::fallback())
         .transform(
             "sum",
-            Transform::several(["enc.w", "enc.b"], |a| a[0].sum_axes(&[0]) + &a[1]),
+            Transform::several(["enc.w", "enc.b"], |a| a[0].sum_over(0) + &a[1]),
         )
         .placeholder("head")
         .allow_lossy_casts(true);

@@ -106,8 +106,8 @@ fn weights(
     let raw = match repeat {
         0 => raw,
         k => {
-            let first = raw.slice_in_dim(0, k, 1, 0).sum_axes(&[0]);
-            let last = raw.slice_in_dim(n + k, n + 2 * k, 1, 0).sum_axes(&[0]);
+            let first = raw.slice_in_dim(0, k, 1, 0).sum_over(0);
+            let last = raw.slice_in_dim(n + k, n + 2 * k, 1, 0).sum_over(0);
             let inner = raw.slice_in_dim(k, n + k, 1, 0);
             inner.at((0,)).add(first).at((n as isize - 1,)).add(last)
         }

@@ -117,7 +117,7 @@ impl From<Vec<bool>> for BatchedResults {
 ///         false => (x.matmul(&w.t()), true),
 ///         true => {
 ///             let (w, x) = mapped.broadcast(&(w, x));
-///             ((w * x.expand_dims(&[1])).sum_axes(&[2]), true)
+///             ((w * x.expand_dims(&[1])).sum_over(2), true)
 ///         }
 ///     },
 /// );

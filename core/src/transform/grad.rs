@@ -355,7 +355,7 @@ type First<F, M> = <<F as Function<M>>::Args as ArgTuple>::First;
 ///
 /// ```no_run
 /// use ramie_core::{Array, grad};
-/// let f = |x: Array| (&x * &x).sum_axes(&[0]);
+/// let f = |x: Array| (&x * &x).sum_over(0);
 /// let g = grad(f)(Array::from(vec![1.0f32, 2.0]));
 /// assert_eq!(g.to_vec::<f32>(), [2.0, 4.0]);
 /// ```

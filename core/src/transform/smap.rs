@@ -14,7 +14,7 @@ use crate::AxisName;
 /// ```no_run
 /// use ramie_core::{Array, DType, make_mesh, psum, smap, with_mesh};
 /// let mesh = make_mesh(&[4, 2], &["x", "y"])?;
-/// let rows = |x: Array| psum(&x.sum_axes(&[0]), "x");
+/// let rows = |x: Array| psum(&x.sum_over(0), "x");
 /// let x = Array::ones(&[8, 6], DType::F32);
 /// let sums = with_mesh(mesh, || smap(rows, 0, None, "x")(x));
 /// assert_eq!(sums.shape(), [6]);

@@ -41,7 +41,7 @@ where
 /// ```
 /// use ramie_core::{Array, DType, eval_shape};
 /// let x = Array::shape_dtype_struct(&[1000, 1000, 1000], DType::F32);
-/// let y = eval_shape(|x: Array| x.sum_axes(&[0]).astype(DType::BF16), x);
+/// let y = eval_shape(|x: Array| x.sum_over(0).astype(DType::BF16), x);
 /// assert_eq!(y.aval().to_string(), "bf16[1000,1000]");
 /// ```
 ///

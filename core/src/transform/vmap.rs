@@ -17,7 +17,7 @@ use crate::{Array, AxisName, Tree};
 ///
 /// ```no_run
 /// use ramie_core::{Array, vmap};
-/// let dot = |a: Array, b: Array| (&a * &b).sum_axes(&[0]);
+/// let dot = |a: Array, b: Array| (&a * &b).sum_over(0);
 /// let batch = Array::from(vec![1.0f32, 2.0, 3.0, 4.0]).reshape(&[2, 2]);
 /// assert_eq!(vmap(dot)(batch.clone(), batch).to_vec::<f32>(), [5.0, 25.0]);
 /// ```

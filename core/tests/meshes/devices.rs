@@ -76,7 +76,7 @@ fn arrays_cross_threads() {
                     for _ in 0..100 {
                         y = step(y);
                     }
-                    y.sum_axes(&[0]).item::<f32>()
+                    y.sum_over(0).item::<f32>()
                 })
             })
             .collect();

@@ -138,8 +138,8 @@ fn the_rest_of_the_axes_inside() {
     );
     let plain: Two = Box::new(|x, w| {
         let cos = x.cos();
-        let over = |x: &Array| x.reshape(&[4, 2, 4]).sum_axes(&[0]);
-        let means = over(&cos).reshape(&[2, 2, 2]).mean_axes(&[0, 2]);
+        let over = |x: &Array| x.reshape(&[4, 2, 4]).sum_over(0);
+        let means = over(&cos).reshape(&[2, 2, 2]).mean_over([0, 2]);
         let means = means.reshape(&[2, 1]).broadcast_to(&[2, 2]).reshape(&[4]);
         let y = dense(&cos, &w) * w.sum() + means;
         let mean = (over(&x) / 4).broadcast_to(&[4, 2, 4]).reshape(&[8, 4]);
@@ -174,7 +174,7 @@ fn control_flow_inside() {
         let (last, all) = vmap(part)(parts.clone());
         let mut c = last.reshape(&[4, 2]);
         for _ in 0..3 {
-            c = &c * 1.5 + c.sum_axes(&[1]).expand_dims(&[1]);
+            c = &c * 1.5 + c.sum_over(1).expand_dims(&[1]);
         }
         let y = all.expand_dims(&[2]) * parts + c.reshape(&[8, 1, 1]);
         y.reshape(&[16, 3])
@@ -186,7 +186,7 @@ fn control_flow_inside() {
 fn checkpoints_inside_and_outside() {
     let layer = |x: Array, w: Array| psum(&dense(&x, &w), "y").tanh();
     let plain: Two = Box::new(|x, w| {
-        let y = dense(&x, &w).reshape(&[8, 2, 2]).sum_axes(&[1]);
+        let y = dense(&x, &w).reshape(&[8, 2, 2]).sum_over(1);
         y.tanh()
     });
     let (x, w) = (numbers(&[8, 4]), numbers(&[4]));
@@ -254,7 +254,7 @@ fn examples_over_an_axis_of_the_mesh() {
     };
     let x = numbers(&[6, 8]);
     let each = vmap_with(|x: Array| f(x), over);
-    let sums = x.reshape(&[6, 4, 2]).sum_axes(&[1]);
+    let sums = x.reshape(&[6, 4, 2]).sum_over(1);
     let want = (x.sin().reshape(&[6, 4, 2]) * sums.expand_dims(&[1])).reshape(&[6, 8]);
     same(&each(x.clone()), &want);
     let text = jit(each).lower((x,)).unwrap().as_text();
@@ -310,7 +310,7 @@ fn residuals_without_dimensions_and_tangents_that_are_zero() {
         P!["x", "y"],
     );
     let plain: Two = Box::new(|x, w| {
-        let sums = x.reshape(&[4, 2, 2, 2]).sum_axes(&[1, 3]).sin();
+        let sums = x.reshape(&[4, 2, 2, 2]).sum_over([1, 3]).sin();
         let scale = sums.reshape(&[4, 1, 2, 1]).broadcast_to(&[4, 2, 2, 2]);
         let scale = scale.reshape(&[8, 4]);
         let shared = x.sum().cos();
@@ -539,10 +539,10 @@ fn one_axis_at_a_time() {
     let (out, sums) = with_mesh(mesh(), || {
         smap(rows, [Some(0), None], [Some(0), None], "x")(x.clone(), w.clone())
     });
-    let most = x.reshape(&[4, 2, 2, 3]).max_axes(&[0, 2]);
+    let most = x.reshape(&[4, 2, 2, 3]).max_over([0, 2]);
     let shifted = x.reshape(&[4, 2, 2, 3]) - most.reshape(&[1, 2, 1, 3]);
     same(&out, &(shifted.reshape(&[8, 6]) * w));
-    same(&sums, &x.reshape(&[4, 2, 6]).sum_axes(&[0]));
+    same(&sums, &x.reshape(&[4, 2, 6]).sum_over(0));
 }
 
 #[test]

@@ -42,7 +42,7 @@ fn by_hand(a: &Array, b: &Array, n: &DotDimensionNumbers) -> Array {
     let product = a.expand_dims(&ea) * b.expand_dims(&eb);
     let first = (nb + fa.len() + fb.len()) as isize;
     let axes: Vec<isize> = (first..product.ndim() as isize).collect();
-    product.sum_axes(&axes)
+    product.sum_over(&axes)
 }
 
 fn cases() -> Vec<(Array, Array, DotDimensionNumbers)> {
@@ -134,7 +134,7 @@ fn batches_equal_loops() {
             let which = Array::arange(2).eq(i).astype(DType::F32);
             let mut shape = vec![1; x.ndim()];
             shape[axis] = 2;
-            (x * which.reshape(&shape)).sum_axes(&[axis as isize])
+            (x * which.reshape(&shape)).sum_over(axis as isize)
         };
         for (ax, bx) in [
             (Some(0), Some(0)),
@@ -176,7 +176,7 @@ fn matmul_follows_numpy() {
         // Against the sum of broadcast products.
         let x2 = if a.len() == 1 { x.expand_dims(&[0]) } else { x };
         let y2 = if b.len() == 1 { y.expand_dims(&[1]) } else { y };
-        let full = (x2.expand_dims(&[-1]) * y2.expand_dims(&[-3])).sum_axes(&[-2]);
+        let full = (x2.expand_dims(&[-1]) * y2.expand_dims(&[-3])).sum_over(-2);
         close(&z, &full.reshape(&out));
     }
 }
@@ -243,7 +243,7 @@ fn matmul_broadcasts_batches() {
         let column = if b.len() == 1 { y.expand_dims(&[1]) } else { y };
         let left = row.expand_dims(&[-1]);
         let right = column.expand_dims(&[-3]);
-        let product = (&left * &right).sum_axes(&[-2]);
+        let product = (&left * &right).sum_over(-2);
         close(&got, &product.reshape(out));
     }
 }
@@ -328,7 +328,7 @@ fn einsum_sums_what_the_letters_say() {
 fn einsum_knows_dots_and_implicit_results() {
     let (a, b) = (array(&[5, 2, 3], 0.0), array(&[3, 4], 1.0));
     close(&einsum("...ij,jk->...ik", &[&a, &b]), &a.matmul(&b));
-    close(&einsum("...i->...", &[&a]), &a.sum_axes(&[2]));
+    close(&einsum("...i->...", &[&a]), &a.sum_over(2));
     close(&einsum("ij,jk", &[&b.t(), &b]), &b.t().matmul(&b));
     let thin = array(&[1, 4, 3], 2.0);
     close(

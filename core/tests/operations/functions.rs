@@ -1,7 +1,7 @@
 //! Functions of several primitives: values and derivatives of `jax.nn` and
 //! `jax.numpy`.
 
-use ramie_core::{Array, DType, Reduction, meshgrid, meshgrid_ij};
+use ramie_core::{Array, DType, meshgrid, meshgrid_ij};
 use ramie_testing::functions::{Applied, agree, one, two};
 use ramie_testing::golden::{Golden, Row};
 use ramie_testing::numbers::close;
@@ -44,21 +44,21 @@ fn function(row: &Row) -> Applied {
         "logaddexp" => two(|a, b| a.logaddexp(b)),
         "hypot" => two(|a, b| a.hypot(b)),
         "isclose" => two(|a, b| a.isclose(b)),
-        "softmax" => along(Array::softmax_axes),
-        "log_softmax" => along(Array::log_softmax_axes),
-        "logsumexp" => along(|x, axes| x.logsumexp_with(&Reduction::over(axes))),
+        "softmax" => along(|x, axes| x.softmax(axes)),
+        "log_softmax" => along(|x, axes| x.log_softmax(axes)),
+        "logsumexp" => along(|x, axes| x.logsumexp(axes)),
         "glu" => along(|x, axes| x.glu(axes[0])),
         "standardize" => along(|x, axes| x.standardize(axes, 1e-5)),
-        "sum" => along(Array::sum_axes),
-        "prod" => along(Array::prod_axes),
-        "mean" => along(Array::mean_axes),
-        "var" => along(Array::var_axes),
-        "std" => along(Array::std_axes),
-        "max" => along(Array::max_axes),
-        "min" => along(Array::min_axes),
-        "ptp" => along(Array::ptp_axes),
-        "norm" => along(Array::norm_axes),
-        "count_nonzero" => along(Array::count_nonzero_axes),
+        "sum" => along(|x, axes| x.sum_over(axes)),
+        "prod" => along(|x, axes| x.prod_over(axes)),
+        "mean" => along(|x, axes| x.mean_over(axes)),
+        "var" => along(|x, axes| x.var_over(axes)),
+        "std" => along(|x, axes| x.std_over(axes)),
+        "max" => along(|x, axes| x.max_over(axes)),
+        "min" => along(|x, axes| x.min_over(axes)),
+        "ptp" => along(|x, axes| x.ptp_over(axes)),
+        "norm" => along(|x, axes| x.norm_over(axes)),
+        "count_nonzero" => along(|x, axes| x.count_nonzero_over(axes)),
         "cumlogsumexp" => along(|x, axes| x.cumlogsumexp(axes[0])),
         _ => None,
     }

@@ -177,12 +177,12 @@ fn taking_along_axes() {
 #[test]
 fn gradients_flow_through_indices() {
     let x = Array::from([1.0f32, 2.0, 3.0, 4.0]);
-    let twice = grad(|x: Array| x.index([1, 1, 3]).square().sum_axes(&[0]));
+    let twice = grad(|x: Array| x.index([1, 1, 3]).square().sum_over(0));
     assert_eq!(twice(x.clone()).to_vec::<f32>(), [0.0, 8.0, 0.0, 8.0]);
-    let boxed = grad(|x: Array| x.at(1..3).multiply(3.0).sum_axes(&[0]));
+    let boxed = grad(|x: Array| x.at(1..3).multiply(3.0).sum_over(0));
     assert_eq!(boxed(x.clone()).to_vec::<f32>(), [1.0, 3.0, 3.0, 1.0]);
     // Of two updates that meet one stays, and only it has a derivative.
-    let meet = |(x, u): (Array, Array)| x.at([2, 2]).set(u).square().sum_axes(&[0]);
+    let meet = |(x, u): (Array, Array)| x.at([2, 2]).set(u).square().sum_over(0);
     let (value, pull) = vjp(meet, (x.clone(), Array::from([5.0f32, 7.0])));
     let (dx, du) = pull(Array::from(1.0f32));
     assert_eq!(dx.to_vec::<f32>(), [2.0, 4.0, 0.0, 8.0]);
@@ -194,12 +194,7 @@ fn gradients_flow_through_indices() {
     };
     assert_eq!(du, stays);
     // Ties share.
-    let best = grad(|u: Array| {
-        Array::from([0.0f32, 3.0])
-            .at([1, 1, 0])
-            .max(u)
-            .sum_axes(&[0])
-    });
+    let best = grad(|u: Array| Array::from([0.0f32, 3.0]).at([1, 1, 0]).max(u).sum_over(0));
     assert_eq!(
         best(Array::from([3.0f32, 2.0, 1.0])).to_vec::<f32>(),
         [0.5, 0.0, 1.0]
@@ -267,7 +262,7 @@ fn mistakes_are_explained() {
             x.at(([0, 0], [1, 1]))
                 .multiply(u)
                 .reshape(&[12])
-                .sum_axes(&[0])
+                .sum_over(0)
         })(Array::from([1.0f32, 2.0]))
     });
     assert!(text.contains("unique_indices(true)"), "{text}");
@@ -496,7 +491,7 @@ fn positions_beyond_32_bits_are_refused_by_name() {
     let counts: [(&str, Operation); 5] = [
         ("nonzero", |x| x.nonzero_sized(1, 0).remove(0)),
         ("count_nonzero", Array::count_nonzero),
-        ("count_nonzero", |x| x.count_nonzero_axes(&[0])),
+        ("count_nonzero", |x| x.count_nonzero_over(0)),
         ("sum", |x| x.eq(0).sum()),
         ("searchsorted", |x| x.searchsorted(3, Side::Left)),
     ];

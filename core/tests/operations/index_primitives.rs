@@ -86,10 +86,10 @@ fn gathers_differentiate_and_batch() {
 fn second_derivatives_of_indexed_updates() {
     let f = |x: Array| {
         let y = x.at([0, 2, 0]).add(x.square());
-        y.at(1).set(3.0).integer_pow(2).sum_axes(&[0])
+        y.at(1).set(3.0).integer_pow(2).sum_over(0)
     };
     let x = Array::from([0.5f64, -1.0, 2.0]);
-    let inner = move |x: Array| (&grad(f)(x.clone()) * &x).sum_axes(&[0]);
+    let inner = move |x: Array| (&grad(f)(x.clone()) * &x).sum_over(0);
     let operation: Box<Operation> = Box::new(move |a| vec![inner(a[0].clone())]);
     check::gradients("grad of grad", &operation, &[x]);
 }

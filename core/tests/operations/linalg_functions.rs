@@ -3,7 +3,7 @@
 
 use ramie_core::linalg::{self as la, NormOrder};
 use ramie_core::random::{self, CovarianceRoot};
-use ramie_core::{Array, DType};
+use ramie_core::{Array, DType, Reduction};
 use ramie_testing::apply::{Operation, number, numbers};
 use ramie_testing::golden::{Golden, Row};
 use ramie_testing::linalg::{apart, positive, signs, symmetric, turned};
@@ -52,10 +52,14 @@ fn function(row: &Row) -> Applied {
             let axes: Vec<isize> = numbers(&p["axes"]).iter().map(|&d| d as isize).collect();
             let (order, keepdims) = (order(p), flag("keepdims"));
             let matrices = row.inputs[0].ndim() == 2 && axes.len() == 2;
+            let over = match keepdims {
+                true => Reduction::over(&axes).keepdims(),
+                false => Reduction::over(&axes),
+            };
             on(move |x| match matrices {
-                true => la::norm_axes(&apart(x), order, &axes, keepdims),
+                true => la::norm_over(&apart(x), order, &over),
                 false if axes.len() == x.ndim() && !keepdims => la::norm(x, order),
-                false => la::norm_axes(x, order, &axes, keepdims),
+                false => la::norm_over(x, order, &over),
             })
         }
         "cond" => {
@@ -191,7 +195,7 @@ fn norms_of_nothing() {
     let x = Array::zeros(&[0, 3], DType::F32);
     assert_eq!(la::norm(&x, 1).item::<f32>(), 0.0);
     assert_eq!(
-        la::vector_norm(&x, f64::INFINITY, &[0], false).to_vec::<f32>(),
+        la::vector_norm(&x, f64::INFINITY, 0).to_vec::<f32>(),
         [0.0; 3]
     );
     assert_eq!(

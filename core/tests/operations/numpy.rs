@@ -74,45 +74,44 @@ fn reductions(row: &Row) -> Applied {
             Some(axes) => one(move |x| named(x, &axes)),
         }
     };
-    let kept = |f: fn(&Array, &[isize]) -> Array| -> Applied {
-        let ndim = row.inputs[0].ndim() as isize;
-        let axes = axes.clone().unwrap_or_else(|| (0..ndim).collect());
-        one(move |x| f(x, &axes))
+    let kept = |f: fn(&Array, Reduction) -> Array| -> Applied {
+        let over = over(&axes).keepdims();
+        one(move |x| f(x, over.clone()))
     };
     match row.op.as_str() {
-        "nansum" => forms(Array::nansum, Array::nansum_axes),
-        "nanprod" => forms(Array::nanprod, Array::nanprod_axes),
-        "nanmax" => forms(Array::nanmax, Array::nanmax_axes),
-        "nanmin" => forms(Array::nanmin, Array::nanmin_axes),
-        "nanmean" => forms(Array::nanmean, Array::nanmean_axes),
-        "nanvar" => forms(Array::nanvar, Array::nanvar_axes),
-        "nanstd" => forms(Array::nanstd, Array::nanstd_axes),
-        "median" => forms(Array::median, Array::median_axes),
-        "nanmedian" => forms(Array::nanmedian, Array::nanmedian_axes),
-        "nansum_keepdims" => kept(Array::nansum_keepdims),
-        "nanprod_keepdims" => kept(Array::nanprod_keepdims),
-        "nanmax_keepdims" => kept(Array::nanmax_keepdims),
-        "nanmin_keepdims" => kept(Array::nanmin_keepdims),
-        "nanmean_keepdims" => kept(Array::nanmean_keepdims),
-        "nanvar_keepdims" => kept(Array::nanvar_keepdims),
-        "nanstd_keepdims" => kept(Array::nanstd_keepdims),
-        "median_keepdims" => kept(Array::median_keepdims),
-        "nanmedian_keepdims" => kept(Array::nanmedian_keepdims),
-        "sum_masked" => masked(|x, how| x.sum_with(&how.initial(3.0))),
-        "prod_masked" => masked(|x, how| x.prod_with(&how.initial(2.0))),
-        "max_masked" => masked(|x, how| x.max_with(&how.initial(-1.5))),
-        "min_masked" => masked(|x, how| x.min_with(&how.initial(1.5))),
-        "mean_masked" => masked(|x, how| x.mean_with(&how)),
-        "var_masked" => masked(|x, how| x.var_with(&how.ddof(1.0))),
-        "std_masked" => masked(|x, how| x.std_with(&how.keepdims())),
-        "all_masked" => masked(|x, how| x.gt(-1).all_with(&how)),
-        "any_masked" => masked(|x, how| x.gt(1).any_with(&how)),
-        "nanmean_masked" => masked(|x, how| x.nanmean_with(&how)),
-        "nanmax_masked" => masked(|x, how| x.nanmax_with(&how.initial(-1.5))),
-        "sum_f64" => with(|x, how| x.sum_with(&how.dtype(DType::F32))),
+        "nansum" => forms(Array::nansum, |x, axes| x.nansum_over(axes)),
+        "nanprod" => forms(Array::nanprod, |x, axes| x.nanprod_over(axes)),
+        "nanmax" => forms(Array::nanmax, |x, axes| x.nanmax_over(axes)),
+        "nanmin" => forms(Array::nanmin, |x, axes| x.nanmin_over(axes)),
+        "nanmean" => forms(Array::nanmean, |x, axes| x.nanmean_over(axes)),
+        "nanvar" => forms(Array::nanvar, |x, axes| x.nanvar_over(axes)),
+        "nanstd" => forms(Array::nanstd, |x, axes| x.nanstd_over(axes)),
+        "median" => forms(Array::median, |x, axes| x.median_over(axes)),
+        "nanmedian" => forms(Array::nanmedian, |x, axes| x.nanmedian_over(axes)),
+        "nansum_keepdims" => kept(|x, over| x.nansum_over(over)),
+        "nanprod_keepdims" => kept(|x, over| x.nanprod_over(over)),
+        "nanmax_keepdims" => kept(|x, over| x.nanmax_over(over)),
+        "nanmin_keepdims" => kept(|x, over| x.nanmin_over(over)),
+        "nanmean_keepdims" => kept(|x, over| x.nanmean_over(over)),
+        "nanvar_keepdims" => kept(|x, over| x.nanvar_over(over)),
+        "nanstd_keepdims" => kept(|x, over| x.nanstd_over(over)),
+        "median_keepdims" => kept(|x, over| x.median_over(over)),
+        "nanmedian_keepdims" => kept(|x, over| x.nanmedian_over(over)),
+        "sum_masked" => masked(|x, how| x.sum_over(how.initial(3.0))),
+        "prod_masked" => masked(|x, how| x.prod_over(how.initial(2.0))),
+        "max_masked" => masked(|x, how| x.max_over(how.initial(-1.5))),
+        "min_masked" => masked(|x, how| x.min_over(how.initial(1.5))),
+        "mean_masked" => masked(|x, how| x.mean_over(&how)),
+        "var_masked" => masked(|x, how| x.var_over(how.ddof(1.0))),
+        "std_masked" => masked(|x, how| x.std_over(how.keepdims())),
+        "all_masked" => masked(|x, how| x.gt(-1).all_over(&how)),
+        "any_masked" => masked(|x, how| x.gt(1).any_over(&how)),
+        "nanmean_masked" => masked(|x, how| x.nanmean_over(&how)),
+        "nanmax_masked" => masked(|x, how| x.nanmax_over(how.initial(-1.5))),
+        "sum_f64" => with(|x, how| x.sum_over(how.dtype(DType::F32))),
         "var_mean" => with(|x, how| {
-            let mean = x.zeros_like().sum_with(&how.clone().keepdims()) + 0.25;
-            x.var_with(&how.mean(&mean))
+            let mean = x.zeros_like().sum_over(how.clone().keepdims()) + 0.25;
+            x.var_over(how.mean(&mean))
         }),
         "nanargmax" => one(|x| x.nanargmax(1)),
         "nanargmin" => one(|x| x.nanargmin(-1)),
@@ -128,20 +127,20 @@ fn reductions(row: &Row) -> Applied {
 
 fn quantiles(row: &Row) -> Applied {
     let special = row.case == "special";
-    let quantile = |how: Quantile| two(move |x, q| how.of(x, q));
-    let plain = Quantile::new();
+    let nan = row.op.starts_with("nan");
+    let quantile = move |x: &Array, q: &Array, how: Quantile| match nan {
+        true => x.nanquantile_over(q, how),
+        false => x.quantile_over(q, how),
+    };
     match row.op.as_str() {
-        "percentile" => return two(|x, q| x.percentile_axes(q, &[1])),
+        "percentile" => return two(|x, q| x.percentile_over(q, 1)),
         "nanpercentile" => return two(|x, q| x.nanpercentile(q)),
-        "quantile_keepdims" => return quantile(plain.axes(&[0, 1]).keepdims()),
+        "quantile_keepdims" => {
+            return two(|x, q| x.quantile_over(q, Reduction::over([0, 1]).keepdims()));
+        }
         _ => {}
     }
-    let (name, method) = row.op.split_once('_')?;
-    let how = if name == "nanquantile" {
-        plain.ignore_nan()
-    } else {
-        plain
-    };
+    let (_, method) = row.op.split_once('_')?;
     let method = match method {
         "linear" => QuantileMethod::Linear,
         "lower" => QuantileMethod::Lower,
@@ -149,15 +148,16 @@ fn quantiles(row: &Row) -> Applied {
         "midpoint" => QuantileMethod::Midpoint,
         "nearest" => QuantileMethod::Nearest,
         "weighted" => {
-            let how = how.axes(&[1]).method(QuantileMethod::InvertedCdf);
+            let how = Quantile::over(1).method(QuantileMethod::InvertedCdf);
             return Some(Box::new(move |x| {
-                vec![how.clone().weights(&x[2]).of(&x[0], &x[1])]
+                vec![quantile(&x[0], &x[1], how.clone().weights(&x[2]))]
             }));
         }
         _ => return None,
     };
     let axes: &[isize] = if special { &[2] } else { &[0, 2] };
-    quantile(how.method(method).axes(axes))
+    let how = Quantile::over(axes).method(method);
+    two(move |x, q| quantile(x, q, how.clone()))
 }
 
 #[test]

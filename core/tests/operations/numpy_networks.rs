@@ -12,15 +12,15 @@ fn over_axes(row: &Row) -> Applied {
     let standardize = Standardize::over(&axes);
     let mask = mask_of(row.inputs[0].shape());
     match row.op.as_str() {
-        "softmax_axes" => one(move |x| x.softmax_axes(&axes)),
-        "softmax_where" => one(move |x| x.softmax_where(&axes, &mask)),
-        "log_softmax_axes" => one(move |x| x.log_softmax_axes(&axes)),
-        "log_softmax_where" => one(move |x| x.log_softmax_where(&axes, &mask)),
-        "logsumexp_with" => one(move |x| x.logsumexp_with(&how.clone().mask(&mask).keepdims())),
+        "softmax_axes" => one(move |x| x.softmax(&axes)),
+        "softmax_where" => one(move |x| x.softmax(Reduction::over(&axes).mask(&mask))),
+        "log_softmax_axes" => one(move |x| x.log_softmax(&axes)),
+        "log_softmax_where" => one(move |x| x.log_softmax(Reduction::over(&axes).mask(&mask))),
+        "logsumexp_with" => one(move |x| x.logsumexp(how.clone().mask(&mask).keepdims())),
         "logsumexp_weighted" => two(move |x, b| x.logsumexp_weighted(b, &how)),
         "logsumexp_signed" => Some(Box::new(move |x| pair(x[0].logsumexp_signed(&x[1], &how)))),
-        "logmeanexp" => one(move |x| x.logmeanexp_with(&how)),
-        "logmeanexp_where" => one(move |x| x.logmeanexp_with(&how.clone().mask(&mask))),
+        "logmeanexp" => one(move |x| x.logmeanexp(&how)),
+        "logmeanexp_where" => one(move |x| x.logmeanexp(how.clone().mask(&mask))),
         "standardize_where" => one(move |x| standardize.clone().mask(&mask).of(x)),
         "standardize_stable" => one(move |x| standardize.clone().stable().epsilon(0.1).of(x)),
         "standardize_given" => one(move |x| {

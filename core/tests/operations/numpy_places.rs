@@ -97,12 +97,12 @@ fn calculus(row: &Row) -> Applied {
         })),
         "corrcoef" => one(Array::corrcoef),
         "average" => Some(Box::new(|x| {
-            let (mean, total) = x[0].average_with(&x[1], &Reduction::over(&[1]));
-            let plain = x[0].average(&x[1], &[1]);
+            let (mean, total) = x[0].average_and_weight(&x[1], Reduction::over(1));
+            let plain = x[0].average(&x[1], 1);
             vec![(mean + plain) * 0.5, total]
         })),
         "average_all" => Some(Box::new(|x| {
-            pair(x[0].average_with(&x[1], &Reduction::all()))
+            pair(x[0].average_and_weight(&x[1], Reduction::all()))
         })),
         "histogram" => Some(Box::new(|x| pair(x[0].histogram(4)))),
         "histogram_weights" => Some(Box::new(|x| {

@@ -1,7 +1,7 @@
 //! Reductions: NumPy's methods, ties and mistakes.
 
 use half::bf16;
-use ramie_core::{Array, DType, grad};
+use ramie_core::{Array, DType, Reduction, grad};
 
 #[test]
 fn the_first_nan_is_the_extreme() {
@@ -32,19 +32,28 @@ fn sums_promote_as_numpy_does() {
 #[test]
 fn axes_disappear_or_stay() {
     let x = Array::from([[1.0f32, 2.0, 3.0], [4.0, 5.0, 9.0]]);
-    assert_eq!(x.sum_axes(&[-1]).to_vec::<f32>(), [6.0, 18.0]);
-    assert_eq!(x.sum_keepdims(&[1]).shape(), [2, 1]);
-    assert_eq!(x.max_keepdims(&[1, 0]).shape(), [1, 1]);
-    assert_eq!(x.mean_axes(&[0]).to_vec::<f32>(), [2.5, 3.5, 6.0]);
-    assert_eq!(x.sum_axes(&[]).shape(), [2, 3]);
-    assert_eq!(x.ptp_axes(&[1]).to_vec::<f32>(), [2.0, 5.0]);
-    assert_eq!(x.var_axes(&[1]).to_vec::<f32>()[0], 2.0 / 3.0);
-    assert_eq!(x.var_ddof(&[1], 1).to_vec::<f32>()[0], 1.0);
-    assert!(x.var_ddof(&[1], 3).to_vec::<f32>()[0].is_nan());
-    assert_eq!(x.std_ddof(&[1], 1).to_vec::<f32>()[0], 1.0);
+    assert_eq!(x.sum_over(-1).to_vec::<f32>(), [6.0, 18.0]);
+    assert_eq!(x.sum_over(Reduction::over(1).keepdims()).shape(), [2, 1]);
+    assert_eq!(
+        x.max_over(Reduction::over([1, 0]).keepdims()).shape(),
+        [1, 1]
+    );
+    assert_eq!(x.mean_over(0).to_vec::<f32>(), [2.5, 3.5, 6.0]);
+    assert_eq!(x.sum_over([]).shape(), [2, 3]);
+    assert_eq!(x.ptp_over(1).to_vec::<f32>(), [2.0, 5.0]);
+    assert_eq!(x.var_over(1).to_vec::<f32>()[0], 2.0 / 3.0);
+    assert_eq!(
+        x.var_over(Reduction::over(1).ddof(1.0)).to_vec::<f32>()[0],
+        1.0
+    );
+    assert!(x.var_over(Reduction::over(1).ddof(3.0)).to_vec::<f32>()[0].is_nan());
+    assert_eq!(
+        x.std_over(Reduction::over(1).ddof(1.0)).to_vec::<f32>()[0],
+        1.0
+    );
     assert_eq!(Array::from([3.0f32, 4.0]).norm().item::<f32>(), 5.0);
-    assert_eq!(x.gt(2.0).all_axes(&[1]).to_vec::<bool>(), [false, true]);
-    assert_eq!(x.gt(4.0).any_axes(&[1]).to_vec::<bool>(), [false, true]);
+    assert_eq!(x.gt(2.0).all_over(1).to_vec::<bool>(), [false, true]);
+    assert_eq!(x.gt(4.0).any_over(1).to_vec::<bool>(), [false, true]);
     assert_eq!((x.clone() - 1.0).count_nonzero().item::<i32>(), 5);
 }
 
@@ -71,7 +80,7 @@ fn no_position_of_none() {
 #[test]
 #[should_panic(expected = "sum: axis 2 is out of range for f32[2,3]")]
 fn axes_out_of_range_are_refused() {
-    let _ = Array::zeros(&[2, 3], DType::F32).sum_axes(&[2]);
+    let _ = Array::zeros(&[2, 3], DType::F32).sum_over(2);
 }
 
 #[test]

@@ -261,7 +261,7 @@ fn distributions_are_what_they_are_called() {
         kolmogorov(&random::wald(&key, 1.0, &[N], f), inverse_gauss),
     );
     let disc = random::ball(&key, 2, 2.0, &[N], f);
-    within("disc", kolmogorov(&disc.square().sum_axes(&[-1]), |r| r));
+    within("disc", kolmogorov(&disc.square().sum_over(-1), |r| r));
     // Counts: mean and variance, within five standard errors of the mean.
     for (name, x, mean, variance) in [
         (

@@ -78,7 +78,7 @@ fn taking_apart() {
     );
     assert_eq!(pull(ones).to_vec::<f32>(), [2.0, 2.0, 4.0, 2.0, 8.0, 10.0]);
     // A part without a cotangent.
-    let first = grad(|x: Array| x.split(3, 1)[0].reshape(&[2]).sum_axes(&[0]));
+    let first = grad(|x: Array| x.split(3, 1)[0].reshape(&[2]).sum_over(0));
     assert_eq!(
         first(x.clone()).to_vec::<f32>(),
         [1.0, 0.0, 0.0, 1.0, 0.0, 0.0]
@@ -196,7 +196,7 @@ fn bits_and_precision() {
     );
     let x = Array::from([1.0f32 + 1.0 / 1024.0]);
     assert_eq!(x.reduce_precision(8, 7).to_vec::<f32>(), [1.0]);
-    let through = grad(|x: Array| x.reduce_precision(8, 7).sum_axes(&[0]));
+    let through = grad(|x: Array| x.reduce_precision(8, 7).sum_over(0));
     assert_eq!(through(x.clone()).to_vec::<f32>(), [1.0]);
     let each = vmap(|x: Array| x.reduce_precision(5, 10));
     assert_eq!(each(x.clone()).to_vec::<f32>(), x.to_vec::<f32>());

@@ -148,6 +148,10 @@ pub fn check(table: &BTreeSet<&str>) {
                 // The macro of its tables is defined in the parent.
                 text = read(&root.join("functions/stats/mod.rs")) + &text;
             }
+            if *place == "functions/ops" {
+                // The macro of the tables of reductions is defined in one of them.
+                text = read(&root.join("functions/ops/reduce.rs")) + &text;
+            }
             found.extend(methods(&text));
             let module = match *module {
                 "stats::" => format!("stats::{}::", file.file_stem().expect("a name").display()),

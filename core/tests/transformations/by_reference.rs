@@ -142,7 +142,7 @@ fn eight_arguments_are_the_limit() {
 
 #[test]
 fn traced_functions_report_types_and_lower() {
-    let f = jit(|x: &Array, n: usize| (x.sum_axes(&[0]), x.astype(DType::BF16), n + 1));
+    let f = jit(|x: &Array, n: usize| (x.sum_over(0), x.astype(DType::BF16), n + 1));
     let x = || Array::shape_dtype_struct(&[3, 4], DType::F32);
     let (sum, narrow, n) = f.eval_shape((x(), 2));
     assert_eq!(sum.aval().to_string(), "f32[4]");

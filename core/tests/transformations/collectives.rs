@@ -102,7 +102,7 @@ fn several_axes_at_once() {
 
     let x = numbers(&[2, 3, 6, 2]);
     let parts = two(|x| psum_scatter(&x, ["i", "j"], 0), &x);
-    let sum = x.sum_axes(&[0, 1]);
+    let sum = x.sum_over([0, 1]);
     assert_eq!(parts.shape(), [2, 3, 2]);
     assert_eq!(parts.to_vec::<f32>(), sum.to_vec::<f32>());
 

@@ -68,7 +68,7 @@ fn batches_are_those_of_its_operations() {
     let f = composite(|x: Array| x.sin().sum(), "my.sum_of_sines");
     let batch = vmap(move |x: Array| f(x));
     let x = Array::from([[0.1f32, 0.2], [0.3, 0.4], [0.5, 0.6]]);
-    let expected = x.sin().sum_axes(&[1]);
+    let expected = x.sin().sum_over(1);
     assert!(jit(batch)(x).allclose(expected).item::<bool>());
 }
 

@@ -19,7 +19,7 @@ fn told() -> Arc<Binary> {
         |mapped: Mapped, (x, y): Pair| {
             let (x, y) = mapped.broadcast(&(x, y));
             let axes: Vec<isize> = (1..x.ndim() as isize).collect();
-            ((x.cos() * y * 3.0).sum_axes(&axes), true)
+            ((x.cos() * y * 3.0).sum_over(&axes), true)
         },
     ))
 }
@@ -175,7 +175,7 @@ fn a_function_can_have_rules_for_both() {
         (out, pull(array(1.0)))
     });
     let (out, slope) = map(x.clone());
-    let known = (x.cos() * &y * 3.0).sum_axes(&[1]);
+    let known = (x.cos() * &y * 3.0).sum_over(1);
     assert!(out.allclose(&known).item::<bool>(), "{out}, {known}");
     assert_eq!(slope.to_vec::<f32>(), [100.0, 200.0, 100.0, 200.0]);
 }
@@ -185,7 +185,7 @@ fn captured_values_have_derivatives() {
     let f = |w: Array, x: Array| {
         let told = custom_vmap(
             move |x: Array| (x.sin() * &w).sum(),
-            |_: Mapped, x: Array| (x.sum_axes(&[-1]), true),
+            |_: Mapped, x: Array| (x.sum_over(-1), true),
         );
         told(x)
     };
@@ -242,7 +242,7 @@ fn equal_calls_are_one_program() {
 fn rules_give_batches() {
     let f = custom_vmap(
         |x: Array| x.sum(),
-        |_: Mapped, x: Array| (x.sum_axes(&[0]), true),
+        |_: Mapped, x: Array| (x.sum_over(0), true),
     );
     vmap(move |x: Array| f(x))(Array::zeros(&[3, 2], DType::F32));
 }

@@ -14,7 +14,7 @@ fn f32(value: f64) -> Array {
 }
 
 fn simple(x: Array) -> Array {
-    (&(&x + 2).power(2) + 3).sum_axes(&[0]) / 3
+    (&(&x + 2).power(2) + 3).sum_over(0) / 3
 }
 
 fn numbers(lhs: &[usize], rhs: &[usize], batched: bool) -> DotDimensionNumbers {
@@ -162,12 +162,12 @@ ramie_testing::programs! {
         h.at(&i).multiply(2.0),
     );
     grad_product |x, y| grad(|(x, y): (Array, Array)| x.sin() * y)((x, y));
-    value_and_grad_sum_squares |x| value_and_grad(|x: Array| (&x * &x).sum_axes(&[0]))(x);
+    value_and_grad_sum_squares |x| value_and_grad(|x: Array| (&x * &x).sum_over(0))(x);
     jvp_exp_log |x, t| jvp(|x: Array| x.exp() + x.log(), x, t);
     grad_of_jit |x| {
         fn g(x: Array) -> Array { x.sin() }
         let g = jit(g);
-        grad(move |x: Array| g(x).sum_axes(&[0]))(x)
+        grad(move |x: Array| g(x).sum_over(0))(x)
     };
     convert_types |x, m| (
         x.astype(DType::BF16),
@@ -177,7 +177,7 @@ ramie_testing::programs! {
     );
     reductions |x| (
         x.sum(),
-        x.sum_axes(&[1]),
+        x.sum_over(1),
         x.reduce_max(&[0, 2]),
         x.reduce_min(&[0]),
         (x.reduce_prod(&[2]), x.argmax(1)),
@@ -322,7 +322,7 @@ fn unused_results() {
 #[test]
 fn eval_shape_computes_nothing() {
     let x = argument("f32[100000,100000,100000]");
-    let (y, n) = eval_shape(|x: Array| (x.sum_axes(&[0]), x.gt(0)), x);
+    let (y, n) = eval_shape(|x: Array| (x.sum_over(0), x.gt(0)), x);
     assert_eq!(y.aval().to_string(), "f32[100000,100000]");
     assert_eq!(n.aval().to_string(), "bool[100000,100000,100000]");
     assert!(std::panic::catch_unwind(|| y.to_vec::<f32>()).is_err());

@@ -40,7 +40,7 @@ fn state_is_updated_in_place_where_nothing_else_holds_it() {
     let step = jit(|s: &mut (Array, Array), by: Array| {
         s.0 = &s.0 + &by;
         s.1 = &s.1 + 1;
-        s.0.sum_axes(&[0])
+        s.0.sum_over(0)
     });
     let mut s = (f32s(&[1.0; 1000]), Array::from(0i32));
     step(&mut s, Array::from(1.0f32));
@@ -90,13 +90,13 @@ fn a_panic_while_tracing_leaves_the_state() {
 #[test]
 fn nested_functions_differentiate_and_batch() {
     let square = jit(|x: Array| &x * &x);
-    let f = |x: Array| square(x.clone()).sum_axes(&[0]) + square(x).sum_axes(&[0]);
+    let f = |x: Array| square(x.clone()).sum_over(0) + square(x).sum_over(0);
     let x = f32s(&[1.0, 2.0]);
     assert_eq!(grad(f)(x.clone()).to_vec::<f32>(), [4.0, 8.0]);
     assert_eq!(jit(grad(f))(x.clone()).to_vec::<f32>(), [4.0, 8.0]);
     let (y, dy) = jvp(f, x.clone(), x.clone());
     assert_eq!((y.item::<f32>(), dy.item::<f32>()), (10.0, 20.0));
-    let h = grad(|x: Array| grad(f)(x).sum_axes(&[0]));
+    let h = grad(|x: Array| grad(f)(x).sum_over(0));
     assert_eq!(h(x.clone()).to_vec::<f32>(), [4.0, 4.0]);
     let m = Array::from([[1.0f32, 2.0], [3.0, 4.0]]);
     assert_eq!(
@@ -117,12 +117,12 @@ fn closures_capture_arrays_and_outer_tracers() {
     let w = f32s(&[2.0, 3.0]);
     let f = jit({
         let w = w.clone();
-        move |x: Array| (&x * &w).sum_axes(&[0])
+        move |x: Array| (&x * &w).sum_over(0)
     });
     assert_eq!(f(f32s(&[1.0, 1.0])).item::<f32>(), 5.0);
     let g = |x: Array| {
-        let inner = |y: Array| (&y * &x).sum_axes(&[0]);
-        (grad(inner)(x.clone()) * 3.0).sum_axes(&[0])
+        let inner = |y: Array| (&y * &x).sum_over(0);
+        (grad(inner)(x.clone()) * 3.0).sum_over(0)
     };
     assert_eq!(grad(g)(w).to_vec::<f32>(), [3.0, 3.0]);
 }
@@ -176,7 +176,7 @@ fn a_leaked_tracer_is_an_error_that_says_so() {
     let f = |x: Array| {
         let y = &x + 1.0;
         *leaked.lock().expect("lock") = Some(y.clone());
-        y.sum_axes(&[0])
+        y.sum_over(0)
     };
     grad(f)(f32s(&[1.0]));
     let y = leaked.lock().expect("lock").take().expect("kept");

@@ -5,7 +5,7 @@ use crate::{
     AttentionFn, AttentionInputs, Dropout, Embed, LayerNorm, Linear, Module, MultiHeadAttention,
     Rngs, init,
 };
-use ramie_core::{Array, DType};
+use ramie_core::{Array, DType, Reduction};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -338,7 +338,7 @@ impl Bert {
     #[track_caller]
     pub fn embed(&mut self, tokens: &Array, mask: &Array) -> Array {
         let mean = mean_pooling(&self.forward(tokens, mask), mask);
-        let norm = mean.square().sum_keepdims(&[1]).sqrt();
+        let norm = mean.square().sum_over(Reduction::over(1).keepdims()).sqrt();
         &mean / norm.maximum(1e-12)
     }
 }
@@ -364,6 +364,6 @@ pub(super) fn first_pooling(model: &str, pooler: Option<&Linear>, features: &Arr
 #[track_caller]
 pub fn mean_pooling(features: &Array, mask: &Array) -> Array {
     let mask = mask.ne(0).astype(features.dtype()).expand_dims(&[2]);
-    let count = mask.sum_axes(&[1]).maximum(1);
-    (features * mask).sum_axes(&[1]) / count
+    let count = mask.sum_over(1).maximum(1);
+    (features * mask).sum_over(1) / count
 }

@@ -142,6 +142,6 @@ impl ResNet {
         for block in &mut self.blocks {
             x = block.forward(&x);
         }
-        self.head.forward(&x.mean_axes(&[1, 2]))
+        self.head.forward(&x.mean_over([1, 2]))
     }
 }

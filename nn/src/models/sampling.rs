@@ -177,7 +177,7 @@ impl Sampling {
         let vocabulary = logits.shape()[logits.ndim() - 1];
         if let Some(k) = self.top_k {
             let (greatest, _) = logits.top_k(k.min(vocabulary));
-            let least = greatest.min_axes(&[-1]).expand_dims(&[-1]);
+            let least = greatest.min_over(-1).expand_dims(&[-1]);
             logits = where_(logits.lt(least), f64::NEG_INFINITY, logits);
         }
         if let Some(p) = self.top_p {
@@ -186,11 +186,11 @@ impl Sampling {
             // Keep a token if those before it do not reach `p`.
             let before = likely.cumsum(-1) - &likely;
             let kept = where_(before.lt(p), sorted, f64::INFINITY);
-            let least = kept.min_axes(&[-1]).expand_dims(&[-1]);
+            let least = kept.min_over(-1).expand_dims(&[-1]);
             logits = where_(logits.lt(least), f64::NEG_INFINITY, logits);
         }
         if let Some(p) = self.min_p {
-            let least = logits.max_axes(&[-1]).expand_dims(&[-1]) + p.ln();
+            let least = logits.max_over(-1).expand_dims(&[-1]) + p.ln();
             logits = where_(logits.lt(least), f64::NEG_INFINITY, logits);
         }
         logits

@@ -241,7 +241,7 @@ fn weights_are_kept_for_inspection() {
     let (_, kept) = nnx::capture(&mut layer, |layer| layer.forward(&x));
     let kept = &kept["intermediates.attention_weights.0"];
     assert_eq!(kept.to_vec::<f32>(), weights.to_vec::<f32>());
-    let rows = weights.sum_axes(&[-1]).to_vec::<f32>();
+    let rows = weights.sum_over(-1).to_vec::<f32>();
     assert!(rows.iter().all(|row| (row - 1.0).abs() < 1e-5), "{rows:?}");
 
     // Linen, with the variables of the layer above.

@@ -19,7 +19,7 @@ impl Module for Noisy {
         let key = scope.make_rng("dropout");
         let y = &y + random::normal(&key, y.shape(), DType::F32) * 0.1;
         if initialized {
-            let rows = y.reshape(&[y.size() / self.0, self.0]).sum_axes(&[0]);
+            let rows = y.reshape(&[y.size() / self.0, self.0]).sum_over(0);
             scope.put_variable("state", "sum", total + rows);
         }
         let scale = scope.param("scale", &init::normal(1.0), &[self.0], DType::F32);
@@ -102,7 +102,7 @@ impl Module<(Array, Array), (Array, Array)> for Layer {
         let mut mean = scope.variable("state", "mean", || Array::zeros(&[features], DType::F32));
         let y = scope.child(&Dense::new(3), carry).tanh();
         if !scope.is_initializing() {
-            mean = mean * 0.5 + y.mean_axes(&[0]) * 0.5;
+            mean = mean * 0.5 + y.mean_over(0) * 0.5;
             scope.put_variable("state", "mean", mean.clone());
         }
         (&y - mean, y.sum())
@@ -231,7 +231,7 @@ fn control() {
         let head = |i: usize| {
             move |scope: &mut Scope, x: Array| {
                 let y = scope.named(&format!("heads_{i}"), &Dense::new(4 + i), x);
-                y.sum_axes(&[1]).reshape(&[4, 1])
+                y.sum_over(1).reshape(&[4, 1])
             }
         };
         let (a, b, c) = (head(0), head(1), head(2));

@@ -98,7 +98,7 @@ impl Module for Counter {
             scope.put_variable("state", "count", count + 1);
         }
         if !scope.is_initializing() {
-            mean = mean * 0.5 + x.mean_axes(&[0]) * 0.5;
+            mean = mean * 0.5 + x.mean_over(0) * 0.5;
             scope.put_variable("averages", "mean", mean.clone());
         }
         x - mean

@@ -165,7 +165,7 @@ fn batches() {
     golden.case("batch_apply").linen(|scope, inputs| {
         let mut dense = scope.setup("Dense_0", &Dense::new(2));
         let both = |(x, y): (Array, Array)| -> (Array, Array) {
-            let sums = x.sum_axes(&[1]) + y;
+            let sums = x.sum_over(1) + y;
             (dense.call(x), sums)
         };
         let (a, b) = batch_apply(2, both, (inputs[0].clone(), inputs[1].clone()));

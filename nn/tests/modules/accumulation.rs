@@ -45,7 +45,7 @@ impl Net {
 
 fn batch() -> (Array, Array) {
     let x = random::normal(&random::key(1), &[32, 3], DType::F32);
-    let y = x.sum_axes(&[1]).expand_dims(&[1]);
+    let y = x.sum_over(1).expand_dims(&[1]);
     (x, y)
 }
 

@@ -1,6 +1,6 @@
 //! BERT: published checkpoints give the features of the reference.
 
-use ramie_core::{Array, DType, State, disable_most_optimizations, jit};
+use ramie_core::{Array, DType, Reduction, State, disable_most_optimizations, jit};
 use ramie_nn::models::{Bert, BertConfig, mean_pooling};
 use ramie_nn::{Rngs, models::PretrainedError};
 use ramie_testing::panic_message;
@@ -54,7 +54,7 @@ fn agrees(model: &mut Bert) {
         if model.pooler.is_some() {
             close("pooled", &model.pool(&features), &recorded["pooled"]);
         }
-        let norm = mean.square().sum_keepdims(&[1]).sqrt();
+        let norm = mean.square().sum_over(Reduction::over(1).keepdims()).sqrt();
         close("embeddings", &(mean / norm), &recorded["embeddings"]);
     }
 }
@@ -76,7 +76,7 @@ fn features_are_those_of_the_reference() {
         let features = model.forward_segments(tokens, mask, &zeros);
         close("one segment", &model.forward(tokens, mask), &features);
         let embeddings = model.embed(tokens, mask);
-        let norms = embeddings.square().sum_axes(&[1]);
+        let norms = embeddings.square().sum_over(1);
         close("norms", &norms, &Array::ones(&[3], DType::F32));
     });
 }

@@ -235,7 +235,7 @@ fn gradients_of_values_inside() {
     // The derivative of tanh, times the sum of the rows of the last kernel.
     let hidden = model.blocks[0].linear.forward(&input());
     let slope = 1.0 - hidden.tanh().square();
-    let expected: Array = slope * model.out.kernel.sum_axes(&[1]);
+    let expected: Array = slope * model.out.kernel.sum_over(1);
     let got = grads["blocks.0.hidden.value"].to_vec::<f32>();
     for (g, e) in got.iter().zip(expected.to_vec::<f32>()) {
         assert!((g - e).abs() < 1e-6, "{g} {e}");

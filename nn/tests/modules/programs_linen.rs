@@ -177,7 +177,7 @@ fn tables_of_several_collections_and_repeated_calls() {
 fn noisy_xor(size: usize, seed: u64) -> (Array, Array) {
     let [corners, noise] = random::key(seed).split_into();
     let corners = random::bernoulli(&corners, 0.5, &[size, 2]).astype(DType::F32);
-    let labels = corners.sum_axes(&[1]).eq(1.0).astype(DType::F32);
+    let labels = corners.sum_over(1).eq(1.0).astype(DType::F32);
     let data = &corners + random::normal(&noise, &[size, 2], DType::F32) * 0.1;
     (data, labels)
 }

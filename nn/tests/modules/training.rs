@@ -36,7 +36,7 @@ impl Line {
     }
 
     fn forward(&mut self, x: &Array) -> Array {
-        self.mean.set(x.sum_axes(&[0]) / x.size());
+        self.mean.set(x.sum_over(0) / x.size());
         self.calls += 1;
         x * &self.slope + &self.offset
     }
@@ -52,7 +52,7 @@ fn data() -> (Array, Array) {
 }
 
 fn loss(y: &Array, target: &Array) -> Array {
-    (y - target).square().sum_axes(&[0])
+    (y - target).square().sum_over(0)
 }
 
 #[test]

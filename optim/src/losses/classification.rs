@@ -1,7 +1,7 @@
 //! Cross-entropy losses.
 
 use super::{Over, check_broadcasts, check_floats, check_integers};
-use ramie_core::{Array, custom_jvp, where_};
+use ramie_core::{Array, Reduction, custom_jvp, where_};
 
 /// Computes the cross entropy of logits `[…, classes]` and target probabilities of the same
 /// shape, with the result `[…]` (`optax.softmax_cross_entropy`).
@@ -20,10 +20,7 @@ pub fn softmax_cross_entropy(logits: &Array, labels: &Array) -> Array {
 #[track_caller]
 pub fn softmax_cross_entropy_over(logits: &Array, labels: &Array, over: &Over) -> Array {
     check_floats("softmax_cross_entropy", "logits", logits);
-    let logs = match over.mask_for(logits) {
-        Some(mask) => logits.log_softmax_where(&over.axes, &mask),
-        None => logits.log_softmax_axes(&over.axes),
-    };
+    let logs = logits.log_softmax(over.of(logits));
     -over.sum(&(labels * logs))
 }
 
@@ -42,13 +39,13 @@ pub fn safe_softmax_cross_entropy(logits: &Array, labels: &Array) -> Array {
     let f = custom_jvp(
         move |(x, weights): (Array, Array)| weighted(&x, &weights),
         move |(x, weights): (Array, Array), (dx, dweights): (Array, Array)| {
-            let mean = (&dx * x.softmax(-1)).sum_keepdims(&[-1]);
+            let mean = (&dx * x.softmax(-1)).sum_over(Reduction::over(-1).keepdims());
             let tangent = &weights * dx - &weights * mean + dweights * x.log_softmax(-1);
             (weighted(&x, &weights), tangent)
         },
     );
     let labels = labels.astype(logits.dtype());
-    -f((logits.clone(), labels)).sum_axes(&[-1])
+    -f((logits.clone(), labels)).sum_over(-1)
 }
 
 /// Computes the cross entropy of logits `[…, classes]` and integer class labels `[…]`, with the
@@ -112,18 +109,14 @@ pub fn softmax_cross_entropy_with_integer_labels_over(
     // scatter.
     let places = where_(&unknown, 0, places).expand_dims(&[-1]);
     let chosen = Array::iota(&[classes], 0, places.dtype()).eq(&places);
-    let label_logits = where_(&chosen, &logits, 0).sum_axes(&[-1]);
+    let label_logits = where_(&chosen, &logits, 0).sum_over(-1);
     let Some(mask) = mask else {
         let loss = logits.logsumexp(-1) - label_logits;
         return where_(&unknown, f64::NAN, loss);
     };
-    let how = ramie_core::Reduction::over(&[-1]).mask(&mask);
-    let loss = where_(
-        &unknown,
-        f64::NAN,
-        logits.logsumexp_with(&how) - label_logits,
-    );
-    where_(mask.any_axes(&[-1]), loss, 0)
+    let how = Reduction::over(-1).mask(&mask);
+    let loss = where_(&unknown, f64::NAN, logits.logsumexp(&how) - label_logits);
+    where_(mask.any_over(-1), loss, 0)
 }
 
 /// Moves the given axes to the end and flattens them into one.
@@ -182,7 +175,7 @@ pub fn sigmoid_focal_loss(logits: &Array, labels: &Array, alpha: Option<f64>, ga
     // The logarithm of the error of the prediction.
     let logs = ramie_core::stack(&[&yes, &no], -1);
     let weights = ramie_core::stack(&[&rest, &labels], -1);
-    let wrong = logs.logsumexp_weighted(weights, &ramie_core::Reduction::over(&[-1]));
+    let wrong = logs.logsumexp_weighted(weights, -1);
     let loss = entropy * (wrong * gamma).exp();
     match alpha {
         None => loss,
@@ -213,10 +206,7 @@ pub fn poly_loss_cross_entropy_over(
 ) -> Array {
     check_floats("poly_loss_cross_entropy", "logits", logits);
     check_floats("poly_loss_cross_entropy", "labels", labels);
-    let p = match over.mask_for(logits) {
-        Some(mask) => logits.softmax_where(&over.axes, &mask),
-        None => logits.softmax_axes(&over.axes),
-    };
+    let p = logits.softmax(over.of(logits));
     let missed = over.sum(&(labels * (1.0_f64 - p)));
     softmax_cross_entropy_over(logits, labels, over) + missed * epsilon
 }
@@ -238,6 +228,6 @@ pub fn smooth_labels(labels: &Array, alpha: f64) -> Array {
 #[track_caller]
 pub fn smooth_labels_over(labels: &Array, alpha: f64, over: &Over) -> Array {
     check_floats("smooth_labels", "labels", labels);
-    let classes = over.sum_keepdims(&labels.ones_like());
+    let classes = labels.ones_like().sum_over(over.of(labels).keepdims());
     labels * (1.0 - alpha) + alpha / classes
 }

@@ -90,7 +90,7 @@ pub fn ctc_loss_with_forward_probs(
     let epsilon = options.log_epsilon;
     let dtype = logits.dtype();
     let logs = logits.log_softmax(-1);
-    let padded = label_paddings.sum_axes(&[1]).astype(DType::I32);
+    let padded = label_paddings.sum_over(1).astype(DType::I32);
     let lengths = -padded + count as i32;
     // Equal consecutive labels must be separated by a blank.
     let repeat = labels
@@ -128,6 +128,6 @@ pub fn ctc_loss_with_forward_probs(
     let before = phis.slice_in_dim(0, frames - 1, 1, 0);
     let phis = concatenate(&[&before, &last.expand_dims(&[0])], 0);
     let chosen = lengths.one_hot(count + 1, dtype);
-    let loss = -(last * chosen).sum_axes(&[-1]);
+    let loss = -(last * chosen).sum_over(-1);
     (loss, phis, emitted)
 }

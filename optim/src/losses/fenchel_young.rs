@@ -15,5 +15,5 @@ use ramie_core::Array;
 pub fn make_fenchel_young_loss(
     max_fun: impl Fn(&Array) -> Array,
 ) -> impl Fn(&Array, &Array) -> Array {
-    move |scores, targets| max_fun(scores) - (targets * scores).sum_axes(&[-1])
+    move |scores, targets| max_fun(scores) - (targets * scores).sum_over(-1)
 }

@@ -31,7 +31,7 @@ fn of_class(loss: &str, scores: &Array, labels: &Array) -> (Array, Array) {
     check_integers(loss, "labels", labels, "pass class indices, counted from 0");
     let classes = scores.shape().last().copied().unwrap_or(0);
     let rows = labels.one_hot(classes, scores.dtype());
-    ((scores * &rows).sum_axes(&[-1]), rows)
+    ((scores * &rows).sum_over(-1), rows)
 }
 
 /// Computes the multiclass hinge loss of scores `[…, classes]` and classes `[…]`, with the result
@@ -43,7 +43,7 @@ fn of_class(loss: &str, scores: &Array, labels: &Array) -> (Array, Array) {
 #[track_caller]
 pub fn multiclass_hinge_loss(scores: &Array, labels: &Array) -> Array {
     let (own, rows) = of_class("multiclass_hinge_loss", scores, labels);
-    (scores + 1.0 - rows).max_axes(&[-1]) - own
+    (scores + 1.0 - rows).max_over(-1) - own
 }
 
 /// Computes the multiclass perceptron loss of scores `[…, classes]` and classes `[…]`, with the
@@ -55,7 +55,7 @@ pub fn multiclass_hinge_loss(scores: &Array, labels: &Array) -> Array {
 #[track_caller]
 pub fn multiclass_perceptron_loss(scores: &Array, labels: &Array) -> Array {
     let (own, _) = of_class("multiclass_perceptron_loss", scores, labels);
-    scores.max_axes(&[-1]) - own
+    scores.max_over(-1) - own
 }
 
 /// Computes the sparsemax loss of logits and labels of 0 or 1 for each element

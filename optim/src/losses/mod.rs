@@ -90,22 +90,18 @@ impl Over {
         })
     }
 
-    /// Computes the sum of `x` over the axes.
-    fn sum(&self, x: &Array) -> Array {
+    /// Returns the reduction of `x` over the axes.
+    fn of(&self, x: &Array) -> Reduction {
         let how = Reduction::over(&self.axes);
         match self.mask_for(x) {
-            Some(mask) => x.sum_with(&how.mask(&mask)),
-            None => x.sum_with(&how),
+            Some(mask) => how.mask(&mask),
+            None => how,
         }
     }
 
-    /// Computes the sum of `x` over the axes, which remain with size 1.
-    fn sum_keepdims(&self, x: &Array) -> Array {
-        let how = Reduction::over(&self.axes).keepdims();
-        match self.mask_for(x) {
-            Some(mask) => x.sum_with(&how.mask(&mask)),
-            None => x.sum_with(&how),
-        }
+    /// Computes the sum of `x` over the axes.
+    fn sum(&self, x: &Array) -> Array {
+        x.sum_over(self.of(x))
     }
 }
 

@@ -1,7 +1,7 @@
 //! Ranking losses.
 
 use super::check_floats;
-use ramie_core::{Array, where_};
+use ramie_core::{Array, Reduction, where_};
 
 /// Computes the softmax cross entropy of the scores `[…, items]` of lists and the relevance of
 /// their items, with the result `[…]` (`optax.losses.ranking_softmax_loss` with `reduce_fn=None`;
@@ -29,10 +29,10 @@ pub fn ranking_softmax_loss(
     }
     let terms = labels * logits.log_softmax(-1);
     match mask {
-        None => -terms.sum_axes(&[-1]),
+        None => -terms.sum_over(-1),
         Some(mask) => {
-            let how = ramie_core::Reduction::over(&[-1]).mask(mask);
-            where_(mask.any_axes(&[-1]), -terms.sum_with(&how), 0)
+            let how = Reduction::over(-1).mask(mask);
+            where_(mask.any_over(-1), -terms.sum_over(&how), 0)
         }
     }
 }

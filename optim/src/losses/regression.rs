@@ -107,7 +107,10 @@ pub fn cosine_similarity_over(
 ) -> Array {
     check_floats("cosine_similarity", "predictions", predictions);
     check_floats("cosine_similarity", "targets", targets);
-    let unit = |x: &Array| x / over.sum_keepdims(&x.square()).maximum(epsilon).sqrt();
+    let unit = |x: &Array| {
+        let sum = x.square().sum_over(over.of(x).keepdims());
+        x / sum.maximum(epsilon).sqrt()
+    };
     over.sum(&(unit(predictions) * unit(targets)))
 }
 

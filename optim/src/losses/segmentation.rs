@@ -72,8 +72,8 @@ pub fn dice_loss(predictions: &Array, targets: &Array, options: &DiceOptions) ->
     };
     let between = || (1..probabilities.ndim() as isize - 1).collect();
     let axes: Vec<isize> = options.axes.clone().unwrap_or_else(between);
-    let both = (&probabilities * &targets).sum_axes(&axes);
-    let (predicted, wanted) = (probabilities.sum_axes(&axes), targets.sum_axes(&axes));
+    let both = (&probabilities * &targets).sum_over(&axes);
+    let (predicted, wanted) = (probabilities.sum_over(&axes), targets.sum_over(&axes));
     let below = &both
         + (predicted - &both) * options.alpha
         + (wanted - &both) * options.beta
@@ -114,7 +114,7 @@ pub fn multiclass_generalized_dice_loss(
         targets,
     );
     let all: Vec<isize> = (0..targets.ndim() as isize - 1).collect();
-    let frequencies = targets.sum_axes(&all);
+    let frequencies = targets.sum_over(&all);
     let weights = 1.0_f64 / (frequencies.square() + 1e-7);
     let classes = weights.shape()[0];
     let weights = &weights / weights.sum() * classes as f64;
@@ -137,5 +137,5 @@ pub fn binary_dice_loss(predictions: &Array, targets: &Array, options: &DiceOpti
         true => (predictions.expand_dims(&[-1]), targets.expand_dims(&[-1])),
         false => (predictions.clone(), targets.clone()),
     };
-    dice_loss(&predictions, &targets, options).mean_axes(&[-1])
+    dice_loss(&predictions, &targets, options).mean_over(-1)
 }

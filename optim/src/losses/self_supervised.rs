@@ -1,7 +1,7 @@
 //! Losses of embeddings.
 
 use super::{check_floats, cosine_similarity};
-use ramie_core::{Array, concatenate, finfo, where_};
+use ramie_core::{Array, Reduction, concatenate, finfo, where_};
 
 /// Computes the normalized temperature-scaled cross entropy of embeddings `[n, features]`, `[]`
 /// (`optax.losses.ntxent`; Chen et al., 2020, SimCLR). It attracts embeddings with equal labels
@@ -32,11 +32,11 @@ pub fn ntxent(embeddings: &Array, labels: &Array, temperature: f64) -> Array {
     let away = where_(&same, f64::NEG_INFINITY, &pairs);
     let together = where_(&matches, &pairs, f64::NEG_INFINITY);
     let greatest = concatenate(&[&away, &together], -1)
-        .max_axes(&[1])
+        .max_over(1)
         .expand_dims(&[1])
         .stop_gradient();
     let (away, together) = (away - &greatest, together - &greatest);
-    let others = away.exp().sum_keepdims(&[1]);
+    let others = away.exp().sum_over(Reduction::over(1).keepdims());
     let logs = &together - (others + together.exp()).log();
     let count = matches.astype(embeddings.dtype()).sum();
     -where_(&matches, logs, 0).sum() / count
@@ -88,9 +88,7 @@ pub fn triplet_margin_loss(
     }
     let degree = options.norm_degree;
     let distance = |other: &Array| {
-        let powers = (anchors - other)
-            .integer_pow(degree)
-            .sum_axes(&[options.axis]);
+        let powers = (anchors - other).integer_pow(degree).sum_over(options.axis);
         (powers + options.eps).power(1.0 / f64::from(degree))
     };
     (distance(positives) - distance(negatives) + options.margin).maximum(0)

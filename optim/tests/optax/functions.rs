@@ -5,7 +5,7 @@ use crate::common;
 
 use common::{golden_of, grid, numbers};
 use ramie_core::linalg::NormOrder;
-use ramie_core::{Array, DType, State, complex, grad, random, vmap};
+use ramie_core::{Array, DType, Reduction, State, complex, grad, random, vmap};
 use ramie_optim::perturbations::{Noise, Perturbation, make_perturbed_fun};
 use ramie_optim::projections::*;
 use ramie_optim::*;
@@ -202,11 +202,11 @@ fn arithmetic_of_trees() {
         ("safe_norm_least", safe_norm(&a, 10.0)),
         (
             "safe_norm_axis",
-            safe_norm_of(&w, 2.5, NormOrder::P(2.0), &[-1], false),
+            safe_norm_over(&w, 2.5, NormOrder::P(2.0), -1),
         ),
         (
             "safe_norm_one",
-            safe_norm_of(&w, 0.5, NormOrder::P(1.0), &[0], true),
+            safe_norm_over(&w, 0.5, NormOrder::P(1.0), Reduction::over(0).keepdims()),
         ),
         ("safe_root_mean_squares", safe_root_mean_squares(&a, 0.1)),
         ("safe_increment", safe_increment(&Array::from(i32::MAX))),
@@ -352,7 +352,7 @@ fn second_derivatives() {
 fn batches_part_by_part() {
     use ramie_optim::microbatching::*;
     let x = grid(&[12, 3], 1.2, 0.0);
-    let total = |x: Array| x.square().sum_axes(&[0]);
+    let total = |x: Array| x.square().sum_over(0);
     let both = microbatch(
         move |x: Array| (x.tanh() * 2.0, total(x)),
         Microbatch::of(4).accumulator(Accumulators::by_path(|path| match path {
@@ -363,10 +363,7 @@ fn batches_part_by_part() {
     let (rows, sum) = both(x.clone());
     let with = |kind: AccumulationType| Microbatch::of(3).accumulator(kind);
     let early = with(AccumulationType::RunningMean).num_real_microbatches(Array::from(2));
-    let of_axis = microbatch(
-        |x: Array| x.square().sum_axes(&[1]),
-        Microbatch::of(4).axis(1),
-    );
+    let of_axis = microbatch(|x: Array| x.square().sum_over(1), Microbatch::of(4).axis(1));
     let cubes = Microbatch::of(4).accumulator(AccumulationType::Concat);
     let sum_of_cubes = Microbatch::of(4);
     let cube = |r: Array| r.square() * r;

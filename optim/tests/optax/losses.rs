@@ -121,10 +121,7 @@ fn loss(case: &str, x: &Array, with: &dyn Fn(&str) -> Array) -> Array {
             triplet_margin_loss(x, &with("y"), &with("p"), &options)
         }
         "fenchel_young" => {
-            make_fenchel_young_loss(|s: &Array| s.logsumexp_with(&Reduction::over(&[-1])))(
-                x,
-                &with("p"),
-            )
+            make_fenchel_young_loss(|s: &Array| s.logsumexp(Reduction::over(-1)))(x, &with("p"))
         }
         "ntxent" => ntxent(x, &with("k"), 0.07),
         "ntxent_warm" => ntxent(x, &with("k"), 0.5),

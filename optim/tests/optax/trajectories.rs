@@ -13,9 +13,9 @@ fn parameters() -> State {
 
 fn objective(params: State) -> Array {
     let (a, b) = (&params.arrays()[0], &params.arrays()[1]);
-    let bowl = (Array::from([1.0f32, 10.0, 0.1]) * a.square()).sum_axes(&[0]);
-    let coupling = ((b * a).sum_axes(&[1]) - 1.0).square().sum_axes(&[0]);
-    bowl + coupling + b.square().sum_axes(&[0, 1]) * 0.5
+    let bowl = (Array::from([1.0f32, 10.0, 0.1]) * a.square()).sum_over(0);
+    let coupling = ((b * a).sum_over(1) - 1.0).square().sum_over(0);
+    bowl + coupling + b.square().sum_over([0, 1]) * 0.5
 }
 
 fn golden() -> serde_json::Value {

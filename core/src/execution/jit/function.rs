@@ -153,7 +153,7 @@ impl<A: Tree, R: Tree, C: ?Sized> Jitted<'_, (), A, R, C> {
     ///
     /// ```
     /// use ramie_core::{Array, DType, jit};
-    /// let f = jit(|x: &Array| x.sum_axes(&[0]));
+    /// let f = jit(|x: &Array| x.sum_over(0));
     /// let y = f.eval_shape((Array::shape_dtype_struct(&[1000, 8], DType::F32),));
     /// assert_eq!(y.aval().to_string(), "f32[8]");
     /// ```

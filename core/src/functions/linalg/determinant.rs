@@ -31,7 +31,7 @@ pub fn slogdet(a: &Array) -> (Array, Array) {
             },
             |a: Array, tangent: Array| {
                 let (sign, value) = slogdet(&a);
-                let dot = diagonals(&solve(&a, &tangent)).sum_axes(&[-1]);
+                let dot = diagonals(&solve(&a, &tangent)).sum_over(-1);
                 let (value_dot, sign_dot) = match a.dtype().is_complex() {
                     true => (dot.real(), (&dot - typed_as(&dot.real(), &dot)) * &sign),
                     false => (dot, sign.zeros_like()),
@@ -59,20 +59,20 @@ fn slogdet_of_few(a: &Array) -> (Array, Array) {
 fn slogdet_by_lu(a: &Array) -> (Array, Array) {
     let factors = lu(a);
     let diagonal = diagonals(&factors.lu);
-    let zero = diagonal.eq(0).any_axes(&[-1]);
+    let zero = diagonal.eq(0).any_over(-1);
     let sign = match a.dtype().is_complex() {
         true => {
             let factor = where_(zero.expand_dims(&[-1]), diagonal.ones_like(), &diagonal);
             let turns = odd(&exchanges(&factors.pivots));
-            where_(&turns, -1, Array::scalar(1, a.dtype())) * factor.sign().prod_axes(&[-1])
+            where_(&turns, -1, Array::scalar(1, a.dtype())) * factor.sign().prod_over(-1)
         }
         false => {
-            let negative = diagonal.lt(0).astype(DType::I32).sum_axes(&[-1]);
+            let negative = diagonal.lt(0).astype(DType::I32).sum_over(-1);
             let turns = odd(&(exchanges(&factors.pivots) + negative));
             where_(&turns, -1, Array::scalar(1, a.dtype()))
         }
     };
-    let value = diagonal.abs().log().sum_axes(&[-1]);
+    let value = diagonal.abs().log().sum_over(-1);
     (
         where_(&zero, sign.zeros_like(), &sign),
         where_(&zero, f64::NEG_INFINITY, value),
@@ -82,7 +82,7 @@ fn slogdet_by_lu(a: &Array) -> (Array, Array) {
 /// Counts the pivots that are not on the diagonal.
 fn exchanges(pivots: &Array) -> Array {
     let index = Array::iota(&[pivots.shape()[pivots.ndim() - 1]], 0, DType::I32);
-    pivots.ne(index).astype(DType::I32).sum_axes(&[-1])
+    pivots.ne(index).astype(DType::I32).sum_over(-1)
 }
 
 fn odd(count: &Array) -> Array {
@@ -127,7 +127,7 @@ fn det_of(a: &Array) -> Array {
                 },
                 |a: Array, tangent: Array| {
                     let (value, product) = cofactors_times(&a, &tangent);
-                    (value, diagonals(&product).sum_axes(&[-1]))
+                    (value, diagonals(&product).sum_over(-1))
                 },
             );
             f(a.clone())
@@ -167,7 +167,7 @@ fn cofactors_times(a: &Array, b: &Array) -> (Array, Array) {
     // For a lower rank, all cofactors are 0.
     let ones = Array::ones(&[&b.shape()[..b.ndim() - 1], &[1]].concat(), b.dtype());
     let known = triangular_solve(&changed, &ones, left).abs().is_finite();
-    let known = known.all_axes(&[-2, -1]).expand_dims(&[-2, -1]);
+    let known = known.all_over([-2, -1]).expand_dims(&[-2, -1]);
     let x = permuted(&where_(&known, b, b.zeros_like()), &factors.permutation);
     let x = triangular_solve(&factors.lu, &x, left.lower().unit_diagonal());
     let x = concatenate(

@@ -5,7 +5,7 @@ use super::{expect_square, inexact, solve};
 use crate::prim::fused::fused1;
 use crate::prim::operands;
 use crate::types::aval::broadcast_shapes;
-use crate::{Array, DType, concatenate, fori_loop, where_};
+use crate::{Array, DType, Reduction, concatenate, fori_loop, where_};
 use std::borrow::Borrow;
 
 /// Multiplies several matrices (`jax.numpy.linalg.multi_dot`) in the order that takes the fewest
@@ -115,7 +115,7 @@ pub fn diagonal(x: &Array, offset: isize) -> Array {
 /// Panics if `x` has fewer than two axes.
 #[track_caller]
 pub fn trace(x: &Array, offset: isize) -> Array {
-    diagonal(x, offset).sum_axes(&[-1])
+    diagonal(x, offset).sum_over(-1)
 }
 
 /// Assembles a block diagonal matrix from matrices, with zeros elsewhere
@@ -232,8 +232,8 @@ fn expm_of(a: &Array) -> Array {
     };
     let norm = a
         .abs()
-        .sum_keepdims(&[-2])
-        .max_keepdims(&[-1])
+        .sum_over(Reduction::over(-2).keepdims())
+        .max_over(Reduction::over(-1).keepdims())
         .stop_gradient();
     let squarings = (norm / limit).log2().ceil().maximum(0);
     let a = a * (-&squarings).exp2();

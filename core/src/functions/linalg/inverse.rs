@@ -6,7 +6,7 @@ use super::matrix::{
 use super::{expect_square, inexact, inv, solve, svd, svd_hermitian, svdvals, svdvals_hermitian};
 use crate::prim::fused::{fused, fused1};
 use crate::prim::operands::promote_all;
-use crate::{Array, DType, custom_jvp, where_};
+use crate::{Array, DType, Reduction, custom_jvp, where_};
 
 /// Computes the pseudo-inverses (`jax.numpy.linalg.pinv`) of matrices `[.., m, n]`, as
 /// `[.., n, m]`. Singular values up to `rtol` times the largest count as zero. `rtol` defaults to
@@ -116,13 +116,16 @@ pub fn matrix_rank_hermitian(a: &Array, tol: Option<f64>) -> Array {
 /// Counts the nonzero singular values of matrices of the given shape.
 fn rank_of(s: &Array, (m, n): (usize, usize), tol: Option<f64>) -> Array {
     if s.size() == 0 {
-        return s.sum_axes(&[-1]).astype(DType::I32);
+        return s.sum_over(-1).astype(DType::I32);
     }
-    let above = match tol {
-        Some(tol) => s.gt(tol),
-        None => s.gt(s.max_keepdims(&[-1]) * (m.max(n) as f64 * epsilon(s.dtype()))),
-    };
-    above.astype(DType::I32).sum_axes(&[-1])
+    let above =
+        match tol {
+            Some(tol) => s.gt(tol),
+            None => s
+                .gt(s.max_over(Reduction::over(-1).keepdims())
+                    * (m.max(n) as f64 * epsilon(s.dtype()))),
+        };
+    above.astype(DType::I32).sum_over(-1)
 }
 
 /// The result of [`lstsq`].
@@ -218,7 +221,7 @@ fn least_squares(a: &Array, b: &Array, rcond: Option<f64>) -> Vec<Array> {
         let x = product(&adjoint(&parts.vt), &(inverse.expand_dims(&[-1]) * turned));
         (x, used.astype(DType::I32).sum(), s)
     };
-    let residuals = squared_magnitude(&(&columns - product(a, &x))).sum_axes(&[0]);
+    let residuals = squared_magnitude(&(&columns - product(a, &x))).sum_over(0);
     let x = if b.ndim() == 1 { x.squeeze(&[-1]) } else { x };
     vec![x, residuals, rank, s]
 }

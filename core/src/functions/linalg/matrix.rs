@@ -68,7 +68,7 @@ pub(crate) fn diagonals(x: &Array) -> Array {
     let n = rows.min(columns);
     let square = x.slice_in_dim(0, n, 1, -2).slice_in_dim(0, n, 1, -1);
     let here = identity(n, DType::Bool);
-    where_(&here, &square, square.zeros_like()).sum_axes(&[-1])
+    where_(&here, &square, square.zeros_like()).sum_over(-1)
 }
 
 /// Creates matrices with the last axis on their diagonals, and zeros elsewhere.

@@ -54,7 +54,7 @@ pub use inverse::{
     tensorinv, tensorsolve,
 };
 pub use iterative::{Iteration, bicgstab, bicgstab_with, cg, cg_with};
-pub use norms::{NormOrder, cond, matrix_norm, norm, norm_axes, vector_norm};
+pub use norms::{NormOrder, cond, matrix_norm, norm, norm_over, vector_norm};
 pub use primitives::TriangularSolve;
 pub(crate) use solve::solve_by_factors;
 pub use solve::{

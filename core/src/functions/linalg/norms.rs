@@ -1,7 +1,7 @@
 //! Norms and condition numbers.
 
 use super::{inexact, inv, svdvals};
-use crate::{Array, where_};
+use crate::{Array, Reduction, where_};
 
 /// The order of a norm.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -46,41 +46,42 @@ impl From<i32> for NormOrder {
 pub fn norm(x: &Array, order: impl Into<NormOrder>) -> Array {
     assert!(
         matches!(x.ndim(), 1 | 2),
-        "norm: expects a vector or a matrix, got {}\n  help: use `norm_axes` to choose one axis for \
+        "norm: expects a vector or a matrix, got {}\n  help: use `norm_over` to choose one axis for \
          vectors or two axes for matrices",
         x.aval()
     );
-    norm_axes(x, order, &[0, 1][..x.ndim()], false)
+    norm_over(x, order, Reduction::all())
 }
 
 /// Computes [`norm`] over one axis of vectors or two axes of matrices, rows first
-/// (`jax.numpy.linalg.norm` with `axis=`). If `keepdims` is true, the axes are kept with size 1.
-/// For the Euclidean norm over any axes, use [`Array::norm_axes`].
+/// (`jax.numpy.linalg.norm` with `axis=`). For the Euclidean norm over any axes, use
+/// [`Array::norm_over`].
 ///
 /// ```no_run
 /// use ramie_core::{Array, linalg};
 /// let x = Array::from([[3.0f32, -4.0], [0.0, 5.0]]);
-/// assert_eq!(linalg::norm_axes(&x, 1, &[1], false).to_vec::<f32>(), [7.0, 5.0]);
+/// assert_eq!(linalg::norm_over(&x, 1, -1).to_vec::<f32>(), [7.0, 5.0]);
 /// ```
 ///
 /// # Panics
 /// Panics if there are not one or two axes, if an axis is out of range, or if the order is not
 /// defined for matrices.
 #[track_caller]
-pub fn norm_axes(x: &Array, order: impl Into<NormOrder>, axes: &[isize], keepdims: bool) -> Array {
-    let order = order.into();
-    match axes {
+pub fn norm_over(x: &Array, order: impl Into<NormOrder>, over: impl Into<Reduction>) -> Array {
+    let (order, over) = (order.into(), over.into());
+    let axes = over.plain_axes("norm", x);
+    match axes[..] {
         [_] => match order {
-            NormOrder::P(p) => vector_norm(x, p, axes, keepdims),
+            NormOrder::P(p) => vector_norm(x, p, over),
             other => panic!(
                 "norm: the {other:?} norm is not defined for vectors\n  help: pass two axes for \
                  matrices, or a number as the order"
             ),
         },
-        [_, _] => norm_of_matrices(x, order, axes, keepdims),
+        [row, column] => norm_of_matrices(x, order, [row, column], over.keeps()),
         _ => panic!(
             "norm: expects one or two axes, got {} axes\n  help: pass one axis for vectors or \
-             two axes for matrices; `vector_norm` and `Array::norm_axes` accept any number",
+             two axes for matrices; `vector_norm` and `Array::norm_over` accept any number",
             axes.len()
         ),
     }
@@ -92,25 +93,23 @@ pub fn norm_axes(x: &Array, order: impl Into<NormOrder>, axes: &[isize], keepdim
 /// ```no_run
 /// use ramie_core::{Array, linalg};
 /// let x = Array::from([3.0f32, 0.0, -4.0]);
-/// assert_eq!(linalg::vector_norm(&x, 0.0, &[0], false).item::<f32>(), 2.0);
-/// assert_eq!(linalg::vector_norm(&x, f64::INFINITY, &[0], false).item::<f32>(), 4.0);
+/// assert_eq!(linalg::vector_norm(&x, 0.0, 0).item::<f32>(), 2.0);
+/// assert_eq!(linalg::vector_norm(&x, f64::INFINITY, 0).item::<f32>(), 4.0);
 /// ```
 ///
 /// # Panics
 /// Panics if an axis is out of range or given twice, or if `p` is -∞ and there are no elements.
 #[track_caller]
-pub fn vector_norm(x: &Array, p: f64, axes: &[isize], keepdims: bool) -> Array {
-    let x = inexact(x);
-    let sum = |x: &Array| match keepdims {
-        true => x.sum_keepdims(axes),
-        false => x.sum_axes(axes),
-    };
+pub fn vector_norm(x: &Array, p: f64, over: impl Into<Reduction>) -> Array {
+    let (x, over) = (inexact(x), over.into());
+    over.plain_axes("norm", &x);
+    let sum = |x: &Array| x.sum_over(&over);
     if p == 2.0 {
         sum(&x.squared_magnitude()).sqrt()
     } else if p == f64::INFINITY {
-        largest(&x.abs(), axes, keepdims)
+        largest(&x.abs(), &over)
     } else if p == f64::NEG_INFINITY {
-        smallest(&x.abs(), axes, keepdims)
+        x.abs().min_over(&over)
     } else if p == 0.0 {
         sum(&x.ne(0).astype(x.dtype().real()))
     } else if p == 1.0 {
@@ -126,44 +125,36 @@ pub fn vector_norm(x: &Array, p: f64, axes: &[isize], keepdims: bool) -> Array {
 /// Panics if `x` has fewer than two axes, or if the order is not defined for matrices.
 #[track_caller]
 pub fn matrix_norm(x: &Array, order: impl Into<NormOrder>, keepdims: bool) -> Array {
-    norm_axes(x, order, &[-2, -1], keepdims)
+    let over = Reduction::over([-2, -1]);
+    norm_over(x, order, if keepdims { over.keepdims() } else { over })
 }
 
 /// Computes the largest magnitude, or 0 if there are no elements.
 #[track_caller]
-fn largest(x: &Array, axes: &[isize], keepdims: bool) -> Array {
-    if axes.iter().any(|&d| x.shape()[x.axis("norm", d)] == 0) {
-        return match keepdims {
-            true => x.sum_keepdims(axes),
-            false => x.sum_axes(axes),
-        };
-    }
-    match keepdims {
-        true => x.max_keepdims(axes),
-        false => x.max_axes(axes),
+fn largest(x: &Array, over: &Reduction) -> Array {
+    let axes = over.axes_of("norm", x);
+    match axes.iter().any(|&d| x.shape()[d] == 0) {
+        true => x.sum_over(over),
+        false => x.max_over(over),
     }
 }
 
 #[track_caller]
-fn smallest(x: &Array, axes: &[isize], keepdims: bool) -> Array {
-    match keepdims {
-        true => x.min_keepdims(axes),
-        false => x.min_axes(axes),
-    }
-}
-
-#[track_caller]
-fn norm_of_matrices(x: &Array, order: NormOrder, axes: &[isize], keepdims: bool) -> Array {
+fn norm_of_matrices(x: &Array, order: NormOrder, axes: [isize; 2], keepdims: bool) -> Array {
     let x = inexact(x);
-    let normalized = x.axes("norm", axes);
+    let normalized = x.axes("norm", &axes);
     let (row, column) = (normalized[0] as isize, normalized[1] as isize);
-    let sums = |axis: isize| x.abs().sum_keepdims(&[axis]);
-    let kept = match order {
-        NormOrder::Frobenius => x.squared_magnitude().sum_keepdims(axes).sqrt(),
-        NormOrder::P(1.0) => largest(&sums(row), &[column], true),
-        NormOrder::P(-1.0) => smallest(&sums(row), &[column], true),
-        NormOrder::P(f64::INFINITY) => largest(&sums(column), &[row], true),
-        NormOrder::P(f64::NEG_INFINITY) => smallest(&sums(column), &[row], true),
+    let kept = |axis: isize| Reduction::over(axis).keepdims();
+    let sums = |axis: isize| x.abs().sum_over(kept(axis));
+    let norm = match order {
+        NormOrder::Frobenius => {
+            let over = Reduction::over(axes).keepdims();
+            x.squared_magnitude().sum_over(over).sqrt()
+        }
+        NormOrder::P(1.0) => largest(&sums(row), &kept(column)),
+        NormOrder::P(-1.0) => sums(row).min_over(kept(column)),
+        NormOrder::P(f64::INFINITY) => largest(&sums(column), &kept(row)),
+        NormOrder::P(f64::NEG_INFINITY) => sums(column).min_over(kept(row)),
         NormOrder::Nuclear | NormOrder::P(2.0 | -2.0) => {
             let mut rest: Vec<isize> = (0..x.ndim() as isize)
                 .filter(|d| *d != row && *d != column)
@@ -171,9 +162,9 @@ fn norm_of_matrices(x: &Array, order: NormOrder, axes: &[isize], keepdims: bool)
             rest.extend([row, column]);
             let s = svdvals(&x.transpose(&rest));
             let value = match order {
-                NormOrder::Nuclear => s.sum_axes(&[-1]),
-                NormOrder::P(2.0) => largest(&s, &[-1], false),
-                _ => smallest(&s, &[-1], false),
+                NormOrder::Nuclear => s.sum_over(-1),
+                NormOrder::P(2.0) => largest(&s, &(-1).into()),
+                _ => s.min_over(-1),
             };
             let mut ends = [row, column];
             ends.sort_unstable();
@@ -185,8 +176,8 @@ fn norm_of_matrices(x: &Array, order: NormOrder, axes: &[isize], keepdims: bool)
         ),
     };
     match keepdims {
-        true => kept,
-        false => kept.squeeze(&[row, column]),
+        true => norm,
+        false => norm.squeeze(&[row, column]),
     }
 }
 
@@ -228,7 +219,7 @@ pub fn cond(x: &Array, order: impl Into<NormOrder>) -> Array {
         }
         _ => matrix_norm(&x, order, false) * matrix_norm(&inv(&x), order, false),
     };
-    let unknown = x.is_nan().any_axes(&[-2, -1]);
+    let unknown = x.is_nan().any_over([-2, -1]);
     let singular = ratio.is_nan().bitwise_and(unknown.logical_not());
     where_(&singular, f64::INFINITY, ratio)
 }

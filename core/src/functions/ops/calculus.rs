@@ -154,7 +154,7 @@ impl Array {
                 self.aval()
             );
             let ends = y.slice_axis(rank - 1, 0, 1) + y.slice_axis(rank - 1, n - 1, n);
-            return (y.sum_axes(&[-1]) - ends.squeeze(&[-1]) * 0.5) * dx;
+            return (y.sum_over(-1) - ends.squeeze(&[-1]) * 0.5) * dx;
         }
         let dx = match dx.ndim() {
             1 => dx,
@@ -162,7 +162,7 @@ impl Array {
         };
         let inner = n.saturating_sub(1);
         let pairs = y.slice_axis(rank - 1, n - inner, n) + y.slice_axis(rank - 1, 0, inner);
-        (dx * pairs).sum_axes(&[-1]) * 0.5
+        (dx * pairs).sum_over(-1) * 0.5
     }
 
     /// Same as [`trapezoid`](Array::trapezoid), but for samples at the coordinates `x`, a 1-d

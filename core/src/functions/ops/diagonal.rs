@@ -93,7 +93,7 @@ impl Array {
     /// Panics if the array has fewer than two axes.
     #[track_caller]
     pub fn trace(&self, k: isize) -> Array {
-        self.diagonal(k).sum_axes(&[-1])
+        self.diagonal(k).sum_over(-1)
     }
 
     /// Returns for a 1-d array the matrix that has it on the `k`-th diagonal and zeros elsewhere,

@@ -374,7 +374,7 @@ impl Plan {
         terms[i] = Term {
             array: terms[i]
                 .array
-                .sum_axes(&axes)
+                .sum_over(&axes)
                 .astype(terms[i].array.dtype()),
             labels,
         };

@@ -1,5 +1,6 @@
 //! Reductions that ignore NaN, and `argmax` and `argmin` without NaN.
 
+use super::reduce::reductions;
 use super::reduction::Reduction;
 use crate::prim::elementwise::parts::require_real;
 use crate::prim::reduce::{highest, lowest};
@@ -14,83 +15,36 @@ fn without_nan(x: &Array, value: impl Into<Scalar>) -> Array {
     where_(x.is_nan(), Array::scalar(value, x.dtype()), x)
 }
 
-macro_rules! nan_reductions {
-    ($($(#[$doc:meta])* $all:ident $named:ident $keep:ident $with:ident = $rule:ident;)*) => {
-        impl Array { $(
-            $(#[$doc])*
-            ///
-            /// Reduces all elements; the result is 0-d.
-            #[track_caller]
-            pub fn $all(&self) -> Array {
-                $rule(self, &Reduction::all())
-            }
-
-            $(#[$doc])*
-            ///
-            /// Reduces the given axes, which are removed.
-            ///
-            /// # Panics
-            /// Panics if an axis is out of range or given twice.
-            #[track_caller]
-            pub fn $named(&self, axes: &[isize]) -> Array {
-                $rule(self, &Reduction::over(axes))
-            }
-
-            $(#[$doc])*
-            ///
-            /// Reduces the given axes, which are kept with size 1.
-            ///
-            /// # Panics
-            /// Panics if an axis is out of range or given twice.
-            #[track_caller]
-            pub fn $keep(&self, axes: &[isize]) -> Array {
-                $rule(self, &Reduction::over(axes).keepdims())
-            }
-
-            $(#[$doc])*
-            ///
-            /// Reduces the elements selected by `how`.
-            ///
-            /// # Panics
-            /// Panics if an axis is out of range or given twice, or if the mask is not boolean.
-            #[track_caller]
-            pub fn $with(&self, how: &Reduction) -> Array {
-                $rule(self, how)
-            }
-        )* }
-    };
-}
-
-nan_reductions! {
+reductions! {
     /// Computes the sum of the elements that are not NaN.
-    nansum nansum_axes nansum_keepdims nansum_with = sum;
+    nansum nansum_over = sum;
     /// Computes the product of the elements that are not NaN.
-    nanprod nanprod_axes nanprod_keepdims nanprod_with = product;
+    nanprod nanprod_over = product;
     /// Computes the maximum of the elements that are not NaN, or NaN if there are none.
-    nanmax nanmax_axes nanmax_keepdims nanmax_with = largest;
+    nanmax nanmax_over = largest;
     /// Computes the minimum of the elements that are not NaN, or NaN if there are none.
-    nanmin nanmin_axes nanmin_keepdims nanmin_with = smallest;
+    nanmin nanmin_over = smallest;
     /// Computes the mean of the elements that are not NaN.
-    nanmean nanmean_axes nanmean_keepdims nanmean_with = mean;
+    nanmean nanmean_over = mean;
     /// Computes the variance of the elements that are not NaN.
-    nanvar nanvar_axes nanvar_keepdims nanvar_with = variance;
+    nanvar nanvar_over = variance;
     /// Computes the standard deviation of the elements that are not NaN.
-    nanstd nanstd_axes nanstd_keepdims nanstd_with = deviation;
+    nanstd nanstd_over = deviation;
 }
 
 #[track_caller]
-fn sum(x: &Array, how: &Reduction) -> Array {
+fn sum(how: &Reduction, x: &Array) -> Array {
     how.total(&without_nan(x, 0.0))
 }
 
 #[track_caller]
-fn product(x: &Array, how: &Reduction) -> Array {
+fn product(how: &Reduction, x: &Array) -> Array {
     how.product(&without_nan(x, 1.0))
 }
 
 /// Returns `value`, or NaN if all elements are NaN and no initial value is set.
 #[track_caller]
-fn unless_all_nan(x: &Array, how: &Reduction, value: Array) -> Array {
+fn unless_all_nan(how: &Reduction, x: &Array, value: Array) -> Array {
     if !x.dtype().is_inexact() || how.has_initial() {
         return value;
     }
@@ -99,42 +53,42 @@ fn unless_all_nan(x: &Array, how: &Reduction, value: Array) -> Array {
 }
 
 #[track_caller]
-fn largest(x: &Array, how: &Reduction) -> Array {
-    unless_all_nan(x, how, how.largest(&without_nan(x, lowest(x.dtype()))))
+fn largest(how: &Reduction, x: &Array) -> Array {
+    unless_all_nan(how, x, how.largest(&without_nan(x, lowest(x.dtype()))))
 }
 
 #[track_caller]
-fn smallest(x: &Array, how: &Reduction) -> Array {
-    unless_all_nan(x, how, how.smallest(&without_nan(x, highest(x.dtype()))))
+fn smallest(how: &Reduction, x: &Array) -> Array {
+    unless_all_nan(how, x, how.smallest(&without_nan(x, highest(x.dtype()))))
 }
 
 /// Counts the elements that are not NaN, in `dtype`.
 #[track_caller]
-fn numbers(x: &Array, how: &Reduction, dtype: DType) -> Array {
+fn numbers(how: &Reduction, x: &Array, dtype: DType) -> Array {
     how.in_dtype(dtype).total(&x.is_nan().logical_not())
 }
 
 #[track_caller]
-fn mean(x: &Array, how: &Reduction) -> Array {
+fn mean(how: &Reduction, x: &Array) -> Array {
     if !x.dtype().is_inexact() {
         return how.average(x);
     }
     let (computed, out) = how.float_types(x);
     let sum = how.in_dtype(computed).total(&without_nan(x, 0.0));
-    (sum / numbers(x, how, computed)).astype(out)
+    (sum / numbers(how, x, computed)).astype(out)
 }
 
 #[track_caller]
-fn variance(x: &Array, how: &Reduction) -> Array {
+fn variance(how: &Reduction, x: &Array) -> Array {
     let (computed, out) = how.variance_types("nanvar", x);
     let x = x.astype(computed);
     let about = match how.given_mean() {
         Some(mean) => mean.clone(),
-        None => mean(&x, &how.kept().in_dtype(computed)),
+        None => mean(&how.kept().in_dtype(computed), &x),
     };
     let centred = where_(x.is_nan(), 0, &x - about.astype(computed));
     let squares = centred.squared_magnitude();
-    let divisor = numbers(&x, how, squares.dtype()) - how.freedom();
+    let divisor = numbers(how, &x, squares.dtype()) - how.freedom();
     let none = divisor.le(0);
     let squares = how.in_dtype(squares.dtype()).total(&squares);
     let variance = where_(&none, f64::NAN, squares) / where_(&none, 1, &divisor);
@@ -142,8 +96,8 @@ fn variance(x: &Array, how: &Reduction) -> Array {
 }
 
 #[track_caller]
-fn deviation(x: &Array, how: &Reduction) -> Array {
-    variance(x, how).sqrt()
+fn deviation(how: &Reduction, x: &Array) -> Array {
+    variance(how, x).sqrt()
 }
 
 /// Returns the indices, or -1 where all elements along the axis are NaN.
@@ -152,11 +106,11 @@ fn position(x: &Array, axis: isize, found: Array) -> Array {
     if !x.dtype().is_float() {
         return found;
     }
-    where_(x.is_nan().all_axes(&[axis]), -1, found)
+    where_(x.is_nan().all_over(axis), -1, found)
 }
 
 macro_rules! nan_arg_reductions {
-    ($($f:ident $keep:ident $of:ident $end:ident $word:literal;)*) => {
+    ($($f:ident $of:ident $end:ident $word:literal;)*) => {
         impl Array { $(
             #[doc = concat!("Returns the index (`i32`) of the ", $word, " element along an axis that is not NaN, or")]
             /// -1 if all elements are NaN. With `None` instead of an axis, the array is flattened first.
@@ -170,24 +124,13 @@ macro_rules! nan_arg_reductions {
                 let found = without_nan(&x, $end(x.dtype())).$of(axis);
                 position(&x, axis, found)
             }
-
-            #[doc = concat!("Same as [`", stringify!($f), "`](Array::", stringify!($f), "), but keeps the axis with size 1.")]
-            /// Without an axis, all axes have size 1.
-            ///
-            /// # Panics
-            #[doc = concat!("Panics in the same cases as `", stringify!($f), "`.")]
-            #[track_caller]
-            pub fn $keep(&self, axis: impl Into<Option<isize>>) -> Array {
-                let axis = axis.into();
-                self.with_axis_kept(axis, &self.$f(axis))
-            }
         )* }
     };
 }
 
 nan_arg_reductions! {
-    nanargmax nanargmax_keepdims argmax lowest "largest";
-    nanargmin nanargmin_keepdims argmin highest "smallest";
+    nanargmax argmax lowest "largest";
+    nanargmin argmin highest "smallest";
 }
 
 impl Array {

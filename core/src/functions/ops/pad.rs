@@ -2,7 +2,7 @@
 
 use crate::prim::shape::MOST_PARTS;
 use crate::program::array::IntoArray;
-use crate::{Array, DType, Dims, concatenate};
+use crate::{Array, DType, Dims, Reduction, concatenate};
 
 /// The source of padding elements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -43,10 +43,10 @@ impl PadStatistic {
     /// Computes the statistic along an axis, which is kept with size 1.
     fn of(self, x: &Array, axis: isize) -> Array {
         let number = match self {
-            PadStatistic::Maximum => x.max_keepdims(&[axis]),
-            PadStatistic::Mean => x.mean_keepdims(&[axis]),
-            PadStatistic::Median => x.median_keepdims(&[axis]),
-            PadStatistic::Minimum => x.min_keepdims(&[axis]),
+            PadStatistic::Maximum => x.max_over(Reduction::over(axis).keepdims()),
+            PadStatistic::Mean => x.mean_over(Reduction::over(axis).keepdims()),
+            PadStatistic::Median => x.median_over(Reduction::over(axis).keepdims()),
+            PadStatistic::Minimum => x.min_over(Reduction::over(axis).keepdims()),
         };
         let number = match x.dtype().is_integer() {
             true => number.round(),

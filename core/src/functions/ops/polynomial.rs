@@ -196,7 +196,7 @@ impl Array {
         );
         let powers = self.to_inexact().vander(degree + 1, false);
         // Normalizes the columns, since the powers differ by orders of magnitude.
-        let lengths = powers.squared_magnitude().sum_axes(&[0]).sqrt();
+        let lengths = powers.squared_magnitude().sum_over(0).sqrt();
         let rcond = self.size() as f64 * crate::finfo(powers.dtype()).eps;
         let found = crate::functions::linalg::lstsq(&(powers / &lengths), y, Some(rcond)).x;
         match y.ndim() {

@@ -1,11 +1,11 @@
 //! Quantiles, percentiles and medians.
 
-use super::reduce::{every, in_order, restore};
+use super::Reduction;
+use super::reduce::{in_order, reductions, restore};
 use super::statistics::broadcast_weights;
 use crate::prim::elementwise::parts::require_real;
 use crate::prim::index::positions::index_dtype;
 use crate::{Array, DType, Dims, IntoArray, finfo, lax_sort, where_};
-use smallvec::SmallVec;
 
 /// The value of a quantile that falls between two elements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -24,39 +24,44 @@ pub enum QuantileMethod {
     InvertedCdf,
 }
 
-/// Options of quantiles; [`Array::quantile`] and related functions cover the common cases.
+/// Options of quantiles such as [`Array::quantile_over`]. An axis, axes or a [`Reduction`] with
+/// axes and `keepdims` converts into it.
 ///
 /// ```no_run
 /// use ramie_core::{Array, Quantile, QuantileMethod};
-/// let x = Array::from([1.0f32, 2.0, 4.0]);
-/// let low = Quantile::new().method(QuantileMethod::Lower).of(&x, 0.6);
-/// assert_eq!(low.item::<f32>(), 2.0);
+/// let x = Array::from([[1.0f32, 2.0, 4.0]]);
+/// assert_eq!(x.quantile_over(0.5, -1).to_vec::<f32>(), [2.0]);
+/// let low = x.quantile_over(0.6, Quantile::over(-1).method(QuantileMethod::Lower));
+/// assert_eq!(low.to_vec::<f32>(), [2.0]);
 /// ```
 #[derive(Clone, Debug)]
 pub struct Quantile {
     method: QuantileMethod,
-    axes: Option<SmallVec<[isize; 6]>>,
-    keepdims: bool,
+    over: Reduction,
     ignore_nan: bool,
     weights: Option<Array>,
 }
 
-impl Default for Quantile {
-    fn default() -> Quantile {
-        Quantile::new()
+impl<R: Into<Reduction>> From<R> for Quantile {
+    fn from(over: R) -> Quantile {
+        Quantile {
+            method: QuantileMethod::Linear,
+            over: over.into(),
+            ignore_nan: false,
+            weights: None,
+        }
     }
 }
 
 impl Quantile {
     /// Creates options for quantiles of all elements with linear interpolation.
-    pub fn new() -> Quantile {
-        Quantile {
-            method: QuantileMethod::Linear,
-            axes: None,
-            keepdims: false,
-            ignore_nan: false,
-            weights: None,
-        }
+    pub fn all() -> Quantile {
+        Reduction::all().into()
+    }
+
+    /// Creates options for quantiles over the given axes with linear interpolation.
+    pub fn over(over: impl Into<Reduction>) -> Quantile {
+        over.into().into()
     }
 
     /// Sets the value of a quantile between two elements.
@@ -65,27 +70,8 @@ impl Quantile {
         Quantile { method, ..self }
     }
 
-    /// Sets the axes to reduce. Defaults to all.
-    #[must_use]
-    pub fn axes(self, axes: &[isize]) -> Quantile {
-        Quantile {
-            axes: Some(axes.into()),
-            ..self
-        }
-    }
-
-    /// Keeps the reduced axes with size 1.
-    #[must_use]
-    pub fn keepdims(self) -> Quantile {
-        Quantile {
-            keepdims: true,
-            ..self
-        }
-    }
-
-    /// Ignores NaN elements. By default, they make the result NaN.
-    #[must_use]
-    pub fn ignore_nan(self) -> Quantile {
+    /// Ignores NaN elements.
+    fn ignore_nan(self) -> Quantile {
         Quantile {
             ignore_nan: true,
             ..self
@@ -102,15 +88,10 @@ impl Quantile {
         }
     }
 
-    /// Computes the quantiles `q`, numbers from 0 to 1. `q` is 0-d, or 1-d, which adds a leading
-    /// axis. If there are no elements along the axes, [`ignore_nan`](Quantile::ignore_nan) makes the
-    /// result NaN, without the axis of `q` (as in NumPy).
-    ///
-    /// # Panics
-    /// Panics if `q` has more axes, if an axis is out of range or given twice, if there are no
-    /// elements and NaN elements are not ignored, if the method does not support weights, or if `x` or `q` is complex.
+    /// Computes the quantiles `q`, numbers from 0 to 1. If there are no elements along the axes,
+    /// the result is NaN, without the axis of `q` (as in NumPy), if NaN elements are ignored.
     #[track_caller]
-    pub fn of(&self, x: &Array, q: impl IntoArray) -> Array {
+    fn of(&self, x: &Array, q: impl IntoArray) -> Array {
         let (x, q) = (x.to_inexact(), q.into_array());
         require_real("quantile", &[&x, &q]);
         assert!(
@@ -119,10 +100,7 @@ impl Quantile {
              the result",
             q.aval()
         );
-        let axes = match &self.axes {
-            None => every(&x),
-            Some(axes) => in_order("quantile", &x, axes),
-        };
+        let axes = in_order("quantile", &x, &self.over.plain_axes("quantile", &x));
         let weights = self
             .weights
             .as_ref()
@@ -138,7 +116,7 @@ impl Quantile {
         let reduced = values.shape()[kept.len()];
         if reduced == 0 && self.ignore_nan {
             let nan = Array::full(&values.shape()[..kept.len()], f64::NAN, x.dtype());
-            return if self.keepdims {
+            return if self.over.keeps() {
                 restore(&nan, &axes)
             } else {
                 nan
@@ -162,7 +140,7 @@ impl Quantile {
             0 => found.squeeze(&[-1]),
             _ => found.move_axis(-1, 0),
         };
-        if !self.keepdims {
+        if !self.over.keeps() {
             return found;
         }
         let axes: Dims = axes.iter().map(|&d| d + q.ndim()).collect();
@@ -188,7 +166,7 @@ impl Quantile {
         let x = if self.ignore_nan {
             x.clone()
         } else {
-            where_(nan.any_keepdims(&[-1]), f64::NAN, x)
+            where_(nan.any_over(Reduction::over(-1).keepdims()), f64::NAN, x)
         };
         let (sorted, weights) = match weights {
             None => (x.sort(-1), None),
@@ -200,7 +178,7 @@ impl Quantile {
         // The number of elements to choose from, with a last axis of size 1.
         let count = if self.ignore_nan {
             let numbers = sorted.is_nan().bitwise_not().astype(q.dtype());
-            numbers.sum_keepdims(&[-1])
+            numbers.sum_over(Reduction::over(-1).keepdims())
         } else {
             q.full_like(n as f64)
                 .slice_axis(0, 0, 1.min(q.size()))
@@ -242,42 +220,44 @@ fn inverted_cdf(sorted: &Array, weights: Option<Array>, q: &Array, count: &Array
     let target = q * total;
     // The last two axes are quantiles and elements.
     let before = sums.expand_dims(&[-2]).lt(target.expand_dims(&[-1]));
-    let index = before.count_nonzero_axes(&[-1]);
+    let index = before.count_nonzero_over(-1);
     let last = (count - 1.0).astype(DType::I32);
     let found = sorted.take_along_axis(&index.minimum(last).maximum(0), -1);
-    let broken = bad.any_keepdims(&[-1]).bitwise_or(count.eq(0));
+    let broken = bad
+        .any_over(Reduction::over(-1).keepdims())
+        .bitwise_or(count.eq(0));
     where_(&broken, f64::NAN, found)
 }
 
 macro_rules! quantiles {
-    ($($(#[$doc:meta])* $all:ident $named:ident $scale:literal [$($nan:ident)?];)*) => {
+    ($($(#[$doc:meta])* $all:ident $over:ident $scale:literal [$($nan:ident)?];)*) => {
         impl Array { $(
             $(#[$doc])*
             ///
-            /// Considers all elements. Use [`Quantile`] for other options.
+            /// Considers all elements.
             ///
             /// # Panics
             /// Panics if `q` has more than one axis, if there are no elements, or if an operand
             /// is complex.
             #[track_caller]
             pub fn $all(&self, q: impl IntoArray) -> Array {
-                let q = q.into_array();
-                require_real(stringify!($all), &[self, &q]);
-                Quantile::new()$(.$nan())?.of(self, scaled(q, $scale))
+                self.$over(q, Quantile::all())
             }
 
             $(#[$doc])*
             ///
-            /// Reduces the given axes, which are removed.
+            /// Considers the elements that `over` selects: an axis, axes, a [`Reduction`] with
+            /// axes and `keepdims`, or a [`Quantile`] with options.
             ///
             /// # Panics
             /// Panics if `q` has more than one axis, if an axis is out of range or given twice,
-            /// if there are no elements, or if an operand is complex.
+            /// if there are no elements, if the method does not support weights, or if an operand
+            /// is complex.
             #[track_caller]
-            pub fn $named(&self, q: impl IntoArray, axes: &[isize]) -> Array {
+            pub fn $over(&self, q: impl IntoArray, over: impl Into<Quantile>) -> Array {
                 let q = q.into_array();
                 require_real(stringify!($all), &[self, &q]);
-                Quantile::new()$(.$nan())?.axes(axes).of(self, scaled(q, $scale))
+                over.into()$(.$nan())?.of(self, scaled(q, $scale))
             }
         )* }
     };
@@ -298,69 +278,36 @@ quantiles! {
     /// Computes the `q`-quantile (`q` from 0 to 1), interpolating linearly between the two
     /// nearest elements. `q` may be a 1-d array, which adds a leading axis. If an element is NaN,
     /// the result is NaN.
-    quantile quantile_axes 1.0 [];
+    quantile quantile_over 1.0 [];
     /// Computes percentiles: [`quantile`](Array::quantile) with `q` from 0 to 100.
-    percentile percentile_axes 100.0 [];
+    percentile percentile_over 100.0 [];
     /// Computes the [`quantile`](Array::quantile) of the elements that are not NaN.
-    nanquantile nanquantile_axes 1.0 [ignore_nan];
+    nanquantile nanquantile_over 1.0 [ignore_nan];
     /// Computes the [`percentile`](Array::percentile) of the elements that are not NaN.
-    nanpercentile nanpercentile_axes 100.0 [ignore_nan];
+    nanpercentile nanpercentile_over 100.0 [ignore_nan];
 }
 
-macro_rules! medians {
-    ($($(#[$doc:meta])* $all:ident $named:ident $keep:ident [$($nan:ident)?];)*) => {
-        impl Array { $(
-            $(#[$doc])*
-            ///
-            /// Reduces all elements; the result is 0-d.
-            ///
-            /// # Panics
-            /// Panics if there are no elements, or if the array is complex.
-            #[track_caller]
-            pub fn $all(&self) -> Array {
-                require_real(stringify!($all), &[self]);
-                middle()$(.$nan())?.of(self, 0.5)
-            }
-
-            $(#[$doc])*
-            ///
-            /// Reduces the given axes, which are removed.
-            ///
-            /// # Panics
-            /// Panics if an axis is out of range or given twice, if there are no elements, or if
-            /// the array is complex.
-            #[track_caller]
-            pub fn $named(&self, axes: &[isize]) -> Array {
-                require_real(stringify!($all), &[self]);
-                self.axes(stringify!($all), axes);
-                middle()$(.$nan())?.axes(axes).of(self, 0.5)
-            }
-
-            $(#[$doc])*
-            ///
-            /// Reduces the given axes, which are kept with size 1.
-            ///
-            /// # Panics
-            /// Panics if an axis is out of range or given twice, if there are no elements, or if
-            /// the array is complex.
-            #[track_caller]
-            pub fn $keep(&self, axes: &[isize]) -> Array {
-                require_real(stringify!($all), &[self]);
-                self.axes(stringify!($all), axes);
-                middle()$(.$nan())?.axes(axes).keepdims().of(self, 0.5)
-            }
-        )* }
-    };
+#[track_caller]
+fn median(name: &str, x: &Array, how: Quantile) -> Array {
+    require_real(name, &[x]);
+    x.axes(name, &how.over.plain_axes(name, x));
+    how.method(QuantileMethod::Midpoint).of(x, 0.5)
 }
 
-fn middle() -> Quantile {
-    Quantile::new().method(QuantileMethod::Midpoint)
+#[track_caller]
+fn of_all(over: &Reduction, x: &Array) -> Array {
+    median("median", x, Quantile::over(over))
 }
 
-medians! {
+#[track_caller]
+fn of_numbers(over: &Reduction, x: &Array) -> Array {
+    median("nanmedian", x, Quantile::over(over).ignore_nan())
+}
+
+reductions! {
     /// Computes the median: the middle element, or the mean of the two middle elements. If an
     /// element is NaN, the result is NaN.
-    median median_axes median_keepdims [];
+    median median_over, panics "Panics if there are no elements, or if the array is complex." = of_all;
     /// Computes the [`median`](Array::median) of the elements that are not NaN.
-    nanmedian nanmedian_axes nanmedian_keepdims [ignore_nan];
+    nanmedian nanmedian_over, panics "Panics if there are no elements, or if the array is complex." = of_numbers;
 }

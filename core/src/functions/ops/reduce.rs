@@ -1,14 +1,14 @@
 //! NumPy's reductions: sums, products, means, variances, extrema, counts and norms.
 //!
-//! Each reduction has three forms: over all axes (`x.sum()`), over the given axes, which are
-//! removed (`x.sum_axes(&[0])`), and over the given axes, which are kept with size 1
-//! (`x.sum_keepdims(&[0])`). With an empty list of axes, the last two forms reduce nothing.
+//! Each reduction has two forms: over all axes (`x.sum()`), and over an axis, axes or a
+//! [`Reduction`] (`x.sum_over(0)`, `x.sum_over([0, 1])`). With an empty list of axes, the second
+//! form reduces nothing.
 //!
 //! As in JAX, sums and means of 16-bit floats are accumulated in `f32` and rounded once, sums and
 //! products of booleans and small integers are computed in 32 bits, and means of integers are
 //! floats.
 
-use crate::{Array, DType, Dims, where_};
+use crate::{Array, DType, Dims, Reduction};
 
 /// Returns the indices of all axes.
 pub(super) fn every(x: &Array) -> Dims {
@@ -27,8 +27,9 @@ pub(super) fn signed(axes: &[usize]) -> smallvec::SmallVec<[isize; 6]> {
     axes.iter().map(|&a| a as isize).collect()
 }
 
+/// Defines methods that reduce all elements, or those that a [`Reduction`] selects.
 macro_rules! reductions {
-    ($( $(#[$doc:meta])* $all:ident $named:ident $keep:ident $(, panics $why:literal)? = $f:ident; )*) => {
+    ($( $(#[$doc:meta])* $all:ident $over:ident $(, panics $why:literal)? = $rule:path; )*) => {
         impl Array { $(
             $(#[$doc])*
             ///
@@ -36,64 +37,55 @@ macro_rules! reductions {
             $(#[doc = concat!("\n\n# Panics\n", $why)])?
             #[track_caller]
             pub fn $all(&self) -> Array {
-                $f(self, &every(self))
+                $rule(&Reduction::all(), self)
             }
 
             $(#[$doc])*
             ///
-            /// Reduces the given axes, which are removed.
+            /// Reduces the elements that `over` selects: an axis, axes, or a
+            /// [`Reduction`] with options. The axes are removed unless it keeps
+            /// them.
             ///
             /// # Panics
-            /// Panics if an axis is out of range or given twice.
+            /// Panics if an axis is out of range or given twice, or if the mask is not boolean.
             $(#[doc = $why])?
             #[track_caller]
-            pub fn $named(&self, axes: &[isize]) -> Array {
-                let axes = in_order(stringify!($all), self, axes);
-                $f(self, &axes)
-            }
-
-            $(#[$doc])*
-            ///
-            /// Reduces the given axes, which are kept with size 1.
-            ///
-            /// # Panics
-            /// Panics if an axis is out of range or given twice.
-            $(#[doc = $why])?
-            #[track_caller]
-            pub fn $keep(&self, axes: &[isize]) -> Array {
-                let axes = in_order(stringify!($all), self, axes);
-                restore(&$f(self, &axes), &axes)
+            pub fn $over(&self, over: impl Into<Reduction>) -> Array {
+                $rule(&over.into(), self)
             }
         )* }
     };
 }
+pub(super) use reductions;
 
 reductions! {
     /// Computes the sum of the elements.
-    sum sum_axes sum_keepdims = total;
+    sum sum_over = Reduction::total;
     /// Computes the product of the elements.
-    prod prod_axes prod_keepdims = product;
+    prod prod_over = Reduction::product;
     /// Computes the mean of the elements, or NaN if there are none.
-    mean mean_axes mean_keepdims = average;
-    /// Computes the variance, the mean squared distance from the mean. The result is real.
-    var var_axes var_keepdims = variance;
+    mean mean_over = Reduction::average;
+    /// Computes the variance, the mean squared distance from the mean. The result is real. With
+    /// [`Reduction::ddof`], the sum of squared distances is divided by the number of elements
+    /// minus `ddof`; the result is NaN if that difference is not positive.
+    var var_over = Reduction::variance;
     /// Computes the standard deviation, the square root of the variance.
-    std std_axes std_keepdims = deviation;
+    std std_over = Reduction::deviation;
     /// Computes the maximum of the elements. NaN propagates.
-    max max_axes max_keepdims, panics "Panics if there are no elements to choose from." = largest;
+    max max_over, panics "Panics if there are no elements to choose from." = Reduction::largest;
     /// Computes the minimum of the elements. NaN propagates.
-    min min_axes min_keepdims, panics "Panics if there are no elements to choose from." = smallest;
+    min min_over, panics "Panics if there are no elements to choose from." = Reduction::smallest;
     /// Computes the difference between the largest and the smallest element.
-    ptp ptp_axes ptp_keepdims, panics "Panics if there are no elements to choose from." = peak_to_peak;
+    ptp ptp_over, panics "Panics if there are no elements to choose from." = Reduction::range;
     /// Computes whether all elements are nonzero (or `true`).
-    all all_axes all_keepdims = every_true;
+    all all_over = Reduction::every_true;
     /// Computes whether any element is nonzero (or `true`).
-    any any_axes any_keepdims = some_true;
+    any any_over = Reduction::some_true;
     /// Counts the nonzero (or `true`) elements. The result is `i32`.
-    count_nonzero count_nonzero_axes count_nonzero_keepdims = count;
+    count_nonzero count_nonzero_over = Reduction::nonzero;
     /// Computes the Euclidean norm, the square root of the sum of squared magnitudes. The result
     /// is real. The gradient at zero is NaN, as in JAX.
-    norm norm_axes norm_keepdims = euclidean;
+    norm norm_over = Reduction::euclidean;
 }
 
 /// Restores the reduced axes of a reduced array with size 1.
@@ -122,61 +114,9 @@ pub(super) fn promoted(dtype: DType) -> DType {
     }
 }
 
-#[track_caller]
-fn total(x: &Array, axes: &[usize]) -> Array {
-    let out = promoted(x.dtype());
-    if x.dtype() == DType::Bool {
-        x.expect_i32_count("sum", axes.iter().map(|&d| x.shape()[d]).product());
-    }
-    x.astype(wide(out)).reduce_sum(&signed(axes)).astype(out)
-}
-
-#[track_caller]
-fn product(x: &Array, axes: &[usize]) -> Array {
-    let out = promoted(x.dtype());
-    x.astype(wide(out)).reduce_prod(&signed(axes)).astype(out)
-}
-
 /// Returns the number of elements reduced into each result.
 pub(super) fn combined(x: &Array, axes: &[usize]) -> usize {
     axes.iter().map(|&a| x.shape()[a]).product()
-}
-
-#[track_caller]
-fn average(x: &Array, axes: &[usize]) -> Array {
-    let x = x.to_inexact();
-    let sum = x.astype(wide(x.dtype())).reduce_sum(&signed(axes));
-    (&sum / combined(&x, axes) as f64).astype(x.dtype())
-}
-
-#[track_caller]
-fn variance(x: &Array, axes: &[usize]) -> Array {
-    variance_with_ddof(x, axes, 0)
-}
-
-/// Computes the sum of squared distances from the mean, divided by the number of elements minus
-/// `ddof`. Returns NaN if that difference is not positive.
-#[track_caller]
-fn variance_with_ddof(x: &Array, axes: &[usize], ddof: usize) -> Array {
-    let x = x.to_inexact();
-    let out = x.dtype().real();
-    let x = x.astype(wide(x.dtype()));
-    let n = combined(&x, axes);
-    let mean = restore(&average(&x, axes), axes);
-    let squares = (&x - &mean).squared_magnitude();
-    let squares = squares.reduce_sum(&signed(axes));
-    let normalizer = n as f64 - ddof as f64;
-    if normalizer > 0.0 {
-        (&squares / normalizer).astype(out)
-    } else {
-        // `where_` keeps the dependency: the derivative is zero, and NaN through a square root.
-        where_(Array::from(false), &squares, f64::NAN).astype(out)
-    }
-}
-
-#[track_caller]
-fn deviation(x: &Array, axes: &[usize]) -> Array {
-    variance(x, axes).sqrt()
 }
 
 /// Panics if the reduced axes have no elements to choose from.
@@ -188,69 +128,4 @@ pub(super) fn require_elements(operation: &str, x: &Array, axes: &[usize]) {
          axis with elements, or handle the empty case separately",
         x.aval()
     );
-}
-
-#[track_caller]
-fn largest(x: &Array, axes: &[usize]) -> Array {
-    require_elements("max", x, axes);
-    x.reduce_max(&signed(axes))
-}
-
-#[track_caller]
-fn smallest(x: &Array, axes: &[usize]) -> Array {
-    require_elements("min", x, axes);
-    x.reduce_min(&signed(axes))
-}
-
-#[track_caller]
-fn peak_to_peak(x: &Array, axes: &[usize]) -> Array {
-    require_elements("ptp", x, axes);
-    largest(x, axes) - smallest(x, axes)
-}
-
-#[track_caller]
-fn every_true(x: &Array, axes: &[usize]) -> Array {
-    x.astype(DType::Bool).reduce_and(&signed(axes))
-}
-
-#[track_caller]
-fn some_true(x: &Array, axes: &[usize]) -> Array {
-    x.astype(DType::Bool).reduce_or(&signed(axes))
-}
-
-#[track_caller]
-fn count(x: &Array, axes: &[usize]) -> Array {
-    x.expect_i32_count(
-        "count_nonzero",
-        axes.iter().map(|&d| x.shape()[d]).product(),
-    );
-    total(&x.astype(DType::Bool), axes)
-}
-
-#[track_caller]
-fn euclidean(x: &Array, axes: &[usize]) -> Array {
-    let x = x.to_inexact();
-    total(&x.squared_magnitude(), axes).sqrt()
-}
-
-impl Array {
-    /// Computes the variance over the given axes, which are removed, dividing by the number of
-    /// elements minus `ddof`; 1 gives the unbiased estimate. Returns NaN if that difference is
-    /// not positive.
-    ///
-    /// # Panics
-    /// Panics if an axis is out of range or given twice.
-    #[track_caller]
-    pub fn var_ddof(&self, axes: &[isize], ddof: usize) -> Array {
-        variance_with_ddof(self, &self.axes("var", axes), ddof)
-    }
-
-    /// Computes the standard deviation, the square root of [`var_ddof`](Array::var_ddof).
-    ///
-    /// # Panics
-    /// Panics if an axis is out of range or given twice.
-    #[track_caller]
-    pub fn std_ddof(&self, axes: &[isize], ddof: usize) -> Array {
-        self.var_ddof(axes, ddof).sqrt()
-    }
 }

@@ -5,13 +5,16 @@ use crate::prim::reduce::{highest, lowest};
 use crate::{Array, DType, Dims, IntoArray, Scalar, concatenate, where_};
 use smallvec::SmallVec;
 
-/// Options of a reduction such as [`Array::sum_with`].
+/// The elements and options of a reduction such as [`Array::sum_over`]. An axis, or an array, a
+/// slice or a vector of axes converts into it.
 ///
 /// ```no_run
 /// use ramie_core::{Array, Reduction};
 /// let x = Array::from([[1.0f32, 2.0], [3.0, 4.0]]);
-/// let large = Reduction::over(&[1]).keepdims().mask(&x.gt(1.0));
-/// assert_eq!(x.sum_with(&large).to_vec::<f32>(), [2.0, 7.0]);
+/// assert_eq!(x.sum_over(-1).to_vec::<f32>(), [3.0, 7.0]);
+/// assert_eq!(x.sum_over([0, 1]).item::<f32>(), 10.0);
+/// let large = Reduction::over(1).keepdims().mask(&x.gt(1.0));
+/// assert_eq!(x.sum_over(large).to_vec::<f32>(), [2.0, 7.0]);
 /// ```
 #[derive(Clone, Debug, Default)]
 pub struct Reduction {
@@ -24,18 +27,102 @@ pub struct Reduction {
     mean: Option<Array>,
 }
 
+/// The primitives of reductions. Not functions as values, which would hide the caller's line.
+#[derive(Clone, Copy)]
+enum Method {
+    Sum,
+    Product,
+    Max,
+    Min,
+    All,
+    Any,
+}
+
+impl Method {
+    fn name(self) -> &'static str {
+        match self {
+            Method::Sum => "sum",
+            Method::Product => "prod",
+            Method::Max => "max",
+            Method::Min => "min",
+            Method::All => "all",
+            Method::Any => "any",
+        }
+    }
+
+    fn identity(self, dtype: DType) -> Scalar {
+        match self {
+            Method::Sum => Scalar::Int(0),
+            Method::Product => Scalar::Int(1),
+            Method::Max => lowest(dtype),
+            Method::Min => highest(dtype),
+            Method::All => true.into(),
+            Method::Any => false.into(),
+        }
+    }
+
+    #[track_caller]
+    fn reduce(self, x: &Array, axes: &[isize]) -> Array {
+        match self {
+            Method::Sum => x.reduce_sum(axes),
+            Method::Product => x.reduce_prod(axes),
+            Method::Max => x.reduce_max(axes),
+            Method::Min => x.reduce_min(axes),
+            Method::All => x.reduce_and(axes),
+            Method::Any => x.reduce_or(axes),
+        }
+    }
+
+    /// Combines an initial value with a result.
+    #[track_caller]
+    fn combine(self, initial: &Array, reduced: &Array) -> Array {
+        match self {
+            Method::Sum => initial.add(reduced),
+            Method::Product => initial.mul(reduced),
+            Method::Max => initial.maximum(reduced),
+            Method::Min => initial.minimum(reduced),
+            Method::All => initial.bitwise_and(reduced),
+            Method::Any => initial.bitwise_or(reduced),
+        }
+    }
+}
+
+impl<A: AsRef<[isize]> + ?Sized> From<&A> for Reduction {
+    fn from(axes: &A) -> Reduction {
+        Reduction {
+            axes: Some(axes.as_ref().into()),
+            ..Reduction::default()
+        }
+    }
+}
+
+impl<const N: usize> From<[isize; N]> for Reduction {
+    fn from(axes: [isize; N]) -> Reduction {
+        Reduction::from(&axes)
+    }
+}
+
+impl From<isize> for Reduction {
+    fn from(axis: isize) -> Reduction {
+        Reduction::from([axis])
+    }
+}
+
+impl From<&Reduction> for Reduction {
+    fn from(over: &Reduction) -> Reduction {
+        over.clone()
+    }
+}
+
 impl Reduction {
     /// Reduces all elements.
     pub fn all() -> Reduction {
         Reduction::default()
     }
 
-    /// Reduces the given axes. An empty list reduces nothing.
-    pub fn over(axes: &[isize]) -> Reduction {
-        Reduction {
-            axes: Some(axes.into()),
-            ..Reduction::default()
-        }
+    /// Reduces the given axis or axes. An empty list reduces nothing.
+    pub fn over(axes: impl Into<Reduction>) -> Reduction {
+        axes.into()
     }
 
     /// Keeps the reduced axes with size 1.
@@ -90,6 +177,24 @@ impl Reduction {
             mean: Some(mean.clone()),
             ..self
         }
+    }
+
+    /// Returns the axes as given, for functions that support axes and `keepdims` only.
+    ///
+    /// # Panics
+    /// Panics if another option is set.
+    #[track_caller]
+    pub(crate) fn plain_axes(&self, operation: &str, x: &Array) -> SmallVec<[isize; 6]> {
+        assert!(
+            self.mask.is_none()
+                && self.initial.is_none()
+                && self.dtype.is_none()
+                && self.mean.is_none()
+                && self.ddof == 0.0,
+            "{operation}: got {self:?}, expected only axes and keepdims\n  help: call \
+             where_(mask, x, other) or x.astype(dtype) before {operation}"
+        );
+        self.axes.clone().unwrap_or_else(|| signed(&every(x)))
     }
 
     /// Returns the sorted axes that the reduction covers in `x`.
@@ -189,19 +294,13 @@ impl Reduction {
         }
     }
 
-    /// Reduces with a primitive. Masked elements are replaced by `identity`; `combine` adds the
-    /// initial value.
+    /// Reduces with a primitive. Masked elements are replaced by the identity of the method.
     #[track_caller]
-    fn apply(
-        &self,
-        operation: &str,
-        x: &Array,
-        identity: Scalar,
-        reduce: fn(&Array, &[isize]) -> Array,
-        combine: fn(&Array, &Array) -> Array,
-    ) -> Array {
+    fn apply(&self, method: Method, x: &Array) -> Array {
+        let operation = method.name();
         let axes = self.axes_of(operation, x);
-        let reduced = reduce(&self.masked(operation, x, identity), &signed(&axes));
+        let x = &self.masked(operation, x, method.identity(x.dtype()));
+        let reduced = method.reduce(x, &signed(&axes));
         let reduced = match &self.initial {
             None => reduced,
             Some(initial) => {
@@ -211,7 +310,7 @@ impl Reduction {
                      arrays with the result",
                     initial.aval()
                 );
-                combine(&initial.astype(x.dtype()), &reduced)
+                method.combine(&initial.astype(x.dtype()), &reduced)
             }
         };
         self.finish(&axes, &reduced)
@@ -219,14 +318,7 @@ impl Reduction {
 
     /// Computes a sum or product, in at least 32 bits unless a dtype was requested.
     #[track_caller]
-    fn accumulate(
-        &self,
-        operation: &str,
-        x: &Array,
-        identity: i64,
-        reduce: fn(&Array, &[isize]) -> Array,
-        combine: fn(&Array, &Array) -> Array,
-    ) -> Array {
+    fn accumulate(&self, method: Method, x: &Array) -> Array {
         let natural = promoted(x.dtype());
         let (computed, out) = match self.dtype {
             Some(dtype) => (dtype, dtype),
@@ -239,9 +331,7 @@ impl Reduction {
             computed
         };
         let x = x.astype(computed).astype(number);
-        let identity = Scalar::Int(identity);
-        self.apply(operation, &x, identity, reduce, combine)
-            .astype(out)
+        self.apply(method, &x).astype(out)
     }
 
     /// Panics if there are no elements to choose from and no initial value is set.
@@ -260,40 +350,55 @@ impl Reduction {
 
     #[track_caller]
     pub(crate) fn total(&self, x: &Array) -> Array {
-        self.accumulate("sum", x, 0, Array::reduce_sum, |a, b| a + b)
+        if x.dtype() == DType::Bool && self.dtype.is_none() {
+            x.expect_i32_count("sum", combined(x, &self.axes_of("sum", x)));
+        }
+        self.accumulate(Method::Sum, x)
     }
 
     #[track_caller]
     pub(crate) fn product(&self, x: &Array) -> Array {
-        self.accumulate("prod", x, 1, Array::reduce_prod, |a, b| a * b)
+        self.accumulate(Method::Product, x)
     }
 
     #[track_caller]
     pub(crate) fn largest(&self, x: &Array) -> Array {
         self.require_choice("max", x);
-        let identity = lowest(x.dtype());
-        self.apply("max", x, identity, Array::reduce_max, |a, b| a.maximum(b))
+        self.apply(Method::Max, x)
     }
 
     #[track_caller]
     pub(crate) fn smallest(&self, x: &Array) -> Array {
         self.require_choice("min", x);
-        let identity = highest(x.dtype());
-        self.apply("min", x, identity, Array::reduce_min, |a, b| a.minimum(b))
+        self.apply(Method::Min, x)
+    }
+
+    #[track_caller]
+    pub(crate) fn range(&self, x: &Array) -> Array {
+        self.require_choice("ptp", x);
+        self.largest(x) - self.smallest(x)
+    }
+
+    #[track_caller]
+    pub(crate) fn nonzero(&self, x: &Array) -> Array {
+        let axes = self.axes_of("count_nonzero", x);
+        x.expect_i32_count("count_nonzero", combined(x, &axes));
+        self.total(&x.astype(DType::Bool))
+    }
+
+    #[track_caller]
+    pub(crate) fn euclidean(&self, x: &Array) -> Array {
+        self.total(&x.to_inexact().squared_magnitude()).sqrt()
     }
 
     #[track_caller]
     pub(crate) fn every_true(&self, x: &Array) -> Array {
-        let x = x.astype(DType::Bool);
-        let and = |a: &Array, b: &Array| a.bitwise_and(b);
-        self.apply("all", &x, true.into(), Array::reduce_and, and)
+        self.apply(Method::All, &x.astype(DType::Bool))
     }
 
     #[track_caller]
     pub(crate) fn some_true(&self, x: &Array) -> Array {
-        let x = x.astype(DType::Bool);
-        let or = |a: &Array, b: &Array| a.bitwise_or(b);
-        self.apply("any", &x, false.into(), Array::reduce_or, or)
+        self.apply(Method::Any, &x.astype(DType::Bool))
     }
 
     #[track_caller]
@@ -313,9 +418,23 @@ impl Reduction {
             None => within.kept().average(&x),
         };
         let squares = (&x - mean.astype(x.dtype())).squared_magnitude();
+        let total = self.in_dtype(squares.dtype()).total(&squares);
+        if self.mask.is_none() {
+            let divisor = combined(&x, &self.axes_of("var", &x)) as f64 - self.ddof;
+            return match divisor > 0.0 {
+                true => (total / divisor).astype(out),
+                // `where_` keeps the dependency: the derivative is zero, and NaN through a square
+                // root.
+                false => where_(Array::from(false), total, f64::NAN).astype(out),
+            };
+        }
         let divisor = self.count("var", &x, squares.dtype()) - self.ddof;
-        let variance = self.in_dtype(squares.dtype()).total(&squares) / &divisor;
-        where_(divisor.gt(0), &variance, f64::NAN).astype(out)
+        where_(divisor.gt(0), total / &divisor, f64::NAN).astype(out)
+    }
+
+    #[track_caller]
+    pub(crate) fn deviation(&self, x: &Array) -> Array {
+        self.variance(x).sqrt()
     }
 
     /// Returns the number that variances subtract from the number of elements.
@@ -334,52 +453,7 @@ impl Reduction {
     }
 }
 
-macro_rules! with_options {
-    ($($(#[$doc:meta])* $f:ident = $rule:ident;)*) => {
-        impl Array { $(
-            $(#[$doc])*
-            ///
-            /// # Panics
-            /// Panics if an axis is out of range or given twice, if the mask is not boolean, or
-            /// if there is no element to choose from.
-            #[track_caller]
-            pub fn $f(&self, how: &Reduction) -> Array {
-                how.$rule(self)
-            }
-        )* }
-    };
-}
-
-with_options! {
-    /// Computes the sum of the elements selected by `how`.
-    sum_with = total;
-    /// Computes the product of the elements selected by `how`.
-    prod_with = product;
-    /// Computes the mean of the elements selected by `how`, or NaN if there are none.
-    mean_with = average;
-    /// Computes the variance of the elements selected by `how`, dividing by their number minus
-    /// `ddof`. Returns NaN if that difference is not positive.
-    var_with = variance;
-    /// Computes the maximum of the elements selected by `how`. NaN propagates.
-    max_with = largest;
-    /// Computes the minimum of the elements selected by `how`. NaN propagates.
-    min_with = smallest;
-    /// Computes whether all elements selected by `how` are nonzero (or `true`).
-    all_with = every_true;
-    /// Computes whether any element selected by `how` is nonzero (or `true`).
-    any_with = some_true;
-}
-
 impl Array {
-    /// Computes the standard deviation, the square root of [`var_with`](Array::var_with).
-    ///
-    /// # Panics
-    /// Panics in the same cases as `var_with`.
-    #[track_caller]
-    pub fn std_with(&self, how: &Reduction) -> Array {
-        self.var_with(how).sqrt()
-    }
-
     /// Computes the cumulative sum along an axis, in at least 32 bits. If `initial` is true, the
     /// result starts with a 0 (`jnp.cumulative_sum`).
     ///

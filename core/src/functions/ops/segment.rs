@@ -157,11 +157,7 @@ impl Segments {
         let counting = index_dtype(DType::I32, ids.shape().iter().copied());
         let bucket = Array::iota(ids.shape(), 0, counting).floor_divide(size as i64);
         let buckets = combine(&self.promised(empty.at((&bucket, &ids))), data);
-        reduce(
-            &Reduction::over(&[0]).initial(start_of(start, data)),
-            &buckets,
-        )
-        .astype(data.dtype())
+        reduce(&Reduction::over(0).initial(start_of(start, data)), &buckets).astype(data.dtype())
     }
 
     fn promised<'a>(&self, at: At<'a>) -> At<'a> {

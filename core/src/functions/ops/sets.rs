@@ -166,7 +166,7 @@ impl Unique {
             differ = differ.bitwise_and(both.bitwise_not());
         }
         let first = Array::ones(&[1], DType::Bool);
-        concatenate(&[first, differ.any_axes(&[1])], 0)
+        concatenate(&[first, differ.any_over(1)], 0)
     }
 
     /// Fills missing values with the fill value.
@@ -283,7 +283,7 @@ impl Array {
         let set = set.into_array();
         let (a, b) = promote("isin", &self.ravel(), &set.ravel());
         let equal = a.expand_dims(&[1]).eq(b.expand_dims(&[0]));
-        equal.any_axes(&[1]).reshape(self.shape())
+        equal.any_over(1).reshape(self.shape())
     }
 
     /// Returns the distinct elements of both arrays.

@@ -7,36 +7,27 @@ use crate::prim::operands;
 use crate::{Array, DType, IntoArray, where_};
 
 impl Array {
-    /// Computes `log(Σ eˣ)` over an axis, which is removed, without overflow. For complex
+    /// Computes `log(Σ eˣ)` over an axis, axes or a [`Reduction`] without overflow. For complex
     /// numbers, the imaginary part of the result is between -π and π.
-    ///
-    /// # Panics
-    /// Panics if the axis is out of range.
-    #[track_caller]
-    pub fn logsumexp(&self, axis: isize) -> Array {
-        self.logsumexp_with(&Reduction::over(&[axis]))
-    }
-
-    /// Computes [`logsumexp`](Array::logsumexp) over the elements selected by `how`.
     ///
     /// # Panics
     /// Panics if an axis is out of range or given twice, or if the mask is not boolean.
     #[track_caller]
-    pub fn logsumexp_with(&self, how: &Reduction) -> Array {
-        let (sum, shift) = shifted_sum(self, None, how);
+    pub fn logsumexp(&self, over: impl Into<Reduction>) -> Array {
+        let (sum, shift) = shifted_sum(self, None, &over.into());
         let shift = shift.astype(sum.dtype());
         sum.log() + shift
     }
 
-    /// Computes `log(Σ b eˣ)` over the elements selected by `how`. The result is NaN where a real
+    /// Computes `log(Σ b eˣ)` over the elements that `over` selects. The result is NaN where a real
     /// sum is negative.
     ///
     /// # Panics
-    /// Panics in the same cases as [`logsumexp_with`](Array::logsumexp_with), or if the shapes do
-    /// not broadcast.
+    /// Panics in the same cases as [`logsumexp`](Array::logsumexp), or if the shapes do not
+    /// broadcast.
     #[track_caller]
-    pub fn logsumexp_weighted(&self, b: impl IntoArray, how: &Reduction) -> Array {
-        let (sum, shift) = shifted_sum(self, Some(&b.into_array()), how);
+    pub fn logsumexp_weighted(&self, b: impl IntoArray, over: impl Into<Reduction>) -> Array {
+        let (sum, shift) = shifted_sum(self, Some(&b.into_array()), &over.into());
         if sum.dtype().is_complex() {
             let shift = shift.astype(sum.dtype());
             return sum.log() + shift;
@@ -44,110 +35,58 @@ impl Array {
         where_(sum.lt(0), f64::NAN, sum.abs().log() + shift)
     }
 
-    /// Computes `log|Σ b eˣ|` over the elements selected by `how`, and the sign of the sum, which
+    /// Computes `log|Σ b eˣ|` over the elements that `over` selects, and the sign of the sum, which
     /// for complex numbers is a number of magnitude 1 (`return_sign=True` in JAX).
     ///
     /// # Panics
-    /// Panics in the same cases as [`logsumexp_with`](Array::logsumexp_with), or if the shapes do
-    /// not broadcast.
+    /// Panics in the same cases as [`logsumexp`](Array::logsumexp), or if the shapes do not
+    /// broadcast.
     #[track_caller]
-    pub fn logsumexp_signed(&self, b: impl IntoArray, how: &Reduction) -> (Array, Array) {
-        let (sum, shift) = shifted_sum(self, Some(&b.into_array()), how);
+    pub fn logsumexp_signed(
+        &self,
+        b: impl IntoArray,
+        over: impl Into<Reduction>,
+    ) -> (Array, Array) {
+        let (sum, shift) = shifted_sum(self, Some(&b.into_array()), &over.into());
         (sum.abs().log() + shift, sum.sign())
     }
 
-    /// Computes the logarithm of the mean of `eˣ` over an axis, which is removed, without
+    /// Computes the logarithm of the mean of `eˣ` over an axis, axes or a [`Reduction`] without
     /// overflow.
     ///
     /// # Panics
-    /// Panics if the axis is out of range.
-    #[track_caller]
-    pub fn logmeanexp(&self, axis: isize) -> Array {
-        self.logmeanexp_with(&Reduction::over(&[axis]))
-    }
-
-    /// Computes [`logmeanexp`](Array::logmeanexp) over the elements selected by `how`.
-    ///
-    /// # Panics
     /// Panics if an axis is out of range or given twice, or if the mask is not boolean.
     #[track_caller]
-    pub fn logmeanexp_with(&self, how: &Reduction) -> Array {
-        let log = self.logsumexp_with(how);
-        let count = how.count("logmeanexp", self, log.dtype().real());
+    pub fn logmeanexp(&self, over: impl Into<Reduction>) -> Array {
+        let over = over.into();
+        let log = self.logsumexp(&over);
+        let count = over.count("logmeanexp", self, log.dtype().real());
         log - count.log()
     }
 
-    /// Computes the softmax over an axis: exponentials divided by their sum, which turns logits
-    /// into probabilities.
-    ///
-    /// # Panics
-    /// Panics if the axis is out of range.
-    #[track_caller]
-    pub fn softmax(&self, axis: isize) -> Array {
-        self.softmax_axes(&[axis])
-    }
-
-    /// Computes the [`softmax`](Array::softmax) over several axes together.
-    ///
-    /// # Panics
-    /// Panics if an axis is out of range or named twice.
-    #[track_caller]
-    pub fn softmax_axes(&self, axes: &[isize]) -> Array {
-        self.axes("softmax", axes);
-        let x = self.to_inexact();
-        let powers = (&x - peak(&x, &Reduction::over(axes))).exp();
-        &powers / powers.sum_keepdims(axes)
-    }
-
-    /// Computes the [`softmax`](Array::softmax) of the elements where `mask` is true; other
-    /// elements are 0.
+    /// Computes the softmax over an axis, axes or a [`Reduction`]: exponentials divided by their
+    /// sum, which turns logits into probabilities. With a mask, elements where it is false are 0.
     ///
     /// # Panics
     /// Panics if an axis is out of range or given twice, or if the mask is not boolean.
     #[track_caller]
-    pub fn softmax_where(&self, axes: &[isize], mask: &Array) -> Array {
-        self.axes("softmax", axes);
-        let how = Reduction::over(axes).keepdims().mask(mask);
-        let x = where_(mask, self.to_inexact(), f64::NEG_INFINITY);
-        let powers = (&x - peak(&x, &how)).exp();
-        where_(mask, &powers / powers.sum_with(&how), 0)
+    pub fn softmax(&self, over: impl Into<Reduction>) -> Array {
+        let over = over.into().kept();
+        let powers = shifted("softmax", self, &over).exp();
+        over.masked("softmax", &(&powers / powers.sum_over(&over)), 0)
     }
 
-    /// Computes the logarithm of the [`softmax`](Array::softmax) without overflow.
-    ///
-    /// # Panics
-    /// Panics if the axis is out of range.
-    #[track_caller]
-    pub fn log_softmax(&self, axis: isize) -> Array {
-        self.log_softmax_axes(&[axis])
-    }
-
-    /// Computes [`log_softmax`](Array::log_softmax) over several axes together.
-    ///
-    /// # Panics
-    /// Panics if an axis is out of range or named twice.
-    #[track_caller]
-    pub fn log_softmax_axes(&self, axes: &[isize]) -> Array {
-        self.axes("log_softmax", axes);
-        let x = self.to_inexact();
-        let shifted = &x - peak(&x, &Reduction::over(axes));
-        let sum = shifted.exp().sum_keepdims(axes);
-        shifted - sum.log()
-    }
-
-    /// Computes [`log_softmax`](Array::log_softmax) of the elements where `mask` is true; other
-    /// elements are negative infinity.
+    /// Computes the logarithm of the [`softmax`](Array::softmax) without overflow. With a mask,
+    /// elements where it is false are negative infinity.
     ///
     /// # Panics
     /// Panics if an axis is out of range or given twice, or if the mask is not boolean.
     #[track_caller]
-    pub fn log_softmax_where(&self, axes: &[isize], mask: &Array) -> Array {
-        self.axes("log_softmax", axes);
-        let how = Reduction::over(axes).keepdims().mask(mask);
-        let x = where_(mask, self.to_inexact(), f64::NEG_INFINITY);
-        let shifted = &x - peak(&x, &how);
-        let sum = shifted.exp().sum_with(&how);
-        where_(mask, shifted - sum.log(), f64::NEG_INFINITY)
+    pub fn log_softmax(&self, over: impl Into<Reduction>) -> Array {
+        let over = over.into().kept();
+        let shifted = shifted("log_softmax", self, &over);
+        let sum = shifted.exp().sum_over(&over);
+        over.masked("log_softmax", &(shifted - sum.log()), f64::NEG_INFINITY)
     }
 
     /// Encodes integers as one-hot vectors along a new last axis of size `classes`: 1 at the
@@ -202,6 +141,14 @@ fn peak(x: &Array, how: &Reduction) -> Array {
     how.largest(x).stop_gradient()
 }
 
+/// Subtracts the largest element, with negative infinity for the elements outside of the mask.
+#[track_caller]
+fn shifted(operation: &str, x: &Array, how: &Reduction) -> Array {
+    how.axes_of(operation, x);
+    let x = how.masked(operation, &x.to_inexact(), f64::NEG_INFINITY);
+    &x - peak(&x, how)
+}
+
 /// Computes `Σ b e^(x - m)` and the real shift `m`, the maximum of the real parts.
 #[track_caller]
 fn shifted_sum(x: &Array, b: Option<&Array>, how: &Reduction) -> (Array, Array) {
@@ -221,7 +168,7 @@ fn shifted_sum(x: &Array, b: Option<&Array>, how: &Reduction) -> (Array, Array) 
         Some(b) => powers * b,
         None => powers,
     };
-    let sum = powers.sum_with(how);
+    let sum = powers.sum_over(how);
     let shift = if how.keeps() {
         shift
     } else {
@@ -321,12 +268,12 @@ impl Standardize {
         }
         let mean = match &self.mean {
             Some(mean) => mean.clone(),
-            None => x.mean_with(&self.how),
+            None => x.mean_over(&self.how),
         };
         let variance = match &self.variance {
             Some(variance) => variance.clone(),
-            None if self.stable => (&x - &mean).square().mean_with(&self.how),
-            None => (x.square().mean_with(&self.how) - mean.square()).maximum(0),
+            None if self.stable => (&x - &mean).square().mean_over(&self.how),
+            None => (x.square().mean_over(&self.how) - mean.square()).maximum(0),
         };
         (&x - &mean) * (variance + self.epsilon).rsqrt()
     }

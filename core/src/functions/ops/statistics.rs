@@ -29,35 +29,38 @@ pub(super) fn broadcast_weights(
 }
 
 impl Array {
-    /// Computes the weighted mean over the given axes, with a weight for each element, or for
+    /// Computes the weighted mean over an axis, axes or a [`Reduction`], with a weight for each element, or for
     /// each index along these axes in increasing order (`jnp.average`).
     ///
     /// ```no_run
     /// use ramie_core::Array;
     /// let x = Array::from([1.0f32, 4.0]);
-    /// assert_eq!(x.average(&Array::from([2.0f32, 1.0]), &[0]).item::<f32>(), 2.0);
+    /// assert_eq!(x.average(&Array::from([2.0f32, 1.0]), 0).item::<f32>(), 2.0);
     /// ```
     ///
     /// # Panics
     /// Panics if an axis is out of range or given twice, or if the weights do not fit.
     #[track_caller]
-    pub fn average(&self, weights: &Array, axes: &[isize]) -> Array {
-        self.average_with(weights, &Reduction::over(axes)).0
+    pub fn average(&self, weights: &Array, over: impl Into<Reduction>) -> Array {
+        self.average_and_weight(weights, over).0
     }
 
-    /// Computes [`average`](Array::average) over the elements selected by `how`. Also returns the
-    /// sum of the weights (`returned=True` in NumPy).
+    /// Computes [`average`](Array::average) and the sum of the weights (`returned=True` in NumPy).
     ///
     /// # Panics
     /// Panics in the same cases as `average`.
     #[track_caller]
-    pub fn average_with(&self, weights: &Array, how: &Reduction) -> (Array, Array) {
+    pub fn average_and_weight(
+        &self,
+        weights: &Array,
+        over: impl Into<Reduction>,
+    ) -> (Array, Array) {
+        let over = over.into();
         let types = promote_all("average", &[self, weights]);
         let (x, weights) = (types[0].to_inexact(), types[1].to_inexact());
-        let axes = how.axes_of("average", &x);
-        let weights = broadcast_weights("average", &x, &weights, &axes);
-        let total = how.total(&weights);
-        (how.total(&(&x * &weights)) / &total, total)
+        let weights = broadcast_weights("average", &x, &weights, &over.axes_of("average", &x));
+        let total = over.total(&weights);
+        (over.total(&(&x * &weights)) / &total, total)
     }
 
     /// Computes the covariance matrix of the rows, each of which contains the observations of one
@@ -206,11 +209,11 @@ impl Covariance {
         }
         let (weights, importance) = self.observation_weights(&x, n);
         let Some(weights) = weights else {
-            let centred = &x - x.mean_keepdims(&[1]);
+            let centred = &x - x.mean_over(Reduction::over(1).keepdims());
             let products = centred.matmul(centred.t().conj());
             return (products / (n as f64 - self.ddof)).squeeze(ones);
         };
-        let (mean, total) = x.average_with(&weights, &Reduction::over(&[1]).keepdims());
+        let (mean, total) = x.average_and_weight(&weights, Reduction::over(1).keepdims());
         let total = total.index((0, 0));
         let divisor = match importance {
             _ if self.ddof == 0.0 => total,

@@ -87,7 +87,7 @@ standard! {
     maxwell "_maxwell" |key, shape, dtype| {
         let axis = shape.len() as isize;
         let shape: Vec<usize> = shape.iter().copied().chain([3]).collect();
-        gauss(key, &shape, dtype).square().sum_axes(&[axis]).sqrt()
+        gauss(key, &shape, dtype).square().sum_over(axis).sqrt()
     };
 }
 

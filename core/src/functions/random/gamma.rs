@@ -242,7 +242,7 @@ pub fn ball(key: &Key, d: usize, p: impl IntoArray, shape: &[usize], dtype: DTyp
         let [directions, lengths] = key.split_into();
         let g = powers_of_gamma(&directions, p, &[shape, &[d]].concat(), dtype);
         let e = exponential(&lengths, shape, dtype);
-        let size = g.abs().power(p).sum_axes(&[-1]) + e;
+        let size = g.abs().power(p).sum_over(-1) + e;
         g / size.power(1.0 / p).expand_dims(&[-1])
     })
 }

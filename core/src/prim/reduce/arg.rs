@@ -6,10 +6,10 @@ use crate::prim::{Avals, BatchAxis, Batched, Differentiation, Param, Primitive, 
 use crate::program::class::Class;
 use crate::program::lower::{Lowering, Value, dims_array};
 use crate::program::trace::bind1;
-use crate::{Array, Aval, DType, Dims, ShapeError, ShardingRule};
+use crate::{Array, Aval, DType, ShapeError, ShardingRule};
 
 macro_rules! arg_reductions {
-    ($( $(#[$doc:meta])* $ty:ident $f:ident $keep:ident $word:literal $direction:literal $identity:expr; )*) => { $(
+    ($( $(#[$doc:meta])* $ty:ident $f:ident $word:literal $direction:literal $identity:expr; )*) => { $(
         $(#[$doc])*
         #[derive(Debug, Clone, PartialEq, Eq, Hash)]
         pub struct $ty {
@@ -63,17 +63,6 @@ macro_rules! arg_reductions {
                 let axis = x.axis(stringify!($f), axis);
                 bind1($ty { axis, index_dtype: DType::I32 }, &[&x])
             }
-
-            #[doc = concat!("Same as [`", stringify!($f), "`](Array::", stringify!($f), "), but keeps the axis with size 1.")]
-            /// Without an axis, all axes have size 1.
-            ///
-            /// # Panics
-            #[doc = concat!("Panics in the same cases as `", stringify!($f), "`.")]
-            #[track_caller]
-            pub fn $keep(&self, axis: impl Into<Option<isize>>) -> Array {
-                let axis = axis.into();
-                self.with_axis_kept(axis, &self.$f(axis))
-            }
         } )*
     };
 }
@@ -81,10 +70,10 @@ macro_rules! arg_reductions {
 arg_reductions! {
     /// Returns the index of the largest element along an axis, which is removed: the first one
     /// among equal elements, and the first NaN, if any.
-    Argmax argmax argmax_keepdims "largest" "GT" lowest;
+    Argmax argmax "largest" "GT" lowest;
     /// Returns the index of the smallest element along an axis, which is removed: the first one
     /// among equal elements, and the first NaN, if any.
-    Argmin argmin argmin_keepdims "smallest" "LT" highest;
+    Argmin argmin "smallest" "LT" highest;
 }
 
 impl Array {
@@ -94,15 +83,6 @@ impl Array {
         match axis {
             Some(axis) => (self.clone(), axis),
             None => (self.ravel(), 0),
-        }
-    }
-
-    /// Restores the axis of this array that `reduced` lacks, or all axes, with size 1.
-    #[track_caller]
-    pub(crate) fn with_axis_kept(&self, axis: Option<isize>, reduced: &Array) -> Array {
-        match axis {
-            Some(axis) => reduced.expand_dims(&[axis]),
-            None => reduced.reshape(&Dims::from_elem(1, self.ndim())),
         }
     }
 }

@@ -86,7 +86,7 @@ impl fmt::Display for Scope {
 ///
 /// ```
 /// use ramie_core::{Array, DType, make_jaxpr, named_scope};
-/// let f = |x: Array| named_scope("norm", || &x / &x.square().sum_axes(&[0]));
+/// let f = |x: Array| named_scope("norm", || &x / &x.square().sum_over(0));
 /// let jaxpr = make_jaxpr(f)(Array::shape_dtype_struct(&[3], DType::F32));
 /// assert!(jaxpr.jaxpr.eqns.iter().all(|e| e.scope.name() == "norm"));
 /// ```

@@ -39,13 +39,13 @@ table! { OF_ANY_SHAPE {
     "elu" |x| x[0].elu(1.0);
     "celu" |x| x[0].celu(1.0);
     "squareplus" |x| x[0].squareplus(4.0);
-    "logsumexp" |x| x[0].logsumexp_with(&Reduction::all());
-    "logmeanexp" |x| x[0].logmeanexp_with(&Reduction::all());
+    "logsumexp" |x| x[0].logsumexp(Reduction::all());
+    "logmeanexp" |x| x[0].logmeanexp(Reduction::all());
     "histogram" |x| x[0].histogram(2).0;
-    "var_with" |x| x[0].var_with(&Reduction::all().ddof(0.5).keepdims());
-    "var_dtype" |x| x[0].var_with(&Reduction::all().dtype(x[0].dtype()));
-    "max_initial" |x| x[0].max_with(&Reduction::all().initial(0.5));
-    "min_initial" |x| x[0].min_with(&Reduction::all().initial(0.5));
+    "var_with" |x| x[0].var_over(Reduction::all().ddof(0.5).keepdims());
+    "var_dtype" |x| x[0].var_over(Reduction::all().dtype(x[0].dtype()));
+    "max_initial" |x| x[0].max_over(Reduction::all().initial(0.5));
+    "min_initial" |x| x[0].min_over(Reduction::all().initial(0.5));
     "isclose_or_nan" |x| x[0].isclose_or_nan(&x[1], 1e-5, 1e-8);
 } }
 
@@ -77,7 +77,7 @@ fn named() -> VmapOptions {
 }
 
 fn length(x: &Array, p: f64) -> Array {
-    linalg::vector_norm(x, p, &[0], false)
+    linalg::vector_norm(x, p, 0)
 }
 
 table! { OF_AXES { cov corrcoef } {} {
@@ -99,9 +99,9 @@ table! { OF_AXES { cov corrcoef } {} {
     "gradient" |x| x[0].gradient(0);
     "trapezoid" |x| x[0].trapezoid(0);
     "flip" |x| x[0].flip(&[0]);
-    "var_axes" |x| x[0].var_axes(&[0]);
-    "std_ddof" |x| x[0].std_ddof(&[0], 1);
-    "norm_axes" |x| x[0].norm_axes(&[0]);
+    "var_axes" |x| x[0].var_over(0);
+    "std_ddof" |x| x[0].std_over(Reduction::over(0).ddof(1.0));
+    "norm_axes" |x| x[0].norm_over(0);
     "reduce_window_max" |x| x[0].reduce_window_max(&pair_window(&x[0]));
     "reduce_window_min" |x| x[0].reduce_window_min(&pair_window(&x[0]));
     "reduce_window_sum" |x| x[0].reduce_window_sum(&pair_window(&x[0]));
@@ -163,19 +163,19 @@ table! { OF_VECTORS { } { vecdot inner dot polyval polyadd polymul } {
     "correlate_valid" |x| x[0].correlate(start(&x[1]), ConvolveMode::Valid);
     "vecmat" |x| x[0].vecmat(matrix(x));
     "matvec" |x| matrix(x).matvec(&x[0]);
-    "average" |x| x[0].average(&x[1], &[0]);
+    "average" |x| x[0].average(&x[1], 0);
     "polydiv" |x| x[0].polydiv(&x[1]).1;
     "polyder" |x| x[0].polyder(1);
     "polyint" |x| x[0].polyint(1);
     "poly" |x| x[0].poly();
     "vander" |x| x[0].vander(3, false);
-    "max_where" |x| x[0].max_with(&Reduction::all().mask(&mask()).initial(-9));
-    "var_where" |x| x[0].var_with(&Reduction::all().mask(&mask()));
-    "softmax_where" |x| x[0].softmax_where(&[0], &mask());
-    "logsumexp_where" |x| x[0].logsumexp_with(&Reduction::all().mask(&mask()));
-    "logsumexp_weighted" |x| x[0].logsumexp_weighted(&x[1], &Reduction::all());
-    "logsumexp_size" |x| x[0].logsumexp_signed(&x[1], &Reduction::all()).0;
-    "logsumexp_sign" |x| x[0].logsumexp_signed(&x[1], &Reduction::all()).1;
+    "max_where" |x| x[0].max_over(Reduction::all().mask(&mask()).initial(-9));
+    "var_where" |x| x[0].var_over(Reduction::all().mask(&mask()));
+    "softmax_where" |x| x[0].softmax(Reduction::over(0).mask(&mask()));
+    "logsumexp_where" |x| x[0].logsumexp(Reduction::all().mask(&mask()));
+    "logsumexp_weighted" |x| x[0].logsumexp_weighted(&x[1], Reduction::all());
+    "logsumexp_size" |x| x[0].logsumexp_signed(&x[1], Reduction::all()).0;
+    "logsumexp_sign" |x| x[0].logsumexp_signed(&x[1], Reduction::all()).1;
     "cov_of_two" |x| Covariance::new().and(&x[1]).of(&x[0]);
     "cov_weighted" |x| {
         let weights = reals(&x[0], &[1.0, 2.0, 3.0]);

@@ -55,15 +55,15 @@ refused! { {
     "multigammaln" |x| x.multigammaln(2);
     "quantile" |x| x.quantile(0.5);
     "quantile" |x| x.real().quantile(x);
-    "quantile" |x| Quantile::new().of(x, 0.5);
+    "quantile" |x| x.quantile_over(0.5, Quantile::all());
     "percentile" |x| x.percentile(50);
     "nanquantile" |x| x.nanquantile(0.5);
     "nanpercentile" |x| x.nanpercentile(50);
-    "median" |x| x.median_axes(&[0]);
-    "median" |x| x.median_keepdims(&[0]);
+    "median" |x| x.median_over(0);
+    "median" |x| x.median_over(Reduction::over(0).keepdims());
     "standardize" |x| x.standardize(&[0], 1e-5);
-    "var" |x| x.var_with(&Reduction::all().dtype(DType::F32));
-    "nanvar" |x| x.nanvar_with(&Reduction::all().dtype(DType::F32));
+    "var" |x| x.var_over(Reduction::all().dtype(DType::F32));
+    "nanvar" |x| x.nanvar_over(Reduction::all().dtype(DType::F32));
     "bincount" |x| x.bincount_sized(3);
     "one_hot" |x| x.one_hot(3, DType::F32);
     "packbits" |x| x.packbits(0, BitOrder::Big);
@@ -188,8 +188,6 @@ const OPAQUE: &[&str] = &[
     "take_with_mode",
     "repeat_each",
     "repeat_sized",
-    "nanargmax_keepdims",
-    "nanargmin_keepdims",
     "take_along_axis",
     "take_along_axis_with_mode",
     "put_along_axis",
@@ -279,16 +277,11 @@ const OPAQUE: &[&str] = &[
     "array_equal_or_nan",
     "nan_to_num_with",
     "glu_by",
-    "std_with",
     "cumulative_sum",
     "cumulative_prod",
     "digitize_right",
-    "logmeanexp_with",
-    "softmax_axes",
-    "log_softmax_axes",
-    "log_softmax_where",
     "one_hot_along",
-    "average_with",
+    "average_and_weight",
     "sort_key_val",
     "reduce_window",
     "reduce",
@@ -298,9 +291,7 @@ const OPAQUE: &[&str] = &[
     "approx_min_k",
     "approx_max_k",
     "bincount_sized",
-    "logsumexp_with",
     "round_with",
-    "var_ddof",
     "logsumexp_signed",
     "pad_with",
     "pad_constants",

@@ -156,10 +156,10 @@ fn matrices(t: &mut Vec<Operation>) {
         "linalg::matrix_power" |x| matrix_power(x, 3);
         "linalg::matrix_power/-1" |x| matrix_power(x, -1);
         "linalg::norm" |x| linalg::norm(x, 2.0);
-        "linalg::norm_axes" |x| linalg::norm_axes(x, 2.0, &[0], false);
-        "linalg::norm_axes/nuclear" |x| linalg::norm_axes(x, NormOrder::Nuclear, &[0, 1], true);
-        "linalg::vector_norm" |x| vector_norm(x, 1.0, &[0], false);
-        "linalg::vector_norm/inf" |x| vector_norm(x, f64::INFINITY, &[0], true);
+        "linalg::norm_over" |x| linalg::norm_over(x, 2.0, 0);
+        "linalg::norm_over/nuclear" |x| linalg::norm_over(x, NormOrder::Nuclear, Reduction::over([0, 1]).keepdims());
+        "linalg::vector_norm" |x| vector_norm(x, 1.0, 0);
+        "linalg::vector_norm/inf" |x| vector_norm(x, f64::INFINITY, Reduction::over(0).keepdims());
         "linalg::matrix_norm" |x| matrix_norm(x, NormOrder::Frobenius, false);
         "linalg::matrix_norm/2" |x| matrix_norm(x, 2.0, false);
         "linalg::cond" |x| linalg::cond(x, 2.0);
@@ -271,7 +271,7 @@ fn distributions(t: &mut Vec<Operation>) {
 
 fn builders(t: &mut Vec<Operation>) {
     rows!(t;
-        "Quantile" |x, y| Quantile::new().weights(y).method(QuantileMethod::InvertedCdf).of(x, 0.5);
+        "Quantile" |x, y| x.quantile_over(0.5, Quantile::all().weights(y).method(QuantileMethod::InvertedCdf));
         "Histogram" |x, y| Histogram::new(3).weights(y).density().of(x);
         "Histogram/edges" |x, y| Histogram::with_edges(y).of(x);
         "Segments" |x, y| Segments::new(2).bucket_size(2).sum(x, y);
@@ -285,7 +285,7 @@ fn builders(t: &mut Vec<Operation>) {
         "Unique/sized" |x| Unique::new().size(3).fill_value(0).of(x).values;
         "Attention" |x, y, z| Attention::new().causal().of(x, y, z);
         "Attention/blockwise" |x, y, z| Attention::new().blockwise(2).of(x, y, z);
-        "Reduction" |x, y| x.var_with(&Reduction::all().mask(&y.ne(0)).ddof(1.0).dtype(DType::F64));
-        "Reduction/initial" |x, y| x.max_with(&Reduction::all().initial(y.ravel().max()));
+        "Reduction" |x, y| x.var_over(Reduction::all().mask(&y.ne(0)).ddof(1.0).dtype(DType::F64));
+        "Reduction/initial" |x, y| x.max_over(Reduction::all().initial(y.ravel().max()));
     );
 }

@@ -136,41 +136,44 @@ fn of_two_operands(t: &mut Vec<Operation>) {
     );
 }
 
+/// Rows of reductions of the elements that a mask selects.
+macro_rules! masked {
+    ($list:ident; $($name:ident)*) => {
+        $( $list.push(Operation {
+            name: concat!(stringify!($name), "/mask"),
+            apply: |a| Results::list(a[0].$name(Reduction::over(0).mask(&a[1].ne(0)))),
+        }); )*
+    };
+}
+
 fn along_an_axis(t: &mut Vec<Operation>) {
-    rows!(t; sum_axes prod_axes mean_axes var_axes std_axes max_axes min_axes ptp_axes all_axes
-        any_axes count_nonzero_axes norm_axes sum_keepdims prod_keepdims mean_keepdims var_keepdims
-        std_keepdims max_keepdims min_keepdims ptp_keepdims all_keepdims any_keepdims
-        count_nonzero_keepdims norm_keepdims nansum_axes nanprod_axes nanmax_axes nanmin_axes
-        nanmean_axes nanvar_axes nanstd_axes nansum_keepdims nanprod_keepdims nanmax_keepdims
-        nanmin_keepdims nanmean_keepdims nanvar_keepdims nanstd_keepdims median_axes median_keepdims
-        nanmedian_axes nanmedian_keepdims reduce_sum reduce_prod reduce_max reduce_min reduce_and
-        reduce_or reduce_xor softmax_axes log_softmax_axes flip squeeze expand_dims
-        => [x] (&[0]));
+    rows!(t; sum_over prod_over mean_over var_over std_over max_over min_over ptp_over all_over
+        any_over count_nonzero_over norm_over nansum_over nanprod_over nanmax_over nanmin_over
+        nanmean_over nanvar_over nanstd_over median_over nanmedian_over => [x] (0));
+    rows!(t; reduce_sum reduce_prod reduce_max reduce_min reduce_and reduce_or reduce_xor flip
+        squeeze expand_dims => [x] (&[0]));
     rows!(t; cumsum cumprod cummax cummin cumlogsumexp cumsum_reversed cumprod_reversed
         cummax_reversed cummin_reversed cumlogsumexp_reversed argmax argmin diff gradient trapezoid
         nanargmax nanargmin nancumsum nancumprod sort argsort sort_descending argsort_descending
         logsumexp logmeanexp softmax log_softmax unstack glu => [x] (-1));
-    rows!(t; sum_with prod_with mean_with var_with std_with max_with min_with all_with any_with
-        nansum_with nanprod_with nanmax_with nanmin_with nanmean_with nanvar_with nanstd_with
-        logsumexp_with logmeanexp_with => [x, y] (&Reduction::over(&[0]).mask(&y.ne(0))));
-    rows!(t; quantile_axes percentile_axes nanquantile_axes nanpercentile_axes
-        => [x, y] (y, &[0]));
+    masked!(t; sum_over prod_over mean_over var_over std_over max_over min_over all_over any_over
+        nansum_over nanprod_over nanmax_over nanmin_over nanmean_over nanvar_over nanstd_over
+        logsumexp logmeanexp softmax log_softmax);
+    rows!(t; quantile_over percentile_over nanquantile_over nanpercentile_over => [x, y] (y, 0));
     rows!(t;
-        "var_ddof" |x| x.var_ddof(&[0], 1);
-        "std_ddof" |x| x.std_ddof(&[0], usize::MAX);
+        "var_over/ddof" |x| x.var_over(Reduction::over(0).ddof(1.0));
+        "std_over/ddof" |x| x.std_over(Reduction::over(0).ddof(usize::MAX as f64));
         "cumulative_sum" |x| x.cumulative_sum(0, true);
         "cumulative_prod" |x| x.cumulative_prod(0, true);
         "diff_n" |x| x.diff_n(2, 0);
         "diff_n/many" |x| x.diff_n(100, 0);
         "gradient_spaced" |x, y| x.gradient_spaced(y, 0);
         "trapezoid_spaced" |x, y| x.trapezoid_spaced(y, 0);
-        "logsumexp_weighted" |x, y| x.logsumexp_weighted(y, &Reduction::all());
-        "logsumexp_signed" |x, y| x.logsumexp_signed(y, &Reduction::all());
-        "softmax_where" |x, y| x.softmax_where(&[0], &y.ne(0));
-        "log_softmax_where" |x, y| x.log_softmax_where(&[0], &y.ne(0));
+        "logsumexp_weighted" |x, y| x.logsumexp_weighted(y, Reduction::all());
+        "logsumexp_signed" |x, y| x.logsumexp_signed(y, Reduction::all());
         "standardize" |x| x.standardize(&[-1], 1e-5);
-        "average" |x, y| x.average(y, &[0]);
-        "average_with" |x, y| x.average_with(y, &Reduction::all());
+        "average" |x, y| x.average(y, 0);
+        "average_and_weight" |x, y| x.average_and_weight(y, Reduction::all());
         "partition" |x| x.partition(1, 0);
         "argpartition" |x| x.argpartition(-1, -1);
         "sort_key_val" |x, y| x.sort_key_val(y, 0);
@@ -326,10 +329,6 @@ fn places(t: &mut Vec<Operation>) {
         "take_with_mode/fill" |x, y| x.take_with_mode(y, 0, TakeMode::FillValue(1.into()));
         "take_along_axis_with_mode" |x, y| x.take_along_axis_with_mode(y, 0, TakeMode::Wrap);
         "repeat_sized" |x, y| x.repeat_sized(y, 0, 3);
-        "argmax_keepdims" |x| x.argmax_keepdims(None);
-        "argmin_keepdims" |x| x.argmin_keepdims(0);
-        "nanargmax_keepdims" |x| x.nanargmax_keepdims(None);
-        "nanargmin_keepdims" |x| x.nanargmin_keepdims(0);
         "vecdot_along" |x, y| x.vecdot_along(y, 0);
         "put_along_axis" |x, y, z| x.put_along_axis(y, z, 0);
         "dynamic_slice" |x, y| x.dynamic_slice(&vec![y.ravel().max(); x.ndim()], &vec![1; x.ndim()]);

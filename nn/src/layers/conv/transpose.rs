@@ -160,7 +160,7 @@ impl ConvTransposeConfig {
             let mut shape = y.shape().to_vec();
             let period = periods[d - 1];
             shape.splice(d..=d, [shape[d] / period.max(1), period]);
-            y = y.reshape(&shape).sum_axes(&[d as isize]);
+            y = y.reshape(&shape).sum_over(d as isize);
         }
         y
     }

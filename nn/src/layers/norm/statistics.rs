@@ -92,7 +92,7 @@ impl Normalization<'_> {
         if let Some(mask) = mask {
             over = over.mask(&mask.astype(DType::Bool));
         }
-        let mean = |x: &Array| x.mean_with(&over);
+        let mean = |x: &Array| x.mean_over(&over);
         let shared = |mean: Array| match self.axis_name {
             Some(axis) => pmean(&mean, axis),
             None => mean,

@@ -6,7 +6,7 @@ use ramie_core::{Array, Reduction, State, Tree, tree};
 
 /// Divides the array by its Euclidean norm along the axes.
 pub(super) fn l2_normalized(x: &Array, over: &Reduction, epsilon: f64) -> Array {
-    let squares = (x * x).sum_with(&over.clone().keepdims());
+    let squares = (x * x).sum_over(over.clone().keepdims());
     x * (squares + epsilon).rsqrt()
 }
 

@@ -157,7 +157,7 @@ fn adjoint(x: &Array) -> Array {
 
 /// Computes sums over axes, which remain with size 1.
 fn sums(x: &Array, axes: &[isize]) -> Array {
-    x.sum_with(&Reduction::over(axes).keepdims())
+    x.sum_over(Reduction::over(axes).keepdims())
 }
 
 /// Computes the Frobenius norm of each matrix, `[count, 1, 1]`.

@@ -90,7 +90,7 @@ fn diagonalize(a: &Array) -> Vec<Array> {
     widths[a.ndim() - 2].1 = even - n;
     widths[a.ndim() - 1].1 = even - n;
     let matrix = (a / &scale).pad(&widths, 0);
-    let size = squared_magnitude(&matrix).sum_axes(&[-2, -1]).sqrt();
+    let size = squared_magnitude(&matrix).sum_over([-2, -1]).sqrt();
     let vectors = identity(even, a.dtype()).broadcast_to(matrix.shape());
     // Rows of the eigenvectors are rotated like those of the matrix.
     let both = concatenate(&[matrix, vectors], -1);
@@ -98,7 +98,7 @@ fn diagonalize(a: &Array) -> Vec<Array> {
     let left = |both: &Array| {
         let matrix = both.slice_in_dim(0, even, 1, -1);
         let rest = where_(&outside, &matrix, matrix.zeros_like());
-        let rest = squared_magnitude(&rest).sum_axes(&[-2, -1]).sqrt();
+        let rest = squared_magnitude(&rest).sum_over([-2, -1]).sqrt();
         rest / where_(size.eq(0), size.ones_like(), &size)
     };
     let small = epsilon(a.dtype()) / 8.0;

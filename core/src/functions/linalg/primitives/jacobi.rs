@@ -8,7 +8,7 @@
 //! 1985). That is a sweep; a few sweeps are sufficient.
 
 use crate::functions::linalg::matrix::epsilon;
-use crate::{Array, DType, concatenate, finfo, fori_loop, where_, while_loop};
+use crate::{Array, DType, Reduction, concatenate, finfo, fori_loop, where_, while_loop};
 use num_complex::Complex;
 
 /// Maximum number of sweeps. Matrices with a thousand rows need about ten.
@@ -120,7 +120,7 @@ pub(super) fn sweeps(
 /// Returns the largest magnitude in each matrix, or 1 where that is 0, with shape `[.., 1, 1]`,
 /// and whether all elements are finite.
 pub(super) fn scale(x: &Array) -> (Array, Array) {
-    let largest = x.abs().max_keepdims(&[-2, -1]);
+    let largest = x.abs().max_over(Reduction::over([-2, -1]).keepdims());
     let finite = largest.is_finite();
     let scale = where_(largest.eq(0), largest.ones_like(), &largest);
     (where_(&finite, &scale, scale.ones_like()), finite)

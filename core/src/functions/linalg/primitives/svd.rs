@@ -10,7 +10,7 @@ use crate::functions::linalg::matrix::{
 use crate::prim::{Avals, BatchAxis, Batched, Differentiation, Param, Primitive};
 use crate::program::lower::{Lowering, Value};
 use crate::program::trace::bind;
-use crate::{Array, Aval, ShapeError, ShardingRule, concatenate, where_};
+use crate::{Array, Aval, Reduction, ShapeError, ShardingRule, concatenate, where_};
 
 /// Computes singular values in decreasing order and, optionally, left singular vectors as columns
 /// and right singular vectors as rows.
@@ -147,7 +147,7 @@ impl Svd {
         let parts = bind(qr.clone(), &[&(a / &scale)]);
         let (q, r) = (&parts[0], parts[1].slice_in_dim(0, n, 1, -2));
         let (rows, rotations) = self.orthogonalize(&r);
-        let sizes = squared_magnitude(&rows).sum_axes(&[-1]).sqrt();
+        let sizes = squared_magnitude(&rows).sum_over(-1).sqrt();
         let order = (-&sizes).argsort(-1);
         let sizes = sizes.take_along_axis(&order, -1);
         let s = or_nan(&(&sizes * scale.reshape(&[batch, &[1]].concat())), &finite);
@@ -157,7 +157,8 @@ impl Svd {
         // R = V S Uᴴ, where the rows are those of S Uᴴ, and Vᴴ is the product of the rotations.
         // Rows of zero norm get the remaining directions.
         let (rows, rotations) = (permuted(&rows, &order), permuted(&rotations, &order));
-        let tiny = sizes.le(sizes.max_keepdims(&[-1]) * (epsilon(a.dtype()) * epsilon(a.dtype())));
+        let tiny = sizes.le(sizes.max_over(Reduction::over(-1).keepdims())
+            * (epsilon(a.dtype()) * epsilon(a.dtype())));
         let inverse = where_(&tiny, 0, 1 / where_(&tiny, 1, &sizes));
         let columns = adjoint(&(rows * inverse.expand_dims(&[-1])));
         let thin = bind(
@@ -192,11 +193,13 @@ impl Svd {
         let left = |both: &Array| {
             // Cosines of the angles between all rows.
             let rows = both.slice_in_dim(0, n, 1, -1);
-            let sizes = squared_magnitude(&rows).sum_keepdims(&[-1]).sqrt();
+            let sizes = squared_magnitude(&rows)
+                .sum_over(Reduction::over(-1).keepdims())
+                .sqrt();
             let rows = &rows / where_(sizes.eq(0), 1, &sizes);
             let cosines = product(&rows, &adjoint(&rows))
-                - diagonal_matrices(&squared_magnitude(&rows).sum_axes(&[-1]));
-            cosines.abs().max_axes(&[-2, -1])
+                - diagonal_matrices(&squared_magnitude(&rows).sum_over(-1));
+            cosines.abs().max_over([-2, -1])
         };
         // Rounding error of the cosine of a right angle.
         let small = 2.0 * epsilon(r.dtype()) * (n as f64).sqrt().max(2.0);
@@ -212,8 +215,8 @@ impl Svd {
 fn round(both: &Array, n: usize) -> Array {
     let mut parts = halves(both, -2);
     let [upper, lower] = [0, 1].map(|i| parts[i].slice_in_dim(0, n, 1, -1));
-    let [p, q] = [&upper, &lower].map(|x| squared_magnitude(x).sum_axes(&[-1]));
-    let (r, sizeable, turn) = phase(&upper.mul(lower.conj()).sum_axes(&[-1]));
+    let [p, q] = [&upper, &lower].map(|x| squared_magnitude(x).sum_over(-1));
+    let (r, sizeable, turn) = phase(&upper.mul(lower.conj()).sum_over(-1));
     let angle = epsilon(both.dtype()) / 2.0;
     let wanted = r
         .abs()

@@ -84,7 +84,7 @@ fn eliminated(dl: &Array, d: &Array, du: &Array, b: &Array) -> Array {
         reverse: true,
         ..ScanOptions::default()
     };
-    let regular = pivots.ne(0.0).all_axes(&[0]) & pivot.ne(0.0);
+    let regular = pivots.ne(0.0).all_over(0) & pivot.ne(0.0);
     let xs = ((pivots, rights), (fars, sides));
     let (_, xs) = scan_with(back, (last.clone(), last.zeros_like()), xs, options);
     let x = concatenate(&[&xs, &last.expand_dims(&[0])], 0);

@@ -191,10 +191,10 @@ impl Attention {
         );
         let step = |(m, l, sum): (Array, Array, Array), at: Array| {
             let (logits, _, [_, values]) = blocks.at(&at);
-            let greatest = m.maximum(logits.max_axes(&[-1]));
+            let greatest = m.maximum(logits.max_over(-1));
             let weights = (logits - greatest.expand_dims(&[-1])).exp();
             let shrunk = (m - &greatest).exp();
-            let l = l * &shrunk + weights.sum_axes(&[-1]);
+            let l = l * &shrunk + weights.sum_over(-1);
             let sum = sum * shrunk.expand_dims(&[-1]).astype(wide)
                 + of_values(&weights.astype(values.dtype()), &values, wide);
             ((greatest, l, sum), ())
@@ -229,7 +229,7 @@ fn backward(residuals: Residuals, ct: &Array) -> (Array, Array, Array, Attention
     let ct = sizes.grouped(ct);
     // The term common to the cotangents of all weights of a query.
     let common = (ct.astype(wide) * sizes.grouped(&out).astype(wide))
-        .sum_with(&Reduction::over(&[-1]).keepdims());
+        .sum_over(Reduction::over(-1).keepdims());
     let (m, l) = (m.expand_dims(&[-1]), l.expand_dims(&[-1]));
     // The cotangent of a bias shared by all keys is summed over all blocks.
     let bias = how
@@ -258,7 +258,7 @@ fn backward(residuals: Residuals, ct: &Array) -> (Array, Array, Array, Attention
                 .filter(|(_, (x, y))| x != y && **y == 1)
                 .map(|(axis, _)| axis)
                 .collect();
-            dlogits.sum_with(&Reduction::over(&axes).keepdims())
+            dlogits.sum_over(Reduction::over(&axes).keepdims())
         });
         let dlogits = (dlogits * how.factor(sizes.h)).astype(q.dtype());
         let dq = dq + of_values(&dlogits, &keys, wide);

@@ -248,7 +248,7 @@ impl Attention {
         let numbers = DotDimensionNumbers::new([&[4], &[1]], [&[0, 1], &[0, 2]]);
         let mean = weights.dot_general_with(v, numbers, None, Some(k.dtype()));
         let mean = mean.transpose(&[0, 3, 1, 2, 4]).reshape(&[b, t, n, h]);
-        let residual = logits.logsumexp_with(&Reduction::over(&[-1]));
+        let residual = logits.logsumexp(Reduction::over(-1));
         let residual = residual.transpose(&[0, 3, 1, 2]).reshape(&[b, t, n]);
         (mean, residual)
     }

@@ -107,7 +107,7 @@ impl Array {
         let constant = 0.25 * size * (size - 1.0) * std::f64::consts::PI.ln();
         let halves = Array::iota(&[d], 0, a.dtype()) / 2.0;
         let terms = (a.expand_dims(&[-1]) - halves).lgamma();
-        terms.sum_axes(&[-1]) + constant
+        terms.sum_over(-1) + constant
     }
 
     /// Computes the binomial coefficient "`n` choose `k`" of real numbers. It is 0 unless

@@ -53,7 +53,7 @@ impl Cnn {
     pub fn forward(&mut self, images: &Array) -> Array {
         let x = self.stage1.forward(&self.stem.forward(images));
         let x = max_pool(&x, &[2, 2], &[2, 2], Padding::Valid);
-        let x = self.stage2.forward(&x).mean_axes(&[1, 2]);
+        let x = self.stage2.forward(&x).mean_over([1, 2]);
         self.head.forward(&self.dropout.forward(&x))
     }
 }
