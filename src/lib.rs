@@ -92,13 +92,14 @@ pub use ramie_core::{
     IntoIndexItem, IntoShape, Like, Literal, NewAxis, Number, Order, PadMode, PadStatistic,
     Precision, RequestedShape, RoundingMethod, Scalar, Stepped, TakeMode, array, associative_scan,
     broadcast_arrays, broadcast_shapes, complex, concatenate, einsum, einsum_path, einsum_sharded,
-    fft, hstack, image, lax_sort, linalg, meshgrid, meshgrid_ij, random, s, stack, vstack, where_,
+    fft, hstack, image, lax_sort, linalg, meshgrid, meshgrid_with, random, s, stack, vstack,
+    where_,
 };
 // Functions of NumPy and for neural networks.
 #[doc(inline)]
 pub use ramie_core::{
     Attention, BitOrder, BoundsMode, Covariance, DTypeKind, Distinct, FloatInfo, Histogram,
-    IntInfo, Interpolation, Quantile, QuantileMethod, Reduction, Segments, Side, Spacing,
+    Indexing, IntInfo, Interpolation, Quantile, QuantileMethod, Reduction, Segments, Side, Spacing,
     Standardize, Unique, block, can_cast, column_stack, dot_product_attention, dstack, finfo,
     iinfo, issubdtype, ix_, lexsort, mgrid, promote_types, ravel_multi_index, result_type, select,
     stats, vectorize,
@@ -204,9 +205,9 @@ pub use ramie_core::{
     OutSharding, P, PartitionSpec, Placed, Shard, ShardMapOptions, Sharding, ShardingRule,
     Shardings, SpecEntry, Specs, TypeSharding, auto_axes, device_get, device_put,
     device_put_donating, explicit_axes, get_abstract_mesh, get_mesh, make_array_from_callback,
-    make_array_from_parts, make_array_from_process_local_data, make_mesh, make_mesh_on,
-    make_mesh_with, reshard, set_mesh, shard_map, shard_map_with, type_of, visualize_sharding,
-    with_mesh, with_sharding_constraint,
+    make_array_from_parts, make_array_from_process_local_data, make_mesh, make_mesh_with, reshard,
+    set_mesh, shard_map, shard_map_with, type_of, visualize_sharding, with_mesh,
+    with_sharding_constraint,
 };
 // Logical axis names and their rules.
 #[doc(inline)]

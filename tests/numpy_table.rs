@@ -155,7 +155,7 @@ items! {
     Array Attention Covariance DType DTypeKind Histogram Interpolation NewAxis Quantile Reduction
     Segments Spacing Standardize Unique array block broadcast_arrays broadcast_shapes can_cast
     checkpoint column_stack concatenate dot_product_attention dstack einsum einsum_path einsum_with finfo hstack iinfo
-    issubdtype ix_ lax_sort lexsort linalg meshgrid meshgrid_ij mgrid promote_types random
+    issubdtype ix_ lax_sort lexsort linalg meshgrid meshgrid_with mgrid promote_types random
     ravel_multi_index result_type s select stack stats vectorize vmap vstack where_
 }
 

@@ -28,8 +28,7 @@ pub use client::shards::{
 };
 pub use client::{
     CompilationStats, Runtime, RuntimeOptions, compilation_stats, configure, devices,
-    disable_most_optimizations, make_mesh, make_mesh_on, make_mesh_with, runtime,
-    with_default_device,
+    disable_most_optimizations, make_mesh, make_mesh_with, runtime, with_default_device,
 };
 pub use execution::callback::{
     VmapMethod, debug, effects_barrier, io_callback, io_callback_ordered, pure_callback,
@@ -47,12 +46,13 @@ pub use functions::implicit::{RootFn, custom_root, custom_root_with_aux};
 pub use functions::ops::{
     At, Ellipsis, IndexItem, IntoIndex, IntoIndexItem, Like, NewAxis, PadMode, PadStatistic,
     Stepped, TakeMode, broadcast_arrays, einsum, einsum_path, einsum_sharded, hstack, meshgrid,
-    meshgrid_ij, s, vstack,
+    meshgrid_with, s, vstack,
 };
 pub use functions::ops::{
-    Attention, BitOrder, BoundsMode, Covariance, Distinct, Histogram, Interpolation, Quantile,
-    QuantileMethod, Reduction, Segments, Side, Spacing, Standardize, Unique, block, column_stack,
-    dot_product_attention, dstack, ix_, lexsort, mgrid, ravel_multi_index, select, vectorize,
+    Attention, BitOrder, BoundsMode, Covariance, Distinct, Histogram, Indexing, Interpolation,
+    Quantile, QuantileMethod, Reduction, Segments, Side, Spacing, Standardize, Unique, block,
+    column_stack, dot_product_attention, dstack, ix_, lexsort, mgrid, ravel_multi_index, select,
+    vectorize,
 };
 pub use functions::ops::{Contraction, einsum_with, result_type, with_logical_constraint};
 pub use functions::ops::{

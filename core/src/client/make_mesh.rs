@@ -2,7 +2,6 @@
 
 use crate::types::sharding::{AbstractMesh, AxisType, Mesh};
 use crate::{Error, Result};
-use ramie_pjrt::Device;
 use ramie_pjrt::discover::Platform;
 
 /// Creates a mesh of the default client's devices in their order, with automatic axes
@@ -25,7 +24,8 @@ pub fn make_mesh(sizes: &[usize], names: &[&str]) -> Result<Mesh> {
     make_mesh_with(sizes, names, AxisType::Auto)
 }
 
-/// Creates a mesh like [`make_mesh`], with axes of the given type.
+/// Creates a mesh like [`make_mesh`], with axes of the given type. For a mesh of other devices, use
+/// [`Mesh::new`].
 ///
 /// # Errors
 /// Returns an error in the same cases as [`make_mesh`].
@@ -35,24 +35,7 @@ pub fn make_mesh(sizes: &[usize], names: &[&str]) -> Result<Mesh> {
 #[track_caller]
 pub fn make_mesh_with(sizes: &[usize], names: &[&str], axis_type: AxisType) -> Result<Mesh> {
     let client = super::runtime()?.client();
-    make_mesh_on(client.devices(), sizes, names, axis_type)
-}
-
-/// Creates a mesh like [`make_mesh`], of the first of these devices, with axes of the given type
-/// (`jax.make_mesh` with `devices`).
-///
-/// # Errors
-/// Returns an error in the same cases as [`make_mesh`].
-///
-/// # Panics
-/// Panics in the same cases as [`make_mesh`], and if a device occurs twice.
-#[track_caller]
-pub fn make_mesh_on(
-    devices: &[Device],
-    sizes: &[usize],
-    names: &[&str],
-    axis_type: AxisType,
-) -> Result<Mesh> {
+    let devices = client.devices();
     let axes = AbstractMesh::new(sizes, names, axis_type);
     let Some(devices) = devices.get(..axes.size()) else {
         let n = devices.len();

@@ -36,7 +36,7 @@ pub(crate) use compile::{
 pub use compile::{CompilationStats, compilation_stats};
 pub use effort::disable_most_optimizations;
 pub(crate) use effort::least_effort;
-pub use make_mesh::{make_mesh, make_mesh_on, make_mesh_with};
+pub use make_mesh::{make_mesh, make_mesh_with};
 
 /// Options of the process's client. Set them before the first array is created; see
 /// [`configure`].

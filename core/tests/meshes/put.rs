@@ -59,8 +59,8 @@ fn traced_arrays_are_not_read() {
 
 #[test]
 fn meshes_and_shardings_have_the_properties_of_jax() {
-    let mesh =
-        make_mesh_on(&devices()[..4], &[2, 2], &["x", "y"], AxisType::Explicit).expect("a mesh");
+    let axes = AbstractMesh::new(&[2, 2], &["x", "y"], AxisType::Explicit);
+    let mesh = Mesh::new(&devices()[..4], axes);
     assert_eq!(
         (
             mesh.shape()["x"],
@@ -101,10 +101,10 @@ fn meshes_and_shardings_have_the_properties_of_jax() {
         message.contains("no axis is named `z`\n  help: the axes are 'x': 2"),
         "{message}"
     );
-    let few = make_mesh_on(&devices()[..1], &[2], &["x"], AxisType::Auto).expect_err("one device");
+    let few = make_mesh(&[16], &["x"]).expect_err("eight devices");
     assert!(
         few.to_string()
-            .contains("needs 2 devices, but there is 1 device"),
+            .contains("needs 16 devices, but there are 8"),
         "{few}"
     );
 }

@@ -1,7 +1,7 @@
 //! Functions of several primitives: values and derivatives of `jax.nn` and
 //! `jax.numpy`.
 
-use ramie_core::{Array, DType, meshgrid, meshgrid_ij};
+use ramie_core::{Array, DType, Indexing, meshgrid, meshgrid_with};
 use ramie_testing::functions::{Applied, agree, one, two};
 use ramie_testing::golden::{Golden, Row};
 use ramie_testing::numbers::close;
@@ -86,7 +86,7 @@ fn grids_repeat_coordinates() {
     assert_eq!(grid[0].to_vec::<i32>(), [1, 2, 3, 1, 2, 3]);
     assert_eq!(grid[1].shape(), [2, 3]);
     assert_eq!(grid[1].to_vec::<i32>(), [10, 10, 10, 20, 20, 20]);
-    let grid = meshgrid_ij(&axes);
+    let grid = meshgrid_with(&axes, Indexing::Ij);
     assert_eq!(grid[0].to_vec::<i32>(), [1, 1, 2, 2, 3, 3]);
     assert_eq!(meshgrid(&axes[..1])[0].shape(), [3]);
 }

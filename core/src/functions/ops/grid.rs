@@ -260,6 +260,17 @@ impl Array {
     }
 }
 
+/// The axes along which the arrays of [`meshgrid_with`] vary.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Indexing {
+    /// The first array varies along the columns (axis 1), the second along the rows (axis 0), and
+    /// further arrays along the following axes.
+    #[default]
+    Xy,
+    /// Array `i` varies along axis `i`.
+    Ij,
+}
+
 /// Creates coordinate matrices from 1-d coordinates, like NumPy's `meshgrid`. The first array
 /// varies along the columns (axis 1), the second along the rows (axis 0), and further arrays
 /// along the following axes.
@@ -268,36 +279,37 @@ impl Array {
 /// Panics if an array has more than one axis.
 #[track_caller]
 pub fn meshgrid(arrays: &[Array]) -> Vec<Array> {
-    let swapped = |x: &Array| match x.ndim() {
-        0 | 1 => x.clone(),
-        _ => x.swap_axes(0, 1),
-    };
-    meshgrid_ij(arrays).iter().map(swapped).collect()
+    meshgrid_with(arrays, Indexing::Xy)
 }
 
-/// Same as [`meshgrid`], but array `i` varies along axis `i`.
+/// Same as [`meshgrid`], with the given [`Indexing`].
 ///
 /// # Panics
 /// Panics if an array has more than one axis.
 #[track_caller]
-pub fn meshgrid_ij(arrays: &[Array]) -> Vec<Array> {
+pub fn meshgrid_with(arrays: &[Array], indexing: Indexing) -> Vec<Array> {
     let open = open_grid("meshgrid", arrays);
     let shape: Vec<usize> = arrays.iter().map(Array::size).collect();
     let mut grid = Vec::with_capacity(open.len());
     for x in open {
-        grid.push(x.broadcast_to(&shape));
+        let x = x.broadcast_to(&shape);
+        grid.push(match indexing {
+            Indexing::Xy if x.ndim() > 1 => x.swap_axes(0, 1),
+            _ => x,
+        });
     }
     grid
 }
 
-/// Promotes the arrays to a common dtype, and stacks the result of [`meshgrid_ij`], like
+/// Promotes the arrays to a common dtype, and stacks the result of [`meshgrid_with`] and [`Indexing::Ij`], like
 /// `jnp.mgrid` for ranges.
 ///
 /// # Panics
 /// Panics if there are no arrays, or one has more than one axis.
 #[track_caller]
 pub fn mgrid(arrays: &[Array]) -> Array {
-    stack(&meshgrid_ij(&promote_all("mgrid", arrays)), 0)
+    let arrays = promote_all("mgrid", arrays);
+    stack(&meshgrid_with(&arrays, Indexing::Ij), 0)
 }
 
 /// Reshapes 1-d arrays to an open grid: array `i` varies along axis `i` and has size 1 along the

@@ -73,7 +73,7 @@ pub use bits::BitOrder;
 pub use calculus::Interpolation;
 pub use choose::{BoundsMode, ravel_multi_index};
 pub(crate) use elementwise::{float_divmod, nonzero_divisor};
-pub use grid::{Spacing, ix_, meshgrid, meshgrid_ij, mgrid};
+pub use grid::{Indexing, Spacing, ix_, meshgrid, meshgrid_with, mgrid};
 pub use histogram::Histogram;
 pub use join::{block, column_stack, dstack, select};
 pub(crate) use order::joined;

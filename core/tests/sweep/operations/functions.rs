@@ -34,7 +34,7 @@ fn of_several_arrays(t: &mut Vec<Operation>) {
         "broadcast_arrays" |x, y| broadcast_arrays(&[x, y]);
         "select" |x, y, z| select(&[x.ne(0)], std::slice::from_ref(y), z);
         "meshgrid" |x, y| meshgrid(&[x.clone(), y.clone()]);
-        "meshgrid_ij" |x, y| meshgrid_ij(&[x.clone(), y.clone()]);
+        "meshgrid_with" |x, y| meshgrid_with(&[x.clone(), y.clone()], Indexing::Ij);
         "mgrid" |x, y| mgrid(&[x.clone(), y.clone()]);
         "ix_" |x, y| ix_(&[x.clone(), y.clone()]);
         "lexsort" |x, y| lexsort(&[x, y], -1);
