@@ -90,10 +90,10 @@ pub use ramie_core::{
     Array, ArrayLike, At, Aval, AxisName, AxisNames, DType, DimSize, Dims, DotDimensionNumbers,
     Element, Ellipsis, GatherScatterMode, IndexItem, IntoArray, IntoBound, IntoIndex,
     IntoIndexItem, IntoShape, Like, Literal, NewAxis, Number, Order, PadMode, PadStatistic,
-    Precision, RequestedShape, RoundingMethod, Scalar, Stepped, TakeMode, array, associative_scan,
-    broadcast_arrays, broadcast_shapes, complex, concatenate, einsum, einsum_path, einsum_sharded,
-    fft, hstack, image, lax_sort, linalg, meshgrid, meshgrid_with, random, s, stack, vstack,
-    where_,
+    Precision, RequestedShape, ReshapeOption, RoundingMethod, Scalar, Stepped, TakeMode, array,
+    associative_scan, broadcast_arrays, broadcast_shapes, complex, concatenate, einsum,
+    einsum_path, einsum_sharded, fft, hstack, image, lax_sort, linalg, meshgrid, meshgrid_with,
+    random, s, stack, vstack, where_,
 };
 // Functions of NumPy and for neural networks.
 #[doc(inline)]

@@ -44,7 +44,7 @@ methods! {
         max mean median min mish modf move_axes move_axis multigammaln nan_to_num nancumprod
         nancumsum nanmax nanmean nanmedian nanmin nanprod nanstd nansum nanvar ndim ndtr ndtri
         negative nonzero one_hot one_hot_along ones ones_like packbits pad_with partition poly
-        polyder polyfit polyint positive prod ptp rad2deg ravel ravel_with_order reciprocal
+        polyder polyfit polyint positive prod ptp rad2deg ravel reciprocal
         relu relu6 repeat_each resize rint roll roll_axes roll_axis roll_dynamic roll_flat
         rot90 round round_decimals segment_max segment_min segment_prod segment_sum selu
         setdiff1d setxor1d shape sigmoid sign signbit silu sin sinc sinh size soft_sign
@@ -117,7 +117,7 @@ methods! {
         repeat |x| x.repeat(1, 0);
         repeat_sized |x| x.repeat_sized(x, 0, 1);
         reshape |x| x.reshape(-1);
-        reshape_with_order |x| x.reshape_with_order(-1, Order::F);
+        reshape_with |x| x.reshape_with(-1, Order::F);
         scalar |x| Array::scalar(0.0, x.dtype());
         full |x| Array::full(x.shape(), 0.0, x.dtype());
         searchsorted |x| x.searchsorted(x, Side::Left);

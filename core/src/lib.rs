@@ -91,7 +91,7 @@ pub use prim::elementwise::{IntoBound, RoundingMethod, complex, where_};
 pub use prim::index::GatherScatterMode;
 pub use prim::reduce::reduce;
 pub use prim::remat::{CheckpointPolicy, checkpoint_name, optimization_barrier};
-pub use prim::shape::into_shape::{DimSize, IntoShape, Order, RequestedShape};
+pub use prim::shape::into_shape::{DimSize, IntoShape, Order, RequestedShape, ReshapeOption};
 pub use prim::shape::{concatenate, stack};
 pub use prim::sort::lax_sort;
 pub use program::array::{Array, ArrayLike, IntoArray, Number, array};

@@ -148,7 +148,7 @@ pub fn cases() -> Vec<Case> {
         }),
         case("out_sharding: too many entries for the result", || {
             with_mesh(explicit(), || {
-                f32(&[8, 16]).reshape_sharded(&[128], P!["x", "y"])
+                f32(&[8, 16]).reshape_with(&[128], P!["x", "y"])
             })
         }),
         case("reshard: the axis is not explicit", || {

@@ -210,8 +210,8 @@ fn arrays_are_made_and_read_where_they_are_to_be() {
     let x = device_put(&iota(&[8, 16]), P!["X", "Y"]);
     let rows = Array::from([1, 6]);
     let message = panic_message(|| x.index(&rows));
-    assert!(message.contains("get_sharded"), "{message}");
-    let read = |x: Array| x.at(Array::from([1, 6])).get_sharded(P![None, "Y"]);
+    assert!(message.contains("get_with"), "{message}");
+    let read = |x: Array| x.at(Array::from([1, 6])).get_with(P![None, "Y"]);
     for got in [read(x.clone()), jit(read)(x.clone())] {
         assert_eq!(got.aval().to_string(), "f32[2,16@Y]");
         close(&got, &iota(&[8, 16]).index(&rows));
@@ -222,7 +222,7 @@ fn arrays_are_made_and_read_where_they_are_to_be() {
         &got,
         &grad(|x: Array| x.index(&rows).square().sum())(iota(&[8, 16])),
     );
-    let turned = x.reshape_sharded(&[16, 8], P!["Y", "X"]);
+    let turned = x.reshape_with(&[16, 8], P!["Y", "X"]);
     assert_eq!(turned.aval().to_string(), "f32[16@Y,8@X]");
     close(&turned, &iota(&[8, 16]).reshape(&[16, 8]));
 }

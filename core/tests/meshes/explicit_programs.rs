@@ -51,7 +51,7 @@ fn trace(name: &str, a: Vec<Array>) -> ClosedJaxpr {
         "bias" => make_jaxpr(|x: Array, b: Array| (x + b).tanh())(x, y),
         "softmax" => make_jaxpr(|x: Array| x.softmax(-1))(x),
         "reshape" => make_jaxpr(|x: Array| x.reshape(&[4, 2, 16]))(x),
-        "reshape_sharded" => make_jaxpr(|x: Array| x.reshape_sharded(&[4, 32], P!["X", "Y"]))(x),
+        "reshape_sharded" => make_jaxpr(|x: Array| x.reshape_with(&[4, 32], P!["X", "Y"]))(x),
         "iota" => make_jaxpr(|x: Array| x * Array::arange_sharded(8, P!["X"]))(x),
         "zeros" => {
             let zeros = || Array::zeros_sharded(&[8, 16], DType::F32, P!["X", None]);

@@ -19,10 +19,10 @@ fn shapes(case: &str) -> Option<Array> {
         "reshape_0_4_of_empty" => x(&[0, 4]).reshape((4usize, -1)),
         "reshape_scalar" => x(&[]).reshape(&[-1]),
         "reshape_to_scalar" => x(&[1, 1]).reshape(()),
-        "reshape_F" => x(&[2, 3, 4]).reshape_with_order((4, -1), Order::F),
-        "reshape_F_vector" => x(&[6]).reshape_with_order(&[2, 3], Order::F),
-        "reshape_F_empty" => x(&[2, 0]).reshape_with_order(&[0, 5], Order::F),
-        "ravel_F" => x(&[2, 3, 2]).ravel_with_order(Order::F),
+        "reshape_F" => x(&[2, 3, 4]).reshape_with((4, -1), Order::F),
+        "reshape_F_vector" => x(&[6]).reshape_with(&[2, 3], Order::F),
+        "reshape_F_empty" => x(&[2, 0]).reshape_with(&[0, 5], Order::F),
+        "ravel_F" => x(&[2, 3, 2]).reshape_with(-1, Order::F),
         _ => return None,
     })
 }

@@ -34,7 +34,7 @@ impl Gather {
     ) -> Result<ShardingRule, ShapeError> {
         let spec = self.spec(operand, indices, out.ndim()).ok_or_else(|| {
             ShapeError::new(format!(
-                "Use `.at(...).get_sharded(...)` to provide the output PartitionSpec for the gather \
+                "Use `.at(...).get_with(...)` to provide the output PartitionSpec for the gather \
                  indexing as out sharding could not be resolved unambiguously (or would require \
                  collectives on inputs). Got operand={operand}, indices={indices}"
             ))

@@ -104,7 +104,7 @@ impl Array {
     /// Panics in the same cases as `broadcast_in_dim`, and if `out_sharding` does not fit the
     /// mesh or the shape.
     #[track_caller]
-    pub fn broadcast_in_dim_sharded(
+    pub fn broadcast_in_dim_with(
         &self,
         shape: &[usize],
         dims: &[usize],
@@ -143,14 +143,7 @@ impl Array {
     /// Panics if the array does not broadcast to `shape`.
     #[track_caller]
     pub fn broadcast_to(&self, shape: &[usize]) -> Array {
-        assert!(
-            crate::broadcast_shapes(&[self.shape(), shape]).is_some_and(|s| s.as_slice() == shape),
-            "broadcast_to: {} does not broadcast to {shape:?}\n  help: shapes are aligned at their \
-             last axes; each axis must keep its size or have size 1",
-            self.aval()
-        );
-        let lead = shape.len() - self.ndim();
-        let dims: Dims = (lead..shape.len()).collect();
+        let dims = self.dims_in(shape);
         self.broadcast_in_dim(shape, &dims)
     }
 
@@ -161,19 +154,25 @@ impl Array {
     /// Panics in the same cases as `broadcast_to`, and if `out_sharding` does not fit the mesh or
     /// the shape.
     #[track_caller]
-    pub fn broadcast_to_sharded(
+    pub fn broadcast_to_with(
         &self,
         shape: &[usize],
         out_sharding: impl Into<PartitionSpec>,
     ) -> Array {
+        let dims = self.dims_in(shape);
+        self.broadcast_in_dim_with(shape, &dims, out_sharding)
+    }
+
+    /// Returns the dimensions of `shape` that the axes broadcast to by NumPy's rules.
+    #[track_caller]
+    fn dims_in(&self, shape: &[usize]) -> Dims {
         assert!(
             crate::broadcast_shapes(&[self.shape(), shape]).is_some_and(|s| s.as_slice() == shape),
             "broadcast_to: {} does not broadcast to {shape:?}\n  help: shapes are aligned at their \
              last axes; each axis must keep its size or have size 1",
             self.aval()
         );
-        let dims: Dims = (shape.len() - self.ndim()..shape.len()).collect();
-        self.broadcast_in_dim_sharded(shape, &dims, out_sharding)
+        (shape.len() - self.ndim()..shape.len()).collect()
     }
 
     /// Inserts axes of size 1, such that they have these indices in the result.

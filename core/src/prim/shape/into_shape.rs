@@ -2,10 +2,10 @@
 
 use crate::base::location;
 use crate::types::aval::element_count;
-use crate::{Array, Dims, ShapeError};
+use crate::{Array, Dims, PartitionSpec, ShapeError};
 use smallvec::SmallVec;
 
-/// The order in which [`Array::reshape_with_order`] reads and writes elements.
+/// The order in which [`Array::reshape_with`] reads and writes elements.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Order {
     /// Row-major: the last axis varies fastest.
@@ -13,6 +13,27 @@ pub enum Order {
     C,
     /// Column-major, as in Fortran: the first axis varies fastest.
     F,
+}
+
+/// The option of [`Array::reshape_with`]. An [`Order`] and a [`PartitionSpec`] convert into it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ReshapeOption {
+    /// The order in which elements are read and written.
+    Order(Order),
+    /// The sharding of the result over explicit axes of a mesh.
+    OutSharding(Box<PartitionSpec>),
+}
+
+impl From<Order> for ReshapeOption {
+    fn from(order: Order) -> ReshapeOption {
+        ReshapeOption::Order(order)
+    }
+}
+
+impl From<PartitionSpec> for ReshapeOption {
+    fn from(spec: PartitionSpec) -> ReshapeOption {
+        ReshapeOption::OutSharding(spec.into())
+    }
 }
 
 /// An integer that can be a size in a shape passed to [`Array::reshape`].
@@ -167,39 +188,10 @@ tuples! {
 }
 
 impl Array {
-    /// Same as [`reshape`](Array::reshape), with the elements read and written in `order`
-    /// (`jnp.reshape(…, order=…)`).
-    ///
-    /// ```no_run
-    /// use ramie_core::{Array, Order};
-    /// let x = Array::arange(6).reshape_with_order((2, -1), Order::F);
-    /// assert_eq!(x.to_vec::<i32>(), [0, 2, 4, 1, 3, 5]);
-    /// ```
-    ///
-    /// # Panics
-    /// Panics in the same cases as `reshape`.
-    #[track_caller]
-    pub fn reshape_with_order(&self, shape: impl IntoShape, order: Order) -> Array {
-        let mut shape = shape.into_shape().of("reshape", self);
-        match order {
-            Order::C => self.reshape(&shape),
-            Order::F => {
-                shape.reverse();
-                self.t().reshape(&shape).t()
-            }
-        }
-    }
-
-    /// Flattens the array to one axis, in row-major order.
+    /// Flattens the array to one axis, in row-major order. For another order, use
+    /// [`reshape_with(-1, order)`](Array::reshape_with).
     #[track_caller]
     pub fn ravel(&self) -> Array {
         self.reshape(self.size())
-    }
-
-    /// Flattens the array to one axis, with the elements read in `order`
-    /// (`jnp.ravel(…, order=…)`).
-    #[track_caller]
-    pub fn ravel_with_order(&self, order: Order) -> Array {
-        self.reshape_with_order(self.size(), order)
     }
 }

@@ -1,11 +1,12 @@
 //! `reshape` and `squeeze`.
 
+use super::into_shape::{Order, ReshapeOption};
 use super::reshape_sharding::reshaped_spec;
 use crate::prim::{Avals, BatchAxis, Batched, Differentiation, Param, Primitive, batched, one};
 use crate::program::lower::{Lowering, Value};
 use crate::program::trace::bind1;
 use crate::types::aval::element_count;
-use crate::{Array, Aval, Dims, IntoShape, OutSharding, PartitionSpec, ShapeError, ShardingRule};
+use crate::{Array, Aval, Dims, IntoShape, OutSharding, ShapeError, ShardingRule};
 
 /// Reshapes the operand; elements keep their row-major order.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -138,22 +139,33 @@ impl Array {
         self.reshaped(&shape.into_shape().of("reshape", self), None)
     }
 
-    /// Same as [`reshape`](Array::reshape), with the result sharded by `out_sharding` over
-    /// explicit mesh axes.
+    /// Same as [`reshape`](Array::reshape), with an [`Order`] in which elements are read and
+    /// written, or with the sharding of the result over explicit mesh axes (`jnp.reshape` with
+    /// `order=` or `out_sharding=`).
+    ///
+    /// ```no_run
+    /// use ramie_core::{Array, Order};
+    /// let x = Array::arange(6).reshape_with((2, -1), Order::F);
+    /// assert_eq!(x.to_vec::<i32>(), [0, 2, 4, 1, 3, 5]);
+    /// ```
     ///
     /// # Panics
-    /// Panics in the same cases as `reshape`, and if `out_sharding` does not fit the mesh or the
+    /// Panics in the same cases as `reshape`, and if the sharding does not fit the mesh or the
     /// shape.
     #[track_caller]
-    pub fn reshape_sharded(
-        &self,
-        shape: impl IntoShape,
-        out_sharding: impl Into<PartitionSpec>,
-    ) -> Array {
-        let shape = shape.into_shape().of("reshape", self);
-        let sharding =
-            OutSharding::new("reshape", &[self.aval()], &out_sharding.into(), shape.len());
-        self.reshaped(&shape, Some(sharding))
+    pub fn reshape_with(&self, shape: impl IntoShape, option: impl Into<ReshapeOption>) -> Array {
+        let mut shape = shape.into_shape().of("reshape", self);
+        match option.into() {
+            ReshapeOption::Order(Order::C) => self.reshape(&shape),
+            ReshapeOption::Order(Order::F) => {
+                shape.reverse();
+                self.t().reshape(&shape).t()
+            }
+            ReshapeOption::OutSharding(spec) => {
+                let sharding = OutSharding::new("reshape", &[self.aval()], &spec, shape.len());
+                self.reshaped(&shape, Some(sharding))
+            }
+        }
     }
 
     #[track_caller]

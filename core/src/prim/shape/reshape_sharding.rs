@@ -24,7 +24,7 @@ pub(super) fn reshaped_spec(
              `out_sharding` argument. Got operand type: {operand:#}, new sizes: ({})",
             sizes.join(", ")
         ))
-        .help("pass the sharding of the result with `reshape_sharded(shape, P![...])`")
+        .help("pass the sharding of the result with `reshape_with(shape, P![...])`")
     };
     let longer =
         |sizes: &[usize]| -> Dims { (0..sizes.len()).filter(|&d| sizes[d] != 1).collect() };

@@ -271,8 +271,7 @@ fn paddings_and_parts(t: &mut Vec<Operation>) {
         "reshape/huge" |x| x.reshape(&[HUGE, 4]);
         "reshape/inferred" |x| x.reshape((2, -1));
         "reshape/huge_inferred" |x| x.reshape((HUGE, 4, -1));
-        "reshape_with_order" |x| x.reshape_with_order(x.shape(), Order::F);
-        "ravel_with_order" |x| x.ravel_with_order(Order::F);
+        "reshape_with" |x| x.reshape_with(x.shape(), Order::F);
         "flatten" |x| x.flatten(..);
         "slice" |x| x.slice(&vec![0; x.ndim()], x.shape(), Some(&vec![2; x.ndim()]));
         "slice/huge" |x| x.slice(&vec![0; x.ndim()], &vec![HUGE; x.ndim()], None);

@@ -121,7 +121,7 @@ impl<'a> At<'a> {
     /// use ramie_core::{Array, AxisType, DType, P, make_mesh_with, set_mesh};
     /// let _current = set_mesh(make_mesh_with(&[4, 2], &["X", "Y"], AxisType::Explicit)?);
     /// let x = Array::zeros_sharded(&[8, 16], DType::F32, P!["X", "Y"]);
-    /// let rows = x.at(Array::from([0, 5])).get_sharded(P![None, "Y"]);
+    /// let rows = x.at(Array::from([0, 5])).get_with(P![None, "Y"]);
     /// assert_eq!(rows.aval().to_string(), "f32[2,16@Y]");
     /// # Ok::<(), ramie_core::Error>(())
     /// ```
@@ -130,7 +130,7 @@ impl<'a> At<'a> {
     /// Panics in the same cases as [`Array::index`], or if `out_sharding` does not fit the mesh
     /// or the shape.
     #[track_caller]
-    pub fn get_sharded(&self, out_sharding: impl Into<PartitionSpec>) -> Array {
+    pub fn get_with(&self, out_sharding: impl Into<PartitionSpec>) -> Array {
         let spec = out_sharding.into();
         // Only arrays whose types have a sharding are resharded.
         let sharded = |item: &IndexItem| match item {
