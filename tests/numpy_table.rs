@@ -28,7 +28,7 @@ macro_rules! methods {
 methods! {
     plain {
         angle conj imag is_complex is_real
-        real abs acos acosh all any arange arange_from arange_step argpartition argsort
+        real abs acos acosh all any arange arange_with argpartition argsort
         argsort_descending argwhere array_split asin asinh astype at_least_1d at_least_2d
         at_least_3d atan atanh bartlett bincount bincount_sized bincount_weighted bitwise_count
         bitwise_not blackman broadcast_to cbrt ceil celu compress corrcoef cos cosh

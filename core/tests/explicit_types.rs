@@ -164,8 +164,8 @@ fn apply(op: &str, a: &[Array]) -> Vec<Array> {
         }
         "unreduced_sin" => reshard(x, P!["X", None].with_unreduced("Y")).sin(),
         "reduced" => reshard(x, P!["X", None].with_reduced("Y")),
-        "zeros" => x + Array::zeros_sharded(&[8, 16], DType::F32, P!["X", "Y"]),
-        "iota" => x * Array::arange_sharded(8, P!["X"]).astype(DType::F32),
+        "zeros" => x + Array::full_with(&[8, 16], 0, DType::F32, P!["X", "Y"]),
+        "iota" => x * Array::iota_with(&[8], 0, DType::I32, P!["X"]).astype(DType::F32),
         "random" => {
             let key = random::key(0);
             x + random::sharded(&key, P!["X", "Y"], |key| {
@@ -175,7 +175,7 @@ fn apply(op: &str, a: &[Array]) -> Vec<Array> {
         "scan_rows" => {
             let spec = x.aval().sharding().map(|s| s.spec().entries()[1].clone());
             let spec = PartitionSpec::new(spec);
-            let init = Array::zeros_sharded(&x.shape()[1..], DType::F32, spec);
+            let init = Array::full_with(&x.shape()[1..], 0, DType::F32, spec);
             let (carry, ys) = scan(|c: Array, r: Array| (&c + &r, r * 2), init, x.clone());
             return vec![carry, ys];
         }

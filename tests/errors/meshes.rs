@@ -141,10 +141,10 @@ pub fn cases() -> Vec<Case> {
             })
         }),
         case("out_sharding: no mesh is current", || {
-            Array::zeros_sharded(&[8], DType::F32, P!["x"])
+            Array::full_with(&[8], 0, DType::F32, P!["x"])
         }),
         case("out_sharding: the axis is not explicit", || {
-            with_mesh(mesh(), || Array::zeros_sharded(&[8], DType::F32, P!["x"]))
+            with_mesh(mesh(), || Array::full_with(&[8], 0, DType::F32, P!["x"]))
         }),
         case("out_sharding: too many entries for the result", || {
             with_mesh(explicit(), || {

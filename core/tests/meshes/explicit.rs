@@ -195,11 +195,11 @@ fn examples_may_be_sharded() {
 #[test]
 fn arrays_are_made_and_read_where_they_are_to_be() {
     let _current = set_mesh(mesh(&[4, 2], &["X", "Y"]));
-    let zeros = Array::zeros_sharded(&[8, 16], DType::F32, P!["X", "Y"]);
+    let zeros = Array::full_with(&[8, 16], 0, DType::F32, P!["X", "Y"]);
     assert_eq!(zeros.aval().to_string(), "f32[8@X,16@Y]");
     assert_eq!(zeros.addressable_shards().len(), 8);
     assert_eq!(zeros.to_vec::<f32>(), vec![0.0; 128]);
-    let n = Array::arange_sharded(8, P!["X"]);
+    let n = Array::iota_with(&[8], 0, DType::I32, P!["X"]);
     assert_eq!(n.to_vec::<i32>(), [0, 1, 2, 3, 4, 5, 6, 7]);
     assert_eq!(n.aval().to_string(), "i32[8@X]");
     let key = random::key(3);

@@ -52,9 +52,9 @@ fn trace(name: &str, a: Vec<Array>) -> ClosedJaxpr {
         "softmax" => make_jaxpr(|x: Array| x.softmax(-1))(x),
         "reshape" => make_jaxpr(|x: Array| x.reshape(&[4, 2, 16]))(x),
         "reshape_sharded" => make_jaxpr(|x: Array| x.reshape_with(&[4, 32], P!["X", "Y"]))(x),
-        "iota" => make_jaxpr(|x: Array| x * Array::arange_sharded(8, P!["X"]))(x),
+        "iota" => make_jaxpr(|x: Array| x * Array::iota_with(&[8], 0, DType::I32, P!["X"]))(x),
         "zeros" => {
-            let zeros = || Array::zeros_sharded(&[8, 16], DType::F32, P!["X", None]);
+            let zeros = || Array::full_with(&[8, 16], 0, DType::F32, P!["X", None]);
             make_jaxpr(move |x: Array| x + zeros())(x)
         }
         "reshard" => make_jaxpr(|x: Array| reshard(&x, P![None, "Y"]) * 2.0)(x),
@@ -79,7 +79,7 @@ fn trace(name: &str, a: Vec<Array>) -> ClosedJaxpr {
             vmap_axes(f, [Some(0), None], 0)(x, w)
         })(x, y),
         "scan" => make_jaxpr(|x: Array| {
-            let zeros = Array::zeros_sharded(&[16], DType::F32, P!["Y"]);
+            let zeros = Array::full_with(&[16], 0, DType::F32, P!["Y"]);
             scan(|c: Array, r: Array| (&c + &r, c.sin()), zeros, x)
         })(x),
         other => panic!("the program {other} is not in the list"),

@@ -128,7 +128,10 @@ fn places_of_grids() {
     assert_eq!(Array::indices(&[]).shape(), [0]);
     let sums = Array::from_function(&[2, 3], DType::I32, |at| &at[0] * 10 + &at[1]);
     assert_eq!(sums.to_vec::<i32>(), [0, 1, 2, 10, 11, 12]);
-    let grid = mgrid(&[Array::arange_from(1, 3), Array::arange(2)]);
+    let grid = mgrid(&[
+        Array::arange_with(1.0, 3.0, 1.0, DType::I32),
+        Array::arange(2),
+    ]);
     assert_eq!(grid.to_vec::<i32>(), [1, 1, 2, 2, 0, 1, 0, 1]);
     let x = Array::arange(6).reshape(&[2, 3]);
     let places = ix_(&[Array::from([1, 0]), Array::from([true, false, true])]);
@@ -136,13 +139,13 @@ fn places_of_grids() {
         x.index((&places[0], &places[1])).to_vec::<i32>(),
         [3, 5, 0, 2]
     );
-    let steps = Array::arange_step(0.0, 1.0, 0.25, DType::F32);
+    let steps = Array::arange_with(0.0, 1.0, 0.25, DType::F32);
     assert_eq!(steps.to_vec::<f32>(), [0.0, 0.25, 0.5, 0.75]);
     assert_eq!(
-        Array::arange_step(5.0, 0.0, -2.0, DType::I32).to_vec::<i32>(),
+        Array::arange_with(5.0, 0.0, -2.0, DType::I32).to_vec::<i32>(),
         [5, 3, 1]
     );
-    assert_eq!(Array::arange_step(0.0, -1.0, 1.0, DType::I32).shape(), [0]);
+    assert_eq!(Array::arange_with(0.0, -1.0, 1.0, DType::I32).shape(), [0]);
     let (i, j) = Array::tril_indices(2, 3, 1);
     assert_eq!(
         (i.to_vec::<i32>(), j.to_vec::<i32>()),

@@ -10,11 +10,8 @@ const EXCLUDED: &[(&str, &[&str])] = &[
     (
         "the operation is for arrays on several devices; the tests of sharding call it",
         &[
-            "full_sharded",
-            "zeros_sharded",
-            "ones_sharded",
-            "iota_sharded",
-            "arange_sharded",
+            "full_with",
+            "iota_with",
             "matmul_sharded",
             "dot_sharded",
             "broadcast_in_dim_with",

@@ -76,7 +76,7 @@ impl Linear {
     /// use ramie_nn::{Linear, Rngs};
     /// let _current = set_mesh(make_mesh_with(&[2, 4], &["data", "model"], AxisType::Explicit)?);
     /// let layer = Linear::new(64, 32, &mut Rngs::new(0));
-    /// let x = Array::zeros_sharded(&[8, 64], DType::F32, P!["data", "model"]);
+    /// let x = Array::full_with(&[8, 64], 0, DType::F32, P!["data", "model"]);
     /// let y = layer.forward_sharded(&x, P!["data", None]);
     /// # Ok::<(), ramie_core::Error>(())
     /// ```

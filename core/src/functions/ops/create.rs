@@ -56,12 +56,21 @@ impl Array {
     }
 
     /// Creates a [`full`](Array::full) array sharded by `out_sharding` over explicit axes of the
-    /// current mesh. Each device creates its own shard (`jnp.full(.., out_sharding=..)`).
+    /// current mesh. Each device creates its own shard (`jnp.full`, `jnp.zeros` and `jnp.ones` with
+    /// `out_sharding=`).
+    ///
+    /// ```no_run
+    /// use ramie_core::{Array, AxisType, DType, P, make_mesh_with, set_mesh};
+    /// let _current = set_mesh(make_mesh_with(&[4, 2], &["X", "Y"], AxisType::Explicit)?);
+    /// let x = Array::full_with(&[8, 16], 0, DType::F32, P!["X", "Y"]);
+    /// assert_eq!(x.aval().to_string(), "f32[8@X,16@Y]");
+    /// # Ok::<(), ramie_core::Error>(())
+    /// ```
     ///
     /// # Panics
     /// Panics if no mesh is current, or if `out_sharding` does not fit the mesh or the shape.
     #[track_caller]
-    pub fn full_sharded(
+    pub fn full_with(
         shape: &[usize],
         value: impl Into<Scalar>,
         dtype: DType,
@@ -70,42 +79,6 @@ impl Array {
         let spec = out_sharding.into();
         let sharding = OutSharding::new("full", &[], &spec, shape.len());
         Array::scalar(value, dtype).repeated(shape, &[], Some(sharding))
-    }
-
-    /// Creates [`zeros`](Array::zeros) that are sharded by `out_sharding` over explicit axes of the
-    /// current mesh (`jnp.zeros(.., out_sharding=..)`).
-    ///
-    /// ```no_run
-    /// use ramie_core::{Array, AxisType, DType, P, make_mesh_with, set_mesh};
-    /// let _current = set_mesh(make_mesh_with(&[4, 2], &["X", "Y"], AxisType::Explicit)?);
-    /// let x = Array::zeros_sharded(&[8, 16], DType::F32, P!["X", "Y"]);
-    /// assert_eq!(x.aval().to_string(), "f32[8@X,16@Y]");
-    /// # Ok::<(), ramie_core::Error>(())
-    /// ```
-    ///
-    /// # Panics
-    /// Panics in the same cases as [`full_sharded`](Array::full_sharded).
-    #[track_caller]
-    pub fn zeros_sharded(
-        shape: &[usize],
-        dtype: DType,
-        out_sharding: impl Into<PartitionSpec>,
-    ) -> Array {
-        Array::full_sharded(shape, 0, dtype, out_sharding)
-    }
-
-    /// Creates [`ones`](Array::ones) that are sharded by `out_sharding` over explicit axes of the
-    /// current mesh (`jnp.ones(.., out_sharding=..)`).
-    ///
-    /// # Panics
-    /// Panics in the same cases as [`full_sharded`](Array::full_sharded).
-    #[track_caller]
-    pub fn ones_sharded(
-        shape: &[usize],
-        dtype: DType,
-        out_sharding: impl Into<PartitionSpec>,
-    ) -> Array {
-        Array::full_sharded(shape, 1, dtype, out_sharding)
     }
 
     /// Creates zeros with the shape and dtype of this array.
@@ -183,8 +156,7 @@ impl Array {
     }
 
     /// Creates the numbers `0, 1, …, n - 1` as `i32`. Use [`iota`](Array::iota) for another dtype,
-    /// [`arange_from`](Array::arange_from) for another start, and
-    /// [`arange_step`](Array::arange_step) for a start, a step and a dtype.
+    /// and [`arange_with`](Array::arange_with) for a start, a step and a dtype.
     ///
     /// ```no_run
     /// use ramie_core::{Array, DType};
@@ -215,13 +187,13 @@ impl Array {
     }
 
     /// Creates an [`iota`](Array::iota) that is sharded by `out_sharding` over explicit axes of the
-    /// current mesh.
+    /// current mesh (`jnp.arange` and `lax.broadcasted_iota` with `out_sharding=`).
     ///
     /// # Panics
     /// Panics in the same cases as `iota`, if no mesh is current, or if `out_sharding` does not
     /// fit the mesh or the shape.
     #[track_caller]
-    pub fn iota_sharded(
+    pub fn iota_with(
         shape: &[usize],
         axis: usize,
         dtype: DType,
@@ -235,16 +207,6 @@ impl Array {
             sharding: Some(OutSharding::new("iota", &[], &spec, shape.len())),
         };
         bind1(iota, &[])
-    }
-
-    /// Creates an [`arange`](Array::arange) sharded by `out_sharding` over explicit axes of the
-    /// current mesh (`jnp.arange(.., out_sharding=..)`).
-    ///
-    /// # Panics
-    /// Panics in the same cases as [`iota_sharded`](Array::iota_sharded).
-    #[track_caller]
-    pub fn arange_sharded(n: usize, out_sharding: impl Into<PartitionSpec>) -> Array {
-        Array::iota_sharded(&[n], 0, DType::I32, out_sharding)
     }
 
     /// Creates a square matrix with ones on its diagonal. Use [`eye_with`](Array::eye_with) for

@@ -52,8 +52,8 @@ pub fn einsum_with<A: Borrow<Array>>(spec: &str, operands: &[A], how: &Contracti
 /// ```no_run
 /// use ramie_core::{Array, AxisType, DType, P, einsum_sharded, make_mesh_with, set_mesh};
 /// let _current = set_mesh(make_mesh_with(&[4, 2], &["X", "Y"], AxisType::Explicit)?);
-/// let x = Array::zeros_sharded(&[8, 2048], DType::BF16, P!["X", "Y"]);
-/// let w = Array::zeros_sharded(&[2048, 8192], DType::BF16, P!["Y", None]);
+/// let x = Array::full_with(&[8, 2048], 0, DType::BF16, P!["X", "Y"]);
+/// let w = Array::full_with(&[2048, 8192], 0, DType::BF16, P!["Y", None]);
 /// let out = einsum_sharded("bd,df->bf", &[&x, &w], P!["X", None]);
 /// assert_eq!(out.aval().to_string(), "bf16[8@X,8192]");
 /// # Ok::<(), ramie_core::Error>(())

@@ -197,14 +197,14 @@ impl Array {
     ///
     /// ```no_run
     /// use ramie_core::{Array, DType};
-    /// let x = Array::arange_step(5.0, 2.0, -1.0, DType::I32);
+    /// let x = Array::arange_with(5.0, 2.0, -1.0, DType::I32);
     /// assert_eq!(x.to_vec::<i32>(), [5, 4, 3]);
     /// ```
     ///
     /// # Panics
     /// Panics if the step is 0.
     #[track_caller]
-    pub fn arange_step(start: f64, stop: f64, step: f64, dtype: DType) -> Array {
+    pub fn arange_with(start: f64, stop: f64, step: f64, dtype: DType) -> Array {
         assert!(
             step != 0.0,
             "arange: the step is 0, which never reaches {stop}\n  help: pass a nonzero step"
@@ -215,14 +215,6 @@ impl Array {
         let indices = Array::iota(&[size], 0, working);
         let step = Array::scalar(step, working);
         (Array::scalar(start, working) + step * indices).astype(dtype)
-    }
-
-    /// Creates the numbers `start`, `start + 1`, … before `stop` as `i32`. Use
-    /// [`arange_step`](Array::arange_step) for another dtype.
-    #[track_caller]
-    pub fn arange_from(start: i64, stop: i64) -> Array {
-        let size = usize::try_from(stop.saturating_sub(start)).unwrap_or(0);
-        Array::iota(&[size], 0, DType::I32) + start
     }
 
     /// Creates the indices of a grid (`jnp.indices`): element `[d, i, j, …]` is the index along

@@ -68,8 +68,8 @@ impl Array {
     /// ```no_run
     /// use ramie_core::{Array, AxisType, DType, P, make_mesh_with, set_mesh};
     /// let _current = set_mesh(make_mesh_with(&[4, 2], &["X", "Y"], AxisType::Explicit)?);
-    /// let x = Array::zeros_sharded(&[8, 16], DType::F32, P!["X", "Y"]);
-    /// let w = Array::zeros_sharded(&[16, 8], DType::F32, P!["Y", None]);
+    /// let x = Array::full_with(&[8, 16], 0, DType::F32, P!["X", "Y"]);
+    /// let w = Array::full_with(&[16, 8], 0, DType::F32, P!["Y", None]);
     /// let out = x.matmul_sharded(&w, P!["X", "Y"]);
     /// assert_eq!(out.aval().to_string(), "f32[8@X,8@Y]");
     /// # Ok::<(), ramie_core::Error>(())

@@ -120,7 +120,7 @@ impl<'a> At<'a> {
     /// ```no_run
     /// use ramie_core::{Array, AxisType, DType, P, make_mesh_with, set_mesh};
     /// let _current = set_mesh(make_mesh_with(&[4, 2], &["X", "Y"], AxisType::Explicit)?);
-    /// let x = Array::zeros_sharded(&[8, 16], DType::F32, P!["X", "Y"]);
+    /// let x = Array::full_with(&[8, 16], 0, DType::F32, P!["X", "Y"]);
     /// let rows = x.at(Array::from([0, 5])).get_with(P![None, "Y"]);
     /// assert_eq!(rows.aval().to_string(), "f32[2,16@Y]");
     /// # Ok::<(), ramie_core::Error>(())
