@@ -170,14 +170,12 @@ pub use ramie_core::{BatchedResults, Mapped, custom_vmap, sequential_vmap};
 // Collectives over mapped axes.
 #[doc(inline)]
 pub use ramie_core::{
-    PcastTo, PmapOptions, all_gather_invariant, all_gather_invariant_tiled, pcast, pmap, pmap_with,
-    ragged_all_to_all, smap,
+    Along, all_gather, all_gather_with, all_to_all, axis_index, axis_size, pbroadcast, pmax, pmean,
+    pmin, ppermute, pshuffle, psum, psum_scatter, pswapaxes, pvary,
 };
 #[doc(inline)]
 pub use ramie_core::{
-    all_gather, all_gather_stacked, all_gather_tiled, all_to_all, all_to_all_tiled, axis_index,
-    axis_size, pbroadcast, pmax, pmean, pmin, ppermute, pshuffle, psum, psum_scatter,
-    psum_scatter_tiled, pswapaxes, pvary,
+    PcastTo, PmapOptions, all_gather_invariant, pcast, pmap, pmap_with, ragged_all_to_all, smap,
 };
 // Inspecting programs, and host callbacks.
 #[doc(inline)]

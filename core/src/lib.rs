@@ -72,9 +72,9 @@ pub use functions::train_steps::{
 pub use functions::{fft, image, linalg, random, stats};
 pub use prim::Primitive;
 pub use prim::collective::functions::{
-    PcastTo, all_gather, all_gather_invariant, all_gather_invariant_tiled, all_gather_stacked,
-    all_gather_tiled, all_to_all, all_to_all_tiled, axis_index, axis_size, pbroadcast, pcast, pmax,
-    pmean, pmin, ppermute, pshuffle, psum, psum_scatter, psum_scatter_tiled, pswapaxes, pvary,
+    Along, PcastTo, all_gather, all_gather_invariant, all_gather_with, all_to_all, axis_index,
+    axis_size, pbroadcast, pcast, pmax, pmean, pmin, ppermute, pshuffle, psum, psum_scatter,
+    pswapaxes, pvary,
 };
 pub use prim::collective::ragged_all_to_all;
 pub use prim::composite::CompositeAttribute;

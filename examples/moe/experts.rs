@@ -6,8 +6,8 @@
 //! the first dimension of all three: each device has some of the experts and some of the tokens.
 
 use ramie::{
-    Array, DType, all_gather_tiled, all_to_all, axis_index, axis_size, fori_loop, pmax,
-    psum_scatter_tiled, pvary, scan, where_, while_loop,
+    Along, Array, DType, all_gather_with, all_to_all, axis_index, axis_size, fori_loop, pmax,
+    psum_scatter, pvary, scan, where_, while_loop,
 };
 
 const AXIS: &str = "X";
@@ -58,12 +58,12 @@ fn counts(b: &Array, n: usize) -> Array {
 pub fn moe_all_gather(w: Array, a: Array, b: Array) -> Array {
     let here = w.shape()[0];
     let first = axis_index(AXIS) * (here as i32);
-    let a = all_gather_tiled(&a, AXIS, 0);
-    let b = all_gather_tiled(&b, AXIS, 0) - first;
+    let a = all_gather_with(&a, AXIS, Along::Tiled(0));
+    let b = all_gather_with(&b, AXIS, Along::Tiled(0)) - first;
     // Tokens of other devices' experts are sorted after those of local experts.
     let foreign = b.lt(0).logical_or(b.ge(here as i32));
     let out = moe_grouped(w, a, where_(&foreign, here as i32, b));
-    psum_scatter_tiled(&out, AXIS, 0)
+    psum_scatter(&out, AXIS, Along::Tiled(0))
 }
 // ANCHOR_END: all_gather
 

@@ -40,7 +40,10 @@ fn collective(row: &Row) -> Body {
     let number = |name: &str| p[name].as_i64().unwrap_or(0) as isize;
     let (axis, split, concat) = (number("axis"), number("split"), number("concat"));
     let source = number("source") as usize;
-    let tiled = p["tiled"].as_bool().unwrap_or(false);
+    let along = match p["tiled"].as_bool() {
+        Some(true) => Along::Tiled,
+        _ => Along::Stacked,
+    };
     let pairs = p["perm"].as_array().cloned().unwrap_or_default();
     let pairs: Vec<Vec<usize>> = pairs.iter().map(numbers).collect();
     let pairs: Vec<(usize, usize)> = pairs.iter().map(|p| (p[0], p[1])).collect();
@@ -55,12 +58,9 @@ fn collective(row: &Row) -> Body {
             "pmin" => pmin(&x, axes),
             "axis_index" => &x * (axis_index(axes) + 1).astype(x.dtype()),
             "axis_size" => &x * axis_size(axes) as i32,
-            "all_gather" if tiled => all_gather_tiled(&x, axes, axis),
-            "all_gather" => all_gather_stacked(&x, axes, axis),
-            "psum_scatter" if tiled => psum_scatter_tiled(&x, axes, axis),
-            "psum_scatter" => psum_scatter(&x, axes, axis),
-            "all_to_all" if tiled => all_to_all_tiled(&x, axes, split, concat),
-            "all_to_all" => all_to_all(&x, axes, split, concat),
+            "all_gather" => all_gather_with(&x, axes, along(axis)),
+            "psum_scatter" => psum_scatter(&x, axes, along(axis)),
+            "all_to_all" => all_to_all(&x, axes, along(split), concat),
             "ppermute" => ppermute(&x, axes, &pairs),
             "pshuffle" => pshuffle(&x, axes, &sources),
             "pbroadcast" => pbroadcast(&x, axes, source),
@@ -170,10 +170,10 @@ fn mapped_axes_beside_those_of_a_mesh() {
     for axes in choices {
         let functions: [Body; 6] = [
             std::sync::Arc::new(move |x: Array| psum(&x, axes)),
-            std::sync::Arc::new(move |x: Array| all_gather_stacked(&x, axes, 1)),
-            std::sync::Arc::new(move |x: Array| all_gather_tiled(&x, axes, 0)),
-            std::sync::Arc::new(move |x: Array| psum_scatter_tiled(&x, axes, 0)),
-            std::sync::Arc::new(move |x: Array| all_to_all_tiled(&x, axes, 0, 1)),
+            std::sync::Arc::new(move |x: Array| all_gather_with(&x, axes, 1)),
+            std::sync::Arc::new(move |x: Array| all_gather_with(&x, axes, Along::Tiled(0))),
+            std::sync::Arc::new(move |x: Array| psum_scatter(&x, axes, Along::Tiled(0))),
+            std::sync::Arc::new(move |x: Array| all_to_all(&x, axes, Along::Tiled(0), 1)),
             std::sync::Arc::new(move |x: Array| &x * axis_index(axes).astype(DType::F32)),
         ];
         for (i, f) in functions.into_iter().enumerate() {

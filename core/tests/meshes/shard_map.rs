@@ -509,7 +509,9 @@ fn known_values_are_counted() {
 #[test]
 fn what_is_gathered_is_the_same() {
     let f: One = shard_map(
-        |x: Array| all_gather_invariant(&x, "x", 1) * all_gather_invariant_tiled(&x, "x", 0).sum(),
+        |x: Array| {
+            all_gather_invariant(&x, "x", 1) * all_gather_invariant(&x, "x", Along::Tiled(0)).sum()
+        },
         mesh(),
         P!["x"],
         P![],

@@ -58,10 +58,10 @@ ramie_testing::programs! {
         shard_map_with(|x: Array| psum(&x, "x"), options)(x)
     };
     gather_and_scatter |x| {
-        let body = |x| psum_scatter_tiled(&all_gather_tiled(&x, "x", 0).sin(), "x", 0);
+        let body = |x| psum_scatter(&all_gather_with(&x, "x", Along::Tiled(0)).sin(), "x", Along::Tiled(0));
         one(body, P!["x"], P!["x"])(x)
     };
-    gather_invariant |x| one(|x| all_gather_invariant_tiled(&x, "x", 1), P!["x"], P![])(x);
+    gather_invariant |x| one(|x| all_gather_invariant(&x, "x", Along::Tiled(1)), P!["x"], P![])(x);
     ring_of_parts |x| one(|x| &x + ppermute(&x, "x", &ring()), P!["x"], P!["x"])(x);
     place |x| one(|x| x * axis_index("x").astype(DType::F32), P!["x"], P!["x"])(x);
     constant_varies |x| {

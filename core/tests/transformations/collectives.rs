@@ -2,10 +2,10 @@
 //! rule beside their definitions.
 
 use ramie_core::{
-    Array, DType, VmapOptions, all_gather, all_gather_stacked, all_gather_tiled, all_to_all,
-    all_to_all_tiled, array, axis_index, axis_size, concatenate, grad, jit, jvp, linear_transpose,
-    linearize, make_jaxpr, pbroadcast, pmax, pmean, pmin, ppermute, pshuffle, psum, psum_scatter,
-    psum_scatter_tiled, pswapaxes, pvary, ragged_all_to_all, vjp, vmap_with,
+    Along, Array, DType, VmapOptions, all_gather, all_gather_with, all_to_all, array, axis_index,
+    axis_size, concatenate, grad, jit, jvp, linear_transpose, linearize, make_jaxpr, pbroadcast,
+    pmax, pmean, pmin, ppermute, pshuffle, psum, psum_scatter, pswapaxes, pvary, ragged_all_to_all,
+    vjp, vmap_with,
 };
 use ramie_testing::apply::Operation;
 use ramie_testing::golden::{Golden, Row};
@@ -32,7 +32,10 @@ fn operation(row: &Row) -> Option<Box<Operation>> {
     let p = row.params.clone();
     let number = |name: &str| p[name].as_i64().unwrap_or(0) as isize;
     let (axis, split, concat) = (number("axis"), number("split"), number("concat"));
-    let tiled = p["tiled"].as_bool().unwrap_or(false);
+    let along = match p["tiled"].as_bool() {
+        Some(true) => Along::Tiled,
+        _ => Along::Stacked,
+    };
     let several = p["axes"] == 2;
     let names = move || match several {
         true => ramie_core::AxisNames::from(["i", "j"]),
@@ -55,12 +58,9 @@ fn operation(row: &Row) -> Option<Box<Operation>> {
         "pmax" => pmax(&x, names()),
         "pmin" => pmin(&x, names()),
         "axis_index" => &x * axis_index(names()),
-        "all_gather" if tiled => all_gather_tiled(&x, names(), axis),
-        "all_gather" => all_gather_stacked(&x, names(), axis),
-        "psum_scatter" if tiled => psum_scatter_tiled(&x, names(), axis),
-        "psum_scatter" => psum_scatter(&x, names(), axis),
-        "all_to_all" if tiled => all_to_all_tiled(&x, names(), split, concat),
-        "all_to_all" => all_to_all(&x, names(), split, concat),
+        "all_gather" => all_gather_with(&x, names(), along(axis)),
+        "psum_scatter" => psum_scatter(&x, names(), along(axis)),
+        "all_to_all" => all_to_all(&x, names(), along(split), concat),
         "ppermute" => ppermute(&x, names(), &pairs),
         "pshuffle" => pshuffle(&x, names(), &sources),
         "pswapaxes" => pswapaxes(&x, names(), axis),

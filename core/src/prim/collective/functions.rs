@@ -154,6 +154,34 @@ pub fn pmin<T: Tree>(x: &T, axes: impl Into<AxisNames>) -> T {
     reduce(Combine::Min, x, &names(axes))
 }
 
+/// The array axis of a collective (`axis` and `tiled` in JAX). An axis converts into
+/// [`Along::Stacked`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Along {
+    /// Each batch element has one slice; its array lacks the axis.
+    Stacked(isize),
+    /// Each batch element has an equal part of the axis.
+    Tiled(isize),
+}
+
+impl Along {
+    fn axis(self) -> isize {
+        match self {
+            Along::Stacked(axis) | Along::Tiled(axis) => axis,
+        }
+    }
+
+    fn tiled(self) -> bool {
+        matches!(self, Along::Tiled(_))
+    }
+}
+
+impl From<isize> for Along {
+    fn from(axis: isize) -> Along {
+        Along::Stacked(axis)
+    }
+}
+
 /// Gathers the values along the given axes and stacks them along a new first axis
 /// (`jax.lax.all_gather`).
 ///
@@ -161,77 +189,48 @@ pub fn pmin<T: Tree>(x: &T, axes: impl Into<AxisNames>) -> T {
 /// Panics if an axis name is not bound.
 #[track_caller]
 pub fn all_gather(x: &Array, axes: impl Into<AxisNames>) -> Array {
-    gather(x, &names(axes), 0, false)
+    all_gather_with(x, axes, 0)
 }
 
-/// Gathers the values along the given axes and stacks them along the new axis `axis` of the
-/// result (`jax.lax.all_gather(x, name, axis=axis)`).
+/// Same as [`all_gather`], with the axis of the result along which the values are stacked or
+/// concatenated (`jax.lax.all_gather(x, name, axis=axis, tiled=tiled)`).
 ///
 /// # Panics
-/// Panics if an axis name is not bound, or if `axis` is out of range.
+/// Panics if an axis name is not bound, or if the axis is out of range.
 #[track_caller]
-pub fn all_gather_stacked(x: &Array, axes: impl Into<AxisNames>, axis: isize) -> Array {
-    let dimension = stacked_axis("all_gather", x, axis);
-    gather(x, &names(axes), dimension, false)
+pub fn all_gather_with(x: &Array, axes: impl Into<AxisNames>, along: impl Into<Along>) -> Array {
+    gather("all_gather", x, &names(axes), along.into(), false)
 }
 
-/// Gathers the values along the given axes and concatenates them along their axis `axis`
-/// (`jax.lax.all_gather(x, name, axis=axis, tiled=True)`).
-///
-/// # Panics
-/// Panics if an axis name is not bound, or if `axis` is out of range.
-#[track_caller]
-pub fn all_gather_tiled(x: &Array, axes: impl Into<AxisNames>, axis: isize) -> Array {
-    let dimension = x.axis("all_gather", axis);
-    gather(x, &names(axes), dimension, true)
-}
-
-#[track_caller]
-fn gather(x: &Array, axes: &Names, dimension: usize, tiled: bool) -> Array {
-    let gather = AllGather {
-        axes: axes.clone(),
-        dimension,
-        size: count("all_gather", axes),
-        tiled,
-        to_invariant: false,
-    };
-    bind1(gather, &[&vary(x, axes)])
-}
-
-/// Gathers the values along the given axes and stacks them along the new axis `axis` of the
-/// result, whose type is marked as equal along the gathered axes
-/// (`jax.lax.all_gather_invariant`).
+/// Gathers the values like [`all_gather_with`]. The type of the result is marked as equal along
+/// the gathered axes (`jax.lax.all_gather_invariant`).
 ///
 /// The transpose returns to each batch element its slice of the cotangent, whereas the transpose
 /// of [`all_gather`] sums the cotangents of all elements.
 ///
 /// # Panics
-/// Panics if an axis name is not bound, or if `axis` is out of range.
+/// Panics if an axis name is not bound, or if the axis is out of range.
 #[track_caller]
-pub fn all_gather_invariant(x: &Array, axes: impl Into<AxisNames>, axis: isize) -> Array {
-    let dimension = stacked_axis("all_gather_invariant", x, axis);
-    invariant(x, &names(axes), dimension, false)
-}
-
-/// Same as [`all_gather_invariant`], but concatenates the values along their axis `axis`
-/// (`jax.lax.all_gather_invariant(x, name, axis=axis, tiled=True)`).
-///
-/// # Panics
-/// Panics if an axis name is not bound, or if `axis` is out of range.
-#[track_caller]
-pub fn all_gather_invariant_tiled(x: &Array, axes: impl Into<AxisNames>, axis: isize) -> Array {
-    let dimension = x.axis("all_gather_invariant", axis);
-    invariant(x, &names(axes), dimension, true)
+pub fn all_gather_invariant(
+    x: &Array,
+    axes: impl Into<AxisNames>,
+    along: impl Into<Along>,
+) -> Array {
+    gather("all_gather_invariant", x, &names(axes), along.into(), true)
 }
 
 #[track_caller]
-fn invariant(x: &Array, axes: &Names, dimension: usize, tiled: bool) -> Array {
+fn gather(operation: &str, x: &Array, axes: &Names, along: Along, to_invariant: bool) -> Array {
+    let dimension = match along {
+        Along::Stacked(axis) => stacked_axis(operation, x, axis),
+        Along::Tiled(axis) => x.axis(operation, axis),
+    };
     let gather = AllGather {
         axes: axes.clone(),
         dimension,
-        size: count("all_gather_invariant", axes),
-        tiled,
-        to_invariant: true,
+        size: count(operation, axes),
+        tiled: along.tiled(),
+        to_invariant,
     };
     bind1(gather, &[&vary(x, axes)])
 }
@@ -249,60 +248,50 @@ fn stacked_axis(operation: &str, x: &Array, axis: isize) -> usize {
     normal as usize
 }
 
-/// Sums over the given axes and scatters the sum along `axis`, whose size must be the axis size.
-/// Each batch element receives the slice at its own index, without that axis
-/// (`jax.lax.psum_scatter`).
+/// Sums over the given axes and scatters the sum along an array axis (`jax.lax.psum_scatter`).
+/// With [`Along::Stacked`], the axis has the size of the mapped axis, and each batch element
+/// receives the slice at its own index, without that axis. With [`Along::Tiled`], it receives an
+/// equal part of the axis.
 ///
 /// # Panics
-/// Panics if an axis name is not bound, or if the sizes differ.
+/// Panics if an axis name is not bound, or if the size of the array axis does not fit the size of
+/// the mapped axis.
 #[track_caller]
-pub fn psum_scatter(x: &Array, axes: impl Into<AxisNames>, axis: isize) -> Array {
-    scatter(x, &names(axes), axis, false)
-}
-
-/// Sums over the given axes and scatters the sum in equal parts along `axis`
-/// (`jax.lax.psum_scatter(x, name, scatter_dimension=axis, tiled=True)`).
-///
-/// # Panics
-/// Panics if an axis name is not bound, or if the size of `axis` is not a multiple of the mapped
-/// axis size.
-#[track_caller]
-pub fn psum_scatter_tiled(x: &Array, axes: impl Into<AxisNames>, axis: isize) -> Array {
-    scatter(x, &names(axes), axis, true)
-}
-
-#[track_caller]
-fn scatter(x: &Array, axes: &Names, axis: isize, tiled: bool) -> Array {
+pub fn psum_scatter(x: &Array, axes: impl Into<AxisNames>, along: impl Into<Along>) -> Array {
+    let (axes, along) = (names(axes), along.into());
     let scatter = ReduceScatter {
-        axes: axes.clone(),
-        dimension: x.axis("psum_scatter", axis),
-        size: count("psum_scatter", axes),
-        tiled,
+        dimension: x.axis("psum_scatter", along.axis()),
+        size: count("psum_scatter", &axes),
+        axes,
+        tiled: along.tiled(),
     };
-    bind1(scatter, &[&vary(x, axes)])
+    let x = vary(x, &scatter.axes);
+    bind1(scatter, &[&x])
 }
 
-/// Splits `x` along `split_axis`, whose size must be the mapped axis size, and sends one slice to
-/// each batch element. Each element stacks the received slices along a new axis `concat_axis`
-/// (`jax.lax.all_to_all`).
+/// Splits `x` along `split_axis` and sends a slice or a part to each batch element
+/// (`jax.lax.all_to_all`). With [`Along::Stacked`], the split axis has the size of the mapped axis,
+/// and each element stacks the received slices along a new axis `concat_axis`. With
+/// [`Along::Tiled`], each element concatenates the received parts along its axis `concat_axis`.
 ///
 /// # Panics
-/// Panics if an axis name is not bound, if an axis is out of range, or if the sizes differ.
+/// Panics if an axis name is not bound, if an axis is out of range, or if the size of the split
+/// axis does not fit the size of the mapped axis.
 #[track_caller]
 pub fn all_to_all(
     x: &Array,
     axes: impl Into<AxisNames>,
-    split_axis: isize,
+    split_axis: impl Into<Along>,
     concat_axis: isize,
 ) -> Array {
-    let names = names(axes);
+    let (names, along) = (names(axes), split_axis.into());
     let size = count("all_to_all", &names);
-    let split = x.axis("all_to_all", split_axis);
+    let split = x.axis("all_to_all", along.axis());
     let concat = x.axis("all_to_all", concat_axis);
-    if x.shape()[split] != size {
+    if !along.tiled() && x.shape()[split] != size {
         fail(&format!(
             "all_to_all: axis {split} of {} has size {}, expected the mapped axis size, {size}\n  \
-             help: use all_to_all_tiled to send several parts to each batch element",
+             help: pass Along::Tiled({split}) to send several parts to each batch element",
             x.aval(),
             x.shape()[split]
         ));
@@ -313,9 +302,9 @@ pub fn all_to_all(
         split,
         concat,
         size,
-        tiled: false,
+        tiled: along.tiled(),
     };
-    if split == concat {
+    if along.tiled() || split == concat {
         return bind1(exchange(split, concat), &[x]);
     }
     // As in JAX: adds an axis to concatenate along, and removes the split axis.
@@ -325,32 +314,6 @@ pub fn all_to_all(
     };
     let wide = x.expand_dims(&[concat as isize]);
     bind1(exchange(split, concat), &[&wide]).squeeze(&[split as isize])
-}
-
-/// Splits `x` into equal parts along `split_axis` and sends one part to each batch element. Each
-/// element concatenates the received parts along `concat_axis`
-/// (`jax.lax.all_to_all(.., tiled=True)`).
-///
-/// # Panics
-/// Panics if an axis name is not bound, if an axis is out of range, or if the split axis does not
-/// divide evenly.
-#[track_caller]
-pub fn all_to_all_tiled(
-    x: &Array,
-    axes: impl Into<AxisNames>,
-    split_axis: isize,
-    concat_axis: isize,
-) -> Array {
-    let axes = names(axes);
-    let exchange = AllToAll {
-        split: x.axis("all_to_all", split_axis),
-        concat: x.axis("all_to_all", concat_axis),
-        size: count("all_to_all", &axes),
-        axes,
-        tiled: true,
-    };
-    let x = vary(x, &exchange.axes);
-    bind1(exchange, &[&x])
 }
 
 /// Swaps the axis `axis` of `x`, whose size must be the mapped axis size, with the mapped axis
@@ -414,7 +377,7 @@ pub fn pbroadcast<T: Tree>(x: &T, axes: impl Into<AxisNames>, source: usize) -> 
         ));
     }
     tree::map(x, |a| {
-        gather(a, &names, 0, false)
+        gather("all_gather", a, &names, Along::Stacked(0), false)
             .slice_in_dim(source, source + 1, 1, 0)
             .squeeze(&[0])
     })

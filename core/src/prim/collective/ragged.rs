@@ -8,7 +8,7 @@ use crate::prim::{
 };
 use crate::program::lower::{Lowering, Value};
 use crate::program::trace::{self, bind1};
-use crate::{Array, Aval, AxisName, DType, ShapeError, all_to_all_tiled};
+use crate::{Along, Array, Aval, AxisName, DType, ShapeError, all_to_all};
 
 /// Sends a range of rows of each example's operand to every example, which stores it in its
 /// output. The operands are the rows to send, the output to write to, and for each example's
@@ -133,7 +133,7 @@ impl Primitive for RaggedAllToAll {
                 };
                 let [starts, sent, ends, received] = [2, 3, 4, 5].map(known);
                 // The offsets of what each example receives, in its own output.
-                let back = |x: &Array| all_to_all_tiled(x, &self.axes[..], 0, 0);
+                let back = |x: &Array| all_to_all(x, &self.axes[..], Along::Tiled(0), 0);
                 let mut out = vec![None; operands.len()];
                 let ends = back(ends);
                 if let Operand::Linear(aval) = &operands[0] {
