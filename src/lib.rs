@@ -92,8 +92,8 @@ pub use ramie_core::{
     IntoIndexItem, IntoShape, Like, Literal, NewAxis, Number, Order, PadMode, PadStatistic,
     Precision, RequestedShape, ReshapeOption, RoundingMethod, Scalar, Stepped, TakeMode, array,
     associative_scan, broadcast_arrays, broadcast_shapes, complex, concatenate, einsum,
-    einsum_path, einsum_sharded, fft, hstack, image, lax_sort, linalg, meshgrid, meshgrid_with,
-    random, s, stack, vstack, where_,
+    einsum_path, fft, hstack, image, lax_sort, linalg, meshgrid, meshgrid_with, random, s, stack,
+    vstack, where_,
 };
 // Functions of NumPy and for neural networks.
 #[doc(inline)]
@@ -106,7 +106,7 @@ pub use ramie_core::{
 };
 // Convolutions and windows.
 #[doc(inline)]
-pub use ramie_core::{Contraction, einsum_with};
+pub use ramie_core::{Contraction, TensordotAxes, einsum_with};
 #[doc(inline)]
 pub use ramie_core::{
     ConvDimensionNumbers, ConvGeneralDilated, ConvLayout, ConvTranspose, Convolution, ConvolveMode,

@@ -125,16 +125,13 @@ methods! {
         take_along_axis |x| x.take_along_axis(x, 0);
         take_along_axis_with_mode |x| x.take_along_axis_with_mode(x, 0, TakeMode::Wrap);
         take_with_mode |x| x.take_with_mode(x, 0, TakeMode::Wrap);
-        vecdot_along |x| x.vecdot_along(x, 0);
-        dot_with |x| x.dot_with(x, &Contraction::new());
-        matmul_with |x| x.matmul_with(x, &Contraction::new());
-        inner_with |x| x.inner_with(x, &Contraction::new());
-        vdot_with |x| x.vdot_with(x, &Contraction::new());
-        vecdot_with |x| x.vecdot_with(x, 0, &Contraction::new());
-        tensordot_with |x| x.tensordot_with(x, 1, &Contraction::new());
-        tensordot_axes_with |x| x.tensordot_axes_with(x, &[0], &[0], &Contraction::new());
+        dot_with |x| x.dot_with(x, Contraction::new());
+        matmul_with |x| x.matmul_with(x, Contraction::new());
+        inner_with |x| x.inner_with(x, Contraction::new());
+        vdot_with |x| x.vdot_with(x, Contraction::new());
+        vecdot_with |x| x.vecdot_with(x, 0, Contraction::new());
+        tensordot_with |x| x.tensordot_with(x, 1, Contraction::new());
         tensordot |x| x.tensordot(x, 1);
-        tensordot_axes |x| x.tensordot_axes(x, &[0], &[0]);
         trapezoid_spaced |x| x.trapezoid_spaced(1.0, 0);
         piecewise |x| x.piecewise(&[], |x| x.clone());
     }

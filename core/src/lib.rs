@@ -45,8 +45,8 @@ pub use functions::implicit::{LinearFn, TransposeSolve, custom_linear_solve};
 pub use functions::implicit::{RootFn, custom_root, custom_root_with_aux};
 pub use functions::ops::{
     At, Ellipsis, IndexItem, IntoIndex, IntoIndexItem, Like, NewAxis, PadMode, PadStatistic,
-    Stepped, TakeMode, broadcast_arrays, einsum, einsum_path, einsum_sharded, hstack, meshgrid,
-    meshgrid_with, s, vstack,
+    Stepped, TakeMode, broadcast_arrays, einsum, einsum_path, hstack, meshgrid, meshgrid_with, s,
+    vstack,
 };
 pub use functions::ops::{
     Attention, BitOrder, BoundsMode, Covariance, Distinct, Histogram, Indexing, Interpolation,
@@ -54,13 +54,13 @@ pub use functions::ops::{
     column_stack, dot_product_attention, dstack, ix_, lexsort, mgrid, ravel_multi_index, select,
     vectorize,
 };
-pub use functions::ops::{Contraction, einsum_with, result_type, with_logical_constraint};
 pub use functions::ops::{
     ConvTranspose, Convolution, ConvolveMode, conv, conv_general_dilated,
     conv_general_dilated_local, conv_general_dilated_patches, conv_transpose,
     conv_with_general_padding,
 };
 pub use functions::ops::{PlatformFn, platform_dependent};
+pub use functions::ops::{TensordotAxes, einsum_with, result_type, with_logical_constraint};
 pub use functions::ops::{
     Window, avg_pool, max_pool, min_pool, pool, reduce_window, select_and_scatter,
 };
@@ -85,7 +85,8 @@ pub use prim::control::functions::{
 pub use prim::conv::{ConvDimensionNumbers, ConvGeneralDilated, ConvLayout, Padding};
 pub use prim::cumulative::associative_scan;
 pub use prim::dot::{
-    DotDimensionNumbers, DotGeneral, Precision, RaggedDotDimensionNumbers, default_matmul_precision,
+    Contraction, DotDimensionNumbers, DotGeneral, Precision, RaggedDotDimensionNumbers,
+    default_matmul_precision,
 };
 pub use prim::elementwise::{IntoBound, RoundingMethod, complex, where_};
 pub use prim::index::GatherScatterMode;

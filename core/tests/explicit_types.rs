@@ -117,17 +117,17 @@ fn apply(op: &str, a: &[Array]) -> Vec<Array> {
         }
         "softmax" => x.softmax(-1),
         "matmul" => x.matmul(y),
-        "matmul_xy" => x.matmul_sharded(y, P!["X", "Y"]),
-        "matmul_x" => x.matmul_sharded(y, P!["X", None]),
-        "matmul_unreduced" => x.matmul_sharded(y, P!["X", None].with_unreduced("Y")),
+        "matmul_xy" => x.matmul_with(y, P!["X", "Y"]),
+        "matmul_x" => x.matmul_with(y, P!["X", None]),
+        "matmul_unreduced" => x.matmul_with(y, P!["X", None].with_unreduced("Y")),
         "matmul_summed" => {
-            let parts = x.matmul_sharded(y, P!["X", None].with_unreduced("Y"));
+            let parts = x.matmul_with(y, P!["X", None].with_unreduced("Y"));
             reshard(&parts, P!["X", None])
         }
         "batched_dot" => x.dot_general(y, DotDimensionNumbers::new([&[2], &[1]], [&[0], &[0]])),
         "tensordot" => x.tensordot(y, 1),
         "einsum_attention" => einsum("bqhd,bkhd->bhqk", &[x, y]),
-        "einsum_out" => einsum_sharded("bd,df->fb", &[x, y], P!["Y", "X"]),
+        "einsum_out" => einsum_with("bd,df->fb", &[x, y], P!["Y", "X"]),
         "gather_rows" => x.index(y),
         "gather_sharded" => x.at(y).get_with(P![None, "Y"]),
         "take_columns" => x.take_with_mode(y, 1, GatherScatterMode::Clip),

@@ -16,7 +16,7 @@ fn product(a: &Array, b: &Array) -> Array {
         rhs_contracting: [0].into_iter().collect(),
         ..DotDimensionNumbers::default()
     };
-    a.dot_general_with(b, numbers, Some(Precision::HIGHEST), None)
+    a.dot_general_with(b, numbers, Precision::HIGHEST)
 }
 
 #[track_caller]

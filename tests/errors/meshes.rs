@@ -134,7 +134,7 @@ pub fn cases() -> Vec<Case> {
                 let x = device_put(&f32(&[8, 16]), P!["x", "y"]);
                 let w = device_put(&f32(&[16, 8]), P!["y"]);
                 let f = |x: Array, w: Array| {
-                    let parts = x.matmul_sharded(&w, P!["x"].with_unreduced("y"));
+                    let parts = x.matmul_with(&w, P!["x"].with_unreduced("y"));
                     parts.sin()
                 };
                 make_jaxpr(f)(x, w)

@@ -77,7 +77,7 @@ fn integers_over_explicit_axes() {
     let w = Array::arange(depth * width).reshape(&[depth, width]);
     let a = device_put(&a, P!["X", "Y"]);
     let w = device_put(&w, P![None, "Y"]);
-    let matmul = jit(|a: Array, w: Array| a.matmul_sharded(&w, P!["X", "Y"]));
+    let matmul = jit(|a: Array, w: Array| a.matmul_with(&w, P!["X", "Y"]));
     let collective = |a: Array, w: Array| all_gather_matmul(&a, &w, ONE_WAY);
     let specs = [P!["X", "Y"], P![None, "Y"]];
     let collective = jit(shard_map(collective, mesh, specs, P!["X", "Y"]));

@@ -205,7 +205,7 @@ fn nearest(x: &Array, axis: usize, size: usize) -> Array {
 fn contract(x: &Array, axis: usize, weights: &Array) -> Array {
     let numbers = DotDimensionNumbers::new([&[axis], &[0]], [&[], &[]]);
     let weights = weights.astype(x.dtype());
-    x.dot_general_with(&weights, numbers, Some(Precision::HIGHEST), None)
+    x.dot_general_with(&weights, numbers, Precision::HIGHEST)
         .move_axis(-1, axis as isize)
 }
 

@@ -49,8 +49,7 @@ fn ambiguous_products_need_an_out_sharding() {
         (P!["X", "Y"], true, "float32[8@X,8@Y]"),
         (P!["X", None], false, "float32[8@X,8]"),
     ] {
-        let f =
-            move |x: Array, w: Array| einsum_sharded("bd,df->bf", &[x.square(), w], spec.clone());
+        let f = move |x: Array, w: Array| einsum_with("bd,df->bf", &[x.square(), w], spec.clone());
         let text = text(&f, &x, &w);
         // XLA's compiler for CPUs writes a reduce-scatter as an all-reduce of which
         // each device keeps its slice.
@@ -71,9 +70,9 @@ fn ambiguous_products_need_an_out_sharding() {
 
 /// A small network whose every step names shardings.
 fn loss((w1, b1, w2): (Array, Array, Array), x: Array, batch: SpecEntry) -> Array {
-    let hidden = x.matmul_sharded(&w1, P![batch.clone(), "Y"]) + b1;
+    let hidden = x.matmul_with(&w1, P![batch.clone(), "Y"]) + b1;
     let hidden = hidden.tanh();
-    let out = hidden.matmul_sharded(&w2, P![batch, None]);
+    let out = hidden.matmul_with(&w2, P![batch, None]);
     out.softmax(-1).log().square().mean()
 }
 
@@ -271,7 +270,7 @@ fn explicit_and_automatic_axes_meet() {
     let out = jit(inside)(x.clone());
     assert_eq!(out.aval().to_string(), "f32[8@X,16]");
     close(&out, &(iota(&[8, 16]) * 2));
-    let message = panic_message(|| x.matmul_sharded(&w, P!["X", "Y"]));
+    let message = panic_message(|| x.matmul_with(&w, P!["X", "Y"]));
     assert!(message.contains("which is not explicit"), "{message}");
 }
 
@@ -281,15 +280,15 @@ fn sums_may_be_left_for_later() {
     let x = device_put(&iota(&[8, 16]), P!["X", "Y"]);
     let w = device_put(&iota(&[16, 8]), P!["Y", None]);
     let f = |x: Array, w: Array| {
-        let parts = x.matmul_sharded(&w, P!["X", None].with_unreduced("Y"));
+        let parts = x.matmul_with(&w, P!["X", None].with_unreduced("Y"));
         assert_eq!(type_of(&parts).to_string(), "f32[8@X,8]{U:Y}");
         reshard(&(&parts + &parts), P!["X", None])
     };
     let message = panic_message(|| {
-        make_jaxpr(|x: Array, w: Array| {
-            x.matmul_sharded(&w, P!["X", None].with_unreduced("Y"))
-                .sin()
-        })(x.clone(), w.clone())
+        make_jaxpr(|x: Array, w: Array| x.matmul_with(&w, P!["X", None].with_unreduced("Y")).sin())(
+            x.clone(),
+            w.clone(),
+        )
     });
     assert!(
         message.contains("unreduced rule for sin is not implemented"),

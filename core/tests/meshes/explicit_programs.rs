@@ -45,7 +45,7 @@ fn trace(name: &str, a: Vec<Array>) -> ClosedJaxpr {
     let z = a.last().cloned().expect("an argument");
     match name {
         "square_matmul" => make_jaxpr(|x: Array, w: Array| {
-            einsum_sharded("bd,df->bf", &[x.square(), w], P!["X", "Y"])
+            einsum_with("bd,df->bf", &[x.square(), w], P!["X", "Y"])
         })(x, y),
         "elementwise" => make_jaxpr(|x: Array, y: Array| x.sin() * y + 1.0)(x, y),
         "bias" => make_jaxpr(|x: Array, b: Array| (x + b).tanh())(x, y),
@@ -59,10 +59,10 @@ fn trace(name: &str, a: Vec<Array>) -> ClosedJaxpr {
         }
         "reshard" => make_jaxpr(|x: Array| reshard(&x, P![None, "Y"]) * 2.0)(x),
         "dot_jvp" => make_jaxpr(|x: Array, w: Array| -> Pair {
-            jvp(|x: Array| x.matmul_sharded(&w, P!["X", None]), x.clone(), x)
+            jvp(|x: Array| x.matmul_with(&w, P!["X", None]), x.clone(), x)
         })(x, y),
         "dot_vjp" => make_jaxpr(|x: Array, w: Array, ct: Array| -> Pair {
-            let f = |(x, w): Pair| x.matmul_sharded(&w, P!["X", "Y"]);
+            let f = |(x, w): Pair| x.matmul_with(&w, P!["X", "Y"]);
             vjp(f, (x, w)).1(ct)
         })(x, y, z),
         "sum_vjp" => {
@@ -75,7 +75,7 @@ fn trace(name: &str, a: Vec<Array>) -> ClosedJaxpr {
             make_jaxpr(|x: Array, y: Array| vmap(|a: Array, b: Array| a.dot(&b))(x, y))(x, y)
         }
         "vmap_matmul" => make_jaxpr(|x: Array, w: Array| {
-            let f = |x: Array, w: Array| x.matmul_sharded(&w, P!["Y"]);
+            let f = |x: Array, w: Array| x.matmul_with(&w, P!["Y"]);
             vmap_axes(f, [Some(0), None], 0)(x, w)
         })(x, y),
         "scan" => make_jaxpr(|x: Array| {

@@ -215,7 +215,7 @@ fn products_of_numpy() {
     let (a, b) = (array(&[2, 3], 0.0), array(&[4, 3], 1.0));
     close(&a.inner(&b), &a.matmul(b.t()));
     close(&a.tensordot(b.t(), 1), &a.matmul(b.t()));
-    close(&a.tensordot_axes(&b, &[-1], &[1]), &a.matmul(b.t()));
+    close(&a.tensordot(&b, ([-1], [1])), &a.matmul(b.t()));
     close(&a.vdot(&a), &(&a * &a).sum());
     assert_eq!(a.outer(&b).shape(), [6, 12]);
     let v = Array::from([1.0f32, 2.0]);
@@ -350,8 +350,8 @@ fn einsum_refuses_letters_of_two_sizes() {
 fn sums_may_be_wider_than_operands() {
     let numbers = || DotDimensionNumbers::new([&[1], &[0]], [&[], &[]]);
     let product = move |a: Array, b: Array| {
-        let p = Some(Precision::HIGHEST);
-        a.dot_general_with(&b, numbers(), p, Some(DType::F32))
+        let how = Contraction::new().precision(Precision::HIGHEST);
+        a.dot_general_with(&b, numbers(), how.preferred_element_type(DType::F32))
     };
     let (a, b) = (
         Array::ones(&[2, 301], DType::BF16),
@@ -369,7 +369,7 @@ fn sums_may_be_wider_than_operands() {
 
 #[test]
 fn einsums_sum_in_the_type_that_is_asked_for() {
-    use ramie_core::{Contraction, einsum_with};
+    use ramie_core::einsum_with;
     // 257 is no number of bf16, the sum of 257 ones is one of f32.
     let ones = |shape: &[usize]| Array::ones(shape, DType::BF16);
     let how = Contraction::new().preferred_element_type(DType::F32);

@@ -208,9 +208,9 @@ fn products(case: &str) -> Option<Array> {
     let (a, b) = (x(&[2, 3, 4]), x(&[3, 4]));
     Some(match case {
         "vecdot_-1" => a.vecdot(b),
-        "vecdot_0" => x(&[3, 2]).vecdot_along(x(&[3, 2]), 0),
-        "vecdot_1" => a.vecdot_along(&a, 1),
-        "vecdot_-2" => a.vecdot_along(b, -2),
+        "vecdot_0" => x(&[3, 2]).vecdot_with(x(&[3, 2]), 0, Contraction::new()),
+        "vecdot_1" => a.vecdot_with(&a, 1, Contraction::new()),
+        "vecdot_-2" => a.vecdot_with(b, -2, Contraction::new()),
         _ => return None,
     })
 }
@@ -225,16 +225,16 @@ fn contractions(case: &str) -> Option<Array> {
             let numbers = DotDimensionNumbers::new([&[1], &[2]], [&[0], &[0]]);
             x(&[2, 3, 4]).dot_general(&x(&[2, 5, 3]), numbers)
         }
-        "dot_f32" => small.dot_with(small.t(), &of(F32)),
-        "dot_scalar_f32" => small.dot_with(Array::scalar(2, BF16), &of(F32)),
-        "matmul_f32" => small.matmul_with(small.t(), &of(F32)),
-        "tensordot_1_f32" => small.tensordot_with(small.t(), 1, &of(F32)),
-        "tensordot_f32" => small.tensordot_axes_with(&small, &[0, 1], &[0, 1], &of(F32)),
-        "inner_f32" => small.inner_with(small.index(1..), &of(F32)),
-        "inner_scalar_f32" => small.inner_with(Array::scalar(2, BF16), &of(F32)),
-        "vdot_f32" => small.vdot_with(&small, &of(F32)),
-        "vecdot_f32" => small.vecdot_with(&small, 0, &of(F32)),
-        "matmul_i32" => bytes.matmul_with(bytes.t(), &of(I32)),
+        "dot_f32" => small.dot_with(small.t(), of(F32)),
+        "dot_scalar_f32" => small.dot_with(Array::scalar(2, BF16), of(F32)),
+        "matmul_f32" => small.matmul_with(small.t(), of(F32)),
+        "tensordot_1_f32" => small.tensordot_with(small.t(), 1, of(F32)),
+        "tensordot_f32" => small.tensordot_with(&small, ([0, 1], [0, 1]), of(F32)),
+        "inner_f32" => small.inner_with(small.index(1..), of(F32)),
+        "inner_scalar_f32" => small.inner_with(Array::scalar(2, BF16), of(F32)),
+        "vdot_f32" => small.vdot_with(&small, of(F32)),
+        "vecdot_f32" => small.vecdot_with(&small, 0, of(F32)),
+        "matmul_i32" => bytes.matmul_with(bytes.t(), of(I32)),
         "matmul_i8" => bytes.matmul(bytes.t()),
         _ => return None,
     })
@@ -320,7 +320,7 @@ fn precisions_and_their_defaults_equal_jax() {
         let f = move |a: Array, b: Array| {
             if !convolves {
                 let numbers = DotDimensionNumbers::new([&[1], &[0]], [&[], &[]]);
-                return a.dot_general_with(&b, numbers, precision, None);
+                return a.dot_general_with(&b, numbers, Contraction::new().precision(precision));
             }
             let how = Convolution::new().padding(Padding::Same);
             let how = match precision {

@@ -12,13 +12,8 @@ const EXCLUDED: &[(&str, &[&str])] = &[
         &[
             "full_with",
             "iota_with",
-            "matmul_sharded",
-            "dot_sharded",
             "broadcast_in_dim_with",
             "broadcast_to_with",
-            "dot_general_sharded",
-            "dot_general_sharded_with",
-            "einsum_sharded",
             "reshard",
             "with_sharding_constraint",
             "with_logical_constraint",

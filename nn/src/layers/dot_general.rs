@@ -1,14 +1,12 @@
 //! `DotGeneralFn`: a custom function in place of `dot_general`.
 
-use ramie_core::{Array, DType, DotDimensionNumbers, PartitionSpec, Precision};
+use ramie_core::{Array, Contraction, DType, DotDimensionNumbers, PartitionSpec, Precision};
 use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
-/// The arguments are the two operands, their axes, the precision, and the accumulation dtype.
-type Product = dyn Fn(&Array, &Array, &DotDimensionNumbers, Option<Precision>, Option<DType>) -> Array
-    + Send
-    + Sync;
+/// The arguments are the two operands, their axes, and the options of the product.
+type Product = dyn Fn(&Array, &Array, &DotDimensionNumbers, Contraction) -> Array + Send + Sync;
 
 /// A custom product that dense layers use instead of `dot_general`, for example a quantized one
 /// (the field `dot_general` of Flax's dense layers).
@@ -18,9 +16,9 @@ type Product = dyn Fn(&Array, &Array, &DotDimensionNumbers, Option<Precision>, O
 /// ```no_run
 /// use ramie_core::DType;
 /// use ramie_nn::{DotGeneralFn, Linear, Rngs};
-/// let rounded = DotGeneralFn::new(|x, kernel, axes, precision, _| {
+/// let rounded = DotGeneralFn::new(|x, kernel, axes, how| {
 ///     let (x, kernel) = (x.astype(DType::F8E4M3Fn), kernel.astype(DType::F8E4M3Fn));
-///     x.dot_general_with(&kernel, axes.clone(), precision, Some(DType::F32))
+///     x.dot_general_with(&kernel, axes.clone(), how.preferred_element_type(DType::F32))
 /// });
 /// let layer = Linear::features(10).dot_general(rounded).build(64, &mut Rngs::new(0));
 /// ```
@@ -28,13 +26,10 @@ type Product = dyn Fn(&Array, &Array, &DotDimensionNumbers, Option<Precision>, O
 pub struct DotGeneralFn(Arc<Product>);
 
 impl DotGeneralFn {
-    /// Creates a custom product from a function of two operands, their axes, the precision, and
-    /// the accumulation dtype.
+    /// Creates a custom product from a function of two operands, their axes, and the precision and
+    /// dtype of the product.
     pub fn new(
-        f: impl Fn(&Array, &Array, &DotDimensionNumbers, Option<Precision>, Option<DType>) -> Array
-        + Send
-        + Sync
-        + 'static,
+        f: impl Fn(&Array, &Array, &DotDimensionNumbers, Contraction) -> Array + Send + Sync + 'static,
     ) -> DotGeneralFn {
         DotGeneralFn(Arc::new(f))
     }
@@ -75,17 +70,17 @@ impl Multiply<'_> {
     /// Multiplies operands that have the dtype of the computation.
     #[track_caller]
     pub fn product(&self, x: &Array, kernel: &Array, axes: DotDimensionNumbers) -> Array {
-        let (precision, dtype) = (self.precision, self.preferred_element_type);
-        match (self.dot_general, self.out_sharding) {
-            (None, None) => x.dot_general_with(kernel, axes, precision, dtype),
-            (None, Some(spec)) => {
-                x.dot_general_sharded_with(kernel, axes, precision, dtype, spec.clone())
-            }
-            (Some(other), None) => (other.0)(x, kernel, &axes, precision, dtype),
-            (Some(other), Some(spec)) => {
-                let out = (other.0)(x, kernel, &axes, precision, dtype);
-                ramie_core::reshard(&out, spec.clone())
-            }
+        let how = Contraction::new()
+            .precision(self.precision)
+            .preferred_element_type(self.preferred_element_type);
+        let spec = self.out_sharding.cloned();
+        let Some(other) = self.dot_general else {
+            return x.dot_general_with(kernel, axes, how.out_sharding(spec));
+        };
+        let out = (other.0)(x, kernel, &axes, how);
+        match spec {
+            Some(spec) => ramie_core::reshard(&out, spec),
+            None => out,
         }
     }
 }

@@ -126,13 +126,11 @@ impl Einsum {
     fn multiply(&self, equation: &str, x: &Array, out_sharding: Option<PartitionSpec>) -> Array {
         let (operands, bias) =
             promote_affine(self.config.dtype, [x, &self.kernel], self.bias.as_deref());
-        let mut how = Contraction::new()
+        let how = Contraction::new()
             .precision(self.config.precision)
-            .preferred_element_type(self.config.preferred_element_type);
-        if let Some(spec) = out_sharding {
-            how = how.out_sharding(spec);
-        }
-        let y = einsum_with(equation, &operands, &how);
+            .preferred_element_type(self.config.preferred_element_type)
+            .out_sharding(out_sharding);
+        let y = einsum_with(equation, &operands, how);
         let Some(bias) = bias else {
             return y;
         };

@@ -121,7 +121,7 @@ impl Embed {
     #[track_caller]
     pub fn attend_sharded(&self, query: &Array, out_sharding: impl Into<PartitionSpec>) -> Array {
         let [query, table] = self.queried(query);
-        query.matmul_sharded(table.transpose(&[1, 0]), out_sharding)
+        query.matmul_with(table.transpose(&[1, 0]), out_sharding.into())
     }
 
     /// Returns the table in the dtype of the computation, and checks the indices.

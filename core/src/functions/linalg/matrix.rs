@@ -38,7 +38,7 @@ pub(crate) fn typed_as(x: &Array, like: &Array) -> Array {
 /// Multiplies matrices of the same batch shape with the highest precision of the platform.
 pub(crate) fn product(a: &Array, b: &Array) -> Array {
     let numbers = DotDimensionNumbers::matrices(a.ndim());
-    a.dot_general_with(b, numbers, Some(Precision::HIGHEST), None)
+    a.dot_general_with(b, numbers, Precision::HIGHEST)
 }
 
 /// Returns the identity matrix.

@@ -4,7 +4,7 @@ use crate::prim::conv::{ConvGeneralDilated, ConvLayout, Padding, dilated};
 use crate::program::trace::bind1;
 use crate::types::aval::element_count;
 use crate::types::sharding::OutSharding;
-use crate::{Array, DType, Dims, DotDimensionNumbers, PartitionSpec, Precision};
+use crate::{Array, Contraction, DType, Dims, DotDimensionNumbers, PartitionSpec, Precision};
 
 /// Options of a convolution: layout, strides, padding, dilation, groups and precision.
 ///
@@ -296,7 +296,7 @@ pub fn conv_general_dilated_local(
         [&[numbers.out.feature], &[numbers.rhs.input]],
         [&left, &right],
     );
-    let out = patches.dot_general_with(rhs, dims, how.precision, None);
+    let out = patches.dot_general_with(rhs, dims, Contraction::new().precision(how.precision));
     // The axes are positions, batch, features.
     let (batch, feature) = (numbers.out.batch, numbers.out.feature);
     let n = out.ndim();

@@ -1,9 +1,8 @@
 //! Einstein summation, implemented with `dot_general`, transposes and reductions.
 
-use super::Contraction;
 use crate::base::location;
 use crate::prim::dot::DotDimensionNumbers;
-use crate::{Array, DType, PartitionSpec, ShapeError};
+use crate::{Array, Contraction, DType, PartitionSpec, ShapeError};
 use std::borrow::Borrow;
 
 /// Computes a sum of products of arrays whose axes are named by letters.
@@ -28,51 +27,37 @@ use std::borrow::Borrow;
 /// letter has different sizes, or if the result repeats a letter or has one that no operand has.
 #[track_caller]
 pub fn einsum<A: Borrow<Array>>(spec: &str, operands: &[A]) -> Array {
-    einsum_with(spec, operands, &Contraction::new())
+    einsum_with(spec, operands, Contraction::new())
 }
 
 /// Computes [`einsum`] with options for the precision, the dtype and the sharding of the result.
 ///
-/// # Panics
-/// Panics in the same cases as [`einsum`], or if the sharding does not fit the mesh or the shape.
-#[track_caller]
-pub fn einsum_with<A: Borrow<Array>>(spec: &str, operands: &[A], how: &Contraction) -> Array {
-    let arrays: Vec<&Array> = operands.iter().map(Borrow::borrow).collect();
-    let out = plan("einsum", spec, &arrays).run(&arrays, how);
-    match how.preferred_element_type {
-        // Covers sums of one operand and sums after the last product.
-        Some(dtype) => out.astype(dtype),
-        None => out,
-    }
-}
-
-/// Computes [`einsum`] with the result sharded by `out_sharding` over explicit axes of a mesh
-/// (`jnp.einsum(.., out_sharding=..)`).
-///
 /// ```no_run
-/// use ramie_core::{Array, AxisType, DType, P, einsum_sharded, make_mesh_with, set_mesh};
+/// use ramie_core::{Array, AxisType, DType, P, einsum_with, make_mesh_with, set_mesh};
 /// let _current = set_mesh(make_mesh_with(&[4, 2], &["X", "Y"], AxisType::Explicit)?);
 /// let x = Array::full_with(&[8, 2048], 0, DType::BF16, P!["X", "Y"]);
 /// let w = Array::full_with(&[2048, 8192], 0, DType::BF16, P!["Y", None]);
-/// let out = einsum_sharded("bd,df->bf", &[&x, &w], P!["X", None]);
+/// let out = einsum_with("bd,df->bf", &[&x, &w], P!["X", None]);
 /// assert_eq!(out.aval().to_string(), "bf16[8@X,8192]");
 /// # Ok::<(), ramie_core::Error>(())
 /// ```
 ///
 /// # Panics
-/// Panics in the same cases as [`einsum`], or if `out_sharding` does not fit the mesh or the
-/// shape.
+/// Panics in the same cases as [`einsum`], or if the sharding does not fit the mesh or the shape.
 #[track_caller]
-pub fn einsum_sharded<A: Borrow<Array>>(
+pub fn einsum_with<A: Borrow<Array>>(
     spec: &str,
     operands: &[A],
-    out_sharding: impl Into<PartitionSpec>,
+    how: impl Into<Contraction>,
 ) -> Array {
-    einsum_with(
-        spec,
-        operands,
-        &Contraction::new().out_sharding(out_sharding),
-    )
+    let how = how.into();
+    let arrays: Vec<&Array> = operands.iter().map(Borrow::borrow).collect();
+    let out = plan("einsum", spec, &arrays).run(&arrays, &how);
+    match how.preferred_element_type {
+        // Covers sums of one operand and sums after the last product.
+        Some(dtype) => out.astype(dtype),
+        None => out,
+    }
 }
 
 /// Returns the order in which [`einsum`] multiplies its operands (`jnp.einsum_path`): for each
@@ -470,7 +455,12 @@ fn product(
         true => (a.array.clone(), b.array.clone()),
         false => (a.array.astype(dtype), b.array.astype(dtype)),
     };
-    let array = left.general_product(&right, numbers, how.precision, Some(dtype), out_sharding);
+    let how = Contraction {
+        preferred_element_type: Some(dtype),
+        out_sharding,
+        ..how.clone()
+    };
+    let array = left.dot_general_with(&right, numbers, how);
     Term { array, labels }
 }
 

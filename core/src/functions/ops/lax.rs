@@ -2,7 +2,10 @@
 
 use crate::prim::index::{Gather, GatherDimensionNumbers};
 use crate::prim::operands;
-use crate::{Array, Dims, DotDimensionNumbers, GatherScatterMode, IntoArray, Precision, lax_sort};
+use crate::{
+    Array, Contraction, Dims, DotDimensionNumbers, GatherScatterMode, IntoArray, Precision,
+    lax_sort,
+};
 
 impl Array {
     /// Broadcasts the array by prepending axes of the given sizes (`jax.lax.broadcast`).
@@ -201,7 +204,7 @@ impl Array {
             rhs.aval()
         );
         let numbers = DotDimensionNumbers::matrices(rank);
-        self.dot_general_with(rhs, numbers, precision, None)
+        self.dot_general_with(rhs, numbers, Contraction::new().precision(precision))
     }
 
     /// Sorts this array along an axis and reorders `values` in the same way

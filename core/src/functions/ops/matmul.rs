@@ -1,9 +1,30 @@
 //! `matmul`, `dot`, `tensordot`, `inner`, `vdot` and `outer`, implemented with `dot_general`.
 
-use super::Contraction;
 use crate::base::location;
 use crate::prim::dot::DotDimensionNumbers;
-use crate::{Array, DType, Dims, IntoArray, PartitionSpec, ShapeError};
+use crate::{Array, Contraction, DType, Dims, IntoArray, ShapeError};
+
+/// The axes that [`Array::tensordot`] sums over. A number, and a pair of lists of axes convert into
+/// it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum TensordotAxes {
+    /// The last axes of the left operand and the first axes of the right one, this many of each.
+    Last(usize),
+    /// Axes of the left operand, each paired with the corresponding axis of the right one.
+    Pairs(Vec<isize>, Vec<isize>),
+}
+
+impl From<usize> for TensordotAxes {
+    fn from(n: usize) -> TensordotAxes {
+        TensordotAxes::Last(n)
+    }
+}
+
+impl<L: AsRef<[isize]>, R: AsRef<[isize]>> From<(L, R)> for TensordotAxes {
+    fn from((left, right): (L, R)) -> TensordotAxes {
+        TensordotAxes::Pairs(left.as_ref().to_vec(), right.as_ref().to_vec())
+    }
+}
 
 /// Promotes both operands to a common dtype and keeps their shapes.
 #[track_caller]
@@ -28,8 +49,7 @@ fn product(
         refuse(operation, &error, a, b);
     }
     let dtype = how.preferred_element_type.unwrap_or(a.dtype());
-    let out_sharding = how.out_sharding.clone();
-    a.general_product(b, numbers, how.precision, Some(dtype), out_sharding)
+    a.dot_general_with(b, numbers, how.clone().preferred_element_type(dtype))
 }
 
 #[track_caller]
@@ -57,38 +77,23 @@ impl Array {
     /// broadcast.
     #[track_caller]
     pub fn matmul(&self, rhs: impl IntoArray) -> Array {
-        self.matmul_with(rhs, &Contraction::new())
+        self.matmul_with(rhs, Contraction::new())
     }
 
-    /// Computes [`matmul`](Array::matmul) with the result sharded by `out_sharding` over
-    /// explicit axes of a mesh (`jnp.matmul(.., out_sharding=..)`). If the contracted axis of
-    /// both operands is sharded, a result sharded along the same mesh axis needs a
-    /// reduce-scatter, and a result replicated along it an all-reduce.
+    /// Computes [`matmul`](Array::matmul) with options for the precision, the dtype and the
+    /// sharding of the result. If the contracted axis of both operands is sharded, a result sharded
+    /// along the same mesh axis needs a reduce-scatter, and a result replicated along it an
+    /// all-reduce.
     ///
     /// ```no_run
     /// use ramie_core::{Array, AxisType, DType, P, make_mesh_with, set_mesh};
     /// let _current = set_mesh(make_mesh_with(&[4, 2], &["X", "Y"], AxisType::Explicit)?);
     /// let x = Array::full_with(&[8, 16], 0, DType::F32, P!["X", "Y"]);
     /// let w = Array::full_with(&[16, 8], 0, DType::F32, P!["Y", None]);
-    /// let out = x.matmul_sharded(&w, P!["X", "Y"]);
+    /// let out = x.matmul_with(&w, P!["X", "Y"]);
     /// assert_eq!(out.aval().to_string(), "f32[8@X,8@Y]");
     /// # Ok::<(), ramie_core::Error>(())
     /// ```
-    ///
-    /// # Panics
-    /// Panics in the same cases as `matmul`, or if `out_sharding` does not fit the mesh or the
-    /// shape.
-    #[track_caller]
-    pub fn matmul_sharded(
-        &self,
-        rhs: impl IntoArray,
-        out_sharding: impl Into<PartitionSpec>,
-    ) -> Array {
-        self.matmul_with(rhs, &Contraction::new().out_sharding(out_sharding))
-    }
-
-    /// Computes [`matmul`](Array::matmul) with options for the precision, the dtype and the
-    /// sharding of the result.
     ///
     /// # Panics
     /// Panics in the same cases as `matmul`, if integers would be accumulated as floats or floats as
@@ -96,7 +101,8 @@ impl Array {
     #[doc(alias = "precision")]
     #[doc(alias = "preferred_element_type")]
     #[track_caller]
-    pub fn matmul_with(&self, rhs: impl IntoArray, how: &Contraction) -> Array {
+    pub fn matmul_with(&self, rhs: impl IntoArray, how: impl Into<Contraction>) -> Array {
+        let how = how.into();
         let (a, b, _) = promote_types(self, &rhs.into_array());
         if a.ndim() == 0 || b.ndim() == 0 {
             let error = ShapeError::new("operands must have at least one axis")
@@ -157,8 +163,8 @@ impl Array {
             permutation[to] = from as isize;
         }
         let how = Contraction {
-            out_sharding: how.out_sharding.as_ref().map(|s| s.clone().gathered(&axes)),
-            ..how.clone()
+            out_sharding: how.out_sharding.map(|s| s.gathered(&axes)),
+            ..how
         };
         let out = product(
             "matmul",
@@ -182,22 +188,7 @@ impl Array {
     /// Panics if the contracted sizes differ.
     #[track_caller]
     pub fn dot(&self, rhs: impl IntoArray) -> Array {
-        self.dot_with(rhs, &Contraction::new())
-    }
-
-    /// Computes [`dot`](Array::dot) with the result sharded by `out_sharding` over explicit
-    /// axes of a mesh.
-    ///
-    /// # Panics
-    /// Panics in the same cases as `dot`, or if `out_sharding` does not fit the mesh or the
-    /// shape.
-    #[track_caller]
-    pub fn dot_sharded(
-        &self,
-        rhs: impl IntoArray,
-        out_sharding: impl Into<PartitionSpec>,
-    ) -> Array {
-        self.dot_with(rhs, &Contraction::new().out_sharding(out_sharding))
+        self.dot_with(rhs, Contraction::new())
     }
 
     /// Computes [`dot`](Array::dot) with options for the precision, the dtype and the sharding of
@@ -207,23 +198,32 @@ impl Array {
     /// Panics in the same cases as `dot`, if integers would be accumulated as floats or floats as
     /// integers, or if the sharding does not fit the mesh or the shape.
     #[track_caller]
-    pub fn dot_with(&self, rhs: impl IntoArray, how: &Contraction) -> Array {
+    pub fn dot_with(&self, rhs: impl IntoArray, how: impl Into<Contraction>) -> Array {
+        let how = how.into();
         let (a, b, common) = promote_types(self, &rhs.into_array());
         if a.ndim() == 0 || b.ndim() == 0 {
-            return scaled(&a, &b, common, how);
+            return scaled(&a, &b, common, &how);
         }
         let summed = [&[a.ndim() - 1][..], &[b.ndim().saturating_sub(2)]];
-        product("dot", &a, &b, summed, [&[], &[]], how)
+        product("dot", &a, &b, summed, [&[], &[]], &how)
     }
 
     /// Computes the sum of products over the last `n` axes of `self` and the first `n` axes of
-    /// `rhs`.
+    /// `rhs`, or over a list of axes of `self` and the corresponding axes of `rhs`.
+    ///
+    /// ```no_run
+    /// use ramie_core::{Array, DType};
+    /// let (x, y) = (Array::ones(&[2, 3, 4], DType::F32), Array::ones(&[4, 3, 5], DType::F32));
+    /// assert_eq!(x.tensordot(&y, 1).shape(), [2, 3, 3, 5]);
+    /// assert_eq!(x.tensordot(&y, ([1, 2], [1, 0])).shape(), [2, 5]);
+    /// ```
     ///
     /// # Panics
-    /// Panics if an operand has fewer than `n` axes, or if paired axes have different sizes.
+    /// Panics if an operand has fewer than `n` axes, if an axis is out of range or given twice, if
+    /// the lists differ in length, or if paired axes have different sizes.
     #[track_caller]
-    pub fn tensordot(&self, rhs: impl IntoArray, n: usize) -> Array {
-        self.tensordot_with(rhs, n, &Contraction::new())
+    pub fn tensordot(&self, rhs: impl IntoArray, axes: impl Into<TensordotAxes>) -> Array {
+        self.tensordot_with(rhs, axes, Contraction::new())
     }
 
     /// Computes [`tensordot`](Array::tensordot) with options for the precision, the dtype and the
@@ -232,54 +232,33 @@ impl Array {
     /// # Panics
     /// Panics in the same cases as `tensordot` and [`matmul_with`](Array::matmul_with).
     #[track_caller]
-    pub fn tensordot_with(&self, rhs: impl IntoArray, n: usize, how: &Contraction) -> Array {
-        let (a, b, _) = promote_types(self, &rhs.into_array());
-        if a.ndim() < n || b.ndim() < n {
-            let error = ShapeError::new(format!(
-                "operands must have at least {n} axes to sum \
-             over"
-            ))
-            .help("use tensordot_axes to choose the axes");
-            refuse("tensordot", &error, &a, &b);
-        }
-        let left: Dims = (a.ndim() - n..a.ndim()).collect();
-        let right: Dims = (0..n).collect();
-        product("tensordot", &a, &b, [&left, &right], [&[], &[]], how)
-    }
-
-    /// Computes the sum of products over `lhs_axes` of `self`, each paired with the corresponding
-    /// axis of `rhs_axes` of `rhs`.
-    ///
-    /// # Panics
-    /// Panics if an axis is out of range or given twice, if the lists differ in length, or if
-    /// paired axes have different sizes.
-    #[track_caller]
-    pub fn tensordot_axes(
+    pub fn tensordot_with(
         &self,
         rhs: impl IntoArray,
-        lhs_axes: &[isize],
-        rhs_axes: &[isize],
-    ) -> Array {
-        self.tensordot_axes_with(rhs, lhs_axes, rhs_axes, &Contraction::new())
-    }
-
-    /// Computes [`tensordot_axes`](Array::tensordot_axes) with options for the precision, the dtype
-    /// and the sharding of the result.
-    ///
-    /// # Panics
-    /// Panics in the same cases as `tensordot_axes` and [`matmul_with`](Array::matmul_with).
-    #[track_caller]
-    pub fn tensordot_axes_with(
-        &self,
-        rhs: impl IntoArray,
-        lhs_axes: &[isize],
-        rhs_axes: &[isize],
-        how: &Contraction,
+        axes: impl Into<TensordotAxes>,
+        how: impl Into<Contraction>,
     ) -> Array {
         let (a, b, _) = promote_types(self, &rhs.into_array());
-        let left = a.axes("tensordot", lhs_axes);
-        let right = b.axes("tensordot", rhs_axes);
-        product("tensordot_axes", &a, &b, [&left, &right], [&[], &[]], how)
+        let (left, right): (Dims, Dims) = match axes.into() {
+            TensordotAxes::Last(n) if a.ndim() < n || b.ndim() < n => {
+                let error =
+                    ShapeError::new(format!("operands must have at least {n} axes to sum over"))
+                        .help("pass the axes of both operands: x.tensordot(&y, ([1], [0]))");
+                refuse("tensordot", &error, &a, &b)
+            }
+            TensordotAxes::Last(n) => ((a.ndim() - n..a.ndim()).collect(), (0..n).collect()),
+            TensordotAxes::Pairs(left, right) => {
+                (a.axes("tensordot", &left), b.axes("tensordot", &right))
+            }
+        };
+        product(
+            "tensordot",
+            &a,
+            &b,
+            [&left, &right],
+            [&[], &[]],
+            &how.into(),
+        )
     }
 
     /// Computes the sum of products over the last axes of both arrays. A scalar operand
@@ -289,7 +268,7 @@ impl Array {
     /// Panics if the last axes have different sizes.
     #[track_caller]
     pub fn inner(&self, rhs: impl IntoArray) -> Array {
-        self.inner_with(rhs, &Contraction::new())
+        self.inner_with(rhs, Contraction::new())
     }
 
     /// Computes [`inner`](Array::inner) with options for the precision, the dtype and the sharding
@@ -298,13 +277,14 @@ impl Array {
     /// # Panics
     /// Panics in the same cases as `inner` and [`matmul_with`](Array::matmul_with).
     #[track_caller]
-    pub fn inner_with(&self, rhs: impl IntoArray, how: &Contraction) -> Array {
+    pub fn inner_with(&self, rhs: impl IntoArray, how: impl Into<Contraction>) -> Array {
+        let how = how.into();
         let (a, b, common) = promote_types(self, &rhs.into_array());
         if a.ndim() == 0 || b.ndim() == 0 {
-            return scaled(&a, &b, common, how);
+            return scaled(&a, &b, common, &how);
         }
         let summed = [&[a.ndim() - 1][..], &[b.ndim() - 1]];
-        product("inner", &a, &b, summed, [&[], &[]], how)
+        product("inner", &a, &b, summed, [&[], &[]], &how)
     }
 
     /// Computes the sum of products of the conjugated elements and those of `rhs`, both flattened
@@ -314,25 +294,24 @@ impl Array {
     /// Panics if the arrays have different numbers of elements.
     #[track_caller]
     pub fn vdot(&self, rhs: impl IntoArray) -> Array {
-        self.vdot_with(rhs, &Contraction::new())
+        self.vdot_with(rhs, Contraction::new())
     }
 
     /// Computes [`vdot`](Array::vdot) with options for the precision and the dtype of the result.
     ///
     /// ```no_run
-    /// use ramie_core::{Array, Contraction, DType};
+    /// use ramie_core::{Array, DType};
     /// let x = Array::ones(&[1000], DType::BF16);
-    /// let how = Contraction::new().preferred_element_type(DType::F32);
-    /// assert_eq!(x.vdot_with(&x, &how).item::<f32>(), 1000.0);
+    /// assert_eq!(x.vdot_with(&x, DType::F32).item::<f32>(), 1000.0);
     /// ```
     ///
     /// # Panics
     /// Panics in the same cases as `vdot` and [`matmul_with`](Array::matmul_with).
     #[track_caller]
-    pub fn vdot_with(&self, rhs: impl IntoArray, how: &Contraction) -> Array {
+    pub fn vdot_with(&self, rhs: impl IntoArray, how: impl Into<Contraction>) -> Array {
         let rhs = rhs.into_array();
         let (a, b, _) = promote_types(&self.conj().flatten(..), &rhs.flatten(..));
-        product("vdot", &a, &b, [&[0], &[0]], [&[], &[]], how)
+        product("vdot", &a, &b, [&[0], &[0]], [&[], &[]], &how.into())
     }
 
     /// Computes the products of each element of `self` with each element of `rhs`, both flattened

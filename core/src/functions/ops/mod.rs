@@ -2,7 +2,6 @@
 
 mod activation;
 mod arithmetic;
-mod contraction;
 mod conv;
 mod conv_transpose;
 mod convolve;
@@ -50,14 +49,14 @@ mod statistics;
 mod taper;
 mod vectorize;
 
-pub use contraction::Contraction;
 pub use conv::*;
 pub use conv_transpose::{ConvTranspose, conv_transpose};
 pub use convolve::ConvolveMode;
 pub use create::Like;
 pub use device_put::{device_get, device_put, device_put_donating};
-pub use einsum::{einsum, einsum_path, einsum_sharded, einsum_with};
+pub use einsum::{einsum, einsum_path, einsum_with};
 pub use index::*;
+pub use matmul::TensordotAxes;
 pub use pad::{PadMode, PadStatistic};
 pub use platform::{PlatformFn, platform_dependent};
 pub use pool::*;

@@ -24,33 +24,28 @@ impl Array {
     /// Panics if an array is 0-d, if the last axes differ, or if the other axes do not broadcast.
     #[track_caller]
     pub fn vecdot(&self, other: impl IntoArray) -> Array {
-        self.vecdot_along(other, -1)
+        self.vecdot_with(other, -1, Contraction::new())
     }
 
-    /// Same as [`vecdot`](Array::vecdot), but along the given axis of both arrays
-    /// (`jnp.vecdot(…, axis=…)`).
+    /// Computes [`vecdot`](Array::vecdot) along the given axis of both arrays
+    /// (`jnp.vecdot(…, axis=…)`), with options for the precision and the dtype of the result.
     ///
     /// ```no_run
-    /// use ramie_core::Array;
+    /// use ramie_core::{Array, Contraction};
     /// let x = Array::from([[1, 2], [3, 4]]);
-    /// assert_eq!(x.vecdot_along(&x, 0).to_vec::<i32>(), [10, 20]);
+    /// assert_eq!(x.vecdot_with(&x, 0, Contraction::new()).to_vec::<i32>(), [10, 20]);
     /// ```
     ///
     /// # Panics
-    /// Panics if the axis is out of range, if the arrays have different sizes along it, or if the
-    /// other axes do not broadcast.
+    /// Panics if the axis is out of range, if the arrays have different sizes along it, if the
+    /// other axes do not broadcast, and in the same cases as [`matmul_with`](Array::matmul_with).
     #[track_caller]
-    pub fn vecdot_along(&self, other: impl IntoArray, axis: isize) -> Array {
-        self.vecdot_with(other, axis, &Contraction::new())
-    }
-
-    /// Computes [`vecdot_along`](Array::vecdot_along) an axis with options for the precision and
-    /// the dtype of the result.
-    ///
-    /// # Panics
-    /// Panics in the same cases as `vecdot_along` and [`matmul_with`](Array::matmul_with).
-    #[track_caller]
-    pub fn vecdot_with(&self, other: impl IntoArray, axis: isize, how: &Contraction) -> Array {
+    pub fn vecdot_with(
+        &self,
+        other: impl IntoArray,
+        axis: isize,
+        how: impl Into<Contraction>,
+    ) -> Array {
         let other = other.into_array();
         require_vectors("vecdot", &[self, &other]);
         let last = |x: &Array| {

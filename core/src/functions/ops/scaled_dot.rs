@@ -80,6 +80,6 @@ impl Array {
         let lhs = scaled("lhs", self, lhs_scale, &numbers.lhs_contracting);
         let rhs = scaled("rhs", rhs, rhs_scale, &numbers.rhs_contracting);
         let sum = preferred_element_type.unwrap_or(DType::BF16);
-        lhs.dot_general_with(&rhs, numbers, None, Some(sum))
+        lhs.dot_general_with(&rhs, numbers, sum)
     }
 }

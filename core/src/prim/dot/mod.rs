@@ -1,11 +1,13 @@
 //! `dot_general`: products summed over contracted axes.
 
 mod collapse;
+mod contraction;
 mod narrow_first;
 mod precision;
 mod ragged;
 mod sharding;
 
+pub use contraction::Contraction;
 pub use precision::{Precision, default_matmul_precision};
 pub(crate) use precision::{current_default, default_code, process_default, set_process_default};
 pub use ragged::{RaggedDotDimensionNumbers, RaggedDotGeneral};
@@ -16,7 +18,7 @@ use crate::program::checks::Errors;
 use crate::program::class::Class;
 use crate::program::lower::{Lowering, Value};
 use crate::program::trace::bind1;
-use crate::{Array, Aval, DType, Dims, OutSharding, PartitionSpec, ShapeError, ShardingRule};
+use crate::{Array, Aval, DType, Dims, OutSharding, ShapeError, ShardingRule};
 use std::fmt;
 
 /// The correspondence of the axes of a product's operands.
@@ -375,90 +377,33 @@ impl Array {
     /// corresponding axes have different sizes.
     #[track_caller]
     pub fn dot_general(&self, rhs: &Array, dimension_numbers: DotDimensionNumbers) -> Array {
-        self.dot_general_with(rhs, dimension_numbers, None, None)
+        self.dot_general_with(rhs, dimension_numbers, Contraction::new())
     }
 
-    /// Same as [`dot_general`](Array::dot_general), with a precision and a dtype for
-    /// accumulation, which is also the result's.
+    /// Same as [`dot_general`](Array::dot_general), with options for the precision, the dtype of
+    /// accumulation and of the result, and the sharding of the result over explicit mesh axes.
     ///
     /// # Panics
-    /// Panics in the same cases as `dot_general`, and if integers would be accumulated as floats
-    /// or floats as integers.
+    /// Panics in the same cases as `dot_general`, if integers would be accumulated as floats or
+    /// floats as integers, and if the sharding does not fit the mesh or the shape.
     #[track_caller]
     pub fn dot_general_with(
         &self,
         rhs: &Array,
         dimension_numbers: DotDimensionNumbers,
-        precision: Option<Precision>,
-        preferred_element_type: Option<DType>,
+        how: impl Into<Contraction>,
     ) -> Array {
-        self.general_product(
-            rhs,
-            dimension_numbers,
-            precision,
-            preferred_element_type,
-            None,
-        )
-    }
-
-    /// Same as [`dot_general`](Array::dot_general), with the result sharded by `out_sharding`
-    /// over explicit mesh axes.
-    ///
-    /// # Panics
-    /// Panics in the same cases as `dot_general`, and if `out_sharding` does not fit the mesh or
-    /// the shape.
-    #[track_caller]
-    pub fn dot_general_sharded(
-        &self,
-        rhs: &Array,
-        dimension_numbers: DotDimensionNumbers,
-        out_sharding: impl Into<PartitionSpec>,
-    ) -> Array {
-        self.dot_general_sharded_with(rhs, dimension_numbers, None, None, out_sharding)
-    }
-
-    /// Same as [`dot_general_sharded`](Array::dot_general_sharded), with a precision and a dtype
-    /// for accumulation, which is also the result's.
-    ///
-    /// # Panics
-    /// Panics in the same cases as `dot_general_with` and `dot_general_sharded`.
-    #[track_caller]
-    pub fn dot_general_sharded_with(
-        &self,
-        rhs: &Array,
-        dimension_numbers: DotDimensionNumbers,
-        precision: Option<Precision>,
-        preferred_element_type: Option<DType>,
-        out_sharding: impl Into<PartitionSpec>,
-    ) -> Array {
-        self.general_product(
-            rhs,
-            dimension_numbers,
-            precision,
-            preferred_element_type,
-            Some(out_sharding.into()),
-        )
-    }
-
-    /// Computes the product with the given dtype for accumulation and sharding.
-    #[track_caller]
-    pub(crate) fn general_product(
-        &self,
-        rhs: &Array,
-        dimension_numbers: DotDimensionNumbers,
-        precision: Option<Precision>,
-        preferred_element_type: Option<DType>,
-        out_sharding: Option<PartitionSpec>,
-    ) -> Array {
+        let how = how.into();
         let n = &dimension_numbers;
         let rank = self.ndim() + rhs.ndim()
             - (2 * n.lhs_contracting.len() + n.lhs_batch.len()).min(self.ndim() + rhs.ndim());
-        let out_sharding = out_sharding
+        let out_sharding = how
+            .out_sharding
             .map(|s| OutSharding::new("dot_general", &[self.aval(), rhs.aval()], &s, rank));
         let dot = DotGeneral {
             dimension_numbers,
-            precision: precision.or_else(current_default),
-            preferred_element_type,
+            precision: how.precision.or_else(current_default),
+            preferred_element_type: how.preferred_element_type,
             out_sharding,
         };
         bind1(dot, &[self, rhs])

@@ -1,6 +1,8 @@
 //! `ragged_dot_general`: products over groups of different sizes, as in mixtures of experts.
 
-use super::{DotDimensionNumbers, DotGeneral, Precision, current_default, ordered, partners};
+use super::{
+    Contraction, DotDimensionNumbers, DotGeneral, Precision, current_default, ordered, partners,
+};
 use crate::passes::{add_tangents, transpose_of};
 use crate::prim::{
     Avals, BatchAxis, Batched, Differentiation, Operand, Param, Primitive, batched,
@@ -470,8 +472,7 @@ impl Array {
             rhs,
             group_sizes,
             RaggedDotDimensionNumbers::rows(),
-            None,
-            None,
+            Contraction::new(),
         )
     }
 
@@ -496,13 +497,18 @@ impl Array {
         rhs: &Array,
         group_sizes: &Array,
         dimension_numbers: RaggedDotDimensionNumbers,
-        precision: Option<Precision>,
-        preferred_element_type: Option<DType>,
+        how: impl Into<Contraction>,
     ) -> Array {
+        let how = how.into();
+        assert!(
+            how.out_sharding.is_none(),
+            "ragged_dot_general: got an out_sharding, which it does not support\n  help: pass the \
+             result to reshard"
+        );
         let dot = RaggedDotGeneral {
             dimension_numbers,
-            precision: precision.or_else(current_default),
-            preferred_element_type,
+            precision: how.precision.or_else(current_default),
+            preferred_element_type: how.preferred_element_type,
         };
         bind1(dot, &[self, rhs, group_sizes])
     }

@@ -56,9 +56,8 @@ impl DotGeneral {
                 contracting[0], contracting[1]
             ))
             .help(
-                "call the function whose name ends in `_sharded`, such as x.matmul_sharded(&w, \
-                 P![...]): a result sharded along the same axis needs a reduce-scatter, an \
-                 unsharded one an all-reduce",
+                "pass the sharding of the result, as in x.matmul_with(&w, P![...]): a result sharded \
+                 along the same axis needs a reduce-scatter, an unsharded one an all-reduce",
             ));
         }
         let batch = n.lhs_batch.iter().zip(&n.rhs_batch);

@@ -10,9 +10,8 @@ use std::fmt;
 /// The requested sharding of a result (`out_sharding`): a parameter of operations whose operands
 /// do not determine it.
 ///
-/// The functions that take one have names ending in `_sharded`, such as
-/// [`Array::matmul_sharded`](crate::Array::matmul_sharded); they take a [`PartitionSpec`] over the
-/// explicit axes of the current mesh.
+/// Functions with options, such as [`Array::matmul_with`](crate::Array::matmul_with), take it as a
+/// [`PartitionSpec`] over the explicit axes of the current mesh.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct OutSharding {
     sharding: TypeSharding,

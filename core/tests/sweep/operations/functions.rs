@@ -47,7 +47,7 @@ fn of_several_arrays(t: &mut Vec<Operation>) {
         };
         "einsum" |x, y| einsum("...,...->...", &[x, y]);
         "einsum/trace" |x| einsum("ii", &[x]);
-        "einsum_with" |x, y| einsum_with("ij,jk", &[x, y], &Contraction::new());
+        "einsum_with" |x, y| einsum_with("ij,jk", &[x, y], Contraction::new());
         "default_matmul_precision" |x, y| {
             default_matmul_precision(Precision::HIGHEST, || x.matmul(y))
         };

@@ -112,23 +112,21 @@ fn of_two_operands(t: &mut Vec<Operation>) {
         "convolve/same" |x, y| x.convolve(y, ConvolveMode::Same);
         "correlate" |x, y| x.correlate(y, ConvolveMode::Valid);
         "tensordot" |x, y| x.tensordot(y, 1);
-        "tensordot_axes" |x, y| x.tensordot_axes(y, &[0], &[0]);
+        "tensordot/axes" |x, y| x.tensordot(y, ([0], [0]));
         "cross" |x, y| x.cross(y, -1);
         "cross/first" |x, y| x.cross(y, 0);
         "batch_matmul" |x, y| x.batch_matmul(y, None);
         "dot_general" |x, y| x.dot_general(y, DotDimensionNumbers::new([&[0], &[0]], [&[], &[]]));
-        "matmul_with" |x, y| x.matmul_with(y, &Contraction::new().precision(Precision::HIGH));
-        "dot_with" |x, y| x.dot_with(y, &Contraction::new().preferred_element_type(DType::F64));
-        "tensordot_with" |x, y| x.tensordot_with(y, 1, &Contraction::new());
-        "inner_with" |x, y| x.inner_with(y, &Contraction::new().precision(Precision::HIGHEST));
-        "vdot_with" |x, y| x.vdot_with(y, &Contraction::new().preferred_element_type(DType::F64));
-        "vecdot_with" |x, y| x.vecdot_with(y, 0, &Contraction::new());
-        "tensordot_axes_with" |x, y| x.tensordot_axes_with(y, &[0], &[0], &Contraction::new());
-        "dot_general_with" |x, y| x.dot_general_with(
-            y, DotDimensionNumbers::new([&[], &[]], [&[0], &[0]]), None, Some(DType::F32));
+        "matmul_with" |x, y| x.matmul_with(y, Precision::HIGH);
+        "dot_with" |x, y| x.dot_with(y, DType::F64);
+        "tensordot_with" |x, y| x.tensordot_with(y, 1, Contraction::new());
+        "inner_with" |x, y| x.inner_with(y, Precision::HIGHEST);
+        "vdot_with" |x, y| x.vdot_with(y, DType::F64);
+        "vecdot_with" |x, y| x.vecdot_with(y, 0, Contraction::new());
+        "dot_general_with" |x, y| x.dot_general_with(y, DotDimensionNumbers::new([&[], &[]], [&[0], &[0]]), DType::F32);
         "ragged_dot" |x, y, z| x.ragged_dot(y, z);
         "ragged_dot_general" |x, y, z| x.ragged_dot_general(
-            y, z, RaggedDotDimensionNumbers::rows(), None, None);
+            y, z, RaggedDotDimensionNumbers::rows(), Contraction::new());
         "scaled_dot" |x, y| x.scaled_dot(y, None, None, None, None);
         "trapezoid_at" |x, y| x.trapezoid_at(y, -1);
         "polyfit" |x, y| x.polyfit(y, 2);
@@ -328,7 +326,6 @@ fn places(t: &mut Vec<Operation>) {
         "take_with_mode/fill" |x, y| x.take_with_mode(y, 0, TakeMode::FillValue(1.into()));
         "take_along_axis_with_mode" |x, y| x.take_along_axis_with_mode(y, 0, TakeMode::Wrap);
         "repeat_sized" |x, y| x.repeat_sized(y, 0, 3);
-        "vecdot_along" |x, y| x.vecdot_along(y, 0);
         "put_along_axis" |x, y, z| x.put_along_axis(y, z, 0);
         "dynamic_slice" |x, y| x.dynamic_slice(&vec![y.ravel().max(); x.ndim()], &vec![1; x.ndim()]);
         "dynamic_slice_in_dim" |x, y| x.dynamic_slice_in_dim(y.ravel().max(), 2, 0);

@@ -3,7 +3,7 @@
 use super::mask::{combine_masks_with, truth};
 use crate::layers::promote::promote;
 use ramie_core::random::{self, Key};
-use ramie_core::{Array, DType, DotDimensionNumbers, Precision, finfo, where_};
+use ramie_core::{Array, Contraction, DType, DotDimensionNumbers, Precision, finfo, where_};
 
 /// Options of [`dot_product_attention`].
 ///
@@ -122,7 +122,7 @@ pub fn dot_product_attention_weights(query: &Array, key: &Array, how: &Attention
     );
     // [batch.., K, T, G, S], then [batch.., K, G, T, S].
     let logits = grouped
-        .dot_general_with(&key, numbers, how.precision, None)
+        .dot_general_with(&key, numbers, Contraction::new().precision(how.precision))
         .swap_axes(-3, -2);
     let full = at.shape(&query, &[at.heads * at.group, at.t, at.s]);
     let mut logits = logits.reshape(&full);
@@ -233,7 +233,8 @@ pub(crate) fn weigh(
         [&at.batch_and(at.batch), &at.batch_and(at.batch + 1)],
     );
     // [batch.., K, G, T, D], then [batch.., T, K, G, D].
-    let means = grouped.dot_general_with(&value, numbers, how.precision, None);
+    let means =
+        grouped.dot_general_with(&value, numbers, Contraction::new().precision(how.precision));
     means
         .move_axis(-2, at.batch as isize)
         .reshape(&at.shape(query, &[at.t, at.heads * at.group, d]))

@@ -135,19 +135,19 @@ impl Blocks {
 /// Multiplies `[B, K, G, T, x]` by `[B, c, K, x]`; the result is `[B, K, G, T, c]`.
 fn with_keys(x: &Array, keys: &Array, wide: DType) -> Array {
     let numbers = DotDimensionNumbers::new([&[4], &[3]], [&[0, 1], &[0, 2]]);
-    x.dot_general_with(keys, numbers, None, Some(wide))
+    x.dot_general_with(keys, numbers, wide)
 }
 
 /// Multiplies `[B, K, G, T, c]` by `[B, c, K, x]`; the result is `[B, K, G, T, x]`.
 fn of_values(weights: &Array, values: &Array, wide: DType) -> Array {
     let numbers = DotDimensionNumbers::new([&[4], &[1]], [&[0, 1], &[0, 2]]);
-    weights.dot_general_with(values, numbers, None, Some(wide))
+    weights.dot_general_with(values, numbers, wide)
 }
 
 /// Multiplies `[B, K, G, T, c]` by `[B, K, G, T, x]`; the result is `[B, c, K, x]`.
 fn over_queries(x: &Array, y: &Array, wide: DType) -> Array {
     let numbers = DotDimensionNumbers::new([&[2, 3], &[2, 3]], [&[0, 1], &[0, 1]]);
-    x.dot_general_with(y, numbers, None, Some(wide))
+    x.dot_general_with(y, numbers, wide)
         .transpose(&[0, 2, 1, 3])
 }
 

@@ -233,9 +233,7 @@ impl Attention {
         let grouped = q.reshape(&[b, t, heads, group, h]);
         let numbers = DotDimensionNumbers::new([&[4], &[3]], [&[0, 2], &[0, 2]]);
         let wide = promote_types(q.dtype(), DType::F32);
-        let logits = grouped
-            .dot_general_with(k, numbers, None, Some(wide))
-            .swap_axes(2, 3);
+        let logits = grouped.dot_general_with(k, numbers, wide).swap_axes(2, 3);
         let columns = Columns {
             start: None,
             width: s,
@@ -246,7 +244,7 @@ impl Attention {
         let logits = self.hidden(logits, seen.as_ref()).astype(DType::F32);
         let weights = logits.softmax(-1).astype(k.dtype());
         let numbers = DotDimensionNumbers::new([&[4], &[1]], [&[0, 1], &[0, 2]]);
-        let mean = weights.dot_general_with(v, numbers, None, Some(k.dtype()));
+        let mean = weights.dot_general_with(v, numbers, k.dtype());
         let mean = mean.transpose(&[0, 3, 1, 2, 4]).reshape(&[b, t, n, h]);
         let residual = logits.logsumexp(Reduction::over(-1));
         let residual = residual.transpose(&[0, 3, 1, 2]).reshape(&[b, t, n]);

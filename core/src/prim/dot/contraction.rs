@@ -3,14 +3,14 @@
 use crate::{DType, PartitionSpec, Precision};
 
 /// Options of matrix products and of [`einsum_with`](crate::einsum_with): precision, dtype and
-/// sharding of the result.
+/// sharding of the result. Each option alone converts into it.
 ///
 /// ```no_run
 /// use ramie_core::{Array, Contraction, DType, Precision, einsum_with};
 /// let (a, b) = (Array::ones(&[4, 8], DType::BF16), Array::ones(&[8, 2], DType::BF16));
+/// assert_eq!(a.matmul_with(&b, DType::F32).dtype(), DType::F32);
 /// let how = Contraction::new().precision(Precision::HIGHEST).preferred_element_type(DType::F32);
-/// assert_eq!(a.matmul_with(&b, &how).dtype(), DType::F32);
-/// assert_eq!(einsum_with("ij,jk->ik", &[a, b], &how).dtype(), DType::F32);
+/// assert_eq!(einsum_with("ij,jk->ik", &[a, b], how).dtype(), DType::F32);
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 #[must_use]
@@ -40,8 +40,8 @@ impl Contraction {
     }
 
     /// Sets the sharding of the result over explicit axes of a mesh.
-    pub fn out_sharding(mut self, out_sharding: impl Into<PartitionSpec>) -> Contraction {
-        self.out_sharding = Some(out_sharding.into());
+    pub fn out_sharding(mut self, out_sharding: impl Into<Option<PartitionSpec>>) -> Contraction {
+        self.out_sharding = out_sharding.into();
         self
     }
 
@@ -51,5 +51,29 @@ impl Contraction {
             precision: self.precision.map(Precision::swapped),
             ..self.clone()
         }
+    }
+}
+
+impl From<Precision> for Contraction {
+    fn from(precision: Precision) -> Contraction {
+        Contraction::new().precision(precision)
+    }
+}
+
+impl From<DType> for Contraction {
+    fn from(dtype: DType) -> Contraction {
+        Contraction::new().preferred_element_type(dtype)
+    }
+}
+
+impl From<PartitionSpec> for Contraction {
+    fn from(out_sharding: PartitionSpec) -> Contraction {
+        Contraction::new().out_sharding(out_sharding)
+    }
+}
+
+impl From<&Contraction> for Contraction {
+    fn from(how: &Contraction) -> Contraction {
+        how.clone()
     }
 }
