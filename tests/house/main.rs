@@ -2,6 +2,7 @@
 
 mod floors;
 mod names;
+mod options;
 mod source;
 mod summaries;
 mod words;

@@ -1,0 +1,55 @@
+//! Options in the names of functions: a function of the core has at most one form with options,
+//! `name_with` or `name_over`.
+
+use std::collections::BTreeSet;
+
+/// Suffixes that name an option of the function before them.
+const SUFFIXES: &str = "\
+    _all _along _argnums _at _aux _axes _axis _ddof _descending _each _exact _flat _holomorphic \
+    _ij _keepdims _mode _nondiff _on _with_order _ordered _reversed _sharded _signed _sized \
+    _spaced _stacked _step _symbolic_zeros _terms _tiled _weighted _where _within";
+
+/// Functions that do not follow the rule yet. The list only shrinks.
+const OWED: &str = "\
+    allclose_within argsort_descending argwhere_sized bernoulli_with_mode bincount_sized \
+    bincount_weighted broadcast_all callback_ordered compress_sized custom_jvp_nondiff \
+    custom_jvp_symbolic_zeros custom_jvp_terms custom_root_with_aux custom_vjp_nondiff \
+    custom_vjp_symbolic_zeros diagonal_axes extract_sized flatnonzero_sized gelu_exact grad_all \
+    grad_argnums grad_holomorphic gradient_spaced gumbel_with_mode hessian_holomorphic \
+    hessian_with_aux io_callback_ordered isclose_within jacfwd_holomorphic jacfwd_with_aux \
+    jacrev_holomorphic jacrev_with_aux jvp_with_aux linear_with_step linearize_with_aux \
+    logsumexp_signed logsumexp_weighted nonzero_sized one_hot_along permutation_along \
+    print_ordered repeat_each repeat_sized roll_axes roll_axis roll_flat shape_dtype_struct_on \
+    sort_descending split_at take_along_axis_with_mode take_with_mode trapezoid_at \
+    trapezoid_spaced unique_all value_and_grad_all value_and_grad_argnums \
+    value_and_grad_holomorphic vjp_with_aux vmap_axes";
+
+#[test]
+fn functions_have_one_form_with_options() {
+    let mut names = BTreeSet::new();
+    for (path, text) in crate::files(".rs") {
+        if path.starts_with("core/src/") {
+            let heads = text
+                .lines()
+                .filter_map(|line| line.trim_start().strip_prefix("pub fn "));
+            names.extend(heads.filter_map(|head| Some(head.split(['(', '<']).next()?.to_string())));
+        }
+    }
+    let plain = |name: &str| name.trim_end_matches("_with").to_string();
+    let optional = |name: &&String| {
+        SUFFIXES.split_whitespace().any(|suffix| {
+            let base = name.strip_suffix(suffix).map(plain);
+            base.is_some_and(|base| names.contains(&base))
+        })
+    };
+    let found: BTreeSet<&str> = names.iter().filter(optional).map(String::as_str).collect();
+    let owed: BTreeSet<&str> = OWED.split_whitespace().collect();
+    let new = found
+        .difference(&owed)
+        .map(|name| format!("{name}: pass the option to one `_with`"));
+    crate::expect_none("Options are arguments, not suffixes", new.collect());
+    let gone = owed
+        .difference(&found)
+        .map(|name| format!("{name}: delete it from OWED"));
+    crate::expect_none("Functions that follow the rule", gone.collect());
+}
