@@ -45,7 +45,7 @@ methods! {
         nancumsum nanmax nanmean nanmedian nanmin nanprod nanstd nansum nanvar ndim ndtr ndtri
         negative nonzero one_hot one_hot_along ones ones_like packbits pad_with partition poly
         polyder polyfit polyint positive prod ptp rad2deg ravel reciprocal
-        relu relu6 repeat_each resize rint roll roll_axes roll_axis roll_dynamic roll_flat
+        relu relu6 repeat_each resize rint roll_axis roll_dynamic
         rot90 round round_decimals segment_max segment_min segment_prod segment_sum selu
         setdiff1d setxor1d shape sigmoid sign signbit silu sin sinc sinh size soft_sign
         softplus sort sort_descending spacing sparse_plus sparse_sigmoid split split_at
@@ -115,6 +115,7 @@ methods! {
         put_along_axis |x| x.put_along_axis(x, 0.0, 0);
         quantile_over |x| x.quantile_over(0.5, 0);
         repeat |x| x.repeat(1, 0);
+        roll |x| x.roll(1, 0);
         repeat_sized |x| x.repeat_sized(x, 0, 1);
         reshape |x| x.reshape(-1);
         reshape_with |x| x.reshape_with(-1, Order::F);
@@ -123,8 +124,8 @@ methods! {
         searchsorted |x| x.searchsorted(x, Side::Left);
         take |x| x.take(x, 0);
         take_along_axis |x| x.take_along_axis(x, 0);
-        take_along_axis_with_mode |x| x.take_along_axis_with_mode(x, 0, TakeMode::Wrap);
-        take_with_mode |x| x.take_with_mode(x, 0, TakeMode::Wrap);
+        take_along_axis_with |x| x.take_along_axis_with(x, 0, TakeMode::Wrap);
+        take_with |x| x.take_with(x, 0, TakeMode::Wrap);
         dot_with |x| x.dot_with(x, Contraction::new());
         matmul_with |x| x.matmul_with(x, Contraction::new());
         inner_with |x| x.inner_with(x, Contraction::new());

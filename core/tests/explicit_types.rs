@@ -130,7 +130,7 @@ fn apply(op: &str, a: &[Array]) -> Vec<Array> {
         "einsum_out" => einsum_with("bd,df->fb", &[x, y], P!["Y", "X"]),
         "gather_rows" => x.index(y),
         "gather_sharded" => x.at(y).get_with(P![None, "Y"]),
-        "take_columns" => x.take_with_mode(y, 1, GatherScatterMode::Clip),
+        "take_columns" => x.take_with(y, 1, GatherScatterMode::Clip),
         "index_last" => x.index((.., 0)),
         "index_first" => x.index(0),
         "scatter_set" => x.at(y).set(0.0),

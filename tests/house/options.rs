@@ -5,22 +5,22 @@ use std::collections::BTreeSet;
 
 /// Suffixes that name an option of the function before them.
 const SUFFIXES: &str = "\
-    _all _along _argnums _at _aux _axes _axis _ddof _descending _each _exact _flat _holomorphic \
+    _all _along _argnums _at _aux _axes _ddof _descending _each _exact _flat _holomorphic \
     _ij _keepdims _mode _nondiff _on _with_order _ordered _reversed _sharded _signed _sized \
     _spaced _stacked _step _symbolic_zeros _terms _tiled _weighted _where _within";
 
 /// Functions that do not follow the rule yet. The list only shrinks.
 const OWED: &str = "\
-    allclose_within argsort_descending argwhere_sized bernoulli_with_mode bincount_sized \
+    allclose_within argsort_descending argwhere_sized bincount_sized \
     bincount_weighted broadcast_all callback_ordered compress_sized custom_jvp_nondiff \
     custom_jvp_symbolic_zeros custom_jvp_terms custom_root_with_aux custom_vjp_nondiff \
     custom_vjp_symbolic_zeros diagonal_axes extract_sized flatnonzero_sized gelu_exact grad_all \
-    grad_argnums grad_holomorphic gradient_spaced gumbel_with_mode hessian_holomorphic \
+    grad_argnums grad_holomorphic gradient_spaced hessian_holomorphic \
     hessian_with_aux io_callback_ordered isclose_within jacfwd_holomorphic jacfwd_with_aux \
     jacrev_holomorphic jacrev_with_aux jvp_with_aux linear_with_step linearize_with_aux \
     logsumexp_signed logsumexp_weighted nonzero_sized one_hot_along permutation_along \
-    print_ordered repeat_each repeat_sized roll_axes roll_axis roll_flat shape_dtype_struct_on \
-    sort_descending split_at take_along_axis_with_mode take_with_mode trapezoid_at \
+    print_ordered repeat_each repeat_sized shape_dtype_struct_on \
+    sort_descending split_at trapezoid_at \
     trapezoid_spaced unique_all value_and_grad_all value_and_grad_argnums \
     value_and_grad_holomorphic vjp_with_aux vmap_axes";
 

@@ -308,8 +308,7 @@ pub fn ifftshift(x: &Array, axes: Option<&[isize]>) -> Array {
 #[track_caller]
 fn shift(operation: &str, x: &Array, axes: Option<&[isize]>, by: fn(isize) -> isize) -> Array {
     let all: Vec<isize> = (0..x.ndim() as isize).collect();
-    let axes = axes.unwrap_or(&all);
-    let sizes = x.axes(operation, axes);
-    let shifts: Vec<isize> = sizes.iter().map(|&d| by(x.shape()[d] as isize)).collect();
-    x.roll_axes(&shifts, axes)
+    let axes = x.axes(operation, axes.unwrap_or(&all));
+    let roll = |rolled: Array, &d: &usize| rolled.roll(by(x.shape()[d] as isize), d as isize);
+    axes.iter().fold(x.clone(), roll)
 }

@@ -336,7 +336,7 @@ impl Call {
 
     fn of(&self, x: &Array, i: &Array) -> Array {
         let take = |axis| match self.mode {
-            Some(mode) => x.take_with_mode(i, axis, mode),
+            Some(mode) => x.take_with(i, axis, mode),
             None => x.take(i, axis),
         };
         let row = || i.broadcast_to(&[4, i.size()]);

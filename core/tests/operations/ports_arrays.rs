@@ -128,27 +128,27 @@ fn takes(case: &str) -> Option<Array> {
     let within = Array::from([3, 0, -1, -4]);
     let (function, rest) = case.split_once('_')?;
     Some(match (function, rest) {
-        ("take", "u8_wrap") => a.take_with_mode(&Array::from([200u8, 3, 4]), 0, TakeMode::Wrap),
-        ("take", "fill_value") => a.take_with_mode(&i, 0, mode("fill_value")?),
+        ("take", "u8_wrap") => a.take_with(&Array::from([200u8, 3, 4]), 0, TakeMode::Wrap),
+        ("take", "fill_value") => a.take_with(&i, 0, mode("fill_value")?),
         ("take", "i32_fill_value") => {
             let fill = TakeMode::FillValue((-7).into());
-            a.astype(DType::I32).take_with_mode(&i, 0, fill)
+            a.astype(DType::I32).take_with(&i, 0, fill)
         }
-        ("take", "empty") => x(&[4, 0]).take_with_mode(&i, 0, TakeMode::Wrap),
-        ("take", "promise") => a.take_with_mode(&within, 0, TakeMode::PromiseInBounds),
+        ("take", "empty") => x(&[4, 0]).take_with(&i, 0, TakeMode::Wrap),
+        ("take", "promise") => a.take_with(&within, 0, TakeMode::PromiseInBounds),
         ("take", _) => {
             let (axis, name) = rest.split_once('_')?;
             let mode = mode(name)?;
             match axis {
-                "0" => a.take_with_mode(&i, 0, mode),
-                "1" => a.take_with_mode(&i, 1, mode),
-                "none" => a.take_with_mode(&i, None, mode),
-                _ => a.take_with_mode(&i.astype(DType::I8), 0, mode),
+                "0" => a.take_with(&i, 0, mode),
+                "1" => a.take_with(&i, 1, mode),
+                "none" => a.take_with(&i, None, mode),
+                _ => a.take_with(&i.astype(DType::I8), 0, mode),
             }
         }
         ("along", "none") => a.take_along_axis(&i, None),
         ("along", "fill_value") => {
-            a.take_along_axis_with_mode(&i.expand_dims(&[1]), 0, mode("fill_value")?)
+            a.take_along_axis_with(&i.expand_dims(&[1]), 0, mode("fill_value")?)
         }
         ("along", _) => {
             let (axis, name) = rest.split_once('_')?;
@@ -158,8 +158,8 @@ fn takes(case: &str) -> Option<Array> {
                 _ => i,
             };
             match axis {
-                "0" => a.take_along_axis_with_mode(&places.expand_dims(&[1]), 0, mode(name)?),
-                _ => a.take_along_axis_with_mode(&places.expand_dims(&[0]), 1, mode(name)?),
+                "0" => a.take_along_axis_with(&places.expand_dims(&[1]), 0, mode(name)?),
+                _ => a.take_along_axis_with(&places.expand_dims(&[0]), 1, mode(name)?),
             }
         }
         _ => return None,

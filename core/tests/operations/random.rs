@@ -62,7 +62,7 @@ fn draw(row: &Value, inputs: &[Array]) -> Option<Array> {
         "laplace" => random::laplace(&key(), &shape(), dtype()),
         "logistic" => random::logistic(&key(), &shape(), dtype()),
         "cauchy" => random::cauchy(&key(), &shape(), dtype()),
-        "gumbel" => random::gumbel_with_mode(&key(), &shape(), dtype(), mode()),
+        "gumbel" => random::gumbel_with(&key(), &shape(), dtype(), mode()),
         "truncated_normal" => {
             let (lo, hi) = (float("lower"), float("upper"));
             random::truncated_normal(&key(), lo, hi, &shape(), dtype())
@@ -72,7 +72,7 @@ fn draw(row: &Value, inputs: &[Array]) -> Option<Array> {
                 Some("high") => BernoulliMode::High,
                 _ => BernoulliMode::Low,
             };
-            random::bernoulli_with_mode(&key(), float("p"), &shape(), mode)
+            random::bernoulli_with(&key(), float("p"), &shape(), mode)
         }
         "rademacher" => random::rademacher(&key(), &shape(), dtype()),
         "randint" => {
@@ -198,7 +198,7 @@ fn samplers() -> Vec<(&'static str, fn(&Key) -> Array)> {
         ("cauchy", |k| random::cauchy(k, S, F)),
         ("maxwell", |k| random::maxwell(k, S, F)),
         ("gumbel", |k| {
-            random::gumbel_with_mode(k, S, F, GumbelMode::Highest)
+            random::gumbel_with(k, S, F, GumbelMode::Highest)
         }),
         ("lognormal", |k| random::lognormal(k, 0.5, S, F)),
         ("pareto", |k| random::pareto(k, 3.0, S, F)),

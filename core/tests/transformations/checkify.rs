@@ -208,7 +208,7 @@ fn operations_check_themselves() {
     assert_eq!(said(&error), None);
 
     let table = f32s(&[10.0, 20.0, 30.0]);
-    let pick = |x: Array, i: Array| x.take_with_mode(&i, 0, GatherScatterMode::Clip);
+    let pick = |x: Array, i: Array| x.take_with(&i, 0, GatherScatterMode::Clip);
     let run = |i: &[i32]| {
         let (error, _) = jit(checkify(pick, Errors::INDEX))(table.clone(), Array::from(i));
         said(&error)

@@ -98,32 +98,6 @@ impl Array {
         }
     }
 
-    /// Rolls the elements along several axes, by `shifts[i]` positions along `axes[i]`; see
-    /// [`roll`](Array::roll).
-    ///
-    /// # Panics
-    /// Panics if an axis is out of range, or if the numbers of shifts and axes differ.
-    #[track_caller]
-    pub fn roll_axes(&self, shifts: &[isize], axes: &[isize]) -> Array {
-        assert!(
-            shifts.len() == axes.len(),
-            "roll: got {} shifts for {} axes\n  help: pass one shift per axis",
-            shifts.len(),
-            axes.len()
-        );
-        let mut x = self.clone();
-        for (&shift, &axis) in shifts.iter().zip(axes) {
-            x = x.roll(shift, axis);
-        }
-        x
-    }
-
-    /// Rolls all elements in row-major order and keeps the shape; see [`roll`](Array::roll).
-    #[track_caller]
-    pub fn roll_flat(&self, shift: isize) -> Array {
-        self.ravel().roll(shift, 0).reshape(self.shape())
-    }
-
     /// Rolls by a shift that is an array, a 0-d integer, and may be traced; see
     /// [`roll`](Array::roll).
     ///

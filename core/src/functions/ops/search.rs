@@ -301,11 +301,10 @@ impl Array {
         let steps = usize::BITS - n.leading_zeros();
         for _ in 0..steps {
             let middle = &low + (&high - &low).right_shift(1);
-            let element = sorted.stop_gradient().take_with_mode(
-                &middle,
-                0,
-                GatherScatterMode::PromiseInBounds,
-            );
+            let element =
+                sorted
+                    .stop_gradient()
+                    .take_with(&middle, 0, GatherScatterMode::PromiseInBounds);
             let left = goes_left(&values, &element, side);
             (low, high) = (where_(&left, &low, &middle), where_(&left, &middle, &high));
         }

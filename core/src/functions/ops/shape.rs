@@ -77,7 +77,8 @@ impl Array {
     }
 
     /// Rolls the elements by `shift` positions along an axis. Elements shifted past the end
-    /// reappear at the start (`jnp.roll`).
+    /// reappear at the start (`jnp.roll`). With `None` instead of an axis, all elements are rolled
+    /// in row-major order, and the shape is kept.
     ///
     /// ```no_run
     /// use ramie_core::Array;
@@ -87,7 +88,10 @@ impl Array {
     /// # Panics
     /// Panics if the axis is out of range.
     #[track_caller]
-    pub fn roll(&self, shift: isize, axis: isize) -> Array {
+    pub fn roll(&self, shift: isize, axis: impl Into<Option<isize>>) -> Array {
+        let Some(axis) = axis.into() else {
+            return self.ravel().roll(shift, 0).reshape(self.shape());
+        };
         let at = self.axis("roll", axis);
         let size = self.shape()[at];
         if size == 0 {

@@ -157,7 +157,7 @@ pub enum GumbelMode {
 /// Panics if `dtype` is not a floating-point dtype, or if `key` is an array of keys.
 #[track_caller]
 pub fn gumbel(key: &Key, shape: &[usize], dtype: DType) -> Array {
-    gumbel_with_mode(key, shape, dtype, GumbelMode::default())
+    gumbel_with(key, shape, dtype, GumbelMode::default())
 }
 
 /// Draws [`gumbel`] numbers with the given precision.
@@ -165,7 +165,7 @@ pub fn gumbel(key: &Key, shape: &[usize], dtype: DType) -> Array {
 /// # Panics
 /// Panics in the same cases as [`gumbel`].
 #[track_caller]
-pub fn gumbel_with_mode(key: &Key, shape: &[usize], dtype: DType, mode: GumbelMode) -> Array {
+pub fn gumbel_with(key: &Key, shape: &[usize], dtype: DType, mode: GumbelMode) -> Array {
     expect_float("gumbel", dtype);
     draw("_gumbel", key, (shape, dtype, mode), &[], |key, _| {
         gumbel_noise(key, shape, dtype, mode)

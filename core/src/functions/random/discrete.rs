@@ -53,7 +53,7 @@ pub enum BernoulliMode {
 /// Panics if `p` does not broadcast to the shape, or `key` is an array of keys.
 #[track_caller]
 pub fn bernoulli(key: &Key, p: impl IntoArray, shape: &[usize]) -> Array {
-    bernoulli_with_mode(key, p, shape, BernoulliMode::default())
+    bernoulli_with(key, p, shape, BernoulliMode::default())
 }
 
 /// Draws [`bernoulli`] booleans with the given precision.
@@ -61,12 +61,7 @@ pub fn bernoulli(key: &Key, p: impl IntoArray, shape: &[usize]) -> Array {
 /// # Panics
 /// Panics in the same cases as [`bernoulli`].
 #[track_caller]
-pub fn bernoulli_with_mode(
-    key: &Key,
-    p: impl IntoArray,
-    shape: &[usize],
-    mode: BernoulliMode,
-) -> Array {
+pub fn bernoulli_with(key: &Key, p: impl IntoArray, shape: &[usize], mode: BernoulliMode) -> Array {
     let p = float_parameter("bernoulli", p);
     let dtype = p.dtype();
     expect_fits("bernoulli", shape, &[("p", &p)]);

@@ -46,13 +46,12 @@ pub use choose::{
     Categorical, Choice, Population, categorical, choice, permutation, permutation_along,
 };
 pub use continuous::{
-    GumbelMode, cauchy, double_sided_maxwell, exponential, gumbel, gumbel_with_mode, laplace,
-    logistic, lognormal, maxwell, normal, pareto, rayleigh, triangular, truncated_normal, wald,
-    weibull_min,
+    GumbelMode, cauchy, double_sided_maxwell, exponential, gumbel, gumbel_with, laplace, logistic,
+    lognormal, maxwell, normal, pareto, rayleigh, triangular, truncated_normal, wald, weibull_min,
 };
 pub use counts::{binomial, multinomial, poisson};
 pub use discrete::{
-    BernoulliMode, bernoulli, bernoulli_with_mode, bits, geometric, rademacher, randint,
+    BernoulliMode, bernoulli, bernoulli_with, bits, geometric, rademacher, randint,
 };
 pub use gamma::{ball, beta, chisquare, dirichlet, f, gamma, generalized_normal, loggamma, t};
 pub(crate) use gamma::{gamma_sample, gamma_slope};

@@ -234,8 +234,7 @@ fn shapes(t: &mut Vec<Operation>) {
         "dsplit" |x| x.dsplit(0);
         "rot90" |x| x.rot90(1, [0, 1]);
         "rot90/back" |x| x.rot90(isize::MIN, [0, 1]);
-        "roll_axes" |x| x.roll_axes(&[1], &[0]);
-        "roll_flat" |x| x.roll_flat(isize::MIN);
+        "roll/flat" |x| x.roll(isize::MIN, None);
         "roll_dynamic" |x, y| x.roll_dynamic(&y.ravel().max(), 0);
         "move_axes" |x| x.move_axes(&[0], &[-1]);
         "roll_axis" |x| x.roll_axis(0, 1);
@@ -321,10 +320,10 @@ fn places(t: &mut Vec<Operation>) {
         "index" |x| x.index(0);
         "index/array" |x, y| x.index(y);
         "index/range" |x| x.index(s(1..).step(2));
-        "take_with_mode" |x, y| x.take_with_mode(y, 0, GatherScatterMode::Clip);
-        "take_with_mode/wrap" |x, y| x.take_with_mode(y, None, TakeMode::Wrap);
-        "take_with_mode/fill" |x, y| x.take_with_mode(y, 0, TakeMode::FillValue(1.into()));
-        "take_along_axis_with_mode" |x, y| x.take_along_axis_with_mode(y, 0, TakeMode::Wrap);
+        "take_with" |x, y| x.take_with(y, 0, GatherScatterMode::Clip);
+        "take_with/wrap" |x, y| x.take_with(y, None, TakeMode::Wrap);
+        "take_with/fill" |x, y| x.take_with(y, 0, TakeMode::FillValue(1.into()));
+        "take_along_axis_with" |x, y| x.take_along_axis_with(y, 0, TakeMode::Wrap);
         "repeat_sized" |x, y| x.repeat_sized(y, 0, 3);
         "put_along_axis" |x, y, z| x.put_along_axis(y, z, 0);
         "dynamic_slice" |x, y| x.dynamic_slice(&vec![y.ravel().max(); x.ndim()], &vec![1; x.ndim()]);

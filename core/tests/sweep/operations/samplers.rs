@@ -45,15 +45,15 @@ pub fn table() -> Vec<Operation> {
 
 fn of_other_forms(t: &mut Vec<Operation>) {
     rows!(t;
-        "random::gumbel_with_mode" |x| {
-            gumbel_with_mode(&key(0), x.shape(), x.dtype(), GumbelMode::default())
+        "random::gumbel_with" |x| {
+            gumbel_with(&key(0), x.shape(), x.dtype(), GumbelMode::default())
         };
         "random::normal/huge" |x| normal(&key(0), &[usize::MAX / 2, 3], x.dtype());
         "random::bits/huge" |x| bits(&key(0), &[usize::MAX / 2, 3], x.dtype());
         "random::triangular" |x, y, z| triangular(&key(0), x, y, z, x.shape(), x.dtype());
         "random::bernoulli" |x| bernoulli(&key(0), x, x.shape());
-        "random::bernoulli_with_mode" |x| {
-            bernoulli_with_mode(&key(0), x, x.shape(), BernoulliMode::default())
+        "random::bernoulli_with" |x| {
+            bernoulli_with(&key(0), x, x.shape(), BernoulliMode::default())
         };
         "random::randint" |x, y, z| randint(&key(0), x.shape(), y, z, x.dtype());
         "random::randint/empty" |x| randint(&key(0), x.shape(), 5, 5, x.dtype());

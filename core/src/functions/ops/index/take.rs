@@ -9,7 +9,7 @@ use crate::prim::index::{
 };
 use crate::{Array, BoundsMode, DType, Dims, IntoArray, Literal, Scalar};
 
-/// The treatment of out-of-bounds indices by [`Array::take_with_mode`].
+/// The treatment of out-of-bounds indices by [`Array::take_with`].
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub enum TakeMode {
     /// Reads NaN, the smallest signed or largest unsigned integer, or true (`mode="fill"`).
@@ -74,7 +74,7 @@ impl Array {
     /// Panics if the axis is out of range or empty, or `indices` are not integers.
     #[track_caller]
     pub fn take(&self, indices: &Array, axis: impl Into<Option<isize>>) -> Array {
-        self.take_with_mode(indices, axis, TakeMode::Fill)
+        self.take_with(indices, axis, TakeMode::Fill)
     }
 
     /// Same as [`take`](Array::take), but with the given treatment of out-of-bounds indices
@@ -84,9 +84,9 @@ impl Array {
     /// ```no_run
     /// use ramie_core::{Array, TakeMode};
     /// let (x, i) = (Array::from([10, 20, 30]), Array::from([-1, 4]));
-    /// assert_eq!(x.take_with_mode(&i, 0, TakeMode::Clip).to_vec::<i32>(), [10, 30]);
-    /// assert_eq!(x.take_with_mode(&i, 0, TakeMode::Wrap).to_vec::<i32>(), [30, 20]);
-    /// let filled = x.take_with_mode(&i, 0, TakeMode::FillValue(7.into()));
+    /// assert_eq!(x.take_with(&i, 0, TakeMode::Clip).to_vec::<i32>(), [10, 30]);
+    /// assert_eq!(x.take_with(&i, 0, TakeMode::Wrap).to_vec::<i32>(), [30, 20]);
+    /// let filled = x.take_with(&i, 0, TakeMode::FillValue(7.into()));
     /// assert_eq!(filled.to_vec::<i32>(), [30, 7]);
     /// ```
     ///
@@ -94,7 +94,7 @@ impl Array {
     /// Panics in the same cases as [`take`](Array::take), or if the axis is empty and `indices`
     /// is not.
     #[track_caller]
-    pub fn take_with_mode(
+    pub fn take_with(
         &self,
         indices: &Array,
         axis: impl Into<Option<isize>>,
@@ -235,7 +235,7 @@ impl Array {
     /// number of axes, or if the other axes do not broadcast together.
     #[track_caller]
     pub fn take_along_axis(&self, indices: &Array, axis: impl Into<Option<isize>>) -> Array {
-        self.take_along_axis_with_mode(indices, axis, TakeMode::Fill)
+        self.take_along_axis_with(indices, axis, TakeMode::Fill)
     }
 
     /// Same as [`take_along_axis`](Array::take_along_axis), but with the given treatment of
@@ -245,7 +245,7 @@ impl Array {
     /// # Panics
     /// Panics in the same cases as `take_along_axis`.
     #[track_caller]
-    pub fn take_along_axis_with_mode(
+    pub fn take_along_axis_with(
         &self,
         indices: &Array,
         axis: impl Into<Option<isize>>,
