@@ -134,10 +134,9 @@ pub use ramie_core::{
 pub use ramie_core::{
     ArgTuple, ClosedJaxpr, Compiled, Function, FunctionOnce, JitFunction, JitOptions, Jitted,
     Lowered, MapAxes, Objective, Packed, Pure, Staged, Stateful, Traced, VmapOptions,
-    compile_time_eval, eval_shape, grad, grad_holomorphic, hessian_holomorphic, is_tracing,
-    jacfwd_holomorphic, jacrev_holomorphic, jit, jit_with, jvp, linear_transpose, linearize,
-    log_compiles, make_jaxpr, value_and_grad, value_and_grad_holomorphic, vjp, vjp_with_aux, vmap,
-    vmap_axes, vmap_with,
+    compile_time_eval, eval_shape, grad, is_tracing, jit, jit_with, jvp, linear_transpose,
+    linearize, log_compiles, make_jaxpr, value_and_grad, vjp, vjp_with_aux, vmap, vmap_axes,
+    vmap_with,
 };
 // Custom derivatives and rematerialization.
 #[doc(inline)]
@@ -146,10 +145,7 @@ pub use ramie_core::{
     optimization_barrier, print_saved_residuals, remat, saved_residuals,
 };
 #[doc(inline)]
-pub use ramie_core::{
-    Codomain, closure_convert, grad_all, hessian, hvp, jacfwd, jacrev, jvp_with_aux,
-    value_and_grad_all,
-};
+pub use ramie_core::{Codomain, closure_convert, hessian, hvp, jacfwd, jacrev, jvp_with_aux};
 #[doc(inline)]
 pub use ramie_core::{
     JvpTerm, Tangents, custom_jvp, custom_jvp_nondiff, custom_jvp_symbolic_zeros, custom_jvp_terms,
@@ -158,8 +154,9 @@ pub use ramie_core::{
 // Gradients of chosen arguments, and auxiliary results.
 #[doc(inline)]
 pub use ramie_core::{
-    Argnum, Argnums, HasArgument, argnums, grad_argnums, hessian_with_aux, jacfwd_with_aux,
-    jacrev_with_aux, linearize_with_aux, value_and_grad_argnums,
+    AllArguments, Argnum, Argnums, HasArgument, Holomorphic, argnums, grad_with, hessian_with,
+    hessian_with_aux, jacfwd_with, jacfwd_with_aux, jacrev_with, jacrev_with_aux,
+    linearize_with_aux, value_and_grad_with,
 };
 // Custom composite operations.
 #[doc(inline)]

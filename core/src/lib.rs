@@ -111,24 +111,21 @@ pub use services::{distributed, export, files, profiler};
 pub use transform::checkify;
 pub use transform::smap;
 pub use transform::{
-    ArgTuple, Function, FunctionOnce, MapAxes, Objective, Packed, Pure, ShardMapOptions, Stateful,
-    VmapOptions, eval_shape, grad, grad_holomorphic, hessian_holomorphic, jacfwd_holomorphic,
-    jacrev_holomorphic, jvp, linear_transpose, linearize, make_jaxpr, shard_map, shard_map_with,
-    value_and_grad, value_and_grad_holomorphic, vjp, vjp_with_aux, vmap, vmap_axes, vmap_with,
+    AllArguments, Argnum, Argnums, HasArgument, Holomorphic, grad_with, hessian_with,
+    hessian_with_aux, jacfwd_with, jacfwd_with_aux, jacrev_with, jacrev_with_aux,
+    linearize_with_aux, value_and_grad_with,
 };
 pub use transform::{
-    Argnum, Argnums, HasArgument, grad_argnums, hessian_with_aux, jacfwd_with_aux, jacrev_with_aux,
-    linearize_with_aux, value_and_grad_argnums,
+    ArgTuple, Function, FunctionOnce, MapAxes, Objective, Packed, Pure, ShardMapOptions, Stateful,
+    VmapOptions, eval_shape, grad, jvp, linear_transpose, linearize, make_jaxpr, shard_map,
+    shard_map_with, value_and_grad, vjp, vjp_with_aux, vmap, vmap_axes, vmap_with,
 };
 pub use transform::{BatchedResults, Mapped, custom_vmap, sequential_vmap};
 pub use transform::{
     CheckpointOptions, Residual, checkpoint, checkpoint_with, print_saved_residuals, remat,
     saved_residuals,
 };
-pub use transform::{
-    Codomain, closure_convert, grad_all, hessian, hvp, jacfwd, jacrev, jvp_with_aux,
-    value_and_grad_all,
-};
+pub use transform::{Codomain, closure_convert, hessian, hvp, jacfwd, jacrev, jvp_with_aux};
 pub use transform::{CompositeName, composite};
 pub use transform::{
     JvpTerm, Tangents, custom_jvp, custom_jvp_nondiff, custom_jvp_symbolic_zeros, custom_jvp_terms,

@@ -1,4 +1,4 @@
-//! Gradients with respect to chosen arguments.
+//! Derivatives with respect to chosen arguments, and of holomorphic functions.
 
 use super::grad::evaluate;
 use super::{ArgTuple, Function, Objective};
@@ -51,11 +51,13 @@ arguments!(A B C D E F; 0 0 A, 1 1 B, 2 2 C, 3 3 D, 4 4 E, 5 5 F);
 arguments!(A B C D E F G; 0 0 A, 1 1 B, 2 2 C, 3 3 D, 4 4 E, 5 5 F, 6 6 G);
 arguments!(A B C D E F G H; 0 0 A, 1 1 B, 2 2 C, 3 3 D, 4 4 E, 5 5 F, 6 6 G, 7 7 H);
 
-/// The arguments with respect to which a function is differentiated: one [`Argnum`], or a tuple
-/// of them.
+/// The arguments with respect to which a function is differentiated: one [`Argnum`], a tuple of
+/// them, [`AllArguments`], or [`Holomorphic`].
 pub trait Argnums<A: ArgTuple>: Send + Sync {
     /// The argument, or a tuple of the arguments.
     type Selected: Tree;
+    /// True for holomorphic functions, which map complex numbers to complex results.
+    const HOLOMORPHIC: bool = false;
     /// Returns the selected arguments.
     fn select(args: &A) -> Self::Selected;
     /// Replaces the selected arguments.
@@ -92,13 +94,43 @@ tuple!(A 0, B 1, C 2, D 3);
 tuple!(A 0, B 1, C 2, D 3, E 4);
 tuple!(A 0, B 1, C 2, D 3, E 4, F 5);
 
+/// Selects all arguments; the derivatives are a tuple if there are several.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct AllArguments;
+
+impl<A: ArgTuple> Argnums<A> for AllArguments {
+    type Selected = A::Packed;
+    fn select(args: &A) -> A::Packed {
+        tree::map(args, Array::clone).pack()
+    }
+    fn replace(args: &mut A, selected: A::Packed) {
+        *args = A::unpack(selected);
+    }
+}
+
+/// Selects the first argument of a holomorphic function, which is complex like the result
+/// (`holomorphic=True` in JAX).
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Holomorphic;
+
+impl<A: HasArgument<0>> Argnums<A> for Holomorphic {
+    type Selected = A::Argument;
+    const HOLOMORPHIC: bool = true;
+    fn select(args: &A) -> A::Argument {
+        Argnum::<0>::select(args)
+    }
+    fn replace(args: &mut A, selected: A::Argument) {
+        Argnum::<0>::replace(args, selected);
+    }
+}
+
 /// Selects arguments by their indices, counted from 0: `argnums![1]` is one argument,
 /// `argnums![0, 2]` a tuple of two.
 ///
 /// ```
-/// use ramie_core::{Array, argnums, grad_argnums};
+/// use ramie_core::{Array, argnums, grad_with};
 /// let f = |x: Array, y: Array| x * y.square();
-/// let dy = grad_argnums(f, argnums![1])(Array::from(2.0f32), Array::from(3.0f32));
+/// let dy = grad_with(f, argnums![1])(Array::from(2.0f32), Array::from(3.0f32));
 /// assert_eq!(dy.item::<f32>(), 12.0);
 /// ```
 #[macro_export]
@@ -108,62 +140,76 @@ macro_rules! argnums {
 }
 
 /// Returns a function that computes the gradient of a scalar function with respect to the
-/// arguments `argnums` (`jax.grad` with `argnums`): of the argument's type for one, a tuple for
-/// several. [`grad_all`](crate::grad_all) differentiates with respect to all arguments.
+/// arguments that `of` selects (`jax.grad` with `argnums` or `holomorphic`): of the argument's type
+/// for one, a tuple for several.
 ///
 /// ```
-/// use ramie_core::{Array, argnums, grad_argnums};
+/// use ramie_core::{AllArguments, Array, DType, Holomorphic, argnums, grad_with};
 /// let f = |x: Array, n: usize, y: Array| x * y * n as f32;
-/// let (dx, dy) = grad_argnums(f, argnums![0, 2])(Array::from(2.0f32), 10, Array::from(3.0f32));
+/// let (dx, dy) = grad_with(f, argnums![0, 2])(Array::from(2.0f32), 10, Array::from(3.0f32));
 /// assert_eq!((dx.item::<f32>(), dy.item::<f32>()), (30.0, 20.0));
+///
+/// let product = |x: Array, y: Array| x * y;
+/// let (dx, dy) = grad_with(product, AllArguments)(Array::from(2.0f32), Array::from(3.0f32));
+/// assert_eq!((dx.item::<f32>(), dy.item::<f32>()), (3.0, 2.0));
+///
+/// let slope = grad_with(|z: Array| &z * &z, Holomorphic)(Array::scalar(3.0, DType::C64));
+/// assert_eq!(slope.real().item::<f32>(), 6.0);
 /// ```
 ///
 /// # Panics
-/// Panics in the same cases as [`grad`](super::grad()).
+/// Panics in the same cases as [`grad`](super::grad()). With [`Holomorphic`], the argument and the
+/// result must be complex.
 #[track_caller]
-pub fn grad_argnums<'f, F, M, N>(f: F, argnums: N) -> Box<F::Fn<'f, N::Selected>>
+pub fn grad_with<'f, F, M, N>(f: F, of: N) -> Box<F::Fn<'f, N::Selected>>
 where
     F: Function<M> + 'f,
     F::Output: Objective,
     N: Argnums<F::Args> + 'f,
     M: 'f,
 {
-    let caller = Caller::of("grad_argnums");
-    let _ = argnums;
-    F::untupled(move |args| evaluate_argnums::<F, M, N>(&f, args, caller).1)
+    let caller = Caller::of("grad_with");
+    let _ = of;
+    F::untupled(move |args| evaluate_selected::<F, M, N>(&f, args, caller).1)
 }
 
 /// Returns a function that computes the value of a scalar function and its gradient with respect
-/// to the arguments `argnums` (`jax.value_and_grad` with `argnums`).
+/// to the arguments that `of` selects (`jax.value_and_grad` with `argnums` or `holomorphic`).
 ///
 /// # Panics
-/// Panics in the same cases as [`grad`](super::grad()).
+/// Panics in the same cases as [`grad_with`].
 #[track_caller]
-pub fn value_and_grad_argnums<'f, F, M, N>(
-    f: F,
-    argnums: N,
-) -> Box<F::Fn<'f, (F::Output, N::Selected)>>
+pub fn value_and_grad_with<'f, F, M, N>(f: F, of: N) -> Box<F::Fn<'f, (F::Output, N::Selected)>>
 where
     F: Function<M> + 'f,
     F::Output: Objective,
     N: Argnums<F::Args> + 'f,
     M: 'f,
 {
-    let caller = Caller::of("value_and_grad_argnums");
-    let _ = argnums;
-    F::untupled(move |args| evaluate_argnums::<F, M, N>(&f, args, caller))
+    let caller = Caller::of("value_and_grad_with");
+    let _ = of;
+    F::untupled(move |args| evaluate_selected::<F, M, N>(&f, args, caller))
 }
 
-fn evaluate_argnums<F, M, N>(f: &F, args: F::Args, caller: Caller) -> (F::Output, N::Selected)
+fn evaluate_selected<F, M, N>(f: &F, args: F::Args, caller: Caller) -> (F::Output, N::Selected)
 where
     F: Function<M>,
     F::Output: Objective,
     N: Argnums<F::Args>,
 {
-    let of_selected = |selected: N::Selected| {
-        let mut args = tree::map(&args, Array::clone);
+    let of_selected = of_selected::<F, M, N>(f, &args);
+    evaluate(&of_selected, (N::select(&args),), caller, N::HOLOMORPHIC)
+}
+
+/// Returns the function of the selected arguments, with the other arguments fixed.
+pub(super) fn of_selected<F, M, N>(f: &F, args: &F::Args) -> impl Fn(N::Selected) -> F::Output
+where
+    F: Function<M>,
+    N: Argnums<F::Args>,
+{
+    move |selected: N::Selected| {
+        let mut args = tree::map(args, Array::clone);
         N::replace(&mut args, selected);
         f.call(args)
-    };
-    evaluate(&of_selected, (N::select(&args),), caller, false)
+    }
 }

@@ -333,8 +333,8 @@ where
         },
         match (loss.dtype().is_complex(), holomorphic) {
             (true, _) =>
-                "return the real or imaginary part, or use grad_holomorphic for a holomorphic \
-                 function",
+                "return the real or imaginary part, or use grad_with(f, Holomorphic) for a \
+                 holomorphic function",
             (false, true) => "use grad: a real function is not holomorphic",
             (false, false) => "convert it with astype(DType::F32)",
         }
@@ -373,47 +373,6 @@ where
 {
     let caller = Caller::of("grad");
     F::untupled(move |args| evaluate(&f, args, caller, false).1)
-}
-
-/// Returns a function that computes the derivative of a holomorphic function (`jax.grad` with
-/// `holomorphic=True`).
-///
-/// ```no_run
-/// use ramie_core::{Array, DType, grad_holomorphic};
-/// let slope = grad_holomorphic(|z: Array| &z * &z)(Array::scalar(3.0, DType::C64));
-/// assert_eq!(slope.real().item::<f32>(), 6.0);
-/// ```
-///
-/// # Panics
-/// The returned function panics if the first argument or the result is not complex, or if the
-/// result is not a scalar.
-#[track_caller]
-pub fn grad_holomorphic<'f, F, M>(f: F) -> Box<F::Fn<'f, First<F, M>>>
-where
-    F: Function<M> + 'f,
-    F::Output: Objective,
-    First<F, M>: 'f,
-    M: 'f,
-{
-    let caller = Caller::of("grad_holomorphic");
-    F::untupled(move |args| evaluate(&f, args, caller, true).1)
-}
-
-/// Returns a function that computes the value of a holomorphic function and its derivative
-/// (`jax.value_and_grad` with `holomorphic=True`).
-///
-/// # Panics
-/// Panics in the same cases as [`grad_holomorphic`].
-#[track_caller]
-pub fn value_and_grad_holomorphic<'f, F, M>(f: F) -> Box<F::Fn<'f, (F::Output, First<F, M>)>>
-where
-    F: Function<M> + 'f,
-    F::Output: Objective,
-    (F::Output, First<F, M>): 'f,
-    M: 'f,
-{
-    let caller = Caller::of("value_and_grad_holomorphic");
-    F::untupled(move |args| evaluate(&f, args, caller, true))
 }
 
 /// Returns a function that computes the value of a scalar function and its gradient with respect

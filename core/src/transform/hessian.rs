@@ -1,5 +1,6 @@
 //! `hessian` and Hessian-vector products.
 
+use super::argnums::{Argnums, of_selected};
 use super::custom::First;
 use super::grad::evaluate;
 use super::jacobian::{forward, forward_with_aux, reverse, reverse_with_aux};
@@ -7,6 +8,9 @@ use super::{ArgTuple, Codomain, Function, Objective, jvp};
 use crate::Tree;
 use crate::base::location::Caller;
 
+type Jacobian<F, M, N> = <<F as Function<M>>::Output as Codomain<
+    <N as Argnums<<F as Function<M>>::Args>>::Selected,
+>>::Jacobian;
 type Rows<F, M> = <<F as Function<M>>::Output as Codomain<First<F, M>>>::Jacobian;
 
 /// Returns a function that computes the Hessian with respect to the first argument: the Jacobian
@@ -38,27 +42,29 @@ where
     })
 }
 
-/// Returns a function that computes the complex Hessian of a holomorphic function (`jax.hessian`
-/// with `holomorphic=True`).
+/// Same as [`hessian`], with respect to the arguments that `of` selects (`jax.hessian` with
+/// `argnums` or `holomorphic`).
 ///
 /// # Panics
-/// Panics in the same cases as [`jacfwd_holomorphic`](super::jacfwd_holomorphic).
+/// Panics in the same cases as [`jacfwd_with`](super::jacfwd_with).
 #[track_caller]
-pub fn hessian_holomorphic<'f, F, M>(
+pub fn hessian_with<'f, F, M, N>(
     f: F,
-) -> Box<F::Fn<'f, <Rows<F, M> as Codomain<First<F, M>>>::Jacobian>>
+    of: N,
+) -> Box<F::Fn<'f, <Jacobian<F, M, N> as Codomain<N::Selected>>::Jacobian>>
 where
     F: Function<M> + 'f,
-    F::Output: Codomain<First<F, M>>,
-    Rows<F, M>: Codomain<First<F, M>>,
+    F::Output: Codomain<N::Selected>,
+    Jacobian<F, M, N>: Codomain<N::Selected>,
+    N: Argnums<F::Args> + 'f,
     M: 'f,
 {
-    let caller = Caller::of("hessian_holomorphic");
+    let caller = Caller::of("hessian");
+    let _ = of;
     F::untupled(move |args| {
-        let (first, rest) = args.split();
-        let value = |x| f.call(F::Args::join(x, &rest));
-        let rows = |x| reverse(value, &x, caller, true);
-        forward(rows, &first, caller, true)
+        let f = of_selected::<F, M, N>(&f, &args);
+        let rows = |x| reverse(&f, &x, caller, N::HOLOMORPHIC);
+        forward(rows, &N::select(&args), caller, N::HOLOMORPHIC)
     })
 }
 

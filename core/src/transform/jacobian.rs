@@ -1,5 +1,6 @@
 //! `jacfwd` and `jacrev`: full Jacobians.
 
+use super::argnums::{Argnums, of_selected};
 use super::custom::First;
 use super::differentiable::Numbers;
 use super::grad::{Pullback, inexact, pullback, stopped};
@@ -148,31 +149,35 @@ where
     })
 }
 
-/// Same as [`jacfwd`], for a holomorphic function (`jax.jacfwd` with `holomorphic=True`).
+/// Same as [`jacfwd`], with respect to the arguments that `of` selects (`jax.jacfwd` with `argnums` or
+/// `holomorphic`).
 ///
 /// ```
-/// use ramie_core::{Array, complex, jacfwd_holomorphic};
+/// use ramie_core::{Array, Holomorphic, complex, jacfwd_with};
 /// let z = complex(Array::from([1.0f32]), 2.0);
-/// let jacobian = jacfwd_holomorphic(|z: Array| z.square())(z);
+/// let jacobian = jacfwd_with(|z: Array| z.square(), Holomorphic)(z);
 /// assert_eq!(jacobian.imag().to_vec::<f32>(), [4.0]);
 /// ```
 ///
 /// # Panics
-/// The returned function panics if the argument or the result contains anything but complex
-/// numbers.
+/// Panics in the same cases as [`jacfwd`]. With [`Holomorphic`](super::Holomorphic), the argument and
+/// the result must be complex.
 #[track_caller]
-pub fn jacfwd_holomorphic<'f, F, M>(
+pub fn jacfwd_with<'f, F, M, N>(
     f: F,
-) -> Box<F::Fn<'f, <F::Output as Codomain<First<F, M>>>::Jacobian>>
+    of: N,
+) -> Box<F::Fn<'f, <F::Output as Codomain<N::Selected>>::Jacobian>>
 where
     F: Function<M> + 'f,
-    F::Output: Codomain<First<F, M>>,
+    F::Output: Codomain<N::Selected>,
+    N: Argnums<F::Args> + 'f,
     M: 'f,
 {
-    let caller = Caller::of("jacfwd_holomorphic");
+    let caller = Caller::of("jacfwd");
+    let _ = of;
     F::untupled(move |args| {
-        let (first, rest) = args.split();
-        forward(|x| f.call(F::Args::join(x, &rest)), &first, caller, true)
+        let f = of_selected::<F, M, N>(&f, &args);
+        forward(f, &N::select(&args), caller, N::HOLOMORPHIC)
     })
 }
 
@@ -225,7 +230,7 @@ pub(super) fn forward_with_aux<A: Tree, R: Codomain<A>, X: Tree>(
         false => (Numbers::Real, Numbers::Any),
     };
     let instead = format!(
-        "use {}_holomorphic for a holomorphic function; for other functions pass the real and the \
+        "use {}_with(f, Holomorphic) for a holomorphic function; for other functions pass the real and the \
          imaginary part as arguments",
         caller.operation
     );
@@ -302,23 +307,28 @@ where
     })
 }
 
-/// Same as [`jacrev`], for a holomorphic function (`jax.jacrev` with `holomorphic=True`).
+/// Same as [`jacrev`], with respect to the arguments that `of` selects (`jax.jacrev` with `argnums` or
+/// `holomorphic`).
 ///
 /// # Panics
-/// Panics in the same cases as [`jacfwd_holomorphic`].
+/// Panics in the same cases as [`jacrev`]. With [`Holomorphic`](super::Holomorphic), the argument and
+/// the result must be complex.
 #[track_caller]
-pub fn jacrev_holomorphic<'f, F, M>(
+pub fn jacrev_with<'f, F, M, N>(
     f: F,
-) -> Box<F::Fn<'f, <F::Output as Codomain<First<F, M>>>::Jacobian>>
+    of: N,
+) -> Box<F::Fn<'f, <F::Output as Codomain<N::Selected>>::Jacobian>>
 where
     F: Function<M> + 'f,
-    F::Output: Codomain<First<F, M>>,
+    F::Output: Codomain<N::Selected>,
+    N: Argnums<F::Args> + 'f,
     M: 'f,
 {
-    let caller = Caller::of("jacrev_holomorphic");
+    let caller = Caller::of("jacrev");
+    let _ = of;
     F::untupled(move |args| {
-        let (first, rest) = args.split();
-        reverse(|x| f.call(F::Args::join(x, &rest)), &first, caller, true)
+        let f = of_selected::<F, M, N>(&f, &args);
+        reverse(f, &N::select(&args), caller, N::HOLOMORPHIC)
     })
 }
 
@@ -375,7 +385,7 @@ pub(super) fn reverse_with_aux<A: Tree, R: Codomain<A>, X: Tree>(
     at_location(caller.at, || {
         let ((value, aux), pull) = pullback(|x| stopped(f(x)), first);
         let instead = format!(
-            "use {}_holomorphic for a holomorphic function; for other functions return the real \
+            "use {}_with(f, Holomorphic) for a holomorphic function; for other functions return the real \
              and the imaginary part",
             caller.operation
         );

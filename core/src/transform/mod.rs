@@ -14,7 +14,6 @@ mod custom_vmap;
 mod differentiable;
 mod function;
 mod grad;
-mod grad_all;
 mod hessian;
 mod jacobian;
 pub(crate) mod map;
@@ -25,7 +24,9 @@ mod stage;
 mod tangents;
 pub(crate) mod vmap;
 
-pub use argnums::{Argnum, Argnums, HasArgument, grad_argnums, value_and_grad_argnums};
+pub use argnums::{
+    AllArguments, Argnum, Argnums, HasArgument, Holomorphic, grad_with, value_and_grad_with,
+};
 pub use arguments::{ByRef, ByValue};
 pub use checkpoint::checkpoint as remat;
 pub use checkpoint::{
@@ -41,14 +42,12 @@ pub use custom_vjp::{custom_vjp, custom_vjp_nondiff, custom_vjp_symbolic_zeros};
 pub use custom_vmap::{BatchedResults, Mapped, custom_vmap, sequential_vmap};
 pub use function::{ArgTuple, Function, FunctionOnce, Objective, Packed, Pure, Stateful};
 pub use grad::{
-    grad, grad_holomorphic, jvp, jvp_with_aux, linear_transpose, linearize, linearize_with_aux,
-    value_and_grad, value_and_grad_holomorphic, vjp, vjp_with_aux,
+    grad, jvp, jvp_with_aux, linear_transpose, linearize, linearize_with_aux, value_and_grad, vjp,
+    vjp_with_aux,
 };
-pub use grad_all::{grad_all, value_and_grad_all};
-pub use hessian::{hessian, hessian_holomorphic, hessian_with_aux, hvp};
+pub use hessian::{hessian, hessian_with, hessian_with_aux, hvp};
 pub use jacobian::{
-    Codomain, jacfwd, jacfwd_holomorphic, jacfwd_with_aux, jacrev, jacrev_holomorphic,
-    jacrev_with_aux,
+    Codomain, jacfwd, jacfwd_with, jacfwd_with_aux, jacrev, jacrev_with, jacrev_with_aux,
 };
 pub use map::{MapOptions, map, map_with};
 pub use map_axes::{MapAxes, VmapOptions};

@@ -7,7 +7,7 @@ pub mod rows;
 
 use ramie_core::prim::elementwise::{BINARY, UNARY};
 use ramie_core::{
-    Array, DType, complex, concatenate, grad, grad_holomorphic, jit, make_jaxpr, vmap, where_,
+    Array, DType, Holomorphic, complex, concatenate, grad, grad_with, jit, make_jaxpr, vmap, where_,
 };
 use rows::{Operation, array, check, rows};
 use serde_json::Value;
@@ -95,7 +95,7 @@ fn gradients_are_those_of_jax() {
                 let factor = num_complex::Complex::new(1.0, 2.0);
                 grad(move |z: Array| (&z * &z * factor).real().sum())(z)
             }
-            _ => grad_holomorphic(|z: Array| z.sin() * &z)(z),
+            _ => grad_with(|z: Array| z.sin() * &z, Holomorphic)(z),
         };
         rows::close(&got, &row["output"]).unwrap_or_else(|e| panic!("{e}: {row}"));
     }

@@ -334,7 +334,7 @@ fn precisions_and_their_defaults_equal_jax() {
         let mut found =
             default_matmul_precision(process, || precisions(&make_jaxpr(f)(a(), a()).to_string()));
         found.extend(default_matmul_precision(process, || {
-            let both = grad_all(move |a: Array, b: Array| f(a, b).sum());
+            let both = grad_with(move |a: Array, b: Array| f(a, b).sum(), AllArguments);
             precisions(&make_jaxpr(both)(a(), a()).to_string())
         }));
         let texts = row["texts"].as_array().expect("texts").iter();

@@ -3,8 +3,8 @@
 
 use ramie_core::linalg::{self, Iteration};
 use ramie_core::{
-    Array, DType, LinearFn, RootFn, array, custom_root, custom_root_with_aux, fori_loop, grad,
-    grad_all, jacrev, jit, jvp, make_jaxpr, vmap, while_loop,
+    AllArguments, Array, DType, LinearFn, RootFn, array, custom_root, custom_root_with_aux,
+    fori_loop, grad, grad_with, jacrev, jit, jvp, make_jaxpr, vmap, while_loop,
 };
 use ramie_testing::apply::Operation;
 use ramie_testing::check::{self, Failures};
@@ -158,7 +158,7 @@ fn roots_of_trees() {
         x * y
     };
     // xy = (a² - b²) / 4
-    let (da, db) = grad_all(f)(array(3.0), array(1.0));
+    let (da, db) = grad_with(f, AllArguments)(array(3.0), array(1.0));
     assert_eq!((da.item::<f32>(), db.item::<f32>()), (1.5, -0.5));
 }
 
@@ -199,8 +199,14 @@ fn minimal_residuals_of_any_matrix() {
             &solve(a.clone(), b.clone()),
             1e-9,
         );
-        let got = grad_all(move |a: Array, b: Array| loss(iterate(a, b)))(a.clone(), b.clone());
-        let want = grad_all(move |a: Array, b: Array| loss(solve(a, b)))(a.clone(), b.clone());
+        let got = grad_with(move |a: Array, b: Array| loss(iterate(a, b)), AllArguments)(
+            a.clone(),
+            b.clone(),
+        );
+        let want = grad_with(move |a: Array, b: Array| loss(solve(a, b)), AllArguments)(
+            a.clone(),
+            b.clone(),
+        );
         near(&got.0, &want.0, 1e-8);
         near(&got.1, &want.1, 1e-8);
     }

@@ -128,7 +128,7 @@ fn eight_arguments_are_the_limit() {
     let sum = compiled(&a, &b, one(), one(), one(), one(), one(), one());
     assert_eq!(sum.item::<f32>(), 8.0);
     let last = |a: A, b: A, c: A, d: A, e: A, f: A, g: A, h: A| a + b + c + d + e + f + g - h;
-    let g = grad_all(last)(one(), one(), one(), one(), one(), one(), one(), one());
+    let g = grad_with(last, AllArguments)(one(), one(), one(), one(), one(), one(), one(), one());
     assert_eq!(g.7.item::<f32>(), -1.0);
     let add = jit(
         |s: &mut A, a: &A, b: A, c: A, d: A, e: A, f: A, g: A, h: A| {

@@ -3,8 +3,9 @@
 
 use ramie_core::prim::elementwise::{IgammaGradA, Rem};
 use ramie_core::{
-    Array, CheckpointOptions, CheckpointPolicy, bind1, checkpoint_name, checkpoint_with,
-    custom_jvp, custom_vjp, grad, grad_all, hessian, hvp, jacfwd, jacrev, vmap_axes, where_,
+    AllArguments, Array, CheckpointOptions, CheckpointPolicy, bind1, checkpoint_name,
+    checkpoint_with, custom_jvp, custom_vjp, grad, grad_with, hessian, hvp, jacfwd, jacrev,
+    vmap_axes, where_,
 };
 use ramie_testing::apply::Operation;
 use ramie_testing::check::{self, Failures};
@@ -169,20 +170,23 @@ fn rule(row: &Row) -> Option<Box<Operation>> {
     match row.op.as_str() {
         "custom_jvp_grad" | "custom_vjp_grad" => {
             let f = by_rule(&row.op);
-            let both = grad_all(move |x: Array, y: Array| f(x, y).sum());
+            let both = grad_with(move |x: Array, y: Array| f(x, y).sum(), AllArguments);
             Some(Box::new(move |x| list(both(x[0].clone(), x[1].clone()))))
         }
         "custom_jvp_vmap" | "custom_vjp_vmap" => {
             let f = by_rule(&row.op);
             let batched = vmap_axes(move |x: Array, y: Array| f(x, y), shared, 0);
-            let both = grad_all(move |x: Array, y: Array| batched(x, y).square().sum());
+            let both = grad_with(
+                move |x: Array, y: Array| batched(x, y).square().sum(),
+                AllArguments,
+            );
             Some(Box::new(move |x| list(both(x[0].clone(), x[1].clone()))))
         }
         "custom_jvp_nested" | "custom_vjp_nested" => {
             let f = by_rule(&row.op);
             let batched = vmap_axes(move |x: Array, y: Array| f(x, y), shared, 0);
             let batched = vmap_axes(move |x: Array, y: Array| batched(x, y), shared, 0);
-            let both = grad_all(move |x: Array, y: Array| batched(x, y).sum());
+            let both = grad_with(move |x: Array, y: Array| batched(x, y).sum(), AllArguments);
             Some(Box::new(move |x| list(both(x[0].clone(), x[1].clone()))))
         }
         "checkpoint" => {
@@ -202,7 +206,7 @@ fn rule(row: &Row) -> Option<Box<Operation>> {
                 ..Default::default()
             };
             let f = checkpoint_with(layers, options);
-            let both = grad_all(move |w: Array, x: Array| f(w, x));
+            let both = grad_with(move |w: Array, x: Array| f(w, x), AllArguments);
             Some(Box::new(move |x| list(both(x[0].clone(), x[1].clone()))))
         }
         _ => None,

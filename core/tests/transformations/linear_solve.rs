@@ -2,8 +2,8 @@
 
 use ramie_core::linalg::{self, Iteration};
 use ramie_core::{
-    Array, DType, LinearFn, TransposeSolve, custom_linear_solve, grad, grad_all, jit, jvp,
-    vmap_axes,
+    AllArguments, Array, DType, LinearFn, TransposeSolve, custom_linear_solve, grad, grad_with,
+    jit, jvp, vmap_axes,
 };
 
 fn near(got: &Array, want: &Array, tolerance: f64) {
@@ -40,8 +40,12 @@ fn values_and_derivatives_are_those_of_the_solution() {
         &reference(a.clone(), b.clone()),
         1e-12,
     );
-    let got = jit(grad_all(|a: Array, b: Array| loss(solved(a, b))))(a.clone(), b.clone());
-    let want = grad_all(|a: Array, b: Array| loss(reference(a, b)))(a.clone(), b.clone());
+    let got = jit(grad_with(
+        |a: Array, b: Array| loss(solved(a, b)),
+        AllArguments,
+    ))(a.clone(), b.clone());
+    let want =
+        grad_with(|a: Array, b: Array| loss(reference(a, b)), AllArguments)(a.clone(), b.clone());
     near(&got.0, &want.0, 1e-10);
     near(&got.1, &want.1, 1e-10);
     let tangents = (a.sin(), b.cos());
@@ -153,8 +157,12 @@ fn stabilized_biconjugate_gradients_of_any_matrix() {
         &reference(a.clone(), b.clone()),
         1e-9,
     );
-    let got = grad_all(move |a: Array, b: Array| loss(iterate(a, b)))(a.clone(), b.clone());
-    let want = grad_all(|a: Array, b: Array| loss(reference(a, b)))(a.clone(), b.clone());
+    let got = grad_with(move |a: Array, b: Array| loss(iterate(a, b)), AllArguments)(
+        a.clone(),
+        b.clone(),
+    );
+    let want =
+        grad_with(|a: Array, b: Array| loss(reference(a, b)), AllArguments)(a.clone(), b.clone());
     near(&got.0, &want.0, 1e-8);
     near(&got.1, &want.1, 1e-8);
     let exact = linalg::bicgstab(|x: Array| x, b.clone());

@@ -41,15 +41,15 @@ fn y() -> Array {
 fn gradients_of_chosen_arguments() {
     let three = |x: Array, s: Array, y: Array| ((x * s).sin() * y.square()).sum();
     let s = || Array::from(3.0f32);
-    expect("grad_1", &grad_argnums(three, argnums![1])(x(), s(), y()));
-    let (dx, dy) = grad_argnums(three, argnums![0, 2])(x(), s(), y());
+    expect("grad_1", &grad_with(three, argnums![1])(x(), s(), y()));
+    let (dx, dy) = grad_with(three, argnums![0, 2])(x(), s(), y());
     expect("grad_0_2.0", &dx);
     expect("grad_0_2.2", &dy);
-    let (value, (dy,)) = value_and_grad_argnums(three, argnums![2,])(x(), s(), y());
+    let (value, (dy,)) = value_and_grad_with(three, argnums![2,])(x(), s(), y());
     expect("value", &value);
     expect("value_and_grad_2", &dy);
     // Arguments by reference, and compiled.
-    let of = jit(grad_argnums(
+    let of = jit(grad_with(
         |x: &Array, s: &Array, y: &Array| ((x * s).sin() * y.square()).sum(),
         argnums![1],
     ));

@@ -3,10 +3,10 @@
 use super::rows::{self, Operation, array, check, rows};
 use num_complex::Complex;
 use ramie_core::{
-    Array, Convolution, ConvolveMode, Covariance, DType, Histogram, PadMode, PadStatistic,
-    Reduction, Side, Spacing, Standardize, VmapOptions, Window, conv_general_dilated, grad,
-    hessian_holomorphic, image, jacfwd, jacfwd_holomorphic, jacrev, jacrev_holomorphic, lexsort,
-    linalg, pmax, random, stack, value_and_grad_holomorphic, vmap_with,
+    Array, Convolution, ConvolveMode, Covariance, DType, Histogram, Holomorphic, PadMode,
+    PadStatistic, Reduction, Side, Spacing, Standardize, VmapOptions, Window, conv_general_dilated,
+    grad, hessian_with, image, jacfwd, jacfwd_with, jacrev, jacrev_with, lexsort, linalg, pmax,
+    random, stack, value_and_grad_with, vmap_with,
 };
 use serde_json::Value;
 
@@ -292,10 +292,10 @@ fn holomorphic_derivatives_are_those_of_jax() {
         }
         let z = array(&row["inputs"][0]);
         let got = match row["op"].as_str().expect("a name") {
-            "jacrev_holomorphic" => jacrev_holomorphic(f)(z),
-            "jacfwd_holomorphic" => jacfwd_holomorphic(f)(z),
-            "hessian_holomorphic" => hessian_holomorphic(cube)(z),
-            "value_and_grad_holomorphic" => value_and_grad_holomorphic(cube)(z).1,
+            "jacrev_holomorphic" => jacrev_with(f, Holomorphic)(z),
+            "jacfwd_holomorphic" => jacfwd_with(f, Holomorphic)(z),
+            "hessian_holomorphic" => hessian_with(cube, Holomorphic)(z),
+            "value_and_grad_holomorphic" => value_and_grad_with(cube, Holomorphic)(z).1,
             "jacrev_to_real" => jacrev(|x: Array| x.abs())(z),
             "jacfwd_from_real" => jacfwd({
                 let z = z.clone();

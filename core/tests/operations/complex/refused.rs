@@ -88,8 +88,8 @@ refused! { {
     "jacfwd" |x| jacfwd(|x: Array| x.abs())(x.clone());
     "jacrev" |x| jacrev(|x: Array| x)(x.clone());
     "grad" |x| ramie_core::grad(|x: Array| x.sum())(x.clone());
-    "grad_holomorphic" |x| ramie_core::grad_holomorphic(|x: Array| x.sum())(x.real());
-    "jacrev_holomorphic" |x| ramie_core::jacrev_holomorphic(|x: Array| x.abs())(x.clone());
+    "grad_with" |x| ramie_core::grad_with(|x: Array| x.sum(), ramie_core::Holomorphic)(x.real());
+    "jacrev" |x| ramie_core::jacrev_with(|x: Array| x.abs(), ramie_core::Holomorphic)(x.clone());
     "uniform" |x| random::uniform(&key(), SHAPE, x.dtype());
     "uniform" |x| random::uniform_range(&key(), SHAPE, DType::F32, x, 1.0);
     "truncated_normal" |x| random::truncated_normal(&key(), x, 1.0, SHAPE, DType::F32);
