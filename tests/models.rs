@@ -202,7 +202,7 @@ fn mobilenet_v2_is_that_of_the_reference() {
     same_logits(&logits, &recorded["logits"]);
     // An espresso and an Egyptian cat.
     assert_eq!(logits.argmax(-1).to_vec::<i32>(), [967, 285]);
-    let probabilities = logits.softmax(-1).max_axes(&[1]).to_vec::<f32>();
+    let probabilities = logits.softmax(-1).max_over(1).to_vec::<f32>();
     println!("probabilities: {probabilities:?}");
     for (probability, expected) in probabilities.iter().zip([0.991, 0.720]) {
         assert!((probability - expected).abs() < 1e-3, "{probabilities:?}");

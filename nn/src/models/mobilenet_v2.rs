@@ -230,7 +230,7 @@ impl MobileNetV2 {
         for block in &mut self.blocks {
             x = block.forward(&x);
         }
-        let x = self.last.forward(&x).relu6().mean_axes(&[1, 2]);
+        let x = self.last.forward(&x).relu6().mean_over([1, 2]);
         self.head.forward(&self.dropout.forward(&x))
     }
 
