@@ -275,7 +275,7 @@ fn what_cannot_be_done_is_said_in_a_line() {
             "--task text --text long.txt --length 8 --batch-size 4 --prompt é",
             "--prompt:",
         ),
-        ("cnn", "--idx nowhere", "nowhere/train-images-idx3-ubyte"),
+        ("cnn", "--data nowhere", "nowhere/train-images-idx3-ubyte"),
         (
             "lora",
             "--steps 1 --base missing.safetensors",
@@ -493,7 +493,7 @@ fn a_convolutional_network_learns_from_idx_files() {
             std::fs::write(path, bytes).expect("written");
         }
     }
-    let options = "--idx . --epochs 10 --width 4 --batch-size 16 --shift 0 --learning-rate 0.03";
+    let options = "--data . --epochs 10 --width 4 --batch-size 16 --rotation 0 --shift 0 --learning-rate 0.03";
     let options: Vec<&str> = options.split(' ').collect();
     let lines = checked_in(folder.path(), "cnn", &options);
     assert_eq!(

