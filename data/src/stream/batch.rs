@@ -1,7 +1,7 @@
 //! Batches of consecutive elements.
 
-use super::{Position, Stream};
-use crate::{DefaultSeed, LastBatch, Result};
+use super::Stream;
+use crate::{LastBatch, Result};
 
 /// Batches of consecutive elements; see [`Stream::batch`].
 #[derive(Clone, Debug)]
@@ -48,13 +48,5 @@ impl<S: Stream, B: Send, F: FnMut(Vec<S::Item>) -> Result<B> + Send> Stream for 
         let whole = read == self.size;
         (whole || (read > 0 && self.last == LastBatch::Keep)).then(|| (self.collate)(items))
     }
-    fn position(&self) -> Position {
-        self.stream.position()
-    }
-    fn restore(&mut self, position: &Position) -> Result<()> {
-        self.stream.restore(position)
-    }
-    fn default_seed(&self) -> DefaultSeed {
-        DefaultSeed::after([self.stream.default_seed()])
-    }
+    of_input!(stream);
 }

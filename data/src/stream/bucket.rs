@@ -1,7 +1,7 @@
 //! Batches of elements of similar length.
 
 use super::{Position, Stream};
-use crate::{DefaultSeed, Error, Result};
+use crate::{Error, Result};
 
 /// The lengths to which elements are padded, and the batch size of each.
 ///
@@ -171,7 +171,5 @@ impl<S: Stream, L: FnMut(&S::Item) -> usize + Send> Stream for Bucketed<S, L> {
         }
         self.stream.restore(now)
     }
-    fn default_seed(&self) -> DefaultSeed {
-        DefaultSeed::after([self.stream.default_seed()])
-    }
+    seed_of_input!(stream);
 }

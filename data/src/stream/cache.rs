@@ -1,7 +1,7 @@
 //! Caching of elements in memory.
 
 use super::{Position, Stream};
-use crate::{DefaultSeed, Error, Result};
+use crate::{Error, Result};
 
 /// A stream that keeps its elements in memory for later repetitions.
 #[derive(Clone, Debug)]
@@ -77,7 +77,5 @@ where
         self.next = next as usize;
         Ok(())
     }
-    fn default_seed(&self) -> DefaultSeed {
-        DefaultSeed::after([self.stream.default_seed()])
-    }
+    seed_of_input!(stream);
 }

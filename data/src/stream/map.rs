@@ -1,7 +1,7 @@
 //! Functions applied to the elements of a stream.
 
 use super::{Position, Stream};
-use crate::{DefaultSeed, Error, Result};
+use crate::{Error, Result};
 
 /// A stream with a function applied to every element.
 #[derive(Clone, Debug)]
@@ -21,15 +21,7 @@ impl<S: Stream, U: Send, F: FnMut(S::Item) -> Result<U> + Send> Stream for MapSt
     fn next(&mut self) -> Option<Result<U>> {
         Some(self.stream.next()?.and_then(&mut self.f))
     }
-    fn position(&self) -> Position {
-        self.stream.position()
-    }
-    fn restore(&mut self, position: &Position) -> Result<()> {
-        self.stream.restore(position)
-    }
-    fn default_seed(&self) -> DefaultSeed {
-        DefaultSeed::after([self.stream.default_seed()])
-    }
+    of_input!(stream);
 }
 
 /// A stream with a function applied to every element and its number.
@@ -67,9 +59,7 @@ impl<S: Stream, U: Send, F: FnMut(u64, S::Item) -> U + Send> Stream for MapNumbe
         self.behind = behind;
         Ok(())
     }
-    fn default_seed(&self) -> DefaultSeed {
-        DefaultSeed::after([self.stream.default_seed()])
-    }
+    seed_of_input!(stream);
 }
 
 /// The elements of the iterators that a function returns for each element; see
@@ -144,7 +134,5 @@ where
         self.rest = Some((from.clone(), rest, taken));
         Ok(())
     }
-    fn default_seed(&self) -> DefaultSeed {
-        DefaultSeed::after([self.stream.default_seed()])
-    }
+    seed_of_input!(stream);
 }

@@ -1,5 +1,28 @@
 //! Datasets with sequential access.
 
+/// Defines `default_seed` of a stage with one input, which is the field `$input`.
+macro_rules! seed_of_input {
+    ($input:ident) => {
+        fn default_seed(&self) -> $crate::DefaultSeed {
+            $crate::DefaultSeed::after([self.$input.default_seed()])
+        }
+    };
+}
+
+/// Defines `position`, `restore` and `default_seed` of a stage with one input, whose position is
+/// that of the input.
+macro_rules! of_input {
+    ($input:ident) => {
+        fn position(&self) -> $crate::stream::Position {
+            self.$input.position()
+        }
+        fn restore(&mut self, position: &$crate::stream::Position) -> $crate::Result<()> {
+            self.$input.restore(position)
+        }
+        seed_of_input!($input);
+    };
+}
+
 mod batch;
 mod bucket;
 mod cache;

@@ -2,7 +2,7 @@
 
 use super::{Position, ReadStream, Stream};
 use crate::source::Source;
-use crate::{DefaultSeed, Error, ReadOptions, Result};
+use crate::{Error, ReadOptions, Result};
 
 /// The elements of a source, in order.
 #[derive(Clone, Debug)]
@@ -70,9 +70,7 @@ impl<S: Source> Stream for SourceStream<S> {
         self.next = Self::restored(&self.source, position)?;
         Ok(())
     }
-    fn default_seed(&self) -> DefaultSeed {
-        DefaultSeed::after([self.source.default_seed()])
-    }
+    seed_of_input!(source);
 }
 
 /// The elements of iterators created by a function; see [`from_fn`].

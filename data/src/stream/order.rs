@@ -1,7 +1,7 @@
 //! Shuffling and repetition of streams.
 
 use super::{Position, Stream};
-use crate::{DefaultSeed, Permutation, Result};
+use crate::{Permutation, Result};
 use std::collections::VecDeque;
 
 /// A stream shuffled within windows of consecutive elements; see [`Stream::window_shuffle`].
@@ -86,9 +86,7 @@ impl<S: Stream> Stream for WindowShuffle<S> {
         }
         Ok(())
     }
-    fn default_seed(&self) -> DefaultSeed {
-        DefaultSeed::after([self.stream.default_seed()])
-    }
+    seed_of_input!(stream);
 }
 
 /// A stream that is repeated; see [`Stream::repeat`].
@@ -150,7 +148,5 @@ impl<S: Stream> Stream for RepeatStream<S> {
         self.given = given != 0;
         Ok(())
     }
-    fn default_seed(&self) -> DefaultSeed {
-        DefaultSeed::after([self.stream.default_seed()])
-    }
+    seed_of_input!(stream);
 }

@@ -2,7 +2,7 @@
 
 use super::{Position, Stream};
 use crate::readers::tokens::Packed;
-use crate::{DefaultSeed, Error, Result};
+use crate::{Error, Result};
 use std::collections::VecDeque;
 
 /// The choice among the open rows with room for a sequence.
@@ -202,7 +202,5 @@ impl<S: Stream<Item = Vec<i32>>> Stream for PackStream<S> {
         self.ready.drain(..given as usize);
         Ok(())
     }
-    fn default_seed(&self) -> DefaultSeed {
-        DefaultSeed::after([self.stream.default_seed()])
-    }
+    seed_of_input!(stream);
 }

@@ -3,7 +3,7 @@
 use super::{Position, Stream};
 use crate::panic::caught;
 use crate::pool::{Pool, Slot};
-use crate::{DefaultSeed, Error, Result};
+use crate::{Error, Result};
 use std::collections::VecDeque;
 use std::sync::Arc;
 
@@ -80,7 +80,5 @@ impl<S: Stream<Item: 'static>, U: Send + 'static> Stream for ParallelMap<S, U> {
         self.position = position.clone();
         Ok(())
     }
-    fn default_seed(&self) -> DefaultSeed {
-        DefaultSeed::after([self.stream.default_seed()])
-    }
+    seed_of_input!(stream);
 }

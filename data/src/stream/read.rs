@@ -4,7 +4,7 @@ use super::{Position, SourceStream, Stream};
 use crate::panic::caught;
 use crate::pool::{Pool, Slot};
 use crate::source::Source;
-use crate::{DefaultSeed, Error, ReadOptions, Result};
+use crate::{Error, ReadOptions, Result};
 use std::collections::VecDeque;
 use std::sync::Arc;
 
@@ -83,7 +83,5 @@ impl<S: Source<Item: 'static> + 'static> Stream for ReadStream<S> {
         self.pool = None;
         Ok(())
     }
-    fn default_seed(&self) -> DefaultSeed {
-        DefaultSeed::after([self.source.default_seed()])
-    }
+    seed_of_input!(source);
 }

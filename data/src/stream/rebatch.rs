@@ -1,7 +1,7 @@
 //! Regrouping of batches into batches of equal size.
 
 use super::{Position, Stream};
-use crate::{Batch, DefaultSeed, Error, LastBatch, Result};
+use crate::{Batch, Error, LastBatch, Result};
 
 /// Batches of equal size, made from batches of any size; see [`Stream::rebatch`].
 #[derive(Clone, Debug)]
@@ -96,9 +96,7 @@ impl<S: Stream<Item: Batch>> Stream for Rebatch<S> {
         self.current = Some((from.clone(), used as usize, batch));
         Ok(())
     }
-    fn default_seed(&self) -> DefaultSeed {
-        DefaultSeed::after([self.stream.default_seed()])
-    }
+    seed_of_input!(stream);
 }
 
 /// Concatenates sequences and splits the result into rows of `length` elements (Grain's

@@ -26,15 +26,7 @@ impl<S: Stream, F: FnMut(&S::Item) -> bool + Send> Stream for Filter<S, F> {
             }
         }
     }
-    fn position(&self) -> Position {
-        self.stream.position()
-    }
-    fn restore(&mut self, position: &Position) -> Result<()> {
-        self.stream.restore(position)
-    }
-    fn default_seed(&self) -> DefaultSeed {
-        DefaultSeed::after([self.stream.default_seed()])
-    }
+    of_input!(stream);
 }
 
 /// The elements of a stream of options that are not `None`; see [`Stream::flatten`].
@@ -105,9 +97,7 @@ impl<S: Stream> Stream for Take<S> {
         self.taken = taken.min(self.count);
         Ok(())
     }
-    fn default_seed(&self) -> DefaultSeed {
-        DefaultSeed::after([self.stream.default_seed()])
-    }
+    seed_of_input!(stream);
 }
 
 /// A stream without its first elements; see [`Stream::skip`].
@@ -148,9 +138,7 @@ impl<S: Stream> Stream for Skip<S> {
         self.skipped = skipped;
         Ok(())
     }
-    fn default_seed(&self) -> DefaultSeed {
-        DefaultSeed::after([self.stream.default_seed()])
-    }
+    seed_of_input!(stream);
 }
 
 /// Every `count`-th element of a stream; see [`Stream::shard`].
@@ -194,7 +182,5 @@ impl<S: Stream> Stream for ShardStream<S> {
         self.behind = behind as usize % self.shard.count();
         Ok(())
     }
-    fn default_seed(&self) -> DefaultSeed {
-        DefaultSeed::after([self.stream.default_seed()])
-    }
+    seed_of_input!(stream);
 }

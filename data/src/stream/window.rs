@@ -1,7 +1,7 @@
 //! Windows of consecutive elements.
 
 use super::{Position, Stream};
-use crate::{DefaultSeed, Error, Result};
+use crate::{Error, Result};
 use std::collections::VecDeque;
 
 /// Windows of consecutive elements; see [`Stream::window`].
@@ -90,7 +90,5 @@ where
         self.gap = gap as usize;
         Ok(())
     }
-    fn default_seed(&self) -> DefaultSeed {
-        DefaultSeed::after([self.stream.default_seed()])
-    }
+    seed_of_input!(stream);
 }
