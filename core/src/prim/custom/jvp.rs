@@ -115,12 +115,7 @@ impl Primitive for CustomJvpCall {
     fn name(&self) -> &'static str {
         "custom_jvp_call"
     }
-    fn thread_state(&self, pass: &StatePass<'_>, args: &[Array]) -> Option<Vec<Array>> {
-        // The user's rule applies to the function as a whole, so the state is threaded through
-        // only if it must be.
-        pass.requires(&self.call_jaxpr)
-            .then(|| pass.run(&self.call_jaxpr, pass.state(), args))
-    }
+    runs_program!(call_jaxpr, "custom_jvp");
     fn checks(&self) -> Errors {
         Errors::NAN
     }
@@ -136,22 +131,6 @@ impl Primitive for CustomJvpCall {
         params.push(("symbolic_zeros", Param::flag(self.symbolic_zeros)));
         params
     }
-    fn infers_exactly(&self) -> bool {
-        true
-    }
-    fn jaxprs(&self) -> Jaxprs<'_> {
-        Jaxprs::from_slice(&[&self.call_jaxpr])
-    }
-    fn infer(&self, args: &[Aval]) -> Result<Avals, ShapeError> {
-        let what = format_args!("the custom_jvp function `{}`", self.name);
-        nested::infer(what, &self.call_jaxpr, args)
-    }
-    fn evaluate(&self, args: &[&Array]) -> Option<Result<Outputs>> {
-        Some(nested::evaluate(&self.call_jaxpr, args))
-    }
-    fn differentiation(&self) -> Differentiation<'_> {
-        Differentiation::Nested(self)
-    }
     fn batch(&self, args: &[Array], axes: &[Option<usize>], axis: BatchAxis) -> Batched {
         bind_batched(
             &self.call_jaxpr,
@@ -166,9 +145,6 @@ impl Primitive for CustomJvpCall {
                 jvp: self.jvp.batched(&axes[self.num_consts..], axis),
             },
         )
-    }
-    fn lower(&self, ctx: &mut Lowering<'_>, args: &[Value], _: &[Aval]) -> Vec<Value> {
-        ctx.inline(&self.call_jaxpr, args)
     }
 }
 

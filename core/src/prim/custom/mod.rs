@@ -3,6 +3,38 @@
 //! Such a primitive contains the function's program, which normally runs, and rules in Rust,
 //! which are called when it is differentiated or batched.
 
+/// Defines the methods that the calls of functions with rules share. `$program` is the field with
+/// the program, and `$kind` the name of the transformation.
+macro_rules! runs_program {
+    ($program:ident, $kind:literal) => {
+        fn thread_state(&self, pass: &StatePass<'_>, args: &[Array]) -> Option<Vec<Array>> {
+            // The user's rule applies to the function as a whole, so the state is threaded through
+            // only if it must be.
+            pass.requires(&self.$program)
+                .then(|| pass.run(&self.$program, pass.state(), args))
+        }
+        fn infers_exactly(&self) -> bool {
+            true
+        }
+        fn jaxprs(&self) -> Jaxprs<'_> {
+            Jaxprs::from_slice(&[&self.$program])
+        }
+        fn infer(&self, args: &[Aval]) -> Result<Avals, ShapeError> {
+            let what = format_args!(concat!("the ", $kind, " function `{}`"), self.name);
+            nested::infer(what, &self.$program, args)
+        }
+        fn evaluate(&self, args: &[&Array]) -> Option<Result<Outputs>> {
+            Some(nested::evaluate(&self.$program, args))
+        }
+        fn differentiation(&self) -> Differentiation<'_> {
+            Differentiation::Nested(self)
+        }
+        fn lower(&self, ctx: &mut Lowering<'_>, args: &[Value], _: &[Aval]) -> Vec<Value> {
+            ctx.inline(&self.$program, args)
+        }
+    };
+}
+
 mod jvp;
 mod linear;
 mod vjp;

@@ -95,34 +95,13 @@ impl Primitive for CustomVmapCall {
     fn name(&self) -> &'static str {
         "custom_vmap_call"
     }
-    fn thread_state(&self, pass: &StatePass<'_>, args: &[Array]) -> Option<Vec<Array>> {
-        // The user's rule applies to the function as a whole, so the state is threaded through
-        // only if it must be.
-        pass.requires(&self.call)
-            .then(|| pass.run(&self.call, pass.state(), args))
-    }
+    runs_program!(call, "custom_vmap");
     fn params(&self) -> Vec<(&'static str, Param)> {
         vec![
             ("call", Param::Jaxpr(self.call.clone())),
             ("name", Param::new(&self.name)),
             ("rule", Param::new(self.rule.name)),
         ]
-    }
-    fn infers_exactly(&self) -> bool {
-        true
-    }
-    fn jaxprs(&self) -> Jaxprs<'_> {
-        Jaxprs::from_slice(&[&self.call])
-    }
-    fn infer(&self, args: &[Aval]) -> Result<Avals, ShapeError> {
-        let what = format_args!("the custom_vmap function `{}`", self.name);
-        nested::infer(what, &self.call, args)
-    }
-    fn evaluate(&self, args: &[&Array]) -> Option<Result<Outputs>> {
-        Some(nested::evaluate(&self.call, args))
-    }
-    fn differentiation(&self) -> Differentiation<'_> {
-        Differentiation::Nested(self)
     }
     fn batch(&self, args: &[Array], axes: &[Option<usize>], axis: BatchAxis) -> Batched {
         if axes.iter().all(Option::is_none) {
@@ -147,9 +126,6 @@ impl Primitive for CustomVmapCall {
         let (outs, batched) = (self.rule.run)(axis.size, &batched, &args);
         let out_axes = batched.into_iter().map(|batched| batched.then_some(0));
         (outs.into(), out_axes.collect())
-    }
-    fn lower(&self, ctx: &mut Lowering<'_>, args: &[Value], _: &[Aval]) -> Vec<Value> {
-        ctx.inline(&self.call, args)
     }
 }
 
