@@ -1,7 +1,7 @@
 //! LoRA adapters in the files of `peft`.
 
 use super::pretrained::{PretrainedError, Weights, read_config, unsupported, write};
-use super::{Bert, Gpt2, Llama};
+use super::{Albert, Bert, Gpt2, Llama};
 use crate::{LoraAdapter, LoraParam, Param};
 use ramie_core::{Array, concatenate};
 use serde::Deserialize;
@@ -359,4 +359,9 @@ macro_rules! adapter_files {
     )*};
 }
 
-adapter_files!(Bert "Bert" &["bert."], Gpt2 "Gpt2" &[], Llama "Llama" &[]);
+adapter_files!(
+    Albert "Albert" &["albert."],
+    Bert "Bert" &["bert."],
+    Gpt2 "Gpt2" &[],
+    Llama "Llama" &[]
+);

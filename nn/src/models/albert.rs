@@ -282,21 +282,21 @@ impl Albert {
              {layers}\n  help: pass the configuration that the model was created with",
             self.num_hidden_layers
         );
-        let (class, prefix) = match self.predictions {
-            Some(_) => ("AlbertForMaskedLM", "albert."),
-            None => ("AlbertModel", ""),
+        let class = match self.predictions {
+            Some(_) => "AlbertForMaskedLM",
+            None => "AlbertModel",
         };
         let dtype = self.embeddings.word_embeddings.embedding.dtype();
         let config = described(config, "albert", class, dtype);
         let mut model = self.clone();
-        save(folder.as_ref(), &config, |weights| {
-            weights.below(prefix);
-            model.exchange(weights)
-        })
+        save(folder.as_ref(), &config, |weights| model.exchange(weights))
     }
 
-    /// Exchanges all parameters with tensors of their published names.
-    fn exchange(&mut self, w: &mut Weights) -> Result<(), PretrainedError> {
+    /// Exchanges all parameters, or all adapters, with tensors of their published names.
+    pub(super) fn exchange(&mut self, w: &mut Weights) -> Result<(), PretrainedError> {
+        if self.predictions.is_some() {
+            w.below("albert.");
+        }
         self.embeddings.exchange(w)?;
         let projection = "encoder.embedding_hidden_mapping_in";
         w.linear(projection, &mut self.projection, true)?;

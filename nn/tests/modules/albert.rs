@@ -2,7 +2,7 @@
 
 use ramie_core::{Array, DType, State, disable_most_optimizations, jit};
 use ramie_nn::models::{Albert, AlbertConfig, PretrainedError};
-use ramie_nn::{Module, Param, Rngs, nnx};
+use ramie_nn::{LoraParam, Module, Param, Rngs, apply_lora, nnx};
 use ramie_testing::panic_message;
 use std::path::PathBuf;
 
@@ -129,6 +129,34 @@ fn bare_models_and_repeated_tensors_load() {
             "{error}"
         );
     });
+}
+
+#[test]
+fn adapters_are_saved_and_loaded() {
+    let mut model = Albert::from_pretrained(folder()).expect("loads");
+    let mut again = model.clone();
+    apply_lora(
+        &mut model,
+        2,
+        |path| path.ends_with("query") || path.ends_with("dense"),
+        &mut Rngs::new(3),
+    );
+    let directory = tempfile::tempdir().expect("a directory");
+    let path = directory.path();
+    model.save_adapter(path).expect("saved");
+    let written = ramie_checkpoint::load_state(path.join("adapter_model.safetensors"));
+    let written = written.expect("the adapters");
+    let at = "base_model.model.albert.encoder.albert_layer_groups";
+    let name = format!("{at}.1.albert_layers.0.attention.query.lora_A.weight");
+    assert_eq!(written[&name].shape(), [2, 16]);
+    let head = &written["base_model.model.predictions.dense.lora_B.weight"];
+    assert_eq!((head.shape(), written.len()), (&[8, 2][..], 10));
+    again.load_adapter(path).expect("loads");
+    let adapters = |model: &Albert| nnx::state(model, nnx::of_type::<LoraParam>());
+    for (path, array) in adapters(&model).iter() {
+        let equal = adapters(&again)[path].eq(array).all();
+        assert!(equal.item::<bool>(), "{path}");
+    }
 }
 
 #[test]
