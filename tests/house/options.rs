@@ -1,23 +1,23 @@
 //! Options in the names of functions: a function of the core has at most one form with options,
-//! `name_with` or `name_over`.
+//! `name_with` or `name_over`. Forms that can be traced, because the size of the result is an
+//! argument, end in `_sized`.
 
 use std::collections::BTreeSet;
 
 /// Suffixes that name an option of the function before them.
 const SUFFIXES: &str = "\
     _all _along _argnums _at _aux _axes _ddof _descending _each _exact _flat _holomorphic \
-    _ij _keepdims _mode _nondiff _on _with_order _ordered _reversed _sharded _signed _sized \
+    _ij _keepdims _mode _nondiff _on _with_order _ordered _reversed _sharded _signed \
     _spaced _stacked _step _symbolic_zeros _terms _tiled _weighted _where _within";
 
 /// Functions that do not follow the rule yet. The list only shrinks.
 const OWED: &str = "\
-    allclose_within argsort_descending argwhere_sized bincount_sized bincount_weighted \
-    broadcast_all callback_ordered compress_sized custom_jvp_nondiff custom_jvp_symbolic_zeros \
-    custom_jvp_terms custom_root_with_aux custom_vjp_nondiff custom_vjp_symbolic_zeros \
-    diagonal_axes extract_sized flatnonzero_sized gelu_exact gradient_spaced hessian_with_aux \
-    io_callback_ordered isclose_within jacfwd_with_aux jacrev_with_aux jvp_with_aux \
-    linear_with_step linearize_with_aux logsumexp_signed logsumexp_weighted nonzero_sized \
-    one_hot_along permutation_along print_ordered repeat_each repeat_sized shape_dtype_struct_on \
+    allclose_within argsort_descending bincount_weighted broadcast_all callback_ordered \
+    custom_jvp_nondiff custom_jvp_symbolic_zeros custom_jvp_terms custom_root_with_aux \
+    custom_vjp_nondiff custom_vjp_symbolic_zeros diagonal_axes gelu_exact gradient_spaced \
+    hessian_with_aux io_callback_ordered isclose_within jacfwd_with_aux jacrev_with_aux \
+    jvp_with_aux linear_with_step linearize_with_aux logsumexp_signed logsumexp_weighted \
+    one_hot_along permutation_along print_ordered repeat_each shape_dtype_struct_on \
     sort_descending split_at trapezoid_at trapezoid_spaced unique_all vjp_with_aux vmap_axes";
 
 #[test]
