@@ -135,8 +135,7 @@ pub use ramie_core::{
     ArgTuple, ClosedJaxpr, Compiled, Function, FunctionOnce, JitFunction, JitOptions, Jitted,
     Lowered, MapAxes, Objective, Packed, Pure, Staged, Stateful, Traced, VmapOptions,
     compile_time_eval, eval_shape, grad, is_tracing, jit, jit_with, jvp, linear_transpose,
-    linearize, log_compiles, make_jaxpr, value_and_grad, vjp, vjp_with_aux, vmap, vmap_axes,
-    vmap_with,
+    linearize, log_compiles, make_jaxpr, value_and_grad, vjp, vjp_with_aux, vmap, vmap_with,
 };
 // Custom derivatives and rematerialization.
 #[doc(inline)]

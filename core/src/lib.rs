@@ -118,7 +118,7 @@ pub use transform::{
 pub use transform::{
     ArgTuple, Function, FunctionOnce, MapAxes, Objective, Packed, Pure, ShardMapOptions, Stateful,
     VmapOptions, eval_shape, grad, jvp, linear_transpose, linearize, make_jaxpr, shard_map,
-    shard_map_with, value_and_grad, vjp, vjp_with_aux, vmap, vmap_axes, vmap_with,
+    shard_map_with, value_and_grad, vjp, vjp_with_aux, vmap, vmap_with,
 };
 pub use transform::{BatchedResults, Mapped, custom_vmap, sequential_vmap};
 pub use transform::{

@@ -235,13 +235,13 @@ fn vmap_of_a_pure_callback_follows_its_method() {
         (VmapMethod::BroadcastAll, vec!["f32[3,2] f32[3,2]"]),
     ];
     for (method, expected) in cases {
-        let f = vmap_axes(apply(Some(method)), [Some(0), None], 0);
+        let f = vmap_with(apply(Some(method)), [Some(0), None]);
         assert_eq!(jit(f)(x.clone(), y.clone()).to_vec::<f32>(), sum);
         assert_eq!(*shapes.lock().unwrap(), expected);
         shapes.lock().unwrap().clear();
     }
     let refused = panic_message(|| {
-        vmap_axes(apply(None), [Some(0), None], 0)(x.clone(), y.clone());
+        vmap_with(apply(None), [Some(0), None])(x.clone(), y.clone());
     });
     assert!(
         refused.contains("pure_callback: `vmap` requires a vmap method"),

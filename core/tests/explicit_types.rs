@@ -194,7 +194,7 @@ fn apply(op: &str, a: &[Array]) -> Vec<Array> {
         }
         "vmap_dot" => vmap(|a: Array, b: Array| a.dot(&b))(x.clone(), y.clone()),
         "vmap_add_row" => {
-            vmap_axes(|a: Array, b: Array| a + b, [Some(0), None], 0)(x.clone(), y.clone())
+            vmap_with(|a: Array, b: Array| a + b, [Some(0), None])(x.clone(), y.clone())
         }
         "vmap_concatenate" => {
             let f = |r: Array| concatenate(&[r, Array::zeros(&[2], DType::F32)], 0);

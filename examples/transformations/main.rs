@@ -11,7 +11,7 @@ use clap::Parser;
 use common::Result;
 use ramie::{
     Array, DType, PmapOptions, RuntimeOptions, Tree, array, configure, devices, grad, hessian,
-    jacfwd, jit, jvp, pmap_with, pmean, random, stack, tree, value_and_grad, vmap, vmap_axes,
+    jacfwd, jit, jvp, pmap_with, pmean, random, stack, tree, value_and_grad, vmap, vmap_with,
 };
 use ramie_plot::Plot;
 use std::path::PathBuf;
@@ -129,7 +129,7 @@ fn derivatives(options: &Options) -> Result {
 fn batches(line: &Line, inputs: &Array, targets: &Array) -> Result {
     println!("\n== Batches");
     // ANCHOR: batches
-    let each = jit(vmap_axes(grad(loss), [None, Some(0), Some(0)], 0));
+    let each = jit(vmap_with(grad(loss), [None, Some(0), Some(0)]));
     let together = each(line.clone(), inputs.clone(), targets.clone());
     let one = |i: usize| grad(loss)(line.clone(), inputs.index(i), targets.index(i));
     let looped: Vec<Array> = (0..inputs.shape()[0]).map(|i| one(i).w).collect();

@@ -4,7 +4,7 @@ use super::apply::Operation;
 use super::golden::Row;
 use ramie_core::{
     Array, DType, ForiLoopOptions, MapAxes, MapOptions, ScanOptions, cond, fori_loop,
-    fori_loop_with, jvp, map_with, scan, scan_with, switch, vmap, vmap_axes, while_loop,
+    fori_loop_with, jvp, map_with, scan, scan_with, switch, vmap, vmap_with, while_loop,
 };
 use serde_json::Value;
 
@@ -39,7 +39,7 @@ pub fn apply(row: &Row) -> Option<Box<Operation>> {
         "powers" => Box::new(|a| vec![powers(a[0].clone(), a[1].clone(), a[2].clone())]),
         "vmap_powers" => Box::new(|a| {
             let axes: MapAxes = [Some(0), Some(0), None].into();
-            vec![vmap_axes(powers, axes, 0)(
+            vec![vmap_with(powers, axes)(
                 a[0].clone(),
                 a[1].clone(),
                 a[2].clone(),
@@ -64,7 +64,7 @@ pub fn apply(row: &Row) -> Option<Box<Operation>> {
         "halve" => Box::new(|a| two(halve(a[0].clone(), a[1].clone()))),
         "vmap_halve" => Box::new(|a| {
             let axes: MapAxes = [Some(0), None].into();
-            two(vmap_axes(halve, axes, 0)(a[0].clone(), a[1].clone()))
+            two(vmap_with(halve, axes)(a[0].clone(), a[1].clone()))
         }),
         "jvp_halve" => Box::new(|a| {
             let push = |x: Array, t: Array| {

@@ -65,16 +65,16 @@ pub fn cases() -> Vec<Case> {
             vmap(|x: Array| x.sin())(f32(&[]))
         }),
         case("vmap: in_axes out of range", || {
-            vmap_axes(|x: Array| x.sin(), [Some(2)], 0)(f32(&[3, 4]))
+            vmap_with(|x: Array| x.sin(), [Some(2)])(f32(&[3, 4]))
         }),
         case("vmap: no argument has a batch axis", || {
-            vmap_axes(|x: Array| x.sin(), [None], 0)(f32(&[3]))
+            vmap_with(|x: Array| x.sin(), [None])(f32(&[3]))
         }),
         case("vmap: out_axis out of range", || {
-            vmap_axes(|x: Array| x.sin(), 0, 2)(f32(&[3]))
+            vmap_with(|x: Array| x.sin(), (0, 2))(f32(&[3]))
         }),
         case("vmap: in_axes has too few entries", || {
-            vmap_axes(|x: Array, y: Array| x + y, [Some(0)], 0)
+            vmap_with(|x: Array, y: Array| x + y, [Some(0)])
         }),
         case("jit and grad: an error inside the function", || {
             let loss = |w: Array, x: Array| x.matmul(&w).sum();

@@ -18,7 +18,7 @@ const OWED: &str = "\
     hessian_with_aux io_callback_ordered isclose_within jacfwd_with_aux jacrev_with_aux \
     jvp_with_aux linear_with_step linearize_with_aux logsumexp_signed logsumexp_weighted \
     one_hot_along permutation_along print_ordered repeat_each shape_dtype_struct_on \
-    sort_descending split_at trapezoid_at trapezoid_spaced unique_all vjp_with_aux vmap_axes";
+    sort_descending split_at trapezoid_at trapezoid_spaced unique_all vjp_with_aux";
 
 #[test]
 fn functions_have_one_form_with_options() {

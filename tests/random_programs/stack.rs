@@ -6,7 +6,7 @@ use super::number::Number;
 use super::program::{Kind, Program, Type};
 use super::rng::Rng;
 use ramie::{
-    Array, DType, MapAxes, cond, fori_loop, grad, jit, jvp, linearize, remat, scan, vjp, vmap_axes,
+    Array, DType, MapAxes, cond, fori_loop, grad, jit, jvp, linearize, remat, scan, vjp, vmap_with,
 };
 use std::sync::Arc;
 
@@ -246,10 +246,9 @@ pub fn on_arrays(program: &Program, stack: &[Transform]) -> Function {
                 let number = path.rsplit('.').next().expect("a path");
                 axes[number.parse::<usize>().expect("a number")].map(|a| a as isize)
             };
-            Arc::from(vmap_axes(
+            Arc::from(vmap_with(
                 move |xs: Vec<Array>| (*f)(xs),
-                MapAxes::by_path(axis),
-                out_axis as isize,
+                (MapAxes::by_path(axis), out_axis as isize),
             ))
         }
         Transform::Map(_) => Arc::new(move |mut xs| {

@@ -72,7 +72,7 @@ fn the_gradient_of_a_loss_is_the_one_worked_out_by_hand() {
 #[test]
 fn a_mapped_prediction_shares_its_parameters() {
     let (x, _) = batch();
-    let mapped = vmap_axes(predict, [None, Some(0)], 0);
+    let mapped = vmap_with(predict, [None, Some(0)]);
     close(&mapped(params(), x.clone()), &predict(params(), x.clone()));
     // Each example by itself is a vector.
     let looped: Vec<Array> = (0..5).map(|i| predict(params(), row(&x, i))).collect();
@@ -82,7 +82,7 @@ fn a_mapped_prediction_shares_its_parameters() {
 #[test]
 fn gradients_of_each_example_equal_a_loop() {
     let (x, y) = batch();
-    let each = jit(vmap_axes(grad(loss), [None, Some(0), Some(0)], 0));
+    let each = jit(vmap_with(grad(loss), [None, Some(0), Some(0)]));
     let together = each(params(), x.clone(), y.clone());
     let looped: Vec<Params> = (0..5)
         .map(|i| grad(loss)(params(), row(&x, i), row(&y, i)))
@@ -103,7 +103,7 @@ fn transformations_compose_in_any_order() {
     let twice = jit(grad(|p: Params, x: Array, y: Array| jit(loss)(p, x, y)));
     close_trees(&twice(params(), x.clone(), y.clone()), &plain);
     let of_mean = grad(|p: Params, x: Array, y: Array| {
-        let losses = vmap_axes(loss, [None, Some(0), Some(0)], 0);
+        let losses = vmap_with(loss, [None, Some(0), Some(0)]);
         losses(p, x, y).mean()
     });
     close_trees(&of_mean(params(), x.clone(), y.clone()), &plain);

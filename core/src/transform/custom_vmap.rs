@@ -109,7 +109,7 @@ impl From<Vec<bool>> for BatchedResults {
 /// which arrays of it are batched.
 ///
 /// ```
-/// use ramie_core::{Array, Mapped, custom_vmap, vmap_axes};
+/// use ramie_core::{Array, Mapped, custom_vmap, vmap_with};
 /// // One product of matrices instead of many of a matrix and a vector.
 /// let apply = custom_vmap(
 ///     |w: Array, x: Array| w.matmul(&x),
@@ -123,7 +123,7 @@ impl From<Vec<bool>> for BatchedResults {
 /// );
 /// let w = Array::from([[1.0f32, 2.0], [3.0, 4.0]]);
 /// let xs = Array::from([[1.0f32, 0.0], [0.0, 1.0], [1.0, 1.0]]);
-/// let out = vmap_axes(move |w: Array, x: Array| apply(w, x), [None, Some(0)], 0)(w, xs);
+/// let out = vmap_with(move |w: Array, x: Array| apply(w, x), [None, Some(0)])(w, xs);
 /// assert_eq!(out.to_vec::<f32>(), [1.0, 3.0, 2.0, 4.0, 3.0, 7.0]);
 /// ```
 ///

@@ -13,10 +13,10 @@ use crate::{AxisName, AxisNames, Tree};
 /// [`by_path`](PerArray::by_path) selects an axis for each array by its path.
 ///
 /// ```
-/// use ramie_core::{Array, MapAxes, vmap_axes};
+/// use ramie_core::{Array, MapAxes, vmap_with};
 /// let f = |(scale, x): (Array, Array)| scale * x;
 /// let scale_is_shared = MapAxes::by_path(|path| (path != "0.0").then_some(0));
-/// let out = vmap_axes(f, scale_is_shared, 0)((Array::from(2.0f32), Array::from([1.0f32, 3.0])));
+/// let out = vmap_with(f, scale_is_shared)((Array::from(2.0f32), Array::from([1.0f32, 3.0])));
 /// assert_eq!(out.to_vec::<f32>(), [2.0, 6.0]);
 /// ```
 pub type MapAxes = PerArray<Option<isize>>;
@@ -68,7 +68,8 @@ impl From<Option<isize>> for MapAxes {
     }
 }
 
-/// Options of [`vmap_with`](super::vmap_with).
+/// Options of [`vmap_with`](super::vmap_with). The axes of the arguments, and a pair of the axes of
+/// the arguments and of the results convert into it.
 ///
 /// ```
 /// use ramie_core::{Array, VmapOptions, pmean, vmap_with};
@@ -104,6 +105,24 @@ impl Default for VmapOptions {
             axis_name: None,
             spmd_axis_name: None,
             axis_size: None,
+        }
+    }
+}
+
+impl<A: Into<MapAxes>> From<A> for VmapOptions {
+    fn from(in_axes: A) -> Self {
+        VmapOptions {
+            in_axes: in_axes.into(),
+            ..VmapOptions::default()
+        }
+    }
+}
+
+impl<A: Into<MapAxes>, B: Into<MapAxes>> From<(A, B)> for VmapOptions {
+    fn from((in_axes, out_axes): (A, B)) -> Self {
+        VmapOptions {
+            out_axes: out_axes.into(),
+            ..VmapOptions::from(in_axes)
         }
     }
 }

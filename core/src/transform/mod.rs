@@ -55,6 +55,6 @@ pub use shard_map::{ShardMapOptions, shard_map, shard_map_with};
 pub use smap::smap;
 pub use stage::{eval_shape, make_jaxpr};
 pub use tangents::Tangents;
-pub use vmap::{vmap, vmap_axes, vmap_with};
+pub use vmap::{vmap, vmap_with};
 
 pub(crate) use arguments::{Arguments, for_each_form};

@@ -1,6 +1,6 @@
 //! `vmap`: applies a function to many examples at once.
 
-use super::map_axes::{MapAxes, VmapOptions};
+use super::map_axes::VmapOptions;
 use super::{ArgTuple, Function};
 use crate::base::location::{self, Caller};
 use crate::passes::batch_eval;
@@ -31,48 +31,32 @@ where
     F::Output: 'f,
     M: 'f,
 {
-    vmap_axes(f, 0, 0)
+    vmap_with(f, VmapOptions::default())
 }
 
-/// Same as [`vmap`], with the batch axes of the arguments and of the results
-/// (`jax.vmap(f, in_axes, out_axes)`); see [`MapAxes`].
+/// Same as [`vmap`], with the batch axes of the arguments (`in_axes`; see [`MapAxes`]), a pair of
+/// the axes of the arguments and of the results (`out_axes`), or all options.
+///
+/// ```
+/// use ramie_core::{Array, vmap_with};
+/// let scaled = |scale: Array, x: Array| x * scale;
+/// let out = vmap_with(scaled, [None, Some(0)])(Array::from(2.0f32), Array::from([1.0f32, 3.0]));
+/// assert_eq!(out.to_vec::<f32>(), [2.0, 6.0]);
+/// ```
 ///
 /// # Panics
 /// Panics if `in_axes` is a list whose length is not the number of arguments. The returned
-/// function panics if no argument has a batch axis, if an array lacks its batch axis, or if sizes
-/// differ.
+/// function panics if no argument has a batch axis and `axis_size` is not set, if an array lacks
+/// its batch axis, if sizes differ, and if a result that `out_axes` marks as the same for all
+/// examples depends on the example.
 #[track_caller]
-pub fn vmap_axes<'f, F, M>(
-    f: F,
-    in_axes: impl Into<MapAxes>,
-    out_axes: impl Into<MapAxes>,
-) -> Box<F::Fn<'f, F::Output>>
+pub fn vmap_with<'f, F, M>(f: F, options: impl Into<VmapOptions>) -> Box<F::Fn<'f, F::Output>>
 where
     F: Function<M> + 'f,
     F::Output: 'f,
     M: 'f,
 {
-    let options = VmapOptions {
-        in_axes: in_axes.into(),
-        out_axes: out_axes.into(),
-        ..VmapOptions::default()
-    };
-    vmap_with(f, options)
-}
-
-/// Same as [`vmap`], with all its options: axes, a name for the mapped axis, its size.
-///
-/// # Panics
-/// Panics in the same cases as [`vmap_axes`]. The returned function also panics if an argument's
-/// batch axis has another size than `axis_size`, and if a result that `out_axes` marks as the
-/// same for all examples depends on the example.
-#[track_caller]
-pub fn vmap_with<'f, F, M>(f: F, options: VmapOptions) -> Box<F::Fn<'f, F::Output>>
-where
-    F: Function<M> + 'f,
-    F::Output: 'f,
-    M: 'f,
-{
+    let options = options.into();
     let caller = Caller::of("vmap");
     options.in_axes.check_arguments("vmap", F::Args::COUNT);
     F::untupled(move |args| apply(&f, args, &options, caller))

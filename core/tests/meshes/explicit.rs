@@ -172,10 +172,10 @@ fn examples_may_be_sharded() {
         let h = concatenate(&[x.matmul(&w), Array::zeros(&[2], DType::F32)], 0);
         h.softmax(-1).log()
     };
-    let want = vmap_axes(f, [Some(0), None], 0)(x.clone(), w.clone());
+    let want = vmap_with(f, [Some(0), None])(x.clone(), w.clone());
     let (x, w) = (device_put(&x, P!["X", None]), device_put(&w, P![None, "Y"]));
     let w = reshard(&w, P![]);
-    let mapped = vmap_axes(f, [Some(0), None], 0);
+    let mapped = vmap_with(f, [Some(0), None]);
     for got in [
         mapped(x.clone(), w.clone()),
         jit(mapped)(x.clone(), w.clone()),

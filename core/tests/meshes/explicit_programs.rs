@@ -76,7 +76,7 @@ fn trace(name: &str, a: Vec<Array>) -> ClosedJaxpr {
         }
         "vmap_matmul" => make_jaxpr(|x: Array, w: Array| {
             let f = |x: Array, w: Array| x.matmul_with(&w, P!["Y"]);
-            vmap_axes(f, [Some(0), None], 0)(x, w)
+            vmap_with(f, [Some(0), None])(x, w)
         })(x, y),
         "scan" => make_jaxpr(|x: Array| {
             let zeros = Array::full_with(&[16], 0, DType::F32, P!["Y"]);

@@ -54,7 +54,7 @@ fn check(f: &Two, plain: &Two, x: &Array, w: &Array) {
     same(&second(f), &second(plain));
     let batched = |f: &Two| {
         let loss = |(x, w): Pair| f(x, w).square().sum();
-        let each = vmap_axes(grad(loss), 0, 0);
+        let each = vmap(grad(loss));
         let xs = stack(&[x.clone(), x.cos(), x * 2.0], 0);
         let ws = stack(&[w.clone(), w.cos(), w * 2.0], 0);
         jit(|p: Pair| each(p))((xs, ws))

@@ -146,7 +146,7 @@ fn batches_equal_loops() {
             let ma = ax.map_or(a.clone(), |d| many(&a, d));
             let mb = bx.map_or(b.clone(), |d| many(&b, d));
             let axes = [ax.map(|d| d as isize), bx.map(|d| d as isize)];
-            let out = vmap_axes(f, axes, 0)(ma.clone(), mb.clone());
+            let out = vmap_with(f, axes)(ma.clone(), mb.clone());
             for i in 0..2 {
                 let a = ax.map_or(a.clone(), |d| pick(&ma, d, i));
                 let b = bx.map_or(b.clone(), |d| pick(&mb, d, i));

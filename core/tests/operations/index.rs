@@ -435,7 +435,7 @@ fn every_mode_agrees_with_jax() {
             indices.sort();
             indices.dedup();
             let i = Array::from(indices.clone()).astype(dtype);
-            let outs = jit(vmap_axes(f, [None, Some(0)], 0))(x.clone(), i);
+            let outs = jit(vmap_with(f, [None, Some(0)]))(x.clone(), i);
             for (function, out) in functions.iter().zip(outs) {
                 let same =
                     |c: &&&Call| (&c.function, c.mode) == (&function.function, function.mode);

@@ -222,7 +222,7 @@ fn bits_of_other_widths_are_an_axis() {
         bytes.bitcast_convert_type(DType::U32).to_vec::<u32>(),
         x.to_vec::<u32>()
     );
-    let columns = ramie_core::vmap_axes(|b: Array| b.bitcast_convert_type(DType::U32), 1, 0);
+    let columns = ramie_core::vmap_with(|b: Array| b.bitcast_convert_type(DType::U32), 1);
     assert_eq!(
         columns(bytes.transpose(&[1, 0])).to_vec::<u32>(),
         x.to_vec::<u32>()

@@ -83,7 +83,7 @@ fn taking_apart() {
         first(x.clone()).to_vec::<f32>(),
         [1.0, 0.0, 0.0, 1.0, 0.0, 0.0]
     );
-    let batched = vmap_axes(|x: Array| x.split(3, 0)[2].clone(), 0, 0)(x);
+    let batched = vmap(|x: Array| x.split(3, 0)[2].clone())(x);
     assert_eq!(batched.to_vec::<f32>(), [2.0, 5.0]);
 }
 

@@ -79,9 +79,9 @@ fn references_are_not_donated() {
 fn transformations_keep_references() {
     let (m, x) = (affine(2.0), Array::from([[1.0f32, 10.0], [2.0, 20.0]]));
     let axes = [None, Some(0)];
-    let rows = vmap_axes(apply, axes, 0);
+    let rows = vmap_with(apply, axes);
     assert_eq!(rows(&m, &x).to_vec::<f32>(), [3.0, 41.0, 5.0, 81.0]);
-    let compiled = jit(vmap_axes(jit(apply), axes, 0));
+    let compiled = jit(vmap_with(jit(apply), axes));
     assert_eq!(
         compiled(affine(2.0), x.clone()).to_vec::<f32>(),
         [3.0, 41.0, 5.0, 81.0]

@@ -4,7 +4,7 @@
 use ramie_core::{
     Array, CheckpointOptions, CheckpointPolicy, DType, Jaxpr, Residual, checkpoint,
     checkpoint_name, checkpoint_with, einsum, grad, jit, jvp, make_jaxpr, optimization_barrier,
-    saved_residuals, value_and_grad, vjp, vmap, vmap_axes,
+    saved_residuals, value_and_grad, vjp, vmap, vmap_with,
 };
 
 fn vector() -> Array {
@@ -187,9 +187,9 @@ fn nothing_else_changes() {
             let (_, expected) = jvp(|w: Array| layers(w, vector()), w.clone(), w.clone());
             close(&dots, &expected.to_vec::<f32>());
             let rows = Array::from([[0.1f32, 0.5, 0.9], [1.0, 2.0, 3.0]]);
-            let batched = vmap_axes(move |w: Array, x: Array| f(w, x), [None, Some(0)], 0);
+            let batched = vmap_with(move |w: Array, x: Array| f(w, x), [None, Some(0)]);
             let (_, pull) = vjp(|w: Array| batched(w, rows.clone()), w.clone());
-            let plain = vmap_axes(layers, [None, Some(0)], 0);
+            let plain = vmap_with(layers, [None, Some(0)]);
             let (_, expected) = vjp(|w: Array| plain(w, rows.clone()), w.clone());
             let ct = Array::ones(&[2, 3], DType::F32);
             close(&pull(ct.clone()), &expected(ct).to_vec::<f32>());

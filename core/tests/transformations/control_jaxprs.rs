@@ -76,7 +76,7 @@ ramie_testing::programs! {
     };
     vmap_scan |c, xs| {
         let f = |c: Array, xs: Array| scan(|c: Array, x: Array| (&c * x, c), c, xs);
-        vmap_axes(f, [None, Some(0)], 0)(c, xs)
+        vmap_with(f, [None, Some(0)])(c, xs)
     };
     vmap_scan_elements_shared |c, xs| {
         let f = |c: Array, xs: Array| scan(|c: Array, x: Array| (c * &x, x.sin()), c, xs);

@@ -197,10 +197,9 @@ fn actions_in_batched_choices_are_refused() {
     );
     // One choice for all examples is made once.
     let x = numbers(&[1.0, -1.0]);
-    let shared = vmap_axes(
+    let shared = vmap_with(
         move |p: Array, x: Array| cond(p, log, |x| x, x),
         [None, Some(0)],
-        0,
     );
     assert_eq!(f32s(&shared(Array::from(true), x.clone())), [1.0, -1.0]);
     assert_eq!(f32s(&map(choose, x.clone())), [1.0, -1.0]);

@@ -4,7 +4,7 @@
 use ramie_core::{
     Array, DType, JvpTerm, Tangents, Tree, custom_jvp, custom_jvp_nondiff,
     custom_jvp_symbolic_zeros, custom_jvp_terms, custom_vjp, custom_vjp_nondiff,
-    custom_vjp_symbolic_zeros, grad, jit, jvp, linearize, make_jaxpr, vjp, vmap, vmap_axes, where_,
+    custom_vjp_symbolic_zeros, grad, jit, jvp, linearize, make_jaxpr, vjp, vmap, vmap_with, where_,
 };
 use ramie_testing::panic_message;
 use std::sync::Arc;
@@ -101,10 +101,10 @@ fn batches_take_the_rules_along() {
     for g in both() {
         let g = Arc::new(g);
         let h = g.clone();
-        let per_example = vmap_axes(grad(move |x: Array, y: Array| h(x, y)), [Some(0), None], 0);
+        let per_example = vmap_with(grad(move |x: Array, y: Array| h(x, y)), [Some(0), None]);
         close(&per_example(x.clone(), y.clone()), &slopes);
         // The batched function is differentiated: its rules are batched.
-        let batched = vmap_axes(move |x: Array, y: Array| g(x, y), [Some(0), None], 0);
+        let batched = vmap_with(move |x: Array, y: Array| g(x, y), [Some(0), None]);
         let (_, pull) = vjp(|(x, y): Pair| batched(x, y), (x.clone(), y.clone()));
         let (dx, dy) = pull(Array::from([1.0f32, 1.0, 2.0]));
         let scales = [1.0, 1.0, 2.0];
@@ -125,7 +125,7 @@ fn batches_take_the_rules_along() {
         );
     }
     let g = custom_jvp(f, f_jvp);
-    let batched = vmap_axes(move |x: Array, y: Array| g(x, y), [Some(0), None], 0);
+    let batched = vmap_with(move |x: Array, y: Array| g(x, y), [Some(0), None]);
     let (_, dots) = jvp(
         |x: Array| batched(x, Array::scalar(2.0, DType::F32)),
         x.clone(),

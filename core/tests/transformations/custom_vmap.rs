@@ -2,7 +2,7 @@
 
 use ramie_core::{
     Array, DType, Mapped, array, custom_vjp, custom_vmap, debug, effects_barrier, grad, jit, jvp,
-    make_jaxpr, sequential_vmap, vjp, vmap, vmap_axes,
+    make_jaxpr, sequential_vmap, vjp, vmap, vmap_with,
 };
 use ramie_testing::apply::Operation;
 use ramie_testing::golden::{Golden, Row};
@@ -40,11 +40,11 @@ fn function(row: &Row) -> Option<Box<Operation>> {
     let of = move |x: Array, y: Array| f(x, y);
     Some(match row.params["map"].as_str()? {
         "vmap" => {
-            let f = vmap_axes(of, axes, 0);
+            let f = vmap_with(of, axes);
             Box::new(move |a: &[Array]| vec![f(a[0].clone(), a[1].clone())])
         }
         "nested" => {
-            let f = vmap_axes(vmap_axes(of, axes, 0), [Some(0), Some(0)], 0);
+            let f = vmap_with(vmap_with(of, axes), [Some(0), Some(0)]);
             Box::new(move |a: &[Array]| vec![f(a[0].clone(), a[1].clone())])
         }
         "vmap_of_jvp" => {
@@ -91,10 +91,9 @@ fn the_rule_is_told_what_is_batched() {
     let rest = || (array([10.0, 20.0]), array([1.0, 1.0]));
     let g = f.clone();
     // Where examples lie along another axis, the rule gets them along the first.
-    let f = vmap_axes(
+    let f = vmap_with(
         move |x: Array, r: Pair| f(x, r),
-        [Some(1), None],
-        [Some(0), None],
+        ([Some(1), None], [Some(0), None]),
     );
     let (product, sum) = f(x.t(), rest());
     assert_eq!(
@@ -102,10 +101,9 @@ fn the_rule_is_told_what_is_batched() {
         [10.0, 40.0, 30.0, 80.0, 50.0, 120.0]
     );
     assert_eq!(sum.to_vec::<f32>(), [11.0, 21.0]);
-    let compiled = jit(vmap_axes(
+    let compiled = jit(vmap_with(
         move |x: Array, r: Pair| g(x, r).0,
         [Some(0), None],
-        0,
     ));
     assert_eq!(compiled(x.clone(), rest()).shape(), [3, 2]);
     let told = (3, vec![true, false, false], false);
@@ -129,10 +127,9 @@ fn functions_that_are_not_batched_are_themselves() {
     let out = jit(move |x: Array, y: Array| g(x, y))(x.clone(), y.clone());
     assert_eq!(out.item::<f32>(), sin);
     // No example of it is batched: another array is.
-    let out = vmap_axes(
+    let out = vmap_with(
         move |x: Array, y: Array, z: Array| f(x, y) + z,
         [None, None, Some(0)],
-        0,
     );
     assert_eq!(
         out(x, y, array([0.0, 1.0])).to_vec::<f32>(),
@@ -145,14 +142,14 @@ fn reverse_mode_in_a_map_is_that_of_the_function() {
     let x = Array::from([[0.1f32, 0.2], [0.3, 0.4]]);
     let y = array([1.0, 2.0]);
     for f in [told(), by_loop()] {
-        let slope = vmap_axes(grad(move |x: Array, y: Array| f(x, y)), [Some(0), None], 0);
+        let slope = vmap_with(grad(move |x: Array, y: Array| f(x, y)), [Some(0), None]);
         let known = x.cos() * &y;
         let got = jit(move |x: Array, y: Array| slope(x, y))(x.clone(), y.clone());
         assert!(got.allclose(&known).item::<bool>(), "{got}, {known}");
     }
     // The gradient of a map is the gradient of the rule.
     let f = told();
-    let batch = vmap_axes(move |x: Array, y: Array| f(x, y), [Some(0), None], 0);
+    let batch = vmap_with(move |x: Array, y: Array| f(x, y), [Some(0), None]);
     let slope = grad(move |x: Array, y: Array| batch(x, y).sum())(x.clone(), y.clone());
     let known = -x.sin() * &y * 3.0;
     assert!(slope.allclose(&known).item::<bool>(), "{slope}, {known}");

@@ -5,7 +5,7 @@ use ramie_core::prim::elementwise::{IgammaGradA, Rem};
 use ramie_core::{
     AllArguments, Array, CheckpointOptions, CheckpointPolicy, bind1, checkpoint_name,
     checkpoint_with, custom_jvp, custom_vjp, grad, grad_with, hessian, hvp, jacfwd, jacrev,
-    vmap_axes, where_,
+    vmap_with, where_,
 };
 use ramie_testing::apply::Operation;
 use ramie_testing::check::{self, Failures};
@@ -175,7 +175,7 @@ fn rule(row: &Row) -> Option<Box<Operation>> {
         }
         "custom_jvp_vmap" | "custom_vjp_vmap" => {
             let f = by_rule(&row.op);
-            let batched = vmap_axes(move |x: Array, y: Array| f(x, y), shared, 0);
+            let batched = vmap_with(move |x: Array, y: Array| f(x, y), shared);
             let both = grad_with(
                 move |x: Array, y: Array| batched(x, y).square().sum(),
                 AllArguments,
@@ -184,8 +184,8 @@ fn rule(row: &Row) -> Option<Box<Operation>> {
         }
         "custom_jvp_nested" | "custom_vjp_nested" => {
             let f = by_rule(&row.op);
-            let batched = vmap_axes(move |x: Array, y: Array| f(x, y), shared, 0);
-            let batched = vmap_axes(move |x: Array, y: Array| batched(x, y), shared, 0);
+            let batched = vmap_with(move |x: Array, y: Array| f(x, y), shared);
+            let batched = vmap_with(move |x: Array, y: Array| batched(x, y), shared);
             let both = grad_with(move |x: Array, y: Array| batched(x, y).sum(), AllArguments);
             Some(Box::new(move |x| list(both(x[0].clone(), x[1].clone()))))
         }

@@ -69,13 +69,13 @@ ramie_testing::programs! {
     "jaxprs";
     composed_predict |w1, b1, w2, b2, x| predict(vec![(w1, b1), (w2, b2)], x);
     composed_vmap_predict |w1, b1, w2, b2, x| {
-        vmap_axes(predict, [None, Some(0)], 0)(vec![(w1, b1), (w2, b2)], x)
+        vmap_with(predict, [None, Some(0)])(vec![(w1, b1), (w2, b2)], x)
     };
     composed_grad_loss |w1, b1, w2, b2, x, y| grad(error)(vec![(w1, b1), (w2, b2)], x, y);
     composed_gradients_of_examples |w1, b1, w2, b2, x, y| {
         let one = grad(error);
         let each = move |p: Params, x: Array, y: Array| one(p, x, y);
-        vmap_axes(each, [None, Some(0), Some(0)], 0)(vec![(w1, b1), (w2, b2)], x, y)
+        vmap_with(each, [None, Some(0), Some(0)])(vec![(w1, b1), (w2, b2)], x, y)
     };
     simple_graph |x| simple(x);
     simple_graph_grad |x| grad(simple)(x);
@@ -152,7 +152,7 @@ ramie_testing::programs! {
             let s = g(&mut x, y);
             (x, s)
         };
-        let outs = vmap_axes(h, [Some(0), None], 0)(x, y);
+        let outs = vmap_with(h, [Some(0), None])(x, y);
         (outs, s)
     };
     scatter_types |x, n, h, i| (
@@ -237,10 +237,10 @@ ramie_testing::programs! {
         let loss = |w1: Array, w2: Array, x: Array| x.matmul(&w1).tanh().matmul(&w2).sum();
         grad(loss)(w1, w2, x)
     };
-    vmap_dot |a, b| vmap_axes(|a: Array, b: Array| a.dot(&b), [Some(0), None], 0)(a, b);
+    vmap_dot |a, b| vmap_with(|a: Array, b: Array| a.dot(&b), [Some(0), None])(a, b);
     vmap_grad |w, x| {
         let g = grad(|w: Array, x: Array| w.dot(&x).tanh());
-        vmap_axes(move |w: Array, x: Array| g(w, x), [None, Some(0)], 0)(w, x)
+        vmap_with(move |w: Array, x: Array| g(w, x), [None, Some(0)])(w, x)
     };
     many_names |x| (0..30).fold(x, |x, _| x.sin());
     nested_jit_long |x| {

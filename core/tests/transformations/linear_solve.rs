@@ -3,7 +3,7 @@
 use ramie_core::linalg::{self, Iteration};
 use ramie_core::{
     AllArguments, Array, DType, LinearFn, TransposeSolve, custom_linear_solve, grad, grad_with,
-    jit, jvp, vmap_axes,
+    jit, jvp, vmap_with,
 };
 
 fn near(got: &Array, want: &Array, tolerance: f64) {
@@ -78,12 +78,12 @@ fn batches_are_loops() {
     let several =
         a.expand_dims(&[0]) + Array::eye(3, DType::F64) * many.index((.., 1)).reshape(&[2, 1, 1]);
     for (axes, a) in [([None, Some(0)], a), ([Some(0), Some(0)], several)] {
-        let got = vmap_axes(solved, axes, 0)(a.clone(), many.clone());
-        let want = vmap_axes(reference, axes, 0)(a.clone(), many.clone());
+        let got = vmap_with(solved, axes)(a.clone(), many.clone());
+        let want = vmap_with(reference, axes)(a.clone(), many.clone());
         near(&got, &want, 1e-12);
         let slopes = |f: fn(Array, Array) -> Array| {
             let many = many.clone();
-            grad(move |a: Array| vmap_axes(f, axes, 0)(a, many.clone()).sin().sum())(a.clone())
+            grad(move |a: Array| vmap_with(f, axes)(a, many.clone()).sin().sum())(a.clone())
         };
         near(&slopes(solved), &slopes(reference), 1e-10);
     }

@@ -1,6 +1,6 @@
 //! `vmap`: which axes, of which arrays, and what is refused.
 
-use ramie_core::{Array, MapAxes, VmapOptions, array, vmap, vmap_axes, vmap_with};
+use ramie_core::{Array, MapAxes, VmapOptions, array, vmap, vmap_with};
 use ramie_testing::panic_message;
 
 fn matrix() -> Array {
@@ -17,7 +17,7 @@ fn axes_of_components_and_paths() {
     });
     let c = array([1.0, 10.0, 100.0]);
     let (sum, product) =
-        vmap_axes(f, by_path, [Some(1), Some(0)])((matrix(), array([10.0, 20.0])), c);
+        vmap_with(f, (by_path, [Some(1), Some(0)]))((matrix(), array([10.0, 20.0])), c);
     assert_eq!(sum.to_vec::<f32>(), [11.0, 12.0, 13.0, 24.0, 25.0, 26.0]);
     assert_eq!(sum.shape(), [2, 3]);
     assert_eq!(product.shape(), [3, 2]);
@@ -30,11 +30,11 @@ fn axes_of_components_and_paths() {
 #[test]
 fn a_result_that_is_the_same_for_all() {
     let f = |x: Array, w: Array| (&x * 2.0, w.sum());
-    let (doubled, sum) = vmap_axes(f, [Some(0), None], [Some(0), None])(matrix(), matrix());
+    let (doubled, sum) = vmap_with(f, ([Some(0), None], [Some(0), None]))(matrix(), matrix());
     assert_eq!(doubled.shape(), [2, 3]);
     assert_eq!(sum.to_vec::<f32>(), [21.0]);
     let text = panic_message(|| {
-        vmap_axes(|x: Array| x, 0, None)(matrix());
+        vmap_with(|x: Array| x, (0, None))(matrix());
     });
     assert!(
         text.contains("out_axes requires the result to be the same"),
@@ -62,14 +62,14 @@ fn the_number_of_examples_given() {
 #[test]
 fn lists_of_the_wrong_length() {
     let text = panic_message(|| {
-        let _ = vmap_axes(|x: Array| x, [Some(0), None], 0);
+        let _ = vmap_with(|x: Array| x, [Some(0), None]);
     });
     assert!(
         text.contains("in_axes has 2 entries, but the function has 1"),
         "{text}"
     );
     let text = panic_message(|| {
-        vmap_axes(|x: Array| (x.clone(), x), 0, [Some(0)])(matrix());
+        vmap_with(|x: Array| (x.clone(), x), (0, [Some(0)]))(matrix());
     });
     assert!(
         text.contains("out_axes has 1 entries, but the tree has a component `1`"),
