@@ -2,6 +2,7 @@
 
 use crate::lock::lock;
 use std::ptr::NonNull;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard};
 
 /// The alignment of every block; sizes are multiples of it.
@@ -44,6 +45,9 @@ pub struct Small {
     /// Pages are not backed by memory until they are written to.
     base: usize,
     classes: [Mutex<Class>; CLASSES],
+    /// Whether all blocks of a class are in use: read without the lock, which threads that compile
+    /// would contend for at every request.
+    exhausted: [AtomicBool; CLASSES],
 }
 
 /// The blocks of one class.
@@ -78,6 +82,7 @@ impl Small {
         (base != libc::MAP_FAILED).then(|| Small {
             base: base as usize,
             classes: std::array::from_fn(|_| Mutex::new(unused())),
+            exhausted: [const { AtomicBool::new(false) }; CLASSES],
         })
     }
 
@@ -99,6 +104,9 @@ impl Small {
     /// Fills `blocks` with addresses of free blocks of a class, as far as there are any, and
     /// returns their number.
     pub fn take_many(&self, number: usize, blocks: &mut [usize]) -> usize {
+        if self.exhausted[number].load(Ordering::Relaxed) {
+            return 0;
+        }
         let mut class = self.class(number);
         let size = size_of_class(number);
         let again = blocks.len().min(class.freed);
@@ -113,6 +121,9 @@ impl Small {
         for place in &mut fresh[..left] {
             class.fresh -= size;
             *place = self.base + number * SPAN + class.fresh;
+        }
+        if class.freed == 0 && class.fresh < size {
+            self.exhausted[number].store(true, Ordering::Relaxed);
         }
         again + left
     }
@@ -147,6 +158,9 @@ impl Small {
         unsafe {
             let end = self.list(number).add(class.freed);
             end.copy_from_nonoverlapping(blocks.as_ptr(), blocks.len());
+        }
+        if class.freed == 0 && !blocks.is_empty() {
+            self.exhausted[number].store(false, Ordering::Relaxed);
         }
         class.freed += blocks.len();
     }
