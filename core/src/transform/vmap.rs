@@ -34,8 +34,9 @@ where
     vmap_with(f, VmapOptions::default())
 }
 
-/// Same as [`vmap`], with the batch axes of the arguments (`in_axes`; see [`MapAxes`]), a pair of
-/// the axes of the arguments and of the results (`out_axes`), or all options.
+/// Same as [`vmap`], with the batch axes of the arguments (`in_axes`; see
+/// [`MapAxes`](crate::MapAxes)), a pair of the axes of the arguments and of the results
+/// (`out_axes`), or all options.
 ///
 /// ```
 /// use ramie_core::{Array, vmap_with};
