@@ -290,12 +290,6 @@ fn what_cannot_be_done_is_said_in_a_line() {
         ("export_and_run", "--run --file missing.bin", "missing.bin:"),
         ("export_and_run", "--run --file a.bin", "a.bin:"),
         ("xor", "--epochs 1 --steps-per-call 0", "--steps-per-call"),
-        #[cfg(not(feature = "dashboard"))]
-        (
-            "xor",
-            "--epochs 1 --dashboard",
-            "--dashboard needs a feature",
-        ),
         (
             "xor",
             "--epochs 1 --out file",
