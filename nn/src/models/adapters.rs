@@ -1,6 +1,6 @@
 //! LoRA adapters in the files of `peft`.
 
-use super::pretrained::{PretrainedError, Weights, read_config, unsupported, write};
+use super::pretrained::{PretrainedError, Weights, first_in, read_config, unsupported, write};
 use super::{Albert, Bert, Gpt2, Llama};
 use crate::{LoraAdapter, LoraParam, Param};
 use ramie_core::{Array, concatenate};
@@ -66,7 +66,7 @@ impl Factors {
     }
 }
 
-/// What layers exchange their adapters with, besides tensors.
+/// The factors of the adapters that layers read, and the modules of the adapters that they write.
 #[derive(Default)]
 pub(super) struct Adapters {
     /// Those of the files that are read.
@@ -282,13 +282,7 @@ fn load(
     list: impl FnOnce(&mut Weights) -> Result<(), PretrainedError>,
 ) -> Result<(), PretrainedError> {
     let factors = Factors::read(&folder.join(CONFIG))?;
-    let older = folder.join("adapter_model.bin");
-    let path = folder.join(WEIGHTS);
-    let path = if path.exists() || !older.exists() {
-        path
-    } else {
-        older
-    };
+    let path = first_in(folder, &[WEIGHTS, "adapter_model.bin"], WEIGHTS);
     let state = ramie_checkpoint::load_state(&path)?;
     let bare = |name: &str| name.strip_prefix(PREFIX).unwrap_or(name).to_owned();
     let arrays = state.iter().map(|(name, a)| (bare(name), a.clone()));

@@ -3,7 +3,7 @@
 use super::activation::Activation;
 use super::bert::first_pooling;
 use super::pretrained::{
-    PretrainedError, Weights, described, expect_saveable, read_config, save, weights_in,
+    PretrainedError, Weights, described, expect_saveable, loaded, read_config, save, weights_in,
     without_parameters,
 };
 use super::{BertBlock, BertConfig, BertEmbeddings};
@@ -217,10 +217,8 @@ impl Albert {
     pub fn from_pretrained(folder: impl AsRef<Path>) -> Result<Albert, PretrainedError> {
         let folder = folder.as_ref();
         let config = AlbertConfig::from_json(folder.join("config.json"))?;
-        let mut model = without_parameters(|| Albert::new(&config, &mut Rngs::new(0)));
-        model.load_pretrained(weights_in(folder))?;
-        model.eval();
-        Ok(model)
+        let new = || Albert::new(&config, &mut Rngs::new(0));
+        loaded(new, |model| model.load_pretrained(weights_in(folder)))
     }
 
     /// Replaces all weights by those of a file, or of the files that an index lists. The tensors

@@ -1,11 +1,11 @@
 //! Published checkpoints of BERT.
 
 use super::pretrained::{
-    PretrainedError, Weights, described, expect_saveable, read_config, save, unsupported,
+    PretrainedError, Weights, described, expect_saveable, loaded, read_config, save, unsupported,
     weights_in, without_parameters,
 };
 use super::{Bert, BertConfig, BertEmbeddings, activation};
-use crate::{Module, Rngs};
+use crate::Rngs;
 use std::path::Path;
 
 impl BertConfig {
@@ -48,10 +48,8 @@ impl Bert {
     pub fn from_pretrained(folder: impl AsRef<Path>) -> Result<Bert, PretrainedError> {
         let folder = folder.as_ref();
         let config = BertConfig::from_json(folder.join("config.json"))?;
-        let mut model = without_parameters(|| Bert::new(&config, &mut Rngs::new(0)));
-        model.load_pretrained(weights_in(folder))?;
-        model.eval();
-        Ok(model)
+        let new = || Bert::new(&config, &mut Rngs::new(0));
+        loaded(new, |model| model.load_pretrained(weights_in(folder)))
     }
 
     /// Replaces all weights by those of a file, or of the files that an index lists. The tensors

@@ -1,11 +1,11 @@
 //! Published checkpoints of GPT-2.
 
 use super::pretrained::{
-    PretrainedError, Weights, described, expect_saveable, read_config, save, unsupported,
+    PretrainedError, Weights, described, expect_saveable, loaded, read_config, save, unsupported,
     weights_in, without_parameters,
 };
 use super::{Gpt2, Gpt2Config, activation};
-use crate::{Module, Rngs};
+use crate::Rngs;
 use std::path::Path;
 
 impl Gpt2Config {
@@ -50,10 +50,8 @@ impl Gpt2 {
     pub fn from_pretrained(folder: impl AsRef<Path>) -> Result<Gpt2, PretrainedError> {
         let folder = folder.as_ref();
         let config = Gpt2Config::from_json(folder.join("config.json"))?;
-        let mut model = without_parameters(|| Gpt2::new(&config, &mut Rngs::new(0)));
-        model.load_pretrained(weights_in(folder))?;
-        model.eval();
-        Ok(model)
+        let new = || Gpt2::new(&config, &mut Rngs::new(0));
+        loaded(new, |model| model.load_pretrained(weights_in(folder)))
     }
 
     /// Replaces all weights by those of a safetensors or PyTorch file, or of the files that an

@@ -1,8 +1,8 @@
 //! Llama models in GGUF files.
 
-use super::pretrained::{PretrainedError, Weights, without_parameters};
+use super::pretrained::{PretrainedError, Weights, loaded};
 use super::{Llama, LlamaConfig};
-use crate::{Module, Rngs, RotaryScaling};
+use crate::{Rngs, RotaryScaling};
 use ramie_checkpoint::gguf::{GgufFile, Tensor, Value};
 use ramie_core::Array;
 use std::collections::BTreeMap;
@@ -126,7 +126,6 @@ impl Llama {
     /// missing, is not part of the model, or has another shape.
     pub fn from_gguf(file: &GgufFile) -> Result<Llama> {
         let config = LlamaConfig::from_gguf(file)?;
-        let mut model = without_parameters(|| Llama::new(&config, &mut Rngs::new(0)));
         let heads = config.num_attention_heads;
         let kv_heads = config.num_key_value_heads.unwrap_or(heads);
         let mut arrays = BTreeMap::new();
@@ -141,9 +140,9 @@ impl Llama {
             };
             arrays.insert(name, array);
         }
-        model.take_weights(Weights::of_file(file.path(), arrays))?;
-        model.eval();
-        Ok(model)
+        let weights = Weights::of_file(file.path(), arrays);
+        let new = || Llama::new(&config, &mut Rngs::new(0));
+        loaded(new, |model| model.take_weights(weights))
     }
 }
 

@@ -1,10 +1,11 @@
 //! Published checkpoints of Llama.
 
 use super::pretrained::{
-    PretrainedError, Weights, described, expect_saveable, save, weights_in, without_parameters,
+    PretrainedError, Weights, described, expect_saveable, loaded, save, weights_in,
+    without_parameters,
 };
 use super::{Llama, LlamaConfig};
-use crate::{Module, RMSNorm, Rngs};
+use crate::{RMSNorm, Rngs};
 use std::path::Path;
 
 impl Llama {
@@ -18,10 +19,8 @@ impl Llama {
     pub fn from_pretrained(folder: impl AsRef<Path>) -> Result<Llama, PretrainedError> {
         let folder = folder.as_ref();
         let config = LlamaConfig::from_json(folder.join("config.json"))?;
-        let mut model = without_parameters(|| Llama::new(&config, &mut Rngs::new(0)));
-        model.load_pretrained(weights_in(folder))?;
-        model.eval();
-        Ok(model)
+        let new = || Llama::new(&config, &mut Rngs::new(0));
+        loaded(new, |model| model.load_pretrained(weights_in(folder)))
     }
 
     /// Replaces all weights by those of a safetensors or PyTorch file, or of the files that an

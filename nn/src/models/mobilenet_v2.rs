@@ -1,8 +1,6 @@
 //! MobileNetV2, a network for images on small devices.
 
-use super::pretrained::{
-    PretrainedError, Weights, expect_saveable, save_weights, without_parameters,
-};
+use super::pretrained::{PretrainedError, Weights, expect_saveable, loaded, save_weights};
 use crate::{BatchNorm, Conv, ConvConfig, Dropout, Linear, Module, Rngs, init};
 use ramie_core::Array;
 use std::path::Path;
@@ -242,10 +240,8 @@ impl MobileNetV2 {
         path: impl AsRef<Path>,
         config: &MobileNetV2Config,
     ) -> Result<MobileNetV2, PretrainedError> {
-        let mut model = without_parameters(|| MobileNetV2::new(config, &mut Rngs::new(0)));
-        model.load_pretrained(path)?;
-        model.eval();
-        Ok(model)
+        let new = || MobileNetV2::new(config, &mut Rngs::new(0));
+        loaded(new, |model| model.load_pretrained(path))
     }
 
     /// Replaces all weights and running statistics by those of a PyTorch or safetensors file. The

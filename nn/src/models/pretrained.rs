@@ -2,7 +2,9 @@
 
 use super::adapters::{Adapters, Slot};
 use crate::nnx::{self, Not, of_type};
-use crate::{BatchNorm, Conv, LayerNorm, Linear, LinearGeneral, LoraParam, Param, Variable};
+use crate::{
+    BatchNorm, Conv, LayerNorm, Linear, LinearGeneral, LoraParam, Module, Param, Variable,
+};
 use ramie_core::text::listed;
 use ramie_core::{Array, DType, State, Tree, concatenate, eval_shape, make_jaxpr, tree};
 use std::collections::BTreeMap;
@@ -381,6 +383,17 @@ pub(super) fn without_parameters<M: Tree>(make: impl Fn() -> M + Send + Sync) ->
     model
 }
 
+/// Returns a model whose parameters `load` sets, in evaluation mode.
+pub(super) fn loaded<M: Module + Tree>(
+    new: impl Fn() -> M + Send + Sync,
+    load: impl FnOnce(&mut M) -> Result<()>,
+) -> Result<M> {
+    let mut model = without_parameters(new);
+    load(&mut model)?;
+    model.eval();
+    Ok(model)
+}
+
 /// Writes a model as a checkpoint in a directory: its configuration, and its tensors, which
 /// `list` exchanges.
 pub(super) fn save(
@@ -526,9 +539,14 @@ pub(super) fn weights_in(folder: &Path) -> PathBuf {
         "pytorch_model.bin.index.json",
         "pytorch_model.bin",
     ];
-    let mut paths = names.map(|name| folder.join(name)).into_iter();
+    first_in(folder, &names, WEIGHTS)
+}
+
+/// Returns the path of the first of these files that exists in a directory, or of the default one.
+pub(super) fn first_in(folder: &Path, names: &[&str], default: &str) -> PathBuf {
+    let mut paths = names.iter().map(|name| folder.join(name));
     let found = paths.find(|path| path.exists());
-    found.unwrap_or_else(|| folder.join(WEIGHTS))
+    found.unwrap_or_else(|| folder.join(default))
 }
 
 /// Returns the default dtype of parameters, which configurations in JSON omit.
