@@ -22,6 +22,7 @@ mod recurrent;
 mod sequential;
 mod sizes;
 
+pub(crate) use attention::next_positions;
 pub use attention::{
     AttentionDropout, AttentionFn, AttentionInputs, AttentionOptions, MultiHeadAttention,
     MultiHeadAttentionConfig, MultiHeadDotProductAttention, RotaryEmbedding, RotaryScaling,

@@ -35,8 +35,8 @@ pub trait LanguageModel: Module + Clone {
     /// tokens.
     fn start_decoding(&mut self, batch: usize, length: usize);
 
-    /// Sets the number of cached tokens while decoding, a 0-d `i32`, and discards later tokens. It
-    /// must be at most the number of previous tokens.
+    /// Sets the number of cached tokens while decoding, a 0-d `i32` or one for each sequence,
+    /// `[batch]`, and discards later tokens. It must be at most the number of previous tokens.
     #[track_caller]
     fn rewind(&mut self, length: &Array);
 

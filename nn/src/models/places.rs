@@ -1,5 +1,6 @@
 //! `Places`: positions of tokens, and masks of padding.
 
+use crate::layers::next_positions;
 use crate::{AttentionInputs, MultiHeadAttention};
 use ramie_core::{Array, DType};
 
@@ -19,7 +20,8 @@ use ramie_core::{Array, DType};
 /// ```
 #[derive(Clone, Debug)]
 pub struct Places {
-    /// The positions, `[length]`, or `[batch, length]` with padding.
+    /// The positions, `[length]`, or `[batch, length]` with padding or if sequences in the cache
+    /// have different lengths.
     pub positions: Array,
     /// The keys that are not padding, `[batch, 1, 1, keys]`.
     mask: Option<Array>,
@@ -36,10 +38,11 @@ impl Places {
         padding: Option<&Array>,
     ) -> Places {
         let cache = attention.filter(|layer| layer.decode);
-        let mut positions = Array::arange(length).astype(DType::I32);
-        if let Some(index) = cache.and_then(|layer| layer.cache_index.as_ref()) {
-            positions += index;
-        }
+        let index = cache.and_then(|layer| layer.cache_index.as_ref());
+        let mut positions = match index {
+            Some(index) => next_positions(index, length),
+            None => Array::arange(length).astype(DType::I32),
+        };
         let cached = cache.and_then(|layer| layer.cached_key.as_ref());
         let keys = cached.map_or(length, |keys| keys.shape()[1]);
         let mask = padding.map(|padding| {

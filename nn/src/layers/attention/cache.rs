@@ -1,10 +1,16 @@
 //! The key-value cache for autoregressive decoding.
 
-use ramie_core::{Array, DType};
+use ramie_core::{Array, DType, vmap};
 
 /// Returns the index of an empty cache.
 pub(super) fn nothing_seen() -> Array {
     Array::scalar(0, DType::I32)
+}
+
+/// Returns the positions of the next tokens: `[length]`, or `[batch, length]` if each sequence has
+/// its own index.
+pub(crate) fn next_positions(index: &Array, length: usize) -> Array {
+    index.expand_dims(&[-1]) + Array::arange(length).astype(DType::I32)
 }
 
 /// Writes the next keys and values into the cache. Returns the cached keys and values, each
@@ -33,7 +39,7 @@ pub(super) fn extended(
     // Outside of a trace the index has a concrete value.
     let before = match index.is_tracer() {
         true => 0,
-        false => usize::try_from(index.item::<i32>()).unwrap_or(0),
+        false => usize::try_from(index.max().item::<i32>()).unwrap_or(0),
     };
     assert!(
         before + length <= max_length,
@@ -43,17 +49,26 @@ pub(super) fn extended(
     );
     let axis = length_at as isize;
     let put = |cache: &Array, x: &Array| {
-        cache.dynamic_update_slice_in_dim(&x.astype(cache.dtype()), index, axis)
+        let x = x.astype(cache.dtype());
+        match index.ndim() {
+            0 => cache.dynamic_update_slice_in_dim(&x, index, axis),
+            _ => vmap(|cache: Array, x: Array, index: Array| {
+                cache.dynamic_update_slice_in_dim(&x, index, 0)
+            })(cache.clone(), x, index.clone()),
+        }
     };
     [put(keys, key), put(values, value), index + length as i64]
 }
 
-/// Returns the mask `[1.., 1, length, max_length]` of the cached keys that each of the next
-/// queries attends to: the previous keys and its own.
+/// Returns the mask of the cached keys that each of the next queries attends to, the previous keys
+/// and its own: `[batch or 1.., 1, length, max_length]`.
 pub(super) fn seen(index: &Array, keys: &Array, next: &Array) -> Array {
     let batch = keys.ndim() - 3;
     let (length, max_length) = (next.shape()[batch], keys.shape()[batch]);
-    let place = Array::iota(&[length, max_length], 0, DType::I32) + index;
-    let seen = Array::iota(&[length, max_length], 1, DType::I32).le(place);
-    seen.reshape(&[&vec![1; batch + 1][..], &[length, max_length]].concat())
+    let last = next_positions(index, length).expand_dims(&[-1]);
+    let seen = Array::arange(max_length).astype(DType::I32).le(last);
+    // The axes of sequences that share an index have size 1.
+    let rows = index.shape();
+    let shared = vec![1; batch + 1 - rows.len()];
+    seen.reshape(&[rows, &shared, &[length, max_length]].concat())
 }

@@ -9,6 +9,7 @@ mod mask;
 mod multi_head;
 mod rotary;
 
+pub(crate) use cache::next_positions;
 pub use dot_product::{
     AttentionDropout, AttentionOptions, dot_product_attention, dot_product_attention_weights,
 };

@@ -54,7 +54,7 @@ pub struct MultiHeadAttention {
     pub cached_key: Option<Cache>,
     /// The cached values, of the same shape.
     pub cached_value: Option<Cache>,
-    /// Number of cached positions, 0-d `i32`.
+    /// Number of cached positions, 0-d `i32`, or `[batch]` if sequences differ.
     pub cache_index: Option<Cache>,
     /// Whether the layer decodes: its inputs continue the sequence in the cache.
     pub decode: bool,
@@ -226,9 +226,7 @@ impl MultiHeadAttention {
             );
             let places = match (&inputs.positions, &self.cache_index) {
                 (Some(positions), _) => positions.clone(),
-                (None, Some(index)) if self.decode => {
-                    Array::arange(length).astype(DType::I32) + index
-                }
+                (None, Some(index)) if self.decode => cache::next_positions(index, length),
                 (None, _) => Array::arange(length).astype(DType::I32),
             };
             query = rotary.forward(&query, &places);
@@ -320,19 +318,28 @@ impl MultiHeadAttention {
         self.decode = true;
     }
 
-    /// Sets the number of cached positions, a 0-d `i32`, and discards later positions. It must be at
-    /// most the number of positions that previous inputs filled.
+    /// Sets the number of cached positions, a 0-d `i32` or one for each sequence, `[batch]`, and
+    /// discards later positions. It must be at most the number of positions that previous inputs
+    /// filled.
     ///
     /// # Panics
-    /// Panics if the layer has no cache.
+    /// Panics if the layer has no cache, or if the shape is another one.
     #[track_caller]
     pub fn rewind(&mut self, length: &Array) {
-        let Some(index) = &mut self.cache_index else {
+        let (Some(index), Some(keys)) = (&mut self.cache_index, &self.cached_key) else {
             panic!(
                 "MultiHeadAttention::rewind: the layer has no cache\n  help: start decoding first: \
                  layer.start_decoding(batch, length)"
             )
         };
+        let batch = &keys.shape()[..keys.ndim() - 3];
+        assert!(
+            length.ndim() == 0 || length.ndim() == 1 && length.shape() == batch,
+            "MultiHeadAttention::rewind: the lengths are {}, but the cache has the batch axes \
+             {batch:?}\n  help: pass one integer for all sequences; a cache with a single batch axis \
+             also supports one integer for each sequence",
+            length.aval()
+        );
         index.set(length.astype(DType::I32));
     }
 
