@@ -17,6 +17,7 @@
 mod activation;
 mod adapters;
 mod albert;
+mod batch_decoding;
 mod bert;
 mod bert_weights;
 mod decoding;
@@ -37,6 +38,7 @@ mod sampling;
 mod stops;
 
 pub use albert::{Albert, AlbertConfig, AlbertPredictions};
+pub use batch_decoding::BatchDecoding;
 pub use bert::{Bert, BertBlock, BertConfig, BertEmbeddings, mean_pooling};
 pub use decoding::Decoding;
 pub use generate::Generator;

@@ -2,7 +2,7 @@
 
 use crate::Tree;
 use ramie_core::random::{self, Key};
-use ramie_core::{Array, DType, where_};
+use ramie_core::{Array, DType, fixed_tree, vmap, where_};
 
 /// The method of choosing the next token from logits: the most likely one, or a random one
 /// among all, the `k` most likely, or those that make up most of the probability.
@@ -181,17 +181,10 @@ impl Sampling {
             logits = where_(logits.lt(least), f64::NEG_INFINITY, logits);
         }
         if let Some(p) = self.top_p {
-            let sorted = logits.sort_descending(-1);
-            let likely = sorted.softmax(-1);
-            // Keep a token if those before it do not reach `p`.
-            let before = likely.cumsum(-1) - &likely;
-            let kept = where_(before.lt(p), sorted, f64::INFINITY);
-            let least = kept.min_over(-1).expand_dims(&[-1]);
-            logits = where_(logits.lt(least), f64::NEG_INFINITY, logits);
+            logits = nucleus(&logits, &logits.sort_descending(-1), &Array::from(p as f32));
         }
         if let Some(p) = self.min_p {
-            let least = logits.max_over(-1).expand_dims(&[-1]) + p.ln();
-            logits = where_(logits.lt(least), f64::NEG_INFINITY, logits);
+            logits = close(&logits, &Array::from(p.ln() as f32));
         }
         logits
     }
@@ -215,5 +208,113 @@ impl Sampling {
             Some(_) => random::categorical(key, &logits, -1),
         };
         token.astype(DType::I32)
+    }
+}
+
+/// Excludes the tokens after those whose probabilities add up to `p`, given the same logits in
+/// descending order.
+fn nucleus(logits: &Array, sorted: &Array, p: &Array) -> Array {
+    let likely = sorted.softmax(-1);
+    // Keep a token if those before it do not reach `p`.
+    let before = likely.cumsum(-1) - &likely;
+    let kept = where_(before.lt(p), sorted, f64::INFINITY);
+    at_least(logits, &kept.min_over(-1).expand_dims(&[-1]))
+}
+
+/// Excludes the tokens whose log probability is further below the greatest one than `log_p`.
+fn close(logits: &Array, log_p: &Array) -> Array {
+    at_least(logits, &(logits.max_over(-1).expand_dims(&[-1]) + log_p))
+}
+
+/// Excludes the tokens with lower logits.
+fn at_least(logits: &Array, least: &Array) -> Array {
+    where_(logits.lt(least), f64::NEG_INFINITY, logits)
+}
+
+/// The sampling of several texts, each with its own options: arrays, so that one program serves all
+/// options of the same method.
+#[derive(Clone, Tree)]
+pub(super) struct TextSampling {
+    #[tree(fixed)]
+    method: Method,
+    /// `f32[texts, 1]`; 0 for the most likely token.
+    temperature: Array,
+    /// `i32[texts, 1]`
+    top_k: Array,
+    /// `f32[texts, 1]`
+    top_p: Array,
+    /// `f32[texts, 1]`, logarithms
+    min_p: Array,
+}
+
+/// What the programs of all texts together compute.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Method {
+    Greedy,
+    Random,
+    /// Random among tokens that a sort selects.
+    Sorted,
+}
+
+fixed_tree!(Method);
+
+impl Method {
+    pub(super) const ALL: [Method; 3] = [Method::Greedy, Method::Random, Method::Sorted];
+}
+
+impl TextSampling {
+    /// Collects the options of texts; `None` for a text whose token is not used.
+    pub(super) fn of(texts: &[Option<&Sampling>]) -> TextSampling {
+        let any = |f: fn(&Sampling) -> bool| texts.iter().flatten().any(|s| f(s));
+        let method = match () {
+            _ if any(|s| s.top_k.is_some() || s.top_p.is_some()) => Method::Sorted,
+            _ if any(|s| s.temperature.is_some()) => Method::Random,
+            _ => Method::Greedy,
+        };
+        let column = |f: &dyn Fn(&Sampling) -> Option<f64>, other: f64| {
+            let values = texts.iter().map(|s| s.and_then(f).unwrap_or(other) as f32);
+            Array::from_vec(values.collect(), &[texts.len(), 1])
+        };
+        let least = |s: &Sampling| s.min_p.map(f64::ln);
+        let top_k = texts.iter().map(|s| {
+            let k = s.and_then(|s| s.top_k).unwrap_or(usize::MAX);
+            i32::try_from(k).unwrap_or(i32::MAX)
+        });
+        TextSampling {
+            method,
+            temperature: column(&|s| s.temperature, 0.0),
+            top_k: Array::from_vec(top_k.collect(), &[texts.len(), 1]),
+            // No sum of probabilities reaches it.
+            top_p: column(&|s| s.top_p, 2.0),
+            min_p: column(&least, f64::NEG_INFINITY),
+        }
+    }
+
+    /// Replaces the method, to compile its program.
+    pub(super) fn with_method(self, method: Method) -> TextSampling {
+        TextSampling { method, ..self }
+    }
+
+    /// Chooses the token of each text, `i32[texts]`, from logits `[texts, vocabulary]` with an array
+    /// of keys. It is the token that [`Sampling::choose`] would choose for the text alone.
+    pub(super) fn choose(&self, keys: Key, logits: &Array) -> Array {
+        let greedy = logits.argmax(-1).astype(DType::I32);
+        if self.method == Method::Greedy {
+            return greedy;
+        }
+        let is_greedy = self.temperature.le(0);
+        let temperature = where_(&is_greedy, 1, &self.temperature);
+        let mut logits = logits.astype(DType::F32) / temperature;
+        if self.method == Method::Sorted {
+            let sorted = logits.sort_descending(-1);
+            let last = self.top_k.minimum(sorted.shape()[1] as i64) - 1;
+            let least = sorted.take_along_axis(&last, -1);
+            logits = at_least(&logits, &least);
+            logits = nucleus(&logits, &at_least(&sorted, &least), &self.top_p);
+        }
+        logits = close(&logits, &self.min_p);
+        let draw = |key: Key, logits: Array| random::categorical(&key, &logits, -1);
+        let random = vmap(draw)(keys, logits).astype(DType::I32);
+        where_(is_greedy.squeeze(&[-1]), greedy, random)
     }
 }
