@@ -182,6 +182,33 @@ impl Llama {
         self.compute(tokens, None)
     }
 
+    /// Like [`forward`](Llama::forward), for rows that contain several sequences. The segments and the
+    /// positions, integers `[batch, length]`, are those of `ramie_data::readers::tokens::pack`. No
+    /// token attends to another segment.
+    ///
+    /// # Panics
+    /// Panics if the arrays do not have the same two axes.
+    #[track_caller]
+    pub fn forward_packed(
+        &mut self,
+        tokens: &Array,
+        segment_ids: &Array,
+        positions: &Array,
+    ) -> Array {
+        assert!(
+            tokens.ndim() == 2
+                && [segment_ids, positions]
+                    .iter()
+                    .all(|x| x.shape() == tokens.shape()),
+            "Llama: the tokens are {}, the segments {} and the positions {}, expected [batch, length] \
+             for all\n  help: pass the arrays of a batch of packed rows",
+            tokens.aval(),
+            segment_ids.aval(),
+            positions.aval()
+        );
+        self.compute_at(tokens, &Places::packed(segment_ids, positions))
+    }
+
     #[track_caller]
     fn compute(&mut self, tokens: &Array, padding: Option<&Array>) -> Array {
         assert!(
@@ -192,9 +219,14 @@ impl Llama {
         );
         let attention = self.layers.first().map(|layer| &layer.self_attn);
         let places = Places::of(attention, tokens.shape()[1], padding);
+        self.compute_at(tokens, &places)
+    }
+
+    #[track_caller]
+    fn compute_at(&mut self, tokens: &Array, places: &Places) -> Array {
         let mut x = self.embed_tokens.forward(tokens);
         for layer in &mut self.layers {
-            x = layer.forward(&x, &places);
+            x = layer.forward(&x, places);
         }
         let x = self.norm.forward(&x);
         match &self.lm_head {

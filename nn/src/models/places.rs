@@ -1,4 +1,4 @@
-//! `Places`: positions of tokens, and masks of padding.
+//! `Places`: positions of tokens, and masks of padding and of other sequences.
 
 use crate::layers::next_positions;
 use crate::{AttentionInputs, MultiHeadAttention};
@@ -23,7 +23,7 @@ pub struct Places {
     /// The positions, `[length]`, or `[batch, length]` with padding or if sequences in the cache
     /// have different lengths.
     pub positions: Array,
-    /// The keys that are not padding, `[batch, 1, 1, keys]`.
+    /// The keys that a token can attend to, `[batch, 1, 1 or length, keys]`.
     mask: Option<Array>,
 }
 
@@ -54,8 +54,21 @@ impl Places {
         Places { positions, mask }
     }
 
-    /// Returns the arguments of causal attention for the features of these tokens, which do not
-    /// attend to padding.
+    /// Returns the places of rows that contain several sequences, as
+    /// `ramie_data::readers::tokens::pack` creates them: the number of each token's sequence and its
+    /// position there, integers `[batch, length]`. No token attends to another sequence.
+    pub fn packed(segment_ids: &Array, positions: &Array) -> Places {
+        let same = segment_ids
+            .expand_dims(&[2])
+            .eq(segment_ids.expand_dims(&[1]));
+        Places {
+            positions: positions.astype(DType::I32),
+            mask: Some(same.expand_dims(&[1])),
+        }
+    }
+
+    /// Returns the arguments of causal attention for the features of these tokens, which attend
+    /// neither to padding nor to other sequences.
     pub fn attend(&self, x: &Array) -> AttentionInputs {
         let inputs = AttentionInputs::of(x).causal().positions(&self.positions);
         match &self.mask {

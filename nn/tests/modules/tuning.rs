@@ -187,6 +187,34 @@ fn padding_changes_no_logits() {
 }
 
 #[test]
+fn packed_sequences_are_those_alone() {
+    let mut model = Llama::from_pretrained(published("llama")).expect("loads");
+    let (first, second) = ([5, 6, 7], [30, 7, 2, 41]);
+    let row: Vec<i32> = first.iter().chain(&second).copied().chain([0]).collect();
+    let packed = model.forward_packed(
+        &Array::from_vec(row, &[1, 8]),
+        &Array::from([[1, 1, 1, 2, 2, 2, 2, 0]]),
+        &Array::from([[0, 1, 2, 0, 1, 2, 3, 0]]),
+    );
+    for (start, alone) in [(0, Array::from([first])), (3, Array::from([second]))] {
+        let alone = model.forward(&alone);
+        let kept = packed.slice_in_dim(start, start + alone.shape()[1], 1, 1);
+        let differences = kept - alone;
+        assert!(
+            differences.abs().max().item::<f32>() < 1e-5,
+            "{differences}"
+        );
+    }
+    let tokens = Array::from([[1, 2]]);
+    let message = panic_message(|| model.forward_packed(&tokens, &tokens, &Array::from([1, 2])));
+    assert!(
+        message
+            .contains("the segments i32[1,2] and the positions i32[2], expected [batch, length]"),
+        "{message}"
+    );
+}
+
+#[test]
 fn adapters_are_trained_and_merged() {
     disable_most_optimizations(|| {
         let mut model = Gpt2::from_pretrained(published("gpt2")).expect("loads");
