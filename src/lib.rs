@@ -42,6 +42,7 @@
 //! - [`optim`]: gradient transformations, composed with [`optim::chain`].
 //! - [`train`]: the training loop, with validation, metrics, checkpoints and resuming.
 //! - [`data`]: datasets. [`mod@checkpoint`]: saving and restoring.
+//! - `onnx`, with the feature `onnx`: ONNX files as functions.
 //! - `plot`, with the feature `plots`: plots, grids of images and heat maps as PNG and SVG files.
 //! - [`distributed`]: programs of several processes on several hosts.
 //! - [`configure`], [`devices`], [`init_logging`]: the process's XLA client.
@@ -74,6 +75,9 @@ pub use ramie_core::{aot, checkify, config, distributed, export, profiler};
 pub use ramie_data as data;
 #[doc(inline)]
 pub use ramie_nn as nn;
+#[cfg(feature = "onnx")]
+#[doc(inline)]
+pub use ramie_onnx as onnx;
 #[doc(inline)]
 pub use ramie_optim as optim;
 #[doc(inline)]
@@ -233,6 +237,9 @@ mod documents {
     #[cfg(feature = "plots")]
     #[doc = include_str!("../docs/plots.md")]
     struct Plots;
+    #[cfg(feature = "onnx")]
+    #[doc = include_str!("../docs/onnx.md")]
+    struct Onnx;
     #[doc = include_str!("../docs/guide.md")]
     struct Guide;
     #[doc = include_str!("../docs/from-jax.md")]

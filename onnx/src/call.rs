@@ -1,0 +1,185 @@
+//! `Call`: one node with the values of its inputs, as operators see it.
+
+use crate::file::Node;
+use crate::known::Known;
+use crate::node::Op;
+use crate::run::Scope;
+use ramie_core::{Array, DType};
+use std::ops::Deref;
+
+/// A value of a graph while it is traced.
+#[derive(Clone, Debug)]
+pub(crate) enum Value {
+    /// A tensor whose elements are known.
+    Known(Known),
+    /// Any other tensor.
+    Array(Array),
+}
+
+impl Value {
+    pub fn shape(&self) -> &[usize] {
+        match self {
+            Value::Known(known) => known.shape(),
+            Value::Array(array) => array.shape(),
+        }
+    }
+
+    pub fn dtype(&self) -> DType {
+        match self {
+            Value::Known(known) => known.dtype,
+            Value::Array(array) => array.dtype(),
+        }
+    }
+
+    pub fn to_array(&self) -> Array {
+        match self {
+            Value::Known(known) => known.to_array(),
+            Value::Array(array) => array.clone(),
+        }
+    }
+}
+
+impl From<Array> for Value {
+    fn from(array: Array) -> Value {
+        Value::Array(array)
+    }
+}
+
+impl From<Known> for Value {
+    fn from(known: Known) -> Value {
+        Value::Known(known)
+    }
+}
+
+/// A node with the values of its inputs. Attributes are read through [`Node`].
+pub(crate) struct Call<'a> {
+    pub op: &'a Op,
+    pub inputs: &'a [Option<Value>],
+    /// Version of ONNX's operator set.
+    pub opset: i64,
+    pub scope: &'a Scope<'a>,
+}
+
+impl Deref for Call<'_> {
+    type Target = Node;
+    fn deref(&self) -> &Node {
+        &self.op.node
+    }
+}
+
+impl Call<'_> {
+    /// Panics: the node cannot be evaluated.
+    pub fn fail(&self, message: &str) -> ! {
+        panic!("{message}")
+    }
+
+    /// Returns a value that may be omitted.
+    pub fn value(&self, i: usize) -> Option<&Value> {
+        self.inputs.get(i)?.as_ref()
+    }
+
+    /// Returns a value.
+    pub fn required(&self, i: usize) -> &Value {
+        match self.value(i) {
+            Some(value) => value,
+            None => self.fail(&format!("input {i} is missing")),
+        }
+    }
+
+    /// Returns an input as an array.
+    pub fn array(&self, i: usize) -> Array {
+        self.required(i).to_array()
+    }
+
+    /// Returns an input as an array, if it is given.
+    pub fn optional(&self, i: usize) -> Option<Array> {
+        self.value(i).map(Value::to_array)
+    }
+
+    /// Returns all inputs as arrays.
+    pub fn arrays(&self) -> Vec<Array> {
+        (0..self.inputs.len()).map(|i| self.array(i)).collect()
+    }
+
+    /// Returns an input whose elements are known, or can be read because nothing is traced.
+    pub fn known(&self, i: usize) -> Option<Known> {
+        match self.value(i)? {
+            Value::Known(known) => Some(known.clone()),
+            Value::Array(array) => Known::of_array(array),
+        }
+    }
+
+    /// Returns an input whose elements must be known, if it is given.
+    pub fn optional_known(&self, i: usize) -> Option<Known> {
+        let value = self.value(i)?;
+        match self.known(i) {
+            Some(known) => Some(known),
+            None => self.fail(&format!(
+                "input {i} (`{}`, {}) depends on elements of the model's inputs, but it must be \
+                 known when the model is traced, because shapes are static\n  help: pass the input \
+                 that it depends on as a constant, or call the model outside of transformations",
+                self.inputs_names()[i],
+                value.to_array().aval()
+            )),
+        }
+    }
+
+    fn inputs_names(&self) -> &[String] {
+        &self.op.node.inputs
+    }
+
+    /// Returns the integers of an input, if it is given.
+    pub fn optional_ints(&self, i: usize) -> Option<Vec<i64>> {
+        self.optional_known(i).map(|known| known.to_ints())
+    }
+
+    /// Returns the integers of an input.
+    pub fn host_ints(&self, i: usize) -> Vec<i64> {
+        self.required(i);
+        self.optional_ints(i).unwrap_or_default()
+    }
+
+    /// Returns integers that are an attribute in some versions and an input in others.
+    pub fn ints_of(&self, name: &str, input: usize) -> Option<Vec<i64>> {
+        match self.ints(name) {
+            Some(ints) => Some(ints.to_vec()),
+            None => self.optional_ints(input),
+        }
+    }
+
+    /// Returns an axis, counted from the end if it is negative.
+    pub fn axis_of(&self, axis: i64, ndim: usize) -> usize {
+        let at = if axis < 0 { axis + ndim as i64 } else { axis };
+        match usize::try_from(at) {
+            Ok(at) if at < ndim => at,
+            _ => self.fail(&format!("axis {axis} is out of range for {ndim} axes")),
+        }
+    }
+
+    /// Returns the attribute `axis`.
+    pub fn axis(&self, default: i64, ndim: usize) -> usize {
+        self.axis_of(self.int("axis", default), ndim)
+    }
+
+    /// Returns axes, or all axes without a list.
+    pub fn axes_of(&self, axes: Option<&[i64]>, ndim: usize) -> Vec<usize> {
+        match axes {
+            Some(axes) => axes.iter().map(|axis| self.axis_of(*axis, ndim)).collect(),
+            None => (0..ndim).collect(),
+        }
+    }
+
+    /// Returns sizes that must not be negative.
+    pub fn sizes(&self, sizes: &[i64]) -> Vec<usize> {
+        let size = |size: &i64| match usize::try_from(*size) {
+            Ok(size) => size,
+            Err(_) => self.fail(&format!("the sizes {sizes:?} are negative")),
+        };
+        sizes.iter().map(size).collect()
+    }
+}
+
+/// Returns axes as the functions of arrays take them.
+pub(crate) fn signed(axes: &[usize]) -> Vec<isize> {
+    axes.iter().map(|axis| *axis as isize).collect()
+}

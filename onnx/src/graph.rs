@@ -1,0 +1,176 @@
+//! Graphs whose tensors are divided into constants and weights.
+
+use crate::file::{self, Attribute, Store, Tensor, ValueInfo};
+use crate::known::Known;
+use crate::node::Op;
+use crate::operators;
+use ramie_core::DType;
+use ramie_core::files::Problem;
+use std::collections::{HashMap, HashSet};
+
+/// A graph, of the model or of an attribute.
+#[derive(Debug)]
+pub(crate) struct Graph {
+    pub inputs: Vec<ValueInfo>,
+    pub outputs: Vec<ValueInfo>,
+    pub ops: Vec<Op>,
+    /// Tensors that are part of every program: 0-d ones, integers, and those that operators need
+    /// while they are traced.
+    pub constants: HashMap<String, Known>,
+    /// All other tensors.
+    pub weights: Vec<Weight>,
+}
+
+/// A tensor that the caller passes with the weights.
+#[derive(Debug)]
+pub(crate) struct Weight {
+    /// Name of the value in the graph.
+    pub name: String,
+    /// Name among the weights of the model.
+    pub path: String,
+    pub tensor: Tensor,
+}
+
+/// Reads the constants of a graph. `prefix` begins the paths of weights of a nested graph.
+pub(crate) fn prepare(graph: file::Graph, prefix: &str, store: &Store) -> Result<Graph, Problem> {
+    let needed = needed_while_tracing(&graph);
+    let mut out = Graph {
+        inputs: graph.inputs,
+        outputs: graph.outputs,
+        ops: Vec::with_capacity(graph.nodes.len()),
+        constants: HashMap::new(),
+        weights: Vec::new(),
+    };
+    let mut tensors: Vec<Tensor> = graph.initializers;
+    for mut node in graph.nodes {
+        let (mut graphs, mut in_attributes) = (HashMap::new(), HashMap::new());
+        if node.is_constant() {
+            match constant(&mut node)? {
+                Value::Known(known) => drop(out.constants.insert(output(&node), known)),
+                Value::Tensor(mut tensor) => {
+                    tensor.name = output(&node);
+                    tensors.push(*tensor);
+                }
+            }
+            continue;
+        }
+        let label = node.label().to_owned();
+        for (name, attribute) in &mut node.attributes {
+            match attribute {
+                Attribute::Graph(nested) => {
+                    let below = format!("{prefix}{label}.{name}.");
+                    let nested = std::mem::take(&mut **nested);
+                    graphs.insert(name.clone(), prepare(nested, &below, store)?);
+                }
+                Attribute::Tensor(tensor) => {
+                    in_attributes.insert(name.clone(), Known::read(tensor, store)?);
+                }
+                _ => {}
+            }
+        }
+        out.ops.push(Op {
+            node,
+            graphs,
+            tensors: in_attributes,
+        });
+    }
+    // Older files list initializers among the inputs, too.
+    let names: HashSet<&str> = tensors.iter().map(|t| t.name.as_str()).collect();
+    out.inputs
+        .retain(|input| !names.contains(input.name.as_str()));
+    let mut seen = HashSet::new();
+    for tensor in tensors {
+        if !seen.insert(tensor.name.clone()) {
+            let what = "occurs twice\n  help: the file is damaged; copy or export it again";
+            return Err(Problem::Tensor(tensor.name, what.into()));
+        }
+        let dtype = tensor.dtype()?;
+        if is_weight(&tensor, dtype) && !(needed.contains(&tensor.name) && Known::supports(dtype)) {
+            let path = format!("{prefix}{}", tensor.name);
+            out.weights.push(Weight {
+                name: tensor.name.clone(),
+                path,
+                tensor,
+            });
+        } else {
+            out.constants
+                .insert(tensor.name.clone(), Known::read(&tensor, store)?);
+        }
+    }
+    Ok(out)
+}
+
+/// Whether a tensor is a weight unless an operator needs it while it is traced.
+fn is_weight(tensor: &Tensor, dtype: DType) -> bool {
+    !Known::supports(dtype)
+        || !tensor.shape.is_empty()
+            && (dtype.is_float() || dtype.bits() == 8 && dtype != DType::Bool)
+}
+
+fn output(node: &file::Node) -> String {
+    node.outputs.first().cloned().unwrap_or_default()
+}
+
+/// Value of a node `Constant`.
+enum Value {
+    Known(Known),
+    Tensor(Box<Tensor>),
+}
+
+fn constant(node: &mut file::Node) -> Result<Value, Problem> {
+    let label = node.label().to_owned();
+    let [(name, value)] = &mut node.attributes[..] else {
+        let what = format!("the node `{label}` (Constant) has no value, or several");
+        return Err(Problem::File(what));
+    };
+    Ok(Value::Known(match value {
+        Attribute::Tensor(tensor) => return Ok(Value::Tensor(std::mem::take(tensor))),
+        Attribute::Int(value) => Known::number(*value),
+        Attribute::Ints(values) => Known::list(values.iter().copied()),
+        Attribute::Float(value) => Known::floats(DType::F32, &[], vec![f64::from(*value)]),
+        Attribute::Floats(values) => {
+            let values: Vec<f64> = values.iter().map(|v| f64::from(*v)).collect();
+            Known::floats(DType::F32, &[values.len()], values)
+        }
+        _ => {
+            return Err(Problem::File(format!(
+                "the node `{label}` (Constant) has the attribute `{name}`, which is not supported\n  \
+                 help: export the model with dense tensors of numbers"
+            )));
+        }
+    }))
+}
+
+/// Returns the names of the values from which operators derive shapes and axes while they are
+/// traced.
+pub(crate) fn needed_while_tracing(graph: &file::Graph) -> HashSet<String> {
+    let mut needed = HashSet::new();
+    for node in graph.nodes.iter().rev() {
+        collect(node, &mut needed);
+    }
+    needed
+}
+
+/// Adds the inputs of a node that are needed while it is traced, given the needed outputs.
+fn collect(node: &file::Node, needed: &mut HashSet<String>) {
+    let whole = node.outputs.iter().any(|name| needed.contains(name));
+    let operator = operators::find(node);
+    let only_shape = operator.is_some_and(|o| o.known_from_shape);
+    let listed = operator.map_or(&[][..], |o| o.host);
+    for (i, name) in node.inputs.iter().enumerate() {
+        if listed.contains(&i) || whole && !only_shape {
+            needed.insert(name.clone());
+        }
+    }
+    // Nested graphs use values of this one.
+    for (_, attribute) in &node.attributes {
+        if let Attribute::Graph(nested) = attribute {
+            if whole {
+                needed.extend(nested.outputs.iter().map(|output| output.name.clone()));
+            }
+            for node in nested.nodes.iter().rev() {
+                collect(node, needed);
+            }
+        }
+    }
+}

@@ -1,0 +1,183 @@
+//! Convolutions, and the geometry of sliding windows.
+
+use super::{Operator, array, only};
+use crate::call::Call;
+use crate::file::Node;
+use ramie_core::{Array, Convolution, DType, conv_general_dilated};
+
+pub(super) const OPERATORS: &[Operator] = &[
+    array("Conv", |c| biased(c, convolve(c, &c.array(0), &c.array(1)))).limits(padding),
+    array("ConvInteger", |c| {
+        let [x, kernel] = [0, 1].map(|i| {
+            let numbers = c.array(i).astype(DType::I32);
+            match c.optional(i + 2) {
+                // A zero for each output feature is broadcast over the other axes.
+                Some(zero) if zero.size() > 1 => {
+                    let axes: Vec<isize> = (1..numbers.ndim() as isize).collect();
+                    numbers - zero.astype(DType::I32).expand_dims(&axes)
+                }
+                Some(zero) => numbers - zero.astype(DType::I32).reshape(()),
+                None => numbers,
+            }
+        });
+        convolve(c, &x, &kernel)
+    })
+    .limits(padding),
+    array("ConvTranspose", |c| biased(c, transposed(c))).limits(padding),
+];
+
+/// The modes of padding.
+pub(super) fn padding(node: &Node, _: i64) -> Option<String> {
+    only(
+        node,
+        "auto_pad",
+        "NOTSET",
+        &["NOTSET", "VALID", "SAME_UPPER", "SAME_LOWER"],
+    )
+}
+
+/// The geometry of a window along the spatial axes.
+pub(super) struct Geometry {
+    pub window: Vec<usize>,
+    pub strides: Vec<usize>,
+    pub dilations: Vec<usize>,
+    pub pads: Vec<(isize, isize)>,
+}
+
+impl Geometry {
+    /// Reads the attributes of a node whose window slides over an array.
+    pub fn of(call: &Call<'_>, x: &Array, window: &[usize]) -> Geometry {
+        let spatial = window.len();
+        if x.ndim() != spatial + 2 {
+            call.fail(&format!("a window of {window:?} does not fit {}", x.aval()));
+        }
+        let ones = || vec![1; spatial];
+        let list = |name: &str| match call.ints(name) {
+            Some(list) if list.len() == spatial => call.sizes(list),
+            None => ones(),
+            Some(list) => call.fail(&format!(
+                "`{name}` has {} numbers for {spatial} axes",
+                list.len()
+            )),
+        };
+        let mut geometry = Geometry {
+            window: window.to_vec(),
+            strides: list("strides"),
+            dilations: list("dilations"),
+            pads: vec![(0, 0); spatial],
+        };
+        let mode = call.text("auto_pad", "NOTSET");
+        match (mode, call.ints("pads")) {
+            ("NOTSET", Some(pads)) if pads.len() == 2 * spatial => {
+                let (low, high) = pads.split_at(spatial);
+                let pairs = low.iter().zip(high);
+                geometry.pads = pairs
+                    .map(|(low, high)| (*low as isize, *high as isize))
+                    .collect();
+            }
+            ("SAME_UPPER" | "SAME_LOWER", _) => {
+                for d in 0..spatial {
+                    let (size, stride) = (x.shape()[d + 2], geometry.strides[d].max(1));
+                    let reach = (size.div_ceil(stride).max(1) - 1) * stride + geometry.extent(d);
+                    geometry.pads[d] = halves(reach.saturating_sub(size) as isize, mode);
+                }
+            }
+            _ => {}
+        }
+        geometry
+    }
+
+    /// Returns the size of the window along an axis, with dilation.
+    pub fn extent(&self, d: usize) -> usize {
+        match self.window[d] {
+            0 => 0,
+            n => (n - 1) * self.dilations[d] + 1,
+        }
+    }
+}
+
+/// Divides padding between both ends.
+fn halves(total: isize, mode: &str) -> (isize, isize) {
+    let half = total.div_euclid(2);
+    match mode {
+        "SAME_UPPER" => (half, total - half),
+        _ => (total - half, half),
+    }
+}
+
+fn convolve(call: &Call<'_>, x: &Array, kernel: &Array) -> Array {
+    let window = kernel.shape().get(2..).unwrap_or_default();
+    let geometry = Geometry::of(call, x, window);
+    let how = Convolution::new()
+        .strides(&geometry.strides)
+        .rhs_dilation(&geometry.dilations)
+        .padding(&geometry.pads[..])
+        .feature_group_count(call.int("group", 1).max(1) as usize);
+    conv_general_dilated(x, kernel, &how)
+}
+
+/// Adds the bias of each feature.
+fn biased(call: &Call<'_>, y: Array) -> Array {
+    match call.optional(2) {
+        Some(bias) => {
+            let axes: Vec<isize> = (1..y.ndim() as isize - 1).collect();
+            y + bias.expand_dims(&axes)
+        }
+        None => y,
+    }
+}
+
+/// Computes the transposed convolution: a convolution of the dilated operand with the mirrored
+/// kernel.
+fn transposed(call: &Call<'_>) -> Array {
+    let (x, kernel) = (call.array(0), call.array(1));
+    let window = kernel.shape().get(2..).unwrap_or_default();
+    let mut geometry = Geometry::of(call, &x, window);
+    let spatial = window.len();
+    let extra = match call.ints("output_padding") {
+        Some(extra) => call.sizes(extra),
+        None => vec![0; spatial],
+    };
+    let mode = call.text("auto_pad", "NOTSET");
+    let requested = call.ints("output_shape").map(|sizes| call.sizes(sizes));
+    for d in 0..spatial {
+        let (size, stride) = (x.shape()[d + 2], geometry.strides[d]);
+        let whole = stride * (size.max(1) - 1) + extra[d] + geometry.extent(d);
+        let wanted = match (&requested, mode) {
+            (Some(sizes), _) => sizes[sizes.len() - spatial + d],
+            (None, "SAME_UPPER" | "SAME_LOWER") => size * stride,
+            _ => continue,
+        };
+        geometry.pads[d] = halves(whole as isize - wanted as isize, mode);
+    }
+    let pads: Vec<(isize, isize)> = (0..spatial)
+        .map(|d| {
+            let ((low, high), reach) = (geometry.pads[d], geometry.extent(d) as isize - 1);
+            (reach - low, reach - high + extra[d] as isize)
+        })
+        .collect();
+    let groups = call.int("group", 1).max(1) as usize;
+    let how = Convolution::new()
+        .lhs_dilation(&geometry.strides)
+        .rhs_dilation(&geometry.dilations)
+        .padding(&pads[..])
+        .feature_group_count(groups);
+    conv_general_dilated(&x, &mirrored(&kernel, groups), &how)
+}
+
+/// Mirrors the spatial axes of a kernel and exchanges the features within each group:
+/// `[g c, m, …]` becomes `[g m, c, …]`.
+fn mirrored(kernel: &Array, groups: usize) -> Array {
+    let shape = kernel.shape();
+    let (inputs, outputs) = (shape[0] / groups, shape[1]);
+    let mut split = vec![groups, inputs, outputs];
+    split.extend_from_slice(&shape[2..]);
+    let mut joined = vec![groups * outputs, inputs];
+    joined.extend_from_slice(&shape[2..]);
+    let spatial: Vec<isize> = (2..shape.len() as isize).collect();
+    kernel
+        .reshape(&split)
+        .swap_axes(1, 2)
+        .reshape(&joined)
+        .flip(&spatial)
+}

@@ -1,0 +1,99 @@
+//! Reductions over axes.
+
+use super::{Operator, array};
+use crate::call::{Call, signed};
+use crate::known::Known;
+use ramie_core::{Array, DType};
+
+pub(super) const OPERATORS: &[Operator] = &[
+    array("ReduceL1", |c| {
+        reduce(c, |x, axes| x.abs().reduce_sum(axes))
+    })
+    .needs(&[1]),
+    array("ReduceL2", |c| {
+        reduce(c, |x, axes| x.square().reduce_sum(axes).sqrt())
+    })
+    .needs(&[1]),
+    array("ReduceLogSum", |c| {
+        reduce(c, |x, axes| x.reduce_sum(axes).log())
+    })
+    .needs(&[1]),
+    array("ReduceLogSumExp", |c| reduce(c, log_sum_exp)).needs(&[1]),
+    array("ReduceMax", |c| reduce(c, Array::reduce_max))
+        .needs(&[1])
+        .on_host(|c| known(c, f64::max)),
+    array("ReduceMean", |c| reduce(c, mean)).needs(&[1]),
+    array("ReduceMin", |c| reduce(c, Array::reduce_min))
+        .needs(&[1])
+        .on_host(|c| known(c, f64::min)),
+    array("ReduceProd", |c| reduce(c, Array::reduce_prod))
+        .needs(&[1])
+        .on_host(|c| known(c, |a, b| a * b)),
+    array("ReduceSum", |c| reduce(c, Array::reduce_sum))
+        .needs(&[1])
+        .on_host(|c| known(c, |a, b| a + b)),
+    array("ReduceSumSquare", |c| {
+        reduce(c, |x, axes| x.square().reduce_sum(axes))
+    })
+    .needs(&[1]),
+];
+
+/// Reduces the axes of a node with a function that removes them.
+fn reduce(call: &Call<'_>, f: fn(&Array, &[isize]) -> Array) -> Array {
+    let x = call.array(0);
+    let listed = call.ints_of("axes", 1).filter(|axes| !axes.is_empty());
+    if listed.is_none() && call.int("noop_with_empty_axes", 0) != 0 {
+        return f(&x, &[]);
+    }
+    let axes = signed(&call.axes_of(listed.as_deref(), x.ndim()));
+    // Sums of 16-bit floats are accumulated in 32 bits.
+    let narrow = matches!(x.dtype(), DType::F16 | DType::BF16);
+    let wide = if narrow {
+        x.astype(DType::F32)
+    } else {
+        x.clone()
+    };
+    let out = f(&wide, &axes).astype(x.dtype());
+    match call.int("keepdims", 1) {
+        0 => out,
+        _ => {
+            let mut axes = axes;
+            axes.sort_unstable();
+            out.expand_dims(&axes)
+        }
+    }
+}
+
+fn mean(x: &Array, axes: &[isize]) -> Array {
+    let count: usize = axes.iter().map(|axis| x.shape()[*axis as usize]).product();
+    let sum = x.reduce_sum(axes);
+    match x.dtype().is_float() {
+        true => sum / count as f64,
+        false => (sum.astype(DType::F64) / count as f64).astype(x.dtype()),
+    }
+}
+
+fn log_sum_exp(x: &Array, axes: &[isize]) -> Array {
+    let count: usize = axes.iter().map(|axis| x.shape()[*axis as usize]).product();
+    match count {
+        // The logarithm of an empty sum.
+        0 => x.reduce_sum(axes).log(),
+        _ => x.logsumexp(axes),
+    }
+}
+
+/// Reduces all elements of a known vector.
+fn known(call: &Call<'_>, f: fn(f64, f64) -> f64) -> Option<Known> {
+    let x = call.known(0)?;
+    let axes = call.ints_of("axes", 1);
+    if x.shape().len() != 1 || axes.is_some_and(|axes| axes.is_empty()) {
+        return None;
+    }
+    let total = x.to_floats().into_iter().reduce(f)?;
+    let shape: &[usize] = if call.int("keepdims", 1) == 0 {
+        &[]
+    } else {
+        &[1]
+    };
+    Known::floats(DType::F64, shape, vec![total]).cast(x.dtype)
+}

@@ -1,0 +1,261 @@
+//! Resizing by interpolation. Coordinates and weights are computed on the host.
+
+use super::{Operator, array, only};
+use crate::call::Call;
+use crate::file::Node;
+use ramie_core::{Array, Contraction, DType, Precision, where_};
+
+pub(super) const OPERATORS: &[Operator] = &[
+    array("Resize", resize).needs(&[1, 2, 3]).limits(limits),
+    array("Upsample", resize).needs(&[1]).limits(limits),
+];
+
+fn limits(node: &Node, _: i64) -> Option<String> {
+    only(
+        node,
+        "mode",
+        "nearest",
+        &["nearest", "linear", "bilinear", "cubic"],
+    )
+    .or_else(|| {
+        let modes = [
+            "half_pixel",
+            "half_pixel_symmetric",
+            "pytorch_half_pixel",
+            "align_corners",
+            "asymmetric",
+            "tf_crop_and_resize",
+        ];
+        only(node, "coordinate_transformation_mode", "half_pixel", &modes)
+    })
+}
+
+/// An axis that is resized.
+struct Resized {
+    axis: usize,
+    size: usize,
+    new_size: usize,
+    scale: f64,
+    /// The part of the axis that `tf_crop_and_resize` selects, from 0 to 1.
+    region: (f64, f64),
+}
+
+fn resize(call: &Call<'_>) -> Array {
+    let x = call.array(0);
+    axes(call, &x).into_iter().fold(x, |x, resized| {
+        if resized.new_size == resized.size && resized.scale == 1.0 && resized.region == (0.0, 1.0)
+        {
+            return x;
+        }
+        along(call, &x, &resized)
+    })
+}
+
+/// Returns the axes with their new sizes.
+fn axes(call: &Call<'_>, x: &Array) -> Vec<Resized> {
+    let is_new = call.opset >= 11 && call.operator == "Resize";
+    let axes = call.axes_of(call.ints("axes"), x.ndim());
+    let [scales, sizes] = match is_new {
+        true => [2, 3].map(|i| call.optional_known(i).filter(|list| list.size() > 0)),
+        false => [call.optional_known(1), None],
+    };
+    let scales = scales
+        .map(|known| known.to_floats())
+        .or_else(|| call.floats("scales"));
+    let old: Vec<usize> = axes.iter().map(|axis| x.shape()[*axis]).collect();
+    let region = match call.text("coordinate_transformation_mode", "") {
+        "tf_crop_and_resize" => call.optional_known(1).map(|known| known.to_floats()),
+        _ => None,
+    };
+    let (scales, new): (Vec<f64>, Vec<usize>) = match (scales, sizes) {
+        (Some(scales), _) => {
+            let new = old
+                .iter()
+                .zip(&scales)
+                .map(|(n, scale)| (*n as f64 * scale).floor() as usize);
+            let new = new.collect();
+            (scales, new)
+        }
+        (None, Some(sizes)) => of_sizes(call, &old, &call.sizes(&sizes.to_ints())),
+        (None, None) => call.fail("there are neither scales nor sizes"),
+    };
+    if scales.len() != axes.len() || new.len() != axes.len() {
+        call.fail(&format!(
+            "got {} sizes for {} axes",
+            scales.len(),
+            axes.len()
+        ));
+    }
+    let each = axes.iter().enumerate().map(|(i, axis)| Resized {
+        axis: *axis,
+        size: old[i],
+        new_size: new[i],
+        scale: scales[i],
+        region: match &region {
+            Some(region) if region.len() == 2 * axes.len() => (region[i], region[i + axes.len()]),
+            _ => (0.0, 1.0),
+        },
+    });
+    each.collect()
+}
+
+/// Returns the scales and the new sizes for requested sizes, which may keep the aspect ratio.
+fn of_sizes(call: &Call<'_>, old: &[usize], requested: &[usize]) -> (Vec<f64>, Vec<usize>) {
+    let ratios = old
+        .iter()
+        .zip(requested)
+        .map(|(old, new)| *new as f64 / *old as f64);
+    let scale = match call.text("keep_aspect_ratio_policy", "stretch") {
+        "not_larger" => ratios.fold(f64::INFINITY, f64::min),
+        "not_smaller" => ratios.fold(0.0, f64::max),
+        _ => return (ratios.collect(), requested.to_vec()),
+    };
+    let new = old
+        .iter()
+        .map(|n| (*n as f64 * scale + 0.5).floor() as usize);
+    (vec![scale; old.len()], new.collect())
+}
+
+/// Resizes one axis.
+fn along(call: &Call<'_>, x: &Array, resized: &Resized) -> Array {
+    let at: Vec<f64> = (0..resized.new_size)
+        .map(|i| coordinate(call, resized, i))
+        .collect();
+    let axis = resized.axis as isize;
+    let last = resized.size as f64 - 1.0;
+    let y = match call.text("mode", "nearest") {
+        "nearest" => {
+            let nearest = at.iter().map(|x| nearest(call, *x).clamp(0.0, last) as i32);
+            x.take(&Array::from(nearest.collect::<Vec<i32>>()), axis)
+        }
+        mode => {
+            let kernel = Kernel {
+                cubic: mode == "cubic",
+                a: call.float("cubic_coeff_a", -0.75),
+            };
+            let weights: Vec<f32> = at
+                .iter()
+                .flat_map(|x| weights(call, &kernel, resized, *x))
+                .collect();
+            let weights = Array::from_vec(weights, &[resized.new_size, resized.size]);
+            let dtype = if x.dtype() == DType::F64 {
+                DType::F64
+            } else {
+                DType::F32
+            };
+            let exact = Contraction::new().precision(Precision::HIGHEST);
+            let x = x.astype(dtype);
+            let y = x.tensordot_with(weights.astype(dtype), ([axis], [1]), exact);
+            y.move_axis(-1, axis)
+        }
+    };
+    let y = match x.dtype().is_float() {
+        true => y.astype(x.dtype()),
+        false => y.round().astype(x.dtype()),
+    };
+    if call.text("coordinate_transformation_mode", "") != "tf_crop_and_resize" {
+        return y;
+    }
+    let outside: Vec<bool> = at.iter().map(|x| *x < 0.0 || *x > last).collect();
+    let outside = Array::from_slice(&outside, &[outside.len()]);
+    let outside = outside.broadcast_in_dim(y.shape(), &[resized.axis]);
+    where_(
+        outside,
+        Array::scalar(call.float("extrapolation_value", 0.0), y.dtype()),
+        y,
+    )
+}
+
+/// Returns the coordinate of an element of the result in the operand.
+fn coordinate(call: &Call<'_>, resized: &Resized, i: usize) -> f64 {
+    let Resized {
+        size,
+        new_size,
+        scale,
+        region,
+        ..
+    } = *resized;
+    let (i, last, width) = (i as f64, size as f64 - 1.0, size as f64 * scale);
+    let centered = (i + 0.5) / scale - 0.5;
+    let default = match call.opset < 11 || call.operator == "Upsample" {
+        true => "asymmetric",
+        false => "half_pixel",
+    };
+    match call.text("coordinate_transformation_mode", default) {
+        "asymmetric" => i / scale,
+        "align_corners" if width == 1.0 => 0.0,
+        "align_corners" => i * last / (width - 1.0),
+        "pytorch_half_pixel" if width == 1.0 => -0.5,
+        "half_pixel_symmetric" => size as f64 / 2.0 * (1.0 - new_size as f64 / width) + centered,
+        "tf_crop_and_resize" => {
+            let (start, end) = region;
+            let inside = match width == 1.0 {
+                true => (end - start) * last / 2.0,
+                false => i * (end - start) * last / (width - 1.0),
+            };
+            start * last + inside
+        }
+        _ => centered,
+    }
+}
+
+/// Returns the nearest integer to a coordinate.
+fn nearest(call: &Call<'_>, x: f64) -> f64 {
+    let default = match call.opset < 11 || call.operator == "Upsample" {
+        true => "floor",
+        false => "round_prefer_floor",
+    };
+    match call.text("nearest_mode", default) {
+        "floor" => x.floor(),
+        "ceil" => x.ceil(),
+        "round_prefer_ceil" => (x + 0.5).floor(),
+        _ => (x - 0.5).ceil(),
+    }
+}
+
+/// The weight of an element by its distance: linear, or Keys' cubic convolution.
+struct Kernel {
+    cubic: bool,
+    a: f64,
+}
+
+impl Kernel {
+    fn radius(&self) -> f64 {
+        if self.cubic { 2.0 } else { 1.0 }
+    }
+
+    fn at(&self, distance: f64) -> f64 {
+        let (x, a) = (distance.abs(), self.a);
+        match self.cubic {
+            false => (1.0 - x).max(0.0),
+            true if x <= 1.0 => ((a + 2.0) * x - (a + 3.0)) * x * x + 1.0,
+            true if x < 2.0 => a * (((x - 5.0) * x + 8.0) * x - 4.0),
+            true => 0.0,
+        }
+    }
+}
+
+/// Returns the weights of all elements of an axis at a coordinate.
+fn weights(call: &Call<'_>, kernel: &Kernel, resized: &Resized, x: f64) -> Vec<f32> {
+    // With antialiasing, the kernel covers as many elements as are merged.
+    let narrow = match call.int("antialias", 0) {
+        0 => 1.0,
+        _ => resized.scale.min(1.0),
+    };
+    let base = x.ceil() - 1.0;
+    let start = (-kernel.radius() / narrow).floor() + 1.0;
+    let count = (2.0 - 2.0 * start) as usize;
+    let last = resized.size as f64 - 1.0;
+    let excluded = call.int("exclude_outside", 0) != 0;
+    let mut row = vec![0.0; resized.size];
+    for i in 0..count {
+        let at = base + start + i as f64;
+        if !(excluded && (at < 0.0 || at > last)) {
+            row[at.clamp(0.0, last) as usize] += kernel.at((at - x) * narrow);
+        }
+    }
+    let total: f64 = row.iter().sum();
+    row.into_iter()
+        .map(|weight| (weight / total) as f32)
+        .collect()
+}

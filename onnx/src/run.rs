@@ -1,0 +1,120 @@
+//! Evaluation of graphs: every node is one call of its operator.
+
+use crate::call::{Call, Value};
+use crate::graph::Graph;
+use crate::node::Op;
+use crate::operators;
+use ramie_core::{State, enter_named_scope};
+use std::collections::HashMap;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+/// The values of a graph by name.
+pub(crate) struct Scope<'a> {
+    values: HashMap<&'a str, Value>,
+    /// The graph around a nested one.
+    outer: Option<&'a Scope<'a>>,
+    weights: &'a State,
+    opset: i64,
+}
+
+impl<'a> Scope<'a> {
+    fn get(&self, name: &str) -> Option<&Value> {
+        let own = self.values.get(name);
+        own.or_else(|| self.outer.and_then(|outer| outer.get(name)))
+    }
+
+    /// Evaluates a graph, with values of its inputs in order.
+    pub fn evaluate(
+        graph: &Graph,
+        inputs: impl IntoIterator<Item = Value>,
+        weights: &State,
+        opset: i64,
+    ) -> Vec<Value> {
+        let mut scope = Scope {
+            values: HashMap::new(),
+            outer: None,
+            weights,
+            opset,
+        };
+        let named = graph.inputs.iter().map(|input| input.name.as_str());
+        scope.values.extend(named.zip(inputs));
+        scope.run(graph)
+    }
+
+    /// Evaluates a graph in an attribute, which has no inputs.
+    pub fn nested(&self, graph: &Graph) -> Vec<Value> {
+        let scope = Scope {
+            values: HashMap::new(),
+            outer: Some(self),
+            weights: self.weights,
+            opset: self.opset,
+        };
+        scope.run(graph)
+    }
+
+    fn run(mut self, graph: &'a Graph) -> Vec<Value> {
+        let constants = graph.constants.iter();
+        self.values
+            .extend(constants.map(|(name, known)| (name.as_str(), known.clone().into())));
+        for weight in &graph.weights {
+            let Some(array) = self.weights.get(&weight.path) else {
+                panic!(
+                    "Model::apply: the weight `{}` is missing\n  help: pass the state that \
+                     Model::weights returns, or one with the same paths",
+                    weight.path
+                );
+            };
+            self.values.insert(&weight.name, array.clone().into());
+        }
+        for op in &graph.ops {
+            let outputs = self.call(op);
+            for (name, value) in op.node.outputs.iter().zip(outputs) {
+                self.values.insert(name, value);
+            }
+        }
+        let outputs = graph.outputs.iter();
+        outputs.map(|output| self.output(&output.name)).collect()
+    }
+
+    fn output(&self, name: &str) -> Value {
+        match self.get(name) {
+            Some(value) => value.clone(),
+            None => panic!(
+                "Model::apply: no node computes the output `{name}`\n  help: the file is damaged or \
+                 incomplete; check it with onnx.checker.check_model"
+            ),
+        }
+    }
+
+    /// Calls the operator of a node. A panic gets the name of the node.
+    fn call(&self, op: &Op) -> Vec<Value> {
+        let inputs: Vec<Option<Value>> = op.node.inputs.iter().map(|name| match name.as_str() {
+            "" => None,
+            name => match self.get(name) {
+                Some(value) => Some(value.clone()),
+                None => panic!(
+                    "Model::apply: the node {} uses `{name}`, which no earlier node computes\n  \
+                     help: the file is damaged; check it with onnx.checker.check_model",
+                    op.node
+                ),
+            },
+        }).collect();
+        let call = Call {
+            op,
+            inputs: &inputs,
+            opset: self.opset,
+            scope: self,
+        };
+        let operator = operators::find(&op.node).expect("the model was checked");
+        let _named = enter_named_scope(op.node.label());
+        match catch_unwind(AssertUnwindSafe(|| operator.run(&call))) {
+            Ok(values) => values,
+            Err(payload) => {
+                let text = payload.downcast_ref::<String>().map(String::as_str);
+                let text = text.or_else(|| payload.downcast_ref::<&str>().copied());
+                let (text, node) = (text.unwrap_or("the operator panicked"), &op.node);
+                panic!("{text}\n  in the ONNX node {node}")
+            }
+        }
+    }
+}
