@@ -4,6 +4,8 @@
 mod convert;
 #[path = "ckpt/gguf.rs"]
 mod gguf;
+#[path = "ckpt/onnx.rs"]
+mod onnx;
 #[path = "ckpt/pytorch.rs"]
 mod pytorch;
 

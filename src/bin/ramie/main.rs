@@ -7,6 +7,7 @@ mod ckpt;
 mod doctor;
 mod fix;
 mod new;
+mod onnx;
 mod pipe;
 mod plugin;
 
@@ -56,7 +57,8 @@ enum Command {
     #[command(subcommand)]
     Ckpt(ckpt::Command),
     /// Report the number of parameters, the memory by dtype and the largest arrays of a
-    /// checkpoint, and the metadata of a GGUF file.
+    /// checkpoint, the metadata of a GGUF file, and the inputs, outputs and operators of an ONNX
+    /// file (feature `onnx`).
     Inspect {
         #[command(flatten)]
         one: ckpt::One,
@@ -94,6 +96,9 @@ fn main() -> ExitCode {
         Command::Plugin(PluginCommand::List) => plugin::list().map(success),
         Command::Aot { target, files } => aot::run(&target, &files).map(success),
         Command::Ckpt(command) => ckpt::run(command),
+        Command::Inspect { one, largest } if onnx::is_model(one.path()) => {
+            onnx::inspect(one.path(), largest).map(success)
+        }
         Command::Inspect { one, largest } => ckpt::inspect(&one, largest).map(success),
     };
     match done {

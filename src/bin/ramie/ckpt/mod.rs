@@ -7,11 +7,11 @@ mod inspect;
 mod ls;
 mod parts;
 mod show;
-mod text;
+pub(crate) mod text;
 mod verify;
 
 use std::error::Error;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::{Args, Subcommand};
@@ -85,6 +85,12 @@ pub(crate) struct One {
     /// Item of a step; defaults to all items.
     #[arg(long)]
     item: Option<String>,
+}
+
+impl One {
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
 }
 
 pub(crate) fn run(command: Command) -> Result<ExitCode, Box<dyn Error>> {
