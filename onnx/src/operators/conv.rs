@@ -3,26 +3,10 @@
 use super::{Operator, array, only};
 use crate::call::Call;
 use crate::file::Node;
-use ramie_core::{Array, Convolution, DType, conv_general_dilated};
+use ramie_core::{Array, Convolution, conv_general_dilated};
 
 pub(super) const OPERATORS: &[Operator] = &[
     array("Conv", |c| biased(c, convolve(c, &c.array(0), &c.array(1)))).limits(padding),
-    array("ConvInteger", |c| {
-        let [x, kernel] = [0, 1].map(|i| {
-            let numbers = c.array(i).astype(DType::I32);
-            match c.optional(i + 2) {
-                // A zero for each output feature is broadcast over the other axes.
-                Some(zero) if zero.size() > 1 => {
-                    let axes: Vec<isize> = (1..numbers.ndim() as isize).collect();
-                    numbers - zero.astype(DType::I32).expand_dims(&axes)
-                }
-                Some(zero) => numbers - zero.astype(DType::I32).reshape(()),
-                None => numbers,
-            }
-        });
-        convolve(c, &x, &kernel)
-    })
-    .limits(padding),
     array("ConvTranspose", |c| biased(c, transposed(c))).limits(padding),
 ];
 
@@ -105,7 +89,8 @@ fn halves(total: isize, mode: &str) -> (isize, isize) {
     }
 }
 
-fn convolve(call: &Call<'_>, x: &Array, kernel: &Array) -> Array {
+/// Convolves images with kernels, as the attributes of a node describe.
+pub(super) fn convolve(call: &Call<'_>, x: &Array, kernel: &Array) -> Array {
     let window = kernel.shape().get(2..).unwrap_or_default();
     let geometry = Geometry::of(call, x, window);
     let how = Convolution::new()

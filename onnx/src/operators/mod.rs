@@ -5,6 +5,8 @@ mod control;
 mod conv;
 mod elementwise;
 mod index;
+mod integer;
+mod loss;
 mod normalization;
 mod pool;
 mod product;
@@ -123,12 +125,14 @@ const fn values(name: &'static str, f: fn(&Call<'_>) -> Vec<Value>) -> Operator 
 }
 
 static OPERATORS: LazyLock<HashMap<&str, &Operator>> = LazyLock::new(|| {
-    let tables: [&[Operator]; 14] = [
+    let tables: [&[Operator]; 16] = [
         activation::OPERATORS,
         control::OPERATORS,
         conv::OPERATORS,
         elementwise::OPERATORS,
         index::OPERATORS,
+        integer::OPERATORS,
+        loss::OPERATORS,
         normalization::OPERATORS,
         pool::OPERATORS,
         product::OPERATORS,

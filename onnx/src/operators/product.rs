@@ -2,26 +2,12 @@
 
 use super::{Operator, array, binary};
 use crate::call::Call;
-use ramie_core::{Array, DType, einsum};
+use ramie_core::{Array, einsum};
 
 pub(super) const OPERATORS: &[Operator] = &[
     array("Einsum", |c| einsum(c.text("equation", ""), &c.arrays())),
     array("Gemm", gemm),
     binary("MatMul", |a, b| a.matmul(b)),
-    array("MatMulInteger", |c| {
-        let [a, b] = [0, 1].map(|i| c.array(i).astype(DType::I32));
-        let [a_zero, b_zero] = [2, 3].map(|i| c.optional(i).map(|z| z.astype(DType::I32)));
-        // One zero for each row of the first operand, and for each column of the second.
-        let a = a_zero.map_or(a.clone(), |z| {
-            if z.ndim() == 1 {
-                &a - z.expand_dims(&[1])
-            } else {
-                &a - z
-            }
-        });
-        let b = b_zero.map_or(b.clone(), |z| &b - z);
-        a.matmul(b)
-    }),
 ];
 
 /// Computes `alpha · a · b + beta · c`, with `a` and `b` transposed on request.

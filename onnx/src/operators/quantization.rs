@@ -46,7 +46,7 @@ pub(super) const OPERATORS: &[Operator] = &[
 ];
 
 /// Converts to a narrow dtype. Numbers beyond its range become its ends.
-fn quantized(x: &Array, dtype: DType) -> Array {
+pub(super) fn quantized(x: &Array, dtype: DType) -> Array {
     if dtype.is_float() {
         return saturated(x, dtype);
     }
