@@ -125,7 +125,7 @@ pub use ramie_core::{
     fori_loop, fori_loop_with, map, map_with, scan, scan_with, switch, while_loop,
 };
 #[doc(inline)]
-pub use ramie_core::{RootFn, custom_root, custom_root_with_aux};
+pub use ramie_core::{RootFn, custom_root, custom_root_with};
 #[doc(inline)]
 pub use ramie_core::{StepCount, StepFunction, TrainStepsOptions, train_steps, train_steps_with};
 // Elements narrower than sixteen bits.
@@ -139,7 +139,7 @@ pub use ramie_core::{
     ArgTuple, ClosedJaxpr, Compiled, Function, FunctionOnce, JitFunction, JitOptions, Jitted,
     Lowered, MapAxes, Objective, Packed, Pure, Staged, Stateful, Traced, VmapOptions,
     compile_time_eval, eval_shape, grad, is_tracing, jit, jit_with, jvp, linear_transpose,
-    linearize, log_compiles, make_jaxpr, value_and_grad, vjp, vjp_with_aux, vmap, vmap_with,
+    linearize, log_compiles, make_jaxpr, value_and_grad, vjp, vmap, vmap_with,
 };
 // Custom derivatives and rematerialization.
 #[doc(inline)]
@@ -148,7 +148,7 @@ pub use ramie_core::{
     optimization_barrier, print_saved_residuals, remat, saved_residuals,
 };
 #[doc(inline)]
-pub use ramie_core::{Codomain, closure_convert, hessian, hvp, jacfwd, jacrev, jvp_with_aux};
+pub use ramie_core::{Codomain, closure_convert, hessian, hvp, jacfwd, jacrev};
 #[doc(inline)]
 pub use ramie_core::{
     JvpTerm, Tangents, custom_jvp, custom_jvp_nondiff, custom_jvp_symbolic_zeros, custom_jvp_terms,
@@ -157,9 +157,9 @@ pub use ramie_core::{
 // Gradients of chosen arguments, and auxiliary results.
 #[doc(inline)]
 pub use ramie_core::{
-    AllArguments, Argnum, Argnums, HasArgument, Holomorphic, argnums, grad_with, hessian_with,
-    hessian_with_aux, jacfwd_with, jacfwd_with_aux, jacrev_with, jacrev_with_aux,
-    linearize_with_aux, value_and_grad_with,
+    AllArguments, Argnum, Argnums, HasArgument, HasAux, Holomorphic, JacobianOf, JacobianOptions,
+    Selection, argnums, grad_with, hessian_with, jacfwd_with, jacrev_with, value_and_grad_with,
+    vjp_with,
 };
 // Custom composite operations.
 #[doc(inline)]

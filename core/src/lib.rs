@@ -42,7 +42,7 @@ pub use execution::numerics::{debug_infs, debug_nans};
 pub use execution::pmap::{PmapOptions, pmap, pmap_with};
 pub use execution::{aot, config};
 pub use functions::implicit::{LinearFn, TransposeSolve, custom_linear_solve};
-pub use functions::implicit::{RootFn, custom_root, custom_root_with_aux};
+pub use functions::implicit::{RootFn, custom_root, custom_root_with};
 pub use functions::ops::{
     At, Ellipsis, IndexItem, IntoIndex, IntoIndexItem, Like, NewAxis, PadMode, PadStatistic,
     Stepped, TakeMode, broadcast_arrays, einsum, einsum_path, hstack, meshgrid, meshgrid_with, s,
@@ -111,21 +111,20 @@ pub use services::{distributed, export, files, profiler};
 pub use transform::checkify;
 pub use transform::smap;
 pub use transform::{
-    AllArguments, Argnum, Argnums, HasArgument, Holomorphic, grad_with, hessian_with,
-    hessian_with_aux, jacfwd_with, jacfwd_with_aux, jacrev_with, jacrev_with_aux,
-    linearize_with_aux, value_and_grad_with,
+    AllArguments, Argnum, Argnums, HasArgument, HasAux, Holomorphic, JacobianOf, JacobianOptions,
+    Selection, grad_with, hessian_with, jacfwd_with, jacrev_with, value_and_grad_with, vjp_with,
 };
 pub use transform::{
     ArgTuple, Function, FunctionOnce, MapAxes, Objective, Packed, Pure, ShardMapOptions, Stateful,
     VmapOptions, eval_shape, grad, jvp, linear_transpose, linearize, make_jaxpr, shard_map,
-    shard_map_with, value_and_grad, vjp, vjp_with_aux, vmap, vmap_with,
+    shard_map_with, value_and_grad, vjp, vmap, vmap_with,
 };
 pub use transform::{BatchedResults, Mapped, custom_vmap, sequential_vmap};
 pub use transform::{
     CheckpointOptions, Residual, checkpoint, checkpoint_with, print_saved_residuals, remat,
     saved_residuals,
 };
-pub use transform::{Codomain, closure_convert, hessian, hvp, jacfwd, jacrev, jvp_with_aux};
+pub use transform::{Codomain, closure_convert, hessian, hvp, jacfwd, jacrev};
 pub use transform::{CompositeName, composite};
 pub use transform::{
     JvpTerm, Tangents, custom_jvp, custom_jvp_nondiff, custom_jvp_symbolic_zeros, custom_jvp_terms,

@@ -2,7 +2,7 @@
 
 use crate::Param;
 use crate::nnx::{self, Filter, of_type};
-use ramie_core::{Array, Objective, State, Tree, vjp_with_aux};
+use ramie_core::{Array, HasAux, Objective, State, Tree, vjp_with};
 use std::panic::Location;
 
 /// Computes the value of a function of a model and its gradient with respect to the model's
@@ -105,7 +105,7 @@ pub(crate) fn differentiate<M: Tree, R: Objective>(
         check_loss(operation, &loss, at);
         (loss, (out, copy))
     };
-    let (loss, pull, (out, after)) = vjp_with_aux(traced, params);
+    let (loss, pull, (out, after)) = vjp_with(traced, params, HasAux);
     nnx::replace(model, after);
     let grads = pull(Array::scalar(1.0, loss.dtype()));
     (out, grads)

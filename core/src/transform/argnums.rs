@@ -2,9 +2,9 @@
 
 use super::grad::evaluate;
 use super::{ArgTuple, Function, Objective};
+use crate::Tree;
 use crate::base::location::Caller;
 use crate::program::tree;
-use crate::{Array, Tree};
 
 /// The argument with the index `N`, counted from 0. [`argnums!`](crate::argnums) creates it.
 #[derive(Clone, Copy, Debug, Default)]
@@ -51,13 +51,23 @@ arguments!(A B C D E F; 0 0 A, 1 1 B, 2 2 C, 3 3 D, 4 4 E, 5 5 F);
 arguments!(A B C D E F G; 0 0 A, 1 1 B, 2 2 C, 3 3 D, 4 4 E, 5 5 F, 6 6 G);
 arguments!(A B C D E F G H; 0 0 A, 1 1 B, 2 2 C, 3 3 D, 4 4 E, 5 5 F, 6 6 G, 7 7 H);
 
-/// The arguments with respect to which a function is differentiated: one [`Argnum`], a tuple of
-/// them, [`AllArguments`], or [`Holomorphic`].
-pub trait Argnums<A: ArgTuple>: Send + Sync {
-    /// The argument, or a tuple of the arguments.
-    type Selected: Tree;
+/// A selection of arguments, whatever their types.
+pub trait Selection: Send + Sync {
     /// True for holomorphic functions, which map complex numbers to complex results.
     const HOLOMORPHIC: bool = false;
+}
+
+impl<const N: usize> Selection for Argnum<N> {}
+impl Selection for AllArguments {}
+impl Selection for Holomorphic {
+    const HOLOMORPHIC: bool = true;
+}
+
+/// The arguments with respect to which a function is differentiated: one [`Argnum`], a tuple of
+/// them, [`AllArguments`], or [`Holomorphic`].
+pub trait Argnums<A: ArgTuple>: Selection {
+    /// The argument, or a tuple of the arguments.
+    type Selected: Tree;
     /// Returns the selected arguments.
     fn select(args: &A) -> Self::Selected;
     /// Replaces the selected arguments.
@@ -76,6 +86,7 @@ impl<A: HasArgument<N>, const N: usize> Argnums<A> for Argnum<N> {
 
 macro_rules! tuple {
     ($($n:ident $i:tt),*) => {
+        impl<$($n: Selection),*> Selection for ($($n,)*) {}
         impl<Args: ArgTuple, $($n: Argnums<Args>),*> Argnums<Args> for ($($n,)*) {
             type Selected = ($($n::Selected,)*);
             fn select(args: &Args) -> Self::Selected {
@@ -115,7 +126,6 @@ pub struct Holomorphic;
 
 impl<A: HasArgument<0>> Argnums<A> for Holomorphic {
     type Selected = A::Argument;
-    const HOLOMORPHIC: bool = true;
     fn select(args: &A) -> A::Argument {
         Argnum::<0>::select(args)
     }

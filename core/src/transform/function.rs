@@ -165,6 +165,12 @@ macro_rules! function {
 }
 for_each_form!(function);
 
+/// The option of [`vjp_with`](super::vjp_with), [`jacfwd_with`](super::jacfwd_with) and similar
+/// functions for functions that return `(result, aux)` (`has_aux=True` in JAX). The auxiliary values
+/// are returned and not differentiated.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct HasAux;
+
 /// The result of a differentiated function: a scalar loss, alone or with auxiliary values,
 /// `(loss, aux)`.
 #[diagnostic::on_unimplemented(

@@ -2,7 +2,7 @@
 
 use super::differentiable::{Numbers, at_path};
 use super::tangents::filled;
-use super::{ArgTuple, Function, FunctionOnce, Objective, Packed};
+use super::{ArgTuple, Function, FunctionOnce, HasAux, Objective, Packed};
 use crate::base::location::{self, Caller};
 use crate::passes::{backward, jvp_eval, linearize_eval};
 use crate::program::array::type_only;
@@ -84,6 +84,8 @@ fn check_like<T: Tree, U: Tree>(
 /// assert_eq!(dz.item::<f32>(), 3.0);
 /// ```
 ///
+/// If the function also returns auxiliary values (`has_aux=True` in JAX), ignore their tangents.
+///
 /// # Panics
 /// Panics if the tangents do not have the types of the primals.
 #[track_caller]
@@ -106,24 +108,11 @@ pub fn jvp<F: FunctionOnce<M>, M>(
     (value, tangent)
 }
 
-/// Same as [`jvp`], for a function that also returns auxiliary values, which are not
-/// differentiated (`jax.jvp(…, has_aux=True)`).
-///
-/// # Panics
-/// Panics in the same cases as [`jvp`].
-#[track_caller]
-pub fn jvp_with_aux<F: FunctionOnce<M, Output = (R, X)>, M, R: Tree, X: Tree>(
-    f: F,
-    primals: Packed<F, M>,
-    tangents: Packed<F, M>,
-) -> (R, R, X) {
-    let ((value, aux), (tangent, _)) = jvp(f, primals, tangents);
-    (value, tangent, aux)
-}
-
 /// Computes the value of `f` and returns its derivative at that point as a linear function
 /// (`jax.linearize`). Work that does not depend on the tangent is done once. Several arguments, and
 /// their tangents, are passed as a tuple.
+///
+/// If the function also returns auxiliary values (`has_aux=True` in JAX), ignore their tangents.
 ///
 /// # Panics
 /// The returned function panics if its argument does not have the types of
@@ -133,16 +122,7 @@ pub fn linearize<F: FunctionOnce<M>, M>(
     f: F,
     primals: Packed<F, M>,
 ) -> (F::Output, impl Fn(Packed<F, M>) -> F::Output + Send + Sync) {
-    linearized(packed(f), primals)
-}
-
-/// Computes [`linearize`] of a function of a single tree.
-#[track_caller]
-fn linearized<A: Tree, R: Tree>(
-    f: impl FnOnce(A) -> R,
-    primals: A,
-) -> (R, impl Fn(A) -> R + Send + Sync) {
-    let traced = trace_tree(&primals, f);
+    let traced = trace_tree(&primals, packed(f));
     let perturbed = inexact(&primals);
     let lin = linearize_eval(
         &traced.program.jaxpr,
@@ -153,7 +133,7 @@ fn linearized<A: Tree, R: Tree>(
     let value = tree::with_leaves(&traced.result, lin.outs.iter().cloned());
     let like = tree::map(&value, Array::clone);
     let at = Caller::of("linearize");
-    let push = move |tangents: A| {
+    let push = move |tangents: Packed<F, M>| {
         check_like("linearize", "the tangent", &primals, &tangents, Some(at));
         let ts: Vec<Array> = tree::leaves(&tangents)
             .into_iter()
@@ -164,29 +144,6 @@ fn linearized<A: Tree, R: Tree>(
         filled(&like, lin.per_result(lin.linear.eval(&ts)))
     };
     (value, push)
-}
-
-/// Same as [`linearize`], for a function that also returns auxiliary values, which are not
-/// differentiated (`jax.linearize(…, has_aux=True)`).
-///
-/// ```
-/// use ramie_core::{Array, linearize_with_aux};
-/// let f = |x: Array| (x.square(), x + 1.0);
-/// let (y, push, aux) = linearize_with_aux(f, Array::from(3.0f32));
-/// assert_eq!((y.item::<f32>(), aux.item::<f32>()), (9.0, 4.0));
-/// assert_eq!(push(Array::from(1.0f32)).item::<f32>(), 6.0);
-/// ```
-///
-/// # Panics
-/// Panics in the same cases as [`linearize`].
-#[track_caller]
-pub fn linearize_with_aux<F: FunctionOnce<M, Output = (R, X)>, M, R: Tree, X: Tree>(
-    f: F,
-    primals: Packed<F, M>,
-) -> (R, impl Fn(Packed<F, M>) -> R + Send + Sync, X) {
-    let f = packed(f);
-    let ((value, aux), push) = linearized(|args| stopped(f(args)), primals);
-    (value, move |tangents| push(tangents).0, aux)
 }
 
 /// Stops derivatives of auxiliary values, so that none are computed.
@@ -269,12 +226,21 @@ pub fn vjp<F: FunctionOnce<M>, M>(
 /// Same as [`vjp`], for a function that also returns auxiliary values, which are not
 /// differentiated (`jax.vjp(…, has_aux=True)`).
 ///
+/// ```
+/// use ramie_core::{Array, HasAux, vjp_with};
+/// let f = |x: Array| (x.square(), x + 1.0);
+/// let (y, pull, aux) = vjp_with(f, Array::from(3.0f32), HasAux);
+/// assert_eq!((y.item::<f32>(), aux.item::<f32>()), (9.0, 4.0));
+/// assert_eq!(pull(Array::from(1.0f32)).item::<f32>(), 6.0);
+/// ```
+///
 /// # Panics
 /// Panics in the same cases as [`vjp`].
 #[track_caller]
-pub fn vjp_with_aux<F: FunctionOnce<M, Output = (R, X)>, M, R: Tree, X: Tree>(
+pub fn vjp_with<F: FunctionOnce<M, Output = (R, X)>, M, R: Tree, X: Tree>(
     f: F,
     primals: Packed<F, M>,
+    _: HasAux,
 ) -> (R, impl Fn(R) -> Packed<F, M> + Send + Sync, X) {
     let ((value, aux), pull) = pullback(packed(f), &primals);
     let like = tree::map(&value, Array::clone);

@@ -1,16 +1,13 @@
 //! `hessian` and Hessian-vector products.
 
-use super::argnums::{Argnums, of_selected};
+use super::argnums::{Argnums, Selection, of_selected};
 use super::custom::First;
 use super::grad::evaluate;
-use super::jacobian::{forward, forward_with_aux, reverse, reverse_with_aux};
+use super::jacobian::{JacobianOf, JacobianOptions, Selected, forward, reverse};
 use super::{ArgTuple, Codomain, Function, Objective, jvp};
 use crate::Tree;
 use crate::base::location::Caller;
 
-type Jacobian<F, M, N> = <<F as Function<M>>::Output as Codomain<
-    <N as Argnums<<F as Function<M>>::Args>>::Selected,
->>::Jacobian;
 type Rows<F, M> = <<F as Function<M>>::Output as Codomain<First<F, M>>>::Jacobian;
 
 /// Returns a function that computes the Hessian with respect to the first argument: the Jacobian
@@ -36,61 +33,35 @@ where
     let caller = Caller::of("hessian");
     F::untupled(move |args| {
         let (first, rest) = args.split();
-        let value = |x| f.call(F::Args::join(x, &rest));
+        let value = |x| (f.call(F::Args::join(x, &rest)), ());
         let rows = |x| reverse(value, &x, caller, false);
-        forward(rows, &first, caller, false)
+        forward(rows, &first, caller, false).0
     })
 }
 
-/// Same as [`hessian`], with respect to the arguments that `of` selects (`jax.hessian` with
-/// `argnums` or `holomorphic`).
+/// Same as [`hessian`], with the options of [`jacfwd_with`](super::jacfwd_with) (`jax.hessian` with
+/// `argnums`, `holomorphic` or `has_aux`).
 ///
 /// # Panics
 /// Panics in the same cases as [`jacfwd_with`](super::jacfwd_with).
 #[track_caller]
-pub fn hessian_with<'f, F, M, N>(
+pub fn hessian_with<'f, F, M, O>(
     f: F,
-    of: N,
-) -> Box<F::Fn<'f, <Jacobian<F, M, N> as Codomain<N::Selected>>::Jacobian>>
+    options: O,
+) -> Box<F::Fn<'f, O::Result<<JacobianOf<F, M, O> as Codomain<Selected<F, M, O>>>::Jacobian>>>
 where
     F: Function<M> + 'f,
-    F::Output: Codomain<N::Selected>,
-    Jacobian<F, M, N>: Codomain<N::Selected>,
-    N: Argnums<F::Args> + 'f,
+    O: JacobianOptions<F::Args, F::Output> + 'f,
+    JacobianOf<F, M, O>: Codomain<Selected<F, M, O>>,
     M: 'f,
 {
     let caller = Caller::of("hessian");
-    let _ = of;
+    let _ = options;
     F::untupled(move |args| {
-        let f = of_selected::<F, M, N>(&f, &args);
-        let rows = |x| reverse(&f, &x, caller, N::HOLOMORPHIC);
-        forward(rows, &N::select(&args), caller, N::HOLOMORPHIC)
-    })
-}
-
-/// Same as [`hessian`], for a function that also returns auxiliary values, `(result, aux)`, which
-/// are not differentiated (`jax.hessian(…, has_aux=True)`). Returns the Hessian and the auxiliary
-/// values.
-///
-/// # Panics
-/// Panics in the same cases as [`hessian`].
-#[track_caller]
-pub fn hessian_with_aux<'f, F, M, R, X>(
-    f: F,
-) -> Box<F::Fn<'f, (<R::Jacobian as Codomain<First<F, M>>>::Jacobian, X)>>
-where
-    F: Function<M, Output = (R, X)> + 'f,
-    R: Codomain<First<F, M>> + 'f,
-    R::Jacobian: Codomain<First<F, M>>,
-    X: Tree,
-    M: 'f,
-{
-    let caller = Caller::of("hessian");
-    F::untupled(move |args| {
-        let (first, rest) = args.split();
-        let value = |x| f.call(F::Args::join(x, &rest));
-        let rows = |x| reverse_with_aux(value, &x, caller, false);
-        forward_with_aux(rows, &first, caller, false)
+        let f = of_selected::<F, M, O::Argnums>(&f, &args);
+        let holomorphic = O::Argnums::HOLOMORPHIC;
+        let rows = |x| reverse(|x| O::split(f(x)), &x, caller, holomorphic);
+        O::join(forward(rows, &O::Argnums::select(&args), caller, holomorphic))
     })
 }
 

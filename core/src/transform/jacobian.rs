@@ -1,10 +1,10 @@
 //! `jacfwd` and `jacrev`: full Jacobians.
 
-use super::argnums::{Argnums, of_selected};
+use super::argnums::{Argnum, Argnums, HasArgument, Selection, of_selected};
 use super::custom::First;
 use super::differentiable::Numbers;
 use super::grad::{Pullback, inexact, pullback, stopped};
-use super::{ArgTuple, Function};
+use super::{ArgTuple, Function, HasAux};
 use crate::base::location::{Caller, at_location};
 use crate::passes::{batch_eval, linearize_eval};
 use crate::program::trace::trace_to_jaxpr;
@@ -76,6 +76,75 @@ impl<A: Tree, T: Codomain<A>> Codomain<A> for BTreeMap<String, T> {
     }
 }
 
+/// The options of [`jacfwd_with`], [`jacrev_with`] and [`hessian_with`](super::hessian_with): the
+/// arguments with respect to which a function is differentiated ([`Argnums`]), or [`HasAux`].
+#[diagnostic::on_unimplemented(
+    message = "a function that returns `{R}` has no Jacobian with these options",
+    note = "with `HasAux` return `(result, aux)`; a result is an array, arrays in a tuple, a Vec or a \
+            map, or a type with `#[derive(Tree)]`"
+)]
+pub trait JacobianOptions<A: ArgTuple, R: Tree>: Send + Sync {
+    /// The selected arguments.
+    type Argnums: Argnums<A>;
+    /// The differentiated result.
+    type Value: Codomain<<Self::Argnums as Argnums<A>>::Selected>;
+    /// The result that is not differentiated.
+    type Aux: Tree;
+    /// The result of the transformed function.
+    type Result<J: Tree>: Tree;
+    /// Splits a result into the value and the auxiliary values.
+    fn split(result: R) -> (Self::Value, Self::Aux);
+    /// Returns the result of the transformed function.
+    fn join<J: Tree>(parts: (J, Self::Aux)) -> Self::Result<J>;
+}
+
+impl<A, R, N> JacobianOptions<A, R> for N
+where
+    A: ArgTuple,
+    R: Codomain<N::Selected>,
+    N: Selection + Argnums<A>,
+{
+    type Argnums = N;
+    type Value = R;
+    type Aux = ();
+    type Result<J: Tree> = J;
+    fn split(result: R) -> (R, ()) {
+        (result, ())
+    }
+    fn join<J: Tree>((jacobian, ()): (J, ())) -> J {
+        jacobian
+    }
+}
+
+impl<A, R, X: Tree> JacobianOptions<A, (R, X)> for HasAux
+where
+    A: HasArgument<0>,
+    R: Codomain<A::Argument>,
+{
+    type Argnums = Argnum<0>;
+    type Value = R;
+    type Aux = X;
+    type Result<J: Tree> = (J, X);
+    fn split(result: (R, X)) -> (R, X) {
+        result
+    }
+    fn join<J: Tree>(parts: (J, X)) -> (J, X) {
+        parts
+    }
+}
+
+/// The arguments that the options select.
+pub(super) type Selected<F, M, O> =
+    <<O as JacobianOptions<<F as Function<M>>::Args, <F as Function<M>>::Output>>::Argnums as Argnums<
+        <F as Function<M>>::Args,
+    >>::Selected;
+
+/// The Jacobian of the differentiated result of a function.
+pub type JacobianOf<F, M, O> = <<O as JacobianOptions<
+    <F as Function<M>>::Args,
+    <F as Function<M>>::Output,
+>>::Value as Codomain<Selected<F, M, O>>>::Jacobian;
+
 /// Returns the standard basis of the concatenation of several arrays, whose `total` elements are
 /// also returned: for each array the unit vectors, along a leading axis of size `total`.
 fn basis(avals: &[Aval]) -> (Vec<Array>, usize) {
@@ -145,81 +214,49 @@ where
     let caller = Caller::of("jacfwd");
     F::untupled(move |args| {
         let (first, rest) = args.split();
-        forward(|x| f.call(F::Args::join(x, &rest)), &first, caller, false)
+        forward(|x| (f.call(F::Args::join(x, &rest)), ()), &first, caller, false).0
     })
 }
 
-/// Same as [`jacfwd`], with respect to the arguments that `of` selects (`jax.jacfwd` with `argnums` or
-/// `holomorphic`).
+/// Same as [`jacfwd`], with respect to selected arguments, of a holomorphic function, or of a
+/// function that also returns auxiliary values (`jax.jacfwd` with `argnums`, `holomorphic` or
+/// `has_aux`).
 ///
 /// ```
-/// use ramie_core::{Array, Holomorphic, complex, jacfwd_with};
+/// use ramie_core::{Array, HasAux, Holomorphic, complex, jacfwd_with};
 /// let z = complex(Array::from([1.0f32]), 2.0);
 /// let jacobian = jacfwd_with(|z: Array| z.square(), Holomorphic)(z);
 /// assert_eq!(jacobian.imag().to_vec::<f32>(), [4.0]);
+///
+/// let f = |x: Array| (x.square(), x.sum());
+/// let (jacobian, total) = jacfwd_with(f, HasAux)(Array::from([1.0f32, 2.0]));
+/// assert_eq!(jacobian.to_vec::<f32>(), [2.0, 0.0, 0.0, 4.0]);
+/// assert_eq!(total.item::<f32>(), 3.0);
 /// ```
 ///
 /// # Panics
 /// Panics in the same cases as [`jacfwd`]. With [`Holomorphic`](super::Holomorphic), the argument and
 /// the result must be complex.
 #[track_caller]
-pub fn jacfwd_with<'f, F, M, N>(
-    f: F,
-    of: N,
-) -> Box<F::Fn<'f, <F::Output as Codomain<N::Selected>>::Jacobian>>
+pub fn jacfwd_with<'f, F, M, O>(f: F, options: O) -> Box<F::Fn<'f, O::Result<JacobianOf<F, M, O>>>>
 where
     F: Function<M> + 'f,
-    F::Output: Codomain<N::Selected>,
-    N: Argnums<F::Args> + 'f,
+    O: JacobianOptions<F::Args, F::Output> + 'f,
     M: 'f,
 {
     let caller = Caller::of("jacfwd");
-    let _ = of;
+    let _ = options;
     F::untupled(move |args| {
-        let f = of_selected::<F, M, N>(&f, &args);
-        forward(f, &N::select(&args), caller, N::HOLOMORPHIC)
+        let f = of_selected::<F, M, O::Argnums>(&f, &args);
+        let first = O::Argnums::select(&args);
+        let holomorphic = O::Argnums::HOLOMORPHIC;
+        O::join(forward(|x| O::split(f(x)), &first, caller, holomorphic))
     })
 }
 
-/// Same as [`jacfwd`], for a function that also returns auxiliary values, `(result, aux)`, which are
-/// not differentiated (`jax.jacfwd(…, has_aux=True)`). Returns the Jacobian and the auxiliary values.
-///
-/// ```
-/// use ramie_core::{Array, jacfwd_with_aux};
-/// let f = |x: Array| (x.square(), x.sum());
-/// let (jacobian, total) = jacfwd_with_aux(f)(Array::from([1.0f32, 2.0]));
-/// assert_eq!(jacobian.to_vec::<f32>(), [2.0, 0.0, 0.0, 4.0]);
-/// assert_eq!(total.item::<f32>(), 3.0);
-/// ```
-///
-/// # Panics
-/// Panics in the same cases as [`jacfwd`].
-#[track_caller]
-pub fn jacfwd_with_aux<'f, F, M, R, X>(f: F) -> Box<F::Fn<'f, (R::Jacobian, X)>>
-where
-    F: Function<M, Output = (R, X)> + 'f,
-    R: Codomain<First<F, M>> + 'f,
-    X: Tree,
-    M: 'f,
-{
-    let caller = Caller::of("jacfwd");
-    F::untupled(move |args| {
-        let (first, rest) = args.split();
-        forward_with_aux(|x| f.call(F::Args::join(x, &rest)), &first, caller, false)
-    })
-}
-
-/// Computes the Jacobian by forward mode, of a `holomorphic` function or of one of real numbers.
-pub(super) fn forward<A: Tree, R: Codomain<A>>(
-    f: impl FnOnce(A) -> R,
-    first: &A,
-    caller: Caller,
-    holomorphic: bool,
-) -> R::Jacobian {
-    forward_with_aux(|x| (f(x), ()), first, caller, holomorphic).0
-}
-
-pub(super) fn forward_with_aux<A: Tree, R: Codomain<A>, X: Tree>(
+/// Computes the Jacobian by forward mode, of a `holomorphic` function or of one of real numbers, and
+/// the auxiliary values.
+pub(super) fn forward<A: Tree, R: Codomain<A>, X: Tree>(
     f: impl FnOnce(A) -> (R, X),
     first: &A,
     caller: Caller,
@@ -303,75 +340,36 @@ where
     let caller = Caller::of("jacrev");
     F::untupled(move |args| {
         let (first, rest) = args.split();
-        reverse(|x| f.call(F::Args::join(x, &rest)), &first, caller, false)
+        reverse(|x| (f.call(F::Args::join(x, &rest)), ()), &first, caller, false).0
     })
 }
 
-/// Same as [`jacrev`], with respect to the arguments that `of` selects (`jax.jacrev` with `argnums` or
-/// `holomorphic`).
+/// Same as [`jacrev`], with the options of [`jacfwd_with`] (`jax.jacrev` with `argnums`,
+/// `holomorphic` or `has_aux`).
 ///
 /// # Panics
 /// Panics in the same cases as [`jacrev`]. With [`Holomorphic`](super::Holomorphic), the argument and
 /// the result must be complex.
 #[track_caller]
-pub fn jacrev_with<'f, F, M, N>(
-    f: F,
-    of: N,
-) -> Box<F::Fn<'f, <F::Output as Codomain<N::Selected>>::Jacobian>>
+pub fn jacrev_with<'f, F, M, O>(f: F, options: O) -> Box<F::Fn<'f, O::Result<JacobianOf<F, M, O>>>>
 where
     F: Function<M> + 'f,
-    F::Output: Codomain<N::Selected>,
-    N: Argnums<F::Args> + 'f,
+    O: JacobianOptions<F::Args, F::Output> + 'f,
     M: 'f,
 {
     let caller = Caller::of("jacrev");
-    let _ = of;
+    let _ = options;
     F::untupled(move |args| {
-        let f = of_selected::<F, M, N>(&f, &args);
-        reverse(f, &N::select(&args), caller, N::HOLOMORPHIC)
-    })
-}
-
-/// Same as [`jacrev`], for a function that also returns auxiliary values, `(result, aux)`, which are
-/// not differentiated (`jax.jacrev(…, has_aux=True)`). Returns the Jacobian and the auxiliary values.
-///
-/// ```
-/// use ramie_core::{Array, jacrev_with_aux};
-/// let f = |x: Array| (x.square(), x.sum());
-/// let (jacobian, total) = jacrev_with_aux(f)(Array::from([1.0f32, 2.0]));
-/// assert_eq!(jacobian.to_vec::<f32>(), [2.0, 0.0, 0.0, 4.0]);
-/// assert_eq!(total.item::<f32>(), 3.0);
-/// ```
-///
-/// # Panics
-/// Panics in the same cases as [`jacrev`].
-#[track_caller]
-pub fn jacrev_with_aux<'f, F, M, R, X>(f: F) -> Box<F::Fn<'f, (R::Jacobian, X)>>
-where
-    F: Function<M, Output = (R, X)> + 'f,
-    R: Codomain<First<F, M>> + 'f,
-    X: Tree,
-    M: 'f,
-{
-    let caller = Caller::of("jacrev");
-    F::untupled(move |args| {
-        let (first, rest) = args.split();
-        reverse_with_aux(|x| f.call(F::Args::join(x, &rest)), &first, caller, false)
+        let f = of_selected::<F, M, O::Argnums>(&f, &args);
+        let first = O::Argnums::select(&args);
+        let holomorphic = O::Argnums::HOLOMORPHIC;
+        O::join(reverse(|x| O::split(f(x)), &first, caller, holomorphic))
     })
 }
 
 /// Computes the Jacobian by reverse mode, of a `holomorphic` function or of one with real
-/// results.
-pub(super) fn reverse<A: Tree, R: Codomain<A>>(
-    f: impl FnOnce(A) -> R,
-    first: &A,
-    caller: Caller,
-    holomorphic: bool,
-) -> R::Jacobian {
-    reverse_with_aux(|x| (f(x), ()), first, caller, holomorphic).0
-}
-
-pub(super) fn reverse_with_aux<A: Tree, R: Codomain<A>, X: Tree>(
+/// results, and the auxiliary values.
+pub(super) fn reverse<A: Tree, R: Codomain<A>, X: Tree>(
     f: impl FnOnce(A) -> (R, X),
     first: &A,
     caller: Caller,

@@ -25,7 +25,8 @@ mod tangents;
 pub(crate) mod vmap;
 
 pub use argnums::{
-    AllArguments, Argnum, Argnums, HasArgument, Holomorphic, grad_with, value_and_grad_with,
+    AllArguments, Argnum, Argnums, HasArgument, Holomorphic, Selection, grad_with,
+    value_and_grad_with,
 };
 pub use arguments::{ByRef, ByValue};
 pub use checkpoint::checkpoint as remat;
@@ -40,14 +41,13 @@ pub use custom_jvp::{
 };
 pub use custom_vjp::{custom_vjp, custom_vjp_nondiff, custom_vjp_symbolic_zeros};
 pub use custom_vmap::{BatchedResults, Mapped, custom_vmap, sequential_vmap};
-pub use function::{ArgTuple, Function, FunctionOnce, Objective, Packed, Pure, Stateful};
+pub use function::{ArgTuple, Function, FunctionOnce, HasAux, Objective, Packed, Pure, Stateful};
 pub use grad::{
-    grad, jvp, jvp_with_aux, linear_transpose, linearize, linearize_with_aux, value_and_grad, vjp,
-    vjp_with_aux,
+    grad, jvp, linear_transpose, linearize, value_and_grad, vjp, vjp_with,
 };
-pub use hessian::{hessian, hessian_with, hessian_with_aux, hvp};
+pub use hessian::{hessian, hessian_with, hvp};
 pub use jacobian::{
-    Codomain, jacfwd, jacfwd_with, jacfwd_with_aux, jacrev, jacrev_with, jacrev_with_aux,
+    Codomain, JacobianOf, JacobianOptions, jacfwd, jacfwd_with, jacrev, jacrev_with,
 };
 pub use map::{MapOptions, map, map_with};
 pub use map_axes::{MapAxes, VmapOptions};

@@ -3,7 +3,7 @@
 
 use ramie_core::linalg::{self, Iteration};
 use ramie_core::{
-    AllArguments, Array, DType, LinearFn, RootFn, array, custom_root, custom_root_with_aux,
+    AllArguments, Array, DType, HasAux, LinearFn, RootFn, array, custom_root, custom_root_with,
     fori_loop, grad, grad_with, jacrev, jit, jvp, make_jaxpr, vmap, while_loop,
 };
 use ramie_testing::apply::Operation;
@@ -38,7 +38,7 @@ fn with_aux(a: &Array) -> (Array, Array) {
         let x = newton(f, x);
         (x.clone(), x.sum())
     };
-    custom_root_with_aux(f, a / 2.0, solve, each)
+    custom_root_with(f, a / 2.0, solve, each, HasAux)
 }
 
 /// The x with x + tanh(W x) / 4 = a, found by going back and forth.

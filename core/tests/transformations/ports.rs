@@ -63,21 +63,21 @@ fn pair(x: Array) -> (Array, (Array, i32)) {
 
 #[test]
 fn auxiliary_values_of_jacobians() {
-    let (jacobian, (norm, count)) = jacfwd_with_aux(pair)(x());
+    let (jacobian, (norm, count)) = jacfwd_with(pair, HasAux)(x());
     expect("jacfwd", &jacobian);
     expect("jacfwd.norm", &norm);
     assert_eq!(count, 3);
-    let (jacobian, (norm, _)) = jit(jacrev_with_aux(pair))(x());
+    let (jacobian, (norm, _)) = jit(jacrev_with(pair, HasAux))(x());
     expect("jacrev", &jacobian);
     expect("jacrev.norm", &norm);
     let f = |x: Array| (x.integer_pow(3).sum(), x.max());
-    let (curvature, max) = hessian_with_aux(f)(x());
+    let (curvature, max) = hessian_with(f, HasAux)(x());
     expect("hessian_with_aux", &curvature);
     expect("hessian_with_aux.max", &max);
-    let (value, push, (norm, _)) = linearize_with_aux(pair, x());
+    let ((value, (norm, _)), push) = linearize(pair, x());
     expect("linearize", &value);
     expect("linearize.norm", &norm);
-    expect("linearize.tangent", &push(y()));
+    expect("linearize.tangent", &push(y()).0);
 }
 
 #[derive(Clone, ramie_derive::Tree)]
@@ -325,7 +325,7 @@ fn functions_of_several_arguments_take_tuples() {
     let (dx, dy) = pull(Array::from(1.0f32));
     assert_eq!((item(&dx), item(&dy)), (12.0, 9.0));
     let with_aux = |x: Array, y: Array| (&x * &y, x + y);
-    let (_, pull, sum) = vjp_with_aux(with_aux, args());
+    let (_, pull, sum) = vjp_with(with_aux, args(), HasAux);
     assert_eq!((item(&pull(Array::from(1.0f32)).1), item(&sum)), (3.0, 5.0));
     let shape = eval_shape(|x: &Array, y: &Array| x * y, args());
     assert_eq!(shape.ndim(), 0);

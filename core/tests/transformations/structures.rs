@@ -91,7 +91,7 @@ fn functions_of_two_trees_compare_structures() {
         ("vjp", Box::new(|a, b| drop(vjp(|x: Form| x, a).1(b)))),
         (
             "vjp",
-            Box::new(|a, b| drop(vjp_with_aux(|x: Form| (x, ()), a).1(b))),
+            Box::new(|a, b| drop(vjp_with(|x: Form| (x, ()), a, HasAux).1(b))),
         ),
         (
             "linear_transpose",

@@ -5,4 +5,4 @@ mod linear_solve;
 mod root;
 
 pub use linear_solve::{LinearFn, TransposeSolve, custom_linear_solve};
-pub use root::{RootFn, custom_root, custom_root_with_aux};
+pub use root::{RootFn, custom_root, custom_root_with};

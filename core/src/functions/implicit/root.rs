@@ -7,7 +7,7 @@ use crate::prim::custom::{CustomJvpCall, Identity, JvpRule};
 use crate::program::trace::{bind, trace_to_jaxpr};
 use crate::program::traced::trace_tree;
 use crate::program::tree;
-use crate::{Array, Aval, ClosedJaxpr, Jaxpr, Tree, linearize};
+use crate::{Array, Aval, ClosedJaxpr, HasAux, Jaxpr, Tree, linearize};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -56,20 +56,21 @@ pub fn custom_root<T: Tree>(
     tangent_solve: impl Fn(LinearFn<'_, T>, T) -> T,
 ) -> T {
     let solve = |f: RootFn<'_, T>, guess: T| (solve(f, guess), ());
-    custom_root_with_aux(f, initial_guess, solve, tangent_solve).0
+    custom_root_with(f, initial_guess, solve, tangent_solve, HasAux).0
 }
 
 /// Same as [`custom_root`], but `solve` also returns auxiliary values, for example the number of
-/// steps, which have no derivatives.
+/// steps, which have no derivatives (`has_aux=True` in JAX).
 ///
 /// # Panics
 /// Panics in the same cases as [`custom_root`].
 #[track_caller]
-pub fn custom_root_with_aux<T: Tree, A: Tree>(
+pub fn custom_root_with<T: Tree, A: Tree>(
     f: impl Fn(T) -> T + Send + Sync,
     initial_guess: T,
     solve: impl Fn(RootFn<'_, T>, T) -> (T, A),
     tangent_solve: impl Fn(LinearFn<'_, T>, T) -> T,
+    _: HasAux,
 ) -> (T, A) {
     let types = types_of(&initial_guess, |a| a.aval().strong());
     let function = trace_tree(&types, &f);

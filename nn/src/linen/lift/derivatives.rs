@@ -4,7 +4,7 @@ use super::axes::map_arrays;
 use super::pack::Pack;
 use crate::linen::{CollectionFilter, Scope, Variables};
 use ramie_core::lock::lock;
-use ramie_core::{Array, Objective, Tree, jvp_with_aux, make_jaxpr, tree, vjp_with_aux};
+use ramie_core::{Array, HasAux, Objective, Tree, make_jaxpr, tree, vjp_with};
 use std::sync::Mutex;
 
 /// Returns the value of a function of a scope, and a function that maps a cotangent to those of
@@ -53,7 +53,7 @@ pub fn vjp<A: Tree, R: Tree>(
     let run = move |args: (Variables, A)| -> (R, Variables) {
         tree::with_leaves(&out, program.eval(&tree::leaves(&args)))
     };
-    let (out, pull, changed) = vjp_with_aux(run, primals);
+    let (out, pull, changed) = vjp_with(run, primals, HasAux);
     pack.publish(scope, &changed);
     (out, Box::new(pull))
 }
@@ -102,7 +102,7 @@ pub fn jvp<A: Tree, R: Tree>(
             )
         })
     });
-    let (out, tangent, changed) = jvp_with_aux(
+    let ((out, changed), (tangent, _)) = ramie_core::jvp(
         |(variables, args): (Variables, A)| {
             let variables = others.joined_with(variables);
             pack.call(variables, streams, &all, |scope| f(scope, args))
@@ -138,7 +138,7 @@ pub fn value_and_grad<A: Tree, R: Objective>(
     let all = CollectionFilter::All;
     let pack = Pack::of(scope, "value_and_grad");
     let (variables, streams) = (pack.variables(&all), pack.streams(&all));
-    let (loss, pull, (out, changed)) = vjp_with_aux(
+    let (loss, pull, (out, changed)) = vjp_with(
         |args: A| {
             let (out, changed) = pack.call(variables, streams, &all, |scope| f(scope, args));
             let loss = out.loss().clone();
@@ -151,6 +151,7 @@ pub fn value_and_grad<A: Tree, R: Objective>(
             (loss, (out, changed))
         },
         args,
+        HasAux,
     );
     let gradient = pull(Array::scalar(1.0, loss.dtype()));
     drop(pull);

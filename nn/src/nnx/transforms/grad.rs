@@ -5,7 +5,7 @@ use crate::Param;
 use crate::nnx::filter::{Filter, Leaf, of_type};
 use crate::nnx::graph;
 use ramie_core::text::listed;
-use ramie_core::{Objective, State, Tree, vjp_with_aux};
+use ramie_core::{HasAux, Objective, State, Tree, vjp_with};
 
 pub use crate::value_and_grad::{grad, value_and_grad, value_and_grad_wrt};
 
@@ -89,7 +89,7 @@ pub fn vjp<M: Tree, R: Tree, F: FnOnce(&mut M) -> R>(
         let out = f(&mut inside);
         (out, inside)
     };
-    let (out, pull, after) = vjp_with_aux(traced, params);
+    let (out, pull, after) = vjp_with(traced, params, HasAux);
     replace(model, after);
     (out, pull)
 }
@@ -129,7 +129,7 @@ pub fn jvp<M: Tree, R: Tree>(
         let out = f(&mut inside);
         (out, inside)
     };
-    let (out, tangent, after) = ramie_core::jvp_with_aux(traced, primals, tangents);
+    let ((out, after), (tangent, _)) = ramie_core::jvp(traced, primals, tangents);
     replace(model, after);
     (out, tangent)
 }
