@@ -151,8 +151,8 @@ pub use ramie_core::{
 pub use ramie_core::{Codomain, closure_convert, hessian, hvp, jacfwd, jacrev};
 #[doc(inline)]
 pub use ramie_core::{
-    JvpTerm, Tangents, custom_jvp, custom_jvp_nondiff, custom_jvp_symbolic_zeros, custom_jvp_terms,
-    custom_vjp, custom_vjp_nondiff, custom_vjp_symbolic_zeros,
+    Dots, FirstOnly, RuleOptions, SymbolicZeros, Tangents, custom_jvp, custom_jvp_with, custom_vjp,
+    custom_vjp_with,
 };
 // Gradients of chosen arguments, and auxiliary results.
 #[doc(inline)]

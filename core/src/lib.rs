@@ -127,8 +127,8 @@ pub use transform::{
 pub use transform::{Codomain, closure_convert, hessian, hvp, jacfwd, jacrev};
 pub use transform::{CompositeName, composite};
 pub use transform::{
-    JvpTerm, Tangents, custom_jvp, custom_jvp_nondiff, custom_jvp_symbolic_zeros, custom_jvp_terms,
-    custom_vjp, custom_vjp_nondiff, custom_vjp_symbolic_zeros,
+    Dots, FirstOnly, RuleOptions, SymbolicZeros, Tangents, custom_jvp, custom_jvp_with, custom_vjp,
+    custom_vjp_with,
 };
 pub use transform::{MapOptions, map, map_with};
 pub use types::aval::{Aval, Dims, broadcast_shapes};

@@ -1,8 +1,8 @@
 //! `custom_jvp`: functions with custom tangent rules.
 
-use super::custom::{Call, First, Given, Packed, Rest, apply, some};
-use super::tangents::{Tangents, filled};
-use super::{ArgTuple, Function};
+use super::Function;
+use super::custom::{Call, Dots, Given, Packed, RuleOptions, apply, refuse_others};
+use super::tangents::Tangents;
 use crate::Array;
 use crate::base::location;
 use crate::base::names::short_name;
@@ -10,87 +10,6 @@ use crate::prim::custom::{CustomJvpCall, Identity, JvpRule};
 use crate::program::tree;
 use std::panic::Location;
 use std::sync::Arc;
-
-/// The common form of all rules: returns the results' tangents from the arguments and their
-/// tangents, where `None` is zero.
-type Dots = Vec<Option<Array>>;
-
-fn with_rule<'f, F, M, R>(
-    f: F,
-    name: &'static str,
-    symbolic_zeros: bool,
-    rule: R,
-    at: &'static Location<'static>,
-) -> Box<F::Fn<'f, F::Output>>
-where
-    F: Function<M> + 'f,
-    M: 'f,
-    R: Fn(Packed<F, M>, &[Option<Array>]) -> (F::Output, Dots) + Send + Sync + 'static,
-{
-    let rule = Arc::new(rule);
-    F::untupled(move |args| {
-        let names = (name, short_name::<F>());
-        stage(&f, args, names, symbolic_zeros, &rule, at)
-    })
-}
-
-/// Calls `f` with its rule; `names` contains the names of the rule and of the function.
-fn stage<F, M, R>(
-    f: &F,
-    args: F::Args,
-    names: (&'static str, &'static str),
-    symbolic_zeros: bool,
-    rule: &Arc<R>,
-    at: &'static Location<'static>,
-) -> F::Output
-where
-    F: Function<M>,
-    R: Fn(Packed<F, M>, &[Option<Array>]) -> (F::Output, Dots) + Send + Sync + 'static,
-{
-    let (name, function) = names;
-    apply(f, args, at, |call| {
-        let Call {
-            jaxpr,
-            num_consts,
-            args,
-            out,
-        } = call;
-        let structure = vec![tree::fingerprint(&args), tree::fingerprint(&out)];
-        let identity = Identity::new(rule, structure);
-        let rule = rule.clone();
-        let run = move |primals: &[Array], tangents: &[Option<Array>]| {
-            let primals = tree::with_leaves(&args, primals.iter().cloned());
-            let (result, dots) = location::in_user_code(|| rule(primals, tangents));
-            let outs = some(&result);
-            given(function, "value").check_structure(&out, &result);
-            given(function, "value").check(&out, &outs, false);
-            given(function, "tangent").check(&out, &dots, true);
-            let outs: Vec<Array> = outs.into_iter().flatten().collect();
-            let dots = dots.into_iter().zip(&outs);
-            let dots = dots.map(|(dot, out)| dot.filter(|_| out.dtype().is_inexact()));
-            let dots = dots.collect();
-            (outs, dots)
-        };
-        CustomJvpCall {
-            name: function.into(),
-            call_jaxpr: jaxpr,
-            num_consts,
-            symbolic_zeros,
-            jvp: JvpRule::new(name, identity, Arc::new(run)),
-        }
-    })
-}
-
-/// Describes the value or the tangent that the rule returned for a result.
-fn given<'a>(function: &'a str, what: &'static str) -> Given<'a> {
-    Given {
-        operation: "custom_jvp",
-        function,
-        rule: "rule",
-        what,
-        of: "result",
-    }
-}
 
 /// Defines a custom derivative of a function (`jax.custom_jvp`): `rule` returns the result and
 /// its tangent from the arguments and their tangents. Forward and reverse mode use the rule, so
@@ -117,6 +36,7 @@ fn given<'a>(function: &'a str, what: &'static str) -> Given<'a> {
 /// # Panics
 /// The derivative panics if the rule returns other types than the function, or if a captured
 /// value is differentiated.
+#[doc(alias = "defjvps")]
 #[track_caller]
 pub fn custom_jvp<'f, F, M, R>(f: F, rule: R) -> Box<F::Fn<'f, F::Output>>
 where
@@ -124,23 +44,25 @@ where
     M: 'f,
     R: Fn(Packed<F, M>, Packed<F, M>) -> (F::Output, F::Output) + Send + Sync + 'static,
 {
-    let name = short_name::<R>();
-    let rule = move |primals: Packed<F, M>, tangents: &[Option<Array>]| {
-        let tangents = filled(&primals, tangents.iter().cloned());
-        let (out, dot) = rule(primals, tangents);
-        given(short_name::<F>(), "tangent").check_structure(&out, &dot);
-        (out, some(&dot))
-    };
-    with_rule(f, name, false, rule, Location::caller())
+    with_rule::<F, M, (), R>(f, rule, Location::caller())
 }
 
-/// Same as [`custom_jvp`], but the rule receives zero tangents as symbolic zeros and may return
-/// symbolic zeros (`jax.custom_jvp` with `symbolic_zeros=True`).
+/// Same as [`custom_jvp`], with [`SymbolicZeros`](super::SymbolicZeros) or only with respect to the
+/// first argument, [`FirstOnly`](super::FirstOnly) (`jax.custom_jvp` with `symbolic_zeros` or
+/// `nondiff_argnums`).
 ///
 /// ```no_run
-/// use ramie_core::{Array, Tangents, custom_jvp_symbolic_zeros};
-/// let scale = custom_jvp_symbolic_zeros(
+/// use ramie_core::{Array, FirstOnly, SymbolicZeros, Tangents, custom_jvp_with, where_};
+/// let masked = custom_jvp_with(
+///     |x: Array, mask: Array| where_(&mask, &x, 0.0),
+///     FirstOnly,
+///     |(x, mask): (Array, Array), dx: Array| {
+///         (where_(&mask, &x, 0.0), where_(&mask, &dx, 0.0))
+///     },
+/// );
+/// let scale = custom_jvp_with(
 ///     |x: Array, w: Array| x * w,
+///     SymbolicZeros,
 ///     |(x, w): (Array, Array), dots: Tangents<(Array, Array)>| {
 ///         let out = &x * &w;
 ///         let parts = [dots.get("0").map(|dx| dx * &w), dots.get("1").map(|dw| dw * &x)];
@@ -152,153 +74,74 @@ where
 /// ```
 ///
 /// # Panics
-/// Panics in the same cases as [`custom_jvp`].
+/// Panics in the same cases as [`custom_jvp`]. With [`FirstOnly`](super::FirstOnly), the derivative
+/// also panics if another argument is differentiated.
 #[track_caller]
-pub fn custom_jvp_symbolic_zeros<'f, F, M, R>(f: F, rule: R) -> Box<F::Fn<'f, F::Output>>
+pub fn custom_jvp_with<'f, F, M, O, R>(f: F, options: O, rule: R) -> Box<F::Fn<'f, F::Output>>
 where
     F: Function<M> + 'f,
     M: 'f,
-    R: Fn(Packed<F, M>, Tangents<Packed<F, M>>) -> (F::Output, Tangents<F::Output>)
+    O: RuleOptions<F::Args>,
+    R: Fn(Packed<F, M>, O::Dots<O::Differentiated>) -> (F::Output, O::Dots<F::Output>)
         + Send
         + Sync
         + 'static,
 {
-    let name = short_name::<R>();
-    let rule = move |primals: Packed<F, M>, tangents: &[Option<Array>]| {
-        let tangents = Tangents::new(&primals, tangents.to_vec());
-        let (out, dot) = rule(primals, tangents);
-        (out, dot.into_leaves())
-    };
-    with_rule(f, name, true, rule, Location::caller())
+    let _ = options;
+    with_rule::<F, M, O, R>(f, rule, Location::caller())
 }
 
-/// Same as [`custom_jvp`], but the function is only differentiated with respect to its first
-/// argument: the rule receives the others, without tangents (`nondiff_argnums` in JAX).
-///
-/// ```no_run
-/// use ramie_core::{Array, custom_jvp_nondiff, where_};
-/// let masked = custom_jvp_nondiff(
-///     |x: Array, mask: Array| where_(&mask, &x, 0.0),
-///     |x: Array, (mask,): (Array,), dx: Array| {
-///         (where_(&mask, &x, 0.0), where_(&mask, &dx, 0.0))
-///     },
-/// );
-/// ```
-///
-/// # Panics
-/// Panics in the same cases as [`custom_jvp`]. The derivative also panics if an argument other
-/// than the first is differentiated.
-#[track_caller]
-pub fn custom_jvp_nondiff<'f, F, M, R>(f: F, rule: R) -> Box<F::Fn<'f, F::Output>>
+fn with_rule<'f, F, M, O, R>(
+    f: F,
+    rule: R,
+    at: &'static Location<'static>,
+) -> Box<F::Fn<'f, F::Output>>
 where
     F: Function<M> + 'f,
     M: 'f,
-    R: Fn(First<F, M>, Rest<F, M>, First<F, M>) -> (F::Output, F::Output) + Send + Sync + 'static,
+    O: RuleOptions<F::Args>,
+    R: Fn(Packed<F, M>, O::Dots<O::Differentiated>) -> (F::Output, O::Dots<F::Output>)
+        + Send
+        + Sync
+        + 'static,
 {
-    let name = short_name::<R>();
-    let rule = move |primals: Packed<F, M>, tangents: &[Option<Array>]| {
-        let (first, rest) = F::Args::unpack(primals).split();
-        let (tangents, others) = tangents.split_at(tree::count(&first));
-        refuse_others(
-            "custom_jvp",
-            short_name::<F>(),
-            others.iter().map(Option::is_some),
-        );
-        let tangents = filled(&first, tangents.iter().cloned());
-        let (out, dot) = rule(first, rest, tangents);
-        given(short_name::<F>(), "tangent").check_structure(&out, &dot);
-        (out, some(&dot))
+    let function = short_name::<F>();
+    let given = move |what| Given {
+        operation: "custom_jvp",
+        function,
+        rule: "rule",
+        what,
+        of: "result",
     };
-    with_rule(f, name, false, rule, Location::caller())
-}
-
-/// Panics if an argument after the first is differentiated.
-#[track_caller]
-pub(super) fn refuse_others(
-    operation: &str,
-    function: &str,
-    mut others: impl Iterator<Item = bool>,
-) {
-    if others.any(|differentiated| differentiated) {
-        location::fail(&format!(
-            "{operation}: an argument of `{function}` after the first is being differentiated, but \
-             its rule returns no derivative for it\n  help: pass value.stop_gradient(), or use a \
-             rule for all arguments"
-        ));
-    }
-}
-
-/// The contribution of one argument to the derivative, from its tangent, the result, and all
-/// arguments.
-pub type JvpTerm<P> = Box<dyn Fn(&Array, &Array, &P) -> Array + Send + Sync>;
-
-/// Same as [`custom_jvp`], with one rule for each array of the arguments; the derivative is the
-/// sum of their results. The derivative with respect to an array without a rule is zero
-/// (`jax.custom_jvp.defjvps`).
-///
-/// ```no_run
-/// use ramie_core::{Array, JvpTerm, custom_jvp_terms};
-/// let terms: Vec<Option<JvpTerm<(Array, Array)>>> = vec![
-///     Some(Box::new(|dx, _, (_, y)| dx * y)),
-///     Some(Box::new(|dy, _, (x, _)| dy * x)),
-/// ];
-/// let product = custom_jvp_terms(|x: Array, y: Array| x * y, terms);
-/// ```
-///
-/// # Panics
-/// Panics in the same cases as [`custom_jvp`]. The derivative also panics if the number of rules
-/// differs from the number of arrays.
-#[track_caller]
-pub fn custom_jvp_terms<F, M>(
-    f: F,
-    terms: Vec<Option<JvpTerm<Packed<F, M>>>>,
-) -> Box<F::Fn<'static, Array>>
-where
-    F: Function<M, Output = Array> + 'static,
-    M: 'static,
-{
-    let at = Location::caller();
-    let shared = Arc::new((f, terms));
-    F::untupled(move |args| apply_terms(&shared, args, at))
-}
-
-type Terms<F, M> = (F, Vec<Option<JvpTerm<Packed<F, M>>>>);
-
-/// Applies the function; its rule calls `apply_terms` again, so that higher-order derivatives use
-/// the terms, too.
-fn apply_terms<F, M>(
-    shared: &Arc<Terms<F, M>>,
-    args: F::Args,
-    at: &'static Location<'static>,
-) -> Array
-where
-    F: Function<M, Output = Array> + 'static,
-    M: 'static,
-{
-    let again = shared.clone();
-    let rule = move |primals: Packed<F, M>, tangents: &[Option<Array>]| {
-        let terms = &again.1;
-        if terms.len() != tangents.len() {
-            location::fail(&format!(
-                "custom_jvp_terms: {} rules for {} arrays of arguments\n  help: pass a rule or \
-                 None for each",
-                terms.len(),
-                tangents.len()
-            ));
+    let rule = Arc::new(rule);
+    let stage = move |call: Call<Packed<F, M>, F::Output>| {
+        let (args, out) = (call.args, call.out);
+        let structure = vec![tree::fingerprint(&args), tree::fingerprint(&out)];
+        let identity = Identity::new(&rule, structure);
+        let rule = rule.clone();
+        let run = move |primals: &[Array], tangents: &[Option<Array>]| {
+            let primals = tree::with_leaves(&args, primals.iter().cloned());
+            let (result, dot) = location::in_user_code(|| {
+                let first = O::differentiated(&primals);
+                let (tangents, others) = tangents.split_at(tree::count(&first));
+                let others = others.iter().map(Option::is_some);
+                refuse_others("custom_jvp", function, others);
+                rule(
+                    primals,
+                    Dots::receive(Tangents::new(&first, tangents.to_vec())),
+                )
+            });
+            let outs = given("value").leaves(&out, result.into(), false);
+            let dots = given("tangent").leaves(&out, dot.give(), true);
+            (outs.into_iter().flatten().collect(), dots)
+        };
+        CustomJvpCall {
+            name: function.into(),
+            call_jaxpr: call.jaxpr,
+            num_consts: call.num_consts,
+            symbolic_zeros: O::SYMBOLIC_ZEROS,
+            jvp: JvpRule::new(short_name::<R>(), identity, Arc::new(run)),
         }
-        let args = F::Args::unpack(tree::map(&primals, Array::clone));
-        let out = apply_terms(&again, args, at);
-        let dots = terms.iter().zip(tangents);
-        let dots = dots.filter_map(|(term, t)| Some(term.as_ref()?(t.as_ref()?, &out, &primals)));
-        let dot = dots.reduce(|a, b| a + b);
-        (out, vec![dot])
     };
-    stage(
-        &shared.0,
-        args,
-        ("jvp", short_name::<F>()),
-        false,
-        &Arc::new(rule),
-        at,
-    )
+    F::untupled(move |args| apply(&f, args, at, &stage))
 }

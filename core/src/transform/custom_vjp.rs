@@ -1,9 +1,8 @@
 //! `custom_vjp`: functions with custom reverse-mode rules.
 
-use super::custom::{Call, First, Given, Packed, Rest, apply, some};
-use super::custom_jvp::refuse_others;
+use super::Function;
+use super::custom::{Call, Dots, Given, Packed, RuleOptions, apply, refuse_others};
 use super::tangents::Tangents;
-use super::{ArgTuple, Function};
 use crate::base::location;
 use crate::base::names::short_name;
 use crate::prim::custom::{BackwardRule, CustomVjpCall, Forward, ForwardRule, Identity};
@@ -11,125 +10,6 @@ use crate::program::tree;
 use crate::{Array, Tree};
 use std::panic::Location;
 use std::sync::Arc;
-
-/// Cotangents of the arguments' arrays, where `None` is zero.
-type Grads = Vec<Option<Array>>;
-
-/// The common form of all pairs of rules: the forward rule receives which arrays are
-/// differentiated; the backward rule receives the arguments' types, the residuals and the
-/// cotangents of the result's arrays.
-struct Rules<Fwd, Bwd> {
-    names: (&'static str, &'static str),
-    symbolic_zeros: bool,
-    fwd: Fwd,
-    bwd: Bwd,
-}
-
-fn with_rules<'f, F, M, S, Fwd, Bwd>(
-    f: F,
-    rules: Rules<Fwd, Bwd>,
-    at: &'static Location<'static>,
-) -> Box<F::Fn<'f, F::Output>>
-where
-    F: Function<M> + 'f,
-    M: 'f,
-    S: Tree,
-    Fwd: Fn(Packed<F, M>, &[bool]) -> (F::Output, S) + Send + Sync + 'static,
-    Bwd: Fn(&Packed<F, M>, S, Tangents<F::Output>) -> Grads + Send + Sync + 'static,
-{
-    let function = short_name::<F>();
-    let (fwd, bwd) = (Arc::new(rules.fwd), Arc::new(rules.bwd));
-    F::untupled(move |args| {
-        apply(&f, args, at, |call| {
-            let Call {
-                jaxpr,
-                num_consts,
-                args,
-                out,
-            } = call;
-            let structure = vec![tree::fingerprint(&args), tree::fingerprint(&out)];
-            let identity = Identity::new(&fwd, structure.clone());
-            // The identity includes the backward rule, since calls may differ in nothing else.
-            let both = identity.and(&Identity::new(&bwd, structure));
-            let (fwd, bwd) = (fwd.clone(), bwd.clone());
-            let run = move |primals: &[Array], perturbed: &[bool]| {
-                let primals = tree::with_leaves(&args, primals.iter().cloned());
-                let (result, residuals) = location::in_user_code(|| fwd(primals, perturbed));
-                let outs = some(&result);
-                let given = Given {
-                    operation: "custom_vjp",
-                    function,
-                    rule: "forward rule",
-                    what: "value",
-                    of: "result",
-                };
-                given.check_structure(&out, &result);
-                given.check(&out, &outs, false);
-                Forward {
-                    outs: outs.into_iter().flatten().collect(),
-                    residuals: tree::leaves(&residuals),
-                    backward: backward(
-                        function,
-                        &bwd,
-                        (
-                            tree::shape_dtype_structs(&args),
-                            tree::shape_dtype_structs(&out),
-                            tree::shape_dtype_structs(&residuals),
-                        ),
-                    ),
-                }
-            };
-            CustomVjpCall {
-                name: function.into(),
-                call_jaxpr: jaxpr,
-                num_consts,
-                symbolic_zeros: rules.symbolic_zeros,
-                fwd: ForwardRule::new(rules.names.0, both, Arc::new(run)),
-                bwd: rules.names.1,
-            }
-        })
-    })
-}
-
-/// Describes what a backward rule returns.
-fn cotangent(function: &str) -> Given<'_> {
-    Given {
-        operation: "custom_vjp",
-        function,
-        rule: "backward rule",
-        what: "cotangent",
-        of: "argument",
-    }
-}
-
-/// Returns the backward rule for trees of these types: arguments, result, residuals.
-fn backward<A: Tree, R: Tree, S: Tree, Bwd>(
-    function: &'static str,
-    bwd: &Arc<Bwd>,
-    (args, out, residuals): (A, R, S),
-) -> BackwardRule
-where
-    Bwd: Fn(&A, S, Tangents<R>) -> Grads + Send + Sync + 'static,
-{
-    let structure = vec![
-        tree::fingerprint(&args),
-        tree::fingerprint(&out),
-        tree::fingerprint(&residuals),
-    ];
-    let identity = Identity::new(bwd, structure);
-    let bwd = bwd.clone();
-    let run = move |kept: &[Array], cts: &[Option<Array>]| {
-        let kept = tree::with_leaves(&residuals, kept.iter().cloned());
-        let cts = Tangents::new(&out, cts.to_vec());
-        let grads = location::in_user_code(|| bwd(&args, kept, cts));
-        cotangent(function).check(&args, &grads, true);
-        let floats = tree::leaves(&args).into_iter().zip(grads);
-        floats
-            .map(|(arg, grad)| grad.filter(|_| arg.dtype().is_inexact()))
-            .collect()
-    };
-    BackwardRule::new("bwd", identity, Arc::new(run))
-}
 
 /// Defines a custom reverse-mode rule of a function (`jax.custom_vjp`). `fwd` returns the result
 /// and residuals, a tree of whatever the derivative needs; `bwd` returns the cotangents of the
@@ -167,96 +47,142 @@ where
     Fwd: Fn(Packed<F, M>) -> (F::Output, S) + Send + Sync + 'static,
     Bwd: Fn(S, F::Output) -> Packed<F, M> + Send + Sync + 'static,
 {
-    let rules = Rules {
-        names: (short_name::<Fwd>(), short_name::<Bwd>()),
-        symbolic_zeros: false,
-        fwd: move |args: Packed<F, M>, _: &[bool]| fwd(args),
-        bwd: move |args: &Packed<F, M>, residuals: S, cts: Tangents<F::Output>| {
-            let grads = bwd(residuals, cts.instantiate());
-            cotangent(short_name::<F>()).check_structure(args, &grads);
-            some(&grads)
-        },
-    };
-    with_rules(f, rules, Location::caller())
+    with_rules::<F, M, (), S, Fwd, Bwd>(f, fwd, bwd, Location::caller())
 }
 
-/// Same as [`custom_vjp`], but the forward rule also receives which arrays of the arguments are
-/// differentiated, in order, and the backward rule receives zero cotangents as symbolic zeros and
-/// may return symbolic zeros (`jax.custom_vjp` with `symbolic_zeros=True`).
-///
-/// # Panics
-/// Panics in the same cases as [`custom_vjp`].
-#[track_caller]
-pub fn custom_vjp_symbolic_zeros<'f, F, M, S, Fwd, Bwd>(
-    f: F,
-    fwd: Fwd,
-    bwd: Bwd,
-) -> Box<F::Fn<'f, F::Output>>
-where
-    F: Function<M> + 'f,
-    M: 'f,
-    S: Tree,
-    Fwd: Fn(Packed<F, M>, &[bool]) -> (F::Output, S) + Send + Sync + 'static,
-    Bwd: Fn(S, Tangents<F::Output>) -> Tangents<Packed<F, M>> + Send + Sync + 'static,
-{
-    let rules = Rules {
-        names: (short_name::<Fwd>(), short_name::<Bwd>()),
-        symbolic_zeros: true,
-        fwd,
-        bwd: move |_: &Packed<F, M>, residuals: S, cts: Tangents<F::Output>| {
-            bwd(residuals, cts).into_leaves()
-        },
-    };
-    with_rules(f, rules, Location::caller())
-}
-
-/// Same as [`custom_vjp`], but the function is only differentiated with respect to its first
-/// argument: the forward rule receives the others, which have no cotangents (`nondiff_argnums` in
-/// JAX).
+/// Same as [`custom_vjp`], with [`SymbolicZeros`](super::SymbolicZeros) or only with respect to the
+/// first argument, [`FirstOnly`](super::FirstOnly) (`jax.custom_vjp` with `symbolic_zeros` or
+/// `nondiff_argnums`).
 ///
 /// ```no_run
-/// use ramie_core::{Array, custom_vjp_nondiff};
+/// use ramie_core::{Array, FirstOnly, custom_vjp_with};
 /// // The gradient is that of the value before rounding to a grid.
-/// let rounded = custom_vjp_nondiff(
+/// let rounded = custom_vjp_with(
 ///     |x: Array, step: Array| (x / &step).floor() * step,
-///     |x: Array, (step,): (Array,)| ((x / &step).floor() * step, ()),
+///     FirstOnly,
+///     |(x, step): (Array, Array)| ((x / &step).floor() * step, ()),
 ///     |(), ct: Array| ct,
 /// );
 /// ```
 ///
 /// # Panics
-/// Panics in the same cases as [`custom_vjp`]. The derivative also panics if an argument other
-/// than the first is differentiated.
+/// Panics in the same cases as [`custom_vjp`]. With [`FirstOnly`](super::FirstOnly), the derivative
+/// also panics if another argument is differentiated.
 #[track_caller]
-pub fn custom_vjp_nondiff<'f, F, M, S, Fwd, Bwd>(
+pub fn custom_vjp_with<'f, F, M, O, S, Fwd, Bwd>(
     f: F,
+    options: O,
     fwd: Fwd,
     bwd: Bwd,
 ) -> Box<F::Fn<'f, F::Output>>
 where
     F: Function<M> + 'f,
     M: 'f,
+    O: RuleOptions<F::Args>,
     S: Tree,
-    Fwd: Fn(First<F, M>, Rest<F, M>) -> (F::Output, S) + Send + Sync + 'static,
-    Bwd: Fn(S, F::Output) -> First<F, M> + Send + Sync + 'static,
+    Fwd: Fn(O::Primals) -> (F::Output, S) + Send + Sync + 'static,
+    Bwd: Fn(S, O::Dots<F::Output>) -> O::Dots<O::Differentiated> + Send + Sync + 'static,
 {
-    let rules = Rules {
-        names: (short_name::<Fwd>(), short_name::<Bwd>()),
-        symbolic_zeros: false,
-        fwd: move |args: Packed<F, M>, perturbed: &[bool]| {
-            let (first, rest) = F::Args::unpack(args).split();
-            let others = perturbed[tree::count(&first)..].iter().copied();
-            refuse_others("custom_vjp", short_name::<F>(), others);
-            fwd(first, rest)
-        },
-        bwd: move |args: &Packed<F, M>, residuals: S, cts: Tangents<F::Output>| {
-            let given = bwd(residuals, cts.instantiate());
-            let (first, rest) = F::Args::unpack(tree::map(args, Array::clone)).split();
-            cotangent(short_name::<F>()).check_structure(&first, &given);
-            let mut grads = some(&given);
-            grads.resize(grads.len() + tree::count(&rest), None);
-            grads
-        },
+    let _ = options;
+    with_rules::<F, M, O, S, Fwd, Bwd>(f, fwd, bwd, Location::caller())
+}
+
+fn with_rules<'f, F, M, O, S, Fwd, Bwd>(
+    f: F,
+    fwd: Fwd,
+    bwd: Bwd,
+    at: &'static Location<'static>,
+) -> Box<F::Fn<'f, F::Output>>
+where
+    F: Function<M> + 'f,
+    M: 'f,
+    O: RuleOptions<F::Args>,
+    S: Tree,
+    Fwd: Fn(O::Primals) -> (F::Output, S) + Send + Sync + 'static,
+    Bwd: Fn(S, O::Dots<F::Output>) -> O::Dots<O::Differentiated> + Send + Sync + 'static,
+{
+    let function = short_name::<F>();
+    let (fwd, bwd) = (Arc::new(fwd), Arc::new(bwd));
+    let stage = move |call: Call<Packed<F, M>, F::Output>| {
+        let (args, out) = (call.args, call.out);
+        let structure = vec![tree::fingerprint(&args), tree::fingerprint(&out)];
+        let identity = Identity::new(&fwd, structure.clone());
+        // The identity includes the backward rule, since calls may differ in nothing else.
+        let both = identity.and(&Identity::new(&bwd, structure));
+        let (fwd, bwd) = (fwd.clone(), bwd.clone());
+        let run = move |primals: &[Array], perturbed: &[bool]| {
+            let primals = tree::with_leaves(&args, primals.iter().cloned());
+            let (result, residuals) = location::in_user_code(|| {
+                let count = tree::count(&O::differentiated(&primals));
+                let others = perturbed[count..].iter().copied();
+                refuse_others("custom_vjp", function, others);
+                fwd(O::primals(primals, perturbed))
+            });
+            let given = Given {
+                operation: "custom_vjp",
+                function,
+                rule: "forward rule",
+                what: "value",
+                of: "result",
+            };
+            let outs = given.leaves(&out, result.into(), false);
+            Forward {
+                outs: outs.into_iter().flatten().collect(),
+                residuals: tree::leaves(&residuals),
+                backward: backward::<F, M, O, S, Bwd>(&bwd, &args, &out, &residuals),
+            }
+        };
+        CustomVjpCall {
+            name: function.into(),
+            call_jaxpr: call.jaxpr,
+            num_consts: call.num_consts,
+            symbolic_zeros: O::SYMBOLIC_ZEROS,
+            fwd: ForwardRule::new(short_name::<Fwd>(), both, Arc::new(run)),
+            bwd: short_name::<Bwd>(),
+        }
     };
-    with_rules(f, rules, Location::caller())
+    F::untupled(move |args| apply(&f, args, at, &stage))
+}
+
+/// Returns the backward rule for trees of these types.
+fn backward<F, M, O, S, Bwd>(
+    bwd: &Arc<Bwd>,
+    args: &Packed<F, M>,
+    out: &F::Output,
+    residuals: &S,
+) -> BackwardRule
+where
+    F: Function<M>,
+    O: RuleOptions<F::Args>,
+    S: Tree,
+    Bwd: Fn(S, O::Dots<F::Output>) -> O::Dots<O::Differentiated> + Send + Sync + 'static,
+{
+    let (args, out) = (
+        tree::shape_dtype_structs(args),
+        tree::shape_dtype_structs(out),
+    );
+    let residuals = tree::shape_dtype_structs(residuals);
+    let structure = vec![
+        tree::fingerprint(&args),
+        tree::fingerprint(&out),
+        tree::fingerprint(&residuals),
+    ];
+    let identity = Identity::new(bwd, structure);
+    let given = Given {
+        operation: "custom_vjp",
+        function: short_name::<F>(),
+        rule: "backward rule",
+        what: "cotangent",
+        of: "argument",
+    };
+    let bwd = bwd.clone();
+    let run = move |kept: &[Array], cts: &[Option<Array>]| {
+        let kept = tree::with_leaves(&residuals, kept.iter().cloned());
+        let cts = Tangents::new(&out, cts.to_vec());
+        let grads = location::in_user_code(|| bwd(kept, Dots::receive(cts)));
+        let mut grads = given.leaves(&O::differentiated(&args), grads.give(), true);
+        grads.resize(tree::count(&args), None);
+        grads
+    };
+    BackwardRule::new("bwd", identity, Arc::new(run))
 }

@@ -61,7 +61,12 @@ where
         let f = of_selected::<F, M, O::Argnums>(&f, &args);
         let holomorphic = O::Argnums::HOLOMORPHIC;
         let rows = |x| reverse(|x| O::split(f(x)), &x, caller, holomorphic);
-        O::join(forward(rows, &O::Argnums::select(&args), caller, holomorphic))
+        O::join(forward(
+            rows,
+            &O::Argnums::select(&args),
+            caller,
+            holomorphic,
+        ))
     })
 }
 

@@ -134,10 +134,10 @@ where
 }
 
 /// The arguments that the options select.
-pub(super) type Selected<F, M, O> =
-    <<O as JacobianOptions<<F as Function<M>>::Args, <F as Function<M>>::Output>>::Argnums as Argnums<
-        <F as Function<M>>::Args,
-    >>::Selected;
+pub(super) type Selected<F, M, O> = <<O as JacobianOptions<
+    <F as Function<M>>::Args,
+    <F as Function<M>>::Output,
+>>::Argnums as Argnums<<F as Function<M>>::Args>>::Selected;
 
 /// The Jacobian of the differentiated result of a function.
 pub type JacobianOf<F, M, O> = <<O as JacobianOptions<
@@ -214,7 +214,8 @@ where
     let caller = Caller::of("jacfwd");
     F::untupled(move |args| {
         let (first, rest) = args.split();
-        forward(|x| (f.call(F::Args::join(x, &rest)), ()), &first, caller, false).0
+        let value = |x| (f.call(F::Args::join(x, &rest)), ());
+        forward(value, &first, caller, false).0
     })
 }
 
@@ -340,7 +341,8 @@ where
     let caller = Caller::of("jacrev");
     F::untupled(move |args| {
         let (first, rest) = args.split();
-        reverse(|x| (f.call(F::Args::join(x, &rest)), ()), &first, caller, false).0
+        let value = |x| (f.call(F::Args::join(x, &rest)), ());
+        reverse(value, &first, caller, false).0
     })
 }
 

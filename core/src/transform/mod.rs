@@ -36,10 +36,9 @@ pub use checkpoint::{
 };
 pub use closure_convert::closure_convert;
 pub use composite::{CompositeName, composite};
-pub use custom_jvp::{
-    JvpTerm, custom_jvp, custom_jvp_nondiff, custom_jvp_symbolic_zeros, custom_jvp_terms,
-};
-pub use custom_vjp::{custom_vjp, custom_vjp_nondiff, custom_vjp_symbolic_zeros};
+pub use custom::{Dots, FirstOnly, RuleOptions, SymbolicZeros};
+pub use custom_jvp::{custom_jvp, custom_jvp_with};
+pub use custom_vjp::{custom_vjp, custom_vjp_with};
 pub use custom_vmap::{BatchedResults, Mapped, custom_vmap, sequential_vmap};
 pub use function::{ArgTuple, Function, FunctionOnce, HasAux, Objective, Packed, Pure, Stateful};
 pub use grad::{

@@ -75,6 +75,10 @@ impl<T: Tree> Tangents<T> {
         filled(&self.like, self.leaves.iter().cloned())
     }
 
+    pub(super) fn like(&self) -> &T {
+        &self.like
+    }
+
     pub(super) fn into_leaves(self) -> Vec<Option<Array>> {
         self.leaves
     }

@@ -2,9 +2,9 @@
 //! and what is said of rules that do not fit.
 
 use ramie_core::{
-    Array, DType, JvpTerm, Tangents, Tree, custom_jvp, custom_jvp_nondiff,
-    custom_jvp_symbolic_zeros, custom_jvp_terms, custom_vjp, custom_vjp_nondiff,
-    custom_vjp_symbolic_zeros, grad, jit, jvp, linearize, make_jaxpr, vjp, vmap, vmap_with, where_,
+    Array, DType, FirstOnly, SymbolicZeros, Tangents, Tree, custom_jvp, custom_jvp_with,
+    custom_vjp, custom_vjp_with, grad, jit, jvp, linearize, make_jaxpr, vjp, vmap, vmap_with,
+    where_,
 };
 use ramie_testing::panic_message;
 use std::sync::Arc;
@@ -180,21 +180,26 @@ fn programs_are_printed_as_jax_prints_them() {
 fn zeros_can_be_seen() {
     let seen = Arc::new(AtomicUsize::new(0));
     let count = seen.clone();
-    let g = custom_jvp_symbolic_zeros(f, move |(x, y): Pair, dots: Tangents<Pair>| {
-        count.fetch_add(dots.leaves().iter().flatten().count(), Ordering::SeqCst);
-        assert!(dots.get("1").is_none());
-        let out = f(x.clone(), y.clone());
-        let dot = dots.get("0").map(|dx| x.cos() * dx * y);
-        let dot = Tangents::new(&out, vec![dot]);
-        (out, dot)
-    });
+    let g = custom_jvp_with(
+        f,
+        SymbolicZeros,
+        move |(x, y): Pair, dots: Tangents<Pair>| {
+            count.fetch_add(dots.leaves().iter().flatten().count(), Ordering::SeqCst);
+            assert!(dots.get("1").is_none());
+            let out = f(x.clone(), y.clone());
+            let dot = dots.get("0").map(|dx| x.cos() * dx * y);
+            let dot = Tangents::new(&out, vec![dot]);
+            (out, dot)
+        },
+    );
     let slope = grad(move |x: Array| g(x, Array::scalar(2.0, DType::F32)))(scalar(0.5));
     close(&slope, &[2.0 * 0.5f32.cos()]);
     assert_eq!(seen.load(Ordering::SeqCst), 1);
 
-    let g = custom_vjp_symbolic_zeros(
+    let g = custom_vjp_with(
         |x: Array, y: Array| (f(x.clone(), y.clone()), x * y),
-        |(x, y): Pair, perturbed: &[bool]| {
+        SymbolicZeros,
+        |((x, y), perturbed): (Pair, Vec<bool>)| {
             assert_eq!(perturbed, [true, false]);
             let out = (f(x.clone(), y.clone()), &x * &y);
             (out, (x, y))
@@ -214,21 +219,23 @@ fn arguments_without_derivatives() {
     let mask = Array::from([true, false, true]);
     let x = Array::from([1.0f32, 2.0, 3.0]);
     let keep = |x: Array, mask: Array| where_(&mask, &x, 0.0);
-    let by_jvp: F2 = custom_jvp_nondiff(keep, |x: Array, (mask,): (Array,), dx: Array| {
+    let by_jvp: F2 = custom_jvp_with(keep, FirstOnly, |(x, mask): Pair, dx: Array| {
         (where_(&mask, &x, 0.0), where_(&mask, &dx, 0.0) * 5.0)
     });
-    let by_vjp: F2 = custom_vjp_nondiff(
+    let by_vjp: F2 = custom_vjp_with(
         keep,
-        |x: Array, (mask,): (Array,)| (where_(&mask, &x, 0.0), mask),
+        FirstOnly,
+        |(x, mask): Pair| (where_(&mask, &x, 0.0), mask),
         |mask: Array, ct: Array| where_(&mask, &ct, 0.0) * 5.0,
     );
     for g in [by_jvp, by_vjp] {
         let slope = grad(move |x: Array, mask: Array| g(x, mask).sum());
         close(&slope(x.clone(), mask.clone()), &[5.0, 0.0, 5.0]);
     }
-    let step: F2 = custom_vjp_nondiff(
+    let step: F2 = custom_vjp_with(
         |x: Array, step: Array| (x / &step).floor() * step,
-        |x: Array, (step,): (Array,)| ((x / &step).floor() * step, ()),
+        FirstOnly,
+        |(x, step): Pair| ((x / &step).floor() * step, ()),
         |(), ct: Array| ct,
     );
     let step = Arc::new(step);
@@ -288,39 +295,6 @@ fn trees_with_fixed_values_and_integers() {
         let grads = jit(slope)(layer(scale), Array::from([2, 0]));
         close(&grads.w, &[2.0 * scale, 0.0, 2.0 * scale]);
     }
-}
-
-#[test]
-fn terms_of_each_argument() {
-    let terms = || -> Vec<Option<JvpTerm<Pair>>> {
-        vec![Some(Box::new(|dx, _, (x, y)| x.cos() * dx * y)), None]
-    };
-    let g = Arc::new(custom_jvp_terms(f, terms()));
-    let h = g.clone();
-    let (x, y) = (scalar(0.5), scalar(2.0));
-    close(
-        &grad(move |x: Array, y: Array| h(x, y))(x.clone(), y.clone()),
-        &[2.0 * 0.5f32.cos()],
-    );
-    let h = g.clone();
-    close(
-        &grad(move |y: Array, x: Array| h(x, y))(y.clone(), x.clone()),
-        &[0.0],
-    );
-    // The result that a term uses is that of the function with its rule.
-    let exp = custom_jvp_terms(
-        |x: Array| x.exp(),
-        vec![Some(
-            Box::new(|dx: &Array, out: &Array, _: &Array| out * dx * 2.0) as JvpTerm<Array>,
-        )],
-    );
-    let curve = grad(grad_of(exp));
-    close(&curve(scalar(0.0)), &[4.0]);
-}
-
-fn grad_of(f: Box<dyn Fn(Array) -> Array + Send + Sync>) -> impl Fn(Array) -> Array + Send + Sync {
-    let g = grad(move |x: Array| f(x));
-    move |x| g(x)
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use super::pack::Pack;
 use crate::linen::{CollectionFilter, Scope, Streams, Variables};
-use ramie_core::{Tree, custom_vjp_nondiff};
+use ramie_core::{FirstOnly, Tree, custom_vjp_with};
 
 /// Calls a function of a scope with a custom reverse-mode rule (`flax.linen.custom_vjp`).
 ///
@@ -58,14 +58,16 @@ pub fn custom_vjp<A: Tree, R: Tree, S: Tree>(
             let variables = others.joined_with(variables);
             pack.call(variables, streams, &CollectionFilter::All, |s| f(s, args))
         };
-        let fwd = move |(variables, args): (Variables, A), rest: (Variables, Streams)| {
-            let variables = rest.0.joined_with(variables);
+        let fwd = move |(first, others, streams): ((Variables, A), Variables, Streams)| {
+            let variables = others.joined_with(first.0);
             let ((out, kept), changed) =
-                inside.call(variables, rest.1, &CollectionFilter::All, |s| fwd(s, args));
+                inside.call(variables, streams, &CollectionFilter::All, |s| {
+                    fwd(s, first.1)
+                });
             ((out, changed), kept)
         };
         let bwd = move |kept: S, (out, _): (R, Variables)| bwd(kept, out);
-        custom_vjp_nondiff(f, fwd, bwd)((differentiated, args), others, streams)
+        custom_vjp_with(f, FirstOnly, fwd, bwd)((differentiated, args), others, streams)
     };
     pack.publish(scope, &changed);
     out
