@@ -31,7 +31,7 @@ pub use client::{
     disable_most_optimizations, make_mesh, make_mesh_with, runtime, with_default_device,
 };
 pub use execution::callback::{
-    VmapMethod, debug, effects_barrier, io_callback, io_callback_ordered, pure_callback,
+    Ordered, VmapMethod, debug, effects_barrier, io_callback, io_callback_with, pure_callback,
     pure_callback_with,
 };
 pub use execution::eager::clear_caches;

@@ -21,7 +21,7 @@ impl Log {
     }
     fn see_in_order(&self, x: &Array) {
         let log = self.clone();
-        debug::callback_ordered(move |x: Array| log.push(&x), x.clone());
+        debug::callback_with(move |x: Array| log.push(&x), x.clone(), Ordered);
     }
     fn push(&self, x: &Array) {
         self.0.lock().unwrap().push(x.item::<f32>());
@@ -311,12 +311,13 @@ fn failures_are_errors_of_the_execution() {
     let flag = fail.clone();
     let ordered = jit(|x: Array| {
         let (flag, log) = (flag.clone(), log.clone());
-        debug::callback_ordered(
+        debug::callback_with(
             move |x: Array| {
                 assert!(!flag.load(std::sync::atomic::Ordering::SeqCst), "not yet");
                 log.push(&x);
             },
             x,
+            Ordered,
         );
     });
     let compiled = ordered.compile((scalar(0.0),)).unwrap();
@@ -405,8 +406,8 @@ fn prints_are_written() {
     const NAME: &str = "prints_are_written";
     if std::env::var_os("RAMIE_TEST_PRINTS").is_some() {
         let f = jit(|x: Array, y: Array| {
-            debug::print_ordered("x = {}, y = {:.2}", &[&x, &y]);
-            debug::print_ordered("{{typed}} {:?}", &[&y]);
+            debug::print_with("x = {}, y = {:.2}", &[&x, &y], Ordered);
+            debug::print_with("{{typed}} {:?}", &[&y], Ordered);
         });
         f(f32s(&[1.0, 2.5]), scalar(2.0 / 3.0));
         vmap(|x: Array| debug::print("row {}", &[&x]))(f32s(&[7.0, 8.0]));

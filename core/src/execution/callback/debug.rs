@@ -1,7 +1,7 @@
 //! Inspecting programs while they run: printing and debug callbacks, also from compiled
 //! functions, loops and derivatives.
 
-use super::{HostFunction, VmapMethod};
+use super::{HostFunction, Ordered, VmapMethod};
 use crate::execution::callback::primitive::{CallbackKind, HostCallback};
 use crate::program::array::format::Format;
 pub use crate::program::array::format::FormatArgs;
@@ -45,12 +45,12 @@ pub fn callback<A: Tree>(f: impl Fn(A) + Send + Sync + 'static, args: A) {
     call(f, args, false);
 }
 
-/// Calls `f` like [`callback`], but ordered: calls happen in program order, also across programs.
+/// Same as [`callback`], with calls in program order, also across programs (`ordered=True` in JAX).
 ///
 /// # Panics
 /// Panics under `vmap`, which has no order. Panics outside `jit` if `f` panics.
 #[track_caller]
-pub fn callback_ordered<A: Tree>(f: impl Fn(A) + Send + Sync + 'static, args: A) {
+pub fn callback_with<A: Tree>(f: impl Fn(A) + Send + Sync + 'static, args: A, _: Ordered) {
     call(f, args, true);
 }
 
@@ -95,20 +95,20 @@ fn bind_debug(function: HostFunction, ordered: bool, args: &[&Array]) {
 /// Panics if the placeholders in `format` do not match the arrays.
 #[track_caller]
 pub fn print<'a>(format: &str, args: impl FormatArgs<'a>) {
-    print_with(format, &args.named(), false);
+    print_named(format, &args.named(), false);
 }
 
-/// Prints like [`print()`], but ordered: lines are printed in program order, also across programs.
+/// Same as [`print()`], with lines in program order, also across programs (`ordered=True` in JAX).
 ///
 /// # Panics
 /// Panics in the same cases as [`print()`], and under `vmap`, which has no order.
 #[track_caller]
-pub fn print_ordered<'a>(format: &str, args: impl FormatArgs<'a>) {
-    print_with(format, &args.named(), true);
+pub fn print_with<'a>(format: &str, args: impl FormatArgs<'a>, _: Ordered) {
+    print_named(format, &args.named(), true);
 }
 
 #[track_caller]
-fn print_with(format: &str, args: &[(&str, &Array)], ordered: bool) {
+fn print_named(format: &str, args: &[(&str, &Array)], ordered: bool) {
     let (names, args): (Vec<&str>, Vec<&Array>) = args.iter().copied().unzip();
     let format = Format::new("debug::print", format, &names);
     let body = move |arrays: &[Array]| {

@@ -20,6 +20,11 @@ pub enum VmapMethod {
     BroadcastAll,
 }
 
+/// The option of [`io_callback_with`] and of [`debug`](super::debug) callbacks whose calls happen in
+/// program order, also across programs (`ordered=True` in JAX).
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Ordered;
+
 /// Returns a tree with arrays without elements.
 pub(super) fn without_elements<T: Tree>(tree: &T) -> T {
     tree::map(tree, |a| Array(Repr::Abstract(a.aval(), None)))
@@ -107,16 +112,16 @@ pub fn io_callback<A: Tree, R: Tree>(
     call(CallbackKind::Io, f, result, args, false, method)
 }
 
-/// Calls a function like [`io_callback`], but ordered: calls happen in program order, also across
-/// programs.
+/// Same as [`io_callback`], with calls in program order, also across programs.
 ///
 /// # Panics
 /// Panics in the same cases as [`pure_callback`], and under `vmap`, which has no order.
 #[track_caller]
-pub fn io_callback_ordered<A: Tree, R: Tree>(
+pub fn io_callback_with<A: Tree, R: Tree>(
     f: impl Fn(A) -> R + Send + Sync + 'static,
     result: R,
     args: A,
+    _: Ordered,
 ) -> R {
     call(CallbackKind::Io, f, result, args, true, None)
 }

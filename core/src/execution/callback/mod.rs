@@ -7,7 +7,7 @@ mod function;
 pub mod primitive;
 
 pub use external::{
-    VmapMethod, io_callback, io_callback_ordered, pure_callback, pure_callback_with,
+    Ordered, VmapMethod, io_callback, io_callback_with, pure_callback, pure_callback_with,
 };
 pub(crate) use function::HostFunction;
 pub use function::Level;
