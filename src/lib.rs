@@ -102,11 +102,11 @@ pub use ramie_core::{
 // Functions of NumPy and for neural networks.
 #[doc(inline)]
 pub use ramie_core::{
-    Attention, BitOrder, BoundsMode, Covariance, DTypeKind, Distinct, FloatInfo, Histogram,
-    Indexing, IntInfo, Interpolation, Quantile, QuantileMethod, Reduction, Segments, Side, Spacing,
-    Standardize, Unique, block, can_cast, column_stack, dot_product_attention, dstack, finfo,
-    iinfo, issubdtype, ix_, lexsort, mgrid, promote_types, ravel_multi_index, result_type, select,
-    stats, vectorize,
+    Attention, BitOrder, BoundsMode, Covariance, DTypeKind, Descending, Distinct, Exact, FloatInfo,
+    Histogram, Indexing, IntInfo, Interpolation, OneOrMany, Quantile, QuantileMethod, Reduction,
+    Segments, Side, Spacing, Standardize, Tolerance, Unique, block, can_cast, column_stack,
+    dot_product_attention, dstack, finfo, iinfo, issubdtype, ix_, lexsort, mgrid, promote_types,
+    ravel_multi_index, result_type, select, stats, vectorize,
 };
 // Convolutions and windows.
 #[doc(inline)]
@@ -180,9 +180,10 @@ pub use ramie_core::{
 // Inspecting programs, and host callbacks.
 #[doc(inline)]
 pub use ramie_core::{
-    NamedScope, Ordered, Scope, VmapMethod, debug, debug_infs, debug_nans, default_matmul_precision,
-    disable_jit, disable_most_optimizations, effects_barrier, enter_named_scope, io_callback,
-    io_callback_with, named_scope, pure_callback, pure_callback_with,
+    NamedScope, Ordered, Scope, VmapMethod, debug, debug_infs, debug_nans,
+    default_matmul_precision, disable_jit, disable_most_optimizations, effects_barrier,
+    enter_named_scope, io_callback, io_callback_with, named_scope, pure_callback,
+    pure_callback_with,
 };
 // Pytrees of arrays.
 #[doc(inline)]

@@ -125,7 +125,7 @@ fn a_step_whose_batch_is_sharded() {
     let targets = targets(&["tpu:v5e:2x4", "cuda:h200", "cuda:h200:16"]);
     let mesh = make_mesh(&[8], &["data"]).unwrap();
     let on = |shape: &[usize], spec| {
-        Array::shape_dtype_struct_on(shape, DType::F32, NamedSharding::new(mesh, spec))
+        Array::shape_dtype_struct_with(shape, DType::F32, NamedSharding::new(mesh, spec))
     };
     let (w, x) = (on(&[256, 64], P![]), on(&[1024, 256], P!["data"]));
     let lowered = jit(squares).lower((w, x)).unwrap();

@@ -1,8 +1,8 @@
 //! The table of `docs/numpy.md`: what it names is there, under these names.
 
 use ramie::{
-    Array, BoundsMode, Contraction, ConvolveMode, DType, DTypeKind, Like, Order, Reduction, Side,
-    TakeMode, finfo, issubdtype,
+    Array, BoundsMode, Contraction, ConvolveMode, DType, DTypeKind, Descending, Exact, Like, Order,
+    Reduction, Side, TakeMode, finfo, issubdtype,
 };
 use std::collections::BTreeSet;
 
@@ -29,28 +29,28 @@ methods! {
     plain {
         angle conj imag is_complex is_real
         real abs acos acosh all any arange arange_with argpartition argsort
-        argsort_descending argwhere array_split asin asinh astype at_least_1d at_least_2d
-        at_least_3d atan atanh bartlett bincount bincount_sized bincount_weighted bitwise_count
+        argwhere array_split asin asinh astype at_least_1d at_least_2d
+        at_least_3d atan atanh bartlett bincount bincount_sized bincount_with bitwise_count
         bitwise_not blackman broadcast_to cbrt ceil celu compress corrcoef cos cosh
         count_nonzero cov cross cumprod cumprod_reversed cumsum cumsum_reversed cumulative_prod
-        cumulative_sum deg2rad delete diag diag_indices diagflat diagonal diagonal_axes diff
+        cumulative_sum deg2rad delete diag diag_indices diagflat diagonal diagonal_with diff
         diff_n digamma digitize digitize_right dot_general dsplit dtype ediff1d elu entr erf
         erf_inv erfc erfcx exp exp2 expand_dims expit expm1 extract eye eye_with fabs factorial
-        flatnonzero flip fliplr flipud floor frexp gamma gammaln gammasgn gelu gelu_exact
+        flatnonzero flip fliplr flipud floor frexp gamma gammaln gammasgn gelu
         geomspace glu gradient gradients hamming hanning hard_sigmoid hard_silu hard_tanh
         histogram hsplit i0 i0e i1 i1e indices integer_pow interp intersect1d iota is_finite
         is_inf is_nan is_neg_inf is_pos_inf kaiser kron leaky_relu linspace log log10 log1mexp
         log1p log2 log_ndtr log_sigmoid loggamma logical_not logit logspace matrix_transpose
         max mean median min mish modf move_axes move_axis multigammaln nan_to_num nancumprod
         nancumsum nanmax nanmean nanmedian nanmin nanprod nanstd nansum nanvar ndim ndtr ndtri
-        negative nonzero one_hot one_hot_along ones ones_like packbits pad_with partition poly
+        negative nonzero one_hot one_hot_with ones ones_like packbits pad_with partition poly
         polyder polyfit polyint positive prod ptp rad2deg ravel reciprocal
-        relu relu6 repeat_each resize rint roll_axis roll_dynamic
+        relu relu6 resize rint roll_axis roll_dynamic
         rot90 round round_decimals segment_max segment_min segment_prod segment_sum selu
         setdiff1d setxor1d shape sigmoid sign signbit silu sin sinc sinh size soft_sign
-        softplus sort sort_descending spacing sparse_plus sparse_sigmoid split split_at
+        softplus sort spacing sparse_plus sparse_sigmoid
         split_sizes sqrt square squareplus squeeze standardize std sum swap_axes swish t tan
-        tanh tile trace transpose trapezoid trapezoid_at tri tril tril_indices trim_zeros triu
+        tanh tile trace transpose trapezoid tri tril tril_indices trim_zeros triu
         triu_indices trunc try_from_bytes union1d unique unique_all unique_counts
         unique_inverse unique_values unpackbits unravel_index unstack unwrap_phase vander var
         vsplit zeros zeros_like
@@ -72,7 +72,7 @@ methods! {
         nanmedian_over
     }
     called {
-        allclose_within |x| x.allclose_within(x, 0.0, 0.0);
+        allclose_with |x| x.allclose_with(x, (0.0, 0.0));
         average |x| x.average(x, 0);
         average_and_weight |x| x.average_and_weight(x, 0);
         betainc |x| x.betainc(x, x);
@@ -92,13 +92,14 @@ methods! {
         from_slice |x| Array::from_slice(&[x.ndim() as f32], &[1]);
         full_like |x| x.full_like(0);
         full_like_with |x| x.full_like_with(0, Like::new());
-        gradient_spaced |x| x.gradient_spaced(1.0, 0);
+        argsort_with |x| x.argsort_with(0, Descending);
+        gelu_with |x| x.gelu_with(Exact);
+        gradient_with |x| x.gradient_with(0, 1.0);
         index |x| x.index(0);
         insert |x| x.insert(0, x, 0);
-        isclose_or_nan |x| x.isclose_or_nan(x, 0.0, 0.0);
-        isclose_within |x| x.isclose_within(x, 0.0, 0.0);
+        isclose_with |x| x.isclose_with(x, (0.0, 0.0));
         logsumexp_signed |x| x.logsumexp_signed(x, Reduction::all());
-        logsumexp_weighted |x| x.logsumexp_weighted(x, Reduction::all());
+        logsumexp_with |x| x.logsumexp_with(Reduction::all(), x);
         mask_indices |x| Array::mask_indices(x.ndim(), |ones| ones.triu(0));
         nan_to_num_with |x| x.nan_to_num_with(None, 1.0, None);
         nanargmax |x| x.nanargmax(0);
@@ -133,7 +134,9 @@ methods! {
         vecdot_with |x| x.vecdot_with(x, 0, Contraction::new());
         tensordot_with |x| x.tensordot_with(x, 1, Contraction::new());
         tensordot |x| x.tensordot(x, 1);
-        trapezoid_spaced |x| x.trapezoid_spaced(1.0, 0);
+        sort_with |x| x.sort_with(0, Descending);
+        split |x| x.split(1, 0);
+        trapezoid_with |x| x.trapezoid_with(0, 1.0);
         piecewise |x| x.piecewise(&[], |x| x.clone());
     }
 }

@@ -49,10 +49,10 @@ pub use functions::ops::{
     vstack,
 };
 pub use functions::ops::{
-    Attention, BitOrder, BoundsMode, Covariance, Distinct, Histogram, Indexing, Interpolation,
-    Quantile, QuantileMethod, Reduction, Segments, Side, Spacing, Standardize, Unique, block,
-    column_stack, dot_product_attention, dstack, ix_, lexsort, mgrid, ravel_multi_index, select,
-    vectorize,
+    Attention, BitOrder, BoundsMode, Covariance, Descending, Distinct, Exact, Histogram, Indexing,
+    Interpolation, Quantile, QuantileMethod, Reduction, Segments, Side, Spacing, Standardize,
+    Tolerance, Unique, block, column_stack, dot_product_attention, dstack, ix_, lexsort, mgrid,
+    ravel_multi_index, select, vectorize,
 };
 pub use functions::ops::{
     ConvTranspose, Convolution, ConvolveMode, conv, conv_general_dilated,
@@ -93,7 +93,7 @@ pub use prim::index::GatherScatterMode;
 pub use prim::reduce::reduce;
 pub use prim::remat::{CheckpointPolicy, checkpoint_name, optimization_barrier};
 pub use prim::shape::into_shape::{DimSize, IntoShape, Order, RequestedShape, ReshapeOption};
-pub use prim::shape::{concatenate, stack};
+pub use prim::shape::{OneOrMany, concatenate, stack};
 pub use prim::sort::lax_sort;
 pub use program::array::{Array, ArrayLike, IntoArray, Number, array};
 pub use program::disable::disable_jit;

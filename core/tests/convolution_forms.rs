@@ -134,7 +134,7 @@ fn a_network_lowers_to_the_forms_of_jax() {
     cpu_devices(2);
     let mesh = make_mesh(&[2], &["x"]).unwrap();
     let everywhere = NamedSharding::new(mesh, P![]);
-    let on_mesh = |shape: &[usize]| Array::shape_dtype_struct_on(shape, DType::F32, everywhere);
+    let on_mesh = |shape: &[usize]| Array::shape_dtype_struct_with(shape, DType::F32, everywhere);
     let kernels = vec![on_mesh(&[3, 3, 1, 32]), on_mesh(&[3, 3, 32, 64])];
     assert_forms(&gradient(kernels, on_mesh(&[64, 28, 28, 1])), &FORMS);
 

@@ -47,7 +47,7 @@ impl Told {
             "int32" => DType::I32,
             other => panic!("element type {other}"),
         };
-        Array::shape_dtype_struct_on(&self.shape, dtype, NamedSharding::new(mesh, spec))
+        Array::shape_dtype_struct_with(&self.shape, dtype, NamedSharding::new(mesh, spec))
     }
 }
 

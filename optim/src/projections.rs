@@ -2,7 +2,7 @@
 
 use crate::flatten::apart;
 use crate::{Hyperparam, tree};
-use ramie_core::{Array, IntoArray, State, concatenate, cond, where_};
+use ramie_core::{Array, Descending, IntoArray, State, concatenate, cond, where_};
 
 /// Projects onto the states without negative elements.
 #[track_caller]
@@ -31,7 +31,7 @@ pub fn projection_hypercube(x: &State, scale: impl Into<Hyperparam>) -> State {
 pub(crate) fn unit_simplex(values: &Array) -> Array {
     let n = values.size();
     let fixed = values.stop_gradient();
-    let sorted = fixed.sort_descending(0);
+    let sorted = fixed.sort_with(0, Descending);
     let sums = sorted.cumsum(0);
     let place = (Array::iota(&[n], 0, ramie_core::DType::I32) + 1).astype(values.dtype());
     let reached = (1.0_f64 / &place + (&sorted - &sums / &place)).gt(0.0);

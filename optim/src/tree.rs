@@ -298,7 +298,7 @@ pub fn clip<T: Tree>(x: &T, lo: impl Into<Hyperparam>, hi: impl Into<Hyperparam>
 /// Panics if the states have different paths.
 #[track_caller]
 pub fn allclose<T: Tree>(x: &T, y: &T, rtol: f64, atol: f64) -> Array {
-    all(&zip(x, y, |a, b| a.allclose_within(b, rtol, atol)))
+    all(&zip(x, y, |a, b| a.allclose_with(b, (rtol, atol))))
 }
 
 /// Returns whether all booleans, one 0-d `bool` at each path, are true.

@@ -34,7 +34,7 @@ fn batch() -> (Array, Array) {
 fn close(got: &Array, want: &Array) {
     assert_eq!(got.shape(), want.shape());
     assert!(
-        got.allclose_within(want, 1e-5, 1e-6).item::<bool>(),
+        got.allclose_with(want, (1e-5, 1e-6)).item::<bool>(),
         "{got} {want}"
     );
 }

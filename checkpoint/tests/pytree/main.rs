@@ -355,7 +355,7 @@ fn parts_are_written_once_and_go_anywhere() {
     }
     for spec in &specs {
         let to = NamedSharding::new(mesh, spec.clone());
-        let target = state.map(|a| Array::shape_dtype_struct_on(a.shape(), DType::BF16, to));
+        let target = state.map(|a| Array::shape_dtype_struct_with(a.shape(), DType::BF16, to));
         let rounded = StandardRestore::new(&target).allow_lossy_casts(true);
         let back = restore_item(&path, rounded).unwrap();
         for (name, array) in back.iter() {

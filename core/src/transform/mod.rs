@@ -41,9 +41,7 @@ pub use custom_jvp::{custom_jvp, custom_jvp_with};
 pub use custom_vjp::{custom_vjp, custom_vjp_with};
 pub use custom_vmap::{BatchedResults, Mapped, custom_vmap, sequential_vmap};
 pub use function::{ArgTuple, Function, FunctionOnce, HasAux, Objective, Packed, Pure, Stateful};
-pub use grad::{
-    grad, jvp, linear_transpose, linearize, value_and_grad, vjp, vjp_with,
-};
+pub use grad::{grad, jvp, linear_transpose, linearize, value_and_grad, vjp, vjp_with};
 pub use hessian::{hessian, hessian_with, hvp};
 pub use jacobian::{
     Codomain, JacobianOf, JacobianOptions, jacfwd, jacfwd_with, jacrev, jacrev_with,

@@ -32,7 +32,7 @@ impl Told {
             "int32" => DType::I32,
             _ => DType::F32,
         };
-        Array::shape_dtype_struct_on(&self.shape, dtype, NamedSharding::new(mesh, spec))
+        Array::shape_dtype_struct_with(&self.shape, dtype, NamedSharding::new(mesh, spec))
     }
 }
 

@@ -291,7 +291,7 @@ fn shardings_are_asked_for_and_given() {
     let spec = |a: &Array| a.sharding().unwrap().named().unwrap().spec().clone();
     assert_eq!((spec(&a), spec(&b)), (P!["y"], P![]));
     let types = |n: usize| {
-        Array::shape_dtype_struct_on(&[n], DType::F32, NamedSharding::new(mesh, P!["x"]))
+        Array::shape_dtype_struct_with(&[n], DType::F32, NamedSharding::new(mesh, P!["x"]))
     };
     let lowered = f.lower((types(1 << 20), types(1 << 20))).unwrap();
     assert!(

@@ -170,7 +170,7 @@ fn taking_along_axes() {
     assert_eq!(taken.shape(), [2, 2, 2]);
     assert_eq!(taken.to_vec::<i32>(), [10, 30, 30, 20, 40, 60, 60, 50]);
     assert_eq!(x.take(&computed(1), 0).to_vec::<i32>(), [40, 50, 60]);
-    let repeated = x.repeat_each(&[2, 0, 1], 1);
+    let repeated = x.repeat([2, 0, 1], 1);
     assert_eq!(repeated.to_vec::<i32>(), [10, 10, 30, 40, 40, 60]);
 }
 

@@ -204,10 +204,10 @@ fn polynomials_near_values() {
     let y = stack(&[0, 1].map(|k| coefficients.index((.., k)).polyval(&x)), 1);
     let found = x.polyfit(&y, 2);
     assert_eq!(found.shape(), [3, 2]);
-    let near = found.allclose_within(&coefficients, 1e-9, 1e-9);
+    let near = found.allclose_with(&coefficients, (1e-9, 1e-9));
     assert!(near.item::<bool>(), "{found}");
     let line = Array::from([0.0, 1.0, 2.0]).polyfit(&Array::from([1.0, 2.0, 4.0]), 1);
-    let near = line.allclose_within(Array::from([1.5, 5.0 / 6.0]), 1e-9, 1e-9);
+    let near = line.allclose_with(Array::from([1.5, 5.0 / 6.0]), (1e-9, 1e-9));
     assert!(near.item::<bool>(), "{line}");
 }
 

@@ -1,7 +1,7 @@
 //! Functions of `jax.numpy` that are made of several primitives: values and
 //! derivatives.
 
-use ramie_core::{Array, DType, Quantile, QuantileMethod, Reduction};
+use ramie_core::{Array, DType, Quantile, QuantileMethod, Reduction, Tolerance};
 use ramie_testing::functions::{Applied, agree, axes, mask_of, one, pair, two};
 use ramie_testing::golden::Row;
 
@@ -45,7 +45,13 @@ fn pointwise(row: &Row) -> Applied {
         "logical_xor" => two(|a, b| a.logical_xor(b)),
         "remainder" => two(|a, b| a.remainder(b)),
         "floor_divide" => two(|a, b| a.floor_divide(b)),
-        "isclose_or_nan" => two(|a, b| a.isclose_or_nan(b, 0.1, 0.2)),
+        "isclose_or_nan" => two(|a, b| {
+            let within = Tolerance {
+                equal_nan: true,
+                ..(0.1, 0.2).into()
+            };
+            a.isclose_with(b, within)
+        }),
         "divmod" => Some(Box::new(|x| pair(x[0].divmod(&x[1])))),
         _ => None,
     }

@@ -56,7 +56,7 @@ fn places(row: &Row) -> Applied {
         "array_split" => Some(Box::new(|x| x[0].array_split(3, 2))),
         "atleast_3d" => one(Array::at_least_3d),
         "diagflat" => one(|x| x.diagflat(-1)),
-        "diagonal_axes" => one(|x| x.diagonal_axes(1, 2, 0)),
+        "diagonal_axes" => one(|x| x.diagonal_with(1, 2, 0)),
         "fill_diagonal" => one(|x| x.fill_diagonal(2.0)),
         "fill_diagonal_with" => two(|x, v| x.fill_diagonal(v)),
         "apply_along_axis" => one(|x| x.apply_along_axis(1, |v| v.outer(&v))),

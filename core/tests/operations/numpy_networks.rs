@@ -17,7 +17,7 @@ fn over_axes(row: &Row) -> Applied {
         "log_softmax_axes" => one(move |x| x.log_softmax(&axes)),
         "log_softmax_where" => one(move |x| x.log_softmax(Reduction::over(&axes).mask(&mask))),
         "logsumexp_with" => one(move |x| x.logsumexp(how.clone().mask(&mask).keepdims())),
-        "logsumexp_weighted" => two(move |x, b| x.logsumexp_weighted(b, &how)),
+        "logsumexp_weighted" => two(move |x, b| x.logsumexp_with(&how, b)),
         "logsumexp_signed" => Some(Box::new(move |x| pair(x[0].logsumexp_signed(&x[1], &how)))),
         "logmeanexp" => one(move |x| x.logmeanexp(&how)),
         "logmeanexp_where" => one(move |x| x.logmeanexp(how.clone().mask(&mask))),
@@ -37,7 +37,7 @@ fn networks(row: &Row) -> Applied {
         Some(Box::new(move |x| vec![f(x).of(&x[0], &x[1], &x[2])]))
     };
     match row.op.as_str() {
-        "one_hot" => one(|x| x.one_hot_along(3, 0, DType::F32)),
+        "one_hot" => one(|x| x.one_hot_with(3, DType::F32, 0)),
         "log1mexp" => one(Array::log1mexp),
         "attention" | "attention_plain" => Some(Box::new(|x| {
             vec![dot_product_attention(&x[0], &x[1], &x[2])]

@@ -2,8 +2,8 @@
 //! differences and statistics of samples.
 
 use ramie_core::{
-    Array, BoundsMode, Covariance, DType, Histogram, Interpolation, Reduction, Side, Unique,
-    lexsort, ravel_multi_index,
+    Array, BoundsMode, Covariance, DType, Descending, Histogram, Interpolation, Reduction, Side,
+    Unique, lexsort, ravel_multi_index,
 };
 use ramie_testing::functions::{Applied, agree, one, pair, two};
 use ramie_testing::golden::Row;
@@ -24,7 +24,7 @@ fn searches(row: &Row) -> Applied {
             two(move |c, x| x.extract_sized(c, size, -2))
         }
         "bincount" => one(|x| x.bincount_sized(4)),
-        "bincount_weighted" => two(|x, w| x.bincount_weighted(w, 6)),
+        "bincount_weighted" => two(|x, w| x.bincount_with(6, w)),
         "isin" => two(|x, set| x.isin(set)),
         _ => None,
     }
@@ -43,8 +43,10 @@ fn orders(row: &Row) -> Applied {
     match row.op.as_str() {
         "partition" => one(move |x| x.partition(kth, axis)),
         "argpartition" => one(move |x| x.argpartition(kth, axis)),
-        "sort_descending" => one(|x| x.sort_descending(0)),
-        "argsort_descending" => one(move |x| x.argsort_descending(if special { 0 } else { 1 })),
+        "sort_descending" => one(|x| x.sort_with(0, Descending)),
+        "argsort_descending" => {
+            one(move |x| x.argsort_with(if special { 0 } else { 1 }, Descending))
+        }
         "lexsort" => two(|a, b| {
             let axis = if b.dtype().is_float() { 0 } else { 1 };
             lexsort(&[a, b], axis)
@@ -69,11 +71,11 @@ fn calculus(row: &Row) -> Applied {
         "ediff1d" => one(Array::ediff1d),
         "gradient" => one(|x| x.gradient(0)),
         "gradients" => Some(Box::new(|x| x[0].gradients())),
-        "gradient_spaced" => one(|x| x.gradient_spaced(0.25, 1)),
-        "gradient_at" => two(|x, h| x.gradient_spaced(h, 0)),
+        "gradient_spaced" => one(|x| x.gradient_with(1, 0.25)),
+        "gradient_at" => two(|x, h| x.gradient_with(0, h)),
         "trapezoid" => one(|x| x.trapezoid(0)),
-        "trapezoid_spaced" => one(|x| x.trapezoid_spaced(0.5, -1)),
-        "trapezoid_at" => two(|x, at| x.trapezoid_at(at, 0)),
+        "trapezoid_spaced" => one(|x| x.trapezoid_with(-1, 0.5)),
+        "trapezoid_at" => two(|x, at| x.trapezoid_with(0, at.diff(0))),
         "interp" => Some(Box::new(|x| vec![x[0].interp(&x[1], &x[2])])),
         "interp_sides" => interp(Interpolation::new().left(-1.0).right(2.0)),
         "interp_line" => interp(Interpolation::new().extrapolate()),

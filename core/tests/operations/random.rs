@@ -86,7 +86,7 @@ fn draw(row: &Value, inputs: &[Array]) -> Option<Array> {
             Some(n) => random::permutation(&key(), n as usize),
             None => {
                 let independent = a["independent"].as_bool().expect("a truth value");
-                random::permutation_along(&key(), &inputs[0], axis()?, independent)
+                random::permutation_with(&key(), &inputs[0], axis()?, independent)
             }
         },
         "choice" => {
@@ -452,7 +452,7 @@ fn permutations_keep_every_element() {
         assert_eq!(sorted(random::permutation(&key, n)), all);
     }
     let table = Array::arange(12).reshape(&[3, 4]);
-    let lines = random::permutation_along(&key, &table, -1, true);
+    let lines = random::permutation_with(&key, &table, -1, true);
     for i in 0..3 {
         let line: Vec<i32> = (4 * i..4 * i + 4).collect();
         let i = i as usize;
@@ -568,7 +568,7 @@ fn tails_beyond_four_are_those_of_jax() {
     ];
     for (lower, upper, want) in [(4.5, 8.0, HIGH), (f64::NEG_INFINITY, -4.0, LOW)] {
         let x = random::truncated_normal(&random::key(3), lower, upper, &[6], DType::F32);
-        let near = x.allclose_within(Array::from(want), 1e-5, 0.0);
+        let near = x.allclose_with(Array::from(want), (1e-5, 0.0));
         assert!(near.item::<bool>(), "{x} instead of {want:?}");
     }
 }

@@ -174,7 +174,7 @@ fn matrix() -> Array {
 
 fn near(got: &Array, want: &Array, tolerance: f64) {
     assert_eq!(got.aval(), want.aval());
-    let near = got.allclose_within(want, tolerance, tolerance);
+    let near = got.allclose_with(want, (tolerance, tolerance));
     assert!(near.item::<bool>(), "{got} is not {want}");
 }
 

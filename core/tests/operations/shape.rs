@@ -19,7 +19,7 @@ fn parts_and_functions_differentiate_and_batch() {
     let y = draw.array(&[4, 2], DType::F64, -1.0, 1.0);
     let operations: [(&str, Box<ramie_testing::apply::Operation>); 7] = [
         ("split", Box::new(|a| a[0].split_sizes(&[1, 0, 3], 0))),
-        ("split last", Box::new(|a| a[0].split_at(&[2], 1))),
+        ("split last", Box::new(|a| a[0].split([2], 1))),
         (
             "reduce",
             Box::new(|a| vec![a[0].sin().reduce_precision(11, 52)]),
@@ -63,7 +63,7 @@ fn taking_apart() {
     let x = matrix();
     let columns = x.split(3, 1);
     assert_eq!(columns[1].to_vec::<i32>(), [1, 4]);
-    let parts = x.split_at(&[1, 5], -1);
+    let parts = x.split([1, 5], -1);
     assert_eq!(parts[1].to_vec::<i32>(), [1, 2, 4, 5]);
     assert_eq!(parts[2].shape(), [2, 0]);
     let f = |x: Array| {

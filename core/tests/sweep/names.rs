@@ -11,7 +11,7 @@ const EXCLUDED: &[(&str, &str)] = &[
         "the operation is for arrays on several devices; the tests of sharding call it",
         "full_with iota_with broadcast_in_dim_with broadcast_to_with reshard \
          with_sharding_constraint with_logical_constraint device_put device_put_donating \
-         device_get auto_axes explicit_axes shape_dtype_struct_on random::sharded",
+         device_get auto_axes explicit_axes shape_dtype_struct_with random::sharded",
     ),
     (
         "the operation needs the name of a mapped axis; core/tests/transformations/collectives.rs calls it",

@@ -32,7 +32,7 @@ fn x0() -> Array {
 #[track_caller]
 fn close(got: &Array, want: &Array) {
     assert!(
-        got.allclose_within(want, 1e-5, 1e-6).item::<bool>(),
+        got.allclose_with(want, (1e-5, 1e-6)).item::<bool>(),
         "{got} {want}"
     );
 }

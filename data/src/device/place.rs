@@ -112,7 +112,7 @@ impl Placement {
                     *rows = *rows / tiles.own.len() * tiles.tiles;
                 }
                 match self.types {
-                    true => Ok(Array::shape_dtype_struct_on(&whole, T::DTYPE, here)),
+                    true => Ok(Array::shape_dtype_struct_with(&whole, T::DTYPE, here)),
                     false => make_array_from_process_local_data(&elements, &whole, here),
                 }
             }

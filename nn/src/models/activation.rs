@@ -1,6 +1,6 @@
 //! Activations by the names used in model configurations.
 
-use ramie_core::Array;
+use ramie_core::{Array, Exact};
 
 /// An elementwise function.
 pub type Activation = fn(&Array) -> Array;
@@ -11,7 +11,7 @@ pub fn by_name(name: &str) -> Option<Activation> {
     // function from users of a dynamic library, such as the cells of a notebook.
     Some(match name {
         "gelu_new" | "gelu_pytorch_tanh" | "gelu_fast" => |x| x.gelu(),
-        "gelu" => |x| x.gelu_exact(),
+        "gelu" => |x| x.gelu_with(Exact),
         "silu" | "swish" => |x| x.silu(),
         "relu" => |x| x.relu(),
         "tanh" => |x| x.tanh(),

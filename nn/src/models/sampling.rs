@@ -2,7 +2,7 @@
 
 use crate::Tree;
 use ramie_core::random::{self, Key};
-use ramie_core::{Array, DType, fixed_tree, vmap, where_};
+use ramie_core::{Array, DType, Descending, fixed_tree, vmap, where_};
 
 /// The method of choosing the next token from logits: the most likely one, or a random one
 /// among all, the `k` most likely, or those that make up most of the probability.
@@ -181,7 +181,11 @@ impl Sampling {
             logits = where_(logits.lt(least), f64::NEG_INFINITY, logits);
         }
         if let Some(p) = self.top_p {
-            logits = nucleus(&logits, &logits.sort_descending(-1), &Array::from(p as f32));
+            logits = nucleus(
+                &logits,
+                &logits.sort_with(-1, Descending),
+                &Array::from(p as f32),
+            );
         }
         if let Some(p) = self.min_p {
             logits = close(&logits, &Array::from(p.ln() as f32));
@@ -306,7 +310,7 @@ impl TextSampling {
         let temperature = where_(&is_greedy, 1, &self.temperature);
         let mut logits = logits.astype(DType::F32) / temperature;
         if self.method == Method::Sorted {
-            let sorted = logits.sort_descending(-1);
+            let sorted = logits.sort_with(-1, Descending);
             let last = self.top_k.minimum(sorted.shape()[1] as i64) - 1;
             let least = sorted.take_along_axis(&last, -1);
             logits = at_least(&logits, &least);

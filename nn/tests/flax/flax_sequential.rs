@@ -210,7 +210,7 @@ fn adapters() {
     assert!(
         layer
             .forward(&x)
-            .allclose_within(merged.forward(&x), 1e-5, 1e-6)
+            .allclose_with(merged.forward(&x), (1e-5, 1e-6))
             .item::<bool>()
     );
     case.nnx(layer, |m, x| vec![m.forward(&x[0])]);

@@ -80,7 +80,7 @@ fn values_are_those_of_jax() {
         let known = golden.array(&row["output"]);
         if name.ends_with("orthogonal") {
             // A decomposition, which rounds in its own way.
-            let near = drawn.allclose_within(&known, 1e-5, 1e-6);
+            let near = drawn.allclose_with(&known, (1e-5, 1e-6));
             assert!(near.item::<bool>(), "{drawn} {row}");
         } else {
             let first = drawn.ravel().slice_in_dim(0, drawn.size().min(64), 1, 0);

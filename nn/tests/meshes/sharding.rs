@@ -82,7 +82,7 @@ fn parameters_are_put_where_their_metadata_say() {
     assert_eq!(parts(&placed.down.kernel), [4, 4]);
     assert_eq!(parts(placed.up.bias.as_ref().unwrap()), [4]);
     assert_eq!(parts(&placed.table.embedding), [4, 8]);
-    let near = placed.forward(&tokens).allclose_within(&alone, 1e-5, 1e-6);
+    let near = placed.forward(&tokens).allclose_with(&alone, (1e-5, 1e-6));
     assert!(near.item::<bool>());
     // The metadata are still there.
     assert_eq!(
@@ -167,7 +167,7 @@ fn variables_of_linen_are_put_by_the_same_functions() {
     let kernel = &placed["params"]["DenseGeneral_0.kernel"];
     assert_eq!(parts(kernel), [4, 1, 2]);
     let near = Linen.apply(&placed, x.clone());
-    let near = near.allclose_within(Linen.apply(&variables, x), 1e-5, 1e-6);
+    let near = near.allclose_with(Linen.apply(&variables, x), (1e-5, 1e-6));
     assert!(near.item::<bool>());
 }
 
@@ -182,7 +182,7 @@ fn a_model_is_made_where_it_is_to_be() {
         let near = model
             .up
             .kernel
-            .allclose_within(&*alone.up.kernel, 1e-6, 1e-7);
+            .allclose_with(&*alone.up.kernel, (1e-6, 1e-7));
         assert!(near.item::<bool>());
     };
     // Compiled, by the types of the model.

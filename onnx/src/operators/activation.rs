@@ -2,7 +2,7 @@
 
 use super::{Operator, array, only, unary};
 use crate::call::{Call, signed};
-use ramie_core::{Array, Reduction, where_};
+use ramie_core::{Array, Exact, Reduction, where_};
 
 pub(super) const OPERATORS: &[Operator] = &[
     unary("HardSwish", |x| x * (x / 6.0 + 0.5).clip(0.0, 1.0)),
@@ -15,7 +15,7 @@ pub(super) const OPERATORS: &[Operator] = &[
     array("Elu", |c| c.array(0).elu(c.float("alpha", 1.0))),
     array("Gelu", |c| match c.text("approximate", "none") {
         "tanh" => c.array(0).gelu(),
-        _ => c.array(0).gelu_exact(),
+        _ => c.array(0).gelu_with(Exact),
     })
     .limits(|n, _| only(n, "approximate", "none", &["none", "tanh"])),
     array("HardSigmoid", |c| {
@@ -72,7 +72,7 @@ fn hardmax(call: &Call<'_>) -> Array {
     if call.opset >= 13 {
         let axis = call.axis(-1, x.ndim());
         let hot = x.argmax(axis as isize);
-        return hot.one_hot_along(x.shape()[axis], axis as isize, x.dtype());
+        return hot.one_hot_with(x.shape()[axis], x.dtype(), axis as isize);
     }
     let rows: usize = x.shape()[..call.axis(1, x.ndim())].iter().product();
     let flat = x.reshape(&[rows, x.size() / rows.max(1)]);

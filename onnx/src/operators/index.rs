@@ -148,7 +148,7 @@ fn one_hot(call: &Call<'_>) -> Array {
     let axis = call.axis(-1, indices.ndim() + 1) as isize;
     let indices = indices.astype(DType::I64);
     let indices = where_(indices.lt(0), &indices + depth, &indices);
-    let hot = indices.one_hot_along(depth as usize, axis, DType::Bool);
+    let hot = indices.one_hot_with(depth as usize, DType::Bool, axis);
     where_(
         hot,
         values.index_in_dim(1, 0, false),

@@ -175,7 +175,7 @@ pub fn sigmoid_focal_loss(logits: &Array, labels: &Array, alpha: Option<f64>, ga
     // The logarithm of the error of the prediction.
     let logs = ramie_core::stack(&[&yes, &no], -1);
     let weights = ramie_core::stack(&[&rest, &labels], -1);
-    let wrong = logs.logsumexp_weighted(weights, -1);
+    let wrong = logs.logsumexp_with(-1, weights);
     let loss = entropy * (wrong * gamma).exp();
     match alpha {
         None => loss,

@@ -49,9 +49,11 @@ fn placed_array(array: Array, to: &Placed, path: &str) -> Result<Array> {
         )));
     }
     match (&array.0, to) {
-        (Repr::Abstract(aval, _), Sharding::Named(to)) => {
-            Ok(Array::shape_dtype_struct_on(aval.shape(), aval.dtype(), to))
-        }
+        (Repr::Abstract(aval, _), Sharding::Named(to)) => Ok(Array::shape_dtype_struct_with(
+            aval.shape(),
+            aval.dtype(),
+            to,
+        )),
         (Repr::Abstract(..), _) => Ok(array),
         _ => Ok(crate::device_put(&array, to)),
     }

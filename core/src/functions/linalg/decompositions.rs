@@ -120,7 +120,7 @@ pub enum QrMode {
 /// let a = Array::from([[1.0f32, 2.0], [3.0, 4.0], [5.0, 6.0]]);
 /// let (q, r) = qr(&a, QrMode::Reduced);
 /// assert_eq!((q.shape(), r.shape()), (&[3, 2][..], &[2, 2][..]));
-/// assert!(q.matmul(&r).allclose_within(&a, 1e-5, 1e-5).item::<bool>());
+/// assert!(q.matmul(&r).allclose_with(&a, (1e-5, 1e-5)).item::<bool>());
 /// ```
 ///
 /// # Panics

@@ -19,7 +19,7 @@ use crate::{Array, DType, Tree, concatenate, where_};
 /// use ramie_core::{Array, linalg};
 /// let a = Array::from([[4.0f32, 2.0], [1.0, 3.0]]);
 /// let x = linalg::gmres(|x| a.dot(&x), Array::from([8.0f32, 7.0]));
-/// assert!(x.allclose_within(&Array::from([1.0f32, 2.0]), 1e-4, 1e-4).item::<bool>());
+/// assert!(x.allclose_with(&Array::from([1.0f32, 2.0]), (1e-4, 1e-4)).item::<bool>());
 /// ```
 ///
 /// # Panics

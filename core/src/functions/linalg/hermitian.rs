@@ -1,7 +1,7 @@
 //! Singular values of Hermitian matrices, computed from their eigenvalues.
 
 use super::{SvdFactors, eigh, matrix};
-use crate::{Array, where_};
+use crate::{Array, Descending, where_};
 
 /// Computes the singular value decomposition of Hermitian matrices `[.., n, n]`
 /// (`jax.numpy.linalg.svd` with `hermitian=True`) from [`eigh`]: the singular values are the
@@ -36,5 +36,5 @@ pub fn svd_hermitian(a: &Array) -> SvdFactors {
 /// Panics in the same cases as [`eigh`].
 #[track_caller]
 pub fn svdvals_hermitian(a: &Array) -> Array {
-    eigh(a).0.abs().sort_descending(-1)
+    eigh(a).0.abs().sort_with(-1, Descending)
 }

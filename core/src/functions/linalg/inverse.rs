@@ -158,7 +158,7 @@ super::tree_of_arrays!(LeastSquares {
 /// // The line through (0, 1), (1, 3), (2, 5).
 /// let a = Array::from([[0.0f32, 1.0], [1.0, 1.0], [2.0, 1.0]]);
 /// let line = linalg::lstsq(&a, &Array::from([1.0f32, 3.0, 5.0]), None).x;
-/// assert!(line.allclose_within(&Array::from([2.0f32, 1.0]), 1e-4, 1e-4).item::<bool>());
+/// assert!(line.allclose_with(&Array::from([2.0f32, 1.0]), (1e-4, 1e-4)).item::<bool>());
 /// ```
 ///
 /// # Panics

@@ -113,7 +113,7 @@ impl<T: Tree> Iteration<T> {
 /// use ramie_core::{Array, linalg};
 /// let a = Array::from([[4.0f32, 1.0], [1.0, 3.0]]);
 /// let x = linalg::cg(|x| a.dot(&x), Array::from([1.0f32, 2.0]));
-/// let near = x.allclose_within(&Array::from([1.0f32 / 11.0, 7.0 / 11.0]), 1e-4, 1e-4);
+/// let near = x.allclose_with(&Array::from([1.0f32 / 11.0, 7.0 / 11.0]), (1e-4, 1e-4));
 /// assert!(near.item::<bool>());
 /// ```
 ///
@@ -168,7 +168,7 @@ pub fn cg_with<T: Tree>(
 /// use ramie_core::{Array, linalg};
 /// let a = Array::from([[4.0f32, 2.0], [1.0, 3.0]]);
 /// let x = linalg::bicgstab(|x| a.dot(&x), Array::from([8.0f32, 7.0]));
-/// assert!(x.allclose_within(&Array::from([1.0f32, 2.0]), 1e-4, 1e-4).item::<bool>());
+/// assert!(x.allclose_with(&Array::from([1.0f32, 2.0]), (1e-4, 1e-4)).item::<bool>());
 /// ```
 ///
 /// # Panics

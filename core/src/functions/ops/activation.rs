@@ -8,6 +8,10 @@ const SELU_ALPHA: f64 = 1.673_263_242_354_377_2;
 /// The scale of [`Array::selu`].
 const SELU_SCALE: f64 = 1.050_700_987_355_480_5;
 
+/// The option of [`Array::gelu_with`].
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Exact;
+
 impl Array {
     /// Applies the rectified linear unit, `max(x, 0)`, to each element. Its derivative at 0 is 0.
     ///
@@ -60,13 +64,14 @@ impl Array {
     }
 
     /// Applies the exact Gaussian error linear unit, `x · Φ(x)`, where `Φ` is the cumulative
-    /// distribution function of the standard normal distribution.
+    /// distribution function of the standard normal distribution (`jax.nn.gelu` with
+    /// `approximate=False`).
     ///
     /// # Panics
     /// Panics if the array is complex; [`gelu`](Array::gelu) accepts complex numbers.
     #[track_caller]
-    pub fn gelu_exact(&self) -> Array {
-        parts::require_real("gelu_exact", &[self]);
+    pub fn gelu_with(&self, _: Exact) -> Array {
+        parts::require_real("gelu_with", &[self]);
         let x = self.to_inexact();
         &x * 0.5 * (-&x * std::f64::consts::FRAC_1_SQRT_2).erfc()
     }

@@ -58,7 +58,7 @@ impl Array {
     /// Panics if the axis is out of range or has fewer than two elements.
     #[track_caller]
     pub fn gradient(&self, axis: isize) -> Array {
-        self.gradient_spaced(1.0, axis)
+        self.gradient_with(axis, 1.0)
     }
 
     /// Computes [`gradient`](Array::gradient) along every axis.
@@ -81,7 +81,7 @@ impl Array {
     /// Panics if the axis is out of range or has fewer than two elements, or if the number of
     /// coordinates differs from the number of samples.
     #[track_caller]
-    pub fn gradient_spaced(&self, spacing: impl IntoArray, axis: isize) -> Array {
+    pub fn gradient_with(&self, axis: isize, spacing: impl IntoArray) -> Array {
         let at = self.axis("gradient", axis);
         let n = self.shape()[at];
         let (x, h) = (self.to_inexact(), spacing.into_array());
@@ -131,17 +131,18 @@ impl Array {
     /// Panics if the axis is out of range or empty.
     #[track_caller]
     pub fn trapezoid(&self, axis: isize) -> Array {
-        self.trapezoid_spaced(1.0, axis)
+        self.trapezoid_with(axis, 1.0)
     }
 
     /// Same as [`trapezoid`](Array::trapezoid), but with the spacing `dx`: a single number, or an
-    /// array that broadcasts to the differences along the axis.
+    /// array that broadcasts to the differences along the axis. For samples at the coordinates `x`,
+    /// pass `x.diff(axis)`.
     ///
     /// # Panics
     /// Panics if the axis is out of range, if it is empty and `dx` is a single number, or if the
     /// shape of `dx` does not fit.
     #[track_caller]
-    pub fn trapezoid_spaced(&self, dx: impl IntoArray, axis: isize) -> Array {
+    pub fn trapezoid_with(&self, axis: isize, dx: impl IntoArray) -> Array {
         self.axis("trapezoid", axis);
         let dx = dx.into_array();
         let y = self.to_inexact().move_axis(axis, -1);
@@ -163,18 +164,6 @@ impl Array {
         let inner = n.saturating_sub(1);
         let pairs = y.slice_axis(rank - 1, n - inner, n) + y.slice_axis(rank - 1, 0, inner);
         (dx * pairs).sum_over(-1) * 0.5
-    }
-
-    /// Same as [`trapezoid`](Array::trapezoid), but for samples at the coordinates `x`, a 1-d
-    /// array or an array of the same shape.
-    ///
-    /// # Panics
-    /// Panics if the axis is out of range, or if the shape of the coordinates does not fit.
-    #[track_caller]
-    pub fn trapezoid_at(&self, x: &Array, axis: isize) -> Array {
-        let along = if x.ndim() == 1 { 0 } else { axis };
-        let both = promote_all("trapezoid", &[self.to_inexact(), x.to_inexact()]);
-        both[0].trapezoid_spaced(both[1].diff(along), axis)
     }
 
     /// Interpolates linearly between the points (`xp`, `fp`) at each element, where `xp`

@@ -134,12 +134,12 @@ impl Array {
         self.ravel().diag(k)
     }
 
-    /// Returns the `k`-th diagonal over two given axes, as a new last axis.
+    /// Same as [`diagonal`](Array::diagonal), over two given axes.
     ///
     /// # Panics
     /// Panics if an axis is out of range, or both are the same.
     #[track_caller]
-    pub fn diagonal_axes(&self, k: isize, axis1: isize, axis2: isize) -> Array {
+    pub fn diagonal_with(&self, k: isize, axis1: isize, axis2: isize) -> Array {
         let (a, b) = (self.axis("diagonal", axis1), self.axis("diagonal", axis2));
         assert!(
             a != b,

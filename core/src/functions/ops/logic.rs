@@ -4,8 +4,33 @@ use crate::prim::elementwise::parts;
 use crate::prim::operands;
 use crate::{Array, DType, IntoArray};
 
-/// The relative and absolute tolerances of [`Array::isclose`], the same as in NumPy.
-const CLOSE: (f64, f64) = (1e-5, 1e-8);
+/// The tolerance of comparisons, the option of [`Array::isclose_with`]: by `rtol` times the second
+/// number, plus `atol`. A pair `(rtol, atol)` converts into it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Tolerance {
+    /// The relative tolerance. Defaults to 1e-5.
+    pub rtol: f64,
+    /// The absolute tolerance. Defaults to 1e-8.
+    pub atol: f64,
+    /// Whether NaN is close to NaN. Defaults to false.
+    pub equal_nan: bool,
+}
+
+impl Default for Tolerance {
+    fn default() -> Tolerance {
+        (1e-5, 1e-8).into()
+    }
+}
+
+impl From<(f64, f64)> for Tolerance {
+    fn from((rtol, atol): (f64, f64)) -> Tolerance {
+        Tolerance {
+            rtol,
+            atol,
+            equal_nan: false,
+        }
+    }
+}
 
 macro_rules! logical {
     ($($(#[$doc:meta])* $f:ident $name:literal $bitwise:ident;)*) => {
@@ -69,48 +94,32 @@ impl Array {
         self.to_inexact().eq(f64::NEG_INFINITY)
     }
 
-    /// Computes whether the elements are equal or differ by at most `atol + rtol · |other|`. NaN
-    /// is close to no number.
-    ///
-    /// # Panics
-    /// Panics if the shapes do not broadcast.
-    #[track_caller]
-    pub fn isclose_within(&self, other: impl IntoArray, rtol: f64, atol: f64) -> Array {
-        let (a, b) = operands::promote("isclose", self, &other.into_array());
-        let (a, b) = (a.to_inexact(), b.to_inexact());
-        let near = (&a - &b).abs().le(b.abs() * rtol + atol);
-        a.eq(&b).bitwise_or(b.is_finite().bitwise_and(near))
-    }
-
-    /// Same as [`isclose_within`](Array::isclose_within) with a relative tolerance of 1e-5 and an
-    /// absolute tolerance of 1e-8, as in NumPy.
+    /// Computes whether the elements are equal or differ by at most `1e-8 + 1e-5 · |other|`, as in
+    /// NumPy. NaN is close to no number.
     ///
     /// # Panics
     /// Panics if the shapes do not broadcast.
     #[track_caller]
     pub fn isclose(&self, other: impl IntoArray) -> Array {
-        self.isclose_within(other, CLOSE.0, CLOSE.1)
+        self.isclose_with(other, Tolerance::default())
     }
 
-    /// Same as [`isclose_within`](Array::isclose_within), but NaN is close to NaN (`equal_nan` in
-    /// NumPy).
+    /// Same as [`isclose`](Array::isclose), with a [`Tolerance`] or a pair of the relative and the
+    /// absolute tolerance.
     ///
     /// # Panics
     /// Panics if the shapes do not broadcast.
     #[track_caller]
-    pub fn isclose_or_nan(&self, other: impl IntoArray, rtol: f64, atol: f64) -> Array {
-        let other = other.into_array();
-        let both = self.is_nan().logical_and(other.is_nan());
-        self.isclose_within(other, rtol, atol).bitwise_or(both)
-    }
-
-    /// Computes whether all elements are [close](Array::isclose_within), as a 0-d array.
-    ///
-    /// # Panics
-    /// Panics if the shapes do not broadcast.
-    #[track_caller]
-    pub fn allclose_within(&self, other: impl IntoArray, rtol: f64, atol: f64) -> Array {
-        self.isclose_within(other, rtol, atol).all()
+    pub fn isclose_with(&self, other: impl IntoArray, within: impl Into<Tolerance>) -> Array {
+        let within = within.into();
+        let (a, b) = operands::promote("isclose", self, &other.into_array());
+        let (a, b) = (a.to_inexact(), b.to_inexact());
+        let near = (&a - &b).abs().le(b.abs() * within.rtol + within.atol);
+        let close = a.eq(&b).bitwise_or(b.is_finite().bitwise_and(near));
+        match within.equal_nan {
+            true => close.bitwise_or(a.is_nan().bitwise_and(b.is_nan())),
+            false => close,
+        }
     }
 
     /// Computes whether all elements are [close](Array::isclose), as a 0-d array.
@@ -120,6 +129,15 @@ impl Array {
     #[track_caller]
     pub fn allclose(&self, other: impl IntoArray) -> Array {
         self.isclose(other).all()
+    }
+
+    /// Computes whether all elements are [close](Array::isclose_with), as a 0-d array.
+    ///
+    /// # Panics
+    /// Panics if the shapes do not broadcast.
+    #[track_caller]
+    pub fn allclose_with(&self, other: impl IntoArray, within: impl Into<Tolerance>) -> Array {
+        self.isclose_with(other, within).all()
     }
 
     /// Computes whether both arrays have the same shape and equal elements, as a 0-d array.

@@ -67,6 +67,7 @@ pub use sharding::{
 };
 pub use window::*;
 
+pub use activation::Exact;
 pub use attention::{Attention, dot_product_attention};
 pub use bits::BitOrder;
 pub use calculus::Interpolation;
@@ -75,8 +76,9 @@ pub(crate) use elementwise::{float_divmod, nonzero_divisor};
 pub use grid::{Indexing, Spacing, ix_, meshgrid, meshgrid_with, mgrid};
 pub use histogram::Histogram;
 pub use join::{block, column_stack, dstack, select};
+pub use logic::Tolerance;
 pub(crate) use order::joined;
-pub use order::lexsort;
+pub use order::{Descending, lexsort};
 pub use quantile::{Quantile, QuantileMethod};
 pub use reduction::Reduction;
 pub use search::Side;

@@ -36,6 +36,10 @@ pub fn lexsort<A: Borrow<Array>>(keys: &[A], axis: isize) -> Array {
         .expect("positions")
 }
 
+/// The option of [`Array::sort_with`] and [`Array::argsort_with`].
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Descending;
+
 /// Maps the elements so that their order is reversed.
 #[track_caller]
 fn opposite(x: &Array) -> Array {
@@ -48,22 +52,23 @@ fn opposite(x: &Array) -> Array {
 }
 
 impl Array {
-    /// Sorts the elements along an axis in descending order, with NaN first.
+    /// Sorts the elements along an axis in descending order, with NaN first (`jnp.sort` with
+    /// `descending=True`).
     ///
     /// # Panics
     /// Panics if the axis is out of range.
     #[track_caller]
-    pub fn sort_descending(&self, axis: isize) -> Array {
+    pub fn sort_with(&self, axis: isize, _: Descending) -> Array {
         self.sort(axis).flip(&[axis])
     }
 
     /// Returns the indices (`i32`) that sort the elements along an axis in descending order, with
-    /// NaN first. The sort is stable.
+    /// NaN first (`jnp.argsort` with `descending=True`). The sort is stable.
     ///
     /// # Panics
     /// Panics if the axis is out of range.
     #[track_caller]
-    pub fn argsort_descending(&self, axis: isize) -> Array {
+    pub fn argsort_with(&self, axis: isize, _: Descending) -> Array {
         let at = self.axis("argsort", axis);
         let last = self.shape()[at] as i64 - 1;
         last - self.flip(&[axis]).argsort(axis).flip(&[axis])

@@ -179,7 +179,7 @@ impl Array {
     /// use ramie_core::Array;
     /// let x = Array::from([0.0f32, 1.0, 2.0, 3.0]);
     /// let line = x.polyfit(&(&x * 2.0 + 1.0), 1);
-    /// assert!(line.allclose_within(&Array::from([2.0f32, 1.0]), 1e-4, 1e-4).item::<bool>());
+    /// assert!(line.allclose_with(&Array::from([2.0f32, 1.0]), (1e-4, 1e-4)).item::<bool>());
     /// ```
     ///
     /// # Panics

@@ -1,5 +1,6 @@
 //! Searches: indices of nonzero elements, counts, and positions in sorted arrays.
 
+use super::Descending;
 use crate::prim::elementwise::parts;
 use crate::prim::operands::promote;
 use crate::{Array, DType, GatherScatterMode, IntoArray, Scalar, stack, where_};
@@ -186,7 +187,7 @@ impl Array {
         let mask = condition.laid_along(at, x.ndim());
         let kept = where_(&mask, &x, Array::scalar(fill, x.dtype()));
         let order = condition
-            .argsort_descending(0)
+            .argsort_with(0, Descending)
             .slice_axis(0, 0, size.min(n));
         kept.take(&order, axis)
     }
@@ -238,7 +239,7 @@ impl Array {
     #[track_caller]
     pub fn bincount_sized(&self, length: usize) -> Array {
         self.expect_i32_count("bincount", self.size());
-        self.bincount_weighted(&Array::scalar(1, DType::I32), length)
+        self.bincount_with(length, &Array::scalar(1, DType::I32))
     }
 
     /// Same as [`bincount_sized`](Array::bincount_sized), but each number counts with its weight
@@ -248,7 +249,7 @@ impl Array {
     /// Panics in the same cases as `bincount_sized`, if the weights have a different shape, or if
     /// the array is complex.
     #[track_caller]
-    pub fn bincount_weighted(&self, weights: &Array, length: usize) -> Array {
+    pub fn bincount_with(&self, length: usize, weights: &Array) -> Array {
         self.require_vector("bincount");
         parts::require_real("bincount", &[self]);
         assert!(

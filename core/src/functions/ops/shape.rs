@@ -1,6 +1,7 @@
 //! Functions that join, repeat and move elements.
 
 use crate::prim::operands::{self, common_type};
+use crate::prim::shape::OneOrMany;
 use crate::{Array, DType, Dims, concatenate};
 use std::borrow::Borrow;
 
@@ -108,20 +109,26 @@ impl Array {
         concatenate(&[front, back], at as isize)
     }
 
-    /// Repeats each element `repeats` times along an axis (`jnp.repeat`). With `None` instead of an
-    /// axis, the array is flattened first.
+    /// Repeats each element `repeats` times along an axis, or element `i` `repeats[i]` times
+    /// (`jnp.repeat`). With `None` instead of an axis, the array is flattened first. Use
+    /// [`repeat_sized`](Array::repeat_sized) if the counts are an array.
     ///
     /// ```no_run
     /// use ramie_core::Array;
     /// assert_eq!(Array::arange(2).repeat(2, 0).to_vec::<i32>(), [0, 0, 1, 1]);
+    /// assert_eq!(Array::arange(2).repeat([1, 3], 0).to_vec::<i32>(), [0, 1, 1, 1]);
     /// ```
     ///
     /// # Panics
-    /// Panics if the axis is out of range.
+    /// Panics if the axis is out of range, or if its size differs from the number of counts.
     #[track_caller]
-    pub fn repeat(&self, repeats: usize, axis: impl Into<Option<isize>>) -> Array {
+    pub fn repeat(&self, repeats: impl Into<OneOrMany>, axis: impl Into<Option<isize>>) -> Array {
         let (x, axis) = self.flattened_without(axis.into());
         let at = x.axis("repeat", axis);
+        let repeats = match repeats.into() {
+            OneOrMany::One(repeats) => repeats,
+            OneOrMany::Many(counts) => return x.repeat_each(&counts, at),
+        };
         let mut shape: Dims = x.shape().into();
         shape.insert(at + 1, repeats);
         let kept: Dims = (0..shape.len()).filter(|&d| d != at + 1).collect();
@@ -129,6 +136,22 @@ impl Array {
         shape.remove(at + 1);
         shape[at] = shape[at].saturating_mul(repeats);
         repeated.reshape(&shape)
+    }
+
+    #[track_caller]
+    fn repeat_each(&self, counts: &[usize], at: usize) -> Array {
+        assert!(
+            counts.len() == self.shape()[at],
+            "repeat: got {} counts for axis {at} of {}\n  help: pass one count for each element \
+             along the axis, or one for all",
+            counts.len(),
+            self.aval()
+        );
+        let size = counts.iter().fold(0usize, |sum, &n| sum.saturating_add(n));
+        let each = (0i32..).zip(counts);
+        let indices = each.flat_map(|(i, &n)| std::iter::repeat_n(i, n));
+        let indices = super::listed("repeat", size, indices);
+        self.take(&Array::from(indices), at as isize)
     }
 
     /// Repeats the whole array `repeats[i]` times along axis `i`. If there are fewer numbers than

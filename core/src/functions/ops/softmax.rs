@@ -26,7 +26,7 @@ impl Array {
     /// Panics in the same cases as [`logsumexp`](Array::logsumexp), or if the shapes do not
     /// broadcast.
     #[track_caller]
-    pub fn logsumexp_weighted(&self, b: impl IntoArray, over: impl Into<Reduction>) -> Array {
+    pub fn logsumexp_with(&self, over: impl Into<Reduction>, b: impl IntoArray) -> Array {
         let (sum, shift) = shifted_sum(self, Some(&b.into_array()), &over.into());
         if sum.dtype().is_complex() {
             let shift = shift.astype(sum.dtype());
@@ -96,7 +96,7 @@ impl Array {
     /// Panics if the elements are not integers.
     #[track_caller]
     pub fn one_hot(&self, classes: usize, dtype: DType) -> Array {
-        self.one_hot_along(classes, -1, dtype)
+        self.one_hot_with(classes, dtype, -1)
     }
 
     /// Same as [`one_hot`](Array::one_hot), with the new axis at the index `axis` of the result.
@@ -104,7 +104,7 @@ impl Array {
     /// # Panics
     /// Panics if the elements are not integers, or if the axis is out of range.
     #[track_caller]
-    pub fn one_hot_along(&self, classes: usize, axis: isize, dtype: DType) -> Array {
+    pub fn one_hot_with(&self, classes: usize, dtype: DType, axis: isize) -> Array {
         parts::require_real("one_hot", &[self]);
         assert!(
             self.dtype().is_integer(),

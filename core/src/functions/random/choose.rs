@@ -74,7 +74,7 @@ impl Population {
 /// Panics if an array is 0-d, or `key` is an array of keys.
 #[track_caller]
 pub fn permutation(key: &Key, x: impl Into<Population>) -> Array {
-    permute(key, &x.into(), 0, false)
+    permutation_with(key, x, 0, false)
 }
 
 /// Returns a random permutation of an array's elements along an axis. If `independent` is true,
@@ -83,13 +83,13 @@ pub fn permutation(key: &Key, x: impl Into<Population>) -> Array {
 /// # Panics
 /// Panics if the axis is out of range, or `key` is an array of keys.
 #[track_caller]
-pub fn permutation_along(key: &Key, x: &Array, axis: isize, independent: bool) -> Array {
-    permute(key, &Population::from(x), axis, independent)
-}
-
-#[track_caller]
-fn permute(key: &Key, x: &Population, axis: isize, independent: bool) -> Array {
-    let (x, axis) = x.along("permutation", axis);
+pub fn permutation_with(
+    key: &Key,
+    x: impl Into<Population>,
+    axis: isize,
+    independent: bool,
+) -> Array {
+    let (x, axis) = x.into().along("permutation", axis);
     draw("_permutation", key, (axis, independent), &[&x], |key, x| {
         ordered(key, &x[0], axis, independent)
     })

@@ -157,7 +157,7 @@ macro_rules! binary {
             elementwise_rules!();
             fn differentiation(&self) -> Differentiation<'_> { differentiation!($($diff)+) }
             fn lower(&self, ctx: &mut Lowering<'_>, args: &[Value], outs: &[Aval]) -> Vec<Value> {
-                let args = ctx.broadcast_all(args, outs[0]);
+                let args = ctx.broadcast_operands(args, outs[0]);
                 vec![ctx.binary($hlo, &args)]
             }
         }

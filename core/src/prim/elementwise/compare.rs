@@ -33,7 +33,7 @@ macro_rules! compare {
             elementwise_rules!();
             fn differentiation(&self) -> Differentiation<'_> { Differentiation::Zero }
             fn lower(&self, ctx: &mut Lowering<'_>, args: &[Value], outs: &[Aval]) -> Vec<Value> {
-                let args = ctx.broadcast_all(args, outs[0]);
+                let args = ctx.broadcast_operands(args, outs[0]);
                 vec![ctx.compare($direction, [args[0], args[1]])]
             }
         }

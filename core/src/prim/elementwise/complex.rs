@@ -138,7 +138,7 @@ impl Primitive for Complex {
         )
     }
     fn lower(&self, ctx: &mut Lowering<'_>, args: &[Value], outs: &[Aval]) -> Vec<Value> {
-        let args = ctx.broadcast_all(args, outs[0]);
+        let args = ctx.broadcast_operands(args, outs[0]);
         vec![ctx.complex([args[0], args[1]])]
     }
 }

@@ -28,7 +28,7 @@ impl Primitive for Polygamma {
         })
     }
     fn lower(&self, ctx: &mut Lowering<'_>, args: &[Value], outs: &[Aval]) -> Vec<Value> {
-        let args = ctx.broadcast_all(args, outs[0]);
+        let args = ctx.broadcast_operands(args, outs[0]);
         vec![ctx.chlo("polygamma", &args)]
     }
 }

@@ -24,7 +24,7 @@ impl Primitive for Mulhi {
         Differentiation::Zero
     }
     fn lower(&self, ctx: &mut Lowering<'_>, args: &[Value], outs: &[Aval]) -> Vec<Value> {
-        let args = ctx.broadcast_all(args, outs[0]);
+        let args = ctx.broadcast_operands(args, outs[0]);
         ctx.traced("mulhi", &args, |a| vec![upper_half(&a[0], &a[1])])
     }
 }

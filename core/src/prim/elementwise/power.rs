@@ -56,7 +56,7 @@ impl Primitive for Pow {
         })
     }
     fn lower(&self, ctx: &mut Lowering<'_>, args: &[Value], outs: &[Aval]) -> Vec<Value> {
-        let args = ctx.broadcast_all(args, outs[0]);
+        let args = ctx.broadcast_operands(args, outs[0]);
         let y = ctx.convert(args[1], outs[0].dtype());
         vec![ctx.same("power", &[args[0], y])]
     }

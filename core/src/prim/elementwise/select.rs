@@ -165,7 +165,7 @@ impl Primitive for Clamp {
         batched(bind1(Clamp, &[&bound(0), &x, &bound(2)]), Some(0))
     }
     fn lower(&self, ctx: &mut Lowering<'_>, args: &[Value], outs: &[Aval]) -> Vec<Value> {
-        let args = ctx.broadcast_all(args, outs[0]);
+        let args = ctx.broadcast_operands(args, outs[0]);
         if outs[0].dtype() == DType::Bool {
             // XLA does not support `clamp` of booleans outside larger computations.
             let low = ctx.op1("maximum", &args[..2], outs[0], "");

@@ -99,7 +99,7 @@ impl Primitive for Threefry2x32 {
         (bind(Threefry2x32, &refs), smallvec![Some(0), Some(0)])
     }
     fn lower(&self, ctx: &mut Lowering<'_>, args: &[Value], outs: &[Aval]) -> Vec<Value> {
-        let words = ctx.broadcast_all(args, outs[0]);
+        let words = ctx.broadcast_operands(args, outs[0]);
         ctx.threefry([words[0], words[1]], [words[2], words[3]])
             .to_vec()
     }

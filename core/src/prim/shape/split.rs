@@ -94,6 +94,33 @@ impl Primitive for Split {
 /// compilation.
 pub(crate) const MOST_PARTS: usize = 1 << 20;
 
+/// A number, or a list of numbers: the parts of [`Array::split`] or the counts of [`Array::repeat`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum OneOrMany {
+    /// A number.
+    One(usize),
+    /// A list.
+    Many(Dims),
+}
+
+impl From<usize> for OneOrMany {
+    fn from(one: usize) -> OneOrMany {
+        OneOrMany::One(one)
+    }
+}
+
+impl<A: AsRef<[usize]> + ?Sized> From<&A> for OneOrMany {
+    fn from(many: &A) -> OneOrMany {
+        OneOrMany::Many(many.as_ref().into())
+    }
+}
+
+impl<const N: usize> From<[usize; N]> for OneOrMany {
+    fn from(many: [usize; N]) -> OneOrMany {
+        OneOrMany::from(&many)
+    }
+}
+
 impl Array {
     /// Splits the array into parts of the given sizes along an axis (`jax.lax.split`).
     ///
@@ -112,15 +139,26 @@ impl Array {
         bind(Split { sizes, axis }, &[self]).into_vec()
     }
 
-    /// Splits the array into `sections` equal parts along an axis.
+    /// Splits the array along an axis into a number of equal parts, or before each of several
+    /// indices (`jnp.split`). Indices past the end yield empty parts.
+    ///
+    /// ```no_run
+    /// use ramie_core::Array;
+    /// assert_eq!(Array::arange(6).split(3, 0)[1].to_vec::<i32>(), [2, 3]);
+    /// assert_eq!(Array::arange(6).split([1, 4], 0)[1].to_vec::<i32>(), [1, 2, 3]);
+    /// ```
     ///
     /// # Panics
-    /// Panics if the axis is out of range, if `sections` does not divide its size, or if there
-    /// are more than 2²⁰ sections.
+    /// Panics if the axis is out of range, if the number does not divide its size or is larger than
+    /// 2²⁰, or if the indices are not increasing.
     #[track_caller]
-    pub fn split(&self, sections: usize, axis: isize) -> Vec<Array> {
+    pub fn split(&self, parts: impl Into<OneOrMany>, axis: isize) -> Vec<Array> {
         let at = self.axis("split", axis);
         let size = self.shape()[at];
+        let sections = match parts.into() {
+            OneOrMany::One(sections) => sections,
+            OneOrMany::Many(indices) => return self.split_before(&indices, axis, size),
+        };
         assert!(
             sections <= MOST_PARTS,
             "split: {} along axis {at} into {sections} arrays\n  help: at most {MOST_PARTS} arrays \
@@ -136,26 +174,15 @@ impl Array {
         self.split_sizes(&vec![size / sections; sections], axis)
     }
 
-    /// Splits the array before each of `indices` along an axis (`jnp.split(x, indices)`); indices
-    /// past the end yield empty parts.
-    ///
-    /// # Panics
-    /// Panics if the axis is out of range, or if the indices are not increasing.
     #[track_caller]
-    pub fn split_at(&self, indices: &[usize], axis: isize) -> Vec<Array> {
-        let at = self.axis("split_at", axis);
+    fn split_before(&self, indices: &[usize], axis: isize, size: usize) -> Vec<Array> {
         assert!(
             indices.is_sorted(),
-            "split_at: the indices {indices:?} are not in increasing order"
+            "split: the indices {indices:?} are not in increasing order"
         );
-        let size = self.shape()[at];
-        let mut sizes = Vec::with_capacity(indices.len() + 1);
         let mut start = 0;
-        for &i in indices.iter().chain([&size]) {
-            let end = i.min(size);
-            sizes.push(end - start);
-            start = end;
-        }
-        self.split_sizes(&sizes, axis)
+        let ends = indices.iter().chain([&size]).map(|&i| i.min(size));
+        let sizes = ends.map(|end| end - std::mem::replace(&mut start, end));
+        self.split_sizes(&sizes.collect::<Vec<_>>(), axis)
     }
 }

@@ -100,7 +100,7 @@ impl Array {
 
     /// Same as [`shape_dtype_struct`](Array::shape_dtype_struct), with a sharding
     /// (`ShapeDtypeStruct(.., sharding=..)`).
-    pub fn shape_dtype_struct_on(
+    pub fn shape_dtype_struct_with(
         shape: &[usize],
         dtype: DType,
         sharding: crate::NamedSharding,

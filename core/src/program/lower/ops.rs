@@ -129,7 +129,7 @@ impl Lowering<'_> {
     }
 
     /// Broadcasts operands to the shape and placement of a result.
-    pub fn broadcast_all(&mut self, args: &[Value], out: Aval) -> SmallVec<[Value; 4]> {
+    pub fn broadcast_operands(&mut self, args: &[Value], out: Aval) -> SmallVec<[Value; 4]> {
         let broadcast = |x: &Value| {
             let wide = self.broadcast_to(*x, out.shape());
             wide.of_type(out.with_dtype(x.dtype()))

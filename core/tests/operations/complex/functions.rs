@@ -3,10 +3,10 @@
 use super::rows::{self, Operation, array, check, rows};
 use num_complex::Complex;
 use ramie_core::{
-    Array, Convolution, ConvolveMode, Covariance, DType, Histogram, Holomorphic, PadMode,
-    PadStatistic, Reduction, Side, Spacing, Standardize, VmapOptions, Window, conv_general_dilated,
-    grad, hessian_with, image, jacfwd, jacfwd_with, jacrev, jacrev_with, lexsort, linalg, pmax,
-    random, stack, value_and_grad_with, vmap_with,
+    Array, Convolution, ConvolveMode, Covariance, DType, Descending, Histogram, Holomorphic,
+    PadMode, PadStatistic, Reduction, Side, Spacing, Standardize, Tolerance, VmapOptions, Window,
+    conv_general_dilated, grad, hessian_with, image, jacfwd, jacfwd_with, jacrev, jacrev_with,
+    lexsort, linalg, pmax, random, stack, value_and_grad_with, vmap_with,
 };
 use serde_json::Value;
 
@@ -46,7 +46,7 @@ table! { OF_ANY_SHAPE {
     "var_dtype" |x| x[0].var_over(Reduction::all().dtype(x[0].dtype()));
     "max_initial" |x| x[0].max_over(Reduction::all().initial(0.5));
     "min_initial" |x| x[0].min_over(Reduction::all().initial(0.5));
-    "isclose_or_nan" |x| x[0].isclose_or_nan(&x[1], 1e-5, 1e-8);
+    "isclose_or_nan" |x| x[0].isclose_with(&x[1], Tolerance { equal_nan: true, ..Tolerance::default() });
 } }
 
 fn pair_window(x: &Array) -> Window {
@@ -83,8 +83,8 @@ fn length(x: &Array, p: f64) -> Array {
 table! { OF_AXES { cov corrcoef } {} {
     "sort" |x| x[0].sort(0);
     "argsort" |x| x[0].argsort(0);
-    "sort_descending" |x| x[0].sort_descending(0);
-    "argsort_descending" |x| x[0].argsort_descending(0);
+    "sort_descending" |x| x[0].sort_with(0, Descending);
+    "argsort_descending" |x| x[0].argsort_with(0, Descending);
     "cumsum" |x| x[0].cumsum(0);
     "cumprod" |x| x[0].cumprod(0);
     "cummax" |x| x[0].cummax(0);
@@ -173,7 +173,7 @@ table! { OF_VECTORS { } { vecdot inner dot polyval polyadd polymul } {
     "var_where" |x| x[0].var_over(Reduction::all().mask(&mask()));
     "softmax_where" |x| x[0].softmax(Reduction::over(0).mask(&mask()));
     "logsumexp_where" |x| x[0].logsumexp(Reduction::all().mask(&mask()));
-    "logsumexp_weighted" |x| x[0].logsumexp_weighted(&x[1], Reduction::all());
+    "logsumexp_weighted" |x| x[0].logsumexp_with(Reduction::all(), &x[1]);
     "logsumexp_size" |x| x[0].logsumexp_signed(&x[1], Reduction::all()).0;
     "logsumexp_sign" |x| x[0].logsumexp_signed(&x[1], Reduction::all()).1;
     "cov_of_two" |x| Covariance::new().and(&x[1]).of(&x[0]);
@@ -192,7 +192,7 @@ table! { OF_VECTORS { } { vecdot inner dot polyval polyadd polymul } {
     "histogram_weighted" |x| {
         Histogram::new(2).weights(&x[0]).of(&reals(&x[0], &[0.0, 1.0, 1.0])).0
     };
-    "bincount_weighted" |x| ids().bincount_weighted(&x[0], 2);
+    "bincount_weighted" |x| ids().bincount_with(2, &x[0]);
     "segment_sum" |x| x[0].segment_sum(&ids(), 2);
     "segment_prod" |x| x[0].segment_prod(&ids(), 2);
     "segment_max" |x| x[0].segment_max(&ids(), 2);

@@ -4,8 +4,8 @@
 
 use ramie_core::prim::elementwise::{Clamp, Class, UNARY};
 use ramie_core::{
-    Array, BitOrder, BoundsMode, DType, Interpolation, Quantile, Reduction, image, jacfwd, jacrev,
-    random, ravel_multi_index, stats,
+    Array, BitOrder, BoundsMode, DType, Exact, Interpolation, Quantile, Reduction, image, jacfwd,
+    jacrev, random, ravel_multi_index, stats,
 };
 use ramie_testing::{caught, panic_message};
 
@@ -30,13 +30,14 @@ fn key() -> random::Key {
 refused! { {
     fabs floor ceil trunc cbrt signbit modf frexp spacing bitwise_count bitwise_not is_pos_inf is_neg_inf
     erf erfc erf_inv digamma lgamma gammaln loggamma gammasgn gamma factorial erfcx i0 i1 i0e i1e ndtr
-    log_ndtr ndtri entr gelu_exact sparse_sigmoid median nanmedian bincount population_count
+    log_ndtr ndtri entr sparse_sigmoid median nanmedian bincount population_count
     count_leading_zeros
 } {
     remainder fmod divmod floor_divide heaviside copysign hypot nextafter gcd lcm bitwise_and bitwise_or
     bitwise_xor left_shift right_shift betaln beta comb rel_entr kl_div gammainc gammaincc igamma
     igammac polygamma zeta
 } {
+    "gelu_with" |x| x.gelu_with(Exact);
     "remainder" |x| x % x;
     "remainder" |x| x % num_complex::Complex::<f32>::i();
     "rem" |x| x.lax_rem(x);
@@ -151,8 +152,8 @@ const OPAQUE: &[&str] = &[
      addressable_shards addressable_bytes host_shards try_to_bytes try_to_vec to_vec item \
      try_to_ndarray to_ndarray astype stop_gradient",
     // Places of elements.
-    "zeros_like ones_like full_like tril triu diagonal diag diagflat diagonal_axes fill_diagonal \
-     put place index at take take_with repeat_each repeat_sized take_along_axis \
+    "zeros_like ones_like full_like tril triu diagonal diag diagflat diagonal_with fill_diagonal \
+     put place index at take take_with repeat_sized take_along_axis \
      take_along_axis_with put_along_axis append delete insert resize at_least_1d at_least_2d \
      at_least_3d broadcast broadcast_like broadcast_to_rank collapse index_in_dim \
      dynamic_index_in_dim dynamic_update_index_in_dim index_take array_split hsplit vsplit dsplit \
@@ -160,15 +161,15 @@ const OPAQUE: &[&str] = &[
      unstack roll repeat tile dynamic_slice dynamic_slice_in_dim dynamic_update_slice \
      dynamic_update_slice_in_dim gather broadcast_in_dim broadcast_in_dim_with broadcast_to \
      broadcast_to_with expand_dims lax_pad pad reshape reshape_with full_like_with flatten \
-     squeeze slice slice_in_dim split_sizes split split_at transpose t move_axis swap_axes \
+     squeeze slice slice_in_dim split_sizes split transpose t move_axis swap_axes \
      bitcast_convert_type",
     // Where elements are true or equal.
     "nonzero_sized flatnonzero flatnonzero_sized argwhere argwhere_sized extract_sized compress \
      compress_sized unique_counts unique_inverse unique_all unique_values",
     // Other forms of compared functions.
-    "diff_n gradients gradient_spaced trapezoid_spaced trapezoid_at isclose_within \
-     allclose_within array_equal_or_nan nan_to_num_with glu_by cumulative_sum cumulative_prod \
-     digitize_right one_hot_along average_and_weight sort_key_val reduce_window reduce polyfit \
+    "diff_n gradients gradient_with trapezoid_with sort_with argsort_with logsumexp_with isclose_with \
+     allclose_with array_equal_or_nan nan_to_num_with glu_by cumulative_sum cumulative_prod \
+     digitize_right one_hot_with average_and_weight sort_key_val reduce_window reduce polyfit \
      polysub subtract approx_min_k approx_max_k bincount_sized round_with logsumexp_signed \
      pad_with pad_constants median",
     // Products, compared in `complex.json` or made of the compared ones.
@@ -176,7 +177,7 @@ const OPAQUE: &[&str] = &[
      batch_matmul dot_general dot_general_with scaled_dot ragged_dot ragged_dot_general trace \
      scatter real imag conj angle lax_pow integer_pow",
     // Of integers of 32 bits.
-    "mulhi bincount_weighted",
+    "mulhi bincount_with",
 ];
 
 /// Names of the methods that the source of `ramie-core` spells out.

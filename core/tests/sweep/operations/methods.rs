@@ -18,7 +18,7 @@ pub fn table() -> Vec<Operation> {
 fn of_one_operand(t: &mut Vec<Operation>) {
     rows!(t; negative sign abs exp exp2 expm1 log log1p one_minus_square sqrt rsqrt cbrt sin cos tan tanh sinh cosh
         asin acos atan asinh acosh atanh logistic erf erfc erf_inv lgamma digamma square floor ceil
-        bitwise_not population_count count_leading_zeros relu selu gelu gelu_exact sigmoid silu
+        bitwise_not population_count count_leading_zeros relu selu gelu sigmoid silu
         softplus log_sigmoid ediff1d gradients zeros_like ones_like fabs positive rint sinc signbit
         modf frexp spacing bitwise_count at_least_1d at_least_2d at_least_3d logical_not is_inf
         is_pos_inf is_neg_inf log2 log10 deg2rad rad2deg trunc reciprocal nan_to_num relu6
@@ -32,6 +32,7 @@ fn of_one_operand(t: &mut Vec<Operation>) {
     rows!(t;
         "operator -x" |x| -x;
         "operator !x" |x| !x;
+        "gelu_with" |x| x.gelu_with(Exact);
         "leaky_relu" |x| x.leaky_relu(0.01);
         "elu" |x| x.elu(1.0);
         "celu" |x| x.celu(1.0);
@@ -103,9 +104,9 @@ fn of_two_operands(t: &mut Vec<Operation>) {
         "right_shift/-1" |x| x.right_shift(-1);
         "power/-1" |x| x.power(-1);
         "power/0.5" |x| x.power(0.5);
-        "isclose_within" |x, y| x.isclose_within(y, 1e-3, 1e-3);
-        "isclose_or_nan" |x, y| x.isclose_or_nan(y, 1e-3, 1e-3);
-        "allclose_within" |x, y| x.allclose_within(y, 1e-3, 1e-3);
+        "isclose_with" |x, y| x.isclose_with(y, (1e-3, 1e-3));
+        "isclose_with/nan" |x, y| x.isclose_with(y, Tolerance { equal_nan: true, ..Tolerance::default() });
+        "allclose_with" |x, y| x.allclose_with(y, (1e-3, 1e-3));
         "betainc" |x, y, z| x.betainc(y, z);
         "clip" |x, y, z| x.clip(y, z);
         "convolve" |x, y| x.convolve(y, ConvolveMode::Full);
@@ -128,7 +129,6 @@ fn of_two_operands(t: &mut Vec<Operation>) {
         "ragged_dot_general" |x, y, z| x.ragged_dot_general(
             y, z, RaggedDotDimensionNumbers::rows(), Contraction::new());
         "scaled_dot" |x, y| x.scaled_dot(y, None, None, None, None);
-        "trapezoid_at" |x, y| x.trapezoid_at(y, -1);
         "polyfit" |x, y| x.polyfit(y, 2);
         "interp" |x, y, z| x.interp(y, z);
     );
@@ -152,7 +152,7 @@ fn along_an_axis(t: &mut Vec<Operation>) {
         squeeze expand_dims => [x] (&[0]));
     rows!(t; cumsum cumprod cummax cummin cumlogsumexp cumsum_reversed cumprod_reversed
         cummax_reversed cummin_reversed cumlogsumexp_reversed argmax argmin diff gradient trapezoid
-        nanargmax nanargmin nancumsum nancumprod sort argsort sort_descending argsort_descending
+        nanargmax nanargmin nancumsum nancumprod sort argsort
         logsumexp logmeanexp softmax log_softmax unstack glu => [x] (-1));
     masked!(t; sum_over prod_over mean_over var_over std_over max_over min_over all_over any_over
         nansum_over nanprod_over nanmax_over nanmin_over nanmean_over nanvar_over nanstd_over
@@ -165,9 +165,12 @@ fn along_an_axis(t: &mut Vec<Operation>) {
         "cumulative_prod" |x| x.cumulative_prod(0, true);
         "diff_n" |x| x.diff_n(2, 0);
         "diff_n/many" |x| x.diff_n(100, 0);
-        "gradient_spaced" |x, y| x.gradient_spaced(y, 0);
-        "trapezoid_spaced" |x, y| x.trapezoid_spaced(y, 0);
-        "logsumexp_weighted" |x, y| x.logsumexp_weighted(y, Reduction::all());
+        "sort_with" |x| x.sort_with(-1, Descending);
+        "argsort_with" |x| x.argsort_with(-1, Descending);
+        "gradient_with" |x, y| x.gradient_with(0, y);
+        "trapezoid_with" |x, y| x.trapezoid_with(0, y);
+        "trapezoid_with/coordinates" |x, y| x.trapezoid_with(-1, y.diff(-1));
+        "logsumexp_with" |x, y| x.logsumexp_with(Reduction::all(), y);
         "logsumexp_signed" |x, y| x.logsumexp_signed(y, Reduction::all());
         "standardize" |x| x.standardize(&[-1], 1e-5);
         "average" |x, y| x.average(y, 0);
@@ -218,7 +221,7 @@ fn shapes(t: &mut Vec<Operation>) {
         "diag" |x| x.diag(0);
         "diag/far" |x| x.diag(isize::MAX);
         "diagflat" |x| x.diagflat(1);
-        "diagonal_axes" |x| x.diagonal_axes(0, 0, 1);
+        "diagonal_with" |x| x.diagonal_with(0, 0, 1);
         "broadcast" |x| x.broadcast(&[2]);
         "broadcast/huge" |x| x.broadcast(&[HUGE, HUGE]);
         "broadcast_to_rank" |x| x.broadcast_to_rank(3);
@@ -242,8 +245,8 @@ fn shapes(t: &mut Vec<Operation>) {
         "roll/far" |x| x.roll(isize::MAX, 0);
         "repeat" |x| x.repeat(2, 0);
         "repeat/huge" |x| x.repeat(HUGE, 0);
-        "repeat_each" |x| x.repeat_each(&[0, 2, 1], 0);
-        "repeat_each/huge" |x| x.repeat_each(&[HUGE; 3], 0);
+        "repeat/each" |x| x.repeat([0, 2, 1], 0);
+        "repeat/each_huge" |x| x.repeat([HUGE; 3], 0);
         "tile" |x| x.tile(&[2, 1]);
         "tile/huge" |x| x.tile(&[HUGE, HUGE]);
     );
@@ -277,7 +280,7 @@ fn paddings_and_parts(t: &mut Vec<Operation>) {
         "split_sizes/huge" |x| x.split_sizes(&[HUGE, HUGE, 5], 0);
         "split" |x| x.split(3, 0);
         "split/zero" |x| x.split(0, 0);
-        "split_at" |x| x.split_at(&[1], 0);
+        "split/at" |x| x.split([1], 0);
         "transpose" |x| x.transpose(&(0..x.ndim() as isize).rev().collect::<Vec<_>>());
         "move_axis" |x| x.move_axis(0, -1);
         "swap_axes" |x| x.swap_axes(0, 1);
@@ -312,11 +315,11 @@ fn places(t: &mut Vec<Operation>) {
         "compress" |x, y| x.compress(&y.ravel().ne(0), 0);
         "compress_sized" |x, y| x.compress_sized(&y.ravel().ne(0), 0, 2, 0);
         "bincount_sized" |x| x.bincount_sized(4);
-        "bincount_weighted" |x, y| x.bincount_weighted(y, 4);
+        "bincount_with" |x, y| x.bincount_with(4, y);
         "searchsorted" |x, y| x.searchsorted(y, Side::Left);
         "one_hot" |x| x.one_hot(3, DType::F32);
         "one_hot/huge" |x| x.one_hot(usize::MAX, DType::F32);
-        "one_hot_along" |x| x.one_hot_along(3, 0, x.dtype());
+        "one_hot_with" |x| x.one_hot_with(3, x.dtype(), 0);
         "index" |x| x.index(0);
         "index/array" |x, y| x.index(y);
         "index/range" |x| x.index(s(1..).step(2));

@@ -1,4 +1,4 @@
-//! Indexing along one axis: `take`, `repeat_each`, `take_along_axis`, `put_along_axis`.
+//! Indexing along one axis: `take`, `repeat_sized`, `take_along_axis`, `put_along_axis`.
 
 use super::plan::{Negative, Plan};
 use super::resolve::{Entry, Pick};
@@ -145,28 +145,6 @@ impl Array {
         let plan = Plan::new(self, &entries, negative);
         let gather = Gather::new(plan.numbers, &plan.slice_sizes);
         self.gather(&plan.indices, mode.of(gather, self))
-    }
-
-    /// Repeats element `i` along an axis `counts[i]` times (`jnp.repeat` with a list of
-    /// counts). Use [`repeat_sized`](Array::repeat_sized) if the counts are an array.
-    ///
-    /// # Panics
-    /// Panics if the axis is out of range, or if its size differs from the length of `counts`.
-    #[track_caller]
-    pub fn repeat_each(&self, counts: &[usize], axis: isize) -> Array {
-        let at = self.axis("repeat_each", axis);
-        assert!(
-            counts.len() == self.shape()[at],
-            "repeat_each: got {} counts for axis {at} of {}\n  help: pass one count for each \
-             element along the axis",
-            counts.len(),
-            self.aval()
-        );
-        let size = counts.iter().fold(0usize, |sum, &n| sum.saturating_add(n));
-        let each = (0i32..).zip(counts);
-        let indices = each.flat_map(|(i, &n)| std::iter::repeat_n(i, n));
-        let indices = crate::functions::ops::listed("repeat_each", size, indices);
-        self.take(&Array::from(indices), at as isize)
     }
 
     /// Repeats element `i` along an axis `counts[i]` times, up to `total` elements in all: surplus

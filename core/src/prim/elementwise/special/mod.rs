@@ -94,7 +94,7 @@ macro_rules! special {
             fn differentiation(&self) -> Differentiation<'_> { $diff }
             fn lower(&self, ctx: &mut Lowering<'_>, args: &[Value], outs: &[Aval]) -> Vec<Value> {
                 let out = outs[0];
-                let args = ctx.broadcast_all(args, out);
+                let args = ctx.broadcast_operands(args, out);
                 lowering!($name, $($lowering)+, ctx, args, out)
             }
         }
