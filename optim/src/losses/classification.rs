@@ -1,6 +1,6 @@
 //! Cross-entropy losses.
 
-use super::{Over, check_broadcasts, check_floats, check_integers};
+use super::{check_broadcasts, check_floats, check_integers};
 use ramie_core::{Array, Reduction, custom_jvp, where_};
 
 /// Computes the cross entropy of logits `[…, classes]` and target probabilities of the same
@@ -10,18 +10,31 @@ use ramie_core::{Array, Reduction, custom_jvp, where_};
 /// Panics if the logits are not floats, or the shapes do not broadcast.
 #[track_caller]
 pub fn softmax_cross_entropy(logits: &Array, labels: &Array) -> Array {
-    softmax_cross_entropy_over(logits, labels, &Over::default())
+    softmax_cross_entropy_over(logits, labels, -1)
 }
 
 /// Computes [`softmax_cross_entropy`] with classes along other axes or with a mask.
 ///
+/// ```no_run
+/// use ramie_core::{Array, Reduction};
+/// use ramie_optim::losses::softmax_cross_entropy_over;
+/// # let (logits, labels, mask) = (Array::from(1.0f32), Array::from(1.0f32), Array::from(true));
+/// // Classes along the second axis, some of which are masked.
+/// let loss = softmax_cross_entropy_over(&logits, &labels, Reduction::over(1).mask(&mask));
+/// ```
+///
 /// # Panics
 /// Panics in the same cases as [`softmax_cross_entropy`], and if an axis is out of range.
 #[track_caller]
-pub fn softmax_cross_entropy_over(logits: &Array, labels: &Array, over: &Over) -> Array {
+pub fn softmax_cross_entropy_over(
+    logits: &Array,
+    labels: &Array,
+    over: impl Into<Reduction>,
+) -> Array {
     check_floats("softmax_cross_entropy", "logits", logits);
-    let logs = logits.log_softmax(over.of(logits));
-    -over.sum(&(labels * logs))
+    let over = over.into();
+    let logs = logits.log_softmax(&over);
+    -(labels * logs).sum_over(over)
 }
 
 /// Computes [`softmax_cross_entropy`], where a class with target probability 0 contributes
@@ -64,7 +77,7 @@ pub fn safe_softmax_cross_entropy(logits: &Array, labels: &Array) -> Array {
 /// Panics if the logits are not floats, the labels are not integers, or the shapes do not match.
 #[track_caller]
 pub fn softmax_cross_entropy_with_integer_labels(logits: &Array, labels: &Array) -> Array {
-    softmax_cross_entropy_with_integer_labels_over(logits, labels, &Over::default())
+    softmax_cross_entropy_with_integer_labels_over(logits, labels, -1)
 }
 
 /// Computes [`softmax_cross_entropy_with_integer_labels`] with classes along other axes or with a
@@ -78,7 +91,7 @@ pub fn softmax_cross_entropy_with_integer_labels(logits: &Array, labels: &Array)
 pub fn softmax_cross_entropy_with_integer_labels_over(
     logits: &Array,
     labels: &Array,
-    over: &Over,
+    over: impl Into<Reduction>,
 ) -> Array {
     const LOSS: &str = "softmax_cross_entropy_with_integer_labels";
     check_floats(LOSS, "logits", logits);
@@ -92,9 +105,13 @@ pub fn softmax_cross_entropy_with_integer_labels_over(
         logits.ndim() > 0,
         "{LOSS}: the logits are 0-d, expected a last axis of classes"
     );
-    let mask = over.mask_for(logits);
-    let logits = classes_last(logits, &over.axes);
-    let mask = mask.map(|m| classes_last(&m, &over.axes));
+    let over = over.into();
+    let axes = over.axes(logits);
+    let mask = over
+        .selection()
+        .map(|mask| mask.broadcast_to(logits.shape()));
+    let mask = mask.map(|mask| classes_last(&mask, &axes));
+    let logits = classes_last(logits, &axes);
     let (&classes, batch) = logits.shape().split_last().expect("an axis of classes");
     assert!(
         labels.shape() == batch,
@@ -190,7 +207,7 @@ pub fn sigmoid_focal_loss(logits: &Array, labels: &Array, alpha: Option<f64>, ga
 /// Panics if logits or labels are not floats, or the shapes do not broadcast.
 #[track_caller]
 pub fn poly_loss_cross_entropy(logits: &Array, labels: &Array, epsilon: f64) -> Array {
-    poly_loss_cross_entropy_over(logits, labels, epsilon, &Over::default())
+    poly_loss_cross_entropy_over(logits, labels, epsilon, -1)
 }
 
 /// Computes [`poly_loss_cross_entropy`] with classes along other axes or with a mask.
@@ -202,12 +219,13 @@ pub fn poly_loss_cross_entropy_over(
     logits: &Array,
     labels: &Array,
     epsilon: f64,
-    over: &Over,
+    over: impl Into<Reduction>,
 ) -> Array {
     check_floats("poly_loss_cross_entropy", "logits", logits);
     check_floats("poly_loss_cross_entropy", "labels", labels);
-    let p = logits.softmax(over.of(logits));
-    let missed = over.sum(&(labels * (1.0_f64 - p)));
+    let over = over.into();
+    let p = logits.softmax(&over);
+    let missed = (labels * (1.0_f64 - p)).sum_over(&over);
     softmax_cross_entropy_over(logits, labels, over) + missed * epsilon
 }
 
@@ -218,7 +236,7 @@ pub fn poly_loss_cross_entropy_over(
 /// Panics if the labels are not floats.
 #[track_caller]
 pub fn smooth_labels(labels: &Array, alpha: f64) -> Array {
-    smooth_labels_over(labels, alpha, &Over::default())
+    smooth_labels_over(labels, alpha, -1)
 }
 
 /// Computes [`smooth_labels`] with classes along other axes or with a mask.
@@ -226,8 +244,8 @@ pub fn smooth_labels(labels: &Array, alpha: f64) -> Array {
 /// # Panics
 /// Panics if the labels are not floats, or an axis is out of range.
 #[track_caller]
-pub fn smooth_labels_over(labels: &Array, alpha: f64, over: &Over) -> Array {
+pub fn smooth_labels_over(labels: &Array, alpha: f64, over: impl Into<Reduction>) -> Array {
     check_floats("smooth_labels", "labels", labels);
-    let classes = labels.ones_like().sum_over(over.of(labels).keepdims());
+    let classes = labels.ones_like().sum_over(over.into().keepdims());
     labels * (1.0 - alpha) + alpha / classes
 }

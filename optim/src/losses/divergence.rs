@@ -1,7 +1,7 @@
 //! Kullback–Leibler divergences.
 
-use super::{Over, check_floats};
-use ramie_core::{Array, where_};
+use super::check_floats;
+use ramie_core::{Array, Reduction, where_};
 
 /// Computes the Kullback–Leibler divergence of predictions from target probabilities
 /// `[…, classes]`, with the result `[…]`. The predictions are log-probabilities
@@ -11,7 +11,7 @@ use ramie_core::{Array, where_};
 /// Panics if an array does not contain floats, or the shapes do not broadcast.
 #[track_caller]
 pub fn kl_divergence(log_predictions: &Array, targets: &Array) -> Array {
-    kl_divergence_over(log_predictions, targets, &Over::default())
+    kl_divergence_over(log_predictions, targets, -1)
 }
 
 /// Computes [`kl_divergence`] with classes along other axes or with a mask.
@@ -19,11 +19,15 @@ pub fn kl_divergence(log_predictions: &Array, targets: &Array) -> Array {
 /// # Panics
 /// Panics in the same cases as [`kl_divergence`], and if an axis is out of range.
 #[track_caller]
-pub fn kl_divergence_over(log_predictions: &Array, targets: &Array, over: &Over) -> Array {
+pub fn kl_divergence_over(
+    log_predictions: &Array,
+    targets: &Array,
+    over: impl Into<Reduction>,
+) -> Array {
     check_floats("kl_divergence", "predictions", log_predictions);
     check_floats("kl_divergence", "targets", targets);
     let logs = where_(targets.eq(0), 0, targets.log());
-    over.sum(&(targets * (logs - log_predictions)))
+    (targets * (logs - log_predictions)).sum_over(over)
 }
 
 /// Computes [`kl_divergence`] from targets that are log-probabilities as well
@@ -33,7 +37,7 @@ pub fn kl_divergence_over(log_predictions: &Array, targets: &Array, over: &Over)
 /// Panics in the same cases as [`kl_divergence`].
 #[track_caller]
 pub fn kl_divergence_with_log_targets(log_predictions: &Array, log_targets: &Array) -> Array {
-    kl_divergence_with_log_targets_over(log_predictions, log_targets, &Over::default())
+    kl_divergence_with_log_targets_over(log_predictions, log_targets, -1)
 }
 
 /// Computes [`kl_divergence_with_log_targets`] with classes along other axes or with a mask.
@@ -44,12 +48,12 @@ pub fn kl_divergence_with_log_targets(log_predictions: &Array, log_targets: &Arr
 pub fn kl_divergence_with_log_targets_over(
     log_predictions: &Array,
     log_targets: &Array,
-    over: &Over,
+    over: impl Into<Reduction>,
 ) -> Array {
     const LOSS: &str = "kl_divergence_with_log_targets";
     check_floats(LOSS, "predictions", log_predictions);
     check_floats(LOSS, "targets", log_targets);
-    over.sum(&(log_targets.exp() * (log_targets - log_predictions)))
+    (log_targets.exp() * (log_targets - log_predictions)).sum_over(over)
 }
 
 /// Computes [`kl_divergence`] generalized to measures whose sum is not 1, which is convex in both
@@ -59,7 +63,7 @@ pub fn kl_divergence_with_log_targets_over(
 /// Panics in the same cases as [`kl_divergence`].
 #[track_caller]
 pub fn generalized_kl_divergence(log_predictions: &Array, targets: &Array) -> Array {
-    generalized_kl_divergence_over(log_predictions, targets, &Over::default())
+    generalized_kl_divergence_over(log_predictions, targets, -1)
 }
 
 /// Computes [`generalized_kl_divergence`] under its former name
@@ -80,8 +84,9 @@ pub fn convex_kl_divergence(log_predictions: &Array, targets: &Array) -> Array {
 pub fn generalized_kl_divergence_over(
     log_predictions: &Array,
     targets: &Array,
-    over: &Over,
+    over: impl Into<Reduction>,
 ) -> Array {
-    let surplus = over.sum(&(log_predictions.exp() - targets));
+    let over = over.into();
+    let surplus = (log_predictions.exp() - targets).sum_over(&over);
     kl_divergence_over(log_predictions, targets, over) + surplus
 }

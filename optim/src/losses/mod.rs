@@ -1,8 +1,8 @@
 //! Losses for each example, under the names of Optax (`optax.losses`). Take their mean for a
 //! training objective.
 //!
-//! A loss over an axis of classes uses the last axis. Its `…_over` variant takes an [`Over`] with
-//! other axes and a mask.
+//! A loss over an axis of classes uses the last axis. Its `…_over` variant takes other axes, or a
+//! [`Reduction`](ramie_core::Reduction) with a mask of the elements to include (`where=` in Optax).
 
 mod classification;
 mod ctc;
@@ -40,70 +40,7 @@ pub use segmentation::{
 };
 pub use self_supervised::{TripletOptions, ntxent, triplet_margin_loss};
 
-use ramie_core::{Array, Reduction};
-
-/// The axes that a loss reduces over, and an optional mask of the elements to include.
-///
-/// ```no_run
-/// use ramie_core::Array;
-/// use ramie_optim::losses::{Over, softmax_cross_entropy_over};
-/// # let (logits, labels, mask) = (Array::from(1.0f32), Array::from(1.0f32), Array::from(true));
-/// // Classes along the second axis, some of which are masked.
-/// let loss = softmax_cross_entropy_over(&logits, &labels, &Over::axes(&[1]).mask(&mask));
-/// ```
-#[derive(Clone, Debug)]
-pub struct Over {
-    axes: Vec<isize>,
-    mask: Option<Array>,
-}
-
-impl Default for Over {
-    /// Reduces over the last axis without a mask.
-    fn default() -> Over {
-        Over::axes(&[-1])
-    }
-}
-
-impl Over {
-    /// Reduces over these axes. Negative axes count from the last.
-    pub fn axes(axes: &[isize]) -> Over {
-        Over {
-            axes: axes.to_vec(),
-            mask: None,
-        }
-    }
-
-    /// Includes only the elements where `mask` is true (`where=` of Optax). The mask has the
-    /// shape of the array, or lacks the reduced axes.
-    #[must_use]
-    pub fn mask(mut self, mask: &Array) -> Over {
-        self.mask = Some(mask.clone());
-        self
-    }
-
-    /// Returns the mask with as many axes as `x`.
-    fn mask_for(&self, x: &Array) -> Option<Array> {
-        let mask = self.mask.as_ref()?;
-        Some(match mask.ndim() == x.ndim() {
-            true => mask.clone(),
-            false => mask.expand_dims(&self.axes),
-        })
-    }
-
-    /// Returns the reduction of `x` over the axes.
-    fn of(&self, x: &Array) -> Reduction {
-        let how = Reduction::over(&self.axes);
-        match self.mask_for(x) {
-            Some(mask) => how.mask(&mask),
-            None => how,
-        }
-    }
-
-    /// Computes the sum of `x` over the axes.
-    fn sum(&self, x: &Array) -> Array {
-        x.sum_over(self.of(x))
-    }
-}
+use ramie_core::Array;
 
 /// Panics unless the array contains floats.
 #[track_caller]

@@ -1,7 +1,7 @@
 //! Regression losses.
 
-use super::{Over, check_broadcasts, check_floats, check_same_shape};
-use ramie_core::{Array, IntoArray};
+use super::{check_broadcasts, check_floats, check_same_shape};
+use ramie_core::{Array, IntoArray, Reduction};
 
 /// Computes the squared error of each element (`optax.squared_error`).
 ///
@@ -91,7 +91,7 @@ pub fn log_cosh(predictions: &Array, targets: &Array) -> Array {
 /// Panics if an array does not contain floats, or the shapes do not broadcast.
 #[track_caller]
 pub fn cosine_similarity(predictions: &Array, targets: &Array, epsilon: f64) -> Array {
-    cosine_similarity_over(predictions, targets, epsilon, &Over::default())
+    cosine_similarity_over(predictions, targets, epsilon, -1)
 }
 
 /// Computes [`cosine_similarity`] of vectors along other axes or with a mask.
@@ -103,15 +103,16 @@ pub fn cosine_similarity_over(
     predictions: &Array,
     targets: &Array,
     epsilon: f64,
-    over: &Over,
+    over: impl Into<Reduction>,
 ) -> Array {
     check_floats("cosine_similarity", "predictions", predictions);
     check_floats("cosine_similarity", "targets", targets);
+    let over = over.into();
     let unit = |x: &Array| {
-        let sum = x.square().sum_over(over.of(x).keepdims());
+        let sum = x.square().sum_over(Reduction::from(&over).keepdims());
         x / sum.maximum(epsilon).sqrt()
     };
-    over.sum(&(unit(predictions) * unit(targets)))
+    (unit(predictions) * unit(targets)).sum_over(over)
 }
 
 /// Computes one minus the [`cosine_similarity`] (`optax.cosine_distance`).
@@ -132,7 +133,7 @@ pub fn cosine_distance_over(
     predictions: &Array,
     targets: &Array,
     epsilon: f64,
-    over: &Over,
+    over: impl Into<Reduction>,
 ) -> Array {
     1.0_f64 - cosine_similarity_over(predictions, targets, epsilon, over)
 }

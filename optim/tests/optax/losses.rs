@@ -66,30 +66,28 @@ fn close(got: &Array, expected: &Value) -> Result<(), String> {
 
 /// The loss of a recorded case.
 fn loss(case: &str, x: &Array, with: &dyn Fn(&str) -> Array) -> Array {
-    let over = |name: &str| Over::default().mask(&with(name));
+    let over = |name: &str| Reduction::over(-1).mask(&with(name));
     let dice = DiceOptions::default();
     match case {
         "softmax_cross_entropy" => softmax_cross_entropy(x, &with("p")),
-        "softmax_cross_entropy_mask" => softmax_cross_entropy_over(x, &with("p"), &over("m")),
-        "softmax_cross_entropy_first" => {
-            softmax_cross_entropy_over(x, &with("p"), &Over::axes(&[0]))
-        }
+        "softmax_cross_entropy_mask" => softmax_cross_entropy_over(x, &with("p"), over("m")),
+        "softmax_cross_entropy_first" => softmax_cross_entropy_over(x, &with("p"), 0),
         "safe_softmax_cross_entropy" => safe_softmax_cross_entropy(x, &with("b")),
         "integer_labels" => softmax_cross_entropy_with_integer_labels(x, &with("k")),
         "integer_labels_mask" => {
-            softmax_cross_entropy_with_integer_labels_over(x, &with("k"), &over("m"))
+            softmax_cross_entropy_with_integer_labels_over(x, &with("k"), over("m"))
         }
         "sigmoid_binary_cross_entropy" => sigmoid_binary_cross_entropy(x, &with("b")),
         "sigmoid_focal_loss" => sigmoid_focal_loss(x, &with("b"), None, 2.0),
         "sigmoid_focal_loss_alpha" => sigmoid_focal_loss(x, &with("p"), Some(0.3), 1.5),
         "poly_loss_cross_entropy" => poly_loss_cross_entropy(x, &with("p"), 2.0),
         "poly_loss_cross_entropy_mask" => {
-            poly_loss_cross_entropy_over(x, &with("p"), 0.5, &over("m"))
+            poly_loss_cross_entropy_over(x, &with("p"), 0.5, over("m"))
         }
         "smooth_labels" => smooth_labels(x, 0.1),
-        "smooth_labels_mask" => smooth_labels_over(x, 0.2, &over("m")),
+        "smooth_labels_mask" => smooth_labels_over(x, 0.2, over("m")),
         "kl_divergence" | "kl_divergence_zero" => kl_divergence(x, &with("b")),
-        "kl_divergence_mask" => kl_divergence_over(x, &with("b"), &over("m")),
+        "kl_divergence_mask" => kl_divergence_over(x, &with("b"), over("m")),
         "kl_divergence_with_log_targets" => kl_divergence_with_log_targets(x, &with("y")),
         "generalized_kl_divergence" => generalized_kl_divergence(x, &with("p")),
         "squared_error" => squared_error(x, &with("y")),
@@ -98,7 +96,7 @@ fn loss(case: &str, x: &Array, with: &dyn Fn(&str) -> Array) -> Array {
         "huber_loss_delta" => huber_loss(x, &with("y"), 0.3),
         "log_cosh" => log_cosh(x, &with("y")),
         "cosine_similarity" => cosine_similarity(x, &with("y"), 0.0),
-        "cosine_similarity_mask" => cosine_similarity_over(x, &with("y"), 0.5, &over("m")),
+        "cosine_similarity_mask" => cosine_similarity_over(x, &with("y"), 0.5, over("m")),
         "cosine_distance" => cosine_distance(x, &with("y"), 1e-3),
         "hinge_loss" => hinge_loss(x, &with("t")),
         "perceptron_loss" => perceptron_loss(x, &with("t")),
@@ -193,8 +191,7 @@ fn several_axes_of_classes_are_one() {
         .astype(DType::F32)
         .sin();
     let labels = Array::from([3i32, 7]);
-    let over =
-        softmax_cross_entropy_with_integer_labels_over(&logits, &labels, &Over::axes(&[1, 2]));
+    let over = softmax_cross_entropy_with_integer_labels_over(&logits, &labels, [1, 2]);
     let flat = softmax_cross_entropy_with_integer_labels(&logits.reshape(&[2, 12]), &labels);
     assert_eq!(over.to_vec::<f32>(), flat.to_vec::<f32>());
 }

@@ -179,6 +179,16 @@ impl Reduction {
         }
     }
 
+    /// Returns the reduced axes of `x`, in the order in which they were given.
+    pub fn axes(&self, x: &Array) -> SmallVec<[isize; 6]> {
+        self.axes.clone().unwrap_or_else(|| signed(&every(x)))
+    }
+
+    /// Returns the mask, if one is set.
+    pub fn selection(&self) -> Option<&Array> {
+        self.mask.as_ref()
+    }
+
     /// Returns the axes as given, for functions that support axes and `keepdims` only.
     ///
     /// # Panics
@@ -194,7 +204,7 @@ impl Reduction {
             "{operation}: got {self:?}, expected only axes and keepdims\n  help: call \
              where_(mask, x, other) or x.astype(dtype) before {operation}"
         );
-        self.axes.clone().unwrap_or_else(|| signed(&every(x)))
+        self.axes(x)
     }
 
     /// Returns the sorted axes that the reduction covers in `x`.
