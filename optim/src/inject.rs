@@ -133,6 +133,7 @@ impl fmt::Debug for InjectHyperparams {
 /// let mut state = tx.init(&params);
 /// tree::set(&mut state, "hyperparams.learning_rate", 1e-4);
 /// ```
+#[doc(alias = "inject_stateful_hyperparams")]
 pub fn inject_hyperparams<N: Into<String>, S: Into<Schedule>, T: Into<GradientTransformation>>(
     hyperparams: impl IntoIterator<Item = (N, S)>,
     factory: impl Fn(&Hyperparams) -> T + Send + Sync + 'static,
@@ -215,18 +216,6 @@ impl InjectHyperparams {
             .chain(self.stateful.iter().map(stateful))
             .collect()
     }
-}
-
-/// Creates [`inject_hyperparams`] under its former name (`optax.inject_stateful_hyperparams`).
-pub fn inject_stateful_hyperparams<
-    N: Into<String>,
-    S: Into<Schedule>,
-    T: Into<GradientTransformation>,
->(
-    hyperparams: impl IntoIterator<Item = (N, S)>,
-    factory: impl Fn(&Hyperparams) -> T + Send + Sync + 'static,
-) -> InjectHyperparams {
-    inject_hyperparams(hyperparams, factory)
 }
 
 fn counter(name: &str) -> String {

@@ -92,7 +92,6 @@ pub use flatten::flatten;
 pub use hyperparam::Hyperparam;
 pub use inject::{
     Hyperparams, InjectHyperparams, InjectHyperparamsState, StatefulSchedule, inject_hyperparams,
-    inject_stateful_hyperparams,
 };
 pub use lbfgs::{ScaleByLbfgs, ScaleByLbfgsState, scale_by_lbfgs};
 pub use linear_algebra::{
@@ -129,13 +128,12 @@ pub use multi_steps::{
 pub use noise::{AddNoiseState, add_noise};
 pub use novograd::{ScaleByNovograd, ScaleByNovogradState, scale_by_novograd};
 pub use numerics::{
-    global_norm, safe_increment, safe_int32_increment, safe_norm, safe_norm_over,
-    safe_root_mean_squares, scale_gradient,
+    global_norm, safe_increment, safe_norm, safe_norm_over, safe_root_mean_squares, scale_gradient,
 };
 pub use optimistic::{
     ScaleByOptimisticGradient, ScaleByOptimisticGradientState, scale_by_optimistic_gradient,
 };
-pub use partition::{PartitionState, multi_transform, partition, selective_transform};
+pub use partition::{PartitionState, partition, selective_transform};
 pub use polyak::{PolyakVariant, ScaleByPolyak, scale_by_polyak};
 pub use rms::{
     ScaleByAdaDeltaState, ScaleByAdadelta, ScaleByRStdDevState, ScaleByRStdDevWithCountState,

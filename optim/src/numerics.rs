@@ -9,6 +9,7 @@ use ramie_core::{Array, DType, IntoArray, Reduction, State, custom_jvp, where_};
 ///
 /// # Panics
 /// Panics if the dtype of the count is not `i32`.
+#[doc(alias = "safe_int32_increment")]
 #[track_caller]
 pub fn safe_increment(count: &Array) -> Array {
     assert!(
@@ -18,15 +19,6 @@ pub fn safe_increment(count: &Array) -> Array {
         count.aval()
     );
     where_(count.lt(i32::MAX), count + 1, i32::MAX)
-}
-
-/// Computes [`safe_increment`] under its former name (`optax.safe_int32_increment`).
-///
-/// # Panics
-/// Panics in the same cases as [`safe_increment`].
-#[track_caller]
-pub fn safe_int32_increment(count: &Array) -> Array {
-    safe_increment(count)
 }
 
 /// Returns a step count of zero.

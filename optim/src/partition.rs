@@ -16,7 +16,7 @@ pub struct PartitionState {
 }
 
 /// Applies a transformation to each parameter, chosen by the label that `param_label` returns for
-/// its path and array (`optax.partition`, formerly `optax.multi_transform`).
+/// its path and array (`optax.partition`).
 ///
 /// ```
 /// use ramie_optim::{GradientTransformation, adam, partition, sgd};
@@ -31,6 +31,7 @@ pub struct PartitionState {
 ///
 /// The gradients in the extra arguments are restricted to the parameters of each label, as with
 /// `mask_compatible_extra_args=True` in Optax.
+#[doc(alias = "multi_transform")]
 pub fn partition<L: Into<String>, T: Into<GradientTransformation>>(
     transforms: impl IntoIterator<Item = (L, T)>,
     param_label: impl Fn(&str, &Array) -> String + Send + Sync + 'static,
@@ -75,14 +76,6 @@ pub fn partition<L: Into<String>, T: Into<GradientTransformation>>(
             (updates, PartitionState { inner_states })
         },
     )
-}
-
-/// Creates [`partition`] under its former name (`optax.multi_transform`).
-pub fn multi_transform<L: Into<String>, T: Into<GradientTransformation>>(
-    transforms: impl IntoIterator<Item = (L, T)>,
-    param_label: impl Fn(&str, &Array) -> String + Send + Sync + 'static,
-) -> GradientTransformation {
-    partition(transforms, param_label)
 }
 
 #[track_caller]

@@ -57,23 +57,14 @@ pub fn kl_divergence_with_log_targets_over(
 }
 
 /// Computes [`kl_divergence`] generalized to measures whose sum is not 1, which is convex in both
-/// arguments (`optax.losses.generalized_kl_divergence`, formerly `convex_kl_divergence`).
+/// arguments (`optax.losses.generalized_kl_divergence`).
 ///
 /// # Panics
 /// Panics in the same cases as [`kl_divergence`].
+#[doc(alias = "convex_kl_divergence")]
 #[track_caller]
 pub fn generalized_kl_divergence(log_predictions: &Array, targets: &Array) -> Array {
     generalized_kl_divergence_over(log_predictions, targets, -1)
-}
-
-/// Computes [`generalized_kl_divergence`] under its former name
-/// (`optax.losses.convex_kl_divergence`).
-///
-/// # Panics
-/// Panics in the same cases as [`kl_divergence`].
-#[track_caller]
-pub fn convex_kl_divergence(log_predictions: &Array, targets: &Array) -> Array {
-    generalized_kl_divergence(log_predictions, targets)
 }
 
 /// Computes [`generalized_kl_divergence`] with classes along other axes or with a mask.

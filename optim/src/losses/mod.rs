@@ -22,8 +22,8 @@ pub use classification::{
 };
 pub use ctc::{CtcOptions, ctc_loss, ctc_loss_with_forward_probs};
 pub use divergence::{
-    convex_kl_divergence, generalized_kl_divergence, generalized_kl_divergence_over, kl_divergence,
-    kl_divergence_over, kl_divergence_with_log_targets, kl_divergence_with_log_targets_over,
+    generalized_kl_divergence, generalized_kl_divergence_over, kl_divergence, kl_divergence_over,
+    kl_divergence_with_log_targets, kl_divergence_with_log_targets_over,
 };
 pub use fenchel_young::make_fenchel_young_loss;
 pub use hinge::{

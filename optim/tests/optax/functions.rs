@@ -244,7 +244,7 @@ fn arrays_that_stand_for_parameters() {
         ("matrix", contrib::muon(0.1).into()),
         ("vector", adam(0.1).into()),
     ];
-    let tx = multi_transform(groups, |_, a| {
+    let tx = partition(groups, |_, a| {
         if a.ndim() > 1 { "matrix" } else { "vector" }.to_owned()
     });
     let state = tx.init(&params());
