@@ -158,7 +158,7 @@ pub fn train_step(
             let logits = params.forward(&tokens, heads);
             softmax_cross_entropy_with_integer_labels(&logits, &targets).mean()
         };
-        let params = tree::map(&t.params, Array::clone);
+        let params = tree::copy(&t.params);
         let (loss, gradient) = value_and_grad(loss)(params);
         let params = State::of(&t.params);
         let moments = std::mem::replace(&mut t.moments, OptState::new(()));

@@ -27,7 +27,7 @@ pub(crate) fn arrays<T: Tree>(
             false => saved.clone(),
         }
     });
-    let mut like = tree::map(tree, Array::clone);
+    let mut like = tree::copy(tree);
     types.apply_to(&mut like).map_err(|mismatch| {
         Error::mismatch(Some(path), mismatch, types.paths(), dtypes.keys().copied())
     })?;

@@ -112,7 +112,7 @@ fn train_and_export(options: &Options, digits: &Digits) -> Result<Vec<i32>> {
 
     // ANCHOR: export
     // Values that the function captures become part of the program.
-    let model = tree::map(&state.1, Array::clone);
+    let model = tree::copy(&state.1);
     let classify = jit(move |pixels: Array| model.forward(&pixels).argmax(-1));
     let pixels = digits.test.pixel_array();
     let exported = export(

@@ -53,7 +53,7 @@ pub fn bits_per_character(
     batch_size: usize,
 ) -> Result<f64> {
     let losses = jit(|model: &mut Decoder, tokens: Array| model.losses(&tokens, 1).sum());
-    let mut model = tree::map(model, Array::clone);
+    let mut model = tree::copy(model);
     let loader = DataLoader::new(windows).batch_size(batch_size).drop_last();
     let (mut nats, mut count) = (0.0, 0);
     for batch in loader.iter().prefetch_to_device(2, Placement::default()) {

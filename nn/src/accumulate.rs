@@ -3,7 +3,7 @@
 use crate::Param;
 use crate::nnx::{self, Filter, of_type};
 use crate::value_and_grad::{differentiate, parameters};
-use ramie_core::{Array, DType, Objective, ScanOptions, State, Tree, scan_with, tree};
+use ramie_core::{DType, Objective, ScanOptions, State, Tree, scan_with, tree};
 use std::panic::Location;
 
 /// Computes the value and gradient of a function over a large batch, one microbatch at a time.
@@ -117,7 +117,7 @@ pub fn accumulate_wrt<M: Tree, B: Tree, R: Objective>(
     let count = count(&parts);
     let sums = params.map(|p| p.zeros_like().astype(summed_in(p.dtype())));
     let step = |(before, sums): (M, State), part: B| {
-        let mut model = tree::map(&before, Array::clone);
+        let mut model = tree::copy(&before);
         let current = State::of(&model).filter(|path, _| params.get(path).is_some());
         let (out, grads) = differentiate(OPERATION, at, &mut model, current, |m| f(m, part));
         if let Some(lines) = tree::structure_mismatch(["before", "after"], &before, &model) {

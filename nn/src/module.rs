@@ -1,6 +1,6 @@
 //! `Module`: the trait of layers and models, with their training and evaluation modes.
 
-use ramie_core::{Array, Tree, fixed_tree, tree};
+use ramie_core::{Tree, fixed_tree, tree};
 
 /// A layer or a model: a pytree with a forward computation.
 ///
@@ -60,7 +60,7 @@ pub trait Module: Tree {
     where
         Self: Sized,
     {
-        let mut copy = tree::map(self, Array::clone);
+        let mut copy = tree::copy(self);
         copy.eval();
         copy
     }

@@ -365,13 +365,12 @@ pub fn micro_grad<P: Tree, B: Tree, R: Objective, G: Tree, M: Tree>(
         let (own, kept) = (shared.clone(), options.keep_batch_dim);
         let one = move |example: B| {
             let (fun, transform, metrics) = &*own;
-            let params = tree::map(&params, Array::clone);
+            let params = tree::copy(&params);
             let example = match kept {
                 true => tree::map(&example, |a| a.expand_dims(&[0])),
                 false => example,
             };
-            let (value, grads) =
-                value_and_grad(|p: P| fun(p, tree::map(&example, Array::clone)))(params);
+            let (value, grads) = value_and_grad(|p: P| fun(p, tree::copy(&example)))(params);
             let measured = metrics(&grads);
             (transform(grads), value, measured)
         };

@@ -280,7 +280,7 @@ impl Tree for OptState {
 
 impl Clone for OptState {
     fn clone(&self) -> OptState {
-        ramie_core::tree::map(self, Array::clone)
+        ramie_core::tree::copy(self)
     }
 }
 

@@ -48,6 +48,6 @@ pub fn periodic_update<T: Tree>(
         due,
         |s: (T, T)| s.0,
         |s| s.1,
-        (tree::map(new, Array::clone), tree::map(old, Array::clone)),
+        (tree::copy(new), tree::copy(old)),
     )
 }

@@ -63,7 +63,7 @@ fn losses(
 ) -> Vec<f32> {
     let step = jit(|t: &mut Trainer, x: Array, y: Array| {
         let loss = |s: Stages| (forward(s, x.clone()) - &y).square().mean();
-        let (loss, grads) = value_and_grad(loss)(tree::map(&t.stages, Array::clone));
+        let (loss, grads) = value_and_grad(loss)(tree::copy(&t.stages));
         let params = State::of(&t.stages);
         let moments = std::mem::replace(&mut t.moments, OptState::new(()));
         let (updates, moments) = optimizer.update(State::of(&grads), moments, Some(&params));

@@ -1,7 +1,7 @@
 //! Sources of batches.
 
 use crate::Result;
-use ramie_core::{Array, Tree, tree};
+use ramie_core::{Tree, tree};
 use ramie_data::{
     DataLoader, DevicePrefetch, LoaderIter, LoaderState, Placement, Resumable, Sample, Stacks,
     ToDevice,
@@ -217,7 +217,7 @@ impl<P: Tree> Iterator for SameIter<P> {
             return None;
         }
         self.done += 1;
-        Some(Ok(tree::map(&self.batch, Array::clone)))
+        Some(Ok(tree::copy(&self.batch)))
     }
 }
 

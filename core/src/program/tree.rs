@@ -434,6 +434,11 @@ pub fn paths<T: Tree>(tree: &T) -> Vec<String> {
     out
 }
 
+/// Copies a tree. The copy shares the memory of the arrays.
+pub fn copy<T: Tree>(tree: &T) -> T {
+    tree.rebuild(&mut Array::clone)
+}
+
 /// Applies `f` to every array and returns the resulting tree.
 ///
 /// ```

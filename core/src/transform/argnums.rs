@@ -77,7 +77,7 @@ pub trait Argnums<A: ArgTuple>: Selection {
 impl<A: HasArgument<N>, const N: usize> Argnums<A> for Argnum<N> {
     type Selected = A::Argument;
     fn select(args: &A) -> A::Argument {
-        tree::map(args.argument(), Array::clone)
+        tree::copy(args.argument())
     }
     fn replace(args: &mut A, selected: A::Argument) {
         *args.argument_mut() = selected;
@@ -112,7 +112,7 @@ pub struct AllArguments;
 impl<A: ArgTuple> Argnums<A> for AllArguments {
     type Selected = A::Packed;
     fn select(args: &A) -> A::Packed {
-        tree::map(args, Array::clone).pack()
+        tree::copy(args).pack()
     }
     fn replace(args: &mut A, selected: A::Packed) {
         *args = A::unpack(selected);
@@ -218,7 +218,7 @@ where
     N: Argnums<F::Args>,
 {
     move |selected: N::Selected| {
-        let mut args = tree::map(args, Array::clone);
+        let mut args = tree::copy(args);
         N::replace(&mut args, selected);
         f.call(args)
     }

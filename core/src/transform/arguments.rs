@@ -61,7 +61,7 @@ impl<T: Tree> Arguments for ByRef<'_, T> {
         self.0.rebuild(leaf)
     }
     fn own(self) -> T {
-        tree::map(self.0, Array::clone)
+        tree::copy(self.0)
     }
 }
 

@@ -65,7 +65,7 @@ impl<A: ArgTuple> RuleOptions<A> for () {
         args
     }
     fn differentiated(args: &A::Packed) -> A::Packed {
-        tree::map(args, Array::clone)
+        tree::copy(args)
     }
 }
 
@@ -85,7 +85,7 @@ impl<A: ArgTuple> RuleOptions<A> for SymbolicZeros {
         (args, perturbed.to_vec())
     }
     fn differentiated(args: &A::Packed) -> A::Packed {
-        tree::map(args, Array::clone)
+        tree::copy(args)
     }
 }
 
@@ -102,7 +102,7 @@ impl<A: ArgTuple> RuleOptions<A> for FirstOnly {
         args
     }
     fn differentiated(args: &A::Packed) -> A::First {
-        A::unpack(tree::map(args, Array::clone)).split().0
+        A::unpack(tree::copy(args)).split().0
     }
 }
 

@@ -1,6 +1,7 @@
 //! Traits of functions of trees that transformations accept.
 
 use super::arguments::{Arguments, ByRef, ByValue, for_each_form};
+use crate::program::tree;
 use crate::{Array, Tree};
 
 /// Marks functions of these arguments, each passed by value or by reference.
@@ -85,10 +86,6 @@ pub trait ArgTuple: Tree {
     fn untupled<'f, R: 'f>(f: impl Fn(Self) -> R + Send + Sync + 'f) -> Box<Self::Fn<'f, R>>;
 }
 
-fn copy<T: Tree>(tree: &T) -> T {
-    tree.rebuild(&mut Array::clone)
-}
-
 /// Expands to a single item, or to a tuple of several: types, values or patterns.
 macro_rules! packed {
     ($one:ident) => { $one };
@@ -109,7 +106,7 @@ macro_rules! arity {
             }
             fn join(first: Self::First, rest: &Self::Rest) -> Self {
                 let ($($b,)*) = rest;
-                (first, $(copy($b),)*)
+                (first, $(tree::copy($b),)*)
             }
             fn pack(self) -> Self::Packed {
                 let ($a, $($b,)*) = self;

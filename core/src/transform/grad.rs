@@ -131,7 +131,7 @@ pub fn linearize<F: FunctionOnce<M>, M>(
         &perturbed,
     );
     let value = tree::with_leaves(&traced.result, lin.outs.iter().cloned());
-    let like = tree::map(&value, Array::clone);
+    let like = tree::copy(&value);
     let at = Caller::of("linearize");
     let push = move |tangents: Packed<F, M>| {
         check_like("linearize", "the tangent", &primals, &tangents, Some(at));
@@ -211,7 +211,7 @@ pub fn vjp<F: FunctionOnce<M>, M>(
     primals: Packed<F, M>,
 ) -> (F::Output, impl Fn(F::Output) -> Packed<F, M> + Send + Sync) {
     let (value, pull) = pullback(packed(f), &primals);
-    let like = tree::map(&value, Array::clone);
+    let like = tree::copy(&value);
     let at = Caller::of("vjp");
     let back = move |cts: F::Output| {
         check_like("vjp", "the cotangent", &like, &cts, Some(at));
@@ -243,7 +243,7 @@ pub fn vjp_with<F: FunctionOnce<M, Output = (R, X)>, M, R: Tree, X: Tree>(
     _: HasAux,
 ) -> (R, impl Fn(R) -> Packed<F, M> + Send + Sync, X) {
     let ((value, aux), pull) = pullback(packed(f), &primals);
-    let like = tree::map(&value, Array::clone);
+    let like = tree::copy(&value);
     let at = Caller::of("vjp");
     let back = move |cts: R| {
         check_like("vjp", "the cotangent", &like, &cts, Some(at));

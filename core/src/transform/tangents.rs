@@ -36,7 +36,7 @@ impl<T: Tree> Tangents<T> {
             leaves.len()
         );
         Tangents {
-            like: tree::map(like, Array::clone),
+            like: tree::copy(like),
             leaves,
         }
     }

@@ -220,7 +220,7 @@ fn masked_leaves_keep_their_places() {
     // Whatever is made of it keeps them, and masking again adds to them.
     let twice = masked.map(|_| scalar(2.0)).masked(|path, _| path == "d");
     assert_eq!(children(&twice), ["-a", "-b", "-c", "d", "-e"]);
-    assert_eq!(children(&tree::map(&twice, Array::clone)), children(&twice));
+    assert_eq!(children(&tree::copy(&twice)), children(&twice));
     assert_eq!(
         children(&masked.zip(&state.filter(|p, _| "bde".contains(p)), |a, _| a.clone())),
         children(&masked)

@@ -316,7 +316,7 @@ pub fn clone<M: Tree>(model: &M) -> M {
 
 /// Copies the model for a transformation, which later writes the changes back to the model.
 pub(crate) fn copy<M: Tree>(model: &M) -> M {
-    tree::map(model, Array::clone)
+    tree::copy(model)
 }
 
 /// Replaces a model by its state after a transformation. The history of its variables is kept:

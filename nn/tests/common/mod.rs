@@ -342,7 +342,7 @@ impl Case {
             .collect();
         let some: Vec<Array> = floats.iter().map(|&i| inputs[i].clone()).collect();
         let params = State::of(&model).filter(|_, kind| is_param(kind));
-        let template = tree::map(&model, Array::clone);
+        let template = tree::copy(&model);
         little_effort_first(|| self.check_nnx(&template, &params, &some, &floats, &f));
     }
 
@@ -359,7 +359,7 @@ impl Case {
             for (&i, x) in floats.iter().zip(&some) {
                 inputs[i] = x.clone();
             }
-            let mut model = tree::map(template, Array::clone);
+            let mut model = tree::copy(template);
             params.update(&mut model).expect("the model's own paths");
             let outputs = f(&mut model, &inputs);
             let after = State::of(&model).filter(|_, kind| !is_param(kind));

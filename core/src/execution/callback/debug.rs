@@ -5,6 +5,7 @@ use super::{HostFunction, Ordered, VmapMethod};
 use crate::execution::callback::primitive::{CallbackKind, HostCallback};
 use crate::program::array::format::Format;
 pub use crate::program::array::format::FormatArgs;
+use crate::program::array::type_only;
 use crate::program::trace::bind;
 use crate::program::tree;
 use crate::{Array, Tree};
@@ -57,7 +58,7 @@ pub fn callback_with<A: Tree>(f: impl Fn(A) + Send + Sync + 'static, args: A, _:
 #[track_caller]
 fn call<A: Tree>(f: impl Fn(A) + Send + Sync + 'static, args: A, ordered: bool) {
     let leaves = tree::leaves(&args);
-    let like = super::external::without_elements(&args);
+    let like = tree::map(&args, type_only);
     let body = move |arrays: &[Array]| {
         f(tree::with_leaves(&like, arrays.iter().cloned()));
         Vec::new()

@@ -2,7 +2,7 @@
 
 use super::HostFunction;
 use crate::execution::callback::primitive::{CallbackKind, HostCallback};
-use crate::program::array::Repr;
+use crate::program::array::type_only;
 use crate::program::trace::bind;
 use crate::program::tree;
 use crate::{Array, Aval, Tree};
@@ -24,11 +24,6 @@ pub enum VmapMethod {
 /// program order, also across programs (`ordered=True` in JAX).
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Ordered;
-
-/// Returns a tree with arrays without elements.
-pub(super) fn without_elements<T: Tree>(tree: &T) -> T {
-    tree::map(tree, |a| Array(Repr::Abstract(a.aval(), None)))
-}
 
 /// Calls a function of the host whose result depends only on its arguments (`jax.pure_callback`).
 ///
@@ -144,7 +139,7 @@ fn call<A: Tree, R: Tree>(
         .map(|a| a.aval().strong())
         .collect();
     let leaves = tree::leaves(&args);
-    let like = without_elements(&args);
+    let like = tree::map(&args, type_only);
     let body =
         move |arrays: &[Array]| tree::leaves(&f(tree::with_leaves(&like, arrays.iter().cloned())));
     let function = HostFunction::new(operation, body);

@@ -77,8 +77,8 @@ pub fn custom_root_with<T: Tree, A: Tree>(
     expect_like("f", &initial_guess, &function.result);
     let solution = trace_tree(&types, |guess| solve(&f, guess));
     expect_like("solve", &initial_guess, &solution.result.0);
-    let copy = || tree::map(&types, Array::clone);
-    let tangent = trace_tree(&(copy(), copy()), |(x, y): (T, T)| {
+    let both = (tree::copy(&types), tree::copy(&types));
+    let tangent = trace_tree(&both, |(x, y): (T, T)| {
         let (_, push) = linearize(&f, x);
         tangent_solve(&push, y)
     });

@@ -84,7 +84,7 @@ impl<T: Tree> Iteration<T> {
 
     pub(super) fn first(&self, b: &T) -> T {
         match &self.x0 {
-            Some(x) => tree::map(x, Array::clone),
+            Some(x) => tree::copy(x),
             None => zeros(b),
         }
     }
@@ -92,7 +92,7 @@ impl<T: Tree> Iteration<T> {
     /// Returns the initial guess and its residual.
     fn start(&self, matvec: impl Fn(T) -> T, b: &T) -> (T, T) {
         let x = self.first(b);
-        let moved = matvec(tree::map(&x, Array::clone));
+        let moved = matvec(tree::copy(&x));
         let r = plus(b, &Array::from(-1.0f32), &moved);
         (x, r)
     }
@@ -135,18 +135,17 @@ pub fn cg_with<T: Tree>(
     preconditioner: impl Fn(T) -> T,
     options: Iteration<T>,
 ) -> T {
-    let copy = |x: &T| tree::map(x, Array::clone);
     let solve = |matvec: LinearFn<'_, T>, b: T| {
         let goes_on = options.goes_on(&b);
         let (x, r) = options.start(&matvec, &b);
-        let z = preconditioner(copy(&r));
+        let z = preconditioner(tree::copy(&r));
         let (gamma, k) = (dot(&r, &z).real(), Array::from(0i32));
         let step = |((x, r, p), gamma, k): ((T, T, T), Array, Array)| {
-            let moved = matvec(copy(&p));
+            let moved = matvec(tree::copy(&p));
             let alpha = &gamma / dot(&p, &moved).real();
             let x = plus(&x, &alpha, &p);
             let r = plus(&r, &-alpha, &moved);
-            let z = preconditioner(copy(&r));
+            let z = preconditioner(tree::copy(&r));
             let next = dot(&r, &z).real();
             let p = plus(&z, &(&next / gamma), &p);
             ((x, r, p), next, k + 1)
@@ -192,19 +191,18 @@ pub fn bicgstab_with<T: Tree>(
     options: Iteration<T>,
 ) -> T {
     expect_one_field("bicgstab", &b);
-    let copy = |x: &T| tree::map(x, Array::clone);
     let solve = |matvec: LinearFn<'_, T>, b: T| {
         let goes_on = options.goes_on(&b);
         let (x, r) = options.start(&matvec, &b);
-        let shadow = copy(&r);
+        let shadow = tree::copy(&r);
         let rho = dot(&r, &r);
         let step = |((x, r, p), rho, k): ((T, T, T), Array, Array)| {
-            let p_hat = preconditioner(copy(&p));
-            let v = matvec(copy(&p_hat));
+            let p_hat = preconditioner(tree::copy(&p));
+            let v = matvec(tree::copy(&p_hat));
             let alpha = &rho / dot(&shadow, &v);
             let s = plus(&r, &-&alpha, &v);
-            let s_hat = preconditioner(copy(&s));
-            let t = matvec(copy(&s_hat));
+            let s_hat = preconditioner(tree::copy(&s));
+            let t = matvec(tree::copy(&s_hat));
             // If s is zero, x is the solution.
             let length = dot(&t, &t).real();
             let found = length.eq(0.0);
@@ -220,7 +218,7 @@ pub fn bicgstab_with<T: Tree>(
             let p = plus(&r, &beta, &plus(&p, &-omega, &v));
             ((x, r, p), next, k + 1)
         };
-        let first = copy(&r);
+        let first = tree::copy(&r);
         while_loop(goes_on, step, ((x, r, first), rho, Array::from(0i32)))
             .0
             .0

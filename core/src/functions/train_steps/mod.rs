@@ -162,7 +162,7 @@ fn apply<F: StepFunction<M>, M>(
     let axes = options.in_axes.of("in_axes", &args, caller);
     let (stacked, length) = stacked(&args, &axes, count, caller);
     let body = |mut state: F::State, batch: Vec<Array>| {
-        let before = copy(&state);
+        let before = tree::copy(&state);
         let (mut batch, mut axes) = (batch.into_iter(), axes.iter());
         let args = tree::map(&args, |shared| match axes.next() {
             Some(Some(_)) => batch.next().expect("one for each array with an axis"),
@@ -177,13 +177,9 @@ fn apply<F: StepFunction<M>, M>(
         reverse: false,
         unroll: options.unroll,
     };
-    let (after, results) = scan_as("train_steps", "", body, copy(state), stacked, options);
+    let (after, results) = scan_as("train_steps", "", body, tree::copy(state), stacked, options);
     *state = after;
     results
-}
-
-fn copy<T: Tree>(tree: &T) -> T {
-    tree::map(tree, Array::clone)
 }
 
 /// Returns the arrays that have one batch per step, with the axis of the steps first, and the

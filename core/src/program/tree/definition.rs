@@ -2,7 +2,7 @@
 
 use super::structure::steps;
 use super::subtree::Subtree;
-use super::{KeyPath, Tree, count, leaves, leaves_with_path, map, with_leaves};
+use super::{KeyPath, Tree, copy, count, leaves, leaves_with_path, map, with_leaves};
 use crate::Array;
 use crate::program::array::type_only;
 use std::fmt;
@@ -159,7 +159,7 @@ impl<T: Tree> Eq for TreeDef<T> {}
 impl<T: Tree> Clone for TreeDef<T> {
     fn clone(&self) -> TreeDef<T> {
         TreeDef {
-            like: map(&self.like, Array::clone),
+            like: copy(&self.like),
             text: self.text.clone(),
             fingerprint: self.fingerprint,
         }
@@ -188,7 +188,7 @@ impl<T> fmt::Debug for TreeDef<T> {
 /// assert_eq!(more[0].1, 3);
 /// ```
 pub fn map_parts<T: Tree, P: 'static>(tree: &T, mut f: impl FnMut(&mut P)) -> T {
-    let mut copy = map(tree, Array::clone);
+    let mut copy = copy(tree);
     super::part(&mut copy, &mut |part| {
         if let Some(part) = part.downcast_mut() {
             f(part);

@@ -57,7 +57,7 @@ where
     let mut inner = scope.enter("layer_instance");
     let name = inner.names().last().cloned().unwrap_or_default();
     if scope.is_initializing() {
-        let _: O = inner.run(module, tree::map(&args, Array::clone));
+        let _: O = inner.run(module, tree::copy(&args));
     }
     let params = inner.variables("params");
     for path in in_order(&params) {

@@ -43,11 +43,11 @@ pub fn vjp<A: Tree, R: Tree>(
     let traced = |variables: Variables, args: A| {
         let variables = others.clone().joined_with(variables);
         let out = pack.call(variables, streams.clone(), &all, |scope| f(scope, args));
-        *lock(&structure) = Some(tree::map(&out, Array::clone));
+        *lock(&structure) = Some(tree::copy(&out));
         out
     };
     let primals = (differentiated, primals);
-    let (variables, args) = tree::map(&primals, Array::clone);
+    let (variables, args) = tree::copy(&primals);
     let program = make_jaxpr(traced)(variables, args);
     let out = lock(&structure).take().expect("the function was traced");
     let run = move |args: (Variables, A)| -> (R, Variables) {

@@ -65,7 +65,7 @@ impl<A: Tree, O: Tree, M: Module<A, O> + Send + Sync> Module<A, O> for Jit<M> {
         let body = |variables: Variables, streams: Streams, args: A| {
             let call = |scope: &mut Scope| self.module.call(scope, args);
             let out = pack.call(variables, streams, &self.variables, call);
-            *lock(&structure) = Some(tree::map(&out, Array::clone));
+            *lock(&structure) = Some(tree::copy(&out));
             out
         };
         let leaves = [

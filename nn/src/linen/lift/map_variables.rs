@@ -3,7 +3,7 @@
 use super::axes::Lifted;
 use super::pack::Pack;
 use crate::linen::{CollectionFilter, Module, Scope, Variables};
-use ramie_core::{Array, AxisName, Tree, tree};
+use ramie_core::{AxisName, Tree, tree};
 use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
@@ -121,7 +121,7 @@ impl<A: Tree, O: Tree, M: Module<A, O>> Module<A, O> for MapVariables<M> {
         let all = self.mapped.or(&self.variables);
         if self.init && *pack.mutable() != CollectionFilter::None {
             let variables = mapped.clone().joined_with(others.clone());
-            let args = tree::map(&args, Array::clone);
+            let args = tree::copy(&args);
             let call = |scope: &mut Scope| self.module.call(scope, args);
             let (_, made) = pack.call(variables, streams.clone(), &all, call);
             let (made, _) = made.split(&self.mapped);

@@ -103,10 +103,7 @@ pub(crate) fn scan_as<C: Tree, X: Tree, Y: Tree>(
     };
     let elements = types_of(&xs, |x| x.aval().without_dimension(0));
     let body = |init: &C| {
-        let types = (
-            types_of(init, Array::aval),
-            tree::map(&elements, Array::clone),
-        );
+        let types = (types_of(init, Array::aval), tree::copy(&elements));
         trace_tree(&types, |(carry, x)| f(carry, x))
     };
     let mut init = init;

@@ -21,7 +21,7 @@ pub(super) fn while_holds<C: Tree>(condition: &impl Fn(C) -> Array, carry: &C) -
     if !jit_is_disabled() {
         return None;
     }
-    let holds = condition(tree::map(carry, Array::clone));
+    let holds = condition(tree::copy(carry));
     (holds.ndim() == 0 && holds.dtype() == DType::Bool)
         .then(|| truth(&holds))
         .flatten()
