@@ -1,6 +1,8 @@
 //! `DynamicScale`: loss scaling for narrow floating-point dtypes.
 
-use ramie_core::{Array, AxisName, DType, IntoArray, Tree, pmean, tree, value_and_grad, where_};
+use ramie_core::{
+    Array, AxisName, DType, IntoArray, Objective, Tree, pmean, tree, value_and_grad, where_,
+};
 use ramie_derive::Tree;
 
 /// Scales a loss, so that small gradients are not rounded to zero in `f16`. The scale grows
@@ -59,50 +61,50 @@ impl Default for DynamicScale {
 
 /// The result of [`DynamicScale::value_and_grad`].
 #[derive(Clone, Debug, Tree)]
-pub struct ScaledGradient<P: Tree, X: Tree = ()> {
+pub struct ScaledGradient<P: Tree, R: Tree = Array> {
     /// Whether all gradients are finite, a 0-d boolean. If not, skip the step.
     pub is_finite: Array,
-    /// The unscaled loss.
-    pub loss: Array,
-    /// The auxiliary result of the function.
-    pub aux: X,
+    /// The result of the function: the unscaled loss, or `(loss, aux)`.
+    pub value: R,
     /// The unscaled gradient, in `f32`.
     pub grad: P,
 }
 
 impl DynamicScale {
-    /// Computes the value and gradient of a loss, and updates the scale for the next step.
+    /// Computes the value and gradient of a function that returns a loss or `(loss, aux)`, and
+    /// updates the scale for the next step.
     ///
     /// # Panics
     /// Panics if the loss is not a floating-point scalar.
     #[track_caller]
-    pub fn value_and_grad<P: Tree>(
+    pub fn value_and_grad<P: Tree, R: Objective>(
         &mut self,
-        loss: impl Fn(P) -> Array + Send + Sync,
+        f: impl Fn(P) -> R + Send + Sync,
         params: P,
-    ) -> ScaledGradient<P> {
-        self.value_and_grad_with_aux(|p| (loss(p), ()), params, None)
+    ) -> ScaledGradient<P, R> {
+        self.value_and_grad_with(f, params, None)
     }
 
-    /// Like [`value_and_grad`](DynamicScale::value_and_grad), for a function that also returns
-    /// auxiliary values. If `axis_name` is given, gradients are averaged over that mapped axis.
+    /// Same as [`value_and_grad`](DynamicScale::value_and_grad), with gradients averaged over a
+    /// mapped axis, if one is given.
     ///
     /// # Panics
     /// Panics if the loss is not a floating-point scalar.
     #[track_caller]
-    pub fn value_and_grad_with_aux<P: Tree, X: Tree>(
+    pub fn value_and_grad_with<P: Tree, R: Objective>(
         &mut self,
-        f: impl Fn(P) -> (Array, X) + Send + Sync,
+        f: impl Fn(P) -> R + Send + Sync,
         params: P,
         axis_name: Option<AxisName>,
-    ) -> ScaledGradient<P, X> {
+    ) -> ScaledGradient<P, R> {
         let scale = self.scale.clone();
         let scaled = |p: P| {
-            let (loss, aux) = f(p);
-            (&scale * loss, aux)
+            let value = f(p);
+            let loss = &scale * value.loss();
+            value.with_loss(loss)
         };
-        let ((loss, aux), grad) = value_and_grad(scaled)(params);
-        let loss = loss / &scale;
+        let (value, grad) = value_and_grad(scaled)(params);
+        let loss = value.loss() / &scale;
         let unscaled = tree::map(&grad, |g| {
             let g = g.astype(DType::F32) / &scale;
             match axis_name {
@@ -116,8 +118,7 @@ impl DynamicScale {
         self.adjust(&is_finite);
         ScaledGradient {
             is_finite,
-            loss,
-            aux,
+            value: value.with_loss(loss),
             grad: unscaled,
         }
     }
