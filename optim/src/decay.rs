@@ -15,7 +15,7 @@ pub struct WeightDecaySchedule {
 }
 
 /// Adds the parameters times `weight_decay` to the updates. Use
-/// [`add_decayed_weights_where`] to exclude some parameters.
+/// [`add_decayed_weights_with`] to exclude some parameters.
 ///
 /// The transformation has a state only if the strength depends on the step. `update` panics if
 /// `params` is `None`.
@@ -44,11 +44,11 @@ pub fn add_decayed_weights(weight_decay: impl Into<Schedule>) -> GradientTransfo
 /// array (the argument `mask` of Optax).
 ///
 /// ```
-/// use ramie_optim::add_decayed_weights_where;
-/// let kernels = add_decayed_weights_where(1e-4, |path, _| path.ends_with("kernel"));
+/// use ramie_optim::add_decayed_weights_with;
+/// let kernels = add_decayed_weights_with(1e-4, |path, _| path.ends_with("kernel"));
 /// ```
 #[doc(alias = "add_decayed_weights")]
-pub fn add_decayed_weights_where(
+pub fn add_decayed_weights_with(
     weight_decay: impl Into<Schedule>,
     mask: impl Fn(&str, &Array) -> bool + Send + Sync + 'static,
 ) -> GradientTransformation {

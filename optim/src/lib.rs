@@ -81,7 +81,7 @@ pub use condition::{
     conditionally_mask, conditionally_transform,
 };
 pub use constrain::{ZeroNansState, keep_params_nonnegative, zero_nans};
-pub use decay::{WeightDecaySchedule, add_decayed_weights, add_decayed_weights_where};
+pub use decay::{WeightDecaySchedule, add_decayed_weights, add_decayed_weights_with};
 pub use distance::{
     ScaleByDistanceOverGradients, ScaleByDistanceOverGradientsState,
     scale_by_distance_over_gradients,
@@ -143,7 +143,7 @@ pub use rms::{
 pub use rprop::{ScaleByRprop, ScaleByRpropState, scale_by_rprop};
 pub use scale::{
     NormalizeByUpdateNorm, ScaleByScheduleState, ScaleByTrustRatio, centralize,
-    normalize_by_update_norm, scale, scale_by_learning_rate, scale_by_learning_rate_with_sign,
+    normalize_by_update_norm, scale, scale_by_learning_rate, scale_by_learning_rate_with,
     scale_by_param_block_norm, scale_by_param_block_rms, scale_by_schedule, scale_by_sign,
     scale_by_trust_ratio,
 };

@@ -45,7 +45,7 @@ pub fn scale_by_learning_rate(learning_rate: impl Into<Schedule>) -> GradientTra
 /// Multiplies updates by the learning rate like [`scale_by_learning_rate`], without negating it if
 /// `flip_sign` is false: the last transformation of a maximizer.
 #[doc(alias = "flip_sign")]
-pub fn scale_by_learning_rate_with_sign(
+pub fn scale_by_learning_rate_with(
     learning_rate: impl Into<Schedule>,
     flip_sign: bool,
 ) -> GradientTransformation {

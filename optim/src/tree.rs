@@ -7,7 +7,7 @@ mod lookup;
 pub use crate::moments::{
     bias_correction, update_infinity_moment, update_moment, update_moment_per_elem_norm,
 };
-pub use lookup::{get, get_all_with_path, get_where, map_params, map_params_or, set, set_where};
+pub use lookup::{get, get_all_with_path, get_with, map_params, map_params_or, set, set_with};
 
 use crate::Hyperparam;
 use crate::any_tree::zip;

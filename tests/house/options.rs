@@ -1,4 +1,4 @@
-//! Options in the names of functions: a function of the core has at most one form with options,
+//! Options in the names of functions: a function has at most one form with options,
 //! `name_with` or `name_over`. Forms that can be traced, because the size of the result is an
 //! argument, end in `_sized`.
 
@@ -10,30 +10,41 @@ const SUFFIXES: &str = "\
     _ij _keepdims _mode _nondiff _on _with_order _ordered _reversed _sharded _signed \
     _spaced _stacked _step _symbolic_zeros _terms _tiled _weighted _where _within";
 
-/// Functions whose suffix is no option: NumPy has `unique_all`, and the others return more than the
-/// function before them.
-const OTHERS: [&str; 3] = ["linear_with_step", "logsumexp_signed", "unique_all"];
+/// Functions whose suffix is no option: NumPy has `unique_all`, `variable_axes` is an option itself, and
+/// the others return more than the function before them.
+const OTHERS: [&str; 4] = [
+    "linear_with_step",
+    "logsumexp_signed",
+    "unique_all",
+    "variable_axes",
+];
+
+/// Names of public functions of a crate that end in a suffix although the function without it exists.
+fn suffixed(sources: &[(String, String)], folder: &str) -> Vec<String> {
+    let own = sources.iter().filter(|(path, _)| path.starts_with(folder));
+    let heads = own.flat_map(|(_, text)| text.lines());
+    let heads = heads.filter_map(|line| line.trim_start().strip_prefix("pub fn "));
+    let names: BTreeSet<&str> = heads
+        .filter_map(|head| head.split(['(', '<']).next())
+        .collect();
+    let base = |name: &str, suffix: &str| {
+        let base = name.strip_suffix(suffix)?;
+        names.get(base.trim_end_matches("_with"))
+    };
+    let optional = |name: &&&str| {
+        let mut suffixes = SUFFIXES.split_whitespace();
+        suffixes.any(|suffix| base(name, suffix).is_some())
+    };
+    let found = names.iter().filter(optional);
+    found.map(|name| name.to_string()).collect()
+}
 
 #[test]
 fn functions_have_one_form_with_options() {
-    let mut names = BTreeSet::new();
-    for (path, text) in crate::files(".rs") {
-        if path.starts_with("core/src/") {
-            let heads = text
-                .lines()
-                .filter_map(|line| line.trim_start().strip_prefix("pub fn "));
-            names.extend(heads.filter_map(|head| Some(head.split(['(', '<']).next()?.to_string())));
-        }
-    }
-    let plain = |name: &str| name.trim_end_matches("_with").to_string();
-    let optional = |name: &&String| {
-        SUFFIXES.split_whitespace().any(|suffix| {
-            let base = name.strip_suffix(suffix).map(plain);
-            base.is_some_and(|base| names.contains(&base))
-        })
-    };
-    let new = names.iter().filter(optional).map(String::as_str);
-    let new = new.filter(|name| !OTHERS.contains(name));
+    let sources = crate::files(".rs");
+    let crates = ["core/src/", "nn/src/", "optim/src/"];
+    let found = crates.iter().flat_map(|folder| suffixed(&sources, folder));
+    let new = found.filter(|name| !OTHERS.contains(&&**name));
     let new = new.map(|name| format!("{name}: pass the option to one `_with`"));
     crate::expect_none("Options are arguments, not suffixes", new.collect());
 }

@@ -90,11 +90,7 @@ impl Embed {
     /// # Panics
     /// Panics as `forward` does, or if `out_sharding` does not match the mesh or the shape.
     #[track_caller]
-    pub fn forward_sharded(
-        &self,
-        indices: &Array,
-        out_sharding: impl Into<PartitionSpec>,
-    ) -> Array {
+    pub fn forward_with(&self, indices: &Array, out_sharding: impl Into<PartitionSpec>) -> Array {
         let table = self.table(indices);
         let take = |table: Array, indices: Array| table.take(&indices, 0);
         auto_axes(take, [], out_sharding.into())(table, indices.clone())
@@ -119,7 +115,7 @@ impl Embed {
     /// # Panics
     /// Panics as `attend` does, or if `out_sharding` does not match the mesh or the shape.
     #[track_caller]
-    pub fn attend_sharded(&self, query: &Array, out_sharding: impl Into<PartitionSpec>) -> Array {
+    pub fn attend_with(&self, query: &Array, out_sharding: impl Into<PartitionSpec>) -> Array {
         let [query, table] = self.queried(query);
         query.matmul_with(table.transpose(&[1, 0]), out_sharding.into())
     }

@@ -77,14 +77,14 @@ impl Linear {
     /// let _current = set_mesh(make_mesh_with(&[2, 4], &["data", "model"], AxisType::Explicit)?);
     /// let layer = Linear::new(64, 32, &mut Rngs::new(0));
     /// let x = Array::full_with(&[8, 64], 0, DType::F32, P!["data", "model"]);
-    /// let y = layer.forward_sharded(&x, P!["data", None]);
+    /// let y = layer.forward_with(&x, P!["data", None]);
     /// # Ok::<(), ramie_core::Error>(())
     /// ```
     ///
     /// # Panics
     /// Panics as `forward` does, or if `out_sharding` does not match the mesh or the shape.
     #[track_caller]
-    pub fn forward_sharded(&self, x: &Array, out_sharding: impl Into<PartitionSpec>) -> Array {
+    pub fn forward_with(&self, x: &Array, out_sharding: impl Into<PartitionSpec>) -> Array {
         self.multiply(x, Some(&out_sharding.into()))
     }
 

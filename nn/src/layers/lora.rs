@@ -222,7 +222,7 @@ impl LoraLinear {
     /// # Panics
     /// Panics as `forward` does, or if `out_sharding` does not match the mesh or the shape.
     #[track_caller]
-    pub fn forward_sharded(&self, x: &Array, out_sharding: impl Into<PartitionSpec>) -> Array {
+    pub fn forward_with(&self, x: &Array, out_sharding: impl Into<PartitionSpec>) -> Array {
         self.multiply(x, Some(&out_sharding.into()))
     }
 

@@ -213,30 +213,30 @@ fn results_are_sharded_over_explicit_axes() {
     let up = Linear::features(16)
         .without_bias()
         .build(8, &mut Rngs::new(0));
-    let y = up.forward_sharded(&x, P!["data", "model"]);
+    let y = up.forward_with(&x, P!["data", "model"]);
     assert_eq!(y.aval().to_string(), "f32[4@data,16@model]");
     let heads = LinearGeneral::features([4, 4]).without_bias();
     let heads = heads.build(8, &mut Rngs::new(0));
-    let y = heads.forward_sharded(&x, P!["data", "model"]);
+    let y = heads.forward_with(&x, P!["data", "model"]);
     assert_eq!(y.aval().to_string(), "f32[4@data,4@model,4]");
     let einsum = ramie_nn::Einsum::equation("bd,dhk->bhk", [8, 4, 4]).without_bias();
     let y = einsum
         .build(&mut Rngs::new(0))
-        .forward_sharded(&x, P!["data", "model"]);
+        .forward_with(&x, P!["data", "model"]);
     assert_eq!(y.aval().to_string(), "f32[4@data,4@model,4]");
     let embed = Embed::new(8, 4, &mut Rngs::new(0));
     let tokens = reshard(&Array::from([1i32, 5, 2, 7]), P!["data"]);
-    let y = embed.forward_sharded(&tokens, P!["data", "model"]);
+    let y = embed.forward_with(&tokens, P!["data", "model"]);
     assert_eq!(y.aval().to_string(), "f32[4@data,4@model]");
     let whole = Embed::new(8, 4, &mut Rngs::new(0))
         .embedding
         .take(&Array::from([1i32, 5, 2, 7]), 0);
     assert_eq!(y.to_vec::<f32>(), whole.to_vec::<f32>());
-    let logits = embed.attend_sharded(&reshard(&y, P!["data", None]), P!["data", "model"]);
+    let logits = embed.attend_with(&reshard(&y, P!["data", None]), P!["data", "model"]);
     assert_eq!(logits.aval().to_string(), "f32[4@data,8@model]");
     let conv = ramie_nn::Conv::features(4, 3).without_bias();
     let conv = conv.build(8, &mut Rngs::new(0));
     let images = reshard(&Array::ones(&[2, 6, 8], DType::F32), P!["data"]);
-    let y = conv.forward_sharded(&images, P!["data", None, "model"]);
+    let y = conv.forward_with(&images, P!["data", None, "model"]);
     assert_eq!(y.aval().to_string(), "f32[2@data,6,4@model]");
 }

@@ -52,13 +52,13 @@ pub fn get<T: Tree>(x: &T, key: &str) -> Option<Array> {
 /// # use ramie_optim::{GradientTransformation, adam, chain, tree, trace};
 /// # let params = State::from_iter([("w", Array::from(1.0f32))]);
 /// let state = chain((trace(0.9), adam(0.1))).init(&params);
-/// let count = tree::get_where(&state, "count", |path, _| path.starts_with("1."));
+/// let count = tree::get_with(&state, "count", |path, _| path.starts_with("1."));
 /// ```
 ///
 /// # Panics
 /// Panics if several arrays match; the message lists them.
 #[track_caller]
-pub fn get_where<T: Tree>(
+pub fn get_with<T: Tree>(
     x: &T,
     key: &str,
     mut accepts: impl FnMut(&str, &Array) -> bool,
@@ -98,7 +98,7 @@ fn only(key: &str, mut found: Vec<(String, Array)>) -> Option<Array> {
 /// Panics if no array matches or a shape differs.
 #[track_caller]
 pub fn set<T: Tree>(x: &mut T, key: &str, value: impl IntoArray) {
-    set_where(x, key, |_, _| true, value);
+    set_with(x, key, value, |_, _| true);
 }
 
 /// Sets the arrays that [`set`] finds and the predicate accepts by path and array (`filtering` of
@@ -107,11 +107,11 @@ pub fn set<T: Tree>(x: &mut T, key: &str, value: impl IntoArray) {
 /// # Panics
 /// Panics if no array matches or a shape differs.
 #[track_caller]
-pub fn set_where<T: Tree>(
+pub fn set_with<T: Tree>(
     x: &mut T,
     key: &str,
-    mut accepts: impl FnMut(&str, &Array) -> bool,
     value: impl IntoArray,
+    mut accepts: impl FnMut(&str, &Array) -> bool,
 ) {
     let value = value.into_array();
     let mut places = Vec::new();

@@ -269,10 +269,10 @@ fn arrays_that_stand_for_parameters() {
         assert!(all.iter().all(|x| *x == expected), "{path}");
     }
     let of_matrix = |path: &str, _: &Array| path.contains("matrix");
-    assert!(tree::get_where(&state, "mu.b.w", of_matrix).is_some());
-    assert!(tree::get_where(&state, "mu.a", of_matrix).is_none());
+    assert!(tree::get_with(&state, "mu.b.w", of_matrix).is_some());
+    assert!(tree::get_with(&state, "mu.a", of_matrix).is_none());
     let mut state = state;
-    tree::set_where(&mut state, "count", of_matrix, 7);
+    tree::set_with(&mut state, "count", 7, of_matrix);
     let counts = tree::get_all_with_path(&state, "count");
     for (path, count) in counts {
         let expected = if path.contains("matrix") { 7 } else { 0 };

@@ -4,9 +4,8 @@ use ramie_core::{Array, State, Tree, value_and_grad};
 use ramie_derive::Tree;
 use ramie_optim::losses::sigmoid_binary_cross_entropy;
 use ramie_optim::{
-    ExtraArgs, GradientTransformation, adamw, add_decayed_weights_where, apply_updates, chain,
-    clip_by_global_norm, inject_hyperparams, multi_steps, scale_by_learning_rate_with_sign, sgd,
-    tree,
+    ExtraArgs, GradientTransformation, adamw, add_decayed_weights_with, apply_updates, chain,
+    clip_by_global_norm, inject_hyperparams, multi_steps, scale_by_learning_rate_with, sgd, tree,
 };
 use ramie_testing::panic_message;
 use serde_json::Value;
@@ -53,12 +52,12 @@ fn structs_are_optimized_as_in_optax() {
     same(&params, &recorded["params"]);
     let norm = tree::norm(&params).item::<f32>();
     assert!((f64::from(norm) - recorded["norm"].as_f64().unwrap()).abs() < 1e-6);
-    let decay = add_decayed_weights_where(0.5, |path, _| path == "layers.0");
+    let decay = add_decayed_weights_with(0.5, |path, _| path == "layers.0");
     let (decayed, _) = decay.update(params.clone(), decay.init(&params), Some(&params));
     same(&decayed, &recorded["decayed"]);
-    let up = scale_by_learning_rate_with_sign(0.1, true);
+    let up = scale_by_learning_rate_with(0.1, true);
     let down = up.update(params.clone(), up.init(&params), None).0;
-    let up = scale_by_learning_rate_with_sign(0.1, false);
+    let up = scale_by_learning_rate_with(0.1, false);
     let (scaled, _) = up.update(params.clone(), up.init(&params), None);
     same(&scaled, &recorded["scaled"]);
     same(&tree::scale(-1.0, &down), &recorded["scaled"]);
@@ -143,6 +142,6 @@ fn states_are_mapped_by_the_parameters_of_any_tree() {
     );
     let of = |path| tree::get(&marked, path).unwrap().to_vec::<f32>();
     assert_eq!(of("mu.layers.0"), [1.0, 1.0]);
-    let count = tree::get_where(&marked, "count", |path, _| path.starts_with("0.")).unwrap();
+    let count = tree::get_with(&marked, "count", |path, _| path.starts_with("0.")).unwrap();
     assert_eq!(count.item::<i32>(), 0);
 }
