@@ -62,10 +62,6 @@ pub fn cases() -> Vec<Case> {
                     .todelete_full_path("/archive")
             },
         ),
-        case(
-            "CheckpointManagerOptions: num_deletion_threads is 0",
-            || options().num_deletion_threads(0),
-        ),
         case("SaverOptions: threads is 0", || {
             SaverOptions::new().threads(0)
         }),

@@ -19,7 +19,7 @@ use std::time::{Duration, Instant};
 #[derive(Clone)]
 pub struct SaverOptions {
     asynchronous: bool,
-    threads: usize,
+    pub(crate) threads: usize,
     pub(crate) timeout: Duration,
     atomicity: Atomicity,
     permissions: Option<u32>,
@@ -58,8 +58,8 @@ impl SaverOptions {
         self
     }
 
-    /// Sets the number of threads that write. Defaults to the number of CPU cores, clamped to
-    /// 4..=16.
+    /// Sets the number of threads that write and delete. Defaults to the number of CPU cores,
+    /// clamped to 4..=16.
     ///
     /// # Panics
     /// Panics if `threads` is 0.

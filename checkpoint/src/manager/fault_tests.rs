@@ -15,7 +15,6 @@ fn options(atomicity: Atomicity) -> CheckpointManagerOptions {
     CheckpointManagerOptions::new()
         .max_to_keep(2)
         .saver(SaverOptions::new().threads(1).atomicity(atomicity))
-        .num_deletion_threads(1)
         .best_fn(|metrics| metrics.get("n").unwrap_or(f64::NAN))
 }
 

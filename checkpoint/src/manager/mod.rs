@@ -57,8 +57,7 @@ pub(crate) use steps::item_metrics;
 pub use wait::{CheckpointsIterator, WaitOptions, checkpoints_iterator, wait_for_new_checkpoint};
 
 use crate::commit::{
-    Group, ItemReader, SaveReport, Saver, StepMetadata, TEMPORARY, default_threads, make_folder,
-    remove_folder,
+    Group, ItemReader, SaveReport, Saver, StepMetadata, TEMPORARY, make_folder, remove_folder,
 };
 use crate::file::expect_folder;
 use crate::items::{
@@ -175,11 +174,10 @@ impl CheckpointManager {
         };
         caller.agree("prepare", prepared)?;
         let metadata = root_metadata::read(&root)?.or(metadata).unwrap_or_default();
-        let threads = options.num_deletion_threads.unwrap_or_else(default_threads);
         let deleter = Deleter::new(
             &root,
             options.todelete.clone(),
-            threads,
+            options.saver.threads,
             options.enable_background_delete && !options.read_only,
         )?;
         Ok(CheckpointManager {

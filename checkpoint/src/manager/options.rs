@@ -48,12 +48,9 @@ pub struct CheckpointManagerOptions {
     pub(super) cleanup_tmp_directories: bool,
     pub(super) read_only: bool,
     pub(super) save_root_metadata: bool,
-    pub(super) lightweight_initialize: bool,
-    pub(super) saving_in_progress_check: bool,
     pub(super) single_host_load_and_broadcast: bool,
     pub(super) todelete: Option<ToDelete>,
     pub(super) enable_background_delete: bool,
-    pub(super) num_deletion_threads: Option<usize>,
     pub(super) saver: SaverOptions,
 }
 
@@ -86,12 +83,9 @@ impl Default for CheckpointManagerOptions {
             cleanup_tmp_directories: false,
             read_only: false,
             save_root_metadata: true,
-            lightweight_initialize: false,
-            saving_in_progress_check: true,
             single_host_load_and_broadcast: false,
             todelete: None,
             enable_background_delete: false,
-            num_deletion_threads: None,
             saver: SaverOptions::default(),
         }
     }
@@ -143,13 +137,6 @@ impl CheckpointManagerOptions {
     /// Sets the policy that decides whether to save. It replaces all other options of this group.
     pub fn save_decision_policy(mut self, policy: impl SaveDecisionPolicy + 'static) -> Self {
         self.save_decision_policy = Some(Arc::new(policy));
-        self
-    }
-
-    /// Sets whether policies can see that a save is in progress. Defaults to `true`. If `false`,
-    /// policies always see that no save is in progress.
-    pub fn enable_should_save_is_saving_in_progress_check(mut self, enable: bool) -> Self {
-        self.saving_in_progress_check = enable;
         self
     }
 
@@ -345,13 +332,6 @@ impl CheckpointManagerOptions {
         self
     }
 
-    /// Sets whether creating the manager skips reading the times and metrics of existing steps,
-    /// which is faster with thousands of steps.
-    pub fn lightweight_initialize(mut self, lightweight: bool) -> Self {
-        self.lightweight_initialize = lightweight;
-        self
-    }
-
     /// Sets whether only the primary process lists the steps and broadcasts them to the others.
     pub fn single_host_load_and_broadcast(mut self, single: bool) -> Self {
         self.single_host_load_and_broadcast = single;
@@ -398,22 +378,6 @@ impl CheckpointManagerOptions {
     /// deletion. [`close`](super::CheckpointManager::close) waits for it.
     pub fn enable_background_delete(mut self, enable: bool) -> Self {
         self.enable_background_delete = enable;
-        self
-    }
-
-    /// Sets the number of threads that delete the files of a step. Defaults to the number of CPU
-    /// cores, clamped to 4..=16.
-    ///
-    /// # Panics
-    /// Panics if `threads` is 0.
-    #[track_caller]
-    pub fn num_deletion_threads(mut self, threads: usize) -> Self {
-        assert!(
-            threads > 0,
-            "CheckpointManagerOptions::num_deletion_threads: `threads` is 0\n  help: pass at least \
-             1"
-        );
-        self.num_deletion_threads = Some(threads);
         self
     }
 }

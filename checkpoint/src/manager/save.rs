@@ -67,8 +67,8 @@ impl CheckpointManager {
             time: SystemTime::now(),
             metrics: None,
         };
-        let in_progress = self.options.saving_in_progress_check && self.is_saving_in_progress();
-        let context = DecisionContext::new(in_progress, self.reached_preemption(step));
+        let context =
+            DecisionContext::new(self.is_saving_in_progress(), self.reached_preemption(step));
         let decide = || {
             let previous = self.steps.all();
             self.save_decision.should_save(&info, &previous, &context)

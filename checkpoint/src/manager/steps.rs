@@ -134,13 +134,6 @@ pub(super) fn load(
     };
     warn_of_others(root, &options.names, &steps)?;
     let info = |(step, path): (u64, PathBuf)| {
-        if options.lightweight_initialize {
-            return CheckpointInfo {
-                step,
-                time: UNIX_EPOCH,
-                metrics: None,
-            };
-        }
         // A step exists even if its metadata cannot be read; policies then do without it.
         let metrics = read_metrics(&path).unwrap_or_else(|error| {
             warn_loudly(&format!(

@@ -183,7 +183,7 @@ fn deleted_steps_go_where_they_are_wanted() {
     ];
     for (i, options) in all.into_iter().enumerate() {
         let root = folder.path().join(i.to_string());
-        let options = options.max_to_keep(2).num_deletion_threads(3);
+        let options = options.max_to_keep(2);
         let manager = CheckpointManager::new(&root, options).unwrap();
         for step in 0..4 {
             manager.save(step, &JsonSave::new(&step)).unwrap();
