@@ -51,33 +51,7 @@ pub(super) fn restore<T: Tree, A: Stored>(tree: &mut T, dict: &StateDict<A>) -> 
             values.insert(host.at, host_value(path, &host.value, leaf)?);
             continue;
         }
-        let aval = match (leaf, wanted.get(path)) {
-            (StateDict::Array(a) | StateDict::NumpyScalar(a), wanted) => {
-                let saved = a.aval();
-                let dtype = wanted.map_or(saved.dtype(), |wanted| wanted.dtype());
-                match cast::keeps_values(saved.dtype(), dtype) {
-                    true => Aval::new(saved.shape(), dtype),
-                    false => saved,
-                }
-            }
-            (StateDict::Number(n), Some(aval))
-                if aval.shape().is_empty() && cast::takes(aval.dtype(), *n) =>
-            {
-                *aval
-            }
-            (StateDict::Number(n), None) => Aval::new(&[], n.weak_dtype()),
-            (other, Some(aval)) => {
-                let message = format!("the tree has {}, the state dict has {}", aval, text(other));
-                return Err(Error::state_dict(path, message));
-            }
-            (other, None) => {
-                let message = format!(
-                    "the tree has nothing here, the state dict has {}",
-                    text(other)
-                );
-                return Err(Error::state_dict(path, message));
-            }
-        };
+        let aval = restored_type(path, leaf, wanted.get(path))?;
         types.insert(path, Array::shape_dtype_struct(aval.shape(), aval.dtype()));
     }
     if let Some((path, host)) = hosts
@@ -115,6 +89,41 @@ pub(super) fn restore<T: Tree, A: Stored>(tree: &mut T, dict: &StateDict<A>) -> 
     let mut arrays = arrays.into_iter();
     tree.walk_mut(&mut |leaf| *leaf = arrays.next().expect("an array for every leaf"));
     Ok(())
+}
+
+/// Returns the type in which an array or a number is restored, given the type in the tree.
+fn restored_type<A: Stored>(
+    path: &str,
+    leaf: &StateDict<A>,
+    wanted: Option<&Aval>,
+) -> Result<Aval> {
+    match (leaf, wanted) {
+        (StateDict::Array(a) | StateDict::NumpyScalar(a), wanted) => {
+            let saved = a.aval();
+            let dtype = wanted.map_or(saved.dtype(), |wanted| wanted.dtype());
+            match cast::keeps_values(saved.dtype(), dtype) {
+                true => Ok(Aval::new(saved.shape(), dtype)),
+                false => Ok(saved),
+            }
+        }
+        (StateDict::Number(n), Some(aval))
+            if aval.shape().is_empty() && cast::takes(aval.dtype(), *n) =>
+        {
+            Ok(*aval)
+        }
+        (StateDict::Number(n), None) => Ok(Aval::new(&[], n.weak_dtype())),
+        (other, Some(aval)) => {
+            let message = format!("the tree has {}, the state dict has {}", aval, text(other));
+            Err(Error::state_dict(path, message))
+        }
+        (other, None) => {
+            let message = format!(
+                "the tree has nothing here, the state dict has {}",
+                text(other)
+            );
+            Err(Error::state_dict(path, message))
+        }
+    }
 }
 
 /// Returns the numbers and strings of a tree by their dotted paths.

@@ -2,7 +2,7 @@
 
 use super::{add_any, resharded};
 use crate::base::location::{self, in_user_code};
-use crate::program::jaxpr::{Atom, ClosedJaxpr, Jaxpr};
+use crate::program::jaxpr::{Atom, ClosedJaxpr, Eqn, Jaxpr};
 use crate::program::rules::{Differentiation, Operand};
 use crate::program::trace::{OpenTrace, at_equation, trace_to_jaxpr};
 use crate::{Array, Aval, Literal};
@@ -44,36 +44,7 @@ pub(crate) fn backward(program: &ClosedJaxpr, cts: &[Option<Array>]) -> Vec<Opti
         }
         let operands: SmallVec<[Operand; 4]> = eqn.inputs.iter().map(operand).collect();
         at_equation(eqn, || {
-            let refuse = || -> ! {
-                location::fail(&format!(
-                    "{}: cannot be transposed: it is not linear in its operands\n  help: a linear \
-                     function can only add values, multiply them by constants, and move them; use \
-                     vjp for the derivative of other functions",
-                    eqn.primitive.name()
-                ))
-            };
-            let grads = match eqn.primitive.differentiation() {
-                Differentiation::Linear(rule) => rule(&cts, &operands),
-                Differentiation::Jvp {
-                    transpose: Some(rule),
-                    ..
-                } => {
-                    let grads = rule(&cts, &operands);
-                    // A product is linear in one operand if the others are known; the rule
-                    // returns `None` for unknown operands. It may also return `None` for empty
-                    // arrays.
-                    let some = |o: &Operand| o.is_linear() && o.aval().size() > 0;
-                    if grads.iter().all(Option::is_none)
-                        && cts.iter().flatten().any(|ct| ct.size() > 0)
-                        && operands.iter().any(some)
-                    {
-                        refuse();
-                    }
-                    grads
-                }
-                Differentiation::Nested(nested) => nested.transpose(&cts, &operands),
-                _ => refuse(),
-            };
+            let grads = transposed(eqn, &cts, &operands);
             debug_assert_eq!(grads.len(), operands.len(), "{}", eqn.primitive.name());
             for ((atom, operand), grad) in eqn.inputs.iter().zip(&operands).zip(grads) {
                 if !operand.is_linear() {
@@ -93,6 +64,39 @@ pub(crate) fn backward(program: &ClosedJaxpr, cts: &[Option<Array>]) -> Vec<Opti
         });
     }
     jaxpr.invars.iter().map(|v| env[v.index()].take()).collect()
+}
+
+/// Returns the cotangents of an equation's operands.
+///
+/// # Panics
+/// Panics if the equation is not linear in its operands.
+#[track_caller]
+fn transposed(eqn: &Eqn, cts: &[Option<Array>], operands: &[Operand]) -> Vec<Option<Array>> {
+    let grads = match eqn.primitive.differentiation() {
+        Differentiation::Linear(rule) => return rule(cts, operands),
+        Differentiation::Nested(nested) => return nested.transpose(cts, operands),
+        Differentiation::Jvp {
+            transpose: Some(rule),
+            ..
+        } => Some(rule(cts, operands)),
+        _ => None,
+    };
+    // A product is linear in one operand if the others are known; the rule returns `None` for
+    // unknown operands. It may also return `None` for empty arrays.
+    let some = |o: &Operand| o.is_linear() && o.aval().size() > 0;
+    let linear = |grads: &Vec<Option<Array>>| {
+        grads.iter().any(Option::is_some)
+            || cts.iter().flatten().all(|ct| ct.size() == 0)
+            || !operands.iter().any(some)
+    };
+    grads.filter(linear).unwrap_or_else(|| {
+        location::fail(&format!(
+            "{}: cannot be transposed: it is not linear in its operands\n  help: a linear function can \
+             only add values, multiply them by constants, and move them; use vjp for the derivative of \
+             other functions",
+            eqn.primitive.name()
+        ))
+    })
 }
 
 /// Returns the cotangent of an operand with the operand's sharding over explicit axes.

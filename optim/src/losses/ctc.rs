@@ -40,21 +40,14 @@ pub fn ctc_loss(
     ctc_loss_with_forward_probs(logits, logit_paddings, labels, label_paddings, options).0
 }
 
-/// Computes [`ctc_loss`] together with the forward log-probabilities of each prefix of the
-/// labels: those of alignments whose current frame emits a blank, `[frames, batch, labels + 1]`,
-/// and those of alignments whose current frame emits a label, `[frames, batch, labels]`
-/// (`optax.ctc_loss_with_forward_probs`).
-///
-/// # Panics
-/// Panics in the same cases as [`ctc_loss`].
 #[track_caller]
-pub fn ctc_loss_with_forward_probs(
+fn check(
     logits: &Array,
     logit_paddings: &Array,
     labels: &Array,
     label_paddings: &Array,
-    options: &CtcOptions,
-) -> (Array, Array, Array) {
+    blank: usize,
+) {
     check_floats("ctc_loss", "logits", logits);
     check_integers(
         "ctc_loss",
@@ -77,16 +70,40 @@ pub fn ctc_loss_with_forward_probs(
         labels.aval(),
         label_paddings.aval()
     );
-    let &[batch, frames, classes] = logits.shape() else {
-        unreachable!("the rank was checked")
-    };
-    let count = labels.shape()[1];
-    let blank = options.blank_id;
+    let classes = logits.shape()[2];
     assert!(
         blank < classes,
         "ctc_loss: blank_id is {blank}, but there are only {classes} classes\n  help: set \
          blank_id to the index of the blank class"
     );
+}
+
+/// Computes [`ctc_loss`] together with the forward log-probabilities of each prefix of the
+/// labels: those of alignments whose current frame emits a blank, `[frames, batch, labels + 1]`,
+/// and those of alignments whose current frame emits a label, `[frames, batch, labels]`
+/// (`optax.ctc_loss_with_forward_probs`).
+///
+/// # Panics
+/// Panics in the same cases as [`ctc_loss`].
+#[track_caller]
+pub fn ctc_loss_with_forward_probs(
+    logits: &Array,
+    logit_paddings: &Array,
+    labels: &Array,
+    label_paddings: &Array,
+    options: &CtcOptions,
+) -> (Array, Array, Array) {
+    check(
+        logits,
+        logit_paddings,
+        labels,
+        label_paddings,
+        options.blank_id,
+    );
+    let &[batch, frames, classes] = logits.shape() else {
+        unreachable!("the rank was checked")
+    };
+    let (count, blank) = (labels.shape()[1], options.blank_id);
     let epsilon = options.log_epsilon;
     let dtype = logits.dtype();
     let logs = logits.log_softmax(-1);

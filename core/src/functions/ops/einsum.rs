@@ -166,6 +166,56 @@ fn labels(text: &str, rank: Option<usize>, dots: usize) -> Result<Vec<Label>, Sh
     Ok(out)
 }
 
+/// Returns the size of each axis name, in the order in which the operands name them.
+fn sizes(inputs: &[Vec<Label>], arrays: &[&Array]) -> Result<Vec<(Label, usize)>, ShapeError> {
+    let mut sizes: Vec<(Label, usize)> = Vec::new();
+    for (names, array) in inputs.iter().zip(arrays) {
+        for (&name, &n) in names.iter().zip(array.shape()) {
+            match sizes.iter_mut().find(|(l, _)| *l == name) {
+                None => sizes.push((name, n)),
+                Some((_, m)) if *m == 1 => *m = n,
+                Some((_, m)) if *m == n || n == 1 => {}
+                Some((_, m)) => {
+                    let axis = match name {
+                        Label::Letter(c) => format!("`{c}`"),
+                        Label::Dots(_) => "...".into(),
+                    };
+                    return Err(ShapeError::new(format!(
+                        "axes named {axis} have different sizes, {m} and {n}"
+                    ))
+                    .help(
+                        "axes with the same letter are aligned; use different letters for \
+                         different axes",
+                    ));
+                }
+            }
+        }
+    }
+    Ok(sizes)
+}
+
+/// Checks that the result names axes of the operands, each at most once.
+fn check_output(output: &[Label], sizes: &[(Label, usize)]) -> Result<(), ShapeError> {
+    for (i, name) in output.iter().enumerate() {
+        let shown = match name {
+            Label::Letter(c) => c.to_string(),
+            Label::Dots(_) => "...".into(),
+        };
+        let problem = if !sizes.iter().any(|(l, _)| l == name) {
+            "names no axis of an operand"
+        } else if output[..i].contains(name) {
+            "occurs twice"
+        } else {
+            continue;
+        };
+        return Err(
+            ShapeError::new(format!("`{shown}` of the result {problem}"))
+                .help("use letters of the operands after `->`, each at most once"),
+        );
+    }
+    Ok(())
+}
+
 impl Plan {
     fn parse(spec: &str, arrays: &[&Array]) -> Result<Plan, ShapeError> {
         let (left, right) = match spec.split_once("->") {
@@ -186,29 +236,7 @@ impl Plan {
             .zip(arrays)
             .map(|(part, a)| labels(part, Some(a.ndim()), 0))
             .collect::<Result<Vec<_>, _>>()?;
-        let mut sizes: Vec<(Label, usize)> = Vec::new();
-        for (names, array) in inputs.iter().zip(arrays) {
-            for (&name, &n) in names.iter().zip(array.shape()) {
-                match sizes.iter_mut().find(|(l, _)| *l == name) {
-                    None => sizes.push((name, n)),
-                    Some((_, m)) if *m == 1 => *m = n,
-                    Some((_, m)) if *m == n || n == 1 => {}
-                    Some((_, m)) => {
-                        let axis = match name {
-                            Label::Letter(c) => format!("`{c}`"),
-                            Label::Dots(_) => "...".into(),
-                        };
-                        return Err(ShapeError::new(format!(
-                            "axes named {axis} have different sizes, {m} and {n}"
-                        ))
-                        .help(
-                            "axes with the same letter are aligned; use different letters for \
-                         different axes",
-                        ));
-                    }
-                }
-            }
-        }
+        let sizes = sizes(&inputs, arrays)?;
         let dots = sizes
             .iter()
             .filter(|(l, _)| matches!(l, Label::Dots(_)))
@@ -225,23 +253,7 @@ impl Plan {
                 once
             }
         };
-        for (i, name) in output.iter().enumerate() {
-            let shown = match name {
-                Label::Letter(c) => c.to_string(),
-                Label::Dots(_) => "...".into(),
-            };
-            let problem = if !sizes.iter().any(|(l, _)| l == name) {
-                "names no axis of an operand"
-            } else if output[..i].contains(name) {
-                "occurs twice"
-            } else {
-                continue;
-            };
-            return Err(
-                ShapeError::new(format!("`{shown}` of the result {problem}"))
-                    .help("use letters of the operands after `->`, each at most once"),
-            );
-        }
+        check_output(&output, &sizes)?;
         Ok(Plan {
             inputs,
             output,

@@ -117,27 +117,8 @@ impl Array {
                 .help("all axes except the last two are batch axes, which must agree or be 1");
             refuse("matmul", &error, &a, &b);
         }
-        // A batch axis with the same size in both operands is paired. An axis that only one
-        // operand has, or in which the other has size 1, is a free axis of that operand.
-        let rank = lead_a.max(lead_b);
-        let at = |lead: usize, axis: usize| (axis + lead).checked_sub(rank);
-        let (mut squeeze_a, mut squeeze_b) = (Dims::new(), Dims::new());
-        let (mut both, mut only_a, mut only_b) = (Vec::new(), Vec::new(), Vec::new());
-        for axis in 0..rank {
-            match (at(lead_a, axis), at(lead_b, axis)) {
-                (None, _) => only_b.push(axis),
-                (_, None) => only_a.push(axis),
-                (Some(i), Some(_)) if a.shape()[i] == 1 => {
-                    squeeze_a.push(i);
-                    only_b.push(axis);
-                }
-                (Some(_), Some(j)) if b.shape()[j] == 1 => {
-                    squeeze_b.push(j);
-                    only_a.push(axis);
-                }
-                (Some(i), Some(j)) => both.push((axis, i, j)),
-            }
-        }
+        let batch = Batch::of(sizes_a, sizes_b);
+        let [squeeze_a, squeeze_b] = &batch.squeezed;
         // Maps an axis of the operand to its index after squeezing.
         let after = |squeezed: &Dims, i: usize| i - squeezed.iter().filter(|&&s| s < i).count();
         let squeezed = |x: &Array, axes: &Dims| {
@@ -148,16 +129,12 @@ impl Array {
                 x.squeeze(&axes)
             }
         };
-        let (x, y) = (squeezed(&a, &squeeze_a), squeezed(&b, &squeeze_b));
-        let batch_a: Dims = both.iter().map(|&(_, i, _)| after(&squeeze_a, i)).collect();
-        let batch_b: Dims = both.iter().map(|&(_, _, j)| after(&squeeze_b, j)).collect();
+        let (x, y) = (squeezed(&a, squeeze_a), squeezed(&b, squeeze_b));
+        let both = batch.both.iter();
+        let batch_a: Dims = both.clone().map(|&(_, i, _)| after(squeeze_a, i)).collect();
+        let batch_b: Dims = both.map(|&(_, _, j)| after(squeeze_b, j)).collect();
         let contract_b = y.ndim() - own_b;
-        // The product has the paired axes first, then the free axes of each operand.
-        let mut axes: Vec<usize> = both.iter().map(|&(axis, ..)| axis).collect();
-        axes.extend(&only_a);
-        axes.extend((own_a == 2).then_some(rank));
-        axes.extend(&only_b);
-        axes.extend((own_b == 2).then_some(rank + own_a - 1));
+        let axes = batch.axes([own_a, own_b]);
         let mut permutation = vec![0isize; axes.len()];
         for (from, &to) in axes.iter().enumerate() {
             permutation[to] = from as isize;
@@ -332,5 +309,54 @@ fn scaled(a: &Array, b: &Array, common: DType, how: &Contraction) -> Array {
     match how.out_sharding.clone() {
         Some(spec) => crate::reshard(&scaled, spec),
         None => scaled,
+    }
+}
+
+/// The batch axes of a product. An axis with the same size in both operands is paired. An axis that
+/// only one operand has, or in which the other has size 1, is a free axis of that operand.
+#[derive(Default)]
+struct Batch {
+    /// Axes of the result, with the axes of both operands.
+    both: Vec<(usize, usize, usize)>,
+    /// Axes of the result that belong to one operand.
+    only: [Vec<usize>; 2],
+    /// Axes of size 1 to squeeze from each operand.
+    squeezed: [Dims; 2],
+}
+
+impl Batch {
+    /// Returns the batch axes of operands with these sizes, which broadcast together.
+    fn of(a: &[usize], b: &[usize]) -> Batch {
+        let mut batch = Batch::default();
+        let rank = a.len().max(b.len());
+        let at = |lead: usize, axis: usize| (axis + lead).checked_sub(rank);
+        for axis in 0..rank {
+            match (at(a.len(), axis), at(b.len(), axis)) {
+                (None, _) => batch.only[1].push(axis),
+                (_, None) => batch.only[0].push(axis),
+                (Some(i), Some(_)) if a[i] == 1 => {
+                    batch.squeezed[0].push(i);
+                    batch.only[1].push(axis);
+                }
+                (Some(_), Some(j)) if b[j] == 1 => {
+                    batch.squeezed[1].push(j);
+                    batch.only[0].push(axis);
+                }
+                (Some(i), Some(j)) => batch.both.push((axis, i, j)),
+            }
+        }
+        batch
+    }
+
+    /// Returns the axes of the result in the order of the product: the paired axes, then the free axes
+    /// of each operand, which has `own` axes besides.
+    fn axes(&self, own: [usize; 2]) -> Vec<usize> {
+        let rank = self.both.len() + self.only[0].len() + self.only[1].len();
+        let mut axes: Vec<usize> = self.both.iter().map(|&(axis, ..)| axis).collect();
+        axes.extend(&self.only[0]);
+        axes.extend((own[0] == 2).then_some(rank));
+        axes.extend(&self.only[1]);
+        axes.extend((own[1] == 2).then_some(rank + own[0] - 1));
+        axes
     }
 }

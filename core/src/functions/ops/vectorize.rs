@@ -68,6 +68,31 @@ where
     move |args| apply(&signature, &parsed, &f, args)
 }
 
+/// Returns the results of the function, whose axes must match the signature.
+#[track_caller]
+fn checked<'a>(
+    text: &str,
+    signature: &'a Signature,
+    results: Vec<Array>,
+    mut sizes: BTreeMap<&'a str, usize>,
+) -> Vec<Array> {
+    assert!(
+        results.len() == signature.results.len(),
+        "vectorize: got {} results for the signature {text}\n  help: return {}",
+        results.len(),
+        signature.results.len()
+    );
+    for (x, axes) in results.iter().zip(&signature.results) {
+        assert!(
+            x.ndim() == axes.len(),
+            "vectorize: a result is {}, which lacks the axes {axes:?} of the signature {text}",
+            x.aval()
+        );
+        own_axes(text, x, axes, &mut sizes);
+    }
+    results
+}
+
 #[track_caller]
 fn apply<F>(text: &str, signature: &Signature, f: &F, args: &[Array]) -> Vec<Array>
 where
@@ -94,27 +119,7 @@ where
              broadcast\n  help: they must agree or be 1"
         );
     };
-    let checked = |results: Vec<Array>| {
-        assert!(
-            results.len() == signature.results.len(),
-            "vectorize: got {} results for the signature {text}\n  help: return {}",
-            results.len(),
-            signature.results.len()
-        );
-        let mut sizes = sizes.clone();
-        for (x, axes) in results.iter().zip(&signature.results) {
-            assert!(
-                x.ndim() == axes.len(),
-                "vectorize: a result is {}, which lacks the axes {axes:?} of the signature \
-                 {text}",
-                x.aval()
-            );
-            own_axes(text, x, axes, &mut sizes);
-        }
-        results
-    };
     // Arguments without leading axes are not mapped.
-    let count: usize = shape.iter().product();
     let mapped = |i: &usize| loops[*i].iter().any(|&n| n != 1);
     let own = |i: usize| -> Dims { args[i].shape()[loops[i].len()..].into() };
     let whole: Vec<Option<Array>> = (0..args.len())
@@ -122,13 +127,7 @@ where
         .collect();
     let batch: Vec<Array> = (0..args.len())
         .filter(mapped)
-        .map(|i| {
-            let mut full = shape.clone();
-            full.extend(own(i));
-            let mut flat = Dims::from_slice(&[count]);
-            flat.extend(own(i));
-            args[i].broadcast_to(&full).reshape(&flat)
-        })
+        .map(|i| merged(&args[i], &shape, &own(i)))
         .collect();
     let of_parts = |parts: Vec<Array>| {
         let mut parts = parts.into_iter();
@@ -137,24 +136,25 @@ where
             .iter()
             .map(|x| x.clone().unwrap_or_else(&mut next))
             .collect();
-        checked(f(&all))
+        checked(text, signature, f(&all), sizes.clone())
     };
-    let results = if batch.is_empty() {
-        of_parts(batch)
-            .iter()
-            .map(|r| r.expand_dims(&[0]))
-            .collect()
-    } else {
-        vmap(of_parts)(batch)
+    let results: Vec<Array> = match batch.is_empty() {
+        true => {
+            let results = of_parts(batch);
+            results.iter().map(|r| r.expand_dims(&[0])).collect()
+        }
+        false => vmap(of_parts)(batch),
     };
-    results
-        .iter()
-        .map(|r: &Array| {
-            let mut full = shape.clone();
-            full.extend(r.shape()[1..].iter().copied());
-            r.reshape(&full)
-        })
-        .collect()
+    let unmerged = |r: &Array| r.reshape(&[&shape[..], &r.shape()[1..]].concat());
+    results.iter().map(unmerged).collect()
+}
+
+/// Broadcasts the leading axes of an argument to `shape` and merges them into one.
+#[track_caller]
+fn merged(x: &Array, shape: &[usize], own: &[usize]) -> Array {
+    let count: usize = shape.iter().product();
+    let full = x.broadcast_to(&[shape, own].concat());
+    full.reshape(&[&[count], own].concat())
 }
 
 /// Checks the last axes of an array against the sizes of the names seen so far, and records new

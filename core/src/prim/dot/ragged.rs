@@ -280,6 +280,27 @@ impl RaggedDotGeneral {
     }
 }
 
+impl RaggedDotGeneral {
+    /// Returns the number of groups.
+    fn group_count(&self, lhs: Aval, sizes: Aval) -> Result<usize, ShapeError> {
+        let prefix = self.dimension_numbers.lhs_prefix(lhs.ndim());
+        let expected: Dims = prefix.iter().map(|&d| lhs.shape()[d]).collect();
+        let groups = sizes.shape().last().copied();
+        let fits = sizes.ndim() == 1
+            || (sizes.ndim() == expected.len() + 1 && sizes.shape().starts_with(&expected));
+        let (Some(groups), true, true) = (groups, fits, sizes.dtype().is_integer()) else {
+            return Err(ShapeError::new(format!(
+                "the group sizes are {sizes}, expected integers of shape [groups] or {expected:?} \
+                 followed by groups"
+            ))
+            .help(
+                "pass one list of sizes for all, or one for each element of the preceding axes",
+            ));
+        };
+        Ok(groups)
+    }
+}
+
 impl Primitive for RaggedDotGeneral {
     fn name(&self) -> &'static str {
         "ragged_dot_general"
@@ -328,20 +349,7 @@ impl Primitive for RaggedDotGeneral {
             numbers.lhs_ragged,
             numbers.rhs_group
         );
-        let prefix = numbers.lhs_prefix(lhs.ndim());
-        let expected: Dims = prefix.iter().map(|&d| lhs.shape()[d]).collect();
-        let groups = sizes.shape().last().copied();
-        let fits = sizes.ndim() == 1
-            || (sizes.ndim() == expected.len() + 1 && sizes.shape().starts_with(&expected));
-        let (Some(groups), true, true) = (groups, fits, sizes.dtype().is_integer()) else {
-            return Err(ShapeError::new(format!(
-                "the group sizes are {sizes}, expected integers of shape [groups] or {expected:?} \
-                 followed by groups"
-            ))
-            .help(
-                "pass one list of sizes for all, or one for each element of the preceding axes",
-            ));
-        };
+        let groups = self.group_count(lhs, sizes)?;
         let mut product = self.product(n.clone());
         let mut right = rhs;
         if let Some(group) = numbers.rhs_group {

@@ -1,6 +1,6 @@
 //! Dimension numbers of gathers and scatters.
 
-use crate::{Dims, ShapeError};
+use crate::{Aval, Dims, ShapeError};
 use std::fmt;
 
 /// The correspondence of the axes of a gather. The last axis of the indices contains index
@@ -201,19 +201,52 @@ pub(super) fn check_dims(
     )))
 }
 
-/// Checks that no axis is in both lists.
-pub(super) fn check_disjoint(names: [&str; 2], dims: [&Dims; 2]) -> Result<(), ShapeError> {
-    match dims[0].iter().find(|d| dims[1].contains(d)) {
+/// Checks the indices and the axes of the operand, which gathers and scatters share: the axes that
+/// slices lack, the axes of the index vectors, and the batch axes of the operand and the indices.
+pub(super) fn check_numbers(
+    [operand, indices]: [Aval; 2],
+    lacking: (&str, &Dims),
+    mapped: (&str, &Dims),
+    batching: [&Dims; 2],
+) -> Result<(), ShapeError> {
+    check_indices(indices, mapped.1.len())?;
+    check_dims(mapped.0, mapped.1, operand.ndim(), false)?;
+    check_dims(lacking.0, lacking.1, operand.ndim(), true)?;
+    check_batching(operand.shape(), indices.shape(), batching[0], batching[1])?;
+    check_disjoint(lacking, batching[0])?;
+    check_disjoint(mapped, batching[0])
+}
+
+/// Checks that the indices are integers, with index vectors of this length.
+fn check_indices(indices: Aval, length: usize) -> Result<(), ShapeError> {
+    if !indices.dtype().is_integer() {
+        return Err(ShapeError::new(format!(
+            "indices are {}, expected integers",
+            indices.dtype()
+        ))
+        .help("convert them with astype(DType::I32)"));
+    }
+    if indices.shape().last() != Some(&length) {
+        return Err(ShapeError::new(format!(
+            "indices {indices} do not contain index vectors of {length} components"
+        ))
+        .help("the last axis of the indices must have one entry for each indexed axis"));
+    }
+    Ok(())
+}
+
+/// Checks that no axis is a batch axis.
+fn check_disjoint((name, dims): (&str, &Dims), batching: &Dims) -> Result<(), ShapeError> {
+    match dims.iter().find(|d| batching.contains(d)) {
         None => Ok(()),
         Some(d) => Err(ShapeError::new(format!(
-            "axis {d} is in both {} and {}",
-            names[0], names[1]
+            "axis {d} is in both {name} and operand_batching_dims"
         ))),
     }
 }
 
 /// Checks the axes that the operand and the indices share as batch axes.
-pub(super) fn check_batching(
+fn check_batching(
     operand: &[usize],
     indices: &[usize],
     operand_dims: &Dims,

@@ -1,6 +1,6 @@
 //! `gather`: slices at positions given by an array of index vectors.
 
-use super::dimension_numbers::{check_batching, check_dims, check_disjoint};
+use super::dimension_numbers::{check_dims, check_numbers};
 use super::{
     GatherDimensionNumbers, GatherScatterMode, Scatter, ScatterMethod, shifted, shifted_after,
 };
@@ -105,6 +105,37 @@ impl Gather {
     }
 }
 
+impl Gather {
+    /// Checks the sizes of the slices.
+    fn check_slices(&self, operand: Aval, indices: Aval) -> Result<(), ShapeError> {
+        let sizes = &self.slice_sizes;
+        for d in 0..operand.ndim() {
+            let limit = if self.drops(d) { 1 } else { operand.shape()[d] };
+            let collapsed = self.dimension_numbers.collapsed_slice_dims.contains(&d);
+            let fits = sizes[d] <= limit && (!collapsed || sizes[d] == 1);
+            // A gather without index vectors may have slices larger than its operand.
+            let empty = indices.size() == 0 && !self.drops(d);
+            let readable = sizes[d] <= operand.shape()[d] || indices.size() == 0;
+            if !(fits || empty) || !readable {
+                return Err(ShapeError::new(format!(
+                    "slice size {} is invalid along axis {d} of {operand}",
+                    sizes[d]
+                ))
+                .help(
+                    "a slice must not be larger than its axis; collapsed axes have slice size 1",
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns whether slices lack an axis of the operand.
+    fn drops(&self, d: usize) -> bool {
+        let numbers = &self.dimension_numbers;
+        numbers.collapsed_slice_dims.contains(&d) || numbers.operand_batching_dims.contains(&d)
+    }
+}
+
 impl Primitive for Gather {
     fn name(&self) -> &'static str {
         "gather"
@@ -147,38 +178,19 @@ impl Primitive for Gather {
         );
         let (operand, indices) = (args[0], args[1]);
         let (numbers, sizes) = (&self.dimension_numbers, &self.slice_sizes);
-        check_indices(indices, numbers.start_index_map.len())?;
+        check_numbers(
+            [operand, indices],
+            ("collapsed_slice_dims", &numbers.collapsed_slice_dims),
+            ("start_index_map", &numbers.start_index_map),
+            [
+                &numbers.operand_batching_dims,
+                &numbers.start_indices_batching_dims,
+            ],
+        )?;
         let rank = operand.ndim();
         let out_rank = numbers.offset_dims.len() + indices.ndim() - 1;
         check_dims("offset_dims", &numbers.offset_dims, out_rank, true)?;
-        check_dims("start_index_map", &numbers.start_index_map, rank, false)?;
-        check_dims(
-            "collapsed_slice_dims",
-            &numbers.collapsed_slice_dims,
-            rank,
-            true,
-        )?;
-        check_batching(
-            operand.shape(),
-            indices.shape(),
-            &numbers.operand_batching_dims,
-            &numbers.start_indices_batching_dims,
-        )?;
-        check_disjoint(
-            ["collapsed_slice_dims", "operand_batching_dims"],
-            [
-                &numbers.collapsed_slice_dims,
-                &numbers.operand_batching_dims,
-            ],
-        )?;
-        check_disjoint(
-            ["start_index_map", "operand_batching_dims"],
-            [&numbers.start_index_map, &numbers.operand_batching_dims],
-        )?;
-        let dropped = |d: &usize| {
-            numbers.collapsed_slice_dims.contains(d) || numbers.operand_batching_dims.contains(d)
-        };
-        let kept: Dims = (0..rank).filter(|d| !dropped(d)).collect();
+        let kept: Dims = (0..rank).filter(|&d| !self.drops(d)).collect();
         if sizes.len() != rank || kept.len() != numbers.offset_dims.len() {
             return Err(ShapeError::new(format!(
                 "slices of {:?} of {operand} with {} axes collapsed or batched do not have the {} \
@@ -189,23 +201,7 @@ impl Primitive for Gather {
             ))
             .help("pass one slice size per axis; each axis is an offset, collapsed or batched"));
         }
-        for d in 0..rank {
-            let limit = if dropped(&d) { 1 } else { operand.shape()[d] };
-            let collapsed = numbers.collapsed_slice_dims.contains(&d);
-            let fits = sizes[d] <= limit && (!collapsed || sizes[d] == 1);
-            // A gather without index vectors may have slices larger than its operand.
-            let empty = indices.size() == 0 && !dropped(&d);
-            let readable = sizes[d] <= operand.shape()[d] || indices.size() == 0;
-            if !(fits || empty) || !readable {
-                return Err(ShapeError::new(format!(
-                    "slice size {} is invalid along axis {d} of {operand}",
-                    sizes[d]
-                ))
-                .help(
-                    "a slice must not be larger than its axis; collapsed axes have slice size 1",
-                ));
-            }
-        }
+        self.check_slices(operand, indices)?;
         let mut batch = indices.shape()[..indices.ndim() - 1].iter();
         let mut window = kept.iter().map(|&d| &sizes[d]);
         let shape: Option<Dims> = (0..out_rank)
@@ -365,24 +361,6 @@ pub(super) fn attribute(lists: &[(&str, &Dims)], index_vector_dim: usize) -> Str
         .collect();
     items.push(format!("index_vector_dim = {index_vector_dim}"));
     items.join(", ")
-}
-
-/// Checks that the indices are integers, with index vectors of this length.
-pub(super) fn check_indices(indices: Aval, length: usize) -> Result<(), ShapeError> {
-    if !indices.dtype().is_integer() {
-        return Err(ShapeError::new(format!(
-            "indices are {}, expected integers",
-            indices.dtype()
-        ))
-        .help("convert them with astype(DType::I32)"));
-    }
-    if indices.shape().last() != Some(&length) {
-        return Err(ShapeError::new(format!(
-            "indices {indices} do not contain index vectors of {length} components"
-        ))
-        .help("the last axis of the indices must have one entry for each indexed axis"));
-    }
-    Ok(())
 }
 
 impl Array {

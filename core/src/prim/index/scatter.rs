@@ -1,8 +1,8 @@
 //! The `scatter` family: writes windows at positions given by an array of index vectors, or
 //! combines them with the existing elements.
 
-use super::dimension_numbers::{check_batching, check_dims, check_disjoint};
-use super::gather::{attribute, check_indices};
+use super::dimension_numbers::{check_dims, check_numbers};
+use super::gather::attribute;
 use super::{GatherScatterMode, ScatterDimensionNumbers, shifted, shifted_after};
 use crate::base::hash::FastMap;
 use crate::base::lock::lock;
@@ -153,6 +153,37 @@ fn combination(primitive: Arc<dyn Primitive>, scalar: Aval) -> Jaxpr {
     )
 }
 
+impl Scatter {
+    /// Checks that the updates have a window for each index vector, and that windows fit the operand.
+    fn check_windows(&self, operand: Aval, indices: Aval, updates: Aval) -> Result<(), ShapeError> {
+        let numbers = &self.dimension_numbers;
+        let windows: Dims = (0..operand.ndim()).filter(|&d| !self.lacks(d)).collect();
+        let batch: Dims = (0..updates.ndim())
+            .filter(|d| !numbers.update_window_dims.contains(d))
+            .map(|d| updates.shape()[d])
+            .collect();
+        let rows = &indices.shape()[..indices.ndim() - 1];
+        if windows.len() != numbers.update_window_dims.len() || batch.as_slice() != rows {
+            return Err(ShapeError::new(format!(
+                "updates {updates} with window axes {:?} do not fit {} window axes of {operand} \
+                 and index vectors of shape {rows:?}",
+                numbers.update_window_dims.as_slice(),
+                windows.len()
+            ))
+            .help("the updates must have one window for each index vector"));
+        }
+        for (&from, &to) in numbers.update_window_dims.iter().zip(&windows) {
+            crate::ensure_shape!(
+                updates.shape()[from] <= operand.shape()[to],
+                "a window of {} along axis {from} of the updates is larger than axis {to} of \
+                 {operand}",
+                updates.shape()[from]
+            );
+        }
+        Ok(())
+    }
+}
+
 impl Primitive for Scatter {
     fn name(&self) -> &'static str {
         match self.method {
@@ -221,62 +252,25 @@ impl Primitive for Scatter {
             "booleans are not numbers; convert first: x.astype(DType::I32)"
         );
         let numbers = &self.dimension_numbers;
-        check_indices(indices, numbers.scatter_dims_to_operand_dims.len())?;
-        let rank = operand.ndim();
+        check_numbers(
+            [operand, indices],
+            ("inserted_window_dims", &numbers.inserted_window_dims),
+            (
+                "scatter_dims_to_operand_dims",
+                &numbers.scatter_dims_to_operand_dims,
+            ),
+            [
+                &numbers.operand_batching_dims,
+                &numbers.scatter_indices_batching_dims,
+            ],
+        )?;
         check_dims(
             "update_window_dims",
             &numbers.update_window_dims,
             updates.ndim(),
             true,
         )?;
-        check_dims(
-            "inserted_window_dims",
-            &numbers.inserted_window_dims,
-            rank,
-            true,
-        )?;
-        let mapped = &numbers.scatter_dims_to_operand_dims;
-        check_dims("scatter_dims_to_operand_dims", mapped, rank, false)?;
-        check_batching(
-            operand.shape(),
-            indices.shape(),
-            &numbers.operand_batching_dims,
-            &numbers.scatter_indices_batching_dims,
-        )?;
-        check_disjoint(
-            ["inserted_window_dims", "operand_batching_dims"],
-            [
-                &numbers.inserted_window_dims,
-                &numbers.operand_batching_dims,
-            ],
-        )?;
-        check_disjoint(
-            ["scatter_dims_to_operand_dims", "operand_batching_dims"],
-            [mapped, &numbers.operand_batching_dims],
-        )?;
-        let windows: Dims = (0..rank).filter(|&d| !self.lacks(d)).collect();
-        let batch: Dims = (0..updates.ndim())
-            .filter(|d| !numbers.update_window_dims.contains(d))
-            .map(|d| updates.shape()[d])
-            .collect();
-        let rows = &indices.shape()[..indices.ndim() - 1];
-        if windows.len() != numbers.update_window_dims.len() || batch.as_slice() != rows {
-            return Err(ShapeError::new(format!(
-                "updates {updates} with window axes {:?} do not fit {} window axes of {operand} \
-                 and index vectors of shape {rows:?}",
-                numbers.update_window_dims.as_slice(),
-                windows.len()
-            ))
-            .help("the updates must have one window for each index vector"));
-        }
-        for (&from, &to) in numbers.update_window_dims.iter().zip(&windows) {
-            crate::ensure_shape!(
-                updates.shape()[from] <= operand.shape()[to],
-                "a window of {} along axis {from} of the updates is larger than axis {to} of \
-                 {operand}",
-                updates.shape()[from]
-            );
-        }
+        self.check_windows(operand, indices, updates)?;
         one(operand)
     }
     fn sharding(&self, args: &[Aval], _: &[Aval]) -> Result<ShardingRule, ShapeError> {

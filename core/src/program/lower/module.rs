@@ -6,7 +6,7 @@ use super::{Lowering, Source, Value};
 use crate::base::hash::FastMap;
 use crate::program::jaxpr::{ClosedJaxpr, Jaxpr, Scope};
 use crate::types::sharding::AbstractMesh;
-use crate::{Array, Platform, Result};
+use crate::{Array, NamedSharding, Platform, Result};
 use std::fmt::Write;
 use std::sync::Arc;
 
@@ -186,6 +186,50 @@ impl Module {
         callee
     }
 
+    /// Returns the first line of a function, up to the types of its results.
+    fn signature(
+        &mut self,
+        name: &str,
+        args: &[Value],
+        outs: &[Value],
+        attributes: &[ArgumentAttribute],
+    ) -> String {
+        let (visibility, ins, results) = match name {
+            "main" => (
+                "public",
+                self.partition.ins.clone(),
+                self.partition.outs.clone(),
+            ),
+            _ => ("private", Vec::new(), Vec::new()),
+        };
+        let mut text = format!("  func.func {visibility} @{name}(");
+        let arguments = args.iter().enumerate().map(|(i, v)| {
+            let mut notes = match attributes.get(i) {
+                Some(ArgumentAttribute::AliasedTo(out)) => {
+                    vec![format!("tf.aliasing_output = {out} : i32")]
+                }
+                Some(ArgumentAttribute::Donated) => vec!["jax.buffer_donor = true".into()],
+                _ => Vec::new(),
+            };
+            notes.extend(ins.get(i).map(|sharding| self.placement(*sharding, v)));
+            partition::typed(Some(*v), v.aval, &notes)
+        });
+        text.push_str(&arguments.collect::<Vec<_>>().join(", "));
+        text.push_str(") -> (");
+        let types_of = outs.iter().enumerate().map(|(i, v)| {
+            let sharding = results.get(i).copied().flatten();
+            let notes = sharding.map(|sharding| self.placement(sharding, v));
+            partition::typed(None, v.aval, notes.as_slice())
+        });
+        text.push_str(&types_of.collect::<Vec<_>>().join(", "));
+        text
+    }
+
+    /// Returns the attribute with the sharding of an argument or result.
+    fn placement(&mut self, sharding: NamedSharding, value: &Value) -> String {
+        format!("sdy.sharding = {}", self.sharding(sharding, value.ndim()))
+    }
+
     /// Returns the text of a function, and whether it has ordered effects. `consts` contains the
     /// elements of captured values to embed; other captured values are its first arguments.
     fn write_function(
@@ -198,9 +242,8 @@ impl Module {
     ) -> (String, bool) {
         let mut ctx = Lowering::new(self, axes);
         let captured = jaxpr.constvars.iter().zip(consts);
-        let constants: Vec<Value> = captured
-            .map(|(v, bytes)| ctx.elements(bytes, jaxpr.var_aval(*v)))
-            .collect();
+        let constants = captured.map(|(v, bytes)| ctx.elements(bytes, jaxpr.var_aval(*v)));
+        let constants: Vec<Value> = constants.collect();
         let inputs = jaxpr.constvars[constants.len()..]
             .iter()
             .chain(&jaxpr.invars);
@@ -214,43 +257,7 @@ impl Module {
             outs.extend(order.after());
         }
         let body = ctx.body;
-        let main = name == "main";
-        let visibility = if main { "public" } else { "private" };
-        let mut text = format!("  func.func {visibility} @{name}(");
-        let (ins, results) = match main {
-            true => (self.partition.ins.clone(), self.partition.outs.clone()),
-            false => Default::default(),
-        };
-        for (i, v) in args.iter().enumerate() {
-            let mut notes = Vec::new();
-            match attributes.get(i) {
-                Some(ArgumentAttribute::AliasedTo(out)) => {
-                    notes.push(format!("tf.aliasing_output = {out} : i32"));
-                }
-                Some(ArgumentAttribute::Donated) => notes.push("jax.buffer_donor = true".into()),
-                _ => {}
-            }
-            if let Some(sharding) = ins.get(i) {
-                let sharding = self.sharding(*sharding, v.ndim());
-                notes.push(format!("sdy.sharding = {sharding}"));
-            }
-            let comma = if i > 0 { ", " } else { "" };
-            let _ = write!(
-                text,
-                "{comma}{}",
-                partition::typed(Some(*v), v.aval, &notes)
-            );
-        }
-        text.push_str(") -> (");
-        for (i, v) in outs.iter().enumerate() {
-            let mut notes = Vec::new();
-            if let Some(Some(sharding)) = results.get(i) {
-                let sharding = self.sharding(*sharding, v.ndim());
-                notes.push(format!("sdy.sharding = {sharding}"));
-            }
-            let comma = if i > 0 { ", " } else { "" };
-            let _ = write!(text, "{comma}{}", partition::typed(None, v.aval, &notes));
-        }
+        let mut text = self.signature(name, &args, &outs, attributes);
         let _ = write!(text, ") {{\n{body}    return");
         if !outs.is_empty() {
             text.push(' ');

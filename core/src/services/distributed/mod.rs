@@ -216,6 +216,24 @@ pub fn initialize_with(options: &DistributedOptions) -> Result<()> {
     Ok(())
 }
 
+/// Returns the given value, or else asks the cluster for it.
+fn or<T>(
+    given: Option<T>,
+    name: &str,
+    cluster: Option<Cluster>,
+    ask: impl FnOnce(Cluster) -> Result<T, String>,
+) -> Result<T, String> {
+    match (given, cluster) {
+        (Some(given), _) => Ok(given),
+        (None, Some(cluster)) => ask(cluster).map_err(|e| format!("{cluster}: {e}")),
+        (None, None) => Err(format!(
+            "`{name}` is not set, and no cluster was detected\n  help: set it, or set \
+             RAMIE_COORDINATOR_ADDRESS, RAMIE_NUM_PROCESSES and RAMIE_PROCESS_ID; Slurm, Open \
+             MPI, Kubernetes and GKE with TPUs are detected"
+        )),
+    }
+}
+
 /// Completes the options from the cluster, and checks them.
 fn settle(options: &DistributedOptions) -> Result<(ProcessConfig, Option<Vec<i64>>)> {
     ramie_pjrt::settings::check()?;
@@ -232,23 +250,6 @@ fn settle(options: &DistributedOptions) -> Result<(ProcessConfig, Option<Vec<i64
         Some(cluster) => Some(cluster),
         None => around.detect(),
     };
-    /// Returns the given value, or else asks the cluster for it.
-    fn or<T>(
-        given: Option<T>,
-        name: &str,
-        cluster: Option<Cluster>,
-        ask: impl FnOnce(Cluster) -> Result<T, String>,
-    ) -> Result<T, String> {
-        match (given, cluster) {
-            (Some(given), _) => Ok(given),
-            (None, Some(cluster)) => ask(cluster).map_err(|e| format!("{cluster}: {e}")),
-            (None, None) => Err(format!(
-                "`{name}` is not set, and no cluster was detected\n  help: set it, or set \
-                 RAMIE_COORDINATOR_ADDRESS, RAMIE_NUM_PROCESSES and RAMIE_PROCESS_ID; Slurm, Open \
-                 MPI, Kubernetes and GKE with TPUs are detected"
-            )),
-        }
-    }
     let ask = |c| around.coordinator(c);
     let coordinator =
         or(options.coordinator.clone(), "coordinator", cluster, ask).map_err(refuse)?;

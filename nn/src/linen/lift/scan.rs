@@ -279,25 +279,7 @@ where
         let (made, y) = lock(&structure).take().expect("one step was traced");
         let out_axes = self.out_axes.of(NAME, "out_axes", &y);
         let names = tree::paths(&made);
-        let constants: Vec<Array> = known
-            .into_iter()
-            .enumerate()
-            .map(|(i, value)| {
-                value.unwrap_or_else(|| match names.get(i) {
-                    Some(path) => panic!(
-                        "linen::scan: the shared variable `{path}` depends on the carry or on a \
-                         scanned argument\n  help: variables of variable_broadcast are created \
-                         once, before the loop; use .variable_carry(..) or .variable_axes(..) \
-                         for those that change from step to step"
-                    ),
-                    None => panic!(
-                        "linen::scan: a result with out_axes None depends on the carry or on a \
-                         scanned argument\n  help: set the axis along which the results of the \
-                         steps are stacked"
-                    ),
-                })
-            })
-            .collect();
+        let constants = constants(known, &names);
         let (made_arrays, constants) = constants.split_at(names.len());
         let made = tree::with_leaves(&made, made_arrays.iter().cloned());
         let shared = shared.joined_with(made.clone());
@@ -322,20 +304,46 @@ where
         };
         let own = self.lifted.with_axis(NAME, map_arrays(&own, back));
         pack.publish(scope, &made.joined_with(carry).joined_with(own));
-        let (mut ys, mut constants) = (ys.into_iter(), constants.iter());
-        let ys: Vec<Array> = out_axes
-            .iter()
-            .map(|axis| match axis {
-                Some(axis) => ys.next().expect("a stacked result").move_axis(0, *axis),
-                None => constants.next().expect("a constant result").clone(),
-            })
-            .collect();
+        let ys = results(ys, constants, &out_axes);
         (c, tree::with_leaves(&y, ys))
     }
 
     fn class_name(&self) -> Cow<'static, str> {
         Cow::Owned(format!("Scan{}", self.module.class_name()))
     }
+}
+
+/// Returns the values of one step that must not depend on the step: those of the shared variables
+/// `names`, then those of results without an axis.
+#[track_caller]
+fn constants(known: Vec<Option<Array>>, names: &[String]) -> Vec<Array> {
+    let mut constants = Vec::with_capacity(known.len());
+    for (i, value) in known.into_iter().enumerate() {
+        constants.push(match (value, names.get(i)) {
+            (Some(value), _) => value,
+            (None, Some(path)) => panic!(
+                "linen::scan: the shared variable `{path}` depends on the carry or on a scanned \
+                 argument\n  help: variables of variable_broadcast are created once, before the \
+                 loop; use .variable_carry(..) or .variable_axes(..) for those that change from \
+                 step to step"
+            ),
+            (None, None) => panic!(
+                "linen::scan: a result with out_axes None depends on the carry or on a scanned \
+                 argument\n  help: set the axis along which the results of the steps are stacked"
+            ),
+        });
+    }
+    constants
+}
+
+/// Returns the arrays of the results: stacked along the given axes, or constant.
+fn results(ys: Vec<Array>, constants: &[Array], out_axes: &[Option<isize>]) -> Vec<Array> {
+    let (mut ys, mut constants) = (ys.into_iter(), constants.iter());
+    let result = |axis: &Option<isize>| match axis {
+        Some(axis) => ys.next().expect("a stacked result").move_axis(0, *axis),
+        None => constants.next().expect("a constant result").clone(),
+    };
+    out_axes.iter().map(result).collect()
 }
 
 /// Checks that a step created no carried variable.

@@ -172,28 +172,8 @@ pub(super) enum Negative {
 impl Plan {
     #[track_caller]
     pub fn new(array: &Array, entries: &[Entry], negative: Negative) -> Plan {
-        let mut arrays = entries.iter().filter_map(|e| match e {
-            Entry::Axis(_, Pick::Indices(a)) => Some(a),
-            _ => None,
-        });
-        let shapes: Vec<&[usize]> = entries
-            .iter()
-            .filter_map(|e| match e {
-                Entry::Axis(_, Pick::Indices(a)) => Some(a.shape()),
-                Entry::Flag(here) => Some(if *here { &[1][..] } else { &[0] }),
-                _ => None,
-            })
-            .collect();
-        let Some(shared) = crate::broadcast_shapes(&shapes) else {
-            panic!(
-                "index: arrays of integers of shapes {shapes:?} do not broadcast together\n  \
-                 help: they are paired element by element; to select rows and columns \
-                 independently, add an axis of size 1 to one array, or index twice"
-            );
-        };
-        let wide = arrays.any(|a| a.dtype().bits() == 64);
-        let given = if wide { DType::I64 } else { DType::I32 };
-        let dtype = index_dtype(given, array.shape().iter().copied());
+        let shared = shared_shape(entries);
+        let dtype = positions_dtype(array, entries);
         let axes = result_axes(entries, shared.len());
         let size = |axis: ResultAxis| match axis {
             ResultAxis::Shared(i) => shared[i],
@@ -209,55 +189,32 @@ impl Plan {
         let batch_shape: Dims = batch.iter().map(|a| size(*a)).collect();
         let mut numbers = GatherDimensionNumbers::default();
         let real = axes.iter().filter(|a| **a != ResultAxis::New);
-        for (i, axis) in real.clone().enumerate() {
-            if let ResultAxis::Window(_) = axis {
-                numbers.offset_dims.push(i);
-            }
-        }
+        let windows = real.clone().enumerate();
+        let windows = windows.filter(|(_, axis)| matches!(axis, ResultAxis::Window(_)));
+        numbers.offset_dims.extend(windows.map(|(i, _)| i));
         let mut slice_sizes = bounds(array, entries).1;
         let mut columns: Vec<Array> = Vec::new();
         let mut rows: Dims = batch_shape.clone();
         rows.push(1);
-        let mut column = |d: usize, values: &Array, dims: &[usize]| {
-            numbers.start_index_map.push(d);
-            columns.push(values.broadcast_in_dim(&rows, dims));
+        let places = Positions {
+            dtype,
+            negative,
+            shared: shared.len(),
+            batch: &batch,
         };
         for entry in entries {
             let Entry::Axis(d, pick) = entry else {
                 continue;
             };
-            match pick {
-                Pick::Element(at) => column(*d, &Array::scalar(*at, dtype), &[]),
-                Pick::Indices(values) => {
-                    let size = array.shape()[*d];
-                    let values = signed_indices(values, size, dtype);
-                    let values = match negative {
-                        Negative::FromEnd => wrap_negative(&values, size),
-                        Negative::OutOfBounds => values,
-                    };
-                    let lead = shared.len() - values.ndim();
-                    let first = batch
-                        .iter()
-                        .position(|a| matches!(a, ResultAxis::Shared(_)))
-                        .unwrap_or(0);
-                    let dims: Dims = (0..values.ndim()).map(|i| first + lead + i).collect();
-                    column(*d, &values, &dims);
-                }
-                Pick::Range { start, len, step } if *step != 1 => {
-                    let walk = &(&Array::iota(&[*len], 0, dtype) * (*step as i64)) + *start as i64;
-                    let position = batch
-                        .iter()
-                        .position(|a| *a == ResultAxis::Walked(*d, *len));
-                    column(*d, &walk, &[position.expect("the axis is in the result")]);
-                }
-                Pick::Range { len, .. } if *len == array.shape()[*d] => continue,
-                Pick::Range { start, .. } => {
-                    column(*d, &Array::scalar(*start, dtype), &[]);
-                    continue;
-                }
+            let Some((values, dims)) = places.of(*d, array.shape()[*d], pick) else {
+                continue;
+            };
+            numbers.start_index_map.push(*d);
+            columns.push(values.broadcast_in_dim(&rows, &dims));
+            if !matches!(pick, Pick::Range { step: 1, .. }) {
+                numbers.collapsed_slice_dims.push(*d);
+                slice_sizes[*d] = 1;
             }
-            numbers.collapsed_slice_dims.push(*d);
-            slice_sizes[*d] = 1;
         }
         let indices = if columns.is_empty() {
             rows[batch_shape.len()] = 0;
@@ -272,6 +229,77 @@ impl Plan {
             shape: real.map(|a| size(*a)).collect(),
             full_shape: axes.iter().map(|a| size(*a)).collect(),
             unique: shared.is_empty(),
+        }
+    }
+}
+
+/// Returns the dtype in which the positions of an index are computed.
+fn positions_dtype(array: &Array, entries: &[Entry]) -> DType {
+    let wide = entries
+        .iter()
+        .any(|entry| matches!(entry, Entry::Axis(_, Pick::Indices(a)) if a.dtype().bits() == 64));
+    let given = if wide { DType::I64 } else { DType::I32 };
+    index_dtype(given, array.shape().iter().copied())
+}
+
+/// Returns the shape to which the arrays of an index are broadcast together.
+#[track_caller]
+fn shared_shape(entries: &[Entry]) -> Dims {
+    let shapes = entries.iter().filter_map(|e| match e {
+        Entry::Axis(_, Pick::Indices(a)) => Some(a.shape()),
+        Entry::Flag(here) => Some(if *here { &[1][..] } else { &[0] }),
+        _ => None,
+    });
+    let shapes: Vec<&[usize]> = shapes.collect();
+    let Some(shared) = crate::broadcast_shapes(&shapes) else {
+        panic!(
+            "index: arrays of integers of shapes {shapes:?} do not broadcast together\n  \
+             help: they are paired element by element; to select rows and columns \
+             independently, add an axis of size 1 to one array, or index twice"
+        );
+    };
+    shared
+}
+
+/// The positions that an index selects along the axes of an array.
+struct Positions<'a> {
+    dtype: DType,
+    negative: Negative,
+    /// Number of axes that the arrays share.
+    shared: usize,
+    /// The axes of the result along which positions vary.
+    batch: &'a [ResultAxis],
+}
+
+impl Positions<'_> {
+    /// Returns the positions along the axis `d` of `size` elements, and the batch axes along which
+    /// they vary. A range of step 1 has one position, its start, and none if it is the whole axis.
+    #[track_caller]
+    fn of(&self, d: usize, size: usize, pick: &Pick) -> Option<(Array, Dims)> {
+        let single = |at: usize| (Array::scalar(at, self.dtype), Dims::new());
+        match pick {
+            Pick::Element(at) => Some(single(*at)),
+            Pick::Indices(values) => {
+                let values = signed_indices(values, size, self.dtype);
+                let values = match self.negative {
+                    Negative::FromEnd => wrap_negative(&values, size),
+                    Negative::OutOfBounds => values,
+                };
+                let mut batch = self.batch.iter();
+                let first = batch.position(|a| matches!(a, ResultAxis::Shared(_)));
+                let lead = first.unwrap_or(0) + self.shared - values.ndim();
+                let dims = (lead..lead + values.ndim()).collect();
+                Some((values, dims))
+            }
+            Pick::Range { start, len, step } if *step != 1 => {
+                let walk = &(&Array::iota(&[*len], 0, self.dtype) * (*step as i64)) + *start as i64;
+                let walked = ResultAxis::Walked(d, *len);
+                let position = self.batch.iter().position(|a| *a == walked);
+                let position = position.expect("the axis is in the result");
+                Some((walk, Dims::from_elem(position, 1)))
+            }
+            Pick::Range { len, .. } if *len == size => None,
+            Pick::Range { start, .. } => Some(single(*start)),
         }
     }
 }
