@@ -184,18 +184,7 @@ pub fn microbatch<B: Tree, R: Tree>(
             fun(tree::map(&apart, at))
         };
         let one = eval_shape(|index: Array| part(&index), Array::scalar(0, DType::I32));
-        let mut kinds = Vec::new();
-        tree::for_each_with_path(&one, |path, _, a| {
-            let kind = (options.accumulators.0)(path);
-            let mean = matches!(kind, AccumulationType::Mean | AccumulationType::RunningMean);
-            assert!(
-                !mean || a.dtype().is_float(),
-                "microbatch: cannot compute the mean of `{path}`, which is {}, expected floats\n  \
-                 help: use AccumulationType::Sum or Concat for it",
-                a.aval()
-            );
-            kinds.push(kind);
-        });
+        let kinds = kinds(&one, &options.accumulators);
         let like = tree::leaves(&one);
         let first: Vec<Array> = like
             .iter()
@@ -237,6 +226,24 @@ pub fn microbatch<B: Tree, R: Tree>(
         tree::with_leaves(&one, finished)
     }
     move |batch| run(&fun, &options, &batch)
+}
+
+/// Returns how each array of the results is accumulated.
+#[track_caller]
+fn kinds<R: Tree>(results: &R, accumulators: &Accumulators) -> Vec<AccumulationType> {
+    let mut kinds = Vec::new();
+    tree::for_each_with_path(results, |path, _, a| {
+        let kind = (accumulators.0)(path);
+        let mean = matches!(kind, AccumulationType::Mean | AccumulationType::RunningMean);
+        assert!(
+            !mean || a.dtype().is_float(),
+            "microbatch: cannot compute the mean of `{path}`, which is {}, expected floats\n  help: \
+             use AccumulationType::Sum or Concat for it",
+            a.aval()
+        );
+        kinds.push(kind);
+    });
+    kinds
 }
 
 /// Reorders results of shape `[n, size, …]` to the order of the batch.

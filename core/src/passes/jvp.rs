@@ -51,24 +51,37 @@ pub(crate) fn jvp_of(
 
 type OutputTangents = SmallVec<[Option<Array>; 2]>;
 
+/// Returns true if a rule returned tangents of the results' types, and panics otherwise.
+fn fit(primitive: &dyn Primitive, outs: &[Array], dots: &[Option<Array>]) -> bool {
+    let name = primitive.name();
+    assert_eq!(dots.len(), outs.len(), "{name}: one tangent per result");
+    for (t, o) in dots.iter().zip(outs) {
+        assert!(
+            t.as_ref().is_none_or(|t| t.aval().matches(o.aval())),
+            "{name}: the rule returned a tangent {:?} for a result {:?}",
+            t.as_ref().map(Array::aval),
+            o.aval()
+        );
+    }
+    true
+}
+
 fn jvp_equation(
     primitive: &Arc<dyn Primitive>,
     ins: &[Array],
     ts: &[Option<Array>],
 ) -> (Outputs, OutputTangents) {
     let refs: SmallVec<[&Array; 4]> = ins.iter().collect();
-    let zeros = |n: usize| OutputTangents::from_elem(None, n);
-    if ts.iter().all(Option::is_none) {
+    let without_tangents = || {
         let outs = bind_arc(primitive.clone(), &refs);
-        let n = outs.len();
-        return (outs, zeros(n));
+        let zeros = OutputTangents::from_elem(None, outs.len());
+        (outs, zeros)
+    };
+    if ts.iter().all(Option::is_none) {
+        return without_tangents();
     }
     match primitive.differentiation() {
-        Differentiation::Zero => {
-            let outs = bind_arc(primitive.clone(), &refs);
-            let n = outs.len();
-            (outs, zeros(n))
-        }
+        Differentiation::Zero => without_tangents(),
         Differentiation::Undefined(why) => {
             // The reason, optionally followed by a semicolon and the remedy.
             let (why, remedy) = why.split_once("; ").unwrap_or((why, "use stop_gradient"));
@@ -91,21 +104,7 @@ fn jvp_equation(
         Differentiation::Jvp { jvp, .. } => {
             let outs = bind_arc(primitive.clone(), &refs);
             let dots = jvp(ins, ts, &outs);
-            debug_assert_eq!(
-                dots.len(),
-                outs.len(),
-                "{}: one tangent per result",
-                primitive.name()
-            );
-            for (t, o) in dots.iter().zip(&outs) {
-                debug_assert!(
-                    t.as_ref().is_none_or(|t| t.aval().matches(o.aval())),
-                    "{}: the rule returned a tangent {:?} for a result {:?}",
-                    primitive.name(),
-                    t.as_ref().map(Array::aval),
-                    o.aval()
-                );
-            }
+            debug_assert!(fit(&**primitive, &outs, &dots));
             (outs, dots.into())
         }
         Differentiation::Nested(nested) => {

@@ -12,7 +12,7 @@ use crate::program::jaxpr::{Atom, Var};
 use crate::program::trace::trace_to_jaxpr;
 use crate::program::traced::trace_tree;
 use crate::program::tree;
-use crate::{Array, Aval};
+use crate::{Array, Aval, Jaxpr, Primitive};
 use std::fmt;
 use std::panic::Location;
 
@@ -161,17 +161,6 @@ fn residuals<F: Function<M>, M>(f: &F, args: F::Args) -> Vec<Residual> {
             .collect()
     });
     let jaxpr = &*program.jaxpr;
-    // The origin of a rounded value is the operation before the rounding.
-    let looked_through = |v: Var| {
-        let by = jaxpr.eqns.iter().find(|e| e.outputs.contains(&v));
-        match by.map(|e| (e.primitive.as_any().is::<ReducePrecision>(), &e.inputs)) {
-            Some((true, inputs)) => match inputs[0] {
-                Atom::Var(operand) => operand,
-                Atom::Literal(_) => v,
-            },
-            _ => v,
-        }
-    };
     let mut found = Vec::new();
     let mut kept: Vec<Var> = Vec::new();
     for out in &jaxpr.outvars {
@@ -180,7 +169,7 @@ fn residuals<F: Function<M>, M>(f: &F, args: F::Args) -> Vec<Residual> {
                 aval: l.aval(),
                 source: "from a literal".into(),
             }),
-            Atom::Var(v) => kept.push(looked_through(*v)),
+            Atom::Var(v) => kept.push(before_rounding(jaxpr, *v)),
         }
     }
     let mut note = |v: &Var, source: String| {
@@ -196,19 +185,34 @@ fn residuals<F: Function<M>, M>(f: &F, args: F::Args) -> Vec<Residual> {
         note(v, format!("from the argument {path}"));
     }
     for eqn in &jaxpr.eqns {
-        let at = eqn.location;
-        let primitive = eqn.primitive.as_any();
-        let what = match (
-            primitive.downcast_ref::<Name>(),
-            primitive.downcast_ref::<Call>(),
-        ) {
-            (Some(name), _) => format!("named '{}'", name.name),
-            (_, Some(call)) => format!("output of jitted function '{}'", call.name),
-            _ => format!("output of {}", eqn.primitive.name()),
-        };
         for v in &eqn.outputs {
-            note(v, format!("{what} from {at}"));
+            note(
+                v,
+                format!("{} from {}", described(&*eqn.primitive), eqn.location),
+            );
         }
     }
     found
+}
+
+/// Returns the operand of the rounding that computes a value, or else the value.
+fn before_rounding(jaxpr: &Jaxpr, v: Var) -> Var {
+    let by = jaxpr.eqns.iter().find(|e| e.outputs.contains(&v));
+    match by.map(|e| (e.primitive.as_any().is::<ReducePrecision>(), &e.inputs)) {
+        Some((true, inputs)) => match inputs[0] {
+            Atom::Var(operand) => operand,
+            Atom::Literal(_) => v,
+        },
+        _ => v,
+    }
+}
+
+/// Describes the results of an operation.
+fn described(primitive: &dyn Primitive) -> String {
+    let any = primitive.as_any();
+    match (any.downcast_ref::<Name>(), any.downcast_ref::<Call>()) {
+        (Some(name), _) => format!("named '{}'", name.name),
+        (_, Some(call)) => format!("output of jitted function '{}'", call.name),
+        _ => format!("output of {}", primitive.name()),
+    }
 }

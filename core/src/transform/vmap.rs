@@ -93,39 +93,52 @@ fn apply<F: Function<M>, M>(
     let program = &traced.program;
     let (outs, found) = batch_eval(&program.jaxpr, &program.consts, &leaves, &axes, axis);
     let wanted = options.out_axes.of("out_axes", &traced.result, caller);
-    let outs: Vec<Array> = outs
-        .iter()
-        .zip(found)
-        .zip(wanted)
-        .enumerate()
-        .map(|(i, ((out, found), wanted))| {
-            let Some(wanted) = wanted else {
-                let result = || match tree::paths(&traced.result)[i].as_str() {
-                    "" => "the result".to_string(),
-                    path => format!("the result `{path}`"),
-                };
-                assert!(
-                    found.is_none(),
-                    "vmap: out_axes requires {} to be the same for all examples, but it depends \
-                     on them\n  {caller}\n  help: set its axis in out_axes, or \
-                     reduce it over the mapped axis, for example with `pmean`",
-                    result()
-                );
-                return out.clone();
-            };
-            let rank = out.ndim() as isize + isize::from(found.is_none());
-            let to = if wanted < 0 { wanted + rank } else { wanted };
-            assert!(
-                (0..rank).contains(&to),
-                "vmap: out_axis {wanted} is out of range for a result of {rank} axes\n  {caller}\n  \
-                 help: out_axes counts the axes of the batched result, from {} to {}",
-                -rank,
-                rank - 1
-            );
-            crate::prim::move_batch_axis(out, found, to as usize, axis)
-        })
-        .collect();
+    let paths = tree::paths(&traced.result);
+    let all = outs.iter().zip(found).zip(wanted).zip(&paths);
+    let placed = all.map(|(((out, found), wanted), path)| match wanted {
+        Some(wanted) => placed(out, found, wanted, axis, caller),
+        None => {
+            expect_shared(found, path, caller);
+            out.clone()
+        }
+    });
+    let outs: Vec<Array> = placed.collect();
     tree::with_leaves(&traced.result, outs)
+}
+
+/// Moves the batch axis of a result to the index `wanted`, which may count from the end.
+fn placed(
+    out: &Array,
+    found: Option<usize>,
+    wanted: isize,
+    axis: BatchAxis,
+    caller: Caller,
+) -> Array {
+    let rank = out.ndim() as isize + isize::from(found.is_none());
+    let to = if wanted < 0 { wanted + rank } else { wanted };
+    assert!(
+        (0..rank).contains(&to),
+        "vmap: out_axis {wanted} is out of range for a result of {rank} axes\n  {caller}\n  help: \
+         out_axes counts the axes of the batched result, from {} to {}",
+        -rank,
+        rank - 1
+    );
+    crate::prim::move_batch_axis(out, found, to as usize, axis)
+}
+
+/// Panics if a result without an axis differs between examples.
+fn expect_shared(found: Option<usize>, path: &str, caller: Caller) {
+    let result = || match path {
+        "" => "the result".to_string(),
+        path => format!("the result `{path}`"),
+    };
+    assert!(
+        found.is_none(),
+        "vmap: out_axes requires {} to be the same for all examples, but it depends on them\n  \
+         {caller}\n  help: set its axis in out_axes, or reduce it over the mapped axis, for example \
+         with `pmean`",
+        result()
+    );
 }
 
 /// Returns the explicit mesh axes along which examples are sharded, which are the same for all

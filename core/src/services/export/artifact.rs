@@ -169,6 +169,21 @@ pub(super) fn write(exported: &Exported) -> Vec<u8> {
     flatbuffer::write(&root)
 }
 
+/// Reads the types of arguments or results: numbers of distinct types, or the types themselves.
+fn read_avals(root: &Table<'_>, numbers: u16, listed: u16) -> Result<Vec<Aval>> {
+    let unique = root.tables(slot::UNIQUE_AVALS as usize)?;
+    if unique.is_empty() {
+        let listed = root.tables(listed as usize)?.into_iter();
+        return listed.map(read_aval).collect();
+    }
+    let numbers = root.u32s(numbers as usize)?.into_iter();
+    let read = |i: u32| match unique.get(i as usize) {
+        Some(table) => read_aval(*table),
+        None => Err(Error::Export("a type is missing".into())),
+    };
+    numbers.map(read).collect()
+}
+
 pub(super) fn read(bytes: &[u8]) -> Result<Exported> {
     let root = Table::root(bytes)?;
     let at = |slot: u16| slot as usize;
@@ -197,28 +212,14 @@ pub(super) fn read(bytes: &[u8]) -> Result<Exported> {
              exported it",
         );
     }
-    let avals = |numbers: u16, listed: u16| -> Result<Vec<Aval>> {
-        let unique = root.tables(at(slot::UNIQUE_AVALS))?;
-        if unique.is_empty() {
-            let listed = root.tables(at(listed))?.into_iter();
-            return listed.map(read_aval).collect();
-        }
-        root.u32s(at(numbers))?
-            .into_iter()
-            .map(|i| match unique.get(i as usize) {
-                Some(table) => read_aval(*table),
-                None => Err(Error::Export("a type is missing".into())),
-            })
-            .collect()
-    };
     let tree = |slot: u16| match root.table(at(slot))? {
         Some(table) => PyTree::from_table(table, 0),
         None => Err(Error::Export(
             "the structure of arguments or results is missing".into(),
         )),
     };
-    let in_avals = avals(slot::IN_AVAL_NUMBERS, slot::IN_AVALS)?;
-    let out_avals = avals(slot::OUT_AVAL_NUMBERS, slot::OUT_AVALS)?;
+    let in_avals = read_avals(&root, slot::IN_AVAL_NUMBERS, slot::IN_AVALS)?;
+    let out_avals = read_avals(&root, slot::OUT_AVAL_NUMBERS, slot::OUT_AVALS)?;
     let kept: Vec<usize> = root
         .u16s(at(slot::KEPT))?
         .into_iter()

@@ -214,21 +214,7 @@ impl MultiHeadAttention {
             key = norm.forward(&key);
         }
         if let Some(rotary) = &self.rotary {
-            let rank = query.ndim();
-            let length = query.shape()[rank - 3];
-            assert!(
-                length == key.shape()[rank - 3],
-                "MultiHeadAttention: queries {} and keys {} have different lengths, but a rotary \
-                 embedding needs the same positions for both\n  help: use rotary embeddings for \
-                 self-attention only",
-                query.aval(),
-                key.aval()
-            );
-            let places = match (&inputs.positions, &self.cache_index) {
-                (Some(positions), _) => positions.clone(),
-                (None, Some(index)) if self.decode => cache::next_positions(index, length),
-                (None, _) => Array::arange(length).astype(DType::I32),
-            };
+            let places = self.positions(inputs, &query, &key);
             query = rotary.forward(&query, &places);
             key = rotary.forward(&key, &places);
         }
@@ -264,6 +250,26 @@ impl MultiHeadAttention {
             }
         };
         (self.out.forward(&means), weights)
+    }
+
+    /// Returns the positions of queries and keys, for the rotary embedding.
+    #[track_caller]
+    fn positions(&self, inputs: &AttentionInputs, query: &Array, key: &Array) -> Array {
+        let rank = query.ndim();
+        let length = query.shape()[rank - 3];
+        assert!(
+            length == key.shape()[rank - 3],
+            "MultiHeadAttention: queries {} and keys {} have different lengths, but a rotary \
+             embedding needs the same positions for both\n  help: use rotary embeddings for \
+             self-attention only",
+            query.aval(),
+            key.aval()
+        );
+        match (&inputs.positions, &self.cache_index) {
+            (Some(positions), _) => positions.clone(),
+            (None, Some(index)) if self.decode => cache::next_positions(index, length),
+            (None, _) => Array::arange(length).astype(DType::I32),
+        }
     }
 
     /// Returns the dropout of this call, if active.

@@ -64,6 +64,8 @@ pub fn scan<M>(module: M) -> Scan<M> {
     }
 }
 
+const NAME: &str = "scan";
+
 impl<M> Scan<M> {
     /// Adds collections of which each step has its own variables, stacked along an axis.
     ///
@@ -175,6 +177,28 @@ impl<M> Scan<M> {
             ),
         }
     }
+
+    /// Returns the variables that each step has of its own, with the axis of the steps first.
+    #[track_caller]
+    fn stepped(&self, pack: &Pack) -> Variables {
+        let stepped = self.broadcast.or(&self.carry).not();
+        let own = pack.variables(&stepped.and(&self.lifted.inputs()));
+        let own = self.lifted.without_axis(NAME, own);
+        let front = |name: &str, _: &str, a: &Array| match self.lifted.input(name).flatten() {
+            Some(axis) => a.move_axis(axis, 0),
+            None => a.clone(),
+        };
+        map_arrays(&own, front)
+    }
+
+    /// Returns the streams that all steps share, and those that are split among the steps.
+    fn streams(&self, pack: &Pack, length: usize) -> (Streams, Streams) {
+        let streams = pack.streams(&self.lifted.streams());
+        let splits = streams.names().filter(|name| self.lifted.splits(name));
+        let splits = CollectionFilter::Only(splits.map(str::to_owned).collect());
+        let split = self.lifted.split_streams(&streams.filter(&splits), length);
+        (streams.filter(&splits.not()), split)
+    }
 }
 
 /// Moves the scanned axis of each array that has one to the front, and drops the other arrays.
@@ -214,27 +238,15 @@ where
 {
     #[track_caller]
     fn call(&self, scope: &mut Scope, (init, xs): (C, X)) -> (C, Y) {
-        const NAME: &str = "scan";
         let axes = self.in_axes.of(NAME, "in_axes", &xs);
         let length = self.steps(&xs, &axes);
         let leaves = tree::leaves(&xs);
         let pack = Pack::of(scope, NAME);
         let carried = self.broadcast.not().and(&self.carry);
-        let stepped = self.broadcast.or(&self.carry).not();
         let shared = pack.variables(&self.broadcast);
         let carry = pack.variables(&carried);
-        let own = pack.variables(&stepped.and(&self.lifted.inputs()));
-        let own = self.lifted.without_axis(NAME, own);
-        let front = |name: &str, _: &str, a: &Array| match self.lifted.input(name).flatten() {
-            Some(axis) => a.move_axis(axis, 0),
-            None => a.clone(),
-        };
-        let own = map_arrays(&own, front);
-        let streams = pack.streams(&self.lifted.streams());
-        let splits = streams.names().filter(|name| self.lifted.splits(name));
-        let splits = CollectionFilter::Only(splits.map(str::to_owned).collect());
-        let common_streams = streams.filter(&splits.not());
-        let streams = self.lifted.split_streams(&streams.filter(&splits), length);
+        let own = self.stepped(&pack);
+        let (common_streams, streams) = self.streams(&pack, length);
         let all = self.broadcast.or(&self.carry).or(&self.lifted.outputs());
 
         // One step: returns the changed shared, carried and separate variables, and the

@@ -281,19 +281,9 @@ impl Attention {
             unreachable!("checked to have four axes")
         };
         for (what, x) in [("mask", &self.mask), ("bias", &self.bias)] {
-            let Some(x) = x else { continue };
-            let full = [b, n, t, s];
-            let fits = x.ndim() <= 4
-                && (x.shape().iter().rev())
-                    .zip(full.iter().rev())
-                    .all(|(x, n)| x == n || *x == 1);
-            assert!(
-                fits,
-                "dot_product_attention: the {what} is {}, which does not broadcast to [B, N, T, \
-                 S] = {full:?}\n  help: use size 1 for axes that it does not depend on; add an \
-                 axis for the heads to [B, T, S] with expand_dims(&[1])",
-                x.aval()
-            );
+            if let Some(x) = x {
+                check_broadcast(what, x, [b, n, t, s]);
+            }
         }
         if let Some([queries, keys]) = &self.segments {
             assert!(
@@ -318,6 +308,19 @@ impl Attention {
             );
         }
     }
+}
+
+/// Checks that a mask or bias broadcasts to the shape of the logits.
+#[track_caller]
+fn check_broadcast(what: &str, x: &Array, full: [usize; 4]) {
+    let mut pairs = x.shape().iter().rev().zip(full.iter().rev());
+    assert!(
+        x.ndim() <= 4 && pairs.all(|(x, n)| x == n || *x == 1),
+        "dot_product_attention: the {what} is {}, which does not broadcast to [B, N, T, S] = \
+         {full:?}\n  help: use size 1 for axes that it does not depend on; add an axis for the heads \
+         to [B, T, S] with expand_dims(&[1])",
+        x.aval()
+    );
 }
 
 /// Prepends axes of size 1 up to a rank of four.
