@@ -1,6 +1,7 @@
 //! The rules of CONTRIBUTING.md that a machine can check.
 
 mod floors;
+mod functions;
 mod names;
 mod options;
 mod source;

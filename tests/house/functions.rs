@@ -1,0 +1,93 @@
+//! Functions of sources have at most 60 lines, but for a list that only shrinks.
+
+use std::collections::BTreeSet;
+
+/// A function with more lines than this has more than one idea.
+const LONGEST: usize = 60;
+
+/// Longer functions, by file. The list only shrinks.
+const OWED: &str = "\
+    checkpoint/src/ocdbt/tree.rs:build \
+    checkpoint/src/pytree/codec_tests.rs:unsupported_codecs_are_named \
+    checkpoint/src/pytree/sharding.rs:of_description \
+    core/src/functions/linalg/primitives/svd.rs:decompose \
+    core/src/functions/ops/attention/blockwise.rs:backward \
+    core/src/prim/control/scan_transpose.rs:pulled \
+    core/src/prim/control/while_loop.rs:batch \
+    core/src/prim/elementwise/special/incomplete_gamma.rs:fraction \
+    core/src/prim/index/scatter_rules.rs:derivative \
+    core/src/prim/sharding/shard_map_rules.rs:linearize \
+    core/src/prim/sharding/shard_map_rules.rs:transpose \
+    core/src/prim/window/choice.rs:scatter_by_arrays \
+    core/src/services/distributed/table.rs:request \
+    data/src/augment.rs:apply \
+    derive/src/tree.rs:tree_impl \
+    examples/collective_matmul/main.rs:products \
+    examples/fsdp/main.rs:run \
+    examples/lora/main.rs:run \
+    examples/moe/main.rs:run \
+    examples/resume/training.rs:train \
+    nn/src/layers/attention/multi_head.rs:build_for \
+    nn/src/layers/recurrent/rnn.rs:go \
+    nn/src/linen/lift/scan.rs:call \
+    nn/src/models/llama_gguf.rs:from_gguf \
+    nn/src/nnx/transforms/vmap.rs:vmap \
+    onnx/src/graph.rs:prepare \
+    optim/src/linesearch/backtracking.rs:search \
+    optim/src/losses/ctc.rs:ctc_loss_with_forward_probs \
+    pjrt/src/client.rs:create \
+    pjrt/src/cost.rs:of_instruction \
+    pjrt/src/discover/install.rs:download \
+    pjrt/src/hlo.rs:instruction \
+    pjrt/src/sys/layout.rs:structs_have_the_layout_of_the_c_header \
+    src/bin/ramie/new/template.rs:contents \
+    train/src/fit.rs:open";
+
+/// Names of the functions of a source with more than [`LONGEST`] lines, from the head to the closing
+/// brace of the same indentation.
+fn long_functions(text: &str) -> Vec<&str> {
+    let head =
+        regex_lite::Regex::new(r#"^( *)(?:pub(?:\([^)]*\))? )?(?:[a-z]+ |extern "C" )*fn (\w+)"#)
+            .unwrap();
+    let lines: Vec<&str> = text.lines().collect();
+    let mut long = Vec::new();
+    for (at, line) in lines.iter().enumerate() {
+        let Some(found) = head.captures(line) else {
+            continue;
+        };
+        let (indent, name) = (
+            found.get(1).unwrap().as_str(),
+            found.get(2).unwrap().as_str(),
+        );
+        let ends = |line: &&str| {
+            let inner = line.strip_prefix(indent);
+            inner.is_some_and(|l| l.starts_with('}') || l.starts_with(')') && l.ends_with(';'))
+        };
+        let single = line.ends_with('}') || line.ends_with(';');
+        let count = lines[at..].iter().position(ends).map_or(1, |end| end + 1);
+        if !single && count > LONGEST {
+            long.push(name);
+        }
+    }
+    long
+}
+
+#[test]
+fn functions_are_short() {
+    let sources = crate::files(".rs").into_iter().filter(|(path, _)| {
+        let is_source = path.starts_with("src/") || path.contains("/src/");
+        is_source && !path.starts_with("testing/") || path.starts_with("examples/")
+    });
+    let mut found = BTreeSet::new();
+    for (path, text) in sources {
+        let names = long_functions(&text).into_iter();
+        found.extend(names.map(|name| format!("{path}:{name}")));
+    }
+    let owed: BTreeSet<String> = OWED.split_whitespace().map(String::from).collect();
+    let new = found.difference(&owed).cloned().collect();
+    crate::expect_none(&format!("functions have at most {LONGEST} lines"), new);
+    let gone = owed
+        .difference(&found)
+        .map(|name| format!("{name}: delete it from OWED"));
+    crate::expect_none("Functions that are short", gone.collect());
+}
