@@ -104,9 +104,6 @@ impl Counts {
     }
 
     fn write(&self, out: &mut String) -> fmt::Result {
-        let head = |name: &str, kind: &str, help: &str| {
-            format!("# HELP ramie_{name} {help}\n# TYPE ramie_{name} {kind}\n")
-        };
         *out += &head("requests_total", "counter", "Answered requests.");
         for ((path, status), count) in &self.requests {
             writeln!(
@@ -157,6 +154,11 @@ impl Counts {
         for (name, kind, help, value) in single {
             writeln!(out, "{}ramie_{name} {value}", head(name, kind, help))?;
         }
+        self.write_first_tokens(out)
+    }
+
+    /// Writes the histogram of the times to the first token.
+    fn write_first_tokens(&self, out: &mut String) -> fmt::Result {
         let name = "time_to_first_token_seconds";
         *out += &head(name, "histogram", "Time from a request to its first token.");
         for (bound, count) in BOUNDS.iter().zip(self.first_tokens) {
@@ -170,6 +172,11 @@ impl Counts {
         writeln!(out, "ramie_{name}_sum {}", self.first_token_sum)?;
         writeln!(out, "ramie_{name}_count {}", self.first_token_count)
     }
+}
+
+/// Returns the lines before the samples of a metric.
+fn head(name: &str, kind: &str, help: &str) -> String {
+    format!("# HELP ramie_{name} {help}\n# TYPE ramie_{name} {kind}\n")
 }
 
 #[cfg(test)]
