@@ -12,6 +12,7 @@ mod decoder;
 mod digits;
 mod feed;
 mod first_step;
+mod generate;
 mod gpt;
 mod leaves;
 mod linen_step;
@@ -72,6 +73,11 @@ fn run(name: &str, plan: &Plan) -> ramie::core::Result<()> {
         "feed" => feed::measure(plan),
         "checkpoint" => {
             checkpoint::measure(plan);
+            Ok(())
+        }
+        // Not one of `WORKLOADS`, because it downloads a model.
+        "generate" => {
+            generate::measure(plan);
             Ok(())
         }
         "first_step" => {
