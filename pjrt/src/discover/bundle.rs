@@ -2,6 +2,15 @@
 
 use super::catalog::{Release, Wheel};
 
+/// The program that downloads packages.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Client {
+    /// Python's pip, for wheels.
+    Pip,
+    /// Node's npm, for tarballs.
+    Npm,
+}
+
 /// Wheels that are unpacked into one folder, and the file in them that a program uses.
 pub(super) struct Bundle {
     /// Name in messages, such as `XLA CPU plugin`.
@@ -10,14 +19,16 @@ pub(super) struct Bundle {
     pub folder: String,
     /// Path of the file, relative to the folder.
     pub file: &'static str,
-    pub wheels: &'static [Wheel],
+    /// The wheels or tarballs.
+    pub wheels: Vec<Wheel>,
+    pub client: Client,
     /// Whether the files are native code, so that no other user may be able to modify them.
     pub is_code: bool,
 }
 
 impl Bundle {
     /// Returns the package that contains the file.
-    pub fn package(&self) -> &'static Wheel {
+    pub fn package(&self) -> &Wheel {
         &self.wheels[0]
     }
 
@@ -33,7 +44,8 @@ impl From<&Release> for Bundle {
             title: format!("XLA {} plugin", release.platform.title()),
             folder: release.folder(),
             file: release.library,
-            wheels: release.wheels,
+            wheels: release.wheels.to_vec(),
+            client: Client::Pip,
             is_code: true,
         }
     }

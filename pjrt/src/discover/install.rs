@@ -1,5 +1,5 @@
-//! Installation of wheels into the user cache: downloads it with pip, verifies and extracts
-//! it, and moves it into place atomically.
+//! Installation of packages into the user cache: downloads them with pip or npm, verifies and
+//! extracts them, and moves them into place atomically.
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
@@ -8,10 +8,10 @@ use std::time::Instant;
 
 use tempfile::TempDir;
 
-use super::bundle::Bundle;
+use super::bundle::{Bundle, Client};
 use super::catalog::{Release, Wheel};
 use super::manifest::{self, Installation, Look, Manifest};
-use super::{Environment, InstallError, Origin, PluginLocation, wheel};
+use super::{Environment, InstallError, Origin, PluginLocation, npm, wheel};
 use crate::trust;
 
 /// The number of lines of pip's output that an error shows.
@@ -81,7 +81,7 @@ pub(super) fn install_bundle(
 
     let start = Instant::now();
     let (title, package) = (&bundle.title, bundle.package());
-    if env.pythons().is_empty() {
+    if bundle.client == Client::Pip && env.pythons().is_empty() {
         return Err(no_python(bundle));
     }
     env.tell(&format!(
@@ -147,9 +147,15 @@ fn fill(
             let (count, size) = (bundle.wheels.len(), megabytes(wheel.bytes));
             env.tell(&format!("[{}/{count}] {wheel}, {size} ...", index + 1));
         }
-        let archive = download(env, bundle, wheel, temp, how)?;
+        let archive = match bundle.client {
+            Client::Pip => download(env, bundle, wheel, temp, how)?,
+            Client::Npm => npm::download(env, wheel, &temp.path().join("tarballs"))?,
+        };
         verify(&archive, wheel)?;
-        files.extend(wheel::unpack(&archive, wheel, draft)?);
+        files.extend(match bundle.client {
+            Client::Pip => wheel::unpack(&archive, wheel, draft)?,
+            Client::Npm => npm::unpack(&archive, wheel, draft)?,
+        });
         fs::remove_file(&archive).map_err(InstallError::cache("remove", &archive))?;
     }
     Manifest::new(bundle, files)
@@ -286,8 +292,8 @@ fn only_wheel(folder: &Path) -> Option<PathBuf> {
     wheels.next().is_none().then_some(wheel)
 }
 
-fn last_lines(stdout: &[u8], stderr: &[u8]) -> Vec<String> {
-    // pip reports errors on stderr; its stdout only matters if stderr is empty.
+pub(super) fn last_lines(stdout: &[u8], stderr: &[u8]) -> Vec<String> {
+    // The clients report errors on stderr; their stdout only matters if stderr is empty.
     let said = if stderr.trim_ascii().is_empty() {
         stdout
     } else {

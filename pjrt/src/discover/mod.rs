@@ -15,7 +15,8 @@
 //! The plugins for CUDA and TPU, of several hundred megabytes and more, are downloaded only when
 //! [`install`] is called, which `ramie plugin install` does.
 //!
-//! [`PinnedFile`] installs other files, such as the weights of a model, in the same way.
+//! [`PinnedFile`] installs other files, such as the weights of a model, in the same way, and
+//! [`PinnedTarball`] files of npm packages.
 //!
 //! `RAMIE_PLATFORM` (`cpu`, `cuda` or `tpu`) selects the platform. Without it, the first of TPU,
 //! CUDA and CPU is used for which both a device and a plugin exist.
@@ -33,7 +34,9 @@ mod error;
 mod hardware;
 mod install;
 mod manifest;
+mod npm;
 mod pinned_file;
+mod pinned_tarball;
 mod platform;
 mod preference;
 mod python;
@@ -47,6 +50,7 @@ pub use environment::Environment;
 pub use error::{Attempt, DiscoverError, InstallError, NotFound, RefusedPlugin};
 pub use manifest::FileState;
 pub use pinned_file::PinnedFile;
+pub use pinned_tarball::PinnedTarball;
 pub use platform::{Platform, UnknownPlatform};
 
 use bundle::Bundle;

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use super::bundle::Bundle;
+use super::bundle::{Bundle, Client};
 use super::catalog::Wheel;
 use super::install::{How, install_bundle};
 use super::{Environment, InstallError};
@@ -60,7 +60,8 @@ impl Environment {
             title: file.title.to_owned(),
             folder: format!("{}-{}", package.name, package.version),
             file: file.file,
-            wheels: file.wheels,
+            wheels: file.wheels.to_vec(),
+            client: Client::Pip,
             is_code: false,
         };
         let installed = install_bundle(self, &self.files_dir(), &bundle, How::IfMissing)?;

@@ -6,7 +6,6 @@ use std::path::{Component, Path};
 
 use sha2::{Digest, Sha256};
 use zip::ZipArchive;
-use zip::read::ZipFile;
 
 use super::InstallError;
 use super::catalog::Wheel;
@@ -38,24 +37,35 @@ pub(super) fn unpack(
             .name()
             .map_err(|error| bad(error.to_string()))?
             .into_owned();
-        if !stays_inside(&name) {
-            return Err(bad(format!("`{name}` is outside of its directory")));
-        }
+        expect_inside(&name).map_err(&bad)?;
         if entry.is_symlink() {
             return Err(bad(format!("`{name}` is a link")));
         }
         if entry.is_dir() || !is_kept(&name, wheel) {
             continue;
         }
-        files.push(write_entry(&mut entry, &name, folder, bad)?);
+        let (bytes, mode) = (entry.size(), entry.unix_mode().unwrap_or(0));
+        files.push(write_file(&mut entry, bytes, mode, &name, folder, bad)?);
     }
-    // If no file matches an entry of `keep`, the wheel is not what the release expects.
-    for prefix in wheel.keep {
-        if !files.iter().any(|file| file.path.starts_with(prefix)) {
-            return Err(bad(format!("it does not contain `{prefix}`")));
-        }
-    }
+    expect_kept(&files, wheel).map_err(&bad)?;
     Ok(files)
+}
+
+/// Checks that the files match all entries of `keep`; otherwise the archive is not the expected one.
+pub(super) fn expect_kept(files: &[InstalledFile], wheel: &Wheel) -> Result<(), String> {
+    let is_missing = |prefix: &&&str| !files.iter().any(|file| file.path.starts_with(**prefix));
+    match wheel.keep.iter().find(is_missing) {
+        Some(prefix) => Err(format!("it does not contain `{prefix}`")),
+        None => Ok(()),
+    }
+}
+
+/// Checks that a file of an archive would be within the directory that it is unpacked into.
+pub(super) fn expect_inside(name: &str) -> Result<(), String> {
+    match stays_inside(name) {
+        true => Ok(()),
+        false => Err(format!("`{name}` is outside of its directory")),
+    }
 }
 
 /// Returns `true` if every component of the path is a valid file name on all operating systems.
@@ -66,14 +76,17 @@ fn stays_inside(name: &str) -> bool {
             .all(|part| matches!(part, Component::Normal(_)))
 }
 
-fn is_kept(name: &str, wheel: &Wheel) -> bool {
+pub(super) fn is_kept(name: &str, wheel: &Wheel) -> bool {
     wheel.keep.iter().any(|prefix| name.starts_with(prefix))
         && !name.ends_with(".py")
         && !name.ends_with(".a")
 }
 
-fn write_entry<R: Read>(
-    entry: &mut ZipFile<'_, R>,
+/// Writes a file of an archive, whose declared size is `bytes`.
+pub(super) fn write_file(
+    contents: &mut impl Read,
+    bytes: u64,
+    mode: u32,
     name: &str,
     folder: &Path,
     bad: impl Fn(String) -> InstallError,
@@ -88,8 +101,7 @@ fn write_entry<R: Read>(
         failure: None,
     };
     // Reads no more than the declared size, whatever the compressed data expands to.
-    let bytes = entry.size();
-    let copied = io::copy(&mut entry.take(bytes + 1), &mut writer);
+    let copied = io::copy(&mut contents.take(bytes + 1), &mut writer);
     if let Some(source) = writer.failure.take() {
         return Err(InstallError::cache("write", &target)(source));
     }
@@ -107,7 +119,7 @@ fn write_entry<R: Read>(
             .file
             .into_inner()
             .map_err(|error| error.into_error())?;
-        set_mode(&file, entry.unix_mode().unwrap_or(0), name)?;
+        set_mode(&file, mode, name)?;
         // Without this, a crash could leave a file of the right size without contents.
         file.sync_all()?;
         file.metadata()
