@@ -59,6 +59,7 @@ mod error;
 mod generator;
 mod loader;
 pub mod mnist;
+pub mod moby_dick;
 mod panic;
 mod permutation;
 mod pool;

@@ -3,16 +3,18 @@
 use crate::common::Result;
 use crate::model::Decoder;
 use ramie::data::readers::text::{self, Characters};
-use ramie::data::{DataLoader, IntoSource, Placement, Resumable, Source};
+use ramie::data::{DataLoader, IntoSource, Placement, Resumable, Source, moby_dick};
 use ramie::nn::models::{Generator, Sampling};
 use ramie::{Array, jit, random, tree};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Loads the text of a file or, by default, the sources of this project.
+/// Loads Moby-Dick, the text of a file or, by default, the sources of this project.
 pub fn load(file: Option<&Path>) -> Result<String> {
-    if let Some(file) = file {
-        return Ok(text::load(file)?);
+    match file {
+        Some(name) if name == "moby-dick" => return Ok(moby_dick::load()?),
+        Some(file) => return Ok(text::load(file)?),
+        None => {}
     }
     let mut files = Vec::new();
     for part in ["core/src", "nn/src", "optim/src", "data/src", "examples"] {
