@@ -2,6 +2,7 @@
 
     pip install orbax-checkpoint==0.12.8
     python checkpoint.py --samples 10
+    python checkpoint.py --arrays 10000 --elements 256
 """
 
 import argparse
@@ -14,17 +15,17 @@ import jax
 import jax.numpy as jnp
 import orbax.checkpoint as ocp
 
-ARRAYS = 60
-SHAPE = (4096, 1024)
-
 
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--samples", type=int, default=10)
-    samples = parser.parse_args().samples
+    parser.add_argument("--arrays", type=int, default=60)
+    parser.add_argument("--elements", type=int, default=1 << 22, help="number of elements of an array")
+    args = parser.parse_args()
+    samples = args.samples
     # Random numbers, which compress as poorly as weights.
-    values = jax.random.normal(jax.random.key(0), SHAPE, jnp.float32)
-    state = jax.block_until_ready({f"layer_{i}": values + i for i in range(ARRAYS)})
+    values = jax.random.normal(jax.random.key(0), (args.elements,), jnp.float32)
+    state = jax.block_until_ready({f"layer_{i}": values + i for i in range(args.arrays)})
     target = jax.tree.map(ocp.utils.to_shape_dtype_struct, state)
     blocking, saves, restores = [], [], []
     with tempfile.TemporaryDirectory() as folder:
@@ -49,7 +50,7 @@ def main():
     line = {
         "workload": "checkpoint",
         "framework": "orbax",
-        "bytes": ARRAYS * SHAPE[0] * SHAPE[1] * 4,
+        "bytes": args.arrays * args.elements * 4,
         "median_s": statistics.median(both),
         "best_s": min(both),
         "samples": samples,

@@ -12,9 +12,12 @@ SIDES = COMPARED | OTHERS
 JAX = ("jax_plugin", "jax_jaxlib")
 STEPS = ("scalar", "xor", "digits", "cnn", "gpt", "lstm", "sample", "leaves_10", "leaves_100", "leaves_1000", "leaves_10000")
 # Target ratios to the better of JAX's clients.
-STEP_TARGETS = {"scalar": 0.42, "xor": 0.6, "digits": 0.75, "cnn": 0.21, "gpt": 0.52, "lstm": 0.72, "sample": 0.5,
+STEP_TARGETS = {"scalar": 0.4, "xor": 0.5, "digits": 0.55, "cnn": 0.18, "gpt": 0.38, "lstm": 0.45, "sample": 0.5,
                 "leaves_10": 0.3, "leaves_100": 0.3, "leaves_1000": 0.3, "leaves_10000": 0.3}
-TRACE_TARGET, WARM_TARGET, COLD_TARGET, MEMORY_TARGET = 0.2, 0.15, 0.5, 0.6
+TRACE_TARGET, COLD_TARGET = 0.2, 0.35
+COMPILE_TARGETS, MEMORY_TARGETS = {"gpt": 1.0}, {"gpt": 0.5}
+# In seconds, not as a ratio.
+WARM_TARGET = 0.06
 
 
 def duration(seconds):
@@ -96,6 +99,12 @@ class Run:
         met = "met" if statistics.median(values) <= target else "not met"
         return [spread(values, ratio), f"≤ {target:g}, {met}"]
 
+    def within(self, workload, field, target):
+        """Returns the same cells for a target in seconds."""
+        ours = self.rounds(workload, "ramie", field).values()
+        met = "met" if ours and statistics.median(ours) <= target else "not met"
+        return [self.ratio(workload, field)[0], f"≤ {duration(target)}, {met}"]
+
     def gflops(self):
         """Returns the best rate and its line."""
         best = max((line for line in self.lines if "gflops" in line), key=lambda line: line["gflops"], default=None)
@@ -146,18 +155,19 @@ def limit_table(run):
 
 def start_table(run):
     rows = []
-    for field, what, target in (("trace_lower_s", "trace and lower", TRACE_TARGET), ("compile_s", "compile", None)):
-        rows += [[f"{what} `{w}`", *(run.cell(w, s, field) for s in run.compared), *run.ratio(w, field, target)]
+    traces = dict.fromkeys(STEPS, TRACE_TARGET)
+    for field, what, targets in (("trace_lower_s", "trace and lower", traces), ("compile_s", "compile", COMPILE_TARGETS)):
+        rows += [[f"{what} `{w}`", *(run.cell(w, s, field) for s in run.compared), *run.ratio(w, field, targets.get(w))]
                  for w in STEPS if run.has(w)]
     if run.has("trace"):
         rows.append(["trace and lower 24 layers of 1,024 (`trace`)",
                      *(run.cell("trace", s, "median_s") for s in run.compared),
                      *run.ratio("trace", "median_s", TRACE_TARGET)])
-    for field, what, target in (("median_s", "warm", WARM_TARGET), ("empty_cache_s", "cold", COLD_TARGET)):
-        if run.has("first_step"):
+    if run.has("first_step"):
+        for field, what, cells in (("median_s", "warm", run.within("first_step", "median_s", WARM_TARGET)),
+                                   ("empty_cache_s", "cold", run.ratio("first_step", "empty_cache_s", COLD_TARGET))):
             rows.append([f"process start to first `digits` step, {what}",
-                         *(run.cell("first_step", s, field) for s in run.compared),
-                         *run.ratio("first_step", field, target)])
+                         *(run.cell("first_step", s, field) for s in run.compared), *cells])
     text = "\n" + start_of_others(run) if run.others and run.has("first_step") else ""
     return ("### Before the first step\n\n"
             + table(["", *(SIDES[s] for s in run.compared), "ratio", "target"], rows) + text)
@@ -172,7 +182,7 @@ def start_of_others(run):
 
 def memory_table(run):
     rows = [[f"`{w}`", *(run.cell(w, s, "peak_rss_mb", megabytes) for s in run.compared),
-             *run.ratio(w, "peak_rss_mb", MEMORY_TARGET), *(run.cell(w, s, "peak_rss_mb", megabytes) for s in run.others)]
+             *run.ratio(w, "peak_rss_mb", MEMORY_TARGETS.get(w)), *(run.cell(w, s, "peak_rss_mb", megabytes) for s in run.others)]
             for w in STEPS if run.has(w)]
     head = ["workload", *(SIDES[s] for s in run.compared), "ratio", "target", *(SIDES[s] for s in run.others)]
     return "### Peak memory\n\n" + table(head, rows)

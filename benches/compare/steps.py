@@ -71,9 +71,9 @@ def peak_rss_mb():
 def measure(name, client, steps, samples, warmup):
     import jax
     from flops import of_products
-    from workloads import WORKLOADS
+    from workloads import workload
 
-    step, state, inputs = WORKLOADS[name]()
+    step, state, inputs = workload(name)()
     types = jax.eval_shape(lambda *args: args, state, *inputs)
     step = jax.jit(step, donate_argnums=0)
     start = time.perf_counter()
@@ -155,7 +155,7 @@ def main():
         print(json.dumps(measure_first_step(args.client, child + ["--inside", "first_step"], args.samples)))
         return
     for name in args.workloads.split(","):
-        steps = args.steps or STEPS[name]
+        steps = args.steps or STEPS.get(name, 1)
         subprocess.run(child + ["--inside", name, "--steps", str(steps), "--samples", str(args.samples),
                                 "--warmup", str(args.warmup)], check=True)
 

@@ -146,11 +146,11 @@ class Gpt(nn.Module):
         return embed.attend(nn.LayerNorm()(x))
 
 
-def gpt():
+def gpt(layers=4, batch=16):
     rng = np.random.default_rng(0)
-    text = jnp.asarray(rng.integers(0, 96, (16, 129)), jnp.int32)
+    text = jnp.asarray(rng.integers(0, 96, (batch, 129)), jnp.int32)
     tokens, targets = text[:, :-1], text[:, 1:]
-    model = Gpt()
+    model = Gpt(layers=layers)
 
     def loss_fn(params, tokens, targets):
         return cross_entropy(model.apply(params, tokens), targets), ()
@@ -204,4 +204,11 @@ def leaves(count):
 
 
 WORKLOADS = {f.__name__: f for f in (scalar, xor, digits, cnn, gpt, lstm, sample)}
-WORKLOADS |= {f"leaves_{n}": functools.partial(leaves, n) for n in (10, 100, 1000, 10000)}
+# Workloads whose names end with their sizes.
+SCALED = {"leaves": leaves, "layers": lambda n: gpt(layers=n), "batch": lambda n: gpt(batch=n)}
+
+
+def workload(name):
+    """Returns the function that creates a workload."""
+    kind, _, size = name.partition("_")
+    return functools.partial(SCALED[kind], int(size)) if kind in SCALED else WORKLOADS[name]

@@ -1,23 +1,21 @@
 //! `checkpoint`: a state of 1 GB, saved in the background by a `CheckpointManager` and restored.
-//! The line includes the time for which the caller is blocked.
+//! The line includes the time for which the caller is blocked. `save_megabytes_N` and
+//! `save_arrays_N` have other sizes.
 
 use crate::measure::Plan;
 use crate::report::{Line, Times};
 use ramie::checkpoint::manager::{CheckpointManager, CheckpointManagerOptions};
 use ramie::checkpoint::pytree::{StandardRestore, StandardSave};
+use ramie::core::Result;
 use ramie::{DType, State, random, tree};
 use std::time::Instant;
 
-/// The number of arrays, of 16.8 MB each and 1.007 GB in total.
-const ARRAYS: usize = 60;
-const SHAPE: [usize; 2] = [4096, 1024];
-
-/// Saves and restores once per sample, after one round that is not counted.
-pub fn measure(plan: &Plan) {
+/// Saves and restores a number of arrays once per sample, after one round that is not counted.
+pub fn measure(name: &str, plan: &Plan, arrays: usize, elements: usize) -> Result<()> {
     // Random numbers, which compress as poorly as weights.
-    let values = random::normal(&random::key(0), &SHAPE, DType::F32);
+    let values = random::normal(&random::key(0), &[elements], DType::F32);
     let array = |i: usize| (format!("layer_{i}"), &values + i as f32);
-    let state: State = (0..ARRAYS).map(array).collect();
+    let state: State = (0..arrays).map(array).collect();
     let target = tree::shape_dtype_structs(&state);
     for array in state.arrays() {
         array.block_until_ready();
@@ -49,7 +47,7 @@ pub fn measure(plan: &Plan) {
     let bytes: usize = state.arrays().iter().map(|a| a.nbytes()).sum();
     let (blocking, saves) = (Times::new(blocking), Times::new(saves));
     let restores = Times::new(restores);
-    Line::of("checkpoint")
+    Line::of(name)
         .value("bytes", bytes)
         .times(&Times::new(both))
         .seconds("blocking_median_s", blocking.median())
@@ -59,4 +57,5 @@ pub fn measure(plan: &Plan) {
         .seconds("restore_median_s", restores.median())
         .seconds("restore_best_s", restores.best())
         .print();
+    Ok(())
 }

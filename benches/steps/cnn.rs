@@ -29,5 +29,5 @@ pub fn build() -> Result<Workload<Trainer, impl FnMut(&mut Trainer) -> Array>> {
     let key = random::key(0);
     let x = random::normal(&key, &[64, 28, 28, 1], DType::F32);
     let y = random::randint(&key.fold_in(1), &[64], 0, 10, DType::I32);
-    trainer(&Cnn, adam(1e-3), x, y, cross_entropy)
+    trainer(Cnn, adam(1e-3), x, y, cross_entropy)
 }

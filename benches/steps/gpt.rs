@@ -1,5 +1,6 @@
 //! `gpt`: a decoder of four layers, 128 wide with four heads and a vocabulary of 96 characters,
-//! trained with AdamW on 16 sequences of 128 tokens per step.
+//! trained with AdamW on 16 sequences of 128 tokens per step. `layers_N` has N layers, and `batch_N`
+//! N sequences.
 
 use crate::linen_step::{Trainer, cross_entropy, trainer};
 use crate::measure::Workload;
@@ -11,9 +12,11 @@ use ramie::optim::adamw;
 const VOCABULARY: usize = 96;
 const WIDTH: usize = 128;
 const HEADS: usize = 4;
-const LAYERS: usize = 4;
 const LENGTH: usize = 128;
-const BATCH: usize = 16;
+/// The number of layers of `gpt`.
+pub const LAYERS: usize = 4;
+/// The number of sequences per step of `gpt`.
+pub const BATCH: usize = 16;
 
 /// A block, which is causal or continues the sequence in its cache.
 #[derive(Clone)]
@@ -41,6 +44,7 @@ impl Module for Block {
 #[derive(Clone)]
 pub struct Gpt {
     pub length: usize,
+    pub layers: usize,
     pub decode: bool,
 }
 
@@ -56,7 +60,7 @@ impl Gpt {
         let normal = init::normal(0.02);
         let all = scope.param("positions", &normal, &[self.length, WIDTH], DType::F32);
         let mut x: Array = embed.call::<Array, Array>(tokens) + positions(&all);
-        for _ in 0..LAYERS {
+        for _ in 0..self.layers {
             let decode = self.decode;
             x = scope.child(&Block { decode }, x);
         }
@@ -82,13 +86,17 @@ impl Module<(Array, Array)> for Gpt {
     }
 }
 
-pub fn build() -> Result<Workload<Trainer, impl FnMut(&mut Trainer) -> Array>> {
-    let shape = [BATCH, LENGTH + 1];
+pub fn build(
+    layers: usize,
+    batch: usize,
+) -> Result<Workload<Trainer, impl FnMut(&mut Trainer) -> Array>> {
+    let shape = [batch, LENGTH + 1];
     let text = random::randint(&random::key(0), &shape, 0, VOCABULARY as i64, DType::I32);
     let part = |start: usize| text.slice_in_dim(start, start + LENGTH, 1, 1);
-    const MODEL: Gpt = Gpt {
+    let model = Gpt {
         length: LENGTH,
+        layers,
         decode: false,
     };
-    trainer(&MODEL, adamw(1e-3), part(0), part(1), cross_entropy)
+    trainer(model, adamw(1e-3), part(0), part(1), cross_entropy)
 }

@@ -18,7 +18,7 @@ pub struct Trainer {
 /// Creates a workload that trains a module. `objective` computes the loss, and the step's other
 /// results, from outputs and labels.
 pub fn trainer<M, R>(
-    model: &M,
+    model: M,
     optimizer: impl Into<GradientTransformation>,
     x: Array,
     y: Array,
@@ -43,7 +43,6 @@ where
         })
     };
     let state = init(x.clone());
-    let model = model.clone();
     let step = jit(move |t: &mut Trainer, x: Array, y: Array| {
         let rest = t.rest.clone();
         let options = Apply::new().mutable(true);

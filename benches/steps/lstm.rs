@@ -30,5 +30,5 @@ pub fn build() -> Result<Workload<Trainer, impl FnMut(&mut Trainer) -> Array>> {
     let key = random::key(0);
     let x = random::normal(&key, &[32, 64, WIDTH], DType::F32);
     let y = random::randint(&key.fold_in(1), &[32], 0, 10, DType::I32);
-    trainer(&Lstm, adam(1e-3), x, y, cross_entropy)
+    trainer(Lstm, adam(1e-3), x, y, cross_entropy)
 }

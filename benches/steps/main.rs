@@ -58,23 +58,15 @@ fn run(name: &str, plan: &Plan) -> ramie::core::Result<()> {
         "xor" => measure(name, plan, 1000, xor::build),
         "digits" => measure(name, plan, 100, digits::build),
         "cnn" => measure(name, plan, 15, cnn::build),
-        "gpt" => measure(name, plan, 5, gpt::build),
+        "gpt" => measure(name, plan, 5, || gpt::build(gpt::LAYERS, gpt::BATCH)),
         "lstm" => measure(name, plan, 10, lstm::build),
         "sample" => measure(name, plan, 60, sample::build),
-        name if name.starts_with("leaves_") => {
-            let count = &name["leaves_".len()..];
-            let count = count.parse().unwrap_or_else(|_| unknown(name));
-            measure(name, plan, leaves::steps(count), || leaves::build(count))
-        }
         "ops" => ops::measure(plan),
         name if name.starts_with("optim/") => optim::measure(plan, &name["optim/".len()..]),
         "trace" => trace::measure(plan),
         "collectives" => collectives::measure(plan),
         "feed" => feed::measure(plan),
-        "checkpoint" => {
-            checkpoint::measure(plan);
-            Ok(())
-        }
+        "checkpoint" => checkpoint::measure(name, plan, 60, 1 << 22),
         // Not one of `WORKLOADS`, because it downloads a model.
         "generate" => {
             generate::measure(plan);
@@ -88,7 +80,22 @@ fn run(name: &str, plan: &Plan) -> ramie::core::Result<()> {
             loader::measure(plan);
             Ok(())
         }
-        other => unknown(other),
+        other => scaled(other, plan),
+    }
+}
+
+/// Runs a workload whose name ends with its size.
+fn scaled(name: &str, plan: &Plan) -> ramie::core::Result<()> {
+    let (kind, size) = name.rsplit_once('_').unwrap_or_else(|| unknown(name));
+    let size: usize = size.parse().unwrap_or_else(|_| unknown(name));
+    match kind {
+        "leaves" => measure(name, plan, leaves::steps(size), || leaves::build(size)),
+        "layers" => measure(name, plan, 1, || gpt::build(size, gpt::BATCH)),
+        "batch" => measure(name, plan, 1, || gpt::build(gpt::LAYERS, size)),
+        // Of 16 arrays, and of arrays of 1 KiB.
+        "save_megabytes" => checkpoint::measure(name, plan, 16, size << 14),
+        "save_arrays" => checkpoint::measure(name, plan, size, 1 << 8),
+        _ => unknown(name),
     }
 }
 

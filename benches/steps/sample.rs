@@ -1,7 +1,7 @@
 //! `sample`: greedy decoding with the model of `gpt`, one sequence, and room for 1,024 tokens in
 //! its caches. A step computes one token.
 
-use crate::gpt::Gpt;
+use crate::gpt::{Gpt, LAYERS};
 use crate::measure::{Workload, compile_time, timed};
 use ramie::core::random::{self, Key};
 use ramie::core::{Array, DType, Result, jit};
@@ -10,6 +10,7 @@ use ramie::nn::linen::{Apply, Module, Variables};
 
 const DECODER: Gpt = Gpt {
     length: 1024,
+    layers: LAYERS,
     decode: true,
 };
 

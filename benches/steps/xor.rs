@@ -23,7 +23,7 @@ pub fn build() -> Result<Workload<Trainer, impl FnMut(&mut Trainer) -> (Array, A
     let noise = random::normal(&key.fold_in(1), &[128, 2], DType::F32) * 0.1;
     let x = bits.astype(DType::F32) + noise;
     let y = (bits.sum_over(1) % 2).astype(DType::F32);
-    trainer(&Mlp, sgd(0.1), x, y, |logits, y| {
+    trainer(Mlp, sgd(0.1), x, y, |logits, y| {
         let logits = logits.squeeze(&[-1]);
         let right = logits.gt(0.0).eq(y.gt(0.5));
         let accuracy = right.astype(DType::F32).mean();
