@@ -1,6 +1,6 @@
 //! `BatchDecoding`: sequences that a language model continues together.
 
-use super::language_model::foreign_token;
+use super::language_model::expect_tokens;
 use super::sampling::{Method, TextSampling};
 use super::{LanguageModel, Sampling};
 use crate::nnx::{self, of_type};
@@ -267,12 +267,8 @@ impl<M: LanguageModel> BatchDecoding<M> {
             prompt.len(),
             self.max_length
         );
-        let vocabulary = self.model.vocab_size();
-        let foreign =
-            |token: &&i32| !usize::try_from(**token).is_ok_and(|token| token < vocabulary);
-        if let Some(token) = prompt.iter().find(foreign) {
-            foreign_token("BatchDecoding", (*token).into(), vocabulary);
-        }
+        let numbers = prompt.iter().map(|token| i128::from(*token));
+        expect_tokens("BatchDecoding", numbers, self.model.vocab_size());
         assert!(
             !sampling.penalizes(),
             "BatchDecoding::start: the sampling options have a repetition penalty, which a batch \

@@ -1,6 +1,6 @@
 //! `Decoding`: a sequence that a language model continues token by token.
 
-use super::language_model::foreign_token;
+use super::language_model::expect_tokens;
 use super::stops::Stops;
 use super::{LanguageModel, Sampling};
 use ramie_core::random::Key;
@@ -155,12 +155,8 @@ impl<M: LanguageModel> Decoding<M> {
             tokens.len(),
             self.max_length
         );
-        let vocabulary = self.model.vocab_size();
-        let foreign =
-            |token: &&i32| !usize::try_from(**token).is_ok_and(|token| token < vocabulary);
-        if let Some(token) = tokens.iter().find(foreign) {
-            foreign_token("Decoding", (*token).into(), vocabulary);
-        }
+        let numbers = tokens.iter().map(|token| i128::from(*token));
+        expect_tokens("Decoding", numbers, self.model.vocab_size());
         let pairs = self.tokens.iter().zip(tokens);
         let common = pairs.take_while(|(old, new)| old == new).count();
         self.cached = self.cached.min(common);

@@ -1,6 +1,6 @@
 //! `Generator`: autoregressive text generation.
 
-use super::language_model::foreign_token;
+use super::language_model::expect_tokens;
 use super::stops::{OnToken, Stops, Texts};
 use super::{LanguageModel, Sampling};
 use crate::Tree;
@@ -293,11 +293,8 @@ impl<M: LanguageModel> Generator<M> {
              start with the token that begins a text",
             tokens.aval()
         );
-        let vocabulary = model.vocab_size() as i128;
-        let mut ends = known_range(tokens).into_iter().flatten();
-        if let Some(token) = ends.find(|token| !(0..vocabulary).contains(token)) {
-            foreign_token("Generator", token, model.vocab_size());
-        }
+        let ends = known_range(tokens).into_iter().flatten();
+        expect_tokens("Generator", ends, model.vocab_size());
         let (new, room) = (
             self.max_new_tokens,
             model.max_length().unwrap_or(usize::MAX),

@@ -44,11 +44,18 @@ pub trait LanguageModel: Module + Clone {
     fn stop_decoding(&mut self);
 }
 
-/// Panics because a token is not in the vocabulary.
+/// Panics if a token is not in the vocabulary.
 #[track_caller]
-pub(super) fn foreign_token(class: &str, token: i128, vocabulary: usize) -> ! {
-    panic!(
-        "{class}: the token {token} is not in the vocabulary of the model, which has {vocabulary} \
-         tokens\n  help: encode the text with the tokenizer of this model"
-    )
+pub(super) fn expect_tokens(
+    class: &str,
+    tokens: impl IntoIterator<Item = i128>,
+    vocabulary: usize,
+) {
+    for token in tokens {
+        assert!(
+            (0..vocabulary as i128).contains(&token),
+            "{class}: the token {token} is not in the vocabulary of the model, which has \
+             {vocabulary} tokens\n  help: encode the text with the tokenizer of this model"
+        );
+    }
 }
