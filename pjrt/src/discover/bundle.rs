@@ -27,6 +27,21 @@ pub(super) struct Bundle {
 }
 
 impl Bundle {
+    /// Creates the bundle of a file that is not code: `file` in the first of `wheels`.
+    pub fn of_file(title: &str, file: &'static str, wheels: Vec<Wheel>, client: Client) -> Bundle {
+        let package = &wheels[0];
+        // Packages of npm may have a scope: `@scope/name`.
+        let name = package.name.trim_start_matches('@').replace('/', "-");
+        Bundle {
+            title: title.to_owned(),
+            folder: format!("{name}-{}", package.version),
+            file,
+            wheels,
+            client,
+            is_code: false,
+        }
+    }
+
     /// Returns the package that contains the file.
     pub fn package(&self) -> &Wheel {
         &self.wheels[0]

@@ -10,7 +10,7 @@ use flate2::read::GzDecoder;
 use super::catalog::Wheel;
 use super::install::last_lines;
 use super::manifest::InstalledFile;
-use super::wheel::{expect_inside, expect_kept, is_kept, write_file};
+use super::wheel::{bad_archive, expect_inside, expect_kept, is_kept, write_file};
 use super::{Environment, InstallError};
 
 /// Size of the blocks of an archive.
@@ -61,11 +61,7 @@ pub(super) fn unpack(
     tarball: &Wheel,
     folder: &Path,
 ) -> Result<Vec<InstalledFile>, InstallError> {
-    let file_name = path.file_name().unwrap_or_default().to_string_lossy();
-    let bad = |problem: String| InstallError::BadWheel {
-        wheel: file_name.to_string(),
-        problem,
-    };
+    let bad = bad_archive(path);
     let file = File::open(path).map_err(InstallError::cache("read", path))?;
     let mut archive = GzDecoder::new(BufReader::new(file));
     let mut files = Vec::new();

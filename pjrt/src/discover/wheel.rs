@@ -21,11 +21,7 @@ pub(super) fn unpack(
     wheel: &Wheel,
     folder: &Path,
 ) -> Result<Vec<InstalledFile>, InstallError> {
-    let file_name = path.file_name().unwrap_or_default().to_string_lossy();
-    let bad = |problem: String| InstallError::BadWheel {
-        wheel: file_name.to_string(),
-        problem,
-    };
+    let bad = bad_archive(path);
     let file = File::open(path).map_err(InstallError::cache("read", path))?;
     let mut archive = ZipArchive::new(file).map_err(|error| bad(error.to_string()))?;
     let mut files = Vec::new();
@@ -49,6 +45,14 @@ pub(super) fn unpack(
     }
     expect_kept(&files, wheel).map_err(&bad)?;
     Ok(files)
+}
+
+/// Returns a function that creates the error for a problem of an archive.
+pub(super) fn bad_archive(path: &Path) -> impl Fn(String) -> InstallError + Copy + '_ {
+    |problem| InstallError::BadWheel {
+        wheel: (path.file_name().unwrap_or_default().to_string_lossy()).into_owned(),
+        problem,
+    }
 }
 
 /// Checks that the files match all entries of `keep`; otherwise the archive is not the expected one.
