@@ -118,14 +118,10 @@ impl Call<'_> {
                 "input {i} (`{}`, {}) depends on elements of the model's inputs, but it must be \
                  known when the model is traced, because shapes are static\n  help: pass the input \
                  that it depends on as a constant, or call the model outside of transformations",
-                self.inputs_names()[i],
+                self.op.node.inputs[i],
                 value.to_array().aval()
             )),
         }
-    }
-
-    fn inputs_names(&self) -> &[String] {
-        &self.op.node.inputs
     }
 
     /// Returns the integers of an input, if it is given.

@@ -240,43 +240,27 @@ fn parts(call: &Call<'_>) -> Vec<Part> {
 }
 
 fn slice(call: &Call<'_>) -> Array {
-    parts(call).into_iter().fold(
-        call.array(0),
-        |x,
-         Part {
-             axis,
-             start,
-             count,
-             step,
-         }| {
-            let (at, stride) = (axis as isize, step.unsigned_abs() as usize);
-            if count == 0 {
-                return x.slice_in_dim(0, 0, 1, at);
-            }
-            let reach = stride * (count - 1);
-            let first = start as usize - if step < 0 { reach } else { 0 };
-            let part = x.slice_in_dim(first, first + reach + 1, stride, at);
-            if step < 0 { part.flip(&[at]) } else { part }
-        },
-    )
+    let of = |x: Array, part: Part| {
+        let (at, stride) = (part.axis as isize, part.step.unsigned_abs() as usize);
+        if part.count == 0 {
+            return x.slice_in_dim(0, 0, 1, at);
+        }
+        let reach = stride * (part.count - 1);
+        let first = part.start as usize - if part.step < 0 { reach } else { 0 };
+        let x = x.slice_in_dim(first, first + reach + 1, stride, at);
+        if part.step < 0 { x.flip(&[at]) } else { x }
+    };
+    parts(call).into_iter().fold(call.array(0), of)
 }
 
 fn slice_known(call: &Call<'_>) -> Option<Known> {
     let known = call.known(0)?;
-    Some(parts(call).into_iter().fold(
-        known,
-        |known,
-         Part {
-             axis,
-             start,
-             count,
-             step,
-         }| {
-            let at = (0..count as i64).map(|i| (start + i * step) as usize);
-            let at: Vec<usize> = at.collect();
-            each!(known, |x| x.select(Axis(axis), &at))
-        },
-    ))
+    let of = |known: Known, part: Part| {
+        let at = (0..part.count as i64).map(|i| (part.start + i * part.step) as usize);
+        let at: Vec<usize> = at.collect();
+        each!(known, |x| x.select(Axis(part.axis), &at))
+    };
+    Some(parts(call).into_iter().fold(known, of))
 }
 
 fn top_k(call: &Call<'_>) -> Vec<Value> {
