@@ -16,7 +16,7 @@ pub(super) type First<F, M> = <<F as Function<M>>::Args as ArgTuple>::First;
 /// The options of [`custom_jvp_with`](super::custom_jvp_with) and
 /// [`custom_vjp_with`](super::custom_vjp_with): [`SymbolicZeros`] or [`FirstOnly`].
 pub trait RuleOptions<A: ArgTuple>: Copy + Send + Sync + 'static {
-    /// What the forward rule of `custom_vjp_with` receives.
+    /// The input of the forward rule of `custom_vjp_with`.
     type Primals;
     /// The arguments that are differentiated.
     type Differentiated: Tree;

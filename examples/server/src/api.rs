@@ -10,7 +10,7 @@ pub(crate) enum Kind {
     Chat,
 }
 
-/// What all parts of an answer contain.
+/// The fields that all parts of an answer contain.
 #[derive(Clone, Debug)]
 pub(crate) struct Head {
     pub(crate) kind: Kind,

@@ -22,7 +22,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use tokio::net::TcpListener;
 use tokio::sync::mpsc::UnboundedReceiver;
 
-/// What the paths share.
+/// The state that the paths share.
 struct App {
     engine: Arc<Engine>,
     created: u64,

@@ -16,7 +16,7 @@ const COMPLETION_TOKENS: usize = 16;
 /// Maximum number of stop strings, as OpenAI's.
 const STOPS: usize = 4;
 
-/// What to generate.
+/// The parameters of a request.
 pub(crate) struct Options {
     pub(crate) prompt: Vec<i32>,
     pub(crate) max_tokens: usize,

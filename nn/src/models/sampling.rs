@@ -251,7 +251,7 @@ pub(super) struct TextSampling {
     min_p: Array,
 }
 
-/// What the programs of all texts together compute.
+/// The choice of tokens that a program for all texts computes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Method {
     Greedy,
