@@ -518,3 +518,31 @@ fn finetuning_finds_spam() {
     assert!(last.is_some_and(|correct| correct >= 874), "{text}");
     assert!(folder.path().join("adapter/adapter_config.json").exists());
 }
+
+#[test]
+fn finetuning_a_language_model_lowers_the_held_out_loss() {
+    if smollm2().is_none() {
+        return;
+    }
+    let folder = tempfile::tempdir().expect("a folder");
+    let output = Command::new(example("finetune_llama"))
+        .args(["--no-plots", "--steps", "6", "--length", "64", "--out"])
+        .arg(folder.path())
+        .output()
+        .expect("the example starts");
+    let text = String::from_utf8_lossy(&output.stdout);
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{text}{errors}");
+    let losses = text.lines().last().and_then(|line| {
+        let losses = line.strip_prefix("Held-out loss: ")?;
+        let (before, after) = losses.split_once(" before, ")?;
+        let number = |text: &str| text.parse::<f64>().ok();
+        Some((number(before)?, number(after.strip_suffix(" after")?)?))
+    });
+    println!("{losses:?}");
+    assert!(
+        losses.is_some_and(|(before, after)| after < before - 0.2),
+        "{text}"
+    );
+    assert!(folder.path().join("adapter/adapter_config.json").exists());
+}

@@ -13,7 +13,8 @@ pub use ahead::{ahead, compiled_ahead};
 pub use run::{Run, RunOptions};
 
 use clap::Parser;
-use ramie::{Platform, RuntimeOptions, configure, profiler, runtime};
+use ramie::nn::nnx::{self, Filter};
+use ramie::{Array, Platform, RuntimeOptions, State, Tree, configure, profiler, runtime};
 use std::error::Error;
 use std::fmt::Display;
 use std::path::Path;
@@ -82,4 +83,14 @@ pub fn create_folder(folder: &Path) -> Result {
 pub fn score(correct: usize, total: usize) -> impl Display {
     let percent = 100.0 * correct as f64 / total.max(1) as f64;
     format!("{correct}/{total} correct ({percent:.2}%)")
+}
+
+/// Prints how many of a model's parameters are trained: those that a filter selects.
+pub fn print_trained<M: Tree>(model: &M, trained: impl Filter) {
+    let count = |state: &State| state.arrays().iter().map(Array::size).sum::<usize>();
+    println!(
+        "Training {} of {} parameters",
+        count(&nnx::state(model, trained)),
+        count(&State::of(model))
+    );
 }

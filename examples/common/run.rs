@@ -9,7 +9,7 @@ use ramie_plot::Plot;
 use std::path::{Path, PathBuf};
 
 /// Options of every training program.
-#[derive(Args)]
+#[derive(Args, Clone)]
 pub struct RunOptions {
     /// Directory for checkpoints, metrics and pictures; defaults to out/ and the name of the
     /// example.

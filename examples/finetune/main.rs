@@ -11,18 +11,18 @@ mod data;
 mod files;
 
 use clap::Parser;
-use common::{Result, Run, RunOptions, score};
+use common::{Result, Run, RunOptions, print_trained, score};
 use ramie::checkpoint::safetensors::{load_into, save};
 use ramie::data::DataLoader;
 use ramie::data::readers::tokenizers::Tokenizer;
 use ramie::nn::models::{Bert, mean_pooling};
-use ramie::nn::nnx::{self, Any, Filter, PathContains, of_type};
+use ramie::nn::nnx::{Any, Filter, PathContains, of_type};
 use ramie::nn::{
     Linear, LoraOptions, LoraParam, Optimizer, Rngs, apply_lora_with, value_and_grad_wrt,
 };
 use ramie::optim::{adamw, softmax_cross_entropy_with_integer_labels};
 use ramie::train::{Trainer, Training};
-use ramie::{Array, Module, State, jit};
+use ramie::{Array, Module, jit};
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -112,12 +112,7 @@ fn run(options: &Options) -> Result {
     let optimizer = Optimizer::wrt(&model, adamw(options.learning_rate), tuned());
     let mut state = Training { model, optimizer };
     // ANCHOR_END: adapt
-    let count = |state: &State| state.arrays().iter().map(Array::size).sum::<usize>();
-    println!(
-        "Training {} of {} parameters",
-        count(&nnx::state(&state.model, tuned())),
-        count(&State::of(&state.model))
-    );
+    print_trained(&state.model, tuned());
     let trainer = Trainer::from_step(step).metrics(["loss", "accuracy"]);
     run.fit(trainer, &mut state, train)?;
 

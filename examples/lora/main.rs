@@ -9,7 +9,7 @@ mod common;
 mod model;
 
 use clap::Parser;
-use common::{Result, Run, RunOptions, score};
+use common::{Result, Run, RunOptions, print_trained, score};
 use model::Classifier;
 use ramie::checkpoint::{load_state, save};
 use ramie::data::digits::{self, Split};
@@ -72,9 +72,7 @@ fn run(options: &Options) -> Result {
         optimizer: Optimizer::wrt(&model, adam(options.learning_rate), of_type::<LoraParam>()),
         model,
     };
-    let all = numbers(&State::of(&state.model));
-    let adapters = nnx::state(&state.model, of_type::<LoraParam>());
-    println!("Training {} of {all} parameters", numbers(&adapters));
+    print_trained(&state.model, of_type::<LoraParam>());
     let data = Same((turned(&digits.train), digits.train.label_array()));
     run.fit(Trainer::from_step(fine_tune), &mut state, data)?;
     let mut model = state.model;
@@ -142,10 +140,6 @@ fn turned(split: &Split) -> Array {
         .image_array()
         .rot90(1, [1, 2])
         .reshape(&[split.len(), 64])
-}
-
-fn numbers(state: &State) -> usize {
-    state.arrays().iter().map(Array::size).sum()
 }
 
 /// Counts the correctly classified images.

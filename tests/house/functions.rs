@@ -24,7 +24,6 @@ const OWED: &str = "\
     derive/src/tree.rs:tree_impl \
     examples/collective_matmul/main.rs:products \
     examples/fsdp/main.rs:run \
-    examples/lora/main.rs:run \
     examples/moe/main.rs:run \
     examples/resume/training.rs:train \
     nn/src/layers/attention/multi_head.rs:build_for \
