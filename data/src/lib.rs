@@ -50,6 +50,7 @@
 //! `tokenizers` (Hugging Face tokenizers) add dependencies. None is enabled by default.
 #![forbid(unsafe_code)]
 
+pub mod audio;
 mod augment;
 mod batch;
 pub mod collate;

@@ -14,7 +14,7 @@ use ramie_data::readers::safetensors::Safetensors;
 use ramie_data::readers::text::Lines;
 use ramie_data::readers::tfrecord::{Example, TfRecords};
 use ramie_data::readers::tokens::{TokenFile, TokenType};
-use ramie_data::readers::{csv, idx as idx_files, npy};
+use ramie_data::readers::{csv, idx as idx_files, npy, wav};
 use ramie_testing::fuzz::{at_path, fuzz};
 
 #[test]
@@ -38,6 +38,9 @@ fn damaged_files_are_refused() {
     });
     fuzz("npy", &[npy::to_bytes(&matrix()).unwrap()], |b| {
         npy::parse("f", b).is_ok()
+    });
+    fuzz("wav", &[common::wav(3, 32, &[0; 24])], |b| {
+        wav::parse("f", b).is_ok()
     });
     fuzz("npz", &[npz()], |b| npy::parse_npz("f", b).is_ok());
     at_path("bpe", &[common::gguf_tokenizer()], |path| {

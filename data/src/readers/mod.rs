@@ -20,3 +20,4 @@ pub mod tfrecord;
 #[cfg(feature = "tokenizers")]
 pub mod tokenizers;
 pub mod tokens;
+pub mod wav;

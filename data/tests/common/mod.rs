@@ -54,6 +54,28 @@ pub fn npz() -> Vec<u8> {
     archive.finish().unwrap().into_inner()
 }
 
+/// A WAV file with two channels and samples of a format and a number of bits.
+pub fn wav(format: u16, bits: u16, samples: &[u8]) -> Vec<u8> {
+    let frame = 2 * (bits / 8);
+    let size = samples.len() as u32;
+    let parts: [&[u8]; 13] = [
+        b"RIFF",
+        &(size + 46).to_le_bytes(),
+        b"WAVEnote\x01\0\0\0!\0fmt \x10\0\0\0",
+        &format.to_le_bytes(),
+        &2u16.to_le_bytes(),
+        &8000u32.to_le_bytes(),
+        &(8000 * u32::from(frame)).to_le_bytes(),
+        &frame.to_le_bytes(),
+        &bits.to_le_bytes(),
+        b"data",
+        &size.to_le_bytes(),
+        samples,
+        &[0][..samples.len() % 2],
+    ];
+    parts.concat()
+}
+
 pub const CSV: &str = "a,b,kind\n1,2.5,\"x, y\"\n3,-4,z\n";
 
 pub const JSON_LINES: &str =

@@ -3,6 +3,7 @@
 #[path = "../common/mod.rs"]
 mod common;
 
+mod audio;
 mod bpe;
 mod digits;
 mod endless;
