@@ -307,3 +307,27 @@ fn paths_that_texts_name_exist() {
     }
     expect_none("texts name existing files", missing);
 }
+
+/// Cargo does not look for unit tests in these libraries, so they would never run.
+#[test]
+fn libraries_without_tests_have_none() {
+    let mut offences = Vec::new();
+    for (manifest, text) in files("Cargo.toml") {
+        let source = manifest.replace("Cargo.toml", "src/");
+        if !text.contains("[lib]") || !text.contains("\ntest = false\n") {
+            continue;
+        }
+        let bin = format!("{source}bin/");
+        for (path, text) in files(".rs") {
+            let of_library = path.starts_with(&source) && !path.starts_with(&bin);
+            // Tests that a macro declares are indented further.
+            let test = |line: &str| line.contains("#[cfg(test)]") || line.starts_with("#[test]");
+            if of_library && text.lines().any(test) {
+                offences.push(format!(
+                    "{path} has a test, but {manifest} sets `test = false`"
+                ));
+            }
+        }
+    }
+    expect_none("tests that never run", offences);
+}

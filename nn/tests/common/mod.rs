@@ -58,6 +58,12 @@ impl Golden {
 /// polynomials of its own since 0.12, and the plugin with those of XLA.
 pub const LAST_BITS: f64 = 2.5e-7;
 
+/// A function of a scope. The checks are compiled once for all of them.
+type Function<'a> = dyn Fn(&mut Scope, &[Array]) -> Vec<Array> + Sync + 'a;
+
+/// Runs a model with these parameters on the inputs; its outputs, and its state afterwards.
+type Run<'a> = dyn Fn(&State, &[Array]) -> (Vec<Array>, State) + Sync + 'a;
+
 /// One recorded module.
 pub struct Case {
     name: String,
@@ -232,8 +238,7 @@ impl Case {
     /// Checks a function of a scope: first variables, outputs, gradients, and
     /// collections afterwards.
     pub fn linen(self, f: impl Fn(&mut Scope, &[Array]) -> Vec<Array> + Sync) {
-        let start = |scope: &mut Scope, inputs: &[Array]| f(scope, inputs);
-        self.linen_from(start, &f);
+        self.check_linen_first(&f, &f);
     }
 
     /// [`linen`](Case::linen) with another function to initialize with.
@@ -242,14 +247,14 @@ impl Case {
         start: impl Fn(&mut Scope, &[Array]) -> Vec<Array> + Sync,
         f: impl Fn(&mut Scope, &[Array]) -> Vec<Array> + Sync,
     ) {
-        little_effort_first(|| self.check_linen(&start, &f));
+        self.check_linen_first(&start, &f);
     }
 
-    fn check_linen(
-        &self,
-        start: &(impl Fn(&mut Scope, &[Array]) -> Vec<Array> + Sync),
-        f: &(impl Fn(&mut Scope, &[Array]) -> Vec<Array> + Sync),
-    ) {
+    fn check_linen_first(&self, start: &Function<'_>, f: &Function<'_>) {
+        little_effort_first(|| self.check_linen(start, f));
+    }
+
+    fn check_linen(&self, start: &Function<'_>, f: &Function<'_>) {
         let inputs = self.inputs();
         let keys = [("params", random::key(0)), ("dropout", random::key(1))];
         let made = linen::init(keys, |s| start(s, &inputs));
@@ -336,37 +341,37 @@ impl Case {
             false => changed,
         };
         start.apply_to(&mut model).expect("the recorded state");
+        let params = State::of(&model).filter(|_, kind| is_param(kind));
+        let template = tree::copy(&model);
+        let run = |params: &State, inputs: &[Array]| {
+            let mut model = tree::copy(&template);
+            params.update(&mut model).expect("the model's own paths");
+            let outputs = f(&mut model, inputs);
+            (outputs, State::of(&model).filter(|_, kind| !is_param(kind)))
+        };
+        self.check_nnx_first(&params, &run);
+    }
+
+    fn check_nnx_first(&self, params: &State, run: &Run<'_>) {
+        little_effort_first(|| self.check_nnx(params, run));
+    }
+
+    fn check_nnx(&self, params: &State, run: &Run<'_>) {
         let inputs = self.inputs();
         let floats: Vec<usize> = (0..inputs.len())
             .filter(|&i| inputs[i].dtype().is_float())
             .collect();
         let some: Vec<Array> = floats.iter().map(|&i| inputs[i].clone()).collect();
-        let params = State::of(&model).filter(|_, kind| is_param(kind));
-        let template = tree::copy(&model);
-        little_effort_first(|| self.check_nnx(&template, &params, &some, &floats, &f));
-    }
-
-    fn check_nnx<M: Tree>(
-        &self,
-        template: &M,
-        params: &State,
-        some: &[Array],
-        floats: &[usize],
-        f: &(impl Fn(&mut M, &[Array]) -> Vec<Array> + Sync),
-    ) {
         let loss = |(params, some): (State, Vec<Array>)| {
             let mut inputs = self.inputs();
             for (&i, x) in floats.iter().zip(&some) {
                 inputs[i] = x.clone();
             }
-            let mut model = tree::copy(template);
-            params.update(&mut model).expect("the model's own paths");
-            let outputs = f(&mut model, &inputs);
-            let after = State::of(&model).filter(|_, kind| !is_param(kind));
+            let (outputs, after) = run(&params, &inputs);
             (self.weighed(&outputs), (outputs, after))
         };
         let ((_, (outputs, after)), (grads, grads_in)) =
-            value_and_grad(loss)((params.clone(), some.to_vec()));
+            value_and_grad(loss)((params.clone(), some));
         self.check_outputs(&outputs);
         self.same("gradient", &grads, &self.below("grad"), self.tolerance);
         let grads_in: Vec<_> = floats.iter().copied().zip(grads_in).collect();
