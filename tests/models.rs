@@ -8,6 +8,8 @@ mod files;
 mod template;
 #[path = "../examples/chat/weights.rs"]
 mod weights;
+#[path = "models/whisper.rs"]
+mod whisper;
 
 use ndarray::Array3;
 use ramie::checkpoint::{gguf::GgufFile, pytorch::PyTorchFile, safetensors};

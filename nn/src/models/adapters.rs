@@ -1,7 +1,7 @@
 //! LoRA adapters in the files of `peft`.
 
 use super::pretrained::{PretrainedError, Weights, first_in, read_config, unsupported, write};
-use super::{Albert, Bert, Gpt2, Llama};
+use super::{Albert, Bert, Gpt2, Llama, Whisper};
 use crate::{LoraAdapter, LoraParam, Param};
 use ramie_core::{Array, concatenate};
 use serde::Deserialize;
@@ -357,5 +357,6 @@ adapter_files!(
     Albert "Albert" &["albert."],
     Bert "Bert" &["bert."],
     Gpt2 "Gpt2" &[],
-    Llama "Llama" &[]
+    Llama "Llama" &[],
+    Whisper "Whisper" &[]
 );

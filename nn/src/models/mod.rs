@@ -1,6 +1,7 @@
 //! Complete models built from this crate's layers: a multi-layer perceptron, a residual
-//! network, MobileNetV2, ALBERT, BERT, GPT-2 and Llama. The latter five load published checkpoints.
-//! MobileNetV2 classifies images, ALBERT and BERT encode sentences, GPT-2 and Llama generate text.
+//! network, MobileNetV2, ALBERT, BERT, GPT-2, Llama and Whisper. The latter six load published
+//! checkpoints. MobileNetV2 classifies images, ALBERT and BERT encode sentences, GPT-2 and Llama
+//! generate text, Whisper transcribes speech.
 //!
 //! ```no_run
 //! use ramie_core::{Array, random};
@@ -36,6 +37,9 @@ mod pretrained;
 mod resnet;
 mod sampling;
 mod stops;
+mod whisper;
+mod whisper_config;
+mod whisper_weights;
 
 pub use albert::{Albert, AlbertConfig, AlbertPredictions};
 pub use batch_decoding::BatchDecoding;
@@ -52,3 +56,5 @@ pub use places::Places;
 pub use pretrained::PretrainedError;
 pub use resnet::{ResNet, ResNetBlock, ResNetConfig};
 pub use sampling::Sampling;
+pub use whisper::{Whisper, WhisperBlock, WhisperCrossAttention, WhisperDecoder, WhisperEncoder};
+pub use whisper_config::WhisperConfig;

@@ -234,18 +234,22 @@ impl Weights {
         self.variable(&format!("{name}.running_var"), &mut norm.var)
     }
 
-    /// Exchanges a convolution of images with `weight`, `[outputs, inputs, height, width]` as in
-    /// PyTorch, and `bias`.
+    /// Exchanges a convolution with `weight`, `[outputs, inputs, window..]` as in PyTorch, and `bias`.
     pub(super) fn conv(&mut self, name: &str, layer: &mut Conv) -> Result<()> {
-        let [height, width, inputs, outputs] = *layer.kernel.shape() else {
-            unreachable!("models of images have windows of two axes");
-        };
+        let axes = layer.kernel.ndim() as isize;
+        let published: Vec<isize> = [axes - 1, axes - 2]
+            .into_iter()
+            .chain(0..axes - 2)
+            .collect();
+        let own: Vec<isize> = (2..axes).chain([1, 0]).collect();
+        let size = |axis: &isize| layer.kernel.shape()[*axis as usize];
+        let shape: Vec<usize> = published.iter().map(size).collect();
         self.exchange(
             &format!("{name}.weight"),
-            &[outputs, inputs, height, width],
+            &shape,
             &mut layer.kernel,
-            |x| x.transpose(&[2, 3, 1, 0]),
-            |x| x.transpose(&[3, 2, 0, 1]),
+            |x| x.transpose(&own),
+            |x| x.transpose(&published),
         )?;
         self.optional(&format!("{name}.bias"), &mut layer.bias)
     }

@@ -22,4 +22,5 @@ mod rotary;
 mod sampling;
 mod training;
 mod tuning;
+mod whisper;
 mod writers;
