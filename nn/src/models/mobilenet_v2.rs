@@ -1,7 +1,7 @@
 //! MobileNetV2, a network for images on small devices.
 
 use super::pretrained::{PretrainedError, Weights, expect_saveable, loaded, save_weights};
-use crate::{BatchNorm, Conv, ConvConfig, Dropout, Linear, Module, Rngs, init};
+use crate::{BatchNorm, BatchNormConfig, Conv, ConvConfig, Dropout, Linear, Module, Rngs, init};
 use ramie_core::Array;
 use std::path::Path;
 
@@ -88,7 +88,7 @@ pub struct ConvNorm {
     pub norm: BatchNorm,
 }
 
-/// A block of a [`MobileNetV2`]. It expands its input to more features, convolves each of them by
+/// A block of a [`MobileNetV2`] or an [`EfficientNetLite`](super::EfficientNetLite). It expands its input to more features, convolves each of them by
 /// itself, and projects the result to few features, without an activation. If input and result
 /// have the same shape, the block has a residual connection.
 #[derive(Clone, Debug, Module)]
@@ -108,12 +108,17 @@ impl ConvNorm {
     /// Creates the layers from the options of the convolution, which gets no bias, because the
     /// normalization has one.
     #[track_caller]
-    fn new(conv: ConvConfig, inputs: usize, rngs: &mut Rngs) -> ConvNorm {
+    pub(super) fn new(
+        conv: ConvConfig,
+        norm: &BatchNormConfig,
+        inputs: usize,
+        rngs: &mut Rngs,
+    ) -> ConvNorm {
         let features = conv.features;
         let conv = conv.without_bias().kernel_init(init::he_normal());
         ConvNorm {
             conv: conv.build(inputs, &mut *rngs),
-            norm: BatchNorm::config().momentum(0.9).build(features, rngs),
+            norm: norm.build(features, rngs),
         }
     }
 
@@ -124,7 +129,12 @@ impl ConvNorm {
         self.norm.forward(&self.conv.forward(x))
     }
 
-    fn exchange(&mut self, w: &mut Weights, conv: &str, norm: &str) -> Result<(), PretrainedError> {
+    pub(super) fn exchange(
+        &mut self,
+        w: &mut Weights,
+        conv: &str,
+        norm: &str,
+    ) -> Result<(), PretrainedError> {
         w.conv(conv, &mut self.conv)?;
         w.batch_norm(norm, &mut self.norm)
     }
@@ -135,8 +145,13 @@ fn square(features: usize, strides: usize) -> ConvConfig {
     Conv::features(features, [3, 3]).strides(strides).padding(1)
 }
 
+/// Returns the options of the normalizations.
+fn norm() -> BatchNormConfig {
+    BatchNorm::config().momentum(0.9)
+}
+
 /// Returns the options of a convolution of single pixels.
-fn pointwise(features: usize) -> ConvConfig {
+pub(super) fn pointwise(features: usize) -> ConvConfig {
     Conv::features(features, [1, 1])
 }
 
@@ -151,13 +166,31 @@ impl InvertedResidual {
         strides: usize,
         rngs: &mut Rngs,
     ) -> InvertedResidual {
-        let inner = expansion * inputs;
-        let depthwise = square(inner, strides).feature_group_count(inner);
+        let depthwise = square(expansion * inputs, strides);
+        InvertedResidual::of(inputs, features, depthwise, &norm(), rngs)
+    }
+
+    /// Creates a block with a convolution of each feature inside, which has as many features as the
+    /// block has there.
+    #[track_caller]
+    pub(super) fn of(
+        inputs: usize,
+        features: usize,
+        depthwise: ConvConfig,
+        norm: &BatchNormConfig,
+        rngs: &mut Rngs,
+    ) -> InvertedResidual {
+        let inner = depthwise.features;
+        let expands = inner != inputs;
+        let expand = expands.then(|| ConvNorm::new(pointwise(inner), norm, inputs, rngs));
+        let depthwise = depthwise.feature_group_count(inner);
+        let depthwise = ConvNorm::new(depthwise, norm, inner, rngs);
+        let strides = depthwise.conv.config.strides.list();
         InvertedResidual {
-            expand: (expansion != 1).then(|| ConvNorm::new(pointwise(inner), inputs, rngs)),
-            depthwise: ConvNorm::new(depthwise, inner, rngs),
-            project: ConvNorm::new(pointwise(features), inner, rngs),
-            residual: strides == 1 && inputs == features,
+            residual: strides.iter().all(|n| *n == 1) && inputs == features,
+            expand,
+            depthwise,
+            project: ConvNorm::new(pointwise(features), norm, inner, rngs),
         }
     }
 
@@ -196,7 +229,7 @@ impl MobileNetV2 {
     #[track_caller]
     pub fn new(config: &MobileNetV2Config, rngs: &mut Rngs) -> MobileNetV2 {
         let mut inputs = config.features;
-        let stem = ConvNorm::new(square(inputs, 2), config.in_features, rngs);
+        let stem = ConvNorm::new(square(inputs, 2), &norm(), config.in_features, rngs);
         let mut blocks = Vec::new();
         for &[expansion, features, count, strides] in &config.stages {
             for i in 0..count {
@@ -209,7 +242,7 @@ impl MobileNetV2 {
         MobileNetV2 {
             stem,
             blocks,
-            last: ConvNorm::new(pointwise(config.last_features), inputs, rngs),
+            last: ConvNorm::new(pointwise(config.last_features), &norm(), inputs, rngs),
             dropout: Dropout::new(config.dropout, rngs),
             head: Linear::features(config.classes)
                 .kernel_init(init::normal(0.01))

@@ -1,7 +1,7 @@
 //! Complete models built from this crate's layers: a multi-layer perceptron, a residual
-//! network, MobileNetV2, ALBERT, BERT, GPT-2, Llama and Whisper. The latter six load published
-//! checkpoints. MobileNetV2 classifies images, ALBERT and BERT encode sentences, GPT-2 and Llama
-//! generate text, Whisper transcribes speech.
+//! network, EfficientNet-Lite, MobileNetV2, ALBERT, BERT, GPT-2, Llama and Whisper. The latter seven
+//! load published checkpoints. EfficientNet-Lite and MobileNetV2 classify images, ALBERT and BERT
+//! encode sentences, GPT-2 and Llama generate text, Whisper transcribes speech.
 //!
 //! ```no_run
 //! use ramie_core::{Array, random};
@@ -22,6 +22,7 @@ mod batch_decoding;
 mod bert;
 mod bert_weights;
 mod decoding;
+mod efficientnet_lite;
 mod generate;
 mod gpt2;
 mod gpt2_weights;
@@ -45,6 +46,7 @@ pub use albert::{Albert, AlbertConfig, AlbertPredictions};
 pub use batch_decoding::BatchDecoding;
 pub use bert::{Bert, BertBlock, BertConfig, BertEmbeddings, mean_pooling};
 pub use decoding::Decoding;
+pub use efficientnet_lite::{EfficientNetLite, EfficientNetLiteConfig};
 pub use generate::Generator;
 pub use gpt2::{Gpt2, Gpt2Block, Gpt2Config, Gpt2Mlp};
 pub use language_model::LanguageModel;

@@ -4,6 +4,7 @@ mod accumulation;
 mod albert;
 mod attention_errors;
 mod bert;
+mod efficientnet_lite;
 mod first_attempts;
 mod gguf;
 mod layers;
