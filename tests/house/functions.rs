@@ -10,16 +10,6 @@ const OWED: &str = "\
     checkpoint/src/ocdbt/tree.rs:build \
     checkpoint/src/pytree/codec_tests.rs:unsupported_codecs_are_named \
     checkpoint/src/pytree/sharding.rs:of_description \
-    core/src/functions/linalg/primitives/svd.rs:decompose \
-    core/src/functions/ops/attention/blockwise.rs:backward \
-    core/src/prim/control/scan_transpose.rs:pulled \
-    core/src/prim/control/while_loop.rs:batch \
-    core/src/prim/elementwise/special/incomplete_gamma.rs:fraction \
-    core/src/prim/index/scatter_rules.rs:derivative \
-    core/src/prim/sharding/shard_map_rules.rs:linearize \
-    core/src/prim/sharding/shard_map_rules.rs:transpose \
-    core/src/prim/window/choice.rs:scatter_by_arrays \
-    core/src/services/distributed/table.rs:request \
     data/src/augment.rs:apply \
     derive/src/tree.rs:tree_impl \
     examples/collective_matmul/main.rs:products \

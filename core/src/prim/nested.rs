@@ -182,13 +182,8 @@ pub(super) fn pulled(
     let mut nonzero = Vec::new();
     let program = trace_to_jaxpr(avals, |args| {
         let mut args = args.iter().cloned();
-        let inner: Vec<Operand> = operands
-            .iter()
-            .map(|o| match o {
-                Operand::Linear(aval) => Operand::Linear(*aval),
-                Operand::Known(_) => Operand::Known(args.next().expect("one per operand")),
-            })
-            .collect();
+        let inner = operands.iter().map(|o| o.nested(o.aval(), &mut args));
+        let inner: Vec<Operand> = inner.collect();
         let mut grads = transpose_call(jaxpr, &inner, &some_where(cts, args));
         for ((grad, on), o) in grads.iter_mut().zip(instantiate).zip(operands) {
             if *on && grad.is_none() {

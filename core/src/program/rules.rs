@@ -82,6 +82,15 @@ impl Operand {
             Operand::Linear(_) => None,
         }
     }
+
+    /// Returns the operand in the trace of a nested program: of type `aval` if it is linear, the
+    /// next of `known` otherwise.
+    pub(crate) fn nested(&self, aval: Aval, known: &mut dyn Iterator<Item = Array>) -> Operand {
+        match self {
+            Operand::Linear(_) => Operand::Linear(aval),
+            Operand::Known(_) => Operand::Known(known.next().expect("one per known operand")),
+        }
+    }
 }
 
 /// The differentiation rule of a primitive.

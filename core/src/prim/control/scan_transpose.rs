@@ -146,7 +146,6 @@ impl Scan {
     ) -> ClosedJaxpr {
         let jaxpr = &*self.jaxpr;
         let types = self.parts(&jaxpr.in_avals());
-        let ys = &jaxpr.out_avals()[self.num_carry..];
         let part = |operands: &[Operand], types: &[Aval], linear: bool| -> Vec<Aval> {
             let both = operands.iter().zip(types);
             let both = both.filter(|(o, _)| o.is_linear() == linear);
@@ -155,12 +154,7 @@ impl Scan {
         let strong = |avals: Vec<Aval>| -> Vec<Aval> { avals.iter().map(Aval::strong).collect() };
         let known = part(&operands.consts, &types.consts, false);
         let sums = strong(part(&operands.consts, &types.consts, true));
-        let ct_ys: Vec<Aval> = ys
-            .iter()
-            .zip(marked)
-            .filter(|(_, on)| **on)
-            .map(|(aval, _)| aval.strong())
-            .collect();
+        let ct_ys = strong(picked(&jaxpr.out_avals()[self.num_carry..], marked, true));
         let avals = [
             known.clone(),
             sums.clone(),
@@ -179,19 +173,12 @@ impl Scan {
         trace_to_jaxpr(&avals, |args| {
             let (known, sums, args) = split3(args, known.len(), sums.len());
             let (ct_carry, ct_ys, elements) = split3(args, self.num_carry, ct_ys.len());
-            let mut known = known.iter().chain(elements);
-            let mut inner = |o: &Operand, aval: &Aval| match o {
-                Operand::Linear(_) => Operand::Linear(*aval),
-                Operand::Known(_) => Operand::Known(known.next().expect("one for each").clone()),
-            };
-            let mut all: Vec<Operand> = Vec::with_capacity(jaxpr.invars.len());
-            for (o, aval) in operands.consts.iter().zip(&types.consts) {
-                all.push(inner(o, aval));
-            }
+            let mut known = known.iter().chain(elements).cloned();
+            let mut inner = |(o, aval): (&Operand, &Aval)| o.nested(*aval, &mut known);
+            let mut all = Vec::with_capacity(jaxpr.invars.len());
+            all.extend(operands.consts.iter().zip(&types.consts).map(&mut inner));
             all.extend(types.carry.iter().map(|aval| Operand::Linear(*aval)));
-            for (o, aval) in operands.xs.iter().zip(&types.xs) {
-                all.push(inner(o, aval));
-            }
+            all.extend(operands.xs.iter().zip(&types.xs).map(inner));
             let mut cts: Vec<Option<Array>> = ct_carry.iter().cloned().map(Some).collect();
             cts.extend(some_where(marked, ct_ys.iter().cloned()));
             cts.extend(sums.iter().cloned().map(Some));

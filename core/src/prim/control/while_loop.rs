@@ -57,6 +57,19 @@ impl Part {
 }
 
 impl While {
+    /// Panics if the loop has side effects.
+    fn refuse_side_effects(&self) {
+        let programs = [&self.body_jaxpr, &self.cond_jaxpr];
+        if let Some(action) = programs.iter().find_map(|p| acting(p)) {
+            fail(&format!(
+                "while: the loop has an {action}, and the examples of a vmap run for different \
+                 numbers of steps\n  help: a vmapped loop runs until its last example finishes, so \
+                 the side effect would also happen for finished examples; move it out of the loop, \
+                 or use map instead of vmap"
+            ));
+        }
+    }
+
     /// Binds a loop for the function `made_by`.
     #[track_caller]
     pub(crate) fn apply(
@@ -161,14 +174,8 @@ impl Primitive for While {
         let axes = at(cconst_axes, &carry);
         let (_, pred) = derive::batched(&self.cond_jaxpr, &axes, axis, to_front);
         let pred = pred[0].is_some();
-        let programs = [&self.body_jaxpr, &self.cond_jaxpr];
-        if pred && let Some(action) = programs.iter().find_map(|p| acting(p)) {
-            fail(&format!(
-                "while: the loop has an {action}, and the examples of a vmap run for different \
-                 numbers of steps\n  help: a vmapped loop runs until its last example finishes, so \
-                 the side effect would also happen for finished examples; move it out of the loop, \
-                 or use map instead of vmap"
-            ));
+        if pred {
+            self.refuse_side_effects();
         }
         // The axis of a batched condition is the first of every carry; otherwise the new axis
         // follows the condition's axes.

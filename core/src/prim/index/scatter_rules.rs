@@ -29,46 +29,16 @@ impl Scatter {
                     let operand = t[0].clone().unwrap_or_else(|| p[0].zeros_like());
                     vec![Some(bind1(self.clone(), &[&operand, &p[1], updates]))]
                 },
-                |cts, operands| {
-                    let (Some(ct), Some(indices)) = (&cts[0], operands[1].known()) else {
-                        return vec![None; 3];
-                    };
-                    let updates = operands[2].is_linear().then(|| {
-                        let read = self.read(ct, indices, operands[2].aval());
-                        match self.method {
-                            ScatterMethod::Sub => read.negative(),
-                            _ => read,
-                        }
-                    });
-                    vec![operands[0].is_linear().then(|| ct.clone()), None, updates]
-                },
+                |cts, operands| self.transpose_add(cts, operands),
             ),
             ScatterMethod::Mul => Differentiation::bilinear(
-                |p, t, _| {
-                    let (x, indices, y) = (&p[0], &p[1], &p[2]);
-                    let operand = t[0].as_ref();
-                    let operand = operand.map(|t| bind1(self.clone(), &[t, indices, y]));
-                    let updates = t[2].as_ref().map(|t| {
-                        if !self.unique_indices {
-                            fail(
-                                "scatter-mul: the derivative with respect to the factors is only \
-                                 defined if no two windows overlap\n  help: assert it with \
-                                 unique_indices(true)",
-                            );
-                        }
-                        let adding = self.with_method(ScatterMethod::Add);
-                        x * &bind1(adding, &[&x.zeros_like(), indices, t])
-                    });
-                    vec![add_tangents(operand, updates)]
-                },
-                |cts, operands| {
-                    let operand = match (&cts[0], operands[1].known(), operands[2].known()) {
-                        (Some(ct), Some(indices), Some(updates)) => {
-                            Some(bind1(self.clone(), &[ct, indices, updates]))
-                        }
-                        _ => None,
-                    };
-                    vec![operand, None, None]
+                |p, t, _| vec![self.product_tangent(p, t)],
+                |cts, operands| match (&cts[0], operands[1].known(), operands[2].known()) {
+                    (Some(ct), Some(indices), Some(updates)) => {
+                        let operand = bind1(self.clone(), &[ct, indices, updates]);
+                        vec![Some(operand), None, None]
+                    }
+                    _ => vec![None; 3],
                 },
             ),
             ScatterMethod::Min | ScatterMethod::Max => {
@@ -111,6 +81,38 @@ impl Scatter {
         let updates = operands[2].is_linear();
         let updates = updates.then(|| self.read(ct, indices, aval));
         vec![operand, None, updates]
+    }
+
+    fn transpose_add(&self, cts: &[Option<Array>], operands: &[Operand]) -> Vec<Option<Array>> {
+        let (Some(ct), Some(indices)) = (&cts[0], operands[1].known()) else {
+            return vec![None; 3];
+        };
+        let updates = operands[2].is_linear().then(|| {
+            let read = self.read(ct, indices, operands[2].aval());
+            match self.method {
+                ScatterMethod::Sub => read.negative(),
+                _ => read,
+            }
+        });
+        vec![operands[0].is_linear().then(|| ct.clone()), None, updates]
+    }
+
+    /// Computes the tangent of products.
+    fn product_tangent(&self, primals: &[Array], tangents: &[Option<Array>]) -> Option<Array> {
+        let (x, indices, y) = (&primals[0], &primals[1], &primals[2]);
+        let operand = tangents[0].as_ref();
+        let operand = operand.map(|t| bind1(self.clone(), &[t, indices, y]));
+        let updates = tangents[2].as_ref().map(|t| {
+            if !self.unique_indices {
+                fail(
+                    "scatter-mul: the derivative with respect to the factors is only defined if \
+                     no two windows overlap\n  help: assert it with unique_indices(true)",
+                );
+            }
+            let adding = self.with_method(ScatterMethod::Add);
+            x * &bind1(adding, &[&x.zeros_like(), indices, t])
+        });
+        add_tangents(operand, updates)
     }
 
     /// Computes the tangent of a minimum or maximum. Updates that are equal to each other or to

@@ -12,14 +12,30 @@ use crate::{Array, Aval, AxisName, psum};
 use std::sync::Arc;
 
 impl ShardMap {
-    /// Returns the axes that a spec omits: the values are the same along these.
-    fn unmentioned(&self, spec: &PartitionSpec) -> Vec<AxisName> {
-        let mentioned = |n: &AxisName| spec.axes().any(|a| a == *n);
-        self.manual
-            .iter()
-            .copied()
-            .filter(|n| !mentioned(n))
-            .collect()
+    /// Returns the axes along which values with the spec are the same although their types do not
+    /// state it: the axes that the spec omits, unless types track varying axes.
+    fn untracked(&self, spec: &PartitionSpec) -> Vec<AxisName> {
+        let is_untracked = |n: &AxisName| !self.check_vma && spec.axes().all(|a| a != *n);
+        self.manual.iter().copied().filter(is_untracked).collect()
+    }
+
+    /// Returns one device's share of the cotangent of a result: the devices on which the result is
+    /// the same share it.
+    fn share(&self, ct: Array, spec: &PartitionSpec) -> Array {
+        let size = |n: &AxisName| self.axes.axis_size(*n).unwrap_or(1);
+        match self.untracked(spec).iter().map(size).product::<usize>() {
+            1 => ct,
+            n => ct / n as i32,
+        }
+    }
+
+    /// Sums the cotangent of an argument over the devices on which the argument is the same.
+    fn summed(&self, grad: Array, spec: &PartitionSpec) -> Array {
+        let names = self.untracked(spec);
+        match names.is_empty() {
+            true => grad,
+            false => psum(&grad, &names[..]),
+        }
     }
 
     /// Returns the spec with which a residual leaves and re-enters the program unchanged:
@@ -99,13 +115,11 @@ impl NestedDifferentiation for ShardMap {
         let kept = known.jaxpr.out_avals().split_off(results);
         let mut specs = self.out_specs.clone();
         let mut outvars = known.jaxpr.outvars[..results].to_vec();
-        for (i, aval) in kept
-            .iter()
-            .enumerate()
-            .filter(|(i, _)| source[*i].is_none())
-        {
-            outvars.push(known.jaxpr.outvars[results + i]);
-            specs.push(self.residual_spec(*aval));
+        for (i, aval) in kept.into_iter().enumerate() {
+            if source[i].is_none() {
+                outvars.push(known.jaxpr.outvars[results + i]);
+                specs.push(self.residual_spec(aval));
+            }
         }
         let invars = known.jaxpr.invars.clone();
         let known = ClosedJaxpr {
@@ -113,22 +127,15 @@ impl NestedDifferentiation for ShardMap {
             consts: known.consts,
         };
         let mut outs = self.bind(known, primals, &self.in_specs, specs.clone());
-        let mut made = outs.split_off(results).into_iter();
-        let mut made_specs = specs.split_off(results).into_iter();
-        let mut args = Vec::new();
-        let mut in_specs = Vec::new();
-        for from in &source {
-            match from {
-                Some(i) => {
-                    args.push(primals[*i].clone());
-                    in_specs.push(self.in_specs[*i].clone());
-                }
-                None => {
-                    args.push(made.next().expect("a result for each residual"));
-                    in_specs.push(made_specs.next().expect("a spec for each"));
-                }
-            }
-        }
+        let mut made = outs
+            .split_off(results)
+            .into_iter()
+            .zip(specs.split_off(results));
+        let residual = |from: &Option<usize>| match *from {
+            Some(i) => (primals[i].clone(), self.in_specs[i].clone()),
+            None => made.next().expect("a result for each residual"),
+        };
+        let (mut args, mut in_specs): (Vec<_>, Vec<_>) = source.iter().map(residual).unzip();
         let residuals = args.len();
         args.extend(tangents.iter().flatten().cloned());
         in_specs.extend(picked(&self.in_specs, &perturbed, true));
@@ -150,73 +157,33 @@ impl NestedDifferentiation for ShardMap {
     }
 
     fn transpose(&self, cts: &[Option<Array>], operands: &[Operand]) -> Vec<Option<Array>> {
-        let size = |n: &AxisName| self.axes.axis_size(*n).unwrap_or(1);
-        // If types do not track varying axes, the devices on which a result is the same share its
-        // cotangent, and the cotangents of arguments that are the same are summed.
-        let share = |spec: &PartitionSpec| -> usize {
-            match self.check_vma {
-                true => 1,
-                false => self.unmentioned(spec).iter().map(size).product(),
-            }
+        let of_cotangents = |specs: &[PartitionSpec]| -> Vec<PartitionSpec> {
+            specs.iter().map(PartitionSpec::of_cotangent).collect()
         };
         let known: Vec<bool> = operands.iter().map(|o| !o.is_linear()).collect();
         let there = lists::given(cts);
         let args = nested::known_and_given(operands, cts);
         let mut in_specs = picked(&self.in_specs, &known, true);
-        let ct_specs: Vec<PartitionSpec> = self
-            .out_specs
-            .iter()
-            .map(PartitionSpec::of_cotangent)
-            .collect();
-        in_specs.extend(picked(&ct_specs, &there, true));
+        in_specs.extend(picked(&of_cotangents(&self.out_specs), &there, true));
         let locals = self.locals(&in_specs, &lists::avals(&args));
         let mut nonzero = Vec::new();
         let program = self.scope(|| {
             trace_to_jaxpr(&locals, |args| {
                 let mut args = args.iter().cloned();
-                let inner: Vec<Operand> = operands
-                    .iter()
-                    .zip(self.jaxpr.in_avals())
-                    .map(|(o, local)| match o {
-                        Operand::Linear(_) => Operand::Linear(local),
-                        Operand::Known(_) => Operand::Known(args.next().expect("one for each")),
-                    })
-                    .collect();
-                let cts: Vec<Option<Array>> = self
-                    .out_specs
-                    .iter()
-                    .zip(&there)
-                    .map(|(spec, on)| {
-                        let ct = on.then(|| args.next().expect("one for each"))?;
-                        Some(match share(spec) {
-                            1 => ct,
-                            n => ct / n as i32,
-                        })
-                    })
-                    .collect();
+                let inner = operands.iter().zip(self.jaxpr.in_avals());
+                let inner = inner.map(|(o, local)| o.nested(local, &mut args));
+                let inner: Vec<Operand> = inner.collect();
+                let cts = some_where(&there, args).into_iter().zip(&self.out_specs);
+                let cts = cts.map(|(ct, spec)| Some(self.share(ct?, spec)));
+                let cts: Vec<Option<Array>> = cts.collect();
                 let grads = transpose_call(&self.jaxpr, &inner, &cts);
                 nonzero = lists::given(&grads);
-                let summed = |(grad, spec): (Option<Array>, &PartitionSpec)| {
-                    let names = self.unmentioned(spec);
-                    let grad = grad?;
-                    Some(match self.check_vma || names.is_empty() {
-                        true => grad,
-                        false => psum(&grad, &names[..]),
-                    })
-                };
-                grads
-                    .into_iter()
-                    .zip(&self.in_specs)
-                    .filter_map(summed)
-                    .collect()
+                let grads = grads.into_iter().zip(&self.in_specs);
+                let grads = grads.filter_map(|(grad, spec)| Some(self.summed(grad?, spec)));
+                grads.collect()
             })
         });
-        let ct_in_specs: Vec<PartitionSpec> = self
-            .in_specs
-            .iter()
-            .map(PartitionSpec::of_cotangent)
-            .collect();
-        let out_specs = picked(&ct_in_specs, &nonzero, true);
+        let out_specs = picked(&of_cotangents(&self.in_specs), &nonzero, true);
         let grads = self.bind(program, &args, &in_specs, out_specs);
         some_where(&nonzero, grads)
     }

@@ -134,25 +134,17 @@ impl SlidingWindow {
         let chosen = self.chosen(ctx, select, operand, windows);
         let overlaps = self.overlaps();
         // Windows before the first and after the last one, which select nothing.
-        let around: Vec<_> = overlaps
-            .iter()
-            .map(|&r| (r as isize - 1, r as isize - 1))
-            .collect();
+        let around = overlaps.iter().map(|&r| (r as isize - 1, r as isize - 1));
+        let around: Vec<_> = around.collect();
         let chosen = pad(ctx, chosen, -1, &around);
         let source = pad(ctx, source, 0, &around);
         // An element is at `stride * q + o`; the axes of `o` follow those of `q`.
-        let rows: Dims = windows
-            .iter()
-            .zip(&overlaps)
-            .map(|(p, r)| p + r - 1)
-            .collect();
-        let (mut split, mut of_rows, mut of_steps) = (Dims::new(), Dims::new(), Dims::new());
-        for (&q, &t) in rows.iter().zip(&self.strides) {
-            of_rows.push(split.len());
-            split.push(q);
-            of_steps.push(split.len());
-            split.push(t);
-        }
+        let rows = windows.iter().zip(&overlaps).map(|(p, r)| p + r - 1);
+        let rows: Dims = rows.collect();
+        let both = rows.iter().zip(&self.strides);
+        let split: Dims = both.flat_map(|(&q, &t)| [q, t]).collect();
+        let of_rows: Dims = (0..split.len()).step_by(2).collect();
+        let of_steps: Dims = (1..split.len()).step_by(2).collect();
         let steps = Aval::new(&self.strides, DType::I32);
         let zeros = ctx.splat(0, out.with_shape(&split));
         let inside = self.step_numbers(ctx, steps);

@@ -133,61 +133,63 @@ impl Table {
     /// Handles a request of a process.
     pub(super) fn request(&mut self, process: usize, request: Request, now: Instant) {
         self.heard(process, now);
-        let after = |ms: u64| now + Duration::from_millis(ms.min(FAR_MS));
-        let reply = match (request, &self.failure) {
-            (Request::Heartbeat, _) => Reply::Alive,
+        let reply = match self.failure.clone() {
+            Some(why) => self.after_failure(process, request, why),
+            None => self.reply(process, request, now),
+        };
+        self.outbox.extend(reply.map(|reply| (process, reply)));
+    }
+
+    /// Handles a request after another process has failed.
+    fn after_failure(&mut self, process: usize, request: Request, why: String) -> Option<Reply> {
+        match request {
+            Request::Heartbeat => Some(Reply::Alive),
+            Request::Hello { .. } => self.second_hello(process),
             // Shutting down succeeds although another process has failed.
-            (Request::Goodbye { id, .. }, Some(_)) => {
+            Request::Goodbye { id, .. } => {
                 self.members[process] = Member::Left;
-                Reply::Done { id }
+                Some(Reply::Done { id })
             }
-            (
-                Request::Put { id, .. }
-                | Request::Get { id, .. }
-                | Request::TryGet { id, .. }
-                | Request::Delete { id, .. }
-                | Request::Barrier { id, .. },
-                Some(why),
-            ) => Reply::Failed {
+            Request::Put { id, .. }
+            | Request::Get { id, .. }
+            | Request::TryGet { id, .. }
+            | Request::Delete { id, .. }
+            | Request::Barrier { id, .. } => Some(Reply::Failed {
                 id,
                 kind: FailureKind::PeerLost,
-                message: why.clone(),
-            },
-            (
-                Request::Put {
-                    id,
-                    key,
-                    value,
-                    overwrite,
-                },
-                None,
-            ) => self.put(id, key, value, overwrite),
-            (Request::TryGet { id, key }, None) => match self.values.get(&key) {
-                Some(value) => Reply::Value {
-                    id,
-                    value: value.clone(),
-                },
-                None => Reply::Absent { id },
-            },
-            (Request::Delete { id, key }, None) => {
+                message: why,
+            }),
+        }
+    }
+
+    /// Handles a request while the program runs; returns the reply if it is not pending.
+    fn reply(&mut self, process: usize, request: Request, now: Instant) -> Option<Reply> {
+        let after = |ms: u64| now + Duration::from_millis(ms.min(FAR_MS));
+        match request {
+            Request::Heartbeat => Some(Reply::Alive),
+            Request::Hello { .. } => self.second_hello(process),
+            Request::Put {
+                id,
+                key,
+                value,
+                overwrite,
+            } => Some(self.put(id, key, value, overwrite)),
+            Request::TryGet { id, key } => {
+                Some(self.value(id, &key).unwrap_or(Reply::Absent { id }))
+            }
+            Request::Delete { id, key } => {
                 let below = format!("{key}/");
                 self.values
                     .retain(|k, _| *k != key && !k.starts_with(&below));
-                Reply::Done { id }
+                Some(Reply::Done { id })
             }
-            (
-                Request::Get {
-                    id,
-                    key,
-                    timeout_ms,
-                },
-                None,
-            ) => match self.values.get(&key) {
-                Some(value) => Reply::Value {
-                    id,
-                    value: value.clone(),
-                },
-                None => {
+            Request::Get {
+                id,
+                key,
+                timeout_ms,
+            } => {
+                let value = self.value(id, &key);
+                if value.is_none() {
                     self.getters.push(Waiter {
                         process,
                         id,
@@ -195,25 +197,29 @@ impl Table {
                         since: now,
                         deadline: after(timeout_ms),
                     });
-                    return;
                 }
-            },
-            (
-                Request::Barrier {
-                    id,
-                    name,
-                    timeout_ms,
-                },
-                None,
-            ) => return self.arrive(process, id, name, now, after(timeout_ms)),
-            (Request::Goodbye { id, timeout_ms }, None) => {
-                return self.arrive(process, id, GOODBYE.into(), now, after(timeout_ms));
+                value
             }
-            (Request::Hello { .. }, _) => {
-                return self.lost(process, "it sent its first message twice");
+            Request::Barrier {
+                id,
+                name,
+                timeout_ms,
+            } => self.arrive(process, id, name, now, after(timeout_ms)),
+            Request::Goodbye { id, timeout_ms } => {
+                self.arrive(process, id, GOODBYE.into(), now, after(timeout_ms))
             }
-        };
-        self.outbox.push((process, reply));
+        }
+    }
+
+    fn second_hello(&mut self, process: usize) -> Option<Reply> {
+        self.lost(process, "it sent its first message twice");
+        None
+    }
+
+    /// Returns the reply with the value of a key, if it has one.
+    fn value(&self, id: u64, key: &str) -> Option<Reply> {
+        let value = self.values.get(key)?.clone();
+        Some(Reply::Value { id, value })
     }
 
     fn heard(&mut self, process: usize, now: Instant) {
@@ -245,7 +251,15 @@ impl Table {
         Reply::Done { id }
     }
 
-    fn arrive(&mut self, process: usize, id: u64, name: String, now: Instant, deadline: Instant) {
+    /// Adds a process to a barrier; returns the reply if the process cannot wait at it.
+    fn arrive(
+        &mut self,
+        process: usize,
+        id: u64,
+        name: String,
+        now: Instant,
+        deadline: Instant,
+    ) -> Option<Reply> {
         let refusal = if self.members.contains(&Member::Left) {
             let left = self.which(|m| *m == Member::Left);
             Some(format!("{}: {left} called shutdown", title(&name)))
@@ -261,9 +275,7 @@ impl Table {
         };
         if let Some(message) = refusal {
             let kind = FailureKind::Refused;
-            self.outbox
-                .push((process, Reply::Failed { id, kind, message }));
-            return;
+            return Some(Reply::Failed { id, kind, message });
         }
         let arrived = self.barriers.entry(name.clone()).or_default();
         arrived.push(Waiter {
@@ -283,6 +295,7 @@ impl Table {
                 self.outbox.push((waiter.process, done));
             }
         }
+        None
     }
 
     /// Handles the end of a process's connection.

@@ -113,6 +113,21 @@ fn tangents_of_svd(tangent: &Array, s: &Array, u: &Array, vt: &Array) -> [Array;
 }
 
 impl Svd {
+    /// Returns the decomposition of matrices without elements.
+    fn of_empty(&self, a: &Array) -> Vec<Array> {
+        let (m, n) = matrix_shape(a);
+        let batch = &a.shape()[..a.ndim() - 2];
+        let s = Array::zeros(&[batch, &[n]].concat(), a.dtype().real());
+        if !self.compute_uv {
+            return vec![s];
+        }
+        let columns = if self.full_matrices { m } else { n };
+        let u = identity(m, a.dtype()).slice_in_dim(0, columns, 1, -1);
+        let u = u.broadcast_to(&[batch, &[m, columns]].concat());
+        let vt = identity(n, a.dtype()).broadcast_to(&[batch, &[n, n]].concat());
+        vec![s, u, vt]
+    }
+
     /// Computes the decomposition by Jacobi's one-sided method, after a QR decomposition (Drmač
     /// and Veselić, New fast and accurate Jacobi SVD algorithm, 2008).
     fn decompose(&self, a: &Array) -> Vec<Array> {
@@ -127,19 +142,10 @@ impl Svd {
             }
             return parts;
         }
-        let batch = &a.shape()[..a.ndim() - 2];
         if a.size() == 0 {
-            let columns = if self.full_matrices { m } else { n };
-            let u = identity(m, a.dtype()).slice_in_dim(0, columns, 1, -1);
-            let u = u.broadcast_to(&[batch, &[m, columns]].concat());
-            let vt = identity(n, a.dtype()).broadcast_to(&[batch, &[n, n]].concat());
-            let s = Array::zeros(&[batch, &[n]].concat(), a.dtype().real());
-            return if self.compute_uv {
-                vec![s, u, vt]
-            } else {
-                vec![s]
-            };
+            return self.of_empty(a);
         }
+        let batch = &a.shape()[..a.ndim() - 2];
         let (scale, finite) = scale(a);
         let qr = Qr {
             full_matrices: self.full_matrices && self.compute_uv,

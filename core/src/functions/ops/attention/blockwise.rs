@@ -81,6 +81,13 @@ impl Sizes {
             .reshape(&[self.b, self.padded(), self.heads, h])
             .slice_in_dim(0, self.s, 1, 1)
     }
+
+    /// Reshapes stacked blocks `[blocks, B, K, G, T, width]` of a bias to `[B, K, G, T, S]`.
+    fn joined_bias(&self, blocks: &Array) -> Array {
+        let blocks = blocks.move_axis(0, -2);
+        let shape = [&blocks.shape()[..4], &[self.padded()]].concat();
+        blocks.reshape(&shape).slice_in_dim(0, self.s, 1, -1)
+    }
 }
 
 /// Inputs of a pass over the keys: queries `[B, K, G, T, H]`, and keys and values padded to whole
@@ -222,6 +229,16 @@ fn residual(m: &Array, l: &Array, q: &Array) -> Array {
     residual.reshape(&q.shape()[..3])
 }
 
+/// Sums the cotangent of products over the axes along which `bias` is repeated.
+fn summed_for(bias: &Array, dlogits: &Array) -> Array {
+    let sizes = dlogits.shape().iter().zip(bias.shape());
+    let repeated = (0isize..)
+        .zip(sizes)
+        .filter(|(_, (x, y))| x != y && **y == 1);
+    let axes: Vec<isize> = repeated.map(|(axis, _)| axis).collect();
+    dlogits.sum_over(Reduction::over(&axes).keepdims())
+}
+
 fn backward(residuals: Residuals, ct: &Array) -> (Array, Array, Array, Attention) {
     let ((q, k, v, how), [out, m, l]) = residuals;
     let blocks = Blocks::of(&how, &q, &k, &v);
@@ -251,15 +268,7 @@ fn backward(residuals: Residuals, ct: &Array) -> (Array, Array, Array, Attention
             None => dlogits,
             Some(seen) => where_(seen, dlogits, 0.0),
         };
-        let dbias = bias.as_ref().map(|b| {
-            let whole = dlogits.shape().iter().zip(b.shape());
-            let axes: Vec<isize> = (0isize..)
-                .zip(whole)
-                .filter(|(_, (x, y))| x != y && **y == 1)
-                .map(|(axis, _)| axis)
-                .collect();
-            dlogits.sum_over(Reduction::over(&axes).keepdims())
-        });
+        let dbias = bias.as_ref().map(|b| summed_for(b, &dlogits));
         let dlogits = (dlogits * how.factor(sizes.h)).astype(q.dtype());
         let dq = dq + of_values(&dlogits, &keys, wide);
         let dk = over_queries(&dlogits, &blocks.query, wide);
@@ -273,19 +282,10 @@ fn backward(residuals: Residuals, ct: &Array) -> (Array, Array, Array, Attention
         }
     };
     let ((dq, shared), ((dk, dv), dbias)) = scan(step, start, sizes.starts());
-    let dbias = shared.or_else(|| {
-        let parts = dbias?.move_axis(0, -2);
-        let shape = parts.shape();
-        let mut joined = shape[..4].to_vec();
-        joined.push(sizes.padded());
-        Some(parts.reshape(&joined).slice_in_dim(0, sizes.s, 1, -1))
-    });
+    let dbias = shared.or_else(|| Some(sizes.joined_bias(&dbias?)));
     let mut zeros = crate::program::tree::map(&how, Array::zeros_like);
-    zeros.bias = how
-        .bias
-        .as_ref()
-        .zip(dbias)
-        .map(|(b, d)| d.reshape(b.shape()).astype(b.dtype()));
+    let dbias = how.bias.as_ref().zip(dbias);
+    zeros.bias = dbias.map(|(b, d)| d.reshape(b.shape()).astype(b.dtype()));
     let dq = sizes.ungrouped(&dq.astype(q.dtype()));
     (dq, sizes.joined(&dk), sizes.joined(&dv), zeros)
 }

@@ -16,6 +16,27 @@ enum Wanted {
     Sample,
 }
 
+impl Wanted {
+    /// Computes the quantity for the function `scale * factor`, given the factor, its derivative
+    /// with respect to `a`, and the derivative of the scale's logarithm.
+    fn of(
+        self,
+        scale: &Array,
+        x: &Array,
+        [factor, factor_da]: [&Array; 2],
+        scale_da: impl FnOnce() -> Array,
+    ) -> Array {
+        if self == Wanted::Value {
+            return factor * scale;
+        }
+        let scale_da = scale_da();
+        match self {
+            Wanted::Sample => -(factor_da + factor * &scale_da) * x,
+            _ => scale * (factor * &scale_da + factor_da),
+        }
+    }
+}
+
 /// Returns `value` where `enabled`, and `old` elsewhere.
 fn updated(enabled: &Array, value: &Array, old: &Array) -> Array {
     enabled.select(value, old)
@@ -26,10 +47,10 @@ fn series(scale: &Array, x: &Array, a: &Array, enabled: Array, wanted: Wanted) -
     let precision = epsilon(a.dtype());
     let (one, zero) = (a.ones_like(), a.zeros_like());
     // The index of the term, the term and the sum, and the derivatives of both with respect to a.
-    let start = vec![enabled, a.clone(), one.clone(), one, zero.clone(), zero];
-    let step = |v: Vec<Array>| {
-        let index = &v[1] + 1.0;
-        let (term, sum, term_da, sum_da) = (&v[2], &v[3], &v[4], &v[5]);
+    let start = [a.clone(), one.clone(), one, zero.clone(), zero];
+    let step = |(enabled, values): (Array, [Array; 5])| {
+        let [index, term, sum, term_da, sum_da] = &values;
+        let index = index + 1.0;
         let term_da = term_da * (x / &index) - (term * x) / (&index * &index);
         let sum_da = sum_da + &term_da;
         let term = term * (x / &index);
@@ -38,110 +59,84 @@ fn series(scale: &Array, x: &Array, a: &Array, enabled: Array, wanted: Wanted) -
             Wanted::Value => &term / &sum,
             _ => (&term_da / &sum_da).abs(),
         };
-        let enabled = v[0].bitwise_and(change.gt(precision));
-        let mut next = vec![enabled];
-        for (new, old) in [index, term, sum, term_da, sum_da].iter().zip(&v[1..]) {
-            next.push(updated(&v[0], new, old));
-        }
-        next
+        let next = [index, term, sum, term_da, sum_da];
+        let next = std::array::from_fn(|i| updated(&enabled, &next[i], &values[i]));
+        (enabled.bitwise_and(change.gt(precision)), next)
     };
-    let end = while_loop(|v: Vec<Array>| v[0].any(), step, start);
-    let (sum, sum_da) = (&end[3], &end[5]);
-    if wanted == Wanted::Value {
-        return (sum * scale) / a;
-    }
-    let scale_da = x.log() - (a + 1.0).digamma();
-    match wanted {
-        Wanted::Sample => -(sum_da + sum * &scale_da) * x / a,
-        _ => scale * (sum * &scale_da + sum_da) / a,
-    }
+    let on = |(enabled, _): (Array, [Array; 5])| enabled.any();
+    let (_, [_, _, sum, _, sum_da]) = while_loop(on, step, (enabled, start));
+    wanted.of(scale, x, [&sum, &sum_da], || x.log() - (a + 1.0).digamma()) / a
 }
 
 /// Computes `Q(a, x)` by its continued fraction, for `x` above 1 and `a`; `scale` is
 /// `xᵃ e⁻ˣ / Γ(a)`.
 fn fraction(scale: &Array, x: &Array, a: &Array, enabled: Array, wanted: Wanted) -> Array {
     const STEPS: f64 = 2000.0;
-    let precision = epsilon(a.dtype());
     let (one, zero) = (x.ones_like(), x.zeros_like());
     let y = 1.0 - a;
     let z = x + &y + 1.0;
-    // Numerators and denominators of this step and the previous step, and their derivatives with
-    // respect to a.
     let (p1, q1) = (x + 1.0, &z * x);
     let ratio = &p1 / &q1;
     let q1_da = -x;
     let ratio_da = (&zero - &ratio * &q1_da) / &q1;
-    let start = vec![
-        enabled,
-        Array::scalar(0, a.dtype()),
+    let (p2, q2, p2_da, q2_da) = (one, x.clone(), zero.clone(), zero.clone());
+    let count = Array::scalar(0, a.dtype());
+    let values = [
+        ratio, y, z, p1, q1, p2, q2, p2_da, q2_da, zero, q1_da, ratio_da,
+    ];
+    let step = |(enabled, count, values): (Array, Array, [Array; 12])| {
+        let count = count + 1.0;
+        let (next, change) = next_fraction(&values, &count, wanted);
+        let values = std::array::from_fn(|i| updated(&enabled, &next[i], &values[i]));
+        let enabled = enabled.bitwise_and(change.gt(epsilon(a.dtype())));
+        (enabled, count, values)
+    };
+    let on = |(enabled, count, _): (Array, Array, [Array; 12])| {
+        count.lt(STEPS).bitwise_and(enabled.any())
+    };
+    let (_, _, [ratio, .., ratio_da]) = while_loop(on, step, (enabled, count, values));
+    wanted.of(scale, x, [&ratio, &ratio_da], || x.log() - a.digamma())
+}
+
+/// Computes the next values of a continued fraction, and the change of the wanted quantity. The
+/// values are the ratio, two factors, the numerators and denominators of this step and the
+/// previous step, and the derivatives of all with respect to `a`.
+fn next_fraction(values: &[Array; 12], count: &Array, wanted: Wanted) -> ([Array; 12], Array) {
+    let [
         ratio,
-        one.clone(),
         y,
         z,
         p1,
         q1,
-        one.clone(),
-        x.clone(),
-        zero.clone(),
-        zero.clone(),
-        zero,
+        p2,
+        q2,
+        p2_da,
+        q2_da,
+        p1_da,
         q1_da,
         ratio_da,
-    ];
-    let step = |v: Vec<Array>| {
-        let (enabled, count) = (&v[0], &v[1] + 1.0);
-        let (ratio, y, z) = (&v[2], &v[4] + 1.0, &v[5] + 2.0);
-        let (p1, q1, p2, q2) = (&v[6], &v[7], &v[8], &v[9]);
-        let (p2_da, q2_da, p1_da, q1_da, ratio_da) = (&v[10], &v[11], &v[12], &v[13], &v[14]);
-        let factor = &y * &count;
-        let p = p1 * &z - p2 * &factor;
-        let q = q1 * &z - q2 * &factor;
-        let defined = q.ne(0.0);
-        let next = &p / &q;
-        let change = where_(&defined, ((ratio - &next) / &next).abs(), 1.0);
-        let ratio = where_(&defined, &next, ratio);
-        let p_da = p1_da * &z - p1 - p2_da * &factor + p2 * &count;
-        let q_da = q1_da * &z - q1 - q2_da * &factor + q2 * &count;
-        let next_da = where_(&defined, (&p_da - &ratio * &q_da) / &q, ratio_da);
-        let change_da = where_(&defined, (&next_da - ratio_da).abs(), 1.0);
-        // Both grow without bound, but their ratio does not.
-        let large = p.abs().gt(1.0 / precision);
-        let kept = |x: &Array| where_(&large, x * precision, x);
-        let change_wanted = match wanted {
-            Wanted::Value => &change,
-            _ => &change_da,
-        };
-        let mut all = vec![enabled.bitwise_and(change_wanted.gt(precision)), count];
-        let new = [
-            ratio,
-            change.clone(),
-            y,
-            z,
-            kept(&p),
-            kept(&q),
-            kept(p1),
-            kept(q1),
-            kept(p1_da),
-            kept(q1_da),
-            kept(&p_da),
-            kept(&q_da),
-            next_da,
-        ];
-        for (new, old) in new.iter().zip(&v[2..]) {
-            all.push(updated(enabled, new, old));
-        }
-        all
-    };
-    let on = |v: Vec<Array>| v[1].lt(STEPS).bitwise_and(v[0].any());
-    let end = while_loop(on, step, start);
-    let (ratio, ratio_da) = (&end[2], &end[14]);
-    if wanted == Wanted::Value {
-        return ratio * scale;
-    }
-    let scale_da = x.log() - a.digamma();
+    ] = values;
+    let precision = epsilon(ratio.dtype());
+    let (y, z) = (y + 1.0, z + 2.0);
+    let factor = &y * count;
+    let p = p1 * &z - p2 * &factor;
+    let q = q1 * &z - q2 * &factor;
+    let defined = q.ne(0.0);
+    let next = &p / &q;
+    let change = where_(&defined, ((ratio - &next) / &next).abs(), 1.0);
+    let ratio = where_(&defined, &next, ratio);
+    let p_da = p1_da * &z - p1 - p2_da * &factor + p2 * count;
+    let q_da = q1_da * &z - q1 - q2_da * &factor + q2 * count;
+    let next_da = where_(&defined, (&p_da - &ratio * &q_da) / &q, ratio_da);
+    let change_da = where_(&defined, (&next_da - ratio_da).abs(), 1.0);
+    // Both grow without bound, but their ratio does not.
+    let large = p.abs().gt(1.0 / precision);
+    let [p, q, p1, q1, p1_da, q1_da, p_da, q_da] =
+        [&p, &q, p1, q1, p1_da, q1_da, &p_da, &q_da].map(|x| where_(&large, x * precision, x));
+    let next = [ratio, y, z, p, q, p1, q1, p1_da, q1_da, p_da, q_da, next_da];
     match wanted {
-        Wanted::Sample => -(ratio_da + ratio * &scale_da) * x,
-        _ => scale * (ratio * &scale_da + ratio_da),
+        Wanted::Value => (next, change),
+        _ => (next, change_da),
     }
 }
 
