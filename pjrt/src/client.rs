@@ -85,18 +85,7 @@ impl Client {
         options.check()?;
         let start = Instant::now();
         let api = plugin.api();
-        let raw_options = options.to_raw();
-        let mut args = sys::zeroed::<sys::ClientCreate>();
-        args.options = raw_options.as_ptr();
-        args.num_options = raw_options.len();
-        if let Some(store) = store {
-            store.hand_over(&mut args);
-        }
-        // SAFETY: the options borrow `options`, which outlives the call; the store is never
-        // freed.
-        unsafe { api.call(&mut args) }.map_err(|e| e.during("creating a client"))?;
-        let raw = NonNull::new(args.client).expect("a created client is not null");
-
+        let raw = ClientInner::create(api, options, store)?;
         let mut name = sys::zeroed::<sys::ClientPlatformName>();
         name.client = raw.as_ptr();
         let mut version = sys::zeroed::<sys::ClientPlatformVersion>();
@@ -187,6 +176,24 @@ impl Client {
 }
 
 impl ClientInner {
+    fn create(
+        api: Api,
+        options: &ClientOptions,
+        store: Option<&'static Shared>,
+    ) -> Result<NonNull<RawClient>> {
+        let raw_options = options.to_raw();
+        let mut args = sys::zeroed::<sys::ClientCreate>();
+        args.options = raw_options.as_ptr();
+        args.num_options = raw_options.len();
+        if let Some(store) = store {
+            store.hand_over(&mut args);
+        }
+        // SAFETY: the options borrow `options`, which outlives the call; the store is never
+        // freed.
+        unsafe { api.call(&mut args) }.map_err(|e| e.during("creating a client"))?;
+        Ok(NonNull::new(args.client).expect("a created client is not null"))
+    }
+
     fn read_devices(&'static self) -> Result<()> {
         let mut all = sys::zeroed::<sys::ClientDevices>();
         all.client = self.raw.as_ptr();

@@ -173,10 +173,6 @@ impl Module<'_> {
         };
         let result = field(instruction, 3).map_or(&[][..], |shape| shape.bytes());
         let elements = size(&dims(result));
-        let flops = |flops: f64| Cost {
-            flops,
-            ..Cost::default()
-        };
         let mut cost = match opcode {
             "fusion" => of_called(0),
             "map" => of_called(0).times(elements),
@@ -188,24 +184,37 @@ impl Module<'_> {
                 cost
             }
             "scatter" => of_called(0).times(operand.size(operand.ids.len() / 2 + 1)),
-            "sort" => flops(operand.size(0) * operand.size(0).max(1.0).log2().ceil()),
-            "triangular-solve" => {
-                flops(2.0 * elements * operand.dims(0).last().map_or(1.0, |&n| n as f64))
-            }
-            "cholesky" => flops(elements * dims(result).last().map_or(1.0, |&n| n as f64) / 3.0),
-            "fft" => flops(5.0 * elements * elements.max(1.0).log2().ceil()),
-            _ => match product(instruction, &operand) {
-                Some(n) => flops(n),
-                None if MOVES.contains(&opcode) => Cost::default(),
-                None if TRANSCENDENTALS.contains(&opcode) => Cost {
-                    transcendentals: elements,
-                    ..Cost::default()
-                },
-                None => flops(elements),
-            },
+            _ => of_operation(opcode, instruction, &operand, &dims(result)),
         };
         cost.bytes = traffic(opcode, result, &operand);
         cost
+    }
+}
+
+/// The operations of an instruction that calls no computation.
+fn of_operation(opcode: &str, instruction: &[u8], operand: &Operands<'_>, dims: &[i64]) -> Cost {
+    let elements = size(dims);
+    let last = |dims: &[i64]| dims.last().map_or(1.0, |&n| n as f64);
+    let flops = match opcode {
+        "sort" => operand.size(0) * operand.size(0).max(1.0).log2().ceil(),
+        "triangular-solve" => 2.0 * elements * last(&operand.dims(0)),
+        "cholesky" => elements * last(dims) / 3.0,
+        "fft" => 5.0 * elements * elements.max(1.0).log2().ceil(),
+        _ => match product(instruction, operand) {
+            Some(flops) => flops,
+            None if MOVES.contains(&opcode) => 0.0,
+            None if TRANSCENDENTALS.contains(&opcode) => {
+                return Cost {
+                    transcendentals: elements,
+                    ..Cost::default()
+                };
+            }
+            None => elements,
+        },
+    };
+    Cost {
+        flops,
+        ..Cost::default()
     }
 }
 

@@ -99,77 +99,69 @@ fn computation(code: &[u8], computations: &Names, out: &mut String) {
 fn instruction(code: &[u8], names: &Names, computations: &Names, out: &mut String) {
     let opcode = string(code, 2);
     let shape = field(code, 3).map_or(String::new(), |s| shape(s.bytes()));
-    let of = |names: &Names, ids: Vec<i64>| {
-        let name = |id| names.get(id).cloned().unwrap_or_else(|| format!("?{id}"));
-        ids.iter().map(name).collect::<Vec<_>>().join(", ")
-    };
     let operands = match opcode.as_str() {
         "parameter" => int(code, 9).to_string(),
         "constant" => field(code, 8).map_or("{...}".into(), |l| literal(l.bytes())),
-        _ => of(names, ints(code, 36)),
+        _ => named(names, &ints(code, 36)),
     };
     let _ = write!(out, "{} = {shape} {opcode}({operands})", string(code, 1));
-    let mut attribute = |name: &str, value: &str| {
+    for (name, value) in attributes(code, &opcode, computations) {
         if !value.is_empty() {
             let _ = write!(out, ", {name}={value}");
         }
-    };
-    let dimensions = ints(code, 14);
-    if !dimensions.is_empty() {
-        attribute("dimensions", &list(&dimensions));
     }
+    out.push('\n');
+}
+
+/// Returns the names of instructions or computations.
+fn named(names: &Names, ids: &[i64]) -> String {
+    let name = |id| names.get(id).cloned().unwrap_or_else(|| format!("?{id}"));
+    ids.iter().map(name).collect::<Vec<_>>().join(", ")
+}
+
+/// Returns the attributes of an instruction. An empty value means that it has no such attribute.
+fn attributes(code: &[u8], opcode: &str, computations: &Names) -> Vec<(&'static str, String)> {
+    const DOT: [&str; 4] = [
+        "lhs_contracting_dims",
+        "rhs_contracting_dims",
+        "lhs_batch_dims",
+        "rhs_batch_dims",
+    ];
+    let mut all = vec![("dimensions", list_if_any(&ints(code, 14)))];
     if opcode == "get-tuple-element" {
-        attribute("index", &int(code, 13).to_string());
+        all.push(("index", int(code, 13).to_string()));
     }
     if let Some(dot) = field(code, 30) {
-        let numbers = [
-            "lhs_contracting_dims",
-            "rhs_contracting_dims",
-            "lhs_batch_dims",
-            "rhs_batch_dims",
-        ];
-        for (i, name) in numbers.into_iter().enumerate() {
-            let dims = ints(dot.bytes(), i as u32 + 1);
-            if !dims.is_empty() {
-                attribute(name, &list(&dims));
-            }
-        }
+        let dims = |i| list_if_any(&ints(dot.bytes(), i));
+        all.extend((1..).zip(DOT).map(|(i, name)| (name, dims(i))));
     }
     let slices: Vec<String> = messages(code, 17)
         .map(|s| format!("[{}:{}:{}]", int(s, 1), int(s, 2), int(s, 3)))
         .collect();
     if !slices.is_empty() {
-        attribute("slice", &format!("{{{}}}", slices.join(", ")));
+        all.push(("slice", format!("{{{}}}", slices.join(", "))));
     }
-    attribute("direction", &string(code, 63));
-    attribute("kind", &string(code, 11));
+    all.push(("direction", string(code, 63)));
+    all.push(("kind", string(code, 11)));
     let target = string(code, 28);
     if !target.is_empty() {
-        attribute("custom_call_target", &format!("{target:?}"));
+        all.push(("custom_call_target", format!("{target:?}")));
     }
+    let role = match opcode {
+        "while" => "body_and_condition",
+        "conditional" => "branch_computations",
+        "fusion" | "call" | "async-start" => "calls",
+        _ => "to_apply",
+    };
     let called = ints(code, 38);
-    if !called.is_empty() {
-        let role = match opcode.as_str() {
-            "while" => "body_and_condition",
-            "conditional" => "branch_computations",
-            "fusion" | "call" | "async-start" => "calls",
-            _ => "to_apply",
-        };
-        let many = called.len() > 1;
-        let called = of(computations, called);
-        attribute(
-            role,
-            &if many {
-                format!("{{{called}}}")
-            } else {
-                called
-            },
-        );
-    }
+    all.push(match called.len() {
+        0 | 1 => (role, named(computations, &called)),
+        _ => (role, format!("{{{}}}", named(computations, &called))),
+    });
     if let Some(metadata) = field(code, 7) {
-        attribute("metadata", &source(metadata.bytes()));
+        all.push(("metadata", source(metadata.bytes())));
     }
-    out.push('\n');
+    all
 }
 
 /// Returns the source location of an instruction, if the program contains it.
@@ -197,11 +189,7 @@ fn shape(code: &[u8]) -> String {
         return format!("({})", parts.join(", "));
     }
     let order = field(code, 5).map_or(Vec::new(), |layout| ints(layout.bytes(), 1));
-    let order = if order.is_empty() {
-        String::new()
-    } else {
-        list(&order)
-    };
+    let order = list_if_any(&order);
     let dims = ints(code, 3).iter().map(i64::to_string).collect::<Vec<_>>();
     format!("{}[{}]{order}", element_name(element), dims.join(","))
 }
@@ -315,6 +303,14 @@ pub(crate) fn ints(code: &[u8], number: u32) -> Vec<i64> {
         value.ints_into(&mut list);
     }
     list
+}
+
+/// Returns the list, or nothing for an empty list.
+fn list_if_any(values: &[i64]) -> String {
+    match values {
+        [] => String::new(),
+        values => list(values),
+    }
 }
 
 fn list(values: &[i64]) -> String {

@@ -24,10 +24,6 @@ const OWED: &str = "\
     onnx/src/graph.rs:prepare \
     optim/src/linesearch/backtracking.rs:search \
     optim/src/losses/ctc.rs:ctc_loss_with_forward_probs \
-    pjrt/src/client.rs:create \
-    pjrt/src/cost.rs:of_instruction \
-    pjrt/src/discover/install.rs:download \
-    pjrt/src/hlo.rs:instruction \
     pjrt/src/sys/layout.rs:structs_have_the_layout_of_the_c_header \
     src/bin/ramie/new/template.rs:contents \
     train/src/fit.rs:open";

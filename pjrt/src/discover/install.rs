@@ -219,7 +219,35 @@ fn remove_leftovers(parent: &Path, bundle: &Bundle) {
     }
 }
 
-/// Lets pip, in its ordinary configuration, fetch one wheel.
+/// Returns the command that lets pip, in its ordinary configuration, fetch one wheel.
+fn pip_download(
+    python: &Path,
+    env: &Environment,
+    wheel: &Wheel,
+    folder: &Path,
+    how: How,
+) -> Command {
+    let patience: &[&str] = match how {
+        How::Upgrade => &["--retries", "1", "--timeout", "10"],
+        How::IfMissing | How::Again => &[],
+    };
+    let mut command = Command::new(python);
+    command
+        .args(["-m", "pip", "download", "--no-deps", "--only-binary=:all:"])
+        .args(["--disable-pip-version-check", "--no-input"])
+        .args(["--progress-bar", "off"])
+        .args(patience)
+        .args(wheel.selector)
+        .arg(wheel.requirement())
+        .arg("-d")
+        .arg(folder)
+        .env_clear()
+        .envs(env.vars())
+        .stdin(Stdio::null());
+    command
+}
+
+/// Fetches one wheel with pip.
 fn download(
     env: &Environment,
     bundle: &Bundle,
@@ -228,27 +256,11 @@ fn download(
     how: How,
 ) -> Result<PathBuf, InstallError> {
     let package = wheel.requirement();
-    let patience: &[&str] = match how {
-        How::Upgrade => &["--retries", "1", "--timeout", "10"],
-        How::IfMissing | How::Again => &[],
-    };
     let folder = temp.path().join("wheels");
     let pythons = env.pythons();
     let mut failure = no_python(bundle);
     for python in &pythons {
-        let mut command = Command::new(python);
-        command
-            .args(["-m", "pip", "download", "--no-deps", "--only-binary=:all:"])
-            .args(["--disable-pip-version-check", "--no-input"])
-            .args(["--progress-bar", "off"])
-            .args(patience)
-            .args(wheel.selector)
-            .arg(&package)
-            .arg("-d")
-            .arg(&folder)
-            .env_clear()
-            .envs(env.vars())
-            .stdin(Stdio::null());
+        let mut command = pip_download(python, env, wheel, &folder, how);
         tracing::debug!(?command, "download");
         let failed = |status: String, output: Vec<String>| InstallError::Pip {
             package: package.clone(),
