@@ -5,6 +5,7 @@ use super::location::{Location, Statistics};
 use super::manifest::Config;
 use super::node::{Child, MOST_ENTRIES, Value, common_prefix, write_inner, write_leaf};
 use crate::Result;
+use std::ops::Range;
 
 /// Root of a tree, with its statistics.
 pub(super) struct Tree {
@@ -20,21 +21,21 @@ pub(super) fn build(
     entries: Vec<(Vec<u8>, Value)>,
     mut store: impl FnMut(&[u8]) -> Result<Location>,
 ) -> Result<Option<Tree>> {
-    let mut node = |content: &[u8], statistics: &mut Statistics| {
+    let mut node = |prefix: usize, content: &[u8], mut statistics: Statistics| {
         let block = block::encode(Kind::Node, content, config.compression);
         statistics.nodes = statistics.nodes.saturating_add(block.len() as u64);
-        store(&block)
+        Ok(Child {
+            prefix,
+            location: store(&block)?,
+            statistics,
+        })
     };
     let limit = config.max_decoded_node_bytes;
-    let mut children = Vec::new();
     let groups = divide(&entries, limit, 1, |value| match value {
         Value::Inline(bytes) => 16 + bytes.len(),
         Value::OutOfLine(location) => 32 + path_length(location),
     });
-    let root = groups.len() == 1;
-    for group in groups {
-        let group = &entries[group];
-        let prefix = if root { 0 } else { shared(group) };
+    let mut children = level(&entries, groups, |group, prefix| {
         let mut statistics = Statistics {
             keys: group.len() as u64,
             ..Statistics::default()
@@ -44,16 +45,8 @@ pub(super) fn build(
                 statistics.values = statistics.values.saturating_add(location.length);
             }
         }
-        let location = node(&write_leaf(prefix, group), &mut statistics)?;
-        children.push((
-            group[0].0.clone(),
-            Child {
-                prefix,
-                location,
-                statistics,
-            },
-        ));
-    }
+        node(prefix, &write_leaf(prefix, group), statistics)
+    })?;
     drop(entries);
     let mut height = 0;
     while children.len() > 1 {
@@ -62,33 +55,37 @@ pub(super) fn build(
         let groups = divide(&children, limit, 2, |child| {
             56 + path_length(&child.location)
         });
-        let root = groups.len() == 1;
-        let mut parents = Vec::with_capacity(groups.len());
-        for group in groups {
-            let group = &children[group];
+        children = level(&children, groups, |group, prefix| {
             let least = group.iter().map(|(_, child)| child.prefix).min();
-            let prefix = if root { 0 } else { shared(group) }.min(least.unwrap_or(0));
+            let prefix = prefix.min(least.unwrap_or(0));
             let mut statistics = Statistics::default();
-            group
-                .iter()
-                .for_each(|(_, c)| statistics.add(&c.statistics));
-            let location = node(&write_inner(height, prefix, group), &mut statistics)?;
-            parents.push((
-                group[0].0.clone(),
-                Child {
-                    prefix,
-                    location,
-                    statistics,
-                },
-            ));
-        }
-        children = parents;
+            for (_, child) in group {
+                statistics.add(&child.statistics);
+            }
+            node(prefix, &write_inner(height, prefix, group), statistics)
+        })?;
     }
     Ok(children.pop().map(|(_, child)| Tree {
         height,
         location: child.location,
         statistics: child.statistics,
     }))
+}
+
+/// Builds a node for each group of entries; `node` takes the group and the length of the prefix
+/// that its keys share. Returns the nodes with their first keys.
+fn level<T>(
+    entries: &[(Vec<u8>, T)],
+    groups: Vec<Range<usize>>,
+    mut node: impl FnMut(&[(Vec<u8>, T)], usize) -> Result<Child>,
+) -> Result<Vec<(Vec<u8>, Child)>> {
+    let root = groups.len() == 1;
+    let nodes = groups.into_iter().map(|group| {
+        let group = &entries[group];
+        let prefix = if root { 0 } else { shared(group) };
+        Ok((group[0].0.clone(), node(group, prefix)?))
+    });
+    nodes.collect()
 }
 
 fn path_length(location: &Location) -> usize {
@@ -111,7 +108,7 @@ fn divide<T>(
     limit: u32,
     least: usize,
     size: impl Fn(&T) -> usize,
-) -> Vec<std::ops::Range<usize>> {
+) -> Vec<Range<usize>> {
     let limit = match limit {
         0 => usize::MAX,
         limit => limit as usize,

@@ -131,7 +131,6 @@ pub(super) fn of_description(value: &Value, devices: &[Device]) -> Option<Shardi
         Value::Array(types) => types.iter().map(axis_type).collect::<Option<_>>()?,
         _ => vec![AxisType::Auto; sizes.len()],
     };
-    let distinct = |names: &[&str]| (1..names.len()).all(|i| !names[..i].contains(&names[i]));
     if sizes.len() != names.len() || sizes.len() != types.len() || !distinct(&names) {
         return None;
     }
@@ -139,8 +138,22 @@ pub(super) fn of_description(value: &Value, devices: &[Device]) -> Option<Shardi
         n.checked_mul(*size)
             .filter(|n| (1..=devices.len()).contains(n))
     })?;
+    let chosen = mesh_devices(&value["device_mesh"]["mesh"], devices)?;
+    if chosen.len() != count {
+        return None;
+    }
+    let spec = spec_of(&value["partition_spec"], &names)?;
+    let mesh = Mesh::new(
+        &chosen,
+        AbstractMesh::with_axis_types(&sizes, &names, &types),
+    );
+    Some(NamedSharding::new(mesh, spec).into())
+}
+
+/// Returns the devices with the ids in a description, if they exist and are distinct.
+fn mesh_devices(mesh: &Value, devices: &[Device]) -> Option<Vec<Device>> {
     let mut ids = Vec::new();
-    flat(&value["device_mesh"]["mesh"], &mut ids);
+    flat(mesh, &mut ids);
     let mut chosen: Vec<Device> = Vec::new();
     for id in &ids {
         let id = id["id"].as_i64()?;
@@ -150,15 +163,14 @@ pub(super) fn of_description(value: &Value, devices: &[Device]) -> Option<Shardi
         }
         chosen.push(*device);
     }
-    if chosen.len() != count {
-        return None;
-    }
-    let Value::Array(entries) = &value["partition_spec"] else {
-        return None;
-    };
+    Some(chosen)
+}
+
+/// Returns the spec in a description, if it names axes of the mesh, each at most once.
+fn spec_of(value: &Value, names: &[&str]) -> Option<PartitionSpec> {
     let mut used: Vec<String> = Vec::new();
     let mut spec = Vec::new();
-    for entry in entries {
+    for entry in value.as_array()? {
         let axes: Vec<String> = match entry {
             Value::Null => Vec::new(),
             Value::String(one) => vec![one.clone()],
@@ -172,14 +184,12 @@ pub(super) fn of_description(value: &Value, devices: &[Device]) -> Option<Shardi
         let axes: Vec<AxisName> = axes.iter().map(|a| AxisName::from(a.as_str())).collect();
         spec.push(SpecEntry::from(axes.as_slice()));
     }
-    if (1..used.len()).any(|i| used[..i].contains(&used[i])) {
-        return None;
-    }
-    let mesh = Mesh::new(
-        &chosen,
-        AbstractMesh::with_axis_types(&sizes, &names, &types),
-    );
-    Some(NamedSharding::new(mesh, PartitionSpec::new(spec)).into())
+    distinct(&used).then(|| PartitionSpec::new(spec))
+}
+
+/// Returns whether no two items are equal.
+fn distinct<T: PartialEq>(items: &[T]) -> bool {
+    (1..items.len()).all(|i| !items[..i].contains(&items[i]))
 }
 
 fn axis_type(value: &Value) -> Option<AxisType> {
