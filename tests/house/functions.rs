@@ -14,11 +14,6 @@ const OWED: &str = "\
     examples/fsdp/main.rs:run \
     examples/moe/main.rs:run \
     examples/resume/training.rs:train \
-    nn/src/layers/attention/multi_head.rs:build_for \
-    nn/src/layers/recurrent/rnn.rs:go \
-    nn/src/linen/lift/scan.rs:call \
-    nn/src/models/llama_gguf.rs:from_gguf \
-    nn/src/nnx/transforms/vmap.rs:vmap \
     onnx/src/graph.rs:prepare \
     optim/src/linesearch/backtracking.rs:search \
     optim/src/losses/ctc.rs:ctc_loss_with_forward_probs \

@@ -51,20 +51,11 @@ impl LlamaConfig {
         let metadata = Metadata(file);
         metadata.check_variant()?;
         let default = LlamaConfig::default();
-        let heads = metadata.need("attention.head_count")?;
-        let (hidden_size, layers) = (
-            metadata.need("embedding_length")?,
-            metadata.need("block_count")?,
-        );
+        let (heads, kv_heads) = metadata.heads()?;
+        let hidden_size = metadata.need("embedding_length")?;
+        let layers = metadata.need("block_count")?;
         if layers > file.tensors().len() {
             return Err(metadata.wrong("block_count", layers, "at most the number of tensors"));
-        }
-        let kv_heads = metadata
-            .integer("attention.head_count_kv")?
-            .unwrap_or(heads);
-        if heads == 0 || kv_heads == 0 || !heads.is_multiple_of(kv_heads) {
-            let expected = "a positive divisor of the number of query heads";
-            return Err(metadata.wrong("attention.head_count_kv", kv_heads, expected));
         }
         let head_dim = metadata.integer("attention.key_length")?;
         let head_size = head_dim.unwrap_or(hidden_size / heads);
@@ -177,6 +168,17 @@ impl Metadata<'_> {
             "`llama.{key}` is {value}, expected {expected}\n  help: this file is damaged or of a \
              variant that this model does not support; use another file"
         ))
+    }
+
+    /// Returns the numbers of query heads, and of key and value heads.
+    fn heads(&self) -> Result<(usize, usize)> {
+        let heads = self.need("attention.head_count")?;
+        let kv_heads = self.integer("attention.head_count_kv")?.unwrap_or(heads);
+        if heads == 0 || kv_heads == 0 || !heads.is_multiple_of(kv_heads) {
+            let expected = "a positive divisor of the number of query heads";
+            return Err(self.wrong("attention.head_count_kv", kv_heads, expected));
+        }
+        Ok((heads, kv_heads))
     }
 
     /// Returns an error if the file contains another model, or a variant with experts.

@@ -422,6 +422,19 @@ impl MultiHeadAttentionConfig {
         features / self.num_heads
     }
 
+    /// Returns the number of key and value heads.
+    #[track_caller]
+    fn kv_heads(&self) -> usize {
+        let kv_heads = self.num_kv_heads.unwrap_or(self.num_heads);
+        assert!(
+            kv_heads > 0 && self.num_heads.is_multiple_of(kv_heads),
+            "MultiHeadAttention: {} query heads cannot share {kv_heads} key and value heads\n  \
+             help: set num_kv_heads to a divisor of the number of heads",
+            self.num_heads
+        );
+        kv_heads
+    }
+
     /// Builds the layer for inputs of queries, keys and values with these features.
     #[track_caller]
     pub(super) fn build_for(
@@ -430,13 +443,7 @@ impl MultiHeadAttentionConfig {
         vars: &mut Vars<'_>,
     ) -> MultiHeadAttention {
         let size = self.head_dim(in_q);
-        let kv_heads = self.num_kv_heads.unwrap_or(self.num_heads);
-        assert!(
-            kv_heads > 0 && self.num_heads.is_multiple_of(kv_heads),
-            "MultiHeadAttention: {} query heads cannot share {kv_heads} key and value heads\n  \
-             help: set num_kv_heads to a divisor of the number of heads",
-            self.num_heads
-        );
+        let kv_heads = self.kv_heads();
         let project = |heads: usize| {
             self.computed(LinearGeneral::features([heads, size]))
                 .kernel_init(self.kernel_init.clone())

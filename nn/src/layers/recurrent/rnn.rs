@@ -182,8 +182,21 @@ impl<C: RNNCell> Forward for RNN<C> {
     }
 }
 
-/// Runs a cell over sequences. The key of the initial carry comes from the input, otherwise
-/// from the stream, otherwise from seed 0.
+/// Returns an initial carry. Its key is `key`, otherwise from the stream, otherwise from seed 0.
+fn new_carry<C: RNNCell>(
+    cell: &C,
+    shape: &[usize],
+    key: Option<Key>,
+    stream: &mut Option<RngStream>,
+) -> C::Carry {
+    match (key, stream) {
+        (Some(key), _) => cell.initialize_carry_from(shape, &key),
+        (None, Some(stream)) => cell.initialize_carry(shape, stream),
+        (None, None) => cell.initialize_carry_from(shape, &random::key(0)),
+    }
+}
+
+/// Runs a cell over sequences.
 #[track_caller]
 pub(super) fn go<C: RNNCell>(
     cell: &C,
@@ -221,14 +234,8 @@ pub(super) fn go<C: RNNCell>(
         false => inputs,
     };
     let xs = xs.move_axis(time as isize, 0);
-    let carry = initial_carry.unwrap_or_else(|| {
-        let shape = &xs.shape()[1..];
-        match (init_key, stream) {
-            (Some(key), _) => cell.initialize_carry_from(shape, &key),
-            (None, Some(stream)) => cell.initialize_carry(shape, stream),
-            (None, None) => cell.initialize_carry_from(shape, &random::key(0)),
-        }
-    });
+    let carry =
+        initial_carry.unwrap_or_else(|| new_carry(cell, &xs.shape()[1..], init_key, stream));
     let scan = ScanOptions {
         unroll: options.unroll,
         ..ScanOptions::default()

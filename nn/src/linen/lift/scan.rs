@@ -191,6 +191,16 @@ impl<M> Scan<M> {
         map_arrays(&own, front)
     }
 
+    /// Returns the variables that the steps have of their own, with their axes as in the model.
+    #[track_caller]
+    fn stacked(&self, own: &Variables) -> Variables {
+        let back = |name: &str, _: &str, a: &Array| match self.lifted.output(name).flatten() {
+            Some(axis) => a.move_axis(0, axis),
+            None => a.clone(),
+        };
+        self.lifted.with_axis(NAME, map_arrays(own, back))
+    }
+
     /// Returns the streams that all steps share, and those that are split among the steps.
     fn streams(&self, pack: &Pack, length: usize) -> (Streams, Streams) {
         let streams = pack.streams(&self.lifted.streams());
@@ -226,8 +236,66 @@ fn element(array: &Array) -> Array {
     Array::shape_dtype_struct(&array.shape()[1..], array.dtype())
 }
 
+/// The values that do not depend on the step.
+struct Constant<Y> {
+    /// The shared variables, created before the loop.
+    made: Variables,
+    /// The structure of the results of a step.
+    y: Y,
+    /// The axes along which the results of the steps are stacked.
+    out_axes: Vec<Option<isize>>,
+    /// The results without an axis.
+    results: Vec<Array>,
+}
+
+impl<Y: Tree> Constant<Y> {
+    /// Returns the results, given those with an axis.
+    fn with_stacked(&self, ys: Vec<Array>) -> Y {
+        let (mut ys, mut constants) = (ys.into_iter(), self.results.iter());
+        let result = |axis: &Option<isize>| match axis {
+            Some(axis) => ys.next().expect("a stacked result").move_axis(0, *axis),
+            None => constants.next().expect("a constant result").clone(),
+        };
+        tree::with_leaves(&self.y, self.out_axes.iter().map(result))
+    }
+}
+
 /// The inputs of one step, besides the shared variables and the carry.
 type Step = (Variables, Streams, Vec<Array>);
+
+/// Traces `step`, which returns the shared variables and the results of one step, and returns
+/// the values that do not depend on the step. The results have these axes.
+#[track_caller]
+fn constant<C: Tree, Y: Tree>(
+    axes: &Axes,
+    step: impl Fn(Variables, C, Step) -> (Variables, Y) + Send + Sync,
+    carry: &Variables,
+    init: &C,
+    one: Step,
+) -> Constant<Y> {
+    let structure: Mutex<Option<(Variables, Y)>> = Mutex::default();
+    let probe = |carry: Variables, c: C, one: Step| {
+        let (shared, y) = step(carry, c, one);
+        let of_y = axes.of(NAME, "out_axes", &y);
+        let constant = tree::leaves(&y).into_iter().zip(of_y);
+        let constant = constant.filter(|(_, axis)| axis.is_none()).map(|(y, _)| y);
+        let out: Vec<Array> = tree::leaves(&shared).into_iter().chain(constant).collect();
+        *lock(&structure) = Some((shared, y));
+        out
+    };
+    let carry = tree::shape_dtype_structs(carry);
+    let known = make_jaxpr(probe)(carry, tree::shape_dtype_structs(init), one).known();
+    let (made, y) = lock(&structure).take().expect("one step was traced");
+    let names = tree::paths(&made);
+    let mut arrays = constants(known, &names);
+    let results = arrays.split_off(names.len());
+    Constant {
+        made: tree::with_leaves(&made, arrays),
+        out_axes: axes.of(NAME, "out_axes", &y),
+        y,
+        results,
+    }
+}
 
 impl<C, X, Y, M> Module<(C, X), (C, Y)> for Scan<M>
 where
@@ -264,41 +332,22 @@ where
             (shared, carry.joined_with(carried), c, own, y)
         };
 
-        // Shared variables must not depend on the step. Create them before the loop, from a
-        // trace of one step.
-        let structure: Mutex<Option<(Variables, Y)>> = Mutex::default();
-        let probe = |carry: Variables, c: C, one: Step| {
-            let (shared, _, _, _, y) = step(&shared, carry, c, one);
-            let of_y = self.out_axes.of(NAME, "out_axes", &y);
-            let constant = tree::leaves(&y).into_iter().zip(of_y);
-            let constant = constant.filter(|(_, axis)| axis.is_none()).map(|(y, _)| y);
-            let out: Vec<Array> = tree::leaves(&shared).into_iter().chain(constant).collect();
-            *lock(&structure) = Some((shared, y));
-            out
-        };
         let front_xs = in_front(&leaves, &axes);
         let one: Step = (
             map_arrays(&own, |_, _, a| element(a)),
             tree::map(&streams, element),
             front_xs.iter().map(element).collect(),
         );
-        let (carry_type, init_type) = (
-            tree::shape_dtype_structs(&carry),
-            tree::shape_dtype_structs(&init),
-        );
-        let known = make_jaxpr(probe)(carry_type, init_type, one);
-        let known = known.known();
-        let (made, y) = lock(&structure).take().expect("one step was traced");
-        let out_axes = self.out_axes.of(NAME, "out_axes", &y);
-        let names = tree::paths(&made);
-        let constants = constants(known, &names);
-        let (made_arrays, constants) = constants.split_at(names.len());
-        let made = tree::with_leaves(&made, made_arrays.iter().cloned());
-        let shared = shared.joined_with(made.clone());
+        let created = |carry: Variables, c: C, one: Step| {
+            let (shared, _, _, _, y) = step(&shared, carry, c, one);
+            (shared, y)
+        };
+        let fixed = constant(&self.out_axes, created, &carry, &init, one);
+        let shared = shared.joined_with(fixed.made.clone());
 
         let body = |(carry, c): (Variables, C), one: Step| {
             let (_, carry, c, own, y) = step(&shared, carry, c, one);
-            let ys = tree::leaves(&y).into_iter().zip(&out_axes);
+            let ys = tree::leaves(&y).into_iter().zip(&fixed.out_axes);
             let ys: Vec<Array> = ys.filter(|(_, a)| a.is_some()).map(|(y, _)| y).collect();
             ((carry, c), (ys, own))
         };
@@ -310,14 +359,10 @@ where
         let ((carry, c), (ys, own)) =
             scan_with(body, (carry, init), (own, streams, front_xs), options);
 
-        let back = |name: &str, _: &str, a: &Array| match self.lifted.output(name).flatten() {
-            Some(axis) => a.move_axis(0, axis),
-            None => a.clone(),
-        };
-        let own = self.lifted.with_axis(NAME, map_arrays(&own, back));
-        pack.publish(scope, &made.joined_with(carry).joined_with(own));
-        let ys = results(ys, constants, &out_axes);
-        (c, tree::with_leaves(&y, ys))
+        let y = fixed.with_stacked(ys);
+        let own = self.stacked(&own);
+        pack.publish(scope, &fixed.made.joined_with(carry).joined_with(own));
+        (c, y)
     }
 
     fn class_name(&self) -> Cow<'static, str> {
@@ -346,16 +391,6 @@ fn constants(known: Vec<Option<Array>>, names: &[String]) -> Vec<Array> {
         });
     }
     constants
-}
-
-/// Returns the arrays of the results: stacked along the given axes, or constant.
-fn results(ys: Vec<Array>, constants: &[Array], out_axes: &[Option<isize>]) -> Vec<Array> {
-    let (mut ys, mut constants) = (ys.into_iter(), constants.iter());
-    let result = |axis: &Option<isize>| match axis {
-        Some(axis) => ys.next().expect("a stacked result").move_axis(0, *axis),
-        None => constants.next().expect("a constant result").clone(),
-    };
-    out_axes.iter().map(result).collect()
 }
 
 /// Checks that a step created no carried variable.

@@ -3,7 +3,7 @@
 use super::axes::{Axis, StateAxes, checked_axis, rename_axes};
 use super::{copy, pure, replace};
 use ramie_core::lock::lock;
-use ramie_core::{AxisName, AxisNames, Tree, tree, vmap_with};
+use ramie_core::{AxisName, AxisNames, MapAxes, Tree, tree, vmap_with};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 
@@ -87,9 +87,9 @@ impl VmapOptions {
     }
 }
 
-/// Converts axes of leaves to those of `ramie_core::vmap`, which has no carries.
+/// Returns the mapped axes of a tree's leaves by their paths.
 #[track_caller]
-fn map_axes(axes: &[Axis]) -> Vec<Option<isize>> {
+fn by_path<T: Tree>(tree: &T, axes: &[Axis]) -> HashMap<String, Option<isize>> {
     let axes = axes.iter().map(|axis| match axis {
         Axis::At(axis) => Some(*axis),
         Axis::Broadcast => None,
@@ -98,7 +98,7 @@ fn map_axes(axes: &[Axis]) -> Vec<Option<isize>> {
              help: use None for leaves that all batch elements share"
         ),
     });
-    axes.collect()
+    tree::paths(tree).into_iter().zip(axes).collect()
 }
 
 /// Applies a function of a model and arguments to all batch elements at once (`nnx.vmap`). The
@@ -132,20 +132,15 @@ pub fn vmap<M: Tree, A: Tree, R: Tree>(
     const OPERATION: &str = "nnx::vmap";
     let options = options.into();
     let state = options.state.of(OPERATION, model);
-    for ((axis, array), path) in state
-        .iter()
-        .zip(tree::leaves(model))
-        .zip(tree::paths(model))
-    {
+    let leaves = tree::leaves(model).into_iter().zip(tree::paths(model));
+    for (axis, (array, path)) in state.iter().zip(leaves) {
         if let Axis::At(axis) = axis {
             checked_axis(OPERATION, &path, &array, *axis);
         }
     }
     let inputs = options.in_axes.of(OPERATION, &args);
-    let in_axes = by_place(
-        &(copy(model), copy(&args)),
-        &[map_axes(&state), map_axes(&inputs)].concat(),
-    );
+    let table = by_path(&(copy(model), copy(&args)), &[&state[..], &inputs].concat());
+    let in_axes = MapAxes::by_path(move |path| table.get(path).copied().flatten());
     // The axes of the results are known once the function has been traced.
     let found = Arc::new(Mutex::new(HashMap::new()));
     let traced = {
@@ -159,18 +154,12 @@ pub fn vmap<M: Tree, A: Tree, R: Tree>(
             let (out, model) = f(model, args);
             let results = options.out_axes.of(OPERATION, &out);
             let after = options.state.of(OPERATION, &model);
-            let paths = tree::paths(&(copy(&out), copy(&model)));
-            *lock(&found) = paths
-                .into_iter()
-                .zip(map_axes(&[results, after].concat()))
-                .collect();
+            let both = (copy(&out), copy(&model));
+            *lock(&found) = by_path(&both, &[results, after].concat());
             (out, model)
         }
     };
-    let out_axes = ramie_core::MapAxes::by_path(move |path| {
-        let found = lock(&found);
-        found.get(path).copied().flatten()
-    });
+    let out_axes = MapAxes::by_path(move |path| lock(&found).get(path).copied().flatten());
     let core = ramie_core::VmapOptions {
         in_axes,
         out_axes,
@@ -187,13 +176,4 @@ pub fn vmap<M: Tree, A: Tree, R: Tree>(
     }
     replace(model, after);
     out
-}
-
-/// Returns the axes of the arguments' arrays, by the paths that `ramie_core` assigns to them.
-fn by_place<T: Tree>(args: &T, axes: &[Option<isize>]) -> ramie_core::MapAxes {
-    let table: HashMap<String, Option<isize>> = tree::paths(args)
-        .into_iter()
-        .zip(axes.iter().copied())
-        .collect();
-    ramie_core::MapAxes::by_path(move |path| table.get(path).copied().flatten())
 }
