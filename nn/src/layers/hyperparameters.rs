@@ -3,9 +3,14 @@
 /// Defines the setter of an option.
 macro_rules! setter {
     ($(#[$doc:meta])* $field:ident: Option<ramie_core::AxisName>) => {
+        $crate::layers::hyperparameters::setter! {
+            $(#[$doc])* $field: Option<ramie_core::AxisName> as into
+        }
+    };
+    ($(#[$doc:meta])* $field:ident: Option<$ty:ty> as into) => {
         $(#[$doc])*
         #[must_use]
-        pub fn $field(mut self, $field: impl Into<ramie_core::AxisName>) -> Self {
+        pub fn $field(mut self, $field: impl Into<$ty>) -> Self {
             self.$field = Some($field.into());
             self
         }
@@ -27,9 +32,12 @@ macro_rules! setter {
         }
     };
     ($(#[$doc:meta])* $field:ident: Sizes) => {
+        $crate::layers::hyperparameters::setter! { $(#[$doc])* $field: $crate::Sizes as into }
+    };
+    ($(#[$doc:meta])* $field:ident: $ty:ty as into) => {
         $(#[$doc])*
         #[must_use]
-        pub fn $field(mut self, $field: impl Into<$crate::Sizes>) -> Self {
+        pub fn $field(mut self, $field: impl Into<$ty>) -> Self {
             self.$field = $field.into();
             self
         }
@@ -53,6 +61,16 @@ macro_rules! setter {
             self.$field = $field;
             self
         }
+    };
+}
+
+/// Defines the setters of fields that exist already.
+///
+/// `name: [Type as into]` takes an `impl Into<Type>`, and `name: [Option<Type> as into]` a value
+/// that converts to the type in the option; for other types, see [`hyperparameters`].
+macro_rules! setters {
+    ($( $(#[$doc:meta])* $field:ident: [$($ty:tt)+], )*) => {
+        $( $crate::layers::hyperparameters::setter! { $(#[$doc])* $field: $($ty)+ } )*
     };
 }
 
@@ -241,5 +259,6 @@ macro_rules! linen_layer {
 }
 
 pub(crate) use {
-    affine_hyperparameters, hyperparameters, linen_layer, setter, static_options, taken, visit,
+    affine_hyperparameters, hyperparameters, linen_layer, setter, setters, static_options, taken,
+    visit,
 };

@@ -2,6 +2,7 @@
 
 use super::cell::{RNNCell, RNNCellConfig};
 use super::rnn::{Carry, RNN, RNNConfig, RNNInput, RNNOptions, ReturnCarry, go, linen_sequences};
+use crate::layers::hyperparameters::setters;
 use crate::linen::{self, Adopted};
 use crate::nnx::observed;
 use crate::{Forward, Module, RngStream};
@@ -168,19 +169,12 @@ impl<F: RNNCellConfig, B: RNNCellConfig> BidirectionalConfig<F, B> {
         }
     }
 
-    /// Sets the function that merges both outputs. Defaults to concatenation along the last
-    /// axis.
-    #[must_use]
-    pub fn merge_fn(mut self, merge_fn: MergeFunction) -> Self {
-        self.merge_fn = merge_fn;
-        self
-    }
-
-    /// Sets whether the time axis is the first one. Defaults to `false`.
-    #[must_use]
-    pub fn time_major(mut self, time_major: bool) -> Self {
-        self.time_major = time_major;
-        self
+    setters! {
+        /// Sets the function that merges both outputs. Defaults to concatenation along the last
+        /// axis.
+        merge_fn: [MergeFunction],
+        /// Sets whether the time axis is the first one. Defaults to `false`.
+        time_major: [bool],
     }
 
     #[track_caller]

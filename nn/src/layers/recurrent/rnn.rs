@@ -2,6 +2,7 @@
 
 use super::cell::{RNNCell, RNNCellConfig};
 use super::sequence::{expect_lengths, flip_sequences, last_carry};
+use crate::layers::hyperparameters::setters;
 use crate::linen::{self, Adopted};
 use crate::nnx::observed;
 use crate::{Forward, Module, RngStream};
@@ -68,25 +69,13 @@ impl<C> RNNInput<C> {
         inputs.into()
     }
 
-    /// Sets the initial carry.
-    #[must_use]
-    pub fn initial_carry(mut self, carry: C) -> RNNInput<C> {
-        self.initial_carry = Some(carry);
-        self
-    }
-
-    /// Sets the length of each sequence.
-    #[must_use]
-    pub fn seq_lengths(mut self, lengths: Array) -> RNNInput<C> {
-        self.seq_lengths = Some(lengths);
-        self
-    }
-
-    /// Sets the RNG key of the initial carry.
-    #[must_use]
-    pub fn init_key(mut self, key: Key) -> RNNInput<C> {
-        self.init_key = Some(key);
-        self
+    setters! {
+        /// Sets the initial carry.
+        initial_carry: [Option<C>],
+        /// Sets the length of each sequence.
+        seq_lengths: [Option<Array>],
+        /// Sets the RNG key of the initial carry.
+        init_key: [Option<Key>],
     }
 
     /// Returns the arguments with which a Linen module returns the last carry and the outputs

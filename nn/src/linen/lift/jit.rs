@@ -1,6 +1,7 @@
 //! `jit` and `fold_rngs` for modules.
 
 use super::pack::Pack;
+use crate::layers::hyperparameters::setters;
 use crate::linen::{CollectionFilter, Module, Scope, Streams, Variables};
 use ramie_core::lock::lock;
 use ramie_core::{Array, Jaxpr, Jitted, Tree, make_jaxpr, tree};
@@ -40,18 +41,11 @@ pub fn jit<M>(module: M) -> Jit<M> {
 }
 
 impl<M> Jit<M> {
-    /// Sets the collections that the module can access. Defaults to all.
-    #[must_use]
-    pub fn variables(mut self, collections: impl Into<CollectionFilter>) -> Self {
-        self.variables = collections.into();
-        self
-    }
-
-    /// Sets the RNG streams that the module can access. Defaults to all.
-    #[must_use]
-    pub fn rngs(mut self, streams: impl Into<CollectionFilter>) -> Self {
-        self.rngs = streams.into();
-        self
+    setters! {
+        /// Sets the collections that the module can access. Defaults to all.
+        variables: [CollectionFilter as into],
+        /// Sets the RNG streams that the module can access. Defaults to all.
+        rngs: [CollectionFilter as into],
     }
 }
 

@@ -2,6 +2,7 @@
 
 use super::axes::Lifted;
 use super::pack::Pack;
+use crate::layers::hyperparameters::setters;
 use crate::linen::{CollectionFilter, Module, Scope, Variables};
 use ramie_core::{AxisName, Tree, tree};
 use std::borrow::Cow;
@@ -95,18 +96,11 @@ impl<M> MapVariables<M> {
         self
     }
 
-    /// Sets the RNG streams that the module can access. Defaults to all.
-    #[must_use]
-    pub fn rngs(mut self, streams: impl Into<CollectionFilter>) -> Self {
-        self.rngs = streams.into();
-        self
-    }
-
-    /// Sets the other collections that the module can access. Defaults to all.
-    #[must_use]
-    pub fn variables(mut self, collections: impl Into<CollectionFilter>) -> Self {
-        self.variables = collections.into();
-        self
+    setters! {
+        /// Sets the RNG streams that the module can access. Defaults to all.
+        rngs: [CollectionFilter as into],
+        /// Sets the other collections that the module can access. Defaults to all.
+        variables: [CollectionFilter as into],
     }
 }
 

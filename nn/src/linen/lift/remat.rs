@@ -2,6 +2,7 @@
 
 use super::pack::Pack;
 use super::{Axes, VariableAxis, scan};
+use crate::layers::hyperparameters::setters;
 use crate::linen::{CollectionFilter, Module, Scope, Streams, Variables};
 use ramie_core::{CheckpointOptions, CheckpointPolicy, Tree, checkpoint_with};
 use std::borrow::Cow;
@@ -53,18 +54,11 @@ impl<M> Remat<M> {
         self
     }
 
-    /// Sets the collections that the module can access. Defaults to all.
-    #[must_use]
-    pub fn variables(mut self, collections: impl Into<CollectionFilter>) -> Self {
-        self.variables = collections.into();
-        self
-    }
-
-    /// Sets the RNG streams that the module can access. Defaults to all.
-    #[must_use]
-    pub fn rngs(mut self, streams: impl Into<CollectionFilter>) -> Self {
-        self.rngs = streams.into();
-        self
+    setters! {
+        /// Sets the collections that the module can access. Defaults to all.
+        variables: [CollectionFilter as into],
+        /// Sets the RNG streams that the module can access. Defaults to all.
+        rngs: [CollectionFilter as into],
     }
 }
 

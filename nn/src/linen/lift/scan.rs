@@ -2,6 +2,7 @@
 
 use super::axes::{Axes, Counted, Lifted, VariableAxis, map_arrays};
 use super::pack::Pack;
+use crate::layers::hyperparameters::setters;
 use crate::linen::{CollectionFilter, Module, Scope, Streams, Variables};
 use ramie_core::lock::lock;
 use ramie_core::{Array, AxisName, ScanOptions, Tree, make_jaxpr, scan_with, tree};
@@ -110,27 +111,15 @@ impl<M> Scan<M> {
         self
     }
 
-    /// Sets the scanned axes of the arguments after the carry; `None` for arguments that all
-    /// steps share. Defaults to the first axis.
-    #[must_use]
-    pub fn in_axes(mut self, axes: impl Into<Axes>) -> Self {
-        self.in_axes = axes.into();
-        self
-    }
-
-    /// Sets the axes along which the results of the steps are stacked; `None` for results that
-    /// do not depend on the step. Defaults to the first axis.
-    #[must_use]
-    pub fn out_axes(mut self, axes: impl Into<Axes>) -> Self {
-        self.out_axes = axes.into();
-        self
-    }
-
-    /// Sets the number of steps. Required only if no argument has a scanned axis.
-    #[must_use]
-    pub fn length(mut self, length: usize) -> Self {
-        self.length = Some(length);
-        self
+    setters! {
+        /// Sets the scanned axes of the arguments after the carry; `None` for arguments that all
+        /// steps share. Defaults to the first axis.
+        in_axes: [Axes as into],
+        /// Sets the axes along which the results of the steps are stacked; `None` for results that
+        /// do not depend on the step. Defaults to the first axis.
+        out_axes: [Axes as into],
+        /// Sets the number of steps. Required only if no argument has a scanned axis.
+        length: [Option<usize>],
     }
 
     /// Scans from the last element to the first.

@@ -2,6 +2,7 @@
 
 use super::axes::{Axes, Counted, Lifted, VariableAxis};
 use super::pack::Pack;
+use crate::layers::hyperparameters::setters;
 use crate::linen::{CollectionFilter, Module, Scope, Streams, Variables};
 use ramie_core::lock::lock;
 use ramie_core::{AxisName, AxisNames, MapAxes, Tree, VmapOptions, tree, vmap_with};
@@ -69,39 +70,17 @@ impl<M> Vmap<M> {
         self
     }
 
-    /// Sets the batch axes of the arguments. Defaults to the first axis.
-    #[must_use]
-    pub fn in_axes(mut self, axes: impl Into<Axes>) -> Self {
-        self.in_axes = axes.into();
-        self
-    }
-
-    /// Sets the batch axes of the results. Defaults to the first axis.
-    #[must_use]
-    pub fn out_axes(mut self, axes: impl Into<Axes>) -> Self {
-        self.out_axes = axes.into();
-        self
-    }
-
-    /// Sets the number of batch elements. Required only if nothing has a batch axis.
-    #[must_use]
-    pub fn axis_size(mut self, size: usize) -> Self {
-        self.axis_size = Some(size);
-        self
-    }
-
-    /// Sets the name of the mapped axis, for collectives in the module. Defaults to none.
-    #[must_use]
-    pub fn axis_name(mut self, name: impl Into<AxisName>) -> Self {
-        self.axis_name = Some(name.into());
-        self
-    }
-
-    /// Sets the mesh axes over which the batch elements are sharded. Defaults to none.
-    #[must_use]
-    pub fn spmd_axis_name(mut self, names: impl Into<AxisNames>) -> Self {
-        self.spmd_axis_name = Some(names.into());
-        self
+    setters! {
+        /// Sets the batch axes of the arguments. Defaults to the first axis.
+        in_axes: [Axes as into],
+        /// Sets the batch axes of the results. Defaults to the first axis.
+        out_axes: [Axes as into],
+        /// Sets the number of batch elements. Required only if nothing has a batch axis.
+        axis_size: [Option<usize>],
+        /// Sets the name of the mapped axis, for collectives in the module. Defaults to none.
+        axis_name: [Option<AxisName> as into],
+        /// Sets the mesh axes over which the batch elements are sharded. Defaults to none.
+        spmd_axis_name: [Option<AxisNames> as into],
     }
 
     /// Sets the name of the new axis in the shardings of variables (`metadata_params` of Flax).

@@ -2,6 +2,7 @@
 
 use super::axes::{Axis, StateAxes, checked_axis, rename_axes};
 use super::{copy, pure, replace};
+use crate::layers::hyperparameters::setters;
 use ramie_core::lock::lock;
 use ramie_core::{AxisName, AxisNames, MapAxes, Tree, tree, vmap_with};
 use std::collections::HashMap;
@@ -42,48 +43,21 @@ impl<A: Into<StateAxes>> From<A> for VmapOptions {
 }
 
 impl VmapOptions {
-    /// Sets the mapped axes of the arguments. Defaults to the first.
-    #[must_use]
-    pub fn in_axes(mut self, axes: impl Into<StateAxes>) -> VmapOptions {
-        self.in_axes = axes.into();
-        self
-    }
-
-    /// Sets the mapped axes of the results. Defaults to the first.
-    #[must_use]
-    pub fn out_axes(mut self, axes: impl Into<StateAxes>) -> VmapOptions {
-        self.out_axes = axes.into();
-        self
-    }
-
-    /// Sets the name of the mapped axis, for collectives. Defaults to none.
-    #[must_use]
-    pub fn axis_name(mut self, name: impl Into<AxisName>) -> VmapOptions {
-        self.axis_name = Some(name.into());
-        self
-    }
-
-    /// Sets the mesh axes over which the batch elements are sharded. Defaults to none.
-    #[must_use]
-    pub fn spmd_axis_name(mut self, names: impl Into<AxisNames>) -> VmapOptions {
-        self.spmd_axis_name = Some(names.into());
-        self
-    }
-
-    /// Sets the number of batch elements. Required if nothing is mapped over.
-    #[must_use]
-    pub fn axis_size(mut self, size: usize) -> VmapOptions {
-        self.axis_size = Some(size);
-        self
-    }
-
-    /// Sets the name of the mapped axis in the metadata of variables whose dimensions have
-    /// names (`nnx.PARTITION_NAME`). Within the function their metadata lacks this axis.
-    /// Defaults to none.
-    #[must_use]
-    pub fn partition_name(mut self, name: impl Into<AxisName>) -> VmapOptions {
-        self.partition_name = Some(name.into());
-        self
+    setters! {
+        /// Sets the mapped axes of the arguments. Defaults to the first.
+        in_axes: [StateAxes as into],
+        /// Sets the mapped axes of the results. Defaults to the first.
+        out_axes: [StateAxes as into],
+        /// Sets the name of the mapped axis, for collectives. Defaults to none.
+        axis_name: [Option<AxisName> as into],
+        /// Sets the mesh axes over which the batch elements are sharded. Defaults to none.
+        spmd_axis_name: [Option<AxisNames> as into],
+        /// Sets the number of batch elements. Required if nothing is mapped over.
+        axis_size: [Option<usize>],
+        /// Sets the name of the mapped axis in the metadata of variables whose dimensions have
+        /// names (`nnx.PARTITION_NAME`). Within the function their metadata lacks this axis.
+        /// Defaults to none.
+        partition_name: [Option<AxisName> as into],
     }
 }
 
