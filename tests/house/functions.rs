@@ -15,8 +15,6 @@ const OWED: &str = "\
     examples/moe/main.rs:run \
     examples/resume/training.rs:train \
     onnx/src/graph.rs:prepare \
-    optim/src/linesearch/backtracking.rs:search \
-    optim/src/losses/ctc.rs:ctc_loss_with_forward_probs \
     pjrt/src/sys/layout.rs:structs_have_the_layout_of_the_c_header \
     src/bin/ramie/new/template.rs:contents \
     train/src/fit.rs:open";

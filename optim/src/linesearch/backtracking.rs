@@ -98,6 +98,25 @@ options! {
 const NAME: &str = "scale_by_backtracking_linesearch";
 
 impl ScaleByBacktrackingLinesearch {
+    /// Returns the state before the first evaluation of the objective.
+    fn first(
+        &self,
+        state: &ScaleByBacktrackingLinesearchState,
+        value: &Array,
+        params: &State,
+    ) -> Search {
+        let dtype = state.value.dtype();
+        let longer =
+            (&state.learning_rate * &self.increase_factor).minimum(&self.max_learning_rate);
+        Search {
+            learning_rate: longer.astype(dtype),
+            new_value: value.astype(dtype),
+            new_grad: self.store_grad.then(|| params.zeros_like()),
+            decrease_error: Array::scalar(f64::INFINITY, dtype),
+            iter_num: count_zero(),
+        }
+    }
+
     fn search(
         &self,
         updates: State,
@@ -136,15 +155,7 @@ impl ScaleByBacktrackingLinesearch {
                 iter_num: s.iter_num + 1,
             }
         };
-        let longer =
-            (&state.learning_rate * &self.increase_factor).minimum(&self.max_learning_rate);
-        let first = Search {
-            learning_rate: longer.astype(dtype),
-            new_value: value.astype(dtype),
-            new_grad: self.store_grad.then(|| params.zeros_like()),
-            decrease_error: Array::scalar(f64::INFINITY, dtype),
-            iter_num: count_zero(),
-        };
+        let first = self.first(&state, value, params);
         let goes_on = |s: Search| {
             let bad = s.decrease_error.le(&self.atol).logical_not();
             bad.bitwise_and(s.iter_num.le(most))
@@ -152,11 +163,8 @@ impl ScaleByBacktrackingLinesearch {
         let found = while_loop(goes_on, body, first);
         // Outside the domain of the objective the step is zero.
         let outside = found.decrease_error.is_inf();
-        let rate = where_(
-            &outside,
-            found.learning_rate.zeros_like(),
-            &found.learning_rate,
-        );
+        let rate = found.learning_rate;
+        let rate = where_(&outside, rate.zeros_like(), &rate);
         let state = ScaleByBacktrackingLinesearchState {
             learning_rate: rate.clone(),
             value: found.new_value,

@@ -78,6 +78,14 @@ fn check(
     );
 }
 
+/// Returns which labels are equal to the next one, so that a blank must separate them.
+fn repeated(labels: &Array) -> Array {
+    let count = labels.shape()[1];
+    let next = labels.slice_in_dim(count.min(1), count, 1, 1);
+    let all_but_last = labels.slice_in_dim(0, count.saturating_sub(1), 1, 1);
+    all_but_last.eq(next)
+}
+
 /// Computes [`ctc_loss`] together with the forward log-probabilities of each prefix of the
 /// labels: those of alignments whose current frame emits a blank, `[frames, batch, labels + 1]`,
 /// and those of alignments whose current frame emits a label, `[frames, batch, labels]`
@@ -109,12 +117,8 @@ pub fn ctc_loss_with_forward_probs(
     let logs = logits.log_softmax(-1);
     let padded = label_paddings.sum_over(1).astype(DType::I32);
     let lengths = -padded + count as i32;
-    // Equal consecutive labels must be separated by a blank.
-    let repeat = labels
-        .slice_in_dim(0, count.saturating_sub(1), 1, 1)
-        .eq(labels.slice_in_dim(count.min(1), count, 1, 1))
-        .astype(dtype)
-        .pad(&[(0, 0), (0, count.min(1))], 0.0);
+    let repeat = repeated(labels).astype(dtype);
+    let repeat = repeat.pad(&[(0, 0), (0, count.min(1))], 0.0);
     let blanks = logs.slice_in_dim(blank, blank + 1, 1, 2).swap_axes(0, 1);
     let rows = labels.one_hot(classes, dtype);
     let emits = einsum("btk,bnk->tbn", &[&logs, &rows]);
