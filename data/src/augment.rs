@@ -186,21 +186,8 @@ impl Step {
                     "Augment: an image of {h} by {w} pixels cannot be resized\n  help: remove empty \
                      images from the dataset"
                 );
-                let rows = weights(h, *height);
-                let columns = weights(w, *width);
-                let mut tall = Array3::zeros((*height, w, channels));
-                for (mut out, (first, weights)) in tall.outer_iter_mut().zip(&rows) {
-                    for (i, weight) in weights.iter().enumerate() {
-                        out.scaled_add(*weight, &image.index_axis(Axis(0), first + i));
-                    }
-                }
-                let mut out = Array3::zeros((*height, *width, channels));
-                for (mut out, (first, weights)) in out.axis_iter_mut(Axis(1)).zip(&columns) {
-                    for (i, weight) in weights.iter().enumerate() {
-                        out.scaled_add(*weight, &tall.index_axis(Axis(1), first + i));
-                    }
-                }
-                out
+                let tall = resized(&image, Axis(0), *height);
+                resized(&tall, Axis(1), *width)
             }
             Step::Normalise(mean, deviation) => {
                 assert!(
@@ -240,6 +227,20 @@ fn crop(image: &Array3<f32>, top: isize, left: isize, height: usize, width: usiz
         let mut place = out.slice_axis_mut(Axis(0), (dy..dy + y.1 - y.0).into());
         let mut place = place.slice_axis_mut(Axis(1), (dx..dx + x.1 - x.0).into());
         place.assign(&part);
+    }
+    out
+}
+
+/// Returns the image with another size along an axis.
+fn resized(image: &Array3<f32>, axis: Axis, size: usize) -> Array3<f32> {
+    let mut shape = image.raw_dim();
+    let weights = weights(shape[axis.0], size);
+    shape[axis.0] = size;
+    let mut out = Array3::zeros(shape);
+    for (mut out, (first, weights)) in out.axis_iter_mut(axis).zip(&weights) {
+        for (i, weight) in weights.iter().enumerate() {
+            out.scaled_add(*weight, &image.index_axis(axis, first + i));
+        }
     }
     out
 }

@@ -36,30 +36,12 @@ fn tree_impl(input: &Input, core: &TokenStream, is_module: bool) -> TokenStream 
     let name = &input.name;
     let generics = bounded(input, core);
     let (params, arguments, clause) = generics.split_for_impl();
-    let arms = match &input.shape {
-        Shape::Struct(parts) => Arms::of(core, quote!(#name), None, parts),
-        Shape::Enum(variants) => {
-            let mut all = Arms::default();
-            for (i, variant) in variants.iter().enumerate() {
-                let label = &variant.name;
-                let index = u32::try_from(i).unwrap_or(u32::MAX);
-                let tag = quote!(#core::tree::Variant::new(#index, stringify!(#label)));
-                all.extend(Arms::of(
-                    core,
-                    quote!(#name::#label),
-                    Some(tag),
-                    &variant.parts,
-                ));
-            }
-            all
-        }
-    };
     let Arms {
         walk,
         walk_mut,
         rebuild,
         visit,
-    } = arms;
+    } = Arms::of_shape(core, name, &input.shape);
     // An enum without variants has no values. The compiler recognizes this in a match on the
     // place, but not in a match on the reference.
     let (shared, unique) = if walk.is_empty() {
@@ -134,6 +116,22 @@ struct Arms {
 }
 
 impl Arms {
+    fn of_shape(core: &TokenStream, name: &Ident, shape: &Shape) -> Arms {
+        let variants = match shape {
+            Shape::Struct(parts) => return Arms::of(core, quote!(#name), None, parts),
+            Shape::Enum(variants) => variants,
+        };
+        let mut all = Arms::default();
+        for (i, variant) in variants.iter().enumerate() {
+            let label = &variant.name;
+            let index = u32::try_from(i).unwrap_or(u32::MAX);
+            let tag = quote!(#core::tree::Variant::new(#index, stringify!(#label)));
+            let path = quote!(#name::#label);
+            all.extend(Arms::of(core, path, Some(tag), &variant.parts));
+        }
+        all
+    }
+
     fn extend(&mut self, other: Arms) {
         self.walk.extend(other.walk);
         self.walk_mut.extend(other.walk_mut);

@@ -43,7 +43,6 @@ pub(crate) fn prepare(graph: file::Graph, prefix: &str, store: &Store) -> Result
     };
     let mut tensors: Vec<Tensor> = graph.initializers;
     for mut node in graph.nodes {
-        let (mut graphs, mut in_attributes) = (HashMap::new(), HashMap::new());
         if node.is_constant() {
             match constant(&mut node)? {
                 Value::Known(known) => drop(out.constants.insert(output(&node), known)),
@@ -54,25 +53,7 @@ pub(crate) fn prepare(graph: file::Graph, prefix: &str, store: &Store) -> Result
             }
             continue;
         }
-        let label = node.label().to_owned();
-        for (name, attribute) in &mut node.attributes {
-            match attribute {
-                Attribute::Graph(nested) => {
-                    let below = format!("{prefix}{label}.{name}.");
-                    let nested = std::mem::take(&mut **nested);
-                    graphs.insert(name.clone(), prepare(nested, &below, store)?);
-                }
-                Attribute::Tensor(tensor) => {
-                    in_attributes.insert(name.clone(), Known::read(tensor, store)?);
-                }
-                _ => {}
-            }
-        }
-        out.ops.push(Op {
-            node,
-            graphs,
-            tensors: in_attributes,
-        });
+        out.ops.push(operation(node, prefix, store)?);
     }
     // Older files list initializers among the inputs, too.
     let names: HashSet<&str> = tensors.iter().map(|t| t.name.as_str()).collect();
@@ -98,6 +79,30 @@ pub(crate) fn prepare(graph: file::Graph, prefix: &str, store: &Store) -> Result
         }
     }
     Ok(out)
+}
+
+/// Reads the graphs and the tensors in the attributes of a node.
+fn operation(mut node: file::Node, prefix: &str, store: &Store) -> Result<Op, Problem> {
+    let (mut graphs, mut tensors) = (HashMap::new(), HashMap::new());
+    let label = node.label().to_owned();
+    for (name, attribute) in &mut node.attributes {
+        match attribute {
+            Attribute::Graph(nested) => {
+                let below = format!("{prefix}{label}.{name}.");
+                let nested = std::mem::take(&mut **nested);
+                graphs.insert(name.clone(), prepare(nested, &below, store)?);
+            }
+            Attribute::Tensor(tensor) => {
+                tensors.insert(name.clone(), Known::read(tensor, store)?);
+            }
+            _ => {}
+        }
+    }
+    Ok(Op {
+        node,
+        graphs,
+        tensors,
+    })
 }
 
 /// Whether a tensor is a weight unless an operator needs it while it is traced.
