@@ -1,6 +1,6 @@
 //! The loop of a run.
 
-use crate::checkpoints::{Best, Checkpoints, Saved};
+use crate::checkpoints::{Best, Checkpoints, Restored, Saved};
 use crate::progress::Rate;
 use crate::recorder::Recorder;
 use crate::trainer::{Interval, Length, Settings, Step};
@@ -52,6 +52,43 @@ fn not_continued(folder: &Path, error: Error) -> Error {
         folder: folder.to_owned(),
         error: Box::new(error),
     }
+}
+
+/// The checkpoints of a run, its best states, and the last checkpoint, if it is continued.
+type Opened<Position> = (
+    Option<Checkpoints>,
+    Option<Best>,
+    Option<Restored<Position>>,
+);
+
+/// Opens the checkpoints in the folder of a run, and restores the last one, if there is one to
+/// continue.
+fn open_folder<S: Tree, Position: serde::de::DeserializeOwned>(
+    folder: &Path,
+    settings: &Settings<S>,
+    state: &mut S,
+) -> Result<Opened<Position>> {
+    fs::create_dir_all(folder).map_err(|error| Error::Folder {
+        path: folder.to_owned(),
+        error,
+    })?;
+    preemption::on_signals()?;
+    if !preemption::requested() {
+        // An earlier run in this process has ended.
+        preemption::withdraw();
+    }
+    let mut checkpoints = Checkpoints::open(folder, settings.keep)?;
+    let restored = checkpoints
+        .restore(state, settings.resume)
+        .map_err(|e| not_continued(folder, e))?;
+    let best = match settings.best {
+        Some(_) => Some(Best::open(folder)?),
+        None => None,
+    };
+    if let Some(best) = &best {
+        best.remove_after(restored.as_ref().map(|r: &Restored<Position>| r.step))?;
+    }
+    Ok((Some(checkpoints), best, restored))
 }
 
 impl<'a, S: Tree + 'static> Fit<'a, S> {
@@ -114,28 +151,10 @@ impl<'a, S: Tree + 'static> Fit<'a, S> {
         state: &'a mut S,
         total: u64,
     ) -> Result<(Fit<'a, S>, Option<Position>)> {
-        let (mut checkpoints, mut best, mut restored) = (None, None, None);
-        if let Some(folder) = &settings.folder {
-            fs::create_dir_all(folder).map_err(|error| Error::Folder {
-                path: folder.clone(),
-                error,
-            })?;
-            preemption::on_signals()?;
-            if !preemption::requested() {
-                // An earlier run in this process has ended.
-                preemption::withdraw();
-            }
-            let mut all = Checkpoints::open(folder, settings.keep)?;
-            restored = all
-                .restore::<S, Position>(state, settings.resume)
-                .map_err(|e| not_continued(folder, e))?;
-            checkpoints = Some(all);
-            if settings.best.is_some() {
-                let states = Best::open(folder)?;
-                states.remove_after(restored.as_ref().map(|r| r.step))?;
-                best = Some(states);
-            }
-        }
+        let (checkpoints, best, restored) = match &settings.folder {
+            Some(folder) => open_folder::<S, Position>(folder, &settings, state)?,
+            None => (None, None, None),
+        };
         let step = restored.as_ref().map(|r| r.step);
         let (position, saved) = match restored {
             Some(restored) => (Some(restored.position), restored.saved),
