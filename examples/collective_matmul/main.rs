@@ -38,6 +38,9 @@ struct Options {
     profile: Option<PathBuf>,
 }
 
+/// Arguments of the programs.
+type Args<'a> = (&'a Array, &'a Array, &'a Array);
+
 type Product = Box<dyn Fn(Array, Array, Array) -> Array + Send + Sync>;
 
 fn main() -> ExitCode {
@@ -68,7 +71,7 @@ fn compare(
     title: &str,
     programs: Vec<(&str, Product)>,
     repeat: usize,
-    (a, b, c): (&Array, &Array, &Array),
+    (a, b, c): Args<'_>,
 ) -> Result<(), Box<dyn Error>> {
     println!("{title}");
     let mut expected: Option<Vec<f32>> = None;
@@ -138,14 +141,19 @@ fn products(options: &Options) -> Result<(), Box<dyn Error>> {
     let w_in = draw(1, &[width, hidden], on(P![None, "Y"])) / (width as f64).sqrt();
     let w_out = draw(2, &[hidden, width], on(P!["Y", None])) / (hidden as f64).sqrt();
 
-    let args = (&x, &w_in, &w_out);
+    compare_blocks(options, mesh, (&x, &w_in, &w_out))?;
+    let w = device_put(&w_in, on(P!["Y", None]));
+    compare_all_reduce(options, mesh, (&x, &w, &w_out))
+}
 
+/// Compares a block of two products, between which the hidden layer is sharded.
+fn compare_blocks(options: &Options, mesh: Mesh, args: Args<'_>) -> Result<(), Box<dyn Error>> {
     let specs = || [P!["X", "Y"], P![None, "Y"], P!["Y", None]];
     let ring = |ways: &'static [Way]| {
         let f = move |x: Array, w_in: Array, w_out: Array| block(&x, &w_in, &w_out, ways);
         over(mesh, specs(), P!["X", "Y"], f)
     };
-    let spec = on(P!["X", "Y"]);
+    let spec = NamedSharding::new(mesh, P!["X", "Y"]);
     let plain = Box::new(move |x: Array, w_in: Array, w_out: Array| {
         let hidden = x.matmul(&w_in).relu();
         with_sharding_constraint(&hidden.matmul(&w_out), spec)
@@ -159,11 +167,13 @@ fn products(options: &Options) -> Result<(), Box<dyn Error>> {
         ],
         options.repeat,
         args,
-    )?;
+    )
+}
 
-    let w = device_put(&w_in, on(P!["Y", None]));
+/// Compares a product whose sums are over both devices and columns.
+fn compare_all_reduce(options: &Options, mesh: Mesh, args: Args<'_>) -> Result<(), Box<dyn Error>> {
     let specs = || [P!["X", "Y"], P!["Y", None], P!["Y", None]];
-    let spec = on(P!["X"]);
+    let spec = NamedSharding::new(mesh, P!["X"]);
     let plain =
         Box::new(move |x: Array, w: Array, _: Array| with_sharding_constraint(&x.matmul(&w), spec));
     let tiled = |x: Array, w: Array, _: Array| all_reduce_matmul(&x, &w, 4);
@@ -180,7 +190,6 @@ fn products(options: &Options) -> Result<(), Box<dyn Error>> {
             ("ring, both ways", ring(BOTH_WAYS)),
         ],
         options.repeat,
-        (&x, &w, &w_out),
-    )?;
-    Ok(())
+        args,
+    )
 }

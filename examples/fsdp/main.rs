@@ -13,10 +13,10 @@ use clap::Parser;
 use common::{Result, Run, RunOptions};
 use model::{Sizes, sequence, sequences, shardings, train_step};
 use ramie::data::{DataLoader, IntoSource, Source};
-use ramie::train::{Error, Trainer};
+use ramie::train::{Context, Error, Trainer};
 use ramie::{
-    Array, JitOptions, LogicalAxisRules, NamedSharding, P, RuntimeOptions, jit, jit_with,
-    make_mesh, random, set_logical_axis_rules, set_mesh, tree,
+    JitOptions, LogicalAxisRules, NamedSharding, P, RuntimeOptions, Tree, jit, jit_with, make_mesh,
+    random, set_logical_axis_rules, set_mesh, tree,
 };
 use std::process::ExitCode;
 
@@ -58,14 +58,8 @@ fn run(options: &Options) -> Result {
         layers: options.layers,
         length: 16,
     };
-    let batch = |i: u64| sequences(sizes, options.batch, i as usize);
+    let (alone, expected) = on_one_device(options, sizes);
     let init = move |key| model::Trainer::new(sizes, key);
-
-    let mut alone = jit(init)(random::key(0));
-    let step = jit(train_step);
-    let expected: Vec<f32> = (0..options.steps)
-        .map(|i| step(&mut alone, batch(i)).item())
-        .collect();
 
     let mesh = make_mesh(&[4, 2], &["data", "model"])?;
     // ANCHOR: sharded
@@ -86,39 +80,49 @@ fn run(options: &Options) -> Result {
     };
     let mut state = jit_with(init, sharded)(random::key(0));
     // ANCHOR_END: sharded
-    let bytes = |arrays: &[Array]| {
-        arrays
-            .iter()
-            .map(|a| a.addressable_bytes()[0].1)
-            .sum::<usize>()
-    };
-    let (whole, part) = (
-        bytes(&tree::leaves(&alone.model)),
-        bytes(&tree::leaves(&state.model)),
-    );
+    let (whole, part) = (bytes(&alone.model), bytes(&state.model));
     println!("Parameters: {whole} bytes, {part} bytes per device");
 
     // Restored arrays get the shardings of the new state.
     let trainer = Trainer::from_step(train_step)
         .placement(NamedSharding::new(mesh, P!["data"]))
-        .every(1, move |context| {
-            let step = context.status.step - 1;
-            let loss = context.history.last("loss").unwrap_or(f64::NAN);
-            let alone = f64::from(expected[step as usize]);
-            context.message(format!(
-                "Step {step}: loss {loss:.5}, on one device {alone:.5}"
-            ));
-            match (loss - alone).abs() <= 1e-4 * alone.abs() {
-                true => Ok(()),
-                false => Err(Error::other(format!(
-                    "step {step}: the losses differ: {loss} and {alone}"
-                ))),
-            }
-        });
+        .every(1, move |context| compare(context, &expected));
     // Endless data, so that a run can be resumed for more steps.
     let rows = 0..usize::MAX;
     let data = rows.into_source().map(move |row| sequence(sizes, row));
     let loader = DataLoader::new(data).batch_size(options.batch);
     run.fit(trainer, &mut state, loader)?;
     Ok(())
+}
+
+/// Trains on one device. Returns the last state and the losses of all steps.
+fn on_one_device(options: &Options, sizes: Sizes) -> (model::Trainer, Vec<f32>) {
+    let mut state = jit(move |key| model::Trainer::new(sizes, key))(random::key(0));
+    let step = jit(train_step);
+    let batches = (0..options.steps).map(|i| sequences(sizes, options.batch, i as usize));
+    let losses = batches.map(|batch| step(&mut state, batch).item());
+    let losses = losses.collect();
+    (state, losses)
+}
+
+/// Returns the size of the arrays on the first device.
+fn bytes(arrays: &impl Tree) -> usize {
+    let arrays = tree::leaves(arrays);
+    arrays.iter().map(|a| a.addressable_bytes()[0].1).sum()
+}
+
+/// Prints the loss of a step beside that of one device, which must be the same.
+fn compare<S>(context: &mut Context<'_, S>, expected: &[f32]) -> ramie::train::Result {
+    let step = context.status.step - 1;
+    let loss = context.history.last("loss").unwrap_or(f64::NAN);
+    let alone = f64::from(expected[step as usize]);
+    context.message(format!(
+        "Step {step}: loss {loss:.5}, on one device {alone:.5}"
+    ));
+    match (loss - alone).abs() <= 1e-4 * alone.abs() {
+        true => Ok(()),
+        false => Err(Error::other(format!(
+            "step {step}: the losses differ: {loss} and {alone}"
+        ))),
+    }
 }

@@ -92,10 +92,14 @@ fn run(options: &Options) -> Result {
         }
     }
 
-    // Merging the adapters into the kernels gives an ordinary classifier again.
+    merge(&mut model, &run.folder, &digits.test)
+}
+
+/// Merges the adapters into the kernels, which gives an ordinary classifier again.
+fn merge(model: &mut Classifier<LoraLinear>, folder: &Path, test: &Split) -> Result {
     let mut merged = model.merged();
-    save(run.folder.join("merged.safetensors"), &merged)?;
-    let images = turned(&digits.test);
+    save(folder.join("merged.safetensors"), &merged)?;
+    let images = turned(test);
     let apart = (model.forward(&images) - merged.forward(&images))
         .abs()
         .max()
@@ -104,8 +108,8 @@ fn run(options: &Options) -> Result {
     if apart > 1e-2 {
         return Err("the logits of the merged classifier differ".into());
     }
-    let correct = correct(&mut merged, &images, &digits.test);
-    println!("Test accuracy: {}", score(correct, count));
+    let correct = correct(&mut merged, &images, test);
+    println!("Test accuracy: {}", score(correct, test.len()));
     Ok(())
 }
 

@@ -13,8 +13,8 @@ use experts::{
     moe_all_gather, moe_all_to_all, moe_buffer, moe_exchange, moe_grouped, moe_masked, top_k,
 };
 use ramie::{
-    Array, DType, NamedSharding, P, RuntimeOptions, configure, device_put, jit, make_mesh, random,
-    shard_map,
+    Array, DType, Mesh, NamedSharding, P, RuntimeOptions, configure, device_put, jit, make_mesh,
+    random, shard_map,
 };
 use ramie_plot::Plot;
 use std::error::Error;
@@ -48,20 +48,30 @@ struct Options {
     no_plots: bool,
 }
 
+impl Options {
+    fn check(&self) -> Result<(), Box<dyn Error>> {
+        let parts = |n: usize| n > 0 && n.is_multiple_of(8);
+        if !parts(self.tokens) || !parts(self.experts) {
+            return Err(
+                "--tokens and --experts must be multiples of 8, the number of devices".into(),
+            );
+        }
+        if !(1..=self.experts).contains(&self.top_k) || self.chunk == 0 || self.width == 0 {
+            return Err(
+                "--top-k must be from 1 to --experts; --chunk and --width must be at least 1"
+                    .into(),
+            );
+        }
+        Ok(())
+    }
+}
+
 fn main() -> ExitCode {
     common::main(run)
 }
 
 fn run(options: &Options) -> Result<(), Box<dyn Error>> {
-    let parts = |n: usize| n > 0 && n.is_multiple_of(8);
-    if !parts(options.tokens) || !parts(options.experts) {
-        return Err("--tokens and --experts must be multiples of 8, the number of devices".into());
-    }
-    if !(1..=options.experts).contains(&options.top_k) || options.chunk == 0 || options.width == 0 {
-        return Err(
-            "--top-k must be from 1 to --experts; --chunk and --width must be at least 1".into(),
-        );
-    }
+    options.check()?;
     if !options.no_plots {
         common::create_folder(&options.out)?;
     }
@@ -89,18 +99,9 @@ fn run(options: &Options) -> Result<(), Box<dyn Error>> {
         ("compiler, masked", jit(top_k(moe_masked))),
         ("compiler, buffer", jit(top_k(moe_buffer))),
         ("compiler, grouped", jit(top_k(moe_grouped))),
-        (
-            "all_gather",
-            jit(shard_map(top_k(moe_all_gather), mesh, P!["X"], P!["X"])),
-        ),
-        (
-            "all_to_all",
-            jit(shard_map(exchanging, mesh, P!["X"], P!["X"])),
-        ),
-        (
-            "all_to_all, known rounds",
-            jit(shard_map(differentiable, mesh, P!["X"], P!["X"])),
-        ),
+        ("all_gather", jit(over(mesh, top_k(moe_all_gather)))),
+        ("all_to_all", jit(over(mesh, exchanging))),
+        ("all_to_all, known rounds", jit(over(mesh, differentiable))),
     ];
     for (name, moe) in &programs {
         if common::compiled_ahead(name, || moe.lower((w.clone(), a.clone(), b.clone())))? {
@@ -111,12 +112,7 @@ fn run(options: &Options) -> Result<(), Box<dyn Error>> {
         let out: Array = moe(w.clone(), a.clone(), b.clone());
         out.block_until_ready();
         let seconds = start.elapsed().as_secs_f64();
-        let apart = out
-            .to_vec::<f32>()
-            .iter()
-            .zip(&one_device)
-            .map(|(a, b)| (a - b).abs())
-            .fold(0.0, f32::max);
+        let apart = largest_difference(&out.to_vec(), &one_device);
         println!(
             "{name:<24} {:8.3} ms, at most {apart:.1e} from one device",
             seconds * 1e3
@@ -126,6 +122,19 @@ fn run(options: &Options) -> Result<(), Box<dyn Error>> {
         }
     }
     Ok(())
+}
+
+/// Returns a function of one device's experts and tokens, mapped over the mesh.
+fn over(
+    mesh: Mesh,
+    moe: impl Fn(Array, Array, Array) -> Array + Send + Sync + 'static,
+) -> Box<dyn Fn(Array, Array, Array) -> Array + Send + Sync> {
+    shard_map(moe, mesh, P!["X"], P!["X"])
+}
+
+fn largest_difference(a: &[f32], b: &[f32]) -> f32 {
+    let each = a.iter().zip(b).map(|(a, b)| (a - b).abs());
+    each.fold(0.0, f32::max)
 }
 
 /// Prints and plots the number of tokens per expert. The routing is not balanced, and the fullest

@@ -54,17 +54,22 @@ fn train_step(trainer: &mut Trainer, images: Array, labels: Array) -> Array {
     loss
 }
 
+/// Opens the directory of checkpoints.
+fn open(options: &Options) -> Result<CheckpointManager> {
+    let settings = CheckpointManagerOptions::new()
+        .save_interval_steps(options.save_every)
+        .max_to_keep(2)
+        .cleanup_tmp_directories(true);
+    Ok(CheckpointManager::new(&options.out, settings)?)
+}
+
 /// Trains from the last checkpoint in the directory, or from the beginning, and prints a line
 /// after each step. A checkpoint contains everything that later steps depend on, and the losses so
 /// far.
 pub fn train(options: &Options) -> Result {
     common::start(options.platform)?;
     preemption::on_signals()?;
-    let settings = CheckpointManagerOptions::new()
-        .save_interval_steps(options.save_every)
-        .max_to_keep(2)
-        .cleanup_tmp_directories(true);
-    let manager = CheckpointManager::new(&options.out, settings)?;
+    let manager = open(options)?;
     let loader = DataLoader::new(digits::load()?.train)
         .batch_size(128)
         .shuffle(options.seed)

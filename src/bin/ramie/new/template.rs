@@ -31,16 +31,17 @@ pub(super) struct Contents {
     pub dependencies: &'static str,
 }
 
-macro_rules! source {
-    ($template:literal, $file:literal) => {
-        source!($template, $file, "")
+/// Lists the sources of a template: three that every template has, and others with descriptions.
+macro_rules! sources {
+    ($template:literal $(, $file:literal: $about:literal)*) => {
+        sources!(@ $template, "main.rs": "", "model.rs": "", "options.rs": "" $(, $file: $about)*)
     };
-    ($template:literal, $file:literal, $about:literal) => {
-        (
+    (@ $template:literal $(, $file:literal: $about:literal)*) => {
+        &[$((
             $file,
             include_str!(concat!("templates/", $template, "/", $file)),
             $about,
-        )
+        )),*]
     };
 }
 
@@ -60,11 +61,7 @@ impl Template {
             Template::Mlp => Contents {
                 about: "This program trains a multilayer perceptron on images of handwritten digits.",
                 interval: "epoch",
-                sources: &[
-                    source!("mlp", "main.rs"),
-                    source!("mlp", "model.rs"),
-                    source!("mlp", "options.rs"),
-                ],
+                sources: sources!("mlp"),
                 written: &[],
                 notes: include_str!("templates/mlp/notes.md"),
                 dependencies: "",
@@ -72,12 +69,7 @@ impl Template {
             Template::Cnn => Contents {
                 about: "This program trains a convolutional network on small images.",
                 interval: "epoch",
-                sources: &[
-                    source!("cnn", "main.rs"),
-                    source!("cnn", "model.rs"),
-                    source!("cnn", "options.rs"),
-                    source!("cnn", "images.rs", "the images and their augmentation"),
-                ],
+                sources: sources!("cnn", "images.rs": "the images and their augmentation"),
                 written: &[],
                 notes: include_str!("templates/cnn/notes.md"),
                 dependencies: "ndarray = \"0.17\"\n",
@@ -85,11 +77,7 @@ impl Template {
             Template::Transformer => Contents {
                 about: "This program trains a character-level language model and generates text.",
                 interval: "50 steps",
-                sources: &[
-                    source!("transformer", "main.rs"),
-                    source!("transformer", "model.rs"),
-                    source!("transformer", "options.rs"),
-                ],
+                sources: sources!("transformer"),
                 written: &[],
                 notes: include_str!("templates/transformer/notes.md"),
                 dependencies: "",
@@ -97,16 +85,10 @@ impl Template {
             Template::Finetune => Contents {
                 about: "This program fine-tunes a pretrained model with low-rank adapters (LoRA).",
                 interval: "epoch",
-                sources: &[
-                    source!("finetune", "main.rs"),
-                    source!("finetune", "model.rs"),
-                    source!("finetune", "options.rs"),
-                    source!(
-                        "finetune",
-                        "pretrained.rs",
-                        "trains the base model if there is no file"
-                    ),
-                ],
+                sources: sources!(
+                    "finetune",
+                    "pretrained.rs": "trains the base model if there is no file"
+                ),
                 written: &[
                     (
                         "base.safetensors",
