@@ -14,12 +14,9 @@ fn said<T>(result: ramie_data::Result<T>, name: &str) -> String {
     rest.to_string()
 }
 
+/// Two classes, each with two images and another file.
 #[cfg(feature = "images")]
-#[test]
-fn folders_of_images() {
-    use ramie_data::readers::images::{ImageFolder, decode};
-    use ramie_data::{Augment, DataLoader, Source};
-
+fn image_folder() -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     let [png, jpeg] = common::images().try_into().unwrap();
     for class in ["dog", "cat"] {
@@ -29,6 +26,16 @@ fn folders_of_images() {
         std::fs::write(class.join("a.PNG"), &png).unwrap();
         std::fs::write(class.join("notes.txt"), "no image").unwrap();
     }
+    folder
+}
+
+#[cfg(feature = "images")]
+#[test]
+fn folders_of_images() {
+    use ramie_data::readers::images::{ImageFolder, decode};
+    use ramie_data::{Augment, DataLoader, Source};
+
+    let folder = image_folder();
     let images = ImageFolder::open(folder.path()).unwrap();
     assert_eq!(
         (images.classes(), images.len()),
@@ -49,6 +56,7 @@ fn folders_of_images() {
     let (x, y) = loader.iter().next().unwrap().unwrap();
     assert_eq!((x.dim(), y.to_vec()), ((4, 2, 2, 3), vec![0, 0, 1, 1]));
 
+    let png = common::images().swap_remove(0);
     let half = decode("half.png", &png[..png.len() / 2]);
     assert!(said(half, "half.png").starts_with(": cannot be decoded as an image: "));
     assert!(
@@ -58,11 +66,52 @@ fn folders_of_images() {
     let mut huge = png;
     huge[16..24].copy_from_slice(&[0, 15, 66, 64, 0, 15, 66, 64]);
     assert!(decode("huge.png", &huge).is_err());
-    let empty = tempfile::tempdir().unwrap();
-    let e = ImageFolder::open(empty.path()).unwrap_err().to_string();
+    let expected = "expected a directory for each class, with .png or .jpg files";
+    let none = folder.path().join("none");
+    assert_eq!(
+        said(ImageFolder::open(&none), "none"),
+        format!(": is not a directory; {expected}")
+    );
+    std::fs::create_dir(&none).unwrap();
+    assert_eq!(
+        said(ImageFolder::open(&none), "none"),
+        format!(": has no images; {expected}")
+    );
+    assert_eq!(
+        said(ImageFolder::open(folder.path()), "none"),
+        ": has no .png or .jpg files; add images of this class, or remove the directory"
+    );
+}
+
+#[cfg(feature = "images")]
+#[test]
+fn loaders_of_images_resume() {
+    use ramie_data::readers::images::ImageFolder;
+    use ramie_data::{Augment, DataLoader, Result, Source, testing};
+
+    let folder = image_folder();
+    let loader = |workers| {
+        let images = ImageFolder::open(folder.path()).unwrap();
+        let augment = Augment::new().random_crop(2, 2, 1).random_flip(0.5);
+        let loader = DataLoader::new(images.seed(0).apply(augment)).batch_size(3);
+        loader.shuffle(1).epochs(2).workers(workers)
+    };
+    let batches: Vec<_> = loader(0).iter().collect();
+    assert_eq!(loader(2).iter().collect::<Vec<_>>(), batches);
+    for workers in [0, 2] {
+        let count = testing::assert_equal_output_after_checkpoint(&loader(workers), 4);
+        assert_eq!(count, 4);
+    }
+    std::fs::write(folder.path().join("dog/a.PNG"), "damaged").unwrap();
+    let errors: Vec<_> = loader(2).epoch(0).filter_map(Result::err).collect();
+    let [error] = &errors[..] else {
+        panic!("{errors:?}");
+    };
+    let message = error.to_string();
+    assert!(message.starts_with("element 2: "), "{message}");
     assert!(
-        e.contains("has no images; expected a directory for each class"),
-        "{e}"
+        message.contains("dog/a.PNG: cannot be decoded as an image: "),
+        "{message}"
     );
 }
 

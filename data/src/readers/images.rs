@@ -12,6 +12,8 @@ use std::path::{Path, PathBuf};
 const LONGEST_SIDE: u32 = 1 << 14;
 /// The maximum memory for decoding one image, in bytes.
 const MOST_MEMORY: u64 = 1 << 28;
+/// The remedy for a directory without images.
+const EXPECTED: &str = "expected a directory for each class, with .png or .jpg files";
 
 /// A directory with one subdirectory of images per class (torchvision's `ImageFolder`). Images
 /// are decoded on access. An element is the red, green and blue values of each pixel, `[height,
@@ -36,15 +38,26 @@ impl ImageFolder {
     /// Lists the images of a directory. Classes and files are sorted by name.
     ///
     /// # Errors
-    /// Returns an error if a directory cannot be read, or if there is no image.
+    /// Returns an error if a directory cannot be read, or if it or one of its subdirectories has no
+    /// images.
     pub fn open(folder: impl AsRef<Path>) -> Result<ImageFolder> {
         let folder = folder.as_ref();
+        let refused = |what: &str| Err(bad_file(&name_of(folder), format!("{what}; {EXPECTED}")));
+        if !folder.is_dir() {
+            return refused("is not a directory");
+        }
         let mut classes = Vec::new();
         let mut files = Vec::new();
         for class in entries(folder)?.into_iter().filter(|path| path.is_dir()) {
             let label = classes.len() as i32;
+            let before = files.len();
             let images = entries(&class)?.into_iter().filter(|path| is_image(path));
             files.extend(images.map(|path| (path, label)));
+            if files.len() == before {
+                let message = "has no .png or .jpg files; add images of this class, or remove the \
+                               directory";
+                return Err(bad_file(&name_of(&class), message));
+            }
             classes.push(
                 class
                     .file_name()
@@ -54,9 +67,7 @@ impl ImageFolder {
             );
         }
         if files.is_empty() {
-            let message =
-                "has no images; expected a directory for each class, with .png or .jpg files";
-            return Err(bad_file(&name_of(folder), message));
+            return refused("has no images");
         }
         Ok(ImageFolder { classes, files })
     }
