@@ -198,4 +198,9 @@ fn tokenizers_of_hugging_face() {
         "tokenizer.json",
     );
     assert!(message.starts_with(": is not a tokenizer: "), "{message}");
+    let padding = r#""padding":{"strategy":{"Fixed":4},"direction":"Right","pad_id":0,"pad_type_id":0,
+        "pad_token":"[UNK]"}"#;
+    let pads = common::TOKENIZER.replace(r#""padding":null"#, padding);
+    let tokenizer = Tokenizer::parse("t", pads.as_bytes()).unwrap();
+    assert_eq!(tokenizer.encode("hello").unwrap(), [1]);
 }

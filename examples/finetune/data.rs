@@ -33,8 +33,6 @@ pub fn open(file: &Path, tokenizer: Tokenizer, seed: u64) -> Result<[DataLoader<
         let labelled = line.split_once('\t');
         let (label, text) = labelled.ok_or_else(|| Error::Other(format!("no label: {line:?}")))?;
         let mut tokens = tokenizer.encode(text)?;
-        // The file of this tokenizer pads all texts to 128 tokens.
-        tokens.retain(|token| *token != PAD);
         tokens.truncate(LENGTHS[1]);
         Ok((tokens, i32::from(label == "spam")))
     });

@@ -4,7 +4,9 @@ use super::file::{bad_file, decoded, name_of, read};
 use crate::{Error, Result};
 use std::path::Path;
 
-/// A tokenizer loaded from a `tokenizer.json` file.
+/// A tokenizer loaded from a `tokenizer.json` file. It truncates texts if the file does, but it
+/// never pads them: [`collate::padded`](crate::collate::padded) pads the tokens of a batch and returns
+/// their lengths and mask.
 ///
 /// ```no_run
 /// use ramie_data::{Source, readers::{text::Lines, tokenizers::Tokenizer}};
@@ -33,7 +35,9 @@ impl Tokenizer {
         decoded(file, || {
             let tokenizer = ::tokenizers::Tokenizer::from_bytes(bytes);
             let bad = |e| bad_file(file, format!("is not a tokenizer: {e}"));
-            Ok(Tokenizer(tokenizer.map_err(bad)?))
+            let mut tokenizer = tokenizer.map_err(bad)?;
+            tokenizer.with_padding(None);
+            Ok(Tokenizer(tokenizer))
         })
     }
 
