@@ -204,3 +204,109 @@ fn tokenizers_of_hugging_face() {
     let tokenizer = Tokenizer::parse("t", pads.as_bytes()).unwrap();
     assert_eq!(tokenizer.encode("hello").unwrap(), [1]);
 }
+
+/// Rows of text that the workers of a loader tokenize.
+#[cfg(all(feature = "parquet", feature = "tokenizers"))]
+mod tokenizing {
+    use ::parquet::arrow::ArrowWriter;
+    use arrow_array::{ArrayRef, Int32Array, RecordBatch, StringArray};
+    use ndarray::{Array1, Array2, array};
+    use ramie_data::readers::{jsonl::JsonLines, parquet, tokenizers::Tokenizer};
+    use ramie_data::{DataLoader, IntoSource, Masked, Result, Source, collate, testing};
+    use std::path::Path;
+    use std::sync::Arc;
+    use std::thread;
+
+    type TokenBatch = (Array2<bool>, Array2<i32>, Array1<i32>);
+
+    /// The rows of a JSON Lines file and of a Parquet file.
+    const ROWS: [(&str, i32); 5] = [
+        ("Hello world", 10),
+        ("hello", 11),
+        ("", 12),
+        ("world hello world world", 13),
+        ("Hello hello world", 14),
+    ];
+
+    fn rows_as_json_lines(path: &Path) {
+        let line = |(text, label)| format!("{{\"text\": {text:?}, \"label\": {label}}}\n");
+        std::fs::write(path, ROWS.map(line).concat()).unwrap();
+    }
+
+    fn rows_as_parquet(path: &Path) {
+        let (texts, labels): (Vec<&str>, Vec<i32>) = ROWS.into_iter().unzip();
+        let columns: [(&str, ArrayRef); 2] = [
+            ("text", Arc::new(StringArray::from(texts))),
+            ("label", Arc::new(Int32Array::from(labels))),
+        ];
+        let rows = RecordBatch::try_from_iter(columns).unwrap();
+        let file = std::fs::File::create(path).unwrap();
+        let mut writer = ArrowWriter::try_new(file, rows.schema(), None).unwrap();
+        writer.write(&rows).unwrap();
+        writer.close().unwrap();
+    }
+
+    /// A loader of tokens, their mask and labels, which checks that its workers tokenize.
+    fn loader(
+        rows: impl Source<Item = (String, i32)> + 'static,
+        workers: usize,
+    ) -> DataLoader<Masked<TokenBatch>> {
+        let tokenizer = Tokenizer::parse("t", crate::common::TOKENIZER.as_bytes()).unwrap();
+        let here = thread::current().id();
+        let tokens = rows.try_map(move |(text, label)| {
+            assert_eq!(thread::current().id() == here, workers == 0);
+            Ok((tokenizer.encode(&text)?, label))
+        });
+        let pad = collate::padded(&[4], 0);
+        let batch = move |items: Vec<(Vec<i32>, i32)>| {
+            let (tokens, labels): (Vec<_>, Vec<_>) = items.into_iter().unzip();
+            let tokens = pad(tokens)?;
+            Ok((tokens.mask(), tokens.values, labels.into()))
+        };
+        let loader = DataLoader::with_collate(tokens, batch).batch_size(2);
+        loader.masked().epochs(2).workers(workers)
+    }
+
+    #[test]
+    fn workers_tokenize_rows_of_json_lines_and_parquet() {
+        #[derive(serde::Deserialize)]
+        struct Row {
+            text: String,
+            label: i32,
+        }
+        let folder = tempfile::tempdir().unwrap();
+        let [lines, table] = ["rows.jsonl", "rows.parquet"].map(|name| folder.path().join(name));
+        rows_as_json_lines(&lines);
+        rows_as_parquet(&table);
+        let from_lines = |workers| {
+            let rows: JsonLines<Row> = JsonLines::open(&lines).unwrap();
+            loader(rows.map(|row| (row.text, row.label)), workers)
+        };
+        let from_table = |workers| {
+            let table = parquet::load(&table).unwrap();
+            let labels = table.column("label").unwrap().to_vec::<i32>().unwrap();
+            let rows = (table.texts("text").unwrap(), labels).into_source();
+            loader(rows, workers)
+        };
+        let batches: Vec<_> = from_lines(0).iter().collect::<Result<_>>().unwrap();
+        let (mask, tokens, labels) = &batches[0].batch;
+        assert_eq!(tokens, array![[1, 2, 0, 0], [1, 0, 0, 0]]);
+        assert_eq!(
+            mask.map(|m| i32::from(*m)),
+            array![[1, 1, 0, 0], [1, 0, 0, 0]]
+        );
+        assert_eq!(labels, array![10, 11]);
+        assert_eq!(batches[2].mask, array![true, false]);
+        assert!(batches.iter().all(|b| b.batch.1.dim() == (2, 4)));
+        let shuffled: Vec<_> = from_lines(0).shuffle(7).iter().collect();
+        for workers in [0, 2] {
+            for loader in [from_lines(workers), from_table(workers)] {
+                let loader = loader.shuffle(7);
+                assert_eq!(loader.iter().collect::<Vec<_>>(), shuffled);
+                let count = testing::assert_equal_output_after_checkpoint(&loader, 6);
+                assert_eq!(count, 6);
+            }
+        }
+        assert!(shuffled.iter().all(Result::is_ok));
+    }
+}
