@@ -26,6 +26,8 @@ pub(crate) struct Program {
     pub ordered: bool,
     /// Whether the program calls functions of this process.
     pub calls_back: bool,
+    /// Whether the compiler keeps barriers until the end.
+    pub keeps_barriers: bool,
     /// Whether the program is one operation outside `jit`, which often runs only once.
     pub single: bool,
 }
@@ -83,6 +85,7 @@ impl Program {
             donated,
             ordered: module.ordered,
             calls_back: module.calls_back,
+            keeps_barriers: module.keeps_barriers,
             single: false,
         }
     }
@@ -228,6 +231,7 @@ pub(crate) fn compile_module(program: &ModuleBytes<'_>, device: Device) -> Resul
         donated: vec![false; program.inputs.len()],
         ordered: false,
         calls_back: false,
+        keeps_barriers: false,
         single: false,
     };
     if text.is_ok() {

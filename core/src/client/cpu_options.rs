@@ -30,6 +30,11 @@ pub(super) fn cpu_options(runtime: &Runtime, program: &Program) -> Vec<(String, 
         let none = OptionOverride::String(String::new());
         set("xla_cpu_experimental_ynn_fusion_type", none);
     }
+    if program.keeps_barriers {
+        // By default XLA removes barriers before it fuses operations.
+        let pass = "cse_barrier_expander".to_owned();
+        set("xla_disable_hlo_passes", OptionOverride::String(pass));
+    }
     if little_effort {
         // Each part would set up a compiler of its own.
         set(

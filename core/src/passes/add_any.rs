@@ -16,6 +16,9 @@ impl Primitive for AddAny {
     fn name(&self) -> &'static str {
         "add_any"
     }
+    fn fuses(&self) -> bool {
+        true
+    }
     fn checks(&self) -> Errors {
         Errors::NAN
     }

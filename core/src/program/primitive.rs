@@ -122,6 +122,12 @@ pub trait Primitive: Debug + DynPrimitive + Send + Sync + 'static {
         matches!(self.differentiation(), Differentiation::Linear(_))
     }
 
+    /// Returns whether XLA can compute the result within the loops of the operations that use it,
+    /// as for elementwise operations and those that rearrange elements.
+    fn fuses(&self) -> bool {
+        false
+    }
+
     /// Implements the lowering to StableHLO. The results have the types `outs`.
     fn lower(&self, ctx: &mut Lowering<'_>, args: &[Value], outs: &[Aval]) -> Vec<Value>;
 

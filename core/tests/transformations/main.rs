@@ -23,6 +23,7 @@ mod loop_products;
 mod nesting;
 mod ports;
 mod state;
+mod stored_values;
 mod structures;
 mod train_steps;
 mod vmap;

@@ -20,6 +20,9 @@ impl Primitive for LogAddExp {
     fn name(&self) -> &'static str {
         "logaddexp"
     }
+    fn fuses(&self) -> bool {
+        true
+    }
     fn checks(&self) -> Errors {
         Errors::NAN
     }

@@ -6,6 +6,9 @@
 /// The rules of sharding and batching inside the implementation of an elementwise primitive.
 macro_rules! elementwise_rules {
     () => {
+        fn fuses(&self) -> bool {
+            true
+        }
         fn sharding(
             &self,
             _: &[$crate::Aval],

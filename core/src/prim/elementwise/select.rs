@@ -21,6 +21,9 @@ impl Primitive for SelectN {
     fn name(&self) -> &'static str {
         "select_n"
     }
+    fn fuses(&self) -> bool {
+        true
+    }
     fn propagates_weak_type(&self) -> bool {
         false
     }
@@ -121,6 +124,9 @@ pub struct Clamp;
 impl Primitive for Clamp {
     fn name(&self) -> &'static str {
         "clamp"
+    }
+    fn fuses(&self) -> bool {
+        true
     }
     fn infer(&self, args: &[Aval]) -> Result<Avals, ShapeError> {
         infer_same(Class::Ordered, args, 3)?;

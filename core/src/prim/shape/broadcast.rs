@@ -21,6 +21,9 @@ impl Primitive for BroadcastInDim {
     fn name(&self) -> &'static str {
         "broadcast_in_dim"
     }
+    fn fuses(&self) -> bool {
+        true
+    }
     fn params(&self) -> Vec<(&'static str, Param)> {
         // The shape is part of the result's type, which is already printed.
         match self.broadcast_dimensions.as_slice() {

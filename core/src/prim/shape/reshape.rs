@@ -21,6 +21,9 @@ impl Primitive for Reshape {
     fn name(&self) -> &'static str {
         "reshape"
     }
+    fn fuses(&self) -> bool {
+        true
+    }
     fn params(&self) -> Vec<(&'static str, Param)> {
         vec![
             ("dimensions", Param::new("None")),
@@ -75,6 +78,9 @@ pub struct Squeeze {
 impl Primitive for Squeeze {
     fn name(&self) -> &'static str {
         "squeeze"
+    }
+    fn fuses(&self) -> bool {
+        true
     }
     fn params(&self) -> Vec<(&'static str, Param)> {
         vec![("dimensions", Param::tuple(&self.dimensions))]

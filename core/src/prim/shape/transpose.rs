@@ -16,6 +16,9 @@ impl Primitive for Transpose {
     fn name(&self) -> &'static str {
         "transpose"
     }
+    fn fuses(&self) -> bool {
+        true
+    }
     fn params(&self) -> Vec<(&'static str, Param)> {
         vec![("permutation", Param::tuple(&self.permutation))]
     }

@@ -8,6 +8,7 @@ mod known;
 mod layout;
 mod print;
 mod scope;
+mod stored;
 
 use crate::base::hash::FastHasher;
 use crate::base::stack::with_room;

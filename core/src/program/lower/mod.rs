@@ -241,7 +241,11 @@ impl<'m> Lowering<'m> {
         }
         let outer = self.location;
         let mut args: SmallVec<[Value; 4]> = SmallVec::new();
-        for eqn in &jaxpr.eqns {
+        let stored = match self.is_for_one_cpu() {
+            true => jaxpr.stored(),
+            false => Vec::new(),
+        };
+        for (i, eqn) in jaxpr.eqns.iter().enumerate() {
             self.location = Some((eqn.location, eqn.scope));
             args.clear();
             args.extend(eqn.inputs.iter().map(|input| self.atom(&env, input)));
@@ -251,6 +255,10 @@ impl<'m> Lowering<'m> {
             debug_assert_eq!(values.len(), outs.len());
             if !eqn.primitive.places_results() {
                 self.constrain_typed(&mut values, &args, &outs);
+            }
+            if stored.get(i) == Some(&true) {
+                values = self.barrier(&values);
+                self.module.stores_values = true;
             }
             for ((v, value), out) in eqn.outputs.iter().zip(values).zip(outs) {
                 env[v.index()] = Some(value.of_type(out));
