@@ -2,9 +2,20 @@
 
 use ramie_core::{
     Array, ConvLayout, ConvTranspose, Convolution, ConvolveMode, DType, Padding, Window, avg_pool,
-    conv, conv_general_dilated, conv_transpose, grad, jvp, make_jaxpr, max_pool, reduce,
+    conv, conv_general_dilated, conv_transpose, grad, jit, jvp, make_jaxpr, max_pool, reduce,
     reduce_window,
 };
+
+/// The CUDA plugin refuses convolutions of complex numbers.
+#[test]
+fn complex_numbers_are_convolved_in_parts() {
+    let x = || Array::ones(&[3], DType::C64);
+    let f = jit(|x: Array, y: Array| x.convolve(&y, ConvolveMode::Full));
+    let text = f.lower((x(), x())).unwrap().as_text();
+    let convolutions = text.lines().filter(|l| l.contains("stablehlo.convolution"));
+    let real: Vec<bool> = convolutions.map(|l| !l.contains("complex")).collect();
+    assert_eq!(real, [true; 3], "{text}");
+}
 
 #[test]
 fn programs_print_as_in_jax() {

@@ -276,6 +276,9 @@ impl Primitive for ConvGeneralDilated {
             self.batch_group_count,
             precision.attribute(),
         );
+        if outs[0].dtype().is_complex() {
+            return vec![of_complex(ctx, args, outs[0], &attributes)];
+        }
         // The compiler does not support convolutions of integers of less than a byte.
         let whole = |dtype: DType| match dtype.is_integer() {
             true => dtype.whole_bytes(),
@@ -286,4 +289,20 @@ impl Primitive for ConvGeneralDilated {
         let result = ctx.op1("convolution", &operands, out, &attributes);
         vec![ctx.convert(result, outs[0].dtype())]
     }
+}
+
+/// Emits a convolution of complex numbers as three of real ones, because the compiler supports it
+/// on few platforms. Like JAX, it uses Gauss's formula.
+fn of_complex(ctx: &mut Lowering<'_>, args: &[Value], out: Aval, attributes: &str) -> Value {
+    let [[re_x, im_x], [re_y, im_y]] = [0, 1].map(|i| ctx.parts(args[i]));
+    let out = out.with_dtype(out.dtype().real());
+    let (sum_x, sum_y) = (
+        ctx.same("add", &[re_x, im_x]),
+        ctx.same("add", &[re_y, im_y]),
+    );
+    let difference = ctx.same("subtract", &[im_y, re_y]);
+    let [a, b, c] = [[sum_x, re_y], [re_x, difference], [im_x, sum_y]]
+        .map(|operands| ctx.op1("convolution", &operands, out, attributes));
+    let parts = [ctx.same("subtract", &[a, c]), ctx.same("add", &[a, b])];
+    ctx.complex(parts)
 }
