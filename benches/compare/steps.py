@@ -2,6 +2,7 @@
 
     python steps.py --client plugin            # the XLA CPU plugin
     python steps.py --client jaxlib            # the client built into jaxlib
+    python steps.py --client cuda              # a GPU
     python steps.py --first-step --client plugin
 
 README.md describes the protocol. Every workload runs in a separate process.
@@ -33,7 +34,7 @@ def since_process_start():
 def start_client(client, library, devices=1):
     """Selects the client and its number of devices, before JAX creates a client."""
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
-    os.environ["JAX_PLATFORMS"] = "xla_cpu" if client == "plugin" else "cpu"
+    os.environ["JAX_PLATFORMS"] = {"plugin": "xla_cpu", "jaxlib": "cpu"}.get(client, client)
     if client == "plugin":
         from jax._src import xla_bridge
 
@@ -44,6 +45,10 @@ def start_client(client, library, devices=1):
         import jax
 
         jax.config.update("jax_num_cpu_devices", devices)
+
+
+def platform(client):
+    return client if client == "cuda" else f"cpu-{client}"
 
 
 # The CPU plugins that Ramie installs: Python package and library, the default one first.
@@ -93,7 +98,7 @@ def measure(name, client, steps, samples, warmup):
             state, outputs = step(state, *inputs)
         jax.block_until_ready((state, outputs))
         times.append((time.perf_counter() - begin) / steps)
-    return {"workload": name, "framework": "jax", "platform": f"cpu-{client}",
+    return {"workload": name, "framework": "jax", "platform": platform(client),
             "median_s": statistics.median(times), "best_s": min(times), "trace_lower_s": middle - start,
             "compile_s": end - middle, "peak_rss_mb": round(peak_rss_mb(), 1), "steps": steps, "samples": samples,
             "loss": float(jax.tree.leaves(outputs or state)[0].mean()), "flops": of_products(step, *types)}
@@ -126,14 +131,14 @@ def measure_first_step(client, command, samples):
                 raise SystemExit("the measured process failed")
         entries = len(list(pathlib.Path(cache).glob("*-cache")))
     cold, inside, outside = outside[0], inside[2:], outside[2:]
-    return {"workload": "first_step", "framework": "jax", "platform": f"cpu-{client}",
+    return {"workload": "first_step", "framework": "jax", "platform": platform(client),
             "median_s": statistics.median(outside), "best_s": min(outside), "inside_median_s": statistics.median(inside),
             "empty_cache_s": cold, "cache_entries": entries, "samples": samples}
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--client", choices=["plugin", "jaxlib"], default="plugin")
+    parser.add_argument("--client", choices=["plugin", "jaxlib", "cuda"], default="plugin")
     parser.add_argument("--library", help="path of the plugin (default: from the installed wheel)")
     parser.add_argument("--workloads", default=",".join(STEPS), help="comma-separated names")
     parser.add_argument("--steps", type=int, help="steps per sample (default: the workload's own)")
