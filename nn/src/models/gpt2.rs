@@ -289,20 +289,7 @@ impl LanguageModel for Gpt2 {
     fn max_length(&self) -> Option<usize> {
         Some(self.wpe.embedding.shape()[0])
     }
-    fn start_decoding(&mut self, batch: usize, length: usize) {
-        for block in &mut self.h {
-            block.attn.start_decoding(batch, length);
-        }
-    }
-    #[track_caller]
-    fn rewind(&mut self, length: &Array) {
-        for block in &mut self.h {
-            block.attn.rewind(length);
-        }
-    }
-    fn stop_decoding(&mut self) {
-        for block in &mut self.h {
-            block.attn.stop_decoding();
-        }
+    fn attentions(&mut self) -> impl Iterator<Item = &mut MultiHeadAttention> {
+        self.h.iter_mut().map(|block| &mut block.attn)
     }
 }

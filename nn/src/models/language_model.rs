@@ -1,6 +1,6 @@
 //! `LanguageModel`: the trait of models that generate text.
 
-use crate::Module;
+use crate::{Module, MultiHeadAttention};
 use ramie_core::Array;
 
 /// A model that predicts the next token, with a cache for autoregressive decoding.
@@ -31,17 +31,36 @@ pub trait LanguageModel: Module + Clone {
     /// Returns the maximum length of a sequence, or `None` if only memory limits it.
     fn max_length(&self) -> Option<usize>;
 
+    /// Returns the attention layers that cache keys and values while decoding, in the order of
+    /// their blocks.
+    fn attentions(&mut self) -> impl Iterator<Item = &mut MultiHeadAttention>;
+
     /// Starts decoding with empty caches: tokens continue `batch` sequences of up to `length`
     /// tokens.
-    fn start_decoding(&mut self, batch: usize, length: usize);
+    fn start_decoding(&mut self, batch: usize, length: usize) {
+        for attention in self.attentions() {
+            attention.start_decoding(batch, length);
+        }
+    }
 
     /// Sets the number of cached tokens while decoding, a 0-d `i32` or one for each sequence,
     /// `[batch]`, and discards later tokens. It must be at most the number of previous tokens.
+    ///
+    /// # Panics
+    /// Panics if the model is not decoding, or if the shape is another one.
     #[track_caller]
-    fn rewind(&mut self, length: &Array);
+    fn rewind(&mut self, length: &Array) {
+        for attention in self.attentions() {
+            attention.rewind(length);
+        }
+    }
 
     /// Stops decoding and drops the caches: tokens are whole sequences again.
-    fn stop_decoding(&mut self);
+    fn stop_decoding(&mut self) {
+        for attention in self.attentions() {
+            attention.stop_decoding();
+        }
+    }
 }
 
 /// Panics if a token is not in the vocabulary.

@@ -251,20 +251,7 @@ impl LanguageModel for Llama {
     fn max_length(&self) -> Option<usize> {
         None
     }
-    fn start_decoding(&mut self, batch: usize, length: usize) {
-        for layer in &mut self.layers {
-            layer.self_attn.start_decoding(batch, length);
-        }
-    }
-    #[track_caller]
-    fn rewind(&mut self, length: &Array) {
-        for layer in &mut self.layers {
-            layer.self_attn.rewind(length);
-        }
-    }
-    fn stop_decoding(&mut self) {
-        for layer in &mut self.layers {
-            layer.self_attn.stop_decoding();
-        }
+    fn attentions(&mut self) -> impl Iterator<Item = &mut MultiHeadAttention> {
+        self.layers.iter_mut().map(|layer| &mut layer.self_attn)
     }
 }

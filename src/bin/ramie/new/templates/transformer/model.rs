@@ -109,19 +109,7 @@ impl LanguageModel for Decoder {
     fn max_length(&self) -> Option<usize> {
         None
     }
-    fn start_decoding(&mut self, batch: usize, length: usize) {
-        for block in &mut self.blocks {
-            block.attention.start_decoding(batch, length);
-        }
-    }
-    fn rewind(&mut self, length: &Array) {
-        for block in &mut self.blocks {
-            block.attention.rewind(length);
-        }
-    }
-    fn stop_decoding(&mut self) {
-        for block in &mut self.blocks {
-            block.attention.stop_decoding();
-        }
+    fn attentions(&mut self) -> impl Iterator<Item = &mut MultiHeadAttention> {
+        self.blocks.iter_mut().map(|block| &mut block.attention)
     }
 }
