@@ -1,6 +1,6 @@
 //! EfficientNet-Lite, a network for images on small devices.
 
-use super::mobilenet_v2::pointwise;
+use super::mobilenet_v2::{averaged, blocks, pointwise};
 use super::pretrained::{PretrainedError, Weights, expect_saveable, loaded, save_weights};
 use super::{ConvNorm, InvertedResidual};
 use crate::{BatchNorm, Conv, ConvConfig, Dropout, Linear, Module, Rngs, init};
@@ -89,18 +89,10 @@ impl EfficientNetLite {
     #[track_caller]
     pub fn new(config: &EfficientNetLiteConfig, rngs: &mut Rngs) -> EfficientNetLite {
         let norm = BatchNorm::config().momentum(0.99).epsilon(1e-3);
-        let mut inputs = config.features;
-        let stem = ConvNorm::new(square(inputs, 3, 2), &norm, config.in_features, rngs);
-        let mut blocks = Vec::new();
-        for &[expansion, features, count, strides, size] in &config.stages {
-            for i in 0..count {
-                let strides = if i == 0 { strides } else { 1 };
-                let depthwise = square(expansion * inputs, size, strides);
-                let block = InvertedResidual::of(inputs, features, depthwise, &norm, rngs);
-                blocks.push(block);
-                inputs = features;
-            }
-        }
+        let features = config.features;
+        let stem = ConvNorm::new(square(features, 3, 2), &norm, config.in_features, rngs);
+        let stages = config.stages.iter().copied();
+        let (blocks, inputs) = blocks(stages, features, square, &norm, rngs);
         EfficientNetLite {
             stem,
             blocks,
@@ -119,11 +111,7 @@ impl EfficientNetLite {
     /// Panics if the images have another number of features.
     #[track_caller]
     pub fn forward(&mut self, images: &Array) -> Array {
-        let mut x = self.stem.forward(images).relu6();
-        for block in &mut self.blocks {
-            x = block.forward(&x);
-        }
-        let x = self.last.forward(&x).relu6().mean_over([1, 2]);
+        let x = averaged(&mut self.stem, &mut self.blocks, &mut self.last, images);
         self.head.forward(&self.dropout.forward(&x))
     }
 

@@ -88,9 +88,10 @@ pub struct ConvNorm {
     pub norm: BatchNorm,
 }
 
-/// A block of a [`MobileNetV2`] or an [`EfficientNetLite`](super::EfficientNetLite). It expands its input to more features, convolves each of them by
-/// itself, and projects the result to few features, without an activation. If input and result
-/// have the same shape, the block has a residual connection.
+/// A block of a [`MobileNetV2`] or an [`EfficientNetLite`](super::EfficientNetLite). It expands its
+/// input to more features, convolves each of them by itself, and projects the result to few
+/// features, without an activation. If input and result have the same shape, the block has a
+/// residual connection.
 #[derive(Clone, Debug, Module)]
 pub struct InvertedResidual {
     /// The expansion, if there is one.
@@ -140,9 +141,10 @@ impl ConvNorm {
     }
 }
 
-/// Returns the options of a convolution of windows of 3×3 pixels.
-fn square(features: usize, strides: usize) -> ConvConfig {
-    Conv::features(features, [3, 3]).strides(strides).padding(1)
+/// Returns the options of a convolution of windows of `size` × `size` pixels.
+fn square(features: usize, size: usize, strides: usize) -> ConvConfig {
+    let conv = Conv::features(features, [size, size]);
+    conv.strides(strides).padding(size as isize / 2)
 }
 
 /// Returns the options of the normalizations.
@@ -156,24 +158,10 @@ pub(super) fn pointwise(features: usize) -> ConvConfig {
 }
 
 impl InvertedResidual {
-    /// Creates a block from `inputs` to `features` features, with `expansion` times as many features
-    /// as the input has inside.
+    /// Creates a block from `inputs` to `features` features. `depthwise` is the convolution of each
+    /// feature inside, with as many features as the block has there.
     #[track_caller]
     pub fn new(
-        inputs: usize,
-        features: usize,
-        expansion: usize,
-        strides: usize,
-        rngs: &mut Rngs,
-    ) -> InvertedResidual {
-        let depthwise = square(expansion * inputs, strides);
-        InvertedResidual::of(inputs, features, depthwise, &norm(), rngs)
-    }
-
-    /// Creates a block with a convolution of each feature inside, which has as many features as the
-    /// block has there.
-    #[track_caller]
-    pub(super) fn of(
         inputs: usize,
         features: usize,
         depthwise: ConvConfig,
@@ -224,25 +212,58 @@ impl InvertedResidual {
     }
 }
 
+/// Creates the blocks of all stages and returns their number of features, too. Each row of `stages`
+/// has the expansion, the number of features, the number of blocks, the strides of the first of
+/// them, and the height and width of the windows. `square` takes features, size and strides.
+#[track_caller]
+pub(super) fn blocks(
+    stages: impl IntoIterator<Item = [usize; 5]>,
+    mut inputs: usize,
+    square: fn(usize, usize, usize) -> ConvConfig,
+    norm: &BatchNormConfig,
+    rngs: &mut Rngs,
+) -> (Vec<InvertedResidual>, usize) {
+    let mut blocks = Vec::new();
+    for [expansion, features, count, strides, size] in stages {
+        for i in 0..count {
+            let strides = if i == 0 { strides } else { 1 };
+            let depthwise = square(expansion * inputs, size, strides);
+            blocks.push(InvertedResidual::new(
+                inputs, features, depthwise, norm, rngs,
+            ));
+            inputs = features;
+        }
+    }
+    (blocks, inputs)
+}
+
+/// Maps images to the averages of their last features, `[batch, features]`.
+#[track_caller]
+pub(super) fn averaged(
+    stem: &mut ConvNorm,
+    blocks: &mut [InvertedResidual],
+    last: &mut ConvNorm,
+    images: &Array,
+) -> Array {
+    let mut x = stem.forward(images).relu6();
+    for block in blocks {
+        x = block.forward(&x);
+    }
+    last.forward(&x).relu6().mean_over([1, 2])
+}
+
 impl MobileNetV2 {
     /// Creates a model with random weights, in training mode.
     #[track_caller]
     pub fn new(config: &MobileNetV2Config, rngs: &mut Rngs) -> MobileNetV2 {
-        let mut inputs = config.features;
-        let stem = ConvNorm::new(square(inputs, 2), &norm(), config.in_features, rngs);
-        let mut blocks = Vec::new();
-        for &[expansion, features, count, strides] in &config.stages {
-            for i in 0..count {
-                let strides = if i == 0 { strides } else { 1 };
-                let block = InvertedResidual::new(inputs, features, expansion, strides, rngs);
-                blocks.push(block);
-                inputs = features;
-            }
-        }
+        let (features, norm) = (config.features, norm());
+        let stem = ConvNorm::new(square(features, 3, 2), &norm, config.in_features, rngs);
+        let stages = config.stages.iter().map(|&[t, c, n, s]| [t, c, n, s, 3]);
+        let (blocks, inputs) = blocks(stages, features, square, &norm, rngs);
         MobileNetV2 {
             stem,
             blocks,
-            last: ConvNorm::new(pointwise(config.last_features), &norm(), inputs, rngs),
+            last: ConvNorm::new(pointwise(config.last_features), &norm, inputs, rngs),
             dropout: Dropout::new(config.dropout, rngs),
             head: Linear::features(config.classes)
                 .kernel_init(init::normal(0.01))
@@ -257,11 +278,7 @@ impl MobileNetV2 {
     /// Panics if the images have another number of features.
     #[track_caller]
     pub fn forward(&mut self, images: &Array) -> Array {
-        let mut x = self.stem.forward(images).relu6();
-        for block in &mut self.blocks {
-            x = block.forward(&x);
-        }
-        let x = self.last.forward(&x).relu6().mean_over([1, 2]);
+        let x = averaged(&mut self.stem, &mut self.blocks, &mut self.last, images);
         self.head.forward(&self.dropout.forward(&x))
     }
 
