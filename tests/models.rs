@@ -26,6 +26,7 @@ use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use tempfile::TempDir;
 use template::{Message, Template};
 
 fn golden(name: &str) -> PathBuf {
@@ -541,20 +542,27 @@ fn chat_knows_the_capital_of_france() {
     assert!(out.contains("Paris") && out.contains("Rome"), "{out}");
 }
 
+/// Runs an example that writes to a folder; returns the folder and the example's output.
+fn run(program: &Path, arguments: &[&str]) -> (TempDir, String) {
+    let folder = tempfile::tempdir().expect("a folder");
+    let output = Command::new(program)
+        .args(arguments)
+        .arg("--out")
+        .arg(folder.path())
+        .output()
+        .expect("the example starts");
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{text}{errors}");
+    (folder, text)
+}
+
 #[test]
 fn finetuning_finds_spam() {
     if fetched(&files::MINILM).is_none() || fetched(&files::MESSAGES).is_none() {
         return;
     }
-    let folder = tempfile::tempdir().expect("a folder");
-    let output = Command::new(example_with("finetune", "tokenizers"))
-        .args(["--no-plots", "--out"])
-        .arg(folder.path())
-        .output()
-        .expect("the example starts");
-    let text = String::from_utf8_lossy(&output.stdout);
-    let errors = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{text}{errors}");
+    let (folder, text) = run(&example_with("finetune", "tokenizers"), &["--no-plots"]);
     let last = text.lines().last().and_then(|line| {
         let counts = line.strip_prefix("Test accuracy: ")?;
         counts.split_once("/896 correct")?.0.parse::<usize>().ok()
@@ -569,15 +577,8 @@ fn finetuning_a_language_model_lowers_the_held_out_loss() {
     if smollm2().is_none() {
         return;
     }
-    let folder = tempfile::tempdir().expect("a folder");
-    let output = Command::new(example("finetune_llama"))
-        .args(["--no-plots", "--steps", "6", "--length", "64", "--out"])
-        .arg(folder.path())
-        .output()
-        .expect("the example starts");
-    let text = String::from_utf8_lossy(&output.stdout);
-    let errors = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{text}{errors}");
+    let arguments = ["--no-plots", "--steps", "6", "--length", "64"];
+    let (folder, text) = run(&example("finetune_llama"), &arguments);
     let losses = text.lines().last().and_then(|line| {
         let losses = line.strip_prefix("Held-out loss: ")?;
         let (before, after) = losses.split_once(" before, ")?;

@@ -10,7 +10,6 @@ use ramie::data::readers::wav;
 use ramie::nn::models::{Decoding, LanguageModel, Sampling, Whisper};
 use ramie::{Array, jit, random, s};
 use ramie_testing::examples::example_with;
-use std::process::Command;
 
 #[test]
 fn whisper_is_that_of_the_reference() {
@@ -51,15 +50,7 @@ fn transcribe_writes_what_is_said() {
     if fetched(&weights::WHISPER).is_none() || fetched(&weights::SPEECH).is_none() {
         return;
     }
-    let folder = tempfile::tempdir().expect("a folder");
-    let output = Command::new(example_with("transcribe", "tokenizers"))
-        .arg("--out")
-        .arg(folder.path())
-        .output()
-        .expect("the example starts");
-    let text = String::from_utf8_lossy(&output.stdout);
-    let errors = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{text}{errors}");
+    let (_, text) = super::run(&example_with("transcribe", "tokenizers"), &[]);
     let (transcript, rest) = text.split_once('\n').expect("two lines");
     assert_eq!(
         transcript,

@@ -11,7 +11,7 @@ use ramie_nn::{AttentionFn, BatchStat, Module, Optimizer, Param, Rngs, value_and
 use ramie_optim::adam;
 use ramie_testing::panic_message;
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 fn folder(name: &str) -> PathBuf {
     ramie_testing::golden::path(&format!("hf_{name}"))
@@ -32,6 +32,20 @@ fn close(what: &str, got: &Array, expected: &Array, tolerance: f32) {
     let greatest = expected.iter().fold(0.0f32, |m, e| m.max(e.abs()));
     for (g, e) in numbers(got).iter().zip(&expected) {
         assert!((g - e).abs() <= tolerance * greatest, "{what}: {g} and {e}");
+    }
+}
+
+/// A saved file has the names and the values of the published one.
+#[track_caller]
+pub fn same_tensors(saved: &Path, published: &Path) {
+    let load = |path| ramie_checkpoint::load_state(path).expect("a file of tensors");
+    let (written, expected) = (load(saved), load(published));
+    assert_eq!(
+        written.paths().collect::<Vec<_>>(),
+        expected.paths().collect::<Vec<_>>()
+    );
+    for (name, array) in expected.iter() {
+        assert!(written[name].eq(array).all().item::<bool>(), "{name}");
     }
 }
 

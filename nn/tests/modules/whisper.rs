@@ -1,5 +1,6 @@
 //! Whisper: published checkpoints give the logits and the texts of the reference.
 
+use crate::models::same_tensors;
 use ramie_core::{Array, DType, State, disable_most_optimizations, jit, random, s};
 use ramie_nn::models::{
     Decoding, Generator, LanguageModel, PretrainedError, Sampling, Whisper, WhisperConfig,
@@ -69,14 +70,7 @@ fn logits_and_texts_are_those_of_the_reference() {
             .save_pretrained(directory.path(), &config())
             .expect("saved");
         let path = |folder: &Path| folder.join("model.safetensors");
-        let (written, expected) = (load(path(directory.path())), load(path(&folder())));
-        assert_eq!(
-            written.paths().collect::<Vec<_>>(),
-            expected.paths().collect::<Vec<_>>()
-        );
-        for (name, array) in expected.iter() {
-            assert!(written[name].eq(array).all().item::<bool>(), "{name}");
-        }
+        same_tensors(&path(directory.path()), &path(&folder()));
         let again = WhisperConfig::from_json(directory.path().join("config.json")).expect("read");
         assert_eq!(again.max_source_positions, 10);
     });
