@@ -75,7 +75,7 @@ pub fn parse(file: &str, mut bytes: &[u8]) -> Result<Wav> {
     }
 }
 
-/// What to do with a file that cannot be read.
+/// The remedy for a file in an unsupported format.
 const CONVERT: &str = "convert it, for example with `ffmpeg -i FILE -c:a pcm_s16le out.wav`";
 
 /// The format of the samples.

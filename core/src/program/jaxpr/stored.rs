@@ -20,7 +20,7 @@ struct Users {
     /// The index, plus one, of the first equation in whose loop all users are computed. 0 if there
     /// is none, because several operations need the elements in memory.
     common: usize,
-    /// How many common equations follow one another.
+    /// The number of equations in the chain of common ones that begins here.
     depth: usize,
 }
 
