@@ -4,6 +4,8 @@
 
 #[path = "../examples/finetune/files.rs"]
 mod files;
+#[path = "models/speaker.rs"]
+mod speaker;
 #[path = "../examples/chat/template.rs"]
 mod template;
 #[path = "../examples/chat/weights.rs"]

@@ -1,7 +1,7 @@
 //! Whisper base: values and a transcript equal those of the reference.
 
 #[path = "../../examples/transcribe/weights.rs"]
-mod weights;
+pub mod weights;
 
 use super::{fetched, same_logits};
 use ramie::checkpoint::safetensors;

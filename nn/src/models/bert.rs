@@ -337,10 +337,15 @@ impl Bert {
     /// Panics like [`forward`](Bert::forward).
     #[track_caller]
     pub fn embed(&mut self, tokens: &Array, mask: &Array) -> Array {
-        let mean = mean_pooling(&self.forward(tokens, mask), mask);
-        let norm = mean.square().sum_over(Reduction::over(1).keepdims()).sqrt();
-        &mean / norm.maximum(1e-12)
+        unit(&mean_pooling(&self.forward(tokens, mask), mask))
     }
+}
+
+/// Divides the vectors along the last axis by their norms. Zeros remain zeros.
+pub(super) fn unit(x: &Array) -> Array {
+    let squares = x.square().sum_over(Reduction::over(-1).keepdims());
+    // The maximum comes first, because the derivative of the square root is infinite at 0.
+    x / squares.maximum(1e-24).sqrt()
 }
 
 /// Computes features of each sequence from those of its first token.

@@ -1,7 +1,8 @@
 //! Complete models built from this crate's layers: a multi-layer perceptron, a residual
-//! network, EfficientNet-Lite, MobileNetV2, ALBERT, BERT, GPT-2, Llama and Whisper. The latter seven
-//! load published checkpoints. EfficientNet-Lite and MobileNetV2 classify images, ALBERT and BERT
-//! encode sentences, GPT-2 and Llama generate text, Whisper transcribes speech.
+//! network, EfficientNet-Lite, MobileNetV2, ALBERT, BERT, GPT-2, Llama, Whisper and a speaker encoder.
+//! The latter eight load published checkpoints. EfficientNet-Lite and MobileNetV2 classify images,
+//! ALBERT and BERT encode sentences, GPT-2 and Llama generate text, Whisper transcribes speech, and the
+//! speaker encoder recognizes voices.
 //!
 //! ```no_run
 //! use ramie_core::{Array, random};
@@ -37,6 +38,7 @@ mod places;
 mod pretrained;
 mod resnet;
 mod sampling;
+mod speaker_encoder;
 mod stops;
 mod whisper;
 mod whisper_config;
@@ -58,5 +60,6 @@ pub use places::Places;
 pub use pretrained::PretrainedError;
 pub use resnet::{ResNet, ResNetBlock, ResNetConfig};
 pub use sampling::Sampling;
+pub use speaker_encoder::{SpeakerEncoder, SpeakerEncoderConfig};
 pub use whisper::{Whisper, WhisperBlock, WhisperCrossAttention, WhisperDecoder, WhisperEncoder};
 pub use whisper_config::WhisperConfig;

@@ -286,7 +286,7 @@ impl Weights {
     }
 
     /// Exchanges a kernel, whose first axes are those of the inputs, with a matrix.
-    fn matrix(
+    pub(super) fn matrix(
         &mut self,
         name: &str,
         kernel: &mut Param,

@@ -21,6 +21,7 @@ mod peft;
 mod programs_linen;
 mod rotary;
 mod sampling;
+mod speaker_encoder;
 mod training;
 mod tuning;
 mod whisper;
