@@ -8,6 +8,9 @@ mod files;
 mod speaker;
 #[path = "../examples/chat/template.rs"]
 mod template;
+#[cfg(feature = "onnx")]
+#[path = "models/vit.rs"]
+mod vit;
 #[path = "../examples/chat/weights.rs"]
 mod weights;
 #[path = "models/whisper.rs"]

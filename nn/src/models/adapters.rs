@@ -1,7 +1,7 @@
 //! LoRA adapters in the files of `peft`.
 
 use super::pretrained::{PretrainedError, Weights, first_in, read_config, unsupported, write};
-use super::{Albert, Bert, Gpt2, Llama, Whisper};
+use super::{Albert, Bert, Gpt2, Llama, Vit, Whisper};
 use crate::{LoraAdapter, LoraParam, Param};
 use ramie_core::{Array, concatenate};
 use serde::Deserialize;
@@ -358,5 +358,6 @@ adapter_files!(
     Bert "Bert" &["bert."],
     Gpt2 "Gpt2" &[],
     Llama "Llama" &[],
+    Vit "Vit" &["vit.", "dinov2."],
     Whisper "Whisper" &[]
 );

@@ -1,8 +1,8 @@
 //! Complete models built from this crate's layers: a multi-layer perceptron, a residual
-//! network, EfficientNet-Lite, MobileNetV2, ALBERT, BERT, GPT-2, Llama, Whisper and a speaker encoder.
-//! The latter eight load published checkpoints. EfficientNet-Lite and MobileNetV2 classify images,
-//! ALBERT and BERT encode sentences, GPT-2 and Llama generate text, Whisper transcribes speech, and the
-//! speaker encoder recognizes voices.
+//! network, EfficientNet-Lite, MobileNetV2, ViT, ALBERT, BERT, GPT-2, Llama, Whisper and a speaker
+//! encoder. The latter nine load published checkpoints. EfficientNet-Lite, MobileNetV2 and ViT
+//! classify images, ALBERT and BERT encode sentences, GPT-2 and Llama generate text, Whisper
+//! transcribes speech, and the speaker encoder recognizes voices.
 //!
 //! ```no_run
 //! use ramie_core::{Array, random};
@@ -40,6 +40,9 @@ mod resnet;
 mod sampling;
 mod speaker_encoder;
 mod stops;
+mod vit;
+mod vit_config;
+mod vit_weights;
 mod whisper;
 mod whisper_config;
 mod whisper_weights;
@@ -61,5 +64,7 @@ pub use pretrained::PretrainedError;
 pub use resnet::{ResNet, ResNetBlock, ResNetConfig};
 pub use sampling::Sampling;
 pub use speaker_encoder::{SpeakerEncoder, SpeakerEncoderConfig};
+pub use vit::{Vit, VitBlock, VitEmbeddings};
+pub use vit_config::{VitConfig, VitFamily};
 pub use whisper::{Whisper, WhisperBlock, WhisperCrossAttention, WhisperDecoder, WhisperEncoder};
 pub use whisper_config::WhisperConfig;

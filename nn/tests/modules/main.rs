@@ -24,5 +24,6 @@ mod sampling;
 mod speaker_encoder;
 mod training;
 mod tuning;
+mod vit;
 mod whisper;
 mod writers;
