@@ -380,7 +380,7 @@ fn what_is_no_checkpoint_is_refused() {
     let (run, foreign) = (shown(&path), shown(&foreign));
     for command in ["show", "verify"] {
         for (arguments, message) in [
-            (vec!["nowhere"], "nowhere: "),
+            (vec!["nowhere"], "nowhere: cannot be read: "),
             (vec![foreign.as_str()], "is not a checkpoint directory"),
             (
                 vec![text.as_str()],

@@ -249,6 +249,30 @@ fn a_wrong_log_filter_is_reported_and_ignored() {
     );
 }
 
+#[test]
+fn inspect_explains_missing_and_damaged_files() {
+    let home = tempfile::tempdir().unwrap();
+    let inspect = |name: &str| {
+        let path = home.path().join(name);
+        let mut inspect = ramie(home.path(), &["inspect"]);
+        let (code, out, err) = run(inspect.arg(&path));
+        assert_eq!((code, out.as_str()), (1, ""), "{err}");
+        let message = err.strip_prefix(&format!("error: {}: ", path.display()));
+        let message = message.unwrap_or_else(|| panic!("{err}")).to_owned();
+        assert_eq!(message.matches("\n  help: ").count(), 1, "{err}");
+        message
+    };
+    for name in ["file", "run/1/state", "a.safetensors", "a.gguf", "a.pt"] {
+        let message = inspect(name);
+        assert!(message.starts_with("cannot be read: "), "{message}");
+        assert!(message.contains("\n  help: check the path"), "{message}");
+    }
+    for name in ["file", "a.safetensors", "a.gguf", "a.pt", "a.msgpack"] {
+        fs::write(home.path().join(name), "damaged").unwrap();
+        inspect(name);
+    }
+}
+
 /// A program as a function of this process would be lowered.
 const SQUARE: &str = "module @square {
   func.func @main(%x: tensor<8x8xf32>) -> tensor<8x8xf32> {
@@ -302,7 +326,7 @@ fn aot_tells_what_is_no_program() {
     let (code, _, err) = run(&mut aot);
     assert_eq!(code, 1);
     assert!(
-        err.starts_with(&format!("error: {}: No such file", file.display())),
+        err.starts_with(&format!("error: {}: cannot be read: ", file.display())),
         "{err}"
     );
     fs::write(&file, [0xff; 100]).unwrap();

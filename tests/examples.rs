@@ -1,5 +1,8 @@
 //! The examples as programs: what they print and write.
 
+#[path = "examples/mistakes.rs"]
+mod mistakes;
+
 use ramie_testing::examples::example;
 use ramie_testing::targets::installed;
 use std::path::Path;
@@ -68,38 +71,6 @@ fn digits_learns_and_the_second_run_compiles_nothing() {
     );
     assert!(again.status.success());
     assert_eq!(compiled(&cache), before, "another seed, the same programs");
-}
-
-#[test]
-fn digits_says_what_is_wrong_with_its_arguments() {
-    let digits = example("digits");
-    let folder = tempfile::tempdir().expect("a folder");
-    let file = folder.path().join("file");
-    std::fs::write(&file, "in the way").expect("write");
-    let output = run(
-        &digits,
-        &["--steps", "1", "--out", file.to_str().expect("text")],
-        folder.path(),
-    );
-    assert!(!output.status.success());
-    let text = said(&output.stderr);
-    assert!(text.contains("file"), "{text}");
-    let output = Command::new(&digits)
-        .current_dir(folder.path())
-        .arg("--no-plots")
-        .env("RAMIE_PJRT_PLUGIN", folder.path().join("nothing.so"))
-        .output()
-        .expect("the example starts");
-    assert_eq!(output.status.code(), Some(1));
-    let text = said(&output.stderr);
-    assert!(
-        text.starts_with("error: ") && text.contains("nothing.so"),
-        "{text}"
-    );
-    let output = run(&digits, &["--platform", "abacus"], folder.path());
-    assert!(!output.status.success());
-    let text = said(&output.stderr);
-    assert!(text.contains("abacus") && text.contains("cpu"), "{text}");
 }
 
 /// The example's lines, if it ended well. It runs in a folder of its own.
@@ -239,89 +210,6 @@ fn experts_on_many_devices_give_what_they_give_on_one() {
         "{lines:?}"
     );
     assert!(is_picture(&folder.path().join("out/moe/load.png")));
-}
-
-/// A mistake with an option or a file is a line that names it, and the exit code 1.
-#[test]
-fn what_cannot_be_done_is_said_in_a_line() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let at = folder.path();
-    let text = |name: &str, text: &str| std::fs::write(at.join(name), text).expect("a file");
-    text("file", "in the way");
-    text("short.txt", "too short for a batch");
-    text("long.txt", &"all work and no play ".repeat(200));
-    text("a.safetensors", "not what it says");
-    text("a.bin", "no program");
-    let weights = ramie::State::from_iter([
-        (
-            "linear1.kernel",
-            ramie::Array::zeros(&[64, 32], ramie::DType::F32),
-        ),
-        (
-            "linear1.bias",
-            ramie::Array::zeros(&[32], ramie::DType::F32),
-        ),
-    ]);
-    ramie::checkpoint::save(at.join("small.safetensors"), &weights).expect("a file");
-    for (name, arguments, parts) in [
-        (
-            "transformer",
-            "--task text --text missing.txt",
-            "missing.txt:",
-        ),
-        ("transformer", "--task text --text short.txt", "--length"),
-        (
-            "transformer",
-            "--task text --text long.txt --length 8 --batch-size 4 --prompt é",
-            "--prompt:",
-        ),
-        ("cnn", "--data nowhere", "nowhere/train-images-idx3-ubyte"),
-        (
-            "lora",
-            "--steps 1 --base missing.safetensors",
-            "missing.safetensors",
-        ),
-        ("lora", "--steps 1 --base a.safetensors", "a.safetensors"),
-        (
-            "lora",
-            "--steps 1 --base small.safetensors",
-            "`linear1.kernel` is f32[64,32], expected f32[64,256]",
-        ),
-        ("export_and_run", "--run --file missing.bin", "missing.bin:"),
-        ("export_and_run", "--run --file a.bin", "a.bin:"),
-        ("xor", "--epochs 1 --steps-per-call 0", "--steps-per-call"),
-        (
-            "xor",
-            "--epochs 1 --out file",
-            "file: the directory cannot be created",
-        ),
-        (
-            "custom_primitive",
-            "--out file/in/it",
-            "file/in/it: the directory cannot be created",
-        ),
-        (
-            "transformations",
-            "--out /proc/nothing",
-            "/proc/nothing: the directory cannot be created",
-        ),
-        ("moe", "--experts 9", "--tokens and --experts"),
-        ("collective_matmul", "--width 20", "--width"),
-    ] {
-        let arguments: Vec<&str> = arguments.split(' ').collect();
-        let output = run(&example(name), &arguments, &at.join("cache"));
-        let said = String::from_utf8_lossy(&output.stderr).into_owned();
-        assert_eq!(
-            output.status.code(),
-            Some(1),
-            "{name} {arguments:?}: {said}"
-        );
-        let mut lines = said.strip_prefix("error: ").unwrap_or_default().lines();
-        let first = lines.next().is_some_and(|line| line.contains(parts));
-        // A remedy may stand below.
-        let good = first && lines.all(|line| line.starts_with("  help: "));
-        assert!(good, "{name} {arguments:?}: {said}");
-    }
 }
 
 #[test]
@@ -620,18 +508,4 @@ fn steps_compile_ahead_of_time() {
             assert_eq!(line.ends_with(" none"), devices == 1, "{name}: {line}");
         }
     }
-}
-
-#[test]
-fn an_example_without_a_step_has_none_to_compile() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let arguments = ["--aot", "cuda:h200"];
-    let out = run(&example("arrays"), &arguments, &folder.path().join("cache"));
-    assert_eq!(out.status.code(), Some(1));
-    let err = said(&out.stderr);
-    assert_eq!(err, "error: --aot: this example has no step to compile\n");
-    let arguments = ["--aot", "cuda:h2000"];
-    let out = run(&example("arrays"), &arguments, &folder.path().join("cache"));
-    assert_eq!(out.status.code(), Some(2));
-    assert!(said(&out.stderr).contains("the GPU `h2000` is unknown"));
 }

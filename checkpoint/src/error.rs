@@ -2,6 +2,7 @@
 
 use crate::optimizer::OptimizerDifference;
 use ramie_core::StateMismatch;
+use ramie_core::files::WithHelp;
 use std::fmt::{self, Write};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -11,7 +12,7 @@ use std::path::{Path, PathBuf};
 #[non_exhaustive]
 pub enum Error {
     /// An I/O operation failed.
-    #[error("{}: cannot {action}: {source}", path.display())]
+    #[error("{}: cannot {action}: {}", path.display(), WithHelp(source))]
     Io {
         /// Path of the file.
         path: PathBuf,

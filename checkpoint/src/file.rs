@@ -40,7 +40,7 @@ pub(crate) fn unreadable(path: &Path, e: io::Error) -> Error {
 
 /// Returns the error of a file whose header is rejected.
 pub(crate) fn rejected(path: &Path, problem: Problem) -> Error {
-    match problem {
+    match problem.with_help() {
         Problem::Io(e) => Error::io(path, "be read", e),
         Problem::File(message) => Error::format(path, message),
         Problem::Tensor(name, message) => Error::tensor(path, &name, message),

@@ -1,6 +1,7 @@
 //! Index of a model in several files, called shards, in the format of Hugging Face.
 
 use crate::{Error, Result, file};
+use ramie_core::files::DAMAGED;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -45,8 +46,9 @@ impl Index {
             let mut steps = Path::new(file).components().peekable();
             let below = steps.peek().is_some() && steps.all(|c| matches!(c, Component::Normal(_)));
             if !below {
-                let message =
-                    format!("is in `{file}`, which is not a file in the directory of the index");
+                let message = format!(
+                    "is in `{file}`, which is not a file in the directory of the index{DAMAGED}"
+                );
                 return Err(Error::tensor(path, name, message));
             }
             let names: &mut Vec<&str> = shards.entry(folder.join(file)).or_default();
@@ -58,6 +60,7 @@ impl Index {
 
 /// Returns the error of a shard without an array that the index at `path` lists.
 pub(crate) fn missing(path: &Path, shard: &Path, name: &str) -> Error {
-    let message = format!("is not in the file, although {} lists it", path.display());
+    let path = path.display();
+    let message = format!("is not in the file, although {path} lists it{DAMAGED}");
     Error::tensor(shard, name, message)
 }

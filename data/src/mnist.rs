@@ -17,6 +17,7 @@ use crate::digits::parse;
 use crate::readers::idx::Mnist;
 use crate::{Error, Result};
 use ndarray::Array3;
+use ramie_core::files::{self, WithHelp};
 use ramie_pjrt::discover::{PinnedFile, Wheel};
 
 /// Number of rows and of columns of an image.
@@ -61,8 +62,10 @@ pub fn load() -> Result<Splits> {
         message,
     };
     let path = IMAGES.fetch().map_err(|e| file(e.to_string()))?;
-    let bytes = ramie_core::files::read(&path);
-    let bytes = bytes.map_err(|e| file(format!("{} cannot be read: {e}", path.display())))?;
+    let bytes = files::read(&path).map_err(|e| {
+        let (path, e) = (path.display(), WithHelp(&e));
+        file(format!("{path} cannot be read: {e}"))
+    })?;
     splits(&path.display().to_string(), &bytes)
 }
 

@@ -66,20 +66,20 @@ fn folders_of_images() {
     let mut huge = png;
     huge[16..24].copy_from_slice(&[0, 15, 66, 64, 0, 15, 66, 64]);
     assert!(decode("huge.png", &huge).is_err());
-    let expected = "expected a directory for each class, with .png or .jpg files";
+    let help = "pass a directory that has one directory of .png or .jpg files per class";
     let none = folder.path().join("none");
     assert_eq!(
         said(ImageFolder::open(&none), "none"),
-        format!(": is not a directory; {expected}")
+        format!(": is not a directory\n  help: {help}")
     );
     std::fs::create_dir(&none).unwrap();
     assert_eq!(
         said(ImageFolder::open(&none), "none"),
-        format!(": has no images; {expected}")
+        format!(": has no images\n  help: {help}")
     );
     assert_eq!(
         said(ImageFolder::open(folder.path()), "none"),
-        ": has no .png or .jpg files; add images of this class, or remove the directory"
+        ": has no .png or .jpg files\n  help: add images of this class, or remove the directory"
     );
 }
 
@@ -178,7 +178,7 @@ fn parquet_and_arrow_tables() {
         assert!(said(parquet::stream(&path).next().unwrap(), "t.table").starts_with(": is not a"));
     }
     std::fs::remove_file(&path).unwrap();
-    assert!(said(parquet::load(&path), "t.table").starts_with(": cannot be opened: "));
+    assert!(said(parquet::load(&path), "t.table").starts_with(": cannot be read: "));
 }
 
 #[cfg(feature = "tokenizers")]

@@ -129,7 +129,8 @@ fn train_and_export(options: &Options, digits: &Digits) -> Result<Vec<i32>> {
 /// Runs the file, which contains everything needed: program, parameters, types.
 fn run_file(file: &Path, digits: &Digits) -> Result {
     let name = file.display();
-    let bytes = fs::read(file).map_err(|e| format!("{name}: {e}; omit --run to create it"))?;
+    let bytes = fs::read(file)
+        .map_err(|e| format!("{name}: cannot be read: {e}\n  help: omit --run to create it"))?;
     let program = Exported::deserialize(&bytes).map_err(|e| format!("{name}: {e}"))?;
     println!(
         "Another process: a program for {}, from {} to {}",

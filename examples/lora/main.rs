@@ -123,7 +123,7 @@ fn weights(file: &Path, expected: &State) -> Result<State> {
         if !found.is_some_and(fits) {
             let found = found.map_or("is missing".into(), |a| format!("is {}", a.aval()));
             return Err(format!(
-                "{}: `{path}` {found}, expected {}; omit --base to create such a file",
+                "{}: `{path}` {found}, expected {}\n  help: omit --base to create such a file",
                 file.display(),
                 array.aval()
             )

@@ -1,6 +1,6 @@
 //! `Error`: why a model cannot be read.
 
-use ramie_core::files::Problem;
+use ramie_core::files::{Problem, WithHelp};
 use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 #[non_exhaustive]
 pub enum Error {
     /// A file cannot be read.
-    #[error("{}: cannot be read: {source}", path.display())]
+    #[error("{}: cannot be read: {}", path.display(), WithHelp(source))]
     Io {
         /// Path of the file.
         path: PathBuf,
@@ -73,7 +73,7 @@ impl Error {
             (Problem::Io(source), Some(path)) => Error::Io { path, source },
             (Problem::Io(source), None) => Error::Format {
                 path: None,
-                message: format!("cannot be read: {source}"),
+                message: format!("cannot be read: {}", WithHelp(&source)),
             },
             (Problem::File(message), path) => Error::Format { path, message },
             (Problem::Tensor(tensor, message), path) => Error::Tensor {

@@ -188,7 +188,8 @@ fn damaged_models_are_explained() {
         .expect_err("no file")
         .to_string();
     assert!(
-        missing.starts_with("missing.onnx: cannot be read: "),
+        missing.starts_with("missing.onnx: cannot be read: ")
+            && missing.contains("\n  help: check the path"),
         "{missing}"
     );
 }

@@ -40,6 +40,21 @@ b        f32[2]       8 B
     assert_eq!(out, expected);
 }
 
+#[cfg(feature = "onnx")]
+#[test]
+fn inspect_explains_missing_and_damaged_onnx_files() {
+    let (code, _, err) = look(&["inspect", "missing.onnx"]);
+    let missing = "error: missing.onnx: cannot be read: ";
+    assert!(code == 1 && err.starts_with(missing), "{err}");
+    assert!(err.contains("\n  help: check the path"), "{err}");
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("half.onnx");
+    std::fs::write(&file, &golden::bytes("onnx/dense.onnx")[..100]).expect("written");
+    let (code, _, err) = look(&["inspect", file.to_str().expect("text")]);
+    assert!(code == 1 && err.contains("half.onnx: "), "{err}");
+    assert!(err.contains("\n  help: "), "{err}");
+}
+
 #[cfg(not(feature = "onnx"))]
 #[test]
 fn inspect_names_the_feature_for_onnx_files() {

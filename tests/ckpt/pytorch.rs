@@ -54,6 +54,6 @@ fn pytorch_files_are_shown_and_converted() {
         fs::write(&half, &bytes[..bytes.len() / 2]).unwrap();
         let (code, _, err) = look(&["inspect", &shown(&half)]);
         assert_eq!(code, 1);
-        has_all(&err, &[&shown(&half), "truncated"]);
+        has_all(&err, &[&shown(&half), "truncated", "\n  help: "]);
     }
 }

@@ -2,8 +2,8 @@
 
 use super::dequantize::Dequantize;
 use crate::{Error, Result, file, replace};
+use ramie_core::files;
 use ramie_core::files::gguf::{Header, Tensor, Value};
-use ramie_core::files::{self, Problem};
 use ramie_core::{AlignedBytes, Array, State, Tree};
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -25,16 +25,8 @@ impl GgufFile {
         let path = path.as_ref();
         let file = file::open(path)?;
         let length = file.metadata().map_err(|e| Error::io(path, "be read", e))?;
-        let header = Header::read(&file, length.len()).map_err(|problem| match problem {
-            Problem::File(what) => Error::format(
-                path,
-                format!(
-                    "{what}\n  help: this is not a GGUF file that Ramie supports, or it was damaged \
-                     or truncated; copy or convert it again"
-                ),
-            ),
-            other => file::rejected(path, other),
-        })?;
+        let header = Header::read(&file, length.len());
+        let header = header.map_err(|problem| file::rejected(path, problem))?;
         Ok(GgufFile {
             path: path.into(),
             file,

@@ -9,10 +9,7 @@ const LARGEST: u64 = 100_000_000;
 
 /// Returns the error of a file that is not as `torch.save` writes it.
 pub(super) fn damaged(what: impl Display) -> Problem {
-    Problem::File(format!(
-        "{what}\n  help: this is not a PyTorch file that Ramie supports, or it was damaged or \
-         truncated; copy it again"
-    ))
+    Problem::File(what.to_string())
 }
 
 /// Returns the error of a file with contents that are not supported.

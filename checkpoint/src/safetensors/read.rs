@@ -4,7 +4,7 @@ use super::Metadata;
 use super::index;
 use crate::index::is_index;
 use crate::{Error, Result, file, replace};
-use ramie_core::files::safetensors::{Header, Problem, Tensor};
+use ramie_core::files::safetensors::{Header, Tensor};
 use ramie_core::{AlignedBytes, Array, State, Tree, files};
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -26,16 +26,7 @@ impl Reader {
         let length = file.metadata().map_err(|e| Error::io(path, "be read", e))?;
         let length = length.len();
         let header = Header::read(&mut file, length);
-        let (header, data) = header.map_err(|problem| match problem {
-            Problem::File(what) => Error::format(
-                path,
-                format!(
-                    "{what}\n  help: this is not a safetensors file, or it was damaged or \
-                     truncated; copy it again, or use an older checkpoint"
-                ),
-            ),
-            other => file::rejected(path, other),
-        })?;
+        let (header, data) = header.map_err(|problem| file::rejected(path, problem))?;
         Ok(Reader {
             path: path.into(),
             file,

@@ -176,8 +176,8 @@ fn damaged_files_are_explained() {
     let is = |text: String, start: &str| assert!(text.starts_with(start), "{text}");
     is(
         said(b"GG"),
-        "is damaged or truncated: the magic number takes 4 bytes, but only 2 follow\n  help: this is \
-         not a GGUF file that Ramie supports, or it was damaged or truncated; ",
+        "is damaged or truncated: the magic number takes 4 bytes, but only 2 follow\n  help: this \
+         file is damaged, truncated or of another format; copy, download or convert it again",
     );
     is(
         said(b"PK\x03\x04...."),

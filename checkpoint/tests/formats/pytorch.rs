@@ -277,8 +277,8 @@ fn views_of_a_storage_are_checked() {
     );
     wrong(
         &shorts(7, 0, &[2, 3], &[3, 1]),
-        "is damaged or truncated: the storage `0` has 14 bytes, but only 12 follow\n  help: this is \
-         not a PyTorch file that Ramie supports, or it was damaged or truncated; copy it again",
+        "is damaged or truncated: the storage `0` has 14 bytes, but only 12 follow\n  help: this \
+         file is damaged, truncated or of another format; copy, download or convert it again",
     );
     wrong(
         &shorts(5, 0, &[2, 2], &[2, 1]),
@@ -492,11 +492,11 @@ fn files_of_an_index_are_read_like_one() {
     };
     let text = error(r#"{"weight_map": {"w": "pytorch_model-1.bin"}}"#);
     let expected = format!(
-        "{}: tensor `w`: is not in the file, although {} lists it",
+        "{}: tensor `w`: is not in the file, although {} lists it\n  help: ",
         shard(1).display(),
         path.display()
     );
-    assert_eq!(text, expected);
+    assert!(text.starts_with(&expected), "{text}");
     let text = error("{}");
     assert!(
         text.contains(": is not an index of PyTorch files: missing field `weight_map`"),

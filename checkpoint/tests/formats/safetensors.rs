@@ -207,6 +207,7 @@ fn damaged_files_are_named() {
         let path = file(folder.path(), header, data);
         let text = message(load_state(&path).unwrap_err(), &path);
         assert!(text.contains(expected), "{text}");
+        assert!(text.contains("\n  help: "), "{text}");
     };
     let f32s = |shape: &str, offsets: &str| {
         format!(r#"{{"w":{{"dtype":"F32","shape":{shape},"data_offsets":{offsets}}}}}"#)
@@ -259,6 +260,7 @@ fn damaged_files_are_named() {
     let absent = folder.path().join("absent");
     let text = message(load_state(&absent).unwrap_err(), &absent);
     assert!(text.starts_with("cannot be read: "), "{text}");
+    assert!(text.contains("\n  help: check the path"), "{text}");
 }
 
 fn any_array() -> impl Strategy<Value = (DType, Vec<usize>, Vec<u8>)> {

@@ -104,10 +104,11 @@ fn an_index_that_is_wrong_is_explained() {
     for file in ["../x", "/etc/x", "", ".", "a/../b"] {
         index(&format!(r#"{{"weight_map": {{"w": "{file}"}}}}"#));
         let expected = format!(
-            "{}: tensor `w`: is in `{file}`, which is not a file in the directory of the index",
+            "{}: tensor `w`: is in `{file}`, which is not a file in the directory of the index\n  \
+             help: ",
             path.display()
         );
-        assert_eq!(error(&path), expected);
+        assert!(error(&path).starts_with(&expected), "{}", error(&path));
     }
     let shard = folder.path().join("s.safetensors");
     index(r#"{"weight_map": {"w": "s.safetensors", "v": "s.safetensors"}}"#);
@@ -118,11 +119,11 @@ fn an_index_that_is_wrong_is_explained() {
     )
     .unwrap();
     let expected = format!(
-        "{}: tensor `v`: is not in the file, although {} lists it",
+        "{}: tensor `v`: is not in the file, although {} lists it\n  help: ",
         shard.display(),
         path.display()
     );
-    assert_eq!(error(&path), expected);
+    assert!(error(&path).starts_with(&expected), "{}", error(&path));
     // An array that the index does not name is none of the model's.
     index(r#"{"weight_map": {"w": "s.safetensors"}}"#);
     assert_eq!(

@@ -1,6 +1,6 @@
 //! Reader of the binary files of CIFAR-10 and CIFAR-100.
 
-use super::file::{bad_file, bad_record, name_of, read};
+use super::file::{bad_record, damaged, name_of, read};
 use crate::{IntoSource, Result};
 use ndarray::{Array1, Array4};
 use std::path::Path;
@@ -78,7 +78,7 @@ impl Records {
                  or belongs to another dataset",
                 bytes.len()
             );
-            return Err(bad_file(file, message));
+            return Err(damaged(file, message));
         }
         self.pixels.reserve(bytes.len() / size * PIXELS);
         for (i, record) in bytes.chunks_exact(size).enumerate() {

@@ -2,7 +2,8 @@
 
 use crate::{Error, Result};
 use flate2::read::GzDecoder;
-use ramie_core::files;
+use ramie_core::files::{self, DAMAGED, Problem, WithHelp};
+use std::fmt;
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
@@ -11,6 +12,25 @@ pub(super) fn bad_file(file: &str, message: impl Into<String>) -> Error {
     Error::File {
         file: file.into(),
         message: message.into(),
+    }
+}
+
+/// Returns the error of a file that cannot be read.
+pub(super) fn unreadable(file: &str, error: &io::Error) -> Error {
+    bad_file(file, format!("cannot be read: {}", WithHelp(error)))
+}
+
+/// Returns the error of a file that is damaged or has another format.
+pub(super) fn damaged(file: &str, message: impl fmt::Display) -> Error {
+    bad_file(file, format!("{message}{DAMAGED}"))
+}
+
+/// Returns the error of a file whose header is rejected.
+pub(super) fn rejected(file: &str, problem: Problem) -> Error {
+    match problem.with_help() {
+        Problem::Io(e) => unreadable(file, &e),
+        Problem::File(message) => bad_file(file, message),
+        Problem::Tensor(name, message) => bad_file(file, format!("array {name:?}: {message}")),
     }
 }
 
@@ -37,7 +57,7 @@ pub(super) fn name_of(path: &Path) -> String {
 
 /// Returns the contents of a file.
 pub(super) fn read(path: &Path) -> Result<Vec<u8>> {
-    files::read(path).map_err(|e| bad_file(&name_of(path), format!("cannot be read: {e}")))
+    files::read(path).map_err(|e| unreadable(&name_of(path), &e))
 }
 
 /// Returns a reader of the bytes, which decompresses gzip files.
@@ -58,12 +78,12 @@ pub(super) fn read_exactly(
 ) -> Result<Vec<u8>> {
     let mut bytes = Vec::new();
     let read = reader.take(count as u64).read_to_end(&mut bytes);
-    read.map_err(|e| bad_file(file, format!("{what} cannot be read: {e}")))?;
+    read.map_err(|e| damaged(file, format_args!("{what} cannot be read: {e}")))?;
     match bytes.len() == count {
         true => Ok(bytes),
-        false => Err(bad_file(
+        false => Err(damaged(
             file,
-            format!(
+            format_args!(
                 "has {} of the {count} bytes of {what}; the file is cut short",
                 bytes.len()
             ),
@@ -75,8 +95,8 @@ pub(super) fn read_exactly(
 pub(super) fn expect_end(reader: &mut dyn Read, file: &str, what: &str) -> Result<()> {
     match reader.read(&mut [0]) {
         Ok(0) => Ok(()),
-        Ok(_) => Err(bad_file(file, format!("contains data after {what}"))),
-        Err(e) => Err(bad_file(file, format!("cannot be read: {e}"))),
+        Ok(_) => Err(damaged(file, format_args!("contains data after {what}"))),
+        Err(e) => Err(unreadable(file, &e)),
     }
 }
 
@@ -85,7 +105,10 @@ pub(super) fn expect_end(reader: &mut dyn Read, file: &str, what: &str) -> Resul
 #[cfg(any(feature = "images", feature = "parquet", feature = "tokenizers"))]
 pub(super) fn decoded<T>(file: &str, decode: impl FnOnce() -> Result<T>) -> Result<T> {
     let made = crate::panic::caught(decode);
-    made.unwrap_or_else(|message| Err(bad_file(file, format!("cannot be decoded: {message}"))))
+    made.unwrap_or_else(|message| {
+        let message = format_args!("cannot be decoded: {message}");
+        Err(damaged(file, message))
+    })
 }
 
 /// A file that several threads can read at given offsets at the same time.
@@ -99,7 +122,7 @@ pub(super) struct Positioned {
 impl Positioned {
     pub(super) fn open(path: &Path) -> Result<Positioned> {
         let name = name_of(path);
-        let bad = |e: io::Error| bad_file(&name, format!("cannot be opened: {e}"));
+        let bad = |e: io::Error| unreadable(&name, &e);
         let file = files::open(path).map_err(bad)?;
         let len = file.metadata().map_err(bad)?.len();
         Ok(Positioned { file, len, name })
@@ -124,7 +147,10 @@ impl Positioned {
         let mut bytes = vec![0; count];
         let read = files::read_exact_at(&self.file, &mut bytes, at);
         read.map_err(|e| {
-            let message = format!("{count} bytes at byte {at} cannot be read: {e}");
+            let message = format!(
+                "{count} bytes at byte {at} cannot be read: {}",
+                WithHelp(&e)
+            );
             bad_file(&self.name, message)
         })?;
         Ok(bytes)

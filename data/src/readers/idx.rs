@@ -10,7 +10,7 @@
 //! # Ok::<(), ramie_data::Error>(())
 //! ```
 
-use super::file::{bad_file, expect_end, name_of, plain, read, read_exactly};
+use super::file::{damaged, expect_end, name_of, plain, read, read_exactly};
 use crate::device::nbytes;
 use crate::{HostArray, Result};
 use ndarray::{Array1, Array3, Ix1, Ix3};
@@ -41,9 +41,9 @@ pub fn parse(file: &str, bytes: &[u8]) -> Result<HostArray> {
         [0, 0, 0x0d, _] => DType::F32,
         [0, 0, 0x0e, _] => DType::F64,
         _ => {
-            return Err(bad_file(
+            return Err(damaged(
                 file,
-                format!("begins with {magic:02x?}, expected the magic number of an IDX file"),
+                format_args!("begins with {magic:02x?}, expected the magic number of an IDX file"),
             ));
         }
     };
@@ -53,9 +53,9 @@ pub fn parse(file: &str, bytes: &[u8]) -> Result<HostArray> {
         .map(|s| u32::from_be_bytes([s[0], s[1], s[2], s[3]]) as usize)
         .collect();
     let Some(count) = nbytes(dtype, &shape) else {
-        return Err(bad_file(
+        return Err(damaged(
             file,
-            format!("has the shape {shape:?}, which is too large"),
+            format_args!("has the shape {shape:?}, which is too large"),
         ));
     };
     let mut elements = read_exactly(reader, count, file, &format!("the elements of {shape:?}"))?;
@@ -101,7 +101,7 @@ impl Mnist {
                     array.dtype(),
                     array.shape()
                 );
-                return Err(bad_file(&name_of(path), message));
+                return Err(damaged(&name_of(path), message));
             }
             array.to_ndarray::<u8>()
         };
@@ -110,7 +110,7 @@ impl Mnist {
         let y = y.into_dimensionality::<Ix1>().expect("checked");
         if x.dim().0 != y.len() {
             let message = format!("has {} labels for {} images", y.len(), x.dim().0);
-            return Err(bad_file(&name_of(&labels), message));
+            return Err(damaged(&name_of(&labels), message));
         }
         Ok(Mnist {
             images: x,

@@ -1,6 +1,6 @@
 //! Reader of directories of images (feature `images`).
 
-use super::file::{bad_file, decoded, name_of, read};
+use super::file::{bad_file, damaged, decoded, name_of, read, unreadable};
 use crate::source::check;
 use crate::{Result, Source};
 use image::{ImageReader, Limits};
@@ -13,7 +13,7 @@ const LONGEST_SIDE: u32 = 1 << 14;
 /// The maximum memory for decoding one image, in bytes.
 const MOST_MEMORY: u64 = 1 << 28;
 /// The remedy for a directory without images.
-const EXPECTED: &str = "expected a directory for each class, with .png or .jpg files";
+const EXPECTED: &str = "pass a directory that has one directory of .png or .jpg files per class";
 
 /// A directory with one subdirectory of images per class (torchvision's `ImageFolder`). Images
 /// are decoded on access. An element is the red, green and blue values of each pixel, `[height,
@@ -42,7 +42,10 @@ impl ImageFolder {
     /// images.
     pub fn open(folder: impl AsRef<Path>) -> Result<ImageFolder> {
         let folder = folder.as_ref();
-        let refused = |what: &str| Err(bad_file(&name_of(folder), format!("{what}; {EXPECTED}")));
+        let refused = |what: &str| {
+            let message = format!("{what}\n  help: {EXPECTED}");
+            Err(bad_file(&name_of(folder), message))
+        };
         if !folder.is_dir() {
             return refused("is not a directory");
         }
@@ -54,8 +57,8 @@ impl ImageFolder {
             let images = entries(&class)?.into_iter().filter(|path| is_image(path));
             files.extend(images.map(|path| (path, label)));
             if files.len() == before {
-                let message = "has no .png or .jpg files; add images of this class, or remove the \
-                               directory";
+                let message = "has no .png or .jpg files\n  help: add images of this class, or \
+                               remove the directory";
                 return Err(bad_file(&name_of(&class), message));
             }
             classes.push(
@@ -88,7 +91,7 @@ impl ImageFolder {
 }
 
 fn entries(folder: &Path) -> Result<Vec<PathBuf>> {
-    let bad = |e: std::io::Error| bad_file(&name_of(folder), format!("cannot be read: {e}"));
+    let bad = |e: std::io::Error| unreadable(&name_of(folder), &e);
     let mut paths = Vec::new();
     for entry in std::fs::read_dir(folder).map_err(bad)? {
         paths.push(entry.map_err(bad)?.path());
@@ -126,14 +129,15 @@ pub fn decode(file: &str, bytes: &[u8]) -> Result<Array3<u8>> {
 
 fn decode_image(file: &str, bytes: &[u8]) -> Result<Array3<u8>> {
     let reader = ImageReader::new(Cursor::new(bytes)).with_guessed_format();
-    let mut reader = reader.map_err(|e| bad_file(file, format!("cannot be read: {e}")))?;
+    let mut reader = reader.map_err(|e| unreadable(file, &e))?;
     let mut limits = Limits::default();
     limits.max_image_width = Some(LONGEST_SIDE);
     limits.max_image_height = Some(LONGEST_SIDE);
     limits.max_alloc = Some(MOST_MEMORY);
     reader.limits(limits);
     let image = reader.decode();
-    let image = image.map_err(|e| bad_file(file, format!("cannot be decoded as an image: {e}")))?;
+    let bad = |e| damaged(file, format_args!("cannot be decoded as an image: {e}"));
+    let image = image.map_err(bad)?;
     let image = image.into_rgb8();
     let (width, height) = image.dimensions();
     let shape = (height as usize, width as usize, 3);

@@ -8,7 +8,7 @@
 //! # Ok::<(), ramie_data::Error>(())
 //! ```
 
-use super::file::{bad_file, expect_end, name_of, read, read_exactly};
+use super::file::{damaged, expect_end, name_of, read, read_exactly};
 use crate::device::nbytes;
 use crate::{Error, HostArray, Result};
 use ramie_core::DType;
@@ -52,8 +52,7 @@ pub fn load_npz(path: impl AsRef<Path>) -> Result<BTreeMap<String, HostArray>> {
 /// # Errors
 /// Returns an error if the contents are damaged, or if no device supports an array's dtype.
 pub fn parse_npz(file: &str, bytes: &[u8]) -> Result<BTreeMap<String, HostArray>> {
-    let bad =
-        |e: zip::result::ZipError| bad_file(file, format!("is not an archive of arrays: {e}"));
+    let bad = |e: zip::result::ZipError| damaged(file, format!("is not an archive of arrays: {e}"));
     let mut archive = ZipArchive::new(Cursor::new(bytes)).map_err(bad)?;
     let mut arrays = BTreeMap::new();
     for i in 0..archive.len() {
@@ -63,7 +62,7 @@ pub fn parse_npz(file: &str, bytes: &[u8]) -> Result<BTreeMap<String, HostArray>
         let array = read_array(&inside, &mut entry)?;
         let name = name.strip_suffix(".npy").unwrap_or(&name).to_string();
         if arrays.insert(name, array).is_some() {
-            return Err(bad_file(&inside, "occurs twice"));
+            return Err(damaged(&inside, "occurs twice"));
         }
     }
     Ok(arrays)
@@ -120,7 +119,7 @@ const TYPES: [(&str, DType); 14] = [
 fn read_array(file: &str, reader: &mut dyn Read) -> Result<HostArray> {
     let magic = read_exactly(reader, 8, file, "the magic number")?;
     if magic[..6] != *b"\x93NUMPY" {
-        return Err(bad_file(
+        return Err(damaged(
             file,
             "does not begin with the magic number of NumPy arrays",
         ));
@@ -130,7 +129,7 @@ fn read_array(file: &str, reader: &mut dyn Read) -> Result<HostArray> {
         2 | 3 => 4,
         version => {
             let message = format!("has version {version}, expected 1, 2 or 3");
-            return Err(bad_file(file, message));
+            return Err(damaged(file, message));
         }
     };
     let mut count = [0; 4];
@@ -138,22 +137,22 @@ fn read_array(file: &str, reader: &mut dyn Read) -> Result<HostArray> {
     let count = u32::from_le_bytes(count) as usize;
     if count > LONGEST_HEADER {
         let message = format!("has a header of {count} bytes, expected {LONGEST_HEADER} at most");
-        return Err(bad_file(file, message));
+        return Err(damaged(file, message));
     }
     let header = read_exactly(reader, count, file, "the header")?;
     let header = String::from_utf8_lossy(&header);
     let header = Header::parse(&header).map_err(|what| {
-        bad_file(
+        damaged(
             file,
-            format!("has the header {:?}: {what}", header.trim_end()),
+            format_args!("has the header {:?}: {what}", header.trim_end()),
         )
     })?;
     let shape = &header.shape;
     let count = nbytes(header.dtype, shape).filter(|n| *n <= isize::MAX as usize);
     let Some(count) = count else {
-        return Err(bad_file(
+        return Err(damaged(
             file,
-            format!("has the shape {shape:?}, which is too large"),
+            format_args!("has the shape {shape:?}, which is too large"),
         ));
     };
     let mut bytes = read_exactly(reader, count, file, &format!("the elements of {shape:?}"))?;
@@ -167,7 +166,7 @@ fn read_array(file: &str, reader: &mut dyn Read) -> Result<HostArray> {
     if header.fortran_order {
         bytes = rows_first(&bytes, shape, header.dtype.size());
     }
-    HostArray::new(header.dtype, shape, bytes).map_err(|e| bad_file(file, e.to_string()))
+    HostArray::new(header.dtype, shape, bytes).map_err(|e| damaged(file, e.to_string()))
 }
 
 /// Converts elements from column-major to row-major order.

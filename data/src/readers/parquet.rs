@@ -1,6 +1,6 @@
 //! Reader of Parquet and Arrow files (feature `parquet`).
 
-use super::file::{Positioned, bad_file, bad_record, decoded, name_of};
+use super::file::{Positioned, bad_file, bad_record, damaged, decoded, name_of, unreadable};
 use crate::source::check;
 use crate::stream::{Stream, from_fn};
 use crate::{Error, HostArray, Result, Source};
@@ -60,7 +60,7 @@ fn numbered(
         if ended {
             return None;
         }
-        let bad = |e| bad_file(&file, format!("batch {number} cannot be read: {e}"));
+        let bad = |e| damaged(&file, format_args!("batch {number} cannot be read: {e}"));
         let batch = decoded(&file, || batches.next().transpose().map_err(bad)).transpose();
         number += 1;
         ended = !matches!(batch, Some(Ok(_)));
@@ -74,27 +74,28 @@ fn open(path: &Path) -> Result<(SchemaRef, Batches)> {
 
 fn open_file(path: &Path) -> Result<(SchemaRef, Batches)> {
     let name = name_of(path);
-    let opened =
-        || files::open(path).map_err(|e| bad_file(&name, format!("cannot be opened: {e}")));
+    let opened = || files::open(path).map_err(|e| unreadable(&name, &e));
     let mut magic = [0; 6];
     let begins = std::io::Read::read(&mut opened()?, &mut magic);
-    begins.map_err(|e| bad_file(&name, format!("cannot be read: {e}")))?;
+    begins.map_err(|e| unreadable(&name, &e))?;
     if &magic == b"ARROW1" {
         check_arrow(&Positioned::open(path)?)?;
         let reader = arrow_ipc::reader::FileReader::try_new(opened()?, None);
-        let reader = reader.map_err(|e| bad_file(&name, format!("is not an Arrow file: {e}")))?;
+        let bad = |e| damaged(&name, format_args!("is not an Arrow file: {e}"));
+        let reader = reader.map_err(bad)?;
         return Ok((reader.schema(), Box::new(reader)));
     }
     let builder = ParquetRecordBatchReaderBuilder::try_new(opened()?);
     let reader = builder.and_then(ParquetRecordBatchReaderBuilder::build);
-    let reader = reader.map_err(|e| bad_file(&name, format!("is not a Parquet file: {e}")))?;
+    let bad = |e| damaged(&name, format_args!("is not a Parquet file: {e}"));
+    let reader = reader.map_err(bad)?;
     Ok((reader.schema(), Box::new(reader)))
 }
 
 /// Returns an error if an Arrow file refers to blocks outside of it: the decoder allocates memory
 /// for them before it reads.
 fn check_arrow(file: &Positioned) -> Result<()> {
-    let bad = |what: String| bad_file(file.name(), format!("is not an Arrow file: {what}"));
+    let bad = |what: String| damaged(file.name(), format_args!("is not an Arrow file: {what}"));
     let Some(end) = file.len().checked_sub(TAIL) else {
         return Err(bad("it is too short".into()));
     };

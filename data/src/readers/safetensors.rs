@@ -1,10 +1,10 @@
 //! Reader of safetensors files, one array at a time.
 
-use super::file::{Positioned, bad_file};
+use super::file::{Positioned, bad_file, rejected};
 use crate::source::check;
 use crate::{Error, HostArray, Result, Source};
 use ramie_core::DType;
-use ramie_core::files::safetensors::{Header, Problem, Tensor};
+use ramie_core::files::safetensors::{Header, Tensor};
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
@@ -44,13 +44,7 @@ impl Safetensors {
     /// or leave gaps, or if no device supports an array's dtype.
     pub fn open(path: impl AsRef<Path>) -> Result<Safetensors> {
         let file = Positioned::open(path.as_ref())?;
-        let bad = |problem| match problem {
-            Problem::Io(e) => bad_file(file.name(), format!("cannot be read: {e}")),
-            Problem::File(message) => bad_file(file.name(), message),
-            Problem::Tensor(name, message) => {
-                bad_file(file.name(), format!("array {name:?}: {message}"))
-            }
-        };
+        let bad = |problem| rejected(file.name(), problem);
         let (header, data) = Header::read(file.start(), file.len()).map_err(bad)?;
         let tensors = header.tensors(file.len() - data).map_err(bad)?;
         let place = |tensor: Tensor| {

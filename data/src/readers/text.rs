@@ -1,6 +1,6 @@
 //! Readers of text: lines of files, and characters and bytes as tokens.
 
-use super::file::{Positioned, bad_file, bad_row};
+use super::file::{Positioned, bad_file, bad_row, name_of, read};
 use crate::{Error, Result, Source};
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -88,11 +88,14 @@ impl Source for Lines {
             bad_row(
                 self.file.name(),
                 self.row(index),
-                format!("is not UTF-8: {e}"),
+                format!("is not UTF-8: {e}{CONVERT}"),
             )
         })
     }
 }
+
+/// The remedy for text in another encoding.
+const CONVERT: &str = "\n  help: convert the file, for example with `iconv -f LATIN1 -t UTF-8`";
 
 /// Reads a file into a string.
 ///
@@ -100,8 +103,8 @@ impl Source for Lines {
 /// Returns an error if the file cannot be read or is not UTF-8.
 pub fn load(path: impl AsRef<Path>) -> Result<String> {
     let path = path.as_ref();
-    let text = String::from_utf8(super::file::read(path)?);
-    text.map_err(|e| bad_file(&super::file::name_of(path), format!("is not UTF-8: {e}")))
+    let text = String::from_utf8(read(path)?);
+    text.map_err(|e| bad_file(&name_of(path), format!("is not UTF-8: {e}{CONVERT}")))
 }
 
 /// Converts the bytes of a string to tokens from 0 to 255.

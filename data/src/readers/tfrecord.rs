@@ -15,6 +15,7 @@
 use super::file::{Positioned, bad_record};
 use crate::source::check;
 use crate::{Error, Result, Source};
+use ramie_core::files::DAMAGED;
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -41,10 +42,12 @@ impl TfRecords {
         let mut records = Vec::new();
         let mut at = 0;
         while at < file.len() {
-            let bad = |message: String| bad_record(file.name(), records.len(), message);
+            let bad = |message: &str| {
+                bad_record(file.name(), records.len(), format!("{message}{DAMAGED}"))
+            };
             let left = file.len() - at;
             if left < HEAD + SUM {
-                return Err(bad(format!(
+                return Err(bad(&format!(
                     "has only {left} bytes; the file is cut short, or compressed"
                 )));
             }
@@ -53,14 +56,13 @@ impl TfRecords {
             if masked_sum(length).to_le_bytes() != sum {
                 return Err(bad(
                     "its length has the wrong checksum; the file is damaged, compressed, or not a \
-                     TFRecord file"
-                        .into(),
+                     TFRecord file",
                 ));
             }
             let length = u64::from_le_bytes(length.try_into().expect("8 bytes"));
             let size = usize::try_from(length).ok();
             let Some(size) = size.filter(|_| length <= left - HEAD - SUM) else {
-                return Err(bad(format!(
+                return Err(bad(&format!(
                     "should have {length} bytes, but only {left} are left; the file is cut short"
                 )));
             };
@@ -86,7 +88,7 @@ impl Source for TfRecords {
             false => Err(bad_record(
                 self.file.name(),
                 index,
-                "has the wrong checksum; it is damaged",
+                format!("has the wrong checksum{DAMAGED}"),
             )),
         }
     }

@@ -1,6 +1,6 @@
 //! Hugging Face tokenizers (feature `tokenizers`).
 
-use super::file::{bad_file, decoded, name_of, read};
+use super::file::{damaged, decoded, name_of, read};
 use crate::{Error, Result};
 use std::path::Path;
 
@@ -34,7 +34,7 @@ impl Tokenizer {
     pub fn parse(file: &str, bytes: &[u8]) -> Result<Tokenizer> {
         decoded(file, || {
             let tokenizer = ::tokenizers::Tokenizer::from_bytes(bytes);
-            let bad = |e| bad_file(file, format!("is not a tokenizer: {e}"));
+            let bad = |e| damaged(file, format_args!("is not a tokenizer: {e}"));
             let mut tokenizer = tokenizer.map_err(bad)?;
             tokenizer.with_padding(None);
             Ok(Tokenizer(tokenizer))

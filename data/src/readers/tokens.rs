@@ -56,8 +56,8 @@ impl TokenFile {
         let size = kind.size() as u64;
         if !file.len().is_multiple_of(size) {
             let message = format!(
-                "has {} bytes, expected tokens of {size} bytes; it is cut short, or has another token \
-                 type",
+                "has {} bytes, expected tokens of {size} bytes\n  help: pass the token type of this \
+                 file, or copy it again if it is cut short",
                 file.len()
             );
             return Err(bad_file(file.name(), message));

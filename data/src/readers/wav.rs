@@ -11,7 +11,7 @@
 //! # Ok::<(), ramie_data::Error>(())
 //! ```
 
-use super::file::{bad_file, name_of, read, read_exactly};
+use super::file::{bad_file, damaged, name_of, read, read_exactly};
 use crate::Result;
 use ndarray::{Array2, Axis};
 use std::io::Read;
@@ -51,7 +51,7 @@ pub fn parse(file: &str, mut bytes: &[u8]) -> Result<Wav> {
     let reader: &mut dyn Read = &mut bytes;
     let header = read_exactly(reader, 12, file, "the header")?;
     if header[..4] != *b"RIFF" || header[8..] != *b"WAVE" {
-        let message = format!("is not a WAV file; {CONVERT}");
+        let message = format!("is not a WAV file\n  help: {CONVERT}");
         return Err(bad_file(file, message));
     }
     let mut format = None;
@@ -64,7 +64,7 @@ pub fn parse(file: &str, mut bytes: &[u8]) -> Result<Wav> {
             "fmt " => format = Some(Format::parse(file, &chunk)?),
             "data" => {
                 let Some(format) = format else {
-                    return Err(bad_file(file, "has no chunk `fmt ` before its samples"));
+                    return Err(damaged(file, "has no chunk `fmt ` before its samples"));
                 };
                 return format.decode(file, &chunk);
             }
@@ -111,13 +111,14 @@ impl Format {
             _ => {
                 let message = format!(
                     "has samples of format {number} and {bits} bits, expected format 1 (integers) \
-                     and 8, 16, 24 or 32 bits, or format 3 (floats) and 32 or 64 bits; {CONVERT}"
+                     and 8, 16, 24 or 32 bits, or format 3 (floats) and 32 or 64 bits\n  help: \
+                     {CONVERT}"
                 );
                 return Err(bad_file(file, message));
             }
         };
         if channels == 0 {
-            return Err(bad_file(file, "has 0 channels, expected 1 or more"));
+            return Err(damaged(file, "has 0 channels, expected 1 or more"));
         }
         Ok(Format {
             channels,
@@ -136,7 +137,7 @@ impl Format {
                 data.len(),
                 self.size * self.channels
             );
-            bad_file(file, message)
+            damaged(file, message)
         };
         Ok(Wav {
             sample_rate: self.sample_rate,

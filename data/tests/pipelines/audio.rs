@@ -118,14 +118,17 @@ fn damaged_files_are_named() {
     let whole = wav(1, 16, &[1, 2, 3, 4, 5, 6, 7, 8]);
     assert_eq!(
         said(&whole[..whole.len() - 3]),
-        "f.wav: has 5 of the 8 bytes of the chunk `data`; the file is cut short"
+        "f.wav: has 5 of the 8 bytes of the chunk `data`; the file is cut short\n  \
+         help: this file is damaged, truncated or of another format; copy, download or convert it \
+         again"
     );
-    assert_eq!(
-        said(&wav(1, 16, &[1, 2, 3, 4, 5, 6])),
-        "f.wav: has 6 bytes of samples, expected a multiple of 4; the file is cut short"
-    );
+    let short = said(&wav(1, 16, &[1, 2, 3, 4, 5, 6]));
+    assert!(short.starts_with(
+        "f.wav: has 6 bytes of samples, expected a multiple of 4; the file is cut short\n  help: "
+    ));
     assert!(said(b"OggS and other bytes").contains(
-        "is not a WAV file; convert it, for example with `ffmpeg -i FILE -c:a pcm_s16le out.wav`"
+        "is not a WAV file\n  help: convert it, for example with `ffmpeg -i FILE -c:a pcm_s16le \
+         out.wav`"
     ));
     assert!(said(&wav(85, 0, &[])).contains(
         "has samples of format 85 and 0 bits, expected format 1 (integers) and 8, 16, 24 or 32 bits"

@@ -36,6 +36,11 @@ fn said<T>(result: Result<T>, name: &str) -> String {
     rest.to_string()
 }
 
+/// A message with the remedy for a damaged file.
+fn copy_again(message: &str) -> String {
+    format!("{message}{}", ramie_core::files::DAMAGED)
+}
+
 fn without(bytes: &[u8], count: usize) -> Vec<u8> {
     bytes[..bytes.len() - count].to_vec()
 }
@@ -62,7 +67,7 @@ fn idx_files() {
     let parse = |bytes: &[u8]| said(idx_files::parse("x.idx", bytes), "x.idx");
     assert_eq!(
         parse(b"PK"),
-        ": has 2 of the 4 bytes of the magic number; the file is cut short"
+        copy_again(": has 2 of the 4 bytes of the magic number; the file is cut short")
     );
     assert!(parse(&[1, 2, 3, 4]).contains("[01, 02, 03, 04], expected the magic number of an IDX"));
     assert!(
@@ -90,13 +95,13 @@ fn mnist_folders() {
     let name = "train-labels-idx1-ubyte";
     assert_eq!(
         said(Mnist::load(folder.path(), "train"), name),
-        ": has 1 labels for 2 images"
+        copy_again(": has 1 labels for 2 images")
     );
     fs::write(&labels, idx()).unwrap();
     let message = said(Mnist::load(folder.path(), "train"), name);
     assert_eq!(
         message,
-        ": contains u8[2, 3, 2], expected labels: unsigned bytes of 1 dimensions"
+        copy_again(": contains u8[2, 3, 2], expected labels: unsigned bytes of 1 dimensions")
     );
     fs::remove_file(path).unwrap();
     let message = said(
@@ -104,6 +109,7 @@ fn mnist_folders() {
         "train-images-idx3-ubyte.gz",
     );
     assert!(message.starts_with(": cannot be read: "), "{message}");
+    assert!(message.contains("\n  help: check the path"), "{message}");
 }
 
 #[test]
@@ -226,7 +232,7 @@ fn npy_files() {
     let parse = |bytes: &[u8]| said(npy::parse("x.npy", bytes), "x.npy");
     assert_eq!(
         parse(&with(&bytes, bytes.len() - 1, &[2])),
-        ": boolean 1 is 2, expected 0 or 1"
+        copy_again(": boolean 1 is 2, expected 0 or 1")
     );
     assert!(parse(&without(&bytes, 1)).contains("has 1 of the 2 bytes of the elements of [2]"));
     assert!(parse(&[&bytes[..], b"x"].concat()).contains("contains data after its elements"));
@@ -295,7 +301,7 @@ fn lines_of_text() {
     fs::write(&path, b"ok\n\xff\n").unwrap();
     assert!(said(Lines::open(&path).unwrap().get(1), "t.txt").starts_with(", row 2: is not UTF-8"));
     fs::remove_file(&path).unwrap();
-    assert!(said(Lines::open(&path), "t.txt").starts_with(": cannot be opened: "));
+    assert!(said(Lines::open(&path), "t.txt").starts_with(": cannot be read: "));
     let characters = Characters::of("ab");
     let e = characters.encode("abc").unwrap_err().to_string();
     assert!(e.starts_with("character 2 of the text is 'c'"), "{e}");
@@ -412,7 +418,10 @@ fn safetensors_files() {
             .unwrap();
         after(with(&bytes, at, to.as_bytes()))
     };
-    assert_eq!(after(vec![1, 2]), ": has only 2 bytes, which is too short");
+    assert_eq!(
+        after(vec![1, 2]),
+        copy_again(": has only 2 bytes, which is too short")
+    );
     assert!(after(with(&safetensors(), 0, &[255; 7])).contains("has a header of"));
     assert!(text("{\"", "[\"").contains("has a header that cannot be read"));
     assert!(text("F32", "F33").contains("array \"x\": has dtype F33"));
@@ -488,7 +497,7 @@ fn records_of_tensorflow() {
     let end = bytes.len();
     assert_eq!(
         open(&with(end - 6, 1)),
-        "record 2: has the wrong checksum; it is damaged"
+        copy_again("record 2: has the wrong checksum")
     );
     assert!(open(&with(0, 1)).starts_with("record 0: its length has the wrong checksum;"));
     assert!(
@@ -543,7 +552,9 @@ fn only_regular_files_are_read() {
             let error = answer
                 .unwrap_or_else(|_| panic!("{name} hangs"))
                 .unwrap_err();
-            assert!(error.to_string().contains(what), "{name}: {error}");
+            let error = error.to_string();
+            let explained = error.contains(what) && error.contains("\n  help: ");
+            assert!(explained, "{name}: {error}");
         }
     }
 }

@@ -5,12 +5,13 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use ramie::aot::{CompiledFor, Target, compile_module};
+use ramie::core::files::{self, WithHelp};
 use ramie::export::Exported;
 
 pub(crate) fn run(targets: &[Target], files: &[PathBuf]) -> Result<(), Box<dyn Error>> {
     for file in files {
-        let bytes =
-            ramie::core::files::read(file).map_err(|e| format!("{}: {e}", file.display()))?;
+        let bytes = files::read(file)
+            .map_err(|e| format!("{}: cannot be read: {}", file.display(), WithHelp(&e)))?;
         for target in targets {
             let compiled = compile(file, &bytes, target)
                 .map_err(|e| format!("{} for {target}: {e}", file.display()))?;

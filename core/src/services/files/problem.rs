@@ -1,6 +1,7 @@
 //! `Problem`: why a file is rejected.
 
-use std::io;
+use std::fmt;
+use std::io::{self, ErrorKind};
 
 /// Reasons why a file is rejected. The caller adds the path of the file.
 #[derive(Debug)]
@@ -11,4 +12,52 @@ pub enum Problem {
     File(String),
     /// One array is invalid: its name, and the reason.
     Tensor(String, String),
+}
+
+/// The end of messages about damaged files: the remedy.
+pub const DAMAGED: &str = "\n  help: this file is damaged, truncated or of another format; copy, \
+                           download or convert it again";
+
+impl Problem {
+    /// Adds the remedy for damaged files, unless the message contains another remedy.
+    pub fn with_help(self) -> Problem {
+        let explained = |message: String| match message.contains("\n  help: ") {
+            true => message,
+            false => message + DAMAGED,
+        };
+        match self {
+            Problem::Io(error) => Problem::Io(error),
+            Problem::File(message) => Problem::File(explained(message)),
+            Problem::Tensor(name, message) => Problem::Tensor(name, explained(message)),
+        }
+    }
+}
+
+/// Formats an I/O error, followed by a remedy.
+///
+/// ```
+/// use ramie_core::files::{WithHelp, open};
+/// let error = open("missing.bin").unwrap_err();
+/// let message = format!("missing.bin: cannot be read: {}", WithHelp(&error));
+/// assert!(message.contains("\n  help: check the path"));
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub struct WithHelp<'a>(pub &'a io::Error);
+
+impl fmt::Display for WithHelp<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.0)?;
+        let help = match self.0.kind() {
+            ErrorKind::NotFound | ErrorKind::NotADirectory => {
+                "check the path; a relative path starts in the working directory"
+            }
+            ErrorKind::PermissionDenied => "check the permissions of the file and its directories",
+            ErrorKind::IsADirectory => "pass the path of a file in this directory",
+            ErrorKind::InvalidInput => "pass the path of a regular file",
+            ErrorKind::UnexpectedEof => return f.write_str(DAMAGED),
+            ErrorKind::StorageFull | ErrorKind::QuotaExceeded => "free some disk space",
+            _ => return Ok(()),
+        };
+        write!(f, "\n  help: {help}")
+    }
 }

@@ -5,7 +5,7 @@ use super::bytes;
 use super::merge::Merges;
 use super::words::Words;
 use crate::Result;
-use crate::readers::file::{bad_file, name_of};
+use crate::readers::file::{bad_file, name_of, rejected};
 use ramie_core::files::gguf::{Header, Value};
 use ramie_core::files::{self, Problem};
 use std::collections::HashMap;
@@ -24,16 +24,10 @@ impl ByteLevelBpe {
     pub fn load(path: impl AsRef<Path>) -> Result<ByteLevelBpe> {
         let path = path.as_ref();
         let name = name_of(path);
-        let unreadable = |e| bad_file(&name, format!("cannot be read: {e}"));
-        let file = files::open(path).map_err(unreadable)?;
-        let length = file.metadata().map_err(unreadable)?.len();
-        let header = Header::read(file, length).map_err(|problem| match problem {
-            Problem::Io(e) => unreadable(e),
-            Problem::File(message) => bad_file(&name, message),
-            Problem::Tensor(tensor, message) => {
-                bad_file(&name, format!("tensor `{tensor}`: {message}"))
-            }
-        })?;
+        let bad = |problem| rejected(&name, problem);
+        let opened = files::open(path).and_then(|file| Ok((file.metadata()?.len(), file)));
+        let (length, file) = opened.map_err(|e| bad(Problem::Io(e)))?;
+        let header = Header::read(file, length).map_err(bad)?;
         Metadata {
             file: &name,
             header: &header,
