@@ -73,32 +73,25 @@ impl<'a> Scope<'a> {
             }
         }
         let outputs = graph.outputs.iter();
-        outputs.map(|output| self.output(&output.name)).collect()
+        outputs.map(|output| self.value(&output.name)).collect()
     }
 
-    fn output(&self, name: &str) -> Value {
-        match self.get(name) {
-            Some(value) => value.clone(),
-            None => panic!(
-                "Model::apply: no node computes the output `{name}`\n  help: the file is damaged or \
-                 incomplete; check it with onnx.checker.check_model"
-            ),
-        }
+    /// Returns a value of this graph or of one around it. `check::order` has accepted the graph, so
+    /// that the value is missing only if its operator has fewer outputs than its node.
+    fn value(&self, name: &str) -> Value {
+        let value = self.get(name).unwrap_or_else(|| {
+            panic!(
+                "Model::apply: `{name}` is an output of a node whose operator has fewer outputs\n  \
+                 help: the file is damaged; check it with onnx.checker.check_model"
+            )
+        });
+        value.clone()
     }
 
     /// Calls the operator of a node. A panic gets the name of the node.
     fn call(&self, op: &Op) -> Vec<Value> {
-        let inputs: Vec<Option<Value>> = op.node.inputs.iter().map(|name| match name.as_str() {
-            "" => None,
-            name => match self.get(name) {
-                Some(value) => Some(value.clone()),
-                None => panic!(
-                    "Model::apply: the node {} uses `{name}`, which no earlier node computes\n  \
-                     help: the file is damaged; check it with onnx.checker.check_model",
-                    op.node
-                ),
-            },
-        }).collect();
+        let given = |name: &String| (!name.is_empty()).then(|| self.value(name));
+        let inputs: Vec<Option<Value>> = op.node.inputs.iter().map(given).collect();
         let call = Call {
             op,
             inputs: &inputs,

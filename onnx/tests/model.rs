@@ -215,6 +215,22 @@ fn mistakes_of_a_graph_name_the_node() {
 }
 
 #[test]
+fn an_output_that_an_operator_does_not_have_is_explained() {
+    let x = [Array::zeros(&[3], DType::F32)];
+    let relu = || node("Relu", &["x"], "a").bytes(2, "b");
+    for nodes in [
+        vec![relu().bytes(2, "y")],
+        vec![relu(), node("Neg", &["b"], "y")],
+    ] {
+        let model = Model::from_bytes(model(17, graph(&nodes))).expect("a model");
+        assert_explained(
+            || model.apply(&State::new(), &x),
+            &["is an output of a node whose operator has fewer outputs"],
+        );
+    }
+}
+
+#[test]
 fn shapes_must_be_known_when_a_model_is_traced() {
     let reshape = Message::default()
         .message(1, node("Reshape", &["x", "shape"], "y"))
