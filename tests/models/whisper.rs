@@ -3,18 +3,18 @@
 #[path = "../../examples/transcribe/weights.rs"]
 pub mod weights;
 
-use super::{fetched, same_logits};
+use super::same_logits;
 use ramie::checkpoint::safetensors;
 use ramie::data::audio::WhisperFeatures;
 use ramie::data::readers::wav;
 use ramie::nn::models::{Decoding, LanguageModel, Sampling, Whisper};
 use ramie::{Array, jit, random, s};
 use ramie_testing::examples::example_with;
+use ramie_testing::models::fetched;
 
 #[test]
 fn whisper_is_that_of_the_reference() {
-    let (Some(first), Some(speech)) = (fetched(&weights::WHISPER), fetched(&weights::SPEECH))
-    else {
+    let Some([first, speech]) = fetched([&weights::WHISPER, &weights::SPEECH]) else {
         return;
     };
     let folder = tempfile::tempdir().expect("a folder");
@@ -47,7 +47,7 @@ fn whisper_is_that_of_the_reference() {
 
 #[test]
 fn transcribe_writes_what_is_said() {
-    if fetched(&weights::WHISPER).is_none() || fetched(&weights::SPEECH).is_none() {
+    if fetched([&weights::WHISPER, &weights::SPEECH]).is_none() {
         return;
     }
     let (_, text) = super::run(&example_with("transcribe", "tokenizers"), &[]);

