@@ -5,6 +5,8 @@
 
 #[path = "../examples/finetune/files.rs"]
 mod files;
+#[path = "models/onnx.rs"]
+mod onnx;
 #[path = "models/speaker.rs"]
 mod speaker;
 #[path = "../examples/chat/template.rs"]
