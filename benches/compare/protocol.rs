@@ -114,13 +114,15 @@ fn first_step(framework: &str, samples: usize) {
     );
 }
 
-fn seconds(f: impl FnOnce()) -> f64 {
+/// Returns the duration of a call in seconds.
+pub fn seconds(f: impl FnOnce()) -> f64 {
     let start = Instant::now();
     f();
     start.elapsed().as_secs_f64()
 }
 
-fn median_and_best(mut times: Vec<f64>) -> (f64, f64) {
+/// Returns the median and the minimum of durations.
+pub fn median_and_best(mut times: Vec<f64>) -> (f64, f64) {
     times.sort_by(f64::total_cmp);
     let middle = times.len() / 2;
     let median = match times.len() % 2 {

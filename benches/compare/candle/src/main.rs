@@ -4,6 +4,8 @@
 mod protocol;
 
 mod cnn;
+#[cfg(feature = "generate")]
+mod generate;
 mod gpt;
 mod lstm;
 mod mlp;
@@ -61,6 +63,10 @@ fn scalar() -> Result<Workload> {
 }
 
 fn main() {
+    #[cfg(feature = "generate")]
+    if std::env::args().nth(1).is_some_and(|name| name == "generate") {
+        return generate::measure(std::env::args().skip(2));
+    }
     protocol::main("candle", |name| {
         let work = match name {
             "scalar" => scalar(),
