@@ -225,6 +225,36 @@ fn arguments_are_donated_where_the_options_name_them() {
     assert_eq!(product.to_vec::<f32>(), [6.0, 8.0]);
 }
 
+/// An array of the state that the function leaves unchanged keeps its buffer.
+#[test]
+fn unchanged_state_is_no_result_of_the_program() {
+    type State = [Array; 4];
+    let step = jit(|[a, by, b, spare]: &mut State, x: Array| {
+        *a += &x * &*by;
+        *b = &*a - &*by;
+        _ = spare;
+        &*a + &*b
+    });
+    let mut state: State = [1.0, 2.0, 3.0, 4.0].map(|x| f32s(&[x, x]));
+    let x = f32s(&[1.0, 10.0]);
+    let lowered = step.lower_with(&state, (x.clone(),)).expect("lowers");
+    let text = lowered.as_text();
+    assert_eq!(text.matches("tf.aliasing_output").count(), 2, "{text}");
+    let results = "-> (tensor<2xf32>, tensor<2xf32>, tensor<2xf32>)";
+    assert!(text.contains(results), "{text}");
+    let held = state.clone();
+    for _ in 0..2 {
+        let sum = step(&mut state, x.clone());
+        let [a, b] = [&state[0], &state[2]].map(Array::to_vec::<f32>);
+        let both: Vec<f32> = a.iter().zip(&b).map(|(a, b)| a + b).collect();
+        assert_eq!(sum.to_vec::<f32>(), both);
+    }
+    let values = state.map(|x| x.to_vec::<f32>());
+    assert_eq!(values, [[5.0, 41.0], [2.0, 2.0], [3.0, 39.0], [4.0, 4.0]]);
+    let values = held.map(|x| x.to_vec::<f32>());
+    assert_eq!(values, [1.0, 2.0, 3.0, 4.0].map(|x| [x, x]));
+}
+
 #[test]
 #[should_panic(expected = "donate_argnums contains 1, but the function has 1 arguments")]
 fn an_argument_that_is_not_there_cannot_be_donated() {

@@ -1,7 +1,7 @@
 //! Calls of jitted functions: look up the program, run it, and store the results.
 
 use super::made::Made;
-use super::place::{Plan, placed, plan, site_of};
+use super::place::{Plan, changed, placed, plan, site_of};
 use super::programs::{Forget, Shared, shared};
 use super::signature::{Description, Signature, describe};
 use super::{JitOptions, donate, retraces};
@@ -14,7 +14,7 @@ use crate::execution::numerics;
 use crate::prim::call::Call;
 use crate::program::array::{DeviceArray, Repr, taken, type_only};
 use crate::program::disable::jit_is_disabled;
-use crate::program::jaxpr::{ClosedJaxpr, Scope};
+use crate::program::jaxpr::{Atom, ClosedJaxpr, Scope};
 use crate::program::trace::{OpenTrace, is_tracing};
 use crate::program::tree;
 use crate::transform::{Arguments, ByRef, ByValue};
@@ -57,7 +57,10 @@ pub(crate) struct Entry<S, R> {
     pub executable: Executable,
     ordered: bool,
     consts: Vec<Arc<DeviceArray>>,
+    /// Types of the results of the program.
     outs: Vec<Aval>,
+    /// See [`Plan::kept`].
+    kept: Vec<bool>,
     device: Device,
     /// Layouts of arguments and results, if the program runs on a mesh.
     layout: Option<Box<Layout>>,
@@ -312,7 +315,8 @@ impl<S: Tree, R: Tree> Trace<S, R> {
             executable: made.executable,
             ordered: made.ordered,
             consts,
-            outs: self.program.jaxpr.out_avals(),
+            outs: changed(&made.kept, self.program.jaxpr.out_avals()),
+            kept: made.kept,
             device: made.device,
             layout: made.layout,
             description,
@@ -332,6 +336,24 @@ impl<S: Tree, R: Tree> Trace<S, R> {
         self.in_place
             && i < self.state_ins
             && jaxpr.in_avals()[i].shape() == jaxpr.out_avals()[i].shape()
+    }
+
+    /// Returns whether each output is an array of the state that the function leaves unchanged;
+    /// empty if there are none.
+    pub fn unchanged(&self) -> Vec<bool> {
+        let jaxpr = &self.program.jaxpr;
+        let pairs = jaxpr
+            .outvars
+            .iter()
+            .zip(&jaxpr.invars)
+            .take(self.state_outs);
+        let kept: Vec<bool> = pairs
+            .map(|(out, input)| self.in_place && *out == Atom::Var(*input))
+            .collect();
+        match kept.contains(&true) {
+            true => kept,
+            false => Vec::new(),
+        }
     }
 
     /// Replaces the state's arrays by its new ones.
@@ -407,10 +429,14 @@ impl<S: Tree, R: Tree> Entry<S, R> {
             Err(e) => return restore(state, inputs, e),
         }
         let sharding = Sharding::SingleDevice(self.device);
-        let mut outs = outputs
+        let mut results = outputs
             .into_iter()
             .zip(&self.outs)
             .map(|(b, a)| Array::from_device(*a, b, sharding));
+        let mut outs = (0..).map_while(|i| match self.kept.get(i) {
+            Some(true) => Some(inputs[i].clone()),
+            _ => results.next(),
+        });
         self.trace.put_state(state, &mut outs);
         Ok(self.trace.result(&mut outs))
     }

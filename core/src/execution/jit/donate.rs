@@ -110,3 +110,14 @@ pub(super) fn path<S: Tree, A: Tree>(input: usize, state: &S, args: &A) -> Strin
         false => format!("{root}.{path}"),
     }
 }
+
+/// Excludes the arrays of the state that the function leaves unchanged from the donations.
+pub(super) fn skip(kept: &[bool], consts: usize, attributes: &mut [ArgumentAttribute]) {
+    for (i, attribute) in attributes.iter_mut().enumerate() {
+        if i >= consts && kept.get(i - consts) == Some(&true) {
+            *attribute = ArgumentAttribute::None;
+        } else if let ArgumentAttribute::AliasedTo(out) = attribute {
+            *out -= kept.iter().take(*out).filter(|kept| **kept).count();
+        }
+    }
+}

@@ -13,6 +13,8 @@ pub(crate) struct Made {
     pub ordered: bool,
     pub device: Device,
     pub layout: Option<Box<Layout>>,
+    /// See [`Plan::kept`].
+    pub kept: Vec<bool>,
 }
 
 impl Made {
@@ -31,6 +33,7 @@ impl Made {
                     ordered: program.ordered,
                     device,
                     layout: None,
+                    kept: plan.kept.clone(),
                 };
                 Ok((made, origin))
             }
@@ -41,6 +44,7 @@ impl Made {
                     ordered: false,
                     device: mesh.devices()[0],
                     layout: Some(Box::new(compiled.layout)),
+                    kept: Vec::new(),
                 };
                 Ok((made, compiled.origin))
             }

@@ -64,7 +64,8 @@ impl Default for JitOptions {
 /// run that program. Calls return immediately, while the device computes.
 ///
 /// State passed by `&mut` as the first argument is replaced by its new value, in the same memory
-/// if there are no other handles to it. Arguments passed by value keep their buffers, unless
+/// if there are no other handles to it. Arrays of the state that the function leaves unchanged keep
+/// their buffers. Arguments passed by value keep their buffers, unless
 /// [`JitOptions::donate_argnums`] lists them. Arguments passed by reference, such as a model in
 /// inference, are read in place and never donated.
 ///

@@ -1,6 +1,7 @@
 //! Placement of a jitted function's arguments and results.
 
 use super::call::Trace;
+use super::donate;
 use crate::client::Program;
 use crate::client::sharded::{self, Site, SiteFinder, input_sharding};
 use crate::program::array::Repr;
@@ -65,6 +66,9 @@ pub(super) struct Plan {
     pub site: Site,
     pub attributes: Vec<ArgumentAttribute>,
     pub partition: Partition,
+    /// Whether each output is an array of the state that the function leaves unchanged. Such an output
+    /// is not a result of the program. Empty if there are none.
+    pub kept: Vec<bool>,
 }
 
 impl Plan {
@@ -76,7 +80,15 @@ impl Plan {
     /// Lowers the call's program for another platform than this process's.
     pub fn lower_for(&self, platform: Option<Platform>, name: &str, jaxpr: &Jaxpr) -> Program {
         let partition = self.partition.clone();
-        Program::lower_for(platform, name, jaxpr, &self.attributes, partition)
+        let lower =
+            |jaxpr: &Jaxpr| Program::lower_for(platform, name, jaxpr, &self.attributes, partition);
+        match self.kept.is_empty() {
+            true => lower(jaxpr),
+            false => {
+                let results = changed(&self.kept, jaxpr.outvars.clone());
+                lower(&jaxpr.with_interface(jaxpr.invars.clone(), results))
+            }
+        }
     }
 }
 
@@ -104,11 +116,7 @@ pub(super) fn plan<S: Tree, A: Tree, R: Tree>(
         site = Site::Mesh(mesh);
     }
     let Site::Mesh(mesh) = site else {
-        return Ok(Plan {
-            site,
-            attributes,
-            partition: Partition::default(),
-        });
+        return Ok(on_device(trace, site, attributes));
     };
     let consts = &trace.program.consts;
     let leaves: Vec<Array> = tree::leaves(state)
@@ -136,7 +144,31 @@ pub(super) fn plan<S: Tree, A: Tree, R: Tree>(
         site,
         attributes,
         partition,
+        kept: Vec::new(),
     })
+}
+
+/// Plans a call on a single device.
+fn on_device<S: Tree, R: Tree>(
+    trace: &Trace<S, R>,
+    site: Site,
+    mut attributes: Vec<ArgumentAttribute>,
+) -> Plan {
+    let kept = trace.unchanged();
+    donate::skip(&kept, trace.program.consts.len(), &mut attributes);
+    Plan {
+        site,
+        attributes,
+        partition: Partition::default(),
+        kept,
+    }
+}
+
+/// Returns the items of the outputs that are results of the program.
+pub(super) fn changed<T>(kept: &[bool], mut outputs: Vec<T>) -> Vec<T> {
+    let mut kept = kept.iter();
+    outputs.retain(|_| kept.next() != Some(&true));
+    outputs
 }
 
 /// Returns the requested shardings of the result's arrays.
