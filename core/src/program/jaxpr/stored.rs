@@ -7,7 +7,6 @@
 //! layers. Behind a barrier, such a value is stored.
 
 use super::{Atom, Jaxpr};
-use std::collections::HashSet;
 
 /// A value is stored if at least this many operations compute it.
 const OPERATIONS: usize = 12;
@@ -39,13 +38,15 @@ impl Jaxpr {
             .collect();
         let users = users(self, &fuses);
         let mut made_by = vec![None; self.num_vars()];
+        // The last equation whose operations were counted, per equation.
+        let mut counted_for = vec![usize::MAX; self.eqns.len()];
         for (i, eqn) in self.eqns.iter().enumerate() {
             if fuses[i] {
                 made_by[eqn.outputs[0].index()] = Some(i);
                 let aval = self.var_aval(eqn.outputs[0]);
                 let large = aval.size() >= Jaxpr::STORED_ELEMENTS && aval.dtype().is_inexact();
                 if large && users[i].count > 1 && users[i].common == 0 {
-                    stored[i] = takes_many_operations(self, &made_by, &stored, i);
+                    stored[i] = takes_many_operations(self, &made_by, &stored, &mut counted_for, i);
                 }
             }
         }
@@ -108,13 +109,15 @@ fn takes_many_operations(
     jaxpr: &Jaxpr,
     made_by: &[Option<usize>],
     stored: &[bool],
+    counted_for: &mut [usize],
     last: usize,
 ) -> bool {
     let size = |v| jaxpr.var_aval(v).size();
     let least = size(jaxpr.eqns[last].outputs[0]);
-    let (mut seen, mut next, mut count) = (HashSet::from([last]), vec![last], 0);
+    counted_for[last] = last;
+    let (mut seen, mut next, mut count) = (1, vec![last], 0);
     while let Some(i) = next.pop()
-        && seen.len() < 8 * OPERATIONS
+        && seen < 8 * OPERATIONS
     {
         let eqn = &jaxpr.eqns[i];
         let read = eqn.inputs.iter().filter_map(|atom| match atom {
@@ -126,8 +129,13 @@ fn takes_many_operations(
         if count == OPERATIONS {
             return true;
         }
-        let inside = read.filter_map(|v| made_by[v.index()].filter(|&i| !stored[i]));
-        next.extend(inside.filter(|&i| seen.insert(i)));
+        for i in read.filter_map(|v| made_by[v.index()].filter(|&i| !stored[i])) {
+            if counted_for[i] != last {
+                counted_for[i] = last;
+                seen += 1;
+                next.push(i);
+            }
+        }
     }
     false
 }
