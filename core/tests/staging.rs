@@ -2,8 +2,8 @@
 
 use ramie_core::lower::{Module, Partition};
 use ramie_core::{
-    Array, DType, Platform, array, clear_caches, compile_time_eval, grad, jit, make_jaxpr,
-    platform_dependent, tree,
+    Array, DType, DotDimensionNumbers, Jaxpr, Platform, array, clear_caches, compile_time_eval,
+    grad, jit, make_jaxpr, platform_dependent, tree,
 };
 
 #[test]
@@ -150,7 +150,7 @@ fn the_platform_is_an_argument_of_lowering() {
     let program = make_jaxpr(|x: Array| x.erf())(Array::shape_dtype_struct(&[3], DType::F32));
     let lowered = |platform| {
         let partition = Partition::default();
-        Module::lower("f", &program.jaxpr, &[], &partition, platform).text
+        Module::lower("f", &program.jaxpr, &[], &partition, platform, false).text
     };
     let [cpu, cuda, none] = [Some(Platform::Cpu), Some(Platform::Cuda), None].map(lowered);
     // On CPUs the result is clamped.
@@ -158,4 +158,66 @@ fn the_platform_is_an_argument_of_lowering() {
     assert!(!cuda.contains("stablehlo.clamp"), "{cuda}");
     // The platform of this process does not count.
     assert_eq!(cuda, none);
+}
+
+#[test]
+fn products_of_few_rows_are_calls() {
+    let lower = |program: &Jaxpr| {
+        let partition = Partition::default();
+        Module::lower("f", program, &[], &partition, Some(Platform::Cpu), true).text
+    };
+    let lowered = |[x, y]: [&[usize]; 2], contracting: [usize; 2], batch: [&[usize]; 2]| {
+        let numbers = DotDimensionNumbers::new([&[contracting[0]], &[contracting[1]]], batch);
+        let product = move |(x, y): (Array, Array)| x.dot_general(&y, numbers.clone());
+        let [x, y] = [x, y].map(|shape| Array::shape_dtype_struct(shape, DType::F32));
+        lower(&make_jaxpr(product)((x, y)).jaxpr)
+    };
+    let none: [&[usize]; 2] = [&[], &[]];
+    // A linear layer, logits, and both products of attention with two heads.
+    for (shapes, contracting, batch, call) in [
+        (
+            [&[2usize, 4, 128][..], &[128, 256]],
+            [2, 0],
+            none,
+            "contracting = 0 : i64, free = 1",
+        ),
+        (
+            [&[8, 128], &[256, 128]],
+            [1, 1],
+            none,
+            "contracting = 1 : i64, free = 0",
+        ),
+        (
+            [&[3, 1, 2, 4, 64], &[3, 96, 2, 64]],
+            [4, 3],
+            [&[0, 2], &[0, 2]],
+            "contracting = 3 : i64, free = 1",
+        ),
+        (
+            [&[3, 2, 4, 1, 96], &[3, 96, 2, 64]],
+            [4, 1],
+            [&[0, 1], &[0, 2]],
+            "contracting = 1 : i64, free = 3",
+        ),
+    ] {
+        let text = lowered(shapes, contracting, batch);
+        assert!(
+            text.contains("\"ramie_few_rows\"") && text.contains(call),
+            "{text}"
+        );
+    }
+    // A transpose of the matrix is not computed.
+    let logits = |(x, table): (Array, Array)| x.matmul(table.transpose(&[1, 0]));
+    let [x, table] = [8, 256].map(|n| Array::shape_dtype_struct(&[n, 128], DType::F32));
+    let text = lower(&make_jaxpr(logits)((x, table)).jaxpr);
+    assert!(text.contains("contracting = 1 : i64, free = 0"), "{text}");
+    // Many rows, a small matrix, and a matrix whose last axis is a batch axis.
+    for (shapes, contracting, batch) in [
+        ([&[64usize, 128][..], &[128, 256]], [1, 0], none),
+        ([&[2, 4], &[4, 8]], [1, 0], none),
+        ([&[64, 2, 128], &[128, 256, 64]], [2, 0], [&[0], &[2]]),
+    ] {
+        let text = lowered(shapes, contracting, batch);
+        assert!(!text.contains("\"ramie_few_rows\""), "{text}");
+    }
 }

@@ -216,6 +216,11 @@ impl Client {
     }
 
     fn register_callbacks(self) -> Result<()> {
+        self.register_handler(Callback::TARGET, handler)
+    }
+
+    /// Registers a C function with the plugin that programs can call by this name.
+    pub(crate) fn register_handler(self, target: &str, handler: Handler) -> Result<()> {
         let refuse = |why: &str| {
             Err(Error::Callbacks {
                 platform: self.platform_name().to_string(),
@@ -236,8 +241,8 @@ impl Client {
         let platform = "Host";
         let mut args = RegisterHandler {
             struct_size: size_of::<RegisterHandler>(),
-            target_name: Callback::TARGET.as_ptr().cast(),
-            target_name_size: Callback::TARGET.len(),
+            target_name: target.as_ptr().cast(),
+            target_name_size: target.len(),
             handler,
             platform_name: platform.as_ptr().cast(),
             platform_name_size: platform.len(),
@@ -290,7 +295,7 @@ unsafe extern "C" fn handler(frame: *mut CallFrame) -> *mut FfiError {
 ///
 /// # Safety
 /// `frame` must be a call of the plugin.
-unsafe fn answer_probe(frame: &CallFrame) -> bool {
+pub(crate) unsafe fn answer_probe(frame: &CallFrame) -> bool {
     let extension = frame.header.extension_start;
     // SAFETY: a non-null extension is live.
     if extension.is_null() || unsafe { (*extension).kind } != METADATA {
@@ -358,7 +363,7 @@ unsafe fn dispatch(frame: &CallFrame) -> std::result::Result<(), String> {
 ///
 /// # Safety
 /// `attributes` must be part of a live call.
-unsafe fn attribute(attributes: &Attributes, name: &str) -> Option<i64> {
+pub(crate) unsafe fn attribute(attributes: &Attributes, name: &str) -> Option<i64> {
     let size = usize::try_from(attributes.size).ok()?;
     // SAFETY: there are three lists of `size` entries, and strings have a length. An attribute of
     // the kind `SCALAR` is an `FfiScalar`, whose value has the size given by its type.
@@ -381,7 +386,7 @@ unsafe fn attribute(attributes: &Attributes, name: &str) -> Option<i64> {
 ///
 /// # Safety
 /// `values` must be part of a live call.
-unsafe fn buffers(
+pub(crate) unsafe fn buffers(
     values: &Values,
 ) -> std::result::Result<impl Iterator<Item = &FfiBuffer>, String> {
     let size = usize::try_from(values.size).unwrap_or(0);
@@ -396,7 +401,7 @@ unsafe fn buffers(
 
 impl FfiBuffer {
     /// Returns the element type, the dimensions and the number of bytes.
-    fn layout(&self) -> std::result::Result<(ElementType, &[i64], usize), String> {
+    pub(crate) fn layout(&self) -> std::result::Result<(ElementType, &[i64], usize), String> {
         let ty = element_type(self.dtype)
             .filter(|ty| ty.is_whole_bytes())
             .ok_or_else(|| {
@@ -454,7 +459,7 @@ fn element_type(code: u32) -> Option<ElementType> {
 ///
 /// # Safety
 /// `frame` must be a call of the plugin.
-unsafe fn fail(frame: &CallFrame, message: &str) -> *mut FfiError {
+pub(crate) unsafe fn fail(frame: &CallFrame, message: &str) -> *mut FfiError {
     let text: Vec<u8> = message.bytes().filter(|&b| b != 0).collect();
     let text = CString::new(text).unwrap_or_default();
     let mut args = ErrorCreate {

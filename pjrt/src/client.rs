@@ -40,6 +40,8 @@ pub(crate) struct ClientInner {
     pub under_way: UnderWay,
     /// Whether programs can call functions of this process.
     pub callbacks: OnceLock<Result<()>>,
+    /// Whether programs can call Ramie's products. Set right after creation.
+    pub products: OnceLock<bool>,
 }
 
 // SAFETY: PJRT clients may be used from any thread, and everything else here is immutable or
@@ -115,6 +117,7 @@ impl Client {
             launches: Launches::default(),
             under_way: UnderWay::new(api),
             callbacks: OnceLock::new(),
+            products: OnceLock::new(),
         }));
         if inner.is_cpu {
             blocks::serve(api.address());
@@ -122,6 +125,9 @@ impl Client {
         inner.read_devices()?;
         wait_at_exit(inner);
         let client = Client(inner);
+        // Plugins without such calls compute the products themselves.
+        let registered = inner.is_cpu && client.register_products().unwrap_or(false);
+        inner.products.get_or_init(|| registered);
         tracing::debug!(
             platform = client.platform_name(),
             devices = client.addressable_devices().len(),

@@ -169,6 +169,8 @@ settings! {
         |value| number(value).filter(|n| *n > 0);
     /// Whether Ramie's allocator serves the CPU plugin.
     KEEP_BLOCKS: bool = "RAMIE_KEEP_BLOCKS", SWITCH, switch;
+    /// Whether programs on CPUs call Ramie's products of few rows. Defaults to optimized builds.
+    OWN_PRODUCTS: bool = "RAMIE_OWN_PRODUCTS", SWITCH, switch;
     /// Whether programs are compiled without most optimizations.
     DISABLE_MOST_OPTIMIZATIONS: bool = "RAMIE_DISABLE_MOST_OPTIMIZATIONS", SWITCH, switch;
     /// The precision of matrix products that request none.
@@ -246,12 +248,13 @@ mod tests {
 
     /// An invalid value for each setting that has one, besides values that are not UTF-8. Paths
     /// may be any bytes.
-    const RUBBISH: [(&str, &str); 15] = [
+    const RUBBISH: [(&str, &str); 16] = [
         ("RAMIE_DEFAULT_MATMUL_PRECISION", "exact"),
         ("RAMIE_PLATFORM", "gpu"),
         ("RAMIE_NUM_CPU_DEVICES", "0"),
         ("RAMIE_COMPILATION_CACHE_MB", "4 GB"),
         ("RAMIE_KEEP_BLOCKS", "2"),
+        ("RAMIE_OWN_PRODUCTS", "2"),
         ("RAMIE_CHECK_MEMORY", "maybe"),
         ("RAMIE_EAGER_PROGRAMS", "0"),
         ("RAMIE_DISABLE_MOST_OPTIMIZATIONS", "all"),

@@ -53,8 +53,9 @@ impl Program {
         partition: Partition,
     ) -> Program {
         let _event = events::span(|| events::Event::named(format!("lower {name}")));
+        let own_products = platform.is_none() && super::calls_own_products();
         let platform = platform.or_else(super::platform);
-        let module = Module::lower(name, jaxpr, attributes, &partition, platform);
+        let module = Module::lower(name, jaxpr, attributes, &partition, platform, own_products);
         let mut inputs: Vec<BufferType> = jaxpr
             .constvars
             .iter()

@@ -136,6 +136,14 @@ pub(crate) fn platform() -> Option<Platform> {
     Some(runtime().ok()?.plugin().platform)
 }
 
+/// Returns whether programs of this process call Ramie's own products. They are slow in
+/// unoptimized builds, which leave them to the plugin by default.
+pub(crate) fn calls_own_products() -> bool {
+    let setting = settings::OWN_PRODUCTS.get().ok().flatten();
+    setting.unwrap_or(!cfg!(debug_assertions))
+        && runtime().is_ok_and(|runtime| runtime.client().computes_products())
+}
+
 /// Returns the client, if it has been created.
 pub(crate) fn started() -> Option<&'static Runtime> {
     RUNTIME.get()?.as_ref().ok()

@@ -3,11 +3,10 @@
 use crate::base::location;
 use crate::execution::callback::{HostFunction, VmapMethod};
 use crate::prim::{Avals, BatchAxis, Batched, Differentiation, Param, Primitive, move_batch_axis};
-use crate::program::lower::{Lowering, Value, avals, order};
+use crate::program::lower::{Lowering, Value, avals, order, row_major};
 use crate::program::trace::bind;
 use crate::{Array, Aval, Outputs, Result, ShapeError, ShardingRule};
 use ramie_pjrt::Callback;
-use std::fmt::Write;
 use std::hash::{Hash, Hasher};
 use std::sync::{Arc, OnceLock};
 
@@ -249,20 +248,4 @@ impl HostCallback {
         }
         values
     }
-}
-
-/// Formats row-major layouts, the only ones that host functions support.
-fn row_major(types: &[Aval]) -> String {
-    let mut text = String::from("[");
-    for (i, aval) in types.iter().enumerate() {
-        let comma = if i > 0 { ", " } else { "" };
-        let order: Vec<String> = (0..aval.ndim()).rev().map(|d| d.to_string()).collect();
-        let body = match order.is_empty() {
-            true => String::new(),
-            false => format!("[{}]", order.join(", ")),
-        };
-        let _ = write!(text, "{comma}dense<{body}> : tensor<{}xindex>", order.len());
-    }
-    text.push(']');
-    text
 }

@@ -2,6 +2,7 @@
 
 mod collapse;
 mod contraction;
+mod few_rows;
 mod narrow_first;
 mod precision;
 mod ragged;

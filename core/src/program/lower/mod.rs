@@ -13,7 +13,7 @@ use crate::base::hash::FastMap;
 use crate::base::stack::with_room;
 use crate::program::jaxpr::{Atom, Jaxpr, Scope};
 use crate::types::sharding::AbstractMesh;
-use crate::{Aval, Literal, Platform};
+use crate::{Aval, Dims, Literal, Platform};
 use smallvec::SmallVec;
 use std::fmt::Write;
 use std::panic::Location;
@@ -39,6 +39,8 @@ pub struct Lowering<'m> {
     next: u32,
     indent: usize,
     constants: FastMap<(Literal, Aval), Value>,
+    /// The operand and the permutation of each transpose, by its result.
+    transposes: FastMap<u32, (Value, Dims)>,
     location: Option<Source>,
     /// The mesh and its axis types at this point, inside a manual computation.
     axes: Option<AbstractMesh>,
@@ -74,6 +76,22 @@ pub(crate) fn padding_attribute(pads: &[(isize, isize)]) -> String {
     format!("padding = dense<{rows}> : tensor<{}x2xi64>", pads.len())
 }
 
+/// Formats row-major layouts, the only ones that functions of this process support.
+pub(crate) fn row_major(types: &[Aval]) -> String {
+    let mut text = String::from("[");
+    for (i, aval) in types.iter().enumerate() {
+        let comma = if i > 0 { ", " } else { "" };
+        let order: Vec<String> = (0..aval.ndim()).rev().map(|d| d.to_string()).collect();
+        let body = match order.is_empty() {
+            true => String::new(),
+            false => format!("[{}]", order.join(", ")),
+        };
+        let _ = write!(text, "{comma}dense<{body}> : tensor<{}xindex>", order.len());
+    }
+    text.push(']');
+    text
+}
+
 impl<'m> Lowering<'m> {
     fn new(module: &'m mut Module, axes: Option<AbstractMesh>) -> Lowering<'m> {
         Lowering {
@@ -82,6 +100,7 @@ impl<'m> Lowering<'m> {
             next: 0,
             indent: 4,
             constants: FastMap::default(),
+            transposes: FastMap::default(),
             location: None,
             axes,
             order: vec![Order::default()],
@@ -203,6 +222,11 @@ impl<'m> Lowering<'m> {
     /// best.)
     pub(crate) fn is_for_one_cpu(&self) -> bool {
         self.module.partition.count() == 1 && self.is_for_cpu()
+    }
+
+    /// Returns whether products may be Ramie's own.
+    pub(crate) fn calls_own_products(&self) -> bool {
+        self.module.own_products && self.is_for_one_cpu()
     }
 
     /// Marks the program as calling functions of this process.
