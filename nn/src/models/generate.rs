@@ -10,14 +10,15 @@ use ramie_core::{Array, DType, concatenate, jit};
 use std::fmt;
 use std::ops::ControlFlow;
 
+type Read<M> = Box<dyn Fn(&mut M, Array, Option<Array>) + Send + Sync>;
 type Step<M> =
     Box<dyn Fn(&mut (M, Option<History>), Array, Option<Array>, Key) -> Array + Send + Sync>;
 
 /// Continues sequences of tokens with a language model.
 ///
-/// The prompt is processed in one step, then one token per step, with the keys and values of
-/// previous tokens in the model's caches. Both steps are compiled in the first call and reused
-/// by later calls with the same shapes.
+/// The prompt without its last token is processed in one step, then one token per step, with the
+/// keys and values of previous tokens in the model's caches. Both steps are compiled in the first
+/// call and reused by later calls with the same shapes.
 ///
 /// ```no_run
 /// use ramie_core::{Array, random};
@@ -33,6 +34,9 @@ type Step<M> =
 /// let texts: Vec<Vec<i32>> = generator.generate_prompts(&model, &prompts, &random::key(0));
 /// ```
 pub struct Generator<M> {
+    /// Computes the keys and values of tokens.
+    read: Read<M>,
+    /// Computes the token after the given ones.
     step: Step<M>,
     penalizes: bool,
     max_new_tokens: usize,
@@ -76,12 +80,7 @@ impl<M: LanguageModel> Generator<M> {
                          tokens: Array,
                          padding: Option<Array>,
                          key: Key| {
-            let logits = match padding {
-                Some(padding) => model.logits_padded(&tokens, &padding),
-                None => model.logits(&tokens),
-            };
-            let last = logits.shape()[1] - 1;
-            let last = logits.slice_in_dim(last, last + 1, 1, 1).squeeze(&[1]);
+            let last = logits(model, &tokens, padding.as_ref()).squeeze(&[1]);
             let Some(history) = history else {
                 return sampling.choose(&key, &last);
             };
@@ -89,8 +88,13 @@ impl<M: LanguageModel> Generator<M> {
             history.push(&next);
             next
         };
-        let step = jit(step);
+        // XLA removes the unused logits.
+        let read = |model: &mut M, tokens: Array, padding: Option<Array>| {
+            logits(model, &tokens, padding.as_ref());
+        };
+        let (read, step) = (jit(read), jit(step));
         Generator {
+            read: Box::new(move |model, tokens, padding| read(model, tokens, padding)),
             step: Box::new(move |state, tokens, padding, key| step(state, tokens, padding, key)),
             penalizes,
             max_new_tokens,
@@ -262,6 +266,11 @@ impl<M: LanguageModel> Generator<M> {
         let history = (self.penalizes).then(|| History::new(&tokens, self.max_new_tokens));
         let mut state = (model.evaluated(), history);
         state.0.start_decoding(batch, length + self.max_new_tokens);
+        if length > 1 && self.max_new_tokens > 0 {
+            let parts = tokens.split_sizes(&[length - 1, 1], 1);
+            (self.read)(&mut state.0, parts[0].clone(), padding.clone());
+            tokens = parts[1].clone();
+        }
         // Tokens that are not watched are read at the end, so that the device never waits.
         let mut steps = Vec::new();
         for i in 0..self.max_new_tokens {
@@ -305,6 +314,15 @@ impl<M: LanguageModel> Generator<M> {
              {room}\n  help: generate fewer tokens, or pass only the last tokens of the text",
             length + new
         );
+    }
+}
+
+/// Computes the logits after each token.
+#[track_caller]
+fn logits<M: LanguageModel>(model: &mut M, tokens: &Array, padding: Option<&Array>) -> Array {
+    match padding {
+        Some(padding) => model.logits_padded(tokens, padding),
+        None => model.logits(tokens),
     }
 }
 
