@@ -5,6 +5,16 @@ use ramie_core::{Array, Exact};
 /// An elementwise function.
 pub type Activation = fn(&Array) -> Array;
 
+/// Returns the function that published configurations call by this name. `owner` has the name.
+#[track_caller]
+pub fn named(owner: &str, name: &str) -> Activation {
+    by_name(name).unwrap_or_else(|| {
+        panic!(
+            "{owner}: unknown activation `{name}`\n  help: use gelu, gelu_new, relu, silu or tanh"
+        )
+    })
+}
+
 /// Returns the function that published configurations call by this name.
 pub fn by_name(name: &str) -> Option<Activation> {
     // Closures: a function pointer to a `#[track_caller]` function of another crate hides the

@@ -122,6 +122,7 @@ impl Albert {
             config.num_hidden_groups > 0,
             "Albert: num_hidden_groups is 0\n  help: use 1, so that all layers share their weights"
         );
+        let layers = bert.layers();
         // Its norm is that of the embeddings.
         let embedding = BertConfig {
             hidden_size: size,
@@ -133,13 +134,13 @@ impl Albert {
         };
         Albert {
             embeddings: BertEmbeddings::new(&embedding, rngs),
-            projection: bert.linear(size, bert.hidden_size, rngs),
+            projection: layers.linear(size, bert.hidden_size, rngs),
             groups: (0..config.num_hidden_groups).map(|_| group(rngs)).collect(),
             num_hidden_layers: bert.num_hidden_layers,
-            pooler: Some(bert.linear(bert.hidden_size, bert.hidden_size, rngs)),
+            pooler: Some(layers.linear(bert.hidden_size, bert.hidden_size, rngs)),
             predictions: Some(AlbertPredictions {
-                dense: bert.linear(bert.hidden_size, size, rngs),
-                norm: embedding.norm(rngs),
+                dense: layers.linear(bert.hidden_size, size, rngs),
+                norm: embedding.layers().norm(rngs),
                 bias: Param::new(Array::zeros(&[bert.vocab_size], bert.param_dtype)),
                 activation: bert.activation(),
             }),

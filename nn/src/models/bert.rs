@@ -1,9 +1,10 @@
 //! BERT encoders.
 
 use super::activation::{self, Activation};
+use super::layers::Layers;
 use crate::{
     AttentionFn, AttentionInputs, Dropout, Embed, LayerNorm, Linear, Module, MultiHeadAttention,
-    Rngs, init,
+    Rngs,
 };
 use ramie_core::{Array, DType, Reduction};
 use serde::{Deserialize, Serialize};
@@ -148,62 +149,34 @@ pub struct BertBlock {
 }
 
 impl BertConfig {
-    /// Returns the dtype of the computation.
-    fn computed(&self) -> DType {
-        self.compute_dtype.unwrap_or(self.param_dtype)
+    pub(super) fn layers(&self) -> Layers {
+        Layers {
+            features: self.hidden_size,
+            epsilon: self.layer_norm_eps,
+            deviation: self.initializer_range,
+            attention_dropout: self.attention_probs_dropout_prob,
+            attention_fn: self.attention_fn.clone(),
+            compute_dtype: self.compute_dtype,
+            param_dtype: self.param_dtype,
+        }
     }
 
     #[track_caller]
     pub(super) fn activation(&self) -> Activation {
-        let Some(activation) = activation::by_name(&self.hidden_act) else {
-            panic!(
-                "BertConfig: unknown activation `{}`\n  help: use gelu, gelu_new, relu, silu or tanh",
-                self.hidden_act
-            )
-        };
-        activation
-    }
-
-    fn weights(&self) -> init::Initializer {
-        init::normal(self.initializer_range)
-    }
-
-    #[track_caller]
-    pub(super) fn norm(&self, rngs: &mut Rngs) -> LayerNorm {
-        LayerNorm::config()
-            .epsilon(self.layer_norm_eps)
-            .dtype(self.computed())
-            .param_dtype(self.param_dtype)
-            .build(self.hidden_size, rngs)
-    }
-
-    #[track_caller]
-    pub(super) fn linear(&self, inputs: usize, outputs: usize, rngs: &mut Rngs) -> Linear {
-        Linear::features(outputs)
-            .dtype(self.computed())
-            .param_dtype(self.param_dtype)
-            .kernel_init(self.weights())
-            .build(inputs, rngs)
-    }
-
-    #[track_caller]
-    fn embed(&self, count: usize, rngs: &mut Rngs) -> Embed {
-        Embed::features(count, self.hidden_size)
-            .dtype(self.computed())
-            .param_dtype(self.param_dtype)
-            .embedding_init(self.weights())
-            .build(rngs)
+        activation::named("BertConfig", &self.hidden_act)
     }
 }
 
 impl BertEmbeddings {
     #[track_caller]
     pub(super) fn new(config: &BertConfig, rngs: &mut Rngs) -> BertEmbeddings {
+        let layers = config.layers();
+        let embed = |count, rngs: &mut Rngs| layers.embed(count, layers.weights(), rngs);
         BertEmbeddings {
-            word_embeddings: config.embed(config.vocab_size, rngs),
-            position_embeddings: config.embed(config.max_position_embeddings, rngs),
-            token_type_embeddings: config.embed(config.type_vocab_size, rngs),
-            norm: config.norm(rngs),
+            word_embeddings: embed(config.vocab_size, rngs),
+            position_embeddings: embed(config.max_position_embeddings, rngs),
+            token_type_embeddings: embed(config.type_vocab_size, rngs),
+            norm: layers.norm(rngs),
             dropout: Dropout::new(config.hidden_dropout_prob, rngs),
         }
     }
@@ -243,20 +216,13 @@ impl BertBlock {
     #[track_caller]
     pub(super) fn new(config: &BertConfig, rngs: &mut Rngs) -> BertBlock {
         let (features, inner) = (config.hidden_size, config.intermediate_size);
+        let layers = config.layers();
         BertBlock {
-            attention: MultiHeadAttention::heads(config.num_attention_heads)
-                .dropout_rate(config.attention_probs_dropout_prob)
-                .broadcast_dropout(false)
-                .dtype(config.computed())
-                .param_dtype(config.param_dtype)
-                .kernel_init(config.weights())
-                .force_fp32_for_softmax(true)
-                .attention_fn(config.attention_fn.clone())
-                .build(features, &mut *rngs),
-            attention_norm: config.norm(rngs),
-            intermediate: config.linear(features, inner, rngs),
-            output: config.linear(inner, features, rngs),
-            output_norm: config.norm(rngs),
+            attention: layers.attention(config.num_attention_heads, rngs),
+            attention_norm: layers.norm(rngs),
+            intermediate: layers.linear(features, inner, rngs),
+            output: layers.linear(inner, features, rngs),
+            output_norm: layers.norm(rngs),
             dropout: Dropout::new(config.hidden_dropout_prob, rngs),
             activation: config.activation(),
         }
@@ -287,7 +253,11 @@ impl Bert {
             layers: (0..config.num_hidden_layers)
                 .map(|_| BertBlock::new(config, rngs))
                 .collect(),
-            pooler: Some(config.linear(config.hidden_size, config.hidden_size, rngs)),
+            pooler: Some(
+                config
+                    .layers()
+                    .linear(config.hidden_size, config.hidden_size, rngs),
+            ),
         }
     }
 

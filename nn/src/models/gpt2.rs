@@ -2,6 +2,7 @@
 
 use super::LanguageModel;
 use super::activation::{self, Activation};
+use super::layers::Layers;
 use super::places::Places;
 use crate::{
     AttentionFn, Dropout, Embed, LayerNorm, Linear, Module, MultiHeadAttention, Rngs, init,
@@ -147,42 +148,29 @@ pub struct Gpt2Mlp {
 impl Gpt2Block {
     #[track_caller]
     fn new(config: &Gpt2Config, rngs: &mut Rngs) -> Gpt2Block {
-        let (features, weights) = (config.n_embd, init::normal(config.initializer_range));
+        let (features, layers) = (config.n_embd, config.layers());
+        let weights = layers.weights();
         let inner = config.n_inner.unwrap_or(4 * features);
         // Scale the weights of residual branches by the number of branches.
-        let layers = (2 * config.n_layer.max(1)) as f64;
-        let last = init::normal(config.initializer_range / layers.sqrt());
-        let dtype = config.computed();
+        let branches = (2 * config.n_layer.max(1)) as f64;
+        let last = init::normal(config.initializer_range / branches.sqrt());
         let linear = |outputs: usize, init: &init::Initializer| {
             Linear::features(outputs)
-                .dtype(dtype)
+                .dtype(layers.dtype())
                 .param_dtype(config.param_dtype)
                 .kernel_init(init.clone())
         };
-        let name = &config.activation_function;
-        let Some(activation) = activation::by_name(name) else {
-            panic!(
-                "Gpt2: unknown activation `{name}`\n  help: use gelu_new, gelu, relu, silu or \
-                 tanh"
-            )
-        };
         Gpt2Block {
-            ln_1: config.norm(rngs),
-            attn: MultiHeadAttention::heads(config.n_head)
-                .dropout_rate(config.attn_pdrop)
-                .broadcast_dropout(false)
-                .dtype(dtype)
-                .param_dtype(config.param_dtype)
-                .kernel_init(weights.clone())
+            ln_1: layers.norm(rngs),
+            attn: layers
+                .attention_config(config.n_head)
                 .out_kernel_init(last.clone())
-                .force_fp32_for_softmax(true)
-                .attention_fn(config.attention_fn.clone())
                 .build(features, &mut *rngs),
-            ln_2: config.norm(rngs),
+            ln_2: layers.norm(rngs),
             mlp: Gpt2Mlp {
                 c_fc: linear(inner, &weights).build(features, &mut *rngs),
                 c_proj: linear(features, &last).build(inner, &mut *rngs),
-                activation,
+                activation: activation::named("Gpt2", &config.activation_function),
             },
             dropout: Dropout::new(config.resid_pdrop, rngs),
         }
@@ -200,18 +188,16 @@ impl Gpt2Block {
 }
 
 impl Gpt2Config {
-    /// Returns the dtype of the computation.
-    fn computed(&self) -> DType {
-        self.compute_dtype.unwrap_or(self.param_dtype)
-    }
-
-    #[track_caller]
-    fn norm(&self, rngs: &mut Rngs) -> LayerNorm {
-        LayerNorm::config()
-            .epsilon(self.layer_norm_epsilon)
-            .dtype(self.computed())
-            .param_dtype(self.param_dtype)
-            .build(self.n_embd, rngs)
+    fn layers(&self) -> Layers {
+        Layers {
+            features: self.n_embd,
+            epsilon: self.layer_norm_epsilon,
+            deviation: self.initializer_range,
+            attention_dropout: self.attn_pdrop,
+            attention_fn: self.attention_fn.clone(),
+            compute_dtype: self.compute_dtype,
+            param_dtype: self.param_dtype,
+        }
     }
 }
 
@@ -223,13 +209,8 @@ impl Gpt2 {
     /// activation is unknown.
     #[track_caller]
     pub fn new(config: &Gpt2Config, rngs: &mut Rngs) -> Gpt2 {
-        let embed = |count: usize, rngs: &mut Rngs| {
-            Embed::features(count, config.n_embd)
-                .dtype(config.computed())
-                .param_dtype(config.param_dtype)
-                .embedding_init(init::normal(config.initializer_range))
-                .build(rngs)
-        };
+        let layers = config.layers();
+        let embed = |count, rngs: &mut Rngs| layers.embed(count, layers.weights(), rngs);
         Gpt2 {
             wte: embed(config.vocab_size, rngs),
             wpe: embed(config.n_positions, rngs),
@@ -237,7 +218,7 @@ impl Gpt2 {
             h: (0..config.n_layer)
                 .map(|_| Gpt2Block::new(config, rngs))
                 .collect(),
-            ln_f: config.norm(rngs),
+            ln_f: layers.norm(rngs),
         }
     }
 

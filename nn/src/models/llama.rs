@@ -105,12 +105,7 @@ impl LlamaBlock {
     fn new(config: &LlamaConfig, rngs: &mut Rngs) -> LlamaBlock {
         let (features, inner) = (config.hidden_size, config.intermediate_size);
         let heads = config.num_attention_heads;
-        let Some(activation) = activation::by_name(&config.hidden_act) else {
-            panic!(
-                "Llama: unknown activation `{}`\n  help: use silu, gelu, gelu_new, relu or tanh",
-                config.hidden_act
-            )
-        };
+        let activation = activation::named("Llama", &config.hidden_act);
         let project = |inputs, outputs, rngs: &mut Rngs| {
             config.build_linear(inputs, outputs, config.mlp_bias, rngs)
         };

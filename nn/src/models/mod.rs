@@ -28,6 +28,7 @@ mod generate;
 mod gpt2;
 mod gpt2_weights;
 mod language_model;
+mod layers;
 mod llama;
 mod llama_config;
 mod llama_gguf;

@@ -1,6 +1,7 @@
 //! Vision transformers.
 
 use super::activation::{self, Activation};
+use super::layers::Layers;
 use super::vit_config::{VitConfig, VitFamily};
 use crate::{
     AttentionInputs, Conv, Dropout, LayerNorm, Linear, Module, MultiHeadAttention, Param, Rngs,
@@ -88,39 +89,21 @@ pub struct VitBlock {
 }
 
 impl VitConfig {
-    fn weights(&self) -> init::Initializer {
-        init::normal(self.initializer_range)
-    }
-
-    #[track_caller]
-    fn norm(&self, rngs: &mut Rngs) -> LayerNorm {
-        LayerNorm::config()
-            .epsilon(self.layer_norm_eps)
-            .dtype(self.computed())
-            .param_dtype(self.param_dtype)
-            .build(self.hidden_size, rngs)
-    }
-
-    #[track_caller]
-    fn linear(&self, inputs: usize, outputs: usize, rngs: &mut Rngs) -> Linear {
-        Linear::features(outputs)
-            .dtype(self.computed())
-            .param_dtype(self.param_dtype)
-            .kernel_init(self.weights())
-            .build(inputs, rngs)
+    fn layers(&self) -> Layers {
+        Layers {
+            features: self.hidden_size,
+            epsilon: self.layer_norm_eps,
+            deviation: self.initializer_range,
+            attention_dropout: self.attention_probs_dropout_prob,
+            attention_fn: self.attention_fn.clone(),
+            compute_dtype: self.compute_dtype,
+            param_dtype: self.param_dtype,
+        }
     }
 
     #[track_caller]
     fn attention(&self, rngs: &mut Rngs) -> MultiHeadAttention {
-        let mut attention = MultiHeadAttention::heads(self.num_attention_heads)
-            .dropout_rate(self.attention_probs_dropout_prob)
-            .broadcast_dropout(false)
-            .dtype(self.computed())
-            .param_dtype(self.param_dtype)
-            .kernel_init(self.weights())
-            .force_fp32_for_softmax(true)
-            .attention_fn(self.attention_fn.clone())
-            .build(self.hidden_size, rngs);
+        let mut attention = self.layers().attention(self.num_attention_heads, rngs);
         if !self.qkv_bias {
             for projection in [
                 &mut attention.query,
@@ -145,9 +128,10 @@ impl VitEmbeddings {
              least one pixel that fit into the image"
         );
         let patches = (image / patch).pow(2);
+        let layers = config.layers();
         let mut table = |length| {
             let shape = [1, length, features];
-            Param::new(config.weights().draw(&rngs.params(), &shape, dtype))
+            Param::new(layers.weights().draw(&rngs.params(), &shape, dtype))
         };
         VitEmbeddings {
             cls_token: table(1),
@@ -155,9 +139,9 @@ impl VitEmbeddings {
             projection: Conv::features(features, [patch; 2])
                 .strides(patch)
                 .padding("VALID")
-                .dtype(config.computed())
+                .dtype(layers.dtype())
                 .param_dtype(dtype)
-                .kernel_init(config.weights())
+                .kernel_init(layers.weights())
                 .build(config.num_channels, &mut *rngs),
             dropout: Dropout::new(config.hidden_dropout_prob, rngs),
             image_size: image,
@@ -187,27 +171,22 @@ impl VitBlock {
     #[track_caller]
     fn new(config: &VitConfig, rngs: &mut Rngs) -> VitBlock {
         let (features, inner) = (config.hidden_size, config.intermediate_size);
-        let Some(activation) = activation::by_name(&config.hidden_act) else {
-            panic!(
-                "VitConfig: unknown activation `{}`\n  help: use gelu, gelu_new, relu, silu or tanh",
-                config.hidden_act
-            )
-        };
+        let layers = config.layers();
         let scale = || {
             let value = config.layerscale_value;
             let scale = Array::full(&[features], value, config.param_dtype);
             (config.model_type == VitFamily::Dinov2).then(|| Param::new(scale))
         };
         VitBlock {
-            norm1: config.norm(rngs),
+            norm1: layers.norm(rngs),
             attention: config.attention(rngs),
             layer_scale1: scale(),
-            norm2: config.norm(rngs),
-            fc1: config.linear(features, inner, rngs),
-            fc2: config.linear(inner, features, rngs),
+            norm2: layers.norm(rngs),
+            fc1: layers.linear(features, inner, rngs),
+            fc2: layers.linear(inner, features, rngs),
             layer_scale2: scale(),
             dropout: Dropout::new(config.hidden_dropout_prob, rngs),
-            activation,
+            activation: activation::named("VitConfig", &config.hidden_act),
         }
     }
 
@@ -241,15 +220,16 @@ impl Vit {
         let features = config.hidden_size;
         let has_pooler = config.model_type == VitFamily::Vit;
         let embeddings = VitEmbeddings::new(config, rngs);
-        let mut layers = Vec::with_capacity(config.num_hidden_layers);
+        let mut blocks = Vec::with_capacity(config.num_hidden_layers);
         for _ in 0..config.num_hidden_layers {
-            layers.push(VitBlock::new(config, rngs));
+            blocks.push(VitBlock::new(config, rngs));
         }
+        let layers = config.layers();
         Vit {
             embeddings,
-            layers,
-            layer_norm: config.norm(rngs),
-            pooler: has_pooler.then(|| config.linear(features, features, rngs)),
+            layers: blocks,
+            layer_norm: layers.norm(rngs),
+            pooler: has_pooler.then(|| layers.linear(features, features, rngs)),
             classifier: None,
             family: config.model_type,
         }

@@ -131,9 +131,4 @@ impl VitConfig {
             None => Err(unsupported(path, "hidden_act", &config.hidden_act)),
         }
     }
-
-    /// Returns the dtype of the computation.
-    pub(super) fn computed(&self) -> DType {
-        self.compute_dtype.unwrap_or(self.param_dtype)
-    }
 }

@@ -2,6 +2,7 @@
 
 use super::LanguageModel;
 use super::activation::{self, Activation};
+use super::layers::Layers;
 use super::places::Places;
 use super::whisper_config::WhisperConfig;
 use crate::{
@@ -111,68 +112,40 @@ pub struct WhisperCrossAttention {
 }
 
 impl WhisperConfig {
+    fn layers(&self) -> Layers {
+        Layers {
+            features: self.d_model,
+            epsilon: 1e-5,
+            deviation: self.init_std,
+            attention_dropout: self.attention_dropout,
+            attention_fn: self.attention_fn.clone(),
+            compute_dtype: self.compute_dtype,
+            param_dtype: self.param_dtype,
+        }
+    }
+
     #[track_caller]
     fn activation(&self) -> Activation {
-        let name = &self.activation_function;
-        let Some(activation) = activation::by_name(name) else {
-            panic!(
-                "Whisper: unknown activation `{name}`\n  help: use gelu, gelu_new, relu, silu or tanh"
-            )
-        };
-        activation
-    }
-
-    #[track_caller]
-    fn norm(&self, rngs: &mut Rngs) -> LayerNorm {
-        LayerNorm::config()
-            .epsilon(1e-5)
-            .dtype(self.computed())
-            .param_dtype(self.param_dtype)
-            .build(self.d_model, rngs)
-    }
-
-    #[track_caller]
-    fn linear(&self, inputs: usize, outputs: usize, rngs: &mut Rngs) -> Linear {
-        Linear::features(outputs)
-            .dtype(self.computed())
-            .param_dtype(self.param_dtype)
-            .kernel_init(init::normal(self.init_std))
-            .build(inputs, rngs)
+        activation::named("Whisper", &self.activation_function)
     }
 
     #[track_caller]
     fn attention(&self, heads: usize, rngs: &mut Rngs) -> MultiHeadAttention {
-        let mut attention = MultiHeadAttention::heads(heads)
-            .dropout_rate(self.attention_dropout)
-            .broadcast_dropout(false)
-            .dtype(self.computed())
-            .param_dtype(self.param_dtype)
-            .kernel_init(init::normal(self.init_std))
-            .force_fp32_for_softmax(true)
-            .attention_fn(self.attention_fn.clone())
-            .build(self.d_model, rngs);
+        let mut attention = self.layers().attention(heads, rngs);
         // A bias of the keys changes no attention weight.
         attention.key.bias = None;
         attention
     }
 
     #[track_caller]
-    fn embed(&self, count: usize, init: init::Initializer, rngs: &mut Rngs) -> Embed {
-        Embed::features(count, self.d_model)
-            .dtype(self.computed())
-            .param_dtype(self.param_dtype)
-            .embedding_init(init)
-            .build(rngs)
-    }
-
-    #[track_caller]
     fn conv(&self, inputs: usize, strides: usize, rngs: &mut Rngs) -> Conv {
+        let layers = self.layers();
         Conv::features(self.d_model, [3])
             .strides(strides)
             .padding(1)
-            .dtype(self.computed())
+            .dtype(layers.dtype())
             .param_dtype(self.param_dtype)
-            .kernel_init(init::normal(self.init_std))
+            .kernel_init(layers.weights())
             .build(inputs, rngs)
     }
 }
@@ -196,16 +169,17 @@ impl WhisperBlock {
         crosses: bool,
         rngs: &mut Rngs,
     ) -> WhisperBlock {
+        let layers = config.layers();
         WhisperBlock {
-            self_attn_layer_norm: config.norm(rngs),
+            self_attn_layer_norm: layers.norm(rngs),
             self_attn: config.attention(heads, rngs),
             encoder_attn: crosses.then(|| WhisperCrossAttention {
-                layer_norm: config.norm(rngs),
+                layer_norm: layers.norm(rngs),
                 attention: config.attention(heads, rngs),
             }),
-            final_layer_norm: config.norm(rngs),
-            fc1: config.linear(config.d_model, inner, rngs),
-            fc2: config.linear(inner, config.d_model, rngs),
+            final_layer_norm: layers.norm(rngs),
+            fc1: layers.linear(config.d_model, inner, rngs),
+            fc2: layers.linear(inner, config.d_model, rngs),
             dropout: Dropout::new(config.dropout, rngs),
             activation: config.activation(),
         }
@@ -338,28 +312,28 @@ impl Whisper {
     /// unknown.
     #[track_caller]
     pub fn new(config: &WhisperConfig, rngs: &mut Rngs) -> Whisper {
-        let weights = || init::normal(config.init_std);
+        let layers = config.layers();
         let positions = init::Initializer::new(|_, shape, dtype| sinusoids(shape, dtype));
         let sizes = [config.encoder_attention_heads, config.encoder_ffn_dim];
         let encoder = WhisperEncoder {
             conv1: config.conv(config.num_mel_bins, 1, rngs),
             conv2: config.conv(config.d_model, 2, rngs),
-            embed_positions: config.embed(config.max_source_positions, positions, rngs),
+            embed_positions: layers.embed(config.max_source_positions, positions, rngs),
             layers: (0..config.encoder_layers)
                 .map(|_| WhisperBlock::new(config, sizes, false, rngs))
                 .collect(),
-            layer_norm: config.norm(rngs),
+            layer_norm: layers.norm(rngs),
             dropout: Dropout::new(config.dropout, rngs),
             activation: config.activation(),
         };
         let sizes = [config.decoder_attention_heads, config.decoder_ffn_dim];
         let decoder = WhisperDecoder {
-            embed_tokens: config.embed(config.vocab_size, weights(), rngs),
-            embed_positions: config.embed(config.max_target_positions, weights(), rngs),
+            embed_tokens: layers.embed(config.vocab_size, layers.weights(), rngs),
+            embed_positions: layers.embed(config.max_target_positions, layers.weights(), rngs),
             layers: (0..config.decoder_layers)
                 .map(|_| WhisperBlock::new(config, sizes, true, rngs))
                 .collect(),
-            layer_norm: config.norm(rngs),
+            layer_norm: layers.norm(rngs),
             dropout: Dropout::new(config.dropout, rngs),
         };
         Whisper { encoder, decoder }

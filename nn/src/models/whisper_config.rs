@@ -113,9 +113,4 @@ impl WhisperConfig {
             None => Err(unsupported(path, "activation_function", function)),
         }
     }
-
-    /// Returns the dtype of the computation.
-    pub(super) fn computed(&self) -> DType {
-        self.compute_dtype.unwrap_or(self.param_dtype)
-    }
 }
