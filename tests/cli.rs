@@ -326,7 +326,10 @@ fn aot_tells_what_is_no_program() {
     let (code, _, err) = run(&mut aot);
     assert_eq!(code, 1);
     assert!(
-        err.starts_with(&format!("error: {}: cannot be read: ", file.display())),
+        err.starts_with(&format!(
+            "error: {}: cannot be read: No such file",
+            file.display()
+        )),
         "{err}"
     );
     fs::write(&file, [0xff; 100]).unwrap();

@@ -2,6 +2,7 @@
 
 use crate::common::wav;
 use ndarray::{Array2, Axis, array};
+use ramie_core::files::DAMAGED;
 use ramie_data::audio::{MelConfig, MelSpectrogram, WhisperFeatures};
 use ramie_data::readers::safetensors::Safetensors;
 use ramie_data::readers::wav::{self, Wav};
@@ -118,14 +119,13 @@ fn damaged_files_are_named() {
     let whole = wav(1, 16, &[1, 2, 3, 4, 5, 6, 7, 8]);
     assert_eq!(
         said(&whole[..whole.len() - 3]),
-        "f.wav: has 5 of the 8 bytes of the chunk `data`; the file is cut short\n  \
-         help: this file is damaged, truncated or of another format; copy, download or convert it \
-         again"
+        format!("f.wav: has 5 of the 8 bytes of the chunk `data`; the file is cut short{DAMAGED}")
     );
-    let short = said(&wav(1, 16, &[1, 2, 3, 4, 5, 6]));
-    assert!(short.starts_with(
-        "f.wav: has 6 bytes of samples, expected a multiple of 4; the file is cut short\n  help: "
-    ));
+    let short = "has 6 bytes of samples, expected a multiple of 4; the file is cut short";
+    assert_eq!(
+        said(&wav(1, 16, &[1, 2, 3, 4, 5, 6])),
+        format!("f.wav: {short}{DAMAGED}")
+    );
     assert!(said(b"OggS and other bytes").contains(
         "is not a WAV file\n  help: convert it, for example with `ffmpeg -i FILE -c:a pcm_s16le \
          out.wav`"

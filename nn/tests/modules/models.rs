@@ -35,6 +35,16 @@ fn close(what: &str, got: &Array, expected: &Array, tolerance: f32) {
     }
 }
 
+/// Numbers are those of the reference, up to 1e-5 of the greatest.
+#[track_caller]
+pub fn same_numbers(what: &str, got: &Array, expected: &Array) {
+    assert_eq!(got.shape(), expected.shape(), "{what}");
+    let difference = (got - expected).abs().max().item::<f32>();
+    let scale = expected.abs().max().item::<f32>();
+    println!("{what}: difference {difference:e}, greatest {scale}");
+    assert!(difference < 1e-5 * scale, "{what}: {difference}");
+}
+
 /// A saved file has the names and the values of the published one.
 #[track_caller]
 pub fn same_tensors(saved: &Path, published: &Path) {

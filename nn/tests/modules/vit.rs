@@ -1,6 +1,6 @@
 //! Vision transformers: published checkpoints give the features of the reference.
 
-use crate::models::same_tensors;
+use crate::models::{same_numbers, same_tensors};
 use ramie_core::{Array, DType, State, disable_most_optimizations, jit, random};
 use ramie_nn::models::{PretrainedError, Vit, VitConfig, VitFamily};
 use ramie_nn::nnx::{self, of_type};
@@ -24,15 +24,6 @@ fn config(family: &str) -> VitConfig {
 }
 
 #[track_caller]
-fn close(what: &str, got: &Array, expected: &Array) {
-    assert_eq!(got.shape(), expected.shape(), "{what}");
-    let difference = (got - expected).abs().max().item::<f32>();
-    let scale = expected.abs().max().item::<f32>();
-    println!("{what}: difference {difference:e}, greatest {scale}");
-    assert!(difference < 1e-5 * scale, "{what}: {difference}");
-}
-
-#[track_caller]
 fn agrees(family: &str, model: &mut Vit) {
     let recorded = load(golden(family, "reference.safetensors"));
     let run = jit(|model: &mut Vit, images: Array| {
@@ -45,11 +36,11 @@ fn agrees(family: &str, model: &mut Vit) {
         (features, pooled, logits)
     });
     let (features, pooled, logits) = run(model, recorded["images"].clone());
-    close(family, &features, &recorded["hidden"]);
-    close(family, &pooled, &recorded["pooled"]);
+    same_numbers(family, &features, &recorded["hidden"]);
+    same_numbers(family, &pooled, &recorded["pooled"]);
     assert_eq!(logits.is_some(), family == "hf_dinov2");
     if let Some(logits) = logits {
-        close(family, &logits, &recorded["logits"]);
+        same_numbers(family, &logits, &recorded["logits"]);
     }
 }
 
@@ -90,7 +81,7 @@ fn classifiers_are_loaded_and_saved() {
     let recorded = load(golden("hf_vit", "reference.safetensors"));
     let (images, hidden) = (&recorded["images"], &recorded["hidden"]);
     let class = hidden.index_in_dim(0, 1, false);
-    close("class", &model.pool(hidden), &class);
+    same_numbers("class", &model.pool(hidden), &class);
     let directory = tempfile::tempdir().expect("a directory");
     let saving = model.save_pretrained(directory.path(), &config("hf_vit"));
     saving.expect("saved");
@@ -108,9 +99,9 @@ fn classifiers_are_loaded_and_saved() {
     let mut again = Vit::from_pretrained(directory.path()).expect("loads");
     assert!(again.pooler.is_none());
     let features = again.forward(images);
-    close("features", &features, hidden);
+    same_numbers("features", &features, hidden);
     let head = model.classifier.as_ref().expect("a classifier");
-    close("logits", &again.classify(&features), &head.forward(&class));
+    same_numbers("logits", &again.classify(&features), &head.forward(&class));
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Whisper: published checkpoints give the logits and the texts of the reference.
 
-use crate::models::same_tensors;
+use crate::models::{same_numbers, same_tensors};
 use ramie_core::{Array, DType, State, disable_most_optimizations, jit, random, s};
 use ramie_nn::models::{
     Decoding, Generator, LanguageModel, PretrainedError, Sampling, Whisper, WhisperConfig,
@@ -23,15 +23,6 @@ fn config() -> WhisperConfig {
 }
 
 #[track_caller]
-fn close(what: &str, got: &Array, expected: &Array) {
-    assert_eq!(got.shape(), expected.shape(), "{what}");
-    let difference = (got - expected).abs().max().item::<f32>();
-    let scale = expected.abs().max().item::<f32>();
-    println!("{what}: difference {difference:e}, greatest {scale}");
-    assert!(difference < 1e-5 * scale, "{what}: {difference}");
-}
-
-#[track_caller]
 fn agrees(model: &mut Whisper) {
     let recorded = load(folder().join("reference.safetensors"));
     let run = jit(|model: &mut Whisper, features: Array, tokens: Array| {
@@ -39,8 +30,8 @@ fn agrees(model: &mut Whisper) {
     });
     let [features, tokens] = ["features", "tokens"].map(|name| recorded[name].clone());
     let (encoded, logits) = run(model, features, tokens.clone());
-    close("encoded", &encoded, &recorded["encoded"]);
-    close("logits", &logits, &recorded["logits"]);
+    same_numbers("encoded", &encoded, &recorded["encoded"]);
+    same_numbers("logits", &logits, &recorded["logits"]);
     // Texts of both sounds, with a cache.
     let greedy = &recorded["greedy"];
     let (length, total) = (tokens.shape()[1], greedy.shape()[1]);
@@ -88,7 +79,7 @@ fn padded_prompts_have_the_logits_of_the_bare_ones() {
             .logits_padded(&padded, &Array::from([2i32, 0]));
         let bare = model.decoder.logits(&Array::from([[7i32, 8], [1, 2]]));
         let last = |x: &Array, from: usize| x.index((s(0..1), s(from..), ..));
-        close("padded", &last(&logits, 2), &last(&bare, 0));
+        same_numbers("padded", &last(&logits, 2), &last(&bare, 0));
     });
 }
 
