@@ -124,19 +124,21 @@ fn products_equal_those_in_double_precision() {
         return;
     }
     // Matrices in both orders, with sizes that tiles do not divide, for one piece and several.
-    let matrices: [(&[i64], usize, usize); 11] = [
+    let matrices: [(&[i64], usize, usize); 13] = [
         (&[1, 1], 0, 1),
         (&[9, 17], 0, 1),
         (&[9, 17], 1, 0),
         (&[300, 530], 0, 1),
         (&[300, 530], 1, 0),
         (&[64, 1550], 0, 1),
+        (&[50, 5003], 0, 1),
         (&[1550, 64], 1, 0),
         // Batch axes before and between.
         (&[3, 20, 2, 24], 3, 1),
         (&[3, 20, 2, 24], 1, 3),
         (&[2, 130, 3, 97], 3, 1),
         (&[2, 530, 3, 64], 1, 3),
+        (&[2, 700, 303], 1, 2),
     ];
     for rows in [1, 2, 3, 4, 5, 8, 13] {
         for (dims, contracting, free) in matrices {

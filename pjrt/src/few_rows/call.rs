@@ -5,6 +5,7 @@ use super::share::{Task, share};
 use crate::ElementType;
 use crate::callback::{answer_probe, attribute, buffers, fail};
 use crate::sys::ffi::*;
+use std::cell::RefCell;
 use std::ffi::c_void;
 use std::ptr::null_mut;
 use std::sync::OnceLock;
@@ -35,18 +36,19 @@ pub(super) unsafe extern "C" fn handler(frame: *mut CallFrame) -> *mut FfiError 
         }
         match Batch::of(frame) {
             Ok(batch) => {
-                let work = move |piece| batch.compute(piece);
-                share(
-                    batch.pieces(),
-                    threads() - 1,
-                    |t, d| schedule(frame, t, d),
-                    work,
-                );
+                SUMS.with_borrow_mut(|sums| {
+                    batch.run(sums, |task, data| schedule(frame, task, data))
+                });
                 null_mut()
             }
             Err(message) => fail(frame, &message),
         }
     }
+}
+
+thread_local! {
+    /// Memory for [`Batch::sums`].
+    static SUMS: RefCell<Vec<f32>> = const { RefCell::new(Vec::new()) };
 }
 
 /// A product for each element of the batch axes.
@@ -56,8 +58,10 @@ struct Batch {
     count: usize,
     /// Sizes of the batch axes of the matrix, and the distances of their elements. The rest is 1.
     axes: [(usize, usize); RANK],
-    /// Number of pieces of the batch, and of the columns.
-    parts: [usize; 2],
+    /// Number of pieces of the batch, of the columns, and of the elements that are summed over.
+    parts: [usize; 3],
+    /// Results of all pieces of the sums but the first, which belong to the result.
+    sums: *mut f32,
 }
 
 // SAFETY: the pieces write to different elements of the result.
@@ -119,6 +123,7 @@ impl Batch {
             depth: left_dims[2] as usize,
             columns,
             left,
+            left_stride: left_dims[2] as usize,
             matrix,
             adjacent,
             stride: stride(axes.contracting).max(stride(axes.free)),
@@ -128,22 +133,46 @@ impl Batch {
         Ok(Batch::divided(first, left_dims[0] as usize, batch_axes))
     }
 
-    /// Returns the number of pieces.
-    fn pieces(&self) -> usize {
-        self.parts[0] * self.parts[1]
-    }
-
     /// Divides a product into pieces for several threads.
+    ///
+    /// A processor reads adjacent elements fastest. If these are rows, whole rows become a piece, as
+    /// long as adding the results of all pieces takes little time.
     fn divided(first: Product, count: usize, axes: [(usize, usize); RANK]) -> Batch {
         let bytes = size_of::<f32>() * count * first.depth * first.columns;
         let wanted = (bytes / PIECE).clamp(1, 2 * threads());
         let of_batch = wanted.min(count).max(1);
-        let of_columns = (wanted / of_batch).min(first.columns.div_ceil(UNIT)).max(1);
+        let pieces = |size: usize| (wanted / of_batch).min(size.div_ceil(UNIT)).max(1);
+        let parts = match first.rows == 1 && first.adjacent == Adjacent::Columns {
+            true => [of_batch, 1, pieces(first.depth)],
+            false => [of_batch, pieces(first.columns), 1],
+        };
         Batch {
             first,
             count,
             axes,
-            parts: [of_batch, of_columns],
+            parts,
+            sums: null_mut(),
+        }
+    }
+
+    /// Computes the products with other threads. `schedule` is that of [`share`].
+    ///
+    /// # Safety
+    /// The operands must be readable and the result writable.
+    unsafe fn run(mut self, sums: &mut Vec<f32>, schedule: impl FnMut(Task, *mut c_void) -> bool) {
+        let size = self.count * self.first.rows * self.first.columns;
+        let further = self.parts[2] - 1;
+        sums.resize(sums.len().max(further * size), 0.0);
+        self.sums = sums.as_mut_ptr();
+        // SAFETY: guaranteed by the caller.
+        let work = move |piece| unsafe { self.compute(piece) };
+        share(self.parts.iter().product(), threads() - 1, schedule, work);
+        if further > 0 {
+            // SAFETY: guaranteed by the caller. The other threads have finished.
+            let out = unsafe { std::slice::from_raw_parts_mut(self.first.out, size) };
+            for piece in sums[..further * size].chunks_exact(size) {
+                out.iter_mut().zip(piece).for_each(|(sum, x)| *sum += x);
+            }
         }
     }
 
@@ -152,12 +181,21 @@ impl Batch {
     /// # Safety
     /// The operands must be readable, and this piece of the result writable.
     unsafe fn compute(&self, piece: usize) {
-        let [of_batch, of_columns] = self.parts;
-        let (start, count) = part(self.count, of_batch, piece / of_columns, 1);
-        let (column, columns) = part(self.first.columns, of_columns, piece % of_columns, UNIT);
+        let [of_batch, of_columns, of_depth] = self.parts;
+        let (rest, at_depth) = (piece / of_depth, piece % of_depth);
+        let (start, count) = part(self.count, of_batch, rest / of_columns, 1);
+        let (column, columns) = part(self.first.columns, of_columns, rest % of_columns, UNIT);
+        let (depth, length) = part(self.first.depth, of_depth, at_depth, 1);
+        let size = self.first.rows * self.first.columns;
         for i in start..start + count {
             // SAFETY: guaranteed by the caller.
-            unsafe { self.product(i).part(column, columns).compute() };
+            unsafe {
+                let mut product = self.product(i).slice(depth, length);
+                if at_depth > 0 {
+                    product.out = self.sums.add(((at_depth - 1) * self.count + i) * size);
+                }
+                product.part(column, columns).compute();
+            }
         }
     }
 

@@ -7,6 +7,8 @@ const COLUMNS: usize = 16;
 const DEPTH: usize = 8;
 /// Number of columns in a block, whose sums stay in the first-level cache.
 const WIDTH: usize = 512;
+/// Number of columns whose sums stay in the first-level cache while those of one row are computed.
+const WIDE: usize = 4096;
 /// Number of partial sums of an element, for an axis of adjacent elements that is summed over.
 const LANES: usize = 8;
 
@@ -26,6 +28,8 @@ pub(super) struct Product {
     pub depth: usize,
     pub columns: usize,
     pub left: *const f32,
+    /// Distance of two rows of the left operand.
+    pub left_stride: usize,
     pub matrix: *const f32,
     pub adjacent: Adjacent,
     /// Distance of elements of the matrix that are not adjacent.
@@ -56,6 +60,26 @@ impl Product {
         }
     }
 
+    /// Returns the part of the sums over `count` elements from `start`.
+    ///
+    /// # Safety
+    /// The product must sum over these elements.
+    pub unsafe fn slice(self, start: usize, count: usize) -> Product {
+        let distance = match self.adjacent {
+            Adjacent::Columns => self.stride,
+            Adjacent::Depth => 1,
+        };
+        // SAFETY: guaranteed by the caller.
+        unsafe {
+            Product {
+                depth: count,
+                left: self.left.add(start),
+                matrix: self.matrix.add(start * distance),
+                ..self
+            }
+        }
+    }
+
     /// Computes the product.
     ///
     /// # Safety
@@ -81,16 +105,33 @@ impl Product {
                     .add(row * self.out_stride)
                     .write_bytes(0, self.columns);
             }
+            if self.rows == 1 {
+                return self.add_row();
+            }
             for start in (0..self.columns).step_by(WIDTH) {
                 let block = self.part(start, WIDTH.min(self.columns - start));
                 for at in (0..self.depth).step_by(DEPTH) {
-                    let rows = Product {
-                        depth: DEPTH.min(self.depth - at),
-                        left: self.left.add(at),
-                        matrix: block.matrix.add(at * self.stride),
-                        ..block
-                    };
-                    rows.add_block(self.depth);
+                    block.slice(at, DEPTH.min(self.depth - at)).add_block();
+                }
+            }
+        }
+    }
+
+    /// Adds the products of the only row. There is one stream of elements, because several are slower.
+    #[inline(always)]
+    unsafe fn add_row(&self) {
+        // SAFETY: all elements are within the operands and the result.
+        unsafe {
+            for start in (0..self.columns).step_by(WIDE) {
+                let count = WIDE.min(self.columns - start);
+                let sums = std::slice::from_raw_parts_mut(self.out.add(start), count);
+                for k in 0..self.depth {
+                    let row = self.matrix.add(k * self.stride + start);
+                    let row = std::slice::from_raw_parts(row, count);
+                    let x = *self.left.add(k);
+                    for (sum, y) in sums.iter_mut().zip(row) {
+                        *sum = x.mul_add(*y, *sum);
+                    }
                 }
             }
         }
@@ -98,21 +139,21 @@ impl Product {
 
     /// Adds the products of some rows of the matrix.
     #[inline(always)]
-    unsafe fn add_block(&self, left_stride: usize) {
+    unsafe fn add_block(&self) {
         let whole = self.columns / COLUMNS * COLUMNS;
         // SAFETY: guaranteed by the caller.
         unsafe {
             for column in (0..whole).step_by(COLUMNS) {
                 let mut row = 0;
                 while row < self.rows {
-                    let left = self.left.add(row * left_stride);
+                    let left = self.left.add(row * self.left_stride);
                     let out = self.out.add(row * self.out_stride + column);
                     let matrix = self.matrix.add(column);
                     row += match self.rows - row {
-                        1 => self.add_tile::<1>(left, left_stride, matrix, out),
-                        2 => self.add_tile::<2>(left, left_stride, matrix, out),
-                        3 => self.add_tile::<3>(left, left_stride, matrix, out),
-                        _ => self.add_tile::<4>(left, left_stride, matrix, out),
+                        1 => self.add_tile::<1>(left, matrix, out),
+                        2 => self.add_tile::<2>(left, matrix, out),
+                        3 => self.add_tile::<3>(left, matrix, out),
+                        _ => self.add_tile::<4>(left, matrix, out),
                     };
                 }
             }
@@ -120,7 +161,7 @@ impl Product {
                 for column in whole..self.columns {
                     let out = self.out.add(row * self.out_stride + column);
                     for k in 0..self.depth {
-                        let x = *self.left.add(row * left_stride + k);
+                        let x = *self.left.add(row * self.left_stride + k);
                         *out = x.mul_add(*self.matrix.add(k * self.stride + column), *out);
                     }
                 }
@@ -133,7 +174,6 @@ impl Product {
     unsafe fn add_tile<const ROWS: usize>(
         &self,
         left: *const f32,
-        left_stride: usize,
         matrix: *const f32,
         out: *mut f32,
     ) -> usize {
@@ -148,7 +188,7 @@ impl Product {
                 prefetch(matrix.wrapping_add((k + DEPTH) * self.stride));
                 let row = *matrix.add(k * self.stride).cast::<[f32; COLUMNS]>();
                 for (i, sums) in sums.iter_mut().enumerate() {
-                    let x = *left.add(i * left_stride + k);
+                    let x = *left.add(i * self.left_stride + k);
                     for (sum, y) in sums.iter_mut().zip(row) {
                         *sum = x.mul_add(y, *sum);
                     }
@@ -221,13 +261,13 @@ impl Product {
     ) -> usize {
         // SAFETY: guaranteed by the caller; addresses that are only prefetched need not exist.
         unsafe {
-            let left = self.left.add(row * self.depth);
+            let left = self.left.add(row * self.left_stride);
             let matrix = self.matrix.add(column * self.stride);
             let mut sums = [[[0.0f32; LANES]; COUNT]; ROWS];
             let whole = self.depth / LANES * LANES;
             for k in (0..whole).step_by(LANES) {
                 for (i, sums) in sums.iter_mut().enumerate() {
-                    let x = *left.add(i * self.depth + k).cast::<[f32; LANES]>();
+                    let x = *left.add(i * self.left_stride + k).cast::<[f32; LANES]>();
                     for (j, sums) in sums.iter_mut().enumerate() {
                         if i == 0 {
                             prefetch(matrix.wrapping_add((j + COUNT) * self.stride + k));
@@ -243,7 +283,7 @@ impl Product {
                 for (j, sums) in sums.into_iter().enumerate() {
                     let mut sum = total(sums);
                     for k in whole..self.depth {
-                        let x = *left.add(i * self.depth + k);
+                        let x = *left.add(i * self.left_stride + k);
                         sum = x.mul_add(*matrix.add(j * self.stride + k), sum);
                     }
                     *self.out.add((row + i) * self.out_stride + column + j) = sum;
