@@ -7,6 +7,7 @@
 
 use ramie_checkpoint::ocdbt::{Compression, Database, Options, Writer};
 use ramie_testing::chance::{Generator, read_many};
+use ramie_testing::check::on_all_cores;
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -77,53 +78,60 @@ fn read_versions(folder: &Path) -> ramie_checkpoint::Result<usize> {
 
 #[test]
 fn damage_is_an_error_or_without_effect() {
-    let (mut refused, mut without_effect) = (0, 0);
-    for case in [
+    let cases = [
         "inline", "tall", "tall_raw", "numbered", "binary", "versions",
-    ] {
-        let sound = files(&golden(case));
-        let folder = tempfile::tempdir().unwrap();
-        put_files(folder.path(), &sound);
-        let all = || Ok((read(folder.path())?, read_versions(folder.path())?));
-        let expected = all().unwrap();
-        let mut check = |what: &str| match all() {
-            Ok(content) => {
-                assert!(content == expected, "{case}: {what}: another content");
-                without_effect += 1;
-            }
-            Err(error) => {
-                let error: ramie_checkpoint::Error = error;
-                let text = error.to_string();
-                let named = text.contains(folder.path().to_str().unwrap());
-                assert!(named, "{case}: {what}: names no file: {text}");
-                refused += 1;
-            }
-        };
-        for (path, bytes) in &sound {
-            let file = folder.path().join(path);
-            let name = path.display();
-            for i in 0..bytes.len() {
-                for mask in [0x01, 0x80] {
-                    let mut damaged = bytes.clone();
-                    damaged[i] ^= mask;
-                    put(&file, &damaged);
-                    check(&format!("{name} byte {i}"));
-                }
-                put(&file, &bytes[..i]);
-                check(&format!("{name} cut to {i} bytes"));
-            }
-            put(&file, &[bytes, &b"x"[..]].concat());
-            check(&format!("{name} with a byte more"));
-            // Without the newest of the numbered manifests there is the one before.
-            if case != "numbered" {
-                fs::remove_file(&file).unwrap();
-                check(&format!("{name} gone"));
-            }
-            put(&file, bytes);
+    ];
+    let counts = on_all_cores(&cases, |case| damage(case));
+    let sum = |i: usize| counts.iter().map(|count| count[i]).sum::<usize>();
+    println!("{} refused, {} without effect", sum(0), sum(1));
+    assert!(sum(0) > 10_000);
+}
+
+/// Damages each file of a database in each place. Returns the number of cases that were refused, and
+/// of those without effect.
+fn damage(case: &str) -> [usize; 2] {
+    let mut counts = [0, 0];
+    let sound = files(&golden(case));
+    let folder = tempfile::tempdir().unwrap();
+    put_files(folder.path(), &sound);
+    let all = || Ok((read(folder.path())?, read_versions(folder.path())?));
+    let expected = all().unwrap();
+    let mut check = |what: &str| match all() {
+        Ok(content) => {
+            assert!(content == expected, "{case}: {what}: another content");
+            counts[1] += 1;
         }
+        Err(error) => {
+            let error: ramie_checkpoint::Error = error;
+            let text = error.to_string();
+            let named = text.contains(folder.path().to_str().unwrap());
+            assert!(named, "{case}: {what}: names no file: {text}");
+            counts[0] += 1;
+        }
+    };
+    for (path, bytes) in &sound {
+        let file = folder.path().join(path);
+        let name = path.display();
+        for i in 0..bytes.len() {
+            for mask in [0x01, 0x80] {
+                let mut damaged = bytes.clone();
+                damaged[i] ^= mask;
+                put(&file, &damaged);
+                check(&format!("{name} byte {i}"));
+            }
+            put(&file, &bytes[..i]);
+            check(&format!("{name} cut to {i} bytes"));
+        }
+        put(&file, &[bytes, &b"x"[..]].concat());
+        check(&format!("{name} with a byte more"));
+        // Without the newest of the numbered manifests there is the one before.
+        if case != "numbered" {
+            fs::remove_file(&file).unwrap();
+            check(&format!("{name} gone"));
+        }
+        put(&file, bytes);
     }
-    println!("{refused} refused, {without_effect} without effect");
-    assert!(refused > 10_000);
+    counts
 }
 
 #[test]
