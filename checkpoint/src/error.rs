@@ -2,7 +2,7 @@
 
 use crate::optimizer::OptimizerDifference;
 use ramie_core::StateMismatch;
-use ramie_core::files::WithHelp;
+use ramie_core::files::{WithHelp, explained};
 use std::fmt::{self, Write};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -67,7 +67,7 @@ pub enum Error {
         message: String,
     },
     /// Writing a state dict to a writer failed.
-    #[error("cannot be written: {0}")]
+    #[error("cannot be written: {}", WithHelp(.0))]
     Write(io::Error),
     /// The step does not exist.
     #[error(
@@ -117,8 +117,11 @@ pub enum Error {
 /// Alias of `Result` with [`Error`].
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
+/// End of messages about panics that are caught.
+pub(crate) const PANICKED: &str = "\n  help: see stderr for the location of the panic";
+
 /// End of messages about damaged checkpoints.
-pub(crate) const DAMAGED: &str = "\n  help: the checkpoint is damaged; restore another step";
+const DAMAGED: &str = "\n  help: the checkpoint is damaged; restore another step";
 
 impl Error {
     pub(crate) fn io(path: &Path, action: &'static str, source: io::Error) -> Error {
@@ -129,17 +132,21 @@ impl Error {
         }
     }
 
+    /// Creates the error of a file with another format. A message without a remedy gets that for
+    /// damaged checkpoints.
     pub(crate) fn format(path: &Path, message: impl Into<String>) -> Error {
         Error::Format {
             path: path.into(),
-            message: message.into(),
+            message: explained(message, DAMAGED),
         }
     }
 
+    /// Creates the error of a file that differs from what was written, like
+    /// [`format`](Error::format).
     pub(crate) fn damaged(path: &Path, message: impl Into<String>) -> Error {
         Error::Damaged {
             path: path.into(),
-            message: message.into(),
+            message: explained(message, DAMAGED),
         }
     }
 

@@ -8,7 +8,7 @@ use ramie_checkpoint::pytorch::{self, PyTorchFile};
 use ramie_checkpoint::safetensors::{self, load_metadata, load_state};
 use ramie_checkpoint::serialization::{from_bytes, msgpack_restore};
 use ramie_core::{Array, DType, State};
-use ramie_testing::fuzz::{at_path, fuzz};
+use ramie_testing::fuzz::{at_path, fuzz, is_read};
 use ramie_testing::golden::bytes;
 
 /// A small file of arrays, with notes.
@@ -35,54 +35,46 @@ fn damaged_files_are_refused() {
     let flax = ["flax_chunks", "flax_model", "flax_state", "flax_dtypes"];
     let flax = flax.map(|name| bytes(&format!("{name}.msgpack")));
     fuzz("msgpack", &flax, |bytes| {
-        let restored = msgpack_restore(bytes);
-        if let Ok(dict) = &restored {
-            let _ = dict.to_state();
-        }
-        restored.is_ok()
+        is_read(msgpack_restore(bytes).map(|dict| is_read(dict.to_state())))
     });
     // Compared with a tree before arrays are made.
     let params = |bytes: &[u8]| msgpack_restore(bytes).and_then(|dict| dict.to_state());
     let mut tree = params(&flax[1]).expect("parameters");
     fuzz("msgpack_into", &flax[1..2], |bytes| {
-        from_bytes(&mut tree, bytes).is_ok()
+        is_read(from_bytes(&mut tree, bytes))
     });
     let mut tree = State::from_iter([
         ("a.b", Array::zeros(&[2, 3], DType::F32)),
         ("c", Array::from([true, false])),
     ]);
     at_path("safetensors", &[tensors()], |path| {
-        let _ = load_metadata(path);
-        let _ = safetensors::load_into(path, &mut tree);
-        load_state(path).is_ok()
+        is_read(load_metadata(path));
+        is_read(safetensors::load_into(path, &mut tree));
+        is_read(load_state(path))
     });
     let gguf = ["types", "tokenizer"].map(|name| bytes(&format!("gguf/{name}.gguf")));
     at_path("gguf", &gguf, |path| {
-        let Ok(file) = GgufFile::open(path) else {
-            return false;
-        };
-        for (_, value) in file.metadata() {
-            let _ = (value.to_string(), value.as_integers());
-        }
-        for tensor in file.tensors() {
-            let _ = file.array(&tensor.name);
-        }
-        true
+        is_read(GgufFile::open(path).map(|file| {
+            for (_, value) in file.metadata() {
+                let _ = (value.to_string(), value.as_integers());
+            }
+            for tensor in file.tensors() {
+                is_read(file.array(&tensor.name));
+            }
+        }))
     });
     for name in ["archive.pt", "legacy.pth"] {
         at_path(
             &format!("pytorch_{name}"),
             &[bytes(&format!("pytorch/{name}"))],
             |path| {
-                let Ok(file) = PyTorchFile::open(path) else {
-                    return false;
-                };
-                let _ = file.types();
-                for tensor in file.tensors() {
-                    let _ = file.array(&tensor.name);
-                }
-                let _ = pytorch::load(path);
-                true
+                is_read(PyTorchFile::open(path).map(|file| {
+                    let _ = file.types();
+                    for tensor in file.tensors() {
+                        is_read(file.array(&tensor.name));
+                    }
+                    is_read(pytorch::load(path));
+                }))
             },
         );
     }
@@ -92,7 +84,7 @@ fn damaged_files_are_refused() {
     fuzz("index", &[index()], |bytes| {
         let _ = std::fs::remove_file(&path);
         std::fs::write(&path, bytes).expect("written");
-        let _ = load_metadata(&path);
-        load_state(&path).is_ok()
+        is_read(load_metadata(&path));
+        is_read(load_state(&path))
     });
 }

@@ -9,6 +9,7 @@ use ramie_checkpoint::pytree::*;
 use ramie_core::*;
 use ramie_testing::chance::{Generator, read_many};
 use ramie_testing::cpu_devices;
+use ramie_testing::fuzz::is_read;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -92,9 +93,8 @@ fn files(folder: &Path, out: &mut Vec<PathBuf>) {
 }
 
 fn read(path: &Path) -> bool {
-    let described = metadata(path).is_ok();
-    let restored = restore_item(path, PyTreeRestore::state());
-    described && restored.is_ok()
+    let described = is_read(metadata(path));
+    is_read(restore_item(path, PyTreeRestore::state())) && described
 }
 
 fn ramp(shape: &[usize], dtype: DType) -> Array {

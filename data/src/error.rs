@@ -1,5 +1,7 @@
 //! The error type of this crate.
 
+use ramie_core::files::explained;
+
 /// An error while reading, combining or passing on data.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
@@ -66,7 +68,7 @@ pub enum Error {
     #[error("no batch was ready within {0:?}; call `next` again to continue waiting")]
     Timeout(std::time::Duration),
     /// A saved position does not match the iteration it is restored into.
-    #[error("cannot restore the saved position: {0}")]
+    #[error("cannot restore the saved position: {}", explained(.0.as_str(), CHANGED))]
     Position(String),
     /// A batch could not be copied to a device.
     #[error("cannot copy the batch to the device: {0}")]
@@ -75,6 +77,10 @@ pub enum Error {
     #[error("{0}")]
     Other(String),
 }
+
+/// The end of messages about positions of other pipelines.
+const CHANGED: &str = "\n  help: build the pipeline as it was when the position was saved, from the \
+                       same data";
 
 impl Error {
     /// Creates an error with a custom message.

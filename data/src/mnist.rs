@@ -94,6 +94,7 @@ mod tests {
     use super::*;
     use flate2::Compression;
     use flate2::read::GzEncoder;
+    use ramie_core::files::DAMAGED;
     use std::io::Read;
 
     fn compressed(text: &str) -> Vec<u8> {
@@ -124,7 +125,7 @@ mod tests {
         let error = splits("t", &compressed("1,2\n")).unwrap_err();
         assert_eq!(
             error.to_string(),
-            "t, row 1: has 2 fields, expected 784 pixels and a label"
+            format!("t, row 1: has 2 fields, expected 784 pixels and a label{DAMAGED}")
         );
     }
 }

@@ -75,8 +75,10 @@ pub fn profiled(folder: Option<&Path>, f: impl FnOnce() -> Result) -> Result {
 /// # Errors
 /// Returns an error that names the directory.
 pub fn create_folder(folder: &Path) -> Result {
-    std::fs::create_dir_all(folder)
-        .map_err(|e| format!("{}: the directory cannot be created: {e}", folder.display()).into())
+    std::fs::create_dir_all(folder).map_err(|error| {
+        let path = folder.to_owned();
+        ramie::train::Error::Folder { path, error }.into()
+    })
 }
 
 /// Formats a score: `437/450 correct (97.11%)`.

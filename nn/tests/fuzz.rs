@@ -4,13 +4,13 @@
 
 use ramie_checkpoint::gguf::GgufFile;
 use ramie_nn::models::Llama;
-use ramie_testing::fuzz::at_path;
+use ramie_testing::fuzz::{at_path, is_read};
 use ramie_testing::golden;
 
 #[test]
 fn damaged_files_are_refused() {
     let sound = ["gguf/llama.gguf", "gguf/chat.gguf"].map(golden::bytes);
     at_path("llama", &sound, |path| {
-        GgufFile::open(path).is_ok_and(|file| Llama::from_gguf(&file).is_ok())
+        is_read(GgufFile::open(path).map(|file| is_read(Llama::from_gguf(&file))))
     });
 }

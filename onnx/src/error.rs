@@ -66,10 +66,10 @@ pub struct UnsupportedNodes {
 const NAMED: usize = 3;
 
 impl Error {
-    /// Adds the path of the file to the reason why it is rejected.
+    /// Adds the path of the file, and a remedy, to the reason why it is rejected.
     pub(crate) fn of(path: Option<&Path>, problem: Problem) -> Error {
         let path = path.map(Path::to_path_buf);
-        match (problem, path) {
+        match (problem.with_help(), path) {
             (Problem::Io(source), Some(path)) => Error::Io { path, source },
             (Problem::Io(source), None) => Error::Format {
                 path: None,

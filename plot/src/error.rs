@@ -1,5 +1,6 @@
 //! The error type of this crate.
 
+use ramie_core::files::WithHelp;
 use std::path::{Path, PathBuf};
 
 /// A picture cannot be written.
@@ -7,7 +8,7 @@ use std::path::{Path, PathBuf};
 #[non_exhaustive]
 pub enum Error {
     /// The file cannot be created or written.
-    #[error("{}: the picture cannot be written: {source}", .path.display())]
+    #[error("{}: the picture cannot be written: {}", path.display(), WithHelp(source))]
     Write {
         /// The file.
         path: PathBuf,

@@ -6,6 +6,7 @@
 //! program, because the peak of memory is that of the process.
 
 use super::chance::{Generator, read_many};
+use std::fmt::Display;
 use std::fs;
 use std::path::Path;
 
@@ -58,6 +59,21 @@ fn damaged(sound: &[u8], generator: &mut Generator) -> Vec<u8> {
         }
     }
     bytes
+}
+
+/// Returns whether a file was read.
+///
+/// # Panics
+/// If the error names no remedy.
+pub fn is_read<T>(result: Result<T, impl Display>) -> bool {
+    let Err(error) = result else { return true };
+    let error = error.to_string();
+    if !error.contains("\n  help: ") {
+        // `fuzz` does not print the messages of panics.
+        eprintln!("this error names no remedy: {error}");
+        panic!("an error names no remedy");
+    }
+    false
 }
 
 /// Reads many damaged files, made from intact ones.

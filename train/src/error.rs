@@ -1,5 +1,6 @@
 //! Errors of training runs.
 
+use ramie_core::files::WithHelp;
 use std::fmt;
 use std::io;
 use std::path::PathBuf;
@@ -49,7 +50,10 @@ pub enum Error {
         value: f64,
     },
     /// A metric that early stopping or `keep_best` observes does not exist.
-    #[error("there is no metric `{name}` to observe; existing metrics: {}", known.join(", "))]
+    #[error(
+        "there is no metric `{name}` to observe; existing metrics: {}\n  help: use one of these names",
+        known.join(", ")
+    )]
     UnknownMetric {
         /// The requested name.
         name: String,
@@ -57,7 +61,7 @@ pub enum Error {
         known: Vec<String>,
     },
     /// The folder of a run cannot be created.
-    #[error("{}: the directory cannot be created: {error}", path.display())]
+    #[error("{}: the directory cannot be created: {}", path.display(), WithHelp(error))]
     Folder {
         /// The folder.
         path: PathBuf,
@@ -85,7 +89,7 @@ pub enum Error {
     History {
         /// The file.
         path: PathBuf,
-        /// Description of the problem.
+        /// Description of the problem, and the remedy.
         message: String,
     },
     /// Another error, such as that of a callback.

@@ -1,6 +1,7 @@
 //! The metrics of a run by step.
 
 use crate::{Error, Result};
+use ramie_core::files::WithHelp;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fmt;
@@ -43,14 +44,19 @@ impl History {
             path: path.clone(),
             message,
         };
-        let text = fs::read_to_string(&path)
-            .map_err(|e| error(format!("the metrics of the run cannot be read: {e}")))?;
+        let text = fs::read_to_string(&path).map_err(|e| {
+            let e = WithHelp(&e);
+            error(format!("the metrics of the run cannot be read: {e}"))
+        })?;
         let mut history = History::default();
         for (number, line) in text.lines().enumerate() {
             match serde_json::from_str::<Value>(line) {
                 Ok(row) => history.add_row(&row),
                 Err(_) if number + 1 == text.lines().count() => {}
-                Err(e) => return Err(error(format!("line {} is invalid: {e}", number + 1))),
+                Err(e) => {
+                    let message = format!("line {} is invalid: {e}", number + 1);
+                    return Err(error(format!("{message}\n  help: remove this line")));
+                }
             }
         }
         Ok(history)
@@ -139,7 +145,8 @@ pub(crate) fn cut_after(path: &Path, step: u64) -> Result {
     let error = |e: std::io::Error| Error::History {
         path: path.to_owned(),
         message: format!(
-            "the metrics after step {step}, which are computed again, cannot be removed: {e}"
+            "the metrics after step {step}, which are computed again, cannot be removed: {}",
+            WithHelp(&e)
         ),
     };
     let text = match fs::read_to_string(path) {

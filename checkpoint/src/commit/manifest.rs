@@ -153,7 +153,8 @@ impl Manifest {
             return Err(Error::format(
                 path,
                 format!(
-                    "the manifest has version {}, but this program reads version {VERSION}",
+                    "the manifest has version {}, but this program reads version {VERSION}\n  help: \
+                     use the version of Ramie that saved the checkpoint",
                     head.version
                 ),
             ));
@@ -193,7 +194,10 @@ fn checked_parts<'a>(folder: &Path, name: &'a str) -> Result<Vec<&'a str>> {
     }
     Err(Error::format(
         folder,
-        format!("{name:?} is not the name of a file in this directory"),
+        format!(
+            "{name:?} is not the name of a file in this directory\n  help: use a relative path \
+             without `.` and `..`"
+        ),
     ))
 }
 

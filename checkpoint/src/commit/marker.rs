@@ -5,7 +5,6 @@
 //! detected.
 
 use super::manifest::MANIFEST;
-use crate::error::DAMAGED;
 use crate::file::read_if_there;
 use crate::{Error, Result};
 use ramie_core::files;
@@ -35,7 +34,7 @@ pub(crate) fn is_complete(folder: &Path) -> bool {
 /// Checks that a checkpoint's manifest and marker belong together.
 pub(crate) fn check(folder: &Path, manifest: Option<&[u8]>) -> Result<()> {
     let path = folder.join(MARKER);
-    let damaged = |what: &str| Err(Error::damaged(&path, format!("{what}{DAMAGED}")));
+    let damaged = |what: &str| Err(Error::damaged(&path, what));
     let marker = read_if_there(&path)?;
     let Some(manifest) = manifest else {
         let marker = marker.unwrap_or_default();

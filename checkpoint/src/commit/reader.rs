@@ -3,7 +3,6 @@
 use super::manifest::{Contents, MANIFEST, Manifest, PIECE, checked_path};
 use super::marker;
 use super::{Process, parallel};
-use crate::error::DAMAGED;
 use crate::file::{expect_folder, read_if_there, unreadable};
 use crate::{Error, Result};
 use ramie_core::files;
@@ -147,7 +146,10 @@ impl ItemReader {
             let size = opened.length;
             return Err(Error::format(
                 &opened.path,
-                format!("not enough memory for its {size} bytes"),
+                format!(
+                    "not enough memory for its {size} bytes\n  help: free memory, or use a machine \
+                     with more"
+                ),
             ));
         }
         loop {
@@ -260,10 +262,7 @@ impl ItemReader {
         let opened = files::open(&path).and_then(|file| Ok((file.metadata()?.len(), file)));
         let (length, file) = match opened {
             Err(e) if e.kind() == ErrorKind::NotFound && expected.is_some() => {
-                return Err(Error::damaged(
-                    &path,
-                    format!("the file is missing{DAMAGED}"),
-                ));
+                return Err(Error::damaged(&path, "the file is missing"));
             }
             other => other.map_err(|e| unreadable(&path, e))?,
         };
@@ -271,7 +270,7 @@ impl ItemReader {
             let size = expected.size;
             return Err(Error::damaged(
                 &path,
-                format!("the file has {length} bytes, but {size} were written{DAMAGED}"),
+                format!("the file has {length} bytes, but {size} were written"),
             ));
         }
         Ok(Opened {
@@ -308,10 +307,7 @@ impl Opened {
         match self.expected {
             Some(expected) if expected != self.read => Err(Error::damaged(
                 &self.path,
-                format!(
-                    "the file has changed since it was written: its checksum is \
-                         wrong{DAMAGED}"
-                ),
+                "the file has changed since it was written: its checksum is wrong",
             )),
             _ => Ok(()),
         }

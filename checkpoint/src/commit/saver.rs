@@ -3,6 +3,7 @@
 use super::exit::Running;
 use super::transaction::{Contents, Transaction, Written, check_name};
 use super::{Atomicity, Group, MultiprocessingOptions, SaveReport, default_threads};
+use crate::error::PANICKED;
 use crate::items::SaveArgs;
 use crate::warning::warn_loudly;
 use crate::{Error, Result};
@@ -302,8 +303,10 @@ impl Saver {
                 running.here();
                 let result =
                     panic::catch_unwind(panic::AssertUnwindSafe(|| job.run(&shared, false)));
-                let result = result
-                    .unwrap_or_else(|_| Err(Error::format(&path, "the save thread panicked")));
+                let result = result.unwrap_or_else(|_| {
+                    let message = format!("the save thread panicked{PANICKED}");
+                    Err(Error::format(&path, message))
+                });
                 if let Err(error) = result {
                     tracing::error!(path = %path.display(), %error, "a background save failed");
                     *lock(&shared.failure) = Some(error);

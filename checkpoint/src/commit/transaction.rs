@@ -10,8 +10,10 @@ use super::writer::Ledger;
 use super::{Atomicity, ItemReader, ItemWriter, SaveOptions, Saver, SaverOptions};
 use super::{disk, parallel};
 use crate::atomic::parent;
+use crate::error::PANICKED;
 use crate::items::{RestoreArgs, SaveArgs, Snapshot, restore_checked};
 use crate::{Error, Result, file};
+use ramie_core::files::explained;
 use serde_json::{Map, Value};
 use std::any::Any;
 use std::panic::{self, AssertUnwindSafe};
@@ -228,10 +230,8 @@ impl Transaction {
 fn panicked(path: &Path, panic: &(dyn Any + Send)) -> Error {
     let text = panic.downcast_ref::<String>().map(String::as_str);
     let text = text.or_else(|| panic.downcast_ref::<&str>().copied());
-    Error::format(
-        path,
-        format!("writing it panicked: {}", text.unwrap_or("no message")),
-    )
+    let text = format!("writing it panicked: {}", text.unwrap_or("no message"));
+    Error::format(path, explained(text, PANICKED))
 }
 
 fn set_permissions(folder: &Path, mode: u32) -> Result<()> {

@@ -146,7 +146,8 @@ impl<A: RestoreArgs> Named<A> {
 pub(crate) fn missing(reader: &ItemReader, name: &str, help: &str) -> Error {
     let folder = reader.folder();
     if !folder.is_dir() {
-        return Error::format(folder, "the checkpoint does not exist");
+        let message = "the checkpoint does not exist\n  help: check the path";
+        return Error::format(folder, message);
     }
     let there = match reader.subfolders() {
         Ok(items) if items.is_empty() => "it has no items".to_owned(),

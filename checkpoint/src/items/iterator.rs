@@ -112,7 +112,10 @@ impl<T: DeserializeOwned> RestoreArgs for IteratorRestore<T> {
         let Some((first, others)) = files.split_first() else {
             return Err(Error::format(
                 reader.folder(),
-                format!("contains no iteration state: `{mine}` is missing"),
+                format!(
+                    "contains no iteration state: `{mine}` is missing\n  help: restore the item that \
+                     `IteratorSave` saved"
+                ),
             ));
         };
         let state: Value = from_json(reader, first)?;

@@ -29,8 +29,13 @@ pub(super) fn read(root: &Path) -> Result<Option<Map<String, Value>>> {
     let Some(bytes) = read_if_there(&path)? else {
         return Ok(None);
     };
-    let metadata: RootMetadata = serde_json::from_slice(&bytes)
-        .map_err(|e| Error::format(&path, format!("is not valid run metadata: {e}")))?;
+    let metadata: RootMetadata = serde_json::from_slice(&bytes).map_err(|e| {
+        let help = "correct the file, or remove it to continue without metadata";
+        Error::format(
+            &path,
+            format!("is not valid run metadata: {e}\n  help: {help}"),
+        )
+    })?;
     Ok(Some(metadata.custom_metadata))
 }
 

@@ -4,7 +4,6 @@ use super::options::CheckpointManagerOptions;
 use super::policies::CheckpointInfo;
 use super::{Metrics, StepNames};
 use crate::commit::{CommitState, Group, ItemReader, StepMetadata, commit_state, is_committed};
-use crate::error::DAMAGED;
 use crate::file::read_if_there;
 use crate::warning::warn_loudly;
 use crate::{Error, Result};
@@ -75,7 +74,7 @@ pub(super) fn find(root: &Path, names: &StepNames, step: u64) -> Result<Option<P
 pub(super) fn damage(root: &Path, names: &StepNames, step: u64) -> Result<Option<Error>> {
     for (_, path) in names.find_all(root)?.iter().filter(|(s, _)| *s == step) {
         if let CommitState::Damaged(why) = commit_state(path)? {
-            return Ok(Some(Error::damaged(path, format!("{why}{DAMAGED}"))));
+            return Ok(Some(Error::damaged(path, why)));
         }
     }
     Ok(None)

@@ -148,7 +148,7 @@ fn open(path: &Path) -> Result<Manifest> {
         io::ErrorKind::NotFound => Error::format(
             path,
             "does not exist: the directory contains no OCDBT database, or its writing never \
-             finished",
+             finished\n  help: check the path, or restore another step",
         ),
         _ => unreadable(path, e),
     })?;

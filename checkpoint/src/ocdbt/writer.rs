@@ -251,7 +251,7 @@ impl Writer {
                     database.folder(),
                     format!(
                         "has a different value for `{key}` than the database to which it is \
-                             added"
+                         added\n  help: write each key from one process, or the same value from all"
                     ),
                 ));
             }
@@ -317,7 +317,8 @@ impl Writer {
         if state.failed {
             return Err(Error::format(
                 self.home.path(),
-                "the database is incomplete: a value could not be written",
+                "the database is incomplete: a value could not be written\n  help: see the error of \
+                 that value, and save again",
             ));
         }
         for output in state.idle {

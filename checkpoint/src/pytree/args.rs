@@ -188,7 +188,7 @@ impl RestoreArgs for ArrayRestore {
                 Some(reader.folder()),
                 format!(
                     "the checkpoint has no array `{ARRAY}`, so it is not that of a single \
-                         array"
+                     array\n  help: use `StandardRestore` to restore a tree"
                 ),
             )),
         }

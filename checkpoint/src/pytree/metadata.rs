@@ -146,15 +146,8 @@ impl Tree {
     }
 
     pub fn from_json(path: &Path, bytes: &[u8]) -> Result<Tree> {
-        let wrong = |what: String| {
-            Error::format(
-                path,
-                format!(
-                    "is not valid tree metadata: \
-                                                                {what}"
-                ),
-            )
-        };
+        let wrong =
+            |what: String| Error::format(path, format!("is not valid tree metadata: {what}"));
         let json: TreeJson = serde_json::from_slice(bytes).map_err(|e| wrong(e.to_string()))?;
         let entry = |(name, entry): (String, EntryJson)| {
             let keys = KeyPath::from_json(entry.key_metadata);

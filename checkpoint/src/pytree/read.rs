@@ -6,7 +6,6 @@ use super::layout::{Layout, bytes_of};
 use super::region::{copy, in_one_piece, overlap, shape, whole};
 use super::store::Store;
 use crate::commit::ItemReader;
-use crate::error::DAMAGED;
 use crate::{Error, Result, cast};
 use num_complex::Complex;
 use ramie_core::lock::lock;
@@ -206,7 +205,7 @@ impl Source<'_> {
             Some(size) if size >= self.request.layout.codec.least(chunk) => Ok(true),
             Some(size) => Err(Error::format(
                 &self.store.path(&key),
-                format!("has {size} bytes, too few for a chunk of {chunk}{DAMAGED}"),
+                format!("has {size} bytes, too few for a chunk of {chunk}"),
             )),
         }
     }
@@ -215,7 +214,7 @@ impl Source<'_> {
     fn fetch(&self, cell: &[usize], out: &mut [u8]) -> Result<()> {
         let (store, layout) = (self.store, &self.request.layout);
         let key = self.key(cell);
-        let damaged = |what: String| Error::format(&store.path(&key), format!("{what}{DAMAGED}"));
+        let damaged = |what: String| Error::format(&store.path(&key), what);
         match layout.codec.is_plain() {
             true => store.read_into(&key, out)?,
             false => {

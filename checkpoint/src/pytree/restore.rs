@@ -219,8 +219,8 @@ impl<T: Tree> RestoreArgs for PyTreeRestore<'_, T> {
             return as_tree(state).ok_or_else(|| {
                 Error::tree(
                     Some(reader.folder()),
-                    "only a `State` can be restored \
-                                                                   without a target",
+                    "only a `State` can be restored without a target\n  help: pass a tree of the \
+                     saved structure: `PyTreeRestore::new(&target)`",
                 )
             });
         };
@@ -255,8 +255,11 @@ impl Wanted {
 /// Returns the arrays of a target in order, followed by its numbers; and its strings with their
 /// indices among the numbers and strings.
 fn wanted<T: Tree>(target: &T) -> Result<(Vec<Wanted>, Vec<(String, usize)>)> {
-    let parts = walk::parts(target)
-        .map_err(|(path, trouble)| Error::tree(None, format!("the target's `{path}` {trouble}")))?;
+    let parts = walk::parts(target).map_err(|(path, trouble)| {
+        let help = "rename one of the two, or use `ArrayRestore` to restore a single array";
+        let message = format!("the target's `{path}` {trouble}\n  help: {help}");
+        Error::tree(None, message)
+    })?;
     let (mut arrays, mut numbers, mut texts) = (Vec::new(), Vec::new(), Vec::new());
     for part in parts {
         let name = part.path.to_string();

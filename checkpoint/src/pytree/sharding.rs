@@ -33,15 +33,8 @@ pub(super) fn to_json<'a>(shardings: impl IntoIterator<Item = (&'a str, Sharding
 
 /// Parses the descriptions of shardings by dotted array name.
 pub(super) fn from_json(path: &Path, bytes: &[u8]) -> Result<BTreeMap<String, Value>> {
-    let wrong = |what: String| {
-        Error::format(
-            path,
-            format!(
-                "is not a valid list of shardings: \
-                                                            {what}"
-            ),
-        )
-    };
+    let wrong =
+        |what: String| Error::format(path, format!("is not a valid list of shardings: {what}"));
     let map: BTreeMap<String, String> =
         serde_json::from_slice(bytes).map_err(|e| wrong(e.to_string()))?;
     let mut out = BTreeMap::new();

@@ -8,10 +8,15 @@ use super::store::Store;
 use super::{sharding, strings};
 use crate::commit::ItemReader;
 use crate::{Error, Result};
+use ramie_core::files::explained;
 use ramie_core::{DType, devices};
 use serde_json::Value;
 use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
+
+/// The end of messages about the metadata of an array.
+const UNSUPPORTED: &str = "\n  help: restore another step, or read the array with Python's zarr and \
+                           save it with its default options";
 
 /// A saved tree that is open for reading.
 pub(super) struct Source {
@@ -75,7 +80,9 @@ impl Source {
             if self.store.size(&key)?.is_some() {
                 let bytes = self.store.read(&key)?;
                 let layout = Layout::parse(zarr, &bytes);
-                return layout.map_err(|what| Error::format(&self.store.path(&key), what));
+                return layout.map_err(|what| {
+                    Error::format(&self.store.path(&key), explained(what, UNSUPPORTED))
+                });
             }
         }
         let key = format!("{name}/{}", versions[0].file());

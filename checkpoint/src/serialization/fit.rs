@@ -8,6 +8,7 @@ use crate::{Error, Result, cast};
 use ramie_core::tree::HostValue;
 use ramie_core::{Array, Aval, Scalar, State, Tree, tree};
 use std::collections::{BTreeMap, HashMap};
+use std::fmt::Display;
 
 /// Replaces the arrays, numbers and strings of a tree with those of a state dict, by path
 /// (`flax.serialization.from_state_dict`).
@@ -112,23 +113,27 @@ fn restored_type<A: Stored>(
             Ok(*aval)
         }
         (StateDict::Number(n), None) => Ok(Aval::new(&[], n.weak_dtype())),
-        (other, Some(aval)) => {
-            let message = format!("the tree has {}, the state dict has {}", aval, text(other));
-            Err(Error::state_dict(path, message))
-        }
-        (other, None) => {
-            let message = format!(
-                "the tree has nothing here, the state dict has {}",
-                text(other)
-            );
-            Err(Error::state_dict(path, message))
-        }
+        (other, Some(aval)) => Err(differs(path, aval, other)),
+        (other, None) => Err(differs(path, "nothing here", other)),
     }
+}
+
+/// Returns the error of a leaf that the tree has in another form.
+fn differs<A>(path: &str, tree: impl Display, saved: &StateDict<A>) -> Error {
+    let message = format!(
+        "the tree has {tree}, the state dict has {}\n  help: load into a tree with the saved \
+         structure",
+        text(saved)
+    );
+    Error::state_dict(path, message)
 }
 
 /// Returns the numbers and strings of a tree by their dotted paths.
 fn host_leaves<T: Tree>(tree: &T) -> Result<BTreeMap<String, HostLeaf>> {
-    let root = Node::of(tree).map_err(|(path, trouble)| Error::state_dict(&path, trouble))?;
+    let root = Node::of(tree).map_err(|(path, trouble)| {
+        let message = format!("{trouble}\n  help: rename one of the two");
+        Error::state_dict(&path, message)
+    })?;
     let mut leaves = Vec::new();
     root.host_leaves("", &mut leaves);
     Ok(leaves.into_iter().collect())
@@ -155,11 +160,7 @@ fn host_value<A: Stored>(
         (&HostValue::Number(_, dtype), _, Some(n)) if cast::takes(dtype, n) => {
             Ok(HostValue::Number(n, dtype))
         }
-        (wanted, leaf, _) => {
-            let (tree, saved) = (described(wanted), text(leaf));
-            let message = format!("the tree has {tree}, the state dict has {saved}");
-            Err(Error::state_dict(path, message))
-        }
+        (wanted, leaf, _) => Err(differs(path, described(wanted), leaf)),
     }
 }
 

@@ -280,7 +280,9 @@ fn numbers_take_the_place_of_arrays_that_hold_them() {
     assert!(put(DType::Bool, &[], truth()).unwrap().item::<bool>());
     let says = |dtype, shape: &[usize], part, expected: &str| {
         let text = put(dtype, shape, part).unwrap_err().to_string();
-        assert_eq!(text, format!("state dict: `0`: the tree has {expected}"));
+        let help = "help: load into a tree with the saved structure";
+        let expected = format!("state dict: `0`: the tree has {expected}\n  {help}");
+        assert_eq!(text, expected);
     };
     says(
         DType::U8,

@@ -4,6 +4,7 @@ use super::{Digits, SIDE, Split};
 use crate::{Error, Result};
 use flate2::read::GzDecoder;
 use ndarray::{Array1, Array3};
+use ramie_core::files::DAMAGED;
 use std::io::Read;
 
 const PIXELS: usize = SIDE * SIDE;
@@ -35,7 +36,7 @@ pub(crate) fn gunzip(file: &str, bytes: &[u8]) -> Result<String> {
         Ok(_) => Ok(text),
         Err(e) => Err(Error::File {
             file: file.into(),
-            message: format!("cannot be decompressed: {e}; the file is damaged or cut short"),
+            message: format!("cannot be decompressed: {e}{DAMAGED}"),
         }),
     }
 }
@@ -86,7 +87,7 @@ pub(super) fn places(file: &str, text: &str, count: usize) -> Result<(Vec<usize>
         None => {
             return Err(Error::File {
                 file: file.into(),
-                message: "is empty, expected the header \"split,row\" and rows".into(),
+                message: format!("is empty, expected the header \"split,row\" and rows{DAMAGED}"),
             });
         }
     }
@@ -135,7 +136,7 @@ fn bad_row(file: &str, index: usize, message: String) -> Error {
     Error::Row {
         file: file.into(),
         row: index + 1,
-        message,
+        message: message + DAMAGED,
     }
 }
 
@@ -183,13 +184,17 @@ mod tests {
         assert_eq!(digits.train.images[[0, 2, 1]], 0.0);
     }
 
+    /// The message of an error, without the remedy for damaged files.
+    #[track_caller]
+    fn said<T>(result: Result<T>) -> String {
+        let message = result.err().expect("a damaged file").to_string();
+        let message = message.strip_suffix(DAMAGED);
+        message.expect("a remedy").to_owned()
+    }
+
     #[test]
     fn a_bad_row_is_named() {
-        let message = |text: &str| {
-            rows::<PIXELS>("digits.csv", text, BRIGHTEST)
-                .unwrap_err()
-                .to_string()
-        };
+        let message = |text: &str| said(rows::<PIXELS>("digits.csv", text, BRIGHTEST));
         let good = line(3);
         assert_eq!(
             message(&format!("{good}\n1,2,3\n")),
@@ -207,7 +212,7 @@ mod tests {
 
     #[test]
     fn a_bad_split_is_named() {
-        let message = |text: &str| places("split.csv", text, 3).unwrap_err().to_string();
+        let message = |text: &str| said(places("split.csv", text, 3));
         let expect = |text: &str, expected: &str| assert_eq!(message(text), expected);
         expect(
             "",
@@ -239,11 +244,9 @@ mod tests {
     fn a_truncated_file_is_named() {
         let (file, bytes) = IMAGES;
         for length in [0, 5, 1000, bytes.len() - 1] {
-            let error = digits((file, &bytes[..length]), SPLIT).unwrap_err();
+            let error = said(digits((file, &bytes[..length]), SPLIT));
             assert!(
-                error
-                    .to_string()
-                    .starts_with("digits.csv.gz: cannot be decompressed"),
+                error.starts_with("digits.csv.gz: cannot be decompressed"),
                 "{error}"
             );
         }

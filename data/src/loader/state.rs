@@ -46,19 +46,22 @@ impl LoaderState {
     pub(super) fn check(&self, len: usize, fingerprint: u64) -> Result<usize> {
         if self.version != VERSION {
             return Err(Error::Position(format!(
-                "it has version {}, but this program reads version {VERSION}",
+                "it has version {}, but this program reads version {VERSION}\n  help: use the \
+                 version of Ramie that saved it",
                 self.version
             )));
         }
         if self.len != len as u64 {
             return Err(Error::Position(format!(
-                "the epoch had {} elements, but now has {len}; use the dataset of the run that saved it",
+                "the epoch had {} elements, but now has {len}\n  help: use the dataset of the \
+                 run that saved it",
                 self.len
             )));
         }
         if self.fingerprint != fingerprint {
             return Err(Error::Position(format!(
-                "epoch {} has a different order; use the sampler and the seed of the run that saved it",
+                "epoch {} has a different order\n  help: use the sampler and the seed of the run that saved \
+                 it",
                 self.epoch
             )));
         }

@@ -3,6 +3,7 @@
 use super::file::{bad_record, damaged, name_of, read};
 use crate::{IntoSource, Result};
 use ndarray::{Array1, Array4};
+use ramie_core::files::DAMAGED;
 use std::path::Path;
 
 /// Images with their labels.
@@ -85,7 +86,8 @@ impl Records {
             let (labels, planes) = record.split_at(limits.len());
             for (label, limit) in labels.iter().zip(limits) {
                 if label >= limit {
-                    let message = format!("the label is {label}, expected less than {limit}");
+                    let message =
+                        format!("the label is {label}, expected less than {limit}{DAMAGED}");
                     return Err(bad_record(file, i, message));
                 }
             }

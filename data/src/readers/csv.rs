@@ -12,11 +12,13 @@
 //! # Ok::<(), ramie_data::Error>(())
 //! ```
 
-use super::file::{bad_file, bad_row, name_of, read};
+use super::file::{bad_file, bad_row, missing, name_of, read, unreadable};
+use super::text::CONVERT;
 use crate::stream::{Stream, from_fn};
 use crate::{Error, Result, Source};
 use ::csv::{ReaderBuilder, StringRecord};
 use ndarray::{Array1, Array2};
+use ramie_core::files::{self, DAMAGED, WithHelp};
 use std::collections::BTreeSet;
 use std::fmt::Display;
 use std::path::Path;
@@ -101,10 +103,9 @@ pub fn stream(path: &Path, options: &Options) -> impl Stream<Item = Vec<String>>
     let (path, builder) = (path.to_path_buf(), builder(options));
     from_fn(move || {
         let name = name_of(&path);
-        let opened = builder.from_path(&path);
-        let (rows, failure) = match opened {
-            Ok(reader) => (Some(reader.into_records()), None),
-            Err(e) => (None, Some(Err(error(&name, &e)))),
+        let (rows, failure) = match files::open(&path) {
+            Ok(file) => (Some(builder.from_reader(file).into_records()), None),
+            Err(e) => (None, Some(Err(unreadable(&name, &e)))),
         };
         let rows = rows.into_iter().flatten().map(move |row| match row {
             Ok(row) => Ok(fields(&row)),
@@ -122,9 +123,13 @@ fn error(file: &str, e: &::csv::Error) -> Error {
     let message = match e.kind() {
         ::csv::ErrorKind::UnequalLengths {
             expected_len, len, ..
-        } => format!("has {len} fields, expected {expected_len} as in the first row"),
-        ::csv::ErrorKind::Utf8 { err, .. } => format!("is not UTF-8: {err}"),
-        _ => format!("cannot be read: {e}"),
+        } => format!(
+            "has {len} fields, expected {expected_len} as in the first row\n  help: complete the row, \
+             or quote fields that contain the delimiter"
+        ),
+        ::csv::ErrorKind::Utf8 { err, .. } => format!("is not UTF-8: {err}{CONVERT}"),
+        ::csv::ErrorKind::Io(e) => format!("cannot be read: {}", WithHelp(e)),
+        _ => format!("cannot be read: {e}{DAMAGED}"),
     };
     match e.position() {
         Some(position) => bad_row(file, position.line() as usize, message),
@@ -143,13 +148,9 @@ impl Table {
     /// # Errors
     /// Returns an error if there is no column of this name.
     pub fn place(&self, name: &str) -> Result<usize> {
-        self.names.iter().position(|n| n == name).ok_or_else(|| {
-            let message = format!(
-                "has no column {name:?}; its columns are {}",
-                self.names.join(", ")
-            );
-            bad_file(&self.file, message)
-        })
+        let found = self.names.iter().position(|n| n == name);
+        let names = self.names.iter().map(String::as_str);
+        found.ok_or_else(|| missing(&self.file, "column", name, names))
     }
 
     /// Returns a column as strings.
@@ -202,7 +203,10 @@ impl Table {
             bad_row(
                 &self.file,
                 line,
-                format!("column {name:?} is {field:?}: {e}"),
+                format!(
+                    "column {name:?} is {field:?}: {e}\n  help: correct the field, or read the column \
+                     as another type or with `texts`"
+                ),
             )
         })
     }

@@ -3,6 +3,7 @@
 use crate::{Error, Result};
 use flate2::read::GzDecoder;
 use ramie_core::files::{self, DAMAGED, Problem, WithHelp};
+use ramie_core::text::listed;
 use std::fmt;
 use std::fs::File;
 use std::io::{self, Read};
@@ -32,6 +33,22 @@ pub(super) fn rejected(file: &str, problem: Problem) -> Error {
         Problem::File(message) => bad_file(file, message),
         Problem::Tensor(name, message) => bad_file(file, format!("array {name:?}: {message}")),
     }
+}
+
+/// Returns the error of a name that a file does not have. `kind` is the kind of the names, `column` or
+/// `array`.
+pub(super) fn missing<'a>(
+    file: &str,
+    kind: &str,
+    name: &str,
+    names: impl IntoIterator<Item = &'a str>,
+) -> Error {
+    let names = listed(names);
+    let help = "use one of these names";
+    bad_file(
+        file,
+        format!("has no {kind} {name:?}; its {kind}s are {names}\n  help: {help}"),
+    )
 }
 
 pub(super) fn bad_record(file: &str, record: usize, message: impl Into<String>) -> Error {
@@ -96,7 +113,7 @@ pub(super) fn expect_end(reader: &mut dyn Read, file: &str, what: &str) -> Resul
     match reader.read(&mut [0]) {
         Ok(0) => Ok(()),
         Ok(_) => Err(damaged(file, format_args!("contains data after {what}"))),
-        Err(e) => Err(unreadable(file, &e)),
+        Err(e) => Err(damaged(file, format_args!("cannot be read: {e}"))),
     }
 }
 

@@ -52,7 +52,10 @@ impl<T: DeserializeOwned + Send> Source for JsonLines<T> {
             bad_row(
                 self.lines.file(),
                 self.lines.row(index),
-                format!("cannot be parsed: {e}"),
+                format!(
+                    "cannot be parsed: {e}\n  help: correct the line, or pass a type that accepts it: \
+                     fields that can be missing are an `Option`"
+                ),
             )
         })
     }

@@ -8,10 +8,11 @@
 //! # Ok::<(), ramie_data::Error>(())
 //! ```
 
-use super::file::{damaged, expect_end, name_of, read, read_exactly};
+use super::file::{damaged, expect_end, name_of, read, read_exactly, rejected};
 use crate::device::nbytes;
 use crate::{Error, HostArray, Result};
 use ramie_core::DType;
+use ramie_core::files::Problem;
 use std::collections::BTreeMap;
 use std::io::{Cursor, Read};
 use std::path::Path;
@@ -75,7 +76,7 @@ pub fn parse_npz(file: &str, bytes: &[u8]) -> Result<BTreeMap<String, HostArray>
 pub fn to_bytes(array: &HostArray) -> Result<Vec<u8>> {
     let Some((descr, _)) = TYPES.iter().find(|(_, dtype)| *dtype == array.dtype()) else {
         return Err(Error::other(format!(
-            "NumPy has no dtype {}; convert the array first",
+            "NumPy has no dtype {}\n  help: convert the array first",
             array.dtype()
         )));
     };
@@ -142,10 +143,8 @@ fn read_array(file: &str, reader: &mut dyn Read) -> Result<HostArray> {
     let header = read_exactly(reader, count, file, "the header")?;
     let header = String::from_utf8_lossy(&header);
     let header = Header::parse(&header).map_err(|what| {
-        damaged(
-            file,
-            format_args!("has the header {:?}: {what}", header.trim_end()),
-        )
+        let message = format!("has the header {:?}: {what}", header.trim_end());
+        rejected(file, Problem::File(message))
     })?;
     let shape = &header.shape;
     let count = nbytes(header.dtype, shape).filter(|n| *n <= isize::MAX as usize);
@@ -191,6 +190,10 @@ fn rows_first(bytes: &[u8], shape: &[usize], size: usize) -> Vec<u8> {
     out
 }
 
+/// The remedy for arrays of other dtypes.
+const CONVERT: &str = "\n  help: convert the array in NumPy, for example with \
+                       `np.save(file, array.astype(\"float32\"))`";
+
 struct Header {
     dtype: DType,
     big_endian: bool,
@@ -205,11 +208,13 @@ impl Header {
         let descr = descr
             .strip_prefix(['\'', '"'])
             .and_then(|d| d.split(['\'', '"']).next());
-        let descr = descr.ok_or("the dtype is a record, expected a single number")?;
+        let descr = descr.ok_or(format!(
+            "the dtype is a record, expected a single number{CONVERT}"
+        ))?;
         let order = descr.chars().next().unwrap_or_default();
         let kind = descr.strip_prefix(['<', '>', '|', '=']).unwrap_or(descr);
         let Some((_, dtype)) = TYPES.iter().find(|(name, _)| *name == kind) else {
-            return Err(format!("no device supports the dtype {descr:?}"));
+            return Err(format!("no device supports the dtype {descr:?}{CONVERT}"));
         };
         let fortran_order = match value_of(text, "fortran_order")? {
             order if order.starts_with("False") => false,

@@ -1,6 +1,8 @@
 //! Reader of Parquet and Arrow files (feature `parquet`).
 
-use super::file::{Positioned, bad_file, bad_record, damaged, decoded, name_of, unreadable};
+use super::file::{
+    Positioned, bad_file, bad_record, damaged, decoded, missing, name_of, unreadable,
+};
 use crate::source::check;
 use crate::stream::{Stream, from_fn};
 use crate::{Error, HostArray, Result, Source};
@@ -131,6 +133,9 @@ fn check_arrow(file: &Positioned) -> Result<()> {
     Ok(())
 }
 
+/// The remedy for null values.
+const FILL: &str = "\n  help: replace null values before writing the file";
+
 /// Bytes of the footer's length and of the magic number at the end of a file.
 const TAIL: u64 = 10;
 
@@ -171,22 +176,14 @@ impl Table {
     /// Returns the chunks of a column, one per batch.
     fn parts(&self, name: &str) -> Result<Vec<&ArrayRef>> {
         let Some((place, _)) = self.schema.column_with_name(name) else {
-            let names: Vec<&str> = self.names().collect();
-            let message = format!(
-                "has no column {name:?}; its columns are {}",
-                names.join(", ")
-            );
-            return Err(bad_file(&self.file, message));
+            return Err(missing(&self.file, "column", name, self.names()));
         };
         let mut before = 0;
         let mut parts = Vec::with_capacity(self.batches.len());
         for batch in &self.batches {
             let part = batch.column(place);
             if let Some(row) = (0..part.len()).find(|i| part.is_null(*i)) {
-                let message = format!(
-                    "column {name:?} is null; fill null values before reading the \
-                                       column"
-                );
+                let message = format!("column {name:?} is null{FILL}");
                 return Err(bad_record(&self.file, before + row, message));
             }
             before += part.len();
@@ -223,7 +220,7 @@ impl Table {
         };
         let flat: Vec<ArrayRef> = parts.iter().map(flatten).collect();
         if let Some(i) = flat.iter().position(|part| part.null_count() > 0) {
-            let message = format!("a list of column {name:?} in batch {i} has a null");
+            let message = format!("a list of column {name:?} in batch {i} has a null{FILL}");
             return Err(bad_file(&self.file, message));
         }
         let shape: Vec<usize> = [rows].into_iter().chain(width).collect();
@@ -245,8 +242,8 @@ impl Table {
             other => Err(bad_file(
                 &self.file,
                 format!(
-                    "column {name:?} has the type {other}, expected numbers; use `texts` to read \
-                         strings"
+                    "column {name:?} has the type {other}, expected numbers\n  help: use `texts` to \
+                     read strings"
                 ),
             )),
         }
@@ -263,7 +260,7 @@ impl Table {
                 if own != first {
                     let message = format!(
                         "column {name:?} is a list of length {own}, but the first list has length \
-                         {first}"
+                         {first}\n  help: pad the lists to one length before writing the file"
                     );
                     return Err(bad_record(&self.file, row, message));
                 }
@@ -291,7 +288,10 @@ impl Table {
                     texts.extend(part.as_string_view().iter().flatten().map(String::from));
                 }
                 other => {
-                    let message = format!("column {name:?} has the type {other}, expected strings");
+                    let message = format!(
+                        "column {name:?} has the type {other}, expected strings\n  help: use `column` \
+                         to read numbers"
+                    );
                     return Err(bad_file(&self.file, message));
                 }
             }

@@ -1,6 +1,6 @@
 //! Reader of safetensors files, one array at a time.
 
-use super::file::{Positioned, bad_file, rejected};
+use super::file::{Positioned, bad_file, damaged, missing, rejected};
 use crate::source::check;
 use crate::{Error, HostArray, Result, Source};
 use ramie_core::DType;
@@ -70,8 +70,8 @@ impl Safetensors {
     }
 
     fn place(&self, name: &str) -> Result<&Place> {
-        let missing = || bad_file(self.file.name(), format!("has no array {name:?}"));
-        self.arrays.get(name).ok_or_else(missing)
+        let place = self.arrays.get(name);
+        place.ok_or_else(|| missing(self.file.name(), "array", name, self.names()))
     }
 
     /// Returns the shape of an array.
@@ -100,7 +100,7 @@ impl Safetensors {
         bytes: Vec<u8>,
     ) -> Result<HostArray> {
         HostArray::new(dtype, shape, bytes)
-            .map_err(|e| bad_file(self.file.name(), format!("array {name:?}: {e}")))
+            .map_err(|e| damaged(self.file.name(), format_args!("array {name:?}: {e}")))
     }
 
     /// Returns a source of the rows of an array, which reads each row on access.
@@ -112,7 +112,9 @@ impl Safetensors {
         if place.shape.is_empty() {
             return Err(bad_file(
                 self.file.name(),
-                format!("array {name:?} has no dimensions, so it has no rows"),
+                format!(
+                    "array {name:?} has no dimensions, so it has no rows\n  help: use `get` to read it"
+                ),
             ));
         }
         Ok(Rows {

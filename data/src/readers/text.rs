@@ -3,6 +3,7 @@
 use super::file::{Positioned, bad_file, bad_row, name_of, read};
 use crate::{Error, Result, Source};
 use std::collections::BTreeSet;
+use std::fmt::Display;
 use std::path::Path;
 
 /// The lines of a text file, without line ends. Lines are read on access; only their offsets are
@@ -67,8 +68,8 @@ impl Lines {
     }
 
     fn bytes(&self, (start, end, row): (u64, u64, usize)) -> Result<Vec<u8>> {
-        let count = usize::try_from(end - start)
-            .map_err(|_| bad_row(self.file.name(), row, "is too long for this machine"))?;
+        let count =
+            usize::try_from(end - start).map_err(|_| bad_row(self.file.name(), row, TOO_LONG))?;
         self.file.read_at(start, count)
     }
 }
@@ -95,7 +96,19 @@ impl Source for Lines {
 }
 
 /// The remedy for text in another encoding.
-const CONVERT: &str = "\n  help: convert the file, for example with `iconv -f LATIN1 -t UTF-8`";
+pub(super) const CONVERT: &str =
+    "\n  help: convert the file, for example with `iconv -f LATIN1 -t UTF-8`";
+
+/// The error of a file with more bytes than a machine can address.
+pub(super) const TOO_LONG: &str = "is too long for this machine\n  help: use a 64-bit machine";
+
+/// Returns the error of a token that is not in the vocabulary of a tokenizer. `what` names the token.
+pub(super) fn unknown_token(what: impl Display, token: i32, size: usize) -> Error {
+    Error::Other(format!(
+        "{what} is {token}, expected less than {size}\n  help: pass tokens of this tokenizer, or of \
+         a model with its vocabulary"
+    ))
+}
 
 /// Reads a file into a string.
 ///
@@ -154,7 +167,8 @@ impl Characters {
         let token = |(i, c): (usize, char)| match self.0.binary_search(&c) {
             Ok(token) => Ok(token as i32),
             Err(_) => Err(Error::Other(format!(
-                "character {i} of the text is {c:?}, which is not among the {} known characters",
+                "character {i} of the text is {c:?}, which is not among the {} known characters\n  \
+                 help: create the tokenizer from a text with all characters",
                 self.len()
             ))),
         };
@@ -168,12 +182,8 @@ impl Characters {
     pub fn decode(&self, tokens: &[i32]) -> Result<String> {
         let character = |(i, token): (usize, &i32)| {
             let place = usize::try_from(*token).ok();
-            place.and_then(|t| self.0.get(t)).ok_or_else(|| {
-                Error::Other(format!(
-                    "token {i} is {token}, expected less than {}",
-                    self.len()
-                ))
-            })
+            let missing = || unknown_token(format_args!("token {i}"), *token, self.len());
+            place.and_then(|t| self.0.get(t)).ok_or_else(missing)
         };
         tokens.iter().enumerate().map(character).collect()
     }

@@ -170,7 +170,12 @@ impl Example {
                 Ok(())
             })
         })
-        .map_err(|what| Error::Other(format!("the record is not a tf.train.Example: {what}")))?;
+        .map_err(|what| {
+            let help = "decode records of another format with a function of your own";
+            Error::Other(format!(
+                "the record is not a tf.train.Example: {what}\n  help: {help}"
+            ))
+        })?;
         Ok(Example(features))
     }
 
@@ -187,7 +192,7 @@ impl Example {
         self.0.get(name).ok_or_else(|| {
             let names: Vec<&str> = self.names().collect();
             Error::Other(format!(
-                "the example has no {name:?}; its lists are {}",
+                "the example has no {name:?}; its lists are {}\n  help: use one of these names",
                 names.join(", ")
             ))
         })
@@ -199,7 +204,9 @@ impl Example {
             Some(Feature::Floats(_)) => "floats",
             _ => "integers",
         };
-        Error::Other(format!("{name:?} contains {found}, expected {wanted}"))
+        Error::Other(format!(
+            "{name:?} contains {found}, expected {wanted}\n  help: read it with the method for {found}"
+        ))
     }
 
     /// Returns a list of byte strings.

@@ -1,6 +1,7 @@
 //! Hugging Face tokenizers (feature `tokenizers`).
 
 use super::file::{damaged, decoded, name_of, read};
+use super::text::unknown_token;
 use crate::{Error, Result};
 use std::path::Path;
 
@@ -70,9 +71,7 @@ impl Tokenizer {
         let size = self.len();
         let id = |(i, token): (usize, &i32)| match usize::try_from(*token) {
             Ok(t) if t < size => Ok(t as u32),
-            _ => Err(Error::Other(format!(
-                "token {i} is {token}, expected less than {size}"
-            ))),
+            _ => Err(unknown_token(format_args!("token {i}"), *token, size)),
         };
         let ids = tokens
             .iter()

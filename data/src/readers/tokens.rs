@@ -1,10 +1,15 @@
 //! Token files, and windows and packed rows of tokens.
 
 use super::file::{Positioned, bad_file};
+use super::text::TOO_LONG;
 use crate::source::{IntoSource, by_epoch, check, finite};
 use crate::{Error, Result, Source};
 use std::path::Path;
 use std::sync::Arc;
+
+/// The remedy for a file of other tokens.
+const OTHER_TYPE: &str = "\n  help: pass the token type of this file, or copy it again if it is \
+                          damaged or cut short";
 
 /// The storage format of tokens in a file, little-endian.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -56,14 +61,13 @@ impl TokenFile {
         let size = kind.size() as u64;
         if !file.len().is_multiple_of(size) {
             let message = format!(
-                "has {} bytes, expected tokens of {size} bytes\n  help: pass the token type of this \
-                 file, or copy it again if it is cut short",
+                "has {} bytes, expected tokens of {size} bytes{OTHER_TYPE}",
                 file.len()
             );
             return Err(bad_file(file.name(), message));
         }
         let len = usize::try_from(file.len() / size);
-        let len = len.map_err(|_| bad_file(file.name(), "is too long for this machine"))?;
+        let len = len.map_err(|_| bad_file(file.name(), TOO_LONG))?;
         Ok(TokenFile {
             file: Arc::new(file),
             kind,
@@ -89,7 +93,7 @@ impl TokenFile {
     pub fn read(&self, at: usize, count: usize) -> Result<Vec<i32>> {
         if at.checked_add(count).is_none_or(|end| end > self.len) {
             let message = format!(
-                "cannot read {count} tokens from index {at} on: it has {}",
+                "cannot read {count} tokens from index {at} on: it has {}\n  help: read within `len`",
                 self.len
             );
             return Err(bad_file(self.file.name(), message));
@@ -107,7 +111,7 @@ impl TokenFile {
                         super::file::bad_record(
                             self.file.name(),
                             at + i,
-                            format!("the token is {token}, expected less than 2^31"),
+                            format!("the token is {token}, expected less than 2^31{OTHER_TYPE}"),
                         )
                     };
                     i32::try_from(token).map_err(|_| too_large())
@@ -305,7 +309,7 @@ where
         let tokens = source.get(index).map_err(|e| Error::element(index, e))?;
         if tokens.len() > length {
             let message = format!(
-                "has {} tokens, but rows have {length}; truncate it first",
+                "has {} tokens, but rows have {length}\n  help: truncate it first",
                 tokens.len()
             );
             return Err(Error::element(index, Error::Other(message)));
@@ -346,7 +350,8 @@ impl<S: Source<Item = Vec<i32>>> Source for PackedSource<S> {
         }
         if packed.tokens.len() > self.length {
             return Err(Error::Other(format!(
-                "row {index} has {} tokens, but was packed for {}: sequences have become longer",
+                "row {index} has {} tokens, but was packed for {}: sequences have become longer\n  \
+                 help: apply functions that change lengths before `pack`",
                 packed.tokens.len(),
                 self.length
             )));

@@ -90,7 +90,11 @@ fn a_tokenizer_has_special_tokens_and_a_template() {
             .starts_with("{% for message in messages %}")
     );
     let error = tokenizer.decode(&[0, 420]).unwrap_err().to_string();
-    assert_eq!(error, "the token is 420, expected less than 420");
+    assert_eq!(
+        error,
+        "the token is 420, expected less than 420\n  help: pass tokens of this tokenizer, or of a model \
+         with its vocabulary"
+    );
 }
 
 #[test]

@@ -5,6 +5,7 @@ use crate::nnx::{self, Not, of_type};
 use crate::{
     BatchNorm, Conv, LayerNorm, Linear, LinearGeneral, LoraParam, Module, Param, Variable,
 };
+use ramie_core::files::WithHelp;
 use ramie_core::text::listed;
 use ramie_core::{Array, DType, State, Tree, concatenate, eval_shape, make_jaxpr, tree};
 use std::collections::BTreeMap;
@@ -411,9 +412,10 @@ pub(super) fn save(
     // The index of an older checkpoint in several files would take precedence.
     let index = folder.join(INDEX);
     match std::fs::remove_file(&index) {
-        Err(e) if e.kind() != std::io::ErrorKind::NotFound => {
-            Err(wrong(&index, format!("cannot be removed: {e}")))
-        }
+        Err(e) if e.kind() != std::io::ErrorKind::NotFound => Err(wrong(
+            &index,
+            format!("cannot be removed: {}", WithHelp(&e)),
+        )),
         _ => Ok(()),
     }
 }
@@ -433,16 +435,13 @@ pub(super) fn write(
     config_file: &str,
     config: &serde_json::Value,
 ) -> Result<()> {
-    std::fs::create_dir_all(folder).map_err(|e| {
-        wrong(
-            folder,
-            format!("cannot be created: {e}\n  help: choose another directory"),
-        )
-    })?;
+    std::fs::create_dir_all(folder)
+        .map_err(|e| wrong(folder, format!("cannot be created: {}", WithHelp(&e))))?;
     write_arrays(&folder.join(file), arrays)?;
     let path = folder.join(config_file);
     let text = serde_json::to_string_pretty(config).expect("numbers and strings");
-    std::fs::write(&path, text + "\n").map_err(|e| wrong(&path, format!("cannot be written: {e}")))
+    std::fs::write(&path, text + "\n")
+        .map_err(|e| wrong(&path, format!("cannot be written: {}", WithHelp(&e))))
 }
 
 /// Writes the tensors of a model, which `list` exchanges, to a file.

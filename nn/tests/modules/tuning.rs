@@ -135,7 +135,12 @@ fn what_cannot_be_saved_is_named() {
     merge_lora(&mut model);
     fs::write(&folder.0, "a file").unwrap();
     let error = model.save_pretrained(&folder.0, &config).unwrap_err();
-    assert!(error.to_string().contains("cannot be created"), "{error}");
+    let message = error.to_string();
+    assert!(
+        message.contains(": cannot be created: ")
+            && message.ends_with("\n  help: choose another path, or remove the existing file"),
+        "{message}"
+    );
     fs::remove_file(&folder.0).unwrap();
 }
 

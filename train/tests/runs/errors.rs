@@ -47,7 +47,8 @@ fn an_observed_metric_must_exist() {
         .quiet()
         .fit(&mut net(), loader())
         .unwrap_err();
-    let expected = "there is no metric `val_loss` to observe; existing metrics: epoch_error, epoch_loss, error, loss";
+    let expected = "there is no metric `val_loss` to observe; existing metrics: epoch_error, epoch_loss, error, \
+                    loss\n  help: use one of these names";
     assert_eq!(error.to_string(), expected);
 }
 
@@ -61,11 +62,15 @@ fn a_folder_that_is_a_file_is_an_error() {
         .quiet()
         .fit(&mut net(), loader())
         .unwrap_err();
+    let message = error.to_string();
+    let (what, help) = message.split_once('\n').expect("a remedy");
     assert!(
-        error
-            .to_string()
-            .contains("run: the directory cannot be created"),
-        "{error}"
+        what.contains("run: the directory cannot be created: "),
+        "{message}"
+    );
+    assert_eq!(
+        help,
+        "  help: choose another path, or remove the existing file"
     );
 }
 

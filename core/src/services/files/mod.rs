@@ -7,7 +7,7 @@ pub mod gguf;
 mod problem;
 pub mod safetensors;
 
-pub use problem::{DAMAGED, Problem, WithHelp};
+pub use problem::{DAMAGED, Problem, WithHelp, explained};
 
 use std::fs::{File, Metadata};
 use std::io::{self, ErrorKind, Read};

@@ -18,17 +18,23 @@ pub enum Problem {
 pub const DAMAGED: &str = "\n  help: this file is damaged, truncated or of another format; copy, \
                            download or convert it again";
 
+/// Adds a remedy, such as [`DAMAGED`], to the description of a problem, unless the description
+/// contains another remedy.
+pub fn explained(message: impl Into<String>, remedy: &str) -> String {
+    let message = message.into();
+    match message.contains("\n  help: ") {
+        true => message,
+        false => message + remedy,
+    }
+}
+
 impl Problem {
     /// Adds the remedy for damaged files, unless the message contains another remedy.
     pub fn with_help(self) -> Problem {
-        let explained = |message: String| match message.contains("\n  help: ") {
-            true => message,
-            false => message + DAMAGED,
-        };
         match self {
             Problem::Io(error) => Problem::Io(error),
-            Problem::File(message) => Problem::File(explained(message)),
-            Problem::Tensor(name, message) => Problem::Tensor(name, explained(message)),
+            Problem::File(message) => Problem::File(explained(message, DAMAGED)),
+            Problem::Tensor(name, message) => Problem::Tensor(name, explained(message, DAMAGED)),
         }
     }
 }
@@ -54,8 +60,10 @@ impl fmt::Display for WithHelp<'_> {
             ErrorKind::PermissionDenied => "check the permissions of the file and its directories",
             ErrorKind::IsADirectory => "pass the path of a file in this directory",
             ErrorKind::InvalidInput => "pass the path of a regular file",
-            ErrorKind::UnexpectedEof => return f.write_str(DAMAGED),
+            ErrorKind::UnexpectedEof | ErrorKind::InvalidData => return f.write_str(DAMAGED),
             ErrorKind::StorageFull | ErrorKind::QuotaExceeded => "free some disk space",
+            ErrorKind::AlreadyExists => "choose another path, or remove the existing file",
+            ErrorKind::ReadOnlyFilesystem => "choose a path on a file system that is not read-only",
             _ => return Ok(()),
         };
         write!(f, "\n  help: {help}")

@@ -5,7 +5,7 @@ use super::bytes;
 use super::merge::Merges;
 use super::words::Words;
 use crate::Result;
-use crate::readers::file::{bad_file, name_of, rejected};
+use crate::readers::file::{bad_file, damaged, name_of, rejected};
 use ramie_core::files::gguf::{Header, Value};
 use ramie_core::files::{self, Problem};
 use std::collections::HashMap;
@@ -55,9 +55,9 @@ impl Metadata<'_> {
         };
         let wrong = || {
             let found = value.type_name();
-            bad_file(
+            damaged(
                 self.file,
-                format!("has `{key}` of type {found}, expected {expected}"),
+                format_args!("has `{key}` of type {found}, expected {expected}"),
             )
         };
         read(value).map(Some).ok_or_else(wrong)
@@ -116,7 +116,7 @@ impl Metadata<'_> {
         };
         let tokens = strings(TOKENS)?;
         if i32::try_from(tokens.len()).is_err() {
-            return Err(bad_file(self.file, "has more tokens than an i32 can count"));
+            return Err(damaged(self.file, "has more tokens than an i32 can count"));
         }
         let is_special = self.special(tokens.len())?;
         let ids: HashMap<&str, u32> = (0..).zip(tokens).map(|(id, t)| (t.as_str(), id)).collect();
@@ -138,7 +138,7 @@ impl Metadata<'_> {
             pieces: pieces.collect(),
             special,
             is_special,
-            merges: merges.map_err(|message| bad_file(self.file, message))?,
+            merges: merges.map_err(|message| damaged(self.file, message))?,
             words,
             bos_token_id: self.token("tokenizer.ggml.bos_token_id", tokens.len())?,
             eos_token_id: self.token("tokenizer.ggml.eos_token_id", tokens.len())?,
@@ -155,9 +155,9 @@ impl Metadata<'_> {
         };
         match types.len() == len {
             true => Ok(types.iter().map(|t| SPECIAL.contains(t)).collect()),
-            false => Err(bad_file(
+            false => Err(damaged(
                 self.file,
-                format!("has {} items in `{TYPES}`, but {len} tokens", types.len()),
+                format_args!("has {} items in `{TYPES}`, but {len} tokens", types.len()),
             )),
         }
     }

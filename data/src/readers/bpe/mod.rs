@@ -20,7 +20,8 @@ mod words;
 
 pub use stream::TextStream;
 
-use crate::{Error, Result};
+use super::text::unknown_token;
+use crate::Result;
 use merge::Merges;
 use words::Words;
 
@@ -125,10 +126,7 @@ impl ByteLevelBpe {
         match (self.pieces.get(index), self.is_special.get(index)) {
             (Some(_), Some(true)) => Ok(&[]),
             (Some(piece), _) => Ok(piece),
-            (None, _) => Err(Error::Other(format!(
-                "the token is {token}, expected less than {}",
-                self.len()
-            ))),
+            (None, _) => Err(unknown_token("the token", token, self.len())),
         }
     }
 }

@@ -23,6 +23,7 @@ pub use json_lines::JsonLinesWriter;
 pub use multi::MultiWriter;
 pub use tensorboard::TensorBoardWriter;
 
+use ramie_core::files::WithHelp;
 use ramie_core::{Array, DType, State};
 use std::fmt;
 use std::io;
@@ -60,7 +61,9 @@ impl fmt::Display for WriteError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let path = self.path.display();
         match &self.what {
-            What::Io(error) => write!(f, "{path}: failed to write metrics: {error}"),
+            What::Io(error) => {
+                write!(f, "{path}: failed to write metrics: {}", WithHelp(error))
+            }
             What::Column(tag, columns) => write!(
                 f,
                 "{path}: there is no column for the metric `{tag}`; existing columns: {}\n  \

@@ -9,6 +9,7 @@ use std::time::SystemTime;
 use ramie::checkpoint::commit::{CommitState, StepMetadata};
 use ramie::checkpoint::format::{RunStep, Source};
 use ramie::checkpoint::manager::Metrics;
+use ramie::core::files::WithHelp;
 
 use super::text;
 
@@ -32,7 +33,8 @@ pub(crate) fn run(path: &Path) -> Result<(), Box<dyn Error>> {
 }
 
 fn row(step: &RunStep) -> Result<Vec<String>, Box<dyn Error>> {
-    let size = size(&step.path).map_err(|e| format!("{}: {e}", step.path.display()))?;
+    let size = size(&step.path)
+        .map_err(|e| format!("{}: cannot be read: {}", step.path.display(), WithHelp(&e)))?;
     let state = match step.state {
         CommitState::Committed => "committed",
         CommitState::Unfinished => "unfinished",

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use ramie::checkpoint::commit::CommitState;
 use ramie::checkpoint::format::Source;
-use ramie::core::files;
+use ramie::core::files::{self, WithHelp};
 
 use super::One;
 use super::checkpoint::Checkpoint;
@@ -98,7 +98,7 @@ impl Checkpoint {
 
 /// Reads a file to its end.
 fn read(path: &Path) -> Result<(), String> {
-    let failed = |e| format!("{}: cannot be read: {e}", path.display());
+    let failed = |e| format!("{}: cannot be read: {}", path.display(), WithHelp(&e));
     let mut file = files::open(path).map_err(failed)?;
     io::copy(&mut file, &mut io::sink()).map_err(failed)?;
     Ok(())
