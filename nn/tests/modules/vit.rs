@@ -61,8 +61,7 @@ fn features_are_those_of_the_reference() {
                 .map(|name| directory.path().join(name));
             let saving = model.save_pretrained(directory.path(), &config(family));
             saving.expect("saved");
-            let mut state = load(golden(family, file));
-            state.remove("dinov2.embeddings.mask_token");
+            let state = load(golden(family, file));
             ramie_checkpoint::save(&published, &state).expect("saved");
             same_tensors(&saved, &published);
             agrees(
@@ -70,6 +69,46 @@ fn features_are_those_of_the_reference() {
                 &mut Vit::from_pretrained(directory.path()).expect("loads"),
             );
         }
+    });
+}
+
+#[test]
+fn images_of_other_sizes_and_masked_patches_are_those_of_the_reference() {
+    disable_most_optimizations(|| {
+        let folder = ramie_testing::golden::path("hf_dinov2");
+        let mut model = Vit::from_pretrained(folder).expect("loads");
+        let recorded = load(golden("hf_dinov2", "sizes.safetensors"));
+        for name in ["tall", "wide", "small"] {
+            let run = jit(|model: &mut Vit, images: Array| model.forward(&images));
+            let features = run(&mut model, recorded[&format!("{name}.images")].clone());
+            same_numbers(name, &features, &recorded[&format!("{name}.hidden")]);
+        }
+        let images = &load(golden("hf_dinov2", "reference.safetensors"))["images"];
+        let (masked, hidden) = (&recorded["masked"], &recorded["masked.hidden"]);
+        let run = jit(|model: &mut Vit, images: Array, masked: Array| {
+            model.forward_masked(&images, &masked)
+        });
+        let features = run(&mut model, images.clone(), masked.clone());
+        same_numbers("masked", &features, hidden);
+        // A file without the embedding of masked patches, loaded and saved.
+        let directory = tempfile::tempdir().expect("a directory");
+        let path = directory.path().join("model.safetensors");
+        let mut state = load(golden("hf_dinov2", "pytorch_model.bin"));
+        let token = state.remove("dinov2.embeddings.mask_token");
+        assert_eq!(token.expect("the embedding").shape(), [1, 16]);
+        ramie_checkpoint::save(&path, &state).expect("saved");
+        model.load_pretrained(&path).expect("loads");
+        assert!(model.embeddings.mask_token.is_none());
+        let saving = model.save_pretrained(directory.path(), &config("hf_dinov2"));
+        saving.expect("saved");
+        assert_eq!(load(&path).len(), state.len());
+        let text = panic_message(|| drop(model.forward_masked(images, masked)));
+        assert!(
+            text.contains(
+                "the model has no embedding of masked patches\n  help: load a checkpoint of DINOv2"
+            ),
+            "{text}"
+        );
     });
 }
 
@@ -112,7 +151,11 @@ fn gradients_reach_all_parameters() {
             let images = random::normal(&random::key(1), &[2, 14, 14, 3], DType::F32);
             let run = jit(|model: &mut Vit, images: Array| {
                 let loss = |model: &mut Vit| {
-                    let features = model.forward(&images);
+                    let masked = Array::arange(9).lt(3).broadcast_to(&[2, 9]);
+                    let features = match model.embeddings.mask_token {
+                        Some(_) => model.forward_masked(&images, &masked),
+                        None => model.forward(&images),
+                    };
                     features.square().mean() + model.pool(&features).sum()
                 };
                 value_and_grad(model, loss).1
@@ -149,7 +192,7 @@ fn the_models_have_the_published_sizes() {
         let parameters = nnx::state(&model, of_type::<Param>());
         parameters.arrays().iter().map(Array::size).sum()
     };
-    // The base model with its pooler, and DINOv2's small one without the mask token.
+    // The base model with its pooler, and DINOv2's small one.
     assert_eq!(count(&VitConfig::default()), 86_389_248);
     let mut small = VitConfig::default();
     (small.model_type, small.image_size, small.patch_size) = (VitFamily::Dinov2, 518, 14);
@@ -158,7 +201,7 @@ fn the_models_have_the_published_sizes() {
         small.num_attention_heads,
         small.intermediate_size,
     ) = (384, 6, 1536);
-    assert_eq!(count(&small), 22_056_192);
+    assert_eq!(count(&small), 22_056_576);
 }
 
 #[test]
@@ -185,6 +228,23 @@ fn mistakes_are_named() {
     assert!(
         text.contains("the images are f32[1,16,16,3], expected [batch, 14, 14, 3]")
             && text.contains("help: resize them to 14 × 14 pixels"),
+        "{text}"
+    );
+    let mut dinov2 = Vit::new(&config("hf_dinov2"), &mut Rngs::new(0));
+    let text = panic_message(|| drop(dinov2.forward(&Array::zeros(&[1, 16, 3, 3], DType::F32))));
+    assert!(
+        text.contains("the images are f32[1,16,3,3], expected [batch, height, width, 3]")
+            && text.contains("help: pass images of at least 4 × 4 pixels"),
+        "{text}"
+    );
+    let text = panic_message(|| {
+        let images = Array::zeros(&[1, 16, 8, 3], DType::F32);
+        drop(dinov2.forward_masked(&images, &Array::zeros(&[1, 9], DType::Bool)));
+    });
+    assert!(
+        text.contains(
+            "the mask is bool[1,9], expected bool[1, 8]\n  help: pass a boolean for each patch"
+        ),
         "{text}"
     );
     let text = panic_message(|| drop(model.classify(&Array::zeros(&[1, 10, 16], DType::F32))));
