@@ -181,8 +181,27 @@ impl Rope {
     }
 }
 
+/// Returns an error for a model of another family, whose tensors can have the same names, and for
+/// attention in a window.
+fn check_family(
+    path: &Path,
+    entries: &BTreeMap<String, serde_json::Value>,
+) -> Result<(), PretrainedError> {
+    let window = entries.get("sliding_window");
+    match entries.get("model_type").and_then(|name| name.as_str()) {
+        None | Some("llama") => Ok(()),
+        Some("mistral") if window.is_some_and(|size| size.is_null()) => Ok(()),
+        // Files omit the default size of the window.
+        Some("mistral") => {
+            let size = window.and_then(|size| size.as_u64()).unwrap_or(4096);
+            Err(unsupported(path, "sliding_window", size))
+        }
+        Some(other) => Err(unsupported(path, "model_type", other)),
+    }
+}
+
 impl LlamaConfig {
-    /// Reads a `config.json`.
+    /// Reads a `config.json` of Llama, or of a Mistral model without a window of attention.
     ///
     /// # Errors
     /// Returns an error if the file cannot be read, or if it describes a variant that
@@ -190,6 +209,7 @@ impl LlamaConfig {
     pub fn from_json(path: impl AsRef<Path>) -> Result<LlamaConfig, PretrainedError> {
         let path = path.as_ref();
         let file: File = read_config(path)?;
+        check_family(path, &file.others)?;
         let default = LlamaConfig::default();
         let rope = file.rope_parameters.or(file.rope_scaling);
         let theta = rope.as_ref().and_then(|r| r.rope_theta).or(file.rope_theta);

@@ -228,6 +228,16 @@ fn variants_that_are_not_there_are_refused() {
         "is not a configuration of this model",
         false,
     );
+    refused(
+        "{\"model_type\": \"gemma\"}",
+        "`model_type` is \"gemma\"",
+        true,
+    );
+    let mistral = "{\"model_type\": \"mistral\"}";
+    refused(mistral, "`sliding_window` is 4096", true);
+    let whole = mistral.replace('}', ", \"sliding_window\": null}");
+    fs::write(&path, whole).expect("written");
+    assert!(LlamaConfig::from_json(&path).is_ok());
     let yarn = "{\"rope_scaling\": {\"type\": \"yarn\", \"factor\": 2.0}}";
     refused(yarn, "`rope_type` is \"yarn\"", true);
     fs::write(&path, "{\"rope_theta\": 5e5, \"rope_scaling\": null}").expect("written");
