@@ -155,19 +155,22 @@ fn parquet_and_arrow_tables() {
         );
         assert_eq!(
             said(table.texts("note"), "t.table"),
-            ", record 5: column \"note\" is null; fill null values before reading the column"
+            ", record 5: column \"note\" is null\n  help: replace null values before writing the file"
         );
         assert!(
-            said(table.column("name"), "t.table")
-                .contains("column \"name\" has the type Utf8, expected numbers")
+            said(table.column("name"), "t.table").contains(
+                "column \"name\" has the type Utf8, expected numbers\n  help: use `texts`"
+            )
         );
         assert!(
-            said(table.texts("id"), "t.table")
-                .contains("column \"id\" has the type Int64, expected strings")
+            said(table.texts("id"), "t.table").contains(
+                "column \"id\" has the type Int64, expected strings\n  help: use `column`"
+            )
         );
-        assert!(
-            said(table.column("none"), "t.table")
-                .contains("has no column \"none\"; its columns are id, odd")
+        assert_eq!(
+            said(table.column("none"), "t.table"),
+            ": has no column \"none\"; its columns are id, odd, name, note, pair, list\n  help: use one of \
+             these names"
         );
         let mut tables = parquet::stream(&path);
         let rows: usize = tables.iter().map(|t| t.unwrap().rows()).sum();
@@ -191,7 +194,11 @@ fn tokenizers_of_hugging_face() {
     assert_eq!(tokenizer.encode("Hello brave world").unwrap(), [1, 0, 2]);
     assert_eq!(tokenizer.decode(&[1, 2]).unwrap(), "hello world");
     let e = tokenizer.decode(&[1, 3]).unwrap_err().to_string();
-    assert_eq!(e, "token 1 is 3, expected less than 3");
+    assert_eq!(
+        e,
+        "token 1 is 3, expected less than 3\n  help: pass tokens of this tokenizer, or of a model with its \
+         vocabulary"
+    );
     let damaged = common::TOKENIZER.replace("WordLevel", "WordLvl");
     let message = said(
         Tokenizer::parse("tokenizer.json", damaged.as_bytes()),
