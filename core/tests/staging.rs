@@ -5,6 +5,7 @@ use ramie_core::{
     Array, DType, DotDimensionNumbers, Jaxpr, Platform, array, clear_caches, compile_time_eval,
     grad, jit, make_jaxpr, platform_dependent, tree,
 };
+use ramie_pjrt::few_rows::max_rows;
 
 #[test]
 fn values_while_a_function_is_traced() {
@@ -173,7 +174,8 @@ fn products_of_few_rows_are_calls() {
         lower(&make_jaxpr(product)((x, y)).jaxpr)
     };
     let none: [&[usize]; 2] = [&[], &[]];
-    // A linear layer, logits, and both products of attention with two heads.
+    // A linear layer, logits, a step of a recurrent layer, and both products of attention with two
+    // heads.
     for (shapes, contracting, batch, call) in [
         (
             [&[2usize, 4, 128][..], &[128, 256]],
@@ -186,6 +188,12 @@ fn products_of_few_rows_are_calls() {
             [1, 1],
             none,
             "contracting = 1 : i64, free = 0",
+        ),
+        (
+            [&[max_rows(), 256], &[256, 1024]],
+            [1, 0],
+            none,
+            "contracting = 0 : i64, free = 1",
         ),
         (
             [&[3, 1, 2, 4, 64], &[3, 96, 2, 64]],
@@ -211,9 +219,13 @@ fn products_of_few_rows_are_calls() {
     let [x, table] = [8, 256].map(|n| Array::shape_dtype_struct(&[n, 128], DType::F32));
     let text = lower(&make_jaxpr(logits)((x, table)).jaxpr);
     assert!(text.contains("contracting = 1 : i64, free = 0"), "{text}");
-    // Many rows, a small matrix, and a matrix whose last axis is a batch axis.
+    // Many rows, several rows and a smaller matrix, the gradient of weights, a batch of several rows, a
+    // small matrix, and a matrix whose last axis is a batch axis.
     for (shapes, contracting, batch) in [
-        ([&[64usize, 128][..], &[128, 256]], [1, 0], none),
+        ([&[65usize, 256][..], &[256, 1024]], [1, 0], none),
+        ([&[64, 128], &[128, 256]], [1, 0], none),
+        ([&[2048, 64], &[2048, 128]], [0, 0], none),
+        ([&[4, 32, 256], &[4, 256, 256]], [2, 1], [&[0], &[0]]),
         ([&[2, 4], &[4, 8]], [1, 0], none),
         ([&[64, 2, 128], &[128, 256, 64]], [2, 0], [&[0], &[2]]),
     ] {

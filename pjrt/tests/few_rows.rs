@@ -140,7 +140,7 @@ fn products_equal_those_in_double_precision() {
         (&[2, 530, 3, 64], 1, 3),
         (&[2, 700, 303], 1, 2),
     ];
-    for rows in [1, 2, 3, 4, 5, 8, 13] {
+    for rows in [1, 2, 3, 4, 5, 8, 13, 17, 32, 64] {
         for (dims, contracting, free) in matrices {
             let case = Case {
                 rows,

@@ -1,5 +1,8 @@
 //! The loops of a product, which read the matrix once, in the order of its memory.
 
+use super::READING;
+use super::tiles::Tiles;
+
 /// Number of adjacent elements of a row that a tile multiplies.
 const COLUMNS: usize = 16;
 /// Number of rows of the matrix whose products are added before the sums are stored. Each row is a
@@ -90,9 +93,39 @@ impl Product {
         // SAFETY: guaranteed by the caller.
         unsafe {
             match self.adjacent {
+                _ if self.rows > READING => self.tiles().compute(),
                 Adjacent::Columns => self.add_rows(),
                 Adjacent::Depth => self.sum_columns(),
             }
+        }
+    }
+
+    /// Returns the product in tiles; with adjacent elements of columns, the transposed product, for
+    /// which less is copied.
+    fn tiles(&self) -> Tiles {
+        let natural = Tiles {
+            rows: self.rows,
+            depth: self.depth,
+            columns: self.columns,
+            left: self.left,
+            left_stride: self.depth,
+            right: self.matrix,
+            right_strides: [self.stride, 1],
+            out: self.out,
+            out_strides: [self.out_stride, 1],
+        };
+        match self.adjacent {
+            Adjacent::Columns => natural,
+            Adjacent::Depth => Tiles {
+                rows: self.columns,
+                columns: self.rows,
+                left: self.matrix,
+                left_stride: self.stride,
+                right: self.left,
+                right_strides: [1, self.depth],
+                out_strides: [1, self.out_stride],
+                ..natural
+            },
         }
     }
 

@@ -2,6 +2,7 @@
 //!
 //! Such products, as in decoding with a language model, take as long as reading the matrix. XLA's
 //! CPU backend reads it on one thread if there is one row, and copies it if there are several.
+//! Products of up to 64 rows, as in a step of a recurrent layer, are computed in tiles.
 //!
 //! The left operand of a call is `[batch, rows, depth]`, and the result `[batch, rows, columns]`.
 //! Attributes name the axes of the matrix that are summed over and kept; its other axes are batch
@@ -16,11 +17,26 @@
 mod call;
 mod kernel;
 mod share;
+mod tiles;
 
 use crate::{Client, Result};
 
 /// The name of the custom call.
 pub const TARGET: &str = "ramie_few_rows";
+
+/// The maximum number of rows for which reading the matrix takes longer than computing. Products of
+/// more rows are computed in tiles.
+pub const READING: usize = 16;
+
+/// Returns the maximum number of rows of a product that is faster than XLA's. Vectors of tiles have
+/// the width of AVX2.
+pub fn max_rows() -> usize {
+    #[cfg(target_arch = "x86_64")]
+    if !std::arch::is_x86_feature_detected!("avx512f") {
+        return 64;
+    }
+    READING
+}
 
 /// The maximum number of axes of the matrix.
 pub const RANK: usize = call::RANK;

@@ -4,12 +4,12 @@
 use super::DotDimensionNumbers;
 use crate::program::lower::{Lowering, Value, row_major};
 use crate::{Aval, DType};
-use ramie_pjrt::few_rows::{RANK, TARGET};
+use ramie_pjrt::few_rows::{RANK, READING, TARGET, max_rows};
 
-/// Maximum number of rows. With more, computing takes longer than reading the matrix.
-const ROWS: usize = 16;
 /// Minimum number of elements of the matrix, with those of all batch axes.
 const LARGE: usize = 1 << 14;
+/// Minimum number of elements of the matrix, if reading it takes no longer than computing.
+const WORTHWHILE: usize = 1 << 16;
 /// Minimum number of elements that are summed over, and of columns.
 const LONG: usize = 16;
 
@@ -41,15 +41,17 @@ pub(super) fn product(
     }
     let batch = size / (depth * columns);
     let rows = lhs.aval().size() / (batch * depth);
-    if rows == 0 || rows > ROWS {
-        return None;
-    }
     let axes = [
         &n.lhs_batch[..],
         &n.lhs_free(lhs.ndim()),
         &n.lhs_contracting,
     ]
     .concat();
+    // With more rows, XLA is faster at batches, and if the left operand must be transposed.
+    let is_fast = rows <= READING || batch == 1 && axes.is_sorted() && size >= WORTHWHILE;
+    if rows == 0 || rows > max_rows() || !is_fast {
+        return None;
+    }
     let lhs = match axes.is_sorted() {
         true => lhs,
         false => ctx.transpose(lhs, &axes),
