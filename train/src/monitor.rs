@@ -155,7 +155,7 @@ mod tests {
         let error = Observed::default().update(&Monitor::min("val_los"), 0.0, &history);
         assert_eq!(
             error.unwrap_err().to_string(),
-            "there is no metric `val_los` to observe; existing metrics: loss"
+            "there is no metric `val_los` to observe; existing metrics: loss\n  help: use one of these names"
         );
     }
 }
