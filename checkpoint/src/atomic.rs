@@ -73,8 +73,11 @@ mod tests {
             file.write_all(b"half of the n").unwrap();
             Err(Error::format(&path, "the device failed"))
         });
-        let expected = format!("{}: the device failed\n  help: ", path.display());
-        assert!(error.unwrap_err().to_string().contains(&expected));
+        let expected = format!(
+            "{}: the device failed\n  help: the checkpoint is damaged; restore another step",
+            path.display()
+        );
+        assert_eq!(error.unwrap_err().to_string(), expected);
         assert_eq!(std::fs::read(&path).unwrap(), b"old");
         assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
         bytes(&path, b"new").unwrap();
