@@ -108,7 +108,7 @@ impl Product {
             depth: self.depth,
             columns: self.columns,
             left: self.left,
-            left_stride: self.depth,
+            left_stride: self.left_stride,
             right: self.matrix,
             right_strides: [self.stride, 1],
             out: self.out,
@@ -122,7 +122,7 @@ impl Product {
                 left: self.matrix,
                 left_stride: self.stride,
                 right: self.left,
-                right_strides: [1, self.depth],
+                right_strides: [1, self.left_stride],
                 out_strides: [1, self.out_stride],
                 ..natural
             },
