@@ -141,8 +141,8 @@ impl Error {
         }
     }
 
-    /// Creates the error of a file that differs from what was written, like
-    /// [`format`](Error::format).
+    /// Creates the error of a file that differs from what was written. A message without a remedy
+    /// gets that for damaged checkpoints.
     pub(crate) fn damaged(path: &Path, message: impl Into<String>) -> Error {
         Error::Damaged {
             path: path.into(),

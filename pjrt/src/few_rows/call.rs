@@ -135,8 +135,8 @@ impl Batch {
 
     /// Divides a product into pieces for several threads.
     ///
-    /// A processor reads adjacent elements fastest. If these are rows, whole rows become a piece, as
-    /// long as adding the results of all pieces takes little time.
+    /// A processor reads adjacent elements fastest. If these are rows of the matrix, and the result has
+    /// one row, a piece consists of whole rows, and the results of the pieces are added.
     fn divided(first: Product, count: usize, axes: [(usize, usize); RANK]) -> Batch {
         let bytes = size_of::<f32>() * count * first.depth * first.columns;
         let wanted = (bytes / PIECE).clamp(1, 2 * threads());
