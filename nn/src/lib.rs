@@ -106,9 +106,9 @@ pub use accumulate::{accumulate, accumulate_wrt};
 pub use init::Initializer;
 pub use layers::{
     AnyLayer, AttentionDropout, AttentionFn, AttentionInputs, AttentionOptions, ByCall, ByType,
-    Forward, IntoLayer, IntoLayers, MultiHeadAttention, MultiHeadAttentionConfig, RotaryEmbedding,
-    RotaryScaling, RotaryStyle, Sequential, batch_apply, combine_masks, combine_masks_with,
-    dot_product_attention, dot_product_attention_weights, make_attention_mask,
+    Forward, HeadNorm, IntoLayer, IntoLayers, MultiHeadAttention, MultiHeadAttentionConfig, QkNorm,
+    RotaryEmbedding, RotaryScaling, RotaryStyle, Sequential, batch_apply, combine_masks,
+    combine_masks_with, dot_product_attention, dot_product_attention_weights, make_attention_mask,
     make_attention_mask_with, make_causal_mask, make_causal_mask_with,
 };
 pub use layers::{

@@ -34,6 +34,9 @@ macro_rules! setter {
     ($(#[$doc:meta])* $field:ident: Sizes) => {
         $crate::layers::hyperparameters::setter! { $(#[$doc])* $field: $crate::Sizes as into }
     };
+    ($(#[$doc:meta])* $field:ident: QkNorm) => {
+        $crate::layers::hyperparameters::setter! { $(#[$doc])* $field: $crate::QkNorm as into }
+    };
     ($(#[$doc:meta])* $field:ident: $ty:ty as into) => {
         $(#[$doc])*
         #[must_use]
@@ -83,8 +86,8 @@ macro_rules! taken {
 /// Defines the options of a layer: required values are arguments of `new`; all others have a
 /// default and a setter.
 ///
-/// The setter of an `Option<T>` takes a `T` or an `Option<T>`, that of a `Vec<T>` a `&[T]`, that of
-/// `Sizes` an `impl Into<Sizes>`. Likewise `new` takes an `impl Into<Type>` for
+/// The setter of an `Option<T>` takes a `T` or an `Option<T>`, that of a `Vec<T>` a `&[T]`, those of
+/// `Sizes` and `QkNorm` an `impl Into` of them. Likewise `new` takes an `impl Into<Type>` for
 /// `name: Type as into`. The string is the name of the Linen class, from which automatic names are
 /// made.
 ///

@@ -24,8 +24,8 @@ mod sizes;
 
 pub(crate) use attention::next_positions;
 pub use attention::{
-    AttentionDropout, AttentionFn, AttentionInputs, AttentionOptions, MultiHeadAttention,
-    MultiHeadAttentionConfig, MultiHeadDotProductAttention, RotaryEmbedding, RotaryScaling,
+    AttentionDropout, AttentionFn, AttentionInputs, AttentionOptions, HeadNorm, MultiHeadAttention,
+    MultiHeadAttentionConfig, MultiHeadDotProductAttention, QkNorm, RotaryEmbedding, RotaryScaling,
     RotaryStyle, SelfAttention, combine_masks, combine_masks_with, dot_product_attention,
     dot_product_attention_weights, make_attention_mask, make_attention_mask_with, make_causal_mask,
     make_causal_mask_with,

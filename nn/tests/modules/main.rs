@@ -3,6 +3,7 @@
 mod accumulation;
 mod albert;
 mod attention_errors;
+mod attention_options;
 mod bert;
 mod efficientnet_lite;
 mod first_attempts;

@@ -1,5 +1,6 @@
 //! The key-value cache for autoregressive decoding.
 
+use super::mask::within_reach;
 use ramie_core::{Array, DType, vmap};
 
 /// Returns the index of an empty cache.
@@ -61,12 +62,18 @@ pub(super) fn extended(
 }
 
 /// Returns the mask of the cached keys that each of the next queries attends to, the previous keys
-/// and its own: `[batch or 1.., 1, length, max_length]`.
-pub(super) fn seen(index: &Array, keys: &Array, next: &Array) -> Array {
+/// in its window and its own: `[batch or 1.., 1, length, max_length]`.
+pub(super) fn seen(
+    index: &Array,
+    keys: &Array,
+    next: &Array,
+    window: Option<(usize, usize)>,
+) -> Array {
     let batch = keys.ndim() - 3;
     let (length, max_length) = (next.shape()[batch], keys.shape()[batch]);
-    let last = next_positions(index, length).expand_dims(&[-1]);
-    let seen = Array::arange(max_length).astype(DType::I32).le(last);
+    let queries = next_positions(index, length);
+    let keys = Array::arange(max_length).astype(DType::I32);
+    let seen = within_reach(&queries, &keys, true, window);
     // The axes of sequences that share an index have size 1.
     let rows = index.shape();
     let shared = vec![1; batch + 1 - rows.len()];

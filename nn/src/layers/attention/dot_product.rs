@@ -1,6 +1,6 @@
 //! Scaled dot-product attention, as computed by Flax.
 
-use super::mask::{combine_masks_with, truth};
+use super::mask::{combine_masks_with, truth, within_reach};
 use crate::layers::promote::promote;
 use ramie_core::random::{self, Key};
 use ramie_core::{Array, Contraction, DType, DotDimensionNumbers, Precision, finfo, where_};
@@ -31,6 +31,9 @@ pub struct AttentionOptions {
     pub precision: Option<Precision>,
     /// Whether each query only attends to keys at its own and earlier positions.
     pub is_causal: bool,
+    /// The numbers of keys before and after the position of each query that it attends to.
+    /// Defaults to all keys.
+    pub window: Option<(usize, usize)>,
     /// Whether the softmax is always computed in `f32`.
     pub force_fp32_for_softmax: bool,
 }
@@ -151,25 +154,27 @@ pub fn dot_product_attention_weights(query: &Array, key: &Array, how: &Attention
     }
 }
 
-/// Combines the mask with the causal mask.
+/// Combines the mask with the causal mask and the window.
 #[track_caller]
 fn seen(how: &AttentionOptions, full: &[usize]) -> Option<Array> {
     if let Some(mask) = &how.mask {
         fits("mask", mask, full);
     }
     let mask = how.mask.as_ref().map(truth);
-    if !how.is_causal {
+    if !how.is_causal && how.window.is_none() {
         return mask;
     }
-    let places = &full[full.len() - 2..];
-    let causal = Array::iota(places, 0, DType::I32).ge(Array::iota(places, 1, DType::I32));
-    let causal = causal.reshape(&[&vec![1; full.len() - 2][..], places].concat());
+    let batch = full.len() - 2;
+    let [queries, keys] =
+        [full[batch], full[batch + 1]].map(|n| Array::arange(n).astype(DType::I32));
+    let near = within_reach(&queries, &keys, how.is_causal, how.window);
+    let near = near.reshape(&[&vec![1; batch][..], &full[batch..]].concat());
     match mask {
         Some(mask) if mask.ndim() == full.len() => {
-            combine_masks_with(&[Some(&mask), Some(&causal)], DType::Bool)
+            combine_masks_with(&[Some(&mask), Some(&near)], DType::Bool)
         }
-        Some(mask) => Some(mask.bitwise_and(causal)),
-        None => Some(causal),
+        Some(mask) => Some(mask.bitwise_and(near)),
+        None => Some(near),
     }
 }
 
@@ -189,8 +194,8 @@ fn fits(what: &str, x: &Array, full: &[usize]) {
 /// [`dot_product_attention_weights`]. The result is `[batch.., T, N, D]`
 /// (`flax.linen.dot_product_attention`).
 ///
-/// [`ramie_core::Attention`] also supports local windows, sequence lengths and segments, and a
-/// blockwise computation that needs less memory. Layers use the latter with
+/// [`ramie_core::Attention`] also supports sequence lengths and segments, and a blockwise
+/// computation that needs less memory. Layers use the latter with
 /// [`AttentionFn::blockwise`](crate::AttentionFn::blockwise).
 ///
 /// Vaswani et al., *Attention Is All You Need*, 2017.

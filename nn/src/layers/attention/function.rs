@@ -116,6 +116,9 @@ fn blockwise(keys: usize, inputs: [&Array; 3], how: &AttentionOptions) -> Array 
     if how.is_causal {
         attention = attention.causal();
     }
+    if let Some((before, after)) = how.window {
+        attention = attention.window(before, after);
+    }
     attention
         .of(&four(&q), &four(&k), &four(&v))
         .reshape(q.shape())

@@ -133,3 +133,25 @@ pub(crate) fn truth(mask: &Array) -> Array {
         _ => mask.ne(0),
     }
 }
+
+/// Returns which keys the queries attend to, from the positions of both, integers `[.., queries]`
+/// and `[keys]`: no later keys if `is_causal` is true, and only keys in the window, numbers of keys
+/// before and after the query.
+pub(super) fn within_reach(
+    queries: &Array,
+    keys: &Array,
+    is_causal: bool,
+    window: Option<(usize, usize)>,
+) -> Array {
+    let queries = queries.expand_dims(&[-1]);
+    let (before, after) = window.unwrap_or((usize::MAX, usize::MAX));
+    let distance = |n: usize| i32::try_from(n).unwrap_or(i32::MAX);
+    let mut near = match is_causal {
+        true => queries.ge(keys),
+        false => (keys - &queries).le(distance(after)),
+    };
+    if window.is_some() {
+        near = near.bitwise_and((queries - keys).le(distance(before)));
+    }
+    near
+}

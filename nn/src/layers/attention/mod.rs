@@ -7,6 +7,7 @@ mod inputs;
 mod linen;
 mod mask;
 mod multi_head;
+mod qk_norm;
 mod rotary;
 
 pub(crate) use cache::next_positions;
@@ -21,4 +22,5 @@ pub use mask::{
     make_causal_mask, make_causal_mask_with,
 };
 pub use multi_head::{MultiHeadAttention, MultiHeadAttentionConfig};
+pub use qk_norm::{HeadNorm, QkNorm};
 pub use rotary::{RotaryEmbedding, RotaryScaling, RotaryStyle};

@@ -7,13 +7,13 @@ use super::dot_product::{
 use super::function::AttentionFn;
 use super::inputs::AttentionInputs;
 use super::mask::combine_masks_with;
+use super::qk_norm::{HeadNorm, QkNorm};
 use super::rotary::RotaryEmbedding;
 use crate::init::{self, Initializer};
 use crate::layers::hyperparameters::hyperparameters;
 use crate::nnx::{Intermediates, observed};
 use crate::{
-    Cache, Deterministic, LayerNorm, LinearGeneral, LinearGeneralConfig, Module, RngStream, Rngs,
-    Vars,
+    Cache, Deterministic, LinearGeneral, LinearGeneralConfig, Module, RngStream, Rngs, Vars,
 };
 use ramie_core::random::Key;
 use ramie_core::{Array, DType, Precision};
@@ -43,9 +43,9 @@ pub struct MultiHeadAttention {
     /// The projection to values, `[features, heads, size]`.
     pub value: LinearGeneral,
     /// The normalization of queries, if any.
-    pub query_ln: Option<LayerNorm>,
+    pub query_ln: Option<HeadNorm>,
     /// The normalization of keys, if any.
-    pub key_ln: Option<LayerNorm>,
+    pub key_ln: Option<HeadNorm>,
     /// The output projection, `[heads, size, features]`.
     pub out: LinearGeneral,
     /// The source of the RNG keys for dropout.
@@ -112,12 +112,14 @@ hyperparameters! {
         out_bias_init: [Option<Initializer>] = None,
         /// Sets whether the projections have biases. Defaults to `true`.
         use_bias: [bool] = true,
+        /// Sets whether the output projection has a bias. Defaults to `use_bias`.
+        out_use_bias: [Option<bool>] = None,
         /// Sets whether the layer decodes: its inputs continue the sequence in the cache.
         /// Defaults to `false`.
         decode: [bool] = false,
-        /// Sets whether queries and keys are normalized (Dehghani et al., 2023). Defaults to
-        /// `false`.
-        normalize_qk: [bool] = false,
+        /// Sets the normalization of queries and keys, before the rotary embedding; `true` selects
+        /// Flax's. Defaults to none.
+        normalize_qk: [QkNorm] = QkNorm::None,
         /// Sets the rotary embedding of queries and keys. Defaults to none.
         rotary: [Option<RotaryEmbedding>] = None,
         /// Sets the name of the Linen class, from which automatic names are made.
@@ -136,6 +138,10 @@ hyperparameters! {
         attention_fn: [AttentionFn] = AttentionFn::default(),
         /// Sets whether the softmax is always computed in `f32`.
         force_fp32_for_softmax: [bool] = false,
+        /// Sets the window of self-attention: the numbers of keys before and after the position of
+        /// each query that it attends to. Defaults to all keys. With `is_causal` and while
+        /// decoding, queries attend to no later keys.
+        window: [Option<(usize, usize)>] = None,
         /// Sets whether the attention weights are recorded as `attention_weights`: in Linen
         /// style in the collection `intermediates`, if it is mutable; in NNX style while
         /// [`nnx::capture`](crate::nnx::capture) is active. Defaults to `false`.
@@ -232,8 +238,9 @@ impl MultiHeadAttention {
             dropout,
             dtype: config.dtype,
             precision: config.precision,
-            // The mask from the cache is causal.
+            // The mask from the cache is causal and within the window.
             is_causal: inputs.is_causal && !self.decode,
+            window: config.window.filter(|_| !self.decode),
             force_fp32_for_softmax: config.force_fp32_for_softmax,
         };
         let (means, weights) = match with_weights {
@@ -370,7 +377,7 @@ impl MultiHeadAttention {
         };
         let state = [keys.value(), values.value(), index.value()];
         let [keys, values, next] = cache::extended(state, query, key, value);
-        let seen = cache::seen(index.value(), &keys, key);
+        let seen = cache::seen(index.value(), &keys, key, self.config.window);
         // Set the values in place, so that the variables keep their metadata.
         let set = |variable: &mut Option<Cache>, value: &Array| {
             variable.as_mut().expect("the cache exists").set(value);
@@ -453,13 +460,7 @@ impl MultiHeadAttentionConfig {
         let key = vars.child("key", |v| project(kv_heads).build(in_k, v));
         let value = vars.child("value", |v| project(kv_heads).build(in_v, v));
         let norm = |vars: &mut Vars<'_>, name: &str| {
-            self.normalize_qk.then(|| {
-                let config = LayerNorm::config()
-                    .use_bias(false)
-                    .dtype(self.dtype)
-                    .param_dtype(self.param_dtype);
-                vars.child(name, |v| config.build(size, v))
-            })
+            (self.normalize_qk).build(size, self.dtype, self.param_dtype, vars, name)
         };
         let query_ln = norm(vars, "query_ln");
         let key_ln = norm(vars, "key_ln");
@@ -469,6 +470,7 @@ impl MultiHeadAttentionConfig {
         let out = LinearGeneral::features(self.out_features.unwrap_or(in_q)).axis(&[-2, -1]);
         let out = self
             .computed(out)
+            .use_bias(self.out_use_bias.unwrap_or(self.use_bias))
             .kernel_init(init(&self.out_kernel_init, &self.kernel_init))
             .bias_init(init(&self.out_bias_init, &self.bias_init));
         let out = vars.child("out", |v| out.build([self.num_heads, size], v));
