@@ -55,7 +55,9 @@ fn equals_generated<M: LanguageModel>(model: &M) {
 fn tokens_are_those_of_the_generator() {
     let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
     disable_most_optimizations(|| {
-        equals_generated(&Llama::from_pretrained(folder("llama")).expect("loads"));
+        for name in ["llama", "mistral", "qwen3"] {
+            equals_generated(&Llama::from_pretrained(folder(name)).expect("loads"));
+        }
         equals_generated(&Gpt2::from_pretrained(folder("gpt2")).expect("loads"));
     });
 }
@@ -198,7 +200,9 @@ fn equals_alone<M: LanguageModel>(model: &M) {
 fn sequences_together_are_those_alone() {
     let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
     disable_most_optimizations(|| {
-        equals_alone(&Llama::from_pretrained(folder("llama")).expect("loads"));
+        for name in ["llama", "mistral", "qwen3"] {
+            equals_alone(&Llama::from_pretrained(folder(name)).expect("loads"));
+        }
         equals_alone(&Gpt2::from_pretrained(folder("gpt2")).expect("loads"));
     });
 }

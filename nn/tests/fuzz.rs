@@ -9,7 +9,7 @@ use ramie_testing::golden;
 
 #[test]
 fn damaged_files_are_refused() {
-    let sound = ["gguf/llama.gguf", "gguf/chat.gguf"].map(golden::bytes);
+    let sound = ["gguf/llama.gguf", "gguf/chat.gguf", "gguf/qwen3.gguf"].map(golden::bytes);
     at_path("llama", &sound, |path| {
         is_read(GgufFile::open(path).map(|file| is_read(Llama::from_gguf(&file))))
     });

@@ -3,6 +3,8 @@
     data/gguf/types.gguf           tensors of every type that Ramie reads, metadata of every type
     data/gguf/types.safetensors    the same tensors as `gguf.quants.dequantize` converts them
     data/gguf/llama.gguf           the model of data/hf_llama, as llama.cpp's converter writes it
+    data/gguf/qwen2.gguf           the same of data/hf_qwen2
+    data/gguf/qwen3.gguf           the same of data/hf_qwen3
     data/gguf/tokenizer.gguf       a small byte-level BPE tokenizer with a chat template
     data/gguf/chat.gguf            the same tokenizer with a tiny model of random weights
     data/gguf/tokenizer.json       texts with the tokens of the package `tokenizers`, and chats with
@@ -139,12 +141,12 @@ NAMES = {
     "input_layernorm": "attn_norm", "post_attention_layernorm": "ffn_norm",
     "self_attn.q_proj": "attn_q", "self_attn.k_proj": "attn_k", "self_attn.v_proj": "attn_v",
     "self_attn.o_proj": "attn_output", "mlp.gate_proj": "ffn_gate", "mlp.up_proj": "ffn_up",
-    "mlp.down_proj": "ffn_down",
+    "mlp.down_proj": "ffn_down", "self_attn.q_norm": "attn_q_norm", "self_attn.k_norm": "attn_k_norm",
 }
 
 
-def llama():
-    folder = DATA / "hf_llama"
+def model(arch):
+    folder = DATA / f"hf_{arch}"
     config = json.loads((folder / "config.json").read_text())
     heads, kv = config["num_attention_heads"], config["num_key_value_heads"]
 
@@ -157,8 +159,12 @@ def llama():
         w.add_head_count_kv(kv)
         w.add_rope_freq_base(config["rope_parameters"]["rope_theta"])
         w.add_layer_norm_rms_eps(config["rms_norm_eps"])
-        w.add_vocab_size(config["vocab_size"])
-        w.add_rope_dimension_count(config["hidden_size"] // heads)
+        if arch == "llama":
+            w.add_vocab_size(config["vocab_size"])
+            w.add_rope_dimension_count(config["hidden_size"] // heads)
+        elif "head_dim" in config:
+            w.add_key_length(config["head_dim"])
+            w.add_value_length(config["head_dim"])
         w.add_bos_token_id(0)
         w.add_eos_token_id(0)
         for shard in sorted(folder.glob("model*.safetensors")):
@@ -173,12 +179,13 @@ def llama():
                     elif name == "model.norm.weight":
                         to = "output_norm.weight"
                     else:
-                        to = f"blk.{parts[2]}.{NAMES['.'.join(parts[3:-1])]}.weight"
-                    if ".attn_q." in to or ".attn_k." in to:
+                        to = f"blk.{parts[2]}.{NAMES['.'.join(parts[3:-1])]}.{parts[-1]}"
+                    # The converter only changes the order of this architecture.
+                    if arch == "llama" and (".attn_q." in to or ".attn_k." in to):
                         array = permuted(array, heads if ".attn_q." in to else kv)
                     w.add_tensor(to, np.ascontiguousarray(array))
 
-    written(OUT / "llama.gguf", fill)
+    written(OUT / f"{arch}.gguf", fill, arch)
 
 
 def reference(tokens, merges, special, digits):
@@ -289,7 +296,8 @@ def real(path):
 
 OUT.mkdir(exist_ok=True)
 types()
-llama()
+for arch in ["llama", "qwen2", "qwen3"]:
+    model(arch)
 tokenizer()
 if "REAL_MODEL" in os.environ:
     real(os.environ["REAL_MODEL"])

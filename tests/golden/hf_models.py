@@ -1,4 +1,4 @@
-"""GPT-2 and Llama checkpoints as `transformers` writes them, with tiny random
+"""GPT-2, Llama, Mistral and Qwen checkpoints as `transformers` writes them, with tiny random
 weights, and what the reference computes with them.
 
 Each folder `data/hf_<model>` has `config.json` and the weights in one file or in
@@ -17,7 +17,18 @@ import shutil
 import torch
 import transformers
 from safetensors.torch import save_file
-from transformers import GPT2Config, GPT2LMHeadModel, LlamaConfig, LlamaForCausalLM
+from transformers import (
+    GPT2Config,
+    GPT2LMHeadModel,
+    LlamaConfig,
+    LlamaForCausalLM,
+    MistralConfig,
+    MistralForCausalLM,
+    Qwen2Config,
+    Qwen2ForCausalLM,
+    Qwen3Config,
+    Qwen3ForCausalLM,
+)
 
 DATA = pathlib.Path(__file__).parent / "data"
 NEW = 10
@@ -80,3 +91,15 @@ scaling = dict(
 sizes = dict(hidden_size=16, intermediate_size=24, num_attention_heads=4, num_key_value_heads=1, head_dim=8)
 tied = LlamaConfig(**llama, **sizes, tie_word_embeddings=True, rope_parameters=scaling, attention_bias=True)
 record("llama_tied", LlamaForCausalLM(tied))
+
+# A window that is shorter than the sequences.
+sizes = dict(hidden_size=16, intermediate_size=24, num_attention_heads=4, num_key_value_heads=2)
+mistral = MistralConfig(**llama, **sizes, sliding_window=4)
+record("mistral", MistralForCausalLM(mistral))
+
+# Biases of queries, keys and values, but not of the output.
+record("qwen2", Qwen2ForCausalLM(Qwen2Config(**llama, **sizes)))
+
+# Normalized queries and keys, and heads whose size does not follow from the others.
+qwen3 = Qwen3Config(**llama, **sizes, head_dim=8, tie_word_embeddings=True)
+record("qwen3", Qwen3ForCausalLM(qwen3))

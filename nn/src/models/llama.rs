@@ -1,15 +1,20 @@
-//! Llama language models.
+//! Llama language models, and others of their form.
 
 use super::LanguageModel;
 use super::activation::{self, Activation};
 use super::llama_config::LlamaConfig;
+use super::llama_family::LlamaFamily;
 use super::places::Places;
-use crate::{Embed, Linear, Module, MultiHeadAttention, RMSNorm, Rngs, init};
+use crate::{Embed, Linear, Module, MultiHeadAttention, QkNorm, RMSNorm, Rngs, init};
 use ramie_core::Array;
 
 /// The decoder of the Llama models (Touvron et al., *LLaMA: Open and Efficient Foundation
 /// Language Models*, 2023; Grattafiori et al., *The Llama 3 Herd of Models*, 2024), with RMS
 /// normalization, rotary embeddings, grouped-query attention and gated MLPs.
+///
+/// Mistral (Jiang et al., *Mistral 7B*, 2023), Qwen 2 and Qwen 3 (Yang et al., *Qwen3 Technical
+/// Report*, 2025) are the same decoder with other options of attention, which the family in the
+/// configuration selects.
 ///
 /// The fields have the names of published checkpoints, which
 /// [`from_pretrained`](Llama::from_pretrained) loads.
@@ -105,6 +110,12 @@ impl LlamaBlock {
     fn new(config: &LlamaConfig, rngs: &mut Rngs) -> LlamaBlock {
         let (features, inner) = (config.hidden_size, config.intermediate_size);
         let heads = config.num_attention_heads;
+        let family = config.model_type;
+        let epsilon = config.rms_norm_eps;
+        let norms = match family {
+            LlamaFamily::Qwen3 => QkNorm::RMSNorm { epsilon },
+            _ => QkNorm::None,
+        };
         let activation = activation::named("Llama", &config.hidden_act);
         let project = |inputs, outputs, rngs: &mut Rngs| {
             config.build_linear(inputs, outputs, config.mlp_bias, rngs)
@@ -115,6 +126,9 @@ impl LlamaBlock {
                 .num_kv_heads(config.num_key_value_heads.unwrap_or(heads))
                 .qkv_features(heads * config.head_size())
                 .use_bias(config.attention_bias)
+                .out_use_bias(config.attention_bias && family != LlamaFamily::Qwen2)
+                .normalize_qk(norms)
+                .window(config.sliding_window.map(|size| (size - 1, 0)))
                 .dropout_rate(config.attention_dropout)
                 .broadcast_dropout(false)
                 .dtype(config.computed())
@@ -148,10 +162,17 @@ impl Llama {
     /// Creates a model with random weights, in training mode.
     ///
     /// # Panics
-    /// Panics if the numbers of heads do not divide evenly, if the head size is odd, or if the
-    /// activation is unknown.
+    /// Panics if the numbers of heads do not divide evenly, if the head size is odd, if the
+    /// activation is unknown, or if the family does not support an option.
     #[track_caller]
     pub fn new(config: &LlamaConfig, rngs: &mut Rngs) -> Llama {
+        if let Some((name, value)) = config.unsupported() {
+            panic!(
+                "Llama: `{name}` is {value}, which the family {0:?} does not support\n  help: start \
+                 with its defaults: LlamaConfig::new(LlamaFamily::{0:?})",
+                config.model_type
+            )
+        }
         Llama {
             embed_tokens: Embed::features(config.vocab_size, config.hidden_size)
                 .dtype(config.computed())

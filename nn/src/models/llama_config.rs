@@ -1,18 +1,21 @@
 //! The configuration of Llama.
 
 use super::activation;
+use super::llama_family::LlamaFamily;
 use super::pretrained::{PretrainedError, read_config, unsupported};
 use crate::{AttentionFn, RotaryEmbedding, RotaryScaling};
 use ramie_core::DType;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 use std::collections::BTreeMap;
 use std::path::Path;
 
 /// Options of [`Llama`](super::Llama) under their published names. Defaults to those of the
-/// first model with 7 billion parameters.
+/// family [`Llama`](LlamaFamily::Llama).
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct LlamaConfig {
+    /// The family of the model.
+    pub model_type: LlamaFamily,
     /// Number of tokens in the vocabulary.
     pub vocab_size: usize,
     /// Number of features per position.
@@ -41,10 +44,13 @@ pub struct LlamaConfig {
     pub rope_theta: f64,
     /// The scaling of these frequencies, if any.
     pub rope_scaling: Option<RotaryScaling>,
-    /// Whether the projections of attention have biases.
+    /// Whether the projections of attention have biases. In Qwen 2, the output projection has none.
     pub attention_bias: bool,
     /// Whether the MLPs have biases.
     pub mlp_bias: bool,
+    /// Number of tokens that a token of a Mistral model attends to: its own and those before it.
+    /// `None` is all of them.
+    pub sliding_window: Option<usize>,
     /// Dropout rate of the attention weights.
     pub attention_dropout: f64,
     /// The attention function of the blocks; blockwise attention suits long sequences.
@@ -59,7 +65,16 @@ pub struct LlamaConfig {
 
 impl Default for LlamaConfig {
     fn default() -> LlamaConfig {
-        LlamaConfig {
+        LlamaConfig::new(LlamaFamily::Llama)
+    }
+}
+
+impl LlamaConfig {
+    /// Creates the options of a family with the defaults of `transformers`, which also apply to
+    /// files that omit them.
+    pub fn new(model_type: LlamaFamily) -> LlamaConfig {
+        let llama = LlamaConfig {
+            model_type,
             vocab_size: 32000,
             hidden_size: 4096,
             intermediate_size: 11008,
@@ -74,26 +89,49 @@ impl Default for LlamaConfig {
             tie_word_embeddings: false,
             rope_theta: 10_000.0,
             rope_scaling: None,
-            attention_bias: false,
+            attention_bias: model_type == LlamaFamily::Qwen2,
             mlp_bias: false,
+            sliding_window: None,
             attention_dropout: 0.0,
             attention_fn: AttentionFn::default(),
             compute_dtype: None,
             param_dtype: DType::F32,
             others: BTreeMap::new(),
+        };
+        match model_type {
+            LlamaFamily::Llama => llama,
+            LlamaFamily::Mistral => LlamaConfig {
+                intermediate_size: 14336,
+                num_key_value_heads: Some(8),
+                max_position_embeddings: 131_072,
+                sliding_window: Some(4096),
+                ..llama
+            },
+            LlamaFamily::Qwen2 | LlamaFamily::Qwen3 => LlamaConfig {
+                vocab_size: 151_936,
+                intermediate_size: 22016,
+                head_dim: (model_type == LlamaFamily::Qwen3).then_some(128),
+                max_position_embeddings: 32768,
+                ..llama
+            },
         }
     }
 }
 
-/// The fields of a published file. Missing fields have the defaults of `LlamaConfig`.
+/// The fields of a published file. Missing fields have the defaults of the family.
 #[derive(Serialize, Deserialize)]
 pub(super) struct File {
+    // The entry is written with that of the class.
+    #[serde(skip_serializing)]
+    model_type: Option<String>,
     vocab_size: Option<usize>,
     hidden_size: Option<usize>,
     intermediate_size: Option<usize>,
     num_hidden_layers: Option<usize>,
     num_attention_heads: Option<usize>,
-    num_key_value_heads: Option<usize>,
+    // A missing entry is the default of the family, and `null` the number of query heads.
+    #[serde(default, deserialize_with = "present")]
+    num_key_value_heads: Option<Option<usize>>,
     head_dim: Option<usize>,
     hidden_act: Option<String>,
     max_position_embeddings: Option<usize>,
@@ -106,9 +144,18 @@ pub(super) struct File {
     rope_parameters: Option<Rope>,
     attention_bias: Option<bool>,
     mlp_bias: Option<bool>,
+    // A missing entry is the default of the family, and `null` no window.
+    #[serde(default, deserialize_with = "present")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    sliding_window: Option<Option<usize>>,
     attention_dropout: Option<f64>,
     #[serde(flatten)]
     others: BTreeMap<String, serde_json::Value>,
+}
+
+/// Reads an entry that exists, so that it differs from a missing one even if it is `null`.
+fn present<'a, T: Deserialize<'a>, D: Deserializer<'a>>(from: D) -> Result<Option<T>, D::Error> {
+    T::deserialize(from).map(Some)
 }
 
 #[derive(Clone, Default, Serialize, Deserialize)]
@@ -181,36 +228,53 @@ impl Rope {
     }
 }
 
-/// Returns an error for a model of another family, whose tensors can have the same names, and for
-/// attention in a window.
-fn check_family(
-    path: &Path,
-    entries: &BTreeMap<String, serde_json::Value>,
-) -> Result<(), PretrainedError> {
-    let window = entries.get("sliding_window");
-    match entries.get("model_type").and_then(|name| name.as_str()) {
-        None | Some("llama") => Ok(()),
-        Some("mistral") if window.is_some_and(|size| size.is_null()) => Ok(()),
-        // Files omit the default size of the window.
-        Some("mistral") => {
-            let size = window.and_then(|size| size.as_u64()).unwrap_or(4096);
-            Err(unsupported(path, "sliding_window", size))
+impl File {
+    /// Returns the defaults of the file's family, or an error if the family is unknown.
+    fn defaults(&self, path: &Path) -> Result<LlamaConfig, PretrainedError> {
+        let name = self.model_type.as_deref().unwrap_or("llama");
+        match LlamaFamily::named(name) {
+            Some(family) => Ok(LlamaConfig::new(family)),
+            None => Err(unsupported(path, "model_type", name)),
         }
-        Some(other) => Err(unsupported(path, "model_type", other)),
+    }
+
+    /// Returns the window of attention. The layers that `layer_types` lists must all be alike.
+    fn take_window(
+        &mut self,
+        path: &Path,
+        default: &LlamaConfig,
+    ) -> Result<Option<usize>, PretrainedError> {
+        // Other families have an entry that only applies if `use_sliding_window` is true.
+        let (window, kind) = match (default.model_type, self.sliding_window) {
+            (LlamaFamily::Mistral, Some(None)) => (None, "full_attention"),
+            (LlamaFamily::Mistral, size) => {
+                (size.unwrap_or(default.sliding_window), "sliding_attention")
+            }
+            _ => (None, "full_attention"),
+        };
+        if self.others.get("use_sliding_window") == Some(&true.into()) {
+            return Err(unsupported(path, "use_sliding_window", true));
+        }
+        let kinds = self.others.remove("layer_types").unwrap_or_default();
+        let mut kinds = kinds.as_array().into_iter().flatten();
+        match kinds.find(|other| **other != kind) {
+            Some(other) => Err(unsupported(path, "layer_types", format_args!("{other}"))),
+            None => Ok(window),
+        }
     }
 }
 
 impl LlamaConfig {
-    /// Reads a `config.json` of Llama, or of a Mistral model without a window of attention.
+    /// Reads a `config.json` of a Llama, Mistral, Qwen 2 or Qwen 3 model.
     ///
     /// # Errors
     /// Returns an error if the file cannot be read, or if it describes a variant that
     /// [`Llama`](super::Llama) does not support.
     pub fn from_json(path: impl AsRef<Path>) -> Result<LlamaConfig, PretrainedError> {
         let path = path.as_ref();
-        let file: File = read_config(path)?;
-        check_family(path, &file.others)?;
-        let default = LlamaConfig::default();
+        let mut file: File = read_config(path)?;
+        let default = file.defaults(path)?;
+        let sliding_window = file.take_window(path, &default)?;
         let rope = file.rope_parameters.or(file.rope_scaling);
         let theta = rope.as_ref().and_then(|r| r.rope_theta).or(file.rope_theta);
         let scaling = rope.map_or(Ok(None), |r| r.scaling());
@@ -218,7 +282,10 @@ impl LlamaConfig {
         if activation::by_name(&hidden_act).is_none() {
             return Err(unsupported(path, "hidden_act", hidden_act));
         }
-        Ok(LlamaConfig {
+        // Files of Qwen 2 do not mention its biases.
+        let biases = file.attention_bias.filter(|_| !default.attention_bias);
+        let config = LlamaConfig {
+            model_type: default.model_type,
             vocab_size: file.vocab_size.unwrap_or(default.vocab_size),
             hidden_size: file.hidden_size.unwrap_or(default.hidden_size),
             intermediate_size: file.intermediate_size.unwrap_or(default.intermediate_size),
@@ -226,8 +293,10 @@ impl LlamaConfig {
             num_attention_heads: file
                 .num_attention_heads
                 .unwrap_or(default.num_attention_heads),
-            num_key_value_heads: file.num_key_value_heads,
-            head_dim: file.head_dim,
+            num_key_value_heads: file
+                .num_key_value_heads
+                .unwrap_or(default.num_key_value_heads),
+            head_dim: file.head_dim.or(default.head_dim),
             hidden_act,
             max_position_embeddings: file
                 .max_position_embeddings
@@ -237,26 +306,33 @@ impl LlamaConfig {
             tie_word_embeddings: file.tie_word_embeddings.unwrap_or(false),
             rope_theta: theta.unwrap_or(default.rope_theta),
             rope_scaling: scaling.map_err(|name| unsupported(path, "rope_type", name))?,
-            attention_bias: file.attention_bias.unwrap_or(false),
+            attention_bias: biases.unwrap_or(default.attention_bias),
             mlp_bias: file.mlp_bias.unwrap_or(false),
+            sliding_window,
             attention_dropout: file.attention_dropout.unwrap_or(0.0),
             attention_fn: default.attention_fn,
             compute_dtype: None,
             param_dtype: DType::F32,
             others: file.others,
-        })
+        };
+        match config.unsupported() {
+            Some((name, value)) => Err(unsupported(path, name, format_args!("{value}"))),
+            None => Ok(config),
+        }
     }
 
     /// Returns the fields of a published file.
     pub(super) fn to_file(&self) -> File {
         let rope = Rope::of(self.rope_theta, self.rope_scaling);
+        let has_window = self.model_type != LlamaFamily::Llama;
         File {
+            model_type: None,
             vocab_size: Some(self.vocab_size),
             hidden_size: Some(self.hidden_size),
             intermediate_size: Some(self.intermediate_size),
             num_hidden_layers: Some(self.num_hidden_layers),
             num_attention_heads: Some(self.num_attention_heads),
-            num_key_value_heads: Some(self.num_key_value_heads.unwrap_or(self.num_attention_heads)),
+            num_key_value_heads: Some(self.num_key_value_heads.or(Some(self.num_attention_heads))),
             head_dim: Some(self.head_size()),
             hidden_act: Some(self.hidden_act.clone()),
             max_position_embeddings: Some(self.max_position_embeddings),
@@ -269,6 +345,7 @@ impl LlamaConfig {
             rope_parameters: Some(rope),
             attention_bias: Some(self.attention_bias),
             mlp_bias: Some(self.mlp_bias),
+            sliding_window: has_window.then_some(self.sliding_window),
             attention_dropout: Some(self.attention_dropout),
             others: self.others.clone(),
         }

@@ -1,7 +1,7 @@
-//! Llama models in GGUF files.
+//! Models in GGUF files.
 
-use super::pretrained::{PretrainedError, Weights, loaded};
-use super::{Llama, LlamaConfig};
+use super::pretrained::{PretrainedError, Weights, loaded, unsupported};
+use super::{Llama, LlamaConfig, LlamaFamily};
 use crate::{Rngs, RotaryScaling};
 use ramie_checkpoint::gguf::{GgufFile, Tensor, Value};
 use ramie_core::Array;
@@ -10,12 +10,14 @@ use std::collections::BTreeMap;
 type Result<T> = std::result::Result<T, PretrainedError>;
 
 /// Names of the parts of a block: in the file, and as published for other formats.
-const PARTS: [(&str, &str); 9] = [
+const PARTS: [(&str, &str); 11] = [
     ("attn_norm", "input_layernorm"),
     ("attn_q", "self_attn.q_proj"),
     ("attn_k", "self_attn.k_proj"),
     ("attn_v", "self_attn.v_proj"),
     ("attn_output", "self_attn.o_proj"),
+    ("attn_q_norm", "self_attn.q_norm"),
+    ("attn_k_norm", "self_attn.k_norm"),
     ("ffn_norm", "post_attention_layernorm"),
     ("ffn_gate", "mlp.gate_proj"),
     ("ffn_up", "mlp.up_proj"),
@@ -48,9 +50,8 @@ impl LlamaConfig {
     /// Returns an error if an entry is missing or inconsistent, or if the file describes a model
     /// that [`Llama`] does not support.
     pub fn from_gguf(file: &GgufFile) -> Result<LlamaConfig> {
-        let metadata = Metadata(file);
-        metadata.check_variant()?;
-        let default = LlamaConfig::default();
+        let metadata = Metadata::of(file)?;
+        let default = LlamaConfig::new(metadata.family);
         let (heads, kv_heads) = metadata.heads()?;
         let hidden_size = metadata.need("embedding_length")?;
         let layers = metadata.need("block_count")?;
@@ -77,7 +78,7 @@ impl LlamaConfig {
                 others.insert(name.to_owned(), id.into());
             }
         }
-        Ok(LlamaConfig {
+        let config = LlamaConfig {
             vocab_size: vocab_size.unwrap_or(default.vocab_size),
             hidden_size,
             intermediate_size: metadata.need("feed_forward_length")?,
@@ -98,7 +99,11 @@ impl LlamaConfig {
             mlp_bias: has("blk.0.ffn_gate.bias"),
             others,
             ..default
-        })
+        };
+        match config.unsupported() {
+            Some((name, value)) => Err(unsupported(file.path(), name, format_args!("{value}"))),
+            None => Ok(config),
+        }
     }
 }
 
@@ -125,6 +130,7 @@ impl Llama {
             let name = published(&tensor.name).unwrap_or_else(|| tensor.name.clone());
             let array = file.array(&tensor.name)?;
             let array = match &*name {
+                _ if config.model_type != LlamaFamily::Llama => array,
                 name if name.contains(".q_proj.") => halves_of_heads(array, tensor, heads),
                 name if name.contains(".k_proj.") => halves_of_heads(array, tensor, kv_heads),
                 _ => array,
@@ -137,9 +143,9 @@ impl Llama {
     }
 }
 
-/// Restores the order of the rows of a projection to queries or keys: within each head, llama.cpp
-/// stores the two features that are rotated together side by side, and other programs half a head
-/// apart.
+/// Restores the order of the rows of Llama's projection to queries or keys: within each head,
+/// llama.cpp stores the two features that are rotated together side by side, and other programs
+/// half a head apart. It stores the other families as they are.
 fn halves_of_heads(array: Array, tensor: &Tensor, heads: usize) -> Array {
     let shape = &tensor.shape;
     let rows = shape.first().copied().unwrap_or(0);
@@ -152,21 +158,53 @@ fn halves_of_heads(array: Array, tensor: &Tensor, heads: usize) -> Array {
     pairs.transpose(&[0, 2, 1, 3]).reshape(shape)
 }
 
-/// The metadata of a file, with keys that start with `llama.`.
-struct Metadata<'a>(&'a GgufFile);
+/// The metadata of a file, with keys that start with the name of the family.
+struct Metadata<'a> {
+    file: &'a GgufFile,
+    family: LlamaFamily,
+}
 
 impl Metadata<'_> {
+    /// Returns an error if the file contains another model, or a variant with experts.
+    fn of(file: &GgufFile) -> Result<Metadata<'_>> {
+        let name = file.get("general.architecture").and_then(Value::as_str);
+        // Files of Mistral models name Llama.
+        let family = name.and_then(LlamaFamily::named);
+        let family = family.filter(|family| *family != LlamaFamily::Mistral);
+        let metadata = Metadata {
+            file,
+            family: family.unwrap_or_default(),
+        };
+        if family.is_none() {
+            return Err(metadata.error(format!(
+                "`general.architecture` is {}, expected llama, qwen2 or qwen3\n  help: use the file \
+                 of a model of these families",
+                name.unwrap_or("missing")
+            )));
+        }
+        match metadata.integer("expert_count")? {
+            None | Some(0) => Ok(metadata),
+            Some(experts) => Err(metadata.wrong("expert_count", experts, "no experts")),
+        }
+    }
+
+    /// Returns a key with the name of the family.
+    fn key(&self, key: &str) -> String {
+        format!("{}.{key}", self.family.published().0)
+    }
+
     fn error(&self, message: String) -> PretrainedError {
         PretrainedError::Config {
-            path: self.0.path().into(),
+            path: self.file.path().into(),
             message,
         }
     }
 
     fn wrong(&self, key: &str, value: impl std::fmt::Display, expected: &str) -> PretrainedError {
         self.error(format!(
-            "`llama.{key}` is {value}, expected {expected}\n  help: this file is damaged or of a \
-             variant that this model does not support; use another file"
+            "`{}` is {value}, expected {expected}\n  help: this file is damaged or of a variant that \
+             this model does not support; use another file",
+            self.key(key)
         ))
     }
 
@@ -181,24 +219,8 @@ impl Metadata<'_> {
         Ok((heads, kv_heads))
     }
 
-    /// Returns an error if the file contains another model, or a variant with experts.
-    fn check_variant(&self) -> Result<()> {
-        let name = self.0.get("general.architecture").and_then(Value::as_str);
-        let name = name.unwrap_or("missing");
-        if name != "llama" {
-            return Err(self.error(format!(
-                "`general.architecture` is {name}, expected llama\n  help: use the file of a Llama \
-                 model"
-            )));
-        }
-        match self.integer("expert_count")? {
-            None | Some(0) => Ok(()),
-            Some(experts) => Err(self.wrong("expert_count", experts, "no experts")),
-        }
-    }
-
     fn get(&self, key: &str) -> Option<&Value> {
-        self.0.get(&format!("llama.{key}"))
+        self.file.get(&self.key(key))
     }
 
     /// Returns a size.
@@ -232,15 +254,16 @@ impl Metadata<'_> {
     fn need(&self, key: &str) -> Result<usize> {
         let missing = || {
             self.error(format!(
-                "the metadata `llama.{key}` is missing\n  help: convert the model again with the \
-                 scripts of llama.cpp"
+                "the metadata `{}` is missing\n  help: convert the model again with the scripts of \
+                 llama.cpp",
+                self.key(key)
             ))
         };
         self.integer(key)?.ok_or_else(missing)
     }
 
     fn rope_scaling(&self) -> Result<Option<RotaryScaling>> {
-        if self.0.tensor("rope_freqs.weight").is_some() {
+        if self.file.tensor("rope_freqs.weight").is_some() {
             return Err(self.error(
                 "the tensor `rope_freqs.weight` scales the frequencies of rotary embeddings, which \
                  is not supported for GGUF files\n  help: load the model from safetensors: \

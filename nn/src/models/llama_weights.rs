@@ -65,7 +65,8 @@ impl Llama {
         let other = without_parameters(|| Llama::new(config, &mut Rngs::new(0)));
         expect_saveable("Llama", self, other);
         let dtype = self.embed_tokens.embedding.dtype();
-        let config = described(&config.to_file(), "llama", "LlamaForCausalLM", dtype);
+        let (name, class) = config.model_type.published();
+        let config = described(&config.to_file(), name, class, dtype);
         let mut model = self.clone();
         save(folder.as_ref(), &config, |weights| model.exchange(weights))
     }
@@ -84,6 +85,12 @@ impl Llama {
             w.general(&at("self_attn.k_proj"), &mut attn.key, true)?;
             w.general(&at("self_attn.v_proj"), &mut attn.value, true)?;
             w.general(&at("self_attn.o_proj"), &mut attn.out, true)?;
+            let norms = [("q_norm", &mut attn.query_ln), ("k_norm", &mut attn.key_ln)];
+            for (name, norm) in norms {
+                if let Some(norm) = norm {
+                    w.optional(&at(&format!("self_attn.{name}.weight")), norm.scale_mut())?;
+                }
+            }
             w.linear(&at("mlp.gate_proj"), &mut layer.mlp.gate_proj, true)?;
             w.linear(&at("mlp.up_proj"), &mut layer.mlp.up_proj, true)?;
             w.linear(&at("mlp.down_proj"), &mut layer.mlp.down_proj, true)?;

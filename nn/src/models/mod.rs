@@ -2,7 +2,8 @@
 //! network, EfficientNet-Lite, MobileNetV2, ViT, ALBERT, BERT, GPT-2, Llama, Whisper and a speaker
 //! encoder. The latter nine load published checkpoints. EfficientNet-Lite, MobileNetV2 and ViT
 //! classify images, ALBERT and BERT encode sentences, GPT-2 and Llama generate text, Whisper
-//! transcribes speech, and the speaker encoder recognizes voices.
+//! transcribes speech, and the speaker encoder recognizes voices. Llama also computes Mistral and Qwen
+//! models.
 //!
 //! ```no_run
 //! use ramie_core::{Array, random};
@@ -31,6 +32,7 @@ mod language_model;
 mod layers;
 mod llama;
 mod llama_config;
+mod llama_family;
 mod llama_gguf;
 mod llama_weights;
 mod mlp;
@@ -59,6 +61,7 @@ pub use gpt2::{Gpt2, Gpt2Block, Gpt2Config, Gpt2Mlp};
 pub use language_model::LanguageModel;
 pub use llama::{Llama, LlamaBlock, LlamaMlp};
 pub use llama_config::LlamaConfig;
+pub use llama_family::LlamaFamily;
 pub use mlp::{Mlp, MlpConfig};
 pub use mobilenet_v2::{ConvNorm, InvertedResidual, MobileNetV2, MobileNetV2Config};
 pub use places::Places;

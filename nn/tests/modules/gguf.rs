@@ -1,9 +1,9 @@
-//! Llama models in GGUF files.
+//! Models in GGUF files.
 
 use crate::models::agrees;
 use ramie_checkpoint::gguf::GgufFile;
 use ramie_core::disable_most_optimizations;
-use ramie_nn::models::{Llama, LlamaConfig, PretrainedError};
+use ramie_nn::models::{Llama, LlamaConfig, LlamaFamily, PretrainedError};
 use std::path::{Path, PathBuf};
 
 fn golden(name: &str) -> PathBuf {
@@ -29,6 +29,19 @@ fn llama_is_that_of_the_reference() {
     disable_most_optimizations(|| {
         let file = GgufFile::open(golden("gguf/llama.gguf")).expect("a file");
         agrees("llama", Llama::from_gguf(&file).expect("loads"));
+    });
+}
+
+/// The converter stores queries and keys of these models in another order.
+#[test]
+fn qwen_is_that_of_the_reference() {
+    disable_most_optimizations(|| {
+        for (name, family) in [("qwen2", LlamaFamily::Qwen2), ("qwen3", LlamaFamily::Qwen3)] {
+            let file = GgufFile::open(golden(&format!("gguf/{name}.gguf"))).expect("a file");
+            let config = LlamaConfig::from_gguf(&file).expect("a configuration");
+            assert_eq!(config.model_type, family);
+            agrees(name, Llama::from_gguf(&file).expect("loads"));
+        }
     });
 }
 
@@ -82,8 +95,12 @@ fn other_models_and_damaged_sizes_are_explained() {
     let number = |key: &str, value: u32| refused(key, key, 4, &value.to_le_bytes());
     let starts = |text: String, start: &str| assert!(text.starts_with(start), "{text}");
     starts(
-        refused("arch", "general.architecture", 12, b"qwen2"),
-        ": `general.architecture` is qwen2, expected llama\n  help: ",
+        refused("arch", "general.architecture", 12, b"gemma"),
+        ": `general.architecture` is gemma, expected llama, qwen2 or qwen3\n  help: ",
+    );
+    starts(
+        refused("family", "general.architecture", 12, b"qwen3"),
+        ": the metadata `qwen3.attention.head_count` is missing\n  help: ",
     );
     starts(
         number("llama.attention.head_count_kv", 3),

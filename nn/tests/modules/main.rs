@@ -10,6 +10,7 @@ mod first_attempts;
 mod gguf;
 mod layers;
 mod linen_calls;
+mod llama_families;
 mod misuse_layers;
 mod misuse_linen;
 mod misuse_maps;
