@@ -22,6 +22,7 @@ fn config() -> AlbertConfig {
 fn close(what: &str, got: &Array, expected: &Array) {
     assert_eq!(got.shape(), expected.shape(), "{what}");
     let difference = (got - expected).abs().max().item::<f32>();
+    println!("{what}: difference {difference:e}");
     assert!(difference < 1e-5, "{what}: {difference}");
 }
 

@@ -30,6 +30,7 @@ fn close(what: &str, got: &Array, expected: &Array) {
         .into_iter()
         .zip(expected.to_vec::<f32>());
     let difference = pairs.fold(0.0f32, |m, (a, b)| m.max((a - b).abs()));
+    println!("{what}: difference {difference:e}");
     assert!(difference < 1e-5, "{what}: {difference}");
 }
 

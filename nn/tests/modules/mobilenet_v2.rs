@@ -31,6 +31,7 @@ fn agrees(model: &mut MobileNetV2) {
     let run = jit(|model: &mut MobileNetV2, images: Array| model.forward(&images));
     let logits = run(model, recorded["images"].clone());
     let difference = (logits - &recorded["logits"]).abs().max().item::<f32>();
+    println!("logits: difference {difference:e}");
     assert!(difference < 1e-5, "{difference}");
 }
 
