@@ -5,7 +5,6 @@ use ramie_core::{
     Array, DType, DotDimensionNumbers, Jaxpr, Platform, array, clear_caches, compile_time_eval,
     grad, jit, make_jaxpr, platform_dependent, tree,
 };
-use ramie_pjrt::few_rows::max_rows;
 
 #[test]
 fn values_while_a_function_is_traced() {
@@ -151,7 +150,7 @@ fn the_platform_is_an_argument_of_lowering() {
     let program = make_jaxpr(|x: Array| x.erf())(Array::shape_dtype_struct(&[3], DType::F32));
     let lowered = |platform| {
         let partition = Partition::default();
-        Module::lower("f", &program.jaxpr, &[], &partition, platform, false).text
+        Module::lower("f", &program.jaxpr, &[], &partition, platform, 0).text
     };
     let [cpu, cuda, none] = [Some(Platform::Cpu), Some(Platform::Cuda), None].map(lowered);
     // On CPUs the result is clamped.
@@ -163,9 +162,10 @@ fn the_platform_is_an_argument_of_lowering() {
 
 #[test]
 fn products_of_few_rows_are_calls() {
+    const MAX_ROWS: usize = 64;
     let lower = |program: &Jaxpr| {
         let partition = Partition::default();
-        Module::lower("f", program, &[], &partition, Some(Platform::Cpu), true).text
+        Module::lower("f", program, &[], &partition, Some(Platform::Cpu), MAX_ROWS).text
     };
     let lowered = |[x, y]: [&[usize]; 2], contracting: [usize; 2], batch: [&[usize]; 2]| {
         let numbers = DotDimensionNumbers::new([&[contracting[0]], &[contracting[1]]], batch);
@@ -190,7 +190,7 @@ fn products_of_few_rows_are_calls() {
             "contracting = 1 : i64, free = 0",
         ),
         (
-            [&[max_rows(), 256], &[256, 1024]],
+            [&[MAX_ROWS, 256], &[256, 1024]],
             [1, 0],
             none,
             "contracting = 0 : i64, free = 1",
@@ -222,7 +222,7 @@ fn products_of_few_rows_are_calls() {
     // Many rows, several rows and a smaller matrix, the gradient of weights, a batch of several rows, a
     // small matrix, and a matrix whose last axis is a batch axis.
     for (shapes, contracting, batch) in [
-        ([&[65usize, 256][..], &[256, 1024]], [1, 0], none),
+        ([&[MAX_ROWS + 1, 256][..], &[256, 1024]], [1, 0], none),
         ([&[64, 128], &[128, 256]], [1, 0], none),
         ([&[2048, 64], &[2048, 128]], [0, 0], none),
         ([&[4, 32, 256], &[4, 256, 256]], [2, 1], [&[0], &[0]]),

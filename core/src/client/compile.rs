@@ -53,9 +53,12 @@ impl Program {
         partition: Partition,
     ) -> Program {
         let _event = events::span(|| events::Event::named(format!("lower {name}")));
-        let own_products = platform.is_none() && super::calls_own_products();
+        let max_own_rows = match platform {
+            None => super::max_own_rows(),
+            Some(_) => 0,
+        };
         let platform = platform.or_else(super::platform);
-        let module = Module::lower(name, jaxpr, attributes, &partition, platform, own_products);
+        let module = Module::lower(name, jaxpr, attributes, &partition, platform, max_own_rows);
         let mut inputs: Vec<BufferType> = jaxpr
             .constvars
             .iter()

@@ -21,6 +21,7 @@ use crate::program::array::DeviceArray;
 use crate::{Array, Aval, Error, Literal, Result, Sharding};
 use fingerprint::Surroundings;
 use ramie_pjrt::discover::{self, Platform, PluginLocation};
+use ramie_pjrt::few_rows::max_rows;
 use ramie_pjrt::settings;
 use ramie_pjrt::{
     AlignedBytes, Buffer, Callback, Client, ClientOptions, Device, HostData, Plugin,
@@ -136,12 +137,14 @@ pub(crate) fn platform() -> Option<Platform> {
     Some(runtime().ok()?.plugin().platform)
 }
 
-/// Returns whether programs of this process call Ramie's own products. They are slow in
-/// unoptimized builds, which leave them to the plugin by default.
-pub(crate) fn calls_own_products() -> bool {
+/// Returns the maximum number of rows of the products for which programs of this process call
+/// Ramie's function, or 0 if they call it for none. The function is slow in unoptimized builds,
+/// which leave products to the plugin by default.
+pub(crate) fn max_own_rows() -> usize {
     let setting = settings::OWN_PRODUCTS.get().ok().flatten();
-    setting.unwrap_or(!cfg!(debug_assertions))
-        && runtime().is_ok_and(|runtime| runtime.client().computes_products())
+    let calls = setting.unwrap_or(!cfg!(debug_assertions))
+        && runtime().is_ok_and(|runtime| runtime.client().computes_products());
+    if calls { max_rows() } else { 0 }
 }
 
 /// Returns the client, if it has been created.

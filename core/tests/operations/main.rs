@@ -23,6 +23,7 @@ mod numpy;
 mod numpy_layouts;
 mod numpy_networks;
 mod numpy_places;
+mod own_products;
 mod padding;
 mod ports_arrays;
 mod random;

@@ -4,7 +4,7 @@
 use super::DotDimensionNumbers;
 use crate::program::lower::{Lowering, Value, row_major};
 use crate::{Aval, DType};
-use ramie_pjrt::few_rows::{RANK, READING, TARGET, max_rows};
+use ramie_pjrt::few_rows::{RANK, READING, TARGET};
 
 /// Minimum number of elements of the matrix, with those of all batch axes.
 const LARGE: usize = 1 << 14;
@@ -20,7 +20,8 @@ pub(super) fn product(
     n: &DotDimensionNumbers,
     out: Aval,
 ) -> Option<Value> {
-    if !ctx.calls_own_products() {
+    let max_rows = ctx.max_own_rows();
+    if max_rows == 0 {
         return None;
     }
     let rank = rhs.ndim();
@@ -49,7 +50,7 @@ pub(super) fn product(
     .concat();
     // With more rows, XLA is faster at batches, and if the left operand must be transposed.
     let is_fast = rows <= READING || batch == 1 && axes.is_sorted() && size >= WORTHWHILE;
-    if rows == 0 || rows > max_rows() || !is_fast {
+    if rows == 0 || rows > max_rows || !is_fast {
         return None;
     }
     let lhs = match axes.is_sorted() {

@@ -224,9 +224,13 @@ impl<'m> Lowering<'m> {
         self.module.partition.count() == 1 && self.is_for_cpu()
     }
 
-    /// Returns whether products may be Ramie's own.
-    pub(crate) fn calls_own_products(&self) -> bool {
-        self.module.own_products && self.is_for_one_cpu()
+    /// Returns the maximum number of rows of the products that call Ramie's function, or 0 if the
+    /// plugin computes all products.
+    pub(crate) fn max_own_rows(&self) -> usize {
+        match self.is_for_one_cpu() {
+            true => self.module.max_own_rows,
+            false => 0,
+        }
     }
 
     /// Marks the program as calling functions of this process.

@@ -36,8 +36,8 @@ pub struct Module {
     pub(super) has_other_barriers: bool,
     /// Platform of the program. Defaults to that of this process.
     pub(super) platform: Option<Platform>,
-    /// Whether the program may call Ramie's own products.
-    pub(super) own_products: bool,
+    /// Maximum number of rows of the products that call Ramie's function. With 0, none does.
+    pub(super) max_own_rows: usize,
     pub(super) partition: Partition,
     pub(super) meshes: Vec<Declared>,
 }
@@ -87,19 +87,19 @@ impl Module {
     /// Lowers `jaxpr` to the text of the program `name`; captured values are its first arguments.
     /// `attributes` has an entry for every argument. `partition` contains the layouts of
     /// arguments and results on devices. The lowering of some operations depends on `platform`;
-    /// without one, it is that of accelerators. With `own_products`, the program may call the
-    /// products of this process's client.
+    /// without one, it is that of accelerators. The program calls functions of this process's client
+    /// for suitable products of up to `max_own_rows` rows; with 0, it calls none.
     pub fn lower(
         name: &str,
         jaxpr: &Jaxpr,
         attributes: &[ArgumentAttribute],
         partition: &Partition,
         platform: Option<Platform>,
-        own_products: bool,
+        max_own_rows: usize,
     ) -> ModuleText {
         let mut module = Module {
             platform,
-            own_products,
+            max_own_rows,
             partition: partition.clone(),
             ..Module::default()
         };
