@@ -72,7 +72,9 @@ fn an_unknown_platform_is_a_usage_error() {
     let (code, _, err) = run(&mut ramie(home.path(), &["plugin", "install", "gpu"]));
     assert_eq!(code, 2);
     assert!(
-        err.contains("expected `cpu`, `cuda` (NVIDIA GPUs) or `tpu`"),
+        err.contains(
+            "expected `cpu`, `cuda` (NVIDIA GPUs) or `tpu`\nhelp: use one of these names\n"
+        ),
         "{err}"
     );
 

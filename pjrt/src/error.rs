@@ -44,7 +44,10 @@ pub enum Error {
         reason: String,
     },
     /// The shared library does not export `GetPjrtApi`, or the function returns null.
-    #[error("{path:?} is a shared library but not a PJRT plugin: {reason}")]
+    #[error(
+        "{path:?} is a shared library but not a PJRT plugin: {reason}\n  help: pass the path of a PJRT \
+         plugin, such as `xla_cpu_pjrt.so`; without RAMIE_PJRT_PLUGIN, Ramie installs and uses one"
+    )]
     NotAPlugin {
         /// The path that was tried.
         path: PathBuf,

@@ -81,10 +81,25 @@ fn libraries_that_are_no_usable_plugins_are_told_apart() {
         "#[unsafe(no_mangle)] pub extern \"C\" fn other() {}",
     );
     assert!(matches!(no_symbol, Error::NotAPlugin { .. }), "{no_symbol}");
-    assert!(no_symbol.to_string().contains("GetPjrtApi"), "{no_symbol}");
+    // Plugins are named by paths without symbolic links.
+    let message = |name: &str, reason: &str| {
+        let folder = folder.path().canonicalize().unwrap();
+        format!(
+            "{:?} is a shared library but not a PJRT plugin: {reason}\n  help: pass the path of a PJRT \
+             plugin, such as `xla_cpu_pjrt.so`; without RAMIE_PJRT_PLUGIN, Ramie installs and uses one",
+            folder.join(name)
+        )
+    };
+    assert_eq!(
+        no_symbol.to_string(),
+        message("none.so", "it does not export the function `GetPjrtApi`")
+    );
 
     let null = "#[unsafe(no_mangle)] pub extern \"C\" fn GetPjrtApi() -> usize { 0 }";
-    assert!(load("null", null).to_string().contains("returned null"));
+    assert_eq!(
+        load("null", null).to_string(),
+        message("null.so", "`GetPjrtApi` returned null")
+    );
 
     let old = load("old", &empty_plugin(0, 80));
     assert!(

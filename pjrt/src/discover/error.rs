@@ -14,7 +14,7 @@ use crate::trust::Untrusted;
 #[non_exhaustive]
 pub enum DiscoverError {
     /// `RAMIE_PLATFORM` is not the name of a platform.
-    #[error("RAMIE_PLATFORM: {0}")]
+    #[error("RAMIE_PLATFORM: {0}, or unset the variable to use the best platform available")]
     UnknownPlatform(#[from] UnknownPlatform),
 
     /// `RAMIE_PJRT_PLUGIN` is not the path of a readable file.

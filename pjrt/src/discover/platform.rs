@@ -63,7 +63,10 @@ impl FromStr for Platform {
 
 /// An error for a name that does not denote a [`Platform`].
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("`{given}` is not a platform: expected `cpu`, `cuda` (NVIDIA GPUs) or `tpu`")]
+#[error(
+    "`{given}` is not a platform: expected `cpu`, `cuda` (NVIDIA GPUs) or `tpu`\n\
+     help: use one of these names"
+)]
 pub struct UnknownPlatform {
     /// The invalid name.
     pub given: String,

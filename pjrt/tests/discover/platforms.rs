@@ -144,7 +144,13 @@ fn an_unknown_platform_is_an_error() {
     sandbox.set("RAMIE_PLATFORM", "gpu");
     assert_eq!(
         sandbox.env().find(None).unwrap_err().to_string(),
-        "RAMIE_PLATFORM: `gpu` is not a platform: expected `cpu`, `cuda` (NVIDIA GPUs) or `tpu`"
+        "RAMIE_PLATFORM: `gpu` is not a platform: expected `cpu`, `cuda` (NVIDIA GPUs) or `tpu`\n\
+         help: use one of these names, or unset the variable to use the best platform available"
+    );
+    assert_eq!(
+        "gpu".parse::<Platform>().unwrap_err().to_string(),
+        "`gpu` is not a platform: expected `cpu`, `cuda` (NVIDIA GPUs) or `tpu`\n\
+         help: use one of these names"
     );
     sandbox.set("RAMIE_PLATFORM", "");
     assert_eq!(chosen(&sandbox), Platform::Cpu);
