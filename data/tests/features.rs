@@ -205,11 +205,49 @@ fn tokenizers_of_hugging_face() {
         "tokenizer.json",
     );
     assert!(message.starts_with(": is not a tokenizer: "), "{message}");
+    assert!(message.ends_with(ramie_core::files::DAMAGED), "{message}");
     let padding = r#""padding":{"strategy":{"Fixed":4},"direction":"Right","pad_id":0,"pad_type_id":0,
         "pad_token":"[UNK]"}"#;
     let pads = common::TOKENIZER.replace(r#""padding":null"#, padding);
     let tokenizer = Tokenizer::parse("t", pads.as_bytes()).unwrap();
     assert_eq!(tokenizer.encode("hello").unwrap(), [1]);
+}
+
+#[cfg(feature = "tokenizers")]
+#[test]
+fn tokenizers_that_fail_name_a_remedy() {
+    use ramie_data::readers::tokenizers::Tokenizer;
+
+    let help = "\n  help: use the unmodified `tokenizer.json` of the model; its vocabulary must contain the \
+                unknown token, and its truncation must have a stride less than the maximum length";
+    let without_unknown =
+        common::TOKENIZER.replace(r#""unk_token":"[UNK]""#, r#""unk_token":"[NONE]""#);
+    // The ends of the text take two of four tokens.
+    let ends = r#""post_processor":{"type":"BertProcessing","sep":["[UNK]",0],"cls":["[UNK]",0]}"#;
+    let truncation =
+        r#""truncation":{"direction":"Right","max_length":4,"strategy":"LongestFirst","stride":2}"#;
+    let with_stride = common::TOKENIZER
+        .replace(r#""post_processor":null"#, ends)
+        .replace(r#""truncation":null"#, truncation);
+    for (file, problem) in [
+        (
+            without_unknown,
+            "WordLevel error: Missing [UNK] token from the vocabulary",
+        ),
+        (
+            with_stride,
+            "`stride` must be strictly less than `max_len=2` (note that `max_len` may be shorter than the max \
+             length of the original model, as it subtracts the number of special characters",
+        ),
+    ] {
+        let tokenizer = Tokenizer::parse("t", file.as_bytes()).unwrap();
+        assert!(tokenizer.encode("hello").is_ok());
+        let error = tokenizer.encode("hello brave world").unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            format!("cannot tokenize the text: {problem}{help}")
+        );
+    }
 }
 
 /// Rows of text that the workers of a loader tokenize.

@@ -91,6 +91,6 @@ fn damaged_files_are_refused() {
     #[cfg(feature = "tokenizers")]
     fuzz("tokenizers", &[common::TOKENIZER.into()], |b| {
         let tokenizer = ramie_data::readers::tokenizers::Tokenizer::parse("f", b);
-        is_read(tokenizer.map(|t| t.encode("hello world")))
+        is_read(tokenizer.and_then(|t| t.encode("hello world")))
     });
 }

@@ -2,6 +2,7 @@
 
 use super::file::{damaged, decoded, name_of, read};
 use super::text::unknown_token;
+use crate::panic::caught;
 use crate::{Error, Result};
 use std::path::Path;
 
@@ -57,9 +58,7 @@ impl Tokenizer {
     /// # Errors
     /// Returns an error if the string cannot be tokenized.
     pub fn encode(&self, text: &str) -> Result<Vec<i32>> {
-        let encoding = self.0.encode(text, true);
-        let encoding =
-            encoding.map_err(|e| Error::Other(format!("cannot tokenize the text: {e}")))?;
+        let encoding = applied("tokenize the text", || self.0.encode(text, true))?;
         Ok(encoding.get_ids().iter().map(|id| *id as i32).collect())
     }
 
@@ -78,7 +77,21 @@ impl Tokenizer {
             .enumerate()
             .map(id)
             .collect::<Result<Vec<u32>>>()?;
-        let text = self.0.decode(&ids, true);
-        text.map_err(|e| Error::Other(format!("cannot decode the tokens: {e}")))
+        applied("decode the tokens", || self.0.decode(&ids, true))
     }
+}
+
+/// Applies the library's tokenizer. With some settings of the file, it panics; this is returned as an
+/// error, too.
+fn applied<T>(attempt: &str, apply: impl FnOnce() -> ::tokenizers::Result<T>) -> Result<T> {
+    let problem = match caught(apply) {
+        Ok(Ok(result)) => return Ok(result),
+        Ok(Err(error)) => error.to_string(),
+        Err(panic) => panic,
+    };
+    Err(Error::Other(format!(
+        "cannot {attempt}: {problem}\n  help: use the unmodified `tokenizer.json` of the model; its \
+         vocabulary must contain the unknown token, and its truncation must have a stride less than \
+         the maximum length"
+    )))
 }
