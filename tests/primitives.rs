@@ -49,7 +49,7 @@ fn cases(failures: &mut Failures) -> Vec<Case> {
     for (name, apply) in RECORDINGS {
         let golden = Golden::open(name);
         cases.extend(ramie_testing::recorded(
-            &golden,
+            golden,
             &golden.ops(),
             apply,
             failures,

@@ -1,34 +1,38 @@
 //! Recorded draws of JAX: an index in JSON and arrays in safetensors.
 
-use super::golden;
+use super::golden::{self, Opened};
 use ramie_core::random::{self, Key, KeyLayout};
 use ramie_core::{Array, DType};
 use safetensors::SafeTensors;
 use serde_json::Value;
+use std::collections::BTreeMap;
+use std::sync::Mutex;
 
 /// Recorded draws.
 pub struct Golden {
     /// The index, a row for each draw.
     pub rows: Vec<Value>,
-    bytes: Vec<u8>,
+    tensors: SafeTensors<'static>,
 }
 
 impl Golden {
     /// Reads the recording of this name.
-    pub fn open(name: &str) -> Golden {
-        let mut index: Value = golden::json(&format!("{name}.json"));
-        let rows = index["rows"].as_array_mut().expect("rows");
-        Golden {
-            rows: std::mem::take(rows),
-            bytes: golden::bytes(&format!("{name}.safetensors")),
-        }
+    pub fn open(name: &str) -> &'static Golden {
+        static OPENED: Opened<Golden> = Mutex::new(BTreeMap::new());
+        golden::once(&OPENED, name, || {
+            let mut index: Value = golden::json(&format!("{name}.json"));
+            let rows = index["rows"].as_array_mut().expect("rows");
+            Golden {
+                rows: std::mem::take(rows),
+                tensors: golden::tensors(&format!("{name}.safetensors")),
+            }
+        })
     }
 
     /// Reads a recorded array.
     pub fn array(&self, name: &Value) -> Array {
-        let tensors = SafeTensors::deserialize(&self.bytes).expect("tensors");
         let name = name.as_str().expect("a name");
-        golden::to_array(&tensors.tensor(name).expect("a tensor"))
+        golden::to_array(&self.tensors.tensor(name).expect("a tensor"))
     }
 }
 

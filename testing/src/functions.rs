@@ -49,5 +49,5 @@ pub fn agree(name: &str, least: usize, apply: &dyn Fn(&Row) -> Applied) {
     let golden = Golden::open(name);
     let ops = golden.ops();
     assert!(ops.len() >= least, "{} operations are recorded", ops.len());
-    super::walk(&golden, &ops, apply);
+    super::walk(golden, &ops, apply);
 }

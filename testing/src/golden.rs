@@ -4,13 +4,14 @@ use ramie_core::{Array, DType};
 use safetensors::{Dtype, SafeTensors, tensor::TensorView};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
+use std::sync::Mutex;
 
 /// An index with its tensors.
 pub struct Golden {
     index: Value,
-    bytes: Vec<u8>,
+    tensors: SafeTensors<'static>,
 }
 
 /// One application of one operation.
@@ -72,12 +73,31 @@ pub fn json<T: DeserializeOwned>(name: &str) -> T {
 /// # Panics
 /// If the file cannot be read.
 pub fn arrays(name: &str) -> Vec<(String, Array)> {
-    let bytes = bytes(name);
-    let tensors = SafeTensors::deserialize(&bytes).expect("tensors");
+    let tensors = tensors(name);
     let named = tensors.iter();
     named
         .map(|(name, view)| (name.to_owned(), to_array(&view)))
         .collect()
+}
+
+/// Reads a safetensors file of recorded data, which stays in memory.
+///
+/// # Panics
+/// If the file cannot be read.
+pub fn tensors(name: &str) -> SafeTensors<'static> {
+    SafeTensors::deserialize(Vec::leak(bytes(name))).unwrap_or_else(|e| panic!("{name}: {e}"))
+}
+
+/// Recordings that were opened in this process, by their names.
+pub type Opened<T> = Mutex<BTreeMap<String, &'static T>>;
+
+/// Returns the recording of this name, which `read` reads at most once in a process: parsing one
+/// takes longer than most tests.
+pub fn once<T>(opened: &Opened<T>, name: &str, read: impl FnOnce() -> T) -> &'static T {
+    let mut opened = opened.lock().unwrap_or_else(|e| e.into_inner());
+    opened
+        .entry(name.to_owned())
+        .or_insert_with(|| Box::leak(Box::new(read())))
 }
 
 /// Returns the dtype of a short name such as `f32`.
@@ -93,11 +113,12 @@ impl Golden {
     ///
     /// # Panics
     /// If the files cannot be read.
-    pub fn open(name: &str) -> Golden {
-        Golden {
+    pub fn open(name: &str) -> &'static Golden {
+        static OPENED: Opened<Golden> = Mutex::new(BTreeMap::new());
+        once(&OPENED, name, || Golden {
             index: json(&format!("{name}.json")),
-            bytes: bytes(&format!("{name}.safetensors")),
-        }
+            tensors: tensors(&format!("{name}.safetensors")),
+        })
     }
 
     /// Returns the sorted names of all recorded operations.
@@ -112,11 +133,10 @@ impl Golden {
 
     /// Returns the rows of an operation.
     pub fn rows(&self, op: &str) -> impl Iterator<Item = Row> {
-        let tensors = SafeTensors::deserialize(&self.bytes).expect("tensors");
         self.index_rows()
             .filter(move |row| text(row, "op") == op)
             .enumerate()
-            .map(move |(i, row)| read_row(row, i, &tensors))
+            .map(|(i, row)| read_row(row, i, &self.tensors))
     }
 }
 

@@ -147,7 +147,7 @@ fn collectives_agree_with_jax() {
     let ops = golden.ops();
     assert_eq!(ops.len(), 13);
     let mut failures = Failures::default();
-    let cases = ramie_testing::recorded(&golden, &ops, &operation, &mut failures);
+    let cases = ramie_testing::recorded(golden, &ops, &operation, &mut failures);
     ramie_testing::check::eagerly(&cases, &mut failures);
     // The virtual devices share one pool of threads, and a collective keeps its
     // thread until all devices are there: with many in one program, each device

@@ -51,7 +51,7 @@ fn functions_agree_with_jax() {
     eight_devices();
     let golden = Golden::open("pmap");
     let mut failures = ramie_testing::check::Failures::default();
-    let cases = ramie_testing::recorded(&golden, &["pmap"], &operation, &mut failures);
+    let cases = ramie_testing::recorded(golden, &["pmap"], &operation, &mut failures);
     ramie_testing::check::eagerly(&cases, &mut failures);
     ramie_testing::check::cases(&cases, &mut failures);
     failures.finish();

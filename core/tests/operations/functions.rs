@@ -178,5 +178,5 @@ fn at_the_ends(row: &Row) -> Applied {
 #[test]
 fn functions_agree_with_jax_where_definitions_end() {
     let golden = Golden::open("ends");
-    walk_recorded(&golden, &golden.ops(), &at_the_ends);
+    walk_recorded(golden, &golden.ops(), &at_the_ends);
 }

@@ -40,7 +40,7 @@ fn images_agree_with_jax() {
     let golden = Golden::open("images");
     let ops = golden.ops();
     assert_eq!(ops, ["resize", "scale_and_translate"]);
-    ramie_testing::walk(&golden, &ops, &operation);
+    ramie_testing::walk(golden, &ops, &operation);
 }
 
 #[test]

@@ -149,7 +149,7 @@ fn functions_agree_with_jax() {
     assert!(ops.len() >= 25);
     // Programs of these are long, and their primitives are checked for
     // second order and batches.
-    ramie_testing::walk_recorded(&golden, &ops, &function);
+    ramie_testing::walk_recorded(golden, &ops, &function);
 }
 
 /// Functions that tests/golden/hermitian.py describes.
@@ -174,7 +174,7 @@ fn symmetric_matrices_agree_with_jax() {
     let golden = Golden::open("hermitian");
     let ops = golden.ops();
     assert_eq!(ops.len(), 5);
-    ramie_testing::walk_recorded(&golden, &ops, &hermitian);
+    ramie_testing::walk_recorded(golden, &ops, &hermitian);
 }
 
 #[test]

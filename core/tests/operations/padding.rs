@@ -33,7 +33,7 @@ fn padding_agrees_with_jax() {
     let ops = golden.ops();
     assert_eq!(ops.len(), 5);
     // Programs of reductions and concatenations, which are checked for both.
-    ramie_testing::walk_recorded(&golden, &ops, &function);
+    ramie_testing::walk_recorded(golden, &ops, &function);
 }
 
 #[test]

@@ -102,7 +102,7 @@ fn roots_agree_with_jax() {
     let ops = golden.ops();
     assert_eq!(ops.len(), 5);
     let mut failures = Failures::default();
-    let mut cases = ramie_testing::recorded(&golden, &ops, &function, &mut failures);
+    let mut cases = ramie_testing::recorded(golden, &ops, &function, &mut failures);
     for case in &mut cases {
         // Programs of matrices are long: second order and batches of the others.
         if ["coupled", "gmres", "with_aux"].contains(&case.op.as_str()) {

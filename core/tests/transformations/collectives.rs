@@ -77,7 +77,7 @@ fn collectives_agree_with_jax() {
     let golden = Golden::open("collectives");
     let ops = golden.ops();
     assert_eq!(ops.len(), 11);
-    ramie_testing::walk(&golden, &ops, &operation);
+    ramie_testing::walk(golden, &ops, &operation);
 }
 
 fn numbers(shape: &[usize]) -> Array {

@@ -8,5 +8,5 @@ fn control_flow_agrees_with_jax() {
     let golden = Golden::open("control");
     let ops = golden.ops();
     assert_eq!(ops.len(), 16);
-    ramie_testing::walk(&golden, &ops, &ramie_testing::control::apply);
+    ramie_testing::walk(golden, &ops, &ramie_testing::control::apply);
 }

@@ -69,7 +69,7 @@ fn batches_agree_with_jax() {
     let ops = golden.ops();
     assert_eq!(ops.len(), 2);
     // A rule that is not a batch of the function: loops give other numbers.
-    ramie_testing::walk_recorded(&golden, &ops, &function);
+    ramie_testing::walk_recorded(golden, &ops, &function);
 }
 
 #[test]

@@ -227,7 +227,7 @@ fn derivatives_agree_with_jax() {
     let ops = golden.ops();
     assert!(ops.len() > 60);
     let mut failures = Failures::default();
-    let mut cases = ramie_testing::recorded(&golden, &ops, &apply, &mut failures);
+    let mut cases = ramie_testing::recorded(golden, &ops, &apply, &mut failures);
     let mut seen = BTreeSet::new();
     for case in &mut cases {
         // Rules of batches do not look at the points: one row of each is enough.
