@@ -77,8 +77,23 @@ pub fn cases() -> Vec<Case> {
             },
         ),
         case(
-            "softmax_cross_entropy_with_integer_labels: expected integer labels",
+            "softmax_cross_entropy_with_integer_labels: the labels are floats",
             || optim::softmax_cross_entropy_with_integer_labels(&f32(&[8, 10]), &f32(&[8])),
+        ),
+        case(
+            "softmax_cross_entropy_with_integer_labels: the labels are probabilities",
+            || optim::softmax_cross_entropy_with_integer_labels(&f32(&[8, 10]), &f32(&[8, 10])),
+        ),
+        case(
+            "softmax_cross_entropy: the labels are class numbers",
+            || {
+                let labels = Array::arange(10);
+                optim::softmax_cross_entropy(&f32(&[10, 10]), &labels)
+            },
+        ),
+        case(
+            "softmax_cross_entropy: shapes do not broadcast together",
+            || optim::softmax_cross_entropy(&f32(&[8, 10]), &f32(&[8])),
         ),
     ]
 }

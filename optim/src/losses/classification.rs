@@ -1,13 +1,14 @@
 //! Cross-entropy losses.
 
 use super::{check_broadcasts, check_floats, check_integers};
-use ramie_core::{Array, Reduction, custom_jvp, where_};
+use ramie_core::{Array, Reduction, broadcast_shapes, custom_jvp, where_};
 
 /// Computes the cross entropy of logits `[…, classes]` and target probabilities of the same
 /// shape, with the result `[…]` (`optax.softmax_cross_entropy`).
 ///
 /// # Panics
-/// Panics if the logits are not floats, or the shapes do not broadcast.
+/// Panics if the logits are not floats, if the labels are class numbers (integers with fewer axes
+/// than the logits), or if the shapes do not broadcast.
 #[track_caller]
 pub fn softmax_cross_entropy(logits: &Array, labels: &Array) -> Array {
     softmax_cross_entropy_over(logits, labels, -1)
@@ -31,7 +32,9 @@ pub fn softmax_cross_entropy_over(
     labels: &Array,
     over: impl Into<Reduction>,
 ) -> Array {
-    check_floats("softmax_cross_entropy", "logits", logits);
+    const LOSS: &str = "softmax_cross_entropy";
+    check_floats(LOSS, "logits", logits);
+    check_probabilities(LOSS, logits, labels);
     let over = over.into();
     let logs = logits.log_softmax(&over);
     -(labels * logs).sum_over(over)
@@ -41,10 +44,12 @@ pub fn softmax_cross_entropy_over(
 /// nothing even if its logit is negative infinity (`optax.safe_softmax_cross_entropy`).
 ///
 /// # Panics
-/// Panics if the logits are not floats, or the shapes do not broadcast.
+/// Panics in the same cases as [`softmax_cross_entropy`].
 #[track_caller]
 pub fn safe_softmax_cross_entropy(logits: &Array, labels: &Array) -> Array {
-    check_floats("safe_softmax_cross_entropy", "logits", logits);
+    const LOSS: &str = "safe_softmax_cross_entropy";
+    check_floats(LOSS, "logits", logits);
+    check_probabilities(LOSS, logits, labels);
     let weighted = |x: &Array, weights: &Array| {
         let logs = x.log_softmax(-1);
         where_(weights.ne(0), weights * &logs, logs.zeros_like())
@@ -95,15 +100,17 @@ pub fn softmax_cross_entropy_with_integer_labels_over(
 ) -> Array {
     const LOSS: &str = "softmax_cross_entropy_with_integer_labels";
     check_floats(LOSS, "logits", logits);
-    check_integers(
-        LOSS,
-        "labels",
-        labels,
-        "use softmax_cross_entropy for class probabilities",
-    );
+    // Floats with fewer axes than the logits are class numbers.
+    let help = match labels.dtype().is_float() && labels.ndim() < logits.ndim() {
+        true => "convert class numbers with labels.astype(DType::I32)",
+        false => "use softmax_cross_entropy for class probabilities",
+    };
+    check_integers(LOSS, "labels", labels, help);
     assert!(
         logits.ndim() > 0,
-        "{LOSS}: the logits are 0-d, expected a last axis of classes"
+        "{LOSS}: the logits are {}, expected a last axis of classes\n  help: pass logits of the shape \
+         [batch, classes]",
+        logits.aval()
     );
     let over = over.into();
     let axes = over.axes(logits);
@@ -134,6 +141,25 @@ pub fn softmax_cross_entropy_with_integer_labels_over(
     let how = Reduction::over(-1).mask(&mask);
     let loss = where_(&unknown, f64::NAN, logits.logsumexp(&how) - label_logits);
     where_(mask.any_over(-1), loss, 0)
+}
+
+/// Panics if the labels cannot be target probabilities of the classes. Class numbers would be taken
+/// for probabilities if there are as many examples as classes.
+#[track_caller]
+fn check_probabilities(loss: &str, logits: &Array, labels: &Array) {
+    let arrays = || format!("logits {}\n  labels {}", logits.aval(), labels.aval());
+    assert!(
+        !labels.dtype().is_integer() || labels.ndim() >= logits.ndim(),
+        "{loss}: the labels are class numbers, expected a probability for each class\n  {}\n  help: use \
+         softmax_cross_entropy_with_integer_labels",
+        arrays()
+    );
+    assert!(
+        broadcast_shapes(&[logits.shape(), labels.shape()]).is_some(),
+        "{loss}: shapes do not broadcast together\n  {}\n  help: pass labels with the shape of the \
+         logits, or class numbers to softmax_cross_entropy_with_integer_labels",
+        arrays()
+    );
 }
 
 /// Moves the given axes to the end and flattens them into one.
@@ -221,8 +247,10 @@ pub fn poly_loss_cross_entropy_over(
     epsilon: f64,
     over: impl Into<Reduction>,
 ) -> Array {
-    check_floats("poly_loss_cross_entropy", "logits", logits);
-    check_floats("poly_loss_cross_entropy", "labels", labels);
+    const LOSS: &str = "poly_loss_cross_entropy";
+    check_floats(LOSS, "logits", logits);
+    check_floats(LOSS, "labels", labels);
+    check_probabilities(LOSS, logits, labels);
     let over = over.into();
     let p = logits.softmax(&over);
     let missed = (labels * (1.0_f64 - p)).sum_over(&over);
