@@ -11,6 +11,9 @@ use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 use std::time::{SystemTime, UNIX_EPOCH};
 
+/// End of the name of a step that is being deleted, before that of temporary directories.
+pub(super) const DELETED: &str = ".deleted";
+
 /// Deletes steps or moves them away.
 pub(super) struct Deleter {
     way: Way,
@@ -136,7 +139,7 @@ impl Way {
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         match &self.todelete {
             None => {
-                let aside = aside(path, ".deleted");
+                let aside = aside(path, DELETED);
                 remove_folder(&aside)?;
                 rename(path, &aside)?;
                 Ok(Some(aside))

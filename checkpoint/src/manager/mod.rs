@@ -65,7 +65,7 @@ use crate::items::{
 };
 use crate::pytree::TreeMetadata;
 use crate::{Error, Result};
-use delete::Deleter;
+use delete::{DELETED, Deleter};
 use policies::{PreservationPolicy, SaveDecisionPolicy, worse_first};
 use preempted::Preempted;
 use ramie_core::lock::lock;
@@ -195,6 +195,26 @@ impl CheckpointManager {
             background,
         })
     }
+}
+
+/// Returns the error of a directory without steps.
+fn nothing_to_restore(root: &Path) -> Error {
+    if let Err(error) = expect_folder(root) {
+        return error;
+    }
+    let entries = std::fs::read_dir(root).into_iter().flatten().flatten();
+    let mut names = entries.map(|entry| entry.file_name().to_string_lossy().into_owned());
+    let unfinished = match names.find(|name| name.contains(TEMPORARY) && !name.contains(DELETED)) {
+        Some(name) => format!(", only the unfinished save `{name}`"),
+        None => String::new(),
+    };
+    Error::format(
+        root,
+        format!(
+            "there is no step to restore{unfinished}\n  help: check the path; if `latest_step()` is \
+             `None`, start a new run"
+        ),
+    )
 }
 
 /// Prepares the directory; called in the primary process.
@@ -400,11 +420,7 @@ impl CheckpointManager {
     pub fn restore_latest<R: RestoreArgs>(&self, args: R) -> Result<R::Item> {
         match self.latest_step() {
             Some(step) => self.restore(step, args),
-            None => Err(Error::format(
-                &self.root,
-                "there is no step to restore\n  help: check `latest_step()` first; it is `None` \
-                 for a new run",
-            )),
+            None => Err(nothing_to_restore(&self.root)),
         }
     }
 

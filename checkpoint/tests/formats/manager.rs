@@ -149,6 +149,40 @@ fn items_that_are_not_there_are_named_with_those_that_are() {
 }
 
 #[test]
+fn a_run_without_steps_names_an_unfinished_save() {
+    let folder = folder();
+    let said = |root: &Path, manager: CheckpointManager| {
+        let message = manager
+            .restore_latest(JsonRestore::<u64>::new())
+            .unwrap_err()
+            .to_string();
+        let rest = message.strip_prefix(&format!("{}: ", root.display()));
+        rest.expect("the directory").to_owned()
+    };
+    let help = "\n  help: check the path; if `latest_step()` is `None`, start a new run";
+    assert_eq!(
+        said(folder.path(), open(folder.path())),
+        format!("there is no step to restore{help}")
+    );
+    for name in ["0.deleted.orbax-checkpoint-tmp", "1.orbax-checkpoint-tmp"] {
+        std::fs::create_dir(folder.path().join(name)).unwrap();
+    }
+    assert_eq!(
+        said(folder.path(), open(folder.path())),
+        format!(
+            "there is no step to restore, only the unfinished save `1.orbax-checkpoint-tmp`{help}"
+        )
+    );
+    let missing = folder.path().join("none");
+    let options = CheckpointManagerOptions::new().read_only(true);
+    assert_eq!(
+        said(&missing, CheckpointManager::new(&missing, options).unwrap()),
+        "the directory does not exist\n  help: check the path; a run has a directory per step, and a \
+         step has one per item"
+    );
+}
+
+#[test]
 fn iterations_of_other_processes_are_taken_where_they_agree() {
     let folder = folder();
     let write = |name: &str, text: &str| std::fs::write(folder.path().join(name), text).unwrap();
