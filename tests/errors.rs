@@ -42,6 +42,12 @@ mod transformations;
 mod trees;
 
 use document::{Section, sections};
+use ramie::State;
+use ramie::checkpoint;
+use ramie::core::export::Exported;
+use ramie::data::readers::text::Lines;
+use ramie::nn::models::Bert;
+use ramie::nn::training::writers::JsonLinesWriter;
 
 fn all() -> Vec<Section> {
     sections![
@@ -82,4 +88,27 @@ fn messages_match_the_document() {
         );
     }
     assert_eq!(text.lines().count(), shown.lines().count());
+}
+
+/// `unwrap`, and a `main` that returns an error, print its `Debug` form.
+#[test]
+fn unwrap_reports_the_message() {
+    #[track_caller]
+    fn check<T>(result: Result<T, impl std::error::Error>) {
+        let error = result.err().expect("an error");
+        assert_eq!(format!("{error:?}"), error.to_string());
+    }
+    let missing = "missing/file";
+    check(Exported::deserialize(b"not a program"));
+    check(State::default().apply_to(&mut ramie::Array::from(1.0f32)));
+    check(Lines::open(missing));
+    check(Bert::from_pretrained(missing));
+    check(JsonLinesWriter::create("Cargo.toml/file"));
+    check(ramie_plot::Plot::new().save(missing));
+    let message = ramie_testing::panic_message(|| checkpoint::load_state(missing).unwrap());
+    assert_eq!(
+        message,
+        "called `Result::unwrap()` on an `Err` value: missing/file: cannot be read: No such file or directory \
+         (os error 2)\n  help: check the path; a relative path starts in the working directory"
+    );
 }

@@ -8,7 +8,9 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 /// Error of reading or writing a checkpoint. Every message names the file, if there is one.
-#[derive(Debug, thiserror::Error)]
+///
+/// Its `Debug` form is the message, so that `unwrap` and `main` print a readable error.
+#[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
     /// An I/O operation failed.
@@ -112,6 +114,12 @@ pub enum Error {
         /// Differences between the optimizers, if any, as lines of the message.
         optimizer: Option<String>,
     },
+}
+
+impl fmt::Debug for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
 }
 
 /// Alias of `Result` with [`Error`].

@@ -1,9 +1,12 @@
 //! The error type of this crate.
 
 use ramie_core::files::explained;
+use std::fmt;
 
 /// An error while reading, combining or passing on data.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+///
+/// Its `Debug` form is the message, so that `unwrap` and `main` print a readable error.
+#[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
     /// A file cannot be read or decompressed, or has no rows.
@@ -76,6 +79,12 @@ pub enum Error {
     /// A user function failed with this message.
     #[error("{0}")]
     Other(String),
+}
+
+impl fmt::Debug for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
 }
 
 /// The end of messages about positions of other pipelines.

@@ -6,7 +6,9 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 /// Error of reading an ONNX model. Every message names the file, if there is one.
-#[derive(Debug, thiserror::Error)]
+///
+/// Its `Debug` form is the message, so that `unwrap` and `main` print a readable error.
+#[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
     /// A file cannot be read.
@@ -46,6 +48,12 @@ pub enum Error {
     /// An array cannot be created.
     #[error(transparent)]
     Runtime(#[from] ramie_core::Error),
+}
+
+impl fmt::Debug for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
 }
 
 /// A `Result` with [`Error`].

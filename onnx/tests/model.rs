@@ -184,9 +184,10 @@ fn damaged_models_are_explained() {
         short.contains("tensor `w`: has the type f32[2], which takes 8 bytes"),
         "{short}"
     );
-    let missing = Model::open("missing.onnx")
-        .expect_err("no file")
-        .to_string();
+    let missing = Model::open("missing.onnx").expect_err("no file");
+    // `unwrap` prints the `Debug` form.
+    assert_eq!(format!("{missing:?}"), missing.to_string());
+    let missing = missing.to_string();
     assert!(
         missing.starts_with("missing.onnx: cannot be read: ")
             && missing.contains("\n  help: check the path"),

@@ -1,10 +1,13 @@
 //! The error type of this crate.
 
 use ramie_core::files::WithHelp;
+use std::fmt;
 use std::path::{Path, PathBuf};
 
 /// A picture cannot be written.
-#[derive(Debug, thiserror::Error)]
+///
+/// Its `Debug` form is the message, so that `unwrap` and `main` print a readable error.
+#[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
     /// The file cannot be created or written.
@@ -23,6 +26,12 @@ pub enum Error {
         /// The endings that are supported.
         endings: &'static str,
     },
+}
+
+impl fmt::Debug for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
 }
 
 /// Result of writing a picture.

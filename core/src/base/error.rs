@@ -8,7 +8,9 @@ pub(crate) const TAKE_A_PART: &str = "convert to real numbers first: x.real(), x
 
 /// An error of a program's environment: a missing plugin, a program that does not compile, a
 /// device out of memory. Programming errors panic instead, at the caller's line.
-#[derive(Clone, Debug, thiserror::Error)]
+///
+/// Its `Debug` form is the message, so that `unwrap` and `main` print a readable error.
+#[derive(Clone, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
     /// The runtime reported a failure.
@@ -56,6 +58,12 @@ pub enum Error {
     /// An environment variable has a value that its setting does not accept.
     #[error(transparent)]
     Setting(#[from] ramie_pjrt::settings::InvalidSetting),
+}
+
+impl fmt::Debug for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
 }
 
 /// A `Result` with [`Error`].

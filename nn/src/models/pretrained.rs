@@ -9,10 +9,13 @@ use ramie_core::files::WithHelp;
 use ramie_core::text::listed;
 use ramie_core::{Array, DType, State, Tree, concatenate, eval_shape, make_jaxpr, tree};
 use std::collections::BTreeMap;
+use std::fmt;
 use std::path::{Path, PathBuf};
 
 /// An error of loading or saving a checkpoint with published names.
-#[derive(Debug, thiserror::Error)]
+///
+/// Its `Debug` form is the message, so that `unwrap` and `main` print a readable error.
+#[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum PretrainedError {
     /// A file cannot be read, or is not in a supported format.
@@ -68,6 +71,12 @@ pub enum PretrainedError {
         /// The names of these tensors.
         tensors: String,
     },
+}
+
+impl fmt::Debug for PretrainedError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
 }
 
 /// A `Result` of loading or saving a checkpoint.

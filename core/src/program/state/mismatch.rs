@@ -5,7 +5,9 @@ use crate::base::text::listed;
 use std::fmt;
 
 /// The differences between a [`State`](crate::State) and a tree.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+///
+/// Its `Debug` form is the message, so that `unwrap` and `main` print a readable error.
+#[derive(Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct StateMismatch {
     /// Leaves of the tree that are missing from the state.
@@ -54,6 +56,12 @@ impl fmt::Display for StateMismatch {
             "\n  help: the state must come from a tree of the same structure; use `filter` to \
              remove leaves from a state, or `update` to keep the tree's other leaves",
         )
+    }
+}
+
+impl fmt::Debug for StateMismatch {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
     }
 }
 

@@ -30,13 +30,13 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 /// An error of writing metrics to a file.
-#[derive(Debug)]
+///
+/// Its `Debug` form is the message, so that `unwrap` and `main` print a readable error.
 pub struct WriteError {
     path: PathBuf,
     what: What,
 }
 
-#[derive(Debug)]
 enum What {
     Io(io::Error),
     /// The metric has no column; the second field lists the columns.
@@ -71,6 +71,12 @@ impl fmt::Display for WriteError {
                 columns.join(", ")
             ),
         }
+    }
+}
+
+impl fmt::Debug for WriteError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
     }
 }
 
