@@ -73,7 +73,8 @@ pub fn json<T: DeserializeOwned>(name: &str) -> T {
 /// # Panics
 /// If the file cannot be read.
 pub fn arrays(name: &str) -> Vec<(String, Array)> {
-    let tensors = tensors(name);
+    let bytes = bytes(name);
+    let tensors = parsed(name, &bytes);
     let named = tensors.iter();
     named
         .map(|(name, view)| (name.to_owned(), to_array(&view)))
@@ -85,7 +86,11 @@ pub fn arrays(name: &str) -> Vec<(String, Array)> {
 /// # Panics
 /// If the file cannot be read.
 pub fn tensors(name: &str) -> SafeTensors<'static> {
-    SafeTensors::deserialize(Vec::leak(bytes(name))).unwrap_or_else(|e| panic!("{name}: {e}"))
+    parsed(name, Vec::leak(bytes(name)))
+}
+
+fn parsed<'a>(name: &str, bytes: &'a [u8]) -> SafeTensors<'a> {
+    SafeTensors::deserialize(bytes).unwrap_or_else(|e| panic!("{name}: {e}"))
 }
 
 /// Recordings that were opened in this process, by their names.

@@ -460,7 +460,8 @@ impl MultiHeadAttentionConfig {
         let key = vars.child("key", |v| project(kv_heads).build(in_k, v));
         let value = vars.child("value", |v| project(kv_heads).build(in_v, v));
         let norm = |vars: &mut Vars<'_>, name: &str| {
-            (self.normalize_qk).build(size, self.dtype, self.param_dtype, vars, name)
+            self.normalize_qk
+                .build(size, self.dtype, self.param_dtype, vars, name)
         };
         let query_ln = norm(vars, "query_ln");
         let key_ln = norm(vars, "key_ln");
