@@ -269,7 +269,7 @@ fn processes_find_each_other_and_exchange_values() {
     // Strangers do no harm.
     let deadline = Instant::now() + 10 * SECOND;
     while Instant::now() < deadline {
-        if let Ok(mut stranger) = TcpStream::connect(("127.0.0.1", program.port)) {
+        if let Ok(mut stranger) = TcpStream::connect(program.address) {
             let _ = stranger.write_all(b"GET / HTTP/1.1\r\n\r\n");
             break;
         }
@@ -284,7 +284,7 @@ fn one_process_is_a_program_too() {
 
 #[test]
 fn missing_processes_are_named() {
-    let mut program = Program::at_free_port();
+    let mut program = Program::at_own_address();
     program.start("join soon", 4, 0, &[]);
     program.start("join", 4, 2, &[]);
     let [first, other] = &program.says()[..] else {
@@ -302,9 +302,9 @@ fn missing_processes_are_named() {
 
 #[test]
 fn a_coordinator_that_is_not_there_is_named() {
-    let mut program = Program::at_free_port();
+    let mut program = Program::at_own_address();
     program.start("join now", 2, 1, &[]);
-    let address = format!("127.0.0.1:{}", program.port);
+    let address = program.address.to_string();
     let says = program.says().remove(0);
     let words = format!(
         "Timeout: distributed::initialize: process 1 of 2 could not reach the coordinator at {address} \
@@ -319,7 +319,7 @@ fn a_coordinator_that_is_not_there_is_named() {
 
 #[test]
 fn wrong_numbers_are_refused() {
-    let mut program = Program::at_free_port();
+    let mut program = Program::at_own_address();
     program.start("join soon", 3, 0, &[]);
     program.start("join soon", 4, 1, &[]);
     program.start("join", 3, 2, &[]);
@@ -348,7 +348,7 @@ fn a_process_that_dies_is_named() {
 #[test]
 fn a_coordinator_that_dies_is_named() {
     let program = Program::of("die", 3, &[("RAMIE_TEST_DIES", "0")]);
-    let address = format!("127.0.0.1:{}", program.port);
+    let address = program.address.to_string();
     for output in &program.finish()[1..] {
         let text = String::from_utf8_lossy(&output.stdout);
         let words = format!(
@@ -476,8 +476,8 @@ fn plugins_exchange_values_through_the_store() {
 /// Slurm's variables, and our own.
 #[test]
 fn processes_find_each_other_by_their_cluster() {
-    let mut program = Program::at_free_port();
-    let port = program.port.to_string();
+    let mut program = Program::at_own_address();
+    let port = program.address.port().to_string();
     for process in 0..3 {
         let (rank, local) = (process.to_string(), (process % 2).to_string());
         let variables = [
@@ -492,8 +492,8 @@ fn processes_find_each_other_by_their_cluster() {
     }
     assert_eq!(program.says(), ["[0, 1, 2]"; 3]);
 
-    let mut program = Program::at_free_port();
-    let address = format!("127.0.0.1:{}", program.port);
+    let mut program = Program::at_own_address();
+    let address = program.address.to_string();
     for process in 0..2 {
         let id = process.to_string();
         let variables = [

@@ -2,10 +2,10 @@
 //! times with the name of a part, and compares what the processes print.
 
 use ramie_core::distributed::DistributedOptions;
+use std::hash::{BuildHasher, Hasher, RandomState};
 use std::io::Write;
-use std::net::TcpListener;
+use std::net::{Ipv4Addr, SocketAddr, TcpListener};
 use std::process::{Child, Command, Output, Stdio};
-use std::sync::atomic::{AtomicU16, Ordering};
 use std::time::Duration;
 
 /// Returns an environment variable that the test sets for a process.
@@ -41,25 +41,29 @@ pub fn say(words: impl std::fmt::Display) {
 
 /// The processes of one test.
 pub struct Program {
-    /// The port of the coordinator.
-    pub port: u16,
+    /// The address of the coordinator.
+    pub address: SocketAddr,
     /// The processes, in the order in which they were started.
     pub children: Vec<Child>,
 }
 
 impl Program {
-    /// Finds a free port, outside the range that the system gives to outgoing connections.
-    pub fn at_free_port() -> Program {
-        static NEXT: AtomicU16 = AtomicU16::new(0);
-        let first = 10_000 + (std::process::id() % 1000) as u16 * 20;
-        let port = loop {
-            let port = first + NEXT.fetch_add(1, Ordering::Relaxed);
-            if TcpListener::bind(("127.0.0.1", port)).is_ok() {
-                break port;
-            }
+    /// Picks a random address and a random port outside the range of outgoing connections.
+    ///
+    /// The port itself is not tried: if another thread started a process meanwhile, that process
+    /// would hold the port until it runs its own program.
+    pub fn at_own_address() -> Program {
+        let random = RandomState::new().build_hasher().finish().to_le_bytes();
+        let [a, b, c, low, high, ..] = random;
+        let own = Ipv4Addr::new(127, a, b, c.clamp(1, 254));
+        // Some systems have only one loopback address.
+        let host = match TcpListener::bind((own, 0)) {
+            Ok(_) => own,
+            Err(_) => Ipv4Addr::LOCALHOST,
         };
+        let port = 10_000 + u16::from_le_bytes([low, high]) % 20_000;
         Program {
-            port,
+            address: SocketAddr::from((host, port)),
             children: Vec::new(),
         }
     }
@@ -69,7 +73,7 @@ impl Program {
         let child = Command::new(std::env::current_exe().expect("this program"))
             .args(["--exact", "child", "--nocapture"])
             .env("RAMIE_TEST_PART", part)
-            .env("RAMIE_TEST_ADDRESS", format!("127.0.0.1:{}", self.port))
+            .env("RAMIE_TEST_ADDRESS", self.address.to_string())
             .env("RAMIE_TEST_COUNT", count.to_string())
             .env("RAMIE_TEST_PROCESS", process.to_string())
             .envs(variables.iter().copied())
@@ -82,7 +86,7 @@ impl Program {
 
     /// Starts all processes of a program.
     pub fn of(part: &str, count: usize, variables: &[(&str, &str)]) -> Program {
-        let mut program = Program::at_free_port();
+        let mut program = Program::at_own_address();
         for process in 0..count {
             program.start(part, count, process, variables);
         }
