@@ -12,6 +12,9 @@ const DEPTH: usize = 8;
 const WIDTH: usize = 512;
 /// Number of columns whose sums stay in the first-level cache while those of one row are computed.
 const WIDE: usize = 4096;
+/// Distance from an element of the only row's matrix to the one that is loaded into the second-level
+/// cache meanwhile. A processor itself looks ahead no further than the end of a page.
+const AHEAD: usize = 1024;
 /// Number of partial sums of an element, for an axis of adjacent elements that is summed over.
 const LANES: usize = 8;
 
@@ -162,7 +165,18 @@ impl Product {
                     let row = self.matrix.add(k * self.stride + start);
                     let row = std::slice::from_raw_parts(row, count);
                     let x = *self.left.add(k);
-                    for (sum, y) in sums.iter_mut().zip(row) {
+                    let (tiles, rest) = sums.as_chunks_mut::<COLUMNS>();
+                    let (row, row_rest) = row.as_chunks::<COLUMNS>();
+                    for (tile, row) in tiles.iter_mut().zip(row) {
+                        prefetch::<2>(row.as_ptr().wrapping_add(AHEAD));
+                        // Copies, because references may overlap and would not become vectors.
+                        let mut sums = *tile;
+                        for (sum, y) in sums.iter_mut().zip(*row) {
+                            *sum = x.mul_add(y, *sum);
+                        }
+                        *tile = sums;
+                    }
+                    for (sum, y) in rest.iter_mut().zip(row_rest) {
                         *sum = x.mul_add(*y, *sum);
                     }
                 }
@@ -218,7 +232,7 @@ impl Product {
                 *sums = *place(i);
             }
             for k in 0..self.depth {
-                prefetch(matrix.wrapping_add((k + DEPTH) * self.stride));
+                prefetch::<1>(matrix.wrapping_add((k + DEPTH) * self.stride));
                 let row = *matrix.add(k * self.stride).cast::<[f32; COLUMNS]>();
                 for (i, sums) in sums.iter_mut().enumerate() {
                     let x = *left.add(i * self.left_stride + k);
@@ -270,6 +284,9 @@ impl Product {
             for start in (0..whole).step_by(LANES * CHAINS) {
                 for (i, sums) in sums.iter_mut().enumerate() {
                     let k = start + i * LANES;
+                    if i % 2 == 0 {
+                        prefetch::<2>(matrix.wrapping_add(k + AHEAD));
+                    }
                     let x = *self.left.add(k).cast::<[f32; LANES]>();
                     let y = *matrix.add(k).cast::<[f32; LANES]>();
                     for (sum, (x, y)) in sums.iter_mut().zip(x.into_iter().zip(y)) {
@@ -303,7 +320,7 @@ impl Product {
                     let x = *left.add(i * self.left_stride + k).cast::<[f32; LANES]>();
                     for (j, sums) in sums.iter_mut().enumerate() {
                         if i == 0 {
-                            prefetch(matrix.wrapping_add((j + COUNT) * self.stride + k));
+                            prefetch::<1>(matrix.wrapping_add((j + COUNT) * self.stride + k));
                         }
                         let y = *matrix.add(j * self.stride + k).cast::<[f32; LANES]>();
                         for (sum, (x, y)) in sums.iter_mut().zip(x.into_iter().zip(y)) {
@@ -334,14 +351,17 @@ fn total(sums: [f32; LANES]) -> f32 {
     (four[0] + four[2]) + (four[1] + four[3])
 }
 
-/// Loads an element into the first-level cache. The address may be any.
+/// Loads an element into the cache of level 1 or 2. The address may be any.
 #[inline(always)]
-fn prefetch(element: *const f32) {
+fn prefetch<const LEVEL: u32>(element: *const f32) {
     #[cfg(target_arch = "x86_64")]
     // SAFETY: a prefetch of an address without memory does nothing.
     unsafe {
-        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-        _mm_prefetch::<_MM_HINT_T0>(element.cast());
+        use std::arch::x86_64::{_MM_HINT_T0, _MM_HINT_T1, _mm_prefetch};
+        match LEVEL {
+            1 => _mm_prefetch::<_MM_HINT_T0>(element.cast()),
+            _ => _mm_prefetch::<_MM_HINT_T1>(element.cast()),
+        }
     }
     #[cfg(not(target_arch = "x86_64"))]
     let _ = element;
