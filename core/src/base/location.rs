@@ -47,7 +47,14 @@ pub(crate) fn in_user_code<R>(f: impl FnOnce() -> R) -> R {
 }
 
 fn ascribed<R>(location: Option<&'static Location<'static>>, f: impl FnOnce() -> R) -> R {
-    scoped::with(&LOCATION, location, || with_room(f))
+    let (mut f, mut result) = (Some(f), None);
+    ascribed_once(location, &mut || result = f.take().map(|f| f()));
+    result.expect("the function has returned")
+}
+
+/// [`ascribed`], compiled once for all functions.
+fn ascribed_once(location: Option<&'static Location<'static>>, f: &mut dyn FnMut()) {
+    scoped::with(&LOCATION, location, || with_room(f));
 }
 
 /// Returns the source location that rules currently use.

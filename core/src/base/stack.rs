@@ -13,5 +13,16 @@ const SEGMENT: usize = 8 << 20;
 /// through this one.
 #[inline]
 pub(crate) fn with_room<R>(f: impl FnOnce() -> R) -> R {
-    stacker::maybe_grow(ROOM, SEGMENT, f)
+    if stacker::remaining_stack().is_some_and(|left| left >= ROOM) {
+        return f();
+    }
+    let (mut f, mut result) = (Some(f), None);
+    on_new_stack(&mut || result = f.take().map(|f| f()));
+    result.expect("the function has returned")
+}
+
+/// Runs `f` on a new stack. Compiled once for all functions.
+#[cold]
+fn on_new_stack(f: &mut dyn FnMut()) {
+    stacker::grow(SEGMENT, f);
 }

@@ -26,7 +26,7 @@ pub use maps::MapKey;
 pub use path::{KeyEntry, KeyPath, keystr, keystr_simple, leaves_with_path};
 pub use per_array::PerArray;
 pub use ravel::ravel;
-pub(crate) use structure::fingerprint;
+pub(crate) use structure::{fingerprint, fingerprint_of};
 pub use structure::{map2, structure_mismatch, transpose};
 pub use subtree::Subtree;
 
@@ -365,8 +365,15 @@ impl<T: Tree> Tree for Box<T> {
     }
 }
 
+/// Visits the parts of a tree. Functions of it are compiled once for trees of all types.
+pub(crate) type Walk<'a> = dyn Fn(&mut dyn Visitor) + 'a;
+
 /// Returns the arrays of a tree in order.
 pub fn leaves<T: Tree>(tree: &T) -> Vec<Array> {
+    leaves_of(&|v| tree.walk(v))
+}
+
+pub(crate) fn leaves_of(walk: &Walk<'_>) -> Vec<Array> {
     struct Leaves(Vec<Array>);
     impl Visitor for Leaves {
         fn leaf(&mut self, array: &Array) {
@@ -374,7 +381,7 @@ pub fn leaves<T: Tree>(tree: &T) -> Vec<Array> {
         }
     }
     let mut v = Leaves(Vec::new());
-    tree.walk(&mut v);
+    walk(&mut v);
     v.0
 }
 
@@ -392,14 +399,24 @@ pub(crate) fn count<T: Tree>(tree: &T) -> usize {
 }
 
 /// Calls `f` with the dotted path, the kind and the array of each leaf.
-pub fn for_each_with_path<T: Tree>(tree: &T, f: impl FnMut(&str, Option<&'static str>, &Array)) {
-    struct Paths<F> {
+pub fn for_each_with_path<T: Tree>(
+    tree: &T,
+    mut f: impl FnMut(&str, Option<&'static str>, &Array),
+) {
+    walk_with_path(&|v| tree.walk(v), &mut f);
+}
+
+pub(crate) fn walk_with_path(
+    walk: &Walk<'_>,
+    f: &mut dyn FnMut(&str, Option<&'static str>, &Array),
+) {
+    struct Paths<'a> {
         path: String,
         lengths: Vec<(usize, Option<&'static str>)>,
         kind: Option<&'static str>,
-        f: F,
+        f: &'a mut dyn FnMut(&str, Option<&'static str>, &Array),
     }
-    impl<F: FnMut(&str, Option<&'static str>, &Array)> Visitor for Paths<F> {
+    impl Visitor for Paths<'_> {
         fn leaf(&mut self, array: &Array) {
             (self.f)(&self.path, self.kind, array);
         }
@@ -419,7 +436,7 @@ pub fn for_each_with_path<T: Tree>(tree: &T, f: impl FnMut(&str, Option<&'static
             self.kind = Some(kind);
         }
     }
-    tree.walk(&mut Paths {
+    walk(&mut Paths {
         path: String::new(),
         lengths: Vec::new(),
         kind: None,
@@ -429,8 +446,12 @@ pub fn for_each_with_path<T: Tree>(tree: &T, f: impl FnMut(&str, Option<&'static
 
 /// Returns the dotted path of each leaf.
 pub fn paths<T: Tree>(tree: &T) -> Vec<String> {
+    paths_of(&|v| tree.walk(v))
+}
+
+pub(crate) fn paths_of(walk: &Walk<'_>) -> Vec<String> {
     let mut out = Vec::new();
-    for_each_with_path(tree, |path, _, _| out.push(path.to_string()));
+    walk_with_path(walk, &mut |path, _, _| out.push(path.to_string()));
     out
 }
 

@@ -1,9 +1,10 @@
 //! Donation: which inputs of a program donate their buffers to its results.
 
-use super::call::Trace;
+use super::signature::Inputs;
+use super::trace::Trace;
 use crate::program::lower::ArgumentAttribute;
-use crate::program::tree::{self, Key, Visitor};
-use crate::{Array, Aval, Tree};
+use crate::program::tree::{self, Key, Visitor, Walk};
+use crate::{Array, Aval};
 
 /// A visitor that collects the leaf indices of the arguments in `argnums`.
 struct Leaves<'a> {
@@ -35,7 +36,7 @@ impl Visitor for Leaves<'_> {
 ///
 /// # Panics
 /// Panics if an argument does not exist.
-fn leaves_of<A: Tree>(name: &str, args: &A, argnums: &[usize]) -> Vec<usize> {
+fn leaves_of(name: &str, args: &Walk<'_>, argnums: &[usize]) -> Vec<usize> {
     let mut leaves = Leaves {
         argnums,
         depth: 0,
@@ -43,7 +44,7 @@ fn leaves_of<A: Tree>(name: &str, args: &A, argnums: &[usize]) -> Vec<usize> {
         leaves: 0,
         chosen: Vec::new(),
     };
-    args.walk(&mut leaves);
+    args(&mut leaves);
     let arguments = leaves.arguments;
     if let Some(argnum) = argnums.iter().find(|&&n| n >= arguments) {
         panic!(
@@ -54,15 +55,14 @@ fn leaves_of<A: Tree>(name: &str, args: &A, argnums: &[usize]) -> Vec<usize> {
     leaves.chosen
 }
 
-impl<S: Tree, R: Tree> Trace<S, R> {
+impl Trace {
     /// Returns which inputs donate their buffers to which results: first the state to its own new
     /// value, then the rest of the state and the arguments in `argnums` to results of the same
     /// type.
-    pub fn donations<A: Tree>(
+    pub fn donations(
         &self,
         name: &str,
-        state: &S,
-        args: &A,
+        inputs: Inputs<'_>,
         argnums: &[usize],
     ) -> Vec<ArgumentAttribute> {
         let jaxpr = &self.program.jaxpr;
@@ -77,7 +77,7 @@ impl<S: Tree, R: Tree> Trace<S, R> {
                 taken[i] = true;
             }
         }
-        let chosen = leaves_of(name, args, argnums);
+        let chosen = leaves_of(name, inputs.args, argnums);
         let donors = (0..self.state_ins).chain(chosen.into_iter().map(|i| self.state_ins + i));
         for i in donors {
             if attributes[consts + i] != ArgumentAttribute::None {
@@ -90,7 +90,7 @@ impl<S: Tree, R: Tree> Trace<S, R> {
                 }
                 None if super::logs_compiles() => eprintln!(
                     "ramie: `{name}` cannot donate `{}`, {}: no remaining result has this type",
-                    path(i, state, args),
+                    path(i, inputs),
                     ins[i]
                 ),
                 None => {}
@@ -101,9 +101,9 @@ impl<S: Tree, R: Tree> Trace<S, R> {
 }
 
 /// Returns the name of an input.
-pub(super) fn path<S: Tree, A: Tree>(input: usize, state: &S, args: &A) -> String {
-    let states = tree::paths(state).into_iter().map(|p| ("state", p));
-    let mut paths = states.chain(tree::paths(args).into_iter().map(|p| ("args", p)));
+pub(super) fn path(input: usize, inputs: Inputs<'_>) -> String {
+    let paths = |root, walk| tree::paths_of(walk).into_iter().map(move |p| (root, p));
+    let mut paths = paths("state", inputs.state).chain(paths("args", inputs.args));
     let (root, path) = paths.nth(input).expect("a path for each input");
     match path.is_empty() {
         true => root.into(),

@@ -48,23 +48,23 @@ impl<S, A, R, C: ?Sized> Deref for Jitted<'_, S, A, R, C> {
 impl<S: Tree, A: Tree, R: Tree, C: ?Sized> Jitted<'_, S, A, R, C> {
     /// Returns the function's name.
     pub fn name(&self) -> &str {
-        &self.jit.name
+        &self.jit.programs.name
     }
 
     /// Returns how many programs calls have compiled.
     pub fn compilations(&self) -> usize {
-        self.jit.programs().compilations()
+        self.jit.programs.compiled.compilations()
     }
 
     /// Returns why the last call retraced: which part of the arguments changed, and from what to
     /// what. `None` if no program had been compiled before.
     pub fn last_retrace(&self) -> Option<String> {
-        self.jit.programs().reason()
+        self.jit.programs.compiled.reason()
     }
 
     /// Removes all compiled programs.
     pub fn clear_cache(&self) {
-        self.jit.clear();
+        self.jit.programs.clear();
     }
 
     /// Traces and lowers for state and arguments like these, without running: arrays without
@@ -102,7 +102,8 @@ impl<S: Tree, A: Tree, R: Tree, C: ?Sized> Jitted<'_, S, A, R, C> {
     /// Panics if the traced function panics.
     #[track_caller]
     pub fn eval_shape_with(&self, state: &S, args: A) -> R {
-        self.jit.trace(state, &args, Location::caller()).out_info()
+        let trace = self.jit.trace(state, &args, Location::caller());
+        trace.out_info::<S, R>()
     }
 
     /// Returns the location where `jit` was called.

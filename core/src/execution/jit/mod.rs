@@ -3,6 +3,7 @@
 
 mod call;
 mod donate;
+mod entry;
 mod function;
 mod made;
 mod place;
@@ -10,6 +11,7 @@ mod programs;
 mod retraces;
 mod signature;
 mod stages;
+mod trace;
 
 pub use function::{JitFunction, Jitted, Staged};
 pub(crate) use programs::forget_all;

@@ -1,39 +1,48 @@
 //! Placement of a jitted function's arguments and results.
 
-use super::call::Trace;
 use super::donate;
+use super::signature::Inputs;
+use super::trace::Trace;
 use crate::client::Program;
 use crate::client::sharded::{self, Site, SiteFinder, input_sharding};
 use crate::program::array::Repr;
 use crate::program::jaxpr::Jaxpr;
 use crate::program::lower::{ArgumentAttribute, Partition};
 use crate::program::specs::Shardings;
-use crate::program::tree;
+use crate::program::tree::{self, Walk};
 use crate::types::sharding::{NamedSharding, Placed, Sharding};
 use crate::{Array, Error, Platform, Result, Tree};
 
 /// Returns the device or mesh on which a call with these arguments runs.
-pub(crate) fn site_of<S: Tree, A: Tree>(state: &S, args: &A) -> Result<Site> {
+pub(crate) fn site_of(inputs: Inputs<'_>) -> Result<Site> {
     let mut finder = SiteFinder::default();
-    tree::for_each_with_path(state, |p, _, a| finder.look(a, || format!("`state.{p}`")));
-    tree::for_each_with_path(args, |p, _, a| finder.look(a, || format!("`args.{p}`")));
+    for (root, walk) in [("state", inputs.state), ("args", inputs.args)] {
+        tree::walk_with_path(walk, &mut |path, _, array| {
+            finder.look(array, || format!("`{root}.{path}`"));
+        });
+    }
     finder.site()
 }
 
 /// Moves the arguments to the shardings of `in_shardings`.
 pub(super) fn placed<A: Tree>(args: A, wanted: &Shardings) -> Result<A> {
-    let paths = tree::paths(&args);
+    let arrays = placed_arrays(&|v| args.walk(v), wanted)?;
+    Ok(tree::with_leaves(&args, arrays))
+}
+
+fn placed_arrays(args: &Walk<'_>, wanted: &Shardings) -> Result<Vec<Array>> {
+    let paths = tree::paths_of(args);
     let wanted = wanted
         .of_paths("in_shardings", &paths)
         .map_err(Error::Configuration)?;
     let mut outs = Vec::with_capacity(paths.len());
-    for ((array, to), path) in tree::leaves(&args).into_iter().zip(wanted).zip(&paths) {
+    for ((array, to), path) in tree::leaves_of(args).into_iter().zip(wanted).zip(&paths) {
         outs.push(match to {
             None => array,
             Some(to) => placed_array(array, &to, path)?,
         });
     }
-    Ok(tree::with_leaves(&args, outs))
+    Ok(outs)
 }
 
 fn placed_array(array: Array, to: &Placed, path: &str) -> Result<Array> {
@@ -93,11 +102,10 @@ impl Plan {
 }
 
 /// Plans a call at `site`, whose inputs are donated as `attributes` specifies.
-pub(super) fn plan<S: Tree, A: Tree, R: Tree>(
-    trace: &Trace<S, R>,
+pub(super) fn plan(
+    trace: &Trace,
     site: Site,
-    state: &S,
-    args: &A,
+    inputs: Inputs<'_>,
     mut attributes: Vec<ArgumentAttribute>,
     out_shardings: Option<&Shardings>,
 ) -> Result<Plan> {
@@ -108,7 +116,7 @@ pub(super) fn plan<S: Tree, A: Tree, R: Tree>(
         _ => site.of_program(jaxpr),
     };
     let asked = match out_shardings {
-        Some(shardings) => wanted(shardings, trace.traced_result())?,
+        Some(shardings) => wanted(shardings, trace)?,
         None => Vec::new(),
     };
     let asked_mesh = asked.iter().flatten().map(NamedSharding::mesh).next();
@@ -119,13 +127,9 @@ pub(super) fn plan<S: Tree, A: Tree, R: Tree>(
         return Ok(on_device(trace, site, attributes));
     };
     let consts = &trace.program.consts;
-    let leaves: Vec<Array> = tree::leaves(state)
-        .into_iter()
-        .chain(tree::leaves(args))
-        .collect();
     let ins: Vec<NamedSharding> = consts
         .iter()
-        .chain(&leaves)
+        .chain(&inputs.leaves())
         .map(|a| input_sharding(a, mesh))
         .collect();
     let outs = result_shardings(trace, &ins[consts.len()..], asked);
@@ -149,11 +153,7 @@ pub(super) fn plan<S: Tree, A: Tree, R: Tree>(
 }
 
 /// Plans a call on a single device.
-fn on_device<S: Tree, R: Tree>(
-    trace: &Trace<S, R>,
-    site: Site,
-    mut attributes: Vec<ArgumentAttribute>,
-) -> Plan {
+fn on_device(trace: &Trace, site: Site, mut attributes: Vec<ArgumentAttribute>) -> Plan {
     let kept = trace.unchanged();
     donate::skip(&kept, trace.program.consts.len(), &mut attributes);
     Plan {
@@ -172,8 +172,8 @@ pub(super) fn changed<T>(kept: &[bool], mut outputs: Vec<T>) -> Vec<T> {
 }
 
 /// Returns the requested shardings of the result's arrays.
-fn wanted<R: Tree>(shardings: &Shardings, result: &R) -> Result<Vec<Option<NamedSharding>>> {
-    let paths = tree::paths(result);
+fn wanted(shardings: &Shardings, trace: &Trace) -> Result<Vec<Option<NamedSharding>>> {
+    let paths = tree::paths_of(&|v| trace.trees.walk_result(v));
     let told = shardings
         .of_paths("out_shardings", &paths)
         .map_err(Error::Configuration)?;
@@ -193,12 +193,12 @@ fn wanted<R: Tree>(shardings: &Shardings, result: &R) -> Result<Vec<Option<Named
 }
 
 /// Returns the shardings of all outputs: state keeps its sharding.
-fn result_shardings<S: Tree, R: Tree>(
-    trace: &Trace<S, R>,
+fn result_shardings(
+    trace: &Trace,
     ins: &[NamedSharding],
     asked: Vec<Option<NamedSharding>>,
 ) -> Vec<Option<NamedSharding>> {
-    let state = (0..trace.state_outputs()).map(|i| {
+    let state = (0..trace.state_outs).map(|i| {
         let same = trace.keeps_state(i);
         ins.get(i).copied().filter(|_| same)
     });

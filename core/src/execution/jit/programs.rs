@@ -1,10 +1,9 @@
 //! The compiled programs of a function, by signature.
 
-use super::signature::Signature;
-use crate::Tree;
+use super::signature::{Inputs, Signature};
+use crate::Result;
 use crate::base::lock::lock;
 use crate::base::program_cache::{ProgramCache, Slot};
-use crate::transform::Arguments;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, Weak};
 
@@ -74,23 +73,24 @@ pub(crate) fn forget_all() {
 }
 
 impl<E> FunctionCache<E> {
-    /// Returns the program for a call. Creates it at the first use, on one thread.
-    #[inline]
-    pub fn get_or_make<S: Tree, A: Arguments, X>(
-        &self,
-        state: &S,
-        args: &A,
-        make: impl FnOnce() -> Result<E, X>,
-    ) -> Result<Made<E>, X> {
-        let last = lock(&self.last).clone();
-        if let Some(last) = last
-            && last.key.matches(state, args)
-        {
+    /// Returns the program of the last call, if it serves this one.
+    pub fn of_last(&self, inputs: Inputs<'_>) -> Option<Made<E>> {
+        let last = self.last()?;
+        let serves = last.key.matches(inputs);
+        serves.then(|| {
             self.all.touch(&last);
-            return Ok(last);
-        }
-        let key = Signature::of(state, args);
-        let with_key = || Ok((key.clone(), make()?));
+            last
+        })
+    }
+
+    /// Returns the program for a call. Creates it at the first use, on one thread.
+    pub fn get_or_make(
+        &self,
+        inputs: Inputs<'_>,
+        make: &mut dyn FnMut() -> Result<E>,
+    ) -> Result<Made<E>> {
+        let key = Signature::of(inputs);
+        let with_key = || -> Result<_> { Ok((key.clone(), make()?)) };
         let made = self
             .all
             .get_or_make(key.fingerprint(), |k| *k == key, with_key)?;

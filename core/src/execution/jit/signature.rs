@@ -3,12 +3,27 @@
 use crate::Array;
 use crate::base::hash::{FastHasher, words};
 use crate::program::array::Repr;
-use crate::program::tree::{Fixed, Key, Tree, Visitor};
-use crate::transform::Arguments;
+use crate::program::tree::{self, Fixed, Key, Visitor, Walk};
 use crate::types::sharding::{Context, Sharding};
 use ramie_pjrt::Device;
 use smallvec::SmallVec;
 use std::hash::{Hash, Hasher};
+
+/// State and arguments of a call. Functions of them are compiled once for all types.
+#[derive(Clone, Copy)]
+pub(crate) struct Inputs<'a> {
+    pub state: &'a Walk<'a>,
+    pub args: &'a Walk<'a>,
+}
+
+impl Inputs<'_> {
+    /// Returns the arrays.
+    pub fn leaves(self) -> Vec<Array> {
+        let mut all = tree::leaves_of(self.state);
+        all.extend(tree::leaves_of(self.args));
+        all
+    }
+}
 
 /// Structure, fixed values, types and devices of a call, encoded as words: two calls have the
 /// same words exactly if they are equal.
@@ -17,17 +32,16 @@ pub(crate) struct Signature(SmallVec<[u64; 32]>);
 
 impl Signature {
     /// Returns the signature of a call.
-    pub fn of<S: Tree, A: Arguments>(state: &S, args: &A) -> Signature {
+    pub fn of(inputs: Inputs<'_>) -> Signature {
         let mut all = SmallVec::new();
-        feed(state, args, |word| all.push(word));
+        feed(inputs, |word| all.push(word));
         Signature(all)
     }
 
     /// Returns whether a call has this signature, without allocating.
-    #[inline]
-    pub fn matches<S: Tree, A: Arguments>(&self, state: &S, args: &A) -> bool {
+    pub fn matches(&self, inputs: Inputs<'_>) -> bool {
         let (mut rest, mut same) = (self.0.iter(), true);
-        feed(state, args, |word| same &= rest.next() == Some(&word));
+        feed(inputs, |word| same &= rest.next() == Some(&word));
         same && rest.next().is_none()
     }
 
@@ -101,14 +115,14 @@ impl<W: FnMut(u64)> Visitor for Fingerprint<W> {
 }
 
 /// Passes the words of a call's signature to `word`.
-fn feed<S: Tree, A: Arguments>(state: &S, args: &A, word: impl FnMut(u64)) {
+fn feed(inputs: Inputs<'_>, word: impl FnMut(u64)) {
     let mut f = Fingerprint {
         words: Sink(word),
         device: None,
         mixed: false,
     };
-    state.walk(&mut f);
-    args.walk(&mut f);
+    (inputs.state)(&mut f);
+    (inputs.args)(&mut f);
     let device = f.device.or_else(default_device);
     f.words.write_i64(device.map_or(-1, |d| i64::from(d.id())));
     let effort = u8::from(crate::client::least_effort());
@@ -172,14 +186,14 @@ impl Visitor for Words {
 }
 
 /// Describes a call.
-pub(crate) fn describe<S: Tree, A: Tree>(state: &S, args: &A) -> Description {
+pub(crate) fn describe(inputs: Inputs<'_>) -> Description {
     let mut words = Words {
         path: vec!["state".into()],
         described: Description::default(),
     };
-    state.walk(&mut words);
+    (inputs.state)(&mut words);
     words.path = vec!["args".into()];
-    args.walk(&mut words);
+    (inputs.args)(&mut words);
     words.described
 }
 

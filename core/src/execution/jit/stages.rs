@@ -1,15 +1,17 @@
 //! The stages of `jit`: tracing and lowering, compiling, and running, each callable separately
 //! and each reporting failures as errors.
 
-use super::call::{Entry, Jit, Trace};
+use super::call::{Jit, Programs};
+use super::entry::Entry;
 use super::made::Made;
 use super::place::{Plan, site_of};
 use super::programs::{Made as Cached, Shared};
-use super::signature::{Signature, describe};
+use super::signature::{Description, Inputs, Signature, describe};
+use super::trace::Trace;
 use crate::client::Program;
 use crate::execution::aot::{CompiledFor, Target};
 use crate::program::lower::strip_locations;
-use crate::transform::{ByRef, ByValue};
+use crate::transform::ByValue;
 use crate::{ClosedJaxpr, Error, Jaxpr, Result, Tree};
 use ramie_pjrt::{Executable, MemoryAnalysis, OptionOverride, Value};
 use std::marker::PhantomData;
@@ -19,15 +21,48 @@ use std::sync::Arc;
 /// A function traced for given arguments (`jax.stages.Traced`); returned by
 /// [`Jitted::trace`](super::Jitted::trace).
 pub struct Traced<S, A, R> {
+    stage: Stage,
+    types: PhantomData<fn(S, A) -> R>,
+}
+
+/// A traced function, whatever its types.
+struct Stage {
     name: Arc<str>,
-    trace: Trace<S, R>,
+    trace: Trace,
     plan: Plan,
     key: Signature,
-    description: super::signature::Description,
+    description: Description,
     compiler_options: Vec<(String, OptionOverride)>,
     /// Cache in which calls of the function look for programs.
-    programs: Shared<Entry<S, R>>,
-    args: PhantomData<fn(A)>,
+    programs: Shared<Entry>,
+}
+
+impl Stage {
+    fn new(programs: &Programs, inputs: Inputs<'_>, trace: &dyn Fn() -> Trace) -> Result<Stage> {
+        let site = site_of(inputs)?;
+        let trace = trace();
+        let plan = programs.plan(&trace, site, inputs)?;
+        Ok(Stage {
+            name: programs.name.clone(),
+            trace,
+            plan,
+            key: Signature::of(inputs),
+            description: describe(inputs),
+            compiler_options: programs.compiler_options().to_vec(),
+            programs: programs.compiled.clone(),
+        })
+    }
+
+    fn lower(&self) -> Program {
+        self.plan.lower(&self.name, &self.trace.program.jaxpr)
+    }
+
+    fn compile(self, program: Program) -> Result<Cached<Entry>> {
+        let jaxpr = &self.trace.program.jaxpr;
+        let (made, _) = Made::compile(program, jaxpr, &self.plan, &self.compiler_options)?;
+        let entry = Entry::new(self.trace, made, self.description)?;
+        Ok(self.programs.insert(self.key, entry))
+    }
 }
 
 /// A function traced and lowered for given arguments; returned by
@@ -40,8 +75,8 @@ pub struct Lowered<S, A, R> {
 /// A compiled function for arguments of one signature.
 pub struct Compiled<S, A, R> {
     name: Arc<str>,
-    program: Cached<Entry<S, R>>,
-    args: PhantomData<fn(A)>,
+    program: Cached<Entry>,
+    types: PhantomData<fn(S, A) -> R>,
 }
 
 impl<S: Tree, A: Tree, R: Tree> Traced<S, A, R> {
@@ -52,40 +87,36 @@ impl<S: Tree, A: Tree, R: Tree> Traced<S, A, R> {
         at: &'static Location<'static>,
     ) -> Result<Self> {
         let args = jit.placed(args)?;
-        let site = site_of(state, &args)?;
-        let trace = jit.trace(state, &args, at);
-        let plan = jit.plan(&trace, site, state, &args)?;
+        let inputs = Inputs {
+            state: &|v| state.walk(v),
+            args: &|v| args.walk(v),
+        };
+        let stage = Stage::new(&jit.programs, inputs, &|| jit.trace(state, &args, at))?;
         Ok(Traced {
-            name: jit.name.clone(),
-            trace,
-            plan,
-            key: Signature::of(state, &ByRef(&args)),
-            description: describe(state, &args),
-            compiler_options: jit.compiler_options().to_vec(),
-            programs: jit.programs().clone(),
-            args: PhantomData,
+            stage,
+            types: PhantomData,
         })
     }
 
     /// Returns the function's name.
     pub fn fun_name(&self) -> &str {
-        &self.name
+        &self.stage.name
     }
 
     /// Returns the program with the arrays that it captured.
     pub fn jaxpr(&self) -> &ClosedJaxpr {
-        &self.trace.program
+        &self.stage.trace.program
     }
 
     /// Returns the result as arrays without elements.
     pub fn out_info(&self) -> R {
-        self.trace.out_info()
+        self.stage.trace.out_info::<S, R>()
     }
 
     /// Lowers the program.
     pub fn lower(self) -> Lowered<S, A, R> {
         Lowered {
-            program: self.plan.lower(&self.name, &self.trace.program.jaxpr),
+            program: self.stage.lower(),
             traced: self,
         }
     }
@@ -94,12 +125,12 @@ impl<S: Tree, A: Tree, R: Tree> Traced<S, A, R> {
 impl<S: Tree, A: Tree, R: Tree> Lowered<S, A, R> {
     /// Returns the program as a jaxpr.
     pub fn jaxpr(&self) -> &Jaxpr {
-        &self.traced.trace.program.jaxpr
+        &self.traced.stage.trace.program.jaxpr
     }
 
     /// Returns the program with the arrays that it captured.
     pub(crate) fn program(&self) -> &ClosedJaxpr {
-        &self.traced.trace.program
+        &self.traced.stage.trace.program
     }
 
     /// Returns the result as arrays without elements (`Lowered.out_info`).
@@ -109,7 +140,7 @@ impl<S: Tree, A: Tree, R: Tree> Lowered<S, A, R> {
 
     /// Returns the result, with tracers as leaves.
     pub(crate) fn result(&self) -> &R {
-        self.traced.trace.traced_result()
+        &self.traced.stage.trace.typed::<S, R>().1
     }
 
     /// Returns the program in StableHLO.
@@ -139,13 +170,10 @@ impl<S: Tree, A: Tree, R: Tree> Lowered<S, A, R> {
     /// Returns an error if XLA rejects the program.
     pub fn compile(self) -> Result<Compiled<S, A, R>> {
         let Lowered { traced, program } = self;
-        let jaxpr = &traced.trace.program.jaxpr;
-        let (made, _) = Made::compile(program, jaxpr, &traced.plan, &traced.compiler_options)?;
-        let entry = traced.trace.into_entry(made, traced.description)?;
         Ok(Compiled {
-            name: traced.name,
-            program: traced.programs.insert(traced.key, entry),
-            args: PhantomData,
+            name: traced.stage.name.clone(),
+            program: traced.stage.compile(program)?,
+            types: PhantomData,
         })
     }
 }
@@ -175,7 +203,7 @@ impl<S: Tree, A: Tree, R: Tree> Lowered<S, A, R> {
     /// it.
     pub fn compile_for(&self, target: &Target) -> Result<CompiledFor> {
         let platform = Some(target.platform());
-        let traced = &self.traced;
+        let traced = &self.traced.stage;
         let program = traced.plan.lower_for(platform, &traced.name, self.jaxpr());
         CompiledFor::of_program(&program, &traced.compiler_options, target)
     }
@@ -218,20 +246,27 @@ impl<S: Tree, A: Tree, R: Tree> Compiled<S, A, R> {
     /// Returns an error if the arguments have other types, structure or devices, or if running
     /// fails. The state is then unchanged.
     pub fn run_with(&self, state: &mut S, args: A) -> Result<R> {
-        if !self.program.key.matches(state, &ByRef(&args)) {
-            let now = describe(state, &args);
-            let why = now.explain(std::iter::once(&self.program.value.description));
-            return Err(Error::Configuration(format!(
-                "{}: called with arguments for which it was not compiled: {}\n  help: lower and \
-                 compile for these arguments, or call the jitted function, which compiles \
-                 automatically",
-                self.name,
-                why.unwrap_or_default()
-            )));
+        let inputs = Inputs {
+            state: &|v| state.walk(v),
+            args: &|v| args.walk(v),
+        };
+        self.expect(inputs)?;
+        (self.program.value).run(&self.name, state, ByValue(args))
+    }
+
+    /// Returns an error if the program was compiled for other inputs.
+    fn expect(&self, inputs: Inputs<'_>) -> Result<()> {
+        if self.program.key.matches(inputs) {
+            return Ok(());
         }
-        self.program
-            .value
-            .run_checked(&self.name, state, ByValue(args))
+        let why = describe(inputs).explain(std::iter::once(&self.program.value.description));
+        Err(Error::Configuration(format!(
+            "{}: called with arguments for which it was not compiled: {}\n  help: lower and \
+             compile for these arguments, or call the jitted function, which compiles \
+             automatically",
+            self.name,
+            why.unwrap_or_default()
+        )))
     }
 }
 

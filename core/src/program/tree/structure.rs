@@ -1,13 +1,17 @@
 //! The structure of trees, and functions of several trees with the same structure.
 
 use super::subtree::Subtree;
-use super::{Fixed, Key, Tree, Visitor, leaves};
+use super::{Fixed, Key, Tree, Visitor, Walk, leaves};
 use crate::Array;
 use crate::base::hash::WideHasher;
 use std::hash::{Hash, Hasher};
 
 /// Computes a fingerprint of the structure and the static values, without the arrays.
 pub(crate) fn fingerprint<T: Tree>(tree: &T) -> (u64, u64) {
+    fingerprint_of(&|v| tree.walk(v))
+}
+
+pub(crate) fn fingerprint_of(walk: &Walk<'_>) -> (u64, u64) {
     struct Structure(WideHasher);
     impl Visitor for Structure {
         fn leaf(&mut self, _: &Array) {
@@ -18,7 +22,7 @@ pub(crate) fn fingerprint<T: Tree>(tree: &T) -> (u64, u64) {
         }
     }
     let mut v = Structure(WideHasher::default());
-    tree.walk(&mut v);
+    walk(&mut v);
     v.0.finish_wide()
 }
 
