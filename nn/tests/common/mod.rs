@@ -5,7 +5,10 @@
 use ramie_core::{Array, DType, State, Tree, random, tree, value_and_grad};
 use ramie_nn::linen::{self, Apply, CollectionFilter, Scope, Variables};
 use ramie_nn::{LoraParam, Param, metadata_of};
+use ramie_testing::golden::{self, Opened, once};
 use ramie_testing::little_effort_first;
+use std::collections::BTreeMap;
+use std::sync::Mutex;
 
 /// The cases of a recording.
 pub struct Golden {
@@ -13,11 +16,14 @@ pub struct Golden {
 }
 
 impl Golden {
-    /// Reads the recording of this name.
-    pub fn open(name: &str) -> Golden {
-        let mut arrays = ramie_testing::golden::arrays(&format!("{name}.safetensors"));
-        arrays.sort_by(|a, b| a.0.cmp(&b.0));
-        Golden { arrays }
+    /// Reads the recording of this name, once in a process.
+    pub fn open(name: &str) -> &'static Golden {
+        static OPENED: Opened<Golden> = Mutex::new(BTreeMap::new());
+        once(&OPENED, name, || {
+            let mut arrays = golden::arrays(&format!("{name}.safetensors"));
+            arrays.sort_by(|a, b| a.0.cmp(&b.0));
+            Golden { arrays }
+        })
     }
 
     /// The names of the cases.
