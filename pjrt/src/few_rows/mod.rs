@@ -28,8 +28,8 @@ pub const TARGET: &str = "ramie_few_rows";
 /// more rows are computed in tiles.
 pub const READING: usize = 16;
 
-/// Returns the maximum number of rows of a product that is faster than XLA's. Vectors of tiles have
-/// the width of AVX2.
+/// Returns the maximum number of rows of a product that is faster than XLA's. With AVX-512, steps with
+/// XLA's products of more rows are faster.
 pub fn max_rows() -> usize {
     #[cfg(target_arch = "x86_64")]
     if !std::arch::is_x86_feature_detected!("avx512f") {
