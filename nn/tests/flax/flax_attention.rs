@@ -37,43 +37,43 @@ fn linen() {
     let one = |config: MultiHeadAttentionConfig| {
         move |s: &mut Scope, x: &[Array]| vec![config.call(s, inputs(x))]
     };
-    case(&golden, "self").linen(|s, x| vec![Mha::new(2).call(s, x[0].clone())]);
-    case(&golden, "deep").linen(one(Mha::new(2)));
-    case(&golden, "cross").linen(one(Mha::new(3).qkv_features(12).out_features(5)));
-    case(&golden, "keys").linen(one(Mha::new(2)));
-    case(&golden, "mask")
+    case(golden, "self").linen(|s, x| vec![Mha::new(2).call(s, x[0].clone())]);
+    case(golden, "deep").linen(one(Mha::new(2)));
+    case(golden, "cross").linen(one(Mha::new(3).qkv_features(12).out_features(5)));
+    case(golden, "keys").linen(one(Mha::new(2)));
+    case(golden, "mask")
         .linen(|s, x| vec![Mha::new(2).call(s, AttentionInputs::of(&x[0]).mask(&x[1]))]);
     let inits = Mha::new(2)
         .kernel_init(init::he_uniform())
         .bias_init(init::normal(1.0))
         .out_kernel_init(init::xavier_normal())
         .out_bias_init(init::ones());
-    case(&golden, "inits").linen(one(inits));
-    case(&golden, "no_bias").linen(one(Mha::new(2).use_bias(false)));
-    case(&golden, "normalize_qk").linen(one(Mha::new(2).normalize_qk(true)));
+    case(golden, "inits").linen(one(inits));
+    case(golden, "no_bias").linen(one(Mha::new(2).use_bias(false)));
+    case(golden, "normalize_qk").linen(one(Mha::new(2).normalize_qk(true)));
     let dropout = || Mha::new(2).dropout_rate(0.4);
-    case(&golden, "dropout").linen(one(dropout().deterministic(false)));
-    case(&golden, "dropout_each").linen(|s, x| {
+    case(golden, "dropout").linen(one(dropout().deterministic(false)));
+    case(golden, "dropout_each").linen(|s, x| {
         let config = dropout().broadcast_dropout(false);
         vec![config.call(s, inputs(x).deterministic(false))]
     });
-    case(&golden, "evaluated").linen(one(dropout().deterministic(true)));
+    case(golden, "evaluated").linen(one(dropout().deterministic(true)));
     let bf16 = Mha::new(2).dtype(DType::BF16);
-    case(&golden, "bf16")
+    case(golden, "bf16")
         .tolerance(BF16)
         .rounding(2e-2)
         .linen(one(bf16.clone()));
     let softmax = bf16.force_fp32_for_softmax(true);
-    case(&golden, "bf16_softmax")
+    case(golden, "bf16_softmax")
         .tolerance(BF16)
         .rounding(2e-2)
         .linen(one(softmax));
     let params = Mha::new(2).param_dtype(DType::BF16);
-    case(&golden, "bf16_params")
+    case(golden, "bf16_params")
         .tolerance(BF16)
         .rounding(2e-2)
         .linen(one(params));
-    case(&golden, "named").linen(|s, x| {
+    case(golden, "named").linen(|s, x| {
         let parts = [
             Linen::new(2),
             Mha::new(2),
@@ -103,9 +103,9 @@ fn linen_decodes() {
         )
     };
     let (start, next) = step(Mha::new(2).decode(true));
-    case(&golden, "decode_first").linen_from(start, next);
+    case(golden, "decode_first").linen_from(start, next);
     let (start, next) = step(Mha::new(2).decode(true).normalize_qk(true));
-    case(&golden, "decode_next").linen_from(start, next);
+    case(golden, "decode_next").linen_from(start, next);
 }
 
 #[test]
@@ -114,19 +114,19 @@ fn nnx() {
     let forward = |m: &mut MultiHeadAttention, x: &[Array]| vec![m.forward_with(&inputs(x))];
     let heads = MultiHeadAttention::heads;
     let make = |config: MultiHeadAttentionConfig| config.build(8, &mut Rngs::new(0));
-    case(&golden, "nnx_self").nnx(make(heads(2)), forward);
+    case(golden, "nnx_self").nnx(make(heads(2)), forward);
     let cross = heads(3).qkv_features(12).out_features(5).in_kv_features(6);
-    case(&golden, "nnx_cross").nnx(make(cross), forward);
+    case(golden, "nnx_cross").nnx(make(cross), forward);
     let grouped = make(heads(4).num_kv_heads(2));
-    case(&golden, "nnx_grouped").nnx(grouped, |m, x| vec![m.forward_with(&inputs(x).causal())]);
-    case(&golden, "nnx_mask").nnx(make(heads(2)), |m, x| {
+    case(golden, "nnx_grouped").nnx(grouped, |m, x| vec![m.forward_with(&inputs(x).causal())]);
+    case(golden, "nnx_mask").nnx(make(heads(2)), |m, x| {
         vec![m.forward_with(&AttentionInputs::of(&x[0]).mask(&x[1]).causal())]
     });
-    case(&golden, "nnx_normalize_qk").nnx(make(heads(2).normalize_qk(true)), forward);
-    case(&golden, "nnx_no_bias").nnx(make(heads(2).use_bias(false)), forward);
-    case(&golden, "nnx_dropout").nnx(make(heads(2).dropout_rate(0.4)), forward);
+    case(golden, "nnx_normalize_qk").nnx(make(heads(2).normalize_qk(true)), forward);
+    case(golden, "nnx_no_bias").nnx(make(heads(2).use_bias(false)), forward);
+    case(golden, "nnx_dropout").nnx(make(heads(2).dropout_rate(0.4)), forward);
     let bf16 = make(heads(2).dtype(DType::BF16));
-    case(&golden, "nnx_bf16")
+    case(golden, "nnx_bf16")
         .tolerance(BF16)
         .rounding(2e-2)
         .nnx(bf16, forward);
@@ -135,30 +135,30 @@ fn nnx() {
         layer.init_cache(&[2, 6, 8], DType::F32);
         layer
     };
-    case(&golden, "nnx_decode_first").nnx(decoding(), forward);
-    case(&golden, "nnx_decode_next").nnx(decoding(), forward);
+    case(golden, "nnx_decode_first").nnx(decoding(), forward);
+    case(golden, "nnx_decode_next").nnx(decoding(), forward);
 }
 
 #[test]
 fn other_ways_to_attend_are_equal() {
     let golden = Golden::open("flax_attention");
     let blockwise = |n| MultiHeadAttention::heads(n).attention_fn(AttentionFn::blockwise(2));
-    case(&golden, "nnx_grouped").nnx(
+    case(golden, "nnx_grouped").nnx(
         blockwise(4).num_kv_heads(2).build(8, &mut Rngs::new(0)),
         |m, x| vec![m.forward_with(&inputs(x).causal())],
     );
-    case(&golden, "nnx_mask").nnx(blockwise(2).build(8, &mut Rngs::new(0)), |m, x| {
+    case(golden, "nnx_mask").nnx(blockwise(2).build(8, &mut Rngs::new(0)), |m, x| {
         vec![m.forward_with(&AttentionInputs::of(&x[0]).mask(&x[1]).causal())]
     });
-    case(&golden, "deep").linen(move |s, x| vec![blockwise(2).call(s, inputs(x))]);
+    case(golden, "deep").linen(move |s, x| vec![blockwise(2).call(s, inputs(x))]);
     let own = AttentionFn::new(dot_product_attention);
     let layer = MultiHeadAttention::heads(2)
         .attention_fn(own)
         .build(8, &mut Rngs::new(0));
-    case(&golden, "nnx_self").nnx(layer, |m, x| vec![m.forward(&x[0])]);
+    case(golden, "nnx_self").nnx(layer, |m, x| vec![m.forward(&x[0])]);
     // With the weights.
     let layer = MultiHeadAttention::new(2, 8, &mut Rngs::new(0));
-    case(&golden, "nnx_self").nnx(layer, |m, x| {
+    case(golden, "nnx_self").nnx(layer, |m, x| {
         let (out, weights) = m.forward_and_weights(&inputs(x));
         assert_eq!(weights.shape(), [2, 2, 5, 5]);
         vec![out]
@@ -173,26 +173,26 @@ fn functions() {
         mask: Some(x[1].clone()),
         ..AttentionOptions::default()
     };
-    case(&golden, "function").linen(|_, x| {
+    case(golden, "function").linen(|_, x| {
         let how = AttentionOptions::default();
         vec![dot_product_attention(&x[0], &x[1], &x[2], &how)]
     });
-    case(&golden, "function_bias_mask")
+    case(golden, "function_bias_mask")
         .linen(|_, x| vec![dot_product_attention(&x[0], &x[1], &x[2], &with(&x[3..]))]);
-    case(&golden, "weights")
+    case(golden, "weights")
         .linen(|_, x| vec![dot_product_attention_weights(&x[0], &x[1], &with(&x[2..]))]);
-    case(&golden, "function_grouped").linen(|_, x| {
+    case(golden, "function_grouped").linen(|_, x| {
         let how = AttentionOptions {
             is_causal: true,
             ..AttentionOptions::default()
         };
         vec![dot_product_attention(&x[0], &x[1], &x[2], &how)]
     });
-    case(&golden, "attention_mask").linen(|_, x| {
+    case(golden, "attention_mask").linen(|_, x| {
         let real = x[0].gt(0);
         vec![make_attention_mask(&real, &real)]
     });
-    case(&golden, "attention_mask_with").linen(|_, x| {
+    case(golden, "attention_mask_with").linen(|_, x| {
         let keys = x[0].slice_in_dim(0, 2, 1, 1);
         let greater = |q: &Array, k: &Array| q.gt(k);
         vec![make_attention_mask_with(
@@ -203,8 +203,8 @@ fn functions() {
             DType::I32,
         )]
     });
-    case(&golden, "causal_mask").linen(|_, x| vec![make_causal_mask_with(&x[0], 1, DType::F32)]);
-    case(&golden, "combined_masks").linen(|_, x| {
+    case(golden, "causal_mask").linen(|_, x| vec![make_causal_mask_with(&x[0], 1, DType::F32)]);
+    case(golden, "combined_masks").linen(|_, x| {
         let real = x[0].gt(0);
         let masks = [make_causal_mask(&x[0]), make_attention_mask(&real, &real)];
         vec![combine_masks(&[None, Some(&masks[0]), Some(&masks[1])]).expect("a mask")]

@@ -56,7 +56,7 @@ fn batch() {
     case("batch_axis").linen(train(new().axis(1).momentum(0.5)));
     case("batch_no_affine").linen(train(new().use_scale(false).use_bias(false)));
     case("batch_slow").linen(train(new().use_fast_variance(false).use_bias(false)));
-    let [mask, _] = masks(&golden);
+    let [mask, _] = masks(golden);
     case("batch_mask").linen(with(new(), move |x| (x, TRAIN, mask.clone())));
     let bf16 = new().dtype(DType::BF16);
     case("batch_bf16").tolerance(BF16).linen(train(bf16));
@@ -73,7 +73,7 @@ fn layer_and_rms() {
     let case = |name: &str| golden.case(name);
     let normal = || init::normal(1.0);
     let new = LayerNorm::new;
-    let [mask, _] = &masks(&golden);
+    let [mask, _] = &masks(golden);
     case("layer").linen(one(new()));
     let inits = new().epsilon(0.1).scale_init(normal()).bias_init(normal());
     case("layer_inits").linen(one(inits));
@@ -100,7 +100,7 @@ fn group_and_instance() {
     let golden = Golden::open("flax_norm");
     let case = |name: &str| golden.case(name);
     let normal = || init::normal(1.0);
-    let [_, mask] = &masks(&golden);
+    let [_, mask] = &masks(golden);
     let groups = |n: usize| GroupNorm::new().num_groups(n);
     case("group").linen(one(groups(3).scale_init(normal()).bias_init(normal())));
     case("group_size").linen(one(GroupNorm::new().group_size(3)));
@@ -163,7 +163,7 @@ fn nnx() {
     let case = |name: &str| golden.case(name);
     let rngs = || Rngs::new(0);
     let normal = || init::normal(1.0);
-    let [mask, _] = &masks(&golden);
+    let [mask, _] = &masks(golden);
     {
         use ramie_nn::BatchNorm;
         let forward = |m: &mut BatchNorm, x: &[Array]| vec![m.forward(&x[0])];

@@ -63,7 +63,7 @@ fn options(reverse: bool, keep_order: bool, time_major: bool) -> RNNOptions {
 #[test]
 fn cells() {
     let golden = Golden::open("flax_recurrent");
-    let case = |name: &str| case(&golden, name);
+    let case = |name: &str| case(golden, name);
     let simple = SimpleCell::new(4).residual(true).bias_init(normal());
     case("simple_step").linen(step(simple));
     let lstm = LSTMCell::new(4).bias_init(normal());
@@ -84,7 +84,7 @@ fn cells() {
 #[test]
 fn sequences() {
     let golden = Golden::open("flax_recurrent");
-    let case = |name: &str| case(&golden, name);
+    let case = |name: &str| case(golden, name);
     case("rnn").linen(outputs(RNN::new(SimpleCell::new(4))));
     case("lstm").linen(outputs(RNN::new(LSTMCell::new(4))));
     case("optimized_lstm").linen(outputs(RNN::new(OptimizedLSTMCell::new(4))));
@@ -137,8 +137,8 @@ where
 #[test]
 fn carries_and_lengths() {
     let golden = Golden::open("flax_recurrent");
-    let case = |name: &str| case(&golden, name);
-    let lengths = &lengths(&golden);
+    let case = |name: &str| case(golden, name);
+    let lengths = &lengths(golden);
     let plain = |x: &[Array]| RNNInput::new(x[0].clone());
     let cut = |x: &[Array]| RNNInput::new(x[0].clone()).seq_lengths(lengths.clone());
     case("rnn_carry").linen(two_carries(RNN::new(LSTMCell::new(4)), plain));
@@ -168,7 +168,7 @@ fn images() {
     let golden = Golden::open("flax_recurrent");
     let rnn = RNN::new(ConvLSTMCell::new(3, [3, 2]));
     let film = |x: &[Array]| RNNInput::new(x[0].clone());
-    case(&golden, "conv_lstm").linen(two_carries(rnn, film));
+    case(golden, "conv_lstm").linen(two_carries(rnn, film));
 }
 
 #[test]
@@ -176,10 +176,10 @@ fn both_directions() {
     let golden = Golden::open("flax_recurrent");
     let gru = || RNN::new(GRUCell::new(4));
     let both = Bidirectional::new(gru(), gru());
-    case(&golden, "bidirectional").linen(outputs(both));
-    let lengths = &lengths(&golden);
+    case(golden, "bidirectional").linen(outputs(both));
+    let lengths = &lengths(golden);
     let both = Bidirectional::new(RNN::new(LSTMCell::new(4)), gru()).merge_fn(|a, b| a + b);
-    case(&golden, "bidirectional_lengths").linen(|s, x| {
+    case(golden, "bidirectional_lengths").linen(|s, x| {
         let input = RNNInput::new(x[0].clone()).seq_lengths(lengths.clone());
         let (((c, h), back), y) = both.call(s, input.return_carry());
         vec![c, h, back, y]
@@ -194,14 +194,14 @@ fn pair() -> Bidirectional<SimpleCell, SimpleCell> {
 #[test]
 fn names_are_those_of_flax() {
     let golden = Golden::open("flax_recurrent");
-    case(&golden, "inline").linen(|s, x| {
+    case(golden, "inline").linen(|s, x| {
         let gru = |n| RNN::new(GRUCell::new(n));
         let x: Array = s.child(&gru(4), x[0].clone());
         let x: Array = s.named("second", &gru(3), x);
         let x: Array = s.child(&pair(), x);
         vec![s.child(&gru(2), x)]
     });
-    case(&golden, "held").linen(|s, x| {
+    case(golden, "held").linen(|s, x| {
         let mut rnn = s.setup("rnn", &RNN::new(GRUCell::new(4)));
         let mut both = s.setup("both", &pair());
         let x: Array = rnn.call(x[0].clone());
@@ -213,7 +213,7 @@ fn names_are_those_of_flax() {
 fn nnx() {
     use ramie_nn::{Bidirectional, GRUCell, LSTMCell, OptimizedLSTMCell, RNN, SimpleCell};
     let golden = Golden::open("flax_recurrent");
-    let case = |name: &str| case(&golden, name);
+    let case = |name: &str| case(golden, name);
     let rngs = || Rngs::new(0);
     let simple = SimpleCell::features(4).residual(true);
     case("nnx_simple_step").nnx(simple.build(3, &mut rngs()), |m, x| {
@@ -240,7 +240,7 @@ fn nnx() {
     });
     let optimized = RNN::new(OptimizedLSTMCell::new(3, 4, &mut rngs()));
     case("nnx_optimized_lstm").nnx(optimized, |m, x| vec![m.forward(&x[0])]);
-    let lengths = &lengths(&golden);
+    let lengths = &lengths(golden);
     let gru = RNN::new(GRUCell::new(3, 4, &mut rngs())).options(options(true, true, false));
     case("nnx_gru_lengths").nnx(gru, |m, x| {
         let input = RNNInput::new(x[0].clone()).seq_lengths(lengths.clone());

@@ -164,7 +164,7 @@ fn data(golden: &Golden) -> [Array; 3] {
 #[test]
 fn images_in_linen() {
     let golden = Golden::open("flax_runs");
-    let [images, _, labels] = data(&golden);
+    let [images, _, labels] = data(golden);
     let case = golden.case("cnn");
     trained(
         &case,
@@ -178,7 +178,7 @@ fn images_in_linen() {
 #[test]
 fn sequences_in_linen() {
     let golden = Golden::open("flax_runs");
-    let [_, series, labels] = data(&golden);
+    let [_, series, labels] = data(golden);
     let case = golden.case("lstm");
     let tx = sgd(0.1).momentum(0.9);
     trained(&case, |_| Lstm, &series, &labels, tx.into());
@@ -291,7 +291,7 @@ fn trained_struct<M: structs::Model>(
 #[test]
 fn images_in_nnx() {
     let golden = Golden::open("flax_runs");
-    let [images, _, labels] = data(&golden);
+    let [images, _, labels] = data(golden);
     let model = structs::Cnn::new(&mut Rngs::new(0).stream("dropout", 1));
     let case = golden.case("nnx_cnn");
     trained_struct(&case, model, &images, &labels, adam(1e-2).into());
@@ -300,7 +300,7 @@ fn images_in_nnx() {
 #[test]
 fn sequences_in_nnx() {
     let golden = Golden::open("flax_runs");
-    let [_, series, labels] = data(&golden);
+    let [_, series, labels] = data(golden);
     let model = structs::Lstm::new(&mut Rngs::new(0));
     let case = golden.case("nnx_lstm");
     let tx = sgd(0.1).momentum(0.9);
