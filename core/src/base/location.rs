@@ -1,7 +1,7 @@
 //! The source location that operations and messages refer to.
 
-use crate::base::scoped;
 use crate::base::stack::with_room;
+use crate::base::{erased, scoped};
 use std::cell::Cell;
 use std::fmt;
 use std::panic::Location;
@@ -47,9 +47,7 @@ pub(crate) fn in_user_code<R>(f: impl FnOnce() -> R) -> R {
 }
 
 fn ascribed<R>(location: Option<&'static Location<'static>>, f: impl FnOnce() -> R) -> R {
-    let (mut f, mut result) = (Some(f), None);
-    ascribed_once(location, &mut || result = f.take().map(|f| f()));
-    result.expect("the function has returned")
+    erased::through(f, |f| ascribed_once(location, f))
 }
 
 /// [`ascribed`], compiled once for all functions.

@@ -1,6 +1,7 @@
 //! Locks, tables, errors and source locations. Nothing here refers to arrays or uses another
 //! folder.
 
+pub(crate) mod erased;
 pub(crate) mod error;
 pub(crate) mod events;
 pub(crate) mod hash;

@@ -1,5 +1,7 @@
 //! Stack space for programs and trees of any nesting depth.
 
+use super::erased;
+
 /// Stack space that one level of nesting may use: the user's function, the transformations around
 /// it, and an eager program that XLA compiles.
 const ROOM: usize = 512 << 10;
@@ -16,9 +18,7 @@ pub(crate) fn with_room<R>(f: impl FnOnce() -> R) -> R {
     if stacker::remaining_stack().is_some_and(|left| left >= ROOM) {
         return f();
     }
-    let (mut f, mut result) = (Some(f), None);
-    on_new_stack(&mut || result = f.take().map(|f| f()));
-    result.expect("the function has returned")
+    erased::through(f, on_new_stack)
 }
 
 /// Runs `f` on a new stack. Compiled once for all functions.

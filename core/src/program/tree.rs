@@ -387,6 +387,10 @@ pub(crate) fn leaves_of(walk: &Walk<'_>) -> Vec<Array> {
 
 /// Returns the number of arrays of a tree.
 pub(crate) fn count<T: Tree>(tree: &T) -> usize {
+    count_of(&|v| tree.walk(v))
+}
+
+pub(crate) fn count_of(walk: &Walk<'_>) -> usize {
     struct Count(usize);
     impl Visitor for Count {
         fn leaf(&mut self, _: &Array) {
@@ -394,7 +398,7 @@ pub(crate) fn count<T: Tree>(tree: &T) -> usize {
         }
     }
     let mut v = Count(0);
-    tree.walk(&mut v);
+    walk(&mut v);
     v.0
 }
 

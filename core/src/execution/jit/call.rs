@@ -3,11 +3,11 @@
 use super::entry::Entry;
 use super::made::Made;
 use super::place::{Plan, placed, plan, site_of};
-use super::programs::{Forget, Shared, shared};
-use super::signature::{Inputs, Signature, describe};
+use super::programs::{Forget, Made as Cached, Shared, shared};
+use super::signature::{Inputs, Signature, describe, inputs};
 use super::trace::{Trace, Tracing};
 use super::{JitOptions, retraces};
-use crate::base::location;
+use crate::base::{erased, location};
 use crate::client::Origin;
 use crate::client::sharded::Site;
 use crate::prim::call::Call;
@@ -78,10 +78,7 @@ impl<'f, S: Tree, A: Tree, R: Tree> Jit<'f, S, A, R> {
             if jit_is_disabled() {
                 return (self.body)(state, args.own());
             }
-            let inputs = Inputs {
-                state: &|v| state.walk(v),
-                args: &|v| args.walk(v),
-            };
+            let inputs = inputs!(state, args);
             if is_tracing() || is_recorded(inputs) {
                 return self.call_nested(state, args.own(), at);
             }
@@ -98,16 +95,9 @@ impl<'f, S: Tree, A: Tree, R: Tree> Jit<'f, S, A, R> {
         X: Arguments<Owned = A>,
     {
         let programs = &self.programs;
-        let inputs = Inputs {
-            state: &|v| state.walk(v),
-            args: &|v| args.walk(v),
-        };
-        let made = match programs.compiled.of_last(inputs) {
-            Some(made) => made,
-            None => programs.find_or_compile(inputs, at, &mut || {
-                self.trace(state, &args.rebuild(&mut Array::clone), at)
-            })?,
-        };
+        let inputs = inputs!(state, args);
+        let trace = || self.trace(state, &args.rebuild(&mut Array::clone), at);
+        let made = programs.find_or_compile(inputs, at, &trace)?;
         made.value.run(&programs.name, state, args)
     }
 
@@ -123,10 +113,8 @@ impl<'f, S: Tree, A: Tree, R: Tree> Jit<'f, S, A, R> {
         let tracing = Tracing::start(&self.programs.name, &|v| state.walk(v), at);
         let mut tracer = |a: &Array| tracing.input(a);
         let mut state = state.rebuild(&mut tracer);
-        let mut args = Some(args.rebuild(&mut tracer));
-        let mut result = None;
-        tracing.run(&mut || result = args.take().map(|args| (self.body)(&mut state, args)));
-        let result = result.expect("the function has returned");
+        let args = args.rebuild(&mut tracer);
+        let result = erased::through(|| (self.body)(&mut state, args), |body| tracing.run(body));
         tracing.finish(Box::new((state, result)))
     }
 
@@ -134,10 +122,7 @@ impl<'f, S: Tree, A: Tree, R: Tree> Jit<'f, S, A, R> {
     /// program.
     #[cold]
     fn call_nested(&self, state: &mut S, args: A, at: &'static Location<'static>) -> R {
-        let inputs = Inputs {
-            state: &|v| state.walk(v),
-            args: &|v| args.walk(v),
-        };
+        let inputs = inputs!(state, args);
         let trace = || self.trace_all(state, &args, at);
         let (trace, mut outs) = self.programs.bind(inputs, at, &trace);
         trace.put(state, &mut outs)
@@ -177,23 +162,23 @@ impl Programs {
     }
 
     /// Returns the program for a call, compiled at the first use.
-    #[cold]
     fn find_or_compile(
         &self,
         inputs: Inputs<'_>,
         at: &'static Location<'static>,
-        trace: &mut dyn FnMut() -> Trace,
-    ) -> Result<super::programs::Made<Entry>> {
-        let mut compile = || self.compile(inputs, at, trace);
-        self.compiled.get_or_make(inputs, &mut compile)
+        trace: &dyn Fn() -> Trace,
+    ) -> Result<Cached<Entry>> {
+        let compile = || self.compile(inputs, at, trace);
+        self.compiled.get_or_make(inputs, &compile)
     }
 
     /// Compiles the program for a call.
+    #[cold]
     fn compile(
         &self,
         inputs: Inputs<'_>,
         at: &'static Location<'static>,
-        trace: &mut dyn FnMut() -> Trace,
+        trace: &dyn Fn() -> Trace,
     ) -> Result<Entry> {
         let description = describe(inputs);
         let earlier = self.compiled.all();

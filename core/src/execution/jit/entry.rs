@@ -3,7 +3,7 @@
 use super::donate;
 use super::made::Made;
 use super::place::changed;
-use super::signature::{Description, Inputs};
+use super::signature::{Description, Inputs, inputs};
 use super::trace::Trace;
 use crate::client::sharded::Layout;
 use crate::client::{self, put};
@@ -126,22 +126,13 @@ impl Entry {
         mut args: impl Arguments,
     ) -> Result<R> {
         // The additional handles prevent donation, so the inputs remain valid.
-        let held = numerics::is_checked().then(|| {
-            Inputs {
-                state: &|v| state.walk(v),
-                args: &|v| args.walk(v),
-            }
-            .leaves()
-        });
+        let held = numerics::is_checked().then(|| inputs!(state, args).leaves());
         // Takes the arrays out of the trees, so that a handle count above one means that the user
         // has another handle.
         let mut inputs = Arrays::new();
         state.walk_mut(&mut |a| inputs.push(taken(a)));
         args.take(&mut |a| inputs.push(a));
-        let names = Inputs {
-            state: &|v| state.walk(v),
-            args: &|v| args.walk(v),
-        };
+        let names = inputs!(state, args);
         let mut outs = match self.execute(name, names, &inputs) {
             Ok(outs) => outs,
             Err(e) => {
@@ -150,13 +141,10 @@ impl Entry {
                 return Err(e);
             }
         };
-        let result = self.trace.put(state, &mut outs);
+        let result: R = self.trace.put(state, &mut outs);
         if let Some(held) = held {
-            let outs = Inputs {
-                state: &|v| state.walk(v),
-                args: &|v| R::walk(&result, v),
-            };
-            numerics::check_call(name, &self.trace.program, &held, &outs.leaves());
+            let outs = inputs!(state, result).leaves();
+            numerics::check_call(name, &self.trace.program, &held, &outs);
         }
         Ok(result)
     }

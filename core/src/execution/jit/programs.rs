@@ -73,22 +73,14 @@ pub(crate) fn forget_all() {
 }
 
 impl<E> FunctionCache<E> {
-    /// Returns the program of the last call, if it serves this one.
-    pub fn of_last(&self, inputs: Inputs<'_>) -> Option<Made<E>> {
-        let last = self.last()?;
-        let serves = last.key.matches(inputs);
-        serves.then(|| {
-            self.all.touch(&last);
-            last
-        })
-    }
-
     /// Returns the program for a call. Creates it at the first use, on one thread.
-    pub fn get_or_make(
-        &self,
-        inputs: Inputs<'_>,
-        make: &mut dyn FnMut() -> Result<E>,
-    ) -> Result<Made<E>> {
+    pub fn get_or_make(&self, inputs: Inputs<'_>, make: &dyn Fn() -> Result<E>) -> Result<Made<E>> {
+        if let Some(last) = self.last()
+            && last.key.matches(inputs)
+        {
+            self.all.touch(&last);
+            return Ok(last);
+        }
         let key = Signature::of(inputs);
         let with_key = || -> Result<_> { Ok((key.clone(), make()?)) };
         let made = self

@@ -16,6 +16,17 @@ pub(crate) struct Inputs<'a> {
     pub args: &'a Walk<'a>,
 }
 
+/// Creates [`Inputs`] of two trees.
+macro_rules! inputs {
+    ($state:ident, $args:ident) => {
+        $crate::execution::jit::signature::Inputs {
+            state: &|v| $state.walk(v),
+            args: &|v| $args.walk(v),
+        }
+    };
+}
+pub(super) use inputs;
+
 impl Inputs<'_> {
     /// Returns the arrays.
     pub fn leaves(self) -> Vec<Array> {

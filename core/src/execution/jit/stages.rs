@@ -6,7 +6,7 @@ use super::entry::Entry;
 use super::made::Made;
 use super::place::{Plan, site_of};
 use super::programs::{Made as Cached, Shared};
-use super::signature::{Description, Inputs, Signature, describe};
+use super::signature::{Description, Inputs, Signature, describe, inputs};
 use super::trace::Trace;
 use crate::client::Program;
 use crate::execution::aot::{CompiledFor, Target};
@@ -87,10 +87,7 @@ impl<S: Tree, A: Tree, R: Tree> Traced<S, A, R> {
         at: &'static Location<'static>,
     ) -> Result<Self> {
         let args = jit.placed(args)?;
-        let inputs = Inputs {
-            state: &|v| state.walk(v),
-            args: &|v| args.walk(v),
-        };
+        let inputs = inputs!(state, args);
         let stage = Stage::new(&jit.programs, inputs, &|| jit.trace(state, &args, at))?;
         Ok(Traced {
             stage,
@@ -246,10 +243,7 @@ impl<S: Tree, A: Tree, R: Tree> Compiled<S, A, R> {
     /// Returns an error if the arguments have other types, structure or devices, or if running
     /// fails. The state is then unchanged.
     pub fn run_with(&self, state: &mut S, args: A) -> Result<R> {
-        let inputs = Inputs {
-            state: &|v| state.walk(v),
-            args: &|v| args.walk(v),
-        };
+        let inputs = inputs!(state, args);
         self.expect(inputs)?;
         (self.program.value).run(&self.name, state, ByValue(args))
     }

@@ -1,10 +1,10 @@
-//! What tracing a function once gives.
+//! Traces of jitted functions.
 
 use crate::base::{events, location};
 use crate::program::array::type_only;
 use crate::program::jaxpr::{Atom, ClosedJaxpr, Scope};
 use crate::program::trace::OpenTrace;
-use crate::program::tree::{self, Visitor};
+use crate::program::tree::{self, Visitor, Walk};
 use crate::{Array, Tree};
 use std::any::Any;
 use std::panic::Location;
@@ -49,12 +49,12 @@ pub(super) struct Tracing {
 
 impl Tracing {
     /// Starts to trace the function `name` for a call with this state.
-    pub fn start(name: &str, state: &tree::Walk<'_>, at: &'static Location<'static>) -> Tracing {
+    pub fn start(name: &str, state: &Walk<'_>, at: &'static Location<'static>) -> Tracing {
         Tracing {
             _event: events::span(|| events::Event::named(format!("trace {name}"))),
             open: location::at_location(at, || OpenTrace::full()),
             state: tree::fingerprint_of(state),
-            state_ins: tree::leaves_of(state).len(),
+            state_ins: tree::count_of(state),
         }
     }
 
@@ -71,8 +71,8 @@ impl Tracing {
 
     /// Ends the trace. `trees` are the state and the result that the function left.
     pub fn finish(self, trees: Box<dyn Trees>) -> Trace {
-        let state: &tree::Walk<'_> = &|v| trees.walk_state(v);
-        let result: &tree::Walk<'_> = &|v| trees.walk_result(v);
+        let state: &Walk<'_> = &|v| trees.walk_state(v);
+        let result: &Walk<'_> = &|v| trees.walk_result(v);
         let mut outs = tree::leaves_of(state);
         let state_outs = outs.len();
         outs.extend(tree::leaves_of(result));
