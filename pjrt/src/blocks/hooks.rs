@@ -52,6 +52,14 @@ pub fn install(address_in_library: *const ()) {
     tracing::debug!("installed the block allocator for the plugin");
 }
 
+/// Runs a compilation of the plugin.
+pub fn compiling<T>(compile: impl FnOnce() -> T) -> T {
+    match SMALL.get() {
+        Some(small) => small.compiling(compile),
+        None => compile(),
+    }
+}
+
 /// Returns a block for a request, if it is of a suitable size and alignment.
 fn block(alignment: usize, size: usize) -> *mut c_void {
     if alignment <= small::ALIGNMENT {

@@ -69,3 +69,15 @@ pub(crate) fn serve(address_in_library: *const ()) {
     #[cfg(not(all(target_os = "linux", target_pointer_width = "64")))]
     let _ = address_in_library;
 }
+
+/// Runs a compilation, which creates fewer blocks than calls of compiled programs do.
+pub(crate) fn compiling<T>(compile: impl FnOnce() -> T) -> T {
+    #[cfg(all(target_os = "linux", target_pointer_width = "64"))]
+    {
+        hooks::compiling(compile)
+    }
+    #[cfg(not(all(target_os = "linux", target_pointer_width = "64")))]
+    {
+        compile()
+    }
+}

@@ -2,7 +2,7 @@
 
 use crate::lock::lock;
 use std::ptr::NonNull;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard};
 
 /// The alignment of every block; sizes are multiples of it.
@@ -12,10 +12,14 @@ const LARGEST: usize = 1 << 20;
 /// The number of size classes: one for each of the first four units, then four between
 /// consecutive powers of two.
 pub const CLASSES: usize = class_of(LARGEST) + 1;
-/// Total number of bytes of all blocks of one class, which are contiguous. Further requests are
-/// served by the C library, so that a large compilation does not fill memory with blocks that are
-/// never released.
-const SPAN: usize = 2 << 20;
+/// Maximum number of bytes of all blocks of one class, which are contiguous. Further requests are
+/// served by the C library.
+const SPAN: usize = 16 << 20;
+/// The same maximum during compilations, so that they do not fill memory with blocks that are never
+/// released. It always applies to blocks larger than [`MANY`].
+const FEW: usize = 2 << 20;
+/// The largest size of the objects that a call needs for each array.
+const MANY: usize = 4 << 10;
 /// Number of bytes for the list of addresses of the freed blocks of one class.
 const LIST: usize = SPAN / ALIGNMENT * size_of::<usize>();
 
@@ -48,6 +52,8 @@ pub struct Small {
     /// Whether all blocks of a class are in use: read without the lock, which threads that compile
     /// would contend for at every request.
     exhausted: [AtomicBool; CLASSES],
+    /// The number of compilations that are running.
+    compilations: AtomicUsize,
 }
 
 /// The blocks of one class.
@@ -83,7 +89,25 @@ impl Small {
             base: base as usize,
             classes: std::array::from_fn(|_| Mutex::new(unused())),
             exhausted: [const { AtomicBool::new(false) }; CLASSES],
+            compilations: AtomicUsize::new(0),
         })
+    }
+
+    /// Runs a compilation, for which only [`FEW`] blocks are created.
+    pub fn compiling<T>(&self, compile: impl FnOnce() -> T) -> T {
+        self.compilations.fetch_add(1, Ordering::Relaxed);
+        let out = compile();
+        self.compilations.fetch_sub(1, Ordering::Relaxed);
+        for exhausted in &self.exhausted {
+            exhausted.store(false, Ordering::Relaxed);
+        }
+        out
+    }
+
+    /// Returns the number of bytes of a class for which no blocks are created now.
+    fn reserved(&self, number: usize) -> usize {
+        let few = size_of_class(number) > MANY || self.compilations.load(Ordering::Relaxed) > 0;
+        if few { SPAN - FEW } else { 0 }
     }
 
     fn class(&self, class: usize) -> MutexGuard<'_, Class> {
@@ -117,12 +141,13 @@ impl Small {
             let last = self.list(number).add(class.freed);
             last.copy_to_nonoverlapping(freed.as_mut_ptr(), again);
         }
-        let left = fresh.len().min(class.fresh / size);
+        let creatable = class.fresh.saturating_sub(self.reserved(number)) / size;
+        let left = fresh.len().min(creatable);
         for place in &mut fresh[..left] {
             class.fresh -= size;
             *place = self.base + number * SPAN + class.fresh;
         }
-        if class.freed == 0 && class.fresh < size {
+        if class.freed == 0 && left == creatable {
             self.exhausted[number].store(true, Ordering::Relaxed);
         }
         again + left
@@ -168,7 +193,7 @@ impl Small {
     /// Returns the number of blocks of a class.
     #[cfg(test)]
     pub fn capacity(&self, class: usize) -> usize {
-        SPAN / size_of_class(class)
+        (SPAN - self.reserved(class)) / size_of_class(class)
     }
 }
 
@@ -224,7 +249,7 @@ mod tests {
         let blocks: Vec<usize> = std::iter::from_fn(|| small.take(LARGEST))
             .map(|b| b.as_ptr() as usize)
             .collect();
-        assert_eq!(blocks.len(), SPAN / LARGEST);
+        assert_eq!(blocks.len(), FEW / LARGEST);
         assert!(small.take(LARGEST + 1).is_none());
         // SAFETY: in use until here.
         unsafe { small.give_back_many(CLASSES - 1, &blocks[1..2]) };
@@ -232,5 +257,13 @@ mod tests {
             small.take(LARGEST).map(|b| b.as_ptr() as usize),
             Some(blocks[1])
         );
+    }
+
+    #[test]
+    fn compilations_create_fewer_blocks_than_calls() {
+        let small = Small::new().expect("a range of addresses");
+        let take = || std::iter::from_fn(|| small.take(MANY)).count();
+        assert_eq!(small.compiling(take), FEW / MANY);
+        assert_eq!(take(), (SPAN - FEW) / MANY);
     }
 }
