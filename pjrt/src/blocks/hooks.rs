@@ -79,9 +79,9 @@ fn large(size: usize) -> Option<NonNull<u8>> {
     let mut block = pool.reuse(size);
     if block.is_none() && pool.has_in_use(size) {
         // A program that follows another requests its memory some microseconds before the other
-        // program has freed the same amount. A wait that is short compared with creating new
+        // program has freed the same amount. A wait that is shorter than the creation of new
         // pages saves these, and half of the memory.
-        let patience = Duration::from_nanos(size as u64 / 512);
+        let patience = Duration::from_nanos(size as u64 / 64);
         let none_kept = |pool: &mut Pool| !pool.has_kept(size);
         pool = unpoisoned(FREED.wait_timeout_while(pool, patience, none_kept)).0;
         block = pool.reuse(size);
