@@ -4,8 +4,7 @@
     python compile.py --client jaxlib ir/0004_trainer.mlir
     python compile.py --client plugin ir/0004_trainer.mlir
 
-Prints a line per program with the median and best time of `--samples` compilations, in the process that loads nothing
-else. The options are the client's own.
+Prints a line per program with the median and best time of `--samples` compilations. The options are the client's own.
 """
 
 import argparse

@@ -37,7 +37,7 @@ impl<T> Moved<T> {
 }
 
 /// Runs a call of the plugin's compiler on a thread whose thread-local objects of the compiler
-/// are alive.
+/// are alive. Its allocations count as those of a compilation.
 ///
 /// # Safety
 /// Neither `call` nor its result may depend on the thread.
