@@ -364,6 +364,47 @@ fn linear_loops_beside_known_values_are_transposed() {
     assert!((got.item::<f32>() - want.item::<f32>()).abs() < 1e-6);
 }
 
+/// A step stores a sigmoid, but not its derivative, a product of stored values. What takes other
+/// functions to compute, and what is the same at each step, is stored.
+#[test]
+fn products_of_residuals_are_not_stored() {
+    let (steps, n) = (16, 64);
+    let kept = |step: fn(Array, Array) -> Array| -> usize {
+        let f = move |c: Array, xs: Array| {
+            scan(move |c: Array, x: Array| (step(c, x), ()), c, xs)
+                .0
+                .sum()
+        };
+        let c = Array::shape_dtype_struct(&[n], DType::F32);
+        let xs = Array::shape_dtype_struct(&[steps, n], DType::F32);
+        let residuals = saved_residuals(f)(c, xs);
+        residuals.iter().map(|r| r.aval.size()).sum::<usize>() / (steps * n)
+    };
+    // The sigmoid; its product with the carry also needs the carry.
+    assert_eq!(kept(|c, x| (c + x).sigmoid()), 1);
+    assert_eq!(kept(|c, x| &c * (&c + x).sigmoid()), 2);
+    // The tangent takes the cosine of the sum, and the sine that of the sine.
+    assert_eq!(kept(|c, x| (c + x).sin().sin()), 2);
+
+    let c = random::normal(&random::key(0), &[3], DType::F64);
+    let xs = random::normal(&random::key(1), &[4, 3], DType::F64);
+    let gate = |c: Array, x: &Array| &c * (&c + x).sigmoid() + x.tanh();
+    let looped = move |c: Array, xs: Array| {
+        scan(move |c: Array, x: Array| (gate(c, &x), ()), c, xs)
+            .0
+            .sum()
+    };
+    let unrolled = move |c: Array, xs: Array| {
+        let steps = (0..4).map(|i| xs.index_in_dim(i, 0, false));
+        steps.fold(c, |c, x| gate(c, &x)).sum()
+    };
+    let got = grad_with(looped, argnums![0, 1])(c.clone(), xs.clone());
+    let want = grad_with(unrolled, argnums![0, 1])(c, xs);
+    for (got, want) in [(got.0, want.0), (got.1, want.1)] {
+        assert!((got - want).abs().max().item::<f64>() < 1e-14);
+    }
+}
+
 /// Layers in a loop that are computed again leave the carry of each step only.
 #[test]
 fn checkpointed_layers_keep_their_carry() {

@@ -8,6 +8,7 @@ mod cond;
 mod derive;
 mod evaluate;
 pub(crate) mod functions;
+mod lighter;
 mod linear_solve;
 mod scan;
 mod scan_lowering;

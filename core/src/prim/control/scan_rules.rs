@@ -68,6 +68,7 @@ impl NestedDifferentiation for Scan {
             (split, nonzero)
         });
 
+        let split = self.lighter(split);
         let args = self.parts(primals);
         let (outs, saved) = self.run_known(&split, &args, results);
         let mut operands = Parts {
