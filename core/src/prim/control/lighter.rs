@@ -4,10 +4,11 @@
 //! such as the derivative `s * (1 - s)` of a sigmoid, take less time than storing and loading
 //! their result.
 
-use super::derive::{Residual, Split};
+use super::derive::{self, Residual, Split};
 use super::scan::Scan;
 use crate::Array;
 use crate::program::jaxpr::{Atom, Eqn, Evaluation, Jaxpr, Var};
+use crate::program::lists::{picked, some_where};
 use crate::program::rules::Differentiation;
 use crate::program::trace::trace_to_jaxpr;
 use std::sync::Arc;
@@ -31,28 +32,34 @@ impl Scan {
     pub(super) fn lighter(&self, split: Split) -> Split {
         let results = self.jaxpr.outvars.len();
         let jaxpr = split.known.jaxpr.clone();
+        let mut varying = vec![true; jaxpr.invars.len()];
+        varying[..self.num_consts].fill(false);
+        let varying = derive::reached(&jaxpr, &varying).split_off(results);
         let (outs, computed) = jaxpr.outvars.split_at(results);
-        let again = Again::new(&jaxpr, computed, &outs[self.num_carry..], self.num_consts);
+        let again = Again::new(&jaxpr, computed, &varying, &outs[self.num_carry..]);
         if !again.eqns.contains(&true) {
             return split;
         }
-        let mut atoms = computed.iter();
-        let all: Vec<Option<&Atom>> = (split.residuals.iter())
-            .map(|residual| match residual {
-                Residual::Argument(_) => None,
-                Residual::Computed => atoms.next(),
-            })
+        let is_computed: Vec<bool> = (split.residuals.iter())
+            .map(|residual| *residual == Residual::Computed)
             .collect();
-        let linear = again.prepended(&jaxpr, &all, &split.linear);
-        let stored = |atom: &&Atom| again.is_stored(atom);
-        let outvars = outs.iter().chain(computed.iter().filter(stored)).copied();
-        let residuals = split.residuals.into_iter().zip(&all);
-        let residuals = residuals.filter(|(_, atom)| atom.is_none_or(|a| again.is_stored(a)));
+        let values = some_where(&is_computed, computed.iter().copied());
+        let stored: Vec<bool> = (values.iter())
+            .map(|value| value.is_none_or(|atom| again.is_stored(&atom)))
+            .collect();
+        let linear = again.prepended(&jaxpr, &values, &stored, &split.linear);
+        let outvars = [
+            outs.to_vec(),
+            picked(&values, &stored, true)
+                .into_iter()
+                .flatten()
+                .collect(),
+        ];
         let mut known = split.known;
-        known.jaxpr = Arc::new(jaxpr.with_interface(jaxpr.invars.clone(), outvars.collect()));
+        known.jaxpr = Arc::new(jaxpr.with_interface(jaxpr.invars.clone(), outvars.concat()));
         Split {
             known: known.pruned(),
-            residuals: residuals.map(|(residual, _)| residual).collect(),
+            residuals: picked(&split.residuals, &stored, true),
             linear,
             nonzero: split.nonzero,
         }
@@ -60,18 +67,18 @@ impl Scan {
 }
 
 impl Again {
-    /// Chooses among the `computed` residuals of a program whose first `consts` arguments are the
-    /// same for all steps. The results `stacked` are stored anyway.
-    fn new(jaxpr: &Jaxpr, computed: &[Atom], stacked: &[Atom], consts: usize) -> Again {
+    /// Chooses among the `computed` residuals of a program those that are `varying` from step to
+    /// step. The results `stacked` are stored anyway.
+    fn new(jaxpr: &Jaxpr, computed: &[Atom], varying: &[bool], stacked: &[Atom]) -> Again {
         let mut again = Again {
             stored: vec![false; jaxpr.num_vars()],
             needed: vec![false; jaxpr.num_vars()],
             eqns: vec![false; jaxpr.eqns.len()],
         };
-        for atom in computed {
-            if let Atom::Var(v) = atom {
+        for (atom, varying) in computed.iter().zip(varying) {
+            if let Some(v) = atom.var() {
                 again.stored[v.index()] = true;
-                again.needed[v.index()] = stacked.contains(atom);
+                again.needed[v.index()] = !varying || stacked.contains(atom);
             }
         }
         let mut made_by = vec![None; jaxpr.num_vars()];
@@ -80,10 +87,8 @@ impl Again {
                 made_by[eqn.outputs[0].index()] = Some(i);
             }
         }
-        let varies = varying(jaxpr, consts);
         for v in jaxpr.eqns.iter().rev().flat_map(|eqn| &eqn.outputs) {
-            let i = v.index();
-            if again.stored[i] && !again.needed[i] && varies[i] {
+            if again.stored[v.index()] && !again.needed[v.index()] {
                 again.compute(jaxpr, &made_by, *v);
             }
         }
@@ -102,7 +107,7 @@ impl Again {
                 return;
             }
             eqns.push(i);
-            for v in read(&jaxpr.eqns[i]) {
+            for v in jaxpr.eqns[i].inputs.iter().filter_map(Atom::var) {
                 match self.stored[v.index()] {
                     true => from.push(v),
                     false => next.push(v),
@@ -115,40 +120,38 @@ impl Again {
     }
 
     fn is_stored(&self, atom: &Atom) -> bool {
-        match atom {
-            Atom::Var(v) => self.stored[v.index()],
-            Atom::Literal(_) => true,
-        }
+        atom.var().is_none_or(|v| self.stored[v.index()])
     }
 
-    /// Returns the linear program of the stored residuals. `all` are the residuals of `linear`,
-    /// with `None` for arguments.
-    fn prepended(&self, jaxpr: &Jaxpr, all: &[Option<&Atom>], linear: &Jaxpr) -> Arc<Jaxpr> {
-        let stored = |atom: &Option<&Atom>| atom.is_none_or(|a| self.is_stored(a));
+    /// Returns the linear program of the residuals marked in `stored`. `values` are all residuals
+    /// of `linear`, with `None` for arguments.
+    fn prepended(
+        &self,
+        jaxpr: &Jaxpr,
+        values: &[Option<Atom>],
+        stored: &[bool],
+        linear: &Jaxpr,
+    ) -> Arc<Jaxpr> {
         let types = linear.in_avals();
-        let (before, tangents) = types.split_at(all.len());
-        let before = before.iter().zip(all).filter(|(_, atom)| stored(atom));
-        let mut avals: Vec<_> = before.map(|(aval, _)| *aval).collect();
+        let (residuals, tangents) = types.split_at(values.len());
+        let mut avals = picked(residuals, stored, true);
+        let given = avals.len();
         avals.extend_from_slice(tangents);
         let program = trace_to_jaxpr(&avals, |args| {
-            let mut args = args.iter().cloned();
-            let mut values: Evaluation<Array> = Evaluation::new(jaxpr);
-            let mut operands: Vec<Option<Array>> = Vec::with_capacity(types.len());
-            for atom in all {
-                let value = stored(atom).then(|| args.next().expect("one for each"));
-                if let (Some(Atom::Var(v)), Some(value)) = (atom, &value) {
-                    values.set([v], [value.clone()]);
-                }
-                operands.push(value);
+            let (given, tangents) = args.split_at(given);
+            let given = some_where(stored, given.iter().cloned());
+            let mut evaluation: Evaluation<Array> = Evaluation::new(jaxpr);
+            for (atom, value) in values.iter().zip(&given) {
+                evaluation.set(&atom.and_then(|a| a.var()), value.clone());
             }
-            for (eqn, _) in jaxpr.eqns.iter().zip(&self.eqns).filter(|(_, on)| **on) {
-                values.apply(eqn, |operands| eqn.bind(&operands));
+            for eqn in picked(&jaxpr.eqns, &self.eqns, true) {
+                evaluation.apply(&eqn, |operands| eqn.bind(&operands));
             }
-            let residuals = operands.into_iter().zip(all).map(|(value, atom)| {
-                let computed = || values.get(atom.expect("arguments are stored"));
-                value.or_else(computed).expect("computed again")
+            let residuals = given.into_iter().zip(values).map(|(value, atom)| {
+                let computed = || evaluation.get(&(*atom)?);
+                value.or_else(computed).expect("stored or computed again")
             });
-            let operands: Vec<Array> = residuals.chain(args).collect();
+            let operands: Vec<Array> = residuals.chain(tangents.iter().cloned()).collect();
             linear.eval(&[], &operands)
         });
         program.jaxpr
@@ -164,27 +167,4 @@ fn is_arithmetic(eqn: &Eqn) -> bool {
         _ => false,
     };
     linear && eqn.primitive.fuses() && eqn.outputs.len() == 1
-}
-
-/// Returns the variables that an equation reads.
-fn read(eqn: &Eqn) -> impl Iterator<Item = Var> {
-    eqn.inputs.iter().filter_map(|atom| match atom {
-        Atom::Var(v) => Some(*v),
-        Atom::Literal(_) => None,
-    })
-}
-
-/// Returns which variables depend on other arguments than the first `consts`.
-fn varying(jaxpr: &Jaxpr, consts: usize) -> Vec<bool> {
-    let mut varies = vec![false; jaxpr.num_vars()];
-    for v in &jaxpr.invars[consts..] {
-        varies[v.index()] = true;
-    }
-    for eqn in &jaxpr.eqns {
-        let on = read(eqn).any(|v| varies[v.index()]);
-        for v in &eqn.outputs {
-            varies[v.index()] = on;
-        }
-    }
-    varies
 }

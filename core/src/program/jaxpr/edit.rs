@@ -49,9 +49,9 @@ impl Jaxpr {
 
     /// Returns, for each result that is an unchanged argument, the argument's index.
     pub(crate) fn forwarded(&self) -> Vec<Option<usize>> {
-        let argument = |atom: &Atom| match atom {
-            Atom::Var(v) => self.invars.iter().position(|i| i == v),
-            Atom::Literal(_) => None,
+        let argument = |atom: &Atom| {
+            let v = atom.var()?;
+            self.invars.iter().position(|i| *i == v)
         };
         self.outvars.iter().map(argument).collect()
     }

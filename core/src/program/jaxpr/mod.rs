@@ -44,6 +44,16 @@ pub enum Atom {
     Literal(Literal),
 }
 
+impl Atom {
+    /// Returns the variable, unless the operand is a literal.
+    pub(crate) fn var(&self) -> Option<Var> {
+        match self {
+            Atom::Var(v) => Some(*v),
+            Atom::Literal(_) => None,
+        }
+    }
+}
+
 /// One application of a primitive.
 #[derive(Clone, Debug)]
 pub struct Eqn {

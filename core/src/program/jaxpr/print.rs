@@ -159,10 +159,7 @@ impl Printer {
         let operands = outermost.eqns.iter().flat_map(|e| &e.inputs);
         let used: HashSet<Var> = operands
             .chain(&outermost.outvars)
-            .filter_map(|atom| match atom {
-                Atom::Var(v) => Some(*v),
-                Atom::Literal(_) => None,
-            })
+            .filter_map(Atom::var)
             .collect();
         let results = outermost.eqns.iter().flat_map(|e| &e.outputs);
         for v in results.filter(|v| !used.contains(v)) {
@@ -303,16 +300,10 @@ impl Printer {
         }
         self.nested.push(inner.clone());
         let operands = inner.invars.iter().zip(&eqn.inputs);
-        let operands = operands.filter_map(|(var, atom)| match atom {
-            Atom::Var(like) => Some((*var, *like)),
-            Atom::Literal(_) => None,
-        });
+        let operands = operands.filter_map(|(var, atom)| Some((*var, atom.var()?)));
         self.rename(jaxpr, inner, operands.collect());
         let results = inner.outvars.iter().zip(&eqn.outputs);
-        let results = results.filter_map(|(atom, like)| match atom {
-            Atom::Var(var) => Some((*var, *like)),
-            Atom::Literal(_) => None,
-        });
+        let results = results.filter_map(|(atom, like)| Some((atom.var()?, *like)));
         self.rename(jaxpr, inner, results.collect());
     }
 

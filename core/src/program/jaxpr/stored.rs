@@ -120,10 +120,7 @@ fn takes_many_operations(
         && seen < 8 * OPERATIONS
     {
         let eqn = &jaxpr.eqns[i];
-        let read = eqn.inputs.iter().filter_map(|atom| match atom {
-            Atom::Var(v) => Some(*v),
-            Atom::Literal(_) => None,
-        });
+        let read = eqn.inputs.iter().filter_map(Atom::var);
         // Broadcasting a smaller array is no work.
         count += usize::from(read.clone().any(|v| size(v) >= least));
         if count == OPERATIONS {
