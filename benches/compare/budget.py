@@ -96,15 +96,13 @@ def compiled_code(pid):
     return images
 
 
-def instructions(folder):
-    """Returns the text of each instruction of the optimized programs, followed by the program that it calls, by name."""
+def instructions(hlo):
+    """Returns the text of each instruction of an optimized program, followed by the program that it calls, by name."""
     found = {}
-    for path in sorted(folder.glob("*after_optimizations.txt"), key=lambda p: p.stat().st_size):
-        text = path.read_text()
-        bodies = dict(re.findall(r"^%?([\w.-]+) \([^\n]*\{\n(.*?)^\}", text, re.M | re.S))
-        for name, rest in re.findall(r"^\s+(?:ROOT )?%?([\w.-]+) = (.*)", text, re.M):
-            called = re.search(r"calls=%?([\w.-]+)", rest)
-            found[name] = rest + ("\n" + bodies.get(called[1], "") if called else "")
+    bodies = dict(re.findall(r"^%?([\w.-]+) \([^\n]*\{\n(.*?)^\}", hlo, re.M | re.S))
+    for name, rest in re.findall(r"^\s+(?:ROOT )?%?([\w.-]+) = (.*)", hlo, re.M):
+        called = re.search(r"calls=%?([\w.-]+)", rest)
+        found[name] = rest + ("\n" + bodies.get(called[1], "") if called else "")
     return found
 
 
@@ -151,7 +149,9 @@ def measure(program, workload, seconds, wait=15):
             for function, code, relocated in functions(path):
                 if code:
                     places |= {at: (at + len(code), function) for at in find(code, relocated, images)}
-        texts = instructions(folder / "dump")
+        texts = {}
+        for path in sorted((folder / "dump").glob("*after_optimizations.txt"), key=lambda p: p.stat().st_size):
+            texts |= instructions(path.read_text())
     starts = sorted(places)
     for address, function, file in taken:
         at = starts[i - 1] if (i := bisect.bisect_right(starts, address)) else None

@@ -21,12 +21,13 @@ import time
 
 import numpy as np
 
+from budget import instructions, kind_of
+
 SIZES = {"pred": 1, "s8": 1, "u8": 1, "bf16": 2, "f16": 2, "f32": 4, "s32": 4, "u32": 4, "f64": 8, "s64": 8, "u64": 8}
 TYPE = re.compile(rf"\b({'|'.join(SIZES)})\[([\d,]*)\]")
 INSTRUCTION = re.compile(r"\s*(?:ROOT )?(%\S+) = (.*?) ([\w\-]+)\((.*?)\)(?:,|$)")
 # Operations that neither read nor write arrays.
 FREE = {"parameter", "constant", "get-tuple-element", "bitcast", "tuple", "after-all"}
-PRODUCTS = {"convolution", "dot", "custom-call"}
 # Number of arrays that a thread goes through in turns.
 ARRAYS = 8
 SECONDS = 0.5
@@ -37,33 +38,29 @@ def size(shape):
     return sum(SIZES[dtype] * math.prod(int(n) for n in sizes.split(",") if n) for dtype, sizes in TYPE.findall(shape))
 
 
-def kind(name, operation):
-    if operation in PRODUCTS or "ynn" in name:
-        return "products"
+def kind(operation, text):
+    """Returns the kind of an operation with its program's text, as in the budget of a step."""
     if operation == "while":
         return "arguments and results of loops"
-    if "copy" in name or "transpose" in name:
-        return "copies and transposes"
-    return "reductions" if "reduce" in name else "elementwise"
+    return "products" if operation == "custom-call" else kind_of(text).split(":")[0]
 
 
 def passes(hlo):
     """Returns the bytes that the operations of a module's entry read and write, by kind."""
     entry = re.search(r"^ENTRY[^\n]*\{\n(.*?)^\}", hlo, re.S | re.M)[1]
-    sizes, found = {}, collections.Counter()
+    texts, sizes, found = instructions(hlo), {}, collections.Counter()
     for name, shape, operation, operands in INSTRUCTION.findall(entry):
         sizes[name] = size(shape)
         if operation not in FREE:
             read = sum(sizes.get(operand, 0) for operand in re.findall(r"%[\w.\-]+", operands))
-            found[kind(name, operation)] += read + sizes[name]
+            found[kind(operation, texts[name[1:]])] += read + sizes[name]
     return found
 
 
 def step(program, workload):
     """Returns the passes of a workload's step: of the compiled program with the most bytes."""
     with tempfile.TemporaryDirectory() as folder:
-        flags = f"--xla_dump_to={folder}"
-        environment = dict(os.environ, XLA_FLAGS=flags, RAMIE_COMPILATION_CACHE="off")
+        environment = os.environ | {"XLA_FLAGS": f"--xla_dump_to={folder}", "RAMIE_COMPILATION_CACHE": "off"}
         command = [program, "--inside", workload, "--samples", "1", "--steps", "1"]
         subprocess.run(command, env=environment, check=True, stdout=subprocess.DEVNULL)
         modules = pathlib.Path(folder).glob("*_after_optimizations.txt")
@@ -78,8 +75,8 @@ def rate(megabytes):
     end = [0.0]
 
     def work(thread):
-        arrays = np.zeros((ARRAYS, elements), np.float32)
-        arrays.fill(0)  # Pages are only mapped when they are written.
+        # Unlike `zeros`, this writes the pages, so that they are mapped.
+        arrays = np.full((ARRAYS, elements), 0, np.float32)
         if start.wait() == 0:
             end[0] = time.perf_counter() + SECONDS
         start.wait()
