@@ -4,6 +4,7 @@
 #![forbid(unsafe_code)]
 
 pub mod apply;
+pub mod calls;
 pub mod case;
 pub mod chance;
 pub mod check;
@@ -34,6 +35,7 @@ use check::Failures;
 use golden::{Golden, Row};
 use plan::Batches;
 
+pub use calls::check_calls;
 pub use devices::{cpu_devices, quick_cpu_devices, quick_mesh};
 pub use panics::{assert_explained, assert_panics, caught, little_effort_first, panic_message};
 

@@ -8,6 +8,7 @@ use ramie_core::{
     conv_general_dilated, grad, hessian_with, image, jacfwd, jacfwd_with, jacrev, jacrev_with,
     lexsort, linalg, pmax, random, stack, value_and_grad_with, vmap_with,
 };
+use ramie_testing::check_calls;
 use serde_json::Value;
 
 type Function = fn(&[Array]) -> Array;
@@ -285,28 +286,26 @@ fn samplers_of_complex_numbers_are_those_of_jax() {
 fn holomorphic_derivatives_are_those_of_jax() {
     let f = |x: Array| &x * x.flip(&[0]) + x.sin();
     let cube = |x: Array| (&x * &x * x.flip(&[0])).sum();
-    let mut compared = 0;
-    for row in rows("complex_functions") {
-        if row["derivative"].is_null() {
-            continue;
-        }
-        let z = array(&row["inputs"][0]);
-        let got = match row["op"].as_str().expect("a name") {
-            "jacrev_holomorphic" => jacrev_with(f, Holomorphic)(z),
-            "jacfwd_holomorphic" => jacfwd_with(f, Holomorphic)(z),
-            "hessian_holomorphic" => hessian_with(cube, Holomorphic)(z),
-            "value_and_grad_holomorphic" => value_and_grad_with(cube, Holomorphic)(z).1,
-            "jacrev_to_real" => jacrev(|x: Array| x.abs())(z),
-            "jacfwd_from_real" => jacfwd({
-                let z = z.clone();
-                move |x: Array| x * &z
-            })(z.real()),
-            other => panic!("{other}"),
-        };
-        compared += 1;
-        rows::close(&got, &row["output"]).unwrap_or_else(|e| panic!("{e}: {row}"));
-    }
-    assert_eq!(compared, 12);
+    let rows = rows("complex_functions");
+    let rows = rows.iter().filter(|row| !row["derivative"].is_null());
+    let rows: Vec<&Value> = rows.collect();
+    let derivative = |i: usize, z: Array| match rows[i]["op"].as_str().expect("a name") {
+        "jacrev_holomorphic" => jacrev_with(f, Holomorphic)(z),
+        "jacfwd_holomorphic" => jacfwd_with(f, Holomorphic)(z),
+        "hessian_holomorphic" => hessian_with(cube, Holomorphic)(z),
+        "value_and_grad_holomorphic" => value_and_grad_with(cube, Holomorphic)(z).1,
+        "jacrev_to_real" => jacrev(|x: Array| x.abs())(z),
+        "jacfwd_from_real" => jacfwd({
+            let z = z.clone();
+            move |x: Array| x * &z
+        })(z.real()),
+        other => panic!("{other}"),
+    };
+    let points: Vec<Array> = rows.iter().map(|row| array(&row["inputs"][0])).collect();
+    check_calls(&points, derivative, |i, got| {
+        rows::close(&got, &rows[i]["output"]).unwrap_or_else(|e| panic!("{e}: {}", rows[i]));
+    });
+    assert_eq!(rows.len(), 12);
 }
 
 /// `NaN` wins whatever the order of operands, as the documentation says; in JAX

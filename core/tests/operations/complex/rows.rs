@@ -1,11 +1,13 @@
 //! Recorded operations on complex numbers.
 
-use ramie_core::{Array, DType, disable_most_optimizations, jvp, vjp};
-use ramie_testing::caught;
+use num_complex::Complex;
+use ramie_core::{Array, DType, jvp, vjp};
+use ramie_testing::check_calls;
+use ramie_testing::numbers::to_f64;
 use serde_json::Value;
 
 /// An operation on arrays with one result.
-pub type Operation = dyn Fn(&[Array]) -> Array;
+pub type Operation = dyn Fn(&[Array]) -> Array + Send + Sync;
 
 /// The rows of a recording.
 pub fn rows(recording: &str) -> Vec<Value> {
@@ -47,6 +49,12 @@ pub fn array(of: &Value) -> Array {
     Array::try_from_bytes(&bytes, &shape, dtype).expect("an array")
 }
 
+/// The real parts of all elements, then the imaginary ones.
+fn parts_of<T: Copy + Into<f64>>(z: Vec<Complex<T>>) -> Vec<f64> {
+    let real = z.iter().map(|z| z.re.into());
+    real.chain(z.iter().map(|z| z.im.into())).collect()
+}
+
 /// Whether an array is the recorded one, up to rounding.
 pub fn close(got: &Array, want: &Value) -> Result<(), String> {
     let shape = shape_of(want);
@@ -62,11 +70,11 @@ pub fn close(got: &Array, want: &Value) -> Result<(), String> {
             want["dtype"]
         ));
     }
-    let wide = |x: Array| x.astype(DType::F64).to_vec::<f64>();
-    let mut parts = wide(got.real());
-    if got.dtype().is_complex() {
-        parts.extend(wide(got.imag()));
-    }
+    let parts = match got.dtype() {
+        DType::C64 => parts_of(got.to_vec::<Complex<f32>>()),
+        DType::C128 => parts_of(got.to_vec::<Complex<f64>>()),
+        _ => to_f64(got),
+    };
     let wanted = numbers(want);
     let bits = got.dtype().real();
     let tolerance = if bits == DType::F64 { 1e-12 } else { 1e-5 };
@@ -81,29 +89,36 @@ pub fn close(got: &Array, want: &Value) -> Result<(), String> {
     Ok(())
 }
 
-fn one(row: &Value, f: &Operation) -> Result<(), String> {
-    let list = |name: &str| -> Vec<Array> {
-        row[name]
-            .as_array()
-            .expect("arrays")
-            .iter()
-            .map(array)
-            .collect()
-    };
-    let inputs = list("inputs");
-    close(&f(&inputs), &row["output"])?;
-    if row["jvp"].is_null() {
-        return Ok(());
-    }
+/// The recorded arrays of a list, or none.
+fn list(of: &Value) -> Vec<Array> {
+    of.as_array().into_iter().flatten().map(array).collect()
+}
+
+/// The operands of a row: inputs and, where derivatives are recorded, tangents and the cotangent.
+fn operands(row: &Value) -> [Vec<Array>; 3] {
+    let cotangent = Some(&row["cotangent"]).filter(|c| !c.is_null());
+    let cotangent = cotangent.map(array).into_iter().collect();
+    [list(&row["inputs"]), list(&row["tangents"]), cotangent]
+}
+
+/// The result of a row and, where they are recorded, its tangent and the inputs' cotangents.
+fn results(f: &Operation, [inputs, tangents, cotangent]: [Vec<Array>; 3]) -> Vec<Array> {
+    let mut results = vec![f(&inputs)];
     let apply = |x: Vec<Array>| f(&x);
-    let (_, tangent) = jvp(apply, inputs.clone(), list("tangents"));
-    close(&tangent, &row["jvp"]).map_err(|e| format!("jvp {e}"))?;
-    let (_, pull) = vjp(apply, inputs);
-    for (got, want) in pull(array(&row["cotangent"]))
-        .iter()
-        .zip(row["vjp"].as_array().expect("arrays"))
-    {
-        close(got, want).map_err(|e| format!("vjp {e}"))?;
+    for cotangent in cotangent {
+        results.push(jvp(apply, inputs.clone(), tangents.clone()).1);
+        results.extend(vjp(apply, inputs.clone()).1(cotangent));
+    }
+    results
+}
+
+fn compare(row: &Value, results: &[Array]) -> Result<(), String> {
+    close(&results[0], &row["output"])?;
+    let cotangents = row["vjp"].as_array().into_iter().flatten();
+    let wanted = [("jvp", &row["jvp"])].into_iter();
+    let wanted = wanted.chain(cotangents.map(|c| ("vjp", c)));
+    for (got, (what, want)) in results[1..].iter().zip(wanted) {
+        close(got, want).map_err(|e| format!("{what} {e}"))?;
     }
     Ok(())
 }
@@ -111,31 +126,20 @@ fn one(row: &Value, f: &Operation) -> Result<(), String> {
 /// Compares the rows whose operation is known with what it gives; how many.
 #[track_caller]
 pub fn check(recording: &str, operation: impl Fn(&Value) -> Option<Box<Operation>>) -> usize {
-    let mut failures = Vec::new();
-    let mut applied = 0;
-    for row in rows(recording) {
-        if row["output"].is_null() {
-            continue;
-        }
-        let Some(f) = operation(&row) else { continue };
-        applied += 1;
-        let compared = || disable_most_optimizations(|| one(&row, &*f));
-        let message = match caught(compared) {
-            Ok(Ok(())) => continue,
-            Ok(Err(message)) => message,
-            Err(message) => format!("panicked: {message}"),
-        };
-        let args = &row["args"];
-        failures.push(format!(
-            "{} {args} of {}: {message}",
-            row["op"], row["inputs"][0]["dtype"]
-        ));
-    }
-    let count = failures.len();
-    assert!(
-        failures.is_empty(),
-        "{count} of {applied} rows differ\n{}",
-        failures.join("\n")
+    let rows = rows(recording);
+    let rows = rows.iter().filter(|row| !row["output"].is_null());
+    let (rows, functions): (Vec<&Value>, Vec<Box<Operation>>) =
+        rows.filter_map(|row| Some((row, operation(row)?))).unzip();
+    let operands: Vec<_> = rows.iter().map(|row| operands(row)).collect();
+    check_calls(
+        &operands,
+        |i, operands| results(&*functions[i], operands),
+        |i, results| {
+            compare(rows[i], &results).unwrap_or_else(|message| {
+                let (args, dtype) = (&rows[i]["args"], &rows[i]["inputs"][0]["dtype"]);
+                panic!("{} {args} of {dtype}: {message}", rows[i]["op"]);
+            });
+        },
     );
-    applied
+    rows.len()
 }
