@@ -97,6 +97,11 @@ impl Draw {
     pub fn array(&mut self, shape: &[usize], dtype: DType, lo: f64, hi: f64) -> Array {
         let n = shape.iter().product();
         let values: Vec<f64> = (0..n).map(|_| self.uniform(lo, hi)).collect();
+        if dtype == DType::F32 {
+            // A conversion outside `jit` would compile a program for each shape.
+            let values: Vec<f32> = values.into_iter().map(|v| v as f32).collect();
+            return Array::from_slice(&values, shape);
+        }
         Array::from_slice(&values, shape).astype(dtype)
     }
 }

@@ -61,7 +61,7 @@ fn close(what: &str, got: &Array, expected: &Array, tolerance: f32) {
 #[track_caller]
 fn equal(name: &str, how: Attention, bias: Option<Array>) {
     disable_most_optimizations(|| {
-        let ((_, (out, residual)), grads) = value_and_grad(loss(&how))(operands(bias.clone()));
+        let ((_, (out, residual)), grads) = jit(value_and_grad(loss(&how)))(operands(bias.clone()));
         for block in [4, 5, 64] {
             let f = jit(value_and_grad(loss(&how.clone().blockwise(block))));
             let ((_, (y, r)), g) = f(operands(bias.clone()));

@@ -1,7 +1,7 @@
 //! Running reductions: scans, and derivatives.
 
 use ramie_core::prim::cumulative::CUMULATIVE;
-use ramie_core::{Array, DType, associative_scan, grad};
+use ramie_core::{Array, DType, associative_scan, grad, jit};
 use ramie_testing::check;
 use ramie_testing::numbers::{Draw, close};
 
@@ -63,12 +63,8 @@ fn scans_combine_several_arrays() {
     )
     .unwrap();
     let long = Array::arange(1000).astype(DType::F64);
-    let sums = associative_scan(
-        |a, b| vec![&a[0] + &b[0]],
-        std::slice::from_ref(&long),
-        true,
-        0,
-    );
+    let add = |a: &[Array], b: &[Array]| vec![&a[0] + &b[0]];
+    let sums = jit(|x: Array| associative_scan(add, &[x], true, 0))(long.clone());
     close(&sums[0], &long.cumsum_reversed(0), 0.0, 0.0, false).unwrap();
 }
 

@@ -9,24 +9,33 @@ fn computed(place: i32) -> Array {
     Array::from([place]).reshape(())
 }
 
-/// Each index by slices, by a gather, and in a program that is given the array
-/// and the computed places.
+/// Each index by slices, by a gather, and batched, in one program that is given the array and the
+/// computed places.
 macro_rules! reading {
-    ($x:ident $rows:ident $two:ident; $($index:expr; $shape:expr; $values:expr;)*) => { $({
-        let (shape, values): (&[usize], &[i32]) = (&$shape, &$values);
-        let got = $x.index($index);
-        assert_eq!(got.shape(), shape, "{}", stringify!($index));
-        assert_eq!(got.to_vec::<i32>(), values, "{}", stringify!($index));
-        let filled = $x.at($index).fill_value(-7).get();
-        assert_eq!(filled.to_vec::<i32>(), values, "{} gathered", stringify!($index));
-        let traced = vmap(|$x: Array, $rows: Array, $two: Array| {
-            let _ = (&$rows, &$two);
-            $x.index($index)
-        });
+    ($x:ident $rows:ident $two:ident; $($index:expr; $shape:expr; $values:expr;)*) => { {
+        let expected: Vec<(&str, &[usize], &[i32])> =
+            vec![$((stringify!($index), &$shape, &$values)),*];
         let twice = |x: &Array| stack(&[x, x], 0);
-        let both = traced(twice(&$x), twice(&$rows), twice(&$two));
-        assert_eq!(both.index(1).to_vec::<i32>(), values, "{} batched", stringify!($index));
-    })* };
+        let read = jit(|$x: Array, $rows: Array, $two: Array| {
+            vec![$({
+                let got = $x.index($index);
+                let filled = $x.at($index).fill_value(-7).get();
+                let traced = vmap(|$x: Array, $rows: Array, $two: Array| {
+                    let _ = (&$rows, &$two);
+                    $x.index($index)
+                });
+                let both = traced(twice(&$x), twice(&$rows), twice(&$two));
+                [got, filled, both.index(1)]
+            }),*]
+        });
+        let got = disable_most_optimizations(|| read($x, $rows, $two));
+        for (got, (name, shape, values)) in got.iter().zip(expected) {
+            assert_eq!(got[0].shape(), shape, "{name}");
+            for (got, how) in got.iter().zip(["sliced", "gathered", "batched"]) {
+                assert_eq!(got.to_vec::<i32>(), values, "{name} {how}");
+            }
+        }
+    } };
 }
 
 #[test]

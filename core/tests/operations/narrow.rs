@@ -4,7 +4,7 @@ use ramie_core::prim::elementwise::{BINARY, UNARY};
 use ramie_core::{
     Array, DType, DotDimensionNumbers, F8E4M3Fn, I4, grad, jit, make_jaxpr, random, vmap,
 };
-use ramie_testing::{caught, panic_message};
+use ramie_testing::{check_calls, panic_message};
 use serde_json::Value;
 
 fn number(v: &Value) -> f64 {
@@ -45,10 +45,13 @@ fn wide(x: &Array) -> Vec<f64> {
         .collect()
 }
 
-fn apply(row: &Value) -> Array {
+fn given(input: &Value) -> Array {
+    Array::from_slice(&numbers(input), &shape(input))
+}
+
+fn apply(row: &Value, inputs: &[Array]) -> Array {
     let dtype = narrow(row["dtype"].as_str().expect("a type"));
-    let given = |i: usize| &row["inputs"][i];
-    let wide = |i: usize| Array::from(numbers(given(i))).reshape(&shape(given(i)));
+    let wide = |i: usize| &inputs[i];
     let x = |i: usize| wide(i).astype(dtype);
     match row["fn"].as_str().expect("a name") {
         "convert" if dtype.is_integer() => wide(0).astype(DType::I32).astype(dtype),
@@ -83,54 +86,48 @@ fn apply(row: &Value) -> Array {
     }
 }
 
+/// Compares the text of an array, or of its type in a program.
+fn compare_text(row: &Value) {
+    let dtype = narrow(row["dtype"].as_str().expect("a type"));
+    let text = row["output"].as_str().expect("text");
+    let x = given(&row["inputs"][0]).astype(dtype);
+    let got = match row["fn"].as_str() {
+        Some("repr") => format!("{x:?}"),
+        Some("scalar") => x.reshape(()).to_string(),
+        Some("type") => make_jaxpr(|x: Array| x)(x).to_string(),
+        _ => x.to_string(),
+    };
+    let type_of = |text: &str| text.split_whitespace().nth(3).map(String::from);
+    let same = match row["fn"].as_str() {
+        Some("type") => type_of(&got) == type_of(text),
+        _ => got == *text,
+    };
+    assert!(same, "{got}: {row}");
+}
+
 #[test]
 fn narrow_types_are_those_of_jax() {
     let index: Value = ramie_testing::golden::json("narrow.json");
     let rows = index["rows"].as_array().expect("rows");
     assert!(rows.len() > 150);
-    let mut failures = Vec::new();
-    for row in rows {
-        let dtype = narrow(row["dtype"].as_str().expect("a type"));
-        if let Some(text) = row["output"].as_str() {
-            let given = &row["inputs"][0];
-            let x = Array::from(numbers(given))
-                .reshape(&shape(given))
-                .astype(dtype);
-            let got = match row["fn"].as_str() {
-                Some("repr") => format!("{x:?}"),
-                Some("scalar") => x.reshape(()).to_string(),
-                Some("type") => make_jaxpr(|x: Array| x)(x).to_string(),
-                _ => x.to_string(),
-            };
-            let type_of = |text: &str| text.split_whitespace().nth(3).map(String::from);
-            let same = match row["fn"].as_str() {
-                Some("type") => type_of(&got) == type_of(text),
-                _ => got == *text,
-            };
-            if !same {
-                failures.push(format!("{got}: {row}"));
-            }
-            continue;
-        }
-        let (got, of) = match caught(|| apply(row)) {
-            Ok(got) => (wide(&got), got.shape().to_vec()),
-            Err(_) => (Vec::new(), vec![usize::MAX]),
-        };
-        let want = numbers(&row["output"]);
+    let (texts, rows): (Vec<&Value>, Vec<&Value>) =
+        rows.iter().partition(|row| row["output"].is_string());
+    texts.into_iter().for_each(compare_text);
+    let inputs = |row: &&Value| -> Vec<Array> {
+        let inputs = row["inputs"].as_array().into_iter().flatten();
+        inputs.map(given).collect()
+    };
+    let inputs: Vec<Vec<Array>> = rows.iter().map(inputs).collect();
+    let applied = |i: usize, x: Vec<Array>| apply(rows[i], &x).astype(DType::F32);
+    check_calls(&inputs, applied, |i, got| {
+        let want = &rows[i]["output"];
         let same = |(a, b): (&f64, &f64)| {
             // Numbers in JSON are read to within a rounding.
             (*a as f32).to_bits() == (*b as f32).to_bits() || (a.is_nan() && b.is_nan())
         };
-        if of != shape(&row["output"]) || !got.iter().zip(&want).all(same) {
-            failures.push(format!("{got:?} of {of:?}: {row}"));
-        }
-    }
-    let count = failures.len();
-    assert!(
-        failures.is_empty(),
-        "{count} rows differ\n{}",
-        failures.join("\n")
-    );
+        let equal = wide(&got).iter().zip(&numbers(want)).all(same);
+        assert!(equal && got.shape() == shape(want), "{got}: {}", rows[i]);
+    });
 }
 
 /// The host's conversions are the device's, on every number that a type has and

@@ -2,13 +2,16 @@
 //! an inferred size, an order, a mode, a dtype, an axis.
 
 use ramie_core::*;
+use ramie_testing::check_calls;
+use ramie_testing::numbers::to_f64;
 
 /// The numbers from 1, with alternating signs.
 fn x(shape: &[usize]) -> Array {
     let n: usize = shape.iter().product();
     let sign = |i: usize| if i.is_multiple_of(2) { 1.0 } else { -1.0 };
     let numbers: Vec<f32> = (0..n).map(|i| (i + 1) as f32 * sign(i)).collect();
-    Array::from(numbers).reshape(shape)
+    // Otherwise the compiler may compute with the numbers instead of the program.
+    optimization_barrier(Array::from(numbers).reshape(shape))
 }
 
 fn shapes(case: &str) -> Option<Array> {
@@ -269,10 +272,15 @@ fn options_of_ported_programs_equal_jax() {
         contractions,
         paddings,
     ];
-    for row in rows.iter().filter(|row| row["texts"].is_null()) {
-        let case = row["case"].as_str().expect("a name");
+    let rows = rows.iter().filter(|row| row["texts"].is_null());
+    let rows: Vec<&serde_json::Value> = rows.collect();
+    let found = |i: usize, ()| {
+        let case = rows[i]["case"].as_str().expect("a name");
         let found = parts.iter().find_map(|part| part(case));
-        let found = found.unwrap_or_else(|| panic!("no case {case}"));
+        found.unwrap_or_else(|| panic!("no case {case}"))
+    };
+    check_calls(&vec![(); rows.len()], found, |i, found| {
+        let (row, case) = (rows[i], &rows[i]["case"]);
         let shape: Vec<usize> = serde_json::from_value(row["shape"].clone()).expect("sizes");
         assert_eq!(found.shape(), shape, "{case}");
         assert_eq!(found.dtype().name(), row["dtype"], "{case}");
@@ -282,13 +290,13 @@ fn options_of_ported_programs_equal_jax() {
                 None => v.as_f64().expect("a number"),
             })
             .collect();
-        let found: Vec<f64> = found.astype(DType::F64).to_vec();
+        let found = to_f64(&found);
         let same = |(a, b): (&f64, &f64)| a == b || (a.is_nan() && b.is_nan());
         assert!(
             found.iter().zip(&numbers).all(same),
             "{case}: expected {numbers:?}, got {found:?}"
         );
-    }
+    });
 }
 
 /// The parameters `precision` of the products in a printed program.
