@@ -2,7 +2,7 @@
 //! out.
 #![allow(dead_code)]
 
-use ramie_core::{Array, DType, State, Tree, random, tree, value_and_grad};
+use ramie_core::{Array, DType, State, Tree, jit, random, tree, value_and_grad};
 use ramie_nn::linen::{self, Apply, CollectionFilter, Scope, Variables};
 use ramie_nn::{LoraParam, Param, metadata_of};
 use ramie_testing::golden::{self, Opened, once};
@@ -309,7 +309,8 @@ impl Case {
             let (outputs, updates) = linen::apply(&variables, &options, |s| f(s, &inputs));
             (self.weighed(&outputs), (outputs, updates))
         };
-        let ((_, (outputs, updates)), (grads, grads_in)) = value_and_grad(loss)((params, some));
+        let ((_, (outputs, updates)), (grads, grads_in)) =
+            jit(value_and_grad(loss))((params, some));
         self.check_outputs(&outputs);
         self.same("gradient", &grads, &self.below("grad"), self.tolerance);
         let grads_in: Vec<_> = floats.iter().copied().zip(grads_in).collect();
@@ -377,7 +378,7 @@ impl Case {
             (self.weighed(&outputs), (outputs, after))
         };
         let ((_, (outputs, after)), (grads, grads_in)) =
-            value_and_grad(loss)((params.clone(), some));
+            jit(value_and_grad(loss))((params.clone(), some));
         self.check_outputs(&outputs);
         self.same("gradient", &grads, &self.below("grad"), self.tolerance);
         let grads_in: Vec<_> = floats.iter().copied().zip(grads_in).collect();
