@@ -134,45 +134,43 @@ fn segments_are_sequences_of_their_own() {
 
 #[test]
 fn blocks_without_batch_in_batches_and_narrow() {
-    let (q, k, v, _) = operands(None);
-    let whole = Attention::new().causal().of(&q, &k, &v);
-    let each =
-        vmap(|q: Array, k: Array, v: Array| Attention::new().causal().blockwise(4).of(&q, &k, &v));
-    close("vmap", &each(q.clone(), k.clone(), v.clone()), &whole, 1e-6);
     let total = |how: Attention| {
         move |(q, k, v): (Array, Array, Array)| how.of(&q, &k, &v).astype(DType::F32).square().sum()
     };
-    let gradient = |how: Attention, x: (Array, Array, Array)| grad(vmap_total(how))(x);
-    fn vmap_total(how: Attention) -> impl Fn((Array, Array, Array)) -> Array + Send + Sync {
-        move |(q, k, v)| {
+    let total_of_batch = |how: Attention| {
+        move |(q, k, v): (Array, Array, Array)| {
             let how = how.clone();
             vmap(move |q: Array, k: Array, v: Array| how.of(&q, &k, &v).square().sum())(q, k, v)
                 .sum()
         }
-    }
-    let expected = grad(total(Attention::new()))((q.clone(), k.clone(), v.clone()));
-    let got = gradient(
-        Attention::new().blockwise(4),
-        (q.clone(), k.clone(), v.clone()),
-    );
-    close("gradient in batches", &got.1, &expected.1, 1e-5);
-    // Eight bits of mantissa.
-    let narrow = |x: &Array| x.astype(DType::BF16);
-    let how = Attention::new().blockwise(4);
-    close(
-        "bf16",
-        &how.of(&narrow(&q), &narrow(&k), &narrow(&v))
-            .astype(DType::F32),
-        &Attention::new().of(&q, &k, &v),
-        3e-2,
-    );
-    let same = grad(total(how))((narrow(&q), narrow(&k), narrow(&v)));
-    close(
-        "gradient in bf16",
-        &same.0.astype(DType::F32),
-        &expected.0,
-        5e-2,
-    );
+    };
+    let blocks = || Attention::new().blockwise(4);
+    let compared = jit(|q: Array, k: Array, v: Array| {
+        let whole = Attention::new().causal().of(&q, &k, &v);
+        let causal = |q: Array, k: Array, v: Array| blocks().causal().of(&q, &k, &v);
+        let each = vmap(causal)(q.clone(), k.clone(), v.clone());
+        let all = (q.clone(), k.clone(), v.clone());
+        let expected = grad(total(Attention::new()))(all.clone());
+        let got = grad(total_of_batch(blocks()))(all);
+        // Eight bits of mantissa.
+        let [nq, nk, nv] = [&q, &k, &v].map(|x| x.astype(DType::BF16));
+        let narrow = blocks().of(&nq, &nk, &nv);
+        let slope = grad(total(blocks()))((nq, nk, nv)).0;
+        [
+            [each, whole],
+            [got.1, expected.1],
+            [narrow, Attention::new().of(&q, &k, &v)],
+            [slope, expected.0],
+        ]
+    });
+    let (q, k, v, _) = operands(None);
+    let [each, gradient, narrow, slope] = disable_most_optimizations(|| compared(q, k, v));
+    close("vmap", &each[0], &each[1], 1e-6);
+    close("gradient in batches", &gradient[0], &gradient[1], 1e-5);
+    assert_eq!([narrow[0].dtype(), slope[0].dtype()], [DType::BF16; 2]);
+    let wide = |x: &Array| x.astype(DType::F32);
+    close("bf16", &wide(&narrow[0]), &narrow[1], 3e-2);
+    close("gradient in bf16", &wide(&slope[0]), &slope[1], 5e-2);
 }
 
 /// Bytes of intermediate values of the gradient for sequences of a length.

@@ -42,54 +42,54 @@ fn vanishes(label: &str, x: &Array, scale: f64, steps: f64) {
     );
 }
 
-/// `x` has orthonormal columns.
-#[track_caller]
-fn orthonormal(label: &str, x: &Array, steps: f64) {
+/// The products of different columns and the lengths of columns less 1, which are zero if `x` has
+/// orthonormal columns.
+fn products(x: &Array) -> Array {
     let n = x.shape()[x.ndim() - 1];
-    vanishes(
-        label,
-        &(transposed(x).matmul(x) - Array::eye(n, x.dtype())),
-        1.0,
-        steps,
-    );
+    transposed(x).matmul(x) - Array::eye(n, x.dtype())
 }
 
 #[track_caller]
 fn check_eigh(a: &Array, steps: f64) {
-    disable_most_optimizations(|| {
-        let label = format!("eigh of {}", a.aval());
-        let parts = jit(|a: Array| linalg::eigh(&a))(a.clone());
-        let (w, v) = parts;
-        let rest = a.matmul(&v) - &v * w.expand_dims(&[-2]);
-        vanishes(&label, &rest, largest(a), steps);
-        orthonormal(&label, &v, steps);
-        let n = w.shape()[w.ndim() - 1];
-        if n > 1 {
-            let steps = w.slice_in_dim(1, n, 1, -1) - w.slice_in_dim(0, n - 1, 1, -1);
-            assert!(steps.ge(0).all().item::<bool>(), "{label}: not sorted");
-        }
+    let label = format!("eigh of {}", a.aval());
+    let [rest, products, distances] = disable_most_optimizations(|| {
+        jit(|a: Array| {
+            let (w, v) = linalg::eigh(&a);
+            let rest = a.matmul(&v) - &v * w.expand_dims(&[-2]);
+            [rest, products(&v), w.diff(-1)]
+        })(a.clone())
     });
+    vanishes(&label, &rest, largest(a), steps);
+    vanishes(&label, &products, 1.0, steps);
+    assert!(
+        to_f64(&distances).iter().all(|d| *d >= 0.0),
+        "{label}: not sorted"
+    );
 }
 
 #[track_caller]
 fn check_svd(a: &Array, full_matrices: bool, steps: f64) {
-    disable_most_optimizations(|| {
-        let label = format!("svd of {}, full {full_matrices}", a.aval());
-        let svd = jit(move |a: Array| linalg::svd(&a, full_matrices))(a.clone());
+    let label = format!("svd of {}, full {full_matrices}", a.aval());
+    let program = jit(move |a: Array| {
+        let svd = linalg::svd(&a, full_matrices);
         let k = svd.s.shape()[svd.s.ndim() - 1];
         let u = svd.u.slice_in_dim(0, k, 1, -1);
         let vt = svd.vt.slice_in_dim(0, k, 1, -2);
         let again = (u * svd.s.expand_dims(&[-2])).matmul(vt);
-        vanishes(&label, &(again - a), largest(a), steps);
-        orthonormal(&label, &svd.u, steps);
-        orthonormal(&label, &transposed(&svd.vt), steps);
-        if k > 1 {
-            let steps = svd.s.slice_in_dim(0, k - 1, 1, -1) - svd.s.slice_in_dim(1, k, 1, -1);
-            assert!(steps.ge(0).all().item::<bool>(), "{label}: not sorted");
-        }
-        let alone = linalg::svdvals(a);
-        vanishes(&label, &(alone - &svd.s), largest(&svd.s), steps);
+        let products = [products(&svd.u), products(&transposed(&svd.vt))];
+        let alone = linalg::svdvals(&a) - &svd.s;
+        (again - a, products, alone, svd.s.diff(-1), svd.s)
     });
+    let (rest, products, alone, distances, s) = disable_most_optimizations(|| program(a.clone()));
+    vanishes(&label, &rest, largest(a), steps);
+    for products in products {
+        vanishes(&label, &products, 1.0, steps);
+    }
+    assert!(
+        to_f64(&distances).iter().all(|d| *d <= 0.0),
+        "{label}: not sorted"
+    );
+    vanishes(&label, &alone, largest(&s), steps);
 }
 
 #[test]
@@ -135,48 +135,53 @@ fn singular_values_of_any_matrices() {
 
 #[test]
 fn factors_of_large_matrices() {
-    disable_most_optimizations(|| {
-        for dtype in [F32, F64] {
-            let wide = if dtype == F32 { [150, 140] } else { [140, 150] };
-            for shape in [&wide[..], &[2, 30, 9]] {
-                let a = drawn(shape, dtype);
-                let factors = jit(|a: Array| linalg::lu(&a))(a.clone());
-                let again = factors
-                    .permutation_matrix()
-                    .matmul(factors.lower())
-                    .matmul(factors.upper());
-                vanishes("lu", &(again - &a), 1.0, 100.0);
-                let k = shape[shape.len() - 1].min(shape[shape.len() - 2]);
-                assert_eq!(factors.pivots.shape().last(), Some(&k));
-                let order =
-                    linalg::lu_pivots_to_permutation(&factors.pivots, shape[shape.len() - 2]);
-                assert_eq!(order.to_vec::<i32>(), factors.permutation.to_vec::<i32>());
-                assert!(factors.lower().abs().le(1).all().item::<bool>());
-                for mode in [QrMode::Reduced, QrMode::Complete] {
-                    let (q, r) = linalg::qr(&a, mode);
-                    vanishes("qr", &(q.matmul(&r) - &a), largest(&a), 200.0);
-                    orthonormal("qr", &q, 100.0);
-                }
-            }
-            let a = drawn(&[40, 40], dtype) + Array::eye(40, dtype) * 8;
-            let b = drawn(&[40, 3], dtype);
-            vanishes("solve", &(a.matmul(linalg::solve(&a, &b)) - b), 1.0, 100.0);
-            vanishes(
-                "inv",
-                &(a.matmul(linalg::inv(&a)) - Array::eye(40, dtype)),
-                1.0,
-                100.0,
-            );
-            let a = a.matmul(transposed(&a));
-            let l = linalg::cholesky(&a);
-            vanishes(
-                "cholesky",
-                &(l.matmul(transposed(&l)) - &a),
-                largest(&a),
-                100.0,
-            );
+    for dtype in [F32, F64] {
+        let wide = if dtype == F32 { [150, 140] } else { [140, 150] };
+        for shape in [&wide[..], &[2, 30, 9]] {
+            disable_most_optimizations(|| check_factors(&drawn(shape, dtype)));
         }
+        disable_most_optimizations(|| check_solutions(dtype));
+    }
+}
+
+fn check_factors(a: &Array) {
+    let (k, rows) = (a.shape()[a.ndim() - 1], a.shape()[a.ndim() - 2]);
+    let (rest, order, lower, [pivots, permutation]) = jit(|a: Array| {
+        let factors = linalg::lu(&a);
+        let lower = factors.lower();
+        let again = factors.permutation_matrix().matmul(&lower);
+        let rest = again.matmul(factors.upper()) - a;
+        let order = linalg::lu_pivots_to_permutation(&factors.pivots, rows);
+        let indices = [factors.pivots, factors.permutation];
+        (rest, order, lower, indices)
+    })(a.clone());
+    vanishes("lu", &rest, 1.0, 100.0);
+    assert_eq!(pivots.shape().last(), Some(&k.min(rows)));
+    assert_eq!(order.to_vec::<i32>(), permutation.to_vec::<i32>());
+    assert!(largest(&lower) <= 1.0);
+    for mode in [QrMode::Reduced, QrMode::Complete] {
+        let [rest, products] = jit(|a: Array| {
+            let (q, r) = linalg::qr(&a, mode);
+            [q.matmul(&r) - a, products(&q)]
+        })(a.clone());
+        vanishes("qr", &rest, largest(a), 200.0);
+        vanishes("qr", &products, 1.0, 100.0);
+    }
+}
+
+fn check_solutions(dtype: DType) {
+    let program = jit(|a: Array, b: Array| {
+        let a = a + Array::eye(40, dtype) * 8;
+        let solved = a.matmul(linalg::solve(&a, &b)) - b;
+        let inverted = a.matmul(linalg::inv(&a)) - Array::eye(40, dtype);
+        let a = a.matmul(transposed(&a));
+        let l = linalg::cholesky(&a);
+        (solved, inverted, l.matmul(transposed(&l)) - &a, a)
     });
+    let (solved, inverted, rest, a) = program(drawn(&[40, 40], dtype), drawn(&[40, 3], dtype));
+    vanishes("solve", &solved, 1.0, 100.0);
+    vanishes("inv", &inverted, 1.0, 100.0);
+    vanishes("cholesky", &rest, largest(&a), 100.0);
 }
 
 #[test]
