@@ -2,21 +2,26 @@
 
 use ramie_core::prim::cumulative::CUMULATIVE;
 use ramie_core::{Array, DType, associative_scan, grad, jit};
-use ramie_testing::check;
+use ramie_testing::case::Case;
+use ramie_testing::check::{self, Failures};
 use ramie_testing::numbers::{Draw, close};
 
 #[test]
 fn derivatives_agree_with_differences() {
+    let mut cases = Vec::new();
     for row in CUMULATIVE {
         for (shape, axis) in [(&[5][..], 0), (&[2, 7], 1), (&[4, 2], 0), (&[1], 0)] {
             for reverse in [false, true] {
                 let x = Draw::new(3).array(shape, DType::F64, -1.5, 2.0);
                 let f = move |xs: &[Array]| vec![(row.apply)(&xs[0], axis, reverse)];
-                check::gradients(row.name, &f, std::slice::from_ref(&x));
-                check::batching(&[x], &f).unwrap_or_else(|e| panic!("{}: {e}", row.name));
+                let detail = format!("{shape:?}, reverse {reverse}");
+                cases.push(Case::new(row.name, &detail, vec![x], Box::new(f)).smooth());
             }
         }
     }
+    let mut failures = Failures::default();
+    check::cases(&cases, &mut failures);
+    failures.finish();
 }
 
 #[test]

@@ -199,18 +199,24 @@ fn all_close(what: &str, got: &[Array], want: &Value) -> Result<(), String> {
 }
 
 /// Compares the results of a batch of two with those of each example.
-fn compare_batch(row: &Value, f: &Operation, inputs: &[Array]) -> Result<(), String> {
-    let halves: Vec<Array> = inputs.iter().map(|x| x * 0.5).collect();
-    let pairs = inputs.iter().zip(&halves);
-    let pairs: Vec<Array> = pairs.map(|(x, half)| stack(&[x, half], 0)).collect();
-    let (f, g) = (f.clone(), f.clone());
-    let batch = jit(move |x: Vec<Array>| vmap(|x: Vec<Array>| f(&x))(x))(pairs);
-    let second = jit(move |x: Vec<Array>| g(&x))(halves);
-    for (i, (out, second)) in batch.iter().zip(second).enumerate() {
+fn compare_batch(row: &Value, f: &Operation, inputs: Vec<Array>) -> Result<(), String> {
+    let f = f.clone();
+    let program = jit(move |inputs: Vec<Array>| -> Vec<[Array; 3]> {
+        let halves: Vec<Array> = inputs.iter().map(|x| x * 0.5).collect();
+        let pairs = inputs.iter().zip(&halves);
+        let pairs: Vec<Array> = pairs.map(|(x, half)| stack(&[x, half], 0)).collect();
+        let batch = vmap(|x: Vec<Array>| f(&x))(pairs);
+        let compared = batch.iter().zip(f(&halves)).map(|(out, second)| {
+            let distance = (out.index(1) - &second).abs();
+            let near = distance.le(second.abs() * 1e-4 + 1e-4);
+            let near = near.logical_or(second.ne(&second)).all();
+            [out.clone(), second, near]
+        });
+        compared.collect()
+    });
+    for (i, [out, second, near]) in program(inputs).into_iter().enumerate() {
         close(&out.index(0), &row["outputs"][i]).map_err(|e| format!("batched {i} {e}"))?;
-        let distance = (out.index(1) - &second).abs();
-        let near = distance.le(second.abs() * 1e-4 + 1e-4);
-        if !near.logical_or(second.ne(&second)).all().item::<bool>() {
+        if !near.item::<bool>() {
             return Err(format!(
                 "batched {i} is {}, expected {second}",
                 out.index(1)
@@ -231,7 +237,7 @@ fn compare(row: &Value, f: &Operation, batched: bool) -> Result<(), String> {
         let outputs = jit(move |x: Vec<Array>| g(&x))(inputs.clone());
         all_close("output", &outputs, &row["outputs"])?;
         return match batched {
-            true => compare_batch(row, f, &inputs),
+            true => compare_batch(row, f, inputs),
             false => Ok(()),
         };
     }
