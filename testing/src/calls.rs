@@ -1,10 +1,8 @@
 //! Checks of many calls that share few compiled programs.
 
+use super::check::GROUP;
 use super::panics::{caught, little_effort_first};
 use ramie_core::{Tree, disable_most_optimizations, eval_shape, jit};
-
-/// How many calls share a program.
-const GROUP: usize = 24;
 
 /// Calls `f` with each index and its operands, and passes the index and the results to `check`.
 ///

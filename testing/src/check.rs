@@ -14,8 +14,8 @@ use std::fmt::Write;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// How many cases run together.
-const GROUP: usize = 24;
+/// The number of cases in one compiled program.
+pub(crate) const GROUP: usize = 24;
 
 /// What went wrong, collected so that one run shows all of it.
 #[derive(Default)]
