@@ -1,7 +1,7 @@
 //! Installation of packages into the user cache: downloads them with pip or npm, verifies and
 //! extracts them, and moves them into place atomically.
 
-use std::fs::{self, File};
+use std::fs::{self, File, TryLockError};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Instant;
@@ -73,7 +73,8 @@ pub(super) fn install_bundle(
     if bundle.is_code {
         manifest::only_ours(&[parent])?;
     }
-    let _lock = lock(env, parent, bundle)?;
+    let path = parent.join(format!("{}.lock", bundle.folder));
+    let _lock = lock(env, &path, &bundle.title)?;
     if let Some(found) = usable(env, &folder, bundle, how) {
         return Ok(installed(found, Origin::Cache));
     }
@@ -177,30 +178,39 @@ fn no_python(bundle: &Bundle) -> InstallError {
     }
 }
 
-/// Acquires the bundle's lock, which is held until the file is dropped.
-fn lock(env: &Environment, parent: &Path, bundle: &Bundle) -> Result<File, InstallError> {
-    let path = parent.join(format!("{}.lock", bundle.folder));
+/// A lock on a bundle, held until it is dropped.
+struct Lock(File);
+
+impl Drop for Lock {
+    /// Unlocks the file. Closing it is not enough, because a process that another thread starts at
+    /// this moment holds a copy of the handle until it executes its program.
+    fn drop(&mut self) {
+        let unlocked = self.0.unlock();
+        tracing::debug!(?unlocked, "installation lock");
+    }
+}
+
+/// Acquires the lock in the file `path` of the bundle that is called `title`.
+fn lock(env: &Environment, path: &Path, title: &str) -> Result<Lock, InstallError> {
     let file = File::options()
         .create(true)
         .write(true)
         .truncate(false)
-        .open(&path)
-        .map_err(InstallError::cache("open the lock", &path))?;
-    // Called explicitly because newer standard libraries have methods of the same names.
-    match fs4::FileExt::try_lock(&file) {
-        Ok(()) => return Ok(file),
-        Err(fs4::TryLockError::WouldBlock) => env.tell(&format!(
-            "waiting for another process that is installing the {} ...",
-            bundle.title
+        .open(path)
+        .map_err(InstallError::cache("open the lock", path))?;
+    match file.try_lock() {
+        Ok(()) => return Ok(Lock(file)),
+        Err(TryLockError::WouldBlock) => env.tell(&format!(
+            "waiting for another process that is installing the {title} ..."
         )),
-        Err(fs4::TryLockError::Error(_)) => {}
+        Err(TryLockError::Error(_)) => {}
     }
-    match fs4::FileExt::lock(&file) {
-        Ok(()) => Ok(file),
+    match file.lock() {
+        Ok(()) => Ok(Lock(file)),
         // Some network file systems do not support locks. The final rename is atomic
         // nevertheless.
-        Err(error) if error.kind() == std::io::ErrorKind::Unsupported => Ok(file),
-        Err(error) => Err(InstallError::cache("lock", &path)(error)),
+        Err(error) if error.kind() == std::io::ErrorKind::Unsupported => Ok(Lock(file)),
+        Err(error) => Err(InstallError::cache("lock", path)(error)),
     }
 }
 
@@ -342,4 +352,20 @@ fn verify(archive: &Path, wheel: &Wheel) -> Result<(), InstallError> {
 /// Formats a size in decimal megabytes, like pip.
 fn megabytes(bytes: u64) -> String {
     format!("{:.1} MB", bytes as f64 / 1e6)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_lock_ends_while_a_starting_process_has_a_copy_of_its_file() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("lock");
+        let lock = lock(&Environment::from_process(), &path, "plugin").unwrap();
+        let copy = lock.0.try_clone().unwrap();
+        drop(lock);
+        assert!(File::open(&path).unwrap().try_lock().is_ok());
+        drop(copy);
+    }
 }
