@@ -105,6 +105,7 @@ fn unwrap_reports_the_message() {
     check(Bert::from_pretrained(missing));
     check(JsonLinesWriter::create("Cargo.toml/file"));
     check(ramie_plot::Plot::new().save(missing));
+    check("gpu".parse::<ramie::pjrt::Target>());
     let message = ramie_testing::panic_message(|| checkpoint::load_state(missing).unwrap());
     assert_eq!(
         message,

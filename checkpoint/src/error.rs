@@ -116,11 +116,7 @@ pub enum Error {
     },
 }
 
-impl fmt::Debug for Error {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Display::fmt(self, f)
-    }
-}
+ramie_core::debug_is_message!(Error);
 
 /// Alias of `Result` with [`Error`].
 pub type Result<T, E = Error> = std::result::Result<T, E>;

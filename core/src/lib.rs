@@ -105,6 +105,8 @@ pub use program::state::{State, StateMismatch};
 pub use program::trace::{Outputs, bind, bind_arc, bind1, compile_time_eval, is_tracing};
 pub use program::tree::Tree;
 pub use program::{lost, lower, tree};
+#[doc(hidden)]
+pub use ramie_pjrt::debug_is_message;
 pub use ramie_pjrt::discover::Platform;
 pub use ramie_pjrt::{AlignedBytes, Device, MemoryAnalysis, OptionOverride, Value, at_exit};
 pub use services::{distributed, export, files, profiler};

@@ -1,7 +1,6 @@
 //! The error type of this crate.
 
 use ramie_core::files::explained;
-use std::fmt;
 
 /// An error while reading, combining or passing on data.
 ///
@@ -81,11 +80,7 @@ pub enum Error {
     Other(String),
 }
 
-impl fmt::Debug for Error {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Display::fmt(self, f)
-    }
-}
+ramie_core::debug_is_message!(Error);
 
 /// The end of messages about positions of other pipelines.
 const CHANGED: &str = "\n  help: build the pipeline as it was when the position was saved, from the \

@@ -6,11 +6,28 @@ use crate::sys::{self, Api, Arguments, Padded, RawError};
 use std::fmt;
 use std::path::PathBuf;
 
+/// Implements `Debug` of an error type as its message, so that `unwrap` and `main` print a readable
+/// error.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! debug_is_message {
+    ($error:ty) => {
+        impl ::std::fmt::Debug for $error {
+            fn fmt(&self, f: &mut ::std::fmt::Formatter<'_>) -> ::std::fmt::Result {
+                ::std::fmt::Display::fmt(self, f)
+            }
+        }
+    };
+}
+
 /// A `Result` with [`Error`].
 pub type Result<T> = std::result::Result<T, Error>;
 
 /// A failure of the plugin, of loading it, or of arguments passed to it.
-#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+///
+/// Its `Debug` form is the message, like that of all errors of this crate, so that `unwrap` and
+/// `main` print a readable error.
+#[derive(Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
     /// A call of the plugin returned an error.
@@ -177,6 +194,8 @@ pub enum Error {
         ty: String,
     },
 }
+
+crate::debug_is_message!(Error);
 
 impl Error {
     /// Returns the kind of failure, including for errors detected before calling the plugin.

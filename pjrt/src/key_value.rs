@@ -13,13 +13,15 @@ use std::ptr::null_mut;
 use std::time::Duration;
 
 /// An error of a key-value store.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct KeyValueError {
     /// The kind of failure, which is passed to the plugin.
     pub code: ErrorCode,
     /// A description of the failure.
     pub message: String,
 }
+
+crate::debug_is_message!(KeyValueError);
 
 impl fmt::Display for KeyValueError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

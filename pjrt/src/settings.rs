@@ -29,7 +29,7 @@ pub struct Setting<T> {
 }
 
 /// An environment variable with a value that its setting does not accept.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct InvalidSetting {
     /// Name of the environment variable.
     pub name: &'static str,
@@ -38,6 +38,8 @@ pub struct InvalidSetting {
     /// Description of the accepted values.
     pub expected: &'static str,
 }
+
+crate::debug_is_message!(InvalidSetting);
 
 impl fmt::Display for InvalidSetting {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -166,12 +166,14 @@ device_description_str: \"{}\"
 }
 
 /// A string that does not name a [`Target`].
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{given}` is not a target: {problem}\n  help: {HELP}")]
 pub struct InvalidTarget {
     given: String,
     problem: String,
 }
+
+crate::debug_is_message!(InvalidTarget);
 
 const HELP: &str = "use a TPU topology such as `tpu:v5e:2x4`, or a GPU such as `cuda:h200`, or \
                     `cuda:h200:4` for four of them";
@@ -262,7 +264,7 @@ fn hosts(count: usize) -> Option<(usize, usize)> {
 }
 
 /// An error while creating the topology of a target.
-#[derive(Debug, thiserror::Error)]
+#[derive(thiserror::Error)]
 pub enum TargetError {
     /// The platform's plugin is not installed.
     #[error(transparent)]
@@ -274,6 +276,8 @@ pub enum TargetError {
     #[error("{0} is not a valid number of GPUs: {COUNTS}")]
     Count(usize),
 }
+
+crate::debug_is_message!(TargetError);
 
 /// Values of environment variables that the TPU plugin reads. If they are unset, it queries the
 /// network and reports failures on stderr or in files. Named topologies do not depend on the

@@ -12,12 +12,14 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 /// A file or directory that another user can modify.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct Untrusted {
     path: PathBuf,
     problem: String,
     remedy: String,
 }
+
+crate::debug_is_message!(Untrusted);
 
 impl fmt::Display for Untrusted {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

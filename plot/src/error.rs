@@ -1,7 +1,6 @@
 //! The error type of this crate.
 
 use ramie_core::files::WithHelp;
-use std::fmt;
 use std::path::{Path, PathBuf};
 
 /// A picture cannot be written.
@@ -28,11 +27,7 @@ pub enum Error {
     },
 }
 
-impl fmt::Debug for Error {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Display::fmt(self, f)
-    }
-}
+ramie_core::debug_is_message!(Error);
 
 /// Result of writing a picture.
 pub type Result<T = ()> = std::result::Result<T, Error>;

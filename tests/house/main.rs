@@ -171,7 +171,7 @@ fn reexported(source: &str) -> Vec<String> {
 #[test]
 fn the_facade_names_what_core_offers() {
     // What authors of primitives, and of passes over programs, find in `ramie::core`.
-    const INSIDE: [&str; 15] = [
+    const INSIDE: [&str; 16] = [
         "Atom",
         "DotGeneral",
         "Eqn",
@@ -182,7 +182,8 @@ fn the_facade_names_what_core_offers() {
         "bind",
         "bind1",
         "bind_arc",
-        // Modules for the other crates of this project.
+        // For the other crates of this project.
+        "debug_is_message",
         "files",
         "lock",
         "lost",
@@ -330,4 +331,32 @@ fn libraries_without_tests_have_none() {
         }
     }
     expect_none("tests that never run", offences);
+}
+
+/// `unwrap` and `main` print the `Debug` form of an error.
+#[test]
+fn errors_have_their_message_as_debug_form() {
+    let mut offences = Vec::new();
+    for (path, text) in files(".rs") {
+        if !path.contains("src/") || path.starts_with("examples") || path.starts_with("testing") {
+            continue;
+        }
+        let by_hand = text.lines().filter_map(|line| {
+            let (_, rest) = line.strip_prefix("impl ")?.split_once("Error for ")?;
+            rest.split(' ').next()
+        });
+        let derived = text.split("#[derive(").skip(1).filter_map(|item| {
+            let (traits, rest) = item.split_once(")]")?;
+            let error = traits.split(", ").any(|name| name.ends_with("Error"));
+            let (_, name) = rest.split_once("\npub ")?;
+            let name = name.split([' ', '(', '{', '<']).nth(1)?;
+            error.then_some(name)
+        });
+        for name in by_hand.chain(derived) {
+            if !text.contains(&format!("debug_is_message!({name});")) {
+                offences.push(format!("{path}: {name}"));
+            }
+        }
+    }
+    expect_none("errors without `debug_is_message!(Name);`", offences);
 }

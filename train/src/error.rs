@@ -124,21 +124,19 @@ fn without_help(error: &Error) -> String {
     }
 }
 
-impl fmt::Debug for Error {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Display::fmt(self, f)
-    }
-}
+ramie_core::debug_is_message!(Error);
 
 /// The run was interrupted by Ctrl-C, by SIGTERM or by
 /// [`preemption::request`](ramie_checkpoint::preemption::request), and has saved a checkpoint.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct Stopped {
     /// The last step, which is saved.
     pub step: u64,
     /// Folder of the run.
     pub folder: PathBuf,
 }
+
+ramie_core::debug_is_message!(Stopped);
 
 impl fmt::Display for Stopped {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -264,9 +264,11 @@ impl fmt::Display for Format {
 }
 
 /// Error for a name that is not the name of a [`Format`].
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[error("unknown format `{0}`; expected `safetensors`, `msgpack`, `orbax`, `gguf` or `pytorch`")]
 pub struct UnknownFormat(String);
+
+ramie_core::debug_is_message!(UnknownFormat);
 
 /// Parses the lowercase name of a format: `safetensors`, `msgpack`, `orbax`, `gguf` or `pytorch`.
 impl FromStr for Format {

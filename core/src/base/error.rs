@@ -60,11 +60,7 @@ pub enum Error {
     Setting(#[from] ramie_pjrt::settings::InvalidSetting),
 }
 
-impl fmt::Debug for Error {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Display::fmt(self, f)
-    }
-}
+ramie_pjrt::debug_is_message!(Error);
 
 /// A `Result` with [`Error`].
 pub type Result<T, E = Error> = std::result::Result<T, E>;

@@ -9,7 +9,6 @@ use ramie_core::files::WithHelp;
 use ramie_core::text::listed;
 use ramie_core::{Array, DType, State, Tree, concatenate, eval_shape, make_jaxpr, tree};
 use std::collections::BTreeMap;
-use std::fmt;
 use std::path::{Path, PathBuf};
 
 /// An error of loading or saving a checkpoint with published names.
@@ -73,11 +72,7 @@ pub enum PretrainedError {
     },
 }
 
-impl fmt::Debug for PretrainedError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Display::fmt(self, f)
-    }
-}
+ramie_core::debug_is_message!(PretrainedError);
 
 /// A `Result` of loading or saving a checkpoint.
 pub(super) type Result<T> = std::result::Result<T, PretrainedError>;

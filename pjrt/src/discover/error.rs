@@ -10,7 +10,7 @@ use super::{Platform, UnknownPlatform};
 use crate::trust::Untrusted;
 
 /// An error while searching for a plugin.
-#[derive(Debug, Error)]
+#[derive(Error)]
 #[non_exhaustive]
 pub enum DiscoverError {
     /// `RAMIE_PLATFORM` is not the name of a platform.
@@ -43,9 +43,11 @@ pub enum DiscoverError {
     Install(#[from] InstallError),
 }
 
+crate::debug_is_message!(DiscoverError);
+
 /// An installed plugin that is not loaded, because it is native code that another user may have
 /// written.
-#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[derive(Clone, PartialEq, Eq, Error)]
 #[error("the installed {} plugin is not loaded: {problem}\nhelp: {remedy}", platform.title())]
 pub struct RefusedPlugin {
     /// The plugin's platform.
@@ -55,6 +57,8 @@ pub struct RefusedPlugin {
     /// The advice for the user.
     pub remedy: String,
 }
+
+crate::debug_is_message!(RefusedPlugin);
 
 impl RefusedPlugin {
     pub(super) fn new(release: &Release, refusal: &Refusal) -> Self {
@@ -78,7 +82,6 @@ impl RefusedPlugin {
 }
 
 /// The error that no plugin was found, with all searched locations and advice.
-#[derive(Debug)]
 pub struct NotFound {
     /// The requested platform.
     pub platform: Platform,
@@ -87,6 +90,8 @@ pub struct NotFound {
     /// A command that solves the problem, with an alternative.
     pub remedy: String,
 }
+
+crate::debug_is_message!(NotFound);
 
 /// A searched location, and the reason why it has no plugin.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -125,7 +130,7 @@ impl std::error::Error for NotFound {}
 /// An error while installing a plugin or a file into the user cache.
 ///
 /// In all cases, no partial installation is left behind.
-#[derive(Debug, Error)]
+#[derive(Error)]
 #[non_exhaustive]
 pub enum InstallError {
     /// No wheel is pinned for this kind of machine.
@@ -205,6 +210,8 @@ pub enum InstallError {
         source: io::Error,
     },
 }
+
+crate::debug_is_message!(InstallError);
 
 impl fmt::Display for InstallError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -62,7 +62,7 @@ impl FromStr for Platform {
 }
 
 /// An error for a name that does not denote a [`Platform`].
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
     "`{given}` is not a platform: expected `cpu`, `cuda` (NVIDIA GPUs) or `tpu`\n\
      help: use one of these names"
@@ -71,3 +71,5 @@ pub struct UnknownPlatform {
     /// The invalid name.
     pub given: String,
 }
+
+crate::debug_is_message!(UnknownPlatform);

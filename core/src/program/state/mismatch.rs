@@ -59,10 +59,6 @@ impl fmt::Display for StateMismatch {
     }
 }
 
-impl fmt::Debug for StateMismatch {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Display::fmt(self, f)
-    }
-}
+ramie_pjrt::debug_is_message!(StateMismatch);
 
 impl std::error::Error for StateMismatch {}
