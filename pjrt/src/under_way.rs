@@ -30,7 +30,7 @@ use smallvec::SmallVec;
 use std::collections::VecDeque;
 use std::ops::{Deref, DerefMut};
 use std::ptr::NonNull;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard};
 
 /// Above this number of entries, the whole list is scanned, not only its oldest entries, because
@@ -67,10 +67,11 @@ pub(crate) type Events = SmallVec<[Event; 1]>;
 pub(crate) struct UnderWay {
     api: Api,
     list: Mutex<List>,
-    /// The length of the list, readable without the lock.
-    listed: AtomicUsize,
-    /// The number of threads that have taken work off the list to wait for it.
-    waiting: AtomicUsize,
+    /// Whether work is listed or waited for, readable without the lock.
+    unfinished: AtomicBool,
+    /// Held by the thread that has taken work off the list to wait for it. Others wait for their
+    /// turn, and thus for that work.
+    turn: Mutex<()>,
 }
 
 #[derive(Default)]
@@ -78,6 +79,8 @@ struct List {
     last: Ticket,
     /// Work in the order of its tickets.
     works: VecDeque<Work>,
+    /// The oldest work that a thread has taken off the list to wait for it.
+    waited_for: Option<Ticket>,
     /// Donated inputs of work that was found to have ended.
     ended: Handles,
     retired: Vec<Retired>,
@@ -96,8 +99,8 @@ impl UnderWay {
         UnderWay {
             api,
             list: Mutex::default(),
-            listed: AtomicUsize::new(0),
-            waiting: AtomicUsize::new(0),
+            unfinished: AtomicBool::new(false),
+            turn: Mutex::default(),
         }
     }
 
@@ -141,10 +144,10 @@ impl UnderWay {
         self.destroy_retired(retired);
     }
 
-    /// Returns `true` if the list is empty.
+    /// Returns `true` if no work is listed or waited for.
     #[inline]
     pub fn is_idle(&self) -> bool {
-        self.listed.load(Ordering::Relaxed) == 0
+        !self.unfinished.load(Ordering::Relaxed)
     }
 
     /// Takes ownership of a donated handle and destroys it after the work has ended.
@@ -170,27 +173,30 @@ impl UnderWay {
         let mut list = self.lock();
         let mut ended = std::mem::take(&mut list.ended);
         ended.append(&mut list.take_ended());
+        let over = !list.is_unfinished();
         drop(list);
         self.destroy_all(ended);
-        self.is_idle() && self.waiting.load(Ordering::Acquire) == 0
+        over
     }
 
     /// Blocks until all work has ended.
     pub fn wait(&self) {
-        self.waiting.fetch_add(1, Ordering::AcqRel);
+        let turn = lock(&self.turn);
         let mut list = self.lock();
         let works = std::mem::take(&mut list.works);
-        let ended = std::mem::take(&mut list.ended);
+        let mut ended = std::mem::take(&mut list.ended);
+        list.waited_for = works.front().map(|work| work.ticket);
         drop(list);
-        self.destroy_all(ended);
-        for work in works {
+        for mut work in works {
             for event in work.events {
                 // The error is reported where the results are waited for.
                 let _ = event.settle();
             }
-            self.destroy_all(work.handles);
+            ended.append(&mut work.handles);
         }
-        self.waiting.fetch_sub(1, Ordering::AcqRel);
+        self.lock().waited_for = None;
+        drop(turn);
+        self.destroy_all(ended);
     }
 
     fn destroy_retired(&self, retired: Vec<Retired>) {
@@ -203,7 +209,7 @@ impl UnderWay {
     fn lock(&self) -> Listed<'_> {
         Listed {
             list: lock(&self.list),
-            listed: &self.listed,
+            unfinished: &self.unfinished,
         }
     }
 
@@ -217,10 +223,10 @@ impl UnderWay {
     }
 }
 
-/// The locked list; unlocking it updates the length.
+/// The locked list; unlocking it updates whether there is unfinished work.
 struct Listed<'a> {
     list: MutexGuard<'a, List>,
-    listed: &'a AtomicUsize,
+    unfinished: &'a AtomicBool,
 }
 
 impl Deref for Listed<'_> {
@@ -238,11 +244,17 @@ impl DerefMut for Listed<'_> {
 
 impl Drop for Listed<'_> {
     fn drop(&mut self) {
-        self.listed.store(self.list.works.len(), Ordering::Relaxed);
+        let unfinished = self.list.is_unfinished();
+        self.unfinished.store(unfinished, Ordering::Relaxed);
     }
 }
 
 impl List {
+    /// Returns `true` if work is listed or waited for.
+    fn is_unfinished(&self) -> bool {
+        !self.works.is_empty() || self.waited_for.is_some()
+    }
+
     /// Removes work that has ended, and returns its handles.
     fn take_ended(&mut self) -> Handles {
         let mut handles = Handles::new();
@@ -265,7 +277,8 @@ impl List {
     /// Removes the executables that can be destroyed: those that have only run at once, or whose
     /// last run has ended and was followed by enough launches.
     fn take_retired(&mut self) -> Vec<Retired> {
-        let (last, oldest) = (self.last, self.works.front().map(|work| work.ticket));
+        let listed = self.works.front().map(|work| work.ticket);
+        let (last, oldest) = (self.last, self.waited_for.or(listed));
         let unused = |retired: &mut Retired| {
             let run = retired.last_run;
             run == 0 || last >= run + RETIRED_FOR && oldest.is_none_or(|oldest| oldest > run)

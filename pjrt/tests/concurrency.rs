@@ -78,6 +78,26 @@ fn two_hundred_runs_under_way_finish_in_order() {
 }
 
 #[test]
+fn every_thread_waits_for_the_programs_under_way() {
+    let program = "func.func @main(%x: tensor<512x512xf32>) -> tensor<512x512xf32> {
+      %0 = stablehlo.dot_general %x, %x, contracting_dims = [1] x [0] : (tensor<512x512xf32>, tensor<512x512xf32>) -> tensor<512x512xf32>
+      return %0 : tensor<512x512xf32> }";
+    let executable = compile(program, &[f32s(&[512, 512])], &[]);
+    let mut x = put(&vec![0.; 512 * 512], &[512, 512], device(0));
+    for _ in 0..20 {
+        x = run(&executable, &[&x]).unwrap().remove(0);
+    }
+    std::thread::scope(|scope| {
+        for _ in 0..4 {
+            scope.spawn(|| {
+                client().wait();
+                assert!(x.is_ready().unwrap());
+            });
+        }
+    });
+}
+
+#[test]
 fn threads_compile_at_the_same_time() {
     std::thread::scope(|scope| {
         for i in 0..4 {
