@@ -56,22 +56,29 @@ impl Inner {
                 let _ = event.settle();
             }
             previous.id = previous.id.wrapping_add(1).max(1);
-            let (id, room) = (
-                previous.id,
-                if self.client.is_cpu {
-                    events.as_mut_ptr()
-                } else {
-                    null_mut()
-                },
-            );
+            let id = previous.id;
+            let room = if self.client.is_cpu || count == 0 {
+                events.as_mut_ptr()
+            } else {
+                null_mut()
+            };
             // SAFETY: one list per device of checked arguments and of space for the results.
             unsafe { self.call(&argument_lists, &output_lists, kept, id, room) }?;
             // SAFETY: the events, if any, are ours.
-            previous.events.extend(
-                events
-                    .iter()
-                    .filter_map(|&raw| unsafe { Event::take(api, raw) }),
-            );
+            let take = |&raw: &_| unsafe { Event::take(api, raw) };
+            let events = events.iter().filter_map(take);
+            if count > 0 {
+                previous.events.extend(events);
+            } else if !self.client.is_cpu {
+                // Without results, only these events tell when the launch has ended.
+                return Ok(events.collect());
+            } else {
+                // Here both the next launch and `UnderWay` would need them, and an event has only
+                // one owner.
+                for event in events {
+                    let _ = event.settle();
+                }
+            }
         }
         drop(uses);
         // SAFETY: the call filled `results` with new buffers, device-major.

@@ -44,6 +44,25 @@ impl Calls {
     }
 }
 
+#[test]
+fn a_barrier_waits_for_programs_without_results() {
+    let mesh = mesh();
+    let x = device_put(&numbers(&[8, 2]), NamedSharding::new(mesh, P!["x", "y"]));
+    let calls = Calls::default();
+    let program = jit(|x: Array| {
+        let log = calls.log();
+        let slow = move |x: Array| {
+            std::thread::sleep(std::time::Duration::from_millis(100));
+            log(x);
+        };
+        debug::callback(slow, x.sum());
+    });
+    for _ in 0..3 {
+        program(x.clone());
+    }
+    assert_eq!(calls.take().len(), 3);
+}
+
 /// A program over a mesh calls a function of the host once, with whole arrays; a
 /// program that each device runs calls it on each device, with that device's part.
 #[test]
