@@ -352,6 +352,8 @@ fn operations_inside_a_callback_are_refused_and_reading_is_not() {
                 let made = Array::from_vec(vec![1.5f32; 1 << 16], &[1 << 16]);
                 let sum: f32 = made.to_vec::<f32>().iter().sum();
                 log.lock().unwrap().push(format!("{x} {sum} {text}"));
+                let text = panic_message(|| drop(effects_barrier()));
+                log.lock().unwrap().push(text);
             },
             x,
         );
@@ -363,6 +365,33 @@ fn operations_inside_a_callback_are_refused_and_reading_is_not() {
         seen[0].starts_with("[1. 2.] 98304 add: arrays cannot be computed with"),
         "{seen:?}"
     );
+    assert!(
+        seen[1].starts_with("effects_barrier: a callback cannot wait"),
+        "{seen:?}"
+    );
+}
+
+#[test]
+fn an_ordered_program_runs_after_one_that_another_thread_waits_for() {
+    let _alone = alone();
+    let log = Log::default();
+    let program = jit(|x: Array| {
+        let log = log.clone();
+        let slow_at_first = move |x: Array| {
+            if x.item::<f32>() == 1.0 {
+                std::thread::sleep(std::time::Duration::from_millis(200));
+            }
+            log.push(&x);
+        };
+        debug::callback_with(slow_at_first, x, Ordered);
+    });
+    program(scalar(1.0));
+    std::thread::scope(|scope| {
+        scope.spawn(|| effects_barrier().unwrap());
+        std::thread::sleep(std::time::Duration::from_millis(50));
+        program(scalar(2.0));
+    });
+    assert_eq!(log.take(), [1.0, 2.0]);
 }
 
 /// In a process with a cache of its own: which programs it keeps.

@@ -10,12 +10,13 @@ use crate::base::lock::lock;
 use crate::program::lower::order;
 use ramie_pjrt::{Buffer, Executable};
 use smallvec::SmallVec;
-use std::sync::{Mutex, MutexGuard};
+use std::sync::{Arc, Mutex, MutexGuard};
 
-/// State that the last ordered program returned.
-static LAST: Mutex<Option<Buffer>> = Mutex::new(None);
+/// State that the last ordered program returned. It stays here while a thread waits for it, so that
+/// programs launched meanwhile run after it.
+static LAST: Mutex<Option<Arc<Buffer>>> = Mutex::new(None);
 
-fn last() -> MutexGuard<'static, Option<Buffer>> {
+fn last() -> MutexGuard<'static, Option<Arc<Buffer>>> {
     lock(&LAST)
 }
 
@@ -67,23 +68,24 @@ fn launch(
     }
     let device = executable.devices()[0];
     let mut last = last();
-    let before = match last.take() {
+    let before = match last.clone() {
         Some(state) if state.device() == device && !has_failed(&state) => state,
         other => {
             if let Some(state) = other {
                 state.settle();
             }
-            super::runtime()?.client().buffer_from_host(
-                &[0],
-                order::aval().buffer_type(),
-                device,
-            )?
+            let ty = order::aval().buffer_type();
+            Arc::new(
+                super::runtime()?
+                    .client()
+                    .buffer_from_host(&[0], ty, device)?,
+            )
         }
     };
     let mut all: SmallVec<[&Buffer; 24]> = buffers.into();
     all.push(&before);
     executable.execute(&all, kept, outputs)?;
-    *last = outputs.pop();
+    *last = outputs.pop().map(Arc::new);
     Ok(())
 }
 
@@ -93,7 +95,7 @@ fn has_failed(state: &Buffer) -> bool {
 
 /// Blocks until ordered effects launched so far have happened.
 pub(crate) fn wait() {
-    let state = last().take();
+    let state = last().clone();
     if let Some(state) = state {
         state.settle();
     }

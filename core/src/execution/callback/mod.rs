@@ -12,11 +12,15 @@ pub use external::{
 pub(crate) use function::HostFunction;
 pub use function::Level;
 
+use crate::base::location::fail;
 use crate::{Error, Result, client};
 use ramie_pjrt::Callback;
 
 /// Blocks until the effects of all previous calls have happened, such as the output of callbacks
 /// (`jax.effects_barrier`).
+///
+/// # Panics
+/// Panics inside a callback, because the program that called it ends after it.
 ///
 /// # Errors
 /// Returns an error if a callback failed since the last barrier and no execution error has
@@ -31,7 +35,14 @@ use ramie_pjrt::Callback;
 /// effects_barrier()?;
 /// # Ok::<(), ramie_core::Error>(())
 /// ```
+#[track_caller]
 pub fn effects_barrier() -> Result<()> {
+    if Callback::is_running() {
+        fail(
+            "effects_barrier: a callback cannot wait for the effects of the program that called it\n  \
+             help: call effects_barrier() outside of callbacks",
+        );
+    }
     client::ordered::wait();
     client::runtime()?.client().wait();
     match Callback::take_failures().into_iter().next() {
