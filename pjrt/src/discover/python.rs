@@ -64,7 +64,10 @@ pub(super) fn search(
         Some(python) => {
             let place = format!("Python environment of {}", python.display());
             match search_path(env, &python) {
-                Ok(dirs) => return among(&dirs, platform, place, tried),
+                Ok(mut dirs) => {
+                    dirs.retain(|dir| dir.is_dir());
+                    return among(&dirs, platform, place, tried);
+                }
                 Err(problem) => tried.push(Attempt::new(place, problem)),
             }
         }
@@ -140,9 +143,11 @@ fn site_packages(environment: &Path) -> Vec<PathBuf> {
     dirs
 }
 
-/// Prints `sys.path` as bytes, independently of the locale.
-const QUESTION: &str =
-    r"import os, sys; sys.stdout.buffer.write(b'\n'.join(map(os.fsencode, sys.path)))";
+/// Prints the folders of `sys.path` as bytes, independently of the locale, and the user's own folder
+/// even if it does not exist yet: pip may create it later.
+const QUESTION: &str = r"import os, site, sys
+own = site.ENABLE_USER_SITE and site.getusersitepackages()
+sys.stdout.buffer.write(b'\n'.join(map(os.fsencode, sys.path + [own or ''])))";
 
 /// The variables that influence the result.
 const INFLUENCES: [&str; 7] = [
@@ -242,7 +247,7 @@ fn ask(env: &Environment, python: &Path) -> Result<Vec<PathBuf>, String> {
         .split(|byte| *byte == b'\n')
         .filter_map(|line| std::str::from_utf8(line).ok())
         .map(PathBuf::from)
-        .filter(|dir| dir.is_absolute() && dir.is_dir());
+        .filter(|dir| dir.is_absolute());
     Ok(dirs.collect())
 }
 
@@ -289,6 +294,24 @@ mod tests {
             ("PYTHONPATH", OsStr::new("/elsewhere")),
         ]);
         assert!(search_path(&other, &python).is_err());
+    }
+
+    #[test]
+    fn the_folder_of_the_user_is_searched_before_it_exists() {
+        let Some(python) = Environment::from_process().pythons().into_iter().next() else {
+            return;
+        };
+        let (temp, ..) = sandbox();
+        let own = temp.path().join("own").display().to_string();
+        let mut vars: BTreeMap<_, _> = std::env::vars_os().collect();
+        vars.insert("PYTHONUSERBASE".into(), own.clone().into());
+        let dirs = ask(&Environment::from_vars(vars), &python).unwrap();
+        let enabled = Command::new(&python)
+            .args(["-c", "import site; print(bool(site.ENABLE_USER_SITE))"])
+            .output()
+            .unwrap();
+        let found = dirs.iter().any(|dir| dir.starts_with(&own));
+        assert_eq!(found, enabled.stdout.starts_with(b"True"), "{dirs:?}");
     }
 
     #[test]
