@@ -45,6 +45,14 @@ pub(crate) struct Entry {
     cache: Cache,
 }
 
+/// Prefix of files that are being written.
+const DRAFT: &str = ".ramie-";
+
+/// Returns `true` if a file of this name is an entry, or the draft of one.
+fn is_ours(name: &str) -> bool {
+    name.starts_with(DRAFT) || name.len() == 64 && name.bytes().all(|b| b.is_ascii_hexdigit())
+}
+
 /// Returns a digest of these parts, also as the name of a file.
 pub(super) fn key(parts: &[&[u8]]) -> ([u8; 32], String) {
     let mut digest = Sha256::new();
@@ -121,13 +129,15 @@ impl Cache {
         }
     }
 
-    /// Removes the least recently used files until the directory is within its limit.
+    /// Removes the least recently used entries until they are within the limit. Other files remain,
+    /// because the directory may be any directory of the user.
     fn evict(&self) {
         let Ok(listing) = fs::read_dir(&self.folder) else {
             return;
         };
         let mut files: Vec<(SystemTime, u64, PathBuf)> = listing
             .flatten()
+            .filter(|e| e.file_name().to_str().is_some_and(is_ours))
             .filter_map(|e| {
                 let meta = e.metadata().ok().filter(fs::Metadata::is_file)?;
                 Some((meta.modified().ok()?, meta.len(), e.path()))
@@ -218,7 +228,9 @@ impl Entry {
         trust::create_folder(&self.cache.folder)?;
         self.cache.check().map_err(io::Error::other)?;
         // Created with access for this user only.
-        let mut file = tempfile::NamedTempFile::new_in(&self.cache.folder)?;
+        let mut file = tempfile::Builder::new()
+            .prefix(DRAFT)
+            .tempfile_in(&self.cache.folder)?;
         file.write_all(MAGIC)?;
         file.write_all(&self.key)?;
         file.write_all(&self.seal(program))?;
@@ -316,7 +328,13 @@ mod tests {
             file.set_modified(time).expect("set the time");
         }
         assert!(entries[0].read().is_some(), "reading is using");
+        let foreign = folder.path().join("thesis.txt");
+        fs::write(&foreign, [0; 2000]).expect("write");
+        File::open(&foreign)
+            .and_then(|file| file.set_modified(SystemTime::UNIX_EPOCH))
+            .expect("set the time");
         cache.evict();
+        assert!(foreign.exists(), "it is no entry");
         let left: Vec<bool> = entries.iter().map(|e| e.path.exists()).collect();
         assert_eq!(left, [true, false, false, false, true]);
     }
