@@ -69,17 +69,41 @@ pub(super) fn install_bundle(
         sha256,
         origin,
     };
+    // An installed file is used without a lock, so that the cache may be read-only. Plugins are
+    // searched there before they are installed.
+    if how != How::Again
+        && !bundle.is_code
+        && let Installation::Whole(path, hash) = manifest::check(&folder, bundle, Look::AtChanged)
+    {
+        return Ok(installed((path, hash), Origin::Cache));
+    }
     trust::create_folder(parent).map_err(InstallError::cache("create the folder", parent))?;
     if bundle.is_code {
         manifest::only_ours(&[parent])?;
     }
     let path = parent.join(format!("{}.lock", bundle.folder));
-    let _lock = lock(env, &path, &bundle.title)?;
+    let lock = lock(env, &path, &bundle.title)?;
     if let Some(found) = usable(env, &folder, bundle, how) {
         return Ok(installed(found, Origin::Cache));
     }
-    remove_leftovers(parent, bundle);
+    if lock.is_some() {
+        remove_leftovers(parent, bundle);
+    }
+    Ok(installed(
+        install_new(env, parent, bundle, how)?,
+        Origin::Download,
+    ))
+}
 
+/// Downloads a bundle and moves it into its folder. Returns the path of the bundle's file, and the
+/// file's SHA-256.
+fn install_new(
+    env: &Environment,
+    parent: &Path,
+    bundle: &Bundle,
+    how: How,
+) -> Result<(PathBuf, String), InstallError> {
+    let folder = parent.join(&bundle.folder);
     let start = Instant::now();
     let (title, package) = (&bundle.title, bundle.package());
     if bundle.client == Client::Pip && env.pythons().is_empty() {
@@ -106,8 +130,7 @@ pub(super) fn install_bundle(
         "installed the {title} in {:.1} s",
         start.elapsed().as_secs_f64()
     ));
-    let path = folder.join(bundle.file);
-    Ok(installed((path, sha256), Origin::Download))
+    Ok((folder.join(bundle.file), sha256))
 }
 
 /// Returns the file of a complete installation and its SHA-256, unless it must be installed again.
@@ -190,8 +213,9 @@ impl Drop for Lock {
     }
 }
 
-/// Acquires the lock in the file `path` of the bundle that is called `title`.
-fn lock(env: &Environment, path: &Path, title: &str) -> Result<Lock, InstallError> {
+/// Acquires the lock in the file `path` of the bundle that is called `title`. Returns `None` on file
+/// systems without locks, such as some network file systems. The final rename is atomic nevertheless.
+fn lock(env: &Environment, path: &Path, title: &str) -> Result<Option<Lock>, InstallError> {
     let file = File::options()
         .create(true)
         .write(true)
@@ -199,23 +223,27 @@ fn lock(env: &Environment, path: &Path, title: &str) -> Result<Lock, InstallErro
         .open(path)
         .map_err(InstallError::cache("open the lock", path))?;
     match file.try_lock() {
-        Ok(()) => return Ok(Lock(file)),
+        Ok(()) => return Ok(Some(Lock(file))),
         Err(TryLockError::WouldBlock) => env.tell(&format!(
             "waiting for another process that is installing the {title} ..."
         )),
         Err(TryLockError::Error(_)) => {}
     }
     match file.lock() {
-        Ok(()) => Ok(Lock(file)),
-        // Some network file systems do not support locks. The final rename is atomic
-        // nevertheless.
-        Err(error) if error.kind() == std::io::ErrorKind::Unsupported => Ok(Lock(file)),
+        Ok(()) => Ok(Some(Lock(file))),
+        Err(error)
+            if error.kind() == std::io::ErrorKind::Unsupported
+                || error.raw_os_error() == Some(libc::ENOLCK) =>
+        {
+            Ok(None)
+        }
         Err(error) => Err(InstallError::cache("lock", path)(error)),
     }
 }
 
 fn draft_prefix(bundle: &Bundle) -> String {
-    format!(".{}-", bundle.folder)
+    // The prefix of no other bundle begins with this one, even if its name does.
+    format!(".{}.draft-", bundle.folder)
 }
 
 /// Removes drafts that killed processes left behind. The lock ensures that no draft is in use.
@@ -363,7 +391,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("lock");
         let lock = lock(&Environment::from_process(), &path, "plugin").unwrap();
-        let copy = lock.0.try_clone().unwrap();
+        let copy = lock.as_ref().expect("locks").0.try_clone().unwrap();
         drop(lock);
         assert!(File::open(&path).unwrap().try_lock().is_ok());
         drop(copy);

