@@ -213,7 +213,7 @@ pub(super) fn read(bytes: &[u8]) -> Result<Exported> {
         );
     }
     let tree = |slot: u16| match root.table(at(slot))? {
-        Some(table) => PyTree::from_table(table, 0),
+        Some(table) => PyTree::from_table(table),
         None => Err(Error::Export(
             "the structure of arguments or results is missing".into(),
         )),

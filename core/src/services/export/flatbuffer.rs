@@ -267,6 +267,11 @@ impl<'a> Table<'a> {
             .collect()
     }
 
+    /// Returns the number of bytes of the whole buffer.
+    pub fn buffer_size(&self) -> usize {
+        self.bytes.len()
+    }
+
     pub fn tables(&self, slot: usize) -> Result<Vec<Table<'a>>> {
         let (at, len) = self.vector(slot, 4)?;
         (0..len)

@@ -67,14 +67,22 @@ impl PyTree {
         table(fields)
     }
 
-    pub(super) fn from_table(table: Table<'_>, depth: usize) -> Result<PyTree> {
-        if depth > 100 {
-            return Err(Error::Export("the tree is nested too deeply".into()));
+    pub(super) fn from_table(table: Table<'_>) -> Result<PyTree> {
+        PyTree::read(table, 0, &mut table.buffer_size())
+    }
+
+    /// Reads a tree of at most `left` nodes. A node takes several bytes of a file, but a damaged file
+    /// may refer to the same node often, and thus describe a tree that fits into no memory.
+    fn read(table: Table<'_>, depth: usize, left: &mut usize) -> Result<PyTree> {
+        if depth > 100 || *left == 0 {
+            let message = "the tree is nested too deeply or has too many nodes";
+            return Err(Error::Export(message.into()));
         }
+        *left -= 1;
         let children: Vec<PyTree> = table
             .tables(1)?
             .into_iter()
-            .map(|t| PyTree::from_table(t, depth + 1))
+            .map(|t| PyTree::read(t, depth + 1, left))
             .collect::<Result<_>>()?;
         Ok(match table.u8(0)? {
             0 => PyTree::Leaf,
@@ -232,6 +240,7 @@ impl Visitor for Builder {
 
 #[cfg(test)]
 mod tests {
+    use super::super::flatbuffer::write;
     use super::*;
     use crate::DType;
     use std::collections::BTreeMap;
@@ -249,5 +258,18 @@ mod tests {
         assert_eq!((order, tree.num_leaves()), (vec![0, 1, 2, 3, 4, 5], 6));
         assert_eq!(PyTree::of(&x()).0, PyTree::Leaf);
         assert_eq!(PyTree::of(&()).0, PyTree::None);
+    }
+
+    #[test]
+    fn a_tree_has_no_more_nodes_than_its_file_has_bytes() {
+        let tree = PyTree::Tuple(vec![PyTree::List(vec![PyTree::Leaf; 2]), PyTree::Leaf]);
+        let bytes = write(&tree.to_node());
+        let read = |mut left| PyTree::read(Table::root(&bytes).unwrap(), 0, &mut left);
+        assert_eq!(read(5).unwrap(), tree);
+        assert!(read(4).is_err());
+        assert_eq!(
+            PyTree::from_table(Table::root(&bytes).unwrap()).unwrap(),
+            tree
+        );
     }
 }
