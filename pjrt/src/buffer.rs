@@ -4,7 +4,7 @@ use crate::client::ClientInner;
 use crate::error::{Error, Result, borrowed};
 use crate::event::Event;
 use crate::sys::{self, RawBuffer};
-use crate::under_way::Ticket;
+use crate::under_way::{Events, Ticket};
 use crate::{AlignedBytes, BufferType, Device, Memory};
 use smallvec::SmallVec;
 use std::fmt;
@@ -225,7 +225,17 @@ impl Buffer {
         unsafe { self.client().api.call(&mut args) }?;
         let raw = NonNull::new(args.copy).expect("a copied buffer is not null");
         // SAFETY: a new buffer of the same type on `device`.
-        Ok(unsafe { Buffer::new(raw, self.ty, device) })
+        let copy = unsafe { Buffer::new(raw, self.ty, device) };
+        copy.transfer_is_under_way();
+        Ok(copy)
+    }
+
+    /// Lists the transfer that fills this buffer as unfinished work of the client.
+    pub(crate) fn transfer_is_under_way(&self) {
+        // Without an event there is nothing to wait for.
+        if let Ok(Some(event)) = self.ready_event("transfer") {
+            self.client().under_way.begin(Events::from_iter([event]));
+        }
     }
 
     /// Starts copying the buffer to another memory of its device, such as `pinned_host`.
@@ -242,7 +252,9 @@ impl Buffer {
         unsafe { self.client().api.call(&mut args) }?;
         let raw = NonNull::new(args.copy).expect("a copied buffer is not null");
         // SAFETY: a new buffer of the same type on the same device.
-        Ok(unsafe { Buffer::new(raw, self.ty, self.device) })
+        let copy = unsafe { Buffer::new(raw, self.ty, self.device) };
+        copy.transfer_is_under_way();
+        Ok(copy)
     }
 
     /// Returns the address of the buffer's memory on the device, for comparisons only.

@@ -129,6 +129,9 @@ impl Client {
                 // SAFETY: `release::<T>` may run on any thread because `T: Send`, and nothing
                 // else uses `user` from now on.
                 unsafe { done.on_ready(release::<T>, user.cast()) }?;
+                if semantics == host_buffer::IMMUTABLE_UNTIL_TRANSFER_COMPLETES {
+                    buffer.transfer_is_under_way();
+                }
                 Ok(buffer)
             }
         }

@@ -88,6 +88,22 @@ fn unaligned_memory_is_copied_and_dropped_early() {
 }
 
 #[test]
+fn transfers_are_waited_for() {
+    const LEN: usize = 64 << 20;
+    for _ in 0..3 {
+        let data = watched(LEN, 8).0;
+        let buffer = client()
+            .buffer_from_owned(data, u8s(LEN), device(0))
+            .unwrap();
+        client().wait();
+        assert!(buffer.is_ready().unwrap());
+        let copy = buffer.copy_to_device(device(1)).unwrap();
+        client().wait();
+        assert!(copy.is_ready().unwrap());
+    }
+}
+
+#[test]
 fn shared_memory_survives_donation_of_its_buffer() {
     let negate = compile(
         "func.func @main(%x: tensor<256xf32> {tf.aliasing_output = 0 : i32}) -> tensor<256xf32> {
