@@ -371,6 +371,26 @@ fn operations_inside_a_callback_are_refused_and_reading_is_not() {
     );
 }
 
+/// In a process of its own: the exit does not wait for the program that waits for the callback.
+#[test]
+fn a_callback_may_end_the_process() {
+    const NAME: &str = "a_callback_may_end_the_process";
+    if std::env::var_os("RAMIE_TEST_EXIT").is_some() {
+        let program = jit(|x: Array| {
+            debug::callback(|_: Array| std::process::exit(3), x.matmul(&x).sum());
+        });
+        program(Array::ones(&[512, 512], DType::F32));
+        drop(effects_barrier());
+        return;
+    }
+    let status = Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", NAME, "--nocapture"])
+        .env("RAMIE_TEST_EXIT", "1")
+        .status()
+        .unwrap();
+    assert_eq!(status.code(), Some(3));
+}
+
 #[test]
 fn an_ordered_program_runs_after_one_that_another_thread_waits_for() {
     let _alone = alone();

@@ -20,6 +20,7 @@
 //! Work that has ended when its launch returns is not listed. Adding to the list removes work
 //! that has ended; there is no background thread.
 
+use crate::callback::Callback;
 use crate::client::ClientInner;
 use crate::event::Event;
 use crate::executable::destroy_loaded;
@@ -332,7 +333,7 @@ pub(crate) fn wait_at_exit(client: &'static ClientInner) {
     clients().push(client);
     // Handles an exit from a thread that has started no work. This runs after the destruction of
     // objects that the plugin creates later.
-    exit::register(wait_for_clients);
+    exit::register_wait(wait_for_clients);
 }
 
 fn clients() -> MutexGuard<'static, Vec<&'static ClientInner>> {
@@ -340,6 +341,10 @@ fn clients() -> MutexGuard<'static, Vec<&'static ClientInner>> {
 }
 
 extern "C" fn wait_for_clients() {
+    if Callback::is_running() {
+        // A program waits for the callback.
+        return;
+    }
     // The lock is not held while waiting, because callbacks of the work may create clients.
     let all = clients().clone();
     for client in all {
