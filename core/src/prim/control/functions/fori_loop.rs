@@ -6,7 +6,7 @@ use super::while_loop::while_as;
 use crate::base::location::at_location;
 use crate::prim::elementwise::Lt;
 use crate::program::array::Repr;
-use crate::program::trace::bind1;
+use crate::program::trace::{bind1, compile_time_eval};
 use crate::{Array, DType, IntoArray, Tree};
 use std::panic::Location;
 
@@ -114,7 +114,10 @@ pub fn fori_loop_with<C: Tree>(
 /// Returns the value of a bound if it is known at trace time.
 fn known(bound: &Array) -> Option<i64> {
     match &bound.0 {
-        Repr::Literal(_) | Repr::Device(_) => Some(bound.astype(DType::I64).item::<i64>()),
+        Repr::Literal(_) | Repr::Device(_) => {
+            let value = || bound.astype(DType::I64).item::<i64>();
+            Some(compile_time_eval(value))
+        }
         Repr::Tracer(_) | Repr::Abstract(..) => None,
     }
 }
