@@ -1,6 +1,7 @@
 //! `polygamma`.
 
 use super::fit;
+use super::special::refuse;
 use crate::prim::operands;
 use crate::prim::{Avals, Differentiation, Primitive};
 use crate::program::class::{Class, infer_same};
@@ -23,6 +24,9 @@ impl Primitive for Polygamma {
     fn differentiation(&self) -> Differentiation<'_> {
         // The order is an integer, so there is no derivative with respect to it.
         Differentiation::jvp(|p, t, outs| {
+            if t[0].is_some() {
+                refuse("polygamma", "its first operand");
+            }
             let next = |g: &Array| fit(&(g * &(&p[0] + 1.0).polygamma(&p[1])), &outs[0]);
             vec![t[1].as_ref().map(next)]
         })

@@ -151,7 +151,9 @@ impl Primitive for Clamp {
                 })
             };
             let inside = x.gt(lo).bitwise_and(x.lt(hi));
-            let sum = add_tangents(part(&t[0], lo.gt(x)), part(&t[1], inside));
+            // If the bounds are in the wrong order, the result is the upper one.
+            let below = lo.gt(x).bitwise_and(lo.lt(hi));
+            let sum = add_tangents(part(&t[0], below), part(&t[1], inside));
             vec![add_tangents(sum, part(&t[2], hi.lt(x)))]
         })
     }

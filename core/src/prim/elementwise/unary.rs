@@ -406,6 +406,7 @@ impl Primitive for IntegerPow {
                 match y {
                     1 => g.clone(),
                     2 => g * &(2.0 * x),
+                    i32::MIN => g * &(f64::from(y) * &(x.integer_pow(y) / x)),
                     _ => g * &(f64::from(y) * &x.integer_pow(y - 1)),
                 }
             })]

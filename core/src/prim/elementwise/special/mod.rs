@@ -44,7 +44,7 @@ fn largest_exponent(dtype: DType) -> f64 {
 
 /// Panics, since there is no derivative with respect to an operand.
 #[track_caller]
-fn refuse(function: &str, operands: &str) -> ! {
+pub(super) fn refuse(function: &str, operands: &str) -> ! {
     location::fail(&format!(
         "{function}: has no derivative with respect to {operands}\n  help: use stop_gradient on \
          them"
