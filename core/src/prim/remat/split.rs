@@ -141,12 +141,13 @@ impl<'a> Split<'a> {
     }
 }
 
-/// Returns which variables the policy saves.
+/// Returns which variables the policy saves. Results of side effects are always saved, because an
+/// effect happens once.
 fn saveable(jaxpr: &Jaxpr, policy: &CheckpointPolicy) -> Vec<bool> {
     let mut saveable = vec![false; jaxpr.num_vars()];
     for eqn in &jaxpr.eqns {
         let operands: SmallVec<[Aval; 4]> = eqn.inputs.iter().map(|a| jaxpr.aval(a)).collect();
-        if policy.is_saveable(&*eqn.primitive, &operands) {
+        if eqn.primitive.has_effects() || policy.is_saveable(&*eqn.primitive, &operands) {
             for v in &eqn.outputs {
                 saveable[v.index()] = true;
             }
