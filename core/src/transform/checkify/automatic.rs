@@ -52,6 +52,12 @@ fn index(pass: &mut Pass, eqn: &Eqn, ins: &[Array]) {
         return;
     }
     let shape = ins[0].shape();
+    // An index that does not fit becomes the nearest one, which is out of bounds as well.
+    let starts = match starts.dtype() {
+        DType::I64 => starts.clip(i32::MIN, i32::MAX),
+        DType::U32 | DType::U64 => starts.minimum(i32::MAX),
+        _ => starts,
+    };
     let starts = starts
         .astype(DType::I32)
         .reshape(&[count / axes.len(), axes.len()]);
