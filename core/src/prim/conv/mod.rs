@@ -171,7 +171,9 @@ impl Primitive for ConvGeneralDilated {
         }
         if let Some(to) = self.preferred_element_type {
             crate::ensure_shape!(
-                to.is_float() == lhs.dtype().is_float() && Class::Number.contains(to),
+                to.is_float() == lhs.dtype().is_float()
+                    && to.is_complex() == lhs.dtype().is_complex()
+                    && Class::Number.contains(to),
                 "products of {} cannot be accumulated in {to}",
                 lhs.dtype()
             );

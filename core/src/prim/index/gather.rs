@@ -109,13 +109,15 @@ impl Gather {
     /// Checks the sizes of the slices.
     fn check_slices(&self, operand: Aval, indices: Aval) -> Result<(), ShapeError> {
         let sizes = &self.slice_sizes;
+        let (_, vectors) = indices.shape().split_last().unwrap_or((&1, &[]));
+        let no_vectors = vectors.contains(&0);
         for d in 0..operand.ndim() {
             let limit = if self.drops(d) { 1 } else { operand.shape()[d] };
             let collapsed = self.dimension_numbers.collapsed_slice_dims.contains(&d);
             let fits = sizes[d] <= limit && (!collapsed || sizes[d] == 1);
             // A gather without index vectors may have slices larger than its operand.
-            let empty = indices.size() == 0 && !self.drops(d);
-            let readable = sizes[d] <= operand.shape()[d] || indices.size() == 0;
+            let empty = no_vectors && !self.drops(d);
+            let readable = sizes[d] <= operand.shape()[d] || no_vectors;
             if !(fits || empty) || !readable {
                 return Err(ShapeError::new(format!(
                     "slice size {} is invalid along axis {d} of {operand}",
