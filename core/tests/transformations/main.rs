@@ -10,6 +10,7 @@ mod control_effects;
 mod control_jaxprs;
 mod control_messages;
 mod control_values;
+mod corners;
 mod custom_derivatives;
 mod custom_in_programs;
 mod custom_jaxprs;
