@@ -12,6 +12,7 @@ use std::fs;
 
 const FLOAT: i64 = 1;
 const INT64: i64 = 7;
+const UINT64: i64 = 13;
 
 fn dense() -> Model {
     Model::from_bytes(golden::bytes("onnx/dense.onnx")).expect("a model")
@@ -25,6 +26,57 @@ fn graph(nodes: &[Message]) -> Message {
     nodes
         .iter()
         .fold(graph, |graph, node| graph.message(1, node.clone()))
+}
+
+/// A model of one node, whose inputs have the types of arrays.
+#[track_caller]
+fn single(operator: &str, attributes: &[Message], inputs: &[Array]) -> Model {
+    let names: Vec<String> = (0..inputs.len()).map(|i| format!("x{i}")).collect();
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    let plain = node(operator, &names, "y");
+    let whole = attributes
+        .iter()
+        .fold(plain, |node, attribute| node.message(5, attribute.clone()));
+    let graph = Message::default()
+        .message(1, whole)
+        .message(12, value("y", FLOAT, &[]));
+    let pairs = names.iter().zip(inputs);
+    let graph = pairs.fold(graph, |graph, (name, array)| {
+        let data_type = match array.dtype() {
+            DType::F32 => FLOAT,
+            DType::I64 => INT64,
+            DType::U64 => UINT64,
+            dtype => panic!("{dtype} has no number in this test"),
+        };
+        let sizes: Vec<i64> = array.shape().iter().map(|n| *n as i64).collect();
+        graph.message(11, value(name, data_type, &sizes))
+    });
+    Model::from_bytes(model(20, graph)).expect("a model")
+}
+
+/// The output of one node for integers that are known, and for the same integers traced.
+#[track_caller]
+fn known_and_traced(operator: &str, attributes: &[Message], inputs: &[Array]) -> [Array; 2] {
+    let model = single(operator, attributes, inputs);
+    let known = model.apply(&State::new(), inputs).remove(0);
+    let traced = jit(move |inputs: Vec<Array>| model.apply(&State::new(), &inputs).remove(0));
+    [known, traced(inputs.to_vec())]
+}
+
+/// An attribute that is an integer.
+fn int(name: &str, number: i64) -> Message {
+    Message::default()
+        .bytes(1, name)
+        .number(3, number)
+        .number(20, 2)
+}
+
+/// An attribute that is a list of integers.
+fn ints(name: &str, numbers: &[i64]) -> Message {
+    let attribute = Message::default().bytes(1, name).number(20, 7);
+    numbers
+        .iter()
+        .fold(attribute, |attribute, number| attribute.number(8, *number))
 }
 
 /// The message of a model that is rejected.
