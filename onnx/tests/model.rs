@@ -131,6 +131,28 @@ fn a_model_is_a_function() {
 }
 
 #[test]
+fn known_signs_and_powers_equal_traced_ones() {
+    let zero = tensor("zero", FLOAT, &[]).bytes(9, [0; 4]);
+    let sign = graph(&[node("Sign", &["zero"], "y")]).message(5, zero);
+    let sign = Model::from_bytes(model(20, sign)).expect("a model");
+    let x = [Array::zeros(&[3], DType::F32)];
+    assert_eq!(sign.apply(&State::new(), &x)[0].item::<f32>(), 0.0);
+
+    let squares = tensor("squares", INT64, &[2]).number(7, 4).number(7, 16);
+    let half = tensor("half", FLOAT, &[]).bytes(9, 0.5f32.to_le_bytes());
+    let roots = graph(&[node("Pow", &["squares", "half"], "y")]);
+    let roots = roots.message(5, squares).message(5, half);
+    let roots = Model::from_bytes(model(20, roots)).expect("a model");
+    assert_eq!(roots.apply(&State::new(), &x)[0].to_vec::<i64>(), [2, 4]);
+
+    // A 64-bit float cannot represent the first power.
+    let operands = [Array::from([3i64, -2]), Array::from([39i64, 3])];
+    for powers in known_and_traced("Pow", &[], &operands) {
+        assert_eq!(powers.to_vec::<i64>(), [3i64.pow(39), -8]);
+    }
+}
+
+#[test]
 fn a_model_describes_itself() {
     let file = OnnxFile::open(golden::path("onnx/dense.onnx")).expect("a file");
     let description = file.description();

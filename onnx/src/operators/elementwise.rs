@@ -28,7 +28,7 @@ pub(super) const OPERATORS: &[Operator] = &[
     unary("Not", Array::logical_not).on_host(|c| map(c, |x| 1 - x, |x| x)),
     unary("Reciprocal", |x| 1.0 / x).on_host(|c| map(c, |x| x, |x| 1.0 / x)),
     unary("Round", Array::round).on_host(|c| map(c, |x| x, f64::round_ties_even)),
-    unary("Sign", Array::sign).on_host(|c| map(c, i64::signum, f64::signum)),
+    unary("Sign", Array::sign).on_host(|c| map(c, i64::signum, sign)),
     unary("Sin", Array::sin),
     unary("Sinh", Array::sinh),
     unary("Sqrt", Array::sqrt).on_host(|c| map(c, |x| x, f64::sqrt)),
@@ -73,10 +73,7 @@ pub(super) const OPERATORS: &[Operator] = &[
             false => zip(c, |a, b| if b == 0 { 0 } else { (a % b + b) % b }, |a, _| a),
         }
     }),
-    array("Pow", power).on_host(|c| {
-        let (x, y) = (c.known(0)?, c.known(1)?.cast(c.required(0).dtype())?);
-        x.zip(&y, |a, b| (a as f64).powf(b as f64) as i64, f64::powf)
-    }),
+    array("Pow", power).on_host(power_known),
     array("Sum", |c| fold(c, |a, b| a + b)),
     array("Where", |c| where_(c.array(0), c.array(1), c.array(2))).on_host(choose),
 ];
@@ -85,6 +82,11 @@ pub(super) const OPERATORS: &[Operator] = &[
 fn map(call: &Call<'_>, ints: fn(i64) -> i64, floats: fn(f64) -> f64) -> Option<Known> {
     let x = call.known(0)?;
     x.zip(&x, |a, _| ints(a), |a, _| floats(a))
+}
+
+/// Returns the sign of a number. In contrast to [`f64::signum`], zeros are returned unchanged.
+fn sign(x: f64) -> f64 {
+    if x == 0.0 { x } else { x.signum() }
 }
 
 /// Combines the known elements of two inputs.
@@ -202,4 +204,18 @@ fn power(call: &Call<'_>) -> Array {
             .astype(dtype);
     }
     x.power(exponent.astype(dtype))
+}
+
+/// Raises known elements to a power. Powers of integers wrap; their exponents must be integers that
+/// are not negative.
+fn power_known(call: &Call<'_>) -> Option<Known> {
+    let (x, y) = (call.known(0)?, call.known(1)?);
+    if x.dtype.is_float() {
+        return x.zip(&y.cast(x.dtype)?, |a, _| a, f64::powf);
+    }
+    let is_exponent = |y: i64| u32::try_from(y).is_ok();
+    if y.dtype.is_float() || !y.to_ints().into_iter().all(is_exponent) {
+        return None;
+    }
+    x.zip(&y, |a, b| a.wrapping_pow(b as u32), |a, _| a)
 }
