@@ -290,6 +290,23 @@ fn mistakes_of_a_graph_name_the_node() {
 }
 
 #[test]
+fn known_reductions_follow_the_axes() {
+    let x = [Array::from([3i64, -1, 5])];
+    for sums in known_and_traced("ReduceSum", &[int("noop_with_empty_axes", 1)], &x) {
+        assert_eq!(sums.to_vec::<i64>(), [3, -1, 5]);
+    }
+    for sums in known_and_traced("ReduceSum", &[], &x) {
+        assert_eq!(sums.to_vec::<i64>(), [7]);
+    }
+    let model = single("ReduceMax", &[ints("axes", &[1])], &x);
+    let message = panic_message(|| model.apply(&State::new(), &x));
+    assert!(
+        message.contains("axis 1 is out of range for 1 axes"),
+        "{message}"
+    );
+}
+
+#[test]
 fn an_output_that_an_operator_does_not_have_is_explained() {
     let x = [Array::zeros(&[3], DType::F32)];
     let relu = || node("Relu", &["x"], "a").bytes(2, "b");

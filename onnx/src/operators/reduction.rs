@@ -85,8 +85,9 @@ fn log_sum_exp(x: &Array, axes: &[isize]) -> Array {
 /// Reduces all elements of a known vector.
 fn known(call: &Call<'_>, f: fn(f64, f64) -> f64) -> Option<Known> {
     let x = call.known(0)?;
-    let axes = call.ints_of("axes", 1);
-    if x.shape().len() != 1 || axes.is_some_and(|axes| axes.is_empty()) {
+    let listed = call.ints_of("axes", 1).filter(|axes| !axes.is_empty());
+    let is_identity = listed.is_none() && call.int("noop_with_empty_axes", 0) != 0;
+    if x.shape().len() != 1 || is_identity || call.axes_of(listed.as_deref(), 1).len() != 1 {
         return None;
     }
     let total = x.to_floats().into_iter().reduce(f)?;
