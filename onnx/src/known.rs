@@ -6,6 +6,7 @@ use half::{bf16, f16};
 use ndarray::{ArrayD, IxDyn};
 use ramie_core::files::Problem;
 use ramie_core::{Array, DType, Scalar, broadcast_shapes};
+use std::cmp::Ordering;
 
 /// Elements on the host.
 #[derive(Clone, Debug, PartialEq)]
@@ -136,6 +137,9 @@ impl Known {
     /// Returns the elements as floats, in row-major order.
     pub fn to_floats(&self) -> Vec<f64> {
         match &self.numbers {
+            Numbers::Ints(x) if self.dtype == DType::U64 => {
+                x.iter().map(|x| x.cast_unsigned() as f64).collect()
+            }
             Numbers::Ints(x) => x.iter().map(|x| *x as f64).collect(),
             Numbers::Floats(x) => x.iter().copied().collect(),
         }
@@ -244,11 +248,26 @@ impl Known {
         Some(Known { dtype, numbers })
     }
 
-    /// Compares the elements of two tensors, which are broadcast together.
-    pub fn compare(&self, other: &Known, holds: impl Fn(f64, f64) -> bool) -> Option<Known> {
+    /// Compares the elements of two tensors, which are broadcast together. NaN has no order.
+    pub fn compare(&self, other: &Known, holds: impl Fn(Ordering) -> bool) -> Option<Known> {
         let (a, b) = (self.expand(other.shape())?, other.expand(self.shape())?);
-        let pairs = a.to_floats().into_iter().zip(b.to_floats());
-        let flags = pairs.map(|(a, b)| i64::from(holds(a, b))).collect();
+        let flag = |order: Option<Ordering>| i64::from(order.is_some_and(&holds));
+        let flags = match (&a.numbers, &b.numbers) {
+            (Numbers::Ints(x), Numbers::Ints(y)) if a.dtype == DType::U64 => {
+                let unsigned = |x: &i64, y: &i64| x.cast_unsigned().cmp(&y.cast_unsigned());
+                let pairs = x.iter().zip(y);
+                pairs.map(|(x, y)| flag(Some(unsigned(x, y)))).collect()
+            }
+            (Numbers::Ints(x), Numbers::Ints(y)) => {
+                let pairs = x.iter().zip(y);
+                pairs.map(|(x, y)| flag(Some(x.cmp(y)))).collect()
+            }
+            (Numbers::Floats(x), Numbers::Floats(y)) => {
+                let pairs = x.iter().zip(y);
+                pairs.map(|(x, y)| flag(x.partial_cmp(y))).collect()
+            }
+            _ => return None,
+        };
         Some(Known::ints(DType::Bool, a.shape(), flags))
     }
 

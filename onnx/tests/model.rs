@@ -352,6 +352,41 @@ fn shapes_must_be_known_when_a_model_is_traced() {
 }
 
 #[test]
+fn known_integers_of_64_bits_are_exact() {
+    let odd = (1i64 << 53) + 1;
+    let pair = [Array::from([1i64 << 53, 7]), Array::from([odd, 7])];
+    for flags in known_and_traced("Equal", &[], &pair) {
+        assert_eq!(flags.to_vec::<bool>(), [false, true]);
+    }
+    for operator in ["ReduceMax", "ReduceSum"] {
+        for total in known_and_traced(operator, &[int("keepdims", 0)], &[Array::from([odd])]) {
+            assert_eq!(total.item::<i64>(), odd, "{operator}");
+        }
+    }
+    let large = u64::MAX - 1;
+    let pair = [Array::from([large, 5]), Array::from([3, large])];
+    for (operator, expected) in [
+        ("Max", [large, large]),
+        ("Min", [3, 5]),
+        ("Div", [large / 3, 0]),
+        ("Mod", [large % 3, 5]),
+    ] {
+        for result in known_and_traced(operator, &[], &pair) {
+            assert_eq!(result.to_vec::<u64>(), expected, "{operator}");
+        }
+    }
+    for flags in known_and_traced("Less", &[], &pair) {
+        assert_eq!(flags.to_vec::<bool>(), [false, true]);
+    }
+    for most in known_and_traced("ReduceMax", &[], &pair[..1]) {
+        assert_eq!(most.to_vec::<u64>(), [large]);
+    }
+    for signs in known_and_traced("Sign", &[], &pair[..1]) {
+        assert_eq!(signs.to_vec::<u64>(), [1, 1]);
+    }
+}
+
+#[test]
 fn tensors_in_other_files_are_read_beside_the_model() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("model.onnx");

@@ -5,9 +5,13 @@ use crate::call::Call;
 use crate::file::{Node, data_type_name, dtype_of};
 use crate::known::Known;
 use ramie_core::{Array, DType, finfo, linalg, where_};
+use std::cmp::Ordering;
 
 pub(super) const OPERATORS: &[Operator] = &[
-    unary("Abs", Array::abs).on_host(|c| map(c, i64::abs, f64::abs)),
+    unary("Abs", Array::abs).on_host(|c| match c.required(0).dtype() {
+        DType::U64 => c.known(0),
+        _ => map(c, i64::wrapping_abs, f64::abs),
+    }),
     unary("Acos", Array::acos),
     unary("Acosh", Array::acosh),
     unary("Asin", Array::asin),
@@ -28,7 +32,10 @@ pub(super) const OPERATORS: &[Operator] = &[
     unary("Not", Array::logical_not).on_host(|c| map(c, |x| 1 - x, |x| x)),
     unary("Reciprocal", |x| 1.0 / x).on_host(|c| map(c, |x| x, |x| 1.0 / x)),
     unary("Round", Array::round).on_host(|c| map(c, |x| x, f64::round_ties_even)),
-    unary("Sign", Array::sign).on_host(|c| map(c, i64::signum, sign)),
+    unary("Sign", Array::sign).on_host(|c| match c.required(0).dtype() {
+        DType::U64 => map(c, |x| i64::from(x != 0), sign),
+        _ => map(c, i64::signum, sign),
+    }),
     unary("Sin", Array::sin),
     unary("Sinh", Array::sinh),
     unary("Sqrt", Array::sqrt).on_host(|c| map(c, |x| x, f64::sqrt)),
@@ -44,14 +51,14 @@ pub(super) const OPERATORS: &[Operator] = &[
         if zero {
             None
         } else {
-            zip(c, i64::wrapping_div, |a, b| a / b)
+            zip_ordered(c, i64::wrapping_div, u64::wrapping_div, |a, b| a / b)
         }
     }),
-    binary("Equal", |a, b| a.eq(b)).on_host(|c| compare(c, |a, b| a == b)),
-    binary("Greater", |a, b| a.gt(b)).on_host(|c| compare(c, |a, b| a > b)),
-    binary("GreaterOrEqual", |a, b| a.ge(b)).on_host(|c| compare(c, |a, b| a >= b)),
-    binary("Less", |a, b| a.lt(b)).on_host(|c| compare(c, |a, b| a < b)),
-    binary("LessOrEqual", |a, b| a.le(b)).on_host(|c| compare(c, |a, b| a <= b)),
+    binary("Equal", |a, b| a.eq(b)).on_host(|c| compare(c, Ordering::is_eq)),
+    binary("Greater", |a, b| a.gt(b)).on_host(|c| compare(c, Ordering::is_gt)),
+    binary("GreaterOrEqual", |a, b| a.ge(b)).on_host(|c| compare(c, Ordering::is_ge)),
+    binary("Less", |a, b| a.lt(b)).on_host(|c| compare(c, Ordering::is_lt)),
+    binary("LessOrEqual", |a, b| a.le(b)).on_host(|c| compare(c, Ordering::is_le)),
     binary("Mul", |a, b| a * b).on_host(|c| zip(c, i64::wrapping_mul, |a, b| a * b)),
     binary("Or", |a, b| a.logical_or(b)).on_host(|c| zip(c, |a, b| a | b, f64::max)),
     binary("Sub", |a, b| a - b).on_host(|c| zip(c, i64::wrapping_sub, |a, b| a - b)),
@@ -64,13 +71,15 @@ pub(super) const OPERATORS: &[Operator] = &[
         .on_host(|c| c.known(0)?.cast(c.required(1).dtype())),
     array("Clip", clip),
     array("IsInf", is_inf),
-    array("Max", |c| fold(c, |a, b| a.maximum(b))).on_host(|c| zip(c, i64::max, f64::max)),
+    array("Max", |c| fold(c, |a, b| a.maximum(b)))
+        .on_host(|c| zip_ordered(c, i64::max, u64::max, f64::max)),
     array("Mean", |c| fold(c, |a, b| a + b) / c.inputs.len() as f64),
-    array("Min", |c| fold(c, |a, b| a.minimum(b))).on_host(|c| zip(c, i64::min, f64::min)),
+    array("Min", |c| fold(c, |a, b| a.minimum(b)))
+        .on_host(|c| zip_ordered(c, i64::min, u64::min, f64::min)),
     array("Mod", modulo).on_host(|c| {
         match c.required(1).dtype().is_float() || c.int("fmod", 0) != 0 {
             true => None,
-            false => zip(c, |a, b| if b == 0 { 0 } else { (a % b + b) % b }, |a, _| a),
+            false => zip_ordered(c, floored, |a, b| a.checked_rem(b).unwrap_or(0), |a, _| a),
         }
     }),
     array("Pow", power).on_host(power_known),
@@ -97,8 +106,31 @@ fn zip(call: &Call<'_>, ints: fn(i64, i64) -> i64, floats: fn(f64, f64) -> f64) 
     }
 }
 
+/// Combines the known elements of two inputs. `uints` combines unsigned integers of 64 bits.
+fn zip_ordered(
+    call: &Call<'_>,
+    ints: fn(i64, i64) -> i64,
+    uints: fn(u64, u64) -> u64,
+    floats: fn(f64, f64) -> f64,
+) -> Option<Known> {
+    if call.required(0).dtype() != DType::U64 || call.inputs.len() != 2 {
+        return zip(call, ints, floats);
+    }
+    let unsigned = |a: i64, b: i64| uints(a.cast_unsigned(), b.cast_unsigned()).cast_signed();
+    call.known(0)?.zip(&call.known(1)?, unsigned, floats)
+}
+
+/// Returns the remainder of a division that rounds down, or 0 for a divisor of 0.
+fn floored(a: i64, b: i64) -> i64 {
+    match a.checked_rem(b) {
+        Some(rest) if rest != 0 && (rest < 0) != (b < 0) => rest + b,
+        // The quotient of the least integer and -1 overflows; its remainder is 0.
+        rest => rest.unwrap_or(0),
+    }
+}
+
 /// Compares the known elements of two inputs.
-fn compare(call: &Call<'_>, holds: fn(f64, f64) -> bool) -> Option<Known> {
+fn compare(call: &Call<'_>, holds: fn(Ordering) -> bool) -> Option<Known> {
     call.known(0)?.compare(&call.known(1)?, holds)
 }
 

@@ -2,7 +2,7 @@
 
 use super::{Operator, array};
 use crate::call::{Call, signed};
-use crate::known::Known;
+use crate::known::{Known, Numbers};
 use ramie_core::{Array, DType};
 
 pub(super) const OPERATORS: &[Operator] = &[
@@ -21,17 +21,17 @@ pub(super) const OPERATORS: &[Operator] = &[
     array("ReduceLogSumExp", |c| reduce(c, log_sum_exp)).needs(&[1]),
     array("ReduceMax", |c| reduce(c, Array::reduce_max))
         .needs(&[1])
-        .on_host(|c| known(c, f64::max)),
+        .on_host(|c| known(c, i64::max, u64::max, f64::max)),
     array("ReduceMean", |c| reduce(c, mean)).needs(&[1]),
     array("ReduceMin", |c| reduce(c, Array::reduce_min))
         .needs(&[1])
-        .on_host(|c| known(c, f64::min)),
+        .on_host(|c| known(c, i64::min, u64::min, f64::min)),
     array("ReduceProd", |c| reduce(c, Array::reduce_prod))
         .needs(&[1])
-        .on_host(|c| known(c, |a, b| a * b)),
+        .on_host(|c| known(c, i64::wrapping_mul, u64::wrapping_mul, |a, b| a * b)),
     array("ReduceSum", |c| reduce(c, Array::reduce_sum))
         .needs(&[1])
-        .on_host(|c| known(c, |a, b| a + b)),
+        .on_host(|c| known(c, i64::wrapping_add, u64::wrapping_add, |a, b| a + b)),
     array("ReduceSumSquare", |c| {
         reduce(c, |x, axes| x.square().reduce_sum(axes))
     })
@@ -82,19 +82,34 @@ fn log_sum_exp(x: &Array, axes: &[isize]) -> Array {
     }
 }
 
-/// Reduces all elements of a known vector.
-fn known(call: &Call<'_>, f: fn(f64, f64) -> f64) -> Option<Known> {
+/// Reduces all elements of a known vector. `uints` reduces unsigned integers of 64 bits.
+fn known(
+    call: &Call<'_>,
+    ints: fn(i64, i64) -> i64,
+    uints: fn(u64, u64) -> u64,
+    floats: fn(f64, f64) -> f64,
+) -> Option<Known> {
     let x = call.known(0)?;
     let listed = call.ints_of("axes", 1).filter(|axes| !axes.is_empty());
     let is_identity = listed.is_none() && call.int("noop_with_empty_axes", 0) != 0;
     if x.shape().len() != 1 || is_identity || call.axes_of(listed.as_deref(), 1).len() != 1 {
         return None;
     }
-    let total = x.to_floats().into_iter().reduce(f)?;
     let shape: &[usize] = if call.int("keepdims", 1) == 0 {
         &[]
     } else {
         &[1]
     };
-    Known::floats(DType::F64, shape, vec![total]).cast(x.dtype)
+    let total = match &x.numbers {
+        Numbers::Floats(v) => {
+            let total = v.iter().copied().reduce(floats)?;
+            return Known::floats(DType::F64, shape, vec![total]).cast(x.dtype);
+        }
+        Numbers::Ints(v) if x.dtype == DType::U64 => {
+            let unsigned = v.iter().map(|n| n.cast_unsigned());
+            unsigned.reduce(uints)?.cast_signed()
+        }
+        Numbers::Ints(v) => v.iter().copied().reduce(ints)?,
+    };
+    Known::ints(DType::I64, shape, vec![total]).cast(x.dtype)
 }
