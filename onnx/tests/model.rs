@@ -482,6 +482,22 @@ fn tensors_are_read_in_every_form() {
 }
 
 #[test]
+fn gathered_elements_have_the_shape_of_the_indices() {
+    let x = Array::from([[1i64, 2, 3], [4, 5, 6]]);
+    for (indices, expected) in [
+        (Array::from([[2i64, 0]]), &[3i64, 1][..]),
+        (Array::from([[1i64], [-1]]), &[2, 6]),
+    ] {
+        let shape = indices.shape().to_vec();
+        let operands = [x.clone(), indices];
+        for gathered in known_and_traced("GatherElements", &[int("axis", 1)], &operands) {
+            assert_eq!(gathered.shape(), shape);
+            assert_eq!(gathered.to_vec::<i64>(), expected);
+        }
+    }
+}
+
+#[test]
 fn initializers_among_the_inputs_are_weights() {
     let w = tensor("w", FLOAT, &[3]).bytes(9, [0; 12]);
     let graph = graph(&[node("Add", &["x", "w"], "y")])

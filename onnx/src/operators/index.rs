@@ -12,10 +12,7 @@ pub(super) const OPERATORS: &[Operator] = &[
     array("ArgMin", |c| extreme(c, |x, axis| x.argmin(axis))),
     array("CumSum", cumulative_sum).needs(&[1]),
     array("Gather", gather).on_host(gather_known),
-    array("GatherElements", |c| {
-        let x = c.array(0);
-        x.take_along_axis(&c.array(1), c.axis(0, x.ndim()) as isize)
-    }),
+    array("GatherElements", gather_elements),
     array("GatherND", gather_nd),
     values("NonZero", non_zero).needs(&[0]),
     array("OneHot", one_hot).needs(&[1]),
@@ -107,6 +104,27 @@ fn gather_known(call: &Call<'_>) -> Option<Known> {
     let mut shape = x.shape().to_vec();
     shape.splice(axis..=axis, indices.shape().iter().copied());
     each!(x, |x| x.select(Axis(axis), &counted)).reshape(&shape)
+}
+
+/// Gathers elements along an axis. Along the other axes, the indices may have fewer elements than
+/// `x`: those belong to its first elements and are not broadcast.
+fn gather_elements(call: &Call<'_>) -> Array {
+    let (mut x, indices) = (call.array(0), call.array(1));
+    let axis = call.axis(0, x.ndim());
+    if indices.ndim() != x.ndim() {
+        call.fail(&format!(
+            "the indices {} and the data {} have different numbers of axes",
+            indices.aval(),
+            x.aval()
+        ));
+    }
+    for d in 0..x.ndim() {
+        let (size, limit) = (x.shape()[d], indices.shape()[d]);
+        if d != axis && limit != size {
+            x = x.slice_in_dim(0, limit, 1, d as isize);
+        }
+    }
+    x.take_along_axis(&indices, axis as isize)
 }
 
 /// Returns arrays of indices for the axes that the last axis of `indices` selects, after `batch`
