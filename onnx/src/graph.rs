@@ -93,6 +93,17 @@ fn operation(mut node: file::Node, prefix: &str, store: &Store) -> Result<Op, Pr
                 graphs.insert(name.clone(), prepare(nested, &below, store)?);
             }
             Attribute::Tensor(tensor) => {
+                let dtype = tensor.dtype()?;
+                if !Known::supports(dtype) {
+                    return Err(Problem::Tensor(
+                        format!("{label}.{name}"),
+                        format!(
+                            "has elements of {dtype}, which Ramie does not support in attributes\n  \
+                             help: export the model with an attribute of another dtype, and cast \
+                             the output of the node `{label}`"
+                        ),
+                    ));
+                }
                 tensors.insert(name.clone(), Known::read(tensor, store)?);
             }
             _ => {}

@@ -270,6 +270,22 @@ fn damaged_models_are_explained() {
 }
 
 #[test]
+fn attributes_of_unsupported_dtypes_are_explained() {
+    for (data_type, bytes, dtype) in [(14, 8, "c64"), (17, 1, "f8_e4m3fn")] {
+        let one = tensor("", data_type, &[1]).bytes(9, vec![0u8; bytes]);
+        let attribute = Message::default()
+            .bytes(1, "value")
+            .message(5, one)
+            .number(20, 4);
+        let fill = node("ConstantOfShape", &["shape"], "y").message(5, attribute);
+        let shape = tensor("shape", INT64, &[1]).number(7, 2);
+        let message = rejected(&model(20, graph(&[fill]).message(5, shape)));
+        let part = format!("tensor `y.value`: has elements of {dtype}");
+        assert!(message.contains(&part), "{message}");
+    }
+}
+
+#[test]
 fn mistakes_of_a_graph_name_the_node() {
     let attribute = Message::default()
         .bytes(1, "perm")
@@ -471,6 +487,12 @@ fn tensors_are_read_in_every_form() {
     let nibbles = tensor("t", 22, &[3]).bytes(9, [0x2f, 0x08]);
     let nibbles = tensor_from_bytes(nibbles.0).expect("a tensor");
     assert_eq!(nibbles.astype(DType::I32).to_vec::<i32>(), [-1, 2, -8]);
+    // Floats of four bits, as raw bytes and as numbers.
+    let raw = tensor("t", 23, &[3]).bytes(9, [0x2f, 0x08]);
+    let numbers = tensor("t", 23, &[3]).number(5, 0x2f).number(5, 0x08);
+    let [raw, numbers] = [raw, numbers].map(|t| tensor_from_bytes(t.0).expect("a tensor"));
+    let [raw, numbers] = [raw, numbers].map(|x| x.try_to_bytes().expect("bytes"));
+    assert_eq!(raw, numbers);
     let texts = tensor("t", 8, &[1]).bytes(6, "text");
     let message = tensor_from_bytes(texts.0)
         .expect_err("no numbers")

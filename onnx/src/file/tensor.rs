@@ -201,8 +201,10 @@ impl Tensor {
         let (found, expected) = match &self.elements {
             Elements::None => (0, size as u64),
             Elements::Raw(range) => (range.end - range.start, bytes),
-            // Integers of four bits are stored in pairs.
-            Elements::Numbers(numbers) if self.data_type == 21 || self.data_type == 22 => {
+            // A number is a byte with several elements.
+            Elements::Numbers(numbers)
+                if dtype_of(self.data_type).is_some_and(|dtype| dtype.bits() < 8) =>
+            {
                 (numbers.len() as u64, bytes)
             }
             // A complex number is two numbers.
