@@ -95,7 +95,8 @@ fn area(place: Legend, axes: &Axes, named: &[&Series]) -> Area {
 fn hidden(area: Area, axes: &Axes, named: &[&Series]) -> usize {
     // Half of the width of bars in pixels.
     let bars = named.iter().filter(|s| s.mark == Mark::Bars).copied();
-    let half = (axes.at((distance(bars), 1.0)).0 - axes.at((0.0, 1.0)).0) / 2.0;
+    let [low, high] = [axes.x.low, axes.x.high].map(|x| axes.x.scale.position(x));
+    let half = distance(bars, axes.x.scale) / (high - low) * axes.area.width / 2.0;
     let covers = |series: &Series, (x, y): (f64, f64)| match series.mark {
         Mark::Bars => (area.left - half..=area.right() + half).contains(&x) && y <= area.bottom(),
         _ => area.contains((x, y)),

@@ -239,7 +239,7 @@ impl Plot {
     pub fn drawing(&self) -> Drawing {
         let mut drawing = Drawing::new(self.size.0, self.size.1);
         let bars = || self.series.iter().filter(|s| s.mark == Mark::Bars);
-        let (apart, count) = (distance(bars()), bars().count());
+        let (apart, count) = (distance(bars(), self.x.scale), bars().count());
         let axes = self.axes(apart);
         axes.draw_grid(&mut drawing);
         drawing.clip(Some(axes.area));
@@ -291,6 +291,7 @@ impl Plot {
     fn axes(&self, apart: f64) -> Axes {
         let (mut xs, mut ys) = (Vec::new(), Vec::new());
         let mut grounded = false;
+        let scale = self.x.scale;
         for series in &self.series {
             let half = match series.mark {
                 Mark::Bars => apart / 2.0,
@@ -299,8 +300,8 @@ impl Plot {
             for (x, y) in &series.points {
                 if self.y.scale.shows(*y) {
                     ys.push(*y);
-                    if self.x.scale.shows(*x) {
-                        xs.extend([x - half, x + half]);
+                    if scale.shows(*x) {
+                        xs.extend([-half, half].map(|by| scale.moved(*x, by)));
                     }
                 }
             }
@@ -310,6 +311,7 @@ impl Plot {
             ys.push(0.0);
         }
         let names = (0..).zip(&self.x.names);
+        let names = names.filter(|(i, _): &(i32, &String)| scale.shows(f64::from(*i)));
         xs.extend(names.clone().map(|(i, _)| f64::from(i)));
         let x = self.x.axis(&xs, 0.02, grounded, self.size.0 as usize / 100);
         let y = self.y.axis(&ys, 0.05, false, self.size.1 as usize / 70);

@@ -1,6 +1,7 @@
 //! Series of a plot and how they are drawn.
 
 use crate::axes::Axes;
+use crate::ticks::Scale;
 use crate::{Area, Color, Drawing};
 
 /// The form of a series.
@@ -32,7 +33,7 @@ const FILLED: f64 = 0.8;
 /// The place of a series of bars among others.
 #[derive(Clone, Copy)]
 pub(crate) struct Slot {
-    /// Left edge of the bar relative to its point, in units of the x axis.
+    /// Left edge of the bar relative to its point, in positions of the x axis.
     pub left: f64,
     pub width: f64,
 }
@@ -46,12 +47,13 @@ impl Slot {
     }
 }
 
-/// Returns the smallest distance between the x of bars, or 1 for a single bar.
-pub(crate) fn distance<'a>(series: impl Iterator<Item = &'a Series>) -> f64 {
+/// Returns the smallest distance between the positions of bars on the x axis, or 1 for one bar.
+pub(crate) fn distance<'a>(series: impl Iterator<Item = &'a Series>, scale: Scale) -> f64 {
     let mut smallest = f64::INFINITY;
     for series in series {
         let mut xs: Vec<f64> = series.points.iter().map(|p| p.0).collect();
-        xs.retain(|x| x.is_finite());
+        xs.retain(|x| scale.shows(*x));
+        xs.iter_mut().for_each(|x| *x = scale.position(*x));
         xs.sort_by(f64::total_cmp);
         let gaps = xs.windows(2).map(|pair| pair[1] - pair[0]);
         smallest = gaps.filter(|gap| *gap > 0.0).fold(smallest, f64::min);
@@ -112,11 +114,11 @@ impl Series {
 
     fn draw_bars(&self, drawing: &mut Drawing, axes: &Axes, slot: Slot) {
         for (x, y) in &self.points {
-            if !x.is_finite() || !axes.y.scale.shows(*y) {
+            if !axes.x.scale.shows(*x) || !axes.y.scale.shows(*y) {
                 continue;
             }
-            let left = axes.at((x + slot.left, *y));
-            let right = axes.at((x + slot.left + slot.width, *y)).0;
+            let at = |by: f64| axes.at((axes.x.scale.moved(*x, by), *y));
+            let (left, right) = (at(slot.left), at(slot.left + slot.width).0);
             // The zero of a logarithmic axis is infinitely far below.
             let foot = match axes.y.scale.shows(0.0) {
                 true => axes.at((*x, 0.0)).1,

@@ -26,6 +26,15 @@ impl Scale {
         }
     }
 
+    /// Returns the value at a distance from another one, in units of [`position`](Scale::position).
+    /// It always has a position if the other value has one.
+    pub fn moved(self, value: f64, by: f64) -> f64 {
+        match self {
+            Scale::Linear => value + by,
+            Scale::Logarithmic => (value * 10f64.powf(by)).clamp(f64::MIN_POSITIVE, f64::MAX),
+        }
+    }
+
     /// Returns whether a value has a position.
     pub fn shows(self, value: f64) -> bool {
         value.is_finite() && (self == Scale::Linear || value > 0.0)

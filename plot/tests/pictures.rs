@@ -150,6 +150,28 @@ fn bars_stand_on_zero_and_share_their_place() {
 }
 
 #[test]
+fn bars_on_a_logarithmic_axis_are_equally_wide() {
+    // Zero has no position on the axis.
+    let plot = Plot::new()
+        .log_x()
+        .bars("", [(0, 1.0), (1, 3.0), (10, 2.0), (100, 1.0)])
+        .x_names(["zero", "one"]);
+    let svg = plot.drawing().to_svg();
+    assert!(!svg.contains("NaN"), "{svg}");
+    assert!(svg.contains(">one</text>") && !svg.contains(">zero</text>"));
+    let blue = places(&plot.drawing().to_rgb(), Color::BLUE);
+    let row = blue.last().expect("a bar").0 - 5;
+    let columns: Vec<usize> = blue.iter().filter(|p| p.0 == row).map(|p| p.1).collect();
+    let bars = columns.chunk_by(|a, b| b - a == 1);
+    let widths: Vec<usize> = bars.map(<[usize]>::len).collect();
+    assert_eq!(widths.len(), 3, "{widths:?}");
+    let (least, most) = (widths.iter().min(), widths.iter().max());
+    assert!(least > Some(&100) && most < Some(&250), "{widths:?}");
+    let single = Plot::new().log_x().bars("", [(5, 1.0)]).drawing();
+    assert!(!places(&single.to_rgb(), Color::BLUE).is_empty());
+}
+
+#[test]
 fn ranges_cut_what_is_outside() {
     let plot = Plot::new()
         .line("", [0.0, 100.0, 0.0])
