@@ -323,6 +323,22 @@ fn known_reductions_follow_the_axes() {
 }
 
 #[test]
+fn lists_of_the_wrong_length_are_explained() {
+    let x = [1, 2].map(|n| Array::ones(&[1, 1, n, n], DType::F32));
+    for (operator, name, numbers) in [
+        ("Conv", "pads", &[1, 1][..]),
+        ("Conv", "strides", &[1]),
+        ("ConvTranspose", "output_padding", &[0]),
+        ("ConvTranspose", "output_shape", &[2, 2, 2]),
+    ] {
+        let model = single(operator, &[ints(name, numbers)], &x);
+        let message = panic_message(|| model.apply(&State::new(), &x));
+        let part = format!("`{name}` has {} numbers for 2 axes", numbers.len());
+        assert!(message.contains(&part), "{message}");
+    }
+}
+
+#[test]
 fn an_output_that_an_operator_does_not_have_is_explained() {
     let x = [Array::zeros(&[3], DType::F32)];
     let relu = || node("Relu", &["x"], "a").bytes(2, "b");

@@ -35,14 +35,9 @@ impl Geometry {
         if x.ndim() != spatial + 2 {
             call.fail(&format!("a window of {window:?} does not fit {}", x.aval()));
         }
-        let ones = || vec![1; spatial];
-        let list = |name: &str| match call.ints(name) {
-            Some(list) if list.len() == spatial => call.sizes(list),
-            None => ones(),
-            Some(list) => call.fail(&format!(
-                "`{name}` has {} numbers for {spatial} axes",
-                list.len()
-            )),
+        let list = |name: &str| match numbers(call, name, spatial, spatial) {
+            Some(list) => call.sizes(list),
+            None => vec![1; spatial],
         };
         let mut geometry = Geometry {
             window: window.to_vec(),
@@ -51,15 +46,17 @@ impl Geometry {
             pads: vec![(0, 0); spatial],
         };
         let mode = call.text("auto_pad", "NOTSET");
-        match (mode, call.ints("pads")) {
-            ("NOTSET", Some(pads)) if pads.len() == 2 * spatial => {
-                let (low, high) = pads.split_at(spatial);
-                let pairs = low.iter().zip(high);
-                geometry.pads = pairs
-                    .map(|(low, high)| (*low as isize, *high as isize))
-                    .collect();
+        match mode {
+            "NOTSET" => {
+                if let Some(pads) = numbers(call, "pads", 2 * spatial, spatial) {
+                    let (low, high) = pads.split_at(spatial);
+                    let pairs = low.iter().zip(high);
+                    geometry.pads = pairs
+                        .map(|(low, high)| (*low as isize, *high as isize))
+                        .collect();
+                }
             }
-            ("SAME_UPPER" | "SAME_LOWER", _) => {
+            "SAME_UPPER" | "SAME_LOWER" => {
                 for d in 0..spatial {
                     let (size, stride) = (x.shape()[d + 2], geometry.strides[d].max(1));
                     let reach = (size.div_ceil(stride).max(1) - 1) * stride + geometry.extent(d);
@@ -78,6 +75,18 @@ impl Geometry {
             n => (n - 1) * self.dilations[d] + 1,
         }
     }
+}
+
+/// Returns a list of integers, which must have `count` numbers for the spatial axes.
+fn numbers<'a>(call: &'a Call<'_>, name: &str, count: usize, spatial: usize) -> Option<&'a [i64]> {
+    let list = call.ints(name)?;
+    if list.len() != count {
+        call.fail(&format!(
+            "`{name}` has {} numbers for {spatial} axes, expected {count}",
+            list.len()
+        ));
+    }
+    Some(list)
 }
 
 /// Divides padding between both ends.
@@ -119,12 +128,15 @@ fn transposed(call: &Call<'_>) -> Array {
     let window = kernel.shape().get(2..).unwrap_or_default();
     let mut geometry = Geometry::of(call, &x, window);
     let spatial = window.len();
-    let extra = match call.ints("output_padding") {
+    let extra = match numbers(call, "output_padding", spatial, spatial) {
         Some(extra) => call.sizes(extra),
         None => vec![0; spatial],
     };
     let mode = call.text("auto_pad", "NOTSET");
-    let requested = call.ints("output_shape").map(|sizes| call.sizes(sizes));
+    // Some exporters list the batch and the features, too.
+    let is_full = call.ints("output_shape").map(<[i64]>::len) == Some(spatial + 2);
+    let listed = if is_full { spatial + 2 } else { spatial };
+    let requested = numbers(call, "output_shape", listed, spatial).map(|sizes| call.sizes(sizes));
     for d in 0..spatial {
         let (size, stride) = (x.shape()[d + 2], geometry.strides[d]);
         let whole = stride * (size.max(1) - 1) + extra[d] + geometry.extent(d);
