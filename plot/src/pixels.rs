@@ -114,6 +114,9 @@ impl IntoPixels for &Array {
             DType::F64 => read::<f64>(self),
             DType::U8 => read::<u8>(self),
             DType::I32 => read::<i32>(self),
+            DType::I64 => read::<i64>(self),
+            DType::U32 => read::<u32>(self),
+            DType::U64 => read::<u64>(self),
             DType::Bool => read::<bool>(self),
             _ if dtype.is_complex() => panic!(
                 "a picture of {dtype} elements cannot be drawn\n  help: draw x.real(), x.imag() or \

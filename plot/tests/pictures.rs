@@ -307,6 +307,26 @@ fn arrays_are_read_from_the_device() {
 }
 
 #[test]
+fn wide_integers_do_not_wrap() {
+    let signed = Array::from([[0i64, 1 << 33], [1 << 34, -(1 << 33)]]);
+    let unsigned = Array::from([[0u32, 1 << 30], [1 << 31, u32::MAX]]);
+    let long = Array::from([[0u64, 1 << 33], [1 << 63, u64::MAX]]);
+    let drawn = |map: HeatMap| map.drawing().to_rgb();
+    assert_eq!(
+        drawn(HeatMap::new(&signed)),
+        drawn(HeatMap::new(signed.to_ndarray::<i64>()))
+    );
+    assert_eq!(
+        drawn(HeatMap::new(&unsigned)),
+        drawn(HeatMap::new(unsigned.to_ndarray::<u32>()))
+    );
+    assert_eq!(
+        drawn(HeatMap::new(&long)),
+        drawn(HeatMap::new(long.to_ndarray::<u64>()))
+    );
+}
+
+#[test]
 fn single_images_are_written_as_they_are() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("image.png");
