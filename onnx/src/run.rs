@@ -1,10 +1,11 @@
 //! Evaluation of graphs: every node is one call of its operator.
 
 use crate::call::{Call, Value};
-use crate::graph::Graph;
+use crate::file::{data_type_name, dtype_of};
+use crate::graph::{Graph, Weight};
 use crate::node::Op;
 use crate::operators;
-use ramie_core::{State, enter_named_scope};
+use ramie_core::{Array, State, enter_named_scope};
 use std::collections::HashMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -64,6 +65,7 @@ impl<'a> Scope<'a> {
                     weight.path
                 );
             };
+            check(weight, array);
             self.values.insert(&weight.name, array.clone().into());
         }
         for op in &graph.ops {
@@ -110,4 +112,21 @@ impl<'a> Scope<'a> {
             }
         }
     }
+}
+
+/// Panics if a weight does not have the shape and the dtype of its tensor in the file.
+fn check(weight: &Weight, array: &Array) {
+    let Weight { path, tensor, .. } = weight;
+    let dtype = dtype_of(tensor.data_type);
+    if array.shape() == tensor.shape && dtype == Some(array.dtype()) {
+        return;
+    }
+    let sizes: Vec<String> = tensor.shape.iter().map(ToString::to_string).collect();
+    panic!(
+        "Model::apply: the weight `{path}` is {}, expected {}[{}]\n  help: pass the state that \
+         Model::weights returns, or one with the same types; convert dtypes with astype",
+        array.aval(),
+        data_type_name(tensor.data_type),
+        sizes.join(",")
+    );
 }

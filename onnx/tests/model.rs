@@ -195,6 +195,17 @@ fn wrong_calls_are_explained() {
         || model.apply(&State::new(), std::slice::from_ref(&x)),
         &["the weight `w` is missing", "Model::weights"],
     );
+    let with = |w: Array| State::from_iter([("w", w), ("b", weights["b"].clone())]);
+    for (wrong, shown) in [
+        (weights["w"].t(), "f32[2,3]"),
+        (weights["w"].astype(DType::BF16), "bf16[3,2]"),
+    ] {
+        let part = format!("the weight `w` is {shown}, expected f32[3,2]");
+        assert_explained(
+            || model.apply(&with(wrong), std::slice::from_ref(&x)),
+            &[part.as_str(), "astype"],
+        );
+    }
     assert_explained(
         || model.apply_named(&weights, &State::from_iter([("z", x.clone())])),
         &["got inputs [\"z\"], expected [\"x\"]"],
