@@ -350,6 +350,23 @@ fn lists_of_the_wrong_length_are_explained() {
 }
 
 #[test]
+fn zeros_are_normalized_and_quantized_to_zeros() {
+    let rows = [Array::from([[0.0f32, 0.0], [3.0, 4.0]])];
+    for (p, unit) in [(1, [3.0f32 / 7.0, 4.0 / 7.0]), (2, [0.6, 0.8])] {
+        let model = single("LpNormalization", &[int("p", p)], &rows);
+        let y = model.apply(&State::new(), &rows).remove(0).to_vec::<f32>();
+        assert_eq!(y[..2], [0.0, 0.0]);
+        assert!((y[2] - unit[0]).abs() < 1e-6 && (y[3] - unit[1]).abs() < 1e-6);
+    }
+    let graph = graph(&[node("DynamicQuantizeLinear", &["x"], "y").bytes(2, "scale")])
+        .message(12, value("scale", FLOAT, &[]));
+    let model = Model::from_bytes(model(20, graph)).expect("a model");
+    let quantized = model.apply(&State::new(), &[Array::zeros(&[3], DType::F32)]);
+    assert_eq!(quantized[0].to_vec::<u8>(), [0, 0, 0]);
+    assert_eq!(quantized[1].item::<f32>(), 1.0);
+}
+
+#[test]
 fn an_output_that_an_operator_does_not_have_is_explained() {
     let x = [Array::zeros(&[3], DType::F32)];
     let relu = || node("Relu", &["x"], "a").bytes(2, "b");

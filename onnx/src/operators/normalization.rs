@@ -2,7 +2,7 @@
 
 use super::{Operator, array, values};
 use crate::call::{Call, Value, signed};
-use ramie_core::{Array, DType};
+use ramie_core::{Array, DType, where_};
 
 pub(super) const OPERATORS: &[Operator] = &[
     values("BatchNormalization", batch_norm),
@@ -22,6 +22,8 @@ pub(super) const OPERATORS: &[Operator] = &[
             1 => x.abs().reduce_sum(&axis),
             _ => x.square().reduce_sum(&axis).sqrt(),
         };
+        // Rows of zeros remain zeros.
+        let norm = where_(norm.eq(0), 1, &norm);
         x / norm.expand_dims(&axis)
     }),
     array("MeanVarianceNormalization", |c| {

@@ -4,7 +4,7 @@ use super::elementwise::saturated;
 use super::{Operator, array, values};
 use crate::call::{Call, Value};
 use crate::file::dtype_of;
-use ramie_core::{Array, DType, iinfo};
+use ramie_core::{Array, DType, iinfo, where_};
 
 pub(super) const OPERATORS: &[Operator] = &[
     array("DequantizeLinear", |c| {
@@ -76,6 +76,8 @@ fn dynamic(call: &Call<'_>) -> Vec<Value> {
     let x = call.array(0);
     let (low, high) = (x.min().minimum(0.0), x.max().maximum(0.0));
     let scale = (high - &low) / 255.0;
+    // An array of zeros has no range.
+    let scale = where_(scale.eq(0), 1, &scale);
     let zero = (-low / &scale).round().clip(0.0, 255.0);
     let y = quantized(&((x / &scale).round() + &zero), DType::U8);
     vec![y.into(), scale.into(), zero.astype(DType::U8).into()]
