@@ -218,9 +218,21 @@ fn fixed_value(core: &TokenStream, ty: &Type, binding: &Ident) -> TokenStream {
     }
 }
 
+/// Returns a type without parentheses and without the invisible group around a type that a
+/// `macro_rules!` macro passes.
+fn ungrouped(ty: &Type) -> &Type {
+    match ty {
+        Type::Group(group) => ungrouped(&group.elem),
+        Type::Paren(paren) => ungrouped(&paren.elem),
+        _ => ty,
+    }
+}
+
 /// Returns whether a type is a floating-point number, by its name.
 fn is_float(ty: &Type) -> bool {
-    let Type::Path(path) = ty else { return false };
+    let Type::Path(path) = ungrouped(ty) else {
+        return false;
+    };
     let last = path.path.segments.last();
     last.is_some_and(|s| {
         ["f16", "bf16", "f32", "f64"]
@@ -231,7 +243,9 @@ fn is_float(ty: &Type) -> bool {
 
 /// Returns `T` for the type `Option<T>`.
 fn argument_of_option(ty: &Type) -> Option<&Type> {
-    let Type::Path(path) = ty else { return None };
+    let Type::Path(path) = ungrouped(ty) else {
+        return None;
+    };
     let last = path.path.segments.last()?;
     match &last.arguments {
         PathArguments::AngleBracketed(arguments) if last.ident == "Option" => {

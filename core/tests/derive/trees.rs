@@ -182,6 +182,32 @@ fn generics() {
     assert_eq!(incremented(&value).parts[0], [1.5]);
 }
 
+macro_rules! rates {
+    ($name:ident: $rate:ty, $limit:ty) => {
+        #[derive(Tree)]
+        struct $name {
+            #[tree(fixed)]
+            rate: $rate,
+            #[tree(fixed)]
+            limit: $limit,
+            #[tree(fixed)]
+            least: Option<$rate>,
+        }
+    };
+}
+rates!(Rates: f32, Option<f64>);
+
+#[test]
+fn types_from_macros() {
+    let rates = Rates {
+        rate: 0.5,
+        limit: Some(2.0),
+        least: None,
+    };
+    let expected = ["rate=0.5", "limit=Some(2.0)", "least=None"];
+    assert_eq!(fixed_values(&rates), expected);
+}
+
 mod renamed {
     pub use ramie_core as elsewhere;
 }
