@@ -117,6 +117,16 @@ fn blocks_are_equal_with_all_that_is_seen() {
 }
 
 #[test]
+fn a_bias_hides_the_keys_of_whole_blocks() {
+    // The first blocks contain only products of -inf.
+    let hidden = |i: i32| !(5..8).contains(&i);
+    let bias: Vec<f32> = (0..10)
+        .map(|i| if hidden(i) { f32::NEG_INFINITY } else { 0.0 })
+        .collect();
+    equal("hidden keys", Attention::new(), Some(Array::from(bias)));
+}
+
+#[test]
 fn segments_are_sequences_of_their_own() {
     // Two sequences in a row, and each alone.
     let x = normal(0, &[1, 6, 2, 4]);

@@ -199,8 +199,10 @@ impl Attention {
         let step = |(m, l, sum): (Array, Array, Array), at: Array| {
             let (logits, _, [_, values]) = blocks.at(&at);
             let greatest = m.maximum(logits.max_over(-1));
-            let weights = (logits - greatest.expand_dims(&[-1])).exp();
-            let shrunk = (m - &greatest).exp();
+            // While all products are -inf, differences from the maximum would be NaN.
+            let origin = where_(greatest.eq(f64::NEG_INFINITY), 0.0, &greatest);
+            let weights = (logits - origin.expand_dims(&[-1])).exp();
+            let shrunk = (m - origin).exp();
             let l = l * &shrunk + weights.sum_over(-1);
             let sum = sum * shrunk.expand_dims(&[-1]).astype(wide)
                 + of_values(&weights.astype(values.dtype()), &values, wide);
