@@ -209,6 +209,18 @@ fn norms_of_nothing() {
 }
 
 #[test]
+fn diagonals_keep_the_dtype() {
+    let x = Array::from([[1, 0, 1], [1, 1, 0]]);
+    for dtype in [DType::Bool, DType::I8, DType::U16, DType::F16, DType::F32] {
+        let diagonal = la::diagonal(&x.astype(dtype), 1);
+        assert_eq!(diagonal.dtype(), dtype);
+        assert_eq!(diagonal.astype(DType::I32).to_vec::<i32>(), [0, 0]);
+        let diagonal = la::diagonal(&x.astype(dtype), -1);
+        assert_eq!(diagonal.astype(DType::I32).to_vec::<i32>(), [1]);
+    }
+}
+
+#[test]
 #[should_panic(expected = "cholesky: expects f32, f64, c64 or c128, got bf16")]
 fn short_floats_are_refused() {
     let _ = la::cholesky(&Array::eye(2, DType::BF16));

@@ -1,6 +1,6 @@
 //! Products, parts and functions of matrices.
 
-use super::matrix::{diagonals, identity, matrix_shape, product};
+use super::matrix::{identity, matrix_shape, product};
 use super::{expect_square, inexact, solve};
 use crate::prim::fused::fused1;
 use crate::prim::operands;
@@ -86,7 +86,7 @@ fn multiply(arrays: &[&Array], splits: &[Vec<usize>], from: usize, to: usize) ->
 }
 
 /// Returns the `offset`-th diagonals of the matrices along the last two axes
-/// (`jax.numpy.linalg.diagonal`), as a new last axis.
+/// (`jax.numpy.linalg.diagonal`), as a new last axis. The dtype is that of `x`.
 ///
 /// # Panics
 /// Panics if `x` has fewer than two axes.
@@ -97,15 +97,7 @@ pub fn diagonal(x: &Array, offset: isize) -> Array {
         "diagonal: {} is not a matrix\n  help: pass an array with at least two axes",
         x.aval()
     );
-    let (rows, columns) = matrix_shape(x);
-    let (down, right) = (offset.min(0).unsigned_abs(), offset.max(0) as usize);
-    let part = x.slice_in_dim(down.min(rows), rows, 1, -2).slice_in_dim(
-        right.min(columns),
-        columns,
-        1,
-        -1,
-    );
-    diagonals(&part)
+    x.diagonal_with(offset, -2, -1)
 }
 
 /// Computes the sums of the `offset`-th diagonals of the matrices along the last two axes
