@@ -3,7 +3,7 @@
 
 use ramie_core::linalg::{self as la, NormOrder};
 use ramie_core::random::{self, CovarianceRoot};
-use ramie_core::{Array, DType, Reduction};
+use ramie_core::{Array, DType, Reduction, grad};
 use ramie_testing::apply::{Operation, number, numbers};
 use ramie_testing::golden::{Golden, Row};
 use ramie_testing::linalg::{apart, positive, signs, symmetric, turned};
@@ -206,6 +206,23 @@ fn norms_of_nothing() {
         la::cond(&Array::zeros(&[2, 2], DType::F32), 1).item::<f32>(),
         f32::INFINITY
     );
+}
+
+#[test]
+fn determinants_of_few_rows_do_not_overflow() {
+    for n in [2, 3] {
+        let large = Array::full(&[n, n], 1e20, DType::F32);
+        assert_eq!(la::det(&large).item::<f32>(), 0.0, "{n} rows");
+    }
+    let rows = Array::from([[0.0f32, 2.0, 0.0], [0.5, 1.0, 0.0], [0.0, 4.0, 4.0]]);
+    assert_eq!(la::det(&rows).item::<f32>(), -4.0);
+    // Singular matrices of rank n - 1 whose first pivot is 0.
+    let slope = |rows: Array| grad(|x: Array| la::det(&x))(rows);
+    let two = slope(Array::from([[0.0f32, 1.0], [0.0, 0.0]]));
+    assert_eq!(two.to_vec::<f32>(), [0.0, 0.0, -1.0, 0.0]);
+    let three = slope(Array::from([[0.0f32, 2.0, 0.0], [0.0, 0.0, 3.0], [0.0; 3]]));
+    let expected = [0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 6.0, 0.0, 0.0];
+    assert_eq!(three.to_vec::<f32>(), expected);
 }
 
 #[test]

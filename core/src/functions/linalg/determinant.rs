@@ -90,11 +90,14 @@ fn odd(count: &Array) -> Array {
 }
 
 /// Computes the determinants of square matrices `[.., n, n]` (`jax.numpy.linalg.det`).
-/// Derivatives are also correct for a determinant of 0.
+///
+/// Derivatives of up to three rows are also correct for a determinant of 0. Those of more rows
+/// are 0 if a pivot of the LU decomposition before the last is 0, as in JAX. This is wrong for some
+/// matrices of rank `n - 1`.
 ///
 /// ```no_run
 /// use ramie_core::{Array, linalg};
-/// assert_eq!(linalg::det(&Array::from([[1.0f32, 2.0], [3.0, 4.0]])).item::<f32>(), -2.0);
+/// assert_eq!(linalg::det(&Array::from([[1.0f32, 2.0], [2.0, 3.0]])).item::<f32>(), -1.0);
 /// ```
 ///
 /// # Panics
@@ -106,33 +109,71 @@ pub fn det(a: &Array) -> Array {
 }
 
 fn det_of(a: &Array) -> Array {
-    let at = |i: usize, j: usize| {
-        let row = a.slice_in_dim(i, i + 1, 1, -2);
-        row.slice_in_dim(j, j + 1, 1, -1).squeeze(&[-2, -1])
-    };
-    match matrix_shape(a).0 {
-        2 => at(0, 0) * at(1, 1) - at(0, 1) * at(1, 0),
-        3 => {
-            let term = |i: usize, j: usize, k: usize| at(0, i) * at(1, j) * at(2, k);
-            term(0, 1, 2) + term(1, 2, 0) + term(2, 0, 1)
-                - term(2, 1, 0)
-                - term(0, 2, 1)
-                - term(1, 0, 2)
+    let f = custom_jvp(
+        |a: Array| match matrix_shape(&a).0 {
+            2 | 3 => det_of_few(&a),
+            _ => {
+                let (sign, value) = slogdet_by_lu(&a);
+                sign * value.exp()
+            }
+        },
+        |a: Array, tangent: Array| match matrix_shape(&a).0 {
+            2 | 3 => (det_of(&a), tangent_of_few(&a, &tangent)),
+            _ => {
+                let (value, product) = cofactors_times(&a, &tangent);
+                (value, diagonals(&product).sum_over(-1))
+            }
+        },
+    );
+    f(a.clone())
+}
+
+/// Computes determinants of few rows by elimination with row exchanges. The products of elements
+/// would overflow or cancel where the determinant does not.
+fn det_of_few(a: &Array) -> Array {
+    let mut rows = a.unstack(-2);
+    let column = |row: &Array, j: usize| row.slice_in_dim(j, j + 1, 1, -1);
+    let mut value = column(&rows[0], 0).ones_like();
+    for k in 0..rows.len() {
+        for i in k + 1..rows.len() {
+            let larger = column(&rows[i], k).abs().gt(column(&rows[k], k).abs());
+            let upper = where_(&larger, &rows[i], &rows[k]);
+            rows[i] = where_(&larger, &rows[k], &rows[i]);
+            rows[k] = upper;
+            value = where_(&larger, -&value, &value);
         }
-        _ => {
-            let f = custom_jvp(
-                |a: Array| {
-                    let (sign, value) = slogdet_by_lu(&a);
-                    sign * value.exp()
-                },
-                |a: Array, tangent: Array| {
-                    let (value, product) = cofactors_times(&a, &tangent);
-                    (value, diagonals(&product).sum_over(-1))
-                },
-            );
-            f(a.clone())
+        let pivot = column(&rows[k], k);
+        let zero = pivot.eq(0);
+        let divisor = where_(&zero, pivot.ones_like(), &pivot);
+        for i in k + 1..rows.len() {
+            let factor = where_(&zero, pivot.zeros_like(), column(&rows[i], k) / &divisor);
+            rows[i] = &rows[i] - factor * &rows[k];
         }
+        value *= pivot;
     }
+    value.squeeze(&[-1])
+}
+
+/// Computes the derivative of determinants of two or three rows: the sum of the determinants in
+/// which the tangent replaces one row.
+fn tangent_of_few(a: &Array, tangent: &Array) -> Array {
+    let (rows, tangents) = (a.unstack(-2), tangent.unstack(-2));
+    let with_tangent = |i: usize| {
+        let mut rows = rows.clone();
+        rows[i] = tangents[i].clone();
+        sum_of_products(&rows)
+    };
+    (1..rows.len()).fold(with_tangent(0), |sum, i| sum + with_tangent(i))
+}
+
+/// Computes the determinants of two or three rows as sums of products of elements.
+fn sum_of_products(rows: &[Array]) -> Array {
+    let at = |i: usize, j: usize| rows[i].slice_in_dim(j, j + 1, 1, -1).squeeze(&[-1]);
+    if rows.len() == 2 {
+        return at(0, 0) * at(1, 1) - at(0, 1) * at(1, 0);
+    }
+    let term = |i: usize, j: usize, k: usize| at(0, i) * at(1, j) * at(2, k);
+    term(0, 1, 2) + term(1, 2, 0) + term(2, 0, 1) - term(2, 1, 0) - term(0, 2, 1) - term(1, 0, 2)
 }
 
 /// Computes determinants and the transposed cofactors times `b`, which equal `det(A) A⁻¹ B` if
