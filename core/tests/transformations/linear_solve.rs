@@ -5,6 +5,7 @@ use ramie_core::{
     AllArguments, Array, DType, LinearFn, TransposeSolve, custom_linear_solve, grad, grad_with,
     jit, jvp, vmap_with,
 };
+use ramie_testing::panic_message;
 
 fn near(got: &Array, want: &Array, tolerance: f64) {
     assert_eq!(got.aval(), want.aval());
@@ -183,4 +184,19 @@ fn reverse_mode_without_a_transpose() {
 #[should_panic(expected = "custom_linear_solve: matvec returns a tree that differs from b")]
 fn matrices_that_are_not_square() {
     linalg::cg(|x: Array| x.index((0..1,)), Array::ones(&[3], DType::F64));
+}
+
+#[test]
+fn iterations_refuse_integers() {
+    let b = || Array::from([1, 2]);
+    for message in [
+        panic_message(|| linalg::cg(|x: Array| x, b())),
+        panic_message(|| linalg::bicgstab(|x: Array| x, b())),
+        panic_message(|| linalg::gmres(|x: Array| x, b())),
+    ] {
+        assert!(
+            message.contains("b must contain floats or complex numbers, but a leaf is i32[2]"),
+            "{message}"
+        );
+    }
 }

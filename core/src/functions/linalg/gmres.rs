@@ -1,7 +1,7 @@
 //! GMRES, the generalized minimal residual method, for matrices given as functions.
 
 use super::Iteration;
-use super::iterative::expect_one_field;
+use super::iterative::{expect_inexact, expect_one_field};
 use super::matrix::squared_magnitude;
 use crate::functions::implicit::{LinearFn, TransposeSolve, custom_linear_solve};
 use crate::prim::control::functions::while_loop;
@@ -23,8 +23,8 @@ use crate::{Array, DType, Tree, concatenate, where_};
 /// ```
 ///
 /// # Panics
-/// Panics if `matvec` returns a tree that differs from `b`, or if `b` has both real and complex
-/// leaves.
+/// Panics if `matvec` returns a tree that differs from `b`, if `b` has both real and complex
+/// leaves, or if a leaf of `b` is an integer or a boolean.
 #[track_caller]
 pub fn gmres<T: Tree>(matvec: impl Fn(T) -> T, b: T) -> T {
     gmres_with(matvec, b, |r| r, 20, Iteration::default())
@@ -52,6 +52,7 @@ pub fn gmres_with<T: Tree>(
         restart > 0,
         "gmres: restart is 0\n  help: pass the number of steps between restarts, for example 20"
     );
+    expect_inexact("gmres", &b);
     expect_one_field("gmres", &b);
     let solve = |matvec: LinearFn<'_, T>, b: T| {
         let (side, unravel) = tree::ravel(&b);

@@ -61,6 +61,19 @@ pub(super) fn expect_one_field<T: Tree>(operation: &str, b: &T) {
     }
 }
 
+/// Panics if a leaf of a right-hand side is an integer or a boolean.
+#[track_caller]
+pub(super) fn expect_inexact<T: Tree>(operation: &str, b: &T) {
+    let leaves = tree::leaves(b);
+    if let Some(leaf) = leaves.iter().find(|x| !x.dtype().is_inexact()) {
+        panic!(
+            "{operation}: b must contain floats or complex numbers, but a leaf is {}\n  help: \
+             convert it first: x.astype(DType::F32)",
+            leaf.aval()
+        );
+    }
+}
+
 /// Computes `a + scale * b`.
 fn plus<T: Tree>(a: &T, scale: &Array, b: &T) -> T {
     tree::map2(a, b, |a, b| {
@@ -118,7 +131,8 @@ impl<T: Tree> Iteration<T> {
 /// ```
 ///
 /// # Panics
-/// Panics if `matvec` returns a tree that differs from `b`.
+/// Panics if `matvec` returns a tree that differs from `b`, or if a leaf of `b` is an integer or a
+/// boolean.
 #[track_caller]
 pub fn cg<T: Tree>(matvec: impl Fn(T) -> T, b: T) -> T {
     cg_with(matvec, b, |r| r, Iteration::default())
@@ -135,6 +149,7 @@ pub fn cg_with<T: Tree>(
     preconditioner: impl Fn(T) -> T,
     options: Iteration<T>,
 ) -> T {
+    expect_inexact("cg", &b);
     let solve = |matvec: LinearFn<'_, T>, b: T| {
         let goes_on = options.goes_on(&b);
         let (x, r) = options.start(&matvec, &b);
@@ -171,8 +186,8 @@ pub fn cg_with<T: Tree>(
 /// ```
 ///
 /// # Panics
-/// Panics if `matvec` returns a tree that differs from `b`, or if `b` has both real and complex
-/// leaves.
+/// Panics if `matvec` returns a tree that differs from `b`, if `b` has both real and complex
+/// leaves, or if a leaf of `b` is an integer or a boolean.
 #[track_caller]
 pub fn bicgstab<T: Tree>(matvec: impl Fn(T) -> T, b: T) -> T {
     bicgstab_with(matvec, b, |r| r, Iteration::default())
@@ -190,6 +205,7 @@ pub fn bicgstab_with<T: Tree>(
     preconditioner: impl Fn(T) -> T,
     options: Iteration<T>,
 ) -> T {
+    expect_inexact("bicgstab", &b);
     expect_one_field("bicgstab", &b);
     let solve = |matvec: LinearFn<'_, T>, b: T| {
         let goes_on = options.goes_on(&b);
