@@ -140,6 +140,26 @@ fn what_cannot_be_exported_or_read_is_an_error() {
 }
 
 #[test]
+fn dtypes_without_a_number_are_refused() {
+    let f = jit(|x: Array| x.astype(DType::F32));
+    for dtype in DType::ALL {
+        let exported = export(&f, (Array::shape_dtype_struct(&[2], dtype),));
+        if !matches!(dtype, DType::I2 | DType::U2) {
+            let bytes = exported.unwrap().serialize();
+            let read = Exported::deserialize(&bytes).unwrap();
+            assert_eq!(read.in_avals[0].dtype(), dtype);
+            continue;
+        }
+        let error = exported.unwrap_err().to_string();
+        let expected = format!("an argument or a result {}[2]", dtype.name());
+        assert!(error.contains(&expected), "{error}");
+    }
+    let to_narrow = jit(|x: Array| x.astype(DType::U2));
+    let x = Array::shape_dtype_struct(&[2], DType::I32);
+    assert!(export(&to_narrow, (x,)).is_err());
+}
+
+#[test]
 fn captured_arrays_of_every_type_are_part_of_the_program() {
     for dtype in DType::ALL {
         // The CPU's compiler does not store elements of two bits.

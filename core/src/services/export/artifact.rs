@@ -70,14 +70,32 @@ const DTYPES: [&str; 27] = [
     "f4_e2m1fn",
 ];
 
+/// Returns the number of a dtype in the format, if it has one.
+fn code(dtype: DType) -> Option<u8> {
+    let code = DTYPES.iter().position(|name| *name == dtype.name())?;
+    Some(code as u8)
+}
+
+/// Checks that the format has numbers for the dtypes of arguments or results.
+pub(super) fn check_dtypes(function: &str, avals: &[Aval]) -> Result<()> {
+    match avals.iter().find(|aval| code(aval.dtype()).is_none()) {
+        None => Ok(()),
+        Some(aval) => Err(Error::Export(format!(
+            "`{function}` has an argument or a result {aval}, but the format has no number for \
+             this dtype\n  help: pass and return a dtype such as DType::I8, and convert it with \
+             astype inside the function"
+        ))),
+    }
+}
+
 fn aval_node(aval: &Aval) -> Node {
-    let code = DTYPES.iter().position(|name| *name == aval.dtype().name());
+    let code = code(aval.dtype()).expect("`export` rejects dtypes without a number");
     let dims = aval.shape().iter().map(|d| Node::Text(d.to_string()));
     const DEVICE_MEMORY: u8 = 1;
     table([
         (0, Field::U8(0)),
         (1, Field::Node(Node::List(dims.collect()))),
-        (2, Field::U8(code.unwrap_or_default() as u8)),
+        (2, Field::U8(code)),
         (3, Field::U8(DEVICE_MEMORY)),
     ])
 }

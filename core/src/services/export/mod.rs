@@ -64,7 +64,8 @@ pub struct Exported {
 ///
 /// # Errors
 /// Returns an error if the program calls functions of this process (`debug::print`, callbacks),
-/// or if the elements of captured arrays cannot be read.
+/// if an argument or a result has a dtype that the format does not support (`i2`, `u2`), or if the
+/// elements of captured arrays cannot be read.
 ///
 /// # Panics
 /// Panics if the traced function panics.
@@ -89,12 +90,15 @@ pub fn export<A: Tree, R: Tree, C: ?Sized>(
             f.name()
         )));
     }
+    let (in_avals, out_avals) = (program.jaxpr.in_avals(), program.jaxpr.out_avals());
+    artifact::check_dtypes(f.name(), &in_avals)?;
+    artifact::check_dtypes(f.name(), &out_avals)?;
     Ok(Exported {
         name: f.name().to_string(),
         in_tree: PyTree::Tuple(vec![positional, PyTree::Dict(Vec::new())]),
-        in_avals: program.jaxpr.in_avals(),
+        in_avals,
         out_tree,
-        out_avals: program.jaxpr.out_avals(),
+        out_avals,
         platform: client::runtime()?.client().platform_name().to_string(),
         module: strip_locations(&module.text).into_bytes(),
         kept: (0..in_order.len()).collect(),
@@ -122,6 +126,9 @@ fn reordered(program: &ClosedJaxpr, ins: &[usize], outs: &[usize]) -> ClosedJaxp
 
 impl Exported {
     /// Returns the bytes in the format of `jax.export`.
+    ///
+    /// # Panics
+    /// Panics if `in_avals` or `out_avals` was changed to a dtype that the format does not support.
     pub fn serialize(&self) -> Vec<u8> {
         artifact::write(self)
     }
