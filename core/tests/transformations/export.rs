@@ -140,6 +140,19 @@ fn what_cannot_be_exported_or_read_is_an_error() {
 }
 
 #[test]
+fn programs_for_other_platforms_are_not_run() {
+    let x = Array::from([1.0f32, 2.0]);
+    let mut f = export(&jit(|x: Array| &x + 1.0), (x.clone(),)).unwrap();
+    let here = std::mem::replace(&mut f.platform, "other".into());
+    let f = Exported::deserialize(&f.serialize()).unwrap();
+    let error = f.call((x,)).unwrap_err().to_string();
+    let expected = format!(
+        "`<lambda>` was exported for the platform `other`, but this process runs on `{here}`"
+    );
+    assert!(error.contains(&expected), "{error}");
+}
+
+#[test]
 fn dtypes_without_a_number_are_refused() {
     let f = jit(|x: Array| x.astype(DType::F32));
     for dtype in DType::ALL {

@@ -149,7 +149,8 @@ impl Exported {
     /// [`in_tree`](Exported::in_tree) is accepted. Named values are ordered by their names.
     ///
     /// # Errors
-    /// Returns an error if the program cannot be compiled here, or if running fails.
+    /// Returns an error if the function was exported for another platform than that of this
+    /// process, if the program cannot be compiled here, or if running fails.
     ///
     /// # Panics
     /// Panics if the number or the types of the arrays differ from those for which the function
@@ -212,6 +213,7 @@ impl Exported {
             );
         }
         crate::program::trace::refuse_in_callback(&self.name);
+        self.check_platform()?;
         let executable = self
             .executable
             .get_or_init(|| self.compile())
@@ -228,6 +230,19 @@ impl Exported {
             .zip(&self.out_avals)
             .map(|(b, a)| Array::from_device(*a, b, sharding))
             .collect())
+    }
+
+    /// Checks that the function was exported for the platform of this process.
+    fn check_platform(&self) -> Result<()> {
+        let here = client::runtime()?.client().platform_name();
+        if self.platform.split(',').any(|platform| platform == here) {
+            return Ok(());
+        }
+        Err(Error::Export(format!(
+            "`{}` was exported for the platform `{}`, but this process runs on `{here}`\n  help: \
+             export it on `{here}`, or set RAMIE_PLATFORM={} for this process",
+            self.name, self.platform, self.platform
+        )))
     }
 
     /// Compiles the program for hardware that need not be present; see
