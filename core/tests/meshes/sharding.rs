@@ -304,6 +304,35 @@ fn shardings_are_asked_for_and_given() {
 }
 
 #[test]
+fn functions_on_meshes_are_not_exported() {
+    let mesh = mesh(&[4, 2], &["x", "y"], AxisType::Auto);
+    let sharding = NamedSharding::new(mesh, P!["x"]);
+    let like = || Array::shape_dtype_struct(&[8], DType::F32);
+    let plain = jit(|x: Array| x.sin());
+    let constrained = jit(move |x: Array| with_sharding_constraint(&x, sharding).sin());
+    let options = JitOptions {
+        out_shardings: Some(sharding.into()),
+        ..JitOptions::default()
+    };
+    let placed = jit_with(|x: Array| x.sin(), options);
+    let sharded = Array::shape_dtype_struct_with(&[8], DType::F32, sharding);
+    for exported in [
+        export::export(&plain, (sharded,)),
+        export::export(&constrained, (like(),)),
+        export::export(&placed, (like(),)),
+    ] {
+        let error = exported.unwrap_err().to_string();
+        assert!(
+            error.contains("only functions for a single device"),
+            "{error}"
+        );
+    }
+    // The mesh is current, but the function does not use it.
+    let exported = with_mesh(mesh, || export::export(&plain, (like(),))).unwrap();
+    assert_eq!(exported.in_avals[0].shape(), [8]);
+}
+
+#[test]
 fn parts_go_to_the_host_and_come_back() {
     let mesh = mesh(&[4, 2], &["x", "y"], AxisType::Auto);
     let x = iota(&[8, 6]);

@@ -9,10 +9,11 @@ use super::programs::{Made as Cached, Shared};
 use super::signature::{Description, Inputs, Signature, describe, inputs};
 use super::trace::Trace;
 use crate::client::Program;
+use crate::client::sharded::Site;
 use crate::execution::aot::{CompiledFor, Target};
 use crate::program::lower::strip_locations;
 use crate::transform::ByValue;
-use crate::{ClosedJaxpr, Error, Jaxpr, Result, Tree};
+use crate::{ClosedJaxpr, Error, Jaxpr, Mesh, NamedSharding, Result, Tree};
 use ramie_pjrt::{Executable, MemoryAnalysis, OptionOverride, Value};
 use std::marker::PhantomData;
 use std::panic::Location;
@@ -128,6 +129,19 @@ impl<S: Tree, A: Tree, R: Tree> Lowered<S, A, R> {
     /// Returns the program with the arrays that it captured.
     pub(crate) fn program(&self) -> &ClosedJaxpr {
         &self.traced.stage.trace.program
+    }
+
+    /// Returns the mesh of several devices over which the program is sharded, if any. A mesh that
+    /// is current but not used does not count.
+    pub(crate) fn mesh(&self) -> Option<Mesh> {
+        let plan = &self.traced.stage.plan;
+        let Site::Mesh(mesh) = plan.site else {
+            return None;
+        };
+        let (ins, outs) = (&plan.partition.ins, plan.partition.outs.iter().flatten());
+        let is_sharded = |sharding: &NamedSharding| sharding.spec().axes().next().is_some();
+        let used = self.jaxpr().mesh().is_some() || ins.iter().chain(outs).any(is_sharded);
+        (used && mesh.size() > 1).then_some(mesh)
     }
 
     /// Returns the result as arrays without elements (`Lowered.out_info`).

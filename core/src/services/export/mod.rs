@@ -64,8 +64,8 @@ pub struct Exported {
 ///
 /// # Errors
 /// Returns an error if the program calls functions of this process (`debug::print`, callbacks),
-/// if an argument or a result has a dtype that the format does not support (`i2`, `u2`), or if the
-/// elements of captured arrays cannot be read.
+/// if it is sharded over the devices of a mesh, if an argument or a result has a dtype that the
+/// format does not support (`i2`, `u2`), or if the elements of captured arrays cannot be read.
 ///
 /// # Panics
 /// Panics if the traced function panics.
@@ -80,6 +80,14 @@ pub fn export<A: Tree, R: Tree, C: ?Sized>(
         some => some,
     };
     let lowered = f.lower(args)?;
+    if let Some(mesh) = lowered.mesh() {
+        return Err(Error::Export(format!(
+            "`{}` runs on {mesh:?}, but only functions for a single device can be exported\n  \
+             help: export a function without shard_map, sharding constraints and out_shardings, \
+             for arguments on one device",
+            f.name()
+        )));
+    }
     let (out_tree, out_order) = PyTree::of(lowered.result());
     let program = reordered(lowered.program(), &in_order, &out_order);
     let module = Module::lower_whole(f.name(), &program, client::platform())?;
