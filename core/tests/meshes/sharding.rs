@@ -304,6 +304,25 @@ fn shardings_are_asked_for_and_given() {
 }
 
 #[test]
+fn nested_calls_constrain_their_results() {
+    let mesh = mesh(&[4, 2], &["x", "y"], AxisType::Auto);
+    let options = |out_shardings: Shardings| JitOptions {
+        out_shardings: Some(out_shardings),
+        ..JitOptions::default()
+    };
+    let sharding = NamedSharding::new(mesh, P!["y"]);
+    let double = jit_with(|x: Array| x * 2.0, options(sharding.into()));
+    let program = make_jaxpr(|x: Array| double(x) + 1.0)(iota(&[8])).to_string();
+    assert!(program.contains("sharding_constraint"), "{program}");
+    let outer = jit(|x: Array| double(x) + 1.0);
+    let expected = (iota(&[8]) * 2.0 + 1.0).to_vec::<f32>();
+    assert_eq!(outer(iota(&[8])).to_vec::<f32>(), expected);
+    let too_many = jit_with(|x: Array| x, options([Some(sharding); 2].into()));
+    let message = panic_message(|| jit(|x: Array| too_many(x) + 1.0)(iota(&[8])));
+    assert!(message.contains("out_shardings has 2 entries"), "{message}");
+}
+
+#[test]
 fn functions_on_meshes_are_not_exported() {
     let mesh = mesh(&[4, 2], &["x", "y"], AxisType::Auto);
     let sharding = NamedSharding::new(mesh, P!["x"]);

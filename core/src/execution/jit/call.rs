@@ -2,7 +2,7 @@
 
 use super::entry::Entry;
 use super::made::Made;
-use super::place::{Plan, placed, plan, site_of};
+use super::place::{Plan, placed, plan, site_of, wanted};
 use super::programs::{Forget, Made as Cached, Shared, shared};
 use super::signature::{Inputs, Signature, describe, inputs};
 use super::trace::{Trace, Tracing};
@@ -246,7 +246,29 @@ impl Programs {
                 Call::apply_donating(&self.name, program, &inputs, &donated)
             }),
         };
+        let outs = self.constrained(&trace, outs, at);
         (trace, outs.into_iter())
+    }
+
+    /// Constrains the results of a call inside a trace to `out_shardings`.
+    fn constrained(
+        &self,
+        trace: &Trace,
+        mut outs: Vec<Array>,
+        at: &'static Location<'static>,
+    ) -> Vec<Array> {
+        let Some(shardings) = &self.options.out_shardings else {
+            return outs;
+        };
+        let asked = wanted(shardings, trace).unwrap_or_else(|e| self.fail(&e, at));
+        location::at_location(at, || {
+            for (out, to) in outs[trace.state_outs..].iter_mut().zip(asked) {
+                if let Some(to) = to {
+                    *out = crate::device_put(&*out, to);
+                }
+            }
+        });
+        outs
     }
 
     /// Plans a call at `site`.

@@ -41,7 +41,7 @@ pub struct JitOptions {
     /// arrays with another mesh sharding are rejected. By default arguments stay where they are.
     pub in_shardings: Option<Shardings>,
     /// Shardings of the results. By default state keeps its sharding, and the compiler chooses
-    /// the others.
+    /// the others. A call inside a traced function constrains its results to them.
     pub out_shardings: Option<Shardings>,
 }
 

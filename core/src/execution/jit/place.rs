@@ -172,7 +172,7 @@ pub(super) fn changed<T>(kept: &[bool], mut outputs: Vec<T>) -> Vec<T> {
 }
 
 /// Returns the requested shardings of the result's arrays.
-fn wanted(shardings: &Shardings, trace: &Trace) -> Result<Vec<Option<NamedSharding>>> {
+pub(super) fn wanted(shardings: &Shardings, trace: &Trace) -> Result<Vec<Option<NamedSharding>>> {
     let paths = tree::paths_of(&|v| trace.trees.walk_result(v));
     let told = shardings
         .of_paths("out_shardings", &paths)
