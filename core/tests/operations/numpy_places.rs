@@ -191,6 +191,13 @@ fn narrow_integers_are_places_along_longer_axes() {
     assert_eq!(sums.sum().item::<i32>(), 2);
     let row = Array::from(5u8).one_hot(300, DType::I32);
     assert_eq!((row.argmax(0).item::<i32>(), row.size()), (5, 300));
+    let picked = Array::arange(300).index_take(&[Array::from([200u8])], &[0]);
+    assert_eq!(picked.to_vec::<i32>(), [200]);
+    let picked = Array::arange(300).index_take(&[Array::from([-1i8])], &[0]);
+    assert_eq!(picked.to_vec::<i32>(), [299]);
+    let rows = Array::arange(6).reshape(&[2, 3]);
+    let picked = rows.index_take(&[Array::from([1u64]), Array::from([-1])], &[0, 1]);
+    assert_eq!(picked.to_vec::<i32>(), [5]);
 }
 
 #[test]

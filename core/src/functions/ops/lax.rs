@@ -1,5 +1,6 @@
 //! Functions of `jax.lax` that are expressed by other functions.
 
+use crate::prim::index::positions::index_dtype;
 use crate::prim::index::{Gather, GatherDimensionNumbers};
 use crate::prim::operands;
 use crate::{
@@ -172,7 +173,13 @@ impl Array {
         let columns: Vec<Array> = indices
             .iter()
             .zip(&axes)
-            .map(|(i, &d)| i.remainder(self.shape()[d]).expand_dims(&[1]))
+            .map(|(i, &d)| {
+                let size = self.shape()[d];
+                // Signed, since `u64` and signed integers promote to a float.
+                let dtype = index_dtype(i.dtype(), std::iter::once(size));
+                let within = i.counting_to(size).remainder(size as i64);
+                within.astype(dtype).expand_dims(&[1])
+            })
             .collect();
         let columns = crate::concatenate(&operands::promote_all("index_take", &columns), 1);
         let mut sizes: Dims = self.shape().into();
