@@ -168,6 +168,20 @@ fn sizes_are_values_outside_of_programs() {
     assert_eq!(Array::from_slice::<i32>(&[], &[0]).unique().shape(), [0]);
 }
 
+/// `f32` does not represent 16777217, so the promoted elements 16777216 and 16777217 are equal.
+#[test]
+fn differences_of_sets_keep_the_dtype_of_the_first() {
+    let (a, b) = (Array::from([16_777_217, 5]), Array::from([5.0f32]));
+    let difference = a.setdiff1d(&b);
+    assert_eq!(difference.dtype(), DType::I32);
+    assert_eq!(difference.to_vec::<i32>(), [16_777_217]);
+    let rounded = Array::from([16_777_216.0f32]);
+    assert_eq!(a.setdiff1d(&rounded).to_vec::<i32>(), [5]);
+    let either = a.setxor1d(&rounded);
+    assert_eq!(either.dtype(), DType::F32);
+    assert_eq!(either.to_vec::<f32>(), [5.0]);
+}
+
 #[test]
 #[should_panic(expected = "help: use `nonzero_sized` with a fixed size")]
 fn sizes_of_traced_arrays_are_not_known() {

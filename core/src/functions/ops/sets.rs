@@ -308,16 +308,17 @@ impl Array {
         distinct.compress(&distinct.isin(&b), 0)
     }
 
-    /// Returns the distinct elements that do not occur in `other`.
+    /// Returns the distinct elements that do not occur in `other`. The result has the dtype of
+    /// this array; the elements are compared in the dtype that both arrays promote to.
     ///
     /// # Panics
     /// Panics if an array is traced.
     #[track_caller]
     pub fn setdiff1d(&self, other: &Array) -> Array {
-        let (a, b) = promote("setdiff1d", &self.ravel(), &other.ravel());
-        expect_values("setdiff1d", &[&a, &b]);
-        let distinct = a.unique();
-        distinct.compress(&distinct.isin(&b).bitwise_not(), 0)
+        expect_values("setdiff1d", &[self, other]);
+        let distinct = self.unique();
+        let (a, b) = promote("setdiff1d", &distinct, &other.ravel());
+        distinct.compress(&a.isin(&b).bitwise_not(), 0)
     }
 
     /// Returns the distinct elements that occur in exactly one of the arrays.
@@ -327,10 +328,7 @@ impl Array {
     #[track_caller]
     pub fn setxor1d(&self, other: &Array) -> Array {
         expect_values("setxor1d", &[self, other]);
-        joined(
-            "setxor1d",
-            &[&self.setdiff1d(other), &other.setdiff1d(self)],
-        )
-        .sort(0)
+        let (a, b) = promote("setxor1d", &self.ravel(), &other.ravel());
+        joined("setxor1d", &[&a.setdiff1d(&b), &b.setdiff1d(&a)]).sort(0)
     }
 }
