@@ -191,6 +191,30 @@ fn least_squares_of_a_line() {
 }
 
 #[test]
+fn blocks_without_columns_add_rows() {
+    let blocks = |shapes: &[&[usize]]| {
+        let blocks: Vec<Array> = shapes.iter().map(|s| Array::ones(s, DType::F32)).collect();
+        la::block_diag(&blocks)
+    };
+    let x = blocks(&[&[3, 0], &[1, 1]]);
+    assert_eq!(x.shape(), [4, 1]);
+    assert_eq!(x.to_vec::<f32>(), [0.0, 0.0, 0.0, 1.0]);
+    assert_eq!(blocks(&[&[0]]).shape(), [1, 0]);
+    assert_eq!(blocks(&[&[0, 2], &[]]).shape(), [1, 3]);
+}
+
+#[test]
+fn empty_toeplitz_matrices_have_the_promoted_dtype() {
+    let (column, row) = (Array::from([1, 2]), Array::zeros(&[0], DType::F32));
+    for (x, shape) in [
+        (la::toeplitz(&column, &row), [2, 0]),
+        (la::toeplitz(&row, &column), [0, 2]),
+    ] {
+        assert_eq!((x.dtype(), x.shape()), (DType::F32, shape.as_slice()));
+    }
+}
+
+#[test]
 fn norms_of_nothing() {
     let x = Array::zeros(&[0, 3], DType::F32);
     assert_eq!(la::norm(&x, 1).item::<f32>(), 0.0);

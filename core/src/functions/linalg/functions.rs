@@ -111,7 +111,7 @@ pub fn trace(x: &Array, offset: isize) -> Array {
 }
 
 /// Assembles a block diagonal matrix from matrices, with zeros elsewhere
-/// (`jax.scipy.linalg.block_diag`). Vectors are rows.
+/// (`jax.scipy.linalg.block_diag`). Vectors are rows. A matrix without columns adds rows of zeros.
 ///
 /// ```no_run
 /// use ramie_core::{Array, linalg};
@@ -131,12 +131,7 @@ pub fn block_diag<A: Borrow<Array>>(arrays: &[A]) -> Array {
     );
     let blocks: Vec<Array> = operands::promote_all("block_diag", &arrays)
         .iter()
-        .map(|a| {
-            a.reshape(&[
-                a.size() / a.shape().last().copied().unwrap_or(1).max(1),
-                a.shape().last().copied().unwrap_or(1),
-            ])
-        })
+        .map(|a| operands::lead(a, 2))
         .collect();
     let columns: usize = blocks.iter().map(|b| b.shape()[1]).sum();
     let mut before = 0;
@@ -180,7 +175,7 @@ pub fn toeplitz(column: &Array, row: &Array) -> Array {
     });
     let shaped = |sizes: &[usize]| [&batch, sizes].concat();
     if m == 0 || n == 0 {
-        return Array::zeros(&shaped(&[m, n]), column.dtype());
+        return Array::zeros(&shaped(&[m, n]), crate::result_type(&[column, row]));
     }
     let (column, row) = (
         column.broadcast_to(&shaped(&[m])),
