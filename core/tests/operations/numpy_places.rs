@@ -7,6 +7,7 @@ use ramie_core::{
 };
 use ramie_testing::functions::{Applied, agree, one, pair, two};
 use ramie_testing::golden::Row;
+use ramie_testing::panic_message;
 
 fn searches(row: &Row) -> Applied {
     match row.op.as_str() {
@@ -212,6 +213,19 @@ fn narrow_integers_are_places_along_longer_axes() {
     let rows = Array::arange(6).reshape(&[2, 3]);
     let picked = rows.index_take(&[Array::from([1u64]), Array::from([-1])], &[0, 1]);
     assert_eq!(picked.to_vec::<i32>(), [5]);
+}
+
+/// The negative of `u8` 1 is 255, so a search for the smallest element cannot negate integers.
+#[test]
+fn approximate_searches_refuse_integers() {
+    let x = Array::from([3u8, 0, 1]);
+    let text = panic_message(|| x.approx_min_k(1, 0));
+    assert!(text.starts_with("approx_min_k: expects floats, got u8[3]"), "{text}");
+    let text = panic_message(|| x.approx_max_k(1, 0));
+    assert!(text.starts_with("approx_max_k: expects floats, got u8[3]"), "{text}");
+    let (values, indices) = x.astype(DType::F32).approx_min_k(2, -1);
+    assert_eq!(values.to_vec::<f32>(), [0.0, 1.0]);
+    assert_eq!(indices.to_vec::<i32>(), [1, 2]);
 }
 
 #[test]

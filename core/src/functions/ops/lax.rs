@@ -230,10 +230,10 @@ impl Array {
     /// The result is exact, regardless of the recall target that JAX would use.
     ///
     /// # Panics
-    /// Panics if the axis is out of range or shorter than `k`.
+    /// Panics if the elements are not floats, or if the axis is out of range or shorter than `k`.
     #[track_caller]
     pub fn approx_max_k(&self, k: usize, axis: isize) -> (Array, Array) {
-        let at = self.axis("approx_max_k", axis) as isize;
+        let at = float_axis("approx_max_k", self, axis);
         let (values, indices) = self.move_axis(at, -1).top_k(k);
         (values.move_axis(-1, at), indices.move_axis(-1, at))
     }
@@ -243,10 +243,23 @@ impl Array {
     /// would use.
     ///
     /// # Panics
-    /// Panics if the axis is out of range or shorter than `k`.
+    /// Panics if the elements are not floats, or if the axis is out of range or shorter than `k`.
     #[track_caller]
     pub fn approx_min_k(&self, k: usize, axis: isize) -> (Array, Array) {
-        let (values, indices) = self.negative().approx_max_k(k, axis);
+        let at = float_axis("approx_min_k", self, axis);
+        let (values, indices) = self.negative().approx_max_k(k, at);
         (values.negative(), indices)
     }
+}
+
+/// Returns a non-negative axis of an array of floats. Negation is not exact for all integers.
+#[track_caller]
+fn float_axis(operation: &str, x: &Array, axis: isize) -> isize {
+    assert!(
+        x.dtype().is_float(),
+        "{operation}: expects floats, got {}\n  help: for integers, use x.top_k(k) or \
+         x.argsort(axis)",
+        x.aval()
+    );
+    x.axis(operation, axis) as isize
 }

@@ -46,7 +46,8 @@ refused! { {
     "nanargmax" |x| x.nanargmax(0);
     "nanargmin" |x| x.nanargmin(0);
     "top_k" |x| x.top_k(1);
-    "top_k" |x| x.approx_max_k(1, 0);
+    "approx_max_k" |x| x.approx_max_k(1, 0);
+    "approx_min_k" |x| x.approx_min_k(1, 0);
     "partition" |x| x.partition(1, 0);
     "argpartition" |x| x.argpartition(1, 0);
     "clip" |x| x.clip(0, 1);
