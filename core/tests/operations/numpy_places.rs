@@ -215,6 +215,27 @@ fn narrow_integers_are_places_along_longer_axes() {
     assert_eq!(picked.to_vec::<i32>(), [5]);
 }
 
+/// `jnp.ravel_multi_index` returns `result_type(int, *indices)`.
+#[test]
+fn flat_indices_have_the_promoted_dtype() {
+    let flat = |i: &Array, j: &Array| {
+        ravel_multi_index(&[i.clone(), j.clone()], &[2, 3], BoundsMode::Clip)
+    };
+    let (i, j) = (Array::from([1, 0]), Array::from([2, 9]));
+    for (a, b, expected) in [
+        (DType::U64, DType::U64, DType::U64),
+        (DType::U8, DType::U8, DType::U8),
+        (DType::U8, DType::I16, DType::I16),
+        (DType::I32, DType::I64, DType::I64),
+    ] {
+        let found = flat(&i.astype(a), &j.astype(b));
+        assert_eq!(found.dtype(), expected, "{a} {b}");
+        assert_eq!(found.astype(DType::I32).to_vec::<i32>(), [5, 2]);
+    }
+    let text = panic_message(|| flat(&i.astype(DType::U64), &j));
+    assert!(text.contains("help: convert them to one dtype"), "{text}");
+}
+
 /// The negative of `u8` 1 is 255, so a search for the smallest element cannot negate integers.
 #[test]
 fn approximate_searches_refuse_integers() {

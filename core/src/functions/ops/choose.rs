@@ -2,7 +2,7 @@
 
 use crate::prim::elementwise::parts::require_real;
 use crate::prim::index::positions::flat_positions;
-use crate::prim::operands::{common_shape, promote_all};
+use crate::prim::operands::{common_shape, common_type, promote_all};
 use crate::{Array, DType, IndexItem, IntoArray, stack, where_};
 use std::borrow::Borrow;
 
@@ -37,8 +37,12 @@ impl BoundsMode {
 /// assert_eq!(flat.to_vec::<i32>(), [5, 2]);
 /// ```
 ///
+/// The result has the dtype that the indices promote to, or a wider one if that dtype does not
+/// represent the number of elements.
+///
 /// # Panics
-/// Panics unless there is one array of integers for each axis and the arrays broadcast together.
+/// Panics unless there is one array of integers for each axis and the arrays broadcast together, or
+/// if the arrays promote to floats, as `u64` and signed integers do.
 #[track_caller]
 pub fn ravel_multi_index(indices: &[Array], shape: &[usize], mode: BoundsMode) -> Array {
     assert!(
@@ -47,9 +51,7 @@ pub fn ravel_multi_index(indices: &[Array], shape: &[usize], mode: BoundsMode) -
          array per axis",
         indices.len()
     );
-    let count = flat_positions("ravel_multi_index", shape);
-    let mut flat = Array::scalar(0, DType::I32).counting_to(count);
-    for (x, &n) in indices.iter().zip(shape) {
+    for x in indices {
         require_real("ravel_multi_index", &[x]);
         assert!(
             x.dtype().is_integer(),
@@ -57,7 +59,21 @@ pub fn ravel_multi_index(indices: &[Array], shape: &[usize], mode: BoundsMode) -
              astype(DType::I32)",
             x.aval()
         );
-        flat = flat * n as i64 + mode.bound(x, n);
+    }
+    let dtype = match indices {
+        [] => DType::I32,
+        _ => common_type("ravel_multi_index", indices).0,
+    };
+    assert!(
+        dtype.is_integer(),
+        "ravel_multi_index: indices of the dtypes {:?} promote to {dtype}, expected integers\n  \
+         help: convert them to one dtype, for example with astype(DType::I64)",
+        indices.iter().map(Array::dtype).collect::<Vec<_>>()
+    );
+    let count = flat_positions("ravel_multi_index", shape);
+    let mut flat = Array::scalar(0, dtype).counting_to(count);
+    for (x, &n) in indices.iter().zip(shape) {
+        flat = &flat * n as i64 + mode.bound(x, n).astype(flat.dtype());
     }
     flat
 }
