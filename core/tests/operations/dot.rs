@@ -355,6 +355,28 @@ fn einsum_refuses_letters_of_two_sizes() {
     let _ = einsum("ij,jk->ik", &[array(&[2, 3], 0.0), array(&[4, 5], 0.0)]);
 }
 
+/// A repeated letter takes a diagonal, so that an axis of size 1 does not broadcast in one operand.
+#[test]
+fn einsum_refuses_diagonals_of_axes_of_two_sizes() {
+    for shape in [[1, 3], [3, 1]] {
+        let text = panic_message(|| einsum("ii->i", &[array(&shape, 0.0)]));
+        let sizes = format!("different sizes, {} and {}", shape[0], shape[1]);
+        assert!(
+            text.contains("axes named `i`") && text.contains(&sizes),
+            "{text}"
+        );
+    }
+}
+
+#[test]
+fn einsum_broadcasts_axes_of_size_1_to_empty_axes() {
+    let (thin, empty) = (array(&[2, 1], 0.0), array(&[2, 0], 0.0));
+    for (a, b) in [(&thin, &empty), (&empty, &thin)] {
+        assert_eq!(einsum("ij,ij->ij", &[a, b]).shape(), [2, 0]);
+        assert_eq!(einsum("ij,ij->i", &[a, b]).to_vec::<f32>(), [0.0, 0.0]);
+    }
+}
+
 #[test]
 fn sums_may_be_wider_than_operands() {
     let numbers = || DotDimensionNumbers::new([&[1], &[0]], [&[], &[]]);

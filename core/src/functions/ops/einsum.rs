@@ -10,8 +10,8 @@ use std::borrow::Borrow;
 /// `"bij,bjk->bik"` multiplies two batches of matrices: axes with the same letter are aligned,
 /// and letters that do not appear in the result are summed over. Without `->`, the result has the
 /// letters that occur once, in alphabetical order. A letter repeated within an operand takes its
-/// diagonal. `...` represents any number of leading axes, which broadcast together. Spaces are
-/// ignored.
+/// diagonal. `...` represents any number of leading axes, which broadcast together. An axis of size
+/// 1 also broadcasts against an axis with the same letter of another operand. Spaces are ignored.
 ///
 /// More than two operands are multiplied in pairs, starting with the pair whose product takes the
 /// fewest multiplications.
@@ -24,7 +24,8 @@ use std::borrow::Borrow;
 ///
 /// # Panics
 /// Panics if the letters do not fit the operands: if the number of operands or axes differs, if a
-/// letter has different sizes, or if the result repeats a letter or has one that no operand has.
+/// letter has different sizes (other than 1) or is repeated in one operand for axes of different
+/// sizes, or if the result repeats a letter or has one that no operand has.
 #[track_caller]
 pub fn einsum<A: Borrow<Array>>(spec: &str, operands: &[A]) -> Array {
     einsum_with(spec, operands, Contraction::new())
@@ -166,32 +167,37 @@ fn labels(text: &str, rank: Option<usize>, dots: usize) -> Result<Vec<Label>, Sh
     Ok(out)
 }
 
-/// Returns the size of each axis name, in the order in which the operands name them.
+/// Returns the size of each axis name, in the order in which the operands name them. Axes of size 1
+/// broadcast against axes of other operands.
 fn sizes(inputs: &[Vec<Label>], arrays: &[&Array]) -> Result<Vec<(Label, usize)>, ShapeError> {
     let mut sizes: Vec<(Label, usize)> = Vec::new();
     for (names, array) in inputs.iter().zip(arrays) {
-        for (&name, &n) in names.iter().zip(array.shape()) {
+        for (d, (&name, &n)) in names.iter().zip(array.shape()).enumerate() {
+            if let Some(twin) = names[..d].iter().position(|l| *l == name)
+                && array.shape()[twin] != n
+            {
+                return Err(different_sizes(name, array.shape()[twin], n));
+            }
             match sizes.iter_mut().find(|(l, _)| *l == name) {
                 None => sizes.push((name, n)),
                 Some((_, m)) if *m == 1 => *m = n,
                 Some((_, m)) if *m == n || n == 1 => {}
-                Some((_, m)) => {
-                    let axis = match name {
-                        Label::Letter(c) => format!("`{c}`"),
-                        Label::Dots(_) => "...".into(),
-                    };
-                    return Err(ShapeError::new(format!(
-                        "axes named {axis} have different sizes, {m} and {n}"
-                    ))
-                    .help(
-                        "axes with the same letter are aligned; use different letters for \
-                         different axes",
-                    ));
-                }
+                Some((_, m)) => return Err(different_sizes(name, *m, n)),
             }
         }
     }
     Ok(sizes)
+}
+
+fn different_sizes(name: Label, m: usize, n: usize) -> ShapeError {
+    let axis = match name {
+        Label::Letter(c) => format!("`{c}`"),
+        Label::Dots(_) => "...".into(),
+    };
+    ShapeError::new(format!(
+        "axes named {axis} have different sizes, {m} and {n}"
+    ))
+    .help("axes with the same letter are aligned; use different letters for different axes")
 }
 
 /// Checks that the result names axes of the operands, each at most once.
@@ -323,7 +329,7 @@ impl Plan {
     }
 
     /// Returns the operand with distinct labels: takes diagonals for repeated labels, and drops
-    /// axes of size 1 that broadcast against a larger axis of another operand.
+    /// axes of size 1 that broadcast against an axis of another operand.
     #[track_caller]
     fn distinct(&self, array: &Array, names: &[Label]) -> Term {
         let mut array = array.clone();
@@ -339,7 +345,7 @@ impl Plan {
             labels.remove(j);
         }
         let thin: Vec<usize> = (0..labels.len())
-            .filter(|&d| array.shape()[d] == 1 && self.size(labels[d]) > 1)
+            .filter(|&d| array.shape()[d] == 1 && self.size(labels[d]) != 1)
             .collect();
         if !thin.is_empty() {
             let axes: Vec<isize> = thin.iter().map(|&d| d as isize).collect();
