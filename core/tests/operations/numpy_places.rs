@@ -2,8 +2,8 @@
 //! differences and statistics of samples.
 
 use ramie_core::{
-    Array, BoundsMode, Covariance, DType, Descending, Histogram, Interpolation, Reduction, Side,
-    Unique, lexsort, ravel_multi_index,
+    Array, BoundsMode, Covariance, DType, Descending, Histogram, Interpolation, Quantile,
+    QuantileMethod, Reduction, Side, Unique, lexsort, ravel_multi_index,
 };
 use ramie_testing::functions::{Applied, agree, one, pair, two};
 use ramie_testing::golden::Row;
@@ -234,6 +234,24 @@ fn flat_indices_have_the_promoted_dtype() {
     }
     let text = panic_message(|| flat(&i.astype(DType::U64), &j));
     assert!(text.contains("help: convert them to one dtype"), "{text}");
+}
+
+/// As `f32`, both weights of the quantile are 1, and the first element reaches half of their sum.
+#[test]
+fn weights_are_promoted_with_the_elements() {
+    let x = Array::from([1.0f32, 2.0]);
+    let tiny = 2f64.powi(-40);
+    let how = Quantile::all().method(QuantileMethod::InvertedCdf);
+    let how = how.weights(&Array::from([1.0 - tiny, 1.0 + tiny]));
+    let median = x.quantile_over(0.5, how);
+    assert_eq!((median.dtype(), median.item::<f64>()), (DType::F64, 2.0));
+    let how = Covariance::new().ddof(0.0);
+    let variance = how.clone().weights(&Array::from([1.0, 3.0])).of(&x);
+    assert_eq!(variance.dtype(), DType::F64);
+    assert_eq!(variance.item::<f64>(), 0.1875);
+    let variance = how.frequencies(&Array::from([1i64, 3])).of(&x);
+    assert_eq!(variance.dtype(), DType::F32);
+    assert_eq!(variance.item::<f32>(), 0.1875);
 }
 
 /// The negative of `u8` 1 is 255, so a search for the smallest element cannot negate integers.

@@ -5,6 +5,7 @@ use super::reduce::{in_order, reductions, restore};
 use super::statistics::broadcast_weights;
 use crate::prim::elementwise::parts::require_real;
 use crate::prim::index::positions::index_dtype;
+use crate::prim::operands::promote_all;
 use crate::{Array, DType, Dims, IntoArray, finfo, lax_sort, where_};
 
 /// The value of a quantile that falls between two elements.
@@ -79,7 +80,8 @@ impl Quantile {
     }
 
     /// Sets a weight for each element, or for each index along the reduced axes in increasing
-    /// order. Requires [`QuantileMethod::InvertedCdf`].
+    /// order. Requires [`QuantileMethod::InvertedCdf`]. The result has the dtype that the array and
+    /// the weights promote to.
     #[must_use]
     pub fn weights(self, weights: &Array) -> Quantile {
         Quantile {
@@ -92,7 +94,7 @@ impl Quantile {
     /// the result is NaN, without the axis of `q` (as in NumPy), if NaN elements are ignored.
     #[track_caller]
     fn of(&self, x: &Array, q: impl IntoArray) -> Array {
-        let (x, q) = (x.to_inexact(), q.into_array());
+        let (q, (x, weights)) = (q.into_array(), self.promoted(x));
         require_real("quantile", &[&x, &q]);
         assert!(
             q.ndim() <= 1,
@@ -101,10 +103,7 @@ impl Quantile {
             q.aval()
         );
         let axes = in_order("quantile", &x, &self.over.plain_axes("quantile", &x));
-        let weights = self
-            .weights
-            .as_ref()
-            .map(|w| self.fit_weights(&x, w, &axes));
+        let weights = weights.map(|w| broadcast_weights("quantile", &x, &w, &axes));
         let kept: Dims = (0..x.ndim()).filter(|d| !axes.contains(d)).collect();
         let rows = |x: &Array| {
             let order: Vec<isize> = kept.iter().chain(&axes).map(|&d| d as isize).collect();
@@ -147,15 +146,19 @@ impl Quantile {
         restore(&found, &axes)
     }
 
-    /// Broadcasts the weights to the shape of the array.
+    /// Returns the array and the weights in the inexact dtype that they promote to.
     #[track_caller]
-    fn fit_weights(&self, x: &Array, weights: &Array, axes: &[usize]) -> Array {
+    fn promoted(&self, x: &Array) -> (Array, Option<Array>) {
+        let Some(weights) = &self.weights else {
+            return (x.to_inexact(), None);
+        };
         assert!(
             self.method == QuantileMethod::InvertedCdf,
             "quantile: {:?} does not support weights\n  help: use QuantileMethod::InvertedCdf",
             self.method
         );
-        broadcast_weights("quantile", x, &weights.astype(x.dtype()), axes)
+        let both = promote_all("quantile", &[x, weights]);
+        (both[0].to_inexact(), Some(both[1].to_inexact()))
     }
 
     /// Computes quantiles along the last axis, which is replaced by the axis of `q`.

@@ -2,7 +2,7 @@
 
 use super::Reduction;
 use crate::prim::elementwise::parts::by_parts;
-use crate::prim::operands::promote_all;
+use crate::prim::operands::{common_type, promote_all};
 use crate::{Array, Dims, concatenate};
 
 /// Broadcasts weights to the shape of the array: one weight for each element, or for each index
@@ -184,7 +184,8 @@ impl Covariance {
         }
     }
 
-    /// Computes the covariance matrix, which is 0-d for a single variable.
+    /// Computes the covariance matrix, which is 0-d for a single variable, in the dtype that the
+    /// arrays and the weights promote to.
     ///
     /// # Panics
     /// Panics if an array has more than two axes, or if the number of weights differs from the
@@ -226,7 +227,7 @@ impl Covariance {
     }
 
     /// Returns the combined weight of each observation, and the factor of it that is not a
-    /// frequency.
+    /// frequency, in the dtype that they and the variables promote to.
     #[track_caller]
     fn observation_weights(&self, x: &Array, n: usize) -> (Option<Array>, Option<Array>) {
         for w in self.frequencies.iter().chain(&self.weights) {
@@ -237,9 +238,16 @@ impl Covariance {
                 w.aval()
             );
         }
-        let own = |w: &Array| w.abs().astype(x.dtype());
-        let importance = self.weights.as_ref().map(own);
-        let weights = match (self.frequencies.as_ref().map(own), &importance) {
+        let [frequencies, importance] =
+            [&self.frequencies, &self.weights].map(|w| w.as_ref().map(Array::abs));
+        let arrays: Vec<&Array> = std::iter::once(x)
+            .chain(&frequencies)
+            .chain(&importance)
+            .collect();
+        let (dtype, _) = common_type("cov", &arrays);
+        let own = |w: Option<Array>| w.map(|w| w.astype(dtype));
+        let (frequencies, importance) = (own(frequencies), own(importance));
+        let weights = match (frequencies, &importance) {
             (Some(f), Some(a)) => Some(f * a),
             (f, a) => f.or(a.clone()),
         };
