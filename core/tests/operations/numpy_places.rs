@@ -236,6 +236,19 @@ fn flat_indices_have_the_promoted_dtype() {
     assert!(text.contains("help: convert them to one dtype"), "{text}");
 }
 
+/// `jnp.compress` truncates the array to the condition before it compares the size.
+#[test]
+fn sizes_beyond_a_short_condition_are_refused() {
+    let (x, short) = (Array::arange(4), Array::from([true, true]));
+    let text = panic_message(|| x.compress_sized(&short, 0, 3, 0));
+    let expected = "compress: the size 3 exceeds axis 0 of i32[4] or the condition bool[2]";
+    assert!(text.starts_with(expected), "{text}");
+    let text = panic_message(|| x.extract_sized(&short, 3, 0));
+    assert!(text.starts_with(expected), "{text}");
+    let kept = x.compress_sized(&short, 0, 2, 0);
+    assert_eq!(kept.to_vec::<i32>(), [0, 1]);
+}
+
 /// As `f32`, both weights of the quantile are 1, and the first element reaches half of their sum.
 #[test]
 fn weights_are_promoted_with_the_elements() {

@@ -132,6 +132,9 @@ impl Array {
 
     /// Returns the first `size` elements of [`extract`](Array::extract). If there are fewer, the
     /// rest is filled with `fill`.
+    ///
+    /// # Panics
+    /// Panics if `size` exceeds the number of elements of the array or of the condition.
     #[track_caller]
     pub fn extract_sized(&self, condition: &Array, size: usize, fill: impl Into<Scalar>) -> Array {
         self.ravel()
@@ -162,7 +165,8 @@ impl Array {
     /// the rest is filled with `fill`. True elements beyond the end of the axis are ignored.
     ///
     /// # Panics
-    /// Panics if the condition is not 1-d, or if `size` exceeds the size of the axis.
+    /// Panics if the condition is not 1-d, or if `size` exceeds the size of the axis or of the
+    /// condition.
     #[track_caller]
     pub fn compress_sized(
         &self,
@@ -175,20 +179,18 @@ impl Array {
         let at = self.axis("compress", axis);
         let n = self.shape()[at].min(condition.size());
         assert!(
-            size <= self.shape()[at],
-            "compress: the size {size} exceeds axis {axis} of {}\n  help: pass a size of at most \
-             {}",
+            size <= n,
+            "compress: the size {size} exceeds axis {axis} of {} or the condition {}\n  help: \
+             pass a size of at most {n}, or extend the condition with false elements",
             self.aval(),
-            self.shape()[at]
+            condition.aval()
         );
         condition.expect_i32_positions("compress", 0);
         let condition = condition.astype(DType::Bool).slice_axis(0, 0, n);
         let x = self.slice_axis(at, 0, n);
         let mask = condition.laid_along(at, x.ndim());
         let kept = where_(&mask, &x, Array::scalar(fill, x.dtype()));
-        let order = condition
-            .argsort_with(0, Descending)
-            .slice_axis(0, 0, size.min(n));
+        let order = condition.argsort_with(0, Descending).slice_axis(0, 0, size);
         kept.take(&order, axis)
     }
 
