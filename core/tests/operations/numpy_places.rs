@@ -236,6 +236,26 @@ fn flat_indices_have_the_promoted_dtype() {
     assert!(text.contains("help: convert them to one dtype"), "{text}");
 }
 
+/// As `i64`, `usize::MAX` is -1, the last element.
+#[test]
+fn indices_beyond_i64_are_out_of_bounds() {
+    let x = Array::arange(4);
+    let text = panic_message(|| x.index(usize::MAX));
+    assert!(
+        text.contains("is out of bounds for axis 0 of i32[4]"),
+        "{text}"
+    );
+    for range in [0..usize::MAX, 0..usize::MAX - 1] {
+        assert_eq!(x.index(range).shape(), [4]);
+    }
+    assert_eq!(x.index(..usize::MAX - 1).shape(), [4]);
+    assert_eq!(x.index(..=i64::MAX).shape(), [4]);
+    assert_eq!(x.index(1..=usize::MAX - 1).shape(), [3]);
+    assert_eq!(x.index(usize::MAX - 1..).shape(), [0]);
+    let filled = x.at([usize::MAX, 1]).fill_value(7).get();
+    assert_eq!(filled.to_vec::<i32>(), [7, 1]);
+}
+
 /// `jnp.compress` truncates the array to the condition before it compares the size.
 #[test]
 fn sizes_beyond_a_short_condition_are_refused() {
@@ -272,9 +292,15 @@ fn weights_are_promoted_with_the_elements() {
 fn approximate_searches_refuse_integers() {
     let x = Array::from([3u8, 0, 1]);
     let text = panic_message(|| x.approx_min_k(1, 0));
-    assert!(text.starts_with("approx_min_k: expects floats, got u8[3]"), "{text}");
+    assert!(
+        text.starts_with("approx_min_k: expects floats, got u8[3]"),
+        "{text}"
+    );
     let text = panic_message(|| x.approx_max_k(1, 0));
-    assert!(text.starts_with("approx_max_k: expects floats, got u8[3]"), "{text}");
+    assert!(
+        text.starts_with("approx_max_k: expects floats, got u8[3]"),
+        "{text}"
+    );
     let (values, indices) = x.astype(DType::F32).approx_min_k(2, -1);
     assert_eq!(values.to_vec::<f32>(), [0.0, 1.0]);
     assert_eq!(indices.to_vec::<i32>(), [1, 2]);

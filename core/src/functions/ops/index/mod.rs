@@ -129,7 +129,12 @@ pub fn s(range: impl IntoIndexItem) -> Stepped {
 
 /// Returns the bound after an element, or `None` for the last element.
 fn after(at: i64) -> Option<i64> {
-    (at != -1).then_some(at + 1)
+    (at != -1).then_some(at.saturating_add(1))
+}
+
+/// Converts an index. One above `i64::MAX` is out of bounds of every axis, as `i64::MAX` is.
+fn wide(index: impl TryInto<i64>) -> i64 {
+    index.try_into().unwrap_or(i64::MAX)
 }
 
 /// A value that can be one entry of an index: an integer, a boolean, a range, [`s`], [`NewAxis`],
@@ -201,50 +206,50 @@ macro_rules! integer_items {
     ($($t:ty),*) => { $(
         impl IntoIndexItem for $t {
             fn into_index_item(self) -> IndexItem {
-                IndexItem::Integer(self as i64)
+                IndexItem::Integer(wide(self))
             }
         }
         impl IntoIndexItem for Range<$t> {
             fn into_index_item(self) -> IndexItem {
-                slice(Some(self.start as i64), Some(self.end as i64))
+                slice(Some(wide(self.start)), Some(wide(self.end)))
             }
         }
         impl IntoIndexItem for RangeFrom<$t> {
             fn into_index_item(self) -> IndexItem {
-                slice(Some(self.start as i64), None)
+                slice(Some(wide(self.start)), None)
             }
         }
         impl IntoIndexItem for RangeTo<$t> {
             fn into_index_item(self) -> IndexItem {
-                slice(None, Some(self.end as i64))
+                slice(None, Some(wide(self.end)))
             }
         }
         impl IntoIndexItem for RangeInclusive<$t> {
             fn into_index_item(self) -> IndexItem {
-                slice(Some(*self.start() as i64), after(*self.end() as i64))
+                slice(Some(wide(*self.start())), after(wide(*self.end())))
             }
         }
         impl IntoIndexItem for RangeToInclusive<$t> {
             fn into_index_item(self) -> IndexItem {
-                slice(None, after(self.end as i64))
+                slice(None, after(wide(self.end)))
             }
         }
         impl IntoIndexItem for Vec<$t> {
             #[track_caller]
             fn into_index_item(self) -> IndexItem {
-                IndexItem::Array(index_array(self.iter().map(|&i| i as i64)))
+                IndexItem::Array(index_array(self.iter().map(|&i| wide(i))))
             }
         }
         impl IntoIndexItem for &[$t] {
             #[track_caller]
             fn into_index_item(self) -> IndexItem {
-                IndexItem::Array(index_array(self.iter().map(|&i| i as i64)))
+                IndexItem::Array(index_array(self.iter().map(|&i| wide(i))))
             }
         }
         impl<const N: usize> IntoIndexItem for [$t; N] {
             #[track_caller]
             fn into_index_item(self) -> IndexItem {
-                IndexItem::Array(index_array(self.iter().map(|&i| i as i64)))
+                IndexItem::Array(index_array(self.iter().map(|&i| wide(i))))
             }
         }
     )* };
