@@ -29,6 +29,17 @@ fn sums_promote_as_numpy_does() {
     assert_eq!(halves.mean().dtype(), DType::BF16);
 }
 
+/// The sum of squares, 160000, is larger than the largest `f16`, 65504.
+#[test]
+fn variances_in_16_bits_are_rounded_once() {
+    let how = || Reduction::all().dtype(DType::F16);
+    let x = Array::from([200.0f32, -200.0, 200.0, -200.0]);
+    for variance in [x.var_over(how()), x.nanvar_over(how())] {
+        assert_eq!(variance.dtype(), DType::F16);
+        assert_eq!(variance.astype(DType::F32).item::<f32>(), 40_000.0);
+    }
+}
+
 #[test]
 fn axes_disappear_or_stay() {
     let x = Array::from([[1.0f32, 2.0, 3.0], [4.0, 5.0, 9.0]]);

@@ -153,7 +153,8 @@ impl Reduction {
         }
     }
 
-    /// Sets the dtype of the computation and of the result.
+    /// Sets the dtype of the computation and of the result. Variances with a 16-bit float dtype are
+    /// computed in `f32` and rounded once.
     #[must_use]
     pub fn dtype(self, dtype: DType) -> Reduction {
         Reduction {
@@ -269,6 +270,7 @@ impl Reduction {
     #[track_caller]
     pub(crate) fn variance_types(&self, operation: &str, x: &Array) -> (DType, DType) {
         let (computed, out) = self.float_types(x);
+        let computed = wide(computed);
         assert!(
             computed.is_complex() || !x.dtype().is_complex(),
             "{operation}: the dtype {out} was requested for the variance of {}\n  help: omit the \
@@ -421,11 +423,10 @@ impl Reduction {
     #[track_caller]
     pub(crate) fn variance(&self, x: &Array) -> Array {
         let (computed, out) = self.variance_types("var", x);
-        let x = x.astype(wide(computed));
-        let within = self.in_dtype(x.dtype());
+        let x = x.astype(computed);
         let mean = match &self.mean {
             Some(mean) => mean.clone(),
-            None => within.kept().average(&x),
+            None => self.in_dtype(computed).kept().average(&x),
         };
         let squares = (&x - mean.astype(x.dtype())).squared_magnitude();
         let total = self.in_dtype(squares.dtype()).total(&squares);
