@@ -221,3 +221,10 @@ fn polynomials_near_values() {
 fn values_for_some_of_the_points() {
     Array::from([0.0f32, 1.0, 2.0]).polyfit(&Array::from([1.0f32, 2.0]), 1);
 }
+
+#[test]
+#[should_panic(expected = "polyfit: f32[0] has no points")]
+fn no_polynomial_fits_no_points() {
+    let none = Array::zeros(&[0], DType::F32);
+    none.polyfit(&none, 1);
+}

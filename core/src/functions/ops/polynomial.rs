@@ -183,10 +183,15 @@ impl Array {
     /// ```
     ///
     /// # Panics
-    /// Panics if the array is not 1-d, or if `y` has a different number of rows.
+    /// Panics if the array is not 1-d or has no points, or if `y` has a different number of rows.
     #[track_caller]
     pub fn polyfit(&self, y: &Array, degree: usize) -> Array {
         self.require_vector("polyfit");
+        assert!(
+            self.size() > 0,
+            "polyfit: {} has no points\n  help: pass at least one point",
+            self.aval()
+        );
         assert!(
             matches!(y.ndim(), 1 | 2) && y.shape()[0] == self.size(),
             "polyfit: the values {} do not fit the points {}\n  help: pass one value, or one row \
