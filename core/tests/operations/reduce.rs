@@ -2,6 +2,7 @@
 
 use half::bf16;
 use ramie_core::{Array, DType, Reduction, grad};
+use ramie_testing::panic_message;
 
 #[test]
 fn the_first_nan_is_the_extreme() {
@@ -92,6 +93,35 @@ fn no_position_of_none() {
 #[should_panic(expected = "sum: axis 2 is out of range for f32[2,3]")]
 fn axes_out_of_range_are_refused() {
     let _ = Array::zeros(&[2, 3], DType::F32).sum_over(2);
+}
+
+#[test]
+fn functions_without_an_initial_value_refuse_it() {
+    type Refused = fn(&Array, Reduction) -> Array;
+    let functions: [(&str, Refused); 13] = [
+        ("mean", |x, how| x.mean_over(how)),
+        ("var", |x, how| x.var_over(how)),
+        ("var", |x, how| x.std_over(how)),
+        ("nanmean", |x, how| x.nanmean_over(how)),
+        ("nanvar", |x, how| x.nanvar_over(how)),
+        ("nanvar", |x, how| x.nanstd_over(how)),
+        ("norm", |x, how| x.norm_over(how)),
+        ("count_nonzero", |x, how| x.count_nonzero_over(how)),
+        ("average", |x, how| x.average(x, how)),
+        ("softmax", |x, how| x.softmax(how)),
+        ("log_softmax", |x, how| x.log_softmax(how)),
+        ("logsumexp", |x, how| x.logsumexp(how)),
+        ("logsumexp", |x, how| x.logmeanexp(how)),
+    ];
+    let x = Array::from([1.0f32, 2.0]);
+    for (name, f) in functions {
+        let text = panic_message(|| f(&x, Reduction::over(0).initial(1.0)));
+        assert!(
+            text.starts_with(&format!("{name}: got an initial value")),
+            "{text}"
+        );
+        f(&x, Reduction::over(0).keepdims());
+    }
 }
 
 #[test]

@@ -70,6 +70,7 @@ fn numbers(how: &Reduction, x: &Array, dtype: DType) -> Array {
 
 #[track_caller]
 fn mean(how: &Reduction, x: &Array) -> Array {
+    how.refuse_initial("nanmean");
     if !x.dtype().is_inexact() {
         return how.average(x);
     }
@@ -80,6 +81,7 @@ fn mean(how: &Reduction, x: &Array) -> Array {
 
 #[track_caller]
 fn variance(how: &Reduction, x: &Array) -> Array {
+    how.refuse_initial("nanvar");
     let (computed, out) = how.variance_types("nanvar", x);
     let x = x.astype(computed);
     let about = match how.given_mean() {

@@ -144,7 +144,8 @@ impl Reduction {
         }
     }
 
-    /// Sets a 0-d initial value that is combined with the elements.
+    /// Sets a 0-d initial value that is combined with the elements. Functions without this option
+    /// in NumPy, such as means, variances, norms and `softmax`, panic.
     #[must_use]
     pub fn initial(self, value: impl IntoArray) -> Reduction {
         Reduction {
@@ -206,6 +207,16 @@ impl Reduction {
              where_(mask, x, other) or x.astype(dtype) before {operation}"
         );
         self.axes(x)
+    }
+
+    /// Panics if an initial value is set, for functions that have no use for one.
+    #[track_caller]
+    pub(crate) fn refuse_initial(&self, operation: &str) {
+        assert!(
+            self.initial.is_none(),
+            "{operation}: got an initial value, which {operation} does not support\n  help: omit \
+             Reduction::initial"
+        );
     }
 
     /// Returns the sorted axes that the reduction covers in `x`.
@@ -393,6 +404,7 @@ impl Reduction {
 
     #[track_caller]
     pub(crate) fn nonzero(&self, x: &Array) -> Array {
+        self.refuse_initial("count_nonzero");
         let axes = self.axes_of("count_nonzero", x);
         x.expect_i32_count("count_nonzero", combined(x, &axes));
         self.total(&x.astype(DType::Bool))
@@ -400,6 +412,7 @@ impl Reduction {
 
     #[track_caller]
     pub(crate) fn euclidean(&self, x: &Array) -> Array {
+        self.refuse_initial("norm");
         self.total(&x.to_inexact().squared_magnitude()).sqrt()
     }
 
@@ -415,6 +428,7 @@ impl Reduction {
 
     #[track_caller]
     pub(crate) fn average(&self, x: &Array) -> Array {
+        self.refuse_initial("mean");
         let (computed, out) = self.float_types(x);
         let count = self.count("mean", x, computed);
         (self.in_dtype(computed).total(x) / count).astype(out)
@@ -422,6 +436,7 @@ impl Reduction {
 
     #[track_caller]
     pub(crate) fn variance(&self, x: &Array) -> Array {
+        self.refuse_initial("var");
         let (computed, out) = self.variance_types("var", x);
         let x = x.astype(computed);
         let mean = match &self.mean {

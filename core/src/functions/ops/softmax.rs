@@ -11,7 +11,8 @@ impl Array {
     /// numbers, the imaginary part of the result is between -π and π.
     ///
     /// # Panics
-    /// Panics if an axis is out of range or given twice, or if the mask is not boolean.
+    /// Panics if an axis is out of range or given twice, if the mask is not boolean, or if an
+    /// initial value is set.
     #[track_caller]
     pub fn logsumexp(&self, over: impl Into<Reduction>) -> Array {
         let (sum, shift) = shifted_sum(self, None, &over.into());
@@ -55,7 +56,8 @@ impl Array {
     /// overflow.
     ///
     /// # Panics
-    /// Panics if an axis is out of range or given twice, or if the mask is not boolean.
+    /// Panics if an axis is out of range or given twice, if the mask is not boolean, or if an
+    /// initial value is set.
     #[track_caller]
     pub fn logmeanexp(&self, over: impl Into<Reduction>) -> Array {
         let over = over.into();
@@ -68,7 +70,8 @@ impl Array {
     /// sum, which turns logits into probabilities. With a mask, elements where it is false are 0.
     ///
     /// # Panics
-    /// Panics if an axis is out of range or given twice, or if the mask is not boolean.
+    /// Panics if an axis is out of range or given twice, if the mask is not boolean, or if an
+    /// initial value is set.
     #[track_caller]
     pub fn softmax(&self, over: impl Into<Reduction>) -> Array {
         let over = over.into().kept();
@@ -80,7 +83,8 @@ impl Array {
     /// elements where it is false are negative infinity.
     ///
     /// # Panics
-    /// Panics if an axis is out of range or given twice, or if the mask is not boolean.
+    /// Panics if an axis is out of range or given twice, if the mask is not boolean, or if an
+    /// initial value is set.
     #[track_caller]
     pub fn log_softmax(&self, over: impl Into<Reduction>) -> Array {
         let over = over.into().kept();
@@ -144,6 +148,7 @@ fn peak(x: &Array, how: &Reduction) -> Array {
 /// Subtracts the largest element, with negative infinity for the elements outside of the mask.
 #[track_caller]
 fn shifted(operation: &str, x: &Array, how: &Reduction) -> Array {
+    how.refuse_initial(operation);
     how.axes_of(operation, x);
     let x = how.masked(operation, &x.to_inexact(), f64::NEG_INFINITY);
     &x - peak(&x, how)
@@ -152,6 +157,7 @@ fn shifted(operation: &str, x: &Array, how: &Reduction) -> Array {
 /// Computes `Σ b e^(x - m)` and the real shift `m`, the maximum of the real parts.
 #[track_caller]
 fn shifted_sum(x: &Array, b: Option<&Array>, how: &Reduction) -> (Array, Array) {
+    how.refuse_initial("logsumexp");
     how.axes_of("logsumexp", x);
     let mut x = how.masked("logsumexp", &x.to_inexact(), 0);
     let mut factor = None;

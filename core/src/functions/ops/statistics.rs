@@ -39,7 +39,8 @@ impl Array {
     /// ```
     ///
     /// # Panics
-    /// Panics if an axis is out of range or given twice, or if the weights do not fit.
+    /// Panics if an axis is out of range or given twice, if the weights do not fit, or if an
+    /// initial value is set.
     #[track_caller]
     pub fn average(&self, weights: &Array, over: impl Into<Reduction>) -> Array {
         self.average_and_weight(weights, over).0
@@ -56,6 +57,7 @@ impl Array {
         over: impl Into<Reduction>,
     ) -> (Array, Array) {
         let over = over.into();
+        over.refuse_initial("average");
         let types = promote_all("average", &[self, weights]);
         let (x, weights) = (types[0].to_inexact(), types[1].to_inexact());
         let weights = broadcast_weights("average", &x, &weights, &over.axes_of("average", &x));
