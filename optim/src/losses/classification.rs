@@ -1,7 +1,7 @@
 //! Cross-entropy losses.
 
 use super::{check_broadcasts, check_floats, check_integers};
-use ramie_core::{Array, Reduction, broadcast_shapes, custom_jvp, where_};
+use ramie_core::{Array, DType, Reduction, broadcast_shapes, custom_jvp, iinfo, where_};
 
 /// Computes the cross entropy of logits `[…, classes]` and target probabilities of the same
 /// shape, with the result `[…]` (`optax.softmax_cross_entropy`).
@@ -127,6 +127,11 @@ pub fn softmax_cross_entropy_with_integer_labels_over(
         logits.aval(),
         labels.aval()
     );
+    // Narrow labels, such as `u8` of 256 classes, may not represent the number of classes.
+    let labels = &match iinfo(labels.dtype()).max < classes as i128 {
+        true => labels.astype(DType::I32),
+        false => labels.clone(),
+    };
     let places = where_(labels.lt(0), labels + classes, labels);
     let unknown = places.lt(0) | places.ge(classes);
     // Select by comparison instead of gathering, so that the derivative is a selection and not a

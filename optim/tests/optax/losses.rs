@@ -216,6 +216,20 @@ fn labels_outside_the_classes() {
 }
 
 #[test]
+fn narrow_labels_of_many_classes() {
+    let check = |classes: usize, labels: Array| {
+        let logits = Array::zeros(&[2, classes], DType::F32);
+        let loss = softmax_cross_entropy_with_integer_labels(&logits, &labels);
+        for loss in loss.to_vec::<f32>() {
+            assert!((loss - (classes as f32).ln()).abs() < 1e-5, "{loss}");
+        }
+    };
+    check(256, Array::from([1u8, 255]));
+    check(1000, Array::from([1u8, 7]));
+    check(200, Array::from([127i8, -1]));
+}
+
+#[test]
 #[should_panic(
     expected = "pass labels with the shape of the logits without the axis of classes, [2]"
 )]
