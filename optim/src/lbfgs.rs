@@ -4,7 +4,7 @@ use crate::extra_args::expect_params;
 use crate::numerics::{count_zero, safe_increment};
 use crate::options::options;
 use crate::{GradientTransformation, tree};
-use ramie_core::{Array, DType, State, where_};
+use ramie_core::{Array, DType, State, promote_types, where_};
 use ramie_derive::Tree;
 
 /// The state of [`scale_by_lbfgs`].
@@ -52,13 +52,14 @@ options! {
                     let shape: Vec<usize> = std::iter::once(memory).chain(p.shape().iter().copied()).collect();
                     Array::zeros(&shape, p.dtype())
                 });
+                let dtype = promote_types(DType::F32, tree::promoted_dtype(params));
                 ScaleByLbfgsState {
                     count: count_zero(),
                     params: params.zeros_like(),
                     updates: params.zeros_like(),
                     diff_params_memory: stacked.clone(),
                     diff_updates_memory: stacked,
-                    weights_memory: Array::zeros(&[memory], DType::F32),
+                    weights_memory: Array::zeros(&[memory], dtype),
                 }
             },
             move |updates, state: ScaleByLbfgsState, params| {
@@ -75,7 +76,8 @@ options! {
                 let put = |all: &Array, one: &Array| all.dynamic_update_index_in_dim(one, &last, 0);
                 let diff_params_memory = state.diff_params_memory.zip(&diff_params, put);
                 let diff_updates_memory = state.diff_updates_memory.zip(&diff_updates, put);
-                let weights_memory = put(&state.weights_memory, &known(&weight));
+                let weight = known(&weight).astype(state.weights_memory.dtype());
+                let weights_memory = put(&state.weights_memory, &weight);
                 let scale = o.scale_init_precond.then(|| {
                     let above = tree::vdot(&diff_updates, &diff_params);
                     let below = tree::squared_norm(&diff_updates);
