@@ -7,7 +7,8 @@ use crate::{Error, Result};
 #[derive(Clone, Debug)]
 pub struct CachedStream<S: Stream> {
     stream: S,
-    kept: Vec<S::Item>,
+    /// The elements so far, and the errors of those that could not be read.
+    kept: Vec<Result<S::Item>>,
     next: usize,
     /// Whether all elements have been read.
     whole: bool,
@@ -22,43 +23,32 @@ impl<S: Stream> CachedStream<S> {
             whole: false,
         }
     }
-}
 
-impl<S: Stream> CachedStream<S>
-where
-    S::Item: Clone,
-{
-    /// Reads and keeps one more element; returns `None` at the end.
-    fn read(&mut self) -> Option<Result<()>> {
+    /// Reads and keeps one more element or its error. Returns `false` at the end.
+    fn read(&mut self) -> bool {
         if self.whole {
-            return None;
+            return false;
         }
         match self.stream.next() {
-            Some(Ok(item)) => self.kept.push(item),
-            Some(Err(e)) => return Some(Err(e)),
-            None => {
-                self.whole = true;
-                return None;
-            }
+            Some(item) => self.kept.push(item),
+            None => self.whole = true,
         }
-        Some(Ok(()))
+        !self.whole
     }
 }
 
-/// An element that cannot be read is not kept: its error is returned once.
+/// The error of an element that cannot be read is kept, and returned in each repetition.
 impl<S: Stream> Stream for CachedStream<S>
 where
     S::Item: Clone,
 {
     type Item = S::Item;
     fn next(&mut self) -> Option<Result<S::Item>> {
-        if self.next == self.kept.len()
-            && let Err(e) = self.read()?
-        {
-            return Some(Err(e));
+        if self.next == self.kept.len() && !self.read() {
+            return None;
         }
         self.next += 1;
-        Some(Ok(self.kept[self.next - 1].clone()))
+        Some(self.kept[self.next - 1].clone())
     }
     fn position(&self) -> Position {
         Position::new("cache", [self.next as u64], [])
@@ -67,7 +57,7 @@ where
         let ([next], []) = position.of("cache")?;
         // Reads and keeps the elements before the position.
         while (self.kept.len() as u64) < next {
-            if self.read().is_none() {
+            if !self.read() {
                 return Err(Error::Position(format!(
                     "it is after {next} elements, but the stream has {}",
                     self.kept.len()

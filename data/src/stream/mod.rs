@@ -405,8 +405,8 @@ pub trait Stream: Send {
         RepeatStream::new(self, times.into())
     }
 
-    /// Caches the elements in memory for later repetitions. Call this before
-    /// [`repeat`](Stream::repeat).
+    /// Caches the elements in memory for later repetitions, and the errors of those that cannot be
+    /// read. Call this before [`repeat`](Stream::repeat).
     fn cache(self) -> CachedStream<Self>
     where
         Self: Sized,

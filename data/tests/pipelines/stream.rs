@@ -66,6 +66,9 @@ fn every_stage_goes_on_where_it_was() {
     check(|| numbers(4).repeat(3), 12);
     check(|| numbers(4).repeat(3).window_shuffle(5, 0).batch(2), 6);
     check(|| numbers(4).cache().repeat(2), 8);
+    check(|| faulty(10).cache(), 10);
+    check(|| faulty(10).cache().batch(2), 5);
+    check(|| faulty(5).cache().repeat(2), 10);
     check(|| numbers(0).repeat(None), 0);
     check(|| numbers(20).prefetch(3), 20);
     check(|| faulty(20).window_shuffle(6, 1).prefetch(1).batch(3), 7);
