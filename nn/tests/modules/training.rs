@@ -4,7 +4,7 @@
 use ramie_core::{Array, DType, State, jit, tree};
 use ramie_nn::linen::{Dense, Module as _};
 use ramie_nn::nnx::{Ema, of_type, predicate};
-use ramie_nn::training::TrainState;
+use ramie_nn::training::{TrainState, onehot};
 use ramie_nn::{
     BatchStat, Linear, Module, Optimizer, Param, Rngs, Tree, grad, value_and_grad,
     value_and_grad_wrt,
@@ -240,4 +240,21 @@ fn trainers_are_cloned() {
     let kernel = |trainer: &Trainer| trainer.model.kernel.to_vec::<f32>();
     assert_ne!(kernel(&trainer), kernel(&best));
     assert_eq!(best.ema.params["kernel"].to_vec::<f32>(), kernel(&best));
+}
+
+#[test]
+fn narrow_labels_have_one_class_each() {
+    let labels = [
+        Array::from([5u8]),
+        Array::from([5i8]),
+        Array::from([true]),
+        Array::from([5.0f32]),
+    ];
+    for labels in labels {
+        let rows = onehot(&labels, 300, 1.0, 0.0);
+        assert_eq!(rows.shape(), [1, 300]);
+        assert_eq!(rows.sum().item::<f32>(), 1.0, "{}", labels.aval());
+        let class = if labels.dtype() == DType::Bool { 1 } else { 5 };
+        assert_eq!(rows.argmax(-1).item::<i32>(), class);
+    }
 }
