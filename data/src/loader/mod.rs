@@ -248,6 +248,9 @@ impl<B: Send + 'static> DataLoader<B> {
     /// Fills the last batch up with its own elements and adds a mask of the rows that count. All
     /// batches then have the same shape, and a compiled step compiles once.
     ///
+    /// Batches of a [`batch_sampler`](DataLoader::batch_sampler) keep their sizes, and an empty batch
+    /// has an empty mask. Sharding may add rows to a batch; the mask excludes them.
+    ///
     /// ```
     /// use ramie_data::DataLoader;
     /// let loader = DataLoader::new(vec![1.0f32, 2.0, 3.0]).batch_size(2).masked();
@@ -537,7 +540,7 @@ impl<B: Send + 'static> DataLoader<B> {
         );
         let fill = match (self.fill, listed) {
             (false, _) => None,
-            (true, true) => Some(1),
+            (true, true) => Some(0),
             (true, false) => Some(self.batch_size),
         };
         Tasks::new(self.plan(), self.rows.clone(), fill, epoch, end)

@@ -4,8 +4,8 @@
 use ndarray::{Array, Array1, Array2};
 use proptest::prelude::*;
 use ramie_data::{
-    BucketSampler, Buckets, DataLoader, DistributedSampler, Error, IntoSource, LoaderState, Result,
-    Resumable, Shard, Source, SubsetRandomSampler, WeightedRandomSampler, collate, testing,
+    BucketSampler, Buckets, DataLoader, DistributedSampler, Error, IntoSource, LoaderState, Masked,
+    Result, Resumable, Shard, Source, SubsetRandomSampler, WeightedRandomSampler, collate, testing,
 };
 use ramie_testing::panic_message;
 use std::sync::Arc;
@@ -111,6 +111,26 @@ fn buckets_bound_the_shapes() {
         let longest = batch.lengths.iter().max().copied().unwrap() as usize;
         assert!(longest > length / 2 || length == 8);
     }
+}
+
+#[test]
+fn an_empty_batch_of_a_sampler_has_an_empty_mask() {
+    let loader = || {
+        DataLoader::new(0..9)
+            .batch_sampler(|_| vec![vec![1], vec![], vec![4, 5]])
+            .masked()
+    };
+    let sizes = |loader: DataLoader<Masked<Array1<usize>>>| {
+        let batches = all(loader.iter()).into_iter();
+        batches
+            .map(|masked| (masked.batch.len(), masked.mask.to_vec()))
+            .collect::<Vec<_>>()
+    };
+    let expected = [(1, vec![true]), (0, vec![]), (2, vec![true, true])];
+    assert_eq!(sizes(loader()), expected);
+    assert_eq!(sizes(loader().workers(2)), expected);
+    let shard = [(1, vec![false]), (0, vec![]), (1, vec![true])];
+    assert_eq!(sizes(loader().shard(Shard::new(1, 2))), shard);
 }
 
 #[test]
