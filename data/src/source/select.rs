@@ -145,8 +145,13 @@ pub(super) fn lengths_of<const N: usize>(len: usize, fractions: [f64; N]) -> [us
         "random_split_fractions: the fractions {fractions:?} sum to {sum}\n  help: pass fractions that \
          are not negative and sum to 1, such as `[0.8, 0.2]`"
     );
-    let mut lengths = fractions.map(|f| (f * len as f64).floor() as usize);
-    let left = len - lengths.iter().sum::<usize>();
+    // Fractions whose sum is rounded up may exceed the length.
+    let mut left = len;
+    let mut lengths = fractions.map(|f| {
+        let length = ((f * len as f64).floor() as usize).min(left);
+        left -= length;
+        length
+    });
     for i in 0..left {
         lengths[i % N] += 1;
     }
@@ -187,4 +192,18 @@ pub(super) fn checked(
     }
     progress.done();
     Ok(mapped)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::lengths_of;
+
+    #[test]
+    fn parts_of_rounded_fractions_do_not_exceed_the_length() {
+        let lengths = lengths_of(10_000_000, [0.5000004, 0.5000004]);
+        assert_eq!(lengths, [5_000_004, 4_999_996]);
+        let rounded = [0.8f32, 0.2].map(f64::from);
+        assert_eq!(lengths_of(100_000_000, rounded), [80_000_001, 19_999_999]);
+        assert_eq!(lengths_of(10, [0.45, 0.45, 0.1]), [5, 4, 1]);
+    }
 }
