@@ -1,6 +1,7 @@
 //! Checkpoints of a run: its state, the position in the data, and the progress of the trainer.
 
 use crate::monitor::Observed;
+use crate::number::Number;
 use crate::{Result, Resume};
 use ramie_checkpoint::items::{Composite, IteratorRestore, IteratorSave, JsonRestore, JsonSave};
 use ramie_checkpoint::manager::{CheckpointManager, CheckpointManagerOptions};
@@ -18,7 +19,7 @@ pub(crate) struct Saved {
     /// The current epoch.
     pub epoch: usize,
     /// Sums of the metrics of this epoch, and their number.
-    pub sums: Vec<f64>,
+    pub sums: Vec<Number>,
     pub count: u64,
     pub stopping: Observed,
     pub best: Observed,

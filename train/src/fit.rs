@@ -1,6 +1,7 @@
 //! The loop of a run.
 
 use crate::checkpoints::{Best, Checkpoints, Restored, Saved};
+use crate::number::Number;
 use crate::progress::Rate;
 use crate::recorder::Recorder;
 use crate::trainer::{Interval, Length, Settings, Step};
@@ -166,7 +167,8 @@ impl<'a, S: Tree + 'static> Fit<'a, S> {
             settings.folder.as_deref(),
             step,
         )?;
-        (recorder.sums, recorder.count) = (saved.sums.clone(), saved.count);
+        recorder.sums = saved.sums.iter().map(|sum| sum.0).collect();
+        recorder.count = saved.count;
         let status = Status {
             step: step.unwrap_or(0),
             total,
@@ -327,7 +329,7 @@ impl<'a, S: Tree + 'static> Fit<'a, S> {
         self.recorder.flush()?;
         self.saved.finished = over;
         self.saved.epoch = self.status.epoch;
-        self.saved.sums.clone_from(&self.recorder.sums);
+        self.saved.sums = self.recorder.sums.iter().copied().map(Number).collect();
         self.saved.count = self.recorder.count;
         self.saved.callbacks = self.settings.callbacks.iter().map(|c| c.save()).collect();
         if let Some(checkpoints) = &mut self.checkpoints {

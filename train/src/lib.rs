@@ -59,6 +59,7 @@ mod fit;
 mod history;
 mod monitor;
 mod names;
+mod number;
 mod progress;
 mod recorder;
 mod trainer;

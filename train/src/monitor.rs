@@ -1,5 +1,6 @@
 //! Metrics that a run observes: early stopping, and the best state.
 
+use crate::number::Number;
 use crate::{Error, History, Result};
 use serde::{Deserialize, Serialize};
 
@@ -89,7 +90,7 @@ impl EarlyStopping {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Observed {
     /// The best value so far.
-    best: Option<f64>,
+    best: Option<Number>,
     /// Evaluations since then.
     since: usize,
 }
@@ -105,12 +106,12 @@ impl Observed {
             })?;
         let margin = if monitor.max { -min_delta } else { min_delta };
         let improved = match self.best {
-            Some(best) => monitor.is_better(value + margin, best),
+            Some(Number(best)) => monitor.is_better(value + margin, best),
             None => !value.is_nan(),
         };
         self.since += 1;
         if improved {
-            (self.best, self.since) = (Some(value), 0);
+            (self.best, self.since) = (Some(Number(value)), 0);
         }
         Ok(improved)
     }

@@ -142,6 +142,27 @@ fn early_stopping_and_callbacks_continue_where_they_were() {
 }
 
 #[test]
+fn a_run_with_infinite_metrics_resumes() {
+    let _alone = ALONE.lock();
+    let undefined = |model: &mut Net, x, y| {
+        let (loss, error) = loss(model, x, y);
+        (loss, error / 0.0)
+    };
+    let run = |folder: &Path, fails: u64| {
+        let trainer = Trainer::new(undefined).metrics(["loss", "error"]).quiet();
+        let trainer = trainer.folder(folder).checkpoint_every(4);
+        trainer.every(1, failing(fails)).fit(&mut net(), loader())
+    };
+    let [whole, parts] = [(); 2].map(|()| tempfile::tempdir().unwrap());
+    let expected = run(whole.path(), 0).unwrap();
+    assert_eq!(expected.last("epoch_error"), Some(f64::INFINITY));
+    // The checkpoint after step 4 contains the sum of an epoch of six steps.
+    run(parts.path(), 5).unwrap_err();
+    let resumed = run(parts.path(), 0).unwrap();
+    assert_eq!(resumed.get("epoch_error"), expected.get("epoch_error"));
+}
+
+#[test]
 fn stacks_end_with_their_epoch_and_resume() {
     let _alone = ALONE.lock();
     let run = |folder: &Path, fails: u64| {
