@@ -1,5 +1,6 @@
 //! The metrics of a run by step.
 
+use crate::number::Number;
 use crate::{Error, Result};
 use ramie_core::files::WithHelp;
 use serde_json::Value;
@@ -67,7 +68,7 @@ impl History {
             return;
         };
         for (name, value) in row.as_object().into_iter().flatten() {
-            if let Some(value) = value.as_f64().filter(|_| name != "step") {
+            if let Some(Number(value)) = Number::read(value).filter(|_| name != "step") {
                 self.record(step, name, value);
             }
         }

@@ -218,7 +218,7 @@ fn lines_and_rows_have_a_step_each() {
     };
     assert_eq!(find("loss", 0), 1.5);
     assert_eq!(find("loss", 1), 2.5);
-    assert!(find("score", 0).is_null());
+    assert_eq!(find("score", 0), "NaN");
     assert_eq!(find("note", 1), "a \"word\"\n\u{1}");
     assert_eq!(
         std::fs::read_to_string(&csv).expect("a file"),

@@ -159,7 +159,9 @@ fn a_run_with_infinite_metrics_resumes() {
     // The checkpoint after step 4 contains the sum of an epoch of six steps.
     run(parts.path(), 5).unwrap_err();
     let resumed = run(parts.path(), 0).unwrap();
-    assert_eq!(resumed.get("epoch_error"), expected.get("epoch_error"));
+    assert_eq!(resumed, expected);
+    assert_eq!(expected.get("error").len(), 6);
+    assert_eq!(History::read(parts.path()).unwrap(), expected);
 }
 
 #[test]

@@ -7,8 +7,8 @@ use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 /// Writes metrics as JSON lines: one object per step with `step` and the step's metrics by
-/// name. Non-finite numbers, which JSON cannot represent, are `null`. Text entries are separate
-/// objects.
+/// name. Non-finite numbers, which JSON cannot represent, are the strings `"NaN"`, `"Infinity"` and
+/// `"-Infinity"`. Text entries are separate objects.
 ///
 /// ```
 /// use ramie_nn::training::writers::{JsonLinesWriter, MetricWriter};
@@ -60,15 +60,22 @@ impl JsonLinesWriter {
 
     fn write(&mut self, row: Option<Row>) -> Result<(), WriteError> {
         let Some(row) = row else { return Ok(()) };
-        let values = row.values.iter().map(|(tag, value)| {
-            let value = match value.is_finite() {
-                true => format!("{value}"),
-                false => "null".into(),
-            };
-            format!(",{}:{value}", quoted(tag))
-        });
+        let values = row
+            .values
+            .iter()
+            .map(|(tag, value)| format!(",{}:{}", quoted(tag), number(*value)));
         let line = format!("{{\"step\":{}{}}}", row.step, values.collect::<String>());
         self.line(&line)
+    }
+}
+
+/// Formats a number as JSON.
+fn number(value: f64) -> String {
+    match value {
+        f64::INFINITY => quoted("Infinity"),
+        f64::NEG_INFINITY => quoted("-Infinity"),
+        _ if value.is_nan() => quoted("NaN"),
+        _ => value.to_string(),
     }
 }
 
