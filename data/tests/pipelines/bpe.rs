@@ -113,6 +113,24 @@ fn a_stream_waits_for_whole_characters() {
 }
 
 #[test]
+fn decoding_keeps_tokens_that_a_user_has_added() {
+    let mut bytes = gguf_tokenizer();
+    let key = b"tokenizer.ggml.token_type";
+    let at = bytes.windows(key.len()).position(|w| w == key).unwrap();
+    // After the key: the types of the value and its items, their number, and the item of token 0.
+    let at = at + key.len() + 4 + 4 + 8 + 4;
+    assert_eq!(bytes[at], 3, "`<|im_start|>` is a control token");
+    bytes[at] = 4;
+    let tokenizer = load(&bytes).unwrap();
+    let tokens = tokenizer.encode("<|im_start|>user<|im_end|>");
+    assert_eq!((tokens.first(), tokens.last()), (Some(&1), Some(&2)));
+    assert_eq!(tokenizer.decode(&tokens).unwrap(), "<|im_start|>user");
+    let mut stream = tokenizer.stream();
+    let parts: String = tokens.iter().map(|t| stream.push(*t).unwrap()).collect();
+    assert_eq!(parts + &stream.finish(), "<|im_start|>user");
+}
+
+#[test]
 fn a_long_word_takes_little_time() {
     let tokenizer = ByteLevelBpe::load(golden_tokenizer("tokenizer.gguf")).unwrap();
     let text = "ab".repeat(200_000);

@@ -11,9 +11,12 @@ use ramie_core::files::{self, Problem};
 use std::collections::HashMap;
 use std::path::Path;
 
-/// Type numbers of tokens that are matched before words: control tokens, and those that a user has
-/// added.
-const SPECIAL: [i64; 2] = [3, 4];
+/// Type number of control tokens, which decoding skips.
+const CONTROL: i64 = 3;
+
+/// Type number of tokens that a user has added. They are text, and like control tokens matched
+/// before words.
+const USER_DEFINED: i64 = 4;
 
 impl ByteLevelBpe {
     /// Loads the tokenizer of a GGUF file.
@@ -118,26 +121,27 @@ impl Metadata<'_> {
         if i32::try_from(tokens.len()).is_err() {
             return Err(damaged(self.file, "has more tokens than an i32 can count"));
         }
-        let is_special = self.special(tokens.len())?;
+        let types = self.types(tokens.len())?;
+        let is_added = |id: usize| [CONTROL, USER_DEFINED].contains(&types[id]);
         let ids: HashMap<&str, u32> = (0..).zip(tokens).map(|(id, t)| (t.as_str(), id)).collect();
         let merges = Merges::new(&ids, strings(MERGES)?);
         let pieces = tokens
             .iter()
-            .zip(&is_special)
-            .map(|(token, special)| match special {
+            .enumerate()
+            .map(|(id, token)| match is_added(id) {
                 true => token.as_bytes().to_vec(),
                 false => bytes::of_token(token),
             });
-        let special = (0..).zip(tokens).zip(&is_special);
-        let special = special.filter(|((_, token), special)| **special && !token.is_empty());
-        let mut special: Vec<(String, u32)> = special
-            .map(|((id, token), _)| (token.clone(), id))
+        let mut added: Vec<(String, u32)> = (0u32..)
+            .zip(tokens)
+            .filter(|(id, token)| is_added(*id as usize) && !token.is_empty())
+            .map(|(id, token)| (token.clone(), id))
             .collect();
-        special.sort_by(|a, b| b.cmp(a));
+        added.sort_by(|a, b| b.cmp(a));
         Ok(ByteLevelBpe {
             pieces: pieces.collect(),
-            special,
-            is_special,
+            added,
+            is_control: types.iter().map(|t| *t == CONTROL).collect(),
             merges: merges.map_err(|message| damaged(self.file, message))?,
             words,
             bos_token_id: self.token("tokenizer.ggml.bos_token_id", tokens.len())?,
@@ -146,15 +150,15 @@ impl Metadata<'_> {
         })
     }
 
-    /// Returns which tokens are special.
-    fn special(&self, len: usize) -> Result<Vec<bool>> {
+    /// Returns the type number of each token, 0 without types.
+    fn types(&self, len: usize) -> Result<Vec<i64>> {
         const TYPES: &str = "tokenizer.ggml.token_type";
         let types = self.get(TYPES, "an array of integers", Value::as_integers)?;
         let Some(types) = types else {
-            return Ok(vec![false; len]);
+            return Ok(vec![0; len]);
         };
         match types.len() == len {
-            true => Ok(types.iter().map(|t| SPECIAL.contains(t)).collect()),
+            true => Ok(types),
             false => Err(damaged(
                 self.file,
                 format_args!("has {} items in `{TYPES}`, but {len} tokens", types.len()),

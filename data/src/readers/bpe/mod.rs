@@ -33,11 +33,12 @@ use words::Words;
 /// `tokenizers`.
 #[derive(Clone, Debug)]
 pub struct ByteLevelBpe {
-    /// Bytes of each token; the name of a special token.
+    /// Bytes of each token; the name of a control token.
     pieces: Vec<Vec<u8>>,
-    /// Names and numbers of special tokens. A name comes before its own prefixes.
-    special: Vec<(String, u32)>,
-    is_special: Vec<bool>,
+    /// Names and numbers of the tokens that are matched before words: control tokens, and those that
+    /// a user has added. A name comes before its own prefixes.
+    added: Vec<(String, u32)>,
+    is_control: Vec<bool>,
     merges: Merges,
     words: Words,
     bos_token_id: Option<i32>,
@@ -46,7 +47,7 @@ pub struct ByteLevelBpe {
 }
 
 impl ByteLevelBpe {
-    /// Returns the size of the vocabulary, including special tokens.
+    /// Returns the size of the vocabulary, including added tokens.
     pub fn len(&self) -> usize {
         self.pieces.len()
     }
@@ -79,20 +80,20 @@ impl ByteLevelBpe {
         Some(String::from_utf8_lossy(piece).into_owned())
     }
 
-    /// Converts a string to tokens. Names of special tokens, such as `<|im_end|>`, become these
-    /// tokens; no other special tokens are added.
+    /// Converts a string to tokens. Names of control tokens, such as `<|im_end|>`, and of tokens that
+    /// a user has added become these tokens; no other control tokens are added.
     pub fn encode(&self, text: &str) -> Vec<i32> {
         let mut tokens = Vec::new();
         let mut put = |token: u32| tokens.push(token as i32);
         let (mut rest, mut at) = (text, 0);
         while at < rest.len() {
             let here = &rest[at..];
-            match self.special.iter().find(|(s, _)| here.starts_with(s)) {
+            match self.added.iter().find(|(s, _)| here.starts_with(s)) {
                 None => at += here.chars().next().map_or(1, char::len_utf8),
-                Some((special, token)) => {
+                Some((name, token)) => {
                     self.encode_plain(&rest[..at], &mut put);
                     put(*token);
-                    (rest, at) = (&here[special.len()..], 0);
+                    (rest, at) = (&here[name.len()..], 0);
                 }
             }
         }
@@ -100,15 +101,15 @@ impl ByteLevelBpe {
         tokens
     }
 
-    /// Converts a string without special tokens.
+    /// Converts a string without the names of added tokens.
     fn encode_plain(&self, text: &str, put: &mut impl FnMut(u32)) {
         for word in self.words.split(text) {
             self.merges.encode(word.as_bytes(), put);
         }
     }
 
-    /// Converts tokens to a string, without special tokens. Bytes that are not UTF-8, such as those of
-    /// an incomplete character, are replaced.
+    /// Converts tokens to a string, without control tokens such as `<|im_end|>`. Bytes that are not
+    /// UTF-8, such as those of an incomplete character, are replaced.
     ///
     /// # Errors
     /// Returns an error if a token is out of range.
@@ -120,10 +121,10 @@ impl ByteLevelBpe {
         Ok(String::from_utf8_lossy(&bytes).into_owned())
     }
 
-    /// Returns the bytes of a token; none for a special token.
+    /// Returns the bytes of a token; none for a control token.
     fn piece(&self, token: i32) -> Result<&[u8]> {
         let index = usize::try_from(token).unwrap_or(usize::MAX);
-        match (self.pieces.get(index), self.is_special.get(index)) {
+        match (self.pieces.get(index), self.is_control.get(index)) {
             (Some(_), Some(true)) => Ok(&[]),
             (Some(piece), _) => Ok(piece),
             (None, _) => Err(unknown_token("the token", token, self.len())),

@@ -34,7 +34,7 @@ impl ByteLevelBpe {
 }
 
 impl TextStream<'_> {
-    /// Returns the text that is complete with the next token; nothing for a special token. Bytes
+    /// Returns the text that is complete with the next token; nothing for a control token. Bytes
     /// that are not UTF-8 are replaced.
     ///
     /// # Errors
