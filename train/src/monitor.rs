@@ -93,17 +93,27 @@ pub(crate) struct Observed {
     best: Option<Number>,
     /// Evaluations since then.
     since: usize,
+    /// The step of the last value.
+    step: Option<u64>,
 }
 
 impl Observed {
-    /// Notes the last value of the metric. Returns whether it is the best so far.
+    /// Notes the last value of the metric, if it is new. Returns whether it is the best so far.
     pub fn update(&mut self, monitor: &Monitor, min_delta: f64, history: &History) -> Result<bool> {
-        let value = history
-            .last(&monitor.name)
-            .ok_or_else(|| Error::UnknownMetric {
+        let Some(&(step, value)) = history.get(&monitor.name).last() else {
+            // The first mean over an epoch exists at its end.
+            let of_steps = monitor.name.strip_prefix("epoch_");
+            if of_steps.is_some_and(|name| !history.get(name).is_empty()) {
+                return Ok(false);
+            }
+            return Err(Error::UnknownMetric {
                 name: monitor.name.clone(),
                 known: history.names().map(str::to_owned).collect(),
-            })?;
+            });
+        };
+        if self.step.replace(step) == Some(step) {
+            return Ok(false);
+        }
         let margin = if monitor.max { -min_delta } else { min_delta };
         let improved = match self.best {
             Some(Number(best)) => monitor.is_better(value + margin, best),
@@ -116,10 +126,11 @@ impl Observed {
         Ok(improved)
     }
 
-    /// Notes the last value of the metric. Returns whether the run should stop.
+    /// Notes the last value of the metric, if it is new. Returns whether the run should stop.
     pub fn should_stop(&mut self, stopping: &EarlyStopping, history: &History) -> Result<bool> {
+        let before = self.step;
         self.update(&stopping.monitor, stopping.min_delta, history)?;
-        Ok(self.since > stopping.patience)
+        Ok(self.step != before && self.since > stopping.patience)
     }
 }
 
@@ -129,8 +140,8 @@ mod tests {
 
     fn stops(stopping: &EarlyStopping, values: &[f64]) -> Option<usize> {
         let (mut observed, mut history) = (Observed::default(), History::default());
-        values.iter().position(|value| {
-            history.record(1, "x", *value);
+        (1..).zip(values).position(|(step, value)| {
+            history.record(step, "x", *value);
             observed.should_stop(stopping, &history).unwrap()
         })
     }
@@ -147,6 +158,20 @@ mod tests {
         assert_eq!(stops(&max, &[1.0, 2.0, 2.4]), Some(2));
         assert_eq!(stops(&max, &[1.0, 2.0, 2.6]), None);
         assert_eq!(stops(&min, &[f64::NAN, 1.0]), Some(0));
+    }
+
+    #[test]
+    fn a_value_is_observed_once() {
+        let stopping = EarlyStopping::new(Monitor::min("epoch_loss"));
+        let (mut observed, mut history) = (Observed::default(), History::default());
+        let mut stops = |history: &History| observed.should_stop(&stopping, history).unwrap();
+        history.record(1, "loss", 2.0);
+        assert!(!stops(&history), "the first epoch has not ended");
+        history.record(6, "epoch_loss", 2.0);
+        assert!(!stops(&history));
+        assert!(!stops(&history), "no new value");
+        history.record(12, "epoch_loss", 2.0);
+        assert!(stops(&history));
     }
 
     #[test]

@@ -294,7 +294,8 @@ where
     }
 
     /// Stops when a metric no longer improves. It is examined after each validation, or after each
-    /// epoch without validations.
+    /// epoch without validations. Each value counts once: a mean over an epoch is examined at the
+    /// first validation after it.
     #[must_use]
     pub fn early_stopping(mut self, stopping: EarlyStopping) -> Self {
         self.settings.stopping = Some(stopping);

@@ -123,6 +123,21 @@ fn a_run_stops_early_and_returns_to_its_best_state() {
     );
 }
 
+#[test]
+fn a_mean_over_an_epoch_is_observed_once() {
+    let monitor = Monitor::max("epoch_loss"); // it falls, so the first value is the best
+    let history = Trainer::new(loss)
+        .epochs(50)
+        .validate(DataLoader::new(points(8)).batch_size(8))
+        .validate_every(2)
+        .early_stopping(EarlyStopping::new(monitor).patience(1))
+        .quiet()
+        .fit(&mut net(), loader())
+        .unwrap();
+    assert_eq!(history.get("epoch_loss").len(), 3);
+    assert_eq!(history.get("val_loss").len(), 9);
+}
+
 /// Notes its events.
 struct Notes(Arc<Mutex<Vec<String>>>);
 
