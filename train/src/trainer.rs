@@ -269,7 +269,8 @@ where
     }
 
     /// Validates like [`validate`](Trainer::validate), with the metrics that a function of the state
-    /// and a batch returns.
+    /// and a batch returns. If it returns as many arrays as [`metrics`](Trainer::metrics) has names,
+    /// they have these names. Otherwise their names are those without `metrics`.
     #[must_use]
     pub fn validate_with<B, V, F>(mut self, metrics: F, loader: DataLoader<B>) -> Self
     where

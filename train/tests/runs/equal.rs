@@ -125,6 +125,21 @@ fn a_validation_weights_a_smaller_last_batch_by_its_rows() {
 }
 
 #[test]
+fn a_validation_may_return_other_metrics_than_the_step() {
+    let history = Trainer::new(loss)
+        .metrics(["loss", "error"])
+        .validate_with(
+            |state: &Training<Net>, (x, y)| loss(&mut state.model.evaluated(), x, y).0,
+            DataLoader::new(points(8)).batch_size(8),
+        )
+        .quiet()
+        .fit(&mut net(), loader())
+        .unwrap();
+    let names = history.names().filter(|name| name.starts_with("val_"));
+    assert_eq!(names.collect::<Vec<_>>(), ["val_loss"]);
+}
+
+#[test]
 fn the_same_batch_is_trained_in_each_step() {
     let (x, y) = points(44);
     let x = ramie_core::Array::from(&x);
