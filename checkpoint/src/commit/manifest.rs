@@ -15,6 +15,13 @@ use std::path::{Path, PathBuf};
 /// Name of the manifest in a checkpoint's directory.
 pub(crate) const MANIFEST: &str = "_RAMIE_MANIFEST";
 
+/// Returns whether a directory has an empty manifest: a save that writes in place starts with it
+/// and replaces it at the commit.
+pub(crate) fn is_unfinished(folder: &Path) -> bool {
+    let metadata = folder.join(MANIFEST).metadata();
+    metadata.is_ok_and(|m| m.is_file() && m.len() == 0)
+}
+
 /// Number of bytes that are read or written and checksummed at a time; they stay in the cache in
 /// between.
 pub(crate) const PIECE: usize = 256 << 10;
@@ -134,6 +141,9 @@ impl Manifest {
                 ),
             )
         };
+        if bytes.is_empty() {
+            return Err(damaged("it is empty, so the save is not complete"));
+        }
         let text = std::str::from_utf8(bytes).map_err(|_| damaged("it is not UTF-8"))?;
         let lines = text
             .strip_suffix('\n')

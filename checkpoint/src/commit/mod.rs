@@ -8,6 +8,8 @@ mod disk;
 mod exit;
 #[cfg(test)]
 pub(crate) mod fault;
+#[cfg(test)]
+mod fault_tests;
 mod group;
 mod manifest;
 mod marker;

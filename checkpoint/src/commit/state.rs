@@ -1,7 +1,7 @@
 //! Detection of committed checkpoints.
 
 use super::TEMPORARY;
-use super::manifest::MANIFEST;
+use super::manifest::{self, MANIFEST};
 use super::marker::{self, MARKER};
 use super::metadata::StepMetadata;
 use crate::pytree::TREE;
@@ -61,11 +61,12 @@ pub fn commit_state(folder: impl AsRef<Path>) -> Result<CommitState> {
     }
     let has = |name: &str| folder.join(name).is_file();
     // Both Ramie and Orbax write the marker last. With `Atomicity::CommitFile` it is written after
-    // the manifest and may be incomplete.
+    // the manifest and may be incomplete; the manifest is empty until all other files are on disk.
     if has(MANIFEST) {
         return Ok(match marker::is_complete(folder) {
             true => Committed,
             false if has(MARKER) => Damaged(format!("{MARKER} is incomplete")),
+            false if manifest::is_unfinished(folder) => Unfinished,
             false => Damaged(format!("{MARKER} is missing")),
         });
     }

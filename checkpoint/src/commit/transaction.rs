@@ -1,7 +1,7 @@
 //! A single save, from the temporary directory to the committed checkpoint.
 
 use super::group::Group;
-use super::manifest::{MANIFEST, Manifest};
+use super::manifest::{self, MANIFEST, Manifest};
 use super::marker::{self, MARKER};
 use super::metadata::{self, ItemHandlers, METADATA, StepMetadata};
 use super::reader::list;
@@ -119,7 +119,7 @@ impl Transaction {
         if result.is_err() && self.group.process().is_primary() {
             // The leftovers take space, and space may be what was lacking. If they cannot be
             // removed, the next save of this name tries again.
-            let _ = disk::remove_folder(&folder);
+            let _ = self.clear(&folder);
         }
         result
     }
@@ -132,16 +132,27 @@ impl Transaction {
         }
     }
 
+    /// Removes the directory to write in.
+    fn clear(&self, folder: &Path) -> Result<()> {
+        match self.atomicity {
+            Atomicity::AtomicRename => disk::remove_folder(folder),
+            Atomicity::CommitFile => remove_in_place(folder),
+        }
+    }
+
     /// Creates the directory to write in, removing the leftovers of an interrupted save.
     fn make(&self, folder: &Path) -> Result<()> {
         check_name(&self.path, self.overwrite)?;
-        disk::remove_folder(folder)?;
+        self.clear(folder)?;
         disk::make_folder(folder)?;
         if let Some(mode) = self.permissions {
             set_permissions(folder, mode)?;
         }
         if self.atomicity == Atomicity::CommitFile {
-            // Marks the directory as a checkpoint that was started but not completed.
+            // Marks the directory as a checkpoint that was started but not completed, before an
+            // item writes a file that older versions of Orbax write last.
+            disk::write_synced(&folder.join(MANIFEST), b"")?;
+            disk::sync_folder(folder)?;
             let begun = StepMetadata {
                 init_timestamp_nsecs: Some(metadata::now()),
                 ..StepMetadata::default()
@@ -206,7 +217,7 @@ impl Transaction {
         let mut names = Vec::new();
         list(folder, "", &mut names)?;
         let known = ledger.manifest().files;
-        names.retain(|name| !known.contains_key(name));
+        names.retain(|name| !known.contains_key(name) && name != MANIFEST);
         parallel::for_each(self.threads, names, |name| ledger.enter_foreign(&name))?;
         ledger.sync()?;
         let manifest = ledger.manifest().to_text();
@@ -234,6 +245,24 @@ fn panicked(path: &Path, panic: &(dyn Any + Send)) -> Error {
     Error::format(path, explained(text, PANICKED))
 }
 
+/// Removes a checkpoint that cannot be renamed first. Until its other files are gone, an empty
+/// manifest marks it as unfinished.
+fn remove_in_place(folder: &Path) -> Result<()> {
+    if folder.symlink_metadata().is_ok_and(|m| m.is_dir()) {
+        disk::remove_folder(&folder.join(MARKER))?;
+        disk::write_synced(&folder.join(MANIFEST), b"")?;
+        disk::sync_folder(folder)?;
+        let failed = |e| Error::io(folder, "be listed", e);
+        for entry in std::fs::read_dir(folder).map_err(failed)? {
+            let entry = entry.map_err(failed)?;
+            if entry.file_name() != MANIFEST {
+                disk::remove_folder(&entry.path())?;
+            }
+        }
+    }
+    disk::remove_folder(folder)
+}
+
 fn set_permissions(folder: &Path, mode: u32) -> Result<()> {
     #[cfg(unix)]
     {
@@ -258,7 +287,8 @@ pub(crate) fn check_name(path: &Path, overwrite: bool) -> Result<()> {
             false => Err(exists(path)),
         };
     }
-    let unfinished = StepMetadata::of(path).is_ok_and(|m| m.is_some());
+    let unfinished =
+        manifest::is_unfinished(path) || StepMetadata::of(path).is_ok_and(|m| m.is_some());
     let empty = || std::fs::read_dir(path).is_ok_and(|mut entries| entries.next().is_none());
     if path.is_dir() && (unfinished || empty()) {
         return Ok(());

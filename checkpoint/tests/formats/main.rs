@@ -15,5 +15,6 @@ mod ocdbt;
 mod ocdbt_interop;
 mod pytorch;
 mod safetensors;
+mod saves;
 mod serialization;
 mod sharded;

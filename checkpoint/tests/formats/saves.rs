@@ -1,0 +1,112 @@
+//! When a checkpoint counts as saved.
+
+use ramie_checkpoint::commit::{Atomicity, ItemReader, ItemWriter, Process, is_committed};
+use ramie_checkpoint::commit::{SaveOptions, Saver, SaverOptions, restore_item};
+use ramie_checkpoint::items::{Composite, JsonRestore, JsonSave, SaveArgs, Snapshot};
+use ramie_checkpoint::pytree::{StandardRestore, StandardSave};
+use ramie_checkpoint::{Error, Result};
+use ramie_core::{Array, State};
+use std::path::{Path, PathBuf};
+
+/// Returns a saver that returns after the commit.
+fn blocking(atomicity: Atomicity) -> Saver {
+    let options = SaverOptions::new().asynchronous(false);
+    Saver::new(options.atomicity(atomicity))
+}
+
+fn copy(from: &Path, to: &Path) {
+    std::fs::create_dir_all(to).unwrap();
+    for entry in std::fs::read_dir(from).unwrap() {
+        let (path, name) = entry.map(|e| (e.path(), e.file_name())).unwrap();
+        match path.is_dir() {
+            true => copy(&path, &to.join(name)),
+            false => drop(std::fs::copy(&path, to.join(name)).unwrap()),
+        }
+    }
+}
+
+/// An item that copies the unfinished checkpoint while it is written.
+#[derive(Clone)]
+struct Copies {
+    checkpoint: PathBuf,
+    to: PathBuf,
+}
+
+impl SaveArgs for Copies {
+    fn handler(&self) -> &str {
+        "tests.Copies"
+    }
+
+    fn snapshot(&self, _: Process) -> Result<Box<dyn Snapshot>> {
+        Ok(Box::new(self.clone()))
+    }
+}
+
+impl Snapshot for Copies {
+    fn write(&mut self, writer: &ItemWriter) -> Result<()> {
+        assert!(!is_committed(&self.checkpoint)?);
+        writer.write("file", b"text")?;
+        copy(&self.checkpoint, &self.to.join("written"));
+        Ok(())
+    }
+
+    fn finalize(&mut self, _: &ItemWriter) -> Result<()> {
+        assert!(!is_committed(&self.checkpoint)?);
+        copy(&self.checkpoint, &self.to.join("finalized"));
+        Ok(())
+    }
+}
+
+#[test]
+fn a_checkpoint_written_in_place_does_not_count_before_its_marker() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("7");
+    let saver = blocking(Atomicity::CommitFile);
+    let state = State::from_iter([("x", Array::from(1.5f32))]);
+    let items = Composite::new()
+        .item("state", StandardSave::new(&state))
+        .item(
+            "copies",
+            Copies {
+                checkpoint: path.clone(),
+                to: folder.path().into(),
+            },
+        );
+    saver.save(&path, &items, SaveOptions::new()).unwrap();
+    assert!(is_committed(&path).unwrap());
+    ItemReader::open(&path).unwrap().verify_all().unwrap();
+    let restored = Composite::new().item("state", StandardRestore::state());
+    let (restored,) = restore_item(&path, restored).unwrap();
+    assert_eq!(restored["x"].item::<f32>(), 1.5);
+    // What a program leaves that is killed during the save.
+    for name in ["written", "finalized"] {
+        let path = folder.path().join(name);
+        assert!(path.join("state/_METADATA").is_file(), "{name}");
+        assert!(!is_committed(&path).unwrap(), "{name}");
+        let error = ItemReader::open(&path).err().unwrap();
+        assert!(matches!(error, Error::Damaged { .. }), "{name}: {error}");
+        let text = error.to_string();
+        assert!(text.contains("the save is not complete"), "{name}: {text}");
+        // The next save of this name replaces it.
+        saver
+            .save(&path, &JsonSave::new(name), SaveOptions::new())
+            .unwrap();
+        let value = restore_item(&path, JsonRestore::<String>::new()).unwrap();
+        assert_eq!(value, name);
+        assert!(!path.join("state").exists(), "{name}");
+    }
+}
+
+#[test]
+fn a_checkpoint_that_is_replaced_in_place_is_complete() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("state");
+    let saver = blocking(Atomicity::CommitFile);
+    for value in [1, 2] {
+        let options = SaveOptions::new().force(true);
+        saver.save(&path, &JsonSave::new(&value), options).unwrap();
+        ItemReader::open(&path).unwrap().verify_all().unwrap();
+        let restored = restore_item(&path, JsonRestore::<i32>::new()).unwrap();
+        assert_eq!(restored, value);
+    }
+}
