@@ -71,7 +71,8 @@ pub(crate) fn rename(from: &Path, to: &Path) -> Result<()> {
     })
 }
 
-/// Replaces a directory with another one and removes the old one.
+/// Replaces a directory with another one and removes the old one. If the old one cannot be removed,
+/// it remains under a temporary name.
 pub(crate) fn replace(from: &Path, to: &Path) -> Result<()> {
     // If the system supports it, exchange both names atomically: there is never a moment without a
     // checkpoint.
@@ -84,17 +85,35 @@ pub(crate) fn replace(from: &Path, to: &Path) -> Result<()> {
             sync_folder(parent(to)).inspect_err(|_| {
                 let _ = exchange();
             })?;
-            return remove_folder(from);
+            discard(from);
+            return Ok(());
         }
     }
     let aside = aside(to, ".replaced");
-    remove_folder(&aside)?;
+    make_free(&aside)?;
     rename(to, &aside)?;
     if let Err(error) = rename(from, to) {
         rename(&aside, to)?;
         return Err(error);
     }
-    remove_folder(&aside)
+    discard(&aside);
+    Ok(())
+}
+
+/// Removes a directory that was replaced. An error does not undo the replacement, so it is only
+/// logged.
+fn discard(folder: &Path) {
+    if let Err(error) = remove_folder(folder) {
+        tracing::warn!(%error, "the checkpoint was replaced, but the old one was not removed");
+    }
+}
+
+/// Removes the leftovers at a temporary path. If they cannot be removed, renames them.
+pub(crate) fn make_free(path: &Path) -> Result<()> {
+    remove_folder(path).or_else(|error| {
+        let leftover = aside(path, &format!(".{}", super::now()));
+        rename(path, &leftover).map_err(|_| error)
+    })
 }
 
 /// Returns a sibling path whose name is never that of a checkpoint.

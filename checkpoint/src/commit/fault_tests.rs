@@ -73,3 +73,35 @@ fn a_replacement_in_place_that_fails_leaves_no_partial_checkpoint() {
         assert_eq!(read(&path), "next", "{step}");
     }
 }
+
+#[test]
+fn a_replacement_counts_if_the_old_checkpoint_cannot_be_removed() {
+    let atomicity = Atomicity::AtomicRename;
+    let all = steps_of_a_replacement(atomicity);
+    let (first, last) = (&all[0], &all[all.len() - 1]);
+    assert!(first.starts_with("remove "), "{all:#?}");
+    assert!(last.starts_with("remove "), "{all:#?}");
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("state");
+    save(&path, "first", atomicity).unwrap();
+    fault::plan(folder.path(), Some((all.len() - 1, Fault::Denied)));
+    save(&path, "second", atomicity).unwrap();
+    fault::steps(folder.path());
+    assert_eq!(read(&path), "second");
+    let leftover = folder.path().join("state.orbax-checkpoint-tmp");
+    assert!(leftover.is_dir());
+    // The leftover does not prevent the next save, even if it still cannot be removed.
+    fault::plan(folder.path(), Some((0, Fault::Denied)));
+    save(&path, "third", atomicity).unwrap();
+    fault::steps(folder.path());
+    assert_eq!(read(&path), "third");
+    assert!(!leftover.exists());
+    let names = std::fs::read_dir(folder.path()).unwrap().flatten();
+    let names: Vec<_> = names.map(|entry| entry.file_name()).collect();
+    assert_eq!(names.len(), 2, "{names:?}");
+    let all_temporary = names.iter().filter(|name| *name != "state");
+    for name in all_temporary {
+        let path = folder.path().join(name);
+        assert!(!is_committed(&path).unwrap(), "{name:?}");
+    }
+}

@@ -143,7 +143,10 @@ impl Transaction {
     /// Creates the directory to write in, removing the leftovers of an interrupted save.
     fn make(&self, folder: &Path) -> Result<()> {
         check_name(&self.path, self.overwrite)?;
-        self.clear(folder)?;
+        match self.atomicity {
+            Atomicity::AtomicRename => disk::make_free(folder)?,
+            Atomicity::CommitFile => remove_in_place(folder)?,
+        }
         disk::make_folder(folder)?;
         if let Some(mode) = self.permissions {
             set_permissions(folder, mode)?;
