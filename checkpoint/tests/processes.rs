@@ -4,7 +4,8 @@
 //! looks at what the processes say.
 
 use ramie_checkpoint::commit::{
-    ItemReader, ItemWriter, MultiprocessingOptions, Process, SaverOptions,
+    Atomicity, ItemReader, ItemWriter, MultiprocessingOptions, Process, SaveOptions, Saver,
+    SaverOptions, is_committed,
 };
 use ramie_checkpoint::items::{
     Composite, IteratorRestore, IteratorSave, JsonRestore, JsonSave, RestoreArgs, SaveArgs,
@@ -13,7 +14,7 @@ use ramie_checkpoint::items::{
 use ramie_checkpoint::manager::policies::{ContinuousCheckpointingPolicy, LatestDuration};
 use ramie_checkpoint::manager::{CheckpointManager, CheckpointManagerOptions, StepOptions};
 use ramie_checkpoint::{Error, Result, preemption};
-use ramie_core::distributed::{self, DistributedOptions, PeerFailure};
+use ramie_core::distributed::{self, DistributedOptions, FailureKind, PeerFailure};
 use ramie_testing::processes::{Program, joining, number, say, variable};
 use std::path::PathBuf;
 use std::time::Duration;
@@ -39,6 +40,7 @@ fn child() {
         "decide" => decide(root, process),
         "end" => end(root, process),
         "some" => some(root, process),
+        "lost" => lost(root, process),
         other => panic!("no part {other}"),
     }
     distributed::shutdown().expect("all leave");
@@ -319,4 +321,75 @@ fn some_of_the_processes_can_save_by_themselves() {
     let path = folder.path().to_str().unwrap();
     let said = Program::of("some", 4, &[("RAMIE_TEST_FOLDER", path)]).says();
     assert_eq!(said, ["done"; 4]);
+}
+
+/// An item whose second process ends while the first one commits.
+#[derive(Clone)]
+struct Ends {
+    process: usize,
+    /// File that the first process creates during its commit.
+    commits: PathBuf,
+}
+
+impl SaveArgs for Ends {
+    fn handler(&self) -> &str {
+        "tests.Ends"
+    }
+
+    fn snapshot(&self, _: Process) -> Result<Box<dyn Snapshot>> {
+        Ok(Box::new(self.clone()))
+    }
+}
+
+impl Snapshot for Ends {
+    fn write(&mut self, writer: &ItemWriter) -> Result<()> {
+        if self.process == 1 {
+            let commits = self.commits.clone();
+            std::thread::spawn(move || {
+                while !commits.exists() {
+                    std::thread::sleep(Duration::from_millis(1));
+                }
+                std::process::abort();
+            });
+        }
+        writer.write(&format!("part_{}", self.process), b"data")
+    }
+
+    fn finalize(&mut self, _: &ItemWriter) -> Result<()> {
+        std::fs::write(&self.commits, b"").unwrap();
+        let store = distributed::key_value_store()?;
+        for _ in 0..2000 {
+            if let Err(ramie_core::Error::Distributed {
+                kind: FailureKind::PeerLost,
+                ..
+            }) = store.get("never", Duration::from_millis(10))
+            {
+                return Ok(());
+            }
+        }
+        panic!("process 1 is still there");
+    }
+}
+
+fn lost(root: PathBuf, process: usize) {
+    if process == 1 {
+        say("ends");
+    }
+    let path = root.join("state");
+    let options = waiting().asynchronous(false);
+    let saver = Saver::new(options.atomicity(Atomicity::CommitFile));
+    let commits = root.join("commits");
+    let item = Ends { process, commits };
+    let error = saver.save(&path, &item, SaveOptions::new()).unwrap_err();
+    assert!(is_committed(&path).unwrap(), "{error}");
+    ItemReader::open(&path).unwrap().verify_all().unwrap();
+    say("committed");
+}
+
+#[test]
+fn a_checkpoint_remains_if_a_process_is_lost_during_the_commit() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().to_str().unwrap();
+    let said = Program::of("lost", 2, &[("RAMIE_TEST_FOLDER", path)]).says();
+    assert_eq!(said, ["committed", "ends"]);
 }

@@ -106,7 +106,8 @@ pub(crate) struct Written {
 
 impl Transaction {
     /// Writes everything and commits it. Every process must call this; an error of one is returned
-    /// in all of them, and then nothing has changed.
+    /// in all of them, and then nothing has changed. If a process is lost during the commit, the
+    /// others return an error, but the checkpoint may be committed.
     pub fn run(mut self) -> Result<Written> {
         let folder = match self.atomicity {
             Atomicity::AtomicRename => disk::aside(&self.path, ""),
@@ -115,13 +116,17 @@ impl Transaction {
         let begun = metadata::now();
         let make = self.as_primary(|this| this.make(&folder));
         self.group.agree("folder", make)?;
-        let result = self.fill(&folder, begun);
-        if result.is_err() && self.group.process().is_primary() {
-            // The leftovers take space, and space may be what was lacking. If they cannot be
-            // removed, the next save of this name tries again.
-            let _ = self.clear(&folder);
-        }
-        result
+        let ledger = Ledger::new(folder, self.threads);
+        let root = self.fill(&ledger).inspect_err(|_| self.clear(&ledger))?;
+        let commit = self.as_primary(|this| this.commit(&ledger, &root, begun));
+        let commit = commit.inspect_err(|_| self.clear(&ledger));
+        // A commit is final, so the checkpoint remains if another process is lost meanwhile.
+        self.group.agree("commit", commit)?;
+        let files = ledger.manifest().files;
+        Ok(Written {
+            files: files.len(),
+            bytes: files.values().map(|c| c.size).sum(),
+        })
     }
 
     /// Calls a function in the primary process only.
@@ -132,11 +137,14 @@ impl Transaction {
         }
     }
 
-    /// Removes the directory to write in.
-    fn clear(&self, folder: &Path) -> Result<()> {
-        match self.atomicity {
-            Atomicity::AtomicRename => disk::remove_folder(folder),
-            Atomicity::CommitFile => remove_in_place(folder),
+    /// Removes the files of a failed save, since the disk may be full. If they cannot be removed,
+    /// the next save of this name tries again.
+    fn clear(&self, ledger: &Ledger) {
+        if self.group.process().is_primary() {
+            let _ = match self.atomicity {
+                Atomicity::AtomicRename => disk::remove_folder(ledger.folder()),
+                Atomicity::CommitFile => remove_in_place(ledger.folder()),
+            };
         }
     }
 
@@ -165,19 +173,11 @@ impl Transaction {
         Ok(())
     }
 
-    fn fill(&mut self, folder: &Path, begun: u64) -> Result<Written> {
-        let group = self.group.clone();
-        let ledger = Ledger::new(folder.to_owned(), self.threads);
-        let writing = panic::catch_unwind(AssertUnwindSafe(|| self.write(&ledger)));
+    /// Writes the data of all processes.
+    fn fill(&mut self, ledger: &Arc<Ledger>) -> Result<ItemWriter> {
+        let writing = panic::catch_unwind(AssertUnwindSafe(|| self.write(ledger)));
         let writing = writing.unwrap_or_else(|panic| Err(panicked(&self.path, &*panic)));
-        let root = group.agree("writing", writing)?;
-        let commit = self.as_primary(|this| this.commit(&ledger, &root, begun));
-        group.agree("commit", commit)?;
-        let files = ledger.manifest().files;
-        Ok(Written {
-            files: files.len(),
-            bytes: files.values().map(|c| c.size).sum(),
-        })
+        self.group.agree("writing", writing)
     }
 
     /// Writes the data of this process.
