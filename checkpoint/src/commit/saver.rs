@@ -99,7 +99,8 @@ impl SaverOptions {
         self
     }
 
-    /// Sets a callback that the saving thread runs after it commits a checkpoint.
+    /// Sets a callback that the saving thread runs after it commits a checkpoint. If the callback
+    /// panics, the save returns an error, but the checkpoint is committed.
     pub fn post_finalization_callback(mut self, f: impl Fn() + Send + Sync + 'static) -> Self {
         self.callback = Some(Arc::new(f));
         self
@@ -209,6 +210,22 @@ impl Shared {
     }
 }
 
+/// Marks a saver as busy until this is dropped.
+struct Busy(Arc<Shared>);
+
+impl Busy {
+    fn begin(shared: &Arc<Shared>) -> Busy {
+        shared.busy.store(true, Ordering::SeqCst);
+        Busy(shared.clone())
+    }
+}
+
+impl Drop for Busy {
+    fn drop(&mut self) {
+        self.0.busy.store(false, Ordering::SeqCst);
+    }
+}
+
 impl Saver {
     /// Creates an idle saver.
     pub fn new(options: SaverOptions) -> Saver {
@@ -286,10 +303,8 @@ impl Saver {
         if self.options.asynchronous {
             return self.start(job);
         }
-        self.shared.busy.store(true, Ordering::SeqCst);
-        let result = job.run(&self.shared, true);
-        self.shared.busy.store(false, Ordering::SeqCst);
-        result
+        let _busy = Busy::begin(&self.shared);
+        job.run(&self.shared, true)
     }
 
     fn start(&self, job: Job) -> Result<()> {
@@ -298,7 +313,7 @@ impl Saver {
         let path = job.report.path.clone();
         let work = {
             let path = path.clone();
-            let running = Running::begin(&shared);
+            let (running, busy) = (Running::begin(&shared), Busy::begin(&shared));
             move || {
                 running.here();
                 let result =
@@ -311,17 +326,13 @@ impl Saver {
                     tracing::error!(path = %path.display(), %error, "a background save failed");
                     *lock(&shared.failure) = Some(error);
                 }
-                shared.busy.store(false, Ordering::SeqCst);
+                drop(busy);
             }
         };
-        self.shared.busy.store(true, Ordering::SeqCst);
         let thread = std::thread::Builder::new().name("checkpoint save".into());
         match thread.spawn(work) {
             Ok(handle) => *running = Some(handle),
-            Err(e) => {
-                self.shared.busy.store(false, Ordering::SeqCst);
-                return Err(Error::io(&path, "spawn the save thread", e));
-            }
+            Err(e) => return Err(Error::io(&path, "spawn the save thread", e)),
         }
         Ok(())
     }
@@ -424,10 +435,22 @@ impl Job {
             files = report.files,
             "saved"
         );
+        let path = report.path.clone();
         *lock(&shared.report) = Some(report);
-        if let Some(callback) = self.callback {
-            callback();
-        }
-        after
+        let called = match &self.callback {
+            Some(callback) => call(&path, &**callback),
+            None => Ok(()),
+        };
+        after.and(called)
     }
+}
+
+/// Calls the callback of a committed checkpoint.
+fn call(path: &Path, callback: &(dyn Fn() + Send + Sync)) -> Result<()> {
+    panic::catch_unwind(panic::AssertUnwindSafe(callback)).map_err(|_| {
+        let message = format!(
+            "the checkpoint is committed, but its `post_finalization_callback` panicked{PANICKED}"
+        );
+        Error::format(path, message)
+    })
 }

@@ -9,6 +9,7 @@ use crate::{Error, Result};
 use ramie_core::lock::lock;
 use serde_json::{Map, Value};
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Instant, SystemTime};
 
@@ -173,7 +174,8 @@ impl CheckpointManager {
         let saved = self
             .saver
             .save_in(self.background.clone(), &path, &items, save);
-        if saved.is_err() {
+        // The change was finished or undone if the save reached its end.
+        if saved.is_err() && !undo.finished.load(Ordering::SeqCst) {
             undo.undo();
         }
         saved.map(|()| true)
@@ -216,6 +218,7 @@ impl CheckpointManager {
             root: self.root.clone(),
             names: self.options.names.clone(),
             primary: self.caller.process().is_primary(),
+            finished: Arc::default(),
         })
     }
 
@@ -263,12 +266,15 @@ struct Change {
     root: PathBuf,
     names: StepNames,
     primary: bool,
+    /// Whether the save has ended.
+    finished: Arc<AtomicBool>,
 }
 
 impl Change {
     /// After a commit, deletes the steps that are no longer kept. After a failure, reverts the
     /// change.
     fn finish(&self, committed: bool) -> Result<()> {
+        self.finished.store(true, Ordering::SeqCst);
         if !committed {
             self.undo();
             return Ok(());

@@ -3,9 +3,11 @@
 use ramie_checkpoint::commit::{Atomicity, ItemReader, ItemWriter, Process, is_committed};
 use ramie_checkpoint::commit::{SaveOptions, Saver, SaverOptions, restore_item};
 use ramie_checkpoint::items::{Composite, JsonRestore, JsonSave, SaveArgs, Snapshot};
+use ramie_checkpoint::manager::{CheckpointManager, CheckpointManagerOptions};
 use ramie_checkpoint::pytree::{StandardRestore, StandardSave};
 use ramie_checkpoint::{Error, Result};
 use ramie_core::{Array, State};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 
 /// Returns a saver that returns after the commit.
@@ -108,5 +110,29 @@ fn a_checkpoint_that_is_replaced_in_place_is_complete() {
         ItemReader::open(&path).unwrap().verify_all().unwrap();
         let restored = restore_item(&path, JsonRestore::<i32>::new()).unwrap();
         assert_eq!(restored, value);
+    }
+}
+
+#[test]
+fn a_callback_that_panics_does_not_undo_the_save() {
+    for asynchronous in [false, true] {
+        let folder = tempfile::tempdir().unwrap();
+        let saver = SaverOptions::new()
+            .asynchronous(asynchronous)
+            .post_finalization_callback(|| panic!("a mistake in the callback"));
+        let options = CheckpointManagerOptions::new().saver(saver);
+        let manager = CheckpointManager::new(folder.path(), options).unwrap();
+        let saved = catch_unwind(AssertUnwindSafe(|| {
+            manager.save(3, &JsonSave::new("value"))?;
+            manager.wait_until_finished()
+        }));
+        assert!(!manager.is_saving_in_progress());
+        let text = saved.expect("an error").unwrap_err().to_string();
+        let expected = "the checkpoint is committed, but its `post_finalization_callback` panicked";
+        assert!(text.contains(expected), "{text}");
+        assert_eq!(manager.all_steps(), [3]);
+        assert!(manager.last_report().is_some());
+        let value = manager.restore(3, JsonRestore::<String>::new()).unwrap();
+        assert_eq!(value, "value");
     }
 }
