@@ -77,6 +77,14 @@ impl Deleter {
         failure.map_or(Ok(()), Err)
     }
 
+    /// Stores an error as if a background deletion had failed.
+    #[cfg(test)]
+    pub fn fail(&self, error: Error) {
+        if let Some(background) = &self.background {
+            *lock(&background.failure) = Some(error);
+        }
+    }
+
     /// Waits for all deletions, then ends the thread.
     pub fn close(&mut self) -> Result<()> {
         if let Some(background) = &mut self.background {

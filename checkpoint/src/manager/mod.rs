@@ -44,6 +44,8 @@ mod names;
 mod options;
 pub mod policies;
 mod preempted;
+#[cfg(test)]
+mod process_tests;
 mod root_metadata;
 mod save;
 mod steps;

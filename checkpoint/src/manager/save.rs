@@ -154,7 +154,9 @@ impl CheckpointManager {
             .map(|metrics| JsonText::new(steps::METRICS, metrics.to_json().into()));
         let items = step_items(args, metrics.as_ref());
         let waiting = Instant::now();
-        self.wait_until_finished()?;
+        // Only the primary process deletes steps, but all processes return the error.
+        let finished = self.wait_until_finished();
+        self.caller.agree("finished", finished)?;
         let waited = waiting.elapsed();
         if self.steps.get(step).is_some() {
             let path = self.step_path(step);
@@ -231,15 +233,16 @@ impl CheckpointManager {
         if self.options.read_only {
             return Ok(());
         }
-        if self.latest_step() == Some(step) {
-            self.wait_until_finished()?;
-        }
+        let finished = match self.latest_step() == Some(step) {
+            true => self.wait_until_finished(),
+            false => Ok(()),
+        };
         let known = self.steps.get(step).is_some();
         let path = self.step_path(step);
-        let deleted = match self.caller.process().is_primary() {
+        let deleted = finished.and_then(|()| match self.caller.process().is_primary() {
             true if known => lock(&self.deleter).delete(&path),
             _ => Ok(()),
-        };
+        });
         self.caller.agree("delete", deleted)?;
         if !known {
             return Err(self.reader(step).err().unwrap_or_else(|| {
