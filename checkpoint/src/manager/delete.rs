@@ -173,7 +173,9 @@ impl Way {
     /// Removes a directory: its files in parallel, then the rest.
     fn remove(&self, folder: &Path) -> Result<()> {
         let mut files = Vec::new();
-        if self.threads > 1 {
+        // Of a symbolic link, only the link is removed.
+        let is_folder = folder.symlink_metadata().is_ok_and(|m| m.is_dir());
+        if self.threads > 1 && is_folder {
             files_below(folder, &mut files);
         }
         for_each(self.threads, files, |file| remove_folder(&file))?;

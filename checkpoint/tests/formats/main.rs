@@ -11,6 +11,7 @@ mod gguf;
 mod manager;
 mod manager_golden;
 mod manager_interop;
+mod links;
 mod ocdbt;
 mod ocdbt_interop;
 mod pytorch;
