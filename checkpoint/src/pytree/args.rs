@@ -67,7 +67,7 @@ impl<'a, T: Tree> StandardRestore<'a, T> {
     }
 
     /// Sets whether shapes must match. Defaults to `true`. If `false`, arrays are truncated or
-    /// padded with zeros.
+    /// padded with zeros; the number of axes must still match.
     pub fn strict(self, strict: bool) -> Self {
         StandardRestore(self.0.strict(strict))
     }

@@ -20,6 +20,8 @@ pub(super) struct Differences<'a> {
     /// Whether a number or a string is missing.
     values: bool,
     shapes: bool,
+    /// Whether the numbers of axes differ.
+    ranks: bool,
     lossy: bool,
 }
 
@@ -94,7 +96,10 @@ impl<'a> Differences<'a> {
         let saved = described(&request.layout);
         let line = format!("`{name}`: the tree has {tree}, the checkpoint has {saved}");
         self.lines.push(line);
-        self.shapes = true;
+        match request.has_saved_rank() {
+            true => self.shapes = true,
+            false => self.ranks = true,
+        }
     }
 
     pub fn lossy(&mut self, name: &str, request: &Request, tree: Has) {
@@ -141,6 +146,11 @@ impl<'a> Differences<'a> {
             (
                 self.shapes,
                 "use `strict(false)` to truncate arrays or pad them with zeros",
+            ),
+            (
+                self.ranks,
+                "use `PyTreeRestore::transform` with `Transform::original(name).map(|x| \
+                 x.reshape(shape))` to change the number of axes",
             ),
         ];
         let helps: Vec<&str> = helps.iter().filter(|h| h.0).map(|h| h.1).collect();

@@ -19,8 +19,8 @@ pub(super) struct Request {
     /// Dotted name of the array.
     pub name: String,
     pub layout: Layout,
-    /// Requested shape. Stored elements beyond it are dropped, and elements that are not stored
-    /// are zero.
+    /// Requested shape, with as many axes as the stored one. Stored elements beyond it are dropped,
+    /// and elements that are not stored are zero.
     pub shape: Vec<usize>,
     pub dtype: DType,
     pub sharding: Sharding,
@@ -28,6 +28,13 @@ pub(super) struct Request {
     pub expected: bool,
     /// Whether the array is a Python number, whose value must fit the requested dtype.
     pub is_number: bool,
+}
+
+impl Request {
+    /// Returns whether the requested array has as many axes as the saved one.
+    pub fn has_saved_rank(&self) -> bool {
+        self.shape.len() == self.layout.shape.len()
+    }
 }
 
 /// Approximate number of bytes that are read before arrays are created from them.

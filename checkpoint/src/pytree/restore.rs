@@ -113,7 +113,7 @@ impl<'a, T: Tree> PyTreeRestore<'a, T> {
     }
 
     /// Sets whether shapes must match. Defaults to `true`. If `false`, arrays are truncated at the
-    /// end of each axis or padded with zeros.
+    /// end of each axis or padded with zeros; the number of axes must still match.
     pub fn strict(mut self, strict: bool) -> Self {
         self.strict = strict;
         self
@@ -445,7 +445,7 @@ impl<T: Tree> PyTreeRestore<'_, T> {
                 let keeps = self.target_dtype(name, target, saved).1;
                 // Whether a number fits is checked when its value is read.
                 request.is_number = is_number && !keeps;
-                let strict = self.strict || number.is_some();
+                let strict = self.strict || number.is_some() || !request.has_saved_rank();
                 if strict && request.shape != request.layout.shape {
                     plan.differences.shape(name, &request, has);
                 } else if !keeps && !is_number {

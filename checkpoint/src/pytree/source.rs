@@ -80,6 +80,7 @@ impl Source {
             if self.store.size(&key)?.is_some() {
                 let bytes = self.store.read(&key)?;
                 let layout = Layout::parse(zarr, &bytes);
+                let layout = layout.and_then(|layout| self.checked(name, layout));
                 return layout.map_err(|what| {
                     Error::format(&self.store.path(&key), explained(what, UNSUPPORTED))
                 });
@@ -87,6 +88,20 @@ impl Source {
         }
         let key = format!("{name}/{}", versions[0].file());
         Err(self.store.missing(&key))
+    }
+
+    /// Checks that a number is stored as an array without axes.
+    fn checked(&self, name: &str, layout: Layout) -> Result<Layout, String> {
+        let entry = self.entry(name);
+        let is_number = entry.is_some_and(|entry| entry.kind == ValueKind::Scalar);
+        if is_number && !layout.shape.is_empty() {
+            return Err(format!(
+                "the array has the shape {:?}, but {} lists it as a number",
+                layout.shape,
+                metadata::FILE
+            ));
+        }
+        Ok(layout)
     }
 
     /// Returns the saved placements of arrays by dotted name, if there are any.

@@ -4,6 +4,7 @@
 mod casts;
 mod damage;
 mod host_values;
+mod ranks;
 mod train_state;
 
 use half::bf16;
