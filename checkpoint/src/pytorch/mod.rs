@@ -17,7 +17,8 @@
 //!
 //! Both forms are supported: the archive of PyTorch 1.6 and later, and the legacy form before it.
 //! Opening a file reads its structure; the elements of a tensor are read on request. Tensors can be
-//! views of a storage with any strides, such as transposed ones, and share storages.
+//! views of a storage with any strides, such as transposed ones, and share storages. A tensor whose
+//! conjugation or negation PyTorch has not yet applied is an error.
 //!
 //! The structure is a pickle, a program for a stack machine, which Python executes with any function
 //! that it names. This reader executes nothing: it knows the functions that rebuild tensors, ordered

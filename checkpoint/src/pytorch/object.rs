@@ -62,6 +62,8 @@ pub(super) struct Rebuilt {
     /// Index among the references to storages.
     pub storage: u32,
     pub dtype: DType,
+    /// Whether the elements are the conjugates or the negatives of the stored ones.
+    pub is_lazy: bool,
     /// Offset of the first element in the storage, in elements.
     pub start: usize,
     pub shape: Vec<usize>,

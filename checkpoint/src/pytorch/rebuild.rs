@@ -165,7 +165,7 @@ fn scalar(dtype: DType, bytes: &[u8]) -> Option<Object> {
 }
 
 /// Returns a tensor from the arguments: storage, offset, shape, strides, and optionally
-/// `requires_grad`, hooks and a dtype.
+/// `requires_grad`, hooks, a dtype in version 3, and metadata.
 fn tensor(pickle: &Pickle, function: Global, arguments: &[Id]) -> Option<Rebuilt> {
     let [storage, start, shape, strides, rest @ ..] = arguments else {
         return None;
@@ -181,6 +181,14 @@ fn tensor(pickle: &Pickle, function: Global, arguments: &[Id]) -> Option<Rebuilt
         (Global::RebuildTensorV3, _) => return None,
         _ => pickle.storages[storage as usize].dtype,
     };
+    let metadata = match function {
+        Global::RebuildTensorV3 => rest.get(3),
+        _ => rest.get(2),
+    };
+    let is_lazy = match metadata {
+        Some(metadata) => is_lazy(pickle, *metadata)?,
+        None => false,
+    };
     let (shape, strides) = (numbers(pickle, *shape)?, numbers(pickle, *strides)?);
     if shape.len() != strides.len() {
         return None;
@@ -188,10 +196,26 @@ fn tensor(pickle: &Pickle, function: Global, arguments: &[Id]) -> Option<Rebuilt
     Some(Rebuilt {
         storage,
         dtype,
+        is_lazy,
         start: number(pickle, *start)?,
         shape,
         strides,
     })
+}
+
+/// Returns whether the metadata of a tensor, such as `{"conj": True}`, names an operation that is
+/// not yet applied to the stored elements.
+fn is_lazy(pickle: &Pickle, metadata: Id) -> Option<bool> {
+    let entries = match pickle.get(metadata) {
+        Object::None => return Some(false),
+        Object::Dict(entries) if entries.len() <= MOST_ARGUMENTS => entries,
+        _ => return None,
+    };
+    let is_set = |&(key, value): &(Id, Id)| {
+        matches!(pickle.get(key), Object::Str(key) if key == "conj" || key == "neg")
+            && matches!(pickle.get(value), Object::Bool(true))
+    };
+    Some(entries.iter().any(is_set))
 }
 
 fn number(pickle: &Pickle, id: Id) -> Option<usize> {

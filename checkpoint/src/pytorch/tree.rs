@@ -131,6 +131,13 @@ impl Tree<'_> {
 
     /// Returns a tensor if its view is inside of its storage.
     fn tensor(&self, tensor: &Rebuilt) -> Result<Tensor, String> {
+        if tensor.is_lazy {
+            return Err(
+                "is the conjugate or the negative of the stored elements, which is not supported\n  \
+                 help: in Python, save `tensor.resolve_conj().resolve_neg()`"
+                    .into(),
+            );
+        }
         let width = tensor.dtype.size();
         let (shape, strides) = (&tensor.shape, &tensor.strides);
         let count = shape.iter().try_fold(1usize, |n, &d| n.checked_mul(d));

@@ -1,6 +1,8 @@
 //! PyTorch files: values equal those that were saved, and what is said of files that are damaged or
 //! refer to code.
 
+mod lazy;
+
 use ramie_checkpoint::pytorch::{PyTorchFile, load_abstract, load_into};
 use ramie_checkpoint::serialization::StateDict;
 use ramie_checkpoint::{Format, load_state};
