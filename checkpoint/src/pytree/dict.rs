@@ -1,7 +1,7 @@
 //! Untyped trees: nested dictionaries with everything that Orbax stores in a tree.
 
 use super::key::{KeyPart, KeyPath};
-use super::metadata::ValueKind;
+use super::metadata::{FILE, ValueKind};
 use super::read::number;
 use super::restore::everything;
 use super::source::Source;
@@ -38,11 +38,19 @@ use ramie_core::tree::HostValue;
 #[derive(Clone, Copy, Debug, Default)]
 pub struct DictRestore;
 
+/// Maximum nesting depth of parts. Deeper trees could overflow the stack.
+const DEEPEST: usize = 256;
+
 impl RestoreArgs for DictRestore {
     type Item = StateDict;
 
     fn restore(self, reader: &ItemReader) -> Result<StateDict> {
         let source = Source::open(reader)?;
+        let mut depths = source.tree.entries.iter().map(|e| e.path.parts().len());
+        if depths.any(|depth| depth > DEEPEST) {
+            let message = format!("parts are nested more than {DEEPEST} deep");
+            return Err(Error::format(&reader.path(FILE)?, message));
+        }
         let state = everything(&source)?;
         let mut texts = source.strings()?;
         let mut root = StateDict::Dict(Vec::new());

@@ -3,6 +3,7 @@
 
 mod casts;
 mod damage;
+mod depth;
 mod host_values;
 mod ranks;
 mod train_state;
