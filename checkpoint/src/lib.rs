@@ -46,6 +46,7 @@ pub mod pytree;
 mod replace;
 pub mod safetensors;
 pub mod serialization;
+mod size;
 mod warning;
 
 pub use checkpoints::{latest_checkpoint, restore_checkpoint, save_checkpoint};

@@ -1,9 +1,10 @@
 //! `GgufFile`: an open file.
 
 use super::dequantize::Dequantize;
+use crate::size::check_shape;
 use crate::{Error, Result, file, replace};
-use ramie_core::files;
 use ramie_core::files::gguf::{Header, Tensor, Value};
+use ramie_core::files::{self, Problem};
 use ramie_core::{AlignedBytes, Array, State, Tree};
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -97,6 +98,9 @@ impl GgufFile {
         tensors
             .map(|t| {
                 let dtype = t.tensor_type.dtype().ok_or_else(|| unread(self, t))?;
+                check_shape(&t.shape).map_err(|what| {
+                    file::rejected(&self.path, Problem::Tensor(t.name.clone(), what))
+                })?;
                 Ok((t.name.as_str(), Array::shape_dtype_struct(&t.shape, dtype)))
             })
             .collect()

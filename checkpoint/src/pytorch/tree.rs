@@ -5,6 +5,7 @@ use super::input::damaged;
 use super::object::{Id, Object, Pickle, Rebuilt};
 use super::tensor::Tensor;
 use crate::serialization::StateDict;
+use crate::size::check_shape;
 use ramie_core::Scalar;
 use ramie_core::files::Problem;
 use std::collections::HashSet;
@@ -145,6 +146,7 @@ impl Tree<'_> {
         let (Some(count), Some(_)) = (count, bytes) else {
             return Err(format!("has the sizes {shape:?}, which are too large"));
         };
+        check_shape(shape)?;
         let storage = &self.pickle.storages[tensor.storage as usize];
         let available = (storage.bytes / width as u64) as usize;
         let last = || {

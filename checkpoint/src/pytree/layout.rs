@@ -4,6 +4,7 @@ use super::codec::Codec;
 use super::dtype::{from_zarr2, from_zarr3, zarr2_name, zarr3_name};
 use super::region::cell_region;
 use super::zarr::{ArrayV2, ArrayV3, KeyEncoding, Regular};
+use crate::size::check_shape;
 use ramie_core::DType;
 use serde_json::{Value, json};
 use std::fmt::Debug;
@@ -117,6 +118,7 @@ impl Layout {
                 "the array has {n} dimensions, but its chunks have {m}"
             ));
         }
+        check_shape(shape)?;
         let countable = |shape| bytes_of(shape, layout.dtype).is_some();
         if chunk.contains(&0) || !countable(shape) || !countable(chunk) {
             return Err(format!("shape {shape:?} in chunks {chunk:?} is invalid"));

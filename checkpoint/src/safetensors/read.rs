@@ -3,7 +3,9 @@
 use super::Metadata;
 use super::index;
 use crate::index::is_index;
+use crate::size::check_shape;
 use crate::{Error, Result, file, replace};
+use ramie_core::files::Problem;
 use ramie_core::files::safetensors::{Header, Tensor};
 use ramie_core::{AlignedBytes, Array, State, Tree, files};
 use std::fs::File;
@@ -37,8 +39,12 @@ impl Reader {
     }
 
     pub fn tensors(&self) -> Result<Vec<Tensor>> {
-        let tensors = self.header.tensors(self.available);
-        tensors.map_err(|problem| file::rejected(&self.path, problem))
+        let rejected = |problem| file::rejected(&self.path, problem);
+        let tensors = self.header.tensors(self.available).map_err(rejected)?;
+        for Tensor { name, shape, .. } in &tensors {
+            check_shape(shape).map_err(|what| rejected(Problem::Tensor(name.clone(), what)))?;
+        }
+        Ok(tensors)
     }
 
     /// Reads an array onto the default device.

@@ -6,6 +6,7 @@
 
 use super::StateDict;
 use super::array::{CHUNKED, Encoded, MAX_AXES, Stored, code, dtype};
+use crate::size::check_shape;
 use crate::{Error, Result};
 use ramie_core::Scalar;
 use rmp::Marker;
@@ -430,7 +431,7 @@ fn check_size(shape: &[usize], size: usize, length: usize, name: &str) -> Parsed
         bound => bound,
     };
     if bound.is_some_and(|n| isize::try_from(n).is_ok()) && expected == Some(length) {
-        return Ok(());
+        return check_shape(shape);
     }
     Err(format!("{length} bytes do not match {name}{shape:?}"))
 }

@@ -208,7 +208,7 @@ fn files_are_read_like_other_formats() {
 }
 
 /// A file in the legacy form: the object, the keys of storages, and the storages.
-fn legacy(object: &[u8], keys: &[u8], storages: &[u8]) -> Vec<u8> {
+pub(super) fn legacy(object: &[u8], keys: &[u8], storages: &[u8]) -> Vec<u8> {
     let head = b"\x80\x02\x8a\nl\xfc\x9cF\xf9 j\xa8P\x19.\x80\x02M\xe9\x03.\
                  \x80\x02}U\rlittle_endian\x88s.";
     [
@@ -224,7 +224,7 @@ fn legacy(object: &[u8], keys: &[u8], storages: &[u8]) -> Vec<u8> {
 }
 
 /// The name of a class or function.
-fn name(module: &str, name: &str) -> Vec<u8> {
+pub(super) fn name(module: &str, name: &str) -> Vec<u8> {
     format!("c{module}\n{name}\n").into_bytes()
 }
 
