@@ -391,29 +391,6 @@ fn a_callback_may_end_the_process() {
     assert_eq!(status.code(), Some(3));
 }
 
-#[test]
-fn an_ordered_program_runs_after_one_that_another_thread_waits_for() {
-    let _alone = alone();
-    let log = Log::default();
-    let program = jit(|x: Array| {
-        let log = log.clone();
-        let slow_at_first = move |x: Array| {
-            if x.item::<f32>() == 1.0 {
-                std::thread::sleep(std::time::Duration::from_millis(200));
-            }
-            log.push(&x);
-        };
-        debug::callback_with(slow_at_first, x, Ordered);
-    });
-    program(scalar(1.0));
-    std::thread::scope(|scope| {
-        scope.spawn(|| effects_barrier().unwrap());
-        std::thread::sleep(std::time::Duration::from_millis(50));
-        program(scalar(2.0));
-    });
-    assert_eq!(log.take(), [1.0, 2.0]);
-}
-
 /// In a process with a cache of its own: which programs it keeps.
 #[test]
 fn programs_with_callbacks_are_not_kept() {
