@@ -289,6 +289,13 @@ pub(crate) fn evaluates_at_compile_time() -> bool {
     PAUSED.get() > 0
 }
 
+/// Returns whether an operation on these arrays is recorded: inside a trace, and inside
+/// [`compile_time_eval`] if one of them is a tracer.
+#[inline]
+pub(crate) fn records(arrays: impl FnOnce() -> Vec<Array>) -> bool {
+    is_tracing() || evaluates_at_compile_time() && arrays().iter().any(Array::is_tracer)
+}
+
 /// Runs `f`, the body of a `shard_map`, with `vary` applied to the operands of recorded operations.
 pub(crate) fn with_vary<R>(vary: Vary, f: impl FnOnce() -> R) -> R {
     scoped::with(&VARY, Some(vary), f)

@@ -147,12 +147,11 @@ pub(super) fn apply<F: Function<M>, M, P: Primitive>(
     at: &'static Location<'static>,
     stage: impl FnOnce(Call<Packed<F, M>, F::Output>) -> P,
 ) -> F::Output {
-    let leaves = tree::leaves(&args);
-    // Operations on tracers are recorded even inside `compile_time_eval`.
-    if !trace::is_tracing() && !leaves.iter().any(Array::is_tracer) {
+    if !trace::records(|| tree::leaves(&args)) {
         return f.call(args);
     }
     location::at_location(at, || {
+        let leaves = tree::leaves(&args);
         let traced = trace_tree(&args, |args| f.call(args));
         let consts = traced.program.consts;
         let out = tree::shape_dtype_structs(&traced.result);

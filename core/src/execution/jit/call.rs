@@ -12,7 +12,7 @@ use crate::client::Origin;
 use crate::client::sharded::Site;
 use crate::prim::call::Call;
 use crate::program::disable::jit_is_disabled;
-use crate::program::trace::is_tracing;
+use crate::program::trace::{is_tracing, records};
 use crate::transform::{Arguments, ByValue};
 use crate::{Array, Error, Result, Tree};
 use ramie_pjrt::Callback;
@@ -79,7 +79,7 @@ impl<'f, S: Tree, A: Tree, R: Tree> Jit<'f, S, A, R> {
                 return (self.body)(state, args.own());
             }
             let inputs = inputs!(state, args);
-            if is_tracing() || is_recorded(inputs) {
+            if records(|| inputs.leaves()) {
                 return self.call_nested(state, args.own(), at);
             }
             crate::program::trace::refuse_in_callback(&self.programs.name);
@@ -135,14 +135,6 @@ impl<'f, S: Tree, A: Tree, R: Tree> Jit<'f, S, A, R> {
             Some(wanted) => placed(args, wanted),
         }
     }
-}
-
-/// Returns whether a call during compile-time evaluation has tracers as inputs, and must be
-/// recorded.
-#[cold]
-fn is_recorded(inputs: Inputs<'_>) -> bool {
-    crate::program::trace::evaluates_at_compile_time()
-        && inputs.leaves().iter().any(Array::is_tracer)
 }
 
 impl Programs {
