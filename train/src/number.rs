@@ -1,5 +1,6 @@
 //! Numbers in JSON, which can represent neither NaN nor infinities.
 
+use ramie_core::text::non_finite;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -24,12 +25,7 @@ impl Number {
 
 impl From<Number> for Value {
     fn from(Number(x): Number) -> Value {
-        match x {
-            f64::INFINITY => "Infinity".into(),
-            f64::NEG_INFINITY => "-Infinity".into(),
-            _ if x.is_nan() => "NaN".into(),
-            _ => x.into(),
-        }
+        non_finite(x).map_or_else(|| x.into(), Value::from)
     }
 }
 

@@ -15,6 +15,15 @@ pub fn grouped(n: u64) -> String {
     text
 }
 
+/// Returns the name of a number that JSON cannot represent, as which files of metrics contain it.
+pub fn non_finite(x: f64) -> Option<&'static str> {
+    match x {
+        f64::INFINITY => Some("Infinity"),
+        f64::NEG_INFINITY => Some("-Infinity"),
+        _ => x.is_nan().then_some("NaN"),
+    }
+}
+
 /// Formats a number of bytes in decimal units, such as `16.9 kB`.
 pub fn bytes(n: u64) -> String {
     let mut shown = n as f64;

@@ -2,6 +2,7 @@
 
 use super::rows::{Row, Rows};
 use super::{MetricWriter, WriteError};
+use ramie_core::text::non_finite;
 use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
@@ -71,12 +72,7 @@ impl JsonLinesWriter {
 
 /// Formats a number as JSON.
 fn number(value: f64) -> String {
-    match value {
-        f64::INFINITY => quoted("Infinity"),
-        f64::NEG_INFINITY => quoted("-Infinity"),
-        _ if value.is_nan() => quoted("NaN"),
-        _ => value.to_string(),
-    }
+    non_finite(value).map_or_else(|| value.to_string(), quoted)
 }
 
 /// Formats a string as a JSON string.
