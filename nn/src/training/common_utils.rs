@@ -108,14 +108,9 @@ pub fn get_metrics<T: Tree>(steps: &[T]) -> T {
 /// ```
 #[track_caller]
 pub fn onehot(labels: &Array, num_classes: usize, on: f32, off: f32) -> Array {
-    let hit = match labels.dtype().is_integer() {
-        true => labels.one_hot(num_classes, DType::Bool),
-        false => {
-            let mut shape = vec![1; labels.ndim()];
-            shape.push(num_classes);
-            let classes = Array::arange(num_classes).reshape(&shape);
-            labels.expand_dims(&[-1]).eq(classes)
-        }
-    };
+    let mut shape = vec![1; labels.ndim()];
+    shape.push(num_classes);
+    let classes = Array::arange(num_classes).reshape(&shape);
+    let hit = labels.expand_dims(&[-1]).eq(classes);
     where_(&hit, on, off).astype(DType::F32)
 }
