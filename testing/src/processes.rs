@@ -41,6 +41,8 @@ pub fn say(words: impl std::fmt::Display) {
 
 /// The processes of one test.
 pub struct Program {
+    /// The test of this program that is each of the processes. Defaults to `child`.
+    pub test: &'static str,
     /// The address of the coordinator.
     pub address: SocketAddr,
     /// The processes, in the order in which they were started.
@@ -63,15 +65,16 @@ impl Program {
         };
         let port = 10_000 + u16::from_le_bytes([low, high]) % 20_000;
         Program {
+            test: "child",
             address: SocketAddr::from((host, port)),
             children: Vec::new(),
         }
     }
 
-    /// Starts a process: the test `child` of this program.
+    /// Starts a process.
     pub fn start(&mut self, part: &str, count: usize, process: usize, variables: &[(&str, &str)]) {
         let child = Command::new(std::env::current_exe().expect("this program"))
-            .args(["--exact", "child", "--nocapture"])
+            .args(["--exact", self.test, "--nocapture"])
             .env("RAMIE_TEST_PART", part)
             .env("RAMIE_TEST_ADDRESS", self.address.to_string())
             .env("RAMIE_TEST_COUNT", count.to_string())

@@ -8,11 +8,9 @@ use ramie_core::distributed;
 use ramie_core::lock::lock;
 use ramie_testing::processes::{Program, joining, number, say};
 use std::path::Path;
-use std::process::{Command, Stdio};
 use std::time::Duration;
 
 const WAIT: Duration = Duration::from_secs(20);
-const COUNT: usize = 2;
 
 /// Runs one of the processes; without its variables it does nothing.
 #[test]
@@ -60,18 +58,11 @@ fn save_and_delete(root: &Path, process: usize) {
 #[test]
 fn an_error_of_a_background_deletion_reaches_all_processes() {
     let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().to_str().unwrap();
     let mut program = Program::at_own_address();
-    for process in 0..COUNT {
-        let child = Command::new(std::env::current_exe().unwrap())
-            .args(["--exact", "manager::process_tests::child", "--nocapture"])
-            .env("RAMIE_TEST_ADDRESS", program.address.to_string())
-            .env("RAMIE_TEST_COUNT", COUNT.to_string())
-            .env("RAMIE_TEST_PROCESS", process.to_string())
-            .env("RAMIE_TEST_FOLDER", folder.path())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn();
-        program.children.push(child.unwrap());
+    program.test = "manager::process_tests::child";
+    for process in 0..2 {
+        program.start("", 2, process, &[("RAMIE_TEST_FOLDER", path)]);
     }
     assert_eq!(program.says(), ["[0, 3]", "[0, 3]"]);
 }
