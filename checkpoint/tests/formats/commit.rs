@@ -410,7 +410,7 @@ fn pipes_devices_and_folders_are_refused() {
     }
 }
 
-fn copy(from: &Path, to: &Path) {
+pub(super) fn copy(from: &Path, to: &Path) {
     std::fs::create_dir_all(to).unwrap();
     for entry in std::fs::read_dir(from).unwrap() {
         let (path, name) = entry.map(|e| (e.path(), e.file_name())).unwrap();

@@ -1,5 +1,6 @@
 //! Which steps are saved and kept, against Orbax's manager; and runs that Orbax wrote.
 
+use crate::commit::copy;
 use ramie_checkpoint::commit::SaverOptions;
 use ramie_checkpoint::items::{Composite, JaxRandomKeyRestore, JsonRestore, JsonSave};
 use ramie_checkpoint::manager::policies::{
@@ -356,16 +357,4 @@ fn a_run_of_orbax_goes_on() {
     );
     let items = Composite::new().item("settings", JsonRestore::<Value>::new());
     assert_eq!(manager.restore(20, items).unwrap().0["width"], 28);
-}
-
-fn copy(from: &Path, to: &Path) {
-    std::fs::create_dir(to).unwrap();
-    for entry in std::fs::read_dir(from).unwrap() {
-        let from = entry.unwrap().path();
-        let to = to.join(from.file_name().unwrap());
-        match from.is_dir() {
-            true => copy(&from, &to),
-            false => drop(std::fs::copy(&from, &to).unwrap()),
-        }
-    }
 }

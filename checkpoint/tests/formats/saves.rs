@@ -1,5 +1,6 @@
 //! When a checkpoint counts as saved.
 
+use crate::commit::copy;
 use ramie_checkpoint::commit::{Atomicity, ItemReader, ItemWriter, Process, is_committed};
 use ramie_checkpoint::commit::{SaveOptions, Saver, SaverOptions, restore_item};
 use ramie_checkpoint::items::{Composite, JsonRestore, JsonSave, SaveArgs, Snapshot};
@@ -8,23 +9,12 @@ use ramie_checkpoint::pytree::{StandardRestore, StandardSave};
 use ramie_checkpoint::{Error, Result};
 use ramie_core::{Array, State};
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// Returns a saver that returns after the commit.
 fn blocking(atomicity: Atomicity) -> Saver {
     let options = SaverOptions::new().asynchronous(false);
     Saver::new(options.atomicity(atomicity))
-}
-
-fn copy(from: &Path, to: &Path) {
-    std::fs::create_dir_all(to).unwrap();
-    for entry in std::fs::read_dir(from).unwrap() {
-        let (path, name) = entry.map(|e| (e.path(), e.file_name())).unwrap();
-        match path.is_dir() {
-            true => copy(&path, &to.join(name)),
-            false => drop(std::fs::copy(&path, to.join(name)).unwrap()),
-        }
-    }
 }
 
 /// An item that copies the unfinished checkpoint while it is written.
