@@ -3,6 +3,7 @@
 use crate::extra_args::expect_params;
 use crate::numerics::{count_zero, safe_increment};
 use crate::options::options;
+use crate::wide::number_dtype;
 use crate::{GradientTransformation, Hyperparam, tree};
 use ramie_core::{Array, IntoArray, State};
 use ramie_derive::Tree;
@@ -72,7 +73,7 @@ options! {
         let first = o.estim_lr0.clone();
         GradientTransformation::new(
             move |params| {
-                let dtype = tree::lowest_dtype(params);
+                let dtype = number_dtype(params);
                 ProdigyState {
                     exp_avg: params.zeros_like(),
                     exp_avg_sq: params.zeros_like(),
@@ -170,7 +171,7 @@ options! {
         let first = o.estim_lr0.clone();
         GradientTransformation::new(
             move |params| {
-                let dtype = tree::lowest_dtype(params);
+                let dtype = number_dtype(params);
                 DadaptAdamWState {
                     exp_avg: params.zeros_like(),
                     exp_avg_sq: params.zeros_like(),

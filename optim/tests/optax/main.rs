@@ -3,6 +3,7 @@
 #[path = "../common/mod.rs"]
 mod common;
 
+mod dtypes;
 mod functions;
 mod losses;
 mod low_precision;
