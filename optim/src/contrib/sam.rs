@@ -9,10 +9,11 @@ use crate::{ExtraArgs, GradientTransformation, OptState, apply_updates, tree};
 use ramie_core::{Array, State, where_};
 use ramie_derive::Tree;
 
-/// Divides all updates by their global norm. Used in the adversary of [`sam`].
+/// Divides all updates by their global norm, unless it is zero. Used in the adversary of [`sam`].
 pub fn normalize() -> GradientTransformation {
     GradientTransformation::stateless(|updates, _| {
         let norm = tree::norm(&updates);
+        let norm = where_(norm.eq(0.0), 1.0, norm);
         updates.map(|u| u / &norm)
     })
 }

@@ -4,6 +4,7 @@
 mod common;
 
 mod dtypes;
+mod every_dtype;
 mod functions;
 mod losses;
 mod low_precision;
