@@ -67,6 +67,8 @@ use std::time::Duration;
 pub struct DataLoader<B> {
     fetch: Arc<dyn Fetch<B>>,
     len: usize,
+    /// Whether the source is shuffled, so that samplers cannot select elements.
+    order_changes: bool,
     order: OrderBy,
     batch_size: usize,
     last: LastBatch,
@@ -109,9 +111,8 @@ impl<B: Send + 'static> DataLoader<B> {
         <S::Source as Source>::Item: Sample<Batch = B>,
     {
         let source = source.into_source();
-        let len = source.len();
         DataLoader::made_by(
-            len,
+            (source.len(), source.order_changes()),
             FromSource {
                 source,
                 whole: <S::Source as Source>::get_batch,
@@ -141,11 +142,10 @@ impl<B: Send + 'static> DataLoader<B> {
         C: Fn(Vec<<S::Source as Source>::Item>) -> Result<B> + Send + Sync + 'static,
     {
         let source = source.into_source();
-        let len = source.len();
         let collate = Arc::new(collate);
         let again = collate.clone();
         DataLoader::made_by(
-            len,
+            (source.len(), source.order_changes()),
             FromSource {
                 source,
                 whole: move |source: &S::Source, indices: &[usize], epoch| {
@@ -170,10 +170,14 @@ impl<B: Send + 'static> DataLoader<B> {
         })
     }
 
-    fn made_by(len: usize, fetch: impl Fetch<B> + 'static) -> DataLoader<B> {
+    fn made_by(
+        (len, order_changes): (usize, bool),
+        fetch: impl Fetch<B> + 'static,
+    ) -> DataLoader<B> {
         DataLoader {
             fetch: Arc::new(fetch),
             len,
+            order_changes,
             order: OrderBy::Sequential,
             batch_size: 1,
             last: LastBatch::Keep,
@@ -225,17 +229,39 @@ impl<B: Send + 'static> DataLoader<B> {
     }
 
     /// Sets the sampler, which determines the order of the elements.
+    ///
+    /// # Panics
+    /// Panics if the source is shuffled and the sampler
+    /// [selects elements](Sampler::selects_elements).
     #[must_use]
+    #[track_caller]
     pub fn sampler(mut self, sampler: impl Sampler + 'static) -> Self {
+        if sampler.selects_elements() {
+            self.check_order("sampler");
+        }
         self.order = OrderBy::Sampler(Arc::new(sampler));
         self
     }
 
     /// Sets the batch sampler, which lists the batches of an epoch and their sizes.
+    ///
+    /// # Panics
+    /// Panics if the source is shuffled.
     #[must_use]
+    #[track_caller]
     pub fn batch_sampler(mut self, sampler: impl BatchSampler + 'static) -> Self {
+        self.check_order("batch_sampler");
         self.order = OrderBy::Batches(Arc::new(sampler));
         self
+    }
+
+    #[track_caller]
+    fn check_order(&self, operation: &str) {
+        assert!(
+            !self.order_changes,
+            "DataLoader::{operation}: the source is shuffled, so an index refers to another element in \
+             each epoch\n  help: pass the source without `shuffle`; the sampler determines the order"
+        );
     }
 
     /// Drops the elements at the end of an epoch that do not fill a batch.
@@ -263,6 +289,7 @@ impl<B: Send + 'static> DataLoader<B> {
         DataLoader {
             fetch: Arc::new(WithMask(self.fetch)),
             len: self.len,
+            order_changes: self.order_changes,
             order: self.order,
             batch_size: self.batch_size,
             last: self.last,
