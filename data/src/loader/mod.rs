@@ -264,7 +264,8 @@ impl<B: Send + 'static> DataLoader<B> {
         );
     }
 
-    /// Drops the elements at the end of an epoch that do not fill a batch.
+    /// Drops the elements at the end of an epoch that do not fill a batch. Iterating panics if these
+    /// are all elements.
     #[must_use]
     pub fn drop_last(mut self) -> Self {
         self.last = LastBatch::Drop;
@@ -438,7 +439,8 @@ impl<B: Send + 'static> DataLoader<B> {
     /// Returns an iterator over the batches of [`epochs`] epochs, starting at epoch 0.
     ///
     /// # Panics
-    /// Panics if the batch size is not divisible by the number of shards.
+    /// Panics if the batch size is not divisible by the number of shards, or if
+    /// [`drop_last`](DataLoader::drop_last) drops all elements.
     ///
     /// [`epochs`]: DataLoader::epochs
     #[track_caller]
@@ -449,7 +451,8 @@ impl<B: Send + 'static> DataLoader<B> {
     /// Returns an iterator over the batches of one epoch.
     ///
     /// # Panics
-    /// Panics if the batch size is not divisible by the number of shards.
+    /// Panics if the batch size is not divisible by the number of shards, or if
+    /// [`drop_last`](DataLoader::drop_last) drops all elements.
     #[track_caller]
     pub fn epoch(&self, epoch: usize) -> LoaderIter<B> {
         self.start(self.tasks(epoch, epoch + 1))
@@ -468,7 +471,8 @@ impl<B: Send + 'static> DataLoader<B> {
     /// ```
     ///
     /// # Panics
-    /// Panics if the batch size is not divisible by the number of shards.
+    /// Panics if the batch size is not divisible by the number of shards, or if
+    /// [`drop_last`](DataLoader::drop_last) drops all elements.
     #[track_caller]
     pub fn from_batch(&self, epoch: usize, batch: usize) -> LoaderIter<B> {
         let mut tasks = self.tasks(epoch, self.epochs.max(epoch + 1));
@@ -497,7 +501,8 @@ impl<B: Send + 'static> DataLoader<B> {
     /// Returns an error if the state belongs to other data or another order.
     ///
     /// # Panics
-    /// Panics if the batch size is not divisible by the number of shards.
+    /// Panics if the batch size is not divisible by the number of shards, or if
+    /// [`drop_last`](DataLoader::drop_last) drops all elements.
     #[track_caller]
     pub fn resume(&self, state: &LoaderState) -> Result<LoaderIter<B>> {
         let epoch = state.epoch();
@@ -573,7 +578,16 @@ impl<B: Send + 'static> DataLoader<B> {
         Tasks::new(self.plan(), self.rows.clone(), fill, epoch, end)
     }
 
+    #[track_caller]
     fn start(&self, tasks: Tasks) -> LoaderIter<B> {
+        if let Some(len) = tasks.all_dropped() {
+            panic!(
+                "DataLoader: there is no batch: the epoch has {len} elements, less than the batch size \
+                 {}, and `drop_last` drops incomplete batches\n  help: use a batch size of at most \
+                 {len}, or remove `drop_last`",
+                self.batch_size
+            );
+        }
         let pool = NonZeroUsize::new(self.workers).map(|n| self.workers_of(n.get()));
         let ahead = match self.read {
             Some(elements) => Ahead::Elements(elements),

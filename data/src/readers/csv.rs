@@ -16,8 +16,8 @@ use super::file::{
     MARK, bad_file, bad_row, byte_order_mark, missing, name_of, read, unreadable, without_mark,
 };
 use super::text::CONVERT;
-use crate::stream::{Stream, from_fn};
-use crate::{Error, Result, Source};
+use crate::stream::{Position, Stream, from_fn};
+use crate::{Error, Result, Resumable, Source};
 use ::csv::{ReaderBuilder, StringRecord};
 use ndarray::{Array1, Array2};
 use ramie_core::files::{self, DAMAGED, WithHelp};
@@ -103,7 +103,13 @@ pub fn parse(file: &str, bytes: &[u8], options: &Options) -> Result<Table> {
 
 /// Returns a stream of the rows of a file, which reads one row at a time. A row with a different
 /// number of fields than the others is returned as an error.
-pub fn stream(path: &Path, options: &Options) -> impl Stream<Item = Vec<String>> + 'static + use<> {
+pub fn stream(
+    path: &Path,
+    options: &Options,
+) -> impl Stream<Item = Vec<String>>
++ IntoIterator<Item = Result<Vec<String>>, IntoIter: Resumable<State = Position>>
++ 'static
++ use<> {
     let (path, builder) = (path.to_path_buf(), builder(options));
     from_fn(move || {
         let name = name_of(&path);
