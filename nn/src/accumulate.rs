@@ -3,7 +3,8 @@
 use crate::Param;
 use crate::nnx::{self, Filter, of_type};
 use crate::value_and_grad::{differentiate, parameters};
-use ramie_core::{DType, Objective, ScanOptions, State, Tree, scan_with, tree};
+use crate::wide::{wide, wide_dtype};
+use ramie_core::{Objective, ScanOptions, State, Tree, scan_with, tree};
 use std::panic::Location;
 
 /// Computes the value and gradient of a function over a large batch, one microbatch at a time.
@@ -115,7 +116,7 @@ pub fn accumulate_wrt<M: Tree, B: Tree, R: Objective>(
     let at = Location::caller();
     let params = parameters(OPERATION, model, wrt);
     let count = count(&parts);
-    let sums = params.map(|p| p.zeros_like().astype(summed_in(p.dtype())));
+    let sums = params.map(|p| p.zeros_like().astype(wide_dtype(p.dtype())));
     let step = |(before, sums): (M, State), part: B| {
         let mut model = tree::copy(&before);
         let current = State::of(&model).filter(|path, _| params.get(path).is_some());
@@ -138,16 +139,9 @@ pub fn accumulate_wrt<M: Tree, B: Tree, R: Objective>(
     );
     nnx::replace(model, after);
     let grads = sums.zip(&params, |sum, p| (sum / count as f64).astype(p.dtype()));
-    let loss = outs.loss().mean();
+    let losses = outs.loss();
+    let loss = wide(&losses).mean().astype(losses.dtype());
     (outs.with_loss(loss), grads)
-}
-
-/// Returns the dtype in which gradients of `dtype` are summed.
-fn summed_in(dtype: DType) -> DType {
-    match dtype.size() < DType::F32.size() {
-        true => DType::F32,
-        false => dtype,
-    }
 }
 
 /// Returns the number of microbatches.

@@ -101,6 +101,7 @@ mod value_and_grad;
 mod variable;
 mod variable_operators;
 mod vars;
+mod wide;
 
 pub use accumulate::{accumulate, accumulate_wrt};
 pub use init::Initializer;

@@ -40,7 +40,7 @@ options! {
         eps: num = 1e-8,
         /// Sets the constant added inside the square root, which keeps its derivative finite.
         eps_root: num = 0.0,
-        /// Sets the dtype of the mean. Defaults to the dtype of the parameters.
+        /// Sets the dtype of the mean. Defaults to that of the parameters, but at least `f32`.
         mu_dtype: dtype,
         /// Enables Nesterov momentum.
         nesterov: flag,
@@ -94,7 +94,7 @@ options! {
         eps: num = 1e-8,
         /// Sets the constant added inside the square root.
         eps_root: num = 0.0,
-        /// Sets the dtype of the mean. Defaults to the dtype of the parameters.
+        /// Sets the dtype of the mean. Defaults to that of the parameters, but at least `f32`.
         mu_dtype: dtype,
         /// Sets whether the mean is bias-corrected.
         bias_correction_mu: toggle = true,

@@ -55,7 +55,7 @@ tuple!(A 0, B 1, C 2, D 3, E 4, F 5, G 6, H 7);
 pub fn chain(transformations: impl Transformations) -> GradientTransformation {
     let list = transformations.into_list();
     let first = list.clone();
-    GradientTransformation::with_extra_args(
+    GradientTransformation::passing_on(
         move |params| first.iter().map(|t| t.init(params)).collect::<Vec<_>>(),
         move |mut updates, states: Vec<OptState>, params, extra: &ExtraArgs<'_>| {
             if states.len() != list.len() {
@@ -106,7 +106,7 @@ pub fn named_chain<N: Into<String>, T: Into<GradientTransformation>>(
         );
     }
     let first = list.clone();
-    GradientTransformation::with_extra_args(
+    GradientTransformation::passing_on(
         move |params| {
             let init =
                 |(name, t): &(String, GradientTransformation)| (name.clone(), t.init(params));

@@ -3,6 +3,7 @@
 use crate::extra_args::expect_params;
 use crate::options::options;
 use crate::tree::abs_sq;
+use crate::wide::wide_state;
 use crate::{GradientTransformation, Hyperparam, global_norm, tree};
 use ramie_core::{Array, IntoArray, Reduction, State, vmap, where_};
 
@@ -120,7 +121,7 @@ fn batch_size(operation: &str, grads: &State) -> usize {
 }
 
 /// Clips the gradients of each example, stacked along the first axis, to the norm `l2_norm_clip`
-/// and sums them. Returns the sums and the number of clipped examples.
+/// and sums them in at least `f32`. Returns the sums and the number of clipped examples.
 ///
 /// Abadi et al., *Deep Learning with Differential Privacy*, 2016.
 ///
@@ -133,6 +134,7 @@ pub fn per_example_global_norm_clip(
 ) -> (State, Array) {
     batch_size("per_example_global_norm_clip", grads);
     let limit = l2_norm_clip.into();
+    let grads = &*wide_state(grads);
     let norms = vmap(|g: State| tree::norm(&g))(grads.clone());
     let ratio = (&limit).into_array() / &norms;
     let multipliers = ratio.minimum(1.0);

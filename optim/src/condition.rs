@@ -1,6 +1,7 @@
 //! Transformations that are applied conditionally.
 
 use crate::numerics::{count_zero, safe_increment};
+use crate::wide::into_wide;
 use crate::{ExtraArgs, GradientTransformation, OptState, tree};
 use ramie_core::{Array, DType, State, cond, where_};
 use ramie_derive::Tree;
@@ -39,7 +40,7 @@ pub fn conditionally_transform(
 ) -> GradientTransformation {
     let inner = inner.into();
     let first = inner.clone();
-    GradientTransformation::with_extra_args(
+    GradientTransformation::passing_on(
         move |params| ConditionallyTransformState {
             inner_state: first.init(params),
             step: count_zero(),
@@ -49,7 +50,7 @@ pub fn conditionally_transform(
                 should_transform(&state.step, extra),
                 |(u, s)| inner.update_with(u, s, params, extra),
                 |unchanged| unchanged,
-                (updates, state.inner_state),
+                (into_wide(updates), state.inner_state),
             );
             let step = safe_increment(&state.step);
             (updates, ConditionallyTransformState { inner_state, step })
@@ -68,7 +69,7 @@ pub fn conditionally_mask(
 ) -> GradientTransformation {
     let inner = inner.into();
     let first = inner.clone();
-    GradientTransformation::with_extra_args(
+    GradientTransformation::passing_on(
         move |params| ConditionallyMaskState {
             step: count_zero(),
             inner_state: first.init(params),
@@ -78,7 +79,7 @@ pub fn conditionally_mask(
                 should_transform(&state.step, extra),
                 |(u, s)| inner.update_with(u, s, params, extra),
                 |(u, s): (State, OptState)| (u.zeros_like(), s),
-                (updates, state.inner_state),
+                (into_wide(updates), state.inner_state),
             );
             let step = safe_increment(&state.step);
             (updates, ConditionallyMaskState { step, inner_state })
@@ -114,7 +115,7 @@ pub fn apply_if_finite(
     let inner = inner.into();
     let first = inner.clone();
     let most = i64::from(max_consecutive_errors);
-    GradientTransformation::with_extra_args(
+    GradientTransformation::passing_on(
         move |params| ApplyIfFiniteState {
             notfinite_count: count_zero(),
             last_finite: Array::scalar(true, DType::Bool),
@@ -135,7 +136,7 @@ pub fn apply_if_finite(
                 last_finite.bitwise_or(notfinite_count.gt(most)),
                 |(u, s): (State, OptState)| inner.update_with(u, s, params, extra),
                 |(u, s)| (u.zeros_like(), s),
-                (updates, state.inner_state),
+                (into_wide(updates), state.inner_state),
             );
             let state = ApplyIfFiniteState {
                 notfinite_count,

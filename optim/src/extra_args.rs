@@ -1,6 +1,7 @@
 //! `ExtraArgs`: additional arguments of `update_with`.
 
 use crate::mistake::refuse;
+use crate::wide::{has_narrow, into_wide, is_narrow, narrowed, wide, wide_state};
 use ramie_core::{Array, State};
 use std::collections::BTreeMap;
 use std::fmt;
@@ -146,6 +147,38 @@ impl<'a> ExtraArgs<'a> {
         let mut extra = self.clone();
         extra.grad = self.grad.as_ref().map(f);
         extra
+    }
+
+    /// Calls `f` with arguments in at least `f32`. The objective and the gradient function still
+    /// receive parameters in the dtypes of `params`, but return at least `f32`.
+    pub(crate) fn widely<R>(
+        &self,
+        params: Option<&State>,
+        f: impl FnOnce(&ExtraArgs<'_>) -> R,
+    ) -> R {
+        let value_is_narrow = self.value.as_ref().is_some_and(|v| is_narrow(v.dtype()));
+        let narrow_states = [params, self.grad.as_ref()];
+        if !value_is_narrow && !narrow_states.into_iter().flatten().any(has_narrow) {
+            return f(self);
+        }
+        let at = |p: &State| match params {
+            Some(params) => narrowed(p, params),
+            None => p.clone(),
+        };
+        let value_fn = self
+            .value_fn
+            .map(|of| move |p: &State| wide(&of(&at(p))).into_owned());
+        let grad_fn = self
+            .grad_fn
+            .map(|of| move |p: &State, i: usize| into_wide(of(&at(p), i)));
+        let extra = ExtraArgs {
+            value: self.value.as_ref().map(|v| wide(v).into_owned()),
+            grad: self.grad.as_ref().map(|g| wide_state(g).into_owned()),
+            value_fn: value_fn.as_ref().map(|f| f as &_),
+            grad_fn: grad_fn.as_ref().map(|f| f as &_),
+            named: self.named.clone(),
+        };
+        f(&extra)
     }
 }
 

@@ -16,7 +16,7 @@ use ramie_core::{Array, State, concatenate};
 pub fn flatten(inner: impl Into<GradientTransformation>) -> GradientTransformation {
     let inner = inner.into();
     let first = inner.clone();
-    GradientTransformation::with_extra_args(
+    GradientTransformation::passing_on(
         move |params| first.init(&vector(params)),
         move |updates, state: OptState, params, extra: &ExtraArgs<'_>| {
             let params = params.map(vector);

@@ -1,10 +1,11 @@
 //! `Hyperparam`: a number that configures a transformation.
 
+use crate::wide::wide;
 use ramie_core::{Array, IntoArray};
 use std::fmt;
 
 /// A number that configures a transformation: either a known `f64` or a 0-d array, which may be
-/// traced.
+/// traced. An array of a float of fewer than 32 bits becomes `f32`.
 ///
 /// Numbers and arrays convert into it. With an array, a program can change a hyperparameter
 /// without recompiling (see [`inject_hyperparams`](crate::inject_hyperparams)) and train with
@@ -124,7 +125,7 @@ impl From<Array> for Hyperparam {
              values at the same time",
             array.aval()
         );
-        Hyperparam(Value::Array(array))
+        Hyperparam(Value::Array(wide(&array).into_owned()))
     }
 }
 impl From<&Array> for Hyperparam {

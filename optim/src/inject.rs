@@ -2,7 +2,8 @@
 
 use crate::mistake::refuse;
 use crate::numerics::{count_zero, safe_increment};
-use crate::{ExtraArgs, GradientTransformation, Hyperparam, OptState, Schedule, tree};
+use crate::wide::highest_number_dtype;
+use crate::{ExtraArgs, GradientTransformation, Hyperparam, OptState, Schedule};
 use ramie_core::{Array, DType, State};
 use ramie_derive::Tree;
 use std::collections::BTreeMap;
@@ -148,7 +149,8 @@ pub fn inject_hyperparams<N: Into<String>, S: Into<Schedule>, T: Into<GradientTr
 }
 
 impl InjectHyperparams {
-    /// Sets the dtype of the hyperparameters. Defaults to the widest dtype of the parameters.
+    /// Sets the dtype of the hyperparameters. Defaults to `f64` if a parameter has this dtype,
+    /// otherwise to `f32`. In `bf16` a decay rate of 0.999 is 1.
     #[must_use]
     pub fn hyperparam_dtype(mut self, dtype: DType) -> InjectHyperparams {
         self.dtype = Some(dtype);
@@ -199,7 +201,7 @@ impl InjectHyperparams {
         like: &State,
         extra: &ExtraArgs<'_>,
     ) -> State {
-        let dtype = self.dtype.unwrap_or_else(|| tree::highest_dtype(like));
+        let dtype = self.dtype.unwrap_or_else(|| highest_number_dtype(like));
         let value = |(name, schedule): (&String, &Schedule)| {
             let value = match (schedule.as_hyperparam(), last) {
                 (Some(_), Some(last)) => kept(last, name),
@@ -238,7 +240,7 @@ crate::options::transformation_methods! { InjectHyperparams }
 impl From<InjectHyperparams> for GradientTransformation {
     fn from(inject: InjectHyperparams) -> GradientTransformation {
         let first = inject.clone();
-        GradientTransformation::with_extra_args(
+        GradientTransformation::passing_on(
             move |params| {
                 let hyperparams_states = first.first_states();
                 let none = ExtraArgs::new();

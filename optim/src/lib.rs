@@ -59,9 +59,11 @@ mod scaled;
 pub mod schedules;
 pub mod second_order;
 mod sm3;
+mod state_dtype;
 mod transformation;
 pub mod tree;
 mod update;
+mod wide;
 
 pub use adam::{
     ScaleByAdam, ScaleByAdamState, ScaleByAdamax, ScaleByAmsgrad, ScaleByAmsgradState,
@@ -154,5 +156,6 @@ pub use schedules::{
     warmup_cosine_decay_schedule,
 };
 pub use sm3::{ScaleBySm3, ScaleBySm3State, scale_by_sm3};
+pub use state_dtype::{StateDtypeState, state_dtype};
 pub use transformation::{GradientTransformation, OptState, identity, set_to_zero};
 pub use update::{apply_updates, incremental_update, periodic_update};

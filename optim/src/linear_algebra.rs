@@ -1,10 +1,12 @@
 //! Eigenvalues, roots of matrices, and nonnegative least squares.
 
 use crate::tree;
+use crate::wide::wide;
 use ramie_core::linalg::{NormOrder, matrix_norm};
 use ramie_core::random::{self, Key};
 use ramie_core::{
-    Array, DType, DotDimensionNumbers, IntoArray, Precision, State, scan_with, where_, while_loop,
+    Array, DType, DotDimensionNumbers, IntoArray, Precision, State, promote_types, scan_with,
+    where_, while_loop,
 };
 use ramie_derive::Tree;
 
@@ -63,7 +65,7 @@ fn normalized(x: &State) -> State {
 }
 
 /// Computes the eigenvalue with the largest magnitude, 0-d, of a diagonalizable matrix `[n, n]`,
-/// and its eigenvector `[n]` of length 1 (`optax.power_iteration`).
+/// and its eigenvector `[n]` of length 1, in at least `f32` (`optax.power_iteration`).
 ///
 /// ```no_run
 /// use ramie_core::Array;
@@ -78,6 +80,7 @@ fn normalized(x: &State) -> State {
 #[track_caller]
 pub fn power_iteration(matrix: &Array, options: &PowerIteration) -> (Array, Array) {
     check_square("power_iteration", matrix);
+    let matrix = &*wide(matrix);
     let n = matrix.shape()[0];
     let first = random::uniform_range(&options.key, &[n], matrix.dtype(), -1.0, 1.0);
     let first = State::from_iter([("vector", first)]);
@@ -193,13 +196,15 @@ pub fn matrix_inverse_pth_root(matrix: &Array, p: u32, options: &InversePthRoot)
         matches!(p, 1 | 2 | 4 | 8),
         "matrix_inverse_pth_root: p is {p}, which is not supported\n  help: use 1, 2, 4 or 8"
     );
+    let dtype = matrix.dtype();
+    let matrix = &*wide(matrix);
     let n = matrix.shape()[0];
     let alpha = -1.0 / f64::from(p);
     let (greatest, _) = power_iteration(matrix, &PowerIteration::default());
     let ridge = greatest.maximum(1e-16) * options.ridge_epsilon;
     if n == 1 {
         let root = (matrix + ridge).power(alpha);
-        return (root, Array::scalar(0.0, DType::F32));
+        return (root.astype(dtype), Array::scalar(0.0, DType::F32));
     }
     let identity = Array::eye(n, DType::F32);
     let damped = matrix + ridge * &identity;
@@ -239,7 +244,7 @@ pub fn matrix_inverse_pth_root(matrix: &Array, p: u32, options: &InversePthRoot)
     };
     let found = while_loop(goes_on, body, first);
     let root = where_(&found.falls, &found.root, &found.last_root);
-    (root.astype(matrix.dtype()), away(&found.m))
+    (root.astype(dtype), away(&found.m))
 }
 
 /// Computes the `x ≥ 0` that minimizes `|a · x - b|` by `iters` iterations of the fast projected
@@ -269,6 +274,8 @@ pub fn nnls(a: &Array, b: &Array, iters: usize, bound: Option<&Array>) -> Array 
         a.aval(),
         b.aval()
     );
+    let dtype = promote_types(a.dtype(), b.dtype());
+    let (a, b) = (&*wide(a), &*wide(b));
     let q = a.matrix_transpose().matmul(a);
     let target = a.matrix_transpose().matmul(b);
     let bound = match bound {
@@ -294,5 +301,5 @@ pub fn nnls(a: &Array, b: &Array, iters: usize, bound: Option<&Array>) -> Array 
     };
     let c = Array::scalar(0.0, start.dtype());
     let ((x, _, _), ()) = scan_with(body, (start.clone(), start, c), (), options);
-    x
+    x.astype(dtype)
 }

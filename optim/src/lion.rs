@@ -37,7 +37,7 @@ options! {
         b1: num = 0.9,
         /// Sets the decay rate of the mean.
         b2: num = 0.99,
-        /// Sets the dtype of the mean. Defaults to the dtype of the parameters.
+        /// Sets the dtype of the mean. Defaults to that of the parameters, but at least `f32`.
         mu_dtype: dtype,
         /// Sets how steps are computed.
         mode: LionMode = LionMode::Hard,

@@ -2,7 +2,8 @@
 
 use crate::numerics::count_zero;
 use crate::options::options;
-use crate::{GradientTransformation, OptState};
+use crate::wide::{into_wide, wide_state};
+use crate::{ExtraArgs, GradientTransformation, OptState};
 use ramie_core::{Array, State, tree, where_};
 use ramie_derive::Tree;
 
@@ -108,17 +109,19 @@ options! {
     }
     |o| {
         let first = o.fast_optimizer.clone();
-        GradientTransformation::new(
+        GradientTransformation::passing_on(
             move |params| LookaheadState {
                 fast_state: first.init(&LookaheadParams::from_state(params).fast),
                 steps_since_sync: count_zero(),
             },
-            move |updates, state: LookaheadState, params| {
+            move |updates, state: LookaheadState, params, _: &ExtraArgs<'_>| {
                 let params = crate::extra_args::expect_params("lookahead", params);
                 let LookaheadParams { fast, slow } = LookaheadParams::from_state(params);
                 let (updates, fast_state) = o.fast_optimizer.update(updates, state.fast_state, Some(&fast));
+                let updates = into_wide(updates);
                 let sync = state.steps_since_sync.eq(o.sync_period.0 - 1);
-                let ahead = fast.zip(&updates, |f, u| f + u).zip(&slow, |f, s| f - s);
+                let ahead = wide_state(&fast).zip(&updates, |f, u| f + u);
+                let ahead = ahead.zip(&wide_state(&slow), |f, s| f - s);
                 let slow_updates = ahead.map(|d| d * (sync.astype(d.dtype()) * &o.slow_step_size));
                 let back = o.slow_step_size.rest();
                 let fast_updates = updates.zip(&ahead, |u, d| u - sync.astype(d.dtype()) * &back * d);

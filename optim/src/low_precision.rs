@@ -7,6 +7,7 @@
 
 use crate::extra_args::expect_params;
 use crate::numerics::{count_zero, safe_increment};
+use crate::wide::wide_dtype;
 use crate::{GradientTransformation, tree};
 use ramie_core::random::{self, Key};
 use ramie_core::{Array, DType, State, finfo, where_};
@@ -41,7 +42,7 @@ pub struct KahanSummationState {
 ///
 /// Zamirai et al., *Revisiting BFloat16 Training*, 2020.
 pub fn kahan_summation() -> GradientTransformation {
-    GradientTransformation::new(
+    GradientTransformation::passing_on(
         |params| {
             params
                 .arrays()
@@ -51,11 +52,11 @@ pub fn kahan_summation() -> GradientTransformation {
                 compensation: params.zeros_like(),
             }
         },
-        |updates, state: KahanSummationState, params| {
+        |updates, state: KahanSummationState, params, _| {
             let params = expect_params("kahan_summation", params);
             let wanted = updates.zip(&state.compensation, |u, c| {
                 if c.dtype().is_float() {
-                    let sum = sum_dtype(c.dtype());
+                    let sum = wide_dtype(c.dtype());
                     u.astype(sum) + c.astype(sum)
                 } else {
                     u.clone()
@@ -95,7 +96,7 @@ pub struct StochasticRoundingState {
 ///
 /// Gupta et al., *Deep Learning with Limited Numerical Precision*, 2015.
 pub fn stochastic_rounding(key: Key) -> GradientTransformation {
-    GradientTransformation::new(
+    GradientTransformation::passing_on(
         move |params| {
             for p in params.arrays() {
                 check("stochastic_rounding", p);
@@ -111,7 +112,7 @@ pub fn stochastic_rounding(key: Key) -> GradientTransformation {
                 rng_key: key.clone(),
             }
         },
-        |updates, state: StochasticRoundingState, params| {
+        |updates, state: StochasticRoundingState, params, _| {
             let params = expect_params("stochastic_rounding", params);
             let keys = tree::split_key_like(&state.rng_key.fold_in(&state.count), params);
             let updates = params.map_with_path(|path, p| {
@@ -147,17 +148,12 @@ fn check(operation: &str, param: &Array) {
     );
 }
 
-/// Returns the dtype in which a parameter and its update are added.
-fn sum_dtype(dtype: DType) -> DType {
-    if dtype.bits() < 32 { DType::F32 } else { dtype }
-}
-
 /// Returns the effective update after the sum is rounded to the dtype of the parameter.
 fn taken(p: &Array, u: &Array, round: impl Fn(&Array, DType) -> Array) -> Array {
     if !p.dtype().is_float() {
         return u.clone();
     }
-    let wide = p.astype(sum_dtype(p.dtype()));
+    let wide = p.astype(wide_dtype(p.dtype()));
     round(&(&wide + u), p.dtype()) - wide
 }
 

@@ -158,7 +158,7 @@ fn masked_where(
 ) -> GradientTransformation {
     let check = Arc::new(check);
     let (first, first_mask, first_check) = (inner.clone(), mask.clone(), check.clone());
-    GradientTransformation::with_extra_args(
+    GradientTransformation::passing_on(
         move |params| {
             first_check(params, true);
             MaskedState {
@@ -167,7 +167,12 @@ fn masked_where(
         },
         move |updates, state: MaskedState, params, extra: &ExtraArgs<'_>| {
             check(&updates, false);
-            let chosen = accepted(&*mask, &updates);
+            // The updates of a chain may have other dtypes than the parameters that `init` saw.
+            let seen = |path: &str, u: &Array| {
+                let param = params.and_then(|params| params.get(path));
+                mask(path, param.unwrap_or(u))
+            };
+            let chosen = updates.masked(seen);
             let among = |all: &State| all.masked(|path, _| chosen.get(path).is_some());
             let params = params.map(among);
             let extra = extra.map_grad(among);

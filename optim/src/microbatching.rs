@@ -1,5 +1,6 @@
 //! Evaluation of functions of large batches, one microbatch at a time (`optax.microbatching`).
 
+use crate::wide::{wide, wide_dtype};
 use ramie_core::tree::{self, Tree};
 use ramie_core::{Array, DType, Objective, eval_shape, fori_loop, value_and_grad, vmap};
 use std::fmt;
@@ -157,7 +158,8 @@ pub fn reshape_batch_axis<B: Tree>(batch: &B, size: usize, axis: usize) -> B {
 
 /// Evaluates `fun` on a batch in a loop over microbatches, which needs only the memory of one
 /// microbatch (`optax.microbatching.microbatch`). `fun` must capture arguments that are not
-/// batched.
+/// batched. Sums and means are accumulated in at least `f32` and then cast to the dtypes of the
+/// results.
 ///
 /// ```no_run
 /// use ramie_core::Array;
@@ -191,7 +193,7 @@ pub fn microbatch<B: Tree, R: Tree>(
             .zip(&kinds)
             .map(|(a, kind)| match kind {
                 AccumulationType::Concat => Array::zeros(&[&[n], a.shape()].concat(), a.dtype()),
-                _ => Array::zeros(a.shape(), a.dtype()),
+                _ => Array::zeros(a.shape(), wide_dtype(a.dtype())),
             })
             .collect();
         let count = i32::try_from(n).expect("fewer than 2^31 parts");
@@ -199,11 +201,11 @@ pub fn microbatch<B: Tree, R: Tree>(
             let results = tree::leaves(&part(&index));
             let all = carry.iter().zip(&results).zip(&kinds);
             all.map(|((carry, value), kind)| match kind {
-                AccumulationType::Sum | AccumulationType::Mean => carry + value,
+                AccumulationType::Sum | AccumulationType::Mean => carry + &*wide(value),
                 AccumulationType::RunningMean => {
                     let made = index.astype(carry.dtype());
                     let old = &made / (&made + 1.0);
-                    carry * &old + value * (1.0_f64 - &old)
+                    carry * &old + &*wide(value) * (1.0_f64 - &old)
                 }
                 AccumulationType::Concat => {
                     carry.dynamic_update_index_in_dim(&value.expand_dims(&[0]), &index, 0)
@@ -218,10 +220,11 @@ pub fn microbatch<B: Tree, R: Tree>(
             }
             None => fori_loop(0, count, body, first),
         };
-        let finished = sums.iter().zip(&kinds).map(|(a, kind)| match kind {
-            AccumulationType::Mean => a / f64::from(count),
+        let finished = sums.iter().zip(&like).zip(&kinds);
+        let finished = finished.map(|((a, like), kind)| match kind {
+            AccumulationType::Mean => (a / f64::from(count)).astype(like.dtype()),
             AccumulationType::Concat => in_order(a),
-            _ => a.clone(),
+            _ => a.astype(like.dtype()),
         });
         tree::with_leaves(&one, finished)
     }

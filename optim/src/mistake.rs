@@ -30,6 +30,11 @@ pub(crate) fn within<R>(
     f()
 }
 
+/// Returns whether no call by the user is in progress, so that the next one is the user's.
+pub(crate) fn is_outermost() -> bool {
+    CALL.get().is_none()
+}
+
 /// Panics with a message and the location of the user's call, which the location of a closure
 /// does not show.
 #[track_caller]

@@ -1,10 +1,12 @@
-//! Decaying means, which many optimizers keep.
+//! Decaying means, which many optimizers keep. They are in at least `f32`: in `bf16` a decay rate of
+//! 0.999 is 1.
 
 use crate::tree::abs_sq;
+use crate::wide::wide;
 use crate::{Hyperparam, safe_increment};
 use ramie_core::{Array, State};
 
-/// Computes the decaying mean `(1 - decay) · gᵒʳᵈᵉʳ + decay · m`.
+/// Computes the decaying mean `(1 - decay) · gᵒʳᵈᵉʳ + decay · m` in at least `f32`.
 ///
 /// # Panics
 /// Panics if the states have different paths.
@@ -26,7 +28,7 @@ fn decaying_mean(
     of: impl Fn(&Array) -> Array,
 ) -> State {
     let rest = decay.rest();
-    updates.zip(moments, |g, m| of(g) * &rest + m * &decay)
+    updates.zip(moments, |g, m| of(&wide(g)) * &rest + &*wide(m) * &decay)
 }
 
 fn raised(g: &Array, order: i32) -> Array {
@@ -58,7 +60,8 @@ pub fn update_moment_per_elem_norm(
     })
 }
 
-/// Computes the decaying maximum magnitude, `max(|g| + eps, decay · m)`.
+/// Computes the decaying maximum magnitude, `max(|g| + eps, decay · m)`, in at least
+/// `f32`.
 ///
 /// # Panics
 /// Panics if the states have different paths.
@@ -70,14 +73,20 @@ pub fn update_infinity_moment(
     eps: impl Into<Hyperparam>,
 ) -> State {
     let (decay, eps) = (decay.into(), eps.into());
-    updates.zip(moments, |g, m| (g.abs() + &eps).maximum(m * &decay))
+    updates.zip(moments, |g, m| {
+        (wide(g).abs() + &eps).maximum(&*wide(m) * &decay)
+    })
 }
 
-/// Divides a decaying mean that started at zero by the sum of its weights, `1 - decayᶜᵒᵘⁿᵗ`.
+/// Divides a decaying mean that started at zero by the sum of its weights, `1 - decayᶜᵒᵘⁿᵗ`, in at
+/// least `f32`.
 #[track_caller]
 pub fn bias_correction(moment: &State, decay: impl Into<Hyperparam>, count: &Array) -> State {
     let weight = 1.0_f64 - decay.into().power(count);
-    moment.map(|m| m / weight.astype(m.dtype()))
+    moment.map(|m| {
+        let m = wide(m);
+        &*m / weight.astype(m.dtype())
+    })
 }
 
 /// Returns the bias-corrected mean if there is a count, otherwise the mean itself.

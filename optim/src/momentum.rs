@@ -3,6 +3,7 @@
 use crate::moments::{corrected, update_moment};
 use crate::numerics::{count_zero, safe_increment};
 use crate::options::options;
+use crate::wide::wide_state;
 use crate::{GradientTransformation, Hyperparam, identity, tree};
 use ramie_core::{Array, DType, State, where_};
 use ramie_derive::Tree;
@@ -25,7 +26,7 @@ options! {
     trace(decay: num) -> Trace {
         /// Enables Nesterov momentum.
         nesterov: flag,
-        /// Sets the dtype of the sum. Defaults to the dtype of the parameters.
+        /// Sets the dtype of the sum. Defaults to that of the parameters, but at least `f32`.
         accumulator_dtype: dtype,
     }
     |o| {
@@ -34,7 +35,7 @@ options! {
             move |params| TraceState { trace: tree::zeros_like(params, dtype) },
             move |updates, state: TraceState, _| {
                 let add = |updates: &State, trace: &State| updates.zip(trace, |g, t| g + t * &o.decay);
-                let trace = add(&updates, &state.trace);
+                let trace = add(&updates, &wide_state(&state.trace));
                 let updates = if o.nesterov { add(&updates, &trace) } else { trace.clone() };
                 (updates, TraceState { trace: tree::cast(&trace, dtype) })
             },
@@ -85,7 +86,7 @@ options! {
     ema(decay: num) -> Ema {
         /// Sets whether the mean is bias-corrected.
         debias: toggle = true,
-        /// Sets the dtype of the mean. Defaults to the dtype of the parameters.
+        /// Sets the dtype of the mean. Defaults to that of the parameters, but at least `f32`.
         accumulator_dtype: dtype,
     }
     |o| {

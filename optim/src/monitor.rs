@@ -63,7 +63,7 @@ pub fn monitor<N: Into<String>, T: Into<GradientTransformation>>(
     let named = |(name, tx): (N, T)| (name.into(), tx.into());
     let measures: Vec<(String, GradientTransformation)> = measures.into_iter().map(named).collect();
     let first = measures.clone();
-    GradientTransformation::with_extra_args(
+    GradientTransformation::passing_on(
         move |params| {
             let mut state = MonitorState {
                 measurements: BTreeMap::new(),

@@ -1,6 +1,7 @@
 //! `multi_steps`: gradient accumulation over several steps.
 
 use crate::numerics::{count_zero, safe_increment};
+use crate::wide::{into_wide, wide_state};
 use crate::{ExtraArgs, GradientTransformation, OptState, tree};
 use ramie_core::{Array, DType, State, cond, where_};
 use ramie_derive::Tree;
@@ -89,7 +90,7 @@ pub fn multi_steps_by(
         every: Arc::new(every),
         sum: false,
         skip: None,
-        accumulator_dtype: Some(DType::F32),
+        accumulator_dtype: None,
     }
 }
 
@@ -114,11 +115,11 @@ impl MultiSteps {
         self
     }
 
-    /// Sets the dtype of the accumulated gradients. `None` keeps their own dtypes. Defaults to
-    /// `f32`.
+    /// Sets the dtype in which the accumulated gradients are stored between steps. Defaults to
+    /// that of the parameters, but at least `f32`.
     #[must_use]
-    pub fn accumulator_dtype(mut self, dtype: Option<DType>) -> MultiSteps {
-        self.accumulator_dtype = dtype;
+    pub fn accumulator_dtype(mut self, dtype: DType) -> MultiSteps {
+        self.accumulator_dtype = Some(dtype);
         self
     }
 
@@ -144,11 +145,12 @@ impl MultiSteps {
 
     fn first_state(&self, params: &State) -> MultiStepsState {
         let zero = count_zero();
+        let wide = wide_state(params);
         MultiStepsState {
             mini_step: count_zero(),
             inner_opt_state: self.optimizer.init(params),
-            acc_grads: tree::zeros_like(params, self.accumulator_dtype),
-            skip_state: self.skips(&params.zeros_like(), &zero, Some(params)).1,
+            acc_grads: tree::zeros_like(&*wide, self.accumulator_dtype),
+            skip_state: self.skips(&wide.zeros_like(), &zero, Some(params)).1,
             gradient_step: zero,
         }
     }
@@ -169,11 +171,11 @@ impl MultiSteps {
             ..
         } = state;
         let every = (self.every)(&gradient_step);
-        let acc_grads = updates.zip(&acc_grads, |g, acc| match self.sum {
+        let sums = updates.zip(&wide_state(&acc_grads), |g, acc| match self.sum {
             true => g + acc,
             false => acc + (g - acc) / (&mini_step + 1),
         });
-        let gathered = tree::cast_like(&acc_grads, &updates);
+        let gathered = tree::cast_like(&sums, &updates);
         let (new, next) =
             self.optimizer
                 .update_with(gathered, inner_opt_state.clone(), params, extra);
@@ -186,7 +188,7 @@ impl MultiSteps {
             inner_opt_state: ramie_core::tree::map2(&inner_opt_state, &next, |old, new| {
                 where_(&emit, new.astype(old.dtype()), old)
             }),
-            acc_grads: tree::cast(&acc_grads.map(|a| scaled(a, &keep)), self.accumulator_dtype),
+            acc_grads: tree::cast_like(&sums.map(|a| scaled(a, &keep)), &acc_grads),
             skip_state,
         };
         (new.map(|u| scaled(u, &emit)), state)
@@ -198,9 +200,10 @@ crate::options::transformation_methods! { MultiSteps }
 impl From<MultiSteps> for GradientTransformation {
     fn from(steps: MultiSteps) -> GradientTransformation {
         let first = steps.clone();
-        GradientTransformation::with_extra_args(
+        GradientTransformation::passing_on(
             move |params| first.first_state(params),
             move |updates, mut state: MultiStepsState, params, extra: &ExtraArgs<'_>| {
+                let updates = into_wide(updates);
                 let (skip, skip_state) = steps.skips(&updates, &state.gradient_step, params);
                 let Some(skip) = skip else {
                     return steps.gather(updates, state, params, extra, skip_state);

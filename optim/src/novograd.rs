@@ -3,6 +3,7 @@
 use crate::extra_args::expect_params;
 use crate::numerics::{count_zero, safe_increment};
 use crate::options::options;
+use crate::wide::wide_state;
 use crate::{GradientTransformation, tree};
 use ramie_core::{Array, State, where_};
 use ramie_derive::Tree;
@@ -36,7 +37,7 @@ options! {
         eps_root: num = 0.0,
         /// Sets the strength of weight decay.
         weight_decay: num = 0.0,
-        /// Sets the dtype of the sum. Defaults to the dtype of the parameters.
+        /// Sets the dtype of the sum. Defaults to that of the parameters, but at least `f32`.
         mu_dtype: dtype,
     }
     |o| {
@@ -59,7 +60,7 @@ options! {
                 });
                 let scaled = updates.zip(&nu, |g, n| g / ((n + &o.eps_root).sqrt() + &o.eps));
                 let added = scaled.zip(params, |g, p| g + p * &o.weight_decay);
-                let mu = added.zip(&state.mu, |a, m| where_(&first, a, m * &o.b1 + a));
+                let mu = added.zip(&wide_state(&state.mu), |a, m| where_(&first, a, m * &o.b1 + a));
                 let mu = tree::cast(&mu, mu_dtype);
                 (mu.clone(), ScaleByNovogradState { count, mu, nu })
             },

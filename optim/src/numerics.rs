@@ -1,6 +1,7 @@
 //! Arithmetic shared by the transformations.
 
 use crate::tree::abs_sq;
+use crate::wide::{wide, wide_dtype};
 use crate::{Hyperparam, tree};
 use ramie_core::linalg::{self, NormOrder};
 use ramie_core::{Array, DType, IntoArray, Reduction, State, custom_jvp, where_};
@@ -26,7 +27,7 @@ pub(crate) fn count_zero() -> Array {
     Array::scalar(0, DType::I32)
 }
 
-/// Computes the Euclidean norm of all arrays together, 0-d.
+/// Computes the Euclidean norm of all arrays together, 0-d, in at least `f32`.
 ///
 /// # Panics
 /// Panics if the state is empty.
@@ -36,8 +37,8 @@ pub fn global_norm(updates: &State) -> Array {
     tree::norm(updates)
 }
 
-/// Computes the Euclidean norm of an array, 0-d, or returns `min_norm` if the norm is smaller.
-/// The derivative is finite everywhere.
+/// Computes the Euclidean norm of an array, 0-d, in at least `f32`, or returns `min_norm` if the
+/// norm is smaller. The derivative is finite everywhere.
 #[track_caller]
 pub fn safe_norm(x: &Array, min_norm: impl Into<Hyperparam>) -> Array {
     at_least(x, min_norm.into(), |x| abs_sq(x).sum().sqrt())
@@ -65,14 +66,15 @@ pub fn safe_norm_over(
     over: impl Into<Reduction>,
 ) -> Array {
     let (least, over) = (min_norm.into(), over.into());
+    let x = &*wide(x);
     let size = |x: &Array| linalg::norm_over(x, order, &over);
     let kept = linalg::norm_over(x, order, over.clone().keepdims());
     let safe = where_(kept.le(&least), 1.0, x);
     where_(size(x).le(&least), &least, size(&safe))
 }
 
-/// Computes the root mean square of an array, 0-d, or returns `min_rms` if it is smaller. The
-/// derivative is finite everywhere.
+/// Computes the root mean square of an array, 0-d, in at least `f32`, or returns `min_rms` if it is
+/// smaller. The derivative is finite everywhere.
 #[track_caller]
 pub fn safe_root_mean_squares(x: &Array, min_rms: impl Into<Hyperparam>) -> Array {
     at_least(x, min_rms.into(), |x| abs_sq(x).mean().sqrt())
@@ -80,6 +82,7 @@ pub fn safe_root_mean_squares(x: &Array, min_rms: impl Into<Hyperparam>) -> Arra
 
 #[track_caller]
 fn at_least(x: &Array, least: Hyperparam, size: impl Fn(&Array) -> Array) -> Array {
+    let x = &*wide(x);
     let small = size(x).le(&least);
     let safe = where_(&small, x.ones_like(), x);
     where_(&small, &least, size(&safe))
@@ -98,7 +101,8 @@ pub fn scale_gradient(x: &Array, scale: impl Into<Hyperparam>) -> Array {
     let scaled = custom_jvp(
         |x: Array, _scale: Array| x,
         |(x, scale): (Array, Array), (slope, _): (Array, Array)| {
-            let slope = slope * scale.astype(x.dtype());
+            let dtype = wide_dtype(x.dtype());
+            let slope = (slope.astype(dtype) * scale.astype(dtype)).astype(x.dtype());
             (x, slope)
         },
     );

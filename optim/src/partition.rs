@@ -49,7 +49,7 @@ pub fn partition<L: Into<String>, T: Into<GradientTransformation>>(
         })
         .collect();
     let (first, first_label) = (masks.clone(), label.clone());
-    GradientTransformation::with_extra_args(
+    GradientTransformation::passing_on(
         move |params| {
             check(&first, params, &*first_label);
             let init =
@@ -59,7 +59,8 @@ pub fn partition<L: Into<String>, T: Into<GradientTransformation>>(
             }
         },
         move |mut updates, state: PartitionState, params, extra: &ExtraArgs<'_>| {
-            check(&masks, &updates, &*label);
+            let known = params.filter(|p| p.paths().eq(updates.paths()));
+            check(&masks, known.unwrap_or(&updates), &*label);
             let mut inner_states = BTreeMap::new();
             let mut states = state.inner_states;
             for (own, tx) in &masks {

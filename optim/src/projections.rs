@@ -1,6 +1,8 @@
-//! Projections of parameters onto sets (`optax.projections`).
+//! Projections of parameters onto sets (`optax.projections`). They are computed in at least `f32` and
+//! have the dtypes of the parameters.
 
 use crate::flatten::apart;
+use crate::wide::{wide_state, widely};
 use crate::{Hyperparam, tree};
 use ramie_core::{Array, Descending, IntoArray, State, concatenate, cond, where_};
 
@@ -23,7 +25,7 @@ pub fn projection_box(x: &State, lower: &State, upper: &State) -> State {
 /// Projects onto the states whose elements are between 0 and `scale`.
 #[track_caller]
 pub fn projection_hypercube(x: &State, scale: impl Into<Hyperparam>) -> State {
-    tree::clip(x, 0.0, scale)
+    widely(x, |x| tree::clip(x, 0.0, scale))
 }
 
 /// Projects a vector onto the vectors without negative elements whose sum is 1. Derivatives treat
@@ -61,16 +63,20 @@ pub(crate) fn unit_simplex(values: &Array) -> Array {
 pub fn projection_simplex(x: &State, scale: impl Into<Hyperparam>) -> State {
     let scale = scale.into();
     assert!(!x.is_empty(), "projection_simplex: the state has no arrays");
-    let flat: Vec<Array> = x.arrays().iter().map(|a| a.ravel() / &scale).collect();
-    let projected = unit_simplex(&concatenate(&flat, 0)) * &scale;
-    apart(&projected, x)
+    widely(x, |x| {
+        let flat: Vec<Array> = x.arrays().iter().map(|a| a.ravel() / &scale).collect();
+        let projected = unit_simplex(&concatenate(&flat, 0)) * &scale;
+        apart(&projected, x)
+    })
 }
 
 /// Projects onto the states whose magnitudes sum to `scale`.
 #[track_caller]
 pub fn projection_l1_sphere(x: &State, scale: impl Into<Hyperparam>) -> State {
-    let magnitudes = projection_simplex(&x.map(|a| a.abs()), scale);
-    x.zip(&magnitudes, |a, m| a.sign() * m)
+    widely(x, |x| {
+        let magnitudes = projection_simplex(&x.map(|a| a.abs()), scale);
+        x.zip(&magnitudes, |a, m| a.sign() * m)
+    })
 }
 
 /// Projects onto the states whose magnitudes sum to at most `scale`.
@@ -89,22 +95,26 @@ pub fn projection_l1_ball(x: &State, scale: impl Into<Hyperparam>) -> State {
 /// Projects onto the states with the norm `scale`.
 #[track_caller]
 pub fn projection_l2_sphere(x: &State, scale: impl Into<Hyperparam>) -> State {
-    tree::scale(scale.into().into_array() / tree::norm(x), x)
+    widely(x, |x| {
+        tree::scale(scale.into().into_array() / tree::norm(x), x)
+    })
 }
 
 /// Projects onto the states with a norm of at most `scale`.
 #[track_caller]
 pub fn projection_l2_ball(x: &State, scale: impl Into<Hyperparam>) -> State {
     let scale = scale.into();
-    let squared = tree::squared_norm(x).maximum(scale.times(&scale));
-    tree::scale((&scale).into_array() / squared.sqrt(), x)
+    widely(x, |x| {
+        let squared = tree::squared_norm(x).maximum(scale.times(&scale));
+        tree::scale((&scale).into_array() / squared.sqrt(), x)
+    })
 }
 
 /// Projects onto the states whose elements are between `-scale` and `scale`.
 #[track_caller]
 pub fn projection_linf_ball(x: &State, scale: impl Into<Hyperparam>) -> State {
     let scale = scale.into();
-    tree::clip(x, scale.negative(), &scale)
+    widely(x, |x| tree::clip(x, scale.negative(), &scale))
 }
 
 /// Projects onto the multiples of `a`.
@@ -113,7 +123,8 @@ pub fn projection_linf_ball(x: &State, scale: impl Into<Hyperparam>) -> State {
 /// Panics if the states have different paths.
 #[track_caller]
 pub fn projection_vector(x: &State, a: &State) -> State {
-    tree::scale(tree::vdot(x, a) / tree::vdot(a, a), a)
+    let factor = tree::vdot(x, a) / tree::vdot(a, a);
+    widely(x, |_| tree::scale(factor, &*wide_state(a)))
 }
 
 /// Projects onto the states whose inner product with `a` is `b`.
@@ -123,7 +134,7 @@ pub fn projection_vector(x: &State, a: &State) -> State {
 #[track_caller]
 pub fn projection_hyperplane(x: &State, a: &State, b: impl IntoArray) -> State {
     let scalar = (b.into_array() - tree::vdot(x, a)) / tree::vdot(a, a);
-    tree::add_scale(x, scalar, a)
+    widely(x, |x| tree::add_scale(x, scalar, &*wide_state(a)))
 }
 
 /// Projects onto the states whose inner product with `a` is at most `b`.
@@ -133,5 +144,7 @@ pub fn projection_hyperplane(x: &State, a: &State, b: impl IntoArray) -> State {
 #[track_caller]
 pub fn projection_halfspace(x: &State, a: &State, b: impl IntoArray) -> State {
     let scalar = (b.into_array() - tree::vdot(x, a)) / tree::vdot(a, a);
-    tree::add_scale(x, scalar.minimum(0.0), a)
+    widely(x, |x| {
+        tree::add_scale(x, scalar.minimum(0.0), &*wide_state(a))
+    })
 }

@@ -4,7 +4,9 @@
 use crate::ExtraArgs;
 use crate::any_tree::{as_state, from_state, into_state};
 use crate::extra_args::expect_params;
-use crate::mistake::{refuse, within};
+use crate::low_precision::{KahanSummationState, StochasticRoundingState};
+use crate::mistake::{is_outermost, refuse, within};
+use crate::wide::{NarrowDtypes, into_wide, wide_state};
 use ramie_core::tree::{KeepEmpty, Tree, Visitor};
 use ramie_core::{Array, State};
 use std::any::{Any, TypeId, type_name};
@@ -23,6 +25,11 @@ type Update =
 ///
 /// Use [`chain`](crate::chain) to compose transformations. In a tree, a transformation is a fixed
 /// value: a compiled function is compiled for this transformation and its clones only.
+///
+/// Transformations compute in at least `f32`: they see parameters and gradients of narrower
+/// floating-point dtypes as `f32`, so their states are in at least `f32`, too. The updates that the
+/// caller receives have the dtypes of the gradients; they are rounded once, after the last
+/// transformation of a chain. [`state_dtype`](crate::state_dtype()) stores a state in a narrower dtype.
 #[derive(Clone)]
 pub struct GradientTransformation {
     /// Identifies the transformation. Clones behave the same and share the id.
@@ -36,7 +43,8 @@ impl GradientTransformation {
     ///
     /// `init` creates the initial state from the parameters. `update` receives the incoming
     /// updates (initially the gradients), the state, and the parameters if the caller passes
-    /// them, and returns the new updates and state.
+    /// them, and returns the new updates and state. Both functions see arrays of `bf16`, `f16` and
+    /// narrower floats as `f32`.
     ///
     /// ```
     /// use ramie_core::State;
@@ -71,6 +79,24 @@ impl GradientTransformation {
     /// );
     /// ```
     pub fn with_extra_args<S: Tree>(
+        init: impl Fn(&State) -> S + Send + Sync + 'static,
+        update: impl Fn(State, S, Option<&State>, &ExtraArgs<'_>) -> (State, S) + Send + Sync + 'static,
+    ) -> GradientTransformation {
+        GradientTransformation::passing_on(
+            move |params| init(&wide_state(params)),
+            move |updates, state, params, extra| {
+                extra.widely(params, |extra| {
+                    let params = params.map(wide_state);
+                    update(into_wide(updates), state, params.as_deref(), extra)
+                })
+            },
+        )
+    }
+
+    /// Creates a transformation whose functions see parameters and updates in their own dtypes.
+    /// Combinators use it, so that an inner [`kahan_summation`](crate::kahan_summation()) knows the
+    /// dtype to which the parameters are rounded.
+    pub(crate) fn passing_on<S: Tree>(
         init: impl Fn(&State) -> S + Send + Sync + 'static,
         update: impl Fn(State, S, Option<&State>, &ExtraArgs<'_>) -> (State, S) + Send + Sync + 'static,
     ) -> GradientTransformation {
@@ -138,7 +164,9 @@ impl GradientTransformation {
         within("init", at, || (self.init)(&params))
     }
 
-    /// Returns the updates for the gradients and the state for the next step.
+    /// Returns the updates for the gradients and the state for the next step. The updates have the
+    /// dtypes of the gradients, except those of [`kahan_summation`](crate::kahan_summation()) and
+    /// [`stochastic_rounding`](crate::stochastic_rounding()), which need `f32`.
     ///
     /// # Panics
     /// Panics if the state belongs to another transformation, if the gradients do not have the
@@ -170,9 +198,17 @@ impl GradientTransformation {
         let at = Location::caller();
         let (updates, like) = into_state(updates);
         let params = params.map(as_state);
+        let narrow = match is_outermost() {
+            true => NarrowDtypes::of(&updates, params.as_deref()),
+            false => None,
+        };
         let (updates, state) = within("update", at, || {
             (self.update)(updates, state, params.as_deref(), extra)
         });
+        let updates = match narrow {
+            Some(narrow) if !rounds_parameters(&state) => narrow.cast(&updates),
+            _ => updates,
+        };
         (from_state(like.as_ref(), updates), state)
     }
 }
@@ -234,6 +270,30 @@ impl OptState {
     }
 }
 
+/// The type of a state, for visitors.
+struct StateType(TypeId);
+
+/// Returns whether a state contains that of a transformation that rounds parameters itself. The
+/// sum of its updates and the parameters is exact, so the updates must not be rounded.
+fn rounds_parameters(state: &OptState) -> bool {
+    struct Found(bool);
+    impl Visitor for Found {
+        fn leaf(&mut self, _: &Array) {}
+        fn metadata(&mut self, metadata: &dyn Any) {
+            let rounding = [
+                TypeId::of::<KahanSummationState>(),
+                TypeId::of::<StochasticRoundingState>(),
+            ];
+            if let Some(StateType(found)) = metadata.downcast_ref() {
+                self.0 |= rounding.contains(found);
+            }
+        }
+    }
+    let mut found = Found(false);
+    Tree::walk(state, &mut found);
+    found.0
+}
+
 /// An object-safe [`Tree`].
 trait AnyTree: Any + Send + Sync {
     fn walk(&self, visitor: &mut dyn Visitor);
@@ -246,6 +306,7 @@ trait AnyTree: Any + Send + Sync {
 impl<T: Tree> AnyTree for T {
     fn walk(&self, visitor: &mut dyn Visitor) {
         visitor.fixed(&TypeId::of::<T>());
+        visitor.metadata(&StateType(TypeId::of::<T>()));
         Tree::walk(self, visitor);
     }
     fn walk_mut(&mut self, visit: &mut dyn FnMut(&mut Array)) {
@@ -296,10 +357,10 @@ impl fmt::Debug for OptState {
 
 /// Creates the transformation that returns the updates unchanged.
 pub fn identity() -> GradientTransformation {
-    GradientTransformation::stateless(|updates, _| updates)
+    GradientTransformation::passing_on(|_| (), |updates, (), _, _| (updates, ()))
 }
 
 /// Creates the transformation that sets all updates to zero.
 pub fn set_to_zero() -> GradientTransformation {
-    GradientTransformation::stateless(|updates, _| updates.zeros_like())
+    GradientTransformation::passing_on(|_| (), |updates, (), _, _| (updates.zeros_like(), ()))
 }

@@ -1,6 +1,9 @@
 //! Arithmetic on whole trees, and lookup of arrays by name (`optax.tree`).
 //!
 //! A tree is a `State`, or any other type that implements `Tree`: a model, a tuple, a map.
+//!
+//! Numbers and sums are computed in at least `f32`: norms, sums and inner products of narrower
+//! floats are in `f32`.
 
 mod lookup;
 
@@ -11,9 +14,10 @@ pub use lookup::{get, get_all_with_path, get_with, map_params, map_params_or, se
 
 use crate::Hyperparam;
 use crate::any_tree::zip;
+use crate::wide::{is_narrow, wide};
 use ramie_core::random::Key;
 use ramie_core::tree::{self, leaves, map};
-use ramie_core::{Array, DType, IntoArray, State, Tree, where_};
+use ramie_core::{Array, DType, IntoArray, Like, State, Tree, promote_types, where_};
 use std::collections::BTreeMap;
 
 macro_rules! pointwise {
@@ -42,21 +46,37 @@ pointwise! {
     cast_like |a, b| a.astype(b.dtype());
 }
 
-/// Multiplies a state by a number.
+/// Multiplies a state by a number. Products with a known number have the dtypes of the arrays, but
+/// are computed in at least `f32`.
 #[track_caller]
 pub fn scale<T: Tree>(scalar: impl Into<Hyperparam>, x: &T) -> T {
     let scalar = scalar.into();
-    map(x, |a| a * &scalar)
+    let is_number = scalar.as_number().is_some();
+    map(x, |a| {
+        let product = &*wide(a) * &scalar;
+        match is_number && is_narrow(a.dtype()) {
+            true => product.astype(a.dtype()),
+            false => product,
+        }
+    })
 }
 
-/// Computes `x + scalar · y`.
+/// Computes `x + scalar · y`. With a known number, the sums have the dtypes of `x + y`, but are
+/// computed in at least `f32`.
 ///
 /// # Panics
 /// Panics if the states have different paths.
 #[track_caller]
 pub fn add_scale<T: Tree>(x: &T, scalar: impl Into<Hyperparam>, y: &T) -> T {
     let scalar = scalar.into();
-    zip(x, y, |a, b| a + b * &scalar)
+    let is_number = scalar.as_number().is_some();
+    zip(x, y, |a, b| {
+        let sum = &*wide(a) + &*wide(b) * &scalar;
+        match is_number && is_narrow(a.dtype()) && is_narrow(b.dtype()) {
+            true => sum.astype(promote_types(a.dtype(), b.dtype())),
+            false => sum,
+        }
+    })
 }
 
 /// Computes the square of the magnitude of each element, which is real for complex numbers.
@@ -85,13 +105,13 @@ pub fn norm<T: Tree>(x: &T) -> Array {
 /// Computes the square of [`norm`].
 #[track_caller]
 pub fn squared_norm<T: Tree>(x: &T) -> Array {
-    added(leaves(x).iter().map(|a| abs_sq(a).sum()))
+    added(leaves(x).iter().map(|a| abs_sq(&wide(a)).sum()))
 }
 
 /// Computes the sum of the magnitudes of all elements, 0-d.
 #[track_caller]
 pub fn l1_norm<T: Tree>(x: &T) -> Array {
-    added(leaves(x).iter().map(|a| a.abs().sum()))
+    added(leaves(x).iter().map(|a| wide(a).abs().sum()))
 }
 
 /// Computes the largest magnitude of all elements, 0-d.
@@ -100,7 +120,8 @@ pub fn l1_norm<T: Tree>(x: &T) -> Array {
 /// Panics if the state has no elements.
 #[track_caller]
 pub fn max_norm<T: Tree>(x: &T) -> Array {
-    max(&map(x, |a| a.abs()))
+    let most = max(&map(x, |a| a.abs()));
+    wide(&most).into_owned()
 }
 
 /// Computes the inner product of all arrays together, 0-d. The arrays of `x` are conjugated.
@@ -117,7 +138,7 @@ pub fn vdot<T: Tree>(x: &T, y: &T) -> Array {
             a.aval(),
             b.aval()
         );
-        conj_of(a) * b
+        conj_of(&wide(a)) * &*wide(b)
     });
     sum(&products)
 }
@@ -135,7 +156,7 @@ pub(crate) fn conj_of(x: &Array) -> Array {
 /// Computes the sum of all elements, 0-d. It is 0 for an empty state.
 #[track_caller]
 pub fn sum<T: Tree>(x: &T) -> Array {
-    added(leaves(x).iter().map(|a| a.sum()))
+    added(leaves(x).iter().map(|a| wide(a).sum()))
 }
 
 #[track_caller]
@@ -198,14 +219,19 @@ pub fn ones_like<T: Tree>(x: &T, dtype: Option<DType>) -> T {
 #[track_caller]
 pub fn full_like<T: Tree>(x: &T, value: impl Into<Hyperparam>, dtype: Option<DType>) -> T {
     let value = value.into();
-    let filled = match value.as_number() {
-        Some(number) => map(x, |a| a.full_like(number)),
+    let wanted = |a: &Array| match dtype {
+        Some(dtype) if a.dtype().is_float() => dtype,
+        _ => a.dtype(),
+    };
+    match value.as_number() {
+        Some(number) => map(x, |a| {
+            a.full_like_with(number, Like::new().dtype(wanted(a)))
+        }),
         None => {
             let value = value.into_array();
-            map(x, |a| value.astype(a.dtype()).broadcast_to(a.shape()))
+            map(x, |a| value.astype(wanted(a)).broadcast_to(a.shape()))
         }
-    };
-    cast(&filled, dtype)
+    }
 }
 
 /// Casts every floating-point array to `dtype`. `None` changes nothing.
@@ -252,9 +278,7 @@ pub fn dtype<T: Tree>(x: &T) -> DType {
 #[track_caller]
 pub fn promoted_dtype<T: Tree>(x: &T) -> DType {
     let dtypes = leaves(x).into_iter().map(|a| a.dtype());
-    dtypes
-        .reduce(ramie_core::promote_types)
-        .unwrap_or(DType::F32)
+    dtypes.reduce(promote_types).unwrap_or(DType::F32)
 }
 
 /// Returns the narrowest dtype of the arrays, `f32` for an empty state
@@ -298,7 +322,9 @@ pub fn clip<T: Tree>(x: &T, lo: impl Into<Hyperparam>, hi: impl Into<Hyperparam>
 /// Panics if the states have different paths.
 #[track_caller]
 pub fn allclose<T: Tree>(x: &T, y: &T, rtol: f64, atol: f64) -> Array {
-    all(&zip(x, y, |a, b| a.allclose_with(b, (rtol, atol))))
+    all(&zip(x, y, |a, b| {
+        wide(a).allclose_with(&*wide(b), (rtol, atol))
+    }))
 }
 
 /// Returns whether all booleans, one 0-d `bool` at each path, are true.

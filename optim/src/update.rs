@@ -2,19 +2,30 @@
 
 use crate::Hyperparam;
 use crate::any_tree::zip;
+use crate::wide::wide;
 use ramie_core::{Array, IntoArray, Tree, cond, tree};
 
-/// Adds the updates to the parameters and casts the sums to the dtypes of the parameters.
+/// Adds the updates to the parameters, in at least `f32`, and casts the sums to the dtypes of the
+/// parameters.
+///
+/// A parameter in `bf16` does not change if its update is smaller than 1/512 of it; see
+/// [`kahan_summation`](crate::kahan_summation()).
 ///
 /// # Panics
 /// Panics if the trees have different paths.
 #[track_caller]
 pub fn apply_updates<T: Tree>(params: &T, updates: &T) -> T {
-    zip(params, updates, |p, u| (p + u).astype(p.dtype()))
+    zip(params, updates, |p, u| {
+        (&*wide(p) + &*wide(u)).astype(p.dtype())
+    })
 }
 
 /// Computes `step_size · new + (1 - step_size) · old`, a moving average of parameters as used for
 /// target networks.
+///
+/// The averages are in at least `f32`, whatever the dtypes of the parameters: in `bf16` an average
+/// with a step size of 0.001 never moves. Use [`tree::cast_like`](crate::tree::cast_like) to
+/// compute with them in the dtypes of the parameters.
 ///
 /// # Panics
 /// Panics if the trees have different paths.
@@ -29,7 +40,7 @@ pub fn apply_updates<T: Tree>(params: &T, updates: &T) -> T {
 pub fn incremental_update<T: Tree>(new: &T, old: &T, step_size: impl Into<Hyperparam>) -> T {
     let step_size = step_size.into();
     let rest = step_size.rest();
-    zip(new, old, |n, o| n * &step_size + o * &rest)
+    zip(new, old, |n, o| &*wide(n) * &step_size + &*wide(o) * &rest)
 }
 
 /// Returns the new arrays if `steps` is a multiple of `update_period`, otherwise the old ones.

@@ -1,6 +1,7 @@
 //! `Average` and `Accuracy`.
 
 use super::{Metric, MetricArgs, MetricState};
+use crate::wide::wide;
 use ramie_core::{Array, AxisNames, DType, psum};
 use ramie_derive::Tree;
 
@@ -50,7 +51,7 @@ impl Average {
     fn add(&mut self, values: &Array, mask: Option<&Array>) {
         let values = match values.dtype() {
             DType::Bool => values.astype(DType::I32),
-            _ => values.clone(),
+            _ => wide(values).into_owned(),
         };
         match mask {
             None => {
@@ -153,7 +154,7 @@ impl Metric for Accuracy {
             labels.aval()
         );
         let right = match self.threshold {
-            Some(threshold) => logits.ge(threshold).eq(labels.gt(0)),
+            Some(threshold) => wide(logits).ge(threshold).eq(labels.gt(0)),
             None => logits
                 .argmax(-1)
                 .astype(DType::I32)

@@ -1,6 +1,7 @@
 //! `Welford`: mean and variance in one pass.
 
 use super::{Metric, MetricArgs, MetricState};
+use crate::wide::wide;
 use ramie_core::{Array, AxisNames, DType, psum};
 use ramie_derive::Tree;
 
@@ -69,7 +70,7 @@ impl Metric for Welford {
     fn update(&mut self, args: &MetricArgs) {
         let values = args.expect("Welford", &self.argname);
         let values = match values.dtype().is_float() {
-            true => values.clone(),
+            true => wide(values).into_owned(),
             false => values.astype(DType::F32),
         };
         let n = values.size() as i32;

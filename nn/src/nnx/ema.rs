@@ -3,6 +3,7 @@
 use super::filter::{Filter, of_type};
 use super::graph::{self, GraphDef};
 use crate::optimizer::moved;
+use crate::wide::wide;
 use crate::{OptVariable, Param};
 use ramie_core::text::listed;
 use ramie_core::{Array, DType, State, Tree};
@@ -10,6 +11,9 @@ use ramie_derive::Tree;
 use ramie_optim::{ExtraArgs, GradientTransformation, OptState, safe_increment};
 
 /// An exponential moving average of a model's variables (`nnx.EMA`).
+///
+/// The averages of variables in `bf16`, `f16` and narrower floats are in `f32`, because an average in
+/// `bf16` with a decay rate of 0.999 never changes.
 ///
 /// ```
 /// use ramie_core::Array;
@@ -26,7 +30,7 @@ pub struct Ema {
     /// The weight of the old average in each update.
     #[tree(fixed)]
     pub decay: f64,
-    /// The averages, by their paths in the model.
+    /// The averages, by their paths in the model, in at least `f32`.
     pub params: State,
 }
 
@@ -51,7 +55,10 @@ impl Ema {
                 false => format!("{} are plain arrays, not variables", listed(&plain)),
             }
         );
-        Ema { decay, params }
+        Ema {
+            decay,
+            params: params.map(|a| wide(a).into_owned()),
+        }
     }
 
     /// Updates the averages: `average = decay * average + (1 - decay) * variable`.
@@ -62,18 +69,26 @@ impl Ema {
     pub fn update<M: Tree>(&mut self, model: &M) {
         let values = State::of(model).filter(|path, _| self.params.get(path).is_some());
         self.params = self.params.zip(&values, |average, value| {
-            average * self.decay + value * (1.0 - self.decay)
+            average * self.decay + &*wide(value) * (1.0 - self.decay)
         });
     }
 
-    /// Returns a copy of the model with its variables replaced by their averages.
+    /// Returns a copy of the model with its variables replaced by their averages, in the dtypes of
+    /// the variables.
     ///
     /// # Panics
     /// Panics if the model lacks one of the variables.
     #[track_caller]
     pub fn apply_to<M: Tree>(&self, model: &M) -> M {
         let mut averaged = graph::copy(model);
-        graph::update(&mut averaged, &self.params);
+        let values = State::of(model);
+        let averages = self
+            .params
+            .map_with_path(|path, average| match values.get(path) {
+                Some(value) if value.dtype() != average.dtype() => average.astype(value.dtype()),
+                _ => average.clone(),
+            });
+        graph::update(&mut averaged, &averages);
         averaged
     }
 }

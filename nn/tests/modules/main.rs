@@ -17,6 +17,7 @@ mod misuse_maps;
 mod misuse_nnx;
 mod mobilenet_v2;
 mod models;
+mod narrow;
 mod nnx;
 mod nnx_inspect;
 mod peft;

@@ -24,7 +24,7 @@ options! {
         momentum: optional,
         /// Uses Nesterov momentum. Has no effect without `momentum`.
         nesterov: flag,
-        /// Sets the dtype of the sum. Defaults to the dtype of the parameters.
+        /// Sets the dtype of the sum. Defaults to that of the parameters, but at least `f32`.
         accumulator_dtype: dtype,
     }
     |o| chain((

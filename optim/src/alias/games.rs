@@ -65,7 +65,7 @@ options! {
         eps: num = 1e-8,
         /// Sets the constant added inside the square root.
         eps_root: num = 0.0,
-        /// Sets the dtype of the mean. Defaults to the dtype of the parameters.
+        /// Sets the dtype of the mean. Defaults to that of the parameters, but at least `f32`.
         mu_dtype: dtype,
         /// Sets whether Nesterov momentum is used.
         nesterov: toggle = true,
@@ -103,7 +103,7 @@ options! {
         eps: num = 1e-8,
         /// Sets the constant added inside the square root.
         eps_root: num = 0.0,
-        /// Sets the dtype of the mean. Defaults to the dtype of the parameters.
+        /// Sets the dtype of the mean. Defaults to that of the parameters, but at least `f32`.
         mu_dtype: dtype,
         /// Sets whether Nesterov momentum is used.
         nesterov: toggle = true,

@@ -32,7 +32,7 @@ options! {
     signum(learning_rate: schedule) -> Signum {
         /// Sets the decay rate of the mean.
         beta: num = 0.9,
-        /// Sets the dtype of the mean. Defaults to the dtype of the parameters.
+        /// Sets the dtype of the mean. Defaults to that of the parameters, but at least `f32`.
         accumulator_dtype: dtype,
     }
     |o| {

@@ -40,7 +40,7 @@ options! {
         eps: num = 1e-8,
         /// Sets the constant added inside the square root.
         eps_root: num = 0.0,
-        /// Sets the dtype of the means. Defaults to the dtype of the parameters.
+        /// Sets the dtype of the means. Defaults to that of the parameters, but at least `f32`.
         mu_dtype: dtype,
     }
     |o| {

@@ -20,7 +20,7 @@ options! {
         b2: num = 0.9999,
         /// Sets the lower bound of the denominator.
         eps: num = 1e-6,
-        /// Sets the dtype of the mean. Defaults to the dtype of the parameters.
+        /// Sets the dtype of the mean. Defaults to that of the parameters, but at least `f32`.
         mu_dtype: dtype,
         /// Enables Nesterov momentum.
         nesterov: flag,

@@ -27,7 +27,7 @@ pub fn split_real_and_imaginary(
 ) -> GradientTransformation {
     let inner = inner.into();
     let first = inner.clone();
-    GradientTransformation::with_extra_args(
+    GradientTransformation::passing_on(
         move |params| SplitRealAndImaginaryState {
             inner_state: first.init(&split(params)),
         },

@@ -2,6 +2,7 @@
 
 use crate::extra_args::expect_params;
 use crate::options::{Predicate, options};
+use crate::wide::number_dtype;
 use crate::{
     GradientTransformation, Hyperparam, Schedule, chain, identity, scale_by_learning_rate, tree,
 };
@@ -53,7 +54,7 @@ options! {
         let init_step = o.init_step;
         GradientTransformation::new(
             move |params| {
-                let dtype = tree::lowest_dtype(params);
+                let dtype = number_dtype(params);
                 DogState {
                     is_init_step: Array::scalar(true, DType::Bool),
                     init_params: params.clone(),
@@ -153,7 +154,7 @@ options! {
         let first = o.init_estim_sq_dist.clone().unwrap_or_else(|| o.eps.clone());
         GradientTransformation::new(
             move |params| {
-                let dtype = tree::lowest_dtype(params);
+                let dtype = number_dtype(params);
                 DowgState {
                     init_params: params.clone(),
                     weighted_sq_norm_grads: number(0.0, dtype),

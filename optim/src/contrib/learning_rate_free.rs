@@ -3,8 +3,9 @@
 use crate::extra_args::expect_params;
 use crate::numerics::{count_zero, safe_increment};
 use crate::options::options;
+use crate::wide::number_dtype;
 use crate::{GradientTransformation, Hyperparam, tree};
-use ramie_core::{Array, IntoArray, State};
+use ramie_core::{Array, IntoArray, State, where_};
 use ramie_derive::Tree;
 
 /// The state of [`prodigy`].
@@ -29,6 +30,11 @@ pub struct ProdigyState {
 /// Computes `√(1 - b2ᵗ) / (1 - b1ᵗ)`.
 fn correction(b1: &Hyperparam, b2: &Hyperparam, count: &Array) -> Array {
     (1.0_f64 - b2.power(count)).power(0.5) / (1.0_f64 - b1.power(count))
+}
+
+/// Computes `x / y`, or zero if `y` is zero: without gradients there is no estimate.
+fn over(x: Array, y: Array) -> Array {
+    where_(y.eq(0.0), 0.0, x / &y)
 }
 
 /// An optional number.
@@ -72,7 +78,7 @@ options! {
         let first = o.estim_lr0.clone();
         GradientTransformation::new(
             move |params| {
-                let dtype = tree::lowest_dtype(params);
+                let dtype = number_dtype(params);
                 ProdigyState {
                     exp_avg: params.zeros_like(),
                     exp_avg_sq: params.zeros_like(),
@@ -101,8 +107,8 @@ options! {
                 let numerator_weighted =
                     &state.numerator_weighted * &b3 + lr / &o.estim_lr0 * &dlr * numerator;
                 let denominator = tree::l1_norm(&grad_sum);
-                let estimate = &numerator_weighted * &o.estim_lr_coef / denominator;
-                let estim_lr = lr.maximum(estimate);
+                let estimate = &numerator_weighted * &o.estim_lr_coef;
+                let estim_lr = lr.maximum(over(estimate, denominator));
                 let least = &estim_lr * &o.eps;
                 let steps = exp_avg.zip(&exp_avg_sq, |m, v| m * &dlr / (v.sqrt() + &least));
                 let decay = &dlr * &o.weight_decay.negative();
@@ -170,7 +176,7 @@ options! {
         let first = o.estim_lr0.clone();
         GradientTransformation::new(
             move |params| {
-                let dtype = tree::lowest_dtype(params);
+                let dtype = number_dtype(params);
                 DadaptAdamWState {
                     exp_avg: params.zeros_like(),
                     exp_avg_sq: params.zeros_like(),
@@ -196,7 +202,8 @@ options! {
                 let grad_sum = state.grad_sum.zip(&updates, |s, g| s * &root + g * &own.1);
                 let length = tree::l1_norm(&grad_sum);
                 let numerator_weighted = &state.numerator_weighted * &root + own.1 * numerator;
-                let estim_lr = state.estim_lr.maximum(&numerator_weighted / (length * &r3));
+                let estimate = over(numerator_weighted.clone(), length * &r3);
+                let estim_lr = state.estim_lr.maximum(estimate);
                 let decay = &dlr * &o.weight_decay.negative();
                 let steps = exp_avg.zip(&exp_avg_sq, |m, v| m / (v.sqrt() + &o.eps));
                 let updates = params.zip(&steps, |p, s| p * &decay - s);

@@ -3,6 +3,7 @@
 use crate::extra_args::expect_params;
 use crate::numerics::{count_zero, safe_increment};
 use crate::options::options;
+use crate::wide::number_dtype;
 use crate::{ExtraArgs, GradientTransformation, OptState, tree};
 use ramie_core::{Array, DType, IntoArray, State, where_};
 use ramie_derive::Tree;
@@ -52,7 +53,7 @@ options! {
         let first = o.clone();
         GradientTransformation::with_extra_args(
             move |params| {
-                let dtype = tree::lowest_dtype(params);
+                let dtype = number_dtype(params);
                 let zeros = || Array::zeros(&[first.num_betas], dtype);
                 MechanicState {
                     base_optimizer_state: first.base_optimizer.init(params),

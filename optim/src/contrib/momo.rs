@@ -3,6 +3,7 @@
 use crate::extra_args::expect_params;
 use crate::numerics::{count_zero, safe_increment};
 use crate::options::options;
+use crate::wide::number_dtype;
 use crate::{ExtraArgs, GradientTransformation, Hyperparam, tree};
 use ramie_core::{Array, IntoArray, State, where_};
 use ramie_derive::Tree;
@@ -84,7 +85,7 @@ options! {
         let first = o.lower_bound.clone();
         GradientTransformation::with_extra_args(
             move |params| {
-                let dtype = tree::lowest_dtype(params);
+                let dtype = number_dtype(params);
                 MomoState {
                     exp_avg: params.zeros_like(),
                     barf: Array::scalar(0.0, dtype),
@@ -178,7 +179,7 @@ options! {
         let first = o.lower_bound.clone();
         GradientTransformation::with_extra_args(
             move |params| {
-                let dtype = tree::lowest_dtype(params);
+                let dtype = number_dtype(params);
                 MomoAdamState {
                     exp_avg: params.zeros_like(),
                     exp_avg_sq: params.zeros_like(),

@@ -2,7 +2,8 @@
 
 use crate::numerics::{count_zero, safe_increment};
 use crate::options::options;
-use crate::{ExtraArgs, GradientTransformation, tree};
+use crate::wide::{highest_number_dtype, number_dtype};
+use crate::{ExtraArgs, GradientTransformation};
 use ramie_core::{Array, where_};
 use ramie_derive::Tree;
 
@@ -69,7 +70,7 @@ options! {
         );
         GradientTransformation::with_extra_args(
             |params| {
-                let (low, high) = (tree::lowest_dtype(params), tree::highest_dtype(params));
+                let (low, high) = (number_dtype(params), highest_number_dtype(params));
                 ReduceLrOnPlateauState {
                     scale: Array::scalar(1.0, low),
                     best_value: Array::scalar(f64::INFINITY, high),

@@ -4,14 +4,16 @@ use crate::extra_args::expect_params;
 use crate::lookahead::SyncPeriod;
 use crate::numerics::count_zero;
 use crate::options::options;
+use crate::wide::{into_wide, wide_state};
 use crate::{ExtraArgs, GradientTransformation, OptState, apply_updates, tree};
 use ramie_core::{Array, State, where_};
 use ramie_derive::Tree;
 
-/// Divides all updates by their global norm. Used in the adversary of [`sam`].
+/// Divides all updates by their global norm, unless it is zero. Used in the adversary of [`sam`].
 pub fn normalize() -> GradientTransformation {
     GradientTransformation::stateless(|updates, _| {
         let norm = tree::norm(&updates);
+        let norm = where_(norm.eq(0.0), 1.0, norm);
         updates.map(|u| u / &norm)
     })
 }
@@ -57,7 +59,7 @@ options! {
     }
     |o| {
         let first = o.clone();
-        GradientTransformation::with_extra_args(
+        GradientTransformation::passing_on(
             move |params| SamState {
                 steps_since_sync: count_zero(),
                 opt_state: first.optimizer.init(params),
@@ -93,7 +95,8 @@ impl Sam {
             self.optimizer
                 .update(updates, state.opt_state.clone(), Some(&before));
         // The step starts at the parameters from which the adversary started.
-        let step = tree::add(&tree::sub(&before, params), &step);
+        let gone = tree::sub(&*wide_state(&before), &*wide_state(params));
+        let step = tree::add(&gone, &step);
         let anew = match self.reset_state {
             true => self.adv_optimizer.init(params),
             false => state.adv_state,
@@ -104,7 +107,7 @@ impl Sam {
             adv_state: choose(&last, &anew, &adv_state),
             cache: Some(tree::where_state(&first, params, &before)),
         };
-        (tree::where_state(&last, &step, &climb), next)
+        (tree::where_state(&last, &step, &into_wide(climb)), next)
     }
 
     fn opaque(

@@ -3,6 +3,7 @@
 use crate::extra_args::expect_params;
 use crate::numerics::safe_increment;
 use crate::options::options;
+use crate::wide::{number_dtype, wide, wide_state};
 use crate::{
     ExtraArgs, GradientTransformation, OptState, add_decayed_weights, apply_updates, chain,
     scale_by_learning_rate, scale_by_rms, sgd, tree,
@@ -27,8 +28,8 @@ pub struct ScheduleFreeState {
     pub z: State,
 }
 
-/// Returns the average of the iterates, with which models are evaluated. Gradients are taken at
-/// the parameters instead.
+/// Returns the average of the iterates, with which models are evaluated, in at least `f32`.
+/// Gradients are taken at the parameters instead.
 ///
 /// # Panics
 /// Panics if the state is not that of [`schedule_free`], or has other paths than the parameters.
@@ -46,7 +47,7 @@ pub fn schedule_free_eval_params(state: &OptState, params: &State) -> State {
 fn average(params: &State, z: &State, b1: impl Into<crate::Hyperparam>) -> State {
     let b1 = b1.into();
     let rest = b1.rest();
-    params.zip(z, |y, z| (y - z * &rest) / &b1)
+    params.zip(z, |y, z| (&*wide(y) - &*wide(z) * &rest) / &b1)
 }
 
 options! {
@@ -67,14 +68,14 @@ options! {
         b1: num = 0.9,
         /// Sets the exponent of the largest learning rate so far in the weights of the iterates.
         weight_lr_power: num = 2.0,
-        /// Sets the dtype of the iterates. Defaults to the dtype of the parameters.
+        /// Sets the dtype of the iterates. Defaults to that of the parameters, but at least `f32`.
         state_dtype: dtype,
     }
     |o| {
         let (first, b1, dtype) = (o.base_optimizer.clone(), o.b1.clone(), o.state_dtype);
         GradientTransformation::with_extra_args(
             move |params| {
-                let low = tree::lowest_dtype(params);
+                let low = number_dtype(params);
                 ScheduleFreeState {
                     b1: (&b1).into_array().astype(low),
                     weight_sum: Array::scalar(0.0, low),
@@ -96,10 +97,11 @@ options! {
                 let (updates, base_optimizer_state) =
                     o.base_optimizer.update_with(grads, state.base_optimizer_state, Some(params), extra);
                 let z = apply_updates(&state.z, &updates);
+                let wide_z = wide_state(&z);
                 let x = average(params, &state.z, &o.b1);
-                let x = x.zip(&z, |x, z| x * (1.0_f64 - &part) + z * &part);
+                let x = x.zip(&wide_z, |x, z| x * (1.0_f64 - &part) + z * &part);
                 let rest = o.b1.rest();
-                let new = x.zip(&z, |x, z| x * &o.b1 + z * &rest);
+                let new = x.zip(&wide_z, |x, z| x * &o.b1 + z * &rest);
                 let state = ScheduleFreeState {
                     b1: state.b1,
                     weight_sum,
@@ -146,7 +148,7 @@ options! {
         weight_decay: optional,
         /// Sets the exponent of the largest learning rate so far in the weights of the iterates.
         weight_lr_power: num = 2.0,
-        /// Sets the dtype of the iterates. Defaults to the dtype of the parameters.
+        /// Sets the dtype of the iterates. Defaults to that of the parameters, but at least `f32`.
         state_dtype: dtype,
     }
     |o| {
@@ -188,7 +190,7 @@ options! {
         weight_decay: schedule = 0.0,
         /// Sets the exponent of the largest learning rate so far in the weights of the iterates.
         weight_lr_power: num = 2.0,
-        /// Sets the dtype of the iterates. Defaults to the dtype of the parameters.
+        /// Sets the dtype of the iterates. Defaults to that of the parameters, but at least `f32`.
         state_dtype: dtype,
     }
     |o| {

@@ -84,7 +84,7 @@ options! {
         /// Sets the transformation that estimates the diagonal. Defaults to
         /// `hutchinson_estimator_diag_hessian` with the key `random::key(0)`.
         hessian_diagonal_fn: tx = hutchinson(),
-        /// Sets the dtype of the mean. Defaults to the dtype of the parameters.
+        /// Sets the dtype of the mean. Defaults to that of the parameters, but at least `f32`.
         mu_dtype: dtype,
     }
     |o| {

@@ -3,8 +3,9 @@
 use crate::extra_args::expect_params;
 use crate::numerics::count_zero;
 use crate::options::options;
+use crate::wide::number_dtype;
 use crate::{ExtraArgs, GradientTransformation, tree};
-use ramie_core::{Array, DType, State, value_and_grad, where_, while_loop};
+use ramie_core::{Array, State, value_and_grad, where_, while_loop};
 use ramie_derive::Tree;
 
 /// The state of [`scale_by_backtracking_linesearch`].
@@ -77,7 +78,7 @@ options! {
         let store = o.store_grad;
         GradientTransformation::with_extra_args(
             move |params| {
-                let dtype = params.arrays().first().map_or(DType::F32, Array::dtype);
+                let dtype = number_dtype(params);
                 ScaleByBacktrackingLinesearchState {
                     learning_rate: Array::scalar(1.0, dtype),
                     value: Array::scalar(f64::INFINITY, dtype),

@@ -3,6 +3,7 @@
 use crate::extra_args::expect_params;
 use crate::numerics::count_zero;
 use crate::options::options;
+use crate::wide::number_dtype;
 use crate::{ExtraArgs, GradientTransformation, tree};
 use ramie_core::{Array, DType, State, cond, value_and_grad, where_, while_loop};
 use ramie_derive::Tree;
@@ -83,7 +84,7 @@ options! {
     }
     |o| GradientTransformation::with_extra_args(
         |params| {
-            let dtype = params.arrays().first().map_or(DType::F32, Array::dtype);
+            let dtype = number_dtype(params);
             ScaleByZoomLinesearchState {
                 learning_rate: Array::scalar(1.0, dtype),
                 value: Array::scalar(f64::INFINITY, dtype),

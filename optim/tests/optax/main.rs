@@ -3,6 +3,8 @@
 #[path = "../common/mod.rs"]
 mod common;
 
+mod dtypes;
+mod every_dtype;
 mod functions;
 mod losses;
 mod low_precision;

@@ -4,8 +4,9 @@ use super::statistics::{Normalization, positive_axes};
 use super::{biased_norm_hyperparameters, linen_norm};
 use crate::layers::mode::Mode;
 use crate::nnx::observed;
+use crate::wide::wide;
 use crate::{BatchStat, Module, Param, Rngs, UseRunningAverage, Vars, linen};
-use ramie_core::{Array, DType};
+use ramie_core::{Array, DType, promote_types};
 use std::borrow::Cow;
 
 /// Normalizes each feature by its mean and variance over the batch, or by their running
@@ -123,8 +124,10 @@ impl BatchNorm {
             false => {
                 let (mean, var) = normalization.statistics(x, &axes, mask, true);
                 let momentum = self.config.momentum;
-                let kept =
-                    |old: &BatchStat, new: &Array| old.value() * momentum + new * (1.0 - momentum);
+                let kept = |old: &BatchStat, new: &Array| {
+                    let sum = &*wide(old.value()) * momentum + &*wide(new) * (1.0 - momentum);
+                    sum.astype(promote_types(old.dtype(), new.dtype()))
+                };
                 let (running_mean, running_var) = (kept(&self.mean, &mean), kept(&self.var, &var));
                 self.mean.set(running_mean);
                 self.var.set(running_var);

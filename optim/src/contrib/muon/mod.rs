@@ -44,7 +44,7 @@ options! {
         beta: num = 0.95,
         /// Sets the constant added to the norm of a matrix.
         eps: f64 = 1e-8,
-        /// Sets the dtype of the mean. Defaults to the dtype of the parameters.
+        /// Sets the dtype of the mean. Defaults to that of the parameters, but at least `f32`.
         mu_dtype: dtype,
         /// Sets whether Nesterov momentum is used.
         nesterov: toggle = true,
@@ -157,7 +157,7 @@ options! {
         /// Sets the predicate that selects the matrices to decay by path and array. Defaults to
         /// all.
         mask: mask,
-        /// Sets the dtype of the means. Defaults to the dtype of the parameters.
+        /// Sets the dtype of the means. Defaults to that of the parameters, but at least `f32`.
         mu_dtype: dtype,
         /// Sets whether Nesterov momentum is used.
         nesterov: toggle = true,

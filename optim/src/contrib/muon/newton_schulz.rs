@@ -2,6 +2,7 @@
 
 use super::super::WeightDimensionNumbers;
 use crate::tree;
+use crate::wide::wide;
 use ramie_core::linalg::{NormOrder, matrix_norm};
 use ramie_core::{Array, Reduction};
 
@@ -69,6 +70,8 @@ impl From<[f64; 3]> for NsCoefficients {
 /// Computes approximately the nearest matrix with orthogonal rows or columns. It scales the
 /// matrix and applies `a · x + (b · xxᵀ + c · (xxᵀ)²) x` repeatedly, `steps` times.
 ///
+/// It computes in at least `f32` and returns the dtype of `x`.
+///
 /// `ns_coeffs` is `[3]`, or `[n, 3]` for `n` iterations; `steps` is ignored in the second case.
 /// `eps` is added to the norm of a matrix. For an array that is not a matrix, `dimension_numbers`
 /// specifies the axes of its matrices.
@@ -113,6 +116,8 @@ pub fn orthogonalize_via_newton_schulz(
         2 => &of_matrix,
         _ => dimension_numbers.expect("checked above"),
     };
+    let dtype = x.dtype();
+    let x = &*wide(x);
     let matrices = numbers.place(operation, x);
     let stacked = matrices.of(x);
     let tall = matrices.rows > matrices.columns;
@@ -144,7 +149,12 @@ pub fn orthogonalize_via_newton_schulz(
         let b = &a * of(1) + (&a * of(2)).matmul(&a);
         x = &x * of(0) + b.matmul(&x);
     }
-    matrices.restore(&if tall { x.matrix_transpose() } else { x })
+    let restored = matrices.restore(&if tall { x.matrix_transpose() } else { x });
+    if restored.dtype() == dtype {
+        restored
+    } else {
+        restored.astype(dtype)
+    }
 }
 
 /// Returns the conjugate transpose of each matrix.
