@@ -431,6 +431,9 @@ where
     /// Returns an error if there is no batch.
     pub fn lower<D: Batches<P>>(&self, state: &S, batches: D) -> Result<Lowered<S, (P,), R>> {
         let per_call = batches.per_call();
+        if batches.steps_per_epoch() == 0 {
+            return Err(crate::Error::NoBatches);
+        }
         let mut iter = batches.start(Some(1), None, &self.settings.place)?;
         let batch = iter.next().ok_or(crate::Error::NoBatches)??;
         Ok(compile(&self.step, per_call).lower_with(state, (batch,))?)
