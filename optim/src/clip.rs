@@ -1,6 +1,7 @@
 //! Limits on the size of updates.
 
 use crate::extra_args::expect_params;
+use crate::given::Given;
 use crate::options::options;
 use crate::tree::abs_sq;
 use crate::wide::wide_state;
@@ -8,8 +9,9 @@ use crate::{GradientTransformation, Hyperparam, global_norm, tree};
 use ramie_core::{Array, IntoArray, Reduction, State, vmap, where_};
 
 /// Clips each element to the interval from `-max_delta` to `max_delta`.
+#[track_caller]
 pub fn clip(max_delta: impl Into<Hyperparam>) -> GradientTransformation {
-    let max_delta = max_delta.into();
+    let max_delta = max_delta.into().given("max_delta");
     GradientTransformation::stateless(move |updates, _| {
         tree::clip(&updates, max_delta.negative(), &max_delta)
     })
@@ -19,8 +21,9 @@ pub fn clip(max_delta: impl Into<Hyperparam>) -> GradientTransformation {
 ///
 /// Pascanu et al., *On the difficulty of training recurrent neural networks*,
 /// 2013.
+#[track_caller]
 pub fn clip_by_global_norm(max_norm: impl Into<Hyperparam>) -> GradientTransformation {
-    let max_norm = max_norm.into();
+    let max_norm = max_norm.into().given("max_norm");
     GradientTransformation::stateless(move |updates, _| {
         if updates.is_empty() {
             return updates;
@@ -34,8 +37,9 @@ pub fn clip_by_global_norm(max_norm: impl Into<Hyperparam>) -> GradientTransform
 /// Scales each array down so that its root mean square is at most `threshold`.
 ///
 /// Shazeer and Stern, *Adafactor*, 2018.
+#[track_caller]
 pub fn clip_by_block_rms(threshold: impl Into<Hyperparam>) -> GradientTransformation {
-    let threshold = threshold.into();
+    let threshold = threshold.into().given("threshold");
     GradientTransformation::stateless(move |updates, _| {
         updates.map(|u| u / (abs_sq(u).mean().sqrt() / &threshold).maximum(1.0))
     })
