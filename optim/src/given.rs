@@ -45,7 +45,7 @@ pub(crate) trait Given: Sized {
     /// Returns the setting of this name.
     ///
     /// # Panics
-    /// Panics if it is a number that [`check_number`] refuses.
+    /// Panics if [`check_number`] rejects the number.
     #[track_caller]
     fn given(self, name: &str) -> Self {
         let _ = name;
