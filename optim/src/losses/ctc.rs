@@ -1,7 +1,7 @@
 //! Connectionist temporal classification (CTC), a loss for sequences without alignment.
 
-use super::{check_floats, check_integers};
-use ramie_core::{Array, DType, concatenate, einsum, scan};
+use super::{check_classes, check_floats, check_integers, class_numbers};
+use ramie_core::{Array, DType, concatenate, einsum, scan, where_};
 
 /// Options of [`ctc_loss`].
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -24,11 +24,12 @@ impl Default for CtcOptions {
 /// Computes the CTC loss: the negative log-probability that frames of logits
 /// `[batch, frames, classes]` emit the labels `[batch, labels]`, summed over all alignments. The
 /// result is `[batch]` (`optax.ctc_loss`; Graves et al., 2006). Paddings are 1 for padded frames
-/// or labels and 0 otherwise; padding must be at the end.
+/// or labels and 0 otherwise; padding must be at the end. Padded labels may have any value. In a
+/// traced program, the loss of a sequence with another label out of range is NaN.
 ///
 /// # Panics
-/// Panics if the logits are not floats, the labels are not integers, the shapes do not match, or
-/// `blank_id` is not a class.
+/// Panics if the logits are not floats, if the labels are not integers or known to be out of range,
+/// if the shapes do not match, or if `blank_id` is not a class.
 #[track_caller]
 pub fn ctc_loss(
     logits: &Array,
@@ -120,6 +121,8 @@ pub fn ctc_loss_with_forward_probs(
     let repeat = repeated(labels).astype(dtype);
     let repeat = repeat.pad(&[(0, 0), (0, count.min(1))], 0.0);
     let blanks = logs.slice_in_dim(blank, blank + 1, 1, 2).swap_axes(0, 1);
+    let unknown = class_numbers(labels, classes).1 & label_paddings.eq(0);
+    check_classes("ctc_loss", labels, &unknown, classes);
     let rows = labels.one_hot(classes, dtype);
     let emits = einsum("btk,bnk->tbn", &[&logs, &rows]);
     let with_score = |phi: &Array, score: &Array| {
@@ -150,5 +153,6 @@ pub fn ctc_loss_with_forward_probs(
     let phis = concatenate(&[&before, &last.expand_dims(&[0])], 0);
     let chosen = lengths.one_hot(count + 1, dtype);
     let loss = -(last * chosen).sum_over(-1);
+    let loss = where_(unknown.any_over(-1), f64::NAN, loss);
     (loss, phis, emitted)
 }

@@ -1,6 +1,6 @@
 //! Margin losses.
 
-use super::{check_integers, check_same_shape};
+use super::{check_classes, check_integers, check_same_shape, class_numbers};
 use crate::projections::unit_simplex;
 use ramie_core::{Array, vmap, where_};
 
@@ -30,8 +30,11 @@ pub fn perceptron_loss(scores: &Array, targets: &Array) -> Array {
 fn of_class(loss: &str, scores: &Array, labels: &Array) -> (Array, Array) {
     check_integers(loss, "labels", labels, "pass class indices, counted from 0");
     let classes = scores.shape().last().copied().unwrap_or(0);
+    let (_, unknown) = class_numbers(labels, classes);
+    check_classes(loss, labels, &unknown, classes);
     let rows = labels.one_hot(classes, scores.dtype());
-    ((scores * &rows).sum_over(-1), rows)
+    let own = (scores * &rows).sum_over(-1);
+    (where_(unknown, f64::NAN, own), rows)
 }
 
 /// Computes the multiclass hinge loss of scores `[…, classes]` and classes `[…]`, with the result
@@ -39,7 +42,8 @@ fn of_class(loss: &str, scores: &Array, labels: &Array) -> (Array, Array) {
 /// (`optax.losses.multiclass_hinge_loss`; Crammer and Singer, 2001).
 ///
 /// # Panics
-/// Panics if the labels are not integers, or the shapes do not match.
+/// Panics if the labels are not integers or known to be out of range, or if the shapes do not match.
+/// In a traced program, the loss of a label out of range is NaN.
 #[track_caller]
 pub fn multiclass_hinge_loss(scores: &Array, labels: &Array) -> Array {
     let (own, rows) = of_class("multiclass_hinge_loss", scores, labels);
@@ -51,7 +55,8 @@ pub fn multiclass_hinge_loss(scores: &Array, labels: &Array) -> Array {
 /// (`optax.losses.multiclass_perceptron_loss`).
 ///
 /// # Panics
-/// Panics if the labels are not integers, or the shapes do not match.
+/// Panics if the labels are not integers or known to be out of range, or if the shapes do not match.
+/// In a traced program, the loss of a label out of range is NaN.
 #[track_caller]
 pub fn multiclass_perceptron_loss(scores: &Array, labels: &Array) -> Array {
     let (own, _) = of_class("multiclass_perceptron_loss", scores, labels);
@@ -72,7 +77,8 @@ pub fn sparsemax_loss(logits: &Array, labels: &Array) -> Array {
 /// (`optax.losses.multiclass_sparsemax_loss`; Martins and Astudillo, 2016).
 ///
 /// # Panics
-/// Panics if the labels are not integers, or the shapes do not match.
+/// Panics if the labels are not integers or known to be out of range, or if the shapes do not match.
+/// In a traced program, the loss of a label out of range is NaN.
 #[track_caller]
 pub fn multiclass_sparsemax_loss(scores: &Array, labels: &Array) -> Array {
     let (own, rows) = of_class("multiclass_sparsemax_loss", scores, labels);
