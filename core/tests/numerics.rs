@@ -64,6 +64,23 @@ fn the_operation_that_makes_a_nan_is_named_with_its_line() {
     assert!(gradient(scalar(1.0)).item::<f32>().is_nan());
 }
 
+/// An argument that contains NaN is named, rather than the first operation that uses it.
+#[test]
+fn an_argument_with_nan_is_named() {
+    let _alone = alone();
+    debug_nans(true);
+    let step = jit(|state: &mut (Array, Array), rate: Array| {
+        state.1 = &state.1 - &state.0 * rate;
+    });
+    let nan = || Array::from([1.0f32, f32::NAN]);
+    let text = panic_message(|| step(&mut (Array::zeros(&[2], DType::F32), nan()), scalar(0.5)));
+    let expected =
+        "the argument state.1 f32[2] has NaN in 1 of 2 elements, and the result f32[2] has it, too";
+    assert!(text.contains(expected), "{text}");
+    let text = panic_message(|| step(&mut (nan() * 0 + nan(), nan()), scalar(f32::NAN)));
+    assert!(text.contains("f32[2] with NaN"), "{text}");
+}
+
 #[test]
 fn both_parts_of_complex_numbers_are_checked() {
     let _alone = alone();

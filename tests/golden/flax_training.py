@@ -1,4 +1,4 @@
-"""Flax's TrainState, DynamicScale and EarlyStopping over some steps."""
+"""Flax's TrainState and DynamicScale over some steps."""
 
 import flax.linen as nn
 import jax

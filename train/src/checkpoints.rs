@@ -19,9 +19,9 @@ pub(crate) struct Saved {
     pub finished: bool,
     /// The current epoch.
     pub epoch: usize,
-    /// Sums of the metrics of this epoch, and their number.
+    /// Sums of the metrics of this epoch, weighted by rows, and the number of rows.
     pub sums: Vec<Number>,
-    pub count: u64,
+    pub rows: u64,
     pub stopping: Observed,
     pub best: Observed,
     /// The states of the callbacks.

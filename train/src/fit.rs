@@ -6,10 +6,11 @@ use crate::number::Number;
 use crate::progress::Rate;
 use crate::recorder::Recorder;
 use crate::trainer::{Interval, Length, Settings, Step};
+use crate::validation::size;
 use crate::{Batches, Callback, Context, Error, History, Result, Status, Stopped, Trainer};
 use ramie_checkpoint::preemption;
 use ramie_core::distributed::{process_count, process_index, sync_global_devices};
-use ramie_core::{Jitted, Tree, jit, train_steps, tree};
+use ramie_core::{Jitted, Tree, jit, train_steps};
 use serde::Serialize;
 use std::path::Path;
 use std::sync::Arc;
@@ -136,15 +137,15 @@ impl<'a, S: Tree + 'static> Fit<'a, S> {
         while let Some(batch) = next.take() {
             let position = D::position(&batches);
             fit.status.epoch = D::epoch(&position);
-            if fit.status.examples_per_step.is_none() {
-                let axis = usize::from(per_call.is_some());
-                let leaf = tree::leaves(&batch).into_iter().next();
-                fit.status.examples_per_step = leaf.and_then(|x| x.shape().get(axis).copied());
-            }
+            let rows = size(&batch, usize::from(per_call.is_some()));
+            fit.status.examples_per_step = fit.status.examples_per_step.or(rows);
             let result = step(fit.state, batch);
-            let steps = fit
-                .recorder
-                .call(fit.status.step, &result, per_call.is_some())?;
+            let steps = fit.recorder.call(
+                fit.status.step,
+                &result,
+                per_call.is_some(),
+                rows.unwrap_or(1),
+            )?;
             fit.before = fit.status.step;
             fit.status.step += steps;
             // The next batch shows whether this one was the last of its epoch. If it is an error,
@@ -187,7 +188,7 @@ impl<'a, S: Tree + 'static> Fit<'a, S> {
             step,
         )?;
         recorder.sums = saved.sums.iter().map(|sum| sum.0).collect();
-        recorder.count = saved.count;
+        recorder.rows = saved.rows;
         let status = Status {
             step: step.unwrap_or(0),
             total,
@@ -211,6 +212,9 @@ impl<'a, S: Tree + 'static> Fit<'a, S> {
         };
         for text in messages {
             fit.settings.progress.message(&text);
+        }
+        if let Some(stopping) = &mut fit.settings.stopping {
+            stopping.observed = fit.saved.stopping.clone();
         }
         for (callback, saved) in fit.settings.callbacks.iter_mut().zip(&fit.saved.callbacks) {
             callback.restore(saved);
@@ -316,12 +320,12 @@ impl<'a, S: Tree + 'static> Fit<'a, S> {
     fn observe(&mut self) -> Result {
         let history = &self.recorder.history;
         if let (Some(monitor), Some(best)) = (&self.settings.best, &mut self.best)
-            && self.saved.best.update(monitor, 0.0, history)?
+            && self.saved.best.update(monitor, history)?
         {
             best.save(self.status.step, self.state)?;
         }
-        if let Some(stopping) = &self.settings.stopping
-            && self.saved.stopping.should_stop(stopping, history)?
+        if let Some(stopping) = &mut self.settings.stopping
+            && stopping.observe(history)?
         {
             let text = format!(
                 "Stopped early: `{}` has not improved",
@@ -353,7 +357,10 @@ impl<'a, S: Tree + 'static> Fit<'a, S> {
         self.saved.finished = over;
         self.saved.epoch = self.status.epoch;
         self.saved.sums = self.recorder.sums.iter().copied().map(Number).collect();
-        self.saved.count = self.recorder.count;
+        self.saved.rows = self.recorder.rows;
+        if let Some(stopping) = &self.settings.stopping {
+            self.saved.stopping = stopping.observed.clone();
+        }
         self.saved.callbacks = self.settings.callbacks.iter().map(|c| c.save()).collect();
         if let Some(checkpoints) = &self.checkpoints {
             checkpoints.save(step, &*self.state, position, &self.saved)?;

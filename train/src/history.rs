@@ -17,7 +17,8 @@ pub(crate) const FILE: &str = "metrics.jsonl";
 ///
 /// [`Trainer::fit`](crate::Trainer::fit) returns it. Metrics of training steps have the names that
 /// [`Trainer::metrics`](crate::Trainer::metrics) sets, their means over an epoch start with
-/// `epoch_`, and those of validations with `val_`. Steps count from 1.
+/// `epoch_`, and those of validations with `val_`. These means are weighted by the numbers of rows of
+/// the batches, so a smaller last batch counts less. Steps count from 1.
 ///
 /// ```
 /// use ramie_train::History;

@@ -19,14 +19,23 @@ pub(crate) struct Recorder {
     /// Names that the user has set, if any.
     given: Vec<String>,
     names: Arc<[String]>,
-    /// Metrics that are still being computed, with the last step that they belong to.
-    coming: VecDeque<(u64, Vec<Array>)>,
+    /// Metrics that are still being computed.
+    coming: VecDeque<Coming>,
     writer: Option<MultiWriter>,
     allow_non_finite: bool,
     pub history: History,
-    /// Sums of the metrics of the current epoch, and the number of steps.
+    /// Sums of the metrics of the current epoch, weighted by rows, and the number of rows.
     pub sums: Vec<f64>,
-    pub count: u64,
+    pub rows: u64,
+}
+
+/// The metrics of a call.
+struct Coming {
+    /// The last step of the call.
+    last: u64,
+    /// The number of rows of each step's batch.
+    rows: u64,
+    leaves: Vec<Array>,
 }
 
 impl Recorder {
@@ -66,23 +75,33 @@ impl Recorder {
             allow_non_finite,
             history,
             sums: Vec::new(),
-            count: 0,
+            rows: 0,
         })
     }
 
-    /// Takes the result of a call, after which `before` steps were completed. Returns the number of
-    /// its steps.
+    /// Takes the result of a call, before which `before` steps were completed and whose batches have
+    /// `rows` rows each. Returns the number of its steps.
     ///
     /// # Panics
     /// Panics if the metrics are not scalars, or not one value per step of a call that runs several.
-    pub fn call<R: Tree>(&mut self, before: u64, result: &R, stacked: bool) -> Result<u64> {
+    pub fn call<R: Tree>(
+        &mut self,
+        before: u64,
+        result: &R,
+        stacked: bool,
+        rows: usize,
+    ) -> Result<u64> {
         if self.names.is_empty() {
             self.names = metric_names(result, &self.given);
         }
         let leaves = tree::leaves(result);
         let count = if stacked { leaves[0].size() } else { 1 };
         check_scalars(&self.names, &leaves, usize::from(stacked));
-        self.coming.push_back((before + count as u64, leaves));
+        self.coming.push_back(Coming {
+            last: before + count as u64,
+            rows: rows as u64,
+            leaves,
+        });
         self.read(LATER)?;
         Ok(count as u64)
     }
@@ -90,7 +109,7 @@ impl Recorder {
     /// Reads and writes all metrics except those of the last `left` calls.
     pub fn read(&mut self, left: usize) -> Result {
         while self.coming.len() > left {
-            let (last, leaves) = self.coming.pop_front().expect("more than `left`");
+            let Coming { last, rows, leaves } = self.coming.pop_front().expect("more than `left`");
             let values: Vec<Vec<f64>> = leaves.iter().map(numbers).collect();
             self.sums.resize(values.len(), 0.0);
             let count = values[0].len() as u64;
@@ -99,13 +118,13 @@ impl Recorder {
                 let names = Arc::clone(&self.names);
                 for (n, name) in names.iter().enumerate() {
                     let value = values[n][i as usize];
-                    self.sums[n] += value;
+                    self.sums[n] += rows as f64 * value;
                     if n == 0 {
                         self.check_loss(step, name, value)?;
                     }
                     self.write(step, name, value)?;
                 }
-                self.count += 1;
+                self.rows += rows;
             }
         }
         Ok(())
@@ -142,13 +161,14 @@ impl Recorder {
         Ok(())
     }
 
-    /// Returns the means of the metrics since the last call, with `epoch_` before their names.
+    /// Returns the means of the metrics since the last call, weighted by the rows of each batch, with
+    /// `epoch_` before their names.
     pub fn means(&mut self) -> Result<Vec<(String, f64)>> {
         self.read(0)?;
-        let count = self.count.max(1) as f64;
+        let rows = self.rows.max(1) as f64;
         let names = self.names.iter().map(|name| format!("epoch_{name}"));
-        let means = names.zip(self.sums.iter().map(|sum| sum / count)).collect();
-        (self.sums, self.count) = (Vec::new(), 0);
+        let means = names.zip(self.sums.iter().map(|sum| sum / rows)).collect();
+        (self.sums, self.rows) = (Vec::new(), 0);
         Ok(means)
     }
 

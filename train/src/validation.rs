@@ -50,13 +50,15 @@ where
     })
 }
 
-/// Returns the size of the first axis of a batch.
+/// Returns the number of rows of a batch: the size of its first axis.
 pub(crate) fn rows<P: Tree>(batch: &P) -> usize {
+    size(batch, 0).unwrap_or(1)
+}
+
+/// Returns the size of an axis of the first array of a batch, if it has this axis.
+pub(crate) fn size<P: Tree>(batch: &P, axis: usize) -> Option<usize> {
     let leaves: Vec<Array> = tree::leaves(batch);
-    leaves
-        .first()
-        .and_then(|x| x.shape().first().copied())
-        .unwrap_or(1)
+    leaves.first()?.shape().get(axis).copied()
 }
 
 /// Returns the mean of each metric, weighted by rows.

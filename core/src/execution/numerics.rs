@@ -156,7 +156,11 @@ pub(crate) fn check_operation(
         return Ok(());
     };
     disable_jit(again);
-    let operands: Vec<String> = args.iter().map(|a| a.aval().to_string()).collect();
+    let operand = |a: &&Array| match found(a) {
+        Some((what, _)) => format!("{} with {what}", a.aval()),
+        None => a.aval().to_string(),
+    };
+    let operands: Vec<String> = args.iter().map(operand).collect();
     let at = location::current_location().unwrap_or(caller);
     Err(format!(
         "{name}: the result {} has {what} in {count} of {} elements\n  operands: {}\n  at {at}\n  \
@@ -168,16 +172,34 @@ pub(crate) fn check_operation(
     ))
 }
 
-/// Checks the results of a jitted function's program.
+/// Checks the results of a jitted function's program. `path` returns the name of an input.
 ///
 /// # Panics
-/// Panics if a result contains an invalid value: at the first operation that produces one, if
-/// running the operations one by one reproduces it.
+/// Panics if a result contains an invalid value: for the first argument that contains one, or at the
+/// first operation that produces one, if running the operations one by one reproduces it.
 #[track_caller]
-pub(crate) fn check_call(name: &str, program: &ClosedJaxpr, inputs: &[Array], outs: &[Array]) {
+pub(crate) fn check_call(
+    name: &str,
+    program: &ClosedJaxpr,
+    inputs: &[Array],
+    outs: &[Array],
+    path: impl FnOnce(usize) -> String,
+) {
     let Some((out, (what, count))) = outs.iter().find_map(|o| Some((o, found(o)?))) else {
         return;
     };
+    let mut inputs_found = inputs.iter().map(found).enumerate();
+    if let Some((i, Some((what, count)))) = inputs_found.find(|(_, found)| found.is_some()) {
+        panic!(
+            "{name}: the argument {} {} has {what} in {count} of {} elements, and the result {} has it, \
+             too\n  help: look for its origin before this call: in the data, or in the step that computed \
+             the argument",
+            path(i),
+            inputs[i].aval(),
+            inputs[i].size(),
+            out.aval(),
+        );
+    }
     disable_jit(|| program.eval(inputs));
     panic!(
         "{name}: the result {} has {what} in {count} of {} elements, although its operations, \

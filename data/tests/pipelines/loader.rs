@@ -5,7 +5,8 @@ use ndarray::{Array, Array1, Array2};
 use proptest::prelude::*;
 use ramie_data::{
     BucketSampler, Buckets, DataLoader, DistributedSampler, Error, IntoSource, LoaderState, Masked,
-    Result, Resumable, Shard, Source, SubsetRandomSampler, WeightedRandomSampler, collate, testing,
+    Result, Resumable, Sampler, Shard, Source, SubsetRandomSampler, WeightedRandomSampler, collate,
+    testing,
 };
 use ramie_testing::panic_message;
 use std::sync::Arc;
@@ -449,6 +450,49 @@ fn a_loader_begins_at_any_batch() {
     assert_eq!(lists(listed.from_batch(0, 1)), [vec![3], vec![4, 5]]);
     let dropped = DataLoader::new(0..10).batch_size(4).drop_last();
     assert!(lists(dropped.from_batch(0, 2)).is_empty());
+}
+
+/// verl-project/verl#7401: a state at the end of an epoch skipped the next one. pytorch/pytorch#49172: more
+/// processes than elements.
+#[test]
+fn a_state_at_the_end_of_an_epoch_resumes_with_the_next() {
+    for drop_last in [false, true] {
+        let loader = || {
+            let loader = DataLoader::new(0..10).batch_size(4).shuffle(5).epochs(3);
+            if drop_last {
+                loader.drop_last()
+            } else {
+                loader
+            }
+        };
+        let whole = lists(loader().iter());
+        assert_eq!(whole.len(), if drop_last { 6 } else { 9 });
+        for (workers, taken) in (0..3).flat_map(|w| (0..=whole.len()).map(move |n| (w, n))) {
+            let before = loader().workers(workers);
+            let mut batches = before.iter();
+            batches.by_ref().take(taken).for_each(drop);
+            let text = serde_json::to_string(&batches.state()).unwrap();
+            let state: LoaderState = serde_json::from_str(&text).unwrap();
+            let rest = loader().workers(2 - workers).resume(&state).unwrap();
+            assert_eq!(
+                lists(rest),
+                whole[taken..],
+                "{workers} workers, after {taken}"
+            );
+        }
+    }
+    for processes in [4, 6, 7, 100] {
+        let mut every: Vec<usize> = Vec::new();
+        for process in 0..processes {
+            let sampler = DistributedSampler::new(3, Shard::new(process, processes)).shuffle(1);
+            let own: Vec<usize> = sampler.order(0).iter().collect();
+            assert_eq!(own.len(), 1, "process {process} of {processes}");
+            every.extend(own);
+        }
+        every.sort_unstable();
+        every.dedup();
+        assert_eq!(every, [0, 1, 2], "{processes} processes");
+    }
 }
 
 /// Without a batch, a loop over the loader trains nothing.

@@ -3,12 +3,10 @@
 mod apply_fn;
 mod common_utils;
 mod dynamic_scale;
-mod early_stopping;
 mod train_state;
 pub mod writers;
 
 pub use apply_fn::ApplyFn;
 pub use common_utils::{get_metrics, onehot, shard, shard_over, shard_prng_key, stack_forest};
 pub use dynamic_scale::{DynamicScale, ScaledGradient};
-pub use early_stopping::EarlyStopping;
 pub use train_state::TrainState;

@@ -1,11 +1,11 @@
-//! Train states, scaled losses and early stopping, against Flax.
+//! Train states and scaled losses, against Flax.
 
 use crate::common;
 
 use common::Golden;
 use ramie_core::{Array, DType, State, jit, random, value_and_grad, where_};
 use ramie_nn::linen::{self, Apply, BatchNorm, Dense, Module, Scope, Variables};
-use ramie_nn::training::{DynamicScale, EarlyStopping, TrainState};
+use ramie_nn::training::{DynamicScale, TrainState};
 use ramie_nn::{Tree, UseRunningAverage};
 use ramie_optim::{ExtraArgs, adam, incremental_update, sgd};
 
@@ -132,22 +132,6 @@ fn scales_are_state_of_compiled_steps() {
     while !step(&mut state).item::<bool>() {}
     assert!((state.params.arrays()[0].item::<f32>() - 0.8).abs() < 1e-3);
     assert_eq!(step.compilations(), 1);
-}
-
-#[test]
-fn early_stopping() {
-    // As the example of Flax's documentation.
-    let mut stopping = EarlyStopping::new(1e-3, 2);
-    let losses = [4.0, 3.0, 3.0, 3.0, 2.0, 2.0, 2.0, 2.0, 1.0, 1.0];
-    let end = losses
-        .iter()
-        .position(|loss| stopping.update(*loss).should_stop);
-    assert_eq!(end, Some(7));
-    assert_eq!((stopping.best_metric, stopping.patience_count), (2.0, 3));
-    stopping.reset();
-    assert_eq!(stopping, EarlyStopping::new(1e-3, 2));
-    assert!(stopping.update(5.0).has_improved);
-    assert!(!stopping.update(5.0).has_improved);
 }
 
 #[test]

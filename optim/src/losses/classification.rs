@@ -1,7 +1,7 @@
 //! Cross-entropy losses.
 
-use super::{check_broadcasts, check_floats, check_integers};
-use ramie_core::{Array, DType, Reduction, broadcast_shapes, custom_jvp, iinfo, where_};
+use super::{check_broadcasts, check_classes, check_floats, check_integers, class_numbers};
+use ramie_core::{Array, Reduction, broadcast_shapes, custom_jvp, where_};
 
 /// Computes the cross entropy of logits `[…, classes]` and target probabilities of the same
 /// shape, with the result `[…]` (`optax.softmax_cross_entropy`).
@@ -69,7 +69,11 @@ pub fn safe_softmax_cross_entropy(logits: &Array, labels: &Array) -> Array {
 
 /// Computes the cross entropy of logits `[…, classes]` and integer class labels `[…]`, with the
 /// result `[…]` (`optax.softmax_cross_entropy_with_integer_labels`). Classes are numbered from 0.
-/// Negative labels count from the last class; labels out of range give NaN.
+///
+/// A label that is negative or not less than the number of classes is a mistake. The function panics
+/// if it can read the labels. In a traced program, such as that of `jit`, the loss of the example is
+/// NaN. Optax counts negative labels from the last class, so that -1 trains it. To ignore an example,
+/// such as padding, set its label and its loss to 0:
 ///
 /// ```no_run
 /// use ramie_core::Array;
@@ -77,10 +81,16 @@ pub fn safe_softmax_cross_entropy(logits: &Array, labels: &Array) -> Array {
 /// let logits = Array::from([[1.2f32, -0.8, -0.5], [0.9, -1.2, 1.1]]);
 /// let loss = softmax_cross_entropy_with_integer_labels(&logits, &Array::from([0i32, 1]));
 /// assert_eq!(loss.shape(), [2]);
+///
+/// let labels = Array::from([0i32, -1]); // the second example is padding
+/// let counts = labels.ge(0);
+/// let loss = softmax_cross_entropy_with_integer_labels(&logits, &labels.maximum(0));
+/// let mean = ramie_core::where_(&counts, loss, 0.0).sum() / counts.sum();
 /// ```
 ///
 /// # Panics
-/// Panics if the logits are not floats, the labels are not integers, or the shapes do not match.
+/// Panics if the logits are not floats, if the labels are not integers or known to be out of range,
+/// or if the shapes do not match.
 #[track_caller]
 pub fn softmax_cross_entropy_with_integer_labels(logits: &Array, labels: &Array) -> Array {
     softmax_cross_entropy_with_integer_labels_over(logits, labels, -1)
@@ -128,25 +138,25 @@ pub fn softmax_cross_entropy_with_integer_labels_over(
         logits.aval(),
         labels.aval()
     );
-    // Narrow labels, such as `u8` of 256 classes, may not represent the number of classes.
-    let labels = &match iinfo(labels.dtype()).max < classes as i128 {
-        true => labels.astype(DType::I32),
-        false => labels.clone(),
+    let (places, unknown) = class_numbers(labels, classes);
+    let any = mask.as_ref().map(|mask| mask.any_over(-1));
+    let unknown = match &any {
+        Some(any) => unknown & any,
+        None => unknown,
     };
-    let places = where_(labels.lt(0), labels + classes, labels);
-    let unknown = places.lt(0) | places.ge(classes);
+    check_classes(LOSS, labels, &unknown, classes);
     // Select by comparison instead of gathering, so that the derivative is a selection and not a
     // scatter.
     let places = where_(&unknown, 0, places).expand_dims(&[-1]);
     let chosen = Array::iota(&[classes], 0, places.dtype()).eq(&places);
     let label_logits = where_(&chosen, &logits, 0).sum_over(-1);
-    let Some(mask) = mask else {
+    let (Some(mask), Some(any)) = (mask, any) else {
         let loss = logits.logsumexp(-1) - label_logits;
         return where_(&unknown, f64::NAN, loss);
     };
     let how = Reduction::over(-1).mask(&mask);
     let loss = where_(&unknown, f64::NAN, logits.logsumexp(&how) - label_logits);
-    where_(mask.any_over(-1), loss, 0)
+    where_(any, loss, 0)
 }
 
 /// Panics if the labels cannot be target probabilities of the classes. Class numbers would be taken

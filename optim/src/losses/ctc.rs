@@ -1,6 +1,6 @@
 //! Connectionist temporal classification (CTC), a loss for sequences without alignment.
 
-use super::{check_floats, check_integers};
+use super::{check_classes, check_floats, check_integers, class_numbers};
 use ramie_core::{Array, DType, concatenate, einsum, finfo, promote_types, scan, where_};
 
 /// Options of [`ctc_loss`].
@@ -24,12 +24,12 @@ impl Default for CtcOptions {
 /// Computes the CTC loss: the negative log-probability that frames of logits
 /// `[batch, frames, classes]` emit the labels `[batch, labels]`, summed over all alignments. The
 /// result is `[batch]`, in at least `f32` (`optax.ctc_loss`; Graves et al., 2006). Paddings are 1 for
-/// padded frames or labels and 0 otherwise; padding must be at the end. A label that is not a class
-/// gives NaN.
+/// padded frames or labels and 0 otherwise; padding must be at the end. Padded labels may have any
+/// value. In a traced program, the loss of a sequence with another label out of range is NaN.
 ///
 /// # Panics
-/// Panics if the logits are not floats, the labels are not integers, the shapes do not match, or
-/// `blank_id` is not a class.
+/// Panics if the logits are not floats, if the labels are not integers or known to be out of range,
+/// if the shapes do not match, or if `blank_id` is not a class.
 #[track_caller]
 pub fn ctc_loss(
     logits: &Array,
@@ -124,13 +124,12 @@ pub fn ctc_loss_with_forward_probs(
     let lengths = -padded + count as i32;
     let repeat = repeated(labels).pad(&[(0, 0), (0, count.min(1))], false);
     let blanks = logs.slice_in_dim(blank, blank + 1, 1, 2).swap_axes(0, 1);
+    let unknown = class_numbers(labels, classes).1 & padded_labels.logical_not();
+    check_classes("ctc_loss", labels, &unknown, classes);
     let rows = labels.one_hot(classes, dtype);
     // The logarithm of an impossible class times 0 would be NaN.
     let finite = logs.maximum(finfo(dtype).min);
     let emits = einsum("btk,bnk->tbn", &[&finite, &rows]);
-    let unknown = labels.lt(0).bitwise_or(labels.ge(classes as i64));
-    let unknown = unknown.bitwise_and(padded_labels.logical_not());
-    let emits = where_(unknown, f64::NAN, emits);
     let cost = where_(&repeat, Array::scalar(epsilon, dtype), 0);
     let open = where_(&repeat, 0, Array::scalar(epsilon, dtype));
     let with_score = |phi: &Array, score: &Array| {
@@ -159,5 +158,6 @@ pub fn ctc_loss_with_forward_probs(
     let phis = concatenate(&[&before, &last.expand_dims(&[0])], 0);
     let chosen = lengths.one_hot(count + 1, DType::Bool);
     let loss = -where_(chosen, last, 0).sum_over(-1);
+    let loss = where_(unknown.any_over(-1), f64::NAN, loss);
     (loss, phis, emitted)
 }

@@ -1,6 +1,6 @@
 //! Margin losses.
 
-use super::{check_broadcasts, check_integers, check_same_shape};
+use super::{check_broadcasts, check_classes, check_integers, check_same_shape, class_numbers};
 use crate::projections::unit_simplex;
 use ramie_core::{Array, vmap, where_};
 
@@ -39,10 +39,11 @@ fn of_class(loss: &str, scores: &Array, labels: &Array) -> (Array, Array) {
         scores.aval(),
         labels.aval()
     );
+    let (_, unknown) = class_numbers(labels, classes);
+    check_classes(loss, labels, &unknown, classes);
     let rows = labels.one_hot(classes, scores.dtype());
     let own = where_(rows.ne(0), scores, 0).sum_over(-1);
-    let known = labels.ge(0).bitwise_and(labels.lt(classes as i64));
-    (where_(known, own, f64::NAN), rows)
+    (where_(unknown, f64::NAN, own), rows)
 }
 
 /// Computes the multiclass hinge loss of scores `[…, classes]` and classes `[…]`, with the result
@@ -50,7 +51,8 @@ fn of_class(loss: &str, scores: &Array, labels: &Array) -> (Array, Array) {
 /// (`optax.losses.multiclass_hinge_loss`; Crammer and Singer, 2001).
 ///
 /// # Panics
-/// Panics if the labels are not integers, or the shapes do not match.
+/// Panics if the labels are not integers or known to be out of range, or if the shapes do not match.
+/// In a traced program, the loss of a label out of range is NaN.
 #[track_caller]
 pub fn multiclass_hinge_loss(scores: &Array, labels: &Array) -> Array {
     let (own, rows) = of_class("multiclass_hinge_loss", scores, labels);
@@ -62,7 +64,8 @@ pub fn multiclass_hinge_loss(scores: &Array, labels: &Array) -> Array {
 /// (`optax.losses.multiclass_perceptron_loss`).
 ///
 /// # Panics
-/// Panics if the labels are not integers, or the shapes do not match.
+/// Panics if the labels are not integers or known to be out of range, or if the shapes do not match.
+/// In a traced program, the loss of a label out of range is NaN.
 #[track_caller]
 pub fn multiclass_perceptron_loss(scores: &Array, labels: &Array) -> Array {
     let (own, _) = of_class("multiclass_perceptron_loss", scores, labels);
@@ -84,7 +87,8 @@ pub fn sparsemax_loss(logits: &Array, labels: &Array) -> Array {
 /// (`optax.losses.multiclass_sparsemax_loss`; Martins and Astudillo, 2016).
 ///
 /// # Panics
-/// Panics if the labels are not integers, or the shapes do not match.
+/// Panics if the labels are not integers or known to be out of range, or if the shapes do not match.
+/// In a traced program, the loss of a label out of range is NaN.
 #[track_caller]
 pub fn multiclass_sparsemax_loss(scores: &Array, labels: &Array) -> Array {
     let (own, rows) = of_class("multiclass_sparsemax_loss", scores, labels);

@@ -40,7 +40,8 @@ pub use segmentation::{
 };
 pub use self_supervised::{TripletOptions, ntxent, triplet_margin_loss};
 
-use ramie_core::Array;
+use ramie_core::text::listed;
+use ramie_core::{Array, DType, iinfo};
 
 /// Panics unless the array contains floats.
 #[track_caller]
@@ -63,6 +64,50 @@ fn check_integers(loss: &str, what: &str, x: &Array, instead: &str) {
         x.dtype().is_integer(),
         "{loss}: the {what} are {}, expected integers\n  help: {instead}",
         x.aval()
+    );
+}
+
+/// Returns class numbers that can represent the number of classes, and which of them are none of the
+/// classes. Narrow labels, such as `u8` of 256 classes, may not represent that number.
+fn class_numbers(labels: &Array, classes: usize) -> (Array, Array) {
+    let labels = match iinfo(labels.dtype()).max < classes as i128 {
+        true => labels.astype(DType::I32),
+        false => labels.clone(),
+    };
+    let unknown = labels.lt(0) | labels.ge(classes);
+    (labels, unknown)
+}
+
+/// Panics if labels whose values are known are none of the classes. The values in a traced program
+/// are unknown, so there the loss of such a label is NaN.
+#[track_caller]
+fn check_classes(loss: &str, labels: &Array, unknown: &Array, classes: usize) {
+    if unknown.is_tracer() || labels.is_tracer() {
+        return;
+    }
+    // Another process may have some of the labels, and a failed computation is reported elsewhere.
+    let unknown: Vec<bool> = match unknown.try_to_bytes() {
+        Ok(bytes) if bytes.contains(&1) => bytes.iter().map(|byte| *byte != 0).collect(),
+        _ => return,
+    };
+    let values = labels.astype(DType::I64).to_vec::<i64>();
+    let mut wrong: Vec<i64> = values
+        .into_iter()
+        .zip(&unknown)
+        .filter(|(_, u)| **u)
+        .map(|(v, _)| v)
+        .collect();
+    let count = wrong.len();
+    wrong.sort_unstable();
+    wrong.dedup();
+    panic!(
+        "{loss}: {count} of the {} labels are out of range for {classes} classes: {}\n  labels {}\n  help: \
+         number the classes from 0 to {}; to ignore an example, such as padding, set its label to 0 and its \
+         loss to 0 with `where_`",
+        unknown.len(),
+        listed(wrong),
+        labels.aval(),
+        classes.saturating_sub(1),
     );
 }
 

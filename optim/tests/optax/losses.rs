@@ -1,8 +1,9 @@
 //! Losses and their gradients against Optax; `tests/golden/losses.py` made the
 //! numbers.
 
-use ramie_core::{Array, DType, Reduction, disable_most_optimizations, grad, jit};
+use ramie_core::{Array, DType, Reduction, disable_most_optimizations, grad, jit, where_};
 use ramie_optim::losses::*;
+use ramie_testing::panic_message;
 use serde_json::Value;
 
 fn rows() -> Vec<Value> {
@@ -206,13 +207,86 @@ fn an_impossible_alignment_has_no_probability() {
     assert!(loss.item::<f32>() > 1e4);
 }
 
-#[test]
-fn labels_outside_the_classes() {
+/// Losses of four examples with two classes, of labels.
+fn by_label(name: &str, labels: &Array) -> Array {
     let logits = Array::from([[1.0f32, 2.0], [1.0, 2.0], [1.0, 2.0], [1.0, 2.0]]);
-    let labels = Array::from([1i32, -1, 2, -3]);
-    let loss = softmax_cross_entropy_with_integer_labels(&logits, &labels).to_vec::<f32>();
-    assert_eq!(loss[0], loss[1]);
-    assert!(loss[2].is_nan() && loss[3].is_nan());
+    match name {
+        "multiclass_hinge_loss" => multiclass_hinge_loss(&logits, labels),
+        "multiclass_perceptron_loss" => multiclass_perceptron_loss(&logits, labels),
+        "multiclass_sparsemax_loss" => multiclass_sparsemax_loss(&logits, labels),
+        "ctc_loss" => {
+            let (none, labels) = (Array::zeros(&[4, 1], DType::F32), labels.expand_dims(&[1]));
+            let logits = logits.expand_dims(&[1]);
+            ctc_loss(&logits, &none, &labels, &none, &CtcOptions::default())
+        }
+        _ => softmax_cross_entropy_with_integer_labels(&logits, labels),
+    }
+}
+
+/// Optax wraps -1 around to the last class, which then is trained with padding.
+#[test]
+fn labels_outside_the_classes_are_refused() {
+    for name in [
+        "softmax_cross_entropy_with_integer_labels",
+        "multiclass_hinge_loss",
+        "multiclass_perceptron_loss",
+        "multiclass_sparsemax_loss",
+        "ctc_loss",
+    ] {
+        let labels = Array::from([1i32, -1, 2, -100]);
+        let text = panic_message(|| by_label(name, &labels));
+        let expected =
+            format!("{name}: 3 of the 4 labels are out of range for 2 classes: -100, -1, 2\n");
+        assert!(text.starts_with(&expected), "{text}");
+        assert!(
+            text.contains("\n  help: number the classes from 0 to 1; "),
+            "{text}"
+        );
+        // In a program, the loss of these examples is NaN, and only theirs.
+        let loss = jit(move |labels: Array| by_label(name, &labels))(labels);
+        let nan: Vec<bool> = loss.to_vec::<f32>().iter().map(|x| x.is_nan()).collect();
+        assert_eq!(nan, [false, true, true, true], "{name}");
+        let known = Array::from([1i32, 0, 1, 0]);
+        let eager = by_label(name, &known).to_vec::<f32>();
+        assert_eq!(
+            jit(move |labels: Array| by_label(name, &labels))(known).to_vec::<f32>(),
+            eager
+        );
+    }
+}
+
+/// What the documentation says about padding: no value and no derivative of it is NaN.
+#[test]
+fn padding_is_ignored_by_its_label() {
+    let mean = |logits: Array, labels: Array| {
+        let counts = labels.ge(0);
+        let loss = softmax_cross_entropy_with_integer_labels(&logits, &labels.maximum(0));
+        where_(&counts, loss, 0.0).sum() / counts.sum()
+    };
+    let logits = Array::from([[1.0f32, 2.0], [3.0, -1.0]]);
+    let one = mean(logits.slice_in_dim(0, 1, 1, 0), Array::from([1i32]));
+    let labels = Array::from([1i32, -1]);
+    assert_eq!(
+        mean(logits.clone(), labels.clone()).item::<f32>(),
+        one.item::<f32>()
+    );
+    let gradient = jit(grad(move |logits: Array| mean(logits, labels.clone())))(logits);
+    let gradient = gradient.to_vec::<f32>();
+    assert!(
+        gradient[0] != 0.0 && gradient[2..] == [0.0, 0.0],
+        "{gradient:?}"
+    );
+    // Padded labels of CTC may have any value.
+    let logits = Array::zeros(&[1, 3, 4], DType::F32);
+    let (frames, pads) = (
+        Array::zeros(&[1, 3], DType::F32),
+        Array::from([[0.0f32, 1.0]]),
+    );
+    let loss = |label: i32| {
+        let labels = Array::from([[1, label]]);
+        ctc_loss(&logits, &frames, &labels, &pads, &CtcOptions::default()).item::<f32>()
+    };
+    assert_eq!(loss(-1), loss(2));
 }
 
 #[test]
@@ -226,7 +300,7 @@ fn narrow_labels_of_many_classes() {
     };
     check(256, Array::from([1u8, 255]));
     check(1000, Array::from([1u8, 7]));
-    check(200, Array::from([127i8, -1]));
+    check(200, Array::from([127i8, 0]));
 }
 
 #[test]

@@ -1,16 +1,12 @@
 //! A run computes the same as a loop that is written by hand.
 
 use crate::{Net, loader, loss, net, points};
-use ramie_core::{State, jit};
+use ramie_core::{Array, State, jit};
 use ramie_data::{DataLoader, Placement, Resumable};
 use ramie_nn::{Module as _, value_and_grad};
-use ramie_train::{PerCall, Same, Trainer, Training};
+use ramie_train::{Error, History, PerCall, Same, Trainer, Training};
 
-fn step(
-    state: &mut Training<Net>,
-    x: ramie_core::Array,
-    y: ramie_core::Array,
-) -> (ramie_core::Array, ramie_core::Array) {
+fn step(state: &mut Training<Net>, x: Array, y: Array) -> (Array, Array) {
     let (result, grads) = value_and_grad(&mut state.model, |m| loss(m, x, y));
     state.optimizer.update(&mut state.model, grads);
     result
@@ -58,8 +54,49 @@ fn a_loss_is_trained_as_by_hand() {
     assert_eq!(values(&history, "loss"), losses);
     assert_eq!(history.get("error").len(), 18);
     assert_same(&state, &expected);
-    let means = [&losses[..6], &losses[6..12], &losses[12..]].map(|l| l.iter().sum::<f64>() / 6.0);
+    // Five batches of 8 rows and one of 4.
+    let mean = |l: &[f64]| (8.0 * l[..5].iter().sum::<f64>() + 4.0 * l[5]) / 44.0;
+    let means = [&losses[..6], &losses[6..12], &losses[12..]].map(mean);
     assert_eq!(values(&history, "epoch_loss"), means);
+}
+
+/// tensorflow/tensorflow#38596, Lightning-AI/pytorch-lightning#2924: a smaller last batch counted as much
+/// as a full one.
+#[test]
+fn the_mean_of_an_epoch_does_not_depend_on_the_size_of_its_batches() {
+    let rows = || DataLoader::new(vec![1.0f32, 1.0, 1.0, 1.0, 6.0]);
+    let step = |state: &mut (Array,), rows: Array| {
+        state.0 = &state.0 + 1;
+        (rows.mean(), rows.mean() * 2)
+    };
+    let trainer = || Trainer::from_step(step).metrics(["loss", "twice"]).quiet();
+    let check = |history: History, what: &str| {
+        let means = ["epoch_loss", "epoch_twice"].map(|name| history.last(name).unwrap());
+        assert!(
+            (means[0] - 2.0).abs() < 1e-6 && (means[1] - 4.0).abs() < 1e-6,
+            "{what}: {means:?}"
+        );
+    };
+    for size in [1, 2, 3, 4, 5] {
+        let mut state = (Array::from(0.0f32),);
+        let history = trainer().fit(&mut state, rows().batch_size(size));
+        check(history.unwrap(), &format!("batches of {size}"));
+        let history = trainer().fit(&mut state, PerCall::new(2, rows().batch_size(size)));
+        check(history.unwrap(), &format!("stacks of batches of {size}"));
+    }
+    // Also across an interruption.
+    let folder = tempfile::tempdir().unwrap();
+    let mut state = (Array::from(0.0f32),);
+    let run = || trainer().folder(folder.path()).checkpoint_every(1);
+    let failing = run().every(2, |context| match context.status.step {
+        2 => Err(Error::other("out of luck")),
+        _ => Ok(()),
+    });
+    failing.fit(&mut state, rows().batch_size(2)).unwrap_err();
+    check(
+        run().fit(&mut state, rows().batch_size(2)).unwrap(),
+        "resumed",
+    );
 }
 
 #[test]
@@ -142,8 +179,8 @@ fn a_validation_may_return_other_metrics_than_the_step() {
 #[test]
 fn the_same_batch_is_trained_in_each_step() {
     let (x, y) = points(44);
-    let x = ramie_core::Array::from(&x);
-    let y = ramie_core::Array::from(&y);
+    let x = Array::from(&x);
+    let y = Array::from(&y);
     let mut state = net();
     let history = Trainer::new(loss)
         .steps(20)

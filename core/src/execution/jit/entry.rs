@@ -144,7 +144,8 @@ impl Entry {
         let result: R = self.trace.put(state, &mut outs);
         if let Some(held) = held {
             let outs = inputs!(state, result).leaves();
-            numerics::check_call(name, &self.trace.program, &held, &outs);
+            let path = |i| donate::path(i, inputs!(state, args));
+            numerics::check_call(name, &self.trace.program, &held, &outs, path);
         }
         Ok(result)
     }
