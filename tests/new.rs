@@ -311,6 +311,43 @@ fn finetune_trains_and_resumes() {
     assert!(score(&check("finetune", "8")) > 0.85);
 }
 
+/// A program that is started again by mistake changes nothing, and a new run moves the old one.
+#[test]
+fn a_second_start_keeps_a_finished_run() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    let program = Program {
+        template: "mlp",
+        folder,
+    };
+    let (first, _) = program.run("out", "3", false);
+    let model = || fs::read(folder.join("out/model.safetensors")).unwrap();
+    let before = model();
+    let output = program.command("out", "3", false).output().unwrap();
+    let errors = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(1), "{errors}");
+    assert!(errors.contains("finished after step "), "{errors}");
+    assert!(errors.contains("moves this one to out.1"), "{errors}");
+    assert!(model() == before);
+
+    let new = |length| {
+        let mut command = program.command("out", length, false);
+        command.arg("--resume=never");
+        command
+    };
+    let mut process = new("1000000").spawn().unwrap();
+    while !folder.join("out.1").exists() {
+        assert!(process.try_wait().unwrap().is_none());
+    }
+    process.kill().unwrap();
+    process.wait().unwrap();
+    let moved = fs::read(folder.join("out.1/model.safetensors")).unwrap();
+    assert!(moved == before && folder.join("out.1/checkpoints").is_dir());
+    assert!(new("3").status().unwrap().success());
+    let (again, _) = program.run("out", "3", true);
+    assert_eq!(again, first);
+}
+
 #[test]
 fn ctrl_c_saves_and_ends_a_program() {
     let folder = tempfile::tempdir().unwrap();
@@ -339,7 +376,7 @@ fn programs_run_on_a_mesh() {
             template,
             folder: folder.path(),
         };
-        let mut command = program.command("mesh", "2", false);
+        let mut command = program.command(template, "2", false);
         let output = command.env("RAMIE_NUM_CPU_DEVICES", "4").output().unwrap();
         let errors = text(&output.stderr);
         assert!(output.status.success(), "{template}: {errors}");

@@ -16,6 +16,19 @@ fn events(files: &profiler::TraceFiles) -> Vec<Value> {
 }
 
 #[test]
+fn traces_of_one_second_are_separate() {
+    let _alone = alone();
+    let folder = tempfile::tempdir().unwrap();
+    let all: Vec<_> = (0..3)
+        .map(|_| profiler::trace(folder.path(), || ()).unwrap().1)
+        .collect();
+    let mut paths: Vec<_> = all.iter().map(|files| &files.json).collect();
+    paths.sort();
+    paths.dedup();
+    assert_eq!(paths.len(), 3, "{all:?}");
+}
+
+#[test]
 fn a_trace_shows_stages_and_annotations() {
     let _alone = alone();
     let folder = tempfile::tempdir().unwrap();

@@ -137,6 +137,9 @@ impl<S: Source> Source for Seeded<S> {
     fn default_seed(&self) -> DefaultSeed {
         self.default_seed()
     }
+    fn order_changes(&self) -> bool {
+        self.pipeline.order_changes()
+    }
 }
 
 impl<S: Stream> Stream for Seeded<S> {

@@ -77,6 +77,20 @@ fn folders_of_images() {
         said(ImageFolder::open(&none), "none"),
         format!(": has no images\n  help: {help}")
     );
+    // Fewer classes than in training keep their numbers.
+    let other = tempfile::tempdir().unwrap();
+    std::fs::create_dir(other.path().join("dog")).unwrap();
+    std::fs::write(other.path().join("dog/a.png"), &common::images()[0]).unwrap();
+    let label = |folder: ImageFolder| folder.get(0).unwrap().1;
+    assert_eq!(label(ImageFolder::open(other.path()).unwrap()), 0);
+    let known = ImageFolder::open_with(other.path(), &["cat", "dog"]).unwrap();
+    assert_eq!(known.classes(), ["cat", "dog"]);
+    assert_eq!(label(known), 1);
+    assert_eq!(
+        said(ImageFolder::open_with(other.path(), &["cat", "cow"]), "dog"),
+        ": is not among the known classes cat, cow\n  help: rename or remove the directory, or train with data \
+         that contains this class"
+    );
     assert_eq!(
         said(ImageFolder::open(folder.path()), "none"),
         ": has no .png or .jpg files\n  help: add images of this class, or remove the directory"

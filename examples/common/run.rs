@@ -15,9 +15,11 @@ pub struct RunOptions {
     /// example.
     #[arg(long)]
     pub out: Option<PathBuf>,
-    /// Resume from the last checkpoint in that directory, if there is one.
-    #[arg(long)]
-    pub resume: bool,
+    /// Run in that directory to continue: `unfinished`, `always` (a finished one too) or `never`,
+    /// which moves it to another directory.
+    #[arg(long, value_name = "RUN", num_args = 0..=1, require_equals = true)]
+    #[arg(default_value_t, default_missing_value = "always")]
+    pub resume: Resume,
     /// Steps between checkpoints; defaults to a tenth of the run. The last step is
     /// always saved.
     #[arg(long)]
@@ -77,10 +79,7 @@ impl Run {
             folder,
             steps,
             every: options.checkpoint_every.unwrap_or(steps / 10).max(1),
-            resume: match options.resume {
-                true => Resume::Always,
-                false => Resume::Never,
-            },
+            resume: options.resume,
             plots: !options.no_plots,
             dashboard: options.dashboard,
         })

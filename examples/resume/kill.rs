@@ -21,7 +21,9 @@ pub fn compare(options: &Options) -> Result {
     for folder in ["whole", "killed"] {
         let folder = options.out.join(folder);
         if folder.exists() {
-            fs::remove_dir_all(&folder).map_err(|e| format!("{}: {e}", folder.display()))?;
+            let folder = folder.display();
+            let text = "contains the run of an earlier comparison";
+            return Err(format!("{folder}: {text}\n  help: remove it, or set --out").into());
         }
     }
     println!("Training {} steps without interruption", options.steps);

@@ -1,6 +1,7 @@
 //! Pictures as lists of shapes, which are written as PNG or SVG.
 
 use crate::{Color, Error, Font, Result, raster, svg};
+use ramie_core::files;
 use std::path::Path;
 
 /// An area in pixels from the upper left corner of the picture.
@@ -245,7 +246,8 @@ impl Drawing {
         svg::text(self)
     }
 
-    /// Writes the picture as a PNG or SVG file, depending on the ending of its name.
+    /// Writes the picture as a PNG or SVG file, depending on the ending of its name. An existing
+    /// file is replaced by the complete new one.
     ///
     /// # Errors
     /// Returns an error if the name has another ending or the file cannot be written.
@@ -258,7 +260,8 @@ impl Drawing {
                 crate::image::write_png(path, size, png::ColorType::Rgb, &raster::rgb(self))
             }
             Some("svg") => {
-                std::fs::write(path, self.to_svg()).map_err(|error| Error::write(path, error))
+                let text = self.to_svg();
+                files::replace(path, text.as_bytes()).map_err(|error| Error::write(path, error))
             }
             _ => Err(Error::Format {
                 path: path.to_path_buf(),

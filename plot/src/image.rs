@@ -3,8 +3,8 @@
 use crate::pixels::{IntoPixels, Pixels};
 use crate::{Error, Result};
 use png::ColorType;
-use std::fs::File;
-use std::io::{self, BufWriter, Write};
+use ramie_core::files;
+use std::io::{self, Write};
 use std::path::Path;
 
 /// Writes an image as a PNG file without drawing anything else: one pixel per element.
@@ -85,10 +85,8 @@ pub(crate) fn encode(
 
 /// Writes rows of pixels to a file.
 pub(crate) fn write_png(path: &Path, size: (u32, u32), color: ColorType, bytes: &[u8]) -> Result {
-    let write = || {
-        let mut file = BufWriter::new(File::create(path)?);
-        encode(&mut file, size, color, bytes)?;
-        file.flush()
-    };
-    write().map_err(|error| Error::write(path, error))
+    let mut file = Vec::new();
+    encode(&mut file, size, color, bytes)
+        .and_then(|()| files::replace(path, &file))
+        .map_err(|error| Error::write(path, error))
 }

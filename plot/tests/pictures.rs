@@ -412,3 +412,31 @@ fn mistakes_panic_with_a_remedy() {
         );
     }
 }
+
+/// A program that is killed while it writes a picture leaves the old one.
+#[test]
+fn a_picture_is_replaced_and_not_overwritten() {
+    let folder = tempfile::tempdir().expect("a folder");
+    for name in ["loss.png", "loss.svg", "image.png"] {
+        let save = |values: [f32; 2]| match name {
+            "image.png" => write_image(folder.path().join(name), &Array2::from(vec![values])),
+            _ => Plot::new()
+                .line("loss", values)
+                .save(folder.path().join(name)),
+        };
+        save([0.0, 1.0]).expect("a picture");
+        let [path, link] = [name, "link"].map(|name| folder.path().join(name));
+        let old = std::fs::read(&path).expect("the picture");
+        std::fs::hard_link(&path, &link).expect("a second name");
+        save([1.0, 0.5]).expect("a picture");
+        assert!(
+            std::fs::read(&link).expect("the old picture") == old,
+            "{name}"
+        );
+        assert!(
+            std::fs::read(&path).expect("the new picture") != old,
+            "{name}"
+        );
+        std::fs::remove_file(link).expect("removed");
+    }
+}

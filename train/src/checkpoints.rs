@@ -1,8 +1,9 @@
 //! Checkpoints of a run: its state, the position in the data, and the progress of the trainer.
 
+use crate::folder::{BEST, CHECKPOINTS};
 use crate::monitor::Observed;
 use crate::number::Number;
-use crate::{Result, Resume};
+use crate::{Error, Result, Resume};
 use ramie_checkpoint::items::{Composite, IteratorRestore, IteratorSave, JsonRestore, JsonSave};
 use ramie_checkpoint::manager::{CheckpointManager, CheckpointManagerOptions};
 use ramie_checkpoint::pytree::{StandardRestore, StandardSave};
@@ -14,7 +15,7 @@ use std::path::Path;
 /// The progress of a trainer, beside the state and the position in the data.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Saved {
-    /// Whether the run has ended, so that another one starts from the beginning.
+    /// Whether the run has ended, so that only `Resume::Always` continues it.
     pub finished: bool,
     /// The current epoch.
     pub epoch: usize,
@@ -36,8 +37,6 @@ pub(crate) struct Restored<P> {
 
 pub(crate) struct Checkpoints {
     manager: CheckpointManager,
-    /// Whether existing checkpoints belong to this run.
-    ours: bool,
 }
 
 impl Checkpoints {
@@ -46,33 +45,36 @@ impl Checkpoints {
             .max_to_keep(keep)
             // Partial checkpoints of a killed run.
             .cleanup_tmp_directories(true);
-        let manager = CheckpointManager::new(folder.join("checkpoints"), options)?;
-        Ok(Checkpoints {
-            manager,
-            ours: false,
-        })
+        let manager = CheckpointManager::new(folder.join(CHECKPOINTS), options)?;
+        Ok(Checkpoints { manager })
     }
 
-    /// Replaces the state with that of the last checkpoint, if that run should be resumed.
+    /// Replaces the state with that of the last checkpoint, if there is one.
+    ///
+    /// # Errors
+    /// Returns an error if the run has finished and only an unfinished one should be resumed.
     pub fn restore<S: Tree, P: DeserializeOwned>(
-        &mut self,
+        &self,
+        folder: &Path,
         state: &mut S,
         resume: Resume,
     ) -> Result<Option<Restored<P>>> {
-        let (Some(step), false) = (self.manager.latest_step(), resume == Resume::Never) else {
+        let Some(step) = self.manager.latest_step() else {
             return Ok(None);
         };
         let trainer = Composite::new().item("trainer", JsonRestore::<Saved>::new());
         let (saved,) = self.manager.restore(step, trainer)?;
         if saved.finished && resume == Resume::Unfinished {
-            return Ok(None);
+            return Err(Error::Finished {
+                folder: folder.to_owned(),
+                step,
+            });
         }
         let items = Composite::new()
             .item("state", StandardRestore::new(&*state))
             .item("data", IteratorRestore::<P>::new());
         let (restored, position) = self.manager.restore(step, items)?;
         *state = restored;
-        self.ours = true;
         Ok(Some(Restored {
             step,
             position,
@@ -82,18 +84,12 @@ impl Checkpoints {
 
     /// Saves a checkpoint; its files are written while training continues.
     pub fn save<S: Tree>(
-        &mut self,
+        &self,
         step: u64,
         state: &S,
         position: &impl Serialize,
         saved: &Saved,
     ) -> Result {
-        if !self.ours {
-            for step in self.manager.all_steps() {
-                self.manager.delete(step)?;
-            }
-            self.ours = true;
-        }
         let items = Composite::new()
             .item("state", StandardSave::new(state))
             .item("data", IteratorSave::new(position))
@@ -117,28 +113,41 @@ impl Checkpoints {
 /// The best state of a run, in the folder `best`.
 pub(crate) struct Best {
     manager: CheckpointManager,
+    /// The step that a resumed run continues. Later states belong to steps that it computes again.
+    resumed: u64,
+    /// Whether later states may exist.
+    later: bool,
 }
 
 impl Best {
-    pub fn open(folder: &Path) -> Result<Best> {
+    /// Opens the folder of a run that continues after a step, 0 for a new one.
+    pub fn open(folder: &Path, resumed: u64) -> Result<Best> {
         let options = CheckpointManagerOptions::new()
             .max_to_keep(1)
             .cleanup_tmp_directories(true);
-        let manager = CheckpointManager::new(folder.join("best"), options)?;
-        Ok(Best { manager })
+        let manager = CheckpointManager::new(folder.join(BEST), options)?;
+        Ok(Best {
+            manager,
+            resumed,
+            later: true,
+        })
     }
 
-    /// Removes the states of earlier runs, and of steps after this one.
-    pub fn remove_after(&self, step: Option<u64>) -> Result {
-        for other in self.manager.all_steps() {
-            if step.is_none_or(|step| other > step) {
-                self.manager.delete(other)?;
+    /// Removes the states of steps after the resumed one. A run that is killed before it has another
+    /// best state leaves them.
+    fn remove_later(&mut self) -> Result {
+        if std::mem::take(&mut self.later) {
+            for step in self.manager.all_steps() {
+                if step > self.resumed {
+                    self.manager.delete(step)?;
+                }
             }
         }
         Ok(())
     }
 
-    pub fn save<S: Tree>(&self, step: u64, state: &S) -> Result {
+    pub fn save<S: Tree>(&mut self, step: u64, state: &S) -> Result {
+        self.remove_later()?;
         Ok(self
             .manager
             .save(step, &StandardSave::new(state))
@@ -151,7 +160,8 @@ impl Best {
     }
 
     /// Replaces the state with the best one. Returns its step.
-    pub fn restore<S: Tree>(&self, state: &mut S) -> Result<Option<u64>> {
+    pub fn restore<S: Tree>(&mut self, state: &mut S) -> Result<Option<u64>> {
+        self.remove_later()?;
         self.manager.wait_until_finished()?;
         let Some(step) = self.manager.latest_step() else {
             return Ok(None);

@@ -1,5 +1,6 @@
 //! Errors of training runs.
 
+use crate::folder::free_name;
 use ramie_core::files::WithHelp;
 use std::fmt;
 use std::io;
@@ -68,12 +69,48 @@ pub enum Error {
         /// The reason.
         error: io::Error,
     },
+    /// An earlier run cannot be moved to another name, so the new one does not start.
+    #[error(
+        "{}: the earlier run cannot be moved aside: {}\n  help: use another folder for the new run",
+        path.display(),
+        WithHelp(error)
+    )]
+    Move {
+        /// The folder or file of the earlier run.
+        path: PathBuf,
+        /// The reason.
+        error: io::Error,
+    },
+    /// Another run uses the folder at this time.
+    #[error(
+        "{}: another run is writing to this folder\n  help: wait until it ends, or use another folder",
+        folder.display()
+    )]
+    InUse {
+        /// The folder.
+        folder: PathBuf,
+    },
+    /// The run in the folder has finished, and [`Resume::Unfinished`](crate::Resume::Unfinished) does not continue it.
+    #[error(
+        "{}: the run in this folder finished after step {step}\n  help: continue it with \
+         `.resume(Resume::Always)`, for example with more epochs, or start a new run with \
+         `.resume(Resume::Never)`, which moves this one to {}",
+        folder.display(),
+        free_name(folder).display()
+    )]
+    Finished {
+        /// The folder.
+        folder: PathBuf,
+        /// The last step.
+        step: u64,
+    },
     /// The last checkpoint in the folder belongs to another model or dataset, or is damaged.
     #[error(
-        "{}: the run in this folder cannot be continued: {}\n  help: use another folder, or start again with \
-         `.resume(Resume::Never)`",
+        "{}: the run in this folder cannot be continued: {}\n  help: use another folder, or start a new run with \
+         `.resume(Resume::Never)`, which moves this one to {}",
         folder.display(),
-        without_help(error)
+        without_help(error),
+        free_name(folder).display()
     )]
     Restore {
         /// The folder.

@@ -1,15 +1,16 @@
 //! The loop of a run.
 
 use crate::checkpoints::{Best, Checkpoints, Restored, Saved};
+use crate::folder::{self, Lock};
 use crate::number::Number;
 use crate::progress::Rate;
 use crate::recorder::Recorder;
 use crate::trainer::{Interval, Length, Settings, Step};
 use crate::{Batches, Callback, Context, Error, History, Result, Status, Stopped, Trainer};
 use ramie_checkpoint::preemption;
+use ramie_core::distributed::{process_count, process_index, sync_global_devices};
 use ramie_core::{Jitted, Tree, jit, train_steps, tree};
 use serde::Serialize;
-use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -27,6 +28,8 @@ pub(crate) struct Fit<'a, S> {
     /// Whether a callback or early stopping ends the run.
     stop: bool,
     rate: Rate,
+    /// Keeps other runs out of the folder. Dropped last, after the files are written.
+    _lock: Lock,
 }
 
 /// A compiled step.
@@ -55,41 +58,53 @@ fn not_continued(folder: &Path, error: Error) -> Error {
     }
 }
 
-/// The checkpoints of a run, its best states, and the last checkpoint, if it is continued.
-type Opened<Position> = (
-    Option<Checkpoints>,
-    Option<Best>,
-    Option<Restored<Position>>,
-);
+/// The opened folder of a run.
+struct Opened<Position> {
+    lock: Lock,
+    messages: Vec<String>,
+    checkpoints: Checkpoints,
+    best: Option<Best>,
+    /// The last checkpoint, if there is one to continue.
+    restored: Option<Restored<Position>>,
+}
 
-/// Opens the checkpoints in the folder of a run, and restores the last one, if there is one to
-/// continue.
+/// Opens the folder of a run and restores the last checkpoint, if there is one to continue.
 fn open_folder<S: Tree, Position: serde::de::DeserializeOwned>(
     folder: &Path,
     settings: &Settings<S>,
     state: &mut S,
 ) -> Result<Opened<Position>> {
-    fs::create_dir_all(folder).map_err(|error| Error::Folder {
-        path: folder.to_owned(),
-        error,
-    })?;
     preemption::on_signals()?;
     if !preemption::requested() {
         // An earlier run in this process has ended.
         preemption::withdraw();
     }
-    let mut checkpoints = Checkpoints::open(folder, settings.keep)?;
-    let restored = checkpoints
-        .restore(state, settings.resume)
-        .map_err(|e| not_continued(folder, e))?;
+    // One process moves earlier runs, before the others read the folder.
+    let (lock, messages) = match process_index() {
+        0 => folder::prepare(folder, settings.resume)?,
+        _ => (None, Vec::new()),
+    };
+    if process_count() > 1 {
+        sync_global_devices("ramie_train: folder")?;
+    }
+    let checkpoints = Checkpoints::open(folder, settings.keep)?;
+    let restored: Option<Restored<Position>> = checkpoints
+        .restore(folder, state, settings.resume)
+        .map_err(|error| match error {
+            Error::Finished { .. } => error,
+            error => not_continued(folder, error),
+        })?;
     let best = match settings.best {
-        Some(_) => Some(Best::open(folder)?),
+        Some(_) => Some(Best::open(folder, restored.as_ref().map_or(0, |r| r.step))?),
         None => None,
     };
-    if let Some(best) = &best {
-        best.remove_after(restored.as_ref().map(|r: &Restored<Position>| r.step))?;
-    }
-    Ok((Some(checkpoints), best, restored))
+    Ok(Opened {
+        lock,
+        messages,
+        checkpoints,
+        best,
+        restored,
+    })
 }
 
 impl<'a, S: Tree + 'static> Fit<'a, S> {
@@ -152,9 +167,13 @@ impl<'a, S: Tree + 'static> Fit<'a, S> {
         state: &'a mut S,
         total: u64,
     ) -> Result<(Fit<'a, S>, Option<Position>)> {
-        let (checkpoints, best, restored) = match &settings.folder {
-            Some(folder) => open_folder::<S, Position>(folder, &settings, state)?,
-            None => (None, None, None),
+        let opened = match &settings.folder {
+            Some(folder) => Some(open_folder::<S, Position>(folder, &settings, state)?),
+            None => None,
+        };
+        let (lock, messages, checkpoints, best, restored) = match opened {
+            Some(o) => (o.lock, o.messages, Some(o.checkpoints), o.best, o.restored),
+            None => (None, Vec::new(), None, None, None),
         };
         let step = restored.as_ref().map(|r| r.step);
         let (position, saved) = match restored {
@@ -188,7 +207,11 @@ impl<'a, S: Tree + 'static> Fit<'a, S> {
             saved,
             status,
             stop: false,
+            _lock: lock,
         };
+        for text in messages {
+            fit.settings.progress.message(&text);
+        }
         for (callback, saved) in fit.settings.callbacks.iter_mut().zip(&fit.saved.callbacks) {
             callback.restore(saved);
         }
@@ -292,7 +315,7 @@ impl<'a, S: Tree + 'static> Fit<'a, S> {
     /// Keeps the best state, and stops a run that no longer improves.
     fn observe(&mut self) -> Result {
         let history = &self.recorder.history;
-        if let (Some(monitor), Some(best)) = (&self.settings.best, &self.best)
+        if let (Some(monitor), Some(best)) = (&self.settings.best, &mut self.best)
             && self.saved.best.update(monitor, 0.0, history)?
         {
             best.save(self.status.step, self.state)?;
@@ -332,7 +355,7 @@ impl<'a, S: Tree + 'static> Fit<'a, S> {
         self.saved.sums = self.recorder.sums.iter().copied().map(Number).collect();
         self.saved.count = self.recorder.count;
         self.saved.callbacks = self.settings.callbacks.iter().map(|c| c.save()).collect();
-        if let Some(checkpoints) = &mut self.checkpoints {
+        if let Some(checkpoints) = &self.checkpoints {
             checkpoints.save(step, &*self.state, position, &self.saved)?;
         }
         self.status.saved = Some(step);
@@ -351,7 +374,7 @@ impl<'a, S: Tree + 'static> Fit<'a, S> {
 
     /// Ends the run and returns its metrics.
     fn finish(mut self) -> Result<History> {
-        if let Some(best) = &self.best
+        if let Some(best) = &mut self.best
             && let Some(step) = best.restore(self.state)?
         {
             let text = format!("Returned to the best state, of step {step}");

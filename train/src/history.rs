@@ -2,7 +2,7 @@
 
 use crate::number::Number;
 use crate::{Error, Result};
-use ramie_core::files::WithHelp;
+use ramie_core::files::{self, WithHelp};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fmt;
@@ -165,8 +165,5 @@ pub(crate) fn cut_after(path: &Path, step: u64) -> Result {
         .filter(is_kept)
         .flat_map(|line| [line, "\n"])
         .collect();
-    // A process that is killed leaves the old file or the new one.
-    let partial = path.with_extension("jsonl.tmp");
-    fs::write(&partial, kept).map_err(error)?;
-    fs::rename(partial, path).map_err(error)
+    files::replace(path, kept.as_bytes()).map_err(error)
 }

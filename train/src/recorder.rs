@@ -1,5 +1,6 @@
 //! The metrics of a run on their way from the device to its files.
 
+use crate::folder::EVENTS;
 use crate::history::{self, History};
 use crate::names::metric_names;
 use crate::{Error, Result};
@@ -7,7 +8,6 @@ use ramie_core::distributed::process_index;
 use ramie_core::{Array, DType, Tree, tree};
 use ramie_nn::training::writers::{JsonLinesWriter, MetricWriter, MultiWriter, TensorBoardWriter};
 use std::collections::VecDeque;
-use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -47,17 +47,13 @@ impl Recorder {
         }
         // Only one process writes.
         if let Some(folder) = folder.filter(|_| process_index() == 0) {
-            let (lines, events) = (folder.join(history::FILE), folder.join("tensorboard"));
+            let (lines, events) = (folder.join(history::FILE), folder.join(EVENTS));
             let lines = match after {
                 Some(step) => {
                     history::cut_after(&lines, step)?;
                     JsonLinesWriter::append(lines)?
                 }
-                None => {
-                    // A directory of events contains a single run.
-                    let _ = fs::remove_dir_all(&events);
-                    JsonLinesWriter::create(lines)?
-                }
+                None => JsonLinesWriter::create(lines)?,
             };
             let events = TensorBoardWriter::create(events)?;
             writer = Some(MultiWriter::new().with(lines).with(events));

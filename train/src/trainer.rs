@@ -5,7 +5,7 @@ use crate::fit::{Fit, compile};
 use crate::monitor::{EarlyStopping, Monitor};
 use crate::progress::{Bar, Progress, Quiet};
 use crate::validation::{Validate, rows, validation};
-use crate::{Batches, History, Result, Training};
+use crate::{Batches, History, Result, Resume, Training};
 use ramie_core::{ArgTuple, Lowered, Objective, StepFunction, Tree, tree};
 use ramie_data::{DataLoader, Placement, ToDevice};
 use ramie_nn::{Module, accumulate, value_and_grad};
@@ -34,18 +34,6 @@ pub(crate) enum Length {
 pub(crate) enum Interval {
     Epoch,
     Steps(u64),
-}
-
-/// Selects the run in a folder that `fit` continues.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Resume {
-    /// A run that was interrupted. A finished run is replaced by a new one.
-    #[default]
-    Unfinished,
-    /// Any run, also one that has finished, which then trains for more steps or epochs.
-    Always,
-    /// None: the new run replaces the contents of the folder.
-    Never,
 }
 
 /// The loop that trains a model: batches, steps, validation, metrics, checkpoints and progress.
@@ -356,7 +344,7 @@ where
         self
     }
 
-    /// Sets which run in the folder is continued. Defaults to [`Resume::Unfinished`].
+    /// Sets whether a run in the folder is continued. Defaults to [`Resume::Unfinished`].
     #[must_use]
     pub fn resume(mut self, resume: Resume) -> Self {
         self.settings.resume = resume;
@@ -443,6 +431,9 @@ where
     /// Returns an error if there is no batch.
     pub fn lower<D: Batches<P>>(&self, state: &S, batches: D) -> Result<Lowered<S, (P,), R>> {
         let per_call = batches.per_call();
+        if batches.steps_per_epoch() == 0 {
+            return Err(crate::Error::NoBatches);
+        }
         let mut iter = batches.start(Some(1), None, &self.settings.place)?;
         let batch = iter.next().ok_or(crate::Error::NoBatches)??;
         Ok(compile(&self.step, per_call).lower_with(state, (batch,))?)
@@ -451,8 +442,9 @@ where
     /// Trains a state on batches and returns the metrics of the run.
     ///
     /// # Errors
-    /// Returns an error if a batch, a checkpoint or a file of metrics fails, if a metric is not
-    /// finite, if an observed metric does not exist, or if a callback fails; and
+    /// Returns an error if a batch, a checkpoint or a file of metrics fails, if the folder contains a
+    /// finished run that [`resume`](Trainer::resume) does not allow to continue, if another run
+    /// writes to the folder, if a metric is not finite, if an observed metric does not exist, or if a callback fails; and
     /// [`Error::Stopped`](crate::Error::Stopped) if the run was interrupted.
     ///
     /// # Panics

@@ -28,6 +28,9 @@ where
     let metrics = jit(move |state: &S, batch: P| metrics(state, batch));
     let loader = loader.epochs(1);
     Box::new(move |state, names, place| {
+        if loader.is_empty() {
+            return Err(Error::NoValidationBatches);
+        }
         let mut results = Vec::new();
         for batch in loader.iter().prefetch_to_device(2, place.clone()) {
             let batch = batch?;

@@ -26,6 +26,8 @@ mod numpy_places;
 mod own_products;
 mod padding;
 mod ports_arrays;
+mod public_reports;
+mod public_reports_random;
 mod random;
 mod reduce;
 mod roots;

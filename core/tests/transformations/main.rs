@@ -23,6 +23,7 @@ mod linear_solve;
 mod loop_products;
 mod nesting;
 mod ports;
+mod second_derivatives;
 mod state;
 mod stored_values;
 mod structures;

@@ -157,6 +157,18 @@ impl Batches {
         }
     }
 
+    /// Returns the number of elements if they are fewer than a batch and therefore dropped.
+    pub(super) fn all_dropped(&self) -> Option<usize> {
+        match self {
+            Batches::Neighbours {
+                order,
+                size,
+                last: LastBatch::Drop,
+            } => Some(order.len()).filter(|len| (1..*size).contains(len)),
+            _ => None,
+        }
+    }
+
     /// Returns the number of elements of the batch that begins at a position, and the position
     /// after it. Returns `None` at the end.
     pub(super) fn at(&self, position: usize) -> Option<(usize, usize)> {

@@ -56,6 +56,9 @@ impl Sampler for DistributedSampler {
     fn order(&self, epoch: usize) -> Order {
         self.sampler.order(epoch).part(self.shard, self.last)
     }
+    fn selects_elements(&self) -> bool {
+        false
+    }
 }
 
 #[cfg(test)]

@@ -56,6 +56,11 @@ impl Tasks {
         }
     }
 
+    /// Returns the number of elements of the first epoch if all of them are dropped.
+    pub(super) fn all_dropped(&self) -> Option<usize> {
+        self.batches.all_dropped()
+    }
+
     /// Continues from a state of this epoch.
     pub(super) fn resume(&mut self, state: &LoaderState) -> Result<()> {
         self.position = state.check(self.batches.len(), self.fingerprint)?;

@@ -67,6 +67,8 @@ use std::time::Duration;
 pub struct DataLoader<B> {
     fetch: Arc<dyn Fetch<B>>,
     len: usize,
+    /// Whether the source is shuffled, so that samplers cannot select elements.
+    order_changes: bool,
     order: OrderBy,
     batch_size: usize,
     last: LastBatch,
@@ -109,9 +111,8 @@ impl<B: Send + 'static> DataLoader<B> {
         <S::Source as Source>::Item: Sample<Batch = B>,
     {
         let source = source.into_source();
-        let len = source.len();
         DataLoader::made_by(
-            len,
+            (source.len(), source.order_changes()),
             FromSource {
                 source,
                 whole: <S::Source as Source>::get_batch,
@@ -141,11 +142,10 @@ impl<B: Send + 'static> DataLoader<B> {
         C: Fn(Vec<<S::Source as Source>::Item>) -> Result<B> + Send + Sync + 'static,
     {
         let source = source.into_source();
-        let len = source.len();
         let collate = Arc::new(collate);
         let again = collate.clone();
         DataLoader::made_by(
-            len,
+            (source.len(), source.order_changes()),
             FromSource {
                 source,
                 whole: move |source: &S::Source, indices: &[usize], epoch| {
@@ -170,10 +170,14 @@ impl<B: Send + 'static> DataLoader<B> {
         })
     }
 
-    fn made_by(len: usize, fetch: impl Fetch<B> + 'static) -> DataLoader<B> {
+    fn made_by(
+        (len, order_changes): (usize, bool),
+        fetch: impl Fetch<B> + 'static,
+    ) -> DataLoader<B> {
         DataLoader {
             fetch: Arc::new(fetch),
             len,
+            order_changes,
             order: OrderBy::Sequential,
             batch_size: 1,
             last: LastBatch::Keep,
@@ -225,20 +229,43 @@ impl<B: Send + 'static> DataLoader<B> {
     }
 
     /// Sets the sampler, which determines the order of the elements.
+    ///
+    /// # Panics
+    /// Panics if the source is shuffled and the sampler
+    /// [selects elements](Sampler::selects_elements).
     #[must_use]
+    #[track_caller]
     pub fn sampler(mut self, sampler: impl Sampler + 'static) -> Self {
+        if sampler.selects_elements() {
+            self.check_order("sampler");
+        }
         self.order = OrderBy::Sampler(Arc::new(sampler));
         self
     }
 
     /// Sets the batch sampler, which lists the batches of an epoch and their sizes.
+    ///
+    /// # Panics
+    /// Panics if the source is shuffled.
     #[must_use]
+    #[track_caller]
     pub fn batch_sampler(mut self, sampler: impl BatchSampler + 'static) -> Self {
+        self.check_order("batch_sampler");
         self.order = OrderBy::Batches(Arc::new(sampler));
         self
     }
 
-    /// Drops the elements at the end of an epoch that do not fill a batch.
+    #[track_caller]
+    fn check_order(&self, operation: &str) {
+        assert!(
+            !self.order_changes,
+            "DataLoader::{operation}: the source is shuffled, so an index refers to another element in \
+             each epoch\n  help: pass the source without `shuffle`; the sampler determines the order"
+        );
+    }
+
+    /// Drops the elements at the end of an epoch that do not fill a batch. Iterating panics if these
+    /// are all elements.
     #[must_use]
     pub fn drop_last(mut self) -> Self {
         self.last = LastBatch::Drop;
@@ -263,6 +290,7 @@ impl<B: Send + 'static> DataLoader<B> {
         DataLoader {
             fetch: Arc::new(WithMask(self.fetch)),
             len: self.len,
+            order_changes: self.order_changes,
             order: self.order,
             batch_size: self.batch_size,
             last: self.last,
@@ -411,7 +439,8 @@ impl<B: Send + 'static> DataLoader<B> {
     /// Returns an iterator over the batches of [`epochs`] epochs, starting at epoch 0.
     ///
     /// # Panics
-    /// Panics if the batch size is not divisible by the number of shards.
+    /// Panics if the batch size is not divisible by the number of shards, or if
+    /// [`drop_last`](DataLoader::drop_last) drops all elements.
     ///
     /// [`epochs`]: DataLoader::epochs
     #[track_caller]
@@ -422,7 +451,8 @@ impl<B: Send + 'static> DataLoader<B> {
     /// Returns an iterator over the batches of one epoch.
     ///
     /// # Panics
-    /// Panics if the batch size is not divisible by the number of shards.
+    /// Panics if the batch size is not divisible by the number of shards, or if
+    /// [`drop_last`](DataLoader::drop_last) drops all elements.
     #[track_caller]
     pub fn epoch(&self, epoch: usize) -> LoaderIter<B> {
         self.start(self.tasks(epoch, epoch + 1))
@@ -441,7 +471,8 @@ impl<B: Send + 'static> DataLoader<B> {
     /// ```
     ///
     /// # Panics
-    /// Panics if the batch size is not divisible by the number of shards.
+    /// Panics if the batch size is not divisible by the number of shards, or if
+    /// [`drop_last`](DataLoader::drop_last) drops all elements.
     #[track_caller]
     pub fn from_batch(&self, epoch: usize, batch: usize) -> LoaderIter<B> {
         let mut tasks = self.tasks(epoch, self.epochs.max(epoch + 1));
@@ -470,7 +501,8 @@ impl<B: Send + 'static> DataLoader<B> {
     /// Returns an error if the state belongs to other data or another order.
     ///
     /// # Panics
-    /// Panics if the batch size is not divisible by the number of shards.
+    /// Panics if the batch size is not divisible by the number of shards, or if
+    /// [`drop_last`](DataLoader::drop_last) drops all elements.
     #[track_caller]
     pub fn resume(&self, state: &LoaderState) -> Result<LoaderIter<B>> {
         let epoch = state.epoch();
@@ -546,7 +578,16 @@ impl<B: Send + 'static> DataLoader<B> {
         Tasks::new(self.plan(), self.rows.clone(), fill, epoch, end)
     }
 
+    #[track_caller]
     fn start(&self, tasks: Tasks) -> LoaderIter<B> {
+        if let Some(len) = tasks.all_dropped() {
+            panic!(
+                "DataLoader: there is no batch: the epoch has {len} elements, less than the batch size \
+                 {}, and `drop_last` drops incomplete batches\n  help: use a batch size of at most \
+                 {len}, or remove `drop_last`",
+                self.batch_size
+            );
+        }
         let pool = NonZeroUsize::new(self.workers).map(|n| self.workers_of(n.get()));
         let ahead = match self.read {
             Some(elements) => Ahead::Elements(elements),

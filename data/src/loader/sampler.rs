@@ -7,6 +7,13 @@ use std::sync::Arc;
 pub trait Sampler: Send + Sync {
     /// Returns the indices of an epoch, as a pure function of its number.
     fn order(&self, epoch: usize) -> Order;
+
+    /// Returns whether the sampler chooses some elements by their index, which must then refer to
+    /// the same element in every epoch. `false` for a sampler that treats all elements alike.
+    /// Defaults to `true`.
+    fn selects_elements(&self) -> bool {
+        true
+    }
 }
 
 /// The indices of an epoch, in order.
@@ -118,6 +125,9 @@ impl Sampler for SequentialSampler {
     fn order(&self, _: usize) -> Order {
         Order::sequential(self.0)
     }
+    fn selects_elements(&self) -> bool {
+        false
+    }
 }
 
 /// A sampler that returns every element once in random order, or draws with replacement.
@@ -176,6 +186,9 @@ impl Sampler for RandomSampler {
                 seed: Generator::new(self.seed).fold_in(epoch as u64),
             }),
         }
+    }
+    fn selects_elements(&self) -> bool {
+        false
     }
 }
 

@@ -12,15 +12,19 @@
 //! # Ok::<(), ramie_data::Error>(())
 //! ```
 
-use super::file::{bad_file, bad_row, missing, name_of, read, unreadable};
+use super::file::{
+    MARK, bad_file, bad_row, byte_order_mark, missing, name_of, read, unreadable, without_mark,
+};
 use super::text::CONVERT;
-use crate::stream::{Stream, from_fn};
-use crate::{Error, Result, Source};
+use crate::stream::{Position, Stream, from_fn};
+use crate::{Error, Result, Resumable, Source};
 use ::csv::{ReaderBuilder, StringRecord};
 use ndarray::{Array1, Array2};
 use ramie_core::files::{self, DAMAGED, WithHelp};
-use std::collections::BTreeSet;
+use ramie_core::text::listed;
+use std::collections::{BTreeSet, HashMap};
 use std::fmt::Display;
+use std::io::{Cursor, Read};
 use std::path::Path;
 use std::str::FromStr;
 
@@ -74,7 +78,7 @@ fn builder(options: &Options) -> ReaderBuilder {
 /// # Errors
 /// Returns an error if the rows have different numbers of fields, or if a row is not UTF-8.
 pub fn parse(file: &str, bytes: &[u8], options: &Options) -> Result<Table> {
-    let mut reader = builder(options).from_reader(bytes);
+    let mut reader = builder(options).from_reader(without_mark(file, bytes)?);
     let mut names: Vec<String> = match options.header {
         true => {
             let header = reader.headers().map_err(|e| error(file, &e))?;
@@ -99,13 +103,19 @@ pub fn parse(file: &str, bytes: &[u8], options: &Options) -> Result<Table> {
 
 /// Returns a stream of the rows of a file, which reads one row at a time. A row with a different
 /// number of fields than the others is returned as an error.
-pub fn stream(path: &Path, options: &Options) -> impl Stream<Item = Vec<String>> + 'static + use<> {
+pub fn stream(
+    path: &Path,
+    options: &Options,
+) -> impl Stream<Item = Vec<String>>
++ IntoIterator<Item = Result<Vec<String>>, IntoIter: Resumable<State = Position>>
++ 'static
++ use<> {
     let (path, builder) = (path.to_path_buf(), builder(options));
     from_fn(move || {
         let name = name_of(&path);
-        let (rows, failure) = match files::open(&path) {
+        let (rows, failure) = match open(&path, &name) {
             Ok(file) => (Some(builder.from_reader(file).into_records()), None),
-            Err(e) => (None, Some(Err(unreadable(&name, &e)))),
+            Err(e) => (None, Some(Err(e))),
         };
         let rows = rows.into_iter().flatten().map(move |row| match row {
             Ok(row) => Ok(fields(&row)),
@@ -113,6 +123,18 @@ pub fn stream(path: &Path, options: &Options) -> impl Stream<Item = Vec<String>>
         });
         failure.into_iter().chain(rows)
     })
+}
+
+/// Opens a file after its byte order mark.
+fn open(path: &Path, name: &str) -> Result<impl Read + use<>> {
+    let failed = |e| unreadable(name, &e);
+    let mut file = files::open(path).map_err(failed)?;
+    let mut first = Vec::new();
+    let start = Read::by_ref(&mut file).take(MARK as u64);
+    let read = { start }.read_to_end(&mut first);
+    read.map_err(failed)?;
+    let mark = byte_order_mark(name, &first)?;
+    Ok(Cursor::new(first.split_off(mark)).chain(file))
 }
 
 fn fields(row: &StringRecord) -> Vec<String> {
@@ -214,6 +236,9 @@ impl Table {
     /// Encodes a column of class names as numbers. Returns the class number of each row, and the
     /// class names in sorted order.
     ///
+    /// The numbers depend on the names in this table. Save the names with the model, and read other
+    /// tables, such as those of a test or of inference, with [`codes`](Table::codes).
+    ///
     /// # Errors
     /// Returns an error if there is no column of this name.
     pub fn classes(&self, name: &str) -> Result<(Array1<i32>, Vec<String>)> {
@@ -223,6 +248,45 @@ impl Table {
         let number = |text: &&str| classes.partition_point(|c| c < text) as i32;
         let labels = texts.iter().map(number).collect();
         Ok((labels, classes.into_iter().map(str::to_string).collect()))
+    }
+}
+
+impl Table {
+    /// Encodes a column of class names as their indices among known ones, such as those that
+    /// [`classes`](Table::classes) of the training data returned.
+    ///
+    /// ```
+    /// use ramie_data::readers::csv;
+    /// let parse = |text: &str| csv::parse("t.csv", text.as_bytes(), &csv::Options::default());
+    /// let (labels, known) = parse("kind\niris\nlily\n")?.classes("kind")?;
+    /// // Alone, `lily` would be class 0.
+    /// assert_eq!(parse("kind\nlily\n")?.codes("kind", &known)?.to_vec(), [1]);
+    /// let error = parse("kind\nlily\nrose\n")?.codes("kind", &known).unwrap_err();
+    /// assert!(error.to_string().starts_with("t.csv, row 3: column \"kind\" is \"rose\""));
+    /// # Ok::<(), ramie_data::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Returns an error if there is no column of this name, or if a name is not known.
+    pub fn codes<N: AsRef<str>>(&self, name: &str, known: &[N]) -> Result<Array1<i32>> {
+        let place = self.place(name)?;
+        let codes: HashMap<&str, i32> = known.iter().map(N::as_ref).zip(0..).collect();
+        let code = |row: &StringRecord| {
+            codes.get(&row[place]).copied().ok_or_else(|| {
+                let line = row.position().map_or(0, |p| p.line()) as usize;
+                let known = listed(known.iter().map(N::as_ref));
+                bad_row(
+                    &self.file,
+                    line,
+                    format!(
+                        "column {name:?} is {:?}, which is not among the known classes {known}\n  \
+                         help: correct the field, or train with data that contains this class",
+                        &row[place]
+                    ),
+                )
+            })
+        };
+        self.rows.iter().map(code).collect()
     }
 }
 

@@ -77,6 +77,34 @@ pub(super) fn read(path: &Path) -> Result<Vec<u8>> {
     files::read(path).map_err(|e| unreadable(&name_of(path), &e))
 }
 
+/// Number of bytes from which [`byte_order_mark`] recognizes a mark.
+pub(super) const MARK: usize = 3;
+
+/// Returns the length of the byte order mark of UTF-8 at the beginning of a text, with which
+/// programs on Windows begin files: 3, or 0 without a mark.
+///
+/// # Errors
+/// Returns an error if the text begins with the mark of UTF-16.
+pub(super) fn byte_order_mark(file: &str, start: &[u8]) -> Result<usize> {
+    match start {
+        [0xef, 0xbb, 0xbf, ..] => Ok(3),
+        [0xff, 0xfe, ..] | [0xfe, 0xff, ..] => Err(bad_file(
+            file,
+            "begins with the byte order mark of UTF-16, expected UTF-8\n  help: convert the file, for \
+             example with `iconv -f UTF-16 -t UTF-8`",
+        )),
+        _ => Ok(0),
+    }
+}
+
+/// Returns a text without the byte order mark of UTF-8.
+///
+/// # Errors
+/// Returns an error if the text begins with the mark of UTF-16.
+pub(super) fn without_mark<'a>(file: &str, text: &'a [u8]) -> Result<&'a [u8]> {
+    Ok(&text[byte_order_mark(file, text)?..])
+}
+
 /// Returns a reader of the bytes, which decompresses gzip files.
 pub(super) fn plain(bytes: &[u8]) -> Box<dyn Read + '_> {
     match bytes.starts_with(&[0x1f, 0x8b]) {

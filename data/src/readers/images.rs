@@ -5,6 +5,7 @@ use crate::source::check;
 use crate::{Result, Source};
 use image::{ImageReader, Limits};
 use ndarray::Array3;
+use ramie_core::text::listed;
 use std::io::Cursor;
 use std::path::{Path, PathBuf};
 
@@ -37,11 +38,39 @@ pub struct ImageFolder {
 impl ImageFolder {
     /// Lists the images of a directory. Classes and files are sorted by name.
     ///
+    /// The class numbers depend on the subdirectories. Save the [`classes`](ImageFolder::classes)
+    /// with the model, and open other directories, such as those of a test, with
+    /// [`open_with`](ImageFolder::open_with).
+    ///
     /// # Errors
     /// Returns an error if a directory cannot be read, or if it or one of its subdirectories has no
     /// images.
     pub fn open(folder: impl AsRef<Path>) -> Result<ImageFolder> {
-        let folder = folder.as_ref();
+        ImageFolder::list(folder.as_ref(), None)
+    }
+
+    /// Lists the images of a directory with known classes, such as those of the training data. A
+    /// class is numbered by its index among them. The directory may contain fewer classes.
+    ///
+    /// ```no_run
+    /// use ramie_data::readers::images::ImageFolder;
+    /// let train = ImageFolder::open("flowers/train")?;
+    /// let test = ImageFolder::open_with("flowers/test", train.classes())?;
+    /// # Ok::<(), ramie_data::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Returns the errors of [`open`](ImageFolder::open), and an error if a subdirectory is not among
+    /// the classes.
+    pub fn open_with<N: AsRef<str>>(
+        folder: impl AsRef<Path>,
+        classes: &[N],
+    ) -> Result<ImageFolder> {
+        let known = classes.iter().map(|name| name.as_ref().to_owned());
+        ImageFolder::list(folder.as_ref(), Some(known.collect()))
+    }
+
+    fn list(folder: &Path, known: Option<Vec<String>>) -> Result<ImageFolder> {
         let refused = |what: &str| {
             let message = format!("{what}\n  help: {EXPECTED}");
             Err(bad_file(&name_of(folder), message))
@@ -49,25 +78,34 @@ impl ImageFolder {
         if !folder.is_dir() {
             return refused("is not a directory");
         }
-        let mut classes = Vec::new();
+        let is_fixed = known.is_some();
+        let mut classes = known.unwrap_or_default();
         let mut files = Vec::new();
         for class in entries(folder)?.into_iter().filter(|path| path.is_dir()) {
-            let label = classes.len() as i32;
+            let name = class.file_name().unwrap_or_default().to_string_lossy();
+            let label = match classes.iter().position(|known| *known == name) {
+                Some(label) => label,
+                None if is_fixed => {
+                    let message = format!(
+                        "is not among the known classes {}\n  help: rename or remove the directory, or \
+                         train with data that contains this class",
+                        listed(&classes)
+                    );
+                    return Err(bad_file(&name_of(&class), message));
+                }
+                None => {
+                    classes.push(name.into_owned());
+                    classes.len() - 1
+                }
+            };
             let before = files.len();
             let images = entries(&class)?.into_iter().filter(|path| is_image(path));
-            files.extend(images.map(|path| (path, label)));
+            files.extend(images.map(|path| (path, label as i32)));
             if files.len() == before {
                 let message = "has no .png or .jpg files\n  help: add images of this class, or \
                                remove the directory";
                 return Err(bad_file(&name_of(&class), message));
             }
-            classes.push(
-                class
-                    .file_name()
-                    .unwrap_or_default()
-                    .to_string_lossy()
-                    .into_owned(),
-            );
         }
         if files.is_empty() {
             return refused("has no images");

@@ -4,8 +4,8 @@ use super::file::{
     Positioned, bad_file, bad_record, damaged, decoded, missing, name_of, unreadable,
 };
 use crate::source::check;
-use crate::stream::{Stream, from_fn};
-use crate::{Error, HostArray, Result, Source};
+use crate::stream::{Position, Stream, from_fn};
+use crate::{Error, HostArray, Result, Resumable, Source};
 use ::parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use arrow_array::cast::AsArray;
 use arrow_array::types::{
@@ -141,7 +141,12 @@ const TAIL: u64 = 10;
 
 /// Returns a stream of tables, one for each batch of the file, of which one is in memory at a
 /// time. A batch has a few thousand rows.
-pub fn stream(path: &Path) -> impl Stream<Item = Table> + 'static + use<> {
+pub fn stream(
+    path: &Path,
+) -> impl Stream<Item = Table>
++ IntoIterator<Item = Result<Table>, IntoIter: Resumable<State = Position>>
++ 'static
++ use<> {
     let path = path.to_path_buf();
     from_fn(move || {
         let file = name_of(&path);

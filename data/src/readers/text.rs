@@ -1,13 +1,15 @@
 //! Readers of text: lines of files, and characters and bytes as tokens.
 
-use super::file::{Positioned, bad_file, bad_row, name_of, read};
+use super::file::{
+    MARK, Positioned, bad_file, bad_row, byte_order_mark, name_of, read, without_mark,
+};
 use crate::{Error, Result, Source};
 use std::collections::BTreeSet;
 use std::fmt::Display;
 use std::path::Path;
 
-/// The lines of a text file, without line ends. Lines are read on access; only their offsets are
-/// in memory.
+/// The lines of a text file, without line ends and without a byte order mark. Lines are read on
+/// access; only their offsets are in memory.
 #[derive(Debug)]
 pub struct Lines {
     file: Positioned,
@@ -26,7 +28,9 @@ impl Lines {
     pub fn open(path: impl AsRef<Path>) -> Result<Lines> {
         let file = Positioned::open(path.as_ref())?;
         let mut lines = Vec::new();
-        let (mut start, mut at) = (0, 0);
+        let first = file.read_at(0, file.len().min(MARK as u64) as usize)?;
+        let mark = byte_order_mark(file.name(), &first)? as u64;
+        let (mut start, mut at) = (mark, mark);
         while at < file.len() {
             let count = (file.len() - at).min(BLOCK as u64) as usize;
             let block = file.read_at(at, count)?;
@@ -110,14 +114,16 @@ pub(super) fn unknown_token(what: impl Display, token: i32, size: usize) -> Erro
     ))
 }
 
-/// Reads a file into a string.
+/// Reads a file into a string, without a byte order mark.
 ///
 /// # Errors
 /// Returns an error if the file cannot be read or is not UTF-8.
 pub fn load(path: impl AsRef<Path>) -> Result<String> {
     let path = path.as_ref();
-    let text = String::from_utf8(read(path)?);
-    text.map_err(|e| bad_file(&name_of(path), format!("is not UTF-8: {e}{CONVERT}")))
+    let (name, bytes) = (name_of(path), read(path)?);
+    let text = std::str::from_utf8(without_mark(&name, &bytes)?);
+    text.map(str::to_owned)
+        .map_err(|e| bad_file(&name, format!("is not UTF-8: {e}{CONVERT}")))
 }
 
 /// Converts the bytes of a string to tokens from 0 to 255.

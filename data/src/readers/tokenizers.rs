@@ -1,6 +1,6 @@
 //! Hugging Face tokenizers (feature `tokenizers`).
 
-use super::file::{damaged, decoded, name_of, read};
+use super::file::{damaged, decoded, name_of, read, without_mark};
 use super::text::unknown_token;
 use crate::panic::caught;
 use crate::{Error, Result};
@@ -34,6 +34,7 @@ impl Tokenizer {
     /// # Errors
     /// Returns an error if the contents are damaged.
     pub fn parse(file: &str, bytes: &[u8]) -> Result<Tokenizer> {
+        let bytes = without_mark(file, bytes)?;
         decoded(file, || {
             let tokenizer = ::tokenizers::Tokenizer::from_bytes(bytes);
             let bad = |e| damaged(file, format_args!("is not a tokenizer: {e}"));

@@ -2,7 +2,7 @@
 
 use super::file::{Positioned, bad_file};
 use super::text::TOO_LONG;
-use crate::source::{IntoSource, by_epoch, check, finite};
+use crate::source::{IntoSource, by_epoch, check, finite, fixed_order};
 use crate::{Error, Result, Source};
 use std::path::Path;
 use std::sync::Arc;
@@ -295,13 +295,14 @@ const OPEN: usize = 64;
 /// Returns an error if a sequence cannot be read, or if it is longer than a row.
 ///
 /// # Panics
-/// Panics if the source is endless.
+/// Panics if the source is endless or shuffled: shuffle the rows instead.
 #[track_caller]
 pub fn pack<S>(source: S, length: usize) -> Result<PackedSource<S::Source>>
 where
     S: IntoSource<Source: Source<Item = Vec<i32>>>,
 {
     let source = source.into_source();
+    fixed_order("pack", &source);
     let mut rows: Vec<Vec<usize>> = Vec::new();
     // Rows that may still have room, and how many tokens fit.
     let mut open: Vec<(usize, usize)> = Vec::new();

@@ -5,7 +5,7 @@ use crate::progress::Progress;
 use crate::{Error, Result};
 
 /// Defines `get` of a source whose elements depend on the epoch. With a field, which contains the
-/// wrapped source, it also defines `default_seed`.
+/// wrapped source, it also defines `default_seed` and `order_changes`.
 macro_rules! by_epoch {
     ($($source:ident)?) => {
         fn get(&self, index: usize) -> $crate::Result<Self::Item> {
@@ -14,6 +14,9 @@ macro_rules! by_epoch {
         $(
             fn default_seed(&self) -> $crate::DefaultSeed {
                 $crate::DefaultSeed::after([self.$source.default_seed()])
+            }
+            fn order_changes(&self) -> bool {
+                self.$source.order_changes()
             }
         )?
     };
@@ -50,6 +53,17 @@ pub(crate) fn derived(len: usize, of: impl FnOnce(usize) -> usize) -> usize {
         usize::MAX => usize::MAX,
         len => of(len),
     }
+}
+
+/// Checks that an index refers to the same element in every epoch, for an operation that selects
+/// elements.
+#[track_caller]
+pub(crate) fn fixed_order(operation: &str, source: &impl Source) {
+    assert!(
+        !source.order_changes(),
+        "{operation}: the source is shuffled, so an index refers to another element in each epoch\n  \
+         help: call `{operation}` before `shuffle`, and shuffle the result"
+    );
 }
 
 /// Returns the length of the source of a stage that needs one.

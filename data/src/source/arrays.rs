@@ -160,6 +160,9 @@ impl<S: Source> Source for MapSource<S> {
     fn default_seed(&self) -> DefaultSeed {
         DefaultSeed::after(self.0.values().map(S::default_seed))
     }
+    fn order_changes(&self) -> bool {
+        self.0.values().any(S::order_changes)
+    }
 }
 
 impl<T: Element, D: RemoveAxis + 'static> IntoSource for Array<T, D>

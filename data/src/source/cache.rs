@@ -1,6 +1,6 @@
 //! Caching of elements in memory.
 
-use super::{Source, by_epoch, check, finite};
+use super::{Source, by_epoch, check, finite, fixed_order};
 use crate::Result;
 use std::sync::OnceLock;
 
@@ -14,6 +14,7 @@ pub struct Cached<S: Source> {
 impl<S: Source> Cached<S> {
     #[track_caller]
     pub(super) fn new(source: S) -> Self {
+        fixed_order("cache", &source);
         let kept = (0..finite("cache", &source))
             .map(|_| OnceLock::new())
             .collect();

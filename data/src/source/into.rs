@@ -30,6 +30,9 @@ macro_rules! pointers {
             fn default_seed(&self) -> DefaultSeed {
                 (**self).default_seed()
             }
+            fn order_changes(&self) -> bool {
+                (**self).order_changes()
+            }
         }
     )* };
 }

@@ -33,6 +33,9 @@ impl<A: Source, B: Source<Item = A::Item>> Source for Concat<A, B> {
     fn default_seed(&self) -> DefaultSeed {
         DefaultSeed::after([self.first.default_seed(), self.second.default_seed()])
     }
+    fn order_changes(&self) -> bool {
+        self.first.order_changes() || self.second.order_changes()
+    }
 }
 
 /// Pairs of elements of two sources.
@@ -82,6 +85,9 @@ impl<A: Source, B: Source> Source for Zip<A, B> {
     fn default_seed(&self) -> DefaultSeed {
         DefaultSeed::after([self.0.default_seed(), self.1.default_seed()])
     }
+    fn order_changes(&self) -> bool {
+        self.0.order_changes() || self.1.order_changes()
+    }
 }
 
 /// Several sources combined into one, whose elements are tuples.
@@ -126,6 +132,9 @@ macro_rules! tuple_sources {
             }
             fn default_seed(&self) -> DefaultSeed {
                 DefaultSeed::after([$(self.0.$s.default_seed()),+])
+            }
+            fn order_changes(&self) -> bool {
+                [$(self.0.$s.order_changes()),+].contains(&true)
             }
         }
     )* };

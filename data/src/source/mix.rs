@@ -135,4 +135,7 @@ impl<T: Send> Source for Mix<T> {
     fn default_seed(&self) -> DefaultSeed {
         DefaultSeed::after(self.sources.iter().map(|source| source.default_seed()))
     }
+    fn order_changes(&self) -> bool {
+        self.sources.iter().any(|source| source.order_changes())
+    }
 }

@@ -13,7 +13,7 @@ mod places;
 mod select;
 mod window;
 
-pub(crate) use access::{by_epoch, check, derived, finite, get_all};
+pub(crate) use access::{by_epoch, check, derived, finite, fixed_order, get_all};
 pub use arrays::{ArraySource, Items, MapSource, RangeSource};
 pub use batch::Batched;
 pub use cache::Cached;
@@ -234,6 +234,21 @@ pub trait Source: Send + Sync {
         DefaultSeed::default()
     }
 
+    /// Returns whether an index refers to another element in each epoch, as after
+    /// [`shuffle`](Source::shuffle). Operations that select elements by their index, such as
+    /// [`random_split`](Source::random_split), panic then. Sources that wrap other sources and
+    /// forward the epoch return the answer of theirs.
+    ///
+    /// ```
+    /// use ramie_data::{IntoSource, Source};
+    /// let source = (0..5).into_source();
+    /// assert!(!source.order_changes());
+    /// assert!(source.shuffle(0).map(|x| x + 1).order_changes());
+    /// ```
+    fn order_changes(&self) -> bool {
+        false
+    }
+
     /// Concatenates this source and another.
     #[doc(alias = "concatenate")]
     fn concat<S: Source<Item = Self::Item>>(self, other: S) -> Concat<Self, S>
@@ -258,7 +273,8 @@ pub trait Source: Send + Sync {
     /// Selects the elements at some indices, in the given order. Indices may repeat.
     ///
     /// # Panics
-    /// Panics if an index is out of range.
+    /// Panics if an index is out of range, or if the source is shuffled: call it before
+    /// [`shuffle`](Source::shuffle).
     #[track_caller]
     fn subset(self, indices: impl Into<Vec<usize>>) -> Subset<Self>
     where
@@ -267,7 +283,18 @@ pub trait Source: Send + Sync {
         Subset::new(self, indices.into())
     }
 
-    /// Selects the elements in a range.
+    /// Selects a range of indices. After [`shuffle`](Source::shuffle), these are other elements in
+    /// each epoch: to divide data into parts, such as for training and for validation, call `slice`
+    /// or [`random_split`](Source::random_split) before `shuffle`.
+    ///
+    /// ```
+    /// use ramie_data::{IntoSource, Source};
+    /// let all = || (0..20).into_source();
+    /// let (train, valid) = (all().slice(..15).shuffle(7), all().slice(15..));
+    /// assert!((0..3).all(|epoch| train.get_in_epoch(4, epoch).unwrap() < 15));
+    /// # assert_eq!(valid.get(0)?, 15);
+    /// # Ok::<(), ramie_data::Error>(())
+    /// ```
     ///
     /// # Panics
     /// Panics if the range ends after the last element.
@@ -280,7 +307,8 @@ pub trait Source: Send + Sync {
     }
 
     /// Selects this process's shard: every `count`-th element. Shards differ in length by at most
-    /// one.
+    /// one. In each epoch, the shards of a shuffled source have different elements and contain all
+    /// of them together.
     fn shard(self, shard: Shard) -> Subset<Self>
     where
         Self: Sized,
@@ -332,7 +360,7 @@ pub trait Source: Send + Sync {
     /// Returns [`Error::Element`](crate::Error::Element) if an element cannot be read.
     ///
     /// # Panics
-    /// Panics if the source is endless.
+    /// Panics if the source is endless or shuffled: call it before [`shuffle`](Source::shuffle).
     #[track_caller]
     fn subset_where(self, predicate: impl Fn(&Self::Item) -> bool) -> Result<Subset<Self>>
     where
@@ -351,7 +379,8 @@ pub trait Source: Send + Sync {
     /// ```
     ///
     /// # Panics
-    /// Panics if the lengths do not sum to that of the source, or if it is endless.
+    /// Panics if the lengths do not sum to that of the source, or if it is endless or shuffled: call
+    /// it before [`shuffle`](Source::shuffle).
     #[track_caller]
     fn random_split<const N: usize>(self, lengths: [usize; N], seed: u64) -> [Subset<Arc<Self>>; N]
     where
@@ -365,7 +394,7 @@ pub trait Source: Send + Sync {
     ///
     /// # Panics
     /// Panics if a fraction is negative, if the fractions do not sum to 1, or if the source is
-    /// endless.
+    /// endless or shuffled: call it before [`shuffle`](Source::shuffle).
     #[track_caller]
     fn random_split_fractions<const N: usize>(
         self,
@@ -376,6 +405,7 @@ pub trait Source: Send + Sync {
         Self: Sized,
     {
         let lengths = select::lengths_of(finite("random_split_fractions", &self), fractions);
+        fixed_order("random_split_fractions", &self);
         Subset::random_split(self, lengths, seed)
     }
 
@@ -504,7 +534,7 @@ pub trait Source: Send + Sync {
     /// Caches every element in memory when it is first read.
     ///
     /// # Panics
-    /// Panics if the source is endless.
+    /// Panics if the source is endless or shuffled: call it before [`shuffle`](Source::shuffle).
     #[track_caller]
     fn cache(self) -> Cached<Self>
     where

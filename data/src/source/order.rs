@@ -2,7 +2,7 @@
 
 use super::select::checked;
 use super::{Source, by_epoch, check, finite};
-use crate::{Permutation, Result};
+use crate::{DefaultSeed, Permutation, Result};
 use ramie_core::lock::lock;
 use std::any::Any;
 use std::collections::VecDeque;
@@ -49,7 +49,13 @@ impl<S: Source> Source for Shuffle<S> {
     fn len(&self) -> usize {
         self.source.len()
     }
-    by_epoch!(source);
+    by_epoch!();
+    fn default_seed(&self) -> DefaultSeed {
+        DefaultSeed::after([self.source.default_seed()])
+    }
+    fn order_changes(&self) -> bool {
+        true
+    }
     fn get_in_epoch(&self, index: usize, epoch: usize) -> Result<S::Item> {
         check(index, self.len())?;
         self.source

@@ -22,6 +22,7 @@ pub struct Places<S, F> {
 /// # Ok::<(), ramie_data::Error>(())
 /// ```
 ///
+/// After a shuffle, the index refers to another element in each epoch: select first, then shuffle.
 /// If the function returns an index out of range, accessing the element returns an error.
 #[doc(alias = "select_from_datasets")]
 pub fn select_from<S, F>(sources: impl Into<Vec<S>>, len: usize, place: F) -> Places<S, F>
@@ -48,6 +49,9 @@ impl<S: Source, F: Fn(usize) -> (usize, usize) + Send + Sync> Source for Places<
     }
     fn default_seed(&self) -> DefaultSeed {
         DefaultSeed::after(self.sources.iter().map(S::default_seed))
+    }
+    fn order_changes(&self) -> bool {
+        self.sources.iter().any(S::order_changes)
     }
 }
 

@@ -1,6 +1,6 @@
 //! Subsets of a source.
 
-use super::{Source, by_epoch, check, derived, finite};
+use super::{Source, by_epoch, check, derived, finite, fixed_order};
 use crate::progress::Progress;
 use crate::{Error, Permutation, Result, Shard};
 use std::any::Any;
@@ -44,6 +44,7 @@ impl Indices {
 impl<S: Source> Subset<S> {
     #[track_caller]
     pub(super) fn new(source: S, indices: Vec<usize>) -> Self {
+        fixed_order("subset", &source);
         let len = source.len();
         if let Some(place) = indices.iter().position(|&i| i >= len) {
             panic!(
@@ -58,6 +59,7 @@ impl<S: Source> Subset<S> {
 
     #[track_caller]
     pub(super) fn matching(source: S, predicate: impl Fn(&S::Item) -> bool) -> Result<Self> {
+        fixed_order("subset_where", &source);
         let mut indices = Vec::new();
         for index in 0..finite("subset_where", &source) {
             match source.get(index) {
@@ -115,6 +117,7 @@ impl<S: Source> Subset<S> {
         seed: u64,
     ) -> [Subset<Arc<S>>; N] {
         let len = finite("random_split", &source);
+        fixed_order("random_split", &source);
         assert!(
             lengths.iter().sum::<usize>() == len,
             "random_split: the lengths {lengths:?} sum to {}, but the source has {len} elements\n  \

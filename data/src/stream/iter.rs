@@ -1,7 +1,12 @@
 //! Streams as iterators.
 
-use super::{Position, Stream};
-use crate::{Result, Resumable};
+use super::{
+    Batches, Bucketed, CachedStream, Chain, Filter, FlatMap, Flatten, Interleave, IterStream,
+    MapNumbered, MapStream, MixStream, PackStream, ParallelMap, Position, Prefetch, ReadStream,
+    Rebatch, RepeatStream, ShardStream, Skip, SourceStream, Stream, Take, WindowShuffle,
+    WindowStream, ZipStream,
+};
+use crate::{Applied, Result, Resumable, Seeded, Source};
 
 /// An iterator over the elements of a stream; its [`state`](Resumable::state) is the stream's
 /// position.
@@ -9,9 +14,55 @@ use crate::{Result, Resumable};
 pub struct IntoIter<S>(S);
 
 impl<S> IntoIter<S> {
-    pub(super) fn new(stream: S) -> IntoIter<S> {
+    /// Creates an iterator over the remaining elements of a stream.
+    pub fn new(stream: S) -> IntoIter<S> {
         IntoIter(stream)
     }
+}
+
+/// Implements `IntoIterator` for stages, so that a `for` loop takes a stream.
+macro_rules! iterable {
+    ($($stage:ident <$($parameter:ident $(: $bound:ident)?),*>;)*) => { $(
+        impl<$($parameter $(: $bound)?),*> IntoIterator for $stage<$($parameter),*>
+        where
+            Self: Stream,
+        {
+            type Item = Result<<Self as Stream>::Item>;
+            type IntoIter = IntoIter<Self>;
+            fn into_iter(self) -> IntoIter<Self> {
+                IntoIter::new(self)
+            }
+        }
+    )* };
+}
+iterable! {
+    Applied<S, X>;
+    Batches<S: Stream, F>;
+    Bucketed<S: Stream, L>;
+    CachedStream<S: Stream>;
+    Chain<A, B>;
+    Filter<S, F>;
+    FlatMap<S, I: IntoIterator, F>;
+    Flatten<S>;
+    Interleave<S>;
+    IterStream<F, I>;
+    MapNumbered<S, F>;
+    MapStream<S, F>;
+    MixStream<T>;
+    PackStream<S>;
+    ParallelMap<S: Stream, U>;
+    Prefetch<S: Stream>;
+    ReadStream<S: Source>;
+    Rebatch<S: Stream>;
+    RepeatStream<S>;
+    Seeded<S>;
+    ShardStream<S>;
+    Skip<S>;
+    SourceStream<S>;
+    Take<S>;
+    WindowShuffle<S: Stream>;
+    WindowStream<S: Stream>;
+    ZipStream<A, B>;
 }
 
 impl<S: Stream> Iterator for IntoIter<S> {

@@ -71,6 +71,10 @@ use crate::{
 /// that an interrupted run sees exactly the remaining elements. All stages preserve this
 /// property: elements that they have buffered are read again.
 ///
+/// All streams of this crate are `IntoIterator`, so a `for` loop takes them. [`iter`](Stream::iter)
+/// borrows a stream instead. A stream of your own implements `IntoIterator` with
+/// [`stream::IntoIter::new`](IntoIter::new), which also serves in functions of any stream.
+///
 /// ```
 /// use ramie_data::{Stream, stream};
 /// let lines = || "to be or not to be".split(' ').map(|w| Ok(w.to_string()));
@@ -85,6 +89,10 @@ use crate::{
 ///
 /// words.restore(&position)?;
 /// assert_eq!(words.iter().collect::<Result<Vec<_>, _>>()?, rest);
+///
+/// for word in stream::from_fn(lines).take(2) {
+///     println!("{}", word?);
+/// }
 /// # Ok::<(), ramie_data::Error>(())
 /// ```
 #[doc(alias = "IterDataset")]
@@ -425,14 +433,6 @@ pub trait Stream: Send {
         Self: Sized + 'static,
     {
         Prefetch::new(self, count)
-    }
-
-    /// Returns an iterator over the remaining elements, whose position can be saved.
-    fn into_iter(self) -> IntoIter<Self>
-    where
-        Self: Sized,
-    {
-        IntoIter::new(self)
     }
 
     /// Returns an iterator over the remaining elements that borrows the stream.

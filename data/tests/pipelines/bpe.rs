@@ -2,7 +2,7 @@
 //! tokenizer.
 
 use crate::common::{gguf_tokenizer, golden_tokenizer};
-use ramie_data::readers::bpe::ByteLevelBpe;
+use ramie_data::readers::bpe::{ByteLevelBpe, PreTokenizer};
 use serde::Deserialize;
 use std::path::Path;
 
@@ -179,4 +179,62 @@ fn files_without_a_tokenizer_are_explained() {
             .unwrap_err()
             .starts_with("is damaged or truncated: ")
     );
+}
+
+/// A GGUF file without tensors, with a tokenizer of digits.
+fn digits(architecture: Option<&str>, pre: Option<&str>) -> Vec<u8> {
+    fn text(text: &str) -> Vec<u8> {
+        [&(text.len() as u64).to_le_bytes(), text.as_bytes()].concat()
+    }
+    let string =
+        |key: &str, value: &str| [text(key), 8u32.to_le_bytes().into(), text(value)].concat();
+    let strings = |key: &str, values: &[&str]| {
+        let count = (values.len() as u64).to_le_bytes().to_vec();
+        let types = [9u32.to_le_bytes(), 8u32.to_le_bytes()].concat();
+        let values = values.iter().flat_map(|value| text(value)).collect();
+        [text(key), types, count, values].concat()
+    };
+    let entries = [
+        architecture.map(|name| string("general.architecture", name)),
+        Some(string("tokenizer.ggml.model", "gpt2")),
+        pre.map(|name| string("tokenizer.ggml.pre", name)),
+        Some(strings("tokenizer.ggml.tokens", &["1", "2", "12"])),
+        Some(strings("tokenizer.ggml.merges", &["1 2"])),
+    ];
+    let entries: Vec<Vec<u8>> = entries.into_iter().flatten().collect();
+    let mut bytes = b"GGUF".to_vec();
+    bytes.extend(3u32.to_le_bytes());
+    bytes.extend(0u64.to_le_bytes());
+    bytes.extend((entries.len() as u64).to_le_bytes());
+    bytes.extend(entries.concat());
+    bytes
+}
+
+/// ggml-org/llama.cpp#7476: files of Llama without the rule for words got that of GPT-2.
+#[test]
+fn the_rule_for_words_is_not_guessed() {
+    for pre in [None, Some("gpt-2")] {
+        assert_eq!(load(&digits(Some("gpt2"), pre)).unwrap().encode("12"), [2]);
+    }
+    let refused = |architecture, model: &str| {
+        let error = load(&digits(architecture, None)).unwrap_err();
+        let expected =
+            format!("has no metadata `tokenizer.ggml.pre`, and {model} does not determine");
+        assert!(error.starts_with(&expected), "{error}");
+        assert!(
+            error.contains("help: ") && error.contains("`ByteLevelBpe::load_with`"),
+            "{error}"
+        );
+    };
+    refused(Some("llama"), "the architecture `llama`");
+    refused(None, "a missing `general.architecture`");
+    // With a rule, also another than that of the file.
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("model.gguf");
+    for pre in [None, Some("llama-bpe")] {
+        std::fs::write(&path, digits(Some("llama"), pre)).unwrap();
+        let encoded = |words| ByteLevelBpe::load_with(&path, words).unwrap().encode("12");
+        assert_eq!(encoded(PreTokenizer::Gpt2), [2]);
+        assert_eq!(encoded(PreTokenizer::SmolLm), [0, 1]);
+    }
 }

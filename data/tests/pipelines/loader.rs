@@ -384,7 +384,7 @@ proptest! {
     /// was left to any other number of both.
     #[test]
     fn what_was_left_is_left(
-        n in 1usize..60, seed: u64, drop_last: bool, listed: bool, taken in 0usize..20,
+        n in 6usize..60, seed: u64, drop_last: bool, listed: bool, taken in 0usize..20,
         before in (0usize..4, 1usize..4), after in (0usize..4, 1usize..4),
     ) {
         let loader = |workers: usize, shard: Shard| {
@@ -449,6 +449,36 @@ fn a_loader_begins_at_any_batch() {
     assert_eq!(lists(listed.from_batch(0, 1)), [vec![3], vec![4, 5]]);
     let dropped = DataLoader::new(0..10).batch_size(4).drop_last();
     assert!(lists(dropped.from_batch(0, 2)).is_empty());
+}
+
+/// Without a batch, a loop over the loader trains nothing.
+#[test]
+fn a_loader_that_drops_all_elements_is_refused() {
+    let loader = || DataLoader::new(0..5).batch_size(9).drop_last();
+    let expected = "DataLoader: there is no batch: the epoch has 5 elements, less than the batch size 9, and \
+                    `drop_last` drops incomplete batches\n  help: use a batch size of at most 5, or remove \
+                    `drop_last`";
+    assert_eq!((loader().len(), loader().is_empty()), (0, true));
+    let all: [fn(DataLoader<_>) -> usize; 5] = [
+        |loader| loader.iter().count(),
+        |loader| loader.epoch(3).count(),
+        |loader| (&loader).into_iter().count(),
+        |loader| loader.from_batch(0, 0).count(),
+        |loader| loader.shuffle(1).epochs(None).workers(2).iter().count(),
+    ];
+    for count in all {
+        assert_eq!(panic_message(move || count(loader())), expected);
+    }
+    let whole = DataLoader::new(0..5).batch_size(5).drop_last();
+    assert_eq!(whole.iter().count(), 1);
+    assert_eq!(
+        DataLoader::new(0..0)
+            .batch_size(9)
+            .drop_last()
+            .iter()
+            .count(),
+        0
+    );
 }
 
 #[test]

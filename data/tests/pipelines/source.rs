@@ -248,6 +248,123 @@ fn mistakes_are_explained() {
     }
 }
 
+/// google/grain#1200: parts of a source that is shuffled anew in each epoch share elements.
+#[test]
+fn elements_are_not_selected_after_a_shuffle() {
+    use ramie_data::readers::tokens::pack;
+    use ramie_data::{BucketSampler, Buckets, DataLoader, SubsetRandomSampler};
+    let shuffled = || (0..20i32).collect::<Vec<_>>().into_source().shuffle(7);
+    let refused = |operation: &str, message: String| {
+        let expected = format!(
+            "{operation}: the source is shuffled, so an index refers to another element in each epoch\n  \
+             help: "
+        );
+        assert!(message.starts_with(&expected), "{message}");
+    };
+    refused(
+        "random_split",
+        panic_message(|| shuffled().random_split([15, 5], 3)),
+    );
+    refused(
+        "random_split_fractions",
+        panic_message(|| shuffled().random_split_fractions([0.5, 0.5], 3)),
+    );
+    refused(
+        "subset_where",
+        panic_message(|| shuffled().subset_where(|x| *x < 15)),
+    );
+    refused("subset", panic_message(|| shuffled().subset([1, 2])));
+    refused("cache", panic_message(|| shuffled().cache()));
+    refused(
+        "pack",
+        panic_message(|| pack(shuffled().map(|x| vec![x]), 30).map(|_| ())),
+    );
+    // Behind other stages.
+    let subset = "subset";
+    refused(
+        subset,
+        panic_message(|| shuffled().map(|x| x + 1).subset([0])),
+    );
+    refused(subset, panic_message(|| Arc::new(shuffled()).subset([0])));
+    refused(
+        subset,
+        panic_message(|| shuffled().zip((0..20).into_source()).subset([0])),
+    );
+    refused(
+        subset,
+        panic_message(|| (0..20, shuffled()).into_source().subset([0])),
+    );
+    refused(
+        subset,
+        panic_message(|| vec![0, 1].into_source().concat(shuffled()).subset([0])),
+    );
+    refused(
+        subset,
+        panic_message(|| mix([(shuffled(), 1.0)]).subset([0])),
+    );
+    refused(
+        subset,
+        panic_message(|| shuffled().seed(1).repeat(2).subset([0])),
+    );
+    refused(
+        subset,
+        panic_message(|| shuffled().batch(2).window(2, 1).subset([0])),
+    );
+    refused(
+        subset,
+        panic_message(|| {
+            BTreeMap::from([("x".to_owned(), shuffled())])
+                .into_source()
+                .subset([0])
+        }),
+    );
+    let loader = || DataLoader::new(shuffled()).batch_size(2);
+    refused(
+        "DataLoader::sampler",
+        panic_message(|| loader().sampler(SubsetRandomSampler::new([0, 3], 1))),
+    );
+    refused(
+        "DataLoader::batch_sampler",
+        panic_message(|| {
+            let sampler = BucketSampler::new(&[1; 20], Buckets::new([8], 2), 0);
+            loader().batch_sampler(sampler.unwrap())
+        }),
+    );
+}
+
+/// Operations that treat all elements alike follow a shuffle, and parts are shuffled on their own.
+#[test]
+fn a_part_has_the_same_elements_in_every_epoch() {
+    use ramie_data::{DataLoader, DistributedSampler, RandomSampler};
+    let source = || (0..20i32).collect::<Vec<_>>().into_source();
+    let epoch = |part: &dyn Source<Item = i32>, epoch: usize| {
+        let items = (0..part.len()).map(|i| part.get_in_epoch(i, epoch));
+        let mut items = items.collect::<Result<Vec<_>>>().unwrap();
+        items.sort_unstable();
+        items
+    };
+    let [train, valid] = source().random_split([15, 5], 3);
+    let few = source().subset_where(|x| *x < 15).unwrap();
+    let (train, few) = (train.shuffle(7), few.shuffle(7));
+    for n in 0..3 {
+        assert_eq!(epoch(&train, n), epoch(&train, 0));
+        assert_eq!([epoch(&train, n), epoch(&valid, n)].concat().len(), 20);
+        assert_eq!(epoch(&few, n), (0..15).collect::<Vec<_>>());
+        // The shards of an epoch are a partition of it.
+        let shards = [0, 1, 2].map(|i| epoch(&source().shuffle(7).shard(Shard::new(i, 3)), n));
+        let mut all = shards.concat();
+        all.sort_unstable();
+        assert_eq!(all, (0..20).collect::<Vec<_>>());
+    }
+    for loader in [
+        DataLoader::new(source().shuffle(7)).sampler(RandomSampler::new(20, 1)),
+        DataLoader::new(source().shuffle(7))
+            .sampler(DistributedSampler::new(20, Shard::new(0, 1)).shuffle(2)),
+    ] {
+        assert_eq!(loader.iter().count(), 20);
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
     /// Whatever a source can write into a batch directly is what its elements make.

@@ -2,7 +2,9 @@
 
 use proptest::prelude::*;
 use ramie_data::stream::{self, Fit, MixStream, Position, concat_split, from_fn};
-use ramie_data::{Buckets, Error, IntoSource, LastBatch, Result, Shard, Source, Stream, testing};
+use ramie_data::{
+    Buckets, Error, IntoSource, LastBatch, Result, Resumable, Shard, Source, Stream, testing,
+};
 use std::fmt::Debug;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -29,6 +31,28 @@ fn rest<S: Stream + ?Sized>(stream: &mut S) -> Vec<Result<S::Item>> {
 #[track_caller]
 fn check<S: Stream<Item: Debug + PartialEq>>(build: impl Fn() -> S, count: usize) {
     assert_eq!(testing::assert_equal_stream_after_checkpoint(build), count);
+}
+
+#[test]
+fn a_loop_takes_a_stream() -> Result<()> {
+    let source = || (0..6).into_source().stream();
+    let mut seen = Vec::new();
+    for x in source() {
+        seen.push(x?);
+    }
+    for x in source().map(|x| x + 1).filter(|x| x % 2 == 0).take(2) {
+        seen.push(x?);
+    }
+    for batch in source().seed(1).window_shuffle(4, 0).batch(6).prefetch(1) {
+        seen.push(batch?.len());
+    }
+    assert_eq!(seen, [0, 1, 2, 3, 4, 5, 2, 4, 6]);
+    let mut items = source().skip(1).into_iter();
+    items.next();
+    let mut again = source().skip(1);
+    again.restore(&items.state())?;
+    assert_eq!(again.next(), items.next());
+    Ok(())
 }
 
 #[test]

@@ -5,7 +5,7 @@ use crate::nnx::{self, Not, of_type};
 use crate::{
     BatchNorm, Conv, LayerNorm, Linear, LinearGeneral, LoraParam, Module, Param, Variable,
 };
-use ramie_core::files::WithHelp;
+use ramie_core::files::{self, WithHelp};
 use ramie_core::text::listed;
 use ramie_core::{Array, DType, State, Tree, concatenate, eval_shape, make_jaxpr, tree};
 use std::collections::BTreeMap;
@@ -444,7 +444,7 @@ pub(super) fn write(
     write_arrays(&folder.join(file), arrays)?;
     let path = folder.join(config_file);
     let text = serde_json::to_string_pretty(config).expect("numbers and strings");
-    std::fs::write(&path, text + "\n")
+    files::replace(&path, (text + "\n").as_bytes())
         .map_err(|e| wrong(&path, format!("cannot be written: {}", WithHelp(&e))))
 }
 

@@ -266,3 +266,45 @@ fn errors_name_the_file() {
     }
     std::fs::remove_dir_all(folder).expect("removed");
 }
+
+#[test]
+fn metrics_of_an_earlier_run_are_not_replaced() {
+    let folder = folder("earlier");
+    let [lines, table] = ["log.jsonl", "log.csv"].map(|name| folder.join(name));
+    for path in [&lines, &table] {
+        std::fs::create_dir_all(&folder).expect("a folder");
+        std::fs::write(path, "").expect("an empty file");
+    }
+    let create = |value: f64| {
+        let mut writers = MultiWriter::new()
+            .with(JsonLinesWriter::create(&lines)?)
+            .with(CsvWriter::create(&table, &["loss"])?);
+        writers.scalar(1, "loss", value)?;
+        writers.flush()
+    };
+    create(0.5).expect("empty files");
+    let read = || [&lines, &table].map(|path| std::fs::read_to_string(path).expect("a file"));
+    let before = read();
+    let errors = [
+        JsonLinesWriter::create(&lines).err(),
+        CsvWriter::create(&table, &["loss"]).err(),
+    ];
+    let errors = errors.map(|error| error.expect("metrics").to_string());
+    let help = "the file contains the metrics of an earlier run\n  help: ";
+    assert_eq!(
+        errors,
+        [
+            format!(
+                "{}: {help}continue it with `JsonLinesWriter::append`, rename it, or use another path",
+                lines.display()
+            ),
+            format!("{}: {help}rename it, or use another path", table.display()),
+        ]
+    );
+    assert_eq!(read(), before);
+    let mut more = JsonLinesWriter::append(&lines).expect("a file");
+    more.scalar(2, "loss", 0.25).expect("written");
+    drop(more);
+    assert_eq!(read()[0].lines().count(), 2);
+    std::fs::remove_dir_all(folder).expect("removed");
+}

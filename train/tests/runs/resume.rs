@@ -7,7 +7,7 @@ use ramie_data::DataLoader;
 use ramie_train::{
     Callback, Context, EarlyStopping, Error, History, Monitor, PerCall, Resume, Trainer, Training,
 };
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
 /// A request to stop applies to the whole process.
@@ -63,19 +63,43 @@ fn an_interrupted_run_continues_with_the_same_bits() {
     assert_eq!(history.get("loss").len(), 24);
 }
 
+/// The paths and contents of all files in a folder, sorted.
+fn files(folder: &Path) -> Vec<(PathBuf, Vec<u8>)> {
+    let mut files = Vec::new();
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        match path.is_dir() {
+            true => files.extend(self::files(&path)),
+            false => files.push((path.clone(), std::fs::read(path).unwrap())),
+        }
+    }
+    files.sort();
+    files
+}
+
 #[test]
-fn a_finished_run_is_replaced_or_extended() {
+fn a_finished_run_is_extended_or_refused() {
     let _alone = ALONE.lock();
     let folder = tempfile::tempdir().unwrap();
-    let (first, history) = interrupted(folder.path(), &[]);
-    let (again, same) = interrupted(folder.path(), &[]);
-    assert_eq!(bytes(&again), bytes(&first));
-    assert_eq!(same, history);
+    let (_, history) = interrupted(folder.path(), &[]);
+    let before = files(folder.path());
     let mut state = net();
+    let refused = trainer(folder.path()).fit(&mut state, loader());
+    let text = refused.unwrap_err().to_string();
+    let path = folder.path().display();
+    let expected = format!(
+        "{path}: the run in this folder finished after step 24\n  help: continue it with \
+         `.resume(Resume::Always)`, for example with more epochs, or start a new run with \
+         `.resume(Resume::Never)`, which moves this one to {path}.1"
+    );
+    assert_eq!(text, expected);
+    assert_eq!(bytes(&state), bytes(&net()));
+    assert!(files(folder.path()) == before, "the run is unchanged");
+
     let longer = trainer(folder.path()).epochs(5).resume(Resume::Always);
-    let history = longer.fit(&mut state, loader()).unwrap();
-    assert_eq!(history.get("loss").len(), 30);
-    assert_eq!(history.get("loss")[..24], same.get("loss")[..]);
+    let extended = longer.fit(&mut state, loader()).unwrap();
+    assert_eq!(extended.get("loss").len(), 30);
+    assert_eq!(extended.get("loss")[..24], history.get("loss")[..]);
     let mut whole = net();
     let _ = Trainer::new(loss)
         .epochs(5)
@@ -83,6 +107,99 @@ fn a_finished_run_is_replaced_or_extended() {
         .fit(&mut whole, loader())
         .unwrap();
     assert_eq!(bytes(&state), bytes(&whole));
+}
+
+#[test]
+fn a_new_run_moves_the_earlier_one_with_its_folder() {
+    let _alone = ALONE.lock();
+    let parent = tempfile::tempdir().unwrap();
+    let folder = parent.path().join("run");
+    let (first, history) = interrupted(&folder, &[]);
+    std::fs::write(folder.join("model.safetensors"), "saved by the program").unwrap();
+    let relative = |folder: &Path| {
+        let files = files(folder).into_iter();
+        let files =
+            files.map(|(path, bytes)| (path.strip_prefix(folder).unwrap().to_owned(), bytes));
+        files.collect::<Vec<_>>()
+    };
+    let before = relative(&folder);
+    // The first attempts fail after their first step, without a checkpoint or a written metric.
+    for _ in 0..2 {
+        let never = trainer(&folder).resume(Resume::Never).every(1, failing(1));
+        never.fit(&mut net(), loader()).unwrap_err();
+        assert!(relative(&parent.path().join("run.1")) == before);
+    }
+    let never = trainer(&folder).resume(Resume::Never);
+    let mut again = net();
+    assert_eq!(never.fit(&mut again, loader()).unwrap(), history);
+    assert_eq!(bytes(&again), bytes(&first));
+    let never = trainer(&folder).resume(Resume::Never).epochs(1);
+    never.fit(&mut net(), loader()).unwrap();
+    assert_eq!(History::read(&folder).unwrap().get("loss").len(), 6);
+    let n = |n| History::read(parent.path().join(format!("run.{n}")));
+    assert_eq!([n(1).unwrap(), n(2).unwrap()], [history.clone(), history]);
+    assert!(n(3).is_err());
+}
+
+#[test]
+fn metrics_of_a_run_without_a_checkpoint_remain() {
+    let _alone = ALONE.lock();
+    let folder = tempfile::tempdir().unwrap();
+    let monitor = || Monitor::min("epoch_loss");
+    let run = |fails: u64| {
+        let trainer = trainer(folder.path())
+            .checkpoint_every(1000)
+            .keep_best(monitor());
+        trainer.every(1, failing(fails)).fit(&mut net(), loader())
+    };
+    run(15).unwrap_err();
+    let [lines, best] = ["metrics.jsonl", "best"].map(|name| folder.path().join(name));
+    let (lines, best) = (std::fs::read(lines).unwrap(), files(&best));
+    assert!(!lines.is_empty() && !best.is_empty());
+    assert_eq!(run(0).unwrap().get("loss").len(), 24);
+    let moved = std::fs::read(folder.path().join("metrics.jsonl.1")).unwrap();
+    assert_eq!(moved, lines);
+    assert_eq!(files(&folder.path().join("best.1")).len(), best.len());
+    assert!(folder.path().join("tensorboard.1").is_dir());
+}
+
+#[test]
+fn a_folder_is_used_by_one_run_at_a_time() {
+    let _alone = ALONE.lock();
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().to_owned();
+    let nested = trainer(folder.path()).every(7, move |context| {
+        for resume in [Resume::Unfinished, Resume::Always, Resume::Never] {
+            let second = trainer(&path).resume(resume);
+            let error = second.fit(&mut net(), loader()).unwrap_err();
+            assert!(matches!(error, Error::InUse { .. }), "{error}");
+        }
+        context.stop();
+        Ok(())
+    });
+    let history = nested.fit(&mut net(), loader()).unwrap();
+    assert_eq!(History::read(folder.path()).unwrap(), history);
+    assert_eq!(history.get("loss").len(), 7);
+}
+
+/// A run that is killed after it was resumed, before it has a new best state, keeps the best one.
+#[test]
+fn the_best_state_remains_until_there_is_another() {
+    let _alone = ALONE.lock();
+    let folder = tempfile::tempdir().unwrap();
+    let run = |fails: u64| {
+        let trainer = trainer(folder.path()).checkpoint_every(8);
+        let trainer = trainer.keep_best(Monitor::min("epoch_loss"));
+        trainer.every(1, failing(fails)).fit(&mut net(), loader())
+    };
+    run(13).unwrap_err();
+    let best = || files(&folder.path().join("best"));
+    let before = best();
+    assert!(folder.path().join("best/12").is_dir());
+    run(10).unwrap_err();
+    assert!(best() == before);
+    run(0).unwrap();
+    assert!(!folder.path().join("best/12").exists());
 }
 
 /// Counts steps; the count is saved with checkpoints.
@@ -225,7 +342,8 @@ fn a_folder_of_another_run_is_an_error_with_a_remedy() {
         let text = error.to_string();
         let start = format!("{}: the run in this folder", folder.path().display());
         assert!(text.starts_with(&start) && text.contains(reason), "{text}");
-        assert!(text.ends_with("`.resume(Resume::Never)`"), "{text}");
+        let ways = "`.resume(Resume::Never)`, which moves this one to ";
+        assert!(text.contains(ways), "{text}");
         assert_eq!(text.matches("help: ").count(), 1, "{text}");
     };
 

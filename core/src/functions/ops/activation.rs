@@ -1,7 +1,7 @@
 //! Activation functions (`jax.nn`).
 
 use crate::prim::elementwise::parts;
-use crate::{Array, where_};
+use crate::{Array, finfo, where_};
 
 /// The parameter `alpha` of [`Array::selu`].
 const SELU_ALPHA: f64 = 1.673_263_242_354_377_2;
@@ -60,7 +60,7 @@ impl Array {
     pub fn gelu(&self) -> Array {
         let x = self.to_inexact();
         let inner = (&x + x.integer_pow(3) * 0.044715) * (2.0 / std::f64::consts::PI).sqrt();
-        &x * ((inner.tanh() + 1.0) * 0.5)
+        above_infinity(&x) * ((inner.tanh() + 1.0) * 0.5)
     }
 
     /// Applies the exact Gaussian error linear unit, `x · Φ(x)`, where `Φ` is the cumulative
@@ -73,7 +73,7 @@ impl Array {
     pub fn gelu_with(&self, _: Exact) -> Array {
         parts::require_real("gelu_with", &[self]);
         let x = self.to_inexact();
-        &x * 0.5 * (-&x * std::f64::consts::FRAC_1_SQRT_2).erfc()
+        above_infinity(&x) * 0.5 * (-&x * std::f64::consts::FRAC_1_SQRT_2).erfc()
     }
 
     /// Applies the sigmoid function, `1 / (1 + e⁻ˣ)`, to each element.
@@ -86,7 +86,7 @@ impl Array {
     #[track_caller]
     pub fn silu(&self) -> Array {
         let x = self.to_inexact();
-        &x * x.logistic()
+        above_infinity(&x) * x.logistic()
     }
 
     /// Computes `log(1 + eˣ)` of each element without overflow.
@@ -99,5 +99,15 @@ impl Array {
     #[track_caller]
     pub fn log_sigmoid(&self) -> Array {
         -(-self.to_inexact()).softplus()
+    }
+}
+
+/// Returns real numbers with the smallest finite one in place of negative infinity, whose product
+/// with a factor of 0 would be NaN instead of the limit 0.
+#[track_caller]
+pub(super) fn above_infinity(x: &Array) -> Array {
+    match x.dtype().is_complex() {
+        true => x.clone(),
+        false => x.maximum(finfo(x.dtype()).min),
     }
 }

@@ -318,10 +318,15 @@ impl Interpolation {
         let right = xp.searchsorted(&x, Side::Right).clip(1, n - 1);
         let left = &right - 1;
         let (x0, f0) = (xp.index(&left), fp.index(&left));
-        let (width, rise) = (xp.index(&right) - &x0, fp.index(&right) - &f0);
+        let (x1, f1) = (xp.index(&right), fp.index(&right));
+        let (width, rise) = (&x1 - &x0, &f1 - &f0);
         let flat = width.abs().le(crate::finfo(xp.dtype()).eps.powi(2));
-        let slope = (&x - &x0) / where_(&flat, 1, &width) * rise;
-        let mut value = where_(&flat, &f0, &f0 + slope);
+        let slope = (&x - &x0) / where_(&flat, 1, &width) * &rise;
+        // At a point next to an infinite value, the slope times the distance 0 is NaN.
+        let steep = rise.is_finite().logical_not();
+        let start = flat.bitwise_or(steep.bitwise_and(x.eq(&x0)));
+        let end = steep.bitwise_and(x.eq(&x1));
+        let mut value = where_(end, f1, where_(start, &f0, &f0 + slope));
         if self.period.is_some() {
             return value;
         }

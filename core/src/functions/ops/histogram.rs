@@ -2,7 +2,7 @@
 
 use super::{Side, Spacing};
 use crate::prim::operands::promote;
-use crate::{Array, DType, IntoArray, where_};
+use crate::{Array, DType, IntoArray, promote_types, where_};
 
 /// Options of a histogram: bins, weights and density.
 ///
@@ -92,8 +92,8 @@ impl Histogram {
         Spacing::new(self.bins.saturating_add(1)).linear(low - &half, high + &half)
     }
 
-    /// Counts the elements in each bin (`jnp.histogram`). Returns the counts, as floats, and the
-    /// edges of the bins.
+    /// Counts the elements in each bin (`jnp.histogram`). Returns the counts, as floats of
+    /// at least 32 bits, and the edges of the bins.
     ///
     /// # Panics
     /// Panics in the same cases as [`edges_of`](Histogram::edges_of), or if the weights have a
@@ -115,7 +115,8 @@ impl Histogram {
                     x.aval()
                 );
                 let (x, w) = promote("histogram", x, w);
-                (x.to_inexact(), w.to_inexact())
+                let dtype = promote_types(w.dtype(), DType::F32);
+                (x.to_inexact(), w.astype(dtype))
             }
         };
         let edges = self.edges_of(&x);
@@ -129,7 +130,7 @@ impl Histogram {
             .at(bin)
             .add(weights.ravel())
             .index(1..);
-        let counts = counts.astype(x.dtype());
+        let counts = counts.astype(promote_types(x.dtype(), DType::F32));
         if !self.density {
             return (counts, edges);
         }
@@ -140,7 +141,7 @@ impl Histogram {
 
 impl Array {
     /// Counts the elements in each of `bins` equal bins from the smallest to the largest element.
-    /// Returns the counts, as floats, and the edges of the bins.
+    /// Returns the counts, as floats of at least 32 bits, and the edges of the bins.
     ///
     /// # Panics
     /// Panics if the array is empty.

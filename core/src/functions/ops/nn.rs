@@ -1,5 +1,6 @@
 //! More activation functions (`jax.nn`).
 
+use super::activation::above_infinity;
 use crate::prim::elementwise::parts;
 use crate::{Array, where_};
 
@@ -48,7 +49,7 @@ impl Array {
     #[track_caller]
     pub fn hard_silu(&self) -> Array {
         let x = self.to_inexact();
-        &x * x.hard_sigmoid()
+        above_infinity(&x) * x.hard_sigmoid()
     }
 
     /// Applies the sigmoid linear unit. Alias of [`silu`](Array::silu).
@@ -70,7 +71,7 @@ impl Array {
     #[track_caller]
     pub fn mish(&self) -> Array {
         let x = self.to_inexact();
-        &x * x.softplus().tanh()
+        above_infinity(&x) * x.softplus().tanh()
     }
 
     /// Applies squareplus, `(x + √(x² + b)) / 2`, a smooth `relu`, to each element. `b` is

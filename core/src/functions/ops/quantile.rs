@@ -134,7 +134,8 @@ impl Quantile {
         let working = wider.unwrap_or(DType::F64);
         let parts = q.astype(working).ravel();
         let found = self.along_last(&values, weights.map(|w| rows(&w)).as_ref(), &parts);
-        let found = found.astype(x.dtype());
+        let inside = parts.ge(0).bitwise_and(parts.le(1));
+        let found = where_(inside, found, f64::NAN).astype(x.dtype());
         let found = match q.ndim() {
             0 => found.squeeze(&[-1]),
             _ => found.move_axis(-1, 0),
@@ -204,8 +205,13 @@ impl Quantile {
             QuantileMethod::Lower => pick(&low),
             QuantileMethod::Higher => pick(&high),
             QuantileMethod::Nearest => where_(above.le(0.5), pick(&low), pick(&high)),
-            QuantileMethod::Midpoint => (pick(&low) + pick(&high)) * 0.5,
-            _ => pick(&low).astype(q.dtype()) * below + pick(&high).astype(q.dtype()) * above,
+            // The sum of two large numbers would overflow.
+            QuantileMethod::Midpoint => pick(&low) * 0.5 + pick(&high) * 0.5,
+            _ => {
+                // An infinite neighbor without weight does not count.
+                let weighed = pick(&high).astype(q.dtype()) * &above;
+                pick(&low).astype(q.dtype()) * below + where_(above.eq(0), 0, weighed)
+            }
         }
     }
 }
@@ -240,8 +246,8 @@ macro_rules! quantiles {
             /// Considers all elements.
             ///
             /// # Panics
-            /// Panics if `q` has more than one axis, if there are no elements, or if an operand
-            /// is complex.
+            /// Panics if `q` has more than one axis or is a number out of range, if there are no
+            /// elements, or if an operand is complex. Elements of `q` out of range give NaN.
             #[track_caller]
             pub fn $all(&self, q: impl IntoArray) -> Array {
                 self.$over(q, Quantile::all())
@@ -253,22 +259,31 @@ macro_rules! quantiles {
             /// axes and `keepdims`, or a [`Quantile`] with options.
             ///
             /// # Panics
-            /// Panics if `q` has more than one axis, if an axis is out of range or given twice,
+            /// Panics if `q` has more than one axis or is a number out of range, if an axis is out of
+            /// range or given twice,
             /// if there are no elements, if the method does not support weights, or if an operand
             /// is complex.
             #[track_caller]
             pub fn $over(&self, q: impl IntoArray, over: impl Into<Quantile>) -> Array {
                 let q = q.into_array();
                 require_real(stringify!($all), &[self, &q]);
-                over.into()$(.$nan())?.of(self, scaled(q, $scale))
+                over.into()$(.$nan())?.of(self, scaled(stringify!($all), q, $scale))
             }
         )* }
     };
 }
 
 #[track_caller]
-fn scaled(q: impl IntoArray, scale: f64) -> Array {
+fn scaled(operation: &str, q: impl IntoArray, scale: f64) -> Array {
     let q = q.into_array();
+    if let Some(literal) = q.as_literal() {
+        let value = literal.value().to_f64();
+        assert!(
+            (0.0..=scale).contains(&value),
+            "{operation}: q is {value}, expected a number from 0 to {scale}\n  help: `quantile` \
+             takes fractions from 0 to 1, `percentile` numbers from 0 to 100"
+        );
+    }
     match q.as_literal() {
         // A weakly typed number is divided before it is converted.
         Some(l) if q.aval().weak_type() => (l.value().to_f64() / scale).into_array(),

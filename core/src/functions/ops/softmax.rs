@@ -17,7 +17,7 @@ impl Array {
     pub fn logsumexp(&self, over: impl Into<Reduction>) -> Array {
         let (sum, shift) = shifted_sum(self, None, &over.into());
         let shift = shift.astype(sum.dtype());
-        sum.log() + shift
+        log_of_sum(&sum) + shift
     }
 
     /// Computes `log(Σ b eˣ)` over the elements that `over` selects. The result is NaN where a real
@@ -33,7 +33,7 @@ impl Array {
             let shift = shift.astype(sum.dtype());
             return sum.log() + shift;
         }
-        where_(sum.lt(0), f64::NAN, sum.abs().log() + shift)
+        where_(sum.lt(0), f64::NAN, log_of_sum(&sum.abs()) + shift)
     }
 
     /// Computes `log|Σ b eˣ|` over the elements that `over` selects, and the sign of the sum, which
@@ -49,7 +49,7 @@ impl Array {
         over: impl Into<Reduction>,
     ) -> (Array, Array) {
         let (sum, shift) = shifted_sum(self, Some(&b.into_array()), &over.into());
-        (sum.abs().log() + shift, sum.sign())
+        (log_of_sum(&sum.abs()) + shift, sum.sign())
     }
 
     /// Computes the logarithm of the mean of `eˣ` over an axis, axes or a [`Reduction`] without
@@ -152,6 +152,14 @@ fn shifted(operation: &str, x: &Array, how: &Reduction) -> Array {
     how.axes_of(operation, x);
     let x = how.masked(operation, &x.to_inexact(), f64::NEG_INFINITY);
     &x - peak(&x, how)
+}
+
+/// Computes the logarithm of a sum of powers. That of 0, `log(0 + 0 · eˣ)`, does not depend on the
+/// operands: its derivative is 0 instead of NaN.
+#[track_caller]
+fn log_of_sum(sum: &Array) -> Array {
+    let zero = sum.eq(0);
+    where_(&zero, f64::NEG_INFINITY, where_(&zero, 1, sum).log())
 }
 
 /// Computes `Σ b e^(x - m)` and the real shift `m`, the maximum of the real parts.
@@ -279,7 +287,11 @@ impl Standardize {
         let variance = match &self.variance {
             Some(variance) => variance.clone(),
             None if self.stable => (&x - &mean).square().mean_over(&self.how),
-            None => (x.square().mean_over(&self.how) - mean.square()).maximum(0),
+            None => {
+                // A maximum would halve the derivative where rounding gives exactly 0.
+                let difference = x.square().mean_over(&self.how) - mean.square();
+                where_(difference.lt(0), 0, difference)
+            }
         };
         (&x - &mean) * (variance + self.epsilon).rsqrt()
     }

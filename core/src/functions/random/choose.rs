@@ -7,7 +7,7 @@ use super::{GumbelMode, Key, draw};
 use crate::prim::elementwise::parts;
 use crate::prim::index::positions::index_dtype;
 use crate::prim::sort::lax_sort;
-use crate::{Array, DType, Dims, where_};
+use crate::{Array, DType, Dims, promote_types, where_};
 
 /// The population of a choice or permutation: the elements of an array along an axis, or the
 /// numbers below a count, as `i32`.
@@ -182,7 +182,9 @@ impl Choice {
     ///
     /// # Panics
     /// Panics if the axis is out of range, if `p` is not `[n]`, if there are no elements, or
-    /// fewer elements than samples without replacement, or if `key` is an array of keys.
+    /// fewer elements than samples without replacement, or if `key` is an array of keys. Outside
+    /// `jit` also if a probability is negative or not finite, or if fewer are positive than
+    /// needed.
     #[track_caller]
     pub fn draw(&self, key: &Key, shape: &[usize]) -> Array {
         let (a, axis) = self.population.along("choice", self.axis);
@@ -213,8 +215,10 @@ impl Choice {
                 p.describe()
             );
             parts::require_real("choice", &[p]);
+            check_probabilities(p, if self.replace { 1 } else { draws });
         }
-        let p = self.p.as_ref().map(Array::to_inexact);
+        let wide = |p: &Array| p.astype(promote_types(p.to_inexact().dtype(), DType::F32));
+        let p = self.p.as_ref().map(wide);
         let args: Vec<&Array> = std::iter::once(&a).chain(&p).collect();
         let fixed = (shape, axis, self.replace, self.mode);
         draw("_choice", key, fixed, &args, |key, args| {
@@ -256,11 +260,35 @@ pub fn choice(key: &Key, a: impl Into<Population>, shape: &[usize]) -> Array {
     Choice::of(a).draw(key, shape)
 }
 
+/// Refuses known probabilities that are not finite or negative, or of which fewer than `least` are
+/// positive.
+#[track_caller]
+fn check_probabilities(p: &Array, least: usize) {
+    if p.is_tracer() {
+        return;
+    }
+    let values = p.astype(DType::F64).to_vec::<f64>();
+    if let Some(i) = values.iter().position(|v| !v.is_finite() || *v < 0.0) {
+        panic!(
+            "choice: the probability of element {i} is {}\n  help: pass finite numbers of 0 or more",
+            values[i]
+        );
+    }
+    let possible = values.iter().filter(|v| **v > 0.0).count();
+    assert!(
+        possible >= least,
+        "choice: {least} draws need as many elements of positive probability, and p has \
+         {possible}\n  help: draw fewer elements, draw with replacement, or pass other probabilities"
+    );
+}
+
 /// Draws indices with probabilities proportional to `p`, by inverting the cumulative
 /// distribution.
 fn weighted(key: &Key, p: &Array, shape: &[usize]) -> Array {
     let n = p.shape()[0];
-    let cumulative = p.cumsum(0);
+    // The sum over a block of zeros is rounded differently than the sum before it: only elements of
+    // positive probability may raise it.
+    let cumulative = where_(p.gt(0), p.cumsum(0), 0).cummax(0);
     let total = cumulative.slice_in_dim(n - 1, n, 1, 0).reshape(());
     let fraction = 1.0 - between(key, shape, p.dtype(), 0.0, 1.0);
     count_below(&cumulative, &(total * fraction))
@@ -349,8 +377,9 @@ impl Categorical {
     #[track_caller]
     pub fn draw(&self, key: &Key) -> Array {
         parts::require_real("categorical", &[&self.logits]);
-        let logits = self.logits.to_inexact();
-        let dtype = logits.dtype();
+        // Noise in a narrow dtype has few values: the first of equal logits would win too often.
+        let dtype = promote_types(self.logits.to_inexact().dtype(), DType::F32);
+        let logits = self.logits.astype(dtype);
         let axis = logits.axis("categorical", self.axis);
         let mut batch: Dims = logits.shape().into();
         let categories = batch.remove(axis);

@@ -5,7 +5,7 @@ use super::{
     Key, draw, expect_fits, expect_float, expect_inexact, parameter, real_parameter, with_front,
 };
 use crate::prim::operands;
-use crate::{Array, DType, Dims, IntoArray, complex, finfo, where_};
+use crate::{Array, DType, Dims, IntoArray, complex, finfo, promote_types, where_};
 use std::f64::consts::{PI, SQRT_2};
 
 /// Draws standard normal numbers within a sampler's program.
@@ -91,8 +91,12 @@ standard! {
     };
 }
 
+/// The distance from the mean up to which `erf` does not round to ±1, in dtypes of 16 bits also.
+const FAR: f64 = 2.0;
+
 /// Draws normal numbers restricted to the open interval from `lower` to `upper`, which
-/// broadcast to the shape.
+/// broadcast to the shape. In `f32`, the interval must begin within 12 of the mean, in `f64` within
+/// 37; farther away all samples are at its beginning.
 ///
 /// ```no_run
 /// use ramie_core::{DType, random};
@@ -121,15 +125,34 @@ pub fn truncated_normal(
         shape,
         &[("lower", &lower), ("upper", &upper)],
     );
+    let within = |bound: &Array| {
+        let known = bound.as_literal();
+        known.is_some_and(|b| b.value().to_f64().abs() <= FAR)
+    };
+    let tails = !(within(&lower) && within(&upper));
     draw(
         "_truncated_normal",
         key,
-        (shape, dtype),
+        (shape, dtype, tails),
         &[&lower, &upper],
         |key, bounds| {
             let (lower, upper) = (&bounds[0], &bounds[1]);
             let (a, b) = ((lower / SQRT_2).erf(), (upper / SQRT_2).erf());
             let x = between(key, shape, dtype, a, b).erf_inv() * SQRT_2;
+            let x = match tails {
+                false => x,
+                // Far from the mean, `erf` rounds to ±1: the same quantile is found from the end
+                // of the tail.
+                true => {
+                    let tail = |near: &Array, far: &Array| {
+                        let (near, far) = (near.ndtr(), far.ndtr());
+                        (between(key, shape, dtype, 0.0, 1.0) * (far - &near) + near).ndtri()
+                    };
+                    let above = -tail(&-lower, &-upper);
+                    let x = where_(x.eq(f64::NEG_INFINITY), tail(lower, upper), x);
+                    where_(x.eq(f64::INFINITY), above, x)
+                }
+            };
             // Rounding must not produce the bounds themselves.
             x.clip(
                 lower.nextafter(f64::INFINITY),
@@ -275,8 +298,10 @@ pub fn rayleigh(key: &Key, scale: impl IntoArray, shape: &[usize], dtype: DType)
     let scale = real_parameter("rayleigh", scale, dtype);
     expect_fits("rayleigh", shape, &[("scale", &scale)]);
     draw("_rayleigh", key, (shape, dtype), &[&scale], |key, p| {
-        let u = between(key, shape, dtype, 0.0, 1.0);
-        parameter(&p[0], shape, dtype) * (u.log() * -2.0).sqrt()
+        let wide = promote_types(dtype, DType::F32);
+        // A number of 0 stands for the numbers up to the next one.
+        let u = between(key, shape, wide, 0.0, 1.0).maximum(finfo(wide).eps / 2.0);
+        parameter(&p[0], shape, dtype) * (u.log() * -2.0).sqrt().astype(dtype)
     })
 }
 

@@ -3,7 +3,7 @@
 use super::continuous::halves;
 use super::uniform::{between, random_bits};
 use super::{Key, draw, expect_fits, float_parameter, parameter, with_front};
-use crate::{Array, DType, IntInfo, IntoArray, finfo, iinfo, where_};
+use crate::{Array, DType, IntInfo, IntoArray, finfo, iinfo, promote_types, where_};
 
 /// Draws uniform random bits as unsigned integers (`jax.random.bits`).
 ///
@@ -28,7 +28,7 @@ pub fn bits(key: &Key, shape: &[usize], dtype: DType) -> Array {
 /// Precision of Bernoulli samples.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum BernoulliMode {
-    /// One uniform float of the probability's dtype.
+    /// One uniform float of the probability's dtype, of at least 32 bits.
     #[default]
     Low,
     /// Two uniform floats, which are also accurate for probabilities below the resolution of the
@@ -63,6 +63,11 @@ pub fn bernoulli(key: &Key, p: impl IntoArray, shape: &[usize]) -> Array {
 #[track_caller]
 pub fn bernoulli_with(key: &Key, p: impl IntoArray, shape: &[usize], mode: BernoulliMode) -> Array {
     let p = float_parameter("bernoulli", p);
+    let p = match mode {
+        // A uniform float of a narrow dtype is too coarse for probabilities near 0.
+        BernoulliMode::Low => p.astype(promote_types(p.dtype(), DType::F32)),
+        BernoulliMode::High => p,
+    };
     let dtype = p.dtype();
     expect_fits("bernoulli", shape, &[("p", &p)]);
     draw(

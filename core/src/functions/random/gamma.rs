@@ -190,8 +190,9 @@ fn chi_square(key: &Key, df: &Array, shape: &[usize], dtype: DType) -> Array {
 fn powers_of_gamma(key: &Key, p: &Array, shape: &[usize], dtype: DType) -> Array {
     let [gamma, signs] = key.split_into();
     let inverse = 1.0 / p;
-    let g = gamma_draw(&gamma, &inverse, shape, dtype, false);
-    rademacher(&signs, shape, dtype) * g.lax_pow(parameter(&inverse, shape, dtype))
+    // The numbers of a small shape underflow, their logarithms do not.
+    let log = gamma_draw(&gamma, &inverse, shape, dtype, true);
+    rademacher(&signs, shape, dtype) * (log * parameter(&inverse, shape, dtype)).exp()
 }
 
 /// Draws points of the simplex: floats along the last axis that add up to 1, with a density

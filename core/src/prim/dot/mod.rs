@@ -249,8 +249,8 @@ impl Primitive for DotGeneral {
     fn infer(&self, args: &[Aval]) -> Result<Avals, ShapeError> {
         crate::ensure_shape!(args.len() == 2, "expects 2 operands, got {}", args.len());
         let (lhs, rhs) = (args[0], args[1]);
-        Class::Number.check(lhs.dtype())?;
-        Class::Number.check(rhs.dtype())?;
+        Class::Any.check(lhs.dtype())?;
+        Class::Any.check(rhs.dtype())?;
         let floats = lhs.dtype().is_float() && rhs.dtype().is_float();
         crate::ensure_shape!(
             lhs.dtype() == rhs.dtype() || floats,
@@ -271,7 +271,7 @@ impl Primitive for DotGeneral {
         crate::ensure_shape!(
             dtype.is_float() == lhs.dtype().is_float()
                 && dtype.is_complex() == lhs.dtype().is_complex()
-                && dtype != DType::Bool,
+                && (dtype == DType::Bool) == (lhs.dtype() == DType::Bool),
             "a product of {} cannot be accumulated in {dtype}",
             lhs.dtype()
         );
@@ -356,7 +356,10 @@ impl Primitive for DotGeneral {
         let mut operands = [args[0], args[1]];
         // Backends require operands of one dtype, and do not support two-bit integers.
         let mut out = outs[0];
-        if out.dtype().bits() < 4 {
+        if out.dtype() == DType::Bool {
+            // Whether any product is true: whether the count is above 0, rounded or not.
+            out = out.with_dtype(DType::F32);
+        } else if out.dtype().bits() < 4 {
             out = out.with_dtype(DType::I32);
         }
         let [l, r] = operands.map(|x| x.dtype());
@@ -371,7 +374,8 @@ impl Primitive for DotGeneral {
 
 impl Array {
     /// Computes a general product of two arrays of one dtype (`jax.lax.dot_general`): the result
-    /// has the batch axes, the free axes of `self`, and those of `rhs`.
+    /// has the batch axes, the free axes of `self`, and those of `rhs`. For booleans, an element is
+    /// true if any of its products is.
     ///
     /// # Panics
     /// Panics if the dtypes differ, if an axis is out of range or occurs twice, or if
@@ -385,8 +389,8 @@ impl Array {
     /// accumulation and of the result, and the sharding of the result over explicit mesh axes.
     ///
     /// # Panics
-    /// Panics in the same cases as `dot_general`, if integers would be accumulated as floats or
-    /// floats as integers, and if the sharding does not fit the mesh or the shape.
+    /// Panics in the same cases as `dot_general`, if integers would be accumulated as floats,
+    /// floats as integers or booleans as numbers, and if the sharding does not fit the mesh or the shape.
     #[track_caller]
     pub fn dot_general_with(
         &self,

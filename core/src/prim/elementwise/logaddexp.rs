@@ -40,10 +40,16 @@ impl Primitive for LogAddExp {
         Ok(ShardingRule::Elementwise)
     }
     fn differentiation(&self) -> Differentiation<'_> {
-        // e^(a - z) is at most 1; an infinite a = z has weight 1.
-        let finite = |x: &Array| where_(x.real().eq(f64::INFINITY), 0, x);
+        // e^(a - z) is at most 1. It is 0 for z = -∞, the sum of two zeros. Of an infinite z, the
+        // infinite operands have weight 1, and finite ones 0.
+        let infinite = |x: &Array| x.real().eq(f64::INFINITY);
         Differentiation::jvp(move |p, t, outs| {
-            let weight = |x: &Array| (finite(x) - finite(&outs[0])).exp();
+            let z = &outs[0];
+            let shift = where_(z.real().is_inf(), 0, z);
+            let weight = |x: &Array| {
+                let finite = (where_(infinite(z), 0, x) - &shift).exp();
+                where_(infinite(z), infinite(x).astype(z.dtype()), finite)
+            };
             let part = |i: usize| t[i].as_ref().map(|t| t * weight(&p[i]));
             vec![add_tangents(part(0), part(1))]
         })

@@ -39,14 +39,15 @@ impl Primitive for Pow {
         Differentiation::jvp(|p, t, outs| {
             let (x, y, z) = (&p[0], &p[1], &outs[0]);
             let base = t[0].as_ref().map(|g| {
-                let slope = if y.dtype().is_integer() {
-                    let x = x.broadcast_to(z.shape());
-                    let y = y.astype(x.dtype()).broadcast_to(z.shape());
-                    let slope = &replace_zero(&y) * &x.lax_pow(&y - 1.0);
-                    y.eq(0).select(&y.zeros_like(), &slope)
-                } else {
-                    y * &x.lax_pow(y - 1.0)
+                let integer = y.dtype().is_integer();
+                let x = x.broadcast_to(z.shape());
+                let y = y.astype(x.dtype()).broadcast_to(z.shape());
+                // The derivative of x⁰ is 0, also at x = 0, where 0 · x⁻¹ is NaN.
+                let constant = match integer {
+                    true => y.eq(0),
+                    false => y.eq(0).bitwise_and(&x.eq(0)),
                 };
+                let slope = &y * &constant.select(&x.ones_like(), &x).lax_pow(&y - 1.0);
                 fit(&(g * &slope), z)
             });
             let exponent = t[1]

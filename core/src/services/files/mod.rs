@@ -1,4 +1,4 @@
-//! Opening of external files: only regular files are accepted.
+//! Opening of external files, of which only regular files are accepted, and atomic replacement of files.
 //!
 //! Opening a named pipe blocks until another process writes to it, and a device such as
 //! `/dev/zero` is infinite. All readers of datasets and checkpoints open files with this module.
@@ -10,7 +10,7 @@ pub mod safetensors;
 pub use problem::{DAMAGED, Problem, WithHelp, explained};
 
 use std::fs::{File, Metadata};
-use std::io::{self, ErrorKind, Read};
+use std::io::{self, ErrorKind, Read, Write};
 use std::path::Path;
 
 /// Opens a regular file for reading.
@@ -40,6 +40,37 @@ pub fn read(path: impl AsRef<Path>) -> io::Result<Vec<u8>> {
     bytes.try_reserve_exact(length)?;
     file.read_to_end(&mut bytes)?;
     Ok(bytes)
+}
+
+/// Writes a whole file, replacing an existing one.
+///
+/// The bytes go to a temporary file in the same directory, which is then renamed. If writing fails or
+/// the program is killed, an existing file is unchanged.
+///
+/// # Errors
+/// Returns an error if the file cannot be written.
+pub fn replace(path: impl AsRef<Path>, bytes: &[u8]) -> io::Result<()> {
+    let path = path.as_ref();
+    let folder = match path.parent() {
+        Some(folder) if folder != Path::new("") => folder,
+        _ => Path::new("."),
+    };
+    let mut prefix = std::ffi::OsString::from(".");
+    prefix.push(path.file_name().unwrap_or_default());
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(&prefix).suffix(".tmp");
+    // Readable by others, as far as the process's umask allows.
+    #[cfg(unix)]
+    let permissions = std::os::unix::fs::PermissionsExt::from_mode(0o666);
+    #[cfg(unix)]
+    builder.permissions(permissions);
+    // The path of the temporary file would hide that of the caller.
+    let mut file = builder
+        .tempfile_in(folder)
+        .map_err(|e| io::Error::from(e.kind()))?;
+    file.write_all(bytes)?;
+    file.persist(path).map_err(|e| e.error)?;
+    Ok(())
 }
 
 /// Reads bytes at an offset, without the shared cursor of the file.
@@ -98,6 +129,21 @@ fn check(metadata: &Metadata) -> io::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_file_is_replaced_and_not_overwritten() {
+        let folder = tempfile::tempdir().unwrap();
+        let [path, link] = ["file", "link"].map(|name| folder.path().join(name));
+        replace(&path, b"old").unwrap();
+        // A second name of the file, as an interrupted write would leave it.
+        std::fs::hard_link(&path, &link).unwrap();
+        replace(&path, b"new").unwrap();
+        assert_eq!(read(&path).unwrap(), b"new");
+        assert_eq!(read(&link).unwrap(), b"old");
+        let error = replace(folder.path().join("none/file"), b"new").unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::NotFound);
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 2);
+    }
 
     #[test]
     fn only_regular_files_are_read() {

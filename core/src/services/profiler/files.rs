@@ -11,7 +11,8 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 /// Paths of the files of a trace.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TraceFiles {
-    /// File for XProf and TensorBoard: `plugins/profile/<time>/<host>.xplane.pb`.
+    /// File for XProf and TensorBoard: `plugins/profile/<time>/<host>.xplane.pb`; `<time>_2` for a
+    /// second trace in the same second.
     pub xplane: PathBuf,
     /// File for Perfetto and Chrome, in the same directory: `<host>.trace.json`.
     pub json: PathBuf,
@@ -25,12 +26,21 @@ pub(super) fn write(
     space: &[u8],
 ) -> Result<TraceFiles> {
     let begin = begin.duration_since(UNIX_EPOCH).unwrap_or_default();
-    let run = folder.join("plugins/profile").join(date(begin.as_secs()));
+    let date = date(begin.as_secs());
     let host = host();
-    let files = TraceFiles {
+    let files = |run: &Path| TraceFiles {
         xplane: run.join(format!("{host}.xplane.pb")),
         json: run.join(format!("{host}.trace.json")),
     };
+    // Traces of the same second must not replace each other. Those of other hosts share the folder.
+    let runs = folder.join("plugins/profile");
+    let names = (1u64..).map(|n| match n {
+        1 => runs.join(&date),
+        n => runs.join(format!("{date}_{n}")),
+    });
+    let mut free = names.filter(|run| !files(run).json.exists());
+    let run = free.next().expect("one of all numbers is free");
+    let files = files(&run);
     let put = |path: &Path, bytes: &[u8]| {
         std::fs::write(path, bytes).map_err(|e| Error::File {
             path: path.to_path_buf(),

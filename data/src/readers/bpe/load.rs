@@ -3,7 +3,7 @@
 use super::ByteLevelBpe;
 use super::bytes;
 use super::merge::Merges;
-use super::words::Words;
+use super::words::PreTokenizer;
 use crate::Result;
 use crate::readers::file::{bad_file, damaged, name_of, rejected};
 use ramie_core::files::gguf::{Header, Value};
@@ -22,10 +22,30 @@ impl ByteLevelBpe {
     /// Loads the tokenizer of a GGUF file.
     ///
     /// # Errors
-    /// Returns an error if the file cannot be read or is damaged, or if it has no tokenizer or one
-    /// of another kind than GPT-2's or SmolLM's.
+    /// Returns an error if the file cannot be read or is damaged, if it has no tokenizer or one of
+    /// another kind than GPT-2's or SmolLM's, or if it does not name the
+    /// [rule for words](PreTokenizer) and its model is not GPT-2.
     pub fn load(path: impl AsRef<Path>) -> Result<ByteLevelBpe> {
-        let path = path.as_ref();
+        ByteLevelBpe::load_by(path.as_ref(), None)
+    }
+
+    /// Loads the tokenizer of a GGUF file with a rule for words, for a file that does not name its
+    /// own. It replaces that of the file.
+    ///
+    /// ```no_run
+    /// use ramie_data::readers::bpe::{ByteLevelBpe, PreTokenizer};
+    /// let tokenizer = ByteLevelBpe::load_with("model.gguf", PreTokenizer::SmolLm)?;
+    /// # Ok::<(), ramie_data::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Returns an error if the file cannot be read or is damaged, or if it has no byte-level BPE
+    /// tokenizer.
+    pub fn load_with(path: impl AsRef<Path>, words: PreTokenizer) -> Result<ByteLevelBpe> {
+        ByteLevelBpe::load_by(path.as_ref(), Some(words))
+    }
+
+    fn load_by(path: &Path, words: Option<PreTokenizer>) -> Result<ByteLevelBpe> {
         let name = name_of(path);
         let bad = |problem| rejected(&name, problem);
         let opened = files::open(path).and_then(|file| Ok((file.metadata()?.len(), file)));
@@ -35,7 +55,7 @@ impl ByteLevelBpe {
             file: &name,
             header: &header,
         }
-        .tokenizer()
+        .tokenizer(words)
     }
 }
 
@@ -98,9 +118,8 @@ impl Metadata<'_> {
         .map(|id| id.and_then(|id| i32::try_from(id).ok()))
     }
 
-    fn tokenizer(&self) -> Result<ByteLevelBpe> {
+    fn tokenizer(&self, words: Option<PreTokenizer>) -> Result<ByteLevelBpe> {
         const MODEL: &str = "tokenizer.ggml.model";
-        const PRE: &str = "tokenizer.ggml.pre";
         const TOKENS: &str = "tokenizer.ggml.tokens";
         const MERGES: &str = "tokenizer.ggml.merges";
         let text = |key: &'static str| self.get(key, "a string", Value::as_str);
@@ -112,10 +131,9 @@ impl Metadata<'_> {
         if model != "gpt2" {
             return Err(self.unsupported(MODEL, model, "`gpt2`"));
         }
-        let words = match text(PRE)?.unwrap_or("gpt-2") {
-            "gpt-2" => Words::Gpt2,
-            "smollm" => Words::SmolLm,
-            other => return Err(self.unsupported(PRE, other, "`gpt-2` or `smollm`")),
+        let words = match words {
+            Some(words) => words,
+            None => self.pre_tokenizer()?,
         };
         let tokens = strings(TOKENS)?;
         if i32::try_from(tokens.len()).is_err() {
@@ -148,6 +166,31 @@ impl Metadata<'_> {
             eos_token_id: self.token("tokenizer.ggml.eos_token_id", tokens.len())?,
             chat_template: text("tokenizer.chat_template")?.map(str::to_owned),
         })
+    }
+
+    /// Returns the rule for words that the file names. Another rule gives valid tokens and bad
+    /// answers, so no rule is assumed for models other than GPT-2.
+    fn pre_tokenizer(&self) -> Result<PreTokenizer> {
+        const PRE: &str = "tokenizer.ggml.pre";
+        const ARCHITECTURE: &str = "general.architecture";
+        let architecture = self.get(ARCHITECTURE, "a string", Value::as_str)?;
+        let missing = |model: &str| {
+            bad_file(
+                self.file,
+                format!(
+                    "has no metadata `{PRE}`, and {model} does not determine how text is split into \
+                     words\n  help: convert the model again with a current llama.cpp, or pass the rule \
+                     of the model to `ByteLevelBpe::load_with`"
+                ),
+            )
+        };
+        match (self.get(PRE, "a string", Value::as_str)?, architecture) {
+            (Some("gpt-2"), _) | (None, Some("gpt2")) => Ok(PreTokenizer::Gpt2),
+            (Some("smollm"), _) => Ok(PreTokenizer::SmolLm),
+            (Some(other), _) => Err(self.unsupported(PRE, other, "`gpt-2` or `smollm`")),
+            (None, Some(model)) => Err(missing(&format!("the architecture `{model}`"))),
+            (None, None) => Err(missing(&format!("a missing `{ARCHITECTURE}`"))),
+        }
     }
 
     /// Returns the type number of each token, 0 without types.

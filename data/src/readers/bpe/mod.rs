@@ -19,11 +19,11 @@ mod stream;
 mod words;
 
 pub use stream::TextStream;
+pub use words::PreTokenizer;
 
 use super::text::unknown_token;
 use crate::Result;
 use merge::Merges;
-use words::Words;
 
 /// A byte-level BPE tokenizer. The vocabulary, the merges and the chat template come from a GGUF
 /// file.
@@ -40,7 +40,7 @@ pub struct ByteLevelBpe {
     added: Vec<(String, u32)>,
     is_control: Vec<bool>,
     merges: Merges,
-    words: Words,
+    words: PreTokenizer,
     bos_token_id: Option<i32>,
     eos_token_id: Option<i32>,
     chat_template: Option<String>,

@@ -2,9 +2,11 @@
 
 use unicode_properties::{GeneralCategoryGroup, UnicodeGeneralCategory};
 
-/// A method of splitting.
+/// A rule for splitting a string into words, within which bytes are merged
+/// (`tokenizer.ggml.pre` in a GGUF file).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Words {
+#[non_exhaustive]
+pub enum PreTokenizer {
     /// GPT-2's regular expression:
     /// `'(?:[sdmt]|ll|ve|re)| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+`.
     Gpt2,
@@ -36,9 +38,9 @@ fn class(c: char) -> Class {
 /// The endings that are words of their own.
 const ENDINGS: [&str; 7] = ["'s", "'d", "'m", "'t", "'ll", "'ve", "'re"];
 
-impl Words {
+impl PreTokenizer {
     /// Returns the words of a string in order. They cover all of it.
-    pub fn split(self, text: &str) -> impl Iterator<Item = &str> {
+    pub(super) fn split(self, text: &str) -> impl Iterator<Item = &str> {
         let mut rest = text;
         // The end of the part before the next digit.
         let mut part = 0;
@@ -63,8 +65,8 @@ impl Words {
             false => text.find(char::is_numeric).unwrap_or(text.len()),
         });
         match self {
-            Words::Gpt2 => text.len(),
-            Words::SmolLm => first,
+            PreTokenizer::Gpt2 => text.len(),
+            PreTokenizer::SmolLm => first,
         }
     }
 }
@@ -103,20 +105,20 @@ mod tests {
 
     #[test]
     fn words_are_those_of_the_expression() {
-        let words = |by: Words, text| by.split(text).collect::<Vec<_>>();
+        let words = |by: PreTokenizer, text| by.split(text).collect::<Vec<_>>();
         let text = "I'll've  a\n\n b's 'S 10x² -- e\u{301}\t";
         let gpt2 = [
             "I", "'ll", "'ve", " ", " a", "\n\n", " b", "'s", " '", "S", " 10", "x", "²", " --",
             " e", "\u{301}", "\t",
         ];
-        assert_eq!(words(Words::Gpt2, text), gpt2);
+        assert_eq!(words(PreTokenizer::Gpt2, text), gpt2);
         let digits = [
             "I", "'ll", "'ve", " ", " a", "\n\n", " b", "'s", " '", "S", " ", "1", "0", "x", "²",
             " --", " e", "\u{301}", "\t",
         ];
-        assert_eq!(words(Words::SmolLm, text), digits);
-        assert_eq!(words(Words::Gpt2, "a  1"), ["a", " ", " 1"]);
-        assert_eq!(words(Words::SmolLm, "a  1"), ["a", "  ", "1"]);
-        assert!(words(Words::Gpt2, "").is_empty());
+        assert_eq!(words(PreTokenizer::SmolLm, text), digits);
+        assert_eq!(words(PreTokenizer::Gpt2, "a  1"), ["a", " ", " 1"]);
+        assert_eq!(words(PreTokenizer::SmolLm, "a  1"), ["a", "  ", "1"]);
+        assert!(words(PreTokenizer::Gpt2, "").is_empty());
     }
 }

@@ -1,6 +1,6 @@
 //! `CsvWriter`: a CSV file with one row per step.
 
-use super::json_lines::make_folder;
+use super::json_lines::{check_empty, make_folder};
 use super::rows::{Row, Rows};
 use super::{MetricWriter, What, WriteError};
 use std::fs::File;
@@ -30,14 +30,18 @@ pub struct CsvWriter {
 }
 
 impl CsvWriter {
-    /// Creates a file, replacing an existing one, and its directory.
+    /// Creates a file and its directory.
     ///
     /// # Errors
-    /// Returns an error if the file cannot be created.
+    /// Returns an error if the file exists and is not empty, or if it cannot be created.
     pub fn create(path: impl AsRef<Path>, columns: &[&str]) -> Result<CsvWriter, WriteError> {
         let path = path.as_ref();
         make_folder(path)?;
-        let mut file = BufWriter::new(File::create(path).map_err(WriteError::io(path))?);
+        let mut options = File::options();
+        let file = options.write(true).create(true).truncate(false).open(path);
+        let file = file.map_err(WriteError::io(path))?;
+        check_empty(path, &file, None)?;
+        let mut file = BufWriter::new(file);
         let names: Vec<String> = ["step"].iter().chain(columns).map(|c| cell(c)).collect();
         writeln!(file, "{}", names.join(",")).map_err(WriteError::io(path))?;
         Ok(CsvWriter {

@@ -1,7 +1,7 @@
 //! `JsonLinesWriter`: a JSON object per step.
 
 use super::rows::{Row, Rows};
-use super::{MetricWriter, WriteError};
+use super::{MetricWriter, What, WriteError};
 use ramie_core::text::non_finite;
 use std::fs::File;
 use std::io::{BufWriter, Write};
@@ -29,12 +29,15 @@ pub struct JsonLinesWriter {
 }
 
 impl JsonLinesWriter {
-    /// Creates a file, replacing an existing one, and its directory.
+    /// Creates a file and its directory.
     ///
     /// # Errors
-    /// Returns an error if the file cannot be created.
+    /// Returns an error if the file exists and is not empty, or if it cannot be created.
     pub fn create(path: impl AsRef<Path>) -> Result<JsonLinesWriter, WriteError> {
-        JsonLinesWriter::open(path.as_ref(), File::options().write(true).truncate(true))
+        let path = path.as_ref();
+        let writer = JsonLinesWriter::open(path, File::options().write(true))?;
+        check_empty(path, writer.file.get_ref(), Some("JsonLinesWriter::append"))?;
+        Ok(writer)
     }
 
     /// Opens a file for appending, creating it and its directory if necessary.
@@ -78,6 +81,22 @@ fn number(value: f64) -> String {
 /// Formats a string as a JSON string.
 fn quoted(text: &str) -> String {
     serde_json::Value::from(text).to_string()
+}
+
+/// Checks that a new file of metrics has no contents. `append` is the function that continues it.
+pub(super) fn check_empty(
+    path: &Path,
+    file: &File,
+    append: Option<&'static str>,
+) -> Result<(), WriteError> {
+    let metadata = file.metadata().map_err(WriteError::io(path))?;
+    match metadata.len() {
+        0 => Ok(()),
+        _ => Err(WriteError {
+            path: path.to_owned(),
+            what: What::Exists(append),
+        }),
+    }
 }
 
 /// Creates the parent directory of a file.

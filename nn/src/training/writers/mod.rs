@@ -41,6 +41,8 @@ enum What {
     Io(io::Error),
     /// The metric has no column; the second field lists the columns.
     Column(String, Vec<String>),
+    /// The file has contents; the function that continues it, if there is one.
+    Exists(Option<&'static str>),
 }
 
 impl WriteError {
@@ -64,6 +66,15 @@ impl fmt::Display for WriteError {
             What::Io(error) => {
                 write!(f, "{path}: failed to write metrics: {}", WithHelp(error))
             }
+            What::Exists(append) => {
+                let append = append.map(|name| format!("continue it with `{name}`, "));
+                write!(
+                    f,
+                    "{path}: the file contains the metrics of an earlier run\n  help: {}rename it, or use \
+                     another path",
+                    append.unwrap_or_default()
+                )
+            }
             What::Column(tag, columns) => write!(
                 f,
                 "{path}: there is no column for the metric `{tag}`; existing columns: {}\n  \
@@ -80,7 +91,7 @@ impl std::error::Error for WriteError {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match &self.what {
             What::Io(error) => Some(error),
-            What::Column(..) => None,
+            What::Column(..) | What::Exists(_) => None,
         }
     }
 }

@@ -11,7 +11,7 @@ use super::template::{Contents, Template};
 /// Paths below the folder of the project, with their contents.
 type Files = Vec<(String, String)>;
 
-const IGNORED: &str = "/target/\n/out/\n";
+const IGNORED: &str = "/target/\n/out*/\n/base.safetensors\n";
 
 /// Returns the files of a project in a folder, which need not exist.
 pub(super) fn files(name: &str, template: Template, ramie: &Dependency, folder: &Path) -> Files {
@@ -74,6 +74,7 @@ fn readme(name: &str, contents: &Contents) -> String {
         ("{{name}}", name),
         ("{{about}}", contents.about),
         ("{{interval}}", contents.interval),
+        ("{{length}}", contents.length),
         ("{{files}}\n", &format!("{written}\n")),
         ("{{sources}}\n", &format!("{others}\n")),
         ("{{notes}}\n", contents.notes),

@@ -21,6 +21,8 @@ pub(super) struct Contents {
     pub about: &'static str,
     /// The interval of checkpoints.
     pub interval: &'static str,
+    /// The unit of the length of a run.
+    pub length: &'static str,
     /// Files below `src`, with their descriptions where the README does not know them.
     pub sources: &'static [(&'static str, &'static str, &'static str)],
     /// Files that the program writes, besides those of every template.
@@ -61,6 +63,7 @@ impl Template {
             Template::Mlp => Contents {
                 about: "This program trains a multilayer perceptron on images of handwritten digits.",
                 interval: "epoch",
+                length: "epochs",
                 sources: sources!("mlp"),
                 written: &[],
                 notes: include_str!("templates/mlp/notes.md"),
@@ -69,6 +72,7 @@ impl Template {
             Template::Cnn => Contents {
                 about: "This program trains a convolutional network on small images.",
                 interval: "epoch",
+                length: "epochs",
                 sources: sources!("cnn", "images.rs": "the images and their augmentation"),
                 written: &[],
                 notes: include_str!("templates/cnn/notes.md"),
@@ -77,6 +81,7 @@ impl Template {
             Template::Transformer => Contents {
                 about: "This program trains a character-level language model and generates text.",
                 interval: "50 steps",
+                length: "steps",
                 sources: sources!("transformer"),
                 written: &[],
                 notes: include_str!("templates/transformer/notes.md"),
@@ -85,17 +90,15 @@ impl Template {
             Template::Finetune => Contents {
                 about: "This program fine-tunes a pretrained model with low-rank adapters (LoRA).",
                 interval: "epoch",
+                length: "epochs",
                 sources: sources!(
                     "finetune",
                     "pretrained.rs": "trains the base model if there is no file"
                 ),
-                written: &[
-                    (
-                        "base.safetensors",
-                        "the pretrained model, unless `--base` names one",
-                    ),
-                    ("adapters.safetensors", "the adapters alone"),
-                ],
+                written: &[(
+                    "adapters.safetensors",
+                    "the adapters alone, to be used with the file `base.safetensors` or `--base FILE`",
+                )],
                 notes: include_str!("templates/finetune/notes.md"),
                 dependencies: "",
             },

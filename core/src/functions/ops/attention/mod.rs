@@ -5,7 +5,7 @@ mod tree;
 mod visible;
 
 use crate::prim::dot::DotDimensionNumbers;
-use crate::{Array, DType, Reduction, promote_types};
+use crate::{Array, DType, Reduction, promote_types, where_};
 use visible::{Columns, within};
 
 /// Options of attention: bias, masks, scale and blocks; see [`dot_product_attention`].
@@ -204,7 +204,7 @@ impl Attention {
                     unreachable!("checked to have four axes")
                 };
                 let counts = within(lengths, t).reshape(&[b, t, 1, 1]);
-                mean * counts.astype(k.dtype())
+                where_(counts, mean, 0)
             }
         };
         let shape = query.shape();

@@ -111,20 +111,14 @@ impl Stepped {
 /// assert_eq!(x.index(s(1..).step(2)).to_vec::<i32>(), [1, 3, 5]);
 /// assert_eq!(x.index(s(..).step(-1)).to_vec::<i32>(), [5, 4, 3, 2, 1, 0]);
 /// ```
-pub fn s(range: impl IntoIndexItem) -> Stepped {
-    match range.into_index_item() {
-        IndexItem::Slice { start, stop, step } => Stepped { start, stop, step },
-        IndexItem::Integer(at) => Stepped {
-            start: Some(at),
-            stop: after(at),
-            step: 1,
-        },
-        _ => Stepped {
-            start: None,
-            stop: None,
-            step: 1,
-        },
-    }
+///
+/// Only a range has a step:
+///
+/// ```compile_fail
+/// ramie_core::s([4, 1]).step(2);
+/// ```
+pub fn s(range: impl Into<Stepped>) -> Stepped {
+    range.into()
 }
 
 /// Returns the bound after an element, or `None` for the last element.
@@ -181,11 +175,6 @@ impl IntoIndexItem for Stepped {
         IndexItem::Slice { start, stop, step }
     }
 }
-impl IntoIndexItem for RangeFull {
-    fn into_index_item(self) -> IndexItem {
-        slice(None, None)
-    }
-}
 impl IntoIndexItem for Array {
     fn into_index_item(self) -> IndexItem {
         IndexItem::Array(self)
@@ -197,10 +186,26 @@ impl IntoIndexItem for &Array {
     }
 }
 
-fn slice(start: Option<i64>, stop: Option<i64>) -> IndexItem {
+fn range(start: Option<i64>, stop: Option<i64>) -> Stepped {
     let step = 1;
-    IndexItem::Slice { start, stop, step }
+    Stepped { start, stop, step }
 }
+
+macro_rules! ranges {
+    ($(($($t:tt)*) $r:ident => $start:expr, $stop:expr;)*) => { $(
+        impl From<$($t)*> for Stepped {
+            fn from($r: $($t)*) -> Stepped {
+                range($start, $stop)
+            }
+        }
+        impl IntoIndexItem for $($t)* {
+            fn into_index_item(self) -> IndexItem {
+                s(self).into_index_item()
+            }
+        }
+    )* };
+}
+ranges! { (RangeFull) _r => None, None; }
 
 macro_rules! integer_items {
     ($($t:ty),*) => { $(
@@ -209,30 +214,12 @@ macro_rules! integer_items {
                 IndexItem::Integer(wide(self))
             }
         }
-        impl IntoIndexItem for Range<$t> {
-            fn into_index_item(self) -> IndexItem {
-                slice(Some(wide(self.start)), Some(wide(self.end)))
-            }
-        }
-        impl IntoIndexItem for RangeFrom<$t> {
-            fn into_index_item(self) -> IndexItem {
-                slice(Some(wide(self.start)), None)
-            }
-        }
-        impl IntoIndexItem for RangeTo<$t> {
-            fn into_index_item(self) -> IndexItem {
-                slice(None, Some(wide(self.end)))
-            }
-        }
-        impl IntoIndexItem for RangeInclusive<$t> {
-            fn into_index_item(self) -> IndexItem {
-                slice(Some(wide(*self.start())), after(wide(*self.end())))
-            }
-        }
-        impl IntoIndexItem for RangeToInclusive<$t> {
-            fn into_index_item(self) -> IndexItem {
-                slice(None, after(wide(self.end)))
-            }
+        ranges! {
+            (Range<$t>) r => Some(wide(r.start)), Some(wide(r.end));
+            (RangeFrom<$t>) r => Some(wide(r.start)), None;
+            (RangeTo<$t>) r => None, Some(wide(r.end));
+            (RangeInclusive<$t>) r => Some(wide(*r.start())), after(wide(*r.end()));
+            (RangeToInclusive<$t>) r => None, after(wide(r.end));
         }
         impl IntoIndexItem for Vec<$t> {
             #[track_caller]

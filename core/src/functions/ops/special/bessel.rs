@@ -2,7 +2,7 @@
 //! functions.
 
 use crate::prim::elementwise::parts::require_real;
-use crate::{Array, IntoArray, custom_jvp};
+use crate::{Array, IntoArray, custom_jvp, where_};
 
 impl Array {
     /// Computes the exponentially scaled modified Bessel function of order 0, `e^-|x| I₀(x)`.
@@ -32,10 +32,7 @@ impl Array {
     #[track_caller]
     pub fn i0(&self) -> Array {
         require_real("i0", &[self]);
-        custom_jvp(
-            |x: Array| x.abs().exp() * x.bessel_i0e(),
-            |x: Array, dx: Array| (x.i0(), dx * x.i1()),
-        )(self.to_inexact())
+        of_order(0, &self.to_inexact())
     }
 
     /// Computes the modified Bessel function of order 1.
@@ -45,8 +42,7 @@ impl Array {
     #[track_caller]
     pub fn i1(&self) -> Array {
         require_real("i1", &[self]);
-        let x = self.to_inexact();
-        x.abs().exp() * x.bessel_i1e()
+        of_order(1, &self.to_inexact())
     }
 
     /// Computes the regularized lower incomplete gamma function. Alias of
@@ -72,4 +68,39 @@ impl Array {
         require_real("gammaincc", &[self, &x]);
         self.igammac(x)
     }
+}
+
+/// Computes `Iₙ(x)`, with derivatives of every order at 0.
+#[track_caller]
+fn of_order(n: usize, x: &Array) -> Array {
+    custom_jvp(
+        move |x: Array| match n {
+            0 => x.abs().exp() * x.bessel_i0e(),
+            1 => x.abs().exp() * x.bessel_i1e(),
+            n => higher(n, &x),
+        },
+        move |x: Array, dx: Array| {
+            let above = of_order(n + 1, &x);
+            let slope = match n {
+                0 => above,
+                n => (of_order(n - 1, &x) + above) * 0.5,
+            };
+            (of_order(n, &x), dx * slope)
+        },
+    )(x.clone())
+}
+
+/// Computes `Iₙ(x)` for `n` from 2: by its power series near 0, where the recurrence over `n` would
+/// cancel.
+#[track_caller]
+fn higher(n: usize, x: &Array) -> Array {
+    let near = x.abs().lt(4);
+    let (small, large) = (where_(&near, x, 0), where_(&near, 4, x));
+    let quarter = small.square() * 0.25;
+    let series = (1..=24).rev().fold(x.ones_like(), |rest, k| {
+        rest * &quarter / (k * (k + n)) as f64 + 1.0
+    });
+    let first = (1..=n).fold(x.ones_like(), |power, k| power * &small / (2 * k) as f64);
+    let down = of_order(n - 2, &large) - of_order(n - 1, &large) * (2 * n - 2) as f64 / &large;
+    where_(near, first * series, down)
 }

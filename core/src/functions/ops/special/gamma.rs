@@ -76,7 +76,9 @@ impl Array {
         let (a, b) = promote("betaln", self, &b.into_array());
         require_real("betaln", &[&a, &b]);
         let (a, b) = (a.to_inexact(), b.to_inexact());
-        let (small, large) = (a.minimum(&b), a.maximum(&b));
+        // The derivatives of a minimum and a maximum of equal numbers would be halves of both.
+        let ascending = a.le(&b);
+        let (small, large) = (where_(&ascending, &a, &b), where_(&ascending, &b, &a));
         let plain = large.lgamma() - (&small + &large).lgamma();
         let rest = where_(large.lt(8), plain, gamma_ratio(&small, &large));
         small.lgamma() + rest
@@ -142,7 +144,7 @@ fn gamma_ratio(a: &Array, b: &Array) -> Array {
         -0.00165322962780713,
     ];
     let ratio = a / b;
-    let x = &ratio / (&ratio + 1.0);
+    let x = (&ratio + 1.0).reciprocal();
     let square = x.square();
     // The sums 1 + x + … + xⁿ for n = 0, 2, 4, …, 10.
     let mut sums = vec![x.ones_like()];
@@ -156,7 +158,7 @@ fn gamma_ratio(a: &Array, b: &Array) -> Array {
         .map(|(&c, sum)| sum * c)
         .reduce(|rest, term| rest * &t + term)
         .expect("the series has terms");
-    let w = correction * (&x / b);
+    let w = correction * (&ratio * &x / b);
     let u = (b + (a - 0.5)) * ratio.log1p();
     let v = a * (b.log() - 1.0);
     where_(u.le(&v), (&w - &v) - &u, (&w - &u) - &v)

@@ -229,9 +229,42 @@ impl Array {
     }
 }
 
+/// Computes `(exp(l · log) - 1) / l`, which is `log` for `l = 0`.
 #[track_caller]
 fn power_or_log(log: &Array, l: &Array) -> Array {
-    let zero = l.eq(0);
-    let safe = where_(&zero, 1, l);
-    where_(&zero, log, (&safe * log).expm1() / &safe)
+    custom_jvp(
+        |log: Array, l: Array| {
+            let zero = l.eq(0);
+            let safe = where_(&zero, 1, l);
+            where_(&zero, &log, (&safe * &log).expm1() / &safe)
+        },
+        |(log, l): (Array, Array), (dlog, dl): (Array, Array)| {
+            let finite = where_(l.eq(0).bitwise_and(log.is_inf()), 0, &log);
+            let z = &l * finite;
+            let by_l = log.square() * (exponential_rest(1, &z) - exponential_rest(2, &z));
+            (power_or_log(&log, &l), dlog * z.exp() + dl * by_l)
+        },
+    )(log.clone(), l.clone())
+}
+
+/// Computes the sum of `zʲ / (j + k)!` over `j` from 0, which is `(eᶻ - 1) / z` for `k = 1`, with
+/// derivatives of every order at 0. The recurrence over `k` is accurate for numbers away from 0.
+#[track_caller]
+fn exponential_rest(k: usize, z: &Array) -> Array {
+    custom_jvp(
+        move |z: Array| {
+            let near = z.abs().lt(1);
+            let (small, large) = (where_(&near, &z, 0), where_(&near, 1, &z));
+            let factorial = |n: usize| (1..=n).map(|i| i as f64).product::<f64>();
+            let terms: Vec<f64> = (0..20).rev().map(|j| 1.0 / factorial(j + k)).collect();
+            let first = large.expm1() / &large;
+            let away = (1..k).fold(first, |rest, j| (rest - 1.0 / factorial(j)) / &large);
+            where_(&near, polynomial(&small, &terms), away)
+        },
+        move |z: Array, dz: Array| {
+            let rest = exponential_rest(k, &z);
+            let slope = &rest - exponential_rest(k + 1, &z) * k as f64;
+            (rest, dz * slope)
+        },
+    )(z.clone())
 }

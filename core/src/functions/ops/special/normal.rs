@@ -77,6 +77,10 @@ const FAR_TAIL: [&[f64]; 2] = [
     ],
 ];
 
+/// Coefficients of the asymptotic series of `√(2π) |x| exp(x²/2) Φ(x)` in `1/x²`: `1 - 1/x² + 3/x⁴ -
+/// 15/x⁶ …`, highest power first.
+const ASYMPTOTIC: [f64; 8] = [-135135.0, 10395.0, -945.0, 105.0, -15.0, 3.0, -1.0, 1.0];
+
 /// Returns a dtype with at least 32 bits.
 pub(super) fn at_least_f32(dtype: DType) -> DType {
     promote_types(dtype, DType::F32)
@@ -139,9 +143,7 @@ fn log_distribution(x: &Array) -> Array {
             let low = x.minimum(lower);
             let square = low.square();
             let scale = &square * -0.5 - (-&low).log() - 0.5 * (2.0 * PI).ln();
-            // The asymptotic series 1 - 1/x² + 3/x⁴ - 15/x⁶.
-            let inverse = square.reciprocal();
-            let series = 1.0 - (1.0 - (3.0 - &inverse * 15.0) * &inverse) * &inverse;
+            let series = polynomial(&square.reciprocal(), &ASYMPTOTIC);
             let below = scale + series.log();
             where_(&high, -&value, where_(x.gt(lower), value.log(), below))
         },

@@ -266,6 +266,21 @@ impl<T: Element, const N: usize, const M: usize> From<[[T; M]; N]> for Array {
         Array::from_slice(elements.as_flattened(), &[N, M])
     }
 }
+impl<T: Element, const N: usize, const M: usize, const K: usize> From<[[[T; K]; M]; N]> for Array {
+    #[track_caller]
+    fn from(elements: [[[T; K]; M]; N]) -> Array {
+        Array::from_slice(elements.as_flattened().as_flattened(), &[N, M, K])
+    }
+}
+impl<T: Element, const N: usize, const M: usize, const K: usize, const L: usize>
+    From<[[[[T; L]; K]; M]; N]> for Array
+{
+    #[track_caller]
+    fn from(elements: [[[[T; L]; K]; M]; N]) -> Array {
+        let rows = elements.as_flattened().as_flattened();
+        Array::from_slice(rows.as_flattened(), &[N, M, K, L])
+    }
+}
 macro_rules! from_scalar {
     ($($t:ty),*) => { $(
         /// Creates a 0-d array of exactly this dtype.

@@ -11,7 +11,7 @@ use options::Options;
 use ramie::checkpoint::safetensors::save;
 use ramie::nn::Rngs;
 use ramie::optim::{adamw, schedules::cosine_decay_schedule};
-use ramie::train::{Resume, Trainer, Training};
+use ramie::train::{Trainer, Training};
 use ramie::{NamedSharding, P, device_put, make_mesh, runtime};
 use std::error::Error;
 use std::process::ExitCode;
@@ -42,16 +42,12 @@ fn train(options: &Options) -> Result<(), Box<dyn Error>> {
     let rate = cosine_decay_schedule(options.learning_rate, steps.max(1), 0.0, 1.0);
     let model = Cnn::new(options.width, &mut Rngs::new(options.seed));
     let mut state = device_put(&Training::new(model, adamw(rate)), replicated);
-    let resume = match options.resume {
-        true => Resume::Always,
-        false => Resume::Never,
-    };
     let history = Trainer::new(loss)
         .metrics(["loss", "accuracy"])
         .epochs(options.epochs)
         .validate(test)
         .folder(&options.out)
-        .resume(resume)
+        .resume(options.resume)
         .placement(sharded)
         .fit(&mut state, train)?;
 

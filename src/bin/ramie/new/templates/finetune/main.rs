@@ -15,7 +15,7 @@ use ramie::data::{DataLoader, digits};
 use ramie::nn::nnx::{self, of_type};
 use ramie::nn::{LoraParam, Optimizer, Rngs, apply_lora, merge_lora};
 use ramie::optim::adam;
-use ramie::train::{Resume, Trainer, Training};
+use ramie::train::{Trainer, Training};
 use ramie::{NamedSharding, P, device_put, make_mesh, runtime};
 use std::error::Error;
 use std::process::ExitCode;
@@ -33,7 +33,7 @@ fn train(options: &Options) -> Result<(), Box<dyn Error>> {
 
     let base = match &options.base {
         Some(file) => file.clone(),
-        None => pretrained::file_in(&options.out)?,
+        None => pretrained::file()?,
     };
     let mut model = Classifier::new(&mut Rngs::new(0));
     load_into(base, &mut model)?;
@@ -51,16 +51,12 @@ fn train(options: &Options) -> Result<(), Box<dyn Error>> {
     // One batch, with the same number of images for each device.
     let test = digits.test.len() / devices * devices;
     let test = DataLoader::new(digits.test).batch_size(test).drop_last();
-    let resume = match options.resume {
-        true => Resume::Always,
-        false => Resume::Never,
-    };
     let history = Trainer::from_step(step)
         .metrics(["loss", "accuracy"])
         .epochs(options.epochs)
         .validate_with(evaluate, test)
         .folder(&options.out)
-        .resume(resume)
+        .resume(options.resume)
         .placement(sharded)
         .fit(&mut state, train)?;
 

@@ -1,13 +1,14 @@
 //! The command line.
 
 use clap::Parser;
+use ramie::train::Resume;
 use std::path::PathBuf;
 
 /// Fine-tune a classifier with low-rank adapters.
 #[derive(Parser)]
 pub struct Options {
     /// Safetensors file of the pretrained model; by default, one is trained and written to
-    /// base.safetensors in the output folder.
+    /// base.safetensors in the current folder.
     #[arg(long)]
     pub base: Option<PathBuf>,
     /// Number of epochs.
@@ -28,7 +29,9 @@ pub struct Options {
     /// Folder for checkpoints, metrics and the trained model.
     #[arg(long, default_value = "out")]
     pub out: PathBuf,
-    /// Continue after the last checkpoint in that folder instead of replacing it.
-    #[arg(long)]
-    pub resume: bool,
+    /// Run in that folder to continue: `unfinished`, `always` (a finished one too) or `never`, which
+    /// moves it to another folder.
+    #[arg(long, value_name = "RUN", num_args = 0..=1, require_equals = true)]
+    #[arg(default_value_t, default_missing_value = "always")]
+    pub resume: Resume,
 }

@@ -7,12 +7,11 @@ use ramie::nn::Rngs;
 use ramie::optim::adam;
 use ramie::train::{Trainer, Training};
 use std::error::Error;
-use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
-/// Returns the file of the pretrained model in a folder, which it creates if there is none.
-pub fn file_in(folder: &Path) -> Result<PathBuf, Box<dyn Error>> {
-    let file = folder.join("base.safetensors");
+/// Returns the file of the pretrained model in the current folder, which it writes if there is none.
+pub fn file() -> Result<PathBuf, Box<dyn Error>> {
+    let file = PathBuf::from("base.safetensors");
     if !file.exists() {
         println!(
             "Training a classifier of upright digits: {}",
@@ -26,7 +25,6 @@ pub fn file_in(folder: &Path) -> Result<PathBuf, Box<dyn Error>> {
             .epochs(10)
             .quiet()
             .fit(&mut state, images.drop_last())?;
-        fs::create_dir_all(folder)?;
         save(&file, &state.model)?;
     }
     Ok(file)

@@ -11,7 +11,7 @@ use ramie::checkpoint::safetensors::save;
 use ramie::data::{DataLoader, digits};
 use ramie::nn::Rngs;
 use ramie::optim::adam;
-use ramie::train::{Resume, Trainer, Training};
+use ramie::train::{Trainer, Training};
 use ramie::{NamedSharding, P, device_put, make_mesh, runtime};
 use std::error::Error;
 use std::process::ExitCode;
@@ -39,16 +39,12 @@ fn train(options: &Options) -> Result<(), Box<dyn Error>> {
     let model = Mlp::new(128, &mut Rngs::new(options.seed));
     let state = Training::new(model, adam(options.learning_rate));
     let mut state = device_put(&state, replicated);
-    let resume = match options.resume {
-        true => Resume::Always,
-        false => Resume::Never,
-    };
     let history = Trainer::new(loss)
         .metrics(["loss", "accuracy"])
         .epochs(options.epochs)
         .validate(test)
         .folder(&options.out)
-        .resume(resume)
+        .resume(options.resume)
         .placement(sharded)
         .fit(&mut state, train)?;
 

@@ -1,6 +1,7 @@
 //! The command line.
 
 use clap::Parser;
+use ramie::train::Resume;
 use std::path::PathBuf;
 
 /// Train a classifier of handwritten digits.
@@ -21,7 +22,9 @@ pub struct Options {
     /// Folder for checkpoints, metrics and the trained model.
     #[arg(long, default_value = "out")]
     pub out: PathBuf,
-    /// Continue after the last checkpoint in that folder instead of replacing it.
-    #[arg(long)]
-    pub resume: bool,
+    /// Run in that folder to continue: `unfinished`, `always` (a finished one too) or `never`, which
+    /// moves it to another folder.
+    #[arg(long, value_name = "RUN", num_args = 0..=1, require_equals = true)]
+    #[arg(default_value_t, default_missing_value = "always")]
+    pub resume: Resume,
 }

@@ -13,7 +13,7 @@ use ramie::data::{DataLoader, IntoSource, Source};
 use ramie::nn::Rngs;
 use ramie::nn::models::{Generator, Sampling};
 use ramie::optim::{adamw, chain, clip_by_global_norm};
-use ramie::train::{Resume, Trainer, Training};
+use ramie::train::{Trainer, Training};
 use ramie::{Array, NamedSharding, P, device_put, make_mesh, random, runtime};
 use std::error::Error;
 use std::process::ExitCode;
@@ -55,10 +55,6 @@ fn train(options: &Options) -> Result<(), Box<dyn Error>> {
     let model = Decoder::new(&sizes, &mut Rngs::new(options.seed));
     let optimizer = chain((clip_by_global_norm(1.0), adamw(options.learning_rate)));
     let mut state = device_put(&Training::new(model, optimizer), replicated);
-    let resume = match options.resume {
-        true => Resume::Always,
-        false => Resume::Never,
-    };
     let loss = |model: &mut Decoder, tokens: Array| model.losses(&tokens, 1).mean();
     let history = Trainer::new(loss)
         .steps(options.steps)
@@ -66,7 +62,7 @@ fn train(options: &Options) -> Result<(), Box<dyn Error>> {
         .validate_every(50)
         .folder(&options.out)
         .checkpoint_every(50)
-        .resume(resume)
+        .resume(options.resume)
         .placement(sharded)
         .fit(&mut state, train)?;
 
