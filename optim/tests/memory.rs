@@ -42,7 +42,9 @@ fn ratio(tx: impl Into<GradientTransformation>, dtype: DType) -> f64 {
         t.state = state;
     });
     let held = bytes(&tree::leaves(&training)) + bytes(types(dtype).arrays());
-    let lowered = step.lower_with(&training, (types(dtype),)).expect("a program");
+    let lowered = step
+        .lower_with(&training, (types(dtype),))
+        .expect("a program");
     let compiled = lowered.compile().expect("an executable");
     let memory = compiled.memory_analysis().expect("the plugin says it");
     let peak = memory.argument + memory.output - memory.alias + memory.temp;
