@@ -29,7 +29,8 @@ pub fn clip_by_global_norm(max_norm: impl Into<Hyperparam>) -> GradientTransform
             return updates;
         }
         let norm = global_norm(&updates);
-        let small = norm.lt(&max_norm);
+        // A norm and a limit of 0 would give 0 / 0.
+        let small = norm.le(&max_norm);
         updates.map(|u| where_(&small, u, (u / norm.astype(u.dtype())) * &max_norm))
     })
 }
@@ -144,7 +145,13 @@ pub fn per_example_global_norm_clip(
     let multipliers = ratio.minimum(1.0);
     let multipliers = where_(multipliers.is_nan(), 1.0, multipliers);
     let clipped = multipliers.lt(1.0).astype(ramie_core::DType::I32).sum();
-    (grads.map(|g| multipliers.tensordot(g, 1)), clipped)
+    // An example with an infinite norm is dropped; 0 times its gradient would be NaN.
+    let kept = multipliers.ne(0);
+    let sum = |g: &Array| {
+        let axes: Vec<isize> = (1..g.ndim() as isize).collect();
+        multipliers.tensordot(where_(kept.expand_dims(&axes), g, 0), 1)
+    };
+    (grads.map(sum), clipped)
 }
 
 /// Clips the per-example gradients of each array separately and sums them. The limits combine to
