@@ -21,16 +21,17 @@ pub struct LookaheadState {
 pub struct LookaheadParams {
     /// Parameters at which gradients are taken.
     pub fast: State,
-    /// Parameters that follow the fast ones and are used after training.
+    /// Parameters that follow the fast ones and are used after training, in at least `f32`.
     pub slow: State,
 }
 
 impl LookaheadParams {
-    /// Creates a pair whose fast and slow parameters are equal.
+    /// Creates a pair whose fast and slow parameters are equal. The slow ones are in at least `f32`,
+    /// because they are averages.
     pub fn init_synced(params: &State) -> LookaheadParams {
         LookaheadParams {
             fast: params.clone(),
-            slow: params.clone(),
+            slow: wide_state(params).into_owned(),
         }
     }
 
