@@ -1,6 +1,6 @@
 //! Second derivatives of smooth functions where their formulas have branches or ties.
 
-use ramie_core::{Array, DType, Exact, grad, hessian, stack};
+use ramie_core::{Array, DType, Exact, grad, hessian, stack, stats};
 
 type F1 = fn(&Array) -> Array;
 type F2 = fn(&Array, &Array) -> Array;
@@ -63,6 +63,16 @@ fn second_derivatives_are_those_of_the_first() {
         ("power 1, traced", |x| x.power(number(1.0)), &[0.0]),
         ("power 2, traced", |x| x.power(number(2.0)), &[0.0]),
         ("power 0, traced", |x| x.power(number(0.0)), &[0.0]),
+        (
+            "Laplace cdf",
+            |x| stats::laplace::cdf(x, 0.0, 1.0),
+            &[-1.0, 1.0, 700.0, -700.0, 900.0],
+        ),
+        (
+            "exponential cdf",
+            |x| stats::expon::cdf(x, 0.0, 1.0),
+            &[1.0, -1.0, -900.0],
+        ),
         ("boxcox", |x| x.boxcox(0.0), &[1.0, 2.0]),
         ("boxcox1p", |x| x.boxcox1p(0.0), &[0.0, 2.0]),
         ("multigammaln", |x| x.multigammaln(3), &[2.0]),
