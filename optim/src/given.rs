@@ -84,10 +84,9 @@ impl Given for Schedule {
 impl<T: Given> Given for Option<T> {
     #[track_caller]
     fn given(self, name: &str) -> Option<T> {
-        match self {
-            Some(value) => Some(value.given(name)),
-            None => None,
-        }
+        // A closure would hide the caller's line.
+        let value = self?;
+        Some(value.given(name))
     }
 }
 
