@@ -1,8 +1,9 @@
 //! Margin losses.
 
-use super::{check_classes, check_integers, check_same_shape, class_numbers};
+use super::{check_classes, check_integers, check_same_shape, class_numbers, nan_where};
 use crate::projections::unit_simplex;
 use ramie_core::{Array, vmap, where_};
+use std::panic::Location;
 
 /// Computes the hinge loss of scores and targets of -1 or 1 for each element: the amount by which
 /// the margin is less than 1 (`optax.hinge_loss`).
@@ -31,10 +32,13 @@ fn of_class(loss: &str, scores: &Array, labels: &Array) -> (Array, Array) {
     check_integers(loss, "labels", labels, "pass class indices, counted from 0");
     let classes = scores.shape().last().copied().unwrap_or(0);
     let (_, unknown) = class_numbers(labels, classes);
-    check_classes(loss, labels, &unknown, classes);
+    let is_known = check_classes(loss, labels, &unknown, classes);
     let rows = labels.one_hot(classes, scores.dtype());
     let own = (scores * &rows).sum_over(-1);
-    (where_(unknown, f64::NAN, own), rows)
+    match is_known {
+        true => (own, rows),
+        false => (nan_where(&unknown, &own, Location::caller()), rows),
+    }
 }
 
 /// Computes the multiclass hinge loss of scores `[…, classes]` and classes `[…]`, with the result
