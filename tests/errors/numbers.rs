@@ -85,6 +85,13 @@ pub fn cases() -> Vec<Case> {
             || optim::softmax_cross_entropy_with_integer_labels(&f32(&[8, 10]), &f32(&[8, 10])),
         ),
         case(
+            "softmax_cross_entropy_with_integer_labels: labels are out of range",
+            || {
+                let labels = array([0, 10, -1, 3]);
+                optim::softmax_cross_entropy_with_integer_labels(&f32(&[4, 10]), &labels)
+            },
+        ),
+        case(
             "softmax_cross_entropy: the labels are class numbers",
             || {
                 let labels = Array::arange(10);

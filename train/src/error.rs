@@ -39,8 +39,9 @@ pub enum Error {
     NoValidationBatches,
     /// The loss is NaN or infinite.
     #[error(
-        "step {step}: the metric `{metric}` is {value}\n  help: use a smaller learning rate, or clip the gradients; \
-         `RAMIE_DEBUG_NANS=1` finds the operation; `.allow_non_finite()` trains on"
+        "step {step}: the metric `{metric}` is {value}\n  help: {}; `RAMIE_DEBUG_NANS=1` finds the operation; \
+         `.allow_non_finite()` trains on",
+        causes(*step, *value)
     )]
     NonFinite {
         /// Step of the value.
@@ -149,6 +150,25 @@ impl Error {
 impl From<io::Error> for Error {
     fn from(error: io::Error) -> Error {
         Error::other(error)
+    }
+}
+
+/// Returns the remedies for a metric that is not finite.
+fn causes(step: u64, value: f64) -> &'static str {
+    match (step, value.is_nan()) {
+        // The learning rate has had no effect yet.
+        (1, true) => {
+            "no update has happened yet, so check the data: labels must be at least 0 and less than the \
+             number of classes (a call of the loss outside `jit` names others), and inputs must be finite"
+        }
+        (1, false) => {
+            "check that the inputs and the initial parameters are finite and not too large"
+        }
+        (_, true) => {
+            "use a smaller learning rate, or clip the gradients; check that labels are at least 0 and less \
+             than the number of classes, and that inputs are finite"
+        }
+        (_, false) => "use a smaller learning rate, or clip the gradients",
     }
 }
 

@@ -1,7 +1,10 @@
 //! Cross-entropy losses.
 
-use super::{check_broadcasts, check_classes, check_floats, check_integers, class_numbers};
+use super::{
+    check_broadcasts, check_classes, check_floats, check_integers, class_numbers, nan_where,
+};
 use ramie_core::{Array, Reduction, broadcast_shapes, custom_jvp, where_};
+use std::panic::Location;
 
 /// Computes the cross entropy of logits `[…, classes]` and target probabilities of the same
 /// shape, with the result `[…]` (`optax.softmax_cross_entropy`).
@@ -144,19 +147,24 @@ pub fn softmax_cross_entropy_with_integer_labels_over(
         Some(any) => unknown & any,
         None => unknown,
     };
-    check_classes(LOSS, labels, &unknown, classes);
+    let is_known = check_classes(LOSS, labels, &unknown, classes);
     // Select by comparison instead of gathering, so that the derivative is a selection and not a
     // scatter.
     let places = where_(&unknown, 0, places).expand_dims(&[-1]);
     let chosen = Array::iota(&[classes], 0, places.dtype()).eq(&places);
     let label_logits = where_(&chosen, &logits, 0).sum_over(-1);
-    let (Some(mask), Some(any)) = (mask, any) else {
-        let loss = logits.logsumexp(-1) - label_logits;
-        return where_(&unknown, f64::NAN, loss);
+    let all = match &mask {
+        Some(mask) => logits.logsumexp(Reduction::over(-1).mask(mask)),
+        None => logits.logsumexp(-1),
     };
-    let how = Reduction::over(-1).mask(&mask);
-    let loss = where_(&unknown, f64::NAN, logits.logsumexp(&how) - label_logits);
-    where_(any, loss, 0)
+    let mut loss = all - label_logits;
+    if !is_known {
+        loss = nan_where(&unknown, &loss, Location::caller());
+    }
+    match any {
+        Some(any) => where_(any, loss, 0),
+        None => loss,
+    }
 }
 
 /// Panics if the labels cannot be target probabilities of the classes. Class numbers would be taken

@@ -1,7 +1,8 @@
 //! Connectionist temporal classification (CTC), a loss for sequences without alignment.
 
-use super::{check_classes, check_floats, check_integers, class_numbers};
+use super::{check_classes, check_floats, check_integers, class_numbers, nan_where};
 use ramie_core::{Array, DType, concatenate, einsum, finfo, promote_types, scan, where_};
+use std::panic::Location;
 
 /// Options of [`ctc_loss`].
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -125,7 +126,7 @@ pub fn ctc_loss_with_forward_probs(
     let repeat = repeated(labels).pad(&[(0, 0), (0, count.min(1))], false);
     let blanks = logs.slice_in_dim(blank, blank + 1, 1, 2).swap_axes(0, 1);
     let unknown = class_numbers(labels, classes).1 & padded_labels.logical_not();
-    check_classes("ctc_loss", labels, &unknown, classes);
+    let is_known = check_classes("ctc_loss", labels, &unknown, classes);
     let rows = labels.one_hot(classes, dtype);
     // The logarithm of an impossible class times 0 would be NaN.
     let finite = logs.maximum(finfo(dtype).min);
@@ -158,6 +159,9 @@ pub fn ctc_loss_with_forward_probs(
     let phis = concatenate(&[&before, &last.expand_dims(&[0])], 0);
     let chosen = lengths.one_hot(count + 1, DType::Bool);
     let loss = -where_(chosen, last, 0).sum_over(-1);
-    let loss = where_(unknown.any_over(-1), f64::NAN, loss);
+    let loss = match is_known {
+        true => loss,
+        false => nan_where(&unknown.any_over(-1), &loss, Location::caller()),
+    };
     (loss, phis, emitted)
 }

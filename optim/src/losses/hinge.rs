@@ -1,8 +1,11 @@
 //! Margin losses.
 
-use super::{check_broadcasts, check_classes, check_integers, check_same_shape, class_numbers};
+use super::{
+    check_broadcasts, check_classes, check_integers, check_same_shape, class_numbers, nan_where,
+};
 use crate::projections::unit_simplex;
 use ramie_core::{Array, vmap, where_};
+use std::panic::Location;
 
 /// Computes the hinge loss of scores and targets of -1 or 1 for each element: the amount by which
 /// the margin is less than 1 (`optax.hinge_loss`).
@@ -40,10 +43,13 @@ fn of_class(loss: &str, scores: &Array, labels: &Array) -> (Array, Array) {
         labels.aval()
     );
     let (_, unknown) = class_numbers(labels, classes);
-    check_classes(loss, labels, &unknown, classes);
+    let is_known = check_classes(loss, labels, &unknown, classes);
     let rows = labels.one_hot(classes, scores.dtype());
     let own = where_(rows.ne(0), scores, 0).sum_over(-1);
-    (where_(unknown, f64::NAN, own), rows)
+    match is_known {
+        true => (own, rows),
+        false => (nan_where(&unknown, &own, Location::caller()), rows),
+    }
 }
 
 /// Computes the multiclass hinge loss of scores `[…, classes]` and classes `[…]`, with the result

@@ -41,7 +41,8 @@ pub use segmentation::{
 pub use self_supervised::{TripletOptions, ntxent, triplet_margin_loss};
 
 use ramie_core::text::listed;
-use ramie_core::{Array, DType, iinfo};
+use ramie_core::{Array, DType, called_at, iinfo, where_};
+use std::panic::Location;
 
 /// Panics unless the array contains floats.
 #[track_caller]
@@ -78,17 +79,18 @@ fn class_numbers(labels: &Array, classes: usize) -> (Array, Array) {
     (labels, unknown)
 }
 
-/// Panics if labels whose values are known are none of the classes. The values in a traced program
-/// are unknown, so there the loss of such a label is NaN.
+/// Panics if labels whose values are known are none of the classes. Returns `false` if the values are
+/// unknown, as in a traced program; the loss of such a label is NaN then.
 #[track_caller]
-fn check_classes(loss: &str, labels: &Array, unknown: &Array, classes: usize) {
+fn check_classes(loss: &str, labels: &Array, unknown: &Array, classes: usize) -> bool {
     if unknown.is_tracer() || labels.is_tracer() {
-        return;
+        return false;
     }
     // Another process may have some of the labels, and a failed computation is reported elsewhere.
     let unknown: Vec<bool> = match unknown.try_to_bytes() {
         Ok(bytes) if bytes.contains(&1) => bytes.iter().map(|byte| *byte != 0).collect(),
-        _ => return,
+        Ok(_) => return true,
+        Err(_) => return false,
     };
     let values = labels.astype(DType::I64).to_vec::<i64>();
     let mut wrong: Vec<i64> = values
@@ -109,6 +111,11 @@ fn check_classes(loss: &str, labels: &Array, unknown: &Array, classes: usize) {
         labels.aval(),
         classes.saturating_sub(1),
     );
+}
+
+/// Replaces the losses of labels out of range by NaN. `caller` is the line that called the loss.
+fn nan_where(unknown: &Array, loss: &Array, caller: &'static Location<'static>) -> Array {
+    called_at(caller, || where_(unknown, f64::NAN, loss))
 }
 
 /// Panics unless both arrays have the same shape.

@@ -39,6 +39,37 @@ fn a_metric_that_is_not_finite_ends_the_run() {
     assert_eq!(history.unwrap().get("loss").len(), 6);
 }
 
+/// Neither the learning rate nor the gradients are the cause.
+#[test]
+fn labels_out_of_range_are_named_as_the_cause() {
+    use ramie_nn::{Linear, Rngs};
+    use ramie_optim::{adam, softmax_cross_entropy_with_integer_labels};
+    let loss = |model: &mut Linear, x: Array, labels: Array| {
+        softmax_cross_entropy_with_integer_labels(&model.forward(&x), &labels).mean()
+    };
+    for (wrong, step) in [(-1, 1), (-100, 1), (3, 1), (3, 4)] {
+        let (x, _) = points(16);
+        let mut labels = vec![0i32; 16];
+        labels[4 * (step - 1) + 1] = wrong;
+        let mut state = Training::new(Linear::new(2, 3, &mut Rngs::new(0)), adam(0.01));
+        let data = DataLoader::new((x, labels)).batch_size(4);
+        let error = Trainer::new(loss)
+            .quiet()
+            .fit(&mut state, data)
+            .unwrap_err();
+        let text = error.to_string();
+        assert!(
+            text.starts_with(&format!("step {step}: the metric `loss` is NaN\n  help: ")),
+            "{text}"
+        );
+        assert!(
+            text.contains("at least 0 and less than the number of classes"),
+            "{text}"
+        );
+        assert_eq!(text.contains("learning rate"), step > 1, "{text}");
+    }
+}
+
 #[test]
 fn an_observed_metric_must_exist() {
     let error = Trainer::new(loss)
