@@ -47,8 +47,7 @@ fn refusals_name_the_attribute_and_the_node() {
     for (name, attribute) in [("clip", clip), ("input_forget", integer("input_forget", 1))] {
         let attributes = [integer("hidden_size", 4), attribute];
         let message = single("LSTM", &attributes, &inputs)
-            .err()
-            .expect("a refusal")
+            .expect_err("a refusal")
             .to_string();
         let expected = format!(
             "\n  LSTM: the attribute `{name}` is not supported (node with the output `y`)\n"
@@ -56,8 +55,7 @@ fn refusals_name_the_attribute_and_the_node() {
         assert!(message.contains(&expected), "{message}");
     }
     let message = single("LpNormalization", &[integer("p", 3)], &[("x", &[2, 3])])
-        .err()
-        .expect("a refusal")
+        .expect_err("a refusal")
         .to_string();
     assert!(
         message.contains("`p` is 3, supported are 1 and 2"),
