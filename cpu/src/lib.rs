@@ -6,10 +6,12 @@
 //! |---|---|
 //! | [`error`] | the errors of damaged programs |
 //! | [`types`] | element types, shapes and types of tensors |
+//! | [`text`] | the syntax tree of a module and its parser |
 
 #![deny(unsafe_code)]
 
 pub mod error;
+pub mod text;
 pub mod types;
 
 pub use error::{Error, Result};
