@@ -80,6 +80,18 @@ impl Group {
         self.inputs.get(register).copied().unwrap_or_else(|| self.steps[register - self.inputs.len()].element)
     }
 
+    /// Appends the steps of another group, applied to `arguments`, and returns the numbers of its outputs.
+    pub fn inline(&mut self, other: &Group, arguments: &[u32]) -> SmallVec<[u32; 1]> {
+        let first = (self.inputs.len() + self.steps.len()) as u32;
+        let inputs = other.inputs.len() as u32;
+        let number = |r: u32| if r < inputs { arguments[r as usize] } else { first + r - inputs };
+        for step in &other.steps {
+            let arguments = step.arguments.iter().map(|a| number(*a)).collect();
+            self.steps.push(Step { arguments, ..step.clone() });
+        }
+        other.outputs.iter().map(|o| number(*o)).collect()
+    }
+
     /// Sets the outputs and chooses where each step writes.
     pub fn finish(&mut self, outputs: &[u32]) {
         self.outputs.clear();
@@ -194,10 +206,6 @@ impl Group {
                             Place::Scratch(slot) => &bytemuck::cast_slice(&scratch[slot])[..n * width],
                             Place::Output(k) => &outputs[k][start * width..][..n * width],
                         }
-                    })
-                    .map(|s: &[u8]| {
-                        // The lifetimes of inputs, scratch and outputs differ.
-                        s
                     })
                     .collect();
                 step.kernel.call(&slices, target);

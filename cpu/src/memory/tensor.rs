@@ -193,6 +193,25 @@ impl Tensor {
         }
     }
 
+    /// Returns the same bytes as elements of another type. The tensor must be contiguous, or the types must
+    /// have the same width.
+    pub fn bitcast(&self, context: &Context, ty: &TensorType) -> Result<Tensor> {
+        let (old, new) = (self.element().bytes(), ty.element.bytes());
+        if old == new {
+            let mut view = self.view(self.ty.shape.clone(), self.strides.clone(), self.offset);
+            view.ty.element = ty.element;
+            return Ok(view);
+        }
+        let mut dense = self.contiguous(context)?;
+        if dense.offset * old % new != 0 {
+            let mut fresh = Fresh::new(context, self.ty.clone())?;
+            fresh.bytes_mut().copy_from_slice(dense.bytes());
+            dense = fresh.finish();
+        }
+        let offset = dense.offset * old / new;
+        Ok(Tensor { ty: ty.clone(), strides: row_major(&ty.shape), offset, storage: dense.storage })
+    }
+
     /// Returns this tensor, copied if its elements have gaps.
     pub fn contiguous(&self, context: &Context) -> Result<Tensor> {
         if self.is_contiguous() {

@@ -1,7 +1,9 @@
 //! The table of operations: how each is read, which types it has, and how it is computed.
 
+mod arrays;
 mod elementwise;
 mod select;
+mod shape;
 
 use crate::graph::{Entry, Operation, Source};
 use crate::{Result, TensorType};
@@ -19,6 +21,19 @@ const ENTRIES: &[(&str, fn(&Source<'_>) -> Read)] = &[
     ("stablehlo.convert", select::convert),
     ("stablehlo.reduce_precision", select::reduce_precision),
     ("chlo.next_after", select::next_after),
+    ("stablehlo.broadcast_in_dim", shape::broadcast_in_dim),
+    ("stablehlo.reshape", shape::reshape),
+    ("stablehlo.transpose", shape::transpose),
+    ("stablehlo.slice", shape::read_slice),
+    ("stablehlo.reverse", shape::read_reverse),
+    ("stablehlo.bitcast_convert", shape::bitcast_convert),
+    ("stablehlo.constant", arrays::constant),
+    ("chlo.constant", arrays::constant),
+    ("stablehlo.iota", arrays::iota),
+    ("stablehlo.pad", arrays::read_pad),
+    ("stablehlo.concatenate", arrays::concatenate),
+    ("stablehlo.dynamic_slice", arrays::dynamic_slice),
+    ("stablehlo.dynamic_update_slice", arrays::dynamic_update_slice),
 ];
 
 /// Returns the table of operations by name.

@@ -1,0 +1,168 @@
+//! Runs recorded programs and compares their results with the recording.
+//!
+//! ```sh
+//! cargo run --release -p ramie-cpu --example conformance FOLDER [--threads N] [--only HASH]
+//! ```
+//!
+//! Each `HASH.mlir` in the folder and its subfolders has its arguments `in.N` and results `out.N` in
+//! `HASH.safetensors`. The example prints a line for each failure and at the end `N of M programs right`.
+
+use half::{bf16, f16};
+use ramie_cpu::{Buffer, ElementType, Program, TensorType};
+use std::collections::BTreeMap;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+/// Bounds of a program whose operations have one of these names: units in the last place of each element,
+/// and of the largest element of the result. A program has the largest bounds of its operations; without any
+/// of these operations, results must be equal. The recording is XLA's, which contracts products and sums and
+/// approximates functions.
+const BOUNDS: &[(&[&str], f64, f64)] = &[
+    (&["add", "subtract", "multiply", "divide", "sqrt", "rsqrt", "cbrt", "remainder", "square"], 4.0, 2.0),
+    (&["exponential", "log", "sine", "cosine", "tanh", "logistic", "power", "atan2", "tan"], 32.0, 4.0),
+    (&["exponential_minus_one", "log_plus_one", "erf", "erfc", "atan", "acos", "asin", "sinh", "cosh"], 64.0, 4.0),
+    (&["asinh", "acosh", "atanh", "erf_inv", "bessel_i1e", "lgamma", "digamma"], 256.0, 8.0),
+    (&["polygamma", "zeta"], 2048.0, 8.0),
+    (&["reduce", "reduce_window", "dot_general", "convolution", "scatter", "select_and_scatter"], 64.0, 32.0),
+    (&["while", "fft", "cholesky", "triangular_solve"], 512.0, 256.0),
+];
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let option = |name: &str| arguments.iter().position(|a| a == name).and_then(|i| arguments.get(i + 1));
+    let Some(folder) = arguments.first().filter(|a| !a.starts_with("--")) else {
+        eprintln!("usage: conformance FOLDER [--threads N] [--only HASH]");
+        return ExitCode::FAILURE;
+    };
+    let threads = option("--threads").and_then(|n| n.parse().ok());
+    let only = option("--only");
+    std::panic::set_hook(Box::new(|_| {}));
+    let mut counts: BTreeMap<String, (usize, usize)> = BTreeMap::new();
+    for path in programs(Path::new(folder)) {
+        if only.is_some_and(|name| path.file_stem().is_none_or(|stem| stem != name.as_str())) {
+            continue;
+        }
+        let group = path.parent().and_then(Path::file_name).map_or(String::new(), |n| n.to_string_lossy().into());
+        let count = counts.entry(group).or_default();
+        count.1 += 1;
+        match catch_unwind(AssertUnwindSafe(|| check(&path, threads))) {
+            Ok(Ok(())) => count.0 += 1,
+            Ok(Err(reason)) => println!("{}: {}", path.display(), reason.lines().next().unwrap_or_default()),
+            Err(panic) => {
+                let message = panic.downcast_ref::<String>().map(String::as_str);
+                let message = message.or(panic.downcast_ref::<&str>().copied()).unwrap_or("no message");
+                println!("{}: PANIC {}", path.display(), message.lines().next().unwrap_or_default());
+            }
+        }
+    }
+    for (group, (right, all)) in &counts {
+        println!("{group}: {right} of {all}");
+    }
+    let (right, all) = counts.values().fold((0, 0), |sum, count| (sum.0 + count.0, sum.1 + count.1));
+    println!("{right} of {all} programs right");
+    if right == all { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+/// Returns the paths of the programs in a folder and its subfolders.
+fn programs(folder: &Path) -> Vec<PathBuf> {
+    let mut paths = Vec::new();
+    for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
+        let path = entry.path();
+        if path.is_dir() {
+            paths.extend(programs(&path));
+        } else if path.extension().is_some_and(|e| e == "mlir") {
+            paths.push(path);
+        }
+    }
+    paths.sort();
+    paths
+}
+
+/// Compiles and runs a program and compares all results.
+fn check(path: &Path, threads: Option<usize>) -> Result<(), String> {
+    let text = std::fs::read_to_string(path).map_err(|e| e.to_string())?;
+    let mut program = Program::compile(&text).map_err(|e| e.to_string())?;
+    if let Some(threads) = threads {
+        program = program.with_threads(threads);
+    }
+    let recorded = std::fs::read(path.with_extension("safetensors")).map_err(|e| e.to_string())?;
+    let arrays = arrays(&recorded).ok_or("the recording is damaged")?;
+    let array = |name: String| arrays.get(&name).copied().ok_or(format!("{name} is not recorded"));
+    let mut buffers = Vec::new();
+    for (i, ty) in program.parameters().iter().enumerate() {
+        buffers.push(Buffer::from_bytes(ty.clone(), array(format!("in.{i}"))?).map_err(|e| e.to_string())?);
+    }
+    let results = program.run(&buffers.iter().collect::<Vec<_>>()).map_err(|e| e.to_string())?;
+    let bounds = bounds(&text);
+    for (i, result) in results.iter().enumerate() {
+        compare(result.ty(), result.bytes(), array(format!("out.{i}"))?, bounds)
+            .map_err(|reason| format!("result {i} of type {}: {reason}", result.ty()))?;
+    }
+    Ok(())
+}
+
+/// Returns the arrays of a `safetensors` file.
+fn arrays(file: &[u8]) -> Option<BTreeMap<String, &[u8]>> {
+    let (length, rest) = file.split_first_chunk::<8>()?;
+    let (header, data) = rest.split_at_checked(usize::try_from(u64::from_le_bytes(*length)).ok()?)?;
+    let header: serde_json::Value = serde_json::from_slice(header).ok()?;
+    let mut arrays = BTreeMap::new();
+    for (name, entry) in header.as_object()? {
+        let Some(offsets) = entry.get("data_offsets") else { continue };
+        let offset = |i: usize| offsets.get(i)?.as_u64().and_then(|n| usize::try_from(n).ok());
+        arrays.insert(name.clone(), data.get(offset(0)?..offset(1)?)?);
+    }
+    Some(arrays)
+}
+
+/// Returns the bounds of a program: of each element, and of the largest one.
+fn bounds(text: &str) -> (f64, f64) {
+    let names = text.split(['.', '"', ' ', '(']).collect::<std::collections::HashSet<_>>();
+    let rows = BOUNDS.iter().filter(|(operations, _, _)| operations.iter().any(|o| names.contains(o)));
+    rows.fold((0.0, 0.0), |bound, row| (row.1.max(bound.0), row.2.max(bound.1)))
+}
+
+/// Compares the bytes of a result with the recording.
+fn compare(ty: &TensorType, got: &[u8], expected: &[u8], bounds: (f64, f64)) -> Result<(), String> {
+    if got.len() != expected.len() {
+        return Err(format!("{} bytes, recorded are {}", got.len(), expected.len()));
+    }
+    // The distance of 1 to the next number, and the smallest normal number.
+    let (epsilon, smallest, width) = match ty.element {
+        ElementType::Bf16 => (2f64.powi(-7), 2f64.powi(-126), 2),
+        ElementType::F16 => (2f64.powi(-10), 2f64.powi(-14), 2),
+        ElementType::F32 | ElementType::C64 => (2f64.powi(-23), 2f64.powi(-126), 4),
+        ElementType::F64 | ElementType::C128 => (2f64.powi(-52), 2f64.powi(-1022), 8),
+        _ => {
+            return match got.iter().zip(expected).position(|(g, e)| g != e) {
+                None => Ok(()),
+                Some(at) => {
+                    let at = at / ty.element.bytes() * ty.element.bytes();
+                    let element = |b: &[u8]| format!("{:?}", &b[at..at + ty.element.bytes()]);
+                    Err(format!("byte {at} differs: {}, recorded {}", element(got), element(expected)))
+                }
+            };
+        }
+    };
+    let read = |b: &[u8]| match ty.element {
+        ElementType::Bf16 => f64::from(bf16::from_le_bytes([b[0], b[1]])),
+        ElementType::F16 => f64::from(f16::from_le_bytes([b[0], b[1]])),
+        _ if width == 4 => f64::from(f32::from_le_bytes(b.try_into().unwrap_or_default())),
+        _ => f64::from_le_bytes(b.try_into().unwrap_or_default()),
+    };
+    let pairs: Vec<(f64, f64)> =
+        got.chunks(width).zip(expected.chunks(width)).map(|(g, e)| (read(g), read(e))).collect();
+    let largest = pairs.iter().map(|(_, e)| e.abs()).filter(|e| e.is_finite()).fold(0.0, f64::max);
+    let mut wrong = pairs.iter().enumerate().filter(|(_, (g, e))| {
+        let bound = epsilon * (bounds.0 * e.abs() + bounds.1 * largest) + smallest;
+        !(g == e || g.is_nan() && e.is_nan() || (g - e).abs() <= bound)
+    });
+    match wrong.next() {
+        None => Ok(()),
+        Some((i, (g, e))) => {
+            let ulps = (g - e).abs() / e.abs().max(smallest) / epsilon;
+            Err(format!("element {i} is {g:e}, recorded {e:e} ({ulps:.1} ulp; {} differ)", 1 + wrong.count()))
+        }
+    }
+}

@@ -1,0 +1,159 @@
+//! Operations that only rearrange elements: their results are views.
+
+use super::{Read, lift};
+use crate::graph::{Operands, Operation, Source};
+use crate::memory::{Context, Strides, Tensor, Tensors};
+use crate::{Dims, Result, TensorType};
+use smallvec::smallvec;
+
+/// A rearrangement of one operand.
+#[derive(Clone, Debug)]
+pub enum Rearrange {
+    /// Repeats the operand: for each axis of the result, the operand's axis that varies along it.
+    Broadcast {
+        /// The operand's axes.
+        axes: Vec<Option<usize>>,
+        /// The shape of the result.
+        shape: Dims,
+    },
+    /// The same elements in another shape.
+    Reshape(Dims),
+    /// The axes in another order.
+    Transpose(Vec<usize>),
+    /// Elements from starts on, at distances.
+    Slice {
+        /// First index of each axis.
+        starts: Vec<usize>,
+        /// Distance of each axis.
+        steps: Vec<usize>,
+        /// The shape of the result.
+        shape: Dims,
+    },
+    /// Axes in reverse order.
+    Reverse(Vec<usize>),
+    /// The same bytes as another type.
+    Bitcast(TensorType),
+}
+
+impl Operation for Rearrange {
+    fn run(&self, context: &Context, operands: Operands) -> Result<Tensors> {
+        let x = &operands[0];
+        let result = match self {
+            Rearrange::Broadcast { axes, shape } => {
+                let strides = axes.iter().map(|a| a.map_or(0, |a| x.strides[a])).collect();
+                x.view(shape.clone(), strides, x.offset)
+            }
+            Rearrange::Reshape(shape) => x.reshape(context, shape)?,
+            Rearrange::Transpose(axes) => x.permute(axes),
+            Rearrange::Slice { starts, steps, shape } => slice(x, starts, steps, shape.clone()),
+            Rearrange::Reverse(axes) => reverse(x, axes),
+            Rearrange::Bitcast(ty) => x.bitcast(context, ty)?,
+        };
+        Ok(smallvec![result])
+    }
+}
+
+/// Returns the view of a part of a tensor.
+pub fn slice(x: &Tensor, starts: &[usize], steps: &[usize], shape: Dims) -> Tensor {
+    let offset: isize = starts.iter().zip(&x.strides).map(|(s, stride)| *s as isize * stride).sum();
+    let strides: Strides = x.strides.iter().zip(steps).map(|(stride, step)| stride * *step as isize).collect();
+    x.view(shape, strides, (x.offset as isize + offset) as usize)
+}
+
+/// Returns the view with reversed axes.
+pub fn reverse(x: &Tensor, axes: &[usize]) -> Tensor {
+    let mut view = x.clone();
+    for &axis in axes {
+        let last = x.shape()[axis].saturating_sub(1) as isize;
+        view.offset = (view.offset as isize + last * x.strides[axis]) as usize;
+        view.strides[axis] = -x.strides[axis];
+    }
+    view
+}
+
+/// Reads `stablehlo.broadcast_in_dim`.
+pub fn broadcast_in_dim(source: &Source<'_>) -> Read {
+    source.counts(1, 1, 0)?;
+    let (operand, result) = (&source.operands[0], &source.results[0]);
+    let dimensions = source.axes("broadcast_dimensions", result.shape.len())?;
+    source.check(
+        dimensions.len() == operand.shape.len() && operand.element == result.element,
+        format!("cannot broadcast {operand} along axes {dimensions:?} to {result}"),
+    )?;
+    let mut axes = vec![None; result.shape.len()];
+    for (i, &axis) in dimensions.iter().enumerate() {
+        let (from, to) = (operand.shape[i], result.shape[axis]);
+        source.check(from == 1 || from == to, format!("cannot broadcast {operand} to {result}"))?;
+        axes[axis] = (from != 1).then_some(i);
+    }
+    lift(Rearrange::Broadcast { axes, shape: result.shape.clone() })
+}
+
+/// Reads `stablehlo.reshape`.
+pub fn reshape(source: &Source<'_>) -> Read {
+    source.counts(1, 1, 0)?;
+    let (operand, result) = (&source.operands[0], &source.results[0]);
+    source.check(
+        operand.size() == result.size() && operand.element == result.element,
+        format!("{operand} does not have the elements of {result}"),
+    )?;
+    lift(Rearrange::Reshape(result.shape.clone()))
+}
+
+/// Reads `stablehlo.transpose`.
+pub fn transpose(source: &Source<'_>) -> Read {
+    source.counts(1, 1, 0)?;
+    let operand = &source.operands[0];
+    let axes = source.axes("permutation", operand.shape.len())?;
+    source.check(axes.len() == operand.shape.len(), "permutation must name each axis once")?;
+    let shape = axes.iter().map(|a| operand.shape[*a]).collect();
+    source.result(0, &TensorType { shape, element: operand.element })?;
+    lift(Rearrange::Transpose(axes))
+}
+
+/// Reads `stablehlo.slice`.
+pub fn read_slice(source: &Source<'_>) -> Read {
+    source.counts(1, 1, 0)?;
+    let operand = &source.operands[0];
+    let rank = operand.shape.len();
+    let starts = source.sizes_or("start_indices", rank, 0)?;
+    let steps = source.sizes_or("strides", rank, 1)?;
+    let limits = source.sizes("limit_indices")?;
+    source.check(limits.len() == rank, format!("limit_indices must have {rank} numbers"))?;
+    let mut shape = Dims::new();
+    for axis in 0..rank {
+        let (start, limit, step) = (starts[axis], limits[axis], steps[axis]);
+        source.check(
+            start <= limit && limit <= operand.shape[axis] && step > 0,
+            format!("{start}:{limit}:{step} is no range of axis {axis} of {operand}"),
+        )?;
+        shape.push((limit - start).div_ceil(step));
+    }
+    source.result(0, &TensorType { shape: shape.clone(), element: operand.element })?;
+    lift(Rearrange::Slice { starts, steps, shape })
+}
+
+/// Reads `stablehlo.reverse`.
+pub fn read_reverse(source: &Source<'_>) -> Read {
+    source.counts(1, 1, 0)?;
+    let operand = &source.operands[0];
+    source.result(0, operand)?;
+    lift(Rearrange::Reverse(source.axes("dimensions", operand.shape.len())?))
+}
+
+/// Reads `stablehlo.bitcast_convert`.
+pub fn bitcast_convert(source: &Source<'_>) -> Read {
+    source.counts(1, 1, 0)?;
+    let (operand, result) = (&source.operands[0], &source.results[0]);
+    let (old, new) = (operand.element.bits(), result.element.bits());
+    let (narrow, wide) = if old <= new { (operand, result) } else { (result, operand) };
+    if old != new && narrow.element.bits() < 8 {
+        return Err(source.unsupported(format!("conversion of {operand} to {result}")));
+    }
+    let expected = match old == new {
+        true => wide.shape.clone(),
+        false => wide.shape.iter().copied().chain([wide.element.bits() / narrow.element.bits()]).collect(),
+    };
+    source.check(narrow.shape == expected, format!("{operand} does not have the bits of {result}"))?;
+    lift(Rearrange::Bitcast(result.clone()))
+}
