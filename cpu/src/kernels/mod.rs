@@ -1,6 +1,7 @@
 //! Kernels: computations on slices and tiles of known types.
 
 pub mod convert;
+pub mod fold;
 pub mod formats;
 mod group;
 mod kernel;

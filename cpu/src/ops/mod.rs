@@ -1,7 +1,10 @@
 //! The table of operations: how each is read, which types it has, and how it is computed.
 
 mod arrays;
+mod control;
 mod elementwise;
+mod reduce;
+mod region;
 mod select;
 mod shape;
 
@@ -34,6 +37,10 @@ const ENTRIES: &[(&str, fn(&Source<'_>) -> Read)] = &[
     ("stablehlo.concatenate", arrays::concatenate),
     ("stablehlo.dynamic_slice", arrays::dynamic_slice),
     ("stablehlo.dynamic_update_slice", arrays::dynamic_update_slice),
+    ("stablehlo.reduce", reduce::reduce),
+    ("stablehlo.while", control::read_while),
+    ("stablehlo.case", control::case),
+    ("stablehlo.if", control::case),
 ];
 
 /// Returns the table of operations by name.
