@@ -51,6 +51,33 @@ macro_rules! with_integer {
 }
 pub(crate) use with_integer;
 
+/// Runs an expression with `$T` as the unsigned integer of an integer element's width, or another
+/// expression: for operations that do not depend on the sign.
+macro_rules! with_bits {
+    ($element:expr, $T:ident => $body:expr, _ => $else:expr) => {
+        match $element {
+            I2 | I4 | I8 | U2 | U4 | U8 => {
+                type $T = u8;
+                $body
+            }
+            I16 | U16 => {
+                type $T = u16;
+                $body
+            }
+            I32 | U32 => {
+                type $T = u32;
+                $body
+            }
+            I64 | U64 => {
+                type $T = u64;
+                $body
+            }
+            _ => $else,
+        }
+    };
+}
+pub(crate) use with_bits;
+
 /// Returns the number of bits of an integer narrower than a byte.
 fn narrow_bits(element: ElementType) -> Option<u32> {
     matches!(element, I2 | I4 | U2 | U4).then_some(element.bits() as u32)

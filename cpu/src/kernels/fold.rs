@@ -1,13 +1,14 @@
 //! Reductions by one operation, in an order that depends on the shape only.
 
-use super::convert::with_integer;
+use super::convert::{with_bits, with_integer};
 use super::math::real;
 use crate::ElementType::{self, *};
 use bytemuck::Pod;
 use num_complex::Complex;
 use rayon::prelude::*;
 
-/// Elements that are combined one after another. Blocks are combined in pairs, so that sums stay accurate.
+/// Elements that are combined one after another in each lane. Blocks are combined in pairs, so that sums
+/// stay accurate.
 const BLOCK: usize = 128;
 /// Accumulators of a block, which vectorize.
 const LANES: usize = 16;
@@ -27,151 +28,191 @@ pub struct Extent {
     pub after: usize,
 }
 
-/// Reduces an array into `before · after` elements. Returns `false` if there is no kernel for the operation.
-pub fn fold(name: &str, element: ElementType, extent: Extent, data: &[u8], out: &mut [u8], threads: usize) -> bool {
-    macro_rules! with {
-        ($T:ty, $f:expr) => {{
-            let f = $f;
-            fold_with::<$T>(f, extent, bytemuck::cast_slice(data), bytemuck::cast_slice_mut(out), threads);
-            true
-        }};
-    }
-    macro_rules! numbers {
-        ($T:ty) => {
-            match name {
-                "stablehlo.add" => with!($T, |a: $T, b: $T| a + b),
-                "stablehlo.multiply" => with!($T, |a: $T, b: $T| a * b),
-                "stablehlo.maximum" => with!($T, real::maximum::<$T>),
-                "stablehlo.minimum" => with!($T, real::minimum::<$T>),
-                _ => false,
-            }
-        };
-    }
-    macro_rules! complex {
-        ($T:ty) => {
-            match name {
-                "stablehlo.add" => with!($T, |a: $T, b: $T| a + b),
-                "stablehlo.multiply" => with!($T, |a: $T, b: $T| a * b),
-                _ => false,
-            }
-        };
-    }
-    with_integer!(element, T => match name {
-        _ if element.bits() < 8 => false,
-        "stablehlo.add" => with!(T, T::wrapping_add),
-        "stablehlo.multiply" => with!(T, T::wrapping_mul),
-        "stablehlo.maximum" => with!(T, Ord::max),
-        "stablehlo.minimum" => with!(T, Ord::min),
-        "stablehlo.and" => with!(T, |a: T, b: T| a & b),
-        "stablehlo.or" => with!(T, |a: T, b: T| a | b),
-        "stablehlo.xor" => with!(T, |a: T, b: T| a ^ b),
-        _ => false,
-    }, _ => match element {
-        Bool => match name {
-            "stablehlo.add" | "stablehlo.or" | "stablehlo.maximum" => with!(u8, |a: u8, b: u8| a | b),
-            "stablehlo.multiply" | "stablehlo.and" | "stablehlo.minimum" => with!(u8, |a: u8, b: u8| a & b),
-            "stablehlo.xor" => with!(u8, |a: u8, b: u8| a ^ b),
-            _ => false,
-        },
-        F32 => numbers!(f32),
-        F64 => numbers!(f64),
-        C64 => complex!(Complex<f32>),
-        C128 => complex!(Complex<f64>),
-        _ => false,
-    })
+/// The kernels of a reduction. The rest is independent of types, which keeps the crate quick to compile.
+#[derive(Clone, Copy)]
+struct Folder {
+    /// Combines rows element by element: `sum[i] = f(sum[i], row[i])`.
+    combine: fn(sum: &mut [u8], row: &[u8]),
+    /// Combines the rows of a block of `LANES` columns, of which `sums` contains the first.
+    block: fn(sums: &mut [u8], rows: &[u8]),
+    /// Bytes of an element.
+    width: usize,
 }
 
-fn fold_with<T: Pod + Send + Sync>(
-    f: impl Fn(T, T) -> T + Copy + Send + Sync,
-    extent: Extent,
-    data: &[T],
-    out: &mut [T],
-    threads: usize,
-) {
-    let Extent { before, reduced, after } = extent;
-    let parallel = threads > 1 && data.len() >= PARALLEL;
-    if after == 1 {
-        if parallel && before > 1 {
-            out.par_iter_mut().zip(data.par_chunks(reduced)).for_each(|(o, row)| *o = fold_row(f, row));
-        } else if parallel {
-            let parts: Vec<T> = data.par_chunks(CHUNK).map(|chunk| fold_row(f, chunk)).collect();
-            out[0] = fold_pairs(f, parts);
-        } else {
-            let long = before == 1 && data.len() >= PARALLEL;
-            for (o, row) in out.iter_mut().zip(data.chunks(reduced)) {
-                *o = if long { fold_pairs(f, row.chunks(CHUNK).map(|c| fold_row(f, c)).collect()) } else { fold_row(f, row) };
-            }
-        }
-        return;
-    }
-    let slab = |(out, data): (&mut [T], &[T])| fold_rows(f, data, after, out);
-    if parallel && before > 1 {
-        out.par_chunks_mut(after).zip(data.par_chunks(reduced * after)).for_each(slab);
-    } else {
-        out.chunks_mut(after).zip(data.chunks(reduced * after)).for_each(slab);
+fn combine<T: Pod>(f: impl Fn(T, T) -> T, sum: &mut [u8], row: &[u8]) {
+    let sum: &mut [T] = bytemuck::cast_slice_mut(sum);
+    for (s, x) in sum.iter_mut().zip(bytemuck::cast_slice::<u8, T>(row)) {
+        *s = f(*s, *x);
     }
 }
 
-/// Combines the elements of a row.
-fn fold_row<T: Pod>(f: impl Fn(T, T) -> T + Copy, row: &[T]) -> T {
-    if row.len() < 2 * LANES {
-        return row[1..].iter().fold(row[0], |a, b| f(a, *b));
-    }
-    let blocks = row.chunks(BLOCK * LANES);
-    fold_pairs(f, blocks.map(|block| fold_block(f, block)).collect())
-}
-
-fn fold_block<T: Pod>(f: impl Fn(T, T) -> T + Copy, block: &[T]) -> T {
-    if block.len() < LANES {
-        return block[1..].iter().fold(block[0], |a, b| f(a, *b));
-    }
-    let (vectors, rest) = block.as_chunks::<LANES>();
-    let mut sums = vectors[0];
-    for vector in &vectors[1..] {
-        for (sum, x) in sums.iter_mut().zip(vector) {
+fn block<T: Pod>(f: impl Fn(T, T) -> T, sums: &mut [u8], rows: &[u8]) {
+    let Some(target) = bytemuck::cast_slice_mut::<u8, T>(sums).first_chunk_mut::<LANES>() else { return };
+    let mut sums = *target;
+    for row in bytemuck::cast_slice::<u8, T>(rows).as_chunks::<LANES>().0 {
+        for (sum, x) in sums.iter_mut().zip(row) {
             *sum = f(*sum, *x);
         }
     }
-    for (sum, x) in sums.iter_mut().zip(rest) {
-        *sum = f(*sum, *x);
-    }
-    fold_pairs(f, sums.to_vec())
+    *target = sums;
 }
 
-/// Combines neighbors until one element is left.
-fn fold_pairs<T: Pod>(f: impl Fn(T, T) -> T, mut parts: Vec<T>) -> T {
-    while parts.len() > 1 {
-        parts = parts.chunks(2).map(|pair| if let [a, b] = pair { f(*a, *b) } else { pair[0] }).collect();
-    }
-    parts[0]
+macro_rules! folder {
+    ($T:ty, $a:ident, $b:ident => $f:expr) => {
+        Some(Folder {
+            combine: |sum, row| combine::<$T>(|$a, $b| $f, sum, row),
+            block: |sums, rows| block::<$T>(|$a, $b| $f, sums, rows),
+            width: std::mem::size_of::<$T>(),
+        })
+    };
 }
 
-/// Combines rows of `width` elements: blocks of rows one after another, blocks in pairs.
-fn fold_rows<T: Pod>(f: impl Fn(T, T) -> T + Copy, data: &[T], width: usize, out: &mut [T]) {
-    let combine = |sum: &mut [T], row: &[T]| {
-        for (s, x) in sum.iter_mut().zip(row) {
-            *s = f(*s, *x);
+macro_rules! sums {
+    ($T:ty, $name:expr) => {
+        match $name {
+            "stablehlo.add" => folder!($T, a, b => a + b),
+            "stablehlo.multiply" => folder!($T, a, b => a * b),
+            _ => None,
         }
     };
-    // Sums of 1, 2, 4, … blocks that wait for a partner, as the digits of a binary counter.
-    let mut waiting: Vec<(usize, Vec<T>)> = Vec::new();
-    for block in data.chunks(BLOCK * width) {
-        let mut sum = block[..width].to_vec();
-        for row in block[width..].chunks(width) {
-            combine(&mut sum, row);
+}
+
+macro_rules! extremes {
+    ($T:ty, $name:expr) => {
+        match $name {
+            "stablehlo.maximum" => folder!($T, a, b => real::maximum(a, b)),
+            "stablehlo.minimum" => folder!($T, a, b => real::minimum(a, b)),
+            _ => None,
         }
-        let mut blocks = 1;
-        while let Some((_, mut earlier)) = waiting.pop_if(|(n, _)| *n == blocks) {
-            combine(&mut earlier, &sum);
-            sum = earlier;
-            blocks *= 2;
+    };
+}
+
+/// Returns the kernels of an operation on the elements of a type.
+fn folder(name: &str, element: ElementType) -> Option<Folder> {
+    match (element, name) {
+        (F32, _) => return sums!(f32, name).or(extremes!(f32, name)),
+        (F64, _) => return sums!(f64, name).or(extremes!(f64, name)),
+        (C64, _) => return sums!(Complex<f32>, name),
+        (C128, _) => return sums!(Complex<f64>, name),
+        (Bool, "stablehlo.add" | "stablehlo.maximum") => return folder("stablehlo.or", U8),
+        (Bool, "stablehlo.multiply" | "stablehlo.minimum") => return folder("stablehlo.and", U8),
+        (Bool, _) => return folder(name, U8),
+        _ if element.bits() < 8 => return None,
+        _ => {}
+    }
+    with_integer!(element, T => extremes!(T, name), _ => None).or(with_bits!(element, T => match name {
+        "stablehlo.add" => folder!(T, a, b => a.wrapping_add(b)),
+        "stablehlo.multiply" => folder!(T, a, b => a.wrapping_mul(b)),
+        "stablehlo.and" => folder!(T, a, b => a & b),
+        "stablehlo.or" => folder!(T, a, b => a | b),
+        "stablehlo.xor" => folder!(T, a, b => a ^ b),
+        _ => None,
+    }, _ => None))
+}
+
+/// Reduces an array, which is not empty, into `before · after` elements. Returns `false` if there is no
+/// kernel for the operation.
+pub fn fold(name: &str, element: ElementType, extent: Extent, data: &[u8], out: &mut [u8], threads: usize) -> bool {
+    let Some(folder) = folder(name, element) else { return false };
+    let Extent { before, reduced, after } = extent;
+    let (row, slab) = (after * folder.width, reduced * after * folder.width);
+    let large = before * reduced * after >= PARALLEL;
+    let one = |(out, data): (&mut [u8], &[u8])| match after {
+        1 => folder.row(data, out),
+        _ => folder.rows(data, out),
+    };
+    if large && threads > 1 && before > 1 {
+        out.par_chunks_mut(row).zip(data.par_chunks(slab)).for_each(one);
+    } else if large && after == 1 && before == 1 {
+        let chunk = CHUNK * folder.width;
+        let mut parts = vec![0u128; (data.len().div_ceil(chunk) * folder.width).div_ceil(16)];
+        let parts = &mut bytemuck::cast_slice_mut::<_, u8>(&mut parts)[..data.len().div_ceil(chunk) * folder.width];
+        if threads > 1 {
+            parts.par_chunks_mut(folder.width).zip(data.par_chunks(chunk)).for_each(one);
+        } else {
+            parts.chunks_mut(folder.width).zip(data.chunks(chunk)).for_each(one);
         }
-        waiting.push((blocks, sum));
+        folder.pairs(parts);
+        out.copy_from_slice(&parts[..folder.width]);
+    } else {
+        out.chunks_mut(row).zip(data.chunks(slab)).for_each(one);
     }
-    let mut total = waiting.pop().map(|(_, sum)| sum).unwrap_or_default();
-    while let Some((_, mut earlier)) = waiting.pop() {
-        combine(&mut earlier, &total);
-        total = earlier;
+    true
+}
+
+impl Folder {
+    /// Combines the elements of a row.
+    fn row(&self, row: &[u8], out: &mut [u8]) {
+        let vector = LANES * self.width;
+        let mut storage = [0u128; LANES];
+        let sums = &mut bytemuck::cast_slice_mut::<_, u8>(&mut storage)[..vector];
+        if row.len() < 2 * vector {
+            out.copy_from_slice(&row[..self.width]);
+            row[self.width..].chunks(self.width).for_each(|x| (self.combine)(out, x));
+            return;
+        }
+        let length = BLOCK * vector;
+        let count = row.len().div_ceil(length);
+        let mut storage = vec![0u128; (count * self.width).div_ceil(16)];
+        let parts = &mut bytemuck::cast_slice_mut::<_, u8>(&mut storage)[..count * self.width];
+        for (part, block) in parts.chunks_mut(self.width).zip(row.chunks(length)) {
+            if block.len() < vector {
+                part.copy_from_slice(&block[..self.width]);
+                block[self.width..].chunks(self.width).for_each(|x| (self.combine)(part, x));
+                continue;
+            }
+            sums.copy_from_slice(&block[..vector]);
+            let whole = block.len() / vector * vector;
+            (self.block)(sums, &block[vector..whole]);
+            let rest = &block[whole..];
+            (self.combine)(&mut sums[..rest.len()], rest);
+            self.pairs(sums);
+            part.copy_from_slice(&sums[..self.width]);
+        }
+        self.pairs(parts);
+        out.copy_from_slice(&parts[..self.width]);
     }
-    out.copy_from_slice(&total);
+
+    /// Combines the two halves of a list until one element is left, in its first place.
+    fn pairs(&self, parts: &mut [u8]) {
+        let mut count = parts.len() / self.width;
+        while count > 1 {
+            let half = count.div_ceil(2);
+            let (left, right) = parts[..count * self.width].split_at_mut(half * self.width);
+            (self.combine)(&mut left[..right.len()], right);
+            count = half;
+        }
+    }
+
+    /// Combines rows of `out`'s size: blocks of rows one after another, blocks in pairs.
+    fn rows(&self, data: &[u8], out: &mut [u8]) {
+        let row = out.len();
+        let copy = |bytes: &[u8]| {
+            let mut sum = vec![0u128; row.div_ceil(16)];
+            bytemuck::cast_slice_mut::<_, u8>(&mut sum)[..row].copy_from_slice(bytes);
+            sum
+        };
+        let add = |sum: &mut Vec<u128>, x: &[u8]| {
+            (self.combine)(&mut bytemuck::cast_slice_mut::<_, u8>(sum)[..row], x);
+        };
+        // Sums of 1, 2, 4, … blocks that wait for a partner, as the digits of a binary counter.
+        let mut waiting: Vec<(usize, Vec<u128>)> = Vec::new();
+        for block in data.chunks(BLOCK * row) {
+            let mut sum = copy(&block[..row]);
+            block[row..].chunks(row).for_each(|x| add(&mut sum, x));
+            let mut blocks = 1;
+            while let Some((_, mut earlier)) = waiting.pop_if(|(n, _)| *n == blocks) {
+                add(&mut earlier, &bytemuck::cast_slice(&sum)[..row]);
+                sum = earlier;
+                blocks *= 2;
+            }
+            waiting.push((blocks, sum));
+        }
+        let mut total = waiting.pop().map(|(_, sum)| sum).unwrap_or_default();
+        while let Some((_, mut earlier)) = waiting.pop() {
+            add(&mut earlier, &bytemuck::cast_slice(&total)[..row]);
+            total = earlier;
+        }
+        out.copy_from_slice(&bytemuck::cast_slice(&total)[..row]);
+    }
 }

@@ -3,7 +3,7 @@
 use super::{Read, lift};
 use crate::ElementType::{self, *};
 use crate::graph::{Operands, Operation, Source};
-use crate::kernels::convert::{with_integer, wrap};
+use crate::kernels::convert::{with_bits, with_integer, wrap};
 use crate::kernels::math::integer::Integer;
 use crate::kernels::math::{complex, gamma, real, special};
 use crate::kernels::{Group, Kernel, Lanes, convert};
@@ -89,6 +89,9 @@ macro_rules! rule {
     (int, $x:tt, $body:expr, $e:ident) => {
         with_integer!($e, T => return Some(kernel!(T, $x, $body)), _ => ())
     };
+    (bits, $x:tt, $body:expr, $e:ident) => {
+        with_bits!($e, T => return Some(kernel!(T, $x, $body)), _ => ())
+    };
     (float, $x:tt, $body:expr, $e:ident) => {
         match $e {
             F32 => {
@@ -129,9 +132,9 @@ macro_rules! rows {
 }
 
 rows! {
-    "stablehlo.add" Same (a, b) { bool: a | b, int: a.wrapping_add(b), float: a + b, complex: a + b }
-    "stablehlo.subtract" Same (a, b) { int: a.wrapping_sub(b), float: a - b, complex: a - b }
-    "stablehlo.multiply" Same (a, b) { bool: a & b, int: a.wrapping_mul(b), float: a * b, complex: a * b }
+    "stablehlo.add" Same (a, b) { bool: a | b, bits: a.wrapping_add(b), float: a + b, complex: a + b }
+    "stablehlo.subtract" Same (a, b) { bits: a.wrapping_sub(b), float: a - b, complex: a - b }
+    "stablehlo.multiply" Same (a, b) { bool: a & b, bits: a.wrapping_mul(b), float: a * b, complex: a * b }
     "stablehlo.divide" Same (a, b) {
         int: Integer::quotient(a, b), float: a / b, complex: complex::via2(a, b, complex::divide)
     }
@@ -146,17 +149,17 @@ rows! {
         int: Integer::power(a, b), float: real::via2(a, b, real::power), complex: complex::via2(a, b, complex::power)
     }
     "stablehlo.atan2" Same (a, b) { float: real::via2(a, b, f64::atan2), complex: complex::via2(a, b, complex::atan2) }
-    "stablehlo.and" Same (a, b) { bool: a & b, int: a & b }
-    "stablehlo.or" Same (a, b) { bool: a | b, int: a | b }
-    "stablehlo.xor" Same (a, b) { bool: a ^ b, int: a ^ b }
-    "stablehlo.not" Same (a) { bool: u8::from(a == 0), int: !a }
-    "stablehlo.shift_left" Same (a, b) { int: Integer::shift_left(a, b) }
-    "stablehlo.shift_right_logical" Same (a, b) { int: Integer::shift_logical(a, b) }
+    "stablehlo.and" Same (a, b) { bool: a & b, bits: a & b }
+    "stablehlo.or" Same (a, b) { bool: a | b, bits: a | b }
+    "stablehlo.xor" Same (a, b) { bool: a ^ b, bits: a ^ b }
+    "stablehlo.not" Same (a) { bool: u8::from(a == 0), bits: !a }
+    "stablehlo.shift_left" Same (a, b) { bits: Integer::shift_left(a, b) }
+    "stablehlo.shift_right_logical" Same (a, b) { bits: Integer::shift_logical(a, b) }
     "stablehlo.shift_right_arithmetic" Same (a, b) { int: Integer::shift_arithmetic(a, b) }
-    "stablehlo.popcnt" Same (a) { int: a.count_ones() as T }
-    "stablehlo.count_leading_zeros" Same (a) { int: a.leading_zeros() as T }
+    "stablehlo.popcnt" Same (a) { bits: a.count_ones() as T }
+    "stablehlo.count_leading_zeros" Same (a) { bits: a.leading_zeros() as T }
     "stablehlo.abs" Real (a) { int: Integer::magnitude(a), float: a.abs(), complex: complex::abs(a) }
-    "stablehlo.negate" Same (a) { int: a.wrapping_neg(), float: -a, complex: -a }
+    "stablehlo.negate" Same (a) { bits: a.wrapping_neg(), float: -a, complex: -a }
     "stablehlo.sign" Same (a) {
         int: Integer::sign(a), float: real::via(a, real::sign), complex: complex::via(a, complex::sign)
     }
@@ -194,7 +197,7 @@ rows! {
     "chlo.sinh" Same (a) { float: real::via(a, f64::sinh), complex: complex::via(a, complex::sinh) }
     "chlo.cosh" Same (a) { float: real::via(a, f64::cosh), complex: complex::via(a, complex::cosh) }
     "chlo.tan" Same (a) { float: real::via(a, f64::tan), complex: complex::via(a, complex::tan) }
-    "chlo.square" Same (a) { int: a.wrapping_mul(a), float: a * a, complex: a * a }
+    "chlo.square" Same (a) { bits: a.wrapping_mul(a), float: a * a, complex: a * a }
     "chlo.conj" Same (a) { float: a, complex: a.conj() }
     "chlo.mulhi" Same (a, b) { int: Integer::high_product(a, b) }
     "chlo.is_inf" Test (a) { float: u8::from(a.is_infinite()) }

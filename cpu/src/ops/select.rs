@@ -4,7 +4,7 @@ use super::elementwise::{Elementwise, compute_type, push_convert, single};
 use super::{Read, lift, list};
 use crate::ElementType::{self, *};
 use crate::graph::Source;
-use crate::kernels::convert::with_integer;
+use crate::kernels::convert::{with_bits, with_integer};
 use crate::kernels::math::real;
 use crate::kernels::{Group, Kernel};
 use crate::memory::with_width;
@@ -31,31 +31,40 @@ pub enum Direction {
 
 fn ordered<T: Pod + PartialOrd>(direction: Direction) -> Kernel {
     match direction {
-        Direction::Eq => Kernel::binary(|a: T, b: T| u8::from(a == b)),
-        Direction::Ne => Kernel::binary(|a: T, b: T| u8::from(a != b)),
         Direction::Lt => Kernel::binary(|a: T, b: T| u8::from(a < b)),
         Direction::Le => Kernel::binary(|a: T, b: T| u8::from(a <= b)),
         Direction::Gt => Kernel::binary(|a: T, b: T| u8::from(a > b)),
-        Direction::Ge => Kernel::binary(|a: T, b: T| u8::from(a >= b)),
+        _ => Kernel::binary(|a: T, b: T| u8::from(a >= b)),
     }
 }
 
-fn equality<T: Pod + PartialEq>(direction: Direction) -> Option<Kernel> {
+fn equality<T: Pod + PartialEq>(direction: Direction) -> Kernel {
     match direction {
-        Direction::Eq => Some(Kernel::binary(|a: T, b: T| u8::from(a == b))),
-        Direction::Ne => Some(Kernel::binary(|a: T, b: T| u8::from(a != b))),
-        _ => None,
+        Direction::Eq => Kernel::binary(|a: T, b: T| u8::from(a == b)),
+        _ => Kernel::binary(|a: T, b: T| u8::from(a != b)),
     }
+}
+
+fn equality_of(direction: Direction, element: ElementType) -> Option<Kernel> {
+    Some(with_bits!(element, T => equality::<T>(direction), _ => match element {
+        Bool => equality::<u8>(direction),
+        F32 => equality::<f32>(direction),
+        F64 => equality::<f64>(direction),
+        C64 => equality::<Complex<f32>>(direction),
+        C128 => equality::<Complex<f64>>(direction),
+        _ => return None,
+    }))
 }
 
 /// Returns the kernel of a comparison of a type in which it is computed.
 fn comparison(direction: Direction, element: ElementType) -> Option<Kernel> {
+    if let Direction::Eq | Direction::Ne = direction {
+        return equality_of(direction, element);
+    }
     with_integer!(element, T => Some(ordered::<T>(direction)), _ => match element {
         Bool => Some(ordered::<u8>(direction)),
         F32 => Some(ordered::<f32>(direction)),
         F64 => Some(ordered::<f64>(direction)),
-        C64 => equality::<Complex<f32>>(direction),
-        C128 => equality::<Complex<f64>>(direction),
         _ => None,
     })
 }
