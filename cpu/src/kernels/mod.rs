@@ -6,6 +6,7 @@ pub mod formats;
 mod group;
 mod kernel;
 pub mod math;
+pub mod product;
 
 pub use group::{Group, Lanes, Step, TILE};
 pub use kernel::Kernel;

@@ -2,6 +2,8 @@
 
 mod arrays;
 mod control;
+mod convolution;
+mod dot;
 mod elementwise;
 mod reduce;
 mod region;
@@ -38,6 +40,8 @@ const ENTRIES: &[(&str, fn(&Source<'_>) -> Read)] = &[
     ("stablehlo.dynamic_slice", arrays::dynamic_slice),
     ("stablehlo.dynamic_update_slice", arrays::dynamic_update_slice),
     ("stablehlo.reduce", reduce::reduce),
+    ("stablehlo.dot_general", dot::dot_general),
+    ("stablehlo.convolution", convolution::convolution),
     ("stablehlo.while", control::read_while),
     ("stablehlo.case", control::case),
     ("stablehlo.if", control::case),
