@@ -2,8 +2,8 @@
 
 use std::cmp::Ordering;
 
-/// Sorts names by the numbers in them, including their signs
-/// (`flax.training.checkpoints.natural_sort`).
+/// Sorts names by the numbers in them (`flax.training.checkpoints.natural_sort`). A hyphen after a
+/// letter or a digit is no sign: `model-10` is after `model-9`.
 ///
 /// ```
 /// use ramie_checkpoint::checkpoints::natural_sort;
@@ -17,7 +17,7 @@ pub fn natural_sort(names: &mut [String]) {
 
 /// Compares two names in natural order; ties are broken by comparing the strings.
 pub(crate) fn compare(a: &str, b: &str) -> Ordering {
-    let (mut pieces, mut others) = (Pieces(a), Pieces(b));
+    let (mut pieces, mut others) = (Pieces::of(a), Pieces::of(b));
     loop {
         let (x, y) = match (pieces.next(), others.next()) {
             (Some(x), Some(y)) => (x, y),
@@ -35,26 +35,44 @@ pub(crate) fn compare(a: &str, b: &str) -> Ordering {
 
 /// Returns the last number in a name.
 pub(crate) fn last_number(name: &str) -> Option<f64> {
-    Pieces(name).filter_map(|(_, number)| number).last()
+    Pieces::of(name).filter_map(|(_, number)| number).last()
 }
 
 /// Splits a name into pieces of text, each with the number that follows it.
-struct Pieces<'a>(&'a str);
+struct Pieces<'a> {
+    rest: &'a str,
+    /// Whether a number ends where the rest begins.
+    after_number: bool,
+}
+
+impl<'a> Pieces<'a> {
+    fn of(rest: &'a str) -> Pieces<'a> {
+        Pieces {
+            rest,
+            after_number: false,
+        }
+    }
+}
 
 impl<'a> Iterator for Pieces<'a> {
     type Item = (&'a str, Option<f64>);
 
     fn next(&mut self) -> Option<Self::Item> {
-        if self.0.is_empty() {
+        if self.rest.is_empty() {
             return None;
         }
-        let whole = self.0;
-        let found = (0..whole.len()).find_map(|at| Some((at, number(whole.as_bytes(), at)?)));
+        let whole = self.rest;
+        let bytes = whole.as_bytes();
+        let joined = |at: usize| match at.checked_sub(1) {
+            Some(before) => bytes[before].is_ascii_alphanumeric(),
+            None => self.after_number,
+        };
+        let found = (0..whole.len()).find_map(|at| Some((at, number(bytes, at, joined(at))?)));
         let Some((start, end)) = found else {
-            self.0 = "";
+            self.rest = "";
             return Some((whole, None));
         };
-        self.0 = &whole[end..];
+        (self.rest, self.after_number) = (&whole[end..], true);
         // The number consists of a sign, digits, a decimal point and an exponent, which Rust
         // parses as well.
         let number = whole[start..end].parse().expect("a number");
@@ -62,14 +80,16 @@ impl<'a> Iterator for Pieces<'a> {
     }
 }
 
-/// Returns the end of the number that begins at `start`: `-1`, `2.`, `.5`, `1e-3`.
-fn number(text: &[u8], start: usize) -> Option<usize> {
+/// Returns the end of the number that begins at `start`: `-1`, `2.`, `.5`, `1e-3`. After a letter or a
+/// digit, a hyphen is no sign.
+fn number(text: &[u8], start: usize, joined: bool) -> Option<usize> {
     let is = |at: usize, what: &[u8]| text.get(at).is_some_and(|b| what.contains(b));
     let digits = |at: usize| {
         let rest = text.get(at..).unwrap_or(&[]);
         at + rest.iter().take_while(|b| b.is_ascii_digit()).count()
     };
-    let first = start + usize::from(is(start, b"+-"));
+    let sign: &[u8] = if joined { b"+" } else { b"+-" };
+    let first = start + usize::from(is(start, sign));
     let mut end = digits(first);
     let whole = end > first;
     if is(end, b".") {

@@ -50,14 +50,26 @@ impl Augment {
 
     /// Pads the image with `padding` black pixels on each side, then crops it at a random
     /// position.
+    ///
+    /// # Panics
+    /// Applying the step panics if the crop is larger than the padded image.
     #[must_use]
     pub fn random_crop(self, height: usize, width: usize, padding: usize) -> Augment {
         self.then(Step::RandomCrop(height, width, padding))
     }
 
     /// Mirrors the image horizontally with this probability.
+    ///
+    /// # Panics
+    /// Panics if the probability is not from 0 to 1.
     #[must_use]
+    #[track_caller]
     pub fn random_flip(self, probability: f64) -> Augment {
+        assert!(
+            (0.0..=1.0).contains(&probability),
+            "Augment: random_flip got {probability}, expected a probability\n  help: pass a number \
+             from 0.0 to 1.0; 0.5 mirrors half of the images"
+        );
         self.then(Step::Flip(probability))
     }
 
@@ -163,11 +175,17 @@ impl Step {
                 )
             }
             Step::RandomCrop(height, width, padding) => {
-                let mut start = |have: usize, want: usize| {
-                    let room = (have + 2 * padding).saturating_sub(want);
-                    generator.below(room + 1) as isize - *padding as isize
+                let padded = [h + 2 * padding, w + 2 * padding];
+                assert!(
+                    *height <= padded[0] && *width <= padded[1],
+                    "Augment: cannot crop {height} by {width} pixels from an image of {h} by {w} \
+                     with a padding of {padding}\n  help: resize the image first, or use a smaller \
+                     crop"
+                );
+                let mut start = |padded: usize, want: usize| {
+                    generator.below(padded - want + 1) as isize - *padding as isize
                 };
-                let (top, left) = (start(h, *height), start(w, *width));
+                let (top, left) = (start(padded[0], *height), start(padded[1], *width));
                 crop(&image, top, left, *height, *width)
             }
             Step::Flip(probability) => {

@@ -140,7 +140,7 @@ pub fn accumulate_wrt<M: Tree, B: Tree, R: Objective>(
     nnx::replace(model, after);
     let grads = sums.zip(&params, |sum, p| (sum / count as f64).astype(p.dtype()));
     let losses = outs.loss();
-    let loss = wide(&losses).mean().astype(losses.dtype());
+    let loss = wide(losses).mean().astype(losses.dtype());
     (outs.with_loss(loss), grads)
 }
 

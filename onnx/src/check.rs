@@ -48,7 +48,10 @@ pub(crate) fn unsupported(graph: &Graph, opset: i64) -> Vec<UnsupportedNodes> {
         let known = found
             .iter_mut()
             .find(|of| of.operator == operator && of.reason == reason);
-        let label = node.label().to_owned();
+        let label = match node.name.is_empty() {
+            false => format!("node `{}`", node.name),
+            true => format!("node with the output `{}`", node.label()),
+        };
         match known {
             Some(of) => of.nodes.push(label),
             None => found.push(UnsupportedNodes {

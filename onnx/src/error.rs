@@ -62,7 +62,7 @@ pub struct UnsupportedNodes {
     pub operator: String,
     /// Reason why the nodes are not supported.
     pub reason: String,
-    /// Names of the nodes, or their outputs if they have no names.
+    /// The nodes, as text with their names, or with their outputs if they have no names.
     pub nodes: Vec<String>,
 }
 
@@ -108,21 +108,17 @@ impl fmt::Display for Unsupported<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("the model has nodes that are not supported:")?;
         for of in self.0 {
-            let names: Vec<String> = of
-                .nodes
-                .iter()
-                .take(NAMED)
-                .map(|n| format!("`{n}`"))
-                .collect();
+            let named = &of.nodes[..of.nodes.len().min(NAMED)];
             write!(
                 f,
-                "\n  {}: {}: {}",
+                "\n  {}: {} ({}",
                 of.operator,
                 of.reason,
-                names.join(", ")
+                named.join(", ")
             )?;
-            if of.nodes.len() > NAMED {
-                write!(f, " and {} more", of.nodes.len() - NAMED)?;
+            match of.nodes.len() - named.len() {
+                0 => f.write_str(")")?,
+                more => write!(f, " and {more} more)")?,
             }
         }
         f.write_str(

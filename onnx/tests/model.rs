@@ -229,10 +229,12 @@ fn all_unsupported_operators_are_listed() {
     let bytes = model(20, graph(&nodes));
     let message = rejected(&bytes);
     assert!(
-        message.contains("Blur: the operator is unknown: `a`, `c`"),
+        message.contains(
+            "Blur: the operator is unknown (node with the output `a`, node with the output `c`)"
+        ),
         "{message}"
     );
-    let reason = "Gelu: `approximate` is \"cubic\", supported are none, tanh: `y`";
+    let reason = "Gelu: `approximate` is \"cubic\", supported are none, tanh (node with";
     assert!(message.contains(reason), "{message}");
     let error = Model::from_bytes(bytes).expect_err("it is rejected");
     assert!(matches!(error, Error::Unsupported { nodes, .. } if nodes.len() == 2));

@@ -1,6 +1,7 @@
 //! Limits on the size of updates.
 
 use crate::extra_args::expect_params;
+use crate::given::Given;
 use crate::options::options;
 use crate::tree::abs_sq;
 use crate::wide::wide_state;
@@ -8,8 +9,9 @@ use crate::{GradientTransformation, Hyperparam, global_norm, tree};
 use ramie_core::{Array, IntoArray, Reduction, State, vmap, where_};
 
 /// Clips each element to the interval from `-max_delta` to `max_delta`.
+#[track_caller]
 pub fn clip(max_delta: impl Into<Hyperparam>) -> GradientTransformation {
-    let max_delta = max_delta.into();
+    let max_delta = max_delta.into().given("max_delta");
     GradientTransformation::stateless(move |updates, _| {
         tree::clip(&updates, max_delta.negative(), &max_delta)
     })
@@ -19,14 +21,16 @@ pub fn clip(max_delta: impl Into<Hyperparam>) -> GradientTransformation {
 ///
 /// Pascanu et al., *On the difficulty of training recurrent neural networks*,
 /// 2013.
+#[track_caller]
 pub fn clip_by_global_norm(max_norm: impl Into<Hyperparam>) -> GradientTransformation {
-    let max_norm = max_norm.into();
+    let max_norm = max_norm.into().given("max_norm");
     GradientTransformation::stateless(move |updates, _| {
         if updates.is_empty() {
             return updates;
         }
         let norm = global_norm(&updates);
-        let small = norm.lt(&max_norm);
+        // A norm and a limit of 0 would give 0 / 0.
+        let small = norm.le(&max_norm);
         updates.map(|u| where_(&small, u, (u / norm.astype(u.dtype())) * &max_norm))
     })
 }
@@ -34,8 +38,9 @@ pub fn clip_by_global_norm(max_norm: impl Into<Hyperparam>) -> GradientTransform
 /// Scales each array down so that its root mean square is at most `threshold`.
 ///
 /// Shazeer and Stern, *Adafactor*, 2018.
+#[track_caller]
 pub fn clip_by_block_rms(threshold: impl Into<Hyperparam>) -> GradientTransformation {
-    let threshold = threshold.into();
+    let threshold = threshold.into().given("threshold");
     GradientTransformation::stateless(move |updates, _| {
         updates.map(|u| u / (abs_sq(u).mean().sqrt() / &threshold).maximum(1.0))
     })
@@ -140,7 +145,13 @@ pub fn per_example_global_norm_clip(
     let multipliers = ratio.minimum(1.0);
     let multipliers = where_(multipliers.is_nan(), 1.0, multipliers);
     let clipped = multipliers.lt(1.0).astype(ramie_core::DType::I32).sum();
-    (grads.map(|g| multipliers.tensordot(g, 1)), clipped)
+    // An example with an infinite norm is dropped; 0 times its gradient would be NaN.
+    let kept = multipliers.ne(0);
+    let sum = |g: &Array| {
+        let axes: Vec<isize> = (1..g.ndim() as isize).collect();
+        multipliers.tensordot(where_(kept.expand_dims(&axes), g, 0), 1)
+    };
+    (grads.map(sum), clipped)
 }
 
 /// Clips the per-example gradients of each array separately and sums them. The limits combine to

@@ -1,6 +1,7 @@
 //! Weight decay.
 
 use crate::extra_args::expect_params;
+use crate::given::Given;
 use crate::numerics::{count_zero, safe_increment};
 use crate::options::Predicate;
 use crate::{GradientTransformation, Hyperparam, Schedule, masked};
@@ -19,8 +20,9 @@ pub struct WeightDecaySchedule {
 ///
 /// The transformation has a state only if the strength depends on the step. `update` panics if
 /// `params` is `None`.
+#[track_caller]
 pub fn add_decayed_weights(weight_decay: impl Into<Schedule>) -> GradientTransformation {
-    let weight_decay = weight_decay.into();
+    let weight_decay = weight_decay.into().given("weight_decay");
     if weight_decay.as_hyperparam().is_some() {
         let strength = weight_decay.number(&count_zero());
         return GradientTransformation::stateless(move |updates, params| {
@@ -48,6 +50,7 @@ pub fn add_decayed_weights(weight_decay: impl Into<Schedule>) -> GradientTransfo
 /// let kernels = add_decayed_weights_with(1e-4, |path, _| path.ends_with("kernel"));
 /// ```
 #[doc(alias = "add_decayed_weights")]
+#[track_caller]
 pub fn add_decayed_weights_with(
     weight_decay: impl Into<Schedule>,
     mask: impl Fn(&str, &Array) -> bool + Send + Sync + 'static,

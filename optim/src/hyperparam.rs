@@ -7,6 +7,9 @@ use std::fmt;
 /// A number that configures a transformation: either a known `f64` or a 0-d array, which may be
 /// traced. An array of a float of fewer than 32 bits becomes `f32`.
 ///
+/// Constructors and setters panic if a number is NaN or infinite, except for limits such as
+/// `max_norm`, which may be infinite, and if a learning rate is negative.
+///
 /// Numbers and arrays convert into it. With an array, a program can change a hyperparameter
 /// without recompiling (see [`inject_hyperparams`](crate::inject_hyperparams)) and train with
 /// several values at the same time:

@@ -1,5 +1,6 @@
 //! `inject_hyperparams`: hyperparameters in the state of an optimizer.
 
+use crate::given::Given;
 use crate::mistake::refuse;
 use crate::numerics::{count_zero, safe_increment};
 use crate::wide::highest_number_dtype;
@@ -134,14 +135,23 @@ impl fmt::Debug for InjectHyperparams {
 /// let mut state = tx.init(&params);
 /// tree::set(&mut state, "hyperparams.learning_rate", 1e-4);
 /// ```
+///
+/// # Panics
+/// Panics if a number is not finite, or if the number `learning_rate` is negative.
 #[doc(alias = "inject_stateful_hyperparams")]
+#[track_caller]
 pub fn inject_hyperparams<N: Into<String>, S: Into<Schedule>, T: Into<GradientTransformation>>(
     hyperparams: impl IntoIterator<Item = (N, S)>,
     factory: impl Fn(&Hyperparams) -> T + Send + Sync + 'static,
 ) -> InjectHyperparams {
-    let named = |(name, schedule): (N, S)| (name.into(), schedule.into());
+    let mut schedules = BTreeMap::new();
+    for (name, schedule) in hyperparams {
+        let name: String = name.into();
+        let schedule: Schedule = schedule.into().given(&name);
+        schedules.insert(name, schedule);
+    }
     InjectHyperparams {
-        schedules: hyperparams.into_iter().map(named).collect(),
+        schedules,
         stateful: BTreeMap::new(),
         factory: Arc::new(move |h| factory(h).into()),
         dtype: None,

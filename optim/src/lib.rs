@@ -27,6 +27,7 @@ mod distance;
 mod extra_args;
 mod factored;
 mod flatten;
+mod given;
 mod hyperparam;
 mod inject;
 mod lbfgs;

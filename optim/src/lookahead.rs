@@ -21,16 +21,17 @@ pub struct LookaheadState {
 pub struct LookaheadParams {
     /// Parameters at which gradients are taken.
     pub fast: State,
-    /// Parameters that follow the fast ones and are used after training.
+    /// Parameters that follow the fast ones and are used after training, in at least `f32`.
     pub slow: State,
 }
 
 impl LookaheadParams {
-    /// Creates a pair whose fast and slow parameters are equal.
+    /// Creates a pair whose fast and slow parameters are equal. The slow ones are in at least `f32`,
+    /// because they are averages.
     pub fn init_synced(params: &State) -> LookaheadParams {
         LookaheadParams {
             fast: params.clone(),
-            slow: params.clone(),
+            slow: wide_state(params).into_owned(),
         }
     }
 
@@ -122,9 +123,10 @@ options! {
                 let sync = state.steps_since_sync.eq(o.sync_period.0 - 1);
                 let ahead = wide_state(&fast).zip(&updates, |f, u| f + u);
                 let ahead = ahead.zip(&wide_state(&slow), |f, s| f - s);
-                let slow_updates = ahead.map(|d| d * (sync.astype(d.dtype()) * &o.slow_step_size));
+                // Between synchronizations, fast parameters that are not finite leave the slow ones.
+                let slow_updates = ahead.map(|d| where_(&sync, d * &o.slow_step_size, 0));
                 let back = o.slow_step_size.rest();
-                let fast_updates = updates.zip(&ahead, |u, d| u - sync.astype(d.dtype()) * &back * d);
+                let fast_updates = updates.zip(&ahead, |u, d| where_(&sync, u - d * &back, u));
                 let fast_state = if o.reset_state {
                     let initial = o.fast_optimizer.init(&fast);
                     tree::map2(&fast_state, &initial, |now, first| where_(&sync, first, now))

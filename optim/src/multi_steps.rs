@@ -1,5 +1,6 @@
 //! `multi_steps`: gradient accumulation over several steps.
 
+use crate::given::check_numbers;
 use crate::numerics::{count_zero, safe_increment};
 use crate::wide::{into_wide, wide_state};
 use crate::{ExtraArgs, GradientTransformation, OptState, tree};
@@ -246,9 +247,11 @@ pub fn skip_not_finite(updates: &State, _: &Array, _: Option<&State>) -> (Array,
 /// use ramie_optim::{multi_steps, sgd, skip_large_updates};
 /// let tx = multi_steps(sgd(0.1), 4).skip(skip_large_updates(100.0));
 /// ```
+#[track_caller]
 pub fn skip_large_updates(
     max_squared_norm: f64,
 ) -> impl Fn(&State, &Array, Option<&State>) -> (Array, State) + Send + Sync + 'static {
+    check_numbers!(max_squared_norm);
     move |updates, _, _| {
         let norm_squared = tree::squared_norm(updates);
         let should_skip = norm_squared.lt(max_squared_norm).logical_not();

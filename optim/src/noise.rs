@@ -1,5 +1,6 @@
 //! Noise on gradients.
 
+use crate::given::Given;
 use crate::numerics::{count_zero, safe_increment};
 use crate::{GradientTransformation, Hyperparam, tree};
 use ramie_core::random::{self, Key};
@@ -25,12 +26,13 @@ pub struct AddNoiseState {
 ///
 /// Neelakantan et al., *Adding Gradient Noise Improves Learning for Very Deep
 /// Networks*, 2015.
+#[track_caller]
 pub fn add_noise(
     eta: impl Into<Hyperparam>,
     gamma: impl Into<Hyperparam>,
     key: Key,
 ) -> GradientTransformation {
-    let (eta, gamma) = (eta.into(), gamma.into());
+    let (eta, gamma) = (eta.into().given("eta"), gamma.into().given("gamma"));
     GradientTransformation::new(
         move |_| AddNoiseState {
             count: count_zero(),

@@ -37,7 +37,8 @@ macro_rules! option_setter {
         #[must_use]
         #[track_caller]
         pub fn $field(mut self, $field: impl Into<$crate::Hyperparam>) -> Self {
-            self $(.$outer)? .$field = $field.into();
+            let given: $crate::Hyperparam = $field.into();
+            self $(.$outer)? .$field = $crate::given::Given::given(given, stringify!($field));
             self
         }
     };
@@ -47,7 +48,8 @@ macro_rules! option_setter {
         #[must_use]
         #[track_caller]
         pub fn $field(mut self, $field: impl Into<$crate::Schedule>) -> Self {
-            self $(.$outer)? .$field = $field.into();
+            let given: $crate::Schedule = $field.into();
+            self $(.$outer)? .$field = $crate::given::Given::given(given, stringify!($field));
             self
         }
     };
@@ -56,7 +58,8 @@ macro_rules! option_setter {
         #[must_use]
         #[track_caller]
         pub fn $field(mut self, $field: impl Into<$crate::Hyperparam>) -> Self {
-            self $(.$outer)? .$field = Some($field.into());
+            let given: $crate::Hyperparam = $field.into();
+            self $(.$outer)? .$field = Some($crate::given::Given::given(given, stringify!($field)));
             self
         }
     };
@@ -114,8 +117,9 @@ macro_rules! option_setter {
         $(#[$doc])*
         #[doc = concat!("\n\nDefaults to `", stringify!($default), "`.")]
         #[must_use]
+        #[track_caller]
         pub fn $field(mut self, $field: $crate::options::option_type!($kind)) -> Self {
-            self $(.$outer)? .$field = $field;
+            self $(.$outer)? .$field = $crate::given::Given::given($field, stringify!($field));
             self
         }
     };
@@ -200,7 +204,10 @@ macro_rules! options {
             $( $req: impl Into<$crate::options::option_type!($rkind)> ),*
         ) -> $name {
             $name {
-                $( $req: $req.into(), )*
+                $( $req: {
+                    let given: $crate::options::option_type!($rkind) = $req.into();
+                    $crate::given::Given::given(given, stringify!($req))
+                }, )*
                 $( $field: $crate::options::option_default!($kind $($default)?), )*
             }
         }

@@ -1,6 +1,7 @@
 //! Functions made differentiable by random perturbations (`optax.perturbations`).
 
 use crate::tree;
+use crate::wide::wide;
 use ramie_core::random::{self, Key};
 use ramie_core::{Array, State, vmap};
 
@@ -83,7 +84,7 @@ pub fn make_perturbed_fun(
         let one = |key: Key| {
             let drawn = tree::random_like(&key, x, |key, a| options.noise.sample(key, a));
             let shifted = still(&tree::add_scale(x, options.sigma, &drawn));
-            let drawn = x.zip(&shifted, |x, y| (y - x) / options.sigma);
+            let drawn = x.zip(&shifted, |x, y| (&*wide(y) - &*wide(x)) / options.sigma);
             let weight = tree::sum(&drawn.map(|z| options.noise.log_prob(z)));
             // The value is 1; the derivative is that of the log-density.
             let weight = (&weight - weight.stop_gradient()).exp();

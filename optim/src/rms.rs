@@ -198,7 +198,8 @@ impl ScaleByStddev {
         let nu = update_moment_per_elem_norm(updates, nu, &self.decay, 2);
         let mu_hat = corrected(&mu, &self.decay, count);
         let nu_hat = corrected(&nu, &self.decay, count);
-        let variance = nu_hat.zip(&mu_hat, |n, m| n - tree::abs_sq(m));
+        // Rounding can make the difference negative.
+        let variance = nu_hat.zip(&mu_hat, |n, m| (n - tree::abs_sq(m)).maximum(0.0));
         let updates = over_root(updates, &variance, &self.eps, self.eps_in_sqrt);
         (updates, mu, nu)
     }

@@ -1,6 +1,7 @@
 //! Scaling by a step size.
 
 use crate::extra_args::expect_params;
+use crate::given::Given;
 use crate::numerics::{count_zero, safe_increment, safe_norm, safe_root_mean_squares};
 use crate::options::options;
 use crate::{GradientTransformation, Hyperparam, Schedule, tree};
@@ -8,8 +9,9 @@ use ramie_core::{Array, Reduction, where_};
 use ramie_derive::Tree;
 
 /// Multiplies updates by a number.
+#[track_caller]
 pub fn scale(step_size: impl Into<Hyperparam>) -> GradientTransformation {
-    let step_size = step_size.into();
+    let step_size = step_size.into().given("step_size");
     GradientTransformation::stateless(move |updates, _| updates.map(|u| u * &step_size))
 }
 
@@ -21,8 +23,9 @@ pub struct ScaleByScheduleState {
 }
 
 /// Multiplies updates by a number that depends on the step.
+#[track_caller]
 pub fn scale_by_schedule(step_size: impl Into<Schedule>) -> GradientTransformation {
-    let step_size = step_size.into();
+    let step_size = step_size.into().given("step_size");
     GradientTransformation::new(
         |_| ScaleByScheduleState {
             count: count_zero(),
@@ -38,18 +41,20 @@ pub fn scale_by_schedule(step_size: impl Into<Schedule>) -> GradientTransformati
 
 /// Multiplies updates by the negative learning rate, a constant or a schedule with its own count.
 /// It is the last transformation of a minimizer.
+#[track_caller]
 pub fn scale_by_learning_rate(learning_rate: impl Into<Schedule>) -> GradientTransformation {
-    scale_by_rate(learning_rate.into(), true)
+    scale_by_rate(learning_rate.into().given("learning_rate"), true)
 }
 
 /// Multiplies updates by the learning rate like [`scale_by_learning_rate`], without negating it if
 /// `flip_sign` is false: the last transformation of a maximizer.
 #[doc(alias = "flip_sign")]
+#[track_caller]
 pub fn scale_by_learning_rate_with(
     learning_rate: impl Into<Schedule>,
     flip_sign: bool,
 ) -> GradientTransformation {
-    scale_by_rate(learning_rate.into(), flip_sign)
+    scale_by_rate(learning_rate.into().given("learning_rate"), flip_sign)
 }
 
 /// Multiplies updates by a constant or a schedule with its own count; `flip` negates it.
@@ -74,8 +79,9 @@ pub fn scale_by_sign() -> GradientTransformation {
 /// norm is smaller.
 ///
 /// `update` panics if `params` is `None`.
+#[track_caller]
 pub fn scale_by_param_block_norm(min_scale: impl Into<Hyperparam>) -> GradientTransformation {
-    let min_scale = min_scale.into();
+    let min_scale = min_scale.into().given("min_scale");
     GradientTransformation::stateless(move |updates, params| {
         let params = expect_params("scale_by_param_block_norm", params);
         updates.zip(params, |u, p| u * safe_norm(p, &min_scale))
@@ -86,8 +92,9 @@ pub fn scale_by_param_block_norm(min_scale: impl Into<Hyperparam>) -> GradientTr
 /// `min_scale` if that is smaller.
 ///
 /// `update` panics if `params` is `None`.
+#[track_caller]
 pub fn scale_by_param_block_rms(min_scale: impl Into<Hyperparam>) -> GradientTransformation {
-    let min_scale = min_scale.into();
+    let min_scale = min_scale.into().given("min_scale");
     GradientTransformation::stateless(move |updates, params| {
         let params = expect_params("scale_by_param_block_rms", params);
         updates.zip(params, |u, p| u * safe_root_mean_squares(p, &min_scale))

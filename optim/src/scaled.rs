@@ -1,6 +1,7 @@
 //! Optimizers that scale updates by one transformation and by a learning rate.
 
 use crate::decay::decay;
+use crate::given::Given;
 use crate::options::{Predicate, transformation_methods};
 use crate::{GradientTransformation, Schedule, chain, scale_by_learning_rate};
 use ramie_core::Array;
@@ -27,7 +28,7 @@ impl<S> Scaled<S> {
     pub(crate) fn new(by: S, learning_rate: impl Into<Schedule>) -> Scaled<S> {
         Scaled {
             by,
-            learning_rate: learning_rate.into(),
+            learning_rate: learning_rate.into().given("learning_rate"),
             weight_decay: None,
             mask: None,
         }
@@ -39,7 +40,7 @@ impl<S> Scaled<S> {
     #[must_use]
     #[track_caller]
     pub fn weight_decay(mut self, weight_decay: impl Into<Schedule>) -> Self {
-        self.weight_decay = Some(weight_decay.into());
+        self.weight_decay = Some(weight_decay.into().given("weight_decay"));
         self
     }
 

@@ -28,8 +28,8 @@ type Update =
 ///
 /// Transformations compute in at least `f32`: they see parameters and gradients of narrower
 /// floating-point dtypes as `f32`, so their states are in at least `f32`, too. The updates that the
-/// caller receives have the dtypes of the gradients; they are rounded once, after the last
-/// transformation of a chain. [`state_dtype`](crate::state_dtype()) stores a state in a narrower dtype.
+/// caller receives have the dtypes of the gradients, but at least those of the parameters; they are
+/// rounded once, after the last transformation of a chain. [`state_dtype`](crate::state_dtype()) stores a state in a narrower dtype.
 #[derive(Clone)]
 pub struct GradientTransformation {
     /// Identifies the transformation. Clones behave the same and share the id.
@@ -165,8 +165,9 @@ impl GradientTransformation {
     }
 
     /// Returns the updates for the gradients and the state for the next step. The updates have the
-    /// dtypes of the gradients, except those of [`kahan_summation`](crate::kahan_summation()) and
-    /// [`stochastic_rounding`](crate::stochastic_rounding()), which need `f32`.
+    /// dtypes of the gradients, or `f32` for gradients in a narrower dtype of parameters in `f32`. Those
+    /// of [`kahan_summation`](crate::kahan_summation()) and
+    /// [`stochastic_rounding`](crate::stochastic_rounding()) are always in at least `f32`.
     ///
     /// # Panics
     /// Panics if the state belongs to another transformation, if the gradients do not have the

@@ -2,6 +2,7 @@
 
 use crate::Hyperparam;
 use crate::any_tree::zip;
+use crate::given::Given;
 use crate::wide::wide;
 use ramie_core::{Array, IntoArray, Tree, cond, tree};
 
@@ -38,7 +39,7 @@ pub fn apply_updates<T: Tree>(params: &T, updates: &T) -> T {
 /// ```
 #[track_caller]
 pub fn incremental_update<T: Tree>(new: &T, old: &T, step_size: impl Into<Hyperparam>) -> T {
-    let step_size = step_size.into();
+    let step_size = step_size.into().given("step_size");
     let rest = step_size.rest();
     zip(new, old, |n, o| &*wide(n) * &step_size + &*wide(o) * &rest)
 }

@@ -95,14 +95,15 @@ pub(crate) fn widely(x: &State, f: impl FnOnce(&State) -> State) -> State {
 pub(crate) struct NarrowDtypes(BTreeMap<String, DType>);
 
 impl NarrowDtypes {
-    /// Returns the narrow dtypes of gradients, and of the parameters without a gradient at their
-    /// path.
+    /// Returns the narrow dtypes of the gradients whose parameters are narrow, too, and of the
+    /// parameters without a gradient at their path.
     pub(crate) fn of(updates: &State, params: Option<&State>) -> Option<NarrowDtypes> {
-        let without = |path: &str| updates.get(path).is_none();
-        let params = params.into_iter().flat_map(State::iter);
-        let all = updates
-            .iter()
-            .chain(params.filter(|(path, _)| without(path)));
+        let of_param = |path: &str| Some(params?.get(path)?.dtype());
+        let gradients = updates.iter();
+        let gradients = gradients.filter(|(path, _)| of_param(path).is_none_or(is_narrow));
+        let others = params.into_iter().flat_map(State::iter);
+        let others = others.filter(|(path, _)| updates.get(path).is_none());
+        let all = gradients.chain(others);
         let narrow = all.filter(|(_, a)| is_narrow(a.dtype()));
         let found: BTreeMap<String, DType> = narrow
             .map(|(path, a)| (path.to_owned(), a.dtype()))

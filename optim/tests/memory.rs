@@ -13,12 +13,12 @@ struct Training {
 
 /// Types of 24 arrays of a million elements: more than caches hold, without
 /// elements.
-fn types() -> State {
+fn types(dtype: DType) -> State {
     let array = |i: usize| {
         let shape = [1024, 1024];
         (
             format!("layer{i}.kernel"),
-            Array::shape_dtype_struct(&shape, DType::F32),
+            Array::shape_dtype_struct(&shape, dtype),
         )
     };
     (0..24).map(array).collect()
@@ -29,9 +29,9 @@ fn bytes(arrays: &[Array]) -> usize {
 }
 
 /// What one update takes at once, as a part of what is held anyway.
-fn ratio(tx: impl Into<GradientTransformation>) -> f64 {
+fn ratio(tx: impl Into<GradientTransformation>, dtype: DType) -> f64 {
     let tx = tx.into();
-    let params = types();
+    let params = types(dtype);
     let init = tx.clone();
     let state = eval_shape(move |params: State| init.init(&params), params.clone());
     let training = Training { params, state };
@@ -41,8 +41,10 @@ fn ratio(tx: impl Into<GradientTransformation>) -> f64 {
         t.params = apply_updates(&t.params, &updates);
         t.state = state;
     });
-    let held = bytes(&tree::leaves(&training)) + bytes(types().arrays());
-    let lowered = step.lower_with(&training, (types(),)).expect("a program");
+    let held = bytes(&tree::leaves(&training)) + bytes(types(dtype).arrays());
+    let lowered = step
+        .lower_with(&training, (types(dtype),))
+        .expect("a program");
     let compiled = lowered.compile().expect("an executable");
     let memory = compiled.memory_analysis().expect("the plugin says it");
     let peak = memory.argument + memory.output - memory.alias + memory.temp;
@@ -60,11 +62,13 @@ fn updates_take_little_more_than_what_is_held() {
         ("adafactor", adafactor().learning_rate(1e-3).into()),
     ];
     for (name, tx) in rows {
-        let ratio = ratio(tx);
-        println!("{name}: {ratio:.3} of what is held");
-        assert!(
-            (0.99..1.1).contains(&ratio),
-            "{name} takes {ratio:.3} of what is held"
-        );
+        for dtype in [DType::F32, DType::BF16] {
+            let ratio = ratio(tx.clone(), dtype);
+            println!("{name}, {dtype}: {ratio:.3} of what is held");
+            assert!(
+                (0.99..1.1).contains(&ratio),
+                "{name} in {dtype} takes {ratio:.3} of what is held"
+            );
+        }
     }
 }

@@ -16,6 +16,12 @@ pub fn cases() -> Vec<Case> {
             let grads = params();
             tx.update(grads, state, None)
         }),
+        case("adam: a decay rate is NaN", || adam(1e-3).b2(0.0 / 0.0)),
+        case("sgd: a negative learning rate", || sgd(-0.1)),
+        case(
+            "state_dtype: the dtype is not a floating-point dtype",
+            || state_dtype(adam(1e-3), DType::I8),
+        ),
         case(
             "polyak_sgd: update was called without the value of the objective",
             || {

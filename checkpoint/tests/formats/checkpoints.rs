@@ -36,9 +36,15 @@ fn names_are_sorted_as_by_flax() {
     let rows = golden["natural_sort"].as_array().unwrap();
     assert!(rows.len() > 5);
     for row in rows {
-        let mut names = strings(&row["names"]);
+        // Flax takes a hyphen after a letter for a sign.
+        let without = |list: &Value| {
+            let mut names = strings(list);
+            names.retain(|name| name != "x-3");
+            names
+        };
+        let mut names = without(&row["names"]);
         natural_sort(&mut names);
-        assert_eq!(names, strings(&row["sorted"]));
+        assert_eq!(names, without(&row["sorted"]));
     }
 }
 
@@ -49,6 +55,10 @@ fn files_are_kept_as_by_flax() {
     assert!(rows.len() > 10);
     for row in rows {
         let given = &row["options"];
+        // Flax reads the steps of this prefix as negative numbers.
+        if given["prefix"] == "ckpt-" {
+            continue;
+        }
         let mut options = SaveOptions::new();
         let mut prefix = "checkpoint_";
         if let Some(text) = given["prefix"].as_str() {
@@ -159,4 +169,45 @@ fn a_prefix_is_no_folder() {
 #[should_panic(expected = "SaveOptions::keep: `files` is 0, so the saved file would be deleted")]
 fn a_file_is_kept_at_least() {
     let _ = SaveOptions::new().keep(0);
+}
+
+/// litejs/natural-compare-lite#3. A sort by the numbers in names takes the hyphen of `model-10` for a minus sign, so
+/// the first step is the last one. (Flax's `natural_sort` has the same expression; its default prefix ends
+/// with an underscore, that of Hugging Face is `checkpoint-`.)
+/// Right: the last checkpoint is the one of the largest step, and a later step is not refused as an earlier
+/// one. What an `overwrite` removes as later is later.
+#[test]
+fn a_hyphen_before_the_step_is_no_minus_sign() {
+    let state = |x: f32| State::from_iter([("w", Array::from(x))]);
+    let mut wrong = Vec::new();
+    for prefix in ["model_", "model", "model-", "run-2026-09-", "checkpoint-"] {
+        for overwrite in [false, true] {
+            let folder = tempfile::tempdir().unwrap();
+            let options = SaveOptions::new()
+                .prefix(prefix)
+                .keep(10)
+                .overwrite(overwrite);
+            let name = format!("{prefix:?}, overwrite {overwrite}");
+            for step in [1, 2, 9, 10, 100] {
+                if let Err(e) =
+                    save_checkpoint_with(folder.path(), &state(step as f32), step, &options)
+                {
+                    wrong.push(format!(
+                        "{name}: step {step}: {}",
+                        e.to_string().lines().next().unwrap_or("")
+                    ));
+                }
+            }
+            let steps = available_steps(folder.path(), prefix).unwrap();
+            if steps != [1, 2, 9, 10, 100].map(Step::Int) {
+                wrong.push(format!("{name}: steps {steps:?}"));
+            }
+            let last = latest_checkpoint(folder.path(), prefix).unwrap();
+            let last = last.map(|path| path.file_name().unwrap().to_string_lossy().into_owned());
+            if last != Some(format!("{prefix}100")) {
+                wrong.push(format!("{name}: the last is {last:?}"));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "\n{}", wrong.join("\n"));
 }

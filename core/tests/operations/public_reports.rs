@@ -1,5 +1,13 @@
 //! Functions of arrays: reports about NumPy, JAX and PyTorch.
-use ramie_core::{Array, DType, Exact, grad, stack};
+use ramie_core::{Array, Attention, DType, Exact, grad, random, stack};
+
+fn close(got: &[f32], expected: &[f32], tolerance: f32) -> bool {
+    got.len() == expected.len()
+        && got
+            .iter()
+            .zip(expected)
+            .all(|(a, b)| near(*a, *b, tolerance))
+}
 
 /// Whether both are the same number up to a relative tolerance; infinities must be equal.
 fn near(got: f32, expected: f32, tolerance: f32) -> bool {
@@ -231,4 +239,62 @@ fn quantiles_out_of_range_are_refused() {
         got[0] == 49.5 && got[1].is_nan() && got[2].is_nan(),
         "{got:?}"
     );
+}
+
+/// NVIDIA/apex#1390, robertknight/rten#1321. A query that may see no key (of a padded row, or of an empty
+/// sequence) gets the mean of all values, the padding included, because all its logits are equal.
+/// Right: what a mask excludes has no influence. PyTorch and the ONNX specification of attention return 0; NaN
+/// would at least be noticed. Rows that see a key do not change.
+#[test]
+fn a_query_that_sees_no_key_does_not_see_the_padding() {
+    let x = |key: u64, shape: &[usize]| random::normal(&random::key(key), shape, DType::F32);
+    let (q, k, v) = (
+        x(0, &[2, 2, 1, 4]),
+        x(1, &[2, 3, 1, 4]),
+        x(2, &[2, 3, 1, 4]),
+    );
+    // In the first sequence, the first query sees nothing; the second sequence is empty.
+    let mask = Array::from([
+        [false, false, false],
+        [true, true, false],
+        [false; 3],
+        [false; 3],
+    ]);
+    let mask = mask.reshape(&[2, 1, 2, 3]);
+    let mut wrong = Vec::new();
+    for (name, how) in [
+        ("mask", Attention::new().mask(&mask)),
+        ("mask, in blocks", Attention::new().mask(&mask).blockwise(2)),
+        (
+            "lengths",
+            Attention::new().key_value_lengths(&Array::from([0i32, 0])),
+        ),
+    ] {
+        let of = |v: &Array| how.of(&q, &k, v).to_vec::<f32>();
+        let (one, other) = (of(&v), of(&(&v * 100.0)));
+        // The rows without a visible key: all but the second one of the mask.
+        let hidden = |row: usize| name == "lengths" || row != 1;
+        for row in (0..4).filter(|row| hidden(*row)) {
+            let (a, b) = (&one[4 * row..4 * row + 4], &other[4 * row..4 * row + 4]);
+            let is_nan = a.iter().chain(b).all(|x| x.is_nan());
+            if !is_nan && a != b {
+                wrong.push(format!(
+                    "{name}, row {row}: {a:?}; for other hidden values {b:?}"
+                ));
+            }
+        }
+        if name != "lengths" {
+            let seen = Attention::new().of(
+                &q.index((..1, 1..2)),
+                &k.index((..1, ..2)),
+                &v.index((..1, ..2)),
+            );
+            assert!(
+                close(&one[4..8], &seen.to_vec::<f32>(), 1e-5),
+                "{name}, row 1: {:?}",
+                &one[4..8]
+            );
+        }
+    }
+    assert!(wrong.is_empty(), "\n{}", wrong.join("\n"));
 }

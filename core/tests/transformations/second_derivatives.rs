@@ -1,6 +1,6 @@
 //! Second derivatives of smooth functions where their formulas have branches or ties.
 
-use ramie_core::{Array, DType, Exact, grad, hessian, stack};
+use ramie_core::{Array, DType, Exact, grad, hessian, stack, stats};
 
 type F1 = fn(&Array) -> Array;
 type F2 = fn(&Array, &Array) -> Array;
@@ -63,6 +63,16 @@ fn second_derivatives_are_those_of_the_first() {
         ("power 1, traced", |x| x.power(number(1.0)), &[0.0]),
         ("power 2, traced", |x| x.power(number(2.0)), &[0.0]),
         ("power 0, traced", |x| x.power(number(0.0)), &[0.0]),
+        (
+            "Laplace cdf",
+            |x| stats::laplace::cdf(x, 0.0, 1.0),
+            &[-1.0, 1.0, 700.0, -700.0, 900.0],
+        ),
+        (
+            "exponential cdf",
+            |x| stats::expon::cdf(x, 0.0, 1.0),
+            &[1.0, -1.0, -900.0],
+        ),
         ("boxcox", |x| x.boxcox(0.0), &[1.0, 2.0]),
         ("boxcox1p", |x| x.boxcox1p(0.0), &[0.0, 2.0]),
         ("multigammaln", |x| x.multigammaln(3), &[2.0]),
@@ -220,11 +230,11 @@ fn mixed_second_derivatives_are_those_of_the_first() {
 fn values_in_f64_are_accurate_beyond_f32() {
     // By mpmath, with 60 digits.
     let betaln = [
-        ([1.0, 8.0], -2.0794415416798359283),
-        ([2.5, 9.0], -5.4027147033490719322),
-        ([0.5, 20.0], -0.91925184440660398648),
-        ([8.0, 8.0], -10.848948661710062966),
-        ([12.0, 30.5], -25.44429144037123596),
+        ([1.0, 8.0], -2.0794415416798357),
+        ([2.5, 9.0], -5.402714703349072),
+        ([0.5, 20.0], -0.919251844406604),
+        ([8.0, 8.0], -10.848948661710063),
+        ([12.0, 30.5], -25.444291440371234),
     ];
     for ([a, b], expected) in betaln {
         let got = number(a).betaln(number(b)).item::<f64>();
@@ -236,10 +246,10 @@ fn values_in_f64_are_accurate_beyond_f32() {
         assert_eq!(got, swapped, "betaln({a}, {b})");
     }
     let log_ndtr = [
-        (-10.5, -58.404187061073243416),
-        (-20.5, -214.06672896326380017),
-        (-25.0, -316.63940800802025894),
-        (-40.0, -804.60844201375378817),
+        (-10.5, -58.404187061073245),
+        (-20.5, -214.0667289632638),
+        (-25.0, -316.63940800802027),
+        (-40.0, -804.6084420137538),
     ];
     for (x, expected) in log_ndtr {
         let got = number(x).log_ndtr().item::<f64>();

@@ -145,9 +145,11 @@ impl MelSpectrogram {
 
 /// Converts powers to decibels, at least 80 below the greatest.
 fn decibels(powers: &mut Array2<f32>) {
-    powers.mapv_inplace(|power| 10.0 * power.max(1e-10).log10());
+    // `f32::max` returns the other number for NaN, which would become silence.
+    let at_least = |x: f32, least: f32| if x.is_nan() { x } else { x.max(least) };
+    powers.mapv_inplace(|power| 10.0 * at_least(power, 1e-10).log10());
     let greatest = powers.iter().copied().fold(f32::NEG_INFINITY, f32::max);
-    powers.mapv_inplace(|decibels| decibels.max(greatest - 80.0));
+    powers.mapv_inplace(|decibels| at_least(decibels, greatest - 80.0));
 }
 
 /// Returns the bands: the first frequency with a weight in each, and the weights.

@@ -70,7 +70,10 @@ impl Tokenizer {
     pub fn decode(&self, tokens: &[i32]) -> Result<String> {
         let size = self.len();
         let id = |(i, token): (usize, &i32)| match usize::try_from(*token) {
-            Ok(t) if t < size => Ok(t as u32),
+            // Numbers can have gaps, so that the largest is above the number of tokens.
+            Ok(t) if u32::try_from(t).is_ok_and(|t| self.0.id_to_token(t).is_some()) => {
+                Ok(t as u32)
+            }
             _ => Err(unknown_token(format_args!("token {i}"), *token, size)),
         };
         let ids = tokens

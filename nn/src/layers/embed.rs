@@ -6,7 +6,7 @@ use crate::init::{self, Distribution, FanMode, Initializer};
 use crate::linen;
 use crate::nnx::observed;
 use crate::{Module, Param, Rngs, Vars};
-use ramie_core::{Array, DType, PartitionSpec, auto_axes};
+use ramie_core::{Array, DType, PartitionSpec, auto_axes, where_};
 
 /// An embedding table: maps the integers below `num_embeddings` to vectors (`nnx.Embed`,
 /// `nn.Embed`).
@@ -78,8 +78,13 @@ impl Embed {
     fn compute(&self, indices: &Array) -> Array {
         let table = self.table(indices);
         if table.shape()[0] == 1 {
-            let shape = [indices.shape(), &table.shape()[1..]].concat();
-            return table.squeeze(&[0]).broadcast_to(&shape);
+            let row = table.squeeze(&[0]);
+            let mut inside = indices.eq(0);
+            if indices.dtype().is_signed() {
+                inside = inside.bitwise_or(indices.eq(-1));
+            }
+            let axes: Vec<isize> = (1..=row.ndim()).map(|axis| -(axis as isize)).collect();
+            return where_(inside.expand_dims(&axes), row, f64::NAN);
         }
         table.take(indices, 0)
     }

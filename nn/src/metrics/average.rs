@@ -1,8 +1,8 @@
 //! `Average` and `Accuracy`.
 
-use super::{Metric, MetricArgs, MetricState};
+use super::{Metric, MetricArgs, MetricState, masked};
 use crate::wide::wide;
-use ramie_core::{Array, AxisNames, DType, psum};
+use ramie_core::{Array, AxisNames, DType, psum, where_};
 use ramie_derive::Tree;
 
 /// The mean of all values so far (`nnx.metrics.Average`). It is NaN before the first value.
@@ -59,10 +59,11 @@ impl Average {
                 self.count.set(&*self.count + values.size() as i32);
             }
             Some(mask) => {
-                let kept = &values * mask.astype(values.dtype());
+                let [mask, values] = masked("Average", mask, &values);
+                let kept = where_(&mask, values, 0);
                 self.total.set(&*self.total + kept.sum());
-                let kept = mask.astype(DType::I32).sum().astype(DType::I32);
-                self.count.set(&*self.count + kept);
+                self.count
+                    .set(&*self.count + mask.count_nonzero().astype(DType::I32));
             }
         }
     }

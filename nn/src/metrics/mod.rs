@@ -27,7 +27,7 @@ pub use multi::MultiMetric;
 pub use welford::{Statistics, Welford};
 
 use crate::variables;
-use ramie_core::{Array, AxisNames, Tree};
+use ramie_core::{Array, AxisNames, Tree, broadcast_shapes};
 use std::collections::BTreeMap;
 
 variables! {
@@ -96,7 +96,8 @@ impl MetricArgs {
         self.with("labels", labels)
     }
 
-    /// Sets the mask of elements to include: ones and zeros, or booleans.
+    /// Sets the mask of elements to include: booleans, or numbers that are not 0 for these. The
+    /// mask and the values broadcast together.
     #[must_use]
     pub fn mask(self, mask: &Array) -> MetricArgs {
         self.with("mask", mask)
@@ -122,6 +123,20 @@ impl MetricArgs {
             )
         })
     }
+}
+
+/// Returns a mask as booleans and the values that it selects from, broadcast together.
+#[track_caller]
+fn masked(metric: &str, mask: &Array, values: &Array) -> [Array; 2] {
+    let Some(shape) = broadcast_shapes(&[mask.shape(), values.shape()]) else {
+        panic!(
+            "{metric}::update: the mask is {}, which does not broadcast with the values {}\n  help: \
+             pass a mask with the axes of the values; use expand_dims to add axes of size 1",
+            mask.aval(),
+            values.aval()
+        )
+    };
+    [mask.ne(0).broadcast_to(&shape), values.broadcast_to(&shape)]
 }
 
 /// Converts one array to the argument `values`.

@@ -1,8 +1,8 @@
 //! `Welford`: mean and variance in one pass.
 
-use super::{Metric, MetricArgs, MetricState};
+use super::{Metric, MetricArgs, MetricState, masked};
 use crate::wide::wide;
-use ramie_core::{Array, AxisNames, DType, psum};
+use ramie_core::{Array, AxisNames, DType, Reduction, psum, where_};
 use ramie_derive::Tree;
 
 /// The result of [`Welford`].
@@ -73,13 +73,29 @@ impl Metric for Welford {
             true => wide(values).into_owned(),
             false => values.astype(DType::F32),
         };
-        let n = values.size() as i32;
+        let mut values = values;
+        let (n, over) = match args.get("mask") {
+            None => (
+                Array::scalar(values.size() as i32, DType::I32),
+                Reduction::all(),
+            ),
+            Some(mask_given) => {
+                let mask;
+                [mask, values] = masked("Welford", mask_given, &values);
+                let n = mask.count_nonzero().astype(DType::I32);
+                (n, Reduction::all().mask(&mask))
+            }
+        };
         let before = self.count.value().clone();
-        let count = &before + n;
-        let delta = values.mean() - &*self.mean;
-        self.mean.set(&*self.mean + &delta * n / &count);
-        let within = values.var() * n;
-        let between = &delta * &delta * n * &before / &count;
+        let count = &before + &n;
+        // The mean of no values is NaN.
+        let some = n.gt(0);
+        let known = |x: Array| where_(&some, x, 0);
+        let delta = known(values.mean_over(&over) - &*self.mean);
+        let divisor = count.maximum(1);
+        self.mean.set(&*self.mean + &delta * &n / &divisor);
+        let within = known(values.var_over(&over)) * &n;
+        let between = &delta * &delta * &n * &before / divisor;
         self.m2.set(&*self.m2 + (within + between));
         self.count.set(count);
     }

@@ -6,7 +6,7 @@ use crate::{
     AttentionFn, AttentionInputs, Dropout, Embed, LayerNorm, Linear, Module, MultiHeadAttention,
     Rngs,
 };
-use ramie_core::{Array, DType, Reduction};
+use ramie_core::{Array, DType, Reduction, where_};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -338,7 +338,7 @@ pub(super) fn first_pooling(model: &str, pooler: Option<&Linear>, features: &Arr
 /// Panics if the shapes do not match.
 #[track_caller]
 pub fn mean_pooling(features: &Array, mask: &Array) -> Array {
-    let mask = mask.ne(0).astype(features.dtype()).expand_dims(&[2]);
-    let count = mask.sum_over(1).maximum(1);
-    (features * mask).sum_over(1) / count
+    let mask = mask.ne(0).expand_dims(&[2]);
+    let mean = features.mean_over(Reduction::over(1).mask(&mask));
+    where_(mask.any_over(1), mean, 0)
 }

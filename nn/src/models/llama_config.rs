@@ -160,8 +160,10 @@ fn present<'a, T: Deserialize<'a>, D: Deserializer<'a>>(from: D) -> Result<Optio
 
 #[derive(Clone, Default, Serialize, Deserialize)]
 struct Rope {
-    #[serde(alias = "type")]
     rope_type: Option<String>,
+    // The older name. Files saved again by a newer version of the library have both.
+    #[serde(rename = "type", skip_serializing)]
+    older_type: Option<String>,
     rope_theta: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     factor: Option<f64>,
@@ -208,7 +210,12 @@ impl Rope {
 
     /// Returns the scaling of frequencies, or the name of an unknown one as an error.
     fn scaling(&self) -> Result<Option<RotaryScaling>, String> {
-        let name = self.rope_type.as_deref().unwrap_or("default");
+        let given = self.rope_type.as_ref().or(self.older_type.as_ref());
+        let name = match given {
+            Some(name) => name,
+            None if self.factor.is_some() => return Err("a factor without rope_type".into()),
+            None => "default",
+        };
         let need = |value: Option<f64>, what: &str| value.ok_or(format!("{name} without {what}"));
         match name {
             "default" => Ok(None),

@@ -22,6 +22,7 @@ mod nnx;
 mod nnx_inspect;
 mod peft;
 mod programs_linen;
+mod public_reports;
 mod rotary;
 mod sampling;
 mod speaker_encoder;

@@ -109,6 +109,19 @@ fn metrics_count_many_narrow_values() {
     }
 }
 
+#[test]
+fn metrics_sum_small_integers() {
+    let values = Array::from([200u8, 100, 250]);
+    let mut average = Average::new();
+    average.update(&(&values).into());
+    average.update(
+        &MetricArgs::new()
+            .values(&values)
+            .mask(&Array::from([true, true, false])),
+    );
+    assert_eq!(number(&average.compute()), 850.0 / 5.0);
+}
+
 /// 0.7 in `bf16` is 0.69921875, which is less than the threshold.
 #[test]
 fn thresholds_are_not_rounded() {

@@ -33,7 +33,8 @@ fn likelihood(call: &Call<'_>, logs: &Array) -> Array {
     let picked = logs
         .take_along_axis(&labels.expand_dims(&[1]), 1)
         .squeeze(&[1]);
-    let losses = -(picked * &weights);
+    // The logarithm of an impossible class that does not count is infinite.
+    let losses = where_(weights.eq(0), 0, -(picked * &weights));
     match call.text("reduction", "mean") {
         "none" => losses,
         "sum" => losses.sum(),

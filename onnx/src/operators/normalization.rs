@@ -25,15 +25,20 @@ pub(super) const OPERATORS: &[Operator] = &[
         // Rows of zeros remain zeros.
         let norm = where_(norm.eq(0), 1, &norm);
         x / norm.expand_dims(&axis)
+    })
+    .limits(|node, _| match node.int("p", 2) {
+        1 | 2 => None,
+        p => Some(format!("`p` is {p}, supported are 1 and 2")),
     }),
     array("MeanVarianceNormalization", |c| {
         let x = c.array(0);
         let axes = c.axes_of(Some(c.ints("axes").unwrap_or(&[0, 2, 3])), x.ndim());
         let mut axes = signed(&axes);
         axes.sort_unstable();
-        let mean = x.mean_over(&axes).expand_dims(&axes);
-        let deviation = (x.square().mean_over(&axes).expand_dims(&axes) - mean.square()).sqrt();
-        (x - mean) / (deviation + 1e-9)
+        // The difference of two mean squares would be rounded, even below 0.
+        let centered = &x - x.mean_over(&axes).expand_dims(&axes);
+        let deviation = centered.square().mean_over(&axes).expand_dims(&axes).sqrt();
+        centered / (deviation + 1e-9)
     }),
     array("RMSNormalization", |c| {
         let x = c.array(0);

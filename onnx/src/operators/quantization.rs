@@ -41,7 +41,10 @@ pub(super) const OPERATORS: &[Operator] = &[
             Some(zero) => scaled + spread(c, &zero.astype(x.dtype()), &x, axis),
             None => scaled,
         };
-        quantized(&shifted, dtype)
+        match c.int("saturate", 1) {
+            0 if dtype.is_float() => shifted.astype(dtype),
+            _ => quantized(&shifted, dtype),
+        }
     }),
 ];
 

@@ -23,12 +23,14 @@ fn limits(node: &Node, default: &[&str]) -> Option<String> {
     let given = node.texts("activations");
     let same = |(i, name): (usize, &&str)| name.eq_ignore_ascii_case(default[i % default.len()]);
     if !given.iter().enumerate().all(same) {
-        return Some(format!("the activations {given:?} are not supported"));
+        return Some(format!("the `activations` {given:?} are not supported"));
     }
-    if node.attribute("clip").is_some() || node.int("input_forget", 0) != 0 {
-        return Some("`clip` and `input_forget` are not supported".into());
-    }
-    None
+    let unknown = match node.attribute("clip") {
+        Some(_) => "clip",
+        None if node.int("input_forget", 0) != 0 => "input_forget",
+        None => return None,
+    };
+    Some(format!("the attribute `{unknown}` is not supported"))
 }
 
 /// A cell that runs over time in one direction.

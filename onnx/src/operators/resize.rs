@@ -72,7 +72,8 @@ fn axes(call: &Call<'_>, x: &Array) -> Vec<Resized> {
             let new = old
                 .iter()
                 .zip(&scales)
-                .map(|(n, scale)| (*n as f64 * scale).floor() as usize);
+                // In `f32`, as ONNX Runtime: 640 times the float next to 0.35 is 224.
+                .map(|(n, scale)| (*n as f32 * *scale as f32).floor() as usize);
             let new = new.collect();
             (scales, new)
         }

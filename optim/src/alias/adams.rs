@@ -34,6 +34,7 @@ pub fn adam(learning_rate: impl Into<Schedule>) -> Adam {
 /// ```
 ///
 /// Dozat, *Incorporating Nesterov Momentum into Adam*, 2016.
+#[track_caller]
 pub fn nadam(learning_rate: impl Into<Schedule>) -> Adam {
     adam(learning_rate).nesterov()
 }
@@ -67,6 +68,7 @@ pub fn adamw(learning_rate: impl Into<Schedule>) -> AdamW {
 /// ```
 ///
 /// Dozat, *Incorporating Nesterov Momentum into Adam*, 2016.
+#[track_caller]
 pub fn nadamw(learning_rate: impl Into<Schedule>) -> AdamW {
     adamw(learning_rate).nesterov()
 }

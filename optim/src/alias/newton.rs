@@ -1,5 +1,6 @@
 //! Quasi-Newton methods.
 
+use crate::given::Given;
 use crate::options::options;
 use crate::{
     GradientTransformation, InitialGuess, ScaleByLbfgs, chain, scale, scale_by_learning_rate,
@@ -59,7 +60,8 @@ impl Lbfgs {
     /// Sets the learning rate, which multiplies the direction before the line search. Defaults to
     /// 1.
     #[must_use]
+    #[track_caller]
     pub fn learning_rate(self, learning_rate: impl Into<crate::Schedule>) -> Lbfgs {
-        self.rate(Some(learning_rate.into()))
+        self.rate(Some(learning_rate.into().given("learning_rate")))
     }
 }

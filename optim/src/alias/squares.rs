@@ -1,6 +1,7 @@
 //! Optimizers that divide by the magnitude of past gradients.
 
 use crate::decay::decay;
+use crate::given::Given;
 use crate::momentum::trace_if;
 use crate::options::options;
 use crate::scale::scale_by_rate;
@@ -189,15 +190,17 @@ type MaybeNumber = Option<f64>;
 impl Adafactor {
     /// Sets the learning rate, a constant or a schedule. Defaults to 1.
     #[must_use]
+    #[track_caller]
     pub fn learning_rate(self, learning_rate: impl Into<Schedule>) -> Adafactor {
-        self.rate(Some(learning_rate.into()))
+        self.rate(Some(learning_rate.into().given("learning_rate")))
     }
 
     /// Sets the strength of weight decay, which is not multiplied by the learning rate. Defaults
     /// to no weight decay.
     #[must_use]
+    #[track_caller]
     pub fn weight_decay_rate(self, strength: impl Into<Schedule>) -> Adafactor {
-        self.decay(Some(strength.into()))
+        self.decay(Some(strength.into().given("weight_decay_rate")))
     }
 }
 

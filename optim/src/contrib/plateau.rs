@@ -37,7 +37,8 @@ options! {
     /// ```
     ///
     /// The conversion into a transformation panics if `factor` is not between 0 and 1, a
-    /// tolerance is negative, both are zero, or `rtol` is greater than 1.
+    /// tolerance is negative, both are zero, `rtol` is greater than 1, or `patience` or
+    /// `accumulation_size` is 0.
     reduce_on_plateau() -> ReduceOnPlateau {
         /// Sets the factor that multiplies the scale when it shrinks.
         factor: f64 = 0.1,
@@ -67,6 +68,13 @@ options! {
              be at least 0, one must be positive, and rtol must be at most 1",
             o.rtol,
             o.atol
+        );
+        assert!(
+            o.patience > 0 && o.accumulation_size > 0,
+            "reduce_on_plateau: patience is {} and accumulation_size is {}, expected at least 1\n  \
+             help: with `.patience(1)` the first value without an improvement shrinks the scale",
+            o.patience,
+            o.accumulation_size
         );
         GradientTransformation::with_extra_args(
             |params| {
@@ -99,7 +107,10 @@ impl ReduceOnPlateau {
     /// Returns the state after an average is complete.
     fn judge(&self, state: &ReduceLrOnPlateauState) -> ReduceLrOnPlateauState {
         let (mean, best) = (&state.avg_value, &state.best_value);
-        let improved = mean.lt(best * (1.0 - self.rtol) - self.atol);
+        // An improvement is a decrease by a fraction of the size of the best value: of a negative
+        // one, too.
+        let factor = where_(best.lt(0), 1.0 + self.rtol, 1.0 - self.rtol);
+        let improved = mean.lt(best * factor - self.atol);
         let waited = where_(&improved, 0, safe_increment(&state.plateau_count));
         let cooling = state.cooldown_count.gt(0);
         let shrinks = waited

@@ -1,5 +1,6 @@
 //! Differentially private gradients.
 
+use crate::given::check_numbers;
 use crate::momentum::trace_if;
 use crate::options::options;
 use crate::{
@@ -21,11 +22,13 @@ pub struct DifferentiallyPrivateAggregateState {
 /// and divides by the number of examples. Keys are assigned in the order of the sorted paths.
 ///
 /// Abadi et al., *Deep Learning with Differential Privacy*, 2016.
+#[track_caller]
 pub fn differentially_private_aggregate(
     l2_norm_clip: f64,
     noise_multiplier: f64,
     key: Key,
 ) -> GradientTransformation {
+    check_numbers!(l2_norm_clip, noise_multiplier);
     let deviation = l2_norm_clip * noise_multiplier;
     GradientTransformation::new(
         move |_| DifferentiallyPrivateAggregateState {

@@ -130,7 +130,8 @@ impl ScaleByBacktrackingLinesearch {
         let value_fn = extra.expect_value_fn(NAME);
         let dtype = state.value.dtype();
         let slope = tree::vdot(&tree::conj(&updates), &tree::conj(grad));
-        let allowed = value * &self.rtol.plus(1.0);
+        // Of a negative value, too, the tolerance is an increase.
+        let allowed = value + value.abs() * &self.rtol;
         let most = self.max_backtracking_steps as i32;
         let error = |step: &Array, new: &Array| {
             let error = new - &allowed - step * &self.slope_rtol * &slope;

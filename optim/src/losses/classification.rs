@@ -58,7 +58,8 @@ pub fn safe_softmax_cross_entropy(logits: &Array, labels: &Array) -> Array {
         move |(x, weights): (Array, Array)| weighted(&x, &weights),
         move |(x, weights): (Array, Array), (dx, dweights): (Array, Array)| {
             let mean = (&dx * x.softmax(-1)).sum_over(Reduction::over(-1).keepdims());
-            let tangent = &weights * dx - &weights * mean + dweights * x.log_softmax(-1);
+            let logs = where_(weights.ne(0), x.log_softmax(-1), 0);
+            let tangent = &weights * dx - &weights * mean + dweights * logs;
             (weighted(&x, &weights), tangent)
         },
     );
@@ -216,8 +217,10 @@ pub fn sigmoid_binary_cross_entropy(logits: &Array, labels: &Array) -> Array {
         labels,
     );
     let labels = labels.astype(logits.dtype());
-    let yes = &labels * logits.log_sigmoid();
-    let no = (1.0_f64 - &labels) * (-logits).log_sigmoid();
+    // A certain prediction has an infinite logarithm for the other label.
+    let yes = where_(labels.eq(0), 0, &labels * logits.log_sigmoid());
+    let rest = 1.0_f64 - &labels;
+    let no = where_(labels.eq(1), 0, rest * (-logits).log_sigmoid());
     -yes - no
 }
 

@@ -1,7 +1,7 @@
 //! Connectionist temporal classification (CTC), a loss for sequences without alignment.
 
 use super::{check_classes, check_floats, check_integers, class_numbers};
-use ramie_core::{Array, DType, concatenate, einsum, scan, where_};
+use ramie_core::{Array, DType, concatenate, einsum, finfo, promote_types, scan, where_};
 
 /// Options of [`ctc_loss`].
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -23,9 +23,9 @@ impl Default for CtcOptions {
 
 /// Computes the CTC loss: the negative log-probability that frames of logits
 /// `[batch, frames, classes]` emit the labels `[batch, labels]`, summed over all alignments. The
-/// result is `[batch]` (`optax.ctc_loss`; Graves et al., 2006). Paddings are 1 for padded frames
-/// or labels and 0 otherwise; padding must be at the end. Padded labels may have any value. In a
-/// traced program, the loss of a sequence with another label out of range is NaN.
+/// result is `[batch]`, in at least `f32` (`optax.ctc_loss`; Graves et al., 2006). Paddings are 1 for
+/// padded frames or labels and 0 otherwise; padding must be at the end. Padded labels may have any
+/// value. In a traced program, the loss of a sequence with another label out of range is NaN.
 ///
 /// # Panics
 /// Panics if the logits are not floats, if the labels are not integers or known to be out of range,
@@ -134,16 +134,23 @@ pub fn ctc_loss_with_forward_probs(
     };
     let (count, blank) = (labels.shape()[1], options.blank_id);
     let epsilon = options.log_epsilon;
-    let dtype = logits.dtype();
+    let dtype = promote_types(logits.dtype(), DType::F32);
+    let padded_frames = logit_paddings.ne(0);
+    // Frames of padding have no influence, whatever their numbers are.
+    let logits = where_(padded_frames.expand_dims(&[2]), 0, logits.astype(dtype));
     let logs = logits.log_softmax(-1);
-    let padded = label_paddings.sum_over(1).astype(DType::I32);
+    let padded_labels = label_paddings.ne(0);
+    let padded = padded_labels.count_nonzero_over(1).astype(DType::I32);
     let lengths = -padded + count as i32;
-    let repeat = repeated(labels).astype(dtype);
-    let repeat = repeat.pad(&[(0, 0), (0, count.min(1))], 0.0);
+    let repeat = repeated(labels).pad(&[(0, 0), (0, count.min(1))], false);
     let blanks = logs.slice_in_dim(blank, blank + 1, 1, 2).swap_axes(0, 1);
     let wrong = wrong_sequences(labels, label_paddings, classes);
     let rows = labels.one_hot(classes, dtype);
-    let emits = einsum("btk,bnk->tbn", &[&logs, &rows]);
+    // The logarithm of an impossible class times 0 would be NaN.
+    let finite = logs.maximum(finfo(dtype).min);
+    let emits = einsum("btk,bnk->tbn", &[&finite, &rows]);
+    let cost = where_(&repeat, Array::scalar(epsilon, dtype), 0);
+    let open = where_(&repeat, 0, Array::scalar(epsilon, dtype));
     let with_score = |phi: &Array, score: &Array| {
         let first = phi.slice_in_dim(0, 1, 1, 1);
         let rest = phi.slice_in_dim(1, count + 1, 1, 1).logaddexp(score);
@@ -151,17 +158,15 @@ pub fn ctc_loss_with_forward_probs(
     };
     let start = Array::full(&[batch, count], epsilon, dtype);
     let phi = concatenate(&[&Array::zeros(&[batch, 1], dtype), &start], 1);
-    let pads = logit_paddings.astype(dtype).swap_axes(0, 1);
+    let pads = padded_frames.swap_axes(0, 1);
     let step = |(before, emitted): (Array, Array), (emit, none, pad): (Array, Array, Array)| {
-        let phi = with_score(&before, &(&emitted + &repeat * epsilon));
+        let phi = with_score(&before, &(&emitted + &cost));
         let shorter = phi.slice_in_dim(0, count, 1, 1);
         let next_emit = (shorter + &emit).logaddexp(&emitted + &emit);
-        let open = (1.0_f64 - &repeat) * epsilon;
-        let next_phi = with_score(&(&phi + &none), &(&emitted + &none + open));
+        let next_phi = with_score(&(&phi + &none), &(&emitted + &none + &open));
         let pad = pad.expand_dims(&[1]);
-        let keep = 1.0_f64 - &pad;
-        let next_emit = &pad * &emitted + &keep * next_emit;
-        let next_phi = &pad * &before + &keep * next_phi;
+        let next_emit = where_(&pad, &emitted, next_emit);
+        let next_phi = where_(&pad, &before, next_phi);
         let now = (next_phi, next_emit);
         (now.clone(), now)
     };
@@ -170,7 +175,7 @@ pub fn ctc_loss_with_forward_probs(
     let last = with_score(&of_last(&phis), &of_last(&emitted));
     let before = phis.slice_in_dim(0, frames - 1, 1, 0);
     let phis = concatenate(&[&before, &last.expand_dims(&[0])], 0);
-    let chosen = lengths.one_hot(count + 1, dtype);
-    let loss = -(last * chosen).sum_over(-1);
+    let chosen = lengths.one_hot(count + 1, DType::Bool);
+    let loss = -where_(chosen, last, 0).sum_over(-1);
     (nan_where(wrong, loss), phis, emitted)
 }

@@ -26,8 +26,10 @@ pub fn kl_divergence_over(
 ) -> Array {
     check_floats("kl_divergence", "predictions", log_predictions);
     check_floats("kl_divergence", "targets", targets);
-    let logs = where_(targets.eq(0), 0, targets.log());
-    (targets * (logs - log_predictions)).sum_over(over)
+    // A class with target 0 contributes nothing, also if the prediction is impossible.
+    let none = targets.eq(0);
+    let logs = where_(&none, 1, targets).log() - where_(&none, 0, log_predictions);
+    (targets * logs).sum_over(over)
 }
 
 /// Computes [`kl_divergence`] from targets that are log-probabilities as well
@@ -53,7 +55,9 @@ pub fn kl_divergence_with_log_targets_over(
     const LOSS: &str = "kl_divergence_with_log_targets";
     check_floats(LOSS, "predictions", log_predictions);
     check_floats(LOSS, "targets", log_targets);
-    (log_targets.exp() * (log_targets - log_predictions)).sum_over(over)
+    let none = log_targets.eq(f64::NEG_INFINITY);
+    let logs = where_(&none, 0, log_targets) - where_(&none, 0, log_predictions);
+    (log_targets.exp() * logs).sum_over(over)
 }
 
 /// Computes [`kl_divergence`] generalized to measures whose sum is not 1, which is convex in both

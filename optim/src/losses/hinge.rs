@@ -1,6 +1,6 @@
 //! Margin losses.
 
-use super::{check_classes, check_integers, check_same_shape, class_numbers};
+use super::{check_broadcasts, check_classes, check_integers, check_same_shape, class_numbers};
 use crate::projections::unit_simplex;
 use ramie_core::{Array, vmap, where_};
 
@@ -8,9 +8,10 @@ use ramie_core::{Array, vmap, where_};
 /// the margin is less than 1 (`optax.hinge_loss`).
 ///
 /// # Panics
-/// Panics if the shapes do not broadcast.
+/// Panics if the targets do not broadcast to the shape of the scores.
 #[track_caller]
 pub fn hinge_loss(scores: &Array, targets: &Array) -> Array {
+    check_broadcasts("hinge_loss", ["scores", "targets"], scores, targets);
     (1.0_f64 - scores * targets).maximum(0)
 }
 
@@ -25,15 +26,23 @@ pub fn perceptron_loss(scores: &Array, targets: &Array) -> Array {
     (-(scores * targets)).maximum(0)
 }
 
-/// Returns the score of each example's class, and the classes one-hot encoded.
+/// Returns the score of each example's class, NaN for a label that is not a class, and the classes
+/// one-hot encoded.
 #[track_caller]
 fn of_class(loss: &str, scores: &Array, labels: &Array) -> (Array, Array) {
     check_integers(loss, "labels", labels, "pass class indices, counted from 0");
     let classes = scores.shape().last().copied().unwrap_or(0);
+    assert!(
+        scores.ndim() == labels.ndim() + 1 && labels.shape() == &scores.shape()[..labels.ndim()],
+        "{loss}: shapes do not match\n  scores {}\n  labels {}\n  help: pass scores [.., classes] and \
+         a label [..] for each row of them",
+        scores.aval(),
+        labels.aval()
+    );
     let (_, unknown) = class_numbers(labels, classes);
     let is_known = check_classes(loss, labels, &unknown, classes);
     let rows = labels.one_hot(classes, scores.dtype());
-    let own = (scores * &rows).sum_over(-1);
+    let own = where_(rows.ne(0), scores, 0).sum_over(-1);
     match is_known {
         true => (own, rows),
         false => (where_(&unknown, f64::NAN, own), rows),
@@ -70,9 +79,10 @@ pub fn multiclass_perceptron_loss(scores: &Array, labels: &Array) -> Array {
 /// (`optax.losses.sparsemax_loss`; Martins and Astudillo, 2016).
 ///
 /// # Panics
-/// Panics if the shapes do not broadcast.
+/// Panics if the labels do not broadcast to the shape of the logits.
 #[track_caller]
 pub fn sparsemax_loss(logits: &Array, labels: &Array) -> Array {
+    check_broadcasts("sparsemax_loss", ["logits", "labels"], logits, labels);
     where_(labels.ne(0), -logits, logits).sparse_plus()
 }
 

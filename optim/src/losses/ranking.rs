@@ -27,7 +27,7 @@ pub fn ranking_softmax_loss(
     if let Some(weights) = weights {
         labels *= weights;
     }
-    let terms = labels * logits.log_softmax(-1);
+    let terms = where_(labels.eq(0), 0, &labels * logits.log_softmax(-1));
     match mask {
         None => -terms.sum_over(-1),
         Some(mask) => {

@@ -32,14 +32,28 @@ pub fn l2_loss(predictions: &Array, targets: &Array) -> Array {
 /// linear beyond (`optax.huber_loss`; Huber, 1964).
 ///
 /// # Panics
-/// Panics if the predictions are not floats, or the shapes do not broadcast.
+/// Panics if the predictions are not floats, if the targets do not broadcast to their shape, or if
+/// `delta` is negative.
 #[track_caller]
 pub fn huber_loss(predictions: &Array, targets: &Array, delta: f64) -> Array {
     check_floats("huber_loss", "predictions", predictions);
+    check_broadcasts(
+        "huber_loss",
+        ["predictions", "targets"],
+        predictions,
+        targets,
+    );
+    assert!(
+        delta >= 0.0,
+        "huber_loss: delta is {delta}, expected a number of 0 or more\n  help: 1.0 is usual"
+    );
     let distance = (predictions - targets).abs();
     let quadratic = distance.minimum(delta);
-    let linear = &distance - &quadratic;
-    quadratic.square() * 0.5 + linear * delta
+    let loss = quadratic.square() * 0.5;
+    if delta.is_infinite() {
+        return loss;
+    }
+    loss + (distance - quadratic) * delta
 }
 
 /// Computes the quantile loss, or pinball loss, of each element: an error of `targets` above the
@@ -76,10 +90,11 @@ pub fn quantile_loss(predictions: &Array, targets: &Array, quantile: impl IntoAr
 /// (`optax.log_cosh`).
 ///
 /// # Panics
-/// Panics if the predictions are not floats, or the shapes do not broadcast.
+/// Panics if the predictions are not floats, or if the targets do not broadcast to their shape.
 #[track_caller]
 pub fn log_cosh(predictions: &Array, targets: &Array) -> Array {
     check_floats("log_cosh", "predictions", predictions);
+    check_broadcasts("log_cosh", ["predictions", "targets"], predictions, targets);
     let errors = predictions - targets;
     errors.logaddexp(-&errors) - std::f64::consts::LN_2
 }

@@ -1,7 +1,7 @@
 //! Image segmentation losses.
 
 use super::check_same_shape;
-use ramie_core::Array;
+use ramie_core::{Array, DType, promote_types};
 
 /// Options of [`dice_loss`].
 #[derive(Clone, Debug)]
@@ -113,6 +113,9 @@ pub fn multiclass_generalized_dice_loss(
         predictions,
         targets,
     );
+    // The square of a number of pixels overflows in narrow dtypes and `i32`.
+    let dtype = promote_types(predictions.dtype(), DType::F32);
+    let targets = &targets.astype(dtype);
     let all: Vec<isize> = (0..targets.ndim() as isize - 1).collect();
     let frequencies = targets.sum_over(&all);
     let weights = 1.0_f64 / (frequencies.square() + 1e-7);

@@ -1,7 +1,7 @@
 //! Losses of embeddings.
 
 use super::{check_floats, cosine_similarity};
-use ramie_core::{Array, Reduction, concatenate, finfo, where_};
+use ramie_core::{Array, Reduction, finfo, where_};
 
 /// Computes the normalized temperature-scaled cross entropy of embeddings `[n, features]`, `[]`
 /// (`optax.losses.ntxent`; Chen et al., 2020, SimCLR). It attracts embeddings with equal labels
@@ -31,15 +31,11 @@ pub fn ntxent(embeddings: &Array, labels: &Array, temperature: f64) -> Array {
     let matches = &same & !itself;
     let away = where_(&same, f64::NEG_INFINITY, &pairs);
     let together = where_(&matches, &pairs, f64::NEG_INFINITY);
-    let greatest = concatenate(&[&away, &together], -1)
-        .max_over(1)
-        .expand_dims(&[1])
-        .stop_gradient();
-    let (away, together) = (away - &greatest, together - &greatest);
-    let others = away.exp().sum_over(Reduction::over(1).keepdims());
-    let logs = &together - (others + together.exp()).log();
-    let count = matches.astype(embeddings.dtype()).sum();
-    -where_(&matches, logs, 0).sum() / count
+    let others = away.logsumexp(Reduction::over(1).keepdims());
+    let logs = where_(&matches, &together, 0) - others.logaddexp(&together);
+    // Without pairs there is nothing to attract.
+    let count = matches.count_nonzero().maximum(1);
+    -where_(&matches, logs, 0).sum() / count.astype(embeddings.dtype())
 }
 
 /// Options of [`triplet_margin_loss`].
@@ -71,7 +67,8 @@ impl Default for TripletOptions {
 /// 2015).
 ///
 /// # Panics
-/// Panics if an array does not contain floats, or the shapes do not broadcast.
+/// Panics if an array does not contain floats, if the shapes do not broadcast, or if the degree of
+/// the norm is not positive.
 #[track_caller]
 pub fn triplet_margin_loss(
     anchors: &Array,
@@ -87,8 +84,17 @@ pub fn triplet_margin_loss(
         check_floats("triplet_margin_loss", what, x);
     }
     let degree = options.norm_degree;
+    assert!(
+        degree > 0,
+        "triplet_margin_loss: norm_degree is {degree}, expected at least 1\n  help: use 2 for the \
+         Euclidean norm"
+    );
     let distance = |other: &Array| {
-        let powers = (anchors - other).integer_pow(degree).sum_over(options.axis);
+        let mut difference = anchors - other;
+        if degree % 2 == 1 {
+            difference = difference.abs();
+        }
+        let powers = difference.integer_pow(degree).sum_over(options.axis);
         (powers + options.eps).power(1.0 / f64::from(degree))
     };
     (distance(positives) - distance(negatives) + options.margin).maximum(0)

@@ -1,6 +1,7 @@
 //! Schedules from one value to another.
 
 use super::Schedule;
+use crate::given::check_numbers;
 use ramie_core::{Array, DType, where_};
 
 /// Panics unless `steps` is positive.
@@ -26,7 +27,12 @@ pub(super) fn float(count: &Array) -> Array {
 #[doc = "<div>"]
 #[doc = include_str!("../../plots/constant_schedule.svg")]
 #[doc = "</div>"]
+///
+/// # Panics
+/// Panics if the value is not finite.
+#[track_caller]
 pub fn constant_schedule(value: f64) -> Schedule {
+    check_numbers!(value);
     Schedule::constant(value)
 }
 
@@ -49,6 +55,7 @@ pub fn polynomial_schedule(
     transition_begin: usize,
 ) -> Schedule {
     check_steps("polynomial_schedule", "transition_steps", transition_steps);
+    check_numbers!(init_value, end_value, power);
     Schedule::new(move |count| {
         let steps = transition_steps as f64;
         let done = (float(count) - transition_begin as f64).clip(0.0, steps);
@@ -120,6 +127,7 @@ pub fn cosine_decay_schedule(
     exponent: f64,
 ) -> Schedule {
     check_steps("cosine_decay_schedule", "decay_steps", decay_steps);
+    check_numbers!(init_value, alpha, exponent);
     Schedule::new(move |count| {
         let steps = decay_steps as f64;
         let done = float(count).minimum(steps);
@@ -172,6 +180,11 @@ pub fn exponential_decay(decay: ExponentialDecay) -> Schedule {
          constant_schedule for a constant value",
         decay.decay_rate
     );
+    let (init_value, decay_rate) = (decay.init_value, decay.decay_rate);
+    check_numbers!(init_value, decay_rate);
+    if let Some(end_value) = decay.end_value {
+        check_numbers!(end_value);
+    }
     Schedule::new(move |count| {
         let done = float(count) - decay.transition_begin as f64;
         let periods = &done / decay.transition_steps as f64;
@@ -203,6 +216,7 @@ pub fn exponential_decay(decay: ExponentialDecay) -> Schedule {
 #[track_caller]
 pub fn inverse_sqrt_schedule(peak_value: f64, warmup_steps: usize) -> Schedule {
     check_steps("inverse_sqrt_schedule", "warmup_steps", warmup_steps);
+    check_numbers!(peak_value);
     Schedule::new(move |count| {
         let warmup = warmup_steps as f64;
         let count = float(count);

@@ -2,6 +2,7 @@
 
 use super::Schedule;
 use super::decay::{check_steps, float};
+use crate::given::check_numbers;
 use ramie_core::{Array, DType, where_};
 
 /// The interpolation between two boundaries.
@@ -18,8 +19,9 @@ pub enum Interpolation {
 fn in_order(schedule: &str, boundaries_and_scales: &[(usize, f64)]) -> Vec<(usize, f64)> {
     for (boundary, scale) in boundaries_and_scales {
         assert!(
-            *scale >= 0.0,
-            "{schedule}: the factor at step {boundary} is {scale}, expected at least 0"
+            *scale >= 0.0 && scale.is_finite(),
+            "{schedule}: the factor at step {boundary} is {scale}, expected a finite number of at \
+             least 0"
         );
     }
     // As in a Python dictionary, the last of several factors for one step wins.
@@ -48,6 +50,7 @@ pub fn piecewise_constant_schedule(
     init_value: f64,
     boundaries_and_scales: &[(usize, f64)],
 ) -> Schedule {
+    check_numbers!(init_value);
     let pieces = in_order("piecewise_constant_schedule", boundaries_and_scales);
     Schedule::new(move |count| {
         let mut value = Array::scalar(init_value, DType::F32);
@@ -73,6 +76,7 @@ pub fn piecewise_interpolate_schedule(
     init_value: f64,
     boundaries_and_scales: &[(usize, f64)],
 ) -> Schedule {
+    check_numbers!(init_value);
     let pieces = in_order("piecewise_interpolate_schedule", boundaries_and_scales);
     Schedule::new(move |count| {
         let now = float(count);
@@ -141,6 +145,7 @@ pub fn linear_onecycle_schedule(
         "transition_steps",
         transition_steps,
     );
+    check_numbers!(peak_value);
     let at = |share: f64| (share * transition_steps as f64) as usize;
     piecewise_interpolate_schedule(
         Interpolation::Linear,
@@ -194,6 +199,7 @@ pub fn cosine_onecycle_schedule(
         "transition_steps",
         transition_steps,
     );
+    check_numbers!(peak_value);
     let rise = (cycle.pct_start * transition_steps as f64) as usize;
     piecewise_interpolate_schedule(
         Interpolation::Cosine,

@@ -4,6 +4,7 @@ use super::decay::check_steps;
 use super::{
     ExponentialDecay, Schedule, cosine_decay_schedule, exponential_decay, linear_schedule,
 };
+use crate::given::check_numbers;
 use ramie_core::where_;
 
 /// Joins schedules: from each boundary on, the next schedule applies, with its steps counted from
@@ -98,6 +99,8 @@ pub fn warmup_cosine_decay_schedule(w: WarmupCosineDecay) -> Schedule {
         w.decay_steps,
         w.warmup_steps
     );
+    let (init_value, peak_value, end_value) = (w.init_value, w.peak_value, w.end_value);
+    check_numbers!(init_value, peak_value, end_value);
     let alpha = match w.peak_value == 0.0 {
         true => 0.0,
         false => w.end_value / w.peak_value,
@@ -122,11 +125,13 @@ pub fn warmup_exponential_decay_schedule(
     warmup_steps: usize,
     decay: ExponentialDecay,
 ) -> Schedule {
+    check_numbers!(init_value);
     let fall = exponential_decay(decay);
     after_rise(init_value, decay.init_value, warmup_steps, fall)
 }
 
 /// Returns a schedule with a linear warm-up before it; 0 steps mean none.
+#[track_caller]
 fn after_rise(from: f64, to: f64, steps: usize, then: Schedule) -> Schedule {
     match steps {
         0 => then,

@@ -10,6 +10,8 @@ mod losses;
 mod low_precision;
 mod optimizers;
 mod plots;
+mod public_losses;
+mod public_optimizers;
 mod schedules;
 mod special_trajectories;
 mod states;

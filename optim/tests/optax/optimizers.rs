@@ -50,7 +50,12 @@ fn quadratic(params: &State, _: &Array) -> Array {
 
 #[test]
 fn lbfgs_of_every_float_dtype() {
-    for (dtype, tolerance) in [(DType::F64, 1e-14), (DType::F32, 1e-4), (DType::BF16, 0.1)] {
+    for (dtype, tolerance) in [
+        (DType::F64, 1e-14),
+        (DType::F32, 1e-4),
+        (DType::BF16, 0.1),
+        (DType::F16, 0.01),
+    ] {
         let tx = GradientTransformation::from(lbfgs().memory_size(3));
         let params = State::from_iter([("x", Array::zeros(&[3], dtype))]);
         let mut run = Run::new(&tx, &params);

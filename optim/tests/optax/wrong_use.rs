@@ -179,3 +179,125 @@ fn numbers_out_of_range() {
         &["no matching `fast` and `slow` parts", "init_synced"],
     );
 }
+
+#[test]
+fn numbers_that_are_not_finite() {
+    let nan = f64::NAN;
+    let rates: [(&str, f64); 1] = [("b1", nan)];
+    let calls: Vec<(&str, Box<dyn Fn()>)> = vec![
+        ("learning_rate", Box::new(move || _ = sgd(nan))),
+        ("learning_rate", Box::new(move || _ = adam(f64::INFINITY))),
+        ("learning_rate", Box::new(move || _ = nadamw(f32::NAN))),
+        (
+            "learning_rate",
+            Box::new(move || _ = scale_by_learning_rate(nan)),
+        ),
+        (
+            "learning_rate",
+            Box::new(move || _ = lbfgs().learning_rate(nan)),
+        ),
+        (
+            "learning_rate",
+            Box::new(move || _ = adafactor().learning_rate(nan)),
+        ),
+        (
+            "adam_learning_rate",
+            Box::new(move || _ = contrib::muon(0.1).adam_learning_rate(Some(nan.into()))),
+        ),
+        ("b2", Box::new(move || _ = adam(0.1).b2(nan))),
+        (
+            "eps",
+            Box::new(move || _ = scale_by_adam().eps(f64::NEG_INFINITY)),
+        ),
+        ("momentum", Box::new(move || _ = sgd(0.1).momentum(nan))),
+        (
+            "weight_decay",
+            Box::new(move || _ = adamw(0.1).weight_decay(f64::INFINITY)),
+        ),
+        (
+            "weight_decay",
+            Box::new(move || _ = add_decayed_weights(nan)),
+        ),
+        ("max_norm", Box::new(move || _ = clip_by_global_norm(nan))),
+        ("max_delta", Box::new(move || _ = clip(nan))),
+        ("threshold", Box::new(move || _ = clip_by_block_rms(nan))),
+        ("clipping", Box::new(move || _ = adaptive_grad_clip(nan))),
+        (
+            "clipping_threshold",
+            Box::new(move || _ = adafactor().clipping_threshold(Some(nan))),
+        ),
+        ("step_size", Box::new(move || _ = scale(f64::INFINITY))),
+        ("decay", Box::new(move || _ = ema(nan))),
+        (
+            "eta",
+            Box::new(move || _ = add_noise(nan, 0.5, ramie_core::random::key(0))),
+        ),
+        ("b3", Box::new(move || _ = contrib::prodigy().b3(Some(nan)))),
+        (
+            "l2_norm_clip",
+            Box::new(move || _ = contrib::dpsgd(0.1).l2_norm_clip(f64::INFINITY)),
+        ),
+        (
+            "init_step",
+            Box::new(move || _ = contrib::dog().init_step(contrib::DogInit::Distance(nan))),
+        ),
+        ("value", Box::new(move || _ = constant_schedule(nan))),
+        (
+            "init_value",
+            Box::new(move || _ = linear_schedule(nan, 0.0, 10)),
+        ),
+        (
+            "alpha",
+            Box::new(move || _ = cosine_decay_schedule(0.1, 10, nan, 1.0)),
+        ),
+        (
+            "init_value",
+            Box::new(move || _ = piecewise_constant_schedule(nan, &[])),
+        ),
+        (
+            "b1",
+            Box::new(move || _ = inject_hyperparams(rates, |h| adam(0.1).b1(h.get("b1")))),
+        ),
+        (
+            "step_size",
+            Box::new(move || _ = incremental_update(&params(), &params(), nan)),
+        ),
+    ];
+    for (name, call) in calls {
+        let name = format!("hyperparameter: `{name}` is ");
+        assert_panics(call, &[&name, "expected a finite number\n  help: "]);
+    }
+}
+
+#[test]
+fn limits_may_be_infinite() {
+    let infinity = f64::INFINITY;
+    let _ = (clip(infinity), clip_by_block_rms(infinity));
+    let _ = scale_by_backtracking_linesearch().max_learning_rate(infinity);
+    let tx = clip_by_global_norm(infinity);
+    let (updates, _) = tx.update(params(), tx.init(&params()), None);
+    assert_eq!(updates["a"].to_vec::<f32>(), [1.0, -2.0]);
+}
+
+#[test]
+fn negative_learning_rates() {
+    let words = [
+        "hyperparameter: `learning_rate` is -0.1, expected at least 0",
+        "help: the updates already point downhill; to maximize the objective, negate it",
+        "scale_by_learning_rate_with(0.1, false)",
+    ];
+    assert_panics(|| _ = sgd(-0.1), &words);
+    assert_panics(|| _ = scale_by_learning_rate(-0.1), &words);
+    assert_panics(|| _ = contrib::madgrad(-0.1), &words);
+    let rates = [("learning_rate", -0.1)];
+    assert_panics(
+        || _ = inject_hyperparams(rates, |h| sgd(h.get("learning_rate"))),
+        &words,
+    );
+    // The last transformation of many chains.
+    let _ = (
+        scale(-0.1),
+        scale_by_learning_rate_with(0.1, false),
+        sgd(0.0),
+    );
+}

@@ -438,7 +438,8 @@ impl Reduction {
     pub(crate) fn variance(&self, x: &Array) -> Array {
         self.refuse_initial("var");
         let (computed, out) = self.variance_types("var", x);
-        let x = x.astype(computed);
+        // The derivative of the square of an omitted element that is NaN would be 0 · NaN.
+        let x = self.masked("var", &x.astype(computed), 0);
         let mean = match &self.mean {
             Some(mean) => mean.clone(),
             None => self.in_dtype(computed).kept().average(&x),

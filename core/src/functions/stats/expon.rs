@@ -15,7 +15,9 @@ functions! {
     /// Computes the cumulative distribution function, the probability of a value of at most `x`.
     cdf |x, loc, scale| {
         let before = x.lt(&loc);
-        where_(&before, 0, -(-standard(&x, loc, scale)).expm1())
+        // The derivative of the exponential of a large number would be NaN.
+        let z = where_(&before, 0, standard(&x, loc, scale));
+        -(-z).expm1()
     };
     /// Computes the logarithm of [`cdf`].
     logcdf |x, loc, scale| (-sf(&x, loc, scale)).log1p();

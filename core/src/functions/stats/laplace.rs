@@ -14,6 +14,8 @@ functions! {
     /// Computes the cumulative distribution function, the probability of a value of at most `x`.
     cdf |x, loc, scale| {
         let z = standard(&x, loc, scale);
-        where_(z.le(0), z.exp() * 0.5, 1.0 - (-&z).exp() * 0.5)
+        // The exponential of the other sign would overflow.
+        let tail = where_(z.le(0), &z, -&z).exp() * 0.5;
+        where_(z.le(0), &tail, 1.0 - &tail)
     };
 }

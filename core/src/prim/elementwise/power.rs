@@ -45,7 +45,7 @@ impl Primitive for Pow {
                 // The derivative of x⁰ is 0, also at x = 0, where 0 · x⁻¹ is NaN.
                 let constant = match integer {
                     true => y.eq(0),
-                    false => y.eq(0).bitwise_and(&x.eq(0)),
+                    false => y.eq(0).bitwise_and(x.eq(0)),
                 };
                 let slope = &y * &constant.select(&x.ones_like(), &x).lax_pow(&y - 1.0);
                 fit(&(g * &slope), z)

@@ -1,6 +1,7 @@
 //! The key-value cache for autoregressive decoding.
 
 use super::mask::within_reach;
+use crate::layers::embed::known_range;
 use ramie_core::{Array, DType, vmap};
 
 /// Returns the index of an empty cache.
@@ -37,14 +38,11 @@ pub(super) fn extended(
         query.aval(),
         keys.aval()
     );
-    // Outside of a trace the index has a concrete value.
-    let before = match index.is_tracer() {
-        true => 0,
-        false => usize::try_from(index.max().item::<i32>()).unwrap_or(0),
-    };
+    // The index of a trace is unknown: see `overfull`.
+    let [_, used] = known_range(index).unwrap_or_default();
     assert!(
-        before + length <= max_length,
-        "MultiHeadAttention: the cache is full: it has room for {max_length} positions, {before} \
+        used + length as i128 <= max_length as i128,
+        "MultiHeadAttention: the cache is full: it has room for {max_length} positions, {used} \
          are in use, and the call adds {length}\n  help: create it for longer sequences: \
          layer.init_cache(&[batch, max_length, features], dtype)"
     );
@@ -59,6 +57,24 @@ pub(super) fn extended(
         }
     };
     [put(keys, key), put(values, value), index + length as i64]
+}
+
+/// Returns, for the index before a call and that after it, whether the new positions are outside the
+/// cache, with the axes of `means`, `[batch.., length, heads, size]`. `None` if the index is known
+/// and has been checked.
+pub(super) fn overfull(
+    before: &Array,
+    after: &Array,
+    max_length: usize,
+    means: &Array,
+) -> Option<Array> {
+    if !before.is_tracer() {
+        return None;
+    }
+    let outside = before.lt(0).bitwise_or(after.gt(max_length as i64));
+    let mut shape = before.shape().to_vec();
+    shape.resize(means.ndim(), 1);
+    Some(outside.reshape(&shape))
 }
 
 /// Returns the mask of the cached keys that each of the next queries attends to, the previous keys

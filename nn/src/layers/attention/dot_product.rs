@@ -103,7 +103,7 @@ impl Heads {
 /// a key head.
 ///
 /// # Panics
-/// Panics if the shapes do not match.
+/// Panics if the shapes do not match, or if a dropout rate is not between 0 and 1.
 #[track_caller]
 pub fn dot_product_attention_weights(query: &Array, key: &Array, how: &AttentionOptions) -> Array {
     let [query, key] = promote(how.dtype, [query, key]);
@@ -141,14 +141,24 @@ pub fn dot_product_attention_weights(query: &Array, key: &Array, how: &Attention
         false => logits.softmax(-1).astype(dtype),
     };
     match &how.dropout {
-        Some(dropout) if dropout.rate > 0.0 => {
+        Some(dropout) if dropout.rate != 0.0 => {
+            assert!(
+                (0.0..=1.0).contains(&dropout.rate),
+                "dot_product_attention: the dropout rate is {}, expected a probability\n  help: \
+                 pass the fraction of weights to drop, from 0.0 to 1.0",
+                dropout.rate
+            );
+            if dropout.rate == 1.0 {
+                return weights.zeros_like();
+            }
             let keep_prob = 1.0 - dropout.rate;
             let mut shape = full.clone();
             if dropout.broadcast {
                 shape[..at.batch + 1].fill(1);
             }
-            let keep = random::bernoulli(&dropout.key, keep_prob, &shape).astype(dtype);
-            weights * (keep / Array::scalar(keep_prob, dtype))
+            let keep = random::bernoulli(&dropout.key, keep_prob, &shape);
+            let scale = Array::scalar(1.0, dtype) / Array::scalar(keep_prob, dtype);
+            where_(keep, weights * scale, 0)
         }
         _ => weights,
     }

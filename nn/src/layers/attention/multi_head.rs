@@ -10,13 +10,14 @@ use super::mask::combine_masks_with;
 use super::qk_norm::{HeadNorm, QkNorm};
 use super::rotary::RotaryEmbedding;
 use crate::init::{self, Initializer};
+use crate::layers::embed::known_range;
 use crate::layers::hyperparameters::hyperparameters;
 use crate::nnx::{Intermediates, observed};
 use crate::{
     Cache, Deterministic, LinearGeneral, LinearGeneralConfig, Module, RngStream, Rngs, Vars,
 };
 use ramie_core::random::Key;
-use ramie_core::{Array, DType, Precision};
+use ramie_core::{Array, DType, Precision, where_};
 
 /// Multi-head attention: projects the inputs to queries, keys and values of each head, attends,
 /// and projects the result back (`nnx.MultiHeadAttention`, `nn.MultiHeadDotProductAttention`).
@@ -225,6 +226,7 @@ impl MultiHeadAttention {
             key = rotary.forward(&key, &places);
         }
         let mut mask = inputs.mask.clone();
+        let before = self.cache_index.as_ref().map(|index| index.value().clone());
         if self.decode {
             let seen;
             (key, value, seen) = self.cached(&query, &key, &value);
@@ -256,7 +258,22 @@ impl MultiHeadAttention {
                 (weigh(&weights, &query, &value, &how), Some(weights))
             }
         };
+        let means = self.within_cache(means, before.as_ref(), &key);
         (self.out.forward(&means), weights)
+    }
+
+    /// Returns the means, or NaN where the positions of a traced call are outside the cache: they
+    /// overwrite other positions.
+    #[track_caller]
+    fn within_cache(&self, means: Array, before: Option<&Array>, keys: &Array) -> Array {
+        let (Some(before), Some(after), true) = (before, &self.cache_index, self.decode) else {
+            return means;
+        };
+        let max_length = keys.shape()[keys.ndim() - 3];
+        match cache::overfull(before, after.value(), max_length, &means) {
+            Some(outside) => where_(outside, f64::NAN, means),
+            None => means,
+        }
     }
 
     /// Returns the positions of queries and keys, for the rotary embedding.
@@ -303,7 +320,8 @@ impl MultiHeadAttention {
         })
     }
 
-    /// Creates or empties the cache, for inputs of shape `[batch.., max_length, features]` and
+    /// Creates or empties the cache, as [`start_decoding`](MultiHeadAttention::start_decoding)
+    /// does, for inputs of shape `[batch.., max_length, features]` and
     /// keys and values of the given dtype.
     ///
     /// # Panics
@@ -324,6 +342,9 @@ impl MultiHeadAttention {
 
     /// Starts decoding with an empty cache for `batch` sequences of up to `length` positions.
     /// The cache has the dtype of the keys.
+    ///
+    /// A call that adds more positions than there is room for panics. In a compiled function, where
+    /// the number of positions in use is unknown, its results are NaN, as are those of later calls.
     pub fn start_decoding(&mut self, batch: usize, length: usize) {
         let dtype = self.config.dtype.unwrap_or_else(|| self.key.kernel.dtype());
         let features = self.query.kernel.shape()[0];
@@ -353,6 +374,14 @@ impl MultiHeadAttention {
              also supports one integer for each sequence",
             length.aval()
         );
+        if let (Some([least, most]), Some([_, used])) = (known_range(length), known_range(index)) {
+            assert!(
+                least >= 0 && most <= used,
+                "MultiHeadAttention::rewind: the lengths are from {least} to {most}, but previous \
+                 inputs filled {used} positions\n  help: pass the numbers of positions to keep, \
+                 from 0 to {used}"
+            );
+        }
         index.set(length.astype(DType::I32));
     }
 

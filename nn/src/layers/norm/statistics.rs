@@ -2,7 +2,9 @@
 
 use crate::Param;
 use crate::layers::promote::computed_in;
-use ramie_core::{Array, AxisName, DType, Reduction, pmean, promote_types, result_type, stack};
+use ramie_core::{
+    Array, AxisName, DType, Reduction, pmean, promote_types, psum, result_type, stack,
+};
 
 /// Returns the axes as non-negative numbers in ascending order, without duplicates.
 #[track_caller]
@@ -92,33 +94,43 @@ impl Normalization<'_> {
         if let Some(mask) = mask {
             over = over.mask(&mask.astype(DType::Bool));
         }
-        let mean = |x: &Array| x.mean_over(&over);
-        let shared = |mean: Array| match self.axis_name {
-            Some(axis) => pmean(&mean, axis),
-            None => mean,
-        };
+        let mean = |x: &Array| self.means(&[x], &over, mask).remove(0);
         if !use_mean {
-            let var = shared(mean(&abs_sq(x)));
+            let var = mean(&abs_sq(x));
             return (var.zeros_like(), var);
         }
         if self.use_fast_variance {
-            let (mu, mu2) = (mean(x), mean(&abs_sq(x)));
-            let (mu, mu2) = match self.axis_name {
-                // One collective for both.
-                Some(axis) => {
-                    let both = pmean(&stack(&[mu, mu2], 0), axis);
-                    let at = |i| both.index_in_dim(i, 0, false);
-                    (at(0), at(1))
-                }
-                None => (mu, mu2),
-            };
+            let mut both = self.means(&[x, &abs_sq(x)], &over, mask);
+            let (mu2, mu) = (both.remove(1), both.remove(0));
             // Rounding can make the difference negative.
             let var = (mu2 - abs_sq(&mu)).maximum(0.0);
             return (mu, var);
         }
-        let mu = shared(mean(x));
-        let var = shared(mean(&abs_sq(&(x - mu.expand_dims(&axes)))));
+        let mu = mean(x);
+        let var = mean(&abs_sq(&(x - mu.expand_dims(&axes))));
         (mu, var)
+    }
+
+    /// Computes means over the axes of a reduction, and over the devices along the axis name, with
+    /// one collective.
+    #[track_caller]
+    fn means(&self, xs: &[&Array], over: &Reduction, mask: Option<&Array>) -> Vec<Array> {
+        let Some(axis) = self.axis_name else {
+            return xs.iter().map(|x| x.mean_over(over)).collect();
+        };
+        let parts = |together: Array| together.unstack(0);
+        let Some(mask) = mask else {
+            let means: Vec<Array> = xs.iter().map(|x| x.mean_over(over)).collect();
+            return parts(pmean(&stack(&means, 0), axis));
+        };
+        // Devices have different numbers of elements, or none.
+        let kept = mask.astype(DType::Bool).astype(xs[0].dtype().real());
+        let kept = kept.broadcast_to(xs[0].shape());
+        let all = xs.iter().copied().chain([&kept]);
+        let sums: Vec<Array> = all.map(|x| x.sum_over(over)).collect();
+        let mut sums = parts(psum(&stack(&sums, 0), axis));
+        let count = sums.pop().expect("the number of elements");
+        sums.iter().map(|sum| sum / &count).collect()
     }
 
     /// Normalizes the input by its own statistics, over the elements where the mask is true.

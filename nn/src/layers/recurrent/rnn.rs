@@ -7,7 +7,7 @@ use crate::linen::{self, Adopted};
 use crate::nnx::observed;
 use crate::{Forward, Module, RngStream};
 use ramie_core::random::{self, Key};
-use ramie_core::{Array, ScanOptions, scan_with};
+use ramie_core::{Array, ScanOptions, scan_with, tree};
 use ramie_derive::Tree;
 use std::borrow::Cow;
 
@@ -45,7 +45,8 @@ pub struct RNNInput<C> {
     /// The initial carry. Defaults to the cell's initial carry.
     pub initial_carry: Option<C>,
     /// The length of each sequence, of the shape of the batch axes. Defaults to the size of the
-    /// time axis.
+    /// time axis. In a compiled function, a length that is negative or above the size of the time
+    /// axis gives a carry of NaN.
     pub seq_lengths: Option<Array>,
     /// The RNG key of the initial carry. Defaults to a key from the layer's stream in NNX
     /// style, and to the key of seed 0 in Linen style.
@@ -146,15 +147,16 @@ impl<C: RNNCell> RNN<C> {
     /// Like [`forward`](RNN::forward), for sequences with lengths, an initial carry or a key.
     ///
     /// # Panics
-    /// Panics as [`forward`](RNN::forward) does, and if the carry or the lengths do not match
-    /// the input.
+    /// Panics as [`forward`](RNN::forward) does, if the carry or the lengths do not match the
+    /// input, or if a known length is negative or above the size of the time axis.
     #[track_caller]
     pub fn forward_with(&mut self, input: RNNInput<C::Carry>) -> Array {
         self.forward_and_carry(input).1
     }
 
     /// Returns the last carry and the outputs of all steps (`return_carry=True`). If the
-    /// sequences have lengths, the carry is that after the last element of each sequence.
+    /// sequences have lengths, the carry is that after the last element of each sequence, and the
+    /// initial carry for an empty one.
     ///
     /// # Panics
     /// Panics as [`forward_with`](RNN::forward_with) does.
@@ -215,7 +217,7 @@ pub(super) fn go<C: RNNCell>(
     if let Some(lengths) = lengths {
         let mut batch = inputs.shape()[..=batch_dims].to_vec();
         batch.remove(time);
-        expect_lengths(lengths, &batch, &inputs);
+        expect_lengths(lengths, &batch, inputs.shape()[time], &inputs);
     }
     let flip = |x: &Array| flip_sequences(x, lengths, batch_dims, options.time_major);
     let xs = match options.reverse {
@@ -236,8 +238,9 @@ pub(super) fn go<C: RNNCell>(
                 let (carry, y) = cell.step(carry, &x);
                 (carry.clone(), (carry, y))
             };
+            let initial = tree::copy(&carry);
             let (_, (carries, outputs)) = scan_with(step, carry, xs, scan);
-            (last_carry(&carries, lengths), outputs)
+            (last_carry(&initial, &carries, lengths), outputs)
         }
     };
     let outputs = outputs.move_axis(0, time as isize);

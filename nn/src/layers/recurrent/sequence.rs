@@ -1,6 +1,7 @@
 //! Sequences of different lengths in one array.
 
-use ramie_core::{Array, DType, Tree, tree};
+use crate::layers::embed::known_range;
+use ramie_core::{Array, DType, Tree, tree, where_};
 
 /// Reverses sequences along the time axis (`flip_sequences`). That is the first axis if
 /// `time_major` is true, and the axis after `num_batch_dims` axes otherwise. With lengths, of
@@ -17,7 +18,8 @@ use ramie_core::{Array, DType, Tree, tree};
 /// ```
 ///
 /// # Panics
-/// Panics if the array has too few axes, or if the lengths do not have the shape of the batch.
+/// Panics if the array has too few axes, if the lengths do not have the shape of the batch, or if a
+/// known length is negative or above the number of steps.
 #[track_caller]
 pub fn flip_sequences(
     inputs: &Array,
@@ -40,7 +42,7 @@ pub fn flip_sequences(
     let steps = inputs.shape()[time];
     let mut batch = inputs.shape()[..=num_batch_dims].to_vec();
     batch.remove(time);
-    expect_lengths(lengths, &batch, inputs);
+    expect_lengths(lengths, &batch, steps, inputs);
     let mut shape = vec![1; num_batch_dims + 1];
     shape[time] = steps;
     let backwards = steps as i64 - 1 - Array::arange(steps);
@@ -52,7 +54,7 @@ pub fn flip_sequences(
 }
 
 #[track_caller]
-pub(super) fn expect_lengths(lengths: &Array, batch: &[usize], inputs: &Array) {
+pub(super) fn expect_lengths(lengths: &Array, batch: &[usize], steps: usize, inputs: &Array) {
     assert!(
         lengths.dtype().is_integer() && lengths.shape() == batch,
         "RNN: the sequence lengths are {}, expected integers of shape {batch:?}\n  input {}\n  \
@@ -60,17 +62,28 @@ pub(super) fn expect_lengths(lengths: &Array, batch: &[usize], inputs: &Array) {
         lengths.aval(),
         inputs.aval()
     );
+    let mut ends = known_range(lengths).into_iter().flatten();
+    if let Some(length) = ends.find(|length| !(0..=steps as i128).contains(length)) {
+        panic!(
+            "RNN: a sequence has the length {length}, but the input has {steps} steps\n  input {}\n  \
+             help: pass lengths from 0 to {steps}",
+            inputs.aval()
+        );
+    }
 }
 
-/// Returns the last carry of each sequence, from carries stacked along a leading time axis.
+/// Returns the last carry of each sequence, from the initial carries and from the carries after
+/// each step, stacked along a leading time axis. A length out of range gives NaN.
 #[track_caller]
-pub(super) fn last_carry<C: Tree>(carries: &C, lengths: &Array) -> C {
-    let last = lengths.astype(DType::I32) - 1;
-    tree::map(carries, |x| {
-        let mut shape = vec![1];
-        shape.extend_from_slice(last.shape());
-        shape.resize(x.ndim(), 1);
-        let picked = x.take_along_axis(&last.reshape(&shape), 0);
-        picked.index_in_dim(0, 0, false)
+pub(super) fn last_carry<C: Tree>(initial: &C, carries: &C, lengths: &Array) -> C {
+    let lengths = lengths.astype(DType::I32);
+    // An index past the end instead of one that counts from the end.
+    let last = where_(lengths.lt(0), i32::MAX, &lengths - 1);
+    tree::map2(initial, carries, |first, x| {
+        let mut shape = lengths.shape().to_vec();
+        shape.resize(first.ndim(), 1);
+        let last = last.reshape(&shape).expand_dims(&[0]);
+        let picked = x.take_along_axis(&last, 0).index_in_dim(0, 0, false);
+        where_(lengths.reshape(&shape).eq(0), first, picked)
     })
 }

@@ -117,15 +117,11 @@ pub fn orthogonalize_via_newton_schulz(
         _ => dimension_numbers.expect("checked above"),
     };
     let dtype = x.dtype();
-    let x = &*wide(x);
     let matrices = numbers.place(operation, x);
-    let stacked = matrices.of(x);
+    let stacked = matrices.of(&wide(x));
     let tall = matrices.rows > matrices.columns;
-    let mut x = if tall {
-        stacked.matrix_transpose()
-    } else {
-        stacked
-    };
+    let turned = |x: Array| if tall { x.matrix_transpose() } else { x };
+    let mut x = turned(stacked);
     match preconditioning {
         Preconditioning::Frobenius => x = &x / (frobenius(&x) + eps),
         Preconditioning::Spectral => x = &x / (matrix_norm(&x, NormOrder::P(2.0), true) + eps),
@@ -149,12 +145,7 @@ pub fn orthogonalize_via_newton_schulz(
         let b = &a * of(1) + (&a * of(2)).matmul(&a);
         x = &x * of(0) + b.matmul(&x);
     }
-    let restored = matrices.restore(&if tall { x.matrix_transpose() } else { x });
-    if restored.dtype() == dtype {
-        restored
-    } else {
-        restored.astype(dtype)
-    }
+    matrices.restore(&turned(x)).astype(dtype)
 }
 
 /// Returns the conjugate transpose of each matrix.

@@ -5,8 +5,8 @@ mod tree;
 mod visible;
 
 use crate::prim::dot::DotDimensionNumbers;
-use crate::{Array, DType, Reduction, promote_types};
-use visible::{Columns, within};
+use crate::{Array, DType, Reduction, promote_types, where_};
+use visible::Columns;
 
 /// Options of attention: bias, masks, scale and blocks; see [`dot_product_attention`].
 ///
@@ -197,15 +197,9 @@ impl Attention {
             Some(block) if k.shape()[1] > 0 => self.in_blocks(&q, &k, &v, block),
             _ => self.at_once(&q, &k, &v),
         };
-        let mean = match &self.query_lengths {
+        let mean = match self.sees_any(&q, &k) {
             None => mean,
-            Some(lengths) => {
-                let &[b, t, ..] = q.shape() else {
-                    unreachable!("checked to have four axes")
-                };
-                let counts = within(lengths, t).reshape(&[b, t, 1, 1]);
-                mean * counts.astype(k.dtype())
-            }
+            Some(sees) => where_(sees, mean, 0),
         };
         let shape = query.shape();
         (

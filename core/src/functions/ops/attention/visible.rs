@@ -52,8 +52,30 @@ impl Attention {
         }
     }
 
+    /// Returns which queries see a key, `[b, t, n, 1]`, or `None` if all do: those behind a causal
+    /// mask or a window see one at least.
+    #[track_caller]
+    pub(super) fn sees_any(&self, q: &Array, k: &Array) -> Option<Array> {
+        let (&[b, t, n, _], &[_, s, heads, _]) = (q.shape(), k.shape()) else {
+            unreachable!("checked to have four axes")
+        };
+        let lengths = self.query_lengths.is_some() || self.key_value_lengths.is_some();
+        if self.mask.is_none() && self.segments.is_none() && !lengths {
+            return None;
+        }
+        let all = Columns {
+            start: None,
+            width: s,
+            all: s,
+        };
+        let shape = [b, heads, n / heads, t, s];
+        let sees = self.visible(&shape, &all)?.any_over(-1);
+        let sees = sees.broadcast_to(&shape[..4]).transpose(&[0, 3, 1, 2]);
+        Some(sees.reshape(&[b, t, n, 1]))
+    }
+
     /// Replaces products by the lowest number where the query does not see the key. Minus
-    /// infinity is not used: a query that sees no key has equal weights.
+    /// infinity is not used: the weights of a query that sees no key would be NaN.
     pub(super) fn hidden(&self, logits: Array, seen: Option<&Array>) -> Array {
         match seen {
             None => logits,

@@ -1,0 +1,39 @@
+//! The errors of programs that cannot be compiled.
+
+/// An error of a program or of its run.
+#[derive(Clone, thiserror::Error, PartialEq, Eq)]
+pub enum Error {
+    /// The text is not a StableHLO module, or contradicts itself.
+    #[error("StableHLO line {line}: {message}")]
+    Text {
+        /// Line of the text, counted from 1.
+        line: usize,
+        /// What is wrong, with the operation.
+        message: String,
+    },
+    /// The module uses something that this backend does not implement.
+    #[error(
+        "StableHLO line {line}: {message}\n  help: install XLA's CPU plugin, which supports it: ramie plugin install cpu"
+    )]
+    Unsupported {
+        /// Line of the text, counted from 1.
+        line: usize,
+        /// The operation and what is not supported.
+        message: String,
+    },
+    /// A result does not fit into memory.
+    #[error("out of memory: {0}")]
+    Memory(String),
+    /// The arguments of a run do not match the program.
+    #[error("{0}")]
+    Arguments(String),
+}
+
+impl std::fmt::Debug for Error {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        std::fmt::Display::fmt(self, f)
+    }
+}
+
+/// A `Result` with [`Error`].
+pub type Result<T, E = Error> = std::result::Result<T, E>;

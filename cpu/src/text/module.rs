@@ -1,0 +1,128 @@
+//! The syntax tree of a module: the same for MLIR's generic and pretty forms.
+
+use crate::TensorType;
+use std::collections::HashMap;
+
+/// A parsed module.
+#[derive(Clone, Debug, Default)]
+pub struct Module {
+    /// Name of the module, empty if it has none.
+    pub name: String,
+    /// Attributes of the module, such as `mhlo.num_partitions`.
+    pub attributes: Attributes,
+    /// The functions in the order of the text.
+    pub functions: Vec<Function>,
+    /// Indices of the functions by name.
+    pub by_name: HashMap<String, usize>,
+}
+
+/// A function of a module.
+#[derive(Clone, Debug)]
+pub struct Function {
+    /// Name without `@`.
+    pub name: String,
+    /// Attributes of each argument, such as `tf.aliasing_output`.
+    pub argument_attributes: Vec<Attributes>,
+    /// The types of the results.
+    pub results: Vec<Type>,
+    /// Attributes of each result.
+    pub result_attributes: Vec<Attributes>,
+    /// The body, whose arguments are those of the function. Its last operation returns.
+    pub body: Block,
+    /// Line of the text, counted from 1.
+    pub line: usize,
+}
+
+/// A value of a function: the result of an operation, or an argument of a block. Numbers count from
+/// 0 in each function, its nested regions included.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct ValueId(pub u32);
+
+/// The type of a value.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Type {
+    /// A tensor of static shape.
+    Tensor(TensorType),
+    /// A token, which orders effects.
+    Token,
+    /// A tuple.
+    Tuple(Vec<Type>),
+}
+
+/// A list of operations with arguments. The last operation returns values.
+#[derive(Clone, Debug, Default)]
+pub struct Block {
+    /// The arguments with their types.
+    pub arguments: Vec<(ValueId, Type)>,
+    /// The operations. Each uses only values that are defined before it, here or around the block.
+    pub operations: Vec<Operation>,
+}
+
+/// An operation. The pretty form has the attributes of the generic form, by the same names.
+#[derive(Clone, Debug)]
+pub struct Operation {
+    /// Full name, such as `stablehlo.add`.
+    pub name: String,
+    /// The operands.
+    pub operands: Vec<ValueId>,
+    /// The results with their types.
+    pub results: Vec<(ValueId, Type)>,
+    /// The attributes by name.
+    pub attributes: Attributes,
+    /// The nested blocks, one for each region.
+    pub regions: Vec<Block>,
+    /// Line of the text, counted from 1.
+    pub line: usize,
+}
+
+/// Attributes by name, in the order of the text.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Attributes(pub Vec<(String, Attribute)>);
+
+impl Attributes {
+    /// Returns the attribute of this name.
+    pub fn get(&self, name: &str) -> Option<&Attribute> {
+        self.0.iter().find(|(n, _)| n == name).map(|(_, a)| a)
+    }
+}
+
+/// The value of an attribute.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Attribute {
+    /// An attribute without a value, whose presence counts.
+    Unit,
+    /// `true` or `false`.
+    Bool(bool),
+    /// An integer, with or without a type.
+    Integer(i128),
+    /// A float.
+    Float(f64),
+    /// A string, without quotes.
+    Text(String),
+    /// A list: `[1, 2]`, or `array<i64: 1, 2>`.
+    List(Vec<Attribute>),
+    /// `dense<…> : tensor<…>`: the elements, each in whole bytes, in row-major order. A splat is
+    /// expanded by the reader of the attribute: `data` then has a single element.
+    Dense {
+        /// The type of the constant.
+        ty: TensorType,
+        /// The bytes of all elements, or of one that is repeated.
+        data: Vec<u8>,
+    },
+    /// A type, such as that of `preferred_element_type`.
+    Type(Type),
+    /// `@name`.
+    Symbol(String),
+    /// `{name = value, …}`.
+    Dictionary(Attributes),
+    /// `#stablehlo<comparison_direction GT>` or, in the pretty form, `GT`: the last word.
+    Word(String),
+    /// `#stablehlo.dot<lhs_batching_dimensions = [0], …>` and similar structures, as fields.
+    Structure {
+        /// Name of the structure, such as `dot`, `gather`, `scatter`, `conv`.
+        name: String,
+        /// The fields. The convolution's `[b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f]` becomes the fields
+        /// of the generic form (`input_batch_dimension`, …).
+        fields: Attributes,
+    },
+}
