@@ -50,9 +50,6 @@ impl Augment {
 
     /// Pads the image with `padding` black pixels on each side, then crops it at a random
     /// position.
-    ///
-    /// # Panics
-    /// Applying the step panics if the crop is larger than the padded image.
     #[must_use]
     pub fn random_crop(self, height: usize, width: usize, padding: usize) -> Augment {
         self.then(Step::RandomCrop(height, width, padding))
@@ -169,17 +166,11 @@ impl Step {
                 crop(&image, top, left, *height, *width)
             }
             Step::RandomCrop(height, width, padding) => {
-                let padded = [h + 2 * padding, w + 2 * padding];
-                assert!(
-                    *height <= padded[0] && *width <= padded[1],
-                    "Augment: cannot crop {height} by {width} pixels from an image of {h} by {w} \
-                     with a padding of {padding}\n  help: resize the image first, or use a smaller \
-                     crop"
-                );
-                let mut start = |padded: usize, want: usize| {
-                    generator.below(padded - want + 1) as isize - *padding as isize
+                let mut start = |have: usize, want: usize| {
+                    let room = (have + 2 * padding).saturating_sub(want);
+                    generator.below(room + 1) as isize - *padding as isize
                 };
-                let (top, left) = (start(padded[0], *height), start(padded[1], *width));
+                let (top, left) = (start(h, *height), start(w, *width));
                 crop(&image, top, left, *height, *width)
             }
             Step::Flip(probability) => {

@@ -78,3 +78,49 @@ fn a_byte_order_mark_is_no_text() {
         }
     }
 }
+
+fn table(text: &str) -> Result<csv::Table> {
+    csv::parse("t.txt", text.as_bytes(), &csv::Options::default())
+}
+
+/// BurntSushi/rust-csv#159, medialab/xan#887: an empty line of a table of one column was skipped, so that
+/// its rows no longer belonged to those of other files.
+#[test]
+fn an_empty_line_of_one_column_is_not_skipped() {
+    for text in ["name\nAnna\n\nBen\n", "name\r\nAnna\r\n\r\nBen\r\n"] {
+        let message = said(table(text));
+        assert!(
+            message.starts_with(", row 3: the line is empty"),
+            "{message}"
+        );
+    }
+    let quoted = table("name\nAnna\n\"\"\n\"two\nlines\"\nBen").unwrap();
+    assert_eq!(
+        quoted.texts("name").unwrap(),
+        ["Anna", "", "two\nlines", "Ben"]
+    );
+    // In a table of several columns it has no fields.
+    let two = table("a,b\n1,2\n\n3,4\n").unwrap();
+    assert_eq!(two.column::<i32>("b").unwrap().to_vec(), [2, 4]);
+}
+
+/// mholt/PapaParse#129, pandas-dev/pandas#9424: the second of two columns of one name could not be read.
+#[test]
+fn two_columns_of_one_name_are_refused() {
+    let message = said(table("id,score,score\n1,0.5,70\n"));
+    assert!(
+        message.contains("two columns are named \"score\""),
+        "{message}"
+    );
+}
+
+#[test]
+fn class_names_are_trimmed_like_numbers() {
+    let parsed = table("a,kind\n1,cat\n2, cat\n3,dog \n").unwrap();
+    let (labels, names) = parsed.classes("kind").unwrap();
+    assert_eq!(
+        (labels.to_vec(), &names[..]),
+        (vec![0, 0, 1], &["cat".into(), "dog".into()][..])
+    );
+    assert_eq!(parsed.codes("kind", &names).unwrap().to_vec(), [0, 0, 1]);
+}
