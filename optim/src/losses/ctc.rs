@@ -122,17 +122,12 @@ pub fn ctc_loss_with_forward_probs(
     label_paddings: &Array,
     options: &CtcOptions,
 ) -> (Array, Array, Array) {
-    check(
-        logits,
-        logit_paddings,
-        labels,
-        label_paddings,
-        options.blank_id,
-    );
+    let blank = options.blank_id;
+    check(logits, logit_paddings, labels, label_paddings, blank);
     let &[batch, frames, classes] = logits.shape() else {
         unreachable!("the rank was checked")
     };
-    let (count, blank) = (labels.shape()[1], options.blank_id);
+    let count = labels.shape()[1];
     let epsilon = options.log_epsilon;
     let dtype = promote_types(logits.dtype(), DType::F32);
     let padded_frames = logit_paddings.ne(0);
