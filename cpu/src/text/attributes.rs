@@ -1,7 +1,7 @@
 //! Values of attributes, and dictionaries of them.
 
 use super::lexer::Token;
-use super::parser::Parser;
+use super::parser::{Alias, Parser, Size};
 use super::{Attribute, Attributes, Type, types};
 use crate::{Dims, ElementType, Result, TensorType};
 use std::collections::HashSet;
@@ -31,16 +31,22 @@ fn unescaped(text: &str) -> Option<String> {
     String::from_utf8(result).ok()
 }
 
-/// Returns the number of values in an attribute, with a value for every 16 bytes.
-fn size(attribute: &Attribute) -> usize {
-    let fields = |f: &Attributes| f.0.iter().map(|(n, a)| n.len() / 16 + size(a)).sum();
-    1 + match attribute {
-        Attribute::List(list) => list.iter().map(size).sum(),
-        Attribute::Dictionary(f) | Attribute::Structure { fields: f, .. } => fields(f),
-        Attribute::Dense { data, .. } => data.len() / 16,
-        Attribute::Text(text) => text.len() / 16,
+/// Returns the size of an attribute.
+fn size(attribute: &Attribute) -> Size {
+    match attribute {
+        Attribute::List(list) => {
+            let inner = list.iter().map(size);
+            inner.fold(Size::of_bytes(0), Size::include)
+        }
+        Attribute::Dictionary(fields) | Attribute::Structure { fields, .. } => {
+            let names = fields.0.iter().map(|(name, _)| name.len()).sum();
+            let inner = fields.0.iter().map(|(_, value)| size(value));
+            inner.fold(Size::of_bytes(names), Size::include)
+        }
+        Attribute::Dense { data, ty } => Size::of_bytes(data.len() + ty.shape.len()),
+        Attribute::Text(text) | Attribute::Symbol(text) => Size::of_bytes(text.len()),
         Attribute::Type(ty) => types::size(ty),
-        _ => 0,
+        _ => Size::of_bytes(0),
     }
 }
 
@@ -134,11 +140,8 @@ impl<'a> Parser<'a> {
 
     /// Reads a number, and the type behind it if there is one.
     fn number(&mut self) -> Result<Attribute> {
-        let sign = if self.at('-') { -1.0 } else { 1.0 };
-        let mut ahead = self.cursor;
-        if self.at('-') {
-            self.advance()?;
-        }
+        let before = self.cursor;
+        let sign = if self.accept('-')? { -1.0 } else { 1.0 };
         if let Token::Float(text) = self.token() {
             let Ok(value) = text.parse::<f64>() else {
                 return self.expected("a number");
@@ -147,8 +150,8 @@ impl<'a> Parser<'a> {
             self.number_type()?;
             return Ok(Attribute::Float(sign * value));
         }
-        std::mem::swap(&mut self.cursor, &mut ahead);
-        let is_hex = matches!(ahead.token, Token::Integer(t) if t.starts_with("0x"));
+        let is_hex = matches!(self.token(), Token::Integer(t) if t.starts_with("0x"));
+        self.cursor = before;
         let value = self.integer()?;
         match self.number_type()? {
             Some(NumberType::Float(ty)) if is_hex => match float_of_bits(value, ty) {
@@ -260,21 +263,29 @@ impl<'a> Parser<'a> {
 
     /// Fails if two attributes have the same name.
     pub fn unique(&self, attributes: &[(String, Attribute)]) -> Result<()> {
-        let mut names = HashSet::with_capacity(attributes.len());
-        match attributes.iter().find(|(name, _)| !names.insert(name)) {
-            Some((name, _)) => self.fail(format!("the attribute `{name:.100}` is given twice")),
+        let twice = match attributes {
+            [] | [_] => None,
+            [(a, _), (b, _)] => (a == b).then_some(a),
+            _ => {
+                let mut seen = HashSet::with_capacity(attributes.len());
+                let mut names = attributes.iter().map(|(name, _)| name);
+                names.find(|name| !seen.insert(*name))
+            }
+        };
+        match twice {
+            Some(name) => self.fail(format!("the attribute `{name:.100}` is given twice")),
             None => Ok(()),
         }
     }
 
     /// Returns a copy of the attribute with the alias `#name`.
     pub fn alias(&mut self, name: &str) -> Result<Attribute> {
-        let Some((_, size)) = self.attributes.get(name) else {
+        let Some(size) = self.attributes.get(name).map(|alias| alias.size) else {
             return self.fail(format!("unknown attribute `#{name:.100}`"));
         };
-        self.count_copy(*size)?;
+        self.count_copy(size)?;
         match self.attributes.get(name) {
-            Some((attribute, _)) => Ok(attribute.clone()),
+            Some(alias) => Ok(alias.value.clone()),
             None => self.expected("an attribute"),
         }
     }
@@ -284,9 +295,9 @@ impl<'a> Parser<'a> {
         if self.at_word("loc") {
             return self.skip_location();
         }
-        let attribute = self.attribute()?;
-        let size = size(&attribute);
-        match self.attributes.insert(name, (attribute, size)) {
+        let value = self.attribute()?;
+        let size = size(&value);
+        match self.attributes.insert(name, Alias { value, size }) {
             Some(_) => self.fail(format!("the alias `#{name:.100}` is defined twice")),
             None => Ok(()),
         }
@@ -294,9 +305,9 @@ impl<'a> Parser<'a> {
 
     /// Reads the definition of the alias `!name`, behind its `=`.
     pub fn define_type_alias(&mut self, name: &'a str) -> Result<()> {
-        let ty = self.ty()?;
-        let size = types::size(&ty);
-        match self.types.insert(name, (ty, size)) {
+        let value = self.ty()?;
+        let size = types::size(&value);
+        match self.types.insert(name, Alias { value, size }) {
             Some(_) => self.fail(format!("the alias `!{name:.100}` is defined twice")),
             None => Ok(()),
         }

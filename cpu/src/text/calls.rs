@@ -3,7 +3,7 @@
 use super::{Attribute, Block, Function, Module, Operation, Type, ValueId};
 use crate::{Error, Result};
 
-/// Returns the function that an operation calls with its operands, and whether the types must match.
+/// Returns the attribute with the function that an operation calls with its operands.
 fn callee(operation: &Operation) -> Option<&Attribute> {
     match operation.name.as_str() {
         "func.call" => Some(

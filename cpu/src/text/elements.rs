@@ -204,7 +204,7 @@ impl<'a> Parser<'a> {
         };
         let (size, bytes) = (ty.size().unwrap_or(0), ty.element.bytes());
         if ty.element == ElementType::Bool && data.len() == size.div_ceil(8) && data.len() != size {
-            // Older versions of MLIR pack booleans into bits, the first one into the lowest.
+            // Older versions of MLIR pack booleans into bits, from the lowest to the highest.
             return Ok((0..size).map(|i| data[i / 8] >> (i % 8) & 1).collect());
         }
         if data.len() != bytes && Some(data.len()) != ty.byte_size() {

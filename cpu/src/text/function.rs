@@ -3,6 +3,7 @@
 use super::lexer::Token;
 use super::operation::{Arguments, Parts};
 use super::parser::Parser;
+use super::structures::text_structure;
 use super::{Attribute, Attributes, Block, Function, Module, Type};
 use crate::{Error, Result};
 
@@ -258,10 +259,8 @@ impl<'a> Parser<'a> {
         } else {
             let name = self.symbol()?;
             self.expect('=')?;
-            self.expect('<')?;
-            let text = Attribute::Text(self.text_to_bracket()?.trim().into());
-            let mesh = self.structure("sdy.mesh", vec![("text".into(), text)])?;
-            (name, mesh)
+            let text = self.bracketed('<', '>')?;
+            (name, text_structure("sdy.mesh", text))
         };
         module.attributes.0.push((format!("@{name}"), value));
         self.operation = "";

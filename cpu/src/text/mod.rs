@@ -20,7 +20,7 @@ use crate::Result;
 
 /// Parses the text of a module.
 ///
-/// Checks what does not depend on the meaning of operations: every value is defined before its use,
+/// Checks the structure, but not the meaning of operations: every value is defined before its use,
 /// once, and visible; operands and results have the number and types of the signature; blocks end
 /// with a return; called functions exist, have the types of the call and do not call themselves.
 ///

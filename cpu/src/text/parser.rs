@@ -12,7 +12,7 @@ pub(super) const MAX_REGIONS: usize = 100;
 /// The maximum depth of lists, dictionaries and types in each other.
 pub(super) const MAX_LISTS: usize = 100;
 
-/// A token with its place in the text. A copy returns to it.
+/// A token with its position in the text. Assigning a copy returns to it.
 #[derive(Clone, Copy)]
 pub(super) struct Cursor<'a> {
     pub lexer: Lexer<'a>,
@@ -21,16 +21,49 @@ pub(super) struct Cursor<'a> {
     pub line: usize,
 }
 
+/// The size of an attribute or type.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Size {
+    /// Number of values, with a value for every 16 bytes.
+    pub values: usize,
+    /// Depth of lists, dictionaries and tuples in each other.
+    pub depth: usize,
+}
+
+impl Size {
+    /// Adds a value one level below.
+    pub fn include(self, inner: Size) -> Size {
+        Size {
+            values: self.values + inner.values,
+            depth: self.depth.max(inner.depth + 1),
+        }
+    }
+
+    /// Returns the size of a value of this many bytes.
+    pub fn of_bytes(bytes: usize) -> Size {
+        Size {
+            values: 1 + bytes / 16,
+            depth: 0,
+        }
+    }
+}
+
+/// A named attribute or type.
+pub(super) struct Alias<T> {
+    pub value: T,
+    pub size: Size,
+}
+
 /// The state of the parser.
 pub(super) struct Parser<'a> {
     pub cursor: Cursor<'a>,
     /// Name of the operation that is read, for error messages.
     pub operation: &'a str,
     pub scope: Scope<'a>,
-    /// Attributes by alias, with their sizes.
-    pub attributes: HashMap<&'a str, (Attribute, usize)>,
-    /// Types by alias, with their sizes.
-    pub types: HashMap<&'a str, (Type, usize)>,
+    /// Attributes by alias.
+    pub attributes: HashMap<&'a str, Alias<Attribute>>,
+    /// Types by alias.
+    pub types: HashMap<&'a str, Alias<Type>>,
     /// The size of aliases that may still be copied. Without a limit, aliases of aliases would need
     /// memory that grows exponentially with the length of the text.
     pub copies_left: usize,
@@ -53,7 +86,7 @@ impl<'a> Parser<'a> {
             scope: Scope::default(),
             attributes: HashMap::new(),
             types: HashMap::new(),
-            copies_left: text.len().saturating_mul(16).saturating_add(1 << 20),
+            copies_left: text.len().saturating_mul(2).saturating_add(1 << 16),
             region_depth: 0,
             list_depth: 0,
         };
@@ -220,9 +253,7 @@ impl<'a> Parser<'a> {
     /// Runs `read` one level deeper in lists, dictionaries or types.
     pub fn nested<T>(&mut self, read: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
         if self.list_depth >= MAX_LISTS {
-            return self.unsupported(format!(
-                "attributes and types are nested more than {MAX_LISTS} times"
-            ));
+            return self.too_deep();
         }
         self.list_depth += 1;
         let result = read(self);
@@ -230,15 +261,24 @@ impl<'a> Parser<'a> {
         result
     }
 
-    /// Counts the copy of an alias of this size.
-    pub fn count_copy(&mut self, size: usize) -> Result<()> {
-        match self.copies_left.checked_sub(size) {
+    /// Counts the copy of an alias.
+    pub fn count_copy(&mut self, size: Size) -> Result<()> {
+        if self.list_depth + size.depth > MAX_LISTS {
+            return self.too_deep();
+        }
+        match self.copies_left.checked_sub(size.values) {
             Some(left) => {
                 self.copies_left = left;
                 Ok(())
             }
             None => self.unsupported("the aliases expand to too many attributes or types"),
         }
+    }
+
+    fn too_deep<T>(&self) -> Result<T> {
+        self.unsupported(format!(
+            "attributes and types are nested more than {MAX_LISTS} times"
+        ))
     }
 
     /// Skips a location, `loc(…)`, if there is one.

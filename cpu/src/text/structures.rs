@@ -62,6 +62,14 @@ fn known_fields(structure: &str) -> Option<&'static [(&'static str, Omitted)]> {
     })
 }
 
+/// Returns a structure whose only field, `text`, is the text in its brackets.
+pub(super) fn text_structure(name: &str, text: &str) -> Attribute {
+    Attribute::Structure {
+        name: name.into(),
+        fields: Attributes(vec![("text".into(), Attribute::Text(text.into()))]),
+    }
+}
+
 impl<'a> Parser<'a> {
     /// Reads `#alias`, `#stablehlo<precision HIGHEST>`, `#stablehlo.gather<…>` and the like.
     pub fn hash_attribute(&mut self, name: &'a str) -> Result<Attribute> {
@@ -166,38 +174,35 @@ impl<'a> Parser<'a> {
         })
     }
 
-    /// Reads the attribute of another dialect as a structure with its text as the field `text`.
+    /// Reads the attribute of another dialect as a structure with its text.
     fn opaque(&mut self, name: &str) -> Result<Attribute> {
-        self.expect('<')?;
-        let mut name = name.to_string();
-        if !name.contains('.')
-            && let Token::Word(word) = self.token()
-        {
-            name = format!("{name}.{word}");
-            self.advance()?;
+        let text = self.bracketed('<', '>')?;
+        if name.contains('.') {
+            return Ok(text_structure(name, text));
         }
-        let text = self.text_to_bracket()?;
-        Ok(Attribute::Structure {
-            name,
-            fields: Attributes(vec![("text".into(), Attribute::Text(text.trim().into()))]),
-        })
+        // `#sdy<manual_axes{"x"}>` is `#sdy.manual_axes` with the text behind the word.
+        let is_word = |c: char| c.is_ascii_alphanumeric() || c == '_';
+        let rest = text.trim_start_matches(is_word);
+        let word = &text[..text.len() - rest.len()];
+        Ok(text_structure(&format!("{name}.{word}"), rest))
     }
 
-    /// Reads and returns the text up to the `>` that matches a `<` before it.
-    pub fn text_to_bracket(&mut self) -> Result<&'a str> {
+    /// Reads `<…>` and returns the text between the brackets. `open` and `close` may be other brackets.
+    pub fn bracketed(&mut self, open: char, close: char) -> Result<&'a str> {
+        self.expect(open)?;
         let start = self.cursor.start;
         let mut depth = 1usize;
         loop {
             match self.token() {
-                Token::Mark('<') => depth += 1,
-                Token::Mark('>') => depth -= 1,
-                Token::End => return self.fail("the attribute has no closing `>`"),
+                Token::Mark(mark) if mark == open => depth += 1,
+                Token::Mark(mark) if mark == close => depth -= 1,
+                Token::End => return self.fail(format!("the attribute has no closing `{close}`")),
                 _ => {}
             }
             let end = self.cursor.start;
             self.advance()?;
             if depth == 0 {
-                return Ok(self.cursor.lexer.between(start, end));
+                return Ok(self.cursor.lexer.between(start, end).trim());
             }
         }
     }

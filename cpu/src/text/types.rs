@@ -1,7 +1,7 @@
 //! Types: tensors, tokens, tuples and functions.
 
 use super::lexer::Token;
-use super::parser::Parser;
+use super::parser::{Parser, Size};
 use super::{Attribute, Attributes, Type};
 use crate::{Dims, ElementType, Result, TensorType};
 
@@ -24,16 +24,15 @@ impl<'a> Parser<'a> {
             }
             Token::Bang("stablehlo.token" | "mhlo.token") => self.advance().map(|()| Type::Token),
             Token::Bang(name) => {
-                let Some((_, size)) = self.types.get(name) else {
+                let Some(size) = self.types.get(name).map(|alias| alias.size) else {
                     return self.fail(format!("unknown type `!{name:.100}`"));
                 };
-                self.count_copy(*size)?;
-                let Some((ty, _)) = self.types.get(name) else {
-                    return self.expected("a type");
-                };
-                let ty = ty.clone();
+                self.count_copy(size)?;
                 self.advance()?;
-                Ok(ty)
+                match self.types.get(name) {
+                    Some(alias) => Ok(alias.value.clone()),
+                    None => self.expected("a type"),
+                }
             }
             _ => self.expected("a type"),
         }
@@ -76,7 +75,7 @@ impl<'a> Parser<'a> {
         let ty = TensorType { shape, element };
         match ty.byte_size() {
             Some(_) => Ok(ty),
-            None => self.fail(format!("{ty} is too large")),
+            None => self.fail("the tensor is larger than the address space"),
         }
     }
 
@@ -157,11 +156,12 @@ impl<'a> Parser<'a> {
     }
 }
 
-/// Returns the number of types in a type, itself included.
-pub(super) fn size(ty: &Type) -> usize {
+/// Returns the size of a type.
+pub(super) fn size(ty: &Type) -> Size {
+    let one = Size::of_bytes(0);
     match ty {
-        Type::Tuple(members) => 1 + members.iter().map(size).sum::<usize>(),
-        Type::Tensor(t) => 1 + t.shape.len() / 4,
-        Type::Token => 1,
+        Type::Tuple(members) => members.iter().map(size).fold(one, Size::include),
+        Type::Tensor(t) => Size::of_bytes(t.shape.len() * size_of::<usize>()),
+        Type::Token => one,
     }
 }

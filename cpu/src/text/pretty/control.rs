@@ -112,7 +112,7 @@ impl<'a> Parser<'a> {
             ));
         };
         let Some(ty) = scalar(ty) else {
-            return self.fail("the operand is no tensor");
+            return self.fail("the operand is not a tensor");
         };
         let mut value = || match self.scope.add(ty.clone()) {
             Some(id) => Ok((id, ty.clone())),

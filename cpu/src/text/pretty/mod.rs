@@ -3,6 +3,7 @@
 mod control;
 mod forms;
 mod numbers;
+mod shardy;
 mod signature;
 
 use super::lexer::Token;
@@ -73,6 +74,8 @@ impl<'a> Parser<'a> {
             "stablehlo.while" => self.while_loop(),
             "stablehlo.reduce" => self.reduce(),
             "chlo.scan" => self.scan(),
+            "sdy.sharding_constraint" => self.sharding_constraint(),
+            "sdy.manual_computation" => self.manual_computation(),
             _ => {
                 let Some((pieces, signature)) = form(name) else {
                     return self.unsupported("the pretty form of this operation is unknown");
@@ -183,7 +186,10 @@ impl<'a> Parser<'a> {
         let line = self.cursor.line;
         let value = self.attribute()?;
         let Attribute::Dense { ty, .. } = &value else {
-            let message = format!("{:.100}: the value is no array", self.operation);
+            let message = format!(
+                "{:.100}: the value is not a constant of elements",
+                self.operation
+            );
             return Err(Error::Text { line, message });
         };
         parts.results.push(Type::Tensor(ty.clone()));

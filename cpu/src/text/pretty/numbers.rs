@@ -55,7 +55,7 @@ impl<'a> Parser<'a> {
         Ok(())
     }
 
-    /// Reads `, precision = [DEFAULT, DEFAULT]` and `, algorithm = <…>`, if they are there.
+    /// Reads `, precision = [DEFAULT, DEFAULT]` and `, algorithm = <…>`, both optional.
     pub(super) fn precision(&mut self, attributes: &mut Attributes) -> Result<()> {
         if !self.accept(',')? {
             return Ok(());

@@ -52,7 +52,8 @@ impl<'a> Parser<'a> {
         }
         let types = self.types()?;
         match (signature, types.as_slice()) {
-            (Signature::Same, [ty]) => {
+            // Many copies of a long type would need memory that is quadratic in the length of the text.
+            (Signature::Same, [ty]) if count <= 3 || *ty == Type::Token => {
                 parts.operand_types = vec![ty.clone(); count];
                 parts.results = types;
             }
