@@ -1,0 +1,219 @@
+//! Groups of elementwise operations, computed tile by tile in the first-level cache.
+
+use super::Kernel;
+use crate::ElementType;
+use crate::memory::Tensor;
+use rayon::prelude::*;
+use smallvec::SmallVec;
+use std::ops::Range;
+
+/// Elements of a tile: operands and results of a few operations stay in the first-level cache.
+pub const TILE: usize = 1024;
+/// Tiles that a thread computes at a time.
+const PIECE: usize = 16 * TILE;
+
+/// An operation of a group.
+#[derive(Clone, Debug)]
+pub struct Step {
+    /// The operation.
+    pub kernel: Kernel,
+    /// Its operands: inputs of the group by number, then results of steps.
+    pub arguments: SmallVec<[u32; 3]>,
+    /// The element type of the result.
+    pub element: ElementType,
+}
+
+/// Where the result of a step is written.
+#[derive(Clone, Copy, Debug)]
+enum Place {
+    Scratch(usize),
+    Output(usize),
+}
+
+/// A graph of elementwise operations over any number of lanes.
+#[derive(Clone, Debug, Default)]
+pub struct Group {
+    /// Element types of the inputs.
+    pub inputs: Vec<ElementType>,
+    /// The operations. Each uses inputs and results of earlier steps.
+    pub steps: Vec<Step>,
+    /// Numbers of the results.
+    pub outputs: Vec<u32>,
+    places: Vec<Place>,
+    /// Bytes of an element of each scratch tile.
+    scratch: Vec<usize>,
+}
+
+/// The elements of an input.
+#[derive(Clone, Copy)]
+pub enum Lanes<'a> {
+    /// An element for each lane.
+    Slice(&'a [u8]),
+    /// One element for all lanes.
+    Scalar(&'a [u8]),
+    /// The elements of a view in row-major order.
+    View(&'a Tensor),
+}
+
+impl<'a> Lanes<'a> {
+    /// Returns the elements of a tensor.
+    pub fn of(tensor: &'a Tensor) -> Lanes<'a> {
+        if tensor.is_contiguous() { Lanes::Slice(tensor.bytes()) } else { Lanes::View(tensor) }
+    }
+}
+
+impl Group {
+    /// Returns the group that does nothing with inputs of these types.
+    pub fn new(inputs: &[ElementType]) -> Group {
+        Group { inputs: inputs.to_vec(), ..Group::default() }
+    }
+
+    /// Appends an operation and returns the number of its result.
+    pub fn push(&mut self, kernel: Kernel, arguments: &[u32], element: ElementType) -> u32 {
+        self.steps.push(Step { kernel, arguments: arguments.into(), element });
+        (self.inputs.len() + self.steps.len() - 1) as u32
+    }
+
+    /// Returns the element type of a result.
+    pub fn element(&self, register: u32) -> ElementType {
+        let register = register as usize;
+        self.inputs.get(register).copied().unwrap_or_else(|| self.steps[register - self.inputs.len()].element)
+    }
+
+    /// Sets the outputs and chooses where each step writes.
+    pub fn finish(&mut self, outputs: &[u32]) {
+        self.outputs.clear();
+        for &output in outputs {
+            // Each output has a step of its own, which writes to it directly.
+            let direct = output as usize >= self.inputs.len() && !self.outputs.contains(&output);
+            let output = match direct {
+                true => output,
+                false => self.push(Kernel::identity(), &[output], self.element(output)),
+            };
+            self.outputs.push(output);
+        }
+        let first = self.inputs.len();
+        let mut last_use = vec![0; self.steps.len()];
+        for (i, step) in self.steps.iter().enumerate() {
+            for &argument in &step.arguments {
+                if let Some(used) = (argument as usize).checked_sub(first) {
+                    last_use[used] = i;
+                }
+            }
+        }
+        (self.places, self.scratch) = (Vec::new(), Vec::new());
+        let mut busy_until: Vec<usize> = Vec::new();
+        for (i, step) in self.steps.iter().enumerate() {
+            let output = self.outputs.iter().position(|o| *o as usize == first + i);
+            self.places.push(match output {
+                Some(output) => Place::Output(output),
+                None => {
+                    let free = busy_until.iter().position(|until| *until < i);
+                    let slot = free.unwrap_or_else(|| {
+                        busy_until.push(0);
+                        self.scratch.push(0);
+                        busy_until.len() - 1
+                    });
+                    busy_until[slot] = last_use[i].max(i);
+                    self.scratch[slot] = self.scratch[slot].max(step.element.bytes());
+                    Place::Scratch(slot)
+                }
+            });
+        }
+    }
+
+    /// Computes the outputs, each with `lanes` elements.
+    pub fn run(&self, inputs: &[Lanes<'_>], outputs: &mut [&mut [u8]], lanes: usize, threads: usize) {
+        if threads < 2 || lanes <= PIECE {
+            return self.run_piece(inputs, outputs, 0..lanes);
+        }
+        let widths: SmallVec<[usize; 4]> = self.outputs.iter().map(|o| self.element(*o).bytes()).collect();
+        let mut pieces: Vec<Vec<&mut [u8]>> = (0..lanes.div_ceil(PIECE)).map(|_| Vec::new()).collect();
+        for (output, width) in outputs.iter_mut().zip(widths) {
+            for (piece, chunk) in pieces.iter_mut().zip(output.chunks_mut(PIECE * width)) {
+                piece.push(chunk);
+            }
+        }
+        pieces.into_par_iter().enumerate().for_each(|(i, mut outputs)| {
+            self.run_piece(inputs, &mut outputs, i * PIECE..((i + 1) * PIECE).min(lanes));
+        });
+    }
+
+    /// Computes a range of lanes. The outputs have the elements of this range only.
+    fn run_piece(&self, inputs: &[Lanes<'_>], outputs: &mut [&mut [u8]], range: Range<usize>) {
+        let tile = TILE.min(range.len());
+        let buffer = |width: usize| vec![0u128; (tile * width).div_ceil(16)];
+        let mut scratch: SmallVec<[Vec<u128>; 4]> = self.scratch.iter().map(|w| buffer(*w)).collect();
+        let mut loaded: SmallVec<[Vec<u128>; 4]> = SmallVec::new();
+        for (lanes, element) in inputs.iter().zip(&self.inputs) {
+            let width = element.bytes();
+            loaded.push(match lanes {
+                Lanes::Slice(_) => Vec::new(),
+                Lanes::View(_) => buffer(width),
+                Lanes::Scalar(value) => {
+                    let mut tile = buffer(width);
+                    bytemuck::cast_slice_mut::<_, u8>(&mut tile).chunks_exact_mut(width).for_each(|e| e.copy_from_slice(value));
+                    tile
+                }
+            });
+        }
+        let mut start = range.start;
+        while start < range.end {
+            let n = tile.min(range.end - start);
+            for ((lanes, buffer), element) in inputs.iter().zip(&mut loaded).zip(&self.inputs) {
+                if let Lanes::View(view) = lanes {
+                    let bytes: &mut [u8] = bytemuck::cast_slice_mut(buffer);
+                    view.load(start, &mut bytes[..n * element.bytes()]);
+                }
+            }
+            let tile: SmallVec<[&[u8]; 4]> = inputs
+                .iter()
+                .zip(&loaded)
+                .zip(&self.inputs)
+                .map(|((lanes, buffer), element)| match lanes {
+                    Lanes::Slice(slice) => &slice[start * element.bytes()..][..n * element.bytes()],
+                    _ => &bytemuck::cast_slice(buffer)[..n * element.bytes()],
+                })
+                .collect();
+            self.run_tile(&tile, &mut scratch, outputs, start - range.start, n);
+            start += n;
+        }
+    }
+
+    fn run_tile(&self, tile: &[&[u8]], scratch: &mut [Vec<u128>], outputs: &mut [&mut [u8]], start: usize, n: usize) {
+        for (step, place) in self.steps.iter().zip(&self.places) {
+            let width = step.element.bytes();
+            let arguments = |scratch: &[Vec<u128>], outputs: &[&mut [u8]], target: &mut [u8]| {
+                let slices: SmallVec<[&[u8]; 3]> = step
+                    .arguments
+                    .iter()
+                    .map(|&a| {
+                        let Some(index) = (a as usize).checked_sub(self.inputs.len()) else { return tile[a as usize] };
+                        let width = self.steps[index].element.bytes();
+                        match self.places[index] {
+                            Place::Scratch(slot) => &bytemuck::cast_slice(&scratch[slot])[..n * width],
+                            Place::Output(k) => &outputs[k][start * width..][..n * width],
+                        }
+                    })
+                    .map(|s: &[u8]| {
+                        // The lifetimes of inputs, scratch and outputs differ.
+                        s
+                    })
+                    .collect();
+                step.kernel.call(&slices, target);
+            };
+            match *place {
+                Place::Scratch(slot) => {
+                    let mut target = std::mem::take(&mut scratch[slot]);
+                    arguments(scratch, outputs, &mut bytemuck::cast_slice_mut(&mut target)[..n * width]);
+                    scratch[slot] = target;
+                }
+                Place::Output(k) => {
+                    let target = std::mem::take(&mut outputs[k]);
+                    arguments(scratch, outputs, &mut target[start * width..][..n * width]);
+                    outputs[k] = target;
+                }
+            }
+        }
+    }
+}

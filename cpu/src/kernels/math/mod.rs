@@ -1,0 +1,7 @@
+//! Elementary and special functions of one element.
+
+pub mod complex;
+pub mod gamma;
+pub mod integer;
+pub mod real;
+pub mod special;

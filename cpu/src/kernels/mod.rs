@@ -1,0 +1,10 @@
+//! Kernels: computations on slices and tiles of known types.
+
+pub mod convert;
+pub mod formats;
+mod group;
+mod kernel;
+pub mod math;
+
+pub use group::{Group, Lanes, Step, TILE};
+pub use kernel::Kernel;

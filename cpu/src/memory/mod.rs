@@ -1,0 +1,17 @@
+//! Memory of tensors: storage from a pool, views with strides, copies between layouts.
+
+mod buffer;
+mod context;
+mod copy;
+mod storage;
+mod tensor;
+
+pub use buffer::Buffer;
+pub use context::Context;
+pub use copy::{Side, copy, load};
+pub use storage::{Pool, Storage};
+pub use tensor::{Fresh, Strides, Tensor, row_major};
+pub(crate) use tensor::with_width;
+
+/// Tensors that an operation returns.
+pub type Tensors = smallvec::SmallVec<[Tensor; 2]>;

@@ -1,0 +1,289 @@
+//! Tensors: views of shared storage with strides.
+
+use super::{Buffer, Context, Side, Storage, copy, load};
+use crate::{Dims, ElementType, Result, TensorType};
+use bytemuck::Pod;
+use smallvec::SmallVec;
+use std::sync::Arc;
+
+/// Distances between neighbors of each axis, in elements.
+pub type Strides = SmallVec<[isize; 6]>;
+
+/// A view of storage. Operations that only rearrange elements change the strides and share the storage.
+#[derive(Clone)]
+pub struct Tensor {
+    /// The type of the view.
+    pub ty: TensorType,
+    /// Strides in elements.
+    pub strides: Strides,
+    /// Index of the first element in the storage.
+    pub offset: usize,
+    storage: Arc<Storage>,
+}
+
+/// Returns the strides of a row-major array.
+pub fn row_major(shape: &[usize]) -> Strides {
+    let mut strides: Strides = SmallVec::from_elem(1, shape.len());
+    for axis in (1..shape.len()).rev() {
+        strides[axis - 1] = strides[axis].wrapping_mul(shape[axis] as isize);
+    }
+    strides
+}
+
+/// Runs an expression with `$T` as the unsigned integer of an element's width.
+macro_rules! with_width {
+    ($bytes:expr, $T:ident => $body:expr) => {
+        match $bytes {
+            1 => {
+                type $T = u8;
+                $body
+            }
+            2 => {
+                type $T = u16;
+                $body
+            }
+            4 => {
+                type $T = u32;
+                $body
+            }
+            8 => {
+                type $T = u64;
+                $body
+            }
+            _ => {
+                type $T = u128;
+                $body
+            }
+        }
+    };
+}
+pub(crate) use with_width;
+
+impl Tensor {
+    /// Returns the contiguous tensor at the start of a storage.
+    pub fn from_storage(ty: &TensorType, storage: Arc<Storage>) -> Tensor {
+        Tensor { strides: row_major(&ty.shape), ty: ty.clone(), offset: 0, storage }
+    }
+
+    /// Returns the shape.
+    pub fn shape(&self) -> &[usize] {
+        &self.ty.shape
+    }
+
+    /// Returns the type of the elements.
+    pub fn element(&self) -> ElementType {
+        self.ty.element
+    }
+
+    /// Returns the number of elements.
+    pub fn size(&self) -> usize {
+        self.ty.shape.iter().product()
+    }
+
+    /// Returns whether the elements follow each other in row-major order.
+    pub fn is_contiguous(&self) -> bool {
+        let mut expected = 1isize;
+        for (&size, &stride) in self.ty.shape.iter().zip(&self.strides).rev() {
+            if size == 0 {
+                return true;
+            }
+            if size != 1 && stride != expected {
+                return false;
+            }
+            expected *= size as isize;
+        }
+        true
+    }
+
+    /// Returns all elements of the storage, to be indexed with the offset and the strides.
+    pub fn data<T: Pod>(&self) -> &[T] {
+        bytemuck::cast_slice(self.storage.bytes())
+    }
+
+    /// Returns the elements of a contiguous tensor.
+    ///
+    /// # Panics
+    /// Panics if the tensor is not contiguous.
+    pub fn slice<T: Pod>(&self) -> &[T] {
+        assert!(self.is_contiguous(), "the tensor has gaps");
+        match self.size() {
+            0 => &[],
+            n => &self.data()[self.offset..self.offset + n],
+        }
+    }
+
+    /// Returns the bytes of a contiguous tensor.
+    pub fn bytes(&self) -> &[u8] {
+        let width = self.element().bytes();
+        match self.size() * width {
+            0 => &[],
+            n => &self.storage.bytes()[self.offset * width..self.offset * width + n],
+        }
+    }
+
+    /// Returns the first element, for tensors with one element.
+    pub fn scalar<T: Pod>(&self) -> T {
+        self.data()[self.offset]
+    }
+
+    /// Returns this side of a copy.
+    pub fn side(&self) -> Side<'_> {
+        Side { offset: self.offset, strides: &self.strides }
+    }
+
+    /// Returns the view with other strides over the same storage.
+    pub fn view(&self, shape: Dims, strides: Strides, offset: usize) -> Tensor {
+        Tensor { ty: TensorType { shape, element: self.element() }, strides, offset, storage: self.storage.clone() }
+    }
+
+    /// Returns the view whose axis `i` is the axis `axes[i]` of this tensor.
+    pub fn permute(&self, axes: &[usize]) -> Tensor {
+        let shape = axes.iter().map(|&a| self.ty.shape[a]).collect();
+        self.view(shape, axes.iter().map(|&a| self.strides[a]).collect(), self.offset)
+    }
+
+    /// Returns the view of another shape with as many elements, if strides can express it.
+    pub fn reshape_view(&self, shape: &[usize]) -> Option<Tensor> {
+        if self.is_contiguous() {
+            return Some(self.view(shape.into(), row_major(shape), self.offset));
+        }
+        let old: SmallVec<[(usize, isize); 6]> =
+            self.ty.shape.iter().copied().zip(self.strides.iter().copied()).filter(|(n, _)| *n != 1).collect();
+        let mut strides: Strides = SmallVec::from_elem(0, shape.len());
+        let (mut i, mut j) = (0, 0);
+        while i < shape.len() {
+            if shape[i] == 1 {
+                i += 1;
+                continue;
+            }
+            let (first, first_old) = (i, j);
+            let (mut new_size, mut old_size) = (shape[i], old.get(j)?.0);
+            while new_size != old_size {
+                if new_size < old_size {
+                    i += 1;
+                    new_size *= shape.get(i)?;
+                } else {
+                    j += 1;
+                    old_size *= old.get(j)?.0;
+                }
+            }
+            let merged = old[first_old..=j].windows(2).all(|w| w[0].1 == w[1].1 * w[1].0 as isize);
+            if !merged {
+                return None;
+            }
+            let mut stride = old[j].1;
+            for k in (first..=i).rev() {
+                strides[k] = stride;
+                stride *= shape[k] as isize;
+            }
+            i += 1;
+            j += 1;
+        }
+        Some(self.view(shape.into(), strides, self.offset))
+    }
+
+    /// Returns the tensor of another shape with as many elements, which shares the storage if it can.
+    pub fn reshape(&self, context: &Context, shape: &[usize]) -> Result<Tensor> {
+        match self.reshape_view(shape) {
+            Some(view) => Ok(view),
+            None => {
+                let dense = self.contiguous(context)?;
+                Ok(dense.view(shape.into(), row_major(shape), dense.offset))
+            }
+        }
+    }
+
+    /// Returns this tensor, copied if its elements have gaps.
+    pub fn contiguous(&self, context: &Context) -> Result<Tensor> {
+        if self.is_contiguous() {
+            return Ok(self.clone());
+        }
+        let mut fresh = Fresh::new(context, self.ty.clone())?;
+        let strides = row_major(&self.ty.shape);
+        fresh.write(self, 0, &strides);
+        Ok(fresh.finish())
+    }
+
+    /// Writes elements into `target`, in row-major order, from the element with number `start` on.
+    pub fn load(&self, start: usize, target: &mut [u8]) {
+        with_width!(self.element().bytes(), T => {
+            load::<T>(&self.ty.shape, self.data(), self.side(), start, bytemuck::cast_slice_mut(target))
+        });
+    }
+
+    /// Returns the memory for writing if nothing else uses it and it is contiguous; otherwise a copy.
+    pub fn into_fresh(self, context: &Context) -> Result<Fresh> {
+        if self.offset == 0 && self.is_contiguous() {
+            match Arc::try_unwrap(self.storage) {
+                Ok(storage) => return Ok(Fresh { ty: self.ty, storage }),
+                Err(storage) => {
+                    let mut fresh = Fresh::new(context, self.ty)?;
+                    let n = fresh.bytes_mut().len();
+                    fresh.bytes_mut().copy_from_slice(&storage.bytes()[..n]);
+                    return Ok(fresh);
+                }
+            }
+        }
+        let mut fresh = Fresh::new(context, self.ty.clone())?;
+        let strides = row_major(&self.ty.shape);
+        fresh.write(&self, 0, &strides);
+        Ok(fresh)
+    }
+
+    /// Returns a buffer, which shares the memory where the tensor is all of it.
+    pub fn into_buffer(self, context: &Context) -> Result<Buffer> {
+        let dense = match self.offset == 0 && self.is_contiguous() {
+            true => self,
+            false => self.into_fresh(context)?.finish(),
+        };
+        Ok(Buffer::from_storage(dense.ty, dense.storage))
+    }
+}
+
+impl std::fmt::Debug for Tensor {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Tensor({} at {} by {:?})", self.ty, self.offset, self.strides)
+    }
+}
+
+/// A contiguous tensor that is being written.
+pub struct Fresh {
+    /// The type.
+    pub ty: TensorType,
+    storage: Storage,
+}
+
+impl Fresh {
+    /// Returns memory for a tensor, with any contents.
+    pub fn new(context: &Context, ty: TensorType) -> Result<Fresh> {
+        let bytes = ty
+            .byte_size()
+            .ok_or_else(|| crate::Error::Memory(format!("an array of type {ty} exceeds the address space")))?;
+        let storage = context.storage(bytes)?;
+        Ok(Fresh { ty, storage })
+    }
+
+    /// Returns the bytes.
+    pub fn bytes_mut(&mut self) -> &mut [u8] {
+        let n = self.ty.byte_size().unwrap_or(0);
+        &mut self.storage.bytes_mut()[..n]
+    }
+
+    /// Returns the elements.
+    pub fn slice_mut<T: Pod>(&mut self) -> &mut [T] {
+        bytemuck::cast_slice_mut(self.bytes_mut())
+    }
+
+    /// Writes all elements of a tensor to positions given by an offset and strides.
+    pub fn write(&mut self, source: &Tensor, offset: usize, strides: &[isize]) {
+        let to = Side { offset, strides };
+        with_width!(source.element().bytes(), T => {
+            copy::<T>(source.shape(), source.data(), source.side(), self.slice_mut(), to)
+        });
+    }
+
+    /// Returns the tensor.
+    pub fn finish(self) -> Tensor {
+        Tensor::from_storage(&self.ty, Arc::new(self.storage))
+    }
+}

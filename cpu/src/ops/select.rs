@@ -1,0 +1,216 @@
+//! Elementwise operations with attributes or operands of several types.
+
+use super::elementwise::{Elementwise, compute_type, push_convert, single};
+use super::{Read, lift, list};
+use crate::ElementType::{self, *};
+use crate::graph::Source;
+use crate::kernels::convert::with_integer;
+use crate::kernels::math::real;
+use crate::kernels::{Group, Kernel};
+use crate::memory::with_width;
+use crate::{Result, TensorType};
+use bytemuck::Pod;
+use num_complex::Complex;
+
+/// A comparison.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Direction {
+    /// Equal.
+    Eq,
+    /// Not equal.
+    Ne,
+    /// Less.
+    Lt,
+    /// Less or equal.
+    Le,
+    /// Greater.
+    Gt,
+    /// Greater or equal.
+    Ge,
+}
+
+fn ordered<T: Pod + PartialOrd>(direction: Direction) -> Kernel {
+    match direction {
+        Direction::Eq => Kernel::binary(|a: T, b: T| u8::from(a == b)),
+        Direction::Ne => Kernel::binary(|a: T, b: T| u8::from(a != b)),
+        Direction::Lt => Kernel::binary(|a: T, b: T| u8::from(a < b)),
+        Direction::Le => Kernel::binary(|a: T, b: T| u8::from(a <= b)),
+        Direction::Gt => Kernel::binary(|a: T, b: T| u8::from(a > b)),
+        Direction::Ge => Kernel::binary(|a: T, b: T| u8::from(a >= b)),
+    }
+}
+
+fn equality<T: Pod + PartialEq>(direction: Direction) -> Option<Kernel> {
+    match direction {
+        Direction::Eq => Some(Kernel::binary(|a: T, b: T| u8::from(a == b))),
+        Direction::Ne => Some(Kernel::binary(|a: T, b: T| u8::from(a != b))),
+        _ => None,
+    }
+}
+
+/// Returns the kernel of a comparison of a type in which it is computed.
+fn comparison(direction: Direction, element: ElementType) -> Option<Kernel> {
+    with_integer!(element, T => Some(ordered::<T>(direction)), _ => match element {
+        Bool => Some(ordered::<u8>(direction)),
+        F32 => Some(ordered::<f32>(direction)),
+        F64 => Some(ordered::<f64>(direction)),
+        C64 => equality::<Complex<f32>>(direction),
+        C128 => equality::<Complex<f64>>(direction),
+        _ => None,
+    })
+}
+
+/// Returns the kernel that maps floats to integers in the total order.
+fn total_order(element: ElementType) -> Option<(Kernel, ElementType)> {
+    match element {
+        F32 => Some((
+            Kernel::unary(|x: f32| {
+                let bits = x.to_bits() as i32;
+                bits ^ (((bits >> 31) as u32) >> 1) as i32
+            }),
+            I32,
+        )),
+        F64 => Some((
+            Kernel::unary(|x: f64| {
+                let bits = x.to_bits() as i64;
+                bits ^ (((bits >> 63) as u64) >> 1) as i64
+            }),
+            I64,
+        )),
+        _ => None,
+    }
+}
+
+/// Reads the direction of a comparison.
+pub fn direction(source: &Source<'_>) -> Result<Direction> {
+    Ok(match source.word("comparison_direction")? {
+        "EQ" => Direction::Eq,
+        "NE" => Direction::Ne,
+        "LT" => Direction::Lt,
+        "LE" => Direction::Le,
+        "GT" => Direction::Gt,
+        "GE" => Direction::Ge,
+        other => return Err(source.error(format!("unknown comparison {other}"))),
+    })
+}
+
+/// Reads `stablehlo.compare`.
+pub fn compare(source: &Source<'_>) -> Read {
+    source.counts(2, 1, 0)?;
+    let operand = &source.operands[0];
+    source.check(*operand == source.operands[1], format!("the operands differ: {}", list(&source.operands)))?;
+    source.result(0, &TensorType { shape: operand.shape.clone(), element: Bool })?;
+    let direction = direction(source)?;
+    let total = source.attribute("compare_type").is_some() && source.word("compare_type")? == "TOTALORDER";
+    let mut group = Group::new(&[operand.element; 2]);
+    let mut sides = [0, 1];
+    for side in &mut sides {
+        *side = push_convert(&mut group, *side, compute_type(operand.element));
+        if let Some((kernel, element)) = total_order(group.element(*side)).filter(|_| total) {
+            *side = group.push(kernel, &[*side], element);
+        }
+    }
+    let kernel = comparison(direction, group.element(sides[0]))
+        .ok_or_else(|| source.error(format!("elements of type {} have no order", operand.element)))?;
+    let output = group.push(kernel, &sides, Bool);
+    group.finish(&[output]);
+    lift(Elementwise { group, shape: operand.shape.clone() })
+}
+
+/// Reads `stablehlo.select`.
+pub fn select(source: &Source<'_>) -> Read {
+    source.counts(3, 1, 0)?;
+    let [predicate, a, b] = &source.operands[..] else { return Err(source.error("needs three operands")) };
+    source.check(a == b, format!("the operands differ: {}", list(&source.operands)))?;
+    let scalar = predicate.shape.is_empty() || predicate.shape == a.shape;
+    source.check(
+        predicate.element == Bool && scalar,
+        format!("the predicate of type {predicate} does not match the operands of type {a}"),
+    )?;
+    source.result(0, a)?;
+    let kernel = with_width!(a.element.bytes(), T => Kernel::ternary(|p: u8, a: T, b: T| if p != 0 { a } else { b }));
+    Ok(single(&[Bool, a.element, a.element], kernel, a))
+}
+
+/// Reads `stablehlo.clamp`.
+pub fn clamp(source: &Source<'_>) -> Read {
+    source.counts(3, 1, 0)?;
+    let [low, x, high] = &source.operands[..] else { return Err(source.error("needs three operands")) };
+    let fits = |bound: &TensorType| {
+        bound.element == x.element && (bound.shape.is_empty() || bound.shape == x.shape)
+    };
+    source.check(fits(low) && fits(high), format!("the operands do not match: {}", list(&source.operands)))?;
+    source.result(0, x)?;
+    let mut group = Group::new(&[x.element; 3]);
+    let compute = compute_type(x.element);
+    let operands = [0, 1, 2].map(|r| push_convert(&mut group, r, compute));
+    let kernel = with_integer!(
+        compute,
+        T => Kernel::ternary(|low: T, x: T, high: T| x.max(low).min(high)),
+        _ => match compute {
+            Bool => Kernel::ternary(|low: u8, x: u8, high: u8| x.max(low).min(high)),
+            F32 => Kernel::ternary(|low: f32, x: f32, high: f32| real::minimum(real::maximum(low, x), high)),
+            F64 => Kernel::ternary(|low: f64, x: f64, high: f64| real::minimum(real::maximum(low, x), high)),
+            _ => return Err(source.error(format!("elements of type {} have no order", x.element))),
+        }
+    );
+    let result = group.push(kernel, &operands, compute);
+    let result = push_convert(&mut group, result, x.element);
+    group.finish(&[result]);
+    lift(Elementwise { group, shape: x.shape.clone() })
+}
+
+/// Reads `stablehlo.convert`.
+pub fn convert(source: &Source<'_>) -> Read {
+    source.counts(1, 1, 0)?;
+    let (operand, result) = (&source.operands[0], &source.results[0]);
+    source.check(operand.shape == result.shape, format!("{operand} has another shape than {result}"))?;
+    let mut group = Group::new(&[operand.element]);
+    let output = push_convert(&mut group, 0, result.element);
+    group.finish(&[output]);
+    lift(Elementwise { group, shape: result.shape.clone() })
+}
+
+/// Reads `stablehlo.reduce_precision`.
+pub fn reduce_precision(source: &Source<'_>) -> Read {
+    source.counts(1, 1, 0)?;
+    let operand = &source.operands[0];
+    source.result(0, operand)?;
+    let bits = |name: &str, low: i64, high: i64| {
+        let value = source.integer(name)?;
+        source.check((low..=high).contains(&value), format!("{name} = {value} is out of range"))?;
+        Ok(value as u32)
+    };
+    let (exponent, mantissa) = (bits("exponent_bits", 1, 30)?, bits("mantissa_bits", 0, 60)?);
+    let (exponent, mantissa) = (exponent.min(11), mantissa.min(52));
+    let mut group = Group::new(&[operand.element]);
+    let wide = push_convert(&mut group, 0, F64);
+    source.check(!matches!(operand.element, C64 | C128), "complex operands are not allowed")?;
+    let kernel = Kernel::unary(move |x: f64| real::reduce_precision(x, exponent, mantissa));
+    let rounded = group.push(kernel, &[wide], F64);
+    let output = push_convert(&mut group, rounded, operand.element);
+    group.finish(&[output]);
+    lift(Elementwise { group, shape: operand.shape.clone() })
+}
+
+/// Reads `chlo.next_after`.
+pub fn next_after(source: &Source<'_>) -> Read {
+    source.counts(2, 1, 0)?;
+    let operand = &source.operands[0];
+    source.check(*operand == source.operands[1], format!("the operands differ: {}", list(&source.operands)))?;
+    source.result(0, operand)?;
+    // The exponent's bits, above which a pattern is NaN.
+    let infinity = match operand.element {
+        Bf16 => 0x7f80,
+        F16 => 0x7c00,
+        F32 => 0x7f80_0000,
+        F64 => 0x7ff0_0000_0000_0000,
+        other => return Err(source.unsupported(format!("elements of type {other}"))),
+    };
+    let bits = operand.element.bits() as u32;
+    let nan = move |x: u64| x & ((1 << (bits - 1)) - 1) > infinity;
+    let kernel = with_width!(operand.element.bytes(), T => {
+        Kernel::binary(move |x: T, y: T| real::next_after(x as u64, y as u64, bits, nan) as T)
+    });
+    Ok(single(&[operand.element; 2], kernel, operand))
+}

@@ -1,0 +1,74 @@
+//! Compiled programs.
+
+use crate::graph::{Functions, Graph};
+use crate::memory::{Buffer, Context, Pool};
+use crate::{Error, Result, TensorType};
+use std::sync::Arc;
+
+/// A StableHLO module, compiled. Its function `@main` runs.
+pub struct Program {
+    graph: Arc<Graph>,
+    results: Vec<TensorType>,
+    context: Context,
+}
+
+impl Program {
+    /// Compiles the text of a module.
+    ///
+    /// # Errors
+    /// Returns [`Error::Text`] if the text is no module or contradicts itself, and
+    /// [`Error::Unsupported`] if it contains something that is not implemented.
+    pub fn compile(text: &str) -> Result<Program> {
+        let module = crate::text::parse(text)?;
+        let table = crate::ops::table();
+        let graph = Functions::new(&module, &table).graph("main", 1)?;
+        let results = graph.results.iter().map(|u| graph.types[u.slot as usize].clone()).collect();
+        let threads = std::thread::available_parallelism().map_or(1, |n| n.get());
+        let context = Context { pool: Arc::new(Pool::default()), threads };
+        Ok(Program { graph, results, context })
+    }
+
+    /// Returns the program with at most this number of threads per operation. The results do not depend on it.
+    #[must_use]
+    pub fn with_threads(mut self, threads: usize) -> Program {
+        self.context.threads = threads.max(1);
+        self
+    }
+
+    /// Returns the types of the parameters.
+    pub fn parameters(&self) -> &[TensorType] {
+        &self.graph.types[..self.graph.parameters]
+    }
+
+    /// Returns the types of the results.
+    pub fn results(&self) -> &[TensorType] {
+        &self.results
+    }
+
+    /// Runs the program.
+    ///
+    /// # Errors
+    /// Returns [`Error::Arguments`] if the arguments do not have the parameters' types, and
+    /// [`Error::Memory`] if a value does not fit into memory.
+    pub fn run(&self, arguments: &[&Buffer]) -> Result<Vec<Buffer>> {
+        let parameters = self.parameters();
+        if arguments.len() != parameters.len() {
+            let (got, expected) = (arguments.len(), parameters.len());
+            return Err(Error::Arguments(format!("got {got} arguments, expected {expected}")));
+        }
+        for (i, (argument, ty)) in arguments.iter().zip(parameters).enumerate() {
+            if argument.ty() != ty {
+                let message = format!("argument {i} has type {}, expected {ty}", argument.ty());
+                return Err(Error::Arguments(message));
+            }
+        }
+        let results = self.graph.run(&self.context, arguments.iter().map(|a| a.tensor()))?;
+        results.into_iter().map(|t| t.into_buffer(&self.context)).collect()
+    }
+}
+
+impl std::fmt::Debug for Program {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Program({} parameters, {} results)", self.graph.parameters, self.results.len())
+    }
+}
