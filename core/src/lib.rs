@@ -21,7 +21,6 @@ mod transform;
 mod types;
 
 pub use base::error::{Error, Result, ShapeError};
-pub use base::location::called_at;
 pub use base::{lock, text};
 pub use client::host::{HostShard, make_array_from_parts};
 pub use client::shards::{

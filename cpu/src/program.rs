@@ -2,11 +2,17 @@
 
 use crate::graph::{Functions, Graph};
 use crate::memory::{Buffer, Context, Pool};
+use crate::text::Attributes;
 use crate::{Error, Result, TensorType};
 use std::sync::Arc;
 
+/// Attributes of parameters whose memory a run may use for results.
+const DONATED: [&str; 2] = ["tf.aliasing_output", "jax.buffer_donor"];
+
 /// A StableHLO module, compiled. Its function `@main` runs.
 pub struct Program {
+    name: String,
+    donated: Vec<bool>,
     graph: Arc<Graph>,
     results: Vec<TensorType>,
     context: Context,
@@ -22,10 +28,27 @@ impl Program {
         let module = crate::text::parse(text)?;
         let table = crate::ops::table();
         let graph = Functions::new(&module, &table).graph("main", 1)?;
-        let results = graph.results.iter().map(|u| graph.types[u.slot as usize].clone()).collect();
+        let results = graph
+            .results
+            .iter()
+            .map(|u| graph.types[u.slot as usize].clone())
+            .collect();
         let threads = std::thread::available_parallelism().map_or(1, |n| n.get());
-        let context = Context { pool: Arc::new(Pool::default()), threads };
-        Ok(Program { graph, results, context })
+        let context = Context {
+            pool: Arc::new(Pool::default()),
+            threads,
+        };
+        let main = &module.functions[module.by_name["main"]];
+        let is_donated =
+            |attributes: &Attributes| DONATED.iter().any(|name| attributes.get(name).is_some());
+        let donated = main.argument_attributes.iter().map(is_donated).collect();
+        Ok(Program {
+            name: module.name.clone(),
+            donated,
+            graph,
+            results,
+            context,
+        })
     }
 
     /// Returns the program with at most this number of threads per operation. The results do not depend on it.
@@ -33,6 +56,16 @@ impl Program {
     pub fn with_threads(mut self, threads: usize) -> Program {
         self.context.threads = threads.max(1);
         self
+    }
+
+    /// Returns the name of the module.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Returns which parameters give up their memory to a run.
+    pub fn donated(&self) -> &[bool] {
+        &self.donated
     }
 
     /// Returns the types of the parameters.
@@ -45,6 +78,14 @@ impl Program {
         &self.results
     }
 
+    /// Runs the program with arguments whose memory it may use again if nothing else shares it.
+    ///
+    /// # Errors
+    /// As [`run`](Program::run).
+    pub fn run_owned(&self, arguments: Vec<Buffer>) -> Result<Vec<Buffer>> {
+        self.run(&arguments.iter().collect::<Vec<_>>())
+    }
+
     /// Runs the program.
     ///
     /// # Errors
@@ -54,7 +95,9 @@ impl Program {
         let parameters = self.parameters();
         if arguments.len() != parameters.len() {
             let (got, expected) = (arguments.len(), parameters.len());
-            return Err(Error::Arguments(format!("got {got} arguments, expected {expected}")));
+            return Err(Error::Arguments(format!(
+                "got {got} arguments, expected {expected}"
+            )));
         }
         for (i, (argument, ty)) in arguments.iter().zip(parameters).enumerate() {
             if argument.ty() != ty {
@@ -62,13 +105,23 @@ impl Program {
                 return Err(Error::Arguments(message));
             }
         }
-        let results = self.graph.run(&self.context, arguments.iter().map(|a| a.tensor()))?;
-        results.into_iter().map(|t| t.into_buffer(&self.context)).collect()
+        let results = self
+            .graph
+            .run(&self.context, arguments.iter().map(|a| a.tensor()))?;
+        results
+            .into_iter()
+            .map(|t| t.into_buffer(&self.context))
+            .collect()
     }
 }
 
 impl std::fmt::Debug for Program {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "Program({} parameters, {} results)", self.graph.parameters, self.results.len())
+        write!(
+            f,
+            "Program({} parameters, {} results)",
+            self.graph.parameters,
+            self.results.len()
+        )
     }
 }

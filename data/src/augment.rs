@@ -50,9 +50,6 @@ impl Augment {
 
     /// Pads the image with `padding` black pixels on each side, then crops it at a random
     /// position.
-    ///
-    /// # Panics
-    /// Applying the step panics if the crop is larger than the padded image.
     #[must_use]
     pub fn random_crop(self, height: usize, width: usize, padding: usize) -> Augment {
         self.then(Step::RandomCrop(height, width, padding))
@@ -164,28 +161,16 @@ impl Step {
         let (h, w, channels) = image.dim();
         match self {
             Step::CenterCrop(height, width) => {
-                let middle =
-                    |have: usize, want: usize| (have as isize - want as isize).div_euclid(2);
-                crop(
-                    &image,
-                    middle(h, *height),
-                    middle(w, *width),
-                    *height,
-                    *width,
-                )
+                let top = (h as isize - *height as isize).div_euclid(2);
+                let left = (w as isize - *width as isize).div_euclid(2);
+                crop(&image, top, left, *height, *width)
             }
             Step::RandomCrop(height, width, padding) => {
-                let padded = [h + 2 * padding, w + 2 * padding];
-                assert!(
-                    *height <= padded[0] && *width <= padded[1],
-                    "Augment: cannot crop {height} by {width} pixels from an image of {h} by {w} \
-                     with a padding of {padding}\n  help: resize the image first, or use a smaller \
-                     crop"
-                );
-                let mut start = |padded: usize, want: usize| {
-                    generator.below(padded - want + 1) as isize - *padding as isize
+                let mut start = |have: usize, want: usize| {
+                    let room = (have + 2 * padding).saturating_sub(want);
+                    generator.below(room + 1) as isize - *padding as isize
                 };
-                let (top, left) = (start(padded[0], *height), start(padded[1], *width));
+                let (top, left) = (start(h, *height), start(w, *width));
                 crop(&image, top, left, *height, *width)
             }
             Step::Flip(probability) => {
@@ -331,7 +316,7 @@ mod tests {
             .flat_map(|y| (0..4).map(move |x| 10 * y + x))
             .collect();
         assert_eq!(corners, expected);
-        let tiny = pixels(&Augment::new().random_crop(3, 3, 0), &picture(1, 1), 0);
+        let tiny = pixels(&Augment::new().random_crop(3, 3, 1), &picture(1, 1), 0);
         assert_eq!(tiny.dim(), (3, 3));
     }
 

@@ -182,17 +182,18 @@ impl MultiSteps {
                 .update_with(gathered, inner_opt_state.clone(), params, extra);
         let emit = mini_step.eq(&every - 1);
         let keep = emit.logical_not();
-        let scaled = |a: &Array, by: &Array| a * by.astype(a.dtype());
+        // A product with 0 would keep a NaN of one window forever.
+        let only = |when: &Array, a: &Array| where_(when, a, 0);
         let state = MultiStepsState {
             mini_step: safe_increment(&mini_step).remainder(&every),
             gradient_step: where_(&emit, safe_increment(&gradient_step), &gradient_step),
             inner_opt_state: ramie_core::tree::map2(&inner_opt_state, &next, |old, new| {
                 where_(&emit, new.astype(old.dtype()), old)
             }),
-            acc_grads: tree::cast_like(&sums.map(|a| scaled(a, &keep)), &acc_grads),
+            acc_grads: tree::cast_like(&sums.map(|a| only(&keep, a)), &acc_grads),
             skip_state,
         };
-        (new.map(|u| scaled(u, &emit)), state)
+        (new.map(|u| only(&emit, u)), state)
     }
 }
 

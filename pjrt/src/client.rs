@@ -119,14 +119,15 @@ impl Client {
             callbacks: OnceLock::new(),
             products: OnceLock::new(),
         }));
-        if inner.is_cpu {
+        let is_xla_cpu = inner.is_cpu && !plugin.is_linked();
+        if is_xla_cpu {
             blocks::serve(api.address());
         }
         inner.read_devices()?;
         wait_at_exit(inner);
         let client = Client(inner);
         // Plugins without such calls compute the products themselves.
-        let registered = inner.is_cpu && client.register_products().unwrap_or(false);
+        let registered = is_xla_cpu && client.register_products().unwrap_or(false);
         inner.products.get_or_init(|| registered);
         tracing::debug!(
             platform = client.platform_name(),

@@ -59,6 +59,7 @@ mod host;
 mod host_view;
 mod key_value;
 mod launch;
+mod linked;
 pub mod lock;
 mod memory;
 mod plugin;

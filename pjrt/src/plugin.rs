@@ -4,13 +4,13 @@ use crate::error::{Error, Result};
 use crate::lock::lock;
 use crate::sys::{self, Api, ApiTable};
 use crate::value::Value;
-use crate::{elf, memory};
+use crate::{elf, linked, memory};
 use libloading::os::unix::{Library, RTLD_LOCAL, RTLD_NOW};
 use std::collections::HashMap;
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::ptr::NonNull;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Instant;
 
 /// The oldest supported minor version of PJRT API 0.
@@ -72,7 +72,8 @@ impl Extension {
 }
 
 impl Plugin {
-    /// Loads the plugin in this file, or returns it if it is already loaded.
+    /// Loads the plugin in this file, or returns it if it is already loaded. The path `ramie-cpu`
+    /// stands for the CPU backend that is linked into the program.
     ///
     /// If the environment variable `TF_CPP_MIN_LOG_LEVEL` is unset, sets it to 2 first, which
     /// suppresses the plugin's informational messages on stderr. Call this before starting
@@ -85,6 +86,9 @@ impl Plugin {
     pub fn load(path: impl AsRef<Path>) -> Result<Plugin> {
         static LOADED: Mutex<Option<HashMap<PathBuf, Plugin>>> = Mutex::new(None);
         let path = path.as_ref();
+        if path == Path::new(linked::NAME) {
+            return Ok(Plugin::linked());
+        }
         let canonical = path
             .canonicalize()
             .map_err(|_| Error::PluginNotFound { path: path.into() })?;
@@ -112,8 +116,25 @@ impl Plugin {
         Ok(plugin)
     }
 
+    /// Returns the CPU backend that is linked into the program.
+    pub(crate) fn linked() -> Plugin {
+        static LINKED: OnceLock<Plugin> = OnceLock::new();
+        let inner = || {
+            Plugin(Arc::new(Inner {
+                path: linked::NAME.into(),
+                api: linked::api(),
+            }))
+        };
+        LINKED.get_or_init(inner).clone()
+    }
+
+    /// Whether this is the CPU backend that is linked into the program.
+    pub(crate) fn is_linked(&self) -> bool {
+        self.0.path == Path::new(linked::NAME)
+    }
+
     /// Returns the path of the file that the plugin was loaded from, absolute and without
-    /// symbolic links.
+    /// symbolic links, or `ramie-cpu` for the backend that is linked into the program.
     pub fn path(&self) -> &Path {
         &self.0.path
     }

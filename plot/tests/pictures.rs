@@ -419,7 +419,7 @@ fn a_picture_is_replaced_and_not_overwritten() {
     let folder = tempfile::tempdir().expect("a folder");
     for name in ["loss.png", "loss.svg", "image.png"] {
         let save = |values: [f32; 2]| match name {
-            "image.png" => write_image(folder.path().join(name), &Array2::from(vec![values])),
+            "image.png" => write_image(folder.path().join(name), Array2::from(vec![values])),
             _ => Plot::new()
                 .line("loss", values)
                 .save(folder.path().join(name)),

@@ -1,7 +1,9 @@
 //! Errors of data pipelines.
 
 use crate::document::{Case, case};
-use ramie::data::{Context, DataLoader, Generator, IntoSource, Result, Source, Transform};
+use ramie::data::{
+    Context, DataLoader, Generator, IntoSource, Result, Source, SubsetRandomSampler, Transform,
+};
 
 pub fn cases() -> Vec<Case> {
     vec![
@@ -21,6 +23,17 @@ pub fn cases() -> Vec<Case> {
         case("DataLoader::shuffle: the source is endless", || {
             let endless = (0..10).into_source().repeat(None);
             DataLoader::new(endless).shuffle(0)
+        }),
+        case("random_split: the source is shuffled", || {
+            (0..10).into_source().shuffle(0).random_split([8, 2], 1)
+        }),
+        case("DataLoader::sampler: the source is shuffled", || {
+            let shuffled = (0..10).into_source().shuffle(0);
+            DataLoader::new(shuffled).sampler(SubsetRandomSampler::new([0, 3], 1))
+        }),
+        case("DataLoader: drop_last drops all elements", || {
+            let loader = DataLoader::new(0..10).batch_size(32).drop_last();
+            loader.iter().count()
         }),
         case("shuffle: neither a seed nor a pipeline with one", || {
             (0..10).into_source().shuffle(None)

@@ -16,7 +16,7 @@ pub fn cases() -> Vec<Case> {
             let grads = params();
             tx.update(grads, state, None)
         }),
-        case("adam: a decay rate is NaN", || adam(1e-3).b2(0.0 / 0.0)),
+        case("adam: a decay rate is NaN", || adam(1e-3).b2(f64::NAN)),
         case("sgd: a negative learning rate", || sgd(-0.1)),
         case(
             "state_dtype: the dtype is not a floating-point dtype",

@@ -210,20 +210,30 @@ impl<'a, S: Tree + 'static> Fit<'a, S> {
             stop: false,
             _lock: lock,
         };
-        for text in messages {
-            fit.settings.progress.message(&text);
+        fit.begin(step, &messages);
+        Ok((fit, position))
+    }
+
+    /// Passes restored states on, and reports what happened in the folder.
+    fn begin(&mut self, step: Option<u64>, messages: &[String]) {
+        if let Some(stopping) = &mut self.settings.stopping {
+            stopping.observed = self.saved.stopping.clone();
         }
-        if let Some(stopping) = &mut fit.settings.stopping {
-            stopping.observed = fit.saved.stopping.clone();
-        }
-        for (callback, saved) in fit.settings.callbacks.iter_mut().zip(&fit.saved.callbacks) {
+        for (callback, saved) in self
+            .settings
+            .callbacks
+            .iter_mut()
+            .zip(&self.saved.callbacks)
+        {
             callback.restore(saved);
+        }
+        for text in messages {
+            self.settings.progress.message(text);
         }
         if let Some(step) = step {
             let text = format!("Resumed after step {step}");
-            fit.settings.progress.message(&text);
+            self.settings.progress.message(&text);
         }
-        Ok((fit, position))
     }
 
     /// Returns the next batch, unless the run has reached its last step.

@@ -212,9 +212,9 @@ pub(crate) fn check_scalars(names: &[String], metrics: &[Array], ndim: usize) {
 
 /// Returns the values of a metric on the host.
 pub(crate) fn numbers(x: &Array) -> Vec<f64> {
-    let values = match x.dtype() {
-        DType::F32 => x.to_vec::<f32>(),
-        _ => x.astype(DType::F32).to_vec::<f32>(),
-    };
-    values.into_iter().map(f64::from).collect()
+    match x.dtype() {
+        DType::F32 => x.to_vec::<f32>().into_iter().map(f64::from).collect(),
+        // Counts beyond 2²⁴ are exact.
+        _ => x.astype(DType::F64).to_vec::<f64>(),
+    }
 }

@@ -14,7 +14,7 @@ pub(crate) type Validate<S> =
     Box<dyn Fn(&S, &[String], &Placement) -> Result<Vec<(String, f64)>> + Send>;
 
 /// Compiles a function of a state and a batch, and returns a function that averages its metrics over the batches of a
-/// loader, weighted by the number of rows.
+/// loader, weighted by the number of rows. Rows that a mask excludes do not count.
 pub(crate) fn validation<S, P, V, B>(
     metrics: impl Fn(&S, P) -> V + Send + Sync + 'static,
     loader: DataLoader<B>,
@@ -34,7 +34,7 @@ where
         let mut results = Vec::new();
         for batch in loader.iter().prefetch_to_device(2, place.clone()) {
             let batch = batch?;
-            let rows = rows(&batch);
+            let rows = B::counted(&batch).unwrap_or_else(|| Array::from(rows(&batch) as i64));
             results.push((rows, metrics(state, batch)));
         }
         let (_, first) = results.first().ok_or(Error::NoValidationBatches)?;
@@ -62,15 +62,21 @@ pub(crate) fn size<P: Tree>(batch: &P, axis: usize) -> Option<usize> {
 }
 
 /// Returns the mean of each metric, weighted by rows.
-fn means<V: Tree>(results: &[(usize, V)]) -> Vec<f64> {
-    let total: usize = results.iter().map(|(rows, _)| rows).sum();
+fn means<V: Tree>(results: &[(Array, V)]) -> Vec<f64> {
+    let mut total = 0.0;
     let mut sums: Vec<f64> = Vec::new();
     for (rows, metrics) in results {
+        let rows = numbers(rows)[0];
+        // The metrics of no rows are NaN.
+        if rows == 0.0 {
+            continue;
+        }
+        total += rows;
         let values = tree::leaves(metrics);
         sums.resize(values.len(), 0.0);
         for (sum, value) in sums.iter_mut().zip(values) {
-            *sum += *rows as f64 * numbers(&value)[0];
+            *sum += rows * numbers(&value)[0];
         }
     }
-    sums.iter().map(|sum| sum / total as f64).collect()
+    sums.iter().map(|sum| sum / total).collect()
 }

@@ -8,8 +8,6 @@ use std::panic::Location;
 
 thread_local! {
     static LOCATION: Cell<Option<&'static Location<'static>>> = const { Cell::new(None) };
-    /// The line that called a library function, for the function's own operations.
-    static CALLED: Cell<Option<&'static Location<'static>>> = const { Cell::new(None) };
 }
 
 /// A call of a transformation, for messages.
@@ -54,34 +52,7 @@ fn ascribed<R>(location: Option<&'static Location<'static>>, f: impl FnOnce() ->
 
 /// [`ascribed`], compiled once for all functions.
 fn ascribed_once(location: Option<&'static Location<'static>>, f: &mut dyn FnMut()) {
-    scoped::with(&CALLED, None, || {
-        scoped::with(&LOCATION, location, || with_room(f));
-    });
-}
-
-/// Attributes the operations of `f` to a line that called a library function: what
-/// [`debug_nans`](crate::debug_nans) reports is then a line of the program, not of the library. If such
-/// functions call each other, the outermost call counts.
-///
-/// ```
-/// use ramie_core::{Array, called_at};
-/// use std::panic::Location;
-///
-/// #[track_caller]
-/// fn entropy(p: &Array) -> Array {
-///     called_at(Location::caller(), || -(p * p.log()).sum())
-/// }
-/// assert_eq!(entropy(&Array::from([1.0f32, 1.0])).item::<f32>(), 0.0);
-/// ```
-pub fn called_at<R>(location: &'static Location<'static>, f: impl FnOnce() -> R) -> R {
-    let location = CALLED.get().unwrap_or(location);
-    scoped::with(&CALLED, Some(location), f)
-}
-
-/// Returns the source location to which an operation belongs that was applied at `caller`.
-#[inline]
-pub(crate) fn attributed(caller: &'static Location<'static>) -> &'static Location<'static> {
-    current_location().or(CALLED.get()).unwrap_or(caller)
+    scoped::with(&LOCATION, location, || with_room(f));
 }
 
 /// Returns the source location that rules currently use.

@@ -152,7 +152,7 @@ fn options(
         }
     };
     let runtime = runtime()?;
-    if runtime.location.platform == Platform::Cpu {
+    if runtime.location.platform == Platform::Cpu && !runtime.location.is_linked() {
         options.env_overrides = cpu_options(runtime, program);
     }
     if runtime.optimizations_are_disabled() {

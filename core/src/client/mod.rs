@@ -175,6 +175,8 @@ impl Runtime {
         self_check::check(client, &location)?;
         let cache = match options.compilation_cache {
             Some(false) => None,
+            // Compiling takes little longer than reading a file.
+            _ if location.is_linked() => None,
             _ => Cache::from_environment()?,
         };
         let disable_most_optimizations = match options.disable_most_optimizations {

@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 /// # Errors
 /// If the plugin computes wrong numbers or cannot run the check.
 pub(super) fn check(client: Client, plugin: &PluginLocation) -> Result<()> {
-    if plugin.platform != Platform::Cpu {
+    if plugin.platform != Platform::Cpu || plugin.is_linked() {
         return Ok(());
     }
     let record = record(&discover::cache_dir(), plugin);

@@ -161,7 +161,7 @@ pub(crate) fn check_operation(
         None => a.aval().to_string(),
     };
     let operands: Vec<String> = args.iter().map(operand).collect();
-    let at = location::attributed(caller);
+    let at = location::current_location().unwrap_or(caller);
     Err(format!(
         "{name}: the result {} has {what} in {count} of {} elements\n  operands: {}\n  at {at}\n  \
          help: debug_nans or debug_infs is on; if the value is intended, switch the check off \

@@ -1,7 +1,7 @@
 //! Tracing: the stack of open traces, and `bind`, which applies every operation.
 
 use crate::base::hash::FastMap;
-use crate::base::location::{at_location, attributed, current_location, fail};
+use crate::base::location::{at_location, current_location, fail};
 use crate::base::scoped;
 use crate::base::stack::with_room;
 use crate::base::thread_stack::{ThreadStack, WithStack};
@@ -427,7 +427,7 @@ pub(crate) fn refuse_in_callback(operation: &str) {
 
 #[track_caller]
 fn record(at: usize, primitive: Arc<dyn Primitive>, args: &[&Array]) -> Outputs {
-    let location = attributed(Location::caller());
+    let location = current_location().unwrap_or(Location::caller());
     for arg in args {
         if let Err(message) = usable(primitive.name(), arg) {
             fail(&message);

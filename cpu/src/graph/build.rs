@@ -84,19 +84,33 @@ impl Scope {
     }
 
     fn types_of(&self, slots: &[u32]) -> Vec<TensorType> {
-        slots.iter().map(|s| self.graph.types[*s as usize].clone()).collect()
+        slots
+            .iter()
+            .map(|s| self.graph.types[*s as usize].clone())
+            .collect()
     }
 
     /// Copies the nodes of a function to this graph and returns the slots of its results.
     fn inline(&mut self, callee: &Graph, arguments: &[u32]) -> Vec<u32> {
         let first = self.graph.types.len() as u32;
         let parameters = callee.parameters as u32;
-        self.graph.types.extend_from_slice(&callee.types[callee.parameters..]);
-        let slot = |s: u32| if s < parameters { arguments[s as usize] } else { first + s - parameters };
+        self.graph
+            .types
+            .extend_from_slice(&callee.types[callee.parameters..]);
+        let slot = |s: u32| {
+            if s < parameters {
+                arguments[s as usize]
+            } else {
+                first + s - parameters
+            }
+        };
         for node in &callee.nodes {
             let mut node = node.clone();
             node.operands.iter_mut().for_each(|u| u.slot = slot(u.slot));
-            node.results.iter_mut().flatten().for_each(|r| *r = slot(*r));
+            node.results
+                .iter_mut()
+                .flatten()
+                .for_each(|r| *r = slot(*r));
             self.graph.nodes.push(node);
         }
         callee.results.iter().map(|u| slot(u.slot)).collect()
@@ -106,7 +120,12 @@ impl Scope {
 impl<'a> Functions<'a> {
     /// Returns the functions of a module.
     pub fn new(module: &'a Module, table: &'a HashMap<&'static str, Entry>) -> Functions<'a> {
-        Functions { module, table, built: HashMap::new(), depth: 0 }
+        Functions {
+            module,
+            table,
+            built: HashMap::new(),
+            depth: 0,
+        }
     }
 
     /// Returns the graph of a function.
@@ -114,13 +133,24 @@ impl<'a> Functions<'a> {
     /// # Errors
     /// Returns an error if the function does not exist, calls itself, or contains an invalid operation.
     pub fn graph(&mut self, name: &str, line: usize) -> Result<Arc<Graph>> {
-        let missing = || Error::Text { line, message: format!("there is no function @{name}") };
+        let missing = || Error::Text {
+            line,
+            message: format!("there is no function @{name}"),
+        };
         let module = self.module;
-        let function: &'a Function =
-            module.by_name.get(name).and_then(|i| module.functions.get(*i)).ok_or_else(missing)?;
+        let function: &'a Function = module
+            .by_name
+            .get(name)
+            .and_then(|i| module.functions.get(*i))
+            .ok_or_else(missing)?;
         match self.built.get(name) {
             Some(Some(graph)) => return Ok(graph.clone()),
-            Some(None) => return Err(Error::Text { line, message: format!("function @{name} calls itself") }),
+            Some(None) => {
+                return Err(Error::Text {
+                    line,
+                    message: format!("function @{name} calls itself"),
+                });
+            }
             None => {}
         }
         if self.depth > MAX_CALLS {
@@ -132,10 +162,18 @@ impl<'a> Functions<'a> {
         let mut types = Types::new();
         collect_types(&function.body, &mut types, 0)?;
         let graph = Arc::new(self.block(&function.body, &[], &types, function.line)?);
-        let results: Vec<TensorType> = graph.results.iter().map(|u| graph.types[u.slot as usize].clone()).collect();
+        let results: Vec<TensorType> = graph
+            .results
+            .iter()
+            .map(|u| graph.types[u.slot as usize].clone())
+            .collect();
         if results != flat(&function.results) {
-            let message = format!("function @{name} returns values of other types than it declares");
-            return Err(Error::Text { line: function.line, message });
+            let message =
+                format!("function @{name} returns values of other types than it declares");
+            return Err(Error::Text {
+                line: function.line,
+                message,
+            });
         }
         self.depth -= 1;
         self.built.insert(&function.name, Some(graph.clone()));
@@ -143,7 +181,13 @@ impl<'a> Functions<'a> {
     }
 
     /// Builds the graph of a block whose parameters are the block's, then the captured values.
-    fn block(&mut self, block: &'a Block, captured: &[ValueId], types: &Types<'a>, line: usize) -> Result<Graph> {
+    fn block(
+        &mut self,
+        block: &'a Block,
+        captured: &[ValueId],
+        types: &Types<'a>,
+        line: usize,
+    ) -> Result<Graph> {
         let mut scope = Scope::default();
         for (value, ty) in &block.arguments {
             scope.define(*value, ty);
@@ -155,7 +199,10 @@ impl<'a> Functions<'a> {
         }
         scope.graph.parameters = scope.graph.types.len();
         for operation in &block.operations {
-            if matches!(operation.name.as_str(), "stablehlo.return" | "func.return" | "return" | "mhlo.return") {
+            if matches!(
+                operation.name.as_str(),
+                "stablehlo.return" | "func.return" | "return" | "mhlo.return"
+            ) {
                 let slots = scope.uses(&operation.operands, operation.line)?;
                 scope.graph.results = slots.into_iter().map(Use::of).collect();
                 scope.graph.finish();
@@ -163,13 +210,24 @@ impl<'a> Functions<'a> {
             }
             self.operation(&mut scope, operation, types)?;
         }
-        Err(Error::Text { line, message: "the block does not return".into() })
+        Err(Error::Text {
+            line,
+            message: "the block does not return".into(),
+        })
     }
 
-    fn operation(&mut self, scope: &mut Scope, syntax: &'a text::Operation, types: &Types<'a>) -> Result<()> {
+    fn operation(
+        &mut self,
+        scope: &mut Scope,
+        syntax: &'a text::Operation,
+        types: &Types<'a>,
+    ) -> Result<()> {
         let line = syntax.line;
         match syntax.name.as_str() {
-            "stablehlo.tuple" | "stablehlo.optimization_barrier" | "stablehlo.create_token" | "stablehlo.after_all" => {
+            "stablehlo.tuple"
+            | "stablehlo.optimization_barrier"
+            | "stablehlo.create_token"
+            | "stablehlo.after_all" => {
                 let slots = scope.uses(&syntax.operands, line)?;
                 return alias(scope, syntax, slots);
             }
@@ -178,7 +236,10 @@ impl<'a> Functions<'a> {
             _ => {}
         }
         let Some(entry) = self.table.get(syntax.name.as_str()) else {
-            return Err(Error::Unsupported { line, message: format!("operation {} is not implemented", syntax.name) });
+            return Err(Error::Unsupported {
+                line,
+                message: format!("operation {} is not implemented", syntax.name),
+            });
         };
         let mut slots = scope.uses(&syntax.operands, line)?;
         let operands = scope.types_of(&slots);
@@ -187,38 +248,67 @@ impl<'a> Functions<'a> {
         let mut regions = Vec::with_capacity(syntax.regions.len());
         for region in &syntax.regions {
             let graph = self.block(region, &captured, types, line)?;
-            regions.push(Region { graph, parameters: flat(region.arguments.iter().map(|(_, t)| t)).len() });
+            regions.push(Region {
+                graph,
+                parameters: flat(region.arguments.iter().map(|(_, t)| t)).len(),
+            });
         }
         let results = flat(syntax.results.iter().map(|(_, t)| t));
         for ty in &results {
             if ty.byte_size().is_none() {
-                let message = format!("{}: an array of type {ty} exceeds the address space", syntax.name);
+                let message = format!(
+                    "{}: an array of type {ty} exceeds the address space",
+                    syntax.name
+                );
                 return Err(Error::Text { line, message });
             }
         }
-        let operation = (entry.read)(&Source { syntax, operands, results, regions })?;
+        let operation = (entry.read)(&Source {
+            syntax,
+            operands,
+            results,
+            regions,
+        })?;
         push(scope, syntax, operation, slots);
         Ok(())
     }
 
     fn call(&mut self, scope: &mut Scope, syntax: &'a text::Operation) -> Result<()> {
         let line = syntax.line;
-        let key = if syntax.name == "stablehlo.composite" { "decomposition" } else { "callee" };
+        let key = if syntax.name == "stablehlo.composite" {
+            "decomposition"
+        } else {
+            "callee"
+        };
         let Some(Attribute::Symbol(name)) = syntax.attributes.get(key) else {
-            return Err(Error::Text { line, message: format!("{}: attribute {key} is missing", syntax.name) });
+            return Err(Error::Text {
+                line,
+                message: format!("{}: attribute {key} is missing", syntax.name),
+            });
         };
         let graph = self.graph(name, line)?;
         let slots = scope.uses(&syntax.operands, line)?;
         if scope.types_of(&slots) != graph.types[..graph.parameters] {
-            let message = format!("{}: the arguments do not match the parameters of @{name}", syntax.name);
+            let message = format!(
+                "{}: the arguments do not match the parameters of @{name}",
+                syntax.name
+            );
             return Err(Error::Text { line, message });
         }
         if graph.nodes.len() <= INLINE_NODES {
             let results = scope.inline(&graph, &slots);
             return alias(scope, syntax, results);
         }
-        let results: Vec<&TensorType> = graph.results.iter().map(|u| &graph.types[u.slot as usize]).collect();
-        if results != flat(syntax.results.iter().map(|(_, t)| t)).iter().collect::<Vec<_>>() {
+        let results: Vec<&TensorType> = graph
+            .results
+            .iter()
+            .map(|u| &graph.types[u.slot as usize])
+            .collect();
+        if results
+            != flat(syntax.results.iter().map(|(_, t)| t))
+                .iter()
+                .collect::<Vec<_>>()
+        {
             let message = format!("{}: the results do not match those of @{name}", syntax.name);
             return Err(Error::Text { line, message });
         }
@@ -227,13 +317,23 @@ impl<'a> Functions<'a> {
     }
 }
 
-fn push(scope: &mut Scope, syntax: &text::Operation, operation: Arc<dyn Operation>, operands: Vec<u32>) {
+fn push(
+    scope: &mut Scope,
+    syntax: &text::Operation,
+    operation: Arc<dyn Operation>,
+    operands: Vec<u32>,
+) {
     let mut results = SmallVec::new();
     for (value, ty) in &syntax.results {
         results.extend(scope.define(*value, ty).into_iter().map(Some));
     }
     let operands = operands.into_iter().map(Use::of).collect();
-    scope.graph.nodes.push(Node { operation, operands, results, line: syntax.line });
+    scope.graph.nodes.push(Node {
+        operation,
+        operands,
+        results,
+        line: syntax.line,
+    });
 }
 
 /// Makes the results of an operation other names of values.
@@ -241,22 +341,37 @@ fn alias(scope: &mut Scope, syntax: &text::Operation, slots: Vec<u32>) -> Result
     let declared = flat(syntax.results.iter().map(|(_, t)| t));
     if scope.types_of(&slots) != declared {
         let message = format!("{}: the types of the results are wrong", syntax.name);
-        return Err(Error::Text { line: syntax.line, message });
+        return Err(Error::Text {
+            line: syntax.line,
+            message,
+        });
     }
     let mut slots = slots.into_iter();
     for (value, ty) in &syntax.results {
         let count = flat([ty]).len();
-        scope.slots.insert(*value, slots.by_ref().take(count).collect());
+        scope
+            .slots
+            .insert(*value, slots.by_ref().take(count).collect());
     }
     Ok(())
 }
 
 fn tuple_element(scope: &mut Scope, syntax: &text::Operation, types: &Types<'_>) -> Result<()> {
-    let wrong = || Error::Text { line: syntax.line, message: format!("{}: there is no such element", syntax.name) };
+    let wrong = || Error::Text {
+        line: syntax.line,
+        message: format!("{}: there is no such element", syntax.name),
+    };
     let tuple = syntax.operands.first().ok_or_else(wrong)?;
-    let Some(Type::Tuple(list)) = types.get(tuple) else { return Err(wrong()) };
-    let Some(Attribute::Integer(index)) = syntax.attributes.get("index") else { return Err(wrong()) };
-    let index = usize::try_from(*index).ok().filter(|i| *i < list.len()).ok_or_else(wrong)?;
+    let Some(Type::Tuple(list)) = types.get(tuple) else {
+        return Err(wrong());
+    };
+    let Some(Attribute::Integer(index)) = syntax.attributes.get("index") else {
+        return Err(wrong());
+    };
+    let index = usize::try_from(*index)
+        .ok()
+        .filter(|i| *i < list.len())
+        .ok_or_else(wrong)?;
     let before = flat(&list[..index]).len();
     let slots = scope.uses(&[*tuple], syntax.line)?;
     let count = flat([&list[index]]).len();

@@ -16,7 +16,10 @@ pub fn collect_types<'a>(block: &'a Block, types: &mut Types<'a>, depth: usize) 
     for operation in &block.operations {
         if depth > MAX_DEPTH {
             let message = format!("regions are nested more than {MAX_DEPTH} times");
-            return Err(Error::Unsupported { line: operation.line, message });
+            return Err(Error::Unsupported {
+                line: operation.line,
+                message,
+            });
         }
         types.extend(operation.results.iter().map(|(v, t)| (*v, t)));
         for region in &operation.regions {

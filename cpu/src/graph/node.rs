@@ -91,14 +91,22 @@ impl Graph {
     ///
     /// # Errors
     /// Returns [`crate::Error::Memory`] if a value does not fit into memory.
-    pub fn run(&self, context: &Context, arguments: impl IntoIterator<Item = Tensor>) -> Result<Tensors> {
+    pub fn run(
+        &self,
+        context: &Context,
+        arguments: impl IntoIterator<Item = Tensor>,
+    ) -> Result<Tensors> {
         let mut values: Vec<Option<Tensor>> = Vec::with_capacity(self.types.len());
         values.extend(arguments.into_iter().map(Some));
         debug_assert_eq!(values.len(), self.parameters);
         values.resize_with(self.types.len(), || None);
         let take = |values: &mut Vec<Option<Tensor>>, operand: &Use| {
             let value = &mut values[operand.slot as usize];
-            let tensor = if operand.last { value.take() } else { value.clone() };
+            let tensor = if operand.last {
+                value.take()
+            } else {
+                value.clone()
+            };
             tensor.expect("an operand is computed before its use")
         };
         for node in &self.nodes {
@@ -107,7 +115,11 @@ impl Graph {
             debug_assert_eq!(results.len(), node.results.len());
             for (slot, tensor) in node.results.iter().zip(results) {
                 let Some(slot) = slot else { continue };
-                debug_assert_eq!(tensor.ty, self.types[*slot as usize], "{:?}", node.operation);
+                debug_assert_eq!(
+                    tensor.ty, self.types[*slot as usize],
+                    "{:?}",
+                    node.operation
+                );
                 values[*slot as usize] = Some(tensor);
             }
         }

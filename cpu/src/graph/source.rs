@@ -29,12 +29,18 @@ pub struct Source<'a> {
 impl Source<'_> {
     /// Returns the error of a text that contradicts itself.
     pub fn error(&self, message: impl std::fmt::Display) -> Error {
-        Error::Text { line: self.syntax.line, message: format!("{}: {message}", self.syntax.name) }
+        Error::Text {
+            line: self.syntax.line,
+            message: format!("{}: {message}", self.syntax.name),
+        }
     }
 
     /// Returns the error of something that is not implemented.
     pub fn unsupported(&self, message: impl std::fmt::Display) -> Error {
-        Error::Unsupported { line: self.syntax.line, message: format!("{}: {message}", self.syntax.name) }
+        Error::Unsupported {
+            line: self.syntax.line,
+            message: format!("{}: {message}", self.syntax.name),
+        }
     }
 
     /// Checks a condition.
@@ -42,7 +48,11 @@ impl Source<'_> {
     /// # Errors
     /// Returns an error with the message if the condition is false.
     pub fn check(&self, condition: bool, message: impl std::fmt::Display) -> Result<()> {
-        if condition { Ok(()) } else { Err(self.error(message)) }
+        if condition {
+            Ok(())
+        } else {
+            Err(self.error(message))
+        }
     }
 
     /// Checks the numbers of operands, results and regions.
@@ -53,7 +63,10 @@ impl Source<'_> {
         let actual = (self.operands.len(), self.results.len(), self.regions.len());
         self.check(
             actual == (operands, results, regions),
-            format!("got {actual:?} operands, results and regions, expected {:?}", (operands, results, regions)),
+            format!(
+                "got {actual:?} operands, results and regions, expected {:?}",
+                (operands, results, regions)
+            ),
         )
     }
 
@@ -65,7 +78,9 @@ impl Source<'_> {
         let declared = self.results.get(index);
         match declared {
             Some(declared) if declared == computed => Ok(()),
-            Some(declared) => Err(self.error(format!("result {index} has type {computed}, not {declared}"))),
+            Some(declared) => Err(self.error(format!(
+                "result {index} has type {computed}, not {declared}"
+            ))),
             None => Err(self.error(format!("result {index} is missing"))),
         }
     }
@@ -80,7 +95,9 @@ impl Source<'_> {
     /// # Errors
     /// Returns an error if the attribute is something else.
     pub fn integers_or(&self, name: &str) -> Result<Option<Vec<i64>>> {
-        self.attribute(name).map(|a| self.read_integers(name, a)).transpose()
+        self.attribute(name)
+            .map(|a| self.read_integers(name, a))
+            .transpose()
     }
 
     /// Returns a list of integers.
@@ -88,7 +105,8 @@ impl Source<'_> {
     /// # Errors
     /// Returns an error if the attribute is missing or something else.
     pub fn integers(&self, name: &str) -> Result<Vec<i64>> {
-        self.integers_or(name)?.ok_or_else(|| self.error(format!("attribute {name} is missing")))
+        self.integers_or(name)?
+            .ok_or_else(|| self.error(format!("attribute {name} is missing")))
     }
 
     /// Returns a list of sizes or axes.
@@ -108,13 +126,18 @@ impl Source<'_> {
             Some(list) => self.to_sizes(name, list)?,
             None => vec![default; count],
         };
-        self.check(sizes.len() == count, format!("attribute {name} must have {count} numbers"))?;
+        self.check(
+            sizes.len() == count,
+            format!("attribute {name} must have {count} numbers"),
+        )?;
         Ok(sizes)
     }
 
     fn to_sizes(&self, name: &str, list: Vec<i64>) -> Result<Vec<usize>> {
         let convert = |v: i64| {
-            usize::try_from(v).map_err(|_| self.error(format!("attribute {name} contains the negative number {v}")))
+            usize::try_from(v).map_err(|_| {
+                self.error(format!("attribute {name} contains the negative number {v}"))
+            })
         };
         list.into_iter().map(convert).collect()
     }
@@ -157,8 +180,14 @@ impl Source<'_> {
     /// # Errors
     /// Returns an error that names the attribute.
     pub fn distinct_axes(&self, name: &str, axes: &[usize], rank: usize) -> Result<()> {
-        let distinct = axes.iter().enumerate().all(|(i, a)| *a < rank && !axes[..i].contains(a));
-        self.check(distinct, format!("{name} = {axes:?} are not distinct axes of {rank} axes"))
+        let distinct = axes
+            .iter()
+            .enumerate()
+            .all(|(i, a)| *a < rank && !axes[..i].contains(a));
+        self.check(
+            distinct,
+            format!("{name} = {axes:?} are not distinct axes of {rank} axes"),
+        )
     }
 
     /// Returns the last word of an attribute such as `#stablehlo<comparison_direction GT>`.
@@ -225,11 +254,25 @@ impl Source<'_> {
                 let size = ty.size().filter(|n| *n <= 1 << 20).ok_or_else(wrong)?;
                 let list: Vec<i64> = match ty.element.bytes() {
                     1 => data.iter().map(|b| i64::from(*b)).collect(),
-                    4 => data.as_chunks::<4>().0.iter().map(|b| i64::from(i32::from_le_bytes(*b))).collect(),
-                    8 => data.as_chunks::<8>().0.iter().map(|b| i64::from_le_bytes(*b)).collect(),
+                    4 => data
+                        .as_chunks::<4>()
+                        .0
+                        .iter()
+                        .map(|b| i64::from(i32::from_le_bytes(*b)))
+                        .collect(),
+                    8 => data
+                        .as_chunks::<8>()
+                        .0
+                        .iter()
+                        .map(|b| i64::from_le_bytes(*b))
+                        .collect(),
                     _ => return Err(wrong()),
                 };
-                Ok(if list.len() == 1 { vec![list[0]; size] } else { list })
+                Ok(if list.len() == 1 {
+                    vec![list[0]; size]
+                } else {
+                    list
+                })
             }
             _ => Err(wrong()),
         }

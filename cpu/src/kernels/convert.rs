@@ -151,12 +151,20 @@ fn from_hub<H: Hub>(to: ElementType) -> Kernel {
 
 /// Rounds once: from `f32` where that is exact, otherwise from `f64`.
 fn nearest_bf16(exact: f64, single: f32) -> bf16 {
-    if f64::from(single) == exact { bf16::from_f32(single) } else { bf16::from_f64(exact) }
+    if f64::from(single) == exact {
+        bf16::from_f32(single)
+    } else {
+        bf16::from_f64(exact)
+    }
 }
 
 /// Converts a float to an integer of 2 or 4 bits, which saturates.
 fn saturated(bits: u32, signed: bool) -> Kernel {
-    let (low, high) = if signed { (-(1i64 << (bits - 1)), (1i64 << (bits - 1)) - 1) } else { (0, (1i64 << bits) - 1) };
+    let (low, high) = if signed {
+        (-(1i64 << (bits - 1)), (1i64 << (bits - 1)) - 1)
+    } else {
+        (0, (1i64 << bits) - 1)
+    };
     Kernel::unary(move |x: f64| (x as i64).clamp(low, high) as i8)
 }
 
@@ -198,12 +206,18 @@ pub fn convert(from: ElementType, to: ElementType) -> Chain {
     if hub(from) == C128 {
         match to {
             C64 => {
-                chain.push((Kernel::unary(|x: Complex<f64>| Complex::new(x.re as f32, x.im as f32)), C64));
+                chain.push((
+                    Kernel::unary(|x: Complex<f64>| Complex::new(x.re as f32, x.im as f32)),
+                    C64,
+                ));
                 return chain;
             }
             C128 => return chain,
             Bool => {
-                chain.push((Kernel::unary(|x: Complex<f64>| u8::from(x != Complex::new(0.0, 0.0))), Bool));
+                chain.push((
+                    Kernel::unary(|x: Complex<f64>| u8::from(x != Complex::new(0.0, 0.0))),
+                    Bool,
+                ));
                 return chain;
             }
             _ => chain.push((Kernel::unary(|x: Complex<f64>| x.re), F64)),
@@ -212,8 +226,12 @@ pub fn convert(from: ElementType, to: ElementType) -> Chain {
     let middle = chain.last().map_or(from, |(_, e)| *e);
     let last = match (middle, narrow_bits(to)) {
         (F64, Some(bits)) => saturated(bits, matches!(to, I2 | I4)),
-        (F64, None) => with_integer!(to, T => Kernel::unary(|x: f64| x as T), _ => from_hub::<f64>(to)),
-        (I64, _) => with_integer!(to, T => Kernel::unary(|x: i64| x as T), _ => from_hub::<i64>(to)),
+        (F64, None) => {
+            with_integer!(to, T => Kernel::unary(|x: f64| x as T), _ => from_hub::<f64>(to))
+        }
+        (I64, _) => {
+            with_integer!(to, T => Kernel::unary(|x: i64| x as T), _ => from_hub::<i64>(to))
+        }
         _ => with_integer!(to, T => Kernel::unary(|x: u64| x as T), _ => from_hub::<u64>(to)),
     };
     chain.push((last, to));

@@ -36,7 +36,12 @@ const fn format(element: ElementType) -> Option<Format> {
         ElementType::F8E5M2Fnuz => (5, 2, 16, Special::Unsigned),
         _ => return None,
     };
-    Some(Format { exponent, mantissa, bias, special })
+    Some(Format {
+        exponent,
+        mantissa,
+        bias,
+        special,
+    })
 }
 
 /// Returns whether the type is one of these formats.
@@ -69,10 +74,15 @@ impl Format {
         }
         if magnitude > self.largest() {
             let infinite = self.special == Special::Ieee && magnitude == self.largest() + 1;
-            return if infinite { sign * f64::INFINITY } else { sign * f64::NAN };
+            return if infinite {
+                sign * f64::INFINITY
+            } else {
+                sign * f64::NAN
+            };
         }
         let exponent = (magnitude >> self.mantissa) as i32;
-        let fraction = (magnitude & ((1 << self.mantissa) - 1)) as f64 / f64::from(1u32 << self.mantissa);
+        let fraction =
+            (magnitude & ((1 << self.mantissa) - 1)) as f64 / f64::from(1u32 << self.mantissa);
         match exponent {
             0 => sign * fraction * 2f64.powi(1 - self.bias),
             _ => sign * (1.0 + fraction) * 2f64.powi(exponent - self.bias),
@@ -81,7 +91,11 @@ impl Format {
 
     fn encode(self, value: f64) -> u8 {
         let sign_bit = 1u32 << (self.width() - 1);
-        let sign = if value.is_sign_negative() { sign_bit } else { 0 };
+        let sign = if value.is_sign_negative() {
+            sign_bit
+        } else {
+            0
+        };
         let largest = self.largest();
         if value.is_nan() {
             return match self.special {
@@ -96,7 +110,11 @@ impl Format {
         let exponent = (magnitude.to_bits() >> 52) as i32 - 1023;
         // Distance between neighboring values; the quotient is exact, so that rounding happens once.
         let ulp = exponent.max(smallest) - self.mantissa as i32;
-        let quotient = if magnitude.is_infinite() { f64::INFINITY } else { magnitude / 2f64.powi(ulp) };
+        let quotient = if magnitude.is_infinite() {
+            f64::INFINITY
+        } else {
+            magnitude / 2f64.powi(ulp)
+        };
         let rounded = quotient.round_ties_even();
         let base = ((exponent.max(smallest) - smallest) as f64) * f64::from(1u32 << self.mantissa);
         let bits = base + rounded;
@@ -146,5 +164,9 @@ fn encode_power(value: f64) -> u8 {
     // Ties go to the even pattern.
     let up = mantissa > half || mantissa == half && (exponent + 127) & 1 == 1;
     let pattern = exponent + 127 + i32::from(up);
-    if pattern > 254 { 255 } else { pattern.max(0) as u8 }
+    if pattern > 254 {
+        255
+    } else {
+        pattern.max(0) as u8
+    }
 }

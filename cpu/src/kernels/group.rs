@@ -58,26 +58,40 @@ pub enum Lanes<'a> {
 impl<'a> Lanes<'a> {
     /// Returns the elements of a tensor.
     pub fn of(tensor: &'a Tensor) -> Lanes<'a> {
-        if tensor.is_contiguous() { Lanes::Slice(tensor.bytes()) } else { Lanes::View(tensor) }
+        if tensor.is_contiguous() {
+            Lanes::Slice(tensor.bytes())
+        } else {
+            Lanes::View(tensor)
+        }
     }
 }
 
 impl Group {
     /// Returns the group that does nothing with inputs of these types.
     pub fn new(inputs: &[ElementType]) -> Group {
-        Group { inputs: inputs.to_vec(), ..Group::default() }
+        Group {
+            inputs: inputs.to_vec(),
+            ..Group::default()
+        }
     }
 
     /// Appends an operation and returns the number of its result.
     pub fn push(&mut self, kernel: Kernel, arguments: &[u32], element: ElementType) -> u32 {
-        self.steps.push(Step { kernel, arguments: arguments.into(), element });
+        self.steps.push(Step {
+            kernel,
+            arguments: arguments.into(),
+            element,
+        });
         (self.inputs.len() + self.steps.len() - 1) as u32
     }
 
     /// Returns the element type of a result.
     pub fn element(&self, register: u32) -> ElementType {
         let register = register as usize;
-        self.inputs.get(register).copied().unwrap_or_else(|| self.steps[register - self.inputs.len()].element)
+        self.inputs
+            .get(register)
+            .copied()
+            .unwrap_or_else(|| self.steps[register - self.inputs.len()].element)
     }
 
     /// Appends the steps of another group, applied to `arguments`, and returns the numbers of its outputs.
@@ -135,27 +149,46 @@ impl Group {
     }
 
     /// Computes the outputs, each with `lanes` elements.
-    pub fn run(&self, inputs: &[Lanes<'_>], outputs: &mut [&mut [u8]], lanes: usize, threads: usize) {
+    pub fn run(
+        &self,
+        inputs: &[Lanes<'_>],
+        outputs: &mut [&mut [u8]],
+        lanes: usize,
+        threads: usize,
+    ) {
         if threads < 2 || lanes <= PIECE {
             return self.run_piece(inputs, outputs, 0..lanes);
         }
-        let widths: SmallVec<[usize; 4]> = self.outputs.iter().map(|o| self.element(*o).bytes()).collect();
-        let mut pieces: Vec<Vec<&mut [u8]>> = (0..lanes.div_ceil(PIECE)).map(|_| Vec::new()).collect();
+        let widths: SmallVec<[usize; 4]> = self
+            .outputs
+            .iter()
+            .map(|o| self.element(*o).bytes())
+            .collect();
+        let mut pieces: Vec<Vec<&mut [u8]>> =
+            (0..lanes.div_ceil(PIECE)).map(|_| Vec::new()).collect();
         for (output, width) in outputs.iter_mut().zip(widths) {
             for (piece, chunk) in pieces.iter_mut().zip(output.chunks_mut(PIECE * width)) {
                 piece.push(chunk);
             }
         }
-        pieces.into_par_iter().enumerate().for_each(|(i, mut outputs)| {
-            self.run_piece(inputs, &mut outputs, i * PIECE..((i + 1) * PIECE).min(lanes));
-        });
+        pieces
+            .into_par_iter()
+            .enumerate()
+            .for_each(|(i, mut outputs)| {
+                self.run_piece(
+                    inputs,
+                    &mut outputs,
+                    i * PIECE..((i + 1) * PIECE).min(lanes),
+                );
+            });
     }
 
     /// Computes a range of lanes. The outputs have the elements of this range only.
     fn run_piece(&self, inputs: &[Lanes<'_>], outputs: &mut [&mut [u8]], range: Range<usize>) {
         let tile = TILE.min(range.len());
         let buffer = |width: usize| vec![0u128; (tile * width).div_ceil(16)];
-        let mut scratch: SmallVec<[Vec<u128>; 4]> = self.scratch.iter().map(|w| buffer(*w)).collect();
+        let mut scratch: SmallVec<[Vec<u128>; 4]> =
+            self.scratch.iter().map(|w| buffer(*w)).collect();
         let mut loaded: SmallVec<[Vec<u128>; 4]> = SmallVec::new();
         for (lanes, element) in inputs.iter().zip(&self.inputs) {
             let width = element.bytes();
@@ -164,7 +197,9 @@ impl Group {
                 Lanes::View(_) => buffer(width),
                 Lanes::Scalar(value) => {
                     let mut tile = buffer(width);
-                    bytemuck::cast_slice_mut::<_, u8>(&mut tile).chunks_exact_mut(width).for_each(|e| e.copy_from_slice(value));
+                    bytemuck::cast_slice_mut::<_, u8>(&mut tile)
+                        .chunks_exact_mut(width)
+                        .for_each(|e| e.copy_from_slice(value));
                     tile
                 }
             });
@@ -192,7 +227,14 @@ impl Group {
         }
     }
 
-    fn run_tile(&self, tile: &[&[u8]], scratch: &mut [Vec<u128>], outputs: &mut [&mut [u8]], start: usize, n: usize) {
+    fn run_tile(
+        &self,
+        tile: &[&[u8]],
+        scratch: &mut [Vec<u128>],
+        outputs: &mut [&mut [u8]],
+        start: usize,
+        n: usize,
+    ) {
         for (step, place) in self.steps.iter().zip(&self.places) {
             let width = step.element.bytes();
             let arguments = |scratch: &[Vec<u128>], outputs: &[&mut [u8]], target: &mut [u8]| {
@@ -200,10 +242,14 @@ impl Group {
                     .arguments
                     .iter()
                     .map(|&a| {
-                        let Some(index) = (a as usize).checked_sub(self.inputs.len()) else { return tile[a as usize] };
+                        let Some(index) = (a as usize).checked_sub(self.inputs.len()) else {
+                            return tile[a as usize];
+                        };
                         let width = self.steps[index].element.bytes();
                         match self.places[index] {
-                            Place::Scratch(slot) => &bytemuck::cast_slice(&scratch[slot])[..n * width],
+                            Place::Scratch(slot) => {
+                                &bytemuck::cast_slice(&scratch[slot])[..n * width]
+                            }
                             Place::Output(k) => &outputs[k][start * width..][..n * width],
                         }
                     })
@@ -213,7 +259,11 @@ impl Group {
             match *place {
                 Place::Scratch(slot) => {
                     let mut target = std::mem::take(&mut scratch[slot]);
-                    arguments(scratch, outputs, &mut bytemuck::cast_slice_mut(&mut target)[..n * width]);
+                    arguments(
+                        scratch,
+                        outputs,
+                        &mut bytemuck::cast_slice_mut(&mut target)[..n * width],
+                    );
                     scratch[slot] = target;
                 }
                 Place::Output(k) => {

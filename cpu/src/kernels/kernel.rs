@@ -13,7 +13,9 @@ pub struct Kernel(Arc<Function>);
 impl Kernel {
     /// Returns the kernel that fills its output with an element.
     pub fn constant<R: Pod + Send + Sync>(value: R) -> Kernel {
-        Kernel(Arc::new(move |_, output| bytemuck::cast_slice_mut(output).fill(value)))
+        Kernel(Arc::new(move |_, output| {
+            bytemuck::cast_slice_mut(output).fill(value)
+        }))
     }
 
     /// Returns the kernel of a function of one operand.
@@ -41,7 +43,9 @@ impl Kernel {
     }
 
     /// Returns the kernel of a function of three operands.
-    pub fn ternary<A: Pod, B: Pod, C: Pod, R: Pod>(f: impl Fn(A, B, C) -> R + Send + Sync + 'static) -> Kernel {
+    pub fn ternary<A: Pod, B: Pod, C: Pod, R: Pod>(
+        f: impl Fn(A, B, C) -> R + Send + Sync + 'static,
+    ) -> Kernel {
         Kernel(Arc::new(move |inputs, output| {
             let output: &mut [R] = bytemuck::cast_slice_mut(output);
             let n = output.len();
@@ -61,7 +65,9 @@ impl Kernel {
 
     /// Returns the kernel that copies its operand.
     pub fn identity() -> Kernel {
-        Kernel(Arc::new(|inputs, output| output.copy_from_slice(&inputs[0][..output.len()])))
+        Kernel(Arc::new(|inputs, output| {
+            output.copy_from_slice(&inputs[0][..output.len()])
+        }))
     }
 }
 

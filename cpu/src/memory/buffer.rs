@@ -19,11 +19,17 @@ impl Buffer {
     /// if the allocation fails.
     pub fn from_bytes(ty: TensorType, bytes: &[u8]) -> Result<Buffer> {
         if ty.byte_size() != Some(bytes.len()) {
-            return Err(Error::Arguments(format!("{} bytes are not an array of type {ty}", bytes.len())));
+            return Err(Error::Arguments(format!(
+                "{} bytes are not an array of type {ty}",
+                bytes.len()
+            )));
         }
         let mut storage = Storage::new(bytes.len(), None)?;
         storage.bytes_mut()[..bytes.len()].copy_from_slice(bytes);
-        Ok(Buffer { ty, storage: Arc::new(storage) })
+        Ok(Buffer {
+            ty,
+            storage: Arc::new(storage),
+        })
     }
 
     /// Returns the type.

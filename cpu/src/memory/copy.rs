@@ -22,7 +22,13 @@ struct Axis {
 type Axes = SmallVec<[Axis; 6]>;
 
 /// Copies an array of a shape between two layouts. The elements of the target must be distinct.
-pub fn copy<T: Copy>(shape: &[usize], source: &[T], from: Side<'_>, target: &mut [T], to: Side<'_>) {
+pub fn copy<T: Copy>(
+    shape: &[usize],
+    source: &[T],
+    from: Side<'_>,
+    target: &mut [T],
+    to: Side<'_>,
+) {
     if shape.contains(&0) {
         return;
     }
@@ -59,7 +65,11 @@ pub fn copy<T: Copy>(shape: &[usize], source: &[T], from: Side<'_>, target: &mut
 fn merged(shape: &[usize], from: &[isize], to: &[isize]) -> Axes {
     let mut axes: Axes = (0..shape.len())
         .filter(|&i| shape[i] != 1)
-        .map(|i| Axis { size: shape[i], from: from[i], to: to[i] })
+        .map(|i| Axis {
+            size: shape[i],
+            from: from[i],
+            to: to[i],
+        })
         .collect();
     axes.sort_by_key(|a| std::cmp::Reverse((a.to.unsigned_abs(), a.from.unsigned_abs())));
     let mut merged = Axes::new();
@@ -67,7 +77,10 @@ fn merged(shape: &[usize], from: &[isize], to: &[isize]) -> Axes {
         if let Some(outer) = merged.last_mut() {
             let n = axis.size as isize;
             if outer.from == axis.from * n && outer.to == axis.to * n {
-                *outer = Axis { size: outer.size * axis.size, ..axis };
+                *outer = Axis {
+                    size: outer.size * axis.size,
+                    ..axis
+                };
                 continue;
             }
         }
@@ -98,7 +111,13 @@ fn copy_axis<T: Copy>(source: &[T], s: usize, target: &mut [T], t: usize, axis: 
 }
 
 /// Loads elements of a view, in row-major order, from the element with number `start` on.
-pub fn load<T: Copy>(shape: &[usize], source: &[T], from: Side<'_>, start: usize, target: &mut [T]) {
+pub fn load<T: Copy>(
+    shape: &[usize],
+    source: &[T],
+    from: Side<'_>,
+    start: usize,
+    target: &mut [T],
+) {
     if target.is_empty() {
         return;
     }
@@ -118,7 +137,17 @@ pub fn load<T: Copy>(shape: &[usize], source: &[T], from: Side<'_>, start: usize
     let mut done = 0;
     while done < target.len() {
         let n = (shape[inner] - index[inner]).min(target.len() - done);
-        copy_axis(source, s as usize, target, done, Axis { size: n, from: stride, to: 1 });
+        copy_axis(
+            source,
+            s as usize,
+            target,
+            done,
+            Axis {
+                size: n,
+                from: stride,
+                to: 1,
+            },
+        );
         done += n;
         s -= index[inner] as isize * stride;
         index[inner] = 0;

@@ -10,8 +10,8 @@ pub use buffer::Buffer;
 pub use context::Context;
 pub use copy::{Side, copy, load};
 pub use storage::{Pool, Storage};
-pub use tensor::{Fresh, Strides, Tensor, row_major};
 pub(crate) use tensor::with_width;
+pub use tensor::{Fresh, Strides, Tensor, row_major};
 
 /// Tensors that an operation returns.
 pub type Tensors = smallvec::SmallVec<[Tensor; 2]>;

@@ -47,10 +47,16 @@ impl Storage {
         let count = bytes.div_ceil(64);
         let lines = match pool.and_then(|p| p.take(count)) {
             Some(lines) => lines,
-            None => bytemuck::allocation::try_zeroed_vec(count)
-                .map_err(|()| Error::Memory(format!("an array of {bytes} bytes does not fit into memory")))?,
+            None => bytemuck::allocation::try_zeroed_vec(count).map_err(|()| {
+                Error::Memory(format!(
+                    "an array of {bytes} bytes does not fit into memory"
+                ))
+            })?,
         };
-        Ok(Storage { lines, pool: pool.cloned() })
+        Ok(Storage {
+            lines,
+            pool: pool.cloned(),
+        })
     }
 
     /// Returns the bytes, which may be more than requested.

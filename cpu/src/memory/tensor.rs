@@ -62,7 +62,12 @@ pub(crate) use with_width;
 impl Tensor {
     /// Returns the contiguous tensor at the start of a storage.
     pub fn from_storage(ty: &TensorType, storage: Arc<Storage>) -> Tensor {
-        Tensor { strides: row_major(&ty.shape), ty: ty.clone(), offset: 0, storage }
+        Tensor {
+            strides: row_major(&ty.shape),
+            ty: ty.clone(),
+            offset: 0,
+            storage,
+        }
     }
 
     /// Returns the shape.
@@ -128,18 +133,33 @@ impl Tensor {
 
     /// Returns this side of a copy.
     pub fn side(&self) -> Side<'_> {
-        Side { offset: self.offset, strides: &self.strides }
+        Side {
+            offset: self.offset,
+            strides: &self.strides,
+        }
     }
 
     /// Returns the view with other strides over the same storage.
     pub fn view(&self, shape: Dims, strides: Strides, offset: usize) -> Tensor {
-        Tensor { ty: TensorType { shape, element: self.element() }, strides, offset, storage: self.storage.clone() }
+        Tensor {
+            ty: TensorType {
+                shape,
+                element: self.element(),
+            },
+            strides,
+            offset,
+            storage: self.storage.clone(),
+        }
     }
 
     /// Returns the view whose axis `i` is the axis `axes[i]` of this tensor.
     pub fn permute(&self, axes: &[usize]) -> Tensor {
         let shape = axes.iter().map(|&a| self.ty.shape[a]).collect();
-        self.view(shape, axes.iter().map(|&a| self.strides[a]).collect(), self.offset)
+        self.view(
+            shape,
+            axes.iter().map(|&a| self.strides[a]).collect(),
+            self.offset,
+        )
     }
 
     /// Returns the view of another shape with as many elements, if strides can express it.
@@ -147,8 +167,14 @@ impl Tensor {
         if self.is_contiguous() {
             return Some(self.view(shape.into(), row_major(shape), self.offset));
         }
-        let old: SmallVec<[(usize, isize); 6]> =
-            self.ty.shape.iter().copied().zip(self.strides.iter().copied()).filter(|(n, _)| *n != 1).collect();
+        let old: SmallVec<[(usize, isize); 6]> = self
+            .ty
+            .shape
+            .iter()
+            .copied()
+            .zip(self.strides.iter().copied())
+            .filter(|(n, _)| *n != 1)
+            .collect();
         let mut strides: Strides = SmallVec::from_elem(0, shape.len());
         let (mut i, mut j) = (0, 0);
         while i < shape.len() {
@@ -167,7 +193,9 @@ impl Tensor {
                     old_size *= old.get(j)?.0;
                 }
             }
-            let merged = old[first_old..=j].windows(2).all(|w| w[0].1 == w[1].1 * w[1].0 as isize);
+            let merged = old[first_old..=j]
+                .windows(2)
+                .all(|w| w[0].1 == w[1].1 * w[1].0 as isize);
             if !merged {
                 return None;
             }
@@ -234,7 +262,12 @@ impl Tensor {
     pub fn into_fresh(self, context: &Context) -> Result<Fresh> {
         if self.offset == 0 && self.is_contiguous() {
             match Arc::try_unwrap(self.storage) {
-                Ok(storage) => return Ok(Fresh { ty: self.ty, storage }),
+                Ok(storage) => {
+                    return Ok(Fresh {
+                        ty: self.ty,
+                        storage,
+                    });
+                }
                 Err(storage) => {
                     let mut fresh = Fresh::new(context, self.ty)?;
                     let n = fresh.bytes_mut().len();
@@ -261,7 +294,11 @@ impl Tensor {
 
 impl std::fmt::Debug for Tensor {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "Tensor({} at {} by {:?})", self.ty, self.offset, self.strides)
+        write!(
+            f,
+            "Tensor({} at {} by {:?})",
+            self.ty, self.offset, self.strides
+        )
     }
 }
 
@@ -275,9 +312,9 @@ pub struct Fresh {
 impl Fresh {
     /// Returns memory for a tensor, with any contents.
     pub fn new(context: &Context, ty: TensorType) -> Result<Fresh> {
-        let bytes = ty
-            .byte_size()
-            .ok_or_else(|| crate::Error::Memory(format!("an array of type {ty} exceeds the address space")))?;
+        let bytes = ty.byte_size().ok_or_else(|| {
+            crate::Error::Memory(format!("an array of type {ty} exceeds the address space"))
+        })?;
         let storage = context.storage(bytes)?;
         Ok(Fresh { ty, storage })
     }

@@ -27,11 +27,15 @@ impl Operation for Elementwise {
         let size: usize = self.shape.iter().product();
         let mut results: SmallVec<[Fresh; 1]> = SmallVec::new();
         for output in &self.group.outputs {
-            let ty = TensorType { shape: self.shape.clone(), element: self.group.element(*output) };
+            let ty = TensorType {
+                shape: self.shape.clone(),
+                element: self.group.element(*output),
+            };
             results.push(Fresh::new(context, ty)?);
         }
         let lanes: SmallVec<[Lanes<'_>; 4]> = operands.iter().map(lanes).collect();
-        let mut outputs: SmallVec<[&mut [u8]; 1]> = results.iter_mut().map(Fresh::bytes_mut).collect();
+        let mut outputs: SmallVec<[&mut [u8]; 1]> =
+            results.iter_mut().map(Fresh::bytes_mut).collect();
         self.group.run(&lanes, &mut outputs, size, context.threads);
         drop(outputs);
         Ok(results.into_iter().map(Fresh::finish).collect())
@@ -40,7 +44,11 @@ impl Operation for Elementwise {
 
 /// Returns the elements of an operand: one for all lanes if all of them are the same in memory.
 pub fn lanes(tensor: &Tensor) -> Lanes<'_> {
-    let repeated = tensor.shape().iter().zip(&tensor.strides).all(|(n, s)| *n == 1 || *s == 0);
+    let repeated = tensor
+        .shape()
+        .iter()
+        .zip(&tensor.strides)
+        .all(|(n, s)| *n == 1 || *s == 0);
     if repeated && tensor.size() != 0 {
         let width = tensor.element().bytes();
         let bytes: &[u8] = tensor.data();
@@ -221,8 +229,8 @@ fn less<T: PartialOrd>(a: Complex<T>, b: Complex<T>) -> bool {
 /// Returns the type in which the operations of an element type are computed.
 pub fn compute_type(element: ElementType) -> ElementType {
     match element {
-        Bf16 | F16 | F4E2M1Fn | F8E3M4 | F8E4M3 | F8E4M3Fn | F8E4M3B11Fnuz | F8E4M3Fnuz | F8E5M2 | F8E5M2Fnuz
-        | F8E8M0Fnu => F32,
+        Bf16 | F16 | F4E2M1Fn | F8E3M4 | F8E4M3 | F8E4M3Fn | F8E4M3B11Fnuz | F8E4M3Fnuz
+        | F8E5M2 | F8E5M2Fnuz | F8E8M0Fnu => F32,
         other => other,
     }
 }
@@ -246,7 +254,11 @@ pub fn push_convert(group: &mut Group, register: u32, to: ElementType) -> u32 {
     if from == to {
         return register;
     }
-    convert::convert(from, to).into_iter().fold(register, |r, (kernel, element)| group.push(kernel, &[r], element))
+    convert::convert(from, to)
+        .into_iter()
+        .fold(register, |r, (kernel, element)| {
+            group.push(kernel, &[r], element)
+        })
 }
 
 /// Returns an operation of a row for operands of an element type.
@@ -254,13 +266,20 @@ fn group_of(row: &Row, element: ElementType) -> Option<Group> {
     let compute = compute_type(element);
     let mut group = Group::new(&vec![element; row.arity]);
     let mut operands: SmallVec<[u32; 3]> = (0..row.arity as u32).collect();
-    let mask = matches!(row.name, "stablehlo.shift_right_logical" | "stablehlo.popcnt") && element.bits() < 8;
+    let mask = matches!(
+        row.name,
+        "stablehlo.shift_right_logical" | "stablehlo.popcnt"
+    ) && element.bits() < 8;
     for operand in &mut operands {
         *operand = push_convert(&mut group, *operand, compute);
         // Zeros move into signed numbers of 4 bits from the fifth bit of their byte.
         if let (true, I2 | I4) = (mask, element) {
             let bits = element.bits();
-            *operand = group.push(Kernel::unary(move |x: u8| x & ((1 << bits) - 1)), &[*operand], element);
+            *operand = group.push(
+                Kernel::unary(move |x: u8| x & ((1 << bits) - 1)),
+                &[*operand],
+                element,
+            );
         }
     }
     let kernel = (row.kernel)(compute)?;
@@ -275,21 +294,39 @@ fn group_of(row: &Row, element: ElementType) -> Option<Group> {
 
 /// Reads an operation of the table.
 pub fn read(source: &Source<'_>) -> Read {
-    let row = ROWS.iter().find(|r| r.name == source.syntax.name).ok_or_else(|| source.error("is no row"))?;
+    let row = ROWS
+        .iter()
+        .find(|r| r.name == source.syntax.name)
+        .ok_or_else(|| source.error("is no row"))?;
     source.counts(row.arity, 1, 0)?;
     let operand = &source.operands[0];
     source.check(
         source.operands.iter().all(|o| o == operand),
-        format!("the operands have different types: {}", super::list(&source.operands)),
+        format!(
+            "the operands have different types: {}",
+            super::list(&source.operands)
+        ),
     )?;
-    if operand.element.bits() < 8 && operand.element != Bool && row.name == "stablehlo.count_leading_zeros" {
+    if operand.element.bits() < 8
+        && operand.element != Bool
+        && row.name == "stablehlo.count_leading_zeros"
+    {
         return Err(source.unsupported(format!("elements of type {}", operand.element)));
     }
     let group = group_of(row, operand.element)
         .ok_or_else(|| source.error(format!("operands of type {operand} are not allowed")))?;
     let element = group.element(group.outputs[0]);
-    source.result(0, &TensorType { shape: operand.shape.clone(), element })?;
-    lift(Elementwise { group, shape: operand.shape.clone() })
+    source.result(
+        0,
+        &TensorType {
+            shape: operand.shape.clone(),
+            element,
+        },
+    )?;
+    lift(Elementwise {
+        group,
+        shape: operand.shape.clone(),
+    })
 }
 
 /// Returns an elementwise operation of one kernel.
@@ -298,5 +335,8 @@ pub fn single(inputs: &[ElementType], kernel: Kernel, result: &TensorType) -> Ar
     let arguments: Vec<u32> = (0..inputs.len() as u32).collect();
     let output = group.push(kernel, &arguments, result.element);
     group.finish(&[output]);
-    Arc::new(Elementwise { group, shape: result.shape.clone() })
+    Arc::new(Elementwise {
+        group,
+        shape: result.shape.clone(),
+    })
 }

@@ -49,9 +49,16 @@ const ENTRIES: &[(&str, fn(&Source<'_>) -> Read)] = &[
 
 /// Returns the table of operations by name.
 pub fn table() -> HashMap<&'static str, Entry> {
-    let rows = elementwise::ROWS.iter().map(|row| Entry { name: row.name, read: elementwise::read });
-    let others = ENTRIES.iter().map(|(name, read)| Entry { name, read: *read });
-    rows.chain(others).map(|entry| (entry.name, entry)).collect()
+    let rows = elementwise::ROWS.iter().map(|row| Entry {
+        name: row.name,
+        read: elementwise::read,
+    });
+    let others = ENTRIES
+        .iter()
+        .map(|(name, read)| Entry { name, read: *read });
+    rows.chain(others)
+        .map(|entry| (entry.name, entry))
+        .collect()
 }
 
 fn lift(operation: impl Operation) -> Read {
@@ -60,5 +67,9 @@ fn lift(operation: impl Operation) -> Read {
 
 /// Returns types separated by commas.
 fn list(types: &[TensorType]) -> String {
-    types.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
+    types
+        .iter()
+        .map(ToString::to_string)
+        .collect::<Vec<_>>()
+        .join(", ")
 }

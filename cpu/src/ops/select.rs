@@ -107,10 +107,20 @@ pub fn direction(source: &Source<'_>) -> Result<Direction> {
 pub fn compare(source: &Source<'_>) -> Read {
     source.counts(2, 1, 0)?;
     let operand = &source.operands[0];
-    source.check(*operand == source.operands[1], format!("the operands differ: {}", list(&source.operands)))?;
-    source.result(0, &TensorType { shape: operand.shape.clone(), element: Bool })?;
+    source.check(
+        *operand == source.operands[1],
+        format!("the operands differ: {}", list(&source.operands)),
+    )?;
+    source.result(
+        0,
+        &TensorType {
+            shape: operand.shape.clone(),
+            element: Bool,
+        },
+    )?;
     let direction = direction(source)?;
-    let total = source.attribute("compare_type").is_some() && source.word("compare_type")? == "TOTALORDER";
+    let total =
+        source.attribute("compare_type").is_some() && source.word("compare_type")? == "TOTALORDER";
     let mut group = Group::new(&[operand.element; 2]);
     let mut sides = [0, 1];
     for side in &mut sides {
@@ -119,18 +129,30 @@ pub fn compare(source: &Source<'_>) -> Read {
             *side = group.push(kernel, &[*side], element);
         }
     }
-    let kernel = comparison(direction, group.element(sides[0]))
-        .ok_or_else(|| source.error(format!("elements of type {} have no order", operand.element)))?;
+    let kernel = comparison(direction, group.element(sides[0])).ok_or_else(|| {
+        source.error(format!(
+            "elements of type {} have no order",
+            operand.element
+        ))
+    })?;
     let output = group.push(kernel, &sides, Bool);
     group.finish(&[output]);
-    lift(Elementwise { group, shape: operand.shape.clone() })
+    lift(Elementwise {
+        group,
+        shape: operand.shape.clone(),
+    })
 }
 
 /// Reads `stablehlo.select`.
 pub fn select(source: &Source<'_>) -> Read {
     source.counts(3, 1, 0)?;
-    let [predicate, a, b] = &source.operands[..] else { return Err(source.error("needs three operands")) };
-    source.check(a == b, format!("the operands differ: {}", list(&source.operands)))?;
+    let [predicate, a, b] = &source.operands[..] else {
+        return Err(source.error("needs three operands"));
+    };
+    source.check(
+        a == b,
+        format!("the operands differ: {}", list(&source.operands)),
+    )?;
     let scalar = predicate.shape.is_empty() || predicate.shape == a.shape;
     source.check(
         predicate.element == Bool && scalar,
@@ -144,11 +166,16 @@ pub fn select(source: &Source<'_>) -> Read {
 /// Reads `stablehlo.clamp`.
 pub fn clamp(source: &Source<'_>) -> Read {
     source.counts(3, 1, 0)?;
-    let [low, x, high] = &source.operands[..] else { return Err(source.error("needs three operands")) };
+    let [low, x, high] = &source.operands[..] else {
+        return Err(source.error("needs three operands"));
+    };
     let fits = |bound: &TensorType| {
         bound.element == x.element && (bound.shape.is_empty() || bound.shape == x.shape)
     };
-    source.check(fits(low) && fits(high), format!("the operands do not match: {}", list(&source.operands)))?;
+    source.check(
+        fits(low) && fits(high),
+        format!("the operands do not match: {}", list(&source.operands)),
+    )?;
     source.result(0, x)?;
     let mut group = Group::new(&[x.element; 3]);
     let compute = compute_type(x.element);
@@ -166,18 +193,27 @@ pub fn clamp(source: &Source<'_>) -> Read {
     let result = group.push(kernel, &operands, compute);
     let result = push_convert(&mut group, result, x.element);
     group.finish(&[result]);
-    lift(Elementwise { group, shape: x.shape.clone() })
+    lift(Elementwise {
+        group,
+        shape: x.shape.clone(),
+    })
 }
 
 /// Reads `stablehlo.convert`.
 pub fn convert(source: &Source<'_>) -> Read {
     source.counts(1, 1, 0)?;
     let (operand, result) = (&source.operands[0], &source.results[0]);
-    source.check(operand.shape == result.shape, format!("{operand} has another shape than {result}"))?;
+    source.check(
+        operand.shape == result.shape,
+        format!("{operand} has another shape than {result}"),
+    )?;
     let mut group = Group::new(&[operand.element]);
     let output = push_convert(&mut group, 0, result.element);
     group.finish(&[output]);
-    lift(Elementwise { group, shape: result.shape.clone() })
+    lift(Elementwise {
+        group,
+        shape: result.shape.clone(),
+    })
 }
 
 /// Reads `stablehlo.reduce_precision`.
@@ -187,26 +223,38 @@ pub fn reduce_precision(source: &Source<'_>) -> Read {
     source.result(0, operand)?;
     let bits = |name: &str, low: i64, high: i64| {
         let value = source.integer(name)?;
-        source.check((low..=high).contains(&value), format!("{name} = {value} is out of range"))?;
+        source.check(
+            (low..=high).contains(&value),
+            format!("{name} = {value} is out of range"),
+        )?;
         Ok(value as u32)
     };
     let (exponent, mantissa) = (bits("exponent_bits", 1, 30)?, bits("mantissa_bits", 0, 60)?);
     let (exponent, mantissa) = (exponent.min(11), mantissa.min(52));
     let mut group = Group::new(&[operand.element]);
     let wide = push_convert(&mut group, 0, F64);
-    source.check(!matches!(operand.element, C64 | C128), "complex operands are not allowed")?;
+    source.check(
+        !matches!(operand.element, C64 | C128),
+        "complex operands are not allowed",
+    )?;
     let kernel = Kernel::unary(move |x: f64| real::reduce_precision(x, exponent, mantissa));
     let rounded = group.push(kernel, &[wide], F64);
     let output = push_convert(&mut group, rounded, operand.element);
     group.finish(&[output]);
-    lift(Elementwise { group, shape: operand.shape.clone() })
+    lift(Elementwise {
+        group,
+        shape: operand.shape.clone(),
+    })
 }
 
 /// Reads `chlo.next_after`.
 pub fn next_after(source: &Source<'_>) -> Read {
     source.counts(2, 1, 0)?;
     let operand = &source.operands[0];
-    source.check(*operand == source.operands[1], format!("the operands differ: {}", list(&source.operands)))?;
+    source.check(
+        *operand == source.operands[1],
+        format!("the operands differ: {}", list(&source.operands)),
+    )?;
     source.result(0, operand)?;
     // The exponent's bits, above which a pattern is NaN.
     let infinity = match operand.element {

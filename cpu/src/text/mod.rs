@@ -27,7 +27,7 @@ use crate::Result;
 /// # Errors
 /// Returns [`Error::Text`](crate::Error::Text) if the text is damaged or contradicts itself, and
 /// [`Error::Unsupported`](crate::Error::Unsupported) if it uses dynamic shapes, quantized types,
-/// several blocks in a region, or regions or attributes nested more than 100 times.
+/// several blocks in a region, or regions nested more than 200 times or attributes more than 100 times.
 ///
 /// # Examples
 /// ```

@@ -8,7 +8,8 @@ use std::collections::HashMap;
 pub struct Module {
     /// Name of the module, empty if it has none.
     pub name: String,
-    /// Attributes of the module, such as `mhlo.num_partitions`.
+    /// Attributes of the module, such as `mhlo.num_partitions`. The mesh of devices `@name` of
+    /// `sdy.mesh` is the attribute `@name`, a structure.
     pub attributes: Attributes,
     /// The functions in the order of the text.
     pub functions: Vec<Function>,
@@ -101,15 +102,17 @@ pub enum Attribute {
     Text(String),
     /// A list: `[1, 2]`, or `array<i64: 1, 2>`.
     List(Vec<Attribute>),
-    /// `dense<…> : tensor<…>`: the elements, each in whole bytes, in row-major order. A splat is
-    /// expanded by the reader of the attribute: `data` then has a single element.
+    /// `dense<…> : tensor<…>`: the elements in row-major order. Elements of less than a byte have one
+    /// byte each, signed ones with copies of their sign. If all elements are equal, however the text
+    /// writes them, `data` has a single element, which the reader of the attribute repeats. Without
+    /// elements, `data` is empty. The type `index`, in layouts, is read as `i64`.
     Dense {
         /// The type of the constant.
         ty: TensorType,
         /// The bytes of all elements, or of one that is repeated.
         data: Vec<u8>,
     },
-    /// A type, such as that of `preferred_element_type`.
+    /// A type, such as that of `preferred_element_type`. An element type is that of a 0-d tensor.
     Type(Type),
     /// `@name`.
     Symbol(String),
@@ -122,7 +125,10 @@ pub enum Attribute {
         /// Name of the structure, such as `dot`, `gather`, `scatter`, `conv`.
         name: String,
         /// The fields. The convolution's `[b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f]` becomes the fields
-        /// of the generic form (`input_batch_dimension`, …).
+        /// of the generic form (`input_batch_dimension`, …). `dot`, `ragged_dot`, `gather`,
+        /// `scatter` and `conv` have all their fields: those that the text omits are empty lists or 0.
+        /// Structures of other dialects than StableHLO and CHLO, such as `sdy.sharding`, have the
+        /// field `text` with the text between their brackets.
         fields: Attributes,
     },
 }

@@ -22,6 +22,9 @@ type Names<'a> = SmallVec<[(&'a str, u32); 1]>;
 /// The arguments of a block with their names.
 pub(super) type Arguments<'a> = Vec<(&'a str, Type)>;
 
+/// Free bytes of stack that the operations of a block need without those of nested blocks.
+const STACK: usize = 512 << 10;
+
 /// Returns whether an operation ends a block.
 fn ends_block(name: &str) -> bool {
     name.ends_with(".return")
@@ -184,6 +187,11 @@ impl<'a> Parser<'a> {
     /// Reads a region with one block: operations in braces. Its arguments are those given, or those
     /// of the label in the text.
     pub fn region(&mut self, arguments: Option<&Arguments<'a>>) -> Result<Block> {
+        // Without optimization, a level needs 8 kB of stack. Threads may have little left.
+        stacker::maybe_grow(STACK, 4 * STACK, || self.block(arguments))
+    }
+
+    fn block(&mut self, arguments: Option<&Arguments<'a>>) -> Result<Block> {
         if self.region_depth >= MAX_REGIONS {
             return self.unsupported(format!("regions are nested more than {MAX_REGIONS} times"));
         }

@@ -7,7 +7,7 @@ use crate::{Error, Result};
 use std::collections::HashMap;
 
 /// The maximum depth of regions in regions.
-pub(super) const MAX_REGIONS: usize = 100;
+pub(super) const MAX_REGIONS: usize = 200;
 
 /// The maximum depth of lists, dictionaries and types in each other.
 pub(super) const MAX_LISTS: usize = 100;
@@ -105,7 +105,8 @@ impl<'a> Parser<'a> {
         cursor.lexer.skip_space();
         cursor.start = cursor.lexer.position();
         cursor.line = cursor.lexer.line();
-        cursor.token = cursor.lexer.next()?;
+        let token = cursor.lexer.next().map_err(|e| self.in_operation(e))?;
+        self.cursor.token = token;
         Ok(())
     }
 
@@ -114,6 +115,17 @@ impl<'a> Parser<'a> {
         Error::Text {
             line: self.cursor.line,
             message: self.named(message.into()),
+        }
+    }
+
+    /// Adds the current operation to an error of the lexer.
+    pub fn in_operation(&self, error: Error) -> Error {
+        match error {
+            Error::Text { line, message } => Error::Text {
+                line,
+                message: self.named(message),
+            },
+            other => other,
         }
     }
 

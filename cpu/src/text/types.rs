@@ -60,7 +60,7 @@ impl<'a> Parser<'a> {
             return self.expected("`<`");
         }
         let mut shape = Dims::new();
-        while let Some(size) = self.cursor.lexer.size()? {
+        while let Some(size) = self.cursor.lexer.size().map_err(|e| self.in_operation(e))? {
             shape.push(size);
         }
         self.advance()?;

@@ -23,6 +23,11 @@ pub trait ToDevice: Send + 'static {
     /// Returns an error if the rows do not divide evenly over the mesh, or if a device is out of
     /// memory.
     fn to_device(self, place: &Placement) -> Result<Self::Device>;
+
+    /// Returns the number of rows that count, 0-d, if a mask tells it, and `None` if all rows do.
+    fn counted(_batch: &Self::Device) -> Option<Array> {
+        None
+    }
 }
 
 impl<T: Element, D: Dimension + 'static> ToDevice for ndarray::Array<T, D> {
@@ -84,6 +89,9 @@ impl<B: ToDevice> ToDevice for Masked<B> {
     type Device = (B::Device, Array);
     fn to_device(self, place: &Placement) -> Result<Self::Device> {
         (self.batch, self.mask).to_device(place)
+    }
+    fn counted((_, mask): &Self::Device) -> Option<Array> {
+        Some(mask.count_nonzero())
     }
 }
 

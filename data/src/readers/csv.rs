@@ -76,7 +76,8 @@ fn builder(options: &Options) -> ReaderBuilder {
 /// Parses a table from the contents of a file. Errors refer to the file by the name `file`.
 ///
 /// # Errors
-/// Returns an error if the rows have different numbers of fields, or if a row is not UTF-8.
+/// Returns an error if two columns have the same name, if the rows have different numbers of fields,
+/// if a row is not UTF-8, or if a table of one column has an empty line.
 pub fn parse(file: &str, bytes: &[u8], options: &Options) -> Result<Table> {
     let mut reader = builder(options).from_reader(without_mark(file, bytes)?);
     let mut names: Vec<String> = match options.header {
@@ -86,9 +87,21 @@ pub fn parse(file: &str, bytes: &[u8], options: &Options) -> Result<Table> {
         }
         false => Vec::new(),
     };
+    for (i, name) in names.iter().enumerate() {
+        if names[..i].contains(name) {
+            return Err(bad_row(
+                file,
+                1,
+                format!("two columns are named {name:?}\n  help: rename one of them"),
+            ));
+        }
+    }
     let mut rows = Vec::new();
-    for row in reader.records() {
-        rows.push(row.map_err(|e| error(file, &e))?);
+    let mut row = StringRecord::new();
+    let mut line = 1 + usize::from(options.header);
+    while reader.read_record(&mut row).map_err(|e| error(file, &e))? {
+        line += expect_no_empty_line(file, &row, line, reader.position().line())?;
+        rows.push(row.clone());
     }
     if !options.header {
         let columns = rows.first().map_or(0, StringRecord::len);
@@ -123,6 +136,28 @@ pub fn stream(
         });
         failure.into_iter().chain(rows)
     })
+}
+
+/// Returns the number of lines of a row that begins at `line`. It is an error if empty lines come before
+/// a row of one field, where they may be meant as empty fields: the parser skips them. `end` is the
+/// parser's line after the row.
+fn expect_no_empty_line(file: &str, row: &StringRecord, line: usize, end: u64) -> Result<usize> {
+    let own = 1 + row
+        .iter()
+        .map(|field| field.matches('\n').count())
+        .sum::<usize>();
+    let read = row
+        .position()
+        .map_or(0, |start| end.saturating_sub(start.line()));
+    if row.len() != 1 || read as usize <= own {
+        return Ok(own);
+    }
+    Err(bad_row(
+        file,
+        line,
+        "the line is empty, and the table has one column\n  help: write an empty field as \"\", or \
+         remove the line",
+    ))
 }
 
 /// Opens a file after its byte order mark.
@@ -242,7 +277,8 @@ impl Table {
     /// # Errors
     /// Returns an error if there is no column of this name.
     pub fn classes(&self, name: &str) -> Result<(Array1<i32>, Vec<String>)> {
-        let texts = self.texts(name)?;
+        let mut texts = self.texts(name)?;
+        texts.iter_mut().for_each(|text| *text = text.trim());
         let classes: BTreeSet<&str> = texts.iter().copied().collect();
         let classes: Vec<&str> = classes.into_iter().collect();
         let number = |text: &&str| classes.partition_point(|c| c < text) as i32;
@@ -270,9 +306,9 @@ impl Table {
     /// Returns an error if there is no column of this name, or if a name is not known.
     pub fn codes<N: AsRef<str>>(&self, name: &str, known: &[N]) -> Result<Array1<i32>> {
         let place = self.place(name)?;
-        let codes: HashMap<&str, i32> = known.iter().map(N::as_ref).zip(0..).collect();
+        let codes: HashMap<&str, i32> = known.iter().map(|n| n.as_ref().trim()).zip(0..).collect();
         let code = |row: &StringRecord| {
-            codes.get(&row[place]).copied().ok_or_else(|| {
+            codes.get(row[place].trim()).copied().ok_or_else(|| {
                 let line = row.position().map_or(0, |p| p.line()) as usize;
                 let known = listed(known.iter().map(N::as_ref));
                 bad_row(

@@ -14,4 +14,5 @@ mod reading;
 mod seeds;
 mod source;
 mod stream;
+mod text;
 mod transform;

@@ -12,7 +12,7 @@ use ramie_data::readers::safetensors::Safetensors;
 use ramie_data::readers::text::{Characters, Lines};
 use ramie_data::readers::tfrecord::{Example, TfRecords};
 use ramie_data::readers::tokens::{TokenFile, TokenType, pack};
-use ramie_data::readers::{csv, idx as idx_files, npy, text};
+use ramie_data::readers::{csv, idx as idx_files, npy};
 use ramie_data::{DataLoader, Error, HostArray, Result, Source, Stream};
 use serde::Deserialize;
 use std::fs;
@@ -583,71 +583,6 @@ fn only_regular_files_are_read() {
             let error = error.to_string();
             let explained = error.contains(what) && error.contains("\n  help: ");
             assert!(explained, "{name}: {error}");
-        }
-    }
-}
-
-/// huggingface/datasets#8241: programs on Windows begin text files with a byte order mark.
-#[test]
-fn a_byte_order_mark_is_no_text() {
-    #[derive(Debug, Deserialize, PartialEq)]
-    struct Row {
-        a: i32,
-    }
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("t.txt");
-    let written = |bytes: &[u8]| fs::write(&path, bytes).unwrap();
-    let headless = csv::Options {
-        header: false,
-        ..csv::Options::default()
-    };
-    for mark in ["", "\u{feff}"] {
-        written(format!("{mark}{{\"a\": 1}}\r\n\r\n{{\"a\": 2}}").as_bytes());
-        let rows: JsonLines<Row> = JsonLines::open(&path).unwrap();
-        let rows: Vec<Row> = rows.iter().collect::<Result<_>>().unwrap();
-        assert_eq!(rows, [Row { a: 1 }, Row { a: 2 }]);
-
-        written(format!("{mark}one\n\u{feff}two").as_bytes());
-        let lines: Vec<String> = Lines::open(&path)
-            .unwrap()
-            .iter()
-            .collect::<Result<_>>()
-            .unwrap();
-        assert_eq!(lines, ["one", "\u{feff}two"]);
-        assert_eq!(text::load(&path).unwrap(), "one\n\u{feff}two");
-
-        written(format!("{mark}a,b\n1,2\n").as_bytes());
-        let table = csv::load(&path, &csv::Options::default()).unwrap();
-        assert_eq!((table.names()[0].as_str(), table.len()), ("a", 1));
-        assert_eq!(
-            csv::load(&path, &headless).unwrap().get(0).unwrap(),
-            ["a", "b"]
-        );
-        let mut rows = csv::stream(&path, &headless);
-        assert_eq!(rows.next().unwrap().unwrap(), ["a", "b"]);
-        written(mark.as_bytes());
-        assert_eq!(Lines::open(&path).unwrap().len(), 0);
-        assert_eq!(text::load(&path).unwrap(), "");
-        assert_eq!(csv::load(&path, &headless).unwrap().len(), 0);
-    }
-    for utf16 in [
-        b"\xff\xfea\0,\0b\0\n\0".as_slice(),
-        b"\xfe\xff\0a\0,\0b\0\n",
-    ] {
-        written(utf16);
-        let messages = [
-            said(JsonLines::<Row>::open(&path), "t.txt"),
-            said(Lines::open(&path), "t.txt"),
-            said(text::load(&path), "t.txt"),
-            said(csv::load(&path, &headless), "t.txt"),
-            said(csv::stream(&path, &headless).next().unwrap(), "t.txt"),
-        ];
-        for message in messages {
-            assert_eq!(
-                message,
-                ": begins with the byte order mark of UTF-16, expected UTF-8\n  help: convert the file, for \
-                 example with `iconv -f UTF-16 -t UTF-8`"
-            );
         }
     }
 }

@@ -1,8 +1,7 @@
 //! Connectionist temporal classification (CTC), a loss for sequences without alignment.
 
-use super::{check_classes, check_floats, check_integers, class_numbers, nan_where};
+use super::{check_classes, check_floats, check_integers, class_numbers};
 use ramie_core::{Array, DType, concatenate, einsum, finfo, promote_types, scan, where_};
-use std::panic::Location;
 
 /// Options of [`ctc_loss`].
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -88,6 +87,26 @@ fn repeated(labels: &Array) -> Array {
     all_but_last.eq(next)
 }
 
+/// Returns which sequences have a label out of range, `None` if it is known that none has one.
+///
+/// # Panics
+/// Panics if a label is known to be out of range.
+#[track_caller]
+fn wrong_sequences(labels: &Array, paddings: &Array, classes: usize) -> Option<Array> {
+    let unknown = class_numbers(labels, classes).1 & paddings.eq(0);
+    let is_known = check_classes("ctc_loss", labels, &unknown, classes);
+    (!is_known).then(|| unknown.any_over(-1))
+}
+
+/// Replaces the losses of some sequences by NaN.
+#[track_caller]
+fn nan_where(wrong: Option<Array>, loss: Array) -> Array {
+    match wrong {
+        None => loss,
+        Some(wrong) => where_(wrong, f64::NAN, loss),
+    }
+}
+
 /// Computes [`ctc_loss`] together with the forward log-probabilities of each prefix of the
 /// labels: those of alignments whose current frame emits a blank, `[frames, batch, labels + 1]`,
 /// and those of alignments whose current frame emits a label, `[frames, batch, labels]`
@@ -103,17 +122,12 @@ pub fn ctc_loss_with_forward_probs(
     label_paddings: &Array,
     options: &CtcOptions,
 ) -> (Array, Array, Array) {
-    check(
-        logits,
-        logit_paddings,
-        labels,
-        label_paddings,
-        options.blank_id,
-    );
+    let blank = options.blank_id;
+    check(logits, logit_paddings, labels, label_paddings, blank);
     let &[batch, frames, classes] = logits.shape() else {
         unreachable!("the rank was checked")
     };
-    let (count, blank) = (labels.shape()[1], options.blank_id);
+    let count = labels.shape()[1];
     let epsilon = options.log_epsilon;
     let dtype = promote_types(logits.dtype(), DType::F32);
     let padded_frames = logit_paddings.ne(0);
@@ -125,8 +139,7 @@ pub fn ctc_loss_with_forward_probs(
     let lengths = -padded + count as i32;
     let repeat = repeated(labels).pad(&[(0, 0), (0, count.min(1))], false);
     let blanks = logs.slice_in_dim(blank, blank + 1, 1, 2).swap_axes(0, 1);
-    let unknown = class_numbers(labels, classes).1 & padded_labels.logical_not();
-    let is_known = check_classes("ctc_loss", labels, &unknown, classes);
+    let wrong = wrong_sequences(labels, label_paddings, classes);
     let rows = labels.one_hot(classes, dtype);
     // The logarithm of an impossible class times 0 would be NaN.
     let finite = logs.maximum(finfo(dtype).min);
@@ -159,9 +172,5 @@ pub fn ctc_loss_with_forward_probs(
     let phis = concatenate(&[&before, &last.expand_dims(&[0])], 0);
     let chosen = lengths.one_hot(count + 1, DType::Bool);
     let loss = -where_(chosen, last, 0).sum_over(-1);
-    let loss = match is_known {
-        true => loss,
-        false => nan_where(&unknown.any_over(-1), &loss, Location::caller()),
-    };
-    (loss, phis, emitted)
+    (nan_where(wrong, loss), phis, emitted)
 }

@@ -1,11 +1,8 @@
 //! Margin losses.
 
-use super::{
-    check_broadcasts, check_classes, check_integers, check_same_shape, class_numbers, nan_where,
-};
+use super::{check_broadcasts, check_classes, check_integers, check_same_shape, class_numbers};
 use crate::projections::unit_simplex;
 use ramie_core::{Array, vmap, where_};
-use std::panic::Location;
 
 /// Computes the hinge loss of scores and targets of -1 or 1 for each element: the amount by which
 /// the margin is less than 1 (`optax.hinge_loss`).
@@ -48,7 +45,7 @@ fn of_class(loss: &str, scores: &Array, labels: &Array) -> (Array, Array) {
     let own = where_(rows.ne(0), scores, 0).sum_over(-1);
     match is_known {
         true => (own, rows),
-        false => (nan_where(&unknown, &own, Location::caller()), rows),
+        false => (where_(&unknown, f64::NAN, own), rows),
     }
 }
 

@@ -41,8 +41,7 @@ pub use segmentation::{
 pub use self_supervised::{TripletOptions, ntxent, triplet_margin_loss};
 
 use ramie_core::text::listed;
-use ramie_core::{Array, DType, called_at, iinfo, where_};
-use std::panic::Location;
+use ramie_core::{Array, DType, iinfo};
 
 /// Panics unless the array contains floats.
 #[track_caller]
@@ -111,11 +110,6 @@ fn check_classes(loss: &str, labels: &Array, unknown: &Array, classes: usize) ->
         labels.aval(),
         classes.saturating_sub(1),
     );
-}
-
-/// Replaces the losses of labels out of range by NaN. `caller` is the line that called the loss.
-fn nan_where(unknown: &Array, loss: &Array, caller: &'static Location<'static>) -> Array {
-    called_at(caller, || where_(unknown, f64::NAN, loss))
 }
 
 /// Panics unless both arrays have the same shape.

@@ -75,6 +75,11 @@ pub struct PluginLocation {
 }
 
 impl PluginLocation {
+    /// Returns whether this is the CPU backend that is linked into the program, not a plugin.
+    pub fn is_linked(&self) -> bool {
+        self.path == Path::new(crate::linked::NAME)
+    }
+
     /// An installed release.
     fn of(release: &Release, path: PathBuf, sha256: String, origin: Origin) -> PluginLocation {
         let package = release.package();
@@ -343,6 +348,18 @@ impl Environment {
     }
 }
 
+/// Returns the CPU backend that is linked into the program.
+fn linked() -> PluginLocation {
+    PluginLocation {
+        platform: Platform::Cpu,
+        path: crate::linked::NAME.into(),
+        package: None,
+        version: Some(env!("CARGO_PKG_VERSION").to_owned()),
+        sha256: None,
+        origin: Origin::Variable,
+    }
+}
+
 /// Returns the plugin given by `RAMIE_PJRT_PLUGIN`. If no platform was requested, it is derived
 /// from the file name.
 fn explicit(path: &Path, wanted: Option<Platform>) -> Result<PluginLocation, DiscoverError> {
@@ -350,6 +367,12 @@ fn explicit(path: &Path, wanted: Option<Platform>) -> Result<PluginLocation, Dis
         path: path.to_owned(),
         problem,
     };
+    if path == Path::new(crate::linked::NAME) {
+        return match wanted {
+            None | Some(Platform::Cpu) => Ok(linked()),
+            Some(other) => Err(refused(format!("which runs on CPUs, not on {other}"))),
+        };
+    }
     match path.metadata() {
         Ok(meta) if meta.is_file() => {}
         Ok(_) => return Err(refused("which is not a file".to_owned())),

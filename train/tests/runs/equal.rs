@@ -161,6 +161,36 @@ fn a_validation_weights_a_smaller_last_batch_by_its_rows() {
     assert!((whole - parts).abs() <= 1e-6 * whole, "{whole} {parts}");
 }
 
+/// Rows that fill the last batch up are not rows of the data.
+#[test]
+fn a_validation_weights_batches_by_the_rows_that_count() {
+    let run = |batch_size| {
+        let data = DataLoader::new(vec![1.0f32, 1.0, 1.0, 1.0, 6.0]).batch_size(batch_size);
+        let mut state = Array::from(0.0f32);
+        let step = |state: &mut Array, rows: Array| {
+            *state = &*state + 1;
+            rows.mean()
+        };
+        let history = Trainer::from_step(step)
+            .validate_with(
+                |_: &Array, (rows, mask): (Array, Array)| {
+                    rows.mean_over(ramie_core::Reduction::all().mask(&mask))
+                },
+                data.masked(),
+            )
+            .quiet()
+            .fit(&mut state, DataLoader::new(vec![1.0f32]).batch_size(1))
+            .unwrap();
+        history
+            .last("val_metric")
+            .or(history.last("val_loss"))
+            .unwrap()
+    };
+    for batch_size in [1, 2, 4, 5] {
+        assert_eq!(run(batch_size), 2.0, "batches of {batch_size}");
+    }
+}
+
 #[test]
 fn a_validation_may_return_other_metrics_than_the_step() {
     let history = Trainer::new(loss)

@@ -49,7 +49,13 @@ fn divide_special(a: C, b: C) -> C {
         let infinity = f64::INFINITY.copysign(b.re);
         return C::new(infinity * a.re, infinity * a.im);
     }
-    let unit = |x: f64| if x.is_infinite() { 1f64.copysign(x) } else { 0f64.copysign(x) };
+    let unit = |x: f64| {
+        if x.is_infinite() {
+            1f64.copysign(x)
+        } else {
+            0f64.copysign(x)
+        }
+    };
     if (b.re.is_infinite() || b.im.is_infinite()) && a.re.is_finite() && a.im.is_finite() {
         let (c, d) = (unit(b.re), unit(b.im));
         return C::new(0.0 * (a.re * c + a.im * d), 0.0 * (a.im * c - a.re * d));
@@ -60,7 +66,11 @@ fn divide_special(a: C, b: C) -> C {
 /// Returns the sign: the number divided by its magnitude.
 pub fn sign(z: C) -> C {
     let r = z.re.hypot(z.im);
-    if r == 0.0 { C::new(0.0, 0.0) } else { C::new(z.re / r, z.im / r) }
+    if r == 0.0 {
+        C::new(0.0, 0.0)
+    } else {
+        C::new(z.re / r, z.im / r)
+    }
 }
 
 /// Returns the exponential.
@@ -78,7 +88,14 @@ pub fn exp(z: C) -> C {
 /// Returns `exp(z) - 1` without cancellation.
 pub fn expm1(z: C) -> C {
     let half = (z.im / 2.0).sin();
-    C::new(z.re.exp_m1() * z.im.cos() - 2.0 * half * half, if z.im == 0.0 { z.im } else { z.re.exp() * z.im.sin() })
+    C::new(
+        z.re.exp_m1() * z.im.cos() - 2.0 * half * half,
+        if z.im == 0.0 {
+            z.im
+        } else {
+            z.re.exp() * z.im.sin()
+        },
+    )
 }
 
 /// Returns the logarithm.
@@ -89,7 +106,11 @@ pub fn log(z: C) -> C {
 /// Returns `log(1 + z)` without cancellation.
 pub fn log1p(z: C) -> C {
     let small = z.re.abs() < 0.5 && z.im.abs() < 0.5;
-    let re = if small { 0.5 * (z.re * (2.0 + z.re) + z.im * z.im).ln_1p() } else { (1.0 + z.re).hypot(z.im).ln() };
+    let re = if small {
+        0.5 * (z.re * (2.0 + z.re) + z.im * z.im).ln_1p()
+    } else {
+        (1.0 + z.re).hypot(z.im).ln()
+    };
     C::new(re, z.im.atan2(1.0 + z.re))
 }
 
@@ -102,13 +123,27 @@ pub fn sqrt(z: C) -> C {
         return C::new(0.0, z.im);
     }
     if z.re == f64::NEG_INFINITY {
-        return C::new(if z.im.is_nan() { f64::NAN } else { 0.0 }, f64::INFINITY.copysign(z.im));
+        return C::new(
+            if z.im.is_nan() { f64::NAN } else { 0.0 },
+            f64::INFINITY.copysign(z.im),
+        );
     }
     if z.re == f64::INFINITY {
-        return C::new(z.re, if z.im.is_nan() { z.im } else { 0f64.copysign(z.im) });
+        return C::new(
+            z.re,
+            if z.im.is_nan() {
+                z.im
+            } else {
+                0f64.copysign(z.im)
+            },
+        );
     }
     let t = ((z.re.abs() + z.re.hypot(z.im)) / 2.0).sqrt();
-    if z.re >= 0.0 { C::new(t, z.im / (2.0 * t)) } else { C::new(z.im.abs() / (2.0 * t), t.copysign(z.im)) }
+    if z.re >= 0.0 {
+        C::new(t, z.im / (2.0 * t))
+    } else {
+        C::new(z.im.abs() / (2.0 * t), t.copysign(z.im))
+    }
 }
 
 /// Returns the reciprocal of the square root.
@@ -119,14 +154,23 @@ pub fn rsqrt(z: C) -> C {
 /// Returns the power.
 pub fn power(a: C, b: C) -> C {
     if a.re == 0.0 && a.im == 0.0 {
-        return if b.re == 0.0 && b.im == 0.0 { C::new(1.0, 0.0) } else { C::new(0.0, 0.0) };
+        return if b.re == 0.0 && b.im == 0.0 {
+            C::new(1.0, 0.0)
+        } else {
+            C::new(0.0, 0.0)
+        };
     }
     if b.im == 0.0 && b.re == 0.0 {
         return C::new(1.0, 0.0);
     }
     let (r, theta) = (a.re.hypot(a.im), a.im.atan2(a.re));
     let angle = b.re * theta + if b.im == 0.0 { 0.0 } else { b.im * r.ln() };
-    let scale = r.powf(b.re) * if b.im == 0.0 { 1.0 } else { (-b.im * theta).exp() };
+    let scale = r.powf(b.re)
+        * if b.im == 0.0 {
+            1.0
+        } else {
+            (-b.im * theta).exp()
+        };
     C::new(scale * angle.cos(), scale * angle.sin())
 }
 
@@ -159,12 +203,26 @@ pub fn tan(z: C) -> C {
 
 /// Returns the hyperbolic sine.
 pub fn sinh(z: C) -> C {
-    C::new(z.re.sinh() * z.im.cos(), if z.im == 0.0 { z.im } else { z.re.cosh() * z.im.sin() })
+    C::new(
+        z.re.sinh() * z.im.cos(),
+        if z.im == 0.0 {
+            z.im
+        } else {
+            z.re.cosh() * z.im.sin()
+        },
+    )
 }
 
 /// Returns the hyperbolic cosine.
 pub fn cosh(z: C) -> C {
-    C::new(z.re.cosh() * z.im.cos(), if z.im == 0.0 { z.im } else { z.re.sinh() * z.im.sin() })
+    C::new(
+        z.re.cosh() * z.im.cos(),
+        if z.im == 0.0 {
+            z.im
+        } else {
+            z.re.sinh() * z.im.sin()
+        },
+    )
 }
 
 /// Returns the sine.
@@ -184,20 +242,29 @@ pub fn asinh(z: C) -> C {
 
 /// Returns the inverse sine.
 pub fn asin(z: C) -> C {
-    let (a, b) = (sqrt(C::new(1.0 - z.re, -z.im)), sqrt(C::new(1.0 + z.re, z.im)));
+    let (a, b) = (
+        sqrt(C::new(1.0 - z.re, -z.im)),
+        sqrt(C::new(1.0 + z.re, z.im)),
+    );
     let re = z.re.atan2((a * b).re);
     C::new(re, (a.conj() * b).im.asinh())
 }
 
 /// Returns the inverse cosine.
 pub fn acos(z: C) -> C {
-    let (a, b) = (sqrt(C::new(1.0 - z.re, -z.im)), sqrt(C::new(1.0 + z.re, z.im)));
+    let (a, b) = (
+        sqrt(C::new(1.0 - z.re, -z.im)),
+        sqrt(C::new(1.0 + z.re, z.im)),
+    );
     C::new(2.0 * a.re.atan2(b.re), (b.conj() * a).im.asinh())
 }
 
 /// Returns the inverse hyperbolic cosine.
 pub fn acosh(z: C) -> C {
-    let (a, b) = (sqrt(C::new(z.re - 1.0, z.im)), sqrt(C::new(z.re + 1.0, z.im)));
+    let (a, b) = (
+        sqrt(C::new(z.re - 1.0, z.im)),
+        sqrt(C::new(z.re + 1.0, z.im)),
+    );
     C::new((a.conj() * b).re.asinh(), 2.0 * a.im.atan2(b.re))
 }
 

@@ -20,7 +20,11 @@ const BERNOULLI: [f64; 12] = [
 
 /// Returns `log |Γ(x)|`.
 pub fn lgamma(x: f64) -> f64 {
-    if x.is_infinite() { f64::INFINITY } else { libm::lgamma(x) }
+    if x.is_infinite() {
+        f64::INFINITY
+    } else {
+        libm::lgamma(x)
+    }
 }
 
 /// Returns the derivative of `log Γ`: the reflection formula, the recurrence up to 12, the asymptotic series.
@@ -63,7 +67,11 @@ pub fn zeta(s: f64, q: f64) -> f64 {
     }
     if q <= 0.0 {
         if q == q.floor() {
-            return if s % 2.0 == 0.0 { f64::INFINITY } else { f64::NAN };
+            return if s % 2.0 == 0.0 {
+                f64::INFINITY
+            } else {
+                f64::NAN
+            };
         }
         if s != s.floor() {
             return f64::NAN;

@@ -3,7 +3,9 @@
 use std::ops::{Add, Mul};
 
 /// A real number of either precision.
-pub trait Real: bytemuck::Pod + PartialOrd + Add<Output = Self> + Mul<Output = Self> + Send + Sync {
+pub trait Real:
+    bytemuck::Pod + PartialOrd + Add<Output = Self> + Mul<Output = Self> + Send + Sync
+{
     /// Converts from `f64`.
     fn of(value: f64) -> Self;
     /// Converts to `f64`.

@@ -21,7 +21,11 @@ pub fn erf_inv(x: f64) -> f64 {
     let t = 2.0 / (PI * a) + log / 2.0;
     let mut y = ((t * t - log / a).sqrt() - t).sqrt();
     for _ in 0..3 {
-        let error = if magnitude > 0.5 { complement - libm::erfc(y) } else { libm::erf(y) - magnitude };
+        let error = if magnitude > 0.5 {
+            complement - libm::erfc(y)
+        } else {
+            libm::erf(y) - magnitude
+        };
         let slope = 2.0 / PI.sqrt() * (-y * y).exp();
         let newton = error / slope;
         y -= newton / (1.0 + y * newton);

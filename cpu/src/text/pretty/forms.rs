@@ -1,14 +1,19 @@
 //! The table of the pretty forms.
 
 use super::signature::Signature::{self, *};
-use super::{Kind::*, Piece::*};
+use super::{Kind::*, Piece, Piece::*};
+
+/// The pieces of a form, and the form of its types.
+type Form = (&'static [Piece], Signature);
+
+const COMMA: Piece = Mark(',');
 
 /// Returns the pretty form of an operation, and the form of its types.
 #[rustfmt::skip]
-pub(super) fn form(name: &str) -> Option<(&'static [super::Piece], Signature)> {
+pub(super) fn form(name: &str) -> Option<Form> {
     let (dialect, name) = name.split_once('.')?;
     match dialect {
-        "stablehlo" => stablehlo(name),
+        "stablehlo" => same(name).or_else(|| function(name)).or_else(|| numbers(name)),
         "chlo" => chlo(name),
         "func" => Some(match name {
             "call" => (&[Value(Symbol, "callee"), Mark('('), Operands, Mark(')')], Function),
@@ -20,9 +25,9 @@ pub(super) fn form(name: &str) -> Option<(&'static [super::Piece], Signature)> {
     }
 }
 
+/// Operations whose types are not those of a function.
 #[rustfmt::skip]
-fn stablehlo(name: &str) -> Option<(&'static [super::Piece], Signature)> {
-    const COMMA: super::Piece = Mark(',');
+fn same(name: &str) -> Option<Form> {
     Some(match name {
         "abs" | "cbrt" | "ceil" | "convert" | "cosine" | "count_leading_zeros" | "exponential"
         | "exponential_minus_one" | "floor" | "imag" | "log" | "log_plus_one" | "logistic" | "negate"
@@ -43,6 +48,14 @@ fn stablehlo(name: &str) -> Option<(&'static [super::Piece], Signature)> {
         "return" => (&[Operands], Terminator),
         "iota" => (&[Field("dim", Integer, "iota_dimension")], Results),
         "create_token" | "partition_id" | "replica_id" => (&[], Results),
+        _ => return None,
+    })
+}
+
+/// Operations that move elements, compare or call, with the type of a function.
+#[rustfmt::skip]
+fn function(name: &str) -> Option<Form> {
+    Some(match name {
         "bitcast_convert" | "is_finite" | "reshape" => (&[Operand], Function),
         "dynamic_update_slice" => (&[Operands], Function),
         "broadcast" => (&[Operand, COMMA, Field("sizes", Integers, "broadcast_sizes")], Function),
@@ -53,18 +66,10 @@ fn stablehlo(name: &str) -> Option<(&'static [super::Piece], Signature)> {
         ], Function),
         "composite" => (&[Value(Text, "name"), Operands], Function),
         "concatenate" => (&[OperandsWithCommas, Field("dim", Integer, "dimension")], Function),
-        "convolution" => (&[Mark('('), Operands, Mark(')'), ConvDimensions, COMMA, Window], Function),
         "custom_call" =>
             (&[Value(SymbolText, "call_target_name"), Mark('('), Operands, Mark(')')], Function),
-        "dot" => (&[Operand, COMMA, Operand, Precision], Function),
-        "dot_general" => (&[Operand, COMMA, Operand, COMMA, DotDimensions, Precision], Function),
         "dynamic_slice" => (&[
             Operand, COMMA, OperandsWithCommas, Field("sizes", Integers, "slice_sizes"),
-        ], Function),
-        "einsum" => (&[Operand, COMMA, Operand, COMMA, Field("config", Text, "einsum_config")], Function),
-        "unary_einsum" => (&[Operand, COMMA, Field("config", Text, "einsum_config")], Function),
-        "fft" => (&[
-            Operand, COMMA, Field("type", Word, "fft_type"), COMMA, Field("length", Integers, "fft_length"),
         ], Function),
         "get_dimension_size" => (&[Operand, COMMA, Field("dim", Integer, "dimension")], Function),
         "get_tuple_element" => (&[Operand, Mark('['), Value(Integer, "index"), Mark(']')], Function),
@@ -73,12 +78,6 @@ fn stablehlo(name: &str) -> Option<(&'static [super::Piece], Signature)> {
             COMMA, Field("high", Integers, "edge_padding_high"),
             COMMA, Field("interior", Integers, "interior_padding"),
         ], Function),
-        "rng" => (&[
-            Operand, COMMA, Operand, COMMA, Operand, COMMA,
-            Field("distribution", Word, "rng_distribution"),
-        ], Function),
-        "rng_bit_generator" =>
-            (&[Operand, COMMA, Field("algorithm", Word, "rng_algorithm")], Function),
         "set_dimension_size" =>
             (&[Operand, COMMA, Operand, COMMA, Field("dim", Integer, "dimension")], Function),
         "slice" => (&[Operand, Slices], Function),
@@ -92,9 +91,30 @@ fn stablehlo(name: &str) -> Option<(&'static [super::Piece], Signature)> {
     })
 }
 
+/// Operations that compute numbers, with the type of a function.
 #[rustfmt::skip]
-fn chlo(name: &str) -> Option<(&'static [super::Piece], Signature)> {
-    const COMMA: super::Piece = Mark(',');
+fn numbers(name: &str) -> Option<Form> {
+    Some(match name {
+        "convolution" => (&[Mark('('), Operands, Mark(')'), ConvDimensions, COMMA, Window], Function),
+        "dot" => (&[Operand, COMMA, Operand, Precision], Function),
+        "dot_general" => (&[Operand, COMMA, Operand, COMMA, DotDimensions, Precision], Function),
+        "einsum" => (&[Operand, COMMA, Operand, COMMA, Field("config", Text, "einsum_config")], Function),
+        "unary_einsum" => (&[Operand, COMMA, Field("config", Text, "einsum_config")], Function),
+        "fft" => (&[
+            Operand, COMMA, Field("type", Word, "fft_type"), COMMA, Field("length", Integers, "fft_length"),
+        ], Function),
+        "rng" => (&[
+            Operand, COMMA, Operand, COMMA, Operand, COMMA,
+            Field("distribution", Word, "rng_distribution"),
+        ], Function),
+        "rng_bit_generator" =>
+            (&[Operand, COMMA, Field("algorithm", Word, "rng_algorithm")], Function),
+        _ => return None,
+    })
+}
+
+#[rustfmt::skip]
+fn chlo(name: &str) -> Option<Form> {
     Some(match name {
         "_asin_acos_kernel" | "acos" | "acosh" | "asin" | "asinh" | "atan" | "atanh" | "bessel_i1e"
         | "conj" | "cosh" | "digamma" | "erf" | "erf_inv" | "erfc" | "is_inf" | "is_neg_inf"

@@ -1,0 +1,6 @@
+module @jit_round attributes {mhlo.num_partitions = 1 : i32, mhlo.num_replicas = 1 : i32} {
+  func.func public @main(%arg0: tensor<f32>) -> (tensor<f32> {jax.result_info = "result"}) {
+    %0 = stablehlo.round_nearest_afz %arg0 : tensor<f32>
+    return %0 : tensor<f32>
+  }
+}

@@ -1,0 +1,139 @@
+//! Arrays on the virtual devices.
+
+use super::serve::{Failure, destroy, hand_out, list, object, row_major, serve};
+use crate::ElementType;
+use crate::lock::lock;
+use crate::sys::{RawBuffer, RawDevice};
+use ramie_cpu::TensorType;
+use std::sync::Mutex;
+
+/// An array on a device, until it is donated.
+pub(super) struct Buffer {
+    value: Mutex<Option<ramie_cpu::Buffer>>,
+    device: *mut RawDevice,
+    /// The axes from the fastest to the slowest, for the layout.
+    order: Vec<i64>,
+}
+
+impl Buffer {
+    /// Creates a buffer and passes it on.
+    pub(super) fn handed_out(value: ramie_cpu::Buffer, device: *mut RawDevice) -> *mut RawBuffer {
+        let rank = value.ty().shape.len() as i64;
+        hand_out(Buffer {
+            value: Mutex::new(Some(value)),
+            device,
+            order: (0..rank).rev().collect(),
+        })
+    }
+
+    /// Returns the array.
+    pub(super) fn value(&self) -> Result<ramie_cpu::Buffer, Failure> {
+        let value = lock(&self.value).clone();
+        value.ok_or_else(|| Failure::argument("the buffer has been donated"))
+    }
+
+    /// Takes the array of a donated buffer.
+    pub(super) fn take(&self) -> Result<ramie_cpu::Buffer, Failure> {
+        let value = lock(&self.value).take();
+        value.ok_or_else(|| Failure::argument("the buffer has been donated"))
+    }
+}
+
+/// Returns a live buffer.
+///
+/// # Safety
+/// `raw` must be a buffer of this backend.
+pub(super) unsafe fn buffer<'a>(raw: *mut RawBuffer) -> &'a Buffer {
+    // SAFETY: guaranteed by the caller.
+    unsafe { object(raw) }
+}
+
+/// Returns the type of an array, given by the numbers of the API.
+fn tensor_type(code: u32, dims: &[i64]) -> Result<TensorType, Failure> {
+    let known = ElementType::from_raw(code).map(ElementType::name);
+    let element = known.and_then(ramie_cpu::ElementType::named);
+    let element = element.ok_or_else(|| {
+        let name = known.map_or_else(|| format!("number {code}"), str::to_owned);
+        Failure::unimplemented(format!("the CPU backend has no element type {name}"))
+    })?;
+    let shape = dims.iter().map(|d| usize::try_from(*d));
+    let shape = shape.collect::<Result<_, _>>();
+    let shape = shape.map_err(|_| Failure::argument(format!("the shape {dims:?} is invalid")))?;
+    Ok(TensorType { shape, element })
+}
+
+/// Whether strides in bytes are those of row-major order.
+fn is_row_major(ty: &TensorType, strides: &[i64]) -> bool {
+    let mut expected = ty.element.bytes() as i64;
+    let mut pairs = ty.shape.iter().zip(strides).rev();
+    strides.is_empty()
+        || pairs.all(|(size, stride)| {
+            let fits = *size <= 1 || *stride == expected;
+            expected = expected.saturating_mul(*size as i64);
+            fits
+        })
+}
+
+serve! {
+    ClientBufferFromHostBuffer |args| {
+        // SAFETY: lists are readable during the call.
+        let (dims, strides) = unsafe {
+            (list(args.dims, args.num_dims), list(args.byte_strides, args.num_byte_strides))
+        };
+        let ty = tensor_type(args.element_type, dims)?;
+        if !is_row_major(&ty, strides) {
+            return Err(Failure::unimplemented("a host array must be in row-major order"));
+        }
+        let size = ty.byte_size().ok_or_else(|| Failure::argument("the array is too large"))?;
+        // SAFETY: the data has the size of the array.
+        let bytes = unsafe { list(args.data.cast::<u8>(), size) };
+        let value = ramie_cpu::Buffer::from_bytes(ty, bytes)?;
+        args.done_with_host_buffer = std::ptr::null_mut();
+        args.buffer = Buffer::handed_out(value, args.device);
+    }
+    BufferDestroy |args| {
+        // SAFETY: a buffer that the caller gives up.
+        unsafe { destroy::<_, Buffer>(args.buffer) };
+    }
+    BufferGetMemoryLayout |args| {
+        // SAFETY: a live buffer, which the layout borrows.
+        let order = &unsafe { buffer(args.buffer) }.order;
+        row_major(&mut args.layout, order);
+    }
+    BufferIsDeleted |args| {
+        // SAFETY: a live buffer.
+        args.is_deleted = lock(&unsafe { buffer(args.buffer) }.value).is_none();
+    }
+    BufferCopyToDevice |args| {
+        // SAFETY: a live buffer.
+        let value = unsafe { buffer(args.buffer) }.value()?;
+        args.copy = Buffer::handed_out(value, args.device);
+    }
+    BufferCopyToMemory |args| {
+        // SAFETY: a live buffer. All devices have the memory of the process.
+        let source = unsafe { buffer(args.buffer) };
+        args.copy = Buffer::handed_out(source.value()?, source.device);
+    }
+    BufferToHostBuffer |args| {
+        // SAFETY: a live buffer.
+        let value = unsafe { buffer(args.buffer) }.value()?;
+        let bytes = value.bytes();
+        args.event = std::ptr::null_mut();
+        if args.dst.is_null() {
+            args.dst_size = bytes.len();
+            return Ok(());
+        }
+        if args.dst_size < bytes.len() {
+            return Err(Failure::argument("the destination is smaller than the buffer"));
+        }
+        // SAFETY: the destination has room for `dst_size` bytes, which nothing else accesses.
+        unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), args.dst.cast(), bytes.len()) };
+    }
+    BufferReadyEvent |args| {
+        args.event = std::ptr::null_mut();
+    }
+    BufferUnsafePointer |args| {
+        // SAFETY: a live buffer. Its memory lives as long as the buffer has it.
+        args.pointer = unsafe { buffer(args.buffer) }.value()?.bytes().as_ptr() as usize;
+    }
+}

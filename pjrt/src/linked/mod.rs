@@ -1,0 +1,55 @@
+//! The backend that is linked into the program, `ramie-cpu`, behind the functions of the PJRT API.
+//!
+//! Everything above the function table treats it like a plugin. It computes on the calling thread, so
+//! that results are ready when a call returns: there are no events.
+
+mod buffer;
+mod client;
+mod executable;
+mod serve;
+
+use crate::sys::{Api, ApiTable, Arguments};
+use serve::{Serve, entry};
+use std::ptr::NonNull;
+use std::sync::OnceLock;
+
+/// The name that selects the backend in place of the path of a plugin.
+pub(crate) const NAME: &str = "ramie-cpu";
+
+/// The minor version of PJRT API 0 whose layouts `sys` declares.
+const MINOR: i32 = 114;
+
+/// One more than the number of the last function.
+const SLOTS: usize = 130;
+
+/// The table of functions. A function that the backend does not have is null.
+#[repr(C)]
+struct Table {
+    start: ApiTable,
+    slots: [usize; SLOTS],
+}
+
+impl Table {
+    fn add<T: Serve>(&mut self) {
+        self.slots[<T as Arguments>::SLOT] = entry::<T> as *const () as usize;
+    }
+}
+
+/// Returns the function table, which lives until the process ends.
+pub(crate) fn api() -> Api {
+    static API: OnceLock<Api> = OnceLock::new();
+    *API.get_or_init(|| {
+        // SAFETY: the table consists of pointers and integers, for which zero bytes are valid.
+        let mut table: Box<Table> = Box::new(unsafe { std::mem::zeroed() });
+        table.start.header.struct_size = size_of::<Table>();
+        table.start.version.header.struct_size = size_of_val(&table.start.version);
+        table.start.version.minor = MINOR;
+        serve::add(&mut table);
+        client::add(&mut table);
+        buffer::add(&mut table);
+        executable::add(&mut table);
+        let table = NonNull::from(Box::leak(table)).cast();
+        // SAFETY: the table is never freed, and its functions have the types of their slots.
+        unsafe { Api::new(table) }
+    })
+}
