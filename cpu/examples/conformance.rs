@@ -20,18 +20,92 @@ use std::process::ExitCode;
 /// of these operations, results must be equal. The recording is XLA's, which contracts products and sums and
 /// approximates functions.
 const BOUNDS: &[(&[&str], f64, f64)] = &[
-    (&["add", "subtract", "multiply", "divide", "sqrt", "rsqrt", "cbrt", "remainder", "square"], 4.0, 2.0),
-    (&["exponential", "log", "sine", "cosine", "tanh", "logistic", "power", "atan2", "tan"], 32.0, 4.0),
-    (&["exponential_minus_one", "log_plus_one", "erf", "erfc", "atan", "acos", "asin", "sinh", "cosh"], 64.0, 4.0),
-    (&["asinh", "acosh", "atanh", "erf_inv", "bessel_i1e", "lgamma", "digamma"], 256.0, 8.0),
+    (
+        &[
+            "add",
+            "subtract",
+            "multiply",
+            "divide",
+            "sqrt",
+            "rsqrt",
+            "cbrt",
+            "remainder",
+            "square",
+        ],
+        4.0,
+        2.0,
+    ),
+    (
+        &[
+            "exponential",
+            "log",
+            "sine",
+            "cosine",
+            "tanh",
+            "logistic",
+            "power",
+            "atan2",
+            "tan",
+        ],
+        32.0,
+        4.0,
+    ),
+    (
+        &[
+            "exponential_minus_one",
+            "log_plus_one",
+            "erf",
+            "erfc",
+            "atan",
+            "acos",
+            "asin",
+            "sinh",
+            "cosh",
+        ],
+        64.0,
+        4.0,
+    ),
+    (
+        &[
+            "asinh",
+            "acosh",
+            "atanh",
+            "erf_inv",
+            "bessel_i1e",
+            "lgamma",
+            "digamma",
+        ],
+        256.0,
+        8.0,
+    ),
     (&["polygamma", "zeta"], 2048.0, 8.0),
-    (&["reduce", "reduce_window", "dot_general", "convolution", "scatter", "select_and_scatter"], 64.0, 32.0),
-    (&["while", "fft", "cholesky", "triangular_solve"], 512.0, 256.0),
+    (
+        &[
+            "reduce",
+            "reduce_window",
+            "dot_general",
+            "convolution",
+            "scatter",
+            "select_and_scatter",
+        ],
+        64.0,
+        32.0,
+    ),
+    (
+        &["while", "fft", "cholesky", "triangular_solve"],
+        512.0,
+        256.0,
+    ),
 ];
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let option = |name: &str| arguments.iter().position(|a| a == name).and_then(|i| arguments.get(i + 1));
+    let option = |name: &str| {
+        arguments
+            .iter()
+            .position(|a| a == name)
+            .and_then(|i| arguments.get(i + 1))
+    };
     let Some(folder) = arguments.first().filter(|a| !a.starts_with("--")) else {
         eprintln!("usage: conformance FOLDER [--threads N] [--only HASH]");
         return ExitCode::FAILURE;
@@ -44,25 +118,44 @@ fn main() -> ExitCode {
         if only.is_some_and(|name| path.file_stem().is_none_or(|stem| stem != name.as_str())) {
             continue;
         }
-        let group = path.parent().and_then(Path::file_name).map_or(String::new(), |n| n.to_string_lossy().into());
+        let group = path
+            .parent()
+            .and_then(Path::file_name)
+            .map_or(String::new(), |n| n.to_string_lossy().into());
         let count = counts.entry(group).or_default();
         count.1 += 1;
         match catch_unwind(AssertUnwindSafe(|| check(&path, threads))) {
             Ok(Ok(())) => count.0 += 1,
-            Ok(Err(reason)) => println!("{}: {}", path.display(), reason.lines().next().unwrap_or_default()),
+            Ok(Err(reason)) => println!(
+                "{}: {}",
+                path.display(),
+                reason.lines().next().unwrap_or_default()
+            ),
             Err(panic) => {
                 let message = panic.downcast_ref::<String>().map(String::as_str);
-                let message = message.or(panic.downcast_ref::<&str>().copied()).unwrap_or("no message");
-                println!("{}: PANIC {}", path.display(), message.lines().next().unwrap_or_default());
+                let message = message
+                    .or(panic.downcast_ref::<&str>().copied())
+                    .unwrap_or("no message");
+                println!(
+                    "{}: PANIC {}",
+                    path.display(),
+                    message.lines().next().unwrap_or_default()
+                );
             }
         }
     }
     for (group, (right, all)) in &counts {
         println!("{group}: {right} of {all}");
     }
-    let (right, all) = counts.values().fold((0, 0), |sum, count| (sum.0 + count.0, sum.1 + count.1));
+    let (right, all) = counts
+        .values()
+        .fold((0, 0), |sum, count| (sum.0 + count.0, sum.1 + count.1));
     println!("{right} of {all} programs right");
-    if right == all { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+    if right == all {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::FAILURE
+    }
 }
 
 /// Returns the paths of the programs in a folder and its subfolders.
@@ -89,17 +182,29 @@ fn check(path: &Path, threads: Option<usize>) -> Result<(), String> {
     }
     let recorded = std::fs::read(path.with_extension("safetensors")).map_err(|e| e.to_string())?;
     let arrays = arrays(&recorded).ok_or("the recording is damaged")?;
-    let array = |name: String| arrays.get(&name).copied().ok_or(format!("{name} is not recorded"));
+    let array = |name: String| {
+        arrays
+            .get(&name)
+            .copied()
+            .ok_or(format!("{name} is not recorded"))
+    };
     let mut buffers = Vec::new();
     for (i, ty) in program.parameters().iter().enumerate() {
         let bytes = narrowed(array(format!("in.{i}"))?, ty);
         buffers.push(Buffer::from_bytes(ty.clone(), &bytes).map_err(|e| e.to_string())?);
     }
-    let results = program.run(&buffers.iter().collect::<Vec<_>>()).map_err(|e| e.to_string())?;
+    let results = program
+        .run(&buffers.iter().collect::<Vec<_>>())
+        .map_err(|e| e.to_string())?;
     let bounds = bounds(&text);
     for (i, result) in results.iter().enumerate() {
-        compare(result.ty(), result.bytes(), array(format!("out.{i}"))?, bounds)
-            .map_err(|reason| format!("result {i} of type {}: {reason}", result.ty()))?;
+        compare(
+            result.ty(),
+            result.bytes(),
+            array(format!("out.{i}"))?,
+            bounds,
+        )
+        .map_err(|reason| format!("result {i} of type {}: {reason}", result.ty()))?;
     }
     Ok(())
 }
@@ -111,20 +216,33 @@ fn narrowed<'a>(bytes: &'a [u8], ty: &TensorType) -> Cow<'a, [u8]> {
     }
     let chunks = bytes.as_chunks::<8>().0;
     match ty.element {
-        ElementType::I32 | ElementType::U32 => chunks.iter().flat_map(|b| b[..4].to_vec()).collect(),
-        _ => chunks.iter().flat_map(|b| (f64::from_le_bytes(*b) as f32).to_le_bytes()).collect(),
+        ElementType::I32 | ElementType::U32 => {
+            chunks.iter().flat_map(|b| b[..4].to_vec()).collect()
+        }
+        _ => chunks
+            .iter()
+            .flat_map(|b| (f64::from_le_bytes(*b) as f32).to_le_bytes())
+            .collect(),
     }
 }
 
 /// Returns the arrays of a `safetensors` file.
 fn arrays(file: &[u8]) -> Option<BTreeMap<String, &[u8]>> {
     let (length, rest) = file.split_first_chunk::<8>()?;
-    let (header, data) = rest.split_at_checked(usize::try_from(u64::from_le_bytes(*length)).ok()?)?;
+    let (header, data) =
+        rest.split_at_checked(usize::try_from(u64::from_le_bytes(*length)).ok()?)?;
     let header: serde_json::Value = serde_json::from_slice(header).ok()?;
     let mut arrays = BTreeMap::new();
     for (name, entry) in header.as_object()? {
-        let Some(offsets) = entry.get("data_offsets") else { continue };
-        let offset = |i: usize| offsets.get(i)?.as_u64().and_then(|n| usize::try_from(n).ok());
+        let Some(offsets) = entry.get("data_offsets") else {
+            continue;
+        };
+        let offset = |i: usize| {
+            offsets
+                .get(i)?
+                .as_u64()
+                .and_then(|n| usize::try_from(n).ok())
+        };
         arrays.insert(name.clone(), data.get(offset(0)?..offset(1)?)?);
     }
     Some(arrays)
@@ -132,15 +250,25 @@ fn arrays(file: &[u8]) -> Option<BTreeMap<String, &[u8]>> {
 
 /// Returns the bounds of a program: of each element, and of the largest one.
 fn bounds(text: &str) -> (f64, f64) {
-    let names = text.split(['.', '"', ' ', '(']).collect::<std::collections::HashSet<_>>();
-    let rows = BOUNDS.iter().filter(|(operations, _, _)| operations.iter().any(|o| names.contains(o)));
-    rows.fold((0.0, 0.0), |bound, row| (row.1.max(bound.0), row.2.max(bound.1)))
+    let names = text
+        .split(['.', '"', ' ', '('])
+        .collect::<std::collections::HashSet<_>>();
+    let rows = BOUNDS
+        .iter()
+        .filter(|(operations, _, _)| operations.iter().any(|o| names.contains(o)));
+    rows.fold((0.0, 0.0), |bound, row| {
+        (row.1.max(bound.0), row.2.max(bound.1))
+    })
 }
 
 /// Compares the bytes of a result with the recording.
 fn compare(ty: &TensorType, got: &[u8], expected: &[u8], bounds: (f64, f64)) -> Result<(), String> {
     if got.len() != expected.len() {
-        return Err(format!("{} bytes, recorded are {}", got.len(), expected.len()));
+        return Err(format!(
+            "{} bytes, recorded are {}",
+            got.len(),
+            expected.len()
+        ));
     }
     // The distance of 1 to the next number, and the smallest normal number.
     let (epsilon, smallest, width) = match ty.element {
@@ -150,13 +278,25 @@ fn compare(ty: &TensorType, got: &[u8], expected: &[u8], bounds: (f64, f64)) -> 
         ElementType::F64 | ElementType::C128 => (2f64.powi(-52), 2f64.powi(-1022), 8),
         _ => {
             // Elements narrower than a byte are recorded without the sign's repetition.
-            let mask = if ty.element.bits() < 8 { (1u8 << ty.element.bits()) - 1 } else { 255 };
-            return match got.iter().zip(expected).position(|(g, e)| g & mask != e & mask) {
+            let mask = if ty.element.bits() < 8 {
+                (1u8 << ty.element.bits()) - 1
+            } else {
+                255
+            };
+            return match got
+                .iter()
+                .zip(expected)
+                .position(|(g, e)| g & mask != e & mask)
+            {
                 None => Ok(()),
                 Some(at) => {
                     let at = at / ty.element.bytes() * ty.element.bytes();
                     let element = |b: &[u8]| format!("{:?}", &b[at..at + ty.element.bytes()]);
-                    Err(format!("byte {at} differs: {}, recorded {}", element(got), element(expected)))
+                    Err(format!(
+                        "byte {at} differs: {}, recorded {}",
+                        element(got),
+                        element(expected)
+                    ))
                 }
             };
         }
@@ -167,9 +307,16 @@ fn compare(ty: &TensorType, got: &[u8], expected: &[u8], bounds: (f64, f64)) -> 
         _ if width == 4 => f64::from(f32::from_le_bytes(b.try_into().unwrap_or_default())),
         _ => f64::from_le_bytes(b.try_into().unwrap_or_default()),
     };
-    let pairs: Vec<(f64, f64)> =
-        got.chunks(width).zip(expected.chunks(width)).map(|(g, e)| (read(g), read(e))).collect();
-    let largest = pairs.iter().map(|(_, e)| e.abs()).filter(|e| e.is_finite()).fold(0.0, f64::max);
+    let pairs: Vec<(f64, f64)> = got
+        .chunks(width)
+        .zip(expected.chunks(width))
+        .map(|(g, e)| (read(g), read(e)))
+        .collect();
+    let largest = pairs
+        .iter()
+        .map(|(_, e)| e.abs())
+        .filter(|e| e.is_finite())
+        .fold(0.0, f64::max);
     let mut wrong = pairs.iter().enumerate().filter(|(_, (g, e))| {
         let bound = epsilon * (bounds.0 * e.abs() + bounds.1 * largest) + smallest;
         !(g == e || g.is_nan() && e.is_nan() || (g - e).abs() <= bound)
@@ -178,7 +325,10 @@ fn compare(ty: &TensorType, got: &[u8], expected: &[u8], bounds: (f64, f64)) -> 
         None => Ok(()),
         Some((i, (g, e))) => {
             let ulps = (g - e).abs() / e.abs().max(smallest) / epsilon;
-            Err(format!("element {i} is {g:e}, recorded {e:e} ({ulps:.1} ulp; {} differ)", 1 + wrong.count()))
+            Err(format!(
+                "element {i} is {g:e}, recorded {e:e} ({ulps:.1} ulp; {} differ)",
+                1 + wrong.count()
+            ))
         }
     }
 }

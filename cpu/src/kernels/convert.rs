@@ -13,35 +13,35 @@ pub type Chain = Vec<(Kernel, ElementType)>;
 macro_rules! with_integer {
     ($element:expr, $T:ident => $body:expr, _ => $else:expr) => {
         match $element {
-            I2 | I4 | I8 => {
+            $crate::ElementType::I2 | $crate::ElementType::I4 | $crate::ElementType::I8 => {
                 type $T = i8;
                 $body
             }
-            I16 => {
+            $crate::ElementType::I16 => {
                 type $T = i16;
                 $body
             }
-            I32 => {
+            $crate::ElementType::I32 => {
                 type $T = i32;
                 $body
             }
-            I64 => {
+            $crate::ElementType::I64 => {
                 type $T = i64;
                 $body
             }
-            U2 | U4 | U8 => {
+            $crate::ElementType::U2 | $crate::ElementType::U4 | $crate::ElementType::U8 => {
                 type $T = u8;
                 $body
             }
-            U16 => {
+            $crate::ElementType::U16 => {
                 type $T = u16;
                 $body
             }
-            U32 => {
+            $crate::ElementType::U32 => {
                 type $T = u32;
                 $body
             }
-            U64 => {
+            $crate::ElementType::U64 => {
                 type $T = u64;
                 $body
             }
@@ -56,19 +56,24 @@ pub(crate) use with_integer;
 macro_rules! with_bits {
     ($element:expr, $T:ident => $body:expr, _ => $else:expr) => {
         match $element {
-            I2 | I4 | I8 | U2 | U4 | U8 => {
+            $crate::ElementType::I2
+            | $crate::ElementType::I4
+            | $crate::ElementType::I8
+            | $crate::ElementType::U2
+            | $crate::ElementType::U4
+            | $crate::ElementType::U8 => {
                 type $T = u8;
                 $body
             }
-            I16 | U16 => {
+            $crate::ElementType::I16 | $crate::ElementType::U16 => {
                 type $T = u16;
                 $body
             }
-            I32 | U32 => {
+            $crate::ElementType::I32 | $crate::ElementType::U32 => {
                 type $T = u32;
                 $body
             }
-            I64 | U64 => {
+            $crate::ElementType::I64 | $crate::ElementType::U64 => {
                 type $T = u64;
                 $body
             }

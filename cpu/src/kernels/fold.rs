@@ -47,7 +47,9 @@ fn combine<T: Pod>(f: impl Fn(T, T) -> T, sum: &mut [u8], row: &[u8]) {
 }
 
 fn block<T: Pod>(f: impl Fn(T, T) -> T, sums: &mut [u8], rows: &[u8]) {
-    let Some(target) = bytemuck::cast_slice_mut::<u8, T>(sums).first_chunk_mut::<LANES>() else { return };
+    let Some(target) = bytemuck::cast_slice_mut::<u8, T>(sums).first_chunk_mut::<LANES>() else {
+        return;
+    };
     let mut sums = *target;
     for row in bytemuck::cast_slice::<u8, T>(rows).as_chunks::<LANES>().0 {
         for (sum, x) in sums.iter_mut().zip(row) {
@@ -100,21 +102,36 @@ fn folder(name: &str, element: ElementType) -> Option<Folder> {
         _ if element.bits() < 8 => return None,
         _ => {}
     }
-    with_integer!(element, T => extremes!(T, name), _ => None).or(with_bits!(element, T => match name {
+    with_integer!(element, T => extremes!(T, name), _ => None).or(
+        with_bits!(element, T => match name {
         "stablehlo.add" => folder!(T, a, b => a.wrapping_add(b)),
         "stablehlo.multiply" => folder!(T, a, b => a.wrapping_mul(b)),
         "stablehlo.and" => folder!(T, a, b => a & b),
         "stablehlo.or" => folder!(T, a, b => a | b),
         "stablehlo.xor" => folder!(T, a, b => a ^ b),
         _ => None,
-    }, _ => None))
+    }, _ => None),
+    )
 }
 
 /// Reduces an array, which is not empty, into `before · after` elements. Returns `false` if there is no
 /// kernel for the operation.
-pub fn fold(name: &str, element: ElementType, extent: Extent, data: &[u8], out: &mut [u8], threads: usize) -> bool {
-    let Some(folder) = folder(name, element) else { return false };
-    let Extent { before, reduced, after } = extent;
+pub fn fold(
+    name: &str,
+    element: ElementType,
+    extent: Extent,
+    data: &[u8],
+    out: &mut [u8],
+    threads: usize,
+) -> bool {
+    let Some(folder) = folder(name, element) else {
+        return false;
+    };
+    let Extent {
+        before,
+        reduced,
+        after,
+    } = extent;
     let (row, slab) = (after * folder.width, reduced * after * folder.width);
     let large = before * reduced * after >= PARALLEL;
     let one = |(out, data): (&mut [u8], &[u8])| match after {
@@ -122,15 +139,24 @@ pub fn fold(name: &str, element: ElementType, extent: Extent, data: &[u8], out: 
         _ => folder.rows(data, out),
     };
     if large && threads > 1 && before > 1 {
-        out.par_chunks_mut(row).zip(data.par_chunks(slab)).for_each(one);
+        out.par_chunks_mut(row)
+            .zip(data.par_chunks(slab))
+            .for_each(one);
     } else if large && after == 1 && before == 1 {
         let chunk = CHUNK * folder.width;
         let mut parts = vec![0u128; (data.len().div_ceil(chunk) * folder.width).div_ceil(16)];
-        let parts = &mut bytemuck::cast_slice_mut::<_, u8>(&mut parts)[..data.len().div_ceil(chunk) * folder.width];
+        let parts = &mut bytemuck::cast_slice_mut::<_, u8>(&mut parts)
+            [..data.len().div_ceil(chunk) * folder.width];
         if threads > 1 {
-            parts.par_chunks_mut(folder.width).zip(data.par_chunks(chunk)).for_each(one);
+            parts
+                .par_chunks_mut(folder.width)
+                .zip(data.par_chunks(chunk))
+                .for_each(one);
         } else {
-            parts.chunks_mut(folder.width).zip(data.chunks(chunk)).for_each(one);
+            parts
+                .chunks_mut(folder.width)
+                .zip(data.chunks(chunk))
+                .for_each(one);
         }
         folder.pairs(parts);
         out.copy_from_slice(&parts[..folder.width]);
@@ -148,7 +174,9 @@ impl Folder {
         let sums = &mut bytemuck::cast_slice_mut::<_, u8>(&mut storage)[..vector];
         if row.len() < 2 * vector {
             out.copy_from_slice(&row[..self.width]);
-            row[self.width..].chunks(self.width).for_each(|x| (self.combine)(out, x));
+            row[self.width..]
+                .chunks(self.width)
+                .for_each(|x| (self.combine)(out, x));
             return;
         }
         let length = BLOCK * vector;
@@ -158,7 +186,9 @@ impl Folder {
         for (part, block) in parts.chunks_mut(self.width).zip(row.chunks(length)) {
             if block.len() < vector {
                 part.copy_from_slice(&block[..self.width]);
-                block[self.width..].chunks(self.width).for_each(|x| (self.combine)(part, x));
+                block[self.width..]
+                    .chunks(self.width)
+                    .for_each(|x| (self.combine)(part, x));
                 continue;
             }
             sums.copy_from_slice(&block[..vector]);

@@ -98,10 +98,19 @@ impl Group {
     pub fn inline(&mut self, other: &Group, arguments: &[u32]) -> SmallVec<[u32; 1]> {
         let first = (self.inputs.len() + self.steps.len()) as u32;
         let inputs = other.inputs.len() as u32;
-        let number = |r: u32| if r < inputs { arguments[r as usize] } else { first + r - inputs };
+        let number = |r: u32| {
+            if r < inputs {
+                arguments[r as usize]
+            } else {
+                first + r - inputs
+            }
+        };
         for step in &other.steps {
             let arguments = step.arguments.iter().map(|a| number(*a)).collect();
-            self.steps.push(Step { arguments, ..step.clone() });
+            self.steps.push(Step {
+                arguments,
+                ..step.clone()
+            });
         }
         other.outputs.iter().map(|o| number(*o)).collect()
     }

@@ -87,13 +87,16 @@ struct Matrix<'a, T> {
 
 impl<T: Copy> Matrix<'_, T> {
     fn at(&self, row: usize, column: usize) -> T {
-        self.data[(self.offset as isize + row as isize * self.row + column as isize * self.column) as usize]
+        self.data[(self.offset as isize + row as isize * self.row + column as isize * self.column)
+            as usize]
     }
 
     /// Returns whether all elements of a matrix of these sizes are inside the memory.
     fn inside(&self, rows: usize, columns: usize) -> bool {
         let reach = |n: usize, stride: isize| (n as isize - 1).checked_mul(stride);
-        let (Some(down), Some(right)) = (reach(rows, self.row), reach(columns, self.column)) else { return false };
+        let (Some(down), Some(right)) = (reach(rows, self.row), reach(columns, self.column)) else {
+            return false;
+        };
         let first = self.offset as isize + down.min(0) + right.min(0);
         let last = self.offset as isize + down.max(0) + right.max(0);
         first >= 0 && (last as usize) < self.data.len()
@@ -115,19 +118,33 @@ fn batches<T: Pod + Send + Sync>(
     };
     let run = |(batch, out): (usize, &mut [T]), threads: usize| {
         let (offset, row, column) = matrix(&lhs, batch);
-        let left = Matrix { data: bytemuck::cast_slice(lhs.data), offset, row, column };
+        let left = Matrix {
+            data: bytemuck::cast_slice(lhs.data),
+            offset,
+            row,
+            column,
+        };
         let (offset, row, column) = matrix(&rhs, batch);
-        let right = Matrix { data: bytemuck::cast_slice(rhs.data), offset, row, column };
+        let right = Matrix {
+            data: bytemuck::cast_slice(rhs.data),
+            offset,
+            row,
+            column,
+        };
         one(sizes, left, right, out, threads);
     };
     let work = sizes.rows * sizes.columns * sizes.inner;
     let size = sizes.rows * sizes.columns;
     let parallel = threads > 1 && work.saturating_mul(sizes.batch) >= PARALLEL;
     if parallel && sizes.batch >= threads {
-        out.par_chunks_mut(size).enumerate().for_each(|piece| run(piece, 1));
+        out.par_chunks_mut(size)
+            .enumerate()
+            .for_each(|piece| run(piece, 1));
     } else {
         let threads = if parallel { threads } else { 1 };
-        out.chunks_mut(size).enumerate().for_each(|piece| run(piece, threads));
+        out.chunks_mut(size)
+            .enumerate()
+            .for_each(|piece| run(piece, threads));
     }
 }
 
@@ -139,12 +156,19 @@ fn floats<T: Pod + Send + Sync + std::ops::Mul<Output = T> + std::ops::Add<Outpu
     threads: usize,
     unit: T,
 ) {
-    batches::<T>(sizes, lhs, rhs, out, threads, |sizes, lhs, rhs, out, threads| {
-        if sizes.rows * sizes.columns * sizes.inner <= SMALL {
-            return loops(sizes, lhs, rhs, out, |sum, a, b| sum + a * b);
-        }
-        call_gemm(sizes, lhs, rhs, out, threads, unit)
-    });
+    batches::<T>(
+        sizes,
+        lhs,
+        rhs,
+        out,
+        threads,
+        |sizes, lhs, rhs, out, threads| {
+            if sizes.rows * sizes.columns * sizes.inner <= SMALL {
+                return loops(sizes, lhs, rhs, out, |sum, a, b| sum + a * b);
+            }
+            call_gemm(sizes, lhs, rhs, out, threads, unit)
+        },
+    );
 }
 
 fn call_gemm<T: Pod>(
@@ -155,9 +179,18 @@ fn call_gemm<T: Pod>(
     threads: usize,
     unit: T,
 ) {
-    let Sizes { rows, inner, columns, .. } = sizes;
+    let Sizes {
+        rows,
+        inner,
+        columns,
+        ..
+    } = sizes;
     assert!(lhs.inside(rows, inner) && rhs.inside(inner, columns) && out.len() >= rows * columns);
-    let parallelism = if threads > 1 { gemm::Parallelism::Rayon(threads) } else { gemm::Parallelism::None };
+    let parallelism = if threads > 1 {
+        gemm::Parallelism::Rayon(threads)
+    } else {
+        gemm::Parallelism::None
+    };
     // SAFETY: the assertion above shows that all elements that the strides reach are inside the slices, and
     // `out` is borrowed for writing. `T` is one of the four types that `gemm` accepts.
     unsafe {
@@ -199,7 +232,9 @@ fn loops<T: Pod>(
             let first = rhs.offset as isize + inner as isize * rhs.row;
             if rhs.column == 1 {
                 let right = &rhs.data[first as usize..][..sizes.columns];
-                out.iter_mut().zip(right).for_each(|(sum, b)| *sum = add(*sum, a, *b));
+                out.iter_mut()
+                    .zip(right)
+                    .for_each(|(sum, b)| *sum = add(*sum, a, *b));
             } else {
                 for (column, sum) in out.iter_mut().enumerate() {
                     *sum = add(*sum, a, rhs.at(inner, column));

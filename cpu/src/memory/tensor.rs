@@ -237,7 +237,12 @@ impl Tensor {
             dense = fresh.finish();
         }
         let offset = dense.offset * old / new;
-        Ok(Tensor { ty: ty.clone(), strides: row_major(&ty.shape), offset, storage: dense.storage })
+        Ok(Tensor {
+            ty: ty.clone(),
+            strides: row_major(&ty.shape),
+            offset,
+            storage: dense.storage,
+        })
     }
 
     /// Returns this tensor, copied if its elements have gaps.

@@ -26,7 +26,10 @@ impl Operation for Constant {
 pub fn splat(ty: &TensorType, element: &[u8]) -> Result<Tensor> {
     let mut storage = Storage::new(element.len(), None)?;
     storage.bytes_mut()[..element.len()].copy_from_slice(element);
-    let one = TensorType { shape: Dims::new(), element: ty.element };
+    let one = TensorType {
+        shape: Dims::new(),
+        element: ty.element,
+    };
     let scalar = Tensor::from_storage(&one, Arc::new(storage));
     Ok(scalar.view(ty.shape.clone(), smallvec![0; ty.shape.len()], 0))
 }
@@ -42,7 +45,10 @@ pub fn constant(source: &Source<'_>) -> Read {
     if data.len() == width {
         return lift(Constant(splat(ty, data)?));
     }
-    source.check(ty.byte_size() == Some(data.len()), format!("{} bytes are no {ty}", data.len()))?;
+    source.check(
+        ty.byte_size() == Some(data.len()),
+        format!("{} bytes are no {ty}", data.len()),
+    )?;
     let mut storage = Storage::new(data.len(), None)?;
     storage.bytes_mut()[..data.len()].copy_from_slice(data);
     lift(Constant(Tensor::from_storage(ty, Arc::new(storage))))
@@ -75,8 +81,18 @@ impl Operation for Iota {
 
 /// Returns the numbers from 0 to `count` in an element type.
 fn count_up(context: &Context, count: usize, element: ElementType) -> Result<Tensor> {
-    let mut numbers = Fresh::new(context, TensorType { shape: smallvec![count], element: I64 })?;
-    numbers.slice_mut::<i64>().iter_mut().zip(0..).for_each(|(x, i)| *x = i);
+    let mut numbers = Fresh::new(
+        context,
+        TensorType {
+            shape: smallvec![count],
+            element: I64,
+        },
+    )?;
+    numbers
+        .slice_mut::<i64>()
+        .iter_mut()
+        .zip(0..)
+        .for_each(|(x, i)| *x = i);
     convert(context, &numbers.finish(), element)
 }
 
@@ -88,8 +104,19 @@ pub fn convert(context: &Context, tensor: &Tensor, element: ElementType) -> Resu
     let mut group = Group::new(&[tensor.element()]);
     let output = super::elementwise::push_convert(&mut group, 0, element);
     group.finish(&[output]);
-    let mut fresh = Fresh::new(context, TensorType { shape: tensor.ty.shape.clone(), element })?;
-    group.run(&[Lanes::of(tensor)], &mut [fresh.bytes_mut()], tensor.size(), context.threads);
+    let mut fresh = Fresh::new(
+        context,
+        TensorType {
+            shape: tensor.ty.shape.clone(),
+            element,
+        },
+    )?;
+    group.run(
+        &[Lanes::of(tensor)],
+        &mut [fresh.bytes_mut()],
+        tensor.size(),
+        context.threads,
+    );
     Ok(fresh.finish())
 }
 
@@ -98,7 +125,11 @@ pub fn iota(source: &Source<'_>) -> Read {
     source.counts(0, 1, 0)?;
     let ty = source.results[0].clone();
     let axis = source.axis("iota_dimension", ty.shape.len())?;
-    lift(Iota { ty, axis, line: OnceLock::new() })
+    lift(Iota {
+        ty,
+        axis,
+        line: OnceLock::new(),
+    })
 }
 
 /// Elements around and between those of an array.
@@ -111,7 +142,14 @@ struct Pad {
 
 impl Operation for Pad {
     fn run(&self, context: &Context, operands: Operands) -> Result<Tensors> {
-        Ok(smallvec![pad(context, &operands[0], &operands[1], &self.ty, &self.low, &self.interior)?])
+        Ok(smallvec![pad(
+            context,
+            &operands[0],
+            &operands[1],
+            &self.ty,
+            &self.low,
+            &self.interior
+        )?])
     }
 }
 
@@ -137,7 +175,12 @@ pub fn pad(
         // Elements `first..end` of the operand are inside the result.
         let first = ((-low[axis]).max(0) + step - 1) / step;
         let inside = ty.shape[axis] as i64 - low[axis];
-        let end = if inside <= 0 { 0 } else { (inside + step - 1) / step }.min(x.shape()[axis] as i64);
+        let end = if inside <= 0 {
+            0
+        } else {
+            (inside + step - 1) / step
+        }
+        .min(x.shape()[axis] as i64);
         starts.push(first as usize);
         shape.push((end - first).max(0) as usize);
         offset += (low[axis] + first * step).max(0) as usize * result_strides[axis] as usize;
@@ -170,20 +213,36 @@ pub fn read_pad(source: &Source<'_>) -> Read {
     let low = source.integers("edge_padding_low")?;
     let high = source.integers("edge_padding_high")?;
     let interior = source.sizes_or("interior_padding", rank, 0)?;
-    source.check(low.len() == rank && high.len() == rank, "the padding must have a number for each axis")?;
+    source.check(
+        low.len() == rank && high.len() == rank,
+        "the padding must have a number for each axis",
+    )?;
     let shape = padded_shape(&x.shape, &low, &high, &interior)
         .ok_or_else(|| source.error("the padding removes more than the operand or is too large"))?;
-    let ty = TensorType { shape, element: x.element };
+    let ty = TensorType {
+        shape,
+        element: x.element,
+    };
     source.result(0, &ty)?;
     lift(Pad { ty, low, interior })
 }
 
 /// Returns the shape of a padded array, or `None` if a size is negative or too large.
-pub fn padded_shape(shape: &[usize], low: &[i64], high: &[i64], interior: &[usize]) -> Option<Dims> {
+pub fn padded_shape(
+    shape: &[usize],
+    low: &[i64],
+    high: &[i64],
+    interior: &[usize],
+) -> Option<Dims> {
     let size = |axis: usize| {
         let n = i64::try_from(shape[axis]).ok()?;
-        let between = (n - 1).max(0).checked_mul(i64::try_from(interior[axis]).ok()?)?;
-        let total = n.checked_add(between)?.checked_add(low[axis])?.checked_add(high[axis])?;
+        let between = (n - 1)
+            .max(0)
+            .checked_mul(i64::try_from(interior[axis]).ok()?)?;
+        let total = n
+            .checked_add(between)?
+            .checked_add(low[axis])?
+            .checked_add(high[axis])?;
         usize::try_from(total).ok()
     };
     (0..shape.len()).map(size).collect()
@@ -213,16 +272,25 @@ impl Operation for Concatenate {
 
 /// Reads `stablehlo.concatenate`.
 pub fn concatenate(source: &Source<'_>) -> Read {
-    source.check(!source.operands.is_empty() && source.results.len() == 1, "needs operands and one result")?;
+    source.check(
+        !source.operands.is_empty() && source.results.len() == 1,
+        "needs operands and one result",
+    )?;
     let first = &source.operands[0];
     let axis = source.axis("dimension", first.shape.len())?;
     let mut ty = first.clone();
     ty.shape[axis] = 0;
     for operand in &source.operands {
         let mut expected = operand.clone();
-        source.check(operand.shape.len() == first.shape.len(), "the operands have different ranks")?;
+        source.check(
+            operand.shape.len() == first.shape.len(),
+            "the operands have different ranks",
+        )?;
         expected.shape[axis] = first.shape[axis];
-        source.check(expected == *first, format!("the operands differ: {}", list(&source.operands)))?;
+        source.check(
+            expected == *first,
+            format!("the operands differ: {}", list(&source.operands)),
+        )?;
         ty.shape[axis] = ty.shape[axis]
             .checked_add(operand.shape[axis])
             .ok_or_else(|| source.error("the result exceeds the address space"))?;
@@ -250,28 +318,46 @@ impl Operation for DynamicSlice {
     fn run(&self, _: &Context, operands: Operands) -> Result<Tensors> {
         let x = &operands[0];
         let starts = starts(&operands[1..], x.shape(), &self.0);
-        Ok(smallvec![slice(x, &starts, &vec![1; starts.len()], self.0.clone())])
+        Ok(smallvec![slice(
+            x,
+            &starts,
+            &vec![1; starts.len()],
+            self.0.clone()
+        )])
     }
 }
 
 fn check_starts(source: &Source<'_>, first: usize, rank: usize) -> Result<()> {
     let starts = source.operands.get(first..).unwrap_or_default();
     let integers = starts.iter().all(|t| {
-        t.shape.is_empty() && with_integer!(t.element, T => std::mem::size_of::<T>() > 0, _ => false)
+        t.shape.is_empty()
+            && with_integer!(t.element, T => std::mem::size_of::<T>() > 0, _ => false)
     });
-    source.check(starts.len() == rank && integers, format!("needs {rank} integers as starts"))
+    source.check(
+        starts.len() == rank && integers,
+        format!("needs {rank} integers as starts"),
+    )
 }
 
 /// Reads `stablehlo.dynamic_slice`.
 pub fn dynamic_slice(source: &Source<'_>) -> Read {
-    source.check(!source.operands.is_empty() && source.results.len() == 1, "needs operands and one result")?;
+    source.check(
+        !source.operands.is_empty() && source.results.len() == 1,
+        "needs operands and one result",
+    )?;
     let x = &source.operands[0];
     let sizes = source.sizes("slice_sizes")?;
     check_starts(source, 1, x.shape.len())?;
     let inside = sizes.len() == x.shape.len() && sizes.iter().zip(&x.shape).all(|(s, n)| s <= n);
     source.check(inside, format!("a slice of {sizes:?} exceeds {x}"))?;
     let shape: Dims = sizes.into_iter().collect();
-    source.result(0, &TensorType { shape: shape.clone(), element: x.element })?;
+    source.result(
+        0,
+        &TensorType {
+            shape: shape.clone(),
+            element: x.element,
+        },
+    )?;
     lift(DynamicSlice(shape))
 }
 
@@ -287,7 +373,11 @@ impl Operation for DynamicUpdateSlice {
         let strides = row_major(x.shape());
         let mut fresh = x.into_fresh(context)?;
         if update.size() != 0 {
-            let offset = starts.iter().zip(&strides).map(|(s, stride)| s * *stride as usize).sum();
+            let offset = starts
+                .iter()
+                .zip(&strides)
+                .map(|(s, stride)| s * *stride as usize)
+                .sum();
             fresh.write(&update, offset, &strides);
         }
         Ok(smallvec![fresh.finish()])
@@ -296,11 +386,18 @@ impl Operation for DynamicUpdateSlice {
 
 /// Reads `stablehlo.dynamic_update_slice`.
 pub fn dynamic_update_slice(source: &Source<'_>) -> Read {
-    source.check(source.operands.len() >= 2 && source.results.len() == 1, "needs operands and one result")?;
+    source.check(
+        source.operands.len() >= 2 && source.results.len() == 1,
+        "needs operands and one result",
+    )?;
     let (x, update) = (&source.operands[0], &source.operands[1]);
     check_starts(source, 2, x.shape.len())?;
-    let inside = update.shape.len() == x.shape.len() && update.shape.iter().zip(&x.shape).all(|(s, n)| s <= n);
-    source.check(inside && update.element == x.element, format!("an update of type {update} exceeds {x}"))?;
+    let inside = update.shape.len() == x.shape.len()
+        && update.shape.iter().zip(&x.shape).all(|(s, n)| s <= n);
+    source.check(
+        inside && update.element == x.element,
+        format!("an update of type {update} exceeds {x}"),
+    )?;
     source.result(0, x)?;
     lift(DynamicUpdateSlice)
 }

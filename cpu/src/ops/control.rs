@@ -26,13 +26,19 @@ impl Operation for While {
                 return Ok(carries);
             }
             // The body owns the carries, so that updates happen in place.
-            carries = self.body.run(context, carries.into_iter().chain(captures.iter().cloned()))?;
+            carries = self
+                .body
+                .run(context, carries.into_iter().chain(captures.iter().cloned()))?;
         }
     }
 }
 
 fn result_types(graph: &Graph) -> Vec<TensorType> {
-    graph.results.iter().map(|u| graph.types[u.slot as usize].clone()).collect()
+    graph
+        .results
+        .iter()
+        .map(|u| graph.types[u.slot as usize].clone())
+        .collect()
 }
 
 /// Reads `stablehlo.while`.
@@ -41,8 +47,14 @@ pub fn read_while(source: &Source<'_>) -> Read {
     source.check(source.regions.len() == 2, "needs a condition and a body")?;
     let [condition, body] = [&source.regions[0], &source.regions[1]];
     let matches = |region: &Region| region.graph.types[..region.parameters] == source.operands[..];
-    let boolean = TensorType { shape: Dims::new(), element: Bool };
-    source.check(source.results == source.operands, "the results must have the operands' types")?;
+    let boolean = TensorType {
+        shape: Dims::new(),
+        element: Bool,
+    };
+    source.check(
+        source.results == source.operands,
+        "the results must have the operands' types",
+    )?;
     source.check(
         matches(condition) && result_types(&condition.graph) == [boolean],
         "the condition must compute a boolean of the operands",
@@ -51,7 +63,11 @@ pub fn read_while(source: &Source<'_>) -> Read {
         matches(body) && result_types(&body.graph) == source.operands,
         "the body must compute values of the operands' types",
     )?;
-    lift(While { carries, condition: condition.graph.clone(), body: body.graph.clone() })
+    lift(While {
+        carries,
+        condition: condition.graph.clone(),
+        body: body.graph.clone(),
+    })
 }
 
 /// A choice among graphs.
@@ -76,11 +92,20 @@ impl Operation for Case {
 
 /// Reads `stablehlo.case` and `stablehlo.if`.
 pub fn case(source: &Source<'_>) -> Read {
-    source.check(source.operands.len() == 1 && !source.regions.is_empty(), "needs one operand and branches")?;
+    source.check(
+        source.operands.len() == 1 && !source.regions.is_empty(),
+        "needs one operand and branches",
+    )?;
     let boolean = source.syntax.name == "stablehlo.if";
-    let expected = TensorType { shape: Dims::new(), element: if boolean { Bool } else { I32 } };
+    let expected = TensorType {
+        shape: Dims::new(),
+        element: if boolean { Bool } else { I32 },
+    };
     let selector = &source.operands[0];
-    source.check(*selector == expected, format!("the operand has type {selector}, expected {expected}"))?;
+    source.check(
+        *selector == expected,
+        format!("the operand has type {selector}, expected {expected}"),
+    )?;
     source.check(!boolean || source.regions.len() == 2, "needs two branches")?;
     for region in &source.regions {
         source.check(
@@ -88,5 +113,8 @@ pub fn case(source: &Source<'_>) -> Read {
             "the branches must compute the results without parameters",
         )?;
     }
-    lift(Case { boolean, branches: source.regions.iter().map(|r| r.graph.clone()).collect() })
+    lift(Case {
+        boolean,
+        branches: source.regions.iter().map(|r| r.graph.clone()).collect(),
+    })
 }

@@ -42,7 +42,13 @@ impl Operation for Convolution {
         let kernel = reverse(&kernel, &self.reversed);
         let x = self.pad(context, &x)?;
         let shape: Dims = self.output.iter().map(|a| self.ty.shape[*a]).collect();
-        let mut result = Fresh::new(context, TensorType { shape: shape.clone(), element: compute })?;
+        let mut result = Fresh::new(
+            context,
+            TensorType {
+                shape: shape.clone(),
+                element: compute,
+            },
+        )?;
         let groups = self.feature_groups * self.batch_groups;
         let positions: usize = shape[2..].iter().product();
         let batch = x.shape()[0] / self.batch_groups;
@@ -62,20 +68,35 @@ impl Operation for Convolution {
         }
         let result = convert(context, &result.finish(), self.ty.element)?;
         let mut back = vec![0; self.output.len()];
-        self.output.iter().enumerate().for_each(|(i, a)| back[*a] = i);
+        self.output
+            .iter()
+            .enumerate()
+            .for_each(|(i, a)| back[*a] = i);
         Ok(smallvec![result.permute(&back)])
     }
 }
 
 impl Convolution {
     fn pad(&self, context: &Context, x: &Tensor) -> Result<Tensor> {
-        let ty = TensorType { shape: self.padded.clone(), element: x.element() };
+        let ty = TensorType {
+            shape: self.padded.clone(),
+            element: x.element(),
+        };
         if ty == x.ty && self.low.iter().all(|low| *low == 0) {
             return Ok(x.clone());
         }
-        let zero = splat(&TensorType { shape: Dims::new(), element: x.element() }, &vec![0; x.element().bytes()])?;
+        let zero = splat(
+            &TensorType {
+                shape: Dims::new(),
+                element: x.element(),
+            },
+            &vec![0; x.element().bytes()],
+        )?;
         let low: Vec<i64> = [0, 0].iter().chain(&self.low).copied().collect();
-        let interior: Vec<usize> = [0, 0].into_iter().chain(self.input_dilation.iter().map(|d| d - 1)).collect();
+        let interior: Vec<usize> = [0, 0]
+            .into_iter()
+            .chain(self.input_dilation.iter().map(|d| d - 1))
+            .collect();
         pad(context, x, &zero, &ty, &low, &interior)
     }
 
@@ -111,9 +132,13 @@ impl Convolution {
         let inner = features * window.iter().product::<usize>();
         let rows = count * shape[2..].iter().product::<usize>();
         let offset = (x.offset as isize + first as isize * x.strides[0]) as usize;
-        let windows = x.view(sizes, strides, offset).reshape(context, &[groups, rows, inner])?;
+        let windows = x
+            .view(sizes, strides, offset)
+            .reshape(context, &[groups, rows, inner])?;
         let outputs = kernel.shape()[0] / groups;
-        let kernels = kernel.reshape(context, &[groups, outputs, inner])?.permute(&[0, 2, 1]);
+        let kernels = kernel
+            .reshape(context, &[groups, outputs, inner])?
+            .permute(&[0, 2, 1]);
         multiply(context, &windows, &kernels, x.element())
     }
 }
@@ -123,28 +148,45 @@ pub fn convolution(source: &Source<'_>) -> Read {
     source.counts(2, 1, 0)?;
     let (x, kernel, result) = (&source.operands[0], &source.operands[1], &source.results[0]);
     let rank = x.shape.len();
-    source.check(rank >= 2 && kernel.shape.len() == rank && result.shape.len() == rank, "the ranks differ")?;
+    source.check(
+        rank >= 2 && kernel.shape.len() == rank && result.shape.len() == rank,
+        "the ranks differ",
+    )?;
     let space = rank - 2;
     let [input, weights, output] = axes(source, rank)?;
     let positive = |name: &str| {
         let list = source.sizes_or(name, space, 1)?;
-        source.check(list.iter().all(|n| *n > 0), format!("{name} must be positive"))?;
+        source.check(
+            list.iter().all(|n| *n > 0),
+            format!("{name} must be positive"),
+        )?;
         Ok(list)
     };
     let (strides, input_dilation) = (positive("window_strides")?, positive("lhs_dilation")?);
     let kernel_dilation = positive("rhs_dilation")?;
     let reversal = source.sizes_or("window_reversal", space, 0)?;
     let padding = source.integers_or("padding")?.unwrap_or(vec![0; 2 * space]);
-    source.check(padding.len() == 2 * space, "padding must have two numbers for each axis")?;
+    source.check(
+        padding.len() == 2 * space,
+        "padding must have two numbers for each axis",
+    )?;
     let groups = |name: &str| {
-        let count = if source.attribute(name).is_some() { source.integer(name)? } else { 1 };
+        let count = if source.attribute(name).is_some() {
+            source.integer(name)?
+        } else {
+            1
+        };
         source.check(count > 0, format!("{name} must be positive"))?;
         Ok(count as usize)
     };
-    let (feature_groups, batch_groups) = (groups("feature_group_count")?, groups("batch_group_count")?);
-    let sizes = |ty: &TensorType, axes: &[usize]| -> Dims { axes.iter().map(|a| ty.shape[*a]).collect() };
+    let (feature_groups, batch_groups) =
+        (groups("feature_group_count")?, groups("batch_group_count")?);
+    let sizes =
+        |ty: &TensorType, axes: &[usize]| -> Dims { axes.iter().map(|a| ty.shape[*a]).collect() };
     let (x_shape, kernel_shape) = (sizes(x, &input), sizes(kernel, &weights));
-    let total = feature_groups.checked_mul(batch_groups).ok_or_else(|| source.error("too many groups"))?;
+    let total = feature_groups
+        .checked_mul(batch_groups)
+        .ok_or_else(|| source.error("too many groups"))?;
     source.check(
         (feature_groups == 1 || batch_groups == 1)
             && Some(x_shape[1]) == kernel_shape[1].checked_mul(feature_groups)
@@ -161,20 +203,44 @@ pub fn convolution(source: &Source<'_>) -> Read {
     expected[output[0]] = x_shape[0] / batch_groups;
     expected[output[1]] = kernel_shape[0];
     for i in 0..space {
-        let reach = (kernel_shape[2 + i].max(1) - 1).checked_mul(kernel_dilation[i]).ok_or_else(too_large)? + 1;
+        let reach = (kernel_shape[2 + i].max(1) - 1)
+            .checked_mul(kernel_dilation[i])
+            .ok_or_else(too_large)?
+            + 1;
         let reach = if kernel_shape[2 + i] == 0 { 0 } else { reach };
-        let positions = space_shape[i].checked_sub(reach).map_or(0, |n| n / strides[i] + 1);
+        let positions = space_shape[i]
+            .checked_sub(reach)
+            .map_or(0, |n| n / strides[i] + 1);
         expected[output[2 + i]] = positions;
     }
-    source.result(0, &TensorType { shape: expected.into_iter().collect(), element: result.element })?;
+    source.result(
+        0,
+        &TensorType {
+            shape: expected.into_iter().collect(),
+            element: result.element,
+        },
+    )?;
     let mut padded: Dims = smallvec![x_shape[0], x_shape[1]];
     padded.extend(space_shape);
-    let reversed = (0..space).filter(|i| reversal[*i] != 0).map(|i| i + 2).collect();
+    let reversed = (0..space)
+        .filter(|i| reversal[*i] != 0)
+        .map(|i| i + 2)
+        .collect();
     let ty = result.clone();
     let (kernel, input) = (weights, input);
     lift(Convolution {
-        input, kernel, output, strides, low, padded, input_dilation, kernel_dilation, reversed, feature_groups,
-        batch_groups, ty,
+        input,
+        kernel,
+        output,
+        strides,
+        low,
+        padded,
+        input_dilation,
+        kernel_dilation,
+        reversed,
+        feature_groups,
+        batch_groups,
+        ty,
     })
 }
 
@@ -187,12 +253,27 @@ fn axes(source: &Source<'_>, rank: usize) -> Result<[Vec<usize>; 3]> {
             axes.extend(source.field(fields, name)?);
         }
         source.distinct_axes("dimension_numbers", &axes, rank)?;
-        source.check(axes.len() == rank, "dimension_numbers must name each axis once")?;
+        source.check(
+            axes.len() == rank,
+            "dimension_numbers must name each axis once",
+        )?;
         Ok(axes)
     };
     Ok([
-        read("input_batch_dimension", "input_feature_dimension", "input_spatial_dimensions")?,
-        read("kernel_output_feature_dimension", "kernel_input_feature_dimension", "kernel_spatial_dimensions")?,
-        read("output_batch_dimension", "output_feature_dimension", "output_spatial_dimensions")?,
+        read(
+            "input_batch_dimension",
+            "input_feature_dimension",
+            "input_spatial_dimensions",
+        )?,
+        read(
+            "kernel_output_feature_dimension",
+            "kernel_input_feature_dimension",
+            "kernel_spatial_dimensions",
+        )?,
+        read(
+            "output_batch_dimension",
+            "output_feature_dimension",
+            "output_spatial_dimensions",
+        )?,
     ])
 }

@@ -30,24 +30,53 @@ impl Operation for Dot {
 /// Returns the view with three axes, each of which is a product of axes.
 fn matrices(context: &Context, x: &Tensor, axes: &[Vec<usize>; 3]) -> Result<Tensor> {
     let order: Vec<usize> = axes.iter().flatten().copied().collect();
-    let sizes = axes.each_ref().map(|list| list.iter().map(|a| x.shape()[*a]).product::<usize>());
+    let sizes = axes
+        .each_ref()
+        .map(|list| list.iter().map(|a| x.shape()[*a]).product::<usize>());
     x.permute(&order).reshape(context, &sizes)
 }
 
 /// Multiplies batches of matrices `[batch, rows, inner]` and `[batch, inner, columns]`.
-pub fn multiply(context: &Context, lhs: &Tensor, rhs: &Tensor, element: crate::ElementType) -> Result<Tensor> {
+pub fn multiply(
+    context: &Context,
+    lhs: &Tensor,
+    rhs: &Tensor,
+    element: crate::ElementType,
+) -> Result<Tensor> {
     let compute = product_type(element);
-    let (lhs, rhs) = (convert(context, lhs, compute)?, convert(context, rhs, compute)?);
+    let (lhs, rhs) = (
+        convert(context, lhs, compute)?,
+        convert(context, rhs, compute)?,
+    );
     let (l, r) = (lhs.shape(), rhs.shape());
-    let sizes = Sizes { batch: l[0], rows: l[1], inner: l[2], columns: r[2] };
-    let ty = TensorType { shape: smallvec![l[0], l[1], r[2]], element: compute };
+    let sizes = Sizes {
+        batch: l[0],
+        rows: l[1],
+        inner: l[2],
+        columns: r[2],
+    };
+    let ty = TensorType {
+        shape: smallvec![l[0], l[1], r[2]],
+        element: compute,
+    };
     let mut fresh = Fresh::new(context, ty)?;
-    product(compute, sizes, side(&lhs), side(&rhs), fresh.bytes_mut(), context.threads);
+    product(
+        compute,
+        sizes,
+        side(&lhs),
+        side(&rhs),
+        fresh.bytes_mut(),
+        context.threads,
+    );
     convert(context, &fresh.finish(), element)
 }
 
 fn side(x: &Tensor) -> Matrices<'_> {
-    Matrices { data: x.data(), offset: x.offset, strides: [x.strides[0], x.strides[1], x.strides[2]] }
+    Matrices {
+        data: x.data(),
+        offset: x.offset,
+        strides: [x.strides[0], x.strides[1], x.strides[2]],
+    }
 }
 
 /// Reads `stablehlo.dot_general`.
@@ -71,10 +100,18 @@ pub fn dot_general(source: &Source<'_>) -> Read {
         same(&left_batch, &right_batch) && same(&left_inner, &right_inner),
         format!("the axes of {l} and {r} have different sizes"),
     )?;
-    source.check(left_batch.iter().all(|a| !left_inner.contains(a)), "an axis is both batched and contracted")?;
-    source.check(right_batch.iter().all(|a| !right_inner.contains(a)), "an axis is both batched and contracted")?;
+    source.check(
+        left_batch.iter().all(|a| !left_inner.contains(a)),
+        "an axis is both batched and contracted",
+    )?;
+    source.check(
+        right_batch.iter().all(|a| !right_inner.contains(a)),
+        "an axis is both batched and contracted",
+    )?;
     let free = |rank: usize, batch: &[usize], inner: &[usize]| -> Vec<usize> {
-        (0..rank).filter(|a| !batch.contains(a) && !inner.contains(a)).collect()
+        (0..rank)
+            .filter(|a| !batch.contains(a) && !inner.contains(a))
+            .collect()
     };
     let left_free = free(l.shape.len(), &left_batch, &left_inner);
     let right_free = free(r.shape.len(), &right_batch, &right_inner);
@@ -84,7 +121,14 @@ pub fn dot_general(source: &Source<'_>) -> Read {
         .map(|a| l.shape[*a])
         .chain(right_free.iter().map(|a| r.shape[*a]))
         .collect();
-    let ty = TensorType { shape, element: source.results[0].element };
+    let ty = TensorType {
+        shape,
+        element: source.results[0].element,
+    };
     source.result(0, &ty)?;
-    lift(Dot { lhs: [left_batch, left_free, left_inner], rhs: [right_batch, right_inner, right_free], ty })
+    lift(Dot {
+        lhs: [left_batch, left_free, left_inner],
+        rhs: [right_batch, right_inner, right_free],
+        ty,
+    })
 }

@@ -5,10 +5,12 @@ mod control;
 mod convolution;
 mod dot;
 mod elementwise;
+mod indexing;
 mod reduce;
 mod region;
 mod select;
 mod shape;
+mod window;
 
 use crate::graph::{Entry, Operation, Source};
 use crate::{Result, TensorType};
@@ -38,10 +40,18 @@ const ENTRIES: &[(&str, fn(&Source<'_>) -> Read)] = &[
     ("stablehlo.pad", arrays::read_pad),
     ("stablehlo.concatenate", arrays::concatenate),
     ("stablehlo.dynamic_slice", arrays::dynamic_slice),
-    ("stablehlo.dynamic_update_slice", arrays::dynamic_update_slice),
+    (
+        "stablehlo.dynamic_update_slice",
+        arrays::dynamic_update_slice,
+    ),
     ("stablehlo.reduce", reduce::reduce),
     ("stablehlo.dot_general", dot::dot_general),
     ("stablehlo.convolution", convolution::convolution),
+    ("stablehlo.gather", indexing::gather),
+    ("stablehlo.scatter", indexing::scatter),
+    ("stablehlo.reduce_window", window::reduce_window),
+    ("stablehlo.select_and_scatter", window::select_and_scatter),
+    ("stablehlo.map", window::map),
     ("stablehlo.while", control::read_while),
     ("stablehlo.case", control::case),
     ("stablehlo.if", control::case),

@@ -26,7 +26,10 @@ impl Operation for Reduce {
         let (initial, captures) = rest.split_at(count);
         let shape: Dims = self.kept.iter().map(|a| arrays[0].shape()[*a]).collect();
         if arrays[0].size() == 0 {
-            return Ok(initial.iter().map(|t| t.view(shape.clone(), smallvec![0; shape.len()], t.offset)).collect());
+            return Ok(initial
+                .iter()
+                .map(|t| t.view(shape.clone(), smallvec![0; shape.len()], t.offset))
+                .collect());
         }
         let folded = match self.fold(context, &arrays[0], &shape)? {
             Some(folded) => smallvec![folded],
@@ -53,7 +56,13 @@ pub fn run_region(
 ) -> Result<Tensors> {
     let mut results = Vec::with_capacity(region.results.len());
     for element in &region.results {
-        results.push(Fresh::new(context, TensorType { shape: shape.into(), element: *element })?);
+        results.push(Fresh::new(
+            context,
+            TensorType {
+                shape: shape.into(),
+                element: *element,
+            },
+        )?);
     }
     let mut outputs: Vec<&mut [u8]> = results.iter_mut().map(Fresh::bytes_mut).collect();
     region.run(context, inputs, &mut outputs, size)?;
@@ -64,13 +73,28 @@ pub fn run_region(
 impl Reduce {
     /// Reduces with a kernel, if the region is an operation that has one.
     fn fold(&self, context: &Context, x: &Tensor, shape: &Dims) -> Result<Option<Tensor>> {
-        let Some(name) = self.region.single else { return Ok(None) };
+        let Some(name) = self.region.single else {
+            return Ok(None);
+        };
         let element = x.element();
         let compute = compute_type(element);
         let x = convert(context, x, compute)?;
         let (x, extent) = self.arrange(context, &x)?;
-        let mut fresh = Fresh::new(context, TensorType { shape: shape.clone(), element: compute })?;
-        if !fold(name, compute, extent, x.bytes(), fresh.bytes_mut(), context.threads) {
+        let mut fresh = Fresh::new(
+            context,
+            TensorType {
+                shape: shape.clone(),
+                element: compute,
+            },
+        )?;
+        if !fold(
+            name,
+            compute,
+            extent,
+            x.bytes(),
+            fresh.bytes_mut(),
+            context.threads,
+        ) {
             return Ok(None);
         }
         Ok(Some(convert(context, &fresh.finish(), element)?))
@@ -78,24 +102,54 @@ impl Reduce {
 
     /// Returns the elements in row-major order so that the reduced axes are neighbors.
     fn arrange(&self, context: &Context, x: &Tensor) -> Result<(Tensor, Extent)> {
-        let product = |axes: &mut dyn Iterator<Item = usize>| axes.map(|a| x.shape()[a]).product::<usize>();
-        let large = |axes: &[usize]| -> Vec<usize> { axes.iter().copied().filter(|a| x.shape()[*a] != 1).collect() };
+        let product =
+            |axes: &mut dyn Iterator<Item = usize>| axes.map(|a| x.shape()[a]).product::<usize>();
+        let large = |axes: &[usize]| -> Vec<usize> {
+            axes.iter()
+                .copied()
+                .filter(|a| x.shape()[*a] != 1)
+                .collect()
+        };
         let reduced = product(&mut self.reduced.iter().copied());
         let axes = large(&self.reduced);
-        let (first, last) = (axes.first().copied().unwrap_or(0), axes.last().copied().unwrap_or(0));
-        let between = large(&self.kept).iter().any(|a| (first..=last).contains(a)) && !axes.is_empty();
+        let (first, last) = (
+            axes.first().copied().unwrap_or(0),
+            axes.last().copied().unwrap_or(0),
+        );
+        let between =
+            large(&self.kept).iter().any(|a| (first..=last).contains(a)) && !axes.is_empty();
         if x.is_contiguous() && !between {
             let before = product(&mut self.kept.iter().copied().filter(|a| *a < first));
             let after = product(&mut self.kept.iter().copied().filter(|a| *a >= first));
-            return Ok((x.clone(), Extent { before, reduced, after }));
+            return Ok((
+                x.clone(),
+                Extent {
+                    before,
+                    reduced,
+                    after,
+                },
+            ));
         }
         let order: Vec<usize> = self.kept.iter().chain(&self.reduced).copied().collect();
         let x = x.permute(&order).contiguous(context)?;
-        Ok((x, Extent { before: product(&mut self.kept.iter().copied()), reduced, after: 1 }))
+        Ok((
+            x,
+            Extent {
+                before: product(&mut self.kept.iter().copied()),
+                reduced,
+                after: 1,
+            },
+        ))
     }
 
     /// Combines neighbors along the reduced axes with the region until one element is left.
-    fn combine(&self, context: &Context, arrays: &[Tensor], captures: &[Tensor], shape: &Dims) -> Result<Tensors> {
+    fn combine(
+        &self,
+        context: &Context,
+        arrays: &[Tensor],
+        captures: &[Tensor],
+        shape: &Dims,
+    ) -> Result<Tensors> {
         let order: Vec<usize> = self.reduced.iter().chain(&self.kept).copied().collect();
         let width: usize = shape.iter().product();
         let mut rows = arrays[0].size() / width;
@@ -112,12 +166,22 @@ impl Reduce {
             };
             let even: Vec<Tensor> = current.iter().map(|t| part(t, 0, 2, pairs)).collect();
             let odd: Vec<Tensor> = current.iter().map(|t| part(t, 1, 2, pairs)).collect();
-            let inputs: Vec<Lanes<'_>> =
-                even.iter().chain(&odd).map(Lanes::of).chain(captured(captures)).collect();
+            let inputs: Vec<Lanes<'_>> = even
+                .iter()
+                .chain(&odd)
+                .map(Lanes::of)
+                .chain(captured(captures))
+                .collect();
             let left = rows - pairs;
             let mut next = Vec::with_capacity(current.len());
             for t in &current {
-                next.push(Fresh::new(context, TensorType { shape: smallvec![left, width], element: t.element() })?);
+                next.push(Fresh::new(
+                    context,
+                    TensorType {
+                        shape: smallvec![left, width],
+                        element: t.element(),
+                    },
+                )?);
             }
             let mut outputs: Vec<&mut [u8]> = next
                 .iter_mut()
@@ -126,11 +190,16 @@ impl Reduce {
                     &mut t.bytes_mut()[..bytes]
                 })
                 .collect();
-            self.region.run(context, &inputs, &mut outputs, pairs * width)?;
+            self.region
+                .run(context, &inputs, &mut outputs, pairs * width)?;
             drop(outputs);
             if left > pairs {
                 for (t, target) in current.iter().zip(&mut next) {
-                    target.write(&part(t, rows - 1, 1, 1), pairs * width, &[width as isize, 1]);
+                    target.write(
+                        &part(t, rows - 1, 1, 1),
+                        pairs * width,
+                        &[width as isize, 1],
+                    );
                 }
             }
             current = next.into_iter().map(Fresh::finish).collect();
@@ -153,23 +222,46 @@ pub fn reduce(source: &Source<'_>) -> Read {
         axes
     };
     let kept: Vec<usize> = (0..shape.len()).filter(|a| !reduced.contains(a)).collect();
-    source.check(region.parameters.len() == 2 * count && region.results.len() == count, mismatch(source))?;
+    source.check(
+        region.parameters.len() == 2 * count && region.results.len() == count,
+        mismatch(source),
+    )?;
     for i in 0..count {
         let (x, initial) = (&source.operands[i], &source.operands[count + i]);
         source.check(x.shape == shape, "the operands have different shapes")?;
-        source.check(initial.shape.is_empty(), "the initial values must be scalars")?;
-        let elements =
-            [initial.element, region.parameters[i], region.parameters[count + i], region.results[i]];
+        source.check(
+            initial.shape.is_empty(),
+            "the initial values must be scalars",
+        )?;
+        let elements = [
+            initial.element,
+            region.parameters[i],
+            region.parameters[count + i],
+            region.results[i],
+        ];
         source.check(elements.iter().all(|e| *e == x.element), mismatch(source))?;
-        let result = TensorType { shape: kept.iter().map(|a| shape[*a]).collect(), element: x.element };
+        let result = TensorType {
+            shape: kept.iter().map(|a| shape[*a]).collect(),
+            element: x.element,
+        };
         source.result(i, &result)?;
     }
-    lift(Reduce { kept, reduced, region })
+    lift(Reduce {
+        kept,
+        reduced,
+        region,
+    })
 }
 
 /// Returns a tensor whose elements all equal a scalar, in memory of its own.
 pub fn filled(context: &Context, scalar: &Tensor, shape: &[usize]) -> Result<Fresh> {
-    let mut fresh = Fresh::new(context, TensorType { shape: shape.into(), element: scalar.element() })?;
+    let mut fresh = Fresh::new(
+        context,
+        TensorType {
+            shape: shape.into(),
+            element: scalar.element(),
+        },
+    )?;
     let width = scalar.element().bytes();
     let bytes: &[u8] = scalar.data();
     fill(&mut fresh, &bytes[scalar.offset * width..][..width]);

@@ -42,11 +42,21 @@ impl ScalarRegion {
     /// # Errors
     /// Returns an error if a parameter or result is no scalar.
     pub fn read(source: &Source<'_>, index: usize) -> Result<ScalarRegion> {
-        let region = source.regions.get(index).ok_or_else(|| source.error("a region is missing"))?;
+        let region = source
+            .regions
+            .get(index)
+            .ok_or_else(|| source.error("a region is missing"))?;
         let graph = &region.graph;
-        let results: Vec<&TensorType> = graph.results.iter().map(|u| &graph.types[u.slot as usize]).collect();
+        let results: Vec<&TensorType> = graph
+            .results
+            .iter()
+            .map(|u| &graph.types[u.slot as usize])
+            .collect();
         let parameters = &graph.types[..region.parameters];
-        let scalars = parameters.iter().chain(results.iter().copied()).all(|t| t.shape.is_empty());
+        let scalars = parameters
+            .iter()
+            .chain(results.iter().copied())
+            .all(|t| t.shape.is_empty());
         source.check(scalars, "the region must compute scalars of scalars")?;
         Ok(ScalarRegion {
             group: group_of(region),
@@ -78,7 +88,9 @@ impl ScalarRegion {
                 let width = ty.element.bytes();
                 let mut scalar = Fresh::new(context, ty.clone())?;
                 match lanes {
-                    Lanes::Slice(bytes) => scalar.bytes_mut().copy_from_slice(&bytes[lane * width..][..width]),
+                    Lanes::Slice(bytes) => scalar
+                        .bytes_mut()
+                        .copy_from_slice(&bytes[lane * width..][..width]),
                     Lanes::Scalar(bytes) => scalar.bytes_mut().copy_from_slice(bytes),
                     Lanes::View(view) => view.load(lane, scalar.bytes_mut()),
                 }
@@ -96,12 +108,23 @@ impl ScalarRegion {
 
 /// Returns the name of the block's only operation, if it combines the block's two parameters.
 fn single(block: &Block) -> Option<&'static str> {
-    let [(a, _), (b, _)] = block.arguments[..] else { return None };
-    let [operation, end] = &block.operations[..] else { return None };
+    let [(a, _), (b, _)] = block.arguments[..] else {
+        return None;
+    };
+    let [operation, end] = &block.operations[..] else {
+        return None;
+    };
     let operands = &operation.operands[..];
     let combines = operands == [a, b] || operands == [b, a];
-    let returns = end.operands.len() == 1 && operation.results.first().is_some_and(|(v, _)| *v == end.operands[0]);
-    SINGLE.iter().copied().find(|name| *name == operation.name && combines && returns)
+    let returns = end.operands.len() == 1
+        && operation
+            .results
+            .first()
+            .is_some_and(|(v, _)| *v == end.operands[0]);
+    SINGLE
+        .iter()
+        .copied()
+        .find(|name| *name == operation.name && combines && returns)
 }
 
 /// Returns the group of a region, or `None` if an operation is not elementwise.
@@ -110,20 +133,29 @@ pub fn group_of(region: &Region) -> Option<Group> {
     if graph.types.iter().any(|t| !t.shape.is_empty()) {
         return None;
     }
-    let inputs: Vec<ElementType> = graph.types[..graph.parameters].iter().map(|t| t.element).collect();
+    let inputs: Vec<ElementType> = graph.types[..graph.parameters]
+        .iter()
+        .map(|t| t.element)
+        .collect();
     let mut group = Group::new(&inputs);
     let mut registers: Vec<Option<u32>> = vec![None; graph.types.len()];
     for (i, register) in registers.iter_mut().take(graph.parameters).enumerate() {
         *register = Some(i as u32);
     }
     for node in &graph.nodes {
-        let operands: Vec<u32> = node.operands.iter().map(|u| registers[u.slot as usize]).collect::<Option<_>>()?;
+        let operands: Vec<u32> = node
+            .operands
+            .iter()
+            .map(|u| registers[u.slot as usize])
+            .collect::<Option<_>>()?;
         let operation: &dyn Any = &*node.operation;
         let results: Vec<u32> = if let Some(elementwise) = operation.downcast_ref::<Elementwise>() {
             group.inline(&elementwise.group, &operands).to_vec()
         } else if let Some(Constant(value)) = operation.downcast_ref::<Constant>() {
             vec![group.push(constant(value), &[], value.element())]
-        } else if let Some(Rearrange::Broadcast { .. } | Rearrange::Reshape(_)) = operation.downcast_ref() {
+        } else if let Some(Rearrange::Broadcast { .. } | Rearrange::Reshape(_)) =
+            operation.downcast_ref()
+        {
             operands
         } else {
             return None;
@@ -134,7 +166,11 @@ pub fn group_of(region: &Region) -> Option<Group> {
             }
         }
     }
-    let outputs: Vec<u32> = graph.results.iter().map(|u| registers[u.slot as usize]).collect::<Option<_>>()?;
+    let outputs: Vec<u32> = graph
+        .results
+        .iter()
+        .map(|u| registers[u.slot as usize])
+        .collect::<Option<_>>()?;
     group.finish(&outputs);
     Some(group)
 }

@@ -46,14 +46,16 @@ fn equality<T: Pod + PartialEq>(direction: Direction) -> Kernel {
 }
 
 fn equality_of(direction: Direction, element: ElementType) -> Option<Kernel> {
-    Some(with_bits!(element, T => equality::<T>(direction), _ => match element {
-        Bool => equality::<u8>(direction),
-        F32 => equality::<f32>(direction),
-        F64 => equality::<f64>(direction),
-        C64 => equality::<Complex<f32>>(direction),
-        C128 => equality::<Complex<f64>>(direction),
-        _ => return None,
-    }))
+    Some(
+        with_bits!(element, T => equality::<T>(direction), _ => match element {
+            Bool => equality::<u8>(direction),
+            F32 => equality::<f32>(direction),
+            F64 => equality::<f64>(direction),
+            C64 => equality::<Complex<f32>>(direction),
+            C128 => equality::<Complex<f64>>(direction),
+            _ => return None,
+        }),
+    )
 }
 
 /// Returns the kernel of a comparison of a type in which it is computed.

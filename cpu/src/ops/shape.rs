@@ -45,7 +45,11 @@ impl Operation for Rearrange {
             }
             Rearrange::Reshape(shape) => x.reshape(context, shape)?,
             Rearrange::Transpose(axes) => x.permute(axes),
-            Rearrange::Slice { starts, steps, shape } => slice(x, starts, steps, shape.clone()),
+            Rearrange::Slice {
+                starts,
+                steps,
+                shape,
+            } => slice(x, starts, steps, shape.clone()),
             Rearrange::Reverse(axes) => reverse(x, axes),
             Rearrange::Bitcast(ty) => x.bitcast(context, ty)?,
         };
@@ -55,8 +59,17 @@ impl Operation for Rearrange {
 
 /// Returns the view of a part of a tensor.
 pub fn slice(x: &Tensor, starts: &[usize], steps: &[usize], shape: Dims) -> Tensor {
-    let offset: isize = starts.iter().zip(&x.strides).map(|(s, stride)| *s as isize * stride).sum();
-    let strides: Strides = x.strides.iter().zip(steps).map(|(stride, step)| stride * *step as isize).collect();
+    let offset: isize = starts
+        .iter()
+        .zip(&x.strides)
+        .map(|(s, stride)| *s as isize * stride)
+        .sum();
+    let strides: Strides = x
+        .strides
+        .iter()
+        .zip(steps)
+        .map(|(stride, step)| stride * *step as isize)
+        .collect();
     x.view(shape, strides, (x.offset as isize + offset) as usize)
 }
 
@@ -83,10 +96,16 @@ pub fn broadcast_in_dim(source: &Source<'_>) -> Read {
     let mut axes = vec![None; result.shape.len()];
     for (i, &axis) in dimensions.iter().enumerate() {
         let (from, to) = (operand.shape[i], result.shape[axis]);
-        source.check(from == 1 || from == to, format!("cannot broadcast {operand} to {result}"))?;
+        source.check(
+            from == 1 || from == to,
+            format!("cannot broadcast {operand} to {result}"),
+        )?;
         axes[axis] = (from != 1).then_some(i);
     }
-    lift(Rearrange::Broadcast { axes, shape: result.shape.clone() })
+    lift(Rearrange::Broadcast {
+        axes,
+        shape: result.shape.clone(),
+    })
 }
 
 /// Reads `stablehlo.reshape`.
@@ -105,9 +124,18 @@ pub fn transpose(source: &Source<'_>) -> Read {
     source.counts(1, 1, 0)?;
     let operand = &source.operands[0];
     let axes = source.axes("permutation", operand.shape.len())?;
-    source.check(axes.len() == operand.shape.len(), "permutation must name each axis once")?;
+    source.check(
+        axes.len() == operand.shape.len(),
+        "permutation must name each axis once",
+    )?;
     let shape = axes.iter().map(|a| operand.shape[*a]).collect();
-    source.result(0, &TensorType { shape, element: operand.element })?;
+    source.result(
+        0,
+        &TensorType {
+            shape,
+            element: operand.element,
+        },
+    )?;
     lift(Rearrange::Transpose(axes))
 }
 
@@ -119,7 +147,10 @@ pub fn read_slice(source: &Source<'_>) -> Read {
     let starts = source.sizes_or("start_indices", rank, 0)?;
     let steps = source.sizes_or("strides", rank, 1)?;
     let limits = source.sizes("limit_indices")?;
-    source.check(limits.len() == rank, format!("limit_indices must have {rank} numbers"))?;
+    source.check(
+        limits.len() == rank,
+        format!("limit_indices must have {rank} numbers"),
+    )?;
     let mut shape = Dims::new();
     for axis in 0..rank {
         let (start, limit, step) = (starts[axis], limits[axis], steps[axis]);
@@ -129,8 +160,18 @@ pub fn read_slice(source: &Source<'_>) -> Read {
         )?;
         shape.push((limit - start).div_ceil(step));
     }
-    source.result(0, &TensorType { shape: shape.clone(), element: operand.element })?;
-    lift(Rearrange::Slice { starts, steps, shape })
+    source.result(
+        0,
+        &TensorType {
+            shape: shape.clone(),
+            element: operand.element,
+        },
+    )?;
+    lift(Rearrange::Slice {
+        starts,
+        steps,
+        shape,
+    })
 }
 
 /// Reads `stablehlo.reverse`.
@@ -138,7 +179,9 @@ pub fn read_reverse(source: &Source<'_>) -> Read {
     source.counts(1, 1, 0)?;
     let operand = &source.operands[0];
     source.result(0, operand)?;
-    lift(Rearrange::Reverse(source.axes("dimensions", operand.shape.len())?))
+    lift(Rearrange::Reverse(
+        source.axes("dimensions", operand.shape.len())?,
+    ))
 }
 
 /// Reads `stablehlo.bitcast_convert`.
@@ -146,14 +189,26 @@ pub fn bitcast_convert(source: &Source<'_>) -> Read {
     source.counts(1, 1, 0)?;
     let (operand, result) = (&source.operands[0], &source.results[0]);
     let (old, new) = (operand.element.bits(), result.element.bits());
-    let (narrow, wide) = if old <= new { (operand, result) } else { (result, operand) };
+    let (narrow, wide) = if old <= new {
+        (operand, result)
+    } else {
+        (result, operand)
+    };
     if old != new && narrow.element.bits() < 8 {
         return Err(source.unsupported(format!("conversion of {operand} to {result}")));
     }
     let expected = match old == new {
         true => wide.shape.clone(),
-        false => wide.shape.iter().copied().chain([wide.element.bits() / narrow.element.bits()]).collect(),
+        false => wide
+            .shape
+            .iter()
+            .copied()
+            .chain([wide.element.bits() / narrow.element.bits()])
+            .collect(),
     };
-    source.check(narrow.shape == expected, format!("{operand} does not have the bits of {result}"))?;
+    source.check(
+        narrow.shape == expected,
+        format!("{operand} does not have the bits of {result}"),
+    )?;
     lift(Rearrange::Bitcast(result.clone()))
 }

@@ -1,0 +1,392 @@
+//! Reductions over windows.
+
+use super::arrays::{pad, padded_shape};
+use super::reduce::run_region;
+use super::region::{ScalarRegion, captured, mismatch};
+use super::{Read, lift};
+use crate::ElementType::{Bool, I64};
+use crate::graph::{Operands, Operation, Source};
+use crate::kernels::Lanes;
+use crate::memory::{Context, Fresh, Strides, Tensor, Tensors, row_major, with_width};
+use crate::{Dims, Result, TensorType};
+use smallvec::smallvec;
+
+/// The windows of an array.
+#[derive(Debug)]
+struct Windows {
+    sizes: Vec<usize>,
+    strides: Vec<usize>,
+    dilation: Vec<usize>,
+    base_dilation: Vec<usize>,
+    low: Vec<i64>,
+    /// Shape of the padded array.
+    padded: Dims,
+    /// Number of windows along each axis.
+    positions: Dims,
+}
+
+impl Windows {
+    fn read(source: &Source<'_>, shape: &[usize]) -> Result<Windows> {
+        let rank = shape.len();
+        let positive = |name: &str| {
+            let list = source.sizes_or(name, rank, 1)?;
+            source.check(
+                list.iter().all(|n| *n > 0),
+                format!("{name} must be positive"),
+            )?;
+            Ok(list)
+        };
+        let sizes = positive("window_dimensions")?;
+        let (strides, dilation) = (positive("window_strides")?, positive("window_dilations")?);
+        let base_dilation = positive("base_dilations")?;
+        let padding = source.integers_or("padding")?.unwrap_or(vec![0; 2 * rank]);
+        source.check(
+            padding.len() == 2 * rank,
+            "padding must have two numbers for each axis",
+        )?;
+        let low: Vec<i64> = padding.iter().copied().step_by(2).collect();
+        let high: Vec<i64> = padding.iter().copied().skip(1).step_by(2).collect();
+        let interior: Vec<usize> = base_dilation.iter().map(|d| d - 1).collect();
+        let too_large =
+            || source.error("the padding removes more than the operand or is too large");
+        let padded = padded_shape(shape, &low, &high, &interior).ok_or_else(too_large)?;
+        let mut positions = Dims::new();
+        for axis in 0..rank {
+            let reach = (sizes[axis] - 1)
+                .checked_mul(dilation[axis])
+                .ok_or_else(too_large)?;
+            let free = padded[axis].checked_sub(reach).filter(|n| *n > 0);
+            positions.push(free.map_or(0, |n| (n - 1) / strides[axis] + 1));
+        }
+        Ok(Windows {
+            sizes,
+            strides,
+            dilation,
+            base_dilation,
+            low,
+            padded,
+            positions,
+        })
+    }
+
+    /// Returns the array with its padding.
+    fn pad(&self, context: &Context, x: &Tensor, value: &Tensor) -> Result<Tensor> {
+        if *x.shape() == *self.padded && self.low.iter().all(|low| *low == 0) {
+            return Ok(x.clone());
+        }
+        let ty = TensorType {
+            shape: self.padded.clone(),
+            element: x.element(),
+        };
+        let interior: Vec<usize> = self.base_dilation.iter().map(|d| d - 1).collect();
+        pad(context, x, value, &ty, &self.low, &interior)
+    }
+
+    /// Returns the offsets of all elements of a window from its first one, in row-major order.
+    fn offsets(&self) -> Vec<Vec<usize>> {
+        let count: usize = self.sizes.iter().product();
+        let strides = row_major(&self.sizes);
+        let offset = |i: usize, axis: usize| {
+            i / strides[axis] as usize % self.sizes[axis] * self.dilation[axis]
+        };
+        (0..count)
+            .map(|i| (0..self.sizes.len()).map(|axis| offset(i, axis)).collect())
+            .collect()
+    }
+
+    /// Returns the view of one element of each window of the padded array.
+    fn element(&self, padded: &Tensor, offset: &[usize]) -> Tensor {
+        let at: isize = offset
+            .iter()
+            .zip(&padded.strides)
+            .map(|(o, s)| *o as isize * s)
+            .sum();
+        let strides: Strides = padded
+            .strides
+            .iter()
+            .zip(&self.strides)
+            .map(|(s, step)| s * *step as isize)
+            .collect();
+        padded.view(
+            self.positions.clone(),
+            strides,
+            (padded.offset as isize + at) as usize,
+        )
+    }
+}
+
+/// Combines the elements of each window.
+#[derive(Debug)]
+struct ReduceWindow {
+    windows: Windows,
+    region: ScalarRegion,
+}
+
+impl Operation for ReduceWindow {
+    fn run(&self, context: &Context, operands: Operands) -> Result<Tensors> {
+        let count = self.region.results.len();
+        let (arrays, rest) = operands.split_at(count);
+        let (initial, captures) = rest.split_at(count);
+        let shape = &self.windows.positions;
+        let size: usize = shape.iter().product();
+        let mut padded = Vec::with_capacity(count);
+        for (x, value) in arrays.iter().zip(initial) {
+            padded.push(self.windows.pad(context, x, value)?);
+        }
+        let mut sums: Tensors = initial
+            .iter()
+            .map(|t| t.view(shape.clone(), smallvec![0; shape.len()], t.offset))
+            .collect();
+        if size == 0 {
+            return Ok(sums);
+        }
+        for offset in self.windows.offsets() {
+            let elements: Vec<Tensor> = padded
+                .iter()
+                .map(|t| self.windows.element(t, &offset))
+                .collect();
+            let inputs: Vec<Lanes<'_>> = sums
+                .iter()
+                .map(super::elementwise::lanes)
+                .chain(elements.iter().map(Lanes::of))
+                .chain(captured(captures))
+                .collect();
+            let next = run_region(context, &self.region, &inputs, shape, size)?;
+            sums = next;
+        }
+        Ok(sums)
+    }
+}
+
+/// Reads `stablehlo.reduce_window`.
+pub fn reduce_window(source: &Source<'_>) -> Read {
+    let count = source.results.len();
+    source.check(count > 0, "needs a result")?;
+    source.counts(2 * count, count, 1)?;
+    let shape = source.operands[0].shape.clone();
+    let windows = Windows::read(source, &shape)?;
+    let region = ScalarRegion::read(source, 0)?;
+    source.check(
+        region.parameters.len() == 2 * count && region.results.len() == count,
+        mismatch(source),
+    )?;
+    for i in 0..count {
+        let (x, initial) = (&source.operands[i], &source.operands[count + i]);
+        source.check(
+            x.shape == shape && initial.shape.is_empty(),
+            "the operands have different shapes",
+        )?;
+        let elements = [
+            initial.element,
+            region.parameters[i],
+            region.parameters[count + i],
+            region.results[i],
+        ];
+        source.check(elements.iter().all(|e| *e == x.element), mismatch(source))?;
+        source.result(
+            i,
+            &TensorType {
+                shape: windows.positions.clone(),
+                element: x.element,
+            },
+        )?;
+    }
+    lift(ReduceWindow { windows, region })
+}
+
+/// Adds each source to the element of its window that a region selects.
+#[derive(Debug)]
+struct SelectAndScatter {
+    windows: Windows,
+    select: ScalarRegion,
+    scatter: ScalarRegion,
+}
+
+impl Operation for SelectAndScatter {
+    fn run(&self, context: &Context, operands: Operands) -> Result<Tensors> {
+        let (x, updates, initial) = (&operands[0], operands[1].contiguous(context)?, &operands[2]);
+        let captures = &operands[3..];
+        let chosen = self.choose(context, x, captures)?;
+        let mut result = super::reduce::filled(context, initial, x.shape())?;
+        let width = x.element().bytes();
+        let mut new = [0u128; 1];
+        for (position, at) in chosen.iter().enumerate() {
+            let Ok(at) = usize::try_from(*at) else {
+                continue;
+            };
+            let element = &mut result.bytes_mut()[at * width..][..width];
+            let update = &updates.bytes()[position * width..][..width];
+            let new = &mut bytemuck::cast_slice_mut::<_, u8>(&mut new)[..width];
+            let inputs: Vec<Lanes<'_>> = [Lanes::Slice(element), Lanes::Slice(update)]
+                .into_iter()
+                .chain(captured(captures))
+                .collect();
+            self.scatter.run(context, &inputs, &mut [&mut *new], 1)?;
+            element.copy_from_slice(new);
+        }
+        Ok(smallvec![result.finish()])
+    }
+}
+
+impl SelectAndScatter {
+    /// Returns the number of the selected element of each window, -1 for windows in the padding.
+    fn choose(&self, context: &Context, x: &Tensor, captures: &[Tensor]) -> Result<Vec<i64>> {
+        let shape = &self.windows.positions;
+        let size: usize = shape.iter().product();
+        let zero = super::arrays::splat(
+            &TensorType {
+                shape: Dims::new(),
+                element: x.element(),
+            },
+            &vec![0; x.element().bytes()],
+        )?;
+        let padded = self.windows.pad(context, x, &zero)?;
+        let numbers = self
+            .windows
+            .pad(context, &numbers(context, x.shape())?, &minus_one()?)?;
+        let mut best: Option<Fresh> = None;
+        let mut chosen = vec![-1i64; size];
+        for offset in self.windows.offsets() {
+            let values = self.windows.element(&padded, &offset).contiguous(context)?;
+            let places = self
+                .windows
+                .element(&numbers, &offset)
+                .contiguous(context)?;
+            let Some(best) = &mut best else {
+                chosen.copy_from_slice(places.slice());
+                best = Some(values.into_fresh(context)?);
+                continue;
+            };
+            let mut keep = Fresh::new(
+                context,
+                TensorType {
+                    shape: shape.clone(),
+                    element: Bool,
+                },
+            )?;
+            let inputs: Vec<Lanes<'_>> =
+                [Lanes::Slice(best.bytes_mut()), Lanes::Slice(values.bytes())]
+                    .into_iter()
+                    .chain(captured(captures))
+                    .collect();
+            self.select
+                .run(context, &inputs, &mut [keep.bytes_mut()], size)?;
+            let keep = keep.bytes_mut();
+            with_width!(x.element().bytes(), T => {
+                let best = best.slice_mut::<T>();
+                for i in 0..size {
+                    let place = places.slice::<i64>()[i];
+                    if place >= 0 && (keep[i] == 0 || chosen[i] < 0) {
+                        (best[i], chosen[i]) = (values.slice::<T>()[i], place);
+                    }
+                }
+            });
+        }
+        Ok(chosen)
+    }
+}
+
+fn minus_one() -> Result<Tensor> {
+    super::arrays::splat(
+        &TensorType {
+            shape: Dims::new(),
+            element: I64,
+        },
+        &(-1i64).to_le_bytes(),
+    )
+}
+
+/// Returns the numbers of the elements of an array.
+fn numbers(context: &Context, shape: &[usize]) -> Result<Tensor> {
+    let mut numbers = Fresh::new(
+        context,
+        TensorType {
+            shape: shape.into(),
+            element: I64,
+        },
+    )?;
+    numbers
+        .slice_mut::<i64>()
+        .iter_mut()
+        .zip(0..)
+        .for_each(|(x, i)| *x = i);
+    Ok(numbers.finish())
+}
+
+/// Reads `stablehlo.select_and_scatter`.
+pub fn select_and_scatter(source: &Source<'_>) -> Read {
+    source.counts(3, 1, 2)?;
+    let [x, updates, initial] = &source.operands[..] else {
+        return Err(source.error("needs three operands"));
+    };
+    let windows = Windows::read(source, &x.shape)?;
+    let (select, scatter) = (
+        ScalarRegion::read(source, 0)?,
+        ScalarRegion::read(source, 1)?,
+    );
+    source.check(
+        updates.shape == windows.positions,
+        format!("updates of type {updates} do not match the windows"),
+    )?;
+    source.check(
+        initial.shape.is_empty(),
+        "the initial value must be a scalar",
+    )?;
+    let same = [updates.element, initial.element]
+        .iter()
+        .all(|e| *e == x.element);
+    let two = vec![x.element; 2];
+    source.check(
+        same && select.parameters == two
+            && select.results == [Bool]
+            && scatter.parameters == two
+            && scatter.results == [x.element],
+        mismatch(source),
+    )?;
+    source.result(0, x)?;
+    lift(SelectAndScatter {
+        windows,
+        select,
+        scatter,
+    })
+}
+
+/// Applies a region to each element.
+#[derive(Debug)]
+struct Map {
+    region: ScalarRegion,
+    shape: Dims,
+}
+
+impl Operation for Map {
+    fn run(&self, context: &Context, operands: Operands) -> Result<Tensors> {
+        let inputs: Vec<Lanes<'_>> = operands.iter().map(super::elementwise::lanes).collect();
+        run_region(
+            context,
+            &self.region,
+            &inputs,
+            &self.shape,
+            self.shape.iter().product(),
+        )
+    }
+}
+
+/// Reads `stablehlo.map`.
+pub fn map(source: &Source<'_>) -> Read {
+    source.counts(source.operands.len(), 1, 1)?;
+    let region = ScalarRegion::read(source, 0)?;
+    let result = &source.results[0];
+    let elements: Vec<_> = source.operands.iter().map(|t| t.element).collect();
+    source.check(
+        region.parameters == elements && region.results == [result.element],
+        mismatch(source),
+    )?;
+    source.check(
+        source.operands.iter().all(|t| t.shape == result.shape),
+        "the operands have different shapes",
+    )?;
+    lift(Map {
+        region,
+        shape: result.shape.clone(),
+    })
+}
