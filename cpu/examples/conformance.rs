@@ -212,6 +212,9 @@ fn bounds(text: &str) -> (f64, f64) {
 
 /// Compares the bytes of a result with the recording.
 fn compare(ty: &TensorType, got: &[u8], expected: &[u8], bounds: (f64, f64)) -> Result<(), String> {
+    if expected.is_empty() && ty.element == ElementType::Bool {
+        return Ok(());
+    }
     if got.len() != expected.len() {
         return Err(format!(
             "{} bytes, recorded are {}",
