@@ -6,7 +6,7 @@ use crate::ElementType::{self, *};
 use crate::graph::{Operands, Operation, Source};
 use crate::kernels::convert::with_integer;
 use crate::kernels::{Group, Lanes};
-use crate::memory::{Context, Fresh, Storage, Strides, Tensor, Tensors, row_major};
+use crate::memory::{Context, Fresh, Layout, Storage, Strides, Tensor, Tensors, row_major};
 use crate::text::Attribute;
 use crate::{Dims, Result, TensorType};
 use smallvec::{SmallVec, smallvec};
@@ -30,7 +30,7 @@ pub fn splat(ty: &TensorType, element: &[u8]) -> Result<Tensor> {
         shape: Dims::new(),
         element: ty.element,
     };
-    let scalar = Tensor::from_storage(&one, Arc::new(storage));
+    let scalar = Tensor::from_storage(Layout::dense(one), Arc::new(storage));
     Ok(scalar.view(ty.shape.clone(), smallvec![0; ty.shape.len()], 0))
 }
 
@@ -51,7 +51,10 @@ pub fn constant(source: &Source<'_>) -> Read {
     )?;
     let mut storage = Storage::new(data.len(), None)?;
     storage.bytes_mut()[..data.len()].copy_from_slice(data);
-    lift(Constant(Tensor::from_storage(ty, Arc::new(storage))))
+    lift(Constant(Tensor::from_storage(
+        Layout::dense(ty.clone()),
+        Arc::new(storage),
+    )))
 }
 
 /// Numbers that count along an axis.

@@ -75,13 +75,13 @@ pub fn slice(x: &Tensor, starts: &[usize], steps: &[usize], shape: Dims) -> Tens
 
 /// Returns the view with reversed axes.
 pub fn reverse(x: &Tensor, axes: &[usize]) -> Tensor {
-    let mut view = x.clone();
+    let (mut strides, mut offset) = (x.strides.clone(), x.offset as isize);
     for &axis in axes {
         let last = x.shape()[axis].saturating_sub(1) as isize;
-        view.offset = (view.offset as isize + last * x.strides[axis]) as usize;
-        view.strides[axis] = -x.strides[axis];
+        offset += last * strides[axis];
+        strides[axis] = -strides[axis];
     }
-    view
+    x.view(x.ty.shape.clone(), strides, offset as usize)
 }
 
 /// Reads `stablehlo.broadcast_in_dim`.
