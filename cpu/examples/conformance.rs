@@ -22,8 +22,8 @@ use std::process::ExitCode;
 const BOUNDS: &[(&str, f64, f64)] = &[
     (
         "add subtract multiply divide sqrt rsqrt cbrt remainder square",
+        4.0,
         2.0,
-        1.0,
     ),
     (
         "exponential log sine cosine tanh logistic power atan2 tan",

@@ -179,7 +179,10 @@ impl Tensor {
     /// Returns the view with other strides over the same storage.
     pub fn view(&self, shape: Dims, strides: Strides, offset: usize) -> Tensor {
         let element = self.element();
-        self.with_layout(Layout::new(TensorType { shape, element }, strides), offset)
+        self.with_layout(
+            Layout::new(TensorType::new(&shape, element), strides),
+            offset,
+        )
     }
 
     /// Returns the view with another layout over the same storage.

@@ -8,7 +8,7 @@ use crate::kernels::math::integer::Integer;
 use crate::kernels::math::{complex, gamma, real, special};
 use crate::kernels::{Group, Kernel, Lanes, TILE, convert};
 use crate::memory::{Context, Fresh, Layout, Tensor, Tensors};
-use crate::{Result, TensorType};
+use crate::{Dims, Result, TensorType};
 use num_complex::Complex;
 use smallvec::SmallVec;
 use std::sync::Arc;
@@ -26,12 +26,7 @@ pub struct Elementwise {
 impl Elementwise {
     /// Returns the operation of a group, whose results have a shape.
     pub fn new(group: Group, shape: &[usize]) -> Elementwise {
-        let layout = |output: &u32| {
-            Layout::dense(TensorType {
-                shape: shape.into(),
-                element: group.element(*output),
-            })
-        };
+        let layout = |output: &u32| Layout::dense(TensorType::new(shape, group.element(*output)));
         let layouts = group.outputs.iter().map(layout).collect();
         Elementwise {
             layouts,
@@ -80,11 +75,8 @@ impl Elementwise {
             return self.compute(context, &operands, &self.layouts);
         };
         let permuted = |layout: &Arc<Layout>| {
-            let shape = order.iter().map(|a| layout.ty.shape[*a]).collect();
-            Layout::dense(TensorType {
-                shape,
-                element: layout.ty.element,
-            })
+            let shape: Dims = order.iter().map(|a| layout.ty.shape[*a]).collect();
+            Layout::dense(TensorType::new(&shape, layout.ty.element))
         };
         let layouts: SmallVec<[Arc<Layout>; 1]> = self.layouts.iter().map(permuted).collect();
         let mut back = vec![0; order.len()];
@@ -406,13 +398,7 @@ pub fn read(source: &Source<'_>) -> Read {
     let group = group_of(row, operand.element)
         .ok_or_else(|| source.error(format!("operands of type {operand} are not allowed")))?;
     let element = group.element(group.outputs[0]);
-    source.result(
-        0,
-        &TensorType {
-            shape: operand.shape.clone(),
-            element,
-        },
-    )?;
+    source.result(0, &TensorType::new(&operand.shape, element))?;
     lift(Elementwise::new(group, &operand.shape))
 }
 

@@ -114,13 +114,7 @@ pub fn compare(source: &Source<'_>) -> Read {
         *operand == source.operands[1],
         format!("the operands differ: {}", list(&source.operands)),
     )?;
-    source.result(
-        0,
-        &TensorType {
-            shape: operand.shape.clone(),
-            element: Bool,
-        },
-    )?;
+    source.result(0, &TensorType::new(&operand.shape, Bool))?;
     let direction = direction(source)?;
     let total =
         source.attribute("compare_type").is_some() && source.word("compare_type")? == "TOTALORDER";

@@ -128,14 +128,8 @@ pub fn transpose(source: &Source<'_>) -> Read {
         axes.len() == operand.shape.len(),
         "permutation must name each axis once",
     )?;
-    let shape = axes.iter().map(|a| operand.shape[*a]).collect();
-    source.result(
-        0,
-        &TensorType {
-            shape,
-            element: operand.element,
-        },
-    )?;
+    let shape: Dims = axes.iter().map(|a| operand.shape[*a]).collect();
+    source.result(0, &TensorType::new(&shape, operand.element))?;
     lift(Rearrange::Transpose(axes))
 }
 
@@ -160,13 +154,7 @@ pub fn read_slice(source: &Source<'_>) -> Read {
         )?;
         shape.push((limit - start).div_ceil(step));
     }
-    source.result(
-        0,
-        &TensorType {
-            shape: shape.clone(),
-            element: operand.element,
-        },
-    )?;
+    source.result(0, &TensorType::new(&shape, operand.element))?;
     lift(Rearrange::Slice {
         starts,
         steps,
