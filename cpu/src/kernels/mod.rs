@@ -10,4 +10,4 @@ pub mod product;
 pub mod random;
 
 pub use group::{Group, Lanes, Step, TILE};
-pub use kernel::Kernel;
+pub use kernel::{Kernel, binary, unary};
