@@ -13,7 +13,7 @@
 //! | [`ops`] | the table of operations |
 //! | [`program`] | compiled programs |
 
-#![deny(unsafe_code)]
+#![forbid(unsafe_code)]
 
 pub mod error;
 pub mod graph;
