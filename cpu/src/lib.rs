@@ -13,7 +13,7 @@
 //! | [`ops`] | the table of operations |
 //! | [`program`] | compiled programs |
 
-#![forbid(unsafe_code)]
+#![deny(unsafe_code)]
 
 pub mod error;
 pub mod graph;
