@@ -15,87 +15,32 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-/// Bounds of a program whose operations have one of these names: units in the last place of each element,
+/// Bounds of a program whose operations have one of these names, separated by spaces: units in the last place of each element,
 /// and of the largest element of the result. A program has the largest bounds of its operations; without any
 /// of these operations, results must be equal. The recording is XLA's, which contracts products and sums and
 /// approximates functions.
-const BOUNDS: &[(&[&str], f64, f64)] = &[
+const BOUNDS: &[(&str, f64, f64)] = &[
     (
-        &[
-            "add",
-            "subtract",
-            "multiply",
-            "divide",
-            "sqrt",
-            "rsqrt",
-            "cbrt",
-            "remainder",
-            "square",
-        ],
-        4.0,
+        "add subtract multiply divide sqrt rsqrt cbrt remainder square",
+        2.0,
+        1.0,
+    ),
+    (
+        "exponential log sine cosine tanh logistic power atan2 tan",
+        8.0,
+        1.0,
+    ),
+    ("exponential_minus_one log_plus_one erf erfc", 16.0, 1.0),
+    ("atan acos asin sinh cosh", 16.0, 1.0),
+    (
+        "asinh acosh atanh erf_inv bessel_i1e lgamma digamma",
+        64.0,
         2.0,
     ),
-    (
-        &[
-            "exponential",
-            "log",
-            "sine",
-            "cosine",
-            "tanh",
-            "logistic",
-            "power",
-            "atan2",
-            "tan",
-        ],
-        32.0,
-        4.0,
-    ),
-    (
-        &[
-            "exponential_minus_one",
-            "log_plus_one",
-            "erf",
-            "erfc",
-            "atan",
-            "acos",
-            "asin",
-            "sinh",
-            "cosh",
-        ],
-        64.0,
-        4.0,
-    ),
-    (
-        &[
-            "asinh",
-            "acosh",
-            "atanh",
-            "erf_inv",
-            "bessel_i1e",
-            "lgamma",
-            "digamma",
-        ],
-        256.0,
-        8.0,
-    ),
-    (&["polygamma", "zeta"], 2048.0, 8.0),
-    (
-        &[
-            "reduce",
-            "reduce_window",
-            "dot_general",
-            "convolution",
-            "scatter",
-            "select_and_scatter",
-        ],
-        64.0,
-        32.0,
-    ),
-    (
-        &["while", "fft", "cholesky", "triangular_solve"],
-        512.0,
-        256.0,
-    ),
+    ("polygamma zeta", 512.0, 2.0),
+    ("reduce reduce_window dot_general convolution", 16.0, 8.0),
+    ("scatter select_and_scatter", 16.0, 8.0),
+    ("while fft cholesky triangular_solve", 128.0, 64.0),
 ];
 
 fn main() -> ExitCode {
@@ -211,6 +156,10 @@ fn check(path: &Path, threads: Option<usize>) -> Result<(), String> {
 
 /// Returns the bytes of an argument. Numbers of Python are recorded with twice the parameter's width.
 fn narrowed<'a>(bytes: &'a [u8], ty: &TensorType) -> Cow<'a, [u8]> {
+    // A `float0` of JAX has no bytes, and its parameter is a boolean that nothing reads.
+    if bytes.is_empty() && ty.element == ElementType::Bool {
+        return Cow::Owned(vec![0; ty.byte_size().unwrap_or(0)]);
+    }
     if ty.byte_size().and_then(|n| n.checked_mul(2)) != Some(bytes.len()) || bytes.is_empty() {
         return Cow::Borrowed(bytes);
     }
@@ -255,7 +204,7 @@ fn bounds(text: &str) -> (f64, f64) {
         .collect::<std::collections::HashSet<_>>();
     let rows = BOUNDS
         .iter()
-        .filter(|(operations, _, _)| operations.iter().any(|o| names.contains(o)));
+        .filter(|(operations, _, _)| operations.split(' ').any(|o| names.contains(o)));
     rows.fold((0.0, 0.0), |bound, row| {
         (row.1.max(bound.0), row.2.max(bound.1))
     })

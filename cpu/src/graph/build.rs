@@ -254,15 +254,6 @@ impl<'a> Functions<'a> {
             });
         }
         let results = flat(syntax.results.iter().map(|(_, t)| t));
-        for ty in &results {
-            if ty.byte_size().is_none() {
-                let message = format!(
-                    "{}: an array of type {ty} exceeds the address space",
-                    syntax.name
-                );
-                return Err(Error::Text { line, message });
-            }
-        }
         let operation = (entry.read)(&Source {
             syntax,
             operands,

@@ -32,7 +32,7 @@ pub struct Extent {
 #[derive(Clone, Copy)]
 struct Folder {
     /// Combines rows element by element: `sum[i] = f(sum[i], row[i])`.
-    combine: fn(sum: &mut [u8], row: &[u8]),
+    combine: Combine,
     /// Combines the rows of a block of `LANES` columns, of which `sums` contains the first.
     block: fn(sums: &mut [u8], rows: &[u8]),
     /// Bytes of an element.
@@ -112,6 +112,14 @@ fn folder(name: &str, element: ElementType) -> Option<Folder> {
         _ => None,
     }, _ => None),
     )
+}
+
+/// Combines rows element by element: `sum[i] = f(sum[i], row[i])`.
+pub type Combine = fn(sum: &mut [u8], row: &[u8]);
+
+/// Returns the kernel that combines rows by an operation, if there is one.
+pub fn combiner(name: &str, element: ElementType) -> Option<Combine> {
+    Some(folder(name, element)?.combine)
 }
 
 /// Reduces an array, which is not empty, into `before · after` elements. Returns `false` if there is no

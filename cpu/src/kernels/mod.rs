@@ -7,6 +7,7 @@ mod group;
 mod kernel;
 pub mod math;
 pub mod product;
+pub mod random;
 
 pub use group::{Group, Lanes, Step, TILE};
 pub use kernel::Kernel;

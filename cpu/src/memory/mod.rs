@@ -8,7 +8,7 @@ mod tensor;
 
 pub use buffer::Buffer;
 pub use context::Context;
-pub use copy::{Side, copy, load};
+pub use copy::{CopyPlan, Side, copy, load};
 pub use storage::{Pool, Storage};
 pub(crate) use tensor::with_width;
 pub use tensor::{Fresh, Strides, Tensor, row_major};

@@ -41,37 +41,43 @@ impl Operation for Convolution {
         let kernel = convert(context, &operands[1].permute(&self.kernel), compute)?;
         let kernel = reverse(&kernel, &self.reversed);
         let x = self.pad(context, &x)?;
-        let shape: Dims = self.output.iter().map(|a| self.ty.shape[*a]).collect();
-        let mut result = Fresh::new(
-            context,
-            TensorType {
-                shape: shape.clone(),
-                element: compute,
-            },
-        )?;
+        let rank = self.output.len();
+        let sizes: Dims = self.output.iter().map(|a| self.ty.shape[*a]).collect();
+        // The memory has the axes batch, space, features, in which products come.
+        let mut shape: Dims = sizes.clone();
+        shape.remove(1);
+        shape.push(sizes[1]);
+        let ty = TensorType {
+            shape: shape.clone(),
+            element: compute,
+        };
+        let mut result = Fresh::new(context, ty)?;
         let groups = self.feature_groups * self.batch_groups;
-        let positions: usize = shape[2..].iter().product();
+        let positions: usize = sizes[2..].iter().product();
         let batch = x.shape()[0] / self.batch_groups;
-        let per_example = positions * kernel.size() / kernel.shape()[0].max(1) * groups;
+        let window = kernel.size() / kernel.shape()[0].max(1);
+        let per_example = positions.saturating_mul(window).saturating_mul(groups);
         let step = (WINDOWS / per_example.max(1)).clamp(1, batch.max(1));
+        let features = sizes[1] / groups;
+        let strides = row_major(&shape);
+        let to: Strides = smallvec![features as isize, strides[0], sizes[1] as isize, 1];
         let mut first = 0;
-        while first < batch && result.bytes_mut().len() > 0 {
+        while first < batch && !result.bytes_mut().is_empty() {
             let count = step.min(batch - first);
-            let product = self.product(context, &x, &kernel, first, count, &shape)?;
-            // The product has the axes group, example, position, feature of the group.
-            let features = shape[1] / groups;
-            let strides = row_major(&shape);
-            let to: Strides = smallvec![strides[1] * features as isize, strides[0], 1, strides[1]];
+            let product = self.product(context, &x, &kernel, first, count, &sizes)?;
             let view = product.reshape(context, &[groups, count, positions, features])?;
             result.write(&view, first * strides[0] as usize, &to);
             first += count;
         }
         let result = convert(context, &result.finish(), self.ty.element)?;
-        let mut back = vec![0; self.output.len()];
-        self.output
-            .iter()
-            .enumerate()
-            .for_each(|(i, a)| back[*a] = i);
+        let mut back = vec![0; rank];
+        for (i, axis) in self.output.iter().enumerate() {
+            back[*axis] = match i {
+                0 => 0,
+                1 => rank - 1,
+                i => i - 1,
+            };
+        }
         Ok(smallvec![result.permute(&back)])
     }
 }
@@ -123,11 +129,19 @@ impl Convolution {
             sizes.push(shape[2 + i]);
             strides.push(x.strides[2 + i] * *stride as isize);
         }
-        sizes.push(features);
-        strides.push(x.strides[1]);
+        // The inner axis has the order of the memory.
+        let features_last = x.strides[1] == 1;
+        if !features_last {
+            sizes.push(features);
+            strides.push(x.strides[1]);
+        }
         for (i, dilation) in self.kernel_dilation.iter().enumerate() {
             sizes.push(window[i]);
             strides.push(x.strides[2 + i] * *dilation as isize);
+        }
+        if features_last {
+            sizes.push(features);
+            strides.push(x.strides[1]);
         }
         let inner = features * window.iter().product::<usize>();
         let rows = count * shape[2..].iter().product::<usize>();
@@ -136,7 +150,13 @@ impl Convolution {
             .view(sizes, strides, offset)
             .reshape(context, &[groups, rows, inner])?;
         let outputs = kernel.shape()[0] / groups;
+        let mut order: Vec<usize> = (0..kernel.shape().len()).collect();
+        if features_last {
+            order.remove(1);
+            order.push(1);
+        }
         let kernels = kernel
+            .permute(&order)
             .reshape(context, &[groups, outputs, inner])?
             .permute(&[0, 2, 1]);
         multiply(context, &windows, &kernels, x.element())

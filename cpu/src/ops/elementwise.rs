@@ -6,7 +6,7 @@ use crate::graph::{Operands, Operation, Source};
 use crate::kernels::convert::{with_bits, with_integer, wrap};
 use crate::kernels::math::integer::Integer;
 use crate::kernels::math::{complex, gamma, real, special};
-use crate::kernels::{Group, Kernel, Lanes, convert};
+use crate::kernels::{Group, Kernel, Lanes, TILE, convert};
 use crate::memory::{Context, Fresh, Tensor, Tensors};
 use crate::{Dims, Result, TensorType};
 use num_complex::Complex;
@@ -23,23 +23,76 @@ pub struct Elementwise {
 }
 
 impl Operation for Elementwise {
-    fn run(&self, context: &Context, operands: Operands) -> Result<Tensors> {
-        let size: usize = self.shape.iter().product();
+    fn run(&self, context: &Context, mut operands: Operands) -> Result<Tensors> {
+        let order = common_order(&operands, self.shape.len());
+        if let Some(order) = &order {
+            for operand in operands
+                .iter_mut()
+                .filter(|o| o.shape().len() == order.len())
+            {
+                *operand = operand.permute(order);
+            }
+        }
+        for operand in &mut operands {
+            // Tiles of a transposed array would load a cache line per element.
+            if operand.size() > TILE && is_scattered(operand) {
+                *operand = operand.contiguous(context)?;
+            }
+        }
+        let shape: Dims = match &order {
+            Some(order) => order.iter().map(|a| self.shape[*a]).collect(),
+            None => self.shape.clone(),
+        };
+        let size: usize = shape.iter().product();
         let mut results: SmallVec<[Fresh; 1]> = SmallVec::new();
         for output in &self.group.outputs {
-            let ty = TensorType {
-                shape: self.shape.clone(),
-                element: self.group.element(*output),
-            };
-            results.push(Fresh::new(context, ty)?);
+            let (shape, element) = (shape.clone(), self.group.element(*output));
+            results.push(Fresh::new(context, TensorType { shape, element })?);
         }
         let lanes: SmallVec<[Lanes<'_>; 4]> = operands.iter().map(lanes).collect();
         let mut outputs: SmallVec<[&mut [u8]; 1]> =
             results.iter_mut().map(Fresh::bytes_mut).collect();
         self.group.run(&lanes, &mut outputs, size, context.threads);
         drop(outputs);
-        Ok(results.into_iter().map(Fresh::finish).collect())
+        let results = results.into_iter().map(Fresh::finish);
+        match &order {
+            Some(order) => {
+                let mut back = vec![0; order.len()];
+                order.iter().enumerate().for_each(|(i, a)| back[*a] = i);
+                Ok(results.map(|t| t.permute(&back)).collect())
+            }
+            None => Ok(results.collect()),
+        }
     }
+}
+
+/// Returns whether neighbors along the last axis are far from each other in memory.
+fn is_scattered(x: &Tensor) -> bool {
+    let mut axes = x
+        .shape()
+        .iter()
+        .zip(&x.strides)
+        .rev()
+        .filter(|(n, _)| **n != 1);
+    axes.next()
+        .is_some_and(|(_, stride)| stride.unsigned_abs() > 8)
+}
+
+/// Returns the order of axes in which an operand is contiguous, if operands have gaps in their own order
+/// and none is contiguous in it. The results then have the memory's order, and nothing is rearranged.
+fn common_order(operands: &[Tensor], rank: usize) -> Option<SmallVec<[usize; 6]>> {
+    let arrays = || {
+        operands
+            .iter()
+            .filter(|o| o.shape().len() == rank && o.size() > TILE)
+    };
+    let scattered = arrays().find(|o| is_scattered(o))?;
+    if arrays().any(|o| o.is_contiguous()) {
+        return None;
+    }
+    let mut order: SmallVec<[usize; 6]> = (0..rank).collect();
+    order.sort_by_key(|a| std::cmp::Reverse((scattered.strides[*a], scattered.shape()[*a])));
+    scattered.permute(&order).is_contiguous().then_some(order)
 }
 
 /// Returns the elements of an operand: one for all lanes if all of them are the same in memory.

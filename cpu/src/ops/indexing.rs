@@ -7,7 +7,10 @@ use crate::ElementType::I64;
 use crate::graph::{Operands, Operation, Source};
 use crate::kernels::Lanes;
 use crate::kernels::convert::with_integer;
-use crate::memory::{Context, Fresh, Side, Strides, Tensor, Tensors, copy, row_major, with_width};
+use crate::kernels::fold::combiner;
+use crate::memory::{
+    Context, CopyPlan, Fresh, Side, Strides, Tensor, Tensors, copy, row_major, with_width,
+};
 use crate::text::Attributes;
 use crate::{Dims, Result, TensorType};
 use smallvec::{SmallVec, smallvec};
@@ -198,12 +201,8 @@ impl Operation for Gather {
         let from: Strides = kept.iter().map(|a| x.strides[*a]).collect();
         let (to, batch_strides) = self.axes.split(&row_major(&self.ty.shape));
         let batch = self.axes.batch(indices.shape());
-        let limits: Dims = x
-            .shape()
-            .iter()
-            .zip(&self.sizes)
-            .map(|(n, size)| n - size)
-            .collect();
+        let limits: Dims = (0..rank).map(|a| x.shape()[a] - self.sizes[a]).collect();
+        let plan = CopyPlan::new(&window, &from, &to);
         with_width!(x.element().bytes(), T => {
             let (data, out) = (x.data::<T>(), fresh.slice_mut::<T>());
             each_offset(&batch, &batch_strides, 0, |i, target| {
@@ -211,8 +210,7 @@ impl Operation for Gather {
                 for (axis, start) in starts[i * rank..][..rank].iter().enumerate() {
                     offset += (*start).clamp(0, limits[axis] as i64) as isize * x.strides[axis];
                 }
-                let side = Side { offset: offset as usize, strides: &from };
-                copy(&window, data, side, out, Side { offset: target, strides: &to });
+                plan.run(data, offset as usize, out, target);
                 Ok(())
             })?;
         });
@@ -278,7 +276,11 @@ impl Operation for Scatter {
     fn run(&self, context: &Context, mut operands: Operands) -> Result<Tensors> {
         let count = self.region.results.len();
         let captures: Vec<Tensor> = operands.drain(2 * count + 1..).collect();
-        let updates: Vec<Tensor> = operands.drain(count + 1..).collect();
+        let updates: Result<Vec<Tensor>> = operands
+            .drain(count + 1..)
+            .map(|u| u.contiguous(context))
+            .collect();
+        let updates = updates?;
         let Some(indices) = operands.pop() else {
             return Ok(Tensors::new());
         };
@@ -288,88 +290,101 @@ impl Operation for Scatter {
             results.push(x.into_fresh(context)?);
         }
         if updates[0].size() > 0 {
-            let starts = self.axes.starts(context, &indices, shape.len())?;
-            let batch = self.axes.batch(indices.shape());
-            self.update(
-                context,
-                &mut results,
-                &updates,
-                &captures,
-                &starts,
-                &batch,
-                &shape,
-            )?;
+            let targets = self.targets(context, &updates[0], &indices, &shape)?;
+            let kept = self.axes.kept(shape.len());
+            let strides = row_major(&shape);
+            let inner: Strides = kept.iter().map(|a| strides[*a]).collect();
+            self.update(context, &mut results, &updates, &captures, &targets, &inner)?;
         }
         Ok(results.into_iter().map(Fresh::finish).collect())
     }
 }
 
 impl Scatter {
-    #[expect(
-        clippy::too_many_arguments,
-        reason = "one caller, which has them as variables"
-    )]
+    /// Returns for each window inside the array the offsets of its first update and of its first element.
+    /// A window that is not inside is dropped whole.
+    fn targets(
+        &self,
+        context: &Context,
+        updates: &Tensor,
+        indices: &Tensor,
+        shape: &[usize],
+    ) -> Result<Vec<(usize, usize)>> {
+        let rank = shape.len();
+        let starts = self.axes.starts(context, indices, rank)?;
+        let batch = self.axes.batch(indices.shape());
+        let mut sizes = vec![1; rank];
+        for (axis, window) in self.axes.kept(rank).iter().zip(&self.axes.window) {
+            sizes[*axis] = updates.shape()[*window];
+        }
+        let strides = row_major(shape);
+        let (_, positions) = self.axes.split(&row_major(updates.shape()));
+        let mut targets = Vec::with_capacity(batch.iter().product());
+        each_offset(&batch, &positions, 0, |i, update| {
+            let start = &starts[i * rank..][..rank];
+            let inside = (0..rank)
+                .all(|a| start[a] >= 0 && start[a] as i128 + sizes[a] as i128 <= shape[a] as i128);
+            if inside {
+                let at = (0..rank)
+                    .map(|a| start[a] as usize * strides[a] as usize)
+                    .sum();
+                targets.push((update, at));
+            }
+            Ok(())
+        })?;
+        Ok(targets)
+    }
+
+    /// Combines all windows with the elements of the arrays, whose strides along a window are `inner`.
     fn update(
         &self,
         context: &Context,
         results: &mut [Fresh],
         updates: &[Tensor],
         captures: &[Tensor],
-        starts: &[i64],
-        batch: &[usize],
-        shape: &[usize],
+        targets: &[(usize, usize)],
+        inner: &Strides,
     ) -> Result<()> {
-        let rank = shape.len();
-        let kept = self.axes.kept(rank);
+        let (window_strides, _) = self.axes.split(&row_major(updates[0].shape()));
         let window: Dims = self
             .axes
             .window
             .iter()
             .map(|a| updates[0].shape()[*a])
             .collect();
-        let mut sizes = vec![1; rank];
-        kept.iter()
-            .zip(&window)
-            .for_each(|(axis, size)| sizes[*axis] = *size);
-        let strides = row_major(shape);
-        let inner: Strides = kept.iter().map(|a| strides[*a]).collect();
-        let (_, positions) = self.axes.split(&row_major(updates[0].shape()));
-        each_offset(batch, &positions, 0, |i, _| {
-            let start = &starts[i * rank..][..rank];
-            // A window that is not inside is dropped whole.
-            let inside = (0..rank)
-                .all(|a| start[a] >= 0 && start[a] as i128 + sizes[a] as i128 <= shape[a] as i128);
-            if !inside {
-                return Ok(());
+        let plan = CopyPlan::new(&window, &window_strides, inner);
+        if self.replaces {
+            for (result, update) in results.iter_mut().zip(updates) {
+                with_width!(update.element().bytes(), T => {
+                    let (new, old) = (update.slice::<T>(), result.slice_mut::<T>());
+                    targets.iter().for_each(|(from, to)| plan.run(new, *from, old, *to));
+                });
             }
-            let offset: usize = start
-                .iter()
-                .zip(&strides)
-                .map(|(s, stride)| *s as usize * *stride as usize)
-                .sum();
+            return Ok(());
+        }
+        let element = updates[0].element();
+        let kernel = self.region.single.and_then(|name| combiner(name, element));
+        if let (Some(combine), Some(length), [update], [result]) =
+            (kernel, plan.run_length(), updates, &mut *results)
+        {
+            let width = element.bytes();
+            let (new, old) = (update.bytes(), result.bytes_mut());
+            for (from, to) in targets {
+                combine(
+                    &mut old[to * width..][..length * width],
+                    &new[from * width..][..length * width],
+                );
+            }
+            return Ok(());
+        }
+        for (from, to) in targets {
             let windows: Vec<Tensor> = updates
                 .iter()
-                .map(|u| self.window(u, batch, i, &window))
+                .map(|u| u.view(window.clone(), window_strides.clone(), u.offset + from))
                 .collect();
-            if self.replaces {
-                for (result, update) in results.iter_mut().zip(&windows) {
-                    result.write(update, offset, &inner);
-                }
-                return Ok(());
-            }
-            self.combine(context, results, &windows, captures, offset, &inner)
-        })
-    }
-
-    /// Returns the view of one window of the updates.
-    fn window(&self, updates: &Tensor, batch: &[usize], number: usize, window: &Dims) -> Tensor {
-        let (strides, batch_strides) = self.axes.split(&updates.strides);
-        let (mut rest, mut offset) = (number, updates.offset as isize);
-        for axis in (0..batch.len()).rev() {
-            offset += (rest % batch[axis]) as isize * batch_strides[axis];
-            rest /= batch[axis];
+            self.combine(context, results, &windows, captures, *to, inner)?;
         }
-        updates.view(window.clone(), strides, offset as usize)
+        Ok(())
     }
 
     /// Combines windows with the elements from an offset on.

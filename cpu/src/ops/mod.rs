@@ -3,13 +3,18 @@
 mod arrays;
 mod control;
 mod convolution;
+mod device;
 mod dot;
 mod elementwise;
+mod fft;
 mod indexing;
+mod linear;
+mod random;
 mod reduce;
 mod region;
 mod select;
 mod shape;
+mod sort;
 mod window;
 
 use crate::graph::{Entry, Operation, Source};
@@ -52,6 +57,22 @@ const ENTRIES: &[(&str, fn(&Source<'_>) -> Read)] = &[
     ("stablehlo.reduce_window", window::reduce_window),
     ("stablehlo.select_and_scatter", window::select_and_scatter),
     ("stablehlo.map", window::map),
+    ("stablehlo.sort", sort::sort),
+    ("chlo.top_k", sort::top_k),
+    ("stablehlo.fft", fft::fft),
+    ("stablehlo.cholesky", linear::cholesky),
+    ("stablehlo.triangular_solve", linear::triangular_solve),
+    ("stablehlo.rng_bit_generator", random::rng_bit_generator),
+    ("stablehlo.all_reduce", device::collective),
+    ("stablehlo.all_gather", device::collective),
+    ("stablehlo.reduce_scatter", device::collective),
+    ("stablehlo.all_to_all", device::collective),
+    ("stablehlo.collective_permute", device::collective),
+    ("stablehlo.collective_broadcast", device::collective),
+    ("stablehlo.partition_id", device::device_number),
+    ("stablehlo.replica_id", device::device_number),
+    ("stablehlo.get_dimension_size", device::dimension_size),
+    ("stablehlo.custom_call", device::custom_call),
     ("stablehlo.while", control::read_while),
     ("stablehlo.case", control::case),
     ("stablehlo.if", control::case),

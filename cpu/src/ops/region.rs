@@ -128,7 +128,13 @@ fn single(block: &Block) -> Option<&'static str> {
 }
 
 /// Returns the group of a region, or `None` if an operation is not elementwise.
-pub fn group_of(region: &Region) -> Option<Group> {
+fn group_of(region: &Region) -> Option<Group> {
+    let results: Vec<u32> = region.graph.results.iter().map(|u| u.slot).collect();
+    group_to(region, &results)
+}
+
+/// Returns the group that computes some values of a region.
+pub fn group_to(region: &Region, slots: &[u32]) -> Option<Group> {
     let graph = &region.graph;
     if graph.types.iter().any(|t| !t.shape.is_empty()) {
         return None;
@@ -166,10 +172,9 @@ pub fn group_of(region: &Region) -> Option<Group> {
             }
         }
     }
-    let outputs: Vec<u32> = graph
-        .results
+    let outputs: Vec<u32> = slots
         .iter()
-        .map(|u| registers[u.slot as usize])
+        .map(|s| registers[*s as usize])
         .collect::<Option<_>>()?;
     group.finish(&outputs);
     Some(group)

@@ -7,10 +7,11 @@ use crate::graph::Source;
 use crate::kernels::convert::{with_bits, with_integer};
 use crate::kernels::math::real;
 use crate::kernels::{Group, Kernel};
-use crate::memory::with_width;
+use crate::memory::{Context, Tensor, with_width};
 use crate::{Result, TensorType};
 use bytemuck::Pod;
 use num_complex::Complex;
+use smallvec::smallvec;
 
 /// A comparison.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -145,6 +146,18 @@ pub fn compare(source: &Source<'_>) -> Read {
     })
 }
 
+fn select_kernel(element: ElementType) -> Kernel {
+    with_width!(element.bytes(), T => Kernel::ternary(|p: u8, a: T, b: T| if p != 0 { a } else { b }))
+}
+
+/// Returns the elements of one tensor where a boolean is true, and of another elsewhere.
+pub fn choose(context: &Context, predicate: &Tensor, a: &Tensor, b: &Tensor) -> Result<Tensor> {
+    let element = a.element();
+    let mut results = single(&[Bool, element, element], select_kernel(element), &a.ty)
+        .run(context, smallvec![predicate.clone(), a.clone(), b.clone()])?;
+    Ok(results.remove(0))
+}
+
 /// Reads `stablehlo.select`.
 pub fn select(source: &Source<'_>) -> Read {
     source.counts(3, 1, 0)?;
@@ -161,8 +174,11 @@ pub fn select(source: &Source<'_>) -> Read {
         format!("the predicate of type {predicate} does not match the operands of type {a}"),
     )?;
     source.result(0, a)?;
-    let kernel = with_width!(a.element.bytes(), T => Kernel::ternary(|p: u8, a: T, b: T| if p != 0 { a } else { b }));
-    Ok(single(&[Bool, a.element, a.element], kernel, a))
+    Ok(single(
+        &[Bool, a.element, a.element],
+        select_kernel(a.element),
+        a,
+    ))
 }
 
 /// Reads `stablehlo.clamp`.

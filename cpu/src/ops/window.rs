@@ -82,6 +82,28 @@ impl Windows {
         pad(context, x, value, &ty, &self.low, &interior)
     }
 
+    /// Returns an array of booleans that are true for elements and false for padding, or `None` without
+    /// padding. XLA leaves padding out, so that an initial value counts once.
+    fn mask(&self, context: &Context, shape: &[usize]) -> Result<Option<Tensor>> {
+        if *shape == *self.padded && self.low.iter().all(|low| *low == 0) {
+            return Ok(None);
+        }
+        let boolean = |value: u8, shape: &[usize]| {
+            super::arrays::splat(
+                &TensorType {
+                    shape: shape.into(),
+                    element: Bool,
+                },
+                &[value],
+            )
+        };
+        Ok(Some(self.pad(
+            context,
+            &boolean(1, shape)?,
+            &boolean(0, &[])?,
+        )?))
+    }
+
     /// Returns the offsets of all elements of a window from its first one, in row-major order.
     fn offsets(&self) -> Vec<Vec<usize>> {
         let count: usize = self.sizes.iter().product();
@@ -140,6 +162,11 @@ impl Operation for ReduceWindow {
         if size == 0 {
             return Ok(sums);
         }
+        let mask = if self.neutral(initial) {
+            None
+        } else {
+            self.windows.mask(context, arrays[0].shape())?
+        };
         for offset in self.windows.offsets() {
             let elements: Vec<Tensor> = padded
                 .iter()
@@ -151,10 +178,30 @@ impl Operation for ReduceWindow {
                 .chain(elements.iter().map(Lanes::of))
                 .chain(captured(captures))
                 .collect();
-            let next = run_region(context, &self.region, &inputs, shape, size)?;
+            let mut next = run_region(context, &self.region, &inputs, shape, size)?;
+            if let Some(mask) = &mask {
+                let inside = self.windows.element(mask, &offset);
+                for (new, old) in next.iter_mut().zip(&sums) {
+                    *new = super::select::choose(context, &inside, new, old)?;
+                }
+            }
             sums = next;
         }
         Ok(sums)
+    }
+}
+
+impl ReduceWindow {
+    /// Returns whether combining with the initial value changes nothing, so that padding may be combined.
+    fn neutral(&self, initial: &[Tensor]) -> bool {
+        let Some(name) = self.region.single else {
+            return false;
+        };
+        let width = initial[0].element().bytes();
+        let bytes: &[u8] = initial[0].data();
+        let value = &bytes[initial[0].offset * width..][..width];
+        // Adding zero to a negative zero changes it, which no recording or specification excludes.
+        name == "stablehlo.add" && value.iter().all(|b| *b == 0)
     }
 }
 

@@ -1,0 +1,57 @@
+//! Loops, branches and calls.
+
+use crate::{buffer, elements, function, run};
+use ramie_cpu::ElementType::*;
+
+#[test]
+fn loops_capture_values_and_update_in_place() {
+    let text = function(
+        "(%n: tensor<i32>, %step: tensor<i32>) -> (tensor<i32>, tensor<4xi32>)",
+        "%zero = stablehlo.constant dense<0> : tensor<i32>
+         %empty = stablehlo.constant dense<0> : tensor<4xi32>
+         %0:2 = stablehlo.while(%i = %zero, %a = %empty) : tensor<i32>, tensor<4xi32>
+         cond {
+           %1 = stablehlo.compare LT, %i, %n, SIGNED : (tensor<i32>, tensor<i32>) -> tensor<i1>
+           stablehlo.return %1 : tensor<i1>
+         } do {
+           %one = stablehlo.constant dense<1> : tensor<i32>
+           %1 = stablehlo.multiply %i, %step : tensor<i32>
+           %2 = stablehlo.reshape %1 : (tensor<i32>) -> tensor<1xi32>
+           %3 = stablehlo.dynamic_update_slice %a, %2, %i : (tensor<4xi32>, tensor<1xi32>, tensor<i32>) -> tensor<4xi32>
+           %4 = stablehlo.add %i, %one : tensor<i32>
+           stablehlo.return %4, %3 : tensor<i32>, tensor<4xi32>
+         }
+         return %0#0, %0#1 : tensor<i32>, tensor<4xi32>",
+    );
+    let results = run(&text, &[buffer(&[], I32, &[4]), buffer(&[], I32, &[3])]);
+    assert_eq!(elements::<i32>(&results[0]), [4]);
+    assert_eq!(elements::<i32>(&results[1]), [0, 3, 6, 9]);
+}
+
+#[test]
+fn branches_out_of_range_are_the_last() {
+    let text = function(
+        "(%i: tensor<i32>, %x: tensor<f32>) -> tensor<f32>",
+        "%0 = \"stablehlo.case\"(%i) ({
+           stablehlo.return %x : tensor<f32>
+         }, {
+           %1 = stablehlo.negate %x : tensor<f32>
+           stablehlo.return %1 : tensor<f32>
+         }) : (tensor<i32>) -> tensor<f32>
+         return %0 : tensor<f32>",
+    );
+    for (i, expected) in [(0, 2.0), (1, -2.0), (7, -2.0), (-1, -2.0)] {
+        let results = run(&text, &[buffer(&[], I32, &[i]), buffer(&[], F32, &[2f32])]);
+        assert_eq!(elements::<f32>(&results[0]), [expected]);
+    }
+}
+
+#[test]
+fn parameters_may_be_results() {
+    let text = function(
+        "(%x: tensor<2xi32>) -> (tensor<2xi32>, tensor<2xi32>)",
+        "return %x, %x : tensor<2xi32>, tensor<2xi32>",
+    );
+    let results = run(&text, &[buffer(&[2], I32, &[1, 2])]);
+    assert_eq!(elements::<i32>(&results[1]), [1, 2]);
+}
