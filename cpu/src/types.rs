@@ -91,6 +91,14 @@ pub struct TensorType {
 }
 
 impl TensorType {
+    /// Returns the type of tensors of a shape.
+    pub fn new(shape: &[usize], element: ElementType) -> TensorType {
+        TensorType {
+            shape: shape.into(),
+            element,
+        }
+    }
+
     /// Returns the number of elements, or `None` if it is no `usize`.
     pub fn size(&self) -> Option<usize> {
         self.shape.iter().try_fold(1usize, |n, d| n.checked_mul(*d))

@@ -203,6 +203,7 @@ impl Group {
             let width = element.bytes();
             loaded.push(match lanes {
                 Lanes::Slice(_) => Vec::new(),
+                Lanes::Scalar(_) if tile == 1 => Vec::new(),
                 Lanes::View(_) => buffer(width),
                 Lanes::Scalar(value) => {
                     let mut tile = buffer(width);
@@ -227,6 +228,7 @@ impl Group {
                 .zip(&loaded)
                 .zip(&self.inputs)
                 .map(|((lanes, buffer), element)| match lanes {
+                    Lanes::Scalar(value) if range.len() == 1 => value,
                     Lanes::Slice(slice) => &slice[start * element.bytes()..][..n * element.bytes()],
                     _ => &bytemuck::cast_slice(buffer)[..n * element.bytes()],
                 })

@@ -1,13 +1,13 @@
 //! Buffers: arguments and results of programs.
 
-use super::{Storage, Tensor};
+use super::{Layout, Storage, Tensor};
 use crate::{Error, Result, TensorType};
 use std::sync::Arc;
 
 /// An array in row-major order. A clone shares the memory.
 #[derive(Clone)]
 pub struct Buffer {
-    ty: TensorType,
+    layout: Arc<Layout>,
     storage: Arc<Storage>,
 }
 
@@ -27,35 +27,35 @@ impl Buffer {
         let mut storage = Storage::new(bytes.len(), None)?;
         storage.bytes_mut()[..bytes.len()].copy_from_slice(bytes);
         Ok(Buffer {
-            ty,
+            layout: Layout::dense(ty),
             storage: Arc::new(storage),
         })
     }
 
     /// Returns the type.
     pub fn ty(&self) -> &TensorType {
-        &self.ty
+        &self.layout.ty
     }
 
     /// Returns the bytes in row-major order.
     pub fn bytes(&self) -> &[u8] {
-        let size = self.ty.byte_size().unwrap_or(0);
+        let size = self.layout.ty.byte_size().unwrap_or(0);
         &self.storage.bytes()[..size]
     }
 
     /// Returns a tensor that shares the memory.
     pub(crate) fn tensor(&self) -> Tensor {
-        Tensor::from_storage(&self.ty, self.storage.clone())
+        Tensor::from_storage(self.layout.clone(), self.storage.clone())
     }
 
     /// Returns a buffer that shares the memory of a contiguous tensor, which begins at its storage's start.
-    pub(crate) fn from_storage(ty: TensorType, storage: Arc<Storage>) -> Buffer {
-        Buffer { ty, storage }
+    pub(crate) fn from_storage(layout: Arc<Layout>, storage: Arc<Storage>) -> Buffer {
+        Buffer { layout, storage }
     }
 }
 
 impl std::fmt::Debug for Buffer {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "Buffer({})", self.ty)
+        write!(f, "Buffer({})", self.layout.ty)
     }
 }

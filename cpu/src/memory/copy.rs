@@ -72,9 +72,11 @@ impl CopyPlan {
 }
 
 /// Calls a function with the offsets of both sides for each position of some axes.
+#[inline]
 fn walk(axes: &[Axis], from: usize, to: usize, mut f: impl FnMut(usize, usize)) {
     let (mut s, mut t) = (from as isize, to as isize);
     let mut index: SmallVec<[usize; 6]> = SmallVec::from_elem(0, axes.len());
+    let index = &mut index[..];
     loop {
         f(s as usize, t as usize);
         let mut axis = axes.len();
@@ -173,6 +175,7 @@ fn merged(shape: &[usize], from: &[isize], to: &[isize]) -> Axes {
     merged
 }
 
+#[inline]
 fn copy_axis<T: Copy>(source: &[T], s: usize, target: &mut [T], t: usize, axis: Axis) {
     let n = axis.size;
     if axis.to == 1 && axis.from == 1 {

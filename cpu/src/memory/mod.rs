@@ -11,7 +11,7 @@ pub use context::Context;
 pub use copy::{CopyPlan, Side, copy, load};
 pub use storage::{Pool, Storage};
 pub(crate) use tensor::with_width;
-pub use tensor::{Fresh, Strides, Tensor, row_major};
+pub use tensor::{Fresh, Layout, Strides, Tensor, row_major};
 
 /// Tensors that an operation returns.
 pub type Tensors = smallvec::SmallVec<[Tensor; 2]>;

@@ -9,26 +9,45 @@ use std::sync::{Arc, Mutex, PoisonError};
 #[repr(C, align(64))]
 pub struct Line([u8; 64]);
 
+/// Sizes in lines that the pool finds without a search.
+const SMALL: usize = 16;
+
 /// Memory that a later tensor of a similar size reuses.
 #[derive(Default)]
 pub struct Pool {
-    free: Mutex<BTreeMap<usize, Vec<Vec<Line>>>>,
+    free: Mutex<Free>,
+}
+
+/// Free memory by its number of lines.
+#[derive(Default)]
+struct Free {
+    small: [Vec<Vec<Line>>; SMALL],
+    large: BTreeMap<usize, Vec<Vec<Line>>>,
 }
 
 impl Pool {
     fn take(&self, lines: usize) -> Option<Vec<Line>> {
         let mut free = self.free.lock().unwrap_or_else(PoisonError::into_inner);
-        let (&found, list) = free.range_mut(lines..=lines.saturating_mul(2)).next()?;
+        if let Some(list) = free.small.get_mut(lines) {
+            return list.pop();
+        }
+        let (&found, list) = free
+            .large
+            .range_mut(lines..=lines.saturating_mul(2))
+            .next()?;
         let memory = list.pop();
         if list.is_empty() {
-            free.remove(&found);
+            free.large.remove(&found);
         }
         memory
     }
 
     fn give(&self, memory: Vec<Line>) {
         let mut free = self.free.lock().unwrap_or_else(PoisonError::into_inner);
-        free.entry(memory.len()).or_default().push(memory);
+        match free.small.get_mut(memory.len()) {
+            Some(list) => list.push(memory),
+            None => free.large.entry(memory.len()).or_default().push(memory),
+        }
     }
 }
 

@@ -1,24 +1,72 @@
 //! Tensors: views of shared storage with strides.
 
 use super::{Buffer, Context, Side, Storage, copy, load};
-use crate::{Dims, ElementType, Result, TensorType};
+use crate::{Dims, ElementType, Error, Result, TensorType};
 use bytemuck::Pod;
 use smallvec::SmallVec;
+use std::ops::Deref;
 use std::sync::Arc;
 
 /// Distances between neighbors of each axis, in elements.
 pub type Strides = SmallVec<[isize; 6]>;
 
-/// A view of storage. Operations that only rearrange elements change the strides and share the storage.
-#[derive(Clone)]
-pub struct Tensor {
+/// The type of a tensor and where its elements are. Tensors share layouts, which are large and seldom new.
+#[derive(Debug)]
+pub struct Layout {
     /// The type of the view.
     pub ty: TensorType,
     /// Strides in elements.
     pub strides: Strides,
+    contiguous: bool,
+}
+
+impl Layout {
+    /// Returns a layout with given strides.
+    pub fn new(ty: TensorType, strides: Strides) -> Arc<Layout> {
+        let contiguous = is_contiguous(&ty.shape, &strides);
+        Arc::new(Layout {
+            ty,
+            strides,
+            contiguous,
+        })
+    }
+
+    /// Returns the layout in row-major order without gaps.
+    pub fn dense(ty: TensorType) -> Arc<Layout> {
+        let strides = row_major(&ty.shape);
+        Layout::new(ty, strides)
+    }
+}
+
+fn is_contiguous(shape: &[usize], strides: &[isize]) -> bool {
+    let mut expected = 1isize;
+    for (&size, &stride) in shape.iter().zip(strides).rev() {
+        if size == 0 {
+            return true;
+        }
+        if size != 1 && stride != expected {
+            return false;
+        }
+        expected = expected.wrapping_mul(size as isize);
+    }
+    true
+}
+
+/// A view of storage. Operations that only rearrange elements change the strides and share the storage.
+#[derive(Clone)]
+pub struct Tensor {
+    layout: Arc<Layout>,
     /// Index of the first element in the storage.
     pub offset: usize,
     storage: Arc<Storage>,
+}
+
+impl Deref for Tensor {
+    type Target = Layout;
+
+    fn deref(&self) -> &Layout {
+        &self.layout
+    }
 }
 
 /// Returns the strides of a row-major array.
@@ -60,11 +108,10 @@ macro_rules! with_width {
 pub(crate) use with_width;
 
 impl Tensor {
-    /// Returns the contiguous tensor at the start of a storage.
-    pub fn from_storage(ty: &TensorType, storage: Arc<Storage>) -> Tensor {
+    /// Returns the tensor at the start of a storage.
+    pub fn from_storage(layout: Arc<Layout>, storage: Arc<Storage>) -> Tensor {
         Tensor {
-            strides: row_major(&ty.shape),
-            ty: ty.clone(),
+            layout,
             offset: 0,
             storage,
         }
@@ -87,17 +134,7 @@ impl Tensor {
 
     /// Returns whether the elements follow each other in row-major order.
     pub fn is_contiguous(&self) -> bool {
-        let mut expected = 1isize;
-        for (&size, &stride) in self.ty.shape.iter().zip(&self.strides).rev() {
-            if size == 0 {
-                return true;
-            }
-            if size != 1 && stride != expected {
-                return false;
-            }
-            expected *= size as isize;
-        }
-        true
+        self.layout.contiguous
     }
 
     /// Returns all elements of the storage, to be indexed with the offset and the strides.
@@ -141,12 +178,17 @@ impl Tensor {
 
     /// Returns the view with other strides over the same storage.
     pub fn view(&self, shape: Dims, strides: Strides, offset: usize) -> Tensor {
+        let element = self.element();
+        self.with_layout(
+            Layout::new(TensorType::new(&shape, element), strides),
+            offset,
+        )
+    }
+
+    /// Returns the view with another layout over the same storage.
+    pub fn with_layout(&self, layout: Arc<Layout>, offset: usize) -> Tensor {
         Tensor {
-            ty: TensorType {
-                shape,
-                element: self.element(),
-            },
-            strides,
+            layout,
             offset,
             storage: self.storage.clone(),
         }
@@ -226,9 +268,8 @@ impl Tensor {
     pub fn bitcast(&self, context: &Context, ty: &TensorType) -> Result<Tensor> {
         let (old, new) = (self.element().bytes(), ty.element.bytes());
         if old == new {
-            let mut view = self.view(self.ty.shape.clone(), self.strides.clone(), self.offset);
-            view.ty.element = ty.element;
-            return Ok(view);
+            let layout = Layout::new(ty.clone(), self.strides.clone());
+            return Ok(self.with_layout(layout, self.offset));
         }
         let mut dense = self.contiguous(context)?;
         if dense.offset * old % new != 0 {
@@ -237,12 +278,7 @@ impl Tensor {
             dense = fresh.finish();
         }
         let offset = dense.offset * old / new;
-        Ok(Tensor {
-            ty: ty.clone(),
-            strides: row_major(&ty.shape),
-            offset,
-            storage: dense.storage,
-        })
+        Ok(dense.with_layout(Layout::dense(ty.clone()), offset))
     }
 
     /// Returns this tensor, copied if its elements have gaps.
@@ -265,26 +301,22 @@ impl Tensor {
 
     /// Returns the memory for writing if nothing else uses it and it is contiguous; otherwise a copy.
     pub fn into_fresh(self, context: &Context) -> Result<Fresh> {
-        if self.offset == 0 && self.is_contiguous() {
-            match Arc::try_unwrap(self.storage) {
-                Ok(storage) => {
-                    return Ok(Fresh {
-                        ty: self.ty,
-                        storage,
-                    });
-                }
-                Err(storage) => {
-                    let mut fresh = Fresh::new(context, self.ty)?;
-                    let n = fresh.bytes_mut().len();
-                    fresh.bytes_mut().copy_from_slice(&storage.bytes()[..n]);
-                    return Ok(fresh);
-                }
+        if self.offset != 0 || !self.is_contiguous() {
+            let mut fresh = Fresh::new(context, self.ty.clone())?;
+            let strides = row_major(self.shape());
+            fresh.write(&self, 0, &strides);
+            return Ok(fresh);
+        }
+        let layout = self.layout;
+        match Arc::try_unwrap(self.storage) {
+            Ok(storage) => Ok(Fresh { layout, storage }),
+            Err(storage) => {
+                let mut fresh = Fresh::with_layout(context, &layout)?;
+                let n = fresh.bytes_mut().len();
+                fresh.bytes_mut().copy_from_slice(&storage.bytes()[..n]);
+                Ok(fresh)
             }
         }
-        let mut fresh = Fresh::new(context, self.ty.clone())?;
-        let strides = row_major(&self.ty.shape);
-        fresh.write(&self, 0, &strides);
-        Ok(fresh)
     }
 
     /// Returns a buffer, which shares the memory where the tensor is all of it.
@@ -293,7 +325,7 @@ impl Tensor {
             true => self,
             false => self.into_fresh(context)?.finish(),
         };
-        Ok(Buffer::from_storage(dense.ty, dense.storage))
+        Ok(Buffer::from_storage(dense.layout, dense.storage))
     }
 }
 
@@ -309,19 +341,42 @@ impl std::fmt::Debug for Tensor {
 
 /// A contiguous tensor that is being written.
 pub struct Fresh {
-    /// The type.
-    pub ty: TensorType,
+    layout: Arc<Layout>,
     storage: Storage,
+}
+
+impl Deref for Fresh {
+    type Target = Layout;
+
+    fn deref(&self) -> &Layout {
+        &self.layout
+    }
 }
 
 impl Fresh {
     /// Returns memory for a tensor, with any contents.
+    ///
+    /// # Errors
+    /// Returns [`Error::Memory`] if the allocation fails.
     pub fn new(context: &Context, ty: TensorType) -> Result<Fresh> {
-        let bytes = ty.byte_size().ok_or_else(|| {
-            crate::Error::Memory(format!("an array of type {ty} exceeds the address space"))
+        Fresh::with_layout(context, &Layout::dense(ty))
+    }
+
+    /// Returns memory for a tensor of a dense layout, with any contents.
+    ///
+    /// # Errors
+    /// Returns [`Error::Memory`] if the allocation fails.
+    pub fn with_layout(context: &Context, layout: &Arc<Layout>) -> Result<Fresh> {
+        let bytes = layout.ty.byte_size().ok_or_else(|| {
+            Error::Memory(format!(
+                "an array of type {} exceeds the address space",
+                layout.ty
+            ))
         })?;
-        let storage = context.storage(bytes)?;
-        Ok(Fresh { ty, storage })
+        Ok(Fresh {
+            storage: context.storage(bytes)?,
+            layout: layout.clone(),
+        })
     }
 
     /// Returns the bytes.
@@ -345,6 +400,6 @@ impl Fresh {
 
     /// Returns the tensor.
     pub fn finish(self) -> Tensor {
-        Tensor::from_storage(&self.ty, Arc::new(self.storage))
+        Tensor::from_storage(self.layout, Arc::new(self.storage))
     }
 }

@@ -6,7 +6,7 @@ use crate::ElementType::{self, *};
 use crate::graph::{Operands, Operation, Source};
 use crate::kernels::convert::with_integer;
 use crate::kernels::{Group, Lanes};
-use crate::memory::{Context, Fresh, Storage, Strides, Tensor, Tensors, row_major};
+use crate::memory::{Context, Fresh, Layout, Storage, Strides, Tensor, Tensors, row_major};
 use crate::text::Attribute;
 use crate::{Dims, Result, TensorType};
 use smallvec::{SmallVec, smallvec};
@@ -26,11 +26,8 @@ impl Operation for Constant {
 pub fn splat(ty: &TensorType, element: &[u8]) -> Result<Tensor> {
     let mut storage = Storage::new(element.len(), None)?;
     storage.bytes_mut()[..element.len()].copy_from_slice(element);
-    let one = TensorType {
-        shape: Dims::new(),
-        element: ty.element,
-    };
-    let scalar = Tensor::from_storage(&one, Arc::new(storage));
+    let one = TensorType::new(&[], ty.element);
+    let scalar = Tensor::from_storage(Layout::dense(one), Arc::new(storage));
     Ok(scalar.view(ty.shape.clone(), smallvec![0; ty.shape.len()], 0))
 }
 
@@ -51,7 +48,10 @@ pub fn constant(source: &Source<'_>) -> Read {
     )?;
     let mut storage = Storage::new(data.len(), None)?;
     storage.bytes_mut()[..data.len()].copy_from_slice(data);
-    lift(Constant(Tensor::from_storage(ty, Arc::new(storage))))
+    lift(Constant(Tensor::from_storage(
+        Layout::dense(ty.clone()),
+        Arc::new(storage),
+    )))
 }
 
 /// Numbers that count along an axis.
@@ -81,13 +81,7 @@ impl Operation for Iota {
 
 /// Returns the numbers from 0 to `count` in an element type.
 fn count_up(context: &Context, count: usize, element: ElementType) -> Result<Tensor> {
-    let mut numbers = Fresh::new(
-        context,
-        TensorType {
-            shape: smallvec![count],
-            element: I64,
-        },
-    )?;
+    let mut numbers = Fresh::new(context, TensorType::new(&[count], I64))?;
     numbers
         .slice_mut::<i64>()
         .iter_mut()
@@ -104,13 +98,7 @@ pub fn convert(context: &Context, tensor: &Tensor, element: ElementType) -> Resu
     let mut group = Group::new(&[tensor.element()]);
     let output = super::elementwise::push_convert(&mut group, 0, element);
     group.finish(&[output]);
-    let mut fresh = Fresh::new(
-        context,
-        TensorType {
-            shape: tensor.ty.shape.clone(),
-            element,
-        },
-    )?;
+    let mut fresh = Fresh::new(context, TensorType::new(tensor.shape(), element))?;
     group.run(
         &[Lanes::of(tensor)],
         &mut [fresh.bytes_mut()],
@@ -219,10 +207,7 @@ pub fn read_pad(source: &Source<'_>) -> Read {
     )?;
     let shape = padded_shape(&x.shape, &low, &high, &interior)
         .ok_or_else(|| source.error("the padding removes more than the operand or is too large"))?;
-    let ty = TensorType {
-        shape,
-        element: x.element,
-    };
+    let ty = TensorType::new(&shape, x.element);
     source.result(0, &ty)?;
     lift(Pad { ty, low, interior })
 }
@@ -351,13 +336,7 @@ pub fn dynamic_slice(source: &Source<'_>) -> Read {
     let inside = sizes.len() == x.shape.len() && sizes.iter().zip(&x.shape).all(|(s, n)| s <= n);
     source.check(inside, format!("a slice of {sizes:?} exceeds {x}"))?;
     let shape: Dims = sizes.into_iter().collect();
-    source.result(
-        0,
-        &TensorType {
-            shape: shape.clone(),
-            element: x.element,
-        },
-    )?;
+    source.result(0, &TensorType::new(&shape, x.element))?;
     lift(DynamicSlice(shape))
 }
 

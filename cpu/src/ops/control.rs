@@ -47,10 +47,7 @@ pub fn read_while(source: &Source<'_>) -> Read {
     source.check(source.regions.len() == 2, "needs a condition and a body")?;
     let [condition, body] = [&source.regions[0], &source.regions[1]];
     let matches = |region: &Region| region.graph.types[..region.parameters] == source.operands[..];
-    let boolean = TensorType {
-        shape: Dims::new(),
-        element: Bool,
-    };
+    let boolean = TensorType::new(&[], Bool);
     source.check(
         source.results == source.operands,
         "the results must have the operands' types",

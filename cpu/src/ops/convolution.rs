@@ -47,10 +47,7 @@ impl Operation for Convolution {
         let mut shape: Dims = sizes.clone();
         shape.remove(1);
         shape.push(sizes[1]);
-        let ty = TensorType {
-            shape: shape.clone(),
-            element: compute,
-        };
+        let ty = TensorType::new(&shape, compute);
         let mut result = Fresh::new(context, ty)?;
         let groups = self.feature_groups * self.batch_groups;
         let positions: usize = sizes[2..].iter().product();
@@ -84,18 +81,12 @@ impl Operation for Convolution {
 
 impl Convolution {
     fn pad(&self, context: &Context, x: &Tensor) -> Result<Tensor> {
-        let ty = TensorType {
-            shape: self.padded.clone(),
-            element: x.element(),
-        };
+        let ty = TensorType::new(&self.padded, x.element());
         if ty == x.ty && self.low.iter().all(|low| *low == 0) {
             return Ok(x.clone());
         }
         let zero = splat(
-            &TensorType {
-                shape: Dims::new(),
-                element: x.element(),
-            },
+            &TensorType::new(&[], x.element()),
             &vec![0; x.element().bytes()],
         )?;
         let low: Vec<i64> = [0, 0].iter().chain(&self.low).copied().collect();
@@ -235,10 +226,7 @@ pub fn convolution(source: &Source<'_>) -> Read {
     }
     source.result(
         0,
-        &TensorType {
-            shape: expected.into_iter().collect(),
-            element: result.element,
-        },
+        &TensorType::new(&expected.into_iter().collect::<Dims>(), result.element),
     )?;
     let mut padded: Dims = smallvec![x_shape[0], x_shape[1]];
     padded.extend(space_shape);

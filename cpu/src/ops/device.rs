@@ -5,7 +5,7 @@ use super::{Read, lift};
 use crate::graph::{Operands, Operation, Source};
 use crate::memory::{Context, Tensors};
 use crate::text::Attribute;
-use crate::{Dims, ElementType, Result, TensorType};
+use crate::{ElementType, Result, TensorType};
 
 /// Returns the operands.
 #[derive(Debug)]
@@ -36,10 +36,7 @@ pub fn collective(source: &Source<'_>) -> Read {
 /// Reads the number of this device, which is 0.
 pub fn device_number(source: &Source<'_>) -> Read {
     source.counts(0, 1, 0)?;
-    let ty = TensorType {
-        shape: Dims::new(),
-        element: ElementType::U32,
-    };
+    let ty = TensorType::new(&[], ElementType::U32);
     source.result(0, &ty)?;
     lift(Constant(splat(&ty, &[0; 4])?))
 }
@@ -48,10 +45,7 @@ pub fn device_number(source: &Source<'_>) -> Read {
 pub fn dimension_size(source: &Source<'_>) -> Read {
     source.counts(1, 1, 0)?;
     let axis = source.axis("dimension", source.operands[0].shape.len())?;
-    let ty = TensorType {
-        shape: Dims::new(),
-        element: ElementType::I32,
-    };
+    let ty = TensorType::new(&[], ElementType::I32);
     source.result(0, &ty)?;
     let size = i32::try_from(source.operands[0].shape[axis])
         .map_err(|_| source.error("the size exceeds i32"))?;

@@ -5,7 +5,7 @@ use super::{Read, lift};
 use crate::graph::{Operands, Operation, Source};
 use crate::kernels::product::{Matrices, Sizes, product, product_type};
 use crate::memory::{Context, Fresh, Tensor, Tensors};
-use crate::{Result, TensorType};
+use crate::{Dims, Result, TensorType};
 use smallvec::smallvec;
 
 /// A product whose result has the batch axes, the left operand's free axes and the right operand's.
@@ -55,10 +55,7 @@ pub fn multiply(
         inner: l[2],
         columns: r[2],
     };
-    let ty = TensorType {
-        shape: smallvec![l[0], l[1], r[2]],
-        element: compute,
-    };
+    let ty = TensorType::new(&[l[0], l[1], r[2]], compute);
     let mut fresh = Fresh::new(context, ty)?;
     product(
         compute,
@@ -115,16 +112,13 @@ pub fn dot_general(source: &Source<'_>) -> Read {
     };
     let left_free = free(l.shape.len(), &left_batch, &left_inner);
     let right_free = free(r.shape.len(), &right_batch, &right_inner);
-    let shape = left_batch
+    let shape: Dims = left_batch
         .iter()
         .chain(&left_free)
         .map(|a| l.shape[*a])
         .chain(right_free.iter().map(|a| r.shape[*a]))
         .collect();
-    let ty = TensorType {
-        shape,
-        element: source.results[0].element,
-    };
+    let ty = TensorType::new(&shape, source.results[0].element);
     source.result(0, &ty)?;
     lift(Dot {
         lhs: [left_batch, left_free, left_inner],

@@ -7,7 +7,7 @@ use crate::kernels::convert::{with_bits, with_integer, wrap};
 use crate::kernels::math::integer::Integer;
 use crate::kernels::math::{complex, gamma, real, special};
 use crate::kernels::{Group, Kernel, Lanes, TILE, convert};
-use crate::memory::{Context, Fresh, Tensor, Tensors};
+use crate::memory::{Context, Fresh, Layout, Tensor, Tensors};
 use crate::{Dims, Result, TensorType};
 use num_complex::Complex;
 use smallvec::SmallVec;
@@ -18,13 +18,45 @@ use std::sync::Arc;
 pub struct Elementwise {
     /// The operations.
     pub group: Group,
-    /// The shape of the results.
-    pub shape: Dims,
+    /// The layouts of the results, which have one shape.
+    layouts: SmallVec<[Arc<Layout>; 1]>,
+    size: usize,
 }
 
-impl Operation for Elementwise {
-    fn run(&self, context: &Context, mut operands: Operands) -> Result<Tensors> {
-        let order = common_order(&operands, self.shape.len());
+impl Elementwise {
+    /// Returns the operation of a group, whose results have a shape.
+    pub fn new(group: Group, shape: &[usize]) -> Elementwise {
+        let layout = |output: &u32| Layout::dense(TensorType::new(shape, group.element(*output)));
+        let layouts = group.outputs.iter().map(layout).collect();
+        Elementwise {
+            layouts,
+            size: shape.iter().product(),
+            group,
+        }
+    }
+
+    fn compute(
+        &self,
+        context: &Context,
+        operands: &[Tensor],
+        layouts: &[Arc<Layout>],
+    ) -> Result<Tensors> {
+        let mut results: SmallVec<[Fresh; 1]> = SmallVec::new();
+        for layout in layouts {
+            results.push(Fresh::with_layout(context, layout)?);
+        }
+        let lanes: SmallVec<[Lanes<'_>; 4]> = operands.iter().map(lanes).collect();
+        let mut outputs: SmallVec<[&mut [u8]; 1]> =
+            results.iter_mut().map(Fresh::bytes_mut).collect();
+        self.group
+            .run(&lanes, &mut outputs, self.size, context.threads);
+        drop(outputs);
+        Ok(results.into_iter().map(Fresh::finish).collect())
+    }
+
+    /// Computes large results of operands with gaps, in the operands' order of memory where they share one.
+    fn compute_views(&self, context: &Context, mut operands: Operands) -> Result<Tensors> {
+        let order = common_order(&operands, self.layouts[0].ty.shape.len());
         if let Some(order) = &order {
             for operand in operands
                 .iter_mut()
@@ -39,30 +71,27 @@ impl Operation for Elementwise {
                 *operand = operand.contiguous(context)?;
             }
         }
-        let shape: Dims = match &order {
-            Some(order) => order.iter().map(|a| self.shape[*a]).collect(),
-            None => self.shape.clone(),
+        let Some(order) = order else {
+            return self.compute(context, &operands, &self.layouts);
         };
-        let size: usize = shape.iter().product();
-        let mut results: SmallVec<[Fresh; 1]> = SmallVec::new();
-        for output in &self.group.outputs {
-            let (shape, element) = (shape.clone(), self.group.element(*output));
-            results.push(Fresh::new(context, TensorType { shape, element })?);
+        let permuted = |layout: &Arc<Layout>| {
+            let shape: Dims = order.iter().map(|a| layout.ty.shape[*a]).collect();
+            Layout::dense(TensorType::new(&shape, layout.ty.element))
+        };
+        let layouts: SmallVec<[Arc<Layout>; 1]> = self.layouts.iter().map(permuted).collect();
+        let mut back = vec![0; order.len()];
+        order.iter().enumerate().for_each(|(i, a)| back[*a] = i);
+        let results = self.compute(context, &operands, &layouts)?;
+        Ok(results.iter().map(|t| t.permute(&back)).collect())
+    }
+}
+
+impl Operation for Elementwise {
+    fn run(&self, context: &Context, operands: Operands) -> Result<Tensors> {
+        if self.size > TILE && operands.iter().any(|o| !o.is_contiguous()) {
+            return self.compute_views(context, operands);
         }
-        let lanes: SmallVec<[Lanes<'_>; 4]> = operands.iter().map(lanes).collect();
-        let mut outputs: SmallVec<[&mut [u8]; 1]> =
-            results.iter_mut().map(Fresh::bytes_mut).collect();
-        self.group.run(&lanes, &mut outputs, size, context.threads);
-        drop(outputs);
-        let results = results.into_iter().map(Fresh::finish);
-        match &order {
-            Some(order) => {
-                let mut back = vec![0; order.len()];
-                order.iter().enumerate().for_each(|(i, a)| back[*a] = i);
-                Ok(results.map(|t| t.permute(&back)).collect())
-            }
-            None => Ok(results.collect()),
-        }
+        self.compute(context, &operands, &self.layouts)
     }
 }
 
@@ -369,17 +398,8 @@ pub fn read(source: &Source<'_>) -> Read {
     let group = group_of(row, operand.element)
         .ok_or_else(|| source.error(format!("operands of type {operand} are not allowed")))?;
     let element = group.element(group.outputs[0]);
-    source.result(
-        0,
-        &TensorType {
-            shape: operand.shape.clone(),
-            element,
-        },
-    )?;
-    lift(Elementwise {
-        group,
-        shape: operand.shape.clone(),
-    })
+    source.result(0, &TensorType::new(&operand.shape, element))?;
+    lift(Elementwise::new(group, &operand.shape))
 }
 
 /// Returns an elementwise operation of one kernel.
@@ -388,8 +408,5 @@ pub fn single(inputs: &[ElementType], kernel: Kernel, result: &TensorType) -> Ar
     let arguments: Vec<u32> = (0..inputs.len() as u32).collect();
     let output = group.push(kernel, &arguments, result.element);
     group.finish(&[output]);
-    Arc::new(Elementwise {
-        group,
-        shape: result.shape.clone(),
-    })
+    Arc::new(Elementwise::new(group, &result.shape))
 }

@@ -247,10 +247,7 @@ pub fn gather(source: &Source<'_>) -> Read {
     let windows: Vec<usize> = axes.kept(x.shape.len()).iter().map(|a| sizes[*a]).collect();
     let shape = axes.result(&axes.batch(&indices.shape), &windows);
     let shape = shape.ok_or_else(|| source.error("offset_dims do not match the result"))?;
-    let ty = TensorType {
-        shape,
-        element: x.element,
-    };
+    let ty = TensorType::new(&shape, x.element);
     source.result(0, &ty)?;
     lift(Gather { axes, sizes, ty })
 }

@@ -56,13 +56,7 @@ pub fn run_region(
 ) -> Result<Tensors> {
     let mut results = Vec::with_capacity(region.results.len());
     for element in &region.results {
-        results.push(Fresh::new(
-            context,
-            TensorType {
-                shape: shape.into(),
-                element: *element,
-            },
-        )?);
+        results.push(Fresh::new(context, TensorType::new(shape, *element))?);
     }
     let mut outputs: Vec<&mut [u8]> = results.iter_mut().map(Fresh::bytes_mut).collect();
     region.run(context, inputs, &mut outputs, size)?;
@@ -80,13 +74,7 @@ impl Reduce {
         let compute = compute_type(element);
         let x = convert(context, x, compute)?;
         let (x, extent) = self.arrange(context, &x)?;
-        let mut fresh = Fresh::new(
-            context,
-            TensorType {
-                shape: shape.clone(),
-                element: compute,
-            },
-        )?;
+        let mut fresh = Fresh::new(context, TensorType::new(&shape, compute))?;
         if !fold(
             name,
             compute,
@@ -177,10 +165,7 @@ impl Reduce {
             for t in &current {
                 next.push(Fresh::new(
                     context,
-                    TensorType {
-                        shape: smallvec![left, width],
-                        element: t.element(),
-                    },
+                    TensorType::new(&[left, width], t.element()),
                 )?);
             }
             let mut outputs: Vec<&mut [u8]> = next
@@ -240,10 +225,7 @@ pub fn reduce(source: &Source<'_>) -> Read {
             region.results[i],
         ];
         source.check(elements.iter().all(|e| *e == x.element), mismatch(source))?;
-        let result = TensorType {
-            shape: kept.iter().map(|a| shape[*a]).collect(),
-            element: x.element,
-        };
+        let result = TensorType::new(&kept.iter().map(|a| shape[*a]).collect::<Dims>(), x.element);
         source.result(i, &result)?;
     }
     lift(Reduce {
@@ -255,13 +237,7 @@ pub fn reduce(source: &Source<'_>) -> Read {
 
 /// Returns a tensor whose elements all equal a scalar, in memory of its own.
 pub fn filled(context: &Context, scalar: &Tensor, shape: &[usize]) -> Result<Fresh> {
-    let mut fresh = Fresh::new(
-        context,
-        TensorType {
-            shape: shape.into(),
-            element: scalar.element(),
-        },
-    )?;
+    let mut fresh = Fresh::new(context, TensorType::new(shape, scalar.element()))?;
     let width = scalar.element().bytes();
     let bytes: &[u8] = scalar.data();
     fill(&mut fresh, &bytes[scalar.offset * width..][..width]);

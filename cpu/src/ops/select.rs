@@ -114,13 +114,7 @@ pub fn compare(source: &Source<'_>) -> Read {
         *operand == source.operands[1],
         format!("the operands differ: {}", list(&source.operands)),
     )?;
-    source.result(
-        0,
-        &TensorType {
-            shape: operand.shape.clone(),
-            element: Bool,
-        },
-    )?;
+    source.result(0, &TensorType::new(&operand.shape, Bool))?;
     let direction = direction(source)?;
     let total =
         source.attribute("compare_type").is_some() && source.word("compare_type")? == "TOTALORDER";
@@ -140,10 +134,7 @@ pub fn compare(source: &Source<'_>) -> Read {
     })?;
     let output = group.push(kernel, &sides, Bool);
     group.finish(&[output]);
-    lift(Elementwise {
-        group,
-        shape: operand.shape.clone(),
-    })
+    lift(Elementwise::new(group, &operand.shape))
 }
 
 fn select_kernel(element: ElementType) -> Kernel {
@@ -211,10 +202,7 @@ pub fn clamp(source: &Source<'_>) -> Read {
     let result = group.push(kernel, &operands, compute);
     let result = push_convert(&mut group, result, x.element);
     group.finish(&[result]);
-    lift(Elementwise {
-        group,
-        shape: x.shape.clone(),
-    })
+    lift(Elementwise::new(group, &x.shape))
 }
 
 /// Reads `stablehlo.convert`.
@@ -228,10 +216,7 @@ pub fn convert(source: &Source<'_>) -> Read {
     let mut group = Group::new(&[operand.element]);
     let output = push_convert(&mut group, 0, result.element);
     group.finish(&[output]);
-    lift(Elementwise {
-        group,
-        shape: result.shape.clone(),
-    })
+    lift(Elementwise::new(group, &result.shape))
 }
 
 /// Reads `stablehlo.reduce_precision`.
@@ -259,10 +244,7 @@ pub fn reduce_precision(source: &Source<'_>) -> Read {
     let rounded = group.push(kernel, &[wide], F64);
     let output = push_convert(&mut group, rounded, operand.element);
     group.finish(&[output]);
-    lift(Elementwise {
-        group,
-        shape: operand.shape.clone(),
-    })
+    lift(Elementwise::new(group, &operand.shape))
 }
 
 /// Reads `chlo.next_after`.

@@ -75,13 +75,13 @@ pub fn slice(x: &Tensor, starts: &[usize], steps: &[usize], shape: Dims) -> Tens
 
 /// Returns the view with reversed axes.
 pub fn reverse(x: &Tensor, axes: &[usize]) -> Tensor {
-    let mut view = x.clone();
+    let (mut strides, mut offset) = (x.strides.clone(), x.offset as isize);
     for &axis in axes {
         let last = x.shape()[axis].saturating_sub(1) as isize;
-        view.offset = (view.offset as isize + last * x.strides[axis]) as usize;
-        view.strides[axis] = -x.strides[axis];
+        offset += last * strides[axis];
+        strides[axis] = -strides[axis];
     }
-    view
+    x.view(x.ty.shape.clone(), strides, offset as usize)
 }
 
 /// Reads `stablehlo.broadcast_in_dim`.
@@ -128,14 +128,8 @@ pub fn transpose(source: &Source<'_>) -> Read {
         axes.len() == operand.shape.len(),
         "permutation must name each axis once",
     )?;
-    let shape = axes.iter().map(|a| operand.shape[*a]).collect();
-    source.result(
-        0,
-        &TensorType {
-            shape,
-            element: operand.element,
-        },
-    )?;
+    let shape: Dims = axes.iter().map(|a| operand.shape[*a]).collect();
+    source.result(0, &TensorType::new(&shape, operand.element))?;
     lift(Rearrange::Transpose(axes))
 }
 
@@ -160,13 +154,7 @@ pub fn read_slice(source: &Source<'_>) -> Read {
         )?;
         shape.push((limit - start).div_ceil(step));
     }
-    source.result(
-        0,
-        &TensorType {
-            shape: shape.clone(),
-            element: operand.element,
-        },
-    )?;
+    source.result(0, &TensorType::new(&shape, operand.element))?;
     lift(Rearrange::Slice {
         starts,
         steps,

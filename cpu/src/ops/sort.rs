@@ -124,10 +124,7 @@ fn sort_by_keys(
                 false => Lanes::Scalar(&bytemuck::cast_slice(&zero)[..key.group.inputs[i].bytes()]),
             })
             .collect();
-        let ty = TensorType {
-            shape: x.ty.shape.clone(),
-            element: key.element,
-        };
+        let ty = TensorType::new(x.shape(), key.element);
         let mut values = Fresh::new(context, ty)?;
         key.group
             .run(&inputs, &mut [values.bytes_mut()], size, context.threads);
@@ -424,20 +421,8 @@ impl Operation for TopK {
         let x = operands[0].contiguous(context)?;
         let k = self.shape.last().copied().unwrap_or(0);
         let length = x.shape().last().copied().unwrap_or(0);
-        let mut values = Fresh::new(
-            context,
-            TensorType {
-                shape: self.shape.clone(),
-                element: x.element(),
-            },
-        )?;
-        let mut indices = Fresh::new(
-            context,
-            TensorType {
-                shape: self.shape.clone(),
-                element: I32,
-            },
-        )?;
+        let mut values = Fresh::new(context, TensorType::new(&self.shape, x.element()))?;
+        let mut indices = Fresh::new(context, TensorType::new(&self.shape, I32))?;
         let keys = numbers(context, &x, true)?;
         if k > 0 {
             for (row, out) in keys
@@ -481,19 +466,7 @@ pub fn top_k(source: &Source<'_>) -> Read {
         !matches!(x.element, C64 | C128),
         "complex numbers have no order",
     )?;
-    source.result(
-        0,
-        &TensorType {
-            shape: shape.clone(),
-            element: x.element,
-        },
-    )?;
-    source.result(
-        1,
-        &TensorType {
-            shape: shape.clone(),
-            element: I32,
-        },
-    )?;
+    source.result(0, &TensorType::new(&shape, x.element))?;
+    source.result(1, &TensorType::new(&shape, I32))?;
     lift(TopK { shape })
 }

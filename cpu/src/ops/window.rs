@@ -74,10 +74,7 @@ impl Windows {
         if *x.shape() == *self.padded && self.low.iter().all(|low| *low == 0) {
             return Ok(x.clone());
         }
-        let ty = TensorType {
-            shape: self.padded.clone(),
-            element: x.element(),
-        };
+        let ty = TensorType::new(&self.padded, x.element());
         let interior: Vec<usize> = self.base_dilation.iter().map(|d| d - 1).collect();
         pad(context, x, value, &ty, &self.low, &interior)
     }
@@ -89,13 +86,7 @@ impl Windows {
             return Ok(None);
         }
         let boolean = |value: u8, shape: &[usize]| {
-            super::arrays::splat(
-                &TensorType {
-                    shape: shape.into(),
-                    element: Bool,
-                },
-                &[value],
-            )
+            super::arrays::splat(&TensorType::new(shape, Bool), &[value])
         };
         Ok(Some(self.pad(
             context,
@@ -230,13 +221,7 @@ pub fn reduce_window(source: &Source<'_>) -> Read {
             region.results[i],
         ];
         source.check(elements.iter().all(|e| *e == x.element), mismatch(source))?;
-        source.result(
-            i,
-            &TensorType {
-                shape: windows.positions.clone(),
-                element: x.element,
-            },
-        )?;
+        source.result(i, &TensorType::new(&windows.positions, x.element))?;
     }
     lift(ReduceWindow { windows, region })
 }
@@ -281,10 +266,7 @@ impl SelectAndScatter {
         let shape = &self.windows.positions;
         let size: usize = shape.iter().product();
         let zero = super::arrays::splat(
-            &TensorType {
-                shape: Dims::new(),
-                element: x.element(),
-            },
+            &TensorType::new(&[], x.element()),
             &vec![0; x.element().bytes()],
         )?;
         let padded = self.windows.pad(context, x, &zero)?;
@@ -304,13 +286,7 @@ impl SelectAndScatter {
                 best = Some(values.into_fresh(context)?);
                 continue;
             };
-            let mut keep = Fresh::new(
-                context,
-                TensorType {
-                    shape: shape.clone(),
-                    element: Bool,
-                },
-            )?;
+            let mut keep = Fresh::new(context, TensorType::new(&shape, Bool))?;
             let inputs: Vec<Lanes<'_>> =
                 [Lanes::Slice(best.bytes_mut()), Lanes::Slice(values.bytes())]
                     .into_iter()
@@ -334,24 +310,12 @@ impl SelectAndScatter {
 }
 
 fn minus_one() -> Result<Tensor> {
-    super::arrays::splat(
-        &TensorType {
-            shape: Dims::new(),
-            element: I64,
-        },
-        &(-1i64).to_le_bytes(),
-    )
+    super::arrays::splat(&TensorType::new(&[], I64), &(-1i64).to_le_bytes())
 }
 
 /// Returns the numbers of the elements of an array.
 fn numbers(context: &Context, shape: &[usize]) -> Result<Tensor> {
-    let mut numbers = Fresh::new(
-        context,
-        TensorType {
-            shape: shape.into(),
-            element: I64,
-        },
-    )?;
+    let mut numbers = Fresh::new(context, TensorType::new(shape, I64))?;
     numbers
         .slice_mut::<i64>()
         .iter_mut()

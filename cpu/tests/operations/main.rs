@@ -12,10 +12,7 @@ use ramie_cpu::{Buffer, ElementType, Program, TensorType};
 
 /// Returns the type of a tensor.
 pub fn ty(shape: &[usize], element: ElementType) -> TensorType {
-    TensorType {
-        shape: shape.into(),
-        element,
-    }
+    TensorType::new(shape, element)
 }
 
 /// Returns a buffer of elements.
