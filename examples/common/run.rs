@@ -110,7 +110,7 @@ impl Run {
             true => trainer.dashboard(),
             _ => trainer,
         };
-        // A second start of an example begins anew. The earlier run moves to another folder.
+        // A finished run moves to another folder, so that examples can be run again.
         let resume = match self.resume {
             Resume::Unfinished if is_finished(&self.folder)? => Resume::Never,
             other => other,
