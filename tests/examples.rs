@@ -71,6 +71,11 @@ fn digits_learns_and_the_second_run_compiles_nothing() {
     );
     assert!(again.status.success());
     assert_eq!(compiled(&cache), before, "another seed, the same programs");
+    let earlier = folder.path().join("out.1");
+    assert!(
+        is_picture(&earlier.join("loss.png")),
+        "the first run remains"
+    );
 }
 
 /// The example's lines, if it ended well. It runs in a folder of its own.

@@ -1,5 +1,19 @@
 //! The errors of programs that cannot be compiled.
 
+/// Implements `Debug` of an error type as its message, so that `unwrap` and `main` print a readable
+/// error.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! debug_is_message {
+    ($error:ty) => {
+        impl ::std::fmt::Debug for $error {
+            fn fmt(&self, f: &mut ::std::fmt::Formatter<'_>) -> ::std::fmt::Result {
+                ::std::fmt::Display::fmt(self, f)
+            }
+        }
+    };
+}
+
 /// An error of a program or of its run.
 #[derive(Clone, thiserror::Error, PartialEq, Eq)]
 pub enum Error {
@@ -29,11 +43,7 @@ pub enum Error {
     Arguments(String),
 }
 
-impl std::fmt::Debug for Error {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        std::fmt::Display::fmt(self, f)
-    }
-}
+debug_is_message!(Error);
 
 /// A `Result` with [`Error`].
 pub type Result<T, E = Error> = std::result::Result<T, E>;

@@ -3,7 +3,7 @@
 
 use super::{Result, ahead, create_folder, start_with};
 use clap::Args;
-use ramie::train::{Batches, History, Resume, Trainer};
+use ramie::train::{Batches, History, Resume, Trainer, is_finished};
 use ramie::{Platform, RuntimeOptions, Tree};
 use ramie_plot::Plot;
 use std::path::{Path, PathBuf};
@@ -15,8 +15,8 @@ pub struct RunOptions {
     /// example.
     #[arg(long)]
     pub out: Option<PathBuf>,
-    /// Run in that directory to continue: `unfinished`, `always` (a finished one too) or `never`,
-    /// which moves it to another directory.
+    /// Run in that directory to continue: `unfinished`, `always` (a finished one too) or `never`.
+    /// A run that is not continued moves to another directory.
     #[arg(long, value_name = "RUN", num_args = 0..=1, require_equals = true)]
     #[arg(default_value_t, default_missing_value = "always")]
     pub resume: Resume,
@@ -110,11 +110,16 @@ impl Run {
             true => trainer.dashboard(),
             _ => trainer,
         };
+        // A finished run moves to another folder, so that examples can be run again.
+        let resume = match self.resume {
+            Resume::Unfinished if is_finished(&self.folder)? => Resume::Never,
+            other => other,
+        };
         let history = trainer
             .steps(self.steps)
             .folder(&self.folder)
             .checkpoint_every(self.every)
-            .resume(self.resume)
+            .resume(resume)
             .fit(state, batches)?;
         let plot = Plot::new().x_label("step").y_label("loss").log_y();
         let mut plot = plot.smooth_line("training loss", history.get("loss"), 0.95);

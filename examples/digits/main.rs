@@ -45,7 +45,6 @@ fn run(options: &Options) -> Result {
     let run = Run::new("digits", &options.run, options.steps)?;
     let digits = digits::load()?;
     let data = &digits.train;
-    run.draw("digits.png", |path| images(data, &data.labels).save(path))?;
     let [train, test] = [data, &digits.test].map(|s| (s.image_array(), s.label_array()));
 
     let model = Classifier::new(64, 128, 10, &mut Rngs::new(options.seed));
@@ -66,6 +65,7 @@ fn run(options: &Options) -> Result {
     // Every step uses all images.
     run.fit(trainer, &mut state, Same(train))?;
 
+    run.draw("digits.png", |path| images(data, &data.labels).save(path))?;
     let (loss, predicted) = evaluate(&state.model, &test.0, &test.1);
     let (predicted, labels) = (Array1::from(predicted.to_vec::<i32>()), &digits.test.labels);
     let correct = predicted.iter().zip(labels).filter(|(p, l)| p == l).count();

@@ -6,20 +6,6 @@ use crate::sys::{self, Api, Arguments, Padded, RawError};
 use std::fmt;
 use std::path::PathBuf;
 
-/// Implements `Debug` of an error type as its message, so that `unwrap` and `main` print a readable
-/// error.
-#[doc(hidden)]
-#[macro_export]
-macro_rules! debug_is_message {
-    ($error:ty) => {
-        impl ::std::fmt::Debug for $error {
-            fn fmt(&self, f: &mut ::std::fmt::Formatter<'_>) -> ::std::fmt::Result {
-                ::std::fmt::Display::fmt(self, f)
-            }
-        }
-    };
-}
-
 /// A `Result` with [`Error`].
 pub type Result<T> = std::result::Result<T, Error>;
 

@@ -99,6 +99,8 @@ pub use memory::check_host_memory;
 pub use plugin::{Extension, OLDEST_MINOR, Plugin};
 pub use profiler::Profiler;
 pub use proto::{Field as ProtoField, Writer as ProtoWriter, fields as proto_fields};
+#[doc(hidden)]
+pub use ramie_cpu::debug_is_message;
 pub use signals::fail_writes_beyond_limit;
 pub use target::{InvalidTarget, Target, TargetError};
 pub use tile_sharding::TileSharding;

@@ -35,12 +35,12 @@ fn parent(module: &str) -> &str {
 }
 
 impl Names {
-    /// Reads `core/src`.
-    pub fn of_core() -> Names {
+    /// Reads the sources of a crate, such as `core/src/`.
+    pub fn of(folder: &str) -> Names {
         let mut modules = BTreeMap::new();
         let mut exported = BTreeMap::new();
         for (path, text) in crate::files(".rs") {
-            let Some(file) = path.strip_prefix("core/src/") else {
+            let Some(file) = path.strip_prefix(folder) else {
                 continue;
             };
             if file.ends_with("_tests.rs") {

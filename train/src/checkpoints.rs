@@ -39,6 +39,31 @@ pub(crate) struct Checkpoints {
     manager: CheckpointManager,
 }
 
+/// Returns whether a folder contains a run that has finished, which a trainer refuses to replace by
+/// default.
+///
+/// ```
+/// use ramie_train::is_finished;
+/// assert!(!is_finished("out/none")?);
+/// # Ok::<(), ramie_train::Error>(())
+/// ```
+///
+/// # Errors
+/// Returns an error if the last checkpoint cannot be read.
+pub fn is_finished(folder: impl AsRef<Path>) -> Result<bool> {
+    let folder = folder.as_ref();
+    if !folder.join(CHECKPOINTS).exists() {
+        return Ok(false);
+    }
+    let options = CheckpointManagerOptions::new().read_only(true);
+    let manager = CheckpointManager::new(folder.join(CHECKPOINTS), options)?;
+    let Some(step) = manager.latest_step() else {
+        return Ok(false);
+    };
+    let trainer = Composite::new().item("trainer", JsonRestore::<Saved>::new());
+    Ok(manager.restore(step, trainer)?.0.finished)
+}
+
 impl Checkpoints {
     pub fn open(folder: &Path, keep: usize) -> Result<Checkpoints> {
         let options = CheckpointManagerOptions::new()

@@ -70,6 +70,7 @@ mod validation;
 
 pub use batches::{Batches, PerCall, Same, SameIter};
 pub use callback::{Callback, Context};
+pub use checkpoints::is_finished;
 pub use error::{Error, Result, Stopped};
 pub use exit::exit_code;
 pub use history::History;

@@ -162,7 +162,7 @@ impl Source<'_> {
         usize::try_from(axis)
             .ok()
             .filter(|a| *a < rank)
-            .ok_or_else(|| self.error(format!("{name} = {axis} is no axis of {rank} axes")))
+            .ok_or_else(|| self.error(format!("{name} = {axis} is out of range for {rank} axes")))
     }
 
     /// Returns distinct axes below `rank`.

@@ -147,7 +147,7 @@ macro_rules! hubs {
 
 hubs!(i64, u64, f64);
 
-/// Returns the kernel from a hub's numbers to a type that is no integer.
+/// Returns the kernel from a hub's numbers to a type of floats or complex numbers.
 fn from_hub<H: Hub>(to: ElementType) -> Kernel {
     match to {
         Bool => tile!(|x: H| u8::from(x != H::ZERO)),

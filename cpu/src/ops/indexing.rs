@@ -272,7 +272,7 @@ fn check_indices(source: &Source<'_>, indices: &TensorType) -> Result<()> {
     let integers = with_integer!(indices.element, T => std::mem::size_of::<T>() > 0, _ => false);
     source.check(
         integers,
-        format!("indices of type {indices} are no integers"),
+        format!("indices of type {indices} are not integers"),
     )
 }
 

@@ -40,7 +40,7 @@ impl ScalarRegion {
     /// Reads a region of an operation.
     ///
     /// # Errors
-    /// Returns an error if a parameter or result is no scalar.
+    /// Returns an error unless all parameters and results are scalars.
     pub fn read(source: &Source<'_>, index: usize) -> Result<ScalarRegion> {
         let region = source
             .regions

@@ -35,7 +35,7 @@ fn string(text: &str) -> (*const c_char, usize) {
 }
 
 impl Client {
-    fn new(devices: i64) -> *mut RawClient {
+    fn handed_out(devices: i64) -> *mut RawClient {
         let devices = (0..devices as i32).map(Device::leaked).collect();
         hand_out(Client { devices })
     }
@@ -110,7 +110,7 @@ serve! {
     ClientCreate |args| {
         // SAFETY: options are readable during the call.
         let count = device_count(unsafe { list(args.options, args.num_options) })?;
-        args.client = Client::new(count);
+        args.client = Client::handed_out(count);
     }
     ClientPlatformName |args| {
         (args.name, args.name_size) = string(PLATFORM);
