@@ -1,4 +1,8 @@
 //! Kernels: computations on slices and tiles of known types.
+#![allow(
+    clippy::unnecessary_cast,
+    reason = "macros repeat casts for all element types"
+)]
 
 pub mod convert;
 pub mod fold;

@@ -110,7 +110,7 @@ fn along_axis(
 /// Completes the spectrum of real numbers. The imaginary parts of the two real frequencies are ignored.
 fn complete(half: &[Complex<f64>], out: &mut [Complex<f64>]) {
     let n = out.len();
-    for k in 0..n {
+    for (k, out) in out.iter_mut().enumerate() {
         let (source, conjugate) = if k <= n / 2 {
             (k, false)
         } else {
@@ -120,7 +120,7 @@ fn complete(half: &[Complex<f64>], out: &mut [Complex<f64>]) {
         if source == 0 || 2 * source == n {
             z.im = 0.0;
         }
-        out[k] = if conjugate { z.conj() } else { z };
+        *out = if conjugate { z.conj() } else { z };
     }
 }
 

@@ -74,7 +74,7 @@ impl Reduce {
         let compute = compute_type(element);
         let x = convert(context, x, compute)?;
         let (x, extent) = self.arrange(context, &x)?;
-        let mut fresh = Fresh::new(context, TensorType::new(&shape, compute))?;
+        let mut fresh = Fresh::new(context, TensorType::new(shape, compute))?;
         if !fold(
             name,
             compute,

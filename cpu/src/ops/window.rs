@@ -331,7 +331,7 @@ impl SelectAndScatter {
                 best = Some(values.into_fresh(context)?);
                 continue;
             };
-            let mut keep = Fresh::new(context, TensorType::new(&shape, Bool))?;
+            let mut keep = Fresh::new(context, TensorType::new(shape, Bool))?;
             let inputs: Vec<Lanes<'_>> =
                 [Lanes::Slice(best.bytes_mut()), Lanes::Slice(values.bytes())]
                     .into_iter()
