@@ -76,3 +76,30 @@ fn threefry_is_exact() {
         assert_eq!(elements::<u64>(&results[1]), [bits]);
     }
 }
+
+#[test]
+fn reflectors_decompose_matrices() {
+    let text = function(
+        "(%x: tensor<3x2xf64>) -> (tensor<3x2xf64>, tensor<3x2xf64>)",
+        "%0:2 = \"stablehlo.custom_call\"(%x) <{call_target_name = \"Qr\"}> : (tensor<3x2xf64>) -> (tensor<3x2xf64>, tensor<2xf64>)
+         %1 = \"stablehlo.custom_call\"(%0#0, %0#1) <{call_target_name = \"ProductOfElementaryHouseholderReflectors\"}> : (tensor<3x2xf64>, tensor<2xf64>) -> tensor<3x2xf64>
+         return %0#0, %1 : tensor<3x2xf64>, tensor<3x2xf64>",
+    );
+    let x = [3f64, 1., 4., -2., 12., 5.];
+    let results = run(&text, &[buffer(&[3, 2], F64, &x)]);
+    let (r, q): (Vec<f64>, Vec<f64>) = (elements(&results[0]), elements(&results[1]));
+    assert!(
+        (r[0] + 13.0).abs() < 1e-14,
+        "the first column has length 13"
+    );
+    for i in 0..3 {
+        let row = [q[2 * i] * r[0], q[2 * i] * r[1] + q[2 * i + 1] * r[3]];
+        assert!((row[0] - x[2 * i]).abs() < 1e-14 && (row[1] - x[2 * i + 1]).abs() < 1e-14);
+    }
+    let dot = |a: usize, b: usize| (0..3).map(|i| q[2 * i + a] * q[2 * i + b]).sum::<f64>();
+    assert!(
+        (dot(0, 0) - 1.0).abs() < 1e-14
+            && dot(0, 1).abs() < 1e-14
+            && (dot(1, 1) - 1.0).abs() < 1e-14
+    );
+}
