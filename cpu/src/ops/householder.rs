@@ -126,7 +126,7 @@ fn factors_of(source: &Source<'_>, a: &TensorType, count: usize) -> Result<Tenso
     let allowed = rank >= 2 && wide(a.element).is_some();
     source.check(
         allowed,
-        format!("an operand of type {a} is no matrix of floats"),
+        format!("the operand has type {a}, expected a matrix of floats"),
     )?;
     let mut shape: Dims = a.shape[..rank - 2].into();
     shape.push(count);

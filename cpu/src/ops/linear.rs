@@ -140,7 +140,7 @@ fn check_matrices(source: &Source<'_>, x: &TensorType) -> Result<()> {
     let rank = x.shape.len();
     source.check(
         rank >= 2 && x.shape[rank - 1] == x.shape[rank - 2] && wide(x.element).is_some(),
-        format!("an operand of type {x} is no square matrix of floats"),
+        format!("the operand has type {x}, expected a square matrix of floats"),
     )
 }
 
