@@ -222,36 +222,13 @@ fn compare(ty: &TensorType, got: &[u8], expected: &[u8], bounds: (f64, f64)) -> 
             expected.len()
         ));
     }
-    // The distance of 1 to the next number, and the smallest normal number.
+    // The distance of 1 to the next number, the smallest normal number, and the width in bytes.
     let (epsilon, smallest, width) = match ty.element {
         ElementType::Bf16 => (2f64.powi(-7), 2f64.powi(-126), 2),
         ElementType::F16 => (2f64.powi(-10), 2f64.powi(-14), 2),
         ElementType::F32 | ElementType::C64 => (2f64.powi(-23), 2f64.powi(-126), 4),
         ElementType::F64 | ElementType::C128 => (2f64.powi(-52), 2f64.powi(-1022), 8),
-        _ => {
-            // Elements narrower than a byte are recorded without the sign's repetition.
-            let mask = if ty.element.bits() < 8 {
-                (1u8 << ty.element.bits()) - 1
-            } else {
-                255
-            };
-            return match got
-                .iter()
-                .zip(expected)
-                .position(|(g, e)| g & mask != e & mask)
-            {
-                None => Ok(()),
-                Some(at) => {
-                    let at = at / ty.element.bytes() * ty.element.bytes();
-                    let element = |b: &[u8]| format!("{:?}", &b[at..at + ty.element.bytes()]);
-                    Err(format!(
-                        "byte {at} differs: {}, recorded {}",
-                        element(got),
-                        element(expected)
-                    ))
-                }
-            };
-        }
+        _ => return compare_bits(ty.element, got, expected),
     };
     let read = |b: &[u8]| match ty.element {
         ElementType::Bf16 => f64::from(bf16::from_le_bytes([b[0], b[1]])),
@@ -259,28 +236,47 @@ fn compare(ty: &TensorType, got: &[u8], expected: &[u8], bounds: (f64, f64)) -> 
         _ if width == 4 => f64::from(f32::from_le_bytes(b.try_into().unwrap_or_default())),
         _ => f64::from_le_bytes(b.try_into().unwrap_or_default()),
     };
-    let pairs: Vec<(f64, f64)> = got
-        .chunks(width)
-        .zip(expected.chunks(width))
-        .map(|(g, e)| (read(g), read(e)))
-        .collect();
-    let largest = pairs
-        .iter()
-        .map(|(_, e)| e.abs())
-        .filter(|e| e.is_finite())
-        .fold(0.0, f64::max);
+    let (got, expected) = (
+        got.chunks(width).map(read),
+        expected.chunks(width).map(read),
+    );
+    let pairs: Vec<(f64, f64)> = got.zip(expected).collect();
+    let finite = pairs.iter().map(|(_, e)| e.abs()).filter(|e| e.is_finite());
+    let largest = finite.fold(0.0, f64::max);
     let mut wrong = pairs.iter().enumerate().filter(|(_, (g, e))| {
         let bound = epsilon * (bounds.0 * e.abs() + bounds.1 * largest) + smallest;
         !(g == e || g.is_nan() && e.is_nan() || (g - e).abs() <= bound)
     });
-    match wrong.next() {
-        None => Ok(()),
-        Some((i, (g, e))) => {
-            let ulps = (g - e).abs() / e.abs().max(smallest) / epsilon;
-            Err(format!(
-                "element {i} is {g:e}, recorded {e:e} ({ulps:.1} ulp; {} differ)",
-                1 + wrong.count()
-            ))
-        }
-    }
+    let Some((i, (g, e))) = wrong.next() else {
+        return Ok(());
+    };
+    let ulps = (g - e).abs() / e.abs().max(smallest) / epsilon;
+    let others = wrong.count();
+    Err(format!(
+        "element {i} is {g:e}, recorded {e:e} ({ulps:.1} ulp; {others} more differ)"
+    ))
+}
+
+/// Compares elements that must be equal.
+fn compare_bits(element: ElementType, got: &[u8], expected: &[u8]) -> Result<(), String> {
+    // Elements narrower than a byte are recorded without the sign's repetition.
+    let mask = if element.bits() < 8 {
+        (1u8 << element.bits()) - 1
+    } else {
+        255
+    };
+    let Some(at) = got
+        .iter()
+        .zip(expected)
+        .position(|(g, e)| g & mask != e & mask)
+    else {
+        return Ok(());
+    };
+    let first = at / element.bytes() * element.bytes();
+    let bytes = |b: &[u8]| format!("{:?}", &b[first..first + element.bytes()]);
+    Err(format!(
+        "byte {at} differs: {}, recorded {}",
+        bytes(got),
+        bytes(expected)
+    ))
 }

@@ -12,6 +12,26 @@
 //! | [`kernels`] | computations on slices and tiles |
 //! | [`ops`] | the table of operations |
 //! | [`program`] | compiled programs |
+//!
+//! # Examples
+//!
+//! ```
+//! use ramie_cpu::{Buffer, Program};
+//!
+//! let program = Program::compile(
+//!     "module {
+//!        func.func @main(%x: tensor<3xf32>) -> tensor<3xf32> {
+//!          %0 = stablehlo.add %x, %x : tensor<3xf32>
+//!          return %0 : tensor<3xf32>
+//!        }
+//!      }",
+//! )?;
+//! let bytes: Vec<u8> = [1f32, 2.0, 3.0].iter().flat_map(|x| x.to_le_bytes()).collect();
+//! let x = Buffer::from_bytes(program.parameters()[0].clone(), &bytes)?;
+//! let results = program.run(&[&x])?;
+//! assert_eq!(results[0].bytes()[..4], 2f32.to_le_bytes());
+//! # Ok::<(), ramie_cpu::Error>(())
+//! ```
 
 #![deny(unsafe_code)]
 

@@ -1,13 +1,20 @@
 //! Conversions between all element types.
 
-use super::Kernel;
 use super::formats::{decode, encode, is_narrow};
+use super::{Kernel, unary};
 use crate::ElementType::{self, *};
 use half::{bf16, f16};
 use num_complex::Complex;
 
 /// Kernels with the types of their results. Each converts the result of the one before it.
 pub type Chain = Vec<(Kernel, ElementType)>;
+
+/// Returns the kernel of a function of one operand without attributes.
+macro_rules! tile {
+    ($f:expr) => {
+        Kernel::Static(|inputs, output| unary(inputs, output, $f))
+    };
+}
 
 /// Runs an expression with `$T` as the Rust type of an integer element, or another expression.
 macro_rules! with_integer {
@@ -110,12 +117,12 @@ fn hub(element: ElementType) -> ElementType {
 fn to_hub(element: ElementType) -> Kernel {
     match element {
         U64 | I64 | F64 | C128 => Kernel::identity(),
-        Bool => Kernel::unary(|x: u8| i64::from(x != 0)),
-        Bf16 => Kernel::unary(|x: bf16| x.to_f64()),
-        F16 => Kernel::unary(|x: f16| x.to_f64()),
-        F32 => Kernel::unary(|x: f32| f64::from(x)),
-        C64 => Kernel::unary(|x: Complex<f32>| Complex::new(f64::from(x.re), f64::from(x.im))),
-        _ => with_integer!(element, T => Kernel::unary(|x: T| x as i64), _ => {
+        Bool => tile!(|x: u8| i64::from(x != 0)),
+        Bf16 => tile!(|x: bf16| x.to_f64()),
+        F16 => tile!(|x: f16| x.to_f64()),
+        F32 => tile!(|x: f32| f64::from(x)),
+        C64 => tile!(|x: Complex<f32>| Complex::new(f64::from(x.re), f64::from(x.im))),
+        _ => with_integer!(element, T => tile!(|x: T| x as i64), _ => {
             Kernel::unary(move |x: u8| decode(element, x))
         }),
     }
@@ -143,13 +150,13 @@ hubs!(i64, u64, f64);
 /// Returns the kernel from a hub's numbers to a type of floats or complex numbers.
 fn from_hub<H: Hub>(to: ElementType) -> Kernel {
     match to {
-        Bool => Kernel::unary(|x: H| u8::from(x != H::ZERO)),
-        Bf16 => Kernel::unary(|x: H| nearest_bf16(x.f64(), x.f32())),
-        F16 => Kernel::unary(|x: H| f16::from_f64(x.f64())),
-        F32 => Kernel::unary(|x: H| x.f32()),
-        F64 => Kernel::unary(|x: H| x.f64()),
-        C64 => Kernel::unary(|x: H| Complex::new(x.f32(), 0.0)),
-        C128 => Kernel::unary(|x: H| Complex::new(x.f64(), 0.0)),
+        Bool => tile!(|x: H| u8::from(x != H::ZERO)),
+        Bf16 => tile!(|x: H| nearest_bf16(x.f64(), x.f32())),
+        F16 => tile!(|x: H| f16::from_f64(x.f64())),
+        F32 => tile!(|x: H| x.f32()),
+        F64 => tile!(|x: H| x.f64()),
+        C64 => tile!(|x: H| Complex::new(x.f32(), 0.0)),
+        C128 => tile!(|x: H| Complex::new(x.f64(), 0.0)),
         _ => Kernel::unary(move |x: H| encode(to, x.f64())),
     }
 }
@@ -176,22 +183,22 @@ fn saturated(bits: u32, signed: bool) -> Kernel {
 /// Returns the direct kernels of conversions that occur often.
 fn direct(from: ElementType, to: ElementType) -> Option<Kernel> {
     Some(match (from, to) {
-        (F32, Bf16) => Kernel::unary(bf16::from_f32),
-        (F32, F16) => Kernel::unary(f16::from_f32),
-        (Bf16, F32) => Kernel::unary(bf16::to_f32),
-        (F16, F32) => Kernel::unary(f16::to_f32),
-        (F32, F64) => Kernel::unary(|x: f32| f64::from(x)),
-        (F64, F32) => Kernel::unary(|x: f64| x as f32),
-        (I32, F32) => Kernel::unary(|x: i32| x as f32),
-        (U32, F32) => Kernel::unary(|x: u32| x as f32),
-        (F32, I32) => Kernel::unary(|x: f32| x as i32),
-        (Bool, F32) => Kernel::unary(|x: u8| f32::from(u8::from(x != 0))),
-        (Bool, I32) => Kernel::unary(|x: u8| i32::from(x != 0)),
+        (F32, Bf16) => tile!(bf16::from_f32),
+        (F32, F16) => tile!(f16::from_f32),
+        (Bf16, F32) => tile!(bf16::to_f32),
+        (F16, F32) => tile!(f16::to_f32),
+        (F32, F64) => tile!(|x: f32| f64::from(x)),
+        (F64, F32) => tile!(|x: f64| x as f32),
+        (I32, F32) => tile!(|x: i32| x as f32),
+        (U32, F32) => tile!(|x: u32| x as f32),
+        (F32, I32) => tile!(|x: f32| x as i32),
+        (Bool, F32) => tile!(|x: u8| f32::from(u8::from(x != 0))),
+        (Bool, I32) => tile!(|x: u8| i32::from(x != 0)),
         (I32, U32) | (U32, I32) | (I64, U64) | (U64, I64) => Kernel::identity(),
-        (I32, I64) => Kernel::unary(|x: i32| i64::from(x)),
-        (I64, I32) => Kernel::unary(|x: i64| x as i32),
-        (C64, F32) => Kernel::unary(|x: Complex<f32>| x.re),
-        (F32, C64) => Kernel::unary(|x: f32| Complex::new(x, 0.0)),
+        (I32, I64) => tile!(|x: i32| i64::from(x)),
+        (I64, I32) => tile!(|x: i64| x as i32),
+        (C64, F32) => tile!(|x: Complex<f32>| x.re),
+        (F32, C64) => tile!(|x: f32| Complex::new(x, 0.0)),
         _ if is_narrow(from) && to == F32 => Kernel::unary(move |x: u8| decode(from, x) as f32),
         _ if is_narrow(to) && from == F32 => Kernel::unary(move |x: f32| encode(to, f64::from(x))),
         _ => return None,
@@ -212,7 +219,7 @@ pub fn convert(from: ElementType, to: ElementType) -> Chain {
         match to {
             C64 => {
                 chain.push((
-                    Kernel::unary(|x: Complex<f64>| Complex::new(x.re as f32, x.im as f32)),
+                    tile!(|x: Complex<f64>| Complex::new(x.re as f32, x.im as f32)),
                     C64,
                 ));
                 return chain;
@@ -220,24 +227,24 @@ pub fn convert(from: ElementType, to: ElementType) -> Chain {
             C128 => return chain,
             Bool => {
                 chain.push((
-                    Kernel::unary(|x: Complex<f64>| u8::from(x != Complex::new(0.0, 0.0))),
+                    tile!(|x: Complex<f64>| u8::from(x != Complex::new(0.0, 0.0))),
                     Bool,
                 ));
                 return chain;
             }
-            _ => chain.push((Kernel::unary(|x: Complex<f64>| x.re), F64)),
+            _ => chain.push((tile!(|x: Complex<f64>| x.re), F64)),
         }
     }
     let middle = chain.last().map_or(from, |(_, e)| *e);
     let last = match (middle, narrow_bits(to)) {
         (F64, Some(bits)) => saturated(bits, matches!(to, I2 | I4)),
         (F64, None) => {
-            with_integer!(to, T => Kernel::unary(|x: f64| x as T), _ => from_hub::<f64>(to))
+            with_integer!(to, T => tile!(|x: f64| x as T), _ => from_hub::<f64>(to))
         }
         (I64, _) => {
-            with_integer!(to, T => Kernel::unary(|x: i64| x as T), _ => from_hub::<i64>(to))
+            with_integer!(to, T => tile!(|x: i64| x as T), _ => from_hub::<i64>(to))
         }
-        _ => with_integer!(to, T => Kernel::unary(|x: u64| x as T), _ => from_hub::<u64>(to)),
+        _ => with_integer!(to, T => tile!(|x: u64| x as T), _ => from_hub::<u64>(to)),
     };
     chain.push((last, to));
     if let Some(wrap) = wrap(to).filter(|_| middle != F64) {

@@ -1,4 +1,8 @@
 //! Kernels: computations on slices and tiles of known types.
+#![allow(
+    clippy::unnecessary_cast,
+    reason = "macros repeat casts for all element types"
+)]
 
 pub mod convert;
 pub mod fold;
@@ -10,4 +14,4 @@ pub mod product;
 pub mod random;
 
 pub use group::{Group, Lanes, Step, TILE};
-pub use kernel::Kernel;
+pub use kernel::{Kernel, binary, unary};

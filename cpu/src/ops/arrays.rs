@@ -286,7 +286,8 @@ pub fn concatenate(source: &Source<'_>) -> Read {
 
 /// Returns an integer tensor's only element. Numbers beyond `i64` become its largest.
 pub fn index(tensor: &Tensor) -> i64 {
-    with_integer!(tensor.element(), T => i64::try_from(tensor.scalar::<T>()).unwrap_or(i64::MAX), _ => 0)
+    with_integer!(tensor.element(), T => tensor.scalar::<T>() as i128, _ => 0).min(i64::MAX.into())
+        as i64
 }
 
 /// Returns the starts of a dynamic slice: clamped so that the slice is inside.

@@ -1,8 +1,9 @@
 //! Convolutions as products of windows and kernels.
 
-use super::arrays::{convert, pad, padded_shape, splat};
+use super::arrays::{convert, splat};
 use super::dot::multiply;
 use super::shape::reverse;
+use super::window::Windows;
 use super::{Read, lift};
 use crate::graph::{Operands, Operation, Source};
 use crate::kernels::product::product_type;
@@ -22,12 +23,8 @@ struct Convolution {
     kernel: Vec<usize>,
     /// Axes of the result: batch, features, then space.
     output: Vec<usize>,
-    strides: Vec<usize>,
-    low: Vec<i64>,
-    /// Shape of the padded input: batch, features, then space.
-    padded: Dims,
-    input_dilation: Vec<usize>,
-    kernel_dilation: Vec<usize>,
+    /// The windows of the space.
+    windows: Windows,
     reversed: Vec<usize>,
     feature_groups: usize,
     batch_groups: usize,
@@ -40,7 +37,9 @@ impl Operation for Convolution {
         let x = convert(context, &operands[0].permute(&self.input), compute)?;
         let kernel = convert(context, &operands[1].permute(&self.kernel), compute)?;
         let kernel = reverse(&kernel, &self.reversed);
-        let x = self.pad(context, &x)?;
+        let zero = TensorType::new(&[], compute);
+        let zero = splat(&zero, &vec![0; compute.bytes()])?;
+        let x = self.windows.pad_last(context, &x, &zero, 2)?;
         let rank = self.output.len();
         let sizes: Dims = self.output.iter().map(|a| self.ty.shape[*a]).collect();
         // The memory has the axes batch, space, features, in which products come.
@@ -80,23 +79,6 @@ impl Operation for Convolution {
 }
 
 impl Convolution {
-    fn pad(&self, context: &Context, x: &Tensor) -> Result<Tensor> {
-        let ty = TensorType::new(&self.padded, x.element());
-        if ty == x.ty && self.low.iter().all(|low| *low == 0) {
-            return Ok(x.clone());
-        }
-        let zero = splat(
-            &TensorType::new(&[], x.element()),
-            &vec![0; x.element().bytes()],
-        )?;
-        let low: Vec<i64> = [0, 0].iter().chain(&self.low).copied().collect();
-        let interior: Vec<usize> = [0, 0]
-            .into_iter()
-            .chain(self.input_dilation.iter().map(|d| d - 1))
-            .collect();
-        pad(context, x, &zero, &ty, &low, &interior)
-    }
-
     /// Returns the products of the windows of some examples with the kernels of each group.
     fn product(
         &self,
@@ -116,7 +98,7 @@ impl Convolution {
         };
         let mut sizes: Dims = smallvec![groups, count];
         let mut strides: Strides = smallvec![group_stride, x.strides[0]];
-        for (i, stride) in self.strides.iter().enumerate() {
+        for (i, stride) in self.windows.strides.iter().enumerate() {
             sizes.push(shape[2 + i]);
             strides.push(x.strides[2 + i] * *stride as isize);
         }
@@ -126,7 +108,7 @@ impl Convolution {
             sizes.push(features);
             strides.push(x.strides[1]);
         }
-        for (i, dilation) in self.kernel_dilation.iter().enumerate() {
+        for (i, dilation) in self.windows.dilation.iter().enumerate() {
             sizes.push(window[i]);
             strides.push(x.strides[2 + i] * *dilation as isize);
         }
@@ -165,91 +147,58 @@ pub fn convolution(source: &Source<'_>) -> Read {
     )?;
     let space = rank - 2;
     let [input, weights, output] = axes(source, rank)?;
-    let positive = |name: &str| {
-        let list = source.sizes_or(name, space, 1)?;
-        source.check(
-            list.iter().all(|n| *n > 0),
-            format!("{name} must be positive"),
-        )?;
-        Ok(list)
-    };
-    let (strides, input_dilation) = (positive("window_strides")?, positive("lhs_dilation")?);
-    let kernel_dilation = positive("rhs_dilation")?;
+    let sizes =
+        |ty: &TensorType, axes: &[usize]| -> Dims { axes.iter().map(|a| ty.shape[*a]).collect() };
+    let (x_shape, kernel_shape) = (sizes(x, &input), sizes(kernel, &weights));
+    let names = ["window_strides", "rhs_dilation", "lhs_dilation"];
+    let windows = Windows::new(source, &x_shape[2..], kernel_shape[2..].to_vec(), names)?;
     let reversal = source.sizes_or("window_reversal", space, 0)?;
-    let padding = source.integers_or("padding")?.unwrap_or(vec![0; 2 * space]);
+    let (feature_groups, batch_groups) = groups(source)?;
     source.check(
-        padding.len() == 2 * space,
-        "padding must have two numbers for each axis",
+        (feature_groups == 1 || batch_groups == 1)
+            && Some(x_shape[1]) == kernel_shape[1].checked_mul(feature_groups)
+            && x_shape[0] % batch_groups == 0
+            && kernel_shape[0] % (feature_groups * batch_groups) == 0,
+        format!("{feature_groups} and {batch_groups} groups do not divide {x} and {kernel}"),
     )?;
-    let groups = |name: &str| {
+    let mut expected = vec![0; rank];
+    expected[output[0]] = x_shape[0] / batch_groups;
+    expected[output[1]] = kernel_shape[0];
+    (0..space).for_each(|i| expected[output[2 + i]] = windows.positions[i]);
+    source.result(0, &TensorType::new(&expected, result.element))?;
+    let reversed = (0..space)
+        .filter(|i| reversal[*i] != 0)
+        .map(|i| i + 2)
+        .collect();
+    lift(Convolution {
+        input,
+        kernel: weights,
+        output,
+        windows,
+        reversed,
+        feature_groups,
+        batch_groups,
+        ty: result.clone(),
+    })
+}
+
+/// Reads the numbers of groups of features and of examples, one of which is 1.
+fn groups(source: &Source<'_>) -> Result<(usize, usize)> {
+    let read = |name: &str| {
         let count = if source.attribute(name).is_some() {
             source.integer(name)?
         } else {
             1
         };
-        source.check(count > 0, format!("{name} must be positive"))?;
-        Ok(count as usize)
+        let count = usize::try_from(count).ok().filter(|n| *n > 0);
+        count.ok_or_else(|| source.error(format!("{name} must be positive")))
     };
-    let (feature_groups, batch_groups) =
-        (groups("feature_group_count")?, groups("batch_group_count")?);
-    let sizes =
-        |ty: &TensorType, axes: &[usize]| -> Dims { axes.iter().map(|a| ty.shape[*a]).collect() };
-    let (x_shape, kernel_shape) = (sizes(x, &input), sizes(kernel, &weights));
-    let total = feature_groups
-        .checked_mul(batch_groups)
-        .ok_or_else(|| source.error("too many groups"))?;
+    let groups = (read("feature_group_count")?, read("batch_group_count")?);
     source.check(
-        (feature_groups == 1 || batch_groups == 1)
-            && Some(x_shape[1]) == kernel_shape[1].checked_mul(feature_groups)
-            && x_shape[0] % batch_groups == 0
-            && kernel_shape[0] % total == 0,
-        format!("{feature_groups} and {batch_groups} groups do not divide {x} and {kernel}"),
+        groups.0 == 1 || groups.1 == 1,
+        "features and examples cannot both have groups",
     )?;
-    let low: Vec<i64> = padding.iter().copied().step_by(2).collect();
-    let high: Vec<i64> = padding.iter().copied().skip(1).step_by(2).collect();
-    let interior: Vec<usize> = input_dilation.iter().map(|d| d - 1).collect();
-    let too_large = || source.error("the padding removes more than the operand or is too large");
-    let space_shape = padded_shape(&x_shape[2..], &low, &high, &interior).ok_or_else(too_large)?;
-    let mut expected = vec![0; rank];
-    expected[output[0]] = x_shape[0] / batch_groups;
-    expected[output[1]] = kernel_shape[0];
-    for i in 0..space {
-        let reach = (kernel_shape[2 + i].max(1) - 1)
-            .checked_mul(kernel_dilation[i])
-            .ok_or_else(too_large)?
-            + 1;
-        let reach = if kernel_shape[2 + i] == 0 { 0 } else { reach };
-        let positions = space_shape[i]
-            .checked_sub(reach)
-            .map_or(0, |n| n / strides[i] + 1);
-        expected[output[2 + i]] = positions;
-    }
-    source.result(
-        0,
-        &TensorType::new(&expected.into_iter().collect::<Dims>(), result.element),
-    )?;
-    let mut padded: Dims = smallvec![x_shape[0], x_shape[1]];
-    padded.extend(space_shape);
-    let reversed = (0..space)
-        .filter(|i| reversal[*i] != 0)
-        .map(|i| i + 2)
-        .collect();
-    let ty = result.clone();
-    let (kernel, input) = (weights, input);
-    lift(Convolution {
-        input,
-        kernel,
-        output,
-        strides,
-        low,
-        padded,
-        input_dilation,
-        kernel_dilation,
-        reversed,
-        feature_groups,
-        batch_groups,
-        ty,
-    })
+    Ok(groups)
 }
 
 /// Reads the axes of input, kernel and output.

@@ -6,7 +6,7 @@ use crate::graph::{Operands, Operation, Source};
 use crate::kernels::convert::{with_bits, with_integer, wrap};
 use crate::kernels::math::integer::Integer;
 use crate::kernels::math::{complex, gamma, real, special};
-use crate::kernels::{Group, Kernel, Lanes, TILE, convert};
+use crate::kernels::{Group, Kernel, Lanes, TILE, binary, convert, unary};
 use crate::memory::{Context, Fresh, Layout, Tensor, Tensors};
 use crate::{Dims, Result, TensorType};
 use num_complex::Complex;
@@ -163,13 +163,15 @@ pub struct Row {
 
 macro_rules! kernel {
     ($A:ty, ($a:ident), $body:expr) => {
-        Kernel::unary(|$a: $A| $body)
+        Kernel::Static(|inputs, output| unary(inputs, output, |$a: $A| $body))
     };
     ($A:ty, ($a:ident, $b:ident), $body:expr) => {
-        Kernel::binary(|$a: $A, $b: $A| $body)
+        Kernel::Static(|inputs, output| binary(inputs, output, |$a: $A, $b: $A| $body))
     };
 }
 
+/// The kernels of a class of element types. Classes of one precision serve the narrower types too, which
+/// [`group_of`] converts: each kernel that is not compiled saves a twentieth of a second.
 macro_rules! rule {
     (bool, $x:tt, $body:expr, $e:ident) => {
         if $e == Bool {
@@ -181,6 +183,13 @@ macro_rules! rule {
     };
     (bits, $x:tt, $body:expr, $e:ident) => {
         with_bits!($e, T => return Some(kernel!(T, $x, $body)), _ => ())
+    };
+    (int64, $x:tt, $body:expr, $e:ident) => {
+        match $e {
+            I64 => return Some(kernel!(i64, $x, $body)),
+            U64 => return Some(kernel!(u64, $x, $body)),
+            _ => (),
+        }
     };
     (float, $x:tt, $body:expr, $e:ident) => {
         match $e {
@@ -195,11 +204,21 @@ macro_rules! rule {
             _ => (),
         }
     };
+    (float64, $x:tt, $body:expr, $e:ident) => {
+        if $e == F64 {
+            return Some(kernel!(f64, $x, $body));
+        }
+    };
     (complex, $x:tt, $body:expr, $e:ident) => {
         match $e {
             C64 => return Some(kernel!(Complex<f32>, $x, $body)),
             C128 => return Some(kernel!(Complex<f64>, $x, $body)),
             _ => (),
+        }
+    };
+    (complex128, $x:tt, $body:expr, $e:ident) => {
+        if $e == C128 {
+            return Some(kernel!(Complex<f64>, $x, $body));
         }
     };
 }
@@ -226,9 +245,9 @@ rows! {
     "stablehlo.subtract" Same (a, b) { bits: a.wrapping_sub(b), float: a - b, complex: a - b }
     "stablehlo.multiply" Same (a, b) { bool: a & b, bits: a.wrapping_mul(b), float: a * b, complex: a * b }
     "stablehlo.divide" Same (a, b) {
-        int: Integer::quotient(a, b), float: a / b, complex: complex::via2(a, b, complex::divide)
+        int64: Integer::quotient(a, b), float: a / b, complex128: complex::divide(a, b)
     }
-    "stablehlo.remainder" Same (a, b) { int: Integer::remainder(a, b), float: a % b }
+    "stablehlo.remainder" Same (a, b) { int64: Integer::remainder(a, b), float: a % b }
     "stablehlo.maximum" Same (a, b) {
         bool: a | b, int: a.max(b), float: real::maximum(a, b), complex: if less(a, b) { b } else { a }
     }
@@ -236,9 +255,9 @@ rows! {
         bool: a & b, int: a.min(b), float: real::minimum(a, b), complex: if less(b, a) { b } else { a }
     }
     "stablehlo.power" Same (a, b) {
-        int: Integer::power(a, b), float: real::via2(a, b, real::power), complex: complex::via2(a, b, complex::power)
+        int64: Integer::power(a, b), float64: real::power(a, b), complex128: complex::power(a, b)
     }
-    "stablehlo.atan2" Same (a, b) { float: real::via2(a, b, f64::atan2), complex: complex::via2(a, b, complex::atan2) }
+    "stablehlo.atan2" Same (a, b) { float64: f64::atan2(a, b), complex128: complex::atan2(a, b) }
     "stablehlo.and" Same (a, b) { bool: a & b, bits: a & b }
     "stablehlo.or" Same (a, b) { bool: a | b, bits: a | b }
     "stablehlo.xor" Same (a, b) { bool: a ^ b, bits: a ^ b }
@@ -248,59 +267,59 @@ rows! {
     "stablehlo.shift_right_arithmetic" Same (a, b) { int: Integer::shift_arithmetic(a, b) }
     "stablehlo.popcnt" Same (a) { bits: a.count_ones() as T }
     "stablehlo.count_leading_zeros" Same (a) { bits: a.leading_zeros() as T }
-    "stablehlo.abs" Real (a) { int: Integer::magnitude(a), float: a.abs(), complex: complex::abs(a) }
+    "stablehlo.abs" Real (a) { int64: Integer::magnitude(a), float: a.abs(), complex: complex::abs(a) }
     "stablehlo.negate" Same (a) { bits: a.wrapping_neg(), float: -a, complex: -a }
     "stablehlo.sign" Same (a) {
-        int: Integer::sign(a), float: real::via(a, real::sign), complex: complex::via(a, complex::sign)
+        int64: Integer::sign(a), float64: real::sign(a), complex128: complex::sign(a)
     }
     "stablehlo.ceil" Same (a) { float: a.ceil() }
     "stablehlo.floor" Same (a) { float: a.floor() }
     "stablehlo.round_nearest_afz" Same (a) { float: a.round() }
     "stablehlo.round_nearest_even" Same (a) { float: a.round_ties_even() }
-    "stablehlo.sqrt" Same (a) { float: a.sqrt(), complex: complex::via(a, complex::sqrt) }
-    "stablehlo.rsqrt" Same (a) { float: real::via(a, |x| 1.0 / x.sqrt()), complex: complex::via(a, complex::rsqrt) }
-    "stablehlo.cbrt" Same (a) { float: real::via(a, f64::cbrt) }
-    "stablehlo.exponential" Same (a) { float: real::via(a, f64::exp), complex: complex::via(a, complex::exp) }
+    "stablehlo.sqrt" Same (a) { float: a.sqrt(), complex128: complex::sqrt(a) }
+    "stablehlo.rsqrt" Same (a) { float64: 1.0 / a.sqrt(), complex128: complex::rsqrt(a) }
+    "stablehlo.cbrt" Same (a) { float64: f64::cbrt(a) }
+    "stablehlo.exponential" Same (a) { float64: f64::exp(a), complex128: complex::exp(a) }
     "stablehlo.exponential_minus_one" Same (a) {
-        float: real::via(a, f64::exp_m1), complex: complex::via(a, complex::expm1)
+        float64: f64::exp_m1(a), complex128: complex::expm1(a)
     }
-    "stablehlo.log" Same (a) { float: real::via(a, f64::ln), complex: complex::via(a, complex::log) }
-    "stablehlo.log_plus_one" Same (a) { float: real::via(a, f64::ln_1p), complex: complex::via(a, complex::log1p) }
+    "stablehlo.log" Same (a) { float64: f64::ln(a), complex128: complex::log(a) }
+    "stablehlo.log_plus_one" Same (a) { float64: f64::ln_1p(a), complex128: complex::log1p(a) }
     "stablehlo.logistic" Same (a) {
-        float: real::via(a, real::logistic),
-        complex: complex::via(a, |z| complex::divide(Complex::new(1.0, 0.0), complex::exp(-z) + 1.0))
+        float64: real::logistic(a),
+        complex128: complex::divide(Complex::new(1.0, 0.0), complex::exp(-a) + 1.0)
     }
-    "stablehlo.sine" Same (a) { float: real::via(a, f64::sin), complex: complex::via(a, complex::sin) }
-    "stablehlo.cosine" Same (a) { float: real::via(a, f64::cos), complex: complex::via(a, complex::cos) }
-    "stablehlo.tan" Same (a) { float: real::via(a, f64::tan), complex: complex::via(a, complex::tan) }
-    "stablehlo.tanh" Same (a) { float: real::via(a, f64::tanh), complex: complex::via(a, complex::tanh) }
+    "stablehlo.sine" Same (a) { float64: f64::sin(a), complex128: complex::sin(a) }
+    "stablehlo.cosine" Same (a) { float64: f64::cos(a), complex128: complex::cos(a) }
+    "stablehlo.tan" Same (a) { float64: f64::tan(a), complex128: complex::tan(a) }
+    "stablehlo.tanh" Same (a) { float64: f64::tanh(a), complex128: complex::tanh(a) }
     "stablehlo.is_finite" Test (a) { float: u8::from(a.is_finite()) }
     "stablehlo.real" Real (a) { float: a, complex: a.re }
-    "stablehlo.imag" Real (a) { float: a * 0.0, complex: a.im }
+    "stablehlo.imag" Real (a) { float: { let _: T = a; 0.0 as T }, complex: a.im }
     "stablehlo.complex" Complex (a, b) { float: Complex::new(a, b) }
-    "chlo.acos" Same (a) { float: real::via(a, f64::acos), complex: complex::via(a, complex::acos) }
-    "chlo.acosh" Same (a) { float: real::via(a, libm::acosh), complex: complex::via(a, complex::acosh) }
-    "chlo.asin" Same (a) { float: real::via(a, f64::asin), complex: complex::via(a, complex::asin) }
-    "chlo.asinh" Same (a) { float: real::via(a, libm::asinh), complex: complex::via(a, complex::asinh) }
-    "chlo.atan" Same (a) { float: real::via(a, f64::atan), complex: complex::via(a, complex::atan) }
-    "chlo.atanh" Same (a) { float: real::via(a, libm::atanh), complex: complex::via(a, complex::atanh) }
-    "chlo.sinh" Same (a) { float: real::via(a, f64::sinh), complex: complex::via(a, complex::sinh) }
-    "chlo.cosh" Same (a) { float: real::via(a, f64::cosh), complex: complex::via(a, complex::cosh) }
-    "chlo.tan" Same (a) { float: real::via(a, f64::tan), complex: complex::via(a, complex::tan) }
+    "chlo.acos" Same (a) { float64: f64::acos(a), complex128: complex::acos(a) }
+    "chlo.acosh" Same (a) { float64: libm::acosh(a), complex128: complex::acosh(a) }
+    "chlo.asin" Same (a) { float64: f64::asin(a), complex128: complex::asin(a) }
+    "chlo.asinh" Same (a) { float64: libm::asinh(a), complex128: complex::asinh(a) }
+    "chlo.atan" Same (a) { float64: f64::atan(a), complex128: complex::atan(a) }
+    "chlo.atanh" Same (a) { float64: libm::atanh(a), complex128: complex::atanh(a) }
+    "chlo.sinh" Same (a) { float64: f64::sinh(a), complex128: complex::sinh(a) }
+    "chlo.cosh" Same (a) { float64: f64::cosh(a), complex128: complex::cosh(a) }
+    "chlo.tan" Same (a) { float64: f64::tan(a), complex128: complex::tan(a) }
     "chlo.square" Same (a) { bits: a.wrapping_mul(a), float: a * a, complex: a * a }
     "chlo.conj" Same (a) { float: a, complex: a.conj() }
     "chlo.mulhi" Same (a, b) { int: Integer::high_product(a, b) }
     "chlo.is_inf" Test (a) { float: u8::from(a.is_infinite()) }
     "chlo.is_pos_inf" Test (a) { float: u8::from(a == T::INFINITY) }
     "chlo.is_neg_inf" Test (a) { float: u8::from(a == T::NEG_INFINITY) }
-    "chlo.erf" Same (a) { float: real::via(a, libm::erf) }
-    "chlo.erfc" Same (a) { float: real::via(a, libm::erfc) }
-    "chlo.erf_inv" Same (a) { float: real::via(a, special::erf_inv) }
-    "chlo.bessel_i1e" Same (a) { float: real::via(a, special::bessel_i1e) }
-    "chlo.lgamma" Same (a) { float: real::via(a, gamma::lgamma) }
-    "chlo.digamma" Same (a) { float: real::via(a, gamma::digamma) }
-    "chlo.polygamma" Same (a, b) { float: real::via2(a, b, gamma::polygamma) }
-    "chlo.zeta" Same (a, b) { float: real::via2(a, b, gamma::zeta) }
+    "chlo.erf" Same (a) { float64: libm::erf(a) }
+    "chlo.erfc" Same (a) { float64: libm::erfc(a) }
+    "chlo.erf_inv" Same (a) { float64: special::erf_inv(a) }
+    "chlo.bessel_i1e" Same (a) { float64: special::bessel_i1e(a) }
+    "chlo.lgamma" Same (a) { float64: gamma::lgamma(a) }
+    "chlo.digamma" Same (a) { float64: gamma::digamma(a) }
+    "chlo.polygamma" Same (a, b) { float64: gamma::polygamma(a, b) }
+    "chlo.zeta" Same (a, b) { float64: gamma::zeta(a, b) }
 }
 
 /// Compares complex numbers by their real parts, then by their imaginary parts.
@@ -343,35 +362,51 @@ pub fn push_convert(group: &mut Group, register: u32, to: ElementType) -> u32 {
         })
 }
 
+/// Returns the type of a higher precision that represents all elements of a type.
+fn widened(element: ElementType) -> ElementType {
+    match element {
+        F32 => F64,
+        C64 => C128,
+        _ => with_integer!(element, T => if T::BITS < 64 { I64 } else { element }, _ => element),
+    }
+}
+
 /// Returns an operation of a row for operands of an element type.
 fn group_of(row: &Row, element: ElementType) -> Option<Group> {
-    let compute = compute_type(element);
+    let mut compute = compute_type(element);
+    let kernel = (row.kernel)(compute).or_else(|| {
+        compute = widened(compute);
+        (row.kernel)(compute)
+    })?;
     let mut group = Group::new(&vec![element; row.arity]);
     let mut operands: SmallVec<[u32; 3]> = (0..row.arity as u32).collect();
     let mask = matches!(
         row.name,
         "stablehlo.shift_right_logical" | "stablehlo.popcnt"
-    ) && element.bits() < 8;
+    );
     for operand in &mut operands {
         *operand = push_convert(&mut group, *operand, compute);
         // Zeros move into signed numbers of 4 bits from the fifth bit of their byte.
         if let (true, I2 | I4) = (mask, element) {
             let bits = element.bits();
-            *operand = group.push(
-                Kernel::unary(move |x: u8| x & ((1 << bits) - 1)),
-                &[*operand],
-                element,
-            );
+            let kernel = Kernel::unary(move |x: u8| x & ((1 << bits) - 1));
+            *operand = group.push(kernel, &[*operand], element);
         }
     }
-    let kernel = (row.kernel)(compute)?;
     let mut result = group.push(kernel, &operands, result_element(row.kind, compute)?);
-    if let (Some(kernel), true) = (wrap(element), row.kind != Kind::Test) {
+    if let (Some(kernel), true) = (wrap(element), compute == element && row.kind != Kind::Test) {
         result = group.push(kernel, &[result], element);
     }
     let result = push_convert(&mut group, result, result_element(row.kind, element)?);
     group.finish(&[result]);
     Some(group)
+}
+
+/// Appends an operation of the table to a group, for operands that are computed in their own type.
+pub fn push_row(group: &mut Group, name: &str, operands: &[u32]) -> Option<u32> {
+    let element = group.element(operands[0]);
+    let kernel = (ROWS.iter().find(|r| r.name == name)?.kernel)(element)?;
+    Some(group.push(kernel, operands, element))
 }
 
 /// Reads an operation of the table.

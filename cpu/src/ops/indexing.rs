@@ -113,6 +113,22 @@ impl Axes {
             .collect()
     }
 
+    /// Returns whether updates have windows that fit into an array, one for each start.
+    fn match_updates(&self, x: &[usize], indices: &[usize], updates: &[usize]) -> bool {
+        let sizes: Option<Vec<usize>> = self
+            .window
+            .iter()
+            .map(|a| updates.get(*a).copied())
+            .collect();
+        sizes.is_some_and(|sizes| {
+            let fits = sizes
+                .iter()
+                .zip(self.kept(x.len()))
+                .all(|(size, axis)| *size <= x[axis]);
+            fits && self.result(&self.batch(indices), &sizes).as_deref() == Some(updates)
+        })
+    }
+
     /// Returns the starts of all windows, one after another: a number for each axis of the array.
     fn starts(&self, context: &Context, indices: &Tensor, rank: usize) -> Result<Vec<i64>> {
         let mut order: Vec<usize> = (0..indices.shape().len())
@@ -445,7 +461,6 @@ pub fn scatter(source: &Source<'_>) -> Read {
         region.parameters.len() == 2 * count && region.results.len() == count,
         mismatch(source),
     )?;
-    let kept = axes.kept(x.shape.len());
     for i in 0..count {
         let (operand, update) = (&source.operands[i], &source.operands[count + 1 + i]);
         source.check(
@@ -453,20 +468,8 @@ pub fn scatter(source: &Source<'_>) -> Read {
             "the operands have different shapes",
         )?;
         source.result(i, operand)?;
-        let windows: Option<Vec<usize>> = axes
-            .window
-            .iter()
-            .map(|a| update.shape.get(*a).copied())
-            .collect();
-        let windows =
-            windows.ok_or_else(|| source.error("update_window_dims exceed the updates"))?;
-        let fits = windows
-            .iter()
-            .zip(&kept)
-            .all(|(size, axis)| *size <= x.shape[*axis]);
-        let shape = axes.result(&axes.batch(&indices.shape), &windows);
         source.check(
-            fits && shape.as_ref() == Some(&update.shape),
+            axes.match_updates(&x.shape, &indices.shape, &update.shape),
             format!("updates of type {update} do not match"),
         )?;
         let elements = [
@@ -475,10 +478,8 @@ pub fn scatter(source: &Source<'_>) -> Read {
             region.parameters[count + i],
             region.results[i],
         ];
-        source.check(
-            elements.iter().all(|e| *e == operand.element),
-            mismatch(source),
-        )?;
+        let same = elements.iter().all(|e| *e == operand.element);
+        source.check(same, mismatch(source))?;
     }
     let replaces = match (
         &source.syntax.regions[0].arguments[..],

@@ -1,4 +1,8 @@
 //! The table of operations: how each is read, which types it has, and how it is computed.
+#![allow(
+    clippy::unnecessary_cast,
+    reason = "macros repeat casts for all element types"
+)]
 
 mod arrays;
 mod control;

@@ -74,7 +74,7 @@ impl Reduce {
         let compute = compute_type(element);
         let x = convert(context, x, compute)?;
         let (x, extent) = self.arrange(context, &x)?;
-        let mut fresh = Fresh::new(context, TensorType::new(&shape, compute))?;
+        let mut fresh = Fresh::new(context, TensorType::new(shape, compute))?;
         if !fold(
             name,
             compute,
@@ -146,51 +146,54 @@ impl Reduce {
             current.push(array.permute(&order).reshape(context, &[rows, width])?);
         }
         while rows > 1 {
-            let pairs = rows / 2;
-            let part = |t: &Tensor, first: usize, step: usize, count: usize| {
-                let strides: Strides = smallvec![t.strides[0] * step as isize, t.strides[1]];
-                let offset = t.offset as isize + first as isize * t.strides[0];
-                t.view(smallvec![count, width], strides, offset as usize)
-            };
-            let even: Vec<Tensor> = current.iter().map(|t| part(t, 0, 2, pairs)).collect();
-            let odd: Vec<Tensor> = current.iter().map(|t| part(t, 1, 2, pairs)).collect();
-            let inputs: Vec<Lanes<'_>> = even
-                .iter()
-                .chain(&odd)
-                .map(Lanes::of)
-                .chain(captured(captures))
-                .collect();
-            let left = rows - pairs;
-            let mut next = Vec::with_capacity(current.len());
-            for t in &current {
-                next.push(Fresh::new(
-                    context,
-                    TensorType::new(&[left, width], t.element()),
-                )?);
-            }
-            let mut outputs: Vec<&mut [u8]> = next
-                .iter_mut()
-                .map(|t| {
-                    let bytes = pairs * width * t.ty.element.bytes();
-                    &mut t.bytes_mut()[..bytes]
-                })
-                .collect();
-            self.region
-                .run(context, &inputs, &mut outputs, pairs * width)?;
-            drop(outputs);
-            if left > pairs {
-                for (t, target) in current.iter().zip(&mut next) {
-                    target.write(
-                        &part(t, rows - 1, 1, 1),
-                        pairs * width,
-                        &[width as isize, 1],
-                    );
-                }
-            }
-            current = next.into_iter().map(Fresh::finish).collect();
-            rows = left;
+            current = self.combine_pairs(context, &current, captures)?;
+            rows = current[0].shape()[0];
         }
         current.iter().map(|t| t.reshape(context, shape)).collect()
+    }
+
+    /// Combines each even row with the row after it. An odd last row remains.
+    fn combine_pairs(
+        &self,
+        context: &Context,
+        rows: &[Tensor],
+        captures: &[Tensor],
+    ) -> Result<Tensors> {
+        let (count, width) = (rows[0].shape()[0], rows[0].shape()[1]);
+        let (pairs, left) = (count / 2, count.div_ceil(2));
+        let part = |t: &Tensor, first: usize, count: usize| {
+            let strides: Strides = smallvec![t.strides[0] * 2, t.strides[1]];
+            let offset = t.offset as isize + first as isize * t.strides[0];
+            t.view(smallvec![count, width], strides, offset as usize)
+        };
+        let even: Vec<Tensor> = rows.iter().map(|t| part(t, 0, pairs)).collect();
+        let odd: Vec<Tensor> = rows.iter().map(|t| part(t, 1, pairs)).collect();
+        let inputs: Vec<Lanes<'_>> = even
+            .iter()
+            .chain(&odd)
+            .map(Lanes::of)
+            .chain(captured(captures))
+            .collect();
+        let mut next = Vec::with_capacity(rows.len());
+        for t in rows {
+            next.push(Fresh::new(
+                context,
+                TensorType::new(&[left, width], t.element()),
+            )?);
+        }
+        let mut outputs: Vec<&mut [u8]> = Vec::with_capacity(next.len());
+        for t in &mut next {
+            let bytes = pairs * width * t.ty.element.bytes();
+            outputs.push(&mut t.bytes_mut()[..bytes]);
+        }
+        self.region
+            .run(context, &inputs, &mut outputs, pairs * width)?;
+        if left > pairs {
+            for (t, target) in rows.iter().zip(&mut next) {
+                target.write(&part(t, count - 1, 1), pairs * width, &[width as isize, 1]);
+            }
+        }
+        Ok(next.into_iter().map(Fresh::finish).collect())
     }
 }
 

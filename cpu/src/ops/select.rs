@@ -1,15 +1,14 @@
 //! Elementwise operations with attributes or operands of several types.
 
-use super::elementwise::{Elementwise, compute_type, push_convert, single};
+use super::elementwise::{Elementwise, compute_type, push_convert, push_row, single};
 use super::{Read, lift, list};
 use crate::ElementType::{self, *};
 use crate::graph::Source;
 use crate::kernels::convert::{with_bits, with_integer};
 use crate::kernels::math::real;
-use crate::kernels::{Group, Kernel};
+use crate::kernels::{Group, Kernel, binary};
 use crate::memory::{Context, Tensor, with_width};
 use crate::{Result, TensorType};
-use bytemuck::Pod;
 use num_complex::Complex;
 use smallvec::smallvec;
 
@@ -30,46 +29,57 @@ pub enum Direction {
     Ge,
 }
 
-fn ordered<T: Pod + PartialOrd>(direction: Direction) -> Kernel {
-    match direction {
-        Direction::Lt => Kernel::binary(|a: T, b: T| u8::from(a < b)),
-        Direction::Le => Kernel::binary(|a: T, b: T| u8::from(a <= b)),
-        Direction::Gt => Kernel::binary(|a: T, b: T| u8::from(a > b)),
-        _ => Kernel::binary(|a: T, b: T| u8::from(a >= b)),
-    }
+macro_rules! compared {
+    ($T:ty, $operator:tt) => {
+        Kernel::Static(|inputs, output| binary(inputs, output, |a: $T, b: $T| u8::from(a $operator b)))
+    };
 }
 
-fn equality<T: Pod + PartialEq>(direction: Direction) -> Kernel {
-    match direction {
-        Direction::Eq => Kernel::binary(|a: T, b: T| u8::from(a == b)),
-        _ => Kernel::binary(|a: T, b: T| u8::from(a != b)),
-    }
-}
-
-fn equality_of(direction: Direction, element: ElementType) -> Option<Kernel> {
+/// Returns the kernel of equality.
+fn equality(element: ElementType) -> Option<Kernel> {
     Some(
-        with_bits!(element, T => equality::<T>(direction), _ => match element {
-            Bool => equality::<u8>(direction),
-            F32 => equality::<f32>(direction),
-            F64 => equality::<f64>(direction),
-            C64 => equality::<Complex<f32>>(direction),
-            C128 => equality::<Complex<f64>>(direction),
+        with_bits!(element, T => compared!(T, ==), _ => match element {
+            Bool => compared!(u8, ==),
+            F32 => compared!(f32, ==),
+            F64 => compared!(f64, ==),
+            C64 => compared!(Complex<f32>, ==),
+            C128 => compared!(Complex<f64>, ==),
             _ => return None,
         }),
     )
 }
 
-/// Returns the kernel of a comparison of a type in which it is computed.
-fn comparison(direction: Direction, element: ElementType) -> Option<Kernel> {
-    if let Direction::Eq | Direction::Ne = direction {
-        return equality_of(direction, element);
+/// Returns the kernel of an order, `less` or less or equal.
+fn order(element: ElementType, less: bool) -> Option<Kernel> {
+    macro_rules! either {
+        ($T:ty) => {
+            Some(if less { compared!($T, <) } else { compared!($T, <=) })
+        };
     }
-    with_integer!(element, T => Some(ordered::<T>(direction)), _ => match element {
-        Bool => Some(ordered::<u8>(direction)),
-        F32 => Some(ordered::<f32>(direction)),
-        F64 => Some(ordered::<f64>(direction)),
+    with_integer!(element, T => either!(T), _ => match element {
+        Bool => either!(u8),
+        F32 => either!(f32),
+        F64 => either!(f64),
         _ => None,
     })
+}
+
+/// Appends a comparison of operands of a type in which it is computed.
+fn push_comparison(group: &mut Group, direction: Direction, a: u32, b: u32) -> Option<u32> {
+    let element = group.element(a);
+    // The other comparisons exchange the operands or negate the result, and need no kernels.
+    let (kernel, operands) = match direction {
+        Direction::Eq | Direction::Ne => (equality(element)?, [a, b]),
+        Direction::Lt => (order(element, true)?, [a, b]),
+        Direction::Le => (order(element, false)?, [a, b]),
+        Direction::Gt => (order(element, true)?, [b, a]),
+        Direction::Ge => (order(element, false)?, [b, a]),
+    };
+    let result = group.push(kernel, &operands, Bool);
+    if direction != Direction::Ne {
+        return Some(result);
+    }
+    push_row(group, "stablehlo.not", &[result])
 }
 
 /// Returns the kernel that maps floats to integers in the total order.
@@ -126,13 +136,12 @@ pub fn compare(source: &Source<'_>) -> Read {
             *side = group.push(kernel, &[*side], element);
         }
     }
-    let kernel = comparison(direction, group.element(sides[0])).ok_or_else(|| {
+    let output = push_comparison(&mut group, direction, sides[0], sides[1]).ok_or_else(|| {
         source.error(format!(
             "elements of type {} have no order",
             operand.element
         ))
     })?;
-    let output = group.push(kernel, &sides, Bool);
     group.finish(&[output]);
     lift(Elementwise::new(group, &operand.shape))
 }
@@ -188,19 +197,12 @@ pub fn clamp(source: &Source<'_>) -> Read {
     source.result(0, x)?;
     let mut group = Group::new(&[x.element; 3]);
     let compute = compute_type(x.element);
-    let operands = [0, 1, 2].map(|r| push_convert(&mut group, r, compute));
-    let kernel = with_integer!(
-        compute,
-        T => Kernel::ternary(|low: T, x: T, high: T| x.max(low).min(high)),
-        _ => match compute {
-            Bool => Kernel::ternary(|low: u8, x: u8, high: u8| x.max(low).min(high)),
-            F32 => Kernel::ternary(|low: f32, x: f32, high: f32| real::minimum(real::maximum(low, x), high)),
-            F64 => Kernel::ternary(|low: f64, x: f64, high: f64| real::minimum(real::maximum(low, x), high)),
-            _ => return Err(source.error(format!("elements of type {} have no order", x.element))),
-        }
-    );
-    let result = group.push(kernel, &operands, compute);
-    let result = push_convert(&mut group, result, x.element);
+    let [low, value, high] = [0, 1, 2].map(|r| push_convert(&mut group, r, compute));
+    let at_least = push_row(&mut group, "stablehlo.maximum", &[low, value]);
+    let clamped = at_least.and_then(|r| push_row(&mut group, "stablehlo.minimum", &[r, high]));
+    let clamped = clamped
+        .ok_or_else(|| source.error(format!("elements of type {} have no order", x.element)))?;
+    let result = push_convert(&mut group, clamped, x.element);
     group.finish(&[result]);
     lift(Elementwise::new(group, &x.shape))
 }

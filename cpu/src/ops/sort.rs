@@ -259,7 +259,8 @@ fn comparisons<'a>(
     if word(equal) != Some(Attribute::Word("EQ".into())) {
         return None;
     }
-    (same(0)?, same(1)?);
+    same(0)?;
+    same(1)?;
     let operand = paired(block, first)?;
     found.push(Comparison {
         operation: first,

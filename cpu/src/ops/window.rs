@@ -13,32 +13,41 @@ use smallvec::smallvec;
 
 /// The windows of an array.
 #[derive(Debug)]
-struct Windows {
-    sizes: Vec<usize>,
-    strides: Vec<usize>,
-    dilation: Vec<usize>,
+pub struct Windows {
+    /// Sizes of a window.
+    pub sizes: Vec<usize>,
+    /// Distances between windows.
+    pub strides: Vec<usize>,
+    /// Distances between the elements of a window.
+    pub dilation: Vec<usize>,
     base_dilation: Vec<usize>,
     low: Vec<i64>,
     /// Shape of the padded array.
-    padded: Dims,
+    pub padded: Dims,
     /// Number of windows along each axis.
-    positions: Dims,
+    pub positions: Dims,
 }
 
 impl Windows {
     fn read(source: &Source<'_>, shape: &[usize]) -> Result<Windows> {
+        let sizes = positive(source, "window_dimensions", shape.len())?;
+        let names = ["window_strides", "window_dilations", "base_dilations"];
+        Windows::new(source, shape, sizes, names)
+    }
+
+    /// Reads the attributes of windows: distances between windows, within windows and between elements
+    /// of the array have names of their own.
+    pub fn new(
+        source: &Source<'_>,
+        shape: &[usize],
+        sizes: Vec<usize>,
+        names: [&str; 3],
+    ) -> Result<Windows> {
         let rank = shape.len();
-        let positive = |name: &str| {
-            let list = source.sizes_or(name, rank, 1)?;
-            source.check(
-                list.iter().all(|n| *n > 0),
-                format!("{name} must be positive"),
-            )?;
-            Ok(list)
-        };
-        let sizes = positive("window_dimensions")?;
-        let (strides, dilation) = (positive("window_strides")?, positive("window_dilations")?);
-        let base_dilation = positive("base_dilations")?;
+        let [strides, dilation, base_dilation] = names;
+        let strides = positive(source, strides, rank)?;
+        let dilation = positive(source, dilation, rank)?;
+        let base_dilation = positive(source, base_dilation, rank)?;
         let padding = source.integers_or("padding")?.unwrap_or(vec![0; 2 * rank]);
         source.check(
             padding.len() == 2 * rank,
@@ -52,11 +61,19 @@ impl Windows {
         let padded = padded_shape(shape, &low, &high, &interior).ok_or_else(too_large)?;
         let mut positions = Dims::new();
         for axis in 0..rank {
-            let reach = (sizes[axis] - 1)
+            let reach = sizes[axis]
+                .saturating_sub(1)
                 .checked_mul(dilation[axis])
                 .ok_or_else(too_large)?;
-            let free = padded[axis].checked_sub(reach).filter(|n| *n > 0);
-            positions.push(free.map_or(0, |n| (n - 1) / strides[axis] + 1));
+            let extent = if sizes[axis] == 0 {
+                0
+            } else {
+                reach.checked_add(1).ok_or_else(too_large)?
+            };
+            let free = padded[axis]
+                .checked_sub(extent)
+                .filter(|_| padded[axis] > 0);
+            positions.push(free.map_or(0, |n| n / strides[axis] + 1));
         }
         Ok(Windows {
             sizes,
@@ -71,12 +88,31 @@ impl Windows {
 
     /// Returns the array with its padding.
     fn pad(&self, context: &Context, x: &Tensor, value: &Tensor) -> Result<Tensor> {
-        if *x.shape() == *self.padded && self.low.iter().all(|low| *low == 0) {
+        self.pad_last(context, x, value, 0)
+    }
+
+    /// Returns the array with padding along all but its first axes.
+    pub fn pad_last(
+        &self,
+        context: &Context,
+        x: &Tensor,
+        value: &Tensor,
+        first: usize,
+    ) -> Result<Tensor> {
+        let shape: Dims = x.shape()[..first]
+            .iter()
+            .chain(&self.padded)
+            .copied()
+            .collect();
+        if *x.shape() == *shape && self.low.iter().all(|low| *low == 0) {
             return Ok(x.clone());
         }
-        let ty = TensorType::new(&self.padded, x.element());
-        let interior: Vec<usize> = self.base_dilation.iter().map(|d| d - 1).collect();
-        pad(context, x, value, &ty, &self.low, &interior)
+        let ty = TensorType::new(&shape, x.element());
+        let none = vec![0; first];
+        let low: Vec<i64> = none.iter().chain(&self.low).copied().collect();
+        let interior = self.base_dilation.iter().map(|d| d - 1);
+        let interior: Vec<usize> = vec![0; first].into_iter().chain(interior).collect();
+        pad(context, x, value, &ty, &low, &interior)
     }
 
     /// Returns an array of booleans that are true for elements and false for padding, or `None` without
@@ -126,6 +162,15 @@ impl Windows {
             (padded.offset as isize + at) as usize,
         )
     }
+}
+
+fn positive(source: &Source<'_>, name: &str, rank: usize) -> Result<Vec<usize>> {
+    let list = source.sizes_or(name, rank, 1)?;
+    source.check(
+        list.iter().all(|n| *n > 0),
+        format!("{name} must be positive"),
+    )?;
+    Ok(list)
 }
 
 /// Combines the elements of each window.
@@ -286,7 +331,7 @@ impl SelectAndScatter {
                 best = Some(values.into_fresh(context)?);
                 continue;
             };
-            let mut keep = Fresh::new(context, TensorType::new(&shape, Bool))?;
+            let mut keep = Fresh::new(context, TensorType::new(shape, Bool))?;
             let inputs: Vec<Lanes<'_>> =
                 [Lanes::Slice(best.bytes_mut()), Lanes::Slice(values.bytes())]
                     .into_iter()

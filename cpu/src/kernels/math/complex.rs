@@ -5,22 +5,6 @@ use num_complex::Complex;
 
 type C = Complex<f64>;
 
-fn wide<T: Real>(z: Complex<T>) -> C {
-    C::new(z.re.wide(), z.im.wide())
-}
-
-/// Applies a function of `complex<f64>`.
-pub fn via<T: Real>(z: Complex<T>, f: impl Fn(C) -> C) -> Complex<T> {
-    let z = f(wide(z));
-    Complex::new(T::of(z.re), T::of(z.im))
-}
-
-/// Applies a function of two `complex<f64>`.
-pub fn via2<T: Real>(a: Complex<T>, b: Complex<T>, f: impl Fn(C, C) -> C) -> Complex<T> {
-    let z = f(wide(a), wide(b));
-    Complex::new(T::of(z.re), T::of(z.im))
-}
-
 /// Returns the magnitude.
 pub fn abs<T: Real>(z: Complex<T>) -> T {
     T::of(z.re.wide().hypot(z.im.wide()))

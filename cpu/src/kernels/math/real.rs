@@ -32,16 +32,6 @@ impl Real for f64 {
     }
 }
 
-/// Applies a function of `f64`.
-pub fn via<T: Real>(x: T, f: impl Fn(f64) -> f64) -> T {
-    T::of(f(x.wide()))
-}
-
-/// Applies a function of two `f64`.
-pub fn via2<T: Real>(x: T, y: T, f: impl Fn(f64, f64) -> f64) -> T {
-    T::of(f(x.wide(), y.wide()))
-}
-
 /// Returns the larger number, or NaN if one is NaN.
 pub fn maximum<T: PartialOrd>(a: T, b: T) -> T {
     #[expect(clippy::eq_op, reason = "NaN differs from itself")]
