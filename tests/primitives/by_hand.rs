@@ -12,7 +12,7 @@ use ramie_core::prim::index::{
 use ramie_core::prim::reduce::{ReduceAnd, ReduceOr, ReduceXor};
 use ramie_core::prim::shape::{BitcastConvertType, ReducePrecision, Reshape, Split};
 use ramie_core::prim::sort::TopK;
-use ramie_core::{Array, Primitive, bind};
+use ramie_core::{Array, DotDimensionNumbers, DotGeneral, Primitive, bind};
 use ramie_testing::apply::{Operation, of};
 use ramie_testing::case::Case;
 use ramie_testing::golden::Derivative;
@@ -62,6 +62,18 @@ const FLOATS: [DType; 4] = [BF16, F16, F32, F64];
 
 fn elementwise() -> Vec<Case> {
     let mut cases = Vec::new();
+    let product = DotGeneral {
+        dimension_numbers: DotDimensionNumbers::new([&[1], &[0]], [&[], &[]]),
+        precision: None,
+        preferred_element_type: None,
+        out_sharding: None,
+    };
+    let pair = [
+        Array::from([[true, false, true], [false, false, true]]),
+        Array::from([[false, true], [true, true], [true, false]]),
+    ];
+    let known = Array::from([[true, true], [true, false]]);
+    cases.push(case(product, "of booleans", &pair).gives(vec![known]));
     let mut draw = Draw::new(21);
     for d in each(Class::Number) {
         let pair = [array(d, &[1.0, 2.0, 3.0]), array(d, &[2.0, 0.0, 1.0])];

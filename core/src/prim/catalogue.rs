@@ -137,7 +137,7 @@ const LISTED: &[CatalogueEntry] = &[
     entry("Argmax", "argmax", Class::Ordered),
     entry("Argmin", "argmin", Class::Ordered),
     entry("ConvGeneralDilated", "conv_general_dilated", Class::Number),
-    entry("DotGeneral", "dot_general", Class::Number),
+    entry("DotGeneral", "dot_general", Class::Any),
     entry("RaggedDotGeneral", "ragged_dot_general", Class::Number),
     entry("Reduce", "reduce", Class::Any),
     entry("Sort", "sort", Class::Any),

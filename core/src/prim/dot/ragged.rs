@@ -8,6 +8,7 @@ use crate::prim::{
     Avals, BatchAxis, Batched, Differentiation, Operand, Param, Primitive, batched,
     move_batch_axis, one,
 };
+use crate::program::class::Class;
 use crate::program::lower::{Lowering, Value};
 use crate::program::trace::bind1;
 use crate::{Array, Aval, DType, Dims, ShapeError};
@@ -333,6 +334,7 @@ impl Primitive for RaggedDotGeneral {
             args.len()
         );
         let (lhs, rhs, sizes) = (args[0].strong(), args[1].strong(), args[2]);
+        Class::Number.check(lhs.dtype())?;
         let numbers = &self.dimension_numbers;
         let n = &numbers.dot;
         crate::ensure_shape!(
