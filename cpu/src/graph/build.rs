@@ -11,8 +11,9 @@ use std::sync::Arc;
 
 /// Functions of at most so many nodes become part of their callers.
 const INLINE_NODES: usize = 64;
-/// Largest depth of calls within calls.
-const MAX_CALLS: usize = 100;
+/// Largest depth of regions and calls within each other. Building and running a graph takes a few kilobytes
+/// of stack for each.
+const MAX_DEPTH: usize = 150;
 
 /// An entry of the table of operations.
 pub struct Entry {
@@ -97,6 +98,7 @@ impl Scope {
         self.graph
             .types
             .extend_from_slice(&callee.types[callee.parameters..]);
+        self.graph.height = self.graph.height.max(callee.height);
         let slot = |s: u32| {
             if s < parameters {
                 arguments[s as usize]
@@ -153,12 +155,7 @@ impl<'a> Functions<'a> {
             }
             None => {}
         }
-        if self.depth > MAX_CALLS {
-            let message = format!("calls are nested more than {MAX_CALLS} times");
-            return Err(Error::Unsupported { line, message });
-        }
         self.built.insert(&function.name, None);
-        self.depth += 1;
         let mut types = Types::new();
         collect_types(&function.body, &mut types, 0)?;
         let graph = Arc::new(self.block(&function.body, &[], &types, function.line)?);
@@ -175,7 +172,6 @@ impl<'a> Functions<'a> {
                 message,
             });
         }
-        self.depth -= 1;
         self.built.insert(&function.name, Some(graph.clone()));
         Ok(graph)
     }
@@ -188,6 +184,8 @@ impl<'a> Functions<'a> {
         types: &Types<'a>,
         line: usize,
     ) -> Result<Graph> {
+        self.depth += 1;
+        check_depth(self.depth, line)?;
         let mut scope = Scope::default();
         for (value, ty) in &block.arguments {
             scope.define(*value, ty);
@@ -206,6 +204,7 @@ impl<'a> Functions<'a> {
                 let slots = scope.uses(&operation.operands, operation.line)?;
                 scope.graph.results = slots.into_iter().map(Use::of).collect();
                 scope.graph.finish();
+                self.depth -= 1;
                 return Ok(scope.graph);
             }
             self.operation(&mut scope, operation, types)?;
@@ -251,6 +250,8 @@ impl<'a> Functions<'a> {
         let mut regions = Vec::with_capacity(syntax.regions.len());
         for region in &syntax.regions {
             let graph = self.block(region, &captured, types, line)?;
+            scope.graph.height = scope.graph.height.max(graph.height + 1);
+            check_depth(scope.graph.height, line)?;
             regions.push(Region {
                 graph,
                 parameters: flat(region.arguments.iter().map(|(_, t)| t)).len(),
@@ -330,6 +331,8 @@ impl<'a> Functions<'a> {
             let message = format!("{}: the results do not match those of @{name}", syntax.name);
             return Err(Error::Text { line, message });
         }
+        scope.graph.height = scope.graph.height.max(graph.height + 1);
+        check_depth(scope.graph.height, line)?;
         push(scope, syntax, Arc::new(Call(graph)), slots);
         Ok(())
     }
@@ -352,6 +355,15 @@ fn push(
         results,
         line: syntax.line,
     });
+}
+
+/// Checks a depth of regions and calls.
+fn check_depth(depth: usize, line: usize) -> Result<()> {
+    if depth <= MAX_DEPTH {
+        return Ok(());
+    }
+    let message = format!("regions and calls are nested more than {MAX_DEPTH} times");
+    Err(Error::Unsupported { line, message })
 }
 
 /// Makes the results of an operation other names of values.

@@ -59,6 +59,8 @@ pub struct Graph {
     pub nodes: Vec<Node>,
     /// The results.
     pub results: Vec<Use>,
+    /// Largest depth of graphs within this one, which bounds the stack of a run.
+    pub height: usize,
 }
 
 impl Graph {

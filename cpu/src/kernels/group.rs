@@ -2,7 +2,7 @@
 
 use super::Kernel;
 use crate::ElementType;
-use crate::memory::Tensor;
+use crate::memory::{Tensor, with_width};
 use rayon::prelude::*;
 use smallvec::SmallVec;
 use std::ops::Range;
@@ -207,9 +207,10 @@ impl Group {
                 Lanes::View(_) => buffer(width),
                 Lanes::Scalar(value) => {
                     let mut tile = buffer(width);
-                    bytemuck::cast_slice_mut::<_, u8>(&mut tile)
-                        .chunks_exact_mut(width)
-                        .for_each(|e| e.copy_from_slice(value));
+                    with_width!(width, T => {
+                        let value: T = bytemuck::pod_read_unaligned(value);
+                        bytemuck::cast_slice_mut::<_, T>(&mut tile).fill(value);
+                    });
                     tile
                 }
             });

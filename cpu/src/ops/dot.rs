@@ -2,6 +2,7 @@
 
 use super::arrays::convert;
 use super::{Read, lift};
+use crate::ElementType::*;
 use crate::graph::{Operands, Operation, Source};
 use crate::kernels::product::{Matrices, Sizes, product, product_type};
 use crate::memory::{Context, Fresh, Tensor, Tensors};
@@ -43,7 +44,8 @@ pub fn multiply(
     rhs: &Tensor,
     element: crate::ElementType,
 ) -> Result<Tensor> {
-    let compute = product_type(element);
+    let wide = matches!(lhs.element(), F64 | C128) && matches!(element, Bf16 | F16 | F32 | C64);
+    let compute = product_type(if wide { lhs.element() } else { element });
     let (lhs, rhs) = (
         convert(context, lhs, compute)?,
         convert(context, rhs, compute)?,

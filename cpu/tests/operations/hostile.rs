@@ -55,3 +55,44 @@ fn arrays_without_memory_are_errors() {
     let program = Program::compile(&text).unwrap();
     assert!(matches!(program.run(&[]), Err(Error::Memory(_))));
 }
+
+/// Each function contains loops in loops and calls the one before it.
+#[test]
+fn deep_nesting_is_unsupported() {
+    let mut text = String::from("module {\n");
+    for i in 0..20 {
+        let inner = if i == 0 {
+            "%r = stablehlo.add %x, %x : tensor<i1>".into()
+        } else {
+            format!(
+                "%r = func.call @f{}(%x) : (tensor<i1>) -> tensor<i1>",
+                i - 1
+            )
+        };
+        let mut body = format!("{inner}\n stablehlo.return %r : tensor<i1>\n");
+        for depth in 0..40 {
+            let end = if depth == 39 {
+                "return"
+            } else {
+                "stablehlo.return"
+            };
+            body = format!(
+                "%c{depth} = \"stablehlo.if\"(%x) ({{\n{body} }}, {{\n stablehlo.return %x : tensor<i1>\n }}) : (tensor<i1>) -> tensor<i1>\n {end} %c{depth} : tensor<i1>\n"
+            );
+        }
+        text += &format!("func.func private @f{i}(%x: tensor<i1>) -> tensor<i1> {{\n{body}}}\n");
+    }
+    for (last, allowed) in [(2, true), (19, false)] {
+        let calls: String = (0..=last)
+            .map(|i| format!("%{i} = func.call @f{i}(%x) : (tensor<i1>) -> tensor<i1>\n"))
+            .collect();
+        let main = format!(
+            "func.func public @main(%x: tensor<i1>) -> tensor<i1> {{\n{calls} return %0 : tensor<i1>\n}}\n}}\n"
+        );
+        match Program::compile(&(text.clone() + &main)) {
+            Ok(_) => assert!(allowed),
+            Err(Error::Unsupported { .. }) => assert!(!allowed),
+            Err(other) => panic!("{other}"),
+        }
+    }
+}
