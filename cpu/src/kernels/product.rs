@@ -1,13 +1,15 @@
 //! Products of matrices in batches: `out[b] = lhs[b] · rhs[b]`.
 //!
-//! The only unsafe code of the crate: the library `gemm` takes pointers.
+//! The only unsafe code of the crate: the library `gemm` takes pointers. Products of complex numbers are four products of real numbers.
 #![allow(unsafe_code)]
 
 use super::convert::with_bits;
 use crate::ElementType::{self, *};
 use bytemuck::Pod;
+use gemm_common::Parallelism;
 use num_complex::Complex;
 use rayon::prelude::*;
+use std::ops::{Add, Mul};
 
 /// Multiplications below which plain loops are quicker than `gemm`.
 const SMALL: usize = 4096;
@@ -64,10 +66,10 @@ pub fn product(
         return out.fill(0);
     }
     match element {
-        F32 => floats::<f32>(sizes, lhs, rhs, out, threads, 1.0),
-        F64 => floats::<f64>(sizes, lhs, rhs, out, threads, 1.0),
-        C64 => floats::<Complex<f32>>(sizes, lhs, rhs, out, threads, Complex::new(1.0, 0.0)),
-        C128 => floats::<Complex<f64>>(sizes, lhs, rhs, out, threads, Complex::new(1.0, 0.0)),
+        F32 => floats::<f32>(sizes, lhs, rhs, out, threads),
+        F64 => floats::<f64>(sizes, lhs, rhs, out, threads),
+        C64 => floats::<Complex<f32>>(sizes, lhs, rhs, out, threads),
+        C128 => floats::<Complex<f64>>(sizes, lhs, rhs, out, threads),
         _ => with_bits!(element, T => {
             batches::<T>(sizes, lhs, rhs, out, threads, |sizes, lhs, rhs, out, _| {
                 loops::<T>(sizes, lhs, rhs, out, |sum, a, b| sum.wrapping_add(a.wrapping_mul(b)))
@@ -89,6 +91,15 @@ impl<T: Copy> Matrix<'_, T> {
     fn at(&self, row: usize, column: usize) -> T {
         self.data[(self.offset as isize + row as isize * self.row + column as isize * self.column)
             as usize]
+    }
+
+    /// Returns the address of the first element.
+    ///
+    /// # Safety
+    /// The offset must be inside the memory.
+    unsafe fn start(&self) -> *const T {
+        // SAFETY: the caller promises it.
+        unsafe { self.data.as_ptr().add(self.offset) }
     }
 
     /// Returns whether all elements of a matrix of these sizes are inside the memory.
@@ -148,13 +159,12 @@ fn batches<T: Pod + Send + Sync>(
     }
 }
 
-fn floats<T: Pod + Send + Sync + std::ops::Mul<Output = T> + std::ops::Add<Output = T>>(
+fn floats<T: Multiply>(
     sizes: Sizes,
     lhs: Matrices<'_>,
     rhs: Matrices<'_>,
     out: &mut [u8],
     threads: usize,
-    unit: T,
 ) {
     batches::<T>(
         sizes,
@@ -163,60 +173,164 @@ fn floats<T: Pod + Send + Sync + std::ops::Mul<Output = T> + std::ops::Add<Outpu
         out,
         threads,
         |sizes, lhs, rhs, out, threads| {
-            if sizes.rows * sizes.columns * sizes.inner <= SMALL {
+            let Sizes {
+                rows,
+                inner,
+                columns,
+                ..
+            } = sizes;
+            if rows * columns * inner <= SMALL {
                 return loops(sizes, lhs, rhs, out, |sum, a, b| sum + a * b);
             }
-            call_gemm(sizes, lhs, rhs, out, threads, unit)
+            assert!(lhs.inside(rows, inner) && rhs.inside(inner, columns));
+            assert!(out.len() >= rows * columns);
+            T::multiply(sizes, lhs, rhs, out, threads);
         },
     );
 }
 
-fn call_gemm<T: Pod>(
-    sizes: Sizes,
-    lhs: Matrix<'_, T>,
-    rhs: Matrix<'_, T>,
-    out: &mut [T],
-    threads: usize,
-    unit: T,
-) {
-    let Sizes {
-        rows,
-        inner,
-        columns,
-        ..
-    } = sizes;
-    assert!(lhs.inside(rows, inner) && rhs.inside(inner, columns) && out.len() >= rows * columns);
-    let parallelism = if threads > 1 {
-        gemm::Parallelism::Rayon(threads)
-    } else {
-        gemm::Parallelism::None
-    };
-    // SAFETY: the assertion above shows that all elements that the strides reach are inside the slices, and
-    // `out` is borrowed for writing. `T` is one of the four types that `gemm` accepts.
-    unsafe {
-        gemm::gemm(
-            rows,
-            columns,
-            inner,
-            out.as_mut_ptr(),
-            1,
-            columns as isize,
-            false,
-            lhs.data.as_ptr().add(lhs.offset),
-            lhs.column,
-            lhs.row,
-            rhs.data.as_ptr().add(rhs.offset),
-            rhs.column,
-            rhs.row,
-            unit,
-            unit,
-            false,
-            false,
-            false,
-            parallelism,
-        );
-    }
+/// A type whose matrices a library multiplies.
+trait Multiply: Pod + Send + Sync + Add<Output = Self> + Mul<Output = Self> {
+    /// Writes a product, whose matrices have been checked to be inside their memory.
+    fn multiply(
+        sizes: Sizes,
+        lhs: Matrix<'_, Self>,
+        rhs: Matrix<'_, Self>,
+        out: &mut [Self],
+        threads: usize,
+    );
 }
+
+macro_rules! multiply {
+    ($T:ident, $library:ident) => {
+        impl Multiply for $T {
+            fn multiply(
+                sizes: Sizes,
+                lhs: Matrix<'_, $T>,
+                rhs: Matrix<'_, $T>,
+                out: &mut [$T],
+                threads: usize,
+            ) {
+                let strides = [lhs.row, lhs.column, rhs.row, rhs.column];
+                let out = out.as_mut_ptr();
+                // SAFETY: the caller has checked that all elements that the strides reach are inside the
+                // slices, and `out` is borrowed for writing.
+                unsafe {
+                    let (a, b) = (lhs.start(), rhs.start());
+                    $T::gemm(sizes, a, b, strides, out, 1, None, threads);
+                }
+            }
+        }
+
+        impl Multiply for Complex<$T> {
+            fn multiply(
+                sizes: Sizes,
+                lhs: Matrix<'_, Complex<$T>>,
+                rhs: Matrix<'_, Complex<$T>>,
+                out: &mut [Complex<$T>],
+                threads: usize,
+            ) {
+                let strides = [lhs.row, lhs.column, rhs.row, rhs.column].map(|s| 2 * s);
+                let out = out.as_mut_ptr().cast::<$T>();
+                // SAFETY: as above. A complex number is two real numbers, so that the real and the
+                // imaginary parts are matrices with twice the strides, from the first and second number.
+                unsafe {
+                    let (a, b) = (lhs.start().cast::<$T>(), rhs.start().cast::<$T>());
+                    let (ai, bi, imaginary) = (a.add(1), b.add(1), out.add(1));
+                    $T::gemm(sizes, a, b, strides, out, 2, None, threads);
+                    $T::gemm(sizes, ai, bi, strides, out, 2, Some(-1.0), threads);
+                    $T::gemm(sizes, a, bi, strides, imaginary, 2, None, threads);
+                    $T::gemm(sizes, ai, b, strides, imaginary, 2, Some(1.0), threads);
+                }
+            }
+        }
+
+        impl Gemm for $T {
+            unsafe fn gemm(
+                sizes: Sizes,
+                mut lhs: *const $T,
+                mut rhs: *const $T,
+                [lhs_row, mut lhs_column, mut rhs_row, rhs_column]: [isize; 4],
+                out: *mut $T,
+                step: usize,
+                add: Option<$T>,
+                threads: usize,
+            ) {
+                let Sizes {
+                    rows,
+                    inner,
+                    columns,
+                    ..
+                } = sizes;
+                let last = inner as isize - 1;
+                // The library wants a positive stride along the inner axis of the first matrix, here the
+                // right one: the transposed product has its columns in neighboring memory.
+                if rhs_row < 0 {
+                    rhs = rhs.wrapping_offset(last * rhs_row);
+                    lhs = lhs.wrapping_offset(last * lhs_column);
+                    (rhs_row, lhs_column) = (-rhs_row, -lhs_column);
+                }
+                let parallelism = match threads {
+                    0 | 1 => Parallelism::None,
+                    _ => Parallelism::Rayon(threads),
+                };
+                let (out_column, out_row) = (step as isize, (step * columns) as isize);
+                let (read, factor) = (add.is_some(), add.unwrap_or(1.0));
+                let multiply = $library::gemm::$T::get_gemm_fn();
+                // SAFETY: the caller promises that the matrices are inside their memory.
+                unsafe {
+                    multiply(
+                        columns,
+                        rows,
+                        inner,
+                        out,
+                        out_row,
+                        out_column,
+                        read,
+                        rhs,
+                        rhs_row,
+                        rhs_column,
+                        lhs,
+                        lhs_row,
+                        lhs_column,
+                        1.0,
+                        factor,
+                        false,
+                        false,
+                        false,
+                        parallelism,
+                    );
+                }
+            }
+        }
+    };
+}
+
+/// A real type of the library.
+trait Gemm: Sized {
+    /// Writes a product of matrices with strides of rows and columns. Elements of a row of the result have
+    /// the distance `step`. With `add`, the product times this factor is added to the result.
+    ///
+    /// # Safety
+    /// The strides must not leave the memory of the matrices.
+    #[expect(
+        clippy::too_many_arguments,
+        reason = "three matrices with their strides"
+    )]
+    unsafe fn gemm(
+        sizes: Sizes,
+        lhs: *const Self,
+        rhs: *const Self,
+        strides: [isize; 4],
+        out: *mut Self,
+        step: usize,
+        add: Option<Self>,
+        threads: usize,
+    );
+}
+
+multiply!(f32, gemm_f32);
+multiply!(f64, gemm_f64);
 
 fn loops<T: Pod>(
     sizes: Sizes,

@@ -1,6 +1,7 @@
 //! Reductions, windows and products.
 
 use crate::{buffer, elements, function, run};
+use num_complex::Complex;
 use ramie_cpu::ElementType::*;
 
 #[test]
@@ -93,4 +94,34 @@ fn products_contract_any_axes() {
         }
     }
     assert_eq!(elements::<i32>(&results[0]), expected);
+}
+
+/// Reversed operands have negative strides, and a large product goes to the library.
+#[test]
+fn large_products_of_complex_numbers() {
+    let text = function(
+        "(%x: tensor<30x20xcomplex<f32>>, %y: tensor<20x25xcomplex<f32>>) -> tensor<30x25xcomplex<f32>>",
+        "%0 = stablehlo.reverse %x, dims = [0, 1] : tensor<30x20xcomplex<f32>>
+         %1 = stablehlo.reverse %y, dims = [0, 1] : tensor<20x25xcomplex<f32>>
+         %2 = stablehlo.dot_general %0, %1, contracting_dims = [1] x [0] : (tensor<30x20xcomplex<f32>>, tensor<20x25xcomplex<f32>>) -> tensor<30x25xcomplex<f32>>
+         return %2 : tensor<30x25xcomplex<f32>>",
+    );
+    let number = |i: usize| Complex::new((i % 7) as f32 - 3.0, (i % 5) as f32 - 2.0);
+    let x: Vec<Complex<f32>> = (0..600).map(number).collect();
+    let y: Vec<Complex<f32>> = (0..500).map(|i| number(3 * i + 1)).collect();
+    let results = run(
+        &text,
+        &[buffer(&[30, 20], C64, &x), buffer(&[20, 25], C64, &y)],
+    );
+    let mut expected = Vec::new();
+    for i in (0..30).rev() {
+        for j in (0..25).rev() {
+            expected.push(
+                (0..20)
+                    .map(|k| x[20 * i + k] * y[25 * k + j])
+                    .sum::<Complex<f32>>(),
+            );
+        }
+    }
+    assert_eq!(elements::<Complex<f32>>(&results[0]), expected);
 }
