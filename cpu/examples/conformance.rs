@@ -15,10 +15,10 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-/// Bounds of a program whose operations have one of these names, separated by spaces: units in the last place of each element,
-/// and of the largest element of the result. A program has the largest bounds of its operations; without any
-/// of these operations, results must be equal. The recording is XLA's, which contracts products and sums and
-/// approximates functions.
+/// Bounds for programs with operations of these names, which are separated by spaces. The first bound is
+/// in units in the last place of each element, the second in those of the result's largest element.
+/// A program has the largest bounds of its operations. Without any of these operations, results must be
+/// equal. The recordings are XLA's, which contracts products and sums and approximates functions.
 const BOUNDS: &[(&str, f64, f64)] = &[
     (
         "add subtract multiply divide sqrt rsqrt cbrt remainder square",
@@ -197,7 +197,7 @@ fn arrays(file: &[u8]) -> Option<BTreeMap<String, &[u8]>> {
     Some(arrays)
 }
 
-/// Returns the bounds of a program: of each element, and of the largest one.
+/// Returns the largest bounds of a program's operations.
 fn bounds(text: &str) -> (f64, f64) {
     let names = text
         .split(['.', '"', ' ', '('])

@@ -201,7 +201,7 @@ impl<'a> Functions<'a> {
         for operation in &block.operations {
             if matches!(
                 operation.name.as_str(),
-                "stablehlo.return" | "func.return" | "return" | "mhlo.return"
+                "stablehlo.return" | "func.return" | "return" | "sdy.return"
             ) {
                 let slots = scope.uses(&operation.operands, operation.line)?;
                 scope.graph.results = slots.into_iter().map(Use::of).collect();
@@ -227,12 +227,15 @@ impl<'a> Functions<'a> {
             "stablehlo.tuple"
             | "stablehlo.optimization_barrier"
             | "stablehlo.create_token"
-            | "stablehlo.after_all" => {
+            | "stablehlo.after_all"
+            | "sdy.sharding_constraint" => {
                 let slots = scope.uses(&syntax.operands, line)?;
                 return alias(scope, syntax, slots);
             }
             "stablehlo.get_tuple_element" => return tuple_element(scope, syntax, types),
             "func.call" | "call" | "stablehlo.composite" => return self.call(scope, syntax),
+            // On one device, the computation of each device is the whole one.
+            "sdy.manual_computation" => return self.inline_region(scope, syntax, types),
             _ => {}
         }
         let Some(entry) = self.table.get(syntax.name.as_str()) else {
@@ -262,6 +265,30 @@ impl<'a> Functions<'a> {
         })?;
         push(scope, syntax, operation, slots);
         Ok(())
+    }
+
+    /// Makes the only region of an operation a part of this graph.
+    fn inline_region(
+        &mut self,
+        scope: &mut Scope,
+        syntax: &'a text::Operation,
+        types: &Types<'a>,
+    ) -> Result<()> {
+        let line = syntax.line;
+        let [region] = &syntax.regions[..] else {
+            let message = format!("{}: needs one region", syntax.name);
+            return Err(Error::Text { line, message });
+        };
+        let captured = captured(syntax);
+        let mut slots = scope.uses(&syntax.operands, line)?;
+        slots.extend(scope.uses(&captured, line)?);
+        let graph = self.block(region, &captured, types, line)?;
+        if scope.types_of(&slots) != graph.types[..graph.parameters] {
+            let message = format!("{}: several devices", syntax.name);
+            return Err(Error::Unsupported { line, message });
+        }
+        let results = scope.inline(&graph, &slots);
+        alias(scope, syntax, results)
     }
 
     fn call(&mut self, scope: &mut Scope, syntax: &'a text::Operation) -> Result<()> {

@@ -7,7 +7,7 @@ use std::any::Any;
 use std::fmt::Debug;
 use std::sync::Arc;
 
-/// The operands of an operation. Those that nothing else uses own their memory.
+/// The operands of an operation. An operand without other uses owns its memory.
 pub type Operands = SmallVec<[Tensor; 4]>;
 
 /// An operation with its attributes, for operands of known types.
@@ -19,7 +19,7 @@ pub trait Operation: Any + Debug + Send + Sync {
     fn run(&self, context: &Context, operands: Operands) -> Result<Tensors>;
 }
 
-/// A use of a value: its slot, and whether no later node uses it.
+/// A use of a value, with its slot.
 #[derive(Clone, Copy, Debug)]
 pub struct Use {
     /// Number of the value in its graph.

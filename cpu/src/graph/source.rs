@@ -27,7 +27,7 @@ pub struct Source<'a> {
 }
 
 impl Source<'_> {
-    /// Returns the error of a text that contradicts itself.
+    /// Returns the error of an invalid operation.
     pub fn error(&self, message: impl std::fmt::Display) -> Error {
         Error::Text {
             line: self.syntax.line,
@@ -186,7 +186,7 @@ impl Source<'_> {
             .all(|(i, a)| *a < rank && !axes[..i].contains(a));
         self.check(
             distinct,
-            format!("{name} = {axes:?} are not distinct axes of {rank} axes"),
+            format!("{name} = {axes:?} must be distinct axes below {rank}"),
         )
     }
 

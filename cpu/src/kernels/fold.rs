@@ -211,7 +211,7 @@ impl Folder {
         out.copy_from_slice(&parts[..self.width]);
     }
 
-    /// Combines the two halves of a list until one element is left, in its first place.
+    /// Combines the two halves of a list until one element is left, which becomes the first.
     fn pairs(&self, parts: &mut [u8]) {
         let mut count = parts.len() / self.width;
         while count > 1 {

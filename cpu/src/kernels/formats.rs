@@ -2,7 +2,7 @@
 
 use crate::ElementType;
 
-/// How a format uses its largest exponent.
+/// The use of a format's largest exponent.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Special {
     /// As IEEE 754: infinities and NaNs.

@@ -23,7 +23,7 @@ pub struct Step {
     pub element: ElementType,
 }
 
-/// Where the result of a step is written.
+/// The memory of a step's result.
 #[derive(Clone, Copy, Debug)]
 enum Place {
     Scratch(usize),

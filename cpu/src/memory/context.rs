@@ -1,4 +1,4 @@
-//! What a run gives to its operations.
+//! The environment of a run.
 
 use super::{Pool, Storage};
 use crate::Result;

@@ -44,7 +44,10 @@ pub fn constant(source: &Source<'_>) -> Read {
     }
     source.check(
         ty.byte_size() == Some(data.len()),
-        format!("{} bytes are no {ty}", data.len()),
+        format!(
+            "the value has {} bytes, which do not match {ty}",
+            data.len()
+        ),
     )?;
     let mut storage = Storage::new(data.len(), None)?;
     storage.bytes_mut()[..data.len()].copy_from_slice(data);

@@ -1,7 +1,7 @@
 //! Operations that concern devices, on one device.
 
 use super::arrays::{Constant, splat};
-use super::{Read, lift};
+use super::{Read, householder, lift};
 use crate::graph::{Operands, Operation, Source};
 use crate::memory::{Context, Tensors};
 use crate::text::Attribute;
@@ -52,12 +52,17 @@ pub fn dimension_size(source: &Source<'_>) -> Read {
     lift(Constant(splat(&ty, &size.to_le_bytes())?))
 }
 
-/// Reads `stablehlo.custom_call`: annotations, which return their operands.
+/// Reads `stablehlo.custom_call`: decompositions that XLA knows, and annotations, which return their operands.
 pub fn custom_call(source: &Source<'_>) -> Read {
     let target = match source.attribute("call_target_name") {
         Some(Attribute::Text(target) | Attribute::Symbol(target)) => target.as_str(),
         _ => return Err(source.error("attribute call_target_name is missing")),
     };
+    match target {
+        "Qr" => return householder::read_decomposition(source),
+        "ProductOfElementaryHouseholderReflectors" => return householder::read_product(source),
+        _ => {}
+    }
     let annotation = matches!(
         target,
         "Sharding" | "annotate_device_placement" | "LayoutConstraint"

@@ -414,7 +414,7 @@ pub fn read(source: &Source<'_>) -> Read {
     let row = ROWS
         .iter()
         .find(|r| r.name == source.syntax.name)
-        .ok_or_else(|| source.error("is no row"))?;
+        .ok_or_else(|| source.error("the operation is not in the table"))?;
     source.counts(row.arity, 1, 0)?;
     let operand = &source.operands[0];
     source.check(

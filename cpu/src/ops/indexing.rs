@@ -15,7 +15,7 @@ use crate::text::Attributes;
 use crate::{Dims, Result, TensorType};
 use smallvec::{SmallVec, smallvec};
 
-/// How the axes of an array, its indices and its windows relate. Gather and scatter share it.
+/// The relation of the axes of an array, of its indices and of its windows, for gather and scatter.
 #[derive(Debug)]
 struct Axes {
     /// Axes of the result (or updates) that windows have.

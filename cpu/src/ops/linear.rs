@@ -9,38 +9,71 @@ use crate::{Result, TensorType};
 use bytemuck::Pod;
 use num_complex::Complex;
 use smallvec::smallvec;
-use std::ops::{Div, Mul, Sub};
+use std::ops::{Add, Div, Mul, Sub};
 
 /// A real or complex number.
-trait Field: Pod + Sub<Output = Self> + Mul<Output = Self> + Div<Output = Self> {
+pub trait Field:
+    Pod + Add<Output = Self> + Sub<Output = Self> + Mul<Output = Self> + Div<Output = Self>
+{
+    /// Returns a real number.
+    fn real(x: f64) -> Self;
+    /// Returns the real part.
+    fn real_part(self) -> f64;
+    /// Returns the imaginary part.
+    fn imaginary(self) -> f64;
+
     /// Returns the conjugate.
     fn conjugate(self) -> Self;
+
+    /// Returns the square of the magnitude.
+    fn square(self) -> f64 {
+        self.real_part() * self.real_part() + self.imaginary() * self.imaginary()
+    }
+
     /// Returns the square root of the real part.
-    fn root(self) -> Self;
+    fn root(self) -> Self {
+        Self::real(self.real_part().sqrt())
+    }
 }
 
 impl Field for f64 {
-    fn conjugate(self) -> f64 {
+    fn real(x: f64) -> f64 {
+        x
+    }
+
+    fn real_part(self) -> f64 {
         self
     }
 
-    fn root(self) -> f64 {
-        self.sqrt()
+    fn imaginary(self) -> f64 {
+        0.0
+    }
+
+    fn conjugate(self) -> f64 {
+        self
     }
 }
 
 impl Field for Complex<f64> {
-    fn conjugate(self) -> Self {
-        self.conj()
+    fn real(x: f64) -> Self {
+        Complex::new(x, 0.0)
     }
 
-    fn root(self) -> Self {
-        Complex::new(self.re.sqrt(), 0.0)
+    fn real_part(self) -> f64 {
+        self.re
+    }
+
+    fn imaginary(self) -> f64 {
+        self.im
+    }
+
+    fn conjugate(self) -> Self {
+        self.conj()
     }
 }
 
 /// Returns the type in which the computation happens.
-fn wide(element: ElementType) -> Option<ElementType> {
+pub fn wide(element: ElementType) -> Option<ElementType> {
     match element {
         Bf16 | F16 | F32 | F64 => Some(F64),
         C64 | C128 => Some(C128),
@@ -107,7 +140,7 @@ fn check_matrices(source: &Source<'_>, x: &TensorType) -> Result<()> {
     let rank = x.shape.len();
     source.check(
         rank >= 2 && x.shape[rank - 1] == x.shape[rank - 2] && wide(x.element).is_some(),
-        format!("an operand of type {x} is no square matrix of floats"),
+        format!("the operand has type {x}, expected a square matrix of floats"),
     )
 }
 

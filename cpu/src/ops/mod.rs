@@ -11,6 +11,7 @@ mod device;
 mod dot;
 mod elementwise;
 mod fft;
+mod householder;
 mod indexing;
 mod linear;
 mod random;

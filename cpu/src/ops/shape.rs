@@ -150,7 +150,7 @@ pub fn read_slice(source: &Source<'_>) -> Read {
         let (start, limit, step) = (starts[axis], limits[axis], steps[axis]);
         source.check(
             start <= limit && limit <= operand.shape[axis] && step > 0,
-            format!("{start}:{limit}:{step} is no range of axis {axis} of {operand}"),
+            format!("{start}:{limit}:{step} is not a range of axis {axis} of {operand}"),
         )?;
         shape.push((limit - start).div_ceil(step));
     }

@@ -131,7 +131,7 @@ impl Windows {
         )?))
     }
 
-    /// Returns the offsets of all elements of a window from its first one, in row-major order.
+    /// Returns the offsets of all elements of a window from its first element, in row-major order.
     fn offsets(&self) -> Vec<Vec<usize>> {
         let count: usize = self.sizes.iter().product();
         let strides = row_major(&self.sizes);

@@ -1,4 +1,4 @@
-//! Functions of complex numbers. Those of `complex<f32>` are computed in `complex<f64>` and rounded once.
+//! Functions of complex numbers in double precision.
 
 use super::real::Real;
 use num_complex::Complex;

@@ -1,4 +1,4 @@
-//! Functions of real numbers. Those of `f32` are computed in `f64` and rounded once.
+//! Functions of real numbers in double precision.
 
 use std::ops::{Add, Mul};
 
