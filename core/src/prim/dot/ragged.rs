@@ -284,6 +284,7 @@ impl RaggedDotGeneral {
 impl RaggedDotGeneral {
     /// Returns the number of groups.
     fn group_count(&self, lhs: Aval, sizes: Aval) -> Result<usize, ShapeError> {
+        Class::Number.check(lhs.dtype())?;
         let prefix = self.dimension_numbers.lhs_prefix(lhs.ndim());
         let expected: Dims = prefix.iter().map(|&d| lhs.shape()[d]).collect();
         let groups = sizes.shape().last().copied();
@@ -334,7 +335,6 @@ impl Primitive for RaggedDotGeneral {
             args.len()
         );
         let (lhs, rhs, sizes) = (args[0].strong(), args[1].strong(), args[2]);
-        Class::Number.check(lhs.dtype())?;
         let numbers = &self.dimension_numbers;
         let n = &numbers.dot;
         crate::ensure_shape!(
