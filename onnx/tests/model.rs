@@ -234,7 +234,8 @@ fn all_unsupported_operators_are_listed() {
         ),
         "{message}"
     );
-    let reason = "Gelu: `approximate` is \"cubic\", supported are none, tanh (node with";
+    let reason = "Gelu: `approximate` is \"cubic\", supported are none, tanh (node with the \
+                  output `y`)";
     assert!(message.contains(reason), "{message}");
     let error = Model::from_bytes(bytes).expect_err("it is rejected");
     assert!(matches!(error, Error::Unsupported { nodes, .. } if nodes.len() == 2));
