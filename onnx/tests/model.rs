@@ -3,7 +3,7 @@
 #[allow(dead_code)]
 mod common;
 
-use common::message::{Message, external, model, node, tensor, value};
+use common::message::{self, Message, external, int, model, node, tensor, value};
 use ramie_core::{Array, DType, State, jit, value_and_grad, vmap};
 use ramie_onnx::{Error, Model, OnnxFile, tensor_from_bytes};
 use ramie_testing::panics::assert_explained;
@@ -31,17 +31,7 @@ fn graph(nodes: &[Message]) -> Message {
 /// A model of one node, whose inputs have the types of arrays.
 #[track_caller]
 fn single(operator: &str, attributes: &[Message], inputs: &[Array]) -> Model {
-    let names: Vec<String> = (0..inputs.len()).map(|i| format!("x{i}")).collect();
-    let names: Vec<&str> = names.iter().map(String::as_str).collect();
-    let plain = node(operator, &names, "y");
-    let whole = attributes
-        .iter()
-        .fold(plain, |node, attribute| node.message(5, attribute.clone()));
-    let graph = Message::default()
-        .message(1, whole)
-        .message(12, value("y", FLOAT, &[]));
-    let pairs = names.iter().zip(inputs);
-    let graph = pairs.fold(graph, |graph, (name, array)| {
+    let typed = |(i, array): (usize, &Array)| {
         let data_type = match array.dtype() {
             DType::F32 => FLOAT,
             DType::I64 => INT64,
@@ -49,9 +39,14 @@ fn single(operator: &str, attributes: &[Message], inputs: &[Array]) -> Model {
             dtype => panic!("{dtype} has no number in this test"),
         };
         let sizes: Vec<i64> = array.shape().iter().map(|n| *n as i64).collect();
-        graph.message(11, value(name, data_type, &sizes))
-    });
-    Model::from_bytes(model(20, graph)).expect("a model")
+        (format!("x{i}"), data_type, sizes)
+    };
+    let inputs: Vec<_> = inputs.iter().enumerate().map(typed).collect();
+    let inputs: Vec<_> = inputs
+        .iter()
+        .map(|(name, data_type, sizes)| (&name[..], *data_type, &sizes[..]))
+        .collect();
+    Model::from_bytes(model(20, message::single(operator, attributes, &inputs))).expect("a model")
 }
 
 /// The output of one node for integers that are known, and for the same integers traced.
@@ -61,14 +56,6 @@ fn known_and_traced(operator: &str, attributes: &[Message], inputs: &[Array]) ->
     let known = model.apply(&State::new(), inputs).remove(0);
     let traced = jit(move |inputs: Vec<Array>| model.apply(&State::new(), &inputs).remove(0));
     [known, traced(inputs.to_vec())]
-}
-
-/// An attribute that is an integer.
-fn int(name: &str, number: i64) -> Message {
-    Message::default()
-        .bytes(1, name)
-        .number(3, number)
-        .number(20, 2)
 }
 
 /// An attribute that is a list of integers.

@@ -3,7 +3,7 @@
 #[allow(dead_code)]
 mod common;
 
-use common::message::{Message, model, node, value};
+use common::message::{self, Message, int, model};
 use ramie_core::{Array, DType, State};
 use ramie_onnx::{Error, Model};
 
@@ -13,26 +13,11 @@ fn single(
     attributes: &[Message],
     inputs: &[(&str, &[i64])],
 ) -> Result<Model, Error> {
-    let names: Vec<&str> = inputs.iter().map(|(name, _)| *name).collect();
-    let plain = node(operator, &names, "y");
-    let whole = attributes
+    let inputs: Vec<_> = inputs
         .iter()
-        .fold(plain, |node, attribute| node.message(5, attribute.clone()));
-    let graph = Message::default()
-        .message(1, whole)
-        .message(12, value("y", 1, &[]));
-    let given = inputs.iter().filter(|(name, _)| !name.is_empty());
-    let graph = given.fold(graph, |graph, (name, sizes)| {
-        graph.message(11, value(name, 1, sizes))
-    });
-    Model::from_bytes(model(14, graph))
-}
-
-fn integer(name: &str, number: i64) -> Message {
-    Message::default()
-        .bytes(1, name)
-        .number(3, number)
-        .number(20, 2)
+        .map(|(name, sizes)| (*name, 1, *sizes))
+        .collect();
+    Model::from_bytes(model(14, message::single(operator, attributes, &inputs)))
 }
 
 fn run(model: &Model, inputs: &[Array]) -> Array {
@@ -44,8 +29,8 @@ fn run(model: &Model, inputs: &[Array]) -> Array {
 fn refusals_name_the_attribute_and_the_node() {
     let inputs: [(&str, &[i64]); 3] = [("x", &[5, 1, 3]), ("w", &[1, 16, 3]), ("r", &[1, 16, 4])];
     let clip = Message::default().bytes(1, "clip").number(20, 1);
-    for (name, attribute) in [("clip", clip), ("input_forget", integer("input_forget", 1))] {
-        let attributes = [integer("hidden_size", 4), attribute];
+    for (name, attribute) in [("clip", clip), ("input_forget", int("input_forget", 1))] {
+        let attributes = [int("hidden_size", 4), attribute];
         let message = single("LSTM", &attributes, &inputs)
             .expect_err("a refusal")
             .to_string();
@@ -54,7 +39,7 @@ fn refusals_name_the_attribute_and_the_node() {
         );
         assert!(message.contains(&expected), "{message}");
     }
-    let message = single("LpNormalization", &[integer("p", 3)], &[("x", &[2, 3])])
+    let message = single("LpNormalization", &[int("p", 3)], &[("x", &[2, 3])])
         .expect_err("a refusal")
         .to_string();
     assert!(

@@ -47,6 +47,31 @@ pub fn node(operator: &str, inputs: &[&str], output: &str) -> Message {
     inputs.iter().fold(node, |node, name| node.bytes(1, name))
 }
 
+/// An attribute that is an integer.
+pub fn int(name: &str, number: i64) -> Message {
+    Message::default()
+        .bytes(1, name)
+        .number(3, number)
+        .number(20, 2)
+}
+
+/// A `GraphProto` of one node with the output `y`. Inputs have a name, a type of ONNX and sizes; one without a
+/// name is omitted.
+pub fn single(operator: &str, attributes: &[Message], inputs: &[(&str, i64, &[i64])]) -> Message {
+    let names: Vec<&str> = inputs.iter().map(|(name, ..)| *name).collect();
+    let plain = node(operator, &names, "y");
+    let whole = attributes
+        .iter()
+        .fold(plain, |node, attribute| node.message(5, attribute.clone()));
+    let graph = Message::default()
+        .message(1, whole)
+        .message(12, value("y", 1, &[]));
+    let given = inputs.iter().filter(|(name, ..)| !name.is_empty());
+    given.fold(graph, |graph, (name, data_type, sizes)| {
+        graph.message(11, value(name, *data_type, sizes))
+    })
+}
+
 /// A `ValueInfoProto` with a type of ONNX and sizes.
 pub fn value(name: &str, data_type: i64, sizes: &[i64]) -> Message {
     let dims = sizes.iter().fold(Message::default(), |shape, size| {
