@@ -1,6 +1,7 @@
 //! Atomic replacement of files.
 
 use crate::{Error, Result};
+use ramie_core::files;
 use std::fs::File;
 use std::io::{self, Write};
 use std::path::Path;
@@ -11,25 +12,12 @@ use std::path::Path;
 /// flushed to disk. If writing fails or the program is killed, an existing file is unchanged.
 pub(crate) fn replace(path: &Path, write: impl FnOnce(&mut File) -> Result<()>) -> Result<()> {
     let fail = |action| move |e: io::Error| Error::io(path, action, e);
-    let folder = parent(path);
-    let name = path.file_name().ok_or_else(|| {
-        Error::format(
-            path,
-            "does not name a file\n  help: append a file name to the path",
-        )
-    })?;
-    let mut prefix = std::ffi::OsString::from(".");
-    prefix.push(name);
-    let mut builder = tempfile::Builder::new();
-    builder.prefix(&prefix).suffix(".tmp");
-    // Readable by others, as far as the process's umask allows.
-    #[cfg(unix)]
-    let permissions = std::os::unix::fs::PermissionsExt::from_mode(0o666);
-    #[cfg(unix)]
-    builder.permissions(permissions);
-    let mut temporary = builder
-        .tempfile_in(folder)
-        .map_err(fail("create a temporary file next to it"))?;
+    if path.file_name().is_none() {
+        let message = "does not name a file\n  help: append a file name to the path";
+        return Err(Error::format(path, message));
+    }
+    let mut temporary =
+        files::temporary_beside(path).map_err(fail("create a temporary file next to it"))?;
     let file = temporary.as_file_mut();
     write(file)?;
     file.flush().map_err(fail("be written"))?;
@@ -39,18 +27,10 @@ pub(crate) fn replace(path: &Path, write: impl FnOnce(&mut File) -> Result<()>) 
         .map_err(|e| Error::io(path, "be replaced", e.error))?;
     // The new name must survive a power failure, too.
     #[cfg(unix)]
-    File::open(folder)
+    File::open(files::parent(path))
         .and_then(|folder| folder.sync_all())
         .map_err(fail("flush its directory to disk"))?;
     Ok(())
-}
-
-/// Returns the directory of a path.
-pub(crate) fn parent(path: &Path) -> &Path {
-    match path.parent() {
-        Some(parent) if parent != Path::new("") => parent,
-        _ => Path::new("."),
-    }
 }
 
 #[cfg(test)]

@@ -1,8 +1,8 @@
 //! All file system changes of a save. Each function is one operation that may fail, or after which
 //! the program may be killed.
 
-use crate::atomic::parent;
 use crate::{Error, Result};
+use ramie_core::files::parent;
 use std::fs::File;
 use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};

@@ -2,9 +2,9 @@
 
 use super::manifest::{Contents, Manifest, PIECE, checked_path};
 use super::{Process, disk, parallel};
-use crate::atomic::parent;
 use crate::{Error, Result};
 use ramie_core::files;
+use ramie_core::files::parent;
 use ramie_core::lock::lock;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;

@@ -51,26 +51,36 @@ pub fn read(path: impl AsRef<Path>) -> io::Result<Vec<u8>> {
 /// Returns an error if the file cannot be written.
 pub fn replace(path: impl AsRef<Path>, bytes: &[u8]) -> io::Result<()> {
     let path = path.as_ref();
-    let folder = match path.parent() {
-        Some(folder) if folder != Path::new("") => folder,
-        _ => Path::new("."),
-    };
+    // The path of the temporary file would hide that of the caller.
+    let mut file = temporary_beside(path).map_err(|e| io::Error::from(e.kind()))?;
+    file.write_all(bytes)?;
+    file.persist(path).map_err(|e| e.error)?;
+    Ok(())
+}
+
+/// Creates a temporary file that can be renamed to a path: it is in the same directory and readable by others, as far
+/// as the process's umask allows. It is deleted when it is dropped.
+///
+/// # Errors
+/// Returns an error if the file cannot be created.
+pub fn temporary_beside(path: &Path) -> io::Result<tempfile::NamedTempFile> {
     let mut prefix = std::ffi::OsString::from(".");
     prefix.push(path.file_name().unwrap_or_default());
     let mut builder = tempfile::Builder::new();
     builder.prefix(&prefix).suffix(".tmp");
-    // Readable by others, as far as the process's umask allows.
     #[cfg(unix)]
     let permissions = std::os::unix::fs::PermissionsExt::from_mode(0o666);
     #[cfg(unix)]
     builder.permissions(permissions);
-    // The path of the temporary file would hide that of the caller.
-    let mut file = builder
-        .tempfile_in(folder)
-        .map_err(|e| io::Error::from(e.kind()))?;
-    file.write_all(bytes)?;
-    file.persist(path).map_err(|e| e.error)?;
-    Ok(())
+    builder.tempfile_in(parent(path))
+}
+
+/// Returns the directory of a path, `.` for a name alone.
+pub fn parent(path: &Path) -> &Path {
+    match path.parent() {
+        Some(parent) if parent != Path::new("") => parent,
+        _ => Path::new("."),
+    }
 }
 
 /// Reads bytes at an offset, without the shared cursor of the file.
