@@ -22,12 +22,25 @@ pub struct Case {
     pub signs: bool,
     /// Known derivatives.
     pub derivative: Option<Derivative>,
+    /// Where a recorded NaN is one of JAX's faults and not compared.
+    pub faulty: Faulty,
     /// Whether derivatives of first and second order exist at the operands,
     /// which are then compared with differences. The floats among them are
     /// `f64`.
     pub smooth: bool,
     /// Which batches are compared with loops.
     pub batches: Batches,
+}
+
+/// Where a recorded NaN is one of JAX's faults.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Faulty {
+    /// Nowhere.
+    Nothing,
+    /// Among the derivatives.
+    Derivatives,
+    /// Among the results.
+    Results,
 }
 
 impl Case {
@@ -45,12 +58,13 @@ impl Case {
             outputs: None,
             signs: false,
             derivative: None,
+            faulty: Faulty::Nothing,
             smooth: false,
         }
     }
 
     /// Makes the case of a recorded row.
-    pub fn recorded(mut row: Row, apply: Box<Operation>) -> Case {
+    pub fn recorded(row: Row, apply: Box<Operation>) -> Case {
         let everywhere = row.case != "special";
         // Elsewhere, as at ties, there may be one-sided derivatives only.
         let inside = matches!(row.case.as_str(), "regular" | "scalar" | "empty");
@@ -58,10 +72,8 @@ impl Case {
         let kinds = matches!(row.dtype, DType::F32 | DType::I32 | DType::Bool);
         let mut floats = row.inputs.iter().chain(&row.outputs);
         let wide = floats.all(|x| !x.dtype().is_float() || x.dtype() == DType::F64);
-        let smooth = row.derivative.is_some() && wide && inside;
-        let outputs = corrected(&mut row);
-        Case {
-            smooth,
+        let mut case = Case {
+            smooth: row.derivative.is_some() && wide && inside,
             batches: match everywhere && kinds && !row.inputs.is_empty() {
                 true => Batches::Plain,
                 false => Batches::None,
@@ -71,9 +83,12 @@ impl Case {
             label: row.label,
             apply,
             inputs: row.inputs,
-            outputs,
+            outputs: Some(row.outputs),
             derivative: row.derivative,
-        }
+            faulty: Faulty::Nothing,
+        };
+        correct(&mut case, &row.case, row.dtype);
+        case
     }
 
     /// Adds the known results.
@@ -98,29 +113,28 @@ impl Case {
     }
 }
 
-/// Returns the recorded results unless JAX's are wrong, and removes derivatives that are wrong.
-/// `docs/from-jax.md` lists these deviations; the cases are still compared with differences.
-fn corrected(row: &mut Row) -> Option<Vec<Array>> {
-    match (row.op.as_str(), row.case.as_str()) {
+/// Replaces or removes what JAX computes wrongly, as listed in `docs/from-jax.md`.
+fn correct(case: &mut Case, kind: &str, dtype: DType) {
+    match (case.op.as_str(), kind) {
         // Accurate to f32 only: the series of `betaln` is evaluated at the complement of its
-        // argument, and that of `log_ndtr` ends after four terms.
-        ("betaln" | "log_ndtr", _) if row.dtype == DType::F64 => {
-            row.derivative = None;
-            return None;
+        // argument, and that of `log_ndtr` ends after four terms. Differences check the derivatives.
+        ("betaln" | "log_ndtr", _) if dtype == DType::F64 => {
+            (case.outputs, case.derivative) = (None, None);
         }
-        // The derivative of x⁰ at 0 and that of `log(0)`, a sum of nothing, are recorded as NaN, that
-        // of `logaddexp` of a number and infinity as more than 1.
-        ("power_of_two" | "logaddexp_of_two" | "logaddexp2_of_two", _)
-        | ("logsumexp", "empty")
-        | ("logsumexp" | "logaddexp" | "pow", "edge") => row.derivative = None,
         // Minus infinity gives NaN instead of the limit.
         ("silu" | "gelu" | "gelu_exact" | "mish" | "hard_silu", "ends" | "special") => {
-            row.derivative = None;
-            row.outputs[0] = where_(row.inputs[0].eq(f64::NEG_INFINITY), -0.0, &row.outputs[0]);
+            let outputs = case.outputs.as_mut().expect("results are recorded");
+            outputs[0] = where_(case.inputs[0].eq(f64::NEG_INFINITY), -0.0, &outputs[0]);
+            case.faulty = Faulty::Derivatives;
         }
+        // Next to infinity, the derivatives are wrong numbers.
+        ("logaddexp_of_two" | "logaddexp2_of_two", "ends") => case.derivative = None,
+        // The derivative of x⁰ at 0 and that of `log(0)`, a sum of nothing, are NaN.
+        ("power_of_two" | "logaddexp_of_two" | "logaddexp2_of_two", _)
+        | ("logsumexp", "empty")
+        | ("logsumexp" | "logaddexp" | "pow", "edge") => case.faulty = Faulty::Derivatives,
         // An infinite neighbor without weight makes the result NaN.
-        ("quantile_linear" | "nanquantile_linear", "special") => return None,
+        ("quantile_linear" | "nanquantile_linear", "special") => case.faulty = Faulty::Results,
         _ => {}
     }
-    Some(std::mem::take(&mut row.outputs))
 }
