@@ -81,17 +81,8 @@ impl Program {
     /// Runs the program with arguments whose memory it may use again if nothing else shares it.
     ///
     /// # Errors
-    /// As [`run`](Program::run).
+    /// Returns the same errors as [`run`](Program::run).
     pub fn run_owned(&self, arguments: Vec<Buffer>) -> Result<Vec<Buffer>> {
-        self.run(&arguments.iter().collect::<Vec<_>>())
-    }
-
-    /// Runs the program.
-    ///
-    /// # Errors
-    /// Returns [`Error::Arguments`] if the arguments do not have the parameters' types, and
-    /// [`Error::Memory`] if a value does not fit into memory.
-    pub fn run(&self, arguments: &[&Buffer]) -> Result<Vec<Buffer>> {
         let parameters = self.parameters();
         if arguments.len() != parameters.len() {
             let (got, expected) = (arguments.len(), parameters.len());
@@ -105,13 +96,23 @@ impl Program {
                 return Err(Error::Arguments(message));
             }
         }
-        let results = self
-            .graph
-            .run(&self.context, arguments.iter().map(|a| a.tensor()))?;
+        let results = self.graph.run(
+            &self.context,
+            arguments.into_iter().map(Buffer::into_tensor),
+        )?;
         results
             .into_iter()
             .map(|t| t.into_buffer(&self.context))
             .collect()
+    }
+
+    /// Runs the program.
+    ///
+    /// # Errors
+    /// Returns [`Error::Arguments`] if the arguments do not have the parameters' types, and
+    /// [`Error::Memory`] if a value does not fit into memory.
+    pub fn run(&self, arguments: &[&Buffer]) -> Result<Vec<Buffer>> {
+        self.run_owned(arguments.iter().map(|a| (*a).clone()).collect())
     }
 }
 

@@ -43,9 +43,9 @@ impl Buffer {
         &self.storage.bytes()[..size]
     }
 
-    /// Returns a tensor that shares the memory.
-    pub(crate) fn tensor(&self) -> Tensor {
-        Tensor::from_storage(self.layout.clone(), self.storage.clone())
+    /// Returns a tensor of the memory.
+    pub(crate) fn into_tensor(self) -> Tensor {
+        Tensor::from_storage(self.layout, self.storage)
     }
 
     /// Returns a buffer that shares the memory of a contiguous tensor, which begins at its storage's start.

@@ -5,6 +5,7 @@ mod control;
 mod elementwise;
 mod hostile;
 mod numerics;
+mod owned;
 mod reductions;
 mod threads;
 

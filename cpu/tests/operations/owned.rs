@@ -1,0 +1,32 @@
+//! Memory that the caller gives up is used again, and memory that is shared is not.
+
+use crate::{buffer, elements, function};
+use ramie_cpu::ElementType::*;
+use ramie_cpu::Program;
+
+#[test]
+fn owned_memory_is_written_in_place_unless_it_is_shared() {
+    let text = function(
+        "(%x: tensor<4xi32>, %i: tensor<i32>) -> tensor<4xi32>",
+        "%0 = stablehlo.constant dense<7> : tensor<1xi32>
+         %1 = stablehlo.dynamic_update_slice %x, %0, %i : (tensor<4xi32>, tensor<1xi32>, tensor<i32>) -> tensor<4xi32>
+         return %1 : tensor<4xi32>",
+    );
+    let program = Program::compile(&text).unwrap();
+    let x = || buffer(&[4], I32, &[1i32, 2, 3, 4]);
+    let i = || buffer(&[], I32, &[2i32]);
+
+    let given = x();
+    let memory = given.bytes().as_ptr();
+    let result = program.run_owned(vec![given, i()]).unwrap().remove(0);
+    assert_eq!(elements::<i32>(&result), [1, 2, 7, 4]);
+    assert_eq!(result.bytes().as_ptr(), memory);
+
+    let shared = x();
+    let result = program
+        .run_owned(vec![shared.clone(), i()])
+        .unwrap()
+        .remove(0);
+    assert_eq!(elements::<i32>(&result), [1, 2, 7, 4]);
+    assert_eq!(elements::<i32>(&shared), [1, 2, 3, 4]);
+}
