@@ -22,7 +22,7 @@ pub enum Error {
     Text {
         /// Line of the text, counted from 1.
         line: usize,
-        /// What is wrong, with the operation.
+        /// The operation, and why it is rejected.
         message: String,
     },
     /// The module uses something that this backend does not implement.
@@ -32,7 +32,7 @@ pub enum Error {
     Unsupported {
         /// Line of the text, counted from 1.
         line: usize,
-        /// The operation and what is not supported.
+        /// The operation, and which part of it is not implemented.
         message: String,
     },
     /// A result does not fit into memory.

@@ -87,6 +87,17 @@ struct Matrix<'a, T> {
     column: isize,
 }
 
+impl<'a> Matrices<'a> {
+    fn matrix<T: Pod>(&self, batch: usize) -> Matrix<'a, T> {
+        Matrix {
+            data: bytemuck::cast_slice(self.data),
+            offset: (self.offset as isize + batch as isize * self.strides[0]) as usize,
+            row: self.strides[1],
+            column: self.strides[2],
+        }
+    }
+}
+
 impl<T: Copy> Matrix<'_, T> {
     fn at(&self, row: usize, column: usize) -> T {
         self.data[(self.offset as isize + row as isize * self.row + column as isize * self.column)
@@ -123,26 +134,8 @@ fn batches<T: Pod + Send + Sync>(
     one: impl Fn(Sizes, Matrix<'_, T>, Matrix<'_, T>, &mut [T], usize) + Send + Sync,
 ) {
     let out: &mut [T] = bytemuck::cast_slice_mut(out);
-    let matrix = |m: &Matrices<'_>, batch: usize| {
-        let offset = (m.offset as isize + batch as isize * m.strides[0]) as usize;
-        (offset, m.strides[1], m.strides[2])
-    };
     let run = |(batch, out): (usize, &mut [T]), threads: usize| {
-        let (offset, row, column) = matrix(&lhs, batch);
-        let left = Matrix {
-            data: bytemuck::cast_slice(lhs.data),
-            offset,
-            row,
-            column,
-        };
-        let (offset, row, column) = matrix(&rhs, batch);
-        let right = Matrix {
-            data: bytemuck::cast_slice(rhs.data),
-            offset,
-            row,
-            column,
-        };
-        one(sizes, left, right, out, threads);
+        one(sizes, lhs.matrix(batch), rhs.matrix(batch), out, threads);
     };
     let work = sizes.rows * sizes.columns * sizes.inner;
     let size = sizes.rows * sizes.columns;

@@ -456,11 +456,7 @@ pub fn scatter(source: &Source<'_>) -> Read {
         "index_vector_dim",
     ];
     let axes = Axes::read(source, fields, names, &x.shape, &indices.shape)?;
-    let region = ScalarRegion::read(source, 0)?;
-    source.check(
-        region.parameters.len() == 2 * count && region.results.len() == count,
-        mismatch(source),
-    )?;
+    let region = ScalarRegion::combiner(source, 0, count)?;
     for i in 0..count {
         let (operand, update) = (&source.operands[i], &source.operands[count + 1 + i]);
         source.check(
@@ -472,14 +468,7 @@ pub fn scatter(source: &Source<'_>) -> Read {
             axes.match_updates(&x.shape, &indices.shape, &update.shape),
             format!("updates of type {update} do not match"),
         )?;
-        let elements = [
-            update.element,
-            region.parameters[i],
-            region.parameters[count + i],
-            region.results[i],
-        ];
-        let same = elements.iter().all(|e| *e == operand.element);
-        source.check(same, mismatch(source))?;
+        source.check(update.element == operand.element, mismatch(source))?;
     }
     let replaces = match (
         &source.syntax.regions[0].arguments[..],

@@ -202,7 +202,7 @@ pub fn reduce(source: &Source<'_>) -> Read {
     let count = source.results.len();
     source.check(count > 0, "needs a result")?;
     source.counts(2 * count, count, 1)?;
-    let region = ScalarRegion::read(source, 0)?;
+    let region = ScalarRegion::combiner(source, 0, count)?;
     let shape = source.operands[0].shape.clone();
     let reduced = {
         let mut axes = source.axes("dimensions", shape.len())?;
@@ -210,10 +210,6 @@ pub fn reduce(source: &Source<'_>) -> Read {
         axes
     };
     let kept: Vec<usize> = (0..shape.len()).filter(|a| !reduced.contains(a)).collect();
-    source.check(
-        region.parameters.len() == 2 * count && region.results.len() == count,
-        mismatch(source),
-    )?;
     for i in 0..count {
         let (x, initial) = (&source.operands[i], &source.operands[count + i]);
         source.check(x.shape == shape, "the operands have different shapes")?;
@@ -221,13 +217,7 @@ pub fn reduce(source: &Source<'_>) -> Read {
             initial.shape.is_empty(),
             "the initial values must be scalars",
         )?;
-        let elements = [
-            initial.element,
-            region.parameters[i],
-            region.parameters[count + i],
-            region.results[i],
-        ];
-        source.check(elements.iter().all(|e| *e == x.element), mismatch(source))?;
+        source.check(initial.element == x.element, mismatch(source))?;
         let result = TensorType::new(&kept.iter().map(|a| shape[*a]).collect::<Dims>(), x.element);
         source.result(i, &result)?;
     }

@@ -67,6 +67,25 @@ impl ScalarRegion {
         })
     }
 
+    /// Reads a region that combines the elements of each of the first `count` operands with others.
+    ///
+    /// # Errors
+    /// Returns an error unless the parameters are two scalars per operand and the results one, of its
+    /// element type.
+    pub fn combiner(source: &Source<'_>, index: usize, count: usize) -> Result<ScalarRegion> {
+        let region = ScalarRegion::read(source, index)?;
+        let elements = source.operands[..count].iter().map(|x| x.element);
+        source.check(
+            elements.clone().eq(region.results.iter().copied())
+                && elements
+                    .clone()
+                    .chain(elements)
+                    .eq(region.parameters.iter().copied()),
+            mismatch(source),
+        )?;
+        Ok(region)
+    }
+
     /// Computes the results for `count` lanes. The inputs are the parameters, then the captured values.
     ///
     /// # Errors

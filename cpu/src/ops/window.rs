@@ -248,24 +248,14 @@ pub fn reduce_window(source: &Source<'_>) -> Read {
     source.counts(2 * count, count, 1)?;
     let shape = source.operands[0].shape.clone();
     let windows = Windows::read(source, &shape)?;
-    let region = ScalarRegion::read(source, 0)?;
-    source.check(
-        region.parameters.len() == 2 * count && region.results.len() == count,
-        mismatch(source),
-    )?;
+    let region = ScalarRegion::combiner(source, 0, count)?;
     for i in 0..count {
         let (x, initial) = (&source.operands[i], &source.operands[count + i]);
         source.check(
             x.shape == shape && initial.shape.is_empty(),
             "the operands have different shapes",
         )?;
-        let elements = [
-            initial.element,
-            region.parameters[i],
-            region.parameters[count + i],
-            region.results[i],
-        ];
-        source.check(elements.iter().all(|e| *e == x.element), mismatch(source))?;
+        source.check(initial.element == x.element, mismatch(source))?;
         source.result(i, &TensorType::new(&windows.positions, x.element))?;
     }
     lift(ReduceWindow { windows, region })
@@ -378,7 +368,7 @@ pub fn select_and_scatter(source: &Source<'_>) -> Read {
     let windows = Windows::read(source, &x.shape)?;
     let (select, scatter) = (
         ScalarRegion::read(source, 0)?,
-        ScalarRegion::read(source, 1)?,
+        ScalarRegion::combiner(source, 1, 1)?,
     );
     source.check(
         updates.shape == windows.positions,
@@ -391,12 +381,8 @@ pub fn select_and_scatter(source: &Source<'_>) -> Read {
     let same = [updates.element, initial.element]
         .iter()
         .all(|e| *e == x.element);
-    let two = vec![x.element; 2];
     source.check(
-        same && select.parameters == two
-            && select.results == [Bool]
-            && scatter.parameters == two
-            && scatter.results == [x.element],
+        same && select.parameters == [x.element; 2] && select.results == [Bool],
         mismatch(source),
     )?;
     source.result(0, x)?;
