@@ -14,7 +14,7 @@ use std::sync::Arc;
 /// A program on a device.
 struct Loaded {
     executable: Arc<Executable>,
-    devices: Vec<*mut RawDevice>,
+    device: *mut RawDevice,
 }
 
 /// A compiled program, with what the API reports about it in its form.
@@ -85,7 +85,6 @@ impl Executable {
 fn device_of(options: &[u8], raw: *mut RawClient) -> Result<*mut RawDevice, Failure> {
     // SAFETY: a live client.
     let devices = &unsafe { client(raw) }.devices;
-    let mut placed = 0i64;
     let broken = || Failure::argument("the compile options are damaged");
     let inner = |bytes: &[u8], number: u32| -> Result<Vec<u8>, Failure> {
         let all = fields(bytes).ok_or_else(broken)?;
@@ -110,9 +109,7 @@ fn device_of(options: &[u8], raw: *mut RawClient) -> Result<*mut RawDevice, Fail
             field.ints_into(&mut ids);
         }
     }
-    if let Some(id) = ids.first() {
-        placed = *id;
-    }
+    let placed = ids.first().copied().unwrap_or(0);
     let device = usize::try_from(placed).ok().and_then(|id| devices.get(id));
     device
         .copied()
@@ -138,10 +135,9 @@ fn load(
     options: &[u8],
     raw: *mut RawClient,
 ) -> Result<*mut RawLoadedExecutable, Failure> {
-    let device = device_of(options, raw)?;
     Ok(hand_out(Loaded {
+        device: device_of(options, raw)?,
         executable: Arc::new(Executable::compile(text)?),
-        devices: vec![device],
     }))
 }
 
@@ -181,8 +177,8 @@ serve! {
     }
     LoadedExecutableAddressableDevices |args| {
         // SAFETY: a live executable.
-        let devices = &unsafe { loaded(args.executable) }.devices;
-        (args.devices, args.num_devices) = (devices.as_ptr(), devices.len());
+        let device = &unsafe { loaded(args.executable) }.device;
+        (args.devices, args.num_devices) = (std::ptr::from_ref(device), 1);
     }
     ExecutableName |args| {
         // SAFETY: a live executable.
@@ -227,7 +223,7 @@ serve! {
                 list(kept.0, kept.1),
             )
         };
-        let results = it.executable.run(arguments, kept, it.devices[0])?;
+        let results = it.executable.run(arguments, kept, it.device)?;
         for (i, result) in results.into_iter().enumerate() {
             // SAFETY: the list has room for all results.
             unsafe { (*args.output_lists).add(i).write(result) };

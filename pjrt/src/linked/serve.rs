@@ -167,7 +167,7 @@ pub(super) unsafe fn list<'a, T>(start: *const T, len: usize) -> &'a [T] {
 /// Returns the bytes of a name that is passed with its length.
 ///
 /// # Safety
-/// As [`list`].
+/// `start` must point to `len` bytes that live for `'a`, unless `len` is 0.
 pub(super) unsafe fn text<'a>(start: *const std::ffi::c_char, len: usize) -> &'a [u8] {
     // SAFETY: guaranteed by the caller.
     unsafe { list(start.cast::<u8>(), len) }
