@@ -57,11 +57,17 @@ pub fn is_finished(folder: impl AsRef<Path>) -> Result<bool> {
     }
     let options = CheckpointManagerOptions::new().read_only(true);
     let manager = CheckpointManager::new(folder.join(CHECKPOINTS), options)?;
+    Ok(latest(&manager)?.is_some_and(|(_, saved)| saved.finished))
+}
+
+/// Returns the step and the progress of the last checkpoint, if there is one.
+fn latest(manager: &CheckpointManager) -> Result<Option<(u64, Saved)>> {
     let Some(step) = manager.latest_step() else {
-        return Ok(false);
+        return Ok(None);
     };
     let trainer = Composite::new().item("trainer", JsonRestore::<Saved>::new());
-    Ok(manager.restore(step, trainer)?.0.finished)
+    let (saved,) = manager.restore(step, trainer)?;
+    Ok(Some((step, saved)))
 }
 
 impl Checkpoints {
@@ -84,11 +90,9 @@ impl Checkpoints {
         state: &mut S,
         resume: Resume,
     ) -> Result<Option<Restored<P>>> {
-        let Some(step) = self.manager.latest_step() else {
+        let Some((step, saved)) = latest(&self.manager)? else {
             return Ok(None);
         };
-        let trainer = Composite::new().item("trainer", JsonRestore::<Saved>::new());
-        let (saved,) = self.manager.restore(step, trainer)?;
         if saved.finished && resume == Resume::Unfinished {
             return Err(Error::Finished {
                 folder: folder.to_owned(),

@@ -17,7 +17,7 @@ pub(crate) const EVENTS: &str = "tensorboard";
 pub(crate) type Lock = Option<File>;
 
 /// Creates the folder of a run and locks it. Moves an earlier run aside that the new one does not continue. Returns the
-/// lock, and messages about what was moved.
+/// lock, and a message for each run or file that it moved.
 ///
 /// # Errors
 /// Returns an error if the folder cannot be created or moved, or if another run uses it.

@@ -1,4 +1,4 @@
-//! What a run does with an earlier one in its folder.
+//! Resuming the run that a folder contains, or starting a new one.
 
 use std::fmt;
 use std::str::FromStr;

@@ -34,10 +34,11 @@ where
         let mut results = Vec::new();
         for batch in loader.iter().prefetch_to_device(2, place.clone()) {
             let batch = batch?;
-            let rows = B::counted(&batch).unwrap_or_else(|| Array::from(rows(&batch) as i64));
-            results.push((rows, metrics(state, batch)));
+            // The count of a mask is read only after all batches are launched.
+            let (rows, counted) = (rows(&batch), B::counted(&batch));
+            results.push((rows, counted, metrics(state, batch)));
         }
-        let (_, first) = results.first().ok_or(Error::NoValidationBatches)?;
+        let (.., first) = results.first().ok_or(Error::NoValidationBatches)?;
         // The function may return other metrics than the step.
         let is_named = names.len() == tree::leaves(first).len();
         let names = metric_names(first, if is_named { names } else { &[] });
@@ -62,11 +63,11 @@ pub(crate) fn size<P: Tree>(batch: &P, axis: usize) -> Option<usize> {
 }
 
 /// Returns the mean of each metric, weighted by rows.
-fn means<V: Tree>(results: &[(Array, V)]) -> Vec<f64> {
+fn means<V: Tree>(results: &[(usize, Option<Array>, V)]) -> Vec<f64> {
     let mut total = 0.0;
     let mut sums: Vec<f64> = Vec::new();
-    for (rows, metrics) in results {
-        let rows = numbers(rows)[0];
+    for (rows, counted, metrics) in results {
+        let rows = counted.as_ref().map_or(*rows as f64, |n| numbers(n)[0]);
         // The metrics of no rows are NaN.
         if rows == 0.0 {
             continue;

@@ -284,7 +284,6 @@ impl RaggedDotGeneral {
 impl RaggedDotGeneral {
     /// Returns the number of groups.
     fn group_count(&self, lhs: Aval, sizes: Aval) -> Result<usize, ShapeError> {
-        Class::Number.check(lhs.dtype())?;
         let prefix = self.dimension_numbers.lhs_prefix(lhs.ndim());
         let expected: Dims = prefix.iter().map(|&d| lhs.shape()[d]).collect();
         let groups = sizes.shape().last().copied();
@@ -300,6 +299,39 @@ impl RaggedDotGeneral {
             ));
         };
         Ok(groups)
+    }
+
+    /// Returns the product of one group and the right operand without the axis of groups.
+    fn one_group(&self, rhs: Aval, groups: usize) -> Result<(DotGeneral, Aval), ShapeError> {
+        let n = &self.dimension_numbers.dot;
+        let mut product = self.product(n.clone());
+        let mut right = rhs;
+        if let Some(group) = self.dimension_numbers.rhs_group {
+            let free = group < rhs.ndim()
+                && !n.rhs_contracting.contains(&group)
+                && !n.rhs_batch.contains(&group);
+            crate::ensure_shape!(
+                free,
+                "the axis of groups, {group}, is not a free axis of rhs {rhs}"
+            );
+            let matrices = rhs.shape()[group];
+            if matrices != groups {
+                return Err(ShapeError::new(format!(
+                    "got the sizes of {groups} groups, but rhs {rhs} has {matrices} matrices along \
+                     axis {group}"
+                ))
+                .help(format!("pass {matrices} sizes, one for each matrix")));
+            }
+            // The axis of groups is not an axis of the result.
+            let mut shape: Dims = rhs.shape().into();
+            shape.remove(group);
+            right = rhs.with_shape(&shape);
+            let past = |d: &usize| d - usize::from(*d > group);
+            let numbers = &mut product.dimension_numbers;
+            numbers.rhs_contracting = n.rhs_contracting.iter().map(past).collect();
+            numbers.rhs_batch = n.rhs_batch.iter().map(past).collect();
+        }
+        Ok((product, right))
     }
 }
 
@@ -335,6 +367,7 @@ impl Primitive for RaggedDotGeneral {
             args.len()
         );
         let (lhs, rhs, sizes) = (args[0].strong(), args[1].strong(), args[2]);
+        Class::Number.check(lhs.dtype())?;
         let numbers = &self.dimension_numbers;
         let n = &numbers.dot;
         crate::ensure_shape!(
@@ -352,33 +385,7 @@ impl Primitive for RaggedDotGeneral {
             numbers.rhs_group
         );
         let groups = self.group_count(lhs, sizes)?;
-        let mut product = self.product(n.clone());
-        let mut right = rhs;
-        if let Some(group) = numbers.rhs_group {
-            let free = group < rhs.ndim()
-                && !n.rhs_contracting.contains(&group)
-                && !n.rhs_batch.contains(&group);
-            crate::ensure_shape!(
-                free,
-                "the axis of groups, {group}, is not a free axis of rhs {rhs}"
-            );
-            let matrices = rhs.shape()[group];
-            if matrices != groups {
-                return Err(ShapeError::new(format!(
-                    "got the sizes of {groups} groups, but rhs {rhs} has {matrices} matrices along \
-                     axis {group}"
-                ))
-                .help(format!("pass {matrices} sizes, one for each matrix")));
-            }
-            // The axis of groups is not an axis of the result.
-            let mut shape: Dims = rhs.shape().into();
-            shape.remove(group);
-            right = rhs.with_shape(&shape);
-            let past = |d: &usize| d - usize::from(*d > group);
-            let numbers = &mut product.dimension_numbers;
-            numbers.rhs_contracting = n.rhs_contracting.iter().map(past).collect();
-            numbers.rhs_batch = n.rhs_batch.iter().map(past).collect();
-        }
+        let (product, right) = self.one_group(rhs, groups)?;
         let out = product.infer(&[lhs, right])?[0];
         if !numbers.sums_groups() {
             return one(out);

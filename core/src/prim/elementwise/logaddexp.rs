@@ -46,9 +46,10 @@ impl Primitive for LogAddExp {
         Differentiation::jvp(move |p, t, outs| {
             let z = &outs[0];
             let shift = where_(z.real().is_inf(), 0, z);
+            let at_infinity = infinite(z);
             let weight = |x: &Array| {
-                let finite = (where_(infinite(z), 0, x) - &shift).exp();
-                where_(infinite(z), infinite(x).astype(z.dtype()), finite)
+                let finite = (where_(&at_infinity, 0, x) - &shift).exp();
+                where_(&at_infinity, infinite(x).astype(z.dtype()), finite)
             };
             let part = |i: usize| t[i].as_ref().map(|t| t * weight(&p[i]));
             vec![add_tangents(part(0), part(1))]
