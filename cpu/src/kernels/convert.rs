@@ -225,13 +225,6 @@ pub fn convert(from: ElementType, to: ElementType) -> Chain {
                 return chain;
             }
             C128 => return chain,
-            Bool => {
-                chain.push((
-                    tile!(|x: Complex<f64>| u8::from(x != Complex::new(0.0, 0.0))),
-                    Bool,
-                ));
-                return chain;
-            }
             _ => chain.push((tile!(|x: Complex<f64>| x.re), F64)),
         }
     }

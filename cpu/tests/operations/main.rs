@@ -4,6 +4,7 @@ mod arrays;
 mod control;
 mod elementwise;
 mod hostile;
+mod interpreter;
 mod numerics;
 mod owned;
 mod reductions;

@@ -60,6 +60,11 @@ pub fn logistic(x: f64) -> f64 {
     1.0 / (1.0 + (-x).exp())
 }
 
+/// Returns the inverse hyperbolic cosine.
+pub fn acosh(x: f64) -> f64 {
+    if x < 1.0 { f64::NAN } else { libm::acosh(x) }
+}
+
 /// Returns the power as C's `pow`.
 pub fn power(x: f64, y: f64) -> f64 {
     x.powf(y)
@@ -88,6 +93,9 @@ pub fn next_after(x: u64, y: u64, bits: u32, nan: impl Fn(u64) -> bool) -> u64 {
 
 /// Rounds to a format of fewer bits, which stays in the range of the type: `mantissa` and `exponent` bits.
 pub fn reduce_precision(x: f64, exponent: u32, mantissa: u32) -> f64 {
+    if x.is_nan() && mantissa == 0 {
+        return f64::INFINITY.copysign(x);
+    }
     if x.is_nan() || x.is_infinite() || x == 0.0 {
         return x;
     }

@@ -1,0 +1,19 @@
+// rsqrt_op_test_f64: within 0.0001
+"builtin.module"() ({
+  "func.func"() <{function_type = () -> (tensor<2x2xf64>, tensor<2x2xf64>), sym_name = "main", sym_visibility = "public"}> ({
+    %0 = "stablehlo.constant"() <{value = dense<[[1.000000e+00, 4.000000e+00], [9.000000e+00, 2.500000e+01]]> : tensor<2x2xf64>}> : () -> tensor<2x2xf64>
+    %1 = "stablehlo.rsqrt"(%0) : (tensor<2x2xf64>) -> tensor<2x2xf64>
+    %2 = "stablehlo.constant"() <{value = dense<[[1.000000e+00, 5.000000e-01], [0.33333333333333331, 2.000000e-01]]> : tensor<2x2xf64>}> : () -> tensor<2x2xf64>
+    "func.return"(%1, %2) : (tensor<2x2xf64>, tensor<2x2xf64>) -> ()
+  }) : () -> ()
+}) : () -> ()
+// -----
+// rsqrt_op_test_c128: within 0.0001
+"builtin.module"() ({
+  "func.func"() <{function_type = () -> (tensor<2xcomplex<f64>>, tensor<2xcomplex<f64>>), sym_name = "main", sym_visibility = "public"}> ({
+    %0 = "stablehlo.constant"() <{value = dense<[(-1.000000e+00,0.000000e+00), (3.000000e+00,4.000000e+00)]> : tensor<2xcomplex<f64>>}> : () -> tensor<2xcomplex<f64>>
+    %1 = "stablehlo.rsqrt"(%0) : (tensor<2xcomplex<f64>>) -> tensor<2xcomplex<f64>>
+    %2 = "stablehlo.constant"() <{value = dense<[(0.000000e+00,-1.000000e+00), (4.000000e-01,-2.000000e-01)]> : tensor<2xcomplex<f64>>}> : () -> tensor<2xcomplex<f64>>
+    "func.return"(%1, %2) : (tensor<2xcomplex<f64>>, tensor<2xcomplex<f64>>) -> ()
+  }) : () -> ()
+}) : () -> ()
