@@ -1,7 +1,7 @@
 //! Compiled programs.
 
 use crate::graph::{Functions, Graph};
-use crate::memory::{Buffer, Context, Pool};
+use crate::memory::{Buffer, Context};
 use crate::text::Attributes;
 use crate::{Error, Result, TensorType};
 use std::sync::Arc;
@@ -34,10 +34,7 @@ impl Program {
             .map(|u| graph.types[u.slot as usize].clone())
             .collect();
         let threads = std::thread::available_parallelism().map_or(1, |n| n.get());
-        let context = Context {
-            pool: Arc::new(Pool::default()),
-            threads,
-        };
+        let context = Context { threads };
         let main = &module.functions[module.by_name["main"]];
         let is_donated =
             |attributes: &Attributes| DONATED.iter().any(|name| attributes.get(name).is_some());

@@ -27,7 +27,7 @@ pub struct Entry {
 pub struct Functions<'a> {
     module: &'a Module,
     table: &'a HashMap<&'static str, Entry>,
-    built: HashMap<&'a str, Option<Arc<Graph>>>,
+    built: HashMap<&'a str, Arc<Graph>>,
     depth: usize,
 }
 
@@ -133,38 +133,35 @@ impl<'a> Functions<'a> {
     /// Returns the graph of a function.
     ///
     /// # Errors
-    /// Returns an error if the function does not exist, calls itself, or contains an invalid operation.
+    /// Returns an error if the function does not exist or contains an invalid operation.
     pub fn graph(&mut self, name: &str, line: usize) -> Result<Arc<Graph>> {
+        // Each function comes after those that it calls, so that a long chain of calls takes no stack.
+        for index in &self.module.order {
+            if let Some(graph) = self.built.get(name) {
+                return Ok(graph.clone());
+            }
+            let function = &self.module.functions[*index];
+            let graph = Arc::new(self.build(function)?);
+            self.built.insert(&function.name, graph);
+        }
         let missing = || Error::Text {
             line,
             message: format!("there is no function @{name}"),
         };
-        let module = self.module;
-        let function: &'a Function = module
-            .by_name
-            .get(name)
-            .and_then(|i| module.functions.get(*i))
-            .ok_or_else(missing)?;
-        match self.built.get(name) {
-            Some(Some(graph)) => return Ok(graph.clone()),
-            Some(None) => {
-                return Err(Error::Text {
-                    line,
-                    message: format!("function @{name} calls itself"),
-                });
-            }
-            None => {}
-        }
-        self.built.insert(&function.name, None);
+        self.built.get(name).cloned().ok_or_else(missing)
+    }
+
+    fn build(&mut self, function: &'a Function) -> Result<Graph> {
         let mut types = Types::new();
         collect_types(&function.body, &mut types, 0)?;
-        let graph = Arc::new(self.block(&function.body, &[], &types, function.line)?);
+        let graph = self.block(&function.body, &[], &types, function.line)?;
         let results: Vec<TensorType> = graph
             .results
             .iter()
             .map(|u| graph.types[u.slot as usize].clone())
             .collect();
         if results != flat(&function.results) {
+            let name = &function.name;
             let message =
                 format!("function @{name} returns values of other types than it declares");
             return Err(Error::Text {
@@ -172,7 +169,6 @@ impl<'a> Functions<'a> {
                 message,
             });
         }
-        self.built.insert(&function.name, Some(graph.clone()));
         Ok(graph)
     }
 
@@ -222,6 +218,9 @@ impl<'a> Functions<'a> {
         types: &Types<'a>,
     ) -> Result<()> {
         let line = syntax.line;
+        if let Some(Attribute::Symbol(name)) = text::callee(syntax) {
+            return self.call(scope, syntax, name);
+        }
         match syntax.name.as_str() {
             "stablehlo.tuple"
             | "stablehlo.optimization_barrier"
@@ -232,7 +231,6 @@ impl<'a> Functions<'a> {
                 return alias(scope, syntax, slots);
             }
             "stablehlo.get_tuple_element" => return tuple_element(scope, syntax, types),
-            "func.call" | "call" | "stablehlo.composite" => return self.call(scope, syntax),
             // On one device, the computation of each device is the whole one.
             "sdy.manual_computation" => return self.inline_region(scope, syntax, types),
             _ => {}
@@ -292,48 +290,18 @@ impl<'a> Functions<'a> {
         alias(scope, syntax, results)
     }
 
-    fn call(&mut self, scope: &mut Scope, syntax: &'a text::Operation) -> Result<()> {
+    /// Applies a function, whose name and types are checked.
+    fn call(&self, scope: &mut Scope, syntax: &'a text::Operation, name: &str) -> Result<()> {
         let line = syntax.line;
-        let key = if syntax.name == "stablehlo.composite" {
-            "decomposition"
-        } else {
-            "callee"
-        };
-        let Some(Attribute::Symbol(name)) = syntax.attributes.get(key) else {
-            return Err(Error::Text {
-                line,
-                message: format!("{}: attribute {key} is missing", syntax.name),
-            });
-        };
-        let graph = self.graph(name, line)?;
+        let graph = &self.built[name];
         let slots = scope.uses(&syntax.operands, line)?;
-        if scope.types_of(&slots) != graph.types[..graph.parameters] {
-            let message = format!(
-                "{}: the arguments do not match the parameters of @{name}",
-                syntax.name
-            );
-            return Err(Error::Text { line, message });
-        }
         if graph.nodes.len() <= INLINE_NODES {
-            let results = scope.inline(&graph, &slots);
+            let results = scope.inline(graph, &slots);
             return alias(scope, syntax, results);
-        }
-        let results: Vec<&TensorType> = graph
-            .results
-            .iter()
-            .map(|u| &graph.types[u.slot as usize])
-            .collect();
-        if results
-            != flat(syntax.results.iter().map(|(_, t)| t))
-                .iter()
-                .collect::<Vec<_>>()
-        {
-            let message = format!("{}: the results do not match those of @{name}", syntax.name);
-            return Err(Error::Text { line, message });
         }
         scope.graph.height = scope.graph.height.max(graph.height + 1);
         check_depth(scope.graph.height, line)?;
-        push(scope, syntax, Arc::new(Call(graph)), slots);
+        push(scope, syntax, Arc::new(Call(graph.clone())), slots);
         Ok(())
     }
 }

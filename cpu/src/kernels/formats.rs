@@ -155,15 +155,13 @@ pub fn encode(element: ElementType, value: f64) -> u8 {
 
 /// Returns the pattern of the nearest power of two of `f8E8M0FNU`, which has neither sign nor zero.
 fn encode_power(value: f64) -> u8 {
-    if value.is_nan() || value.is_infinite() || value.is_sign_negative() && value != 0.0 {
+    if value.is_nan() || value.is_infinite() || value <= 0.0 {
         return 255;
     }
     let exponent = (value.to_bits() >> 52) as i32 - 1023;
     let mantissa = value.to_bits() & ((1 << 52) - 1);
-    let half = 1u64 << 51;
-    // Ties go to the even pattern.
-    let up = mantissa > half || mantissa == half && (exponent + 127) & 1 == 1;
-    let pattern = exponent + 127 + i32::from(up);
+    // A tie is one and a half times a power. The even one of its neighbors is twice the power.
+    let pattern = exponent + 127 + i32::from(mantissa >= 1 << 51);
     if pattern > 254 {
         255
     } else {

@@ -24,7 +24,7 @@ impl Buffer {
                 bytes.len()
             )));
         }
-        let mut storage = Storage::new(bytes.len(), None)?;
+        let mut storage = Storage::new(bytes.len())?;
         storage.bytes_mut()[..bytes.len()].copy_from_slice(bytes);
         Ok(Buffer {
             layout: Layout::dense(ty),

@@ -9,7 +9,7 @@ mod tensor;
 pub use buffer::Buffer;
 pub use context::Context;
 pub use copy::{CopyPlan, Side, copy, load};
-pub use storage::{Pool, Storage};
+pub use storage::Storage;
 pub(crate) use tensor::with_width;
 pub use tensor::{Fresh, Layout, Strides, Tensor, row_major};
 

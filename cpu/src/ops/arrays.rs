@@ -24,7 +24,7 @@ impl Operation for Constant {
 
 /// Returns a tensor whose elements all share one place in memory.
 pub fn splat(ty: &TensorType, element: &[u8]) -> Result<Tensor> {
-    let mut storage = Storage::new(element.len(), None)?;
+    let mut storage = Storage::new(element.len())?;
     storage.bytes_mut()[..element.len()].copy_from_slice(element);
     let one = TensorType::new(&[], ty.element);
     let scalar = Tensor::from_storage(Layout::dense(one), Arc::new(storage));
@@ -49,7 +49,7 @@ pub fn constant(source: &Source<'_>) -> Read {
             data.len()
         ),
     )?;
-    let mut storage = Storage::new(data.len(), None)?;
+    let mut storage = Storage::new(data.len())?;
     storage.bytes_mut()[..data.len()].copy_from_slice(data);
     lift(Constant(Tensor::from_storage(
         Layout::dense(ty.clone()),

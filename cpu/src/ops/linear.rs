@@ -119,6 +119,7 @@ impl Operation for Cholesky {
 
 fn decompose<T: Field>(matrices: &mut [T], n: usize) {
     for a in matrices.chunks_mut((n * n).max(1)) {
+        let mut positive = true;
         for i in 0..n {
             for j in 0..=i {
                 let mut sum = a[i * n + j];
@@ -126,12 +127,22 @@ fn decompose<T: Field>(matrices: &mut [T], n: usize) {
                     sum = sum - a[i * n + k] * a[j * n + k].conjugate();
                 }
                 a[i * n + j] = if i == j {
+                    positive &= sum.real_part() > 0.0;
                     sum.root()
                 } else {
                     sum / a[j * n + j]
                 };
             }
             a[i * n + i + 1..(i + 1) * n].fill(T::zeroed());
+        }
+        if !positive {
+            // The rows before the failure look like a factor, and XLA returns no number either. The product
+            // makes both parts of a complex number NaN.
+            let nan = T::real(f64::NAN) * T::real(1.0);
+            for i in 0..n {
+                a[i * n..][..i].fill(nan);
+                a[i * n + i] = T::real(f64::NAN);
+            }
         }
     }
 }

@@ -17,6 +17,7 @@ mod linear;
 mod random;
 mod reduce;
 mod region;
+mod scan;
 mod select;
 mod shape;
 mod sort;

@@ -1,8 +1,9 @@
 //! Operations that only rearrange elements: their results are views.
 
 use super::{Read, lift};
+use crate::ElementType::{I2, I4};
 use crate::graph::{Operands, Operation, Source};
-use crate::memory::{Context, Strides, Tensor, Tensors};
+use crate::memory::{Context, Fresh, Strides, Tensor, Tensors};
 use crate::{Dims, Result, TensorType};
 use smallvec::smallvec;
 
@@ -182,9 +183,6 @@ pub fn bitcast_convert(source: &Source<'_>) -> Read {
     } else {
         (result, operand)
     };
-    if old != new && narrow.element.bits() < 8 {
-        return Err(source.unsupported(format!("conversion of {operand} to {result}")));
-    }
     let expected = match old == new {
         true => wide.shape.clone(),
         false => wide
@@ -198,5 +196,43 @@ pub fn bitcast_convert(source: &Source<'_>) -> Read {
         narrow.shape == expected,
         format!("{operand} does not have the bits of {result}"),
     )?;
+    if narrow.element.bits() < 8 {
+        return lift(Repack(result.clone()));
+    }
     lift(Rearrange::Bitcast(result.clone()))
+}
+
+/// The same bits as another type, where one of the types has elements of less than a byte. In memory, such
+/// an element has a byte.
+#[derive(Debug)]
+struct Repack(TensorType);
+
+impl Operation for Repack {
+    fn run(&self, context: &Context, operands: Operands) -> Result<Tensors> {
+        let x = operands[0].contiguous(context)?;
+        let mut fresh = Fresh::new(context, self.0.clone())?;
+        let (from, to) = (x.element(), self.0.element);
+        let shift = 8 - to.bits().min(8);
+        let stored = |bits: u8| match to {
+            I2 | I4 => ((bits << shift) as i8 >> shift) as u8,
+            _ => bits << shift >> shift,
+        };
+        let mask = u8::MAX >> (8 - from.bits().min(8));
+        let (source, target) = (x.bytes(), fresh.bytes_mut());
+        if from.bits() > to.bits() {
+            let parts = from.bits().min(8) / to.bits();
+            for (byte, parts) in source.iter().zip(target.chunks_mut(parts)) {
+                let numbered = parts.iter_mut().enumerate();
+                numbered.for_each(|(i, part)| *part = stored(byte >> (i * to.bits())));
+            }
+        } else {
+            let parts = to.bits().min(8) / from.bits();
+            for (byte, parts) in target.iter_mut().zip(source.chunks(parts)) {
+                let numbered = parts.iter().enumerate();
+                let bits = numbered.map(|(i, part)| (part & mask) << (i * from.bits()));
+                *byte = stored(bits.fold(0, |byte, bits| byte | bits));
+            }
+        }
+        Ok(smallvec![fresh.finish()])
+    }
 }

@@ -3,6 +3,7 @@
 use super::arrays::{pad, padded_shape};
 use super::reduce::run_region;
 use super::region::{ScalarRegion, captured, mismatch};
+use super::scan::{Line, combine_line};
 use super::{Read, lift};
 use crate::ElementType::{Bool, I64};
 use crate::graph::{Operands, Operation, Source};
@@ -10,6 +11,9 @@ use crate::kernels::Lanes;
 use crate::memory::{Context, Fresh, Strides, Tensor, Tensors, row_major, with_width};
 use crate::{Dims, Result, TensorType};
 use smallvec::smallvec;
+
+/// Number of elements from which windows are combined axis by axis.
+const LONG: usize = 32;
 
 /// The windows of an array.
 #[derive(Debug)]
@@ -131,6 +135,29 @@ impl Windows {
         )?))
     }
 
+    /// Returns whether combining axis by axis takes less than combining element by element.
+    fn are_long(&self) -> bool {
+        let elements = self
+            .sizes
+            .iter()
+            .fold(1usize, |n, size| n.saturating_mul(*size));
+        elements > LONG
+            && self
+                .dilation
+                .iter()
+                .chain(&self.base_dilation)
+                .all(|d| *d == 1)
+    }
+
+    /// Returns whether each window has an element of an array.
+    fn meet(&self, shape: &[usize]) -> bool {
+        (0..shape.len()).all(|axis| {
+            let last = (self.positions[axis] - 1) * self.strides[axis];
+            let (size, last) = (self.sizes[axis] as i64, last as i64 - self.low[axis]);
+            self.low[axis] < size && last < shape[axis] as i64
+        })
+    }
+
     /// Returns the offsets of all elements of a window from its first element, in row-major order.
     fn offsets(&self) -> Vec<Vec<usize>> {
         let count: usize = self.sizes.iter().product();
@@ -186,19 +213,59 @@ impl Operation for ReduceWindow {
         let (arrays, rest) = operands.split_at(count);
         let (initial, captures) = rest.split_at(count);
         let shape = &self.windows.positions;
-        let size: usize = shape.iter().product();
-        let mut padded = Vec::with_capacity(count);
-        for (x, value) in arrays.iter().zip(initial) {
-            padded.push(self.windows.pad(context, x, value)?);
-        }
-        let mut sums: Tensors = initial
+        let sums: Tensors = initial
             .iter()
             .map(|t| t.view(shape.clone(), smallvec![0; shape.len()], t.offset))
             .collect();
-        if size == 0 {
+        if shape.contains(&0) {
             return Ok(sums);
         }
-        let mask = if self.neutral(initial) {
+        if self.windows.are_long() && self.windows.meet(arrays[0].shape()) {
+            return self.run_long(context, arrays, sums, captures);
+        }
+        self.run_short(context, arrays, sums, captures)
+    }
+}
+
+impl ReduceWindow {
+    /// Combines axis by axis.
+    fn run_long(
+        &self,
+        context: &Context,
+        arrays: &[Tensor],
+        sums: Tensors,
+        captures: &[Tensor],
+    ) -> Result<Tensors> {
+        let windows = &self.windows;
+        let mut current: Tensors = arrays.iter().cloned().collect();
+        for axis in (0..windows.sizes.len()).rev() {
+            let line = Line {
+                axis,
+                size: windows.sizes[axis],
+                start: -windows.low[axis] as isize,
+                stride: windows.strides[axis],
+                count: windows.positions[axis],
+            };
+            if line.size > 1 || line.count != current[0].shape()[axis] {
+                current = combine_line(context, &self.region, &current, captures, line)?;
+            }
+        }
+        self.combine(context, &sums, &current, captures)
+    }
+
+    /// Combines the first elements of all windows, then the second ones, and so on.
+    fn run_short(
+        &self,
+        context: &Context,
+        arrays: &[Tensor],
+        mut sums: Tensors,
+        captures: &[Tensor],
+    ) -> Result<Tensors> {
+        let mut padded = Vec::with_capacity(arrays.len());
+        for (x, value) in arrays.iter().zip(&sums) {
+            padded.push(self.windows.pad(context, x, value)?);
+        }
+        let mask = if self.neutral(&sums) {
             None
         } else {
             self.windows.mask(context, arrays[0].shape())?
@@ -208,13 +275,7 @@ impl Operation for ReduceWindow {
                 .iter()
                 .map(|t| self.windows.element(t, &offset))
                 .collect();
-            let inputs: Vec<Lanes<'_>> = sums
-                .iter()
-                .map(super::elementwise::lanes)
-                .chain(elements.iter().map(Lanes::of))
-                .chain(captured(captures))
-                .collect();
-            let mut next = run_region(context, &self.region, &inputs, shape, size)?;
+            let mut next = self.combine(context, &sums, &elements, captures)?;
             if let Some(mask) = &mask {
                 let inside = self.windows.element(mask, &offset);
                 for (new, old) in next.iter_mut().zip(&sums) {
@@ -225,9 +286,31 @@ impl Operation for ReduceWindow {
         }
         Ok(sums)
     }
-}
 
-impl ReduceWindow {
+    /// Combines an element of each window with the sums of the elements before it.
+    fn combine(
+        &self,
+        context: &Context,
+        sums: &[Tensor],
+        elements: &[Tensor],
+        captures: &[Tensor],
+    ) -> Result<Tensors> {
+        let inputs: Vec<Lanes<'_>> = sums
+            .iter()
+            .map(super::elementwise::lanes)
+            .chain(elements.iter().map(Lanes::of))
+            .chain(captured(captures))
+            .collect();
+        let shape = &self.windows.positions;
+        run_region(
+            context,
+            &self.region,
+            &inputs,
+            shape,
+            shape.iter().product(),
+        )
+    }
+
     /// Returns whether combining with the initial value changes nothing, so that padding may be combined.
     fn neutral(&self, initial: &[Tensor]) -> bool {
         let Some(name) = self.region.single else {

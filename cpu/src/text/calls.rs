@@ -4,7 +4,7 @@ use super::{Attribute, Block, Function, Module, Operation, Type, ValueId};
 use crate::{Error, Result};
 
 /// Returns the attribute with the function that an operation calls with its operands.
-fn callee(operation: &Operation) -> Option<&Attribute> {
+pub(crate) fn callee(operation: &Operation) -> Option<&Attribute> {
     match operation.name.as_str() {
         "func.call" => Some(
             operation
@@ -96,14 +96,17 @@ impl<'m> Calls<'m> {
     }
 }
 
-/// Checks all calls of a module.
-pub(super) fn check(module: &Module) -> Result<()> {
+/// Checks all calls of a module. Returns the functions in an order in which each comes after those that it
+/// calls, those that `@main` needs first.
+pub(super) fn check(module: &Module) -> Result<Vec<usize>> {
     let calls = module.functions.iter().map(|f| Calls::of(module, f));
     let calls: Vec<Calls<'_>> = calls.collect::<Result<_>>()?;
     // A depth-first search with a stack of its own: chains of calls can be long.
     let mut visited = vec![false; calls.len()];
     let mut active = vec![false; calls.len()];
-    for start in 0..calls.len() {
+    let mut order = Vec::with_capacity(calls.len());
+    let main = module.by_name.get("main").copied();
+    for start in main.into_iter().chain(0..calls.len()) {
         let mut stack = vec![(start, 0)];
         while let Some((function, next)) = stack.pop() {
             if next == 0 && visited[function] {
@@ -112,6 +115,7 @@ pub(super) fn check(module: &Module) -> Result<()> {
             visited[function] = true;
             let Some((called, operation)) = calls[function].called.get(next) else {
                 active[function] = false;
+                order.push(function);
                 continue;
             };
             active[function] = true;
@@ -123,5 +127,5 @@ pub(super) fn check(module: &Module) -> Result<()> {
             stack.push((*called, 0));
         }
     }
-    Ok(())
+    Ok(order)
 }

@@ -14,6 +14,7 @@ mod scope;
 mod structures;
 mod types;
 
+pub(crate) use calls::callee;
 pub use module::{Attribute, Attributes, Block, Function, Module, Operation, Type, ValueId};
 
 use crate::Result;
@@ -40,7 +41,7 @@ use crate::Result;
 /// # Ok::<(), ramie_cpu::Error>(())
 /// ```
 pub fn parse(text: &str) -> Result<Module> {
-    let module = parser::Parser::new(text)?.module()?;
-    calls::check(&module)?;
+    let mut module = parser::Parser::new(text)?.module()?;
+    module.order = calls::check(&module)?;
     Ok(module)
 }

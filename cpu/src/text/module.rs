@@ -15,6 +15,8 @@ pub struct Module {
     pub functions: Vec<Function>,
     /// Indices of the functions by name.
     pub by_name: HashMap<String, usize>,
+    /// Indices of the functions, each after those of the functions that it calls.
+    pub order: Vec<usize>,
 }
 
 /// A function of a module.

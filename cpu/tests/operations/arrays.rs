@@ -138,3 +138,18 @@ fn empty_arrays_pass_everywhere() {
     assert_eq!(elements::<f32>(&results[0]), [4.0; 3]);
     assert!(results[1].bytes().is_empty() && results[2].bytes().is_empty());
 }
+
+#[test]
+fn bits_of_narrow_integers_are_an_axis() {
+    let text = function(
+        "(%x: tensor<2xui8>) -> (tensor<2x2xi4>, tensor<2xui8>, tensor<2x2xui4>)",
+        "%0 = stablehlo.bitcast_convert %x : (tensor<2xui8>) -> tensor<2x2xi4>
+         %1 = stablehlo.bitcast_convert %0 : (tensor<2x2xi4>) -> tensor<2xui8>
+         %2 = stablehlo.bitcast_convert %0 : (tensor<2x2xi4>) -> tensor<2x2xui4>
+         return %0, %1, %2 : tensor<2x2xi4>, tensor<2xui8>, tensor<2x2xui4>",
+    );
+    let results = run(&text, &[buffer(&[2], U8, &[0x21u8, 0xf8])]);
+    assert_eq!(elements::<i8>(&results[0]), [1, 2, -8, -1]);
+    assert_eq!(elements::<u8>(&results[1]), [0x21, 0xf8]);
+    assert_eq!(elements::<u8>(&results[2]), [1, 2, 8, 15]);
+}

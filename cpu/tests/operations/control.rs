@@ -55,3 +55,29 @@ fn parameters_may_be_results() {
     let results = run(&text, &[buffer(&[2], I32, &[1, 2])]);
     assert_eq!(elements::<i32>(&results[1]), [1, 2]);
 }
+
+#[test]
+fn chains_of_calls_are_long() {
+    let n = 5000;
+    let mut text = String::from("module @test {\n");
+    for i in 0..n {
+        let callee = match i {
+            0 => "stablehlo.negate %x : tensor<i32>".to_owned(),
+            _ => format!("func.call @f{}(%x) : (tensor<i32>) -> tensor<i32>", i - 1),
+        };
+        let name = if i == n - 1 {
+            "main".to_owned()
+        } else {
+            format!("f{i}")
+        };
+        text += &format!(
+            "func.func @{name}(%x: tensor<i32>) -> tensor<i32> {{
+               %0 = {callee}
+               %1 = stablehlo.add %0, %x : tensor<i32>
+               return %1 : tensor<i32>
+             }}\n"
+        );
+    }
+    let results = run(&(text + "}\n"), &[buffer(&[], I32, &[1])]);
+    assert_eq!(elements::<i32>(&results[0]), [n - 1]);
+}

@@ -139,9 +139,9 @@ fn eight_bit_floats_have_their_formats() {
         "stablehlo.convert",
         F32,
         F8E8M0Fnu,
-        &[&[1.0f32, 3.0, 0.0, f32::NAN]],
+        &[&[1.0f32, 0.75, 3.0, 0.0, -1.0, 1e-45, f32::NAN]],
     );
-    assert_eq!(power, [127, 128, 0, 255]);
+    assert_eq!(power, [127, 127, 129, 255, 255, 0, 255]);
     let four: Vec<u8> = apply(
         "stablehlo.convert",
         F32,

@@ -15,14 +15,6 @@ const LEFT: &[(&str, &str)] = &[
         "Ramie and JAX lower it to other operations on CPUs",
     ),
     (
-        "interpret_bitcast_convert/bitcast_convert_op_test_i1_to_i64",
-        "booleans are bytes in memory",
-    ),
-    (
-        "interpret_bitcast_convert/bitcast_convert_op_test_f64_to_i1",
-        "booleans are bytes in memory",
-    ),
-    (
         "interpret_constant/constant_op_test_f6_",
         "neither Ramie nor JAX has types of 6 bits",
     ),

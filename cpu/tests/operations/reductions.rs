@@ -125,3 +125,54 @@ fn large_products_of_complex_numbers() {
     }
     assert_eq!(elements::<Complex<f32>>(&results[0]), expected);
 }
+
+/// The region composes the functions `x ↦ a x + b`, whose order matters.
+#[test]
+fn long_windows_combine_in_order() {
+    let (n, lanes) = (100usize, 3);
+    let a: Vec<i32> = (0..n * lanes).map(|i| (i * i % 7) as i32 - 3).collect();
+    let b: Vec<i32> = (0..n * lanes).map(|i| (i * 5 % 11) as i32 - 4).collect();
+    for (size, stride, low, high) in [
+        (100, 1, 99, 0),
+        (100, 1, 0, 99),
+        (40, 3, 20, 10),
+        (64, 1, 0, 0),
+        (90, 7, 80, 85),
+        (150, 1, 100, 60),
+    ] {
+        let count = (n + low + high - size) / stride + 1;
+        let text = function(
+            &format!("(%a: tensor<{n}x{lanes}xi32>, %b: tensor<{n}x{lanes}xi32>) -> (tensor<{count}x{lanes}xi32>, tensor<{count}x{lanes}xi32>)"),
+            &format!(
+                "%one = stablehlo.constant dense<1> : tensor<i32>
+                 %zero = stablehlo.constant dense<0> : tensor<i32>
+                 %0:2 = \"stablehlo.reduce_window\"(%a, %b, %one, %zero) <{{padding = dense<[[{low}, {high}], [0, 0]]> : tensor<2x2xi64>, window_dimensions = array<i64: {size}, 1>, window_strides = array<i64: {stride}, 1>}}> ({{
+                 ^bb0(%a1: tensor<i32>, %b1: tensor<i32>, %a2: tensor<i32>, %b2: tensor<i32>):
+                   %1 = stablehlo.multiply %a1, %a2 : tensor<i32>
+                   %2 = stablehlo.multiply %b1, %a2 : tensor<i32>
+                   %3 = stablehlo.add %2, %b2 : tensor<i32>
+                   stablehlo.return %1, %3 : tensor<i32>, tensor<i32>
+                 }}) : (tensor<{n}x{lanes}xi32>, tensor<{n}x{lanes}xi32>, tensor<i32>, tensor<i32>) -> (tensor<{count}x{lanes}xi32>, tensor<{count}x{lanes}xi32>)
+                 return %0#0, %0#1 : tensor<{count}x{lanes}xi32>, tensor<{count}x{lanes}xi32>"
+            ),
+        );
+        let shape = [n, lanes];
+        let results = run(&text, &[buffer(&shape, I32, &a), buffer(&shape, I32, &b)]);
+        let (mut expected_a, mut expected_b) = (Vec::new(), Vec::new());
+        for window in 0..count {
+            let first = (window * stride).saturating_sub(low);
+            let end = (window * stride + size).saturating_sub(low).min(n);
+            for lane in 0..lanes {
+                let (mut p, mut q) = (1i32, 0i32);
+                for i in (first..end).map(|i| i * lanes + lane) {
+                    p = p.wrapping_mul(a[i]);
+                    q = q.wrapping_mul(a[i]).wrapping_add(b[i]);
+                }
+                expected_a.push(p);
+                expected_b.push(q);
+            }
+        }
+        assert_eq!(elements::<i32>(&results[0]), expected_a);
+        assert_eq!(elements::<i32>(&results[1]), expected_b);
+    }
+}
