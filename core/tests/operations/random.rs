@@ -5,7 +5,7 @@ use ramie_core::prim::{Param, Primitive};
 use ramie_core::random::{self, BernoulliMode, Categorical, Choice, GumbelMode, Key, KeyLayout};
 use ramie_core::{Array, DType, bind, disable_most_optimizations, grad, jit, stack, vmap};
 use ramie_testing::draws::{Golden, distance, dtype_of, key_of, relative_to_largest, shape_of};
-use ramie_testing::{little_effort_first, panic_message};
+use ramie_testing::{is_linked, little_effort_first, panic_message};
 use serde_json::Value;
 use std::collections::BTreeMap;
 
@@ -163,6 +163,8 @@ fn draws_are_those_of_jax() {
             ("logistic", DType::F32) => 4,
             // The plugin's log1p of f64, also in erf_inv, is off by as much near -0.4; JAX's is not.
             ("laplace" | "normal" | "truncated_normal", DType::F64) => 24,
+            // JAX's inverse error function is off by 3 units, that of the linked backend by less than one.
+            ("normal" | "truncated_normal", DType::F32) if is_linked() => 4,
             _ => 2,
         };
         let mut far = units(&got, &want);
@@ -582,7 +584,10 @@ fn tails_beyond_four_are_those_of_jax() {
     ];
     for (lower, upper, want) in [(4.5, 8.0, HIGH), (f64::NEG_INFINITY, -4.0, LOW)] {
         let x = random::truncated_normal(&random::key(3), lower, upper, &[6], DType::F32);
-        let near = x.allclose_with(Array::from(want), (1e-5, 0.0));
+        // JAX's erf(-4 / √2) is 1062 / 2²⁴ above -1, and the exact one, 1062.7 / 2²⁴, rounds to 1063 / 2²⁴ in
+        // the linked backend. So its uniform numbers differ by 2⁻²⁴, of which each is right.
+        let tolerance = if is_linked() { 1e-4 } else { 1e-5 };
+        let near = x.allclose_with(Array::from(want), (tolerance, 0.0));
         assert!(near.item::<bool>(), "{x} instead of {want:?}");
     }
 }

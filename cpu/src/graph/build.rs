@@ -199,6 +199,7 @@ impl<'a> Functions<'a> {
             ) {
                 let slots = scope.uses(&operation.operands, operation.line)?;
                 scope.graph.results = slots.into_iter().map(Use::of).collect();
+                scope.graph.absorb();
                 scope.graph.finish();
                 self.depth -= 1;
                 return Ok(scope.graph);

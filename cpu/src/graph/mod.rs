@@ -1,5 +1,6 @@
 //! Graphs of typed operations with static shapes, built from the syntax tree.
 
+mod absorb;
 mod build;
 mod free;
 mod node;

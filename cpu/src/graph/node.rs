@@ -17,6 +17,23 @@ pub trait Operation: Any + Debug + Send + Sync {
     /// # Errors
     /// Returns [`crate::Error::Memory`] if a result does not fit into memory.
     fn run(&self, context: &Context, operands: Operands) -> Result<Tensors>;
+
+    /// Returns whether the results have memory of their own.
+    fn allocates(&self) -> bool {
+        true
+    }
+
+    /// Returns an operation that computes this one and the operation of an operand, whose operands take the
+    /// place of that operand. The operations of all operands are given where they are known, without those
+    /// that only rearrange elements.
+    fn absorb(
+        &self,
+        producers: &[Option<&dyn Operation>],
+        index: usize,
+    ) -> Option<Arc<dyn Operation>> {
+        let _ = (producers, index);
+        None
+    }
 }
 
 /// A use of a value, with its slot.

@@ -7,6 +7,7 @@
 pub mod convert;
 pub mod fold;
 pub mod formats;
+pub mod fused;
 mod group;
 mod kernel;
 pub mod math;

@@ -4,6 +4,7 @@ use super::{Read, lift};
 use crate::ElementType::{self, *};
 use crate::graph::{Operands, Operation, Source};
 use crate::kernels::convert::{with_bits, with_integer, wrap};
+use crate::kernels::fused::{Sum, fused};
 use crate::kernels::math::integer::Integer;
 use crate::kernels::math::{complex, gamma, real, special};
 use crate::kernels::{Group, Kernel, Lanes, TILE, binary, convert, unary};
@@ -11,6 +12,7 @@ use crate::memory::{Context, Fresh, Layout, Tensor, Tensors};
 use crate::{Dims, Result, TensorType};
 use num_complex::Complex;
 use smallvec::SmallVec;
+use std::any::Any;
 use std::sync::Arc;
 
 /// A group over tensors of one shape. Operands with one element apply to all lanes.
@@ -21,6 +23,8 @@ pub struct Elementwise {
     /// The layouts of the results, which have one shape.
     layouts: SmallVec<[Arc<Layout>; 1]>,
     size: usize,
+    /// Name of the operation, if the group is one of the table.
+    name: &'static str,
 }
 
 impl Elementwise {
@@ -32,6 +36,7 @@ impl Elementwise {
             layouts,
             size: shape.iter().product(),
             group,
+            name: "",
         }
     }
 
@@ -92,6 +97,36 @@ impl Operation for Elementwise {
             return self.compute_views(context, operands);
         }
         self.compute(context, &operands, &self.layouts)
+    }
+
+    /// Rounds a product and the sum with another number once, as XLA does. Products are rounded if both
+    /// operands are products: otherwise `a b - b a` would not be zero.
+    fn absorb(
+        &self,
+        producers: &[Option<&dyn Operation>],
+        index: usize,
+    ) -> Option<Arc<dyn Operation>> {
+        let sum = match (self.name, index) {
+            ("stablehlo.add", _) => Sum::Plus,
+            ("stablehlo.subtract", 0) => Sum::Minus,
+            ("stablehlo.subtract", _) => Sum::From,
+            _ => return None,
+        };
+        let is_product = |producer: &Option<&dyn Operation>| {
+            let producer = producer.map(|p| p as &dyn Any);
+            let producer = producer.and_then(|p| p.downcast_ref::<Elementwise>());
+            producer.is_some_and(|p| p.name == "stablehlo.multiply")
+        };
+        let products: SmallVec<[bool; 2]> = producers.iter().map(is_product).collect();
+        if products[..] != [index == 0, index == 1] {
+            return None;
+        }
+        let element = self.group.inputs[0];
+        let mut group = Group::new(&[element; 3]);
+        let arguments = if index == 0 { [0, 1, 2] } else { [1, 2, 0] };
+        let output = group.push(fused(sum, element)?, &arguments, element);
+        group.finish(&[output]);
+        Some(Arc::new(Elementwise::new(group, &self.layouts[0].ty.shape)))
     }
 }
 
@@ -434,7 +469,10 @@ pub fn read(source: &Source<'_>) -> Read {
         .ok_or_else(|| source.error(format!("operands of type {operand} are not allowed")))?;
     let element = group.element(group.outputs[0]);
     source.result(0, &TensorType::new(&operand.shape, element))?;
-    lift(Elementwise::new(group, &operand.shape))
+    lift(Elementwise {
+        name: row.name,
+        ..Elementwise::new(group, &operand.shape)
+    })
 }
 
 /// Returns an elementwise operation of one kernel.

@@ -1,6 +1,6 @@
 //! Elementwise operations.
 
-use crate::apply;
+use crate::{apply, buffer, elements, function, run};
 use half::{bf16, f16};
 use ramie_cpu::ElementType::*;
 
@@ -239,4 +239,53 @@ fn special_functions_are_accurate() {
     assert!((zeta[0] - std::f64::consts::PI.powi(2) / 6.0).abs() < 1e-15);
     let polygamma: Vec<f64> = apply("chlo.polygamma", F64, F64, &[&[1.0], &[1.0]]);
     assert!((polygamma[0] - std::f64::consts::PI.powi(2) / 6.0).abs() < 4e-15);
+}
+
+#[test]
+fn products_and_sums_round_once() {
+    let x = 1.0f32 + 2f32.powi(-12);
+    let text = |body: &str| {
+        let text = function(
+            "(%a: tensor<f32>, %b: tensor<f32>, %c: tensor<f32>) -> tensor<f32>",
+            &format!("{body}\nreturn %1 : tensor<f32>"),
+        );
+        let [a, b, c] = [x, x, 1.0 + 2f32.powi(-11)].map(|x| buffer(&[], F32, &[x]));
+        elements::<f32>(&run(&text, &[a, b, c])[0])[0]
+    };
+    let product = "%0 = stablehlo.multiply %a, %b : tensor<f32>";
+    let exact = 2f32.powi(-24);
+    assert_eq!(
+        text(&format!(
+            "{product}\n%1 = stablehlo.subtract %0, %c : tensor<f32>"
+        )),
+        exact
+    );
+    assert_eq!(
+        text(&format!(
+            "{product}\n%1 = stablehlo.subtract %c, %0 : tensor<f32>"
+        )),
+        -exact
+    );
+    let negative = "%n = stablehlo.negate %c : tensor<f32>";
+    assert_eq!(
+        text(&format!(
+            "{negative}\n{product}\n%1 = stablehlo.add %n, %0 : tensor<f32>"
+        )),
+        exact
+    );
+    // Both are products.
+    let other = "%3 = stablehlo.multiply %b, %a : tensor<f32>\n%2 = stablehlo.reshape %3 : (tensor<f32>) -> tensor<f32>";
+    assert_eq!(
+        text(&format!(
+            "{product}\n{other}\n%1 = stablehlo.subtract %0, %2 : tensor<f32>"
+        )),
+        0.0
+    );
+    // The product is used twice, and rounded for both.
+    assert_eq!(
+        text(&format!(
+            "{product}\n%2 = stablehlo.subtract %0, %c : tensor<f32>\n%1 = stablehlo.multiply %2, %0 : tensor<f32>"
+        )),
+        0.0
+    );
 }
