@@ -6,6 +6,7 @@
 mod buffer;
 mod client;
 mod executable;
+mod placement;
 mod serve;
 
 use crate::sys::{Api, ApiTable, Arguments};
