@@ -1,6 +1,7 @@
 //! Compiled programs.
 
 use super::buffer::{Buffer, buffer};
+use super::module;
 use super::placement::Placement;
 use super::serve::{Failure, destroy, hand_out, list, object, serve};
 use crate::ElementType;
@@ -9,7 +10,7 @@ use crate::sys::{
 };
 use ramie_cpu::{Buffer as Array, Options, Program, TensorType};
 use smallvec::SmallVec;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// A program on its devices.
 struct Loaded {
@@ -22,6 +23,8 @@ struct Executable {
     /// The text, which is the serialized form: compiling takes little longer than reading.
     text: String,
     program: Program,
+    /// The program in XLA's binary form, once it has been asked for.
+    module: OnceLock<Result<Vec<u8>, ramie_cpu::Error>>,
     types: Vec<u32>,
     ranks: Vec<usize>,
     dims: Vec<i64>,
@@ -53,7 +56,14 @@ impl Executable {
             sizes: [bytes(program.parameters()), bytes(results)],
             text: text.to_owned(),
             program,
+            module: OnceLock::new(),
         })
+    }
+
+    fn module(&self) -> Result<&[u8], Failure> {
+        let encode = || module::encode(&self.text, &self.program);
+        let module = self.module.get_or_init(encode);
+        module.as_deref().map_err(|e| e.clone().into())
     }
 
     /// Returns the arrays of one device's arguments.
@@ -189,6 +199,17 @@ serve! {
         (args.bytes, args.bytes_size) = (text.as_ptr(), text.len());
         args.serialized = std::ptr::null_mut();
         args.deleter = Some(keep);
+    }
+    ExecutableOptimizedProgram |args| {
+        // SAFETY: a live executable and a program description that the caller owns.
+        let (it, program) = unsafe { (executable(args.executable), &mut **args.program) };
+        let module = it.module()?;
+        (program.format, program.format_size) = (c"hlo".as_ptr(), 3);
+        if !program.code.is_null() && program.code_size >= module.len() {
+            // SAFETY: the space has `code_size` bytes, which nothing else accesses.
+            unsafe { std::ptr::copy_nonoverlapping(module.as_ptr(), program.code, module.len()) };
+        }
+        program.code_size = module.len();
     }
     ExecutableGetCompiledMemoryStats |args| {
         // SAFETY: a live executable.

@@ -6,6 +6,7 @@
 mod buffer;
 mod client;
 mod executable;
+mod module;
 mod placement;
 mod serve;
 
