@@ -4,7 +4,7 @@ use crate::memory::{Buffer, Context, Tensor, Tensors, row_major};
 use crate::propagate;
 use crate::sharding::{Meshes, Sharding};
 use crate::text::sharding::ShardingText;
-use crate::text::{self, Attribute, Attributes, Function, Module};
+use crate::text::{self, Attribute, Attributes, Module};
 use crate::{Result, TensorType};
 
 /// How the arguments and results of a program are split over its devices. `None` are those that every
@@ -17,8 +17,6 @@ pub struct Partition {
     pub arguments: Vec<Option<Sharding>>,
     /// The results.
     pub results: Vec<Option<Sharding>>,
-    /// For each result the argument whose memory it uses again.
-    donors: Vec<Option<usize>>,
 }
 
 /// The parts of an argument by device, whose memory results use again.
@@ -32,21 +30,6 @@ fn texts(all: &[Attributes], line: usize) -> Result<Vec<Option<ShardingText>>> {
             .transpose()
     };
     all.iter().map(text).collect()
-}
-
-/// Returns for each result the argument whose memory it uses again.
-fn donors(main: &Function) -> Vec<Option<usize>> {
-    let mut donors = vec![None; main.results.len()];
-    for (argument, attributes) in main.argument_attributes.iter().enumerate() {
-        if let Some(Attribute::Integer(result)) = attributes.get("tf.aliasing_output")
-            && let Some(donor) = usize::try_from(*result)
-                .ok()
-                .and_then(|r| donors.get_mut(r))
-        {
-            *donor = Some(argument);
-        }
-    }
-    donors
 }
 
 impl Partition {
@@ -95,7 +78,6 @@ impl Partition {
             devices: meshes.devices,
             arguments,
             results: read(&named, results)?,
-            donors: donors(main),
         })
     }
 
@@ -132,7 +114,8 @@ impl Partition {
         Ok((whole, all))
     }
 
-    /// Returns the results of each device, given the whole ones and the parts of the arguments.
+    /// Returns the results of each device, given the whole ones, the parts of the arguments, and the
+    /// results that have the arguments' memory.
     ///
     /// # Errors
     /// Returns [`crate::Error::Memory`] if a result does not fit into memory.
@@ -141,6 +124,7 @@ impl Partition {
         context: &Context,
         results: Tensors,
         mut parts: Vec<Parts>,
+        aliases: &[Option<usize>],
     ) -> Result<Vec<Vec<Buffer>>> {
         let mut all = vec![Vec::with_capacity(results.len()); self.devices];
         for (i, whole) in results.into_iter().enumerate() {
@@ -149,7 +133,8 @@ impl Partition {
                 all.iter_mut().for_each(|list| list.push(whole.clone()));
                 continue;
             };
-            let donated = self.donors[i].map(|argument| std::mem::take(&mut parts[argument]));
+            let donor = aliases.iter().position(|alias| *alias == Some(i));
+            let donated = donor.map(|argument| std::mem::take(&mut parts[argument]));
             let mut donated = donated.unwrap_or_default().into_iter();
             for (device, list) in all.iter_mut().enumerate() {
                 let part = sharding.split(&whole, device);

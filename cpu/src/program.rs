@@ -5,12 +5,9 @@ use crate::host::HostFunctions;
 use crate::memory::{Buffer, Context, Pool, Tensors};
 use crate::partition::Partition;
 use crate::sharding::{Meshes, Sharding};
-use crate::text::Attributes;
+use crate::text::{Attribute, Attributes};
 use crate::{Error, Result, TensorType};
 use std::sync::Arc;
-
-/// Attributes of parameters whose memory a run may use for results.
-const DONATED: [&str; 2] = ["tf.aliasing_output", "jax.buffer_donor"];
 
 /// The devices on which a program runs, and the functions that it calls.
 #[derive(Clone, Debug)]
@@ -37,10 +34,33 @@ impl Default for Options {
     }
 }
 
+/// Returns for each argument the result that takes its memory: the one that the program names, or, of
+/// those that may be given to any, the first of its size.
+fn aliases(
+    attributes: &[Attributes],
+    parameters: &[TensorType],
+    results: &[TensorType],
+) -> Vec<Option<usize>> {
+    let mut aliases = vec![None; parameters.len()];
+    for (i, attributes) in attributes.iter().enumerate() {
+        if let Some(Attribute::Integer(result)) = attributes.get("tf.aliasing_output") {
+            aliases[i] = usize::try_from(*result).ok().filter(|r| *r < results.len());
+        }
+    }
+    for (i, attributes) in attributes.iter().enumerate() {
+        if attributes.get("jax.buffer_donor").is_some() && aliases[i].is_none() {
+            let size = parameters[i].byte_size();
+            let mut free = (0..results.len()).filter(|r| !aliases.contains(&Some(*r)));
+            aliases[i] = free.find(|r| results[*r].byte_size() == size);
+        }
+    }
+    aliases
+}
+
 /// A StableHLO module, compiled. Its function `@main` runs.
 pub struct Program {
     name: String,
-    donated: Vec<bool>,
+    aliases: Vec<Option<usize>>,
     graph: Arc<Graph>,
     parameters: Vec<TensorType>,
     results: Vec<TensorType>,
@@ -64,6 +84,10 @@ impl Program {
     /// Returns [`Error::Text`] if the text is no module or contradicts itself, and
     /// [`Error::Unsupported`] if it contains something that is not implemented.
     pub fn compile_for(text: &str, options: &Options) -> Result<Program> {
+        Program::read(text, options).map_err(|error| error.located(text))
+    }
+
+    fn read(text: &str, options: &Options) -> Result<Program> {
         if options.replicas > 1 && options.partitions > 1 {
             return Err(Error::Unsupported {
                 line: 1,
@@ -86,14 +110,15 @@ impl Program {
             let all = shardings.iter().zip(types);
             all.map(|(s, ty)| Partition::part(s.as_ref(), ty)).collect()
         };
+        let parameters: Vec<TensorType> =
+            parts(&partition.arguments, &graph.types[..graph.parameters]);
+        let results: Vec<TensorType> = parts(&partition.results, &results);
         let threads = std::thread::available_parallelism().map_or(1, |n| n.get());
-        let is_donated =
-            |attributes: &Attributes| DONATED.iter().any(|name| attributes.get(name).is_some());
         Ok(Program {
             name: module.name.clone(),
-            donated: main.argument_attributes.iter().map(is_donated).collect(),
-            parameters: parts(&partition.arguments, &graph.types[..graph.parameters]),
-            results: parts(&partition.results, &results),
+            aliases: aliases(&main.argument_attributes, &parameters, &results),
+            parameters,
+            results,
             graph,
             replicas: options.replicas,
             partition,
@@ -116,9 +141,14 @@ impl Program {
         &self.name
     }
 
-    /// Returns which parameters give up their memory to a run.
-    pub fn donated(&self) -> &[bool] {
-        &self.donated
+    /// Returns for each parameter the result that takes its memory, if there is one.
+    pub fn aliases(&self) -> &[Option<usize>] {
+        &self.aliases
+    }
+
+    /// Returns an upper bound of the bytes of a run on each device, without those of the parameters.
+    pub fn peak(&self) -> usize {
+        self.graph.peak() / self.partition.devices
     }
 
     /// Returns how arguments and results are split.
@@ -203,7 +233,7 @@ impl Program {
         let types = &self.graph.types[..self.graph.parameters];
         let (whole, parts) = self.partition.join(context, types, arguments)?;
         let results = self.graph.run(context, whole)?;
-        self.partition.split(context, results, parts)
+        self.partition.split(context, results, parts, &self.aliases)
     }
 
     /// Runs a program for one device.

@@ -44,8 +44,8 @@ impl Operation for Call {
         self.0.run(context, operands)
     }
 
-    fn has_effects(&self) -> bool {
-        self.0.has_effects
+    fn graphs(&self) -> Vec<&Graph> {
+        vec![&self.0]
     }
 
     fn run_on(

@@ -4,6 +4,7 @@ mod build;
 mod devices;
 mod free;
 mod node;
+mod peak;
 mod source;
 
 pub use build::{Entry, Functions};

@@ -19,9 +19,19 @@ pub trait Operation: Any + Debug + Send + Sync {
     /// Returns [`crate::Error::Memory`] if a result does not fit into memory.
     fn run(&self, context: &Context, operands: Operands) -> Result<Tensors>;
 
+    /// Returns the graphs that a run runs.
+    fn graphs(&self) -> Vec<&Graph> {
+        Vec::new()
+    }
+
     /// Returns whether a run has effects beside its results.
     fn has_effects(&self) -> bool {
-        false
+        self.graphs().iter().any(|graph| graph.has_effects)
+    }
+
+    /// Returns whether the results have memory of their own.
+    fn allocates(&self) -> bool {
+        true
     }
 
     /// Computes the results of several devices, each with its operands.

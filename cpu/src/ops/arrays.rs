@@ -20,6 +20,10 @@ impl Operation for Constant {
     fn run(&self, _: &Context, _: Operands) -> Result<Tensors> {
         Ok(smallvec![self.0.clone()])
     }
+
+    fn allocates(&self) -> bool {
+        false
+    }
 }
 
 /// Returns a tensor whose elements all share one place in memory.

@@ -32,8 +32,8 @@ impl Operation for While {
         }
     }
 
-    fn has_effects(&self) -> bool {
-        self.condition.has_effects || self.body.has_effects
+    fn graphs(&self) -> Vec<&Graph> {
+        vec![&self.condition, &self.body]
     }
 
     /// Devices leave the loop when their own conditions are false.
@@ -137,8 +137,8 @@ impl Operation for Case {
         self.branches[branch].run(context, operands)
     }
 
-    fn has_effects(&self) -> bool {
-        self.branches.iter().any(|graph| graph.has_effects)
+    fn graphs(&self) -> Vec<&Graph> {
+        self.branches.iter().collect()
     }
 
     /// The devices of each branch run it without the others.

@@ -17,6 +17,10 @@ impl Operation for Identity {
     fn run(&self, _: &Context, operands: Operands) -> Result<Tensors> {
         Ok(operands.into_iter().take(self.0).collect())
     }
+
+    fn allocates(&self) -> bool {
+        false
+    }
 }
 
 /// The number of each device.

@@ -73,8 +73,8 @@ impl Operation for Manual {
         self.assemble(context, &devices, &parts, 0)
     }
 
-    fn has_effects(&self) -> bool {
-        self.body.has_effects
+    fn graphs(&self) -> Vec<&Graph> {
+        vec![&self.body]
     }
 
     fn run_on(

@@ -55,6 +55,10 @@ impl Operation for Rearrange {
         };
         Ok(smallvec![result])
     }
+
+    fn allocates(&self) -> bool {
+        false
+    }
 }
 
 /// Returns the view of a part of a tensor.

@@ -6,6 +6,7 @@ mod elements;
 mod floats;
 mod function;
 mod lexer;
+pub mod location;
 mod module;
 mod operation;
 mod parser;

@@ -9,6 +9,7 @@ use crate::sys::{
 };
 use ramie_cpu::{Buffer as Array, Options, Program, TensorType};
 use smallvec::SmallVec;
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::{Arc, OnceLock};
 
 /// A program on its devices.
@@ -27,7 +28,38 @@ struct Executable {
     types: Vec<u32>,
     ranks: Vec<usize>,
     dims: Vec<i64>,
-    sizes: [i64; 2],
+    sizes: Sizes,
+    fingerprint: String,
+}
+
+/// Bytes of memory on each device.
+struct Sizes {
+    arguments: i64,
+    results: i64,
+    /// Of results that have the memory of arguments.
+    aliases: i64,
+    /// Of a run, without its arguments.
+    peak: i64,
+}
+
+impl Sizes {
+    fn of(program: &Program) -> Sizes {
+        let bytes = |ty: &TensorType| ty.byte_size().unwrap_or(0) as i64;
+        let aliases = program.aliases().iter().flatten();
+        Sizes {
+            arguments: program.parameters().iter().map(bytes).sum(),
+            results: program.results().iter().map(bytes).sum(),
+            aliases: aliases.map(|r| bytes(&program.results()[*r])).sum(),
+            peak: program.peak() as i64,
+        }
+    }
+}
+
+/// Returns a hash of a program and the number of its devices.
+fn fingerprint(text: &str, program: &Program) -> String {
+    let mut hasher = DefaultHasher::new();
+    (text, program.devices()).hash(&mut hasher);
+    format!("{:016x}", hasher.finish())
 }
 
 impl Executable {
@@ -36,10 +68,6 @@ impl Executable {
             .map_err(|_| Failure::argument("the program is not StableHLO text"))?;
         let program = Program::compile_for(text, options)?;
         let results = program.results();
-        let bytes = |types: &[TensorType]| {
-            let sizes = types.iter().filter_map(TensorType::byte_size);
-            sizes.sum::<usize>() as i64
-        };
         Ok(Executable {
             types: results.iter().map(|ty| element_type(ty) as u32).collect(),
             ranks: results.iter().map(|ty| ty.shape.len()).collect(),
@@ -47,7 +75,8 @@ impl Executable {
                 .iter()
                 .flat_map(|ty| ty.shape.iter().map(|d| *d as i64))
                 .collect(),
-            sizes: [bytes(program.parameters()), bytes(results)],
+            sizes: Sizes::of(&program),
+            fingerprint: fingerprint(text, &program),
             text: text.to_owned(),
             program,
             module: OnceLock::new(),
@@ -62,11 +91,11 @@ impl Executable {
 
     /// Returns the arrays of one device's arguments.
     fn take(&self, arguments: &[*mut RawBuffer], kept: &[i64]) -> Result<Vec<Array>, Failure> {
-        let donated = self.program.donated();
+        let aliases = self.program.aliases();
         let value = |(i, raw): (usize, &*mut RawBuffer)| {
             // SAFETY: arguments are live buffers of this backend.
             let argument = unsafe { buffer(*raw) };
-            match donated[i] && !kept.contains(&(i as i64)) {
+            match aliases[i].is_some() && !kept.contains(&(i as i64)) {
                 true => argument.take(),
                 false => argument.value(),
             }
@@ -187,6 +216,11 @@ serve! {
         (args.num_outputs, args.ranks) = (it.ranks.len(), it.ranks.as_ptr());
         args.dims = it.dims.as_ptr();
     }
+    ExecutableFingerprint |args| {
+        // SAFETY: a live executable, which owns the text.
+        let it = &unsafe { executable(args.executable) }.fingerprint;
+        (args.fingerprint, args.fingerprint_size) = (it.as_ptr().cast(), it.len());
+    }
     ExecutableSerialize |args| {
         // SAFETY: a live executable, which owns the bytes.
         let text = &unsafe { executable(args.executable) }.text;
@@ -207,7 +241,10 @@ serve! {
     }
     ExecutableGetCompiledMemoryStats |args| {
         // SAFETY: a live executable.
-        [args.argument, args.output] = unsafe { executable(args.executable) }.sizes;
+        let sizes = &unsafe { executable(args.executable) }.sizes;
+        [args.argument, args.output, args.alias] = [sizes.arguments, sizes.results, sizes.aliases];
+        args.temp = (sizes.peak - sizes.results).max(0);
+        args.peak = sizes.arguments + sizes.peak;
     }
     LoadedExecutableExecute |args| {
         // SAFETY: a live executable with a list of arguments for each device, and options that are

@@ -6,7 +6,7 @@
 use crate::hlo::element_name;
 use crate::proto::Writer;
 use ramie_cpu::sharding::Sharding;
-use ramie_cpu::text::{self, Attribute, Block, Function, Module, Operation, Type, ValueId};
+use ramie_cpu::text::{self, Attribute, Block, Module, Operation, Type, ValueId};
 use ramie_cpu::{Error, Program, TensorType};
 use std::collections::HashMap;
 
@@ -37,7 +37,7 @@ pub(super) fn encode(text: &str, program: &Program) -> Result<Vec<u8>, Error> {
         }
     });
     out.int(6, main as i64);
-    aliases(&mut out, &module.functions[main]);
+    aliases(&mut out, program);
     if program.devices() > 1 {
         shardings(&mut out, program);
     }
@@ -45,21 +45,17 @@ pub(super) fn encode(text: &str, program: &Program) -> Result<Vec<u8>, Error> {
 }
 
 /// Writes which result has the memory of which argument.
-fn aliases(out: &mut Writer, main: &Function) {
-    let donor = |(i, a): (usize, &text::Attributes)| match a.get("tf.aliasing_output") {
-        Some(Attribute::Integer(result)) => Some((i as i64, *result as i64)),
-        _ => None,
-    };
-    let donors = main.argument_attributes.iter().enumerate();
-    let pairs: Vec<(i64, i64)> = donors.filter_map(donor).collect();
+fn aliases(out: &mut Writer, program: &Program) {
+    let aliases = (0..).zip(program.aliases());
+    let pairs: Vec<(i64, usize)> = aliases.filter_map(|(i, r)| Some((i, (*r)?))).collect();
     if pairs.is_empty() {
         return;
     }
     out.message(8, |config| {
         for (argument, result) in pairs {
             config.message(1, |entry| {
-                if main.results.len() > 1 {
-                    ints(entry, 1, &[result]);
+                if program.results().len() > 1 {
+                    ints(entry, 1, &[result as i64]);
                 }
                 entry.int(2, argument);
                 entry.int(4, 1);
@@ -392,10 +388,49 @@ fn attributes(out: &mut Writer, operation: &Operation) {
             window.iter().for_each(|n| w.message(1, |d| d.int(1, *n)))
         });
     }
+    if let Some(Attribute::Dense { ty, data }) = operation.attributes.get("value") {
+        out.message(8, |w| literal(w, ty, data));
+    }
     for (name, field) in [("call_target_name", 28), ("comparison_direction", 63)] {
         if let Some(Attribute::Text(word) | Attribute::Word(word)) = operation.attributes.get(name)
         {
             out.bytes(field, word.as_bytes());
         }
+    }
+}
+
+/// Writes the elements of a constant of few elements.
+fn literal(out: &mut Writer, ty: &TensorType, data: &[u8]) {
+    let width = ty.element.bytes();
+    let count = ty.shape.iter().product::<usize>();
+    if count > 8 || data.is_empty() {
+        return;
+    }
+    let name = element_name(element(ty.element.name()));
+    // Equal elements are written once in the text.
+    let repeated = data.repeat(count * width / data.len());
+    let integers = || {
+        let elements = repeated.chunks(width);
+        let integer = |e: &[u8]| {
+            let mut bytes = [0; 8];
+            bytes[..width].copy_from_slice(e);
+            let unused = if name.starts_with('s') {
+                64 - 8 * width
+            } else {
+                0
+            };
+            i64::from_le_bytes(bytes) << unused >> unused
+        };
+        elements.map(integer).collect::<Vec<i64>>()
+    };
+    match name {
+        "pred" => ints(out, 2, &integers()),
+        "s32" => ints(out, 4, &integers()),
+        "s64" => ints(out, 5, &integers()),
+        "u32" => ints(out, 6, &integers()),
+        "u64" => ints(out, 7, &integers()),
+        "f32" => out.bytes(8, &repeated),
+        "f64" => out.bytes(9, &repeated),
+        _ => {}
     }
 }
