@@ -1,6 +1,7 @@
 //! Virtual CPU devices. Each test of a program with several devices configures them first.
 
 use ramie_core::{Mesh, RuntimeOptions, configure, make_mesh};
+use ramie_pjrt::discover::{Platform, find};
 
 /// Configures a number of virtual CPU devices.
 ///
@@ -28,6 +29,11 @@ fn start(count: usize, disable_most_optimizations: Option<bool>) {
         ..RuntimeOptions::default()
     };
     configure(options).expect("every test configures the same devices first");
+}
+
+/// Returns whether programs run on the CPU backend that is linked into the program, not on XLA's plugin.
+pub fn is_linked() -> bool {
+    find(Some(Platform::Cpu)).is_ok_and(|found| found.is_linked())
 }
 
 /// Makes a mesh of all [`quick_cpu_devices`], with axes left to the compiler.

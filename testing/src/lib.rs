@@ -36,7 +36,7 @@ use golden::{Golden, Row};
 use plan::Batches;
 
 pub use calls::check_calls;
-pub use devices::{cpu_devices, quick_cpu_devices, quick_mesh};
+pub use devices::{cpu_devices, is_linked, quick_cpu_devices, quick_mesh};
 pub use panics::{assert_explained, assert_panics, caught, little_effort_first, panic_message};
 
 /// Checks every recorded row of the named operations; `apply` makes an
