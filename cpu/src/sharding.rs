@@ -145,9 +145,14 @@ impl Sharding {
         self.tiles().iter().all(|n| *n == 1)
     }
 
+    /// Returns the coordinates of a device. Replicas of a program are all its only device.
+    fn coordinates(&self, device: usize) -> &[usize] {
+        &self.mesh.coordinates[device % self.mesh.coordinates.len()]
+    }
+
     /// Returns the indices of a device's part.
     pub fn tile(&self, device: usize) -> Vec<usize> {
-        let at = &self.mesh.coordinates[device];
+        let at = self.coordinates(device);
         let number = |axes: &Vec<usize>| {
             let step = |n, a: &usize| n * self.mesh.axes[*a].1 + at[*a];
             axes.iter().fold(0, step)
@@ -183,8 +188,7 @@ impl Sharding {
     /// Returns whether two devices have parts of the same array, if arrays differ along the axes of the
     /// mesh that this sharding does not use.
     pub fn are_peers(&self, a: usize, b: usize) -> bool {
-        let at = |device: usize| &self.mesh.coordinates[device];
-        let same = |axis: usize| at(a)[axis] == at(b)[axis];
+        let same = |axis: usize| self.coordinates(a)[axis] == self.coordinates(b)[axis];
         let split = |axis: &usize| self.axes.iter().any(|axes| axes.contains(axis));
         let axes = 0..self.mesh.axes.len();
         axes.into_iter().all(|axis| split(&axis) || same(axis))

@@ -86,6 +86,15 @@ fn total(
     totals[0].reshape(context, parts[0].shape())
 }
 
+/// Returns the error of an exchange in which a device does not take part.
+pub fn disagreement(operation: &str, device: usize) -> Error {
+    Error::Failed(format!(
+        "{operation}: device {device} does not take part, because a condition of a loop or a branch \
+         differs between devices\n  help: compute the condition from values that are equal on all devices, \
+         such as sums over them"
+    ))
+}
+
 impl Collective {
     fn groups(&self, devices: &Devices) -> Vec<Vec<usize>> {
         let all = || (0..devices.count).collect();
@@ -107,12 +116,7 @@ impl Collective {
         match found.clone().collect::<Result<Vec<usize>, usize>>() {
             Ok(positions) => Ok(Some(positions)),
             Err(_) if found.clone().all(|p| p.is_err()) => Ok(None),
-            Err(absent) => Err(Error::Failed(format!(
-                "{}: devices {group:?} exchange values, but device {absent} does not take part: a \
-                 condition of a loop or a branch differs between devices\n  help: compute the \
-                 condition from values that are equal on all devices, such as sums over them",
-                self.name
-            ))),
+            Err(absent) => Err(disagreement(&self.name, absent)),
         }
     }
 
@@ -384,12 +388,7 @@ impl Operation for Permute {
                 return Ok(own.iter().cloned().collect());
             }
             let Ok(position) = devices.numbers.binary_search(source) else {
-                return Err(Error::Failed(format!(
-                    "stablehlo.collective_permute: device {target} receives a value of device \
-                     {source}, which does not take part: a condition of a loop or a branch differs \
-                     between devices\n  help: compute the condition from values that are equal on \
-                     all devices, such as sums over them"
-                )));
+                return Err(disagreement("stablehlo.collective_permute", *source));
             };
             Ok(all[position].iter().cloned().collect())
         };

@@ -1,12 +1,13 @@
 //! Computations that each device of a mesh runs on its parts of arrays.
 
+use super::collective::disagreement;
 use super::control::result_types;
 use super::{Read, lift};
 use crate::graph::{Devices, Graph, Operands, Operation, Source};
 use crate::memory::{Context, Tensor, Tensors};
 use crate::sharding::Sharding;
 use crate::text::sharding;
-use crate::{Error, Result, TensorType};
+use crate::{Result, TensorType};
 
 /// A computation that each device runs on its parts of the operands. Devices have values of their own along
 /// the axes of the mesh that a computation around this one splits, and equal values along others.
@@ -39,28 +40,25 @@ impl Manual {
         self.body.run_on(context, devices, arguments)
     }
 
-    /// Returns the results of one device from the parts of all.
+    /// Returns the results of the device at a position from the parts of all.
     fn assemble(
         &self,
         context: &Context,
         devices: &Devices,
         parts: &[Tensors],
-        device: usize,
+        position: usize,
     ) -> Result<Tensors> {
         let assemble = |(i, (sharding, ty)): (usize, &(Sharding, TensorType))| {
-            let all = devices.numbers.iter().zip(parts);
-            let mut peers = all.filter(|(n, _)| sharding.are_peers(**n, device));
-            let expected: usize = sharding.tiles().iter().product();
-            if peers.clone().count() != expected {
-                return Err(Error::Failed(
-                    "sdy.manual_computation: some devices do not take part: a condition of a loop or a \
-                     branch differs between devices\n  help: compute the condition from values that \
-                     are equal on all devices, such as sums over them"
-                        .into(),
-                ));
+            if sharding.is_whole() {
+                return Ok(parts[position][i].clone());
             }
-            let parts = peers.by_ref().map(|(n, results)| (*n, &results[i]));
-            sharding.assemble(context, ty, parts)
+            let device = devices.numbers[position];
+            let all = devices.numbers.iter().zip(parts);
+            let peers = all.filter(|(n, _)| sharding.are_peers(**n, device));
+            if peers.clone().count() != sharding.tiles().iter().product() {
+                return Err(disagreement("sdy.manual_computation", device));
+            }
+            sharding.assemble(context, ty, peers.map(|(n, results)| (*n, &results[i])))
         };
         self.results.iter().enumerate().map(assemble).collect()
     }
@@ -84,8 +82,8 @@ impl Operation for Manual {
         all: Vec<Operands>,
     ) -> Result<Vec<Tensors>> {
         let parts = self.parts(context, devices, all)?;
-        let own = |device: &usize| self.assemble(context, devices, &parts, *device);
-        devices.numbers.iter().map(own).collect()
+        let own = |position| self.assemble(context, devices, &parts, position);
+        (0..parts.len()).map(own).collect()
     }
 }
 

@@ -8,7 +8,7 @@ use crate::sys::{
     RawBuffer, RawClient, RawDevice, RawExecutable, RawLoadedExecutable, RawSerializedExecutable,
 };
 use ramie_cpu::{Buffer as Array, Options, Program, TensorType};
-use smallvec::SmallVec;
+use smallvec::{SmallVec, smallvec};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::{Arc, OnceLock};
 
@@ -105,29 +105,19 @@ impl Executable {
 }
 
 impl Loaded {
-    /// Runs the program, and passes on the results of each device.
+    /// Runs the program and returns the results of each device.
     fn run(
         &self,
         arguments: &[&[*mut RawBuffer]],
         kept: &[i64],
-    ) -> Result<Vec<Vec<*mut RawBuffer>>, Failure> {
+    ) -> Result<SmallVec<[Vec<Array>; 1]>, Failure> {
         let it = &self.executable;
         let taken = arguments.iter().map(|list| it.take(list, kept));
-        let mut taken: Vec<Vec<Array>> = taken.collect::<Result<_, _>>()?;
-        let results = match (taken.pop(), taken.is_empty()) {
-            (Some(only), true) => vec![it.program.run_owned(only)?],
-            (last, _) => {
-                taken.extend(last);
-                it.program.run_on_devices(taken)?
-            }
-        };
-        let all = results.into_iter().zip(&self.devices);
-        let buffers = |(list, device): (Vec<Array>, &*mut RawDevice)| {
-            let list = list.into_iter();
-            list.map(|result| Buffer::handed_out(result, *device))
-                .collect()
-        };
-        Ok(all.map(buffers).collect())
+        let mut taken = taken.collect::<Result<SmallVec<[Vec<Array>; 1]>, _>>()?;
+        if let [only] = &mut taken[..] {
+            return Ok(smallvec![it.program.run_owned(std::mem::take(only))?]);
+        }
+        Ok(it.program.run_on_devices(taken.into_vec())?.into())
     }
 }
 
@@ -258,6 +248,7 @@ serve! {
         };
         for (device, results) in it.run(&arguments, kept)?.into_iter().enumerate() {
             for (i, result) in results.into_iter().enumerate() {
+                let result = Buffer::handed_out(result, it.devices[device]);
                 // SAFETY: there is a list for each device, which has room for all results.
                 unsafe { (*args.output_lists.add(device)).add(i).write(result) };
             }
