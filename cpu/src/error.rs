@@ -49,17 +49,7 @@ pub enum Error {
 debug_is_message!(Error);
 
 impl Error {
-    /// Adds the location of the operation in the source of the program that wrote the text.
-    pub(crate) fn located(mut self, text: &str) -> Error {
-        if let Error::Text { line, message } | Error::Unsupported { line, message } = &mut self
-            && let Some(location) = crate::text::location::of_line(text, *line)
-        {
-            *message = format!("{location}: {message}");
-        }
-        self
-    }
-
-    /// Returns the error of a text that is an attribute at a line of another text.
+    /// Returns the error with another line, for errors of attributes that are parsed apart.
     pub(crate) fn at(mut self, at: usize) -> Error {
         if let Error::Text { line, .. } | Error::Unsupported { line, .. } = &mut self {
             *line = at;

@@ -7,8 +7,8 @@ use crate::text::sharding::ShardingText;
 use crate::text::{self, Attribute, Attributes, Module};
 use crate::{Result, TensorType};
 
-/// How the arguments and results of a program are split over its devices. `None` are those that every
-/// device has as a whole.
+/// The shardings of a program's arguments and results over its devices. Every device has the whole array
+/// if there is none.
 #[derive(Debug)]
 pub struct Partition {
     /// Number of devices.

@@ -57,6 +57,16 @@ fn aliases(
     aliases
 }
 
+/// Adds the location of the operation in the source of the program that wrote the text.
+fn located(mut error: Error, text: &str) -> Error {
+    if let Error::Text { line, message } | Error::Unsupported { line, message } = &mut error
+        && let Some(location) = crate::text::location::of_line(text, *line)
+    {
+        *message = format!("{location}: {message}");
+    }
+    error
+}
+
 /// A StableHLO module, compiled. Its function `@main` runs.
 pub struct Program {
     name: String,
@@ -84,7 +94,7 @@ impl Program {
     /// Returns [`Error::Text`] if the text is no module or contradicts itself, and
     /// [`Error::Unsupported`] if it contains something that is not implemented.
     pub fn compile_for(text: &str, options: &Options) -> Result<Program> {
-        Program::read(text, options).map_err(|error| error.located(text))
+        Program::read(text, options).map_err(|error| located(error, text))
     }
 
     fn read(text: &str, options: &Options) -> Result<Program> {

@@ -125,7 +125,7 @@ impl Meshes {
     }
 }
 
-/// How arrays of a type are split over the devices of a mesh.
+/// A distribution of arrays of a type over the devices of a mesh.
 #[derive(Clone, Debug)]
 pub struct Sharding {
     mesh: Arc<Mesh>,

@@ -10,20 +10,20 @@ use crate::memory::{Context, Tensor, Tensors};
 use crate::text::Attribute;
 use crate::{Dims, Error, Result, TensorType};
 
-/// The numbers by which an operation names devices.
+/// The kind of numbers by which an operation names devices.
 #[derive(Clone, Copy, Debug)]
 enum Numbers {
-    /// Those of replicas. Partitions do not exchange values.
+    /// Numbers of replicas. Partitions do not exchange values.
     Replicas,
-    /// Those of partitions. Replicas do not exchange values.
+    /// Numbers of partitions. Replicas do not exchange values.
     Partitions,
-    /// Those of replicas, all of whose partitions take part.
+    /// Numbers of replicas, all of whose partitions take part.
     ReplicasWithPartitions,
-    /// Those of all devices.
+    /// Numbers of devices.
     Devices,
 }
 
-/// What each device of a group receives.
+/// The values that each device of a group receives.
 #[derive(Debug)]
 enum Exchange {
     /// The total, or the device's part along an axis.

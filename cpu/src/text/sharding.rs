@@ -31,7 +31,7 @@ impl ShardingText {
     }
 }
 
-/// Reads a text to its end.
+/// Reads all of a text.
 fn read<T>(text: &str, line: usize, f: impl FnOnce(&mut Parser<'_>) -> Result<T>) -> Result<T> {
     let mut parser = Parser::new(text).map_err(|e| e.at(line))?;
     parser.operation = "sdy";

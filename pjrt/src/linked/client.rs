@@ -16,7 +16,7 @@ pub(super) struct Device {
     memories: Vec<*mut RawMemory>,
 }
 
-/// A memory of a device. All are the memory of the process; programs tell them apart.
+/// A memory of a device. All kinds are the memory of the process.
 struct Memory {
     id: i32,
     kind: &'static str,

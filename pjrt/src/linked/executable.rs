@@ -23,7 +23,7 @@ struct Executable {
     /// The text, which is the serialized form: compiling takes little longer than reading.
     text: String,
     program: Program,
-    /// The program in XLA's binary form, once it has been asked for.
+    /// The program in XLA's binary form, after the first query.
     module: OnceLock<Result<Vec<u8>, ramie_cpu::Error>>,
     types: Vec<u32>,
     ranks: Vec<usize>,
@@ -36,9 +36,9 @@ struct Executable {
 struct Sizes {
     arguments: i64,
     results: i64,
-    /// Of results that have the memory of arguments.
+    /// Results that take the memory of arguments.
     aliases: i64,
-    /// Of a run, without its arguments.
+    /// Peak of a run, without its arguments.
     peak: i64,
 }
 

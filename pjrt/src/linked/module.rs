@@ -338,7 +338,7 @@ fn integers(attribute: Option<&Attribute>) -> Vec<i64> {
     }
 }
 
-/// Writes the attributes that tell operations apart and determine costs.
+/// Writes the attributes that identify operations and determine costs.
 fn attributes(out: &mut Writer, operation: &Operation) {
     let list = |name: &str| integers(operation.attributes.get(name));
     for name in [
