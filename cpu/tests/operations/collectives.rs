@@ -272,3 +272,31 @@ fn wrong_meshes_and_types_are_refused() {
     let uneven = text.replace("[{\"x\", \"y\"}]>]\n", "[{\"x\"}]>]\n");
     assert!(refusal(&uneven, 4).contains("does not compute on parts"));
 }
+
+/// Damaged texts are errors of the compiler or of the run, or other programs.
+#[test]
+fn damaged_programs_do_not_panic() {
+    let body = format!(
+        "%g = \"stablehlo.all_gather\"(%p) {{{CHANNEL}, use_global_device_ids, all_gather_dim = 0 : i64,
+           replica_groups = dense<[[1, 0], [2, 3]]> : tensor<2x2xi64>}} : (tensor<2xf32>) -> tensor<4xf32>
+         %r = \"stablehlo.reduce_scatter\"(%g) {ADD} {{{CHANNEL}, use_global_device_ids,
+           scatter_dimension = 0 : i64,
+           replica_groups = dense<[[0, 1], [2, 3]]> : tensor<2x2xi64>}} : (tensor<4xf32>) -> tensor<2xf32>"
+    );
+    let text = on_quarters(&body, "2", "8", "{\"x\", \"y\"}");
+    let mut ran = 0;
+    for at in 0..text.len() {
+        for replacement in ["", "0", "2", "7", "x", "-"] {
+            let damaged = [&text[..at], replacement, &text[at + 1..]].concat();
+            let Ok(program) = Program::compile_for(&damaged, &options(1, 4)) else {
+                continue;
+            };
+            let zeros = |ty: &ramie_cpu::TensorType| {
+                Buffer::from_bytes(ty.clone(), &vec![0; ty.byte_size().unwrap()]).unwrap()
+            };
+            let own: Vec<Buffer> = program.parameters().iter().map(zeros).collect();
+            ran += usize::from(program.run_on_devices(vec![own; 4]).is_ok());
+        }
+    }
+    assert!(ran > 100, "{ran} damaged programs run");
+}

@@ -5,6 +5,7 @@ mod collectives;
 mod control;
 mod elementwise;
 mod hostile;
+mod hosts;
 mod interpreter;
 mod numerics;
 mod owned;
