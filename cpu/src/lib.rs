@@ -8,9 +8,11 @@
 //! | [`types`] | element types, shapes and types of tensors |
 //! | [`text`] | the syntax tree of a module and its parser |
 //! | [`memory`] | storage, views and copies of tensors |
+//! | [`sharding`] | meshes of devices and how arrays are split over them |
 //! | [`graph`] | typed operations with static shapes |
 //! | [`kernels`] | computations on slices and tiles |
 //! | [`ops`] | the table of operations |
+//! | [`partition`] | arguments and results of programs on several devices |
 //! | [`program`] | compiled programs |
 //!
 //! # Examples
@@ -40,11 +42,13 @@ pub mod graph;
 pub mod kernels;
 pub mod memory;
 pub mod ops;
+pub mod partition;
 pub mod program;
+pub mod sharding;
 pub mod text;
 pub mod types;
 
 pub use error::{Error, Result};
 pub use memory::Buffer;
-pub use program::Program;
+pub use program::{Options, Program};
 pub use types::{Dims, ElementType, TensorType};

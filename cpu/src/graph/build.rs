@@ -1,8 +1,9 @@
 //! Builds graphs from the functions of a module.
 
 use super::free::{Types, captured, collect_types};
-use super::{Graph, Node, Operation, Region, Source, Use};
+use super::{Devices, Graph, Node, Operands, Operation, Region, Source, Use};
 use crate::memory::{Context, Tensors};
+use crate::sharding::Meshes;
 use crate::text::{self, Attribute, Block, Function, Module, Type, ValueId};
 use crate::{Error, Result, TensorType};
 use smallvec::SmallVec;
@@ -27,6 +28,7 @@ pub struct Entry {
 pub struct Functions<'a> {
     module: &'a Module,
     table: &'a HashMap<&'static str, Entry>,
+    meshes: &'a Meshes,
     built: HashMap<&'a str, Option<Arc<Graph>>>,
     depth: usize,
 }
@@ -36,8 +38,17 @@ pub struct Functions<'a> {
 struct Call(Arc<Graph>);
 
 impl Operation for Call {
-    fn run(&self, context: &Context, operands: super::Operands) -> Result<Tensors> {
+    fn run(&self, context: &Context, operands: Operands) -> Result<Tensors> {
         self.0.run(context, operands)
+    }
+
+    fn run_on(
+        &self,
+        context: &Context,
+        devices: &Devices,
+        all: Vec<Operands>,
+    ) -> Result<Vec<Tensors>> {
+        self.0.run_on(context, devices, all)
     }
 }
 
@@ -121,10 +132,15 @@ impl Scope {
 
 impl<'a> Functions<'a> {
     /// Returns the functions of a module.
-    pub fn new(module: &'a Module, table: &'a HashMap<&'static str, Entry>) -> Functions<'a> {
+    pub fn new(
+        module: &'a Module,
+        table: &'a HashMap<&'static str, Entry>,
+        meshes: &'a Meshes,
+    ) -> Functions<'a> {
         Functions {
             module,
             table,
+            meshes,
             built: HashMap::new(),
             depth: 0,
         }
@@ -233,8 +249,6 @@ impl<'a> Functions<'a> {
             }
             "stablehlo.get_tuple_element" => return tuple_element(scope, syntax, types),
             "func.call" | "call" | "stablehlo.composite" => return self.call(scope, syntax),
-            // On one device, the computation of each device is the whole one.
-            "sdy.manual_computation" => return self.inline_region(scope, syntax, types),
             _ => {}
         }
         let Some(entry) = self.table.get(syntax.name.as_str()) else {
@@ -263,33 +277,10 @@ impl<'a> Functions<'a> {
             operands,
             results,
             regions,
+            meshes: self.meshes,
         })?;
         push(scope, syntax, operation, slots);
         Ok(())
-    }
-
-    /// Makes the only region of an operation a part of this graph.
-    fn inline_region(
-        &mut self,
-        scope: &mut Scope,
-        syntax: &'a text::Operation,
-        types: &Types<'a>,
-    ) -> Result<()> {
-        let line = syntax.line;
-        let [region] = &syntax.regions[..] else {
-            let message = format!("{}: needs one region", syntax.name);
-            return Err(Error::Text { line, message });
-        };
-        let captured = captured(syntax);
-        let mut slots = scope.uses(&syntax.operands, line)?;
-        slots.extend(scope.uses(&captured, line)?);
-        let graph = self.block(region, &captured, types, line)?;
-        if scope.types_of(&slots) != graph.types[..graph.parameters] {
-            let message = format!("{}: several devices", syntax.name);
-            return Err(Error::Unsupported { line, message });
-        }
-        let results = scope.inline(&graph, &slots);
-        alias(scope, syntax, results)
     }
 
     fn call(&mut self, scope: &mut Scope, syntax: &'a text::Operation) -> Result<()> {

@@ -1,10 +1,12 @@
 //! Graphs of typed operations with static shapes, built from the syntax tree.
 
 mod build;
+mod devices;
 mod free;
 mod node;
 mod source;
 
 pub use build::{Entry, Functions};
+pub use devices::Devices;
 pub use node::{Graph, Node, Operands, Operation, Use};
 pub use source::{Region, Source};

@@ -1,6 +1,7 @@
 //! An operation of the text while it is read: its attributes and the types of its values.
 
 use super::Graph;
+use crate::sharding::Meshes;
 use crate::text::{Attribute, Attributes, Operation};
 use crate::{Error, Result, TensorType};
 
@@ -24,6 +25,8 @@ pub struct Source<'a> {
     pub results: Vec<TensorType>,
     /// The regions.
     pub regions: Vec<Region>,
+    /// The meshes of the module.
+    pub meshes: &'a Meshes,
 }
 
 impl Source<'_> {

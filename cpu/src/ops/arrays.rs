@@ -238,9 +238,11 @@ pub fn padded_shape(
 
 /// Arrays one after another along an axis.
 #[derive(Debug)]
-struct Concatenate {
-    ty: TensorType,
-    axis: usize,
+pub struct Concatenate {
+    /// The type of the result.
+    pub ty: TensorType,
+    /// The axis.
+    pub axis: usize,
 }
 
 impl Operation for Concatenate {

@@ -1,11 +1,12 @@
-//! Operations that concern devices, on one device.
+//! Numbers of devices, sizes of arrays, and custom calls.
 
 use super::arrays::{Constant, splat};
 use super::{Read, householder, lift};
-use crate::graph::{Operands, Operation, Source};
-use crate::memory::{Context, Tensors};
+use crate::graph::{Devices, Operands, Operation, Source};
+use crate::memory::{Context, Fresh, Tensors};
 use crate::text::Attribute;
 use crate::{ElementType, Result, TensorType};
+use smallvec::smallvec;
 
 /// Returns the operands.
 #[derive(Debug)]
@@ -17,28 +18,45 @@ impl Operation for Identity {
     }
 }
 
-/// Reads a collective operation, which returns its operands on one device.
-pub fn collective(source: &Source<'_>) -> Read {
-    let count = source.results.len();
-    if source.operands != source.results {
-        return Err(source.unsupported("several devices"));
-    }
-    if source.syntax.name == "stablehlo.collective_permute" {
-        let pairs = source.integers("source_target_pairs")?;
-        if !pairs.chunks(2).any(|pair| pair == [0, 0]) {
-            let ty = &source.results[0];
-            return lift(Constant(splat(ty, &vec![0; ty.element.bytes()])?));
-        }
-    }
-    lift(Identity(count))
+/// The number of each device.
+#[derive(Debug)]
+struct Number {
+    /// Whether replicas are counted, not partitions.
+    replicas: bool,
 }
 
-/// Reads the number of this device, which is 0.
+fn number(context: &Context, value: u32) -> Result<Tensors> {
+    let mut fresh = Fresh::new(context, TensorType::new(&[], ElementType::U32))?;
+    fresh.slice_mut()[0] = value;
+    Ok(smallvec![fresh.finish()])
+}
+
+impl Operation for Number {
+    fn run(&self, context: &Context, _: Operands) -> Result<Tensors> {
+        number(context, 0)
+    }
+
+    fn run_on(
+        &self,
+        context: &Context,
+        devices: &Devices,
+        _: Vec<Operands>,
+    ) -> Result<Vec<Tensors>> {
+        let own = |n: &usize| match self.replicas == devices.replicas {
+            true => number(context, *n as u32),
+            false => number(context, 0),
+        };
+        devices.numbers.iter().map(own).collect()
+    }
+}
+
+/// Reads `stablehlo.partition_id` and `stablehlo.replica_id`.
 pub fn device_number(source: &Source<'_>) -> Read {
     source.counts(0, 1, 0)?;
-    let ty = TensorType::new(&[], ElementType::U32);
-    source.result(0, &ty)?;
-    lift(Constant(splat(&ty, &[0; 4])?))
+    source.result(0, &TensorType::new(&[], ElementType::U32))?;
+    lift(Number {
+        replicas: source.syntax.name == "stablehlo.replica_id",
+    })
 }
 
 /// Reads `stablehlo.get_dimension_size`.

@@ -11,6 +11,7 @@ mod operation;
 mod parser;
 mod pretty;
 mod scope;
+pub mod sharding;
 mod structures;
 mod types;
 

@@ -1,6 +1,7 @@
 //! Results of operations, as StableHLO's specification and XLA define them.
 
 mod arrays;
+mod collectives;
 mod control;
 mod elementwise;
 mod hostile;

@@ -1,20 +1,21 @@
 //! Compiled programs.
 
 use super::buffer::{Buffer, buffer};
-use super::client::client;
+use super::module;
+use super::placement::Placement;
 use super::serve::{Failure, destroy, hand_out, list, object, serve};
 use crate::ElementType;
-use crate::proto::{Field, fields};
 use crate::sys::{
     RawBuffer, RawClient, RawDevice, RawExecutable, RawLoadedExecutable, RawSerializedExecutable,
 };
-use ramie_cpu::{Program, TensorType};
-use std::sync::Arc;
+use ramie_cpu::{Buffer as Array, Options, Program, TensorType};
+use smallvec::SmallVec;
+use std::sync::{Arc, OnceLock};
 
-/// A program on a device.
+/// A program on its devices.
 struct Loaded {
     executable: Arc<Executable>,
-    device: *mut RawDevice,
+    devices: Vec<*mut RawDevice>,
 }
 
 /// A compiled program, with what the API reports about it in its form.
@@ -22,6 +23,8 @@ struct Executable {
     /// The text, which is the serialized form: compiling takes little longer than reading.
     text: String,
     program: Program,
+    /// The program in XLA's binary form, once it has been asked for.
+    module: OnceLock<Result<Vec<u8>, ramie_cpu::Error>>,
     types: Vec<u32>,
     ranks: Vec<usize>,
     dims: Vec<i64>,
@@ -29,10 +32,10 @@ struct Executable {
 }
 
 impl Executable {
-    fn compile(text: &[u8]) -> Result<Executable, Failure> {
+    fn compile(text: &[u8], options: &Options) -> Result<Executable, Failure> {
         let text = std::str::from_utf8(text)
             .map_err(|_| Failure::argument("the program is not StableHLO text"))?;
-        let program = Program::compile(text)?;
+        let program = Program::compile_for(text, options)?;
         let results = program.results();
         let code = |ty: &TensorType| {
             let mut all = ElementType::ALL.iter();
@@ -53,15 +56,18 @@ impl Executable {
             sizes: [bytes(program.parameters()), bytes(results)],
             text: text.to_owned(),
             program,
+            module: OnceLock::new(),
         })
     }
 
-    fn run(
-        &self,
-        arguments: &[*mut RawBuffer],
-        kept: &[i64],
-        device: *mut RawDevice,
-    ) -> Result<Vec<*mut RawBuffer>, Failure> {
+    fn module(&self) -> Result<&[u8], Failure> {
+        let encode = || module::encode(&self.text, &self.program);
+        let module = self.module.get_or_init(encode);
+        module.as_deref().map_err(|e| e.clone().into())
+    }
+
+    /// Returns the arrays of one device's arguments.
+    fn take(&self, arguments: &[*mut RawBuffer], kept: &[i64]) -> Result<Vec<Array>, Failure> {
         let donated = self.program.donated();
         let value = |(i, raw): (usize, &*mut RawBuffer)| {
             // SAFETY: arguments are live buffers of this backend.
@@ -71,49 +77,35 @@ impl Executable {
                 false => argument.value(),
             }
         };
-        let arguments = arguments.iter().enumerate().map(value);
-        let arguments = arguments.collect::<Result<Vec<_>, _>>()?;
-        let results = self.program.run_owned(arguments)?;
-        let results = results.into_iter();
-        Ok(results
-            .map(|result| Buffer::handed_out(result, device))
-            .collect())
+        arguments.iter().enumerate().map(value).collect()
     }
 }
 
-/// Returns the device on which the options place the program.
-fn device_of(options: &[u8], raw: *mut RawClient) -> Result<*mut RawDevice, Failure> {
-    // SAFETY: a live client.
-    let devices = &unsafe { client(raw) }.devices;
-    let broken = || Failure::argument("the compile options are damaged");
-    let inner = |bytes: &[u8], number: u32| -> Result<Vec<u8>, Failure> {
-        let all = fields(bytes).ok_or_else(broken)?;
-        let found = all.into_iter().find(|(n, _)| *n == number);
-        Ok(found.map_or_else(Vec::new, |(_, field)| field.bytes().to_vec()))
-    };
-    let build = inner(options, 3)?;
-    for (number, field) in fields(&build).ok_or_else(broken)? {
-        if let (4 | 5, Field::Int(count)) = (number, field)
-            && count > 1
-        {
-            return Err(Failure::unimplemented(
-                "the CPU backend runs programs on one device\n  help: for programs on several devices, \
-                 use XLA's CPU plugin: unset RAMIE_PJRT_PLUGIN",
-            ));
-        }
+impl Loaded {
+    /// Runs the program, and passes on the results of each device.
+    fn run(
+        &self,
+        arguments: &[&[*mut RawBuffer]],
+        kept: &[i64],
+    ) -> Result<Vec<Vec<*mut RawBuffer>>, Failure> {
+        let it = &self.executable;
+        let taken = arguments.iter().map(|list| it.take(list, kept));
+        let mut taken: Vec<Vec<Array>> = taken.collect::<Result<_, _>>()?;
+        let results = match (taken.pop(), taken.is_empty()) {
+            (Some(only), true) => vec![it.program.run_owned(only)?],
+            (last, _) => {
+                taken.extend(last);
+                it.program.run_on_devices(taken)?
+            }
+        };
+        let all = results.into_iter().zip(&self.devices);
+        let buffers = |(list, device): (Vec<Array>, &*mut RawDevice)| {
+            let list = list.into_iter();
+            list.map(|result| Buffer::handed_out(result, *device))
+                .collect()
+        };
+        Ok(all.map(buffers).collect())
     }
-    let computation = inner(&inner(&build, 9)?, 3)?;
-    let mut ids = Vec::new();
-    for (number, field) in fields(&computation).ok_or_else(broken)? {
-        if number == 1 {
-            field.ints_into(&mut ids);
-        }
-    }
-    let placed = ids.first().copied().unwrap_or(0);
-    let device = usize::try_from(placed).ok().and_then(|id| devices.get(id));
-    device
-        .copied()
-        .ok_or_else(|| Failure::argument(format!("there is no device {placed}")))
 }
 
 /// # Safety
@@ -135,9 +127,10 @@ fn load(
     options: &[u8],
     raw: *mut RawClient,
 ) -> Result<*mut RawLoadedExecutable, Failure> {
+    let placement = Placement::read(options, raw)?;
     Ok(hand_out(Loaded {
-        device: device_of(options, raw)?,
-        executable: Arc::new(Executable::compile(text)?),
+        executable: Arc::new(Executable::compile(text, &placement.options)?),
+        devices: placement.devices,
     }))
 }
 
@@ -177,8 +170,8 @@ serve! {
     }
     LoadedExecutableAddressableDevices |args| {
         // SAFETY: a live executable.
-        let device = &unsafe { loaded(args.executable) }.device;
-        (args.devices, args.num_devices) = (std::ptr::from_ref(device), 1);
+        let devices = &unsafe { loaded(args.executable) }.devices;
+        (args.devices, args.num_devices) = (devices.as_ptr(), devices.len());
     }
     ExecutableName |args| {
         // SAFETY: a live executable.
@@ -207,30 +200,40 @@ serve! {
         args.serialized = std::ptr::null_mut();
         args.deleter = Some(keep);
     }
+    ExecutableOptimizedProgram |args| {
+        // SAFETY: a live executable and a program description that the caller owns.
+        let (it, program) = unsafe { (executable(args.executable), &mut **args.program) };
+        let module = it.module()?;
+        (program.format, program.format_size) = (c"hlo".as_ptr(), 3);
+        if !program.code.is_null() && program.code_size >= module.len() {
+            // SAFETY: the space has `code_size` bytes, which nothing else accesses.
+            unsafe { std::ptr::copy_nonoverlapping(module.as_ptr(), program.code, module.len()) };
+        }
+        program.code_size = module.len();
+    }
     ExecutableGetCompiledMemoryStats |args| {
         // SAFETY: a live executable.
         [args.argument, args.output] = unsafe { executable(args.executable) }.sizes;
     }
     LoadedExecutableExecute |args| {
-        // SAFETY: a live executable with one list each of arguments and of space for the results, and
-        // options that are readable during the call.
+        // SAFETY: a live executable with a list of arguments for each device, and options that are
+        // readable during the call.
         let (it, arguments, kept) = unsafe {
             let options = &**args.options;
             let kept = (options.non_donatable_input_indices, options.num_non_donatable_input_indices);
-            (
-                loaded(args.executable),
-                list(*args.argument_lists, args.num_args),
-                list(kept.0, kept.1),
-            )
+            let lists = list(args.argument_lists, args.num_devices).iter();
+            let lists: SmallVec<[_; 1]> = lists.map(|start| list(*start, args.num_args)).collect();
+            (loaded(args.executable), lists, list(kept.0, kept.1))
         };
-        let results = it.executable.run(arguments, kept, it.device)?;
-        for (i, result) in results.into_iter().enumerate() {
-            // SAFETY: the list has room for all results.
-            unsafe { (*args.output_lists).add(i).write(result) };
-        }
-        if !args.device_complete_events.is_null() {
-            // SAFETY: the list has room for an event of the one device.
-            unsafe { args.device_complete_events.write(std::ptr::null_mut()) };
+        for (device, results) in it.run(&arguments, kept)?.into_iter().enumerate() {
+            for (i, result) in results.into_iter().enumerate() {
+                // SAFETY: there is a list for each device, which has room for all results.
+                unsafe { (*args.output_lists.add(device)).add(i).write(result) };
+            }
+            if !args.device_complete_events.is_null() {
+                // SAFETY: the list has room for an event of each device.
+                unsafe { args.device_complete_events.add(device).write(std::ptr::null_mut()) };
+            }
         }
     }
 }

@@ -6,6 +6,8 @@
 mod buffer;
 mod client;
 mod executable;
+mod module;
+mod placement;
 mod serve;
 
 use crate::sys::{Api, ApiTable, Arguments};
