@@ -12,6 +12,7 @@
 //! | [`graph`] | typed operations with static shapes |
 //! | [`kernels`] | computations on slices and tiles |
 //! | [`ops`] | the table of operations |
+//! | [`propagate`] | shardings that the compiler chooses |
 //! | [`partition`] | arguments and results of programs on several devices |
 //! | [`program`] | compiled programs |
 //!
@@ -44,6 +45,7 @@ pub mod memory;
 pub mod ops;
 pub mod partition;
 pub mod program;
+pub mod propagate;
 pub mod sharding;
 pub mod text;
 pub mod types;

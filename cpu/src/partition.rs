@@ -1,9 +1,10 @@
 //! Arguments and results of programs on several devices.
 
-use crate::graph::Graph;
 use crate::memory::{Buffer, Context, Tensor, Tensors, row_major};
+use crate::propagate;
 use crate::sharding::{Meshes, Sharding};
-use crate::text::{self, Attribute, Attributes, Function};
+use crate::text::sharding::ShardingText;
+use crate::text::{self, Attribute, Attributes, Function, Module};
 use crate::{Result, TensorType};
 
 /// How the arguments and results of a program are split over its devices. `None` are those that every
@@ -23,54 +24,78 @@ pub struct Partition {
 /// The parts of an argument by device, whose memory results use again.
 pub type Parts = Vec<Tensor>;
 
-fn sharding(
-    attributes: &Attributes,
-    ty: &TensorType,
-    meshes: &Meshes,
-    line: usize,
-) -> Result<Option<Sharding>> {
-    let Some(text) = attributes.get("sdy.sharding").and_then(Attribute::text) else {
-        return Ok(None);
+/// Returns the shardings in the attributes of arguments or results.
+fn texts(all: &[Attributes], line: usize) -> Result<Vec<Option<ShardingText>>> {
+    let text = |attributes: &Attributes| {
+        let text = attributes.get("sdy.sharding").and_then(Attribute::text);
+        text.map(|text| text::sharding::sharding(text, line))
+            .transpose()
     };
-    let sharding = meshes.sharding(&text::sharding::sharding(text, line)?, ty, line)?;
-    Ok(Some(sharding).filter(|s| !s.is_whole()))
+    all.iter().map(text).collect()
+}
+
+/// Returns for each result the argument whose memory it uses again.
+fn donors(main: &Function) -> Vec<Option<usize>> {
+    let mut donors = vec![None; main.results.len()];
+    for (argument, attributes) in main.argument_attributes.iter().enumerate() {
+        if let Some(Attribute::Integer(result)) = attributes.get("tf.aliasing_output")
+            && let Some(donor) = usize::try_from(*result)
+                .ok()
+                .and_then(|r| donors.get_mut(r))
+        {
+            *donor = Some(argument);
+        }
+    }
+    donors
 }
 
 impl Partition {
-    /// Reads the shardings in the attributes of `@main`.
+    /// Reads the shardings in the attributes of `@main`, and chooses those of results that have none and
+    /// are `free`.
     ///
     /// # Errors
     /// Returns an error if a sharding does not fit to its type.
     pub fn read(
-        main: &Function,
-        graph: &Graph,
-        results: &[TensorType],
+        module: &Module,
         meshes: &Meshes,
+        [arguments, results]: [&[TensorType]; 2],
+        free: &[bool],
     ) -> Result<Partition> {
-        let read = |(attributes, ty): (&Attributes, &TensorType)| {
-            sharding(attributes, ty, meshes, main.line)
+        let main = &module.functions[module.by_name["main"]];
+        let mut given = texts(&main.argument_attributes, main.line)?;
+        let mut named = texts(&main.result_attributes, main.line)?;
+        if meshes.devices == 1 {
+            given.fill(None);
+            named.fill(None);
+        }
+        let read = |texts: &[Option<ShardingText>], types: &[TensorType]| {
+            let read = |(text, ty): (&Option<ShardingText>, &TensorType)| {
+                let sharding = text
+                    .as_ref()
+                    .map(|text| meshes.sharding(text, ty, main.line));
+                Ok(sharding.transpose()?.filter(|s| !s.is_whole()))
+            };
+            texts
+                .iter()
+                .zip(types)
+                .map(read)
+                .collect::<Result<Vec<_>>>()
         };
-        let arguments = main.argument_attributes.iter().zip(&graph.types).map(read);
-        let mut donors = vec![None; results.len()];
-        for (argument, attributes) in main.argument_attributes.iter().enumerate() {
-            if let Some(Attribute::Integer(result)) = attributes.get("tf.aliasing_output")
-                && let Some(donor) = usize::try_from(*result)
-                    .ok()
-                    .and_then(|r| donors.get_mut(r))
-            {
-                *donor = Some(argument);
+        let arguments = read(&given, arguments)?;
+        let is_free =
+            |i: usize| free.get(i).or(free.first().filter(|_| free.len() == 1)) == Some(&true);
+        if meshes.devices > 1 && (0..named.len()).any(|i| named[i].is_none() && is_free(i)) {
+            let chosen = propagate::results(module, &main.body, given).into_iter();
+            for (i, choice) in chosen.enumerate().filter(|(i, _)| is_free(*i)) {
+                let fits = |text: &ShardingText| meshes.sharding(text, &results[i], 0).is_ok();
+                named[i] = named[i].take().or(choice.filter(fits));
             }
         }
         Ok(Partition {
             devices: meshes.devices,
-            arguments: arguments.collect::<Result<_>>()?,
-            results: main
-                .result_attributes
-                .iter()
-                .zip(results)
-                .map(read)
-                .collect::<Result<_>>()?,
-            donors,
+            arguments,
+            results: read(&named, results)?,
+            donors: donors(main),
         })
     }
 

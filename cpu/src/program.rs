@@ -18,6 +18,9 @@ pub struct Options {
     pub replicas: usize,
     /// Number of devices over which each array may be split.
     pub partitions: usize,
+    /// For each result whether the compiler may choose its sharding if the program does not name one. A
+    /// single value is for all results.
+    pub free_results: Vec<bool>,
 }
 
 impl Default for Options {
@@ -25,6 +28,7 @@ impl Default for Options {
         Options {
             replicas: 1,
             partitions: 1,
+            free_results: Vec::new(),
         }
     }
 }
@@ -72,7 +76,8 @@ impl Program {
         let types = |u: &crate::graph::Use| graph.types[u.slot as usize].clone();
         let results: Vec<TensorType> = graph.results.iter().map(types).collect();
         let main = &module.functions[module.by_name["main"]];
-        let partition = Partition::read(main, &graph, &results, &meshes)?;
+        let types = [&graph.types[..graph.parameters], &results];
+        let partition = Partition::read(&module, &meshes, types, &options.free_results)?;
         let parts = |shardings: &[Option<Sharding>], types: &[TensorType]| {
             let all = shardings.iter().zip(types);
             all.map(|(s, ty)| Partition::part(s.as_ref(), ty)).collect()

@@ -13,6 +13,7 @@ fn options(replicas: usize, partitions: usize) -> Options {
     Options {
         replicas,
         partitions,
+        free_results: Vec::new(),
     }
 }
 
@@ -222,6 +223,35 @@ fn a_computation_within_another_splits_the_rest_of_the_axes() {
     let whole = vec![vec![buffer(&[4, 2], F32, &[0f32; 8])]; 4];
     let results = run_on(text, &options(1, 4), whole).unwrap();
     assert_eq!(results[3], [0., 1., 0., 1., 2., 3., 2., 3.]);
+}
+
+#[test]
+fn free_results_are_split_like_their_operands() {
+    let text = "module @test {
+      sdy.mesh @mesh = <[\"x\"=2]>
+      func.func @main(%a: tensor<2x3xf32> {sdy.sharding = #sdy.sharding<@mesh, [{\"x\"}, {}]>},
+          %b: tensor<3xf32>) -> (tensor<3x2xf32>, tensor<2xf32>, tensor<3xf32>, tensor<1x3xf32>) {
+        %0 = stablehlo.transpose %a, dims = [1, 0] : (tensor<2x3xf32>) -> tensor<3x2xf32>
+        %1 = stablehlo.dot_general %a, %b, contracting_dims = [1] x [0]
+            : (tensor<2x3xf32>, tensor<3xf32>) -> tensor<2xf32>
+        %zero = stablehlo.constant dense<0.0> : tensor<f32>
+        %2 = stablehlo.reduce(%a init: %zero) applies stablehlo.add across dimensions = [0]
+            : (tensor<2x3xf32>, tensor<f32>) -> tensor<3xf32>
+        %3 = stablehlo.slice %a [0:1, 0:3] : (tensor<2x3xf32>) -> tensor<1x3xf32>
+        return %0, %1, %2, %3 : tensor<3x2xf32>, tensor<2xf32>, tensor<3xf32>, tensor<1x3xf32>
+      }
+    }";
+    let free = Options {
+        free_results: vec![true],
+        ..options(1, 2)
+    };
+    let shapes = |options: &Options| {
+        let program = Program::compile_for(text, options).unwrap();
+        let shapes = program.results().iter().map(|ty| ty.shape.to_vec());
+        shapes.collect::<Vec<_>>()
+    };
+    assert_eq!(shapes(&free), [&[3, 1][..], &[1], &[3], &[1, 3]]);
+    assert_eq!(shapes(&options(1, 2)), [&[3, 2][..], &[2], &[3], &[1, 3]]);
 }
 
 #[test]

@@ -25,6 +25,13 @@ fn field<'a>(all: &[(u32, Field<'a>)], number: u32) -> Field<'a> {
     found.map_or(Field::Bytes(&[]), |(_, field)| *field)
 }
 
+/// Returns a list of booleans.
+fn flags(field: Field<'_>) -> Vec<bool> {
+    let mut list = Vec::new();
+    field.ints_into(&mut list);
+    list.iter().map(|n| *n != 0).collect()
+}
+
 /// Returns the numbers of the devices, those of each partition of a replica together.
 fn assigned(build: &[(u32, Field<'_>)]) -> Result<Vec<i64>, Failure> {
     let mut by_partition: Vec<Vec<i64>> = Vec::new();
@@ -54,6 +61,7 @@ impl Placement {
         let options = Options {
             replicas: count(4),
             partitions: count(5),
+            free_results: flags(field(&build, 12)),
         };
         let total = options.replicas.saturating_mul(options.partitions);
         let mut ids = assigned(&build)?;
