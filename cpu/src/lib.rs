@@ -8,6 +8,7 @@
 //! | [`types`] | element types, shapes and types of tensors |
 //! | [`text`] | the syntax tree of a module and its parser |
 //! | [`memory`] | storage, views and copies of tensors |
+//! | [`host`] | functions of the host, which programs call |
 //! | [`sharding`] | meshes of devices and how arrays are split over them |
 //! | [`graph`] | typed operations with static shapes |
 //! | [`kernels`] | computations on slices and tiles |
@@ -40,6 +41,7 @@
 
 pub mod error;
 pub mod graph;
+pub mod host;
 pub mod kernels;
 pub mod memory;
 pub mod ops;
@@ -51,6 +53,7 @@ pub mod text;
 pub mod types;
 
 pub use error::{Error, Result};
+pub use host::{HostCall, HostFunction};
 pub use memory::Buffer;
 pub use program::{Options, Program};
 pub use types::{Dims, ElementType, TensorType};

@@ -1,6 +1,7 @@
 //! Compiled programs.
 
 use crate::graph::{Devices, Functions, Graph};
+use crate::host::HostFunctions;
 use crate::memory::{Buffer, Context, Pool, Tensors};
 use crate::partition::Partition;
 use crate::sharding::{Meshes, Sharding};
@@ -11,7 +12,7 @@ use std::sync::Arc;
 /// Attributes of parameters whose memory a run may use for results.
 const DONATED: [&str; 2] = ["tf.aliasing_output", "jax.buffer_donor"];
 
-/// The devices on which a program runs.
+/// The devices on which a program runs, and the functions that it calls.
 #[derive(Clone, Debug)]
 pub struct Options {
     /// Number of devices that run the program with arguments of their own.
@@ -21,6 +22,8 @@ pub struct Options {
     /// For each result whether the compiler may choose its sharding if the program does not name one. A
     /// single value is for all results.
     pub free_results: Vec<bool>,
+    /// Functions that the program may call.
+    pub hosts: HostFunctions,
 }
 
 impl Default for Options {
@@ -29,6 +32,7 @@ impl Default for Options {
             replicas: 1,
             partitions: 1,
             free_results: Vec::new(),
+            hosts: HostFunctions::new(),
         }
     }
 }
@@ -72,7 +76,7 @@ impl Program {
         let module = crate::text::parse(text)?;
         let table = crate::ops::table();
         let meshes = Meshes::of(&module, options.partitions)?;
-        let graph = Functions::new(&module, &table, &meshes).graph("main", 1)?;
+        let graph = Functions::new(&module, &table, &meshes, &options.hosts).graph("main", 1)?;
         let types = |u: &crate::graph::Use| graph.types[u.slot as usize].clone();
         let results: Vec<TensorType> = graph.results.iter().map(types).collect();
         let main = &module.functions[module.by_name["main"]];

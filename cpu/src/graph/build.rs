@@ -2,6 +2,7 @@
 
 use super::free::{Types, captured, collect_types};
 use super::{Devices, Graph, Node, Operands, Operation, Region, Source, Use};
+use crate::host::HostFunctions;
 use crate::memory::{Context, Tensors};
 use crate::sharding::Meshes;
 use crate::text::{self, Attribute, Block, Function, Module, Type, ValueId};
@@ -29,6 +30,7 @@ pub struct Functions<'a> {
     module: &'a Module,
     table: &'a HashMap<&'static str, Entry>,
     meshes: &'a Meshes,
+    hosts: &'a HostFunctions,
     built: HashMap<&'a str, Option<Arc<Graph>>>,
     depth: usize,
 }
@@ -40,6 +42,10 @@ struct Call(Arc<Graph>);
 impl Operation for Call {
     fn run(&self, context: &Context, operands: Operands) -> Result<Tensors> {
         self.0.run(context, operands)
+    }
+
+    fn has_effects(&self) -> bool {
+        self.0.has_effects
     }
 
     fn run_on(
@@ -136,11 +142,13 @@ impl<'a> Functions<'a> {
         module: &'a Module,
         table: &'a HashMap<&'static str, Entry>,
         meshes: &'a Meshes,
+        hosts: &'a HostFunctions,
     ) -> Functions<'a> {
         Functions {
             module,
             table,
             meshes,
+            hosts,
             built: HashMap::new(),
             depth: 0,
         }
@@ -278,6 +286,7 @@ impl<'a> Functions<'a> {
             results,
             regions,
             meshes: self.meshes,
+            hosts: self.hosts,
         })?;
         push(scope, syntax, operation, slots);
         Ok(())

@@ -19,6 +19,11 @@ pub trait Operation: Any + Debug + Send + Sync {
     /// Returns [`crate::Error::Memory`] if a result does not fit into memory.
     fn run(&self, context: &Context, operands: Operands) -> Result<Tensors>;
 
+    /// Returns whether a run has effects beside its results.
+    fn has_effects(&self) -> bool {
+        false
+    }
+
     /// Computes the results of several devices, each with its operands.
     ///
     /// # Errors
@@ -71,10 +76,12 @@ pub struct Graph {
     pub results: Vec<Use>,
     /// Largest depth of graphs within this one, which bounds the stack of a run.
     pub height: usize,
+    /// Whether an operation has effects beside its results.
+    pub has_effects: bool,
 }
 
 impl Graph {
-    /// Removes nodes without effect on the results and marks the last use of each value.
+    /// Removes nodes without results that are used and without effects, and marks the last use of each value.
     pub fn finish(&mut self) {
         let mut used = vec![false; self.types.len()];
         for result in self.results.iter_mut().rev() {
@@ -86,9 +93,11 @@ impl Graph {
             for result in &mut node.results {
                 *result = result.filter(|r| used[*r as usize]);
             }
-            if node.results.iter().all(Option::is_none) {
+            let has_effects = node.operation.has_effects();
+            if !has_effects && node.results.iter().all(Option::is_none) {
                 continue;
             }
+            self.has_effects |= has_effects;
             for operand in node.operands.iter_mut().rev() {
                 let seen = std::mem::replace(&mut used[operand.slot as usize], true);
                 operand.last = !seen;

@@ -32,6 +32,10 @@ impl Operation for While {
         }
     }
 
+    fn has_effects(&self) -> bool {
+        self.condition.has_effects || self.body.has_effects
+    }
+
     /// Devices leave the loop when their own conditions are false.
     fn run_on(
         &self,
@@ -131,6 +135,10 @@ impl Operation for Case {
     fn run(&self, context: &Context, mut operands: Operands) -> Result<Tensors> {
         let branch = self.branch(&mut operands);
         self.branches[branch].run(context, operands)
+    }
+
+    fn has_effects(&self) -> bool {
+        self.branches.iter().any(|graph| graph.has_effects)
     }
 
     /// The devices of each branch run it without the others.

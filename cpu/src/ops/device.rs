@@ -3,9 +3,10 @@
 use super::arrays::{Constant, splat};
 use super::{Read, householder, lift};
 use crate::graph::{Devices, Operands, Operation, Source};
+use crate::host::{HostCall, HostFunction};
 use crate::memory::{Context, Fresh, Tensors};
-use crate::text::Attribute;
-use crate::{ElementType, Result, TensorType};
+use crate::text::{Attribute, Attributes};
+use crate::{ElementType, Error, Result, TensorType};
 use smallvec::smallvec;
 
 /// Returns the operands.
@@ -70,7 +71,56 @@ pub fn dimension_size(source: &Source<'_>) -> Read {
     lift(Constant(splat(&ty, &size.to_le_bytes())?))
 }
 
-/// Reads `stablehlo.custom_call`: decompositions that XLA knows, and annotations, which return their operands.
+/// A call of a function of the host.
+#[derive(Debug)]
+struct Call {
+    function: HostFunction,
+    config: Attributes,
+    has_effects: bool,
+    results: Vec<TensorType>,
+}
+
+impl Operation for Call {
+    fn run(&self, context: &Context, operands: Operands) -> Result<Tensors> {
+        let dense = operands.iter().map(|x| x.contiguous(context));
+        let operands: Operands = dense.collect::<Result<_>>()?;
+        let fresh = self
+            .results
+            .iter()
+            .map(|ty| Fresh::new(context, ty.clone()));
+        let mut results: Vec<Fresh> = fresh.collect::<Result<_>>()?;
+        let call = HostCall {
+            config: &self.config,
+            operands: operands.iter().map(|x| (&x.ty, x.bytes())).collect(),
+            results: self
+                .results
+                .iter()
+                .zip(results.iter_mut().map(Fresh::bytes_mut))
+                .collect(),
+        };
+        self.function.call(call).map_err(Error::Failed)?;
+        Ok(results.into_iter().map(Fresh::finish).collect())
+    }
+
+    fn has_effects(&self) -> bool {
+        self.has_effects
+    }
+}
+
+fn call(source: &Source<'_>, function: &HostFunction) -> Read {
+    lift(Call {
+        function: function.clone(),
+        config: match source.attribute("backend_config") {
+            Some(Attribute::Dictionary(config)) => config.clone(),
+            _ => Attributes::default(),
+        },
+        has_effects: source.flag("has_side_effect"),
+        results: source.results.clone(),
+    })
+}
+
+/// Reads `stablehlo.custom_call`: functions of the host, decompositions that XLA knows, and annotations,
+/// which return their operands.
 pub fn custom_call(source: &Source<'_>) -> Read {
     let target = match source.attribute("call_target_name") {
         Some(Attribute::Text(target) | Attribute::Symbol(target)) => target.as_str(),
@@ -80,6 +130,9 @@ pub fn custom_call(source: &Source<'_>) -> Read {
         "Qr" => return householder::read_decomposition(source),
         "ProductOfElementaryHouseholderReflectors" => return householder::read_product(source),
         _ => {}
+    }
+    if let Some(function) = source.hosts.get(target) {
+        return call(source, function);
     }
     let annotation = matches!(
         target,

@@ -73,6 +73,10 @@ impl Operation for Manual {
         self.assemble(context, &devices, &parts, 0)
     }
 
+    fn has_effects(&self) -> bool {
+        self.body.has_effects
+    }
+
     fn run_on(
         &self,
         context: &Context,

@@ -13,7 +13,7 @@ fn options(replicas: usize, partitions: usize) -> Options {
     Options {
         replicas,
         partitions,
-        free_results: Vec::new(),
+        ..Options::default()
     }
 }
 

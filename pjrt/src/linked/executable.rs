@@ -1,10 +1,9 @@
 //! Compiled programs.
 
-use super::buffer::{Buffer, buffer};
+use super::buffer::{Buffer, buffer, element_type};
 use super::module;
 use super::placement::Placement;
 use super::serve::{Failure, destroy, hand_out, list, object, serve};
-use crate::ElementType;
 use crate::sys::{
     RawBuffer, RawClient, RawDevice, RawExecutable, RawLoadedExecutable, RawSerializedExecutable,
 };
@@ -37,17 +36,12 @@ impl Executable {
             .map_err(|_| Failure::argument("the program is not StableHLO text"))?;
         let program = Program::compile_for(text, options)?;
         let results = program.results();
-        let code = |ty: &TensorType| {
-            let mut all = ElementType::ALL.iter();
-            let found = all.find(|e| e.name() == ty.element.name());
-            found.map_or(0, |e| *e as u32)
-        };
         let bytes = |types: &[TensorType]| {
             let sizes = types.iter().filter_map(TensorType::byte_size);
             sizes.sum::<usize>() as i64
         };
         Ok(Executable {
-            types: results.iter().map(code).collect(),
+            types: results.iter().map(|ty| element_type(ty) as u32).collect(),
             ranks: results.iter().map(|ty| ty.shape.len()).collect(),
             dims: results
                 .iter()

@@ -4,6 +4,7 @@
 //! that results are ready when a call returns: there are no events.
 
 mod buffer;
+mod callback;
 mod client;
 mod executable;
 mod module;

@@ -1,5 +1,6 @@
 //! Compile options: on which devices a program runs.
 
+use super::callback;
 use super::client::client;
 use super::serve::Failure;
 use crate::proto::{Field, fields};
@@ -62,6 +63,7 @@ impl Placement {
             replicas: count(4),
             partitions: count(5),
             free_results: flags(field(&build, 12)),
+            hosts: callback::functions(),
         };
         let total = options.replicas.saturating_mul(options.partitions);
         let mut ids = assigned(&build)?;
