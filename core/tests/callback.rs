@@ -1,6 +1,6 @@
 //! Functions of the host called by programs: printing, callbacks, order.
 use ramie_core::*;
-use ramie_testing::panic_message;
+use ramie_testing::{is_linked, panic_message};
 use std::process::Command;
 use std::sync::{Arc, Mutex, MutexGuard};
 
@@ -410,7 +410,9 @@ fn programs_with_callbacks_are_not_kept() {
         }
         return;
     }
-    for (which, expected) in [("callbacks", 0), ("both", 1)] {
+    // Compiling for the linked backend takes little longer than reading a file.
+    let kept = usize::from(!is_linked());
+    for (which, expected) in [("callbacks", 0), ("both", kept)] {
         let folder = tempfile::tempdir().unwrap();
         let status = Command::new(std::env::current_exe().unwrap())
             .args(["--exact", NAME, "--test-threads=1"])

@@ -54,9 +54,15 @@ fn entries(folder: &Path) -> Vec<std::path::PathBuf> {
     listing.flatten().map(|e| e.path()).collect()
 }
 
+/// A folder for a cache. None for the linked backend, whose programs are not stored: compiling them takes
+/// little longer than reading a file.
+fn cache_folder() -> Option<tempfile::TempDir> {
+    (!ramie_testing::is_linked()).then(|| tempfile::tempdir().expect("a folder"))
+}
+
 #[test]
 fn a_second_process_compiles_nothing() {
-    let folder = tempfile::tempdir().expect("a folder");
+    let Some(folder) = cache_folder() else { return };
     let path = folder.path().to_str().expect("text");
     let (compiled, loaded) = run(path);
     assert!(compiled > 0 && loaded == 0, "{compiled} {loaded}");
@@ -66,7 +72,7 @@ fn a_second_process_compiles_nothing() {
 
 #[test]
 fn corrupt_entries_are_replaced() {
-    let folder = tempfile::tempdir().expect("a folder");
+    let Some(folder) = cache_folder() else { return };
     let path = folder.path().to_str().expect("text");
     let (compiled, _) = run(path);
     for (i, entry) in entries(folder.path()).iter().enumerate() {
@@ -89,7 +95,7 @@ fn corrupt_entries_are_replaced() {
 
 #[test]
 fn processes_may_start_together() {
-    let folder = tempfile::tempdir().expect("a folder");
+    let Some(folder) = cache_folder() else { return };
     let path = folder.path().to_str().expect("text");
     let counts: Vec<(usize, usize)> = std::thread::scope(|scope| {
         let handles: Vec<_> = (0..4).map(|_| scope.spawn(|| run(path))).collect();
@@ -120,7 +126,7 @@ fn a_folder_that_cannot_be_written_is_no_failure() {
 
 #[test]
 fn the_log_tells_compiled_from_loaded() {
-    let folder = tempfile::tempdir().expect("a folder");
+    let Some(folder) = cache_folder() else { return };
     let path = folder.path().to_str().expect("text");
     let log = [("RAMIE_LOG_COMPILES", "1")];
     let (_, first) = start(path, &log);
@@ -145,7 +151,7 @@ fn a_limit_that_is_no_number_is_an_error() {
 /// a NaN is not recognised.
 #[test]
 fn flags_of_the_environment_have_programs_of_their_own() {
-    let folder = tempfile::tempdir().expect("a folder");
+    let Some(folder) = cache_folder() else { return };
     let path = folder.path().join("cache");
     let path = path.to_str().expect("text");
     let flags = "--xla_cpu_enable_fast_math=true --xla_cpu_fast_math_honor_nans=false";
@@ -169,7 +175,7 @@ fn flags_of_the_environment_have_programs_of_their_own() {
 
 #[test]
 fn exchanged_entries_are_compiled_anew() {
-    let folder = tempfile::tempdir().expect("a folder");
+    let Some(folder) = cache_folder() else { return };
     let path = folder.path().to_str().expect("text");
     let (compiled, _) = run(path);
     let all = entries(folder.path());
@@ -185,7 +191,7 @@ fn exchanged_entries_are_compiled_anew() {
 #[test]
 fn a_folder_that_others_can_change_is_not_used() {
     use std::os::unix::fs::PermissionsExt;
-    let folder = tempfile::tempdir().expect("a folder");
+    let Some(folder) = cache_folder() else { return };
     let path = folder.path().to_str().expect("text");
     let (compiled, _) = run(path);
     let exposed = std::fs::Permissions::from_mode(0o777);

@@ -1,11 +1,11 @@
 //! Runs recorded programs and compares their results with the recording.
 //!
 //! ```sh
-//! cargo run --release -p ramie-cpu --example conformance FOLDER [--threads N] [--only HASH]
+//! cargo run --release -p ramie-cpu --example conformance FOLDER [--threads N] [--only HASH] [--results]
 //! ```
 //!
 //! Each `HASH.mlir` in the folder and its subfolders has its arguments `in.N` and results `out.N` in
-//! `HASH.safetensors`. The example prints a line for each failure and at the end `N of M programs right`.
+//! `HASH.safetensors`. With `--results`, the first result is written to `HASH.results`. The example prints a line for each failure and at the end `N of M programs right`.
 
 use half::{bf16, f16};
 use ramie_cpu::{Buffer, ElementType, Program, TensorType};
@@ -52,11 +52,12 @@ fn main() -> ExitCode {
             .and_then(|i| arguments.get(i + 1))
     };
     let Some(folder) = arguments.first().filter(|a| !a.starts_with("--")) else {
-        eprintln!("usage: conformance FOLDER [--threads N] [--only HASH]");
+        eprintln!("usage: conformance FOLDER [--threads N] [--only HASH] [--results]");
         return ExitCode::FAILURE;
     };
     let threads = option("--threads").and_then(|n| n.parse().ok());
     let only = option("--only");
+    let writes = arguments.iter().any(|a| a == "--results");
     std::panic::set_hook(Box::new(|_| {}));
     let mut counts: BTreeMap<String, (usize, usize)> = BTreeMap::new();
     for path in programs(Path::new(folder)) {
@@ -69,7 +70,7 @@ fn main() -> ExitCode {
             .map_or(String::new(), |n| n.to_string_lossy().into());
         let count = counts.entry(group).or_default();
         count.1 += 1;
-        match catch_unwind(AssertUnwindSafe(|| check(&path, threads))) {
+        match catch_unwind(AssertUnwindSafe(|| check(&path, threads, writes))) {
             Ok(Ok(())) => count.0 += 1,
             Ok(Err(reason)) => println!(
                 "{}: {}",
@@ -119,7 +120,7 @@ fn programs(folder: &Path) -> Vec<PathBuf> {
 }
 
 /// Compiles and runs a program and compares all results.
-fn check(path: &Path, threads: Option<usize>) -> Result<(), String> {
+fn check(path: &Path, threads: Option<usize>, writes: bool) -> Result<(), String> {
     let text = std::fs::read_to_string(path).map_err(|e| e.to_string())?;
     let mut program = Program::compile(&text).map_err(|e| e.to_string())?;
     if let Some(threads) = threads {
@@ -141,6 +142,9 @@ fn check(path: &Path, threads: Option<usize>) -> Result<(), String> {
     let results = program
         .run(&buffers.iter().collect::<Vec<_>>())
         .map_err(|e| e.to_string())?;
+    if let Some(first) = results.first().filter(|_| writes) {
+        std::fs::write(path.with_extension("results"), first.bytes()).map_err(|e| e.to_string())?;
+    }
     let bounds = bounds(&text);
     for (i, result) in results.iter().enumerate() {
         compare(

@@ -38,12 +38,25 @@ pub enum Error {
     /// A result does not fit into memory.
     #[error("out of memory: {0}")]
     Memory(String),
+    /// An operation cannot go on: a function of the host failed, or devices disagree about control flow.
+    #[error("{0}")]
+    Failed(String),
     /// The arguments of a run do not match the program.
     #[error("{0}")]
     Arguments(String),
 }
 
 debug_is_message!(Error);
+
+impl Error {
+    /// Returns the error with another line, for errors of attributes that are parsed apart.
+    pub(crate) fn at(mut self, at: usize) -> Error {
+        if let Error::Text { line, .. } | Error::Unsupported { line, .. } = &mut self {
+            *line = at;
+        }
+        self
+    }
+}
 
 /// A `Result` with [`Error`].
 pub type Result<T, E = Error> = std::result::Result<T, E>;

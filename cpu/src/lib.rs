@@ -8,9 +8,13 @@
 //! | [`types`] | element types, shapes and types of tensors |
 //! | [`text`] | the syntax tree of a module and its parser |
 //! | [`memory`] | storage, views and copies of tensors |
+//! | [`host`] | functions of the host, which programs call |
+//! | [`sharding`] | meshes of devices and how arrays are split over them |
 //! | [`graph`] | typed operations with static shapes |
 //! | [`kernels`] | computations on slices and tiles |
 //! | [`ops`] | the table of operations |
+//! | [`propagate`] | shardings that the compiler chooses |
+//! | [`partition`] | arguments and results of programs on several devices |
 //! | [`program`] | compiled programs |
 //!
 //! # Examples
@@ -37,14 +41,19 @@
 
 pub mod error;
 pub mod graph;
+pub mod host;
 pub mod kernels;
 pub mod memory;
 pub mod ops;
+pub mod partition;
 pub mod program;
+pub mod propagate;
+pub mod sharding;
 pub mod text;
 pub mod types;
 
 pub use error::{Error, Result};
+pub use host::{HostCall, HostFunction};
 pub use memory::Buffer;
-pub use program::Program;
+pub use program::{Options, Program};
 pub use types::{Dims, ElementType, TensorType};

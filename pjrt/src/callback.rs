@@ -216,6 +216,10 @@ impl Client {
     }
 
     fn register_callbacks(self) -> Result<()> {
+        if self.plugin().is_linked() {
+            // It finds the functions by itself.
+            return Ok(());
+        }
         self.register_handler(Callback::TARGET, handler)
     }
 
@@ -275,20 +279,47 @@ unsafe extern "C" fn handler(frame: *mut CallFrame) -> *mut FfiError {
         return null_mut();
     }
     // SAFETY: as above. A panic must not unwind into the plugin.
-    let result = catch_unwind(AssertUnwindSafe(|| unsafe { dispatch(frame) }))
-        .unwrap_or_else(|panic| Err(format!("panicked: {}", panic_message(&*panic))));
-    match result {
+    match recorded(|| unsafe { dispatch(frame) }) {
         Ok(()) => null_mut(),
-        Err(message) => {
-            let mut failures = lock(&FAILURES);
-            if failures.len() < KEPT_FAILURES {
-                failures.push(message.clone());
-            }
-            drop(failures);
-            // SAFETY: the frame's function table is the plugin's.
-            unsafe { fail(frame, &message) }
+        // SAFETY: the frame's function table is the plugin's.
+        Err(message) => unsafe { fail(frame, &message) },
+    }
+}
+
+/// Calls a function, and records its error or panic.
+fn recorded(
+    f: impl FnOnce() -> std::result::Result<(), String>,
+) -> std::result::Result<(), String> {
+    let result = catch_unwind(AssertUnwindSafe(f))
+        .unwrap_or_else(|panic| Err(format!("panicked: {}", panic_message(&*panic))));
+    if let Err(message) = &result {
+        let mut failures = lock(&FAILURES);
+        if failures.len() < KEPT_FAILURES {
+            failures.push(message.clone());
         }
     }
+    result
+}
+
+/// Calls the function with this id for the linked backend, and records its error or panic.
+pub(crate) fn invoke(
+    id: i64,
+    args: &[BufferView<'_>],
+    results: &mut [BufferMut<'_>],
+) -> std::result::Result<(), String> {
+    recorded(|| {
+        let function = find(id)?;
+        Callback::enter(|| function(args, results))
+    })
+}
+
+/// Finds the function with this id.
+fn find(id: i64) -> std::result::Result<Arc<Function>, String> {
+    lock(&CALLBACKS)
+        .as_ref()
+        .and_then(|callbacks| callbacks.get(&id))
+        .map(|callback| callback.function.clone())
+        .ok_or_else(|| format!("callback {id} does not exist in this process, or was dropped"))
 }
 
 /// Answers XLA's query for the API version of this handler with the plugin's own version.
@@ -321,11 +352,7 @@ unsafe fn dispatch(frame: &CallFrame) -> std::result::Result<(), String> {
     // SAFETY: guaranteed by the caller.
     let id = unsafe { attribute(&frame.attributes, "id") }
         .ok_or("a call of `ramie_callback` lacks the attribute `id`")?;
-    let function = lock(&CALLBACKS)
-        .as_ref()
-        .and_then(|callbacks| callbacks.get(&id))
-        .map(|callback| callback.function.clone())
-        .ok_or_else(|| format!("callback {id} does not exist in this process, or was dropped"))?;
+    let function = find(id)?;
     // SAFETY: until we return, operands are readable, and results are writable by us alone.
     let (args, mut results) = unsafe {
         let args: Vec<BufferView<'_>> = buffers(&frame.args)?

@@ -103,6 +103,10 @@ fn a_stored_executable_knows_its_layouts() {
 
 #[test]
 fn shardy_lays_out_inputs_and_their_types_are_read_back() {
+    if is_linked() {
+        // It chooses the layouts of outputs only, from those that Shardy's attributes give inputs.
+        return;
+    }
     let program = r#"module {
   sdy.mesh @mesh = <["x"=4, "y"=2]>
   func.func @main(%a: tensor<8x4xf32>,
@@ -140,6 +144,10 @@ fn free_inputs(program: &str, options: &CompileOptions) -> Executable {
 
 #[test]
 fn without_shardy_the_compiler_lays_out_what_it_was_told_it_may() {
+    if is_linked() {
+        // It chooses the layouts of outputs only, from those that Shardy's attributes give inputs.
+        return;
+    }
     let program = r#"func.func @main(%a: tensor<8x4xf32>,
         %b: tensor<8x4xf32> {mhlo.sharding = "{devices=[2,4]<=[4,2]T(1,0)}"})
         -> (tensor<8x4xf32>, tensor<8x4xf32>) {

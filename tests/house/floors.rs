@@ -23,8 +23,19 @@ pub const FLOORS: [&str; 10] = [
 ];
 
 /// The modules of `cpu/src` from the lowest floor.
-const CPU_FLOORS: [&str; 8] = [
-    "error", "types", "text", "memory", "graph", "kernels", "ops", "program",
+const CPU_FLOORS: [&str; 12] = [
+    "error",
+    "types",
+    "text",
+    "memory",
+    "host",
+    "sharding",
+    "graph",
+    "kernels",
+    "ops",
+    "propagate",
+    "partition",
+    "program",
 ];
 
 /// Number of files in the largest circle of arrows, which is one of the programs. It may only

@@ -55,6 +55,10 @@ fn gathering_the_left_operand() {
 
         assert_eq!(traffic(&text, 4), Ok(vec![permutes]));
     }
+    if ramie_testing::is_linked() {
+        // It computes on whole arrays, and splits only results.
+        return;
+    }
     let text = plain.compile((on(mesh, &a, P!["X", "Y"]), on(mesh, &w, P![None, "Y"])));
     let text = text.unwrap().as_text().unwrap();
 

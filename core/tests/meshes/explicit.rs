@@ -2,7 +2,7 @@
 
 use crate::eight_devices;
 use ramie_core::*;
-use ramie_testing::panic_message;
+use ramie_testing::{is_linked, panic_message};
 
 fn mesh(sizes: &[usize], names: &[&str]) -> Mesh {
     eight_devices();
@@ -51,15 +51,19 @@ fn ambiguous_products_need_an_out_sharding() {
     ] {
         let f = move |x: Array, w: Array| einsum_with("bd,df->bf", &[x.square(), w], spec.clone());
         let text = text(&f, &x, &w);
+        let out = jit(f)(x.clone(), w.clone());
+        assert_eq!(format!("{:#}", type_of(&out)), printed);
+        close(&out, &want);
+        if is_linked() {
+            // It computes on whole arrays, and splits only results.
+            continue;
+        }
         // XLA's compiler for CPUs writes a reduce-scatter as an all-reduce of which
         // each device keeps its slice.
         let scatters = text.contains("reduce-scatter")
             || text.contains("all-reduce") && text.contains("dynamic-slice");
         assert_eq!(scatters, scattered, "{text}");
         assert!(scatters || text.contains("all-reduce"), "{text}");
-        let out = jit(f)(x.clone(), w.clone());
-        assert_eq!(format!("{:#}", type_of(&out)), printed);
-        close(&out, &want);
     }
     let shown = format!("{x:?}");
     assert!(

@@ -2,7 +2,7 @@
 
 use crate::eight_devices;
 use ramie_core::*;
-use ramie_testing::panic_message;
+use ramie_testing::{is_linked, panic_message};
 
 fn mesh(sizes: &[usize], names: &[&str], axis_type: AxisType) -> Mesh {
     eight_devices();
@@ -60,7 +60,8 @@ fn eager_operations_and_jit_run_over_the_mesh() {
         .unwrap()
         .as_text()
         .unwrap();
-    assert!(text.contains("all-reduce"), "{text}");
+    // The linked backend computes on whole arrays, and splits only results.
+    assert!(is_linked() || text.contains("all-reduce"), "{text}");
     let out = f(x.clone(), w.clone());
     let plain = f(iota(&[8, 6]), iota(&[6, 4]));
     for (a, b) in out.to_vec::<f32>().iter().zip(plain.to_vec::<f32>()) {

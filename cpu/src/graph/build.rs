@@ -1,8 +1,10 @@
 //! Builds graphs from the functions of a module.
 
 use super::free::{Types, captured, collect_types};
-use super::{Graph, Node, Operation, Region, Source, Use};
+use super::{Devices, Graph, Node, Operands, Operation, Region, Source, Use};
+use crate::host::HostFunctions;
 use crate::memory::{Context, Tensors};
+use crate::sharding::Meshes;
 use crate::text::{self, Attribute, Block, Function, Module, Type, ValueId};
 use crate::{Error, Result, TensorType};
 use smallvec::SmallVec;
@@ -27,6 +29,8 @@ pub struct Entry {
 pub struct Functions<'a> {
     module: &'a Module,
     table: &'a HashMap<&'static str, Entry>,
+    meshes: &'a Meshes,
+    hosts: &'a HostFunctions,
     built: HashMap<&'a str, Arc<Graph>>,
     depth: usize,
 }
@@ -36,8 +40,21 @@ pub struct Functions<'a> {
 struct Call(Arc<Graph>);
 
 impl Operation for Call {
-    fn run(&self, context: &Context, operands: super::Operands) -> Result<Tensors> {
+    fn run(&self, context: &Context, operands: Operands) -> Result<Tensors> {
         self.0.run(context, operands)
+    }
+
+    fn graphs(&self) -> Vec<&Graph> {
+        vec![&self.0]
+    }
+
+    fn run_on(
+        &self,
+        context: &Context,
+        devices: &Devices,
+        all: Vec<Operands>,
+    ) -> Result<Vec<Tensors>> {
+        self.0.run_on(context, devices, all)
     }
 }
 
@@ -121,10 +138,17 @@ impl Scope {
 
 impl<'a> Functions<'a> {
     /// Returns the functions of a module.
-    pub fn new(module: &'a Module, table: &'a HashMap<&'static str, Entry>) -> Functions<'a> {
+    pub fn new(
+        module: &'a Module,
+        table: &'a HashMap<&'static str, Entry>,
+        meshes: &'a Meshes,
+        hosts: &'a HostFunctions,
+    ) -> Functions<'a> {
         Functions {
             module,
             table,
+            meshes,
+            hosts,
             built: HashMap::new(),
             depth: 0,
         }
@@ -232,8 +256,6 @@ impl<'a> Functions<'a> {
                 return alias(scope, syntax, slots);
             }
             "stablehlo.get_tuple_element" => return tuple_element(scope, syntax, types),
-            // On one device, the computation of each device is the whole one.
-            "sdy.manual_computation" => return self.inline_region(scope, syntax, types),
             _ => {}
         }
         let Some(entry) = self.table.get(syntax.name.as_str()) else {
@@ -262,33 +284,11 @@ impl<'a> Functions<'a> {
             operands,
             results,
             regions,
+            meshes: self.meshes,
+            hosts: self.hosts,
         })?;
         push(scope, syntax, operation, slots);
         Ok(())
-    }
-
-    /// Makes the only region of an operation a part of this graph.
-    fn inline_region(
-        &mut self,
-        scope: &mut Scope,
-        syntax: &'a text::Operation,
-        types: &Types<'a>,
-    ) -> Result<()> {
-        let line = syntax.line;
-        let [region] = &syntax.regions[..] else {
-            let message = format!("{}: needs one region", syntax.name);
-            return Err(Error::Text { line, message });
-        };
-        let captured = captured(syntax);
-        let mut slots = scope.uses(&syntax.operands, line)?;
-        slots.extend(scope.uses(&captured, line)?);
-        let graph = self.block(region, &captured, types, line)?;
-        if scope.types_of(&slots) != graph.types[..graph.parameters] {
-            let message = format!("{}: several devices", syntax.name);
-            return Err(Error::Unsupported { line, message });
-        }
-        let results = scope.inline(&graph, &slots);
-        alias(scope, syntax, results)
     }
 
     /// Applies a function, whose name and types are checked.

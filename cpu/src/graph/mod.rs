@@ -2,10 +2,13 @@
 
 mod absorb;
 mod build;
+mod devices;
 mod free;
 mod node;
+mod peak;
 mod source;
 
 pub use build::{Entry, Functions};
+pub use devices::Devices;
 pub use node::{Graph, Node, Operands, Operation, Use};
 pub use source::{Region, Source};

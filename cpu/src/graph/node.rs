@@ -1,5 +1,6 @@
 //! Graphs, their nodes and how they run.
 
+use super::Devices;
 use crate::memory::{Context, Tensor, Tensors};
 use crate::{Result, TensorType};
 use smallvec::SmallVec;
@@ -18,6 +19,16 @@ pub trait Operation: Any + Debug + Send + Sync {
     /// Returns [`crate::Error::Memory`] if a result does not fit into memory.
     fn run(&self, context: &Context, operands: Operands) -> Result<Tensors>;
 
+    /// Returns the graphs that a run runs.
+    fn graphs(&self) -> Vec<&Graph> {
+        Vec::new()
+    }
+
+    /// Returns whether a run has effects beside its results.
+    fn has_effects(&self) -> bool {
+        self.graphs().iter().any(|graph| graph.has_effects)
+    }
+
     /// Returns whether the results have memory of their own.
     fn allocates(&self) -> bool {
         true
@@ -33,6 +44,15 @@ pub trait Operation: Any + Debug + Send + Sync {
     ) -> Option<Arc<dyn Operation>> {
         let _ = (producers, index);
         None
+    }
+
+    /// Computes the results of several devices, each with its operands.
+    ///
+    /// # Errors
+    /// Returns the errors of [`run`](Operation::run), and [`crate::Error::Failed`] if devices that exchange
+    /// values do not all take part.
+    fn run_on(&self, context: &Context, _: &Devices, all: Vec<Operands>) -> Result<Vec<Tensors>> {
+        all.into_iter().map(|o| self.run(context, o)).collect()
     }
 }
 
@@ -78,10 +98,12 @@ pub struct Graph {
     pub results: Vec<Use>,
     /// Largest depth of graphs within this one, which bounds the stack of a run.
     pub height: usize,
+    /// Whether an operation has effects beside its results.
+    pub has_effects: bool,
 }
 
 impl Graph {
-    /// Removes nodes without effect on the results and marks the last use of each value.
+    /// Removes nodes without results that are used and without effects, and marks the last use of each value.
     pub fn finish(&mut self) {
         let mut used = vec![false; self.types.len()];
         for result in self.results.iter_mut().rev() {
@@ -93,9 +115,11 @@ impl Graph {
             for result in &mut node.results {
                 *result = result.filter(|r| used[*r as usize]);
             }
-            if node.results.iter().all(Option::is_none) {
+            let has_effects = node.operation.has_effects();
+            if !has_effects && node.results.iter().all(Option::is_none) {
                 continue;
             }
+            self.has_effects |= has_effects;
             for operand in node.operands.iter_mut().rev() {
                 let seen = std::mem::replace(&mut used[operand.slot as usize], true);
                 operand.last = !seen;
@@ -115,12 +139,55 @@ impl Graph {
         context: &Context,
         arguments: impl IntoIterator<Item = Tensor>,
     ) -> Result<Tensors> {
-        let mut values: Vec<Option<Tensor>> = Vec::with_capacity(self.types.len());
+        let mut values = Values::new(self, arguments);
+        for node in &self.nodes {
+            let operands = values.take(&node.operands);
+            let results = node.operation.run(context, operands)?;
+            values.store(self, node, results);
+        }
+        Ok(values.take(&self.results))
+    }
+
+    /// Runs the graph on several devices in step: each node on all of them before the next. So operations
+    /// exchange values without threads that wait for each other.
+    ///
+    /// # Errors
+    /// Returns the errors of [`Operation::run_on`].
+    pub fn run_on<A: IntoIterator<Item = Tensor>>(
+        &self,
+        context: &Context,
+        devices: &Devices,
+        arguments: impl IntoIterator<Item = A>,
+    ) -> Result<Vec<Tensors>> {
+        let start = arguments.into_iter().map(|a| Values::new(self, a));
+        let mut all: Vec<Values> = start.collect();
+        for node in &self.nodes {
+            let operands = all.iter_mut().map(|v| v.take(&node.operands)).collect();
+            let results = node.operation.run_on(context, devices, operands)?;
+            for (values, results) in all.iter_mut().zip(results) {
+                values.store(self, node, results);
+            }
+        }
+        Ok(all.iter_mut().map(|v| v.take(&self.results)).collect())
+    }
+}
+
+/// The values of a graph that runs, by slot.
+struct Values(Vec<Option<Tensor>>);
+
+impl Values {
+    fn new(graph: &Graph, arguments: impl IntoIterator<Item = Tensor>) -> Values {
+        let mut values = Vec::with_capacity(graph.types.len());
         values.extend(arguments.into_iter().map(Some));
-        debug_assert_eq!(values.len(), self.parameters);
-        values.resize_with(self.types.len(), || None);
-        let take = |values: &mut Vec<Option<Tensor>>, operand: &Use| {
-            let value = &mut values[operand.slot as usize];
+        debug_assert_eq!(values.len(), graph.parameters);
+        values.resize_with(graph.types.len(), || None);
+        Values(values)
+    }
+
+    /// Returns values, and gives up those without later uses.
+    fn take<L: FromIterator<Tensor>>(&mut self, uses: &[Use]) -> L {
+        let take = |operand: &Use| {
+            let value = &mut self.0[operand.slot as usize];
             let tensor = if operand.last {
                 value.take()
             } else {
@@ -128,20 +195,16 @@ impl Graph {
             };
             tensor.expect("an operand is computed before its use")
         };
-        for node in &self.nodes {
-            let operands: Operands = node.operands.iter().map(|u| take(&mut values, u)).collect();
-            let results = node.operation.run(context, operands)?;
-            debug_assert_eq!(results.len(), node.results.len());
-            for (slot, tensor) in node.results.iter().zip(results) {
-                let Some(slot) = slot else { continue };
-                debug_assert_eq!(
-                    tensor.ty, self.types[*slot as usize],
-                    "{:?}",
-                    node.operation
-                );
-                values[*slot as usize] = Some(tensor);
-            }
+        uses.iter().map(take).collect()
+    }
+
+    fn store(&mut self, graph: &Graph, node: &Node, results: Tensors) {
+        debug_assert_eq!(results.len(), node.results.len());
+        for (slot, tensor) in node.results.iter().zip(results) {
+            let Some(slot) = slot else { continue };
+            let ty = &graph.types[*slot as usize];
+            debug_assert_eq!(tensor.ty, *ty, "{:?}", node.operation);
+            self.0[*slot as usize] = Some(tensor);
         }
-        Ok(self.results.iter().map(|u| take(&mut values, u)).collect())
     }
 }

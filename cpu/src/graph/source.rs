@@ -1,6 +1,8 @@
 //! An operation of the text while it is read: its attributes and the types of its values.
 
 use super::Graph;
+use crate::host::HostFunctions;
+use crate::sharding::Meshes;
 use crate::text::{Attribute, Attributes, Operation};
 use crate::{Error, Result, TensorType};
 
@@ -24,6 +26,10 @@ pub struct Source<'a> {
     pub results: Vec<TensorType>,
     /// The regions.
     pub regions: Vec<Region>,
+    /// The meshes of the module.
+    pub meshes: &'a Meshes,
+    /// The functions of the host.
+    pub hosts: &'a HostFunctions,
 }
 
 impl Source<'_> {

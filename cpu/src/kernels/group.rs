@@ -53,6 +53,8 @@ pub enum Lanes<'a> {
     Scalar(&'a [u8]),
     /// The elements of a view in row-major order.
     View(&'a Tensor),
+    /// The elements that an output has before it is written.
+    Output(usize),
 }
 
 impl<'a> Lanes<'a> {
@@ -204,7 +206,7 @@ impl Group {
             loaded.push(match lanes {
                 Lanes::Slice(_) => Vec::new(),
                 Lanes::Scalar(_) if tile == 1 => Vec::new(),
-                Lanes::View(_) => buffer(width),
+                Lanes::View(_) | Lanes::Output(_) => buffer(width),
                 Lanes::Scalar(value) => {
                     let mut tile = buffer(width);
                     with_width!(width, T => {
@@ -219,9 +221,15 @@ impl Group {
         while start < range.end {
             let n = tile.min(range.end - start);
             for ((lanes, buffer), element) in inputs.iter().zip(&mut loaded).zip(&self.inputs) {
-                if let Lanes::View(view) = lanes {
-                    let bytes: &mut [u8] = bytemuck::cast_slice_mut(buffer);
-                    view.load(start, &mut bytes[..n * element.bytes()]);
+                let bytes: &mut [u8] = bytemuck::cast_slice_mut(buffer);
+                let width = element.bytes();
+                match lanes {
+                    Lanes::View(view) => view.load(start, &mut bytes[..n * width]),
+                    Lanes::Output(k) => {
+                        let own = &outputs[*k][(start - range.start) * width..][..n * width];
+                        bytes[..n * width].copy_from_slice(own);
+                    }
+                    Lanes::Slice(_) | Lanes::Scalar(_) => {}
                 }
             }
             let tile: SmallVec<[&[u8]; 4]> = inputs

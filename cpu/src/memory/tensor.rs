@@ -319,6 +319,32 @@ impl Tensor {
         }
     }
 
+    /// Returns the numbers of the tensors whose memory a result of a layout may take: those that are all of
+    /// one storage, which nothing else uses.
+    pub fn replaceable(tensors: &[Tensor], layout: &Layout) -> SmallVec<[usize; 4]> {
+        let fits = |x: &Tensor| {
+            let same_width = x.element().bytes() == layout.ty.element.bytes();
+            x.offset == 0 && x.is_contiguous() && same_width && x.shape() == &layout.ty.shape[..]
+        };
+        for x in tensors.iter().filter(|x| fits(x)) {
+            let shares = |y: &Tensor| Arc::ptr_eq(&x.storage, &y.storage);
+            let peers = (0..tensors.len()).filter(|i| shares(&tensors[*i]));
+            let peers: SmallVec<[usize; 4]> = peers.collect();
+            let is_free = Arc::strong_count(&x.storage) == peers.len();
+            if is_free && peers.iter().all(|i| fits(&tensors[*i])) {
+                return peers;
+            }
+        }
+        SmallVec::new()
+    }
+
+    /// Returns the memory with its contents as that of a result, if this is its last owner.
+    pub fn into_memory(self, layout: &Arc<Layout>) -> Option<Fresh> {
+        let storage = Arc::try_unwrap(self.storage).ok()?;
+        let layout = layout.clone();
+        Some(Fresh { layout, storage })
+    }
+
     /// Returns a buffer, which shares the memory where the tensor is all of it.
     pub fn into_buffer(self, context: &Context) -> Result<Buffer> {
         let dense = match self.offset == 0 && self.is_contiguous() {

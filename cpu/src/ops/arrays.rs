@@ -20,6 +20,10 @@ impl Operation for Constant {
     fn run(&self, _: &Context, _: Operands) -> Result<Tensors> {
         Ok(smallvec![self.0.clone()])
     }
+
+    fn allocates(&self) -> bool {
+        false
+    }
 }
 
 /// Returns a tensor whose elements all share one place in memory.
@@ -238,9 +242,11 @@ pub fn padded_shape(
 
 /// Arrays one after another along an axis.
 #[derive(Debug)]
-struct Concatenate {
-    ty: TensorType,
-    axis: usize,
+pub struct Concatenate {
+    /// The type of the result.
+    pub ty: TensorType,
+    /// The axis.
+    pub axis: usize,
 }
 
 impl Operation for Concatenate {

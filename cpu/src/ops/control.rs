@@ -3,7 +3,7 @@
 use super::arrays::index;
 use super::{Read, lift};
 use crate::ElementType::*;
-use crate::graph::{Graph, Operands, Operation, Region, Source};
+use crate::graph::{Devices, Graph, Operands, Operation, Region, Source};
 use crate::memory::{Context, Tensor, Tensors};
 use crate::{Dims, Result, TensorType};
 
@@ -31,9 +31,53 @@ impl Operation for While {
                 .run(context, carries.into_iter().chain(captures.iter().cloned()))?;
         }
     }
+
+    fn graphs(&self) -> Vec<&Graph> {
+        vec![&self.condition, &self.body]
+    }
+
+    /// Devices leave the loop when their own conditions are false.
+    fn run_on(
+        &self,
+        context: &Context,
+        devices: &Devices,
+        mut all: Vec<Operands>,
+    ) -> Result<Vec<Tensors>> {
+        let split = |o: &mut Operands| -> Vec<Tensor> { o.drain(self.carries..).collect() };
+        let captures: Vec<Vec<Tensor>> = all.iter_mut().map(split).collect();
+        let mut carries: Vec<Tensors> = all.into_iter().map(|o| o.into_iter().collect()).collect();
+        let mut inside: Vec<usize> = (0..carries.len()).collect();
+        loop {
+            let some = devices.subset(&inside);
+            let arguments = inside
+                .iter()
+                .map(|i| carries[*i].iter().chain(&captures[*i]).cloned());
+            let conditions = self.condition.run_on(context, &some, arguments)?;
+            let mut conditions = conditions.iter().map(|c| c[0].scalar::<u8>() != 0);
+            inside.retain(|_| conditions.next() == Some(true));
+            if inside.is_empty() {
+                return Ok(carries);
+            }
+            let arguments: Vec<_> = inside
+                .iter()
+                .map(|i| {
+                    std::mem::take(&mut carries[*i])
+                        .into_iter()
+                        .chain(captures[*i].iter().cloned())
+                })
+                .collect();
+            let results = self
+                .body
+                .run_on(context, &devices.subset(&inside), arguments)?;
+            for (i, result) in inside.iter().zip(results) {
+                carries[*i] = result;
+            }
+        }
+    }
 }
 
-fn result_types(graph: &Graph) -> Vec<TensorType> {
+/// Returns the types of a graph's results.
+pub fn result_types(graph: &Graph) -> Vec<TensorType> {
     graph
         .results
         .iter()
@@ -75,15 +119,52 @@ struct Case {
     branches: Vec<Graph>,
 }
 
-impl Operation for Case {
-    fn run(&self, context: &Context, mut operands: Operands) -> Result<Tensors> {
+impl Case {
+    /// Removes the selector from the operands and returns the number of the branch.
+    fn branch(&self, operands: &mut Operands) -> usize {
         let selector = operands.remove(0);
         let last = self.branches.len() - 1;
-        let branch = match self.boolean {
+        match self.boolean {
             true => usize::from(selector.scalar::<u8>() == 0),
             false => usize::try_from(index(&selector)).map_or(last, |i| i.min(last)),
-        };
+        }
+    }
+}
+
+impl Operation for Case {
+    fn run(&self, context: &Context, mut operands: Operands) -> Result<Tensors> {
+        let branch = self.branch(&mut operands);
         self.branches[branch].run(context, operands)
+    }
+
+    fn graphs(&self) -> Vec<&Graph> {
+        self.branches.iter().collect()
+    }
+
+    /// The devices of each branch run it without the others.
+    fn run_on(
+        &self,
+        context: &Context,
+        devices: &Devices,
+        mut all: Vec<Operands>,
+    ) -> Result<Vec<Tensors>> {
+        let chosen: Vec<usize> = all.iter_mut().map(|o| self.branch(o)).collect();
+        let mut results = vec![Tensors::new(); all.len()];
+        for (branch, graph) in self.branches.iter().enumerate() {
+            let inside: Vec<usize> = (0..all.len()).filter(|i| chosen[*i] == branch).collect();
+            let arguments: Vec<Operands> = inside
+                .iter()
+                .map(|i| std::mem::take(&mut all[*i]))
+                .collect();
+            if inside.is_empty() {
+                continue;
+            }
+            let computed = graph.run_on(context, &devices.subset(&inside), arguments)?;
+            for (i, result) in inside.into_iter().zip(computed) {
+                results[i] = result;
+            }
+        }
+        Ok(results)
     }
 }
 

@@ -1,11 +1,13 @@
-//! Operations that concern devices, on one device.
+//! Numbers of devices, sizes of arrays, and custom calls.
 
 use super::arrays::{Constant, splat};
 use super::{Read, householder, lift};
-use crate::graph::{Operands, Operation, Source};
-use crate::memory::{Context, Tensors};
-use crate::text::Attribute;
-use crate::{ElementType, Result, TensorType};
+use crate::graph::{Devices, Operands, Operation, Source};
+use crate::host::{HostCall, HostFunction};
+use crate::memory::{Context, Fresh, Tensors};
+use crate::text::{Attribute, Attributes};
+use crate::{ElementType, Error, Result, TensorType};
+use smallvec::smallvec;
 
 /// Returns the operands.
 #[derive(Debug)]
@@ -15,30 +17,51 @@ impl Operation for Identity {
     fn run(&self, _: &Context, operands: Operands) -> Result<Tensors> {
         Ok(operands.into_iter().take(self.0).collect())
     }
+
+    fn allocates(&self) -> bool {
+        false
+    }
 }
 
-/// Reads a collective operation, which returns its operands on one device.
-pub fn collective(source: &Source<'_>) -> Read {
-    let count = source.results.len();
-    if source.operands != source.results {
-        return Err(source.unsupported("several devices"));
-    }
-    if source.syntax.name == "stablehlo.collective_permute" {
-        let pairs = source.integers("source_target_pairs")?;
-        if !pairs.chunks(2).any(|pair| pair == [0, 0]) {
-            let ty = &source.results[0];
-            return lift(Constant(splat(ty, &vec![0; ty.element.bytes()])?));
-        }
-    }
-    lift(Identity(count))
+/// The number of each device.
+#[derive(Debug)]
+struct Number {
+    /// Whether replicas are counted, not partitions.
+    replicas: bool,
 }
 
-/// Reads the number of this device, which is 0.
+fn number(context: &Context, value: u32) -> Result<Tensors> {
+    let mut fresh = Fresh::new(context, TensorType::new(&[], ElementType::U32))?;
+    fresh.slice_mut()[0] = value;
+    Ok(smallvec![fresh.finish()])
+}
+
+impl Operation for Number {
+    fn run(&self, context: &Context, _: Operands) -> Result<Tensors> {
+        number(context, 0)
+    }
+
+    fn run_on(
+        &self,
+        context: &Context,
+        devices: &Devices,
+        _: Vec<Operands>,
+    ) -> Result<Vec<Tensors>> {
+        let own = |n: &usize| match self.replicas == devices.replicas {
+            true => number(context, *n as u32),
+            false => number(context, 0),
+        };
+        devices.numbers.iter().map(own).collect()
+    }
+}
+
+/// Reads `stablehlo.partition_id` and `stablehlo.replica_id`.
 pub fn device_number(source: &Source<'_>) -> Read {
     source.counts(0, 1, 0)?;
-    let ty = TensorType::new(&[], ElementType::U32);
-    source.result(0, &ty)?;
-    lift(Constant(splat(&ty, &[0; 4])?))
+    source.result(0, &TensorType::new(&[], ElementType::U32))?;
+    lift(Number {
+        replicas: source.syntax.name == "stablehlo.replica_id",
+    })
 }
 
 /// Reads `stablehlo.get_dimension_size`.
@@ -52,7 +75,56 @@ pub fn dimension_size(source: &Source<'_>) -> Read {
     lift(Constant(splat(&ty, &size.to_le_bytes())?))
 }
 
-/// Reads `stablehlo.custom_call`: decompositions that XLA knows, and annotations, which return their operands.
+/// A call of a function of the host.
+#[derive(Debug)]
+struct Call {
+    function: HostFunction,
+    config: Attributes,
+    has_effects: bool,
+    results: Vec<TensorType>,
+}
+
+impl Operation for Call {
+    fn run(&self, context: &Context, operands: Operands) -> Result<Tensors> {
+        let dense = operands.iter().map(|x| x.contiguous(context));
+        let operands: Operands = dense.collect::<Result<_>>()?;
+        let fresh = self
+            .results
+            .iter()
+            .map(|ty| Fresh::new(context, ty.clone()));
+        let mut results: Vec<Fresh> = fresh.collect::<Result<_>>()?;
+        let call = HostCall {
+            config: &self.config,
+            operands: operands.iter().map(|x| (&x.ty, x.bytes())).collect(),
+            results: self
+                .results
+                .iter()
+                .zip(results.iter_mut().map(Fresh::bytes_mut))
+                .collect(),
+        };
+        self.function.call(call).map_err(Error::Failed)?;
+        Ok(results.into_iter().map(Fresh::finish).collect())
+    }
+
+    fn has_effects(&self) -> bool {
+        self.has_effects
+    }
+}
+
+fn call(source: &Source<'_>, function: &HostFunction) -> Read {
+    lift(Call {
+        function: function.clone(),
+        config: match source.attribute("backend_config") {
+            Some(Attribute::Dictionary(config)) => config.clone(),
+            _ => Attributes::default(),
+        },
+        has_effects: source.flag("has_side_effect"),
+        results: source.results.clone(),
+    })
+}
+
+/// Reads `stablehlo.custom_call`: functions of the host, decompositions that XLA knows, and annotations,
+/// which return their operands.
 pub fn custom_call(source: &Source<'_>) -> Read {
     let target = match source.attribute("call_target_name") {
         Some(Attribute::Text(target) | Attribute::Symbol(target)) => target.as_str(),
@@ -62,6 +134,9 @@ pub fn custom_call(source: &Source<'_>) -> Read {
         "Qr" => return householder::read_decomposition(source),
         "ProductOfElementaryHouseholderReflectors" => return householder::read_product(source),
         _ => {}
+    }
+    if let Some(function) = source.hosts.get(target) {
+        return call(source, function);
     }
     let annotation = matches!(
         target,

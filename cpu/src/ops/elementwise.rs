@@ -43,14 +43,28 @@ impl Elementwise {
     fn compute(
         &self,
         context: &Context,
-        operands: &[Tensor],
+        mut operands: Operands,
         layouts: &[Arc<Layout>],
     ) -> Result<Tensors> {
         let mut results: SmallVec<[Fresh; 1]> = SmallVec::new();
-        for layout in layouts {
+        // The first result is written over an operand without other uses.
+        let mut overwritten: SmallVec<[usize; 4]> = SmallVec::new();
+        if self.size >= TILE {
+            overwritten = Tensor::replaceable(&operands, &layouts[0]);
+        }
+        for i in overwritten.iter().rev() {
+            let memory = operands.remove(*i).into_memory(&layouts[0]);
+            results.extend(memory);
+        }
+        for layout in &layouts[results.len()..] {
             results.push(Fresh::with_layout(context, layout)?);
         }
-        let lanes: SmallVec<[Lanes<'_>; 4]> = operands.iter().map(lanes).collect();
+        let mut others = operands.iter();
+        let each = (0..self.group.inputs.len()).map(|i| match overwritten.contains(&i) {
+            true => Lanes::Output(0),
+            false => lanes(others.next().expect("an operand for each input")),
+        });
+        let lanes: SmallVec<[Lanes<'_>; 4]> = each.collect();
         let mut outputs: SmallVec<[&mut [u8]; 1]> =
             results.iter_mut().map(Fresh::bytes_mut).collect();
         self.group
@@ -77,7 +91,7 @@ impl Elementwise {
             }
         }
         let Some(order) = order else {
-            return self.compute(context, &operands, &self.layouts);
+            return self.compute(context, operands, &self.layouts);
         };
         let permuted = |layout: &Arc<Layout>| {
             let shape: Dims = order.iter().map(|a| layout.ty.shape[*a]).collect();
@@ -86,7 +100,7 @@ impl Elementwise {
         let layouts: SmallVec<[Arc<Layout>; 1]> = self.layouts.iter().map(permuted).collect();
         let mut back = vec![0; order.len()];
         order.iter().enumerate().for_each(|(i, a)| back[*a] = i);
-        let results = self.compute(context, &operands, &layouts)?;
+        let results = self.compute(context, operands, &layouts)?;
         Ok(results.iter().map(|t| t.permute(&back)).collect())
     }
 }
@@ -96,7 +110,7 @@ impl Operation for Elementwise {
         if self.size > TILE && operands.iter().any(|o| !o.is_contiguous()) {
             return self.compute_views(context, operands);
         }
-        self.compute(context, &operands, &self.layouts)
+        self.compute(context, operands, &self.layouts)
     }
 
     /// Rounds a product and the sum with another number once, as XLA does. Products are rounded if both

@@ -5,6 +5,7 @@
 )]
 
 mod arrays;
+mod collective;
 mod control;
 mod convolution;
 mod device;
@@ -14,6 +15,7 @@ mod fft;
 mod householder;
 mod indexing;
 mod linear;
+mod manual;
 mod random;
 mod reduce;
 mod region;
@@ -69,12 +71,13 @@ const ENTRIES: &[(&str, fn(&Source<'_>) -> Read)] = &[
     ("stablehlo.cholesky", linear::cholesky),
     ("stablehlo.triangular_solve", linear::triangular_solve),
     ("stablehlo.rng_bit_generator", random::rng_bit_generator),
-    ("stablehlo.all_reduce", device::collective),
-    ("stablehlo.all_gather", device::collective),
-    ("stablehlo.reduce_scatter", device::collective),
-    ("stablehlo.all_to_all", device::collective),
-    ("stablehlo.collective_permute", device::collective),
-    ("stablehlo.collective_broadcast", device::collective),
+    ("stablehlo.all_reduce", collective::all_reduce),
+    ("stablehlo.all_gather", collective::all_gather),
+    ("stablehlo.reduce_scatter", collective::reduce_scatter),
+    ("stablehlo.all_to_all", collective::all_to_all),
+    ("stablehlo.collective_permute", collective::permute),
+    ("stablehlo.collective_broadcast", collective::broadcast),
+    ("sdy.manual_computation", manual::manual_computation),
     ("stablehlo.partition_id", device::device_number),
     ("stablehlo.replica_id", device::device_number),
     ("stablehlo.get_dimension_size", device::dimension_size),

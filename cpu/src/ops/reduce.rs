@@ -13,7 +13,7 @@ use smallvec::smallvec;
 
 /// Combines the elements along axes.
 #[derive(Debug)]
-struct Reduce {
+pub struct Reduce {
     kept: Vec<usize>,
     reduced: Vec<usize>,
     region: ScalarRegion,
@@ -31,10 +31,7 @@ impl Operation for Reduce {
                 .map(|t| t.view(shape.clone(), smallvec![0; shape.len()], t.offset))
                 .collect());
         }
-        let folded = match self.fold(context, &arrays[0], &shape)? {
-            Some(folded) => smallvec![folded],
-            None => self.combine(context, arrays, captures, &shape)?,
-        };
+        let folded = self.without_initial(context, arrays, captures, &shape)?;
         let size = folded[0].size();
         let inputs: Vec<Lanes<'_>> = initial
             .iter()
@@ -65,6 +62,32 @@ pub fn run_region(
 }
 
 impl Reduce {
+    /// Returns the reduction over the rows of a matrix.
+    pub fn over_rows(region: ScalarRegion) -> Reduce {
+        Reduce {
+            kept: vec![1],
+            reduced: vec![0],
+            region,
+        }
+    }
+
+    /// Reduces arrays with elements, without initial values.
+    ///
+    /// # Errors
+    /// Returns [`crate::Error::Memory`] if a value does not fit into memory.
+    pub fn without_initial(
+        &self,
+        context: &Context,
+        arrays: &[Tensor],
+        captures: &[Tensor],
+        shape: &Dims,
+    ) -> Result<Tensors> {
+        match self.fold(context, &arrays[0], shape)? {
+            Some(folded) => Ok(smallvec![folded]),
+            None => self.combine(context, arrays, captures, shape),
+        }
+    }
+
     /// Reduces with a kernel, if the region is an operation that has one.
     fn fold(&self, context: &Context, x: &Tensor, shape: &Dims) -> Result<Option<Tensor>> {
         let Some(name) = self.region.single else {

@@ -112,6 +112,9 @@ impl ScalarRegion {
                         .copy_from_slice(&bytes[lane * width..][..width]),
                     Lanes::Scalar(bytes) => scalar.bytes_mut().copy_from_slice(bytes),
                     Lanes::View(view) => view.load(lane, scalar.bytes_mut()),
+                    Lanes::Output(k) => scalar
+                        .bytes_mut()
+                        .copy_from_slice(&outputs[*k][lane * width..][..width]),
                 }
                 arguments.push(scalar.finish());
             }

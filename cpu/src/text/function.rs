@@ -139,7 +139,8 @@ impl<'a> Parser<'a> {
             Token::Word("func.func" | "func") => self.pretty_function(line)?,
             Token::Text("func.func") => self.generic_function(line)?,
             Token::Word("sdy.mesh") | Token::Text("sdy.mesh") => return self.mesh(module),
-            _ => return self.unsupported("expected a function, `func.func`"),
+            _ if name.contains('.') => return self.unsupported("expected a function, `func.func`"),
+            _ => return self.fail("expected a function, `func.func`"),
         };
         self.skip_location()?;
         let fail = |message: &str| {

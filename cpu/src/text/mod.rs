@@ -6,11 +6,13 @@ mod elements;
 mod floats;
 mod function;
 mod lexer;
+pub mod location;
 mod module;
 mod operation;
 mod parser;
 mod pretty;
 mod scope;
+pub mod sharding;
 mod structures;
 mod types;
 

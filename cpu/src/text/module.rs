@@ -134,3 +134,16 @@ pub enum Attribute {
         fields: Attributes,
     },
 }
+
+impl Attribute {
+    /// Returns the text of a structure of another dialect than StableHLO and CHLO.
+    pub fn text(&self) -> Option<&str> {
+        match self {
+            Attribute::Structure { fields, .. } => match fields.get("text") {
+                Some(Attribute::Text(text)) => Some(text),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+}

@@ -45,6 +45,12 @@ impl<'a> Parser<'a> {
 
     /// Reads the type of the tensor of an attribute, whose elements may have the type `index`.
     pub fn attribute_tensor(&mut self) -> Result<TensorType> {
+        if let Token::Bang(name) = self.token() {
+            return match self.ty()? {
+                Type::Tensor(tensor) => Ok(tensor),
+                _ => self.fail(format!("`!{name:.100}` is not the type of a tensor")),
+            };
+        }
         self.tensor_of(|p| match p.accept_word("index")? {
             true => Ok(ElementType::I64),
             false => p.element(),

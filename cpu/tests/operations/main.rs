@@ -1,9 +1,11 @@
 //! Results of operations, as StableHLO's specification and XLA define them.
 
 mod arrays;
+mod collectives;
 mod control;
 mod elementwise;
 mod hostile;
+mod hosts;
 mod interpreter;
 mod numerics;
 mod owned;

@@ -30,3 +30,24 @@ fn owned_memory_is_written_in_place_unless_it_is_shared() {
     assert_eq!(elements::<i32>(&result), [1, 2, 7, 4]);
     assert_eq!(elements::<i32>(&shared), [1, 2, 3, 4]);
 }
+
+#[test]
+fn elementwise_results_are_written_over_operands() {
+    const N: usize = 100_000;
+    let text = function(
+        "(%x: tensor<100000xf32>, %y: tensor<100000xf32>) -> tensor<100000xf32>",
+        "%0 = stablehlo.add %x, %x : tensor<100000xf32>
+         %1 = stablehlo.subtract %y, %0 : tensor<100000xf32>
+         return %1 : tensor<100000xf32>",
+    );
+    let program = Program::compile(&text).unwrap().with_threads(2);
+    let numbers = |step: f32| (0..N).map(|i| i as f32 * step).collect::<Vec<f32>>();
+    let x = buffer(&[N], F32, &numbers(1.0));
+    let y = buffer(&[N], F32, &numbers(3.0));
+    let shared = y.clone();
+    let memory = x.bytes().as_ptr();
+    let result = program.run_owned(vec![x, y]).unwrap().remove(0);
+    assert_eq!(elements::<f32>(&result), numbers(1.0));
+    assert_eq!(result.bytes().as_ptr(), memory);
+    assert_eq!(elements::<f32>(&shared), numbers(3.0));
+}

@@ -4,26 +4,101 @@ use crate::{buffer, elements, function};
 use ramie_cpu::ElementType::*;
 use ramie_cpu::Program;
 
+/// Operations on `%x: tensor<300x1000xf32>` and the zero `%z` that are large enough to be divided, with the type of
+/// their result.
+const OPERATIONS: &[(&str, &str)] = &[
+    ("stablehlo.sine %x : tensor<300x1000xf32>", "300x1000xf32"),
+    (
+        "stablehlo.reduce(%x init: %z) applies stablehlo.add across dimensions = [0, 1] : (tensor<300x1000xf32>, tensor<f32>) -> tensor<f32>",
+        "f32",
+    ),
+    (
+        "stablehlo.reduce(%x init: %z) applies stablehlo.add across dimensions = [1] : (tensor<300x1000xf32>, tensor<f32>) -> tensor<300xf32>",
+        "300xf32",
+    ),
+    (
+        "stablehlo.reduce(%x init: %z) applies stablehlo.add across dimensions = [0] : (tensor<300x1000xf32>, tensor<f32>) -> tensor<1000xf32>",
+        "1000xf32",
+    ),
+    (
+        "stablehlo.dot_general %x, %x, contracting_dims = [1] x [1] : (tensor<300x1000xf32>, tensor<300x1000xf32>) -> tensor<300x300xf32>",
+        "300x300xf32",
+    ),
+    (
+        "stablehlo.dot_general %x, %x, contracting_dims = [0] x [0] : (tensor<300x1000xf32>, tensor<300x1000xf32>) -> tensor<1000x1000xf32>",
+        "1000x1000xf32",
+    ),
+    (
+        "stablehlo.dot_general %x, %x, batching_dims = [0] x [0], contracting_dims = [1] x [1] : (tensor<300x1000xf32>, tensor<300x1000xf32>) -> tensor<300xf32>",
+        "300xf32",
+    ),
+    (
+        "stablehlo.fft %x, type = RFFT, length = [1000] : (tensor<300x1000xf32>) -> tensor<300x501xcomplex<f32>>",
+        "300x501xcomplex<f32>",
+    ),
+    (
+        "stablehlo.transpose %x, dims = [1, 0] : (tensor<300x1000xf32>) -> tensor<1000x300xf32>",
+        "1000x300xf32",
+    ),
+    (
+        "\"stablehlo.reduce_window\"(%x, %z) <{window_dimensions = array<i64: 1, 1000>, padding = dense<[[0, 0], [999, 0]]> : tensor<2x2xi64>}> ({
+         ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+           %s = stablehlo.add %a, %b : tensor<f32>
+           stablehlo.return %s : tensor<f32>
+         }) : (tensor<300x1000xf32>, tensor<f32>) -> tensor<300x1000xf32>",
+        "300x1000xf32",
+    ),
+    (
+        "\"stablehlo.sort\"(%x) <{dimension = 1 : i64, is_stable = true}> ({
+         ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+           %s = stablehlo.compare LT, %a, %b, TOTALORDER : (tensor<f32>, tensor<f32>) -> tensor<i1>
+           stablehlo.return %s : tensor<i1>
+         }) : (tensor<300x1000xf32>) -> tensor<300x1000xf32>",
+        "300x1000xf32",
+    ),
+    (
+        "stablehlo.convolution(%image, %kernel) dim_numbers = [b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f], window = {pad = [[1, 1], [1, 1]]} {batch_group_count = 1 : i64, feature_group_count = 1 : i64} : (tensor<30x20x50x10xf32>, tensor<3x3x10x8xf32>) -> tensor<30x20x50x8xf32>",
+        "30x20x50x8xf32",
+    ),
+    (
+        "\"stablehlo.scatter\"(%x, %rows, %x) <{scatter_dimension_numbers = #stablehlo.scatter<update_window_dims = [1], inserted_window_dims = [0], scatter_dims_to_operand_dims = [0], index_vector_dim = 1>}> ({
+         ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+           %s = stablehlo.add %a, %b : tensor<f32>
+           stablehlo.return %s : tensor<f32>
+         }) : (tensor<300x1000xf32>, tensor<300x1xi32>, tensor<300x1000xf32>) -> tensor<300x1000xf32>",
+        "300x1000xf32",
+    ),
+];
+
 #[test]
 fn results_do_not_depend_on_the_number_of_threads() {
-    let text = function(
-        "(%x: tensor<300x1000xf32>) -> (tensor<f32>, tensor<300xf32>, tensor<1000xf32>, tensor<300x300xf32>)",
-        "%v = stablehlo.constant dense<0.0> : tensor<f32>
-         %0 = stablehlo.sine %x : tensor<300x1000xf32>
-         %1 = stablehlo.reduce(%0 init: %v) applies stablehlo.add across dimensions = [0, 1] : (tensor<300x1000xf32>, tensor<f32>) -> tensor<f32>
-         %2 = stablehlo.reduce(%0 init: %v) applies stablehlo.add across dimensions = [1] : (tensor<300x1000xf32>, tensor<f32>) -> tensor<300xf32>
-         %3 = stablehlo.reduce(%0 init: %v) applies stablehlo.add across dimensions = [0] : (tensor<300x1000xf32>, tensor<f32>) -> tensor<1000xf32>
-         %4 = stablehlo.dot_general %0, %x, contracting_dims = [1] x [1] : (tensor<300x1000xf32>, tensor<300x1000xf32>) -> tensor<300x300xf32>
-         return %1, %2, %3, %4 : tensor<f32>, tensor<300xf32>, tensor<1000xf32>, tensor<300x300xf32>",
-    );
     let x: Vec<f32> = (0..300_000).map(|i| (i % 1013) as f32 * 0.37).collect();
     let x = buffer(&[300, 1000], F32, &x);
-    let bits = |threads: usize| -> Vec<Vec<u32>> {
-        let program = Program::compile(&text).unwrap().with_threads(threads);
-        program.run(&[&x]).unwrap().iter().map(elements).collect()
-    };
-    let one = bits(1);
-    for threads in [2, 3, 8] {
-        assert!(bits(threads) == one, "{threads} threads give other bits");
+    for (operation, result) in OPERATIONS {
+        let text = function(
+            &format!("(%x: tensor<300x1000xf32>) -> tensor<{result}>"),
+            &format!(
+                "%z = stablehlo.constant dense<0.0> : tensor<f32>
+                 %n = stablehlo.iota dim = 0 : tensor<300x1xi32>
+                 %seven = stablehlo.constant dense<7> : tensor<300x1xi32>
+                 %rows = stablehlo.remainder %n, %seven : tensor<300x1xi32>
+                 %image = stablehlo.reshape %x : (tensor<300x1000xf32>) -> tensor<30x20x50x10xf32>
+                 %some = stablehlo.slice %x [0:1, 0:720] : (tensor<300x1000xf32>) -> tensor<1x720xf32>
+                 %kernel = stablehlo.reshape %some : (tensor<1x720xf32>) -> tensor<3x3x10x8xf32>
+                 %0 = {operation}
+                 return %0 : tensor<{result}>"
+            ),
+        );
+        let bits = |threads: usize| -> Vec<u8> {
+            let program = Program::compile(&text).unwrap_or_else(|e| panic!("{e}\n{text}"));
+            elements(&program.with_threads(threads).run(&[&x]).unwrap()[0])
+        };
+        let one = bits(1);
+        for threads in [2, 3, 8] {
+            assert!(
+                bits(threads) == one,
+                "{threads} threads give other bits: {operation}"
+            );
+        }
     }
 }

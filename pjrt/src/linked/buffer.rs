@@ -62,6 +62,13 @@ fn tensor_type(code: u32, dims: &[i64]) -> Result<TensorType, Failure> {
     Ok(TensorType { shape, element })
 }
 
+/// Returns the API's element type of an array.
+pub(super) fn element_type(ty: &TensorType) -> ElementType {
+    let mut all = ElementType::ALL.iter();
+    let found = all.find(|e| e.name() == ty.element.name());
+    *found.expect("the API has all element types of the backend")
+}
+
 /// Whether strides in bytes are those of row-major order.
 fn is_row_major(ty: &TensorType, strides: &[i64]) -> bool {
     let mut expected = ty.element.bytes() as i64;

@@ -13,21 +13,21 @@ pub(super) struct Client {
 pub(super) struct Device {
     id: i32,
     label: String,
-    memory: Memory,
     memories: Vec<*mut RawMemory>,
 }
 
-/// The memory of a device: that of the process.
+/// A memory of a device. All kinds are the memory of the process.
 struct Memory {
     id: i32,
+    kind: &'static str,
     label: String,
 }
 
 const PLATFORM: &str = "cpu";
 const VERSION: &str = concat!("ramie-cpu ", env!("CARGO_PKG_VERSION"));
 const KIND: &str = "cpu";
-/// The name of XLA's CPU plugin for memory of the process.
-const MEMORY_KIND: &str = "unpinned_host";
+/// The kinds of memory of XLA's CPU plugin, the default first.
+const MEMORY_KINDS: [&str; 3] = ["device", "unpinned_host", "pinned_host"];
 
 /// Returns a constant or long-lived string in the form of the API.
 fn string(text: &str) -> (*const c_char, usize) {
@@ -43,17 +43,18 @@ impl Client {
 
 impl Device {
     fn leaked(id: i32) -> *mut RawDevice {
-        let device = Box::leak(Box::new(Device {
+        let memory = |(number, kind): (i32, &&'static str)| {
+            hand_out(Memory {
+                id: number + id * MEMORY_KINDS.len() as i32,
+                kind,
+                label: format!("CpuMemory(device={id}, kind={kind})"),
+            })
+        };
+        hand_out(Device {
             id,
             label: format!("CpuDevice(id={id})"),
-            memory: Memory {
-                id,
-                label: format!("CpuMemory(id={id})"),
-            },
-            memories: Vec::new(),
-        }));
-        device.memories = vec![(&raw mut device.memory).cast()];
-        (&raw mut *device).cast()
+            memories: (0..).zip(&MEMORY_KINDS).map(memory).collect(),
+        })
     }
 }
 
@@ -172,7 +173,8 @@ serve! {
         args.id = unsafe { memory(args.memory) }.id;
     }
     MemoryKind |args| {
-        (args.kind, args.kind_size) = string(MEMORY_KIND);
+        // SAFETY: a live memory, which is never destroyed.
+        (args.kind, args.kind_size) = string(unsafe { memory(args.memory) }.kind);
     }
     MemoryToString |args| {
         // SAFETY: a live memory, which is never destroyed.

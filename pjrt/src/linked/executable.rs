@@ -1,20 +1,21 @@
 //! Compiled programs.
 
-use super::buffer::{Buffer, buffer};
-use super::client::client;
+use super::buffer::{Buffer, buffer, element_type};
+use super::module;
+use super::placement::Placement;
 use super::serve::{Failure, destroy, hand_out, list, object, serve};
-use crate::ElementType;
-use crate::proto::{Field, fields};
 use crate::sys::{
     RawBuffer, RawClient, RawDevice, RawExecutable, RawLoadedExecutable, RawSerializedExecutable,
 };
-use ramie_cpu::{Program, TensorType};
-use std::sync::Arc;
+use ramie_cpu::{Buffer as Array, Options, Program, TensorType};
+use smallvec::{SmallVec, smallvec};
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::sync::{Arc, OnceLock};
 
-/// A program on a device.
+/// A program on its devices.
 struct Loaded {
     executable: Arc<Executable>,
-    device: *mut RawDevice,
+    devices: Vec<*mut RawDevice>,
 }
 
 /// A compiled program, with what the API reports about it in its form.
@@ -22,98 +23,102 @@ struct Executable {
     /// The text, which is the serialized form: compiling takes little longer than reading.
     text: String,
     program: Program,
+    /// The program in XLA's binary form, after the first query.
+    module: OnceLock<Result<Vec<u8>, ramie_cpu::Error>>,
     types: Vec<u32>,
     ranks: Vec<usize>,
     dims: Vec<i64>,
-    sizes: [i64; 2],
+    sizes: Sizes,
+    fingerprint: String,
+}
+
+/// Bytes of memory on each device.
+struct Sizes {
+    arguments: i64,
+    results: i64,
+    /// Results that take the memory of arguments.
+    aliases: i64,
+    /// Peak of a run, without its arguments.
+    peak: i64,
+}
+
+impl Sizes {
+    fn of(program: &Program) -> Sizes {
+        let bytes = |ty: &TensorType| ty.byte_size().unwrap_or(0) as i64;
+        let aliases = program.aliases().iter().flatten();
+        Sizes {
+            arguments: program.parameters().iter().map(bytes).sum(),
+            results: program.results().iter().map(bytes).sum(),
+            aliases: aliases.map(|r| bytes(&program.results()[*r])).sum(),
+            peak: program.peak() as i64,
+        }
+    }
+}
+
+/// Returns a hash of a program and the number of its devices.
+fn fingerprint(text: &str, program: &Program) -> String {
+    let mut hasher = DefaultHasher::new();
+    (text, program.devices()).hash(&mut hasher);
+    format!("{:016x}", hasher.finish())
 }
 
 impl Executable {
-    fn compile(text: &[u8]) -> Result<Executable, Failure> {
+    fn compile(text: &[u8], options: &Options) -> Result<Executable, Failure> {
         let text = std::str::from_utf8(text)
             .map_err(|_| Failure::argument("the program is not StableHLO text"))?;
-        let program = Program::compile(text)?;
+        let program = Program::compile_for(text, options)?;
         let results = program.results();
-        let code = |ty: &TensorType| {
-            let mut all = ElementType::ALL.iter();
-            let found = all.find(|e| e.name() == ty.element.name());
-            found.map_or(0, |e| *e as u32)
-        };
-        let bytes = |types: &[TensorType]| {
-            let sizes = types.iter().filter_map(TensorType::byte_size);
-            sizes.sum::<usize>() as i64
-        };
         Ok(Executable {
-            types: results.iter().map(code).collect(),
+            types: results.iter().map(|ty| element_type(ty) as u32).collect(),
             ranks: results.iter().map(|ty| ty.shape.len()).collect(),
             dims: results
                 .iter()
                 .flat_map(|ty| ty.shape.iter().map(|d| *d as i64))
                 .collect(),
-            sizes: [bytes(program.parameters()), bytes(results)],
+            sizes: Sizes::of(&program),
+            fingerprint: fingerprint(text, &program),
             text: text.to_owned(),
             program,
+            module: OnceLock::new(),
         })
     }
 
-    fn run(
-        &self,
-        arguments: &[*mut RawBuffer],
-        kept: &[i64],
-        device: *mut RawDevice,
-    ) -> Result<Vec<*mut RawBuffer>, Failure> {
-        let donated = self.program.donated();
+    fn module(&self) -> Result<&[u8], Failure> {
+        let encode = || module::encode(&self.text, &self.program);
+        let module = self.module.get_or_init(encode);
+        module.as_deref().map_err(|e| e.clone().into())
+    }
+
+    /// Returns the arrays of one device's arguments.
+    fn take(&self, arguments: &[*mut RawBuffer], kept: &[i64]) -> Result<Vec<Array>, Failure> {
+        let aliases = self.program.aliases();
         let value = |(i, raw): (usize, &*mut RawBuffer)| {
             // SAFETY: arguments are live buffers of this backend.
             let argument = unsafe { buffer(*raw) };
-            match donated[i] && !kept.contains(&(i as i64)) {
+            match aliases[i].is_some() && !kept.contains(&(i as i64)) {
                 true => argument.take(),
                 false => argument.value(),
             }
         };
-        let arguments = arguments.iter().enumerate().map(value);
-        let arguments = arguments.collect::<Result<Vec<_>, _>>()?;
-        let results = self.program.run_owned(arguments)?;
-        let results = results.into_iter();
-        Ok(results
-            .map(|result| Buffer::handed_out(result, device))
-            .collect())
+        arguments.iter().enumerate().map(value).collect()
     }
 }
 
-/// Returns the device on which the options place the program.
-fn device_of(options: &[u8], raw: *mut RawClient) -> Result<*mut RawDevice, Failure> {
-    // SAFETY: a live client.
-    let devices = &unsafe { client(raw) }.devices;
-    let broken = || Failure::argument("the compile options are damaged");
-    let inner = |bytes: &[u8], number: u32| -> Result<Vec<u8>, Failure> {
-        let all = fields(bytes).ok_or_else(broken)?;
-        let found = all.into_iter().find(|(n, _)| *n == number);
-        Ok(found.map_or_else(Vec::new, |(_, field)| field.bytes().to_vec()))
-    };
-    let build = inner(options, 3)?;
-    for (number, field) in fields(&build).ok_or_else(broken)? {
-        if let (4 | 5, Field::Int(count)) = (number, field)
-            && count > 1
-        {
-            return Err(Failure::unimplemented(
-                "the CPU backend runs programs on one device\n  help: for programs on several devices, \
-                 use XLA's CPU plugin: unset RAMIE_PJRT_PLUGIN",
-            ));
+impl Loaded {
+    /// Runs the program and returns the results of each device.
+    fn run(
+        &self,
+        arguments: &[&[*mut RawBuffer]],
+        kept: &[i64],
+    ) -> Result<SmallVec<[Vec<Array>; 1]>, Failure> {
+        let it = &self.executable;
+        let taken = arguments.iter().map(|list| it.take(list, kept));
+        let mut taken = taken.collect::<Result<SmallVec<[Vec<Array>; 1]>, _>>()?;
+        if let [only] = &mut taken[..] {
+            return Ok(smallvec![it.program.run_owned(std::mem::take(only))?]);
         }
+        Ok(it.program.run_on_devices(taken.into_vec())?.into())
     }
-    let computation = inner(&inner(&build, 9)?, 3)?;
-    let mut ids = Vec::new();
-    for (number, field) in fields(&computation).ok_or_else(broken)? {
-        if number == 1 {
-            field.ints_into(&mut ids);
-        }
-    }
-    let placed = ids.first().copied().unwrap_or(0);
-    let device = usize::try_from(placed).ok().and_then(|id| devices.get(id));
-    device
-        .copied()
-        .ok_or_else(|| Failure::argument(format!("there is no device {placed}")))
 }
 
 /// # Safety
@@ -135,9 +140,10 @@ fn load(
     options: &[u8],
     raw: *mut RawClient,
 ) -> Result<*mut RawLoadedExecutable, Failure> {
+    let placement = Placement::read(options, raw)?;
     Ok(hand_out(Loaded {
-        device: device_of(options, raw)?,
-        executable: Arc::new(Executable::compile(text)?),
+        executable: Arc::new(Executable::compile(text, &placement.options)?),
+        devices: placement.devices,
     }))
 }
 
@@ -177,8 +183,8 @@ serve! {
     }
     LoadedExecutableAddressableDevices |args| {
         // SAFETY: a live executable.
-        let device = &unsafe { loaded(args.executable) }.device;
-        (args.devices, args.num_devices) = (std::ptr::from_ref(device), 1);
+        let devices = &unsafe { loaded(args.executable) }.devices;
+        (args.devices, args.num_devices) = (devices.as_ptr(), devices.len());
     }
     ExecutableName |args| {
         // SAFETY: a live executable.
@@ -200,6 +206,11 @@ serve! {
         (args.num_outputs, args.ranks) = (it.ranks.len(), it.ranks.as_ptr());
         args.dims = it.dims.as_ptr();
     }
+    ExecutableFingerprint |args| {
+        // SAFETY: a live executable, which owns the text.
+        let it = &unsafe { executable(args.executable) }.fingerprint;
+        (args.fingerprint, args.fingerprint_size) = (it.as_ptr().cast(), it.len());
+    }
     ExecutableSerialize |args| {
         // SAFETY: a live executable, which owns the bytes.
         let text = &unsafe { executable(args.executable) }.text;
@@ -207,30 +218,44 @@ serve! {
         args.serialized = std::ptr::null_mut();
         args.deleter = Some(keep);
     }
+    ExecutableOptimizedProgram |args| {
+        // SAFETY: a live executable and a program description that the caller owns.
+        let (it, program) = unsafe { (executable(args.executable), &mut **args.program) };
+        let module = it.module()?;
+        (program.format, program.format_size) = (c"hlo".as_ptr(), 3);
+        if !program.code.is_null() && program.code_size >= module.len() {
+            // SAFETY: the space has `code_size` bytes, which nothing else accesses.
+            unsafe { std::ptr::copy_nonoverlapping(module.as_ptr(), program.code, module.len()) };
+        }
+        program.code_size = module.len();
+    }
     ExecutableGetCompiledMemoryStats |args| {
         // SAFETY: a live executable.
-        [args.argument, args.output] = unsafe { executable(args.executable) }.sizes;
+        let sizes = &unsafe { executable(args.executable) }.sizes;
+        [args.argument, args.output, args.alias] = [sizes.arguments, sizes.results, sizes.aliases];
+        args.temp = (sizes.peak - sizes.results).max(0);
+        args.peak = sizes.arguments + sizes.peak;
     }
     LoadedExecutableExecute |args| {
-        // SAFETY: a live executable with one list each of arguments and of space for the results, and
-        // options that are readable during the call.
+        // SAFETY: a live executable with a list of arguments for each device, and options that are
+        // readable during the call.
         let (it, arguments, kept) = unsafe {
             let options = &**args.options;
             let kept = (options.non_donatable_input_indices, options.num_non_donatable_input_indices);
-            (
-                loaded(args.executable),
-                list(*args.argument_lists, args.num_args),
-                list(kept.0, kept.1),
-            )
+            let lists = list(args.argument_lists, args.num_devices).iter();
+            let lists: SmallVec<[_; 1]> = lists.map(|start| list(*start, args.num_args)).collect();
+            (loaded(args.executable), lists, list(kept.0, kept.1))
         };
-        let results = it.executable.run(arguments, kept, it.device)?;
-        for (i, result) in results.into_iter().enumerate() {
-            // SAFETY: the list has room for all results.
-            unsafe { (*args.output_lists).add(i).write(result) };
-        }
-        if !args.device_complete_events.is_null() {
-            // SAFETY: the list has room for an event of the one device.
-            unsafe { args.device_complete_events.write(std::ptr::null_mut()) };
+        for (device, results) in it.run(&arguments, kept)?.into_iter().enumerate() {
+            for (i, result) in results.into_iter().enumerate() {
+                let result = Buffer::handed_out(result, it.devices[device]);
+                // SAFETY: there is a list for each device, which has room for all results.
+                unsafe { (*args.output_lists.add(device)).add(i).write(result) };
+            }
+            if !args.device_complete_events.is_null() {
+                // SAFETY: the list has room for an event of each device.
+                unsafe { args.device_complete_events.add(device).write(std::ptr::null_mut()) };
+            }
         }
     }
 }

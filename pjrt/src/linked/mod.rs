@@ -4,8 +4,11 @@
 //! that results are ready when a call returns: there are no events.
 
 mod buffer;
+mod callback;
 mod client;
 mod executable;
+mod module;
+mod placement;
 mod serve;
 
 use crate::sys::{Api, ApiTable, Arguments};

@@ -51,6 +51,7 @@ impl From<ramie_cpu::Error> for Failure {
         let code = match &error {
             Error::Memory(_) => code::RESOURCE_EXHAUSTED,
             Error::Unsupported { .. } => code::UNIMPLEMENTED,
+            Error::Failed(_) => code::INTERNAL,
             _ => code::INVALID_ARGUMENT,
         };
         Failure {

@@ -16,6 +16,11 @@ pub fn plugin_path() -> PathBuf {
     found.expect("the CPU plugin is found").path
 }
 
+/// Whether the tests use the CPU backend that is linked into the program, not XLA's plugin.
+pub fn is_linked() -> bool {
+    ramie_pjrt::discover::find(Some(Platform::Cpu)).is_ok_and(|found| found.is_linked())
+}
+
 /// The client.
 pub fn client() -> Client {
     static CLIENT: OnceLock<Client> = OnceLock::new();

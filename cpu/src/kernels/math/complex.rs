@@ -61,14 +61,29 @@ pub fn sign(z: C) -> C {
     }
 }
 
+/// Returns `factor * f(x)` for a factor of at most 1 and an `f` that grows as the exponential.
+/// The product may be finite where `f(x)` overflows; there, `f(x)` is a part of `exp(|x|)`.
+fn grown(factor: f64, x: f64, f: fn(f64) -> f64, part: f64) -> f64 {
+    if x.abs() < 700.0 || x.is_infinite() {
+        return factor * f(x);
+    }
+    let half = (x.abs() / 2.0).exp();
+    half * part * factor * half
+}
+
 /// Returns the exponential.
 pub fn exp(z: C) -> C {
-    if z.im == 0.0 {
-        return C::new(z.re.exp(), z.im);
+    if z.im == 0.0 || z.re < -700.0 {
+        let r = z.re.exp();
+        return C::new(
+            r * z.im.cos(),
+            if z.im == 0.0 { z.im } else { r * z.im.sin() },
+        );
     }
-    // The exponential may overflow where its product with a small cosine or sine does not.
-    let half = (z.re / 2.0).exp();
-    C::new(half * z.im.cos() * half, half * z.im.sin() * half)
+    C::new(
+        grown(z.im.cos(), z.re, f64::exp, 1.0),
+        grown(z.im.sin(), z.re, f64::exp, 1.0),
+    )
 }
 
 /// Returns `exp(z) - 1` without cancellation.
@@ -250,11 +265,11 @@ pub fn tan(z: C) -> C {
 /// Returns the hyperbolic sine.
 pub fn sinh(z: C) -> C {
     C::new(
-        z.re.sinh() * z.im.cos(),
+        grown(z.im.cos(), z.re, f64::sinh, 0.5f64.copysign(z.re)),
         if z.im == 0.0 {
             z.im
         } else {
-            z.re.cosh() * z.im.sin()
+            grown(z.im.sin(), z.re, f64::cosh, 0.5)
         },
     )
 }
@@ -262,11 +277,11 @@ pub fn sinh(z: C) -> C {
 /// Returns the hyperbolic cosine.
 pub fn cosh(z: C) -> C {
     C::new(
-        z.re.cosh() * z.im.cos(),
+        grown(z.im.cos(), z.re, f64::cosh, 0.5),
         if z.im == 0.0 {
             z.im
         } else {
-            z.re.sinh() * z.im.sin()
+            grown(z.im.sin(), z.re, f64::sinh, 0.5f64.copysign(z.re))
         },
     )
 }

@@ -1,0 +1,153 @@
+//! Arguments and results of programs on several devices.
+
+use crate::memory::{Buffer, Context, Tensor, Tensors, row_major};
+use crate::propagate;
+use crate::sharding::{Meshes, Sharding};
+use crate::text::sharding::ShardingText;
+use crate::text::{self, Attribute, Attributes, Module};
+use crate::{Result, TensorType};
+
+/// The shardings of a program's arguments and results over its devices. Every device has the whole array
+/// if there is none.
+#[derive(Debug)]
+pub struct Partition {
+    /// Number of devices.
+    pub devices: usize,
+    /// The arguments.
+    pub arguments: Vec<Option<Sharding>>,
+    /// The results.
+    pub results: Vec<Option<Sharding>>,
+}
+
+/// The parts of an argument by device, whose memory results use again.
+pub type Parts = Vec<Tensor>;
+
+/// Returns the shardings in the attributes of arguments or results.
+fn texts(all: &[Attributes], line: usize) -> Result<Vec<Option<ShardingText>>> {
+    let text = |attributes: &Attributes| {
+        let text = attributes.get("sdy.sharding").and_then(Attribute::text);
+        text.map(|text| text::sharding::sharding(text, line))
+            .transpose()
+    };
+    all.iter().map(text).collect()
+}
+
+impl Partition {
+    /// Reads the shardings in the attributes of `@main`, and chooses those of results that have none and
+    /// are `free`.
+    ///
+    /// # Errors
+    /// Returns an error if a sharding does not fit to its type.
+    pub fn read(
+        module: &Module,
+        meshes: &Meshes,
+        [arguments, results]: [&[TensorType]; 2],
+        free: &[bool],
+    ) -> Result<Partition> {
+        let main = &module.functions[module.by_name["main"]];
+        let mut given = texts(&main.argument_attributes, main.line)?;
+        let mut named = texts(&main.result_attributes, main.line)?;
+        if meshes.devices == 1 {
+            given.fill(None);
+            named.fill(None);
+        }
+        let read = |texts: &[Option<ShardingText>], types: &[TensorType]| {
+            let read = |(text, ty): (&Option<ShardingText>, &TensorType)| {
+                let sharding = text
+                    .as_ref()
+                    .map(|text| meshes.sharding(text, ty, main.line));
+                Ok(sharding.transpose()?.filter(|s| !s.is_whole()))
+            };
+            texts
+                .iter()
+                .zip(types)
+                .map(read)
+                .collect::<Result<Vec<_>>>()
+        };
+        let arguments = read(&given, arguments)?;
+        let is_free =
+            |i: usize| free.get(i).or(free.first().filter(|_| free.len() == 1)) == Some(&true);
+        if meshes.devices > 1 && (0..named.len()).any(|i| named[i].is_none() && is_free(i)) {
+            let chosen = propagate::results(module, &main.body, given).into_iter();
+            for (i, choice) in chosen.enumerate().filter(|(i, _)| is_free(*i)) {
+                let fits = |text: &ShardingText| meshes.sharding(text, &results[i], 0).is_ok();
+                named[i] = named[i].take().or(choice.filter(fits));
+            }
+        }
+        Ok(Partition {
+            devices: meshes.devices,
+            arguments,
+            results: read(&named, results)?,
+        })
+    }
+
+    /// Returns the type of a part.
+    pub fn part(sharding: Option<&Sharding>, ty: &TensorType) -> TensorType {
+        let part = sharding.and_then(|s| s.part(ty));
+        part.unwrap_or_else(|| ty.clone())
+    }
+
+    /// Returns the whole arguments, given those of each device, and the parts of each.
+    ///
+    /// # Errors
+    /// Returns [`crate::Error::Memory`] if an argument does not fit into memory.
+    pub fn join(
+        &self,
+        context: &Context,
+        types: &[TensorType],
+        arguments: Vec<Vec<Buffer>>,
+    ) -> Result<(Vec<Tensor>, Vec<Parts>)> {
+        let mut all: Vec<Parts> = vec![Parts::new(); types.len()];
+        for argument in arguments {
+            for (parts, part) in all.iter_mut().zip(argument) {
+                parts.push(part.into_tensor());
+            }
+        }
+        let mut whole = Vec::with_capacity(all.len());
+        for ((parts, sharding), ty) in all.iter_mut().zip(&self.arguments).zip(types) {
+            whole.push(match sharding {
+                Some(sharding) => sharding.assemble(context, ty, parts.iter().enumerate())?,
+                // Without its other owners, the memory may be used again.
+                None => parts.drain(..).next().expect("a program has devices"),
+            });
+        }
+        Ok((whole, all))
+    }
+
+    /// Returns the results of each device, given the whole ones, the parts of the arguments, and the
+    /// results that have the arguments' memory.
+    ///
+    /// # Errors
+    /// Returns [`crate::Error::Memory`] if a result does not fit into memory.
+    pub fn split(
+        &self,
+        context: &Context,
+        results: Tensors,
+        mut parts: Vec<Parts>,
+        aliases: &[Option<usize>],
+    ) -> Result<Vec<Vec<Buffer>>> {
+        let mut all = vec![Vec::with_capacity(results.len()); self.devices];
+        for (i, whole) in results.into_iter().enumerate() {
+            let Some(sharding) = &self.results[i] else {
+                let whole = whole.into_buffer(context)?;
+                all.iter_mut().for_each(|list| list.push(whole.clone()));
+                continue;
+            };
+            let donor = aliases.iter().position(|alias| *alias == Some(i));
+            let donated = donor.map(|argument| std::mem::take(&mut parts[argument]));
+            let mut donated = donated.unwrap_or_default().into_iter();
+            for (device, list) in all.iter_mut().enumerate() {
+                let part = sharding.split(&whole, device);
+                list.push(match donated.next().filter(|t| t.ty == part.ty) {
+                    Some(memory) => {
+                        let mut fresh = memory.into_fresh(context)?;
+                        fresh.write(&part, 0, &row_major(part.shape()));
+                        fresh.finish().into_buffer(context)?
+                    }
+                    None => part.into_buffer(context)?,
+                });
+            }
+        }
+        Ok(all)
+    }
+}
