@@ -36,7 +36,7 @@ pub enum Error {
         message: String,
     },
     /// A result does not fit into memory.
-    #[error("out of memory: {0}")]
+    #[error("Out of memory allocating {0}.")]
     Memory(String),
     /// An operation cannot go on: a function of the host failed, or devices disagree about control flow.
     #[error("{0}")]

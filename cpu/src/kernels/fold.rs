@@ -80,10 +80,10 @@ macro_rules! sums {
 }
 
 macro_rules! extremes {
-    ($T:ty, $name:expr) => {
+    ($T:ty, $name:expr, $maximum:path, $minimum:path) => {
         match $name {
-            "stablehlo.maximum" => folder!($T, a, b => real::maximum(a, b)),
-            "stablehlo.minimum" => folder!($T, a, b => real::minimum(a, b)),
+            "stablehlo.maximum" => folder!($T, a, b => $maximum(a, b)),
+            "stablehlo.minimum" => folder!($T, a, b => $minimum(a, b)),
             _ => None,
         }
     };
@@ -92,8 +92,12 @@ macro_rules! extremes {
 /// Returns the kernels of an operation on the elements of a type.
 fn folder(name: &str, element: ElementType) -> Option<Folder> {
     match (element, name) {
-        (F32, _) => return sums!(f32, name).or(extremes!(f32, name)),
-        (F64, _) => return sums!(f64, name).or(extremes!(f64, name)),
+        (F32, _) => {
+            return sums!(f32, name).or(extremes!(f32, name, real::maximum, real::minimum));
+        }
+        (F64, _) => {
+            return sums!(f64, name).or(extremes!(f64, name, real::maximum, real::minimum));
+        }
         (C64, _) => return sums!(Complex<f32>, name),
         (C128, _) => return sums!(Complex<f64>, name),
         (Bool, "stablehlo.add" | "stablehlo.maximum") => return folder("stablehlo.or", U8),
@@ -102,7 +106,7 @@ fn folder(name: &str, element: ElementType) -> Option<Folder> {
         _ if element.bits() < 8 => return None,
         _ => {}
     }
-    with_integer!(element, T => extremes!(T, name), _ => None).or(
+    with_integer!(element, T => extremes!(T, name, Ord::max, Ord::min), _ => None).or(
         with_bits!(element, T => match name {
         "stablehlo.add" => folder!(T, a, b => a.wrapping_add(b)),
         "stablehlo.multiply" => folder!(T, a, b => a.wrapping_mul(b)),

@@ -123,11 +123,8 @@ impl Storage {
         if let Some(lines) = found {
             return Ok(Storage { lines });
         }
-        let lines = bytemuck::allocation::try_zeroed_vec(count).map_err(|()| {
-            Error::Memory(format!(
-                "an array of {bytes} bytes does not fit into memory"
-            ))
-        })?;
+        let lines = bytemuck::allocation::try_zeroed_vec(count)
+            .map_err(|()| Error::Memory(format!("{bytes} bytes")))?;
         // Freed outside of the lock.
         let surplus = Pool::lock().grow(count);
         drop(surplus);

@@ -395,7 +395,7 @@ impl Fresh {
     pub fn with_layout(context: &Context, layout: &Arc<Layout>) -> Result<Fresh> {
         let bytes = layout.ty.byte_size().ok_or_else(|| {
             Error::Memory(format!(
-                "an array of type {} exceeds the address space",
+                "an array of type {}, which exceeds the address space",
                 layout.ty
             ))
         })?;

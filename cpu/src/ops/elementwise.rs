@@ -429,6 +429,14 @@ fn group_of(row: &Row, element: ElementType) -> Option<Group> {
     })?;
     let mut group = Group::new(&vec![element; row.arity]);
     let mut operands: SmallVec<[u32; 3]> = (0..row.arity as u32).collect();
+    let bits = element.bits() as u32;
+    if row.name == "stablehlo.count_leading_zeros" && bits < 8 {
+        let kernel = Kernel::unary(move |x: u8| (x << (8 - bits)).leading_zeros().min(bits) as u8);
+        let count = group.push(kernel, &operands, element);
+        let result = group.push(wrap(element)?, &[count], element);
+        group.finish(&[result]);
+        return Some(group);
+    }
     let mask = matches!(
         row.name,
         "stablehlo.shift_right_logical" | "stablehlo.popcnt"
@@ -437,7 +445,6 @@ fn group_of(row: &Row, element: ElementType) -> Option<Group> {
         *operand = push_convert(&mut group, *operand, compute);
         // Zeros move into signed numbers of 4 bits from the fifth bit of their byte.
         if let (true, I2 | I4) = (mask, element) {
-            let bits = element.bits();
             let kernel = Kernel::unary(move |x: u8| x & ((1 << bits) - 1));
             *operand = group.push(kernel, &[*operand], element);
         }
@@ -473,12 +480,6 @@ pub fn read(source: &Source<'_>) -> Read {
             super::list(&source.operands)
         ),
     )?;
-    if operand.element.bits() < 8
-        && operand.element != Bool
-        && row.name == "stablehlo.count_leading_zeros"
-    {
-        return Err(source.unsupported(format!("elements of type {}", operand.element)));
-    }
     let group = group_of(row, operand.element)
         .ok_or_else(|| source.error(format!("operands of type {operand} are not allowed")))?;
     let element = group.element(group.outputs[0]);

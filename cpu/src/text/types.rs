@@ -61,6 +61,12 @@ impl<'a> Parser<'a> {
         &mut self,
         element: impl FnOnce(&mut Self) -> Result<ElementType>,
     ) -> Result<TensorType> {
+        if let Token::Bang(_) = self.token() {
+            return match self.ty()? {
+                Type::Tensor(tensor) => Ok(tensor),
+                _ => self.fail("the alias is not the type of a tensor"),
+            };
+        }
         self.expect_word("tensor")?;
         if !self.at('<') {
             return self.expected("`<`");

@@ -289,3 +289,11 @@ fn products_and_sums_round_once() {
         0.0
     );
 }
+
+#[test]
+fn leading_zeros_of_narrow_integers() {
+    let counts: Vec<u8> = apply("stablehlo.count_leading_zeros", U4, U4, &[&[0u8, 1, 5, 8]]);
+    assert_eq!(counts, [4, 3, 1, 0]);
+    let counts: Vec<i8> = apply("stablehlo.count_leading_zeros", I2, I2, &[&[0i8, 1, -1]]);
+    assert_eq!(counts, [-2, 1, 0]);
+}

@@ -56,26 +56,20 @@ pub fn digamma(x: f64) -> f64 {
 
 /// Returns the Hurwitz zeta function `Σ (q + k)^-s` by the Euler-Maclaurin formula.
 pub fn zeta(s: f64, q: f64) -> f64 {
-    if s.is_nan() || q.is_nan() {
-        return f64::NAN;
-    }
+    // The results outside of the domain are those of XLA.
     if s == 1.0 {
         return f64::INFINITY;
     }
-    if s < 1.0 {
-        return f64::NAN;
+    if q <= 0.0 && q == q.floor() {
+        return if s % 2.0 == 0.0 {
+            f64::INFINITY
+        } else {
+            f64::NAN
+        };
     }
-    if q <= 0.0 {
-        if q == q.floor() {
-            return if s % 2.0 == 0.0 {
-                f64::INFINITY
-            } else {
-                f64::NAN
-            };
-        }
-        if s != s.floor() {
-            return f64::NAN;
-        }
+    let undefined = s.is_nan() || q.is_nan() || s < 1.0 || s == f64::INFINITY;
+    if undefined || q <= 0.0 && s != s.floor() {
+        return f64::NAN;
     }
     if q == f64::INFINITY {
         return 0.0;

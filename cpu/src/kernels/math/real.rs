@@ -10,6 +10,8 @@ pub trait Real:
     fn of(value: f64) -> Self;
     /// Converts to `f64`.
     fn wide(self) -> f64;
+    /// Returns whether the sign bit is set.
+    fn is_negative(self) -> bool;
 }
 
 impl Real for f32 {
@@ -19,6 +21,10 @@ impl Real for f32 {
 
     fn wide(self) -> f64 {
         f64::from(self)
+    }
+
+    fn is_negative(self) -> bool {
+        self.is_sign_negative()
     }
 }
 
@@ -30,18 +36,30 @@ impl Real for f64 {
     fn wide(self) -> f64 {
         self
     }
+
+    fn is_negative(self) -> bool {
+        self.is_sign_negative()
+    }
 }
 
-/// Returns the larger number, or NaN if one is NaN.
-pub fn maximum<T: PartialOrd>(a: T, b: T) -> T {
+/// Returns the larger number, or NaN if one is NaN. Zeros are ordered by their signs.
+pub fn maximum<T: Real>(a: T, b: T) -> T {
     #[expect(clippy::eq_op, reason = "NaN differs from itself")]
-    if a > b || a != a { a } else { b }
+    if a > b || a != a || a == b && !a.is_negative() {
+        a
+    } else {
+        b
+    }
 }
 
-/// Returns the smaller number, or NaN if one is NaN.
-pub fn minimum<T: PartialOrd>(a: T, b: T) -> T {
+/// Returns the smaller number, or NaN if one is NaN. Zeros are ordered by their signs.
+pub fn minimum<T: Real>(a: T, b: T) -> T {
     #[expect(clippy::eq_op, reason = "NaN differs from itself")]
-    if a < b || a != a { a } else { b }
+    if a < b || a != a || a == b && a.is_negative() {
+        a
+    } else {
+        b
+    }
 }
 
 /// Returns the sign, which is the number itself for zeros and NaN.
