@@ -3,10 +3,11 @@
 
 use crate::Metadata;
 use crate::sharding::on_current_mesh;
+use crate::shared_fn::SharedFn;
 use ramie_core::random::{self, Key};
 use ramie_core::{Array, DType, Literal, PartitionSpec, Scalar, complex, optimization_barrier};
 use std::fmt;
-use std::hash::{Hash, Hasher};
+use std::hash::Hash;
 use std::sync::Arc;
 
 /// Draws the initial value of a parameter from a key, a shape and a dtype.
@@ -58,7 +59,7 @@ enum Kind {
         column_axis: isize,
         delta: bool,
     },
-    Function(Function),
+    Function(SharedFn<Draw>),
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -91,32 +92,6 @@ impl fmt::Debug for Number {
 }
 
 type Draw = dyn Fn(&Key, &[usize], DType) -> Array + Send + Sync;
-
-/// A function, equal only to its clones.
-#[derive(Clone)]
-struct Function(Arc<Draw>);
-
-impl Function {
-    fn address(&self) -> usize {
-        Arc::as_ptr(&self.0).cast::<()>().addr()
-    }
-}
-impl PartialEq for Function {
-    fn eq(&self, other: &Self) -> bool {
-        self.address() == other.address()
-    }
-}
-impl Eq for Function {}
-impl Hash for Function {
-    fn hash<H: Hasher>(&self, state: &mut H) {
-        self.address().hash(state);
-    }
-}
-impl fmt::Debug for Function {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{:#x}", self.address())
-    }
-}
 
 impl fmt::Debug for Initializer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -170,7 +145,7 @@ impl Initializer {
     /// let heavy = Initializer::new(|key, shape, dtype| random::laplace(key, shape, dtype) * 0.1);
     /// ```
     pub fn new(f: impl Fn(&Key, &[usize], DType) -> Array + Send + Sync + 'static) -> Initializer {
-        Kind::Function(Function(Arc::new(f))).into()
+        Kind::Function(SharedFn::new(Arc::new(f))).into()
     }
 
     /// Draws a value. If a mesh is current, the value is placed on it: the metadata names the
@@ -217,7 +192,7 @@ impl Initializer {
                 false => draw_orthogonal(key, shape, dtype, scale.get(), *column_axis),
                 true => draw_delta_orthogonal(key, shape, dtype, scale.get(), *column_axis),
             },
-            Kind::Function(f) => (f.0)(key, shape, dtype),
+            Kind::Function(f) => f(key, shape, dtype),
         }
     }
 

@@ -95,6 +95,7 @@ mod optimizer;
 mod quantity;
 mod rngs;
 mod sharding;
+mod shared_fn;
 mod table;
 pub mod training;
 mod value_and_grad;

@@ -1,8 +1,7 @@
 //! `DotGeneralFn`: a custom function in place of `dot_general`.
 
+use crate::shared_fn::SharedFn;
 use ramie_core::{Array, Contraction, DType, DotDimensionNumbers, PartitionSpec, Precision};
-use std::fmt;
-use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
 /// The arguments are the two operands, their axes, and the options of the product.
@@ -22,8 +21,8 @@ type Product = dyn Fn(&Array, &Array, &DotDimensionNumbers, Contraction) -> Arra
 /// });
 /// let layer = Linear::features(10).dot_general(rounded).build(64, &mut Rngs::new(0));
 /// ```
-#[derive(Clone)]
-pub struct DotGeneralFn(Arc<Product>);
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct DotGeneralFn(SharedFn<Product>);
 
 impl DotGeneralFn {
     /// Creates a custom product from a function of two operands, their axes, and the precision and
@@ -31,28 +30,7 @@ impl DotGeneralFn {
     pub fn new(
         f: impl Fn(&Array, &Array, &DotDimensionNumbers, Contraction) -> Array + Send + Sync + 'static,
     ) -> DotGeneralFn {
-        DotGeneralFn(Arc::new(f))
-    }
-
-    fn address(&self) -> usize {
-        Arc::as_ptr(&self.0).cast::<()>().addr()
-    }
-}
-
-impl PartialEq for DotGeneralFn {
-    fn eq(&self, other: &Self) -> bool {
-        self.address() == other.address()
-    }
-}
-impl Eq for DotGeneralFn {}
-impl Hash for DotGeneralFn {
-    fn hash<H: Hasher>(&self, state: &mut H) {
-        self.address().hash(state);
-    }
-}
-impl fmt::Debug for DotGeneralFn {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "DotGeneralFn({:#x})", self.address())
+        DotGeneralFn(SharedFn::new(Arc::new(f)))
     }
 }
 

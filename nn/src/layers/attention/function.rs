@@ -3,9 +3,9 @@
 use super::dot_product::{AttentionOptions, dot_product_attention};
 use super::mask::truth;
 use crate::layers::promote::promote;
+use crate::shared_fn::SharedFn;
 use ramie_core::{Array, Attention};
 use std::fmt;
-use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
 type Attend = dyn Fn(&Array, &Array, &Array, &AttentionOptions) -> Array + Send + Sync;
@@ -20,15 +20,15 @@ type Attend = dyn Fn(&Array, &Array, &Array, &AttentionOptions) -> Array + Send 
 ///     .attention_fn(AttentionFn::blockwise(256))
 ///     .build(512, &mut Rngs::new(0));
 /// ```
-#[derive(Clone, Default)]
+#[derive(Clone, Default, PartialEq, Eq, Hash)]
 pub struct AttentionFn(Kind);
 
-#[derive(Clone, Default)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 enum Kind {
     #[default]
     DotProduct,
     Blockwise(usize),
-    Function(Arc<Attend>),
+    Function(SharedFn<Attend>),
 }
 
 impl AttentionFn {
@@ -49,7 +49,7 @@ impl AttentionFn {
     pub fn new(
         f: impl Fn(&Array, &Array, &Array, &AttentionOptions) -> Array + Send + Sync + 'static,
     ) -> AttentionFn {
-        AttentionFn(Kind::Function(Arc::new(f)))
+        AttentionFn(Kind::Function(SharedFn::new(Arc::new(f))))
     }
 
     /// Returns `true` if the function computes the full matrix of weights.
@@ -69,14 +69,6 @@ impl AttentionFn {
             Kind::DotProduct => dot_product_attention(query, key, value, how),
             Kind::Blockwise(keys) => blockwise(*keys, [query, key, value], how),
             Kind::Function(f) => f(query, key, value, how),
-        }
-    }
-
-    fn identity(&self) -> (u8, usize) {
-        match &self.0 {
-            Kind::DotProduct => (0, 0),
-            Kind::Blockwise(keys) => (1, *keys),
-            Kind::Function(f) => (2, Arc::as_ptr(f).cast::<()>().addr()),
         }
     }
 }
@@ -124,23 +116,8 @@ fn blockwise(keys: usize, inputs: [&Array; 3], how: &AttentionOptions) -> Array 
         .reshape(q.shape())
 }
 
-impl PartialEq for AttentionFn {
-    fn eq(&self, other: &Self) -> bool {
-        self.identity() == other.identity()
-    }
-}
-impl Eq for AttentionFn {}
-impl Hash for AttentionFn {
-    fn hash<H: Hasher>(&self, state: &mut H) {
-        self.identity().hash(state);
-    }
-}
 impl fmt::Debug for AttentionFn {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match &self.0 {
-            Kind::DotProduct => f.write_str("DotProduct"),
-            Kind::Blockwise(keys) => write!(f, "Blockwise({keys})"),
-            Kind::Function(g) => write!(f, "Function({:#x})", Arc::as_ptr(g).cast::<()>().addr()),
-        }
+        self.0.fmt(f)
     }
 }

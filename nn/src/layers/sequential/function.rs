@@ -1,5 +1,6 @@
 //! `Function`: a function between layers.
 
+use crate::shared_fn::SharedFn;
 use ramie_core::Array;
 use std::any::TypeId;
 use std::fmt;
@@ -9,10 +10,10 @@ use std::sync::Arc;
 /// A function of an array between layers.
 ///
 /// As a static value, a function without captures is identified by its type. A function with
-/// captures is identified by its address, so it equals only its clones.
+/// captures equals only its clones.
 #[derive(Clone)]
 pub(super) struct Function {
-    f: Arc<dyn Fn(&Array) -> Array + Send + Sync>,
+    f: SharedFn<dyn Fn(&Array) -> Array + Send + Sync>,
     of: TypeId,
     captures: bool,
     name: &'static str,
@@ -21,7 +22,7 @@ pub(super) struct Function {
 impl Function {
     pub fn new<F: Fn(&Array) -> Array + Send + Sync + 'static>(f: F) -> Function {
         Function {
-            f: Arc::new(f),
+            f: SharedFn::new(Arc::new(f)),
             of: TypeId::of::<F>(),
             captures: size_of::<F>() > 0,
             name: std::any::type_name::<F>(),
@@ -38,7 +39,7 @@ impl Hash for Function {
     fn hash<H: Hasher>(&self, state: &mut H) {
         self.of.hash(state);
         if self.captures {
-            Arc::as_ptr(&self.f).cast::<()>().addr().hash(state);
+            self.f.hash(state);
         }
     }
 }
