@@ -3,7 +3,7 @@
 
 use ramie::core::random::{self, KeyLayout};
 use ramie::core::*;
-use ramie_testing::panic_message;
+use ramie_testing::{is_linked, panic_message};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
@@ -37,6 +37,10 @@ fn arrays_are_made_shown_and_moved() {
 
 #[test]
 fn dispatch_is_asynchronous() {
+    if is_linked() {
+        // The linked backend computes on the calling thread.
+        return;
+    }
     let x = Array::full(&[700, 700], 0.001, DType::F32);
     let work = jit(|x: Array| (0..20).fold(x.clone(), |y, _| y.matmul(&x)));
     work(x.clone()).block_until_ready();
@@ -69,16 +73,24 @@ fn updates_leave_the_original() {
 fn random_numbers_are_those_of_jax_in_both_layouts() {
     let original = random::key(42).with_layout(KeyLayout::Original);
     let one = |key: &random::Key| random::normal(key, &[], DType::F32).item::<f32>();
-    assert_eq!(one(&original), -0.184_711_77);
+    let equal = |got: f32, expected: f32| {
+        // JAX's inverse error function is off by up to 4 units of the last place here, that of the linked
+        // backend by less than one.
+        let units = if is_linked() { 4.0 } else { 0.0 };
+        let far = (got - expected).abs() > units * f32::EPSILON * expected.abs();
+        assert!(!far, "{got} instead of {expected}");
+    };
+    equal(one(&original), -0.184_711_77);
     assert_eq!(
         one(&original),
-        -0.184_711_77,
+        one(&original),
         "the same key, the same number"
     );
     let keys = original.split(3);
-    assert_eq!(one(&keys[1]), 0.107_961_535);
-    assert_eq!(one(&keys[2]), -1.222_654_2);
-    assert_eq!(one(&random::key(42)), -0.028_304_616, "the default layout");
+    equal(one(&keys[1]), 0.107_961_535);
+    equal(one(&keys[2]), -1.222_654_2);
+    // The default layout.
+    equal(one(&random::key(42)), -0.028_304_616);
     assert_ne!(
         one(&random::key(42).fold_in(1)),
         one(&random::key(42).fold_in(2))

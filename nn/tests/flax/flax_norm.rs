@@ -9,6 +9,7 @@ use ramie_nn::linen::{
     Scope,
 };
 use ramie_nn::{Deterministic, Module as _, Rngs, UseRunningAverage, init};
+use ramie_testing::is_linked;
 
 /// What rounding to eight bits of mantissa leaves.
 const BF16: f64 = 1e-2;
@@ -113,7 +114,8 @@ fn group_and_instance() {
     case("instance").linen(one(new().scale_init(normal()).bias_init(normal())));
     // The derivatives are what is left of sums of large numbers that cancel.
     case("instance_axes")
-        .tolerance(5e-5)
+        // JAX's are 6.2e-3 of the greatest from exact ones, and those of the linked backend as far.
+        .tolerance(if is_linked() { 7e-3 } else { 5e-5 })
         .linen(one(new().feature_axes(&[1, 3]).use_bias(false)));
     case("instance_mask").linen(with(new(), |x| (x, mask.clone())));
 }

@@ -3,7 +3,7 @@
 
 use crate::common;
 
-use common::{Case, Golden};
+use common::{Case, Golden, last_bits};
 use ramie_core::random::{self, Key};
 use ramie_core::{Array, DType, Padding, State, jit, max_pool, stack, value_and_grad};
 use ramie_nn::linen::{
@@ -119,7 +119,13 @@ fn trained<M: Module + Send + Sync + 'static>(
     tx: GradientTransformation,
 ) {
     let variables = model(false).init(random::key(0), batch(xs, 0));
-    same("init", &State::of(&variables), &dotted(case, "init"), 1e-6);
+    let tolerance = last_bits(1e-6) as f32;
+    same(
+        "init",
+        &State::of(&variables),
+        &dotted(case, "init"),
+        tolerance,
+    );
     // Go on from Flax's own values.
     let mut recorded = Variables::new();
     for collection in variables.names() {
@@ -267,7 +273,8 @@ fn trained_struct<M: structs::Model>(
     labels: &Array,
     tx: GradientTransformation,
 ) {
-    same("init", &State::of(&model), &case.below("init"), 1e-6);
+    let tolerance = last_bits(1e-6) as f32;
+    same("init", &State::of(&model), &case.below("init"), tolerance);
     case.below("init").apply_to(&mut model).expect("its paths");
     model.train();
     let optimizer = Optimizer::new(&model, tx);

@@ -3,6 +3,7 @@
 use ramie_core::{Array, DType, jit, random, tree};
 use ramie_nn::init::{self, Distribution, FanMode, Initializer};
 use ramie_testing::draws::{Golden, distance, dtype_of, key_of, shape_of};
+use ramie_testing::is_linked;
 use serde_json::Value;
 
 /// The initializer of a row.
@@ -87,7 +88,12 @@ fn values_are_those_of_jax() {
             let distribution = row["args"]["distribution"].as_str();
             let uniform = name.ends_with("uniform") || distribution == Some("uniform");
             // JAX computes `erf_inv` with polynomials of its own, the plugin with those of XLA.
-            let allowed = if uniform { 0 } else { 2 };
+            // Both are off by up to 95 units of the last place beyond 0.99, the linked backend by one.
+            let allowed = match uniform {
+                true => 0,
+                false if is_linked() => 95,
+                false => 2,
+            };
             assert!(distance(&first, &known.ravel()) <= allowed, "{row}");
             let sum = drawn.astype(DType::F64).sum().item::<f64>();
             let recorded = row["sum"].as_f64().expect("a sum");
