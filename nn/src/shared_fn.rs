@@ -61,27 +61,3 @@ impl<F: ?Sized> fmt::Debug for SharedFn<F> {
         write!(f, "#{}", self.number)
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_function_differs_from_an_earlier_one_at_its_address() {
-        let made = |x: u64| SharedFn::<dyn Fn() -> u64>::new(Arc::new(move || x));
-        let mut earlier = Vec::new();
-        for x in 0..100 {
-            let function = made(x);
-            let address = Arc::as_ptr(&function.function).cast::<()>().addr();
-            earlier.push((address, format!("{function:?}")));
-        }
-        let last = earlier.pop().expect("a function");
-        assert!(
-            earlier.iter().any(|e| e.0 == last.0),
-            "an address is used again"
-        );
-        assert!(earlier.iter().all(|e| e.1 != last.1), "a number is not");
-        let function = made(1);
-        assert_eq!((function.clone(), function()), (function, 1));
-    }
-}

@@ -77,6 +77,25 @@ impl Join<'_> {
         })
     }
 
+    /// Combines the elements of windows of `size` elements, at least one, from those of single elements.
+    fn windows(&self, mut power: Partial, size: usize) -> Result<Partial> {
+        let (mut rest, mut done) = (size, None);
+        loop {
+            if rest & 1 == 1 {
+                done = Some(match &done {
+                    Some(done) => self.join(done, &power)?,
+                    None => power.clone(),
+                });
+            }
+            rest >>= 1;
+            match done {
+                Some(done) if rest == 0 => return Ok(done),
+                partial => done = partial,
+            }
+            power = self.join(&power, &power)?;
+        }
+    }
+
     /// Combines the windows of a range of starts.
     fn combine(
         &self,
@@ -163,35 +182,21 @@ pub fn combine_line(
         starts,
         lanes,
     };
-    let mut rest = line.size.min(starts);
-    let mut done: Option<Partial> = None;
-    loop {
-        if rest & 1 == 1 {
-            done = Some(match &done {
-                Some(done) => join.join(done, &power)?,
-                None => power.clone(),
-            });
-        }
-        rest >>= 1;
-        let Some(partial) = done.as_ref().filter(|_| rest == 0) else {
-            power = join.join(&power, &power)?;
-            continue;
-        };
-        let from = (start + low as isize) as usize - partial.first;
-        let mut counts: Dims = order.iter().map(|a| shape[*a]).collect();
-        let view = |x: &Tensor| {
-            let rows = slice(
-                x,
-                &[from, 0],
-                &[line.stride, 1],
-                smallvec![line.count, lanes],
-            );
-            let rows = if reversed { reverse(&rows, &[0]) } else { rows };
-            counts[0] = line.count;
-            let mut back: Vec<usize> = (1..order.len()).collect();
-            back.insert(line.axis, 0);
-            Ok(rows.reshape(context, &counts)?.permute(&back))
-        };
-        return partial.arrays.iter().map(view).collect();
-    }
+    let partial = join.windows(power, line.size.min(starts))?;
+    let from = (start + low as isize) as usize - partial.first;
+    let mut counts: Dims = order.iter().map(|a| shape[*a]).collect();
+    counts[0] = line.count;
+    let mut back: Vec<usize> = (1..order.len()).collect();
+    back.insert(line.axis, 0);
+    let view = |x: &Tensor| {
+        let rows = slice(
+            x,
+            &[from, 0],
+            &[line.stride, 1],
+            smallvec![line.count, lanes],
+        );
+        let rows = if reversed { reverse(&rows, &[0]) } else { rows };
+        Ok(rows.reshape(context, &counts)?.permute(&back))
+    };
+    partial.arrays.iter().map(view).collect()
 }

@@ -1,8 +1,9 @@
 //! Streams of keys and layers draw what Flax 0.12.8 draws for the same seeds.
 
 use ramie_core::{Array, DType, State, random, tree};
-use ramie_nn::{Linear, Param, RngCount, RngKey, Rngs};
+use ramie_nn::{DotGeneralFn, Linear, Param, RngCount, RngKey, Rngs};
 use ramie_testing::is_linked;
+use std::hash::BuildHasher;
 
 fn words(key: &random::Key) -> Vec<u32> {
     random::key_data(key).to_vec()
@@ -121,4 +122,16 @@ fn parameters_are_operands_on_both_sides() {
     assert_eq!(values(3 + -&scale), [1.0, -1.0]);
     assert_eq!((1.0 - &scale).sum().item::<f32>(), -4.0);
     assert_eq!(format!("{scale:.1}"), format!("{:.1}", *scale));
+}
+
+#[test]
+fn a_function_differs_from_earlier_ones_at_its_address() {
+    let state = std::hash::RandomState::new();
+    let mut seen = std::collections::HashSet::new();
+    for scale in 0..100 {
+        let product = DotGeneralFn::new(move |x, y, _, _| x.matmul(y) * f64::from(scale));
+        assert_eq!(product, product.clone());
+        // Compiled programs keep the hash after the function is dropped.
+        assert!(seen.insert(state.hash_one(&product)), "function {scale}");
+    }
 }
