@@ -152,6 +152,7 @@ pub fn combine_line(
     let mirrored = n - last - line.size as isize;
     let reversed = mirrored > line.start;
     let start = if reversed { mirrored } else { line.start };
+    let turned = |x: Tensor, axis| if reversed { reverse(&x, &[axis]) } else { x };
     let mut order: Vec<usize> = (0..shape.len()).filter(|a| *a != line.axis).collect();
     order.insert(0, line.axis);
     let low = (-start).max(0) as usize;
@@ -162,12 +163,8 @@ pub fn combine_line(
         arrays: Tensors::new(),
     };
     for x in arrays {
-        let x = if reversed {
-            reverse(x, &[line.axis])
-        } else {
-            x.clone()
-        };
-        let rows = x.permute(&order).contiguous(context)?;
+        let rows = turned(x.clone(), line.axis);
+        let rows = rows.permute(&order).contiguous(context)?;
         power
             .arrays
             .push(rows.reshape(context, &[n as usize, lanes])?);
@@ -195,8 +192,7 @@ pub fn combine_line(
             &[line.stride, 1],
             smallvec![line.count, lanes],
         );
-        let rows = if reversed { reverse(&rows, &[0]) } else { rows };
-        Ok(rows.reshape(context, &counts)?.permute(&back))
+        Ok(turned(rows, 0).reshape(context, &counts)?.permute(&back))
     };
     partial.arrays.iter().map(view).collect()
 }
