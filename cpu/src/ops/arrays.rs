@@ -166,25 +166,24 @@ pub fn pad(
     let (mut starts, mut shape, mut offset) = (Vec::new(), Dims::new(), 0);
     let mut strides = Strides::new();
     for axis in 0..ty.shape.len() {
-        let step = interior[axis] as i64 + 1;
+        let (n, low) = (x.shape()[axis] as i64, low[axis]);
+        let step = if n > 1 { interior[axis] as i64 + 1 } else { 1 };
         // Elements `first..end` of the operand are inside the result.
-        let first = ((-low[axis]).max(0) + step - 1) / step;
-        let inside = ty.shape[axis] as i64 - low[axis];
-        let end = if inside <= 0 {
-            0
-        } else {
-            (inside + step - 1) / step
+        let first = ((-low).max(0) + step - 1) / step;
+        let inside = (ty.shape[axis] as i64 - low).max(0);
+        let count = ((inside + step - 1) / step).min(n) - first;
+        if count <= 0 {
+            return Ok(fresh.finish());
         }
-        .min(x.shape()[axis] as i64);
+        let stride = result_strides[axis];
         starts.push(first as usize);
-        shape.push((end - first).max(0) as usize);
-        offset += (low[axis] + first * step).max(0) as usize * result_strides[axis] as usize;
-        strides.push(result_strides[axis] * step as isize);
+        shape.push(count as usize);
+        offset += (low + first * step) as usize * stride as usize;
+        // The distance from a single element to the next one means nothing, and may be huge.
+        strides.push(if count > 1 { stride * step as isize } else { 0 });
     }
-    if !shape.contains(&0) {
-        let steps = vec![1; shape.len()];
-        fresh.write(&slice(x, &starts, &steps, shape), offset, &strides);
-    }
+    let steps = vec![1; shape.len()];
+    fresh.write(&slice(x, &starts, &steps, shape), offset, &strides);
     Ok(fresh.finish())
 }
 
@@ -227,15 +226,12 @@ pub fn padded_shape(
     interior: &[usize],
 ) -> Option<Dims> {
     let size = |axis: usize| {
-        let n = i64::try_from(shape[axis]).ok()?;
-        let between = (n - 1)
-            .max(0)
-            .checked_mul(i64::try_from(interior[axis]).ok()?)?;
-        let total = n
-            .checked_add(between)?
-            .checked_add(low[axis])?
-            .checked_add(high[axis])?;
-        usize::try_from(total).ok()
+        // No array has so many elements, and sums of such numbers do not overflow.
+        let number = |x: i64| (x.unsigned_abs() < 1 << 48).then_some(x);
+        let n = number(i64::try_from(shape[axis]).ok()?)?;
+        let interior = i64::try_from(interior[axis]).ok()?;
+        let between = number((n - 1).max(0).checked_mul(interior)?)?;
+        usize::try_from(n + between + number(low[axis])? + number(high[axis])?).ok()
     };
     (0..shape.len()).map(size).collect()
 }

@@ -256,13 +256,13 @@ pub fn gather(source: &Source<'_>) -> Read {
         .iter()
         .chain(&axes.batching)
         .all(|a| sizes.get(*a).is_some_and(|s| *s <= 1));
-    source.check(
-        fits && single,
-        format!("windows of {sizes:?} do not match {x}"),
-    )?;
+    let wrong = format!("windows of {sizes:?} do not match {x}");
+    source.check(fits && single, &wrong)?;
     let windows: Vec<usize> = axes.kept(x.shape.len()).iter().map(|a| sizes[*a]).collect();
     let shape = axes.result(&axes.batch(&indices.shape), &windows);
     let shape = shape.ok_or_else(|| source.error("offset_dims do not match the result"))?;
+    // Windows without elements, along axes that the result lacks, have none to give.
+    source.check(!sizes.contains(&0) || shape.contains(&0), &wrong)?;
     let ty = TensorType::new(&shape, x.element);
     source.result(0, &ty)?;
     lift(Gather { axes, sizes, ty })

@@ -49,9 +49,9 @@ impl Windows {
     ) -> Result<Windows> {
         let rank = shape.len();
         let [strides, dilation, base_dilation] = names;
-        let strides = positive(source, strides, rank)?;
-        let dilation = positive(source, dilation, rank)?;
-        let base_dilation = positive(source, base_dilation, rank)?;
+        let mut strides = positive(source, strides, rank)?;
+        let mut dilation = positive(source, dilation, rank)?;
+        let mut base_dilation = positive(source, base_dilation, rank)?;
         let padding = source.integers_or("padding")?.unwrap_or(vec![0; 2 * rank]);
         source.check(
             padding.len() == 2 * rank,
@@ -65,6 +65,13 @@ impl Windows {
         let padded = padded_shape(shape, &low, &high, &interior).ok_or_else(too_large)?;
         let mut positions = Dims::new();
         for axis in 0..rank {
+            // The distance from a single element to the next one means nothing, and may be huge.
+            if shape[axis] <= 1 {
+                base_dilation[axis] = 1;
+            }
+            if sizes[axis] <= 1 {
+                dilation[axis] = 1;
+            }
             let reach = sizes[axis]
                 .saturating_sub(1)
                 .checked_mul(dilation[axis])
@@ -78,6 +85,9 @@ impl Windows {
                 .checked_sub(extent)
                 .filter(|_| padded[axis] > 0);
             positions.push(free.map_or(0, |n| n / strides[axis] + 1));
+            if positions[axis] <= 1 {
+                strides[axis] = 1;
+            }
         }
         Ok(Windows {
             sizes,

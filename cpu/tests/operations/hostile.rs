@@ -1,7 +1,9 @@
 //! Texts that contradict themselves give errors, not panics.
 
-use crate::function;
-use ramie_cpu::{Error, Program};
+use crate::damages::{Random, damage, inputs};
+use crate::{buffer, elements, function, interpreter, run};
+use ramie_cpu::{Buffer, ElementType, Error, Options, Program, TensorType};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 
 fn error(text: &str) -> Error {
     Program::compile(text).expect_err("the text is wrong")
@@ -56,6 +58,32 @@ fn arrays_without_memory_are_errors() {
     assert!(matches!(program.run(&[]), Err(Error::Memory(_))));
 }
 
+#[test]
+fn windows_without_elements_give_none() {
+    let text = function(
+        "(%x: tensor<3xf32>, %i: tensor<1xi32>) -> tensor<f32>",
+        "%0 = \"stablehlo.gather\"(%x, %i) {dimension_numbers = #stablehlo.gather<collapsed_slice_dims = [0], start_index_map = [0]>, slice_sizes = array<i64: 0>} : (tensor<3xf32>, tensor<1xi32>) -> tensor<f32>\nreturn %0 : tensor<f32>",
+    );
+    let message = error(&text).to_string();
+    assert!(
+        message.ends_with("windows of [0] do not match tensor<3xf32>"),
+        "{message}"
+    );
+}
+
+#[test]
+fn the_distance_to_no_other_element_is_ignored() {
+    let text = function(
+        "(%x: tensor<1xf32>, %y: tensor<f32>) -> tensor<2xf32>",
+        "%0 = \"stablehlo.pad\"(%x, %y) {edge_padding_low = array<i64: 0>, edge_padding_high = array<i64: 1>, interior_padding = array<i64: 9223372036854775807>} : (tensor<1xf32>, tensor<f32>) -> tensor<2xf32>\nreturn %0 : tensor<2xf32>",
+    );
+    let operands = [
+        buffer(&[1], ElementType::F32, &[1f32]),
+        buffer(&[], ElementType::F32, &[2f32]),
+    ];
+    assert_eq!(elements::<f32>(&run(&text, &operands)[0]), [1.0, 2.0]);
+}
+
 /// Each function contains loops in loops and calls the one before it.
 #[test]
 fn deep_nesting_is_unsupported() {
@@ -95,4 +123,107 @@ fn deep_nesting_is_unsupported() {
             Err(other) => panic!("{other}"),
         }
     }
+}
+
+/// Compiles a damaged program, and runs it unless it is large or might not end.
+fn compiles_and_runs(text: &str, options: &Options) -> (bool, bool) {
+    let Ok(program) = Program::compile_for(text, options) else {
+        return (false, false);
+    };
+    if text.contains("while") || program.peak() > 1 << 20 {
+        return (true, false);
+    }
+    let zeros = |ty: &TensorType| {
+        Buffer::from_bytes(ty.clone(), &vec![0; ty.byte_size().unwrap()]).unwrap()
+    };
+    let own: Vec<Buffer> = program.parameters().iter().map(zeros).collect();
+    let devices = program.devices();
+    (true, program.run_on_devices(vec![own; devices]).is_ok())
+}
+
+/// Returns the starts and ends of the words of a text that satisfy a condition.
+fn words(text: &str, wanted: impl Fn(&str) -> bool) -> Vec<(usize, usize)> {
+    let is_word = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '.';
+    let (mut found, mut start) = (Vec::new(), 0);
+    for (end, c) in text.char_indices().filter(|(_, c)| !is_word(*c)) {
+        if wanted(&text[start..end]) {
+            found.push((start, end));
+        }
+        start = end + c.len_utf8();
+    }
+    found
+}
+
+/// Changes a number, an operation, or an element type everywhere, so that more than the parser sees it.
+fn contradict(text: &str, other: &str, random: &mut Random) -> String {
+    const TYPES: [&str; 10] = [
+        "xf32>",
+        "xi32>",
+        "xi64>",
+        "xi1>",
+        "xf64>",
+        "xbf16>",
+        "xui8>",
+        "xi4>",
+        "xf8E4M3FN>",
+        "xcomplex<f32>>",
+    ];
+    const NUMBERS: [&str; 8] = ["0", "1", "2", "3", "5", "-1", "64", "9223372036854775807"];
+    let is_number = |word: &str| !word.is_empty() && word.bytes().all(|b| b.is_ascii_digit());
+    let is_operation = |word: &str| word.starts_with("stablehlo.") || word.starts_with("chlo.");
+    let replaced = |from: &[(usize, usize)], by: &str, random: &mut Random| {
+        let (start, end) = from[random.next(from.len())];
+        format!("{}{by}{}", &text[..start], &text[end..])
+    };
+    let (numbers, operations) = (words(text, is_number), words(text, is_operation));
+    let others = words(other, is_operation);
+    match random.next(4) {
+        0 => {
+            let [from, to] = [(); 2].map(|()| TYPES[random.next(TYPES.len())]);
+            text.replace(from, to)
+        }
+        1 if !operations.is_empty() && !others.is_empty() => {
+            let (start, end) = others[random.next(others.len())];
+            replaced(&operations, &other[start..end], random)
+        }
+        _ if !numbers.is_empty() => {
+            let number = NUMBERS[random.next(NUMBERS.len())];
+            replaced(&numbers, number, random)
+        }
+        _ => damage(text, other, random),
+    }
+}
+
+#[test]
+fn damaged_programs_do_not_panic() {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/text");
+    let recorded = std::fs::read_dir(folder).unwrap();
+    let seeds: Vec<String> = recorded
+        .map(|entry| std::fs::read_to_string(entry.unwrap().path()).unwrap())
+        .chain(interpreter::cases().into_iter().map(|(_, text)| text))
+        .filter(|text| text.len() < 20_000)
+        .collect();
+    let mut random = Random(0x9E37_79B9_7F4A_7C15);
+    let (mut compiled, mut ran) = (0, 0);
+    for i in 0..inputs() {
+        let mut text = seeds[random.next(seeds.len())].clone();
+        let change = if i % 4 == 0 { damage } else { contradict };
+        for _ in 0..1 + random.next(3) {
+            text = change(&text, &seeds[random.next(seeds.len())], &mut random);
+        }
+        let options = Options {
+            partitions: 1 + i % 2,
+            ..Options::default()
+        };
+        let (accepted, ended) =
+            catch_unwind(AssertUnwindSafe(|| compiles_and_runs(&text, &options)))
+                .unwrap_or_else(|_| panic!("the panic above is of this program:\n{text}"));
+        compiled += usize::from(accepted);
+        ran += usize::from(ended);
+    }
+    println!(
+        "of {} damaged programs, {compiled} compile and {ran} run",
+        inputs()
+    );
+    assert!(ran > inputs() / 20, "{ran} run");
 }

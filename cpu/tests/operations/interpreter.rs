@@ -140,31 +140,39 @@ fn check(case: &str) -> Result<(), String> {
     }
 }
 
-#[test]
-fn results_are_those_of_the_reference_interpreter() {
+/// Returns the programs, each with its name and a line with its bounds before it.
+pub fn cases() -> Vec<(String, String)> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/interpreter");
     let mut paths: Vec<_> = std::fs::read_dir(folder)
         .unwrap()
         .map(|e| e.unwrap().path())
         .collect();
     paths.sort();
-    let (mut failures, mut count) = (Vec::new(), 0);
+    let mut cases = Vec::new();
     for path in paths {
         let file = path.file_stem().unwrap().to_string_lossy().into_owned();
         for case in std::fs::read_to_string(&path).unwrap().split("// -----\n") {
             let name = case.trim_start_matches("// ").split(':').next().unwrap();
-            let name = format!("{file}/{name}");
-            let left = LEFT.iter().find(|(start, _)| name.starts_with(start));
-            count += 1;
-            match (check(case), left) {
-                (Ok(()), None) | (Err(_), Some(_)) => {}
-                (Err(e), None) => failures.push(format!("{name}: {e}")),
-                (Ok(()), Some((start, _))) => {
-                    failures.push(format!("{name} runs: remove {start} from the list"))
-                }
+            cases.push((format!("{file}/{name}"), case.to_owned()));
+        }
+    }
+    cases
+}
+
+#[test]
+fn results_are_those_of_the_reference_interpreter() {
+    let (cases, mut failures) = (cases(), Vec::new());
+    for (name, case) in &cases {
+        let left = LEFT.iter().find(|(start, _)| name.starts_with(start));
+        match (check(case), left) {
+            (Ok(()), None) | (Err(_), Some(_)) => {}
+            (Err(e), None) => failures.push(format!("{name}: {e}")),
+            (Ok(()), Some((start, _))) => {
+                failures.push(format!("{name} runs: remove {start} from the list"))
             }
         }
     }
+    let count = cases.len();
     assert!(count > 500, "only {count} programs were found");
     assert!(
         failures.is_empty(),

@@ -3,6 +3,8 @@
 mod arrays;
 mod collectives;
 mod control;
+#[path = "../common/damage.rs"]
+mod damages;
 mod elementwise;
 mod hostile;
 mod hosts;

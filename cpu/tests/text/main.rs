@@ -2,6 +2,8 @@
 
 mod checks;
 mod damage;
+#[path = "../common/damage.rs"]
+mod damages;
 mod elements;
 mod forms;
 mod modules;
