@@ -111,6 +111,25 @@ fn arrays_prints_what_jax_computes() {
     }
 }
 
+#[test]
+fn the_program_of_the_readme_learns_and_keeps_its_run() {
+    let readme = include_str!("../README.md");
+    let program = include_str!("../examples/mlp/main.rs");
+    let (_, program) = program.split_once("\n\n").expect("a first line");
+    assert!(readme.contains(&format!("```rust,no_run\n{program}```\n")));
+    let folder = tempfile::tempdir().expect("a folder");
+    let lines = checked_in(folder.path(), "mlp", &[]);
+    let accuracies = lines.iter().find_map(|l| l.strip_prefix("val_accuracy"));
+    let last = accuracies.and_then(|l| l.split_whitespace().next()?.parse::<f32>().ok());
+    assert!(last.is_some_and(|last| last > 0.95), "{}", lines.join("\n"));
+    let again = run(&example("mlp"), &[], &folder.path().join("cache"));
+    let errors = said(&again.stderr);
+    assert!(
+        !again.status.success() && errors.contains("Resume::Always"),
+        "{errors}"
+    );
+}
+
 /// It fails itself where gradients of examples are not those of a loop, or many
 /// devices do not learn what one learns.
 #[test]
