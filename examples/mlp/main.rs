@@ -1,5 +1,7 @@
 //! The program of the README: a classifier, its trainer and its folder.
 
+#![forbid(unsafe_code)]
+
 use ramie::data::{DataLoader, digits};
 use ramie::optim::{adam, softmax_cross_entropy_with_integer_labels as cross_entropy};
 use ramie::prelude::*;
