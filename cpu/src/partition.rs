@@ -23,8 +23,8 @@ pub struct Partition {
 pub type Parts = Vec<Tensor>;
 
 /// Returns the shardings in the attributes of arguments or results.
-fn texts(all: &[Attributes], line: usize) -> Result<Vec<Option<ShardingText>>> {
-    let text = |attributes: &Attributes| {
+fn texts(all: &[&Attributes], line: usize) -> Result<Vec<Option<ShardingText>>> {
+    let text = |attributes: &&Attributes| {
         let text = attributes.get("sdy.sharding").and_then(Attribute::text);
         text.map(|text| text::sharding::sharding(text, line))
             .transpose()
@@ -45,8 +45,9 @@ impl Partition {
         free: &[bool],
     ) -> Result<Partition> {
         let main = &module.functions[module.by_name["main"]];
-        let mut given = texts(&main.argument_attributes, main.line)?;
-        let mut named = texts(&main.result_attributes, main.line)?;
+        let attributes = main.tensor_attributes();
+        let mut given = texts(&attributes[0], main.line)?;
+        let mut named = texts(&attributes[1], main.line)?;
         if meshes.devices == 1 {
             given.fill(None);
             named.fill(None);
@@ -68,10 +69,12 @@ impl Partition {
         let is_free =
             |i: usize| free.get(i).or(free.first().filter(|_| free.len() == 1)) == Some(&true);
         if meshes.devices > 1 && (0..named.len()).any(|i| named[i].is_none() && is_free(i)) {
-            let chosen = propagate::results(module, &main.body, given).into_iter();
-            for (i, choice) in chosen.enumerate().filter(|(i, _)| is_free(*i)) {
+            let chosen = propagate::results(module, &main.body, given);
+            for (i, (name, choice)) in named.iter_mut().zip(chosen).enumerate() {
                 let fits = |text: &ShardingText| meshes.sharding(text, &results[i], 0).is_ok();
-                named[i] = named[i].take().or(choice.filter(fits));
+                if name.is_none() && is_free(i) {
+                    *name = choice.filter(fits);
+                }
             }
         }
         Ok(Partition {

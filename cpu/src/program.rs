@@ -37,7 +37,7 @@ impl Default for Options {
 /// Returns for each argument the result that takes its memory: the one that the program names, or, of
 /// those that may be given to any, the first of its size.
 fn aliases(
-    attributes: &[Attributes],
+    attributes: &[&Attributes],
     parameters: &[TensorType],
     results: &[TensorType],
 ) -> Vec<Option<usize>> {
@@ -126,7 +126,7 @@ impl Program {
         let threads = std::thread::available_parallelism().map_or(1, |n| n.get());
         Ok(Program {
             name: module.name.clone(),
-            aliases: aliases(&main.argument_attributes, &parameters, &results),
+            aliases: aliases(&main.tensor_attributes()[0], &parameters, &results),
             parameters,
             results,
             graph,

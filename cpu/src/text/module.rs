@@ -36,6 +36,21 @@ pub struct Function {
     pub line: usize,
 }
 
+impl Function {
+    /// Returns the attributes of each tensor among the arguments and among the results. Tokens are no tensors,
+    /// and all tensors of a tuple have its attributes.
+    pub fn tensor_attributes(&self) -> [Vec<&Attributes>; 2] {
+        let arguments = self.body.arguments.iter().map(|(_, ty)| ty);
+        let arguments = arguments.zip(&self.argument_attributes);
+        let results = self.results.iter().zip(&self.result_attributes);
+        let each = |(ty, attributes): (&Type, _)| std::iter::repeat_n(attributes, ty.tensors());
+        [
+            arguments.flat_map(each).collect(),
+            results.flat_map(each).collect(),
+        ]
+    }
+}
+
 /// A value of a function: the result of an operation, or an argument of a block. Numbers count from
 /// 0 in each function, its nested regions included.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -50,6 +65,17 @@ pub enum Type {
     Token,
     /// A tuple.
     Tuple(Vec<Type>),
+}
+
+impl Type {
+    /// Returns the number of tensors in a value.
+    pub fn tensors(&self) -> usize {
+        match self {
+            Type::Tensor(_) => 1,
+            Type::Token => 0,
+            Type::Tuple(list) => list.iter().map(Type::tensors).sum(),
+        }
+    }
 }
 
 /// A list of operations with arguments. The last operation returns values.
