@@ -47,8 +47,8 @@ impl Operation for While {
         let captures: Vec<Vec<Tensor>> = all.iter_mut().map(split).collect();
         let mut carries: Vec<Tensors> = all.into_iter().map(|o| o.into_iter().collect()).collect();
         let mut inside: Vec<usize> = (0..carries.len()).collect();
+        let mut some = devices.clone();
         loop {
-            let some = devices.subset(&inside);
             let arguments = inside
                 .iter()
                 .map(|i| carries[*i].iter().chain(&captures[*i]).cloned());
@@ -58,6 +58,9 @@ impl Operation for While {
             if inside.is_empty() {
                 return Ok(carries);
             }
+            if inside.len() < some.numbers.len() {
+                some = devices.subset(&inside);
+            }
             let arguments: Vec<_> = inside
                 .iter()
                 .map(|i| {
@@ -66,9 +69,7 @@ impl Operation for While {
                         .chain(captures[*i].iter().cloned())
                 })
                 .collect();
-            let results = self
-                .body
-                .run_on(context, &devices.subset(&inside), arguments)?;
+            let results = self.body.run_on(context, &some, arguments)?;
             for (i, result) in inside.iter().zip(results) {
                 carries[*i] = result;
             }
