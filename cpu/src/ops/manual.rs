@@ -55,7 +55,7 @@ impl Manual {
             let device = devices.numbers[position];
             let all = devices.numbers.iter().zip(parts);
             let peers = all.filter(|(n, _)| sharding.are_peers(**n, device));
-            if peers.clone().count() != sharding.tiles().iter().product() {
+            if peers.clone().count() != sharding.tiles.iter().product() {
                 return Err(disagreement("sdy.manual_computation", device));
             }
             sharding.assemble(context, ty, peers.map(|(n, results)| (*n, &results[i])))
