@@ -32,6 +32,15 @@ fn texts(all: &[&Attributes], line: usize) -> Result<Vec<Option<ShardingText>>> 
     all.iter().map(text).collect()
 }
 
+/// Returns the types of the parts of arrays.
+pub fn parts(shardings: &[Option<Sharding>], types: &[TensorType]) -> Vec<TensorType> {
+    let part = |(sharding, ty): (&Option<Sharding>, &TensorType)| {
+        let part = sharding.as_ref().and_then(|s| s.part(ty));
+        part.unwrap_or_else(|| ty.clone())
+    };
+    shardings.iter().zip(types).map(part).collect()
+}
+
 impl Partition {
     /// Reads the shardings in the attributes of `@main`, and chooses those of results that have none and
     /// are `free`.
@@ -82,12 +91,6 @@ impl Partition {
             arguments,
             results: read(&named, results)?,
         })
-    }
-
-    /// Returns the type of a part.
-    pub fn part(sharding: Option<&Sharding>, ty: &TensorType) -> TensorType {
-        let part = sharding.and_then(|s| s.part(ty));
-        part.unwrap_or_else(|| ty.clone())
     }
 
     /// Returns the whole arguments, given those of each device, and the parts of each.

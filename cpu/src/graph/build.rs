@@ -179,12 +179,7 @@ impl<'a> Functions<'a> {
         let mut types = Types::new();
         collect_types(&function.body, &mut types, 0)?;
         let graph = self.block(&function.body, &[], &types, function.line)?;
-        let results: Vec<TensorType> = graph
-            .results
-            .iter()
-            .map(|u| graph.types[u.slot as usize].clone())
-            .collect();
-        if results != flat(&function.results) {
+        if graph.result_types() != flat(&function.results) {
             let name = &function.name;
             let message =
                 format!("function @{name} returns values of other types than it declares");

@@ -77,15 +77,6 @@ impl Operation for While {
     }
 }
 
-/// Returns the types of a graph's results.
-pub fn result_types(graph: &Graph) -> Vec<TensorType> {
-    graph
-        .results
-        .iter()
-        .map(|u| graph.types[u.slot as usize].clone())
-        .collect()
-}
-
 /// Reads `stablehlo.while`.
 pub fn read_while(source: &Source<'_>) -> Read {
     let carries = source.operands.len();
@@ -98,11 +89,11 @@ pub fn read_while(source: &Source<'_>) -> Read {
         "the results must have the operands' types",
     )?;
     source.check(
-        matches(condition) && result_types(&condition.graph) == [boolean],
+        matches(condition) && condition.graph.result_types() == [boolean],
         "the condition must compute a boolean of the operands",
     )?;
     source.check(
-        matches(body) && result_types(&body.graph) == source.operands,
+        matches(body) && body.graph.result_types() == source.operands,
         "the body must compute values of the operands' types",
     )?;
     lift(While {
@@ -188,7 +179,7 @@ pub fn case(source: &Source<'_>) -> Read {
     source.check(!boolean || source.regions.len() == 2, "needs two branches")?;
     for region in &source.regions {
         source.check(
-            region.parameters == 0 && result_types(&region.graph) == source.results,
+            region.parameters == 0 && region.graph.result_types() == source.results,
             "the branches must compute the results without parameters",
         )?;
     }

@@ -1,7 +1,6 @@
 //! Computations that each device of a mesh runs on its parts of arrays.
 
 use super::collective::disagreement;
-use super::control::result_types;
 use super::{Read, lift};
 use crate::graph::{Devices, Graph, Operands, Operation, Source};
 use crate::memory::{Context, Tensor, Tensors};
@@ -130,7 +129,7 @@ pub fn manual_computation(source: &Source<'_>) -> Read {
     let graph = &region.graph;
     let fits = parts(&operands, &source.operands).as_deref()
         == Some(&graph.types[..region.parameters])
-        && parts(&results, &source.results) == Some(result_types(graph));
+        && parts(&results, &source.results) == Some(graph.result_types());
     source.check(
         fits,
         "the body does not compute on parts of the operands and results",
