@@ -63,27 +63,26 @@ impl Partition {
         }
         let read = |texts: &[Option<ShardingText>], types: &[TensorType]| {
             let read = |(text, ty): (&Option<ShardingText>, &TensorType)| {
-                let sharding = text
-                    .as_ref()
-                    .map(|text| meshes.sharding(text, ty, main.line));
-                Ok(sharding.transpose()?.filter(|s| !s.is_whole()))
+                let Some(text) = text else { return Ok(None) };
+                let sharding = meshes.sharding(text, ty, main.line)?;
+                Ok(Some(sharding).filter(|s| !s.is_whole()))
             };
-            texts
-                .iter()
-                .zip(types)
-                .map(read)
-                .collect::<Result<Vec<_>>>()
+            let all = texts.iter().zip(types).map(read);
+            all.collect::<Result<Vec<_>>>()
         };
         let arguments = read(&given, arguments)?;
-        let is_free =
-            |i: usize| free.get(i).or(free.first().filter(|_| free.len() == 1)) == Some(&true);
-        if meshes.devices > 1 && (0..named.len()).any(|i| named[i].is_none() && is_free(i)) {
-            let chosen = propagate::results(module, &main.body, given);
-            for (i, (name, choice)) in named.iter_mut().zip(chosen).enumerate() {
+        let may_choose = |i: &usize| match free {
+            [all] => *all,
+            each => each.get(*i) == Some(&true),
+        };
+        let open = (0..named.len()).filter(|i| named[*i].is_none() && may_choose(i));
+        let open: Vec<usize> = open.collect();
+        if meshes.devices > 1 && !open.is_empty() {
+            let mut chosen = propagate::results(module, &main.body, given);
+            chosen.resize(named.len(), None);
+            for i in open {
                 let fits = |text: &ShardingText| meshes.sharding(text, &results[i], 0).is_ok();
-                if name.is_none() && is_free(i) {
-                    *name = choice.filter(fits);
-                }
+                named[i] = chosen[i].take().filter(fits);
             }
         }
         Ok(Partition {
