@@ -1,6 +1,6 @@
 //! Arguments and results of programs on several devices.
 
-use crate::memory::{Buffer, Context, Tensor, Tensors, row_major};
+use crate::memory::{Buffer, Context, Layout, Tensor, Tensors};
 use crate::propagate;
 use crate::sharding::{Meshes, Sharding};
 use crate::text::sharding::ShardingText;
@@ -142,15 +142,14 @@ impl Partition {
             let donated = donor.map(|argument| std::mem::take(&mut parts[argument]));
             let mut donated = donated.unwrap_or_default().into_iter();
             for (device, list) in all.iter_mut().enumerate() {
-                let part = sharding.split(&whole, device);
-                list.push(match donated.next().filter(|t| t.ty == part.ty) {
-                    Some(memory) => {
-                        let mut fresh = memory.into_fresh(context)?;
-                        fresh.write(&part, 0, &row_major(part.shape()));
-                        fresh.finish().into_buffer(context)?
-                    }
-                    None => part.into_buffer(context)?,
-                });
+                let mut part = sharding.split(&whole, device);
+                let layout = Layout::dense(part.ty.clone());
+                let memory = donated.next().filter(|t| t.ty == part.ty);
+                if let Some(mut memory) = memory.and_then(|t| t.into_memory(&layout)) {
+                    memory.write(&part, 0, &layout.strides);
+                    part = memory.finish();
+                }
+                list.push(part.into_buffer(context)?);
             }
         }
         Ok(all)
