@@ -33,15 +33,6 @@ pub fn results(
     search.block(block, arguments)
 }
 
-/// Returns the axes in an attribute.
-fn integers(attribute: Option<&Attribute>) -> Vec<usize> {
-    match attribute {
-        Some(Attribute::Integer(axis)) => usize::try_from(*axis).into_iter().collect(),
-        Some(Attribute::List(list)) => list.iter().flat_map(|a| integers(Some(a))).collect(),
-        _ => Vec::new(),
-    }
-}
-
 fn shape(ty: &Type) -> &[usize] {
     match ty {
         Type::Tensor(tensor) => &tensor.shape,
@@ -146,7 +137,7 @@ fn one(
             list.push((operand, from));
         }
     };
-    let list = |name: &str| integers(operation.attributes.get(name));
+    let list = |name: &str| -> Vec<usize> { operation.attributes.integers(name) };
     let first = operands.first().map_or(&[][..], |o| o.shape);
     match operation.name.as_str() {
         "stablehlo.transpose" => {
@@ -205,7 +196,7 @@ fn product(
     let sides = [(0, "lhs"), (1, "rhs")];
     let axes = sides.map(|(_, side)| {
         ["batching", "contracting"]
-            .map(|kind| integers(fields.get(&format!("{side}_{kind}_dimensions"))))
+            .map(|kind| fields.integers(&format!("{side}_{kind}_dimensions")))
     });
     for pair in axes[0][0].iter().zip(&axes[1][0]) {
         link(axis, 0, *pair.0);

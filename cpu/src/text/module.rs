@@ -113,6 +113,15 @@ impl Attributes {
     pub fn get(&self, name: &str) -> Option<&Attribute> {
         self.0.iter().find(|(n, _)| n == name).map(|(_, a)| a)
     }
+
+    /// Returns the integers in an attribute and its lists that are in the range of the type.
+    pub fn integers<T: TryFrom<i128>>(&self, name: &str) -> Vec<T> {
+        let mut all = Vec::new();
+        if let Some(attribute) = self.get(name) {
+            attribute.collect(&mut all);
+        }
+        all
+    }
 }
 
 /// The value of an attribute.
@@ -162,6 +171,14 @@ pub enum Attribute {
 }
 
 impl Attribute {
+    fn collect<T: TryFrom<i128>>(&self, all: &mut Vec<T>) {
+        match self {
+            Attribute::Integer(n) => all.extend(T::try_from(*n)),
+            Attribute::List(list) => list.iter().for_each(|a| a.collect(all)),
+            _ => {}
+        }
+    }
+
     /// Returns the text of a structure of another dialect than StableHLO and CHLO.
     pub fn text(&self) -> Option<&str> {
         match self {

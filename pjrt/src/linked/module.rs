@@ -327,18 +327,9 @@ impl<'m> Encoder<'m> {
     }
 }
 
-/// Returns the integers of an attribute.
-fn integers(attribute: Option<&Attribute>) -> Vec<i64> {
-    match attribute {
-        Some(Attribute::Integer(n)) => vec![*n as i64],
-        Some(Attribute::List(list)) => list.iter().flat_map(|a| integers(Some(a))).collect(),
-        _ => Vec::new(),
-    }
-}
-
 /// Writes the attributes that identify operations and determine costs.
 fn attributes(out: &mut Writer, operation: &Operation) {
-    let list = |name: &str| integers(operation.attributes.get(name));
+    let list = |name: &str| -> Vec<i64> { operation.attributes.integers(name) };
     for name in [
         "dimensions",
         "broadcast_dimensions",
@@ -370,12 +361,12 @@ fn attributes(out: &mut Writer, operation: &Operation) {
                 .flat_map(|kind| ["lhs", "rhs"].map(|side| format!("{side}_{kind}_dimensions")));
             (1..)
                 .zip(axes)
-                .for_each(|(field, name)| ints(dot, field, &integers(fields.get(&name))));
+                .for_each(|(field, name)| ints(dot, field, &fields.integers(&name)));
         });
     }
     if let Some(Attribute::Structure { fields, .. }) = operation.attributes.get("dimension_numbers")
     {
-        let features = integers(fields.get("kernel_output_feature_dimension"));
+        let features = fields.integers("kernel_output_feature_dimension");
         features
             .iter()
             .for_each(|n| out.message(16, |w| w.int(4, *n)));
