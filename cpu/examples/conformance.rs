@@ -5,7 +5,8 @@
 //! ```
 //!
 //! Each `HASH.mlir` in the folder and its subfolders has its arguments `in.N` and results `out.N` in
-//! `HASH.safetensors`. With `--results`, the first result is written to `HASH.results`. The example prints a line for each failure and at the end `N of M programs right`.
+//! `HASH.safetensors`. With `--results`, the first result is written to `HASH.results`. The example prints a line
+//! for each failure and at the end `N of M programs right`.
 
 use half::{bf16, f16};
 use ramie_cpu::{Buffer, ElementType, Program, TensorType};

@@ -1,6 +1,6 @@
 //! Arguments and results of programs on several devices.
 
-use crate::memory::{Buffer, Context, Tensor, Tensors, row_major};
+use crate::memory::{Buffer, Context, Layout, Tensor, Tensors};
 use crate::propagate;
 use crate::sharding::{Meshes, Sharding};
 use crate::text::sharding::ShardingText;
@@ -23,13 +23,22 @@ pub struct Partition {
 pub type Parts = Vec<Tensor>;
 
 /// Returns the shardings in the attributes of arguments or results.
-fn texts(all: &[Attributes], line: usize) -> Result<Vec<Option<ShardingText>>> {
-    let text = |attributes: &Attributes| {
+fn texts(all: &[&Attributes], line: usize) -> Result<Vec<Option<ShardingText>>> {
+    let text = |attributes: &&Attributes| {
         let text = attributes.get("sdy.sharding").and_then(Attribute::text);
         text.map(|text| text::sharding::sharding(text, line))
             .transpose()
     };
     all.iter().map(text).collect()
+}
+
+/// Returns the types of the parts of arrays.
+pub fn parts(shardings: &[Option<Sharding>], types: &[TensorType]) -> Vec<TensorType> {
+    let part = |(sharding, ty): (&Option<Sharding>, &TensorType)| {
+        let part = sharding.as_ref().and_then(|s| s.part(ty));
+        part.unwrap_or_else(|| ty.clone())
+    };
+    shardings.iter().zip(types).map(part).collect()
 }
 
 impl Partition {
@@ -45,33 +54,35 @@ impl Partition {
         free: &[bool],
     ) -> Result<Partition> {
         let main = &module.functions[module.by_name["main"]];
-        let mut given = texts(&main.argument_attributes, main.line)?;
-        let mut named = texts(&main.result_attributes, main.line)?;
+        let attributes = main.tensor_attributes();
+        let mut given = texts(&attributes[0], main.line)?;
+        let mut named = texts(&attributes[1], main.line)?;
         if meshes.devices == 1 {
             given.fill(None);
             named.fill(None);
         }
         let read = |texts: &[Option<ShardingText>], types: &[TensorType]| {
             let read = |(text, ty): (&Option<ShardingText>, &TensorType)| {
-                let sharding = text
-                    .as_ref()
-                    .map(|text| meshes.sharding(text, ty, main.line));
-                Ok(sharding.transpose()?.filter(|s| !s.is_whole()))
+                let Some(text) = text else { return Ok(None) };
+                let sharding = meshes.sharding(text, ty, main.line)?;
+                Ok(Some(sharding).filter(|s| !s.is_whole()))
             };
-            texts
-                .iter()
-                .zip(types)
-                .map(read)
-                .collect::<Result<Vec<_>>>()
+            let all = texts.iter().zip(types).map(read);
+            all.collect::<Result<Vec<_>>>()
         };
         let arguments = read(&given, arguments)?;
-        let is_free =
-            |i: usize| free.get(i).or(free.first().filter(|_| free.len() == 1)) == Some(&true);
-        if meshes.devices > 1 && (0..named.len()).any(|i| named[i].is_none() && is_free(i)) {
-            let chosen = propagate::results(module, &main.body, given).into_iter();
-            for (i, choice) in chosen.enumerate().filter(|(i, _)| is_free(*i)) {
+        let may_choose = |i: &usize| match free {
+            [all] => *all,
+            each => each.get(*i) == Some(&true),
+        };
+        let open = (0..named.len()).filter(|i| named[*i].is_none() && may_choose(i));
+        let open: Vec<usize> = open.collect();
+        if meshes.devices > 1 && !open.is_empty() {
+            let mut chosen = propagate::results(module, &main.body, given);
+            chosen.resize(named.len(), None);
+            for i in open {
                 let fits = |text: &ShardingText| meshes.sharding(text, &results[i], 0).is_ok();
-                named[i] = named[i].take().or(choice.filter(fits));
+                named[i] = chosen[i].take().filter(fits);
             }
         }
         Ok(Partition {
@@ -79,12 +90,6 @@ impl Partition {
             arguments,
             results: read(&named, results)?,
         })
-    }
-
-    /// Returns the type of a part.
-    pub fn part(sharding: Option<&Sharding>, ty: &TensorType) -> TensorType {
-        let part = sharding.and_then(|s| s.part(ty));
-        part.unwrap_or_else(|| ty.clone())
     }
 
     /// Returns the whole arguments, given those of each device, and the parts of each.
@@ -137,15 +142,14 @@ impl Partition {
             let donated = donor.map(|argument| std::mem::take(&mut parts[argument]));
             let mut donated = donated.unwrap_or_default().into_iter();
             for (device, list) in all.iter_mut().enumerate() {
-                let part = sharding.split(&whole, device);
-                list.push(match donated.next().filter(|t| t.ty == part.ty) {
-                    Some(memory) => {
-                        let mut fresh = memory.into_fresh(context)?;
-                        fresh.write(&part, 0, &row_major(part.shape()));
-                        fresh.finish().into_buffer(context)?
-                    }
-                    None => part.into_buffer(context)?,
-                });
+                let mut part = sharding.split(&whole, device);
+                let layout = Layout::dense(part.ty.clone());
+                let memory = donated.next().filter(|t| t.ty == part.ty);
+                if let Some(mut memory) = memory.and_then(|t| t.into_memory(&layout)) {
+                    memory.write(&part, 0, &layout.strides);
+                    part = memory.finish();
+                }
+                list.push(part.into_buffer(context)?);
             }
         }
         Ok(all)

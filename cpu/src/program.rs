@@ -3,8 +3,8 @@
 use crate::graph::{Devices, Functions, Graph};
 use crate::host::HostFunctions;
 use crate::memory::{Buffer, Context, Tensors};
-use crate::partition::Partition;
-use crate::sharding::{Meshes, Sharding};
+use crate::partition::{self, Partition};
+use crate::sharding::Meshes;
 use crate::text::{Attribute, Attributes};
 use crate::{Error, Result, TensorType};
 use std::sync::Arc;
@@ -37,7 +37,7 @@ impl Default for Options {
 /// Returns for each argument the result that takes its memory: the one that the program names, or, of
 /// those that may be given to any, the first of its size.
 fn aliases(
-    attributes: &[Attributes],
+    attributes: &[&Attributes],
     parameters: &[TensorType],
     results: &[TensorType],
 ) -> Vec<Option<usize>> {
@@ -111,22 +111,16 @@ impl Program {
         let table = crate::ops::table();
         let meshes = Meshes::of(&module, options.partitions)?;
         let graph = Functions::new(&module, &table, &meshes, &options.hosts).graph("main", 1)?;
-        let types = |u: &crate::graph::Use| graph.types[u.slot as usize].clone();
-        let results: Vec<TensorType> = graph.results.iter().map(types).collect();
+        let (parameters, results) = (&graph.types[..graph.parameters], graph.result_types());
+        let free = &options.free_results;
+        let partition = Partition::read(&module, &meshes, [parameters, &results], free)?;
+        let parameters = partition::parts(&partition.arguments, parameters);
+        let results = partition::parts(&partition.results, &results);
         let main = &module.functions[module.by_name["main"]];
-        let types = [&graph.types[..graph.parameters], &results];
-        let partition = Partition::read(&module, &meshes, types, &options.free_results)?;
-        let parts = |shardings: &[Option<Sharding>], types: &[TensorType]| {
-            let all = shardings.iter().zip(types);
-            all.map(|(s, ty)| Partition::part(s.as_ref(), ty)).collect()
-        };
-        let parameters: Vec<TensorType> =
-            parts(&partition.arguments, &graph.types[..graph.parameters]);
-        let results: Vec<TensorType> = parts(&partition.results, &results);
         let threads = std::thread::available_parallelism().map_or(1, |n| n.get());
         Ok(Program {
             name: module.name.clone(),
-            aliases: aliases(&main.argument_attributes, &parameters, &results),
+            aliases: aliases(&main.tensor_attributes()[0], &parameters, &results),
             parameters,
             results,
             graph,

@@ -9,6 +9,8 @@ use std::collections::HashMap;
 
 /// Number of operations that are looked at, those of called functions at each call.
 const MOST_OPERATIONS: usize = 1 << 16;
+/// Number of calls within each other that are followed. Chains of calls can be longer than the stack.
+const MOST_CALLS: usize = 100;
 
 /// The shape of a value and its sharding, if it is known.
 #[derive(Clone, Default)]
@@ -23,17 +25,12 @@ pub fn results(
     block: &Block,
     arguments: Vec<Option<ShardingText>>,
 ) -> Vec<Option<ShardingText>> {
-    let mut left = MOST_OPERATIONS;
-    propagate(module, block, arguments, &mut left)
-}
-
-/// Returns the axes in an attribute.
-fn integers(attribute: Option<&Attribute>) -> Vec<usize> {
-    match attribute {
-        Some(Attribute::Integer(axis)) => usize::try_from(*axis).into_iter().collect(),
-        Some(Attribute::List(list)) => list.iter().flat_map(|a| integers(Some(a))).collect(),
-        _ => Vec::new(),
-    }
+    let mut search = Search {
+        module,
+        operations: MOST_OPERATIONS,
+        calls: MOST_CALLS,
+    };
+    search.block(block, arguments)
 }
 
 fn shape(ty: &Type) -> &[usize] {
@@ -43,68 +40,86 @@ fn shape(ty: &Type) -> &[usize] {
     }
 }
 
-fn propagate<'m>(
+/// The module, and how far the search goes on.
+struct Search<'m> {
     module: &'m Module,
-    block: &'m Block,
-    arguments: Vec<Option<ShardingText>>,
-    left: &mut usize,
-) -> Vec<Option<ShardingText>> {
-    let mut values: HashMap<ValueId, Known<'m>> = HashMap::new();
-    let mut arguments = arguments.into_iter();
-    for (value, ty) in &block.arguments {
-        let sharding = arguments.next().flatten();
-        let shape = shape(ty);
-        values.insert(*value, Known { shape, sharding });
-    }
-    for operation in &block.operations {
-        let known = |v: &ValueId| values.get(v).cloned().unwrap_or_default();
-        let operands: Vec<Known<'m>> = operation.operands.iter().map(known).collect();
-        if operation.name.ends_with("return") {
-            return operands.into_iter().map(|o| o.sharding).collect();
-        }
-        *left = left.saturating_sub(1);
-        if *left == 0 {
-            break;
-        }
-        let mut found = called(module, operation, &operands, left).into_iter();
-        for (i, (value, ty)) in operation.results.iter().enumerate() {
-            let shape = shape(ty);
-            let sharding = match found.next() {
-                Some(sharding) => sharding,
-                None => one(operation, &operands, i, shape),
-            };
-            values.insert(*value, Known { shape, sharding });
-        }
-    }
-    Vec::new()
+    /// Number of operations that are still looked at.
+    operations: usize,
+    /// Number of calls within each other that are still followed.
+    calls: usize,
 }
 
-/// Returns the shardings of the results of a called function, or of shardings that an operation names.
-fn called<'m>(
-    module: &'m Module,
-    operation: &Operation,
-    operands: &[Known<'m>],
-    left: &mut usize,
-) -> Vec<Option<ShardingText>> {
-    let text = |name: &str| operation.attributes.get(name).and_then(Attribute::text);
-    match operation.name.as_str() {
-        "func.call" | "call" => {
-            let Some(Attribute::Symbol(name)) = operation.attributes.get("callee") else {
-                return Vec::new();
-            };
-            let function = module.by_name.get(name).map(|i| &module.functions[*i]);
-            let arguments = operands.iter().map(|o| o.sharding.clone()).collect();
-            function.map_or_else(Vec::new, |f| propagate(module, &f.body, arguments, left))
+impl<'m> Search<'m> {
+    fn block(
+        &mut self,
+        block: &'m Block,
+        arguments: Vec<Option<ShardingText>>,
+    ) -> Vec<Option<ShardingText>> {
+        let mut values: HashMap<ValueId, Known<'m>> = HashMap::new();
+        let mut arguments = arguments.into_iter();
+        for (value, ty) in &block.arguments {
+            let sharding = arguments.next().flatten();
+            let shape = shape(ty);
+            values.insert(*value, Known { shape, sharding });
         }
-        "sdy.sharding_constraint" => {
-            let sharding = text("sharding").and_then(|t| sharding::sharding(t, 0).ok());
-            vec![sharding]
+        for operation in &block.operations {
+            let known = |v: &ValueId| values.get(v).cloned().unwrap_or_default();
+            let operands: Vec<Known<'m>> = operation.operands.iter().map(known).collect();
+            if operation.name.ends_with("return") {
+                return operands.into_iter().map(|o| o.sharding).collect();
+            }
+            self.operations = self.operations.saturating_sub(1);
+            if self.operations == 0 {
+                break;
+            }
+            let mut found = self.named(operation, &operands).into_iter();
+            for (i, (value, ty)) in operation.results.iter().enumerate() {
+                let shape = shape(ty);
+                let sharding = match found.next() {
+                    Some(sharding) => sharding,
+                    None => one(operation, &operands, i, shape),
+                };
+                values.insert(*value, Known { shape, sharding });
+            }
         }
-        "sdy.manual_computation" => {
-            let all = text("out_shardings").and_then(|t| sharding::shardings(t, 0).ok());
-            all.into_iter().flatten().map(Some).collect()
+        Vec::new()
+    }
+
+    /// Returns the shardings of the results of a called function, or those that an operation names.
+    fn named(
+        &mut self,
+        operation: &'m Operation,
+        operands: &[Known<'m>],
+    ) -> Vec<Option<ShardingText>> {
+        let text = |name: &str| operation.attributes.get(name).and_then(Attribute::text);
+        match operation.name.as_str() {
+            "func.call" | "call" => self.called(operation, operands).unwrap_or_default(),
+            "sdy.sharding_constraint" => {
+                let sharding = text("sharding").and_then(|t| sharding::sharding(t, 0).ok());
+                vec![sharding]
+            }
+            "sdy.manual_computation" => {
+                let all = text("out_shardings").and_then(|t| sharding::shardings(t, 0).ok());
+                all.into_iter().flatten().map(Some).collect()
+            }
+            _ => Vec::new(),
         }
-        _ => Vec::new(),
+    }
+
+    fn called(
+        &mut self,
+        operation: &'m Operation,
+        operands: &[Known<'m>],
+    ) -> Option<Vec<Option<ShardingText>>> {
+        let Some(Attribute::Symbol(name)) = operation.attributes.get("callee") else {
+            return None;
+        };
+        let function = &self.module.functions[*self.module.by_name.get(name)?];
+        self.calls = self.calls.checked_sub(1)?;
+        let arguments = operands.iter().map(|o| o.sharding.clone()).collect();
+        let results = self.block(&function.body, arguments);
+        self.calls += 1;
+        Some(results)
     }
 }
 
@@ -122,7 +137,7 @@ fn one(
             list.push((operand, from));
         }
     };
-    let list = |name: &str| integers(operation.attributes.get(name));
+    let list = |name: &str| -> Vec<usize> { operation.attributes.integers(name) };
     let first = operands.first().map_or(&[][..], |o| o.shape);
     match operation.name.as_str() {
         "stablehlo.transpose" => {
@@ -181,7 +196,7 @@ fn product(
     let sides = [(0, "lhs"), (1, "rhs")];
     let axes = sides.map(|(_, side)| {
         ["batching", "contracting"]
-            .map(|kind| integers(fields.get(&format!("{side}_{kind}_dimensions"))))
+            .map(|kind| fields.integers(&format!("{side}_{kind}_dimensions")))
     });
     for pair in axes[0][0].iter().zip(&axes[1][0]) {
         link(axis, 0, *pair.0);

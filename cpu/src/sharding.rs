@@ -108,13 +108,16 @@ impl Meshes {
             .axes
             .iter()
             .map(|names| names.iter().map(axis).collect());
-        let sharding = Sharding {
-            mesh: mesh.clone(),
-            axes: axes.collect::<Result<_>>()?,
-        };
-        let mut used: Vec<usize> = sharding.axes.iter().flatten().copied().collect();
+        let axes: Vec<Vec<usize>> = axes.collect::<Result<_>>()?;
+        let mut used: Vec<usize> = axes.iter().flatten().copied().collect();
         used.sort_unstable();
         let distinct = used.windows(2).all(|pair| pair[0] != pair[1]);
+        let size = |axes: &Vec<usize>| axes.iter().map(|a| mesh.axes[*a].1).product();
+        let sharding = Sharding {
+            mesh: mesh.clone(),
+            tiles: axes.iter().map(size).collect(),
+            axes,
+        };
         if !distinct || sharding.part(ty).is_none() {
             return Err(wrong(format!(
                 "its axes {:?} do not split it evenly",
@@ -131,18 +134,14 @@ pub struct Sharding {
     mesh: Arc<Mesh>,
     /// For each axis of the array the axes of the mesh over which it is split, the slowest first.
     axes: Vec<Vec<usize>>,
+    /// Number of parts along each axis of the array.
+    pub tiles: Dims,
 }
 
 impl Sharding {
-    /// Returns the number of parts along each axis of the array.
-    pub fn tiles(&self) -> Vec<usize> {
-        let size = |axes: &Vec<usize>| axes.iter().map(|a| self.mesh.axes[*a].1).product();
-        self.axes.iter().map(size).collect()
-    }
-
     /// Returns whether every device has the whole array.
     pub fn is_whole(&self) -> bool {
-        self.tiles().iter().all(|n| *n == 1)
+        self.tiles.iter().all(|n| *n == 1)
     }
 
     /// Returns the coordinates of a device. Replicas of a program are all its only device.
@@ -151,7 +150,7 @@ impl Sharding {
     }
 
     /// Returns the indices of a device's part.
-    pub fn tile(&self, device: usize) -> Vec<usize> {
+    pub fn tile(&self, device: usize) -> Dims {
         let at = self.coordinates(device);
         let number = |axes: &Vec<usize>| {
             let step = |n, a: &usize| n * self.mesh.axes[*a].1 + at[*a];
@@ -162,11 +161,12 @@ impl Sharding {
 
     /// Returns the type of a part, or `None` if the parts are not equal.
     pub fn part(&self, ty: &TensorType) -> Option<TensorType> {
-        let tiles = self.tiles();
-        let size =
-            |(n, tiles): (&usize, &usize)| (*tiles != 0 && n % tiles == 0).then(|| n / tiles);
-        let shape: Option<Dims> = ty.shape.iter().zip(&tiles).map(size).collect();
-        (tiles.len() == ty.shape.len()).then_some(TensorType {
+        let size = |(n, tiles): (&usize, &usize)| match n.checked_rem(*tiles) {
+            Some(0) => Some(n / tiles),
+            _ => None,
+        };
+        let shape: Option<Dims> = ty.shape.iter().zip(&self.tiles).map(size).collect();
+        (self.tiles.len() == ty.shape.len()).then_some(TensorType {
             shape: shape?,
             element: ty.element,
         })

@@ -179,12 +179,7 @@ impl<'a> Functions<'a> {
         let mut types = Types::new();
         collect_types(&function.body, &mut types, 0)?;
         let graph = self.block(&function.body, &[], &types, function.line)?;
-        let results: Vec<TensorType> = graph
-            .results
-            .iter()
-            .map(|u| graph.types[u.slot as usize].clone())
-            .collect();
-        if results != flat(&function.results) {
+        if graph.result_types() != flat(&function.results) {
             let name = &function.name;
             let message =
                 format!("function @{name} returns values of other types than it declares");
@@ -275,7 +270,7 @@ impl<'a> Functions<'a> {
             check_depth(scope.graph.height, line)?;
             regions.push(Region {
                 graph,
-                parameters: flat(region.arguments.iter().map(|(_, t)| t)).len(),
+                parameters: region.arguments.iter().map(|(_, t)| t.tensors()).sum(),
             });
         }
         let results = flat(syntax.results.iter().map(|(_, t)| t));
@@ -347,7 +342,7 @@ fn alias(scope: &mut Scope, syntax: &text::Operation, slots: Vec<u32>) -> Result
     }
     let mut slots = slots.into_iter();
     for (value, ty) in &syntax.results {
-        let count = flat([ty]).len();
+        let count = ty.tensors();
         scope
             .slots
             .insert(*value, slots.by_ref().take(count).collect());
@@ -371,8 +366,8 @@ fn tuple_element(scope: &mut Scope, syntax: &text::Operation, types: &Types<'_>)
         .ok()
         .filter(|i| *i < list.len())
         .ok_or_else(wrong)?;
-    let before = flat(&list[..index]).len();
+    let before: usize = list[..index].iter().map(Type::tensors).sum();
     let slots = scope.uses(&[*tuple], syntax.line)?;
-    let count = flat([&list[index]]).len();
+    let count = list[index].tensors();
     alias(scope, syntax, slots[before..before + count].to_vec())
 }

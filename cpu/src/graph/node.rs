@@ -103,6 +103,12 @@ pub struct Graph {
 }
 
 impl Graph {
+    /// Returns the types of the results.
+    pub fn result_types(&self) -> Vec<TensorType> {
+        let ty = |u: &Use| self.types[u.slot as usize].clone();
+        self.results.iter().map(ty).collect()
+    }
+
     /// Removes nodes without results that are used and without effects, and marks the last use of each value.
     pub fn finish(&mut self) {
         let mut used = vec![false; self.types.len()];

@@ -111,51 +111,61 @@ impl Collective {
     /// Returns the positions of a group's members among devices that run together, or `None` if none of
     /// them does.
     fn positions(&self, group: &[usize], devices: &Devices) -> Result<Option<Vec<usize>>> {
-        let position = |number: &usize| devices.numbers.binary_search(number).map_err(|_| *number);
-        let found = group.iter().map(position);
-        match found.clone().collect::<Result<Vec<usize>, usize>>() {
-            Ok(positions) => Ok(Some(positions)),
-            Err(_) if found.clone().all(|p| p.is_err()) => Ok(None),
-            Err(absent) => Err(disagreement(&self.name, absent)),
+        let position = |number| devices.numbers.binary_search(number);
+        let positions: Vec<usize> = group.iter().flat_map(position).collect();
+        let absent = group.iter().find(|number| position(number).is_err());
+        match absent {
+            None => Ok(Some(positions)),
+            Some(_) if positions.is_empty() => Ok(None),
+            Some(absent) => Err(disagreement(&self.name, *absent)),
         }
     }
 
     /// Returns what each member of a group receives.
     fn exchange(&self, context: &Context, members: &[&Operands]) -> Result<Vec<Tensors>> {
         let count = members.len();
-        if self.members.is_some_and(|n| n != count) {
+        if let Some(expected) = self.members.filter(|n| *n != count) {
             return Err(Error::Failed(format!(
-                "{}: the types are those of groups of {} devices, but the group has {count}",
-                self.name,
-                self.members.unwrap_or(0)
+                "{}: the types are those of groups of {expected} devices, but the group has {count}",
+                self.name
             )));
         }
         let captures = &members[0][self.results.len()..];
         let mut results = vec![Tensors::new(); count];
         for i in 0..self.results.len() {
-            let parts = || members.iter().map(|o| o[i].clone());
-            let same = match &self.exchange {
-                Exchange::Reduce { reduce, .. } => {
-                    total(context, reduce, parts().collect(), captures)?
-                }
-                Exchange::Gather { axis } => concatenate(context, parts().collect(), *axis)?,
-                Exchange::Parts { .. } | Exchange::First => members[0][i].clone(),
-            };
-            for (k, result) in results.iter_mut().enumerate() {
-                result.push(match &self.exchange {
-                    Exchange::Reduce {
-                        scatter: Some(axis),
-                        ..
-                    } => part(&same, *axis, k, count),
-                    Exchange::Parts { split, concat } => {
-                        let parts = parts().map(|x| part(&x, *split, k, count));
-                        concatenate(context, parts.collect(), *concat)?
-                    }
-                    _ => same.clone(),
-                });
+            let values = members.iter().map(|o| o[i].clone()).collect();
+            let received = self.received(context, values, captures)?;
+            for (result, value) in results.iter_mut().zip(received) {
+                result.push(value);
             }
         }
         Ok(results)
+    }
+
+    /// Returns what each member of a group receives for one value of each.
+    fn received(
+        &self,
+        context: &Context,
+        values: Operands,
+        captures: &[Tensor],
+    ) -> Result<Vec<Tensor>> {
+        let count = values.len();
+        match &self.exchange {
+            Exchange::Reduce { reduce, scatter } => {
+                let total = total(context, reduce, values, captures)?;
+                Ok(match scatter {
+                    Some(axis) => (0..count).map(|k| part(&total, *axis, k, count)).collect(),
+                    None => vec![total; count],
+                })
+            }
+            Exchange::Gather { axis } => Ok(vec![concatenate(context, values, *axis)?; count]),
+            Exchange::Parts { split, concat } => {
+                let parts = |k| values.iter().map(|x| part(x, *split, k, count)).collect();
+                let each = (0..count).map(|k| concatenate(context, parts(k), *concat));
+                each.collect()
+            }
+            Exchange::First => Ok(vec![values[0].clone(); count]),
+        }
     }
 }
 
@@ -217,7 +227,7 @@ fn has_channel(source: &Source<'_>) -> bool {
     }
 }
 
-/// Reads the groups of a collective whose results have the types `results`.
+/// Reads the groups of a collective.
 fn read(source: &Source<'_>, numbers: Numbers, exchange: Exchange, members: Option<usize>) -> Read {
     let list = source.integers("replica_groups")?;
     let width = match source.attribute("replica_groups") {
@@ -269,15 +279,18 @@ fn reduction(source: &Source<'_>) -> Result<Box<Reduce>> {
     Ok(Box::new(Reduce::over_rows(region)))
 }
 
-/// Reads `stablehlo.all_reduce`.
-pub fn all_reduce(source: &Source<'_>) -> Read {
+fn same_types(source: &Source<'_>) -> Result<()> {
     source.check(
         source.operands == source.results,
         "the results must have the operands' types",
-    )?;
-    let reduce = reduction(source)?;
+    )
+}
+
+/// Reads `stablehlo.all_reduce`.
+pub fn all_reduce(source: &Source<'_>) -> Read {
+    same_types(source)?;
     let exchange = Exchange::Reduce {
-        reduce,
+        reduce: reduction(source)?,
         scatter: None,
     };
     read(source, flexible(source)?, exchange, None)
@@ -333,10 +346,7 @@ pub fn all_to_all(source: &Source<'_>) -> Read {
     let rank = source.operands.first().map_or(0, |x| x.shape.len());
     let split = source.axis("split_dimension", rank)?;
     let concat = source.axis("concat_dimension", rank)?;
-    let count = source.sizes("split_count")?;
-    let &[count] = &count[..] else {
-        return Err(source.error("attribute split_count must be one integer"));
-    };
+    let count = usize::try_from(source.integer("split_count")?).unwrap_or(0);
     let exchanged = |x: &TensorType| {
         let mut ty = x.clone();
         let size = ty.shape.get_mut(split)?;
@@ -356,10 +366,7 @@ pub fn all_to_all(source: &Source<'_>) -> Read {
 
 /// Reads `stablehlo.collective_broadcast`.
 pub fn broadcast(source: &Source<'_>) -> Read {
-    source.check(
-        source.operands == source.results,
-        "the results must have the operands' types",
-    )?;
+    same_types(source)?;
     read(source, fixed(source), Exchange::First, None)
 }
 
@@ -398,10 +405,7 @@ impl Operation for Permute {
 
 /// Reads `stablehlo.collective_permute`.
 pub fn permute(source: &Source<'_>) -> Read {
-    source.check(
-        source.operands == source.results,
-        "the results must have the operands' types",
-    )?;
+    same_types(source)?;
     let list = source.sizes("source_target_pairs")?;
     let (pairs, rest) = list.as_chunks::<2>();
     let all = [0, 1].map(|side| pairs.iter().map(|p| p[side]).collect::<Vec<usize>>());

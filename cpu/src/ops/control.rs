@@ -47,8 +47,8 @@ impl Operation for While {
         let captures: Vec<Vec<Tensor>> = all.iter_mut().map(split).collect();
         let mut carries: Vec<Tensors> = all.into_iter().map(|o| o.into_iter().collect()).collect();
         let mut inside: Vec<usize> = (0..carries.len()).collect();
+        let mut some = devices.clone();
         loop {
-            let some = devices.subset(&inside);
             let arguments = inside
                 .iter()
                 .map(|i| carries[*i].iter().chain(&captures[*i]).cloned());
@@ -58,6 +58,9 @@ impl Operation for While {
             if inside.is_empty() {
                 return Ok(carries);
             }
+            if inside.len() < some.numbers.len() {
+                some = devices.subset(&inside);
+            }
             let arguments: Vec<_> = inside
                 .iter()
                 .map(|i| {
@@ -66,23 +69,12 @@ impl Operation for While {
                         .chain(captures[*i].iter().cloned())
                 })
                 .collect();
-            let results = self
-                .body
-                .run_on(context, &devices.subset(&inside), arguments)?;
+            let results = self.body.run_on(context, &some, arguments)?;
             for (i, result) in inside.iter().zip(results) {
                 carries[*i] = result;
             }
         }
     }
-}
-
-/// Returns the types of a graph's results.
-pub fn result_types(graph: &Graph) -> Vec<TensorType> {
-    graph
-        .results
-        .iter()
-        .map(|u| graph.types[u.slot as usize].clone())
-        .collect()
 }
 
 /// Reads `stablehlo.while`.
@@ -97,11 +89,11 @@ pub fn read_while(source: &Source<'_>) -> Read {
         "the results must have the operands' types",
     )?;
     source.check(
-        matches(condition) && result_types(&condition.graph) == [boolean],
+        matches(condition) && condition.graph.result_types() == [boolean],
         "the condition must compute a boolean of the operands",
     )?;
     source.check(
-        matches(body) && result_types(&body.graph) == source.operands,
+        matches(body) && body.graph.result_types() == source.operands,
         "the body must compute values of the operands' types",
     )?;
     lift(While {
@@ -187,7 +179,7 @@ pub fn case(source: &Source<'_>) -> Read {
     source.check(!boolean || source.regions.len() == 2, "needs two branches")?;
     for region in &source.regions {
         source.check(
-            region.parameters == 0 && result_types(&region.graph) == source.results,
+            region.parameters == 0 && region.graph.result_types() == source.results,
             "the branches must compute the results without parameters",
         )?;
     }

@@ -1,7 +1,6 @@
 //! Computations that each device of a mesh runs on its parts of arrays.
 
 use super::collective::disagreement;
-use super::control::result_types;
 use super::{Read, lift};
 use crate::graph::{Devices, Graph, Operands, Operation, Source};
 use crate::memory::{Context, Tensor, Tensors};
@@ -55,7 +54,7 @@ impl Manual {
             let device = devices.numbers[position];
             let all = devices.numbers.iter().zip(parts);
             let peers = all.filter(|(n, _)| sharding.are_peers(**n, device));
-            if peers.clone().count() != sharding.tiles().iter().product() {
+            if peers.clone().count() != sharding.tiles.iter().product() {
                 return Err(disagreement("sdy.manual_computation", device));
             }
             sharding.assemble(context, ty, peers.map(|(n, results)| (*n, &results[i])))
@@ -130,7 +129,7 @@ pub fn manual_computation(source: &Source<'_>) -> Read {
     let graph = &region.graph;
     let fits = parts(&operands, &source.operands).as_deref()
         == Some(&graph.types[..region.parameters])
-        && parts(&results, &source.results) == Some(result_types(graph));
+        && parts(&results, &source.results) == Some(graph.result_types());
     source.check(
         fits,
         "the body does not compute on parts of the operands and results",

@@ -71,23 +71,6 @@ impl Reduce {
         }
     }
 
-    /// Reduces arrays with elements, without initial values.
-    ///
-    /// # Errors
-    /// Returns [`crate::Error::Memory`] if a value does not fit into memory.
-    pub fn without_initial(
-        &self,
-        context: &Context,
-        arrays: &[Tensor],
-        captures: &[Tensor],
-        shape: &Dims,
-    ) -> Result<Tensors> {
-        match self.fold(context, &arrays[0], shape)? {
-            Some(folded) => Ok(smallvec![folded]),
-            None => self.combine(context, arrays, captures, shape),
-        }
-    }
-
     /// Reduces with a kernel, if the region is an operation that has one.
     fn fold(&self, context: &Context, x: &Tensor, shape: &Dims) -> Result<Option<Tensor>> {
         let Some(name) = self.region.single else {
@@ -153,14 +136,21 @@ impl Reduce {
         ))
     }
 
-    /// Combines neighbors along the reduced axes with the region until one element is left.
-    fn combine(
+    /// Reduces arrays with elements, without initial values: with a kernel, or by combining neighbors along
+    /// the reduced axes with the region until one element is left.
+    ///
+    /// # Errors
+    /// Returns [`crate::Error::Memory`] if a value does not fit into memory.
+    pub fn without_initial(
         &self,
         context: &Context,
         arrays: &[Tensor],
         captures: &[Tensor],
         shape: &Dims,
     ) -> Result<Tensors> {
+        if let Some(folded) = self.fold(context, &arrays[0], shape)? {
+            return Ok(smallvec![folded]);
+        }
         let order: Vec<usize> = self.reduced.iter().chain(&self.kept).copied().collect();
         let width: usize = shape.iter().product();
         let mut rows = arrays[0].size() / width;

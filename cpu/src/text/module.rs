@@ -36,6 +36,21 @@ pub struct Function {
     pub line: usize,
 }
 
+impl Function {
+    /// Returns the attributes of each tensor among the arguments and among the results. Tokens are no tensors,
+    /// and all tensors of a tuple have its attributes.
+    pub fn tensor_attributes(&self) -> [Vec<&Attributes>; 2] {
+        let arguments = self.body.arguments.iter().map(|(_, ty)| ty);
+        let arguments = arguments.zip(&self.argument_attributes);
+        let results = self.results.iter().zip(&self.result_attributes);
+        let each = |(ty, attributes): (&Type, _)| std::iter::repeat_n(attributes, ty.tensors());
+        [
+            arguments.flat_map(each).collect(),
+            results.flat_map(each).collect(),
+        ]
+    }
+}
+
 /// A value of a function: the result of an operation, or an argument of a block. Numbers count from
 /// 0 in each function, its nested regions included.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -50,6 +65,17 @@ pub enum Type {
     Token,
     /// A tuple.
     Tuple(Vec<Type>),
+}
+
+impl Type {
+    /// Returns the number of tensors in a value.
+    pub fn tensors(&self) -> usize {
+        match self {
+            Type::Tensor(_) => 1,
+            Type::Token => 0,
+            Type::Tuple(list) => list.iter().map(Type::tensors).sum(),
+        }
+    }
 }
 
 /// A list of operations with arguments. The last operation returns values.
@@ -86,6 +112,15 @@ impl Attributes {
     /// Returns the attribute of this name.
     pub fn get(&self, name: &str) -> Option<&Attribute> {
         self.0.iter().find(|(n, _)| n == name).map(|(_, a)| a)
+    }
+
+    /// Returns the integers in an attribute and its lists that are in the range of the type.
+    pub fn integers<T: TryFrom<i128>>(&self, name: &str) -> Vec<T> {
+        let mut all = Vec::new();
+        if let Some(attribute) = self.get(name) {
+            attribute.collect(&mut all);
+        }
+        all
     }
 }
 
@@ -136,6 +171,14 @@ pub enum Attribute {
 }
 
 impl Attribute {
+    fn collect<T: TryFrom<i128>>(&self, all: &mut Vec<T>) {
+        match self {
+            Attribute::Integer(n) => all.extend(T::try_from(*n)),
+            Attribute::List(list) => list.iter().for_each(|a| a.collect(all)),
+            _ => {}
+        }
+    }
+
     /// Returns the text of a structure of another dialect than StableHLO and CHLO.
     pub fn text(&self) -> Option<&str> {
         match self {

@@ -45,12 +45,6 @@ impl<'a> Parser<'a> {
 
     /// Reads the type of the tensor of an attribute, whose elements may have the type `index`.
     pub fn attribute_tensor(&mut self) -> Result<TensorType> {
-        if let Token::Bang(name) = self.token() {
-            return match self.ty()? {
-                Type::Tensor(tensor) => Ok(tensor),
-                _ => self.fail(format!("`!{name:.100}` is not the type of a tensor")),
-            };
-        }
         self.tensor_of(|p| match p.accept_word("index")? {
             true => Ok(ElementType::I64),
             false => p.element(),
@@ -61,10 +55,10 @@ impl<'a> Parser<'a> {
         &mut self,
         element: impl FnOnce(&mut Self) -> Result<ElementType>,
     ) -> Result<TensorType> {
-        if let Token::Bang(_) = self.token() {
+        if let Token::Bang(name) = self.token() {
             return match self.ty()? {
                 Type::Tensor(tensor) => Ok(tensor),
-                _ => self.fail("the alias is not the type of a tensor"),
+                _ => self.fail(format!("`!{name:.100}` is not the type of a tensor")),
             };
         }
         self.expect_word("tensor")?;

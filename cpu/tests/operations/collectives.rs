@@ -255,6 +255,32 @@ fn free_results_are_split_like_their_operands() {
 }
 
 #[test]
+fn chains_of_calls_with_free_results_are_long() {
+    let function = |name: &str, argument: &str, callee: &str| {
+        format!(
+            "func.func @{name}(%x: tensor<2xf32> {argument}) -> tensor<2xf32> {{
+               %0 = {callee}(%x) : (tensor<2xf32>) -> tensor<2xf32>
+               return %0 : tensor<2xf32>
+             }}\n"
+        )
+    };
+    let n = 20_000;
+    let mut text = String::from("module @test {\nsdy.mesh @mesh = <[\"x\"=2]>\n");
+    text += &function("f0", "", "\"stablehlo.negate\"");
+    for i in 1..n {
+        text += &function(&format!("f{i}"), "", &format!("func.call @f{}", i - 1));
+    }
+    let split = "{sdy.sharding = #sdy.sharding<@mesh, [{\"x\"}]>}";
+    text += &function("main", split, &format!("func.call @f{}", n - 1));
+    let free = Options {
+        free_results: vec![true],
+        ..options(1, 2)
+    };
+    let program = Program::compile_for(&(text + "}"), &free).unwrap();
+    assert_eq!(program.results()[0].shape[..], [1]);
+}
+
+#[test]
 fn wrong_meshes_and_types_are_refused() {
     let refusal = |text: &str, devices| {
         let error = Program::compile_for(text, &options(1, devices)).unwrap_err();

@@ -1,7 +1,8 @@
 //! Loops, branches and calls.
 
-use crate::{buffer, elements, function, run};
+use crate::{buffer, elements, function, run, ty};
 use ramie_cpu::ElementType::*;
+use ramie_cpu::Program;
 
 #[test]
 fn loops_capture_values_and_update_in_place() {
@@ -80,4 +81,20 @@ fn chains_of_calls_are_long() {
     }
     let results = run(&(text + "}\n"), &[buffer(&[], I32, &[1])]);
     assert_eq!(elements::<i32>(&results[0]), [n - 1]);
+}
+
+#[test]
+fn tokens_and_tuples_are_as_many_arrays_as_they_contain() {
+    let text = function(
+        "(%t: !stablehlo.token, %x: tensor<2xi32> {jax.buffer_donor = true}) -> tuple<tensor<i32>, tensor<2xi32>>",
+        "%0 = stablehlo.constant dense<7> : tensor<i32>
+         %1 = stablehlo.tuple %0, %x : tuple<tensor<i32>, tensor<2xi32>>
+         return %1 : tuple<tensor<i32>, tensor<2xi32>>",
+    );
+    let program = Program::compile(&text).unwrap();
+    assert_eq!(program.parameters(), [ty(&[2], I32)]);
+    assert_eq!(program.results(), [ty(&[], I32), ty(&[2], I32)]);
+    assert_eq!(program.aliases(), [Some(1)]);
+    let results = program.run(&[&buffer(&[2], I32, &[1, 2])]).unwrap();
+    assert_eq!(elements::<i32>(&results[1]), [1, 2]);
 }

@@ -69,24 +69,22 @@ fn shardings(out: &mut Writer, program: &Program) {
     let devices = program.devices();
     out.message(12, |tuple| {
         tuple.int(1, 2);
-        for (sharding, ty) in partition.results.iter().zip(program.results()) {
-            tuple.message(5, |w| tiles(w, sharding.as_ref(), ty, devices));
+        for sharding in &partition.results {
+            tuple.message(5, |w| tiles(w, sharding, devices));
         }
     });
-    for (sharding, ty) in partition.arguments.iter().zip(program.parameters()) {
-        out.message(14, |w| tiles(w, sharding.as_ref(), ty, devices));
+    for sharding in &partition.arguments {
+        out.message(14, |w| tiles(w, sharding, devices));
     }
 }
 
 /// Writes the sharding of an array as an `OpSharding`.
-fn tiles(out: &mut Writer, sharding: Option<&Sharding>, ty: &TensorType, devices: usize) {
-    let Some(sharding) = sharding.filter(|_| !ty.shape.is_empty()) else {
-        return;
-    };
-    let tiles = sharding.tiles();
+fn tiles(out: &mut Writer, sharding: &Option<Sharding>, devices: usize) {
+    let Some(sharding) = sharding else { return };
+    let tiles = &sharding.tiles;
     let count: usize = tiles.iter().product();
     let mut order: Vec<usize> = (0..devices).collect();
-    order.sort_by_key(|device| (sharding.tile(*device), *device));
+    order.sort_by_key(|device| sharding.tile(*device));
     let sizes: Vec<i64> = tiles.iter().map(|n| *n as i64).collect();
     // The last dimension counts the devices that have the same part.
     ints(out, 3, &[&sizes[..], &[(devices / count) as i64]].concat());
@@ -329,18 +327,9 @@ impl<'m> Encoder<'m> {
     }
 }
 
-/// Returns the integers of an attribute.
-fn integers(attribute: Option<&Attribute>) -> Vec<i64> {
-    match attribute {
-        Some(Attribute::Integer(n)) => vec![*n as i64],
-        Some(Attribute::List(list)) => list.iter().flat_map(|a| integers(Some(a))).collect(),
-        _ => Vec::new(),
-    }
-}
-
 /// Writes the attributes that identify operations and determine costs.
 fn attributes(out: &mut Writer, operation: &Operation) {
-    let list = |name: &str| integers(operation.attributes.get(name));
+    let list = |name: &str| -> Vec<i64> { operation.attributes.integers(name) };
     for name in [
         "dimensions",
         "broadcast_dimensions",
@@ -372,12 +361,12 @@ fn attributes(out: &mut Writer, operation: &Operation) {
                 .flat_map(|kind| ["lhs", "rhs"].map(|side| format!("{side}_{kind}_dimensions")));
             (1..)
                 .zip(axes)
-                .for_each(|(field, name)| ints(dot, field, &integers(fields.get(&name))));
+                .for_each(|(field, name)| ints(dot, field, &fields.integers(&name)));
         });
     }
     if let Some(Attribute::Structure { fields, .. }) = operation.attributes.get("dimension_numbers")
     {
-        let features = integers(fields.get("kernel_output_feature_dimension"));
+        let features = fields.integers("kernel_output_feature_dimension");
         features
             .iter()
             .for_each(|n| out.message(16, |w| w.int(4, *n)));
@@ -406,29 +395,22 @@ fn literal(out: &mut Writer, ty: &TensorType, data: &[u8]) {
     if count > 8 || data.is_empty() {
         return;
     }
-    let name = element_name(element(ty.element.name()));
     // Equal elements are written once in the text.
     let repeated = data.repeat(count * width / data.len());
-    let integers = || {
-        let elements = repeated.chunks(width);
+    let integers = |extend: fn(i64) -> i64| {
         let integer = |e: &[u8]| {
             let mut bytes = [0; 8];
             bytes[..width].copy_from_slice(e);
-            let unused = if name.starts_with('s') {
-                64 - 8 * width
-            } else {
-                0
-            };
-            i64::from_le_bytes(bytes) << unused >> unused
+            extend(i64::from_le_bytes(bytes))
         };
-        elements.map(integer).collect::<Vec<i64>>()
+        repeated.chunks(width).map(integer).collect::<Vec<i64>>()
     };
-    match name {
-        "pred" => ints(out, 2, &integers()),
-        "s32" => ints(out, 4, &integers()),
-        "s64" => ints(out, 5, &integers()),
-        "u32" => ints(out, 6, &integers()),
-        "u64" => ints(out, 7, &integers()),
+    match ty.element.name() {
+        "i1" => ints(out, 2, &integers(|n| n)),
+        "i32" => ints(out, 4, &integers(|n| i64::from(n as i32))),
+        "i64" => ints(out, 5, &integers(|n| n)),
+        "ui32" => ints(out, 6, &integers(|n| n)),
+        "ui64" => ints(out, 7, &integers(|n| n)),
         "f32" => out.bytes(8, &repeated),
         "f64" => out.bytes(9, &repeated),
         _ => {}
