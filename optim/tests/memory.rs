@@ -4,6 +4,7 @@
 use ramie_core::{Array, DType, State, eval_shape, jit, tree};
 use ramie_derive::Tree;
 use ramie_optim::*;
+use ramie_testing::is_linked;
 
 #[derive(Tree)]
 struct Training {
@@ -63,10 +64,17 @@ fn updates_take_little_more_than_what_is_held() {
     ];
     for (name, tx) in rows {
         for dtype in [DType::F32, DType::BF16] {
+            let most = match (is_linked(), dtype) {
+                (false, _) => 1.1,
+                // The linked backend runs operations in the order of the program: it computes the updates of
+                // all arrays before it adds the first to a parameter, and those of `bf16` in `f32`.
+                (true, DType::F32) => 1.3,
+                (true, _) => 2.6,
+            };
             let ratio = ratio(tx.clone(), dtype);
             println!("{name}, {dtype}: {ratio:.3} of what is held");
             assert!(
-                (0.99..1.1).contains(&ratio),
+                (0.99..most).contains(&ratio),
                 "{name} in {dtype} takes {ratio:.3} of what is held"
             );
         }
