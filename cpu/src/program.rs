@@ -110,7 +110,8 @@ impl Program {
         let module = crate::text::parse(text)?;
         let table = crate::ops::table();
         let meshes = Meshes::of(&module, options.partitions)?;
-        let graph = Functions::new(&module, &table, &meshes, &options.hosts).graph("main", 1)?;
+        let mut functions = Functions::new(&module, &table, &meshes, &options.hosts);
+        let mut graph = Arc::unwrap_or_clone(functions.graph("main", 1)?);
         let types = |u: &crate::graph::Use| graph.types[u.slot as usize].clone();
         let results: Vec<TensorType> = graph.results.iter().map(types).collect();
         let main = &module.functions[module.by_name["main"]];
@@ -124,12 +125,15 @@ impl Program {
             parts(&partition.arguments, &graph.types[..graph.parameters]);
         let results: Vec<TensorType> = parts(&partition.results, &results);
         let threads = std::thread::available_parallelism().map_or(1, |n| n.get());
+        let aliases = aliases(&main.argument_attributes, &parameters, &results);
+        graph.order(|p| aliases.get(p).is_none_or(Option::is_none));
+        graph.finish();
         Ok(Program {
             name: module.name.clone(),
-            aliases: aliases(&main.argument_attributes, &parameters, &results),
+            aliases,
             parameters,
             results,
-            graph,
+            graph: Arc::new(graph),
             replicas: options.replicas,
             partition,
             context: Context { threads },
