@@ -4,6 +4,7 @@
 mod mistakes;
 
 use ramie_testing::examples::example;
+use ramie_testing::is_linked;
 use ramie_testing::targets::installed;
 use std::path::Path;
 use std::process::{Command, Output};
@@ -42,7 +43,12 @@ fn is_picture(path: &Path) -> bool {
     bytes.get(1..4) == Some(b"PNG")
 }
 
+/// Returns the number of stored programs. The linked backend stores none: compiling a program takes little
+/// longer than reading it.
 fn compiled(cache: &Path) -> usize {
+    if is_linked() {
+        return 0;
+    }
     std::fs::read_dir(cache).expect("the cache").count()
 }
 
@@ -62,7 +68,7 @@ fn digits_learns_and_the_second_run_compiles_nothing() {
     let pictures = ["digits.png", "loss.png", "predictions.png", "confusion.png"];
     assert!(pictures.iter().all(|name| is_picture(&out.join(name))));
     let before = compiled(&cache);
-    assert!(before > 0);
+    assert!(is_linked() || before > 0);
     let arguments = ["--no-plots", "--seed", "1", "--out"];
     let again = run(
         &digits,
@@ -444,7 +450,13 @@ fn a_primitive_of_ones_own_fits_a_line() {
     let lines = checked_in(folder.path(), "custom_primitive", &["--steps", "400"]);
     let text = lines.join("\n");
     assert!(text.contains("b:f32[5] = log_cosh a\n"), "{text}");
-    assert!(text.contains("gradient: [-1. ") && text.contains("composed: [       nan "));
+    assert!(text.contains("gradient: [-1. "), "{text}");
+    // The width of a column depends on the last bits of the other elements.
+    let mut composed = lines.iter().filter_map(|l| l.strip_prefix("composed: ["));
+    assert!(
+        composed.any(|l| l.trim_start().starts_with("nan ")),
+        "{text}"
+    );
     let slope = |what: &str| -> f32 {
         let line = lines.iter().find_map(|l| l.strip_prefix(what));
         let number = line.and_then(|l| l.split(',').next());

@@ -110,7 +110,8 @@ impl Program {
         let module = crate::text::parse(text)?;
         let table = crate::ops::table();
         let meshes = Meshes::of(&module, options.partitions)?;
-        let graph = Functions::new(&module, &table, &meshes, &options.hosts).graph("main", 1)?;
+        let mut functions = Functions::new(&module, &table, &meshes, &options.hosts);
+        let mut graph = Arc::unwrap_or_clone(functions.graph("main", 1)?);
         let (parameters, results) = (&graph.types[..graph.parameters], graph.result_types());
         let free = &options.free_results;
         let partition = Partition::read(&module, &meshes, [parameters, &results], free)?;
@@ -118,12 +119,15 @@ impl Program {
         let results = partition::parts(&partition.results, &results);
         let main = &module.functions[module.by_name["main"]];
         let threads = std::thread::available_parallelism().map_or(1, |n| n.get());
+        let aliases = aliases(&main.tensor_attributes()[0], &parameters, &results);
+        graph.order(|p| aliases.get(p).is_none_or(Option::is_none));
+        graph.finish();
         Ok(Program {
             name: module.name.clone(),
-            aliases: aliases(&main.tensor_attributes()[0], &parameters, &results),
+            aliases,
             parameters,
             results,
-            graph,
+            graph: Arc::new(graph),
             replicas: options.replicas,
             partition,
             context: Context { threads },

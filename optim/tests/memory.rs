@@ -4,6 +4,7 @@
 use ramie_core::{Array, DType, State, eval_shape, jit, tree};
 use ramie_derive::Tree;
 use ramie_optim::*;
+use ramie_testing::is_linked;
 
 #[derive(Tree)]
 struct Training {
@@ -63,10 +64,18 @@ fn updates_take_little_more_than_what_is_held() {
     ];
     for (name, tx) in rows {
         for dtype in [DType::F32, DType::BF16] {
+            let most = match (name, dtype) {
+                // The linked backend adds `bf16` numbers in arrays of `f32`, and keeps those that several
+                // operations use.
+                ("sgd", DType::BF16) if is_linked() => 1.11,
+                ("lion", DType::BF16) if is_linked() => 1.3,
+                ("adafactor", DType::BF16) if is_linked() => 2.6,
+                _ => 1.1,
+            };
             let ratio = ratio(tx.clone(), dtype);
             println!("{name}, {dtype}: {ratio:.3} of what is held");
             assert!(
-                (0.99..1.1).contains(&ratio),
+                (0.99..most).contains(&ratio),
                 "{name} in {dtype} takes {ratio:.3} of what is held"
             );
         }

@@ -155,6 +155,19 @@ fn text_is_read_to_its_end_and_no_further() {
 }
 
 #[test]
+fn bytecode_is_named_where_only_text_is_read() {
+    if !is_linked() {
+        // XLA's plugin reads both forms.
+        return;
+    }
+    let options = CompileOptions::default();
+    let error = client().compile_module(b"ML\xefR\x0d", &options, &[], &[]);
+    let error = error.unwrap_err().to_string();
+    assert!(error.contains("MLIR bytecode"), "{error}");
+    assert!(error.contains("help: install XLA's CPU plugin"), "{error}");
+}
+
+#[test]
 fn flags_are_set_for_one_compilation() {
     if is_linked() {
         // The flags are those of XLA's compiler.

@@ -5,6 +5,7 @@ mod build;
 mod devices;
 mod free;
 mod node;
+mod order;
 mod peak;
 mod source;
 

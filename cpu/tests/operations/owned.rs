@@ -51,3 +51,52 @@ fn elementwise_results_are_written_over_operands() {
     assert_eq!(result.bytes().as_ptr(), memory);
     assert_eq!(elements::<f32>(&shared), numbers(3.0));
 }
+
+/// Returns the text of a sum over an array of 4096 numbers.
+fn sum(result: &str, array: &str) -> String {
+    format!(
+        "{result} = stablehlo.reduce({array} init: %z) applies stablehlo.add across dimensions = [0] : (tensor<4096xf32>, tensor<f32>) -> tensor<f32>\n"
+    )
+}
+
+const ARRAY: usize = 4096 * 4;
+
+#[test]
+fn one_array_is_finished_before_the_next() {
+    let text = function(
+        "(%x: tensor<4096xf32>, %y: tensor<4096xf32>) -> (tensor<f32>, tensor<f32>)",
+        &format!(
+            "%z = stablehlo.constant dense<0.0> : tensor<f32>
+             %0 = stablehlo.sine %x : tensor<4096xf32>
+             %1 = stablehlo.sine %y : tensor<4096xf32>
+             {}{}return %2, %3 : tensor<f32>, tensor<f32>",
+            sum("%2", "%0"),
+            sum("%3", "%1"),
+        ),
+    );
+    let peak = Program::compile(&text).unwrap().peak();
+    assert!(peak < ARRAY + 64, "{peak} bytes");
+}
+
+#[test]
+fn small_results_of_large_arrays_are_computed_early() {
+    // Each array has two sums. If the sums moved to their use, both arrays would be in use at a time.
+    let text = function(
+        "(%x: tensor<4096xf32>) -> tensor<f32>",
+        &format!(
+            "%z = stablehlo.constant dense<0.0> : tensor<f32>
+             %0 = stablehlo.sine %x : tensor<4096xf32>
+             {}{}%3 = stablehlo.multiply %1, %2 : tensor<f32>
+             %4 = stablehlo.cosine %x : tensor<4096xf32>
+             {}{}%7 = stablehlo.multiply %5, %6 : tensor<f32>
+             %8 = stablehlo.multiply %3, %7 : tensor<f32>
+             return %8 : tensor<f32>",
+            sum("%1", "%0"),
+            sum("%2", "%0"),
+            sum("%5", "%4"),
+            sum("%6", "%4"),
+        ),
+    );
+    let peak = Program::compile(&text).unwrap().peak();
+    assert!(peak < ARRAY + 64, "{peak} bytes");
+}

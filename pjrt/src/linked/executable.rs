@@ -12,6 +12,9 @@ use smallvec::{SmallVec, smallvec};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::{Arc, OnceLock};
 
+/// The first bytes of MLIR bytecode, the form in which JAX exports programs.
+const BYTECODE: &[u8] = b"ML\xefR";
+
 /// A program on its devices.
 struct Loaded {
     executable: Arc<Executable>,
@@ -64,6 +67,12 @@ fn fingerprint(text: &str, program: &Program) -> String {
 
 impl Executable {
     fn compile(text: &[u8], options: &Options) -> Result<Executable, Failure> {
+        if text.starts_with(BYTECODE) {
+            return Err(Failure::unimplemented(
+                "the program is MLIR bytecode, but the linked CPU backend reads only StableHLO text\n  \
+                 help: install XLA's CPU plugin, which reads both: ramie plugin install cpu",
+            ));
+        }
         let text = std::str::from_utf8(text)
             .map_err(|_| Failure::argument("the program is not StableHLO text"))?;
         let program = Program::compile_for(text, options)?;
