@@ -1,4 +1,5 @@
 //! Reductions by one operation, in an order that depends on the shape only.
+#![allow(unsafe_code)]
 
 use super::convert::{with_bits, with_integer};
 use super::math::real;
@@ -39,14 +40,38 @@ struct Folder {
     width: usize,
 }
 
-fn combine<T: Pod>(f: impl Fn(T, T) -> T, sum: &mut [u8], row: &[u8]) {
-    let sum: &mut [T] = bytemuck::cast_slice_mut(sum);
-    for (s, x) in sum.iter_mut().zip(bytemuck::cast_slice::<u8, T>(row)) {
-        *s = f(*s, *x);
-    }
+/// Defines a loop of a function, compiled for all processors of the platform and for the vectors of most.
+macro_rules! loops {
+    ($name:ident, $sums:ident, $rows:ident, $f:ident => $body:expr) => {
+        fn $name<T: Pod>($f: impl Fn(T, T) -> T, $sums: &mut [u8], $rows: &[u8]) {
+            #[inline(always)]
+            fn each<T: Pod>($f: impl Fn(T, T) -> T, $sums: &mut [u8], $rows: &[u8]) {
+                $body
+            }
+            #[cfg(target_arch = "x86_64")]
+            {
+                #[target_feature(enable = "avx2,fma")]
+                fn wide<T: Pod>(f: impl Fn(T, T) -> T, sums: &mut [u8], rows: &[u8]) {
+                    each(f, sums, rows);
+                }
+                if super::has_vectors() {
+                    // SAFETY: the processor has the instructions.
+                    return unsafe { wide($f, $sums, $rows) };
+                }
+            }
+            each($f, $sums, $rows);
+        }
+    };
 }
 
-fn block<T: Pod>(f: impl Fn(T, T) -> T, sums: &mut [u8], rows: &[u8]) {
+loops!(combine, sums, row, f => {
+    let sums: &mut [T] = bytemuck::cast_slice_mut(sums);
+    for (s, x) in sums.iter_mut().zip(bytemuck::cast_slice::<u8, T>(row)) {
+        *s = f(*s, *x);
+    }
+});
+
+loops!(block, sums, rows, f => {
     let Some(target) = bytemuck::cast_slice_mut::<u8, T>(sums).first_chunk_mut::<LANES>() else {
         return;
     };
@@ -57,7 +82,7 @@ fn block<T: Pod>(f: impl Fn(T, T) -> T, sums: &mut [u8], rows: &[u8]) {
         }
     }
     *target = sums;
-}
+});
 
 macro_rules! folder {
     ($T:ty, $a:ident, $b:ident => $f:expr) => {

@@ -1,39 +1,7 @@
 //! Products added to other numbers, rounded once.
-#![allow(unsafe_code)]
 
-use super::Kernel;
+use super::{Kernel, ternary};
 use crate::ElementType;
-use bytemuck::Pod;
-
-#[inline(always)]
-fn ternary<T: Pod>(inputs: &[&[u8]], output: &mut [u8], f: impl Fn(T, T, T) -> T) {
-    let output: &mut [T] = bytemuck::cast_slice_mut(output);
-    let [a, b, c] = [0, 1, 2].map(|i| bytemuck::cast_slice::<u8, T>(inputs[i]));
-    for (o, ((&a, &b), &c)) in output.iter_mut().zip(a.iter().zip(b).zip(c)) {
-        *o = f(a, b, c);
-    }
-}
-
-/// Returns the kernel of a function of three numbers that uses `mul_add`.
-macro_rules! kernel {
-    ($T:ty, $f:expr) => {
-        Kernel::Static(|inputs, output| {
-            #[cfg(target_arch = "x86_64")]
-            {
-                #[target_feature(enable = "avx2,fma")]
-                fn wide(inputs: &[&[u8]], output: &mut [u8]) {
-                    ternary::<$T>(inputs, output, $f);
-                }
-                if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma") {
-                    // SAFETY: the processor has the features of the function.
-                    return unsafe { wide(inputs, output) };
-                }
-            }
-            // Without the instructions, a function of the C library gives the same bits.
-            ternary::<$T>(inputs, output, $f)
-        })
-    };
-}
 
 /// The sums of a product `a b` and a number `c`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,15 +14,23 @@ pub enum Sum {
     From,
 }
 
-/// Returns the kernel of a sum for `f32` or `f64`.
+/// Returns the kernel of a sum for `f32` or `f64`. Without the instruction, a function of the C library
+/// gives the same bits.
 pub fn fused(sum: Sum, element: ElementType) -> Option<Kernel> {
-    Some(match (sum, element) {
-        (Sum::Plus, ElementType::F32) => kernel!(f32, |a: f32, b, c| a.mul_add(b, c)),
-        (Sum::Minus, ElementType::F32) => kernel!(f32, |a: f32, b, c: f32| a.mul_add(b, -c)),
-        (Sum::From, ElementType::F32) => kernel!(f32, |a: f32, b, c| (-a).mul_add(b, c)),
-        (Sum::Plus, ElementType::F64) => kernel!(f64, |a: f64, b, c| a.mul_add(b, c)),
-        (Sum::Minus, ElementType::F64) => kernel!(f64, |a: f64, b, c: f64| a.mul_add(b, -c)),
-        (Sum::From, ElementType::F64) => kernel!(f64, |a: f64, b, c| (-a).mul_add(b, c)),
-        _ => return None,
-    })
+    macro_rules! kernel {
+        ($T:ty) => {
+            match sum {
+                Sum::Plus => Kernel::Static(|i, o| ternary(i, o, |a: $T, b, c| a.mul_add(b, c))),
+                Sum::Minus => {
+                    Kernel::Static(|i, o| ternary(i, o, |a: $T, b, c: $T| a.mul_add(b, -c)))
+                }
+                Sum::From => Kernel::Static(|i, o| ternary(i, o, |a: $T, b, c| (-a).mul_add(b, c))),
+            }
+        };
+    }
+    match element {
+        ElementType::F32 => Some(kernel!(f32)),
+        ElementType::F64 => Some(kernel!(f64)),
+        _ => None,
+    }
 }

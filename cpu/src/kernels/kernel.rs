@@ -1,4 +1,5 @@
 //! Kernels: one elementwise operation on a tile.
+#![allow(unsafe_code)]
 
 use bytemuck::Pod;
 use std::sync::Arc;
@@ -15,23 +16,66 @@ pub enum Kernel {
     Dynamic(Arc<Function>),
 }
 
-/// Computes a tile of a function of one operand.
-pub fn unary<A: Pod, R: Pod>(inputs: &[&[u8]], output: &mut [u8], f: impl Fn(A) -> R) {
-    let output: &mut [R] = bytemuck::cast_slice_mut(output);
-    let a: &[A] = bytemuck::cast_slice(inputs[0]);
-    for (o, &a) in output.iter_mut().zip(a) {
-        *o = f(a);
-    }
+/// Defines the loop of a function over the elements of tiles, compiled for all processors of the platform
+/// and for the vectors of most, which are used where they are.
+macro_rules! tiles {
+    ($(#[$doc:meta])* $name:ident, $($T:ident $x:ident $i:tt),*) => {
+        $(#[$doc])*
+        pub fn $name<$($T: Pod,)* R: Pod>(
+            inputs: &[&[u8]],
+            output: &mut [u8],
+            f: impl Fn($($T),*) -> R,
+        ) {
+            #[inline(always)]
+            fn each<$($T: Pod,)* R: Pod>(
+                inputs: &[&[u8]],
+                output: &mut [u8],
+                f: impl Fn($($T),*) -> R,
+            ) {
+                let output: &mut [R] = bytemuck::cast_slice_mut(output);
+                let n = output.len();
+                $(let $x: &[$T] = &bytemuck::cast_slice(inputs[$i])[..n];)*
+                for (i, o) in output.iter_mut().enumerate() {
+                    *o = f($($x[i]),*);
+                }
+            }
+            #[cfg(target_arch = "x86_64")]
+            {
+                #[target_feature(enable = "avx2,fma")]
+                fn wide<$($T: Pod,)* R: Pod>(
+                    inputs: &[&[u8]],
+                    output: &mut [u8],
+                    f: impl Fn($($T),*) -> R,
+                ) {
+                    each(inputs, output, f);
+                }
+                if has_vectors() {
+                    // SAFETY: the processor has the instructions.
+                    return unsafe { wide(inputs, output, f) };
+                }
+            }
+            each(inputs, output, f);
+        }
+    };
 }
 
-/// Computes a tile of a function of two operands.
-pub fn binary<A: Pod, R: Pod>(inputs: &[&[u8]], output: &mut [u8], f: impl Fn(A, A) -> R) {
-    let output: &mut [R] = bytemuck::cast_slice_mut(output);
-    let a: &[A] = bytemuck::cast_slice(inputs[0]);
-    let b: &[A] = bytemuck::cast_slice(inputs[1]);
-    for (o, (&a, &b)) in output.iter_mut().zip(a.iter().zip(b)) {
-        *o = f(a, b);
-    }
+/// Returns whether the processor has the instructions of the loops for vectors.
+#[cfg(target_arch = "x86_64")]
+pub fn has_vectors() -> bool {
+    is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma")
+}
+
+tiles! {
+    /// Computes a tile of a function of one operand.
+    unary, A a 0
+}
+tiles! {
+    /// Computes a tile of a function of two operands.
+    binary, A a 0, B b 1
+}
+tiles! {
+    /// Computes a tile of a function of three operands.
+    ternary, A a 0, B b 1, C c 2
 }
 
 impl Kernel {
@@ -56,16 +100,7 @@ impl Kernel {
     pub fn ternary<A: Pod, B: Pod, C: Pod, R: Pod>(
         f: impl Fn(A, B, C) -> R + Send + Sync + 'static,
     ) -> Kernel {
-        Kernel::Dynamic(Arc::new(move |inputs, output| {
-            let output: &mut [R] = bytemuck::cast_slice_mut(output);
-            let n = output.len();
-            let a: &[A] = &bytemuck::cast_slice(inputs[0])[..n];
-            let b: &[B] = &bytemuck::cast_slice(inputs[1])[..n];
-            let c: &[C] = &bytemuck::cast_slice(inputs[2])[..n];
-            for (i, o) in output.iter_mut().enumerate() {
-                *o = f(a[i], b[i], c[i]);
-            }
-        }))
+        Kernel::Dynamic(Arc::new(move |inputs, output| ternary(inputs, output, &f)))
     }
 
     /// Computes a tile.

@@ -15,4 +15,6 @@ pub mod product;
 pub mod random;
 
 pub use group::{Group, Lanes, Step, TILE};
-pub use kernel::{Kernel, binary, unary};
+#[cfg(target_arch = "x86_64")]
+use kernel::has_vectors;
+pub use kernel::{Kernel, binary, ternary, unary};

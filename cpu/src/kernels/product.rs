@@ -1,6 +1,6 @@
 //! Products of matrices in batches: `out[b] = lhs[b] · rhs[b]`.
 //!
-//! The only unsafe code of the crate: the library `gemm` takes pointers. Products of complex numbers are four products of real numbers.
+//! Unsafe because the library `gemm` takes pointers. Products of complex numbers are four products of real numbers.
 #![allow(unsafe_code)]
 
 use super::convert::with_bits;
