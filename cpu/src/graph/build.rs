@@ -220,6 +220,8 @@ impl<'a> Functions<'a> {
                 scope.graph.results = slots.into_iter().map(Use::of).collect();
                 scope.graph.absorb();
                 scope.graph.finish();
+                scope.graph.fuse();
+                scope.graph.finish();
                 self.depth -= 1;
                 return Ok(scope.graph);
             }

@@ -4,6 +4,7 @@ mod absorb;
 mod build;
 mod devices;
 mod free;
+mod fuse;
 mod node;
 mod order;
 mod peak;

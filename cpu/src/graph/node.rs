@@ -1,6 +1,7 @@
 //! Graphs, their nodes and how they run.
 
 use super::Devices;
+use crate::kernels::Group;
 use crate::memory::{Context, Tensor, Tensors};
 use crate::{Result, TensorType};
 use smallvec::SmallVec;
@@ -32,6 +33,16 @@ pub trait Operation: Any + Debug + Send + Sync {
     /// Returns whether the results have memory of their own.
     fn allocates(&self) -> bool {
         true
+    }
+
+    /// Returns the operations on single elements, if this operation computes only those.
+    fn group(&self) -> Option<&Group> {
+        None
+    }
+
+    /// Returns an operation like this one, which has a group, for another group and shape.
+    fn with_group(&self, group: Group, shape: &[usize]) -> Arc<dyn Operation> {
+        unreachable!("no group, but {group:?} for {shape:?}")
     }
 
     /// Returns an operation that computes this one and the operation of an operand, whose operands take the

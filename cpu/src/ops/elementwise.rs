@@ -47,22 +47,29 @@ impl Elementwise {
         layouts: &[Arc<Layout>],
     ) -> Result<Tensors> {
         let mut results: SmallVec<[Fresh; 1]> = SmallVec::new();
-        // The first result is written over an operand without other uses.
-        let mut overwritten: SmallVec<[usize; 4]> = SmallVec::new();
-        if self.size >= TILE {
-            overwritten = Tensor::replaceable(&operands, &layouts[0]);
-        }
-        for i in overwritten.iter().rev() {
-            let memory = operands.remove(*i).into_memory(&layouts[0]);
-            results.extend(memory);
-        }
-        for layout in &layouts[results.len()..] {
-            results.push(Fresh::with_layout(context, layout)?);
+        // Results are written over operands without other uses: the number of the result of each such operand.
+        let mut overwritten: SmallVec<[Option<usize>; 4]> =
+            SmallVec::from_elem(None, operands.len());
+        let mut numbers: SmallVec<[usize; 4]> = (0..operands.len()).collect();
+        for (k, layout) in layouts.iter().enumerate() {
+            let mut free = SmallVec::new();
+            if self.size >= TILE {
+                free = Tensor::replaceable(&operands, layout);
+            }
+            let mut memory = None;
+            for i in free.iter().rev() {
+                overwritten[numbers.remove(*i)] = Some(k);
+                memory = operands.remove(*i).into_memory(layout);
+            }
+            results.push(match memory {
+                Some(memory) => memory,
+                None => Fresh::with_layout(context, layout)?,
+            });
         }
         let mut others = operands.iter();
-        let each = (0..self.group.inputs.len()).map(|i| match overwritten.contains(&i) {
-            true => Lanes::Output(0),
-            false => lanes(others.next().expect("an operand for each input")),
+        let each = overwritten.iter().map(|result| match result {
+            Some(k) => Lanes::Output(*k),
+            None => lanes(others.next().expect("an operand for each input")),
         });
         let lanes: SmallVec<[Lanes<'_>; 4]> = each.collect();
         let mut outputs: SmallVec<[&mut [u8]; 1]> =
@@ -111,6 +118,14 @@ impl Operation for Elementwise {
             return self.compute_views(context, operands);
         }
         self.compute(context, operands, &self.layouts)
+    }
+
+    fn group(&self) -> Option<&Group> {
+        Some(&self.group)
+    }
+
+    fn with_group(&self, group: Group, shape: &[usize]) -> Arc<dyn Operation> {
+        Arc::new(Elementwise::new(group, shape))
     }
 
     /// Rounds a product and the sum with another number once, as XLA does. Products are rounded if both

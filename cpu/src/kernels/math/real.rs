@@ -43,6 +43,7 @@ impl Real for f64 {
 }
 
 /// Returns the larger number, or NaN if one is NaN. Zeros are ordered by their signs.
+#[inline(always)]
 pub fn maximum<T: Real>(a: T, b: T) -> T {
     #[expect(clippy::eq_op, reason = "NaN differs from itself")]
     if a > b || a != a || a == b && !a.is_negative() {
@@ -53,6 +54,7 @@ pub fn maximum<T: Real>(a: T, b: T) -> T {
 }
 
 /// Returns the smaller number, or NaN if one is NaN. Zeros are ordered by their signs.
+#[inline(always)]
 pub fn minimum<T: Real>(a: T, b: T) -> T {
     #[expect(clippy::eq_op, reason = "NaN differs from itself")]
     if a < b || a != a || a == b && a.is_negative() {
