@@ -78,6 +78,10 @@ tiles! {
     ternary, A a 0, B b 1, C c 2
 }
 
+#[expect(
+    clippy::redundant_closure,
+    reason = "a reference to a function would be called for each element"
+)]
 impl Kernel {
     /// Returns the kernel that fills its output with an element.
     pub fn constant<R: Pod + Send + Sync>(value: R) -> Kernel {
@@ -88,19 +92,25 @@ impl Kernel {
 
     /// Returns the kernel of a function of one operand.
     pub fn unary<A: Pod, R: Pod>(f: impl Fn(A) -> R + Send + Sync + 'static) -> Kernel {
-        Kernel::Dynamic(Arc::new(move |inputs, output| unary(inputs, output, &f)))
+        Kernel::Dynamic(Arc::new(move |inputs, output| {
+            unary(inputs, output, |a| f(a));
+        }))
     }
 
     /// Returns the kernel of a function of two operands.
     pub fn binary<A: Pod, R: Pod>(f: impl Fn(A, A) -> R + Send + Sync + 'static) -> Kernel {
-        Kernel::Dynamic(Arc::new(move |inputs, output| binary(inputs, output, &f)))
+        Kernel::Dynamic(Arc::new(move |inputs, output| {
+            binary(inputs, output, |a, b| f(a, b));
+        }))
     }
 
     /// Returns the kernel of a function of three operands.
     pub fn ternary<A: Pod, B: Pod, C: Pod, R: Pod>(
         f: impl Fn(A, B, C) -> R + Send + Sync + 'static,
     ) -> Kernel {
-        Kernel::Dynamic(Arc::new(move |inputs, output| ternary(inputs, output, &f)))
+        Kernel::Dynamic(Arc::new(move |inputs, output| {
+            ternary(inputs, output, |a, b, c| f(a, b, c))
+        }))
     }
 
     /// Computes a tile.

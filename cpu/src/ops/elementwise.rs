@@ -6,7 +6,7 @@ use crate::graph::{Operands, Operation, Source};
 use crate::kernels::convert::{with_bits, with_integer, wrap};
 use crate::kernels::fused::{Sum, fused};
 use crate::kernels::math::integer::Integer;
-use crate::kernels::math::{complex, gamma, real, special};
+use crate::kernels::math::{complex, gamma, real, single, special};
 use crate::kernels::{Group, Kernel, Lanes, TILE, binary, convert, unary};
 use crate::memory::{Context, Fresh, Layout, Tensor, Tensors};
 use crate::{Dims, Result, TensorType};
@@ -268,6 +268,11 @@ macro_rules! rule {
             _ => (),
         }
     };
+    (float32, $x:tt, $body:expr, $e:ident) => {
+        if $e == F32 {
+            return Some(kernel!(f32, $x, $body));
+        }
+    };
     (float64, $x:tt, $body:expr, $e:ident) => {
         if $e == F64 {
             return Some(kernel!(f64, $x, $body));
@@ -341,22 +346,22 @@ rows! {
     "stablehlo.round_nearest_afz" Same (a) { float: a.round() }
     "stablehlo.round_nearest_even" Same (a) { float: a.round_ties_even() }
     "stablehlo.sqrt" Same (a) { float: a.sqrt(), complex128: complex::sqrt(a) }
-    "stablehlo.rsqrt" Same (a) { float64: 1.0 / a.sqrt(), complex128: complex::rsqrt(a) }
+    "stablehlo.rsqrt" Same (a) { float32: (1.0 / f64::from(a).sqrt()) as f32, float64: 1.0 / a.sqrt(), complex128: complex::rsqrt(a) }
     "stablehlo.cbrt" Same (a) { float64: f64::cbrt(a), complex128: complex::cbrt(a) }
-    "stablehlo.exponential" Same (a) { float64: f64::exp(a), complex128: complex::exp(a) }
+    "stablehlo.exponential" Same (a) { float32: single::exp(a), float64: f64::exp(a), complex128: complex::exp(a) }
     "stablehlo.exponential_minus_one" Same (a) {
-        float64: f64::exp_m1(a), complex128: complex::expm1(a)
+        float32: single::expm1(a), float64: f64::exp_m1(a), complex128: complex::expm1(a)
     }
-    "stablehlo.log" Same (a) { float64: f64::ln(a), complex128: complex::log(a) }
-    "stablehlo.log_plus_one" Same (a) { float64: f64::ln_1p(a), complex128: complex::log1p(a) }
+    "stablehlo.log" Same (a) { float32: single::log(a), float64: f64::ln(a), complex128: complex::log(a) }
+    "stablehlo.log_plus_one" Same (a) { float32: single::log1p(a), float64: f64::ln_1p(a), complex128: complex::log1p(a) }
     "stablehlo.logistic" Same (a) {
-        float64: real::logistic(a),
+        float32: single::logistic(a), float64: real::logistic(a),
         complex128: complex::divide(Complex::new(1.0, 0.0), complex::exp(-a) + 1.0)
     }
     "stablehlo.sine" Same (a) { float64: f64::sin(a), complex128: complex::sin(a) }
     "stablehlo.cosine" Same (a) { float64: f64::cos(a), complex128: complex::cos(a) }
     "stablehlo.tan" Same (a) { float64: f64::tan(a), complex128: complex::tan(a) }
-    "stablehlo.tanh" Same (a) { float64: f64::tanh(a), complex128: complex::tanh(a) }
+    "stablehlo.tanh" Same (a) { float32: single::tanh(a), float64: f64::tanh(a), complex128: complex::tanh(a) }
     "stablehlo.is_finite" Test (a) { float: u8::from(a.is_finite()) }
     "stablehlo.real" Real (a) { float: a, complex: a.re }
     "stablehlo.imag" Real (a) { float: { let _: T = a; 0.0 as T }, complex: a.im }

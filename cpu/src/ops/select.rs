@@ -6,7 +6,7 @@ use crate::ElementType::{self, *};
 use crate::graph::Source;
 use crate::kernels::convert::{with_bits, with_integer};
 use crate::kernels::math::real;
-use crate::kernels::{Group, Kernel, binary};
+use crate::kernels::{Group, Kernel, binary, ternary};
 use crate::memory::{Context, Tensor, with_width};
 use crate::{Result, TensorType};
 use num_complex::Complex;
@@ -147,7 +147,9 @@ pub fn compare(source: &Source<'_>) -> Read {
 }
 
 fn select_kernel(element: ElementType) -> Kernel {
-    with_width!(element.bytes(), T => Kernel::ternary(|p: u8, a: T, b: T| if p != 0 { a } else { b }))
+    with_width!(element.bytes(), T => Kernel::Static(|inputs, output| {
+        ternary(inputs, output, |p: u8, a: T, b: T| if p != 0 { a } else { b });
+    }))
 }
 
 /// Returns the elements of one tensor where a boolean is true, and of another elsewhere.

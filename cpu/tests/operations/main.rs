@@ -12,6 +12,7 @@ mod interpreter;
 mod numerics;
 mod owned;
 mod reductions;
+mod single;
 mod threads;
 
 use bytemuck::Pod;

@@ -4,4 +4,5 @@ pub mod complex;
 pub mod gamma;
 pub mod integer;
 pub mod real;
+pub mod single;
 pub mod special;
