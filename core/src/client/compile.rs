@@ -3,7 +3,7 @@
 use super::cpu_options::cpu_options;
 use super::{cache, runtime};
 use crate::base::events;
-use crate::program::lower::{ArgumentAttribute, Module, Partition, order};
+use crate::program::lower::{ArgumentAttribute, CpuCompiler, Module, Partition, order};
 use crate::{Aval, Error, Jaxpr, Result};
 use ramie_pjrt::discover::Platform;
 use ramie_pjrt::{BufferType, Callback, CompileOptions, Device, Executable, OptionOverride};
@@ -53,12 +53,12 @@ impl Program {
         partition: Partition,
     ) -> Program {
         let _event = events::span(|| events::Event::named(format!("lower {name}")));
-        let max_own_rows = match platform {
-            None => super::max_own_rows(),
-            Some(_) => 0,
+        let cpu_compiler = match platform {
+            None => super::cpu_compiler(),
+            Some(_) => CpuCompiler::default(),
         };
         let platform = platform.or_else(super::platform);
-        let module = Module::lower(name, jaxpr, attributes, &partition, platform, max_own_rows);
+        let module = Module::lower(name, jaxpr, attributes, &partition, platform, cpu_compiler);
         let mut inputs: Vec<BufferType> = jaxpr
             .constvars
             .iter()

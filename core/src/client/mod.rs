@@ -18,6 +18,7 @@ pub(crate) mod shards;
 use crate::base::lock::lock;
 use crate::base::scoped;
 use crate::program::array::DeviceArray;
+use crate::program::lower::CpuCompiler;
 use crate::{Array, Aval, Error, Literal, Result, Sharding};
 use fingerprint::Surroundings;
 use ramie_pjrt::discover::{self, Platform, PluginLocation};
@@ -137,14 +138,19 @@ pub(crate) fn platform() -> Option<Platform> {
     Some(runtime().ok()?.plugin().platform)
 }
 
-/// Returns the maximum number of rows of the products for which programs of this process call
-/// Ramie's function, or 0 if they call it for none. The function is slow in unoptimized builds,
-/// which leave products to the plugin by default.
-pub(crate) fn max_own_rows() -> usize {
+/// Returns the compiler of programs of this process for CPUs. Ramie's function for products is slow in
+/// unoptimized builds, which leave products to the plugin by default.
+pub(crate) fn cpu_compiler() -> CpuCompiler {
+    let Ok(runtime) = runtime() else {
+        return CpuCompiler::default();
+    };
+    if runtime.location.is_linked() {
+        return CpuCompiler::Linked;
+    }
     let setting = settings::OWN_PRODUCTS.get().ok().flatten();
-    let calls = setting.unwrap_or(!cfg!(debug_assertions))
-        && runtime().is_ok_and(|runtime| runtime.client().computes_products());
-    if calls { max_rows() } else { 0 }
+    let calls = setting.unwrap_or(!cfg!(debug_assertions)) && runtime.client().computes_products();
+    let max_own_rows = if calls { max_rows() } else { 0 };
+    CpuCompiler::Xla { max_own_rows }
 }
 
 /// Returns the client, if it has been created.

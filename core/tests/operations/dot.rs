@@ -2,7 +2,7 @@
 //! axes, by comparison with sums of broadcast products.
 
 use ramie_core::*;
-use ramie_testing::{check_calls, panic_message};
+use ramie_testing::{check_calls, is_linked, panic_message};
 
 fn array(shape: &[usize], seed: f32) -> Array {
     let n: usize = shape.iter().product();
@@ -433,9 +433,11 @@ fn large_products_over_rows_put_the_narrow_operand_first() {
         );
         let product = jit(|x: Array, y: Array| over_rows(&x, &y));
         let text = product.lower(arrays.clone()).unwrap().as_text();
-        assert!(text.contains("optimization_barrier"), "{text}");
+        // The order matters to XLA only.
+        let is_rewritten = text.contains("optimization_barrier");
+        assert_eq!(is_rewritten, !is_linked(), "{text}");
         let is_transposed = text.contains("stablehlo.transpose");
-        assert_eq!(is_transposed, a > b, "{text}");
+        assert_eq!(is_transposed, a > b && is_rewritten, "{text}");
         let got = product(arrays.0, arrays.1).to_vec::<f32>();
         for (i, got) in got.iter().enumerate() {
             let (row, column) = (i / b, i % b);

@@ -1,6 +1,7 @@
 //! Sums of large arrays over several axes, one axis first.
 
 use ramie_core::*;
+use ramie_testing::is_linked;
 
 /// The sum over `axes` in `f64`, one element after the other.
 fn expected(elements: &[f32], shape: &[usize], axes: &[usize]) -> Vec<f64> {
@@ -68,7 +69,8 @@ fn infinities_and_nan_stay_in_their_column() {
 
 #[test]
 fn small_sums_and_sums_of_rows_are_one_operation() {
-    if devices()[0].client().platform_name() == "cpu" {
+    // The linked backend sums over the first axes as quickly.
+    if devices()[0].client().platform_name() == "cpu" && !is_linked() {
         assert!(text(&[64, 28, 28, 32], &[0, 1, 2]).contains("reduce_window"));
     }
     assert!(!text(&[2, 4, 4, 32], &[0, 1, 2]).contains("reduce_window"));

@@ -4,7 +4,7 @@
 //! Both programs are lowered here, so the test depends neither on `RAMIE_OWN_PRODUCTS` nor on the
 //! number of rows for which this processor calls the function.
 
-use ramie_core::lower::{Module, Partition};
+use ramie_core::lower::{CpuCompiler, Module, Partition};
 use ramie_core::*;
 use ramie_pjrt::few_rows::{READING, TARGET};
 use ramie_pjrt::{Buffer, BufferType, CompileOptions};
@@ -234,7 +234,14 @@ impl Case {
 fn lowered(program: &ClosedJaxpr, max_own_rows: usize) -> (String, usize) {
     let (cpu, partition) = (Some(Platform::Cpu), Partition::default());
     assert!(program.consts.is_empty());
-    let module = Module::lower("f", &program.jaxpr, &[], &partition, cpu, max_own_rows);
+    let module = Module::lower(
+        "f",
+        &program.jaxpr,
+        &[],
+        &partition,
+        cpu,
+        CpuCompiler::Xla { max_own_rows },
+    );
     let calls = module.text.matches(TARGET).count();
     (module.text, calls)
 }

@@ -165,6 +165,8 @@ fn draws_are_those_of_jax() {
             ("laplace" | "normal" | "truncated_normal", DType::F64) => 24,
             // JAX's inverse error function is off by 3 units, that of the linked backend by less than one.
             ("normal" | "truncated_normal", DType::F32) if is_linked() => 4,
+            // A logarithm of numbers near 1 magnifies the rounding of the one inside it.
+            ("gumbel", DType::F32) if is_linked() => 3,
             _ => 2,
         };
         let mut far = units(&got, &want);

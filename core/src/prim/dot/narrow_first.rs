@@ -22,7 +22,7 @@ pub(super) fn applies(ctx: &Lowering<'_>, [lhs, rhs]: [Value; 2], n: &DotDimensi
     }
     let (a, b) = (lhs.shape()[1], rhs.shape()[1]);
     let multiplications = lhs.aval().size().saturating_mul(b);
-    a.max(b) >= RATIO * a.min(b) && multiplications >= LARGE && ctx.is_for_one_cpu()
+    a.max(b) >= RATIO * a.min(b) && multiplications >= LARGE && ctx.is_for_one_xla_cpu()
 }
 
 /// Emits the product.

@@ -43,7 +43,7 @@ fn by_form(
     x: Value,
     form: fn(&Array) -> Array,
 ) -> Value {
-    if x.dtype() != DType::F32 || !ctx.is_for_cpu() {
+    if x.dtype() != DType::F32 || !ctx.is_for_xla_cpu() {
         return ctx.same(name, &[x]);
     }
     ctx.traced(label, &[x], |args| vec![form(&args[0])])[0]

@@ -113,7 +113,7 @@ impl Lowering<'_> {
     /// draw then hashes its key again for each element: on a CPU LLVM took four times as long to
     /// compile a `randint`, whose loop was no faster.
     pub(super) fn derived_keys(&mut self, keys: Value) -> Value {
-        match self.is_for_cpu() {
+        match self.is_for_xla_cpu() {
             true => self.barrier(&[keys])[0],
             false => keys,
         }

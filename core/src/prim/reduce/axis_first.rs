@@ -40,7 +40,7 @@ pub(super) fn summed_first(
     axes: &[usize],
 ) -> Option<Value> {
     let from = operand.aval();
-    if !ctx.is_for_one_cpu() || !matches!(from.dtype(), DType::F32 | DType::F64) {
+    if !ctx.is_for_one_xla_cpu() || !matches!(from.dtype(), DType::F32 | DType::F64) {
         return None;
     }
     let axis = first(from, axes)?;

@@ -20,7 +20,7 @@ use std::panic::Location;
 use std::sync::Arc;
 
 pub(crate) use module::strip_locations;
-pub use module::{ArgumentAttribute, Module, ModuleText};
+pub use module::{ArgumentAttribute, CpuCompiler, Module, ModuleText};
 use order::Order;
 pub use partition::Partition;
 pub(crate) use partition::collective_attributes;
@@ -217,19 +217,28 @@ impl<'m> Lowering<'m> {
         self.module.platform == Some(Platform::Cpu)
     }
 
-    /// Returns whether the program is for one CPU, on which XLA runs some other operations
-    /// faster. (In programs for several devices, the compiler partitions the usual operations
-    /// best.)
+    /// Returns whether XLA compiles the program for CPUs.
+    pub(crate) fn is_for_xla_cpu(&self) -> bool {
+        self.is_for_cpu() && matches!(self.module.cpu_compiler, CpuCompiler::Xla { .. })
+    }
+
+    /// Returns whether the program is for one CPU, on which some other operations are faster. (In
+    /// programs for several devices, the compiler partitions the usual operations best.)
     pub(crate) fn is_for_one_cpu(&self) -> bool {
         self.module.partition.count() == 1 && self.is_for_cpu()
+    }
+
+    /// Returns whether XLA compiles the program for one CPU.
+    pub(crate) fn is_for_one_xla_cpu(&self) -> bool {
+        self.module.partition.count() == 1 && self.is_for_xla_cpu()
     }
 
     /// Returns the maximum number of rows of the products that call Ramie's function, or 0 if the
     /// plugin computes all products.
     pub(crate) fn max_own_rows(&self) -> usize {
-        match self.is_for_one_cpu() {
-            true => self.module.max_own_rows,
-            false => 0,
+        match self.module.cpu_compiler {
+            CpuCompiler::Xla { max_own_rows } if self.is_for_one_cpu() => max_own_rows,
+            _ => 0,
         }
     }
 
@@ -269,7 +278,7 @@ impl<'m> Lowering<'m> {
         }
         let outer = self.location;
         let mut args: SmallVec<[Value; 4]> = SmallVec::new();
-        let stored = match self.is_for_one_cpu() {
+        let stored = match self.is_for_one_xla_cpu() {
             true => jaxpr.stored(),
             false => Vec::new(),
         };

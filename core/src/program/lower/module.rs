@@ -36,10 +36,28 @@ pub struct Module {
     pub(super) has_other_barriers: bool,
     /// Platform of the program. Defaults to that of this process.
     pub(super) platform: Option<Platform>,
-    /// Maximum number of rows of the products that call Ramie's function. With 0, none does.
-    pub(super) max_own_rows: usize,
+    pub(super) cpu_compiler: CpuCompiler,
     pub(super) partition: Partition,
     pub(super) meshes: Vec<Declared>,
+}
+
+/// The compiler of programs for CPUs, for which some operations have other forms.
+#[derive(Clone, Copy, Debug)]
+pub enum CpuCompiler {
+    /// XLA. Products of up to `max_own_rows` rows call Ramie's function where that is faster; with 0, none
+    /// does.
+    Xla {
+        /// Number of rows.
+        max_own_rows: usize,
+    },
+    /// The backend that is linked into the process.
+    Linked,
+}
+
+impl Default for CpuCompiler {
+    fn default() -> CpuCompiler {
+        CpuCompiler::Xla { max_own_rows: 0 }
+    }
 }
 
 /// A function of a module.
@@ -87,19 +105,18 @@ impl Module {
     /// Lowers `jaxpr` to the text of the program `name`; captured values are its first arguments.
     /// `attributes` has an entry for every argument. `partition` contains the layouts of
     /// arguments and results on devices. The lowering of some operations depends on `platform`;
-    /// without one, it is that of accelerators. The program calls functions of this process's client
-    /// for suitable products of up to `max_own_rows` rows; with 0, it calls none.
+    /// without one, it is that of accelerators.
     pub fn lower(
         name: &str,
         jaxpr: &Jaxpr,
         attributes: &[ArgumentAttribute],
         partition: &Partition,
         platform: Option<Platform>,
-        max_own_rows: usize,
+        cpu_compiler: CpuCompiler,
     ) -> ModuleText {
         let mut module = Module {
             platform,
-            max_own_rows,
+            cpu_compiler,
             partition: partition.clone(),
             ..Module::default()
         };
