@@ -1,6 +1,6 @@
 //! Values at compile time, trees as vectors, the folder for programs.
 
-use ramie_core::lower::{Module, Partition};
+use ramie_core::lower::{CpuCompiler, Module, Partition};
 use ramie_core::{
     Array, DType, DotDimensionNumbers, Jaxpr, Platform, array, clear_caches, compile_time_eval,
     grad, jit, make_jaxpr, platform_dependent, tree,
@@ -150,7 +150,15 @@ fn the_platform_is_an_argument_of_lowering() {
     let program = make_jaxpr(|x: Array| x.erf())(Array::shape_dtype_struct(&[3], DType::F32));
     let lowered = |platform| {
         let partition = Partition::default();
-        Module::lower("f", &program.jaxpr, &[], &partition, platform, 0).text
+        Module::lower(
+            "f",
+            &program.jaxpr,
+            &[],
+            &partition,
+            platform,
+            CpuCompiler::default(),
+        )
+        .text
     };
     let [cpu, cuda, none] = [Some(Platform::Cpu), Some(Platform::Cuda), None].map(lowered);
     // On CPUs the result is clamped.
@@ -165,7 +173,10 @@ fn products_of_few_rows_are_calls() {
     const MAX_ROWS: usize = 64;
     let lower = |program: &Jaxpr| {
         let partition = Partition::default();
-        Module::lower("f", program, &[], &partition, Some(Platform::Cpu), MAX_ROWS).text
+        let xla = CpuCompiler::Xla {
+            max_own_rows: MAX_ROWS,
+        };
+        Module::lower("f", program, &[], &partition, Some(Platform::Cpu), xla).text
     };
     let lowered = |[x, y]: [&[usize]; 2], contracting: [usize; 2], batch: [&[usize]; 2]| {
         let numbers = DotDimensionNumbers::new([&[contracting[0]], &[contracting[1]]], batch);
