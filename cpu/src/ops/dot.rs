@@ -37,6 +37,17 @@ fn matrices(context: &Context, x: &Tensor, axes: &[Vec<usize>; 3]) -> Result<Ten
     x.permute(&order).reshape(context, &sizes)
 }
 
+/// Rows up to which the right matrix is better read in its own order.
+const FEW_ROWS: usize = 64;
+
+/// Returns whether the transposed product is faster: the library rearranges the right matrix, which takes
+/// longer than the product of few rows if its columns are contiguous.
+fn is_faster_transposed(lhs: &Tensor, rhs: &Tensor) -> bool {
+    let (rows, columns) = (lhs.shape()[1], rhs.shape()[2]);
+    let contiguous = lhs.strides[2] == 1 && rhs.strides[1] == 1 && rhs.strides[2] != 1;
+    contiguous && rows <= FEW_ROWS && columns >= 2 * rows
+}
+
 /// Multiplies batches of matrices `[batch, rows, inner]` and `[batch, inner, columns]`.
 pub fn multiply(
     context: &Context,
@@ -44,6 +55,11 @@ pub fn multiply(
     rhs: &Tensor,
     element: crate::ElementType,
 ) -> Result<Tensor> {
+    if is_faster_transposed(lhs, rhs) {
+        let (lhs, rhs) = (lhs.permute(&[0, 2, 1]), rhs.permute(&[0, 2, 1]));
+        let product = multiply(context, &rhs, &lhs, element)?;
+        return product.permute(&[0, 2, 1]).contiguous(context);
+    }
     let wide = matches!(lhs.element(), F64 | C128) && matches!(element, Bf16 | F16 | F32 | C64);
     let compute = product_type(if wide { lhs.element() } else { element });
     let (lhs, rhs) = (
