@@ -16,6 +16,7 @@ mod householder;
 mod indexing;
 mod linear;
 mod manual;
+mod patches;
 mod random;
 mod reduce;
 mod region;

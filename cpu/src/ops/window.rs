@@ -24,8 +24,10 @@ pub struct Windows {
     pub strides: Vec<usize>,
     /// Distances between the elements of a window.
     pub dilation: Vec<usize>,
-    base_dilation: Vec<usize>,
-    low: Vec<i64>,
+    /// Distances between the elements of the array.
+    pub base_dilation: Vec<usize>,
+    /// Padding before the first element, negative to drop some.
+    pub low: Vec<i64>,
     /// Shape of the padded array.
     pub padded: Dims,
     /// Number of windows along each axis.
@@ -102,31 +104,12 @@ impl Windows {
 
     /// Returns the array with its padding.
     fn pad(&self, context: &Context, x: &Tensor, value: &Tensor) -> Result<Tensor> {
-        self.pad_last(context, x, value, 0)
-    }
-
-    /// Returns the array with padding along all but its first axes.
-    pub fn pad_last(
-        &self,
-        context: &Context,
-        x: &Tensor,
-        value: &Tensor,
-        first: usize,
-    ) -> Result<Tensor> {
-        let shape: Dims = x.shape()[..first]
-            .iter()
-            .chain(&self.padded)
-            .copied()
-            .collect();
-        if *x.shape() == *shape && self.low.iter().all(|low| *low == 0) {
+        if *x.shape() == *self.padded && self.low.iter().all(|low| *low == 0) {
             return Ok(x.clone());
         }
-        let ty = TensorType::new(&shape, x.element());
-        let none = vec![0; first];
-        let low: Vec<i64> = none.iter().chain(&self.low).copied().collect();
-        let interior = self.base_dilation.iter().map(|d| d - 1);
-        let interior: Vec<usize> = vec![0; first].into_iter().chain(interior).collect();
-        pad(context, x, value, &ty, &low, &interior)
+        let ty = TensorType::new(&self.padded, x.element());
+        let interior: Vec<usize> = self.base_dilation.iter().map(|d| d - 1).collect();
+        pad(context, x, value, &ty, &self.low, &interior)
     }
 
     /// Returns an array of booleans that are true for elements and false for padding, or `None` without
