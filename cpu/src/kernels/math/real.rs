@@ -43,9 +43,10 @@ impl Real for f64 {
 }
 
 /// Returns the larger number, or NaN if one is NaN. Zeros are ordered by their signs.
+#[inline]
 pub fn maximum<T: Real>(a: T, b: T) -> T {
     #[expect(clippy::eq_op, reason = "NaN differs from itself")]
-    if a > b || a != a || a == b && !a.is_negative() {
+    if (a > b) | (a != a) | ((a == b) & !a.is_negative()) {
         a
     } else {
         b
@@ -53,9 +54,10 @@ pub fn maximum<T: Real>(a: T, b: T) -> T {
 }
 
 /// Returns the smaller number, or NaN if one is NaN. Zeros are ordered by their signs.
+#[inline]
 pub fn minimum<T: Real>(a: T, b: T) -> T {
     #[expect(clippy::eq_op, reason = "NaN differs from itself")]
-    if a < b || a != a || a == b && a.is_negative() {
+    if (a < b) | (a != a) | ((a == b) & a.is_negative()) {
         a
     } else {
         b
