@@ -17,6 +17,7 @@ mod indexing;
 mod linear;
 mod manual;
 mod patches;
+mod pooling;
 mod random;
 mod reduce;
 mod region;

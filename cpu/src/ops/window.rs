@@ -1,6 +1,7 @@
 //! Reductions over windows.
 
 use super::arrays::{pad, padded_shape};
+use super::pooling::pool;
 use super::reduce::run_region;
 use super::region::{ScalarRegion, captured, mismatch};
 use super::scan::{Line, combine_line};
@@ -152,7 +153,7 @@ impl Windows {
     }
 
     /// Returns the offsets of all elements of a window from its first element, in row-major order.
-    fn offsets(&self) -> Vec<Vec<usize>> {
+    pub fn offsets(&self) -> Vec<Vec<usize>> {
         let count: usize = self.sizes.iter().product();
         let strides = row_major(&self.sizes);
         let offset = |i: usize, axis: usize| {
@@ -215,6 +216,12 @@ impl Operation for ReduceWindow {
         }
         if self.windows.are_long() && self.windows.meet(arrays[0].shape()) {
             return self.run_long(context, arrays, sums, captures);
+        }
+        if let Some(name) = self.region.single
+            && count == 1
+            && let Some(result) = pool(context, name, &arrays[0], &initial[0], &self.windows)?
+        {
+            return Ok(smallvec![result]);
         }
         self.run_short(context, arrays, sums, captures)
     }

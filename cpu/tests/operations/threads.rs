@@ -69,6 +69,22 @@ const OPERATIONS: &[(&str, &str)] = &[
         "30x20x11x98xf32",
     ),
     (
+        "\"stablehlo.reduce_window\"(%image, %z) <{window_dimensions = array<i64: 1, 2, 2, 1>, window_strides = array<i64: 1, 2, 2, 1>, padding = dense<[[0, 0], [1, 1], [0, 0], [0, 0]]> : tensor<4x2xi64>}> ({
+         ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+           %s = stablehlo.maximum %a, %b : tensor<f32>
+           stablehlo.return %s : tensor<f32>
+         }) : (tensor<30x20x50x10xf32>, tensor<f32>) -> tensor<30x11x25x10xf32>",
+        "30x11x25x10xf32",
+    ),
+    (
+        "\"stablehlo.reduce_window\"(%first, %z) <{window_dimensions = array<i64: 1, 1, 3, 3>, window_strides = array<i64: 1, 1, 1, 2>, padding = dense<[[0, 0], [0, 0], [2, 0], [1, 1]]> : tensor<4x2xi64>}> ({
+         ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+           %s = stablehlo.add %a, %b : tensor<f32>
+           stablehlo.return %s : tensor<f32>
+         }) : (tensor<30x10x20x50xf32>, tensor<f32>) -> tensor<30x10x20x25xf32>",
+        "30x10x20x25xf32",
+    ),
+    (
         "\"stablehlo.scatter\"(%x, %rows, %x) <{scatter_dimension_numbers = #stablehlo.scatter<update_window_dims = [1], inserted_window_dims = [0], scatter_dims_to_operand_dims = [0], index_vector_dim = 1>}> ({
          ^bb0(%a: tensor<f32>, %b: tensor<f32>):
            %s = stablehlo.add %a, %b : tensor<f32>
