@@ -111,6 +111,21 @@ pub fn product_into(
     }
 }
 
+/// Adds the products of the elements of two lists to a third one. The element type is `f32` or `f64`.
+pub fn add_products(element: ElementType, out: &mut [u8], a: &[u8], b: &[u8]) {
+    fn add<T: Multiply>(out: &mut [u8], a: &[u8], b: &[u8]) {
+        let (a, b): (&[T], &[T]) = (bytemuck::cast_slice(a), bytemuck::cast_slice(b));
+        let out: &mut [T] = bytemuck::cast_slice_mut(out);
+        for (sum, (a, b)) in out.iter_mut().zip(a.iter().zip(b)) {
+            *sum = *sum + *a * *b;
+        }
+    }
+    match element {
+        F32 => add::<f32>(out, a, b),
+        _ => add::<f64>(out, a, b),
+    }
+}
+
 fn float<T: Multiply>(
     sizes: Sizes,
     lhs: Matrix<'_, T>,

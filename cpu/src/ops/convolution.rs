@@ -8,9 +8,10 @@ use super::patches::Patches;
 use super::shape::reverse;
 use super::window::Windows;
 use super::{Read, lift};
+use crate::ElementType::{F32, F64};
 use crate::graph::{Operands, Operation, Source};
 use crate::kernels::fold::combiner;
-use crate::kernels::product::{Matrices, Sizes, Target, product_into, product_type};
+use crate::kernels::product::{Matrices, Sizes, Target, add_products, product_into, product_type};
 use crate::memory::{Context, Fresh, Storage, Tensor, Tensors};
 use crate::{Dims, Result, TensorType};
 use rayon::prelude::*;
@@ -102,6 +103,13 @@ impl Convolution {
         let split = kernel.reshape(context, &split)?;
         // Axes of the split kernel: groups, outputs, features, then space.
         let matrices = split.permute(&axes);
+        if outputs == 1 && groups > 1 {
+            // Groups are neighbors, so that those of features are multiplied in vectors.
+            let lists: Vec<usize> = (1..axes.len()).chain([0]).collect();
+            let dense = matrices.permute(&lists).contiguous(context)?;
+            let dense = dense.reshape(context, &[inner, outputs, groups])?;
+            return Ok(dense.permute(&[2, 0, 1]));
+        }
         match matrices.reshape_view(&[groups, inner, outputs]) {
             Some(view) if view.strides[2] == 1 => Ok(view),
             _ => {
@@ -127,24 +135,28 @@ struct Product<'a> {
     part: usize,
     /// Bytes of a row of the result.
     row: usize,
+    /// Whether each feature has a group of its own, and features are neighbors in memory.
+    by_feature: bool,
 }
 
 impl<'a> Product<'a> {
     fn new(patches: &'a Patches<'a>, kernels: &'a Tensor, shift: isize) -> Product<'a> {
         let [rows, inner] = patches.sizes();
         let [row_unit, inner_unit] = patches.units();
-        let columns = kernels.shape()[0] * kernels.shape()[2];
+        let (groups, columns) = (kernels.shape()[0], kernels.shape()[0] * kernels.shape()[2]);
         let (height, width) = match inner <= COLUMNS {
             true => {
                 let shared = rows.div_ceil(PIECES).max(32);
                 ((BUFFER / inner).clamp(32, shared), inner)
             }
             false => {
-                let height = rows.min(ROWS);
+                let height = rows.div_ceil(rows.div_ceil(ROWS));
                 (height, BUFFER / height)
             }
         };
         let height = height.next_multiple_of(row_unit).min(rows);
+        // Rows that cannot be divided may leave space for some of the columns only.
+        let width = width.min((BUFFER / height).max(128));
         let width = width.next_multiple_of(inner_unit).min(inner);
         let pieces = rows.div_ceil(height);
         // Sums of parts take memory: well under that of the matrix.
@@ -159,6 +171,10 @@ impl<'a> Product<'a> {
             width,
             part,
             row: columns * kernels.element().bytes(),
+            by_feature: matches!(kernels.element(), F32 | F64)
+                && groups == columns
+                && groups > 1
+                && shift == 1,
         }
     }
 
@@ -204,8 +220,31 @@ impl<'a> Product<'a> {
         Ok(())
     }
 
+    /// Writes the products of some rows of windows, with some of their columns, for all features at a time.
+    fn features(&self, rows: Range<usize>, inner: Range<usize>, out: &mut [u8]) {
+        let element = self.kernels.element();
+        let x = self.patches.data();
+        let kernels = &self.kernels.data::<u8>()[self.kernels.offset * element.bytes()..];
+        out.fill(0);
+        for (row, out) in rows.zip(out.chunks_mut(self.row)) {
+            for (column, at) in self.patches.elements(row, inner.clone()) {
+                let windows = &x[at * element.bytes()..][..self.row];
+                add_products(
+                    element,
+                    out,
+                    windows,
+                    &kernels[column * self.row..][..self.row],
+                );
+            }
+        }
+    }
+
     /// Writes the products of some rows of windows, with some of their columns.
     fn piece(&self, rows: Range<usize>, inner: Range<usize>, out: &mut [u8]) -> Result<()> {
+        if self.by_feature {
+            self.features(rows, inner, out);
+            return Ok(());
+        }
         let element = self.kernels.element();
         let mut buffer = Storage::new(self.patches.buffer(rows.len(), self.width))?;
         let columns = self.kernels.shape()[2];

@@ -225,6 +225,28 @@ impl<'a> Patches<'a> {
         }
     }
 
+    /// Returns the bytes of all elements of the array's memory.
+    pub fn data(&self) -> &[u8] {
+        self.x.data()
+    }
+
+    /// Returns the places in memory of a row's elements with their columns, without those of the padding.
+    pub fn elements(
+        &self,
+        row: usize,
+        columns: Range<usize>,
+    ) -> impl Iterator<Item = (usize, usize)> {
+        let row = self.rows.place(row);
+        columns.filter_map(move |index| {
+            let column = self.columns.place(index);
+            let mut at = self.x.offset as isize + row.at + column.at;
+            for (i, space) in self.space.iter().enumerate() {
+                at += space.element(row.space[i] + column.space[i] - space.low)?;
+            }
+            Some((index, at as usize))
+        })
+    }
+
     /// Returns a piece of the matrix of the array that is `shift` elements after this one's in memory.
     pub fn piece<'b>(
         &'b self,

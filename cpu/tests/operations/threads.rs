@@ -69,6 +69,10 @@ const OPERATIONS: &[(&str, &str)] = &[
         "30x20x11x98xf32",
     ),
     (
+        "stablehlo.convolution(%image, %image) dim_numbers = [f, 0, 1, b]x[i, 0, 1, o]->[0, 1, b, f], window = {pad = [[1, 1], [1, 1]]} {batch_group_count = 10 : i64, feature_group_count = 1 : i64} : (tensor<30x20x50x10xf32>, tensor<30x20x50x10xf32>) -> tensor<3x3x1x10xf32>",
+        "3x3x1x10xf32",
+    ),
+    (
         "\"stablehlo.reduce_window\"(%image, %z) <{window_dimensions = array<i64: 1, 2, 2, 1>, window_strides = array<i64: 1, 2, 2, 1>, padding = dense<[[0, 0], [1, 1], [0, 0], [0, 0]]> : tensor<4x2xi64>}> ({
          ^bb0(%a: tensor<f32>, %b: tensor<f32>):
            %s = stablehlo.maximum %a, %b : tensor<f32>
