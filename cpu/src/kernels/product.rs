@@ -40,6 +40,15 @@ pub struct Sizes {
     pub columns: usize,
 }
 
+/// How a product is written: the distance between rows in elements, and whether it is added.
+#[derive(Clone, Copy, Debug)]
+pub struct Target {
+    /// Distance between the rows of the result.
+    pub row: usize,
+    /// Whether the product is added to the elements of the result.
+    pub add: bool,
+}
+
 /// Returns the type in which products of an element type are computed.
 pub fn product_type(element: ElementType) -> ElementType {
     match element {
@@ -72,10 +81,59 @@ pub fn product(
         C128 => floats::<Complex<f64>>(sizes, lhs, rhs, out, threads),
         _ => with_bits!(element, T => {
             batches::<T>(sizes, lhs, rhs, out, threads, |sizes, lhs, rhs, out, _| {
-                loops::<T>(sizes, lhs, rhs, out, |sum, a, b| sum.wrapping_add(a.wrapping_mul(b)))
+                let target = Target { row: sizes.columns, add: false };
+                loops::<T>(sizes, lhs, rhs, out, target, |sum, a, b| sum.wrapping_add(a.wrapping_mul(b)))
             })
         }, _ => ()),
     }
+}
+
+/// Computes one product, the first of the batch, on the calling thread. The element type is one of
+/// [`product_type`], and no size is zero.
+pub fn product_into(
+    element: ElementType,
+    sizes: Sizes,
+    lhs: Matrices<'_>,
+    rhs: Matrices<'_>,
+    out: &mut [u8],
+    target: Target,
+) {
+    match element {
+        F32 => float(sizes, lhs.matrix::<f32>(0), rhs.matrix(0), out, target),
+        F64 => float(sizes, lhs.matrix::<f64>(0), rhs.matrix(0), out, target),
+        C64 => float::<Complex<f32>>(sizes, lhs.matrix(0), rhs.matrix(0), out, target),
+        C128 => float::<Complex<f64>>(sizes, lhs.matrix(0), rhs.matrix(0), out, target),
+        _ => with_bits!(element, T => {
+            let (lhs, rhs) = (lhs.matrix::<T>(0), rhs.matrix::<T>(0));
+            let out = bytemuck::cast_slice_mut(out);
+            loops(sizes, lhs, rhs, out, target, |sum, a, b| sum.wrapping_add(a.wrapping_mul(b)))
+        }, _ => ()),
+    }
+}
+
+/// Adds the products of the elements of two lists to a third one. The element type is `f32` or `f64`.
+pub fn add_products(element: ElementType, out: &mut [u8], a: &[u8], b: &[u8]) {
+    fn add<T: Multiply>(out: &mut [u8], a: &[u8], b: &[u8]) {
+        let (a, b): (&[T], &[T]) = (bytemuck::cast_slice(a), bytemuck::cast_slice(b));
+        let out: &mut [T] = bytemuck::cast_slice_mut(out);
+        for (sum, (a, b)) in out.iter_mut().zip(a.iter().zip(b)) {
+            *sum = *sum + *a * *b;
+        }
+    }
+    match element {
+        F32 => add::<f32>(out, a, b),
+        _ => add::<f64>(out, a, b),
+    }
+}
+
+fn float<T: Multiply>(
+    sizes: Sizes,
+    lhs: Matrix<'_, T>,
+    rhs: Matrix<'_, T>,
+    out: &mut [u8],
+    target: Target,
+) {
+    one(sizes, lhs, rhs, bytemuck::cast_slice_mut(out), target, 1);
 }
 
 /// The matrices of one product with typed elements.
@@ -166,20 +224,36 @@ fn floats<T: Multiply>(
         out,
         threads,
         |sizes, lhs, rhs, out, threads| {
-            let Sizes {
-                rows,
-                inner,
-                columns,
-                ..
-            } = sizes;
-            if rows * columns * inner <= SMALL {
-                return loops(sizes, lhs, rhs, out, |sum, a, b| sum + a * b);
-            }
-            assert!(lhs.inside(rows, inner) && rhs.inside(inner, columns));
-            assert!(out.len() >= rows * columns);
-            T::multiply(sizes, lhs, rhs, out, threads);
+            let target = Target {
+                row: sizes.columns,
+                add: false,
+            };
+            one(sizes, lhs, rhs, out, target, threads);
         },
     );
+}
+
+/// Computes one product: a small one with plain loops.
+fn one<T: Multiply>(
+    sizes: Sizes,
+    lhs: Matrix<'_, T>,
+    rhs: Matrix<'_, T>,
+    out: &mut [T],
+    target: Target,
+    threads: usize,
+) {
+    let Sizes {
+        rows,
+        inner,
+        columns,
+        ..
+    } = sizes;
+    if rows * columns * inner <= SMALL {
+        return loops(sizes, lhs, rhs, out, target, |sum, a, b| sum + a * b);
+    }
+    assert!(lhs.inside(rows, inner) && rhs.inside(inner, columns));
+    assert!(columns <= target.row && out.len() >= (rows - 1) * target.row + columns);
+    T::multiply(sizes, lhs, rhs, out, target, threads);
 }
 
 /// A type whose matrices a library multiplies.
@@ -190,6 +264,7 @@ trait Multiply: Pod + Send + Sync + Add<Output = Self> + Mul<Output = Self> {
         lhs: Matrix<'_, Self>,
         rhs: Matrix<'_, Self>,
         out: &mut [Self],
+        target: Target,
         threads: usize,
     );
 }
@@ -202,6 +277,7 @@ macro_rules! multiply {
                 lhs: Matrix<'_, $T>,
                 rhs: Matrix<'_, $T>,
                 out: &mut [$T],
+                target: Target,
                 threads: usize,
             ) {
                 let strides = [lhs.row, lhs.column, rhs.row, rhs.column];
@@ -210,7 +286,8 @@ macro_rules! multiply {
                 // slices, and `out` is borrowed for writing.
                 unsafe {
                     let (a, b) = (lhs.start(), rhs.start());
-                    $T::gemm(sizes, a, b, strides, out, 1, None, threads);
+                    let add = target.add.then_some(1.0);
+                    $T::gemm(sizes, a, b, strides, out, [target.row, 1], add, threads);
                 }
             }
         }
@@ -221,6 +298,7 @@ macro_rules! multiply {
                 lhs: Matrix<'_, Complex<$T>>,
                 rhs: Matrix<'_, Complex<$T>>,
                 out: &mut [Complex<$T>],
+                target: Target,
                 threads: usize,
             ) {
                 let strides = [lhs.row, lhs.column, rhs.row, rhs.column].map(|s| 2 * s);
@@ -230,10 +308,11 @@ macro_rules! multiply {
                 unsafe {
                     let (a, b) = (lhs.start().cast::<$T>(), rhs.start().cast::<$T>());
                     let (ai, bi, imaginary) = (a.add(1), b.add(1), out.add(1));
-                    $T::gemm(sizes, a, b, strides, out, 2, None, threads);
-                    $T::gemm(sizes, ai, bi, strides, out, 2, Some(-1.0), threads);
-                    $T::gemm(sizes, a, bi, strides, imaginary, 2, None, threads);
-                    $T::gemm(sizes, ai, b, strides, imaginary, 2, Some(1.0), threads);
+                    let (steps, add) = ([2 * target.row, 2], target.add.then_some(1.0));
+                    $T::gemm(sizes, a, b, strides, out, steps, add, threads);
+                    $T::gemm(sizes, ai, bi, strides, out, steps, Some(-1.0), threads);
+                    $T::gemm(sizes, a, bi, strides, imaginary, steps, add, threads);
+                    $T::gemm(sizes, ai, b, strides, imaginary, steps, Some(1.0), threads);
                 }
             }
         }
@@ -245,7 +324,7 @@ macro_rules! multiply {
                 mut rhs: *const $T,
                 [lhs_row, mut lhs_column, mut rhs_row, rhs_column]: [isize; 4],
                 out: *mut $T,
-                step: usize,
+                [out_row, out_column]: [usize; 2],
                 add: Option<$T>,
                 threads: usize,
             ) {
@@ -267,7 +346,7 @@ macro_rules! multiply {
                     0 | 1 => Parallelism::None,
                     _ => Parallelism::Rayon(threads),
                 };
-                let (out_column, out_row) = (step as isize, (step * columns) as isize);
+                let (out_column, out_row) = (out_column as isize, out_row as isize);
                 let (read, factor) = (add.is_some(), add.unwrap_or(1.0));
                 let multiply = $library::gemm::$T::get_gemm_fn();
                 // SAFETY: the caller promises that the matrices are inside their memory.
@@ -301,8 +380,7 @@ macro_rules! multiply {
 
 /// A real type of the library.
 trait Gemm: Sized {
-    /// Writes a product of matrices with strides of rows and columns. Elements of a row of the result have
-    /// the distance `step`. With `add`, the product times this factor is added to the result.
+    /// Writes a product of matrices with strides of rows and columns, the result's in `steps`. With `add`, the product times this factor is added to the result.
     ///
     /// # Safety
     /// The strides must not leave the memory of the matrices.
@@ -316,7 +394,7 @@ trait Gemm: Sized {
         rhs: *const Self,
         strides: [isize; 4],
         out: *mut Self,
-        step: usize,
+        steps: [usize; 2],
         add: Option<Self>,
         threads: usize,
     );
@@ -330,10 +408,14 @@ fn loops<T: Pod>(
     lhs: Matrix<'_, T>,
     rhs: Matrix<'_, T>,
     out: &mut [T],
+    target: Target,
     add: impl Fn(T, T, T) -> T,
 ) {
-    out.fill(T::zeroed());
-    for (row, out) in out.chunks_mut(sizes.columns).enumerate() {
+    for (row, out) in out.chunks_mut(target.row).take(sizes.rows).enumerate() {
+        let out = &mut out[..sizes.columns];
+        if !target.add {
+            out.fill(T::zeroed());
+        }
         for inner in 0..sizes.inner {
             let a = lhs.at(row, inner);
             let first = rhs.offset as isize + inner as isize * rhs.row;

@@ -45,13 +45,15 @@ impl CopyPlan {
             target[to] = source[from];
             return;
         };
-        if let Some((across, outer)) = outer.split_last().filter(|(a, _)| transposes(a, inner)) {
-            return walk(outer, from, to, |s, t| {
-                copy_block(source, s, target, t, *across, *inner)
-            });
-        }
+        let Some((across, outer)) = outer.split_last() else {
+            return copy_axis(source, from, target, to, *inner);
+        };
+        let lines = match transposes(across, inner) {
+            true => copy_block,
+            false => copy_lines,
+        };
         walk(outer, from, to, |s, t| {
-            copy_axis(source, s, target, t, *inner)
+            lines(source, s, target, t, *across, *inner)
         });
     }
 
@@ -134,6 +136,83 @@ fn copy_block<T: Copy>(
     }
 }
 
+/// Copies the lines of the inner axis one after another.
+fn copy_lines<T: Copy>(
+    source: &[T],
+    s: usize,
+    target: &mut [T],
+    t: usize,
+    across: Axis,
+    inner: Axis,
+) {
+    let lines = match (inner.size, inner.from, inner.to) {
+        (n, 1, 1) if across.from == 0 && across.to == n as isize => {
+            target[t..t + n].copy_from_slice(&source[s..s + n]);
+            return repeat(&mut target[t..t + n * across.size], n);
+        }
+        (2, 1, 1) => copy_short::<T, 2>,
+        (3, 1, 1) => copy_short::<T, 3>,
+        (4, 1, 1) => copy_short::<T, 4>,
+        (8, 1, 1) => copy_short::<T, 8>,
+        (16, 1, 1) => copy_short::<T, 16>,
+        (2, 0, 1) => fill_short::<T, 2>,
+        (4, 0, 1) => fill_short::<T, 4>,
+        _ => {
+            let (mut s, mut t) = (s as isize, t as isize);
+            for _ in 0..across.size {
+                copy_axis(source, s as usize, target, t as usize, inner);
+                s += across.from;
+                t += across.to;
+            }
+            return;
+        }
+    };
+    lines(source, s, target, t, across);
+}
+
+/// Copies lines of `N` neighbors, which need no call of a function for each line.
+fn copy_short<T: Copy, const N: usize>(
+    source: &[T],
+    s: usize,
+    target: &mut [T],
+    t: usize,
+    across: Axis,
+) {
+    let (mut s, mut t) = (s as isize, t as isize);
+    for _ in 0..across.size {
+        let line = &source[s as usize..s as usize + N];
+        target[t as usize..t as usize + N].copy_from_slice(line);
+        s += across.from;
+        t += across.to;
+    }
+}
+
+/// Fills lines of `N` neighbors with one element each.
+fn fill_short<T: Copy, const N: usize>(
+    source: &[T],
+    s: usize,
+    target: &mut [T],
+    t: usize,
+    across: Axis,
+) {
+    let (mut s, mut t) = (s as isize, t as isize);
+    for _ in 0..across.size {
+        target[t as usize..t as usize + N].fill(source[s as usize]);
+        s += across.from;
+        t += across.to;
+    }
+}
+
+/// Repeats the first `n` elements in the rest, by copies of growing length.
+fn repeat<T: Copy>(target: &mut [T], n: usize) {
+    let mut done = n;
+    while done < target.len() {
+        let count = done.min(target.len() - done);
+        target.copy_within(..count, done);
+        done += count;
+    }
+}
+
 /// Copies an array of a shape between two layouts. The elements of the target must be distinct.
 pub fn copy<T: Copy>(
     shape: &[usize],
@@ -205,47 +284,73 @@ pub fn load<T: Copy>(
     start: usize,
     target: &mut [T],
 ) {
-    if target.is_empty() {
-        return;
-    }
-    let rank = shape.len();
-    let mut index: SmallVec<[usize; 6]> = SmallVec::from_elem(0, rank);
-    let (mut rest, mut s) = (start, from.offset as isize);
-    for axis in (0..rank).rev() {
-        index[axis] = rest % shape[axis];
-        rest /= shape[axis];
-        s += index[axis] as isize * from.strides[axis];
-    }
-    let Some(inner) = rank.checked_sub(1) else {
-        target.fill(source[from.offset]);
-        return;
+    let axes = in_order(shape, from.strides);
+    let Some((&inner, outer)) = axes.split_last() else {
+        return target.fill(source[from.offset]);
     };
-    let stride = from.strides[inner];
-    let mut done = 0;
+    let size = inner.size;
+    let mut index: SmallVec<[usize; 6]> = SmallVec::from_elem(0, outer.len());
+    let (mut rest, mut s) = (start / size, from.offset as isize);
+    for (axis, index) in outer.iter().zip(&mut index).rev() {
+        *index = rest % axis.size;
+        rest /= axis.size;
+        s += *index as isize * axis.from;
+    }
+    let (mut first, mut done) = (start % size, 0);
     while done < target.len() {
-        let n = (shape[inner] - index[inner]).min(target.len() - done);
-        copy_axis(
-            source,
-            s as usize,
-            target,
-            done,
-            Axis {
-                size: n,
-                from: stride,
-                to: 1,
-            },
-        );
-        done += n;
-        s -= index[inner] as isize * stride;
-        index[inner] = 0;
-        for axis in (0..inner).rev() {
-            index[axis] += 1;
-            s += from.strides[axis];
-            if index[axis] < shape[axis] {
-                break;
+        let left = target.len() - done;
+        let across = outer.last().filter(|_| first == 0 && left >= size);
+        let count = if let Some(across) = across {
+            // Whole lines, up to the end of the next axis.
+            let at = index[outer.len() - 1];
+            let count = (across.size - at).min(left / size);
+            let lines = Axis {
+                size: count,
+                from: across.from,
+                to: size as isize,
+            };
+            copy_lines(source, s as usize, target, done, lines, inner);
+            done += count * size;
+            count
+        } else {
+            let n = (size - first).min(left);
+            let line = Axis { size: n, ..inner };
+            let s = s + first as isize * inner.from;
+            copy_axis(source, s as usize, target, done, line);
+            done += n;
+            first = 0;
+            1
+        };
+        advance(outer, &mut index, &mut s, count);
+    }
+}
+
+/// Moves an index by `count` lines, which do not exceed the last axis.
+#[inline]
+fn advance(axes: &[Axis], index: &mut [usize], s: &mut isize, mut count: usize) {
+    for (axis, index) in axes.iter().zip(index).rev() {
+        *index += count;
+        *s += axis.from * count as isize;
+        if *index < axis.size {
+            return;
+        }
+        *s -= axis.from * axis.size as isize;
+        *index = 0;
+        count = 1;
+    }
+}
+
+/// Returns the axes in their order, without those of size 1 and with neighbors merged.
+fn in_order(shape: &[usize], strides: &[isize]) -> Axes {
+    let mut axes = Axes::new();
+    for (&size, &from) in shape.iter().zip(strides).filter(|(n, _)| **n != 1) {
+        match axes.last_mut() {
+            Some(outer) if outer.from == from * size as isize => {
+                outer.size *= size;
+                outer.from = from;
             }
-            s -= from.strides[axis] * shape[axis] as isize;
-            index[axis] = 0;
+            _ => axes.push(Axis { size, from, to: 1 }),
         }
     }
+    axes
 }

@@ -16,6 +16,8 @@ mod householder;
 mod indexing;
 mod linear;
 mod manual;
+mod patches;
+mod pooling;
 mod random;
 mod reduce;
 mod region;

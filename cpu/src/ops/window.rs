@@ -1,6 +1,7 @@
 //! Reductions over windows.
 
 use super::arrays::{pad, padded_shape};
+use super::pooling::pool;
 use super::reduce::run_region;
 use super::region::{ScalarRegion, captured, mismatch};
 use super::scan::{Line, combine_line};
@@ -24,8 +25,10 @@ pub struct Windows {
     pub strides: Vec<usize>,
     /// Distances between the elements of a window.
     pub dilation: Vec<usize>,
-    base_dilation: Vec<usize>,
-    low: Vec<i64>,
+    /// Distances between the elements of the array.
+    pub base_dilation: Vec<usize>,
+    /// Padding before the first element, negative to drop some.
+    pub low: Vec<i64>,
     /// Shape of the padded array.
     pub padded: Dims,
     /// Number of windows along each axis.
@@ -102,31 +105,12 @@ impl Windows {
 
     /// Returns the array with its padding.
     fn pad(&self, context: &Context, x: &Tensor, value: &Tensor) -> Result<Tensor> {
-        self.pad_last(context, x, value, 0)
-    }
-
-    /// Returns the array with padding along all but its first axes.
-    pub fn pad_last(
-        &self,
-        context: &Context,
-        x: &Tensor,
-        value: &Tensor,
-        first: usize,
-    ) -> Result<Tensor> {
-        let shape: Dims = x.shape()[..first]
-            .iter()
-            .chain(&self.padded)
-            .copied()
-            .collect();
-        if *x.shape() == *shape && self.low.iter().all(|low| *low == 0) {
+        if *x.shape() == *self.padded && self.low.iter().all(|low| *low == 0) {
             return Ok(x.clone());
         }
-        let ty = TensorType::new(&shape, x.element());
-        let none = vec![0; first];
-        let low: Vec<i64> = none.iter().chain(&self.low).copied().collect();
-        let interior = self.base_dilation.iter().map(|d| d - 1);
-        let interior: Vec<usize> = vec![0; first].into_iter().chain(interior).collect();
-        pad(context, x, value, &ty, &low, &interior)
+        let ty = TensorType::new(&self.padded, x.element());
+        let interior: Vec<usize> = self.base_dilation.iter().map(|d| d - 1).collect();
+        pad(context, x, value, &ty, &self.low, &interior)
     }
 
     /// Returns an array of booleans that are true for elements and false for padding, or `None` without
@@ -169,7 +153,7 @@ impl Windows {
     }
 
     /// Returns the offsets of all elements of a window from its first element, in row-major order.
-    fn offsets(&self) -> Vec<Vec<usize>> {
+    pub fn offsets(&self) -> Vec<Vec<usize>> {
         let count: usize = self.sizes.iter().product();
         let strides = row_major(&self.sizes);
         let offset = |i: usize, axis: usize| {
@@ -232,6 +216,12 @@ impl Operation for ReduceWindow {
         }
         if self.windows.are_long() && self.windows.meet(arrays[0].shape()) {
             return self.run_long(context, arrays, sums, captures);
+        }
+        if let Some(name) = self.region.single
+            && count == 1
+            && let Some(result) = pool(context, name, &arrays[0], &initial[0], &self.windows)?
+        {
+            return Ok(smallvec![result]);
         }
         self.run_short(context, arrays, sums, captures)
     }

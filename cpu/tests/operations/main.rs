@@ -3,6 +3,7 @@
 mod arrays;
 mod collectives;
 mod control;
+mod convolutions;
 #[path = "../common/damage.rs"]
 mod damages;
 mod elementwise;

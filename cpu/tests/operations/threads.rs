@@ -61,6 +61,34 @@ const OPERATIONS: &[(&str, &str)] = &[
         "30x20x50x8xf32",
     ),
     (
+        "stablehlo.convolution(%image, %outputs) dim_numbers = [f, 0, 1, b]x[i, 0, 1, o]->[0, 1, b, f], window = {pad = [[1, 1], [1, 1]]} {batch_group_count = 1 : i64, feature_group_count = 1 : i64} : (tensor<30x20x50x10xf32>, tensor<30x20x50x10xf32>) -> tensor<3x3x10x10xf32>",
+        "3x3x10x10xf32",
+    ),
+    (
+        "stablehlo.convolution(%first, %kernels) dim_numbers = [b, f, 0, 1]x[o, i, 0, 1]->[b, f, 0, 1], window = {stride = [2, 1], pad = [[2, 1], [0, 3]], lhs_dilate = [1, 2], rhs_dilate = [1, 2]} {batch_group_count = 1 : i64, feature_group_count = 5 : i64} : (tensor<30x10x20x50xf32>, tensor<20x2x3x3xf32>) -> tensor<30x20x11x98xf32>",
+        "30x20x11x98xf32",
+    ),
+    (
+        "stablehlo.convolution(%image, %image) dim_numbers = [f, 0, 1, b]x[i, 0, 1, o]->[0, 1, b, f], window = {pad = [[1, 1], [1, 1]]} {batch_group_count = 10 : i64, feature_group_count = 1 : i64} : (tensor<30x20x50x10xf32>, tensor<30x20x50x10xf32>) -> tensor<3x3x1x10xf32>",
+        "3x3x1x10xf32",
+    ),
+    (
+        "\"stablehlo.reduce_window\"(%image, %z) <{window_dimensions = array<i64: 1, 2, 2, 1>, window_strides = array<i64: 1, 2, 2, 1>, padding = dense<[[0, 0], [1, 1], [0, 0], [0, 0]]> : tensor<4x2xi64>}> ({
+         ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+           %s = stablehlo.maximum %a, %b : tensor<f32>
+           stablehlo.return %s : tensor<f32>
+         }) : (tensor<30x20x50x10xf32>, tensor<f32>) -> tensor<30x11x25x10xf32>",
+        "30x11x25x10xf32",
+    ),
+    (
+        "\"stablehlo.reduce_window\"(%first, %z) <{window_dimensions = array<i64: 1, 1, 3, 3>, window_strides = array<i64: 1, 1, 1, 2>, padding = dense<[[0, 0], [0, 0], [2, 0], [1, 1]]> : tensor<4x2xi64>}> ({
+         ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+           %s = stablehlo.add %a, %b : tensor<f32>
+           stablehlo.return %s : tensor<f32>
+         }) : (tensor<30x10x20x50xf32>, tensor<f32>) -> tensor<30x10x20x25xf32>",
+        "30x10x20x25xf32",
+    ),
+    (
         "\"stablehlo.scatter\"(%x, %rows, %x) <{scatter_dimension_numbers = #stablehlo.scatter<update_window_dims = [1], inserted_window_dims = [0], scatter_dims_to_operand_dims = [0], index_vector_dim = 1>}> ({
          ^bb0(%a: tensor<f32>, %b: tensor<f32>):
            %s = stablehlo.add %a, %b : tensor<f32>
@@ -83,6 +111,10 @@ fn results_do_not_depend_on_the_number_of_threads() {
                  %seven = stablehlo.constant dense<7> : tensor<300x1xi32>
                  %rows = stablehlo.remainder %n, %seven : tensor<300x1xi32>
                  %image = stablehlo.reshape %x : (tensor<300x1000xf32>) -> tensor<30x20x50x10xf32>
+                 %outputs = stablehlo.sine %image : tensor<30x20x50x10xf32>
+                 %first = stablehlo.reshape %x : (tensor<300x1000xf32>) -> tensor<30x10x20x50xf32>
+                 %few = stablehlo.slice %x [0:1, 0:360] : (tensor<300x1000xf32>) -> tensor<1x360xf32>
+                 %kernels = stablehlo.reshape %few : (tensor<1x360xf32>) -> tensor<20x2x3x3xf32>
                  %some = stablehlo.slice %x [0:1, 0:720] : (tensor<300x1000xf32>) -> tensor<1x720xf32>
                  %kernel = stablehlo.reshape %some : (tensor<1x720xf32>) -> tensor<3x3x10x8xf32>
                  %0 = {operation}

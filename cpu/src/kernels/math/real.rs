@@ -46,7 +46,7 @@ impl Real for f64 {
 #[inline(always)]
 pub fn maximum<T: Real>(a: T, b: T) -> T {
     #[expect(clippy::eq_op, reason = "NaN differs from itself")]
-    if a > b || a != a || a == b && !a.is_negative() {
+    if (a > b) | (a != a) | ((a == b) & !a.is_negative()) {
         a
     } else {
         b
@@ -57,7 +57,7 @@ pub fn maximum<T: Real>(a: T, b: T) -> T {
 #[inline(always)]
 pub fn minimum<T: Real>(a: T, b: T) -> T {
     #[expect(clippy::eq_op, reason = "NaN differs from itself")]
-    if a < b || a != a || a == b && a.is_negative() {
+    if (a < b) | (a != a) | ((a == b) & a.is_negative()) {
         a
     } else {
         b
