@@ -23,6 +23,7 @@ mod reduce;
 mod region;
 mod scan;
 mod select;
+mod selection;
 mod shape;
 mod sort;
 mod window;
@@ -65,7 +66,10 @@ const ENTRIES: &[(&str, fn(&Source<'_>) -> Read)] = &[
     ("stablehlo.gather", indexing::gather),
     ("stablehlo.scatter", indexing::scatter),
     ("stablehlo.reduce_window", window::reduce_window),
-    ("stablehlo.select_and_scatter", window::select_and_scatter),
+    (
+        "stablehlo.select_and_scatter",
+        selection::select_and_scatter,
+    ),
     ("stablehlo.map", window::map),
     ("stablehlo.sort", sort::sort),
     ("chlo.top_k", sort::top_k),

@@ -6,10 +6,10 @@ use super::reduce::run_region;
 use super::region::{ScalarRegion, captured, mismatch};
 use super::scan::{Line, combine_line};
 use super::{Read, lift};
-use crate::ElementType::{Bool, I64};
+use crate::ElementType::Bool;
 use crate::graph::{Operands, Operation, Source};
 use crate::kernels::Lanes;
-use crate::memory::{Context, Fresh, Strides, Tensor, Tensors, row_major, with_width};
+use crate::memory::{Context, Strides, Tensor, Tensors, row_major};
 use crate::{Dims, Result, TensorType};
 use smallvec::smallvec;
 
@@ -36,7 +36,8 @@ pub struct Windows {
 }
 
 impl Windows {
-    fn read(source: &Source<'_>, shape: &[usize]) -> Result<Windows> {
+    /// Reads the windows of an array of a shape.
+    pub fn read(source: &Source<'_>, shape: &[usize]) -> Result<Windows> {
         let sizes = positive(source, "window_dimensions", shape.len())?;
         let names = ["window_strides", "window_dilations", "base_dilations"];
         Windows::new(source, shape, sizes, names)
@@ -342,138 +343,6 @@ pub fn reduce_window(source: &Source<'_>) -> Read {
         source.result(i, &TensorType::new(&windows.positions, x.element))?;
     }
     lift(ReduceWindow { windows, region })
-}
-
-/// Adds each source to the element of its window that a region selects.
-#[derive(Debug)]
-struct SelectAndScatter {
-    windows: Windows,
-    select: ScalarRegion,
-    scatter: ScalarRegion,
-}
-
-impl Operation for SelectAndScatter {
-    fn run(&self, context: &Context, operands: Operands) -> Result<Tensors> {
-        let (x, updates, initial) = (&operands[0], operands[1].contiguous(context)?, &operands[2]);
-        let captures = &operands[3..];
-        let chosen = self.choose(context, x, captures)?;
-        let mut result = super::reduce::filled(context, initial, x.shape())?;
-        let width = x.element().bytes();
-        let mut new = [0u128; 1];
-        for (position, at) in chosen.iter().enumerate() {
-            let Ok(at) = usize::try_from(*at) else {
-                continue;
-            };
-            let element = &mut result.bytes_mut()[at * width..][..width];
-            let update = &updates.bytes()[position * width..][..width];
-            let new = &mut bytemuck::cast_slice_mut::<_, u8>(&mut new)[..width];
-            let inputs: Vec<Lanes<'_>> = [Lanes::Slice(element), Lanes::Slice(update)]
-                .into_iter()
-                .chain(captured(captures))
-                .collect();
-            self.scatter.run(context, &inputs, &mut [&mut *new], 1)?;
-            element.copy_from_slice(new);
-        }
-        Ok(smallvec![result.finish()])
-    }
-}
-
-impl SelectAndScatter {
-    /// Returns the number of the selected element of each window, -1 for windows in the padding.
-    fn choose(&self, context: &Context, x: &Tensor, captures: &[Tensor]) -> Result<Vec<i64>> {
-        let shape = &self.windows.positions;
-        let size: usize = shape.iter().product();
-        let zero = super::arrays::splat(
-            &TensorType::new(&[], x.element()),
-            &vec![0; x.element().bytes()],
-        )?;
-        let padded = self.windows.pad(context, x, &zero)?;
-        let numbers = self
-            .windows
-            .pad(context, &numbers(context, x.shape())?, &minus_one()?)?;
-        let mut best: Option<Fresh> = None;
-        let mut chosen = vec![-1i64; size];
-        for offset in self.windows.offsets() {
-            let values = self.windows.element(&padded, &offset).contiguous(context)?;
-            let places = self
-                .windows
-                .element(&numbers, &offset)
-                .contiguous(context)?;
-            let Some(best) = &mut best else {
-                chosen.copy_from_slice(places.slice());
-                best = Some(values.into_fresh(context)?);
-                continue;
-            };
-            let mut keep = Fresh::new(context, TensorType::new(shape, Bool))?;
-            let inputs: Vec<Lanes<'_>> =
-                [Lanes::Slice(best.bytes_mut()), Lanes::Slice(values.bytes())]
-                    .into_iter()
-                    .chain(captured(captures))
-                    .collect();
-            self.select
-                .run(context, &inputs, &mut [keep.bytes_mut()], size)?;
-            let keep = keep.bytes_mut();
-            with_width!(x.element().bytes(), T => {
-                let best = best.slice_mut::<T>();
-                for i in 0..size {
-                    let place = places.slice::<i64>()[i];
-                    if place >= 0 && (keep[i] == 0 || chosen[i] < 0) {
-                        (best[i], chosen[i]) = (values.slice::<T>()[i], place);
-                    }
-                }
-            });
-        }
-        Ok(chosen)
-    }
-}
-
-fn minus_one() -> Result<Tensor> {
-    super::arrays::splat(&TensorType::new(&[], I64), &(-1i64).to_le_bytes())
-}
-
-/// Returns the numbers of the elements of an array.
-fn numbers(context: &Context, shape: &[usize]) -> Result<Tensor> {
-    let mut numbers = Fresh::new(context, TensorType::new(shape, I64))?;
-    numbers
-        .slice_mut::<i64>()
-        .iter_mut()
-        .zip(0..)
-        .for_each(|(x, i)| *x = i);
-    Ok(numbers.finish())
-}
-
-/// Reads `stablehlo.select_and_scatter`.
-pub fn select_and_scatter(source: &Source<'_>) -> Read {
-    source.counts(3, 1, 2)?;
-    let [x, updates, initial] = &source.operands[..] else {
-        return Err(source.error("needs three operands"));
-    };
-    let windows = Windows::read(source, &x.shape)?;
-    let (select, scatter) = (
-        ScalarRegion::read(source, 0)?,
-        ScalarRegion::combiner(source, 1, 1)?,
-    );
-    source.check(
-        updates.shape == windows.positions,
-        format!("updates of type {updates} do not match the windows"),
-    )?;
-    source.check(
-        initial.shape.is_empty(),
-        "the initial value must be a scalar",
-    )?;
-    let same = [updates.element, initial.element]
-        .iter()
-        .all(|e| *e == x.element);
-    source.check(
-        same && select.parameters == [x.element; 2] && select.results == [Bool],
-        mismatch(source),
-    )?;
-    source.result(0, x)?;
-    lift(SelectAndScatter {
-        windows,
-        select,
-        scatter,
-    })
 }
 
 /// Applies a region to each element.
