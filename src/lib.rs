@@ -31,8 +31,8 @@
 //!   others.
 //! - [`random`]: random numbers from explicit keys. Keys, bits and uniforms equal JAX's bit for
 //!   bit; normals differ by at most 2 ulp.
-//! - [`linalg`]: matrix decompositions and linear systems. [`fft`]: Fourier transforms. [`image`]:
-//!   image resizing.
+//! - [`linalg`]: matrix decompositions and linear systems; eigenvalues of general matrices with the
+//!   feature `eigen`. [`fft`]: Fourier transforms. [`image`]: image resizing.
 //! - [`debug`], [`io_callback`], [`pure_callback`]: host callbacks. [`checkify`], [`profiler`],
 //!   [`export`]: runtime checks, profiler traces, programs as files.
 //! - [`Tree`], [`tree`], [`State`]: pytrees of arrays. Arguments and results of transformed
@@ -63,6 +63,7 @@
 #[allow(unused_extern_crates)]
 extern crate self as ramie;
 
+pub mod linalg;
 pub mod prelude;
 
 #[doc(inline)]
@@ -96,8 +97,8 @@ pub use ramie_core::{
     IntoIndexItem, IntoShape, Like, Literal, NewAxis, Number, Order, PadMode, PadStatistic,
     Precision, RequestedShape, ReshapeOption, RoundingMethod, Scalar, Stepped, TakeMode, array,
     associative_scan, broadcast_arrays, broadcast_shapes, complex, concatenate, einsum,
-    einsum_path, fft, hstack, image, lax_sort, linalg, meshgrid, meshgrid_with, random, s, stack,
-    vstack, where_,
+    einsum_path, fft, hstack, image, lax_sort, meshgrid, meshgrid_with, random, s, stack, vstack,
+    where_,
 };
 // Functions of NumPy and for neural networks.
 #[doc(inline)]

@@ -135,6 +135,11 @@ KINDS = {
         "number": "program.normal",
         "fixed": "fold_in key program.split_normal",
     },
+    # JAX fails for square roots and for conversions of matrices without elements.
+    "general_matrices": {
+        "axes": "eig eigvals hessenberg qr_complete qr_reduced schur schur_complex",
+        "both": "rsf2csf sqrtm",
+    },
     "roots": {"axes": "batch coupled", "elements": "gmres"},
     # `rng_bit_generator` is recorded with the words of the key after it.
     "samplers": {

@@ -207,7 +207,13 @@ fn the_facade_names_what_core_offers() {
         "text",
     ];
     let source = |path: &str| fs::read_to_string(root().join(path)).unwrap();
-    let facade = reexported(&source("src/lib.rs"));
+    let library = source("src/lib.rs");
+    let mut facade = reexported(&library);
+    // The facade's own modules re-export those of several crates.
+    let modules = library
+        .lines()
+        .filter_map(|line| line.strip_prefix("pub mod "));
+    facade.extend(modules.map(|name| name.trim_end_matches(';').to_string()));
     let missing = reexported(&source("core/src/lib.rs"))
         .into_iter()
         .filter(|name| !facade.contains(name) && !INSIDE.contains(&&**name))
