@@ -370,9 +370,12 @@ fn examples_end_quietly_when_the_reader_has_gone() {
         (output.status.signal(), errors.as_str()),
         (Some(SIGPIPE), "")
     );
-    // All of them begin in the function that sees to it.
+    // All of them begin in the function that sees to it, but for the README's program.
     for entry in std::fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/examples")).unwrap() {
         let main = entry.unwrap().path().join("main.rs");
+        if main.ends_with("mlp/main.rs") {
+            continue;
+        }
         if let Ok(text) = std::fs::read_to_string(&main) {
             assert!(
                 text.contains("    common::main(run)\n"),
