@@ -2,6 +2,7 @@
 
 use ramie_core::random::{self, KeyLayout};
 use ramie_core::*;
+use ramie_testing::is_linked;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Barrier, Mutex, OnceLock, PoisonError};
 
@@ -251,10 +252,11 @@ fn derived_keys_are_kept_apart_from_draws() {
             )
         });
         let lowered = draw.lower((key.clone(),)).expect("it is lowered");
-        // One for the folded key, one for its split, one for that within
-        // `randint`.
+        // One for the folded key, one for its split, one for that within `randint`. Only XLA needs them.
         let text = lowered.as_text();
-        assert_eq!(text.matches("optimization_barrier").count(), 3, "{text}");
+        let barriers = if is_linked() { 0 } else { 3 };
+        let found = text.matches("optimization_barrier").count();
+        assert_eq!(found, barriers, "{text}");
         let (x, n) = draw(key.clone());
         let [a, b] = key.fold_in(5).split_into();
         let alone = random::uniform(&a, &[4, 3], DType::F32);

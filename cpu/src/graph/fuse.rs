@@ -5,9 +5,8 @@ use crate::kernels::Group;
 use smallvec::{SmallVec, smallvec};
 use std::collections::HashMap;
 
-/// Operands and results that the operations of a cluster have at most, so that their tiles stay in the
-/// caches.
-const ARRAYS: usize = 48;
+/// Operations of a cluster at most, so that the tiles of its operands and results stay in the caches.
+const OPERATIONS: usize = 100;
 
 /// The nodes of a graph in clusters. A cluster of several nodes becomes one node.
 ///
@@ -20,8 +19,8 @@ struct Clusters {
     heights: Vec<usize>,
     /// Another node of the same cluster, or the node itself, which then represents the cluster.
     parents: Vec<usize>,
-    /// Operands and results of the nodes of each cluster, by the node that represents it.
-    arrays: Vec<usize>,
+    /// Number of nodes of each cluster, by the node that represents it.
+    sizes: Vec<usize>,
 }
 
 impl Graph {
@@ -144,7 +143,7 @@ impl Clusters {
             users: vec![SmallVec::new(); graph.types.len()],
             heights: vec![0; graph.nodes.len()],
             parents: (0..graph.nodes.len()).collect(),
-            arrays: vec![0; graph.nodes.len()],
+            sizes: vec![1; graph.nodes.len()],
         };
         let mut effects = 0;
         for (i, node) in graph.nodes.iter().enumerate().rev() {
@@ -186,15 +185,13 @@ impl Clusters {
                 joined.push(cluster);
             }
         }
-        let own = node.operands.len() + node.results.len();
-        let arrays = own + joined.iter().map(|c| self.arrays[*c]).sum::<usize>();
+        let size = 1 + joined.iter().map(|c| self.sizes[*c]).sum::<usize>();
         self.heights[i] = height;
-        self.arrays[i] = arrays;
-        if !joined.is_empty() && arrays > ARRAYS {
+        if size > OPERATIONS {
             self.heights[i] += 1;
-            self.arrays[i] = own;
             return;
         }
+        self.sizes[i] = size;
         joined.into_iter().for_each(|c| self.parents[c] = i);
     }
 
