@@ -2,21 +2,12 @@
 //!
 //! The steps are those of `zlahqr` in LAPACK, without keeping the subdiagonal real.
 
-use super::hessenberg::hessenberg;
+use super::iteration::Iteration;
 use super::matrix::Matrix;
 use super::reflector::reflector;
 use super::scalar::{Scalar, rough, square_root};
 use num_complex::Complex64;
 use std::ops::Range;
-
-/// A Schur decomposition in progress: `A = Q T Qᴴ`, where `T` is a Hessenberg matrix.
-struct Iteration {
-    t: Matrix<Complex64>,
-    /// `Qᵀ`, so that its updates run along rows; without columns if only the eigenvalues are wanted.
-    q: Matrix<Complex64>,
-    /// Whether all of `T` is wanted, not only its diagonal blocks.
-    whole: bool,
-}
 
 /// Returns upper triangular `T` and unitary `Q` with `A = Q T Qᴴ`, or `None` if the iteration does
 /// not converge. If `whole` is false, only the diagonal of `T` is computed, and `Q` has no rows.
@@ -24,36 +15,16 @@ pub(crate) fn complex_schur(
     a: Matrix<Complex64>,
     whole: bool,
 ) -> Option<(Matrix<Complex64>, Matrix<Complex64>)> {
-    let n = a.rows;
-    let (t, q) = hessenberg(a, whole);
-    let q = q.transposed();
-    let mut iteration = Iteration { t, q, whole };
-    let mut end = n;
-    while end > 0 {
-        end = iteration.deflate(end)?;
-    }
-    Some((iteration.t, iteration.q.transposed()))
+    Iteration::run(a, whole, Iteration::deflate)
 }
 
-impl Iteration {
-    /// Returns the rows and columns of `T` that a step in the given ones changes.
-    fn window(&self, block: &Range<usize>) -> Range<usize> {
-        match self.whole {
-            true => 0..self.t.rows,
-            false => block.clone(),
-        }
-    }
-
+impl Iteration<Complex64> {
     /// Iterates on the rows `..end` until the last of them decouples, and returns the number of rows
     /// that remain.
     fn deflate(&mut self, end: usize) -> Option<usize> {
         let limit = 30 * end.max(10);
         for round in 1..=limit {
-            let negligible = |k: &usize| negligible(&self.t, *k, end);
-            let start = (1..end).rev().find(negligible).unwrap_or(0);
-            if start > 0 {
-                self.t[(start, start - 1)] = Complex64::ZERO;
-            }
+            let start = self.start_of_block(end);
             if start + 1 == end {
                 return Some(start);
             }
@@ -148,29 +119,4 @@ fn reflect_rows([upper, lower]: [&mut [Complex64]; 2], weights: [Complex64; 2], 
         *x -= sum;
         *y -= sum * v;
     }
-}
-
-/// Returns whether an element of the first subdiagonal is negligible, by the criterion of Ahues and
-/// Tisseur (LAPACK Working Note 122).
-fn negligible(t: &Matrix<Complex64>, k: usize, end: usize) -> bool {
-    let at = |i: usize, j: usize| rough(t[(i, j)]);
-    let lower = at(k, k - 1);
-    let tiny = f64::MIN_POSITIVE * (t.rows as f64 / f64::EPSILON);
-    if lower <= tiny {
-        return true;
-    }
-    let mut size = at(k - 1, k - 1) + at(k, k);
-    if size == 0.0 {
-        size += if k >= 2 { at(k - 1, k - 2) } else { 0.0 };
-        size += if k + 1 < end { at(k + 1, k) } else { 0.0 };
-    }
-    if lower > f64::EPSILON * size {
-        return false;
-    }
-    let upper = at(k - 1, k);
-    let (larger, smaller) = (lower.max(upper), lower.min(upper));
-    let difference = rough(t[(k - 1, k - 1)] - t[(k, k)]);
-    let (a, b) = (at(k, k).max(difference), at(k, k).min(difference));
-    let sum = a + larger;
-    smaller * (larger / sum) <= tiny.max(f64::EPSILON * (b * (a / sum)))
 }

@@ -7,6 +7,7 @@ pub(crate) mod balance;
 pub(crate) mod complex_schur;
 pub(crate) mod eigen;
 pub(crate) mod hessenberg;
+mod iteration;
 pub(crate) mod matrix;
 pub(crate) mod pivots;
 pub(crate) mod real_schur;

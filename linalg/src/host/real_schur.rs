@@ -2,35 +2,18 @@
 //!
 //! The steps are those of `dlahqr` in LAPACK.
 
-use super::hessenberg::hessenberg;
+use super::iteration::Iteration;
 use super::matrix::Matrix;
 use super::reflector::reflector;
 use super::standard::standardized;
 use num_complex::Complex64;
 use std::ops::Range;
 
-/// A Schur decomposition in progress: `A = Q T Qᵀ`, where `T` is a Hessenberg matrix.
-struct Iteration {
-    t: Matrix<f64>,
-    /// `Qᵀ`, so that its updates run along rows; without columns if only the eigenvalues are wanted.
-    q: Matrix<f64>,
-    /// Whether all of `T` is wanted, not only its diagonal blocks.
-    whole: bool,
-}
-
 /// Returns quasi-triangular `T`, with 2×2 blocks in standard form on its diagonal, and orthogonal
 /// `Q` with `A = Q T Qᵀ`. Returns `None` if the iteration does not converge.
 /// If `whole` is false, only the diagonal blocks of `T` are computed, and `Q` has no rows.
 pub(crate) fn real_schur(a: Matrix<f64>, whole: bool) -> Option<(Matrix<f64>, Matrix<f64>)> {
-    let n = a.rows;
-    let (t, q) = hessenberg(a, whole);
-    let q = q.transposed();
-    let mut iteration = Iteration { t, q, whole };
-    let mut end = n;
-    while end > 0 {
-        end = iteration.deflate(end)?;
-    }
-    Some((iteration.t, iteration.q.transposed()))
+    Iteration::run(a, whole, Iteration::deflate)
 }
 
 /// Returns the eigenvalues of quasi-triangular matrices in standard form.
@@ -55,24 +38,13 @@ struct Shifts {
     second: Complex64,
 }
 
-impl Iteration {
-    /// Returns the rows and columns of `T` that a step in the given ones changes.
-    fn window(&self, block: &Range<usize>) -> Range<usize> {
-        match self.whole {
-            true => 0..self.t.rows,
-            false => block.clone(),
-        }
-    }
-
+impl Iteration<f64> {
     /// Iterates on the rows `..end` until the last one or two of them decouple, and returns the
     /// number of rows that remain.
     fn deflate(&mut self, end: usize) -> Option<usize> {
         let limit = 30 * end.max(10);
         for round in 1..=limit {
             let start = self.start_of_block(end);
-            if start > 0 {
-                self.t[(start, start - 1)] = 0.0;
-            }
             if start + 1 == end {
                 return Some(start);
             }
@@ -85,12 +57,6 @@ impl Iteration {
             self.step(start..end, first, bulge);
         }
         None
-    }
-
-    /// Returns the row where the last block that does not decouple begins.
-    fn start_of_block(&self, end: usize) -> usize {
-        let negligible = |k: &usize| negligible(&self.t, *k, end);
-        (1..end).rev().find(negligible).unwrap_or(0)
     }
 
     /// Brings the 2×2 block at the given row into standard form.
@@ -254,29 +220,4 @@ fn shifts_of(elements: [f64; 4]) -> Shifts {
         false => smaller,
     };
     both((shift * scale).into(), (shift * scale).into())
-}
-
-/// Returns whether an element of the first subdiagonal is negligible, by the criterion of Ahues and
-/// Tisseur (LAPACK Working Note 122).
-fn negligible(t: &Matrix<f64>, k: usize, end: usize) -> bool {
-    let at = |i: usize, j: usize| t[(i, j)].abs();
-    let lower = at(k, k - 1);
-    let tiny = f64::MIN_POSITIVE * (t.rows as f64 / f64::EPSILON);
-    if lower <= tiny {
-        return true;
-    }
-    let mut size = at(k - 1, k - 1) + at(k, k);
-    if size == 0.0 {
-        size += if k >= 2 { at(k - 1, k - 2) } else { 0.0 };
-        size += if k + 1 < end { at(k + 1, k) } else { 0.0 };
-    }
-    if lower > f64::EPSILON * size {
-        return false;
-    }
-    let upper = at(k - 1, k);
-    let (larger, smaller) = (lower.max(upper), lower.min(upper));
-    let difference = (t[(k - 1, k - 1)] - t[(k, k)]).abs();
-    let (a, b) = (at(k, k).max(difference), at(k, k).min(difference));
-    let sum = a + larger;
-    smaller * (larger / sum) <= tiny.max(f64::EPSILON * (b * (a / sum)))
 }
