@@ -2,9 +2,9 @@
 #![allow(unsafe_code)]
 
 use super::convert::{with_bits, with_integer};
+use super::kernel::vectorized;
 use super::math::real;
 use crate::ElementType::{self, *};
-use bytemuck::Pod;
 use num_complex::Complex;
 use rayon::prelude::*;
 
@@ -40,49 +40,29 @@ struct Folder {
     width: usize,
 }
 
-/// Defines a loop of a function, compiled for all processors of the platform and for the vectors of most.
-macro_rules! loops {
-    ($name:ident, $sums:ident, $rows:ident, $f:ident => $body:expr) => {
-        fn $name<T: Pod>($f: impl Fn(T, T) -> T, $sums: &mut [u8], $rows: &[u8]) {
-            #[inline(always)]
-            fn each<T: Pod>($f: impl Fn(T, T) -> T, $sums: &mut [u8], $rows: &[u8]) {
-                $body
-            }
-            #[cfg(target_arch = "x86_64")]
-            {
-                #[target_feature(enable = "avx2,fma")]
-                fn wide<T: Pod>(f: impl Fn(T, T) -> T, sums: &mut [u8], rows: &[u8]) {
-                    each(f, sums, rows);
-                }
-                if super::has_vectors() {
-                    // SAFETY: the processor has the instructions.
-                    return unsafe { wide($f, $sums, $rows) };
-                }
-            }
-            each($f, $sums, $rows);
+vectorized! {
+    fn combine<T>(f: impl Fn(T, T) -> T, sum: &mut [u8], row: &[u8]) {
+        let sum: &mut [T] = bytemuck::cast_slice_mut(sum);
+        for (s, x) in sum.iter_mut().zip(bytemuck::cast_slice::<u8, T>(row)) {
+            *s = f(*s, *x);
         }
-    };
+    }
 }
 
-loops!(combine, sums, row, f => {
-    let sums: &mut [T] = bytemuck::cast_slice_mut(sums);
-    for (s, x) in sums.iter_mut().zip(bytemuck::cast_slice::<u8, T>(row)) {
-        *s = f(*s, *x);
-    }
-});
-
-loops!(block, sums, rows, f => {
-    let Some(target) = bytemuck::cast_slice_mut::<u8, T>(sums).first_chunk_mut::<LANES>() else {
-        return;
-    };
-    let mut sums = *target;
-    for row in bytemuck::cast_slice::<u8, T>(rows).as_chunks::<LANES>().0 {
-        for (sum, x) in sums.iter_mut().zip(row) {
-            *sum = f(*sum, *x);
+vectorized! {
+    fn block<T>(f: impl Fn(T, T) -> T, sums: &mut [u8], rows: &[u8]) {
+        let Some(target) = bytemuck::cast_slice_mut::<u8, T>(sums).first_chunk_mut::<LANES>() else {
+            return;
+        };
+        let mut sums = *target;
+        for row in bytemuck::cast_slice::<u8, T>(rows).as_chunks::<LANES>().0 {
+            for (sum, x) in sums.iter_mut().zip(row) {
+                *sum = f(*sum, *x);
+            }
         }
+        *target = sums;
     }
-    *target = sums;
-});
+}
 
 macro_rules! folder {
     ($T:ty, $a:ident, $b:ident => $f:expr) => {

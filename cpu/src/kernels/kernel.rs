@@ -16,66 +16,68 @@ pub enum Kernel {
     Dynamic(Arc<Function>),
 }
 
-/// Defines the loop of a function over the elements of tiles, compiled for all processors of the platform
-/// and for the vectors of most, which are used where they are.
-macro_rules! tiles {
-    ($(#[$doc:meta])* $name:ident, $($T:ident $x:ident $i:tt),*) => {
+/// Defines a function over types of elements, compiled for all processors of the platform and for the
+/// vectors of most, which are used where they are.
+macro_rules! vectorized {
+    (
+        $(#[$doc:meta])*
+        $visibility:vis fn $name:ident<$($T:ident),*>($($x:ident: $type:ty),* $(,)?) $body:block
+    ) => {
         $(#[$doc])*
-        pub fn $name<$($T: Pod,)* R: Pod>(
-            inputs: &[&[u8]],
-            output: &mut [u8],
-            f: impl Fn($($T),*) -> R,
-        ) {
+        $visibility fn $name<$($T: bytemuck::Pod),*>($($x: $type),*) {
             #[inline(always)]
-            fn each<$($T: Pod,)* R: Pod>(
-                inputs: &[&[u8]],
-                output: &mut [u8],
-                f: impl Fn($($T),*) -> R,
-            ) {
-                let output: &mut [R] = bytemuck::cast_slice_mut(output);
-                let n = output.len();
-                $(let $x: &[$T] = &bytemuck::cast_slice(inputs[$i])[..n];)*
-                for (i, o) in output.iter_mut().enumerate() {
-                    *o = f($($x[i]),*);
-                }
-            }
+            fn plain<$($T: bytemuck::Pod),*>($($x: $type),*) $body
             #[cfg(target_arch = "x86_64")]
             {
                 #[target_feature(enable = "avx2,fma")]
-                fn wide<$($T: Pod,)* R: Pod>(
-                    inputs: &[&[u8]],
-                    output: &mut [u8],
-                    f: impl Fn($($T),*) -> R,
-                ) {
-                    each(inputs, output, f);
+                fn wide<$($T: bytemuck::Pod),*>($($x: $type),*) {
+                    plain($($x),*);
                 }
-                if has_vectors() {
+                if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma") {
                     // SAFETY: the processor has the instructions.
-                    return unsafe { wide(inputs, output, f) };
+                    return unsafe { wide($($x),*) };
                 }
             }
-            each(inputs, output, f);
+            plain($($x),*);
         }
     };
 }
+pub(super) use vectorized;
 
-/// Returns whether the processor has the instructions of the loops for vectors.
-#[cfg(target_arch = "x86_64")]
-pub fn has_vectors() -> bool {
-    is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma")
-}
-
-tiles! {
+vectorized! {
     /// Computes a tile of a function of one operand.
-    unary, A a 0
+    pub fn unary<A, R>(inputs: &[&[u8]], output: &mut [u8], f: impl Fn(A) -> R) {
+        let output: &mut [R] = bytemuck::cast_slice_mut(output);
+        let a: &[A] = &bytemuck::cast_slice(inputs[0])[..output.len()];
+        for (i, o) in output.iter_mut().enumerate() {
+            *o = f(a[i]);
+        }
+    }
 }
-tiles! {
+
+vectorized! {
     /// Computes a tile of a function of two operands.
-    binary, A a 0, B b 1
+    pub fn binary<A, B, R>(inputs: &[&[u8]], output: &mut [u8], f: impl Fn(A, B) -> R) {
+        let output: &mut [R] = bytemuck::cast_slice_mut(output);
+        let a: &[A] = &bytemuck::cast_slice(inputs[0])[..output.len()];
+        let b: &[B] = &bytemuck::cast_slice(inputs[1])[..output.len()];
+        for (i, o) in output.iter_mut().enumerate() {
+            *o = f(a[i], b[i]);
+        }
+    }
 }
-tiles! {
+
+vectorized! {
     /// Computes a tile of a function of three operands.
-    ternary, A a 0, B b 1, C c 2
+    pub fn ternary<A, B, C, R>(inputs: &[&[u8]], output: &mut [u8], f: impl Fn(A, B, C) -> R) {
+        let output: &mut [R] = bytemuck::cast_slice_mut(output);
+        let a: &[A] = &bytemuck::cast_slice(inputs[0])[..output.len()];
+        let b: &[B] = &bytemuck::cast_slice(inputs[1])[..output.len()];
+        let c: &[C] = &bytemuck::cast_slice(inputs[2])[..output.len()];
+        for (i, o) in output.iter_mut().enumerate() {
+            *o = f(a[i], b[i], c[i]);
+        }
+    }
 }
 
 #[expect(

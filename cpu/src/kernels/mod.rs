@@ -15,6 +15,4 @@ pub mod product;
 pub mod random;
 
 pub use group::{Group, Lanes, Step, TILE};
-#[cfg(target_arch = "x86_64")]
-use kernel::has_vectors;
 pub use kernel::{Kernel, binary, ternary, unary};
