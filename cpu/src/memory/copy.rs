@@ -158,16 +158,21 @@ fn copy_lines<T: Copy>(
         (2, 0, 1) => fill_short::<T, 2>,
         (4, 0, 1) => fill_short::<T, 4>,
         _ => {
-            let (mut s, mut t) = (s as isize, t as isize);
-            for _ in 0..across.size {
-                copy_axis(source, s as usize, target, t as usize, inner);
-                s += across.from;
-                t += across.to;
-            }
-            return;
+            return along(across, s, t, |s, t| copy_axis(source, s, target, t, inner));
         }
     };
     lines(source, s, target, t, across);
+}
+
+/// Calls a function with the offsets of both sides for each position of an axis.
+#[inline(always)]
+fn along(axis: Axis, s: usize, t: usize, mut f: impl FnMut(usize, usize)) {
+    let (mut s, mut t) = (s as isize, t as isize);
+    for _ in 0..axis.size {
+        f(s as usize, t as usize);
+        s += axis.from;
+        t += axis.to;
+    }
 }
 
 /// Copies lines of `N` neighbors, which need no call of a function for each line.
@@ -178,13 +183,9 @@ fn copy_short<T: Copy, const N: usize>(
     t: usize,
     across: Axis,
 ) {
-    let (mut s, mut t) = (s as isize, t as isize);
-    for _ in 0..across.size {
-        let line = &source[s as usize..s as usize + N];
-        target[t as usize..t as usize + N].copy_from_slice(line);
-        s += across.from;
-        t += across.to;
-    }
+    along(across, s, t, |s, t| {
+        target[t..t + N].copy_from_slice(&source[s..s + N]);
+    });
 }
 
 /// Fills lines of `N` neighbors with one element each.
@@ -195,12 +196,7 @@ fn fill_short<T: Copy, const N: usize>(
     t: usize,
     across: Axis,
 ) {
-    let (mut s, mut t) = (s as isize, t as isize);
-    for _ in 0..across.size {
-        target[t as usize..t as usize + N].fill(source[s as usize]);
-        s += across.from;
-        t += across.to;
-    }
+    along(across, s, t, |s, t| target[t..t + N].fill(source[s]));
 }
 
 /// Repeats the first `n` elements in the rest, by copies of growing length.
@@ -267,12 +263,7 @@ fn copy_axis<T: Copy>(source: &[T], s: usize, target: &mut [T], t: usize, axis: 
             *target = value;
         }
     } else {
-        let (mut s, mut t) = (s as isize, t as isize);
-        for _ in 0..n {
-            target[t as usize] = source[s as usize];
-            s += axis.from;
-            t += axis.to;
-        }
+        along(axis, s, t, |s, t| target[t] = source[s]);
     }
 }
 
