@@ -125,8 +125,9 @@ fn deep_nesting_is_unsupported() {
     }
 }
 
-/// Compiles a damaged program, and runs it unless it is large or might not end.
-fn compiles_and_runs(text: &str, options: &Options) -> (bool, bool) {
+/// Returns whether a damaged program compiles and whether it runs. One that is large or might not end does
+/// not run.
+pub fn compiles_and_runs(text: &str, options: &Options) -> (bool, bool) {
     let Ok(program) = Program::compile_for(text, options) else {
         return (false, false);
     };
