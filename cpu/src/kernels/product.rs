@@ -40,10 +40,10 @@ pub struct Sizes {
     pub columns: usize,
 }
 
-/// How a product is written: the distance between rows in elements, and whether it is added.
+/// The place of a result in memory.
 #[derive(Clone, Copy, Debug)]
 pub struct Target {
-    /// Distance between the rows of the result.
+    /// Distance between the rows of the result in elements.
     pub row: usize,
     /// Whether the product is added to the elements of the result.
     pub add: bool,
@@ -380,7 +380,8 @@ macro_rules! multiply {
 
 /// A real type of the library.
 trait Gemm: Sized {
-    /// Writes a product of matrices with strides of rows and columns, the result's in `steps`. With `add`, the product times this factor is added to the result.
+    /// Writes a product of matrices with strides of rows and columns, the result's in `steps`. With `add`, the
+    /// product times this factor is added to the result.
     ///
     /// # Safety
     /// The strides must not leave the memory of the matrices.

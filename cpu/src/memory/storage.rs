@@ -89,7 +89,7 @@ impl Pool {
         self.surplus()
     }
 
-    /// Removes large memory: what exceeds the largest use, and what was unused for long.
+    /// Removes large blocks that exceed the greatest use so far, and those that were unused for long.
     fn surplus(&mut self) -> Vec<Vec<Line>> {
         self.searched = Some(Instant::now());
         let mut removed = Vec::new();

@@ -34,8 +34,8 @@ struct Side {
     steps: SmallVec<[isize; 3]>,
 }
 
-/// Where the elements of a row or column are: the distance in memory by its example or feature, and the place
-/// in space.
+/// The position of a row or column: the distance in memory that its example or feature gives, and the
+/// coordinates in space.
 struct Place {
     at: isize,
     space: SmallVec<[isize; 3]>,
