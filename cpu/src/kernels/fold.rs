@@ -4,9 +4,9 @@
 use super::convert::{with_bits, with_integer};
 use super::kernel::vectorized;
 use super::math::real;
+use super::share;
 use crate::ElementType::{self, *};
 use num_complex::Complex;
-use rayon::prelude::*;
 
 /// Elements that are combined one after another in each lane. Blocks are combined in pairs, so that sums
 /// stay accurate.
@@ -151,34 +151,29 @@ pub fn fold(
     } = extent;
     let (row, slab) = (after * folder.width, reduced * after * folder.width);
     let large = before * reduced * after >= PARALLEL;
-    let one = |(out, data): (&mut [u8], &[u8])| match after {
+    let one = |out: &mut [u8], data: &[u8]| match after {
         1 => folder.row(data, out),
         _ => folder.rows(data, out),
     };
-    if large && threads > 1 && before > 1 {
-        out.par_chunks_mut(row)
-            .zip(data.par_chunks(slab))
-            .for_each(one);
-    } else if large && after == 1 && before == 1 {
+    let each = |threads: usize, out: &mut [u8], row: usize, slab: usize| {
+        let rows = (CHUNK * folder.width / slab).max(1);
+        let pieces = out.chunks_mut(rows * row).zip(data.chunks(rows * slab));
+        let mut pieces: Vec<(&mut [u8], &[u8])> = pieces.collect();
+        share(threads, &mut pieces, |_, (out, data)| {
+            let rows = out.chunks_mut(row).zip(data.chunks(slab));
+            rows.for_each(|(out, data)| one(out, data));
+        });
+    };
+    if large && after == 1 && before == 1 {
         let chunk = CHUNK * folder.width;
-        let mut parts = vec![0u128; (data.len().div_ceil(chunk) * folder.width).div_ceil(16)];
-        let parts = &mut bytemuck::cast_slice_mut::<_, u8>(&mut parts)
-            [..data.len().div_ceil(chunk) * folder.width];
-        if threads > 1 {
-            parts
-                .par_chunks_mut(folder.width)
-                .zip(data.par_chunks(chunk))
-                .for_each(one);
-        } else {
-            parts
-                .chunks_mut(folder.width)
-                .zip(data.chunks(chunk))
-                .for_each(one);
-        }
+        let size = data.len().div_ceil(chunk) * folder.width;
+        let mut parts = vec![0u128; size.div_ceil(16)];
+        let parts = &mut bytemuck::cast_slice_mut::<_, u8>(&mut parts)[..size];
+        each(threads, parts, folder.width, chunk);
         folder.pairs(parts);
         out.copy_from_slice(&parts[..folder.width]);
     } else {
-        out.chunks_mut(row).zip(data.chunks(slab)).for_each(one);
+        each(if large { threads } else { 1 }, out, row, slab);
     }
     true
 }

@@ -1,9 +1,8 @@
 //! Groups of elementwise operations, computed tile by tile in the first-level cache.
 
-use super::Kernel;
+use super::{Kernel, share};
 use crate::ElementType;
 use crate::memory::{Tensor, with_width};
-use rayon::prelude::*;
 use smallvec::SmallVec;
 use std::ops::Range;
 
@@ -182,16 +181,10 @@ impl Group {
                 piece.push(chunk);
             }
         }
-        pieces
-            .into_par_iter()
-            .enumerate()
-            .for_each(|(i, mut outputs)| {
-                self.run_piece(
-                    inputs,
-                    &mut outputs,
-                    i * PIECE..((i + 1) * PIECE).min(lanes),
-                );
-            });
+        share(threads, &mut pieces, |i, outputs| {
+            let range = i * PIECE..((i + 1) * PIECE).min(lanes);
+            self.run_piece(inputs, outputs, range);
+        });
     }
 
     /// Computes a range of lanes. The outputs have the elements of this range only.

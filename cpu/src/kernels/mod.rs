@@ -13,6 +13,8 @@ mod kernel;
 pub mod math;
 pub mod product;
 pub mod random;
+mod team;
 
 pub use group::{Group, Lanes, Step, TILE};
 pub use kernel::{Kernel, binary, ternary, unary};
+pub use team::{share, try_share};

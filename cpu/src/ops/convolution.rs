@@ -11,10 +11,10 @@ use super::{Read, lift};
 use crate::ElementType::{F32, F64};
 use crate::graph::{Operands, Operation, Source};
 use crate::kernels::fold::combiner;
-use crate::kernels::product::{Matrices, Sizes, Target, add_products, product_into, product_type};
+use crate::kernels::product::{Matrix, Sizes, Target, add_products, product_into, product_type};
+use crate::kernels::try_share;
 use crate::memory::{Context, Fresh, Storage, Tensor, Tensors};
 use crate::{Dims, Result, TensorType};
-use rayon::prelude::*;
 use smallvec::smallvec;
 use std::ops::Range;
 
@@ -123,7 +123,7 @@ impl Convolution {
 /// The products of windows and kernels of each group.
 struct Product<'a> {
     patches: &'a Patches<'a>,
-    /// Matrices by group.
+    /// Matrix by group.
     kernels: &'a Tensor,
     /// Distance in memory between the arrays of groups.
     shift: isize,
@@ -193,14 +193,11 @@ impl<'a> Product<'a> {
                 pieces.push((part * self.part, i * self.height, piece));
             }
         }
-        let one = |(inner, row, out): (usize, usize, &mut [u8])| {
-            let rows = row..row + out.len() / self.row;
-            self.piece(rows, inner..(inner + self.part).min(self.inner), out)
-        };
-        match parallel {
-            true => pieces.into_par_iter().try_for_each(one)?,
-            false => pieces.into_iter().try_for_each(one)?,
-        }
+        let threads = if parallel { context.threads } else { 1 };
+        try_share(threads, &mut pieces, |_, (inner, row, out)| {
+            let rows = *row..*row + out.len() / self.row;
+            self.piece(rows, *inner..(*inner + self.part).min(self.inner), out)
+        })?;
         let Some(add) = combiner("stablehlo.add", self.kernels.element()) else {
             unreachable!("numbers can be added");
         };
@@ -256,13 +253,12 @@ impl<'a> Product<'a> {
                 let windows = self.patches.piece(shift, rows.clone(), start..end, bytes);
                 let [batch, row, column] = [0, 1, 2].map(|axis| self.kernels.strides[axis]);
                 let first = group as isize * batch + start as isize * row;
-                let kernels = Matrices {
+                let kernels = Matrix {
                     data: self.kernels.data(),
                     offset: (self.kernels.offset as isize + first) as usize,
-                    strides: [0, row, column],
+                    strides: [row, column],
                 };
                 let sizes = Sizes {
-                    batch: 1,
                     rows: rows.len(),
                     inner: end - start,
                     columns,

@@ -4,10 +4,10 @@ use super::arrays::convert;
 use super::{Read, lift};
 use crate::ElementType::*;
 use crate::graph::{Operands, Operation, Source};
-use crate::kernels::product::{Matrices, Sizes, product, product_type};
+use crate::kernels::product::{Matrix, Sizes, product, product_type};
 use crate::memory::{Context, Fresh, Tensor, Tensors};
 use crate::{Dims, Result, TensorType};
-use smallvec::smallvec;
+use smallvec::{SmallVec, smallvec};
 
 /// A product whose result has the batch axes, the left operand's free axes and the right operand's.
 #[derive(Debug)]
@@ -37,17 +37,6 @@ fn matrices(context: &Context, x: &Tensor, axes: &[Vec<usize>; 3]) -> Result<Ten
     x.permute(&order).reshape(context, &sizes)
 }
 
-/// Rows up to which the right matrix is better read in its own order.
-const FEW_ROWS: usize = 64;
-
-/// Returns whether the transposed product is faster: the library rearranges the right matrix, which takes
-/// longer than the product of few rows if its columns are contiguous.
-fn is_faster_transposed(lhs: &Tensor, rhs: &Tensor) -> bool {
-    let (rows, columns) = (lhs.shape()[1], rhs.shape()[2]);
-    let contiguous = lhs.strides[2] == 1 && rhs.strides[1] == 1 && rhs.strides[2] != 1;
-    contiguous && rows <= FEW_ROWS && columns >= 2 * rows
-}
-
 /// Multiplies batches of matrices `[batch, rows, inner]` and `[batch, inner, columns]`.
 pub fn multiply(
     context: &Context,
@@ -55,11 +44,6 @@ pub fn multiply(
     rhs: &Tensor,
     element: crate::ElementType,
 ) -> Result<Tensor> {
-    if is_faster_transposed(lhs, rhs) {
-        let (lhs, rhs) = (lhs.permute(&[0, 2, 1]), rhs.permute(&[0, 2, 1]));
-        let product = multiply(context, &rhs, &lhs, element)?;
-        return product.permute(&[0, 2, 1]).contiguous(context);
-    }
     let wide = matches!(lhs.element(), F64 | C128) && matches!(element, Bf16 | F16 | F32 | C64);
     let compute = product_type(if wide { lhs.element() } else { element });
     let (lhs, rhs) = (
@@ -68,29 +52,31 @@ pub fn multiply(
     );
     let (l, r) = (lhs.shape(), rhs.shape());
     let sizes = Sizes {
-        batch: l[0],
         rows: l[1],
         inner: l[2],
         columns: r[2],
     };
+    let moves = |i: usize| [i as isize * lhs.strides[0], i as isize * rhs.strides[0]];
+    let moves: SmallVec<[[isize; 2]; 4]> = (0..l[0]).map(moves).collect();
     let ty = TensorType::new(&[l[0], l[1], r[2]], compute);
     let mut fresh = Fresh::new(context, ty)?;
     product(
         compute,
         sizes,
-        side(&lhs),
-        side(&rhs),
+        matrix(&lhs),
+        matrix(&rhs),
+        &moves,
         fresh.bytes_mut(),
         context.threads,
     );
     convert(context, &fresh.finish(), element)
 }
 
-fn side(x: &Tensor) -> Matrices<'_> {
-    Matrices {
+fn matrix(x: &Tensor) -> Matrix<'_> {
+    Matrix {
         data: x.data(),
         offset: x.offset,
-        strides: [x.strides[0], x.strides[1], x.strides[2]],
+        strides: [x.strides[1], x.strides[2]],
     }
 }
 

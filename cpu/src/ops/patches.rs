@@ -5,7 +5,7 @@
 
 use super::window::Windows;
 use crate::Dims;
-use crate::kernels::product::Matrices;
+use crate::kernels::product::Matrix;
 use crate::memory::{Strides, Tensor, with_width};
 use smallvec::SmallVec;
 use std::ops::Range;
@@ -254,26 +254,26 @@ impl<'a> Patches<'a> {
         rows: Range<usize>,
         columns: Range<usize>,
         buffer: &'b mut [u8],
-    ) -> Matrices<'b> {
+    ) -> Matrix<'b> {
         let first = self.x.offset as isize + shift;
         if let Some([row, column]) = self.direct {
             let start = first + rows.start as isize * row + columns.start as isize * column;
-            return Matrices {
+            return Matrix {
                 data: self.x.data(),
                 offset: start as usize,
-                strides: [0, row, column],
+                strides: [row, column],
             };
         }
         let (height, width) = (rows.len() as isize, columns.len() as isize);
         let strides = match self.row_major {
-            true => [0, width, 1],
-            false => [0, 1, height],
+            true => [width, 1],
+            false => [1, height],
         };
         let buffer = &mut buffer[..self.buffer(rows.len(), columns.len())];
         with_width!(self.x.element().bytes(), T => {
             self.pack::<T>(first, rows, columns, bytemuck::cast_slice_mut(buffer))
         });
-        Matrices {
+        Matrix {
             data: buffer,
             offset: 0,
             strides,

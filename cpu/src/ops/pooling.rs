@@ -3,9 +3,9 @@
 use super::elementwise::compute_type;
 use super::window::Windows;
 use crate::kernels::fold::{Combine, combiner};
+use crate::kernels::try_share;
 use crate::memory::{Context, Fresh, Storage, Tensor, with_width};
 use crate::{Dims, Result, TensorType};
-use rayon::prelude::*;
 use smallvec::SmallVec;
 use std::ops::Range;
 
@@ -170,7 +170,9 @@ impl<'a> Pooling<'a> {
         }
         let lines = (PIECE / line).max(1);
         let work = (out.len() / self.width).saturating_mul(self.count());
-        let piece = |(i, out): (usize, &mut [u8])| {
+        let threads = if work >= PARALLEL { context.threads } else { 1 };
+        let mut pieces: Vec<&mut [u8]> = out.chunks_mut(lines * line).collect();
+        try_share(threads, &mut pieces, |i, out| {
             let mut scratch = Storage::new(self.line.positions * self.run * self.width)?;
             with_width!(self.width, T => {
                 let value: T = bytemuck::pod_read_unaligned(self.initial);
@@ -180,14 +182,7 @@ impl<'a> Pooling<'a> {
                 self.line(i * lines + j, out, scratch.bytes_mut());
             }
             Ok(())
-        };
-        match context.threads > 1 && work >= PARALLEL {
-            true => out
-                .par_chunks_mut(lines * line)
-                .enumerate()
-                .try_for_each(piece),
-            false => out.chunks_mut(lines * line).enumerate().try_for_each(piece),
-        }
+        })
     }
 
     /// Combines the elements of the windows of a line.

@@ -8,9 +8,8 @@ use crate::ElementType::Bool;
 use crate::Result;
 use crate::graph::{Operands, Operation, Source};
 use crate::kernels::fold::combiner;
-use crate::kernels::{Lanes, TILE};
+use crate::kernels::{Lanes, TILE, try_share};
 use crate::memory::{Context, Tensor, Tensors, row_major, with_width};
-use rayon::prelude::*;
 use smallvec::smallvec;
 
 /// Windows that a thread looks at, at a time.
@@ -66,19 +65,13 @@ impl SelectAndScatter {
         let mut chosen = vec![-1i64; self.windows.positions.iter().product()];
         let offsets = self.windows.offsets();
         let one = Context { threads: 1 };
-        let piece = |(i, chosen): (usize, &mut [i64])| {
+        let mut pieces: Vec<&mut [i64]> = chosen.chunks_mut(PIECE).collect();
+        try_share(context.threads, &mut pieces, |i, chosen| {
             let tiles = chosen.chunks_mut(TILE).enumerate();
             tiles.into_iter().try_for_each(|(j, chosen)| {
                 self.tile(&one, x, captures, &offsets, i * PIECE + j * TILE, chosen)
             })
-        };
-        match context.threads > 1 {
-            true => chosen
-                .par_chunks_mut(PIECE)
-                .enumerate()
-                .try_for_each(piece)?,
-            false => chosen.chunks_mut(PIECE).enumerate().try_for_each(piece)?,
-        }
+        })?;
         Ok(chosen)
     }
 

@@ -1,0 +1,236 @@
+//! Batches of products of real and complex numbers, whose pieces threads share.
+
+use super::piece::{Operand, Out, Piece, Store};
+use super::processor::Product;
+use super::{Matrix, PARALLEL, Sizes, Target};
+use crate::kernels::share;
+
+/// Rows of a piece at most, so that those of the left operand stay in the second-level cache.
+const ROWS: usize = 240;
+/// Rows up to which elements are computed one by one, if both operands have the axis that is summed over in
+/// neighboring memory: then neither is rearranged.
+const FEW: usize = 3;
+
+/// Computes products of real numbers.
+pub fn real<T: Product>(
+    sizes: Sizes,
+    lhs: Matrix<'_>,
+    rhs: Matrix<'_>,
+    moves: &[[isize; 2]],
+    out: &mut [u8],
+    target: Target,
+    threads: usize,
+) {
+    check::<T>(sizes, lhs, rhs, moves, out, target);
+    let out: &mut [T] = bytemuck::cast_slice_mut(out);
+    let operand = |x: &Matrix<'_>, free: isize, inner: isize| {
+        let start = bytemuck::cast_slice::<u8, T>(x.data).as_ptr();
+        let start = start.wrapping_add(x.offset);
+        Operand { start, free, inner }
+    };
+    let out = Out {
+        start: out.as_mut_ptr(),
+        row: target.row as isize,
+        column: 1,
+    };
+    let batch = Batch {
+        first: Piece {
+            rows: sizes.rows,
+            depth: sizes.inner,
+            columns: sizes.columns,
+            left: operand(&lhs, lhs.strides[0], lhs.strides[1]),
+            right: operand(&rhs, rhs.strides[1], rhs.strides[0]),
+            out,
+            store: if target.add { Store::Add } else { Store::Set },
+        },
+        moves,
+        unit: 1,
+        size: sizes.rows * sizes.columns,
+    };
+    // SAFETY: all matrices have been checked to be inside their memory, which is borrowed.
+    unsafe { batch.run(threads) };
+}
+
+/// Computes products of complex numbers: four products of real numbers. The real and the imaginary parts are
+/// matrices with twice the distances, from the first and the second number.
+pub fn complex<T: Product>(
+    sizes: Sizes,
+    lhs: Matrix<'_>,
+    rhs: Matrix<'_>,
+    moves: &[[isize; 2]],
+    out: &mut [u8],
+    target: Target,
+    threads: usize,
+) {
+    check::<num_complex::Complex<T>>(sizes, lhs, rhs, moves, out, target);
+    let out: &mut [T] = bytemuck::cast_slice_mut(out);
+    let operand = |x: &Matrix<'_>, part: usize, free: isize, inner: isize| {
+        let start = bytemuck::cast_slice::<u8, T>(x.data).as_ptr();
+        let start = start.wrapping_add(2 * x.offset + part);
+        let (free, inner) = (2 * free, 2 * inner);
+        Operand { start, free, inner }
+    };
+    let store = if target.add { Store::Add } else { Store::Set };
+    let products = [
+        (0, 0, 0, store),
+        (1, 1, 0, Store::Subtract),
+        (0, 1, 1, store),
+        (1, 0, 1, Store::Add),
+    ];
+    for (left, right, part, store) in products {
+        let out = Out {
+            start: out.as_mut_ptr().wrapping_add(part),
+            row: 2 * target.row as isize,
+            column: 2,
+        };
+        let batch = Batch {
+            first: Piece {
+                rows: sizes.rows,
+                depth: sizes.inner,
+                columns: sizes.columns,
+                left: operand(&lhs, left, lhs.strides[0], lhs.strides[1]),
+                right: operand(&rhs, right, rhs.strides[1], rhs.strides[0]),
+                out,
+                store,
+            },
+            moves,
+            unit: 2,
+            size: sizes.rows * sizes.columns,
+        };
+        // SAFETY: all matrices have been checked to be inside their memory, which is borrowed.
+        unsafe { batch.run(threads) };
+    }
+}
+
+/// Checks that all matrices are inside their memory.
+fn check<T>(
+    sizes: Sizes,
+    lhs: Matrix<'_>,
+    rhs: Matrix<'_>,
+    moves: &[[isize; 2]],
+    out: &[u8],
+    target: Target,
+) {
+    for [left, right] in moves {
+        lhs.moved(*left).check::<T>(sizes.rows, sizes.inner);
+        rhs.moved(*right).check::<T>(sizes.inner, sizes.columns);
+    }
+    let size = sizes.rows * sizes.columns;
+    let needed = (moves.len() - 1) * size + (sizes.rows - 1) * target.row + sizes.columns;
+    let fits = out.len() / size_of::<T>() >= needed && sizes.columns <= target.row;
+    assert!(fits, "the product exceeds its memory");
+}
+
+/// A batch of products.
+struct Batch<'a, T> {
+    /// The first product, before it is moved.
+    first: Piece<T>,
+    /// Distances of the operands of each product.
+    moves: &'a [[isize; 2]],
+    /// Numbers of an element, and elements of a result.
+    unit: usize,
+    size: usize,
+}
+
+impl<T: Product> Batch<'_, T> {
+    /// # Safety
+    /// The matrices of all products must be inside their memory.
+    unsafe fn run(&self, threads: usize) {
+        let processor = T::processor();
+        let mut first = self.first;
+        let is_transposed = is_better_transposed(&first, processor.columns);
+        if is_transposed {
+            first = first.transposed();
+        }
+        let by_dots = is_for_dots(&first);
+        let work = first.rows * first.depth * first.columns;
+        let large = work.saturating_mul(self.moves.len()) >= PARALLEL;
+        let threads = if large { threads } else { 1 };
+        // Several pieces for each thread, so that threads end at about the same time.
+        let wanted = if threads > 1 {
+            (4 * threads).div_ceil(self.moves.len())
+        } else {
+            1
+        };
+        let (rows, columns) = piece_sizes(&first, wanted, processor.columns);
+        let (down, right) = (first.rows.div_ceil(rows), first.columns.div_ceil(columns));
+        let mut pieces = vec![(); self.moves.len() * down * right];
+        share(threads, &mut pieces, |i, ()| {
+            let (number, i) = (i / (down * right), i % (down * right));
+            let (row, column) = (i / right * rows, i % right * columns);
+            let height = rows.min(first.rows - row);
+            let width = columns.min(first.columns - column);
+            let mut piece = first.part(row, height, column, width);
+            let [mut left, mut right] = self.moves[number].map(|d| d * self.unit as isize);
+            if is_transposed {
+                (left, right) = (right, left);
+            }
+            piece.left.start = piece.left.start.wrapping_offset(left);
+            piece.right.start = piece.right.start.wrapping_offset(right);
+            let distance = number * self.size * self.unit;
+            piece.out.start = piece.out.start.wrapping_add(distance);
+            // SAFETY: the caller promises it for all rows and columns.
+            unsafe {
+                if by_dots {
+                    (processor.dots)(&piece);
+                } else {
+                    (processor.piece)(&piece);
+                }
+            }
+        });
+    }
+}
+
+/// Returns whether a product has few rows whose elements are computed one by one.
+fn is_for_dots<T>(product: &Piece<T>) -> bool {
+    product.rows <= FEW && product.left.inner == 1 && product.right.inner == 1 && product.depth >= 8
+}
+
+/// Returns whether the transposed product takes less time.
+fn is_better_transposed<T: Product>(product: &Piece<T>, columns: usize) -> bool {
+    let transposed = product.transposed();
+    if is_for_dots(&transposed) && !is_for_dots(product) {
+        return true;
+    }
+    !is_for_dots(product) && cost(&transposed, columns) < cost(product, columns)
+}
+
+/// Returns the cost of a product in multiplications: 16 take about as long as to move an element to a place
+/// far from that of its neighbor, 4 as long as to copy an element with its neighbors.
+fn cost<T>(product: &Piece<T>, columns: usize) -> usize {
+    let Piece {
+        rows,
+        depth,
+        left,
+        right,
+        out,
+        ..
+    } = product;
+    let order = |stride: isize| if stride == 1 { 4 } else { 16 };
+    let width = product.columns.next_multiple_of(columns);
+    // One row after another has too few sums at a time.
+    let mut cost = rows.max(&4) * depth * width;
+    if *rows > 6 || right.free != 1 {
+        cost += order(right.free) * depth * product.columns;
+    }
+    if left.inner != 1 && product.columns > columns && *rows > 1 {
+        cost += order(left.free) * rows * depth;
+    }
+    if out.column != 1 {
+        cost += 16 * rows * product.columns;
+    }
+    cost
+}
+
+/// Returns the rows and columns of pieces of a product, of which there are `wanted` or more if it is large enough.
+fn piece_sizes<T>(product: &Piece<T>, wanted: usize, columns: usize) -> (usize, usize) {
+    let panels = product.columns.div_ceil(columns);
+    let mut down = product.rows.div_ceil(ROWS);
+    // A piece of two tiles' columns or more: each piece rearranges its rows.
+    let right = wanted.div_ceil(down).min(panels.div_ceil(2));
+    down = down.max(wanted.div_ceil(right).min(product.rows.div_ceil(12)));
+    (
+        product.rows.div_ceil(down),
+        panels.div_ceil(right) * columns,
+    )
+}
