@@ -112,6 +112,9 @@ impl Program {
         let meshes = Meshes::of(&module, options.partitions)?;
         let mut functions = Functions::new(&module, &table, &meshes, &options.hosts);
         let mut graph = Arc::unwrap_or_clone(functions.graph("main", 1)?);
+        if graph.is_scalar() {
+            graph.fuse();
+        }
         let (parameters, results) = (&graph.types[..graph.parameters], graph.result_types());
         let free = &options.free_results;
         let partition = Partition::read(&module, &meshes, [parameters, &results], free)?;

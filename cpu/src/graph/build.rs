@@ -218,10 +218,14 @@ impl<'a> Functions<'a> {
             ) {
                 let slots = scope.uses(&operation.operands, operation.line)?;
                 scope.graph.results = slots.into_iter().map(Use::of).collect();
+                scope.graph.fold();
                 scope.graph.absorb();
                 scope.graph.finish();
-                scope.graph.fuse();
-                scope.graph.finish();
+                // Scalar operations are left to the operations whose regions they are.
+                if !scope.graph.is_scalar() {
+                    scope.graph.fuse();
+                    scope.graph.finish();
+                }
                 self.depth -= 1;
                 return Ok(scope.graph);
             }

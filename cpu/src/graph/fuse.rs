@@ -1,7 +1,9 @@
 //! Elementwise operations that run together, so that values between them stay in the first-level cache.
 
 use super::{Graph, Node, Use};
-use crate::kernels::Group;
+use crate::kernels::{Bytes, Group, TILE};
+use crate::memory::Tensor;
+use crate::{Dims, ElementType};
 use smallvec::{SmallVec, smallvec};
 use std::collections::HashMap;
 
@@ -24,13 +26,17 @@ struct Clusters {
 }
 
 impl Graph {
-    /// Makes connected elementwise operations on arrays of one shape one operation. Those on scalars only are
-    /// left to the operations whose regions they are.
+    /// Returns whether all values are scalars.
+    pub fn is_scalar(&self) -> bool {
+        self.types.iter().all(|ty| ty.shape.is_empty())
+    }
+
+    /// Makes elementwise operations on arrays of one shape one operation, if they are connected or small, and
+    /// constants parts of those that use them.
     pub fn fuse(&mut self) {
-        if self.types.iter().all(|ty| ty.shape.is_empty()) {
-            return;
-        }
         let mut clusters = Clusters::of(self);
+        clusters.merge_small(self);
+        let constants = self.constants();
         let units: Vec<usize> = (0..self.nodes.len()).map(|i| clusters.find(i)).collect();
         let mut members: Vec<SmallVec<[usize; 4]>> = vec![SmallVec::new(); units.len()];
         for (node, unit) in units.iter().enumerate() {
@@ -38,21 +44,27 @@ impl Graph {
         }
         let nodes = self.order_of(&units, &members).into_iter().map(|unit| {
             let members = &members[unit];
-            match members[..] {
-                [single] => self.nodes[single].clone(),
-                _ => self.fused(members, &clusters.users),
+            if let [single] = members[..]
+                && !self.takes_constants(&self.nodes[single], &constants)
+            {
+                return self.nodes[single].clone();
             }
+            self.fused(members, &clusters.users, &constants)
         });
         self.nodes = nodes.collect();
     }
 
-    /// Returns whether two values have one shape.
-    fn same_shape(&self, a: &Node, b: &Node) -> bool {
-        let shape = |node: &Node| {
-            let slot = node.results.iter().flatten().next();
-            slot.map(|s| &self.types[*s as usize].shape)
-        };
-        shape(a) == shape(b)
+    /// Returns the shape of a node's results.
+    fn shape(&self, node: &Node) -> Option<&Dims> {
+        let slot = node.results.iter().flatten().next();
+        slot.map(|s| &self.types[*s as usize].shape)
+    }
+
+    /// Returns whether constants can become parts of an operation.
+    fn takes_constants(&self, node: &Node, constants: &[Option<Tensor>]) -> bool {
+        let mut operands = node.operands.iter();
+        node.operation.group().is_some()
+            && operands.any(|u| element(&constants[u.slot as usize]).is_some())
     }
 
     /// Returns the clusters in an order in which each comes after those whose results it uses.
@@ -94,28 +106,45 @@ impl Graph {
     }
 
     /// Returns one node for several.
-    fn fused(&self, members: &[usize], users: &[SmallVec<[usize; 2]>]) -> Node {
-        let mut registers: HashMap<u32, u32> = HashMap::new();
-        let (mut operands, mut inputs) = (SmallVec::new(), Vec::new());
-        let inside: SmallVec<[u32; 8]> = members
-            .iter()
-            .flat_map(|i| self.nodes[*i].results.iter().flatten().copied())
+    fn fused(
+        &self,
+        members: &[usize],
+        users: &[SmallVec<[usize; 2]>],
+        constants: &[Option<Tensor>],
+    ) -> Node {
+        let nodes = || members.iter().map(|i| &self.nodes[*i]);
+        let inside: SmallVec<[u32; 8]> = nodes()
+            .flat_map(|node| node.results.iter().flatten().copied())
             .collect();
-        for used in members.iter().flat_map(|i| &self.nodes[*i].operands) {
-            if !inside.contains(&used.slot) && !registers.contains_key(&used.slot) {
-                registers.insert(used.slot, inputs.len() as u32);
-                inputs.push(self.types[used.slot as usize].element);
-                operands.push(Use::of(used.slot));
+        let mut inputs = Inputs::default();
+        for node in nodes() {
+            for used in node.operands.iter().filter(|u| !inside.contains(&u.slot)) {
+                let ty = self.types[used.slot as usize].element;
+                inputs.add(used.slot, ty, &constants[used.slot as usize]);
             }
-        }
-        let mut group = Group::new(&inputs);
-        for node in members.iter().map(|i| &self.nodes[*i]) {
-            let arguments: Vec<u32> = node.operands.iter().map(|u| registers[&u.slot]).collect();
-            let own = node
+            for (ty, bytes) in node
                 .operation
                 .group()
-                .map(|own| group.inline(own, &arguments));
-            for (slot, register) in node.results.iter().zip(own.unwrap_or_default()) {
+                .iter()
+                .flat_map(|own| own.constants())
+            {
+                inputs.constant(ty, bytes);
+            }
+        }
+        let mut group = Group::with_constants(&inputs.elements, &inputs.constants);
+        let mut registers = inputs.registers();
+        for node in nodes() {
+            let Some(own) = node.operation.group() else {
+                continue;
+            };
+            let operands = node.operands.iter().map(|u| registers[&u.slot]);
+            let own_constants = own.constants();
+            let first = inputs.operands.len();
+            let constants =
+                own_constants.map(|(ty, bytes)| (first + inputs.constant(ty, bytes)) as u32);
+            let arguments: Vec<u32> = operands.chain(constants).collect();
+            let results = group.inline(own, &arguments);
+            for (slot, register) in node.results.iter().zip(results) {
                 registers.extend(slot.map(|slot| (slot, register)));
             }
         }
@@ -130,10 +159,64 @@ impl Graph {
         let shape = &self.types[results[0] as usize].shape;
         Node {
             operation: last.operation.with_group(group, shape),
-            operands,
+            operands: inputs.operands,
             results: results.into_iter().map(Some).collect(),
             line: last.line,
         }
+    }
+}
+
+/// Returns the element of a constant whose elements are all the same.
+fn element(constant: &Option<Tensor>) -> Option<Bytes> {
+    constant.as_ref()?.repeated().map(Bytes::from_slice)
+}
+
+/// What a fused operation reads: operands, then constants.
+#[derive(Default)]
+struct Inputs {
+    operands: SmallVec<[Use; 4]>,
+    elements: Vec<ElementType>,
+    constants: Vec<(ElementType, Bytes)>,
+    /// The number of each value among operands, or among constants.
+    numbers: HashMap<u32, Result<usize, usize>>,
+}
+
+impl Inputs {
+    /// Adds a value, if it is new.
+    fn add(&mut self, slot: u32, ty: ElementType, constant: &Option<Tensor>) {
+        if self.numbers.contains_key(&slot) {
+            return;
+        }
+        let number = if let Some(bytes) = element(constant) {
+            Err(self.constant(ty, &bytes))
+        } else {
+            self.operands.push(Use::of(slot));
+            self.elements.push(ty);
+            Ok(self.operands.len() - 1)
+        };
+        self.numbers.insert(slot, number);
+    }
+
+    /// Returns the number of a constant, which is added if it is new.
+    fn constant(&mut self, ty: ElementType, bytes: &Bytes) -> usize {
+        let known = self
+            .constants
+            .iter()
+            .position(|(t, b)| *t == ty && b == bytes);
+        known.unwrap_or_else(|| {
+            self.constants.push((ty, bytes.clone()));
+            self.constants.len() - 1
+        })
+    }
+
+    /// Returns the number of each value in the group.
+    fn registers(&self) -> HashMap<u32, u32> {
+        let number =
+            |n: &Result<usize, usize>| n.unwrap_or_else(|c| self.operands.len() + c) as u32;
+        self.numbers
+            .iter()
+            .map(|(slot, n)| (*slot, number(n)))
+            .collect()
     }
 }
 
@@ -167,7 +250,9 @@ impl Clusters {
             .collect();
         let joins = |user: &usize| {
             let user = &graph.nodes[*user];
-            is_elementwise && user.operation.group().is_some() && graph.same_shape(node, user)
+            is_elementwise
+                && user.operation.group().is_some()
+                && graph.shape(node) == graph.shape(user)
         };
         let height = |user: &usize| self.heights[*user] + usize::from(!joins(user));
         let mut height = users.iter().map(height).max().unwrap_or(0);
@@ -193,6 +278,28 @@ impl Clusters {
         }
         self.sizes[i] = size;
         joined.into_iter().for_each(|c| self.parents[c] = i);
+    }
+
+    /// Joins clusters on small arrays of one shape and height, which have no paths between them: what a node
+    /// costs beside its arithmetic is then most of its time.
+    fn merge_small(&mut self, graph: &Graph) {
+        let mut open: HashMap<(usize, &Dims), usize> = HashMap::new();
+        for (i, node) in graph.nodes.iter().enumerate() {
+            let small = |shape: &&Dims| shape.iter().product::<usize>() <= TILE;
+            let Some(shape) = graph.shape(node).filter(small) else {
+                continue;
+            };
+            if node.operation.group().is_none() || self.find(i) != i {
+                continue;
+            }
+            let other = open.entry((self.heights[i], shape)).or_insert(i);
+            if *other == i || self.sizes[*other] + self.sizes[i] > OPERATIONS {
+                *other = i;
+                continue;
+            }
+            self.sizes[*other] += self.sizes[i];
+            self.parents[i] = *other;
+        }
     }
 
     /// Returns the node that represents the cluster of a node.

@@ -2,6 +2,7 @@
 
 mod absorb;
 mod build;
+mod constant;
 mod devices;
 mod free;
 mod fuse;
@@ -11,6 +12,7 @@ mod peak;
 mod source;
 
 pub use build::{Entry, Functions};
+pub use constant::Constant;
 pub use devices::Devices;
 pub use node::{Graph, Node, Operands, Operation, Use};
 pub use source::{Region, Source};

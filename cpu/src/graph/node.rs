@@ -120,7 +120,8 @@ impl Graph {
         self.results.iter().map(ty).collect()
     }
 
-    /// Removes nodes without results that are used and without effects, and marks the last use of each value.
+    /// Removes nodes without results that are used and without effects, marks the last use of each value, and
+    /// numbers the values that are left.
     pub fn finish(&mut self) {
         let mut used = vec![false; self.types.len()];
         for result in self.results.iter_mut().rev() {
@@ -145,6 +146,24 @@ impl Graph {
         }
         kept.reverse();
         self.nodes = kept;
+        self.renumber();
+    }
+
+    fn renumber(&mut self) {
+        let mut numbers: Vec<u32> = (0..self.types.len() as u32).collect();
+        let mut types = self.types[..self.parameters].to_vec();
+        for node in &mut self.nodes {
+            let operands = node.operands.iter_mut();
+            operands.for_each(|u| u.slot = numbers[u.slot as usize]);
+            for result in node.results.iter_mut().flatten() {
+                numbers[*result as usize] = types.len() as u32;
+                types.push(self.types[*result as usize].clone());
+                *result = numbers[*result as usize];
+            }
+        }
+        let results = self.results.iter_mut();
+        results.for_each(|u| u.slot = numbers[u.slot as usize]);
+        self.types = types;
     }
 
     /// Runs the graph.

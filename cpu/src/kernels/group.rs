@@ -4,6 +4,7 @@ use super::{Kernel, share};
 use crate::ElementType;
 use crate::memory::{Tensor, with_width};
 use smallvec::SmallVec;
+use std::cell::Cell;
 use std::ops::Range;
 
 /// Elements of a tile: operands and results of a few operations stay in the first-level cache.
@@ -22,25 +23,46 @@ pub struct Step {
     pub element: ElementType,
 }
 
-/// The memory of a step's result.
+/// The memory of an operand or a result of a step.
 #[derive(Clone, Copy, Debug)]
 enum Place {
+    Input(usize),
     Scratch(usize),
     Output(usize),
 }
 
+/// Where a step reads and writes.
+#[derive(Clone, Debug)]
+struct Places {
+    result: Place,
+    /// The operands, each with the bytes of an element.
+    arguments: SmallVec<[(Place, usize); 3]>,
+}
+
+/// The bytes of an element.
+pub type Bytes = SmallVec<[u8; 16]>;
+
 /// A graph of elementwise operations over any number of lanes.
 #[derive(Clone, Debug, Default)]
 pub struct Group {
-    /// Element types of the inputs.
+    /// Element types of the inputs, of which the last are constants.
     pub inputs: Vec<ElementType>,
+    constants: Vec<Bytes>,
     /// The operations. Each uses inputs and results of earlier steps.
     pub steps: Vec<Step>,
     /// Numbers of the results.
     pub outputs: Vec<u32>,
-    places: Vec<Place>,
+    places: Vec<Places>,
     /// Bytes of an element of each scratch tile.
     scratch: Vec<usize>,
+}
+
+/// Memory of a tile.
+type Tile = Vec<u128>;
+
+thread_local! {
+    /// The tiles of the last group that a thread computed.
+    static TILES: Cell<Vec<Tile>> = const { Cell::new(Vec::new()) };
 }
 
 /// The elements of an input.
@@ -74,6 +96,22 @@ impl Group {
             inputs: inputs.to_vec(),
             ..Group::default()
         }
+    }
+
+    /// Returns the group that does nothing with inputs and constants, which are inputs without operands.
+    pub fn with_constants(inputs: &[ElementType], constants: &[(ElementType, Bytes)]) -> Group {
+        let mut group = Group::new(inputs);
+        for (element, bytes) in constants {
+            group.inputs.push(*element);
+            group.constants.push(bytes.clone());
+        }
+        group
+    }
+
+    /// Returns the constants with their types.
+    pub fn constants(&self) -> impl Iterator<Item = (ElementType, &Bytes)> {
+        let first = self.inputs.len() - self.constants.len();
+        self.inputs[first..].iter().copied().zip(&self.constants)
     }
 
     /// Appends an operation and returns the number of its result.
@@ -137,11 +175,12 @@ impl Group {
                 }
             }
         }
-        (self.places, self.scratch) = (Vec::new(), Vec::new());
+        self.scratch.clear();
         let mut busy_until: Vec<usize> = Vec::new();
+        let mut places: Vec<Place> = (0..first).map(Place::Input).collect();
         for (i, step) in self.steps.iter().enumerate() {
             let output = self.outputs.iter().position(|o| *o as usize == first + i);
-            self.places.push(match output {
+            places.push(match output {
                 Some(output) => Place::Output(output),
                 None => {
                     let free = busy_until.iter().position(|until| *until < i);
@@ -156,6 +195,13 @@ impl Group {
                 }
             });
         }
+        let place = |r: &u32| (places[*r as usize], self.element(*r).bytes());
+        let each = self.steps.iter().zip(&places[first..]);
+        let each = each.map(|(step, result)| Places {
+            result: *result,
+            arguments: step.arguments.iter().map(place).collect(),
+        });
+        self.places = each.collect();
     }
 
     /// Computes the outputs, each with `lanes` elements.
@@ -189,31 +235,16 @@ impl Group {
 
     /// Computes a range of lanes. The outputs have the elements of this range only.
     fn run_piece(&self, inputs: &[Lanes<'_>], outputs: &mut [&mut [u8]], range: Range<usize>) {
+        let constants = self.constants.iter().map(|c| Lanes::Scalar(c));
+        let inputs: SmallVec<[Lanes<'_>; 8]> = inputs.iter().copied().chain(constants).collect();
         let tile = TILE.min(range.len());
-        let buffer = |width: usize| vec![0u128; (tile * width).div_ceil(16)];
-        let mut scratch: SmallVec<[Vec<u128>; 4]> =
-            self.scratch.iter().map(|w| buffer(*w)).collect();
-        let mut loaded: SmallVec<[Vec<u128>; 4]> = SmallVec::new();
-        for (lanes, element) in inputs.iter().zip(&self.inputs) {
-            let width = element.bytes();
-            loaded.push(match lanes {
-                Lanes::Slice(_) => Vec::new(),
-                Lanes::Scalar(_) if tile == 1 => Vec::new(),
-                Lanes::View(_) | Lanes::Output(_) => buffer(width),
-                Lanes::Scalar(value) => {
-                    let mut tile = buffer(width);
-                    with_width!(width, T => {
-                        let value: T = bytemuck::pod_read_unaligned(value);
-                        bytemuck::cast_slice_mut::<_, T>(&mut tile).fill(value);
-                    });
-                    tile
-                }
-            });
-        }
+        let mut tiles = TILES.take();
+        self.prepare(&inputs, &mut tiles, tile);
+        let (scratch, loaded) = tiles.split_at_mut(self.scratch.len());
         let mut start = range.start;
         while start < range.end {
             let n = tile.min(range.end - start);
-            for ((lanes, buffer), element) in inputs.iter().zip(&mut loaded).zip(&self.inputs) {
+            for ((lanes, buffer), element) in inputs.iter().zip(&mut *loaded).zip(&self.inputs) {
                 let bytes: &mut [u8] = bytemuck::cast_slice_mut(buffer);
                 let width = element.bytes();
                 match lanes {
@@ -225,65 +256,84 @@ impl Group {
                     Lanes::Slice(_) | Lanes::Scalar(_) => {}
                 }
             }
-            let tile: SmallVec<[&[u8]; 4]> = inputs
-                .iter()
-                .zip(&loaded)
-                .zip(&self.inputs)
-                .map(|((lanes, buffer), element)| match lanes {
-                    Lanes::Scalar(value) if range.len() == 1 => value,
-                    Lanes::Slice(slice) => &slice[start * element.bytes()..][..n * element.bytes()],
-                    _ => &bytemuck::cast_slice(buffer)[..n * element.bytes()],
-                })
-                .collect();
-            self.run_tile(&tile, &mut scratch, outputs, start - range.start, n);
+            let each = inputs.iter().zip(&*loaded).zip(&self.inputs);
+            let each = each.map(|((lanes, buffer), element)| match lanes {
+                Lanes::Scalar(value) if tile == 1 => value,
+                Lanes::Slice(slice) => &slice[start * element.bytes()..][..n * element.bytes()],
+                _ => &bytemuck::cast_slice(buffer)[..n * element.bytes()],
+            });
+            let each: SmallVec<[&[u8]; 8]> = each.collect();
+            self.run_tile(&each, scratch, outputs, start - range.start, n);
             start += n;
+        }
+        TILES.set(tiles);
+    }
+
+    /// Makes room in the tiles, first those of steps and then those of inputs, and fills those of single elements.
+    fn prepare(&self, inputs: &[Lanes<'_>], tiles: &mut Vec<Tile>, size: usize) {
+        let first = self.scratch.len();
+        if tiles.len() < first + inputs.len() {
+            tiles.resize_with(first + inputs.len(), Tile::new);
+        }
+        let reserve = |tile: &mut Tile, width: usize| {
+            let length = (size * width).div_ceil(16);
+            if tile.len() < length {
+                tile.resize(length, 0);
+            }
+        };
+        let (scratch, loaded) = tiles.split_at_mut(first);
+        for (tile, width) in scratch.iter_mut().zip(&self.scratch) {
+            reserve(tile, *width);
+        }
+        for ((tile, lanes), element) in loaded.iter_mut().zip(inputs).zip(&self.inputs) {
+            match lanes {
+                Lanes::Slice(_) => {}
+                Lanes::Scalar(value) if size > 1 => {
+                    reserve(tile, element.bytes());
+                    with_width!(element.bytes(), T => {
+                        let value: T = bytemuck::pod_read_unaligned(value);
+                        bytemuck::cast_slice_mut::<_, T>(tile)[..size].fill(value);
+                    });
+                }
+                _ => reserve(tile, element.bytes()),
+            }
         }
     }
 
     fn run_tile(
         &self,
         tile: &[&[u8]],
-        scratch: &mut [Vec<u128>],
+        scratch: &mut [Tile],
         outputs: &mut [&mut [u8]],
         start: usize,
         n: usize,
     ) {
-        for (step, place) in self.steps.iter().zip(&self.places) {
+        for (step, places) in self.steps.iter().zip(&self.places) {
             let width = step.element.bytes();
-            let arguments = |scratch: &[Vec<u128>], outputs: &[&mut [u8]], target: &mut [u8]| {
-                let slices: SmallVec<[&[u8]; 3]> = step
-                    .arguments
-                    .iter()
-                    .map(|&a| {
-                        let Some(index) = (a as usize).checked_sub(self.inputs.len()) else {
-                            return tile[a as usize];
-                        };
-                        let width = self.steps[index].element.bytes();
-                        match self.places[index] {
-                            Place::Scratch(slot) => {
-                                &bytemuck::cast_slice(&scratch[slot])[..n * width]
-                            }
-                            Place::Output(k) => &outputs[k][start * width..][..n * width],
-                        }
-                    })
-                    .collect();
-                step.kernel.call(&slices, target);
-            };
-            match *place {
-                Place::Scratch(slot) => {
-                    let mut target = std::mem::take(&mut scratch[slot]);
-                    arguments(
-                        scratch,
-                        outputs,
-                        &mut bytemuck::cast_slice_mut(&mut target)[..n * width],
-                    );
-                    scratch[slot] = target;
+            let call = |scratch: &[Tile], outputs: &[&mut [u8]], target: &mut [u8]| {
+                let mut slices: [&[u8]; 3] = [&[]; 3];
+                for (slice, (place, width)) in slices.iter_mut().zip(&places.arguments) {
+                    *slice = match *place {
+                        Place::Input(i) => tile[i],
+                        Place::Scratch(i) => &bytemuck::cast_slice(&scratch[i])[..n * width],
+                        Place::Output(k) => &outputs[k][start * width..][..n * width],
+                    };
                 }
+                step.kernel.call(&slices[..places.arguments.len()], target);
+            };
+            match places.result {
                 Place::Output(k) => {
                     let target = std::mem::take(&mut outputs[k]);
-                    arguments(scratch, outputs, &mut target[start * width..][..n * width]);
+                    call(scratch, outputs, &mut target[start * width..][..n * width]);
                     outputs[k] = target;
                 }
+                Place::Scratch(i) => {
+                    let mut target = std::mem::take(&mut scratch[i]);
+                    let bytes = &mut bytemuck::cast_slice_mut(&mut target)[..n * width];
+                    call(scratch, outputs, bytes);
+                    scratch[i] = target;
+                }
+                Place::Input(_) => unreachable!("steps do not write to inputs"),
             }
         }
     }

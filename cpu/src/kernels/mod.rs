@@ -15,6 +15,6 @@ pub mod product;
 pub mod random;
 mod team;
 
-pub use group::{Group, Lanes, Step, TILE};
+pub use group::{Bytes, Group, Lanes, Step, TILE};
 pub use kernel::{Kernel, binary, ternary, unary};
 pub use team::{share, try_share};

@@ -1,6 +1,6 @@
 //! Buffers: arguments and results of programs.
 
-use super::{Layout, Storage, Tensor};
+use super::{Layout, Shared, Storage, Tensor};
 use crate::{Error, Result, TensorType};
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use std::sync::Arc;
 #[derive(Clone)]
 pub struct Buffer {
     layout: Arc<Layout>,
-    storage: Arc<Storage>,
+    storage: Shared,
 }
 
 impl Buffer {
@@ -28,7 +28,7 @@ impl Buffer {
         storage.bytes_mut()[..bytes.len()].copy_from_slice(bytes);
         Ok(Buffer {
             layout: Layout::dense(ty),
-            storage: Arc::new(storage),
+            storage: storage.share(),
         })
     }
 
@@ -49,7 +49,7 @@ impl Buffer {
     }
 
     /// Returns a buffer that shares the memory of a contiguous tensor, which begins at its storage's start.
-    pub(crate) fn from_storage(layout: Arc<Layout>, storage: Arc<Storage>) -> Buffer {
+    pub(crate) fn from_storage(layout: Arc<Layout>, storage: Shared) -> Buffer {
         Buffer { layout, storage }
     }
 }

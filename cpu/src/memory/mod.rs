@@ -5,13 +5,15 @@ mod context;
 mod copy;
 mod storage;
 mod tensor;
+mod view;
 
 pub use buffer::Buffer;
 pub use context::Context;
 pub use copy::{CopyPlan, Side, copy, load};
-pub use storage::Storage;
+pub use storage::{Shared, Storage};
 pub(crate) use tensor::with_width;
 pub use tensor::{Fresh, Layout, Strides, Tensor, row_major};
+pub use view::View;
 
 /// Tensors that an operation returns.
 pub type Tensors = smallvec::SmallVec<[Tensor; 2]>;

@@ -1,8 +1,9 @@
 //! Aligned storage and the pool that storage returns to.
 
 use crate::{Error, Result};
+use std::cell::RefCell;
 use std::collections::BTreeMap;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 /// A cache line, the unit and alignment of storage.
@@ -10,19 +11,21 @@ use std::time::{Duration, Instant};
 #[repr(C, align(64))]
 pub struct Line([u8; 64]);
 
-/// Sizes in lines that the pool finds without a search.
-const SMALL: usize = 16;
+/// Sizes in lines from which the memory of all threads is in one pool.
+const LARGE: usize = 256;
+
+/// Lines of small memory that a thread keeps.
+const KEPT: usize = 1 << 16;
 
 /// Time after which unused large memory returns to the system.
 const UNUSED: Duration = Duration::from_secs(5);
 
-/// Memory of dropped storage, which later storage of a similar size uses: new pages cost more than most
-/// operations. Large memory in use and large unused memory together never exceed the largest use.
+/// Large memory of dropped storage, which later storage of a similar size uses: new pages cost more than most
+/// operations. Memory in use and unused memory together never exceed the largest use.
 struct Pool {
     /// Unused memory by its number of lines.
-    small: [Vec<Vec<Line>>; SMALL],
-    large: BTreeMap<usize, Vec<(Vec<Line>, Instant)>>,
-    /// Lines of large memory in use, unused, and in use at most.
+    free: BTreeMap<usize, Vec<(Vec<Line>, Instant)>>,
+    /// Lines of memory in use, unused, and in use at most.
     used: usize,
     unused: usize,
     peak: usize,
@@ -31,8 +34,7 @@ struct Pool {
 }
 
 static POOL: Mutex<Pool> = Mutex::new(Pool {
-    small: [const { Vec::new() }; SMALL],
-    large: BTreeMap::new(),
+    free: BTreeMap::new(),
     used: 0,
     unused: 0,
     peak: 0,
@@ -45,17 +47,14 @@ impl Pool {
     }
 
     fn take(&mut self, lines: usize) -> Option<Vec<Line>> {
-        if let Some(list) = self.small.get_mut(lines) {
-            return list.pop();
-        }
         let found = self
-            .large
+            .free
             .range_mut(lines..=lines.saturating_mul(2))
             .next()
             .and_then(|(&size, list)| Some((size, list.pop()?.0, list.is_empty())));
         let (size, memory, last) = found?;
         if last {
-            self.large.remove(&size);
+            self.free.remove(&size);
         }
         self.unused -= size;
         self.used += size;
@@ -65,35 +64,29 @@ impl Pool {
     /// Keeps memory, and returns memory to be freed.
     fn give(&mut self, memory: Vec<Line>) -> Vec<Vec<Line>> {
         let lines = memory.len();
-        if let Some(list) = self.small.get_mut(lines) {
-            list.push(memory);
-            return Vec::new();
-        }
         let now = Instant::now();
         self.used -= lines;
         self.unused += lines;
-        self.large.entry(lines).or_default().push((memory, now));
-        match *self.searched.get_or_insert(now) + UNUSED < now {
-            true => self.surplus(),
-            false => Vec::new(),
+        self.free.entry(lines).or_default().push((memory, now));
+        if *self.searched.get_or_insert(now) + UNUSED < now {
+            self.surplus()
+        } else {
+            Vec::new()
         }
     }
 
     /// Counts newly allocated memory, and returns memory to be freed.
     fn grow(&mut self, lines: usize) -> Vec<Vec<Line>> {
-        if lines < SMALL {
-            return Vec::new();
-        }
         self.used += lines;
         self.peak = self.peak.max(self.used);
         self.surplus()
     }
 
-    /// Removes large blocks that exceed the greatest use so far, and those that were unused for long.
+    /// Removes blocks that exceed the greatest use so far, and those that were unused for long.
     fn surplus(&mut self) -> Vec<Vec<Line>> {
         self.searched = Some(Instant::now());
         let mut removed = Vec::new();
-        self.large.retain(|lines, list| {
+        self.free.retain(|lines, list| {
             // The memory of a size that was unused for longest is the first.
             while let Some((_, since)) = list.first()
                 && (self.used + self.unused > self.peak || since.elapsed() > UNUSED)
@@ -107,10 +100,127 @@ impl Pool {
     }
 }
 
-/// Bytes that begin at a multiple of 64. The memory of dropped storage is used again.
-pub struct Storage {
+/// Bytes that begin at a multiple of 64.
+struct Memory {
     lines: Vec<Line>,
 }
+
+impl Memory {
+    fn new(lines: usize) -> Result<Memory> {
+        if lines >= LARGE
+            && let Some(lines) = Pool::lock().take(lines)
+        {
+            return Ok(Memory { lines });
+        }
+        let memory = bytemuck::allocation::try_zeroed_vec(lines)
+            .map_err(|()| Error::Memory(format!("{} bytes", lines * 64)))?;
+        if lines >= LARGE {
+            // Freed outside of the lock.
+            let surplus = Pool::lock().grow(lines);
+            drop(surplus);
+        }
+        Ok(Memory { lines: memory })
+    }
+}
+
+impl Drop for Memory {
+    fn drop(&mut self) {
+        if self.lines.len() >= LARGE {
+            // Freed outside of the lock.
+            let surplus = Pool::lock().give(std::mem::take(&mut self.lines));
+            drop(surplus);
+        }
+    }
+}
+
+/// Small memory of a thread that nothing uses, by its number of lines.
+struct Cache {
+    free: [Vec<Arc<Memory>>; LARGE],
+    lines: usize,
+}
+
+thread_local! {
+    static CACHE: RefCell<Cache> = const {
+        RefCell::new(Cache {
+            free: [const { Vec::new() }; LARGE],
+            lines: 0,
+        })
+    };
+}
+
+impl Cache {
+    fn take(&mut self, lines: usize) -> Option<Arc<Memory>> {
+        let memory = self.free.get_mut(lines)?.pop()?;
+        self.lines -= lines;
+        Some(memory)
+    }
+
+    /// Keeps memory without other owners, unless the cache is full: then a program has ended that used
+    /// other sizes, and the cache starts anew.
+    fn give(&mut self, memory: Arc<Memory>) {
+        let lines = memory.lines.len();
+        let Some(list) = self.free.get_mut(lines) else {
+            return;
+        };
+        list.push(memory);
+        self.lines += lines;
+        if self.lines > KEPT {
+            self.free.iter_mut().for_each(Vec::clear);
+            self.lines = 0;
+        }
+    }
+}
+
+/// Storage with several owners. The last one leaves small memory to the next storage of its thread, together
+/// with the count of owners, so that small arrays cost no allocation.
+#[derive(Clone)]
+pub struct Shared(Option<Arc<Memory>>);
+
+impl Shared {
+    fn memory(&self) -> &Arc<Memory> {
+        self.0.as_ref().expect("only dropped storage is empty")
+    }
+
+    /// Returns the bytes, which may be more than requested.
+    pub fn bytes(&self) -> &[u8] {
+        bytemuck::cast_slice(&self.memory().lines)
+    }
+
+    /// Returns the number of owners.
+    pub fn owners(&self) -> usize {
+        Arc::strong_count(self.memory())
+    }
+
+    /// Returns whether two owners have the same storage.
+    pub fn is(&self, other: &Shared) -> bool {
+        Arc::ptr_eq(self.memory(), other.memory())
+    }
+
+    /// Returns the storage for writing, if this is its only owner.
+    ///
+    /// # Errors
+    /// Returns the storage itself if there are others.
+    pub fn own(mut self) -> std::result::Result<Storage, Shared> {
+        if self.0.as_mut().and_then(Arc::get_mut).is_some() {
+            Ok(Storage(self))
+        } else {
+            Err(self)
+        }
+    }
+}
+
+impl Drop for Shared {
+    fn drop(&mut self) {
+        let Some(memory) = self.0.take() else { return };
+        if memory.lines.len() < LARGE && Arc::strong_count(&memory) == 1 {
+            // Without the cache, at the end of a thread, the memory is freed.
+            let _ = CACHE.try_with(|cache| cache.borrow_mut().give(memory));
+        }
+    }
+}
+
+/// Bytes that begin at a multiple of 64. The memory of dropped storage is used again.
+pub struct Storage(Shared);
 
 impl Storage {
     /// Returns storage of at least `bytes` bytes with any contents.
@@ -118,34 +228,28 @@ impl Storage {
     /// # Errors
     /// Returns [`Error::Memory`] if the allocation fails.
     pub fn new(bytes: usize) -> Result<Storage> {
-        let count = bytes.div_ceil(64);
-        let found = Pool::lock().take(count);
-        if let Some(lines) = found {
-            return Ok(Storage { lines });
+        let lines = bytes.div_ceil(64);
+        if lines < LARGE
+            && let Ok(Some(memory)) = CACHE.try_with(|cache| cache.borrow_mut().take(lines))
+        {
+            return Ok(Storage(Shared(Some(memory))));
         }
-        let lines = bytemuck::allocation::try_zeroed_vec(count)
-            .map_err(|()| Error::Memory(format!("{bytes} bytes")))?;
-        // Freed outside of the lock.
-        let surplus = Pool::lock().grow(count);
-        drop(surplus);
-        Ok(Storage { lines })
+        Ok(Storage(Shared(Some(Arc::new(Memory::new(lines)?)))))
     }
 
     /// Returns the bytes, which may be more than requested.
     pub fn bytes(&self) -> &[u8] {
-        bytemuck::cast_slice(&self.lines)
+        self.0.bytes()
     }
 
     /// Returns the bytes for writing.
     pub fn bytes_mut(&mut self) -> &mut [u8] {
-        bytemuck::cast_slice_mut(&mut self.lines)
+        let memory = self.0.0.as_mut().and_then(Arc::get_mut);
+        bytemuck::cast_slice_mut(&mut memory.expect("storage has one owner").lines)
     }
-}
 
-impl Drop for Storage {
-    fn drop(&mut self) {
-        // Freed outside of the lock.
-        let surplus = Pool::lock().give(std::mem::take(&mut self.lines));
-        drop(surplus);
+    /// Returns the storage for several owners.
+    pub fn share(self) -> Shared {
+        self.0
     }
 }

@@ -1,6 +1,6 @@
 //! Tensors: views of shared storage with strides.
 
-use super::{Buffer, Context, Side, Storage, copy, load};
+use super::{Buffer, Context, Shared, Side, Storage, copy, load};
 use crate::{Dims, ElementType, Error, Result, TensorType};
 use bytemuck::Pod;
 use smallvec::SmallVec;
@@ -17,6 +17,7 @@ pub struct Layout {
     pub ty: TensorType,
     /// Strides in elements.
     pub strides: Strides,
+    size: usize,
     contiguous: bool,
 }
 
@@ -25,6 +26,7 @@ impl Layout {
     pub fn new(ty: TensorType, strides: Strides) -> Arc<Layout> {
         let contiguous = is_contiguous(&ty.shape, &strides);
         Arc::new(Layout {
+            size: ty.size().unwrap_or(usize::MAX),
             ty,
             strides,
             contiguous,
@@ -58,7 +60,7 @@ pub struct Tensor {
     layout: Arc<Layout>,
     /// Index of the first element in the storage.
     pub offset: usize,
-    storage: Arc<Storage>,
+    storage: Shared,
 }
 
 impl Deref for Tensor {
@@ -109,7 +111,7 @@ pub(crate) use with_width;
 
 impl Tensor {
     /// Returns the tensor at the start of a storage.
-    pub fn from_storage(layout: Arc<Layout>, storage: Arc<Storage>) -> Tensor {
+    pub fn from_storage(layout: Arc<Layout>, storage: Shared) -> Tensor {
         Tensor {
             layout,
             offset: 0,
@@ -129,7 +131,28 @@ impl Tensor {
 
     /// Returns the number of elements.
     pub fn size(&self) -> usize {
-        self.ty.shape.iter().product()
+        self.layout.size
+    }
+
+    /// Returns the layout.
+    pub fn layout(&self) -> &Arc<Layout> {
+        &self.layout
+    }
+
+    /// Returns whether two tensors are in the same storage.
+    pub fn shares(&self, other: &Tensor) -> bool {
+        self.storage.is(&other.storage)
+    }
+
+    /// Returns the bytes of the element that all elements are the same as, in memory.
+    pub fn repeated(&self) -> Option<&[u8]> {
+        let mut axes = self.ty.shape.iter().zip(&self.strides);
+        let is_repeated = match self.layout.contiguous {
+            true => self.size() == 1,
+            false => axes.all(|(n, s)| *n == 1 || *s == 0),
+        };
+        let width = self.element().bytes();
+        is_repeated.then(|| &self.storage.bytes()[self.offset * width..][..width])
     }
 
     /// Returns whether the elements follow each other in row-major order.
@@ -179,18 +202,16 @@ impl Tensor {
     /// Returns the view with other strides over the same storage.
     pub fn view(&self, shape: Dims, strides: Strides, offset: usize) -> Tensor {
         let element = self.element();
-        self.with_layout(
-            Layout::new(TensorType::new(&shape, element), strides),
-            offset,
-        )
+        let layout = Layout::new(TensorType { shape, element }, strides);
+        self.clone().with_layout(layout, offset)
     }
 
     /// Returns the view with another layout over the same storage.
-    pub fn with_layout(&self, layout: Arc<Layout>, offset: usize) -> Tensor {
+    pub fn with_layout(self, layout: Arc<Layout>, offset: usize) -> Tensor {
         Tensor {
             layout,
             offset,
-            storage: self.storage.clone(),
+            storage: self.storage,
         }
     }
 
@@ -269,7 +290,7 @@ impl Tensor {
         let (old, new) = (self.element().bytes(), ty.element.bytes());
         if old == new {
             let layout = Layout::new(ty.clone(), self.strides.clone());
-            return Ok(self.with_layout(layout, self.offset));
+            return Ok(self.clone().with_layout(layout, self.offset));
         }
         let mut dense = self.contiguous(context)?;
         if dense.offset * old % new != 0 {
@@ -308,7 +329,7 @@ impl Tensor {
             return Ok(fresh);
         }
         let layout = self.layout;
-        match Arc::try_unwrap(self.storage) {
+        match self.storage.own() {
             Ok(storage) => Ok(Fresh { layout, storage }),
             Err(storage) => {
                 let mut fresh = Fresh::with_layout(context, &layout)?;
@@ -327,10 +348,10 @@ impl Tensor {
             x.offset == 0 && x.is_contiguous() && same_width && x.shape() == &layout.ty.shape[..]
         };
         for x in tensors.iter().filter(|x| fits(x)) {
-            let shares = |y: &Tensor| Arc::ptr_eq(&x.storage, &y.storage);
+            let shares = |y: &Tensor| x.shares(y);
             let peers = (0..tensors.len()).filter(|i| shares(&tensors[*i]));
             let peers: SmallVec<[usize; 4]> = peers.collect();
-            let is_free = Arc::strong_count(&x.storage) == peers.len();
+            let is_free = x.storage.owners() == peers.len();
             if is_free && peers.iter().all(|i| fits(&tensors[*i])) {
                 return peers;
             }
@@ -340,7 +361,7 @@ impl Tensor {
 
     /// Returns the memory with its contents as that of a result, if this is its last owner.
     pub fn into_memory(self, layout: &Arc<Layout>) -> Option<Fresh> {
-        let storage = Arc::try_unwrap(self.storage).ok()?;
+        let storage = self.storage.own().ok()?;
         let layout = layout.clone();
         Some(Fresh { layout, storage })
     }
@@ -407,7 +428,7 @@ impl Fresh {
 
     /// Returns the bytes.
     pub fn bytes_mut(&mut self) -> &mut [u8] {
-        let n = self.ty.byte_size().unwrap_or(0);
+        let n = self.layout.size * self.ty.element.bytes();
         &mut self.storage.bytes_mut()[..n]
     }
 
@@ -426,6 +447,6 @@ impl Fresh {
 
     /// Returns the tensor.
     pub fn finish(self) -> Tensor {
-        Tensor::from_storage(self.layout, Arc::new(self.storage))
+        Tensor::from_storage(self.layout, self.storage.share())
     }
 }

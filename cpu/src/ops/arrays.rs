@@ -3,35 +3,21 @@
 use super::shape::slice;
 use super::{Read, lift, list};
 use crate::ElementType::{self, *};
-use crate::graph::{Operands, Operation, Source};
+use crate::graph::{Constant, Operands, Operation, Source};
 use crate::kernels::convert::with_integer;
 use crate::kernels::{Group, Lanes};
 use crate::memory::{Context, Fresh, Layout, Storage, Strides, Tensor, Tensors, row_major};
 use crate::text::Attribute;
 use crate::{Dims, Result, TensorType};
 use smallvec::{SmallVec, smallvec};
-use std::sync::{Arc, OnceLock};
-
-/// A constant.
-#[derive(Clone, Debug)]
-pub struct Constant(pub Tensor);
-
-impl Operation for Constant {
-    fn run(&self, _: &Context, _: Operands) -> Result<Tensors> {
-        Ok(smallvec![self.0.clone()])
-    }
-
-    fn allocates(&self) -> bool {
-        false
-    }
-}
+use std::sync::OnceLock;
 
 /// Returns a tensor whose elements all share one place in memory.
 pub fn splat(ty: &TensorType, element: &[u8]) -> Result<Tensor> {
     let mut storage = Storage::new(element.len())?;
     storage.bytes_mut()[..element.len()].copy_from_slice(element);
     let one = TensorType::new(&[], ty.element);
-    let scalar = Tensor::from_storage(Layout::dense(one), Arc::new(storage));
+    let scalar = Tensor::from_storage(Layout::dense(one), storage.share());
     Ok(scalar.view(ty.shape.clone(), smallvec![0; ty.shape.len()], 0))
 }
 
@@ -57,7 +43,7 @@ pub fn constant(source: &Source<'_>) -> Read {
     storage.bytes_mut()[..data.len()].copy_from_slice(data);
     lift(Constant(Tensor::from_storage(
         Layout::dense(ty.clone()),
-        Arc::new(storage),
+        storage.share(),
     )))
 }
 

@@ -1,8 +1,8 @@
 //! Numbers of devices, sizes of arrays, and custom calls.
 
-use super::arrays::{Constant, splat};
+use super::arrays::splat;
 use super::{Read, householder, lift};
-use crate::graph::{Devices, Operands, Operation, Source};
+use crate::graph::{Constant, Devices, Operands, Operation, Source};
 use crate::host::{HostCall, HostFunction};
 use crate::memory::{Context, Fresh, Tensors};
 use crate::text::{Attribute, Attributes};

@@ -46,16 +46,21 @@ impl Elementwise {
         mut operands: Operands,
         layouts: &[Arc<Layout>],
     ) -> Result<Tensors> {
-        let mut results: SmallVec<[Fresh; 1]> = SmallVec::new();
+        let mut results: SmallVec<[Fresh; 2]> = SmallVec::new();
+        if self.size < TILE {
+            for layout in layouts {
+                results.push(Fresh::with_layout(context, layout)?);
+            }
+            let inputs: SmallVec<[Lanes<'_>; 8]> = operands.iter().map(lanes).collect();
+            self.write(context, &inputs, &mut results);
+            return Ok(results.into_iter().map(Fresh::finish).collect());
+        }
         // Results are written over operands without other uses: the number of the result of each such operand.
         let mut overwritten: SmallVec<[Option<usize>; 4]> =
             SmallVec::from_elem(None, operands.len());
         let mut numbers: SmallVec<[usize; 4]> = (0..operands.len()).collect();
         for (k, layout) in layouts.iter().enumerate() {
-            let mut free = SmallVec::new();
-            if self.size >= TILE {
-                free = Tensor::replaceable(&operands, layout);
-            }
+            let free = Tensor::replaceable(&operands, layout);
             let mut memory = None;
             for i in free.iter().rev() {
                 overwritten[numbers.remove(*i)] = Some(k);
@@ -71,13 +76,16 @@ impl Elementwise {
             Some(k) => Lanes::Output(*k),
             None => lanes(others.next().expect("an operand for each input")),
         });
-        let lanes: SmallVec<[Lanes<'_>; 4]> = each.collect();
-        let mut outputs: SmallVec<[&mut [u8]; 1]> =
-            results.iter_mut().map(Fresh::bytes_mut).collect();
-        self.group
-            .run(&lanes, &mut outputs, self.size, context.threads);
-        drop(outputs);
+        let inputs: SmallVec<[Lanes<'_>; 8]> = each.collect();
+        self.write(context, &inputs, &mut results);
         Ok(results.into_iter().map(Fresh::finish).collect())
+    }
+
+    fn write(&self, context: &Context, inputs: &[Lanes<'_>], results: &mut [Fresh]) {
+        let outputs = results.iter_mut().map(Fresh::bytes_mut);
+        let mut outputs: SmallVec<[&mut [u8]; 4]> = outputs.collect();
+        let threads = context.threads;
+        self.group.run(inputs, &mut outputs, self.size, threads);
     }
 
     /// Computes large results of operands with gaps, in the operands' order of memory where they share one.
@@ -190,15 +198,8 @@ fn common_order(operands: &[Tensor], rank: usize) -> Option<SmallVec<[usize; 6]>
 
 /// Returns the elements of an operand: one for all lanes if all of them are the same in memory.
 pub fn lanes(tensor: &Tensor) -> Lanes<'_> {
-    let repeated = tensor
-        .shape()
-        .iter()
-        .zip(&tensor.strides)
-        .all(|(n, s)| *n == 1 || *s == 0);
-    if repeated && tensor.size() != 0 {
-        let width = tensor.element().bytes();
-        let bytes: &[u8] = tensor.data();
-        return Lanes::Scalar(&bytes[tensor.offset * width..][..width]);
+    if let Some(element) = tensor.repeated() {
+        return Lanes::Scalar(element);
     }
     Lanes::of(tensor)
 }

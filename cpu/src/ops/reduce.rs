@@ -1,11 +1,11 @@
 //! Reductions over axes.
 
 use super::arrays::{convert, fill};
-use super::elementwise::compute_type;
+use super::elementwise::{Elementwise, compute_type};
 use super::region::{ScalarRegion, captured, mismatch};
 use super::{Read, lift};
 use crate::graph::{Operands, Operation, Source};
-use crate::kernels::Lanes;
+use crate::kernels::{Lanes, TILE};
 use crate::kernels::fold::{Extent, fold};
 use crate::memory::{Context, Fresh, Strides, Tensor, Tensors};
 use crate::{Dims, Result, TensorType};
@@ -233,6 +233,15 @@ pub fn reduce(source: &Source<'_>) -> Read {
         source.check(initial.element == x.element, mismatch(source))?;
         let result = TensorType::new(&kept.iter().map(|a| shape[*a]).collect::<Dims>(), x.element);
         source.result(i, &result)?;
+    }
+    // Each element is combined with the initial value only. Small elementwise operations read operands of any
+    // shape in row-major order.
+    let is_single = reduced.iter().all(|a| shape[*a] == 1);
+    if is_single
+        && source.results[0].size().is_some_and(|n| n <= TILE)
+        && let Some(group) = region.exchanged(count)
+    {
+        return lift(Elementwise::new(group, &source.results[0].shape));
     }
     lift(Reduce {
         kept,

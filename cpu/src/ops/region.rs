@@ -1,9 +1,8 @@
 //! Regions on scalars, computed for many lanes at a time.
 
-use super::arrays::Constant;
 use super::elementwise::Elementwise;
-use super::shape::Rearrange;
-use crate::graph::{Graph, Region, Source};
+use super::shape::{Form, Rearrange};
+use crate::graph::{Constant, Graph, Region, Source};
 use crate::kernels::{Group, Kernel, Lanes};
 use crate::memory::{Context, Fresh, Tensor, with_width};
 use crate::text::Block;
@@ -84,6 +83,21 @@ impl ScalarRegion {
             mismatch(source),
         )?;
         Ok(region)
+    }
+
+    /// Returns the group of a region that combines `count` operands with as many others, for the others first.
+    pub fn exchanged(&self, count: usize) -> Option<Group> {
+        let own = self.group.as_ref()?;
+        let mut group = Group::new(&own.inputs);
+        let number = |i: usize| match i / count {
+            0 => i + count,
+            1 => i - count,
+            _ => i,
+        };
+        let arguments: Vec<u32> = (0..own.inputs.len()).map(|i| number(i) as u32).collect();
+        let outputs = group.inline(own, &arguments);
+        group.finish(&outputs);
+        Some(group)
     }
 
     /// Computes the results for `count` lanes. The inputs are the parameters, then the captured values.
@@ -171,18 +185,22 @@ pub fn group_to(region: &Region, slots: &[u32]) -> Option<Group> {
         *register = Some(i as u32);
     }
     for node in &graph.nodes {
-        let operands: Vec<u32> = node
+        let mut operands: Vec<u32> = node
             .operands
             .iter()
             .map(|u| registers[u.slot as usize])
             .collect::<Option<_>>()?;
         let operation: &dyn Any = &*node.operation;
         let results: Vec<u32> = if let Some(elementwise) = operation.downcast_ref::<Elementwise>() {
+            for (element, bytes) in elementwise.group.constants() {
+                operands.push(group.push(constant(bytes), &[], element));
+            }
             group.inline(&elementwise.group, &operands).to_vec()
         } else if let Some(Constant(value)) = operation.downcast_ref::<Constant>() {
-            vec![group.push(constant(value), &[], value.element())]
-        } else if let Some(Rearrange::Broadcast { .. } | Rearrange::Reshape(_)) =
-            operation.downcast_ref()
+            let bytes = value.repeated()?;
+            vec![group.push(constant(bytes), &[], value.element())]
+        } else if let Some(rearrange) = operation.downcast_ref::<Rearrange>()
+            && let Form::Broadcast { .. } | Form::Reshape(_) = rearrange.form
         {
             operands
         } else {
@@ -202,8 +220,8 @@ pub fn group_to(region: &Region, slots: &[u32]) -> Option<Group> {
     Some(group)
 }
 
-fn constant(value: &Tensor) -> Kernel {
-    with_width!(value.element().bytes(), T => Kernel::constant::<T>(value.scalar()))
+fn constant(element: &[u8]) -> Kernel {
+    with_width!(element.len(), T => Kernel::constant::<T>(bytemuck::pod_read_unaligned(element)))
 }
 
 /// Returns captured values as inputs.

@@ -3,13 +3,21 @@
 use super::{Read, lift};
 use crate::ElementType::{I2, I4};
 use crate::graph::{Operands, Operation, Source};
-use crate::memory::{Context, Fresh, Strides, Tensor, Tensors};
+use crate::memory::{Context, Fresh, Strides, Tensor, Tensors, View};
 use crate::{Dims, Result, TensorType};
 use smallvec::smallvec;
 
 /// A rearrangement of one operand.
-#[derive(Clone, Debug)]
-pub enum Rearrange {
+#[derive(Debug)]
+pub struct Rearrange {
+    /// How elements are rearranged.
+    pub form: Form,
+    view: View,
+}
+
+/// How an operation rearranges elements.
+#[derive(Debug)]
+pub enum Form {
     /// Repeats the operand: for each axis of the result, the operand's axis that varies along it.
     Broadcast {
         /// The operand's axes.
@@ -37,28 +45,45 @@ pub enum Rearrange {
 }
 
 impl Operation for Rearrange {
-    fn run(&self, context: &Context, operands: Operands) -> Result<Tensors> {
-        let x = &operands[0];
-        let result = match self {
-            Rearrange::Broadcast { axes, shape } => {
-                let strides = axes.iter().map(|a| a.map_or(0, |a| x.strides[a])).collect();
-                x.view(shape.clone(), strides, x.offset)
-            }
-            Rearrange::Reshape(shape) => x.reshape(context, shape)?,
-            Rearrange::Transpose(axes) => x.permute(axes),
-            Rearrange::Slice {
-                starts,
-                steps,
-                shape,
-            } => slice(x, starts, steps, shape.clone()),
-            Rearrange::Reverse(axes) => reverse(x, axes),
-            Rearrange::Bitcast(ty) => x.bitcast(context, ty)?,
-        };
-        Ok(smallvec![result])
+    fn run(&self, context: &Context, mut operands: Operands) -> Result<Tensors> {
+        let x = operands.remove(0);
+        if let Form::Bitcast(ty) = &self.form {
+            // Whether elements of another width are aligned depends on the offset.
+            return Ok(smallvec![x.bitcast(context, ty)?]);
+        }
+        let view = self.view.of(x, |x| self.form.view(context, x))?;
+        Ok(smallvec![view])
     }
 
     fn allocates(&self) -> bool {
         false
+    }
+}
+
+impl Form {
+    fn view(&self, context: &Context, x: &Tensor) -> Result<Tensor> {
+        Ok(match self {
+            Form::Broadcast { axes, shape } => {
+                let strides = axes.iter().map(|a| a.map_or(0, |a| x.strides[a])).collect();
+                x.view(shape.clone(), strides, x.offset)
+            }
+            Form::Reshape(shape) => x.reshape(context, shape)?,
+            Form::Transpose(axes) => x.permute(axes),
+            Form::Slice {
+                starts,
+                steps,
+                shape,
+            } => slice(x, starts, steps, shape.clone()),
+            Form::Reverse(axes) => reverse(x, axes),
+            Form::Bitcast(ty) => x.bitcast(context, ty)?,
+        })
+    }
+
+    fn lift(self) -> Read {
+        lift(Rearrange {
+            form: self,
+            view: View::default(),
+        })
     }
 }
 
@@ -107,10 +132,11 @@ pub fn broadcast_in_dim(source: &Source<'_>) -> Read {
         )?;
         axes[axis] = (from != 1).then_some(i);
     }
-    lift(Rearrange::Broadcast {
+    Form::Broadcast {
         axes,
         shape: result.shape.clone(),
-    })
+    }
+    .lift()
 }
 
 /// Reads `stablehlo.reshape`.
@@ -121,7 +147,7 @@ pub fn reshape(source: &Source<'_>) -> Read {
         operand.size() == result.size() && operand.element == result.element,
         format!("{operand} does not have the elements of {result}"),
     )?;
-    lift(Rearrange::Reshape(result.shape.clone()))
+    Form::Reshape(result.shape.clone()).lift()
 }
 
 /// Reads `stablehlo.transpose`.
@@ -135,7 +161,7 @@ pub fn transpose(source: &Source<'_>) -> Read {
     )?;
     let shape: Dims = axes.iter().map(|a| operand.shape[*a]).collect();
     source.result(0, &TensorType::new(&shape, operand.element))?;
-    lift(Rearrange::Transpose(axes))
+    Form::Transpose(axes).lift()
 }
 
 /// Reads `stablehlo.slice`.
@@ -160,11 +186,12 @@ pub fn read_slice(source: &Source<'_>) -> Read {
         shape.push((limit - start).div_ceil(step));
     }
     source.result(0, &TensorType::new(&shape, operand.element))?;
-    lift(Rearrange::Slice {
+    Form::Slice {
         starts,
         steps,
         shape,
-    })
+    }
+    .lift()
 }
 
 /// Reads `stablehlo.reverse`.
@@ -172,9 +199,7 @@ pub fn read_reverse(source: &Source<'_>) -> Read {
     source.counts(1, 1, 0)?;
     let operand = &source.operands[0];
     source.result(0, operand)?;
-    lift(Rearrange::Reverse(
-        source.axes("dimensions", operand.shape.len())?,
-    ))
+    Form::Reverse(source.axes("dimensions", operand.shape.len())?).lift()
 }
 
 /// Reads `stablehlo.bitcast_convert`.
@@ -203,7 +228,7 @@ pub fn bitcast_convert(source: &Source<'_>) -> Read {
     if narrow.element.bits() < 8 {
         return lift(Repack(result.clone()));
     }
-    lift(Rearrange::Bitcast(result.clone()))
+    Form::Bitcast(result.clone()).lift()
 }
 
 /// The same bits as another type, where one of the types has elements of less than a byte. In memory, such
