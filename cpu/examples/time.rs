@@ -1,4 +1,4 @@
-//! Measures how long programs take to compile and to run.
+//! Measures how long programs take to compile and to run, and prints the bytes that a run needs.
 //!
 //! ```sh
 //! cargo run --release -p ramie-cpu --example time FILE... [--threads N]
@@ -57,7 +57,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         let own: Vec<&Buffer> = own.iter().collect();
         program.run(&own)?;
         let run = median(|| drop(program.run(&own)));
-        println!("{file}: compile {compile:.3} ms, run {run:.3} ms");
+        let peak = program.peak();
+        println!("{file}: compile {compile:.3} ms, run {run:.3} ms, peak {peak} bytes");
     }
     Ok(())
 }

@@ -30,14 +30,14 @@ pub struct Extent {
 }
 
 /// The kernels of a reduction. The rest is independent of types, which keeps the crate quick to compile.
-#[derive(Clone, Copy)]
-struct Folder {
+#[derive(Clone, Copy, Debug)]
+pub struct Folder {
     /// Combines rows element by element: `sum[i] = f(sum[i], row[i])`.
     combine: Combine,
-    /// Combines the rows of a block of `LANES` columns, of which `sums` contains the first.
-    block: fn(sums: &mut [u8], rows: &[u8]),
+    /// Combines each line of up to `length` elements into one element.
+    lines: fn(out: &mut [u8], data: &[u8], length: usize),
     /// Bytes of an element.
-    width: usize,
+    pub width: usize,
 }
 
 vectorized! {
@@ -50,17 +50,31 @@ vectorized! {
 }
 
 vectorized! {
-    fn block<T>(f: impl Fn(T, T) -> T, sums: &mut [u8], rows: &[u8]) {
-        let Some(target) = bytemuck::cast_slice_mut::<u8, T>(sums).first_chunk_mut::<LANES>() else {
-            return;
-        };
-        let mut sums = *target;
-        for row in bytemuck::cast_slice::<u8, T>(rows).as_chunks::<LANES>().0 {
-            for (sum, x) in sums.iter_mut().zip(row) {
+    fn lines<T>(f: impl Fn(T, T) -> T, out: &mut [u8], data: &[u8], length: usize) {
+        let data: &[T] = bytemuck::cast_slice(data);
+        let out: &mut [T] = bytemuck::cast_slice_mut(out);
+        for (out, line) in out.iter_mut().zip(data.chunks(length)) {
+            let Some((first, rest)) = line.split_first_chunk::<LANES>() else {
+                *out = line[1..].iter().fold(line[0], |sum, x| f(sum, *x));
+                continue;
+            };
+            let (blocks, rest) = rest.as_chunks::<LANES>();
+            let mut sums = *first;
+            for block in blocks {
+                for (sum, x) in sums.iter_mut().zip(block) {
+                    *sum = f(*sum, *x);
+                }
+            }
+            for (sum, x) in sums.iter_mut().zip(rest) {
                 *sum = f(*sum, *x);
             }
+            for half in [LANES / 2, LANES / 4, LANES / 8, LANES / 16] {
+                for i in 0..half {
+                    sums[i] = f(sums[i], sums[i + half]);
+                }
+            }
+            *out = sums[0];
         }
-        *target = sums;
     }
 }
 
@@ -68,7 +82,7 @@ macro_rules! folder {
     ($T:ty, $a:ident, $b:ident => $f:expr) => {
         Some(Folder {
             combine: |sum, row| combine::<$T>(|$a, $b| $f, sum, row),
-            block: |sums, rows| block::<$T>(|$a, $b| $f, sums, rows),
+            lines: |out, data, length| lines::<$T>(|$a, $b| $f, out, data, length),
             width: std::mem::size_of::<$T>(),
         })
     };
@@ -95,7 +109,7 @@ macro_rules! extremes {
 }
 
 /// Returns the kernels of an operation on the elements of a type.
-fn folder(name: &str, element: ElementType) -> Option<Folder> {
+pub fn folder(name: &str, element: ElementType) -> Option<Folder> {
     match (element, name) {
         (F32, _) => {
             return sums!(f32, name).or(extremes!(f32, name, real::maximum, real::minimum));
@@ -151,17 +165,17 @@ pub fn fold(
     } = extent;
     let (row, slab) = (after * folder.width, reduced * after * folder.width);
     let large = before * reduced * after >= PARALLEL;
-    let one = |out: &mut [u8], data: &[u8]| match after {
-        1 => folder.row(data, out),
-        _ => folder.rows(data, out),
-    };
+    // Pieces of whole slabs, each reduced to `row` bytes.
     let each = |threads: usize, out: &mut [u8], row: usize, slab: usize| {
-        let rows = (CHUNK * folder.width / slab).max(1);
-        let pieces = out.chunks_mut(rows * row).zip(data.chunks(rows * slab));
+        let count = (CHUNK * folder.width).div_ceil(slab);
+        let pieces = out.chunks_mut(count * row).zip(data.chunks(count * slab));
         let mut pieces: Vec<(&mut [u8], &[u8])> = pieces.collect();
-        share(threads, &mut pieces, |_, (out, data)| {
-            let rows = out.chunks_mut(row).zip(data.chunks(slab));
-            rows.for_each(|(out, data)| one(out, data));
+        share(threads, &mut pieces, |_, (out, data)| match after {
+            1 => folder.lines(data, out, slab / folder.width),
+            _ => {
+                let slabs = out.chunks_mut(row).zip(data.chunks(slab));
+                slabs.for_each(|(out, data)| folder.rows(data, out));
+            }
         });
     };
     if large && after == 1 && before == 1 {
@@ -179,40 +193,20 @@ pub fn fold(
 }
 
 impl Folder {
-    /// Combines the elements of a row.
-    fn row(&self, row: &[u8], out: &mut [u8]) {
-        let vector = LANES * self.width;
-        let mut storage = [0u128; LANES];
-        let sums = &mut bytemuck::cast_slice_mut::<_, u8>(&mut storage)[..vector];
-        if row.len() < 2 * vector {
-            out.copy_from_slice(&row[..self.width]);
-            row[self.width..]
-                .chunks(self.width)
-                .for_each(|x| (self.combine)(out, x));
-            return;
+    /// Combines each line of `length` elements into one element.
+    pub fn lines(&self, data: &[u8], out: &mut [u8], length: usize) {
+        if length <= BLOCK * LANES {
+            return (self.lines)(out, data, length);
         }
-        let length = BLOCK * vector;
-        let count = row.len().div_ceil(length);
-        let mut storage = vec![0u128; (count * self.width).div_ceil(16)];
-        let parts = &mut bytemuck::cast_slice_mut::<_, u8>(&mut storage)[..count * self.width];
-        for (part, block) in parts.chunks_mut(self.width).zip(row.chunks(length)) {
-            if block.len() < vector {
-                part.copy_from_slice(&block[..self.width]);
-                block[self.width..]
-                    .chunks(self.width)
-                    .for_each(|x| (self.combine)(part, x));
-                continue;
-            }
-            sums.copy_from_slice(&block[..vector]);
-            let whole = block.len() / vector * vector;
-            (self.block)(sums, &block[vector..whole]);
-            let rest = &block[whole..];
-            (self.combine)(&mut sums[..rest.len()], rest);
-            self.pairs(sums);
-            part.copy_from_slice(&sums[..self.width]);
+        let lines = data.chunks(length * self.width);
+        for (line, out) in lines.zip(out.chunks_mut(self.width)) {
+            let size = line.len().div_ceil(BLOCK * LANES * self.width) * self.width;
+            let mut storage = vec![0u128; size.div_ceil(16)];
+            let parts = &mut bytemuck::cast_slice_mut::<_, u8>(&mut storage)[..size];
+            (self.lines)(parts, line, BLOCK * LANES);
+            self.pairs(parts);
+            out.copy_from_slice(&parts[..self.width]);
         }
-        self.pairs(parts);
-        out.copy_from_slice(&parts[..self.width]);
     }
 
     /// Combines the two halves of a list until one element is left, which becomes the first.
@@ -227,8 +221,13 @@ impl Folder {
     }
 
     /// Combines rows of `out`'s size: blocks of rows one after another, blocks in pairs.
-    fn rows(&self, data: &[u8], out: &mut [u8]) {
+    pub fn rows(&self, data: &[u8], out: &mut [u8]) {
         let row = out.len();
+        if data.len() <= BLOCK * row {
+            out.copy_from_slice(&data[..row]);
+            let rest = data[row..].chunks(row);
+            return rest.for_each(|x| (self.combine)(out, x));
+        }
         let copy = |bytes: &[u8]| {
             let mut sum = vec![0u128; row.div_ceil(16)];
             bytemuck::cast_slice_mut::<_, u8>(&mut sum)[..row].copy_from_slice(bytes);
