@@ -196,8 +196,12 @@ impl Program {
     }
 
     fn buffers(&self, results: Tensors) -> Result<Vec<Buffer>> {
-        let all = results.into_iter();
-        all.map(|t| t.into_buffer(&self.context)).collect()
+        // A collected list of results would grow step by step.
+        let mut buffers = Vec::with_capacity(results.len());
+        for tensor in results {
+            buffers.push(tensor.into_buffer(&self.context)?);
+        }
+        Ok(buffers)
     }
 
     /// Runs a program for one device with arguments whose memory it may use again if nothing else shares

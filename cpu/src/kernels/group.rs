@@ -235,69 +235,52 @@ impl Group {
 
     /// Computes a range of lanes. The outputs have the elements of this range only.
     fn run_piece(&self, inputs: &[Lanes<'_>], outputs: &mut [&mut [u8]], range: Range<usize>) {
-        let constants = self.constants.iter().map(|c| Lanes::Scalar(c));
-        let inputs: SmallVec<[Lanes<'_>; 8]> = inputs.iter().copied().chain(constants).collect();
         let tile = TILE.min(range.len());
         let mut tiles = TILES.take();
-        self.prepare(&inputs, &mut tiles, tile);
+        let count = self.scratch.len() + self.inputs.len();
+        if tiles.len() < count {
+            tiles.resize_with(count, Tile::new);
+        }
         let (scratch, loaded) = tiles.split_at_mut(self.scratch.len());
+        for (memory, width) in scratch.iter_mut().zip(&self.scratch) {
+            reserve(memory, tile * width);
+        }
         let mut start = range.start;
         while start < range.end {
             let n = tile.min(range.end - start);
-            for ((lanes, buffer), element) in inputs.iter().zip(&mut *loaded).zip(&self.inputs) {
-                let bytes: &mut [u8] = bytemuck::cast_slice_mut(buffer);
+            let first = start == range.start;
+            let mut slices: SmallVec<[&[u8]; 8]> = SmallVec::with_capacity(self.inputs.len());
+            let constants = self.constants.iter().map(|c| Lanes::Scalar(c));
+            let all = inputs.iter().copied().chain(constants);
+            for ((lanes, memory), element) in all.zip(&mut *loaded).zip(&self.inputs) {
                 let width = element.bytes();
-                match lanes {
-                    Lanes::View(view) => view.load(start, &mut bytes[..n * width]),
-                    Lanes::Output(k) => {
-                        let own = &outputs[*k][(start - range.start) * width..][..n * width];
-                        bytes[..n * width].copy_from_slice(own);
+                slices.push(match lanes {
+                    Lanes::Slice(slice) => &slice[start * width..][..n * width],
+                    Lanes::Scalar(value) if tile == 1 => value,
+                    Lanes::Scalar(value) => {
+                        let bytes = reserve(memory, tile * width);
+                        if first {
+                            fill(bytes, value);
+                        }
+                        &bytes[..n * width]
                     }
-                    Lanes::Slice(_) | Lanes::Scalar(_) => {}
-                }
+                    Lanes::View(view) => {
+                        let bytes = &mut reserve(memory, tile * width)[..n * width];
+                        view.load(start, bytes);
+                        bytes
+                    }
+                    Lanes::Output(k) => {
+                        let bytes = &mut reserve(memory, tile * width)[..n * width];
+                        let own = &outputs[k][(start - range.start) * width..];
+                        bytes.copy_from_slice(&own[..n * width]);
+                        bytes
+                    }
+                });
             }
-            let each = inputs.iter().zip(&*loaded).zip(&self.inputs);
-            let each = each.map(|((lanes, buffer), element)| match lanes {
-                Lanes::Scalar(value) if tile == 1 => value,
-                Lanes::Slice(slice) => &slice[start * element.bytes()..][..n * element.bytes()],
-                _ => &bytemuck::cast_slice(buffer)[..n * element.bytes()],
-            });
-            let each: SmallVec<[&[u8]; 8]> = each.collect();
-            self.run_tile(&each, scratch, outputs, start - range.start, n);
+            self.run_tile(&slices, scratch, outputs, start - range.start, n);
             start += n;
         }
         TILES.set(tiles);
-    }
-
-    /// Makes room in the tiles, first those of steps and then those of inputs, and fills those of single elements.
-    fn prepare(&self, inputs: &[Lanes<'_>], tiles: &mut Vec<Tile>, size: usize) {
-        let first = self.scratch.len();
-        if tiles.len() < first + inputs.len() {
-            tiles.resize_with(first + inputs.len(), Tile::new);
-        }
-        let reserve = |tile: &mut Tile, width: usize| {
-            let length = (size * width).div_ceil(16);
-            if tile.len() < length {
-                tile.resize(length, 0);
-            }
-        };
-        let (scratch, loaded) = tiles.split_at_mut(first);
-        for (tile, width) in scratch.iter_mut().zip(&self.scratch) {
-            reserve(tile, *width);
-        }
-        for ((tile, lanes), element) in loaded.iter_mut().zip(inputs).zip(&self.inputs) {
-            match lanes {
-                Lanes::Slice(_) => {}
-                Lanes::Scalar(value) if size > 1 => {
-                    reserve(tile, element.bytes());
-                    with_width!(element.bytes(), T => {
-                        let value: T = bytemuck::pod_read_unaligned(value);
-                        bytemuck::cast_slice_mut::<_, T>(tile)[..size].fill(value);
-                    });
-                }
-                _ => reserve(tile, element.bytes()),
-            }
-        }
     }
 
     fn run_tile(
@@ -337,4 +320,20 @@ impl Group {
             }
         }
     }
+}
+
+/// Makes room for some bytes in a tile, and returns them.
+fn reserve(tile: &mut Tile, bytes: usize) -> &mut [u8] {
+    if tile.len() * 16 < bytes {
+        tile.resize(bytes.div_ceil(16), 0);
+    }
+    &mut bytemuck::cast_slice_mut(tile)[..bytes]
+}
+
+/// Sets all elements to one.
+fn fill(bytes: &mut [u8], element: &[u8]) {
+    with_width!(element.len(), T => {
+        let value: T = bytemuck::pod_read_unaligned(element);
+        bytemuck::cast_slice_mut::<_, T>(bytes).fill(value);
+    });
 }

@@ -18,6 +18,8 @@ pub struct Layout {
     /// Strides in elements.
     pub strides: Strides,
     size: usize,
+    /// Bytes of the elements in row-major order, if they are not too many.
+    bytes: Option<usize>,
     contiguous: bool,
 }
 
@@ -27,6 +29,7 @@ impl Layout {
         let contiguous = is_contiguous(&ty.shape, &strides);
         Arc::new(Layout {
             size: ty.size().unwrap_or(usize::MAX),
+            bytes: ty.byte_size(),
             ty,
             strides,
             contiguous,
@@ -414,7 +417,7 @@ impl Fresh {
     /// # Errors
     /// Returns [`Error::Memory`] if the allocation fails.
     pub fn with_layout(context: &Context, layout: &Arc<Layout>) -> Result<Fresh> {
-        let bytes = layout.ty.byte_size().ok_or_else(|| {
+        let bytes = layout.bytes.ok_or_else(|| {
             Error::Memory(format!(
                 "an array of type {}, which exceeds the address space",
                 layout.ty
@@ -428,7 +431,7 @@ impl Fresh {
 
     /// Returns the bytes.
     pub fn bytes_mut(&mut self) -> &mut [u8] {
-        let n = self.layout.size * self.ty.element.bytes();
+        let n = self.layout.bytes.unwrap_or(0);
         &mut self.storage.bytes_mut()[..n]
     }
 

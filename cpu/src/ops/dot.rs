@@ -5,7 +5,7 @@ use super::{Read, lift};
 use crate::ElementType::*;
 use crate::graph::{Operands, Operation, Source};
 use crate::kernels::product::{Matrix, Sizes, product, product_type};
-use crate::memory::{Context, Fresh, Tensor, Tensors};
+use crate::memory::{Context, Fresh, Tensor, Tensors, View};
 use crate::{Dims, Result, TensorType};
 use smallvec::{SmallVec, smallvec};
 
@@ -17,14 +17,18 @@ struct Dot {
     /// Axes of the right operand: batch, contracted, free.
     rhs: [Vec<usize>; 3],
     ty: TensorType,
+    /// The operands as matrices, and the result in its shape.
+    views: [View; 3],
 }
 
 impl Operation for Dot {
-    fn run(&self, context: &Context, operands: Operands) -> Result<Tensors> {
-        let lhs = matrices(context, &operands[0], &self.lhs)?;
-        let rhs = matrices(context, &operands[1], &self.rhs)?;
+    fn run(&self, context: &Context, mut operands: Operands) -> Result<Tensors> {
+        let [left, right, back] = &self.views;
+        let rhs = right.of(operands.remove(1), |x| matrices(context, x, &self.rhs))?;
+        let lhs = left.of(operands.remove(0), |x| matrices(context, x, &self.lhs))?;
         let result = multiply(context, &lhs, &rhs, self.ty.element)?;
-        Ok(smallvec![result.reshape(context, &self.ty.shape)?])
+        let result = back.of(result, |x| x.reshape(context, &self.ty.shape))?;
+        Ok(smallvec![result])
     }
 }
 
@@ -128,5 +132,6 @@ pub fn dot_general(source: &Source<'_>) -> Read {
         lhs: [left_batch, left_free, left_inner],
         rhs: [right_batch, right_inner, right_free],
         ty,
+        views: Default::default(),
     })
 }

@@ -46,14 +46,14 @@ impl Elementwise {
         mut operands: Operands,
         layouts: &[Arc<Layout>],
     ) -> Result<Tensors> {
-        let mut results: SmallVec<[Fresh; 2]> = SmallVec::new();
+        let mut results: SmallVec<[Fresh; 2]> = SmallVec::with_capacity(layouts.len());
         if self.size < TILE {
             for layout in layouts {
                 results.push(Fresh::with_layout(context, layout)?);
             }
-            let inputs: SmallVec<[Lanes<'_>; 8]> = operands.iter().map(lanes).collect();
-            self.write(context, &inputs, &mut results);
-            return Ok(results.into_iter().map(Fresh::finish).collect());
+            let mut inputs: SmallVec<[Lanes<'_>; 8]> = SmallVec::with_capacity(operands.len());
+            operands.iter().for_each(|x| inputs.push(lanes(x)));
+            return Ok(self.write(context, &inputs, results));
         }
         // Results are written over operands without other uses: the number of the result of each such operand.
         let mut overwritten: SmallVec<[Option<usize>; 4]> =
@@ -77,15 +77,26 @@ impl Elementwise {
             None => lanes(others.next().expect("an operand for each input")),
         });
         let inputs: SmallVec<[Lanes<'_>; 8]> = each.collect();
-        self.write(context, &inputs, &mut results);
-        Ok(results.into_iter().map(Fresh::finish).collect())
+        Ok(self.write(context, &inputs, results))
     }
 
-    fn write(&self, context: &Context, inputs: &[Lanes<'_>], results: &mut [Fresh]) {
-        let outputs = results.iter_mut().map(Fresh::bytes_mut);
-        let mut outputs: SmallVec<[&mut [u8]; 4]> = outputs.collect();
+    fn write(
+        &self,
+        context: &Context,
+        inputs: &[Lanes<'_>],
+        mut results: SmallVec<[Fresh; 2]>,
+    ) -> Tensors {
+        let mut outputs: SmallVec<[&mut [u8]; 4]> = SmallVec::with_capacity(results.len());
+        let each = results.iter_mut();
+        each.for_each(|fresh| outputs.push(fresh.bytes_mut()));
         let threads = context.threads;
         self.group.run(inputs, &mut outputs, self.size, threads);
+        drop(outputs);
+        let mut tensors = Tensors::with_capacity(results.len());
+        results
+            .into_iter()
+            .for_each(|fresh| tensors.push(fresh.finish()));
+        tensors
     }
 
     /// Computes large results of operands with gaps, in the operands' order of memory where they share one.

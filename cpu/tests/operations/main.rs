@@ -14,6 +14,7 @@ mod numerics;
 mod owned;
 mod reductions;
 mod single;
+mod small;
 mod threads;
 
 use bytemuck::Pod;

@@ -5,24 +5,25 @@ use crate::ElementType;
 use crate::lock::lock;
 use crate::sys::{RawBuffer, RawDevice};
 use ramie_cpu::TensorType;
-use std::sync::Mutex;
+use std::sync::{Mutex, OnceLock};
 
 /// An array on a device, until it is donated.
 pub(super) struct Buffer {
     value: Mutex<Option<ramie_cpu::Buffer>>,
     device: *mut RawDevice,
-    /// The axes from the fastest to the slowest, for the layout.
-    order: Vec<i64>,
+    rank: i64,
+    /// The axes from the fastest to the slowest, for the layout, after the first query.
+    order: OnceLock<Vec<i64>>,
 }
 
 impl Buffer {
     /// Creates a buffer and passes it on.
     pub(super) fn handed_out(value: ramie_cpu::Buffer, device: *mut RawDevice) -> *mut RawBuffer {
-        let rank = value.ty().shape.len() as i64;
         hand_out(Buffer {
+            rank: value.ty().shape.len() as i64,
+            order: OnceLock::new(),
             value: Mutex::new(Some(value)),
             device,
-            order: (0..rank).rev().collect(),
         })
     }
 
@@ -30,6 +31,12 @@ impl Buffer {
     pub(super) fn value(&self) -> Result<ramie_cpu::Buffer, Failure> {
         let value = lock(&self.value).clone();
         value.ok_or_else(|| Failure::argument("the buffer has been donated"))
+    }
+
+    /// Returns the axes from the fastest to the slowest.
+    fn order(&self) -> &[i64] {
+        let axes = || (0..self.rank).rev().collect();
+        self.order.get_or_init(axes)
     }
 
     /// Takes the array of a donated buffer.
@@ -104,8 +111,7 @@ serve! {
     }
     BufferGetMemoryLayout |args| {
         // SAFETY: a live buffer, which the layout borrows.
-        let order = &unsafe { buffer(args.buffer) }.order;
-        row_major(&mut args.layout, order);
+        row_major(&mut args.layout, unsafe { buffer(args.buffer) }.order());
     }
     BufferIsDeleted |args| {
         // SAFETY: a live buffer.

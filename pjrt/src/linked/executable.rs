@@ -101,15 +101,19 @@ impl Executable {
     /// Returns the arrays of one device's arguments.
     fn take(&self, arguments: &[*mut RawBuffer], kept: &[i64]) -> Result<Vec<Array>, Failure> {
         let aliases = self.program.aliases();
-        let value = |(i, raw): (usize, &*mut RawBuffer)| {
+        // A collected list of results would grow step by step.
+        let mut arrays = Vec::with_capacity(arguments.len());
+        for (i, raw) in arguments.iter().enumerate() {
             // SAFETY: arguments are live buffers of this backend.
             let argument = unsafe { buffer(*raw) };
-            match aliases[i].is_some() && !kept.contains(&(i as i64)) {
-                true => argument.take(),
-                false => argument.value(),
-            }
-        };
-        arguments.iter().enumerate().map(value).collect()
+            let is_donated = aliases[i].is_some() && !kept.contains(&(i as i64));
+            arrays.push(if is_donated {
+                argument.take()?
+            } else {
+                argument.value()?
+            });
+        }
+        Ok(arrays)
     }
 }
 
