@@ -240,8 +240,14 @@ impl Values {
         tensors
     }
 
-    fn store(&mut self, graph: &Graph, node: &Node, results: Tensors) {
+    fn store(&mut self, graph: &Graph, node: &Node, mut results: Tensors) {
         debug_assert_eq!(results.len(), node.results.len());
+        if let [Some(slot)] = node.results[..] {
+            // Most nodes have one result, which takes no iterator.
+            debug_assert_eq!(results[0].ty, graph.types[slot as usize]);
+            self.0[slot as usize] = results.pop();
+            return;
+        }
         for (slot, tensor) in node.results.iter().zip(results) {
             let Some(slot) = slot else { continue };
             let ty = &graph.types[*slot as usize];

@@ -20,9 +20,9 @@ pub trait Product: Real {
     fn processor() -> Processor<Self>;
 }
 
-/// Compiles products with tiles of up to `M` rows and two vectors.
+/// Compiles products with tiles of up to `M` rows and two vectors `V`. Small ones have vectors `S`.
 macro_rules! processor {
-    ($name:ident, $T:ty, $V:ty, $lanes:expr, [$($rows:literal)*] $M:literal $(, $feature:literal)?) => {
+    ($name:ident, $T:ty, $V:ty, $S:ty, $lanes:expr, [$($rows:literal)*] $M:literal $(, $feature:literal)?) => {
         mod $name {
             use super::*;
 
@@ -45,7 +45,11 @@ macro_rules! processor {
             $(#[target_feature(enable = $feature)])?
             unsafe fn piece(piece: &Piece<$T>) {
                 // SAFETY: guaranteed by the caller.
-                unsafe { piece.compute::<$M, { 2 * $lanes }>(tile) };
+                unsafe {
+                    if !piece.small::<$S>() {
+                        piece.compute::<$M, { 2 * $lanes }>(tile);
+                    }
+                }
             }
 
             $(#[target_feature(enable = $feature)])?
@@ -64,12 +68,12 @@ macro_rules! product {
     ($T:ty, $plain:ident $lanes:literal, $avx2:ident $V2:ident $lanes2:literal, $avx512:ident $V512:ident $lanes512:literal) => {
         // A tile of 6 rows has twelve vectors of sums, as many as hide the latency of multiplications. The other
         // registers have room for the columns of the right operand and an element of the left one.
-        processor!($plain, $T, [$T; $lanes], $lanes, [1 2 3 4 5] 6);
+        processor!($plain, $T, [$T; $lanes], [$T; $lanes], $lanes, [1 2 3 4 5] 6);
         #[cfg(target_arch = "x86_64")]
-        processor!($avx2, $T, std::arch::x86_64::$V2, $lanes2, [1 2 3 4 5] 6, "avx2,fma");
+        processor!($avx2, $T, std::arch::x86_64::$V2, std::arch::x86_64::$V2, $lanes2, [1 2 3 4 5] 6, "avx2,fma");
         // AVX-512 has twice the registers.
         #[cfg(target_arch = "x86_64")]
-        processor!($avx512, $T, std::arch::x86_64::$V512, $lanes512, [1 2 3 4 5 6 7 8 9 10 11] 12, "avx512f");
+        processor!($avx512, $T, std::arch::x86_64::$V512, std::arch::x86_64::$V2, $lanes512, [1 2 3 4 5 6 7 8 9 10 11] 12, "avx512f");
 
         impl Product for $T {
             fn processor() -> Processor<$T> {
