@@ -44,13 +44,16 @@ macro_rules! vectorized {
 }
 pub(super) use vectorized;
 
+// With indices in place of iterators, the compiler keeps checks of bounds, and computes up to 32 elements of each
+// tile one by one.
+
 vectorized! {
     /// Computes a tile of a function of one operand.
     pub fn unary<A, R>(inputs: &[&[u8]], output: &mut [u8], f: impl Fn(A) -> R) {
         let output: &mut [R] = bytemuck::cast_slice_mut(output);
         let a: &[A] = &bytemuck::cast_slice(inputs[0])[..output.len()];
-        for (i, o) in output.iter_mut().enumerate() {
-            *o = f(a[i]);
+        for (o, a) in output.iter_mut().zip(a) {
+            *o = f(*a);
         }
     }
 }
@@ -61,8 +64,8 @@ vectorized! {
         let output: &mut [R] = bytemuck::cast_slice_mut(output);
         let a: &[A] = &bytemuck::cast_slice(inputs[0])[..output.len()];
         let b: &[B] = &bytemuck::cast_slice(inputs[1])[..output.len()];
-        for (i, o) in output.iter_mut().enumerate() {
-            *o = f(a[i], b[i]);
+        for (o, (a, b)) in output.iter_mut().zip(a.iter().zip(b)) {
+            *o = f(*a, *b);
         }
     }
 }
@@ -74,8 +77,8 @@ vectorized! {
         let a: &[A] = &bytemuck::cast_slice(inputs[0])[..output.len()];
         let b: &[B] = &bytemuck::cast_slice(inputs[1])[..output.len()];
         let c: &[C] = &bytemuck::cast_slice(inputs[2])[..output.len()];
-        for (i, o) in output.iter_mut().enumerate() {
-            *o = f(a[i], b[i], c[i]);
+        for (o, ((a, b), c)) in output.iter_mut().zip(a.iter().zip(b).zip(c)) {
+            *o = f(*a, *b, *c);
         }
     }
 }
