@@ -171,7 +171,7 @@ fn element(constant: &Option<Tensor>) -> Option<Bytes> {
     constant.as_ref()?.repeated().map(Bytes::from_slice)
 }
 
-/// What a fused operation reads: operands, then constants.
+/// The inputs of a fused operation: operands, then constants.
 #[derive(Default)]
 struct Inputs {
     operands: SmallVec<[Use; 4]>,

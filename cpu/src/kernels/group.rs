@@ -31,7 +31,7 @@ enum Place {
     Output(usize),
 }
 
-/// Where a step reads and writes.
+/// The memory of a step.
 #[derive(Clone, Debug)]
 struct Places {
     result: Place,

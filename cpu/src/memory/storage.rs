@@ -155,8 +155,8 @@ impl Cache {
         Some(memory)
     }
 
-    /// Keeps memory without other owners, unless the cache is full: then a program has ended that used
-    /// other sizes, and the cache starts anew.
+    /// Keeps memory without other owners. A full cache is emptied: it contains the sizes of programs that
+    /// ran before.
     fn give(&mut self, memory: Arc<Memory>) {
         let lines = memory.lines.len();
         let Some(list) = self.free.get_mut(lines) else {

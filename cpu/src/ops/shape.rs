@@ -10,12 +10,12 @@ use smallvec::smallvec;
 /// A rearrangement of one operand.
 #[derive(Debug)]
 pub struct Rearrange {
-    /// How elements are rearranged.
+    /// The kind of rearrangement.
     pub form: Form,
     view: View,
 }
 
-/// How an operation rearranges elements.
+/// A kind of rearrangement.
 #[derive(Debug)]
 pub enum Form {
     /// Repeats the operand: for each axis of the result, the operand's axis that varies along it.

@@ -25,7 +25,7 @@ impl<T: Real> Piece<T> {
         let Some(product) = both.iter().find(|p| suits(p)) else {
             return false;
         };
-        // The last blocks of rows and of columns may overlap those before, whose elements they compute anew.
+        // The last blocks of rows and columns may overlap earlier ones. They compute the same elements again.
         let mut column = 0;
         while column < product.columns {
             column = column.min(product.columns - V::LANES);
