@@ -5,9 +5,10 @@ use super::{Read, lift};
 use crate::ElementType::*;
 use crate::graph::{Operands, Operation, Source};
 use crate::kernels::product::{Matrix, Sizes, product, product_type};
-use crate::memory::{Context, Fresh, Tensor, Tensors, View};
+use crate::memory::{Context, Fresh, Layout, Tensor, Tensors, View};
 use crate::{Dims, Result, TensorType};
 use smallvec::{SmallVec, smallvec};
+use std::sync::Arc;
 
 /// A product whose result has the batch axes, the left operand's free axes and the right operand's.
 #[derive(Debug)]
@@ -16,71 +17,84 @@ struct Dot {
     lhs: [Vec<usize>; 3],
     /// Axes of the right operand: batch, contracted, free.
     rhs: [Vec<usize>; 3],
-    ty: TensorType,
-    /// The operands as matrices, and the result in its shape.
-    views: [View; 3],
+    layout: Arc<Layout>,
+    /// The operands as batches of matrices.
+    views: [View; 2],
 }
 
 impl Operation for Dot {
     fn run(&self, context: &Context, mut operands: Operands) -> Result<Tensors> {
-        let [left, right, back] = &self.views;
+        let [left, right] = &self.views;
         let rhs = right.of(operands.remove(1), |x| matrices(context, x, &self.rhs))?;
         let lhs = left.of(operands.remove(0), |x| matrices(context, x, &self.lhs))?;
-        let result = multiply(context, &lhs, &rhs, self.ty.element)?;
-        let result = back.of(result, |x| x.reshape(context, &self.ty.shape))?;
-        Ok(smallvec![result])
+        Ok(smallvec![multiply(context, &lhs, &rhs, &self.layout)?])
     }
 }
 
-/// Returns the view with three axes, each of which is a product of axes.
+/// Returns the view whose last two axes are products of axes, after the batch axes. Those need not be neighbors in
+/// memory: the heads of an attention stay where they are.
 fn matrices(context: &Context, x: &Tensor, axes: &[Vec<usize>; 3]) -> Result<Tensor> {
     let order: Vec<usize> = axes.iter().flatten().copied().collect();
-    let sizes = axes
-        .each_ref()
-        .map(|list| list.iter().map(|a| x.shape()[*a]).product::<usize>());
+    let size = |list: &[usize]| list.iter().map(|a| x.shape()[*a]).product();
+    let mut sizes: Dims = axes[0].iter().map(|a| x.shape()[*a]).collect();
+    sizes.extend(axes[1..].iter().map(|list| size(list)));
     x.permute(&order).reshape(context, &sizes)
 }
 
-/// Multiplies batches of matrices `[batch, rows, inner]` and `[batch, inner, columns]`.
-pub fn multiply(
-    context: &Context,
-    lhs: &Tensor,
-    rhs: &Tensor,
-    element: crate::ElementType,
-) -> Result<Tensor> {
+/// Multiplies matrices `[batch…, rows, inner]` and `[batch…, inner, columns]`.
+fn multiply(context: &Context, lhs: &Tensor, rhs: &Tensor, layout: &Arc<Layout>) -> Result<Tensor> {
+    let element = layout.ty.element;
     let wide = matches!(lhs.element(), F64 | C128) && matches!(element, Bf16 | F16 | F32 | C64);
     let compute = product_type(if wide { lhs.element() } else { element });
     let (lhs, rhs) = (
         convert(context, lhs, compute)?,
         convert(context, rhs, compute)?,
     );
-    let (l, r) = (lhs.shape(), rhs.shape());
+    let batch = lhs.shape().len() - 2;
+    let (l, r) = (&lhs.shape()[batch..], &rhs.shape()[batch..]);
     let sizes = Sizes {
-        rows: l[1],
-        inner: l[2],
-        columns: r[2],
+        rows: l[0],
+        inner: l[1],
+        columns: r[1],
     };
-    let moves = |i: usize| [i as isize * lhs.strides[0], i as isize * rhs.strides[0]];
-    let moves: SmallVec<[[isize; 2]; 4]> = (0..l[0]).map(moves).collect();
-    let ty = TensorType::new(&[l[0], l[1], r[2]], compute);
-    let mut fresh = Fresh::new(context, ty)?;
+    let mut fresh = if compute == element {
+        Fresh::with_layout(context, layout)?
+    } else {
+        Fresh::new(context, TensorType::new(&layout.ty.shape, compute))?
+    };
     product(
         compute,
         sizes,
         matrix(&lhs),
         matrix(&rhs),
-        &moves,
+        &moves(&lhs, &rhs, batch),
         fresh.bytes_mut(),
         context.threads,
     );
     convert(context, &fresh.finish(), element)
 }
 
+/// Returns the distances of the matrices of both operands from the first ones.
+fn moves(lhs: &Tensor, rhs: &Tensor, batch: usize) -> SmallVec<[[isize; 2]; 4]> {
+    let mut moves: SmallVec<[[isize; 2]; 4]> = smallvec![[0, 0]];
+    for axis in 0..batch {
+        let steps = [lhs.strides[axis], rhs.strides[axis]];
+        let outer = std::mem::take(&mut moves);
+        for [left, right] in outer {
+            let along = (0..lhs.shape()[axis] as isize)
+                .map(|i| [left + i * steps[0], right + i * steps[1]]);
+            moves.extend(along);
+        }
+    }
+    moves
+}
+
 fn matrix(x: &Tensor) -> Matrix<'_> {
+    let batch = x.shape().len() - 2;
     Matrix {
         data: x.data(),
         offset: x.offset,
-        strides: [x.strides[1], x.strides[2]],
+        strides: [x.strides[batch], x.strides[batch + 1]],
     }
 }
 
@@ -131,7 +145,7 @@ pub fn dot_general(source: &Source<'_>) -> Read {
     lift(Dot {
         lhs: [left_batch, left_free, left_inner],
         rhs: [right_batch, right_inner, right_free],
-        ty,
+        layout: Layout::dense(ty),
         views: Default::default(),
     })
 }
