@@ -2,17 +2,23 @@
 
 mod absorb;
 mod build;
+mod clusters;
 mod constant;
 mod devices;
 mod free;
 mod fuse;
 mod node;
 mod order;
+mod part;
 mod peak;
+mod rows;
 mod source;
+mod stages;
 
 pub use build::{Entry, Functions};
 pub use constant::Constant;
 pub use devices::Devices;
 pub use node::{Graph, Node, Operands, Operation, Use};
+pub use part::Part;
+pub use rows::{lanes, results};
 pub use source::{Region, Source};

@@ -1,6 +1,6 @@
 //! Graphs, their nodes and how they run.
 
-use super::Devices;
+use super::{Devices, Part};
 use crate::kernels::Group;
 use crate::memory::{Context, Tensor, Tensors};
 use crate::{Result, TensorType};
@@ -35,9 +35,17 @@ pub trait Operation: Any + Debug + Send + Sync {
         true
     }
 
+    /// Returns how this operation takes part in fusion.
+    fn part(&self) -> Option<Part<'_>> {
+        None
+    }
+
     /// Returns the operations on single elements, if this operation computes only those.
     fn group(&self) -> Option<&Group> {
-        None
+        match self.part() {
+            Some(Part::Each(group)) => Some(group),
+            _ => None,
+        }
     }
 
     /// Returns an operation like this one, which has a group, for another group and shape.

@@ -59,14 +59,16 @@ vectorized! {
                 continue;
             };
             let (blocks, rest) = rest.as_chunks::<LANES>();
-            let mut sums = *first;
+            let mut total = *first;
             for block in blocks {
-                for (sum, x) in sums.iter_mut().zip(block) {
-                    *sum = f(*sum, *x);
+                for i in 0..LANES {
+                    total[i] = f(total[i], block[i]);
                 }
             }
-            for (sum, x) in sums.iter_mut().zip(rest) {
-                *sum = f(*sum, *x);
+            // Only a copy is indexed by variables: the sums of blocks stay in registers.
+            let mut sums = total;
+            for (i, x) in rest.iter().enumerate() {
+                sums[i] = f(sums[i], *x);
             }
             for half in [LANES / 2, LANES / 4, LANES / 8, LANES / 16] {
                 for i in 0..half {

@@ -2,7 +2,8 @@
 
 use super::{Kernel, share};
 use crate::ElementType;
-use crate::memory::{Tensor, with_width};
+use crate::memory::{Side, Tensor, load, with_width};
+use bytemuck::Pod;
 use smallvec::SmallVec;
 use std::cell::Cell;
 use std::ops::Range;
@@ -72,19 +73,32 @@ pub enum Lanes<'a> {
     Slice(&'a [u8]),
     /// One element for all lanes.
     Scalar(&'a [u8]),
-    /// The elements of a view in row-major order.
-    View(&'a Tensor),
+    /// The elements of a view in row-major order, from the one with this number on.
+    View(&'a Tensor, usize),
+    /// Elements that are each repeated for a number of lanes.
+    Repeated(&'a [u8], usize),
     /// The elements that an output has before it is written.
     Output(usize),
 }
 
 impl<'a> Lanes<'a> {
-    /// Returns the elements of a tensor.
+    /// Returns the elements of a tensor: one for all lanes if all of them are the same in memory.
     pub fn of(tensor: &'a Tensor) -> Lanes<'a> {
-        if tensor.is_contiguous() {
+        if let Some(element) = tensor.repeated() {
+            Lanes::Scalar(element)
+        } else if tensor.is_contiguous() {
             Lanes::Slice(tensor.bytes())
         } else {
-            Lanes::View(tensor)
+            Lanes::View(tensor, 0)
+        }
+    }
+
+    /// Returns the elements for a range of lanes.
+    pub fn part(self, range: Range<usize>, width: usize) -> Lanes<'a> {
+        match self {
+            Lanes::Slice(bytes) => Lanes::Slice(&bytes[range.start * width..range.end * width]),
+            Lanes::View(view, first) => Lanes::View(view, first + range.start),
+            other => other,
         }
     }
 }
@@ -234,7 +248,12 @@ impl Group {
     }
 
     /// Computes a range of lanes. The outputs have the elements of this range only.
-    fn run_piece(&self, inputs: &[Lanes<'_>], outputs: &mut [&mut [u8]], range: Range<usize>) {
+    pub(super) fn run_piece(
+        &self,
+        inputs: &[Lanes<'_>],
+        outputs: &mut [&mut [u8]],
+        range: Range<usize>,
+    ) {
         let tile = TILE.min(range.len());
         let mut tiles = TILES.take();
         let count = self.scratch.len() + self.inputs.len();
@@ -264,9 +283,14 @@ impl Group {
                         }
                         &bytes[..n * width]
                     }
-                    Lanes::View(view) => {
+                    Lanes::View(view, first) => {
                         let bytes = &mut reserve(memory, tile * width)[..n * width];
-                        view.load(start, bytes);
+                        view.load(first + start, bytes);
+                        bytes
+                    }
+                    Lanes::Repeated(elements, times) => {
+                        let bytes = &mut reserve(memory, tile * width)[..n * width];
+                        with_width!(width, T => repeat::<T>(elements, times, start, bytes));
                         bytes
                     }
                     Lanes::Output(k) => {
@@ -336,4 +360,16 @@ fn fill(bytes: &mut [u8], element: &[u8]) {
         let value: T = bytemuck::pod_read_unaligned(element);
         bytemuck::cast_slice_mut::<_, T>(bytes).fill(value);
     });
+}
+
+/// Writes elements that are each repeated, from the repetition with number `start` on.
+fn repeat<T: Pod>(elements: &[u8], times: usize, start: usize, target: &mut [u8]) {
+    let elements: &[T] = bytemuck::cast_slice(elements);
+    let shape = [elements.len(), times];
+    let side = Side {
+        offset: 0,
+        strides: &[1, 0],
+    };
+    let target = bytemuck::cast_slice_mut(target);
+    load(&shape, elements, side, start, target);
 }

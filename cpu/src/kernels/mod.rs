@@ -13,6 +13,7 @@ mod kernel;
 pub mod math;
 pub mod product;
 pub mod random;
+pub mod rows;
 mod team;
 
 pub use group::{Bytes, Group, Lanes, Step, TILE};

@@ -163,6 +163,14 @@ impl Tensor {
         self.layout.contiguous
     }
 
+    /// Returns whether neighbors along the last axis are far from each other in memory.
+    pub fn is_scattered(&self) -> bool {
+        let axes = self.ty.shape.iter().zip(&self.strides).rev();
+        let mut axes = axes.filter(|(n, _)| **n != 1);
+        axes.next()
+            .is_some_and(|(_, stride)| stride.unsigned_abs() > 8)
+    }
+
     /// Returns all elements of the storage, to be indexed with the offset and the strides.
     pub fn data<T: Pod>(&self) -> &[T] {
         bytemuck::cast_slice(self.storage.bytes())

@@ -2,7 +2,7 @@
 
 use super::{Read, lift};
 use crate::ElementType::{self, *};
-use crate::graph::{Operands, Operation, Source};
+use crate::graph::{Operands, Operation, Part, Source, lanes, results};
 use crate::kernels::convert::{with_bits, with_integer, wrap};
 use crate::kernels::fused::{Sum, fused};
 use crate::kernels::math::integer::Integer;
@@ -46,37 +46,17 @@ impl Elementwise {
         mut operands: Operands,
         layouts: &[Arc<Layout>],
     ) -> Result<Tensors> {
-        let mut results: SmallVec<[Fresh; 2]> = SmallVec::with_capacity(layouts.len());
         if self.size < TILE {
+            let mut results: SmallVec<[Fresh; 2]> = SmallVec::with_capacity(layouts.len());
             for layout in layouts {
                 results.push(Fresh::with_layout(context, layout)?);
             }
             let mut inputs: SmallVec<[Lanes<'_>; 8]> = SmallVec::with_capacity(operands.len());
-            operands.iter().for_each(|x| inputs.push(lanes(x)));
+            operands.iter().for_each(|x| inputs.push(Lanes::of(x)));
             return Ok(self.write(context, &inputs, results));
         }
-        // Results are written over operands without other uses: the number of the result of each such operand.
-        let mut overwritten: SmallVec<[Option<usize>; 4]> =
-            SmallVec::from_elem(None, operands.len());
-        let mut numbers: SmallVec<[usize; 4]> = (0..operands.len()).collect();
-        for (k, layout) in layouts.iter().enumerate() {
-            let free = Tensor::replaceable(&operands, layout);
-            let mut memory = None;
-            for i in free.iter().rev() {
-                overwritten[numbers.remove(*i)] = Some(k);
-                memory = operands.remove(*i).into_memory(layout);
-            }
-            results.push(match memory {
-                Some(memory) => memory,
-                None => Fresh::with_layout(context, layout)?,
-            });
-        }
-        let mut others = operands.iter();
-        let each = overwritten.iter().map(|result| match result {
-            Some(k) => Lanes::Output(*k),
-            None => lanes(others.next().expect("an operand for each input")),
-        });
-        let inputs: SmallVec<[Lanes<'_>; 8]> = each.collect();
+        let (results, overwritten) = results(context, &mut operands, layouts, |_, _| true)?;
+        let inputs = lanes(&operands, &overwritten);
         Ok(self.write(context, &inputs, results))
     }
 
@@ -112,7 +92,7 @@ impl Elementwise {
         }
         for operand in &mut operands {
             // Tiles of a transposed array would load a cache line per element.
-            if operand.size() > TILE && is_scattered(operand) {
+            if operand.size() > TILE && operand.is_scattered() {
                 *operand = operand.contiguous(context)?;
             }
         }
@@ -139,8 +119,8 @@ impl Operation for Elementwise {
         self.compute(context, operands, &self.layouts)
     }
 
-    fn group(&self) -> Option<&Group> {
-        Some(&self.group)
+    fn part(&self) -> Option<Part<'_>> {
+        Some(Part::Each(&self.group))
     }
 
     fn with_group(&self, group: Group, shape: &[usize]) -> Arc<dyn Operation> {
@@ -178,18 +158,6 @@ impl Operation for Elementwise {
     }
 }
 
-/// Returns whether neighbors along the last axis are far from each other in memory.
-fn is_scattered(x: &Tensor) -> bool {
-    let mut axes = x
-        .shape()
-        .iter()
-        .zip(&x.strides)
-        .rev()
-        .filter(|(n, _)| **n != 1);
-    axes.next()
-        .is_some_and(|(_, stride)| stride.unsigned_abs() > 8)
-}
-
 /// Returns the order of axes in which an operand is contiguous, if operands have gaps in their own order
 /// and none is contiguous in it. The results then have the memory's order, and nothing is rearranged.
 fn common_order(operands: &[Tensor], rank: usize) -> Option<SmallVec<[usize; 6]>> {
@@ -198,21 +166,13 @@ fn common_order(operands: &[Tensor], rank: usize) -> Option<SmallVec<[usize; 6]>
             .iter()
             .filter(|o| o.shape().len() == rank && o.size() > TILE)
     };
-    let scattered = arrays().find(|o| is_scattered(o))?;
+    let scattered = arrays().find(|o| o.is_scattered())?;
     if arrays().any(|o| o.is_contiguous()) {
         return None;
     }
     let mut order: SmallVec<[usize; 6]> = (0..rank).collect();
     order.sort_by_key(|a| std::cmp::Reverse((scattered.strides[*a], scattered.shape()[*a])));
     scattered.permute(&order).is_contiguous().then_some(order)
-}
-
-/// Returns the elements of an operand: one for all lanes if all of them are the same in memory.
-pub fn lanes(tensor: &Tensor) -> Lanes<'_> {
-    if let Some(element) = tensor.repeated() {
-        return Lanes::Scalar(element);
-    }
-    Lanes::of(tensor)
 }
 
 /// The type of an operation's result.

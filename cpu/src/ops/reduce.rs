@@ -1,15 +1,17 @@
 //! Reductions over axes.
 
 use super::arrays::{convert, fill};
-use super::elementwise::{Elementwise, compute_type};
+use super::elementwise::{Elementwise, compute_type, push_convert};
 use super::region::{ScalarRegion, captured, mismatch};
 use super::{Read, lift};
-use crate::graph::{Operands, Operation, Source};
-use crate::kernels::fold::{Extent, fold};
-use crate::kernels::{Lanes, TILE};
+use crate::graph::{Operands, Operation, Part, Source};
+use crate::kernels::fold::{Extent, fold, folder};
+use crate::kernels::rows::Fold;
+use crate::kernels::{Group, Lanes, TILE};
 use crate::memory::{Context, Fresh, Strides, Tensor, Tensors};
 use crate::{Dims, Result, TensorType};
 use smallvec::smallvec;
+use std::sync::Arc;
 
 /// Combines the elements along axes.
 #[derive(Debug)]
@@ -17,6 +19,15 @@ pub struct Reduce {
     kept: Vec<usize>,
     reduced: Vec<usize>,
     region: ScalarRegion,
+    fusible: Option<Fusible>,
+}
+
+/// A reduction that takes part in fusion.
+#[derive(Debug)]
+enum Fusible {
+    /// A single element for each result, which is combined with the initial value.
+    Each(Group),
+    Fold(Fold),
 }
 
 impl Operation for Reduce {
@@ -35,11 +46,22 @@ impl Operation for Reduce {
         let size = folded[0].size();
         let inputs: Vec<Lanes<'_>> = initial
             .iter()
-            .map(super::elementwise::lanes)
-            .chain(folded.iter().map(Lanes::of))
+            .chain(&folded)
+            .map(Lanes::of)
             .chain(captured(captures))
             .collect();
         run_region(context, &self.region, &inputs, &shape, size)
+    }
+
+    fn part(&self) -> Option<Part<'_>> {
+        self.fusible.as_ref().map(|fusible| match fusible {
+            Fusible::Each(group) => Part::Each(group),
+            Fusible::Fold(fold) => Part::Fold(fold),
+        })
+    }
+
+    fn with_group(&self, group: Group, shape: &[usize]) -> Arc<dyn Operation> {
+        Arc::new(Elementwise::new(group, shape))
     }
 }
 
@@ -68,6 +90,7 @@ impl Reduce {
             kept: vec![1],
             reduced: vec![0],
             region,
+            fusible: None,
         }
     }
 
@@ -243,11 +266,52 @@ pub fn reduce(source: &Source<'_>) -> Read {
     {
         return lift(Elementwise::new(group, &source.results[0].shape));
     }
+    let fusible = fusible(&region, &shape, &kept, &reduced);
     lift(Reduce {
         kept,
         reduced,
         region,
+        fusible,
     })
+}
+
+/// Returns how a reduction of an array takes part in fusion: if it combines neighbors, or arrays that follow
+/// each other, with a kernel.
+fn fusible(
+    region: &ScalarRegion,
+    shape: &[usize],
+    kept: &[usize],
+    reduced: &[usize],
+) -> Option<Fusible> {
+    let element = *region.results.first()?;
+    let compute = compute_type(element);
+    let (folder, group) = (folder(region.single?, compute)?, region.group()?);
+    let mut prepare = Group::new(&[element]);
+    let prepared = push_convert(&mut prepare, 0, compute);
+    prepare.outputs = vec![prepared];
+    let mut finish = Group::new(&[compute, element]);
+    let folded = push_convert(&mut finish, 0, element);
+    let output = finish.inline(group, &[1, folded])[0];
+    finish.finish(&[output]);
+    let size = |axes: &[usize]| axes.iter().map(|a| shape[*a]).product::<usize>();
+    let large = |axes: &[usize]| axes.iter().copied().filter(|a| shape[*a] != 1).collect();
+    let (axes, others): (Vec<usize>, Vec<usize>) = (large(reduced), large(kept));
+    if size(reduced) == 1 {
+        return region.exchanged(1).map(Fusible::Each);
+    }
+    // The sum of a vector belongs to the one row of a matrix if its result has an axis before the reduced ones.
+    let is_row = others.last().or(kept.first()) < axes.first() && !kept.is_empty();
+    if !is_row && others.first().is_some_and(|a| Some(a) < axes.last()) {
+        return None;
+    }
+    Some(Fusible::Fold(Fold {
+        folder,
+        prepare,
+        finish,
+        rows: size(if is_row { kept } else { reduced }),
+        columns: size(if is_row { reduced } else { kept }),
+        across: !is_row,
+    }))
 }
 
 /// Returns a tensor whose elements all equal a scalar, in memory of its own.

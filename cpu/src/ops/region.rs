@@ -85,6 +85,11 @@ impl ScalarRegion {
         Ok(region)
     }
 
+    /// Returns the region as a group, if all its operations are elementwise.
+    pub fn group(&self) -> Option<&Group> {
+        self.group.as_ref()
+    }
+
     /// Returns the group of a region that combines `count` operands with as many others, for the others first.
     pub fn exchanged(&self, count: usize) -> Option<Group> {
         let own = self.group.as_ref()?;
@@ -125,7 +130,10 @@ impl ScalarRegion {
                         .bytes_mut()
                         .copy_from_slice(&bytes[lane * width..][..width]),
                     Lanes::Scalar(bytes) => scalar.bytes_mut().copy_from_slice(bytes),
-                    Lanes::View(view) => view.load(lane, scalar.bytes_mut()),
+                    Lanes::View(view, first) => view.load(first + lane, scalar.bytes_mut()),
+                    Lanes::Repeated(bytes, times) => scalar
+                        .bytes_mut()
+                        .copy_from_slice(&bytes[lane / times * width..][..width]),
                     Lanes::Output(k) => scalar
                         .bytes_mut()
                         .copy_from_slice(&outputs[*k][lane * width..][..width]),
@@ -226,7 +234,7 @@ fn constant(element: &[u8]) -> Kernel {
 
 /// Returns captured values as inputs.
 pub fn captured(tensors: &[Tensor]) -> impl Iterator<Item = Lanes<'_>> {
-    tensors.iter().map(super::elementwise::lanes)
+    tensors.iter().map(Lanes::of)
 }
 
 /// Returns the error of a region with other types than its operation.

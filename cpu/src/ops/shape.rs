@@ -2,7 +2,7 @@
 
 use super::{Read, lift};
 use crate::ElementType::{I2, I4};
-use crate::graph::{Operands, Operation, Source};
+use crate::graph::{Operands, Operation, Part, Source};
 use crate::memory::{Context, Fresh, Strides, Tensor, Tensors, View};
 use crate::{Dims, Result, TensorType};
 use smallvec::smallvec;
@@ -57,6 +57,25 @@ impl Operation for Rearrange {
 
     fn allocates(&self) -> bool {
         false
+    }
+
+    fn part(&self) -> Option<Part<'_>> {
+        match &self.form {
+            Form::Reshape(_) => Some(Part::Same),
+            Form::Broadcast { axes, shape } => {
+                let axes = axes.iter().zip(shape).filter(|(_, n)| **n != 1);
+                let kept = axes.clone().take_while(|(axis, _)| axis.is_some()).count();
+                let (kept, new) = (axes.clone().take(kept), axes.skip(kept));
+                let is_part = kept.is_sorted_by_key(|(axis, _)| *axis)
+                    && new.clone().all(|(axis, _)| axis.is_none());
+                match new.map(|(_, n)| *n).product() {
+                    _ if !is_part => None,
+                    1 => Some(Part::Same),
+                    times => Some(Part::Repeat(times)),
+                }
+            }
+            _ => None,
+        }
     }
 }
 

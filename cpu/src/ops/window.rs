@@ -298,8 +298,8 @@ impl ReduceWindow {
     ) -> Result<Tensors> {
         let inputs: Vec<Lanes<'_>> = sums
             .iter()
-            .map(super::elementwise::lanes)
-            .chain(elements.iter().map(Lanes::of))
+            .chain(elements)
+            .map(Lanes::of)
             .chain(captured(captures))
             .collect();
         let shape = &self.windows.positions;
@@ -354,7 +354,7 @@ struct Map {
 
 impl Operation for Map {
     fn run(&self, context: &Context, operands: Operands) -> Result<Tensors> {
-        let inputs: Vec<Lanes<'_>> = operands.iter().map(super::elementwise::lanes).collect();
+        let inputs: Vec<Lanes<'_>> = operands.iter().map(Lanes::of).collect();
         run_region(
             context,
             &self.region,

@@ -13,6 +13,7 @@ mod interpreter;
 mod numerics;
 mod owned;
 mod reductions;
+mod rows;
 mod single;
 mod small;
 mod threads;
