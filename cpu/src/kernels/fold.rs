@@ -13,6 +13,10 @@ use num_complex::Complex;
 const BLOCK: usize = 128;
 /// Accumulators of a block, which vectorize.
 const LANES: usize = 16;
+/// Columns whose sums are in registers while rows are combined.
+const COLUMNS: usize = 32;
+/// Elements of rows that are combined before the next columns of them.
+const ROWS: usize = 8192;
 /// Elements of a long row that one thread combines.
 const CHUNK: usize = 1 << 16;
 /// Elements from which threads share the work.
@@ -32,7 +36,7 @@ pub struct Extent {
 /// The kernels of a reduction. The rest is independent of types, which keeps the crate quick to compile.
 #[derive(Clone, Copy, Debug)]
 pub struct Folder {
-    /// Combines rows element by element: `sum[i] = f(sum[i], row[i])`.
+    /// Combines rows with their sum, element by element: `sum[i] = f(sum[i], row[i])`.
     combine: Combine,
     /// Combines each line of up to `length` elements into one element.
     lines: fn(out: &mut [u8], data: &[u8], length: usize),
@@ -41,10 +45,28 @@ pub struct Folder {
 }
 
 vectorized! {
-    fn combine<T>(f: impl Fn(T, T) -> T, sum: &mut [u8], row: &[u8]) {
+    fn combine<T>(f: impl Fn(T, T) -> T, sum: &mut [u8], rows: &[u8]) {
         let sum: &mut [T] = bytemuck::cast_slice_mut(sum);
-        for (s, x) in sum.iter_mut().zip(bytemuck::cast_slice::<u8, T>(row)) {
-            *s = f(*s, *x);
+        let rows: &[T] = bytemuck::cast_slice(rows);
+        let width = sum.len();
+        let (blocks, rest) = sum.as_chunks_mut::<COLUMNS>();
+        for (block, start) in blocks.iter_mut().zip((0..).step_by(COLUMNS)) {
+            // These sums stay in registers.
+            let mut sums = *block;
+            let mut at = start;
+            while let Some(x) = rows.get(at..).and_then(|x| x.first_chunk::<COLUMNS>()) {
+                for i in 0..COLUMNS {
+                    sums[i] = f(sums[i], x[i]);
+                }
+                at += width;
+            }
+            *block = sums;
+        }
+        let start = width - rest.len();
+        for row in rows.chunks(width.max(1)) {
+            for (s, x) in rest.iter_mut().zip(&row[start..]) {
+                *s = f(*s, *x);
+            }
         }
     }
 }
@@ -83,7 +105,7 @@ vectorized! {
 macro_rules! folder {
     ($T:ty, $a:ident, $b:ident => $f:expr) => {
         Some(Folder {
-            combine: |sum, row| combine::<$T>(|$a, $b| $f, sum, row),
+            combine: |sum, rows| combine::<$T>(|$a, $b| $f, sum, rows),
             lines: |out, data, length| lines::<$T>(|$a, $b| $f, out, data, length),
             width: std::mem::size_of::<$T>(),
         })
@@ -139,8 +161,8 @@ pub fn folder(name: &str, element: ElementType) -> Option<Folder> {
     )
 }
 
-/// Combines rows element by element: `sum[i] = f(sum[i], row[i])`.
-pub type Combine = fn(sum: &mut [u8], row: &[u8]);
+/// Combines rows with their sum, element by element: `sum[i] = f(sum[i], row[i])`.
+pub type Combine = fn(sum: &mut [u8], rows: &[u8]);
 
 /// Returns the kernel that combines rows by an operation, if there is one.
 pub fn combiner(name: &str, element: ElementType) -> Option<Combine> {
@@ -222,27 +244,40 @@ impl Folder {
         }
     }
 
+    /// Combines rows of `out`'s size one after another.
+    fn block(&self, data: &[u8], out: &mut [u8]) {
+        let (first, rest) = data.split_at(out.len());
+        out.copy_from_slice(first);
+        // Columns of long rows are far from each other, so that few rows are combined at a time.
+        let count = (ROWS * self.width / out.len()).max(4);
+        let few = rest.chunks(count * out.len());
+        few.for_each(|rows| (self.combine)(out, rows));
+    }
+
     /// Combines rows of `out`'s size: blocks of rows one after another, blocks in pairs.
     pub fn rows(&self, data: &[u8], out: &mut [u8]) {
         let row = out.len();
-        if data.len() <= BLOCK * row {
-            out.copy_from_slice(&data[..row]);
-            let rest = data[row..].chunks(row);
-            return rest.for_each(|x| (self.combine)(out, x));
+        let wide = COLUMNS * row;
+        if row < COLUMNS * self.width && data.len() >= 2 * wide {
+            // Short rows do not fill registers: each number of rows counts as one row first.
+            let mut sums = vec![0u128; wide.div_ceil(16)];
+            let sums = &mut bytemuck::cast_slice_mut(&mut sums)[..wide];
+            let (whole, rest) = data.split_at(data.len() / wide * wide);
+            self.rows(whole, sums);
+            self.block(sums, out);
+            return (self.combine)(out, rest);
         }
-        let copy = |bytes: &[u8]| {
-            let mut sum = vec![0u128; row.div_ceil(16)];
-            bytemuck::cast_slice_mut::<_, u8>(&mut sum)[..row].copy_from_slice(bytes);
-            sum
-        };
+        if data.len() <= BLOCK * row {
+            return self.block(data, out);
+        }
         let add = |sum: &mut Vec<u128>, x: &[u8]| {
             (self.combine)(&mut bytemuck::cast_slice_mut::<_, u8>(sum)[..row], x);
         };
         // Sums of 1, 2, 4, … blocks that wait for a partner, as the digits of a binary counter.
         let mut waiting: Vec<(usize, Vec<u128>)> = Vec::new();
         for block in data.chunks(BLOCK * row) {
-            let mut sum = copy(&block[..row]);
-            block[row..].chunks(row).for_each(|x| add(&mut sum, x));
+            let mut sum = vec![0u128; row.div_ceil(16)];
+            self.block(block, &mut bytemuck::cast_slice_mut(&mut sum)[..row]);
             let mut blocks = 1;
             while let Some((_, mut earlier)) = waiting.pop_if(|(n, _)| *n == blocks) {
                 add(&mut earlier, &bytemuck::cast_slice(&sum)[..row]);

@@ -1,9 +1,9 @@
 //! Groups of elementwise operations, computed tile by tile in the first-level cache.
 
+use super::kernel::repeat;
 use super::{Kernel, share};
 use crate::ElementType;
-use crate::memory::{Side, Tensor, load, with_width};
-use bytemuck::Pod;
+use crate::memory::{Tensor, with_width};
 use smallvec::SmallVec;
 use std::cell::Cell;
 use std::ops::Range;
@@ -290,7 +290,10 @@ impl Group {
                     }
                     Lanes::Repeated(elements, times) => {
                         let bytes = &mut reserve(memory, tile * width)[..n * width];
-                        with_width!(width, T => repeat::<T>(elements, times, start, bytes));
+                        with_width!(width, T => {
+                            let (from, to) = (bytemuck::cast_slice(elements), bytemuck::cast_slice_mut(bytes));
+                            repeat::<T>(from, times, start, to);
+                        });
                         bytes
                     }
                     Lanes::Output(k) => {
@@ -360,16 +363,4 @@ fn fill(bytes: &mut [u8], element: &[u8]) {
         let value: T = bytemuck::pod_read_unaligned(element);
         bytemuck::cast_slice_mut::<_, T>(bytes).fill(value);
     });
-}
-
-/// Writes elements that are each repeated, from the repetition with number `start` on.
-fn repeat<T: Pod>(elements: &[u8], times: usize, start: usize, target: &mut [u8]) {
-    let elements: &[T] = bytemuck::cast_slice(elements);
-    let shape = [elements.len(), times];
-    let side = Side {
-        offset: 0,
-        strides: &[1, 0],
-    };
-    let target = bytemuck::cast_slice_mut(target);
-    load(&shape, elements, side, start, target);
 }

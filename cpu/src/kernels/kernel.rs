@@ -83,6 +83,19 @@ vectorized! {
     }
 }
 
+vectorized! {
+    /// Writes elements that are each repeated, from the repetition with number `start` on.
+    pub fn repeat<T>(elements: &[T], times: usize, start: usize, target: &mut [T]) {
+        let elements = &elements[start / times..];
+        let first = (times - start % times).min(target.len());
+        let (target, rest) = target.split_at_mut(first);
+        target.fill(elements[0]);
+        for (target, element) in rest.chunks_mut(times).zip(&elements[1..]) {
+            target.fill(*element);
+        }
+    }
+}
+
 #[expect(
     clippy::redundant_closure,
     reason = "a reference to a function would be called for each element"
