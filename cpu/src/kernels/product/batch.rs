@@ -144,14 +144,9 @@ impl<T: Product> Batch<'_, T> {
         }
         let by_dots = is_for_dots(&first);
         let work = first.rows * first.depth * first.columns;
-        let large = work.saturating_mul(self.moves.len()) >= PARALLEL;
-        let threads = if large { threads } else { 1 };
-        // Several pieces for each thread, so that threads end at about the same time.
-        let wanted = if threads > 1 {
-            (4 * threads).div_ceil(self.moves.len())
-        } else {
-            1
-        };
+        let all = work.saturating_mul(self.moves.len());
+        let threads = if all >= PARALLEL { threads } else { 1 };
+        let wanted = (threads * pieces_of_a_thread(all)).div_ceil(self.moves.len());
         let (rows, columns) = piece_sizes(&first, wanted, processor.columns);
         let (down, right) = (first.rows.div_ceil(rows), first.columns.div_ceil(columns));
         let mut pieces = vec![(); self.moves.len() * down * right];
@@ -178,6 +173,16 @@ impl<T: Product> Batch<'_, T> {
                 }
             }
         });
+    }
+}
+
+/// Returns the pieces of each thread, for a number of multiplications. With several, threads end at about the same
+/// time even if another program takes a core for a while; but each piece rearranges its operands.
+fn pieces_of_a_thread(work: usize) -> usize {
+    match work {
+        0..0x100_0000 => 1,
+        0x100_0000..0x1000_0000 => 2,
+        _ => 4,
     }
 }
 

@@ -6,6 +6,8 @@ use std::array::from_fn;
 /// Largest part of the axis that is summed over that is read at a time: `N` columns of the right operand and
 /// the rows of a tile then stay in the first-level cache. Sums of the parts are added in their order.
 pub const DEPTH: usize = 256;
+/// Columns of tiles at most that are kept in the second-level cache, so that a tile's rows are read once.
+const TOGETHER: usize = 4;
 
 /// What becomes of a product's elements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -113,13 +115,14 @@ impl<T: Real> Piece<T> {
     /// `compute`.
     #[inline(always)]
     pub unsafe fn compute<const M: usize, const N: usize>(&self, compute: Compute<T>) {
-        let tiles = self.rows.div_ceil(M);
-        let packs_left = self.left.inner != 1 && self.columns > N && self.rows > 1;
-        let packs_right = tiles > 1 || self.right.free != 1 || !self.columns.is_multiple_of(N);
+        let together = TOGETHER.min(self.columns.div_ceil(N));
         let depth = DEPTH.min(self.depth);
+        let is_direct = self.rows <= 3 && self.right.free == 1;
+        let packs_left = !is_direct && self.packs_left(N);
+        let room = |packs: bool, size: usize| if packs { size * depth } else { 0 };
         let mut packed = Packed {
-            left: Vec::with_capacity(if packs_left { self.rows * depth } else { 0 }),
-            right: Vec::with_capacity(if packs_right { N * depth } else { 0 }),
+            left: Vec::with_capacity(room(packs_left, self.rows)),
+            right: Vec::with_capacity(room(true, together * N)),
         };
         for start in (0..self.depth).step_by(DEPTH) {
             let mut part = Piece {
@@ -132,76 +135,150 @@ impl<T: Real> Piece<T> {
                 part.store = Store::Add;
             }
             // SAFETY: the caller promises it for the whole product; there is room for the packed parts.
-            unsafe { part.columns_of::<M, N>(compute, &mut packed, packs_left) };
+            unsafe {
+                if is_direct {
+                    part.few_rows::<N>(compute, &mut packed);
+                } else {
+                    part.all::<M, N>(compute, &mut packed, packs_left, together);
+                }
+            }
         }
     }
 
-    /// Computes a part whose depth the caches have room for.
+    /// Returns whether the left operand is copied: its rows are not lines of memory, or they are a multiple of a
+    /// page apart and would evict each other from the caches.
+    fn packs_left(&self, columns: usize) -> bool {
+        const PAGE: usize = 4096;
+        let apart = self.left.free.unsigned_abs() * size_of::<T>();
+        match self.left.inner {
+            1 => self.rows > 3 && apart.is_multiple_of(PAGE),
+            _ => self.rows > 1 && self.columns > columns,
+        }
+    }
+
+    /// Computes few rows from the columns where they lie. Only wide tiles have enough sums then.
     #[inline(always)]
-    unsafe fn columns_of<const M: usize, const N: usize>(
+    unsafe fn few_rows<const N: usize>(&self, compute: Compute<T>, packed: &mut Packed<T>) {
+        let mut column = 0;
+        while column < self.columns {
+            let left = self.columns - column;
+            let wide = if self.rows == 1 { 4 * N } else { 2 * N };
+            let columns = if left >= wide { wide } else { N.min(left) };
+            let mut tile = self.part(0, self.rows, column, columns);
+            // SAFETY: the caller promises that the operands are readable and the result writable.
+            unsafe {
+                if columns < N {
+                    packed.columns::<N>(&tile.right, columns, self.depth);
+                    tile.right = packed.place::<N>(0, self.depth);
+                }
+                compute(&tile);
+            }
+            column += columns;
+        }
+    }
+
+    /// Computes all tiles of `together` times `N` columns, which the caches have room for, then the next.
+    #[inline(always)]
+    unsafe fn all<const M: usize, const N: usize>(
         &self,
         compute: Compute<T>,
         packed: &mut Packed<T>,
         packs_left: bool,
+        together: usize,
     ) {
         let tiles = self.rows.div_ceil(M);
         // Tiles of about equal height take less time than whole ones and a rest.
         let first = |tile: usize| self.rows * tile / tiles;
-        let height = |tile: usize| first(tile + 1) - first(tile);
-        if packs_left {
+        for column in (0..self.columns).step_by(together * N) {
+            let end = self.columns.min(column + together * N);
+            let width = |at: usize| N.min(end - at);
+            let right = self.right.from(column, 0);
+            // SAFETY: the caller promises that the columns are readable and that there is room for them.
+            unsafe { packed.columns::<N>(&right, end - column, self.depth) };
             for tile in 0..tiles {
-                let from = self.left.from(first(tile), 0);
-                let to = packed
-                    .left
-                    .as_mut_ptr()
-                    .wrapping_add(first(tile) * self.depth);
-                // SAFETY: the caller promises that there is room for all rows.
-                unsafe { pack_rows::<T, M>(from, height(tile), self.depth, to) };
+                let (row, height) = (first(tile), first(tile + 1) - first(tile));
+                let mut left = self.left.from(row, 0);
+                if packs_left {
+                    // SAFETY: as above, for the rows.
+                    left = unsafe { packed.rows::<M>(&left, row, height, self.depth, column == 0) };
+                }
+                for at in (column..end).step_by(N) {
+                    let tile = Piece {
+                        left,
+                        right: packed.place::<N>(at - column, self.depth),
+                        ..self.part(row, height, at, width(at))
+                    };
+                    // SAFETY: the caller promises it for all rows and columns.
+                    unsafe { compute(&tile) };
+                }
             }
         }
-        let mut column = 0;
-        while column < self.columns {
-            let left = self.columns - column;
-            // Few rows have enough sums only with more columns.
-            let columns = match self.rows {
-                1 if self.right.free == 1 && left >= 4 * N => 4 * N,
-                2 | 3 if self.right.free == 1 && left >= 2 * N => 2 * N,
-                _ => N.min(left),
-            };
-            let mut right = self.right.from(column, 0);
-            if tiles > 1 || right.free != 1 || columns < N {
-                let to = packed.right.as_mut_ptr();
-                // SAFETY: the caller promises that there is room for `N` columns.
-                unsafe { pack_columns::<T, N>(right, columns, self.depth, to) };
-                right = Operand {
-                    start: to,
-                    free: 1,
-                    inner: N as isize,
-                };
-            }
-            for tile in 0..tiles {
-                let mut left = self.left.from(first(tile), 0);
-                if packs_left {
-                    let start = packed.left.as_ptr().wrapping_add(first(tile) * self.depth);
-                    left = Operand {
-                        start,
-                        free: 1,
-                        inner: height(tile) as isize,
-                    };
+    }
+}
+
+impl<T: Real> Packed<T> {
+    /// Returns the columns from a number on, which is a multiple of `N`.
+    fn place<const N: usize>(&self, number: usize, depth: usize) -> Operand<T> {
+        Operand {
+            start: self.right.as_ptr().wrapping_add(number * depth),
+            free: 1,
+            inner: N as isize,
+        }
+    }
+
+    /// Copies columns. Whole lines of memory are read before the next row of the operand, which may be in another
+    /// page.
+    #[inline(always)]
+    unsafe fn columns<const N: usize>(&mut self, from: &Operand<T>, columns: usize, depth: usize) {
+        let to = self.right.as_mut_ptr();
+        let whole = if from.free == 1 { columns / N * N } else { 0 };
+        // SAFETY: the caller promises that the columns are readable and that there is room for them.
+        unsafe {
+            for k in 0..depth {
+                for j in (0..whole).step_by(N) {
+                    let row: [T; N] = *from.from(j, k).start.cast();
+                    *to.add(j * depth + k * N).cast() = row;
                 }
-                let tile = Piece {
-                    rows: height(tile),
-                    depth: self.depth,
-                    columns,
-                    left,
-                    right,
-                    out: self.out.from(first(tile), column),
-                    store: self.store,
-                };
-                // SAFETY: the caller promises it for all rows and columns.
-                unsafe { compute(&tile) };
             }
-            column += columns;
+            for j in (whole..columns).step_by(N) {
+                let place = to.add(j * depth).cast();
+                pack_columns::<T, N>(from.from(j, 0), N.min(columns - j), depth, place);
+            }
+        }
+    }
+
+    /// Returns the rows of a tile, of which the first has a number, and copies them if they are `new`.
+    #[inline(always)]
+    unsafe fn rows<const M: usize>(
+        &mut self,
+        from: &Operand<T>,
+        number: usize,
+        rows: usize,
+        depth: usize,
+        new: bool,
+    ) -> Operand<T> {
+        let to = self.left.as_mut_ptr().wrapping_add(number * depth);
+        if from.inner == 1 {
+            for i in (0..rows).filter(|_| new) {
+                // SAFETY: the caller promises that the rows are readable and that there is room for them.
+                unsafe { to.add(i * depth).copy_from(from.from(i, 0).start, depth) };
+            }
+            let (start, free) = (to.cast_const(), depth as isize);
+            return Operand {
+                start,
+                free,
+                inner: 1,
+            };
+        }
+        if new {
+            // SAFETY: as above.
+            unsafe { pack_rows::<T, M>(*from, rows, depth, to) };
+        }
+        let (start, inner) = (to.cast_const(), rows as isize);
+        Operand {
+            start,
+            free: 1,
+            inner,
         }
     }
 }
@@ -242,13 +319,6 @@ unsafe fn pack_columns<T: Real, const N: usize>(
     const SIDE: usize = 4;
     // SAFETY: the caller promises that the columns are readable and that there is room for `N`.
     unsafe {
-        if from.free == 1 && columns == N {
-            for k in 0..depth {
-                let row: [T; N] = *from.from(0, k).start.cast();
-                *to.add(k * N).cast() = row;
-            }
-            return;
-        }
         let (mut whole, mut deep) = (0, 0);
         if from.inner == 1 {
             (whole, deep) = (columns / SIDE * SIDE, depth / SIDE * SIDE);

@@ -61,10 +61,24 @@ impl<T: Real> Piece<T> {
     /// Stores the columns that the result has, wherever they are, of rows of `width` sums.
     #[inline(never)]
     unsafe fn put_some(&self, sums: *const T, width: usize) {
+        // SAFETY: the caller promises that the sums are readable and the result is accessible.
+        unsafe {
+            match self.store {
+                Store::Set => self.put_each(sums, width, |_, sum| sum),
+                Store::Add => self.put_each(sums, width, |old, sum| old + sum),
+                Store::Subtract => self.put_each(sums, width, T::minus),
+            }
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn put_each(&self, sums: *const T, width: usize, new: impl Fn(T, T) -> T) {
         for j in 0..self.columns {
+            let mut place = self.out.from(0, j).start;
             for i in 0..self.rows {
                 // SAFETY: the caller promises that the sums are readable and the result is accessible.
-                unsafe { self.put(self.out.from(i, j).start, [*sums.add(i * width + j)]) };
+                unsafe { *place = new(*place, *sums.add(i * width + j)) };
+                place = place.wrapping_offset(self.out.row);
             }
         }
     }
