@@ -6,6 +6,7 @@ use crate::ElementType::*;
 use crate::graph::{Devices, Graph, Operands, Operation, Region, Source};
 use crate::memory::{Context, Tensor, Tensors};
 use crate::{Dims, Result, TensorType};
+use smallvec::{SmallVec, smallvec};
 
 /// A loop.
 #[derive(Debug)]
@@ -13,11 +14,53 @@ struct While {
     carries: usize,
     condition: Graph,
     body: Graph,
+    /// Captured values by number that the body had better find in another order of axes.
+    orders: Vec<(usize, Order)>,
+}
+
+/// An order of axes in memory.
+type Order = SmallVec<[usize; 6]>;
+
+impl While {
+    /// Brings captured values into the order that all operations of the body prefer: once, not in each iteration.
+    fn arrange(&self, context: &Context, captures: &mut [Tensor]) -> Result<()> {
+        for (i, order) in &self.orders {
+            let mut back: Order = smallvec![0; order.len()];
+            order
+                .iter()
+                .enumerate()
+                .for_each(|(i, axis)| back[*axis] = i);
+            let arranged = captures[*i].permute(order).contiguous(context)?;
+            captures[*i] = arranged.permute(&back);
+        }
+        Ok(())
+    }
+}
+
+/// Returns the values that a body captures after its carries and that its operations all prefer in one other order.
+fn preferred_orders(body: &Graph, carries: usize) -> Vec<(usize, Order)> {
+    let mut orders: Vec<Option<Option<Order>>> = vec![None; body.parameters];
+    for node in &body.nodes {
+        for (i, used) in node.operands.iter().enumerate() {
+            let order = node.operation.preferred_order(i);
+            let Some(known) = orders.get_mut(used.slot as usize) else {
+                continue;
+            };
+            if *known.get_or_insert_with(|| order.clone()) != order {
+                *known = Some(None);
+            }
+        }
+    }
+    let captures = orders.into_iter().skip(carries).enumerate();
+    captures
+        .filter_map(|(i, order)| Some((i, order??)))
+        .collect()
 }
 
 impl Operation for While {
     fn run(&self, context: &Context, mut operands: Operands) -> Result<Tensors> {
-        let captures: Vec<Tensor> = operands.drain(self.carries..).collect();
+        let mut captures: Vec<Tensor> = operands.drain(self.carries..).collect();
+        self.arrange(context, &mut captures)?;
         let mut carries: Tensors = operands.into_iter().collect();
         loop {
             let arguments = carries.iter().chain(&captures).cloned();
@@ -97,6 +140,7 @@ pub fn read_while(source: &Source<'_>) -> Read {
         "the body must compute values of the operands' types",
     )?;
     lift(While {
+        orders: preferred_orders(&body.graph, carries),
         carries,
         condition: condition.graph.clone(),
         body: body.graph.clone(),

@@ -29,7 +29,19 @@ impl Operation for Dot {
         let lhs = left.of(operands.remove(0), |x| matrices(context, x, &self.lhs))?;
         Ok(smallvec![multiply(context, &lhs, &rhs, &self.layout)?])
     }
+
+    /// A few rows take less time than it takes to transpose the right matrix.
+    fn preferred_order(&self, operand: usize) -> Option<SmallVec<[usize; 6]>> {
+        let [batch, inner, free] = &self.rhs;
+        let rows: usize = self.layout.ty.shape[..self.lhs[1].len()].iter().product();
+        let is_transposed = inner.last() == Some(&(inner.len() + free.len() - 1));
+        let prefers = operand == 1 && batch.is_empty() && rows <= FEW_ROWS && !free.is_empty();
+        (prefers && is_transposed).then(|| inner.iter().chain(free).copied().collect())
+    }
 }
+
+/// Rows up to which a product gains from a right matrix in another order.
+const FEW_ROWS: usize = 64;
 
 /// Returns the view whose last two axes are products of axes, after the batch axes. Those need not be neighbors in
 /// memory: the heads of an attention stay where they are.

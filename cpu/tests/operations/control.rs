@@ -29,6 +29,50 @@ fn loops_capture_values_and_update_in_place() {
     assert_eq!(elements::<i32>(&results[1]), [0, 3, 6, 9]);
 }
 
+/// The body multiplies by transposed captured matrices, which the loop rearranges before it starts, one of them not
+/// if another operation reads it too.
+#[test]
+fn loops_multiply_by_captured_matrices() {
+    let text = function(
+        "(%x: tensor<2x3xf64>, %w: tensor<1x3x3xf64>, %v: tensor<3x3xf64>) -> tensor<2x3xf64>",
+        "%zero = stablehlo.constant dense<0> : tensor<i32>
+         %two = stablehlo.constant dense<2> : tensor<i32>
+         %0:2 = stablehlo.while(%i = %zero, %a = %x) : tensor<i32>, tensor<2x3xf64>
+         cond {
+           %1 = stablehlo.compare LT, %i, %two, SIGNED : (tensor<i32>, tensor<i32>) -> tensor<i1>
+           stablehlo.return %1 : tensor<i1>
+         } do {
+           %one = stablehlo.constant dense<1> : tensor<i32>
+           %1 = stablehlo.dot_general %a, %w, contracting_dims = [1] x [2] : (tensor<2x3xf64>, tensor<1x3x3xf64>) -> tensor<2x1x3xf64>
+           %2 = stablehlo.reshape %1 : (tensor<2x1x3xf64>) -> tensor<2x3xf64>
+           %3 = stablehlo.dot_general %2, %v, contracting_dims = [1] x [1] : (tensor<2x3xf64>, tensor<3x3xf64>) -> tensor<2x3xf64>
+           %4 = stablehlo.dot_general %3, %v, contracting_dims = [1] x [0] : (tensor<2x3xf64>, tensor<3x3xf64>) -> tensor<2x3xf64>
+           %5 = stablehlo.add %i, %one : tensor<i32>
+           stablehlo.return %5, %4 : tensor<i32>, tensor<2x3xf64>
+         }
+         return %0#1 : tensor<2x3xf64>",
+    );
+    let w = [1.0, 2.0, 0.0, 0.0, 1.0, -1.0, 3.0, 0.0, 1.0];
+    let v = [0.0, 1.0, 0.0, 2.0, 0.0, 1.0, 0.0, -1.0, 1.0];
+    let x = [1.0, 0.0, 2.0, -1.0, 1.0, 0.0];
+    let times = |a: &[f64], at: &dyn Fn(usize, usize) -> f64| -> Vec<f64> {
+        let element = |i: usize| (0..3).map(|k| a[i / 3 * 3 + k] * at(k, i % 3)).sum();
+        (0..6).map(element).collect()
+    };
+    let mut expected = x.to_vec();
+    for _ in 0..2 {
+        expected = times(&expected, &|k, j| w[3 * j + k]);
+        expected = times(&expected, &|k, j| v[3 * j + k]);
+        expected = times(&expected, &|k, j| v[3 * k + j]);
+    }
+    let arguments = [
+        buffer(&[2, 3], F64, &x),
+        buffer(&[1, 3, 3], F64, &w),
+        buffer(&[3, 3], F64, &v),
+    ];
+    assert_eq!(elements::<f64>(&run(&text, &arguments)[0]), expected);
+}
+
 #[test]
 fn branches_out_of_range_are_the_last() {
     let text = function(
