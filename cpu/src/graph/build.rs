@@ -219,7 +219,9 @@ impl<'a> Functions<'a> {
                 let slots = scope.uses(&operation.operands, operation.line)?;
                 scope.graph.results = slots.into_iter().map(Use::of).collect();
                 scope.graph.fold();
+                scope.graph.simplify();
                 scope.graph.absorb();
+                scope.graph.merge();
                 scope.graph.finish();
                 // Scalar operations are left to the operations whose regions they are.
                 if !scope.graph.is_scalar() {

@@ -12,6 +12,7 @@ mod order;
 mod part;
 mod peak;
 mod rows;
+mod simplify;
 mod source;
 mod stages;
 
@@ -21,4 +22,5 @@ pub use devices::Devices;
 pub use node::{Graph, Node, Operands, Operation, Use};
 pub use part::Part;
 pub use rows::{lanes, results};
+pub use simplify::{Known, Simpler};
 pub use source::{Region, Source};

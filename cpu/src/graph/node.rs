@@ -1,6 +1,6 @@
 //! Graphs, their nodes and how they run.
 
-use super::{Devices, Part};
+use super::{Devices, Known, Part, Simpler};
 use crate::kernels::Group;
 use crate::memory::{Context, Tensor, Tensors};
 use crate::{Result, TensorType};
@@ -69,6 +69,12 @@ pub trait Operation: Any + Debug + Send + Sync {
         index: usize,
     ) -> Option<Arc<dyn Operation>> {
         let _ = (producers, index);
+        None
+    }
+
+    /// Returns a simpler way to compute the only result in the same bits.
+    fn simpler(&self, operands: &[Known<'_>]) -> Option<Simpler> {
+        let _ = operands;
         None
     }
 

@@ -128,6 +128,19 @@ impl Group {
         self.inputs[first..].iter().copied().zip(&self.constants)
     }
 
+    /// Returns whether another group has the same operations. Kernels that are not functions differ unless they
+    /// are one.
+    pub fn is_same(&self, other: &Group) -> bool {
+        let same = |(a, b): (&Step, &Step)| {
+            a.kernel.is_same(&b.kernel) && a.arguments == b.arguments && a.element == b.element
+        };
+        self.inputs == other.inputs
+            && self.constants == other.constants
+            && self.outputs == other.outputs
+            && self.steps.len() == other.steps.len()
+            && self.steps.iter().zip(&other.steps).all(same)
+    }
+
     /// Appends an operation and returns the number of its result.
     pub fn push(&mut self, kernel: Kernel, arguments: &[u32], element: ElementType) -> u32 {
         self.steps.push(Step {

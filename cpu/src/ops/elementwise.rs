@@ -1,8 +1,8 @@
 //! Elementwise operations whose operands have one type: a table with a row per operation.
 
-use super::{Read, lift};
+use super::{Read, identities, lift};
 use crate::ElementType::{self, *};
-use crate::graph::{Operands, Operation, Part, Source, lanes, results};
+use crate::graph::{Known, Operands, Operation, Part, Simpler, Source, lanes, results};
 use crate::kernels::convert::{with_bits, with_integer, wrap};
 use crate::kernels::fused::{Sum, fused};
 use crate::kernels::math::integer::Integer;
@@ -23,8 +23,8 @@ pub struct Elementwise {
     /// The layouts of the results, which have one shape.
     layouts: SmallVec<[Arc<Layout>; 1]>,
     size: usize,
-    /// Name of the operation, if the group is one of the table.
-    name: &'static str,
+    /// Name of the operation, if it is one of the table or a conversion.
+    pub name: &'static str,
 }
 
 impl Elementwise {
@@ -38,6 +38,11 @@ impl Elementwise {
             group,
             name: "",
         }
+    }
+
+    /// Returns this operation with a name.
+    pub fn named(self, name: &'static str) -> Elementwise {
+        Elementwise { name, ..self }
     }
 
     fn compute(
@@ -125,6 +130,10 @@ impl Operation for Elementwise {
 
     fn with_group(&self, group: Group, shape: &[usize]) -> Arc<dyn Operation> {
         Arc::new(Elementwise::new(group, shape))
+    }
+
+    fn simpler(&self, operands: &[Known<'_>]) -> Option<Simpler> {
+        identities::elementwise(self, operands)
     }
 
     /// Rounds a product and the sum with another number once, as XLA does. Products are rounded if both
@@ -476,10 +485,7 @@ pub fn read(source: &Source<'_>) -> Read {
         .ok_or_else(|| source.error(format!("operands of type {operand} are not allowed")))?;
     let element = group.element(group.outputs[0]);
     source.result(0, &TensorType::new(&operand.shape, element))?;
-    lift(Elementwise {
-        name: row.name,
-        ..Elementwise::new(group, &operand.shape)
-    })
+    lift(Elementwise::new(group, &operand.shape).named(row.name))
 }
 
 /// Returns an elementwise operation of one kernel.

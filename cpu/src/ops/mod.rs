@@ -13,6 +13,7 @@ mod dot;
 mod elementwise;
 mod fft;
 mod householder;
+mod identities;
 mod indexing;
 mod linear;
 mod manual;

@@ -220,7 +220,7 @@ pub fn convert(source: &Source<'_>) -> Read {
     let mut group = Group::new(&[operand.element]);
     let output = push_convert(&mut group, 0, result.element);
     group.finish(&[output]);
-    lift(Elementwise::new(group, &result.shape))
+    lift(Elementwise::new(group, &result.shape).named("stablehlo.convert"))
 }
 
 /// Reads `stablehlo.reduce_precision`.

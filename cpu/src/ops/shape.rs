@@ -1,11 +1,12 @@
 //! Operations that only rearrange elements: their results are views.
 
-use super::{Read, lift};
+use super::{Read, identities, lift};
 use crate::ElementType::{I2, I4};
-use crate::graph::{Operands, Operation, Part, Source};
+use crate::graph::{Known, Operands, Operation, Part, Simpler, Source};
 use crate::memory::{Context, Fresh, Strides, Tensor, Tensors, View};
 use crate::{Dims, Result, TensorType};
 use smallvec::smallvec;
+use std::sync::Arc;
 
 /// A rearrangement of one operand.
 #[derive(Debug)]
@@ -59,6 +60,10 @@ impl Operation for Rearrange {
         false
     }
 
+    fn simpler(&self, operands: &[Known<'_>]) -> Option<Simpler> {
+        identities::rearrange(&self.form, operands)
+    }
+
     fn part(&self) -> Option<Part<'_>> {
         match &self.form {
             Form::Reshape(_) => Some(Part::Same),
@@ -98,11 +103,16 @@ impl Form {
         })
     }
 
-    fn lift(self) -> Read {
-        lift(Rearrange {
+    /// Returns the operation.
+    pub fn operation(self) -> Arc<dyn Operation> {
+        Arc::new(Rearrange {
             form: self,
             view: View::default(),
         })
+    }
+
+    fn lift(self) -> Read {
+        Ok(self.operation())
     }
 }
 
