@@ -225,6 +225,7 @@ impl<'a> Functions<'a> {
                 scope.graph.finish();
                 // Scalar operations are left to the operations whose regions they are.
                 if !scope.graph.is_scalar() {
+                    scope.graph.recompute();
                     scope.graph.fuse();
                     scope.graph.finish();
                 }

@@ -11,6 +11,7 @@ mod node;
 mod order;
 mod part;
 mod peak;
+mod recompute;
 mod rows;
 mod simplify;
 mod source;

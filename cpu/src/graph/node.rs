@@ -20,6 +20,11 @@ pub trait Operation: Any + Debug + Send + Sync {
     /// Returns [`crate::Error::Memory`] if a result does not fit into memory.
     fn run(&self, context: &Context, operands: Operands) -> Result<Tensors>;
 
+    /// Returns whether to compute an element of the result takes about as long as to read and write one.
+    fn is_cheap(&self) -> bool {
+        false
+    }
+
     /// Returns the order of axes in which this operation had better find an operand in memory, if that is not the
     /// order of the operand's shape.
     fn preferred_order(&self, operand: usize) -> Option<SmallVec<[usize; 6]>> {

@@ -128,6 +128,12 @@ impl Operation for Elementwise {
         Some(Part::Each(&self.group))
     }
 
+    fn is_cheap(&self) -> bool {
+        let mut rows = ROWS.iter();
+        let row = rows.find(|row| row.name == self.name);
+        row.is_none_or(|row| row.is_cheap)
+    }
+
     fn with_group(&self, group: Group, shape: &[usize]) -> Arc<dyn Operation> {
         Arc::new(Elementwise::new(group, shape))
     }
@@ -203,6 +209,8 @@ pub struct Row {
     pub name: &'static str,
     arity: usize,
     kind: Kind,
+    /// Whether it takes about as long as to read and write an element.
+    is_cheap: bool,
     kernel: fn(ElementType) -> Option<Kernel>,
 }
 
@@ -274,12 +282,16 @@ macro_rules! rule {
 }
 
 macro_rules! rows {
-    ($($name:literal $kind:ident $x:tt { $($class:ident: $body:expr),* $(,)? })*) => {
+    ($($name:literal $kind:ident $x:tt $($costly:ident)? { $($class:ident: $body:expr),* $(,)? })*) => {
         /// The elementwise operations.
         pub static ROWS: &[Row] = &[$(Row {
             name: $name,
             arity: rows!(@count $x),
             kind: Kind::$kind,
+            is_cheap: {
+                let costly: &[&str] = &[$(stringify!($costly))?];
+                costly.is_empty()
+            },
             kernel: |element| {
                 $(rule!($class, $x, $body, element);)*
                 None
@@ -294,20 +306,20 @@ rows! {
     "stablehlo.add" Same (a, b) { bool: a | b, bits: a.wrapping_add(b), float: a + b, complex: a + b }
     "stablehlo.subtract" Same (a, b) { bits: a.wrapping_sub(b), float: a - b, complex: a - b }
     "stablehlo.multiply" Same (a, b) { bool: a & b, bits: a.wrapping_mul(b), float: a * b, complex: a * b }
-    "stablehlo.divide" Same (a, b) {
+    "stablehlo.divide" Same (a, b) costly {
         int64: Integer::quotient(a, b), float: a / b, complex128: complex::divide(a, b)
     }
-    "stablehlo.remainder" Same (a, b) { int64: Integer::remainder(a, b), float: a % b }
+    "stablehlo.remainder" Same (a, b) costly { int64: Integer::remainder(a, b), float: a % b }
     "stablehlo.maximum" Same (a, b) {
         bool: a | b, int: a.max(b), float: real::maximum(a, b), complex: if less(a, b) { b } else { a }
     }
     "stablehlo.minimum" Same (a, b) {
         bool: a & b, int: a.min(b), float: real::minimum(a, b), complex: if less(b, a) { b } else { a }
     }
-    "stablehlo.power" Same (a, b) {
+    "stablehlo.power" Same (a, b) costly {
         int64: Integer::power(a, b), float64: real::power(a, b), complex128: complex::power(a, b)
     }
-    "stablehlo.atan2" Same (a, b) { float64: f64::atan2(a, b), complex128: complex::atan2(a, b) }
+    "stablehlo.atan2" Same (a, b) costly { float64: f64::atan2(a, b), complex128: complex::atan2(a, b) }
     "stablehlo.and" Same (a, b) { bool: a & b, bits: a & b }
     "stablehlo.or" Same (a, b) { bool: a | b, bits: a | b }
     "stablehlo.xor" Same (a, b) { bool: a ^ b, bits: a ^ b }
@@ -326,23 +338,23 @@ rows! {
     "stablehlo.floor" Same (a) { float: a.floor() }
     "stablehlo.round_nearest_afz" Same (a) { float: a.round() }
     "stablehlo.round_nearest_even" Same (a) { float: a.round_ties_even() }
-    "stablehlo.sqrt" Same (a) { float: a.sqrt(), complex128: complex::sqrt(a) }
-    "stablehlo.rsqrt" Same (a) { float32: (1.0 / f64::from(a).sqrt()) as f32, float64: 1.0 / a.sqrt(), complex128: complex::rsqrt(a) }
-    "stablehlo.cbrt" Same (a) { float64: f64::cbrt(a), complex128: complex::cbrt(a) }
-    "stablehlo.exponential" Same (a) { float32: single::exp(a), float64: f64::exp(a), complex128: complex::exp(a) }
-    "stablehlo.exponential_minus_one" Same (a) {
+    "stablehlo.sqrt" Same (a) costly { float: a.sqrt(), complex128: complex::sqrt(a) }
+    "stablehlo.rsqrt" Same (a) costly { float32: (1.0 / f64::from(a).sqrt()) as f32, float64: 1.0 / a.sqrt(), complex128: complex::rsqrt(a) }
+    "stablehlo.cbrt" Same (a) costly { float64: f64::cbrt(a), complex128: complex::cbrt(a) }
+    "stablehlo.exponential" Same (a) costly { float32: single::exp(a), float64: f64::exp(a), complex128: complex::exp(a) }
+    "stablehlo.exponential_minus_one" Same (a) costly {
         float32: single::expm1(a), float64: f64::exp_m1(a), complex128: complex::expm1(a)
     }
-    "stablehlo.log" Same (a) { float32: single::log(a), float64: f64::ln(a), complex128: complex::log(a) }
-    "stablehlo.log_plus_one" Same (a) { float32: single::log1p(a), float64: f64::ln_1p(a), complex128: complex::log1p(a) }
-    "stablehlo.logistic" Same (a) {
+    "stablehlo.log" Same (a) costly { float32: single::log(a), float64: f64::ln(a), complex128: complex::log(a) }
+    "stablehlo.log_plus_one" Same (a) costly { float32: single::log1p(a), float64: f64::ln_1p(a), complex128: complex::log1p(a) }
+    "stablehlo.logistic" Same (a) costly {
         float32: single::logistic(a), float64: real::logistic(a),
         complex128: complex::divide(Complex::new(1.0, 0.0), complex::exp(-a) + 1.0)
     }
-    "stablehlo.sine" Same (a) { float64: f64::sin(a), complex128: complex::sin(a) }
-    "stablehlo.cosine" Same (a) { float64: f64::cos(a), complex128: complex::cos(a) }
-    "stablehlo.tan" Same (a) { float64: f64::tan(a), complex128: complex::tan(a) }
-    "stablehlo.tanh" Same (a) { float32: single::tanh(a), float64: f64::tanh(a), complex128: complex::tanh(a) }
+    "stablehlo.sine" Same (a) costly { float64: f64::sin(a), complex128: complex::sin(a) }
+    "stablehlo.cosine" Same (a) costly { float64: f64::cos(a), complex128: complex::cos(a) }
+    "stablehlo.tan" Same (a) costly { float64: f64::tan(a), complex128: complex::tan(a) }
+    "stablehlo.tanh" Same (a) costly { float32: single::tanh(a), float64: f64::tanh(a), complex128: complex::tanh(a) }
     "stablehlo.is_finite" Test (a) { float: u8::from(a.is_finite()) }
     "stablehlo.real" Real (a) { float: a, complex: a.re }
     "stablehlo.imag" Real (a) { float: { let _: T = a; 0.0 as T }, complex: a.im }
