@@ -68,11 +68,15 @@ impl Operation for Fused {
         let (mut results, overwritten) =
             results(context, &mut operands, &self.layouts, writes_over)?;
         let lanes = lanes(&operands, &overwritten);
-        let mut outputs: SmallVec<[&mut [u8]; 4]> =
-            results.iter_mut().map(Fresh::bytes_mut).collect();
+        let mut outputs: SmallVec<[&mut [u8]; 8]> = SmallVec::with_capacity(results.len());
+        let each = results.iter_mut();
+        each.for_each(|fresh| outputs.push(fresh.bytes_mut()));
         self.rows.run(&lanes, &mut outputs, context.threads);
         drop(outputs);
-        Ok(results.into_iter().map(Fresh::finish).collect())
+        let mut tensors = Tensors::with_capacity(results.len());
+        let results = results.into_iter();
+        results.for_each(|fresh| tensors.push(fresh.finish()));
+        Ok(tensors)
     }
 }
 
@@ -90,12 +94,18 @@ pub fn results(
     layouts: &[Arc<Layout>],
     allowed: impl Fn(usize, usize) -> bool,
 ) -> Result<Memory> {
-    let mut results = SmallVec::new();
+    let mut results = SmallVec::with_capacity(layouts.len());
     let mut overwritten = SmallVec::from_elem(None, operands.len());
-    let mut numbers: SmallVec<[usize; 4]> = (0..operands.len()).collect();
+    if layouts.iter().all(|layout| layout.size() < TILE) {
+        for layout in layouts {
+            results.push(Fresh::with_layout(context, layout)?);
+        }
+        return Ok((results, overwritten));
+    }
+    let mut numbers: SmallVec<[usize; 8]> = (0..operands.len()).collect();
     for (k, layout) in layouts.iter().enumerate() {
         let mut free = SmallVec::new();
-        if layout.ty.size() >= Some(TILE) {
+        if layout.size() >= TILE {
             free = Tensor::replaceable(operands, layout);
         }
         if free.iter().any(|i| !allowed(numbers[*i], k)) {
@@ -120,9 +130,12 @@ pub fn lanes<'a>(
     overwritten: &[Option<usize>],
 ) -> SmallVec<[Lanes<'a>; 8]> {
     let mut others = operands.iter();
-    let each = overwritten.iter().map(|result| match result {
-        Some(k) => Lanes::Output(*k),
-        None => Lanes::of(others.next().expect("an operand for each input")),
-    });
-    each.collect()
+    let mut lanes = SmallVec::with_capacity(overwritten.len());
+    for result in overwritten {
+        lanes.push(match result {
+            Some(k) => Lanes::Output(*k),
+            None => Lanes::of(others.next().expect("an operand for each input")),
+        });
+    }
+    lanes
 }

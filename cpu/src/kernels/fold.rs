@@ -7,6 +7,7 @@ use super::math::real;
 use super::share;
 use crate::ElementType::{self, *};
 use num_complex::Complex;
+use smallvec::SmallVec;
 
 /// Elements that are combined one after another in each lane. Blocks are combined in pairs, so that sums
 /// stay accurate.
@@ -260,7 +261,7 @@ impl Folder {
         let wide = COLUMNS * row;
         if row < COLUMNS * self.width && data.len() >= 2 * wide {
             // Short rows do not fill registers: each number of rows counts as one row first.
-            let mut sums = vec![0u128; wide.div_ceil(16)];
+            let mut sums: SmallVec<[u128; 64]> = SmallVec::from_elem(0, wide.div_ceil(16));
             let sums = &mut bytemuck::cast_slice_mut(&mut sums)[..wide];
             let (whole, rest) = data.split_at(data.len() / wide * wide);
             self.rows(whole, sums);

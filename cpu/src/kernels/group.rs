@@ -7,11 +7,15 @@ use crate::memory::{Tensor, with_width};
 use smallvec::SmallVec;
 use std::cell::Cell;
 use std::ops::Range;
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 /// Elements of a tile: operands and results of a few operations stay in the first-level cache.
 pub const TILE: usize = 1024;
 /// Tiles that a thread computes at a time.
 const PIECE: usize = 16 * TILE;
+/// Operations on elements, and loads of them, from which threads share the work: others take less time than the
+/// threads take to begin.
+pub(super) const PARALLEL: usize = 1 << 18;
 
 /// An operation of a group.
 #[derive(Clone, Debug)]
@@ -24,20 +28,23 @@ pub struct Step {
     pub element: ElementType,
 }
 
-/// The memory of an operand or a result of a step.
+/// The memory of an operand of a step: an input, or the outputs and then the scratch tiles by number.
 #[derive(Clone, Copy, Debug)]
 enum Place {
     Input(usize),
-    Scratch(usize),
-    Output(usize),
+    Memory(usize),
 }
 
-/// The memory of a step.
+/// A step as it runs.
 #[derive(Clone, Debug)]
-struct Places {
-    result: Place,
-    /// The operands, each with the bytes of an element.
-    arguments: SmallVec<[(Place, usize); 3]>,
+struct Call {
+    kernel: Kernel,
+    arguments: [Place; 3],
+    count: usize,
+    /// The memory of the result.
+    result: usize,
+    /// Bytes of an element of the result.
+    width: usize,
 }
 
 /// The bytes of an element.
@@ -53,7 +60,11 @@ pub struct Group {
     pub steps: Vec<Step>,
     /// Numbers of the results.
     pub outputs: Vec<u32>,
-    places: Vec<Places>,
+    calls: Vec<Call>,
+    /// Bytes of an element of each output.
+    widths: Vec<usize>,
+    /// The tiles of the constants.
+    filled: Vec<Filled>,
     /// Bytes of an element of each scratch tile.
     scratch: Vec<usize>,
 }
@@ -100,6 +111,39 @@ impl<'a> Lanes<'a> {
             Lanes::View(view, first) => Lanes::View(view, first + range.start),
             other => other,
         }
+    }
+
+    /// Returns the elements of a tile's lanes, of a width in bytes, in memory of the input or loaded into a tile.
+    /// `outputs` have the tile's lanes from the one with number `at` on.
+    fn load<'t>(
+        self,
+        lanes: Range<usize>,
+        width: usize,
+        at: usize,
+        memory: &'t mut Tile,
+        outputs: &[&mut [u8]],
+    ) -> &'t [u8]
+    where
+        'a: 't,
+    {
+        let bytes = lanes.len() * width;
+        match self {
+            Lanes::Slice(slice) => return &slice[lanes.start * width..][..bytes],
+            Lanes::Scalar(value) if lanes.len() == 1 => return value,
+            _ => {}
+        }
+        let target = reserve(memory, bytes);
+        match self {
+            Lanes::Slice(_) => {}
+            Lanes::Scalar(value) => fill(target, value),
+            Lanes::View(view, first) => view.load(first + lanes.start, target),
+            Lanes::Repeated(elements, times) => with_width!(width, T => {
+                let (from, to) = (bytemuck::cast_slice(elements), bytemuck::cast_slice_mut(target));
+                repeat::<T>(from, times, lanes.start, to);
+            }),
+            Lanes::Output(k) => target.copy_from_slice(&outputs[k][at * width..][..bytes]),
+        }
+        target
     }
 }
 
@@ -205,30 +249,36 @@ impl Group {
         self.scratch.clear();
         let mut busy_until: Vec<usize> = Vec::new();
         let mut places: Vec<Place> = (0..first).map(Place::Input).collect();
+        self.calls.clear();
         for (i, step) in self.steps.iter().enumerate() {
+            let width = step.element.bytes();
             let output = self.outputs.iter().position(|o| *o as usize == first + i);
-            places.push(match output {
-                Some(output) => Place::Output(output),
-                None => {
-                    let free = busy_until.iter().position(|until| *until < i);
-                    let slot = free.unwrap_or_else(|| {
-                        busy_until.push(0);
-                        self.scratch.push(0);
-                        busy_until.len() - 1
-                    });
-                    busy_until[slot] = last_use[i].max(i);
-                    self.scratch[slot] = self.scratch[slot].max(step.element.bytes());
-                    Place::Scratch(slot)
-                }
+            let result = output.unwrap_or_else(|| {
+                let free = busy_until.iter().position(|until| *until < i);
+                let slot = free.unwrap_or_else(|| {
+                    busy_until.push(0);
+                    self.scratch.push(0);
+                    busy_until.len() - 1
+                });
+                busy_until[slot] = last_use[i].max(i);
+                self.scratch[slot] = self.scratch[slot].max(width);
+                self.outputs.len() + slot
+            });
+            places.push(Place::Memory(result));
+            let mut arguments = [Place::Input(0); 3];
+            let operands = arguments.iter_mut().zip(&step.arguments);
+            operands.for_each(|(place, r)| *place = places[*r as usize]);
+            self.calls.push(Call {
+                kernel: step.kernel.clone(),
+                arguments,
+                count: step.arguments.len(),
+                result,
+                width,
             });
         }
-        let place = |r: &u32| (places[*r as usize], self.element(*r).bytes());
-        let each = self.steps.iter().zip(&places[first..]);
-        let each = each.map(|(step, result)| Places {
-            result: *result,
-            arguments: step.arguments.iter().map(place).collect(),
-        });
-        self.places = each.collect();
+        let width = |output: &u32| self.element(*output).bytes();
+        self.widths = self.outputs.iter().map(width).collect();
+        self.filled = self.constants.iter().map(|c| filled(c)).collect();
     }
 
     /// Computes the outputs, each with `lanes` elements.
@@ -239,17 +289,13 @@ impl Group {
         lanes: usize,
         threads: usize,
     ) {
-        if threads < 2 || lanes <= PIECE {
+        let work = lanes * (self.steps.len() + inputs.len());
+        if threads < 2 || lanes <= PIECE || work < PARALLEL {
             return self.run_piece(inputs, outputs, 0..lanes);
         }
-        let widths: SmallVec<[usize; 4]> = self
-            .outputs
-            .iter()
-            .map(|o| self.element(*o).bytes())
-            .collect();
         let mut pieces: Vec<Vec<&mut [u8]>> =
             (0..lanes.div_ceil(PIECE)).map(|_| Vec::new()).collect();
-        for (output, width) in outputs.iter_mut().zip(widths) {
+        for (output, width) in outputs.iter_mut().zip(&self.widths) {
             for (piece, chunk) in pieces.iter_mut().zip(output.chunks_mut(PIECE * width)) {
                 piece.push(chunk);
             }
@@ -269,96 +315,58 @@ impl Group {
     ) {
         let tile = TILE.min(range.len());
         let mut tiles = TILES.take();
-        let count = self.scratch.len() + self.inputs.len();
+        let count = self.scratch.len() + inputs.len();
         if tiles.len() < count {
             tiles.resize_with(count, Tile::new);
         }
         let (scratch, loaded) = tiles.split_at_mut(self.scratch.len());
-        for (memory, width) in scratch.iter_mut().zip(&self.scratch) {
-            reserve(memory, tile * width);
-        }
         let mut start = range.start;
         while start < range.end {
-            let n = tile.min(range.end - start);
-            let first = start == range.start;
-            let mut slices: SmallVec<[&[u8]; 8]> = SmallVec::with_capacity(self.inputs.len());
-            let constants = self.constants.iter().map(|c| Lanes::Scalar(c));
-            let all = inputs.iter().copied().chain(constants);
-            for ((lanes, memory), element) in all.zip(&mut *loaded).zip(&self.inputs) {
-                let width = element.bytes();
-                slices.push(match lanes {
-                    Lanes::Slice(slice) => &slice[start * width..][..n * width],
-                    Lanes::Scalar(value) if tile == 1 => value,
-                    Lanes::Scalar(value) => {
-                        let bytes = reserve(memory, tile * width);
-                        if first {
-                            fill(bytes, value);
-                        }
-                        &bytes[..n * width]
+            let lanes = start..range.end.min(start + tile);
+            let at = start - range.start;
+            let mut slices: SmallVec<[&[u8]; 16]> = SmallVec::with_capacity(self.inputs.len());
+            for ((own, memory), element) in inputs.iter().zip(&mut *loaded).zip(&self.inputs) {
+                slices.push(match *own {
+                    // The elements of the first tile are those of all others.
+                    Lanes::Scalar(value) if at > 0 && tile > 1 => {
+                        &bytemuck::cast_slice(memory)[..lanes.len() * value.len()]
                     }
-                    Lanes::View(view, first) => {
-                        let bytes = &mut reserve(memory, tile * width)[..n * width];
-                        view.load(first + start, bytes);
-                        bytes
-                    }
-                    Lanes::Repeated(elements, times) => {
-                        let bytes = &mut reserve(memory, tile * width)[..n * width];
-                        with_width!(width, T => {
-                            let (from, to) = (bytemuck::cast_slice(elements), bytemuck::cast_slice_mut(bytes));
-                            repeat::<T>(from, times, start, to);
-                        });
-                        bytes
-                    }
-                    Lanes::Output(k) => {
-                        let bytes = &mut reserve(memory, tile * width)[..n * width];
-                        let own = &outputs[k][(start - range.start) * width..];
-                        bytes.copy_from_slice(&own[..n * width]);
-                        bytes
-                    }
+                    _ => own.load(lanes.clone(), element.bytes(), at, memory, outputs),
                 });
             }
-            self.run_tile(&slices, scratch, outputs, start - range.start, n);
-            start += n;
+            let constants = self.filled.iter();
+            constants.for_each(|tile| slices.push(bytemuck::cast_slice(tile)));
+            let mut memory: SmallVec<[&mut [u8]; 16]> =
+                SmallVec::with_capacity(outputs.len() + scratch.len());
+            for (output, width) in outputs.iter_mut().zip(&self.widths) {
+                memory.push(&mut output[at * width..][..lanes.len() * width]);
+            }
+            for (memory_of, width) in scratch.iter_mut().zip(&self.scratch) {
+                memory.push(reserve(memory_of, tile * width));
+            }
+            for call in &self.calls {
+                call.run(&slices, &mut memory, lanes.len());
+            }
+            start = lanes.end;
         }
         TILES.set(tiles);
     }
+}
 
-    fn run_tile(
-        &self,
-        tile: &[&[u8]],
-        scratch: &mut [Tile],
-        outputs: &mut [&mut [u8]],
-        start: usize,
-        n: usize,
-    ) {
-        for (step, places) in self.steps.iter().zip(&self.places) {
-            let width = step.element.bytes();
-            let call = |scratch: &[Tile], outputs: &[&mut [u8]], target: &mut [u8]| {
-                let mut slices: [&[u8]; 3] = [&[]; 3];
-                for (slice, (place, width)) in slices.iter_mut().zip(&places.arguments) {
-                    *slice = match *place {
-                        Place::Input(i) => tile[i],
-                        Place::Scratch(i) => &bytemuck::cast_slice(&scratch[i])[..n * width],
-                        Place::Output(k) => &outputs[k][start * width..][..n * width],
-                    };
-                }
-                step.kernel.call(&slices[..places.arguments.len()], target);
+impl Call {
+    /// Computes a number of lanes of a tile.
+    fn run(&self, inputs: &[&[u8]], memory: &mut [&mut [u8]], lanes: usize) {
+        let target = std::mem::take(&mut memory[self.result]);
+        let mut slices: [&[u8]; 3] = [&[]; 3];
+        let slices = &mut slices[..self.count];
+        for (slice, place) in slices.iter_mut().zip(&self.arguments) {
+            *slice = match *place {
+                Place::Input(i) => inputs[i],
+                Place::Memory(i) => &*memory[i],
             };
-            match places.result {
-                Place::Output(k) => {
-                    let target = std::mem::take(&mut outputs[k]);
-                    call(scratch, outputs, &mut target[start * width..][..n * width]);
-                    outputs[k] = target;
-                }
-                Place::Scratch(i) => {
-                    let mut target = std::mem::take(&mut scratch[i]);
-                    let bytes = &mut bytemuck::cast_slice_mut(&mut target)[..n * width];
-                    call(scratch, outputs, bytes);
-                    scratch[i] = target;
-                }
-                Place::Input(_) => unreachable!("steps do not write to inputs"),
-            }
         }
+        self.kernel.call(slices, &mut target[..lanes * self.width]);
+        memory[self.result] = target;
     }
 }
 
@@ -376,4 +384,23 @@ fn fill(bytes: &mut [u8], element: &[u8]) {
         let value: T = bytemuck::pod_read_unaligned(element);
         bytemuck::cast_slice_mut::<_, T>(bytes).fill(value);
     });
+}
+
+/// A tile whose elements are all the same.
+type Filled = Arc<[u128]>;
+
+/// Returns the tile of an element, which all groups of a program share, so that it stays in the caches.
+fn filled(element: &[u8]) -> Filled {
+    static KNOWN: Mutex<Vec<(Bytes, Weak<[u128]>)>> = Mutex::new(Vec::new());
+    let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+    let same = known.iter().find(|(bytes, _)| bytes[..] == *element);
+    same.and_then(|(_, tile)| tile.upgrade())
+        .unwrap_or_else(|| {
+            let mut tile = vec![0; TILE * element.len() / 16];
+            fill(bytemuck::cast_slice_mut(&mut tile), element);
+            let tile: Filled = tile.into();
+            known.retain(|(_, tile)| tile.strong_count() > 0);
+            known.push((element.into(), Arc::downgrade(&tile)));
+            tile
+        })
 }

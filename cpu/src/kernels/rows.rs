@@ -5,6 +5,7 @@
 //! cache. What later stages use of it stays in the second-level cache.
 
 use super::fold::Folder;
+use super::group::PARALLEL;
 use super::{Group, Lanes, TILE, share};
 use smallvec::SmallVec;
 use std::cell::Cell;
@@ -118,6 +119,9 @@ pub struct Rows {
     pub totals: Vec<Total>,
 }
 
+/// Memory of sums, which need no allocation if they are few.
+type Zeros = SmallVec<[u128; 16]>;
+
 thread_local! {
     /// Memory of values that are not results.
     static SCRATCH: Cell<Vec<u128>> = const { Cell::new(Vec::new()) };
@@ -134,6 +138,15 @@ impl Rows {
         if wide { rows * self.columns } else { rows }
     }
 
+    /// Returns the number of operations on elements, and of loads of them.
+    fn work(&self) -> usize {
+        let each = self.stages.iter().map(|stage| {
+            let operations = stage.group.steps.len() + stage.inputs.len() + stage.folds.len();
+            self.lanes(self.rows, stage.wide) * operations
+        });
+        each.sum()
+    }
+
     /// Returns the number of bytes that a place has for a number of rows.
     fn bytes(&self, place: &Place, rows: usize) -> usize {
         place.width
@@ -147,12 +160,12 @@ impl Rows {
     /// Computes the results. Those of an input that is [`Lanes::Output`] are in the memory of that result.
     pub fn run(&self, inputs: &[Lanes<'_>], outputs: &mut [&mut [u8]], threads: usize) {
         let count = self.rows.div_ceil(self.piece());
-        let mut parts: Vec<Vec<u128>> = Vec::with_capacity(self.totals.len());
+        let mut parts: SmallVec<[Zeros; 2]> = SmallVec::new();
         for total in &self.totals {
             let size = count * self.bytes(&self.places[total.place], 0);
-            parts.push(vec![0; size.div_ceil(16)]);
+            parts.push(Zeros::from_elem(0, size.div_ceil(16)));
         }
-        let mut pieces: Vec<SmallVec<[&mut [u8]; 4]>> = Vec::with_capacity(count);
+        let mut pieces: SmallVec<[SmallVec<[&mut [u8]; 8]>; 1]> = SmallVec::new();
         pieces.resize_with(count, SmallVec::new);
         let mut contributions = parts.iter_mut();
         for (place, output) in self.places.iter().zip(&mut *outputs) {
@@ -164,6 +177,7 @@ impl Rows {
             let chunks = pieces.iter_mut().zip(chunks.into_iter().flatten());
             chunks.for_each(|(piece, chunk)| piece.push(chunk));
         }
+        let threads = if self.work() < PARALLEL { 1 } else { threads };
         share(threads, &mut pieces, |i, piece| {
             self.run_piece(i, inputs, piece)
         });
@@ -260,7 +274,7 @@ impl Stage {
 impl Total {
     /// Computes the result of contributions of a number of bytes.
     fn run(&self, parts: &[u8], size: usize, inputs: &[Lanes<'_>], output: &mut [u8]) {
-        let mut sum = vec![0u128; size.div_ceil(16)];
+        let mut sum = Zeros::from_elem(0, size.div_ceil(16));
         let sum = &mut bytemuck::cast_slice_mut::<_, u8>(&mut sum)[..size];
         match size / self.folder.width {
             1 => self.folder.lines(parts, sum, parts.len() / size),

@@ -36,6 +36,11 @@ impl Layout {
         })
     }
 
+    /// Returns the number of elements.
+    pub fn size(&self) -> usize {
+        self.size
+    }
+
     /// Returns the layout in row-major order without gaps.
     pub fn dense(ty: TensorType) -> Arc<Layout> {
         let strides = row_major(&ty.shape);

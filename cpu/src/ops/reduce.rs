@@ -27,7 +27,7 @@ pub struct Reduce {
 enum Fusible {
     /// A single element for each result, which is combined with the initial value.
     Each(Group),
-    Fold(Fold),
+    Fold(Box<Fold>),
 }
 
 impl Operation for Reduce {
@@ -304,14 +304,14 @@ fn fusible(
     if !is_row && others.first().is_some_and(|a| Some(a) < axes.last()) {
         return None;
     }
-    Some(Fusible::Fold(Fold {
+    Some(Fusible::Fold(Box::new(Fold {
         folder,
         prepare,
         finish,
         rows: size(if is_row { kept } else { reduced }),
         columns: size(if is_row { reduced } else { kept }),
         across: !is_row,
-    }))
+    })))
 }
 
 /// Returns a tensor whose elements all equal a scalar, in memory of its own.
