@@ -304,13 +304,9 @@ impl Builder<'_> {
         })
     }
 
-    /// Returns a stage, all of whose operations are known.
-    fn build(&mut self, number: usize) -> Stage {
-        let works = self.works.iter().filter(|work| work.stage == number);
-        let works: Vec<Work> = works.cloned().collect();
-        let (mut inputs, mut registers) = (Vec::new(), HashMap::new());
-        let computed: Vec<Option<u32>> = works.iter().flat_map(|w| w.results.clone()).collect();
-        let mut constants = Constants::default();
+    /// Returns the values that operations use and do not compute, and the constants among them.
+    fn inputs_of(&self, works: &[Work], computed: &[Option<u32>]) -> (Vec<u32>, Constants) {
+        let (mut inputs, mut constants) = (Vec::new(), Constants::default());
         for value in works.iter().flat_map(|work| &work.arguments) {
             if computed.contains(&Some(*value)) || inputs.contains(value) {
                 continue;
@@ -323,10 +319,18 @@ impl Builder<'_> {
         for (element, bytes) in works.iter().flat_map(|work| work.group.constants()) {
             constants.number(element, bytes);
         }
+        (inputs, constants)
+    }
+
+    /// Returns a stage, all of whose operations are known.
+    fn build(&mut self, number: usize) -> Stage {
+        let works = self.works.iter().filter(|work| work.stage == number);
+        let works: Vec<Work> = works.cloned().collect();
+        let computed: Vec<Option<u32>> = works.iter().flat_map(|w| w.results.clone()).collect();
+        let (inputs, mut constants) = self.inputs_of(&works, &computed);
         let elements: Vec<ElementType> = inputs.iter().map(|v| self.element(*v)).collect();
         let mut group = Group::with_constants(&elements, &constants.0);
-        let numbers = inputs.iter().copied().zip(0..);
-        registers.extend(numbers);
+        let mut registers: HashMap<u32, u32> = inputs.iter().copied().zip(0..).collect();
         for work in &works {
             let first = inputs.len() as u32;
             let mut arguments: Vec<u32> = Vec::with_capacity(work.arguments.len());
