@@ -68,7 +68,7 @@ impl Operation for Fused {
         let (mut results, overwritten) =
             results(context, &mut operands, &self.layouts, writes_over)?;
         let lanes = lanes(&operands, &overwritten);
-        let mut outputs: SmallVec<[&mut [u8]; 8]> = SmallVec::with_capacity(results.len());
+        let mut outputs: SmallVec<[&mut [u8]; 8]> = SmallVec::new();
         let each = results.iter_mut();
         each.for_each(|fresh| outputs.push(fresh.bytes_mut()));
         self.rows.run(&lanes, &mut outputs, context.threads);
@@ -130,7 +130,7 @@ pub fn lanes<'a>(
     overwritten: &[Option<usize>],
 ) -> SmallVec<[Lanes<'a>; 8]> {
     let mut others = operands.iter();
-    let mut lanes = SmallVec::with_capacity(overwritten.len());
+    let mut lanes = SmallVec::new();
     for result in overwritten {
         lanes.push(match result {
             Some(k) => Lanes::Output(*k),

@@ -324,7 +324,8 @@ impl Group {
         while start < range.end {
             let lanes = start..range.end.min(start + tile);
             let at = start - range.start;
-            let mut slices: SmallVec<[&[u8]; 16]> = SmallVec::with_capacity(self.inputs.len());
+            // With a capacity, each list would be copied once.
+            let mut slices: SmallVec<[&[u8]; 16]> = SmallVec::new();
             for ((own, memory), element) in inputs.iter().zip(&mut *loaded).zip(&self.inputs) {
                 slices.push(match *own {
                     // The elements of the first tile are those of all others.
@@ -336,8 +337,7 @@ impl Group {
             }
             let constants = self.filled.iter();
             constants.for_each(|tile| slices.push(bytemuck::cast_slice(tile)));
-            let mut memory: SmallVec<[&mut [u8]; 16]> =
-                SmallVec::with_capacity(outputs.len() + scratch.len());
+            let mut memory: SmallVec<[&mut [u8]; 16]> = SmallVec::new();
             for (output, width) in outputs.iter_mut().zip(&self.widths) {
                 memory.push(&mut output[at * width..][..lanes.len() * width]);
             }
@@ -358,14 +358,13 @@ impl Call {
     fn run(&self, inputs: &[&[u8]], memory: &mut [&mut [u8]], lanes: usize) {
         let target = std::mem::take(&mut memory[self.result]);
         let mut slices: [&[u8]; 3] = [&[]; 3];
-        let slices = &mut slices[..self.count];
-        for (slice, place) in slices.iter_mut().zip(&self.arguments) {
+        for (slice, place) in slices.iter_mut().zip(&self.arguments[..self.count]) {
             *slice = match *place {
                 Place::Input(i) => inputs[i],
                 Place::Memory(i) => &*memory[i],
             };
         }
-        self.kernel.call(slices, &mut target[..lanes * self.width]);
+        self.kernel.call(&slices, &mut target[..lanes * self.width]);
         memory[self.result] = target;
     }
 }

@@ -195,15 +195,14 @@ impl Rows {
         let rows = self.piece().min(self.rows - first);
         let sizes = self.places[self.results..].iter();
         let sizes = sizes.map(|place| self.bytes(place, rows).next_multiple_of(64));
-        let sizes: SmallVec<[usize; 8]> = sizes.collect();
         let mut scratch = SCRATCH.take();
-        let size = sizes.iter().sum::<usize>() / 16;
+        let size = sizes.clone().sum::<usize>() / 16;
         scratch.resize(size.max(scratch.len()), 0);
         let mut memory: SmallVec<[&mut [u8]; 8]> = SmallVec::new();
         memory.extend(results.iter_mut().map(|result| &mut **result));
         let mut rest: &mut [u8] = bytemuck::cast_slice_mut(&mut scratch);
-        for (size, place) in sizes.iter().zip(&self.places[self.results..]) {
-            let (taken, left) = rest.split_at_mut(*size);
+        for (size, place) in sizes.zip(&self.places[self.results..]) {
+            let (taken, left) = rest.split_at_mut(size);
             memory.push(&mut taken[..self.bytes(place, rows)]);
             rest = left;
         }
@@ -233,18 +232,20 @@ impl Stage {
                 outputs.push(std::mem::take(&mut memory[*place]));
             }
             let elements = self.inputs.iter().zip(&self.group.inputs);
-            let lanes = elements.map(|(origin, element)| match *origin {
-                Origin::Input(i) => match input(i, element.bytes()) {
-                    Lanes::Output(k) => match self.outputs.iter().position(|o| *o == k) {
-                        Some(output) => Lanes::Output(output),
-                        None => Lanes::Slice(&*memory[k]),
+            let mut lanes: SmallVec<[Lanes<'_>; 8]> = SmallVec::new();
+            elements.for_each(|(origin, element)| {
+                lanes.push(match *origin {
+                    Origin::Input(i) => match input(i, element.bytes()) {
+                        Lanes::Output(k) => match self.outputs.iter().position(|o| *o == k) {
+                            Some(output) => Lanes::Output(output),
+                            None => Lanes::Slice(&*memory[k]),
+                        },
+                        lanes => lanes,
                     },
-                    lanes => lanes,
-                },
-                Origin::Place(place) => Lanes::Slice(&*memory[place]),
-                Origin::Repeated(place) => Lanes::Repeated(&*memory[place], all.columns),
+                    Origin::Place(place) => Lanes::Slice(&*memory[place]),
+                    Origin::Repeated(place) => Lanes::Repeated(&*memory[place], all.columns),
+                })
             });
-            let lanes: SmallVec<[Lanes<'_>; 8]> = lanes.collect();
             self.group.run_piece(&lanes, &mut outputs, 0..count);
             drop(lanes);
             for (place, output) in self.outputs.iter().zip(outputs) {
