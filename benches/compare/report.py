@@ -10,7 +10,8 @@ COMPARED = {"ramie": "Ramie", "ramie_older": "Ramie, older plugin", "jax_plugin"
 OTHERS = {"candle": "Candle", "burn": "Burn"}
 SIDES = COMPARED | OTHERS
 JAX = ("jax_plugin", "jax_jaxlib")
-STEPS = ("scalar", "xor", "digits", "cnn", "gpt", "lstm", "sample", "leaves_10", "leaves_100", "leaves_1000", "leaves_10000")
+STEPS = ("scalar", "xor", "digits", "cnn", "gpt", "gpt2", "lstm", "sample",
+         "leaves_10", "leaves_100", "leaves_1000", "leaves_10000")
 # Target ratios to the better of JAX's clients.
 STEP_TARGETS = {"scalar": 0.4, "xor": 0.5, "digits": 0.55, "cnn": 0.18, "gpt": 0.38, "lstm": 0.45, "sample": 0.5,
                 "leaves_10": 0.3, "leaves_100": 0.3, "leaves_1000": 0.3, "leaves_10000": 0.3}

@@ -19,7 +19,7 @@ import sys
 import tempfile
 import time
 
-STEPS = {"scalar": 2000, "xor": 1000, "digits": 100, "cnn": 15, "gpt": 5, "lstm": 10, "sample": 60,
+STEPS = {"scalar": 2000, "xor": 1000, "digits": 100, "cnn": 15, "gpt": 5, "gpt2": 1, "lstm": 10, "sample": 60,
          "leaves_10": 1000, "leaves_100": 200, "leaves_1000": 20, "leaves_10000": 2}
 SAMPLES = 10
 WARMUP = 3

@@ -21,8 +21,10 @@ import report
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 # Mean duration of a process in seconds, to estimate the duration of a run.
-WORKLOADS = {"scalar": 2, "xor": 2, "digits": 4, "cnn": 10, "gpt": 14, "lstm": 14, "sample": 6,
+WORKLOADS = {"scalar": 2, "xor": 2, "digits": 4, "cnn": 10, "gpt": 14, "gpt2": 40, "lstm": 14, "sample": 6,
              "leaves_10": 2, "leaves_100": 3, "leaves_1000": 6, "leaves_10000": 60, "trace": 6, "first_step": 6}
+# Workloads of three samples per process.
+FEW = ("gpt2", "trace", "first_step")
 LIMIT_SECONDS = 12
 TIMEOUT = 300
 
@@ -86,7 +88,7 @@ def measure(args, record, programs):
             for side in args.sides[turn:] + args.sides[:turn]:
                 if workload in LACKS.get(side, ()):
                     continue
-                samples = min(args.samples, 3) if workload in ("trace", "first_step") else args.samples
+                samples = min(args.samples, 3) if workload in FEW else args.samples
                 arguments, extra = command(side, programs.get(side), workload, samples, 5 if args.quick else 1)
                 lines = run(arguments, extra) if arguments[0] else [{"failed": "was not built"}]
                 for line in lines:
@@ -103,7 +105,7 @@ def names(text):
 def arguments():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--samples", type=int, default=6, help="samples per process (3 for trace and first_step)")
+    parser.add_argument("--samples", type=int, default=6, help="samples per process (3 for gpt2, trace and first_step)")
     parser.add_argument("--workloads", type=names, default=list(WORKLOADS), help="comma-separated names")
     parser.add_argument("--without", type=names, default=[], help="frameworks to exclude, out of: " + ", ".join(report.SIDES))
     parser.add_argument("--program", action="append", default=[], metavar="SIDE=FILE",

@@ -116,13 +116,15 @@ class Block(nn.Module):
     width: int
     heads: int
     decode: bool
+    epsilon: float
 
     @nn.compact
     def __call__(self, x):
+        norm = functools.partial(nn.LayerNorm, self.epsilon)
         mask = None if self.decode else nn.make_causal_mask(jnp.ones(x.shape[:2]))
         attention = nn.MultiHeadDotProductAttention(self.heads, decode=self.decode)
-        x = x + attention(nn.LayerNorm()(x), mask=mask)
-        h = nn.Dense(4 * self.width)(nn.LayerNorm()(x))
+        x = x + attention(norm()(x), mask=mask)
+        h = nn.Dense(4 * self.width)(norm()(x))
         return x + nn.Dense(self.width)(nn.gelu(h, approximate=True))
 
 
@@ -133,30 +135,41 @@ class Gpt(nn.Module):
     layers: int = 4
     length: int = 128
     decode: bool = False
+    epsilon: float = 1e-6
 
     @nn.compact
     def __call__(self, tokens, position=None):
         embed = nn.Embed(self.vocabulary, self.width)
         positions = self.param("positions", nn.initializers.normal(0.02), (self.length, self.width))
-        if position is not None:
-            positions = jax.lax.dynamic_slice_in_dim(positions, position, tokens.shape[1])
+        count = tokens.shape[1]
+        if position is None:
+            positions = positions[:count]
+        else:
+            positions = jax.lax.dynamic_slice_in_dim(positions, position, count)
         x = embed(tokens) + positions
         for _ in range(self.layers):
-            x = Block(self.width, self.heads, self.decode)(x)
-        return embed.attend(nn.LayerNorm()(x))
+            x = Block(self.width, self.heads, self.decode, self.epsilon)(x)
+        return embed.attend(nn.LayerNorm(self.epsilon)(x))
 
 
-def gpt(layers=4, batch=16):
+def decoder(model, batch, length):
     rng = np.random.default_rng(0)
-    text = jnp.asarray(rng.integers(0, 96, (batch, 129)), jnp.int32)
+    text = jnp.asarray(rng.integers(0, model.vocabulary, (batch, length + 1)), jnp.int32)
     tokens, targets = text[:, :-1], text[:, 1:]
-    model = Gpt(layers=layers)
 
     def loss_fn(params, tokens, targets):
         return cross_entropy(model.apply(params, tokens), targets), ()
 
     step, state = trainer(model, optax.adamw(1e-3), tokens, loss_fn)
     return step, state, (tokens, targets)
+
+
+def gpt(layers=4, batch=16):
+    return decoder(Gpt(layers=layers), batch, 128)
+
+
+def gpt2():
+    return decoder(Gpt(50257, 768, heads=12, layers=12, length=1024, epsilon=1e-5), 4, 64)
 
 
 class Lstm(nn.Module):
@@ -203,7 +216,7 @@ def leaves(count):
     return step, state, ()
 
 
-WORKLOADS = {f.__name__: f for f in (scalar, xor, digits, cnn, gpt, lstm, sample)}
+WORKLOADS = {f.__name__: f for f in (scalar, xor, digits, cnn, gpt, gpt2, lstm, sample)}
 # Workloads whose names end with their sizes.
 SCALED = {"leaves": leaves, "layers": lambda n: gpt(layers=n), "batch": lambda n: gpt(batch=n)}
 

@@ -33,12 +33,13 @@ mod xor;
 use measure::{Plan, measure};
 use std::process::Command;
 
-const WORKLOADS: [&str; 16] = [
+const WORKLOADS: [&str; 17] = [
     "scalar",
     "xor",
     "digits",
     "cnn",
     "gpt",
+    "gpt2",
     "lstm",
     "sample",
     "leaves",
@@ -59,6 +60,7 @@ fn run(name: &str, plan: &Plan) -> ramie::core::Result<()> {
         "digits" => measure(name, plan, 100, digits::build),
         "cnn" => measure(name, plan, 15, cnn::build),
         "gpt" => measure(name, plan, 5, || gpt::build(gpt::LAYERS, gpt::BATCH)),
+        "gpt2" => measure(name, plan, 1, gpt::build_gpt2),
         "lstm" => measure(name, plan, 10, lstm::build),
         "sample" => measure(name, plan, 60, sample::build),
         "ops" => ops::measure(plan),

@@ -1,7 +1,8 @@
 //! `sample`: greedy decoding with the model of `gpt`, one sequence, and room for 1,024 tokens in
 //! its caches. A step computes one token.
 
-use crate::gpt::{Gpt, LAYERS};
+use crate::decoder::Sizes;
+use crate::gpt::{GPT, Gpt};
 use crate::measure::{Workload, compile_time, timed};
 use ramie::core::random::{self, Key};
 use ramie::core::{Array, DType, Result, jit};
@@ -9,9 +10,12 @@ use ramie::nn::Tree;
 use ramie::nn::linen::{Apply, Module, Variables};
 
 const DECODER: Gpt = Gpt {
-    length: 1024,
-    layers: LAYERS,
+    sizes: Sizes {
+        length: 1024,
+        ..GPT.sizes
+    },
     decode: true,
+    ..GPT
 };
 
 /// The state of a sequence.
@@ -24,7 +28,7 @@ pub struct Sequence {
 
 pub fn build() -> Result<Workload<Sequence, impl FnMut(&mut Sequence)>> {
     let init = jit(|key: Key| {
-        let tokens = Array::zeros(&[1, DECODER.length], DType::I32);
+        let tokens = Array::zeros(&[1, DECODER.sizes.length], DType::I32);
         DECODER.init(key, (tokens, Array::zeros(&[], DType::I32)))
     });
     let mut params = init(random::key(0));
