@@ -2,6 +2,8 @@
 
 #[path = "../../protocol.rs"]
 mod protocol;
+#[path = "../../sizes.rs"]
+mod sizes;
 
 mod cnn;
 #[cfg(feature = "generate")]
@@ -73,7 +75,8 @@ fn main() {
             "xor" => mlp::xor(),
             "digits" => mlp::digits(),
             "cnn" => cnn::build(),
-            "gpt" => gpt::build(),
+            "gpt" => gpt::build(&sizes::GPT),
+            "gpt2" => gpt::build(&sizes::GPT2),
             "lstm" => lstm::build(),
             _ => return None,
         };
