@@ -314,7 +314,8 @@ impl Group {
         range: Range<usize>,
     ) {
         let tile = TILE.min(range.len());
-        let mut tiles = TILES.take();
+        // A destructor of an ending thread may compute after the thread's own memory is gone.
+        let mut tiles = TILES.try_with(Cell::take).unwrap_or_default();
         let count = self.scratch.len() + inputs.len();
         if tiles.len() < count {
             tiles.resize_with(count, Tile::new);
@@ -349,7 +350,7 @@ impl Group {
             }
             start = lanes.end;
         }
-        TILES.set(tiles);
+        let _ = TILES.try_with(|kept| kept.set(tiles));
     }
 }
 

@@ -195,7 +195,8 @@ impl Rows {
         let rows = self.piece().min(self.rows - first);
         let sizes = self.places[self.results..].iter();
         let sizes = sizes.map(|place| self.bytes(place, rows).next_multiple_of(64));
-        let mut scratch = SCRATCH.take();
+        // As the tiles of a group: a thread's own memory may be gone.
+        let mut scratch = SCRATCH.try_with(Cell::take).unwrap_or_default();
         let size = sizes.clone().sum::<usize>() / 16;
         scratch.resize(size.max(scratch.len()), 0);
         let mut memory: SmallVec<[&mut [u8]; 8]> = SmallVec::new();
@@ -210,7 +211,7 @@ impl Rows {
             stage.run(self, first, rows, inputs, &mut memory);
         }
         drop(memory);
-        SCRATCH.set(scratch);
+        let _ = SCRATCH.try_with(|kept| kept.set(scratch));
     }
 }
 
