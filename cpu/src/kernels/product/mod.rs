@@ -1,8 +1,8 @@
 //! Products of matrices in batches: `out[b] = lhs[b] · rhs[b]`.
 //!
-//! A tile of sums stays in registers ([`tile`]), compiled for the vectors of the processor ([`processor`]); a
-//! piece of a product brings its operands into the order in which tiles read them ([`piece`]), unless it is small
-//! ([`small`]); and threads share the pieces of a batch ([`batch`]).
+//! A tile of sums stays in registers (`tile`), compiled for the vectors of the processor (`processor`); a
+//! piece of a product brings its operands into the order in which tiles read them (`piece`), unless it is small
+//! (`small`); and threads share the pieces of a batch (`batch`).
 #![allow(unsafe_code)]
 
 mod batch;
