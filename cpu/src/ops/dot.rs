@@ -34,7 +34,8 @@ impl Operation for Dot {
     fn preferred_order(&self, operand: usize) -> Option<SmallVec<[usize; 6]>> {
         let [batch, inner, free] = &self.rhs;
         let rows: usize = self.layout.ty.shape[..self.lhs[1].len()].iter().product();
-        let is_transposed = inner.last() == Some(&(inner.len() + free.len() - 1));
+        let rank = inner.len() + free.len();
+        let is_transposed = inner.last().is_some_and(|axis| axis + 1 == rank);
         let prefers = operand == 1 && batch.is_empty() && rows <= FEW_ROWS && !free.is_empty();
         (prefers && is_transposed).then(|| inner.iter().chain(free).copied().collect())
     }

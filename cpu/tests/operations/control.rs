@@ -47,8 +47,10 @@ fn loops_multiply_by_captured_matrices() {
            %2 = stablehlo.reshape %1 : (tensor<2x1x3xf64>) -> tensor<2x3xf64>
            %3 = stablehlo.dot_general %2, %v, contracting_dims = [1] x [1] : (tensor<2x3xf64>, tensor<3x3xf64>) -> tensor<2x3xf64>
            %4 = stablehlo.dot_general %3, %v, contracting_dims = [1] x [0] : (tensor<2x3xf64>, tensor<3x3xf64>) -> tensor<2x3xf64>
-           %5 = stablehlo.add %i, %one : tensor<i32>
-           stablehlo.return %5, %4 : tensor<i32>, tensor<2x3xf64>
+           %5 = stablehlo.dot_general %one, %two, contracting_dims = [] x [] : (tensor<i32>, tensor<i32>) -> tensor<i32>
+           %6 = stablehlo.subtract %5, %one : tensor<i32>
+           %7 = stablehlo.add %i, %6 : tensor<i32>
+           stablehlo.return %7, %4 : tensor<i32>, tensor<2x3xf64>
          }
          return %0#1 : tensor<2x3xf64>",
     );
