@@ -11,7 +11,7 @@ use std::sync::Arc;
 /// twice to save memory.
 const ELEMENTS: usize = 1 << 14;
 
-/// What is known of an operand when a program is compiled.
+/// An operand as it is known when a program is compiled.
 #[derive(Clone, Copy, Debug)]
 pub struct Known<'a> {
     /// The type.
@@ -37,29 +37,34 @@ impl Graph {
     /// Replaces values by those that they equal in all bits. The operations stay in the graph without uses.
     pub fn simplify(&mut self) {
         let constants = self.constants();
-        // The node that computes each value, and the value that takes the place of each.
         let mut producers: Vec<Option<usize>> = vec![None; self.types.len()];
+        self.replace(|graph, i, result| {
+            producers[result as usize] = Some(i);
+            loop {
+                let (simpler, inner) = graph.simpler(i, &constants, &producers)?;
+                match simpler {
+                    Simpler::Operand(number) => return Some(graph.nodes[i].operands[number].slot),
+                    Simpler::Inner => return Some(inner),
+                    Simpler::Applied(operation) => {
+                        graph.nodes[i].operation = operation;
+                        graph.nodes[i].operands[0].slot = inner;
+                    }
+                }
+            }
+        });
+    }
+
+    /// Lets a function choose a value that takes the place of a node's only result, node by node.
+    fn replace(&mut self, mut choose: impl FnMut(&mut Graph, usize, u32) -> Option<u32>) {
         let mut values: Vec<u32> = (0..self.types.len() as u32).collect();
         for i in 0..self.nodes.len() {
             for u in &mut self.nodes[i].operands {
                 u.slot = values[u.slot as usize];
             }
-            let [Some(result)] = self.nodes[i].results[..] else {
-                continue;
-            };
-            producers[result as usize] = Some(i);
-            while let Some((simpler, inner)) = self.simpler(i, &constants, &producers) {
-                let value = match simpler {
-                    Simpler::Operand(number) => self.nodes[i].operands[number].slot,
-                    Simpler::Inner => inner,
-                    Simpler::Applied(operation) => {
-                        self.nodes[i].operation = operation;
-                        self.nodes[i].operands[0].slot = inner;
-                        continue;
-                    }
-                };
+            if let [Some(result)] = self.nodes[i].results[..]
+                && let Some(value) = choose(self, i, result)
+            {
                 values[result as usize] = value;
-                break;
             }
         }
         for u in &mut self.results {
@@ -91,26 +96,16 @@ impl Graph {
     /// uses.
     pub fn merge(&mut self) {
         let mut known: HashMap<SmallVec<[u32; 4]>, Vec<usize>> = HashMap::new();
-        let mut values: Vec<u32> = (0..self.types.len() as u32).collect();
-        for i in 0..self.nodes.len() {
-            for u in &mut self.nodes[i].operands {
-                u.slot = values[u.slot as usize];
-            }
-            let [Some(result)] = self.nodes[i].results[..] else {
-                continue;
-            };
-            let operands = self.nodes[i].operands.iter().map(|u| u.slot).collect();
+        self.replace(|graph, i, _| {
+            let operands = graph.nodes[i].operands.iter().map(|u| u.slot).collect();
             let earlier = known.entry(operands).or_default();
-            match earlier.iter().find(|other| self.equal(**other, i)) {
-                Some(other) => {
-                    values[result as usize] = self.nodes[*other].results[0].unwrap_or(result)
-                }
-                None => earlier.push(i),
-            }
-        }
-        for u in &mut self.results {
-            u.slot = values[u.slot as usize];
-        }
+            let same = earlier.iter().find(|other| graph.equal(**other, i));
+            let Some(same) = same else {
+                earlier.push(i);
+                return None;
+            };
+            graph.nodes[*same].results[0]
+        });
     }
 
     /// Returns whether two nodes with the same operands have the same result.

@@ -2,7 +2,7 @@
 
 use super::piece::{Operand, Out, Piece, Store};
 use super::processor::Product;
-use super::{Matrix, PARALLEL, Sizes, Target};
+use super::{Matrix, PARALLEL, Products};
 use crate::kernels::share;
 
 /// Rows of a piece at most, so that those of the left operand stay in the second-level cache.
@@ -11,90 +11,70 @@ const ROWS: usize = 240;
 /// neighboring memory: then neither is rearranged.
 const FEW: usize = 3;
 
+/// The numbers of which an element consists, by the products that compute it: parts of the left operand, the right one
+/// and the result.
+type Part = ([usize; 3], Store);
+
 /// Computes products of real numbers.
-pub fn real<T: Product>(
-    sizes: Sizes,
-    lhs: Matrix<'_>,
-    rhs: Matrix<'_>,
-    moves: &[[isize; 2]],
-    out: &mut [u8],
-    target: Target,
-    threads: usize,
-) {
-    check::<T>(sizes, lhs, rhs, moves, out, target);
-    let out: &mut [T] = bytemuck::cast_slice_mut(out);
-    let operand = |x: &Matrix<'_>, free: isize, inner: isize| {
-        let start = bytemuck::cast_slice::<u8, T>(x.data).as_ptr();
-        let start = start.wrapping_add(x.offset);
-        Operand { start, free, inner }
-    };
-    let out = Out {
-        start: out.as_mut_ptr(),
-        row: target.row as isize,
-        column: 1,
-    };
-    let batch = Batch {
-        first: Piece {
-            rows: sizes.rows,
-            depth: sizes.inner,
-            columns: sizes.columns,
-            left: operand(&lhs, lhs.strides[0], lhs.strides[1]),
-            right: operand(&rhs, rhs.strides[1], rhs.strides[0]),
-            out,
-            store: if target.add { Store::Add } else { Store::Set },
-        },
-        moves,
-        unit: 1,
-        size: sizes.rows * sizes.columns,
-    };
-    // SAFETY: all matrices have been checked to be inside their memory, which is borrowed.
-    unsafe { batch.run(threads) };
+pub fn real<T: Product>(products: &Products<'_>, out: &mut [u8], threads: usize) {
+    run::<T>(products, 1, &[([0, 0, 0], products.store())], out, threads);
 }
 
 /// Computes products of complex numbers: four products of real numbers. The real and the imaginary parts are
 /// matrices with twice the distances, from the first and the second number.
-pub fn complex<T: Product>(
-    sizes: Sizes,
-    lhs: Matrix<'_>,
-    rhs: Matrix<'_>,
-    moves: &[[isize; 2]],
+pub fn complex<T: Product>(products: &Products<'_>, out: &mut [u8], threads: usize) {
+    let store = products.store();
+    let parts = [
+        ([0, 0, 0], store),
+        ([1, 1, 0], Store::Subtract),
+        ([0, 1, 1], store),
+        ([1, 0, 1], Store::Add),
+    ];
+    run::<T>(products, 2, &parts, out, threads);
+}
+
+/// Computes products of elements that are `unit` real numbers.
+fn run<T: Product>(
+    products: &Products<'_>,
+    unit: usize,
+    parts: &[Part],
     out: &mut [u8],
-    target: Target,
     threads: usize,
 ) {
-    check::<num_complex::Complex<T>>(sizes, lhs, rhs, moves, out, target);
+    products.check(unit * size_of::<T>(), out);
+    let Products {
+        sizes,
+        lhs,
+        rhs,
+        moves,
+        target,
+    } = *products;
     let out: &mut [T] = bytemuck::cast_slice_mut(out);
-    let operand = |x: &Matrix<'_>, part: usize, free: isize, inner: isize| {
-        let start = bytemuck::cast_slice::<u8, T>(x.data).as_ptr();
-        let start = start.wrapping_add(2 * x.offset + part);
-        let (free, inner) = (2 * free, 2 * inner);
-        Operand { start, free, inner }
+    let distance = unit as isize;
+    let operand = |x: &Matrix<'_>, part: usize, free: usize| Operand {
+        start: bytemuck::cast_slice::<u8, T>(x.data)
+            .as_ptr()
+            .wrapping_add(unit * x.offset + part),
+        free: distance * x.strides[free],
+        inner: distance * x.strides[1 - free],
     };
-    let store = if target.add { Store::Add } else { Store::Set };
-    let products = [
-        (0, 0, 0, store),
-        (1, 1, 0, Store::Subtract),
-        (0, 1, 1, store),
-        (1, 0, 1, Store::Add),
-    ];
-    for (left, right, part, store) in products {
-        let out = Out {
-            start: out.as_mut_ptr().wrapping_add(part),
-            row: 2 * target.row as isize,
-            column: 2,
-        };
+    for &([left, right, part], store) in parts {
         let batch = Batch {
             first: Piece {
                 rows: sizes.rows,
                 depth: sizes.inner,
                 columns: sizes.columns,
-                left: operand(&lhs, left, lhs.strides[0], lhs.strides[1]),
-                right: operand(&rhs, right, rhs.strides[1], rhs.strides[0]),
-                out,
+                left: operand(&lhs, left, 0),
+                right: operand(&rhs, right, 1),
+                out: Out {
+                    start: out.as_mut_ptr().wrapping_add(part),
+                    row: distance * target.row as isize,
+                    column: distance,
+                },
                 store,
             },
             moves,
-            unit: 2,
+            unit,
             size: sizes.rows * sizes.columns,
         };
         // SAFETY: all matrices have been checked to be inside their memory, which is borrowed.
@@ -102,23 +82,28 @@ pub fn complex<T: Product>(
     }
 }
 
-/// Checks that all matrices are inside their memory.
-fn check<T>(
-    sizes: Sizes,
-    lhs: Matrix<'_>,
-    rhs: Matrix<'_>,
-    moves: &[[isize; 2]],
-    out: &[u8],
-    target: Target,
-) {
-    for [left, right] in moves {
-        lhs.moved(*left).check::<T>(sizes.rows, sizes.inner);
-        rhs.moved(*right).check::<T>(sizes.inner, sizes.columns);
+impl Products<'_> {
+    fn store(&self) -> Store {
+        if self.target.add {
+            Store::Add
+        } else {
+            Store::Set
+        }
     }
-    let size = sizes.rows * sizes.columns;
-    let needed = (moves.len() - 1) * size + (sizes.rows - 1) * target.row + sizes.columns;
-    let fits = out.len() / size_of::<T>() >= needed && sizes.columns <= target.row;
-    assert!(fits, "the product exceeds its memory");
+
+    /// Checks that all matrices of elements of some bytes are inside their memory.
+    fn check(&self, width: usize, out: &[u8]) {
+        let (sizes, target) = (self.sizes, self.target);
+        for [left, right] in self.moves {
+            let (lhs, rhs) = (self.lhs.moved(*left), self.rhs.moved(*right));
+            lhs.check(width, sizes.rows, sizes.inner);
+            rhs.check(width, sizes.inner, sizes.columns);
+        }
+        let size = sizes.rows * sizes.columns;
+        let needed = (self.moves.len() - 1) * size + (sizes.rows - 1) * target.row + sizes.columns;
+        let fits = out.len() / width >= needed && sizes.columns <= target.row;
+        assert!(fits, "the product exceeds its memory");
+    }
 }
 
 /// A batch of products.

@@ -52,6 +52,16 @@ pub struct Target {
     pub add: bool,
 }
 
+/// Products of two matrices, moved by two distances for each product.
+#[derive(Clone, Copy)]
+struct Products<'a> {
+    sizes: Sizes,
+    lhs: Matrix<'a>,
+    rhs: Matrix<'a>,
+    moves: &'a [[isize; 2]],
+    target: Target,
+}
+
 impl<'a> Matrix<'a> {
     /// Returns a matrix at another place.
     fn moved(&self, distance: isize) -> Matrix<'a> {
@@ -61,8 +71,8 @@ impl<'a> Matrix<'a> {
         }
     }
 
-    /// Checks that all elements of a matrix of these sizes are inside the memory.
-    fn check<T>(&self, rows: usize, columns: usize) {
+    /// Checks that all elements, of some bytes, of a matrix of these sizes are inside the memory.
+    fn check(&self, width: usize, rows: usize, columns: usize) {
         let reach = |n: usize, stride: isize| (n as isize - 1).checked_mul(stride);
         let ends = (
             reach(rows, self.strides[0]),
@@ -73,7 +83,7 @@ impl<'a> Matrix<'a> {
         };
         let first = self.offset as isize + down.min(0) + right.min(0);
         let last = self.offset as isize + down.max(0) + right.max(0);
-        let count = self.data.len() / size_of::<T>();
+        let count = self.data.len() / width;
         assert!(
             first >= 0 && (last as usize) < count,
             "a matrix exceeds its memory"
@@ -112,24 +122,14 @@ pub fn product(
         row: sizes.columns,
         add: false,
     };
-    match element {
-        F32 => real::<f32>(sizes, lhs, rhs, moves, out, target, threads),
-        F64 => real::<f64>(sizes, lhs, rhs, moves, out, target, threads),
-        C64 => complex::<f32>(sizes, lhs, rhs, moves, out, target, threads),
-        C128 => complex::<f64>(sizes, lhs, rhs, moves, out, target, threads),
-        _ => with_bits!(element, T => {
-            let out: &mut [T] = bytemuck::cast_slice_mut(out);
-            let mut products: Vec<&mut [T]> = out.chunks_mut(sizes.rows * sizes.columns).collect();
-            let work = sizes.rows * sizes.columns * sizes.inner;
-            let large = work.saturating_mul(moves.len()) >= PARALLEL;
-            share(if large { threads } else { 1 }, &mut products, |i, out| {
-                let [left, right] = moves[i];
-                integers::<T>(sizes, lhs.moved(left), rhs.moved(right), out, target, |sum, a, b| {
-                    sum.wrapping_add(a.wrapping_mul(b))
-                });
-            });
-        }, _ => ()),
-    }
+    let products = Products {
+        sizes,
+        lhs,
+        rhs,
+        moves,
+        target,
+    };
+    products.compute(element, out, threads);
 }
 
 /// Computes one product on the calling thread. The element type is one of [`product_type`], and no size is zero.
@@ -141,18 +141,51 @@ pub fn product_into(
     out: &mut [u8],
     target: Target,
 ) {
-    let once = &[[0, 0]];
-    match element {
-        F32 => real::<f32>(sizes, lhs, rhs, once, out, target, 1),
-        F64 => real::<f64>(sizes, lhs, rhs, once, out, target, 1),
-        C64 => complex::<f32>(sizes, lhs, rhs, once, out, target, 1),
-        C128 => complex::<f64>(sizes, lhs, rhs, once, out, target, 1),
-        _ => with_bits!(element, T => {
-            let out = bytemuck::cast_slice_mut(out);
-            integers::<T>(sizes, lhs, rhs, out, target, |sum, a, b| {
-                sum.wrapping_add(a.wrapping_mul(b))
-            });
-        }, _ => ()),
+    let products = Products {
+        sizes,
+        lhs,
+        rhs,
+        moves: &[[0, 0]],
+        target,
+    };
+    products.compute(element, out, 1);
+}
+
+impl Products<'_> {
+    fn compute(&self, element: ElementType, out: &mut [u8], threads: usize) {
+        match element {
+            F32 => real::<f32>(self, out, threads),
+            F64 => real::<f64>(self, out, threads),
+            C64 => complex::<f32>(self, out, threads),
+            C128 => complex::<f64>(self, out, threads),
+            _ => with_bits!(element, T => {
+                self.integers::<T>(out, threads, |sum, a, b| sum.wrapping_add(a.wrapping_mul(b)));
+            }, _ => ()),
+        }
+    }
+
+    /// Computes products of integers.
+    fn integers<T: Pod + Send>(
+        &self,
+        out: &mut [u8],
+        threads: usize,
+        add: impl Fn(T, T, T) -> T + Sync,
+    ) {
+        let Sizes {
+            rows,
+            inner,
+            columns,
+        } = self.sizes;
+        let all = (rows * columns * inner).saturating_mul(self.moves.len());
+        let out: &mut [T] = bytemuck::cast_slice_mut(out);
+        let size = out.len() / self.moves.len();
+        let mut results: Vec<&mut [T]> = out.chunks_mut(size).collect();
+        let threads = if all < PARALLEL { 1 } else { threads };
+        share(threads, &mut results, |i, out| {
+            let [left, right] = self.moves[i];
+            let (lhs, rhs) = (self.lhs.moved(left), self.rhs.moved(right));
+            integers(self.sizes, lhs, rhs, out, self.target, &add);
+        });
     }
 }
 
