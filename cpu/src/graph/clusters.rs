@@ -41,7 +41,7 @@ impl Space {
 /// early as their operands, which are larger than their results.
 pub struct Clusters<'a> {
     graph: &'a Graph,
-    /// How each node takes part.
+    /// The part of each node in fusion.
     pub parts: Vec<Option<Part<'a>>>,
     /// The nodes that use each value.
     pub users: Vec<SmallVec<[usize; 2]>>,
@@ -90,16 +90,11 @@ impl<'a> Clusters<'a> {
         clusters
     }
 
-    /// Returns the number of elements of a value.
-    fn size(&self, slot: u32) -> usize {
-        self.graph.types[slot as usize].shape.iter().product()
-    }
-
     /// Returns how a node takes part, whose operands' producers are known.
     fn part(&self, node: &'a Node) -> Option<Part<'a>> {
         let part = node.operation.part()?;
         let mut results = node.results.iter().flatten();
-        if results.any(|slot| self.size(*slot) == 0) {
+        if results.any(|slot| self.graph.size(*slot) == 0) {
             return None;
         }
         let operand = node.operands.first().map_or(0, |u| u.slot);
@@ -125,7 +120,7 @@ impl<'a> Clusters<'a> {
     /// Returns what a node alone requires of its cluster.
     fn needed(&self, i: usize) -> Space {
         let node = &self.graph.nodes[i];
-        let operand = node.operands.first().map_or(0, |u| self.size(u.slot));
+        let operand = node.operands.first().map_or(0, |u| self.graph.size(u.slot));
         match self.parts[i] {
             Some(Part::Fold(fold)) if fold.columns == 1 => Space::Equal(operand),
             Some(Part::Fold(fold)) => Space::Rows {
@@ -141,7 +136,7 @@ impl<'a> Clusters<'a> {
                     .iter()
                     .flatten()
                     .next()
-                    .map_or(0, |s| self.size(*s)),
+                    .map_or(0, |s| self.graph.size(*s)),
             ),
         }
     }
@@ -155,7 +150,8 @@ impl<'a> Clusters<'a> {
         let results = &graph.nodes[i].results;
         let operands = &graph.nodes[user].operands;
         let is_used = |slot: u32| results.contains(&Some(slot));
-        let size = |results: &[Option<u32>]| results.iter().flatten().next().map(|s| self.size(*s));
+        let size =
+            |results: &[Option<u32>]| results.iter().flatten().next().map(|s| self.graph.size(*s));
         !is_total(&part)
             && match use_as {
                 // Scalar operands of operations on arrays are repeated.

@@ -140,6 +140,11 @@ pub struct Graph {
 }
 
 impl Graph {
+    /// Returns the number of elements of a value.
+    pub fn size(&self, slot: u32) -> usize {
+        self.types[slot as usize].shape.iter().product()
+    }
+
     /// Returns the types of the results.
     pub fn result_types(&self) -> Vec<TensorType> {
         let ty = |u: &Use| self.types[u.slot as usize].clone();

@@ -1,9 +1,9 @@
-//! How operations take part in fusion.
+//! The parts of operations in fusion.
 
 use crate::kernels::Group;
 use crate::kernels::rows::Fold;
 
-/// How an operation with one result takes part in fusion.
+/// The part of an operation with one result in fusion.
 #[derive(Clone, Copy, Debug)]
 pub enum Part<'a> {
     /// Each element of the result is computed from those of the operands.

@@ -51,8 +51,11 @@ struct Recompute<'a> {
 impl Graph {
     /// Lets clusters compute cheap values of other clusters again, if then none of them reads the stored ones.
     pub fn recompute(&mut self) {
+        if (0..self.types.len() as u32).all(|slot| self.size(slot) < ELEMENTS) {
+            return;
+        }
         let mut all = Recompute::of(self);
-        // Users come before what they use, so that a value's copies are known as users of its operands.
+        // Users come before their operands, so that the copies of a value count as users of its operands.
         for i in (0..self.nodes.len()).rev() {
             all.replace(i);
         }
@@ -114,10 +117,6 @@ impl<'a> Recompute<'a> {
         (is_elementwise && node.operation.is_cheap()).then_some(slot)
     }
 
-    fn size(&self, slot: u32) -> usize {
-        self.graph.types[slot as usize].shape.iter().product()
-    }
-
     /// Returns whether a cluster has a value, or can compute it by a few cheap operations from values that it has.
     fn has(&self, unit: usize, slot: u32, depth: usize) -> bool {
         if self.known.contains(&(unit, slot)) || self.clusters.constant(slot).is_some() {
@@ -138,9 +137,9 @@ impl<'a> Recompute<'a> {
             User::Copy(_) => true,
             User::Node(user) => {
                 let results = self.graph.nodes[*user].results.iter().flatten();
-                let mut sizes = results.map(|s| self.size(*s));
+                let mut sizes = results.map(|s| self.graph.size(*s));
                 matches!(self.clusters.parts[*user], Some(Part::Each(_)))
-                    && sizes.all(|size| size == self.size(slot))
+                    && sizes.all(|size| size == self.graph.size(slot))
             }
         };
         let added = self.added.get(&unit).copied().unwrap_or(0);
@@ -154,7 +153,7 @@ impl<'a> Recompute<'a> {
     /// Replaces the value of a node in all other clusters, if all of them can compute it.
     fn replace(&mut self, i: usize) {
         let Some(slot) = self.cheap(i) else { return };
-        if self.size(slot) < ELEMENTS {
+        if self.graph.size(slot) < ELEMENTS {
             return;
         }
         let mut others: SmallVec<[usize; 2]> = SmallVec::new();

@@ -83,8 +83,8 @@ impl Operation for Fused {
 /// The memory of results, and the number of the result that has the memory of each operand.
 type Memory = (SmallVec<[Fresh; 2]>, SmallVec<[Option<usize>; 8]>);
 
-/// Returns memory for results. Where `allowed` returns `true` for the numbers of an operand and a result, the
-/// result may be written over the operand, if that has no other uses. Such operands are removed.
+/// Returns memory for results. A result is written over an operand without other uses if `allowed` returns `true`
+/// for the numbers of both. Such operands are removed.
 ///
 /// # Errors
 /// Returns [`crate::Error::Memory`] if a result does not fit into memory.

@@ -163,12 +163,8 @@ impl Builder<'_> {
             }
             slot = node.operands[0].slot;
         }
-        let is_single = self.size(slot) == 1 && !self.stages.contains_key(&slot);
+        let is_single = self.graph.size(slot) == 1 && !self.stages.contains_key(&slot);
         if is_single { slot } else { first }
-    }
-
-    fn size(&self, slot: u32) -> usize {
-        self.graph.types[slot as usize].shape.iter().product()
     }
 
     fn element(&self, value: u32) -> ElementType {
@@ -206,7 +202,7 @@ impl Builder<'_> {
             .iter()
             .flatten()
             .next()
-            .map_or(0, |s| self.size(*s));
+            .map_or(0, |s| self.graph.size(*s));
         let stage = self.stage(&arguments, self.is_wide(size));
         for slot in node.results.iter().flatten() {
             self.stages.insert(*slot, stage);
@@ -221,7 +217,7 @@ impl Builder<'_> {
 
     fn fold(&mut self, node: &Node, fold: &Fold) {
         let slot = node.operands[0].slot;
-        let wide = self.is_wide(self.size(slot));
+        let wide = self.is_wide(self.graph.size(slot));
         let mut value = self.views.get(&slot).copied().unwrap_or(slot);
         let stage = self.stage(&[value], wide);
         // A narrow array that is repeated has no memory of its own.
@@ -400,7 +396,8 @@ impl Builder<'_> {
         // Operands that are not dense are read in an order of axes, which all arrays then must have.
         let shape = |u: &Use| &self.graph.types[u.slot as usize].shape;
         let is_small = self.rows * self.columns <= TILE;
-        let fits = |u: &Use| is_small || self.size(u.slot) == 1 || *shape(u) == types[0].shape;
+        let fits =
+            |u: &Use| is_small || self.graph.size(u.slot) == 1 || *shape(u) == types[0].shape;
         let same =
             types.iter().all(|ty| ty.shape == types[0].shape) && self.operands.iter().all(fits);
         let nodes = members.iter().map(|i| &self.graph.nodes[*i]);

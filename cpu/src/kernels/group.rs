@@ -379,7 +379,7 @@ fn reserve(tile: &mut Tile, bytes: usize) -> &mut [u8] {
 }
 
 /// Sets all elements to one.
-fn fill(bytes: &mut [u8], element: &[u8]) {
+pub fn fill(bytes: &mut [u8], element: &[u8]) {
     with_width!(element.len(), T => {
         let value: T = bytemuck::pod_read_unaligned(element);
         bytemuck::cast_slice_mut::<_, T>(bytes).fill(value);

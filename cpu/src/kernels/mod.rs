@@ -16,6 +16,6 @@ pub mod random;
 pub mod rows;
 mod team;
 
-pub use group::{Bytes, Group, Lanes, Step, TILE};
+pub use group::{Bytes, Group, Lanes, Step, TILE, fill};
 pub use kernel::{Kernel, binary, ternary, unary};
 pub use team::{share, try_share};

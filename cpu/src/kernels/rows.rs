@@ -2,7 +2,7 @@
 //!
 //! An array is wide if it has all elements of the rows, and narrow if it has one element for each row.
 //! Stages on wide and on narrow arrays alternate. A stage computes wide arrays tile by tile in the first-level
-//! cache. What later stages use of it stays in the second-level cache.
+//! cache. The values that later stages use stay in the second-level cache.
 
 use super::fold::Folder;
 use super::group::PARALLEL;
@@ -50,7 +50,7 @@ pub struct Place {
     pub width: usize,
 }
 
-/// Where the elements of an operand are.
+/// The place of an operand's elements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Origin {
     /// An operand of all operations together.
@@ -87,7 +87,7 @@ pub struct Combine {
     pub place: usize,
 }
 
-/// How a result is computed from what the rows that are computed at a time contribute to it.
+/// A result to which all rows contribute.
 #[derive(Clone, Debug)]
 pub struct Total {
     /// The place of the contributions, and number of the result.

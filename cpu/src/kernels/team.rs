@@ -21,7 +21,7 @@ const YIELD: Duration = Duration::from_micros(200);
 /// Computes pieces until none is left.
 type Work<'a> = dyn Fn() + Sync + 'a;
 
-/// The threads beside the one that runs a program, and what they share.
+/// The threads beside the one that runs a program, with the state that they share.
 struct Team {
     /// Taken by the thread whose work the team shares.
     turn: Mutex<()>,
@@ -157,7 +157,7 @@ fn share_with_team<T: Send>(
     assert!(!panicked, "a thread of an operation panicked");
 }
 
-/// A work that threads may join. When it is dropped, none takes part any more.
+/// A work that threads may join. Its drop waits until no thread takes part.
 struct Open;
 
 impl Drop for Open {

@@ -5,7 +5,7 @@ use super::{Read, lift, list};
 use crate::ElementType::{self, *};
 use crate::graph::{Constant, Operands, Operation, Source};
 use crate::kernels::convert::with_integer;
-use crate::kernels::{Group, Lanes};
+use crate::kernels::{Group, Lanes, fill};
 use crate::memory::{Context, Fresh, Layout, Storage, Strides, Tensor, Tensors, row_major};
 use crate::text::Attribute;
 use crate::{Dims, Result, TensorType};
@@ -147,7 +147,7 @@ pub fn pad(
     let width = ty.element.bytes();
     let bytes: &[u8] = value.data();
     let element = &bytes[value.offset * width..][..width];
-    fill(&mut fresh, element);
+    fill(fresh.bytes_mut(), element);
     let result_strides = row_major(&ty.shape);
     let (mut starts, mut shape, mut offset) = (Vec::new(), Dims::new(), 0);
     let mut strides = Strides::new();
@@ -171,14 +171,6 @@ pub fn pad(
     let steps = vec![1; shape.len()];
     fresh.write(&slice(x, &starts, &steps, shape), offset, &strides);
     Ok(fresh.finish())
-}
-
-/// Sets all elements to one.
-pub fn fill(fresh: &mut Fresh, element: &[u8]) {
-    crate::memory::with_width!(element.len(), T => {
-        let value: T = bytemuck::pod_read_unaligned(element);
-        fresh.slice_mut::<T>().fill(value);
-    });
 }
 
 /// Reads `stablehlo.pad`.

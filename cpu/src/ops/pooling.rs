@@ -3,7 +3,7 @@
 use super::elementwise::compute_type;
 use super::window::Windows;
 use crate::kernels::fold::{Combine, combiner};
-use crate::kernels::try_share;
+use crate::kernels::{fill, try_share};
 use crate::memory::{Context, Fresh, Storage, Tensor, with_width};
 use crate::{Dims, Result, TensorType};
 use smallvec::SmallVec;
@@ -174,10 +174,7 @@ impl<'a> Pooling<'a> {
         let mut pieces: Vec<&mut [u8]> = out.chunks_mut(lines * line).collect();
         try_share(threads, &mut pieces, |i, out| {
             let mut scratch = Storage::new(self.line.positions * self.run * self.width)?;
-            with_width!(self.width, T => {
-                let value: T = bytemuck::pod_read_unaligned(self.initial);
-                bytemuck::cast_slice_mut::<u8, T>(out).fill(value);
-            });
+            fill(out, self.initial);
             for (j, out) in out.chunks_mut(line).enumerate() {
                 self.line(i * lines + j, out, scratch.bytes_mut());
             }

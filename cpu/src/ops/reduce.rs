@@ -1,13 +1,13 @@
 //! Reductions over axes.
 
-use super::arrays::{convert, fill};
+use super::arrays::convert;
 use super::elementwise::{Elementwise, compute_type, push_convert};
 use super::region::{ScalarRegion, captured, mismatch};
 use super::{Read, lift};
 use crate::graph::{Operands, Operation, Part, Source};
 use crate::kernels::fold::{Extent, fold, folder};
 use crate::kernels::rows::Fold;
-use crate::kernels::{Group, Lanes, TILE};
+use crate::kernels::{Group, Lanes, TILE, fill};
 use crate::memory::{Context, Fresh, Strides, Tensor, Tensors};
 use crate::{Dims, Result, TensorType};
 use smallvec::smallvec;
@@ -319,6 +319,6 @@ pub fn filled(context: &Context, scalar: &Tensor, shape: &[usize]) -> Result<Fre
     let mut fresh = Fresh::new(context, TensorType::new(shape, scalar.element()))?;
     let width = scalar.element().bytes();
     let bytes: &[u8] = scalar.data();
-    fill(&mut fresh, &bytes[scalar.offset * width..][..width]);
+    fill(fresh.bytes_mut(), &bytes[scalar.offset * width..][..width]);
     Ok(fresh)
 }

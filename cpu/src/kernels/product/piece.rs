@@ -9,14 +9,14 @@ pub const DEPTH: usize = 256;
 /// Columns of tiles at most that are kept in the second-level cache, so that a tile's rows are read once.
 const TOGETHER: usize = 4;
 
-/// What becomes of a product's elements.
+/// The effect of a product on the elements of the result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Store {
-    /// They replace the elements of the result.
+    /// It replaces the elements of the result.
     Set,
-    /// They are added to the elements of the result.
+    /// It is added to the elements of the result.
     Add,
-    /// They are subtracted from the elements of the result.
+    /// It is subtracted from the elements of the result.
     Subtract,
 }
 
