@@ -11,6 +11,11 @@ const ROWS: usize = 240;
 /// neighboring memory: then neither is rearranged.
 const FEW: usize = 3;
 
+/// Length of a part of the axis that is summed over, at least.
+const PART: usize = 512;
+/// Elements of a result at most for which the axis that is summed over has parts.
+const SMALL_RESULT: usize = 1 << 16;
+
 /// The numbers of which an element consists, by the products that compute it: parts of the left operand, the right one
 /// and the result.
 type Part = ([usize; 3], Store);
@@ -128,37 +133,136 @@ impl<T: Product> Batch<'_, T> {
             first = first.transposed();
         }
         let by_dots = is_for_dots(&first);
-        let work = first.rows * first.depth * first.columns;
-        let all = work.saturating_mul(self.moves.len());
+        let all = (first.rows * first.depth * first.columns).saturating_mul(self.moves.len());
         let threads = if all >= PARALLEL { threads } else { 1 };
-        let wanted = (threads * pieces_of_a_thread(all)).div_ceil(self.moves.len());
+        let parts = self.parts();
+        let mut sums = vec![T::zeroed(); (parts - 1) * self.size];
+        let wanted = (threads * pieces_of_a_thread(all)).div_ceil(self.moves.len() * parts);
         let (rows, columns) = piece_sizes(&first, wanted, processor.columns);
-        let (down, right) = (first.rows.div_ceil(rows), first.columns.div_ceil(columns));
-        let mut pieces = vec![(); self.moves.len() * down * right];
-        share(threads, &mut pieces, |i, ()| {
-            let (number, i) = (i / (down * right), i % (down * right));
-            let (row, column) = (i / right * rows, i % right * columns);
-            let height = rows.min(first.rows - row);
-            let width = columns.min(first.columns - column);
-            let mut piece = first.part(row, height, column, width);
-            let [mut left, mut right] = self.moves[number].map(|d| d * self.unit as isize);
-            if is_transposed {
-                (left, right) = (right, left);
-            }
-            piece.left.start = piece.left.start.wrapping_offset(left);
-            piece.right.start = piece.right.start.wrapping_offset(right);
-            let distance = number * self.size * self.unit;
-            piece.out.start = piece.out.start.wrapping_add(distance);
-            // SAFETY: the caller promises it for all rows and columns.
-            unsafe {
-                if by_dots {
-                    (processor.dots)(&piece);
-                } else {
-                    (processor.piece)(&piece);
+        let pieces = Pieces {
+            first,
+            is_transposed,
+            sums: sums.as_mut_ptr(),
+            parts,
+            rows,
+            depth: first.depth.div_ceil(parts),
+            columns,
+        };
+        share(
+            threads,
+            &mut vec![(); self.moves.len() * pieces.of_each()],
+            |i, ()| {
+                let piece = pieces.piece(i, self);
+                // SAFETY: the caller promises it for all rows and columns.
+                unsafe {
+                    if by_dots {
+                        (processor.dots)(&piece);
+                    } else {
+                        (processor.piece)(&piece);
+                    }
                 }
-            }
-        });
+            },
+        );
+        if parts > 1 {
+            // SAFETY: the caller promises that the result is in its memory, which no piece writes any more.
+            let out = unsafe { std::slice::from_raw_parts_mut(self.first.out.start, self.size) };
+            add_all(out, &sums, threads);
+        }
     }
+
+    /// Returns the number of parts of the axis that is summed over, whose sums are added afterwards. A result
+    /// that is small beside its operands has too few rows and columns to share: pieces would rearrange the same
+    /// elements. The number depends on sizes only, so that the order of sums does.
+    fn parts(&self) -> usize {
+        let Piece {
+            depth,
+            columns,
+            out,
+            store,
+            ..
+        } = self.first;
+        let is_dense = self.unit == 1 && out.column == 1 && out.row == columns as isize;
+        let is_one = self.moves.len() == 1 && is_dense && store == Store::Set;
+        if is_one && self.size <= SMALL_RESULT {
+            (depth / PART).clamp(1, 8)
+        } else {
+            1
+        }
+    }
+}
+
+/// The pieces of a batch, which threads compute in any order.
+struct Pieces<T> {
+    /// The first product, before it is moved.
+    first: Piece<T>,
+    is_transposed: bool,
+    /// Memory for the sums of all parts of the axis that is summed over but the first, which the result has.
+    sums: *mut T,
+    parts: usize,
+    /// Sizes of a piece.
+    rows: usize,
+    depth: usize,
+    columns: usize,
+}
+
+// SAFETY: each piece writes its own sums.
+unsafe impl<T: Send + Sync> Sync for Pieces<T> {}
+
+impl<T: Product> Pieces<T> {
+    /// Returns the number of pieces down and to the right.
+    fn counts(&self) -> (usize, usize) {
+        (
+            self.first.rows.div_ceil(self.rows),
+            self.first.columns.div_ceil(self.columns),
+        )
+    }
+
+    /// Returns the number of pieces of a product.
+    fn of_each(&self) -> usize {
+        let (down, right) = self.counts();
+        self.parts * down * right
+    }
+
+    /// Returns a piece of a product of the batch.
+    fn piece(&self, i: usize, batch: &Batch<'_, T>) -> Piece<T> {
+        let (down, right) = self.counts();
+        let (number, i) = (i / self.of_each(), i % self.of_each());
+        let (part, i) = (i / (down * right), i % (down * right));
+        let (row, column) = (i / right * self.rows, i % right * self.columns);
+        let mut whole = self.first;
+        if part > 0 {
+            // Sums of a part have the order of the result.
+            whole.out.start = self.sums.wrapping_add((part - 1) * batch.size);
+        }
+        let height = self.rows.min(whole.rows - row);
+        let width = self.columns.min(whole.columns - column);
+        let mut piece = whole.part(row, height, column, width);
+        let depth = part * self.depth;
+        piece.depth = self.depth.min(whole.depth - depth);
+        let [mut left, mut right] = batch.moves[number].map(|d| d * batch.unit as isize);
+        if self.is_transposed {
+            (left, right) = (right, left);
+        }
+        piece.left.start = piece.left.from(0, depth).start.wrapping_offset(left);
+        piece.right.start = piece.right.from(0, depth).start.wrapping_offset(right);
+        let distance = number * batch.size * batch.unit;
+        piece.out.start = piece.out.start.wrapping_add(distance);
+        piece
+    }
+}
+
+/// Adds arrays, one after another in memory, to the first one.
+fn add_all<T: Product>(out: &mut [T], others: &[T], threads: usize) {
+    const CHUNK: usize = 1 << 14;
+    let size = out.len();
+    let mut chunks: Vec<&mut [T]> = out.chunks_mut(CHUNK).collect();
+    share(threads, &mut chunks, |i, chunk| {
+        for other in others.chunks(size) {
+            let other = &other[i * CHUNK..][..chunk.len()];
+            let sums = chunk.iter_mut().zip(other);
+            sums.for_each(|(sum, x)| *sum = *sum + *x);
+        }
+    });
 }
 
 /// Returns the pieces of each thread, for a number of multiplications. With several, threads end at about the same
@@ -203,7 +307,8 @@ fn cost<T>(product: &Piece<T>, columns: usize) -> usize {
     if *rows > 6 || right.free != 1 {
         cost += order(right.free) * depth * product.columns;
     }
-    if left.inner != 1 && product.columns > columns && *rows > 1 {
+    // Rows that are not copied are read from as many lines of memory.
+    if left.inner != 1 && *rows > 1 {
         cost += order(left.free) * rows * depth;
     }
     if out.column != 1 {
@@ -212,13 +317,22 @@ fn cost<T>(product: &Piece<T>, columns: usize) -> usize {
     cost
 }
 
-/// Returns the rows and columns of pieces of a product, of which there are `wanted` or more if it is large enough.
-fn piece_sizes<T>(product: &Piece<T>, wanted: usize, columns: usize) -> (usize, usize) {
+/// Returns the rows and columns of pieces of a product, of which there are `wanted` or more if it is large enough:
+/// those with the fewest elements that pieces rearrange.
+fn piece_sizes<T: Product>(product: &Piece<T>, wanted: usize, columns: usize) -> (usize, usize) {
     let panels = product.columns.div_ceil(columns);
-    let mut down = product.rows.div_ceil(ROWS);
-    // A piece of two tiles' columns or more: each piece rearranges its rows.
-    let right = wanted.div_ceil(down).min(panels.div_ceil(2));
-    down = down.max(wanted.div_ceil(right).min(product.rows.div_ceil(12)));
+    let least = product.rows.div_ceil(ROWS);
+    let left = usize::from(product.left.inner != 1) * product.rows;
+    let (mut best, mut moved) = ((least, 1), usize::MAX);
+    for right in 1..=wanted.min(panels) {
+        let down = least.max(wanted.div_ceil(right).min(product.rows.div_ceil(12)));
+        let enough = down * right >= wanted;
+        let elements = right * left + down * product.columns;
+        if elements < moved && (enough || right == wanted.min(panels)) {
+            (best, moved) = ((down, right), elements);
+        }
+    }
+    let (down, right) = best;
     (
         product.rows.div_ceil(down),
         panels.div_ceil(right) * columns,

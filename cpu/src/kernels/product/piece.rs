@@ -121,7 +121,7 @@ impl<T: Real> Piece<T> {
         let packs_left = !is_direct && self.packs_left(N);
         let room = |packs: bool, size: usize| if packs { size * depth } else { 0 };
         let mut packed = Packed {
-            left: Vec::with_capacity(room(packs_left, self.rows)),
+            left: Vec::with_capacity(room(packs_left, self.rows.next_multiple_of(M) + M)),
             right: Vec::with_capacity(room(true, together * N)),
         };
         for start in (0..self.depth).step_by(DEPTH) {
@@ -194,14 +194,18 @@ impl<T: Real> Piece<T> {
             let width = |at: usize| N.min(end - at);
             let right = self.right.from(column, 0);
             // SAFETY: the caller promises that the columns are readable and that there is room for them.
-            unsafe { packed.columns::<N>(&right, end - column, self.depth) };
+            unsafe {
+                packed.columns::<N>(&right, end - column, self.depth);
+                if packs_left && column == 0 {
+                    packed.rows::<M>(&self.left, first, tiles, self.depth);
+                }
+            }
             for tile in 0..tiles {
                 let (row, height) = (first(tile), first(tile + 1) - first(tile));
-                let mut left = self.left.from(row, 0);
-                if packs_left {
-                    // SAFETY: as above, for the rows.
-                    left = unsafe { packed.rows::<M>(&left, row, height, self.depth, column == 0) };
-                }
+                let left = match packs_left {
+                    true => packed.row::<M>(&self.left, row, tile, self.depth),
+                    false => self.left.from(row, 0),
+                };
                 for at in (column..end).step_by(N) {
                     let tile = Piece {
                         left,
@@ -247,62 +251,75 @@ impl<T: Real> Packed<T> {
         }
     }
 
-    /// Returns the rows of a tile, of which the first has a number, and copies them if they are `new`.
-    #[inline(always)]
-    unsafe fn rows<const M: usize>(
-        &mut self,
+    /// Returns the rows of a tile.
+    fn row<const M: usize>(
+        &self,
         from: &Operand<T>,
-        number: usize,
-        rows: usize,
+        row: usize,
+        tile: usize,
         depth: usize,
-        new: bool,
     ) -> Operand<T> {
-        let to = self.left.as_mut_ptr().wrapping_add(number * depth);
+        let start = self.left.as_ptr();
         if from.inner == 1 {
-            for i in (0..rows).filter(|_| new) {
-                // SAFETY: the caller promises that the rows are readable and that there is room for them.
-                unsafe { to.add(i * depth).copy_from(from.from(i, 0).start, depth) };
-            }
-            let (start, free) = (to.cast_const(), depth as isize);
+            let start = start.wrapping_add(row * depth);
+            let free = depth as isize;
             return Operand {
                 start,
                 free,
                 inner: 1,
             };
         }
-        if new {
-            // SAFETY: as above.
-            unsafe { pack_rows::<T, M>(*from, rows, depth, to) };
-        }
-        let (start, inner) = (to.cast_const(), rows as isize);
         Operand {
-            start,
+            start: start.wrapping_add(tile * M * depth),
             free: 1,
-            inner,
+            inner: M as isize,
         }
     }
-}
 
-/// Copies rows of the left operand so that their elements with one index of the other axis are neighbors.
-#[inline(always)]
-unsafe fn pack_rows<T: Real, const M: usize>(
-    from: Operand<T>,
-    rows: usize,
-    depth: usize,
-    to: *mut T,
-) {
-    // SAFETY: the caller promises that the rows are readable and that there is room for them.
-    unsafe {
-        if rows == M && from.free == 1 {
-            for k in 0..depth {
-                let row: [T; M] = *from.from(0, k).start.cast();
-                *to.add(k * M).cast() = row;
+    /// Copies the rows of all tiles, of which `first` returns the first row. Those that are lines of memory remain
+    /// so. Of others, the elements with one index of the other axis become neighbors.
+    #[inline(always)]
+    unsafe fn rows<const M: usize>(
+        &mut self,
+        from: &Operand<T>,
+        first: impl Fn(usize) -> usize,
+        tiles: usize,
+        depth: usize,
+    ) {
+        let to = self.left.as_mut_ptr();
+        let rows = first(tiles);
+        if from.inner == 1 {
+            for i in 0..rows {
+                // SAFETY: the caller promises that the rows are readable and that there is room for them.
+                unsafe { to.add(i * depth).copy_from(from.from(i, 0).start, depth) };
             }
             return;
         }
-        for k in 0..depth {
-            for i in 0..rows {
-                *to.add(k * rows + i) = *from.from(i, k).start;
+        for group in (0..tiles).step_by(TOGETHER) {
+            let end = tiles.min(group + TOGETHER);
+            // Whole tiles of neighbors, of which the last rows may belong to the next tile.
+            let whole = match from.free {
+                1 => (group..end).take_while(|t| first(*t) + M <= rows).count() + group,
+                _ => group,
+            };
+            for k in 0..depth {
+                for tile in group..whole {
+                    // SAFETY: as above.
+                    unsafe {
+                        let row: [T; M] = *from.from(first(tile), k).start.cast();
+                        *to.add((tile * depth + k) * M).cast() = row;
+                    }
+                }
+            }
+            for tile in whole..end {
+                let (row, height) = (first(tile), first(tile + 1) - first(tile));
+                for k in 0..depth {
+                    let to = to.wrapping_add((tile * depth + k) * M);
+                    for i in 0..height {
+                        // SAFETY: as above.
+                        unsafe { *to.add(i) = *from.from(row + i, k).start };
+                    }
+                }
             }
         }
     }
