@@ -6,7 +6,7 @@ BEGIN = "<!-- Written by benches/compare/table.py, up to the end mark. -->"
 END = "<!-- The end of what benches/compare/table.py wrote. -->"
 
 # The sides of the ratios, and frameworks that compile nothing.
-COMPARED = {"ramie": "Ramie", "ramie_older": "Ramie, older plugin", "jax_plugin": "JAX, plugin", "jax_jaxlib": "JAX, jaxlib"}
+COMPARED = {"ramie": "Ramie", "ramie_plugin": "Ramie, plugin", "jax_plugin": "JAX, plugin", "jax_jaxlib": "JAX, jaxlib"}
 OTHERS = {"candle": "Candle", "burn": "Burn"}
 SIDES = COMPARED | OTHERS
 JAX = ("jax_plugin", "jax_jaxlib")
@@ -205,8 +205,9 @@ def introduction(run):
     rounds = f"{run.head['rounds']} rounds" if run.head["rounds"] != 1 else "one round"
     return (f"Measured on {run.head['date']} in {rounds}, in which all libraries took turns, with "
             f"{run.head['samples']} samples of many steps per round. A time is the median of the rounds' medians, "
-            "with their minimum and maximum in parentheses. A ratio compares Ramie with the better of JAX's two "
-            "clients in the same round; the tables show the median, minimum and maximum over the rounds.\n")
+            "with their minimum and maximum in parentheses. `Ramie` runs its own CPU backend, and `plugin` is an XLA plugin. "
+            "A ratio compares Ramie with the better of JAX's two clients in the same round; the tables show the "
+            "median, minimum and maximum over the rounds.\n")
 
 
 def tables(lines):

@@ -8,21 +8,22 @@ import sys
 from importlib.metadata import PackageNotFoundError, version
 
 import report
-from steps import PLUGINS, STEPS, plugin_library
+from steps import PLUGIN, STEPS, default_library
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 
-# The plugin of each side that loads one.
-LOADS = dict(zip(("ramie", "ramie_older"), PLUGINS)) | {"jax_plugin": next(iter(PLUGINS))}
-# Cargo's arguments, and the directory in which it runs.
-BUILDS = {"ramie": (ROOT, ["bench", "--bench", "steps", "--no-run"]),
+# The sides that load the XLA plugin.
+WITH_PLUGIN = ("ramie_plugin", "jax_plugin")
+# Cargo's arguments, and the directory in which it runs. Both sides of Ramie run one program.
+BENCH = (ROOT, ["bench", "--bench", "steps", "--no-run"])
+BUILDS = {"ramie": BENCH, "ramie_plugin": BENCH,
           "candle": (HERE / "candle", ["build", "--release", "--locked"]),
           "burn": (HERE / "burn", ["build", "--release", "--locked"])}
 # `trace` does not depend on the client. Candle and Burn compile no calls, and have no caches for decoding.
 # Burn's program lacks `gpt2`.
 OF_COMPILERS = {"sample", "leaves_10", "leaves_100", "leaves_1000", "leaves_10000"}
-LACKS = {"ramie_older": {"trace"}, "jax_jaxlib": {"trace"}} | {side: {"trace"} | OF_COMPILERS for side in report.OTHERS}
+LACKS = {"ramie_plugin": {"trace"}, "jax_jaxlib": {"trace"}} | {side: {"trace"} | OF_COMPILERS for side in report.OTHERS}
 LACKS["burn"] |= {"gpt2"}
 
 
@@ -40,6 +41,11 @@ def build(side):
     return next((program for program in reversed(programs) if program), None)
 
 
+def backend(side):
+    """Returns the value of `RAMIE_PJRT_PLUGIN` for a side of Ramie."""
+    return default_library() if side in WITH_PLUGIN else "ramie-cpu"
+
+
 def command(side, program, workload, samples, faster):
     """Returns the command that prints a workload's line, and its additional environment variables.
 
@@ -50,7 +56,7 @@ def command(side, program, workload, samples, faster):
     if workload in STEPS:
         plan += ["--steps", str(steps)]
     if not side.startswith("jax"):
-        extra = {"RAMIE_PJRT_PLUGIN": plugin_library(LOADS[side])} if side in LOADS else {}
+        extra = {"RAMIE_PJRT_PLUGIN": backend(side)} if side.startswith("ramie") else {}
         return [program, workload, *plan], extra
     client = ["--client", side.removeprefix("jax_")]
     if workload == "trace":
@@ -85,7 +91,8 @@ def versions(sides):
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
     commit = output("git", "log", "-1", "--format=%h of %cs")
     found = {"Ramie": f"commit {commit}" + (", changed since" if changed else "")}
-    found |= {"plugin of " + report.SIDES[side]: f"{LOADS[side]} {python_package(LOADS[side])}" for side in sides if side in LOADS}
+    if any(side in WITH_PLUGIN for side in sides):
+        found["plugin"] = f"{PLUGIN} {python_package(PLUGIN)}"
     found |= {name: python_package(name.lower()) for name in ("JAX", "jaxlib", "Flax", "Optax", "NumPy")}
     found |= {side.title(): locked(HERE / side, package)
               for side, package in (("candle", "candle-core"), ("burn", "burn")) if side in sides}

@@ -51,20 +51,15 @@ def platform(client):
     return client if client == "cuda" else f"cpu-{client}"
 
 
-# The CPU plugins that Ramie installs: Python package and library, the default one first.
-PLUGINS = {"fastatomstruct-xla-cpu": "fastatomstruct_xla_cpu/libpjrt_cpu.so",
-           "xla-cpu-pjrt": "xla_plugins/xla_cpu_pjrt/xla_cpu_pjrt.so"}
-
-
-def plugin_library(package):
-    """Returns the path of an installed plugin."""
-    from importlib.metadata import distribution
-
-    return str(distribution(package).locate_file(PLUGINS[package]))
+# The Python package of the XLA CPU plugin that Ramie installs on x86-64.
+PLUGIN = "fastatomstruct-xla-cpu"
 
 
 def default_library():
-    return plugin_library(next(iter(PLUGINS)))
+    """Returns the path of the plugin's library."""
+    from importlib.metadata import distribution
+
+    return str(distribution(PLUGIN).locate_file("fastatomstruct_xla_cpu/libpjrt_cpu.so"))
 
 
 def peak_rss_mb():

@@ -1,4 +1,4 @@
-"""Measures Ramie (with two plugins), JAX, Candle and Burn in turns, and writes the tables of `docs/performance.md`.
+"""Measures Ramie (with its own backend and with the XLA plugin), JAX, Candle and Burn in turns, and writes the tables of `docs/performance.md`.
 
     python table.py                                # everything: builds, measures, writes
     python table.py --without candle,burn          # excludes frameworks
@@ -64,7 +64,7 @@ class Record:
         self.lines.append(line)
         print(json.dumps(line), file=self.file, flush=True)
         if "round" in line:
-            name = f"{line['round']}  {line['workload']:<11}{line['side']:<11}"
+            name = f"{line['round']}  {line['workload']:<11}{line['side']:<13}"
             print(f"{time.strftime('%H:%M:%S')}  round {name}{shown(line)}", flush=True)
 
 
@@ -118,6 +118,7 @@ def arguments():
     for wrong in [w for w in args.workloads if w not in WORKLOADS] + [s for s in args.without if s not in report.SIDES]:
         parser.error(f"unknown name: {wrong}")
     args.program = dict(pair.split("=", 1) for pair in args.program)
+    args.program.setdefault("ramie_plugin", args.program.get("ramie"))
     args.sides = [side for side in report.SIDES if side not in args.without]
     if args.quick:
         args.rounds, args.samples = 1, 2
@@ -129,7 +130,6 @@ def measured(args):
     from sides import BUILDS, LACKS, build, versions
 
     programs = {side: args.program.get(side) or build(side) for side in BUILDS if side in args.sides}
-    programs["ramie_older"] = programs.get("ramie")
     turns = [(w, s) for w in args.workloads for s in args.sides if w not in LACKS.get(s, ())]
     seconds = args.rounds * (LIMIT_SECONDS + sum(WORKLOADS[workload] for workload, _ in turns))
     how = "less than " if args.quick else "about "
