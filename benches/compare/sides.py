@@ -21,10 +21,8 @@ BUILDS = {"ramie": BENCH, "ramie_plugin": BENCH,
           "candle": (HERE / "candle", ["build", "--release", "--locked"]),
           "burn": (HERE / "burn", ["build", "--release", "--locked"])}
 # `trace` does not depend on the client. Candle and Burn compile no calls, and have no caches for decoding.
-# Burn's program lacks `gpt2`.
 OF_COMPILERS = {"sample", "leaves_10", "leaves_100", "leaves_1000", "leaves_10000"}
 LACKS = {"ramie_plugin": {"trace"}, "jax_jaxlib": {"trace"}} | {side: {"trace"} | OF_COMPILERS for side in report.OTHERS}
-LACKS["burn"] |= {"gpt2"}
 
 
 def build(side):

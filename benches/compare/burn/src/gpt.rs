@@ -1,6 +1,7 @@
-//! `gpt`: a decoder of four layers.
+//! `gpt`: a decoder of four layers. `gpt2`: the same decoder with the sizes of GPT-2.
 
 use crate::protocol::Workload;
+use crate::sizes::Sizes;
 use crate::{adam, classes, train};
 use burn::module::{Initializer, Param};
 use burn::nn::attention::{
@@ -11,12 +12,10 @@ use burn::nn::{Embedding, EmbeddingConfig, LayerNorm, LayerNormConfig, Linear, L
 use burn::prelude::*;
 use burn::tensor::activation::gelu_approximate;
 
-const VOCABULARY: usize = 96;
-const WIDTH: usize = 128;
-const HEADS: usize = 4;
-const LAYERS: usize = 4;
-const LENGTH: usize = 128;
-const BATCH: usize = 16;
+fn norm(sizes: &Sizes, device: &Device) -> LayerNorm {
+    let config = LayerNormConfig::new(sizes.width).with_epsilon(sizes.epsilon);
+    config.init(device)
+}
 
 #[derive(Module, Debug)]
 struct Block {
@@ -28,15 +27,15 @@ struct Block {
 }
 
 impl Block {
-    fn new(device: &Device) -> Block {
-        let norm = || LayerNormConfig::new(WIDTH).with_epsilon(1e-6).init(device);
-        let attention = MultiHeadAttentionConfig::new(WIDTH, HEADS).with_dropout(0.0);
+    fn new(sizes: &Sizes, device: &Device) -> Block {
+        let width = sizes.width;
+        let attention = MultiHeadAttentionConfig::new(width, sizes.heads).with_dropout(0.0);
         Block {
-            norm1: norm(),
+            norm1: norm(sizes, device),
             attention: attention.init(device),
-            norm2: norm(),
-            up: LinearConfig::new(WIDTH, 4 * WIDTH).init(device),
-            down: LinearConfig::new(4 * WIDTH, WIDTH).init(device),
+            norm2: norm(sizes, device),
+            up: LinearConfig::new(width, 4 * width).init(device),
+            down: LinearConfig::new(4 * width, width).init(device),
         }
     }
 
@@ -57,37 +56,42 @@ struct Gpt {
 }
 
 impl Gpt {
-    fn new(device: &Device) -> Gpt {
+    fn new(sizes: &Sizes, device: &Device) -> Gpt {
         let normal = |std| Initializer::Normal { mean: 0.0, std };
         // Smaller than Burn's default, because the embedding is also the output layer.
-        let narrow = normal((WIDTH as f64).powf(-0.5));
-        let embed = EmbeddingConfig::new(VOCABULARY, WIDTH).with_initializer(narrow);
+        let narrow = normal((sizes.width as f64).powf(-0.5));
+        let embed = EmbeddingConfig::new(sizes.vocabulary, sizes.width).with_initializer(narrow);
         Gpt {
             embed: embed.init(device),
-            positions: normal(0.02).init([LENGTH, WIDTH], device),
-            blocks: (0..LAYERS).map(|_| Block::new(device)).collect(),
-            norm: LayerNormConfig::new(WIDTH).with_epsilon(1e-6).init(device),
+            positions: normal(0.02).init([sizes.positions, sizes.width], device),
+            blocks: (0..sizes.layers)
+                .map(|_| Block::new(sizes, device))
+                .collect(),
+            norm: norm(sizes, device),
         }
     }
 
     /// Returns a row of logits for each position of each sequence.
     fn forward(&self, tokens: Tensor<2, Int>, mask: Tensor<3, Bool>) -> Tensor<2> {
-        let mut x = self.embed.forward(tokens) + self.positions.val().unsqueeze::<3>();
+        let [_, length] = tokens.dims();
+        let positions = self.positions.val().narrow(0, 0, length);
+        let mut x = self.embed.forward(tokens) + positions.unsqueeze::<3>();
         for block in &self.blocks {
             x = block.forward(x, mask.clone());
         }
-        let x = self.norm.forward(x).reshape([BATCH * LENGTH, WIDTH]);
+        let x = self.norm.forward(x).flatten(0, 1);
         x.matmul(self.embed.weight.val().transpose())
     }
 }
 
-pub fn build(device: &Device) -> Workload {
-    let text = classes(VOCABULARY, [BATCH, LENGTH + 1], device);
-    let tokens = text.clone().narrow(1, 0, LENGTH);
-    let targets = text.narrow(1, 1, LENGTH).reshape([BATCH * LENGTH]);
-    let mask = generate_autoregressive_mask(BATCH, LENGTH, device);
+pub fn build(sizes: &Sizes, device: &Device) -> Workload {
+    let (batch, length) = (sizes.batch, sizes.length);
+    let text = classes(sizes.vocabulary, [batch, length + 1], device);
+    let tokens = text.clone().narrow(1, 0, length);
+    let targets = text.narrow(1, 1, length).reshape([batch * length]);
+    let mask = generate_autoregressive_mask(batch, length, device);
     let loss = CrossEntropyLossConfig::new().init(device);
-    train(Gpt::new(device), adam(1e-4), 1e-3, move |model| {
+    train(Gpt::new(sizes, device), adam(1e-4), 1e-3, move |model| {
         let logits = model.forward(tokens.clone(), mask.clone());
         loss.forward(logits, targets.clone())
     })

@@ -2,6 +2,8 @@
 
 #[path = "../../protocol.rs"]
 mod protocol;
+#[path = "../../sizes.rs"]
+mod sizes;
 
 mod cnn;
 mod gpt;
@@ -67,7 +69,8 @@ fn main() {
             "xor" => mlp::xor(&device),
             "digits" => mlp::digits(&device),
             "cnn" => cnn::build(&device),
-            "gpt" => gpt::build(&device),
+            "gpt" => gpt::build(&sizes::GPT, &device),
+            "gpt2" => gpt::build(&sizes::GPT2, &device),
             "lstm" => lstm::build(&device),
             _ => return None,
         })
