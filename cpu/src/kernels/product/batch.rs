@@ -1,7 +1,8 @@
 //! Batches of products of real and complex numbers, whose pieces threads share.
 
 use super::piece::{Operand, Out, Piece, Store};
-use super::processor::Product;
+use super::processor::{Processor, Product};
+use super::vector::Real;
 use super::{Matrix, PARALLEL, Products};
 use crate::kernels::share;
 
@@ -128,7 +129,7 @@ impl<T: Product> Batch<'_, T> {
     unsafe fn run(&self, threads: usize) {
         let processor = T::processor();
         let mut first = self.first;
-        let is_transposed = is_better_transposed(&first, processor.columns);
+        let is_transposed = is_better_transposed(&first, &processor);
         if is_transposed {
             first = first.transposed();
         }
@@ -281,17 +282,17 @@ fn is_for_dots<T>(product: &Piece<T>) -> bool {
 }
 
 /// Returns whether the transposed product takes less time.
-fn is_better_transposed<T: Product>(product: &Piece<T>, columns: usize) -> bool {
+fn is_better_transposed<T: Product>(product: &Piece<T>, processor: &Processor<T>) -> bool {
     let transposed = product.transposed();
     if is_for_dots(&transposed) && !is_for_dots(product) {
         return true;
     }
-    !is_for_dots(product) && cost(&transposed, columns) < cost(product, columns)
+    !is_for_dots(product) && cost(&transposed, processor) < cost(product, processor)
 }
 
 /// Returns the cost of a product in multiplications: 16 take about as long as to move an element to a place
 /// far from that of its neighbor, 4 as long as to copy an element with its neighbors.
-fn cost<T>(product: &Piece<T>, columns: usize) -> usize {
+fn cost<T: Real>(product: &Piece<T>, processor: &Processor<T>) -> usize {
     let Piece {
         rows,
         depth,
@@ -301,10 +302,10 @@ fn cost<T>(product: &Piece<T>, columns: usize) -> usize {
         ..
     } = product;
     let order = |stride: isize| if stride == 1 { 4 } else { 16 };
-    let width = product.columns.next_multiple_of(columns);
+    let width = product.columns.next_multiple_of(processor.columns);
     // One row after another has too few sums at a time.
     let mut cost = rows.max(&4) * depth * width;
-    if *rows > 6 || right.free != 1 {
+    if !product.reads_columns(processor.rows) {
         cost += order(right.free) * depth * product.columns;
     }
     // Rows that are not copied are read from as many lines of memory.

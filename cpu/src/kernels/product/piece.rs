@@ -8,6 +8,10 @@ use std::array::from_fn;
 pub const DEPTH: usize = 256;
 /// Columns of tiles at most that are kept in the second-level cache, so that a tile's rows are read once.
 const TOGETHER: usize = 4;
+/// Elements between copied tiles, which would evict each other from the caches at distances of whole pages.
+const PAD: usize = 4;
+/// Tiles above each other up to which columns are read where they lie: to copy them takes longer.
+const FEW_TILES: usize = 3;
 
 /// The effect of a product on the elements of the result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -119,7 +123,7 @@ impl<T: Real> Piece<T> {
         let depth = DEPTH.min(self.depth);
         let is_direct = self.rows <= 3 && self.right.free == 1;
         let packs_left = !is_direct && self.packs_left(N);
-        let room = |packs: bool, size: usize| if packs { size * depth } else { 0 };
+        let room = |packs: bool, size: usize| if packs { size * (depth + PAD) } else { 0 };
         let mut packed = Packed {
             left: Vec::with_capacity(room(packs_left, self.rows.next_multiple_of(M) + M)),
             right: Vec::with_capacity(room(true, together * N)),
@@ -156,6 +160,11 @@ impl<T: Real> Piece<T> {
         }
     }
 
+    /// Returns whether the columns of the right operand are read where they lie, in tiles of `rows` rows.
+    pub fn reads_columns(&self, rows: usize) -> bool {
+        self.right.free == 1 && self.rows <= FEW_TILES * rows
+    }
+
     /// Computes few rows from the columns where they lie. Only wide tiles have enough sums then.
     #[inline(always)]
     unsafe fn few_rows<const N: usize>(&self, compute: Compute<T>, packed: &mut Packed<T>) {
@@ -187,15 +196,20 @@ impl<T: Real> Piece<T> {
         together: usize,
     ) {
         let tiles = self.rows.div_ceil(M);
+        let in_place = self.reads_columns(M);
         // Tiles of about equal height take less time than whole ones and a rest.
         let first = |tile: usize| self.rows * tile / tiles;
         for column in (0..self.columns).step_by(together * N) {
             let end = self.columns.min(column + together * N);
             let width = |at: usize| N.min(end - at);
-            let right = self.right.from(column, 0);
+            let copied = match in_place {
+                true => end - (end - column) % N,
+                false => column,
+            };
+            let right = self.right.from(copied, 0);
             // SAFETY: the caller promises that the columns are readable and that there is room for them.
             unsafe {
-                packed.columns::<N>(&right, end - column, self.depth);
+                packed.columns::<N>(&right, end - copied, self.depth);
                 if packs_left && column == 0 {
                     packed.rows::<M>(&self.left, first, tiles, self.depth);
                 }
@@ -207,11 +221,11 @@ impl<T: Real> Piece<T> {
                     false => self.left.from(row, 0),
                 };
                 for at in (column..end).step_by(N) {
-                    let tile = Piece {
-                        left,
-                        right: packed.place::<N>(at - column, self.depth),
-                        ..self.part(row, height, at, width(at))
-                    };
+                    let mut tile = self.part(row, height, at, width(at));
+                    tile.left = left;
+                    if at >= copied {
+                        tile.right = packed.place::<N>(at - copied, self.depth);
+                    }
                     // SAFETY: the caller promises it for all rows and columns.
                     unsafe { compute(&tile) };
                 }
@@ -270,7 +284,7 @@ impl<T: Real> Packed<T> {
             };
         }
         Operand {
-            start: start.wrapping_add(tile * M * depth),
+            start: start.wrapping_add(tile * M * (depth + PAD)),
             free: 1,
             inner: M as isize,
         }
@@ -295,30 +309,27 @@ impl<T: Real> Packed<T> {
             }
             return;
         }
-        for group in (0..tiles).step_by(TOGETHER) {
-            let end = tiles.min(group + TOGETHER);
-            // Whole tiles of neighbors, of which the last rows may belong to the next tile.
-            let whole = match from.free {
-                1 => (group..end).take_while(|t| first(*t) + M <= rows).count() + group,
-                _ => group,
-            };
-            for k in 0..depth {
-                for tile in group..whole {
-                    // SAFETY: as above.
-                    unsafe {
-                        let row: [T; M] = *from.from(first(tile), k).start.cast();
-                        *to.add((tile * depth + k) * M).cast() = row;
-                    }
+        // Whole tiles of neighbors, of which the last rows may belong to the next tile.
+        let whole = match from.free {
+            1 => (0..tiles).take_while(|t| first(*t) + M <= rows).count(),
+            _ => 0,
+        };
+        for k in 0..depth {
+            for tile in 0..whole {
+                // SAFETY: as above.
+                unsafe {
+                    let row: [T; M] = *from.from(first(tile), k).start.cast();
+                    *to.add((tile * (depth + PAD) + k) * M).cast() = row;
                 }
             }
-            for tile in whole..end {
-                let (row, height) = (first(tile), first(tile + 1) - first(tile));
-                for k in 0..depth {
-                    let to = to.wrapping_add((tile * depth + k) * M);
-                    for i in 0..height {
-                        // SAFETY: as above.
-                        unsafe { *to.add(i) = *from.from(row + i, k).start };
-                    }
+        }
+        for tile in whole..tiles {
+            let (row, height) = (first(tile), first(tile + 1) - first(tile));
+            for k in 0..depth {
+                let to = to.wrapping_add((tile * (depth + PAD) + k) * M);
+                for i in 0..height {
+                    // SAFETY: as above.
+                    unsafe { *to.add(i) = *from.from(row + i, k).start };
                 }
             }
         }

@@ -6,6 +6,8 @@ use super::vector::Real;
 /// Products of an element type on a processor.
 #[derive(Clone, Copy)]
 pub struct Processor<T> {
+    /// Rows of a tile at most.
+    pub rows: usize,
     /// Columns of a tile.
     pub columns: usize,
     /// Computes a piece.
@@ -59,7 +61,7 @@ macro_rules! processor {
             }
 
             pub const PROCESSOR: Processor<$T> =
-                Processor { columns: 2 * $lanes, piece, dots };
+                Processor { rows: $M, columns: 2 * $lanes, piece, dots };
         }
     };
 }
