@@ -11,11 +11,15 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 /// Elements of a tile: operands and results of a few operations stay in the first-level cache.
 pub const TILE: usize = 1024;
-/// Tiles that a thread computes at a time.
+/// Lanes that a thread computes at a time, at most.
 const PIECE: usize = 16 * TILE;
-/// Operations on elements, and loads of them, from which threads share the work: others take less time than the
-/// threads take to begin.
+/// Work from which threads share it, in cheap operations on elements and loads of them: less takes less time than
+/// the threads take to begin.
 pub(super) const PARALLEL: usize = 1 << 18;
+/// Work of a piece, at least.
+const PIECE_WORK: usize = 1 << 17;
+/// Work of a costly operation on an element.
+const COSTLY: usize = 12;
 
 /// An operation of a group.
 #[derive(Clone, Debug)]
@@ -26,6 +30,8 @@ pub struct Step {
     pub arguments: SmallVec<[u32; 3]>,
     /// The element type of the result.
     pub element: ElementType,
+    /// Its work on an element, in cheap operations.
+    work: usize,
 }
 
 /// The memory of an operand of a step: an input, or the outputs and then the scratch tiles by number.
@@ -191,8 +197,21 @@ impl Group {
             kernel,
             arguments: arguments.into(),
             element,
+            work: 1,
         });
         (self.inputs.len() + self.steps.len() - 1) as u32
+    }
+
+    /// Appends an operation that takes much longer than to load an element, and returns the number of its result.
+    pub fn push_costly(&mut self, kernel: Kernel, arguments: &[u32], element: ElementType) -> u32 {
+        let result = self.push(kernel, arguments, element);
+        self.steps[result as usize - self.inputs.len()].work = COSTLY;
+        result
+    }
+
+    /// Returns the work of the operations on a lane.
+    pub fn work(&self) -> usize {
+        self.steps.iter().map(|step| step.work).sum()
     }
 
     /// Returns the element type of a result.
@@ -289,19 +308,20 @@ impl Group {
         lanes: usize,
         threads: usize,
     ) {
-        let work = lanes * (self.steps.len() + inputs.len());
-        if threads < 2 || lanes <= PIECE || work < PARALLEL {
+        let work = self.work() + inputs.len();
+        let size = PIECE_WORK.div_ceil(work).next_multiple_of(TILE).min(PIECE);
+        if threads < 2 || lanes <= size || lanes * work < PARALLEL {
             return self.run_piece(inputs, outputs, 0..lanes);
         }
         let mut pieces: Vec<Vec<&mut [u8]>> =
-            (0..lanes.div_ceil(PIECE)).map(|_| Vec::new()).collect();
+            (0..lanes.div_ceil(size)).map(|_| Vec::new()).collect();
         for (output, width) in outputs.iter_mut().zip(&self.widths) {
-            for (piece, chunk) in pieces.iter_mut().zip(output.chunks_mut(PIECE * width)) {
+            for (piece, chunk) in pieces.iter_mut().zip(output.chunks_mut(size * width)) {
                 piece.push(chunk);
             }
         }
         share(threads, &mut pieces, |i, outputs| {
-            let range = i * PIECE..((i + 1) * PIECE).min(lanes);
+            let range = i * size..((i + 1) * size).min(lanes);
             self.run_piece(inputs, outputs, range);
         });
     }

@@ -141,7 +141,7 @@ impl Rows {
     /// Returns the number of operations on elements, and of loads of them.
     fn work(&self) -> usize {
         let each = self.stages.iter().map(|stage| {
-            let operations = stage.group.steps.len() + stage.inputs.len() + stage.folds.len();
+            let operations = stage.group.work() + stage.inputs.len() + stage.folds.len();
             self.lanes(self.rows, stage.wide) * operations
         });
         each.sum()

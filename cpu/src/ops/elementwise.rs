@@ -462,7 +462,11 @@ fn group_of(row: &Row, element: ElementType) -> Option<Group> {
             *operand = group.push(kernel, &[*operand], element);
         }
     }
-    let mut result = group.push(kernel, &operands, result_element(row.kind, compute)?);
+    let computed = result_element(row.kind, compute)?;
+    let mut result = match row.is_cheap {
+        true => group.push(kernel, &operands, computed),
+        false => group.push_costly(kernel, &operands, computed),
+    };
     if let (Some(kernel), true) = (wrap(element), compute == element && row.kind != Kind::Test) {
         result = group.push(kernel, &[result], element);
     }
