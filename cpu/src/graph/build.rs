@@ -220,6 +220,7 @@ impl<'a> Functions<'a> {
                 scope.graph.results = slots.into_iter().map(Use::of).collect();
                 scope.graph.fold();
                 scope.graph.simplify();
+                scope.graph.arrange();
                 scope.graph.absorb();
                 scope.graph.merge();
                 scope.graph.finish();

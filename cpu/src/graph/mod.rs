@@ -1,6 +1,7 @@
 //! Graphs of typed operations with static shapes, built from the syntax tree.
 
 mod absorb;
+mod arrange;
 mod build;
 mod clusters;
 mod constant;

@@ -32,6 +32,18 @@ pub trait Operation: Any + Debug + Send + Sync {
         None
     }
 
+    /// Returns the order of the operand's axes in the result, if the operation is a transposition.
+    fn transposition(&self) -> Option<&[usize]> {
+        None
+    }
+
+    /// Returns this operation followed by a transposition, if it can write its result in that order: `shape` is the
+    /// shape of the result, of which axes may be divided into several, and `order` are the transposed axes.
+    fn arranged(&self, shape: &[usize], order: &[usize]) -> Option<Arc<dyn Operation>> {
+        let _ = (shape, order);
+        None
+    }
+
     /// Returns the graphs that a run runs.
     fn graphs(&self) -> Vec<&Graph> {
         Vec::new()

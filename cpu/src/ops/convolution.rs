@@ -11,7 +11,7 @@ use super::{Read, lift};
 use crate::ElementType::{F32, F64};
 use crate::graph::{Operands, Operation, Source};
 use crate::kernels::fold::combiner;
-use crate::kernels::product::{Matrix, Sizes, Target, add_products, product_into, product_type};
+use crate::kernels::product::{Matrix, Sizes, add_products, product_into, product_type};
 use crate::kernels::try_share;
 use crate::memory::{Context, Fresh, Storage, Tensor, Tensors};
 use crate::{Dims, Result, TensorType};
@@ -263,12 +263,9 @@ impl<'a> Product<'a> {
                     inner: end - start,
                     columns,
                 };
-                let target = Target {
-                    row: self.row / element.bytes(),
-                    add: start != inner.start,
-                };
+                let (row, add) = (self.row / element.bytes(), start != inner.start);
                 let out = &mut out[group * columns * element.bytes()..];
-                product_into(element, sizes, windows, kernels, out, target);
+                product_into(element, sizes, [windows, kernels], out, row, add);
             }
         }
         Ok(())

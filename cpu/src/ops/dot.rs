@@ -4,20 +4,25 @@ use super::arrays::convert;
 use super::{Read, lift};
 use crate::ElementType::*;
 use crate::graph::{Operands, Operation, Source};
-use crate::kernels::product::{Matrix, Sizes, product, product_type};
+use crate::kernels::product::{Matrix, Places, Sizes, product, product_type};
 use crate::memory::{Context, Fresh, Layout, Tensor, Tensors, View};
 use crate::{Dims, Result, TensorType};
 use smallvec::{SmallVec, smallvec};
 use std::sync::Arc;
 
-/// A product whose result has the batch axes, the left operand's free axes and the right operand's.
-#[derive(Debug)]
+/// A product whose result has the batch axes, the left operand's free axes and the right operand's, or these in
+/// another order.
+#[derive(Clone, Debug)]
 struct Dot {
     /// Axes of the left operand: batch, free, contracted.
     lhs: [Vec<usize>; 3],
     /// Axes of the right operand: batch, contracted, free.
     rhs: [Vec<usize>; 3],
+    /// Sizes of the result's axes: batch, rows, columns.
+    axes: [Dims; 3],
     layout: Arc<Layout>,
+    /// The places of the products if the axes are in another order.
+    places: Option<Places>,
     /// The operands as batches of matrices.
     views: [View; 2],
 }
@@ -27,18 +32,49 @@ impl Operation for Dot {
         let [left, right] = &self.views;
         let rhs = right.of(operands.remove(1), |x| matrices(context, x, &self.rhs))?;
         let lhs = left.of(operands.remove(0), |x| matrices(context, x, &self.lhs))?;
-        Ok(smallvec![multiply(context, &lhs, &rhs, &self.layout)?])
+        let product = multiply(context, [&lhs, &rhs], &self.layout, self.places.as_ref())?;
+        Ok(smallvec![product])
+    }
+
+    fn arranged(&self, shape: &[usize], order: &[usize]) -> Option<Arc<dyn Operation>> {
+        if !matches!(self.layout.ty.element, F32 | F64) || self.places.is_some() {
+            return None;
+        }
+        let mut rest = shape;
+        let mut axes: [&[usize]; 3] = [&[]; 3];
+        for (axes, own) in axes.iter_mut().zip(&self.axes) {
+            (*axes, rest) = rest.split_at(leading(rest, own.iter().product())?);
+        }
+        // Axes of size 1 may be left.
+        axes[2] = &shape[axes[0].len() + axes[1].len()..];
+        let places = Places::ordered(axes, order)?;
+        let shape: Dims = order.iter().map(|axis| shape[*axis]).collect();
+        Some(Arc::new(Dot {
+            layout: Layout::dense(TensorType::new(&shape, self.layout.ty.element)),
+            places: Some(places),
+            views: Default::default(),
+            ..self.clone()
+        }))
     }
 
     /// A few rows take less time than it takes to transpose the right matrix.
     fn preferred_order(&self, operand: usize) -> Option<SmallVec<[usize; 6]>> {
         let [batch, inner, free] = &self.rhs;
-        let rows: usize = self.layout.ty.shape[..self.lhs[1].len()].iter().product();
+        let rows: usize = self.axes[1].iter().product();
         let rank = inner.len() + free.len();
         let is_transposed = inner.last().is_some_and(|axis| axis + 1 == rank);
         let prefers = operand == 1 && batch.is_empty() && rows <= FEW_ROWS && !free.is_empty();
         (prefers && is_transposed).then(|| inner.iter().chain(free).copied().collect())
     }
+}
+
+/// Returns the number of the first axes that together have a size.
+fn leading(shape: &[usize], size: usize) -> Option<usize> {
+    let mut found = 1;
+    (0..=shape.len()).find(|count| {
+        found *= count.checked_sub(1).map_or(1, |axis| shape[axis]);
+        found == size
+    })
 }
 
 /// Rows up to which a product gains from a right matrix in another order.
@@ -55,7 +91,12 @@ fn matrices(context: &Context, x: &Tensor, axes: &[Vec<usize>; 3]) -> Result<Ten
 }
 
 /// Multiplies matrices `[batch…, rows, inner]` and `[batch…, inner, columns]`.
-fn multiply(context: &Context, lhs: &Tensor, rhs: &Tensor, layout: &Arc<Layout>) -> Result<Tensor> {
+fn multiply(
+    context: &Context,
+    [lhs, rhs]: [&Tensor; 2],
+    layout: &Arc<Layout>,
+    places: Option<&Places>,
+) -> Result<Tensor> {
     let element = layout.ty.element;
     let wide = matches!(lhs.element(), F64 | C128) && matches!(element, Bf16 | F16 | F32 | C64);
     let compute = product_type(if wide { lhs.element() } else { element });
@@ -78,10 +119,9 @@ fn multiply(context: &Context, lhs: &Tensor, rhs: &Tensor, layout: &Arc<Layout>)
     product(
         compute,
         sizes,
-        matrix(&lhs),
-        matrix(&rhs),
+        [matrix(&lhs), matrix(&rhs)],
         &moves(&lhs, &rhs, batch),
-        fresh.bytes_mut(),
+        (fresh.bytes_mut(), places),
         context.threads,
     );
     convert(context, &fresh.finish(), element)
@@ -147,18 +187,20 @@ pub fn dot_general(source: &Source<'_>) -> Read {
     };
     let left_free = free(l.shape.len(), &left_batch, &left_inner);
     let right_free = free(r.shape.len(), &right_batch, &right_inner);
-    let shape: Dims = left_batch
-        .iter()
-        .chain(&left_free)
-        .map(|a| l.shape[*a])
-        .chain(right_free.iter().map(|a| r.shape[*a]))
-        .collect();
-    let ty = TensorType::new(&shape, source.results[0].element);
+    let sizes = |ty: &TensorType, axes: &[usize]| axes.iter().map(|a| ty.shape[*a]).collect();
+    let axes: [Dims; 3] = [
+        sizes(l, &left_batch),
+        sizes(l, &left_free),
+        sizes(r, &right_free),
+    ];
+    let ty = TensorType::new(&axes.concat(), source.results[0].element);
     source.result(0, &ty)?;
     lift(Dot {
         lhs: [left_batch, left_free, left_inner],
         rhs: [right_batch, right_inner, right_free],
+        axes,
         layout: Layout::dense(ty),
+        places: None,
         views: Default::default(),
     })
 }

@@ -60,6 +60,13 @@ impl Operation for Rearrange {
         false
     }
 
+    fn transposition(&self) -> Option<&[usize]> {
+        match &self.form {
+            Form::Transpose(axes) => Some(axes),
+            _ => None,
+        }
+    }
+
     fn simpler(&self, operands: &[Known<'_>]) -> Option<Simpler> {
         identities::rearrange(&self.form, operands)
     }

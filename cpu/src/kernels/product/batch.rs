@@ -3,7 +3,7 @@
 use super::piece::{Operand, Out, Piece, Store};
 use super::processor::{Processor, Product};
 use super::vector::Real;
-use super::{Matrix, PARALLEL, Products};
+use super::{Matrix, PARALLEL, Places, Products};
 use crate::kernels::share;
 
 /// Rows of a piece at most, so that those of the left operand stay in the second-level cache.
@@ -53,7 +53,9 @@ fn run<T: Product>(
         lhs,
         rhs,
         moves,
-        target,
+        places,
+        strides,
+        ..
     } = *products;
     let out: &mut [T] = bytemuck::cast_slice_mut(out);
     let distance = unit as isize;
@@ -74,12 +76,13 @@ fn run<T: Product>(
                 right: operand(&rhs, right, 1),
                 out: Out {
                     start: out.as_mut_ptr().wrapping_add(part),
-                    row: distance * target.row as isize,
-                    column: distance,
+                    row: distance * strides[0] as isize,
+                    column: distance * strides[1] as isize,
                 },
                 store,
             },
             moves,
+            places,
             unit,
             size: sizes.rows * sizes.columns,
         };
@@ -90,24 +93,31 @@ fn run<T: Product>(
 
 impl Products<'_> {
     fn store(&self) -> Store {
-        if self.target.add {
-            Store::Add
-        } else {
-            Store::Set
-        }
+        if self.add { Store::Add } else { Store::Set }
     }
 
     /// Checks that all matrices of elements of some bytes are inside their memory.
     fn check(&self, width: usize, out: &[u8]) {
-        let (sizes, target) = (self.sizes, self.target);
+        let sizes = self.sizes;
         for [left, right] in self.moves {
             let (lhs, rhs) = (self.lhs.moved(*left), self.rhs.moved(*right));
             lhs.check(width, sizes.rows, sizes.inner);
             rhs.check(width, sizes.inner, sizes.columns);
         }
-        let size = sizes.rows * sizes.columns;
-        let needed = (self.moves.len() - 1) * size + (sizes.rows - 1) * target.row + sizes.columns;
-        let fits = out.len() / width >= needed && sizes.columns <= target.row;
+        let (count, size, row) = (
+            self.moves.len(),
+            sizes.rows * sizes.columns,
+            self.strides[0],
+        );
+        let needed = match self.places {
+            Some(_) => count * size,
+            None => (count - 1) * size + (sizes.rows - 1) * row + sizes.columns,
+        };
+        let suits = match self.places {
+            Some(places) => places.are_of(count, sizes),
+            None => sizes.columns <= row,
+        };
+        let fits = suits && out.len() / width >= needed;
         assert!(fits, "the product exceeds its memory");
     }
 }
@@ -118,6 +128,8 @@ struct Batch<'a, T> {
     first: Piece<T>,
     /// Distances of the operands of each product.
     moves: &'a [[isize; 2]],
+    /// The places of the results, which follow each other otherwise.
+    places: Option<&'a Places>,
     /// Numbers of an element, and elements of a result.
     unit: usize,
     size: usize,
@@ -175,17 +187,12 @@ impl<T: Product> Batch<'_, T> {
     /// that is small beside its operands has too few rows and columns to share: pieces would rearrange the same
     /// elements. The number depends on sizes only, so that the order of sums does.
     fn parts(&self) -> usize {
-        let Piece {
-            depth,
-            columns,
-            out,
-            store,
-            ..
-        } = self.first;
-        let is_dense = self.unit == 1 && out.column == 1 && out.row == columns as isize;
-        let is_one = self.moves.len() == 1 && is_dense && store == Store::Set;
-        if is_one && self.size <= SMALL_RESULT {
-            (depth / PART).clamp(1, 8)
+        let first = &self.first;
+        let is_dense = |p: &Piece<T>| p.out.column == 1 && p.out.row == p.columns as isize;
+        let is_one = self.moves.len() == 1 && self.unit == 1 && first.store == Store::Set;
+        if is_one && self.size <= SMALL_RESULT && (is_dense(first) || is_dense(&first.transposed()))
+        {
+            (first.depth / PART).clamp(1, 8)
         } else {
             1
         }
@@ -246,7 +253,8 @@ impl<T: Product> Pieces<T> {
         }
         piece.left.start = piece.left.from(0, depth).start.wrapping_offset(left);
         piece.right.start = piece.right.from(0, depth).start.wrapping_offset(right);
-        let distance = number * batch.size * batch.unit;
+        let place = batch.places.map(|places| places.start(number));
+        let distance = place.unwrap_or(number * batch.size) * batch.unit;
         piece.out.start = piece.out.start.wrapping_add(distance);
         piece
     }

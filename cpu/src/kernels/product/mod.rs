@@ -7,6 +7,7 @@
 
 mod batch;
 mod piece;
+mod places;
 mod processor;
 mod small;
 mod tile;
@@ -17,6 +18,7 @@ use super::share;
 use crate::ElementType::{self, *};
 use batch::{complex, real};
 use bytemuck::Pod;
+pub use places::Places;
 
 /// Multiplications from which threads share a batch.
 const PARALLEL: usize = 1 << 17;
@@ -43,15 +45,6 @@ pub struct Sizes {
     pub columns: usize,
 }
 
-/// The place of a result in memory.
-#[derive(Clone, Copy, Debug)]
-pub struct Target {
-    /// Distance between the rows of the result in elements.
-    pub row: usize,
-    /// Whether the product is added to the elements of the result.
-    pub add: bool,
-}
-
 /// Products of two matrices, moved by two distances for each product.
 #[derive(Clone, Copy)]
 struct Products<'a> {
@@ -59,7 +52,12 @@ struct Products<'a> {
     lhs: Matrix<'a>,
     rhs: Matrix<'a>,
     moves: &'a [[isize; 2]],
-    target: Target,
+    /// The places of the results, which are one after another in row-major order otherwise.
+    places: Option<&'a Places>,
+    /// Distances of rows and columns of a result.
+    strides: [usize; 2],
+    /// Whether products are added to the elements of the result.
+    add: bool,
 }
 
 impl<'a> Matrix<'a> {
@@ -101,15 +99,15 @@ pub fn product_type(element: ElementType) -> ElementType {
     }
 }
 
-/// Computes products in row-major order, one after another in memory. Each is of the given matrices moved by two
-/// distances. The element type is one of [`product_type`].
+/// Computes products, each of the given matrices moved by two distances. They are one after another in memory in
+/// row-major order, unless numbers that are no integers have other places. The element type is one of
+/// [`product_type`].
 pub fn product(
     element: ElementType,
     sizes: Sizes,
-    lhs: Matrix<'_>,
-    rhs: Matrix<'_>,
+    [lhs, rhs]: [Matrix<'_>; 2],
     moves: &[[isize; 2]],
-    out: &mut [u8],
+    (out, places): (&mut [u8], Option<&Places>),
     threads: usize,
 ) {
     if out.is_empty() {
@@ -118,35 +116,36 @@ pub fn product(
     if sizes.inner == 0 {
         return out.fill(0);
     }
-    let target = Target {
-        row: sizes.columns,
-        add: false,
-    };
     let products = Products {
         sizes,
         lhs,
         rhs,
         moves,
-        target,
+        places,
+        strides: places.map_or([sizes.columns, 1], Places::strides),
+        add: false,
     };
     products.compute(element, out, threads);
 }
 
-/// Computes one product on the calling thread. The element type is one of [`product_type`], and no size is zero.
+/// Computes one product on the calling thread, in rows at a distance, and adds it to the elements there if `add`.
+/// The element type is one of [`product_type`], and no size is zero.
 pub fn product_into(
     element: ElementType,
     sizes: Sizes,
-    lhs: Matrix<'_>,
-    rhs: Matrix<'_>,
+    [lhs, rhs]: [Matrix<'_>; 2],
     out: &mut [u8],
-    target: Target,
+    row: usize,
+    add: bool,
 ) {
     let products = Products {
         sizes,
         lhs,
         rhs,
         moves: &[[0, 0]],
-        target,
+        places: None,
+        strides: [row, 1],
+        add,
     };
     products.compute(element, out, 1);
 }
@@ -171,6 +170,7 @@ impl Products<'_> {
         threads: usize,
         add: impl Fn(T, T, T) -> T + Sync,
     ) {
+        assert!(self.places.is_none(), "integers have no places");
         let Sizes {
             rows,
             inner,
@@ -184,7 +184,13 @@ impl Products<'_> {
         share(threads, &mut results, |i, out| {
             let [left, right] = self.moves[i];
             let (lhs, rhs) = (self.lhs.moved(left), self.rhs.moved(right));
-            integers(self.sizes, lhs, rhs, out, self.target, &add);
+            integers(
+                self.sizes,
+                [lhs, rhs],
+                out,
+                (self.strides[0], self.add),
+                &add,
+            );
         });
     }
 }
@@ -207,10 +213,9 @@ pub fn add_products(element: ElementType, out: &mut [u8], a: &[u8], b: &[u8]) {
 /// Multiplies matrices of integers.
 fn integers<T: Pod>(
     sizes: Sizes,
-    lhs: Matrix<'_>,
-    rhs: Matrix<'_>,
+    [lhs, rhs]: [Matrix<'_>; 2],
     out: &mut [T],
-    target: Target,
+    (row, adds): (usize, bool),
     add: impl Fn(T, T, T) -> T,
 ) {
     let (left, right): (&[T], &[T]) = (
@@ -220,9 +225,9 @@ fn integers<T: Pod>(
     let at = |x: &Matrix<'_>, i: usize, j: usize| {
         (x.offset as isize + i as isize * x.strides[0] + j as isize * x.strides[1]) as usize
     };
-    for (row, out) in out.chunks_mut(target.row).take(sizes.rows).enumerate() {
+    for (row, out) in out.chunks_mut(row).take(sizes.rows).enumerate() {
         let out = &mut out[..sizes.columns];
-        if !target.add {
+        if !adds {
             out.fill(T::zeroed());
         }
         for inner in 0..sizes.inner {
