@@ -47,15 +47,48 @@ pub(super) use vectorized;
 // With indices in place of iterators, the compiler keeps checks of bounds, and computes up to 32 elements of each
 // tile one by one.
 
+/// Computes a tile of a function of one operand with the vectors that its caller is compiled for.
+#[inline(always)]
+fn map<A: Pod, R: Pod>(inputs: &[&[u8]], output: &mut [u8], f: impl Fn(A) -> R) {
+    let output: &mut [R] = bytemuck::cast_slice_mut(output);
+    let a: &[A] = &bytemuck::cast_slice(inputs[0])[..output.len()];
+    for (o, a) in output.iter_mut().zip(a) {
+        *o = f(*a);
+    }
+}
+
 vectorized! {
     /// Computes a tile of a function of one operand.
     pub fn unary<A, R>(inputs: &[&[u8]], output: &mut [u8], f: impl Fn(A) -> R) {
-        let output: &mut [R] = bytemuck::cast_slice_mut(output);
-        let a: &[A] = &bytemuck::cast_slice(inputs[0])[..output.len()];
-        for (o, a) in output.iter_mut().zip(a) {
-            *o = f(*a);
+        map(inputs, output, f);
+    }
+}
+
+/// Computes a tile of a function of one operand that takes many instructions. It is compiled for AVX-512 too, which
+/// would make other functions no faster, and the crate a fifth slower to compile.
+pub fn costly<A: Pod, R: Pod>(inputs: &[&[u8]], output: &mut [u8], f: impl Fn(A) -> R) {
+    #[cfg(target_arch = "x86_64")]
+    {
+        #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,fma")]
+        fn wide<A: Pod, R: Pod>(inputs: &[&[u8]], output: &mut [u8], f: impl Fn(A) -> R) {
+            map(inputs, output, f);
+        }
+        if has_avx512() {
+            // SAFETY: the processor has the instructions.
+            return unsafe { wide(inputs, output, f) };
         }
     }
+    unary(inputs, output, f);
+}
+
+/// Returns whether the processor has the instructions of AVX-512 that vectorized loops use.
+#[cfg(target_arch = "x86_64")]
+fn has_avx512() -> bool {
+    is_x86_feature_detected!("avx512f")
+        && is_x86_feature_detected!("avx512bw")
+        && is_x86_feature_detected!("avx512dq")
+        && is_x86_feature_detected!("avx512vl")
+        && is_x86_feature_detected!("fma")
 }
 
 vectorized! {

@@ -7,7 +7,7 @@ use crate::kernels::convert::{with_bits, with_integer, wrap};
 use crate::kernels::fused::{Sum, fused};
 use crate::kernels::math::integer::Integer;
 use crate::kernels::math::{complex, gamma, real, single, special};
-use crate::kernels::{Group, Kernel, Lanes, TILE, binary, convert, unary};
+use crate::kernels::{Group, Kernel, Lanes, TILE, binary, convert, costly, unary};
 use crate::memory::{Context, Fresh, Layout, Tensor, Tensors};
 use crate::{Dims, Result, TensorType};
 use num_complex::Complex;
@@ -215,6 +215,9 @@ pub struct Row {
 }
 
 macro_rules! kernel {
+    (costly $A:ty, ($a:ident), $body:expr) => {
+        Kernel::Static(|inputs, output| costly(inputs, output, |$a: $A| $body))
+    };
     ($A:ty, ($a:ident), $body:expr) => {
         Kernel::Static(|inputs, output| unary(inputs, output, |$a: $A| $body))
     };
@@ -224,7 +227,8 @@ macro_rules! kernel {
 }
 
 /// The kernels of a class of element types. Classes of one precision serve the narrower types too, which
-/// [`group_of`] converts: each kernel that is not compiled saves a twentieth of a second.
+/// [`group_of`] converts: each kernel that is not compiled saves a twentieth of a second. The class `float32` has
+/// functions of many instructions.
 macro_rules! rule {
     (bool, $x:tt, $body:expr, $e:ident) => {
         if $e == Bool {
@@ -259,7 +263,7 @@ macro_rules! rule {
     };
     (float32, $x:tt, $body:expr, $e:ident) => {
         if $e == F32 {
-            return Some(kernel!(f32, $x, $body));
+            return Some(kernel!(costly f32, $x, $body));
         }
     };
     (float64, $x:tt, $body:expr, $e:ident) => {
