@@ -343,7 +343,7 @@ rows! {
     "stablehlo.round_nearest_afz" Same (a) { float: a.round() }
     "stablehlo.round_nearest_even" Same (a) { float: a.round_ties_even() }
     "stablehlo.sqrt" Same (a) costly { float: a.sqrt(), complex128: complex::sqrt(a) }
-    "stablehlo.rsqrt" Same (a) costly { float32: (1.0 / f64::from(a).sqrt()) as f32, float64: 1.0 / a.sqrt(), complex128: complex::rsqrt(a) }
+    "stablehlo.rsqrt" Same (a) costly { float32: single::rsqrt(a), float64: 1.0 / a.sqrt(), complex128: complex::rsqrt(a) }
     "stablehlo.cbrt" Same (a) costly { float64: f64::cbrt(a), complex128: complex::cbrt(a) }
     "stablehlo.exponential" Same (a) costly { float32: single::exp(a), float64: f64::exp(a), complex128: complex::exp(a) }
     "stablehlo.exponential_minus_one" Same (a) costly {

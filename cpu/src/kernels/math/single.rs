@@ -137,3 +137,13 @@ pub fn log1p(x: f32) -> f32 {
     let log = ((log_wide(sum) + rest) as f32).copysign(x);
     checked(sum as f32, log)
 }
+
+/// Returns `1 / sqrt(x)`: a start in single precision, whose error one step of Newton's method squares.
+#[inline(always)]
+pub fn rsqrt(x: f32) -> f32 {
+    let start = 1.0 / x.sqrt();
+    let (wide, y) = (f64::from(x), f64::from(start));
+    let step = (-0.5 * wide * y).mul_add(y, 1.5) * y;
+    // The step is not a number for 0 and infinity, where the start is exact.
+    if step.is_nan() { start } else { step as f32 }
+}
