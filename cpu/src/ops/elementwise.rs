@@ -6,7 +6,7 @@ use crate::graph::{Known, Operands, Operation, Part, Simpler, Source, lanes, res
 use crate::kernels::convert::{with_bits, with_integer, wrap};
 use crate::kernels::fused::{Sum, fused};
 use crate::kernels::math::integer::Integer;
-use crate::kernels::math::{complex, gamma, real, single, special};
+use crate::kernels::math::{complex, erf, gamma, real, single, special};
 use crate::kernels::{Group, Kernel, Lanes, TILE, binary, convert, costly, unary};
 use crate::memory::{Context, Fresh, Layout, Tensor, Tensors};
 use crate::{Dims, Result, TensorType};
@@ -378,9 +378,9 @@ rows! {
     "chlo.is_inf" Test (a) { float: u8::from(a.is_infinite()) }
     "chlo.is_pos_inf" Test (a) { float: u8::from(a == T::INFINITY) }
     "chlo.is_neg_inf" Test (a) { float: u8::from(a == T::NEG_INFINITY) }
-    "chlo.erf" Same (a) { float64: libm::erf(a) }
-    "chlo.erfc" Same (a) { float64: libm::erfc(a) }
-    "chlo.erf_inv" Same (a) { float64: special::erf_inv(a) }
+    "chlo.erf" Same (a) { float32: erf::erf(a), float64: libm::erf(a) }
+    "chlo.erfc" Same (a) { float32: erf::erfc(a), float64: libm::erfc(a) }
+    "chlo.erf_inv" Same (a) { float32: erf::inverse(a), float64: special::erf_inv(a) }
     "chlo.bessel_i1e" Same (a) { float64: special::bessel_i1e(a) }
     "chlo.lgamma" Same (a) { float64: gamma::lgamma(a) }
     "chlo.digamma" Same (a) { float64: gamma::digamma(a) }

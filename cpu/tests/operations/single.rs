@@ -1,7 +1,7 @@
 //! The accuracy of functions of single precision.
 
 use crate::apply;
-use ramie_cpu::ElementType::F32;
+use ramie_cpu::ElementType::{F32, F64};
 
 /// Returns floats of all magnitudes and both signs, with special ones.
 fn floats() -> Vec<f32> {
@@ -32,10 +32,24 @@ fn ulp(x: f64) -> f64 {
     f64::exp2(exponent - 23.0)
 }
 
+/// Checks a function of single precision against exact results.
+fn check(name: &str, x: &[f32], exact: impl IntoIterator<Item = f64>) {
+    let got: Vec<f32> = apply(name, F32, F32, &[x]);
+    for ((x, y), exact) in x.iter().zip(got).zip(exact) {
+        let is_equal = y.to_bits() == (exact as f32).to_bits();
+        let y = f64::from(y);
+        // The sign of a zero must be right.
+        let right = is_equal
+            || (y.is_nan() && exact.is_nan())
+            || (exact != 0.0 && (y - exact).abs() <= 0.501 * ulp(exact));
+        assert!(right, "{name}({x:e}) is {y:e}, not {exact:e}");
+    }
+}
+
 #[test]
 fn functions_are_rounded_to_the_nearest_number() {
     type Exact = fn(f64) -> f64;
-    let functions: [(&str, Exact); 7] = [
+    let functions: [(&str, Exact); 9] = [
         ("stablehlo.exponential", f64::exp),
         ("stablehlo.exponential_minus_one", f64::exp_m1),
         ("stablehlo.log", f64::ln),
@@ -43,18 +57,20 @@ fn functions_are_rounded_to_the_nearest_number() {
         ("stablehlo.tanh", f64::tanh),
         ("stablehlo.logistic", |x| 1.0 / (1.0 + (-x).exp())),
         ("stablehlo.rsqrt", |x| 1.0 / x.sqrt()),
+        ("chlo.erf", libm::erf),
+        ("chlo.erfc", libm::erfc),
     ];
     let x = floats();
     for (name, exact) in functions {
-        let got: Vec<f32> = apply(name, F32, F32, &[&x]);
-        for (x, y) in x.iter().zip(got) {
-            let exact = exact(f64::from(*x));
-            let rounded = exact as f32;
-            let (y, is_equal) = (f64::from(y), y.to_bits() == rounded.to_bits());
-            let right = is_equal
-                || (y.is_nan() && exact.is_nan())
-                || (y - exact).abs() <= 0.501 * ulp(exact);
-            assert!(right, "{name}({x:e}) is {y:e}, not {exact:e}");
-        }
+        check(name, &x, x.iter().map(|x| exact(f64::from(*x))));
     }
+}
+
+#[test]
+fn inverse_error_function_is_rounded_to_the_nearest_number() {
+    let near_one = (1..100_000).map(|i| 1.0 - (i as f32 * 1e-5).powi(4));
+    let x: Vec<f32> = floats().into_iter().chain(near_one).collect();
+    let wide: Vec<f64> = x.iter().map(|x| f64::from(*x)).collect();
+    let exact: Vec<f64> = apply("chlo.erf_inv", F64, F64, &[&wide]);
+    check("chlo.erf_inv", &x, exact);
 }

@@ -1,6 +1,7 @@
 //! Elementary and special functions of one element.
 
 pub mod complex;
+pub mod erf;
 pub mod gamma;
 pub mod integer;
 pub mod real;

@@ -8,7 +8,7 @@ const ROUND: f64 = 6_755_399_441_055_744.0;
 
 /// Evaluates a polynomial, whose coefficients start with that of the highest power.
 #[inline(always)]
-fn polynomial<const N: usize>(x: f64, coefficients: [f64; N]) -> f64 {
+pub(super) fn polynomial<const N: usize>(x: f64, coefficients: [f64; N]) -> f64 {
     let mut sum = coefficients[0];
     let mut i = 1;
     while i < N {
@@ -20,14 +20,14 @@ fn polynomial<const N: usize>(x: f64, coefficients: [f64; N]) -> f64 {
 
 /// Returns `x` between two numbers, or NaN.
 #[inline(always)]
-fn between(x: f64, low: f64, high: f64) -> f64 {
+pub(super) fn between(x: f64, low: f64, high: f64) -> f64 {
     let x = if x < low { low } else { x };
     if x > high { high } else { x }
 }
 
 /// Returns `2^n` and `exp(r) - 1` with `x = n log(2) + r` and `|r| <= log(2) / 2`, for `|x| < 700`.
 #[inline(always)]
-fn reduced(x: f64) -> (f64, f64) {
+pub(super) fn reduced(x: f64) -> (f64, f64) {
     let shifted = x.mul_add(LOG2_E, ROUND);
     let n = shifted - ROUND;
     let scale = f64::from_bits(shifted.to_bits().wrapping_add(1023) << 52);
@@ -59,7 +59,7 @@ fn expm1_wide(x: f64) -> f64 {
 
 /// Returns `log(x)` for finite numbers above 0 that are not subnormal.
 #[inline(always)]
-fn log_wide(x: f64) -> f64 {
+pub(super) fn log_wide(x: f64) -> f64 {
     const ONE: u64 = 1023 << 52;
     let bits = x.to_bits();
     // The exponent of `x` divided by the square root of 1/2, so that `m` is between that root and its inverse.
