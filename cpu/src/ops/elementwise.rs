@@ -6,7 +6,7 @@ use crate::graph::{Known, Operands, Operation, Part, Simpler, Source, lanes, res
 use crate::kernels::convert::{with_bits, with_integer, wrap};
 use crate::kernels::fused::{Sum, fused};
 use crate::kernels::math::integer::Integer;
-use crate::kernels::math::{complex, erf, gamma, real, single, special};
+use crate::kernels::math::{complex, erf, gamma, real, sine, single, special};
 use crate::kernels::{Group, Kernel, Lanes, TILE, binary, convert, costly, unary};
 use crate::memory::{Context, Fresh, Layout, Tensor, Tensors};
 use crate::{Dims, Result, TensorType};
@@ -228,7 +228,7 @@ macro_rules! kernel {
 
 /// The kernels of a class of element types. Classes of one precision serve the narrower types too, which
 /// [`group_of`] converts: each kernel that is not compiled saves a twentieth of a second. The class `float32` has
-/// functions of many instructions.
+/// functions of many instructions, and the bodies of `tiles32` compute whole tiles.
 macro_rules! rule {
     (bool, $x:tt, $body:expr, $e:ident) => {
         if $e == Bool {
@@ -264,6 +264,11 @@ macro_rules! rule {
     (float32, $x:tt, $body:expr, $e:ident) => {
         if $e == F32 {
             return Some(kernel!(costly f32, $x, $body));
+        }
+    };
+    (tiles32, $x:tt, $body:expr, $e:ident) => {
+        if $e == F32 {
+            return Some(Kernel::Static($body));
         }
     };
     (float64, $x:tt, $body:expr, $e:ident) => {
@@ -355,8 +360,8 @@ rows! {
         float32: single::logistic(a), float64: real::logistic(a),
         complex128: complex::divide(Complex::new(1.0, 0.0), complex::exp(-a) + 1.0)
     }
-    "stablehlo.sine" Same (a) costly { float64: f64::sin(a), complex128: complex::sin(a) }
-    "stablehlo.cosine" Same (a) costly { float64: f64::cos(a), complex128: complex::cos(a) }
+    "stablehlo.sine" Same (a) costly { tiles32: sine::sine, float64: f64::sin(a), complex128: complex::sin(a) }
+    "stablehlo.cosine" Same (a) costly { tiles32: sine::cosine, float64: f64::cos(a), complex128: complex::cos(a) }
     "stablehlo.tan" Same (a) costly { float64: f64::tan(a), complex128: complex::tan(a) }
     "stablehlo.tanh" Same (a) costly { float32: single::tanh(a), float64: f64::tanh(a), complex128: complex::tanh(a) }
     "stablehlo.is_finite" Test (a) { float: u8::from(a.is_finite()) }

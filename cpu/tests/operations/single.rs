@@ -49,7 +49,7 @@ fn check(name: &str, x: &[f32], exact: impl IntoIterator<Item = f64>) {
 #[test]
 fn functions_are_rounded_to_the_nearest_number() {
     type Exact = fn(f64) -> f64;
-    let functions: [(&str, Exact); 9] = [
+    let functions: [(&str, Exact); 11] = [
         ("stablehlo.exponential", f64::exp),
         ("stablehlo.exponential_minus_one", f64::exp_m1),
         ("stablehlo.log", f64::ln),
@@ -57,6 +57,8 @@ fn functions_are_rounded_to_the_nearest_number() {
         ("stablehlo.tanh", f64::tanh),
         ("stablehlo.logistic", |x| 1.0 / (1.0 + (-x).exp())),
         ("stablehlo.rsqrt", |x| 1.0 / x.sqrt()),
+        ("stablehlo.sine", f64::sin),
+        ("stablehlo.cosine", f64::cos),
         ("chlo.erf", libm::erf),
         ("chlo.erfc", libm::erfc),
     ];

@@ -5,5 +5,6 @@ pub mod erf;
 pub mod gamma;
 pub mod integer;
 pub mod real;
+pub mod sine;
 pub mod single;
 pub mod special;

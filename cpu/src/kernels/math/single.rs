@@ -4,7 +4,7 @@
 use std::f64::consts::{LN_2, LOG2_E};
 
 /// Added to a small number, leaves it rounded to an integer in the low bits.
-const ROUND: f64 = 6_755_399_441_055_744.0;
+pub(super) const ROUND: f64 = 6_755_399_441_055_744.0;
 
 /// Evaluates a polynomial, whose coefficients start with that of the highest power.
 #[inline(always)]
