@@ -368,29 +368,29 @@ rows! {
     "stablehlo.real" Real (a) { float: a, complex: a.re }
     "stablehlo.imag" Real (a) { float: { let _: T = a; 0.0 as T }, complex: a.im }
     "stablehlo.complex" Complex (a, b) { float: Complex::new(a, b) }
-    "chlo.acos" Same (a) { float64: f64::acos(a), complex128: complex::acos(a) }
-    "chlo.acosh" Same (a) { float64: real::acosh(a), complex128: complex::acosh(a) }
-    "chlo.asin" Same (a) { float64: f64::asin(a), complex128: complex::asin(a) }
-    "chlo.asinh" Same (a) { float64: libm::asinh(a), complex128: complex::asinh(a) }
-    "chlo.atan" Same (a) { float64: f64::atan(a), complex128: complex::atan(a) }
-    "chlo.atanh" Same (a) { float64: libm::atanh(a), complex128: complex::atanh(a) }
-    "chlo.sinh" Same (a) { float64: f64::sinh(a), complex128: complex::sinh(a) }
-    "chlo.cosh" Same (a) { float64: f64::cosh(a), complex128: complex::cosh(a) }
-    "chlo.tan" Same (a) { float64: f64::tan(a), complex128: complex::tan(a) }
+    "chlo.acos" Same (a) costly { float64: f64::acos(a), complex128: complex::acos(a) }
+    "chlo.acosh" Same (a) costly { float64: real::acosh(a), complex128: complex::acosh(a) }
+    "chlo.asin" Same (a) costly { float64: f64::asin(a), complex128: complex::asin(a) }
+    "chlo.asinh" Same (a) costly { float64: libm::asinh(a), complex128: complex::asinh(a) }
+    "chlo.atan" Same (a) costly { float64: f64::atan(a), complex128: complex::atan(a) }
+    "chlo.atanh" Same (a) costly { float64: libm::atanh(a), complex128: complex::atanh(a) }
+    "chlo.sinh" Same (a) costly { float64: f64::sinh(a), complex128: complex::sinh(a) }
+    "chlo.cosh" Same (a) costly { float64: f64::cosh(a), complex128: complex::cosh(a) }
+    "chlo.tan" Same (a) costly { float64: f64::tan(a), complex128: complex::tan(a) }
     "chlo.square" Same (a) { bits: a.wrapping_mul(a), float: a * a, complex128: complex::square(a) }
     "chlo.conj" Same (a) { float: a, complex: a.conj() }
     "chlo.mulhi" Same (a, b) { int: Integer::high_product(a, b) }
     "chlo.is_inf" Test (a) { float: u8::from(a.is_infinite()) }
     "chlo.is_pos_inf" Test (a) { float: u8::from(a == T::INFINITY) }
     "chlo.is_neg_inf" Test (a) { float: u8::from(a == T::NEG_INFINITY) }
-    "chlo.erf" Same (a) { float32: erf::erf(a), float64: libm::erf(a) }
-    "chlo.erfc" Same (a) { float32: erf::erfc(a), float64: libm::erfc(a) }
-    "chlo.erf_inv" Same (a) { float32: erf::inverse(a), float64: special::erf_inv(a) }
-    "chlo.bessel_i1e" Same (a) { float64: special::bessel_i1e(a) }
-    "chlo.lgamma" Same (a) { float64: gamma::lgamma(a) }
-    "chlo.digamma" Same (a) { float64: gamma::digamma(a) }
-    "chlo.polygamma" Same (a, b) { float64: gamma::polygamma(a, b) }
-    "chlo.zeta" Same (a, b) { float64: gamma::zeta(a, b) }
+    "chlo.erf" Same (a) costly { float32: erf::erf(a), float64: libm::erf(a) }
+    "chlo.erfc" Same (a) costly { float32: erf::erfc(a), float64: libm::erfc(a) }
+    "chlo.erf_inv" Same (a) costly { float32: erf::inverse(a), float64: special::erf_inv(a) }
+    "chlo.bessel_i1e" Same (a) costly { float64: special::bessel_i1e(a) }
+    "chlo.lgamma" Same (a) costly { float64: gamma::lgamma(a) }
+    "chlo.digamma" Same (a) costly { float64: gamma::digamma(a) }
+    "chlo.polygamma" Same (a, b) costly { float64: gamma::polygamma(a, b) }
+    "chlo.zeta" Same (a, b) costly { float64: gamma::zeta(a, b) }
 }
 
 /// Compares complex numbers by their real parts, then by their imaginary parts.
