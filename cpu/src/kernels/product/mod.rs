@@ -100,7 +100,7 @@ pub fn product_type(element: ElementType) -> ElementType {
 }
 
 /// Computes products, each of the given matrices moved by two distances. They are one after another in memory in
-/// row-major order, unless numbers that are no integers have other places. The element type is one of
+/// row-major order, unless real or complex numbers have other places. The element type is one of
 /// [`product_type`].
 pub fn product(
     element: ElementType,
