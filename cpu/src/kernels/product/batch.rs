@@ -141,11 +141,16 @@ impl<T: Product> Batch<'_, T> {
     unsafe fn run(&self, threads: usize) {
         let processor = T::processor();
         let mut first = self.first;
+        // To decide how to compute it takes as long as a small product.
+        // SAFETY: guaranteed by the caller.
+        if self.moves.len() == 1 && unsafe { self.is_done_as_small(&processor) } {
+            return;
+        }
         let is_transposed = is_better_transposed(&first, &processor);
         if is_transposed {
             first = first.transposed();
         }
-        let by_dots = is_for_dots(&first);
+        let by_dots = is_for_dots(&first, processor.columns);
         let all = (first.rows * first.depth * first.columns).saturating_mul(self.moves.len());
         let threads = if all >= PARALLEL { threads } else { 1 };
         let parts = self.parts();
@@ -181,6 +186,21 @@ impl<T: Product> Batch<'_, T> {
             let out = unsafe { std::slice::from_raw_parts_mut(self.first.out.start, self.size) };
             add_all(out, &sums, threads);
         }
+    }
+
+    /// Computes the only product if it is small. Returns whether it did.
+    ///
+    /// # Safety
+    /// As for [`run`](Batch::run).
+    unsafe fn is_done_as_small(&self, processor: &Processor<T>) -> bool {
+        let [left, right] = self.moves[0].map(|d| d * self.unit as isize);
+        let mut only = self.first;
+        only.left.start = only.left.start.wrapping_offset(left);
+        only.right.start = only.right.start.wrapping_offset(right);
+        let columns = processor.columns;
+        let by_dots = is_for_dots(&only, columns) || is_for_dots(&only.transposed(), columns);
+        // SAFETY: guaranteed by the caller.
+        !by_dots && unsafe { (processor.small)(&only) }
     }
 
     /// Returns the number of parts of the axis that is summed over, whose sums are added afterwards. A result
@@ -284,18 +304,21 @@ fn pieces_of_a_thread(work: usize) -> usize {
     }
 }
 
-/// Returns whether a product has few rows whose elements are computed one by one.
-fn is_for_dots<T>(product: &Piece<T>) -> bool {
-    product.rows <= FEW && product.left.inner == 1 && product.right.inner == 1 && product.depth >= 8
+/// Returns whether a product has few rows whose elements are computed one by one. A shorter axis than the vectors of
+/// an element would be added up without vectors.
+fn is_for_dots<T>(product: &Piece<T>, columns: usize) -> bool {
+    let is_inner = product.left.inner == 1 && product.right.inner == 1;
+    product.rows <= FEW && is_inner && product.depth >= columns
 }
 
 /// Returns whether the transposed product takes less time.
 fn is_better_transposed<T: Product>(product: &Piece<T>, processor: &Processor<T>) -> bool {
     let transposed = product.transposed();
-    if is_for_dots(&transposed) && !is_for_dots(product) {
+    let by_dots = is_for_dots(product, processor.columns);
+    if is_for_dots(&transposed, processor.columns) && !by_dots {
         return true;
     }
-    !is_for_dots(product) && cost(&transposed, processor) < cost(product, processor)
+    !by_dots && cost(&transposed, processor) < cost(product, processor)
 }
 
 /// Returns the cost of a product in multiplications: 16 take about as long as to move an element to a place

@@ -12,6 +12,8 @@ pub struct Processor<T> {
     pub columns: usize,
     /// Computes a piece.
     pub piece: unsafe fn(&Piece<T>),
+    /// Computes a piece if it is small. Returns whether it did.
+    pub small: unsafe fn(&Piece<T>) -> bool,
     /// Computes few rows whose operands both have the axis that is summed over in neighboring memory.
     pub dots: unsafe fn(&Piece<T>),
 }
@@ -45,10 +47,16 @@ macro_rules! processor {
             }
 
             $(#[target_feature(enable = $feature)])?
+            unsafe fn small(piece: &Piece<$T>) -> bool {
+                // SAFETY: guaranteed by the caller.
+                unsafe { piece.small::<$S>() }
+            }
+
+            $(#[target_feature(enable = $feature)])?
             unsafe fn piece(piece: &Piece<$T>) {
                 // SAFETY: guaranteed by the caller.
                 unsafe {
-                    if !piece.small::<$S>() {
+                    if !small(piece) {
                         piece.compute::<$M, { 2 * $lanes }>(tile);
                     }
                 }
@@ -61,7 +69,7 @@ macro_rules! processor {
             }
 
             pub const PROCESSOR: Processor<$T> =
-                Processor { rows: $M, columns: 2 * $lanes, piece, dots };
+                Processor { rows: $M, columns: 2 * $lanes, piece, small, dots };
         }
     };
 }
