@@ -23,6 +23,6 @@ pub use constant::Constant;
 pub use devices::Devices;
 pub use node::{Graph, Node, Operands, Operation, Use};
 pub use part::Part;
-pub use rows::{lanes, results};
+pub use rows::{Results, fresh, lanes, results};
 pub use simplify::{Known, Simpler};
 pub use source::{Region, Source};

@@ -1,7 +1,7 @@
 //! The operation of a cluster with reductions.
 
 use super::{Operands, Operation};
-use crate::kernels::rows::{Origin, Rows};
+use crate::kernels::rows::{Origin, Prepared, Rows};
 use crate::kernels::{Lanes, TILE};
 use crate::memory::{Context, Fresh, Layout, Tensor, Tensors};
 use crate::{Result, TensorType};
@@ -11,7 +11,7 @@ use std::sync::Arc;
 /// Operations on rows, applied to tensors.
 #[derive(Debug)]
 pub struct Fused {
-    rows: Rows,
+    rows: Prepared,
     layouts: SmallVec<[Arc<Layout>; 4]>,
     /// Whether each operand is reduced.
     reduced: Vec<bool>,
@@ -30,9 +30,10 @@ impl Fused {
             reduced: vec![false; operands],
             reads: vec![0; operands],
             writes: vec![None; types.len()],
-            rows,
+            rows: rows.prepare(),
         };
-        for (i, stage) in fused.rows.stages.iter().enumerate() {
+        let rows = fused.rows.rows();
+        for (i, stage) in rows.stages.iter().enumerate() {
             for origin in &stage.inputs {
                 if let Origin::Input(operand) = origin {
                     fused.reads[*operand] = 2 * i;
@@ -47,7 +48,7 @@ impl Fused {
             let results = stage.outputs.iter().filter(|place| **place < types.len());
             results.for_each(|place| fused.writes[*place] = Some(2 * i));
         }
-        for total in &fused.rows.totals {
+        for total in &rows.totals {
             fused.reads[total.initial] = usize::MAX;
         }
         fused
@@ -58,30 +59,58 @@ impl Operation for Fused {
     fn run(&self, context: &Context, mut operands: Operands) -> Result<Tensors> {
         for (operand, reduced) in operands.iter_mut().zip(&self.reduced) {
             // Tiles of a transposed array would load a cache line per element.
-            if *reduced || operand.size() > TILE && operand.is_scattered() {
+            let has_gaps = !operand.is_contiguous();
+            if has_gaps && (*reduced || operand.size() > TILE && operand.is_scattered()) {
                 *operand = operand.contiguous(context)?;
             }
+        }
+        if self.layouts.iter().all(|layout| layout.size() < TILE) {
+            let results = fresh(context, &self.layouts)?;
+            let mut inputs: SmallVec<[Lanes<'_>; 8]> = SmallVec::new();
+            operands.iter().for_each(|x| inputs.push(Lanes::of(x)));
+            return Ok(self.write(context, &inputs, results));
         }
         let writes_over = |operand: usize, result: usize| {
             self.writes[result].is_some_and(|step| self.reads[operand] <= step)
         };
-        let (mut results, overwritten) =
-            results(context, &mut operands, &self.layouts, writes_over)?;
-        let lanes = lanes(&operands, &overwritten);
+        let (results, overwritten) = results(context, &mut operands, &self.layouts, writes_over)?;
+        let inputs = lanes(&operands, &overwritten);
+        Ok(self.write(context, &inputs, results))
+    }
+}
+
+impl Fused {
+    fn write(&self, context: &Context, inputs: &[Lanes<'_>], mut results: Results) -> Tensors {
         let mut outputs: SmallVec<[&mut [u8]; 8]> = SmallVec::new();
         let each = results.iter_mut();
         each.for_each(|fresh| outputs.push(fresh.bytes_mut()));
-        self.rows.run(&lanes, &mut outputs, context.threads);
+        self.rows.run(inputs, &mut outputs, context.threads);
         drop(outputs);
         let mut tensors = Tensors::with_capacity(results.len());
         let results = results.into_iter();
         results.for_each(|fresh| tensors.push(fresh.finish()));
-        Ok(tensors)
+        tensors
     }
 }
 
+/// The memory of the results of an operation.
+pub type Results = SmallVec<[Fresh; 4]>;
+
+/// Returns new memory for results.
+///
+/// # Errors
+/// Returns [`crate::Error::Memory`] if a result does not fit into memory.
+pub fn fresh(context: &Context, layouts: &[Arc<Layout>]) -> Result<Results> {
+    // A collected list of results would grow step by step.
+    let mut results = Results::with_capacity(layouts.len());
+    for layout in layouts {
+        results.push(Fresh::with_layout(context, layout)?);
+    }
+    Ok(results)
+}
+
 /// The memory of results, and the number of the result that has the memory of each operand.
-type Memory = (SmallVec<[Fresh; 2]>, SmallVec<[Option<usize>; 8]>);
+type Memory = (Results, SmallVec<[Option<usize>; 8]>);
 
 /// Returns memory for results. A result is written over an operand without other uses if `allowed` returns `true`
 /// for the numbers of both. Such operands are removed.
@@ -94,14 +123,8 @@ pub fn results(
     layouts: &[Arc<Layout>],
     allowed: impl Fn(usize, usize) -> bool,
 ) -> Result<Memory> {
-    let mut results = SmallVec::with_capacity(layouts.len());
+    let mut results = Results::with_capacity(layouts.len());
     let mut overwritten = SmallVec::from_elem(None, operands.len());
-    if layouts.iter().all(|layout| layout.size() < TILE) {
-        for layout in layouts {
-            results.push(Fresh::with_layout(context, layout)?);
-        }
-        return Ok((results, overwritten));
-    }
     let mut numbers: SmallVec<[usize; 8]> = (0..operands.len()).collect();
     for (k, layout) in layouts.iter().enumerate() {
         let mut free = SmallVec::new();

@@ -119,6 +119,18 @@ pub struct Rows {
     pub totals: Vec<Total>,
 }
 
+/// Operations on rows, and what their runs have in common.
+#[derive(Debug)]
+pub struct Prepared {
+    rows: Rows,
+    /// Number of rows that are computed at a time.
+    piece: usize,
+    /// Whether the work is worth several threads.
+    is_large: bool,
+    /// Bytes of each place for the rows of a piece.
+    sizes: Vec<usize>,
+}
+
 /// Memory of sums, which need no allocation if they are few.
 type Zeros = SmallVec<[u128; 16]>;
 
@@ -128,9 +140,16 @@ thread_local! {
 }
 
 impl Rows {
-    /// Returns the number of rows that are computed at a time.
-    fn piece(&self) -> usize {
-        (PIECE / self.columns).clamp(1, self.rows)
+    /// Returns the operations with the sizes of their pieces.
+    pub fn prepare(self) -> Prepared {
+        let piece = (PIECE / self.columns).clamp(1, self.rows);
+        let sizes = self.places.iter().map(|place| self.bytes(place, piece));
+        Prepared {
+            piece,
+            is_large: self.work() >= PARALLEL,
+            sizes: sizes.collect(),
+            rows: self,
+        }
     }
 
     /// Returns the number of lanes of a number of rows.
@@ -156,45 +175,92 @@ impl Rows {
                 Extent::Fixed(size) => size,
             }
     }
+}
+
+impl Prepared {
+    /// Returns the operations.
+    pub fn rows(&self) -> &Rows {
+        &self.rows
+    }
 
     /// Computes the results. Those of an input that is [`Lanes::Output`] are in the memory of that result.
     pub fn run(&self, inputs: &[Lanes<'_>], outputs: &mut [&mut [u8]], threads: usize) {
-        let count = self.rows.div_ceil(self.piece());
+        if self.piece == self.rows.rows {
+            return self.run_whole(inputs, outputs);
+        }
+        let count = self.rows.rows.div_ceil(self.piece);
+        let totals = &self.rows.totals;
         let mut parts: SmallVec<[Zeros; 2]> = SmallVec::new();
-        for total in &self.totals {
-            let size = count * self.bytes(&self.places[total.place], 0);
+        for total in totals {
+            let size = count * self.sizes[total.place];
             parts.push(Zeros::from_elem(0, size.div_ceil(16)));
         }
         let mut pieces: SmallVec<[SmallVec<[&mut [u8]; 8]>; 1]> = SmallVec::new();
         pieces.resize_with(count, SmallVec::new);
         let mut contributions = parts.iter_mut();
-        for (place, output) in self.places.iter().zip(&mut *outputs) {
+        let places = self.rows.places.iter().zip(&self.sizes);
+        for ((place, size), output) in places.zip(&mut *outputs) {
             let memory = match place.extent {
                 Extent::Fixed(_) => contributions.next().map(|p| bytemuck::cast_slice_mut(p)),
                 _ => Some(&mut **output),
             };
-            let chunks = memory.map(|m| m.chunks_mut(self.bytes(place, self.piece())));
+            let chunks = memory.map(|m| m.chunks_mut(*size));
             let chunks = pieces.iter_mut().zip(chunks.into_iter().flatten());
             chunks.for_each(|(piece, chunk)| piece.push(chunk));
         }
-        let threads = if self.work() < PARALLEL { 1 } else { threads };
+        let threads = if self.is_large { threads } else { 1 };
         share(threads, &mut pieces, |i, piece| {
             self.run_piece(i, inputs, piece)
         });
         drop(pieces);
-        for (total, parts) in self.totals.iter().zip(&parts) {
-            let size = self.bytes(&self.places[total.place], 0);
+        for (total, parts) in totals.iter().zip(&parts) {
+            let size = self.sizes[total.place];
             let parts = &bytemuck::cast_slice(parts)[..count * size];
             total.run(parts, size, inputs, outputs[total.place]);
         }
     }
 
+    /// Computes the results of a single piece. What it contributes to a result is all of it.
+    fn run_whole(&self, inputs: &[Lanes<'_>], outputs: &mut [&mut [u8]]) {
+        let mut scratch = SCRATCH.try_with(Cell::take).unwrap_or_default();
+        let padded = self.sizes.iter().map(|size| size.next_multiple_of(64));
+        let size = padded.sum::<usize>() / 16;
+        scratch.resize(size.max(scratch.len()), 0);
+        let mut rest: &mut [u8] = bytemuck::cast_slice_mut(&mut scratch);
+        let mut memory: SmallVec<[&mut [u8]; 8]> = SmallVec::new();
+        let mut totals: SmallVec<[&mut [u8]; 4]> = SmallVec::new();
+        let mut outputs = outputs.iter_mut();
+        for (place, size) in self.rows.places.iter().zip(&self.sizes) {
+            match (outputs.next(), place.extent) {
+                (Some(output), Extent::Wide | Extent::Narrow) => {
+                    memory.push(output);
+                    continue;
+                }
+                (Some(output), Extent::Fixed(_)) => totals.push(output),
+                (None, _) => {}
+            }
+            let (taken, left) = rest.split_at_mut(size.next_multiple_of(64));
+            memory.push(&mut taken[..*size]);
+            rest = left;
+        }
+        for stage in &self.rows.stages {
+            stage.run(&self.rows, 0, self.rows.rows, inputs, &mut memory);
+        }
+        for (total, output) in self.rows.totals.iter().zip(totals) {
+            total.finish(&*memory[total.place], inputs, output);
+        }
+        drop(memory);
+        let _ = SCRATCH.try_with(|kept| kept.set(scratch));
+    }
+
     /// Computes some of the rows. `results` has their part of the memory of results.
     fn run_piece(&self, number: usize, inputs: &[Lanes<'_>], results: &mut [&mut [u8]]) {
-        let first = number * self.piece();
-        let rows = self.piece().min(self.rows - first);
-        let sizes = self.places[self.results..].iter();
-        let sizes = sizes.map(|place| self.bytes(place, rows).next_multiple_of(64));
+        let all = &self.rows;
+        let first = number * self.piece;
+        let rows = self.piece.min(all.rows - first);
+        let places = &all.places[all.results..];
+        let padded = |size: usize| size.next_multiple_of(64);
+        let sizes = self.sizes[all.results..].iter().map(|size| padded(*size));
         // As the tiles of a group: a thread's own memory may be gone.
         let mut scratch = SCRATCH.try_with(Cell::take).unwrap_or_default();
         let size = sizes.clone().sum::<usize>() / 16;
@@ -202,13 +268,13 @@ impl Rows {
         let mut memory: SmallVec<[&mut [u8]; 8]> = SmallVec::new();
         memory.extend(results.iter_mut().map(|result| &mut **result));
         let mut rest: &mut [u8] = bytemuck::cast_slice_mut(&mut scratch);
-        for (size, place) in sizes.zip(&self.places[self.results..]) {
+        for (size, place) in sizes.zip(places) {
             let (taken, left) = rest.split_at_mut(size);
-            memory.push(&mut taken[..self.bytes(place, rows)]);
+            memory.push(&mut taken[..all.bytes(place, rows)]);
             rest = left;
         }
-        for stage in &self.stages {
-            stage.run(self, first, rows, inputs, &mut memory);
+        for stage in &all.stages {
+            stage.run(all, first, rows, inputs, &mut memory);
         }
         drop(memory);
         let _ = SCRATCH.try_with(|kept| kept.set(scratch));
@@ -282,8 +348,13 @@ impl Total {
             1 => self.folder.lines(parts, sum, parts.len() / size),
             _ => self.folder.rows(parts, sum),
         }
-        let lanes = [Lanes::Slice(&*sum), inputs[self.initial]];
-        let count = size / self.folder.width;
+        self.finish(sum, inputs, output);
+    }
+
+    /// Computes the result of the only contribution.
+    fn finish(&self, sum: &[u8], inputs: &[Lanes<'_>], output: &mut [u8]) {
+        let lanes = [Lanes::Slice(sum), inputs[self.initial]];
+        let count = sum.len() / self.folder.width;
         self.finish.run(&lanes, &mut [output], count, 1);
     }
 }

@@ -2,13 +2,15 @@
 
 use super::{Read, identities, lift};
 use crate::ElementType::{self, *};
-use crate::graph::{Known, Operands, Operation, Part, Simpler, Source, lanes, results};
+use crate::graph::{
+    Known, Operands, Operation, Part, Results, Simpler, Source, fresh, lanes, results,
+};
 use crate::kernels::convert::{with_bits, with_integer, wrap};
 use crate::kernels::fused::{Sum, fused};
 use crate::kernels::math::integer::Integer;
 use crate::kernels::math::{complex, erf, gamma, real, sine, single, special};
 use crate::kernels::{Group, Kernel, Lanes, TILE, binary, convert, costly, unary};
-use crate::memory::{Context, Fresh, Layout, Tensor, Tensors};
+use crate::memory::{Context, Layout, Tensor, Tensors};
 use crate::{Dims, Result, TensorType};
 use num_complex::Complex;
 use smallvec::SmallVec;
@@ -52,10 +54,7 @@ impl Elementwise {
         layouts: &[Arc<Layout>],
     ) -> Result<Tensors> {
         if self.size < TILE {
-            let mut results: SmallVec<[Fresh; 2]> = SmallVec::with_capacity(layouts.len());
-            for layout in layouts {
-                results.push(Fresh::with_layout(context, layout)?);
-            }
+            let results = fresh(context, layouts)?;
             let mut inputs: SmallVec<[Lanes<'_>; 8]> = SmallVec::with_capacity(operands.len());
             operands.iter().for_each(|x| inputs.push(Lanes::of(x)));
             return Ok(self.write(context, &inputs, results));
@@ -65,12 +64,7 @@ impl Elementwise {
         Ok(self.write(context, &inputs, results))
     }
 
-    fn write(
-        &self,
-        context: &Context,
-        inputs: &[Lanes<'_>],
-        mut results: SmallVec<[Fresh; 2]>,
-    ) -> Tensors {
+    fn write(&self, context: &Context, inputs: &[Lanes<'_>], mut results: Results) -> Tensors {
         let mut outputs: SmallVec<[&mut [u8]; 4]> = SmallVec::with_capacity(results.len());
         let each = results.iter_mut();
         each.for_each(|fresh| outputs.push(fresh.bytes_mut()));
