@@ -1,4 +1,5 @@
 //! Groups of elementwise operations, computed tile by tile in the first-level cache.
+#![allow(unsafe_code)]
 
 use super::kernel::repeat;
 use super::{Kernel, share};
@@ -34,23 +35,43 @@ pub struct Step {
     work: usize,
 }
 
-/// The memory of an operand of a step: an input, or the outputs and then the scratch tiles by number.
-#[derive(Clone, Copy, Debug)]
-enum Place {
-    Input(usize),
-    Memory(usize),
-}
-
 /// A step as it runs.
 #[derive(Clone, Debug)]
 struct Call {
     kernel: Kernel,
-    arguments: [Place; 3],
+    /// The memory of the operands, and of the result. It is that of an input, a constant, an output or a scratch tile,
+    /// numbered in this order. Missing operands repeat another.
+    arguments: [usize; 3],
+    /// Number of operands.
     count: usize,
-    /// The memory of the result.
     result: usize,
     /// Bytes of an element of the result.
     width: usize,
+}
+
+/// Memory of a tile.
+#[derive(Clone, Copy)]
+struct Register {
+    start: *mut u8,
+    bytes: usize,
+}
+
+impl Register {
+    /// Returns memory that no step writes.
+    fn read(bytes: &[u8]) -> Register {
+        Register {
+            start: bytes.as_ptr().cast_mut(),
+            bytes: bytes.len(),
+        }
+    }
+
+    /// Returns memory that a step writes.
+    fn write(bytes: &mut [u8]) -> Register {
+        Register {
+            start: bytes.as_mut_ptr(),
+            bytes: bytes.len(),
+        }
+    }
 }
 
 /// The bytes of an element.
@@ -267,7 +288,7 @@ impl Group {
         }
         self.scratch.clear();
         let mut busy_until: Vec<usize> = Vec::new();
-        let mut places: Vec<Place> = (0..first).map(Place::Input).collect();
+        let mut places: Vec<usize> = (0..first).collect();
         self.calls.clear();
         for (i, step) in self.steps.iter().enumerate() {
             let width = step.element.bytes();
@@ -283,10 +304,13 @@ impl Group {
                 self.scratch[slot] = self.scratch[slot].max(width);
                 self.outputs.len() + slot
             });
-            places.push(Place::Memory(result));
-            let mut arguments = [Place::Input(0); 3];
-            let operands = arguments.iter_mut().zip(&step.arguments);
-            operands.for_each(|(place, r)| *place = places[*r as usize]);
+            let result = first + result;
+            places.push(result);
+            let place = |argument: &u32| places[*argument as usize];
+            let mut arguments = [step.arguments.first().map_or(result, place); 3];
+            for (at, argument) in arguments.iter_mut().zip(&step.arguments) {
+                *at = place(argument);
+            }
             self.calls.push(Call {
                 kernel: step.kernel.clone(),
                 arguments,
@@ -346,27 +370,31 @@ impl Group {
             let lanes = start..range.end.min(start + tile);
             let at = start - range.start;
             // With a capacity, each list would be copied once.
-            let mut slices: SmallVec<[&[u8]; 16]> = SmallVec::new();
+            let mut registers: SmallVec<[Register; 32]> = SmallVec::new();
             for ((own, memory), element) in inputs.iter().zip(&mut *loaded).zip(&self.inputs) {
-                slices.push(match *own {
+                registers.push(Register::read(match *own {
                     // The elements of the first tile are those of all others.
                     Lanes::Scalar(value) if at > 0 && tile > 1 => {
                         &bytemuck::cast_slice(memory)[..lanes.len() * value.len()]
                     }
                     _ => own.load(lanes.clone(), element.bytes(), at, memory, outputs),
-                });
+                }));
             }
-            let constants = self.filled.iter();
-            constants.for_each(|tile| slices.push(bytemuck::cast_slice(tile)));
-            let mut memory: SmallVec<[&mut [u8]; 16]> = SmallVec::new();
+            for tile in &self.filled {
+                registers.push(Register::read(bytemuck::cast_slice(tile)));
+            }
             for (output, width) in outputs.iter_mut().zip(&self.widths) {
-                memory.push(&mut output[at * width..][..lanes.len() * width]);
+                let output = &mut output[at * width..][..lanes.len() * width];
+                registers.push(Register::write(output));
             }
-            for (memory_of, width) in scratch.iter_mut().zip(&self.scratch) {
-                memory.push(reserve(memory_of, tile * width));
+            for (memory, width) in scratch.iter_mut().zip(&self.scratch) {
+                registers.push(Register::write(reserve(memory, tile * width)));
             }
             for call in &self.calls {
-                call.run(&slices, &mut memory, lanes.len());
+                // SAFETY: all registers are borrowed until the next tile, and those that steps write are disjoint
+                // from each other and from the inputs: outputs are borrowed exclusively, and inputs that are read
+                // from outputs were copied to tiles.
+                unsafe { call.run(&registers, lanes.len()) };
             }
             start = lanes.end;
         }
@@ -376,17 +404,28 @@ impl Group {
 
 impl Call {
     /// Computes a number of lanes of a tile.
-    fn run(&self, inputs: &[&[u8]], memory: &mut [&mut [u8]], lanes: usize) {
-        let target = std::mem::take(&mut memory[self.result]);
-        let mut slices: [&[u8]; 3] = [&[]; 3];
-        for (slice, place) in slices.iter_mut().zip(&self.arguments[..self.count]) {
-            *slice = match *place {
-                Place::Input(i) => inputs[i],
-                Place::Memory(i) => &*memory[i],
-            };
-        }
-        self.kernel.call(&slices, &mut target[..lanes * self.width]);
-        memory[self.result] = target;
+    ///
+    /// # Safety
+    /// The memory of the registers must be accessible, and that of the result must be disjoint from all others.
+    unsafe fn run(&self, registers: &[Register], lanes: usize) {
+        let operand = |i: usize| -> &[u8] {
+            // A kernel without operands must not see its result.
+            if self.count == 0 {
+                return &[];
+            }
+            let register = registers[self.arguments[i]];
+            // SAFETY: the caller promises that the memory is readable, and it is not that of the result.
+            unsafe { std::slice::from_raw_parts(register.start, register.bytes) }
+        };
+        let operands = [operand(0), operand(1), operand(2)];
+        let result = registers[self.result];
+        assert!(
+            lanes * self.width <= result.bytes,
+            "the result exceeds its memory"
+        );
+        // SAFETY: the caller promises that the memory is writable and disjoint from the operands'.
+        let result = unsafe { std::slice::from_raw_parts_mut(result.start, lanes * self.width) };
+        self.kernel.call(&operands, result);
     }
 }
 
