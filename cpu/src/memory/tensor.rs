@@ -363,7 +363,13 @@ impl Tensor {
             let same_width = x.element().bytes() == layout.ty.element.bytes();
             x.offset == 0 && x.is_contiguous() && same_width && x.shape() == &layout.ty.shape[..]
         };
-        for x in tensors.iter().filter(|x| fits(x)) {
+        for (i, x) in tensors.iter().enumerate().filter(|(_, x)| fits(x)) {
+            match x.storage.owners() {
+                1 => return SmallVec::from_elem(i, 1),
+                // Others than these tensors own it too.
+                owners if owners > tensors.len() => continue,
+                _ => {}
+            }
             let shares = |y: &Tensor| x.shares(y);
             let peers = (0..tensors.len()).filter(|i| shares(&tensors[*i]));
             let peers: SmallVec<[usize; 4]> = peers.collect();
