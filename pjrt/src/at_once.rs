@@ -29,9 +29,15 @@ pub(crate) struct AtOnce {
 
 impl Inner {
     /// Returns `true` if a launch now finishes before it returns. The plugin does not run a
-    /// program inside the launch while its inputs are still being computed.
+    /// program inside the launch while its inputs are still being computed. The linked backend runs
+    /// each program inside the launch.
     #[inline]
     pub(crate) fn ends_at_once(&self) -> bool {
+        self.client.is_linked || self.is_seen_to_end_at_once()
+    }
+
+    #[inline]
+    fn is_seen_to_end_at_once(&self) -> bool {
         self.at_once.over.load(Ordering::Relaxed) >= SURE
             && self.devices.len() == 1
             && !self.signature.outputs.is_empty()

@@ -29,6 +29,8 @@ pub(crate) struct ClientInner {
     platform_name: String,
     /// Whether device memory is host memory.
     pub is_cpu: bool,
+    /// Whether the backend is linked into the program: its launches and transfers end before they return.
+    pub is_linked: bool,
     platform_version: String,
     process_index: i32,
     /// All devices. Set right after creation, because devices refer back to this struct.
@@ -109,6 +111,7 @@ impl Client {
             api,
             plugin: plugin.clone(),
             is_cpu: platform_name == "cpu",
+            is_linked: plugin.is_linked(),
             platform_name,
             platform_version,
             process_index: process.process_index,
@@ -119,7 +122,7 @@ impl Client {
             callbacks: OnceLock::new(),
             products: OnceLock::new(),
         }));
-        let is_xla_cpu = inner.is_cpu && !plugin.is_linked();
+        let is_xla_cpu = inner.is_cpu && !inner.is_linked;
         if is_xla_cpu {
             blocks::serve(api.address());
         }
