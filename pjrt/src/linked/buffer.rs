@@ -1,10 +1,12 @@
 //! Arrays on the virtual devices.
 
-use super::serve::{Failure, destroy, hand_out, list, object, row_major, serve};
+use super::serve::{Failure, list, object, row_major, serve};
 use crate::ElementType;
 use crate::lock::lock;
 use crate::sys::{RawBuffer, RawDevice};
 use ramie_cpu::TensorType;
+use std::cell::RefCell;
+use std::mem::MaybeUninit;
 use std::sync::{Mutex, OnceLock};
 
 /// An array on a device, until it is donated.
@@ -16,15 +18,49 @@ pub(super) struct Buffer {
     order: OnceLock<Vec<i64>>,
 }
 
+/// Memory of destroyed buffers that a thread keeps at most.
+const KEPT: usize = 1 << 12;
+
+thread_local! {
+    /// Memory of destroyed buffers: each step of a program creates and destroys as many as its state has arrays.
+    static FREE: RefCell<Vec<Box<MaybeUninit<Buffer>>>> = const { RefCell::new(Vec::new()) };
+}
+
 impl Buffer {
     /// Creates a buffer and passes it on.
     pub(super) fn handed_out(value: ramie_cpu::Buffer, device: *mut RawDevice) -> *mut RawBuffer {
-        hand_out(Buffer {
+        let buffer = Buffer {
             rank: value.ty().shape.len() as i64,
             order: OnceLock::new(),
             value: Mutex::new(Some(value)),
             device,
-        })
+        };
+        // Without the list, at the end of a thread, the memory is new.
+        let free = FREE.try_with(|free| free.borrow_mut().pop());
+        let memory = free.ok().flatten().unwrap_or_else(Box::new_uninit);
+        Box::into_raw(Box::write(memory, buffer)).cast()
+    }
+
+    /// Destroys a buffer that [`handed_out`](Buffer::handed_out) passed on. Null is ignored.
+    ///
+    /// # Safety
+    /// `raw` must be null or a buffer of this backend that is not used again.
+    unsafe fn destroy(raw: *mut RawBuffer) {
+        let raw = raw.cast::<Buffer>();
+        if raw.is_null() {
+            return;
+        }
+        // SAFETY: guaranteed by the caller; the memory is that of a box, whose contents are dropped once.
+        let memory = unsafe {
+            raw.drop_in_place();
+            Box::from_raw(raw.cast::<MaybeUninit<Buffer>>())
+        };
+        let _ = FREE.try_with(|free| {
+            let mut free = free.borrow_mut();
+            if free.len() < KEPT {
+                free.push(memory);
+            }
+        });
     }
 
     /// Returns the array.
@@ -107,7 +143,7 @@ serve! {
     }
     BufferDestroy |args| {
         // SAFETY: a buffer that the caller gives up.
-        unsafe { destroy::<_, Buffer>(args.buffer) };
+        unsafe { Buffer::destroy(args.buffer) };
     }
     BufferGetMemoryLayout |args| {
         // SAFETY: a live buffer, which the layout borrows.
