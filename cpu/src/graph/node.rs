@@ -271,8 +271,9 @@ impl Values {
     {
         // Collecting an iterator takes twice as long.
         let mut tensors = SmallVec::with_capacity(uses.len());
+        let values = &mut self.0[..];
         for operand in uses {
-            let value = &mut self.0[operand.slot as usize];
+            let value = &mut values[operand.slot as usize];
             let tensor = if operand.last {
                 value.take()
             } else {

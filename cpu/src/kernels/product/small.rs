@@ -52,22 +52,23 @@ impl<T: Real> Piece<T> {
                     1 => self.block::<V, 1, 4, NEAR>(0, column),
                     2 => self.block::<V, 2, 2, NEAR>(0, column),
                     3 => self.block::<V, 3, 1, NEAR>(0, column),
-                    _ => self.blocks::<V, NEAR>(column),
+                    4..8 => self.blocks::<V, ROWS, NEAR>(column),
+                    _ => self.blocks::<V, { 2 * ROWS }, NEAR>(column),
                 }
             }
             column += V::LANES;
         }
     }
 
-    /// Computes all rows of a vector of columns.
+    /// Computes all rows of a vector of columns, `R` at a time.
     #[inline(always)]
-    unsafe fn blocks<V: Vector<T>, const NEAR: bool>(&self, column: usize) {
+    unsafe fn blocks<V: Vector<T>, const R: usize, const NEAR: bool>(&self, column: usize) {
         let mut row = 0;
         // A loop, as closures are not compiled for the processor.
         while row < self.rows {
             // SAFETY: the caller promises it for all rows and columns.
-            unsafe { self.block::<V, ROWS, 1, NEAR>(row.min(self.rows - ROWS), column) };
-            row += ROWS;
+            unsafe { self.block::<V, R, 1, NEAR>(row.min(self.rows - R), column) };
+            row += R;
         }
     }
 
