@@ -21,9 +21,12 @@ pub(super) struct Buffer {
 /// Memory of destroyed buffers that a thread keeps at most.
 const KEPT: usize = 1 << 12;
 
+/// Memory of a buffer, whose address is its handle.
+type Memory = Box<MaybeUninit<Buffer>>;
+
 thread_local! {
     /// Memory of destroyed buffers: each step of a program creates and destroys as many as its state has arrays.
-    static FREE: RefCell<Vec<Box<MaybeUninit<Buffer>>>> = const { RefCell::new(Vec::new()) };
+    static FREE: RefCell<Vec<Memory>> = const { RefCell::new(Vec::new()) };
 }
 
 impl Buffer {
