@@ -52,7 +52,8 @@ enum Outputs<'a> {
         sharding: Sharding,
         /// Whether each of the first outputs is an input.
         kept: slice::Iter<'a, bool>,
-        inputs: slice::Iter<'a, Array>,
+        /// The inputs, whose handles become those of outputs: most outputs are a state's new arrays.
+        inputs: slice::IterMut<'a, Array>,
     },
 }
 
@@ -69,14 +70,14 @@ impl Iterator for Outputs<'_> {
                 inputs,
             } => {
                 let input = inputs.next();
-                match kept.next() {
-                    Some(true) => input.cloned(),
-                    _ => Some(Array::from_device(
-                        *avals.next()?,
-                        buffers.next()?,
-                        *sharding,
-                    )),
+                if kept.next() == Some(&true) {
+                    return input.cloned();
                 }
+                let (aval, buffer) = (*avals.next()?, buffers.next()?);
+                Some(match input {
+                    Some(old) => Array::from_device_over(old, aval, buffer, *sharding),
+                    None => Array::from_device(aval, buffer, *sharding),
+                })
             }
         }
     }
@@ -133,7 +134,7 @@ impl Entry {
         state.walk_mut(&mut |a| inputs.push(taken(a)));
         args.take(&mut |a| inputs.push(a));
         let names = inputs!(state, args);
-        let mut outs = match self.execute(name, names, &inputs) {
+        let mut outs = match self.execute(name, names, &mut inputs) {
             Ok(outs) => outs,
             Err(e) => {
                 let mut inputs = inputs.into_iter();
@@ -155,31 +156,29 @@ impl Entry {
         &'a self,
         name: &str,
         names: Inputs<'_>,
-        inputs: &'a [Array],
+        inputs: &'a mut [Array],
     ) -> Result<Outputs<'a>> {
-        let (copied, outs) = match &self.layout {
-            Some(layout) => {
-                let mut outs = Vec::with_capacity(self.outs.len());
-                let copied = self.execute_sharded(layout, inputs, &mut outs)?;
-                (copied, Outputs::OnMesh(outs.into_iter()))
-            }
-            None => {
-                let mut buffers: Vec<Buffer> = Vec::with_capacity(self.outs.len());
-                let copied = self.execute_on_device(inputs, &mut buffers)?;
-                let outs = Outputs::OnDevice {
-                    buffers: buffers.into_iter(),
-                    avals: self.outs.iter(),
-                    sharding: Sharding::SingleDevice(self.device),
-                    kept: self.kept.iter(),
-                    inputs: inputs.iter(),
-                };
-                (copied, outs)
+        let report = |inputs: &[Array], copied: &Copied| {
+            if !copied.is_empty() && super::logs_compiles() {
+                self.report_copies(name, names, inputs, copied);
             }
         };
-        if !copied.is_empty() && super::logs_compiles() {
-            self.report_copies(name, names, inputs, &copied);
+        if let Some(layout) = &self.layout {
+            let mut outs = Vec::with_capacity(self.outs.len());
+            let copied = self.execute_sharded(layout, inputs, &mut outs)?;
+            report(inputs, &copied);
+            return Ok(Outputs::OnMesh(outs.into_iter()));
         }
-        Ok(outs)
+        let mut buffers: Vec<Buffer> = Vec::with_capacity(self.outs.len());
+        let copied = self.execute_on_device(inputs, &mut buffers)?;
+        report(inputs, &copied);
+        Ok(Outputs::OnDevice {
+            buffers: buffers.into_iter(),
+            avals: self.outs.iter(),
+            sharding: Sharding::SingleDevice(self.device),
+            kept: self.kept.iter(),
+            inputs: inputs.iter_mut(),
+        })
     }
 
     /// Reports, once, how many inputs could not be donated because they have other handles.

@@ -117,6 +117,27 @@ impl Array {
         })))
     }
 
+    /// Same as [`from_device`](Array::from_device), in the memory of the handle `old`, which is not
+    /// used again, if it has no other owners.
+    pub(crate) fn from_device_over(
+        old: &mut Array,
+        aval: Aval,
+        buffer: Buffer,
+        sharding: Sharding,
+    ) -> Array {
+        if let Repr::Device(held) = &mut old.0
+            && let Some(held) = Arc::get_mut(held)
+        {
+            *held = DeviceArray {
+                aval,
+                buffers: SmallVec::from_buf([buffer]),
+                sharding,
+            };
+            return std::mem::replace(old, Array(Repr::Abstract(aval, None)));
+        }
+        Array::from_device(aval, buffer, sharding)
+    }
+
     /// Creates an array from its shards, one for each device of this process, in the order of the
     /// sharding's devices.
     pub(crate) fn from_parts(
