@@ -531,7 +531,9 @@ impl CheckpointManager {
     }
 
     /// Returns whether the program should save and exit at this step because of a
-    /// [preemption](crate::preemption) request.
+    /// [preemption](crate::preemption) request. The answer to a step remains the same, so that a
+    /// program never exits at a step that [`save`](CheckpointManager::save) skipped before the
+    /// request.
     ///
     /// In a multi-process program, all processes must call this at the same steps, as
     /// [`save`](CheckpointManager::save) does; all of them get the same answer. A request to one

@@ -60,15 +60,16 @@ impl Preempted {
         Preempted { shared, watcher }
     }
 
-    /// Returns whether the program should save and exit at this step.
+    /// Returns whether the program should save and exit at this step. All calls for a step give one answer: a
+    /// request that arrives after the step's save ends the program at the next step, which is saved.
     pub fn reached(&self, step: u64) -> bool {
-        if self.watcher.is_none() {
-            return preemption::requested();
-        }
         let mut progress = self.shared.progress();
         if progress.last != Some(step) {
             progress.last = Some(step);
             progress.asked += 1;
+            if self.watcher.is_none() {
+                progress.end = preemption::requested().then_some(progress.asked);
+            }
         }
         progress.end.is_some_and(|end| progress.asked >= end)
     }

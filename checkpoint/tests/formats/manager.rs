@@ -456,6 +456,8 @@ fn a_program_that_is_to_end_saves_at_once() {
     assert!(manager.save(0, &JsonSave::new("x")).unwrap());
     assert!(!manager.save(1, &JsonSave::new("x")).unwrap());
     preemption::request();
+    // A program that ended here would lose the step.
+    assert!(!manager.reached_preemption(1));
     assert!(manager.reached_preemption(2));
     assert!(manager.save(2, &JsonSave::new("x")).unwrap());
     preemption::withdraw();
