@@ -69,7 +69,7 @@ impl Source<'_> {
         let actual = (self.operands.len(), self.results.len(), self.regions.len());
         self.check(
             actual == (operands, results, regions),
-            format!(
+            format_args!(
                 "got {actual:?} operands, results and regions, expected {:?}",
                 (operands, results, regions)
             ),
@@ -134,7 +134,7 @@ impl Source<'_> {
         };
         self.check(
             sizes.len() == count,
-            format!("attribute {name} must have {count} numbers"),
+            format_args!("attribute {name} must have {count} numbers"),
         )?;
         Ok(sizes)
     }
@@ -192,7 +192,7 @@ impl Source<'_> {
             .all(|(i, a)| *a < rank && !axes[..i].contains(a));
         self.check(
             distinct,
-            format!("{name} = {axes:?} must be distinct axes below {rank}"),
+            format_args!("{name} = {axes:?} must be distinct axes below {rank}"),
         )
     }
 

@@ -1,7 +1,7 @@
 //! Operations that create arrays and put arrays into others.
 
 use super::shape::slice;
-use super::{Read, lift, list};
+use super::{List, Read, lift};
 use crate::ElementType::{self, *};
 use crate::graph::{Constant, Operands, Operation, Source};
 use crate::kernels::convert::with_integer;
@@ -34,7 +34,7 @@ pub fn constant(source: &Source<'_>) -> Read {
     }
     source.check(
         ty.byte_size() == Some(data.len()),
-        format!(
+        format_args!(
             "the value has {} bytes, which do not match {ty}",
             data.len()
         ),
@@ -80,20 +80,20 @@ fn count_up(context: &Context, count: usize, element: ElementType) -> Result<Ten
         .iter_mut()
         .zip(0..)
         .for_each(|(x, i)| *x = i);
-    convert(context, &numbers.finish(), element)
+    convert(context, numbers.finish(), element)
 }
 
 /// Returns a tensor converted to another element type.
-pub fn convert(context: &Context, tensor: &Tensor, element: ElementType) -> Result<Tensor> {
+pub fn convert(context: &Context, tensor: Tensor, element: ElementType) -> Result<Tensor> {
     if tensor.element() == element {
-        return Ok(tensor.clone());
+        return Ok(tensor);
     }
     let mut group = Group::new(&[tensor.element()]);
     let output = super::elementwise::push_convert(&mut group, 0, element);
     group.finish(&[output]);
     let mut fresh = Fresh::new(context, TensorType::new(tensor.shape(), element))?;
     group.run(
-        &[Lanes::of(tensor)],
+        &[Lanes::of(&tensor)],
         &mut [fresh.bytes_mut()],
         tensor.size(),
         context.threads,
@@ -179,7 +179,7 @@ pub fn read_pad(source: &Source<'_>) -> Read {
     let (x, value) = (&source.operands[0], &source.operands[1]);
     source.check(
         value.shape.is_empty() && value.element == x.element,
-        format!("the padding of type {value} does not match {x}"),
+        format_args!("the padding of type {value} does not match {x}"),
     )?;
     let rank = x.shape.len();
     let low = source.integers("edge_padding_low")?;
@@ -257,7 +257,7 @@ pub fn concatenate(source: &Source<'_>) -> Read {
         expected.shape[axis] = first.shape[axis];
         source.check(
             expected == *first,
-            format!("the operands differ: {}", list(&source.operands)),
+            format_args!("the operands differ: {}", List(&source.operands)),
         )?;
         ty.shape[axis] = ty.shape[axis]
             .checked_add(operand.shape[axis])
@@ -304,7 +304,7 @@ fn check_starts(source: &Source<'_>, first: usize, rank: usize) -> Result<()> {
     });
     source.check(
         starts.len() == rank && integers,
-        format!("needs {rank} integers as starts"),
+        format_args!("needs {rank} integers as starts"),
     )
 }
 
@@ -318,7 +318,7 @@ pub fn dynamic_slice(source: &Source<'_>) -> Read {
     let sizes = source.sizes("slice_sizes")?;
     check_starts(source, 1, x.shape.len())?;
     let inside = sizes.len() == x.shape.len() && sizes.iter().zip(&x.shape).all(|(s, n)| s <= n);
-    source.check(inside, format!("a slice of {sizes:?} exceeds {x}"))?;
+    source.check(inside, format_args!("a slice of {sizes:?} exceeds {x}"))?;
     let shape: Dims = sizes.into_iter().collect();
     source.result(0, &TensorType::new(&shape, x.element))?;
     lift(DynamicSlice(shape))
@@ -359,7 +359,7 @@ pub fn dynamic_update_slice(source: &Source<'_>) -> Read {
         && update.shape.iter().zip(&x.shape).all(|(s, n)| s <= n);
     source.check(
         inside && update.element == x.element,
-        format!("an update of type {update} exceeds {x}"),
+        format_args!("an update of type {update} exceeds {x}"),
     )?;
     source.result(0, x)?;
     lift(DynamicUpdateSlice)

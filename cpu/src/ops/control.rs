@@ -218,7 +218,7 @@ pub fn case(source: &Source<'_>) -> Read {
     let selector = &source.operands[0];
     source.check(
         *selector == expected,
-        format!("the operand has type {selector}, expected {expected}"),
+        format_args!("the operand has type {selector}, expected {expected}"),
     )?;
     source.check(!boolean || source.regions.len() == 2, "needs two branches")?;
     for region in &source.regions {

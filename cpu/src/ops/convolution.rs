@@ -49,8 +49,8 @@ struct Convolution {
 impl Operation for Convolution {
     fn run(&self, context: &Context, operands: Operands) -> Result<Tensors> {
         let compute = product_type(self.ty.element);
-        let x = convert(context, &operands[0], compute)?.permute(&self.input);
-        let kernel = convert(context, &operands[1], compute)?.permute(&self.kernel);
+        let x = convert(context, operands[0].clone(), compute)?.permute(&self.input);
+        let kernel = convert(context, operands[1].clone(), compute)?.permute(&self.kernel);
         let batch = x.shape()[0] / self.batch_groups;
         let patches = Patches::new(&x, &self.windows, batch, kernel.shape()[1]);
         let kernels = self.kernels(context, &kernel, patches.features_last())?;
@@ -72,7 +72,7 @@ impl Operation for Convolution {
             };
             Product::new(&patches, &kernels, shift).run(context, result.bytes_mut())?;
         }
-        let result = convert(context, &result.finish(), self.ty.element)?;
+        let result = convert(context, result.finish(), self.ty.element)?;
         let mut back = vec![0; rank];
         for (i, axis) in order.into_iter().enumerate() {
             back[self.output[axis]] = i;
@@ -295,7 +295,7 @@ pub fn convolution(source: &Source<'_>) -> Read {
             && Some(x_shape[1]) == kernel_shape[1].checked_mul(feature_groups)
             && x_shape[0] % batch_groups == 0
             && kernel_shape[0] % (feature_groups * batch_groups) == 0,
-        format!("{feature_groups} and {batch_groups} groups do not divide {x} and {kernel}"),
+        format_args!("{feature_groups} and {batch_groups} groups do not divide {x} and {kernel}"),
     )?;
     let mut expected = vec![0; rank];
     expected[output[0]] = x_shape[0] / batch_groups;

@@ -32,7 +32,7 @@ impl Operation for Dot {
         let [left, right] = &self.views;
         let rhs = right.of(operands.remove(1), |x| matrices(context, x, &self.rhs))?;
         let lhs = left.of(operands.remove(0), |x| matrices(context, x, &self.lhs))?;
-        let product = multiply(context, [&lhs, &rhs], &self.layout, self.places.as_ref())?;
+        let product = multiply(context, [lhs, rhs], &self.layout, self.places.as_ref())?;
         Ok(smallvec![product])
     }
 
@@ -93,7 +93,7 @@ fn matrices(context: &Context, x: &Tensor, axes: &[Vec<usize>; 3]) -> Result<Ten
 /// Multiplies matrices `[batch…, rows, inner]` and `[batch…, inner, columns]`.
 fn multiply(
     context: &Context,
-    [lhs, rhs]: [&Tensor; 2],
+    [lhs, rhs]: [Tensor; 2],
     layout: &Arc<Layout>,
     places: Option<&Places>,
 ) -> Result<Tensor> {
@@ -124,7 +124,7 @@ fn multiply(
         (fresh.bytes_mut(), places),
         context.threads,
     );
-    convert(context, &fresh.finish(), element)
+    convert(context, fresh.finish(), element)
 }
 
 /// Returns the distances of the matrices of both operands from the first ones.
@@ -170,7 +170,7 @@ pub fn dot_general(source: &Source<'_>) -> Read {
     };
     source.check(
         same(&left_batch, &right_batch) && same(&left_inner, &right_inner),
-        format!("the axes of {l} and {r} have different sizes"),
+        format_args!("the axes of {l} and {r} have different sizes"),
     )?;
     source.check(
         left_batch.iter().all(|a| !left_inner.contains(a)),

@@ -495,9 +495,9 @@ pub fn read(source: &Source<'_>) -> Read {
     let operand = &source.operands[0];
     source.check(
         source.operands.iter().all(|o| o == operand),
-        format!(
+        format_args!(
             "the operands have different types: {}",
-            super::list(&source.operands)
+            super::List(&source.operands)
         ),
     )?;
     let group = group_of(row, operand.element)

@@ -37,14 +37,14 @@ impl Operation for Fft {
             return Ok(smallvec![zeros.finish()]);
         }
         let result = self.transform(context, &operands[0])?;
-        Ok(smallvec![convert(context, &result, self.ty.element)?])
+        Ok(smallvec![convert(context, result, self.ty.element)?])
     }
 }
 
 impl Fft {
     /// Transforms in double precision: one precision takes half the time to compile.
     fn transform(&self, context: &Context, x: &Tensor) -> Result<Tensor> {
-        let mut x = convert(context, x, C128)?;
+        let mut x = convert(context, x.clone(), C128)?;
         let rank = x.shape().len();
         let first = rank - self.lengths.len();
         let inverse = matches!(self.kind, Kind::Inverse | Kind::RealInverse);
@@ -152,7 +152,7 @@ pub fn fft(source: &Source<'_>) -> Read {
         };
         source.check(
             x.shape[axis] == stored,
-            format!("fft_length = {lengths:?} does not match {x}"),
+            format_args!("fft_length = {lengths:?} does not match {x}"),
         )?;
         ty.shape[axis] = if kind == Kind::RealForward && axis == rank - 1 {
             half(*length)

@@ -20,7 +20,7 @@ impl Operation for Decompose {
     fn run(&self, context: &Context, operands: Operands) -> Result<Tensors> {
         let element = operands[0].element();
         let compute = wide(element).unwrap_or(F64);
-        let mut a = convert(context, &operands[0], compute)?.into_fresh(context)?;
+        let mut a = convert(context, operands[0].clone(), compute)?.into_fresh(context)?;
         let mut factors = Fresh::new(context, TensorType::new(&self.factors.shape, compute))?;
         let columns = operands[0].shape().last().copied().unwrap_or(0);
         let rows = operands[0].shape()[operands[0].shape().len() - 2];
@@ -28,8 +28,8 @@ impl Operation for Decompose {
             C128 => decompose::<Complex<f64>>(a.slice_mut(), factors.slice_mut(), rows, columns),
             _ => decompose::<f64>(a.slice_mut(), factors.slice_mut(), rows, columns),
         }
-        let a = convert(context, &a.finish(), element)?;
-        Ok(smallvec![a, convert(context, &factors.finish(), element)?])
+        let a = convert(context, a.finish(), element)?;
+        Ok(smallvec![a, convert(context, factors.finish(), element)?])
     }
 }
 
@@ -88,14 +88,14 @@ impl Operation for Product {
         let compute = wide(element).unwrap_or(F64);
         let shape: Dims = operands[0].shape().into();
         let (rows, columns) = (shape[shape.len() - 2], shape[shape.len() - 1]);
-        let mut a = convert(context, &operands[0], compute)?.into_fresh(context)?;
-        let factors = convert(context, &operands[1], compute)?.contiguous(context)?;
+        let mut a = convert(context, operands[0].clone(), compute)?.into_fresh(context)?;
+        let factors = convert(context, operands[1].clone(), compute)?.contiguous(context)?;
         let count = factors.shape().last().copied().unwrap_or(0);
         match compute {
             C128 => product::<Complex<f64>>(a.slice_mut(), factors.slice(), rows, columns, count),
             _ => product::<f64>(a.slice_mut(), factors.slice(), rows, columns, count),
         }
-        Ok(smallvec![convert(context, &a.finish(), element)?])
+        Ok(smallvec![convert(context, a.finish(), element)?])
     }
 }
 
@@ -126,7 +126,7 @@ fn factors_of(source: &Source<'_>, a: &TensorType, count: usize) -> Result<Tenso
     let allowed = rank >= 2 && wide(a.element).is_some();
     source.check(
         allowed,
-        format!("the operand has type {a}, expected a matrix of floats"),
+        format_args!("the operand has type {a}, expected a matrix of floats"),
     )?;
     let mut shape: Dims = a.shape[..rank - 2].into();
     shape.push(count);
@@ -154,7 +154,10 @@ pub fn read_product(source: &Source<'_>) -> Read {
     let count = factors.shape.last().copied().unwrap_or(0);
     let expected = factors_of(source, a, count)?;
     let fits = *factors == expected && count <= smaller(a);
-    source.check(fits, format!("factors of type {factors} do not match {a}"))?;
+    source.check(
+        fits,
+        format_args!("factors of type {factors} do not match {a}"),
+    )?;
     source.result(0, a)?;
     lift(Product)
 }

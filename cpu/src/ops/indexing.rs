@@ -1,7 +1,7 @@
 //! Gather and scatter.
 
 use super::arrays::convert;
-use super::region::{ScalarRegion, captured, mismatch};
+use super::region::{MISMATCH, ScalarRegion, captured};
 use super::{Read, lift};
 use crate::ElementType::I64;
 use crate::graph::{Operands, Operation, Source};
@@ -138,7 +138,7 @@ impl Axes {
         if self.vector < indices.shape().len() {
             order.push(self.vector);
         }
-        let numbers = convert(context, &indices.permute(&order), I64)?.contiguous(context)?;
+        let numbers = convert(context, indices.permute(&order), I64)?.contiguous(context)?;
         let count: usize = batch.iter().product();
         let per_start = self.start_map.len();
         let mut starts = vec![0; count * rank];
@@ -272,7 +272,7 @@ fn check_indices(source: &Source<'_>, indices: &TensorType) -> Result<()> {
     let integers = with_integer!(indices.element, T => std::mem::size_of::<T>() > 0, _ => false);
     source.check(
         integers,
-        format!("indices of type {indices} are not integers"),
+        format_args!("indices of type {indices} are not integers"),
     )
 }
 
@@ -466,9 +466,9 @@ pub fn scatter(source: &Source<'_>) -> Read {
         source.result(i, operand)?;
         source.check(
             axes.match_updates(&x.shape, &indices.shape, &update.shape),
-            format!("updates of type {update} do not match"),
+            format_args!("updates of type {update} do not match"),
         )?;
-        source.check(update.element == operand.element, mismatch(source))?;
+        source.check(update.element == operand.element, MISMATCH)?;
     }
     let replaces = match (
         &source.syntax.regions[0].arguments[..],

@@ -102,13 +102,13 @@ impl Operation for Cholesky {
         let element = wide(x.element()).unwrap_or(F64);
         // The upper factor is the transpose of the lower factor of the transpose.
         let a = if self.lower { x.clone() } else { transposed(x) };
-        let mut factor = convert(context, &a, element)?.into_fresh(context)?;
         let n = a.shape()[a.shape().len() - 1];
+        let mut factor = convert(context, a, element)?.into_fresh(context)?;
         match element {
             C128 => decompose::<Complex<f64>>(factor.slice_mut(), n),
             _ => decompose::<f64>(factor.slice_mut(), n),
         }
-        let factor = convert(context, &factor.finish(), self.element)?;
+        let factor = convert(context, factor.finish(), self.element)?;
         Ok(smallvec![if self.lower {
             factor
         } else {
@@ -151,7 +151,7 @@ fn check_matrices(source: &Source<'_>, x: &TensorType) -> Result<()> {
     let rank = x.shape.len();
     source.check(
         rank >= 2 && x.shape[rank - 1] == x.shape[rank - 2] && wide(x.element).is_some(),
-        format!("the operand has type {x}, expected a square matrix of floats"),
+        format_args!("the operand has type {x}, expected a square matrix of floats"),
     )
 }
 
@@ -194,17 +194,17 @@ impl Operation for TriangularSolve {
             transposed(&operands[1])
         };
         let lower = self.lower != flipped;
-        let a = convert(context, &a, element)?.contiguous(context)?;
-        let mut x: Fresh = convert(context, &b, element)?.into_fresh(context)?;
+        let a = convert(context, a, element)?.contiguous(context)?;
         let (n, columns) = (
             b.shape()[b.shape().len() - 2],
             b.shape()[b.shape().len() - 1],
         );
+        let mut x: Fresh = convert(context, b, element)?.into_fresh(context)?;
         match element {
             C128 => self.solve::<Complex<f64>>(a.slice(), x.slice_mut(), n, columns, lower),
             _ => self.solve::<f64>(a.slice(), x.slice_mut(), n, columns, lower),
         }
-        let x = convert(context, &x.finish(), result)?;
+        let x = convert(context, x.finish(), result)?;
         Ok(smallvec![if self.left { x } else { transposed(&x) }])
     }
 }
@@ -251,7 +251,7 @@ pub fn triangular_solve(source: &Source<'_>) -> Read {
         && a.shape[..rank - 2] == b.shape[..rank - 2]
         && a.element == b.element;
     let side = batch && a.shape[rank - 1] == b.shape[if left { rank - 2 } else { rank - 1 }];
-    source.check(side, format!("{a} and {b} do not match"))?;
+    source.check(side, format_args!("{a} and {b} do not match"))?;
     let (transpose, conjugate) = match source.word("transpose_a")? {
         "NO_TRANSPOSE" => (false, false),
         "TRANSPOSE" => (true, false),

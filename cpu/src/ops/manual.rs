@@ -97,7 +97,7 @@ fn shardings(
     let texts = sharding::shardings(text(source, name)?, line)?;
     source.check(
         texts.len() == types.len(),
-        format!(
+        format_args!(
             "{name} must have a sharding for each of {} values",
             types.len()
         ),

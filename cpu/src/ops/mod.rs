@@ -106,17 +106,21 @@ pub fn table() -> HashMap<&'static str, Entry> {
     rows.chain(others)
         .map(|entry| (entry.name, entry))
         .collect()
-}
+});
 
 fn lift(operation: impl Operation) -> Read {
     Ok(Arc::new(operation))
 }
 
-/// Returns types separated by commas.
-fn list(types: &[TensorType]) -> String {
-    types
-        .iter()
-        .map(ToString::to_string)
-        .collect::<Vec<_>>()
-        .join(", ")
+/// Types separated by commas.
+struct List<'a>(&'a [TensorType]);
+
+impl std::fmt::Display for List<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        for (i, ty) in self.0.iter().enumerate() {
+            let separator = if i > 0 { ", " } else { "" };
+            write!(f, "{separator}{ty}")?;
+        }
+        Ok(())
+    }
 }

@@ -78,7 +78,7 @@ pub fn rng_bit_generator(source: &Source<'_>) -> Read {
     };
     source.check(
         state.element == U64 && state.shape.len() == 1 && (words == 2 || philox && words == 3),
-        format!("the state has type {state}"),
+        format_args!("the state has type {state}"),
     )?;
     if matches!(ty.element, Bool | C64 | C128) || ty.element.bits() < 8 {
         return Err(source.unsupported(format!("bits of type {ty}")));

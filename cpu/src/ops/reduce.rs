@@ -2,7 +2,7 @@
 
 use super::arrays::convert;
 use super::elementwise::{Elementwise, compute_type, push_convert};
-use super::region::{ScalarRegion, captured, mismatch};
+use super::region::{MISMATCH, ScalarRegion, captured};
 use super::{Read, lift};
 use crate::graph::{Operands, Operation, Part, Source};
 use crate::kernels::fold::{Extent, fold, folder};
@@ -101,7 +101,7 @@ impl Reduce {
         };
         let element = x.element();
         let compute = compute_type(element);
-        let x = convert(context, x, compute)?;
+        let x = convert(context, x.clone(), compute)?;
         let (x, extent) = self.arrange(context, &x)?;
         let mut fresh = Fresh::new(context, TensorType::new(shape, compute))?;
         if !fold(
@@ -114,7 +114,7 @@ impl Reduce {
         ) {
             return Ok(None);
         }
-        Ok(Some(convert(context, &fresh.finish(), element)?))
+        Ok(Some(convert(context, fresh.finish(), element)?))
     }
 
     /// Returns the elements in row-major order so that the reduced axes are neighbors.
@@ -253,7 +253,7 @@ pub fn reduce(source: &Source<'_>) -> Read {
             initial.shape.is_empty(),
             "the initial values must be scalars",
         )?;
-        source.check(initial.element == x.element, mismatch(source))?;
+        source.check(initial.element == x.element, MISMATCH)?;
         let result = TensorType::new(&kept.iter().map(|a| shape[*a]).collect::<Dims>(), x.element);
         source.result(i, &result)?;
     }

@@ -6,7 +6,7 @@ use crate::graph::{Constant, Graph, Region, Source};
 use crate::kernels::{Group, Kernel, Lanes};
 use crate::memory::{Context, Fresh, Tensor, with_width};
 use crate::text::Block;
-use crate::{ElementType, Error, Result, TensorType};
+use crate::{ElementType, Result, TensorType};
 use std::any::Any;
 
 /// A region whose parameters and results are scalars.
@@ -80,7 +80,7 @@ impl ScalarRegion {
                     .clone()
                     .chain(elements)
                     .eq(region.parameters.iter().copied()),
-            mismatch(source),
+            MISMATCH,
         )?;
         Ok(region)
     }
@@ -237,7 +237,5 @@ pub fn captured(tensors: &[Tensor]) -> impl Iterator<Item = Lanes<'_>> {
     tensors.iter().map(Lanes::of)
 }
 
-/// Returns the error of a region with other types than its operation.
-pub fn mismatch(source: &Source<'_>) -> Error {
-    source.error("the types of the region do not match the operands")
-}
+/// The error of a region with other types than its operation.
+pub const MISMATCH: &str = "the types of the region do not match the operands";

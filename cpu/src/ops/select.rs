@@ -1,7 +1,7 @@
 //! Elementwise operations with attributes or operands of several types.
 
 use super::elementwise::{Elementwise, compute_type, push_convert, push_row, single};
-use super::{Read, lift, list};
+use super::{List, Read, lift};
 use crate::ElementType::{self, *};
 use crate::graph::Source;
 use crate::kernels::convert::{with_bits, with_integer};
@@ -122,7 +122,7 @@ pub fn compare(source: &Source<'_>) -> Read {
     let operand = &source.operands[0];
     source.check(
         *operand == source.operands[1],
-        format!("the operands differ: {}", list(&source.operands)),
+        format_args!("the operands differ: {}", List(&source.operands)),
     )?;
     source.result(0, &TensorType::new(&operand.shape, Bool))?;
     let direction = direction(source)?;
@@ -168,12 +168,12 @@ pub fn select(source: &Source<'_>) -> Read {
     };
     source.check(
         a == b,
-        format!("the operands differ: {}", list(&source.operands)),
+        format_args!("the operands differ: {}", List(&source.operands)),
     )?;
     let scalar = predicate.shape.is_empty() || predicate.shape == a.shape;
     source.check(
         predicate.element == Bool && scalar,
-        format!("the predicate of type {predicate} does not match the operands of type {a}"),
+        format_args!("the predicate of type {predicate} does not match the operands of type {a}"),
     )?;
     source.result(0, a)?;
     Ok(single(
@@ -194,7 +194,7 @@ pub fn clamp(source: &Source<'_>) -> Read {
     };
     source.check(
         fits(low) && fits(high),
-        format!("the operands do not match: {}", list(&source.operands)),
+        format_args!("the operands do not match: {}", List(&source.operands)),
     )?;
     source.result(0, x)?;
     let mut group = Group::new(&[x.element; 3]);
@@ -215,7 +215,7 @@ pub fn convert(source: &Source<'_>) -> Read {
     let (operand, result) = (&source.operands[0], &source.results[0]);
     source.check(
         operand.shape == result.shape,
-        format!("{operand} has another shape than {result}"),
+        format_args!("{operand} has another shape than {result}"),
     )?;
     let mut group = Group::new(&[operand.element]);
     let output = push_convert(&mut group, 0, result.element);
@@ -232,7 +232,7 @@ pub fn reduce_precision(source: &Source<'_>) -> Read {
         let value = source.integer(name)?;
         source.check(
             (low..=high).contains(&value),
-            format!("{name} = {value} is out of range"),
+            format_args!("{name} = {value} is out of range"),
         )?;
         Ok(value as u32)
     };
@@ -257,7 +257,7 @@ pub fn next_after(source: &Source<'_>) -> Read {
     let operand = &source.operands[0];
     source.check(
         *operand == source.operands[1],
-        format!("the operands differ: {}", list(&source.operands)),
+        format_args!("the operands differ: {}", List(&source.operands)),
     )?;
     source.result(0, operand)?;
     // The exponent's bits, above which a pattern is NaN.

@@ -1,7 +1,7 @@
 //! The gradient of max pooling: elements are added to those that a region selects from windows.
 
 use super::elementwise::compute_type;
-use super::region::{ScalarRegion, captured, mismatch};
+use super::region::{MISMATCH, ScalarRegion, captured};
 use super::window::Windows;
 use super::{Read, lift};
 use crate::ElementType::Bool;
@@ -172,7 +172,7 @@ pub fn select_and_scatter(source: &Source<'_>) -> Read {
     );
     source.check(
         updates.shape == windows.positions,
-        format!("updates of type {updates} do not match the windows"),
+        format_args!("updates of type {updates} do not match the windows"),
     )?;
     source.check(
         initial.shape.is_empty(),
@@ -183,7 +183,7 @@ pub fn select_and_scatter(source: &Source<'_>) -> Read {
         .all(|e| *e == x.element);
     source.check(
         same && select.parameters == [x.element; 2] && select.results == [Bool],
-        mismatch(source),
+        MISMATCH,
     )?;
     source.result(0, x)?;
     lift(SelectAndScatter {

@@ -157,14 +157,14 @@ pub fn broadcast_in_dim(source: &Source<'_>) -> Read {
     let dimensions = source.axes("broadcast_dimensions", result.shape.len())?;
     source.check(
         dimensions.len() == operand.shape.len() && operand.element == result.element,
-        format!("cannot broadcast {operand} along axes {dimensions:?} to {result}"),
+        format_args!("cannot broadcast {operand} along axes {dimensions:?} to {result}"),
     )?;
     let mut axes = vec![None; result.shape.len()];
     for (i, &axis) in dimensions.iter().enumerate() {
         let (from, to) = (operand.shape[i], result.shape[axis]);
         source.check(
             from == 1 || from == to,
-            format!("cannot broadcast {operand} to {result}"),
+            format_args!("cannot broadcast {operand} to {result}"),
         )?;
         axes[axis] = (from != 1).then_some(i);
     }
@@ -181,7 +181,7 @@ pub fn reshape(source: &Source<'_>) -> Read {
     let (operand, result) = (&source.operands[0], &source.results[0]);
     source.check(
         operand.size() == result.size() && operand.element == result.element,
-        format!("{operand} does not have the elements of {result}"),
+        format_args!("{operand} does not have the elements of {result}"),
     )?;
     Form::Reshape(result.shape.clone()).lift()
 }
@@ -210,14 +210,14 @@ pub fn read_slice(source: &Source<'_>) -> Read {
     let limits = source.sizes("limit_indices")?;
     source.check(
         limits.len() == rank,
-        format!("limit_indices must have {rank} numbers"),
+        format_args!("limit_indices must have {rank} numbers"),
     )?;
     let mut shape = Dims::new();
     for axis in 0..rank {
         let (start, limit, step) = (starts[axis], limits[axis], steps[axis]);
         source.check(
             start <= limit && limit <= operand.shape[axis] && step > 0,
-            format!("{start}:{limit}:{step} is not a range of axis {axis} of {operand}"),
+            format_args!("{start}:{limit}:{step} is not a range of axis {axis} of {operand}"),
         )?;
         shape.push((limit - start).div_ceil(step));
     }
@@ -259,7 +259,7 @@ pub fn bitcast_convert(source: &Source<'_>) -> Read {
     };
     source.check(
         narrow.shape == expected,
-        format!("{operand} does not have the bits of {result}"),
+        format_args!("{operand} does not have the bits of {result}"),
     )?;
     if narrow.element.bits() < 8 {
         return lift(Repack(result.clone()));

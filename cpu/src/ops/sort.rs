@@ -1,7 +1,7 @@
 //! Sorting and the largest elements.
 
 use super::arrays::convert;
-use super::region::{ScalarRegion, group_to, mismatch};
+use super::region::{MISMATCH, ScalarRegion, group_to};
 use super::{Read, lift};
 use crate::ElementType::{self, *};
 use crate::graph::{Operands, Operation, Source};
@@ -81,7 +81,7 @@ fn taken(context: &Context, x: &Tensor, orders: &[u32], length: usize) -> Result
 fn numbers(context: &Context, x: &Tensor, total: bool) -> Result<Vec<u64>> {
     let float = matches!(super::elementwise::compute_type(x.element()), F32 | F64);
     if float {
-        let x = convert(context, x, F64)?.contiguous(context)?;
+        let x = convert(context, x.clone(), F64)?.contiguous(context)?;
         return Ok(x
             .slice::<f64>()
             .iter()
@@ -91,7 +91,7 @@ fn numbers(context: &Context, x: &Tensor, total: bool) -> Result<Vec<u64>> {
     if x.element() == U64 {
         return Ok(x.contiguous(context)?.slice::<u64>().to_vec());
     }
-    let x = convert(context, x, I64)?.contiguous(context)?;
+    let x = convert(context, x.clone(), I64)?.contiguous(context)?;
     Ok(x.slice::<i64>()
         .iter()
         .map(|x| *x as u64 ^ 1 << 63)
@@ -395,7 +395,7 @@ pub fn sort(source: &Source<'_>) -> Read {
         .collect();
     source.check(
         region.parameters == expected && region.results == [Bool],
-        mismatch(source),
+        MISMATCH,
     )?;
     for (i, operand) in source.operands.iter().enumerate() {
         source.check(
@@ -460,7 +460,7 @@ pub fn top_k(source: &Source<'_>) -> Read {
     };
     source.check(
         k <= *last && i32::try_from(*last).is_ok(),
-        format!("k = {k} exceeds {x}"),
+        format_args!("k = {k} exceeds {x}"),
     )?;
     *last = k;
     source.check(

@@ -3,7 +3,7 @@
 use super::arrays::{pad, padded_shape};
 use super::pooling::pool;
 use super::reduce::run_region;
-use super::region::{ScalarRegion, captured, mismatch};
+use super::region::{MISMATCH, ScalarRegion, captured};
 use super::scan::{Line, combine_line};
 use super::{Read, lift};
 use crate::ElementType::Bool;
@@ -190,7 +190,7 @@ fn positive(source: &Source<'_>, name: &str, rank: usize) -> Result<Vec<usize>> 
     let list = source.sizes_or(name, rank, 1)?;
     source.check(
         list.iter().all(|n| *n > 0),
-        format!("{name} must be positive"),
+        format_args!("{name} must be positive"),
     )?;
     Ok(list)
 }
@@ -339,7 +339,7 @@ pub fn reduce_window(source: &Source<'_>) -> Read {
             x.shape == shape && initial.shape.is_empty(),
             "the operands have different shapes",
         )?;
-        source.check(initial.element == x.element, mismatch(source))?;
+        source.check(initial.element == x.element, MISMATCH)?;
         source.result(i, &TensorType::new(&windows.positions, x.element))?;
     }
     lift(ReduceWindow { windows, region })
@@ -373,7 +373,7 @@ pub fn map(source: &Source<'_>) -> Read {
     let elements: Vec<_> = source.operands.iter().map(|t| t.element).collect();
     source.check(
         region.parameters == elements && region.results == [result.element],
-        mismatch(source),
+        MISMATCH,
     )?;
     source.check(
         source.operands.iter().all(|t| t.shape == result.shape),
