@@ -108,9 +108,8 @@ impl Program {
             });
         }
         let module = crate::text::parse(text)?;
-        let table = crate::ops::table();
         let meshes = Meshes::of(&module, options.partitions)?;
-        let mut functions = Functions::new(&module, &table, &meshes, &options.hosts);
+        let mut functions = Functions::new(&module, &meshes, &options.hosts);
         let mut graph = Arc::unwrap_or_clone(functions.graph("main", 1)?);
         if graph.is_scalar() {
             graph.fuse();

@@ -5,7 +5,7 @@
 
 use crate::text::sharding::{self, ShardingText};
 use crate::text::{Attribute, Block, Module, Operation, Type, ValueId};
-use std::collections::HashMap;
+use foldhash::{HashMap, HashMapExt};
 
 /// Number of operations that are looked at, those of called functions at each call.
 const MOST_OPERATIONS: usize = 1 << 16;

@@ -4,7 +4,7 @@ use crate::memory::{Context, Fresh, Strides, Tensor, row_major};
 use crate::text::sharding::{MeshText, ShardingText};
 use crate::text::{self, Module};
 use crate::{Dims, Error, Result, TensorType};
-use std::collections::HashMap;
+use foldhash::{HashMap, HashMapExt};
 use std::sync::Arc;
 
 /// Largest number of devices of a mesh.

@@ -7,8 +7,8 @@ use crate::memory::{Context, Tensors};
 use crate::sharding::Meshes;
 use crate::text::{self, Attribute, Block, Function, Module, Type, ValueId};
 use crate::{Error, Result, TensorType};
+use foldhash::{HashMap, HashMapExt};
 use smallvec::SmallVec;
-use std::collections::HashMap;
 use std::sync::Arc;
 
 /// Functions of at most so many nodes become part of their callers.
@@ -28,7 +28,6 @@ pub struct Entry {
 /// The functions of a module, built when they are first called.
 pub struct Functions<'a> {
     module: &'a Module,
-    table: &'a HashMap<&'static str, Entry>,
     meshes: &'a Meshes,
     hosts: &'a HostFunctions,
     built: HashMap<&'a str, Arc<Graph>>,
@@ -138,15 +137,9 @@ impl Scope {
 
 impl<'a> Functions<'a> {
     /// Returns the functions of a module.
-    pub fn new(
-        module: &'a Module,
-        table: &'a HashMap<&'static str, Entry>,
-        meshes: &'a Meshes,
-        hosts: &'a HostFunctions,
-    ) -> Functions<'a> {
+    pub fn new(module: &'a Module, meshes: &'a Meshes, hosts: &'a HostFunctions) -> Functions<'a> {
         Functions {
             module,
-            table,
             meshes,
             hosts,
             built: HashMap::new(),
@@ -263,7 +256,7 @@ impl<'a> Functions<'a> {
             "stablehlo.get_tuple_element" => return tuple_element(scope, syntax, types),
             _ => {}
         }
-        let Some(entry) = self.table.get(syntax.name.as_str()) else {
+        let Some(entry) = crate::ops::TABLE.get(syntax.name.as_str()) else {
             return Err(Error::Unsupported {
                 line,
                 message: format!("operation {} is not implemented", syntax.name),

@@ -4,8 +4,8 @@ use super::{Graph, Node, Part};
 use crate::kernels::TILE;
 use crate::kernels::rows::PIECE;
 use crate::memory::Tensor;
+use foldhash::{HashMap, HashMapExt};
 use smallvec::{SmallVec, smallvec};
-use std::collections::HashMap;
 
 /// Operations of a cluster at most, so that the tiles of its operands and results stay in the caches.
 const OPERATIONS: usize = 100;

@@ -2,7 +2,8 @@
 
 use crate::text::{Block, Operation, Type, ValueId};
 use crate::{Error, Result};
-use std::collections::{BTreeSet, HashMap, HashSet};
+use foldhash::{HashMap, HashSet, HashSetExt};
+use std::collections::BTreeSet;
 
 /// Largest depth of regions within regions.
 const MAX_DEPTH: usize = 100;

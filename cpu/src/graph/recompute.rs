@@ -6,8 +6,8 @@
 use super::clusters::Clusters;
 use super::{Graph, Node, Part};
 use crate::kernels::TILE;
+use foldhash::{HashMap, HashMapExt, HashSet, HashSetExt};
 use smallvec::SmallVec;
-use std::collections::{HashMap, HashSet};
 
 /// Elements of the smallest arrays that are not stored.
 const ELEMENTS: usize = 16 * TILE;

@@ -3,8 +3,8 @@
 use super::{Graph, Operation};
 use crate::TensorType;
 use crate::memory::Tensor;
+use foldhash::{HashMap, HashMapExt};
 use smallvec::SmallVec;
-use std::collections::HashMap;
 use std::sync::Arc;
 
 /// Elements of the largest results that are computed once instead of twice. A program may compute larger arrays

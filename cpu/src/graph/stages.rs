@@ -6,8 +6,8 @@ use super::{Graph, Node, Operation, Part, Use};
 use crate::kernels::rows::{Combine, Extent, Fold, Origin, Place, Rows, Stage, Total};
 use crate::kernels::{Bytes, Group, Kernel, TILE};
 use crate::{ElementType, TensorType};
+use foldhash::{HashMap, HashMapExt};
 use smallvec::{SmallVec, smallvec};
-use std::collections::HashMap;
 use std::sync::Arc;
 
 /// Elementwise operations of a stage.

@@ -31,8 +31,8 @@ mod window;
 
 use crate::graph::{Entry, Operation, Source};
 use crate::{Result, TensorType};
-use std::collections::HashMap;
-use std::sync::Arc;
+use foldhash::HashMap;
+use std::sync::{Arc, LazyLock};
 
 /// The result of reading an operation.
 pub type Read = Result<Arc<dyn Operation>>;
@@ -94,8 +94,8 @@ const ENTRIES: &[(&str, fn(&Source<'_>) -> Read)] = &[
     ("stablehlo.if", control::case),
 ];
 
-/// Returns the table of operations by name.
-pub fn table() -> HashMap<&'static str, Entry> {
+/// The operations by name.
+pub static TABLE: LazyLock<HashMap<&str, Entry>> = LazyLock::new(|| {
     let rows = elementwise::ROWS.iter().map(|row| Entry {
         name: row.name,
         read: elementwise::read,

@@ -4,7 +4,7 @@ use super::lexer::Token;
 use super::parser::{Alias, Parser, Size};
 use super::{Attribute, Attributes, Type, types};
 use crate::{Dims, ElementType, Result, TensorType};
-use std::collections::HashSet;
+use foldhash::{HashSet, HashSetExt};
 
 /// Replaces the escapes of a string: `\n`, `\t`, `\\`, `\"` and the two hexadecimal digits of a byte.
 fn unescaped(text: &str) -> Option<String> {

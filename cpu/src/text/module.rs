@@ -1,7 +1,7 @@
 //! The syntax tree of a module: the same for MLIR's generic and pretty forms.
 
 use crate::TensorType;
-use std::collections::HashMap;
+use foldhash::HashMap;
 
 /// A parsed module.
 #[derive(Clone, Debug, Default)]

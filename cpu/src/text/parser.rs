@@ -4,7 +4,7 @@ use super::lexer::{Lexer, Token};
 use super::scope::Scope;
 use super::{Attribute, Type};
 use crate::{Error, Result};
-use std::collections::HashMap;
+use foldhash::{HashMap, HashMapExt};
 
 /// The maximum depth of regions in regions.
 pub(super) const MAX_REGIONS: usize = 200;

@@ -1,7 +1,7 @@
 //! The names of values, and where they are visible.
 
 use super::{Type, ValueId};
-use std::collections::HashMap;
+use foldhash::HashMap;
 
 /// The values that the current operation can use. Values of regions disappear at their ends.
 #[derive(Default)]
