@@ -95,7 +95,7 @@ impl Graph {
     /// Computes the same elementwise operations of the same values once. The others stay in the graph without
     /// uses.
     pub fn merge(&mut self) {
-        let mut known: HashMap<SmallVec<[u32; 4]>, Vec<usize>> = HashMap::new();
+        let mut known: HashMap<SmallVec<[u32; 4]>, SmallVec<[usize; 2]>> = HashMap::new();
         self.replace(|graph, i, _| {
             let operands = graph.nodes[i].operands.iter().map(|u| u.slot).collect();
             let earlier = known.entry(operands).or_default();

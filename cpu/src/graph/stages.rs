@@ -6,15 +6,15 @@ use super::{Graph, Node, Operation, Part, Use};
 use crate::kernels::rows::{Combine, Extent, Fold, Origin, Place, Rows, Stage, Total};
 use crate::kernels::{Bytes, Group, Kernel, TILE};
 use crate::{ElementType, TensorType};
-use foldhash::{HashMap, HashMapExt};
+use foldhash::{HashMap, HashMapExt, HashSet};
 use smallvec::{SmallVec, smallvec};
+use std::borrow::Cow;
 use std::sync::Arc;
 
 /// Elementwise operations of a stage.
-#[derive(Clone)]
-struct Work {
+struct Work<'a> {
     stage: usize,
-    group: Group,
+    group: Cow<'a, Group>,
     arguments: SmallVec<[u32; 3]>,
     results: SmallVec<[Option<u32>; 1]>,
 }
@@ -28,7 +28,7 @@ struct Builder<'a> {
     clusters: &'a Clusters<'a>,
     rows: usize,
     columns: usize,
-    works: Vec<Work>,
+    works: Vec<Work<'a>>,
     /// The first stage in which each value that the cluster computes is known.
     stages: HashMap<u32, usize>,
     /// The values of views that are part of the cluster.
@@ -110,7 +110,7 @@ pub fn fuse(
     nodes.extend(after.iter().rev().map(|i| graph.nodes[*i].clone()));
 }
 
-impl Builder<'_> {
+impl<'a> Builder<'a> {
     /// Returns the results of a cluster that other nodes use, and the views of them, the last one first.
     fn results(&self, members: &[usize]) -> (SmallVec<[u32; 4]>, Vec<usize>) {
         let (mut results, mut views) = (SmallVec::new(), Vec::new());
@@ -194,7 +194,7 @@ impl Builder<'_> {
         value
     }
 
-    fn each(&mut self, node: &Node, group: &Group) {
+    fn each(&mut self, node: &Node, group: &'a Group) {
         let arguments: SmallVec<[u32; 3]> =
             node.operands.iter().map(|u| self.value(u.slot)).collect();
         let size = node
@@ -209,13 +209,13 @@ impl Builder<'_> {
         }
         self.works.push(Work {
             stage,
-            group: group.clone(),
+            group: Cow::Borrowed(group),
             arguments,
             results: node.results.clone(),
         });
     }
 
-    fn fold(&mut self, node: &Node, fold: &Fold) {
+    fn fold(&mut self, node: &Node, fold: &'a Fold) {
         let slot = node.operands[0].slot;
         let wide = self.is_wide(self.graph.size(slot));
         let mut value = self.views.get(&slot).copied().unwrap_or(slot);
@@ -252,7 +252,7 @@ impl Builder<'_> {
             self.stages.insert(result, stage + 1);
             self.works.push(Work {
                 stage: stage + 1,
-                group: fold.finish.clone(),
+                group: Cow::Borrowed(&fold.finish),
                 arguments: smallvec![combined, initial],
                 results: smallvec![Some(result)],
             });
@@ -278,7 +278,7 @@ impl Builder<'_> {
         let prepared = self.new_value(group.element(group.outputs[0]), stage);
         self.works.push(Work {
             stage,
-            group,
+            group: Cow::Owned(group),
             arguments: smallvec![value],
             results: smallvec![Some(prepared)],
         });
@@ -301,10 +301,12 @@ impl Builder<'_> {
     }
 
     /// Returns the values that operations use and do not compute, and the constants among them.
-    fn inputs_of(&self, works: &[Work], computed: &[Option<u32>]) -> (Vec<u32>, Constants) {
+    fn inputs_of(&self, works: &[Work<'_>]) -> (Vec<u32>, Constants) {
         let (mut inputs, mut constants) = (Vec::new(), Constants::default());
+        let computed = works.iter().flat_map(|work| &work.results);
+        let mut known: HashSet<u32> = computed.flatten().copied().collect();
         for value in works.iter().flat_map(|work| &work.arguments) {
-            if computed.contains(&Some(*value)) || inputs.contains(value) {
+            if !known.insert(*value) {
                 continue;
             }
             match self.clusters.constant(*value) {
@@ -320,10 +322,10 @@ impl Builder<'_> {
 
     /// Returns a stage, all of whose operations are known.
     fn build(&mut self, number: usize) -> Stage {
-        let works = self.works.iter().filter(|work| work.stage == number);
-        let works: Vec<Work> = works.cloned().collect();
-        let computed: Vec<Option<u32>> = works.iter().flat_map(|w| w.results.clone()).collect();
-        let (inputs, mut constants) = self.inputs_of(&works, &computed);
+        let all = std::mem::take(&mut self.works).into_iter();
+        let (works, others): (Vec<Work<'_>>, _) = all.partition(|work| work.stage == number);
+        self.works = others;
+        let (inputs, mut constants) = self.inputs_of(&works);
         let elements: Vec<ElementType> = inputs.iter().map(|v| self.element(*v)).collect();
         let mut group = Group::with_constants(&elements, &constants.0);
         let mut registers: HashMap<u32, u32> = inputs.iter().copied().zip(0..).collect();
@@ -346,7 +348,7 @@ impl Builder<'_> {
             let results = work.results.iter().zip(own);
             registers.extend(results.filter_map(|(slot, register)| Some(((*slot)?, register))));
         }
-        let kept = computed.iter().flatten();
+        let kept = works.iter().flat_map(|work| work.results.iter().flatten());
         let mut kept: Vec<(usize, u32)> = kept
             .filter_map(|value| Some((*self.place_of.get(value)?, registers[value])))
             .collect();
