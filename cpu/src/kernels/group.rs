@@ -8,7 +8,7 @@ use crate::memory::{Tensor, with_width};
 use smallvec::SmallVec;
 use std::cell::Cell;
 use std::ops::Range;
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 
 /// Elements of a tile: operands and results of a few operations stay in the first-level cache.
 pub const TILE: usize = 1024;
@@ -87,6 +87,15 @@ pub struct Group {
     pub steps: Vec<Step>,
     /// Numbers of the results.
     pub outputs: Vec<u32>,
+    /// Made when the group first runs: most groups become parts of others.
+    plan: OnceLock<Plan>,
+}
+
+/// How a group runs.
+#[derive(Clone, Debug, Default)]
+struct Plan {
+    /// Number of inputs, constants included.
+    inputs: usize,
     calls: Vec<Call>,
     /// Bytes of an element of each output.
     widths: Vec<usize>,
@@ -265,7 +274,7 @@ impl Group {
         other.outputs.iter().map(|o| number(*o)).collect()
     }
 
-    /// Sets the outputs and chooses where each step writes.
+    /// Sets the outputs.
     pub fn finish(&mut self, outputs: &[u32]) {
         self.outputs.clear();
         for &output in outputs {
@@ -277,7 +286,16 @@ impl Group {
             };
             self.outputs.push(output);
         }
+        self.plan = OnceLock::new();
+    }
+
+    /// Returns where each step writes.
+    fn plan(&self) -> Plan {
         let first = self.inputs.len();
+        let mut plan = Plan {
+            inputs: first,
+            ..Plan::default()
+        };
         let mut last_use = vec![0; self.steps.len()];
         for (i, step) in self.steps.iter().enumerate() {
             for &argument in &step.arguments {
@@ -286,10 +304,8 @@ impl Group {
                 }
             }
         }
-        self.scratch.clear();
         let mut busy_until: Vec<usize> = Vec::new();
         let mut places: Vec<usize> = (0..first).collect();
-        self.calls.clear();
         for (i, step) in self.steps.iter().enumerate() {
             let width = step.element.bytes();
             let output = self.outputs.iter().position(|o| *o as usize == first + i);
@@ -297,11 +313,11 @@ impl Group {
                 let free = busy_until.iter().position(|until| *until < i);
                 let slot = free.unwrap_or_else(|| {
                     busy_until.push(0);
-                    self.scratch.push(0);
+                    plan.scratch.push(0);
                     busy_until.len() - 1
                 });
                 busy_until[slot] = last_use[i].max(i);
-                self.scratch[slot] = self.scratch[slot].max(width);
+                plan.scratch[slot] = plan.scratch[slot].max(width);
                 self.outputs.len() + slot
             });
             let result = first + result;
@@ -311,7 +327,7 @@ impl Group {
             for (at, argument) in arguments.iter_mut().zip(&step.arguments) {
                 *at = place(argument);
             }
-            self.calls.push(Call {
+            plan.calls.push(Call {
                 kernel: step.kernel.clone(),
                 arguments,
                 count: step.arguments.len(),
@@ -320,8 +336,9 @@ impl Group {
             });
         }
         let width = |output: &u32| self.element(*output).bytes();
-        self.widths = self.outputs.iter().map(width).collect();
-        self.filled = self.constants.iter().map(|c| filled(c)).collect();
+        plan.widths = self.outputs.iter().map(width).collect();
+        plan.filled = self.constants.iter().map(|c| filled(c)).collect();
+        plan
     }
 
     /// Computes the outputs, each with `lanes` elements.
@@ -337,9 +354,10 @@ impl Group {
         if threads < 2 || lanes <= size || lanes * work < PARALLEL {
             return self.run_piece(inputs, outputs, 0..lanes);
         }
+        let widths = &self.plan.get_or_init(|| self.plan()).widths;
         let mut pieces: Vec<Vec<&mut [u8]>> =
             (0..lanes.div_ceil(size)).map(|_| Vec::new()).collect();
-        for (output, width) in outputs.iter_mut().zip(&self.widths) {
+        for (output, width) in outputs.iter_mut().zip(widths) {
             for (piece, chunk) in pieces.iter_mut().zip(output.chunks_mut(size * width)) {
                 piece.push(chunk);
             }
@@ -357,14 +375,18 @@ impl Group {
         outputs: &mut [&mut [u8]],
         range: Range<usize>,
     ) {
+        let plan = self.plan.get_or_init(|| self.plan());
+        // The steps find their memory by number.
+        assert_eq!(inputs.len() + plan.filled.len(), plan.inputs);
+        assert_eq!(outputs.len(), plan.widths.len());
         let tile = TILE.min(range.len());
         // A destructor of an ending thread may compute after the thread's own memory is gone.
         let mut tiles = TILES.try_with(Cell::take).unwrap_or_default();
-        let count = self.scratch.len() + inputs.len();
+        let count = plan.scratch.len() + inputs.len();
         if tiles.len() < count {
             tiles.resize_with(count, Tile::new);
         }
-        let (scratch, loaded) = tiles.split_at_mut(self.scratch.len());
+        let (scratch, loaded) = tiles.split_at_mut(plan.scratch.len());
         let mut start = range.start;
         while start < range.end {
             let lanes = start..range.end.min(start + tile);
@@ -380,17 +402,17 @@ impl Group {
                     _ => own.load(lanes.clone(), element.bytes(), at, memory, outputs),
                 }));
             }
-            for tile in &self.filled {
+            for tile in &plan.filled {
                 registers.push(Register::read(bytemuck::cast_slice(tile)));
             }
-            for (output, width) in outputs.iter_mut().zip(&self.widths) {
+            for (output, width) in outputs.iter_mut().zip(&plan.widths) {
                 let output = &mut output[at * width..][..lanes.len() * width];
                 registers.push(Register::write(output));
             }
-            for (memory, width) in scratch.iter_mut().zip(&self.scratch) {
+            for (memory, width) in scratch.iter_mut().zip(&plan.scratch) {
                 registers.push(Register::write(reserve(memory, tile * width)));
             }
-            for call in &self.calls {
+            for call in &plan.calls {
                 // SAFETY: all registers are borrowed until the next tile, and those that steps write are disjoint
                 // from each other and from the inputs: outputs are borrowed exclusively, and inputs that are read
                 // from outputs were copied to tiles.
