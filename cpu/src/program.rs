@@ -109,7 +109,7 @@ impl Program {
         }
         let module = crate::text::parse(text)?;
         let meshes = Meshes::of(&module, options.partitions)?;
-        let mut functions = Functions::new(&module, &meshes, &options.hosts);
+        let mut functions = Functions::new(&module, &crate::ops::TABLE, &meshes, &options.hosts);
         let mut graph = Arc::unwrap_or_clone(functions.graph("main", 1)?);
         if graph.is_scalar() {
             graph.fuse();

@@ -28,6 +28,7 @@ pub struct Entry {
 /// The functions of a module, built when they are first called.
 pub struct Functions<'a> {
     module: &'a Module,
+    table: &'a HashMap<&'static str, Entry>,
     meshes: &'a Meshes,
     hosts: &'a HostFunctions,
     built: HashMap<&'a str, Arc<Graph>>,
@@ -137,9 +138,15 @@ impl Scope {
 
 impl<'a> Functions<'a> {
     /// Returns the functions of a module.
-    pub fn new(module: &'a Module, meshes: &'a Meshes, hosts: &'a HostFunctions) -> Functions<'a> {
+    pub fn new(
+        module: &'a Module,
+        table: &'a HashMap<&'static str, Entry>,
+        meshes: &'a Meshes,
+        hosts: &'a HostFunctions,
+    ) -> Functions<'a> {
         Functions {
             module,
+            table,
             meshes,
             hosts,
             built: HashMap::new(),
@@ -256,7 +263,7 @@ impl<'a> Functions<'a> {
             "stablehlo.get_tuple_element" => return tuple_element(scope, syntax, types),
             _ => {}
         }
-        let Some(entry) = crate::ops::TABLE.get(syntax.name.as_str()) else {
+        let Some(entry) = self.table.get(syntax.name.as_str()) else {
             return Err(Error::Unsupported {
                 line,
                 message: format!("operation {} is not implemented", syntax.name),
