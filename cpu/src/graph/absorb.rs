@@ -4,13 +4,22 @@ use super::{Graph, Operation, Use};
 use smallvec::SmallVec;
 use std::sync::Arc;
 
-/// An operation with a part: the number of the operand that the part computes, and the part's operands.
-type Absorbed = (usize, Arc<dyn Operation>, SmallVec<[Use; 4]>);
+/// An operation that computes two nodes, with its operands.
+pub type Combined = (Arc<dyn Operation>, SmallVec<[Use; 4]>);
 
 impl Graph {
     /// Makes operations parts of the only operations that use their results, where those take them. The
     /// absorbed operations stay in the graph without uses.
     pub fn absorb(&mut self) {
+        self.combine(Graph::absorbed);
+    }
+
+    /// Gives nodes the operations that `find` returns for their numbers, from the nodes that compute each value so
+    /// far and the number of uses of each value.
+    pub fn combine(
+        &mut self,
+        find: fn(&Graph, usize, &[Option<usize>], &[usize]) -> Option<Combined>,
+    ) {
         let mut uses = vec![0usize; self.types.len()];
         let operands = self.nodes.iter().flat_map(|node| &node.operands);
         for used in operands.chain(&self.results) {
@@ -18,19 +27,18 @@ impl Graph {
         }
         let mut producers: Vec<Option<usize>> = vec![None; self.types.len()];
         for i in 0..self.nodes.len() {
-            if let Some((index, operation, operands)) = self.absorbed(i, &producers, &uses) {
-                let node = &mut self.nodes[i];
-                node.operation = operation;
-                node.operands.remove(index);
-                node.operands.insert_many(index, operands);
+            let combined = find(self, i, &producers, &uses);
+            let node = &mut self.nodes[i];
+            if let Some(combined) = combined {
+                (node.operation, node.operands) = combined;
             }
-            for slot in self.nodes[i].results.iter().flatten() {
+            for slot in node.results.iter().flatten() {
                 producers[*slot as usize] = Some(i);
             }
         }
     }
 
-    fn absorbed(&self, i: usize, producers: &[Option<usize>], uses: &[usize]) -> Option<Absorbed> {
+    fn absorbed(&self, i: usize, producers: &[Option<usize>], uses: &[usize]) -> Option<Combined> {
         let node = &self.nodes[i];
         let producer = |u: &Use| producers[u.slot as usize].map(|p| &self.nodes[p]);
         let behind = |u: &Use| {
@@ -45,7 +53,10 @@ impl Graph {
             let single = uses[u.slot as usize] == 1;
             let producer = producer(u).filter(|p| single && p.operation.allocates())?;
             let operation = node.operation.absorb(&all, index)?;
-            Some((index, operation, producer.operands.clone()))
+            let mut operands = node.operands.clone();
+            operands.remove(index);
+            operands.insert_many(index, producer.operands.iter().copied());
+            Some((operation, operands))
         })
     }
 }
