@@ -91,11 +91,13 @@ pub struct Group {
     plan: OnceLock<Plan>,
 }
 
-/// How a group runs.
+/// The calls and the memory of a group that runs.
 #[derive(Clone, Debug, Default)]
 struct Plan {
     /// Number of inputs, constants included.
     inputs: usize,
+    /// Work of the operations on a lane.
+    work: usize,
     calls: Vec<Call>,
     /// Bytes of an element of each output.
     widths: Vec<usize>,
@@ -294,6 +296,7 @@ impl Group {
         let first = self.inputs.len();
         let mut plan = Plan {
             inputs: first,
+            work: self.work(),
             ..Plan::default()
         };
         let mut last_use = vec![0; self.steps.len()];
@@ -349,15 +352,15 @@ impl Group {
         lanes: usize,
         threads: usize,
     ) {
-        let work = self.work() + inputs.len();
+        let plan = self.plan.get_or_init(|| self.plan());
+        let work = plan.work + inputs.len();
         let size = PIECE_WORK.div_ceil(work).next_multiple_of(TILE).min(PIECE);
         if threads < 2 || lanes <= size || lanes * work < PARALLEL {
             return self.run_piece(inputs, outputs, 0..lanes);
         }
-        let widths = &self.plan.get_or_init(|| self.plan()).widths;
         let mut pieces: Vec<Vec<&mut [u8]>> =
             (0..lanes.div_ceil(size)).map(|_| Vec::new()).collect();
-        for (output, width) in outputs.iter_mut().zip(widths) {
+        for (output, width) in outputs.iter_mut().zip(&plan.widths) {
             for (piece, chunk) in pieces.iter_mut().zip(output.chunks_mut(size * width)) {
                 piece.push(chunk);
             }

@@ -220,7 +220,7 @@ impl Prepared {
         }
     }
 
-    /// Computes the results of a single piece. What it contributes to a result is all of it.
+    /// Computes the results of a single piece, whose contributions are the results.
     fn run_whole(&self, inputs: &[Lanes<'_>], outputs: &mut [&mut [u8]]) {
         let mut scratch = SCRATCH.try_with(Cell::take).unwrap_or_default();
         let padded = self.sizes.iter().map(|size| size.next_multiple_of(64));
