@@ -26,7 +26,7 @@ pub struct Reduce {
 #[derive(Debug)]
 enum Fusible {
     /// A single element for each result, which is combined with the initial value.
-    Each(Group),
+    Each(Box<Group>),
     Fold(Box<Fold>),
 }
 
@@ -297,7 +297,7 @@ fn fusible(
     let large = |axes: &[usize]| axes.iter().copied().filter(|a| shape[*a] != 1).collect();
     let (axes, others): (Vec<usize>, Vec<usize>) = (large(reduced), large(kept));
     if size(reduced) == 1 {
-        return region.exchanged(1).map(Fusible::Each);
+        return region.exchanged(1).map(Box::new).map(Fusible::Each);
     }
     // The sum of a vector belongs to the one row of a matrix if its result has an axis before the reduced ones.
     let is_row = others.last().or(kept.first()) < axes.first() && !kept.is_empty();
