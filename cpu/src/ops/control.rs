@@ -14,7 +14,7 @@ struct While {
     carries: usize,
     condition: Graph,
     body: Graph,
-    /// Captured values by number that the body had better find in another order of axes.
+    /// Values by number that no iteration changes and that the body had better find in another order of axes.
     orders: Vec<(usize, Order)>,
 }
 
@@ -22,22 +22,23 @@ struct While {
 type Order = SmallVec<[usize; 6]>;
 
 impl While {
-    /// Brings captured values into the order that all operations of the body prefer: once, not in each iteration.
-    fn arrange(&self, context: &Context, captures: &mut [Tensor]) -> Result<()> {
+    /// Brings values into the order that all operations of the body prefer: once, not in each iteration.
+    fn arrange(&self, context: &Context, values: &mut [Tensor]) -> Result<()> {
         for (i, order) in &self.orders {
             let mut back: Order = smallvec![0; order.len()];
             order
                 .iter()
                 .enumerate()
                 .for_each(|(i, axis)| back[*axis] = i);
-            let arranged = captures[*i].permute(order).contiguous(context)?;
-            captures[*i] = arranged.permute(&back);
+            let arranged = values[*i].permute(order).contiguous(context)?;
+            values[*i] = arranged.permute(&back);
         }
         Ok(())
     }
 }
 
-/// Returns the values that a body captures after its carries and that its operations all prefer in one other order.
+/// Returns the values that a body captures after its carries, or carries unchanged, and that its operations all prefer
+/// in one other order.
 fn preferred_orders(body: &Graph, carries: usize) -> Vec<(usize, Order)> {
     let mut orders: Vec<Option<Option<Order>>> = vec![None; body.parameters];
     for node in &body.nodes {
@@ -51,16 +52,16 @@ fn preferred_orders(body: &Graph, carries: usize) -> Vec<(usize, Order)> {
             }
         }
     }
-    let captures = orders.into_iter().skip(carries).enumerate();
-    captures
-        .filter_map(|(i, order)| Some((i, order??)))
-        .collect()
+    let is_fixed = |i: &usize| *i >= carries || body.results[*i].slot as usize == *i;
+    let orders = orders.into_iter().enumerate();
+    let orders = orders.filter_map(|(i, order)| Some((i, order??)));
+    orders.filter(|(i, _)| is_fixed(i)).collect()
 }
 
 impl Operation for While {
     fn run(&self, context: &Context, mut operands: Operands) -> Result<Tensors> {
-        let mut captures: Vec<Tensor> = operands.drain(self.carries..).collect();
-        self.arrange(context, &mut captures)?;
+        self.arrange(context, &mut operands)?;
+        let captures: Vec<Tensor> = operands.drain(self.carries..).collect();
         let mut carries: Tensors = operands.into_iter().collect();
         loop {
             let arguments = carries.iter().chain(&captures).cloned();
