@@ -7,7 +7,7 @@ use super::{Matrix, PARALLEL, Places, Products};
 use crate::kernels::share;
 
 /// Rows of a piece at most, so that those of the left operand stay in the second-level cache.
-const ROWS: usize = 240;
+const ROWS: usize = 288;
 /// Rows up to which elements are computed one by one, if both operands have the axis that is summed over in
 /// neighboring memory: then neither is rearranged.
 const FEW: usize = 3;
@@ -156,7 +156,9 @@ impl<T: Product> Batch<'_, T> {
         let parts = self.parts();
         let mut sums = vec![T::zeroed(); (parts - 1) * self.size];
         let wanted = (threads * pieces_of_a_thread(all)).div_ceil(self.moves.len() * parts);
-        let (rows, columns) = piece_sizes(&first, wanted, processor.columns);
+        let others = self.moves.len() * parts;
+        let even = |pieces: usize| (pieces * others).is_multiple_of(threads);
+        let (rows, columns) = piece_sizes(&first, wanted, even, processor.columns);
         let pieces = Pieces {
             first,
             is_transposed,
@@ -294,14 +296,10 @@ fn add_all<T: Product>(out: &mut [T], others: &[T], threads: usize) {
     });
 }
 
-/// Returns the pieces of each thread, for a number of multiplications. With several, threads end at about the same
+/// Returns the pieces of each thread, for a number of multiplications. With two, threads end at about the same
 /// time even if another program takes a core for a while; but each piece rearranges its operands.
 fn pieces_of_a_thread(work: usize) -> usize {
-    match work {
-        0..0x100_0000 => 1,
-        0x100_0000..0x1000_0000 => 2,
-        _ => 4,
-    }
+    1 + usize::from(work >= 1 << 24)
 }
 
 /// Returns whether a product has few rows whose elements are computed one by one. A shorter axis than the vectors of
@@ -349,15 +347,24 @@ fn cost<T: Real>(product: &Piece<T>, processor: &Processor<T>) -> usize {
     cost
 }
 
-/// Returns the rows and columns of pieces of a product, of which there are `wanted` or more if it is large enough:
-/// those with the fewest elements that pieces rearrange.
-fn piece_sizes<T: Product>(product: &Piece<T>, wanted: usize, columns: usize) -> (usize, usize) {
+/// Returns the rows and columns of pieces of a product, of which there are `wanted` or more if it is large enough,
+/// in a number that is `even` for the threads: those with the fewest elements that pieces rearrange.
+fn piece_sizes<T: Product>(
+    product: &Piece<T>,
+    wanted: usize,
+    even: impl Fn(usize) -> bool,
+    columns: usize,
+) -> (usize, usize) {
     let panels = product.columns.div_ceil(columns);
     let least = product.rows.div_ceil(ROWS);
     let left = usize::from(product.left.inner != 1) * product.rows;
     let (mut best, mut moved) = ((least, 1), usize::MAX);
     for right in 1..=wanted.min(panels) {
-        let down = least.max(wanted.div_ceil(right).min(product.rows.div_ceil(12)));
+        let most = product.rows.div_ceil(12);
+        let mut down = least.max(wanted.div_ceil(right).min(most));
+        while down < most && !even(down * right) {
+            down += 1;
+        }
         let enough = down * right >= wanted;
         let elements = right * left + down * product.columns;
         if elements < moved && (enough || right == wanted.min(panels)) {
