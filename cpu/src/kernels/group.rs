@@ -4,7 +4,8 @@
 use super::kernel::repeat;
 use super::{Kernel, share};
 use crate::ElementType;
-use crate::memory::{Tensor, with_width};
+use crate::memory::{Line, Tensor, with_width};
+use bytemuck::Zeroable;
 use smallvec::SmallVec;
 use std::cell::Cell;
 use std::ops::Range;
@@ -107,8 +108,8 @@ struct Plan {
     scratch: Vec<usize>,
 }
 
-/// Memory of a tile.
-type Tile = Vec<u128>;
+/// Memory of a tile, whose vectors are each in one cache line.
+type Tile = Vec<Line>;
 
 thread_local! {
     /// The tiles of the last group that a thread computed.
@@ -456,8 +457,8 @@ impl Call {
 
 /// Makes room for some bytes in a tile, and returns them.
 fn reserve(tile: &mut Tile, bytes: usize) -> &mut [u8] {
-    if tile.len() * 16 < bytes {
-        tile.resize(bytes.div_ceil(16), 0);
+    if tile.len() * 64 < bytes {
+        tile.resize(bytes.div_ceil(64), Line::zeroed());
     }
     &mut bytemuck::cast_slice_mut(tile)[..bytes]
 }
@@ -471,16 +472,16 @@ pub fn fill(bytes: &mut [u8], element: &[u8]) {
 }
 
 /// A tile whose elements are all the same.
-type Filled = Arc<[u128]>;
+type Filled = Arc<[Line]>;
 
 /// Returns the tile of an element, which all groups of a program share, so that it stays in the caches.
 fn filled(element: &[u8]) -> Filled {
-    static KNOWN: Mutex<Vec<(Bytes, Weak<[u128]>)>> = Mutex::new(Vec::new());
+    static KNOWN: Mutex<Vec<(Bytes, Weak<[Line]>)>> = Mutex::new(Vec::new());
     let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
     let same = known.iter().find(|(bytes, _)| bytes[..] == *element);
     same.and_then(|(_, tile)| tile.upgrade())
         .unwrap_or_else(|| {
-            let mut tile = vec![0; TILE * element.len() / 16];
+            let mut tile = vec![Line::zeroed(); TILE * element.len() / 64];
             fill(bytemuck::cast_slice_mut(&mut tile), element);
             let tile: Filled = tile.into();
             known.retain(|(_, tile)| tile.strong_count() > 0);

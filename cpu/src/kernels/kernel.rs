@@ -17,7 +17,8 @@ pub enum Kernel {
 }
 
 /// Defines a function over types of elements, compiled for all processors of the platform and for the
-/// vectors of most, which are used where they are.
+/// vectors of most, which are used where they are. After a slash, the name of the same function that is compiled
+/// for AVX-512 too: for all kernels, the crate would take a fifth longer to compile.
 macro_rules! vectorized {
     (
         $(#[$doc:meta])*
@@ -41,45 +42,27 @@ macro_rules! vectorized {
             plain($($x),*);
         }
     };
+    (
+        $(#[$doc:meta])*
+        $visibility:vis fn $name:ident / $wide:ident<$($T:ident),*>($($x:ident: $type:ty),* $(,)?) $body:block
+    ) => {
+        vectorized! { $(#[$doc])* $visibility fn $name<$($T),*>($($x: $type),*) $body }
+        $(#[$doc])*
+        $visibility fn $wide<$($T: bytemuck::Pod),*>($($x: $type),*) {
+            #[cfg(target_arch = "x86_64")]
+            {
+                #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,fma")]
+                fn wide<$($T: bytemuck::Pod),*>($($x: $type),*) $body
+                if has_avx512() {
+                    // SAFETY: the processor has the instructions.
+                    return unsafe { wide($($x),*) };
+                }
+            }
+            $name($($x),*);
+        }
+    };
 }
 pub(super) use vectorized;
-
-// With indices in place of iterators, the compiler keeps checks of bounds, and computes up to 32 elements of each
-// tile one by one.
-
-/// Computes a tile of a function of one operand with the vectors that its caller is compiled for.
-#[inline(always)]
-fn map<A: Pod, R: Pod>(inputs: &[&[u8]], output: &mut [u8], f: impl Fn(A) -> R) {
-    let output: &mut [R] = bytemuck::cast_slice_mut(output);
-    let a: &[A] = &bytemuck::cast_slice(inputs[0])[..output.len()];
-    for (o, a) in output.iter_mut().zip(a) {
-        *o = f(*a);
-    }
-}
-
-vectorized! {
-    /// Computes a tile of a function of one operand.
-    pub fn unary<A, R>(inputs: &[&[u8]], output: &mut [u8], f: impl Fn(A) -> R) {
-        map(inputs, output, f);
-    }
-}
-
-/// Computes a tile of a function of one operand that takes many instructions. It is compiled for AVX-512 too, which
-/// would make other functions no faster, and the crate a fifth slower to compile.
-pub fn costly<A: Pod, R: Pod>(inputs: &[&[u8]], output: &mut [u8], f: impl Fn(A) -> R) {
-    #[cfg(target_arch = "x86_64")]
-    {
-        #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,fma")]
-        fn wide<A: Pod, R: Pod>(inputs: &[&[u8]], output: &mut [u8], f: impl Fn(A) -> R) {
-            map(inputs, output, f);
-        }
-        if has_avx512() {
-            // SAFETY: the processor has the instructions.
-            return unsafe { wide(inputs, output, f) };
-        }
-    }
-    unary(inputs, output, f);
-}
 
 /// Returns whether the processor has the instructions of AVX-512 that vectorized loops use.
 #[cfg(target_arch = "x86_64")]
@@ -91,9 +74,23 @@ fn has_avx512() -> bool {
         && is_x86_feature_detected!("fma")
 }
 
+// With indices in place of iterators, the compiler keeps checks of bounds, and computes up to 32 elements of each
+// tile one by one.
+
+vectorized! {
+    /// Computes a tile of a function of one operand.
+    pub fn unary/unary_wide<A, R>(inputs: &[&[u8]], output: &mut [u8], f: impl Fn(A) -> R) {
+        let output: &mut [R] = bytemuck::cast_slice_mut(output);
+        let a: &[A] = &bytemuck::cast_slice(inputs[0])[..output.len()];
+        for (o, a) in output.iter_mut().zip(a) {
+            *o = f(*a);
+        }
+    }
+}
+
 vectorized! {
     /// Computes a tile of a function of two operands.
-    pub fn binary<A, B, R>(inputs: &[&[u8]], output: &mut [u8], f: impl Fn(A, B) -> R) {
+    pub fn binary/binary_wide<A, B, R>(inputs: &[&[u8]], output: &mut [u8], f: impl Fn(A, B) -> R) {
         let output: &mut [R] = bytemuck::cast_slice_mut(output);
         let a: &[A] = &bytemuck::cast_slice(inputs[0])[..output.len()];
         let b: &[B] = &bytemuck::cast_slice(inputs[1])[..output.len()];
@@ -105,7 +102,7 @@ vectorized! {
 
 vectorized! {
     /// Computes a tile of a function of three operands.
-    pub fn ternary<A, B, C, R>(inputs: &[&[u8]], output: &mut [u8], f: impl Fn(A, B, C) -> R) {
+    pub fn ternary/ternary_wide<A, B, C, R>(inputs: &[&[u8]], output: &mut [u8], f: impl Fn(A, B, C) -> R) {
         let output: &mut [R] = bytemuck::cast_slice_mut(output);
         let a: &[A] = &bytemuck::cast_slice(inputs[0])[..output.len()];
         let b: &[B] = &bytemuck::cast_slice(inputs[1])[..output.len()];

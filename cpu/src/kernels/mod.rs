@@ -17,5 +17,5 @@ pub mod rows;
 mod team;
 
 pub use group::{Bytes, Group, Lanes, Step, TILE, fill};
-pub use kernel::{Kernel, binary, costly, ternary, unary};
+pub use kernel::{Kernel, binary, binary_wide, ternary, ternary_wide, unary, unary_wide};
 pub use team::{share, try_share};

@@ -7,6 +7,8 @@
 use super::fold::Folder;
 use super::group::PARALLEL;
 use super::{Group, Lanes, TILE, share};
+use crate::memory::Line;
+use bytemuck::Zeroable;
 use smallvec::SmallVec;
 use std::cell::Cell;
 
@@ -136,7 +138,7 @@ type Zeros = SmallVec<[u128; 16]>;
 
 thread_local! {
     /// Memory of values that are not results.
-    static SCRATCH: Cell<Vec<u128>> = const { Cell::new(Vec::new()) };
+    static SCRATCH: Cell<Vec<Line>> = const { Cell::new(Vec::new()) };
 }
 
 impl Rows {
@@ -224,8 +226,8 @@ impl Prepared {
     fn run_whole(&self, inputs: &[Lanes<'_>], outputs: &mut [&mut [u8]]) {
         let mut scratch = SCRATCH.try_with(Cell::take).unwrap_or_default();
         let padded = self.sizes.iter().map(|size| size.next_multiple_of(64));
-        let size = padded.sum::<usize>() / 16;
-        scratch.resize(size.max(scratch.len()), 0);
+        let size = padded.sum::<usize>() / 64;
+        scratch.resize(size.max(scratch.len()), Line::zeroed());
         let mut rest: &mut [u8] = bytemuck::cast_slice_mut(&mut scratch);
         let mut memory: SmallVec<[&mut [u8]; 8]> = SmallVec::new();
         let mut totals: SmallVec<[&mut [u8]; 4]> = SmallVec::new();
@@ -263,8 +265,8 @@ impl Prepared {
         let sizes = self.sizes[all.results..].iter().map(|size| padded(*size));
         // As the tiles of a group: a thread's own memory may be gone.
         let mut scratch = SCRATCH.try_with(Cell::take).unwrap_or_default();
-        let size = sizes.clone().sum::<usize>() / 16;
-        scratch.resize(size.max(scratch.len()), 0);
+        let size = sizes.clone().sum::<usize>() / 64;
+        scratch.resize(size.max(scratch.len()), Line::zeroed());
         let mut memory: SmallVec<[&mut [u8]; 8]> = SmallVec::new();
         memory.extend(results.iter_mut().map(|result| &mut **result));
         let mut rest: &mut [u8] = bytemuck::cast_slice_mut(&mut scratch);

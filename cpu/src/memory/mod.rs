@@ -10,7 +10,7 @@ mod view;
 pub use buffer::Buffer;
 pub use context::Context;
 pub use copy::{CopyPlan, Side, copy, load};
-pub use storage::{Shared, Storage};
+pub use storage::{Line, Shared, Storage};
 pub(crate) use tensor::with_width;
 pub use tensor::{Fresh, Layout, Strides, Tensor, row_major};
 pub use view::View;

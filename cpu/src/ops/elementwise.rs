@@ -9,7 +9,7 @@ use crate::kernels::convert::{with_bits, with_integer, wrap};
 use crate::kernels::fused::{Sum, fused};
 use crate::kernels::math::integer::Integer;
 use crate::kernels::math::{complex, erf, gamma, real, sine, single, special};
-use crate::kernels::{Group, Kernel, Lanes, TILE, binary, convert, costly, unary};
+use crate::kernels::{Group, Kernel, Lanes, TILE, binary, binary_wide, convert, unary, unary_wide};
 use crate::memory::{Context, Layout, Tensor, Tensors};
 use crate::{Dims, Result, TensorType};
 use num_complex::Complex;
@@ -209,8 +209,11 @@ pub struct Row {
 }
 
 macro_rules! kernel {
-    (costly $A:ty, ($a:ident), $body:expr) => {
-        Kernel::Static(|inputs, output| costly(inputs, output, |$a: $A| $body))
+    (wide $A:ty, ($a:ident), $body:expr) => {
+        Kernel::Static(|inputs, output| unary_wide(inputs, output, |$a: $A| $body))
+    };
+    (wide $A:ty, ($a:ident, $b:ident), $body:expr) => {
+        Kernel::Static(|inputs, output| binary_wide(inputs, output, |$a: $A, $b: $A| $body))
     };
     ($A:ty, ($a:ident), $body:expr) => {
         Kernel::Static(|inputs, output| unary(inputs, output, |$a: $A| $body))
@@ -246,7 +249,7 @@ macro_rules! rule {
         match $e {
             F32 => {
                 type T = f32;
-                return Some(kernel!(T, $x, $body));
+                return Some(kernel!(wide T, $x, $body));
             }
             F64 => {
                 type T = f64;
@@ -257,7 +260,7 @@ macro_rules! rule {
     };
     (float32, $x:tt, $body:expr, $e:ident) => {
         if $e == F32 {
-            return Some(kernel!(costly f32, $x, $body));
+            return Some(kernel!(wide f32, $x, $body));
         }
     };
     (tiles32, $x:tt, $body:expr, $e:ident) => {

@@ -6,7 +6,7 @@ use crate::ElementType::{self, *};
 use crate::graph::Source;
 use crate::kernels::convert::{with_bits, with_integer};
 use crate::kernels::math::real;
-use crate::kernels::{Group, Kernel, binary, ternary};
+use crate::kernels::{Group, Kernel, binary, binary_wide, ternary, ternary_wide};
 use crate::memory::{Context, Tensor, with_width};
 use crate::{Result, TensorType};
 use num_complex::Complex;
@@ -31,7 +31,10 @@ pub enum Direction {
 
 macro_rules! compared {
     ($T:ty, $operator:tt) => {
-        Kernel::Static(|inputs, output| binary(inputs, output, |a: $T, b: $T| u8::from(a $operator b)))
+        compared!(binary $T, $operator)
+    };
+    ($binary:ident $T:ty, $operator:tt) => {
+        Kernel::Static(|inputs, output| $binary(inputs, output, |a: $T, b: $T| u8::from(a $operator b)))
     };
 }
 
@@ -40,7 +43,7 @@ fn equality(element: ElementType) -> Option<Kernel> {
     Some(
         with_bits!(element, T => compared!(T, ==), _ => match element {
             Bool => compared!(u8, ==),
-            F32 => compared!(f32, ==),
+            F32 => compared!(binary_wide f32, ==),
             F64 => compared!(f64, ==),
             C64 => compared!(Complex<f32>, ==),
             C128 => compared!(Complex<f64>, ==),
@@ -147,6 +150,15 @@ pub fn compare(source: &Source<'_>) -> Read {
 }
 
 fn select_kernel(element: ElementType) -> Kernel {
+    if element == F32 {
+        return Kernel::Static(|inputs, output| {
+            ternary_wide(
+                inputs,
+                output,
+                |p: u8, a: f32, b: f32| if p != 0 { a } else { b },
+            );
+        });
+    }
     with_width!(element.bytes(), T => Kernel::Static(|inputs, output| {
         ternary(inputs, output, |p: u8, a: T, b: T| if p != 0 { a } else { b });
     }))

@@ -1,7 +1,7 @@
 //! Sine and cosine of single precision, computed in double precision without branches.
 
 use super::single::{ROUND, polynomial};
-use crate::kernels::costly;
+use crate::kernels::unary_wide;
 use std::f64::consts::{FRAC_2_PI, FRAC_PI_2};
 
 /// The difference of π/2 and its double.
@@ -43,7 +43,7 @@ fn wave(x: f32, quarters: u64) -> f32 {
 
 /// Computes a tile, where `far` serves the numbers beyond the limit.
 fn tile(inputs: &[&[u8]], output: &mut [u8], near: impl Fn(f32) -> f32, far: fn(f64) -> f64) {
-    costly(inputs, output, near);
+    unary_wide(inputs, output, near);
     let x: &[f32] = bytemuck::cast_slice(inputs[0]);
     // Bits of positive numbers have the order of the numbers, and their maximum is a vector instruction.
     let magnitude = |x: &f32| x.to_bits() & (u32::MAX >> 1);
