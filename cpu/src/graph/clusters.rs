@@ -47,6 +47,8 @@ pub struct Clusters<'a> {
     pub users: Vec<SmallVec<[usize; 2]>>,
     /// The node that computes each value.
     pub producers: Vec<Option<usize>>,
+    /// Whether each value is a result of the graph.
+    pub returned: Vec<bool>,
     heights: Vec<usize>,
     /// Another node of the same cluster, or the node itself, which then represents the cluster.
     parents: Vec<usize>,
@@ -64,6 +66,7 @@ impl<'a> Clusters<'a> {
             parts: Vec::with_capacity(count),
             users: vec![SmallVec::new(); graph.types.len()],
             producers: vec![None; graph.types.len()],
+            returned: vec![false; graph.types.len()],
             heights: vec![0; count],
             parents: (0..count).collect(),
             sizes: vec![0; count],
@@ -76,6 +79,9 @@ impl<'a> Clusters<'a> {
             for slot in node.results.iter().flatten() {
                 clusters.producers[*slot as usize] = Some(i);
             }
+        }
+        for result in &graph.results {
+            clusters.returned[result.slot as usize] = true;
         }
         let mut effects = 0;
         for (i, node) in graph.nodes.iter().enumerate().rev() {

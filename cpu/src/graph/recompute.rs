@@ -162,8 +162,8 @@ impl<'a> Recompute<'a> {
                 others.push(*unit);
             }
         }
-        let is_result = || self.graph.results.iter().any(|u| u.slot == slot);
-        let can = !is_result() && others.iter().all(|unit| self.may_compute(*unit, i, slot));
+        let can = !self.clusters.returned[slot as usize]
+            && others.iter().all(|unit| self.may_compute(*unit, i, slot));
         if can {
             others.into_iter().for_each(|unit| self.copy(unit, i, slot));
         }

@@ -134,7 +134,7 @@ impl<'a> Builder<'a> {
                 let users = &self.clusters.users[*slot as usize];
                 let is_used = users.iter().any(|u| !members.contains(u))
                     || viewed.contains(slot)
-                    || self.graph.results.iter().any(|u| u.slot == *slot);
+                    || self.clusters.returned[*slot as usize];
                 match self.clusters.parts[*i] {
                     _ if !is_used => {}
                     Some(Part::Same | Part::Repeat(_)) => {
