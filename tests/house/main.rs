@@ -263,7 +263,7 @@ fn the_tables_of_training_steps_have_every_workload() {
     };
     let (_, after) = page.split_once(mark("BEGIN")).expect("the first mark");
     let (tables, _) = after.split_once(mark("END")).expect("the end mark");
-    let missing = ["scalar", "xor", "digits", "cnn", "gpt", "lstm"]
+    let missing = ["scalar", "xor", "digits", "cnn", "gpt", "gpt2", "lstm"]
         .iter()
         .flat_map(|workload| {
             let row = format!("| `{workload}` | ");
