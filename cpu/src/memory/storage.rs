@@ -162,15 +162,11 @@ impl Memory {
         }
         Ok(Memory { block })
     }
-
-    fn lines(&self) -> &[Line] {
-        self.block.lines()
-    }
 }
 
 impl Drop for Memory {
     fn drop(&mut self) {
-        if self.lines().len() >= LARGE {
+        if self.block.lines().len() >= LARGE {
             // Freed outside of the lock.
             let block = std::mem::replace(&mut self.block, Block::Lines(Vec::new()));
             let surplus = Pool::lock().give(block);
@@ -204,7 +200,7 @@ impl Cache {
     /// Keeps memory without other owners. A full cache is emptied: it contains the sizes of programs that
     /// ran before.
     fn give(&mut self, memory: Arc<Memory>) {
-        let lines = memory.lines().len();
+        let lines = memory.block.lines().len();
         let Some(list) = self.free.get_mut(lines) else {
             return;
         };
@@ -229,7 +225,7 @@ impl Shared {
 
     /// Returns the bytes, which may be more than requested.
     pub fn bytes(&self) -> &[u8] {
-        bytemuck::cast_slice(self.memory().lines())
+        bytemuck::cast_slice(self.memory().block.lines())
     }
 
     /// Returns the number of owners.
@@ -258,7 +254,7 @@ impl Shared {
 impl Drop for Shared {
     fn drop(&mut self) {
         let Some(memory) = self.0.take() else { return };
-        if memory.lines().len() < LARGE && Arc::strong_count(&memory) == 1 {
+        if memory.block.lines().len() < LARGE && Arc::strong_count(&memory) == 1 {
             // Without the cache, at the end of a thread, the memory is freed.
             let _ = CACHE.try_with(|cache| cache.borrow_mut().give(memory));
         }
