@@ -29,6 +29,36 @@ fn loops_capture_values_and_update_in_place() {
     assert_eq!(elements::<i32>(&results[1]), [0, 3, 6, 9]);
 }
 
+/// The body multiplies by a transposed matrix, which it carries unchanged as JAX's loops do, and which the loop
+/// rearranges before it starts.
+#[test]
+fn loops_multiply_by_matrices_that_they_carry() {
+    let text = function(
+        "(%x: tensor<2x2xf64>, %w: tensor<2x2xf64>) -> (tensor<2x2xf64>, tensor<2x2xf64>)",
+        "%zero = stablehlo.constant dense<0> : tensor<i32>
+         %two = stablehlo.constant dense<2> : tensor<i32>
+         %0:3 = stablehlo.while(%i = %zero, %a = %x, %c = %w) : tensor<i32>, tensor<2x2xf64>, tensor<2x2xf64>
+         cond {
+           %1 = stablehlo.compare LT, %i, %two, SIGNED : (tensor<i32>, tensor<i32>) -> tensor<i1>
+           stablehlo.return %1 : tensor<i1>
+         } do {
+           %one = stablehlo.constant dense<1> : tensor<i32>
+           %1 = stablehlo.dot_general %a, %c, contracting_dims = [1] x [1] : (tensor<2x2xf64>, tensor<2x2xf64>) -> tensor<2x2xf64>
+           %2 = stablehlo.add %i, %one : tensor<i32>
+           stablehlo.return %2, %1, %c : tensor<i32>, tensor<2x2xf64>, tensor<2x2xf64>
+         }
+         return %0#1, %0#2 : tensor<2x2xf64>, tensor<2x2xf64>",
+    );
+    let w = [1.0, 2.0, 0.0, 3.0];
+    let arguments = [
+        buffer(&[2, 2], F64, &[1.0, 0.0, 2.0, 3.0]),
+        buffer(&[2, 2], F64, &w),
+    ];
+    let results = run(&text, &arguments);
+    assert_eq!(elements::<f64>(&results[0]), [1.0, 0.0, 26.0, 27.0]);
+    assert_eq!(elements::<f64>(&results[1]), w);
+}
+
 /// The body multiplies by transposed captured matrices, which the loop rearranges before it starts, one of them not
 /// if another operation reads it too.
 #[test]
