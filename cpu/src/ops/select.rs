@@ -6,7 +6,7 @@ use crate::ElementType::{self, *};
 use crate::graph::Source;
 use crate::kernels::convert::{with_bits, with_integer};
 use crate::kernels::math::real;
-use crate::kernels::{Group, Kernel, binary, binary_wide, ternary, ternary_wide};
+use crate::kernels::{Group, Kernel, binary, binary_wide, ternary_wide};
 use crate::memory::{Context, Tensor, with_width};
 use crate::{Result, TensorType};
 use num_complex::Complex;
@@ -30,10 +30,13 @@ pub enum Direction {
 }
 
 macro_rules! compared {
-    ($T:ty, $operator:tt) => {
-        compared!(binary $T, $operator)
+    (f32, $operator:tt) => {
+        compared!(binary_wide, f32, $operator)
     };
-    ($binary:ident $T:ty, $operator:tt) => {
+    ($T:ty, $operator:tt) => {
+        compared!(binary, $T, $operator)
+    };
+    ($binary:ident, $T:ty, $operator:tt) => {
         Kernel::Static(|inputs, output| $binary(inputs, output, |a: $T, b: $T| u8::from(a $operator b)))
     };
 }
@@ -43,7 +46,7 @@ fn equality(element: ElementType) -> Option<Kernel> {
     Some(
         with_bits!(element, T => compared!(T, ==), _ => match element {
             Bool => compared!(u8, ==),
-            F32 => compared!(binary_wide f32, ==),
+            F32 => compared!(f32, ==),
             F64 => compared!(f64, ==),
             C64 => compared!(Complex<f32>, ==),
             C128 => compared!(Complex<f64>, ==),
@@ -55,7 +58,7 @@ fn equality(element: ElementType) -> Option<Kernel> {
 /// Returns the kernel of an order, `less` or less or equal.
 fn order(element: ElementType, less: bool) -> Option<Kernel> {
     macro_rules! either {
-        ($T:ty) => {
+        ($T:ident) => {
             Some(if less { compared!($T, <) } else { compared!($T, <=) })
         };
     }
@@ -150,17 +153,8 @@ pub fn compare(source: &Source<'_>) -> Read {
 }
 
 fn select_kernel(element: ElementType) -> Kernel {
-    if element == F32 {
-        return Kernel::Static(|inputs, output| {
-            ternary_wide(
-                inputs,
-                output,
-                |p: u8, a: f32, b: f32| if p != 0 { a } else { b },
-            );
-        });
-    }
     with_width!(element.bytes(), T => Kernel::Static(|inputs, output| {
-        ternary(inputs, output, |p: u8, a: T, b: T| if p != 0 { a } else { b });
+        ternary_wide(inputs, output, |p: u8, a: T, b: T| if p != 0 { a } else { b });
     }))
 }
 
