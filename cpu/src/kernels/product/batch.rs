@@ -155,8 +155,8 @@ impl<T: Product> Batch<'_, T> {
         let threads = if all >= PARALLEL { threads } else { 1 };
         let parts = self.parts();
         let mut sums = vec![T::zeroed(); (parts - 1) * self.size];
-        let wanted = (threads * pieces_of_a_thread(all)).div_ceil(self.moves.len() * parts);
         let others = self.moves.len() * parts;
+        let wanted = (threads * pieces_of_a_thread(all)).div_ceil(others);
         let even = |pieces: usize| (pieces * others).is_multiple_of(threads);
         let (rows, columns) = piece_sizes(&first, wanted, even, processor.columns);
         let pieces = Pieces {
