@@ -108,7 +108,8 @@ fn list_tells_how_to_install_what_is_missing() {
 #[test]
 fn doctor_tells_why_there_is_no_plugin() {
     let home = tempfile::tempdir().unwrap();
-    let (code, out, err) = run(&mut ramie(home.path(), &["doctor"]));
+    let mut doctor = ramie(home.path(), &["doctor"]);
+    let (code, out, err) = run(doctor.env("RAMIE_PJRT_PLUGIN", discover::XLA_CPU));
     assert_eq!(code, 1);
     let cache = home.path().join(".cache/ramie");
     assert!(
@@ -170,7 +171,11 @@ fn doctor_names_the_command_for_a_wrong_variable() {
 fn doctor_names_the_command_for_a_missing_plugin() {
     use std::os::unix::fs::PermissionsExt;
     let home = tempfile::tempdir().unwrap();
-    let doctor = || ramie(home.path(), &["doctor", "--platform", "cpu"]);
+    let doctor = || {
+        let mut doctor = ramie(home.path(), &["doctor"]);
+        doctor.env("RAMIE_PJRT_PLUGIN", discover::XLA_CPU);
+        doctor
+    };
     let program = |name: &str, script: &str| {
         let path = home.path().join("bin").join(name);
         fs::write(&path, format!("#!/bin/sh\n{script}\n")).unwrap();
@@ -182,10 +187,8 @@ fn doctor_names_the_command_for_a_missing_plugin() {
     assert_eq!(fix(&mut doctor()), "sudo apt-get install python3-pip");
     program("python3", "exit 1");
     assert_eq!(fix(&mut doctor()), "python3 -m ensurepip --user");
-    // There is pip, and no network.
     program("python3", r#"test "$3" = --version"#);
-    let offline = "PIP_FIND_LINKS=FOLDER_OF_WHEELS ramie plugin install cpu";
-    assert_eq!(fix(&mut doctor()), offline);
+    assert_eq!(fix(&mut doctor()), "ramie plugin install cpu");
     let file = home.path().join("file");
     fs::write(&file, "in the way").unwrap();
     let cache = "export RAMIE_CACHE_DIR=\"$HOME/ramie-cache\"";
@@ -210,10 +213,12 @@ fn installing_without_python_fails_with_advice() {
 
 #[test]
 fn doctor_runs_a_compiled_program() {
-    let plugin = discover::find(Some(Platform::Cpu)).expect("the CPU plugin");
     let home = tempfile::tempdir().unwrap();
     let mut doctor = ramie(home.path(), &["doctor"]);
-    doctor.env("RAMIE_PJRT_PLUGIN", &plugin.path);
+    if std::env::var_os("RAMIE_PJRT_PLUGIN").is_some() {
+        let plugin = discover::find(Some(Platform::Cpu)).expect("the CPU plugin");
+        doctor.env("RAMIE_PJRT_PLUGIN", plugin.path);
+    }
     let (code, out, err) = run(doctor.env("RAMIE_LOG", "warn,ramie_pjrt=debug"));
     assert_eq!(code, 0, "{err}");
     let has = |start: &str| out.lines().any(|line| line.starts_with(start));

@@ -49,7 +49,7 @@ pub enum Error {
     /// The shared library does not export `GetPjrtApi`, or the function returns null.
     #[error(
         "{path:?} is a shared library but not a PJRT plugin: {reason}\n  help: pass the path of a PJRT \
-         plugin, such as `xla_cpu_pjrt.so`; without RAMIE_PJRT_PLUGIN, Ramie installs and uses one"
+         plugin, such as `xla_cpu_pjrt.so`; without RAMIE_PJRT_PLUGIN, programs run on the linked CPU backend"
     )]
     NotAPlugin {
         /// The path that was tried.

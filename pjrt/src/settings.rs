@@ -143,7 +143,7 @@ settings! {
     PLATFORM: Platform = "RAMIE_PLATFORM", "`cpu`, `cuda` (NVIDIA GPUs) or `tpu`",
         |value| value.to_str()?.parse().ok();
     /// The path of the plugin, which replaces the search for one.
-    PJRT_PLUGIN: PathBuf = "RAMIE_PJRT_PLUGIN", "the path of a PJRT plugin", path;
+    PJRT_PLUGIN: PathBuf = "RAMIE_PJRT_PLUGIN", "the path of a PJRT plugin, or `xla-cpu`", path;
     /// Number of virtual CPU devices.
     NUM_CPU_DEVICES: usize = "RAMIE_NUM_CPU_DEVICES", "an integer from 1 to 1024",
         |value| number(value).filter(|n| (1..=1024).contains(n));

@@ -17,10 +17,10 @@ pub enum DiscoverError {
     #[error("RAMIE_PLATFORM: {0}, or unset the variable to use the best platform available")]
     UnknownPlatform(#[from] UnknownPlatform),
 
-    /// `RAMIE_PJRT_PLUGIN` is not the path of a readable file.
+    /// `RAMIE_PJRT_PLUGIN` is not the path of a readable file, or names a plugin of another platform.
     #[error(
         "RAMIE_PJRT_PLUGIN names `{}`, {problem}\n\
-         help: set it to the path of a PJRT plugin (a .so file), or unset it to search the usual places",
+         help: set it to the path of a PJRT plugin, or to `xla-cpu`, or unset it",
         path.display()
     )]
     ExplicitPlugin {
@@ -30,7 +30,7 @@ pub enum DiscoverError {
         problem: String,
     },
 
-    /// No plugin was found, and none could be installed.
+    /// No plugin was found.
     #[error(transparent)]
     NotFound(#[from] NotFound),
 

@@ -11,22 +11,19 @@ use tempfile::TempDir;
 use super::bundle::{Bundle, Client};
 use super::catalog::{Release, Wheel};
 use super::manifest::{self, Installation, Look, Manifest};
-use super::{Environment, InstallError, Origin, PluginLocation, npm, wheel};
+use super::{Environment, InstallError, Origin, Platform, PluginLocation, npm, wheel};
 use crate::trust;
 
 /// The number of lines of pip's output that an error shows.
 const SHOWN_LINES: usize = 6;
 
-/// Conditions and timeouts of an installation.
+/// The condition of an installation.
 #[derive(Clone, Copy, PartialEq)]
 pub(super) enum How {
     /// Installs it unless it is installed and complete.
     IfMissing,
     /// Installs it again if it is already installed.
     Again,
-    /// Installs it unless it is installed. Another plugin is available, so the program does not
-    /// wait for a network that does not respond.
-    Upgrade,
 }
 
 /// A completed installation.
@@ -38,8 +35,33 @@ pub(super) struct Installed {
     pub origin: Origin,
 }
 
+/// Installs the first release of a platform that can be installed.
+///
+/// # Errors
+/// The error of the preferred release.
+pub(super) fn install_first(
+    env: &Environment,
+    platform: Platform,
+    how: How,
+) -> Result<PluginLocation, InstallError> {
+    let preferred = env.release(platform)?;
+    let error = match install(env, preferred, how) {
+        Err(error) if error.is_of_the_wheel() => error,
+        outcome => return outcome,
+    };
+    let (package, reason) = (preferred.package(), error.reason());
+    env.tell(&format!("cannot install {package}: {reason}"));
+    for next in env.releases(platform).skip(1) {
+        env.tell(&format!("trying {} instead", next.package()));
+        if let Ok(plugin) = install(env, next, how) {
+            return Ok(plugin);
+        }
+    }
+    Err(error)
+}
+
 /// Installs the plugin of `release`.
-pub(super) fn install(
+fn install(
     env: &Environment,
     release: &'static Release,
     how: How,
@@ -90,7 +112,7 @@ pub(super) fn install_bundle(
         remove_leftovers(parent, bundle);
     }
     Ok(installed(
-        install_new(env, parent, bundle, how)?,
+        install_new(env, parent, bundle)?,
         Origin::Download,
     ))
 }
@@ -101,7 +123,6 @@ fn install_new(
     env: &Environment,
     parent: &Path,
     bundle: &Bundle,
-    how: How,
 ) -> Result<(PathBuf, String), InstallError> {
     let folder = parent.join(&bundle.folder);
     let start = Instant::now();
@@ -120,7 +141,7 @@ fn install_new(
         .tempdir_in(parent)
         .map_err(InstallError::cache("create a folder in", parent))?;
     let draft = temp.path().join("new");
-    let sha256 = fill(env, bundle, &temp, &draft, how)?;
+    let sha256 = fill(env, bundle, &temp, &draft)?;
     if folder.exists() {
         let old = temp.path().join("old");
         fs::rename(&folder, &old).map_err(InstallError::cache("replace", &folder))?;
@@ -162,7 +183,6 @@ fn fill(
     bundle: &Bundle,
     temp: &TempDir,
     draft: &Path,
-    how: How,
 ) -> Result<String, InstallError> {
     trust::create_folder(draft).map_err(InstallError::cache("create the folder", draft))?;
     let mut files = Vec::new();
@@ -172,7 +192,7 @@ fn fill(
             env.tell(&format!("[{}/{count}] {wheel}, {size} ...", index + 1));
         }
         let archive = match bundle.client {
-            Client::Pip => download(env, bundle, wheel, temp, how)?,
+            Client::Pip => download(env, bundle, wheel, temp)?,
             Client::Npm => npm::download(env, wheel, &temp.path().join("tarballs"))?,
         };
         verify(&archive, wheel)?;
@@ -258,23 +278,12 @@ fn remove_leftovers(parent: &Path, bundle: &Bundle) {
 }
 
 /// Returns the command that lets pip, in its ordinary configuration, fetch one wheel.
-fn pip_download(
-    python: &Path,
-    env: &Environment,
-    wheel: &Wheel,
-    folder: &Path,
-    how: How,
-) -> Command {
-    let patience: &[&str] = match how {
-        How::Upgrade => &["--retries", "1", "--timeout", "10"],
-        How::IfMissing | How::Again => &[],
-    };
+fn pip_download(python: &Path, env: &Environment, wheel: &Wheel, folder: &Path) -> Command {
     let mut command = Command::new(python);
     command
         .args(["-m", "pip", "download", "--no-deps", "--only-binary=:all:"])
         .args(["--disable-pip-version-check", "--no-input"])
         .args(["--progress-bar", "off"])
-        .args(patience)
         .args(wheel.selector)
         .arg(wheel.requirement())
         .arg("-d")
@@ -291,14 +300,13 @@ fn download(
     bundle: &Bundle,
     wheel: &Wheel,
     temp: &TempDir,
-    how: How,
 ) -> Result<PathBuf, InstallError> {
     let package = wheel.requirement();
     let folder = temp.path().join("wheels");
     let pythons = env.pythons();
     let mut failure = no_python(bundle);
     for python in &pythons {
-        let mut command = pip_download(python, env, wheel, &folder, how);
+        let mut command = pip_download(python, env, wheel, &folder);
         tracing::debug!(?command, "download");
         let failed = |status: String, output: Vec<String>| InstallError::Pip {
             package: package.clone(),

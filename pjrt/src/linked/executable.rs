@@ -70,7 +70,7 @@ impl Executable {
         if text.starts_with(BYTECODE) {
             return Err(Failure::unimplemented(
                 "the program is MLIR bytecode, but the linked CPU backend reads only StableHLO text\n  \
-                 help: install XLA's CPU plugin, which reads both: ramie plugin install cpu",
+                 help: run `ramie plugin install cpu` and set RAMIE_PJRT_PLUGIN=xla-cpu: XLA's plugin reads both",
             ));
         }
         let text = std::str::from_utf8(text)

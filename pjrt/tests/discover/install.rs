@@ -10,9 +10,9 @@ use ramie_pjrt::discover::{Environment, Origin, Platform, Release, Wheel};
 use crate::sandbox::{CPU_LIBRARY, FakeWheel, Sandbox};
 
 #[test]
-fn the_first_find_installs_and_later_ones_need_no_python() {
+fn an_installed_plugin_is_found_without_python() {
     let sandbox = Sandbox::new();
-    let first = sandbox.env().find(None).unwrap();
+    let first = sandbox.env().install(Platform::Cpu).unwrap();
     assert_eq!(first.origin, Origin::Download);
     assert_eq!(fs::read(&first.path).unwrap(), [7; 50_000]);
     let told = sandbox.told();
@@ -23,7 +23,7 @@ fn the_first_find_installs_and_later_ones_need_no_python() {
     );
 
     sandbox.without_python();
-    let second = sandbox.env().find(None).unwrap();
+    let second = sandbox.find().unwrap();
     assert_eq!((second.origin, second.path), (Origin::Cache, first.path));
     assert_eq!(sandbox.told(), told);
     // Only what is needed was unpacked.
@@ -47,8 +47,8 @@ fn pip_is_asked_for_the_pinned_wheel_only() {
 fn threads_that_start_at_once_install_once() {
     let sandbox = Sandbox::new();
     let origins: Vec<Origin> = std::thread::scope(|scope| {
-        let find = || sandbox.env().find(Some(Platform::Cpu)).unwrap().origin;
-        let threads: Vec<_> = (0..8).map(|_| scope.spawn(find)).collect();
+        let install = || sandbox.env().install(Platform::Cpu).unwrap().origin;
+        let threads: Vec<_> = (0..8).map(|_| scope.spawn(install)).collect();
         threads
             .into_iter()
             .map(|thread| thread.join().unwrap())
@@ -83,7 +83,7 @@ fn processes_that_start_at_once_install_once() {
         };
         let env = Environment::from_process().with_releases(vec![release].leak());
         assert_eq!(
-            fs::read(env.find(Some(Platform::Cpu)).unwrap().path).unwrap(),
+            fs::read(env.install(Platform::Cpu).unwrap().path).unwrap(),
             [7; 50_000]
         );
         return;
@@ -116,14 +116,14 @@ fn a_killed_installation_leaves_nothing_behind_the_next() {
     let sandbox = Sandbox::new();
     let draft = format!(".{}.draft-killed", sandbox.releases()[0].folder());
     fs::create_dir_all(sandbox.plugins().join(draft).join("new")).unwrap();
-    sandbox.env().find(None).unwrap();
+    sandbox.env().install(Platform::Cpu).unwrap();
     assert_eq!(sandbox.in_cache(), [sandbox.releases()[0].folder()]);
 }
 
 #[test]
 fn a_copied_cache_is_trusted_after_one_look_at_its_contents() {
     let sandbox = Sandbox::new();
-    let path = sandbox.env().find(None).unwrap().path;
+    let path = sandbox.env().install(Platform::Cpu).unwrap().path;
     let later = SystemTime::now() + Duration::from_secs(60);
     File::options()
         .write(true)
@@ -133,7 +133,7 @@ fn a_copied_cache_is_trusted_after_one_look_at_its_contents() {
         .unwrap();
     let manifest = path.ancestors().nth(3).unwrap().join("manifest.json");
     let before = fs::read(&manifest).unwrap();
-    assert_eq!(sandbox.env().find(None).unwrap().origin, Origin::Cache);
+    assert_eq!(sandbox.find().unwrap().origin, Origin::Cache);
     assert_ne!(fs::read(&manifest).unwrap(), before);
 }
 
@@ -206,7 +206,10 @@ fn a_python_without_pip_is_passed_over() {
     sandbox.search_path(&sandbox.path("nothing"));
     let path = std::env::join_paths([sandbox.path("first"), sandbox.path("bin")]).unwrap();
     sandbox.set("PATH", &path);
-    assert_eq!(sandbox.env().find(None).unwrap().origin, Origin::Download);
+    assert_eq!(
+        sandbox.env().install(Platform::Cpu).unwrap().origin,
+        Origin::Download
+    );
 
     sandbox.python("bin", no_pip);
     let text = sandbox
@@ -215,5 +218,5 @@ fn a_python_without_pip_is_passed_over() {
         .unwrap_err()
         .to_string();
     assert!(text.contains("No module named pip"), "{text}");
-    assert_eq!(sandbox.env().find(None).unwrap().origin, Origin::Cache);
+    assert_eq!(sandbox.find().unwrap().origin, Origin::Cache);
 }

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use ramie_pjrt::discover::{DiscoverError, Environment, Origin, Platform};
+use ramie_pjrt::discover::{DiscoverError, Environment, LINKED, Origin, Platform, XLA_CPU};
 
 use crate::sandbox::{CPU_LIBRARY, Sandbox, touch};
 
@@ -24,7 +24,7 @@ fn python_plugin(sandbox: &Sandbox, site: &str) -> PathBuf {
 fn the_places_are_searched_in_order() {
     let mut sandbox = Sandbox::new();
     let find = |sandbox: &Sandbox| {
-        let found = sandbox.env().find(Some(Platform::Cpu)).unwrap();
+        let found = sandbox.find().unwrap();
         (found.origin, found.path, found.version)
     };
     let library = python_plugin(&sandbox, "system/site-packages");
@@ -43,11 +43,36 @@ fn the_places_are_searched_in_order() {
         find(&sandbox),
         (Origin::Cache, sandbox.cached_library(), version)
     );
+}
+
+#[test]
+fn on_cpus_the_linked_backend_is_used_unless_a_plugin_is_named() {
+    let mut sandbox = Sandbox::new();
+    sandbox.env().install(Platform::Cpu).unwrap();
+    let find = |sandbox: &Sandbox| {
+        let found = sandbox.env().find(None).unwrap();
+        (found.origin, found.path)
+    };
+    let linked = (Origin::Linked, PathBuf::from(LINKED));
+    assert_eq!(find(&sandbox), linked);
+    sandbox.set("RAMIE_PLATFORM", "cpu");
+    assert_eq!(find(&sandbox), linked);
+    sandbox.set("RAMIE_PJRT_PLUGIN", LINKED);
+    assert_eq!(find(&sandbox), linked);
+    sandbox.set("RAMIE_PJRT_PLUGIN", XLA_CPU);
+    assert_eq!(find(&sandbox), (Origin::Cache, sandbox.cached_library()));
 
     let explicit = sandbox.path("my/plugin.so");
     touch(&explicit);
     sandbox.set("RAMIE_PJRT_PLUGIN", &explicit);
-    assert_eq!(find(&sandbox), (Origin::Variable, explicit, None));
+    assert_eq!(find(&sandbox), (Origin::Variable, explicit));
+
+    for name in [LINKED, XLA_CPU] {
+        sandbox.set("RAMIE_PJRT_PLUGIN", name);
+        sandbox.set("RAMIE_PLATFORM", "cuda");
+        let text = sandbox.env().find(None).unwrap_err().to_string();
+        assert!(text.contains("which runs on CPUs, not on cuda"), "{text}");
+    }
 }
 
 #[test]
@@ -60,7 +85,7 @@ fn a_missing_explicit_plugin_is_an_error_whatever_else_is_there() {
     assert_eq!(
         error.to_string(),
         "RAMIE_PJRT_PLUGIN names `/nowhere/plugin.so`, which does not exist\n\
-         help: set it to the path of a PJRT plugin (a .so file), or unset it to search the usual places"
+         help: set it to the path of a PJRT plugin, or to `xla-cpu`, or unset it"
     );
     sandbox.set("RAMIE_PJRT_PLUGIN", sandbox.path("bin"));
     let error = sandbox.env().find(None).unwrap_err();
@@ -74,26 +99,23 @@ fn a_virtual_environment_is_searched_without_starting_python() {
     sandbox.python("venv/bin", "");
     sandbox.set("VIRTUAL_ENV", sandbox.path("venv"));
     sandbox.set("PATH", sandbox.path("venv/bin"));
-    assert_eq!(sandbox.env().find(None).unwrap().path, library);
+    assert_eq!(sandbox.find().unwrap().path, library);
     assert_eq!(sandbox.calls(""), 0);
 
     // Nor is it asked when the plugin is not there: the folder was searched already.
     fs::remove_file(&library).unwrap();
-    assert_eq!(sandbox.env().find(None).unwrap().origin, Origin::Download);
-    assert_eq!(
-        (sandbox.calls("import"), sandbox.calls("pip download")),
-        (0, 1)
-    );
+    assert!(sandbox.find().is_err());
+    assert_eq!(sandbox.calls("import"), 0);
 }
 
 #[test]
 fn a_find_in_the_cache_starts_nothing_and_takes_less_than_a_millisecond() {
     let sandbox = Sandbox::new();
-    sandbox.env().find(None).unwrap();
+    sandbox.env().install(Platform::Cpu).unwrap();
     let calls = sandbox.calls("");
     let timed = || {
         let start = Instant::now();
-        assert_eq!(sandbox.env().find(None).unwrap().origin, Origin::Cache);
+        assert_eq!(sandbox.find().unwrap().origin, Origin::Cache);
         start.elapsed()
     };
     let best = (0..50).map(|_| timed()).min().unwrap();
@@ -105,7 +127,7 @@ fn a_find_in_the_cache_starts_nothing_and_takes_less_than_a_millisecond() {
 fn without_python_the_error_tells_what_was_tried() {
     let sandbox = Sandbox::new();
     sandbox.without_python();
-    let error = sandbox.env().find(None).unwrap_err();
+    let error = sandbox.find().unwrap_err();
     let DiscoverError::NotFound(missing) = &error else {
         panic!("{error}");
     };
@@ -115,12 +137,10 @@ fn without_python_the_error_tells_what_was_tried() {
         error.to_string(),
         format!(
             "no CPU plugin was found. Tried, in this order:\n\
-             \x20 - RAMIE_PJRT_PLUGIN: not set\n\
              \x20 - user cache {}: not there\n\
              \x20 - Python environment of `python3`: no `python3` is on PATH\n\
-             \x20 - download with pip: xla-cpu-pjrt==1.0 is downloaded with pip, but there is no `python3` on PATH\n\
-             help: install Python 3 with pip, then run `python3 -m pip install xla-cpu-pjrt==1.0`, \
-             or set RAMIE_PJRT_PLUGIN to the path of xla_cpu_pjrt.so",
+             help: run `cargo run --release -- plugin install cpu` in the folder of Ramie's sources, \
+             or unset RAMIE_PJRT_PLUGIN to use the linked CPU backend",
             folder.display()
         )
     );
@@ -137,7 +157,11 @@ fn without_network_the_error_quotes_pip() {
              echo "ERROR: No matching distribution found for xla-cpu-pjrt==1.0" >&2; exit 1
            fi"#,
     );
-    let text = sandbox.env().find(None).unwrap_err().to_string();
+    let text = sandbox
+        .env()
+        .install(Platform::Cpu)
+        .unwrap_err()
+        .to_string();
     assert!(
         text.contains("failed (exit status: 1); its last lines:"),
         "{text}"
@@ -147,18 +171,8 @@ fn without_network_the_error_quotes_pip() {
         text.contains("WARNING: try 7") && !text.contains("WARNING: try 1"),
         "{text}"
     );
-    assert!(
-        text.contains("help: run `python3 -m pip install xla-cpu-pjrt==1.0`"),
-        "{text}"
-    );
     assert_eq!(text.matches("help:").count(), 1, "{text}");
     assert_eq!(sandbox.in_cache(), [""; 0]);
-
-    let text = sandbox
-        .env()
-        .install(Platform::Cpu)
-        .unwrap_err()
-        .to_string();
     assert!(text.contains("help: check the network"), "{text}");
     assert!(text.contains("PIP_FIND_LINKS"), "{text}");
 }
@@ -167,7 +181,7 @@ fn without_network_the_error_quotes_pip() {
 fn a_python_that_fails_is_reported() {
     let sandbox = Sandbox::new();
     sandbox.python("bin", "echo 'version 3.99 is not installed' >&2; exit 127");
-    let text = sandbox.env().find(None).unwrap_err().to_string();
+    let text = sandbox.find().unwrap_err().to_string();
     assert!(
         text.contains("it failed (exit status: 127): version 3.99 is not installed"),
         "{text}"

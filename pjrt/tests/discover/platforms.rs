@@ -179,7 +179,7 @@ fn a_machine_without_a_pinned_plugin_is_told_so() {
         .unwrap_err()
         .to_string();
     assert!(text.starts_with("no CPU plugin is pinned for "), "{text}");
-    let text = sandbox.env().find(None).unwrap_err().to_string();
+    let text = sandbox.find().unwrap_err().to_string();
     assert!(text.ends_with("help: set RAMIE_PJRT_PLUGIN to a plugin built for this machine"));
 }
 

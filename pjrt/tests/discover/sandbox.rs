@@ -6,7 +6,9 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::{Arc, Mutex};
 
-use ramie_pjrt::discover::{Environment, Platform, Release, Wheel};
+use ramie_pjrt::discover::{
+    DiscoverError, Environment, Platform, PluginLocation, Release, Wheel, XLA_CPU,
+};
 use sha2::{Digest, Sha256};
 use zip::write::{SimpleFileOptions, ZipWriter};
 
@@ -81,11 +83,22 @@ impl Sandbox {
     }
 
     pub fn env(&self) -> Environment {
+        self.with_vars(self.vars.iter().cloned())
+    }
+
+    fn with_vars(&self, vars: impl Iterator<Item = (String, String)>) -> Environment {
         let told = self.told.clone();
-        Environment::from_vars(self.vars.iter().cloned())
+        Environment::from_vars(vars)
             .with_root(self.path("root"))
             .with_releases(self.releases)
             .with_progress(move |line| told.lock().unwrap().push(line.to_owned()))
+    }
+
+    /// Finds XLA's CPU plugin, which `RAMIE_PJRT_PLUGIN` selects.
+    pub fn find(&self) -> Result<PluginLocation, DiscoverError> {
+        let vars = self.vars.iter().cloned();
+        let selected = ("RAMIE_PJRT_PLUGIN".to_owned(), XLA_CPU.to_owned());
+        self.with_vars(vars.chain([selected])).find(None)
     }
 
     pub fn releases(&self) -> &'static [Release] {
@@ -224,13 +237,11 @@ exec /bin/cp "{base}/wheels/${{name%@*}}.tgz" "$folder/"
         self.env().cache_dir().join("plugins")
     }
 
-    /// What is in the plugins' folder, apart from locks, which stay, and notes of failures.
+    /// What is in the plugins' folder, apart from locks, which stay.
     pub fn in_cache(&self) -> Vec<String> {
         let entries = fs::read_dir(self.plugins()).into_iter().flatten();
         let names = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap());
-        names
-            .filter(|name| !name.ends_with(".lock") && !name.ends_with(".failed"))
-            .collect()
+        names.filter(|name| !name.ends_with(".lock")).collect()
     }
 }
 

@@ -85,7 +85,7 @@ fn describe(
     for text in package(env, found) {
         line("", &text)?;
     }
-    if matches!(found.origin, Origin::Cache | Origin::Download) {
+    if found.origin == Origin::Cache {
         let start = Instant::now();
         env.verify(found.platform)?;
         let elapsed = milliseconds(start);
@@ -126,17 +126,6 @@ fn package(env: &Environment, found: &PluginLocation) -> Vec<String> {
     let mut releases = env.releases(found.platform);
     if let Some(release) = releases.find(|release| release.package().name == name) {
         texts.push(format!("about: {}", release.about));
-    }
-    if let Ok(preferred) = env.release(found.platform)
-        && preferred.package().name != name
-    {
-        let (package, platform) = (preferred.package(), found.platform);
-        let why = match env.failure(preferred) {
-            Some(reason) => format!("could not be installed: {reason}"),
-            None => "is not installed".to_owned(),
-        };
-        texts.push(format!("preferred: {package}, which {why}"));
-        texts.push(format!("fix: ramie plugin install {platform}"));
     }
     texts
 }

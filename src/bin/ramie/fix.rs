@@ -21,6 +21,7 @@ const PACKAGE_MANAGERS: [(&str, &str); 6] = [
 ];
 
 const OTHER_CACHE: &str = "export RAMIE_CACHE_DIR=\"$HOME/ramie-cache\"";
+const UNSET: &str = "unset RAMIE_PJRT_PLUGIN";
 const OTHER_PLUGIN: &str = "export RAMIE_PJRT_PLUGIN=FILE";
 
 /// Returns the command for a search that found no plugin.
@@ -31,12 +32,12 @@ pub(crate) fn of_search(
 ) -> String {
     match error {
         DiscoverError::UnknownPlatform(_) => "unset RAMIE_PLATFORM".to_owned(),
-        DiscoverError::ExplicitPlugin { .. } => "unset RAMIE_PJRT_PLUGIN".to_owned(),
+        DiscoverError::ExplicitPlugin { .. } => UNSET.to_owned(),
         DiscoverError::Refused(refused) => of_refused(&refused.remedy),
         DiscoverError::NotFound(missing) if env.release(missing.platform).is_err() => {
             let is_asked = platform.is_some();
             match (missing.platform, is_asked) {
-                (Platform::Cpu, _) => OTHER_PLUGIN.to_owned(),
+                (Platform::Cpu, _) => UNSET.to_owned(),
                 (_, true) => "ramie doctor --platform cpu".to_owned(),
                 (_, false) => "export RAMIE_PLATFORM=cpu".to_owned(),
             }
@@ -53,7 +54,7 @@ pub(crate) fn of_plugin(found: &PluginLocation, error: &(dyn Error + 'static)) -
         return of_refused(&refused.remedy);
     }
     match (found.origin, found.platform) {
-        (Origin::Variable, _) => "unset RAMIE_PJRT_PLUGIN".to_owned(),
+        (Origin::Variable, _) => UNSET.to_owned(),
         (Origin::Python, platform) => format!("ramie plugin install {platform}"),
         (_, Platform::Cpu) => "ramie plugin install cpu --force".to_owned(),
         // The files are those that were installed, so the driver or the device is the problem.
@@ -84,11 +85,7 @@ fn of_missing(env: &Environment, platform: Platform) -> String {
     if !is_writable(&env.cache_dir()) {
         return OTHER_CACHE.to_owned();
     }
-    match platform {
-        // The search has just tried the download, so the network or an index is missing.
-        Platform::Cpu => format!("PIP_FIND_LINKS=FOLDER_OF_WHEELS {download}"),
-        _ => download,
-    }
+    download
 }
 
 fn is_on_path(program: &str) -> bool {

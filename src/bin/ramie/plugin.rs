@@ -3,7 +3,7 @@
 use std::error::Error;
 use std::io::{self, Write};
 
-use ramie_pjrt::discover::{Environment, Origin, Platform};
+use ramie_pjrt::discover::{Environment, Origin, Platform, XLA_CPU};
 
 pub(crate) fn install(platform: Platform, again: bool) -> Result<(), Box<dyn Error>> {
     let env = Environment::from_process();
@@ -16,6 +16,9 @@ pub(crate) fn install(platform: Platform, again: bool) -> Result<(), Box<dyn Err
         eprintln!("ramie: the {platform} plugin is already installed");
     }
     writeln!(io::stdout(), "{}", plugin.path.display())?;
+    if platform == Platform::Cpu {
+        eprintln!("ramie: RAMIE_PJRT_PLUGIN={XLA_CPU} uses it");
+    }
     Ok(())
 }
 
