@@ -145,7 +145,7 @@ fn projects_are_complete() {
     for template in TEMPLATES {
         let name = format!("my-{template}");
         let made = project(folder.path(), &name, &["--template", template]);
-        let templates = root().join("src/bin/ramie/new/templates").join(template);
+        let templates = root().join("new/templates").join(template);
         let written = names(&made.join("src"));
         let mut sources = names(&templates);
         sources.retain(|name| name.ends_with(".rs"));

@@ -52,6 +52,9 @@ pub mod sharding;
 pub mod text;
 pub mod types;
 
+/// Whether this crate is compiled without optimization, so that programs run 20 to 50 times as long.
+pub const UNOPTIMIZED: bool = cfg!(unoptimized);
+
 pub use error::{Error, Result};
 pub use host::{HostCall, HostFunction};
 pub use memory::Buffer;

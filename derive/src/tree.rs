@@ -89,7 +89,7 @@ fn codomain_impl(input: &Input, core: &TokenStream) -> TokenStream {
     let (_, arguments, _) = generics.split_for_impl();
     let arguments = quote!(#arguments);
     let argument: syn::TypeParam = syn::parse_quote!(__Argument: #core::tree::Tree);
-    generics.params.push(argument.into());
+    generics.params.push(syn::GenericParam::Type(argument));
     let (params, _, clause) = generics.split_for_impl();
     quote! {
         #[automatically_derived]

@@ -1,7 +1,7 @@
 //! The decoder, which is that of the projects that `ramie new --template transformer` writes, and
 //! its optimizer.
 
-#[path = "../../src/bin/ramie/new/templates/transformer/model.rs"]
+#[path = "../../new/templates/transformer/model.rs"]
 mod decoder;
 
 pub use decoder::{Decoder, Sizes};

@@ -6,7 +6,6 @@ mod aot;
 mod ckpt;
 mod doctor;
 mod fix;
-mod new;
 mod onnx;
 mod pipe;
 mod plugin;
@@ -31,7 +30,7 @@ struct Arguments {
 #[derive(Subcommand)]
 enum Command {
     /// Create a project that builds and trains at once.
-    New(new::Options),
+    New(ramie_new::Options),
     /// Show the platform, its plugin and devices, and run a small compiled program.
     Doctor {
         /// Platform to check: cpu, cuda or tpu; defaults to the one that programs would use.
@@ -88,7 +87,7 @@ fn main() -> ExitCode {
     ramie::init_logging();
     ramie_pjrt::fail_writes_beyond_limit();
     let done: Result<ExitCode, Box<dyn Error>> = match arguments.command {
-        Command::New(options) => new::run(&options).map(success),
+        Command::New(options) => ramie_new::run(&options).map(success),
         Command::Doctor { platform } => doctor::run(platform).map(success),
         Command::Plugin(PluginCommand::Install { platform, force }) => {
             plugin::install(platform, force).map(success)

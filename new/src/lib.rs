@@ -1,4 +1,7 @@
 //! The command `ramie new`: writes a project that builds and trains at once.
+//!
+//! It is a crate of its own, so that it builds in seconds, before anything of Ramie.
+#![forbid(unsafe_code)]
 
 mod dependency;
 mod name;
@@ -11,11 +14,11 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-pub(crate) use template::Template;
+use template::Template;
 
 /// Options of the command.
 #[derive(Args)]
-pub(crate) struct Options {
+pub struct Options {
     /// Folder to create; its last part is the name of the crate.
     path: PathBuf,
     /// Program to start from.
@@ -30,7 +33,11 @@ pub(crate) struct Options {
     no_git: bool,
 }
 
-pub(crate) fn run(options: &Options) -> Result<(), Box<dyn Error>> {
+/// Writes the project, and says on standard output what was written and how to train it.
+///
+/// # Errors
+/// If the folder is not a new one or cannot be written, or an option is wrong; the message says what to do.
+pub fn run(options: &Options) -> Result<(), Box<dyn Error>> {
     let name = name::of(&options.path)?;
     let dependency = dependency::choose(options.ramie.as_deref())?;
     let files = project::files(&name, options.template, &dependency, &options.path);
@@ -49,6 +56,6 @@ pub(crate) fn run(options: &Options) -> Result<(), Box<dyn Error>> {
         writeln!(out, "  {file}")?;
     }
     writeln!(out, "Ramie: {}", dependency.line())?;
-    writeln!(out, "Train it with:\n  cd {folder}\n  cargo run --release")?;
+    writeln!(out, "Train it with:\n  cd {folder}\n  cargo run")?;
     Ok(())
 }

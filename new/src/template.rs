@@ -41,7 +41,7 @@ macro_rules! sources {
     (@ $template:literal $(, $file:literal: $about:literal)*) => {
         &[$((
             $file,
-            include_str!(concat!("templates/", $template, "/", $file)),
+            include_str!(concat!("../templates/", $template, "/", $file)),
             $about,
         )),*]
     };
@@ -66,7 +66,7 @@ impl Template {
                 length: "epochs",
                 sources: sources!("mlp"),
                 written: &[],
-                notes: include_str!("templates/mlp/notes.md"),
+                notes: include_str!("../templates/mlp/notes.md"),
                 dependencies: "",
             },
             Template::Cnn => Contents {
@@ -75,7 +75,7 @@ impl Template {
                 length: "epochs",
                 sources: sources!("cnn", "images.rs": "the images and their augmentation"),
                 written: &[],
-                notes: include_str!("templates/cnn/notes.md"),
+                notes: include_str!("../templates/cnn/notes.md"),
                 dependencies: "ndarray = \"0.17\"\n",
             },
             Template::Transformer => Contents {
@@ -84,7 +84,7 @@ impl Template {
                 length: "steps",
                 sources: sources!("transformer"),
                 written: &[],
-                notes: include_str!("templates/transformer/notes.md"),
+                notes: include_str!("../templates/transformer/notes.md"),
                 dependencies: "",
             },
             Template::Finetune => Contents {
@@ -99,7 +99,7 @@ impl Template {
                     "adapters.safetensors",
                     "the adapters alone, to be used with the file `base.safetensors` or `--base FILE`",
                 )],
-                notes: include_str!("templates/finetune/notes.md"),
+                notes: include_str!("../templates/finetune/notes.md"),
                 dependencies: "",
             },
         }

@@ -25,7 +25,7 @@ pub(super) fn choose(option: Option<&str>) -> Result<Dependency, String> {
     let Some(text) = option else {
         // The folder exists only on the machine that built the tool, and contains no other crates if
         // the tool was built from a package.
-        let folder = Path::new(env!("CARGO_MANIFEST_DIR"));
+        let folder = checkout();
         return Ok(match is_checkout(folder) {
             true => Dependency::Path {
                 folder: folder.to_owned(),
@@ -51,6 +51,12 @@ pub(super) fn choose(option: Option<&str>) -> Result<Dependency, String> {
         folder,
         is_default: false,
     })
+}
+
+/// The folder of this crate's workspace on the machine that built it.
+fn checkout() -> &'static Path {
+    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
+    here.parent().unwrap_or(here)
 }
 
 fn wrong(text: &str, problem: &str) -> String {
@@ -138,8 +144,7 @@ fn quoted(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{Dependency, VERSION, choose, quoted};
-    use std::path::Path;
+    use super::{Dependency, VERSION, checkout, choose, quoted};
 
     #[test]
     fn an_option_is_a_url_a_version_or_a_folder() {
@@ -148,7 +153,7 @@ mod tests {
         assert_eq!(line(url), format!("ramie = {{ git = \"{url}\" }}"));
         assert_eq!(line("0.1"), "ramie = \"0.1\"");
         assert_eq!(line(">=0.1, <0.3"), "ramie = \">=0.1, <0.3\"");
-        let here = env!("CARGO_MANIFEST_DIR");
+        let here = checkout().to_str().unwrap();
         assert_eq!(line(here), format!("ramie = {{ path = \"{here}\" }}"));
         for text in ["no/such/folder", "latest", "/", "src"] {
             let error = choose(Some(text)).unwrap_err();
@@ -159,7 +164,7 @@ mod tests {
 
     #[test]
     fn the_default_is_this_checkout() {
-        let here = Path::new(env!("CARGO_MANIFEST_DIR")).to_owned();
+        let here = checkout().to_owned();
         let Dependency::Path { folder, is_default } = choose(None).unwrap() else {
             panic!("the default is not a path");
         };
