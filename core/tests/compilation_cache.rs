@@ -215,7 +215,7 @@ fn settings_that_cannot_be_read_are_errors() {
     for (name, value) in [
         ("RAMIE_NUM_CPU_DEVICES", "many"),
         ("RAMIE_DEBUG_NANS", "maybe"),
-        ("RAMIE_KEEP_BLOCKS", "2"),
+        ("RAMIE_CHECK_MEMORY", "2"),
         ("RAMIE_LOG_COMPILES", "x"),
         ("RAMIE_PLATFORM", "gpu"),
         ("RAMIE_PROCESS_ID", "first"),

@@ -1,6 +1,5 @@
 //! Clients, which manage one plugin's devices in this process.
 
-use crate::blocks;
 use crate::client_options::ClientOptions;
 use crate::device::{Device, DeviceInner};
 use crate::error::{Result, borrowed, owned_string};
@@ -123,9 +122,6 @@ impl Client {
             products: OnceLock::new(),
         }));
         let is_xla_cpu = inner.is_cpu && !inner.is_linked;
-        if is_xla_cpu {
-            blocks::serve(api.address());
-        }
         inner.read_devices()?;
         wait_at_exit(inner);
         let client = Client(inner);

@@ -5,7 +5,6 @@
 //! variable computed with arrays, the compiler would access destroyed objects, and the process
 //! would crash. In this case, the compiler runs on another thread.
 
-use crate::blocks;
 use std::cell::Cell;
 
 struct Alive;
@@ -37,12 +36,11 @@ impl<T> Moved<T> {
 }
 
 /// Runs a call of the plugin's compiler on a thread whose thread-local objects of the compiler
-/// are alive. Its allocations count as those of a compilation.
+/// are alive.
 ///
 /// # Safety
 /// Neither `call` nor its result may depend on the thread.
 pub(crate) unsafe fn on_living_thread<R>(call: impl FnOnce() -> R) -> R {
-    let call = || blocks::compiling(call);
     if !USED.get() || ALIVE.try_with(|_| ()).is_ok() {
         let out = call();
         USED.set(true);

@@ -32,7 +32,6 @@
 mod aligned;
 mod analysis;
 mod at_once;
-mod blocks;
 mod buffer;
 mod buffer_type;
 mod callback;
@@ -79,7 +78,6 @@ mod value;
 
 pub use aligned::AlignedBytes;
 pub use analysis::MemoryAnalysis;
-pub use blocks::{HostBlocks, host_blocks};
 pub use buffer::{Buffer, HostCopy};
 pub use buffer_type::BufferType;
 pub use callback::{BufferMut, BufferView, Callback};

@@ -6,7 +6,7 @@
 //! microseconds.
 
 use crate::error::{Error, Result};
-use crate::{host_blocks, settings};
+use crate::settings;
 use std::fmt;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -19,7 +19,7 @@ pub(crate) const LARGE: u64 = 256 << 20;
 ///
 /// The check considers the memory that the system reports as available plus free swap, the limits
 /// of the process's control groups (containers), and the process's own limits (`ulimit -v`,
-/// `ulimit -d`). Free blocks in Ramie's allocator count as available.
+/// `ulimit -d`).
 ///
 /// # Errors
 /// Returns [`Error::HostMemory`] if less memory is available.
@@ -29,14 +29,12 @@ pub fn check_host_memory(operation: impl fmt::Display, bytes: usize) -> Result<(
         return Ok(());
     }
     match available(Path::new("/")) {
-        Some(least) if least.bytes.saturating_add(host_blocks().kept as u64) < bytes => {
-            Err(Error::HostMemory {
-                operation: operation.to_string(),
-                bytes,
-                available: least.bytes,
-                limit: least.limit,
-            })
-        }
+        Some(least) if least.bytes < bytes => Err(Error::HostMemory {
+            operation: operation.to_string(),
+            bytes,
+            available: least.bytes,
+            limit: least.limit,
+        }),
         _ => Ok(()),
     }
 }

@@ -169,8 +169,6 @@ settings! {
     EAGER_PROGRAMS: usize = "RAMIE_EAGER_PROGRAMS",
         "the number of compiled operations to keep, an integer from 1",
         |value| number(value).filter(|n| *n > 0);
-    /// Whether Ramie's allocator serves the CPU plugin.
-    KEEP_BLOCKS: bool = "RAMIE_KEEP_BLOCKS", SWITCH, switch;
     /// Whether programs on CPUs call Ramie's products of few rows. Defaults to optimized builds.
     OWN_PRODUCTS: bool = "RAMIE_OWN_PRODUCTS", SWITCH, switch;
     /// Whether programs are compiled without most optimizations.
@@ -250,12 +248,11 @@ mod tests {
 
     /// An invalid value for each setting that has one, besides values that are not UTF-8. Paths
     /// may be any bytes.
-    const RUBBISH: [(&str, &str); 16] = [
+    const RUBBISH: [(&str, &str); 15] = [
         ("RAMIE_DEFAULT_MATMUL_PRECISION", "exact"),
         ("RAMIE_PLATFORM", "gpu"),
         ("RAMIE_NUM_CPU_DEVICES", "0"),
         ("RAMIE_COMPILATION_CACHE_MB", "4 GB"),
-        ("RAMIE_KEEP_BLOCKS", "2"),
         ("RAMIE_OWN_PRODUCTS", "2"),
         ("RAMIE_CHECK_MEMORY", "maybe"),
         ("RAMIE_EAGER_PROGRAMS", "0"),
@@ -328,7 +325,7 @@ mod tests {
             ("0", false),
             ("FALSE", false),
         ] {
-            assert_eq!(KEEP_BLOCKS.parse(value.as_ref()), Ok(Some(on)));
+            assert_eq!(CHECK_MEMORY.parse(value.as_ref()), Ok(Some(on)));
         }
         assert_eq!(
             COMPILATION_CACHE.parse("off".as_ref()),

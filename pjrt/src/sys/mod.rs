@@ -197,11 +197,6 @@ impl Api {
         Api(table)
     }
 
-    /// Returns an address in the plugin.
-    pub fn address(self) -> *const () {
-        self.0.as_ptr().cast_const().cast()
-    }
-
     /// Returns the major and minor version.
     pub fn version(self) -> (i32, i32) {
         // SAFETY: `Api::new` requires a live table.
