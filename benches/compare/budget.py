@@ -27,7 +27,6 @@ from report import table
 PERIOD = 500_000
 # Kinds of functions of the plugin and of the system, by a pattern in their names or in the names of their files.
 KNOWN = [
-    ("products: Ramie", r"ramie_pjrt::few_rows"),
     ("products: oneDNN, packing", r"gemm_pack|pack_[lr]hs"),
     ("threads and the system", r"ThreadPool|RunQueue|EventCount|Barrier|futex|pthread|wait|yield|\[kernel"),
     ("copies and transposes", r"transpose|memcpy|memmove|memset"),

@@ -2,8 +2,8 @@
 
 use ramie_core::lower::{CpuCompiler, Module, Partition};
 use ramie_core::{
-    Array, DType, DotDimensionNumbers, Jaxpr, Platform, array, clear_caches, compile_time_eval,
-    grad, jit, make_jaxpr, platform_dependent, tree,
+    Array, DType, Platform, array, clear_caches, compile_time_eval, grad, jit, make_jaxpr,
+    platform_dependent, tree,
 };
 
 #[test]
@@ -166,81 +166,4 @@ fn the_platform_is_an_argument_of_lowering() {
     assert!(!cuda.contains("stablehlo.clamp"), "{cuda}");
     // The platform of this process does not count.
     assert_eq!(cuda, none);
-}
-
-#[test]
-fn products_of_few_rows_are_calls() {
-    const MAX_ROWS: usize = 64;
-    let lower = |program: &Jaxpr| {
-        let partition = Partition::default();
-        let xla = CpuCompiler::Xla {
-            max_own_rows: MAX_ROWS,
-        };
-        Module::lower("f", program, &[], &partition, Some(Platform::Cpu), xla).text
-    };
-    let lowered = |[x, y]: [&[usize]; 2], contracting: [usize; 2], batch: [&[usize]; 2]| {
-        let numbers = DotDimensionNumbers::new([&[contracting[0]], &[contracting[1]]], batch);
-        let product = move |(x, y): (Array, Array)| x.dot_general(&y, numbers.clone());
-        let [x, y] = [x, y].map(|shape| Array::shape_dtype_struct(shape, DType::F32));
-        lower(&make_jaxpr(product)((x, y)).jaxpr)
-    };
-    let none: [&[usize]; 2] = [&[], &[]];
-    // A linear layer, logits, a step of a recurrent layer, and both products of attention with two
-    // heads.
-    for (shapes, contracting, batch, call) in [
-        (
-            [&[2usize, 4, 128][..], &[128, 256]],
-            [2, 0],
-            none,
-            "contracting = 0 : i64, free = 1",
-        ),
-        (
-            [&[8, 128], &[256, 128]],
-            [1, 1],
-            none,
-            "contracting = 1 : i64, free = 0",
-        ),
-        (
-            [&[MAX_ROWS, 256], &[256, 1024]],
-            [1, 0],
-            none,
-            "contracting = 0 : i64, free = 1",
-        ),
-        (
-            [&[3, 1, 2, 4, 64], &[3, 96, 2, 64]],
-            [4, 3],
-            [&[0, 2], &[0, 2]],
-            "contracting = 3 : i64, free = 1",
-        ),
-        (
-            [&[3, 2, 4, 1, 96], &[3, 96, 2, 64]],
-            [4, 1],
-            [&[0, 1], &[0, 2]],
-            "contracting = 1 : i64, free = 3",
-        ),
-    ] {
-        let text = lowered(shapes, contracting, batch);
-        assert!(
-            text.contains("\"ramie_few_rows\"") && text.contains(call),
-            "{text}"
-        );
-    }
-    // A transpose of the matrix is not computed.
-    let logits = |(x, table): (Array, Array)| x.matmul(table.transpose(&[1, 0]));
-    let [x, table] = [8, 256].map(|n| Array::shape_dtype_struct(&[n, 128], DType::F32));
-    let text = lower(&make_jaxpr(logits)((x, table)).jaxpr);
-    assert!(text.contains("contracting = 1 : i64, free = 0"), "{text}");
-    // Many rows, several rows and a smaller matrix, the gradient of weights, a batch of several rows, a
-    // small matrix, and a matrix whose last axis is a batch axis.
-    for (shapes, contracting, batch) in [
-        ([&[MAX_ROWS + 1, 256][..], &[256, 1024]], [1, 0], none),
-        ([&[64, 128], &[128, 256]], [1, 0], none),
-        ([&[2048, 64], &[2048, 128]], [0, 0], none),
-        ([&[4, 32, 256], &[4, 256, 256]], [2, 1], [&[0], &[0]]),
-        ([&[2, 4], &[4, 8]], [1, 0], none),
-        ([&[64, 2, 128], &[128, 256, 64]], [2, 0], [&[0], &[2]]),
-    ] {
-        let text = lowered(shapes, contracting, batch);
-        assert!(!text.contains("\"ramie_few_rows\""), "{text}");
-    }
 }

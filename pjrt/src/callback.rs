@@ -220,11 +220,6 @@ impl Client {
             // It finds the functions by itself.
             return Ok(());
         }
-        self.register_handler(Callback::TARGET, handler)
-    }
-
-    /// Registers a C function with the plugin that programs can call by this name.
-    pub(crate) fn register_handler(self, target: &str, handler: Handler) -> Result<()> {
         let refuse = |why: &str| {
             Err(Error::Callbacks {
                 platform: self.platform_name().to_string(),
@@ -245,8 +240,8 @@ impl Client {
         let platform = "Host";
         let mut args = RegisterHandler {
             struct_size: size_of::<RegisterHandler>(),
-            target_name: target.as_ptr().cast(),
-            target_name_size: target.len(),
+            target_name: Callback::TARGET.as_ptr().cast(),
+            target_name_size: Callback::TARGET.len(),
             handler,
             platform_name: platform.as_ptr().cast(),
             platform_name_size: platform.len(),
@@ -326,7 +321,7 @@ fn find(id: i64) -> std::result::Result<Arc<Function>, String> {
 ///
 /// # Safety
 /// `frame` must be a call of the plugin.
-pub(crate) unsafe fn answer_probe(frame: &CallFrame) -> bool {
+unsafe fn answer_probe(frame: &CallFrame) -> bool {
     let extension = frame.header.extension_start;
     // SAFETY: a non-null extension is live.
     if extension.is_null() || unsafe { (*extension).kind } != METADATA {
@@ -486,7 +481,7 @@ fn element_type(code: u32) -> Option<ElementType> {
 ///
 /// # Safety
 /// `frame` must be a call of the plugin.
-pub(crate) unsafe fn fail(frame: &CallFrame, message: &str) -> *mut FfiError {
+unsafe fn fail(frame: &CallFrame, message: &str) -> *mut FfiError {
     let text: Vec<u8> = message.bytes().filter(|&b| b != 0).collect();
     let text = CString::new(text).unwrap_or_default();
     let mut args = ErrorCreate {

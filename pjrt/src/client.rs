@@ -41,8 +41,6 @@ pub(crate) struct ClientInner {
     pub under_way: UnderWay,
     /// Whether programs can call functions of this process.
     pub callbacks: OnceLock<Result<()>>,
-    /// Whether programs can call Ramie's products. Set right after creation.
-    pub products: OnceLock<bool>,
 }
 
 // SAFETY: PJRT clients may be used from any thread, and everything else here is immutable or
@@ -119,15 +117,10 @@ impl Client {
             launches: Launches::default(),
             under_way: UnderWay::new(api),
             callbacks: OnceLock::new(),
-            products: OnceLock::new(),
         }));
-        let is_xla_cpu = inner.is_cpu && !inner.is_linked;
         inner.read_devices()?;
         wait_at_exit(inner);
         let client = Client(inner);
-        // Plugins without such calls compute the products themselves.
-        let registered = is_xla_cpu && client.register_products().unwrap_or(false);
-        inner.products.get_or_init(|| registered);
         tracing::debug!(
             platform = client.platform_name(),
             devices = client.addressable_devices().len(),

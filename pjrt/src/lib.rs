@@ -51,7 +51,6 @@ mod executable;
 mod execute;
 mod exit;
 mod features;
-pub mod few_rows;
 mod heap;
 mod hlo;
 mod host;

@@ -22,7 +22,6 @@ use crate::program::lower::CpuCompiler;
 use crate::{Array, Aval, Error, Literal, Result, Sharding};
 use fingerprint::Surroundings;
 use ramie_pjrt::discover::{self, Platform, PluginLocation};
-use ramie_pjrt::few_rows::max_rows;
 use ramie_pjrt::settings;
 use ramie_pjrt::{
     AlignedBytes, Buffer, Callback, Client, ClientOptions, Device, HostData, Plugin,
@@ -138,19 +137,12 @@ pub(crate) fn platform() -> Option<Platform> {
     Some(runtime().ok()?.plugin().platform)
 }
 
-/// Returns the compiler of programs of this process for CPUs. Ramie's function for products is slow in
-/// unoptimized builds, which leave products to the plugin by default.
+/// Returns the compiler of programs of this process for CPUs.
 pub(crate) fn cpu_compiler() -> CpuCompiler {
-    let Ok(runtime) = runtime() else {
-        return CpuCompiler::default();
-    };
-    if runtime.location.is_linked() {
-        return CpuCompiler::Linked;
+    match runtime() {
+        Ok(runtime) if runtime.location.is_linked() => CpuCompiler::Linked,
+        _ => CpuCompiler::Xla,
     }
-    let setting = settings::OWN_PRODUCTS.get().ok().flatten();
-    let calls = setting.unwrap_or(!cfg!(debug_assertions)) && runtime.client().computes_products();
-    let max_own_rows = if calls { max_rows() } else { 0 };
-    CpuCompiler::Xla { max_own_rows }
 }
 
 /// Returns the client, if it has been created.

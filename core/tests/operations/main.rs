@@ -23,7 +23,6 @@ mod numpy;
 mod numpy_layouts;
 mod numpy_networks;
 mod numpy_places;
-mod own_products;
 mod padding;
 mod ports_arrays;
 mod public_reports;

@@ -80,33 +80,6 @@ pub(crate) struct FfiApi {
     pub version: FfiVersion,
     pub internal: *const c_void,
     pub error_create: Option<unsafe extern "C" fn(*mut ErrorCreate) -> *mut FfiError>,
-    pub error_message: *const c_void,
-    pub error_destroy: Option<unsafe extern "C" fn(*mut ErrorDestroy)>,
-    pub handler_register: *const c_void,
-    pub stream: *const c_void,
-    pub type_register: *const c_void,
-    pub context: *const c_void,
-    pub state_set: *const c_void,
-    pub state_get: *const c_void,
-    pub memory_allocate: *const c_void,
-    pub memory_free: *const c_void,
-    pub schedule: Option<unsafe extern "C" fn(*mut Schedule) -> *mut FfiError>,
-}
-
-/// Destroys an error.
-#[repr(C)]
-pub(crate) struct ErrorDestroy {
-    pub header: FfiHeader,
-    pub error: *mut FfiError,
-}
-
-/// Runs a task on a thread of the plugin.
-#[repr(C)]
-pub(crate) struct Schedule {
-    pub header: FfiHeader,
-    pub context: *mut c_void,
-    pub task: unsafe extern "C" fn(*mut c_void),
-    pub data: *mut c_void,
 }
 
 /// Creates an error; the message is zero-terminated.

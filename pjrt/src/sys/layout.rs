@@ -94,9 +94,7 @@ fn foreign_functions_have_the_layout_of_their_c_header() {
         MetadataExtension { metadata @ 24 } = 32;
         FfiVersion { minor @ 20 } = 24;
         Metadata { traits @ 32 } = 40;
-        FfiApi { schedule @ 136 } = 144;
-        ErrorDestroy { error @ 16 } = 24;
-        Schedule { data @ 32 } = 40;
+        FfiApi { error_create @ 48 } = 56;
         ErrorCreate { code @ 24 } = 32;
         Values { values @ 32 } = 40;
         Attributes { values @ 40 } = 48;

@@ -13,7 +13,7 @@ use crate::base::hash::FastMap;
 use crate::base::stack::with_room;
 use crate::program::jaxpr::{Atom, Jaxpr, Scope};
 use crate::types::sharding::AbstractMesh;
-use crate::{Aval, Dims, Literal, Platform};
+use crate::{Aval, Literal, Platform};
 use smallvec::SmallVec;
 use std::fmt::Write;
 use std::panic::Location;
@@ -39,8 +39,6 @@ pub struct Lowering<'m> {
     next: u32,
     indent: usize,
     constants: FastMap<(Literal, Aval), Value>,
-    /// The operand and the permutation of each transpose, by its result.
-    transposes: FastMap<u32, (Value, Dims)>,
     location: Option<Source>,
     /// The mesh and its axis types at this point, inside a manual computation.
     axes: Option<AbstractMesh>,
@@ -100,7 +98,6 @@ impl<'m> Lowering<'m> {
             next: 0,
             indent: 4,
             constants: FastMap::default(),
-            transposes: FastMap::default(),
             location: None,
             axes,
             order: vec![Order::default()],
@@ -219,7 +216,7 @@ impl<'m> Lowering<'m> {
 
     /// Returns whether XLA compiles the program for CPUs.
     pub(crate) fn is_for_xla_cpu(&self) -> bool {
-        self.is_for_cpu() && matches!(self.module.cpu_compiler, CpuCompiler::Xla { .. })
+        self.is_for_cpu() && matches!(self.module.cpu_compiler, CpuCompiler::Xla)
     }
 
     /// Returns whether the program is for one CPU, on which some other operations are faster. (In
@@ -231,15 +228,6 @@ impl<'m> Lowering<'m> {
     /// Returns whether XLA compiles the program for one CPU.
     pub(crate) fn is_for_one_xla_cpu(&self) -> bool {
         self.module.partition.count() == 1 && self.is_for_xla_cpu()
-    }
-
-    /// Returns the maximum number of rows of the products that call Ramie's function, or 0 if the
-    /// plugin computes all products.
-    pub(crate) fn max_own_rows(&self) -> usize {
-        match self.module.cpu_compiler {
-            CpuCompiler::Xla { max_own_rows } if self.is_for_one_cpu() => max_own_rows,
-            _ => 0,
-        }
     }
 
     /// Marks the program as calling functions of this process.

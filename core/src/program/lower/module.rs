@@ -42,22 +42,13 @@ pub struct Module {
 }
 
 /// The compiler of programs for CPUs, for which some operations have other forms.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub enum CpuCompiler {
-    /// XLA. Products of up to `max_own_rows` rows call Ramie's function where that is faster; with 0, none
-    /// does.
-    Xla {
-        /// Number of rows.
-        max_own_rows: usize,
-    },
+    /// XLA.
+    #[default]
+    Xla,
     /// The backend that is linked into the process.
     Linked,
-}
-
-impl Default for CpuCompiler {
-    fn default() -> CpuCompiler {
-        CpuCompiler::Xla { max_own_rows: 0 }
-    }
 }
 
 /// A function of a module.

@@ -3,7 +3,7 @@
 use super::value::{TensorType, avals, list, types};
 use super::{Lowering, Value, dims_array};
 use crate::program::jaxpr::Jaxpr;
-use crate::{Aval, DType, Dims, Literal, Scalar};
+use crate::{Aval, DType, Literal, Scalar};
 use smallvec::SmallVec;
 use std::fmt::Write;
 use std::ops::Range;
@@ -189,19 +189,7 @@ impl Lowering<'_> {
         let shape: Vec<usize> = permutation.iter().map(|&d| value.shape()[d]).collect();
         let attributes = format!("permutation = {}", dims_array(permutation));
         let out = value.aval.with_shape(&shape);
-        let result = self.op1("transpose", &[value], out, &attributes);
-        self.transposes
-            .insert(result.id, (value, permutation.into()));
-        result
-    }
-
-    /// Returns the operand of the transpose that computes `value`, and its axis for each axis of
-    /// `value`; without a transpose, `value` itself.
-    pub(crate) fn before_transpose(&self, value: Value) -> (Value, Dims) {
-        match self.transposes.get(&value.id) {
-            Some((operand, permutation)) => (*operand, permutation.clone()),
-            None => (value, (0..value.ndim()).collect()),
-        }
+        self.op1("transpose", &[value], out, &attributes)
     }
 
     /// Emits `value` reduced by the operator `op` over `axes`, which are removed.
