@@ -1,6 +1,5 @@
 //! Errors of a plugin, and of calls into it.
 
-use crate::element_type::ElementType;
 use crate::memory::Bytes;
 use crate::sys::{self, Api, Arguments, Padded, RawError};
 use std::fmt;
@@ -69,26 +68,6 @@ pub enum Error {
         major: i32,
         /// The plugin's minor version.
         minor: i32,
-    },
-    /// The plugin computes wrong numbers.
-    #[error(
-        "the plugin {path:?} computes wrong numbers: {function} of {ty}[64], element {index}: got {}, \
-         expected {}\n  help: do not use this plugin; without RAMIE_PJRT_PLUGIN, Ramie installs and uses \
-         one that it was tested with", *got as f32, *expected as f32
-    )]
-    WrongNumbers {
-        /// The plugin's path.
-        path: PathBuf,
-        /// The function, as StableHLO names it.
-        function: &'static str,
-        /// The type of its operands' elements.
-        ty: ElementType,
-        /// The index of the element in the result.
-        index: usize,
-        /// What the plugin computed.
-        got: f64,
-        /// What this process computed.
-        expected: f64,
     },
     /// A client option has an unknown name, or a value of the wrong type or range.
     #[error("client option `{name}`: {reason}")]

@@ -63,7 +63,6 @@ mod memory;
 mod plugin;
 mod profiler;
 mod proto;
-mod self_check;
 pub mod settings;
 mod signals;
 mod sys;

@@ -54,7 +54,7 @@ fn is_ours(name: &str) -> bool {
 }
 
 /// Returns a digest of these parts, also as the name of a file.
-pub(super) fn key(parts: &[&[u8]]) -> ([u8; 32], String) {
+fn key(parts: &[&[u8]]) -> ([u8; 32], String) {
     let mut digest = Sha256::new();
     for part in parts {
         digest.update((part.len() as u64).to_le_bytes());

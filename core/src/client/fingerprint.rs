@@ -119,7 +119,7 @@ pub(super) fn fingerprint(
 }
 
 /// Identifies the plugin's file: by its hash if known, otherwise by the file's metadata.
-pub(super) fn identity(plugin: &PluginLocation) -> String {
+fn identity(plugin: &PluginLocation) -> String {
     match &plugin.sha256 {
         Some(hash) => hash.clone(),
         None => ramie_pjrt::discover::FileState::of(&plugin.path)
@@ -128,7 +128,7 @@ pub(super) fn identity(plugin: &PluginLocation) -> String {
 }
 
 /// Returns the processor's model and features, if the system reports them.
-pub(super) fn processor() -> &'static String {
+fn processor() -> &'static String {
     static PROCESSOR: OnceLock<String> = OnceLock::new();
     PROCESSOR.get_or_init(read_processor)
 }

@@ -11,7 +11,6 @@ pub(crate) mod host;
 mod make_mesh;
 pub(crate) mod ordered;
 pub(crate) mod put;
-mod self_check;
 pub(crate) mod sharded;
 pub(crate) mod shards;
 
@@ -116,8 +115,8 @@ pub fn configure(options: RuntimeOptions) -> Result<()> {
 /// Returns the client, which the first call creates.
 ///
 /// # Errors
-/// Returns an error if no plugin can be found, installed, loaded or started, or if it computes wrong
-/// numbers; the error reports what was tried and what to do.
+/// Returns an error if no plugin can be found, installed, loaded or started; the error reports what
+/// was tried and what to do.
 pub fn runtime() -> Result<&'static Runtime> {
     RUNTIME
         .get_or_init(|| {
@@ -170,7 +169,6 @@ impl Runtime {
             Some(create) => create(&plugin, location.platform, client_options)?,
             None => Client::new(&plugin, &client_options)?,
         };
-        self_check::check(client, &location)?;
         let cache = match options.compilation_cache {
             Some(false) => None,
             // Compiling takes little longer than reading a file.

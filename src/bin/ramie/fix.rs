@@ -48,7 +48,7 @@ pub(crate) fn of_search(
     }
 }
 
-/// Returns the command for a plugin that does not load or computes wrong results.
+/// Returns the command for a plugin that does not load or fails to compute.
 pub(crate) fn of_plugin(found: &PluginLocation, error: &(dyn Error + 'static)) -> String {
     if let Some(DiscoverError::Refused(refused)) = error.downcast_ref() {
         return of_refused(&refused.remedy);
