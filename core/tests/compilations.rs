@@ -1,8 +1,6 @@
 //! How many programs are compiled, which is counted for the whole process.
 
-use ramie_core::random::{self, KeyLayout};
 use ramie_core::*;
-use ramie_testing::is_linked;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Barrier, Mutex, OnceLock, PoisonError};
 
@@ -237,33 +235,6 @@ fn clearing_the_caches_forgets_the_programs_of_all() {
     clear_caches();
     outer(x.clone());
     assert_eq!(traces.load(Ordering::SeqCst), 2);
-}
-
-#[test]
-fn derived_keys_are_kept_apart_from_draws() {
-    let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
-    for layout in [KeyLayout::Partitionable, KeyLayout::Original] {
-        let key = random::key(3).with_layout(layout);
-        let draw = jit(move |key: random::Key| {
-            let [a, b] = key.fold_in(5).split_into();
-            (
-                random::uniform(&a, &[4, 3], DType::F32),
-                random::randint(&b, &[7], 0, 9, DType::I32),
-            )
-        });
-        let lowered = draw.lower((key.clone(),)).expect("it is lowered");
-        // One for the folded key, one for its split, one for that within `randint`. Only XLA needs them.
-        let text = lowered.as_text();
-        let barriers = if is_linked() { 0 } else { 3 };
-        let found = text.matches("optimization_barrier").count();
-        assert_eq!(found, barriers, "{text}");
-        let (x, n) = draw(key.clone());
-        let [a, b] = key.fold_in(5).split_into();
-        let alone = random::uniform(&a, &[4, 3], DType::F32);
-        assert_eq!(x.to_vec::<f32>(), alone.to_vec::<f32>());
-        let alone = random::randint(&b, &[7], 0, 9, DType::I32);
-        assert_eq!(n.to_vec::<i32>(), alone.to_vec::<i32>());
-    }
 }
 
 /// What the process prints about compilations, in a process of its own.

@@ -1,6 +1,5 @@
 //! Compilation of jaxprs to loaded executables, through the persistent cache.
 
-use super::cpu_options::cpu_options;
 use super::{cache, runtime};
 use crate::base::events;
 use crate::program::lower::{ArgumentAttribute, CpuCompiler, Module, Partition, order};
@@ -26,10 +25,6 @@ pub(crate) struct Program {
     pub ordered: bool,
     /// Whether the program calls functions of this process.
     pub calls_back: bool,
-    /// Whether the compiler keeps barriers until the end.
-    pub keeps_barriers: bool,
-    /// Whether the program is one operation outside `jit`, which often runs only once.
-    pub single: bool,
 }
 
 impl Program {
@@ -89,8 +84,6 @@ impl Program {
             donated,
             ordered: module.ordered,
             calls_back: module.calls_back,
-            keeps_barriers: module.keeps_barriers,
-            single: false,
         }
     }
 }
@@ -153,7 +146,9 @@ fn options(
     };
     let runtime = runtime()?;
     if runtime.location.platform == Platform::Cpu && !runtime.location.is_linked() {
-        options.env_overrides = cpu_options(runtime, program);
+        // By default the maximum and minimum of XLA's CPU plugin drop NaN.
+        let name = "xla_cpu_enable_fast_min_max".to_owned();
+        options.env_overrides = vec![(name, OptionOverride::Bool(false))];
     }
     if runtime.optimizations_are_disabled() {
         let mut set = |name: &str, value| options.env_overrides.push((name.to_owned(), value));
@@ -235,8 +230,6 @@ pub(crate) fn compile_module(program: &ModuleBytes<'_>, device: Device) -> Resul
         donated: vec![false; program.inputs.len()],
         ordered: false,
         calls_back: false,
-        keeps_barriers: false,
-        single: false,
     };
     if text.is_ok() {
         return compile(&readable, device, &[]);

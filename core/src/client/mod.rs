@@ -3,7 +3,6 @@
 
 mod cache;
 mod compile;
-mod cpu_options;
 mod dump;
 mod effort;
 mod fingerprint;

@@ -196,8 +196,7 @@ fn on_device(
         let outs = prim::infer(&*primitive, ins).map_err(Failure::Shape)?;
         let name = primitive.name();
         let jaxpr = single(primitive, ins, &outs);
-        let mut program = Program::lower(name, &jaxpr, &[], Partition::default());
-        program.single = true;
+        let program = Program::lower(name, &jaxpr, &[], Partition::default());
         let start = std::time::Instant::now();
         let executable = client::compile(&program, device, &[])?;
         if crate::execution::jit::logs_compiles() {
@@ -246,8 +245,7 @@ fn on_mesh(
         let jaxpr = single(primitive, &avals, &outs);
         let shardings = ins.iter().map(|(_, s)| *s).collect();
         let partition = sharded::partition(&jaxpr, mesh, shardings, &[]);
-        let mut program = Program::lower(name, &jaxpr, &[], partition);
-        program.single = true;
+        let program = Program::lower(name, &jaxpr, &[], partition);
         Ok(sharded::compile(program, &jaxpr, &[], mesh, &[])?)
     })
 }

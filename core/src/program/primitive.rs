@@ -122,7 +122,7 @@ pub trait Primitive: Debug + DynPrimitive + Send + Sync + 'static {
         matches!(self.differentiation(), Differentiation::Linear(_))
     }
 
-    /// Returns whether XLA can compute the result within the loops of the operations that use it,
+    /// Returns whether a compiler can compute the result within the loops of its users,
     /// as for elementwise operations and those that rearrange elements.
     fn fuses(&self) -> bool {
         false

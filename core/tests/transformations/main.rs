@@ -25,7 +25,6 @@ mod nesting;
 mod ports;
 mod second_derivatives;
 mod state;
-mod stored_values;
 mod structures;
 mod train_steps;
 mod vmap;

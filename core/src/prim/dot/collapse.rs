@@ -4,7 +4,7 @@
 //! CPU backend this halves the time of the gradient of two dense layers over a batch of
 //! sequences, and no product becomes slower.
 
-use super::{DotDimensionNumbers, Precision, narrow_first};
+use super::{DotDimensionNumbers, Precision};
 use crate::program::lower::{Lowering, Value};
 use crate::{Aval, Dims};
 
@@ -84,15 +84,12 @@ pub(super) fn dot(
     };
     let sides = [(lhs, left), (rhs, right)];
     let sides = sides.map(|(x, joined)| reshape(ctx, x, x.aval().with_shape(&joined.shape)));
-    let result = match narrow_first::applies(ctx, sides, &numbers) {
-        true => narrow_first::product(ctx, sides, &numbers, precision, out),
-        false => emit(ctx, sides, &numbers, precision, out),
-    };
+    let result = emit(ctx, sides, &numbers, precision, out);
     reshape(ctx, result, out)
 }
 
 /// Emits a product; `out` has the dtype of the result.
-pub(super) fn emit(
+fn emit(
     ctx: &mut Lowering<'_>,
     sides: [Value; 2],
     numbers: &DotDimensionNumbers,

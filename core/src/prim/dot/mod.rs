@@ -2,7 +2,6 @@
 
 mod collapse;
 mod contraction;
-mod narrow_first;
 mod precision;
 mod ragged;
 mod sharding;

@@ -107,18 +107,6 @@ impl Lowering<'_> {
         self.concatenate(&words, rank)
     }
 
-    /// Emits derived keys, with a barrier between them and the draws that use them.
-    ///
-    /// XLA's simplifier looks through the joining of words, and the loop over the elements of a
-    /// draw then hashes its key again for each element: on a CPU LLVM took four times as long to
-    /// compile a `randint`, whose loop was no faster.
-    pub(super) fn derived_keys(&mut self, keys: Value) -> Value {
-        match self.is_for_xla_cpu() {
-            true => self.barrier(&[keys])[0],
-            false => keys,
-        }
-    }
-
     /// Emits the hash of the counters `0..n` in the original layout, for each key: counter `i` is
     /// hashed together with counter `i + ⌈n/2⌉`, where a missing last counter is 0.
     pub(super) fn hash_counters(&mut self, keys: Value, n: usize) -> Value {

@@ -218,7 +218,7 @@ impl Primitive for RandomSplit {
                 ctx.reshape(words, outs[0].shape())
             }
         };
-        vec![ctx.derived_keys(keys)]
+        vec![keys]
     }
 }
 
@@ -245,8 +245,7 @@ impl Primitive for RandomFoldIn {
         let key = ctx.key_words(args[0], args[1].shape());
         let zero = ctx.splat(0, args[1].aval());
         let words = ctx.threefry(key, [zero, args[1]]);
-        let keys = ctx.join_words(words);
-        vec![ctx.derived_keys(keys)]
+        vec![ctx.join_words(words)]
     }
 }
 

@@ -8,7 +8,6 @@ mod known;
 mod layout;
 mod print;
 mod scope;
-mod stored;
 
 use crate::base::hash::FastHasher;
 use crate::base::stack::with_room;

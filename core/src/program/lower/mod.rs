@@ -266,11 +266,7 @@ impl<'m> Lowering<'m> {
         }
         let outer = self.location;
         let mut args: SmallVec<[Value; 4]> = SmallVec::new();
-        let stored = match self.is_for_one_xla_cpu() {
-            true => jaxpr.stored(),
-            false => Vec::new(),
-        };
-        for (i, eqn) in jaxpr.eqns.iter().enumerate() {
+        for eqn in &jaxpr.eqns {
             self.location = Some((eqn.location, eqn.scope));
             args.clear();
             args.extend(eqn.inputs.iter().map(|input| self.atom(&env, input)));
@@ -280,10 +276,6 @@ impl<'m> Lowering<'m> {
             debug_assert_eq!(values.len(), outs.len());
             if !eqn.primitive.places_results() {
                 self.constrain_typed(&mut values, &args, &outs);
-            }
-            if stored.get(i) == Some(&true) {
-                values = self.barrier(&values);
-                self.module.stores_values = true;
             }
             for ((v, value), out) in eqn.outputs.iter().zip(values).zip(outs) {
                 env[v.index()] = Some(value.of_type(out));

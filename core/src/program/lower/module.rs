@@ -30,10 +30,6 @@ pub struct Module {
     locations: Vec<Source>,
     location_ids: FastMap<(usize, Scope), usize>,
     calls_back: bool,
-    /// Whether a value is stored behind a barrier.
-    pub(super) stores_values: bool,
-    /// Whether there is a barrier of small or several arrays.
-    pub(super) has_other_barriers: bool,
     /// Platform of the program. Defaults to that of this process.
     pub(super) platform: Option<Platform>,
     pub(super) cpu_compiler: CpuCompiler,
@@ -69,9 +65,6 @@ pub struct ModuleText {
     pub ordered: bool,
     /// Whether the program calls functions of this process, so that no other process can run it.
     pub calls_back: bool,
-    /// Whether the compiler must keep the barriers until the end, so that values are stored behind
-    /// them. XLA's emitter of small loops aborts the process at a barrier of several arrays.
-    pub keeps_barriers: bool,
 }
 
 /// Returns a name that is a valid MLIR identifier.
@@ -161,7 +154,6 @@ impl Module {
             text,
             ordered,
             calls_back: module.calls_back,
-            keeps_barriers: module.stores_values && !module.has_other_barriers,
         }
     }
 

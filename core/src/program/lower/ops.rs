@@ -2,7 +2,6 @@
 
 use super::value::{TensorType, avals, list, types};
 use super::{Lowering, Value, dims_array};
-use crate::program::jaxpr::Jaxpr;
 use crate::{Aval, DType, Literal, Scalar};
 use smallvec::SmallVec;
 use std::fmt::Write;
@@ -204,9 +203,6 @@ impl Lowering<'_> {
 
     /// Emits a barrier that the compiler does not optimize across.
     pub fn barrier(&mut self, args: &[Value]) -> Vec<Value> {
-        if !matches!(args, [x] if x.aval.size() >= Jaxpr::STORED_ELEMENTS) {
-            self.module.has_other_barriers = true;
-        }
         self.op("optimization_barrier", args, &avals(args), "", &[])
     }
 
