@@ -182,9 +182,8 @@ pub use ramie_core::{
 #[doc(inline)]
 pub use ramie_core::{
     NamedScope, Ordered, Scope, VmapMethod, debug, debug_infs, debug_nans,
-    default_matmul_precision, disable_jit, disable_most_optimizations, effects_barrier,
-    enter_named_scope, io_callback, io_callback_with, named_scope, pure_callback,
-    pure_callback_with,
+    default_matmul_precision, disable_jit, effects_barrier, enter_named_scope, io_callback,
+    io_callback_with, named_scope, pure_callback, pure_callback_with,
 };
 // Pytrees of arrays.
 #[doc(inline)]

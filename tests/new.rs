@@ -206,8 +206,7 @@ impl Program<'_> {
         }
         command
             .current_dir(self.folder)
-            .env("RAMIE_COMPILATION_CACHE", self.folder.join("cache"))
-            .env("RAMIE_DISABLE_MOST_OPTIMIZATIONS", "1");
+            .env("RAMIE_COMPILATION_CACHE", self.folder.join("cache"));
         command
     }
 

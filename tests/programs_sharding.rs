@@ -13,7 +13,7 @@ mod products;
 mod traffic;
 
 use ramie::*;
-use ramie_testing::quick_mesh as mesh;
+use ramie_testing::cpu_mesh as mesh;
 
 /// Small whole numbers, whose products and sums are exact in any order.
 fn whole(seed: usize, shape: &[usize]) -> Array {

@@ -16,7 +16,7 @@ mod rules;
 
 use model::{Sizes, Trainer, sequences, train_step};
 use ramie::*;
-use ramie_testing::quick_mesh as mesh;
+use ramie_testing::cpu_mesh as mesh;
 
 const SIZES: Sizes = Sizes {
     vocabulary: 64,

@@ -27,8 +27,8 @@ pub use client::shards::{
     Shard, make_array_from_callback, make_array_from_process_local_data, visualize_sharding,
 };
 pub use client::{
-    CompilationStats, Runtime, RuntimeOptions, compilation_stats, configure, devices,
-    disable_most_optimizations, make_mesh, make_mesh_with, runtime, with_default_device,
+    CompilationStats, Runtime, RuntimeOptions, compilation_stats, configure, devices, make_mesh,
+    make_mesh_with, runtime, with_default_device,
 };
 pub use execution::callback::{
     Ordered, VmapMethod, debug, effects_barrier, io_callback, io_callback_with, pure_callback,

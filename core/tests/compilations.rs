@@ -63,35 +63,6 @@ fn calls_find_programs_lowered_from_types() {
 }
 
 #[test]
-fn programs_of_little_effort_are_programs_of_their_own() {
-    let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
-    let x = Array::from([0.25f32, 0.5, 0.75, 1.0, 1.25]);
-    let f = jit(|x: Array| x.sin() * 3.0 + 1.0);
-    let both = || (f(x.clone()).to_vec::<f32>(), x.tanh().to_vec::<f32>());
-    let (optimized, made) = programs(both);
-    assert_eq!(made, 2);
-    let (quick, made) = programs(|| disable_most_optimizations(both));
-    assert_eq!(made, 2);
-    for (a, b) in optimized.0.iter().zip(&quick.0) {
-        assert!((a - b).abs() <= 2e-7 * a.abs(), "{a} and {b}");
-    }
-    assert_eq!(programs(|| disable_most_optimizations(both)), (quick, 0));
-    assert_eq!(programs(both), (optimized, 0));
-}
-
-/// XLA's plain loops convert what rounds to zero from below to NaN.
-#[test]
-fn programs_of_little_effort_convert_to_floats_without_negative_zero() {
-    let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
-    let x = Array::from([-1e-6f32, -0.0, 0.5]);
-    for dtype in [DType::F8E4M3Fnuz, DType::F8E5M2Fnuz] {
-        let convert = jit(move |x: Array| x.astype(dtype).astype(DType::F32));
-        let quick = disable_most_optimizations(|| convert(x.clone()));
-        assert_eq!(quick.to_vec::<f32>(), [0.0, 0.0, 0.5], "{dtype:?}");
-    }
-}
-
-#[test]
 fn small_arrays_of_one_value_need_no_program() {
     let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
     let dtypes = [

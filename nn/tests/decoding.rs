@@ -2,7 +2,7 @@
 //! length need two programs, which are counted for the whole process. `BatchDecoding`: its tokens are
 //! those of `Decoding`, whatever the other slots contain.
 
-use ramie_core::{Array, compilation_stats, disable_most_optimizations, random};
+use ramie_core::{Array, compilation_stats, random};
 use ramie_nn::models::{BatchDecoding, Decoding, Generator, Gpt2, LanguageModel, Llama, Sampling};
 use ramie_testing::{golden, panic_message};
 use std::path::PathBuf;
@@ -54,76 +54,68 @@ fn equals_generated<M: LanguageModel>(model: &M) {
 #[test]
 fn tokens_are_those_of_the_generator() {
     let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
-    disable_most_optimizations(|| {
-        for name in ["llama", "mistral", "qwen3"] {
-            equals_generated(&Llama::from_pretrained(folder(name)).expect("loads"));
-        }
-        equals_generated(&Gpt2::from_pretrained(folder("gpt2")).expect("loads"));
-    });
+    for name in ["llama", "mistral", "qwen3"] {
+        equals_generated(&Llama::from_pretrained(folder(name)).expect("loads"));
+    }
+    equals_generated(&Gpt2::from_pretrained(folder("gpt2")).expect("loads"));
 }
 
 #[test]
 fn prompts_of_any_length_need_two_programs() {
     let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
-    disable_most_optimizations(|| {
-        let model = Llama::from_pretrained(folder("llama")).expect("loads");
-        let mut decoding = Decoding::new(&model, Sampling::greedy(), 30).chunk_size(8);
-        let prompt: Vec<i32> = (0..30).collect();
-        // Eager programs of small arrays are compiled, too: those are the same for each length.
-        continued(&mut decoding, &prompt[..5], 7);
-        continued(&mut decoding, &prompt[1..4], 5);
-        let before = compilation_stats();
-        for length in 1..25 {
-            continued(&mut decoding, &prompt[..length], length + 2);
-            continued(&mut decoding, &prompt[2..2 + length], length + 2);
-        }
-        assert_eq!(compilation_stats(), before);
-    });
+    let model = Llama::from_pretrained(folder("llama")).expect("loads");
+    let mut decoding = Decoding::new(&model, Sampling::greedy(), 30).chunk_size(8);
+    let prompt: Vec<i32> = (0..30).collect();
+    // Eager programs of small arrays are compiled, too: those are the same for each length.
+    continued(&mut decoding, &prompt[..5], 7);
+    continued(&mut decoding, &prompt[1..4], 5);
+    let before = compilation_stats();
+    for length in 1..25 {
+        continued(&mut decoding, &prompt[..length], length + 2);
+        continued(&mut decoding, &prompt[2..2 + length], length + 2);
+    }
+    assert_eq!(compilation_stats(), before);
 }
 
 #[test]
 fn calls_of_the_same_shapes_compile_nothing() {
     let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
-    disable_most_optimizations(|| {
-        let model = Llama::from_pretrained(folder("llama")).expect("loads");
-        let sampling = Sampling::greedy()
-            .temperature(0.8)
-            .top_p(0.9)
-            .repetition_penalty(1.2);
-        let generator = Generator::new(sampling, 6).eos_token_id(52);
-        let generate = |seed: i32| {
-            let prompts = [vec![seed, 5, 7, 7, 21], vec![9; 1 + seed as usize]];
-            let key = random::key(i64::from(seed));
-            generator.generate_prompts(&model, &prompts, &key);
-            let tokens = Array::from([[seed, 3, 4]]);
-            generator.generate(&model, &tokens, &key);
-        };
-        generate(0);
-        let before = compilation_stats();
-        for seed in 1..5 {
-            generate(seed);
-        }
-        assert_eq!(compilation_stats(), before);
-    });
+    let model = Llama::from_pretrained(folder("llama")).expect("loads");
+    let sampling = Sampling::greedy()
+        .temperature(0.8)
+        .top_p(0.9)
+        .repetition_penalty(1.2);
+    let generator = Generator::new(sampling, 6).eos_token_id(52);
+    let generate = |seed: i32| {
+        let prompts = [vec![seed, 5, 7, 7, 21], vec![9; 1 + seed as usize]];
+        let key = random::key(i64::from(seed));
+        generator.generate_prompts(&model, &prompts, &key);
+        let tokens = Array::from([[seed, 3, 4]]);
+        generator.generate(&model, &tokens, &key);
+    };
+    generate(0);
+    let before = compilation_stats();
+    for seed in 1..5 {
+        generate(seed);
+    }
+    assert_eq!(compilation_stats(), before);
 }
 
 #[test]
 fn random_choices_are_those_of_their_keys() {
     let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
-    disable_most_optimizations(|| {
-        let model = Llama::from_pretrained(folder("llama")).expect("loads");
-        let sampling = Sampling::greedy().temperature(2.0);
-        let mut decoding = Decoding::new(&model, sampling, 30);
-        let mut drawn = |seed: i64| {
-            decoding.set_tokens(&[5, 6, 7]);
-            let key = random::key(seed);
-            (0..20)
-                .map(|i| decoding.next_token(&key.fold_in(i)))
-                .collect::<Vec<_>>()
-        };
-        assert_eq!(drawn(1), drawn(1));
-        assert_ne!(drawn(1), drawn(2));
-    });
+    let model = Llama::from_pretrained(folder("llama")).expect("loads");
+    let sampling = Sampling::greedy().temperature(2.0);
+    let mut decoding = Decoding::new(&model, sampling, 30);
+    let mut drawn = |seed: i64| {
+        decoding.set_tokens(&[5, 6, 7]);
+        let key = random::key(seed);
+        (0..20)
+            .map(|i| decoding.next_token(&key.fold_in(i)))
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(drawn(1), drawn(1));
+    assert_ne!(drawn(1), drawn(2));
 }
 
 /// A sequence: the step before which it starts, its prompt, its options, and its number of tokens.
@@ -199,37 +191,33 @@ fn equals_alone<M: LanguageModel>(model: &M) {
 #[test]
 fn sequences_together_are_those_alone() {
     let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
-    disable_most_optimizations(|| {
-        for name in ["llama", "mistral", "qwen3"] {
-            equals_alone(&Llama::from_pretrained(folder(name)).expect("loads"));
-        }
-        equals_alone(&Gpt2::from_pretrained(folder("gpt2")).expect("loads"));
-    });
+    for name in ["llama", "mistral", "qwen3"] {
+        equals_alone(&Llama::from_pretrained(folder(name)).expect("loads"));
+    }
+    equals_alone(&Gpt2::from_pretrained(folder("gpt2")).expect("loads"));
 }
 
 #[test]
 fn a_compiled_batch_compiles_nothing() {
     let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
-    disable_most_optimizations(|| {
-        let model = Llama::from_pretrained(folder("llama")).expect("loads");
-        let mut batch = BatchDecoding::new(&model, 2, 80).compiled();
-        let before = compilation_stats();
-        for (length, seed) in (1..80).step_by(13).zip(0..) {
-            let prompt: Vec<i32> = (0..length).map(|i| i % 53).collect();
-            let sampling = match seed % 3 {
-                0 => Sampling::greedy(),
-                1 => Sampling::greedy().temperature(0.5),
-                _ => Sampling::greedy().top_p(0.9),
-            };
-            let slot = batch.start(&prompt, sampling, &random::key(seed));
-            batch.step();
-            if seed % 2 == 1 {
-                batch.end(slot);
-                batch.end(0);
-            }
+    let model = Llama::from_pretrained(folder("llama")).expect("loads");
+    let mut batch = BatchDecoding::new(&model, 2, 80).compiled();
+    let before = compilation_stats();
+    for (length, seed) in (1..80).step_by(13).zip(0..) {
+        let prompt: Vec<i32> = (0..length).map(|i| i % 53).collect();
+        let sampling = match seed % 3 {
+            0 => Sampling::greedy(),
+            1 => Sampling::greedy().temperature(0.5),
+            _ => Sampling::greedy().top_p(0.9),
+        };
+        let slot = batch.start(&prompt, sampling, &random::key(seed));
+        batch.step();
+        if seed % 2 == 1 {
+            batch.end(slot);
+            batch.end(0);
         }
-        assert_eq!(compilation_stats(), before);
-    });
+    }
+    assert_eq!(compilation_stats(), before);
 }
 
 #[test]

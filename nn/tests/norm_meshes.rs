@@ -3,10 +3,10 @@
 use ramie_core::*;
 use ramie_nn::linen::{self, Apply, Module, Variables};
 use ramie_nn::{Dropout, Rngs};
-use ramie_testing::quick_cpu_devices;
+use ramie_testing::cpu_devices;
 
 fn mesh() -> Mesh {
-    quick_cpu_devices(4);
+    cpu_devices(4);
     make_mesh_with(&[4], &["x"], AxisType::Auto).unwrap()
 }
 

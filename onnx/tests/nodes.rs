@@ -5,7 +5,7 @@
 mod common;
 
 use common::{NodeTest, node_tests};
-use ramie_core::{Array, DType, State, disable_most_optimizations, jit};
+use ramie_core::{Array, DType, State, jit};
 use ramie_onnx::{Model, OnnxFile, TensorInfo, tensor_from_bytes};
 use ramie_testing::check::on_all_cores;
 use ramie_testing::numbers::{close, to_f64};
@@ -241,9 +241,7 @@ fn nodes_equal_the_reference() {
         }
     }
     let groups: Vec<&[Case]> = cases.chunks(GROUP).collect();
-    let notes = on_all_cores(&groups, |group| {
-        disable_most_optimizations(|| together(group))
-    });
+    let notes = on_all_cores(&groups, |group| together(group));
     let notes = cases.iter().zip(notes.into_iter().flatten());
     let failed = notes.filter(|(_, note)| !note.is_empty());
     failures.extend(failed.map(|(case, note)| format!("{}: {note}", case.name)));

@@ -8,7 +8,7 @@ use common::{Run, close, grid};
 use ramie_core::{Array, AxisType, Mesh, NamedSharding, P, State, device_put, jit, make_mesh_with};
 use ramie_optim::*;
 use ramie_testing::check::on_all_cores;
-use ramie_testing::quick_cpu_devices;
+use ramie_testing::cpu_devices;
 
 fn objective(params: &State, step: &Array) -> Array {
     let at = |path: &str| params.get(path).expect(path);
@@ -98,7 +98,7 @@ fn check(group: &str, mesh: Mesh) -> usize {
 
 #[test]
 fn states_are_sharded_as_their_parameters() {
-    quick_cpu_devices(8);
+    cpu_devices(8);
     let mesh = make_mesh_with(&[4, 2], &["x", "y"], AxisType::Auto).expect("eight devices");
     // The compiler uses one thread for most of the time.
     let moments: usize = on_all_cores(&GROUPS, |group| check(group, mesh))

@@ -169,8 +169,6 @@ settings! {
     EAGER_PROGRAMS: usize = "RAMIE_EAGER_PROGRAMS",
         "the number of compiled operations to keep, an integer from 1",
         |value| number(value).filter(|n| *n > 0);
-    /// Whether programs are compiled without most optimizations.
-    DISABLE_MOST_OPTIMIZATIONS: bool = "RAMIE_DISABLE_MOST_OPTIMIZATIONS", SWITCH, switch;
     /// The precision of matrix products that request none.
     DEFAULT_MATMUL_PRECISION: String = "RAMIE_DEFAULT_MATMUL_PRECISION",
         "`default`, `high` or `highest` (also `bfloat16`, `tensorfloat32`, `float32`)",
@@ -246,14 +244,13 @@ mod tests {
 
     /// An invalid value for each setting that has one, besides values that are not UTF-8. Paths
     /// may be any bytes.
-    const RUBBISH: [(&str, &str); 14] = [
+    const RUBBISH: [(&str, &str); 13] = [
         ("RAMIE_DEFAULT_MATMUL_PRECISION", "exact"),
         ("RAMIE_PLATFORM", "gpu"),
         ("RAMIE_NUM_CPU_DEVICES", "0"),
         ("RAMIE_COMPILATION_CACHE_MB", "4 GB"),
         ("RAMIE_CHECK_MEMORY", "maybe"),
         ("RAMIE_EAGER_PROGRAMS", "0"),
-        ("RAMIE_DISABLE_MOST_OPTIMIZATIONS", "all"),
         ("RAMIE_LOG_COMPILES", "please"),
         ("RAMIE_DEBUG_NANS", "nan"),
         ("RAMIE_DEBUG_INFS", "-1"),

@@ -1,14 +1,13 @@
 //! Checks of many calls that share few compiled programs.
 
 use super::check::GROUP;
-use super::panics::{caught, little_effort_first};
-use ramie_core::{Tree, disable_most_optimizations, eval_shape, jit};
+use super::panics::caught;
+use ramie_core::{Tree, eval_shape, jit};
 
 /// Calls `f` with each index and its operands, and passes the index and the results to `check`.
 ///
-/// Most of a test's time is compilation, so many calls share a program that is compiled with little
-/// effort. A call runs alone, outside `jit`, if it cannot be traced because it reads elements, or if
-/// its check fails; and once more with all optimizations if it fails alone.
+/// Most of a test's time is compilation, so many calls share a program. A call runs alone, outside
+/// `jit`, if it cannot be traced because it reads elements, or if its check fails.
 ///
 /// # Panics
 /// With the messages of all checks that panic.
@@ -27,12 +26,12 @@ pub fn check_calls<T: Tree + Clone, R: Tree>(
             calls.map(|(&i, x)| f(i, x)).collect()
         });
         let operands = group.iter().map(|&i| operands[i].clone()).collect();
-        let results = caught(|| disable_most_optimizations(|| program(operands)));
+        let results = caught(|| program(operands));
         for (&i, result) in group.iter().zip(results.into_iter().flatten()) {
             passed[i] = caught(|| check(i, result)).is_ok();
         }
     }
-    let alone = |i: usize| little_effort_first(|| check(i, f(i, operands[i].clone())));
+    let alone = |i: usize| check(i, f(i, operands[i].clone()));
     let left = (0..operands.len()).filter(|&i| !passed[i]);
     let failure = |i: usize| Some(format!("call {i}: {}", caught(|| alone(i)).err()?));
     let failures: Vec<String> = left.filter_map(failure).collect();

@@ -8,7 +8,7 @@ use super::golden::Derivative;
 use super::numbers::{close, to_f64, tolerance};
 use super::panics::caught;
 use super::plan::{Batches, Plan, Ran, STEP, present, run};
-use ramie_core::{Array, disable_most_optimizations, where_};
+use ramie_core::{Array, where_};
 use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::sync::Mutex;
@@ -41,7 +41,7 @@ impl Failures {
 /// Checks the cases, with one thread per core.
 pub fn cases(cases: &[Case], failures: &mut Failures) {
     let groups: Vec<&[Case]> = cases.chunks(GROUP).collect();
-    let found = on_all_cores(&groups, |group| group_of(group));
+    let found = on_all_cores(&groups, |group| together(group));
     for (group, notes) in groups.into_iter().zip(found) {
         for (case, note) in group.iter().zip(notes) {
             if !note.is_empty() {
@@ -95,21 +95,6 @@ pub fn eagerly(cases: &[Case], failures: &mut Failures) {
             failures.note(&case.label, format!("at once: {message}"));
         }
     }
-}
-
-/// Per case of a group what is wrong with it, or nothing.
-///
-/// Programs run once here, so they are compiled with little effort. Only with all
-/// optimizations are products and sums fused, as in the recordings: the cases whose
-/// results depend on it are checked again.
-fn group_of(group: &[Case]) -> Vec<String> {
-    let mut notes = disable_most_optimizations(|| together(group));
-    for (case, note) in group.chunks(1).zip(&mut notes) {
-        if !note.is_empty() {
-            *note = together(case).remove(0);
-        }
-    }
-    notes
 }
 
 /// Per case what is wrong with it, or nothing, of the cases in one program.
@@ -166,7 +151,7 @@ fn case_of(case: &Case, plan: &Plan<'_>, ran: &Ran) -> Result<(), String> {
 #[track_caller]
 pub fn gradients(label: &str, f: &Operation, inputs: &[Array]) {
     let plan = Plan::new(f, inputs, None, true, Batches::None);
-    let ran = disable_most_optimizations(|| run(std::slice::from_ref(&plan)));
+    let ran = run(std::slice::from_ref(&plan));
     if let Err(message) = differences(&plan, &ran[0]) {
         panic!("{label}: {message}");
     }
@@ -178,7 +163,7 @@ pub fn gradients(label: &str, f: &Operation, inputs: &[Array]) {
 /// Returns an error if the results differ.
 pub fn batching(inputs: &[Array], f: &Operation) -> Result<(), String> {
     let plan = Plan::new(f, inputs, None, false, Batches::Plain);
-    let ran = disable_most_optimizations(|| run(std::slice::from_ref(&plan)));
+    let ran = run(std::slice::from_ref(&plan));
     batches(&plan, &ran[0])
 }
 

@@ -9,23 +9,8 @@ use ramie_pjrt::discover::{Platform, find};
 /// If the runtime is in use with other options.
 #[track_caller]
 pub fn cpu_devices(count: usize) {
-    start(count, None);
-}
-
-/// Configures a number of virtual CPU devices whose programs compile without most optimizations.
-///
-/// # Panics
-/// If the runtime is in use with other options.
-#[track_caller]
-pub fn quick_cpu_devices(count: usize) {
-    start(count, Some(true));
-}
-
-#[track_caller]
-fn start(count: usize, disable_most_optimizations: Option<bool>) {
     let options = RuntimeOptions {
         cpu_devices: Some(count),
-        disable_most_optimizations,
         ..RuntimeOptions::default()
     };
     configure(options).expect("every test configures the same devices first");
@@ -36,12 +21,12 @@ pub fn is_linked() -> bool {
     find(Some(Platform::Cpu)).is_ok_and(|found| found.is_linked())
 }
 
-/// Makes a mesh of all [`quick_cpu_devices`], with axes left to the compiler.
+/// Makes a mesh of all [`cpu_devices`], with axes left to the compiler.
 ///
 /// # Panics
 /// If the runtime is in use with other options.
 #[track_caller]
-pub fn quick_mesh(sizes: &[usize], names: &[&str]) -> Mesh {
-    quick_cpu_devices(sizes.iter().product());
+pub fn cpu_mesh(sizes: &[usize], names: &[&str]) -> Mesh {
+    cpu_devices(sizes.iter().product());
     make_mesh(sizes, names).expect("as many devices")
 }

@@ -36,8 +36,8 @@ use golden::{Golden, Row};
 use plan::Batches;
 
 pub use calls::check_calls;
-pub use devices::{cpu_devices, is_linked, quick_cpu_devices, quick_mesh};
-pub use panics::{assert_explained, assert_panics, caught, little_effort_first, panic_message};
+pub use devices::{cpu_devices, cpu_mesh, is_linked};
+pub use panics::{assert_explained, assert_panics, caught, panic_message};
 
 /// Checks every recorded row of the named operations; `apply` makes an
 /// operation of a row.

@@ -1,6 +1,5 @@
 //! Messages of panics.
 
-use ramie_core::disable_most_optimizations;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// Returns the result of `f`, or the message of its panic.
@@ -12,15 +11,6 @@ pub fn caught<R>(f: impl FnOnce() -> R) -> Result<R, String> {
         Ok(text) => *text,
         Err(payload) => payload.downcast_ref::<&str>().unwrap_or(&"").to_string(),
     })
-}
-
-/// Runs checks with programs that are compiled with little effort, and if one fails, again with all
-/// optimizations. Recordings of JAX contain fused products and sums, which only optimized programs do.
-pub fn little_effort_first<R>(check: impl Fn() -> R) -> R {
-    match caught(|| disable_most_optimizations(&check)) {
-        Ok(result) => result,
-        Err(_) => check(),
-    }
 }
 
 /// Returns the message of the panic in `f`.

@@ -8,7 +8,7 @@ use common::points;
 use ramie_checkpoint::manager::{CheckpointManager, CheckpointManagerOptions};
 use ramie_checkpoint::pytree::StandardRestore;
 use ramie_checkpoint::{items::Composite, preemption};
-use ramie_core::{Array, State, disable_most_optimizations};
+use ramie_core::{Array, State};
 use ramie_data::DataLoader;
 use ramie_nn::{BatchNorm, Dropout, Linear, Module, Rngs};
 use ramie_optim::adam;
@@ -62,7 +62,7 @@ fn train(folder: &Path) -> Result<History, Error> {
         })
         .quiet();
     let loader = DataLoader::new(points(64)).batch_size(8).shuffle(3);
-    disable_most_optimizations(|| trainer.fit(&mut state, loader))
+    trainer.fit(&mut state, loader)
 }
 
 /// The part of a child process.

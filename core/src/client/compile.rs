@@ -150,14 +150,6 @@ fn options(
         let name = "xla_cpu_enable_fast_min_max".to_owned();
         options.env_overrides = vec![(name, OptionOverride::Bool(false))];
     }
-    if runtime.optimizations_are_disabled() {
-        let mut set = |name: &str, value| options.env_overrides.push((name.to_owned(), value));
-        set("xla_backend_optimization_level", OptionOverride::Int(0));
-        set(
-            "xla_llvm_disable_expensive_passes",
-            OptionOverride::Bool(true),
-        );
-    }
     options.env_overrides.extend_from_slice(flags);
     Ok(options)
 }

@@ -4,7 +4,6 @@
 mod cache;
 mod compile;
 mod dump;
-mod effort;
 mod fingerprint;
 pub(crate) mod host;
 mod make_mesh;
@@ -33,8 +32,6 @@ pub(crate) use compile::{
     Cache, ModuleBytes, Origin, Program, compile, compile_module, compile_or_load,
 };
 pub use compile::{CompilationStats, compilation_stats};
-pub use effort::disable_most_optimizations;
-pub(crate) use effort::least_effort;
 pub use make_mesh::{make_mesh, make_mesh_with};
 
 /// Options of the process's client. Set them before the first array is created; see
@@ -48,10 +45,6 @@ pub struct RuntimeOptions {
     /// Whether the persistent compilation cache is enabled. By default it is, in the user's cache
     /// directory or the directory `RAMIE_COMPILATION_CACHE`, unless that is `off`.
     pub compilation_cache: Option<bool>,
-    /// Whether most optimizations of the compiler are disabled, as by
-    /// [`disable_most_optimizations`]. Defaults to `RAMIE_DISABLE_MOST_OPTIMIZATIONS`, or else to
-    /// `false`.
-    pub disable_most_optimizations: Option<bool>,
 }
 
 /// The XLA client of this process.
@@ -59,7 +52,6 @@ pub struct Runtime {
     client: Client,
     location: PluginLocation,
     cache: Option<Cache>,
-    disable_most_optimizations: bool,
     surroundings: Surroundings,
     fingerprint: OnceLock<String>,
 }
@@ -70,7 +62,6 @@ static OPTIONS: Mutex<(RuntimeOptions, bool)> = Mutex::new((
         platform: None,
         cpu_devices: None,
         compilation_cache: None,
-        disable_most_optimizations: None,
     },
     false,
 ));
@@ -174,15 +165,10 @@ impl Runtime {
             _ if location.is_linked() => None,
             _ => Cache::from_environment()?,
         };
-        let disable_most_optimizations = match options.disable_most_optimizations {
-            Some(disable) => disable,
-            None => settings::DISABLE_MOST_OPTIMIZATIONS.is_on(),
-        };
         Ok(Runtime {
             client,
             location,
             cache,
-            disable_most_optimizations,
             surroundings,
             fingerprint: OnceLock::new(),
         })
@@ -196,11 +182,6 @@ impl Runtime {
     /// Returns the plugin, and how it was found.
     pub fn plugin(&self) -> &PluginLocation {
         &self.location
-    }
-
-    /// Returns whether programs of this thread are compiled without most optimizations.
-    fn optimizations_are_disabled(&self) -> bool {
-        least_effort() || self.disable_most_optimizations
     }
 
     pub(crate) fn cache(&self) -> Option<&Cache> {

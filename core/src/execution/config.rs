@@ -10,7 +10,6 @@ use crate::prim::dot;
 /// [`RuntimeOptions`](crate::RuntimeOptions). Settings that hold for a scope are functions that
 /// take a closure: [`default_matmul_precision`](crate::default_matmul_precision),
 /// [`disable_jit`](crate::disable_jit),
-/// [`disable_most_optimizations`](crate::disable_most_optimizations),
 /// [`with_default_device`](crate::with_default_device).
 ///
 /// JAX's `jax_enable_x64` has no counterpart: 64-bit types are always enabled, and a program uses

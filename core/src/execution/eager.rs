@@ -24,13 +24,11 @@ use std::sync::Arc;
 
 type Operands = SmallVec<[Arc<DeviceArray>; 4]>;
 
-/// The key of a primitive's program: the primitive, the operands' types, the device or mesh, and
-/// whether it is compiled inside [`disable_most_optimizations`](crate::disable_most_optimizations).
+/// The key of a primitive's program: the primitive, the operands' types, and the device or mesh.
 struct Key<I, P> {
     primitive: Arc<dyn Primitive>,
     ins: SmallVec<[I; 4]>,
     site: P,
-    least_effort: bool,
 }
 
 type EagerCache<I, P, T> = ProgramCache<Key<I, P>, T>;
@@ -49,13 +47,8 @@ impl<I: Hash + Eq + Clone, P: Hash + Eq + Clone, T> EagerCache<I, P, T> {
         primitive.dyn_hash(&mut hasher);
         ins.hash(&mut hasher);
         site.hash(&mut hasher);
-        let least_effort = client::least_effort();
-        least_effort.hash(&mut hasher);
         let is_key = |key: &Key<I, P>| {
-            key.site == *site
-                && key.least_effort == least_effort
-                && *key.ins == *ins
-                && key.primitive.dyn_eq(primitive.as_any())
+            key.site == *site && *key.ins == *ins && key.primitive.dyn_eq(primitive.as_any())
         };
         self.get_or_make(hasher.finish(), is_key, || {
             let primitive = primitive.to_arc();
@@ -64,7 +57,6 @@ impl<I: Hash + Eq + Clone, P: Hash + Eq + Clone, T> EagerCache<I, P, T> {
                 primitive,
                 ins: ins.into(),
                 site: site.clone(),
-                least_effort,
             };
             Ok((key, program))
         })

@@ -13,10 +13,10 @@ mod sharding;
 
 /// Configures the runtime, which all tests of this program share.
 fn eight_devices() {
-    ramie_testing::quick_cpu_devices(8);
+    ramie_testing::cpu_devices(8);
 }
 
 /// The mesh of most tests.
 fn mesh() -> ramie_core::Mesh {
-    ramie_testing::quick_mesh(&[4, 2], &["x", "y"])
+    ramie_testing::cpu_mesh(&[4, 2], &["x", "y"])
 }

@@ -1,8 +1,6 @@
 //! Attention in blocks is attention, in less memory.
 
-use ramie_core::{
-    Array, Attention, DType, disable_most_optimizations, grad, jit, random, value_and_grad, vmap,
-};
+use ramie_core::{Array, Attention, DType, grad, jit, random, value_and_grad, vmap};
 
 /// Queries `[2, 7, 4, 3]`, keys and values `[2, 10, 2, 3]`, and a bias.
 type Operands = (Array, Array, Array, Option<Array>);
@@ -60,22 +58,20 @@ fn close(what: &str, got: &Array, expected: &Array, tolerance: f32) {
 /// Values and gradients of a configuration, in blocks of many sizes and at once.
 #[track_caller]
 fn equal(name: &str, how: Attention, bias: Option<Array>) {
-    disable_most_optimizations(|| {
-        let ((_, (out, residual)), grads) = jit(value_and_grad(loss(&how)))(operands(bias.clone()));
-        for block in [4, 5, 64] {
-            let f = jit(value_and_grad(loss(&how.clone().blockwise(block))));
-            let ((_, (y, r)), g) = f(operands(bias.clone()));
-            let what = format!("{name} in blocks of {block}");
-            close(&what, &y, &out, 2e-6);
-            close(&format!("{what}: residual"), &r, &residual, 2e-6);
-            close(&format!("{what}: queries"), &g.0, &grads.0, 5e-6);
-            close(&format!("{what}: keys"), &g.1, &grads.1, 5e-6);
-            close(&format!("{what}: values"), &g.2, &grads.2, 5e-6);
-            if let Some((got, expected)) = g.3.zip(grads.3.clone()) {
-                close(&format!("{what}: bias"), &got, &expected, 5e-6);
-            }
+    let ((_, (out, residual)), grads) = jit(value_and_grad(loss(&how)))(operands(bias.clone()));
+    for block in [4, 5, 64] {
+        let f = jit(value_and_grad(loss(&how.clone().blockwise(block))));
+        let ((_, (y, r)), g) = f(operands(bias.clone()));
+        let what = format!("{name} in blocks of {block}");
+        close(&what, &y, &out, 2e-6);
+        close(&format!("{what}: residual"), &r, &residual, 2e-6);
+        close(&format!("{what}: queries"), &g.0, &grads.0, 5e-6);
+        close(&format!("{what}: keys"), &g.1, &grads.1, 5e-6);
+        close(&format!("{what}: values"), &g.2, &grads.2, 5e-6);
+        if let Some((got, expected)) = g.3.zip(grads.3.clone()) {
+            close(&format!("{what}: bias"), &got, &expected, 5e-6);
         }
-    });
+    }
 }
 
 #[test]
@@ -174,7 +170,7 @@ fn blocks_without_batch_in_batches_and_narrow() {
         ]
     });
     let (q, k, v, _) = operands(None);
-    let [each, gradient, narrow, slope] = disable_most_optimizations(|| compared(q, k, v));
+    let [each, gradient, narrow, slope] = compared(q, k, v);
     close("vmap", &each[0], &each[1], 1e-6);
     close("gradient in batches", &gradient[0], &gradient[1], 1e-5);
     assert_eq!([narrow[0].dtype(), slope[0].dtype()], [DType::BF16; 2]);

@@ -3,9 +3,9 @@
 use ramie_core::prim::random::{RandomBits, RandomSeed, RandomSplit, Threefry2x32};
 use ramie_core::prim::{Param, Primitive};
 use ramie_core::random::{self, BernoulliMode, Categorical, Choice, GumbelMode, Key, KeyLayout};
-use ramie_core::{Array, DType, bind, disable_most_optimizations, grad, jit, stack, vmap};
+use ramie_core::{Array, DType, bind, grad, jit, stack, vmap};
 use ramie_testing::draws::{Golden, distance, dtype_of, key_of, relative_to_largest, shape_of};
-use ramie_testing::{is_linked, little_effort_first, panic_message};
+use ramie_testing::{is_linked, panic_message};
 use serde_json::Value;
 use std::collections::BTreeMap;
 
@@ -148,8 +148,7 @@ fn draws_are_those_of_jax() {
             .iter()
             .map(|n| golden.array(n))
             .collect();
-        let drawn = || draw(row, &inputs);
-        let Some(got) = disable_most_optimizations(drawn) else {
+        let Some(got) = draw(row, &inputs) else {
             continue;
         };
         *counts.entry(name).or_default() += 1;
@@ -169,11 +168,7 @@ fn draws_are_those_of_jax() {
             ("gumbel", DType::F32) if is_linked() => 3,
             _ => 2,
         };
-        let mut far = units(&got, &want);
-        if far > allowed {
-            // Only with all optimizations are products and sums fused, as in the recordings.
-            far = units(&drawn().expect("drawn before"), &want);
-        }
+        let far = units(&got, &want);
         if far > allowed {
             failures.push(format!("{far} units: {row}"));
         }
@@ -252,10 +247,6 @@ fn samplers() -> Vec<(&'static str, fn(&Key) -> Array)> {
 
 #[test]
 fn batches_and_compiled_functions_draw_as_a_loop_does() {
-    little_effort_first(check_batches_and_compiled_functions);
-}
-
-fn check_batches_and_compiled_functions() {
     for layout in [KeyLayout::Partitionable, KeyLayout::Original] {
         let key = random::key(3).with_layout(layout);
         let keys = key.split(4);

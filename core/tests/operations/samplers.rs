@@ -2,7 +2,7 @@
 
 use ramie_core::prim::random::{RngAlgorithm, rng_bit_generator};
 use ramie_core::random::{self, Key, KeyImpl};
-use ramie_core::{Array, DType, concatenate, disable_most_optimizations, grad, jit, vmap};
+use ramie_core::{Array, DType, concatenate, grad, jit, vmap};
 use ramie_testing::draws::{Golden, distance, dtype_of, relative_to_largest, shape_of};
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -119,7 +119,7 @@ fn draws_are_those_of_jax() {
     let mut failures = Vec::new();
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
     for row in &golden.rows {
-        let got = disable_most_optimizations(|| draw(row));
+        let got = draw(row);
         let want = golden.array(&row["output"]);
         *counts
             .entry(row["fn"].as_str().expect("a name"))
@@ -199,14 +199,10 @@ fn kolmogorov(draws: &Array, cumulative: impl Fn(f64) -> f64) -> f64 {
     gaps.fold(0.0, f64::max)
 }
 
-#[test]
-fn distributions_are_what_they_are_called() {
-    disable_most_optimizations(check_distributions);
-}
-
 /// A right sampler exceeds the bound once in ten thousand seeds; one with
 /// another parameter, or without its last correction, by far.
-fn check_distributions() {
+#[test]
+fn distributions_are_what_they_are_called() {
     const N: usize = 4000;
     let bound = 2.23 / (N as f64).sqrt();
     let key = random::key(31);
@@ -307,10 +303,6 @@ fn check_distributions() {
 
 #[test]
 fn samples_move_with_their_parameter() {
-    disable_most_optimizations(check_slopes);
-}
-
-fn check_slopes() {
     // The cumulative distribution of gamma(1) is 1 - e^-x; sums of derivatives
     // are that of the mean, which is the parameter itself.
     let key = random::key(8);

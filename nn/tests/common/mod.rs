@@ -6,7 +6,7 @@ use ramie_core::{Array, DType, State, Tree, jit, random, tree, value_and_grad};
 use ramie_nn::linen::{self, Apply, CollectionFilter, Scope, Variables};
 use ramie_nn::{LoraParam, Param, metadata_of};
 use ramie_testing::golden::{self, Opened, once};
-use ramie_testing::{is_linked, little_effort_first};
+use ramie_testing::is_linked;
 use std::collections::BTreeMap;
 use std::sync::Mutex;
 
@@ -248,7 +248,7 @@ impl Case {
     /// Checks a function of a scope: first variables, outputs, gradients, and
     /// collections afterwards.
     pub fn linen(self, f: impl Fn(&mut Scope, &[Array]) -> Vec<Array> + Sync) {
-        self.check_linen_first(&f, &f);
+        self.check_linen(&f, &f);
     }
 
     /// [`linen`](Case::linen) with another function to initialize with.
@@ -257,11 +257,7 @@ impl Case {
         start: impl Fn(&mut Scope, &[Array]) -> Vec<Array> + Sync,
         f: impl Fn(&mut Scope, &[Array]) -> Vec<Array> + Sync,
     ) {
-        self.check_linen_first(&start, &f);
-    }
-
-    fn check_linen_first(&self, start: &Function<'_>, f: &Function<'_>) {
-        little_effort_first(|| self.check_linen(start, f));
+        self.check_linen(&start, &f);
     }
 
     fn check_linen(&self, start: &Function<'_>, f: &Function<'_>) {
@@ -360,11 +356,7 @@ impl Case {
             let outputs = f(&mut model, inputs);
             (outputs, State::of(&model).filter(|_, kind| !is_param(kind)))
         };
-        self.check_nnx_first(&params, &run);
-    }
-
-    fn check_nnx_first(&self, params: &State, run: &Run<'_>) {
-        little_effort_first(|| self.check_nnx(params, run));
+        self.check_nnx(&params, &run);
     }
 
     fn check_nnx(&self, params: &State, run: &Run<'_>) {

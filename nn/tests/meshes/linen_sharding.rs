@@ -9,10 +9,10 @@ use ramie_core::{
 use ramie_nn::init;
 use ramie_nn::linen::{self, Dense, Module, Scope, Variables};
 use ramie_nn::training::{get_metrics, shard, shard_prng_key};
-use ramie_testing::quick_mesh;
+use ramie_testing::cpu_mesh;
 
 fn mesh() -> Mesh {
-    quick_mesh(&[2, 4], &["data", "model"])
+    cpu_mesh(&[2, 4], &["data", "model"])
 }
 
 /// Layers of a network whose dimensions have names.

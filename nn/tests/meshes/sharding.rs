@@ -6,11 +6,11 @@ use ramie_nn::{
     Embed, Linear, LinearGeneral, Rngs, get_named_sharding, get_partition_spec, init,
     logical_to_mesh_sharding, put_sharded, shardings_by_path,
 };
-use ramie_testing::quick_cpu_devices;
+use ramie_testing::cpu_devices;
 use std::collections::BTreeMap;
 
 fn mesh(axis_type: AxisType) -> Mesh {
-    quick_cpu_devices(8);
+    cpu_devices(8);
     make_mesh_with(&[2, 4], &["data", "model"], axis_type).unwrap()
 }
 

@@ -1,6 +1,6 @@
 //! ALBERT: published checkpoints give the features and logits of the reference.
 
-use ramie_core::{Array, DType, State, disable_most_optimizations, jit};
+use ramie_core::{Array, DType, State, jit};
 use ramie_nn::models::{Albert, AlbertConfig, PretrainedError};
 use ramie_nn::{LoraParam, Module, Param, Rngs, apply_lora, nnx};
 use ramie_testing::panic_message;
@@ -59,77 +59,73 @@ fn saved(state: &State) -> tempfile::TempDir {
 
 #[test]
 fn values_are_those_of_the_reference() {
-    disable_most_optimizations(|| {
-        let mut model = Albert::from_pretrained(folder()).expect("loads");
-        agrees(&mut model);
-        let directory = tempfile::tempdir().expect("a directory");
-        let path = directory.path();
-        model.save_pretrained(path, &config()).expect("saved");
-        let names = |state: State| state.paths().map(str::to_owned).collect::<Vec<_>>();
-        let written = ramie_checkpoint::load_state(path.join("model.safetensors"));
-        assert_eq!(
-            names(written.expect("weights")),
-            names(load("model.safetensors"))
-        );
-        agrees(&mut Albert::from_pretrained(path).expect("loads"));
+    let mut model = Albert::from_pretrained(folder()).expect("loads");
+    agrees(&mut model);
+    let directory = tempfile::tempdir().expect("a directory");
+    let path = directory.path();
+    model.save_pretrained(path, &config()).expect("saved");
+    let names = |state: State| state.paths().map(str::to_owned).collect::<Vec<_>>();
+    let written = ramie_checkpoint::load_state(path.join("model.safetensors"));
+    assert_eq!(
+        names(written.expect("weights")),
+        names(load("model.safetensors"))
+    );
+    agrees(&mut Albert::from_pretrained(path).expect("loads"));
 
-        // Another number of layers has the same parameters.
-        let mut other = config();
-        other.bert.num_hidden_layers = 4;
-        let text = panic_message(|| drop(model.save_pretrained(path, &other)));
-        assert!(
-            text.contains("the model has 3 layers, but the configuration has 4"),
-            "{text}"
-        );
-    });
+    // Another number of layers has the same parameters.
+    let mut other = config();
+    other.bert.num_hidden_layers = 4;
+    let text = panic_message(|| drop(model.save_pretrained(path, &other)));
+    assert!(
+        text.contains("the model has 3 layers, but the configuration has 4"),
+        "{text}"
+    );
 }
 
 #[test]
 fn bare_models_and_repeated_tensors_load() {
-    disable_most_optimizations(|| {
-        let published = load("model.safetensors");
-        let mut bare: State = published
-            .iter()
-            .filter_map(|(name, array)| Some((name.strip_prefix("albert.")?, array.clone())))
-            .collect();
-        bare.remove("pooler.weight");
-        bare.remove("pooler.bias");
-        let mut model = Albert::from_pretrained(saved(&bare).path()).expect("loads");
-        assert!(model.pooler.is_none() && model.predictions.is_none());
-        agrees(&mut model);
-        let directory = tempfile::tempdir().expect("a directory");
-        let path = directory.path();
-        model.save_pretrained(path, &config()).expect("saved");
-        agrees(&mut Albert::from_pretrained(path).expect("loads"));
-        let features = Array::zeros(&[1, 2, 16], DType::F32);
-        for (text, expected) in [
-            (
-                panic_message(|| drop(model.pool(&features))),
-                "Albert::pool: the checkpoint of the model has no pooler",
-            ),
-            (
-                panic_message(|| drop(model.predict(&features))),
-                "has no layers that predict tokens",
-            ),
-        ] {
-            assert!(text.contains(expected), "{text}");
-        }
+    let published = load("model.safetensors");
+    let mut bare: State = published
+        .iter()
+        .filter_map(|(name, array)| Some((name.strip_prefix("albert.")?, array.clone())))
+        .collect();
+    bare.remove("pooler.weight");
+    bare.remove("pooler.bias");
+    let mut model = Albert::from_pretrained(saved(&bare).path()).expect("loads");
+    assert!(model.pooler.is_none() && model.predictions.is_none());
+    agrees(&mut model);
+    let directory = tempfile::tempdir().expect("a directory");
+    let path = directory.path();
+    model.save_pretrained(path, &config()).expect("saved");
+    agrees(&mut Albert::from_pretrained(path).expect("loads"));
+    let features = Array::zeros(&[1, 2, 16], DType::F32);
+    for (text, expected) in [
+        (
+            panic_message(|| drop(model.pool(&features))),
+            "Albert::pool: the checkpoint of the model has no pooler",
+        ),
+        (
+            panic_message(|| drop(model.predict(&features))),
+            "has no layers that predict tokens",
+        ),
+    ] {
+        assert!(text.contains(expected), "{text}");
+    }
 
-        let mut whole = published;
-        let table = whole["albert.embeddings.word_embeddings.weight"].clone();
-        whole.insert("predictions.decoder.weight", table);
-        whole.insert(
-            "predictions.decoder.bias",
-            whole["predictions.bias"].clone(),
-        );
-        agrees(&mut Albert::from_pretrained(saved(&whole).path()).expect("loads"));
-        whole.insert("classifier.weight", Array::zeros(&[2, 16], DType::F32));
-        let error = Albert::from_pretrained(saved(&whole).path()).expect_err("it does not fit");
-        assert!(
-            matches!(&error, PretrainedError::Unexpected { tensors, .. } if tensors == "`classifier.weight`"),
-            "{error}"
-        );
-    });
+    let mut whole = published;
+    let table = whole["albert.embeddings.word_embeddings.weight"].clone();
+    whole.insert("predictions.decoder.weight", table);
+    whole.insert(
+        "predictions.decoder.bias",
+        whole["predictions.bias"].clone(),
+    );
+    agrees(&mut Albert::from_pretrained(saved(&whole).path()).expect("loads"));
+    whole.insert("classifier.weight", Array::zeros(&[2, 16], DType::F32));
+    let error = Albert::from_pretrained(saved(&whole).path()).expect_err("it does not fit");
+    assert!(
+        matches!(&error, PretrainedError::Unexpected { tensors, .. } if tensors == "`classifier.weight`"),
+        "{error}"
+    );
 }
 
 #[test]

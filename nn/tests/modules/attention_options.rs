@@ -1,7 +1,7 @@
 //! Options of attention that Flax does not have: RMS normalization of queries and keys, windows, and
 //! a bias of the output projection alone.
 
-use ramie_core::{Array, DType, Reduction, State, disable_most_optimizations, random};
+use ramie_core::{Array, DType, Reduction, State, random};
 use ramie_nn::{
     AttentionFn, AttentionInputs, AttentionOptions, HeadNorm, MultiHeadAttention,
     MultiHeadAttentionConfig, Param, QkNorm, Rngs, RotaryEmbedding, dot_product_attention,
@@ -33,44 +33,42 @@ fn in_window(length: usize, before: i32, after: i32) -> Array {
 
 #[test]
 fn queries_and_keys_are_normalized() {
-    disable_most_optimizations(|| {
-        let rotary = RotaryEmbedding::new(2);
-        let config = heads().normalize_qk(QkNorm::RMSNorm { epsilon: 0.3 });
-        let config = config.rotary(rotary.clone());
-        let mut layer = config.build(8, &mut Rngs::new(0));
-        let (query_scale, key_scale) = (normal(1, &[2]), normal(2, &[2]));
-        for (norm, scale) in [
-            (&mut layer.query_ln, &query_scale),
-            (&mut layer.key_ln, &key_scale),
-        ] {
-            let Some(HeadNorm::RMSNorm(norm)) = norm else {
-                panic!("another normalization: {norm:?}")
-            };
-            norm.scale = Some(Param::new(scale.clone()));
-        }
-        let x = normal(3, &[2, 5, 8]);
-        let normalized = |x: Array, scale: &Array| {
-            let square = x.square().mean_over(Reduction::over(-1).keepdims());
-            rotary.forward(&(x / (square + 0.3).sqrt() * scale), &Array::arange(5))
+    let rotary = RotaryEmbedding::new(2);
+    let config = heads().normalize_qk(QkNorm::RMSNorm { epsilon: 0.3 });
+    let config = config.rotary(rotary.clone());
+    let mut layer = config.build(8, &mut Rngs::new(0));
+    let (query_scale, key_scale) = (normal(1, &[2]), normal(2, &[2]));
+    for (norm, scale) in [
+        (&mut layer.query_ln, &query_scale),
+        (&mut layer.key_ln, &key_scale),
+    ] {
+        let Some(HeadNorm::RMSNorm(norm)) = norm else {
+            panic!("another normalization: {norm:?}")
         };
-        let query = normalized(layer.query.forward(&x), &query_scale);
-        let key = normalized(layer.key.forward(&x), &key_scale);
-        let value = layer.value.forward(&x);
-        let how = AttentionOptions::default();
-        let means = dot_product_attention(&query, &key, &value, &how);
-        let expected = layer.out.forward(&means);
-        close("normalized", &layer.forward(&x), &expected);
+        norm.scale = Some(Param::new(scale.clone()));
+    }
+    let x = normal(3, &[2, 5, 8]);
+    let normalized = |x: Array, scale: &Array| {
+        let square = x.square().mean_over(Reduction::over(-1).keepdims());
+        rotary.forward(&(x / (square + 0.3).sqrt() * scale), &Array::arange(5))
+    };
+    let query = normalized(layer.query.forward(&x), &query_scale);
+    let key = normalized(layer.key.forward(&x), &key_scale);
+    let value = layer.value.forward(&x);
+    let how = AttentionOptions::default();
+    let means = dot_product_attention(&query, &key, &value, &how);
+    let expected = layer.out.forward(&means);
+    close("normalized", &layer.forward(&x), &expected);
 
-        // The names are those of Flax's normalization.
-        let names = |norm: QkNorm| -> Vec<String> {
-            let layer = heads().normalize_qk(norm).build(8, &mut Rngs::new(0));
-            State::of(&layer).paths().map(str::to_owned).collect()
-        };
-        let rms = names(QkNorm::RMSNorm { epsilon: 1e-6 });
-        assert_eq!(rms, names(true.into()));
-        assert!(rms.contains(&"query_ln.scale".to_owned()), "{rms:?}");
-        assert_eq!(names(false.into()).len(), rms.len() - 2);
-    });
+    // The names are those of Flax's normalization.
+    let names = |norm: QkNorm| -> Vec<String> {
+        let layer = heads().normalize_qk(norm).build(8, &mut Rngs::new(0));
+        State::of(&layer).paths().map(str::to_owned).collect()
+    };
+    let rms = names(QkNorm::RMSNorm { epsilon: 1e-6 });
+    assert_eq!(rms, names(true.into()));
+    assert!(rms.contains(&"query_ln.scale".to_owned()), "{rms:?}");
+    assert_eq!(names(false.into()).len(), rms.len() - 2);
 }
 
 /// The output of a layer and the gradient of its parameters.
@@ -86,80 +84,76 @@ fn both(layer: &mut MultiHeadAttention, inputs: &AttentionInputs) -> Vec<Array> 
 
 #[test]
 fn windows_are_masks() {
-    disable_most_optimizations(|| {
-        let x = normal(0, &[2, 9, 8]);
-        let padding = Array::arange(9).astype(DType::I32).ge(2);
-        let segments = Array::from([[0, 0, 0, 0, 1, 1, 1, 1, 1], [0, 1, 1, 1, 1, 1, 1, 2, 2]]);
-        let same = (segments.expand_dims(&[2])).eq(segments.expand_dims(&[1]));
-        let causal = AttentionInputs::of(&x).causal();
-        let cases = [
-            ("causal", causal.clone(), None),
-            (
-                "padded",
-                causal.clone(),
-                Some(padding.expand_dims(&[0, 1, 2])),
-            ),
-            ("packed", causal, Some(same.expand_dims(&[1]))),
-            ("both sides", AttentionInputs::of(&x), None),
-        ];
-        for attention in [AttentionFn::dot_product(), AttentionFn::blockwise(4)] {
-            let layer = |window: Option<(usize, usize)>| {
-                let config = heads().attention_fn(attention.clone()).window(window);
-                config.build(8, &mut Rngs::new(0))
+    let x = normal(0, &[2, 9, 8]);
+    let padding = Array::arange(9).astype(DType::I32).ge(2);
+    let segments = Array::from([[0, 0, 0, 0, 1, 1, 1, 1, 1], [0, 1, 1, 1, 1, 1, 1, 2, 2]]);
+    let same = (segments.expand_dims(&[2])).eq(segments.expand_dims(&[1]));
+    let causal = AttentionInputs::of(&x).causal();
+    let cases = [
+        ("causal", causal.clone(), None),
+        (
+            "padded",
+            causal.clone(),
+            Some(padding.expand_dims(&[0, 1, 2])),
+        ),
+        ("packed", causal, Some(same.expand_dims(&[1]))),
+        ("both sides", AttentionInputs::of(&x), None),
+    ];
+    for attention in [AttentionFn::dot_product(), AttentionFn::blockwise(4)] {
+        let layer = |window: Option<(usize, usize)>| {
+            let config = heads().attention_fn(attention.clone()).window(window);
+            config.build(8, &mut Rngs::new(0))
+        };
+        for (name, inputs, mask) in &cases {
+            let near = in_window(9, 2, 1);
+            let explicit = match mask {
+                Some(mask) => near.bitwise_and(mask),
+                None => near,
             };
-            for (name, inputs, mask) in &cases {
-                let near = in_window(9, 2, 1);
-                let explicit = match mask {
-                    Some(mask) => near.bitwise_and(mask),
-                    None => near,
-                };
-                let expected = both(&mut layer(None), &inputs.clone().mask(&explicit));
-                let inputs = match mask {
-                    Some(mask) => inputs.clone().mask(mask),
-                    None => inputs.clone(),
-                };
-                let got = both(&mut layer(Some((2, 1))), &inputs);
-                for (got, expected) in got.iter().zip(&expected) {
-                    close(name, got, expected);
-                }
-                // All keys.
-                let wide = layer(Some((usize::MAX, usize::MAX))).forward_with(&inputs);
-                close(name, &wide, &layer(None).forward_with(&inputs));
+            let expected = both(&mut layer(None), &inputs.clone().mask(&explicit));
+            let inputs = match mask {
+                Some(mask) => inputs.clone().mask(mask),
+                None => inputs.clone(),
+            };
+            let got = both(&mut layer(Some((2, 1))), &inputs);
+            for (got, expected) in got.iter().zip(&expected) {
+                close(name, got, expected);
             }
+            // All keys.
+            let wide = layer(Some((usize::MAX, usize::MAX))).forward_with(&inputs);
+            close(name, &wide, &layer(None).forward_with(&inputs));
         }
-    });
+    }
 }
 
 #[test]
 fn caches_have_windows() {
-    disable_most_optimizations(|| {
-        let config = heads().rotary(RotaryEmbedding::new(2)).window((3, 0));
-        let x = normal(0, &[2, 9, 8]);
-        for attention in [AttentionFn::dot_product(), AttentionFn::blockwise(4)] {
-            let config = config.clone().attention_fn(attention);
-            let mut layer = config.build(8, &mut Rngs::new(0));
-            let whole = layer.forward_with(&AttentionInputs::of(&x).causal());
-            let parts = [(0, 3), (3, 4), (4, 6), (6, 9)];
-            let expected = |from: usize, to: usize| whole.slice_in_dim(from, to, 1, 1);
-            layer.start_decoding(2, 12);
-            for (from, to) in parts {
-                let part = layer.forward(&x.slice_in_dim(from, to, 1, 1));
-                close("one index", &part, &expected(from, to));
-            }
-            // Sequences of different lengths.
-            layer.rewind(&Array::from([7, 5]));
-            let rows = [(0, 7), (1, 5)];
-            let next = rows.map(|(row, at)| {
-                x.slice_in_dim(row, row + 1, 1, 0)
-                    .slice_in_dim(at, at + 2, 1, 1)
-            });
-            let part = layer.forward(&ramie_core::concatenate(&next, 0));
-            for (row, at) in rows {
-                let row = |x: &Array| x.slice_in_dim(row, row + 1, 1, 0);
-                close("two indices", &row(&part), &row(&expected(at, at + 2)));
-            }
+    let config = heads().rotary(RotaryEmbedding::new(2)).window((3, 0));
+    let x = normal(0, &[2, 9, 8]);
+    for attention in [AttentionFn::dot_product(), AttentionFn::blockwise(4)] {
+        let config = config.clone().attention_fn(attention);
+        let mut layer = config.build(8, &mut Rngs::new(0));
+        let whole = layer.forward_with(&AttentionInputs::of(&x).causal());
+        let parts = [(0, 3), (3, 4), (4, 6), (6, 9)];
+        let expected = |from: usize, to: usize| whole.slice_in_dim(from, to, 1, 1);
+        layer.start_decoding(2, 12);
+        for (from, to) in parts {
+            let part = layer.forward(&x.slice_in_dim(from, to, 1, 1));
+            close("one index", &part, &expected(from, to));
         }
-    });
+        // Sequences of different lengths.
+        layer.rewind(&Array::from([7, 5]));
+        let rows = [(0, 7), (1, 5)];
+        let next = rows.map(|(row, at)| {
+            x.slice_in_dim(row, row + 1, 1, 0)
+                .slice_in_dim(at, at + 2, 1, 1)
+        });
+        let part = layer.forward(&ramie_core::concatenate(&next, 0));
+        for (row, at) in rows {
+            let row = |x: &Array| x.slice_in_dim(row, row + 1, 1, 0);
+            close("two indices", &row(&part), &row(&expected(at, at + 2)));
+        }
+    }
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! BERT: published checkpoints give the features of the reference.
 
-use ramie_core::{Array, DType, Reduction, State, disable_most_optimizations, jit};
+use ramie_core::{Array, DType, Reduction, State, jit};
 use ramie_nn::models::{Bert, BertConfig, mean_pooling};
 use ramie_nn::{Rngs, models::PretrainedError};
 use ramie_testing::panic_message;
@@ -67,19 +67,17 @@ fn where_padded(tokens: &Array, mask: &Array, token: i32) -> Array {
 
 #[test]
 fn features_are_those_of_the_reference() {
-    disable_most_optimizations(|| {
-        let mut model = Bert::from_pretrained(folder()).expect("loads");
-        agrees(&mut model);
-        // Without segments.
-        let recorded = reference();
-        let (tokens, mask) = (&recorded["tokens"], &recorded["mask"]);
-        let zeros = tokens.zeros_like();
-        let features = model.forward_segments(tokens, mask, &zeros);
-        close("one segment", &model.forward(tokens, mask), &features);
-        let embeddings = model.embed(tokens, mask);
-        let norms = embeddings.square().sum_over(1);
-        close("norms", &norms, &Array::ones(&[3], DType::F32));
-    });
+    let mut model = Bert::from_pretrained(folder()).expect("loads");
+    agrees(&mut model);
+    // Without segments.
+    let recorded = reference();
+    let (tokens, mask) = (&recorded["tokens"], &recorded["mask"]);
+    let zeros = tokens.zeros_like();
+    let features = model.forward_segments(tokens, mask, &zeros);
+    close("one segment", &model.forward(tokens, mask), &features);
+    let embeddings = model.embed(tokens, mask);
+    let norms = embeddings.square().sum_over(1);
+    close("norms", &norms, &Array::ones(&[3], DType::F32));
 }
 
 /// Saves a state in a new directory, with the recorded configuration.
@@ -96,48 +94,46 @@ fn saved(name: &str, state: &State) -> tempfile::TempDir {
 
 #[test]
 fn names_of_other_programs_load() {
-    disable_most_optimizations(|| {
-        // The encoder of a model for masked tokens: a prefix, a head, no pooler, and the names of
-        // normalizations in TensorFlow.
-        let mut state: State = published()
-            .iter()
-            .filter(|(name, _)| !name.starts_with("pooler."))
-            .map(|(name, array)| {
-                let name = name.replace("LayerNorm.weight", "LayerNorm.gamma");
-                let name = name.replace("LayerNorm.bias", "LayerNorm.beta");
-                (format!("bert.{name}"), array.clone())
-            })
-            .collect();
-        state.insert("cls.predictions.bias", Array::zeros(&[53], DType::F32));
-        state.insert(
-            "bert.embeddings.position_ids",
-            Array::arange(16).expand_dims(&[0]),
-        );
-        let directory = saved("pytorch_model.bin", &state);
-        let mut model = Bert::from_pretrained(directory.path()).expect("loads");
-        assert!(model.pooler.is_none());
-        agrees(&mut model);
-        let text = panic_message(|| drop(model.pool(&Array::zeros(&[1, 2, 24], DType::F32))));
-        assert!(
-            text.contains("the checkpoint of the model has no pooler"),
-            "{text}"
-        );
+    // The encoder of a model for masked tokens: a prefix, a head, no pooler, and the names of
+    // normalizations in TensorFlow.
+    let mut state: State = published()
+        .iter()
+        .filter(|(name, _)| !name.starts_with("pooler."))
+        .map(|(name, array)| {
+            let name = name.replace("LayerNorm.weight", "LayerNorm.gamma");
+            let name = name.replace("LayerNorm.bias", "LayerNorm.beta");
+            (format!("bert.{name}"), array.clone())
+        })
+        .collect();
+    state.insert("cls.predictions.bias", Array::zeros(&[53], DType::F32));
+    state.insert(
+        "bert.embeddings.position_ids",
+        Array::arange(16).expand_dims(&[0]),
+    );
+    let directory = saved("pytorch_model.bin", &state);
+    let mut model = Bert::from_pretrained(directory.path()).expect("loads");
+    assert!(model.pooler.is_none());
+    agrees(&mut model);
+    let text = panic_message(|| drop(model.pool(&Array::zeros(&[1, 2, 24], DType::F32))));
+    assert!(
+        text.contains("the checkpoint of the model has no pooler"),
+        "{text}"
+    );
 
-        // Saved again, and loaded.
-        let directory = tempfile::tempdir().expect("a directory");
-        model
-            .save_pretrained(directory.path(), &config())
-            .expect("saved");
-        let mut again = Bert::from_pretrained(directory.path()).expect("loads");
-        agrees(&mut again);
-        let names = |path: PathBuf| -> Vec<String> {
-            let state = ramie_checkpoint::load_state(path).expect("read");
-            state.paths().map(str::to_owned).collect()
-        };
-        let mut expected = names(folder().join("model.safetensors"));
-        expected.retain(|name| !name.starts_with("pooler."));
-        assert_eq!(names(directory.path().join("model.safetensors")), expected);
-    });
+    // Saved again, and loaded.
+    let directory = tempfile::tempdir().expect("a directory");
+    model
+        .save_pretrained(directory.path(), &config())
+        .expect("saved");
+    let mut again = Bert::from_pretrained(directory.path()).expect("loads");
+    agrees(&mut again);
+    let names = |path: PathBuf| -> Vec<String> {
+        let state = ramie_checkpoint::load_state(path).expect("read");
+        state.paths().map(str::to_owned).collect()
+    };
+    let mut expected = names(folder().join("model.safetensors"));
+    expected.retain(|name| !name.starts_with("pooler."));
+    assert_eq!(names(directory.path().join("model.safetensors")), expected);
 }
 
 #[test]

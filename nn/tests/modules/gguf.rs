@@ -2,7 +2,6 @@
 
 use crate::models::agrees;
 use ramie_checkpoint::gguf::GgufFile;
-use ramie_core::disable_most_optimizations;
 use ramie_nn::models::{Llama, LlamaConfig, LlamaFamily, PretrainedError};
 use std::path::{Path, PathBuf};
 
@@ -26,23 +25,19 @@ fn with_file<T>(name: &str, bytes: &[u8], f: impl FnOnce(&GgufFile) -> T) -> T {
 
 #[test]
 fn llama_is_that_of_the_reference() {
-    disable_most_optimizations(|| {
-        let file = GgufFile::open(golden("gguf/llama.gguf")).expect("a file");
-        agrees("llama", Llama::from_gguf(&file).expect("loads"));
-    });
+    let file = GgufFile::open(golden("gguf/llama.gguf")).expect("a file");
+    agrees("llama", Llama::from_gguf(&file).expect("loads"));
 }
 
 /// The converter stores queries and keys of these models in another order.
 #[test]
 fn qwen_is_that_of_the_reference() {
-    disable_most_optimizations(|| {
-        for (name, family) in [("qwen2", LlamaFamily::Qwen2), ("qwen3", LlamaFamily::Qwen3)] {
-            let file = GgufFile::open(golden(&format!("gguf/{name}.gguf"))).expect("a file");
-            let config = LlamaConfig::from_gguf(&file).expect("a configuration");
-            assert_eq!(config.model_type, family);
-            agrees(name, Llama::from_gguf(&file).expect("loads"));
-        }
-    });
+    for (name, family) in [("qwen2", LlamaFamily::Qwen2), ("qwen3", LlamaFamily::Qwen3)] {
+        let file = GgufFile::open(golden(&format!("gguf/{name}.gguf"))).expect("a file");
+        let config = LlamaConfig::from_gguf(&file).expect("a configuration");
+        assert_eq!(config.model_type, family);
+        agrees(name, Llama::from_gguf(&file).expect("loads"));
+    }
 }
 
 #[test]

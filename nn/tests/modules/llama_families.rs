@@ -1,7 +1,7 @@
 //! Mistral and Qwen: published checkpoints give the logits of `transformers`.
 
 use crate::models::{agrees, same_numbers};
-use ramie_core::{Array, disable_most_optimizations, jit};
+use ramie_core::{Array, jit};
 use ramie_nn::models::{Llama, LlamaConfig, LlamaFamily};
 use ramie_nn::{AttentionFn, Module, Rngs};
 use ramie_testing::panic_message;
@@ -17,16 +17,14 @@ fn config(name: &str) -> LlamaConfig {
 
 #[test]
 fn families_are_those_of_the_reference() {
-    disable_most_optimizations(|| {
-        for (name, family) in [
-            ("mistral", LlamaFamily::Mistral),
-            ("qwen2", LlamaFamily::Qwen2),
-            ("qwen3", LlamaFamily::Qwen3),
-        ] {
-            assert_eq!(config(name).model_type, family);
-            agrees(name, Llama::from_pretrained(folder(name)).expect("loads"));
-        }
-    });
+    for (name, family) in [
+        ("mistral", LlamaFamily::Mistral),
+        ("qwen2", LlamaFamily::Qwen2),
+        ("qwen3", LlamaFamily::Qwen3),
+    ] {
+        assert_eq!(config(name).model_type, family);
+        agrees(name, Llama::from_pretrained(folder(name)).expect("loads"));
+    }
 }
 
 /// The tokens and the logits of the reference, and the logits of the recorded weights with another
@@ -48,31 +46,27 @@ fn logits(name: &str, change: impl FnOnce(&mut LlamaConfig)) -> [Array; 3] {
 
 #[test]
 fn blocks_of_keys_give_the_same() {
-    disable_most_optimizations(|| {
-        for name in ["mistral", "qwen3"] {
-            let [_, expected, got] = logits(name, |config| {
-                config.attention_fn = AttentionFn::blockwise(3);
-            });
-            same_numbers(&format!("{name} in blocks"), &got, &expected);
-        }
-    });
+    for name in ["mistral", "qwen3"] {
+        let [_, expected, got] = logits(name, |config| {
+            config.attention_fn = AttentionFn::blockwise(3);
+        });
+        same_numbers(&format!("{name} in blocks"), &got, &expected);
+    }
 }
 
 #[test]
 fn the_window_matters() {
-    disable_most_optimizations(|| {
-        assert_eq!(config("mistral").sliding_window, Some(4));
-        for size in [None, Some(3), Some(5)] {
-            let [_, expected, got] = logits("mistral", |config| config.sliding_window = size);
-            let same = |from: usize, to: usize| {
-                let part = |x: &Array| x.slice_in_dim(from, to, 1, 1);
-                (part(&got) - part(&expected)).abs().max().item::<f32>() < 1e-2
-            };
-            // The first tokens have few others before them.
-            let first = size.unwrap_or(4).min(4);
-            assert!(same(0, first) && !same(first, 9), "{size:?}");
-        }
-    });
+    assert_eq!(config("mistral").sliding_window, Some(4));
+    for size in [None, Some(3), Some(5)] {
+        let [_, expected, got] = logits("mistral", |config| config.sliding_window = size);
+        let same = |from: usize, to: usize| {
+            let part = |x: &Array| x.slice_in_dim(from, to, 1, 1);
+            (part(&got) - part(&expected)).abs().max().item::<f32>() < 1e-2
+        };
+        // The first tokens have few others before them.
+        let first = size.unwrap_or(4).min(4);
+        assert!(same(0, first) && !same(first, 9), "{size:?}");
+    }
 }
 
 #[test]

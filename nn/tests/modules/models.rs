@@ -1,7 +1,7 @@
 //! GPT-2 and Llama: published checkpoints give the logits of `transformers`, and
 //! generation with caches what computation of whole sequences gives.
 
-use ramie_core::{Array, DType, State, concatenate, disable_most_optimizations, jit, random, tree};
+use ramie_core::{Array, DType, State, concatenate, jit, random, tree};
 use ramie_nn::models::{
     Generator, Gpt2, Gpt2Config, LanguageModel, Llama, LlamaConfig, Mlp, MlpConfig,
     PretrainedError, ResNet, ResNetConfig, Sampling,
@@ -106,31 +106,25 @@ pub fn agrees<M: LanguageModel>(name: &str, mut model: M) {
 
 #[test]
 fn gpt2_is_that_of_the_reference() {
-    disable_most_optimizations(|| {
-        agrees(
-            "gpt2",
-            Gpt2::from_pretrained(folder("gpt2")).expect("loads"),
-        );
-    });
+    agrees(
+        "gpt2",
+        Gpt2::from_pretrained(folder("gpt2")).expect("loads"),
+    );
 }
 
 #[test]
 fn llama_in_shards_is_that_of_the_reference() {
-    disable_most_optimizations(|| {
-        agrees(
-            "llama",
-            Llama::from_pretrained(folder("llama")).expect("loads"),
-        );
-    });
+    agrees(
+        "llama",
+        Llama::from_pretrained(folder("llama")).expect("loads"),
+    );
 }
 
 #[test]
 fn llama_tied_and_scaled_is_that_of_the_reference() {
-    disable_most_optimizations(|| {
-        let model = Llama::from_pretrained(folder("llama_tied")).expect("loads");
-        assert!(model.lm_head.is_none());
-        agrees("llama_tied", model);
-    });
+    let model = Llama::from_pretrained(folder("llama_tied")).expect("loads");
+    assert!(model.lm_head.is_none());
+    agrees("llama_tied", model);
 }
 
 /// A small model.
@@ -292,118 +286,110 @@ fn tokens_are_drawn_from_what_is_kept() {
 
 #[test]
 fn keys_decide_what_is_generated() {
-    disable_most_optimizations(|| {
-        let model = small();
-        let tokens = reference("gpt2")[0].clone();
-        let generator = Generator::new(Sampling::greedy().temperature(1.5), 6);
-        let draw = |seed: u64| {
-            generator
-                .generate(&model, &tokens, &random::key(seed))
-                .to_vec::<i32>()
-        };
-        assert_eq!(draw(0), draw(0));
-        assert_ne!(draw(0), draw(1));
-        // Each sequence for itself.
-        let one = tokens.slice_in_dim(1, 2, 1, 0);
-        let both = Generator::new(Sampling::greedy(), 4).generate(&model, &tokens, &random::key(0));
-        let alone = Generator::new(Sampling::greedy(), 4).generate(&model, &one, &random::key(0));
-        assert_eq!(
-            both.slice_in_dim(1, 2, 1, 0).to_vec::<i32>(),
-            alone.to_vec::<i32>()
-        );
-    });
+    let model = small();
+    let tokens = reference("gpt2")[0].clone();
+    let generator = Generator::new(Sampling::greedy().temperature(1.5), 6);
+    let draw = |seed: u64| {
+        generator
+            .generate(&model, &tokens, &random::key(seed))
+            .to_vec::<i32>()
+    };
+    assert_eq!(draw(0), draw(0));
+    assert_ne!(draw(0), draw(1));
+    // Each sequence for itself.
+    let one = tokens.slice_in_dim(1, 2, 1, 0);
+    let both = Generator::new(Sampling::greedy(), 4).generate(&model, &tokens, &random::key(0));
+    let alone = Generator::new(Sampling::greedy(), 4).generate(&model, &one, &random::key(0));
+    assert_eq!(
+        both.slice_in_dim(1, 2, 1, 0).to_vec::<i32>(),
+        alone.to_vec::<i32>()
+    );
 }
 
 #[test]
 fn generation_ends() {
-    disable_most_optimizations(|| {
-        let model = small();
-        let [tokens, _, greedy] = reference("gpt2");
-        let one = tokens.slice_in_dim(0, 1, 1, 0);
-        let continued = greedy.slice_in_dim(0, 1, 1, 0).to_vec::<i32>();
-        let length = one.shape()[1];
-        // The third new token ends the sequence, if it did not come before.
-        let eos = continued[length + 2];
-        let first = continued[length..]
-            .iter()
-            .position(|&t| t == eos)
-            .expect("it is there");
-        let generator = Generator::new(Sampling::greedy(), 8).eos_token_id(eos);
-        let ended = generator.generate(&model, &one, &random::key(0));
-        assert_eq!(ended.to_vec::<i32>(), continued[..=length + first]);
-        // With another sequence, which goes on, there is padding.
-        let generator = generator.pad_token_id(52);
-        let both = generator.generate(&model, &tokens, &random::key(0));
-        let row = both.slice_in_dim(0, 1, 1, 0).to_vec::<i32>();
-        assert!(
-            row[length + first + 1..].iter().all(|&t| t == 52),
-            "{row:?}"
-        );
-        // Nothing more.
-        let none = Generator::new(Sampling::greedy(), 0).generate(&model, &one, &random::key(0));
-        assert_eq!(none.shape(), one.shape());
-        // There is room for 24 tokens.
-        let too_many = Generator::new(Sampling::greedy(), 16);
-        let message = panic_message(|| too_many.generate(&model, &one, &random::key(0)));
-        assert!(message.contains("9 tokens and 16 more are 25, but the model supports at most 24"));
-    });
+    let model = small();
+    let [tokens, _, greedy] = reference("gpt2");
+    let one = tokens.slice_in_dim(0, 1, 1, 0);
+    let continued = greedy.slice_in_dim(0, 1, 1, 0).to_vec::<i32>();
+    let length = one.shape()[1];
+    // The third new token ends the sequence, if it did not come before.
+    let eos = continued[length + 2];
+    let first = continued[length..]
+        .iter()
+        .position(|&t| t == eos)
+        .expect("it is there");
+    let generator = Generator::new(Sampling::greedy(), 8).eos_token_id(eos);
+    let ended = generator.generate(&model, &one, &random::key(0));
+    assert_eq!(ended.to_vec::<i32>(), continued[..=length + first]);
+    // With another sequence, which goes on, there is padding.
+    let generator = generator.pad_token_id(52);
+    let both = generator.generate(&model, &tokens, &random::key(0));
+    let row = both.slice_in_dim(0, 1, 1, 0).to_vec::<i32>();
+    assert!(
+        row[length + first + 1..].iter().all(|&t| t == 52),
+        "{row:?}"
+    );
+    // Nothing more.
+    let none = Generator::new(Sampling::greedy(), 0).generate(&model, &one, &random::key(0));
+    assert_eq!(none.shape(), one.shape());
+    // There is room for 24 tokens.
+    let too_many = Generator::new(Sampling::greedy(), 16);
+    let message = panic_message(|| too_many.generate(&model, &one, &random::key(0)));
+    assert!(message.contains("9 tokens and 16 more are 25, but the model supports at most 24"));
 }
 
 #[test]
 fn narrow_types_are_converted() {
-    disable_most_optimizations(|| {
-        let mut config = LlamaConfig::from_json(folder("llama").join("config.json")).expect("read");
-        config.param_dtype = DType::BF16;
-        let mut model = Llama::new(&config, &mut Rngs::new(0));
-        let index = folder("llama").join("model.safetensors.index.json");
-        model.load_pretrained(index).expect("loads");
-        assert!(
-            tree::leaves(&model)
-                .iter()
-                .all(|a| a.dtype() == DType::BF16)
-        );
-        let [tokens, logits, _] = reference("llama");
-        let run = jit(|model: &mut Llama, tokens: Array| model.forward(&tokens));
-        let got = run(&mut model, tokens);
-        assert_eq!(got.dtype(), DType::BF16);
-        // Eight bits of mantissa, through two layers.
-        close("bf16", &got, &logits, 6e-2);
-    });
+    let mut config = LlamaConfig::from_json(folder("llama").join("config.json")).expect("read");
+    config.param_dtype = DType::BF16;
+    let mut model = Llama::new(&config, &mut Rngs::new(0));
+    let index = folder("llama").join("model.safetensors.index.json");
+    model.load_pretrained(index).expect("loads");
+    assert!(
+        tree::leaves(&model)
+            .iter()
+            .all(|a| a.dtype() == DType::BF16)
+    );
+    let [tokens, logits, _] = reference("llama");
+    let run = jit(|model: &mut Llama, tokens: Array| model.forward(&tokens));
+    let got = run(&mut model, tokens);
+    assert_eq!(got.dtype(), DType::BF16);
+    // Eight bits of mantissa, through two layers.
+    close("bf16", &got, &logits, 6e-2);
 }
 
 #[test]
 fn models_learn() {
-    disable_most_optimizations(|| {
-        // The next token of a sequence that repeats, by attention in blocks.
-        let mut config = LlamaConfig::from_json(folder("llama").join("config.json")).expect("read");
-        config.attention_fn = AttentionFn::blockwise(4);
-        let model = Llama::new(&config, &mut Rngs::new(0));
-        let optimizer = Optimizer::new(&model, adam(1e-2));
-        let tokens = Array::from([[7i32, 3, 11, 5, 7, 3, 11, 5, 7, 3, 11, 5]]);
-        let step = jit(|state: &mut (Llama, Optimizer), tokens: Array| {
-            let (model, optimizer) = state;
-            let loss = |model: &mut Llama| {
-                let logits = model.forward(&tokens.slice_in_dim(0, 11, 1, 1));
-                let next = tokens.slice_in_dim(1, 12, 1, 1).expand_dims(&[2]);
-                -logits.log_softmax(-1).take_along_axis(&next, 2).mean()
-            };
-            let (loss, grads) = value_and_grad(model, loss);
-            optimizer.update(model, grads);
-            loss
-        });
-        let mut state = (model, optimizer);
-        let losses: Vec<f32> = (0..30)
-            .map(|_| step(&mut state, tokens.clone()).item())
-            .collect();
-        assert!(losses[29] < 0.1 * losses[0], "{losses:?}");
-        let model = state.0;
-        let generator = Generator::new(Sampling::greedy(), 5);
-        let start = tokens.slice_in_dim(0, 5, 1, 1);
-        let got = generator
-            .generate(&model, &start, &random::key(0))
-            .to_vec::<i32>();
-        assert_eq!(got, [7, 3, 11, 5, 7, 3, 11, 5, 7, 3]);
+    // The next token of a sequence that repeats, by attention in blocks.
+    let mut config = LlamaConfig::from_json(folder("llama").join("config.json")).expect("read");
+    config.attention_fn = AttentionFn::blockwise(4);
+    let model = Llama::new(&config, &mut Rngs::new(0));
+    let optimizer = Optimizer::new(&model, adam(1e-2));
+    let tokens = Array::from([[7i32, 3, 11, 5, 7, 3, 11, 5, 7, 3, 11, 5]]);
+    let step = jit(|state: &mut (Llama, Optimizer), tokens: Array| {
+        let (model, optimizer) = state;
+        let loss = |model: &mut Llama| {
+            let logits = model.forward(&tokens.slice_in_dim(0, 11, 1, 1));
+            let next = tokens.slice_in_dim(1, 12, 1, 1).expand_dims(&[2]);
+            -logits.log_softmax(-1).take_along_axis(&next, 2).mean()
+        };
+        let (loss, grads) = value_and_grad(model, loss);
+        optimizer.update(model, grads);
+        loss
     });
+    let mut state = (model, optimizer);
+    let losses: Vec<f32> = (0..30)
+        .map(|_| step(&mut state, tokens.clone()).item())
+        .collect();
+    assert!(losses[29] < 0.1 * losses[0], "{losses:?}");
+    let model = state.0;
+    let generator = Generator::new(Sampling::greedy(), 5);
+    let start = tokens.slice_in_dim(0, 5, 1, 1);
+    let got = generator
+        .generate(&model, &start, &random::key(0))
+        .to_vec::<i32>();
+    assert_eq!(got, [7, 3, 11, 5, 7, 3, 11, 5, 7, 3]);
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! The choice of tokens: logits are those of `transformers`; stop sequences end texts; prompts are
 //! continued together as alone.
 
-use ramie_core::{Array, disable_most_optimizations, random};
+use ramie_core::{Array, random};
 use ramie_nn::models::{Decoding, Generator, Llama, Sampling};
 use ramie_testing::{golden, panic_message};
 use serde::Deserialize;
@@ -86,109 +86,101 @@ fn alone(generator: &Generator<Llama>, model: &Llama) -> Vec<Vec<i32>> {
 
 #[test]
 fn penalties_ignore_padding() {
-    disable_most_optimizations(|| {
-        let (model, key) = (model(), random::key(0));
-        let plain = Generator::new(Sampling::greedy(), 8);
-        let sampling = Sampling::greedy().repetition_penalty(1e6);
-        let generator = Generator::new(sampling.clone(), 8);
-        let texts = generator.generate_prompts(&model, &PROMPTS, &key);
-        assert_eq!(texts, alone(&generator, &model));
-        assert_ne!(texts, alone(&plain, &model));
-        for (text, prompt) in texts.iter().zip(PROMPTS) {
-            // No token repeats while others have positive logits.
-            for i in prompt.len()..text.len() {
-                assert!(!text[..i].contains(&text[i]), "{text:?}");
-            }
-            let mut decoding = Decoding::new(&model, sampling.clone(), 20).chunk_size(4);
-            decoding.set_tokens(prompt);
-            decoding.generate(8, &key).for_each(drop);
-            assert_eq!(decoding.tokens(), text);
+    let (model, key) = (model(), random::key(0));
+    let plain = Generator::new(Sampling::greedy(), 8);
+    let sampling = Sampling::greedy().repetition_penalty(1e6);
+    let generator = Generator::new(sampling.clone(), 8);
+    let texts = generator.generate_prompts(&model, &PROMPTS, &key);
+    assert_eq!(texts, alone(&generator, &model));
+    assert_ne!(texts, alone(&plain, &model));
+    for (text, prompt) in texts.iter().zip(PROMPTS) {
+        // No token repeats while others have positive logits.
+        for i in prompt.len()..text.len() {
+            assert!(!text[..i].contains(&text[i]), "{text:?}");
         }
-    });
+        let mut decoding = Decoding::new(&model, sampling.clone(), 20).chunk_size(4);
+        decoding.set_tokens(prompt);
+        decoding.generate(8, &key).for_each(drop);
+        assert_eq!(decoding.tokens(), text);
+    }
 }
 
 #[test]
 fn stop_sequences_end_texts() {
-    disable_most_optimizations(|| {
-        let (model, key) = (model(), random::key(0));
-        let sampling = Sampling::greedy().repetition_penalty(1e6);
-        let generator = Generator::new(sampling.clone(), 8);
-        let texts = alone(&generator, &model);
-        let new: Vec<&[i32]> = (texts.iter().zip(PROMPTS))
-            .map(|(text, prompt)| &text[prompt.len()..])
-            .collect();
-        // The first text ends after five tokens; the second one does not: its sequence is partly
-        // in the prompt.
-        let stops = [&new[0][3..5], &[9, new[1][0]], &[52, 52, 52, 52]];
-        let generator = generator.stop_sequences(&stops);
-        let ended = generator.generate_prompts(&model, &PROMPTS, &key);
-        assert_eq!(ended[0], texts[0][..10]);
-        assert_eq!(ended[1], texts[1]);
-        assert_eq!(ended, alone(&generator, &model));
-        let mut decoding = Decoding::new(&model, sampling, 20).stop_sequences(&stops);
-        decoding.set_tokens(PROMPTS[0]);
-        let tokens: Vec<i32> = decoding.generate(8, &key).collect();
-        assert_eq!(tokens, new[0][..5]);
-        // A tensor has padding after the end of its shorter rows.
-        let two = Array::from([[9, 9, 9, 9, 9], [3, 50, 7, 7, 21]]);
-        let generator = generator.pad_token_id(52);
-        let both = generator.generate(&model, &two, &key);
-        assert_eq!(both.shape(), [2, 13]);
-        let row = both.index((1, ..)).to_vec::<i32>();
-        assert_eq!(row, [&texts[0][..10], &[52; 3]].concat());
-    });
+    let (model, key) = (model(), random::key(0));
+    let sampling = Sampling::greedy().repetition_penalty(1e6);
+    let generator = Generator::new(sampling.clone(), 8);
+    let texts = alone(&generator, &model);
+    let new: Vec<&[i32]> = (texts.iter().zip(PROMPTS))
+        .map(|(text, prompt)| &text[prompt.len()..])
+        .collect();
+    // The first text ends after five tokens; the second one does not: its sequence is partly
+    // in the prompt.
+    let stops = [&new[0][3..5], &[9, new[1][0]], &[52, 52, 52, 52]];
+    let generator = generator.stop_sequences(&stops);
+    let ended = generator.generate_prompts(&model, &PROMPTS, &key);
+    assert_eq!(ended[0], texts[0][..10]);
+    assert_eq!(ended[1], texts[1]);
+    assert_eq!(ended, alone(&generator, &model));
+    let mut decoding = Decoding::new(&model, sampling, 20).stop_sequences(&stops);
+    decoding.set_tokens(PROMPTS[0]);
+    let tokens: Vec<i32> = decoding.generate(8, &key).collect();
+    assert_eq!(tokens, new[0][..5]);
+    // A tensor has padding after the end of its shorter rows.
+    let two = Array::from([[9, 9, 9, 9, 9], [3, 50, 7, 7, 21]]);
+    let generator = generator.pad_token_id(52);
+    let both = generator.generate(&model, &two, &key);
+    assert_eq!(both.shape(), [2, 13]);
+    let row = both.index((1, ..)).to_vec::<i32>();
+    assert_eq!(row, [&texts[0][..10], &[52; 3]].concat());
 }
 
 #[test]
 fn tokens_are_streamed() {
-    disable_most_optimizations(|| {
-        let (model, key) = (model(), random::key(0));
-        let generator = Generator::new(Sampling::greedy().temperature(1.5), 6);
-        let texts = generator.generate_prompts(&model, &PROMPTS, &key);
-        let mut seen = PROMPTS.map(<[i32]>::to_vec);
-        let mut steps = Vec::new();
-        let streamed = generator.generate_prompts_with(&model, &PROMPTS, &key, |row, token| {
-            seen[row].push(token);
-            steps.push(row);
-            match (row, seen[row].len()) {
-                (2, 5) => ControlFlow::Break(()),
-                _ => ControlFlow::Continue(()),
-            }
-        });
-        assert_eq!(streamed, seen);
-        assert_eq!(streamed[..2], texts[..2]);
-        assert_eq!(streamed[2], texts[2][..5]);
-        assert_eq!(steps, [0, 1, 2, 0, 1, 2, 0, 1, 0, 1, 0, 1, 0, 1]);
-        // All texts end: no further steps.
-        let mut count = 0;
-        generator.generate_prompts_with(&model, &PROMPTS, &key, |_, _| {
-            count += 1;
-            ControlFlow::Break(())
-        });
-        assert_eq!(count, 3);
+    let (model, key) = (model(), random::key(0));
+    let generator = Generator::new(Sampling::greedy().temperature(1.5), 6);
+    let texts = generator.generate_prompts(&model, &PROMPTS, &key);
+    let mut seen = PROMPTS.map(<[i32]>::to_vec);
+    let mut steps = Vec::new();
+    let streamed = generator.generate_prompts_with(&model, &PROMPTS, &key, |row, token| {
+        seen[row].push(token);
+        steps.push(row);
+        match (row, seen[row].len()) {
+            (2, 5) => ControlFlow::Break(()),
+            _ => ControlFlow::Continue(()),
+        }
     });
+    assert_eq!(streamed, seen);
+    assert_eq!(streamed[..2], texts[..2]);
+    assert_eq!(streamed[2], texts[2][..5]);
+    assert_eq!(steps, [0, 1, 2, 0, 1, 2, 0, 1, 0, 1, 0, 1, 0, 1]);
+    // All texts end: no further steps.
+    let mut count = 0;
+    generator.generate_prompts_with(&model, &PROMPTS, &key, |_, _| {
+        count += 1;
+        ControlFlow::Break(())
+    });
+    assert_eq!(count, 3);
 }
 
 #[test]
 fn a_loop_over_tokens_can_end() {
-    disable_most_optimizations(|| {
-        let model = model();
-        let mut decoding = Decoding::new(&model, Sampling::greedy().temperature(1.5), 12);
-        let key = random::key(0);
-        decoding.set_tokens(PROMPTS[0]);
-        let all: Vec<i32> = decoding.generate(100, &key).collect();
-        assert_eq!((all.len(), decoding.is_full()), (7, true));
-        decoding.set_tokens(PROMPTS[0]);
-        let first = decoding.generate(3, &key).next();
-        assert_eq!((first, decoding.tokens().len()), (Some(all[0]), 6));
-        // It continues as if it had not stopped.
-        assert!(decoding.generate(100, &key).eq(all[1..].iter().copied()));
-        decoding.set_tokens(PROMPTS[0]);
-        let mut decoding = decoding.eos_token_id(all[2]);
-        let ended: Vec<i32> = decoding.generate(100, &key).collect();
-        let end = all.iter().position(|token| *token == all[2]).unwrap();
-        assert_eq!(ended, all[..=end]);
-    });
+    let model = model();
+    let mut decoding = Decoding::new(&model, Sampling::greedy().temperature(1.5), 12);
+    let key = random::key(0);
+    decoding.set_tokens(PROMPTS[0]);
+    let all: Vec<i32> = decoding.generate(100, &key).collect();
+    assert_eq!((all.len(), decoding.is_full()), (7, true));
+    decoding.set_tokens(PROMPTS[0]);
+    let first = decoding.generate(3, &key).next();
+    assert_eq!((first, decoding.tokens().len()), (Some(all[0]), 6));
+    // It continues as if it had not stopped.
+    assert!(decoding.generate(100, &key).eq(all[1..].iter().copied()));
+    decoding.set_tokens(PROMPTS[0]);
+    let mut decoding = decoding.eos_token_id(all[2]);
+    let ended: Vec<i32> = decoding.generate(100, &key).collect();
+    let end = all.iter().position(|token| *token == all[2]).unwrap();
+    assert_eq!(ended, all[..=end]);
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! From a published checkpoint to a tuned one: adapters by path, prompts of
 //! different lengths, and saving under the published names.
 
-use ramie_core::{Array, DType, disable_most_optimizations, jit, random, tree};
+use ramie_core::{Array, DType, jit, random, tree};
 use ramie_nn::models::{
     Generator, Gpt2, Gpt2Config, LanguageModel, Llama, LlamaConfig, PretrainedError, Sampling,
 };
@@ -174,12 +174,10 @@ fn continues<M: LanguageModel>(model: &M) {
 
 #[test]
 fn prompts_of_different_lengths() {
-    disable_most_optimizations(|| {
-        continues(&Gpt2::from_pretrained(published("gpt2")).expect("loads"));
-        for name in ["llama_tied", "mistral", "qwen3"] {
-            continues(&Llama::from_pretrained(published(name)).expect("loads"));
-        }
-    });
+    continues(&Gpt2::from_pretrained(published("gpt2")).expect("loads"));
+    for name in ["llama_tied", "mistral", "qwen3"] {
+        continues(&Llama::from_pretrained(published(name)).expect("loads"));
+    }
 }
 
 /// The families whose attention differs, by a published name each.
@@ -231,69 +229,67 @@ fn packed_sequences_are_those_alone() {
 
 #[test]
 fn adapters_are_trained_and_merged() {
-    disable_most_optimizations(|| {
-        let mut model = Gpt2::from_pretrained(published("gpt2")).expect("loads");
-        let tokens = Array::from([[3, 50, 7, 7, 21], [1, 2, 3, 4, 5]]);
-        let before = model.forward(&tokens);
-        let options = LoraOptions {
-            rank: 2,
-            alpha: Some(8.0),
-            ..LoraOptions::default()
-        };
-        let selected = |path: &str| path.ends_with("attn.query") || path.ends_with("mlp.c_fc");
-        let adapted = apply_lora_with(&mut model, &options, selected, &mut Rngs::new(1));
+    let mut model = Gpt2::from_pretrained(published("gpt2")).expect("loads");
+    let tokens = Array::from([[3, 50, 7, 7, 21], [1, 2, 3, 4, 5]]);
+    let before = model.forward(&tokens);
+    let options = LoraOptions {
+        rank: 2,
+        alpha: Some(8.0),
+        ..LoraOptions::default()
+    };
+    let selected = |path: &str| path.ends_with("attn.query") || path.ends_with("mlp.c_fc");
+    let adapted = apply_lora_with(&mut model, &options, selected, &mut Rngs::new(1));
+    assert_eq!(
+        adapted,
+        [
+            "h.0.mlp.c_fc",
+            "h.1.mlp.c_fc",
+            "h.0.attn.query",
+            "h.1.attn.query"
+        ]
+    );
+    assert_eq!(
+        model.forward(&tokens).to_vec::<f32>(),
+        before.to_vec::<f32>()
+    );
+    let kernels = nnx::state(&model, of_type::<Param>());
+    let mut optimizer = Optimizer::wrt(&model, adam(1e-2), of_type::<LoraParam>());
+    let step = jit(
+        |(model, optimizer): &mut (Gpt2, Optimizer), tokens: Array| {
+            let (loss, grads) = value_and_grad_wrt(model, of_type::<LoraParam>(), |m| {
+                m.forward(&tokens)
+                    .log_softmax(-1)
+                    .take(&Array::from([0]), -1)
+                    .mean()
+                    * -1.0
+            });
+            assert_eq!(grads.len(), 8);
+            optimizer.update(model, grads);
+            loss
+        },
+    );
+    let mut both = (model, optimizer.clone());
+    let losses: Vec<f32> = (0..5)
+        .map(|_| step(&mut both, tokens.clone()).item())
+        .collect();
+    assert!(losses[4] < losses[0], "{losses:?}");
+    (model, optimizer) = both;
+    assert_eq!(optimizer.step.item::<u32>(), 5);
+    for (path, kernel) in nnx::state(&model, of_type::<Param>()).iter() {
         assert_eq!(
-            adapted,
-            [
-                "h.0.mlp.c_fc",
-                "h.1.mlp.c_fc",
-                "h.0.attn.query",
-                "h.1.attn.query"
-            ]
+            kernel.to_vec::<f32>(),
+            kernels[path].to_vec::<f32>(),
+            "{path}"
         );
-        assert_eq!(
-            model.forward(&tokens).to_vec::<f32>(),
-            before.to_vec::<f32>()
-        );
-        let kernels = nnx::state(&model, of_type::<Param>());
-        let mut optimizer = Optimizer::wrt(&model, adam(1e-2), of_type::<LoraParam>());
-        let step = jit(
-            |(model, optimizer): &mut (Gpt2, Optimizer), tokens: Array| {
-                let (loss, grads) = value_and_grad_wrt(model, of_type::<LoraParam>(), |m| {
-                    m.forward(&tokens)
-                        .log_softmax(-1)
-                        .take(&Array::from([0]), -1)
-                        .mean()
-                        * -1.0
-                });
-                assert_eq!(grads.len(), 8);
-                optimizer.update(model, grads);
-                loss
-            },
-        );
-        let mut both = (model, optimizer.clone());
-        let losses: Vec<f32> = (0..5)
-            .map(|_| step(&mut both, tokens.clone()).item())
-            .collect();
-        assert!(losses[4] < losses[0], "{losses:?}");
-        (model, optimizer) = both;
-        assert_eq!(optimizer.step.item::<u32>(), 5);
-        for (path, kernel) in nnx::state(&model, of_type::<Param>()).iter() {
-            assert_eq!(
-                kernel.to_vec::<f32>(),
-                kernels[path].to_vec::<f32>(),
-                "{path}"
-            );
-        }
-        let tuned = model.forward(&tokens);
-        assert_ne!(tuned.to_vec::<f32>(), before.to_vec::<f32>());
-        assert_eq!(merge_lora(&mut model), 4);
-        assert_eq!(nnx::state(&model, of_type::<LoraParam>()).len(), 0);
-        let merged = model.forward(&tokens);
-        for (a, b) in merged.to_vec::<f32>().iter().zip(tuned.to_vec::<f32>()) {
-            assert!((a - b).abs() < 1e-4, "{a} {b}");
-        }
-    });
+    }
+    let tuned = model.forward(&tokens);
+    assert_ne!(tuned.to_vec::<f32>(), before.to_vec::<f32>());
+    assert_eq!(merge_lora(&mut model), 4);
+    assert_eq!(nnx::state(&model, of_type::<LoraParam>()).len(), 0);
+    let merged = model.forward(&tokens);
+    for (a, b) in merged.to_vec::<f32>().iter().zip(tuned.to_vec::<f32>()) {
+        assert!((a - b).abs() < 1e-4, "{a} {b}");
+    }
 }
 
 #[test]

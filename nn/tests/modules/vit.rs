@@ -1,7 +1,7 @@
 //! Vision transformers: published checkpoints give the features of the reference.
 
 use crate::models::{same_numbers, same_tensors};
-use ramie_core::{Array, DType, State, disable_most_optimizations, jit, random};
+use ramie_core::{Array, DType, State, jit, random};
 use ramie_nn::models::{PretrainedError, Vit, VitConfig, VitFamily};
 use ramie_nn::nnx::{self, of_type};
 use ramie_nn::{Linear, LoraParam, Module, Param, Rngs, apply_lora, value_and_grad};
@@ -46,70 +46,65 @@ fn agrees(family: &str, model: &mut Vit) {
 
 #[test]
 fn features_are_those_of_the_reference() {
-    disable_most_optimizations(|| {
-        for (family, file) in FAMILIES
-            .into_iter()
-            .zip(["model.safetensors", "pytorch_model.bin"])
-        {
-            let folder = ramie_testing::golden::path(family);
-            let mut model = Vit::from_pretrained(&folder).expect("loads");
-            assert_eq!(model.pooler.is_some(), family == "hf_vit");
-            agrees(family, &mut model);
-            // Saved again, and loaded: the same names, shapes and values.
-            let directory = tempfile::tempdir().expect("a directory");
-            let [saved, published] = ["model.safetensors", "published.safetensors"]
-                .map(|name| directory.path().join(name));
-            let saving = model.save_pretrained(directory.path(), &config(family));
-            saving.expect("saved");
-            let state = load(golden(family, file));
-            ramie_checkpoint::save(&published, &state).expect("saved");
-            same_tensors(&saved, &published);
-            agrees(
-                family,
-                &mut Vit::from_pretrained(directory.path()).expect("loads"),
-            );
-        }
-    });
+    for (family, file) in FAMILIES
+        .into_iter()
+        .zip(["model.safetensors", "pytorch_model.bin"])
+    {
+        let folder = ramie_testing::golden::path(family);
+        let mut model = Vit::from_pretrained(&folder).expect("loads");
+        assert_eq!(model.pooler.is_some(), family == "hf_vit");
+        agrees(family, &mut model);
+        // Saved again, and loaded: the same names, shapes and values.
+        let directory = tempfile::tempdir().expect("a directory");
+        let [saved, published] =
+            ["model.safetensors", "published.safetensors"].map(|name| directory.path().join(name));
+        let saving = model.save_pretrained(directory.path(), &config(family));
+        saving.expect("saved");
+        let state = load(golden(family, file));
+        ramie_checkpoint::save(&published, &state).expect("saved");
+        same_tensors(&saved, &published);
+        agrees(
+            family,
+            &mut Vit::from_pretrained(directory.path()).expect("loads"),
+        );
+    }
 }
 
 #[test]
 fn images_of_other_sizes_and_masked_patches_are_those_of_the_reference() {
-    disable_most_optimizations(|| {
-        let folder = ramie_testing::golden::path("hf_dinov2");
-        let mut model = Vit::from_pretrained(folder).expect("loads");
-        let recorded = load(golden("hf_dinov2", "sizes.safetensors"));
-        for name in ["tall", "wide", "small"] {
-            let run = jit(|model: &mut Vit, images: Array| model.forward(&images));
-            let features = run(&mut model, recorded[&format!("{name}.images")].clone());
-            same_numbers(name, &features, &recorded[&format!("{name}.hidden")]);
-        }
-        let images = &load(golden("hf_dinov2", "reference.safetensors"))["images"];
-        let (masked, hidden) = (&recorded["masked"], &recorded["masked.hidden"]);
-        let run = jit(|model: &mut Vit, images: Array, masked: Array| {
-            model.forward_masked(&images, &masked)
-        });
-        let features = run(&mut model, images.clone(), masked.clone());
-        same_numbers("masked", &features, hidden);
-        // A file without the embedding of masked patches, loaded and saved.
-        let directory = tempfile::tempdir().expect("a directory");
-        let path = directory.path().join("model.safetensors");
-        let mut state = load(golden("hf_dinov2", "pytorch_model.bin"));
-        let token = state.remove("dinov2.embeddings.mask_token");
-        assert_eq!(token.expect("the embedding").shape(), [1, 16]);
-        ramie_checkpoint::save(&path, &state).expect("saved");
-        model.load_pretrained(&path).expect("loads");
-        assert!(model.embeddings.mask_token.is_none());
-        let saving = model.save_pretrained(directory.path(), &config("hf_dinov2"));
-        saving.expect("saved");
-        assert_eq!(load(&path).len(), state.len());
-        let text = panic_message(|| drop(model.forward_masked(images, masked)));
-        assert!(
-            text.contains(
-                "the model has no embedding of masked patches\n  help: load a checkpoint of DINOv2"
-            ),
-            "{text}"
-        );
-    });
+    let folder = ramie_testing::golden::path("hf_dinov2");
+    let mut model = Vit::from_pretrained(folder).expect("loads");
+    let recorded = load(golden("hf_dinov2", "sizes.safetensors"));
+    for name in ["tall", "wide", "small"] {
+        let run = jit(|model: &mut Vit, images: Array| model.forward(&images));
+        let features = run(&mut model, recorded[&format!("{name}.images")].clone());
+        same_numbers(name, &features, &recorded[&format!("{name}.hidden")]);
+    }
+    let images = &load(golden("hf_dinov2", "reference.safetensors"))["images"];
+    let (masked, hidden) = (&recorded["masked"], &recorded["masked.hidden"]);
+    let run =
+        jit(|model: &mut Vit, images: Array, masked: Array| model.forward_masked(&images, &masked));
+    let features = run(&mut model, images.clone(), masked.clone());
+    same_numbers("masked", &features, hidden);
+    // A file without the embedding of masked patches, loaded and saved.
+    let directory = tempfile::tempdir().expect("a directory");
+    let path = directory.path().join("model.safetensors");
+    let mut state = load(golden("hf_dinov2", "pytorch_model.bin"));
+    let token = state.remove("dinov2.embeddings.mask_token");
+    assert_eq!(token.expect("the embedding").shape(), [1, 16]);
+    ramie_checkpoint::save(&path, &state).expect("saved");
+    model.load_pretrained(&path).expect("loads");
+    assert!(model.embeddings.mask_token.is_none());
+    let saving = model.save_pretrained(directory.path(), &config("hf_dinov2"));
+    saving.expect("saved");
+    assert_eq!(load(&path).len(), state.len());
+    let text = panic_message(|| drop(model.forward_masked(images, masked)));
+    assert!(
+        text.contains(
+            "the model has no embedding of masked patches\n  help: load a checkpoint of DINOv2"
+        ),
+        "{text}"
+    );
 }
 
 #[test]
@@ -145,44 +140,42 @@ fn classifiers_are_loaded_and_saved() {
 
 #[test]
 fn gradients_reach_all_parameters() {
-    disable_most_optimizations(|| {
-        for family in FAMILIES {
-            let mut model = Vit::new(&config(family), &mut Rngs::new(0));
-            let images = random::normal(&random::key(1), &[2, 14, 14, 3], DType::F32);
-            let run = jit(|model: &mut Vit, images: Array| {
-                let loss = |model: &mut Vit| {
-                    let masked = Array::arange(9).lt(3).broadcast_to(&[2, 9]);
-                    let features = match model.embeddings.mask_token {
-                        Some(_) => model.forward_masked(&images, &masked),
-                        None => model.forward(&images),
-                    };
-                    features.square().mean() + model.pool(&features).sum()
+    for family in FAMILIES {
+        let mut model = Vit::new(&config(family), &mut Rngs::new(0));
+        let images = random::normal(&random::key(1), &[2, 14, 14, 3], DType::F32);
+        let run = jit(|model: &mut Vit, images: Array| {
+            let loss = |model: &mut Vit| {
+                let masked = Array::arange(9).lt(3).broadcast_to(&[2, 9]);
+                let features = match model.embeddings.mask_token {
+                    Some(_) => model.forward_masked(&images, &masked),
+                    None => model.forward(&images),
                 };
-                value_and_grad(model, loss).1
-            });
-            for (path, grad) in run(&mut model, images).iter() {
-                // A bias of the keys changes no attention weight.
-                if !path.ends_with("key.bias") {
-                    assert!(grad.ne(0).any().item::<bool>(), "{family}: {path}");
-                }
+                features.square().mean() + model.pool(&features).sum()
+            };
+            value_and_grad(model, loss).1
+        });
+        for (path, grad) in run(&mut model, images).iter() {
+            // A bias of the keys changes no attention weight.
+            if !path.ends_with("key.bias") {
+                assert!(grad.ne(0).any().item::<bool>(), "{family}: {path}");
             }
-            // Adapters, in the names of the Python library PEFT.
-            let directory = tempfile::tempdir().expect("a directory");
-            let adapted = |path: &str| path.ends_with("query");
-            apply_lora(&mut model, 2, adapted, &mut Rngs::new(2));
-            model.save_adapter(directory.path()).expect("saved");
-            let saved = load(directory.path().join("adapter_model.safetensors"));
-            let first = saved.paths().next().expect("a tensor");
-            assert_eq!(
-                first,
-                "base_model.model.encoder.layer.0.attention.attention.query.lora_A.weight"
-            );
-            let mut other = Vit::new(&config(family), &mut Rngs::new(0));
-            other.load_adapter(directory.path()).expect("loads");
-            let adapters = nnx::state(&other, of_type::<LoraParam>());
-            assert_eq!(adapters.paths().count(), 2 * 2);
         }
-    });
+        // Adapters, in the names of the Python library PEFT.
+        let directory = tempfile::tempdir().expect("a directory");
+        let adapted = |path: &str| path.ends_with("query");
+        apply_lora(&mut model, 2, adapted, &mut Rngs::new(2));
+        model.save_adapter(directory.path()).expect("saved");
+        let saved = load(directory.path().join("adapter_model.safetensors"));
+        let first = saved.paths().next().expect("a tensor");
+        assert_eq!(
+            first,
+            "base_model.model.encoder.layer.0.attention.attention.query.lora_A.weight"
+        );
+        let mut other = Vit::new(&config(family), &mut Rngs::new(0));
+        other.load_adapter(directory.path()).expect("loads");
+        let adapters = nnx::state(&other, of_type::<LoraParam>());
+        assert_eq!(adapters.paths().count(), 2 * 2);
+    }
 }
 
 #[test]
@@ -206,19 +199,17 @@ fn the_models_have_the_published_sizes() {
 
 #[test]
 fn features_in_bf16_are_close() {
-    disable_most_optimizations(|| {
-        let mut config = config("hf_dinov2");
-        config.compute_dtype = Some(DType::BF16);
-        let mut model = Vit::new(&config, &mut Rngs::new(0));
-        let path = golden("hf_dinov2", "pytorch_model.bin");
-        model.load_pretrained(path).expect("loads");
-        model.eval();
-        let recorded = load(golden("hf_dinov2", "reference.safetensors"));
-        let features = model.forward(&recorded["images"]);
-        assert_eq!(features.dtype(), DType::BF16);
-        let difference = (features.astype(DType::F32) - &recorded["hidden"]).abs();
-        assert!(difference.max().item::<f32>() < 0.1, "{difference}");
-    });
+    let mut config = config("hf_dinov2");
+    config.compute_dtype = Some(DType::BF16);
+    let mut model = Vit::new(&config, &mut Rngs::new(0));
+    let path = golden("hf_dinov2", "pytorch_model.bin");
+    model.load_pretrained(path).expect("loads");
+    model.eval();
+    let recorded = load(golden("hf_dinov2", "reference.safetensors"));
+    let features = model.forward(&recorded["images"]);
+    assert_eq!(features.dtype(), DType::BF16);
+    let difference = (features.astype(DType::F32) - &recorded["hidden"]).abs();
+    assert!(difference.max().item::<f32>() < 0.1, "{difference}");
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Whisper: published checkpoints give the logits and the texts of the reference.
 
 use crate::models::{same_numbers, same_tensors};
-use ramie_core::{Array, DType, State, disable_most_optimizations, jit, random, s};
+use ramie_core::{Array, DType, State, jit, random, s};
 use ramie_nn::models::{
     Decoding, Generator, LanguageModel, PretrainedError, Sampling, Whisper, WhisperConfig,
 };
@@ -52,74 +52,68 @@ fn agrees(model: &mut Whisper) {
 
 #[test]
 fn logits_and_texts_are_those_of_the_reference() {
-    disable_most_optimizations(|| {
-        let mut model = Whisper::from_pretrained(folder()).expect("loads");
-        agrees(&mut model);
-        // Saved again, and loaded: the same names, shapes and values.
-        let directory = tempfile::tempdir().expect("a directory");
-        model
-            .save_pretrained(directory.path(), &config())
-            .expect("saved");
-        let path = |folder: &Path| folder.join("model.safetensors");
-        same_tensors(&path(directory.path()), &path(&folder()));
-        let again = WhisperConfig::from_json(directory.path().join("config.json")).expect("read");
-        assert_eq!(again.max_source_positions, 10);
-    });
+    let mut model = Whisper::from_pretrained(folder()).expect("loads");
+    agrees(&mut model);
+    // Saved again, and loaded: the same names, shapes and values.
+    let directory = tempfile::tempdir().expect("a directory");
+    model
+        .save_pretrained(directory.path(), &config())
+        .expect("saved");
+    let path = |folder: &Path| folder.join("model.safetensors");
+    same_tensors(&path(directory.path()), &path(&folder()));
+    let again = WhisperConfig::from_json(directory.path().join("config.json")).expect("read");
+    assert_eq!(again.max_source_positions, 10);
 }
 
 #[test]
 fn padded_prompts_have_the_logits_of_the_bare_ones() {
-    disable_most_optimizations(|| {
-        let mut model = Whisper::from_pretrained(folder()).expect("loads");
-        let recorded = load(folder().join("reference.safetensors"));
-        model.decoder.listen(&recorded["encoded"]);
-        let padded = Array::from([[0i32, 0, 7, 8], [1, 2, 3, 4]]);
-        let logits = model
-            .decoder
-            .logits_padded(&padded, &Array::from([2i32, 0]));
-        let bare = model.decoder.logits(&Array::from([[7i32, 8], [1, 2]]));
-        let last = |x: &Array, from: usize| x.index((s(0..1), s(from..), ..));
-        same_numbers("padded", &last(&logits, 2), &last(&bare, 0));
-    });
+    let mut model = Whisper::from_pretrained(folder()).expect("loads");
+    let recorded = load(folder().join("reference.safetensors"));
+    model.decoder.listen(&recorded["encoded"]);
+    let padded = Array::from([[0i32, 0, 7, 8], [1, 2, 3, 4]]);
+    let logits = model
+        .decoder
+        .logits_padded(&padded, &Array::from([2i32, 0]));
+    let bare = model.decoder.logits(&Array::from([[7i32, 8], [1, 2]]));
+    let last = |x: &Array, from: usize| x.index((s(0..1), s(from..), ..));
+    same_numbers("padded", &last(&logits, 2), &last(&bare, 0));
 }
 
 #[test]
 fn gradients_reach_all_parameters_but_the_positions_of_sound() {
-    disable_most_optimizations(|| {
-        let mut model = Whisper::new(&config(), &mut Rngs::new(0));
-        let positions = model.encoder.embed_positions.embedding.to_vec::<f32>();
-        assert_eq!((positions[0], positions[12]), (0.0, 1.0));
-        let features = random::normal(&random::key(1), &[2, 20, 6], DType::F32);
-        let tokens = Array::from([[1i32, 2, 3], [4, 5, 6]]);
-        let run = jit(|model: &mut Whisper, features: Array, tokens: Array| {
-            let loss = |model: &mut Whisper| model.forward(&features, &tokens).square().mean();
-            value_and_grad(model, loss).1
-        });
-        let grads = run(&mut model, features, tokens);
-        for (path, grad) in grads.iter() {
-            let zero = grad.eq(0).all().item::<bool>();
-            assert_eq!(zero, path.starts_with("encoder.embed_positions"), "{path}");
-        }
-        // Adapters, in the names of the Python library PEFT.
-        let directory = tempfile::tempdir().expect("a directory");
-        apply_lora(
-            &mut model,
-            2,
-            |path| path.ends_with("query"),
-            &mut Rngs::new(2),
-        );
-        model.save_adapter(directory.path()).expect("saved");
-        let saved = load(directory.path().join("adapter_model.safetensors"));
-        let first = saved.paths().next().expect("a tensor");
-        assert_eq!(
-            first,
-            "base_model.model.model.decoder.layers.0.encoder_attn.q_proj.lora_A.weight"
-        );
-        let mut other = Whisper::new(&config(), &mut Rngs::new(0));
-        other.load_adapter(directory.path()).expect("loads");
-        let adapters = nnx::state(&other, of_type::<LoraParam>());
-        assert_eq!(adapters.paths().count(), 2 * (2 + 2 * 2));
+    let mut model = Whisper::new(&config(), &mut Rngs::new(0));
+    let positions = model.encoder.embed_positions.embedding.to_vec::<f32>();
+    assert_eq!((positions[0], positions[12]), (0.0, 1.0));
+    let features = random::normal(&random::key(1), &[2, 20, 6], DType::F32);
+    let tokens = Array::from([[1i32, 2, 3], [4, 5, 6]]);
+    let run = jit(|model: &mut Whisper, features: Array, tokens: Array| {
+        let loss = |model: &mut Whisper| model.forward(&features, &tokens).square().mean();
+        value_and_grad(model, loss).1
     });
+    let grads = run(&mut model, features, tokens);
+    for (path, grad) in grads.iter() {
+        let zero = grad.eq(0).all().item::<bool>();
+        assert_eq!(zero, path.starts_with("encoder.embed_positions"), "{path}");
+    }
+    // Adapters, in the names of the Python library PEFT.
+    let directory = tempfile::tempdir().expect("a directory");
+    apply_lora(
+        &mut model,
+        2,
+        |path| path.ends_with("query"),
+        &mut Rngs::new(2),
+    );
+    model.save_adapter(directory.path()).expect("saved");
+    let saved = load(directory.path().join("adapter_model.safetensors"));
+    let first = saved.paths().next().expect("a tensor");
+    assert_eq!(
+        first,
+        "base_model.model.model.decoder.layers.0.encoder_attn.q_proj.lora_A.weight"
+    );
+    let mut other = Whisper::new(&config(), &mut Rngs::new(0));
+    other.load_adapter(directory.path()).expect("loads");
+    let adapters = nnx::state(&other, of_type::<LoraParam>());
+    assert_eq!(adapters.paths().count(), 2 * (2 + 2 * 2));
 }
 
 #[test]

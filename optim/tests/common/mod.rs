@@ -6,9 +6,7 @@ mod skeleton;
 pub mod table;
 
 use ramie_checkpoint::to_state_dict;
-use ramie_core::{
-    Array, DType, State, Tree, disable_most_optimizations, jit, tree, value_and_grad,
-};
+use ramie_core::{Array, DType, State, Tree, jit, tree, value_and_grad};
 use ramie_derive::Tree;
 use ramie_optim::*;
 use ramie_testing::is_linked;
@@ -346,9 +344,6 @@ const FURTHER: f64 = 0.02;
 
 /// Follows the optimizers of a group for 20 steps, against Optax, as [`compare`]
 /// does with [`tolerance`], and twice that for states.
-///
-/// Compiling takes most of the time. So only an optimizer that differs when it is compiled with
-/// little effort is followed with all optimizations, which fuse products and sums as the recordings do.
 pub fn follow_group(group: &str, optimizers: Vec<(&str, GradientTransformation)>) {
     let states = &golden_of("optax_states")["groups"][group];
     let golden = &golden()["groups"][group];
@@ -371,14 +366,10 @@ pub fn follow_group(group: &str, optimizers: Vec<(&str, GradientTransformation)>
             tally.differences.push(text);
         }
         let exact = ROUNDED.iter().find(|(rounded, _)| *rounded == name);
-        let follow = || match exact {
+        let of_it = match exact {
             Some((_, exact)) => rounded(group, name, &tx, &golden[*exact]),
             None => followed(group, name, &tx, &golden[name], tolerance),
         };
-        let mut of_it = disable_most_optimizations(follow);
-        if !of_it.differences.is_empty() || of_it.far() > FURTHER {
-            of_it = follow();
-        }
         tally.elements += of_it.elements;
         tally.further += of_it.further;
         tally.differences.extend(of_it.differences);

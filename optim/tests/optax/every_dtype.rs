@@ -5,7 +5,7 @@ use crate::common;
 
 use common::grid;
 use common::table::{GROUPS, Table, table};
-use ramie_core::{Array, DType, State, disable_most_optimizations, finfo, jit, scan};
+use ramie_core::{Array, DType, State, finfo, jit, scan};
 use ramie_optim::*;
 
 const STEPS: usize = 200;
@@ -84,7 +84,7 @@ fn all_updates(first: usize) -> impl Fn(State, State) -> Vec<State> {
         });
         each.collect()
     });
-    move |params, grads| disable_most_optimizations(|| all(params, grads))
+    move |params, grads| all(params, grads)
 }
 
 fn numbers(a: &Array) -> Vec<f32> {

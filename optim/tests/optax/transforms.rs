@@ -4,7 +4,7 @@ use crate::common;
 
 use common::table::{GROUPS, Table, table, with_rate};
 use common::{Run, close, grid, mlp, problems};
-use ramie_core::{Array, DType, State, disable_most_optimizations, jit, scan, vmap};
+use ramie_core::{Array, DType, State, jit, scan, vmap};
 use ramie_optim::*;
 
 fn network() -> State {
@@ -61,7 +61,7 @@ macro_rules! scans {
         $(
             #[test]
             fn $test() {
-                disable_most_optimizations(|| a_scan_makes_the_steps_of_a_loop($group));
+                a_scan_makes_the_steps_of_a_loop($group);
             }
         )*
         #[test]
@@ -119,10 +119,10 @@ fn vmap_trains_as_alone(
         };
         let train = move |rate: Array| trained(&rate, &some);
         let together = jit(move |rates: Array| vmap(train)(rates));
-        let together = disable_most_optimizations(|| together(Array::from(RATES)));
+        let together = together(Array::from(RATES));
         let alone = jit(train);
         for (i, rate) in RATES.into_iter().enumerate() {
-            let alone = disable_most_optimizations(|| alone(Array::from(rate)));
+            let alone = alone(Array::from(rate));
             for ((name, all), one) in names.iter().zip(&together).zip(&alone) {
                 let of_rate = State::of(all).map(|a| a.index(i as isize));
                 let what = format!("{name} with the learning rate {rate}");

@@ -136,8 +136,7 @@ fn feed(inputs: Inputs<'_>, word: impl FnMut(u64)) {
     (inputs.args)(&mut f);
     let device = f.device.or_else(default_device);
     f.words.write_i64(device.map_or(-1, |d| i64::from(d.id())));
-    let effort = u8::from(crate::client::least_effort());
-    f.words.write_u8(u8::from(f.mixed) | effort << 1);
+    f.words.write_u8(u8::from(f.mixed));
     f.words.write_u8(crate::prim::dot::default_code());
     for number in Context::current().numbers() {
         f.words.write_usize(number);

@@ -3,7 +3,7 @@
 
 use super::rows::{self, array, close};
 use ramie_core::linalg::{self as la, Iteration, QrMode, TriangularSolve};
-use ramie_core::{Array, DType, disable_most_optimizations, jit, jvp, stack, vjp, vmap};
+use ramie_core::{Array, DType, jit, jvp, stack, vjp, vmap};
 use ramie_testing::caught;
 use ramie_testing::check::on_all_cores;
 use serde_json::Value;
@@ -273,7 +273,7 @@ fn failure(row: &Value, batched: bool) -> Option<String> {
     let Some(f) = operation(row) else {
         return Some(format!("{label}: no way to apply it is known"));
     };
-    let compared = || disable_most_optimizations(|| compare(row, &f, batched));
+    let compared = || compare(row, &f, batched);
     match caught(compared) {
         Ok(Ok(())) => None,
         Ok(Err(message)) => Some(format!("{label}: {message}")),
