@@ -5,7 +5,6 @@ mod attention;
 mod complex;
 mod convert;
 mod convolution;
-mod cpu_functions;
 mod cumulative;
 mod display;
 mod dot;

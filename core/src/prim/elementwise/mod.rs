@@ -35,7 +35,6 @@ mod complex;
 mod gamma;
 mod logaddexp;
 mod mulhi;
-mod on_cpu;
 pub(crate) mod parts;
 mod power;
 mod select;

@@ -148,14 +148,14 @@ unary! {
     Exp2 exp2 "exp2" {|ctx, x| ctx.exp2(x)} Inexact (-2.0, 2.0)
         [|g, x, y| std::f64::consts::LN_2 * &(g * y)];
     /// Computes `eˣ - 1`, accurate near zero.
-    Expm1 expm1 "expm1" {|ctx, x| super::on_cpu::lowered_expm1(ctx, x)} Inexact (-2.0, 2.0) [|g, x, y| g * &(y + 1.0)];
+    Expm1 expm1 "expm1" {stablehlo "exponential_minus_one"} Inexact (-2.0, 2.0) [|g, x, y| g * &(y + 1.0)];
     /// Computes the natural logarithm of each element.
     Log log "log" {stablehlo "log"} Inexact (0.3, 4.0) [|g, x, y| g / x];
     /// Computes the base-2 logarithm of each element.
     Log2 log2 "log2" {|ctx, x| ctx.log2(x)} Inexact (0.3, 4.0)
         [|g, x, y| g / &(x * std::f64::consts::LN_2)];
     /// Computes `log(1 + x)`, accurate near zero.
-    Log1p log1p "log1p" {|ctx, x| super::on_cpu::lowered_log1p(ctx, x)} Inexact (-0.5, 3.0) [|g, x, y| g / &(x + 1.0)];
+    Log1p log1p "log1p" {stablehlo "log_plus_one"} Inexact (-0.5, 3.0) [|g, x, y| g / &(x + 1.0)];
     /// Computes the square root of each element.
     Sqrt sqrt "sqrt" {stablehlo "sqrt"} Inexact (0.3, 4.0) [|g, x, y| g * &(0.5 / y)];
     /// Computes `1 / √x`.
@@ -192,7 +192,7 @@ unary! {
     Logistic logistic "logistic" {stablehlo "logistic"} Inexact (-3.0, 3.0)
         [|g, x, y| g * &(y * &(1.0 - y))];
     /// Computes the error function of each element.
-    Erf erf "erf" {|ctx, x| super::on_cpu::erf(ctx, x)} Float (-2.0, 2.0)
+    Erf erf "erf" {chlo "erf"} Float (-2.0, 2.0)
         [|g, x, y| std::f64::consts::FRAC_2_SQRT_PI * &(g * &x.square().negative().exp())];
     /// Computes `1 - erf(x)`, accurate for large `x`.
     Erfc erfc "erfc" {chlo "erfc"} Float (-2.0, 2.0)
