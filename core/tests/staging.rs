@@ -1,6 +1,6 @@
 //! Values at compile time, trees as vectors, the folder for programs.
 
-use ramie_core::lower::{CpuCompiler, Module, Partition};
+use ramie_core::lower::{Module, Partition};
 use ramie_core::{
     Array, DType, Padding, Platform, array, clear_caches, compile_time_eval, grad, jit, make_jaxpr,
     max_pool, platform_dependent, tree,
@@ -152,15 +152,7 @@ fn the_platform_is_an_argument_of_lowering() {
     let program = make_jaxpr(grad(pooled))(x);
     let lowered = |platform| {
         let partition = Partition::default();
-        Module::lower(
-            "f",
-            &program.jaxpr,
-            &[],
-            &partition,
-            platform,
-            CpuCompiler::default(),
-        )
-        .text
+        Module::lower("f", &program.jaxpr, &[], &partition, platform).text
     };
     let [cpu, cuda, none] = [Some(Platform::Cpu), Some(Platform::Cuda), None].map(lowered);
     // On CPUs the gradient of pooling consists of operations on whole arrays.

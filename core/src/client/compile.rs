@@ -2,7 +2,7 @@
 
 use super::{cache, runtime};
 use crate::base::events;
-use crate::program::lower::{ArgumentAttribute, CpuCompiler, Module, Partition, order};
+use crate::program::lower::{ArgumentAttribute, Module, Partition, order};
 use crate::{Aval, Error, Jaxpr, Result};
 use ramie_pjrt::discover::Platform;
 use ramie_pjrt::{BufferType, Callback, CompileOptions, Device, Executable, OptionOverride};
@@ -48,12 +48,8 @@ impl Program {
         partition: Partition,
     ) -> Program {
         let _event = events::span(|| events::Event::named(format!("lower {name}")));
-        let cpu_compiler = match platform {
-            None => super::cpu_compiler(),
-            Some(_) => CpuCompiler::default(),
-        };
         let platform = platform.or_else(super::platform);
-        let module = Module::lower(name, jaxpr, attributes, &partition, platform, cpu_compiler);
+        let module = Module::lower(name, jaxpr, attributes, &partition, platform);
         let mut inputs: Vec<BufferType> = jaxpr
             .constvars
             .iter()

@@ -15,7 +15,6 @@ pub(crate) mod shards;
 use crate::base::lock::lock;
 use crate::base::scoped;
 use crate::program::array::DeviceArray;
-use crate::program::lower::CpuCompiler;
 use crate::{Array, Aval, Error, Literal, Result, Sharding};
 use fingerprint::Surroundings;
 use ramie_pjrt::discover::{self, Platform, PluginLocation};
@@ -124,14 +123,6 @@ pub fn runtime() -> Result<&'static Runtime> {
 /// Returns the platform of this process, if there is a working plugin.
 pub(crate) fn platform() -> Option<Platform> {
     Some(runtime().ok()?.plugin().platform)
-}
-
-/// Returns the compiler of programs of this process for CPUs.
-pub(crate) fn cpu_compiler() -> CpuCompiler {
-    match runtime() {
-        Ok(runtime) if runtime.location.is_linked() => CpuCompiler::Linked,
-        _ => CpuCompiler::Xla,
-    }
 }
 
 /// Returns the client, if it has been created.

@@ -1,7 +1,6 @@
 //! Primitives that reduce arrays along axes.
 
 mod arg;
-mod axis_first;
 pub(crate) mod computation;
 mod general;
 mod product;

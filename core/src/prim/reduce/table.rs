@@ -1,6 +1,5 @@
 //! Reductions by one operator, as a table with a row per primitive.
 
-use super::axis_first::summed_first;
 use super::{batched_axes, highest, lowest, reduced_shape};
 use crate::prim::{Avals, BatchAxis, Batched, Differentiation, Param, Primitive, batched, one};
 use crate::program::checks::Errors;
@@ -88,7 +87,9 @@ macro_rules! reductions {
             }
             fn lower(&self, ctx: &mut Lowering<'_>, args: &[Value], _: &[Aval]) -> Vec<Value> {
                 let identity: fn(DType) -> Scalar = $identity;
-                vec![reduced(ctx, $hlo, identity(args[0].dtype()), args[0], &self.axes)]
+                let operand = args[0];
+                let identity = ctx.scalar(identity(operand.dtype()), operand.dtype());
+                vec![ctx.reduce($hlo, operand, identity, &self.axes)]
             }
         }
         impl Array {
@@ -139,20 +140,4 @@ reductions! {
     /// Computes the bitwise exclusive or over axes.
     ReduceXor reduce_xor "xor" Bits |_| Scalar::Int(0),
         [] {zero};
-}
-
-/// Emits a reduction with one operator.
-fn reduced(
-    ctx: &mut Lowering<'_>,
-    op: &str,
-    identity: Scalar,
-    operand: Value,
-    axes: &[usize],
-) -> Value {
-    let operand = match op {
-        "add" => summed_first(ctx, operand, axes).unwrap_or(operand),
-        _ => operand,
-    };
-    let identity = ctx.scalar(identity, operand.dtype());
-    ctx.reduce(op, operand, identity, axes)
 }

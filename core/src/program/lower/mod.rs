@@ -20,7 +20,7 @@ use std::panic::Location;
 use std::sync::Arc;
 
 pub(crate) use module::strip_locations;
-pub use module::{ArgumentAttribute, CpuCompiler, Module, ModuleText};
+pub use module::{ArgumentAttribute, Module, ModuleText};
 use order::Order;
 pub use partition::Partition;
 pub(crate) use partition::collective_attributes;
@@ -214,20 +214,10 @@ impl<'m> Lowering<'m> {
         self.module.platform == Some(Platform::Cpu)
     }
 
-    /// Returns whether XLA compiles the program for CPUs.
-    pub(crate) fn is_for_xla_cpu(&self) -> bool {
-        self.is_for_cpu() && matches!(self.module.cpu_compiler, CpuCompiler::Xla)
-    }
-
     /// Returns whether the program is for one CPU, on which some other operations are faster. (In
     /// programs for several devices, the compiler partitions the usual operations best.)
     pub(crate) fn is_for_one_cpu(&self) -> bool {
         self.module.partition.count() == 1 && self.is_for_cpu()
-    }
-
-    /// Returns whether XLA compiles the program for one CPU.
-    pub(crate) fn is_for_one_xla_cpu(&self) -> bool {
-        self.module.partition.count() == 1 && self.is_for_xla_cpu()
     }
 
     /// Marks the program as calling functions of this process.

@@ -32,19 +32,8 @@ pub struct Module {
     calls_back: bool,
     /// Platform of the program. Defaults to that of this process.
     pub(super) platform: Option<Platform>,
-    pub(super) cpu_compiler: CpuCompiler,
     pub(super) partition: Partition,
     pub(super) meshes: Vec<Declared>,
-}
-
-/// The compiler of programs for CPUs, for which some operations have other forms.
-#[derive(Clone, Copy, Debug, Default)]
-pub enum CpuCompiler {
-    /// XLA.
-    #[default]
-    Xla,
-    /// The backend that is linked into the process.
-    Linked,
 }
 
 /// A function of a module.
@@ -96,11 +85,9 @@ impl Module {
         attributes: &[ArgumentAttribute],
         partition: &Partition,
         platform: Option<Platform>,
-        cpu_compiler: CpuCompiler,
     ) -> ModuleText {
         let mut module = Module {
             platform,
-            cpu_compiler,
             partition: partition.clone(),
             ..Module::default()
         };
