@@ -1,7 +1,6 @@
 //! Compiled programs: compilation, serialization and metadata.
 
 use crate::analysis::MemoryAnalysis;
-use crate::at_once::AtOnce;
 use crate::buffer_type::BufferType;
 use crate::callback::Callback;
 use crate::client::{Client, ClientInner};
@@ -44,7 +43,6 @@ pub(crate) struct Inner {
     /// Indices of the donated inputs.
     pub donated: Box<[usize]>,
     pub devices: Box<[Device]>,
-    pub at_once: AtOnce,
     /// The host memory that a run needs, if it is large.
     pub host_memory: Option<HostMemory>,
     /// The last run that did not end at once, or zero.
@@ -239,7 +237,6 @@ impl Executable {
                 .map(|(i, _)| i)
                 .collect(),
             devices: Box::default(),
-            at_once: AtOnce::default(),
             host_memory: None,
             last_run: AtomicTicket::default(),
         };

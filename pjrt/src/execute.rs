@@ -63,7 +63,8 @@ impl Inner {
         }
         let claims = Claims::take(self, args, kept)?;
         let mut handles = Handles::new();
-        let at_once = self.ends_at_once();
+        // The linked backend runs each program inside the launch.
+        let at_once = self.client.is_linked;
         let result = match &*self.devices {
             [_] => self
                 .collect(args, kept, &mut handles)
@@ -74,8 +75,7 @@ impl Inner {
             if at_once {
                 return 0;
             }
-            let (ticket, over) = self.client.under_way.begin(events);
-            self.observe(over);
+            let ticket = self.client.under_way.begin(events);
             self.last_run.fetch_max(ticket, Ordering::Relaxed);
             ticket
         });

@@ -31,7 +31,6 @@
 
 mod aligned;
 mod analysis;
-mod at_once;
 mod buffer;
 mod buffer_type;
 mod callback;

@@ -29,9 +29,8 @@ use crate::lock::lock;
 use crate::sys::{self, Api, RawBuffer, RawLoadedExecutable};
 use smallvec::SmallVec;
 use std::collections::VecDeque;
-use std::ops::{Deref, DerefMut};
 use std::ptr::NonNull;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::AtomicU64;
 use std::sync::{Mutex, MutexGuard};
 
 /// Above this number of entries, the whole list is scanned, not only its oldest entries, because
@@ -68,8 +67,6 @@ pub(crate) type Events = SmallVec<[Event; 1]>;
 pub(crate) struct UnderWay {
     api: Api,
     list: Mutex<List>,
-    /// Whether work is listed or waited for, readable without the lock.
-    unfinished: AtomicBool,
     /// Held by the thread that has taken work off the list to wait for it. Others wait for their
     /// turn, and thus for that work.
     turn: Mutex<()>,
@@ -100,14 +97,12 @@ impl UnderWay {
         UnderWay {
             api,
             list: Mutex::default(),
-            unfinished: AtomicBool::new(false),
             turn: Mutex::default(),
         }
     }
 
-    /// Adds the work that ends with these events. Returns its ticket, and whether it has already
-    /// ended.
-    pub fn begin(&self, events: Events) -> (Ticket, bool) {
+    /// Adds the work that ends with these events, and returns its ticket.
+    pub fn begin(&self, events: Events) -> Ticket {
         let over = events.iter().all(is_over);
         if !over {
             // Fails if the thread is ending; then it waits soon, or has already waited.
@@ -129,7 +124,7 @@ impl UnderWay {
         drop(list);
         self.destroy_all(ended);
         self.destroy_retired(retired);
-        (ticket, over)
+        ticket
     }
 
     /// Takes ownership of an executable, and destroys it when no thread of the plugin refers to its
@@ -143,12 +138,6 @@ impl UnderWay {
         let retired = list.take_retired();
         drop(list);
         self.destroy_retired(retired);
-    }
-
-    /// Returns `true` if no work is listed or waited for.
-    #[inline]
-    pub fn is_idle(&self) -> bool {
-        !self.unfinished.load(Ordering::Relaxed)
     }
 
     /// Takes ownership of a donated handle and destroys it after the work has ended.
@@ -207,11 +196,8 @@ impl UnderWay {
         }
     }
 
-    fn lock(&self) -> Listed<'_> {
-        Listed {
-            list: lock(&self.list),
-            unfinished: &self.unfinished,
-        }
+    fn lock(&self) -> MutexGuard<'_, List> {
+        lock(&self.list)
     }
 
     /// Destroys handles. The lock must not be held: freeing a shared buffer drops its owner,
@@ -221,32 +207,6 @@ impl UnderWay {
             // SAFETY: `push` transferred ownership of the handle to us.
             unsafe { destroy(self.api, raw) };
         }
-    }
-}
-
-/// The locked list; unlocking it updates whether there is unfinished work.
-struct Listed<'a> {
-    list: MutexGuard<'a, List>,
-    unfinished: &'a AtomicBool,
-}
-
-impl Deref for Listed<'_> {
-    type Target = List;
-    fn deref(&self) -> &List {
-        &self.list
-    }
-}
-
-impl DerefMut for Listed<'_> {
-    fn deref_mut(&mut self) -> &mut List {
-        &mut self.list
-    }
-}
-
-impl Drop for Listed<'_> {
-    fn drop(&mut self) {
-        let unfinished = self.list.is_unfinished();
-        self.unfinished.store(unfinished, Ordering::Relaxed);
     }
 }
 
