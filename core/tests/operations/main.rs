@@ -9,6 +9,7 @@ mod cumulative;
 mod display;
 mod dot;
 mod elementwise;
+mod erf;
 mod fft;
 mod functions;
 mod images;

@@ -32,6 +32,7 @@ macro_rules! elementwise_rules {
 mod binary;
 mod compare;
 mod complex;
+mod erf;
 mod gamma;
 mod logaddexp;
 mod mulhi;
