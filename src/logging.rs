@@ -1,13 +1,10 @@
-use ramie_pjrt::settings;
 use tracing_subscriber::filter::Targets;
 use tracing_subscriber::prelude::*;
 
-/// Prints Ramie's log to stderr, with the levels given by the variable `RAMIE_LOG` or, if it is
-/// unset, `RUST_LOG`.
+/// Prints Ramie's log to stderr, with the levels given by the variable `RUST_LOG`.
 ///
 /// The variable is a level (`error`, `warn`, `info`, `debug`, `trace`) or a list of levels for
-/// crates and modules, such as `warn,ramie_core=debug`. If neither variable is set, nothing is
-/// logged. If the program already has a `tracing` subscriber, nothing changes. An invalid value is
+/// crates and modules, such as `warn,ramie_core=debug`. If it is not set, nothing is logged. If the program already has a `tracing` subscriber, nothing changes. An invalid value is
 /// reported on stderr and ignored.
 ///
 /// Messages of the plugins are separate: set `TF_CPP_MIN_LOG_LEVEL=0` to show them.
@@ -16,24 +13,15 @@ use tracing_subscriber::prelude::*;
 /// ramie::init_logging();
 /// ```
 pub fn init_logging() {
-    let ours = settings::LOG.get().unwrap_or_else(|error| {
-        eprintln!("ramie: {error}; the variable is ignored");
-        None
-    });
-    let variable = match ours {
-        Some(value) => Some((settings::LOG.name, value)),
-        None => std::env::var("RUST_LOG")
-            .ok()
-            .map(|value| ("RUST_LOG", value)),
-    };
-    let Some((name, value)) = variable.filter(|(_, value)| !value.is_empty()) else {
+    let value = std::env::var("RUST_LOG").unwrap_or_default();
+    if value.is_empty() {
         return;
-    };
+    }
     let targets: Targets = match value.parse() {
         Ok(targets) => targets,
         Err(error) => {
             eprintln!(
-                "ramie: {name}=`{value}` is ignored: {error}\nhelp: use a level such as `debug`, \
+                "ramie: RUST_LOG=`{value}` is ignored: {error}\nhelp: use a level such as `debug`, \
                  or a list such as `warn,ramie_core=debug`"
             );
             return;

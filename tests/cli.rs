@@ -219,7 +219,7 @@ fn doctor_runs_a_compiled_program() {
         let plugin = discover::find(Some(Platform::Cpu)).expect("the CPU plugin");
         doctor.env("RAMIE_PJRT_PLUGIN", plugin.path);
     }
-    let (code, out, err) = run(doctor.env("RAMIE_LOG", "warn,ramie_pjrt=debug"));
+    let (code, out, err) = run(doctor.env("RUST_LOG", "warn,ramie_pjrt=debug"));
     assert_eq!(code, 0, "{err}");
     let has = |start: &str| out.lines().any(|line| line.starts_with(start));
     assert!(has("platform  cpu "), "{out}");
@@ -240,7 +240,7 @@ fn doctor_runs_a_compiled_program() {
     );
 
     // Without the variable, neither Ramie nor the plugin writes to stderr.
-    let (code, _, err) = run(doctor.env_remove("RAMIE_LOG"));
+    let (code, _, err) = run(doctor.env_remove("RUST_LOG"));
     assert_eq!((code, err.as_str()), (0, ""));
 }
 

@@ -14,7 +14,6 @@ fn child() {
         Ok("large") => large(),
         Ok("first") => println!("sum {}", Array::from([1.0f32, 2.0]).sum().item::<f32>()),
         Ok("thread") => thread(),
-        Ok("eager") => eager(),
         Ok("unchecked") => unchecked(),
         Ok(other) => panic!("no part {other}"),
         Err(_) => {}
@@ -232,29 +231,6 @@ fn a_thread_computes_until_its_end() {
     let (printed, errors) = texts(&start("thread", "", &[]));
     let expected = "6 10.107 [2.0, 4.0] [2.0, 3.0] 2 at the end";
     assert_eq!(printed.matches(expected).count(), 2, "{printed}{errors}");
-}
-
-fn eager() {
-    let compiled = |n: usize| {
-        let before = compilation_stats().compiled;
-        Array::from(vec![1.0f32; n]).sin().block_until_ready();
-        compilation_stats().compiled - before
-    };
-    for n in 1..=10 {
-        assert_eq!(compiled(n), 1);
-        // In use all the time.
-        assert_eq!(compiled(1), 0);
-    }
-    assert_eq!([10, 9, 1].map(compiled), [0, 0, 0]);
-    assert_eq!(compiled(2), 1, "it was not used for longest");
-    println!("kept");
-}
-
-#[test]
-fn operations_keep_so_many_programs() {
-    let variables = [("RAMIE_EAGER_PROGRAMS", "3")];
-    let (printed, errors) = texts(&start("eager", "", &variables));
-    assert!(printed.contains("kept"), "{errors}");
 }
 
 /// More elements than `i32` counts.

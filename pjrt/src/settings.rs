@@ -165,10 +165,6 @@ settings! {
         |value| number::<u64>(value).filter(|mb| mb.checked_mul(1 << 20).is_some());
     /// Whether large requests for host memory are compared with the available memory.
     CHECK_MEMORY: bool = "RAMIE_CHECK_MEMORY", SWITCH, switch;
-    /// The maximum number of compiled programs kept for operations outside of `jit`.
-    EAGER_PROGRAMS: usize = "RAMIE_EAGER_PROGRAMS",
-        "the number of compiled operations to keep, an integer from 1",
-        |value| number(value).filter(|n| *n > 0);
     /// The precision of matrix products that request none.
     DEFAULT_MATMUL_PRECISION: String = "RAMIE_DEFAULT_MATMUL_PRECISION",
         "`default`, `high` or `highest` (also `bfloat16`, `tensorfloat32`, `float32`)",
@@ -186,9 +182,6 @@ settings! {
     DEBUG_INFS: bool = "RAMIE_DEBUG_INFS", SWITCH, switch;
     /// The directory to which the StableHLO of each compiled program is written.
     DUMP_IR_TO: PathBuf = "RAMIE_DUMP_IR_TO", "the path of a directory", path;
-    /// The log levels.
-    LOG: String = "RAMIE_LOG", "a level such as `debug`, or a list such as `warn,ramie_core=debug`",
-        text;
     /// The address of the coordinator of several processes.
     COORDINATOR_ADDRESS: String = "RAMIE_COORDINATOR_ADDRESS",
         "a host and a port, such as `10.0.0.1:8476`",
@@ -250,7 +243,6 @@ mod tests {
         ("RAMIE_NUM_CPU_DEVICES", "0"),
         ("RAMIE_COMPILATION_CACHE_MB", "4 GB"),
         ("RAMIE_CHECK_MEMORY", "maybe"),
-        ("RAMIE_EAGER_PROGRAMS", "0"),
         ("RAMIE_LOG_COMPILES", "please"),
         ("RAMIE_DEBUG_NANS", "nan"),
         ("RAMIE_DEBUG_INFS", "-1"),

@@ -3,13 +3,12 @@
 use crate::base::hash::FastMap;
 use crate::base::lock::unpoisoned;
 use crate::base::single_flight::Flights;
-use ramie_pjrt::settings;
 use smallvec::SmallVec;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, OnceLock, RwLock};
+use std::sync::{Arc, RwLock};
 
-/// Default limit without `RAMIE_EAGER_PROGRAMS`, as in JAX.
-const DEFAULT_LIMIT: usize = 4096;
+/// The number of programs that are kept, as in JAX.
+const LIMIT: usize = 4096;
 
 /// A table with a limited number of values, from which the least recently used is removed. Each
 /// value is created once, even if several threads request it at the same time. Keys are compared
@@ -19,8 +18,8 @@ pub(crate) struct ProgramCache<K, V> {
     flights: Flights<u64>,
     /// Incremented by each insertion; values last used at the same count are equally old.
     clock: AtomicU64,
-    /// Maximum number of values, if it is not the setting's.
-    limit: Option<usize>,
+    /// Maximum number of values.
+    limit: usize,
 }
 
 struct Table<K, V> {
@@ -36,20 +35,20 @@ pub(crate) struct Slot<K, V> {
 }
 
 impl<K, V> ProgramCache<K, V> {
-    /// Creates a table with the limit `RAMIE_EAGER_PROGRAMS`.
+    /// Creates a table of at most 4096 values.
     pub const fn new() -> Self {
         ProgramCache {
             table: RwLock::new(None),
             flights: Flights::new(),
             clock: AtomicU64::new(0),
-            limit: None,
+            limit: LIMIT,
         }
     }
 
     /// Creates a table of at most `limit` values, but at least one.
     pub fn with_limit(limit: usize) -> Self {
         ProgramCache {
-            limit: Some(limit.max(1)),
+            limit: limit.max(1),
             ..ProgramCache::new()
         }
     }
@@ -111,7 +110,6 @@ impl<K, V> ProgramCache<K, V> {
 
     /// Inserts a value under a new key.
     pub fn insert(&self, hash: u64, key: K, value: V) -> Arc<Slot<K, V>> {
-        let limit = self.limit.unwrap_or_else(limit);
         let now = self.clock.fetch_add(1, Ordering::Relaxed) + 1;
         let slot = Arc::new(Slot {
             key,
@@ -125,7 +123,9 @@ impl<K, V> ProgramCache<K, V> {
         });
         table.by_hash.entry(hash).or_default().push(slot.clone());
         table.len += 1;
-        let dropped: Vec<_> = (limit..table.len).filter_map(|_| table.evict()).collect();
+        let dropped: Vec<_> = (self.limit..table.len)
+            .filter_map(|_| table.evict())
+            .collect();
         // Programs are destroyed without holding the lock.
         drop(dropped);
         slot
@@ -165,16 +165,6 @@ impl<K, V> Table<K, V> {
         self.len -= 1;
         Some(slot)
     }
-}
-
-/// Returns the maximum number of values of a table.
-fn limit() -> usize {
-    static LIMIT: OnceLock<usize> = OnceLock::new();
-    *LIMIT.get_or_init(|| {
-        // The runtime reports a variable with an invalid value.
-        let setting = settings::EAGER_PROGRAMS.get().ok().flatten();
-        setting.unwrap_or(DEFAULT_LIMIT)
-    })
 }
 
 #[cfg(test)]
@@ -221,7 +211,7 @@ mod tests {
         );
         assert_eq!(cache.all().len(), 3);
         // A smaller limit takes effect at the next insertion.
-        cache.limit = Some(1);
+        cache.limit = 1;
         cache.insert(10, 5, 5);
         assert!(cache.find(10, |k: &u32| *k == 5).is_some());
         let table = cache.table.read().expect("the table");

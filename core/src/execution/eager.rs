@@ -316,7 +316,7 @@ impl Backend for Eager {
 ///
 /// Otherwise the process caches the most recently used programs: 256 for each jitted function
 /// ([`JitOptions::cache_limit`](crate::JitOptions::cache_limit)), and 4096 of operations outside
-/// `jit`, unless `RAMIE_EAGER_PROGRAMS` sets another limit.
+/// `jit`.
 pub fn clear_caches() {
     ON_DEVICES.clear();
     ON_MESHES.clear();
