@@ -5,7 +5,7 @@ use crate::lock::lock;
 use crate::sys::{self, Api, ApiTable};
 use crate::value::Value;
 use crate::{elf, linked, memory};
-use libloading::os::unix::{Library, RTLD_LOCAL, RTLD_NOW};
+use libloading::Library;
 use std::collections::HashMap;
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -197,7 +197,7 @@ fn open(path: &Path) -> Result<Api> {
     }
     // SAFETY: loading a plugin inherently runs the library's constructors; the user chose the
     // file as trusted.
-    let library = unsafe { Library::open(Some(path), RTLD_NOW | RTLD_LOCAL) }.map_err(|e| {
+    let library = unsafe { open_library(path) }.map_err(|e| {
         // The system's message; the outer error only states that loading failed.
         let reason = std::error::Error::source(&e);
         unloadable(reason.map_or_else(|| e.to_string(), ToString::to_string))
@@ -218,6 +218,27 @@ fn open(path: &Path) -> Result<Api> {
     let table = NonNull::new(table).ok_or_else(|| not_a_plugin("`GetPjrtApi` returned null"))?;
     // SAFETY: the library stays loaded.
     Ok(unsafe { Api::new(table) })
+}
+
+/// Opens a library with all of its symbols bound, so that a missing one is an error here.
+///
+/// # Safety
+/// Runs the library's constructors.
+#[cfg(unix)]
+unsafe fn open_library(path: &Path) -> std::result::Result<Library, libloading::Error> {
+    use libloading::os::unix::{self, RTLD_LOCAL, RTLD_NOW};
+    // SAFETY: the caller trusts the library.
+    unsafe { unix::Library::open(Some(path), RTLD_NOW | RTLD_LOCAL) }.map(Library::from)
+}
+
+/// Opens a library. Windows always binds all of its symbols.
+///
+/// # Safety
+/// Runs the library's constructors.
+#[cfg(windows)]
+unsafe fn open_library(path: &Path) -> std::result::Result<Library, libloading::Error> {
+    // SAFETY: the caller trusts the library.
+    unsafe { Library::new(path) }
 }
 
 /// Accepts 0.81 and every later 0.x.
@@ -252,7 +273,7 @@ mod tests {
     fn a_missing_file_and_a_file_that_is_no_library_are_told_apart() {
         let missing = Plugin::load("/nonexistent/plugin.so").unwrap_err();
         assert!(matches!(missing, Error::PluginNotFound { .. }), "{missing}");
-        let text = Plugin::load("/proc/self/cmdline").unwrap_err();
+        let text = Plugin::load(concat!(env!("CARGO_MANIFEST_DIR"), "/Cargo.toml")).unwrap_err();
         assert!(matches!(text, Error::PluginUnloadable { .. }), "{text}");
     }
 

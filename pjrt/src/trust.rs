@@ -5,6 +5,10 @@
 //! one that ssh applies to its keys: a file or directory is trusted if it is owned by this user
 //! or root, and neither its group nor others may write to it. Parent directories need no check: a
 //! user who replaces the directory owns the new one.
+//!
+//! On Windows nothing is checked: neither the owner nor the access control list of a file is read. A new
+//! file or directory inherits its parent's list, which in the user's profile, where caches are by default,
+//! gives access only to this user, administrators and the system.
 
 use std::fmt;
 use std::fs::Metadata;
