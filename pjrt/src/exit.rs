@@ -1,9 +1,10 @@
 //! Functions that run when the process exits.
 
+#[cfg(all(target_os = "linux", target_env = "gnu"))]
 use crate::callback::Callback;
 use crate::lock::lock;
 use std::ffi::c_int;
-#[cfg(target_env = "gnu")]
+#[cfg(all(target_os = "linux", target_env = "gnu"))]
 use std::ffi::c_void;
 use std::sync::Mutex;
 
@@ -40,7 +41,7 @@ fn call_one() -> bool {
 /// which threads of the plugin use.
 pub(crate) fn register_wait(wait: extern "C" fn()) {
     register(wait);
-    #[cfg(target_env = "gnu")]
+    #[cfg(all(target_os = "linux", target_env = "gnu"))]
     {
         unsafe extern "C" {
             safe fn on_exit(
@@ -53,7 +54,7 @@ pub(crate) fn register_wait(wait: extern "C" fn()) {
     }
 }
 
-#[cfg(target_env = "gnu")]
+#[cfg(all(target_os = "linux", target_env = "gnu"))]
 extern "C" fn leave_callback(status: c_int, _: *mut c_void) {
     if Callback::is_running() {
         while call_one() {}

@@ -19,7 +19,7 @@ pub(crate) const LARGE: u64 = 256 << 20;
 ///
 /// The check considers the memory that the system reports as available plus free swap, the limits
 /// of the process's control groups (containers), and the process's own limits (`ulimit -v`,
-/// `ulimit -d`).
+/// `ulimit -d`). It reads them from `/proc`: on systems without that, all requests pass.
 ///
 /// # Errors
 /// Returns [`Error::HostMemory`] if less memory is available.

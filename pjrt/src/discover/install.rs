@@ -251,12 +251,9 @@ fn lock(env: &Environment, path: &Path, title: &str) -> Result<Option<Lock>, Ins
     }
     match file.lock() {
         Ok(()) => Ok(Some(Lock(file))),
-        Err(error)
-            if error.kind() == std::io::ErrorKind::Unsupported
-                || error.raw_os_error() == Some(libc::ENOLCK) =>
-        {
-            Ok(None)
-        }
+        #[cfg(unix)]
+        Err(error) if error.raw_os_error() == Some(libc::ENOLCK) => Ok(None),
+        Err(error) if error.kind() == std::io::ErrorKind::Unsupported => Ok(None),
         Err(error) => Err(InstallError::cache("lock", path)(error)),
     }
 }
