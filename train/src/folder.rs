@@ -36,6 +36,7 @@ pub(crate) fn prepare(folder: &Path, resume: Resume) -> Result<(Lock, Vec<String
         }
         let to = set_aside(&resolved)?;
         messages.push(format!("Moved the earlier run to {}", to.display()));
+        drop(lock);
         lock = create(&resolved)?;
     } else if !has_checkpoint {
         // Without a checkpoint there is no run to continue, but it has metrics.
@@ -84,7 +85,7 @@ fn create(folder: &Path) -> Result<Lock> {
         error,
     })?;
     // The system releases the lock when the process ends, also after a kill.
-    let Ok(lock) = File::open(folder) else {
+    let Ok(lock) = lock_file(folder) else {
         return Ok(None);
     };
     match lock.try_lock() {
@@ -94,6 +95,25 @@ fn create(folder: &Path) -> Result<Lock> {
         }),
         Err(TryLockError::Error(_)) => Ok(None),
     }
+}
+
+/// Opens the file whose lock is that of a folder: the folder itself.
+#[cfg(not(windows))]
+fn lock_file(folder: &Path) -> io::Result<File> {
+    File::open(folder)
+}
+
+/// Opens the file whose lock is that of a folder: a file beside it, because Windows locks no folders, and renames
+/// none that contains an open file.
+#[cfg(windows)]
+fn lock_file(folder: &Path) -> io::Result<File> {
+    let folder = fs::canonicalize(folder)?;
+    let mut name = std::ffi::OsString::from(".");
+    name.push(folder.file_name().unwrap_or_default());
+    name.push(".lock");
+    let mut options = File::options();
+    options.create(true).write(true).truncate(false);
+    options.open(folder.with_file_name(name))
 }
 
 /// Returns whether a folder contains a checkpoint of a step.
