@@ -46,6 +46,13 @@ pub(crate) fn sync(file: &File, path: &Path) -> Result<()> {
         .map_err(|e| Error::io(path, "be flushed to disk", e))
 }
 
+/// Flushes the contents of a file that is not open to disk.
+pub(crate) fn sync_closed(path: &Path) -> Result<()> {
+    // Windows flushes only files that may be written.
+    let file = File::options().read(true).write(cfg!(windows)).open(path);
+    sync(&file.map_err(|e| Error::io(path, "be opened", e))?, path)
+}
+
 /// Flushes a directory's entries to disk.
 pub(crate) fn sync_folder(folder: &Path) -> Result<()> {
     let synced = fault::reach(folder, "sync folder");

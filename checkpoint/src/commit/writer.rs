@@ -86,7 +86,7 @@ impl Ledger {
         let failed = |e| Error::io(&path, "be read for its checksum", e);
         let mut file = files::open(&path).map_err(failed)?;
         let contents = Contents::of(&mut file).map_err(failed)?;
-        disk::sync(&file, &path)?;
+        disk::sync_closed(&path)?;
         self.remember(parent(&path));
         self.state().files.insert(name.to_owned(), contents);
         Ok(())
@@ -98,10 +98,7 @@ impl Ledger {
             let mut state = self.state();
             (std::mem::take(&mut state.unsynced), state.folders.clone())
         };
-        parallel::for_each(self.threads, files, |path| {
-            let file = File::open(&path).map_err(|e| Error::io(&path, "be opened", e))?;
-            disk::sync(&file, &path)
-        })?;
+        parallel::for_each(self.threads, files, |path| disk::sync_closed(&path))?;
         // Flush deep directories first, so that a directory on disk always has its contents.
         for folder in folders.iter().rev() {
             disk::sync_folder(folder)?;
