@@ -237,7 +237,7 @@ mod tests {
 
     /// An invalid value for each setting that has one, besides values that are not UTF-8. Paths
     /// may be any bytes.
-    const RUBBISH: [(&str, &str); 13] = [
+    const RUBBISH: [(&str, &str); 12] = [
         ("RAMIE_DEFAULT_MATMUL_PRECISION", "exact"),
         ("RAMIE_PLATFORM", "gpu"),
         ("RAMIE_NUM_CPU_DEVICES", "0"),

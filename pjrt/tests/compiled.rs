@@ -164,7 +164,7 @@ fn bytecode_is_named_where_only_text_is_read() {
     let error = client().compile_module(b"ML\xefR\x0d", &options, &[], &[]);
     let error = error.unwrap_err().to_string();
     assert!(error.contains("MLIR bytecode"), "{error}");
-    assert!(error.contains("help: install XLA's CPU plugin"), "{error}");
+    assert!(error.contains("ramie plugin install cpu"), "{error}");
 }
 
 #[test]

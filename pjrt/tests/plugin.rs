@@ -90,7 +90,7 @@ fn libraries_that_are_no_usable_plugins_are_told_apart() {
         let folder = folder.path().canonicalize().unwrap();
         format!(
             "{:?} is a shared library but not a PJRT plugin: {reason}\n  help: pass the path of a PJRT \
-             plugin, such as `xla_cpu_pjrt.so`; without RAMIE_PJRT_PLUGIN, Ramie installs and uses one",
+             plugin, such as `xla_cpu_pjrt.so`; without RAMIE_PJRT_PLUGIN, programs run on the linked CPU backend",
             folder.join(name)
         )
     };
