@@ -73,7 +73,8 @@ fn an_unknown_platform_is_a_usage_error() {
     assert_eq!(code, 2);
     assert!(
         err.contains(
-            "expected `cpu`, `cuda` (NVIDIA GPUs) or `tpu`\nhelp: use one of these names\n"
+            "expected `cpu`, `cuda` (NVIDIA GPUs), `tpu`, `rocm` (AMD GPUs), `oneapi` (Intel GPUs) or \
+             `metal` (Apple GPUs)\nhelp: use one of these names\n"
         ),
         "{err}"
     );

@@ -140,7 +140,7 @@ macro_rules! settings {
 
 settings! {
     /// The platform that programs run on.
-    PLATFORM: Platform = "RAMIE_PLATFORM", "`cpu`, `cuda` (NVIDIA GPUs) or `tpu`",
+    PLATFORM: Platform = "RAMIE_PLATFORM", Platform::NAMES,
         |value| value.to_str()?.parse().ok();
     /// The path of the plugin, which replaces the search for one.
     PJRT_PLUGIN: PathBuf = "RAMIE_PJRT_PLUGIN", "the path of a PJRT plugin, or `xla-cpu`", path;

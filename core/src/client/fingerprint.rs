@@ -9,7 +9,7 @@ use std::sync::OnceLock;
 
 /// Environment variables with these prefixes may change how plugins compile: their flags, their
 /// numbers of threads, and the settings of their libraries.
-const VARIABLES: [&str; 17] = [
+const VARIABLES: [&str; 21] = [
     "XLA_",
     "TF_",
     "TSL_",
@@ -26,6 +26,10 @@ const VARIABLES: [&str; 17] = [
     "CUDNN_",
     "CUBLAS_",
     "TRITON_",
+    "HSA_",
+    "MIOPEN_",
+    "SYCL_",
+    "IGC_",
     "NVIDIA_TF32_OVERRIDE",
 ];
 /// Prefix of variables that only affect logging.
@@ -113,7 +117,12 @@ pub(super) fn fingerprint(
         Platform::Cuda => {
             text.push_str(&fs::read_to_string("/proc/driver/nvidia/version").unwrap_or_default());
         }
-        Platform::Tpu => {}
+        // The version of the platform, above, names the compiler.
+        Platform::Tpu
+        | Platform::Rocm
+        | Platform::OneApi
+        | Platform::Metal
+        | Platform::Other(_) => {}
     }
     text
 }

@@ -109,6 +109,7 @@ impl Environment {
                     .map(OsString::as_os_str),
             ),
             Platform::Tpu => hardware::tpu_device(&self.root),
+            Platform::Rocm | Platform::OneApi | Platform::Metal | Platform::Other(_) => false,
         }
     }
 

@@ -16,27 +16,54 @@ pub enum Platform {
     Cuda,
     /// Google TPUs (`libtpu`).
     Tpu,
+    /// AMD GPUs (`jax-rocm7-pjrt`).
+    Rocm,
+    /// Intel GPUs (`jax-oneapi-pjrt`).
+    OneApi,
+    /// Apple GPUs (`jax-mps`).
+    Metal,
+    /// The platform of a plugin that Ramie does not know, by the name that the plugin reports.
+    Other(&'static str),
 }
 
 impl Platform {
-    /// All platforms, in the order in which they are listed to users.
-    pub const ALL: [Platform; 3] = [Platform::Cpu, Platform::Cuda, Platform::Tpu];
+    /// All platforms with a name, in the order in which they are listed to users.
+    pub const ALL: [Platform; 6] = [
+        Platform::Cpu,
+        Platform::Cuda,
+        Platform::Tpu,
+        Platform::Rocm,
+        Platform::OneApi,
+        Platform::Metal,
+    ];
 
-    /// Returns the name used by `RAMIE_PLATFORM` and the command line: `cpu`, `cuda` or `tpu`.
+    /// The names for messages, to follow the word "expected".
+    pub(crate) const NAMES: &str = "`cpu`, `cuda` (NVIDIA GPUs), `tpu`, `rocm` (AMD GPUs), `oneapi` (Intel \
+                                    GPUs) or `metal` (Apple GPUs)";
+
+    /// Returns the name used by `RAMIE_PLATFORM` and the command line, or the name that the plugin reports.
     pub const fn name(self) -> &'static str {
         match self {
             Platform::Cpu => "cpu",
             Platform::Cuda => "cuda",
             Platform::Tpu => "tpu",
+            Platform::Rocm => "rocm",
+            Platform::OneApi => "oneapi",
+            Platform::Metal => "metal",
+            Platform::Other(name) => name,
         }
     }
 
-    /// Returns the name as used in sentences: `CPU`, `CUDA` or `TPU`.
+    /// Returns the name as used in sentences, such as `CPU`.
     pub(crate) const fn title(self) -> &'static str {
         match self {
             Platform::Cpu => "CPU",
             Platform::Cuda => "CUDA",
             Platform::Tpu => "TPU",
+            Platform::Rocm => "ROCm",
+            Platform::OneApi => "oneAPI",
+            Platform::Metal => "Metal",
+            Platform::Other(name) => name,
         }
     }
 }
@@ -64,8 +91,8 @@ impl FromStr for Platform {
 /// An error for a name that does not denote a [`Platform`].
 #[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "`{given}` is not a platform: expected `cpu`, `cuda` (NVIDIA GPUs) or `tpu`\n\
-     help: use one of these names"
+    "`{given}` is not a platform: expected {}\nhelp: use one of these names",
+    Platform::NAMES
 )]
 pub struct UnknownPlatform {
     /// The invalid name.

@@ -36,6 +36,7 @@ fn layouts(platform: Platform) -> &'static [(&'static str, &'static str)] {
             ),
         ],
         Platform::Tpu => &[("libtpu/libtpu.so", "libtpu")],
+        Platform::Rocm | Platform::OneApi | Platform::Metal | Platform::Other(_) => &[],
     }
 }
 
@@ -45,6 +46,9 @@ pub(super) fn search(
     platform: Platform,
     tried: &mut Vec<Attempt>,
 ) -> Option<PluginLocation> {
+    if layouts(platform).is_empty() {
+        return None;
+    }
     let virtual_env = env.var("VIRTUAL_ENV").map(Path::new);
     if let Some(folder) = virtual_env {
         let place = format!("Python environment VIRTUAL_ENV={}", folder.display());

@@ -43,8 +43,10 @@ fn check(
     let options = match found.platform {
         Platform::Cpu => ClientOptions::new().cpu_device_count(1),
         // A check must not reserve most of the GPU's memory, which running programs may need.
-        Platform::Cuda => ClientOptions::new().set("preallocate", false),
-        Platform::Tpu => ClientOptions::new(),
+        Platform::Cuda | Platform::Rocm | Platform::OneApi => {
+            ClientOptions::new().set("preallocate", false)
+        }
+        Platform::Tpu | Platform::Metal | Platform::Other(_) => ClientOptions::new(),
     };
     let start = Instant::now();
     let client = Client::new(&plugin, &options)?;
@@ -88,7 +90,7 @@ fn describe(
             &format!("files: unchanged since installation, by SHA-256 ({elapsed})"),
         )?;
     }
-    for other in [Platform::Cuda, Platform::Tpu] {
+    for other in [Platform::Cuda, Platform::Tpu, Platform::Rocm] {
         if other != found.platform && env.device_visible(other) && env.installed(other).is_none() {
             let advice = remedy(env, other);
             line(

@@ -395,7 +395,8 @@ fn create_client(plugin: &Plugin, platform: Platform, options: ClientOptions) ->
     };
     let config = group.connection.config();
     Ok(match platform {
-        Platform::Cuda => {
+        // These three are the same plugin of XLA, built for the GPUs of three vendors.
+        Platform::Cuda | Platform::Rocm | Platform::OneApi => {
             let mut options = options
                 .set("node_id", config.process as i64)
                 .set("num_nodes", config.count as i64);
@@ -411,10 +412,10 @@ fn create_client(plugin: &Plugin, platform: Platform, options: ClientOptions) ->
         // TPU hosts find each other through their own runtime, which reads the hosts' environment
         // variables.
         Platform::Tpu => Client::new(plugin, &options)?,
-        Platform::Cpu => {
+        Platform::Cpu | Platform::Metal | Platform::Other(_) => {
             tracing::warn!(
-                "the CPU plugin supports only one process: each of the {} processes computes on \
-                 its own devices",
+                "the {platform} plugin supports only one process: each of the {} processes computes \
+                 on its own devices",
                 config.count
             );
             Client::new(plugin, &options)?
