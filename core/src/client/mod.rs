@@ -125,6 +125,15 @@ pub(crate) fn platform() -> Option<Platform> {
     Some(runtime().ok()?.plugin().platform)
 }
 
+/// A plugin of another platform than the one that the user asked for.
+fn another(plugin: &PluginLocation, wanted: Platform, reported: Platform) -> Error {
+    let path = plugin.path.display();
+    Error::Plugin(format!(
+        "the plugin `{path}` is for {reported}, but the program asks for {wanted}\n  help: unset RAMIE_PLATFORM, or \
+         set RAMIE_PJRT_PLUGIN to a plugin for {wanted}"
+    ))
+}
+
 /// Returns the client, if it has been created.
 pub(crate) fn started() -> Option<&'static Runtime> {
     RUNTIME.get()?.as_ref().ok()
@@ -135,21 +144,32 @@ impl Runtime {
         settings::check()?;
         ramie_pjrt::fail_writes_beyond_limit();
         let surroundings = Surroundings::read();
-        let location =
+        let mut location =
             discover::find(options.platform).map_err(|e| Error::Plugin(e.to_string()))?;
         let plugin = Plugin::load(&location.path)?;
         let mut client_options = ClientOptions::default();
-        if location.platform == Platform::Cpu {
-            let devices = match options.cpu_devices {
-                Some(n) => n,
-                None => settings::NUM_CPU_DEVICES.get()?.unwrap_or(1),
-            };
+        let asked = match options.cpu_devices {
+            Some(n) => Some(n),
+            None => settings::NUM_CPU_DEVICES.get()?,
+        };
+        // A plugin that does not say what it is gets the number only if the user asks for one.
+        let devices = match location.platform {
+            Platform::Cpu => Some(asked.unwrap_or(1)),
+            Platform::Other(_) => asked,
+            _ => None,
+        };
+        if let Some(devices) = devices {
             client_options = client_options.cpu_device_count(devices as i64);
         }
         let client = match CREATE_CLIENT.get() {
             Some(create) => create(&plugin, location.platform, client_options)?,
             None => Client::new(&plugin, &client_options)?,
         };
+        let reported = Platform::reported(client.platform_name());
+        match options.platform.or(settings::PLATFORM.get()?) {
+            Some(wanted) if wanted != reported => return Err(another(&location, wanted, reported)),
+            _ => location.platform = reported,
+        }
         let cache = match options.compilation_cache {
             Some(false) => None,
             // Compiling takes little longer than reading a file.

@@ -123,9 +123,9 @@ pub static RELEASES: &[Release] = &[
         library: "libtpu/libtpu.so",
         wheels: &[Wheel {
             name: "libtpu",
-            version: "0.0.51",
-            sha256: "ba67ddbfdbac61c8da1fafc26cd51b93e9fe4d298016e2882eb986b1718cba34",
-            bytes: 204_805_508,
+            version: "0.0.52",
+            sha256: "f5e2e596eaea9357fbb5a6755a7a9007c6ab75bfde4a55191b03eff402971140",
+            bytes: 137_064_406,
             keep: &["libtpu/libtpu.so"],
             // The library is the same for every Python, but its wheels have the tag of one Python
             // version.
@@ -139,6 +139,34 @@ pub static RELEASES: &[Release] = &[
                 "--platform",
                 "manylinux_2_31_x86_64",
             ],
+        }],
+    },
+    Release {
+        platform: Platform::Rocm,
+        arch: "x86_64",
+        about: "JAX 0.12's plugin for AMD's ROCm 7, whose libraries it does not contain",
+        library: "jax_plugins/xla_rocm7/xla_rocm_plugin.so",
+        wheels: &[Wheel {
+            name: "jax-rocm7-pjrt",
+            version: "0.12.0",
+            sha256: "4551d0714523355f2946ca1958c3f584e95661e467a641d36b726f718a1c7934",
+            bytes: 133_415_872,
+            keep: &["jax_plugins/xla_rocm7/"],
+            selector: &[],
+        }],
+    },
+    Release {
+        platform: Platform::OneApi,
+        arch: "x86_64",
+        about: "JAX 0.11's plugin for Intel's oneAPI, whose libraries it does not contain",
+        library: "jax_plugins/xla_oneapi/xla_oneapi_plugin.so",
+        wheels: &[Wheel {
+            name: "jax-oneapi-pjrt",
+            version: "0.11.2",
+            sha256: "ae7250c5d4459dcfedf4de1bf683edfef0502861e44b6e9bfaa7d8133b4292c1",
+            bytes: 135_149_983,
+            keep: &["jax_plugins/xla_oneapi/"],
+            selector: &[],
         }],
     },
 ];

@@ -61,7 +61,8 @@ use manifest::{Installation, Look};
 /// The location of a plugin, and how it was found.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PluginLocation {
-    /// The platform of the plugin.
+    /// The platform of the plugin. For a file that `RAMIE_PJRT_PLUGIN` names, it is what the file's name suggests
+    /// until a client says what it is.
     pub platform: Platform,
     /// The shared library.
     pub path: PathBuf,
@@ -334,8 +335,8 @@ impl Environment {
         )
     }
 
-    /// Returns the plugin given by `RAMIE_PJRT_PLUGIN`. If no platform was requested, it is derived
-    /// from the file name.
+    /// Returns the plugin given by `RAMIE_PJRT_PLUGIN`. If no platform was requested, it is what the
+    /// file's name suggests.
     fn explicit(
         &self,
         path: &Path,
@@ -361,13 +362,8 @@ impl Environment {
             Err(error) => return Err(refused(format!("which cannot be read: {error}"))),
         }
         let name = path.file_name().unwrap_or_default().to_string_lossy();
-        let named = || match &*name {
-            name if name.contains("cuda") || name.contains("gpu") => Platform::Cuda,
-            name if name.contains("tpu") => Platform::Tpu,
-            _ => Platform::Cpu,
-        };
         Ok(PluginLocation {
-            platform: wanted.unwrap_or_else(named),
+            platform: wanted.unwrap_or_else(|| Platform::of_file(&name)),
             path: std::path::absolute(path).unwrap_or_else(|_| path.to_owned()),
             package: None,
             version: None,

@@ -54,6 +54,47 @@ impl Platform {
         }
     }
 
+    /// Returns the platform with the name that a plugin's client reports.
+    ///
+    /// ```
+    /// use ramie_pjrt::discover::Platform;
+    /// assert_eq!(Platform::reported("sycl"), Platform::OneApi);
+    /// assert_eq!(Platform::reported("abacus").name(), "abacus");
+    /// ```
+    pub fn reported(name: &'static str) -> Platform {
+        match &*name.to_ascii_lowercase() {
+            "cpu" => Platform::Cpu,
+            "cuda" => Platform::Cuda,
+            "tpu" => Platform::Tpu,
+            "rocm" => Platform::Rocm,
+            "oneapi" | "sycl" => Platform::OneApi,
+            "metal" | "mps" => Platform::Metal,
+            _ => Platform::Other(name),
+        }
+    }
+
+    /// Returns the platform that the name of a plugin's file suggests. It decides which options the client gets;
+    /// the client then says what it is. Names of GPU plugins can contain a vendor's word and `gpu`.
+    pub(super) fn of_file(name: &str) -> Platform {
+        const WORDS: [(&str, Platform); 12] = [
+            ("cuda", Platform::Cuda),
+            ("rocm", Platform::Rocm),
+            ("hip", Platform::Rocm),
+            ("oneapi", Platform::OneApi),
+            ("sycl", Platform::OneApi),
+            ("xpu", Platform::OneApi),
+            ("metal", Platform::Metal),
+            ("mps", Platform::Metal),
+            ("tpu", Platform::Tpu),
+            ("cpu", Platform::Cpu),
+            ("gpu", Platform::Cuda),
+            ("host", Platform::Cpu),
+        ];
+        let name = name.to_ascii_lowercase();
+        let known = WORDS.iter().find(|(word, _)| name.contains(word));
+        known.map_or(Platform::Other("unknown"), |(_, platform)| *platform)
+    }
+
     /// Returns the name as used in sentences, such as `CPU`.
     pub(crate) const fn title(self) -> &'static str {
         match self {

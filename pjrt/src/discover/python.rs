@@ -36,7 +36,12 @@ fn layouts(platform: Platform) -> &'static [(&'static str, &'static str)] {
             ),
         ],
         Platform::Tpu => &[("libtpu/libtpu.so", "libtpu")],
-        Platform::Rocm | Platform::OneApi | Platform::Metal | Platform::Other(_) => &[],
+        Platform::Rocm => &[("jax_plugins/xla_rocm7/xla_rocm_plugin.so", "jax-rocm7-pjrt")],
+        Platform::OneApi => &[(
+            "jax_plugins/xla_oneapi/xla_oneapi_plugin.so",
+            "jax-oneapi-pjrt",
+        )],
+        Platform::Metal | Platform::Other(_) => &[],
     }
 }
 

@@ -167,7 +167,12 @@ fn an_explicit_plugin_tells_its_platform_by_its_name() {
     for (name, platform) in [
         ("libtpu.so", Platform::Tpu),
         ("xla_cuda_plugin.so", Platform::Cuda),
-        ("mine.so", Platform::Cpu),
+        ("xla_rocm_plugin.so", Platform::Rocm),
+        ("libhip_gpu.so", Platform::Rocm),
+        ("xla_oneapi_plugin.so", Platform::OneApi),
+        ("libpjrt_plugin_mps.dylib", Platform::Metal),
+        ("libpjrt_cpu.so", Platform::Cpu),
+        ("mine.so", Platform::Other("unknown")),
     ] {
         touch(&sandbox.path(name));
         sandbox.set("RAMIE_PJRT_PLUGIN", sandbox.path(name));

@@ -55,6 +55,14 @@ fn check(
         "runtime",
         &runtime(client.platform_name(), client.platform_version()),
     )?;
+    let reported = Platform::reported(client.platform_name());
+    if reported != found.platform {
+        let asked = found.platform;
+        line(
+            "note",
+            &format!("the plugin is for {reported}, not for {asked}: programs use it as such"),
+        )?;
+    }
     for device in client.addressable_devices() {
         line(
             "device",
@@ -107,12 +115,13 @@ fn choice(env: &Environment, asked: Option<Platform>, found: &PluginLocation) ->
     let reason = match (asked, env.platform_variable()) {
         (Some(_), _) => "set by --platform",
         (None, Ok(Some(_))) => "RAMIE_PLATFORM",
+        _ if found.origin == Origin::Variable => "by the name of the plugin's file",
         _ => "the best available; use RAMIE_PLATFORM or --platform to choose another",
     };
     format!("{} ({reason})", found.platform)
 }
 
-/// Which package the plugin came in, why this one, and why not the preferred one.
+/// Which package the plugin came in, and what it contains.
 fn package(env: &Environment, found: &PluginLocation) -> Vec<String> {
     let version = found.version.as_deref().unwrap_or("of unknown version");
     let Some(name) = found.package else {
