@@ -518,7 +518,7 @@ fn steps_compile_ahead_of_time() {
         ("lora", &[], 1, 1),
         ("custom_primitive", &[], 1, 1),
         ("export_and_run", &[], 1, 1),
-        ("moe", &[], 5, 8),
+        ("moe", &[], 6, 8),
         ("collective_matmul", &[], 7, 8),
         ("fsdp", &["--steps", "1", "--layers", "1"], 1, 8),
     ];
