@@ -33,7 +33,7 @@ pub struct Options {
     no_git: bool,
 }
 
-/// Writes the project, and says on standard output what was written and how to train it.
+/// Writes the project, and prints its files and the command that trains it.
 ///
 /// # Errors
 /// If the folder is not a new one or cannot be written, or an option is wrong; the message says what to do.

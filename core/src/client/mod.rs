@@ -104,8 +104,8 @@ pub fn configure(options: RuntimeOptions) -> Result<()> {
 /// Returns the client, which the first call creates.
 ///
 /// # Errors
-/// Returns an error if no plugin can be found, installed, loaded or started; the error reports what
-/// was tried and what to do.
+/// Returns an error if no plugin can be found, loaded or started. The error reports what was tried and
+/// what to do.
 pub fn runtime() -> Result<&'static Runtime> {
     RUNTIME
         .get_or_init(|| {
@@ -148,11 +148,8 @@ impl Runtime {
             discover::find(options.platform).map_err(|e| Error::Plugin(e.to_string()))?;
         let plugin = Plugin::load(&location.path)?;
         let mut client_options = ClientOptions::default();
-        let asked = match options.cpu_devices {
-            Some(n) => Some(n),
-            None => settings::NUM_CPU_DEVICES.get()?,
-        };
-        // A plugin that does not say what it is gets the number only if the user asks for one.
+        let asked = options.cpu_devices.or(settings::NUM_CPU_DEVICES.get()?);
+        // A plugin of an unknown platform gets the number only if the user asks for one.
         let devices = match location.platform {
             Platform::Cpu => Some(asked.unwrap_or(1)),
             Platform::Other(_) => asked,

@@ -49,9 +49,9 @@ pub(super) fn install_first(
         Err(error) if error.is_of_the_wheel() => error,
         outcome => return outcome,
     };
-    let (package, reason) = (preferred.package(), error.reason());
-    env.tell(&format!("cannot install {package}: {reason}"));
     for next in env.releases(platform).skip(1) {
+        let (package, reason) = (preferred.package(), error.reason());
+        env.tell(&format!("cannot install {package}: {reason}"));
         env.tell(&format!("trying {} instead", next.package()));
         if let Ok(plugin) = install(env, next, how) {
             return Ok(plugin);

@@ -8,8 +8,8 @@
 //! then searched in the same places, or [`LINKED`] for the linked backend.
 //!
 //! [`RELEASES`] lists the plugins that [`install`] downloads with pip, with their versions and SHA-256;
-//! `ramie plugin install` calls it. Where a platform has several, an installation tries them in order, and
-//! a search takes the first that is installed.
+//! `ramie plugin install` calls it. An installation tries those of a platform in order, and a search
+//! takes the first that is installed.
 //!
 //! [`PinnedFile`] installs other files, such as the weights of a model, in the same way, and
 //! [`PinnedTarball`] files of npm packages.
@@ -61,8 +61,8 @@ use manifest::{Installation, Look};
 /// The location of a plugin, and how it was found.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PluginLocation {
-    /// The platform of the plugin. For a file that `RAMIE_PJRT_PLUGIN` names, it is what the file's name suggests
-    /// until a client says what it is.
+    /// The platform of the plugin. For a file that `RAMIE_PJRT_PLUGIN` names, the file's name suggests it, until a
+    /// client reports its own.
     pub platform: Platform,
     /// The shared library.
     pub path: PathBuf,

@@ -63,18 +63,14 @@ impl Platform {
     /// ```
     pub fn reported(name: &'static str) -> Platform {
         match &*name.to_ascii_lowercase() {
-            "cpu" => Platform::Cpu,
-            "cuda" => Platform::Cuda,
-            "tpu" => Platform::Tpu,
-            "rocm" => Platform::Rocm,
-            "oneapi" | "sycl" => Platform::OneApi,
-            "metal" | "mps" => Platform::Metal,
-            _ => Platform::Other(name),
+            "sycl" => Platform::OneApi,
+            "mps" => Platform::Metal,
+            _ => name.parse().unwrap_or(Platform::Other(name)),
         }
     }
 
-    /// Returns the platform that the name of a plugin's file suggests. It decides which options the client gets;
-    /// the client then says what it is. Names of GPU plugins can contain a vendor's word and `gpu`.
+    /// Returns the platform that the name of a plugin's file suggests. The platform decides which options
+    /// the client gets, until the client reports its own. Names of GPU plugins can contain a vendor's word and `gpu`.
     pub(super) fn of_file(name: &str) -> Platform {
         const WORDS: [(&str, Platform); 12] = [
             ("cuda", Platform::Cuda),

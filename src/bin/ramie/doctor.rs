@@ -121,7 +121,7 @@ fn choice(env: &Environment, asked: Option<Platform>, found: &PluginLocation) ->
     format!("{} ({reason})", found.platform)
 }
 
-/// Which package the plugin came in, and what it contains.
+/// Returns lines about the plugin's package and its contents.
 fn package(env: &Environment, found: &PluginLocation) -> Vec<String> {
     let version = found.version.as_deref().unwrap_or("of unknown version");
     let Some(name) = found.package else {
