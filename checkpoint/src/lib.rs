@@ -48,6 +48,7 @@ pub mod safetensors;
 pub mod serialization;
 mod size;
 mod warning;
+mod zstandard;
 
 pub use checkpoints::{latest_checkpoint, restore_checkpoint, save_checkpoint};
 pub use error::{Error, Result};

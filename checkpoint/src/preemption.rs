@@ -28,9 +28,6 @@
 //! ```
 
 use crate::{Error, Result};
-use signal_hook::consts::{SIGINT, SIGTERM};
-use signal_hook::flag;
-use std::io;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -39,6 +36,7 @@ static REQUESTED: AtomicBool = AtomicBool::new(false);
 /// State set by the signal handlers after [`on_signals`] has installed them.
 static SIGNALS: OnceLock<Signals> = OnceLock::new();
 
+#[derive(Default)]
 struct Signals {
     /// Number of the last signal, or 0 if there was none.
     received: Arc<AtomicUsize>,
@@ -93,23 +91,28 @@ pub fn on_signals() -> Result<()> {
     if SIGNALS.get().is_some() {
         return Ok(());
     }
-    let (received, ends) = (Arc::default(), Arc::default());
-    let signals = Signals {
-        received: Arc::clone(&received),
-        ends: Arc::clone(&ends),
-    };
-    if SIGNALS.set(signals).is_err() {
+    if SIGNALS.set(Signals::default()).is_err() {
         return Ok(()); // another thread was faster
     }
+    let signals = SIGNALS.get().expect("set above");
+    listen(signals).map_err(|e| Error::io(Path::new("signals"), "install their handlers", e))
+}
+
+#[cfg(not(target_family = "wasm"))]
+fn listen(signals: &Signals) -> std::io::Result<()> {
+    use signal_hook::consts::{SIGINT, SIGTERM};
+    use signal_hook::flag;
     for (signal, number) in [(SIGTERM, SIGTERM as usize), (SIGINT, SIGINT as usize)] {
         // The order matters: the first signal finds the flag unset and sets it.
-        let listen = || -> io::Result<()> {
-            flag::register_conditional_shutdown(signal, 128 + signal, Arc::clone(&ends))?;
-            flag::register_usize(signal, Arc::clone(&received), number)?;
-            flag::register(signal, Arc::clone(&ends))?;
-            Ok(())
-        };
-        listen().map_err(|e| Error::io(Path::new("signals"), "install their handlers", e))?;
+        flag::register_conditional_shutdown(signal, 128 + signal, Arc::clone(&signals.ends))?;
+        flag::register_usize(signal, Arc::clone(&signals.received), number)?;
+        flag::register(signal, Arc::clone(&signals.ends))?;
     }
+    Ok(())
+}
+
+/// Does nothing: WebAssembly has no signals.
+#[cfg(target_family = "wasm")]
+fn listen(_: &Signals) -> std::io::Result<()> {
     Ok(())
 }

@@ -8,10 +8,10 @@ use crate::launch::Launches;
 use crate::plugin::Plugin;
 use crate::sys::{self, Api, RawClient, RawDevice};
 use crate::under_way::{UnderWay, wait_at_exit};
+use ramie_cpu::clock::Instant;
 use std::fmt;
 use std::ptr::NonNull;
 use std::sync::OnceLock;
-use std::time::Instant;
 
 /// A client: the devices of one plugin, and everything created on them.
 ///

@@ -15,10 +15,10 @@ use crate::sys::{self, Api, RawLoadedExecutable};
 use crate::under_way::AtomicTicket;
 use crate::unloaded::{UnloadedExecutable, compile_error, with_program};
 use crate::value::Value;
+use ramie_cpu::clock::Instant;
 use std::fmt;
 use std::ptr::NonNull;
 use std::sync::Arc;
-use std::time::Instant;
 
 /// The inputs and outputs of an executable on each of its devices.
 #[derive(Debug, Clone, PartialEq, Eq)]

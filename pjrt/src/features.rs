@@ -61,6 +61,7 @@ fn switch_off(list: &mut [u8]) {
     }
 }
 
+#[cfg(target_arch = "x86_64")]
 macro_rules! is_supported {
     ($feature:ident, $($name:tt)*) => {
         match $feature {

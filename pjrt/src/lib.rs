@@ -43,6 +43,7 @@ mod cost;
 mod device;
 pub mod discover;
 mod element_type;
+#[cfg(not(target_family = "wasm"))]
 mod elf;
 mod error;
 mod event;
@@ -56,6 +57,8 @@ mod host;
 mod host_view;
 mod key_value;
 mod launch;
+#[cfg_attr(target_family = "wasm", path = "no_library.rs")]
+mod library;
 mod linked;
 pub mod lock;
 mod memory;
@@ -95,7 +98,7 @@ pub use plugin::{Extension, OLDEST_MINOR, Plugin};
 pub use profiler::Profiler;
 pub use proto::{Field as ProtoField, Writer as ProtoWriter, fields as proto_fields};
 #[doc(hidden)]
-pub use ramie_cpu::debug_is_message;
+pub use ramie_cpu::{clock, debug_is_message};
 pub use signals::fail_writes_beyond_limit;
 pub use target::{InvalidTarget, Target, TargetError};
 pub use tile_sharding::TileSharding;

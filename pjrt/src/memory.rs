@@ -41,6 +41,7 @@ pub fn check_host_memory(operation: impl fmt::Display, bytes: usize) -> Result<(
 
 /// Checks that the address space has room for a plugin with `code` bytes of code. Without enough
 /// room, the plugin would abort the process.
+#[cfg(not(target_family = "wasm"))]
 pub(crate) fn check_address_space(plugin: &Path, code: u64) -> Result<()> {
     /// Memory for the compiler and for small allocations.
     const SPARE: u64 = 256 << 20;

@@ -2,16 +2,14 @@
 
 use crate::error::{Error, Result};
 use crate::lock::lock;
-use crate::sys::{self, Api, ApiTable};
+use crate::sys::{self, Api};
 use crate::value::Value;
-use crate::{elf, linked, memory};
-use libloading::Library;
+use crate::{library, linked};
+use ramie_cpu::clock::Instant;
 use std::collections::HashMap;
 use std::fmt;
 use std::path::{Path, PathBuf};
-use std::ptr::NonNull;
 use std::sync::{Arc, Mutex, OnceLock};
-use std::time::Instant;
 
 /// The oldest supported minor version of PJRT API 0.
 pub const OLDEST_MINOR: i32 = 81;
@@ -100,7 +98,7 @@ impl Plugin {
             return Ok(plugin.clone());
         }
         let start = Instant::now();
-        let api = open(&canonical)?;
+        let api = library::open(&canonical)?;
         let plugin = Plugin(Arc::new(Inner {
             path: canonical.clone(),
             api,
@@ -179,66 +177,6 @@ impl fmt::Debug for Plugin {
         let (major, minor) = self.api_version();
         write!(f, "Plugin({:?}, PJRT API {major}.{minor})", self.0.path)
     }
-}
-
-/// Opens the library and gets its function table.
-fn open(path: &Path) -> Result<Api> {
-    let unloadable = |reason: String| Error::PluginUnloadable {
-        path: path.into(),
-        reason,
-    };
-    elf::check_whole(path).map_err(unloadable)?;
-    let code = path.metadata().map_or(0, |meta| meta.len());
-    memory::check_address_space(path, code)?;
-    if std::env::var_os("TF_CPP_MIN_LOG_LEVEL").is_none() {
-        // SAFETY: Rust's own readers of the environment are synchronized with this; the
-        // documentation makes callers responsible for C readers on other threads.
-        unsafe { std::env::set_var("TF_CPP_MIN_LOG_LEVEL", "2") };
-    }
-    // SAFETY: loading a plugin inherently runs the library's constructors; the user chose the
-    // file as trusted.
-    let library = unsafe { open_library(path) }.map_err(|e| {
-        // The system's message; the outer error only states that loading failed.
-        let reason = std::error::Error::source(&e);
-        unloadable(reason.map_or_else(|| e.to_string(), ToString::to_string))
-    })?;
-    let not_a_plugin = |reason: &str| Error::NotAPlugin {
-        path: path.into(),
-        reason: reason.into(),
-    };
-    type GetPjrtApi = unsafe extern "C" fn() -> *mut ApiTable;
-    // SAFETY: a function of this name has this type in every plugin.
-    let table = match unsafe { library.get::<GetPjrtApi>("GetPjrtApi") } {
-        // SAFETY: the function takes no arguments and returns the table or null.
-        Ok(function) => unsafe { function() },
-        Err(_) => return Err(not_a_plugin("it does not export the function `GetPjrtApi`")),
-    };
-    // The library is never unloaded, so the table lives until the process ends.
-    std::mem::forget(library);
-    let table = NonNull::new(table).ok_or_else(|| not_a_plugin("`GetPjrtApi` returned null"))?;
-    // SAFETY: the library stays loaded.
-    Ok(unsafe { Api::new(table) })
-}
-
-/// Opens a library with all of its symbols bound, so that a missing one is an error here.
-///
-/// # Safety
-/// Runs the library's constructors.
-#[cfg(unix)]
-unsafe fn open_library(path: &Path) -> std::result::Result<Library, libloading::Error> {
-    use libloading::os::unix::{self, RTLD_LOCAL, RTLD_NOW};
-    // SAFETY: the caller trusts the library.
-    unsafe { unix::Library::open(Some(path), RTLD_NOW | RTLD_LOCAL) }.map(Library::from)
-}
-
-/// Opens a library. Windows always binds all of its symbols.
-///
-/// # Safety
-/// Runs the library's constructors.
-#[cfg(windows)]
-unsafe fn open_library(path: &Path) -> std::result::Result<Library, libloading::Error> {
-    // SAFETY: the caller trusts the library.
-    unsafe { Library::new(path) }
 }
 
 /// Accepts 0.81 and every later 0.x.

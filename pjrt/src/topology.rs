@@ -8,10 +8,10 @@ use crate::error::{Error, Result, borrowed};
 use crate::plugin::Plugin;
 use crate::sys::{self, RawDeviceDescription, RawTopology};
 use crate::unloaded::{UnloadedExecutable, compile_error, with_program};
+use ramie_cpu::clock::Instant;
 use std::fmt;
 use std::ptr::NonNull;
 use std::sync::Arc;
-use std::time::Instant;
 
 /// Devices of one kind and their connections, described by a plugin without accessing them.
 /// Cloning is cheap.

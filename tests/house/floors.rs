@@ -23,7 +23,8 @@ pub const FLOORS: [&str; 10] = [
 ];
 
 /// The modules of `cpu/src` from the lowest floor.
-const CPU_FLOORS: [&str; 12] = [
+const CPU_FLOORS: [&str; 13] = [
+    "clock",
     "error",
     "types",
     "text",

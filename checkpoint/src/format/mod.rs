@@ -39,7 +39,7 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 /// Maximum bytes of arrays per file of a sharded model, as in Hugging Face's libraries.
-const SHARD: usize = 5_000_000_000;
+const SHARD: u64 = 5_000_000_000;
 
 /// Format of a checkpoint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -194,7 +194,7 @@ impl Format {
         let path = path.as_ref();
         match self {
             Format::Safetensors if path.to_string_lossy().ends_with(INDEX_ENDING) => {
-                safetensors::save_sharded(path, tree, SHARD)
+                safetensors::save_sharded(path, tree, usize::try_from(SHARD).unwrap_or(usize::MAX))
             }
             Format::Safetensors => safetensors::save(path, tree),
             Format::Msgpack => serialization::save(path, tree),

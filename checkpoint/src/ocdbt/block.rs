@@ -1,9 +1,9 @@
 //! Frame around manifests and nodes: a magic number, the length, a codec, and a checksum.
 
 use super::cursor::{Cursor, Decoded, put_varint};
+use crate::zstandard;
 use std::borrow::Cow;
 use std::fmt;
-use std::io::Read;
 
 /// Kind of a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -106,19 +106,12 @@ pub(super) fn decode<T>(
 
 /// Decompresses the only Zstandard frame in `frame`.
 fn inflate(frame: &[u8], limit: usize) -> Result<Vec<u8>, String> {
-    let failed = |e: std::io::Error| format!("cannot be decompressed: {e}");
-    let decoder = zstd::stream::read::Decoder::with_buffer(frame).map_err(failed)?;
-    let mut decoder = decoder.single_frame();
-    let mut content = Vec::new();
-    let most = limit as u64 + 1;
-    let read = decoder.by_ref().take(most).read_to_end(&mut content);
-    read.map_err(failed)?;
-    if content.len() > limit {
-        return Err(format!("has contents of more than {limit} bytes"));
-    }
-    match decoder.finish().len() {
-        0 => Ok(content),
-        more => Err(format!("has {more} bytes after its compressed contents")),
+    let (content, rest) = zstandard::first_frame(frame, limit.saturating_add(1))
+        .map_err(|e| format!("cannot be decompressed: {e}"))?;
+    match (content.len() > limit, rest) {
+        (true, _) => Err(format!("has contents of more than {limit} bytes")),
+        (false, 0) => Ok(content),
+        (false, more) => Err(format!("has {more} bytes after its compressed contents")),
     }
 }
 
@@ -131,7 +124,7 @@ pub(super) fn encode(kind: Kind, content: &[u8], compression: Compression) -> Ve
     // Compression to memory fails only if memory runs out.
     let packed = match compression {
         Compression::None => None,
-        Compression::Zstd { level } => zstd::bulk::compress(content, level).ok(),
+        Compression::Zstd { level } => zstandard::compress(content, level).ok(),
     };
     put_varint(&mut block, u64::from(packed.is_some()));
     block.extend_from_slice(packed.as_deref().unwrap_or(content));

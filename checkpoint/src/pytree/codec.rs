@@ -6,6 +6,7 @@
 use super::layout::{Cells, bytes_of};
 use super::region::{cell_region, copy, in_one_piece, whole};
 use super::zarr::{Bytes, Endian, Extension, IndexLocation, Sharding};
+use crate::zstandard;
 use ramie_core::DType;
 
 /// Encoding of a chunk's elements.
@@ -180,19 +181,15 @@ fn undo(steps: &[Step], encoded: &[u8], out: &mut [u8]) -> Result<usize, String>
             }
             _ => Err("is damaged: its checksum differs".into()),
         },
-        Some((Step::Zstd, [])) => zstd::bulk::Decompressor::new()
-            .and_then(|mut zstd| zstd.decompress_to_buffer(encoded, out))
-            .map_err(bad),
+        Some((Step::Zstd, [])) => zstandard::decompress(encoded, out).map_err(bad),
         Some((Step::Zstd, before)) => {
             let most = before.iter().fold(out.len(), |n, step| match step {
-                Step::Zstd => zstd::zstd_safe::compress_bound(n),
+                Step::Zstd => zstandard::bound(n),
                 Step::Crc32c => n + SUM,
             });
-            undo(
-                before,
-                &zstd::bulk::decompress(encoded, most).map_err(bad)?,
-                out,
-            )
+            let mut content = vec![0; most];
+            let length = zstandard::decompress(encoded, &mut content).map_err(bad)?;
+            undo(before, &content[..length], out)
         }
     }
 }

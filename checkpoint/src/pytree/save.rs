@@ -12,7 +12,7 @@ use crate::items::{SaveArgs, Snapshot};
 use crate::nodes::Leaf;
 use crate::ocdbt;
 use crate::serialization::StateDict;
-use crate::{Error, Result};
+use crate::{Error, Result, zstandard};
 use ramie_core::random::KeyImpl;
 use ramie_core::tree::HostValue;
 use ramie_core::{Array, DType, HostShard, Scalar, Sharding, State, Tree};
@@ -482,7 +482,7 @@ impl TreeSnapshot {
         let compressed = match self.compression {
             Compression::None => None,
             Compression::Zstd { level } => {
-                Some(zstd::bulk::compress(elements, level).map_err(Error::Write)?)
+                Some(zstandard::compress(elements, level).map_err(Error::Write)?)
             }
         };
         let bytes = compressed.as_deref().unwrap_or(elements);

@@ -1,10 +1,11 @@
 //! Recording of this process's activity, as events with a start and a duration.
 
 use crate::base::lock::lock;
+use ramie_pjrt::clock::Instant;
 use std::cell::Cell;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard};
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Duration, SystemTime};
 
 static RECORDING: AtomicBool = AtomicBool::new(false);
 static WAITING: AtomicBool = AtomicBool::new(false);

@@ -11,9 +11,10 @@
 use crate::client::Program;
 use crate::program::lower::Partition;
 use crate::{Error, Result};
+use ramie_pjrt::clock::Instant;
 use ramie_pjrt::{CompileOptions, MemoryAnalysis, OptionOverride, UnloadedExecutable, Value};
 use std::fmt;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 pub use ramie_pjrt::{Collective, InvalidTarget, Target};
 

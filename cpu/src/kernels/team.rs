@@ -4,6 +4,7 @@
 //! as a step of a program usually lets them wait: to wake a sleeping thread takes longer than many operations.
 #![allow(unsafe_code)]
 
+use crate::clock::Instant;
 use std::cell::UnsafeCell;
 use std::hint::spin_loop;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -11,7 +12,7 @@ use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, SeqCst};
 use std::sync::atomic::{AtomicBool, AtomicUsize};
 use std::sync::{Condvar, Mutex, MutexGuard, OnceLock, PoisonError, TryLockError};
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// Time for which a thread without work keeps its core.
 const SPIN: Duration = Duration::from_micros(20);

@@ -1,11 +1,12 @@
 //! Aligned storage and the pool that storage returns to.
 
+use crate::clock::Instant;
 use crate::{Error, Result};
 use memmap2::MmapMut;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// A cache line, the unit and alignment of storage.
 #[derive(Clone, Copy, Debug, bytemuck::Pod, bytemuck::Zeroable)]

@@ -7,10 +7,11 @@ use super::state::LoaderState;
 use crate::panic::caught;
 use crate::pool::{Pool, Slot};
 use crate::{Error, Result, Resumable, progress};
+use ramie_pjrt::clock::Instant;
 use std::collections::VecDeque;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// The description of one batch.
 pub(super) struct Task {

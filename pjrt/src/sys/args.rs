@@ -14,7 +14,7 @@ macro_rules! arguments {
             const SLOT: usize = $slot;
             const NAME: &'static str = $function;
         }
-        const _: () = assert!(size_of::<$name>() % 8 == 0);
+        const _: () = assert!(size_of::<$name>() % size_of::<usize>() == 0);
     )*};
 }
 
@@ -245,10 +245,10 @@ macro_rules! nested {
         // SAFETY: layout as for `arguments!`; the slot is beyond any table, so `Api::function`
         // returns `None` for it.
         unsafe impl Arguments for $name {
-            const SLOT: usize = 1 << 32;
+            const SLOT: usize = 1 << 16;
             const NAME: &'static str = $c_name;
         }
-        const _: () = assert!(size_of::<$name>() % 8 == 0);
+        const _: () = assert!(size_of::<$name>() % size_of::<usize>() == 0);
     )*};
 }
 

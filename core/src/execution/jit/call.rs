@@ -16,9 +16,9 @@ use crate::program::trace::{is_tracing, records};
 use crate::transform::{Arguments, ByValue};
 use crate::{Array, Error, Result, Tree};
 use ramie_pjrt::Callback;
+use ramie_pjrt::clock::Instant;
 use std::panic::Location;
 use std::sync::Arc;
-use std::time::Instant;
 use std::vec;
 
 type Body<'f, S, A, R> = Box<dyn Fn(&mut S, A) -> R + Send + Sync + 'f>;

@@ -75,6 +75,14 @@ pub fn temporary_beside(path: &Path) -> io::Result<tempfile::NamedTempFile> {
     builder.tempfile_in(parent(path))
 }
 
+/// Returns the number of this process, for the names of files. WebAssembly has no processes: there it is 0.
+pub fn process_id() -> u32 {
+    match cfg!(target_family = "wasm") {
+        true => 0,
+        false => std::process::id(),
+    }
+}
+
 /// Returns the directory of a path, `.` for a name alone.
 pub fn parent(path: &Path) -> &Path {
     match path.parent() {
@@ -108,6 +116,17 @@ pub fn read_exact_at(file: &File, mut bytes: &mut [u8], mut offset: u64) -> io::
         }
     }
     Ok(())
+}
+
+/// Reads bytes at an offset. Moves the file's cursor, which no other thread uses: WebAssembly has one.
+///
+/// # Errors
+/// Returns an error if the file cannot be read or ends earlier.
+#[cfg(target_family = "wasm")]
+pub fn read_exact_at(mut file: &File, bytes: &mut [u8], offset: u64) -> io::Result<()> {
+    use std::io::{Read, Seek, SeekFrom};
+    file.seek(SeekFrom::Start(offset))?;
+    file.read_exact(bytes)
 }
 
 fn check(metadata: &Metadata) -> io::Result<()> {

@@ -190,7 +190,7 @@ fn own_space(begin: Duration, events: &[Event], host: &str) -> Vec<u8> {
 /// Formats events in Chrome's trace format, with times in microseconds.
 fn json(events: &[Event]) -> String {
     let mut text = String::from("{\"displayTimeUnit\":\"ms\",\"traceEvents\":[\n");
-    let process = std::process::id();
+    let process = crate::files::process_id();
     let mut lines = Vec::new();
     for (thread, events) in by_thread(events) {
         let name = quoted(&events[0].thread_name);

@@ -65,6 +65,7 @@ pub trait Vector<T>: Copy {
     unsafe fn minus(self, a: Self) -> Self;
 }
 
+#[cfg(target_arch = "x86_64")]
 macro_rules! vector {
     ($V:ident, $T:ty, $lanes:literal, $splat:ident, $load:ident, $store:ident, $fused:ident, $add:ident, $sub:ident) => {
         impl Vector<$T> for $V {

@@ -5,7 +5,7 @@ mod record;
 
 use super::{MetricWriter, WriteError};
 use proto::{Event, Histogram};
-use ramie_core::{Array, DType};
+use ramie_core::{Array, DType, files};
 use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
@@ -48,7 +48,7 @@ impl TensorBoardWriter {
         let name = format!(
             "events.out.tfevents.{:010}.ramie.{}.{}",
             now() as u64,
-            std::process::id(),
+            files::process_id(),
             FILES.fetch_add(1, Ordering::Relaxed)
         );
         let path = folder.join(name);
