@@ -92,6 +92,21 @@ pub enum Error {
         /// Number of bytes required.
         expected: usize,
     },
+    /// The plugin rejects elements of 64-bit floats, which many GPUs do not have.
+    #[error(
+        "{ty} cannot be copied to a device of `{platform}`: {message} [{code}]\n  help: this device probably has no \
+         64-bit floats; use 32-bit ones, such as `vec![0.1f32]` or `.astype(DType::F32)`"
+    )]
+    No64BitFloats {
+        /// The array's type.
+        ty: String,
+        /// The platform that the plugin reports.
+        platform: &'static str,
+        /// The kind of failure.
+        code: ErrorCode,
+        /// The plugin's message.
+        message: String,
+    },
     /// The number of arguments does not match the executable.
     #[error(
         "`{executable}` takes {expected} arguments ({devices} devices × {per_device} inputs), got {got}"
@@ -166,7 +181,7 @@ impl Error {
     /// Returns the kind of failure, including for errors detected before calling the plugin.
     pub fn code(&self) -> ErrorCode {
         match self {
-            Error::Plugin { code, .. } => *code,
+            Error::Plugin { code, .. } | Error::No64BitFloats { code, .. } => *code,
             Error::PluginNotFound { .. } => ErrorCode::NotFound,
             Error::UnsupportedVersion { .. } | Error::Callbacks { .. } => ErrorCode::Unimplemented,
             Error::Donated { .. } => ErrorCode::FailedPrecondition,

@@ -2,10 +2,10 @@
 
 use crate::buffer::Buffer;
 use crate::client::Client;
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorCode, Result};
 use crate::event::Event;
 use crate::sys::{self, Api, RawError, host_buffer};
-use crate::{AlignedBytes, BufferType, Device};
+use crate::{AlignedBytes, BufferType, Device, ElementType};
 use bytemuck::NoUninit;
 use std::ffi::c_void;
 use std::ptr::NonNull;
@@ -188,6 +188,22 @@ fn check(
     Ok(())
 }
 
+/// Returns the error of a transfer, with its probable cause.
+fn rejected(error: Error, ty: BufferType, device: Device) -> Error {
+    let is_wide = matches!(ty.element_type(), ElementType::F64 | ElementType::C128);
+    match error {
+        Error::Plugin { code, message, .. } if is_wide && code != ErrorCode::ResourceExhausted => {
+            Error::No64BitFloats {
+                ty: ty.to_string(),
+                platform: device.client().platform_name(),
+                code,
+                message,
+            }
+        }
+        other => other,
+    }
+}
+
 /// Starts a transfer. The event signals that the plugin no longer uses `data`.
 ///
 /// # Safety
@@ -209,7 +225,7 @@ unsafe fn put(
     args.device = device.0.raw.as_ptr();
     // SAFETY: client and device are live, dimensions are interned, and the caller guarantees the
     // validity of `data`.
-    unsafe { api.call(&mut args) }?;
+    unsafe { api.call(&mut args) }.map_err(|e| rejected(e, ty, device))?;
     // SAFETY: the event, if any, is ours.
     let done = unsafe { Event::take(api, args.done_with_host_buffer) };
     let raw = NonNull::new(args.buffer).expect("a created buffer is not null");
