@@ -24,7 +24,7 @@ struct Options {
     /// Number of elements in the timed arrays.
     #[arg(long, default_value_t = 1000)]
     size: usize,
-    /// Platform: cpu, cuda or tpu; defaults to the best one available.
+    /// Platform: cpu, cuda, tpu, rocm, oneapi or metal; defaults to the best one available.
     #[arg(long)]
     platform: Option<Platform>,
 }

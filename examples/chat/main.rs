@@ -51,7 +51,7 @@ struct Options {
     /// Seed of the random choices.
     #[arg(long, default_value_t = 0)]
     seed: i64,
-    /// Platform: cpu, cuda or tpu; defaults to the best one available.
+    /// Platform: cpu, cuda, tpu, rocm, oneapi or metal; defaults to the best one available.
     #[arg(long)]
     platform: Option<Platform>,
 }

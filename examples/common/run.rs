@@ -24,7 +24,7 @@ pub struct RunOptions {
     /// always saved.
     #[arg(long)]
     pub checkpoint_every: Option<u64>,
-    /// Platform: cpu, cuda or tpu; defaults to the best one available.
+    /// Platform: cpu, cuda, tpu, rocm, oneapi or metal; defaults to the best one available.
     #[arg(long)]
     pub platform: Option<Platform>,
     /// Write no pictures.

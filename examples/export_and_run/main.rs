@@ -33,7 +33,7 @@ struct Options {
     /// Run the file without training.
     #[arg(long)]
     run: bool,
-    /// Platform: cpu, cuda or tpu; defaults to the best one available.
+    /// Platform: cpu, cuda, tpu, rocm, oneapi or metal; defaults to the best one available.
     #[arg(long)]
     platform: Option<Platform>,
 }

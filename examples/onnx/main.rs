@@ -39,7 +39,7 @@ struct Options {
     /// Directory of the fine-tuned weights.
     #[arg(long, default_value = "out/onnx")]
     out: PathBuf,
-    /// Platform: cpu, cuda or tpu; defaults to the best one available.
+    /// Platform: cpu, cuda, tpu, rocm, oneapi or metal; defaults to the best one available.
     #[arg(long)]
     platform: Option<Platform>,
 }

@@ -39,7 +39,7 @@ pub struct Options {
     /// Directory of both runs.
     #[arg(long, default_value = "out/resume")]
     pub out: PathBuf,
-    /// Platform: cpu, cuda or tpu; defaults to the best one available.
+    /// Platform: cpu, cuda, tpu, rocm, oneapi or metal; defaults to the best one available.
     #[arg(long)]
     pub platform: Option<Platform>,
     /// Only train, in the directory --out, from its last checkpoint; Ctrl-C saves a checkpoint and

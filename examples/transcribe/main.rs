@@ -28,7 +28,7 @@ struct Options {
     /// Directory of the converted model.
     #[arg(long, default_value = "out/transcribe")]
     out: PathBuf,
-    /// Platform: cpu, cuda or tpu; defaults to the best one available.
+    /// Platform: cpu, cuda, tpu, rocm, oneapi or metal; defaults to the best one available.
     #[arg(long)]
     platform: Option<Platform>,
 }

@@ -41,7 +41,7 @@ struct Options {
     /// Maximum number of tokens of a prompt and its answer.
     #[arg(long, default_value_t = 1024)]
     length: usize,
-    /// Platform: cpu, cuda or tpu; defaults to the best one available.
+    /// Platform: cpu, cuda, tpu, rocm, oneapi or metal; defaults to the best one available.
     #[arg(long)]
     platform: Option<Platform>,
 }

@@ -33,7 +33,7 @@ enum Command {
     New(ramie_new::Options),
     /// Show the platform, its plugin and devices, and run a small compiled program.
     Doctor {
-        /// Platform to check: cpu, cuda or tpu; defaults to the one that programs would use.
+        /// Platform to check: cpu, cuda, tpu, rocm, oneapi or metal; defaults to the one that programs would use.
         #[arg(long)]
         platform: Option<Platform>,
     },
@@ -71,7 +71,7 @@ enum Command {
 enum PluginCommand {
     /// Install a platform's plugin into the user cache, unless it is already installed.
     Install {
-        /// Platform: cpu, cuda or tpu.
+        /// Platform: cpu, cuda, tpu, rocm, oneapi or metal.
         platform: Platform,
         /// Reinstall the plugin even if it is already installed.
         #[arg(long)]
