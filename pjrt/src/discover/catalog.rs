@@ -6,13 +6,15 @@
 
 use std::fmt;
 
-use super::Platform;
+use super::{Platform, cuda};
 
-/// A plugin with the packages it needs, for one processor architecture of Linux.
+/// A plugin with the packages it needs, for one system and processor architecture.
 #[derive(Clone, Copy, Debug)]
 pub struct Release {
     /// The platform of the plugin.
     pub platform: Platform,
+    /// The system, as [`std::env::consts::OS`] writes it.
+    pub os: &'static str,
     /// The architecture, as [`std::env::consts::ARCH`] writes it.
     pub arch: &'static str,
     /// What distinguishes this release, as `ramie doctor` prints it.
@@ -77,6 +79,7 @@ impl Wheel {
 pub static RELEASES: &[Release] = &[
     Release {
         platform: Platform::Cpu,
+        os: "linux",
         arch: "x86_64",
         about: "XLA of June 2026, the fastest CPU plugin for matrix products",
         library: "fastatomstruct_xla_cpu/libpjrt_cpu.so",
@@ -91,6 +94,7 @@ pub static RELEASES: &[Release] = &[
     },
     Release {
         platform: Platform::Cpu,
+        os: "linux",
         arch: "x86_64",
         about: "XLA of November 2025, used where the newer plugin cannot be installed",
         library: "xla_plugins/xla_cpu_pjrt/xla_cpu_pjrt.so",
@@ -101,6 +105,7 @@ pub static RELEASES: &[Release] = &[
     },
     Release {
         platform: Platform::Cpu,
+        os: "linux",
         arch: "aarch64",
         about: "XLA of November 2025, the CPU plugin that is published for aarch64",
         library: "xla_plugins/xla_cpu_pjrt/xla_cpu_pjrt.so",
@@ -111,13 +116,23 @@ pub static RELEASES: &[Release] = &[
     },
     Release {
         platform: Platform::Cuda,
+        os: "linux",
         arch: "x86_64",
         about: "JAX 0.12's plugin for CUDA 13",
         library: "jax_plugins/xla_cuda13/xla_cuda_plugin.so",
-        wheels: CUDA_13,
+        wheels: cuda::X86_64,
+    },
+    Release {
+        platform: Platform::Cuda,
+        os: "linux",
+        arch: "aarch64",
+        about: "JAX 0.12's plugin for CUDA 13",
+        library: "jax_plugins/xla_cuda13/xla_cuda_plugin.so",
+        wheels: cuda::AARCH64,
     },
     Release {
         platform: Platform::Tpu,
+        os: "linux",
         arch: "x86_64",
         about: "Google's plugin for TPUs",
         library: "libtpu/libtpu.so",
@@ -143,6 +158,7 @@ pub static RELEASES: &[Release] = &[
     },
     Release {
         platform: Platform::Rocm,
+        os: "linux",
         arch: "x86_64",
         about: "JAX 0.12's plugin for AMD's ROCm 7, whose libraries it does not contain",
         library: "jax_plugins/xla_rocm7/xla_rocm_plugin.so",
@@ -157,6 +173,7 @@ pub static RELEASES: &[Release] = &[
     },
     Release {
         platform: Platform::OneApi,
+        os: "linux",
         arch: "x86_64",
         about: "JAX 0.11's plugin for Intel's oneAPI, whose libraries it does not contain",
         library: "jax_plugins/xla_oneapi/xla_oneapi_plugin.so",
@@ -169,6 +186,22 @@ pub static RELEASES: &[Release] = &[
             selector: &[],
         }],
     },
+    Release {
+        platform: Platform::Metal,
+        os: "macos",
+        arch: "aarch64",
+        about: "a plugin for JAX 0.11 that runs programs by Apple's MLX",
+        library: "jax_plugins/mps/lib/libpjrt_plugin_mps.dylib",
+        wheels: &[Wheel {
+            name: "jax-mps",
+            version: "0.11.1",
+            sha256: "defef43da225b50689e72300f33772610003189377cc09b0acb0f9a1364d4e2a",
+            bytes: 44_734_365,
+            keep: &["jax_plugins/mps/lib/"],
+            // The library is the same for every Python, but the package asks for a new one.
+            selector: &["--python-version", "3.13"],
+        }],
+    },
 ];
 
 const fn cpu(sha256: &'static str, bytes: u64) -> Wheel {
@@ -178,131 +211,6 @@ const fn cpu(sha256: &'static str, bytes: u64) -> Wheel {
         sha256,
         bytes,
         keep: &["xla_plugins/xla_cpu_pjrt/xla_cpu_pjrt.so"],
-        selector: &[],
-    }
-}
-
-/// The plugin finds NVIDIA's libraries through its relative search path `../../nvidia/*/lib`, and
-/// the assembler and libdevice below `nvidia/cu13`, so all wheels are extracted into the same
-/// directory.
-static CUDA_13: &[Wheel] = &[
-    nvidia(
-        "jax-cuda13-pjrt",
-        "0.12.0.1",
-        "5899bb6177eda86ea532afb9a26794f2bdd04966f6a01f9028266b16c2b6cf90",
-        134_922_808,
-        &["jax_plugins/xla_cuda13/xla_cuda_plugin.so"],
-    ),
-    nvidia(
-        "nvidia-cuda-nvcc",
-        "13.5.37",
-        "f5c4f7ead5d964fb4af42bbf1e6d3ec3c1e6e9d83b53749f691d387e7fcaa3a7",
-        47_028_279,
-        &[
-            "nvidia/cu13/bin/fatbinary",
-            "nvidia/cu13/bin/nvlink",
-            "nvidia/cu13/bin/ptxas",
-        ],
-    ),
-    nvidia(
-        "nvidia-nvvm",
-        "13.5.37",
-        "c41bfa362e407405163f103c2229f0765f8cc2ed7d148b754dc77f228bf7e070",
-        75_141_406,
-        &["nvidia/cu13/lib/", "nvidia/cu13/nvvm/libdevice/"],
-    ),
-    nvidia(
-        "nvidia-nvjitlink",
-        "13.5.37",
-        "280d7cb9649704145f074b8dbde500de04ce02d0872e066e20a83c17bcaa93eb",
-        46_642_491,
-        &["nvidia/cu13/lib/"],
-    ),
-    nvidia(
-        "nvidia-cuda-runtime",
-        "13.5.37",
-        "df2b79a8852f10d1fef8c848489c49eebb5754051bf870202a862831412b179d",
-        2_504_024,
-        &["nvidia/cu13/lib/"],
-    ),
-    nvidia(
-        "nvidia-cublas",
-        "13.10.0.20",
-        "dcc6d63884c53d07e267ce7e6feac17b2538cebaafec5db865736c3e28e4dc84",
-        444_289_903,
-        &["nvidia/cu13/lib/"],
-    ),
-    nvidia(
-        "nvidia-cudnn-cu13",
-        "9.28.0.42",
-        "7358353c75bb121a58e5f7712fe6d588883dc1df8ba00f428237e44e97543c4d",
-        516_782_127,
-        &["nvidia/cudnn/lib/"],
-    ),
-    nvidia(
-        "nvidia-cufft",
-        "12.5.0.14",
-        "b8be26837a5abad2b5b74f3e92dd29f622a42934b355be0961a48712cbba23ad",
-        165_072_555,
-        &["nvidia/cu13/lib/"],
-    ),
-    nvidia(
-        "nvidia-cusolver",
-        "12.4.1.2",
-        "b3b8e02fd2f2df869369af075dc3a179d43f6f7b85e94632a7dce556697be044",
-        260_003_940,
-        &["nvidia/cu13/lib/"],
-    ),
-    nvidia(
-        "nvidia-cusparse",
-        "12.9.4.2",
-        "072667e58c851a318738f5527a12eb225cbf058803f2ea451c722d8cf8edddec",
-        230_422_857,
-        &["nvidia/cu13/lib/"],
-    ),
-    nvidia(
-        "nvidia-nccl-cu13",
-        "2.32.3",
-        "1459723080ac889d73a26edfa3e04383a7928ab31ac8f0ec43b3ea9548b04ff3",
-        305_100_071,
-        &["nvidia/nccl/lib/"],
-    ),
-    nvidia(
-        "nvidia-cuda-cupti",
-        "13.5.25",
-        "9dcca41c12a734192b14e7128ae116bc9ce1b9da686e2ebf48ae7a4415f76650",
-        12_592_974,
-        &["nvidia/cu13/lib/"],
-    ),
-    nvidia(
-        "nvidia-cuda-nvrtc",
-        "13.5.37",
-        "86b4d68058807988b7d9af5b44917a0601e9c337f35ccd657bfb3c759ff8d8bc",
-        58_185_930,
-        &["nvidia/cu13/lib/"],
-    ),
-    nvidia(
-        "nvidia-nvshmem-cu13",
-        "3.8.0",
-        "81a4d1f666543e6d34df6d2ff940c7da1435e34e186aab6f3c2b48861b64ef38",
-        182_092_449,
-        &["nvidia/nvshmem/lib/"],
-    ),
-];
-
-const fn nvidia(
-    name: &'static str,
-    version: &'static str,
-    sha256: &'static str,
-    bytes: u64,
-    keep: &'static [&'static str],
-) -> Wheel {
-    Wheel {
-        name,
-        version,
-        sha256,
-        bytes,
-        keep,
         selector: &[],
     }
 }

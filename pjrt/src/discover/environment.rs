@@ -113,12 +113,12 @@ impl Environment {
         }
     }
 
-    /// Returns the releases pinned for `platform` on this machine's architecture, in order of
+    /// Returns the releases pinned for `platform` on this machine's system and architecture, in order of
     /// preference.
     pub fn releases(&self, platform: Platform) -> impl Iterator<Item = &'static Release> + use<> {
-        let here = std::env::consts::OS == "linux";
+        use std::env::consts::{ARCH, OS};
         self.releases.iter().filter(move |release| {
-            here && release.platform == platform && release.arch == std::env::consts::ARCH
+            (release.platform, release.os, release.arch) == (platform, OS, ARCH)
         })
     }
 

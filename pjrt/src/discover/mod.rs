@@ -25,6 +25,7 @@
 
 mod bundle;
 mod catalog;
+mod cuda;
 mod environment;
 mod error;
 mod hardware;

@@ -41,7 +41,8 @@ fn layouts(platform: Platform) -> &'static [(&'static str, &'static str)] {
             "jax_plugins/xla_oneapi/xla_oneapi_plugin.so",
             "jax-oneapi-pjrt",
         )],
-        Platform::Metal | Platform::Other(_) => &[],
+        Platform::Metal => &[("jax_plugins/mps/lib/libpjrt_plugin_mps.dylib", "jax-mps")],
+        Platform::Other(_) => &[],
     }
 }
 

@@ -76,6 +76,7 @@ fn processes_that_start_at_once_install_once() {
         };
         let release = Release {
             platform: Platform::Cpu,
+            os: std::env::consts::OS,
             arch: std::env::consts::ARCH,
             about: "made up",
             library: CPU_LIBRARY,

@@ -128,6 +128,7 @@ impl Sandbox {
         let wheels: Vec<Wheel> = wheels.iter().map(pin).collect();
         let release = Release {
             platform,
+            os: std::env::consts::OS,
             arch: std::env::consts::ARCH,
             about: "made up",
             library,
