@@ -1,4 +1,4 @@
-//! `erf` on CPUs, against twice the precision.
+//! `erf` against twice the precision.
 
 use ramie_core::Array;
 

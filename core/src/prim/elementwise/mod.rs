@@ -32,7 +32,6 @@ macro_rules! elementwise_rules {
 mod binary;
 mod compare;
 mod complex;
-mod erf;
 mod gamma;
 mod logaddexp;
 mod mulhi;

@@ -192,7 +192,7 @@ unary! {
     Logistic logistic "logistic" {stablehlo "logistic"} Inexact (-3.0, 3.0)
         [|g, x, y| g * &(y * &(1.0 - y))];
     /// Computes the error function of each element.
-    Erf erf "erf" {|ctx, x| super::erf::erf(ctx, x)} Float (-2.0, 2.0)
+    Erf erf "erf" {chlo "erf"} Float (-2.0, 2.0)
         [|g, x, y| std::f64::consts::FRAC_2_SQRT_PI * &(g * &x.square().negative().exp())];
     /// Computes `1 - erf(x)`, accurate for large `x`.
     Erfc erfc "erfc" {chlo "erfc"} Float (-2.0, 2.0)
