@@ -548,10 +548,27 @@ fn one_axis_at_a_time() {
 }
 
 #[test]
-#[should_panic(expected = "ragged_all_to_all: XLA does not support this operation on CPUs")]
-fn runs_of_rows_on_cpus() {
-    of_parts(|x| {
-        let none = Array::zeros(&[4], DType::I32);
-        ragged_all_to_all(&x, &x, &none, &none, &none, &none, "x")
-    });
+fn runs_of_rows_are_those_of_mapped_examples() {
+    // How many rows each device sends to each, from where in its operand, and to where in the output.
+    const SENT: [[i32; 4]; 4] = [[1, 2, 0, 0], [0, 1, 2, 1], [2, 0, 1, 0], [1, 1, 1, 1]];
+    const FROM: [[i32; 4]; 4] = [[3, 0, 0, 0], [0, 2, 0, 3], [1, 0, 0, 0], [0, 1, 2, 3]];
+    const TO: [[i32; 4]; 4] = [[4, 0, 0, 0], [0, 3, 2, 0], [1, 0, 0, 0], [0, 4, 4, 4]];
+    let exchange = |x: Array, out: Array| {
+        let own = |table: Array| table.take(&axis_index("x"), 0);
+        let [from, sent, to] = [FROM, SENT, TO].map(|table| own(Array::from(table)));
+        let got = own(Array::from(SENT).transpose(&[1, 0]));
+        ragged_all_to_all(&x, &out, &from, &sent, &to, &got, "x")
+    };
+    let of_device = move |x: Array, out: Array| {
+        let y = exchange(x.reshape(&[4, 2]), out.reshape(&[5, 2]));
+        y.reshape(&[1, 5, 2])
+    };
+    let f: Two = shard_map(of_device, mesh(), [P!["x"], P!["x"]], P!["x"]);
+    let mapped = VmapOptions {
+        axis_name: Some("x".into()),
+        ..VmapOptions::default()
+    };
+    let plain: Two = vmap_with(exchange, mapped);
+    let (x, out) = (numbers(&[4, 4, 2]), numbers(&[4, 5, 2]).cos());
+    check(&f, &plain, &x, &out);
 }

@@ -239,7 +239,11 @@ impl Source<'_> {
         }
     }
 
-    fn read_integers(&self, name: &str, attribute: &Attribute) -> Result<Vec<i64>> {
+    /// Returns the integers in an attribute and its lists.
+    ///
+    /// # Errors
+    /// Returns an error if it has something else.
+    pub fn read_integers(&self, name: &str, attribute: &Attribute) -> Result<Vec<i64>> {
         let wrong = || self.error(format!("attribute {name} must contain integers"));
         match attribute {
             Attribute::Integer(value) => Ok(vec![i64::try_from(*value).map_err(|_| wrong())?]),

@@ -4,7 +4,7 @@ use super::arrays::{Concatenate, splat};
 use super::reduce::Reduce;
 use super::region::ScalarRegion;
 use super::shape::slice;
-use super::{Read, lift};
+use super::{Read, lift, ragged};
 use crate::graph::{Devices, Operands, Operation, Source};
 use crate::memory::{Context, Tensor, Tensors};
 use crate::text::Attribute;
@@ -37,6 +37,8 @@ enum Exchange {
     Parts { split: usize, concat: usize },
     /// The value of the first. Devices in no group receive zeros.
     First,
+    /// Ranges of rows, whose offsets and sizes are operands.
+    Ragged,
 }
 
 /// An operation by which groups of devices exchange values.
@@ -130,6 +132,9 @@ impl Collective {
                 self.name
             )));
         }
+        if let Exchange::Ragged = self.exchange {
+            return ragged::exchange(context, members);
+        }
         let captures = &members[0][self.results.len()..];
         let mut results = vec![Tensors::new(); count];
         for i in 0..self.results.len() {
@@ -165,6 +170,7 @@ impl Collective {
                 each.collect()
             }
             Exchange::First => Ok(vec![values[0].clone(); count]),
+            Exchange::Ragged => unreachable!("its operands are no values of results"),
         }
     }
 }
@@ -229,9 +235,21 @@ fn has_channel(source: &Source<'_>) -> bool {
 
 /// Reads the groups of a collective.
 fn read(source: &Source<'_>, numbers: Numbers, exchange: Exchange, members: Option<usize>) -> Read {
-    let list = source.integers("replica_groups")?;
-    let width = match source.attribute("replica_groups") {
-        Some(Attribute::Dense { ty, .. }) if ty.shape.len() == 2 => ty.shape[1],
+    let groups = source.attribute("replica_groups");
+    read_groups(source, groups, numbers, exchange, members)
+}
+
+fn read_groups(
+    source: &Source<'_>,
+    groups: Option<&Attribute>,
+    numbers: Numbers,
+    exchange: Exchange,
+    members: Option<usize>,
+) -> Read {
+    let (list, width) = match groups {
+        Some(groups @ Attribute::Dense { ty, .. }) if ty.shape.len() == 2 => {
+            (source.read_integers("replica_groups", groups)?, ty.shape[1])
+        }
         _ => return Err(source.error("replica_groups must be a table of integers")),
     };
     // Groups that are shorter than others end in -1.
@@ -368,6 +386,18 @@ pub fn all_to_all(source: &Source<'_>) -> Read {
 pub fn broadcast(source: &Source<'_>) -> Read {
     same_types(source)?;
     read(source, fixed(source), Exchange::First, None)
+}
+
+/// Reads the custom call `ragged_all_to_all`.
+pub fn ragged_all_to_all(source: &Source<'_>) -> Read {
+    ragged::check(source)?;
+    let config = source.fields("backend_config")?;
+    let numbers = match config.get("channel_id") {
+        Some(Attribute::Integer(n)) if *n > 0 => Numbers::Partitions,
+        _ => Numbers::Replicas,
+    };
+    let groups = config.get("replica_groups");
+    read_groups(source, groups, numbers, Exchange::Ragged, None)
 }
 
 /// Values that move from devices to others.

@@ -1,7 +1,7 @@
 //! Numbers of devices, sizes of arrays, and custom calls.
 
 use super::arrays::splat;
-use super::{Read, householder, lift};
+use super::{Read, collective, householder, lift};
 use crate::graph::{Constant, Devices, Operands, Operation, Source};
 use crate::host::{HostCall, HostFunction};
 use crate::memory::{Context, Fresh, Tensors};
@@ -123,7 +123,7 @@ fn call(source: &Source<'_>, function: &HostFunction) -> Read {
     })
 }
 
-/// Reads `stablehlo.custom_call`: functions of the host, decompositions that XLA knows, and annotations,
+/// Reads `stablehlo.custom_call`: functions of the host, decompositions and exchanges that XLA knows, and annotations,
 /// which return their operands.
 pub fn custom_call(source: &Source<'_>) -> Read {
     let target = match source.attribute("call_target_name") {
@@ -133,6 +133,7 @@ pub fn custom_call(source: &Source<'_>) -> Read {
     match target {
         "Qr" => return householder::read_decomposition(source),
         "ProductOfElementaryHouseholderReflectors" => return householder::read_product(source),
+        "ragged_all_to_all" => return collective::ragged_all_to_all(source),
         _ => {}
     }
     if let Some(function) = source.hosts.get(target) {

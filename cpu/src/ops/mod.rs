@@ -19,6 +19,7 @@ mod linear;
 mod manual;
 mod patches;
 mod pooling;
+mod ragged;
 mod random;
 mod reduce;
 mod region;

@@ -139,6 +139,58 @@ fn values_move_between_devices() {
     assert_eq!(results, rows([[0., 0.], [4., 5.], [4., 5.], [0., 0.]]));
 }
 
+/// Returns a program of four devices in two groups, each of which sends the first of its two rows to the first
+/// member and the second one to the other, to the row of its own number.
+fn on_rows() -> String {
+    let body = "%id = stablehlo.partition_id : tensor<ui32>
+      %two = stablehlo.constant dense<2> : tensor<ui32>
+      %0 = stablehlo.remainder %id, %two : tensor<ui32>
+      %1 = stablehlo.convert %0 : (tensor<ui32>) -> tensor<i32>
+      %to = stablehlo.broadcast_in_dim %1, dims = [] : (tensor<i32>) -> tensor<2xi32>
+      %from = stablehlo.constant dense<[0, 1]> : tensor<2xi32>
+      %one = stablehlo.constant dense<1> : tensor<2xi32>
+      %r = stablehlo.custom_call @ragged_all_to_all(%p, %p, %from, %one, %to, %one) {
+          api_version = 4 : i32, backend_config = {channel_id = 1 : i64,
+          replica_groups = dense<[[0, 1], [2, 3]]> : tensor<2x2xi64>}}
+        : (tensor<2xf32>, tensor<2xf32>, tensor<2xi32>, tensor<2xi32>, tensor<2xi32>, tensor<2xi32>)
+          -> tensor<2xf32>";
+    on_quarters(body, "2", "8", "{\"x\", \"y\"}")
+}
+
+#[test]
+fn ranges_of_rows_move_between_devices() {
+    let results = run(&on_rows());
+    assert_eq!(results, rows([[0., 2.], [1., 3.], [4., 6.], [5., 7.]]));
+}
+
+#[test]
+fn ranges_that_do_not_fit_are_refused() {
+    let fails = |from: &str, to: &str| {
+        let text = on_rows().replace(from, to);
+        let part = buffer(&[2], F32, &[0f32; 2]);
+        match Program::compile_for(&text, &options(1, 4)) {
+            Ok(program) => program.run_on_devices(vec![vec![part]; 4]).map(drop),
+            Err(error) => Err(error),
+        }
+        .unwrap_err()
+        .to_string()
+    };
+    let outside = fails("dense<[0, 1]>", "dense<[0, 2]>");
+    assert!(
+        outside.contains("member 0 of the group sends 1 rows from row 2 of 2"),
+        "{outside}"
+    );
+    let negative = fails("dense<[0, 1]>", "dense<[0, -1]>");
+    assert!(negative.contains("from row -1"), "{negative}");
+    let groups = fails(
+        "dense<[[0, 1], [2, 3]]> : tensor<2x2xi64>",
+        "dense<[[0, 1, 2]]> : tensor<1x3xi64>",
+    );
+    assert!(groups.contains("expected a multiple"), "{groups}");
+    let table = fails("dense<[[0, 1], [2, 3]]> : tensor<2x2xi64>", "3 : i64");
+    assert!(table.contains("replica_groups"), "{table}");
+}
+
 #[test]
 fn devices_take_different_branches_and_numbers_of_steps() {
     // Device `d` doubles its part `d` times.
@@ -310,12 +362,13 @@ fn damaged_programs_do_not_panic() {
            scatter_dimension = 0 : i64,
            replica_groups = dense<[[0, 1], [2, 3]]> : tensor<2x2xi64>}} : (tensor<4xf32>) -> tensor<2xf32>"
     );
-    let text = on_quarters(&body, "2", "8", "{\"x\", \"y\"}");
     let mut ran = 0;
-    for at in 0..text.len() {
-        for replacement in ["", "0", "2", "7", "x", "-"] {
-            let damaged = [&text[..at], replacement, &text[at + 1..]].concat();
-            ran += usize::from(compiles_and_runs(&damaged, &options(1, 4)).1);
+    for text in [on_quarters(&body, "2", "8", "{\"x\", \"y\"}"), on_rows()] {
+        for at in 0..text.len() {
+            for replacement in ["", "0", "2", "7", "x", "-"] {
+                let damaged = [&text[..at], replacement, &text[at + 1..]].concat();
+                ran += usize::from(compiles_and_runs(&damaged, &options(1, 4)).1);
+            }
         }
     }
     assert!(ran > 100, "{ran} damaged programs run");

@@ -195,13 +195,6 @@ impl Primitive for RaggedAllToAll {
         batched(super::divide(&out, 0, axis.size), Some(0))
     }
     fn lower(&self, ctx: &mut Lowering<'_>, args: &[Value], outs: &[Aval]) -> Vec<Value> {
-        if ctx.is_for_cpu() {
-            location::fail(
-                "ragged_all_to_all: XLA does not support this operation on CPUs\n  help: send \
-                 padded ranges of equal sizes with `all_to_all`, or gather all rows with \
-                 `all_gather` and select",
-            );
-        }
         let groups = groups(ctx, "ragged_all_to_all", &self.axes);
         let attributes = format!(
             "api_version = 4 : i32, call_target_name = \"ragged_all_to_all\", backend_config = \
@@ -224,8 +217,8 @@ fn refs(arrays: &[Array]) -> Vec<&Array> {
 /// rows received from example `j`. Other rows of `output` are unchanged. Offsets and sizes are
 /// integers, one for each example, or several if several ranges are sent to each.
 ///
-/// XLA supports this operation on GPUs and TPUs. On CPUs it only works over axes of a
-/// [`vmap`](crate::vmap).
+/// XLA's CPU plugin does not support this operation, except over axes of a [`vmap`](crate::vmap). The CPU
+/// backend and XLA's plugins for GPUs and TPUs do.
 ///
 /// ```
 /// use ramie_core::{Array, VmapOptions, ragged_all_to_all, vmap_with};
@@ -248,8 +241,7 @@ fn refs(arrays: &[Array]) -> Vec<&Array> {
 ///
 /// # Panics
 /// Panics if an axis is not mapped, if rows have different shapes or dtypes, if offsets and sizes
-/// are not integers, or if their number is not a multiple of the number of examples. Panics when
-/// the program is compiled for CPUs.
+/// are not integers, or if their number is not a multiple of the number of examples.
 #[track_caller]
 pub fn ragged_all_to_all(
     operand: &Array,

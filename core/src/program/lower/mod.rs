@@ -209,15 +209,10 @@ impl<'m> Lowering<'m> {
         self.end();
     }
 
-    /// Returns whether the program is for CPUs.
-    pub(crate) fn is_for_cpu(&self) -> bool {
-        self.module.platform == Some(Platform::Cpu)
-    }
-
     /// Returns whether the program is for one CPU, on which some other operations are faster. (In
     /// programs for several devices, the compiler partitions the usual operations best.)
     pub(crate) fn is_for_one_cpu(&self) -> bool {
-        self.module.partition.count() == 1 && self.is_for_cpu()
+        self.module.partition.count() == 1 && self.module.platform == Some(Platform::Cpu)
     }
 
     /// Marks the program as calling functions of this process.
