@@ -11,6 +11,7 @@ pub mod fused;
 mod group;
 mod kernel;
 pub mod math;
+pub mod pick;
 pub mod product;
 pub mod random;
 pub mod rows;

@@ -5,7 +5,7 @@ use super::shape::{Form, Rearrange};
 use crate::graph::{Constant, Graph, Region, Source};
 use crate::kernels::{Group, Kernel, Lanes};
 use crate::memory::{Context, Fresh, Tensor, with_width};
-use crate::text::Block;
+use crate::text::{Block, Operation};
 use crate::{ElementType, Result, TensorType};
 use std::any::Any;
 
@@ -150,8 +150,8 @@ impl ScalarRegion {
     }
 }
 
-/// Returns the name of the block's only operation, if it combines the block's two parameters.
-fn single(block: &Block) -> Option<&'static str> {
+/// Returns the block's only operation, if it combines the block's two parameters.
+pub fn only(block: &Block) -> Option<&Operation> {
     let [(a, _), (b, _)] = block.arguments[..] else {
         return None;
     };
@@ -165,10 +165,14 @@ fn single(block: &Block) -> Option<&'static str> {
             .results
             .first()
             .is_some_and(|(v, _)| *v == end.operands[0]);
-    SINGLE
-        .iter()
-        .copied()
-        .find(|name| *name == operation.name && combines && returns)
+    (combines && returns).then_some(operation)
+}
+
+/// Returns the name of the block's only operation, if it is one of [`SINGLE`].
+fn single(block: &Block) -> Option<&'static str> {
+    let operation = only(block)?;
+    let mut names = SINGLE.iter().copied();
+    names.find(|name| *name == operation.name)
 }
 
 /// Returns the group of a region, or `None` if an operation is not elementwise.

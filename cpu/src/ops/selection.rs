@@ -3,11 +3,12 @@
 use super::elementwise::compute_type;
 use super::region::{MISMATCH, ScalarRegion, captured};
 use super::window::Windows;
-use super::{Read, lift};
+use super::{Read, lift, picking};
 use crate::ElementType::Bool;
 use crate::Result;
 use crate::graph::{Operands, Operation, Source};
 use crate::kernels::fold::combiner;
+use crate::kernels::pick::Pick;
 use crate::kernels::{Lanes, TILE, try_share};
 use crate::memory::{Context, Tensor, Tensors, row_major, with_width};
 use smallvec::smallvec;
@@ -21,6 +22,8 @@ struct SelectAndScatter {
     windows: Windows,
     select: ScalarRegion,
     scatter: ScalarRegion,
+    /// The kernel for these regions and windows, if there is one.
+    pick: Option<Pick>,
 }
 
 impl Operation for SelectAndScatter {
@@ -30,6 +33,11 @@ impl Operation for SelectAndScatter {
             operands[1].contiguous(context)?,
         );
         let (initial, captures) = (&operands[2], &operands[3..]);
+        if let Some(pick) = self.pick.filter(|_| updates.size() > 0) {
+            let arrays = [&x, &updates, initial];
+            let result = picking::scatter(context, pick, &self.windows, arrays)?;
+            return Ok(smallvec![result]);
+        }
         let chosen = self.choose(context, &x, captures)?;
         let mut result = super::reduce::filled(context, initial, x.shape())?;
         let width = x.element().bytes();
@@ -187,6 +195,7 @@ pub fn select_and_scatter(source: &Source<'_>) -> Read {
     )?;
     source.result(0, x)?;
     lift(SelectAndScatter {
+        pick: picking::pick(source, &windows, x.element),
         windows,
         select,
         scatter,

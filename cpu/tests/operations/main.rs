@@ -12,6 +12,7 @@ mod hosts;
 mod interpreter;
 mod numerics;
 mod owned;
+mod picking;
 mod products;
 mod recompute;
 mod reductions;

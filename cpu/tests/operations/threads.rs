@@ -89,6 +89,18 @@ const OPERATIONS: &[(&str, &str)] = &[
         "30x10x20x25xf32",
     ),
     (
+        "\"stablehlo.select_and_scatter\"(%image, %image, %z) <{window_dimensions = array<i64: 1, 3, 3, 1>, padding = dense<[[0, 0], [1, 1], [1, 1], [0, 0]]> : tensor<4x2xi64>}> ({
+         ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+           %s = stablehlo.compare GE, %a, %b : (tensor<f32>, tensor<f32>) -> tensor<i1>
+           stablehlo.return %s : tensor<i1>
+         }, {
+         ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+           %s = stablehlo.add %a, %b : tensor<f32>
+           stablehlo.return %s : tensor<f32>
+         }) : (tensor<30x20x50x10xf32>, tensor<30x20x50x10xf32>, tensor<f32>) -> tensor<30x20x50x10xf32>",
+        "30x20x50x10xf32",
+    ),
+    (
         "\"stablehlo.scatter\"(%x, %rows, %x) <{scatter_dimension_numbers = #stablehlo.scatter<update_window_dims = [1], inserted_window_dims = [0], scatter_dims_to_operand_dims = [0], index_vector_dim = 1>}> ({
          ^bb0(%a: tensor<f32>, %b: tensor<f32>):
            %s = stablehlo.add %a, %b : tensor<f32>

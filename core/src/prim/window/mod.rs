@@ -4,7 +4,6 @@
 //! XLA's CPU compiler aborts the process on a window over a 0-d array, which is therefore lowered
 //! without a window.
 
-mod choice;
 mod general;
 mod select_and_gather;
 mod select_and_scatter;

@@ -1,15 +1,15 @@
 //! `select_and_scatter_add`: adds each window's value to its selected element.
 
-use super::choice::pad;
 use super::{Select, SelectAndGatherAdd, SlidingWindow};
 use crate::prim::conv::Pads;
+use crate::prim::shape::Pad;
 use crate::prim::{
     Avals, BatchAxis, Batched, Differentiation, Param, Primitive, batched, move_batch_axis, one,
 };
 use crate::program::class::Class;
 use crate::program::lower::{Lowering, Value};
 use crate::program::trace::bind1;
-use crate::{Array, Aval, Scalar, ShapeError, ShardingRule};
+use crate::{Array, Aval, Dims, Scalar, ShapeError, ShardingRule};
 
 /// Finds the maximum or minimum of each window over the second operand, and adds the window's
 /// element of the first operand to the result at that position, which starts as zeros: the
@@ -29,9 +29,21 @@ impl SelectAndScatterAdd {
             true => (1, self.select.last(value.dtype())),
             false => (-1, Scalar::Int(0)),
         };
-        let padding = self.window.padding.iter();
-        let around: Pads = padding.map(|p| (sign * p.0, sign * p.1)).collect();
-        pad(ctx, value, filling, &around)
+        let padding = &self.window.padding;
+        if padding.iter().all(|&p| p == (0, 0)) {
+            return value;
+        }
+        let around = padding.iter().map(|p| (sign * p.0, sign * p.1));
+        let pad = Pad {
+            padding_config: around.clone().map(|p| (p.0, p.1, 0)).collect(),
+        };
+        let sizes = value.shape().iter().zip(around);
+        let sizes: Dims = sizes
+            .map(|(&n, (low, high))| (n as isize + low + high) as usize)
+            .collect();
+        let filling = ctx.scalar(filling, value.dtype());
+        let to = value.aval().with_shape(&sizes);
+        pad.lower(ctx, &[value, filling], &[to])[0]
     }
 }
 
@@ -107,10 +119,6 @@ impl Primitive for SelectAndScatterAdd {
         // XLA's compilers for CPU and GPU crashed on the operation's own padding, so the operand
         // is padded first.
         let operand = self.padded(ctx, args[1], true);
-        if self.window.by_arrays(ctx) {
-            let window = &self.window;
-            return vec![window.scatter_by_arrays(ctx, self.select, operand, args[0], outs[0])];
-        }
         let zero = ctx.scalar(0, dtype);
         let select = ctx.region(&[scalar; 2], |ctx, a| {
             vec![ctx.compare(self.select.direction(), [a[0], a[1]])]
