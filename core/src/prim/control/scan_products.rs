@@ -3,6 +3,11 @@
 //! A product that is only added to a carry, such as the gradient of a recurrent layer's weights,
 //! sums over the few rows of a step. It is computed after the loop instead, from the stacked
 //! operands of all steps, as one product that also contracts the steps.
+//!
+//! This is the only lowering that asks for the platform: with it, a step of the workload `lstm` takes 0.86 of the time
+//! on the CPU backend (`docs/performance.md`). In StableHLO, the loop is a `while` whose carries and stacked
+//! results have the same form, so the backend would first have to recover the scan. It was not measured on accelerators,
+//! which keep the plain loop: the stacked operands take memory.
 
 use super::Parts;
 use super::scan::Scan;
