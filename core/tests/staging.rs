@@ -2,8 +2,8 @@
 
 use ramie_core::lower::{Module, Partition};
 use ramie_core::{
-    Array, DType, Padding, Platform, array, clear_caches, compile_time_eval, grad, jit, make_jaxpr,
-    max_pool, platform_dependent, tree,
+    Array, DType, Platform, array, clear_caches, compile_time_eval, grad, jit, make_jaxpr,
+    platform_dependent, scan, tree,
 };
 
 #[test]
@@ -147,17 +147,25 @@ fn programs_in_a_folder() {
 
 #[test]
 fn the_platform_is_an_argument_of_lowering() {
-    let pooled = |x: Array| max_pool(&x, &[2], &[2], Padding::Valid).sum();
-    let x = Array::shape_dtype_struct(&[1, 8, 1], DType::F32);
-    let program = make_jaxpr(grad(pooled))(x);
+    let weights = Array::shape_dtype_struct(&[128, 128], DType::F32);
+    let last = |w: Array| {
+        let step = |h: Array, x: Array| ((h.dot(&w) + x).tanh(), ());
+        let (h, inputs) = (
+            Array::ones(&[32, 128], DType::F32),
+            Array::zeros(&[64, 32, 128], DType::F32),
+        );
+        scan(step, h, inputs).0.sum()
+    };
+    let program = make_jaxpr(grad(last))(weights);
     let lowered = |platform| {
         let partition = Partition::default();
         Module::lower("f", &program.jaxpr, &[], &partition, platform).text
     };
     let [cpu, cuda, none] = [Some(Platform::Cpu), Some(Platform::Cuda), None].map(lowered);
-    // On CPUs the gradient of pooling consists of operations on whole arrays.
-    assert!(!cpu.contains("select_and_scatter"), "{cpu}");
-    assert!(cuda.contains("select_and_scatter"), "{cuda}");
+    // On CPUs the gradient of the weights is one product over all steps.
+    let over_steps = "(tensor<2048x128xf32>, tensor<2048x128xf32>)";
+    assert!(cpu.contains(over_steps), "{cpu}");
+    assert!(!cuda.contains(over_steps), "{cuda}");
     // The platform of this process does not count.
     assert_eq!(cuda, none);
 }
