@@ -116,6 +116,9 @@ fn choice(env: &Environment, asked: Option<Platform>, found: &PluginLocation) ->
         (Some(_), _) => "set by --platform",
         (None, Ok(Some(_))) => "RAMIE_PLATFORM",
         _ if found.origin == Origin::Variable => "by the name of the plugin's file",
+        _ if std::env::var_os("RAMIE_PJRT_PLUGIN").is_some_and(|name| !name.is_empty()) => {
+            "RAMIE_PJRT_PLUGIN"
+        }
         _ => "the best available; use RAMIE_PLATFORM or --platform to choose another",
     };
     format!("{} ({reason})", found.platform)
